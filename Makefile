@@ -1,0 +1,167 @@
+# make            build the tools into build/release/bin
+# make demo       set-up, build, and the whole pipeline on real images
+# make test       set-up, build, unit tests by floor, the tools as users meet them
+# make lint       format, rooms, headers, banned calls, scripts, man pages
+# make check      what must pass before a commit: lint, test, test under asan
+# make ci         what CI runs: check, then a small pipeline on real data
+# make bench      speed as ratios to the peers, in one run (FILTER=name for one)
+# make fuzz       feed the decoders noise: F=name for one, N=runs each
+# make cover      lines and functions that the tests reach
+# make install    PREFIX=/usr/local, DESTDIR= as usual
+# make fmt, clean
+#
+# B=name picks a build; each has a folder of its own: release debug asan cover
+B       ?= release
+CC      ?= cc
+PREFIX  ?= /usr/local
+OUT     := build/$(B)
+
+# Rooms, lowest floor first: tests run in this order, so that the first
+# failure is the deepest one.
+ROOMS   := util num wire data nn loss sample select eval
+
+# oneDNN and libarchive bring no usable .pc of their own in Debian 12.  The
+# OpenMP build of OpenBLAS is named by its folder: Debian's alternative may
+# point at the pthread build, which fights with oneDNN's threads.
+PKGS    := libzmq msgpack jansson libxxhash libturbojpeg libpng zlib
+BLAS    := /usr/lib/$(shell $(CC) -print-multiarch)/openblas-openmp
+LDLIBS  = -L$(BLAS) -Wl,-rpath,$(BLAS) -lopenblas -ldnnl -larchive \
+          $(shell pkg-config --libs $(PKGS)) -fopenmp -lm
+
+CFLAGS_release := -O3 -g
+CFLAGS_debug   := -Og -g3
+CFLAGS_asan    := -O1 -g -fsanitize=address,undefined \
+                  -fno-sanitize-recover=all -fno-omit-frame-pointer
+CFLAGS_cover   := -O0 -g --coverage
+CFLAGS_fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined
+
+WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wundef -Wpointer-arith \
+           -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Werror
+CPPFLAGS += -Iinclude -D_POSIX_C_SOURCE=200809L
+CFLAGS  += -std=c11 -fopenmp -fno-math-errno $(WARN) $(CFLAGS_$(B)) \
+           $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+
+# Calls with a better way in lib/util: lint refuses them.
+BANNED  := \b(malloc|calloc|realloc|strdup|strcpy|strcat|sprintf|strtok|atoi|atof|rand|gets|system)\(
+
+LIB     := $(OUT)/libfoil.a
+LIB_O   := $(patsubst %.c,$(OUT)/%.o,$(wildcard lib/*/*.c))
+TOOLS   := $(patsubst tools/%.c,$(OUT)/bin/%,$(wildcard tools/*.c)) \
+           $(patsubst tools/%.sh,$(OUT)/bin/%,$(wildcard tools/*.sh))
+TESTS   := $(foreach r,$(ROOMS),\
+           $(patsubst %.c,$(OUT)/%,$(wildcard tests/$(r)/test_*.c)))
+CONFORM := $(patsubst %.c,$(OUT)/%,$(wildcard tests/conformance.c))
+FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+CLI     := $(wildcard tests/cli/*.sh)
+HEADERS := $(wildcard include/*/*.h)
+SOURCES := $(HEADERS) $(wildcard lib/*/*.c lib/*/*.h tools/*.c tests/*.[ch] \
+           tests/*/*.c)
+SCRIPTS := $(wildcard pipelines/*.sh scripts/* tests/*.sh tests/cli/*.sh \
+           tools/*.sh .ci/run)
+MAN     := $(wildcard tools/*.[157])
+
+.PHONY: all setup demo test check ci lint fmt cover fuzz bench install clean
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(TOOLS)
+
+setup:
+	@scripts/setup
+
+# Each object leaves a .d beside it: the headers it was made from.
+$(OUT)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(LIB): $(LIB_O)
+	rm -f $@
+	$(AR) rcs $@ $^
+
+$(OUT)/bin/%: $(OUT)/tools/%.o $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
+
+$(OUT)/bin/%: tools/%.sh
+	@mkdir -p $(@D)
+	install -m 755 $< $@
+
+$(OUT)/tests/%: $(OUT)/tests/%.o $(LIB)
+	$(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
+
+$(OUT)/tests/%.o: CPPFLAGS += -Itests
+$(OUT)/tests/fuzz/%: LDFLAGS += -fsanitize=fuzzer
+
+# The set-up comes first and may bring the very libraries that the build asks
+# pkg-config for, so the build is a make of its own.
+test: setup
+	@$(MAKE) --no-print-directory run-tests
+
+.PHONY: run-tests
+run-tests: $(TESTS) $(CONFORM) $(TOOLS)
+	B=$(B) BIN=$(OUT)/bin OMP_NUM_THREADS=1 prove --timer -e '' $(TESTS) $(CLI)
+
+demo: setup
+	@$(MAKE) --no-print-directory all
+	$(OUT)/bin/foil run demo
+
+check: setup
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory run-tests
+	@$(MAKE) --no-print-directory B=asan run-tests
+
+ci: test
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory B=asan run-tests
+	@BIN=$(OUT)/bin prove -v -e '' scripts/smoke
+
+bench: setup
+	@$(MAKE) --no-print-directory all
+	BIN=$(OUT)/bin scripts/bench $(FILTER)
+
+lint: $(TOOLS)
+	clang-format --dry-run -Werror $(SOURCES)
+	scripts/check-rooms
+	! grep -nE '$(BANNED)' $(filter-out lib/util/mem.c,$(wildcard lib/*/*.c)) \
+	    $(wildcard tools/*.c)
+	for h in $(HEADERS); do \
+	    echo "#include \"$${h#include/}\"" | \
+	    $(CC) $(CPPFLAGS) $(CFLAGS) -fsyntax-only -xc - || exit 1; done
+	shellcheck -x $(SCRIPTS)
+	mandoc -T lint -W warning $(MAN)
+	BIN=$(OUT)/bin scripts/check-man
+
+fmt:
+	clang-format -i $(SOURCES)
+
+cover:
+	$(MAKE) B=cover run-tests
+	lcov -q -c -d build/cover -o build/cover/all.info
+	lcov -q -e build/cover/all.info '*/lib/*' -o build/cover/lib.info
+	lcov --list build/cover/lib.info
+
+F ?= $(FUZZERS)
+N ?= 1000000
+fuzz:
+	for f in $(F); do \
+	    $(MAKE) --no-print-directory B=fuzz CC=clang \
+	        build/fuzz/tests/fuzz/fuzz_$$f && \
+	    mkdir -p build/fuzz/corpus/$$f && \
+	    build/fuzz/tests/fuzz/fuzz_$$f -runs=$(N) -print_final_stats=1 \
+	        build/fuzz/corpus/$$f || exit 1; done
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/foil
+	install $(TOOLS) $(DESTDIR)$(PREFIX)/bin
+	cp -R pipelines $(DESTDIR)$(PREFIX)/share/foil
+	for m in $(MAN); do install -D -m 644 $$m \
+	    $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/}; done
+
+clean:
+	rm -rf build
+
+.PHONY: print-%
+print-%:
+	@echo $($*)
+
+-include $(wildcard $(OUT)/*/*.d $(OUT)/*/*/*.d)

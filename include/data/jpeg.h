@@ -1,0 +1,49 @@
+#ifndef DATA_JPEG_H
+#define DATA_JPEG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/set.h"
+#include "util/err.h"
+
+/* Pixels: 8-bit RGB, row-major, packed: pixel[(y * width + x) * 3 + c]. */
+struct data_image {
+    uint8_t *pixel;
+    size_t width, height;
+    size_t room; /* bytes allocated */
+};
+
+void data_image_release(struct data_image *image);
+
+/* data_image_size() makes room for width x height; the content is undefined. */
+void data_image_size(struct data_image *image, size_t width, size_t height);
+
+/* How a file that libjpeg-turbo can read only with a warning is taken. */
+enum data_policy { DATA_REFUSE, DATA_ACCEPT };
+
+/*
+ * data_jpeg_decode() decodes baseline and progressive JPEGs: colour to RGB,
+ * grey replicated to three channels, CMYK and YCCK (Adobe's inverted form
+ * included) converted by R = C K / 255 and so on; an EXIF orientation is
+ * applied.  The header is judged before anything is allocated: more than
+ * max_pixels is refused.  Keeps its decompressor between calls in *decoder,
+ * which starts as NULL and goes to data_jpeg_free().
+ * Returns 0, or -1 with the reason; on a warning, as the policy says.
+ */
+struct data_decoder;
+int data_jpeg_decode(struct data_decoder **decoder, const uint8_t *bytes,
+                     size_t len, size_t max_pixels, enum data_policy policy,
+                     struct data_image *image, struct err *err);
+void data_jpeg_free(struct data_decoder *decoder);
+
+/*
+ * data_jpeg_encode() appends nothing and overwrites bytes with a baseline
+ * JPEG, 4:4:4 for three channels; quality 1 .. 100.
+ *   pixel [height,width,channels], channels 1 or 3
+ */
+int data_jpeg_encode(const uint8_t *pixel, size_t width, size_t height,
+                     size_t channels, int quality, struct data_bytes *bytes,
+                     struct err *err);
+
+#endif

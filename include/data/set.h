@@ -1,0 +1,56 @@
+#ifndef DATA_SET_H
+#define DATA_SET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/digest.h"
+#include "util/err.h"
+
+/*
+ * A data set: samples with ids 0 .. size - 1, each a JPEG somewhere, with a
+ * label, a caption and a name where the form has them.  Random access by id
+ * through an index file that data_index_*() made (foil-data index); the index
+ * is mapped, not read, so a million samples cost no start-up time.
+ *
+ * `path` in data_open() is the index itself, or the data with its index
+ * beside it ("x.tar" with "x.tar.foil", "dir" with "dir.foil").  Refused, with
+ * a sentence that says so: no index, an index of another version, an index
+ * whose data is missing or has changed in size.
+ */
+struct data_set;
+
+struct data_set *data_open(const char *path, struct err *err);
+void data_close(struct data_set *set);
+
+size_t data_size(const struct data_set *set);
+
+/* data_digest() is of all samples' digests and labels, in order. */
+struct digest data_digest(const struct data_set *set);
+
+/* Number of classes, 0 where there are no labels, and their names. */
+size_t data_classes(const struct data_set *set);
+const char *data_class_name(const struct data_set *set, size_t label);
+
+/* Of one sample, id < size: label -1 and caption "" where there is none.
+ * Captions are lines separated by '\n'. */
+int data_label(const struct data_set *set, size_t id);
+const char *data_name(const struct data_set *set, size_t id);
+const char *data_caption(const struct data_set *set, size_t id);
+
+/* Bytes that grow as needed; release with data_bytes_release(). */
+struct data_bytes {
+    uint8_t *data;
+    size_t len, room;
+};
+void data_bytes_release(struct data_bytes *bytes);
+
+/*
+ * data_read() reads the file of a sample into bytes and checks its digest.
+ * Returns 0, or -1 with the sample's name and the reason (unreadable, shorter
+ * than the index says, changed since it was indexed).
+ */
+int data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
+              struct err *err);
+
+#endif

@@ -1,0 +1,106 @@
+#ifndef NN_NET_H
+#define NN_NET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/err.h"
+
+/*
+ * An encoder with its projection head: images in, features and embeddings
+ * out, gradients back.
+ *
+ *     x = (u / 255 - mean) / deviation       per colour channel
+ *     h = backbone(x)                        [n, features]  the pooled feature
+ *     z = head(h)                            [n, dim]       not normalised
+ *
+ * The parameters are one block of f32 in torchvision's layouts (convolution
+ * weights OIHW, linear weights [out,in]), each tensor named as torchvision's
+ * state_dict names it; running statistics of the norms are a second block.
+ * Everything the engine needs in other layouts or precisions is derived from
+ * these blocks.  Results are the same bit for bit for the same block, input,
+ * number of threads and kind of processor.
+ */
+struct nn_spec {
+    const char
+        *arch; /* resnet18 resnet34 resnet50 resnet8 resnet20 mlp linear */
+    const char *stem; /* imagenet (7x7 stride 2, max-pool) | small (3x3) */
+    const char *norm; /* batch | group | none */
+    const char *head; /* hidden and output widths, "512-128"; "none": z = h;
+                         a trailing "-bn" puts batch norm behind the hidden
+                         layers: "512-128-bn" */
+    long width;       /* channels of the first stage; 0: the arch's own
+                         (64, and 16 for resnet8 and resnet20) */
+    long hidden;      /* mlp: hidden width and feature width; 0: 512 */
+    size_t height, image_width, channels; /* of the images: 8 .. 1024, 3 */
+    float mean[3], deviation[3];          /* of pixels / 255 */
+    int bf16;   /* activations and convolutions in bfloat16 */
+    int direct; /* no Winograd convolutions (--conv direct) */
+};
+
+/* What the blocks hold, in the order of torchvision's state_dict. */
+struct nn_tensor {
+    const char *name; /* "layer1.0.conv1.weight", "head.0.bias", ... */
+    size_t rank, shape[4];
+    size_t offset, count; /* in floats, in its block */
+    int statistic;        /* in the block of running statistics, no gradient */
+};
+
+struct nn_net;
+
+/*
+ * nn_net_new() builds the network for up to max_rows images at once.  With
+ * train = 0 it keeps no activations and has no gradients: a fraction of the
+ * memory, and only nn_net_infer() may be called.  Weights are zero until
+ * nn_net_init() or a checkpoint fills them.  NULL when the spec makes no
+ * sense, with the field and what is wanted.
+ */
+struct nn_net *nn_net_new(const struct nn_spec *spec, size_t max_rows,
+                          int train, struct err *err);
+void nn_net_free(struct nn_net *net);
+
+/* nn_net_init() draws torchvision's initial weights: kaiming normal fan_out
+ * for convolutions, U(+-1/sqrt(fan_in)) for linear layers, 1 and 0 for norms.
+ */
+void nn_net_init(struct nn_net *net, uint64_t seed);
+
+size_t nn_net_features(const struct nn_net *net); /* width of h */
+size_t nn_net_dim(const struct nn_net *net);      /* width of z */
+
+/* The tensors; their count goes to *n.  Owned by the net. */
+const struct nn_tensor *nn_net_tensors(const struct nn_net *net, size_t *n);
+
+/* The blocks, owned by the net: write to params and statistics freely between
+ * calls.  grads has the layout of params, and is NULL without train. */
+float *nn_net_params(struct nn_net *net, size_t *count);
+float *nn_net_statistics(struct nn_net *net, size_t *count);
+float *nn_net_grads(struct nn_net *net);
+
+/*
+ * nn_net_forward() runs the network in training mode: batch norm uses the
+ * statistics of all n rows and moves the running ones (momentum 0.1, unbiased
+ * variance).
+ *   n <= max_rows
+ *   images [n,height,image_width,channels] u8
+ *   h      [n,features] or NULL;  z [n,dim]
+ */
+void nn_net_forward(struct nn_net *net, size_t n, const uint8_t *images,
+                    float *h, float *z);
+
+/*
+ * nn_net_backward() takes dL/dz [n,dim] of the last nn_net_forward() back and
+ * overwrites grads with dL/dparams; with add = 1 it adds to them.
+ */
+void nn_net_backward(struct nn_net *net, const float *dz, int add);
+
+/* nn_net_infer() runs it in evaluation mode: running statistics, none moved.
+ * z may be NULL (the head is then skipped); h may be NULL. */
+void nn_net_infer(struct nn_net *net, size_t n, const uint8_t *images, float *h,
+                  float *z);
+
+/* nn_net_table() returns, as text to be given to free(), one line per layer
+ * with its shape and the algorithm chosen for each pass: kept in checkpoints,
+ * so that a resumed run can be refused where it would not be bit-equal. */
+char *nn_net_table(const struct nn_net *net);
+
+#endif

@@ -1,0 +1,51 @@
+#ifndef NN_SAFETENSORS_H
+#define NN_SAFETENSORS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/err.h"
+#include "util/json.h"
+
+/*
+ * safetensors files: an 8-byte little-endian length, a JSON header of that
+ * length that names each tensor's dtype, shape and byte range, and the bytes.
+ */
+enum { NN_MAX_RANK = 8 };
+
+struct nn_array {
+    char *name;
+    char dtype[8]; /* "F32" "F64" "I64" "I32" "U8" "BF16" "BOOL" */
+    size_t rank, shape[NN_MAX_RANK];
+    size_t count, bytes; /* elements; bytes = count x size of dtype */
+    void *data;          /* little-endian, C order */
+};
+
+/*
+ * nn_arrays_read() reads a whole file; every count and range is judged before
+ * anything is allocated: ranges must tile the data without gap or overlap.
+ *   metadata   the "__metadata__" object or NULL; json_decref() it
+ * The arrays go to *arrays, to be released with nn_arrays_free().
+ */
+int nn_arrays_read(const char *path, struct nn_array **arrays, size_t *n,
+                   json_t **metadata, struct err *err);
+void nn_arrays_free(struct nn_array *arrays, size_t n);
+
+/* nn_arrays_parse() is the same for bytes in memory; `what` names them. */
+int nn_arrays_parse(const uint8_t *bytes, size_t len, const char *what,
+                    struct nn_array **arrays, size_t *n, json_t **metadata,
+                    struct err *err);
+
+/* nn_arrays_find() returns the named array or NULL. */
+const struct nn_array *nn_arrays_find(const struct nn_array *arrays, size_t n,
+                                      const char *name);
+
+/*
+ * nn_arrays_write() writes a file: header keys in the order given, data of
+ * each array aligned to 8 bytes.  Not atomic and not fsynced: a checkpoint
+ * writes into a folder that is renamed as a whole (nn/checkpoint.h).
+ */
+int nn_arrays_write(const char *path, const struct nn_array *arrays, size_t n,
+                    const json_t *metadata, struct err *err);
+
+#endif

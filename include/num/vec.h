@@ -1,0 +1,38 @@
+#ifndef NUM_VEC_H
+#define NUM_VEC_H
+
+#include <stddef.h>
+
+/* num_dot() returns sum x_i y_i of f32 vectors, summed in double. */
+double num_dot(size_t n, const float *x, const float *y);
+
+/* num_axpy() is y += alpha x. */
+void num_axpy(size_t n, float alpha, const float *x, float *y);
+
+/* num_scale() is x *= alpha. */
+void num_scale(size_t n, float alpha, float *x);
+
+/* num_finite() returns 1 when no element is infinite or NaN. */
+int num_finite(size_t n, const float *x);
+
+/*
+ * num_unit_rows() divides each row by its length:
+ *
+ *     v_r = z_r / max(|z_r|, 1e-12)
+ *
+ *   z      [n,d]  rows; v [n,d] may be the same array
+ *   length [n]    |z_r| before the guard; may be NULL
+ */
+void num_unit_rows(size_t n, size_t d, const float *z, float *v, float *length);
+
+/*
+ * num_unit_rows_back() takes a gradient through num_unit_rows():
+ *
+ *     dz_r = (dv_r - <dv_r, v_r> v_r) / max(|z_r|, 1e-12)
+ *
+ * dz may be the same array as dv.
+ */
+void num_unit_rows_back(size_t n, size_t d, const float *v, const float *length,
+                        const float *dv, float *dz);
+
+#endif

@@ -1,0 +1,34 @@
+#ifndef UTIL_FILE_H
+#define UTIL_FILE_H
+
+#include <stddef.h>
+
+#include "util/err.h"
+
+/*
+ * file_read() returns the bytes of a file, with a zero behind the last one,
+ * to be given to free(); their count goes to *len.  A file larger than max
+ * bytes is refused.  NULL on error.
+ */
+void *file_read(const char *path, size_t max, size_t *len, struct err *err);
+
+/*
+ * file_write() writes a file all or nothing: under a temporary name beside
+ * it, fsynced, renamed, the folder fsynced.  On error nothing is left behind
+ * and a file that was there stays.
+ */
+int file_write(const char *path, const void *data, size_t len, struct err *err);
+
+/* file_sync() flushes a file's or a folder's content to the disk. */
+int file_sync(const char *path, struct err *err);
+
+/* file_mkdir() makes a folder with the given mode; one that exists is fine. */
+int file_mkdir(const char *path, unsigned mode, struct err *err);
+
+/* file_remove() removes a file, or a folder with all that is in it. */
+int file_remove(const char *path, struct err *err);
+
+/* file_exists() returns 1 when something of that name is there. */
+int file_exists(const char *path);
+
+#endif

@@ -1,0 +1,40 @@
+#ifndef UTIL_JSON_H
+#define UTIL_JSON_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "util/err.h"
+
+/*
+ * JSON through the jansson library: this header is its door.  Objects are
+ * made and freed with jansson's own calls (json_object, json_pack,
+ * json_decref); what is added here judges values that came from outside.
+ */
+
+/*
+ * json_parse() reads one JSON object from len bytes; NULL with a sentence
+ * that names `what` and the place of the fault.  Duplicate keys are refused.
+ */
+json_t *json_parse(const char *text, size_t len, const char *what,
+                   struct err *err);
+
+/*
+ * These read a required field and say which one is missing or wrong.
+ *   whole: an integer in min .. max;  real: any finite number;
+ *   text: a string that lives as long as the object.
+ */
+int json_get_whole(const json_t *object, const char *key, int64_t min,
+                   int64_t max, int64_t *value, struct err *err);
+int json_get_real(const json_t *object, const char *key, double *value,
+                  struct err *err);
+int json_get_text(const json_t *object, const char *key, const char **value,
+                  struct err *err);
+
+/*
+ * json_line() returns the object as one line of text that ends in a newline,
+ * keys in the order they were set, to be given to free().
+ */
+char *json_line(const json_t *object);
+
+#endif

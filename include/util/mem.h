@@ -1,0 +1,33 @@
+#ifndef UTIL_MEM_H
+#define UTIL_MEM_H
+
+#include <stddef.h>
+
+/*
+ * mem_array() returns n zeroed items of `size` bytes, to be given to free().
+ * It does not return when memory is short or n * size overflows: a process
+ * is the unit of failure here.  A count that came from outside is checked
+ * against its limit before it gets this far.
+ */
+void *mem_array(size_t n, size_t size);
+
+/*
+ * mem_aligned() is mem_array() with the first byte on a 64-byte boundary, as
+ * vector loads and oneDNN like it.  To be given to free().
+ */
+void *mem_aligned(size_t n, size_t size);
+
+/*
+ * mem_grow() makes room for at least `need` items in the array at *items, of
+ * which *room says how many fit now; both are updated, the old items kept,
+ * new ones not initialised.  Amortised O(1) an item.
+ */
+void mem_grow(void *items, size_t *room, size_t need, size_t size);
+
+/* mem_text() returns a copy of a string, to be given to free(). */
+char *mem_text(const char *text);
+
+/* mem_format() returns a formatted string, to be given to free(). */
+char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,90 @@
+#ifndef UTIL_OPT_H
+#define UTIL_OPT_H
+
+#include <stddef.h>
+
+/*
+ * Options and help from one table: a tool lists what it takes, and parsing,
+ * --help, --version and the ranges follow.  These print and exit: they are
+ * for main() alone.
+ *
+ *     static double tau = 0.5;
+ *     static const struct opt opts[] = {
+ *         {"tau", 't', OPT_REAL, &tau, 1e-3, 100, "X", "temperature"},
+ *         {0},
+ *     };
+ *     static const struct opt_tool tool = {
+ *         "foil-train", "train an encoder by contrast", "DATA", 1, 1, opts,
+ *     };
+ *     int main(int argc, char **argv)
+ *     {
+ *         char **operand = opt_parse(&tool, argc, argv);
+ *
+ * "--tau 0.1", "--tau=0.1", "-t 0.1" and "-t0.1" are the same.  An option may
+ * be given once, lists apart.  "--" ends the options; they may stand after
+ * operands.
+ */
+
+/* Exit codes, the same for every tool; a tool's man page names further ones. */
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+enum opt_kind {
+    OPT_FLAG,   /* int: 1 when given */
+    OPT_WHOLE,  /* long within min .. max */
+    OPT_REAL,   /* double within min .. max */
+    OPT_TEXT,   /* const char * */
+    OPT_CHOICE, /* const char *: one of the words in arg, "a|b|c" */
+    OPT_LIST    /* struct opt_list: may be given often */
+};
+
+struct opt_list {
+    const char *item[64];
+    size_t n;
+};
+
+struct opt {
+    const char *name; /* long name without dashes; NULL ends the table */
+    char letter;      /* short form, or 0 */
+    enum opt_kind kind;
+    void *value;      /* holds the default when opt_parse() is called */
+    double min, max;  /* OPT_WHOLE, OPT_REAL */
+    const char *arg;  /* what --help calls the value; the words of a choice */
+    const char *help; /* half a sentence; the default is printed behind it */
+};
+
+struct opt_tool {
+    const char *name;     /* "foil-train" */
+    const char *summary;  /* one line, small first letter, no full stop */
+    const char *operands; /* as in the usage line, "DATA ..."; or NULL */
+    int at_least, at_most;
+    const struct opt *opts;
+};
+
+/* The version of foil, in --version, hello messages and checkpoints. */
+#define FOIL_VERSION "1.0.0"
+
+/*
+ * opt_parse() fills in the values and returns the operands, NULL behind the
+ * last.  --help and --version print to stdout and exit with 0; misuse exits
+ * with EXIT_USAGE and says which option, what was wrong, what is wanted.
+ */
+char **opt_parse(const struct opt_tool *tool, int argc, char **argv);
+
+/* opt_misuse() reports what the table cannot know and exits EXIT_USAGE. */
+_Noreturn void opt_misuse(const char *fmt, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/* die() prints "tool: message" to stderr and exits with EXIT_FAILED. */
+_Noreturn void die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* die_with() is die() with a documented exit code of the tool's own. */
+_Noreturn void die_with(int code, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* say() prints "tool: message" to stderr and returns. */
+void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* close_stdout() dies when what was printed could not be written. */
+void close_stdout(void);
+
+#endif

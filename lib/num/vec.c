@@ -1,0 +1,82 @@
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "num/vec.h"
+
+static const double guard = 1e-12; // as in the header
+
+double
+num_dot(size_t n, const float *x, const float *y)
+{
+    double part[8] = {0}, sum = 0;
+    size_t i = 0;
+
+    // eight partial sums in a fixed order: fast, and always the same result
+    for (; i + 8 <= n; i += 8)
+        for (size_t j = 0; j < 8; j++)
+            part[j] += (double)x[i + j] * y[i + j];
+    for (; i < n; i++)
+        sum += (double)x[i] * y[i];
+    for (size_t j = 0; j < 8; j++)
+        sum += part[j];
+    return sum;
+}
+
+void
+num_axpy(size_t n, float alpha, const float *x, float *y)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] += alpha * x[i];
+}
+
+void
+num_scale(size_t n, float alpha, float *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] *= alpha;
+}
+
+int
+num_finite(size_t n, const float *x)
+{
+    uint32_t bad = 0;
+
+    // an exponent of all ones is what infinities and NaNs have in common
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+
+        memcpy(&bits, x + i, sizeof bits);
+        bad |= (bits & 0x7f800000u) == 0x7f800000u;
+    }
+    return !bad;
+}
+
+void
+num_unit_rows(size_t n, size_t d, const float *z, float *v, float *length)
+{
+    for (size_t r = 0; r < n; r++) {
+        const float *row = z + r * d;
+        double len = sqrt(num_dot(d, row, row));
+        float scale = (float)(1 / fmax(len, guard));
+
+        for (size_t k = 0; k < d; k++)
+            v[r * d + k] = scale * row[k];
+        if (length)
+            length[r] = (float)len;
+    }
+}
+
+void
+num_unit_rows_back(size_t n, size_t d, const float *v, const float *length,
+                   const float *dv, float *dz)
+{
+    for (size_t r = 0; r < n; r++) {
+        const float *row = v + r * d, *g = dv + r * d;
+        float along = (float)num_dot(d, g, row);
+        float scale = (float)(1 / fmax(length[r], guard));
+
+        for (size_t k = 0; k < d; k++)
+            dz[r * d + k] = scale * (g[k] - along * row[k]);
+    }
+}

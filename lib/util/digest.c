@@ -1,0 +1,92 @@
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "util/digest.h"
+#include "util/err.h"
+
+static struct digest
+canonical(XXH128_hash_t hash)
+{
+    XXH128_canonical_t bytes;
+    struct digest digest;
+
+    XXH128_canonicalFromHash(&bytes, hash);
+    memcpy(digest.byte, bytes.digest, sizeof digest.byte);
+    return digest;
+}
+
+struct digest
+digest_bytes(const void *data, size_t len)
+{
+    return canonical(XXH3_128bits(data, len));
+}
+
+struct digest_stream *
+digest_new(void)
+{
+    XXH3_state_t *state = XXH3_createState();
+
+    REQUIRE(state);
+    XXH3_128bits_reset(state);
+    return (struct digest_stream *)state;
+}
+
+void
+digest_add(struct digest_stream *stream, const void *data, size_t len)
+{
+    XXH3_128bits_update((XXH3_state_t *)stream, data, len);
+}
+
+struct digest
+digest_end(struct digest_stream *stream)
+{
+    struct digest digest =
+        canonical(XXH3_128bits_digest((XXH3_state_t *)stream));
+
+    XXH3_freeState((XXH3_state_t *)stream);
+    return digest;
+}
+
+char *
+digest_hex(const struct digest *digest, char hex[DIGEST_HEX])
+{
+    for (size_t i = 0; i < sizeof digest->byte; i++)
+        snprintf(hex + 2 * i, 3, "%02x", digest->byte[i]);
+    return hex;
+}
+
+static int
+nibble(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return -1;
+}
+
+int
+digest_from_hex(struct digest *digest, const char *hex)
+{
+    if (strlen(hex) != DIGEST_HEX - 1)
+        return -1;
+    for (size_t i = 0; i < sizeof digest->byte; i++) {
+        int high = nibble(hex[2 * i]), low = nibble(hex[2 * i + 1]);
+
+        if (high < 0 || low < 0)
+            return -1;
+        digest->byte[i] = (uint8_t)(high << 4 | low);
+    }
+    return 0;
+}
+
+uint64_t
+digest_word(const struct digest *digest)
+{
+    uint64_t word = 0;
+
+    for (size_t i = 0; i < 8; i++)
+        word = word << 8 | digest->byte[i];
+    return word;
+}

@@ -1,0 +1,152 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/file.h"
+#include "util/mem.h"
+
+void *
+file_read(const char *path, size_t max, size_t *len, struct err *err)
+{
+    FILE *file = fopen(path, "rb");
+    char *data = NULL;
+    size_t room = 0, n = 0;
+
+    if (!file) {
+        err_sys(err, "cannot open '%s'", path);
+        return NULL;
+    }
+    do {
+        mem_grow(&data, &room, n + 65536, 1);
+        n += fread(data + n, 1, room - n - 1, file);
+    } while (n <= max && !feof(file) && !ferror(file));
+    if (ferror(file)) {
+        err_sys(err, "cannot read '%s'", path);
+    } else if (n > max) {
+        err_set(err, "'%s' is larger than %zu bytes", path, max);
+    } else {
+        fclose(file);
+        data[n] = 0;
+        *len = n;
+        return data;
+    }
+    fclose(file);
+    free(data);
+    return NULL;
+}
+
+int
+file_sync(const char *path, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+
+    if (fd < 0)
+        return err_sys(err, "cannot open '%s'", path);
+    if (fsync(fd))
+        rc = err_sys(err, "cannot sync '%s'", path);
+    close(fd);
+    return rc;
+}
+
+static int
+sync_folder_of(const char *path, struct err *err)
+{
+    char *copy = mem_text(path);
+    int rc = file_sync(dirname(copy), err);
+
+    free(copy);
+    return rc;
+}
+
+int
+file_write(const char *path, const void *data, size_t len, struct err *err)
+{
+    char *temp = mem_format("%s.%ld.new", path, (long)getpid());
+    FILE *file = fopen(temp, "wb");
+    int rc = -1;
+
+    if (!file) {
+        err_sys(err, "cannot create '%s'", temp);
+        goto out;
+    }
+    if (fwrite(data, 1, len, file) != len || fflush(file) ||
+        fsync(fileno(file))) {
+        err_sys(err, "cannot write '%s'", temp);
+        goto out;
+    }
+    if (rename(temp, path)) {
+        err_sys(err, "cannot rename '%s'", temp);
+        goto out;
+    }
+    rc = sync_folder_of(path, err);
+
+out:
+    if (file)
+        fclose(file);
+    if (rc)
+        unlink(temp);
+    free(temp);
+    return rc;
+}
+
+int
+file_mkdir(const char *path, unsigned mode, struct err *err)
+{
+    struct stat st;
+
+    if (!mkdir(path, (mode_t)mode))
+        return 0;
+    if (errno == EEXIST && !stat(path, &st) && S_ISDIR(st.st_mode))
+        return 0;
+    return err_sys(err, "cannot make folder '%s'", path);
+}
+
+static int
+remove_all_in(const char *path, struct err *err)
+{
+    DIR *dir = opendir(path);
+    struct dirent *entry;
+    int rc = 0;
+
+    if (!dir)
+        return err_sys(err, "cannot open '%s'", path);
+    while (!rc && (entry = readdir(dir))) {
+        char *name;
+
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+            continue;
+        name = mem_format("%s/%s", path, entry->d_name);
+        rc = file_remove(name, err);
+        free(name);
+    }
+    closedir(dir);
+    return rc;
+}
+
+int
+file_remove(const char *path, struct err *err)
+{
+    struct stat st;
+
+    if (lstat(path, &st))
+        return err_sys(err, "cannot remove '%s'", path);
+    if (S_ISDIR(st.st_mode) && remove_all_in(path, err))
+        return -1;
+    if (remove(path))
+        return err_sys(err, "cannot remove '%s'", path);
+    return 0;
+}
+
+int
+file_exists(const char *path)
+{
+    struct stat st;
+
+    return !lstat(path, &st);
+}

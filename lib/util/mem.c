@@ -1,0 +1,89 @@
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/err.h"
+#include "util/mem.h"
+
+enum { ALIGN = 64 };
+
+_Noreturn static void
+out_of_memory(size_t n, size_t size)
+{
+    fprintf(stderr, "out of memory: %zu x %zu bytes\n", n, size);
+    abort();
+}
+
+void *
+mem_array(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size ? size : 1);
+
+    if (!p)
+        out_of_memory(n, size);
+    return p;
+}
+
+void *
+mem_aligned(size_t n, size_t size)
+{
+    size_t bytes;
+    void *p;
+
+    if (size && n > (SIZE_MAX - ALIGN) / size)
+        out_of_memory(n, size);
+    bytes = (n * size + ALIGN) / ALIGN * ALIGN;
+    p = aligned_alloc(ALIGN, bytes);
+    if (!p)
+        out_of_memory(n, size);
+    return memset(p, 0, bytes);
+}
+
+void
+mem_grow(void *items, size_t *room, size_t need, size_t size)
+{
+    void **at = items;
+    size_t more = *room + *room / 2 + 16;
+    void *p;
+
+    if (need <= *room)
+        return;
+    if (more < need)
+        more = need;
+    REQUIRE(size > 0);
+    if (more > SIZE_MAX / size)
+        out_of_memory(more, size);
+    p = realloc(*at, more * size);
+    if (!p)
+        out_of_memory(more, size);
+    *at = p;
+    *room = more;
+}
+
+char *
+mem_text(const char *text)
+{
+    size_t n = strlen(text) + 1;
+
+    return memcpy(mem_array(n, 1), text, n);
+}
+
+char *
+mem_format(const char *fmt, ...)
+{
+    va_list ap, again;
+    char *text;
+    int n;
+
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    REQUIRE(n >= 0);
+    text = mem_array((size_t)n + 1, 1);
+    vsnprintf(text, (size_t)n + 1, fmt, again);
+    va_end(again);
+    return text;
+}

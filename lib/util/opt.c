@@ -1,0 +1,315 @@
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "util/opt.h"
+
+enum { WIDTH = 78, HELP_COLUMN = 26 };
+
+static const char *tool_name = "foil";
+
+static void
+message(const char *fmt, va_list ap)
+{
+    fflush(stdout);
+    fprintf(stderr, "%s: ", tool_name);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+}
+
+void
+die(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    message(fmt, ap);
+    va_end(ap);
+    exit(EXIT_FAILED);
+}
+
+void
+die_with(int code, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    message(fmt, ap);
+    va_end(ap);
+    exit(code);
+}
+
+void
+opt_misuse(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    message(fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "%s: '%s --help' lists the options\n", tool_name,
+            tool_name);
+    exit(EXIT_USAGE);
+}
+
+void
+say(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    message(fmt, ap);
+    va_end(ap);
+}
+
+void
+close_stdout(void)
+{
+    if (fflush(stdout) || ferror(stdout) || fclose(stdout))
+        die("cannot write to standard output: %s", strerror(errno));
+}
+
+/* Print one word of the usage line, on a new line where it would not fit. */
+static void
+usage_word(int *column, int indent, const char *word)
+{
+    int n = (int)strlen(word);
+
+    if (*column + 1 + n > WIDTH && *column > indent) {
+        printf("\n%*s", indent, "");
+        *column = indent;
+    } else {
+        putchar(' ');
+        (*column)++;
+    }
+    fputs(word, stdout);
+    *column += n;
+}
+
+static char *
+spelt(const struct opt *o)
+{
+    const char *more = o->kind == OPT_LIST ? " ..." : "";
+
+    if (o->kind == OPT_FLAG)
+        return o->letter ? mem_format("[-%c]", o->letter)
+                         : mem_format("[--%s]", o->name);
+    return o->letter ? mem_format("[-%c %s]%s", o->letter, o->arg, more)
+                     : mem_format("[--%s %s]%s", o->name, o->arg, more);
+}
+
+static void
+print_usage(const struct opt_tool *tool)
+{
+    int column = printf("usage: %s", tool->name), indent = column + 1;
+
+    for (const struct opt *o = tool->opts; o->name; o++) {
+        char *word = spelt(o);
+
+        usage_word(&column, indent, word);
+        free(word);
+    }
+    if (tool->operands)
+        usage_word(&column, indent, tool->operands);
+    putchar('\n');
+}
+
+static void
+print_default(const struct opt *o)
+{
+    const char *text;
+
+    switch (o->kind) {
+    case OPT_WHOLE:
+        printf(" [%ld]", *(const long *)o->value);
+        break;
+    case OPT_REAL:
+        printf(" [%g]", *(const double *)o->value);
+        break;
+    case OPT_TEXT:
+    case OPT_CHOICE:
+        text = *(const char *const *)o->value;
+        if (text)
+            printf(" [%s]", text);
+        break;
+    case OPT_FLAG:
+    case OPT_LIST:
+        break;
+    }
+}
+
+static void
+print_help(const struct opt_tool *tool)
+{
+    print_usage(tool);
+    printf("\n%s: %s\n\n", tool->name, tool->summary);
+    for (const struct opt *o = tool->opts; o->name; o++) {
+        int n = o->letter ? printf("  -%c, --%s", o->letter, o->name)
+                          : printf("  --%s", o->name);
+
+        if (o->kind != OPT_FLAG)
+            n += printf(" %s", o->arg);
+        if (n >= HELP_COLUMN)
+            n = printf("\n") - 1;
+        printf("%*s%s", HELP_COLUMN - n, "", o->help);
+        print_default(o);
+        putchar('\n');
+    }
+    printf("  --help%*sthis text\n", HELP_COLUMN - 8, "");
+    printf("  --version%*sthe version of foil\n", HELP_COLUMN - 11, "");
+    close_stdout();
+    exit(EXIT_OK);
+}
+
+static const struct opt *
+find(const struct opt_tool *tool, const char *name, size_t n)
+{
+    for (const struct opt *o = tool->opts; o->name; o++)
+        if (strlen(o->name) == n && !memcmp(o->name, name, n))
+            return o;
+    opt_misuse("no option '--%.*s'", (int)n, name);
+}
+
+static const struct opt *
+find_letter(const struct opt_tool *tool, char letter)
+{
+    for (const struct opt *o = tool->opts; o->name; o++)
+        if (o->letter == letter)
+            return o;
+    opt_misuse("no option '-%c'", letter);
+}
+
+static int
+is_choice(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *at = words; n; at++) {
+        size_t len = strcspn(at, "|");
+
+        if (len == n && !memcmp(at, word, n))
+            return 1;
+        at += len;
+        if (!*at)
+            break;
+    }
+    return 0;
+}
+
+static void
+set_number(const struct opt *o, const char *text)
+{
+    char *end;
+
+    errno = 0;
+    if (o->kind == OPT_WHOLE) {
+        long x = strtol(text, &end, 10);
+
+        if (errno || end == text || *end || (double)x < o->min ||
+            (double)x > o->max)
+            opt_misuse("--%s '%s': want a whole number in %.0f .. %.0f",
+                       o->name, text, o->min, o->max);
+        *(long *)o->value = x;
+    } else {
+        double x = strtod(text, &end);
+
+        if (end == text || *end || !(x >= o->min && x <= o->max))
+            opt_misuse("--%s '%s': want a number in %g .. %g", o->name, text,
+                       o->min, o->max);
+        *(double *)o->value = x;
+    }
+}
+
+static void
+set_value(const struct opt *o, const char *text)
+{
+    struct opt_list *list = o->value;
+
+    switch (o->kind) {
+    case OPT_FLAG:
+        *(int *)o->value = 1;
+        break;
+    case OPT_WHOLE:
+    case OPT_REAL:
+        set_number(o, text);
+        break;
+    case OPT_CHOICE:
+        if (!is_choice(o->arg, text))
+            opt_misuse("--%s '%s': want one of %s", o->name, text, o->arg);
+        *(const char **)o->value = text;
+        break;
+    case OPT_TEXT:
+        *(const char **)o->value = text;
+        break;
+    case OPT_LIST:
+        if (list->n == sizeof list->item / sizeof *list->item)
+            opt_misuse("--%s is given too often", o->name);
+        list->item[list->n++] = text;
+        break;
+    }
+}
+
+/* Take the option at argv[*at]; its value may stand in the next word. */
+static void
+take(const struct opt_tool *tool, char **argv, int *at, char *given)
+{
+    const char *word = argv[*at], *value = NULL;
+    const struct opt *o;
+
+    if (word[1] == '-') {
+        size_t n = strcspn(word + 2, "=");
+
+        if (!strcmp(word, "--help"))
+            print_help(tool);
+        if (!strcmp(word, "--version")) {
+            printf("%s (foil) %s\n", tool->name, FOIL_VERSION);
+            close_stdout();
+            exit(EXIT_OK);
+        }
+        o = find(tool, word + 2, n);
+        if (word[2 + n])
+            value = word + 3 + n;
+    } else {
+        o = find_letter(tool, word[1]);
+        if (word[2])
+            value = word + 2;
+    }
+    if (o->kind == OPT_FLAG && value)
+        opt_misuse("--%s takes no value", o->name);
+    if (o->kind != OPT_FLAG && !value) {
+        value = argv[*at + 1];
+        if (!value)
+            opt_misuse("--%s wants a value: %s", o->name, o->arg);
+        ++*at;
+    }
+    if (given[o - tool->opts]++ && o->kind != OPT_LIST)
+        opt_misuse("--%s is given twice", o->name);
+    set_value(o, value);
+}
+
+char **
+opt_parse(const struct opt_tool *tool, int argc, char **argv)
+{
+    static char given[128];
+    int n = 0, only_operands = 0;
+
+    tool_name = tool->name;
+    for (int i = 1; i < argc; i++) {
+        if (!only_operands && !strcmp(argv[i], "--"))
+            only_operands = 1;
+        else if (!only_operands && argv[i][0] == '-' && argv[i][1])
+            take(tool, argv, &i, given);
+        else
+            argv[n++] = argv[i];
+    }
+    argv[n] = NULL;
+    if (n > tool->at_most)
+        opt_misuse("what is '%s' for?", argv[tool->at_most]);
+    if (n < tool->at_least)
+        opt_misuse("wants %s", tool->operands);
+    return argv;
+}

@@ -1,0 +1,105 @@
+#include <Random123/philox.h>
+#include <math.h>
+#include <string.h>
+
+#include "util/err.h"
+#include "util/rng.h"
+
+/* splitmix64's finaliser: spreads seed and use over the 64 bits of the key */
+static uint64_t
+mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+void
+rng_init(struct rng *rng, uint64_t seed, enum rng_use use, uint64_t a,
+         uint64_t b, uint64_t c)
+{
+    uint64_t key = mix(mix(seed) + (uint64_t)use);
+
+    REQUIRE(a >> 48 == 0 && b >> 32 == 0 && c >> 16 == 0);
+    *rng = (struct rng){
+        .key = {(uint32_t)key, (uint32_t)(key >> 32)},
+        .ctr = {0, (uint32_t)a, (uint32_t)b, (uint32_t)(c << 16 | a >> 32)},
+    };
+}
+
+static void
+refill(struct rng *rng)
+{
+    philox4x32_ctr_t ctr;
+    philox4x32_key_t key;
+
+    memcpy(ctr.v, rng->ctr, sizeof rng->ctr);
+    memcpy(key.v, rng->key, sizeof rng->key);
+    ctr = philox4x32(ctr, key);
+    memcpy(rng->out, ctr.v, sizeof rng->out);
+    rng->left = 4;
+    rng->ctr[0]++;
+    REQUIRE(rng->ctr[0]); // 2^34 numbers of one stream are a bug
+}
+
+uint32_t
+rng_u32(struct rng *rng)
+{
+    if (!rng->left)
+        refill(rng);
+    return rng->out[4 - rng->left--];
+}
+
+uint64_t
+rng_u64(struct rng *rng)
+{
+    uint64_t low = rng_u32(rng);
+
+    return low | (uint64_t)rng_u32(rng) << 32;
+}
+
+double
+rng_unit(struct rng *rng)
+{
+    return (double)(rng_u64(rng) >> 11) * 0x1p-53;
+}
+
+double
+rng_range(struct rng *rng, double low, double high)
+{
+    return low + (high - low) * rng_unit(rng);
+}
+
+uint64_t
+rng_below(struct rng *rng, uint64_t n)
+{
+    uint64_t x, limit;
+
+    REQUIRE(n >= 1);
+    limit = -n % n; // 2^64 mod n: what has to go for an even share
+    do
+        x = rng_u64(rng);
+    while (x < limit);
+    return x % n;
+}
+
+double
+rng_normal(struct rng *rng)
+{
+    double r = sqrt(-2 * log(1 - rng_unit(rng)));
+
+    return r * cos(2 * 3.14159265358979323846 * rng_unit(rng));
+}
+
+void
+rng_shuffle(struct rng *rng, size_t n, int64_t *x)
+{
+    for (size_t i = n; i > 1; i--) {
+        size_t j = rng_below(rng, i);
+        int64_t swap = x[i - 1];
+
+        x[i - 1] = x[j];
+        x[j] = swap;
+    }
+}

@@ -1,0 +1,80 @@
+# Sourced by tests/cli/*.sh: TAP, a scratch folder, nothing left running.
+# BIN is the folder of the tools.
+# shellcheck shell=bash
+set -u
+BIN=${BIN:-build/release/bin}
+BIN=$(cd "$BIN" && pwd)
+work=$(mktemp -d) count=0 failed=0
+trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$work"' EXIT
+
+# ok WHAT COMMAND... : the command succeeds
+ok() {
+    local what=$1
+    shift
+    count=$((count + 1))
+    if "$@" >"$work/out" 2>&1; then
+        echo "ok $count - $what"
+    else
+        failed=1
+        echo "not ok $count - $what"
+        sed 's/^/# /' "$work/out"
+    fi
+}
+
+# skip WHAT WHY : a check that cannot be made here
+skip() {
+    count=$((count + 1))
+    echo "ok $count - $1 # SKIP $2"
+}
+
+# exits CODE COMMAND... : the command ends with exactly that code
+exits() {
+    local want=$1 got=0
+    shift
+    "$@" || got=$?
+    test "$got" -eq "$want" || { echo "exit code $got, want $want"; return 1; }
+}
+
+# refuses CODE PATTERN COMMAND... : that exit code, nothing on stdout, and one
+# line on stderr that the pattern (grep -E) is found in
+refuses() {
+    local want=$1 pattern=$2 got=0
+    shift 2
+    "$@" >"$work/refuses.out" 2>"$work/refuses.err" || got=$?
+    cat "$work/refuses.err"
+    test "$got" -eq "$want" || { echo "exit code $got, want $want"; return 1; }
+    test ! -s "$work/refuses.out" || { echo 'stdout is not empty'; return 1; }
+    grep -qE -- "$pattern" "$work/refuses.err" ||
+        { echo "no '$pattern' on stderr"; return 1; }
+}
+
+# becomes_true COMMAND... : the command succeeds within 20 seconds
+becomes_true() {
+    for _ in {1..400}; do
+        "$@" && return
+        sleep 0.05
+    done
+    return 1
+}
+
+# waits_for FILE : the file gets its first byte within 20 seconds
+waits_for() {
+    becomes_true test -s "$1"
+}
+
+# common NAME OPERANDS... : what every tool does with its command line
+common() {
+    local tool=$BIN/$1
+    shift
+    ok '--help: to stdout, 0' "$tool" --help
+    ok '--help starts with the usage' grep -q '^usage: foil' "$work/out"
+    ok '--version: 0' "$tool" --version
+    ok 'unknown option: 2' refuses 2 "no option '--nonsense'" \
+        "$tool" --nonsense "$@"
+    ok 'a full disk shows: 1' exits 1 bash -c "exec '$tool' --help >/dev/full"
+}
+
+done_testing() {
+    echo "1..$count"
+    exit "$failed"
+}
