@@ -52,12 +52,14 @@ TESTS   := $(foreach r,$(ROOMS),\
            $(patsubst %.c,$(OUT)/%,$(wildcard tests/$(r)/test_*.c)))
 CONFORM := $(patsubst %.c,$(OUT)/%,$(wildcard tests/conformance.c))
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
 CLI     := $(wildcard tests/cli/*.sh)
 HEADERS := $(wildcard include/*/*.h)
 SOURCES := $(HEADERS) $(wildcard lib/*/*.c lib/*/*.h tools/*.c tests/*.[ch] \
            tests/*/*.c)
-SCRIPTS := $(wildcard pipelines/*.sh scripts/* tests/*.sh tests/cli/*.sh \
-           tools/*.sh .ci/run)
+SCRIPTS := $(filter-out scripts/benchmarks,$(wildcard scripts/*)) \
+           $(wildcard scripts/benchmarks/*.sh pipelines/*.sh tests/*.sh tests/cli/*.sh \
+           tools/*.sh) .ci/run
 MAN     := $(wildcard tools/*.[157])
 
 .PHONY: all setup demo test check ci lint fmt cover fuzz bench install clean
@@ -116,8 +118,11 @@ ci: test
 	@BIN=$(OUT)/bin prove -v -e '' scripts/smoke
 
 bench: setup
-	@$(MAKE) --no-print-directory all
-	BIN=$(OUT)/bin scripts/bench $(FILTER)
+	@$(MAKE) --no-print-directory run-bench
+
+.PHONY: run-bench
+run-bench: $(TOOLS) $(BENCHES)
+	BIN=$(OUT)/bin BENCH=$(OUT)/tests/bench scripts/bench $(FILTER)
 
 lint: $(TOOLS)
 	clang-format --dry-run -Werror $(SOURCES)
