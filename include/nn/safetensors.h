@@ -15,17 +15,26 @@ enum { NN_MAX_RANK = 8 };
 
 struct nn_array {
     char *name;
-    char dtype[8]; /* "F32" "F64" "I64" "I32" "U8" "BF16" "BOOL" */
+    char dtype[8]; /* "F32" "F64" "I64" "I32" "U8" "BF16" "BOOL" ... */
     size_t rank, shape[NN_MAX_RANK];
     size_t count, bytes; /* elements; bytes = count x size of dtype */
     void *data;          /* little-endian, C order */
 };
 
 /*
+ * nn_array_init() fills one with copies of name and data; data = NULL gives
+ * zeros.  The dtype is one of the format's; anything else is a bug.
+ */
+void nn_array_init(struct nn_array *array, const char *name, const char *dtype,
+                   size_t rank, const size_t *shape, const void *data);
+
+/*
  * nn_arrays_read() reads a whole file; every count and range is judged before
  * anything is allocated: ranges must tile the data without gap or overlap.
- *   metadata   the "__metadata__" object or NULL; json_decref() it
- * The arrays go to *arrays, to be released with nn_arrays_free().
+ *   metadata   the "__metadata__" object or NULL; json_decref() it.  The
+ *              argument itself may be NULL
+ * The arrays, in the order of the header, go to *arrays, to be released with
+ * nn_arrays_free().
  */
 int nn_arrays_read(const char *path, struct nn_array **arrays, size_t *n,
                    json_t **metadata, struct err *err);
@@ -41,9 +50,11 @@ const struct nn_array *nn_arrays_find(const struct nn_array *arrays, size_t n,
                                       const char *name);
 
 /*
- * nn_arrays_write() writes a file: header keys in the order given, data of
- * each array aligned to 8 bytes.  Not atomic and not fsynced: a checkpoint
+ * nn_arrays_write() writes a file: header keys in the order given, data in the
+ * order of falling element size, so that each array is aligned to the size of
+ * its elements and no gaps are left.  Not atomic and not fsynced: a checkpoint
  * writes into a folder that is renamed as a whole (nn/checkpoint.h).
+ *   metadata   an object of strings, or NULL
  */
 int nn_arrays_write(const char *path, const struct nn_array *arrays, size_t n,
                     const json_t *metadata, struct err *err);
