@@ -1,0 +1,48 @@
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "child.h"
+#include "t.h"
+#include "util/err.h"
+
+static void
+broken_promise(const void *arg)
+{
+    int count = *(const int *)arg;
+
+    REQUIRE(++count == 1);
+    REQUIRE(count == 2);
+}
+
+int
+main(void)
+{
+    struct err err = {"untouched"};
+    char long_name[1000];
+    struct child c;
+    int count = 0;
+
+    T(err_set(&err, "no sample %d in '%s'", 7, "a.tar") == -1, "returns -1");
+    T(!strcmp(err.msg, "no sample 7 in 'a.tar'"), "%s", err.msg);
+
+    errno = ENOENT;
+    T(err_sys(&err, "cannot open '%s'", "a.tar") == -1, "returns -1");
+    T(!strcmp(err.msg, "cannot open 'a.tar': No such file or directory"), "%s",
+      err.msg);
+
+    memset(long_name, 'x', sizeof long_name - 1);
+    long_name[sizeof long_name - 1] = 0;
+    err_set(&err, "%s", long_name);
+    T(strlen(err.msg) == sizeof err.msg - 1, "a long sentence is cut");
+    errno = ENOENT;
+    err_sys(&err, "%s", long_name);
+    T(strlen(err.msg) == sizeof err.msg - 1, "with errno too");
+
+    c = child_run(broken_promise, &count);
+    T(c.signal == SIGABRT, "a broken promise aborts");
+    T(!strncmp(c.err, "BUG: tests/util/test_err.c:", 27) &&
+          strstr(c.err, "broken_promise: count == 2"),
+      "and names the place and the promise");
+    return t_done();
+}

@@ -1,0 +1,127 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "child.h"
+#include "t.h"
+#include "util/file.h"
+
+/* Returns 1 when the file holds exactly this text. */
+static int
+holds(const char *path, const char *text)
+{
+    struct err err;
+    size_t n = 0;
+    char *data = file_read(path, 1 << 20, &n, &err);
+    int same = data && n == strlen(text) && !strcmp(data, text);
+
+    free(data);
+    return same;
+}
+
+static void
+write_then_read(void)
+{
+    struct err err = {""};
+    size_t n = 0;
+    char big[200000], *data;
+
+    T(!file_write("a", "one", 3, &err) && holds("a", "one"), "a new file");
+    T(!file_write("a", "two!", 4, &err) && holds("a", "two!"), "replaced");
+    T(!file_write("b", "", 0, &err) && holds("b", ""), "an empty one");
+    T(!file_remove("b", &err), "removed");
+
+    memset(big, 'x', sizeof big);
+    T(!file_write("big", big, sizeof big, &err), "200 kB");
+    data = file_read("big", sizeof big, &n, &err);
+    T(data && n == sizeof big && !memcmp(data, big, n), "whole again");
+    T(data && data[n] == 0, "a zero behind the last byte");
+    free(data);
+
+    T(!file_read("big", sizeof big - 1, &n, &err) &&
+          !strcmp(err.msg, "'big' is larger than 199999 bytes"),
+      "%s", err.msg);
+    T(!file_read("none", 10, &n, &err) && strstr(err.msg, "No such file"), "%s",
+      err.msg);
+    T(!file_read(".", 10, &n, &err) && strstr(err.msg, "Is a directory"), "%s",
+      err.msg);
+}
+
+static void
+write_to_a_small_disk(const void *arg)
+{
+    struct rlimit limit = {1000, 1000};
+    struct err err = {""};
+    char data[5000] = {0};
+
+    (void)arg;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    if (file_write("a", data, sizeof data, &err))
+        fprintf(stderr, "%s", err.msg);
+}
+
+static void
+failing_leaves_the_old_file(const char *scratch)
+{
+    struct err err = {""};
+    struct child c = child_run(write_to_a_small_disk, NULL);
+
+    T(strstr(c.err, "cannot write 'a."), "a full disk: %s", c.err);
+    T(holds("a", "two!"), "the old file is whole");
+    T(file_write("no/a", "x", 1, &err) == -1 &&
+          strstr(err.msg, "cannot create 'no/a."),
+      "%s", err.msg);
+    mkdir("folder", 0700);
+    T(file_write("folder", "x", 1, &err) == -1 &&
+          strstr(err.msg, "cannot rename"),
+      "%s", err.msg);
+    T(!file_remove("folder", &err) && !file_remove("big", &err) &&
+          !file_remove("a", &err),
+      "removed");
+    T(!chdir("..") && !rmdir(scratch) && !mkdir(scratch, 0700) &&
+          !chdir(scratch),
+      "nothing else was left");
+}
+
+static void
+folders(void)
+{
+    struct err err = {""};
+    struct stat st;
+
+    T(!file_mkdir("d", 0700, &err) && !stat("d", &st) &&
+          (st.st_mode & 07777) == 0700,
+      "made with its mode");
+    T(!file_mkdir("d", 0700, &err), "one that exists is fine");
+    T(!file_write("d/f", "x", 1, &err), "a file in it");
+    T(file_mkdir("d/f", 0700, &err) == -1 && strstr(err.msg, "File exists"),
+      "%s", err.msg);
+    T(file_mkdir("no/d", 0700, &err) == -1, "%s", err.msg);
+    T(!file_sync("d", &err) && !file_sync("d/f", &err), "synced");
+    T(file_sync("none", &err) == -1, "%s", err.msg);
+
+    file_mkdir("d/e", 0700, &err);
+    T(!symlink("..", "d/e/up") && !file_write("keep", "x", 1, &err), "a link");
+    T(!file_remove("d", &err) && !file_exists("d"), "removed with its content");
+    T(file_exists("keep"), "links are not followed");
+    T(file_remove("d", &err) == -1 && strstr(err.msg, "No such file"), "%s",
+      err.msg);
+    T(!symlink("nowhere", "dangling") && file_exists("dangling"),
+      "a dangling link exists");
+}
+
+int
+main(void)
+{
+    char scratch[256];
+    struct err err;
+
+    child_scratch(scratch);
+    write_then_read();
+    failing_leaves_the_old_file(scratch);
+    folders();
+    T(!chdir("/") && !file_remove(scratch, &err), "cleaned up");
+    return t_done();
+}

@@ -1,0 +1,174 @@
+#include "t.h"
+#include "child.h"
+#include "util/opt.h"
+
+static int fast;
+static long batch = 128;
+static double tau = 0.5;
+static const char *name = "run", *policy = "wait", *path;
+static struct opt_list list;
+
+static const struct opt opts[] = {
+    {"fast", 'f', OPT_FLAG, &fast, 0, 0, NULL, "be quick"},
+    {"batch", 'b', OPT_WHOLE, &batch, 2, 65536, "N", "pairs in a batch"},
+    {"tau", 't', OPT_REAL, &tau, 1e-3, 100, "X", "temperature"},
+    {"name", 0, OPT_TEXT, &name, 0, 0, "NAME", "of the run"},
+    {"path", 0, OPT_TEXT, &path, 0, 0, "FILE", "no default"},
+    {"policy", 0, OPT_CHOICE, &policy, 0, 0, "wait|skip", "when late"},
+    {"add", 0, OPT_LIST, &list, 0, 0, "X", "many"},
+    {0},
+};
+
+static const struct opt_tool tool = {
+    "foil-test", "try the options", "DATA [MORE]", 1, 2, opts,
+};
+
+/* Parse a command line that is written as one text, words apart by blanks. */
+static void
+parse(const void *line)
+{
+    static char copy[512];
+    char *argv[32], **operand, *rest = copy;
+    int argc = 0;
+
+    snprintf(copy, sizeof copy, "foil-test %s", (const char *)line);
+    for (char *word; (word = strtok_r(rest, " ", &rest));)
+        argv[argc++] = word;
+    argv[argc] = NULL;
+    operand = opt_parse(&tool, argc, argv);
+    printf("%d %ld %g %s %s %s %zu", fast, batch, tau, name,
+           path ? path : "none", policy, list.n);
+    for (size_t i = 0; i < list.n; i++)
+        printf(" +%s", list.item[i]);
+    for (; *operand; operand++)
+        printf(" <%s>", *operand);
+}
+
+static void
+gives(const char *line, const char *want)
+{
+    struct child c = child_run(parse, line);
+
+    T(c.code == 0 && !strcmp(c.out, want), "'%s': %s%s", line, c.out, c.err);
+}
+
+static void
+refuses(const char *line, const char *sentence)
+{
+    struct child c = child_run(parse, line);
+
+    T(c.code == EXIT_USAGE && !*c.out && strstr(c.err, sentence) &&
+          strstr(c.err, "'foil-test --help' lists the options"),
+      "'%s': %s", line, c.err);
+}
+
+static void
+values(void)
+{
+    gives("d", "0 128 0.5 run none wait 0 <d>");
+    gives("-f -b 7 --tau 0.1 d", "1 7 0.1 run none wait 0 <d>");
+    gives("-b7 --tau=1e1 d", "0 7 10 run none wait 0 <d>");
+    gives("d -b 7 e", "0 7 0.5 run none wait 0 <d> <e>");
+    gives("--name=a=b --path - d", "0 128 0.5 a=b - wait 0 <d>");
+    gives("--name= d", "0 128 0.5  none wait 0 <d>");
+    gives("--policy skip d", "0 128 0.5 run none skip 0 <d>");
+    gives("--add x --add=y d", "0 128 0.5 run none wait 2 +x +y <d>");
+    gives("-- -f", "0 128 0.5 run none wait 0 <-f>");
+    gives("-", "0 128 0.5 run none wait 0 <->");
+    gives("-b 2 d", "0 2 0.5 run none wait 0 <d>");
+    gives("-t 0.001 d", "0 128 0.001 run none wait 0 <d>");
+    gives("-t 100 d", "0 128 100 run none wait 0 <d>");
+    gives("-b 65536 d", "0 65536 0.5 run none wait 0 <d>");
+}
+
+static void
+misuse(void)
+{
+    refuses("--nonsense d", "foil-test: no option '--nonsense'");
+    refuses("--na d", "no option '--na'");
+    refuses("-x d", "no option '-x'");
+    refuses("--batch d", "--batch 'd': want a whole number in 2 .. 65536");
+    refuses("-b 1 d", "--batch '1': want a whole number");
+    refuses("-b 7x d", "--batch '7x'");
+    refuses("-b 99999999999999999999 d", "--batch '99999999999999999999'");
+    refuses("-t nan d", "--tau 'nan': want a number in 0.001 .. 100");
+    refuses("-t 0 d", "--tau '0'");
+    refuses("--tau= d", "--tau ''");
+    refuses("--policy wai d", "--policy 'wai': want one of wait|skip");
+    refuses("--policy wait|skip d", "--policy 'wait|skip'");
+    refuses("--policy= d", "--policy ''");
+    refuses("-f -f d", "--fast is given twice");
+    refuses("--fast=1 d", "--fast takes no value");
+    refuses("d --tau", "--tau wants a value: X");
+    refuses("", "wants DATA [MORE]");
+    refuses("a b c", "what is 'c' for?");
+}
+
+static void
+help(void)
+{
+    static const char usage[] =
+        "usage: foil-test [-f] [-b N] [-t X] [--name NAME] [--path FILE]\n"
+        "                 [--policy wait|skip] [--add X] ... DATA [MORE]\n"
+        "\nfoil-test: try the options\n\n";
+    struct child c = child_run(parse, "--help");
+
+    T(c.code == 0 && !*c.err, "--help: 0");
+    T(!strncmp(c.out, usage, strlen(usage)), "the usage");
+    T(strstr(c.out, "  -b, --batch N           pairs in a batch [128]\n"),
+      "a default");
+    T(strstr(c.out, "  --path FILE             no default\n"), "none");
+    T(strstr(c.out, "  --policy wait|skip      when late [wait]\n"),
+      "a choice");
+    c = child_run(parse, "--version");
+    T(c.code == 0 && !strcmp(c.out, "foil-test (foil) " FOIL_VERSION "\n"),
+      "--version");
+}
+
+static void
+dies(const void *arg)
+{
+    say("hm");
+    die("no %s", (const char *)arg);
+}
+
+static void
+dies_with(const void *arg)
+{
+    die_with(7, "no %s", (const char *)arg);
+}
+
+static void
+prints_to_a_full_disk(const void *arg)
+{
+    (void)arg;
+    if (!freopen("/dev/full", "w", stdout))
+        exit(9);
+    puts("lost");
+    close_stdout();
+}
+
+static void
+last_words(void)
+{
+    struct child c = child_run(dies, "luck");
+
+    T(c.code == EXIT_FAILED && !strcmp(c.err, "foil: hm\nfoil: no luck\n"),
+      "die");
+    c = child_run(dies_with, "luck");
+    T(c.code == 7 && !strcmp(c.err, "foil: no luck\n"), "with a code");
+    c = child_run(prints_to_a_full_disk, NULL);
+    T(c.code == EXIT_FAILED &&
+          strstr(c.err, "cannot write to standard output: No space left"),
+      "a full disk shows: %s", c.err);
+}
+
+int
+main(void)
+{
+    values();
+    misuse();
+    help();
+    last_words();
+    return t_done();
+}
