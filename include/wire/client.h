@@ -1,0 +1,79 @@
+#ifndef WIRE_CLIENT_H
+#define WIRE_CLIENT_H
+
+#include "wire/hello.h"
+#include "wire/news.h"
+#include "wire/sock.h"
+
+/*
+ * The end of an edge that connects: says hello, says it again whenever the
+ * binder does not know it (it was restarted, or the link was cut), gives its
+ * open credit anew, and shows signs of life each second.
+ */
+struct wire_client;
+
+enum wire_client_kind {
+    WIRE_ASKS,  /* sends next, receives items: foil-augment at the plan */
+    WIRE_BRINGS /* receives next, sends batches: foil-augment at the trainer */
+};
+
+struct wire_client_config {
+    const char *endpoint;
+    const char *role; /* of the binder: "select", "train" */
+    enum wire_client_kind kind;
+    struct wire_hello hello; /* ours; `peer` is made up when it is "" */
+    struct wire_limits limits;
+};
+
+/* wire_client_open() returns at once: the binder may start later. */
+struct wire_client *wire_client_open(struct wire *wire,
+                                     const struct wire_client_config *config,
+                                     struct err *err);
+void wire_client_close(struct wire_client *client);
+
+/*
+ * wire_client_next() returns 1 with news, 0 when there is none now, -1 when
+ * the binder refused us (version, run, data set): end with that sentence.
+ *
+ * WIRE_ASKS reports JOINED, CAME (item), ENDED, BAD.
+ * WIRE_BRINGS reports JOINED, MOVED, PASSED, ENDED (the run is over), BAD.
+ */
+int wire_client_next(struct wire_client *client, struct wire_news *news,
+                     struct err *err);
+
+/* wire_client_joined() returns 1 while the binder knows us. */
+int wire_client_joined(const struct wire_client *client);
+
+/* The binder's hello; before WIRE_JOINED its stage is "". */
+const struct wire_hello *wire_client_who(const struct wire_client *client);
+
+/* Open credit: items that will still come, or batches that may be sent. */
+size_t wire_client_credit(const struct wire_client *client);
+
+/*
+ * wire_client_place() is where the run is: what the trainer said last
+ * (WIRE_BRINGS), or what wire_client_pass() was told (WIRE_ASKS).
+ */
+struct wire_place wire_client_place(const struct wire_client *client);
+
+/*
+ * WIRE_ASKS.  wire_client_pass() hands on where the trainer is: a newer
+ * session forgets the open credit, a later place is reported as done.
+ * wire_client_want() brings the open credit up to n; nothing is asked for
+ * before a session is known.  wire_client_over() tells the binder that the
+ * run is over.
+ */
+void wire_client_pass(struct wire_client *client, const struct wire_place *at);
+void wire_client_want(struct wire_client *client, size_t n);
+void wire_client_over(struct wire_client *client);
+
+/*
+ * wire_client_send() sends a message; a batch costs one credit.  Returns 1,
+ * or 0 when it was not sent: nobody there, or no credit for a batch.
+ */
+int wire_client_send(struct wire_client *client, struct wire_msg *msg);
+
+/* wire_client_bad(): as wire_server_bad(). */
+int wire_client_bad(struct wire_client *client, struct err *why);
+
+#endif

@@ -1,0 +1,31 @@
+#ifndef WIRE_FEATURES_H
+#define WIRE_FEATURES_H
+
+#include "wire/msg.h"
+
+/*
+ * features: what the encoder makes of a batch; trainer to subscribers.
+ *
+ *     sequence     whole  counts the publisher's messages from 0
+ *     epoch, step  whole
+ *     mode         text   "train" or "eval": which statistics were used
+ *     dim          whole  d
+ *     ids          tensor i8 [b]
+ *     z            tensor f4 [v,b,d], rows of unit length
+ */
+struct wire_features {
+    int64_t sequence, epoch, step;
+    char mode[8];
+    size_t n, n_views, dim; /* b, v, d */
+    const int64_t *ids;     /* [b] */
+    const float *z;         /* [v,b,d] */
+    struct wire_msg *msg;   /* held by a decoded one; else NULL */
+};
+
+/* As in wire/item.h.  _put() takes sequence from the struct. */
+struct wire_msg *wire_features_put(const struct wire_features *features);
+int wire_features_get(struct wire_features *features, struct wire_msg *msg,
+                      int64_t size, struct err *err);
+void wire_features_release(struct wire_features *features);
+
+#endif

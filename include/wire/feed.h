@@ -1,0 +1,47 @@
+#ifndef WIRE_FEED_H
+#define WIRE_FEED_H
+
+#include "wire/event.h"
+#include "wire/features.h"
+#include "wire/metrics.h"
+#include "wire/sock.h"
+
+/*
+ * Events for whoever listens: PUB and SUB.  The publisher never waits; a slow
+ * subscriber loses messages and knows it by the gap in `sequence`, which is
+ * counted from 0 for each kind.
+ */
+struct wire_feed;
+
+struct wire_feed *wire_feed_open(struct wire *wire, const char *endpoint,
+                                 const struct wire_limits *limits,
+                                 struct err *err);
+void wire_feed_close(struct wire_feed *feed);
+const char *wire_feed_endpoint(const struct wire_feed *feed);
+
+/* These set `sequence` and send. */
+void wire_feed_event(struct wire_feed *feed, struct wire_event *event);
+void wire_feed_metrics(struct wire_feed *feed, struct wire_metrics *metrics);
+void wire_feed_features(struct wire_feed *feed, struct wire_features *features);
+
+/* The listening end. */
+struct wire_listener;
+
+/*
+ * wire_listener_open() follows the named kinds, "metrics event"; "" follows
+ * all.  The publisher may start later.
+ */
+struct wire_listener *
+wire_listener_open(struct wire *wire, const char *endpoint, const char *kinds,
+                   const struct wire_limits *limits, struct err *err);
+void wire_listener_close(struct wire_listener *listener);
+
+/*
+ * wire_listener_next() returns 1 with a message that the caller frees, 0 when
+ * there is none now, -1 with a sentence about one that was refused.
+ *   missed   how many of its kind were lost just before it
+ */
+int wire_listener_next(struct wire_listener *listener, struct wire_msg **msg,
+                       uint64_t *missed, struct err *err);
+
+#endif

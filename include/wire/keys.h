@@ -1,0 +1,48 @@
+#ifndef WIRE_KEYS_H
+#define WIRE_KEYS_H
+
+#include <stddef.h>
+
+#include "util/err.h"
+
+/*
+ * CURVE keys: who may speak on a socket that others can reach.
+ *
+ * Files are certificates in CZMQ's format, which pyzmq's zmq.auth reads and
+ * writes too: NAME.key (public) and NAME.key_secret (both keys, mode 0600).
+ * The metadata line `role = "augment"` says as what its holder may speak:
+ * select, augment, train, negatives, tap, or any.
+ */
+enum { WIRE_KEY_TEXT = 41 }; /* Z85: 40 characters and a zero */
+
+struct wire_cert {
+    char public_key[WIRE_KEY_TEXT], secret_key[WIRE_KEY_TEXT], role[32];
+    char name[64]; /* of the file, without its ending */
+};
+
+struct wire_keys {
+    struct wire_cert own;
+    struct wire_cert *allowed; /* [n] public ones */
+    size_t n;
+};
+
+/*
+ * wire_keys_open() reads our own certificate (with the secret key; a file
+ * that others may read is refused) and every public one in the folder
+ * `allow`.  wire_keys_find() returns the one with that role or NULL with a
+ * sentence: none, or more than one.
+ */
+int wire_keys_open(struct wire_keys *keys, const char *own, const char *allow,
+                   struct err *err);
+void wire_keys_release(struct wire_keys *keys);
+const struct wire_cert *wire_keys_find(const struct wire_keys *keys,
+                                       const char *role, struct err *err);
+
+/*
+ * wire_keys_make() makes a new pair: DIR/NAME.key and DIR/NAME.key_secret.
+ * Files that are there are not overwritten.
+ */
+int wire_keys_make(const char *dir, const char *name, const char *role,
+                   struct err *err);
+
+#endif

@@ -1,0 +1,125 @@
+#ifndef WIRE_MSG_H
+#define WIRE_MSG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/err.h"
+
+/*
+ * One message of foil's protocol, in memory.
+ *
+ *     part 0   "foil1.<kind>"                     magic, version, kind
+ *     part 1   a msgpack map: the header          at most 64 KiB, depth 4
+ *     part 2+  tensors, raw, little end first, C order, in the order of the
+ *              header's "tensors": [[name, dtype, [size ...]] ...]
+ *
+ * A message never changes once it is made, is counted by its holders, and
+ * keeps the bytes it came in: decoded structs point into it and hold it.
+ * Decoders judge in this order: well-formed, known, in range, consistent,
+ * finite.  What fails is refused as a whole, with one sentence.
+ */
+struct wire_msg;
+
+enum {
+    WIRE_VERSION = 1,
+    WIRE_HEADER_MAX = 65536, /* bytes of a header */
+    WIRE_DEPTH_MAX = 4,      /* maps and arrays inside each other */
+    WIRE_TENSORS_MAX = 64,   /* tensors of a message */
+    WIRE_RANK_MAX = 6,       /* sizes of a tensor */
+    WIRE_NAME_MAX = 64       /* bytes of a tensor's name, with the zero */
+};
+
+/* Limits of numbers: so that sums and products of two cannot overflow. */
+#define WIRE_EPOCH_MAX ((int64_t)1 << 32)
+#define WIRE_STEP_MAX ((int64_t)1 << 48)
+#define WIRE_SIZE_MAX ((int64_t)1 << 48)
+
+enum wire_kind {
+    WIRE_HELLO,
+    WIRE_ERROR,
+    WIRE_NEXT,
+    WIRE_DONE,
+    WIRE_END,
+    WIRE_BEAT,
+    WIRE_REJECT,
+    WIRE_ITEM,
+    WIRE_BATCH,
+    WIRE_FEATURES,
+    WIRE_PAIRS,
+    WIRE_WEIGHTS,
+    WIRE_STATE,
+    WIRE_STATE_PUT,
+    WIRE_STATE_OK,
+    WIRE_EVENT,
+    WIRE_METRICS,
+    WIRE_KINDS
+};
+
+/* wire_kind_name() returns the word behind "foil1.": "hello", "state.put". */
+const char *wire_kind_name(enum wire_kind kind);
+
+enum wire_dtype { WIRE_U1, WIRE_I4, WIRE_I8, WIRE_F4, WIRE_F8, WIRE_BF };
+
+/* wire_dtype_name() returns "u1" .. "bf"; wire_dtype_bytes() an item's size. */
+const char *wire_dtype_name(enum wire_dtype dtype);
+size_t wire_dtype_bytes(enum wire_dtype dtype);
+
+/*
+ * An array of a message.  On sending, data is copied into the message.  On
+ * receipt it points into the message and is aligned for its dtype; the count
+ * is the product of the shape (1 for rank 0).
+ */
+struct wire_tensor {
+    char name[WIRE_NAME_MAX];
+    enum wire_dtype dtype;
+    size_t rank, shape[WIRE_RANK_MAX];
+    size_t count;
+    const void *data;
+};
+
+/* Raw bytes of one part. */
+struct wire_part {
+    const void *data;
+    size_t len;
+};
+
+/*
+ * wire_msg_from() makes a message of raw parts, which are copied: for tests,
+ * recordings and fuzzers.  It refuses what is no message of this version:
+ * kind, guarded header, tensors and their lengths, floats that are not
+ * finite.  "peer speaks foil2, this is foil1" is one of its sentences.
+ */
+struct wire_msg *wire_msg_from(size_t n, const struct wire_part *parts,
+                               struct err *err);
+
+/* wire_msg_hold() counts one holder more and returns msg. */
+struct wire_msg *wire_msg_hold(struct wire_msg *msg);
+
+/* wire_msg_free() counts one less; the last one frees.  Harmless on NULL. */
+void wire_msg_free(struct wire_msg *msg);
+
+enum wire_kind wire_msg_kind(const struct wire_msg *msg);
+
+/* The sender's role when its key was checked (CURVE), else "". */
+const char *wire_msg_role(const struct wire_msg *msg);
+
+/* wire_msg_parts() returns how many parts there are; wire_msg_part() one. */
+size_t wire_msg_parts(const struct wire_msg *msg);
+struct wire_part wire_msg_part(const struct wire_msg *msg, size_t i);
+
+/* wire_msg_bytes() returns the bytes of all parts together. */
+size_t wire_msg_bytes(const struct wire_msg *msg);
+
+/* The tensors, in order; all lengths, alignment and floats are checked. */
+size_t wire_msg_tensors(const struct wire_msg *msg);
+const struct wire_tensor *wire_msg_tensor(const struct wire_msg *msg, size_t i);
+
+/* wire_msg_find() returns the tensor of that name, or NULL. */
+const struct wire_tensor *wire_msg_find(const struct wire_msg *msg,
+                                        const char *name);
+
+/* wire_msg_json() returns the header as one JSON object, to be freed. */
+char *wire_msg_json(const struct wire_msg *msg);
+
+#endif

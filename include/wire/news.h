@@ -1,0 +1,29 @@
+#ifndef WIRE_NEWS_H
+#define WIRE_NEWS_H
+
+#include "wire/next.h"
+
+/*
+ * What the end of an edge reports to the loop of its tool.
+ */
+enum wire_what {
+    WIRE_JOINED, /* a peer and we have greeted; again after a renewal.  Its
+                  * credit starts from nothing */
+    WIRE_LEFT,   /* a peer is gone: hand its leases to others */
+    WIRE_CAME,   /* news.msg is for you: item, batch, reject, pairs ... */
+    WIRE_MOVED,  /* a newer session: forget leases, go to news.at */
+    WIRE_PASSED, /* every step before news.at is trained */
+    WIRE_ENDED,  /* from a producer: nothing at or after news.at;
+                  * from a consumer: the run is over */
+    WIRE_BAD     /* somebody sent nonsense: say news.why; nothing changed */
+};
+
+struct wire_news {
+    enum wire_what what;
+    uint64_t peer;        /* number of the peer; 0 on the connecting side */
+    struct wire_place at; /* WIRE_MOVED, WIRE_PASSED, WIRE_ENDED */
+    struct wire_msg *msg; /* WIRE_CAME: lasts until the next call */
+    struct err why;       /* WIRE_BAD */
+};
+
+#endif

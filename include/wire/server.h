@@ -1,0 +1,117 @@
+#ifndef WIRE_SERVER_H
+#define WIRE_SERVER_H
+
+#include "wire/error.h"
+#include "wire/hello.h"
+#include "wire/news.h"
+#include "wire/next.h"
+#include "wire/sock.h"
+
+/*
+ * The end of an edge that binds: one process that many connect to.
+ *
+ * It greets peers (hello, version, run, data set), sends strangers an error
+ * that makes them greet again, books each peer's credit, answers repeated
+ * requests with the same answer, notices who is gone, and hands the tool what
+ * is left: news.  Peers are numbered from 1 and keep their number when only
+ * their connection was renewed (hello's `peer`).
+ *
+ *     while ((rc = wire_wait(wire, stop, 1, &err)) > 0)
+ *         while ((rc = wire_server_next(server, &news, &err)) > 0)
+ *             switch (news.what) ...
+ */
+struct wire_server;
+
+/* What the binder is to those who connect. */
+enum wire_end_kind {
+    WIRE_PRODUCES, /* they send next, we send items: foil-select */
+    WIRE_CONSUMES, /* we send next, they send batches: foil-train */
+    WIRE_SERVES    /* they ask, we answer: foil-negatives */
+};
+
+struct wire_server_config {
+    const char *endpoint;
+    enum wire_end_kind kind;
+    struct wire_hello hello; /* ours; without digest we take the first
+                              * comer's data set and refuse others */
+    struct wire_place at;    /* WIRE_CONSUMES: session and first step */
+    struct wire_limits limits;
+};
+
+struct wire_server *wire_server_open(struct wire *wire,
+                                     const struct wire_server_config *config,
+                                     struct err *err);
+void wire_server_close(struct wire_server *server);
+
+/*
+ * wire_server_next() returns 1 with news, 0 when there is none now.  The news
+ * lasts until the next call.  See wire/news.h for what there is.  Silence is
+ * judged only when everything that had arrived is read, and not on the first
+ * look after a pause of ours: a tool that computes for seconds between two
+ * calls does not lose its peers by it.
+ */
+int wire_server_next(struct wire_server *server, struct wire_news *news,
+                     struct err *err);
+
+/* wire_server_hello() is ours, with the data set as it is known by now. */
+const struct wire_hello *wire_server_hello(const struct wire_server *server);
+const char *wire_server_endpoint(const struct wire_server *server);
+
+/* The peers that are there: wire_server_peer(server, i) with i < _peers(). */
+size_t wire_server_peers(const struct wire_server *server);
+uint64_t wire_server_peer(const struct wire_server *server, size_t i);
+
+/* A peer's hello, or NULL when it is not there any more. */
+const struct wire_hello *wire_server_who(const struct wire_server *server,
+                                         uint64_t peer);
+
+/*
+ * Credit that is open with a peer: items it waits for (WIRE_PRODUCES) or
+ * batches that it still owes us (WIRE_CONSUMES).  0 for who is gone.
+ */
+size_t wire_server_credit(const struct wire_server *server, uint64_t peer);
+
+/*
+ * wire_server_send() sends one message to a peer, which costs it a credit
+ * where msg is an item.  Returns 1, or 0 when the peer is gone or does not
+ * read: the message is not sent, and WIRE_LEFT will be news.
+ */
+int wire_server_send(struct wire_server *server, uint64_t peer,
+                     struct wire_msg *msg);
+
+/*
+ * WIRE_PRODUCES.  wire_server_asker() returns a peer with open credit, the
+ * one that was served longest ago, or 0.  wire_server_place() is the place
+ * that all consumers agreed on: the first step not yet trained.
+ * wire_server_end() tells each peer, once, that nothing is at or after `at`.
+ */
+uint64_t wire_server_asker(struct wire_server *server);
+struct wire_place wire_server_place(const struct wire_server *server);
+void wire_server_end(struct wire_server *server, const struct wire_place *at);
+
+/*
+ * WIRE_CONSUMES.  wire_server_want() brings a peer's open credit up to n.
+ * wire_server_more() adds k to it whatever it is.  wire_server_done() tells
+ * every peer that all steps before `at` are trained; wire_server_over() that
+ * the run is over.
+ */
+void wire_server_want(struct wire_server *server, uint64_t peer, size_t n);
+void wire_server_more(struct wire_server *server, uint64_t peer, size_t k);
+void wire_server_done(struct wire_server *server, const struct wire_place *at);
+void wire_server_over(struct wire_server *server);
+
+/*
+ * WIRE_SERVES.  wire_server_answer() sends the answer to request `id` of a
+ * peer and keeps it: asked again, the same is sent without asking the tool.
+ */
+int wire_server_answer(struct wire_server *server, uint64_t peer, int64_t id,
+                       struct wire_msg *msg);
+
+/*
+ * wire_server_bad() counts a message that the tool could not decode.  Returns
+ * 1 when that should be said (the 1st, 2nd, 4th, 8th ...), with the count and
+ * the sender added to the sentence.
+ */
+int wire_server_bad(struct wire_server *server, uint64_t peer, struct err *why);
+
+#endif

@@ -1,0 +1,66 @@
+#ifndef WIRE_SERVICE_H
+#define WIRE_SERVICE_H
+
+#include "wire/error.h"
+#include "wire/hello.h"
+#include "wire/sock.h"
+
+/*
+ * The asking end of a service (wire/server.h with WIRE_SERVES answers).
+ *
+ * A request carries an id; what answers another id is dropped.  When no
+ * answer comes in time, the request is sent again on a fresh socket, after a
+ * pause that doubles from 0.1 s to 5 s.  The answer to a repeated id is the
+ * same answer.
+ */
+struct wire_service;
+
+struct wire_service_config {
+    const char *endpoint;
+    const char *role;        /* of the binder: "negatives" */
+    struct wire_hello hello; /* ours */
+    struct wire_limits limits;
+    double timeout;  /* seconds until a request is sent again; 0: 5 */
+    double deadline; /* seconds until it is given up; 0: 60 */
+};
+
+/* wire_service_open() returns at once: the service may start later. */
+struct wire_service *wire_service_open(struct wire *wire,
+                                       const struct wire_service_config *config,
+                                       struct err *err);
+void wire_service_close(struct wire_service *service);
+
+/*
+ * wire_service_id() returns the next request id: put it into the request
+ * before wire_service_ask().  Ids count up from the time of the start, so
+ * that no two runs of a trainer share one.
+ */
+int64_t wire_service_id(struct wire_service *service);
+
+/*
+ * wire_service_ask() sends a request and returns at once; compute something,
+ * then wire_service_wait() for its answer.  One request at a time.
+ */
+void wire_service_ask(struct wire_service *service, struct wire_msg *request,
+                      int64_t id);
+
+enum wire_answer {
+    WIRE_REFUSED = -1, /* not us: version, run, data set; or poll failed */
+    WIRE_STOPPED = 0,  /* stop_fd became readable */
+    WIRE_ANSWERED = 1, /* *answer is yours to free */
+    WIRE_NO_STATE = 2, /* it wants state.put first, then the same again */
+    WIRE_FAILED = 3,   /* it answered with an error: err says which */
+    WIRE_UNREACHED = 4 /* the deadline has passed: err says so */
+};
+
+/* All but ANSWERED and STOPPED leave a sentence in *err. */
+enum wire_answer wire_service_wait(struct wire_service *service, int stop_fd,
+                                   struct wire_msg **answer, struct err *err);
+
+/* wire_service_retries() counts requests that had to be sent again. */
+uint64_t wire_service_retries(const struct wire_service *service);
+
+/* wire_service_who() is the service's hello; its stage is "" before. */
+const struct wire_hello *wire_service_who(const struct wire_service *service);
+
+#endif

@@ -1,0 +1,123 @@
+#ifndef WIRE_SOCK_H
+#define WIRE_SOCK_H
+
+#include "wire/keys.h"
+#include "wire/msg.h"
+
+/*
+ * Sockets between tools, and the one place where a tool waits.
+ *
+ * A struct wire holds all of a process's sockets.  What ZeroMQ leaves open by
+ * default is closed on every one of them: LINGER 2 s, queues of credit + 8
+ * messages, a largest part, 2 s for a handshake, heartbeats each second with
+ * a time-out of 3 s, nothing queued for peers that are not there, reconnects
+ * after 0.1 s .. 5 s.  Curve keys are checked from inside wire_wait() and the
+ * library starts no thread of its own.
+ *
+ * Tools use the ends above this: wire/server.h, wire/client.h,
+ * wire/service.h, wire/feed.h.
+ */
+struct wire;
+
+struct wire_limits {
+    size_t credit;     /* most messages under way to one peer; 0: 8 */
+    size_t part_bytes; /* largest part; 0: 1 GiB */
+};
+
+/*
+ * wire_open() makes an empty set of sockets.
+ *   keys   who we are and whom we let in; NULL: no keys.  Kept, not owned.
+ */
+struct wire *wire_open(const struct wire_keys *keys, struct err *err);
+
+/* wire_close() closes what is still open.  Harmless on NULL. */
+void wire_close(struct wire *wire);
+
+/*
+ * wire_wait() waits until some socket has a message, stop_fd (or -1) is
+ * readable, or so many seconds have passed.  It sends the signs of life that
+ * are due and answers key checks meanwhile.
+ *
+ * Returns 1: look at your sockets (also when the time is over), 0: stop was
+ * asked for, -1: error.
+ */
+int wire_wait(struct wire *wire, int stop_fd, double seconds, struct err *err);
+
+/*
+ * wire_beat() sends the signs of life that are due and returns at once.  Call
+ * it inside work that takes longer than a second: a peer that is silent for
+ * WIRE_SILENCE seconds counts as gone.
+ */
+void wire_beat(struct wire *wire);
+
+#define WIRE_BEAT 1.0
+#define WIRE_SILENCE 3.0
+
+/*
+ * wire_endpoint() returns where an edge is: `given`, or, when that is NULL,
+ * "ipc://DIR/EDGE" with edge plan, batch, negatives or events.  NULL when
+ * both are missing.  To be freed.
+ */
+char *wire_endpoint(const char *given, const char *dir, const char *edge);
+
+/* One socket. */
+struct wire_sock;
+
+enum wire_type { WIRE_ROUTER, WIRE_DEALER, WIRE_PUB, WIRE_SUB };
+
+/*
+ * wire_sock_bind(), wire_sock_connect() open one; NULL with a sentence on
+ * error: no such address, address in use by a living process, tcp beyond this
+ * machine without keys.  The socket file of a dead process is taken over.
+ *   role   connecting with keys: whose key the binder must have, "train"
+ */
+struct wire_sock *wire_sock_bind(struct wire *wire, enum wire_type type,
+                                 const char *endpoint,
+                                 const struct wire_limits *limits,
+                                 struct err *err);
+struct wire_sock *wire_sock_connect(struct wire *wire, enum wire_type type,
+                                    const char *endpoint, const char *role,
+                                    const struct wire_limits *limits,
+                                    struct err *err);
+
+/* wire_sock_close() gives what is unsent two seconds.  Harmless on NULL. */
+void wire_sock_close(struct wire_sock *sock);
+
+/* wire_sock_endpoint() is where it is bound: the port for "tcp://...:*". */
+const char *wire_sock_endpoint(const struct wire_sock *sock);
+
+/* A routing id: whom a ROUTER talks to. */
+struct wire_id {
+    uint8_t len, byte[255];
+};
+
+/*
+ * wire_sock_recv() takes the next message that is there.
+ *   from   who sent it, on a ROUTER; else NULL
+ *
+ * Returns 1 with a message that the caller frees, 0 when none is there, -1
+ * with a sentence when what came is no message of ours (it is gone, go on).
+ */
+int wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
+                   struct wire_msg **msg, struct err *err);
+
+/*
+ * wire_sock_send() sends without waiting; msg stays the caller's.
+ *   to   on a ROUTER; else NULL
+ *
+ * Returns 1: it is on its way, 0: not now (nobody there, or its queue is
+ * full), -1: that peer is gone.
+ */
+int wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
+                   struct wire_msg *msg);
+
+/*
+ * wire_sock_beat() lets msg be sent each second from now on, as a sign of
+ * life; NULL ends that.  The socket holds it.
+ */
+void wire_sock_beat(struct wire_sock *sock, struct wire_msg *msg);
+
+/* wire_sock_follow() subscribes a SUB to a kind, such as "metrics". */
+void wire_sock_follow(struct wire_sock *sock, const char *kind);
+
+#endif
