@@ -1,0 +1,15 @@
+#ifndef SELECT_REPLACE_H
+#define SELECT_REPLACE_H
+
+#include "select/strategy.h"
+
+/*
+ * replace: each batch is a uniformly random set of samples, drawn without
+ * regard to the other batches (sampling with replacement between steps; the
+ * analyses of SGD assume it; algorithms.md 4.5).  In an epoch a sample comes
+ * once on average: some do not come at all, some twice and more.  Batch
+ * `step` is keyed by (seed, epoch, step).  Expected O(b log b) a batch.
+ */
+void select_replace(const struct select_task *task, int64_t *ids);
+
+#endif

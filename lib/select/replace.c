@@ -1,0 +1,37 @@
+#include <stdlib.h>
+
+#include "select/replace.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+/* Draw until there are b different ones; taken [N] is zero before and after. */
+static void
+draw(struct rng *rng, size_t size, size_t b, unsigned char *taken, int64_t *ids)
+{
+    for (size_t i = 0; i < b;) {
+        size_t id = rng_below(rng, size);
+
+        if (taken[id])
+            continue;
+        taken[id] = 1;
+        ids[i++] = (int64_t)id;
+    }
+    for (size_t i = 0; i < b; i++)
+        taken[ids[i]] = 0;
+}
+
+void
+select_replace(const struct select_task *task, int64_t *ids)
+{
+    const struct select_layout *layout = &task->layout;
+    unsigned char *taken = mem_array(layout->size, 1);
+
+    for (size_t step = 0; step < layout->steps; step++) {
+        struct rng rng;
+
+        rng_init(&rng, task->seed, RNG_PLAN, task->epoch, step, 0);
+        draw(&rng, layout->size, select_layout_count(layout, step), taken,
+             ids + step * layout->batch);
+    }
+    free(taken);
+}

@@ -1,0 +1,21 @@
+#include <stdlib.h>
+
+#include "select/shuffle.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+void
+select_shuffle(const struct select_task *task, int64_t *ids)
+{
+    size_t n = task->layout.size, total = select_layout_total(&task->layout);
+    int64_t *order = mem_array(n, sizeof *order);
+    struct rng rng;
+
+    for (size_t i = 0; i < n; i++)
+        order[i] = (int64_t)i;
+    rng_init(&rng, task->seed, RNG_PLAN, task->epoch, 0, 0);
+    rng_shuffle(&rng, n, order);
+    for (size_t i = 0; i < total; i++)
+        ids[i] = order[i < n ? i : i - n];
+    free(order);
+}
