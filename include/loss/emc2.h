@@ -1,0 +1,21 @@
+#ifndef LOSS_EMC2_H
+#define LOSS_EMC2_H
+
+#include "loss/objective.h"
+
+/*
+ * EMC2: the gradient of the global contrastive loss, its negatives drawn by
+ * Markov chains.
+ *
+ *     W_rc = beta/n ( w_rc - [c = partner] ),   L = sum_rc W_rc s_rc
+ *
+ * Yau, Wai, Raman, Sarkar and Hong 2024, arXiv:2404.10575, eq. 11, with
+ * beta = 1/tau.  w [n,rows] is the share of its recorded steps that the chain
+ * of row r sat on column c: the sampler's work, in batch->weights, with the
+ * chain states from outside of the batch as further rows.  L is linear in S
+ * and says little; look at the report's infonce.  The state is the sampler's.
+ */
+void loss_emc2(const struct loss_batch *batch, const struct loss_param *param,
+               float *state, float *s, struct loss_report *report);
+
+#endif

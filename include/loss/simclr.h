@@ -1,0 +1,23 @@
+#ifndef LOSS_SIMCLR_H
+#define LOSS_SIMCLR_H
+
+#include "loss/objective.h"
+
+/*
+ * SimCLR's NT-Xent, InfoNCE over both views: each row must pick its partner
+ * out of the 2b - 1 other rows.
+ *
+ *     L    = 1/n sum_r ( log sum_{c != r} exp(beta s_rc) - beta s_r,partner )
+ *     W_rc = beta/n ( p_rc - [c = partner] ),   p = softmax over c != r
+ *
+ * Chen, Kornblith, Norouzi and Hinton 2020, arXiv:2002.05709, eq. 1, with
+ * beta = 1/tau.  Rows that are all equal give log(2b - 1).  Further rows are
+ * not looked at.  No state.
+ */
+void loss_simclr(const struct loss_batch *batch, const struct loss_param *param,
+                 float *state, float *s, struct loss_report *report);
+
+/* loss_infonce() returns L alone. */
+double loss_infonce(const struct loss_batch *batch, double tau, const float *s);
+
+#endif

@@ -1,0 +1,28 @@
+#include "loss/emc2.h"
+#include "loss/rows.h"
+#include "loss/simclr.h"
+
+void
+loss_emc2(const struct loss_batch *batch, const struct loss_param *param,
+          float *state, float *s, struct loss_report *report)
+{
+    const size_t n = 2 * batch->b, rows = n + batch->extra;
+    const double scale = 1 / (param->tau * (double)n);
+    double value = 0;
+
+    (void)state;
+    REQUIRE(batch->weights);
+    report->infonce = loss_infonce(batch, param->tau, s);
+    for (size_t r = 0; r < n; r++) {
+        const size_t partner = loss_partner(batch->b, r);
+
+        for (size_t c = 0; c < rows; c++) {
+            const double w =
+                scale * (batch->weights[r * rows + c] - (c == partner));
+
+            value += w * s[r * rows + c];
+            s[r * rows + c] = (float)w;
+        }
+    }
+    report->value = value;
+}

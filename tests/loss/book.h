@@ -1,0 +1,82 @@
+#ifndef TESTS_LOSS_BOOK_H
+#define TESTS_LOSS_BOOK_H
+
+/* The test vectors of design/algorithms.md, appendix A, and the equations of
+ * include/loss/ as directly as C can say them, in double. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* x[0..n) from the generator that appendix A defines. */
+static inline void
+book_lcg(size_t n, uint64_t seed, double *x)
+{
+    for (size_t i = 0; i < n; i++) {
+        seed = (1103515245 * seed + 12345) % 2147483648u;
+        x[i] = (double)seed / 2147483648.0 - 0.5;
+    }
+}
+
+enum { BOOK_B = 4, BOOK_N = 8, BOOK_D = 5 };
+
+/* The two views of the four images of appendix A. */
+static inline void
+book_rows(float z[BOOK_N * BOOK_D])
+{
+    double one[BOOK_B * BOOK_D], two[BOOK_B * BOOK_D];
+
+    book_lcg(BOOK_B * BOOK_D, 11, one);
+    book_lcg(BOOK_B * BOOK_D, 22, two);
+    for (size_t i = 0; i < BOOK_B * BOOK_D; i++) {
+        z[i] = (float)one[i];
+        z[BOOK_B * BOOK_D + i] = (float)(0.6 * one[i] + 0.4 * two[i]);
+    }
+}
+
+/* Cosine of rows a and b. */
+static inline double
+book_cosine(size_t d, const double *a, const double *b)
+{
+    double ab = 0, aa = 0, bb = 0;
+
+    for (size_t k = 0; k < d; k++) {
+        ab += a[k] * b[k];
+        aa += a[k] * a[k];
+        bb += b[k] * b[k];
+    }
+    return ab / sqrt(aa * bb);
+}
+
+/* InfoNCE of raw rows z [2b,d]. */
+static inline double
+book_simclr(size_t b, size_t d, const double *z, double tau)
+{
+    double loss = 0;
+
+    for (size_t r = 0; r < 2 * b; r++) {
+        double sum = 0;
+
+        for (size_t c = 0; c < 2 * b; c++)
+            if (c != r)
+                sum += exp(book_cosine(d, z + r * d, z + c * d) / tau);
+        loss += log(sum) -
+                book_cosine(d, z + r * d, z + (r + b) % (2 * b) * d) / tau;
+    }
+    return loss / (double)(2 * b);
+}
+
+/* EMC2's surrogate for given weights w [2b,rows]. */
+static inline double
+book_emc2(size_t b, size_t rows, size_t d, const double *z, double tau,
+          const float *w)
+{
+    double loss = 0;
+
+    for (size_t r = 0; r < 2 * b; r++)
+        for (size_t c = 0; c < rows; c++)
+            loss += (w[r * rows + c] - (c == (r + b) % (2 * b))) *
+                    book_cosine(d, z + r * d, z + c * d) / tau;
+    return loss / (double)(2 * b);
+}
+
+#endif

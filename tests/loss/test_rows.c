@@ -1,0 +1,128 @@
+#include <stdlib.h>
+
+#include "loss/book.h"
+#include "loss/rows.h"
+#include "num/gemm.h"
+#include "num/vec.h"
+#include "t.h"
+
+enum { B = BOOK_B, N = BOOK_N, D = BOOK_D, EXTRA = 3, ROWS = N + EXTRA };
+
+static void
+example(float s[N * ROWS])
+{
+    double x[N * ROWS];
+
+    book_lcg(N * ROWS, 3, x);
+    for (size_t i = 0; i < N * ROWS; i++)
+        s[i] = (float)x[i];
+}
+
+static int
+masked(size_t r, size_t c, enum loss_mask mask)
+{
+    return c == r || (mask == LOSS_FAMILY && c % B == r % B);
+}
+
+static void
+agrees_with_the_book(enum loss_mask mask, double beta)
+{
+    float s[N * ROWS], p[N * ROWS];
+    double want = 0, off = 0, got;
+
+    example(s);
+    got = loss_partition(B, ROWS, beta, mask, s, p);
+    for (size_t r = 0; r < N; r++) {
+        double sum = 0;
+
+        for (size_t c = 0; c < N; c++)
+            sum += masked(r, c, mask) ? 0 : exp(beta * s[r * ROWS + c]);
+        want += log(sum) - beta * s[r * ROWS + loss_partner(B, r)];
+        for (size_t c = 0; c < ROWS; c++) {
+            int in = c < N && !masked(r, c, mask);
+            double x = in ? exp(beta * s[r * ROWS + c]) / sum : 0;
+
+            off = fmax(off, fabs(x - p[r * ROWS + c]));
+        }
+    }
+    T_NEAR(got, want, 1e-6, "log-partition, mask %d, beta %g", mask, beta);
+    T(off < 1e-6, "softmax, mask %d, beta %g", mask, beta);
+    T_NEAR(loss_partition(B, ROWS, beta, mask, s, NULL), got, 0,
+           "the same without p");
+    T_NEAR(loss_partition(B, ROWS, beta, mask, s, s), got, 0, "and in place");
+}
+
+/* The denominator without the partner: 2.2 of algorithms.md. */
+static void
+agrees_with_appendix_a(void)
+{
+    float z[N * D], v[N * D], s[N * N], w[N * N], dv[N * D], work[N * N];
+    const float scale = 10.0f / N;
+    double sum = 0;
+
+    book_rows(z);
+    num_unit_rows(N, D, z, v, NULL);
+    num_gemm_nt(N, N, D, 1, v, v, 0, s);
+    T_NEAR(s[1], -0.511975, 1e-6, "the rows are those of appendix A");
+    T_NEAR(loss_partition(B, N, 10, LOSS_FAMILY, s, w) / N, -0.695097025, 2e-6,
+           "in-batch value");
+    num_scale(N * N, scale, w);
+    for (size_t r = 0; r < N; r++)
+        w[r * N + loss_partner(B, r)] -= scale;
+    loss_spread(N, N, D, w, v, dv, work);
+    for (size_t i = 0; i < N * D; i++)
+        sum += fabs(dv[i]);
+    T_NEAR(sum, 33.254410154, 2e-6, "in-batch gradient");
+    T_NEAR(dv[0], -0.113033264, 2e-6, "its first element");
+    T_NEAR(dv[N * D - 1], 0.962717085, 2e-6, "its last element");
+}
+
+static void
+spreads_to_further_rows(void)
+{
+    float w[N * ROWS], v[ROWS * D], dv[ROWS * D], work[ROWS * ROWS];
+    double x[ROWS * D], off = 0;
+
+    example(w);
+    book_lcg(ROWS * D, 5, x);
+    for (size_t i = 0; i < ROWS * D; i++)
+        v[i] = (float)x[i];
+    loss_spread(N, ROWS, D, w, v, dv, work);
+    for (size_t r = 0; r < ROWS; r++)
+        for (size_t k = 0; k < D; k++) {
+            double want = 0;
+
+            for (size_t c = 0; c < ROWS; c++)
+                want += ((r < N ? w[r * ROWS + c] : 0) +
+                         (c < N ? w[c * ROWS + r] : 0)) *
+                        v[c * D + k];
+            off = fmax(off, fabs(want - dv[r * D + k]));
+        }
+    T(off < 1e-6, "(W + W') v with further rows");
+}
+
+static void
+the_edge(void)
+{
+    float s[16] = {0, 9, 1, -1, 9, 0, -1, 1, 1, -1, 0, 9, -1, 1, 9, 0};
+    float p[16];
+
+    T_NEAR(loss_partition(2, 4, 1e30, LOSS_FAMILY, s, p) / 1e30, 32, 1e-6,
+           "huge beta: the largest score alone");
+    T(p[1] == 1 && p[3] == 0 && p[0] == 0 && p[2] == 0, "and all of p is its");
+    T_NEAR(loss_partition(2, 4, 1e-30, LOSS_SELF, s, p), 4 * log(3), 1e-6,
+           "tiny beta: all alike");
+}
+
+int
+main(void)
+{
+    for (double beta = 0.1; beta < 200; beta *= 10) {
+        agrees_with_the_book(LOSS_SELF, beta);
+        agrees_with_the_book(LOSS_FAMILY, beta);
+    }
+    agrees_with_appendix_a();
+    spreads_to_further_rows();
+    the_edge();
+    return t_done();
+}

@@ -1,0 +1,43 @@
+#include <stdlib.h>
+
+#include "loss/book.h"
+#include "loss/rows.h"
+#include "loss/simclr.h"
+#include "num/gemm.h"
+#include "num/vec.h"
+#include "t.h"
+
+enum { B = BOOK_B, N = BOOK_N, D = BOOK_D };
+
+/* tau 0.1, gradient at the rows that are already normalised. */
+static void
+agrees_with_appendix_a(void)
+{
+    const struct loss_batch batch = {.b = B, .d = D};
+    const struct loss_param param = {.tau = 0.1};
+    float z[N * D], v[N * D], s[N * N], dv[N * D], work[N * N];
+    struct loss_report report;
+    double sum = 0, alone;
+
+    book_rows(z);
+    num_unit_rows(N, D, z, v, NULL);
+    num_gemm_nt(N, N, D, 1, v, v, 0, s);
+    alone = loss_infonce(&batch, 0.1, s);
+    loss_simclr(&batch, &param, NULL, s, &report);
+    loss_spread(N, N, D, s, v, dv, work);
+    for (size_t i = 0; i < N * D; i++)
+        sum += fabs(dv[i]);
+    T_NEAR(report.value, 0.650472417, 2e-6, "value");
+    T_NEAR(report.infonce, report.value, 0, "which is InfoNCE");
+    T_NEAR(alone, report.value, 0, "loss_infonce() is the same");
+    T_NEAR(sum, 12.227761403, 2e-6, "gradient");
+    T_NEAR(dv[0], -0.067549886, 2e-6, "its first element");
+    T_NEAR(dv[N * D - 1], 0.173889896, 2e-6, "its last element");
+}
+
+int
+main(void)
+{
+    agrees_with_appendix_a();
+    return t_done();
+}
