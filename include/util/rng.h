@@ -24,7 +24,7 @@ enum rng_use {
     RNG_INIT,      /* initial weights: (tensor) */
     RNG_PLAN,      /* order of samples: (epoch) */
     RNG_VIEW,      /* augmentation: (sample, epoch, view) */
-    RNG_NEGATIVES, /* proposals: (step, row) */
+    RNG_NEGATIVES, /* proposals: (step, epoch, row) */
     RNG_SPLIT,     /* subsets of a data set */
     RNG_GENERATE,  /* built-in images: (sample) */
     RNG_EVAL,      /* shuffles of a probe: (epoch) */
