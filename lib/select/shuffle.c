@@ -16,6 +16,6 @@ select_shuffle(const struct select_task *task, int64_t *ids)
     rng_init(&rng, task->seed, RNG_PLAN, task->epoch, 0, 0);
     rng_shuffle(&rng, n, order);
     for (size_t i = 0; i < total; i++)
-        ids[i] = order[i < n ? i : i - n];
+        ids[i] = order[i % n];
     free(order);
 }

@@ -332,6 +332,11 @@ a_function_of_its_key(void)
     visit(ids, s, 3, 2, 8, &c);
     T(!memcmp(a.w, b.w, sizeof a.w), "the same key, the same weights");
     T(memcmp(a.w, c.w, sizeof a.w), "another step, other weights");
+
+    memset(s, 0, sizeof s);
+    visit(ids, s, 3, 2, 7, &a);
+    T(memcmp(a.w, a.w + (size_t)IMAGES * ROWS, ROWS * sizeof *a.w),
+      "the two views of an image draw for themselves");
 }
 
 /* Permuting the images permutes the law of w (not each draw of it). */
