@@ -30,7 +30,7 @@ void sample_chains_put(struct sample_chains *chains, size_t b,
 /*
  * sample_chains_load() takes the states of all chains from outside, laid out
  * as above.  Refused, and nothing changed, where one names a sample or a view
- * that does not exist, or the chain's own image.
+ * that does not exist.
  */
 int sample_chains_load(struct sample_chains *chains,
                        const struct sample_state *state, struct err *err);

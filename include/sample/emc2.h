@@ -49,7 +49,7 @@ struct sample_moves {
 /*
  * sample_emc2() moves the chains of a batch.
  *   v >= 1, b >= 2  views and images; n = v b <= 65536 rows
- *   ids   [b]     the images, all different, >= 0
+ *   ids   [b]     the images, >= 0; one that comes twice counts as two
  *   s     [n,n]   similarities of all rows; the columns of a row's own image
  *                 are not looked at
  *   beta >= 0     inverse temperature, finite
@@ -58,8 +58,8 @@ struct sample_moves {
  *   seed, epoch, step   the random numbers are keyed by these and the row
  *                 (RNG_NEGATIVES), and counted by proposal; epoch < 2^32,
  *                 step < 2^48
- *   state [n]     in: the state of each row's chain, never of the row's own
- *                 image; out: after the visit, always a row of the batch
+ *   state [n]     in: the state of each row's chain, view < v; out: after the
+ *                 visit, always a row of the batch
  *   w     [n,n]   out: rows sum to 1, zero at the columns of the own image
  *   order [n]     scratch
  * O(n R) time; no overflow for any beta: all is done with logarithms.

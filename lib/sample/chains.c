@@ -59,8 +59,7 @@ sample_chains_load(struct sample_chains *chains,
         if (id == -1 && view == -1)
             continue;
         if (id < 0 || (uint64_t)id >= chains->size || view < 0 ||
-            (uint64_t)view >= chains->views ||
-            (uint64_t)id == i / chains->views)
+            (uint64_t)view >= chains->views)
             return err_set(err,
                            "the chain of sample %zu, view %zu stands at "
                            "sample %" PRId64 ", view %" PRId64,

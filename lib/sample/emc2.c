@@ -14,15 +14,16 @@ struct chain {
     size_t accepted;
 };
 
-/* The column of a state: NONE where its image is not in the batch. */
+/* The column of a state of row r: NONE where its image is not in the batch. */
 static long
-column_of(size_t v, size_t b, const int64_t *ids, struct sample_state state)
+column_of(size_t v, size_t b, const int64_t *ids, size_t r,
+          struct sample_state state)
 {
     if (state.id < 0)
         return NONE;
     REQUIRE(state.view >= 0 && (size_t)state.view < v);
     for (size_t i = 0; i < b; i++)
-        if (ids[i] == state.id)
+        if (ids[i] == state.id && i != r % b)
             return (long)((size_t)state.view * b + i);
     return NONE;
 }
@@ -76,11 +77,10 @@ sample_emc2(size_t v, size_t b, const int64_t *ids, const float *s, double beta,
     REQUIRE(beta >= 0 && isfinite(beta));
     memset(w, 0, n * n * sizeof *w);
     for (size_t r = 0; r < n; r++) {
-        long from = column_of(v, b, ids, state[r]);
+        long from = column_of(v, b, ids, r, state[r]);
         struct chain chain = {.at = from};
         struct rng rng;
 
-        REQUIRE(from == NONE || (size_t)from % b != r % b);
         if (from != NONE)
             chain.score = beta * s[r * n + (size_t)from];
         rng_init(&rng, seed, RNG_NEGATIVES, step, epoch, r);

@@ -34,7 +34,7 @@ static void
 states_from_outside_are_judged(void)
 {
     static const struct sample_state bad[] = {
-        {N, 0}, {-2, 0}, {1, V}, {1, -1}, {-1, 0}, {3, 0},
+        {N, 0}, {-2, 0}, {1, V}, {1, -1}, {-1, 0},
     };
     struct sample_state state[N * V];
     struct sample_chains chains;

@@ -315,6 +315,26 @@ states_follow_their_image(void)
     T(a.moves.moved == ROWS, "a state that is not in the batch is none");
 }
 
+/* A sample that stands in for a bad one may be in the batch already. */
+static void
+an_image_may_come_twice(void)
+{
+    static const int64_t twice[IMAGES] = {10, 11, 10, 13, 14};
+    float s[ROWS * ROWS];
+    struct visit a;
+    int others = 1;
+
+    random_scores(5, ROWS, s);
+    forget(ROWS, a.state);
+    for (uint64_t step = 0; step < 50; step++) {
+        visit(twice, s, 50, 4, step, &a);
+        for (size_t r = 0; r < ROWS; r++)
+            for (size_t view = 0; view < V; view++)
+                others &= a.w[r * ROWS + view * IMAGES + r % IMAGES] == 0;
+    }
+    T(others, "it counts as two images");
+}
+
 /* Naming the images anew, or drawing again with the same key, changes
  * nothing; another key does. */
 static void
@@ -384,6 +404,7 @@ main(void)
     what_always_holds();
     edges();
     states_follow_their_image();
+    an_image_may_come_twice();
     a_function_of_its_key();
     symmetric_in_law();
     return t_done();
