@@ -1,0 +1,73 @@
+#ifndef NN_OPTIM_H
+#define NN_OPTIM_H
+
+#include <stddef.h>
+
+#include "nn/net.h"
+#include "util/err.h"
+
+/*
+ * Optimisers over the one block of parameters (design/algorithms.md, 6.2).
+ * p parameter, g its gradient, wd weight decay, mu momentum.
+ *
+ * sgd      d = g + wd p;  m = mu m + d;  p -= lr m
+ *          with Nesterov: p -= lr (d + mu m)
+ * adam     d = g + wd p;  m = b1 m + (1 - b1) d;  v = b2 v + (1 - b2) d d
+ *          p -= lr / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + 1e-8)
+ *          b1 = 0.9, b2 = 0.999
+ * adamw    the same with d = g, after p -= lr wd p in tensors of rank > 1
+ * lars-a   in tensors of rank > 1:  d = g + wd p,
+ *          m = mu m + q d, q = 0.001 |p| / |d|, 1 where a norm is 0;
+ *          in the others d = g, q = 1;  p -= lr m
+ * lars-b   d = g + wd p;  m = mu m + d, the first time (1 + mu) d;
+ *          p -= lr q m, q = 0.001 |p| / (|g| + wd |p|), 1 where a norm is 0;
+ *          in every tensor, biases too: kept to compare with published runs
+ *
+ * Kingma and Ba 2015, arXiv:1412.6980; Loshchilov and Hutter 2019,
+ * arXiv:1711.05101; You, Gitman and Ginsburg 2017, arXiv:1708.03888.
+ */
+struct nn_optim_spec {
+    const char *name; /* sgd adam adamw lars-a lars-b */
+    double momentum;  /* sgd, lars: mu in 0 .. 1, below 1 */
+    int nesterov;     /* sgd */
+    double weight_decay;
+};
+
+struct nn_optim;
+
+/*
+ * nn_optim_new() makes one for a net's tensors and block of `count`
+ * parameters, moments zero.  The table of tensors is kept, not copied.  NULL
+ * when the name is unknown or the spec makes no sense.
+ */
+struct nn_optim *nn_optim_new(const struct nn_optim_spec *spec,
+                              const struct nn_tensor *tensors, size_t n,
+                              size_t count, struct err *err);
+void nn_optim_free(struct nn_optim *optim);
+
+/*
+ * nn_optim_step() takes one step; NULL params are a bug.
+ *   params, grads  [count]
+ * One pass over the block, two for LARS.  The result does not depend on the
+ * number of threads.
+ */
+void nn_optim_step(struct nn_optim *optim, double lr, float *params,
+                   const float *grads);
+
+/*
+ * What has to be saved: `steps`, the number of steps taken, and blocks
+ * [count] of moments, with names.
+ */
+enum { NN_MAX_MOMENTS = 2 };
+
+struct nn_moments {
+    size_t n;                         /* blocks: 1, or 2 for adam */
+    const char *name[NN_MAX_MOMENTS]; /* "momentum"; "mean", "square" */
+    float *block[NN_MAX_MOMENTS];
+    long *steps;
+};
+
+/* nn_optim_moments() gives them to read, or to fill from a checkpoint. */
+struct nn_moments nn_optim_moments(struct nn_optim *optim);
+
+#endif

@@ -1,0 +1,273 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/optim.h"
+#include "util/clones.h"
+#include "util/mem.h"
+
+/* Elements that one thread takes at a time: a part of one tensor. */
+enum { CHUNK = 16384 };
+
+enum kind { SGD, ADAM, ADAMW, LARS_A, LARS_B };
+
+static const char *const names[] = {"sgd", "adam", "adamw", "lars-a", "lars-b"};
+
+static const double beta1 = 0.9, beta2 = 0.999, tiny = 1e-8, trust = 0.001;
+
+struct chunk {
+    size_t tensor, offset, count;
+};
+
+struct nn_optim {
+    struct nn_optim_spec spec;
+    enum kind kind;
+    const struct nn_tensor *tensors;
+    size_t n, chunks;
+    struct chunk *chunk;
+    double *ratio;    /* [n] LARS: q of each tensor */
+    float *moment[2]; /* [count]; the second for Adam alone */
+    long steps;
+};
+
+/* One step's constants for one tensor. */
+struct rule {
+    float lr, momentum, nesterov; /* nesterov: mu, or 0 without */
+    float gain;                   /* m = mu m + gain d */
+    float decay;                  /* d = g + decay p */
+    float shrink;                 /* p *= shrink first */
+    float unbias;                 /* 1 / sqrt(1 - b2^t) */
+};
+
+UTIL_CLONES static void
+sgd(size_t n, const struct rule *rule, const float *restrict g,
+    float *restrict p, float *restrict m)
+{
+    const struct rule k = *rule;
+
+    for (size_t i = 0; i < n; i++) {
+        float d = k.gain * (g[i] + k.decay * p[i]);
+
+        m[i] = k.momentum * m[i] + d;
+        p[i] -= k.lr * (k.nesterov > 0 ? d + k.nesterov * m[i] : m[i]);
+    }
+}
+
+UTIL_CLONES static void
+adam(size_t n, const struct rule *rule, const float *restrict g,
+     float *restrict p, float *restrict m, float *restrict v)
+{
+    const struct rule k = *rule;
+    const float b1 = (float)beta1, c1 = (float)(1 - beta1);
+    const float b2 = (float)beta2, c2 = (float)(1 - beta2);
+    const float eps = (float)tiny;
+
+    for (size_t i = 0; i < n; i++) {
+        float d = g[i] + k.decay * p[i];
+
+        m[i] = b1 * m[i] + c1 * d;
+        v[i] = b2 * v[i] + c2 * d * d;
+        p[i] = k.shrink * p[i] - k.lr * m[i] / (k.unbias * sqrtf(v[i]) + eps);
+    }
+}
+
+/* |p| and |g + decay p|, summed in eight lanes of double in a fixed order. */
+UTIL_CLONES static void
+norms(size_t n, float decay, const float *p, const float *g, double *of_p,
+      double *of_d)
+{
+    double pp[8] = {0}, dd[8] = {0};
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8)
+        for (size_t j = 0; j < 8; j++) {
+            double x = p[i + j], d = g[i + j] + (double)decay * x;
+
+            pp[j] += x * x;
+            dd[j] += d * d;
+        }
+    for (; i < n; i++) {
+        double x = p[i], d = g[i] + (double)decay * x;
+
+        pp[0] += x * x;
+        dd[0] += d * d;
+    }
+    for (size_t j = 1; j < 8; j++) {
+        pp[0] += pp[j];
+        dd[0] += dd[j];
+    }
+    *of_p = sqrt(pp[0]);
+    *of_d = sqrt(dd[0]);
+}
+
+static double
+lars_ratio(const struct nn_optim *optim, const struct nn_tensor *t,
+           const float *params, const float *grads)
+{
+    const double decay = optim->spec.weight_decay;
+    const float *p = params + t->offset, *g = grads + t->offset;
+    double of_p, of_d;
+
+    if (optim->kind == LARS_A) {
+        if (t->rank <= 1)
+            return 1;
+        norms(t->count, (float)decay, p, g, &of_p, &of_d);
+        return of_p > 0 && of_d > 0 ? trust * of_p / of_d : 1;
+    }
+    norms(t->count, 0, p, g, &of_p, &of_d);
+    return of_p > 0 && of_d > 0 ? trust * of_p / (of_d + decay * of_p) : 1;
+}
+
+static struct rule
+rule_for(const struct nn_optim *optim, const struct nn_tensor *t, double lr)
+{
+    const double decay = optim->spec.weight_decay, mu = optim->spec.momentum;
+    const double t_now = (double)optim->steps,
+                 q = optim->ratio[t - optim->tensors];
+    struct rule rule = {.lr = (float)lr,
+                        .momentum = (float)mu,
+                        .nesterov = optim->spec.nesterov ? (float)mu : 0,
+                        .gain = 1,
+                        .decay = (float)decay,
+                        .shrink = 1};
+
+    switch (optim->kind) {
+    case SGD:
+        break;
+    case ADAMW:
+        rule.decay = 0;
+        if (t->rank > 1)
+            rule.shrink = (float)(1 - lr * decay);
+        // fall through
+    case ADAM:
+        rule.lr = (float)(lr / (1 - pow(beta1, t_now)));
+        rule.unbias = (float)(1 / sqrt(1 - pow(beta2, t_now)));
+        break;
+    case LARS_A:
+        rule.gain = (float)q;
+        if (t->rank <= 1)
+            rule.decay = 0;
+        break;
+    case LARS_B:
+        rule.lr = (float)(lr * q);
+        rule.gain = optim->steps == 1 ? (float)(1 + mu) : 1;
+        break;
+    }
+    return rule;
+}
+
+/* Cut the parameters among the tensors into chunks. */
+static void
+cut(struct nn_optim *optim)
+{
+    size_t room = 0;
+
+    for (size_t i = 0; i < optim->n; i++) {
+        const struct nn_tensor *t = optim->tensors + i;
+
+        for (size_t at = 0; !t->statistic && at < t->count; at += CHUNK) {
+            size_t left = t->count - at;
+
+            mem_grow(&optim->chunk, &room, optim->chunks + 1,
+                     sizeof *optim->chunk);
+            optim->chunk[optim->chunks++] =
+                (struct chunk){i, t->offset + at, left < CHUNK ? left : CHUNK};
+        }
+    }
+}
+
+struct nn_optim *
+nn_optim_new(const struct nn_optim_spec *spec, const struct nn_tensor *tensors,
+             size_t n, size_t count, struct err *err)
+{
+    struct nn_optim *optim;
+    size_t kind = 0;
+
+    while (kind < sizeof names / sizeof *names &&
+           strcmp(names[kind], spec->name))
+        kind++;
+    if (kind == sizeof names / sizeof *names) {
+        err_set(err,
+                "no optimiser '%s'; there are: sgd adam adamw lars-a "
+                "lars-b",
+                spec->name);
+        return NULL;
+    }
+    if (!(spec->momentum >= 0 && spec->momentum < 1) ||
+        !(spec->weight_decay >= 0 && isfinite(spec->weight_decay))) {
+        err_set(err,
+                "momentum %g, weight decay %g: want 0 <= momentum < 1, "
+                "weight decay >= 0",
+                spec->momentum, spec->weight_decay);
+        return NULL;
+    }
+    if (spec->nesterov && (kind != SGD || spec->momentum == 0)) {
+        err_set(err, "Nesterov's step is for sgd with momentum");
+        return NULL;
+    }
+    optim = mem_array(1, sizeof *optim);
+    *optim = (struct nn_optim){
+        .spec = *spec, .kind = (enum kind)kind, .tensors = tensors, .n = n};
+    optim->spec.name = names[kind];
+    optim->ratio = mem_array(n, sizeof *optim->ratio);
+    optim->moment[0] = mem_aligned(count, sizeof(float));
+    if (kind == ADAM || kind == ADAMW)
+        optim->moment[1] = mem_aligned(count, sizeof(float));
+    cut(optim);
+    return optim;
+}
+
+void
+nn_optim_free(struct nn_optim *optim)
+{
+    if (!optim)
+        return;
+    free(optim->chunk);
+    free(optim->ratio);
+    free(optim->moment[0]);
+    free(optim->moment[1]);
+    free(optim);
+}
+
+void
+nn_optim_step(struct nn_optim *optim, double lr, float *params,
+              const float *grads)
+{
+    REQUIRE(params && grads);
+    optim->steps++;
+    if (optim->kind == LARS_A || optim->kind == LARS_B) {
+#pragma omp parallel for schedule(dynamic)
+        for (size_t i = 0; i < optim->n; i++)
+            if (!optim->tensors[i].statistic)
+                optim->ratio[i] =
+                    lars_ratio(optim, optim->tensors + i, params, grads);
+    }
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < optim->chunks; i++) {
+        const struct chunk *c = optim->chunk + i;
+        const struct rule rule =
+            rule_for(optim, optim->tensors + c->tensor, lr);
+        float *p = params + c->offset, *m = optim->moment[0] + c->offset;
+
+        if (optim->moment[1])
+            adam(c->count, &rule, grads + c->offset, p, m,
+                 optim->moment[1] + c->offset);
+        else
+            sgd(c->count, &rule, grads + c->offset, p, m);
+    }
+}
+
+struct nn_moments
+nn_optim_moments(struct nn_optim *optim)
+{
+    if (optim->moment[1])
+        return (struct nn_moments){
+            .n = 2,
+            .name = {"mean", "square"},
+            .block = {optim->moment[0], optim->moment[1]},
+            .steps = &optim->steps};
+    return (struct nn_moments){.n = 1,
+                               .name = {"momentum"},
+                               .block = {optim->moment[0]},
+                               .steps = &optim->steps};
+}

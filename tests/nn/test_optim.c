@@ -1,0 +1,260 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/optim.h"
+#include "num/threads.h"
+#include "t.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+/* A matrix, a running statistic that is in another block, and a bias. */
+enum { ROWS = 3, COLUMNS = 11000, WEIGHTS = ROWS * COLUMNS, BIAS = 7 };
+enum { COUNT = WEIGHTS + BIAS };
+
+static const struct nn_tensor tensors[] = {
+    {"w", 2, {ROWS, COLUMNS}, 0, WEIGHTS, 0},
+    {"running_mean", 1, {BIAS}, 0, BIAS, 1},
+    {"b", 1, {BIAS}, WEIGHTS, BIAS, 0},
+};
+
+/* The equations of the header, in double, one element or tensor at a time. */
+struct book {
+    double p[COUNT], m[COUNT], v[COUNT];
+    int t;
+};
+
+static void
+book_sgd(struct book *k, const struct nn_optim_spec *s, double lr,
+         const float *g, size_t i)
+{
+    double d = g[i] + s->weight_decay * k->p[i];
+
+    k->m[i] = s->momentum * k->m[i] + d;
+    k->p[i] -= lr * (s->nesterov ? d + s->momentum * k->m[i] : k->m[i]);
+}
+
+static void
+book_adam(struct book *k, const struct nn_optim_spec *s, double lr,
+          const float *g, size_t i)
+{
+    double d = g[i] + s->weight_decay * k->p[i];
+
+    if (!strcmp(s->name, "adamw")) {
+        d = g[i];
+        k->p[i] -= i < WEIGHTS ? lr * s->weight_decay * k->p[i] : 0;
+    }
+    k->m[i] = 0.9 * k->m[i] + 0.1 * d;
+    k->v[i] = 0.999 * k->v[i] + 0.001 * d * d;
+    k->p[i] -= lr / (1 - pow(0.9, k->t)) * k->m[i] /
+               (sqrt(k->v[i] / (1 - pow(0.999, k->t))) + 1e-8);
+}
+
+static double
+norm(size_t from, size_t to, const double *x)
+{
+    double sum = 0;
+
+    for (size_t i = from; i < to; i++)
+        sum += x[i] * x[i];
+    return sqrt(sum);
+}
+
+static void
+book_lars(struct book *k, const struct nn_optim_spec *s, double lr,
+          const float *g, size_t from, size_t to)
+{
+    static double d[COUNT], plain[COUNT];
+    const double wd = s->weight_decay, mu = s->momentum;
+    int b = !strcmp(s->name, "lars-b"), matrix = from == 0;
+    double q = 1, of_p;
+
+    for (size_t i = from; i < to; i++) {
+        plain[i] = g[i];
+        d[i] = g[i] + (b || matrix ? wd * k->p[i] : 0);
+    }
+    of_p = norm(from, to, k->p);
+    if (b && of_p * norm(from, to, plain) > 0)
+        q = 0.001 * of_p / (norm(from, to, plain) + wd * of_p);
+    if (!b && matrix && of_p * norm(from, to, d) > 0)
+        q = 0.001 * of_p / norm(from, to, d);
+    for (size_t i = from; i < to; i++) {
+        if (b) {
+            k->m[i] = k->t == 1 ? (1 + mu) * d[i] : mu * k->m[i] + d[i];
+            k->p[i] -= q * lr * k->m[i];
+        } else {
+            k->m[i] = mu * k->m[i] + q * d[i];
+            k->p[i] -= lr * k->m[i];
+        }
+    }
+}
+
+static void
+book_step(struct book *k, const struct nn_optim_spec *s, double lr,
+          const float *g)
+{
+    k->t++;
+    if (!strncmp(s->name, "lars", 4)) {
+        book_lars(k, s, lr, g, 0, WEIGHTS);
+        book_lars(k, s, lr, g, WEIGHTS, COUNT);
+        return;
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        if (!strcmp(s->name, "sgd"))
+            book_sgd(k, s, lr, g, i);
+        else
+            book_adam(k, s, lr, g, i);
+}
+
+static void
+noise(struct rng *rng, float scale, float *x)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        x[i] = scale * (float)rng_normal(rng);
+}
+
+static void
+agrees_with_the_book(const struct nn_optim_spec *spec)
+{
+    static struct book book;
+    static float p[COUNT], g[COUNT];
+    struct nn_optim *optim;
+    struct rng rng;
+    struct err err;
+    double off = 0;
+
+    rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
+    memset(&book, 0, sizeof book);
+    noise(&rng, 1, p);
+    memset(p + WEIGHTS, 0, BIAS * sizeof *p); // biases start from 0
+    for (size_t i = 0; i < COUNT; i++)
+        book.p[i] = p[i];
+    optim = nn_optim_new(spec, tensors, 3, COUNT, &err);
+    for (int t = 1; t <= 5; t++) {
+        noise(&rng, 0.1f, g);
+        nn_optim_step(optim, 0.05 * t, p, g);
+        book_step(&book, spec, 0.05 * t, g);
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        off = fmax(off, fabs(p[i] - book.p[i]));
+    T(off < 2e-6, "%s, momentum %g%s, decay %g: off by %.1e", spec->name,
+      spec->momentum, spec->nesterov ? " Nesterov" : "", spec->weight_decay,
+      off);
+    T(*nn_optim_moments(optim).steps == 5, "counts its steps");
+    nn_optim_free(optim);
+}
+
+/* Two steps on the matrix of appendix A of design/algorithms.md. */
+static void
+lars_agrees_with_appendix_a(const char *name, const double want[2][4])
+{
+    static const struct nn_tensor matrix = {"p", 2, {2, 2}, 0, 4, 0};
+    const struct nn_optim_spec spec = {name, 0.9, 0, 1e-4};
+    const float g[4] = {0.1f, -0.2f, 0.3f, 0.05f};
+    float p[4] = {1, 2, 3, 4};
+    struct err err;
+    struct nn_optim *optim = nn_optim_new(&spec, &matrix, 1, 4, &err);
+
+    for (int t = 0; t < 2; t++) {
+        nn_optim_step(optim, 0.8, p, g);
+        for (int i = 0; i < 4; i++)
+            T_NEAR(p[i], want[t][i], 5e-7, "%s, step %d, element %d", name,
+                   t + 1, i);
+    }
+    nn_optim_free(optim);
+}
+
+static void
+threads_do_not_matter(const char *name)
+{
+    static float p[2][COUNT], g[COUNT];
+    const struct nn_optim_spec spec = {name, 0.9, 0, 1e-4};
+    struct err err;
+
+    for (int k = 0; k < 2; k++) {
+        struct nn_optim *optim = nn_optim_new(&spec, tensors, 3, COUNT, &err);
+        struct rng rng;
+
+        num_threads(k ? 3 : 1);
+        rng_init(&rng, 2, RNG_TEST, 0, 0, 0);
+        noise(&rng, 1, p[k]);
+        for (int t = 0; t < 3; t++) {
+            noise(&rng, 1, g);
+            nn_optim_step(optim, 0.1, p[k], g);
+        }
+        nn_optim_free(optim);
+    }
+    num_threads(1);
+    T(!memcmp(p[0], p[1], sizeof p[0]), "%s: one thread or three, same bits",
+      name);
+}
+
+/* Moments that are copied into another optimiser carry everything. */
+static void
+moments_are_all_there_is(const char *name)
+{
+    static float p[COUNT], q[COUNT], g[COUNT];
+    const struct nn_optim_spec spec = {name, 0.9, 0, 1e-2};
+    struct err err;
+    struct nn_optim *a = nn_optim_new(&spec, tensors, 3, COUNT, &err);
+    struct nn_optim *b = nn_optim_new(&spec, tensors, 3, COUNT, &err);
+    struct nn_moments from = nn_optim_moments(a), to = nn_optim_moments(b);
+    struct rng rng;
+
+    rng_init(&rng, 3, RNG_TEST, 0, 0, 0);
+    noise(&rng, 1, p);
+    noise(&rng, 1, g);
+    nn_optim_step(a, 0.1, p, g);
+    memcpy(q, p, sizeof p);
+    for (size_t i = 0; i < from.n; i++)
+        memcpy(to.block[i], from.block[i], sizeof p);
+    *to.steps = *from.steps;
+    noise(&rng, 1, g);
+    nn_optim_step(a, 0.1, p, g);
+    nn_optim_step(b, 0.1, q, g);
+    T(!memcmp(p, q, sizeof p), "%s: goes on from its moments", name);
+    nn_optim_free(a);
+    nn_optim_free(b);
+}
+
+static void
+nonsense_is_refused(void)
+{
+    static const struct nn_optim_spec bad[] = {
+        {"sgdd", 0.9, 0, 0}, {"sgd", 1, 0, 0},     {"sgd", -0.1, 0, 0},
+        {"sgd", NAN, 0, 0},  {"sgd", 0, 1, 0},     {"adam", 0.9, 1, 0},
+        {"sgd", 0.9, 0, -1}, {"sgd", 0.9, 0, NAN},
+    };
+    struct err err;
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        T(!nn_optim_new(bad + i, tensors, 3, COUNT, &err), "%s", err.msg);
+}
+
+int
+main(void)
+{
+    static const struct nn_optim_spec specs[] = {
+        {"sgd", 0, 0, 0},      {"sgd", 0.9, 0, 1e-2},
+        {"sgd", 0.9, 1, 1e-2}, {"adam", 0, 0, 0},
+        {"adam", 0, 0, 1e-1},  {"adamw", 0, 0, 1e-1},
+        {"lars-a", 0.9, 0, 0}, {"lars-a", 0.9, 0, 1e-2},
+        {"lars-b", 0.9, 0, 0}, {"lars-b", 0.9, 0, 1e-2},
+    };
+    static const double a[2][4] = {{.998839, 2.002318, 2.996516, 3.999415},
+                                   {.996633, 2.006721, 2.989898, 3.998305}};
+    static const double b[2][4] = {{.997796, 2.0044, 2.993387, 3.99889},
+                                   {.994653, 2.010672, 2.983959, 3.997308}};
+
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        agrees_with_the_book(specs + i);
+    lars_agrees_with_appendix_a("lars-a", a);
+    lars_agrees_with_appendix_a("lars-b", b);
+    threads_do_not_matter("sgd");
+    threads_do_not_matter("adam");
+    threads_do_not_matter("lars-a");
+    moments_are_all_there_is("sgd");
+    moments_are_all_there_is("adamw");
+    moments_are_all_there_is("lars-b");
+    nonsense_is_refused();
+    return t_done();
+}
