@@ -2,6 +2,7 @@
 #define UTIL_FILE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "util/err.h"
 
@@ -18,6 +19,22 @@ void *file_read(const char *path, size_t max, size_t *len, struct err *err);
  * and a file that was there stays.
  */
 int file_write(const char *path, const void *data, size_t len, struct err *err);
+
+/*
+ * A draft is file_write() for what is too large to hold: write to ->file, then
+ * keep it, which fsyncs and renames, or drop it.  Both release the draft, and
+ * to drop an empty one does nothing.  A path that is a device or a pipe is
+ * written to as it stands.
+ */
+struct file_draft {
+    FILE *file;
+    char *path, *temp; /* the same for a device */
+};
+
+int file_draft_open(struct file_draft *draft, const char *path,
+                    struct err *err);
+int file_draft_keep(struct file_draft *draft, struct err *err);
+void file_draft_drop(struct file_draft *draft);
 
 /* file_sync() flushes a file's or a folder's content to the disk. */
 int file_sync(const char *path, struct err *err);

@@ -65,34 +65,66 @@ sync_folder_of(const char *path, struct err *err)
 }
 
 int
+file_draft_open(struct file_draft *draft, const char *path, struct err *err)
+{
+    struct stat st;
+    int special =
+        !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+
+    draft->path = mem_text(path);
+    draft->temp = special ? mem_text(path)
+                          : mem_format("%s.%ld.new", path, (long)getpid());
+    draft->file = fopen(draft->temp, "wb");
+    if (draft->file)
+        return 0;
+    err_sys(err, "cannot create '%s'", draft->temp);
+    file_draft_drop(draft);
+    return -1;
+}
+
+int
+file_draft_keep(struct file_draft *draft, struct err *err)
+{
+    int special = !strcmp(draft->path, draft->temp), rc = -1;
+
+    if (fflush(draft->file) || (!special && fsync(fileno(draft->file))))
+        err_sys(err, "cannot write '%s'", draft->path);
+    else if (special)
+        rc = 0;
+    else if (rename(draft->temp, draft->path))
+        err_sys(err, "cannot rename '%s'", draft->temp);
+    else
+        rc = sync_folder_of(draft->path, err);
+    if (!rc)
+        *draft->temp = 0;
+    file_draft_drop(draft);
+    return rc;
+}
+
+void
+file_draft_drop(struct file_draft *draft)
+{
+    if (draft->file)
+        fclose(draft->file);
+    if (draft->file && *draft->temp && strcmp(draft->path, draft->temp))
+        unlink(draft->temp);
+    free(draft->path);
+    free(draft->temp);
+    *draft = (struct file_draft){0};
+}
+
+int
 file_write(const char *path, const void *data, size_t len, struct err *err)
 {
-    char *temp = mem_format("%s.%ld.new", path, (long)getpid());
-    FILE *file = fopen(temp, "wb");
-    int rc = -1;
+    struct file_draft draft = {0};
 
-    if (!file) {
-        err_sys(err, "cannot create '%s'", temp);
-        goto out;
-    }
-    if (fwrite(data, 1, len, file) != len || fflush(file) ||
-        fsync(fileno(file))) {
-        err_sys(err, "cannot write '%s'", temp);
-        goto out;
-    }
-    if (rename(temp, path)) {
-        err_sys(err, "cannot rename '%s'", temp);
-        goto out;
-    }
-    rc = sync_folder_of(path, err);
-
-out:
-    if (file)
-        fclose(file);
-    if (rc)
-        unlink(temp);
-    free(temp);
-    return rc;
+    if (file_draft_open(&draft, path, err))
+        return -1;
+    if (fwrite(data, 1, len, draft.file) == len)
+        return file_draft_keep(&draft, err);
+    err_sys(err, "cannot write '%s'", path);
+    file_draft_drop(&draft);
+    return -1;
 }
 
 int

@@ -68,7 +68,7 @@ failing_leaves_the_old_file(const char *scratch)
     struct err err = {""};
     struct child c = child_run(write_to_a_small_disk, NULL);
 
-    T(strstr(c.err, "cannot write 'a."), "a full disk: %s", c.err);
+    T(strstr(c.err, "cannot write 'a'"), "a full disk: %s", c.err);
     T(holds("a", "two!"), "the old file is whole");
     T(file_write("no/a", "x", 1, &err) == -1 &&
           strstr(err.msg, "cannot create 'no/a."),
