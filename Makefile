@@ -23,7 +23,7 @@ ROOMS   := util num wire data nn loss sample select eval
 # oneDNN and libarchive bring no usable .pc of their own in Debian 12.  The
 # OpenMP build of OpenBLAS is named by its folder: Debian's alternative may
 # point at the pthread build, which fights with oneDNN's threads.
-PKGS    := libzmq msgpack jansson libxxhash libturbojpeg libpng zlib
+PKGS    := libzmq msgpack jansson libxxhash libjpeg libpng zlib
 BLAS    := /usr/lib/$(shell $(CC) -print-multiarch)/openblas-openmp
 LDLIBS  = -L$(BLAS) -Wl,-rpath,$(BLAS) -lopenblas -ldnnl -larchive \
           $(shell pkg-config --libs $(PKGS)) -fopenmp -lm

@@ -16,7 +16,8 @@
  * `path` in data_open() is the index itself, or the data with its index
  * beside it ("x.tar" with "x.tar.foil", "dir" with "dir.foil").  Refused, with
  * a sentence that says so: no index, an index of another version, an index
- * whose data is missing or has changed in size.
+ * whose data is missing or has changed in size.  The data is looked for where
+ * it was relative to the index, then where it was on the whole machine.
  */
 struct data_set;
 
@@ -28,13 +29,20 @@ size_t data_size(const struct data_set *set);
 /* data_digest() is of all samples' digests and labels, in order. */
 struct digest data_digest(const struct data_set *set);
 
-/* Number of classes, 0 where there are no labels, and their names. */
+/* Number of classes, 0 where there are no labels, and their names; classes
+ * that came as whole numbers are called by them. */
 size_t data_classes(const struct data_set *set);
 const char *data_class_name(const struct data_set *set, size_t label);
 
-/* Of one sample, id < size: label -1 and caption "" where there is none.
- * Captions are lines separated by '\n'. */
+/*
+ * Of one sample, id < size: label -1 and caption "" where there is none.
+ * Captions are lines separated by '\n'.  Length is that of the file in bytes;
+ * width and height are as stored, before an EXIF orientation turns the image.
+ */
 int data_label(const struct data_set *set, size_t id);
+size_t data_length(const struct data_set *set, size_t id);
+size_t data_width(const struct data_set *set, size_t id);
+size_t data_height(const struct data_set *set, size_t id);
 const char *data_name(const struct data_set *set, size_t id);
 const char *data_caption(const struct data_set *set, size_t id);
 

@@ -1,0 +1,330 @@
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/index.h"
+#include "data/jpeg.h"
+#include "labels.h"
+#include "place.h"
+#include "util/mem.h"
+
+enum {
+    COMPLAINTS = 100,
+    MAX_TEXT = 1 << 16, // of one caption
+    MAX_CLASS = 255     // of the name of a class
+};
+
+/* Files of one name up to the first dot belong together. */
+struct group {
+    char *key;
+    size_t room, len;
+    size_t first; // sample
+    uint64_t caption, class;
+};
+
+struct data_index {
+    struct data_index_how how;
+    struct place *place;
+    size_t place_first; // sample
+    struct group group;
+
+    struct layout_parts parts;
+    uint64_t *class; // [samples] text places, 0 where none was given
+    size_t class_room;
+    size_t *first; // [files] first sample of each
+    size_t first_room;
+    int given; // some label was given
+
+    struct data_bytes bytes;
+    struct data_decoder *decoder;
+    struct data_image image;
+    char *complaint[COMPLAINTS];
+    size_t bad;
+};
+
+enum kind { IMAGE, CAPTION, CLASS, OTHER };
+
+struct data_index *
+data_index_new(const struct data_index_how *how)
+{
+    struct data_index *index = mem_array(1, sizeof *index);
+
+    index->how = *how;
+    layout_text(&index->parts, "", 0);
+    return index;
+}
+
+void
+data_index_free(struct data_index *index)
+{
+    if (!index)
+        return;
+    place_close(index->place);
+    layout_release(&index->parts);
+    data_bytes_release(&index->bytes);
+    data_image_release(&index->image);
+    data_jpeg_free(index->decoder);
+    for (size_t i = 0; i < index->bad && i < COMPLAINTS; i++)
+        free(index->complaint[i]);
+    free(index->group.key);
+    free(index->class);
+    free(index->first);
+    free(index);
+}
+
+int
+data_index_add(struct data_index *index, const char *path, struct err *err)
+{
+    struct place *place;
+    size_t files = index->parts.files;
+
+    place_close(index->place);
+    index->place = NULL;
+    index->group.len = 0;
+    place = place_open(path, err);
+    if (!place)
+        return -1;
+    index->place = place;
+    mem_grow(&index->first, &index->first_room, files + 1,
+             sizeof *index->first);
+    index->first[files] = index->parts.samples;
+    return layout_file(&index->parts, place_root(place), place_kind(place),
+                       place_bytes(place), err);
+}
+
+/* The part of a name that a group shares: up to the first dot of the file. */
+static size_t
+key_length(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    size_t folders = slash ? (size_t)(slash - name) + 1 : 0;
+
+    return folders + strcspn(name + folders, ".");
+}
+
+static enum kind
+kind_of(const char *name)
+{
+    const char *file = strrchr(name, '/'), *dot = strrchr(name, '.');
+
+    file = file ? file + 1 : name;
+    if (!dot || dot <= file || *file == '.')
+        return OTHER;
+    if (!strcasecmp(dot, ".jpg") || !strcasecmp(dot, ".jpeg"))
+        return IMAGE;
+    if (!strcasecmp(dot, ".txt"))
+        return CAPTION;
+    return strcasecmp(dot, ".cls") ? OTHER : CLASS;
+}
+
+static void
+enter_group(struct data_index *index, const char *name)
+{
+    struct group *group = &index->group;
+    size_t len = key_length(name);
+
+    if (group->len == len && len && !memcmp(group->key, name, len))
+        return;
+    mem_grow(&group->key, &group->room, len, 1);
+    memcpy(group->key, name, len);
+    group->len = len;
+    group->first = index->parts.samples;
+    group->caption = group->class = 0;
+}
+
+/* Text without what would garble a terminal or a table; returns its length. */
+static size_t
+tidy(char *text, size_t n)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)text[i];
+
+        if (c != '\r')
+            text[len++] = c == '\n' || (c >= ' ' && c != 127) ? (char)c : ' ';
+    }
+    while (len && (text[len - 1] == ' ' || text[len - 1] == '\n'))
+        len--;
+    return len;
+}
+
+static uint64_t
+tidy_text(struct data_index *index, const char *text)
+{
+    char *copy = mem_text(text);
+    uint64_t at = layout_text(&index->parts, copy, tidy(copy, strlen(copy)));
+
+    free(copy);
+    return at;
+}
+
+static int
+judge_image(struct data_index *index, struct layout_sample *sample,
+            struct err *err)
+{
+    const struct data_bytes *bytes = &index->bytes;
+    size_t width, height, most = index->how.max_pixels;
+
+    if (bytes->len == 0)
+        return err_set(err, "is empty");
+    if (bytes->len < 3 || memcmp(bytes->data, "\xff\xd8\xff", 3))
+        return err_set(err, "is not a JPEG");
+    if (data_jpeg_header(&index->decoder, bytes->data, bytes->len, most, &width,
+                         &height, err))
+        return -1;
+    if (index->how.decode &&
+        data_jpeg_decode(&index->decoder, bytes->data, bytes->len, most,
+                         DATA_REFUSE, &index->image, err))
+        return -1;
+    sample->width = (uint16_t)width;
+    sample->height = (uint16_t)height;
+    sample->bytes = (uint32_t)bytes->len;
+    sample->digest = digest_bytes(bytes->data, bytes->len);
+    return 0;
+}
+
+static int
+take_image(struct data_index *index, const struct place_item *item,
+           struct err *err)
+{
+    struct layout_parts *parts = &index->parts;
+    const size_t n = parts->samples;
+    struct layout_sample sample = {
+        .offset = item->offset,
+        .file = (uint32_t)parts->files - 1,
+        .caption = index->group.caption,
+        .label = -1,
+    };
+    uint64_t class = index->group.class;
+
+    if (place_read(index->place, item, &index->bytes, err) ||
+        judge_image(index, &sample, err))
+        return -1;
+    sample.name = layout_text(parts, item->name, strlen(item->name));
+    if (item->caption)
+        sample.caption = tidy_text(index, item->caption);
+    if (item->label && *item->label) {
+        class = tidy_text(index, item->label);
+        index->given = 1;
+    }
+    mem_grow(&parts->sample, &parts->sample_room, n + 1, sizeof *parts->sample);
+    mem_grow(&index->class, &index->class_room, n + 1, sizeof *index->class);
+    parts->sample[n] = sample;
+    index->class[n] = class;
+    parts->samples++;
+    return 0;
+}
+
+/* A caption or a class for the images of the group, seen or still to come. */
+static int
+take_text(struct data_index *index, const struct place_item *item, int is_class,
+          struct err *err)
+{
+    struct group *group = &index->group;
+    struct data_bytes *bytes = &index->bytes;
+    const size_t max = is_class ? MAX_CLASS : MAX_TEXT;
+    uint64_t at;
+
+    if (place_read(index->place, item, bytes, err))
+        return -1;
+    if (bytes->len > max)
+        return err_set(err, "is longer than %zu bytes", max);
+    at = layout_text(&index->parts, (char *)bytes->data,
+                     tidy((char *)bytes->data, bytes->len));
+    if (is_class)
+        group->class = at;
+    else
+        group->caption = at;
+    index->given |= is_class && at;
+    for (size_t i = group->first; i < index->parts.samples; i++) {
+        index->class[i] = group->class;
+        index->parts.sample[i].caption = group->caption;
+    }
+    return 0;
+}
+
+/* Note what is bad and go on, or give the whole sentence. */
+static int
+complain(struct data_index *index, const char *name, struct err *err)
+{
+    struct err reason = *err;
+
+    if (!index->how.skip_bad)
+        return err_set(err, "'%s' in '%s': %s", name, place_root(index->place),
+                       reason.msg);
+    if (index->bad < COMPLAINTS)
+        index->complaint[index->bad] = mem_format("'%s': %s", name, reason.msg);
+    index->bad++;
+    return 1;
+}
+
+int
+data_index_next(struct data_index *index, struct err *err)
+{
+    struct place_item item;
+    enum kind kind;
+    int got, rc = 0;
+
+    REQUIRE(index->place);
+    got = place_next(index->place, &item, err);
+    if (got < 0 && index->how.skip_bad) {
+        complain(index, place_root(index->place), err);
+        return 0; // what the archive holds behind the damage is lost
+    }
+    if (got <= 0)
+        return got;
+    kind = place_is_list(index->place) ? IMAGE : kind_of(item.name);
+    if (kind != OTHER && !place_is_list(index->place))
+        enter_group(index, item.name);
+    if (kind == IMAGE)
+        rc = take_image(index, &item, err);
+    else if (kind != OTHER)
+        rc = take_text(index, &item, kind == CLASS, err);
+    return rc ? complain(index, item.name, err) : 1;
+}
+
+double
+data_index_share(const struct data_index *index)
+{
+    return index->place ? place_share(index->place) : 0;
+}
+
+size_t
+data_index_size(const struct data_index *index)
+{
+    return index->parts.samples;
+}
+
+size_t
+data_index_bad(const struct data_index *index)
+{
+    return index->bad;
+}
+
+const char *
+data_index_complaint(const struct data_index *index, size_t i)
+{
+    return i < index->bad && i < COMPLAINTS ? index->complaint[i] : NULL;
+}
+
+int
+data_index_write(struct data_index *index, const char *path, struct err *err)
+{
+    struct layout_parts *parts = &index->parts;
+
+    if (!parts->samples)
+        return err_set(err, "there is no JPEG in '%s'",
+                       parts->files ? parts->text + parts->file[0].absolute
+                                    : path);
+    for (size_t i = 0; !index->given && i < parts->files; i++) {
+        size_t end =
+            i + 1 < parts->files ? index->first[i + 1] : parts->samples;
+
+        labels_from_folders(parts, index->first[i], end - index->first[i],
+                            index->class);
+    }
+    if (labels_settle(parts, index->class, index->given, err))
+        return -1;
+    return layout_write(parts, path, err);
+}

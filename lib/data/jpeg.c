@@ -1,0 +1,247 @@
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+
+#include "data/exif.h"
+#include "data/jpeg.h"
+#include "util/mem.h"
+
+enum {
+    MAX_SCANS = 100, // a progressive file of real use has about ten
+    ROWS = 64        // rows asked for at a time
+};
+
+/*
+ * libjpeg has its way out of an error by longjmp.  All that a jump must not
+ * lose lives in here, none of it in local variables.
+ */
+struct data_decoder {
+    struct jpeg_decompress_struct jpeg;
+    struct jpeg_error_mgr error;
+    struct jpeg_progress_mgr progress;
+    enum data_policy policy;
+    jmp_buf failed;
+    char why[JMSG_LENGTH_MAX];
+    struct data_image turned; // as stored, before the orientation is applied
+    struct data_bytes inks;   // rows of CMYK
+};
+
+void
+data_image_release(struct data_image *image)
+{
+    free(image->pixel);
+    *image = (struct data_image){0};
+}
+
+void
+data_image_size(struct data_image *image, size_t width, size_t height)
+{
+    REQUIRE(height == 0 || width <= SIZE_MAX / 3 / height);
+    mem_grow(&image->pixel, &image->room, width * height * 3, 1);
+    image->width = width;
+    image->height = height;
+}
+
+_Noreturn static void
+fail(j_common_ptr jpeg)
+{
+    struct data_decoder *decoder = jpeg->client_data;
+
+    jpeg->err->format_message(jpeg, decoder->why);
+    longjmp(decoder->failed, 1);
+}
+
+_Noreturn static void
+fail_because(struct data_decoder *decoder, const char *why)
+{
+    snprintf(decoder->why, sizeof decoder->why, "%s", why);
+    longjmp(decoder->failed, 1);
+}
+
+/* A level below zero is a warning: the data is damaged. */
+static void
+on_message(j_common_ptr jpeg, int level)
+{
+    const struct data_decoder *decoder = jpeg->client_data;
+
+    if (level < 0 && decoder->policy == DATA_REFUSE)
+        fail(jpeg);
+}
+
+/* Each scan of a progressive file costs time for the whole image. */
+static void
+on_progress(j_common_ptr jpeg)
+{
+    struct data_decoder *decoder = jpeg->client_data;
+
+    if (decoder->jpeg.input_scan_number > MAX_SCANS)
+        fail_because(decoder, "has more than 100 scans");
+}
+
+static struct data_decoder *
+decoder_of(struct data_decoder **decoder)
+{
+    if (!*decoder)
+        *decoder = mem_array(1, sizeof **decoder);
+    return *decoder;
+}
+
+/*
+ * Make a decompressor and read the header.  It is made anew for each file:
+ * one that is kept would lend the tables of the last file to a file without.
+ */
+static void
+begin(struct data_decoder *decoder, const uint8_t *bytes, size_t len,
+      size_t max_pixels)
+{
+    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+
+    jpeg_create_decompress(jpeg);
+    jpeg->client_data = decoder;
+    jpeg->progress = &decoder->progress;
+    jpeg_save_markers(jpeg, JPEG_APP0 + 1, 0xffff);
+    if (len == 0)
+        fail_because(decoder, "is empty");
+    jpeg_mem_src(jpeg, bytes, len);
+    jpeg_read_header(jpeg, TRUE);
+    if ((size_t)jpeg->image_width * jpeg->image_height > max_pixels) {
+        snprintf(decoder->why, sizeof decoder->why,
+                 "claims %ux%u pixels, more than the %zu allowed",
+                 jpeg->image_width, jpeg->image_height, max_pixels);
+        longjmp(decoder->failed, 1);
+    }
+    if (jpeg->num_components == 2 || jpeg->num_components > 4)
+        fail_because(decoder, "is neither grey nor RGB nor CMYK");
+}
+
+/* Make the decompressor and its ways out; 1 when libjpeg jumped out. */
+static void
+arm(struct data_decoder *decoder, enum data_policy policy)
+{
+    decoder->policy = policy;
+    decoder->jpeg.err = jpeg_std_error(&decoder->error);
+    decoder->error.error_exit = fail;
+    decoder->error.emit_message = on_message;
+    decoder->progress.progress_monitor = on_progress;
+    decoder->jpeg.client_data = decoder;
+}
+
+static int
+orientation_of(const struct jpeg_decompress_struct *jpeg)
+{
+    for (jpeg_saved_marker_ptr m = jpeg->marker_list; m; m = m->next) {
+        int orientation = data_exif_orientation(m->data, m->data_length);
+
+        if (orientation != 1)
+            return orientation;
+    }
+    return 1;
+}
+
+/* Decode all rows to where `out` says, `stride` bytes apart. */
+static void
+read_rows(struct jpeg_decompress_struct *jpeg, uint8_t *out, size_t stride)
+{
+    while (jpeg->output_scanline < jpeg->output_height) {
+        JDIMENSION n = jpeg->output_height - jpeg->output_scanline;
+        JSAMPROW row[ROWS];
+
+        if (n > ROWS)
+            n = ROWS;
+        for (JDIMENSION i = 0; i < n; i++)
+            row[i] = out + (jpeg->output_scanline + i) * stride;
+        jpeg_read_scanlines(jpeg, row, n);
+    }
+}
+
+/* x y / 255 to the nearest */
+static uint8_t
+product(unsigned x, unsigned y)
+{
+    return (uint8_t)((x * y + 127) / 255);
+}
+
+static void
+rgb_from_inks(size_t n, const uint8_t *cmyk, uint8_t *rgb)
+{
+    for (size_t i = 0; i < n; i++, cmyk += 4, rgb += 3)
+        for (size_t c = 0; c < 3; c++)
+            rgb[c] = product(cmyk[c], cmyk[3]);
+}
+
+static void
+read_image(struct data_decoder *decoder, struct data_image *image)
+{
+    struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
+    const size_t w = jpeg->image_width, h = jpeg->image_height;
+    const int inks = jpeg->num_components == 4;
+
+    jpeg->out_color_space = inks ? JCS_CMYK : JCS_RGB;
+    jpeg_start_decompress(jpeg);
+    data_image_size(image, w, h);
+    if (inks) {
+        mem_grow(&decoder->inks.data, &decoder->inks.room, w * h * 4, 1);
+        read_rows(jpeg, decoder->inks.data, w * 4);
+        rgb_from_inks(w * h, decoder->inks.data, image->pixel);
+    } else {
+        read_rows(jpeg, image->pixel, w * 3);
+    }
+    jpeg_finish_decompress(jpeg);
+}
+
+int
+data_jpeg_decode(struct data_decoder **keep, const uint8_t *bytes, size_t len,
+                 size_t max_pixels, enum data_policy policy,
+                 struct data_image *image, struct err *err)
+{
+    struct data_decoder *decoder = decoder_of(keep);
+    int orientation;
+
+    arm(decoder, policy);
+    if (setjmp(decoder->failed)) {
+        jpeg_destroy_decompress(&decoder->jpeg);
+        return err_set(err, "%s", decoder->why);
+    }
+    begin(decoder, bytes, len, max_pixels);
+    orientation = orientation_of(&decoder->jpeg);
+    if (orientation == 1) {
+        read_image(decoder, image);
+    } else {
+        read_image(decoder, &decoder->turned);
+        data_exif_turn(orientation, &decoder->turned, image);
+    }
+    jpeg_destroy_decompress(&decoder->jpeg);
+    return 0;
+}
+
+int
+data_jpeg_header(struct data_decoder **keep, const uint8_t *bytes, size_t len,
+                 size_t max_pixels, size_t *width, size_t *height,
+                 struct err *err)
+{
+    struct data_decoder *decoder = decoder_of(keep);
+
+    arm(decoder, DATA_ACCEPT);
+    if (setjmp(decoder->failed)) {
+        jpeg_destroy_decompress(&decoder->jpeg);
+        return err_set(err, "%s", decoder->why);
+    }
+    begin(decoder, bytes, len, max_pixels);
+    *width = decoder->jpeg.image_width;
+    *height = decoder->jpeg.image_height;
+    jpeg_destroy_decompress(&decoder->jpeg);
+    return 0;
+}
+
+void
+data_jpeg_free(struct data_decoder *decoder)
+{
+    if (!decoder)
+        return;
+    data_image_release(&decoder->turned);
+    data_bytes_release(&decoder->inks);
+    free(decoder);
+}

@@ -1,0 +1,28 @@
+#ifndef DATA_LABELS_H
+#define DATA_LABELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "layout.h"
+#include "util/err.h"
+
+/*
+ * labels_from_folders() gives the samples first .. first + n - 1, which come
+ * from one place, the class that the folders in their names say: the first
+ * folder behind those common to all.  Writes text places to class[]; 0 where
+ * a name has no folder.
+ */
+void labels_from_folders(struct layout_parts *parts, size_t first, size_t n,
+                         uint64_t *class);
+
+/*
+ * labels_settle() turns the class texts of all samples into labels and the
+ * table of classes.
+ *   given   the texts were given rather than read from folders: whole numbers
+ *           count as they are
+ */
+int labels_settle(struct layout_parts *parts, const uint64_t *class, int given,
+                  struct err *err);
+
+#endif

@@ -1,0 +1,115 @@
+#ifndef DATA_LAYOUT_H
+#define DATA_LAYOUT_H
+
+/*
+ * The index file, as it lies on disk and is mapped:
+ *
+ *     head | files | classes | samples | text
+ *
+ * Numbers are in the byte order of the machine that wrote it, which `order`
+ * tells.  A class, and every name, path and caption, is the place in `text` of
+ * a string that ends in a zero byte; place 0 is the empty string.
+ */
+#include <stdint.h>
+
+#include "data/set.h"
+#include "util/digest.h"
+#include "util/err.h"
+
+enum { LAYOUT_VERSION = 1, LAYOUT_ORDER = 0x01020304 };
+
+#define LAYOUT_MAGIC "foil-set"
+#define LAYOUT_SUFFIX ".foil"
+
+/* Limits that no set of real use comes near: sums of them cannot overflow. */
+#define LAYOUT_MAX_SAMPLES ((uint64_t)1 << 40)
+#define LAYOUT_MAX_CLASSES ((uint64_t)1 << 20)
+#define LAYOUT_MAX_FILES ((uint64_t)1 << 24)
+#define LAYOUT_MAX_TEXT ((uint64_t)1 << 44)
+
+struct layout_head {
+    char magic[8];
+    uint32_t version, order;
+    uint64_t bytes; /* of the whole index */
+    uint64_t files, classes, samples, text;
+    struct digest data; /* of the samples' digests and labels */
+    struct digest body; /* of all that follows the head */
+    struct digest head; /* of the fields above */
+};
+
+/* What samples lie in. */
+enum layout_kind {
+    LAYOUT_TAR,   /* at `offset` of an archive of so many bytes */
+    LAYOUT_FOLDER /* in a file of their own, `name` within the folder */
+};
+
+struct layout_file {
+    uint64_t bytes;              /* of a tar; 0 for a folder */
+    uint64_t absolute, relative; /* paths; relative to the index's folder */
+    uint64_t kind;
+};
+
+struct layout_sample {
+    uint64_t offset;
+    uint64_t name, caption;
+    uint32_t bytes;
+    uint32_t file;
+    int32_t label; /* -1: none */
+    uint16_t width, height;
+    struct digest digest;
+};
+
+/* A JPEG larger than this is not believed to be one. */
+enum { LAYOUT_MAX_BYTES = 1 << 28 };
+
+/* An open set: the mapped index, and where its data was found. */
+struct data_set {
+    char *path; /* of the index */
+    size_t bytes;
+    const struct layout_head *head;
+    const struct layout_file *file;
+    const uint64_t *class;
+    const struct layout_sample *sample;
+    const char *text;
+    char **place;  /* [files] where each was found */
+    int *fd;       /* [files] or -1 */
+    size_t *ring;  /* the files that are open, oldest overwritten first */
+    size_t opened; /* how many were opened so far */
+};
+
+/* The parts of an index that is to be written. */
+struct layout_parts {
+    struct layout_file *file;
+    uint64_t *class;
+    struct layout_sample *sample;
+    char *text;
+    size_t files, classes, samples, text_len;
+    size_t file_room, class_room, sample_room, text_room;
+};
+
+/* layout_text() adds a string of n bytes and returns its place. */
+uint64_t layout_text(struct layout_parts *parts, const char *text, size_t n);
+
+/*
+ * layout_file() adds a file or folder, whose relative path layout_write()
+ * works out.
+ */
+int layout_file(struct layout_parts *parts, const char *path,
+                enum layout_kind kind, uint64_t bytes, struct err *err);
+
+/* layout_write() writes an index, all or nothing. */
+int layout_write(struct layout_parts *parts, const char *path, struct err *err);
+void layout_release(struct layout_parts *parts);
+
+/* layout_data_digest() is what data_digest() gives, from the samples. */
+struct digest layout_data_digest(const struct layout_sample *sample, size_t n);
+
+/* layout_read() reads n bytes at an offset; `name` is for the sentence. */
+int layout_read(int fd, uint64_t offset, size_t n, struct data_bytes *bytes,
+                const char *name, struct err *err);
+
+/* layout_read_file() reads a whole file of a folder, or of an absolute name. */
+int layout_read_file(const char *folder, const char *name,
+                     struct data_bytes *bytes, struct err *err);
+
+#endif

@@ -1,0 +1,160 @@
+#define _XOPEN_SOURCE 700 // realpath()
+#include <libgen.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+uint64_t
+layout_text(struct layout_parts *parts, const char *text, size_t n)
+{
+    uint64_t at;
+
+    if (!parts->text_len) {
+        mem_grow(&parts->text, &parts->text_room, 1, 1);
+        parts->text[parts->text_len++] = 0;
+    }
+    if (!n)
+        return 0;
+    at = parts->text_len;
+    mem_grow(&parts->text, &parts->text_room, at + n + 1, 1);
+    memcpy(parts->text + at, text, n);
+    parts->text[at + n] = 0;
+    parts->text_len += n + 1;
+    return at;
+}
+
+int
+layout_file(struct layout_parts *parts, const char *path, enum layout_kind kind,
+            uint64_t bytes, struct err *err)
+{
+    char *absolute = realpath(path, NULL);
+
+    if (!absolute)
+        return err_sys(err, "cannot find '%s'", path);
+    mem_grow(&parts->file, &parts->file_room, parts->files + 1,
+             sizeof *parts->file);
+    parts->file[parts->files++] = (struct layout_file){
+        .bytes = bytes,
+        .absolute = layout_text(parts, absolute, strlen(absolute)),
+        .kind = kind,
+    };
+    free(absolute);
+    return 0;
+}
+
+/* The way from an absolute folder to an absolute path. */
+static char *
+relative_path(const char *folder, const char *path)
+{
+    size_t common = 0, up = 0;
+    char *way;
+
+    if (!strcmp(folder, "/"))
+        folder = "";
+    for (size_t i = 0;; i++) {
+        if ((!folder[i] || folder[i] == '/') && (!path[i] || path[i] == '/'))
+            common = i;
+        if (!folder[i] || folder[i] != path[i])
+            break;
+    }
+    for (const char *at = folder + common; *at; at++)
+        up += *at == '/';
+    path += common + (path[common] == '/');
+    way = mem_array(3 * up + strlen(path) + 2, 1);
+    for (size_t i = 0; i < up; i++)
+        memcpy(way + 3 * i, "../", 3);
+    memcpy(way + 3 * up, *path ? path : ".", strlen(*path ? path : "."));
+    return way;
+}
+
+static int
+find_ways(struct layout_parts *parts, const char *path, struct err *err)
+{
+    char *copy = mem_text(path), *folder = realpath(dirname(copy), NULL);
+
+    if (!folder)
+        err_sys(err, "cannot find the folder of '%s'", path);
+    for (size_t i = 0; folder && i < parts->files; i++) {
+        struct layout_file *file = &parts->file[i];
+        char *way = relative_path(folder, parts->text + file->absolute);
+
+        file->relative = layout_text(parts, way, strlen(way));
+        free(way);
+    }
+    free(copy);
+    if (!folder)
+        return -1;
+    free(folder);
+    return 0;
+}
+
+struct part {
+    const void *data;
+    size_t bytes;
+};
+
+static void
+fill_head(struct layout_head *head, const struct layout_parts *parts,
+          const struct part part[4])
+{
+    struct digest_stream *body = digest_new();
+
+    memset(head, 0, sizeof *head);
+    memcpy(head->magic, LAYOUT_MAGIC, sizeof head->magic);
+    head->version = LAYOUT_VERSION;
+    head->order = LAYOUT_ORDER;
+    head->bytes = sizeof *head;
+    head->files = parts->files;
+    head->classes = parts->classes;
+    head->samples = parts->samples;
+    head->text = parts->text_len;
+    head->data = layout_data_digest(parts->sample, parts->samples);
+    for (size_t i = 0; i < 4; i++) {
+        digest_add(body, part[i].data, part[i].bytes);
+        head->bytes += part[i].bytes;
+    }
+    head->body = digest_end(body);
+    head->head = digest_bytes(head, offsetof(struct layout_head, head));
+}
+
+int
+layout_write(struct layout_parts *parts, const char *path, struct err *err)
+{
+    struct file_draft draft = {0};
+    struct layout_head head;
+    int good;
+
+    if (find_ways(parts, path, err) || file_draft_open(&draft, path, err))
+        return -1;
+    const struct part part[4] = {
+        {parts->file, parts->files * sizeof *parts->file},
+        {parts->class, parts->classes * sizeof *parts->class},
+        {parts->sample, parts->samples * sizeof *parts->sample},
+        {parts->text, parts->text_len},
+    };
+
+    fill_head(&head, parts, part);
+    good = fwrite(&head, sizeof head, 1, draft.file) == 1;
+    for (size_t i = 0; good && i < 4; i++)
+        good = !part[i].bytes ||
+               fwrite(part[i].data, part[i].bytes, 1, draft.file) == 1;
+    if (good)
+        return file_draft_keep(&draft, err);
+    err_sys(err, "cannot write '%s'", path);
+    file_draft_drop(&draft);
+    return -1;
+}
+
+void
+layout_release(struct layout_parts *parts)
+{
+    free(parts->file);
+    free(parts->class);
+    free(parts->sample);
+    free(parts->text);
+    *parts = (struct layout_parts){0};
+}

@@ -1,0 +1,204 @@
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data/tar.h"
+#include "place.h"
+#include "tree.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+enum { MAX_LIST = 1 << 30 };
+
+struct place {
+    char *root;
+    struct data_tar *tar; // of a tar
+    struct tree tree;     // of a folder
+    char *list;           // of a list: its text, cut at tabs and line ends
+    size_t list_bytes;
+    size_t at; // how far tree or list are given out
+};
+
+/* Text has no zero bytes; a tar has them in its first block, a JPEG too. */
+static int
+is_text(const char *path, struct err *err)
+{
+    char start[512];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n;
+
+    if (fd < 0)
+        return err_sys(err, "cannot open '%s'", path);
+    n = read(fd, start, sizeof start);
+    close(fd);
+    if (n < 0)
+        return err_sys(err, "cannot read '%s'", path);
+    if (n == 0)
+        return err_set(err, "'%s' is empty", path);
+    return !memchr(start, 0, (size_t)n);
+}
+
+static int
+open_list(struct place *place, const char *path, struct err *err)
+{
+    char *copy = mem_text(path);
+
+    place->root = mem_text(dirname(copy));
+    free(copy);
+    place->list = file_read(path, MAX_LIST, &place->list_bytes, err);
+    return place->list ? 0 : -1;
+}
+
+static int
+open_any(struct place *place, const char *path, struct err *err)
+{
+    struct stat st;
+    int text;
+
+    if (stat(path, &st))
+        return err_sys(err, "cannot open '%s'", path);
+    if (S_ISDIR(st.st_mode)) {
+        place->root = mem_text(path);
+        return tree_walk(&place->tree, path, err);
+    }
+    text = is_text(path, err);
+    if (text < 0)
+        return -1;
+    if (text)
+        return open_list(place, path, err);
+    place->root = mem_text(path);
+    place->tar = data_tar_open(path, err);
+    return place->tar ? 0 : -1;
+}
+
+struct place *
+place_open(const char *path, struct err *err)
+{
+    struct place *place = mem_array(1, sizeof *place);
+
+    if (!open_any(place, path, err))
+        return place;
+    place_close(place);
+    return NULL;
+}
+
+void
+place_close(struct place *place)
+{
+    if (!place)
+        return;
+    data_tar_close(place->tar);
+    tree_release(&place->tree);
+    free(place->list);
+    free(place->root);
+    free(place);
+}
+
+/* Cut the text at the first of `ends`; return what lies behind, or NULL. */
+static char *
+cut(char *text, const char *ends)
+{
+    text += strcspn(text, ends);
+    if (!*text)
+        return NULL;
+    *text = 0;
+    return text + 1;
+}
+
+static int
+next_line(struct place *place, struct place_item *item)
+{
+    while (place->at < place->list_bytes) {
+        char *line = place->list + place->at, *label, *caption = NULL;
+        size_t n = strcspn(line, "\n");
+
+        place->at += n + 1;
+        line[n] = 0;
+        if (n && line[n - 1] == '\r')
+            line[n - 1] = 0;
+        label = cut(line, "\t");
+        if (label)
+            caption = cut(label, "\t");
+        while (!strncmp(line, "./", 2))
+            line += 2;
+        if (!*line)
+            continue;
+        *item = (struct place_item){
+            .name = line, .label = label, .caption = caption};
+        return 1;
+    }
+    return 0;
+}
+
+int
+place_next(struct place *place, struct place_item *item, struct err *err)
+{
+    struct data_member member;
+    int got;
+
+    if (place->list)
+        return next_line(place, item);
+    *item = (struct place_item){0};
+    if (!place->tar) {
+        if (place->at == place->tree.n)
+            return 0;
+        item->name = tree_name(&place->tree, place->at++);
+        return 1;
+    }
+    got = data_tar_next(place->tar, &member, err);
+    if (got > 0) {
+        item->name = member.name;
+        item->offset = member.offset;
+        item->bytes = member.bytes;
+    }
+    return got;
+}
+
+int
+place_read(struct place *place, const struct place_item *item,
+           struct data_bytes *bytes, struct err *err)
+{
+    if (!place->tar)
+        return layout_read_file(place->root, item->name, bytes, err);
+    if (item->bytes > LAYOUT_MAX_BYTES)
+        return err_set(err, "larger than %d bytes", LAYOUT_MAX_BYTES);
+    return layout_read(data_tar_fd(place->tar), item->offset, item->bytes,
+                       bytes, item->name, err);
+}
+
+double
+place_share(const struct place *place)
+{
+    if (place->tar)
+        return (double)data_tar_position(place->tar) /
+               (double)data_tar_bytes(place->tar);
+    return (double)place->at /
+           (double)(place->list ? place->list_bytes + 1 : place->tree.n + 1);
+}
+
+int
+place_is_list(const struct place *place)
+{
+    return place->list != NULL;
+}
+
+const char *
+place_root(const struct place *place)
+{
+    return place->root;
+}
+
+enum layout_kind
+place_kind(const struct place *place)
+{
+    return place->tar ? LAYOUT_TAR : LAYOUT_FOLDER;
+}
+
+uint64_t
+place_bytes(const struct place *place)
+{
+    return place->tar ? data_tar_bytes(place->tar) : 0;
+}

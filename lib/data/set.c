@@ -1,0 +1,365 @@
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data/set.h"
+#include "layout.h"
+#include "util/mem.h"
+
+enum { OPEN_FILES = 64 }; // descriptors held at a time, however many shards
+
+void
+data_bytes_release(struct data_bytes *bytes)
+{
+    free(bytes->data);
+    *bytes = (struct data_bytes){0};
+}
+
+/* Is there an index of this name?  1, 0, or -1 when it cannot be read. */
+static int
+is_index(const char *path, struct err *err)
+{
+    char magic[sizeof LAYOUT_MAGIC] = "";
+    struct stat st;
+    int fd;
+    ssize_t n;
+
+    if (stat(path, &st) || S_ISDIR(st.st_mode))
+        return 0;
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_sys(err, "cannot open '%s'", path);
+    n = pread(fd, magic, sizeof magic - 1, 0);
+    close(fd);
+    return n == sizeof magic - 1 && !strcmp(magic, LAYOUT_MAGIC);
+}
+
+/* The index itself, or the one beside the data; NULL when there is none. */
+static char *
+find_index(const char *path, struct err *err)
+{
+    size_t n = strlen(path);
+    struct stat st;
+    char *beside;
+    int found = is_index(path, err);
+
+    if (found)
+        return found < 0 ? NULL : mem_text(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    beside = mem_format("%.*s" LAYOUT_SUFFIX, (int)n, path);
+    found = is_index(beside, err);
+    if (found > 0)
+        return beside;
+    if (found == 0 && stat(path, &st))
+        err_sys(err, "cannot open the data set '%s'", path);
+    else if (found == 0 && !stat(beside, &st))
+        err_set(err, "'%s' is not an index", beside);
+    else if (found == 0)
+        err_set(err, "'%s' has no index: make one with foil-data index '%s'",
+                path, path);
+    free(beside);
+    return NULL;
+}
+
+static int
+map(struct data_set *set, struct err *err)
+{
+    int fd = open(set->path, O_RDONLY | O_CLOEXEC), rc = -1;
+    struct stat st;
+    void *at;
+
+    if (fd < 0 || fstat(fd, &st)) {
+        err_sys(err, "cannot open '%s'", set->path);
+    } else if ((size_t)st.st_size < sizeof *set->head) {
+        err_set(err, "'%s' is cut off", set->path);
+    } else {
+        set->bytes = (size_t)st.st_size;
+        at = mmap(NULL, set->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (at == MAP_FAILED) {
+            err_sys(err, "cannot map '%s'", set->path);
+        } else {
+            set->head = at;
+            rc = 0;
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
+static int
+judge_head(const struct data_set *set, struct err *err)
+{
+    const struct layout_head *head = set->head;
+    struct digest digest =
+        digest_bytes(head, offsetof(struct layout_head, head));
+
+    if (head->order != LAYOUT_ORDER)
+        return err_set(err,
+                       "'%s' was made on a machine of another byte order: make "
+                       "it again with foil-data index",
+                       set->path);
+    if (head->version != LAYOUT_VERSION)
+        return err_set(err,
+                       "'%s' is an index of version %u, not %d: make it again "
+                       "with foil-data index",
+                       set->path, head->version, LAYOUT_VERSION);
+    if (head->bytes > set->bytes)
+        return err_set(err, "'%s' is cut off", set->path);
+    if (memcmp(&digest, &head->head, sizeof digest) ||
+        head->bytes < set->bytes || head->files > LAYOUT_MAX_FILES ||
+        head->classes > LAYOUT_MAX_CLASSES ||
+        head->samples > LAYOUT_MAX_SAMPLES || head->text > LAYOUT_MAX_TEXT ||
+        head->text < 1 || head->samples < 1 ||
+        head->bytes != sizeof *head + head->files * sizeof *set->file +
+                           head->classes * sizeof *set->class +
+                           head->samples * sizeof *set->sample + head->text)
+        return err_set(err, "the head of '%s' is damaged", set->path);
+    return 0;
+}
+
+static int
+is_sample(const struct data_set *set, const struct layout_sample *sample)
+{
+    const struct layout_head *head = set->head;
+    const struct layout_file *file;
+
+    if (sample->file >= head->files || sample->name >= head->text ||
+        sample->caption >= head->text || sample->label < -1 ||
+        sample->label >= (int64_t)head->classes || sample->bytes < 1 ||
+        sample->bytes > LAYOUT_MAX_BYTES)
+        return 0;
+    file = &set->file[sample->file];
+    return file->kind == LAYOUT_FOLDER ||
+           (sample->offset <= file->bytes &&
+            sample->bytes <= file->bytes - sample->offset);
+}
+
+/* The digest tells accidents; the rest is for files made to mislead. */
+static int
+judge_body(struct data_set *set, struct err *err)
+{
+    const struct layout_head *head = set->head;
+    struct digest digest = digest_bytes(head + 1, set->bytes - sizeof *head);
+    int good = !memcmp(&digest, &head->body, sizeof digest);
+
+    set->file = (const void *)(head + 1);
+    set->class = (const void *)(set->file + head->files);
+    set->sample = (const void *)(set->class + head->classes);
+    set->text = (const void *)(set->sample + head->samples);
+
+    good = good && set->text[head->text - 1] == 0;
+    for (size_t i = 0; good && i < head->files; i++)
+        good = set->file[i].absolute < head->text &&
+               set->file[i].relative < head->text &&
+               set->file[i].kind <= LAYOUT_FOLDER;
+    for (size_t i = 0; good && i < head->classes; i++)
+        good = set->class[i] < head->text;
+    for (size_t i = 0; good && i < head->samples; i++)
+        good = is_sample(set, &set->sample[i]);
+    return good ? 0 : err_set(err, "'%s' is damaged", set->path);
+}
+
+/* Does the file stand there, with the size that it had?  Else say why. */
+static int
+fits(const struct layout_file *file, const char *path, struct err *err)
+{
+    struct stat st;
+
+    if (stat(path, &st))
+        return err_sys(err, "cannot find the data '%s'", path);
+    if (file->kind == LAYOUT_FOLDER && S_ISDIR(st.st_mode))
+        return 0;
+    if (file->kind == LAYOUT_TAR && S_ISREG(st.st_mode) &&
+        (uint64_t)st.st_size == file->bytes)
+        return 0;
+    return err_set(err, "'%s' has changed since it was indexed: index it again",
+                   path);
+}
+
+static int
+find_files(struct data_set *set, struct err *err)
+{
+    const size_t n = set->head->files;
+    char *copy = mem_text(set->path), *folder = dirname(copy);
+    int rc = 0;
+
+    set->place = mem_array(n, sizeof *set->place);
+    set->fd = mem_array(n, sizeof *set->fd);
+    set->ring = mem_array(OPEN_FILES, sizeof *set->ring);
+    for (size_t i = 0; i < n; i++)
+        set->fd[i] = -1;
+    for (size_t i = 0; !rc && i < n; i++) {
+        const char *relative = set->text + set->file[i].relative;
+        const char *absolute = set->text + set->file[i].absolute;
+
+        set->place[i] = mem_format("%s/%s", folder, relative);
+        if (!fits(&set->file[i], set->place[i], err))
+            continue;
+        free(set->place[i]);
+        set->place[i] = mem_text(absolute);
+        rc = fits(&set->file[i], absolute, err);
+    }
+    free(copy);
+    return rc;
+}
+
+struct data_set *
+data_open(const char *path, struct err *err)
+{
+    struct data_set *set;
+    char *index = find_index(path, err);
+
+    if (!index)
+        return NULL;
+    set = mem_array(1, sizeof *set);
+    set->path = index;
+    if (map(set, err) || judge_head(set, err) || judge_body(set, err) ||
+        find_files(set, err)) {
+        data_close(set);
+        return NULL;
+    }
+    return set;
+}
+
+void
+data_close(struct data_set *set)
+{
+    if (!set)
+        return;
+    for (size_t i = 0; set->fd && i < set->head->files; i++) {
+        free(set->place[i]);
+        if (set->fd[i] >= 0)
+            close(set->fd[i]);
+    }
+    if (set->head)
+        munmap((void *)(uintptr_t)set->head, set->bytes);
+    free(set->place);
+    free(set->fd);
+    free(set->ring);
+    free(set->path);
+    free(set);
+}
+
+size_t
+data_size(const struct data_set *set)
+{
+    return set->head->samples;
+}
+
+struct digest
+data_digest(const struct data_set *set)
+{
+    return set->head->data;
+}
+
+size_t
+data_classes(const struct data_set *set)
+{
+    return set->head->classes;
+}
+
+const char *
+data_class_name(const struct data_set *set, size_t label)
+{
+    REQUIRE(label < set->head->classes);
+    return set->text + set->class[label];
+}
+
+static const struct layout_sample *
+sample_of(const struct data_set *set, size_t id)
+{
+    REQUIRE(id < set->head->samples);
+    return &set->sample[id];
+}
+
+int
+data_label(const struct data_set *set, size_t id)
+{
+    return sample_of(set, id)->label;
+}
+
+const char *
+data_name(const struct data_set *set, size_t id)
+{
+    return set->text + sample_of(set, id)->name;
+}
+
+const char *
+data_caption(const struct data_set *set, size_t id)
+{
+    return set->text + sample_of(set, id)->caption;
+}
+
+size_t
+data_length(const struct data_set *set, size_t id)
+{
+    return sample_of(set, id)->bytes;
+}
+
+size_t
+data_width(const struct data_set *set, size_t id)
+{
+    return sample_of(set, id)->width;
+}
+
+size_t
+data_height(const struct data_set *set, size_t id)
+{
+    return sample_of(set, id)->height;
+}
+
+/* The descriptor of an archive; opening one too many closes the oldest. */
+static int
+archive_of(struct data_set *set, size_t file, struct err *err)
+{
+    size_t *slot = &set->ring[set->opened % OPEN_FILES];
+
+    if (set->fd[file] >= 0)
+        return set->fd[file];
+    if (set->opened >= OPEN_FILES) {
+        close(set->fd[*slot]);
+        set->fd[*slot] = -1;
+    }
+    set->fd[file] = open(set->place[file], O_RDONLY | O_CLOEXEC);
+    if (set->fd[file] < 0)
+        return err_sys(err, "cannot open '%s'", set->place[file]);
+    *slot = file;
+    set->opened++;
+    return set->fd[file];
+}
+
+int
+data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
+          struct err *err)
+{
+    const struct layout_sample *sample = sample_of(set, id);
+    const struct layout_file *file = &set->file[sample->file];
+    const char *name = set->text + sample->name;
+    struct digest digest;
+    int rc;
+
+    if (file->kind == LAYOUT_TAR) {
+        int fd = archive_of(set, sample->file, err);
+
+        rc = fd < 0 ? -1
+                    : layout_read(fd, sample->offset, sample->bytes, bytes,
+                                  name, err);
+    } else {
+        rc = layout_read_file(set->place[sample->file], name, bytes, err);
+    }
+    if (rc)
+        return rc;
+    digest = digest_bytes(bytes->data, bytes->len);
+    if (memcmp(&digest, &sample->digest, sizeof digest))
+        return err_set(err,
+                       "'%s' has changed since it was indexed: its digest is "
+                       "another",
+                       name);
+    return 0;
+}

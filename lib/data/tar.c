@@ -1,0 +1,185 @@
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "data/tar.h"
+#include "util/mem.h"
+
+enum { BLOCK = 512, READ_AHEAD = 1 << 16 };
+
+struct data_tar {
+    char *path;
+    int fd;
+    struct archive *archive;
+    uint64_t bytes; // size of the file
+    uint64_t end;   // of the last member, padding included
+};
+
+/* What the first bytes of other things than tars look like. */
+static const struct {
+    const char *magic, *tool;
+    size_t n;
+} packed[] = {
+    {"\x1f\x8b", "gunzip", 2},
+    {"BZh", "bunzip2", 3},
+    {"\xfd"
+     "7zXZ",
+     "unxz", 5},
+    {"\x28\xb5\x2f\xfd", "unzstd", 4},
+    {"\x04\x22\x4d\x18", "unlz4", 4},
+    {"PK\x03\x04", "unzip", 4},
+};
+
+static int
+judge_start(struct data_tar *tar, struct err *err)
+{
+    char start[BLOCK] = {0};
+
+    if (pread(tar->fd, start, sizeof start, 0) < 0)
+        return err_sys(err, "cannot read '%s'", tar->path);
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+        if (!memcmp(start, packed[i].magic, packed[i].n))
+            return err_set(err,
+                           "'%s' is compressed, and samples are read at "
+                           "random: unpack it first (%s)",
+                           tar->path, packed[i].tool);
+    return 0;
+}
+
+static int
+start_archive(struct data_tar *tar, struct err *err)
+{
+    tar->archive = archive_read_new();
+    REQUIRE(tar->archive);
+    archive_read_support_filter_none(tar->archive);
+    archive_read_support_format_tar(tar->archive);
+    if (archive_read_open_fd(tar->archive, tar->fd, READ_AHEAD))
+        return err_set(err, "'%s' is not a tar archive: %s", tar->path,
+                       archive_error_string(tar->archive));
+    return 0;
+}
+
+struct data_tar *
+data_tar_open(const char *path, struct err *err)
+{
+    struct data_tar *tar = mem_array(1, sizeof *tar);
+    struct stat st;
+
+    tar->path = mem_text(path);
+    tar->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (tar->fd < 0 || fstat(tar->fd, &st)) {
+        err_sys(err, "cannot open '%s'", path);
+    } else if (!S_ISREG(st.st_mode)) {
+        err_set(err, "'%s' is not a file", path);
+    } else {
+        tar->bytes = (uint64_t)st.st_size;
+        if (!judge_start(tar, err) && !start_archive(tar, err))
+            return tar;
+    }
+    data_tar_close(tar);
+    return NULL;
+}
+
+void
+data_tar_close(struct data_tar *tar)
+{
+    if (!tar)
+        return;
+    archive_read_free(tar->archive);
+    if (tar->fd >= 0)
+        close(tar->fd);
+    free(tar->path);
+    free(tar);
+}
+
+/* A sound archive goes on behind its last member with a block of zeros. */
+static int
+judge_end(const struct data_tar *tar, struct err *err)
+{
+    static const char zero[BLOCK];
+    char block[BLOCK];
+
+    if (pread(tar->fd, block, BLOCK, (off_t)tar->end) == BLOCK &&
+        !memcmp(block, zero, BLOCK))
+        return 0;
+    return err_set(err, "'%s' is cut off: it has no end mark", tar->path);
+}
+
+static int
+judge_member(struct data_tar *tar, const struct data_member *member,
+             struct err *err)
+{
+    if (member->offset % BLOCK || member->offset > tar->bytes ||
+        member->bytes > tar->bytes - member->offset)
+        return err_set(err, "'%s' is cut off within its member '%s'", tar->path,
+                       member->name);
+    tar->end = (member->offset + member->bytes + BLOCK - 1) / BLOCK * BLOCK;
+    return 0;
+}
+
+/* Only the first form depends on the locale, and then may fail. */
+static const char *
+name_of(struct archive_entry *entry)
+{
+    const char *name = archive_entry_pathname(entry);
+
+    if (!name)
+        name = archive_entry_pathname_utf8(entry);
+    while (name && !strncmp(name, "./", 2))
+        name += 2;
+    return name;
+}
+
+int
+data_tar_next(struct data_tar *tar, struct data_member *member, struct err *err)
+{
+    struct archive_entry *entry;
+    int got;
+
+    while ((got = archive_read_next_header(tar->archive, &entry)) ==
+               ARCHIVE_OK ||
+           got == ARCHIVE_WARN) {
+        int plain = archive_entry_filetype(entry) == AE_IFREG &&
+                    !archive_entry_hardlink(entry) &&
+                    !archive_entry_sparse_count(entry);
+
+        *member = (struct data_member){
+            .name = name_of(entry),
+            .offset = (uint64_t)archive_filter_bytes(tar->archive, 0),
+            .bytes = plain ? (uint64_t)archive_entry_size(entry) : 0,
+        };
+        if (!member->name)
+            return err_set(err, "'%s' has a member without a name", tar->path);
+        if (judge_member(tar, member, err))
+            return -1;
+        if (plain)
+            return 1;
+    }
+    if (got == ARCHIVE_EOF)
+        return judge_end(tar, err);
+    return err_set(err, "'%s' is damaged or cut off: %s", tar->path,
+                   archive_error_string(tar->archive));
+}
+
+int
+data_tar_fd(const struct data_tar *tar)
+{
+    return tar->fd;
+}
+
+uint64_t
+data_tar_bytes(const struct data_tar *tar)
+{
+    return tar->bytes;
+}
+
+uint64_t
+data_tar_position(const struct data_tar *tar)
+{
+    return tar->end;
+}
