@@ -1,0 +1,14 @@
+#include <sys/resource.h>
+
+#include "t.h"
+#include "util/priority.h"
+
+int
+main(void)
+{
+    priority_low();
+    T(getpriority(PRIO_PROCESS, 0) == 19, "as low as can be");
+    priority_low();
+    T(getpriority(PRIO_PROCESS, 0) == 19, "and again");
+    return t_done();
+}
