@@ -8,47 +8,80 @@
 #include "util/err.h"
 
 /*
+ * Memory that the operators of this room work in.  It starts as NULL, grows to
+ * what the largest image needed, and goes to data_scratch_free().
+ */
+struct data_scratch;
+void data_scratch_free(struct data_scratch *scratch);
+
+/*
  * A recipe: how a random view of an image is made.  Operators are torchvision's
  * on PIL images (algorithms.md 6.4), applied in the order: random resized crop,
- * [flip], colour jitter, grey, blur, [flip]; where the flip stands makes no
- * difference to the result's law and it is done with the crop.
+ * flip, colour jitter, grey, blur.  A flip that stands last in a paper's recipe
+ * makes the same views.
  */
 struct data_recipe {
     size_t size;                 /* views are size x size */
     double scale_min, scale_max; /* share of the area that the crop keeps */
-    double ratio_min, ratio_max; /* its aspect */
-    double flip;                 /* probability */
+    double ratio_min, ratio_max; /* its aspect, width / height */
+    double flip;                 /* probability of mirroring left to right */
     double jitter;               /* probability of jitter at all */
+
+    /* Jitter does its four steps in random order: factors are uniform in
+     * max(0, 1 - x) .. 1 + x, the hue turns by -x .. x of the circle; a step
+     * whose x is 0 is left out. */
     double brightness, contrast, saturation, hue;
     double grey;                 /* probability */
     double blur;                 /* probability */
     double sigma_min, sigma_max; /* of the blur, in pixels */
+    size_t taps; /* 0: PIL's box blurs; odd: torchvision's sampled kernel */
 };
 
+/* Limits of a recipe: larger views are a mistake, larger blurs overflow. */
+enum { DATA_SIZE_MAX = 4096, DATA_SIGMA_MAX = 100 };
+
+/* The names of the recipes, as an option takes them. */
+#define DATA_RECIPES \
+    "cifar|imagenet|emc2|emc2-imagenet|isogclr|minibatch|sogclr|none"
+
 /*
- * data_recipe_find() fills in a named recipe: cifar (the default for small
- * images: no blur), imagenet, emc2, emc2-imagenet, isogclr, minibatch, sogclr,
- * none (resize only).  -1 with the list of names.
+ * data_recipe_find() fills in a named recipe.
+ *
+ *     cifar          32 px, no blur: for small images (the default)
+ *     imagenet       224 px, strong jitter, blur in every second view (SimCLR)
+ *     emc2           96 px, as EMC2 on STL-10: always blurred
+ *     emc2-imagenet  224 px, as EMC2 on ImageNet-100
+ *     isogclr        32 px, as iSogCLR on all its image sets
+ *     minibatch      224 px, as mini-batch selection on CIFAR-100
+ *     sogclr         32 px, as SogCLR on CIFAR
+ *     none           32 px, the largest centred square, nothing random
+ *
+ * -1 with the list of names where there is none of that name.
  */
 int data_recipe_find(const char *name, struct data_recipe *recipe,
                      struct err *err);
 
 /*
+ * data_recipe_check() judges a recipe whose fields came from outside: 0, or -1
+ * with the field that is out of range.
+ */
+int data_recipe_check(const struct data_recipe *recipe, struct err *err);
+
+/*
  * data_view() makes view number `view` of a sample.  The bytes are a function
- * of recipe, image and the four numbers, on any machine.
+ * of recipe, image and the four numbers, on any machine.  O(size^2 + pixels of
+ * the crop).
  *   seed   the run's seed, combined with the data set's digest by the caller
  *   sample < 2^48, epoch < 2^32, view < 2^16
  *   out    [size,size,3]
  */
-struct data_scratch; /* grows as needed; starts as NULL, data_scratch_free() */
 void data_view(const struct data_recipe *recipe, const struct data_image *image,
                uint64_t seed, uint64_t sample, uint64_t epoch, uint64_t view,
                struct data_scratch **scratch, uint8_t *out);
-void data_scratch_free(struct data_scratch *scratch);
-
 /*
  * data_plain() is the view for evaluation: the short side resized to `size`
- * (antialiased bilinear), the centre cropped.  An image of size x size is
+ * (antialiased bilinear), the long one to trunc(size long / short), the centre
+ * cropped; torchvision's Resize and CenterCrop.  An image of size x size is
  * copied.
  */
 void data_plain(size_t size, const struct data_image *image,

@@ -1,0 +1,204 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/resize.h"
+#include "scratch.h"
+#include "util/clones.h"
+#include "util/err.h"
+#include "util/mem.h"
+
+/* Fixed point: a weight of 1, and the half that rounds. */
+enum { BITS = 22, HALF = 1 << (BITS - 1) };
+
+/*
+ * The weights k[] of output pixel i and where they start.  Those that come to
+ * nothing at either end are left out: each one would be a pass over the data.
+ */
+static struct data_tap
+triangle(const struct data_axis *axis, size_t i, double *w, int32_t *k)
+{
+    double scale = (double)axis->in / (double)axis->out, sum = 0;
+    double wide = fmax(scale, 1), centre = ((double)i + 0.5) * scale;
+    size_t start = (size_t)fmax(centre - wide + 0.5, 0);
+    size_t end = (size_t)fmin(centre + wide + 0.5, (double)axis->in);
+    struct data_tap tap = {.start = start, .n = end - start};
+
+    for (size_t j = 0; j < tap.n; j++) {
+        double x = fabs(((double)(j + start) - centre + 0.5) * (1 / wide));
+
+        w[j] = x < 1 ? 1 - x : 0;
+        sum += w[j];
+    }
+    for (size_t j = 0; j < tap.n; j++)
+        k[j] = (int32_t)(0.5 + w[j] / sum * (1 << BITS));
+    while (!k[tap.n - 1])
+        tap.n--;
+    while (!k[tap.start - start])
+        tap.start++;
+    tap.n -= tap.start - start;
+    memmove(k, k + (tap.start - start), tap.n * sizeof *k);
+    return tap;
+}
+
+static void
+axis_fill(struct data_axis *axis)
+{
+    size_t most = 2 * (axis->in / axis->out + 2) + 1, used = 0;
+    double *w = mem_array(most, sizeof *w);
+
+    mem_grow(&axis->tap, &axis->tap_room, axis->n, sizeof *axis->tap);
+    for (size_t i = 0; i < axis->n; i++) {
+        mem_grow(&axis->weight, &axis->weight_room, used + most,
+                 sizeof *axis->weight);
+        axis->tap[i] = triangle(axis, axis->first + i, w, axis->weight + used);
+        axis->tap[i].k = used;
+        used += axis->tap[i].n;
+    }
+    free(w);
+}
+
+/* The weights of an axis: those of last time where they are the same. */
+static const struct data_axis *
+axis_get(struct data_axis *table, size_t in, size_t out, size_t first, size_t n)
+{
+    struct data_axis *axis = table + in % DATA_AXES;
+
+    if (axis->in == in && axis->out == out && axis->first == first &&
+        axis->n == n)
+        return axis;
+    axis->in = in;
+    axis->out = out;
+    axis->first = first;
+    axis->n = n;
+    axis_fill(axis);
+    return axis;
+}
+
+/* The input pixels that an axis reads are axis_low() .. axis_high() - 1. */
+static size_t
+axis_low(const struct data_axis *axis)
+{
+    return axis->tap[0].start;
+}
+
+static size_t
+axis_high(const struct data_axis *axis)
+{
+    return axis->tap[axis->n - 1].start + axis->tap[axis->n - 1].n;
+}
+
+/*
+ * Transpose: out[x][y] = in[y][x], pixels of three bytes, the lines of `in`
+ * stride bytes apart.  Four bytes are copied at a time, the last one to be
+ * overwritten by the next pixel, but for the last pixel of a line: `in` must
+ * own one byte behind each line but the last of the loop.
+ */
+static void
+turn(size_t width, size_t height, const uint8_t *in, ptrdiff_t stride,
+     uint8_t *out)
+{
+    for (size_t x = 0; x < width; x++, in += 3, out += 3 * height) {
+        const uint8_t *from = in;
+        uint8_t *to = out;
+
+        for (size_t y = 1; y < height; y++, from += stride, to += 3)
+            memcpy(to, from, 4);
+        memcpy(to, from, 3);
+    }
+}
+
+/* One line of n bytes from two: the common case, enlarging. */
+UTIL_CLONES static void
+mix_two(size_t n, const int32_t *k, const uint8_t *in, uint8_t *out)
+{
+    const uint8_t *next = in + n;
+    const int32_t k0 = k[0], k1 = k[1];
+
+    for (size_t i = 0; i < n; i++)
+        out[i] = (uint8_t)((k0 * in[i] + k1 * next[i] + HALF) >> BITS);
+}
+
+/* One line of n bytes from several that follow each other. */
+UTIL_CLONES static void
+mix_many(size_t n, size_t taps, const int32_t *k, const uint8_t *in,
+         uint8_t *out)
+{
+    enum { CHUNK = 64 };
+
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t m = n - i < CHUNK ? n - i : CHUNK;
+        int32_t sum[CHUNK];
+
+        for (size_t j = 0; j < m; j++)
+            sum[j] = HALF;
+        for (size_t t = 0; t < taps; t++) {
+            const uint8_t *line = in + t * n + i;
+
+            for (size_t j = 0; j < m; j++)
+                sum[j] += k[t] * line[j];
+        }
+        for (size_t j = 0; j < m; j++) {
+            int32_t v = sum[j] >> BITS;
+
+            out[i + j] = (uint8_t)(v < 255 ? v : 255);
+        }
+    }
+}
+
+/* All lines of an axis; in[0] is line axis_low(), each has n bytes. */
+static void
+mix(const struct data_axis *axis, size_t n, const uint8_t *in, uint8_t *out)
+{
+    for (size_t i = 0; i < axis->n; i++, out += n) {
+        const struct data_tap *tap = axis->tap + i;
+        const uint8_t *from = in + (tap->start - axis_low(axis)) * n;
+
+        if (tap->n == 1)
+            memcpy(out, from, n);
+        else if (tap->n == 2)
+            mix_two(n, axis->weight + tap->k, from, out);
+        else
+            mix_many(n, tap->n, axis->weight + tap->k, from, out);
+    }
+}
+
+void
+data_resize(const struct data_image *image, const struct data_box *box,
+            size_t width, size_t height, const struct data_box *part, int flip,
+            struct data_scratch **scratch, uint8_t *out)
+{
+    const struct data_box all = {0, 0, width, height};
+    const struct data_axis *across, *down;
+    const uint8_t *in;
+    uint8_t *turned, *narrow, *upright;
+    size_t w, h;
+
+    if (!part)
+        part = &all;
+    REQUIRE(box->width && box->left + box->width <= image->width);
+    REQUIRE(box->height && box->top + box->height <= image->height);
+    REQUIRE(part->width && part->left + part->width <= width);
+    REQUIRE(part->height && part->top + part->height <= height);
+    across = axis_get(data_scratch(scratch)->axis[0], box->width, width,
+                      part->left, part->width);
+    down = axis_get((*scratch)->axis[1], box->height, height, part->top,
+                    part->height);
+    w = axis_high(across) - axis_low(across);
+    h = axis_high(down) - axis_low(down);
+
+    // across is done as down, on the transposed image: lines are contiguous
+    in = image->pixel + 3 * ((box->top + axis_low(down)) * image->width +
+                             box->left + axis_low(across));
+    turned = data_scratch_bytes(scratch, DATA_TURNED, 3 * w * h);
+    turn(w, h, in, 3 * (ptrdiff_t)image->width, turned);
+    narrow = data_scratch_bytes(scratch, DATA_NARROW, 3 * part->width * h + 1);
+    mix(across, 3 * h, turned, narrow);
+    upright = data_scratch_bytes(scratch, DATA_UPRIGHT, 3 * part->width * h);
+    if (flip)
+        turn(h, part->width, narrow + 3 * h * (part->width - 1),
+             -3 * (ptrdiff_t)h, upright);
+    else
+        turn(h, part->width, narrow, 3 * (ptrdiff_t)h, upright);
+    mix(down, 3 * part->width, upright, out);
+}

@@ -1,0 +1,131 @@
+#include <math.h>
+#include <string.h>
+
+#include "data/blur.h"
+#include "data/color.h"
+#include "data/crop.h"
+#include "data/resize.h"
+#include "data/view.h"
+#include "scratch.h"
+#include "util/err.h"
+#include "util/rng.h"
+
+enum step { BRIGHTNESS, CONTRAST, SATURATION, HUE, STEPS };
+
+/* Everything about one view that chance decides. */
+struct draw {
+    struct data_box box;
+    int flip, jitter, grey, blur;
+    double amount[STEPS]; /* three factors, and the turn of the hue */
+    int64_t order[STEPS];
+    double sigma;
+};
+
+static void
+draw_jitter(const struct data_recipe *recipe, struct rng *rng,
+            struct draw *draw)
+{
+    const double wide[] = {recipe->brightness, recipe->contrast,
+                           recipe->saturation};
+
+    for (int i = BRIGHTNESS; i < HUE; i++)
+        draw->amount[i] = rng_range(rng, fmax(0, 1 - wide[i]), 1 + wide[i]);
+    draw->amount[HUE] = rng_range(rng, -recipe->hue, recipe->hue);
+    for (int i = 0; i < STEPS; i++)
+        draw->order[i] = i;
+    rng_shuffle(rng, STEPS, draw->order);
+}
+
+static void
+draw_all(const struct data_recipe *recipe, const struct data_image *image,
+         struct rng *rng, struct draw *draw)
+{
+    draw->box = data_crop_draw(
+        image->width, image->height,
+        (const double[]){recipe->scale_min, recipe->scale_max},
+        (const double[]){recipe->ratio_min, recipe->ratio_max}, rng);
+    draw->flip = rng_unit(rng) < recipe->flip;
+    draw->jitter = rng_unit(rng) < recipe->jitter;
+    draw_jitter(recipe, rng, draw);
+    draw->grey = rng_unit(rng) < recipe->grey;
+    draw->blur = rng_unit(rng) < recipe->blur;
+    draw->sigma = rng_range(rng, recipe->sigma_min, recipe->sigma_max);
+}
+
+static void
+jitter(const struct data_recipe *recipe, const struct draw *draw, size_t n,
+       uint8_t *plane)
+{
+    for (int i = 0; i < STEPS; i++) {
+        enum step step = (enum step)draw->order[i];
+        double amount = draw->amount[step];
+
+        if (step == BRIGHTNESS && recipe->brightness > 0)
+            data_color_brightness(n, amount, plane);
+        else if (step == CONTRAST && recipe->contrast > 0)
+            data_color_contrast(n, amount, plane);
+        else if (step == SATURATION && recipe->saturation > 0)
+            data_color_saturation(n, amount, plane);
+        else if (step == HUE && recipe->hue > 0)
+            data_color_hue(n, amount, plane);
+    }
+}
+
+static void
+blur(const struct data_recipe *recipe, double sigma, uint8_t *plane,
+     struct data_scratch **scratch)
+{
+    const size_t size = recipe->size;
+
+    for (int c = 0; c < 3; c++, plane += size * size) {
+        if (recipe->taps)
+            data_blur_kernel(size, size, recipe->taps, sigma, plane, scratch);
+        else
+            data_blur_box(size, size, sigma, plane, scratch);
+    }
+}
+
+void
+data_view(const struct data_recipe *recipe, const struct data_image *image,
+          uint64_t seed, uint64_t sample, uint64_t epoch, uint64_t view,
+          struct data_scratch **scratch, uint8_t *out)
+{
+    const size_t size = recipe->size, n = size * size;
+    struct draw draw;
+    struct rng rng;
+    uint8_t *plane;
+
+    rng_init(&rng, seed, RNG_VIEW, sample, epoch, view);
+    draw_all(recipe, image, &rng, &draw);
+    data_resize(image, &draw.box, size, size, NULL, draw.flip, scratch, out);
+    if (!draw.jitter && !draw.grey && !draw.blur)
+        return;
+    plane = data_scratch_bytes(scratch, DATA_PLANES, 3 * n);
+    data_color_split(n, out, plane);
+    if (draw.jitter)
+        jitter(recipe, &draw, n, plane);
+    if (draw.grey)
+        data_color_grey(n, plane);
+    if (draw.blur)
+        blur(recipe, draw.sigma, plane, scratch);
+    data_color_merge(n, plane, out);
+}
+
+void
+data_plain(size_t size, const struct data_image *image,
+           struct data_scratch **scratch, uint8_t *out)
+{
+    size_t w = image->width, h = image->height;
+    size_t width = w < h ? size : size * w / h;
+    size_t height = h < w ? size : size * h / w;
+    const struct data_box all = {0, 0, w, h};
+    const struct data_box part = {
+        .left = (size_t)rint((double)(width - size) / 2),
+        .top = (size_t)rint((double)(height - size) / 2),
+        .width = size,
+        .height = size,
+    };
+
+    REQUIRE(size && w && h);
+    data_resize(image, &all, width, height, &part, 0, scratch, out);
+}
