@@ -1,0 +1,45 @@
+#ifndef DATA_NPY_H
+#define DATA_NPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/err.h"
+
+/*
+ * Arrays in NumPy's .npy format (numpy.lib.format), versions 1 to 3: what
+ * numpy.load() and numpy.save() understand.  Little-endian, C order, one or
+ * two dimensions.
+ */
+enum data_npy_type { DATA_F4, DATA_F8, DATA_I4, DATA_I8 };
+
+struct data_npy {
+    enum data_npy_type type;
+    size_t rank;     /* 1 or 2 */
+    size_t shape[2]; /* shape[1] is 1 where rank is 1 */
+    void *data; /* [shape[0],shape[1]] of float, double, int32_t, int64_t */
+};
+
+/*
+ * data_npy_read() reads an array, to be released.  Nothing is allocated for a
+ * header that the file's size does not bear out.
+ */
+int data_npy_read(const char *path, struct data_npy *npy, struct err *err);
+void data_npy_release(struct data_npy *npy);
+
+/* data_npy_write() writes an array, all or nothing; npy->data is only read. */
+int data_npy_write(const char *path, const struct data_npy *npy,
+                   struct err *err);
+
+/*
+ * data_npy_parse() judges the first len bytes of a file of `bytes` in all:
+ * fills in type, rank and shape (data stays NULL) and the place of the first
+ * item.  For data_npy_read() and the fuzzer.
+ */
+int data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
+                   struct data_npy *npy, size_t *place, struct err *err);
+
+/* data_npy_item() returns the bytes of an item: 4 or 8. */
+size_t data_npy_item(enum data_npy_type type);
+
+#endif

@@ -1,0 +1,237 @@
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data/npy.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+enum {
+    MAX_HEAD = 4096, // of a header that we read; NumPy writes 118 bytes
+    ALIGN = 64       // what NumPy pads its header to
+};
+
+static const char *const descr[] = {"<f4", "<f8", "<i4", "<i8"};
+enum { TYPES = sizeof descr / sizeof *descr };
+
+size_t
+data_npy_item(enum data_npy_type type)
+{
+    return type == DATA_F4 || type == DATA_I4 ? 4 : 8;
+}
+
+/* Pass over blanks, then over the word if it stands there. */
+static int
+skip(const char **at, const char *word)
+{
+    size_t n = strlen(word);
+
+    *at += strspn(*at, " \n");
+    if (strncmp(*at, word, n))
+        return 0;
+    *at += n;
+    return 1;
+}
+
+static int
+take_descr(const char **at, struct data_npy *npy)
+{
+    for (size_t i = 0; i < TYPES; i++) {
+        char quoted[8];
+
+        snprintf(quoted, sizeof quoted, "'%s'", descr[i]);
+        if (skip(at, quoted)) {
+            npy->type = (enum data_npy_type)i;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int
+take_number(const char **at, size_t *number)
+{
+    size_t digits, n = 0;
+
+    skip(at, "");
+    digits = strspn(*at, "0123456789");
+    if (digits < 1 || digits > 15)
+        return 0;
+    for (size_t i = 0; i < digits; i++)
+        n = n * 10 + (size_t)((*at)[i] - '0');
+    *at += digits;
+    *number = n;
+    return 1;
+}
+
+/* (7,) or (7, 3) */
+static int
+take_shape(const char **at, struct data_npy *npy)
+{
+    npy->shape[1] = 1;
+    npy->rank = 1;
+    if (!skip(at, "(") || !take_number(at, &npy->shape[0]) || !skip(at, ","))
+        return 0;
+    if (skip(at, ")"))
+        return 1;
+    npy->rank = 2;
+    if (!take_number(at, &npy->shape[1]))
+        return 0;
+    skip(at, ",");
+    return skip(at, ")");
+}
+
+/* The dictionary {'descr': '<f4', 'fortran_order': False, 'shape': (7, 3), } */
+static int
+parse_head(const char *at, struct data_npy *npy, struct err *err)
+{
+    int seen[3] = {0};
+
+    if (!skip(&at, "{"))
+        return err_set(err, "its header is no dictionary");
+    while (!skip(&at, "}")) {
+        if (skip(&at, "'descr':") && !seen[0]++) {
+            if (!take_descr(&at, npy))
+                return err_set(err, "its items are not little-endian f4, f8, "
+                                    "i4 or i8");
+        } else if (skip(&at, "'fortran_order':") && !seen[1]++) {
+            if (!skip(&at, "False"))
+                return err_set(err, "its order is not C: save "
+                                    "numpy.ascontiguousarray() of it");
+        } else if (skip(&at, "'shape':") && !seen[2]++) {
+            if (!take_shape(&at, npy))
+                return err_set(err, "it has not one or two dimensions");
+        } else {
+            return err_set(err, "its header is damaged");
+        }
+        skip(&at, ",");
+    }
+    skip(&at, "");
+    if (*at || !seen[0] || !seen[1] || !seen[2])
+        return err_set(err, "its header is damaged");
+    return 0;
+}
+
+int
+data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
+               struct data_npy *npy, size_t *place, struct err *err)
+{
+    char text[MAX_HEAD + 1] = "";
+    size_t head, at, item;
+
+    *npy = (struct data_npy){0};
+    if (len < 12 || memcmp(start, "\x93NUMPY", 6))
+        return err_set(err, "it is no .npy file");
+    if (start[6] < 1 || start[6] > 3)
+        return err_set(err, "it is of version %d, not 1 to 3", start[6]);
+    at = start[6] == 1 ? 10 : 12;
+    head = start[8] | (size_t)start[9] << 8;
+    if (start[6] > 1)
+        head |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
+    if (head > MAX_HEAD || head > len - at)
+        return err_set(err, "its header is cut off or too long");
+    memcpy(text, start + at, head);
+    if (strlen(text) != head)
+        return err_set(err, "its header is damaged");
+    if (parse_head(text, npy, err))
+        return -1;
+    item = data_npy_item(npy->type);
+    *place = at + head;
+    if (npy->shape[1] && npy->shape[0] > SIZE_MAX / item / npy->shape[1])
+        return err_set(err, "its shape is too large");
+    if (bytes - *place != npy->shape[0] * npy->shape[1] * item)
+        return err_set(err, "its size does not fit its shape: is it cut off?");
+    return 0;
+}
+
+static int
+read_open(int fd, struct data_npy *npy, struct err *err)
+{
+    uint8_t start[MAX_HEAD + 12];
+    ssize_t len = pread(fd, start, sizeof start, 0);
+    struct stat st;
+    size_t place, size, have = 0;
+
+    if (len < 0 || fstat(fd, &st))
+        return err_sys(err, "it cannot be read");
+    if (data_npy_parse(start, (size_t)len, (uint64_t)st.st_size, npy, &place,
+                       err))
+        return -1;
+    size = npy->shape[0] * npy->shape[1] * data_npy_item(npy->type);
+    npy->data = mem_array(size, 1);
+    while (have < size) {
+        ssize_t n = pread(fd, (char *)npy->data + have, size - have,
+                          (off_t)(place + have));
+
+        if (n < 0)
+            return err_sys(err, "it cannot be read");
+        if (n == 0)
+            return err_set(err, "it is cut off");
+        have += (size_t)n;
+    }
+    return 0;
+}
+
+int
+data_npy_read(const char *path, struct data_npy *npy, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+    struct err why;
+
+    *npy = (struct data_npy){0};
+    if (fd < 0)
+        return err_sys(err, "cannot open '%s'", path);
+    rc = read_open(fd, npy, &why);
+    close(fd);
+    if (!rc)
+        return 0;
+    data_npy_release(npy);
+    return err_set(err, "cannot take '%s' as an array: %s", path, why.msg);
+}
+
+void
+data_npy_release(struct data_npy *npy)
+{
+    free(npy->data);
+    *npy = (struct data_npy){0};
+}
+
+int
+data_npy_write(const char *path, const struct data_npy *npy, struct err *err)
+{
+    uint8_t head[2 * ALIGN + 1];
+    size_t items = npy->shape[0] * npy->shape[1];
+    size_t item = data_npy_item(npy->type), n;
+    struct file_draft draft = {0};
+    char shape[64];
+
+    REQUIRE(npy->rank == 2 || (npy->rank == 1 && npy->shape[1] == 1));
+    if (npy->rank == 1)
+        snprintf(shape, sizeof shape, "(%zu,)", npy->shape[0]);
+    else
+        snprintf(shape, sizeof shape, "(%zu, %zu)", npy->shape[0],
+                 npy->shape[1]);
+    memset(head, ' ', sizeof head);
+    memcpy(head, "\x93NUMPY\1\0", 8);
+    n = 10 + (size_t)snprintf((char *)head + 10, sizeof head - 10,
+                              "{'descr': '%s', 'fortran_order': False, "
+                              "'shape': %s, }",
+                              descr[npy->type], shape);
+    head[n] = ' ';
+    n = (n / ALIGN + 1) * ALIGN; // at least one byte for the line end
+    head[n - 1] = '\n';
+    head[8] = (uint8_t)(n - 10);
+    head[9] = 0;
+
+    if (file_draft_open(&draft, path, err))
+        return -1;
+    if (fwrite(head, 1, n, draft.file) == n &&
+        fwrite(npy->data, item, items, draft.file) == items)
+        return file_draft_keep(&draft, err);
+    err_sys(err, "cannot write '%s'", path);
+    file_draft_drop(&draft);
+    return -1;
+}
