@@ -7,7 +7,11 @@
 /*
  * Where the chain of each (image, view) of a data set stands: 16 bytes each.
  *   state [size,views]   {-1, -1} where a chain has not begun
+ * In `state` and `state.put` messages it is the tensor SAMPLE_CHAINS, i8
+ * [size,views,2]; a state.put without it begins anew.
  */
+#define SAMPLE_CHAINS "chain"
+
 struct sample_chains {
     size_t size, views;
     struct sample_state *state;
