@@ -1,0 +1,64 @@
+#ifndef NN_MODEL_H
+#define NN_MODEL_H
+
+#include <stddef.h>
+
+#include "nn/net.h"
+#include "nn/optim.h"
+#include "util/err.h"
+#include "util/json.h"
+
+/*
+ * An encoder on disk, inside the folder of a checkpoint (nn/checkpoint.h):
+ *
+ *     model.safetensors   the backbone, named and shaped as torchvision's
+ *                         state_dict, num_batches_tracked included: it loads
+ *                         there with strict names
+ *     head.safetensors    the projection head; missing with --head none
+ *     optim.safetensors   the optimiser's moments, per tensor
+ *     config.json         among much else, "encoder": the struct nn_spec
+ *
+ * Reading is strict: a tensor that is missing, one too many, or one of another
+ * dtype or shape is refused by name.
+ */
+
+/* nn_model_save() writes model and head; `steps` is num_batches_tracked. */
+int nn_model_save(const char *folder, struct nn_net *net, long steps,
+                  struct err *err);
+
+/* nn_model_load() fills the net's blocks; on error they are undefined. */
+int nn_model_load(const char *folder, struct nn_net *net, struct err *err);
+
+/* The same for an optimiser that was made for the same net. */
+int nn_optim_save(const char *folder, const struct nn_net *net,
+                  struct nn_optim *optim, struct err *err);
+int nn_optim_load(const char *folder, const struct nn_net *net,
+                  struct nn_optim *optim, struct err *err);
+
+/*
+ * nn_spec_put() writes a spec as a JSON object; nn_spec_get() reads one, whose
+ * texts live as long as the object.
+ */
+json_t *nn_spec_put(const struct nn_spec *spec);
+int nn_spec_get(struct nn_spec *spec, const json_t *object, struct err *err);
+
+/* An encoder that is opened to be used, not trained. */
+struct nn_model {
+    struct nn_net *net;
+    struct nn_spec spec; /* its texts are in config */
+    json_t *config;      /* all of config.json */
+};
+
+/*
+ * nn_model_open() verifies a checkpoint's digests and builds its net, for up
+ * to max_rows images at once, without gradients.
+ *   path   a checkpoint, or a run directory: then its newest
+ *   set    changes the spec before the net is built (the image size, say);
+ *          NULL to leave it
+ */
+int nn_model_open(struct nn_model *model, const char *path, size_t max_rows,
+                  void (*set)(struct nn_spec *spec, void *data), void *data,
+                  struct err *err);
+void nn_model_release(struct nn_model *model);
+
+#endif
