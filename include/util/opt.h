@@ -70,6 +70,16 @@ struct opt_tool {
  */
 char **opt_parse(const struct opt_tool *tool, int argc, char **argv);
 
+/*
+ * opt_verb() is opt_parse() for a tool with verbs, as "foil-data index PATH":
+ * each verb is a tool of its own, by the name "foil-data index", in a table
+ * that ends with a NULL name.  Returns the verb that argv[1] is, its operands
+ * in *operand.  Of the tool itself, name and summary are used.
+ */
+const struct opt_tool *opt_verb(const struct opt_tool *tool,
+                                const struct opt_tool *verbs, int argc,
+                                char **argv, char ***operand);
+
 /* opt_misuse() reports what the table cannot know and exits EXIT_USAGE. */
 _Noreturn void opt_misuse(const char *fmt, ...)
     __attribute__((format(printf, 1, 2)));

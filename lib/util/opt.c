@@ -103,9 +103,9 @@ spelt(const struct opt *o)
 }
 
 static void
-print_usage(const struct opt_tool *tool)
+print_usage(const char *lead, const struct opt_tool *tool)
 {
-    int column = printf("usage: %s", tool->name), indent = column + 1;
+    int column = printf("%s%s", lead, tool->name), indent = column + 1;
 
     for (const struct opt *o = tool->opts; o->name; o++) {
         char *word = spelt(o);
@@ -145,7 +145,7 @@ print_default(const struct opt *o)
 static void
 print_help(const struct opt_tool *tool)
 {
-    print_usage(tool);
+    print_usage("usage: ", tool);
     printf("\n%s: %s\n\n", tool->name, tool->summary);
     for (const struct opt *o = tool->opts; o->name; o++) {
         int n = o->letter ? printf("  -%c, --%s", o->letter, o->name)
@@ -161,6 +161,14 @@ print_help(const struct opt_tool *tool)
     }
     printf("  --help%*sthis text\n", HELP_COLUMN - 8, "");
     printf("  --version%*sthe version of foil\n", HELP_COLUMN - 11, "");
+    close_stdout();
+    exit(EXIT_OK);
+}
+
+_Noreturn static void
+print_version(const struct opt_tool *tool)
+{
+    printf("%s (foil) %s\n", tool->name, FOIL_VERSION);
     close_stdout();
     exit(EXIT_OK);
 }
@@ -265,11 +273,8 @@ take(const struct opt_tool *tool, char **argv, int *at, char *given)
 
         if (!strcmp(word, "--help"))
             print_help(tool);
-        if (!strcmp(word, "--version")) {
-            printf("%s (foil) %s\n", tool->name, FOIL_VERSION);
-            close_stdout();
-            exit(EXIT_OK);
-        }
+        if (!strcmp(word, "--version"))
+            print_version(tool);
         o = find(tool, word + 2, n);
         if (word[2 + n])
             value = word + 3 + n;
@@ -312,4 +317,45 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
     if (n < tool->at_least)
         opt_misuse("wants %s", tool->operands);
     return argv;
+}
+
+/* The last word of "foil-data index". */
+static const char *
+verb_of(const struct opt_tool *verb)
+{
+    return strrchr(verb->name, ' ') + 1;
+}
+
+_Noreturn static void
+print_verbs(const struct opt_tool *tool, const struct opt_tool *verbs)
+{
+    for (const struct opt_tool *verb = verbs; verb->name; verb++)
+        print_usage(verb == verbs ? "usage: " : "       ", verb);
+    printf("\n%s: %s\n\n", tool->name, tool->summary);
+    for (const struct opt_tool *verb = verbs; verb->name; verb++)
+        printf("  %-*s%s\n", HELP_COLUMN - 2, verb_of(verb), verb->summary);
+    printf("\n'%s VERB --help' lists the options of a verb.\n", tool->name);
+    close_stdout();
+    exit(EXIT_OK);
+}
+
+const struct opt_tool *
+opt_verb(const struct opt_tool *tool, const struct opt_tool *verbs, int argc,
+         char **argv, char ***operand)
+{
+    tool_name = tool->name;
+    if (argc < 2)
+        opt_misuse("wants a verb");
+    if (!strcmp(argv[1], "--help"))
+        print_verbs(tool, verbs);
+    if (!strcmp(argv[1], "--version"))
+        print_version(tool);
+    if (argv[1][0] == '-')
+        opt_misuse("no option '%s' before a verb", argv[1]);
+    for (const struct opt_tool *verb = verbs; verb->name; verb++)
+        if (!strcmp(argv[1], verb_of(verb))) {
+            *operand = opt_parse(verb, argc - 1, argv + 1);
+            return verb;
+        }
+    opt_misuse("no verb '%s'", argv[1]);
 }

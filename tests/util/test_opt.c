@@ -163,6 +163,57 @@ last_words(void)
       "a full disk shows: %s", c.err);
 }
 
+static void
+verb(const void *line)
+{
+    static const struct opt none[] = {{0}};
+    static const struct opt_tool verbs[] = {
+        {"foil-test sit", "sit down", NULL, 0, 0, none},
+        {"foil-test run", "run away", "PLACE", 1, 1, opts},
+        {0},
+    };
+    static const struct opt_tool whole = {.name = "foil-test",
+                                          .summary = "try the verbs"};
+    char word_0[] = "foil-test", *argv[8] = {word_0};
+    char copy[64], **operand, *rest = copy;
+    int argc = 1;
+
+    snprintf(copy, sizeof copy, "%s", (const char *)line);
+    for (char *word; (word = strtok_r(rest, " ", &rest));)
+        argv[argc++] = word;
+    printf("%s", opt_verb(&whole, verbs, argc, argv, &operand)->name);
+    if (*operand)
+        printf(" <%s>", *operand);
+}
+
+static void
+verbs_have_their_own_options(void)
+{
+    static const struct {
+        const char *line, *out, *err;
+        int code;
+    } row[] = {
+        {"sit", "foil-test sit", "", 0},
+        {"run -b 7 home", "foil-test run <home>", "", 0},
+        {"sit -b 7", "", "no option '-b'", EXIT_USAGE},
+        {"run", "", "foil-test run: wants PLACE", EXIT_USAGE},
+        {"fly", "", "no verb 'fly'", EXIT_USAGE},
+        {"", "", "wants a verb", EXIT_USAGE},
+        {"--fast", "", "no option '--fast'", EXIT_USAGE},
+        {"--version", "foil-test (foil)", "", 0},
+        {"--help", "usage: foil-test sit\n       foil-test run [-f]", "", 0},
+        {"run --help", "usage: foil-test run [-f]", "", 0},
+    };
+
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct child c = child_run(verb, row[i].line);
+
+        T(c.code == row[i].code && strstr(c.out, row[i].out) == c.out &&
+              strstr(c.err, row[i].err),
+          "'%s': %.40s%s", row[i].line, c.out, c.err);
+    }
+}
+
 int
 main(void)
 {
@@ -170,5 +221,6 @@ main(void)
     misuse();
     help();
     last_words();
+    verbs_have_their_own_options();
     return t_done();
 }
