@@ -1,0 +1,60 @@
+#ifndef EVAL_LOGISTIC_H
+#define EVAL_LOGISTIC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Rows with their labels. */
+struct eval_rows {
+    size_t n, d;
+    const float *x;   /* [n,d] */
+    const int64_t *y; /* [n] 0 <= y < classes */
+};
+
+/* A linear classifier: the label of x is the largest of w x + b. */
+struct eval_linear {
+    size_t d, classes;
+    float *w; /* [classes,d] */
+    float *b; /* [classes], directly behind w */
+};
+
+/* Room for a classifier with all weights zero; eval_linear_release(). */
+void eval_linear_init(struct eval_linear *linear, size_t d, size_t classes);
+void eval_linear_release(struct eval_linear *linear);
+
+/*
+ * eval_logistic_sum() is the multinomial logistic loss of some rows:
+ *
+ *     p_ic = softmax_c (<w_c, x_i> + b_c)
+ *     L    = - sum_i log p_(i, y_i)                              [nats]
+ *
+ *   grad  [classes,d] and [classes] behind it, dL/dw and dL/db, overwritten;
+ *         may be NULL
+ *   work  [n,classes]  scratch
+ *   right how many rows have their own label; may be NULL
+ *
+ * Returns L.  Logits and grad are f32, the sum over rows of L is double: give
+ * it some thousand rows at a time.  O(n d classes) time.
+ */
+double eval_logistic_sum(const struct eval_linear *linear,
+                         const struct eval_rows *rows, float *grad, float *work,
+                         size_t *right);
+
+/* eval_logistic_accuracy() is the share of rows with their own label. */
+double eval_logistic_accuracy(const struct eval_linear *linear,
+                              const struct eval_rows *rows);
+
+/*
+ * eval_logistic_fit() minimises, starting from what linear holds,
+ *
+ *     L / n + l2 / 2 |w|^2                                  b is not penalised
+ *
+ * by eval_lbfgs(), sums over rows in double; at most `most` iterations, until
+ * no slope is above `tolerance`.  scikit-learn's C is 1 / (n l2).
+ * Returns the iterations and the loss with its penalty.
+ */
+size_t eval_logistic_fit(struct eval_linear *linear,
+                         const struct eval_rows *rows, double l2, size_t most,
+                         double tolerance, double *loss);
+
+#endif

@@ -1,0 +1,87 @@
+#ifndef EVAL_PROBE_H
+#define EVAL_PROBE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "eval/logistic.h"
+#include "util/err.h"
+
+/*
+ * Linear probes: how well a linear classifier on frozen features names the
+ * classes.  Trained on one set of rows, judged on another.
+ */
+struct eval_probe {
+    double accuracy;   /* on the test rows: what a probe is run for */
+    double train;      /* on the rows it was trained on */
+    double loss;       /* mean on those rows, penalty included [nats] */
+    double l2;         /* the penalty used */
+    double held_out;   /* accuracy on the split that chose l2; 0: none did */
+    size_t iterations; /* of the last fit, or epochs of SGD */
+    size_t epoch;      /* SGD: after which the accuracy was taken, from 1 */
+};
+
+/* The penalties that are tried, strongest first. */
+enum { EVAL_PROBE_GRID = 7 };
+extern const double eval_probe_grid[EVAL_PROBE_GRID];
+
+struct eval_probe_spec {
+    size_t classes;
+    double l2;         /* fixed; negative: chosen from the grid */
+    double share;      /* of the train rows held out to choose by, (0, 1) */
+    uint64_t seed;     /* of that split */
+    size_t iterations; /* at most, a fit */
+    double tolerance;  /* on the slopes, see eval_logistic_fit() */
+};
+
+/*
+ * eval_probe_logistic() is the probe without randomness but in the split:
+ *
+ *     x <- (x - mean) / deviation      per feature, of the train rows; a
+ *                                      feature that is constant becomes 0
+ *     w, b = argmin L / n + l2 / 2 |w|^2
+ *
+ * The penalty is the one whose fit, on the train rows that are not held out,
+ * is right most often on those that are; at a tie the stronger one.  Penalties
+ * are tried from strong to weak, each fit starting from the one before, until
+ * two in a row do no better than the best.  The last fit, on all train rows,
+ * starts from the best one.
+ *   train  at least 2 rows, of the width of test; test at least 1
+ * Makes a copy of both sets.  O(n d classes) time an iteration.
+ */
+void eval_probe_logistic(const struct eval_probe_spec *spec,
+                         const struct eval_rows *train,
+                         const struct eval_rows *test,
+                         struct eval_probe *probe);
+
+/*
+ * A probe by stochastic gradient descent as papers have run it, on features
+ * as they are: momentum 0.9, no weight decay, the mean loss of each batch, the
+ * last batch of an epoch as short as it comes.
+ */
+struct eval_sgd {
+    const char *name;
+    double rate;
+    size_t batch, epochs;
+    int shuffle; /* 0: rows in their order, in every epoch */
+    int best;    /* accuracy of the best epoch on the test rows (so the papers;
+                    it flatters), not of the last */
+    enum { EVAL_RATE_CONSTANT, EVAL_RATE_FIFTHS, EVAL_RATE_COSINE } schedule;
+    double spread; /* initial weights N(0, spread^2), b = 0; 0: w and b are
+                      U(+-1/sqrt(d)), as torch.nn.Linear's */
+};
+
+/* eval_sgd_find() knows emc2, isogclr, sogclr; NULL with that list. */
+const struct eval_sgd *eval_sgd_find(const char *name, struct err *err);
+
+/*
+ * eval_probe_sgd() runs one.  With EVAL_RATE_FIFTHS the rate falls to a fifth
+ * after 0.4, 0.6 and 0.8 of the epochs; with EVAL_RATE_COSINE it is multiplied
+ * by (1 + cos(pi e / epochs)) / 2 in epoch e = 0, 1, ...
+ * Refused, with a sentence: weights that are no longer finite.
+ */
+int eval_probe_sgd(const struct eval_sgd *sgd, size_t classes, uint64_t seed,
+                   const struct eval_rows *train, const struct eval_rows *test,
+                   struct eval_probe *probe, struct err *err);
+
+#endif

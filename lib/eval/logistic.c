@@ -1,0 +1,168 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/lbfgs.h"
+#include "eval/logistic.h"
+#include "num/gemm.h"
+#include "util/mem.h"
+
+enum { BLOCK = 4096 }; // rows at a time
+
+/* What eval_lbfgs() minimises. */
+struct problem {
+    struct eval_linear *linear;
+    const struct eval_rows *rows;
+    double l2;
+    float *grad; /* as the classifier */
+    float *work; /* [BLOCK,classes] */
+};
+
+void
+eval_linear_init(struct eval_linear *linear, size_t d, size_t classes)
+{
+    *linear = (struct eval_linear){d, classes, NULL, NULL};
+    linear->w = mem_array((d + 1) * classes, sizeof *linear->w);
+    linear->b = linear->w + d * classes;
+}
+
+void
+eval_linear_release(struct eval_linear *linear)
+{
+    free(linear->w);
+    *linear = (struct eval_linear){0};
+}
+
+/* Rows first .. first + BLOCK, as far as there are. */
+static struct eval_rows
+block_of(const struct eval_rows *rows, size_t first)
+{
+    size_t left = rows->n - first;
+
+    return (struct eval_rows){left < BLOCK ? left : BLOCK, rows->d,
+                              rows->x + first * rows->d, rows->y + first};
+}
+
+/*
+ * Turns the logits of one row, without b, into dL/dlogit = p - [c = y] and
+ * returns -log p_y; *right counts the rows where y is the first of the largest.
+ */
+static double
+judge(size_t classes, float *logit, const float *b, size_t y, size_t *right)
+{
+    double sum = 0, own;
+    size_t top = 0;
+    float most;
+
+    for (size_t c = 0; c < classes; c++) {
+        logit[c] += b[c];
+        if (logit[c] > logit[top])
+            top = c;
+    }
+    *right += top == y;
+    most = logit[top];
+    own = logit[y] - most;
+    for (size_t c = 0; c < classes; c++) {
+        double odds = exp((double)logit[c] - most);
+
+        sum += odds;
+        logit[c] = (float)odds;
+    }
+    for (size_t c = 0; c < classes; c++)
+        logit[c] = (float)(logit[c] / sum);
+    logit[y] -= 1;
+    return log(sum) - own;
+}
+
+double
+eval_logistic_sum(const struct eval_linear *linear,
+                  const struct eval_rows *rows, float *grad, float *work,
+                  size_t *right)
+{
+    size_t n = rows->n, d = linear->d, classes = linear->classes, hits = 0;
+    double loss = 0;
+
+    num_gemm_nt(n, classes, d, 1, rows->x, linear->w, 0, work);
+    for (size_t i = 0; i < n; i++)
+        loss += judge(classes, work + i * classes, linear->b,
+                      (size_t)rows->y[i], &hits);
+    if (right)
+        *right = hits;
+    if (!grad)
+        return loss;
+    num_gemm_tn(classes, d, n, 1, work, rows->x, 0, grad);
+    for (size_t c = 0; c < classes; c++) {
+        double sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+            sum += work[i * classes + c];
+        grad[d * classes + c] = (float)sum;
+    }
+    return loss;
+}
+
+double
+eval_logistic_accuracy(const struct eval_linear *linear,
+                       const struct eval_rows *rows)
+{
+    float *work = mem_array(BLOCK * linear->classes, sizeof *work);
+    size_t right = 0;
+
+    for (size_t first = 0; first < rows->n; first += BLOCK) {
+        struct eval_rows block = block_of(rows, first);
+        size_t hits;
+
+        eval_logistic_sum(linear, &block, NULL, work, &hits);
+        right += hits;
+    }
+    free(work);
+    return (double)right / (double)rows->n;
+}
+
+/* The function that is minimised: loss and gradient at w, in double. */
+static double
+penalised(void *self, const double *w, double *g)
+{
+    const struct problem *problem = self;
+    const struct eval_linear *linear = problem->linear;
+    size_t weights = linear->d * linear->classes;
+    size_t count = weights + linear->classes;
+    double loss = 0, scale = 1 / (double)problem->rows->n;
+
+    for (size_t i = 0; i < count; i++) {
+        linear->w[i] = (float)w[i];
+        g[i] = i < weights ? problem->l2 * w[i] : 0;
+        loss += w[i] * g[i] / 2;
+    }
+    for (size_t first = 0; first < problem->rows->n; first += BLOCK) {
+        struct eval_rows block = block_of(problem->rows, first);
+
+        loss += scale * eval_logistic_sum(linear, &block, problem->grad,
+                                          problem->work, NULL);
+        for (size_t i = 0; i < count; i++)
+            g[i] += scale * problem->grad[i];
+    }
+    return loss;
+}
+
+size_t
+eval_logistic_fit(struct eval_linear *linear, const struct eval_rows *rows,
+                  double l2, size_t most, double tolerance, double *loss)
+{
+    size_t count = (linear->d + 1) * linear->classes, iterations;
+    struct problem problem = {linear, rows, l2, NULL, NULL};
+    double *w = mem_array(count, sizeof *w);
+
+    problem.grad = mem_array(count, sizeof *problem.grad);
+    problem.work = mem_array(BLOCK * linear->classes, sizeof *problem.work);
+    for (size_t i = 0; i < count; i++)
+        w[i] = linear->w[i];
+    iterations =
+        eval_lbfgs(count, penalised, &problem, most, tolerance, w, loss);
+    for (size_t i = 0; i < count; i++)
+        linear->w[i] = (float)w[i];
+    free(problem.work);
+    free(problem.grad);
+    free(w);
+    return iterations;
+}
