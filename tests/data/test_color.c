@@ -1,0 +1,185 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/color.h"
+#include "t.h"
+#include "util/rng.h"
+
+enum { N = 1000 };
+
+static uint8_t plane[3 * N], was[3 * N];
+
+static void
+noise(void)
+{
+    struct rng rng;
+
+    rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
+    for (size_t i = 0; i < 3 * N; i++)
+        plane[i] = was[i] = (uint8_t)rng_below(&rng, 256);
+}
+
+/* One colour through an operator. */
+static int
+is(const uint8_t *p, int r, int g, int b)
+{
+    return p[0] == r && p[1] == g && p[2] == b;
+}
+
+static void
+split_and_merge_are_inverse(void)
+{
+    const uint8_t pixel[6] = {1, 2, 3, 4, 5, 6};
+    uint8_t p[6], back[3 * N], out[3 * N];
+
+    data_color_split(2, pixel, p);
+    T(!memcmp(p, (uint8_t[]){1, 4, 2, 5, 3, 6}, 6), "split: [n,3] to [3,n]");
+    noise();
+    data_color_merge(N, plane, out);
+    data_color_split(N, out, back);
+    T(!memcmp(back, plane, 3 * N), "merge is its inverse");
+}
+
+static void
+grey_of_known_colours(void)
+{
+    static const int want[][4] = {{255, 0, 0, 76},
+                                  {0, 255, 0, 150},
+                                  {0, 0, 255, 29},
+                                  {255, 255, 255, 255},
+                                  {10, 200, 30, 124}};
+
+    for (size_t i = 0; i < 5; i++) {
+        uint8_t p[3] = {(uint8_t)want[i][0], (uint8_t)want[i][1],
+                        (uint8_t)want[i][2]};
+
+        data_color_grey(1, p);
+        T(is(p, want[i][3], want[i][3], want[i][3]), "grey of %d %d %d is %d",
+          want[i][0], want[i][1], want[i][2], want[i][3]);
+    }
+}
+
+static void
+blends_of_known_colours(void)
+{
+    uint8_t bright[3] = {100, 101, 200}, dull[3] = {100, 101, 200};
+    uint8_t flat[6] = {0, 200, 0, 200, 0, 200}, sat[3] = {255, 0, 0};
+
+    data_color_brightness(1, 1.5, bright);
+    T(is(bright, 150, 151, 255), "brightness 1.5: cut off, clipped");
+    data_color_brightness(1, 0.25, dull);
+    T(is(dull, 25, 25, 50), "brightness 0.25");
+    data_color_contrast(2, 0.5, flat);
+    T(flat[0] == 50 && flat[1] == 150, "contrast 0.5: halfway to the mean");
+    data_color_saturation(1, 0.5, sat);
+    T(is(sat, 165, 38, 38), "saturation 0.5 of red: halfway to grey 76");
+    data_color_saturation(1, 3, sat);
+    T(is(sat, 255, 0, 0), "and beyond it, clipped");
+}
+
+static void
+factors_one_and_none(void)
+{
+    noise();
+    data_color_brightness(N, 1, plane);
+    data_color_contrast(N, 1, plane);
+    data_color_saturation(N, 1, plane);
+    T(!memcmp(plane, was, 3 * N), "factor 1 changes nothing");
+    data_color_grey(N, was);
+    data_color_saturation(N, 0, plane);
+    T(!memcmp(plane, was, 3 * N), "saturation 0 is grey");
+    data_color_brightness(N, 0, plane);
+    memset(was, 0, sizeof was);
+    T(!memcmp(plane, was, 3 * N), "brightness 0 is black");
+}
+
+static void
+hue_turns_the_circle(void)
+{
+    uint8_t red[3] = {255, 0, 0}, olive[3] = {200, 100, 50};
+    uint8_t grey[3] = {77, 77, 77};
+
+    data_color_hue(1, 1. / 3, red);
+    T(is(red, 0, 255, 0), "a third from red: green");
+    data_color_hue(1, -1. / 3, red);
+    T(is(red, 255, 0, 0), "and back");
+    data_color_hue(1, 0.5, olive);
+    T(olive[0] < olive[1] && olive[1] < olive[2] && olive[2] == 200,
+      "half the circle turns the order round, the largest stays");
+    data_color_hue(1, 0.2, grey);
+    T(is(grey, 77, 77, 77), "grey has no hue to turn");
+}
+
+/* 8 bits of hue are six levels each, at worst: so is a turn there and back. */
+static void
+hue_round_trip(void)
+{
+    int worst = 0;
+
+    noise();
+    data_color_hue(N, 0.1, plane);
+    data_color_hue(N, -0.1, plane);
+    for (size_t i = 0; i < 3 * N; i++)
+        worst = (int)fmax(worst, abs(plane[i] - was[i]));
+    T(worst <= 12, "there and back: %d levels, at most 12", worst);
+    T(worst > 0, "and not nothing");
+}
+
+/*
+ * Any two shifts that cut off to the same whole step are the same; 0.1 is 25
+ * steps, forward and back.
+ */
+static void
+hue_steps_are_cut_off(void)
+{
+    uint8_t other[3 * N];
+
+    noise();
+    memcpy(other, was, sizeof was);
+    data_color_hue(N, 0.1, plane);
+    data_color_hue(N, 25.01 / 255, other);
+    T(!memcmp(plane, other, 3 * N), "0.1 of 255 is 25 steps");
+    memcpy(other, was, sizeof was);
+    data_color_hue(N, 26.01 / 255, other);
+    T(memcmp(plane, other, 3 * N), "and not 26");
+}
+
+/* Every loop has a tail: what is not a multiple of a vector's width. */
+static void
+any_length_gives_the_same(void)
+{
+    int wrong = 0;
+
+    for (size_t n = 1; n < 70; n++) {
+        uint8_t some[3 * 70], alone[3];
+
+        noise();
+        for (size_t c = 0; c < 3; c++)
+            memcpy(some + c * n, was + c * N, n);
+        data_color_hue(n, 0.3, some);
+        data_color_saturation(n, 1.7, some);
+        data_color_brightness(n, 0.6, some);
+        for (size_t c = 0; c < 3; c++)
+            alone[c] = was[c * N + n - 1];
+        data_color_hue(1, 0.3, alone);
+        data_color_saturation(1, 1.7, alone);
+        data_color_brightness(1, 0.6, alone);
+        for (size_t c = 0; c < 3; c++)
+            wrong += some[c * n + n - 1] != alone[c];
+    }
+    T(!wrong, "a pixel's colour does not depend on its neighbours");
+}
+
+int
+main(void)
+{
+    split_and_merge_are_inverse();
+    grey_of_known_colours();
+    blends_of_known_colours();
+    factors_one_and_none();
+    hue_turns_the_circle();
+    hue_round_trip();
+    hue_steps_are_cut_off();
+    any_length_gives_the_same();
+    return t_done();
+}
