@@ -7,18 +7,20 @@ BIN=$(cd "$BIN" && pwd)
 work=$(mktemp -d) count=0 failed=0
 trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$work"' EXIT
 
-# ok WHAT COMMAND... : the command succeeds
+# ok WHAT COMMAND... : the command succeeds; what it printed is in $work/out,
+# where the next command may look at it
 ok() {
     local what=$1
     shift
     count=$((count + 1))
-    if "$@" >"$work/out" 2>&1; then
+    if "$@" >"$work/out.new" 2>&1; then
         echo "ok $count - $what"
     else
         failed=1
         echo "not ok $count - $what"
-        sed 's/^/# /' "$work/out"
+        sed 's/^/# /' "$work/out.new"
     fi
+    mv "$work/out.new" "$work/out"
 }
 
 # skip WHAT WHY : a check that cannot be made here

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# The dispatcher, with commands and pipelines of our own beside a copy of it.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+
+common foil
+
+mkdir -p "$work/bin" "$work/share/foil/pipelines"
+cp "$BIN/foil" "$work/bin"
+foil=$work/bin/foil
+
+# program PATH LINE... : an executable bash script of these lines
+program() {
+    local path=$1
+    shift
+    { echo '#!/usr/bin/env bash'; printf '%s\n' "$@"; } >"$path"
+    chmod 755 "$path"
+}
+
+program "$work/bin/foil-echo" 'printf "<%s>" "$@"'
+program "$work/bin/foil-three" 'exit 3'
+program "$work/share/foil/pipelines/lib.sh" '# Not a pipeline.'
+program "$work/share/foil/pipelines/try.sh" '# Try the dispatcher.' \
+    'foil-echo "$@"'
+
+# prints WANT COMMAND... : exactly this text on stdout
+prints() {
+    local want=$1 got
+    shift
+    got=$("$@") || return
+    test "$got" = "$want" || { echo "got '$got'"; return 1; }
+}
+
+ok 'a command gets its arguments as they are' \
+    prints '<--lr><a b><>' "$foil" echo --lr 'a b' ''
+ok 'an option behind a command is the command'\''s' \
+    prints '<--help>' "$foil" echo --help
+ok 'the exit code is the command'\''s' exits 3 "$foil" three
+ok 'a pipeline finds the tools' prints '<DATA><-r>' "$foil" run try DATA -r
+ok 'alone it lists' "$foil"
+ok 'the stages' grep -q '^  augment  *turn ids' "$work/out"
+"$foil" >"$work/list"
+ok 'and the pipelines by their second line' \
+    grep -q '^  try  *Try the dispatcher\.$' "$work/list"
+ok 'but not their library' exits 1 grep -q 'Not a pipeline' "$work/list"
+ok 'a full disk shows: 1' exits 1 bash -c "exec '$foil' >/dev/full"
+
+ok 'no such command: 2' refuses 2 "no command 'trian': 'foil' lists them" \
+    "$foil" trian
+ok 'no path as a command: 2' refuses 2 "no command 'x/../echo'" \
+    "$foil" x/../echo
+ok 'no pipeline named: 2' refuses 2 'run wants the name of a pipeline' \
+    "$foil" run
+ok 'no such pipeline: 2' refuses 2 "no pipeline 'nonsense'" \
+    "$foil" run nonsense
+ok 'the library is no pipeline: 2' refuses 2 "no pipeline 'lib'" \
+    "$foil" run lib
+ok 'no path as a pipeline: 2' refuses 2 "no pipeline '\.\./try'" \
+    "$foil" run ../try
+done_testing

@@ -1,0 +1,193 @@
+/*
+ * foil: the dispatcher.  `foil train` runs foil-train and `foil run NAME`
+ * runs pipelines/NAME.sh, both with the folder of this program first on PATH,
+ * so that a checkout, an installation and a copy never mix.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+static const struct {
+    const char *name, *what;
+} commands[] = {
+    {"select", "decide which samples share a mini-batch"},
+    {"augment", "turn ids into decoded, augmented views"},
+    {"train", "train an encoder by contrast"},
+    {"negatives", "answer which negatives an anchor meets"},
+    {"embed", "turn a data set into features"},
+    {"eval", "say how good features are"},
+    {"data", "make, import, index and split data sets"},
+    {"tap", "watch, record and replay a stream"},
+};
+
+static const struct opt opts[] = {{0}};
+
+static const struct opt_tool tool = {
+    "foil",
+    "learn representations by contrast, as a dataflow of small tools",
+    "[COMMAND [ARG ...]]",
+    0,
+    0,
+    opts,
+};
+
+/* Returns the folder of this program, to be given to free(). */
+static char *
+own_folder(void)
+{
+    char path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+
+    if (n < 0)
+        die("cannot read '/proc/self/exe': %s", strerror(errno));
+    path[n] = 0;
+    return mem_text(dirname(path));
+}
+
+/* Put the folder before all others, where execvp() and scripts look. */
+static void
+lead_path(const char *folder)
+{
+    const char *path = getenv("PATH");
+    char *longer = mem_format("%s:%s", folder, path ? path : "/usr/bin:/bin");
+
+    if (setenv("PATH", longer, 1))
+        die("cannot set PATH: %s", strerror(errno));
+    free(longer);
+}
+
+/*
+ * Returns the folder of the pipelines, to be given to free(): that of the
+ * installation, or of the checkout that has this program in build/x/bin.
+ */
+static char *
+pipelines_near(const char *folder)
+{
+    static const char *const places[] = {
+        "../share/foil/pipelines",
+        "../../../pipelines",
+    };
+
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *path = mem_format("%s/%s", folder, places[i]);
+        char *lib = mem_format("%s/lib.sh", path);
+        int found = file_exists(lib);
+
+        free(lib);
+        if (found)
+            return path;
+        free(path);
+    }
+    die("no pipelines near '%s'", folder);
+}
+
+/* Print a pipeline's name and its second line, which says what it does. */
+static void
+print_pipeline(char *path)
+{
+    FILE *file = fopen(path, "r");
+    char line[128] = "", *name = basename(path);
+
+    if (!file)
+        return;
+    for (int i = 0; i < 2; i++)
+        if (!fgets(line, sizeof line, file))
+            *line = 0;
+    fclose(file);
+    line[strcspn(line, "\n")] = 0;
+    printf("  %-12.*s%s\n", (int)strcspn(name, "."), name,
+           strncmp(line, "# ", 2) ? "" : line + 2);
+}
+
+static void
+print_pipelines(const char *folder)
+{
+    char *pipelines = pipelines_near(folder);
+    char *pattern = mem_format("%s/*.sh", pipelines);
+    glob_t found;
+
+    puts("\npipelines, each run as 'foil run NAME':");
+    if (!glob(pattern, 0, NULL, &found)) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            if (!strstr(found.gl_pathv[i], "/lib.sh"))
+                print_pipeline(found.gl_pathv[i]);
+        globfree(&found);
+    }
+    free(pattern);
+    free(pipelines);
+}
+
+static void
+print_overview(const char *folder)
+{
+    puts("usage: foil [COMMAND [ARG ...]]\n\n"
+         "commands, each with --help and a man page:");
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        printf("  %-12s%s\n", commands[i].name, commands[i].what);
+    puts("  run         run a pipeline");
+    print_pipelines(folder);
+    close_stdout();
+}
+
+/* Become a pipeline; does not return. */
+_Noreturn static void
+run_pipeline(const char *folder, char **argv)
+{
+    char *pipelines, *script;
+
+    if (!argv[0] || argv[0][0] == '-')
+        opt_misuse("run wants the name of a pipeline: 'foil' lists them");
+    pipelines = pipelines_near(folder);
+    script = mem_format("%s/%s.sh", pipelines, argv[0]);
+    if (strchr(argv[0], '/') || !strcmp(argv[0], "lib") || !file_exists(script))
+        opt_misuse("no pipeline '%s': 'foil' lists them", argv[0]);
+    argv[0] = script;
+    execv(script, argv);
+    die("cannot run '%s': %s", script, strerror(errno));
+}
+
+/* Become foil-COMMAND; does not return. */
+_Noreturn static void
+run_command(char **argv)
+{
+    char *program = mem_format("foil-%s", argv[0]);
+
+    if (!strchr(argv[0], '/')) {
+        char *name = argv[0];
+
+        argv[0] = program;
+        execvp(program, argv);
+        argv[0] = name;
+        if (errno != ENOENT)
+            die("cannot run '%s': %s", program, strerror(errno));
+    }
+    opt_misuse("no command '%s': 'foil' lists them", argv[0]);
+}
+
+int
+main(int argc, char **argv)
+{
+    char *folder;
+
+    if (argc > 1 && argv[1][0] == '-')
+        opt_parse(&tool, argc, argv);
+    folder = own_folder();
+    if (argc < 2 || argv[1][0] == '-') {
+        print_overview(folder);
+        free(folder);
+        return EXIT_OK;
+    }
+    lead_path(folder);
+    if (!strcmp(argv[1], "run"))
+        run_pipeline(folder, argv + 2);
+    run_command(argv + 1);
+}
