@@ -1,0 +1,268 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/model.h"
+#include "nn/safetensors.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+static const char model_file[] = "model.safetensors";
+static const char head_file[] = "head.safetensors";
+static const char optim_file[] = "optim.safetensors";
+static const char head[] = "head.", mean_name[] = ".running_mean";
+static const char tracked_name[] = ".num_batches_tracked";
+
+/* The arrays of a file; taken[i] is set once array i has found its place. */
+struct list {
+    char *path;
+    struct nn_array *array;
+    char *taken;
+    size_t n, room;
+};
+
+static void
+list_release(struct list *list)
+{
+    nn_arrays_free(list->array, list->n);
+    free(list->taken);
+    free(list->path);
+}
+
+static void
+list_add(struct list *list, const char *name, const char *dtype, size_t rank,
+         const size_t *shape, const void *data)
+{
+    mem_grow(&list->array, &list->room, list->n + 1, sizeof *list->array);
+    nn_array_init(list->array + list->n++, name, dtype, rank, shape, data);
+}
+
+/* "pt" tells readers in Python that these are PyTorch's names. */
+static int
+list_write(const struct list *list, struct err *err)
+{
+    json_t *metadata = json_pack("{s:s}", "format", "pt");
+    int rc = nn_arrays_write(list->path, list->array, list->n, metadata, err);
+
+    json_decref(metadata);
+    return rc;
+}
+
+static int
+list_read(struct list *list, struct err *err)
+{
+    if (nn_arrays_read(list->path, &list->array, &list->n, NULL, err))
+        return -1;
+    list->taken = mem_array(list->n, 1);
+    return 0;
+}
+
+/* Finds an array and marks it as taken; NULL when it is not there. */
+static const struct nn_array *
+list_take(struct list *list, const char *name)
+{
+    const struct nn_array *a = nn_arrays_find(list->array, list->n, name);
+
+    if (a)
+        list->taken[a - list->array] = 1;
+    return a;
+}
+
+static int
+list_all_taken(const struct list *list, struct err *err)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (!list->taken[i])
+            return err_set(err, "'%s': tensor '%s' is one too many", list->path,
+                           list->array[i].name);
+    return 0;
+}
+
+/* Copies the tensor's array to `data`, once it is judged. */
+static int
+take_tensor(struct list *list, const char *name, const struct nn_tensor *t,
+            float *data, struct err *err)
+{
+    const struct nn_array *a = list_take(list, name);
+
+    if (!a)
+        return err_set(err, "'%s': tensor '%s' is missing", list->path, name);
+    if (strcmp(a->dtype, "F32"))
+        return err_set(err, "'%s': tensor '%s' is %s, want F32", list->path,
+                       name, a->dtype);
+    if (a->rank != t->rank ||
+        memcmp(a->shape, t->shape, t->rank * sizeof *t->shape))
+        return err_set(err, "'%s': tensor '%s' has not the net's shape",
+                       list->path, name);
+    memcpy(data, a->data, a->bytes);
+    return 0;
+}
+
+static int
+is_head(const struct nn_tensor *t)
+{
+    return !strncmp(t->name, head, strlen(head));
+}
+
+/* Where a tensor's numbers are. */
+static float *
+place(struct nn_net *net, const struct nn_tensor *t)
+{
+    size_t count;
+    float *block = t->statistic ? nn_net_statistics(net, &count)
+                                : nn_net_params(net, &count);
+
+    return block + t->offset;
+}
+
+/* "bn1.running_mean" gives "bn1.num_batches_tracked", anything else NULL. */
+static char *
+tracked(const struct nn_tensor *t)
+{
+    size_t len = strlen(t->name), tail = strlen(mean_name);
+
+    if (len < tail || strcmp(t->name + len - tail, mean_name))
+        return NULL;
+    return mem_format("%.*s%s", (int)(len - tail), t->name, tracked_name);
+}
+
+/* Backbone or head; a head without tensors has no file. */
+static int
+save_part(const char *folder, const char *file, struct nn_net *net, int heads,
+          long steps, struct err *err)
+{
+    const int64_t batches = steps;
+    size_t n;
+    const struct nn_tensor *t = nn_net_tensors(net, &n);
+    struct list list = {.path = mem_format("%s/%s", folder, file)};
+    int rc = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        char *count = tracked(t + i);
+
+        if (is_head(t + i) == heads) {
+            // torchvision has the count behind the two statistics
+            list_add(&list, t[i].name, "F32", t[i].rank, t[i].shape,
+                     place(net, t + i));
+            if (count)
+                list_add(&list, count, "I64", 0, NULL, &batches);
+        }
+        free(count);
+    }
+    if (!heads || list.n)
+        rc = list_write(&list, err);
+    list_release(&list);
+    return rc;
+}
+
+static int
+load_part(const char *folder, const char *file, struct nn_net *net, int heads,
+          struct err *err)
+{
+    size_t n;
+    const struct nn_tensor *t = nn_net_tensors(net, &n);
+    struct list list = {.path = mem_format("%s/%s", folder, file)};
+    int rc = 0;
+
+    if (!heads || file_exists(list.path))
+        rc = list_read(&list, err);
+    for (size_t i = 0; i < n && !rc; i++) {
+        char *count = tracked(t + i);
+
+        if (is_head(t + i) == heads) {
+            rc = take_tensor(&list, t[i].name, t + i, place(net, t + i), err);
+            if (count)
+                list_take(&list, count);
+        }
+        free(count);
+    }
+    if (!rc)
+        rc = list_all_taken(&list, err);
+    list_release(&list);
+    return rc;
+}
+
+int
+nn_model_save(const char *folder, struct nn_net *net, long steps,
+              struct err *err)
+{
+    if (save_part(folder, model_file, net, 0, steps, err))
+        return -1;
+    return save_part(folder, head_file, net, 1, steps, err);
+}
+
+int
+nn_model_load(const char *folder, struct nn_net *net, struct err *err)
+{
+    if (load_part(folder, model_file, net, 0, err))
+        return -1;
+    return load_part(folder, head_file, net, 1, err);
+}
+
+int
+nn_optim_save(const char *folder, const struct nn_net *net,
+              struct nn_optim *optim, struct err *err)
+{
+    const struct nn_moments m = nn_optim_moments(optim);
+    const int64_t steps = *m.steps;
+    size_t n;
+    const struct nn_tensor *t = nn_net_tensors(net, &n);
+    struct list list = {.path = mem_format("%s/%s", folder, optim_file)};
+    int rc;
+
+    list_add(&list, "steps", "I64", 0, NULL, &steps);
+    for (size_t k = 0; k < m.n; k++)
+        for (size_t i = 0; i < n; i++) {
+            char *name = mem_format("%s.%s", m.name[k], t[i].name);
+
+            if (!t[i].statistic)
+                list_add(&list, name, "F32", t[i].rank, t[i].shape,
+                         m.block[k] + t[i].offset);
+            free(name);
+        }
+    rc = list_write(&list, err);
+    list_release(&list);
+    return rc;
+}
+
+/* The number of steps taken: a scalar of I64, at least 0. */
+static int
+take_steps(struct list *list, long *steps, struct err *err)
+{
+    const struct nn_array *a = list_take(list, "steps");
+    int64_t value;
+
+    if (!a || strcmp(a->dtype, "I64") || a->count != 1)
+        return err_set(err, "'%s': no tensor 'steps', one I64", list->path);
+    memcpy(&value, a->data, sizeof value);
+    if (value < 0)
+        return err_set(err, "'%s': %jd steps", list->path, (intmax_t)value);
+    *steps = (long)value;
+    return 0;
+}
+
+int
+nn_optim_load(const char *folder, const struct nn_net *net,
+              struct nn_optim *optim, struct err *err)
+{
+    const struct nn_moments m = nn_optim_moments(optim);
+    size_t n;
+    const struct nn_tensor *t = nn_net_tensors(net, &n);
+    struct list list = {.path = mem_format("%s/%s", folder, optim_file)};
+    int rc = list_read(&list, err);
+
+    if (!rc)
+        rc = take_steps(&list, m.steps, err);
+    for (size_t k = 0; k < m.n; k++)
+        for (size_t i = 0; i < n && !rc; i++) {
+            char *name = mem_format("%s.%s", m.name[k], t[i].name);
+
+            if (!t[i].statistic)
+                rc = take_tensor(&list, name, t + i, m.block[k] + t[i].offset,
+                                 err);
+            free(name);
+        }
+    if (!rc)
+        rc = list_all_taken(&list, err);
+    list_release(&list);
+    return rc;
+}

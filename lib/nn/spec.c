@@ -1,0 +1,171 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/checkpoint.h"
+#include "nn/model.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+/* The fields of a spec by name, so that writing and reading cannot differ. */
+enum kind { TEXT, LONG, SIZE, FLAG, TRIPLE };
+
+static const struct {
+    const char *name;
+    enum kind kind;
+    size_t offset;
+} fields[] = {
+    {"arch", TEXT, offsetof(struct nn_spec, arch)},
+    {"stem", TEXT, offsetof(struct nn_spec, stem)},
+    {"norm", TEXT, offsetof(struct nn_spec, norm)},
+    {"head", TEXT, offsetof(struct nn_spec, head)},
+    {"width", LONG, offsetof(struct nn_spec, width)},
+    {"hidden", LONG, offsetof(struct nn_spec, hidden)},
+    {"height", SIZE, offsetof(struct nn_spec, height)},
+    {"image_width", SIZE, offsetof(struct nn_spec, image_width)},
+    {"channels", SIZE, offsetof(struct nn_spec, channels)},
+    {"mean", TRIPLE, offsetof(struct nn_spec, mean)},
+    {"deviation", TRIPLE, offsetof(struct nn_spec, deviation)},
+    {"bf16", FLAG, offsetof(struct nn_spec, bf16)},
+    {"direct", FLAG, offsetof(struct nn_spec, direct)},
+};
+
+json_t *
+nn_spec_put(const struct nn_spec *spec)
+{
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const void *at = (const char *)spec + fields[i].offset;
+        const float *triple = at;
+        json_t *value = NULL;
+
+        switch (fields[i].kind) {
+        case TEXT:
+            value = json_string(*(const char *const *)at);
+            break;
+        case LONG:
+            value = json_integer(*(const long *)at);
+            break;
+        case SIZE:
+            value = json_integer((json_int_t) * (const size_t *)at);
+            break;
+        case FLAG:
+            value = json_boolean(*(const int *)at);
+            break;
+        case TRIPLE:
+            value = json_pack("[f,f,f]", (double)triple[0], (double)triple[1],
+                              (double)triple[2]);
+            break;
+        }
+        json_object_set_new(object, fields[i].name, value);
+    }
+    return object;
+}
+
+static int
+take_triple(const json_t *object, const char *name, float *triple,
+            struct err *err)
+{
+    const json_t *list = json_object_get(object, name);
+
+    if (json_array_size(list) != 3)
+        return err_set(err, "field '%s' is not a list of three", name);
+    for (size_t i = 0; i < 3; i++) {
+        if (!json_is_number(json_array_get(list, i)))
+            return err_set(err, "field '%s' holds what is no number", name);
+        triple[i] = (float)json_number_value(json_array_get(list, i));
+    }
+    return 0;
+}
+
+int
+nn_spec_get(struct nn_spec *spec, const json_t *object, struct err *err)
+{
+    int rc = 0;
+
+    *spec = (struct nn_spec){0};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields && !rc; i++) {
+        void *at = (char *)spec + fields[i].offset;
+        const char *name = fields[i].name;
+        int64_t whole = 0;
+
+        switch (fields[i].kind) {
+        case TEXT:
+            rc = json_get_text(object, name, at, err);
+            break;
+        case LONG:
+            rc = json_get_whole(object, name, 0, 1 << 20, &whole, err);
+            *(long *)at = (long)whole;
+            break;
+        case SIZE:
+            rc = json_get_whole(object, name, 1, 1 << 20, &whole, err);
+            *(size_t *)at = (size_t)whole;
+            break;
+        case FLAG:
+            if (!json_is_boolean(json_object_get(object, name)))
+                rc = err_set(err, "field '%s' is not true or false", name);
+            *(int *)at = json_is_true(json_object_get(object, name));
+            break;
+        case TRIPLE:
+            rc = take_triple(object, name, at, err);
+            break;
+        }
+    }
+    return rc;
+}
+
+/* Reads the config of a checkpoint that is verified. */
+static int
+read_config(const char *folder, struct nn_model *model, struct err *err)
+{
+    char *path = mem_format("%s/config.json", folder);
+    struct err why;
+    size_t len;
+    char *text = file_read(path, 1 << 24, &len, err);
+    int rc = -1;
+
+    if (text)
+        model->config = json_parse(text, len, path, err);
+    if (model->config) {
+        rc = nn_spec_get(&model->spec,
+                         json_object_get(model->config, "encoder"), &why);
+        if (rc)
+            err_set(err, "'%s': %s", path, why.msg);
+    }
+    free(text);
+    free(path);
+    return rc;
+}
+
+int
+nn_model_open(struct nn_model *model, const char *path, size_t max_rows,
+              void (*set)(struct nn_spec *spec, void *data), void *data,
+              struct err *err)
+{
+    char *folder = nn_checkpoint_find(path, err);
+    int rc = -1;
+
+    *model = (struct nn_model){0};
+    if (!folder || nn_checkpoint_verify(folder, err) ||
+        read_config(folder, model, err))
+        goto out;
+    if (set)
+        set(&model->spec, data);
+    model->net = nn_net_new(&model->spec, max_rows, 0, err);
+    if (model->net)
+        rc = nn_model_load(folder, model->net, err);
+
+out:
+    free(folder);
+    if (rc)
+        nn_model_release(model);
+    return rc;
+}
+
+void
+nn_model_release(struct nn_model *model)
+{
+    nn_net_free(model->net);
+    json_decref(model->config);
+    *model = (struct nn_model){0};
+}
