@@ -41,7 +41,7 @@ progress_show(struct progress *p, double done, const char *more)
     if (!p->on)
         return;
     now = clock_now();
-    if (now - p->shown < every && done < p->total)
+    if (now - p->shown < every && (p->total <= 0 || done < p->total))
         return;
     p->shown = now;
     p->drawn = 1;
