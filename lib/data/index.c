@@ -34,6 +34,7 @@ struct data_index {
     size_t *first; // [files] first sample of each
     size_t first_room;
     int given; // some label was given
+    int tars;  // some file of a folder is a tar
 
     struct data_bytes bytes;
     struct data_decoder *decoder;
@@ -102,19 +103,26 @@ key_length(const char *name)
     return folders + strcspn(name + folders, ".");
 }
 
+static int
+ends_in(const char *name, const char *suffix)
+{
+    const char *dot = strrchr(name, '.');
+
+    return dot && !strcasecmp(dot, suffix);
+}
+
 static enum kind
 kind_of(const char *name)
 {
-    const char *file = strrchr(name, '/'), *dot = strrchr(name, '.');
+    const char *slash = strrchr(name, '/');
 
-    file = file ? file + 1 : name;
-    if (!dot || dot <= file || *file == '.')
+    if (slash ? slash[1] == '.' : *name == '.')
         return OTHER;
-    if (!strcasecmp(dot, ".jpg") || !strcasecmp(dot, ".jpeg"))
+    if (ends_in(name, ".jpg") || ends_in(name, ".jpeg"))
         return IMAGE;
-    if (!strcasecmp(dot, ".txt"))
+    if (ends_in(name, ".txt"))
         return CAPTION;
-    return strcasecmp(dot, ".cls") ? OTHER : CLASS;
+    return ends_in(name, ".cls") ? CLASS : OTHER;
 }
 
 static void
@@ -277,6 +285,7 @@ data_index_next(struct data_index *index, struct err *err)
     kind = place_is_list(index->place) ? IMAGE : kind_of(item.name);
     if (kind != OTHER && !place_is_list(index->place))
         enter_group(index, item.name);
+    index->tars |= ends_in(item.name, ".tar");
     if (kind == IMAGE)
         rc = take_image(index, &item, err);
     else if (kind != OTHER)
@@ -314,9 +323,10 @@ data_index_write(struct data_index *index, const char *path, struct err *err)
     struct layout_parts *parts = &index->parts;
 
     if (!parts->samples)
-        return err_set(err, "there is no JPEG in '%s'",
+        return err_set(err, "there is no JPEG in '%s'%s",
                        parts->files ? parts->text + parts->file[0].absolute
-                                    : path);
+                                    : path,
+                       index->tars ? ", only tars: give their names" : "");
     for (size_t i = 0; !index->given && i < parts->files; i++) {
         size_t end =
             i + 1 < parts->files ? index->first[i + 1] : parts->samples;
