@@ -1,0 +1,116 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "eval/geometry.h"
+#include "num/gemm.h"
+#include "num/vec.h"
+#include "util/err.h"
+#include "util/mem.h"
+
+enum { BLOCK = 512 }; // rows at a time
+
+static size_t
+rows_from(size_t n, size_t first)
+{
+    return n - first < BLOCK ? n - first : BLOCK;
+}
+
+/* The sum over i < j of exp(-2 |v_i - v_j|^2), |v_i - v_j|^2 = 2 - 2 <,>. */
+static double
+potential(size_t n, size_t d, const float *v)
+{
+    float *dot = mem_array(BLOCK * BLOCK, sizeof *dot);
+    double sum = 0;
+
+    for (size_t i0 = 0; i0 < n; i0 += BLOCK)
+        for (size_t j0 = i0; j0 < n; j0 += BLOCK) {
+            size_t rows = rows_from(n, i0), columns = rows_from(n, j0);
+
+            num_gemm_nt(rows, columns, d, 1, v + i0 * d, v + j0 * d, 0, dot);
+            for (size_t i = 0; i < rows; i++)
+                for (size_t j = i0 == j0 ? i + 1 : 0; j < columns; j++)
+                    sum += exp(4 * ((double)dot[i * columns + j] - 1));
+        }
+    free(dot);
+    return sum;
+}
+
+/* mean [d] and covariance [d,d] of the rows; centred first, for precision. */
+static void
+moments(size_t n, size_t d, const float *v, double *mean, double *covariance)
+{
+    float *centred = mem_array(BLOCK * d, sizeof *centred);
+    float *part = mem_array(d * d, sizeof *part);
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < d; k++)
+            mean[k] += v[i * d + k] / (double)n;
+    for (size_t first = 0; first < n; first += BLOCK) {
+        size_t rows = rows_from(n, first);
+
+        for (size_t i = 0; i < rows; i++)
+            for (size_t k = 0; k < d; k++)
+                centred[i * d + k] = (float)(v[(first + i) * d + k] - mean[k]);
+        num_gemm_tn(d, d, rows, 1, centred, centred, 0, part);
+        for (size_t i = 0; i < d * d; i++)
+            covariance[i] += part[i] / (double)n;
+    }
+    free(part);
+    free(centred);
+}
+
+void
+eval_geometry(size_t n, size_t d, const float *x,
+              struct eval_geometry *geometry)
+{
+    float *v = mem_array(n * d, sizeof *v);
+    double *mean = mem_array(d, sizeof *mean);
+    double *covariance = mem_array(d * d, sizeof *covariance);
+    double pairs = (double)n * (double)(n - 1) / 2;
+    double own = 0, all = 0, trace = 0, square = 0;
+
+    REQUIRE(n >= 2 && d >= 1);
+    *geometry = (struct eval_geometry){.deviation_min = INFINITY};
+    num_unit_rows(n, d, x, v, NULL);
+    moments(n, d, v, mean, covariance);
+
+    // |sum v|^2 = sum |v|^2 + 2 sum over i < j of <v_i, v_j>
+    for (size_t i = 0; i < n; i++)
+        own += num_dot(d, v + i * d, v + i * d);
+    for (size_t k = 0; k < d; k++)
+        all += mean[k] * mean[k] * (double)n * (double)n;
+    geometry->cosine = (all - own) / (2 * pairs);
+    geometry->uniformity = log(potential(n, d, v) / pairs);
+
+    for (size_t k = 0; k < d; k++) {
+        double deviation = sqrt(covariance[k * d + k]);
+
+        trace += covariance[k * d + k];
+        geometry->deviation += deviation / (double)d;
+        geometry->deviation_min = fmin(geometry->deviation_min, deviation);
+    }
+    for (size_t i = 0; i < d * d; i++)
+        square += covariance[i] * covariance[i];
+    if (trace >= 1e-10)
+        geometry->dimensions = trace * trace / square;
+    free(covariance);
+    free(mean);
+    free(v);
+}
+
+double
+eval_alignment(size_t n, size_t d, const float *x, const float *y)
+{
+    float *v = mem_array(2 * d, sizeof *v), *w = v + d;
+    double sum = 0;
+
+    REQUIRE(n >= 1);
+    for (size_t i = 0; i < n; i++) {
+        num_unit_rows(1, d, x + i * d, v, NULL);
+        num_unit_rows(1, d, y + i * d, w, NULL);
+        for (size_t k = 0; k < d; k++)
+            sum += ((double)v[k] - w[k]) * ((double)v[k] - w[k]);
+    }
+    free(v);
+    return sum / (double)n;
+}
