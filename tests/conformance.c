@@ -1,0 +1,155 @@
+/*
+ * conformance [-t TOL] DIR: compare foil with the reference implementations.
+ *
+ * Reads every .safetensors file in a folder (inputs and results of the
+ * reference, shared/conformance/README.md), does the same with foil's library,
+ * and prints a line for each file and quantity: its largest error over all
+ * steps of the file.  Errors of arrays are relative: largest difference over
+ * largest value; those of pictures are levels of 255, of which one is within
+ * tolerance.  The last line is the worst.  Exit code 0: all within tolerance.
+ *
+ * To add an objective, write a function in
+ * conform_loss.h and its row in the table `handlers`.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conform_augment.h"
+#include "conform_file.h"
+#include "conform_loss.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+static double tolerance = 1e-5;
+
+/* What can be checked, by the file's objective. */
+static const struct {
+    const char *objective;
+    int (*run)(struct file *file, struct err *err);
+} handlers[] = {
+    {"augment", augment},
+    {"simclr", simclr},
+};
+
+/* "simclr_tau0.5" is the objective "simclr"; pictures have none. */
+static void
+objective_of(const struct file *file, char name[64])
+{
+    const char *text =
+        json_string_value(json_object_get(file->metadata, "objective"));
+    const char *tau = text ? strstr(text, "_tau") : NULL;
+
+    if (!text && json_object_get(file->metadata, "layout"))
+        text = "augment";
+    if (!text)
+        text = json_string_value(json_object_get(file->metadata, "kind"));
+    snprintf(name, 64, "%s", text ? text : "no objective");
+    if (tau && strspn(tau + 4, "0123456789.") && tau - text < 64)
+        name[tau - text] = 0;
+}
+
+/* The worst so far, as a multiple of its tolerance. */
+struct worst {
+    char what[256];
+    double times;
+    size_t files, skipped, failed;
+};
+
+static void
+report(const struct file *file, struct worst *worst)
+{
+    for (size_t i = 0; i < file->n_quantities; i++) {
+        const struct quantity *q = file->quantity + i;
+        double times = q->error / (q->levels ? 1 : tolerance);
+
+        printf("%s\t%s\t%.3g\t%s\t%s\n", file->name, q->name, q->error,
+               q->levels ? "levels" : "relative", times <= 1 ? "ok" : "FAILED");
+        if (times <= worst->times)
+            continue;
+        worst->times = times;
+        snprintf(worst->what, sizeof worst->what, "%s\t%s\t%.3g\t%s",
+                 file->name, q->name, q->error,
+                 q->levels ? "levels" : "relative");
+    }
+}
+
+static void
+check(const char *dir, const char *name, struct worst *worst)
+{
+    char *path = mem_format("%s/%s", dir, name);
+    struct file file = {.name = name};
+    char objective[64];
+    struct err err;
+    int rc = nn_arrays_read(path, &file.array, &file.n, &file.metadata, &err);
+
+    worst->files++;
+    if (!rc) {
+        size_t i = 0, n = sizeof handlers / sizeof *handlers;
+
+        objective_of(&file, objective);
+        while (i < n && strcmp(handlers[i].objective, objective))
+            i++;
+        if (i == n) {
+            printf("%s\tskipped\tfoil does not have: %s\n", name, objective);
+            worst->skipped++;
+        } else {
+            rc = handlers[i].run(&file, &err);
+        }
+        report(&file, worst);
+    }
+    if (rc) {
+        printf("%s\tFAILED\t%s\n", name, err.msg);
+        worst->failed++;
+    }
+    nn_arrays_free(file.array, file.n);
+    json_decref(file.metadata);
+    free(path);
+}
+
+static int
+is_safetensors(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+
+    return dot && !strcmp(dot, ".safetensors");
+}
+
+static const struct opt opts[] = {
+    {"tolerance", 't', OPT_REAL, &tolerance, 0, 1, "TOL",
+     "largest relative error that is fine"},
+    {0},
+};
+
+static const struct opt_tool tool = {
+    .name = "conformance",
+    .summary = "compare foil with the reference implementations",
+    .operands = "DIR",
+    .at_least = 1,
+    .at_most = 1,
+    .opts = opts,
+};
+
+int
+main(int argc, char **argv)
+{
+    char **operand = opt_parse(&tool, argc, argv);
+    struct worst worst = {.what = "nothing compared"};
+    struct dirent **entry;
+    int n = scandir(operand[0], &entry, is_safetensors, alphasort);
+
+    if (n < 0)
+        die("cannot read the folder '%s'", operand[0]);
+    for (int i = 0; i < n; i++) {
+        check(operand[0], entry[i]->d_name, &worst);
+        free(entry[i]);
+    }
+    free(entry);
+    if (!worst.files)
+        die("there is no .safetensors file in '%s'", operand[0]);
+    printf("worst\t%s\t%zu files, %zu skipped, %zu failed\n", worst.what,
+           worst.files, worst.skipped, worst.failed);
+    close_stdout();
+    return worst.failed || !(worst.times <= 1) ? EXIT_FAILED : EXIT_OK;
+}
