@@ -1,0 +1,85 @@
+#ifndef NUM_CONV_H
+#define NUM_CONV_H
+
+#include "num/dnn.h"
+#include "num/map.h"
+
+/*
+ * Convolution of maps, and the two gradients:
+ *
+ *     y(i, o, p, q) = b_o + sum_{k,r,s} w(o, k, r, s)
+ *                           x(i, k, p stride + r - pad, q stride + s - pad)
+ *
+ * with x = 0 outside.  Weights are plain f32 [out,in,kernel,kernel] (OIHW)
+ * whatever the maps are: each call brings them into the layout it wants, in
+ * the scratch it is given.  Products of bfloat16 maps are summed in f32, and
+ * gradients of weights are f32.
+ *
+ * `winograd` takes F(4x4, 3x3) (Lavin and Gray 2016, arXiv:1509.09308) where
+ * this processor has it: 2.25 to 4 times fewer products, an error of about
+ * 2e-5 of the rms of y instead of 1e-6.  Only for kernel 3, stride 1, pad 1,
+ * f32.  What is used does not depend on any timing.
+ */
+enum num_conv_pass {
+    NUM_CONV_FORWARD,
+    NUM_CONV_BACK_DATA,
+    NUM_CONV_BACK_WEIGHTS
+};
+
+struct num_conv_spec {
+    struct num_map in;
+    size_t out, block; /* channels of y, and their block */
+    size_t kernel, stride, pad;
+    int bias;
+    int winograd[3]; /* by enum num_conv_pass */
+    int train;       /* back_weights is wanted */
+    int back_data;   /* back_data is wanted */
+    int relu;        /* without train: y = max(., 0) */
+    int add;         /* without train: y += . first */
+};
+
+struct num_conv;
+
+/* num_conv_out() describes y. */
+struct num_map num_conv_out(const struct num_conv_spec *spec);
+
+/*
+ * num_conv_new() prepares the convolution for the number of threads in force
+ * (num/threads.h), which must stay.  NULL when the processor cannot do it:
+ * bfloat16 without AVX-512.
+ */
+struct num_conv *num_conv_new(struct num_dnn *dnn,
+                              const struct num_conv_spec *spec);
+void num_conv_free(struct num_conv *conv);
+
+/* num_conv_scratch() returns the bytes of scratch (64-aligned) for any call. */
+size_t num_conv_scratch(const struct num_conv *conv);
+
+/* num_conv_name() returns oneDNN's name of what does a pass ("jit:avx512_core",
+ * "jit_wino_4x3:avx512_core"), or "-" for a pass that is not wanted. */
+const char *num_conv_name(const struct num_conv *conv, enum num_conv_pass pass);
+
+/*
+ * y from x; dx from dy; dw and db from x and dy.
+ *   x, dx  maps as spec.in;  y, dy  maps as num_conv_out()
+ *   w, dw  [out,in,kernel,kernel];  b, db [out], NULL without bias
+ *   accumulate = 1 adds to dw and db, 0 overwrites
+ */
+void num_conv_forward(const struct num_conv *conv, const void *x,
+                      const float *w, const float *b, void *y, void *scratch);
+void num_conv_back_data(const struct num_conv *conv, const void *dy,
+                        const float *w, void *dx, void *scratch);
+void num_conv_back_weights(const struct num_conv *conv, const void *x,
+                           const void *dy, float *dw, float *db, int accumulate,
+                           void *scratch);
+
+/* The equation in loops, for plain f32 maps: the definition. */
+void num_conv_forward_plain(const struct num_conv_spec *spec, const float *x,
+                            const float *w, const float *b, float *y);
+void num_conv_back_data_plain(const struct num_conv_spec *spec, const float *dy,
+                              const float *w, float *dx);
+void num_conv_back_weights_plain(const struct num_conv_spec *spec,
+                                 const float *x, const float *dy, float *dw,
+                                 float *db);
+
+#endif

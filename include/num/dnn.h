@@ -1,0 +1,16 @@
+#ifndef NUM_DNN_H
+#define NUM_DNN_H
+
+/*
+ * The processor as oneDNN sees it: what convolutions and pools are made for.
+ * Not to be used by two threads at once.
+ */
+struct num_dnn;
+
+struct num_dnn *num_dnn_new(void);
+void num_dnn_free(struct num_dnn *dnn);
+
+/* num_dnn_bf16() returns 1 when this processor computes in bfloat16. */
+int num_dnn_bf16(void);
+
+#endif

@@ -1,0 +1,59 @@
+#ifndef NUM_POOL_H
+#define NUM_POOL_H
+
+#include "num/dnn.h"
+#include "num/map.h"
+
+/*
+ * Max-pooling of maps:
+ *
+ *     y(i, k, p, q) = max over r, s < kernel of
+ *                     x(i, k, p stride + r - pad, q stride + s - pad)
+ *
+ * over what is inside the image.  The gradient goes to the first of the
+ * largest.
+ */
+struct num_pool_spec {
+    struct num_map in;
+    size_t kernel, stride, pad;
+    int train; /* a gradient is wanted */
+};
+
+struct num_pool;
+
+struct num_map num_pool_out(const struct num_pool_spec *spec);
+
+/* num_pool_new() prepares it; NULL when the processor cannot do it. */
+struct num_pool *num_pool_new(struct num_dnn *dnn,
+                              const struct num_pool_spec *spec);
+void num_pool_free(struct num_pool *pool);
+
+/* num_pool_places() returns the bytes that num_pool_forward() remembers the
+ * places of the largest in; num_pool_scratch() the bytes of scratch. */
+size_t num_pool_places(const struct num_pool *pool);
+size_t num_pool_scratch(const struct num_pool *pool);
+
+/* places [num_pool_places()], written forward and read backward. */
+void num_pool_forward(const struct num_pool *pool, const void *x, void *y,
+                      void *places, void *scratch);
+void num_pool_backward(const struct num_pool *pool, const void *dy,
+                       const void *places, void *dx, void *scratch);
+
+/* The definition, for plain f32 maps. */
+void num_pool_forward_plain(const struct num_pool_spec *spec, const float *x,
+                            float *y);
+void num_pool_backward_plain(const struct num_pool_spec *spec, const float *x,
+                             const float *dy, float *dx);
+
+/*
+ * num_mean() averages each channel of each image, in double, into a plain
+ * matrix; num_mean_back() spreads a gradient over the pixels.
+ *
+ *     h(i, k) = 1 / (h w) sum_p x(i, k, p)         dx(i, k, p) = dh(i, k) / h w
+ *
+ *   x, dx  maps;  h, dh [n,c] f32
+ */
+void num_mean(const struct num_map *map, const void *x, float *h);
+void num_mean_back(const struct num_map *map, const float *dh, void *dx);
+
+#endif

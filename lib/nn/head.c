@@ -1,0 +1,106 @@
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph.h"
+#include "util/err.h"
+
+enum { MAX_WIDTH = 65536, MAX_LAYERS = 16 };
+
+/* A head spec, read: "512-128-bn" is two widths with batch norm between. */
+struct head {
+    size_t layers, width[MAX_LAYERS];
+    int norm;
+};
+
+/* Returns 0, or -1 where it is not to be read. */
+static int
+parse(const char *spec, struct head *head)
+{
+    *head = (struct head){0};
+    if (!strcmp(spec, "none"))
+        return 0;
+    for (;;) {
+        unsigned long width;
+        char *end;
+
+        if (!isdigit((unsigned char)*spec) || head->layers == MAX_LAYERS)
+            return -1;
+        width = strtoul(spec, &end, 10);
+        if (width < 1 || width > MAX_WIDTH || (*end && *end != '-'))
+            return -1;
+        head->width[head->layers++] = width;
+        if (!*end)
+            return 0;
+        spec = end + 1;
+        if (!strcmp(spec, "bn")) {
+            head->norm = 1;
+            return 0;
+        }
+    }
+}
+
+int
+nn_head_judge(const char *spec, struct err *err)
+{
+    struct head head;
+
+    if (!parse(spec, &head))
+        return 0;
+    return err_set(err,
+                   "bad head '%s': want widths up to %d such as '512-128' or "
+                   "'512-128-bn', or 'none'",
+                   spec, MAX_WIDTH);
+}
+
+/* A linear layer, with its tensors; images are rows of c h w numbers. */
+static size_t
+linear(struct nn_graph *graph, const char *name, size_t in, size_t out)
+{
+    const struct num_map *map = &graph->values[in];
+
+    return nn_graph_linear(
+        graph, in,
+        nn_graph_linear_tensors(graph, name, out, map->c * map->h * map->w));
+}
+
+size_t
+nn_head(struct nn_graph *graph, const char *spec, size_t x)
+{
+    struct head head;
+    size_t at = 0; // in nn.Sequential
+
+    REQUIRE(!parse(spec, &head));
+    for (size_t i = 0; i < head.layers; i++) {
+        size_t norm = nn_none;
+        char name[32];
+
+        snprintf(name, sizeof name, "head.%zu", at++);
+        x = linear(graph, name, x, head.width[i]);
+        if (i + 1 == head.layers)
+            break;
+        if (head.norm) {
+            snprintf(name, sizeof name, "head.%zu", at++);
+            norm = nn_graph_norm_tensors(graph, name, NUM_NORM_BATCH,
+                                         head.width[i]);
+        }
+        x = nn_graph_norm(graph, x, norm,
+                          head.norm ? NUM_NORM_BATCH : NUM_NORM_NONE, nn_none,
+                          1);
+        at++; // the ReLU
+    }
+    return x;
+}
+
+size_t
+nn_perceptron(struct nn_graph *graph, const struct nn_spec *spec, size_t x)
+{
+    size_t width = spec->hidden ? (size_t)spec->hidden : 512;
+
+    if (!strcmp(spec->arch, "linear"))
+        return linear(graph, "fc", x, width);
+    x = linear(graph, "fc1", x, width);
+    x = nn_graph_norm(graph, x, nn_none, NUM_NORM_NONE, nn_none, 1);
+    return linear(graph, "fc2", x, width);
+}

@@ -1,0 +1,382 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/net.h"
+#include "run.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+/* Plans are kept for this many row counts: full batches, the last one of an
+ * epoch, and what a caller asks for besides. */
+enum { PLANS = 4 };
+
+/* Memory and plans of one mode. */
+struct mode {
+    struct nn_plan *plan[PLANS];
+    size_t next; /* the one to go when another is wanted */
+    char *block;
+    size_t bytes;
+};
+
+struct nn_net {
+    struct nn_graph graph;
+    struct num_dnn *dnn;
+    float mean[4], deviation[4];
+    size_t max_rows;
+    int direct, train;
+    float *params, *grads, *statistics;
+    struct mode training, inference;
+    char *table;
+    const struct nn_plan *last; /* of the last nn_net_forward() */
+};
+
+static int
+one_of(const char *value, const char *field, const char *choices,
+       struct err *err)
+{
+    const char *found = strstr(choices, value);
+    size_t len = strlen(value);
+
+    if (len && found && (found == choices || found[-1] == ' ') &&
+        (!found[len] || found[len] == ' '))
+        return 0;
+    return err_set(err, "no %s '%s': want one of %s", field, value, choices);
+}
+
+static int
+in_range(long value, const char *field, long low, long high, struct err *err)
+{
+    if (value >= low && value <= high)
+        return 0;
+    return err_set(err, "bad %s %ld: want %ld to %ld", field, value, low, high);
+}
+
+/* Everything about the spec that does not need a graph. */
+static int
+judge(const struct nn_spec *spec, size_t max_rows, struct err *err)
+{
+    if (one_of(spec->arch, "encoder",
+               "resnet18 resnet34 resnet50 resnet8 resnet20 mlp linear", err) ||
+        one_of(spec->stem, "stem", "imagenet small", err) ||
+        one_of(spec->norm, "norm", "batch group none", err) ||
+        nn_head_judge(spec->head, err) ||
+        in_range(spec->width, "width", 0, 1024, err) ||
+        in_range(spec->hidden, "hidden width", 0, 65536, err) ||
+        in_range((long)spec->height, "image height", 8, 1024, err) ||
+        in_range((long)spec->image_width, "image width", 8, 1024, err) ||
+        in_range((long)max_rows, "number of rows", 1, 1 << 20, err))
+        return -1;
+    if (spec->channels != 1 && spec->channels != 3)
+        return err_set(err, "images of %zu channels: want 1 or 3",
+                       spec->channels);
+    for (size_t k = 0; k < spec->channels; k++)
+        if (!(spec->deviation[k] > 0))
+            return err_set(err, "deviation of channel %zu is not above 0", k);
+    if (!spec->bf16 || !nn_resnet_known(spec->arch))
+        return 0;
+    if (!num_dnn_bf16())
+        return err_set(err, "bfloat16 needs a processor with AVX-512");
+    if (nn_resnet_width(spec) % 16)
+        return err_set(err,
+                       "bfloat16 needs a width in multiples of 16, not %zu",
+                       nn_resnet_width(spec));
+    return 0;
+}
+
+static void
+build(struct nn_graph *graph, const struct nn_spec *spec)
+{
+    int resnet = nn_resnet_known(spec->arch);
+    struct num_map images = {
+        .c = spec->channels,
+        .h = spec->height,
+        .w = spec->image_width,
+        .block = 1,
+        .bf16 = resnet && spec->bf16,
+    };
+    size_t x = nn_graph_value(graph, images);
+
+    graph->feature =
+        resnet ? nn_resnet(graph, spec, x) : nn_perceptron(graph, spec, x);
+    graph->feature_ops = graph->n_ops;
+    graph->output = nn_head(graph, spec->head, graph->feature);
+}
+
+/* The plan for n images, made where it is not there yet. */
+static const struct nn_plan *
+plan_for(struct nn_net *net, size_t n, int train)
+{
+    struct mode *mode = train ? &net->training : &net->inference;
+    struct nn_plan *plan;
+
+    for (size_t i = 0; i < PLANS; i++)
+        if (mode->plan[i] && mode->plan[i]->n == n)
+            return mode->plan[i];
+    plan = nn_plan_new(&net->graph, net->dnn, n, train, net->direct);
+    if (!plan)
+        return NULL;
+    if (net->last == mode->plan[mode->next])
+        net->last = NULL;
+    nn_plan_free(mode->plan[mode->next]);
+    mode->plan[mode->next] = plan;
+    mode->next = (mode->next + 1) % PLANS;
+    if (mode->bytes < plan->bytes) {
+        free(mode->block);
+        mode->block = mem_aligned(plan->bytes, 1);
+        mode->bytes = plan->bytes;
+    }
+    return plan;
+}
+
+/* What nn_net_table() returns. */
+static char *
+table_of(const struct nn_graph *graph, const struct nn_plan *plan)
+{
+    char *text = mem_text("");
+
+    for (size_t i = 0; i < graph->n_ops; i++) {
+        const struct nn_op *op = &graph->ops[i];
+        const struct num_map *in = &graph->values[op->in];
+        const struct num_map *out = &graph->values[op->out];
+        const struct num_conv *conv = plan->steps[i].conv;
+        char *more;
+
+        if (!conv)
+            continue;
+        more = mem_format("%s%s %zux%zux%zu %zux%zux%zu %s %s %s\n", text,
+                          graph->tensors[op->tensor].name, in->c, in->h, in->w,
+                          out->c, out->h, out->w,
+                          num_conv_name(conv, NUM_CONV_FORWARD),
+                          num_conv_name(conv, NUM_CONV_BACK_DATA),
+                          num_conv_name(conv, NUM_CONV_BACK_WEIGHTS));
+        free(text);
+        text = more;
+    }
+    return text;
+}
+
+struct nn_net *
+nn_net_new(const struct nn_spec *spec, size_t max_rows, int train,
+           struct err *err)
+{
+    const struct nn_plan *plan;
+    struct nn_net *net;
+
+    if (judge(spec, max_rows, err))
+        return NULL;
+    net = mem_array(1, sizeof *net);
+    memcpy(net->mean, spec->mean, sizeof spec->mean);
+    memcpy(net->deviation, spec->deviation, sizeof spec->deviation);
+    net->max_rows = max_rows;
+    net->direct = spec->direct;
+    net->train = train;
+    build(&net->graph, spec);
+    net->params = mem_aligned(net->graph.params, sizeof(float));
+    net->statistics = mem_aligned(net->graph.statistics, sizeof(float));
+    if (train)
+        net->grads = mem_aligned(net->graph.params, sizeof(float));
+    net->dnn = num_dnn_new();
+    plan = plan_for(net, max_rows, train);
+    if (!plan) {
+        err_set(err, "this processor cannot run '%s' as asked", spec->arch);
+        nn_net_free(net);
+        return NULL;
+    }
+    net->table = table_of(&net->graph, plan);
+    return net;
+}
+
+static void
+mode_release(struct mode *mode)
+{
+    for (size_t i = 0; i < PLANS; i++)
+        nn_plan_free(mode->plan[i]);
+    free(mode->block);
+    *mode = (struct mode){.block = NULL};
+}
+
+void
+nn_net_free(struct nn_net *net)
+{
+    if (!net)
+        return;
+    mode_release(&net->training);
+    mode_release(&net->inference);
+    num_dnn_free(net->dnn);
+    nn_graph_release(&net->graph);
+    free(net->table);
+    free(net->params);
+    free(net->grads);
+    free(net->statistics);
+    free(net);
+}
+
+/* Fills a tensor: normal of that deviation, or uniform within +-bound. */
+static void
+draw(struct nn_net *net, uint64_t seed, size_t number, double deviation,
+     double bound)
+{
+    const struct nn_tensor *t = &net->graph.tensors[number];
+    float *x = net->params + t->offset;
+    struct rng rng;
+
+    rng_init(&rng, seed, RNG_INIT, number, 0, 0);
+    for (size_t i = 0; i < t->count; i++)
+        x[i] = (float)(bound > 0 ? rng_range(&rng, -bound, bound)
+                                 : deviation * rng_normal(&rng));
+}
+
+static void
+fill(struct nn_net *net, size_t number, float value)
+{
+    const struct nn_tensor *t = &net->graph.tensors[number];
+    float *x = (t->statistic ? net->statistics : net->params) + t->offset;
+
+    for (size_t i = 0; i < t->count; i++)
+        x[i] = value;
+}
+
+void
+nn_net_init(struct nn_net *net, uint64_t seed)
+{
+    for (size_t i = 0; i < net->graph.n_ops; i++) {
+        const struct nn_op *op = &net->graph.ops[i];
+        const struct nn_tensor *w;
+        double bound, fan_out;
+
+        if (op->tensor == nn_none)
+            continue;
+        if (op->kind == NN_NORM) {
+            fill(net, op->tensor, 1);
+            fill(net, op->tensor + 1, 0);
+            if (op->norm == NUM_NORM_BATCH) {
+                fill(net, op->tensor + 2, 0);
+                fill(net, op->tensor + 3, 1);
+            }
+            continue;
+        }
+        w = &net->graph.tensors[op->tensor];
+        bound = sqrt((double)w->shape[0] / (double)w->count); // 1/sqrt(fan_in)
+        fan_out = (double)(w->count / w->shape[1]);
+        draw(net, seed, op->tensor, sqrt(2 / fan_out),
+             op->kind == NN_LINEAR ? bound : 0);
+        if (op->bias)
+            draw(net, seed, op->tensor + 1, 0, bound);
+    }
+}
+
+size_t
+nn_net_features(const struct nn_net *net)
+{
+    return net->graph.values[net->graph.feature].c;
+}
+
+size_t
+nn_net_dim(const struct nn_net *net)
+{
+    return net->graph.values[net->graph.output].c;
+}
+
+const struct nn_tensor *
+nn_net_tensors(const struct nn_net *net, size_t *n)
+{
+    *n = net->graph.n_tensors;
+    return net->graph.tensors;
+}
+
+float *
+nn_net_params(struct nn_net *net, size_t *count)
+{
+    if (count)
+        *count = net->graph.params;
+    return net->params;
+}
+
+float *
+nn_net_statistics(struct nn_net *net, size_t *count)
+{
+    if (count)
+        *count = net->graph.statistics;
+    return net->statistics;
+}
+
+float *
+nn_net_grads(struct nn_net *net)
+{
+    return net->grads;
+}
+
+/* Puts the images into a plan's block; returns what is needed to run it. */
+static struct nn_run
+start(struct nn_net *net, size_t n, const uint8_t *images, int train)
+{
+    const struct nn_plan *plan = plan_for(net, n, train);
+    struct num_map map = net->graph.values[0];
+    struct nn_run run = {&net->graph,
+                         plan,
+                         train ? net->training.block : net->inference.block,
+                         net->params,
+                         net->statistics,
+                         net->grads,
+                         0};
+
+    REQUIRE(plan && n >= 1 && n <= net->max_rows);
+    map.n = n;
+    num_map_pixels(&map, images, net->mean, net->deviation,
+                   run.block + plan->images);
+    return run;
+}
+
+/* Copies rows out of the block, for a caller who wants them. */
+static void
+hand_out(const struct nn_run *run, size_t place, size_t width, float *to)
+{
+    if (to)
+        memcpy(to, run->block + place, run->plan->n * width * sizeof *to);
+}
+
+void
+nn_net_forward(struct nn_net *net, size_t n, const uint8_t *images, float *h,
+               float *z)
+{
+    struct nn_run run;
+
+    REQUIRE(net->train);
+    run = start(net, n, images, 1);
+    nn_run_forward(&run);
+    hand_out(&run, run.plan->feature, nn_net_features(net), h);
+    hand_out(&run, run.plan->output, nn_net_dim(net), z);
+    net->last = run.plan;
+}
+
+void
+nn_net_backward(struct nn_net *net, const float *dz, int add)
+{
+    struct nn_run run = {&net->graph, net->last,       net->training.block,
+                         net->params, net->statistics, net->grads,
+                         add};
+
+    REQUIRE(net->last);
+    memcpy(run.block + run.plan->dz, dz,
+           run.plan->n * nn_net_dim(net) * sizeof *dz);
+    nn_run_backward(&run);
+}
+
+void
+nn_net_infer(struct nn_net *net, size_t n, const uint8_t *images, float *h,
+             float *z)
+{
+    struct nn_run run = start(net, n, images, 0);
+
+    nn_run_infer(&run, z ? net->graph.n_ops : net->graph.feature_ops);
+    hand_out(&run, run.plan->feature, nn_net_features(net), h);
+    hand_out(&run, run.plan->output, nn_net_dim(net), z);
+}
+
+char *
+nn_net_table(const struct nn_net *net)
+{
+    return mem_text(net->table);
+}

@@ -1,0 +1,145 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "graph.h"
+
+/*
+ * Residual networks: He, Zhang, Ren and Sun 2015, arXiv:1512.03385.  The large
+ * ones as torchvision builds and names them (a bottleneck has its stride in
+ * the 3x3), the small ones as section 4.2 has them for CIFAR, with a 1x1
+ * convolution where a shortcut changes its shape.
+ */
+struct family {
+    const char *name;
+    size_t width, stages, blocks[4];
+    int bottleneck;
+};
+
+static const struct family families[] = {
+    {"resnet18", 64, 4, {2, 2, 2, 2}, 0}, {"resnet34", 64, 4, {3, 4, 6, 3}, 0},
+    {"resnet50", 64, 4, {3, 4, 6, 3}, 1}, {"resnet8", 16, 3, {1, 1, 1}, 0},
+    {"resnet20", 16, 3, {3, 3, 3}, 0},
+};
+
+/* What every block of a network shares. */
+struct build {
+    struct nn_graph *graph;
+    enum num_norm_kind norm;
+    size_t block;
+    int bottleneck;
+};
+
+static const struct family *
+find(const char *arch)
+{
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (!strcmp(families[i].name, arch))
+            return &families[i];
+    return NULL;
+}
+
+int
+nn_resnet_known(const char *arch)
+{
+    return find(arch) != NULL;
+}
+
+size_t
+nn_resnet_width(const struct nn_spec *spec)
+{
+    return spec->width ? (size_t)spec->width : find(spec->arch)->width;
+}
+
+/* A convolution with its norm: first their tensors, later their operators. */
+struct pair {
+    size_t conv, norm;
+};
+
+static struct pair
+tensors(const struct build *b, const char *conv, const char *norm, size_t out,
+        size_t in, size_t kernel)
+{
+    struct pair pair;
+
+    pair.conv = nn_graph_conv_tensors(b->graph, conv, out, in, kernel,
+                                      b->norm == NUM_NORM_NONE);
+    pair.norm = nn_graph_norm_tensors(b->graph, norm, b->norm, out);
+    return pair;
+}
+
+static size_t
+apply(const struct build *b, size_t in, struct pair pair, size_t stride,
+      size_t add, int relu)
+{
+    size_t out = nn_graph_conv(b->graph, in, pair.conv, b->block, stride);
+
+    return nn_graph_norm(b->graph, out, pair.norm, b->norm, add, relu);
+}
+
+/* One residual block, named "layer1.0"; returns relu(in + what it computes).
+ * The shortcut runs first, so that its result is there to be added to. */
+static size_t
+residual(const struct build *b, size_t in, const char *name, size_t width,
+         size_t stride)
+{
+    int parts = b->bottleneck ? 3 : 2;
+    size_t c = b->graph->values[in].c, out = b->bottleneck ? 4 * width : width;
+    size_t shortcut = in;
+    struct pair part[3];
+
+    for (int i = 0; i < parts; i++) {
+        char conv[64], norm[64];
+
+        snprintf(conv, sizeof conv, "%s.conv%d", name, i + 1);
+        snprintf(norm, sizeof norm, "%s.bn%d", name, i + 1);
+        part[i] = tensors(b, conv, norm, i == parts - 1 ? out : width,
+                          i ? width : c, b->bottleneck && i != 1 ? 1 : 3);
+    }
+    if (stride != 1 || c != out) {
+        char conv[64], norm[64];
+
+        snprintf(conv, sizeof conv, "%s.downsample.0", name);
+        snprintf(norm, sizeof norm, "%s.downsample.1", name);
+        shortcut =
+            apply(b, in, tensors(b, conv, norm, out, c, 1), stride, nn_none, 0);
+    }
+    for (int i = 0; i < parts; i++) {
+        int last = i == parts - 1, strided = b->bottleneck ? i == 1 : i == 0;
+
+        in = apply(b, in, part[i], strided ? stride : 1,
+                   last ? shortcut : nn_none, 1);
+    }
+    return in;
+}
+
+static enum num_norm_kind
+norm_of(const struct nn_spec *spec)
+{
+    if (!strcmp(spec->norm, "batch"))
+        return NUM_NORM_BATCH;
+    return strcmp(spec->norm, "group") ? NUM_NORM_NONE : NUM_NORM_GROUP;
+}
+
+size_t
+nn_resnet(struct nn_graph *graph, const struct nn_spec *spec, size_t in)
+{
+    const struct family *family = find(spec->arch);
+    size_t width = nn_resnet_width(spec), c = graph->values[in].c;
+    int large = !strcmp(spec->stem, "imagenet");
+    struct build b = {graph, norm_of(spec), num_map_block(width),
+                      family->bottleneck};
+    size_t x =
+        apply(&b, in, tensors(&b, "conv1", "bn1", width, c, large ? 7 : 3),
+              large ? 2 : 1, nn_none, 1);
+
+    if (large)
+        x = nn_graph_max(graph, x, 3, 2);
+    for (size_t s = 0; s < family->stages; s++)
+        for (size_t i = 0; i < family->blocks[s]; i++) {
+            char name[32];
+
+            snprintf(name, sizeof name, "layer%zu.%zu", s + 1, i);
+            x = residual(&b, x, name, width << s, s && !i ? 2 : 1);
+        }
+    return nn_graph_mean(graph, x);
+}

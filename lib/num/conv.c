@@ -1,0 +1,297 @@
+#include <stdlib.h>
+
+#include "dnn_op.h"
+#include "num/conv.h"
+#include "util/err.h"
+#include "util/mem.h"
+
+enum { ALIGN = 64 };
+
+struct num_conv {
+    struct num_conv_spec spec;
+    const struct num_dnn *dnn;
+    struct dnn_op pass[3];
+    struct dnn_op to[2];   /* weights out of OIHW: forward, back_data */
+    struct dnn_op from[2]; /* gradient into OIHW: overwritten, added to */
+    size_t weights;        /* bytes for weights in any layout */
+};
+
+/* The descriptions that the three passes share. */
+struct shape {
+    dnnl_memory_desc_t x, y, bias;
+    dnnl_memory_desc_t plain;     /* f32 OIHW weights */
+    dnnl_memory_desc_t any, dany; /* weights and gradient as oneDNN likes */
+    dnnl_dims_t strides, low, high;
+};
+
+struct num_map
+num_conv_out(const struct num_conv_spec *spec)
+{
+    struct num_map y = spec->in;
+
+    y.c = spec->out;
+    y.h = (spec->in.h + 2 * spec->pad - spec->kernel) / spec->stride + 1;
+    y.w = (spec->in.w + 2 * spec->pad - spec->kernel) / spec->stride + 1;
+    y.block = spec->block;
+    return y;
+}
+
+static struct shape
+shape_of(const struct num_conv_spec *spec)
+{
+    struct num_map y = num_conv_out(spec);
+    dnnl_dim_t k = (dnnl_dim_t)spec->kernel, step = (dnnl_dim_t)spec->stride;
+    dnnl_dim_t pad = (dnnl_dim_t)spec->pad;
+    dnnl_dims_t w = {(dnnl_dim_t)spec->out, (dnnl_dim_t)spec->in.c, k, k};
+    struct shape s = {
+        .x = dnn_map(&spec->in),
+        .y = dnn_map(&y),
+        .strides = {step, step},
+        .low = {pad, pad},
+        .high = {((dnnl_dim_t)y.h - 1) * step + k - (dnnl_dim_t)spec->in.h -
+                     pad,
+                 ((dnnl_dim_t)y.w - 1) * step + k - (dnnl_dim_t)spec->in.w -
+                     pad},
+    };
+
+    if (spec->bias)
+        dnn_ok(dnnl_memory_desc_init_by_tag(&s.bias, 1, w, dnnl_f32, dnnl_x));
+    dnn_ok(dnnl_memory_desc_init_by_tag(&s.plain, 4, w, dnnl_f32, dnnl_oihw));
+    dnn_ok(dnnl_memory_desc_init_by_tag(&s.any, 4, w,
+                                        spec->in.bf16 ? dnnl_bf16 : dnnl_f32,
+                                        dnnl_format_tag_any));
+    dnn_ok(dnnl_memory_desc_init_by_tag(&s.dany, 4, w, dnnl_f32,
+                                        dnnl_format_tag_any));
+    return s;
+}
+
+/* One pass described, by one algorithm. */
+static dnnl_convolution_desc_t
+describe(const struct num_conv_spec *spec, const struct shape *s,
+         enum num_conv_pass pass, dnnl_alg_kind_t how)
+{
+    dnnl_prop_kind_t kind =
+        spec->train ? dnnl_forward_training : dnnl_forward_inference;
+    const dnnl_memory_desc_t *bias = spec->bias ? &s->bias : NULL;
+    dnnl_convolution_desc_t desc;
+
+    if (pass == NUM_CONV_FORWARD)
+        dnn_ok(dnnl_convolution_forward_desc_init(&desc, kind, how, &s->x,
+                                                  &s->any, bias, &s->y,
+                                                  s->strides, s->low, s->high));
+    else if (pass == NUM_CONV_BACK_DATA)
+        dnn_ok(dnnl_convolution_backward_data_desc_init(
+            &desc, how, &s->x, &s->any, &s->y, s->strides, s->low, s->high));
+    else
+        dnn_ok(dnnl_convolution_backward_weights_desc_init(
+            &desc, how, &s->x, &s->dany, bias, &s->y, s->strides, s->low,
+            s->high));
+    return desc;
+}
+
+/* What happens to y beyond the sum: first added, then clipped. */
+static dnnl_primitive_attr_t
+attributes(const struct num_conv_spec *spec)
+{
+    dnnl_primitive_attr_t attr = dnn_attr();
+    dnnl_post_ops_t post;
+
+    dnn_ok(dnnl_post_ops_create(&post));
+    if (spec->add)
+        dnn_ok(dnnl_post_ops_append_sum(post, 1));
+    if (spec->relu)
+        dnn_ok(dnnl_post_ops_append_eltwise(post, 1, dnnl_eltwise_relu, 0, 0));
+    dnn_ok(dnnl_primitive_attr_set_post_ops(attr, post));
+    dnn_ok(dnnl_post_ops_destroy(post));
+    return attr;
+}
+
+/* Finds an implementation of a pass: Winograd where it is wanted and there,
+ * else direct.  NULL when there is none. */
+static dnnl_primitive_desc_t
+find(const struct num_dnn *dnn, const struct num_conv_spec *spec,
+     const struct shape *s, enum num_conv_pass pass,
+     const_dnnl_primitive_desc_t forward)
+{
+    dnnl_alg_kind_t how = spec->winograd[pass] ? dnnl_convolution_winograd
+                                               : dnnl_convolution_direct;
+    dnnl_primitive_attr_t attr =
+        pass == NUM_CONV_FORWARD ? attributes(spec) : dnn_attr();
+    dnnl_primitive_desc_t found = NULL;
+    dnnl_status_t status;
+
+    do {
+        dnnl_convolution_desc_t desc = describe(spec, s, pass, how);
+
+        status = dnnl_primitive_desc_create(&found, &desc, attr, dnn->engine,
+                                            forward);
+        if (how == dnnl_convolution_direct)
+            break;
+        how = dnnl_convolution_direct;
+    } while (status != dnnl_success);
+    dnn_ok(dnnl_primitive_attr_destroy(attr));
+    return status == dnnl_success ? found : NULL;
+}
+
+/* Makes one pass, with the reorder of its weights; 0, or -1 without one. */
+static int
+make_pass(struct num_conv *conv, const struct shape *s, enum num_conv_pass pass,
+          const_dnnl_primitive_desc_t forward)
+{
+    static const int args[3][3] = {
+        {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
+        {DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_SRC},
+        {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST},
+    };
+    const struct num_dnn *dnn = conv->dnn;
+    const struct num_conv_spec *spec = &conv->spec;
+    struct dnn_op *op = &conv->pass[pass];
+    dnnl_primitive_desc_t desc = find(dnn, spec, s, pass, forward);
+    dnnl_memory_desc_t w;
+
+    if (!desc)
+        return -1;
+    w = *dnnl_primitive_desc_query_md(desc,
+                                      pass == NUM_CONV_BACK_WEIGHTS
+                                          ? dnnl_query_diff_weights_md
+                                          : dnnl_query_weights_md,
+                                      0);
+    dnn_op_init(op, dnn, desc);
+    dnn_op_arg(op, dnn, args[pass][0],
+               pass == NUM_CONV_BACK_DATA ? &s->y : &s->x);
+    dnn_op_arg(op, dnn, args[pass][1], &w);
+    dnn_op_arg(op, dnn, args[pass][2],
+               pass == NUM_CONV_BACK_DATA ? &s->x : &s->y);
+    if (spec->bias && pass != NUM_CONV_BACK_DATA)
+        dnn_op_arg(op, dnn,
+                   pass == NUM_CONV_FORWARD ? DNNL_ARG_BIAS
+                                            : DNNL_ARG_DIFF_BIAS,
+                   &s->bias);
+    if (pass == NUM_CONV_BACK_WEIGHTS) {
+        dnn_op_reorder(&conv->from[0], dnn, &w, &s->plain, 0);
+        dnn_op_reorder(&conv->from[1], dnn, &w, &s->plain, 1);
+    } else {
+        dnn_op_reorder(&conv->to[pass], dnn, &s->plain, &w, 0);
+    }
+    if (conv->weights < dnn_size(&w))
+        conv->weights = dnn_size(&w);
+    return 0;
+}
+
+struct num_conv *
+num_conv_new(struct num_dnn *dnn, const struct num_conv_spec *spec)
+{
+    struct num_conv *conv = mem_array(1, sizeof *conv);
+    struct shape s = shape_of(spec);
+    dnnl_primitive_desc_t forward = NULL;
+    int bad;
+
+    REQUIRE(!spec->train || (!spec->relu && !spec->add));
+    conv->dnn = dnn;
+    conv->spec = *spec;
+    bad = make_pass(conv, &s, NUM_CONV_FORWARD, NULL);
+    if (!bad && (spec->train || spec->back_data)) {
+        // backward passes want to see a forward one, which need not run
+        forward = find(dnn, spec, &s, NUM_CONV_FORWARD, NULL);
+        if (spec->back_data)
+            bad |= make_pass(conv, &s, NUM_CONV_BACK_DATA, forward);
+        if (spec->train)
+            bad |= make_pass(conv, &s, NUM_CONV_BACK_WEIGHTS, forward);
+        dnn_ok(dnnl_primitive_desc_destroy(forward));
+    }
+    if (bad) {
+        num_conv_free(conv);
+        return NULL;
+    }
+    return conv;
+}
+
+void
+num_conv_free(struct num_conv *conv)
+{
+    if (!conv)
+        return;
+    for (int i = 0; i < 3; i++)
+        dnn_op_release(&conv->pass[i]);
+    for (int i = 0; i < 2; i++) {
+        dnn_op_release(&conv->to[i]);
+        dnn_op_release(&conv->from[i]);
+    }
+    free(conv);
+}
+
+/* Scratch is the weights in the layout wanted, a bias gradient to be added,
+ * and what the primitives ask for. */
+static size_t
+aligned(size_t bytes)
+{
+    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static size_t
+bias_bytes(const struct num_conv *conv)
+{
+    return conv->spec.bias ? aligned(conv->spec.out * sizeof(float)) : 0;
+}
+
+size_t
+num_conv_scratch(const struct num_conv *conv)
+{
+    size_t most = 0;
+
+    for (int i = 0; i < 3; i++)
+        most = conv->pass[i].room > most ? conv->pass[i].room : most;
+    for (int i = 0; i < 2; i++) {
+        most = conv->to[i].room > most ? conv->to[i].room : most;
+        most = conv->from[i].room > most ? conv->from[i].room : most;
+    }
+    return aligned(conv->weights) + bias_bytes(conv) + aligned(most);
+}
+
+const char *
+num_conv_name(const struct num_conv *conv, enum num_conv_pass pass)
+{
+    return conv->pass[pass].primitive ? conv->pass[pass].name : "-";
+}
+
+/* Brings weights into the layout of a pass and runs it. */
+static void
+run_with_weights(const struct num_conv *conv, enum num_conv_pass pass,
+                 const void *from, const float *w, const float *b, void *to,
+                 void *scratch)
+{
+    void *own = scratch, *rest = (char *)scratch + aligned(conv->weights);
+
+    dnn_op_run(&conv->to[pass], conv->dnn, (void *[]){(void *)w, own}, rest);
+    dnn_op_run(&conv->pass[pass], conv->dnn,
+               (void *[]){(void *)from, own, to, (void *)b}, rest);
+}
+
+void
+num_conv_forward(const struct num_conv *conv, const void *x, const float *w,
+                 const float *b, void *y, void *scratch)
+{
+    run_with_weights(conv, NUM_CONV_FORWARD, x, w, b, y, scratch);
+}
+
+void
+num_conv_back_data(const struct num_conv *conv, const void *dy, const float *w,
+                   void *dx, void *scratch)
+{
+    run_with_weights(conv, NUM_CONV_BACK_DATA, dy, w, NULL, dx, scratch);
+}
+
+void
+num_conv_back_weights(const struct num_conv *conv, const void *x,
+                      const void *dy, float *dw, float *db, int accumulate,
+                      void *scratch)
+{
+    char *own = scratch, *bias = own + aligned(conv->weights);
+    char *rest = bias + bias_bytes(conv);
+
+    dnn_op_run(&conv->pass[NUM_CONV_BACK_WEIGHTS], conv->dnn,
+               (void *[]){(void *)x, own, (void *)dy, bias}, rest);
+    dnn_op_run(&conv->from[!!accumulate], conv->dnn, (void *[]){own, dw}, rest);
+    for (size_t o = 0; conv->spec.bias && o < conv->spec.out; o++)
+        db[o] = (accumulate ? db[o] : 0) + ((float *)bias)[o];
+}

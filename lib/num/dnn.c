@@ -1,0 +1,155 @@
+#include <stdlib.h>
+
+#include "dnn_op.h"
+#include "util/err.h"
+#include "util/mem.h"
+
+void
+dnn_ok(dnnl_status_t status)
+{
+    REQUIRE(status == dnnl_success);
+}
+
+struct num_dnn *
+num_dnn_new(void)
+{
+    struct num_dnn *dnn = mem_array(1, sizeof *dnn);
+
+    dnn_ok(dnnl_engine_create(&dnn->engine, dnnl_cpu, 0));
+    dnn_ok(dnnl_stream_create(&dnn->stream, dnn->engine,
+                              dnnl_stream_default_flags));
+    return dnn;
+}
+
+void
+num_dnn_free(struct num_dnn *dnn)
+{
+    if (!dnn)
+        return;
+    dnn_ok(dnnl_stream_destroy(dnn->stream));
+    dnn_ok(dnnl_engine_destroy(dnn->engine));
+    free(dnn);
+}
+
+int
+num_dnn_bf16(void)
+{
+    dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
+
+    return (isa & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+}
+
+dnnl_memory_desc_t
+dnn_map(const struct num_map *map)
+{
+    dnnl_dims_t dims = {(dnnl_dim_t)map->n, (dnnl_dim_t)map->c,
+                        (dnnl_dim_t)map->h, (dnnl_dim_t)map->w};
+    dnnl_format_tag_t tag = map->block == 16  ? dnnl_nChw16c
+                            : map->block == 8 ? dnnl_nChw8c
+                                              : dnnl_nchw;
+    dnnl_memory_desc_t desc;
+
+    REQUIRE(map->c % map->block == 0);
+    dnn_ok(dnnl_memory_desc_init_by_tag(&desc, 4, dims,
+                                        map->bf16 ? dnnl_bf16 : dnnl_f32, tag));
+    return desc;
+}
+
+size_t
+dnn_size(const dnnl_memory_desc_t *desc)
+{
+    return dnnl_memory_desc_get_size(desc);
+}
+
+dnnl_primitive_attr_t
+dnn_attr(void)
+{
+    dnnl_primitive_attr_t attr;
+
+    dnn_ok(dnnl_primitive_attr_create(&attr));
+    dnn_ok(dnnl_primitive_attr_set_scratchpad_mode(attr,
+                                                   dnnl_scratchpad_mode_user));
+    return attr;
+}
+
+void
+dnn_op_init(struct dnn_op *op, const struct num_dnn *dnn,
+            dnnl_primitive_desc_t desc)
+{
+    const dnnl_memory_desc_t *pad =
+        dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0);
+
+    *op = (struct dnn_op){0};
+    dnn_ok(dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0,
+                                     &op->name));
+    dnn_ok(dnnl_memory_create(&op->scratchpad, pad, dnn->engine,
+                              DNNL_MEMORY_NONE));
+    op->room = dnn_size(pad);
+    dnn_ok(dnnl_primitive_create(&op->primitive, desc));
+    dnn_ok(dnnl_primitive_desc_destroy(desc));
+}
+
+void
+dnn_op_arg(struct dnn_op *op, const struct num_dnn *dnn, int which,
+           const dnnl_memory_desc_t *desc)
+{
+    dnnl_exec_arg_t *arg = &op->arg[op->count++];
+
+    REQUIRE(op->count <= DNN_ARGS);
+    arg->arg = which;
+    dnn_ok(
+        dnnl_memory_create(&arg->memory, desc, dnn->engine, DNNL_MEMORY_NONE));
+}
+
+void
+dnn_op_run(const struct dnn_op *op, const struct num_dnn *dnn,
+           void *const *data, void *scratch)
+{
+    dnnl_exec_arg_t arg[DNN_ARGS + 1];
+
+    for (int i = 0; i < op->count; i++) {
+        arg[i] = op->arg[i];
+        dnn_ok(dnnl_memory_set_data_handle(arg[i].memory, data[i]));
+    }
+    arg[op->count] = (dnnl_exec_arg_t){DNNL_ARG_SCRATCHPAD, op->scratchpad};
+    dnn_ok(dnnl_memory_set_data_handle(op->scratchpad, scratch));
+    dnn_ok(
+        dnnl_primitive_execute(op->primitive, dnn->stream, op->count + 1, arg));
+    dnn_ok(dnnl_stream_wait(dnn->stream));
+}
+
+void
+dnn_op_release(struct dnn_op *op)
+{
+    for (int i = 0; i < op->count; i++)
+        dnn_ok(dnnl_memory_destroy(op->arg[i].memory));
+    if (op->primitive) {
+        dnn_ok(dnnl_memory_destroy(op->scratchpad));
+        dnn_ok(dnnl_primitive_destroy(op->primitive));
+    }
+    *op = (struct dnn_op){0};
+}
+
+void
+dnn_op_reorder(struct dnn_op *op, const struct num_dnn *dnn,
+               const dnnl_memory_desc_t *from, const dnnl_memory_desc_t *to,
+               int add)
+{
+    dnnl_primitive_attr_t attr = dnn_attr();
+    dnnl_primitive_desc_t desc;
+
+    if (add) {
+        dnnl_post_ops_t post;
+
+        dnn_ok(dnnl_post_ops_create(&post));
+        dnn_ok(dnnl_post_ops_append_sum(post, 1));
+        dnn_ok(dnnl_primitive_attr_set_post_ops(attr, post));
+        dnn_ok(dnnl_post_ops_destroy(post));
+    }
+    dnn_ok(dnnl_reorder_primitive_desc_create(&desc, from, dnn->engine, to,
+                                              dnn->engine, attr));
+    dnn_ok(dnnl_primitive_attr_destroy(attr));
+    dnn_op_init(op, dnn, desc);
+    dnn_op_arg(op, dnn, DNNL_ARG_FROM, from);
+    dnn_op_arg(op, dnn, DNNL_ARG_TO, to);
+}

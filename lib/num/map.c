@@ -1,0 +1,92 @@
+#include <dnnl.h>
+
+#include "lanes.h"
+#include "num/map.h"
+#include "util/err.h"
+
+size_t
+num_map_block(size_t c)
+{
+    dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
+    int wide = (isa & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+
+    if (wide && c % 16 == 0)
+        return 16;
+    return c % 8 == 0 ? 8 : 1;
+}
+
+size_t
+num_map_size(const struct num_map *map)
+{
+    return map->n * map->c * map->h * map->w;
+}
+
+size_t
+num_map_bytes(const struct num_map *map)
+{
+    return num_map_size(map) * (map->bf16 ? sizeof(uint16_t) : sizeof(float));
+}
+
+/* Where element (i, k, at) is, at = y w + x. */
+static size_t
+place(const struct num_map *map, size_t i, size_t k, size_t at)
+{
+    size_t b = map->block, groups = map->c / b;
+
+    return ((i * groups + k / b) * map->h * map->w + at) * b + k % b;
+}
+
+void
+num_map_put(const struct num_map *map, const float *plain, void *data)
+{
+    size_t pixels = map->h * map->w;
+
+    for (size_t i = 0; i < map->n; i++)
+        for (size_t k = 0; k < map->c; k++)
+            for (size_t at = 0; at < pixels; at++)
+                lanes_keep(data, place(map, i, k, at), 1, lanes_all(*plain++),
+                           map->bf16);
+}
+
+void
+num_map_get(const struct num_map *map, const void *data, float *plain)
+{
+    size_t pixels = map->h * map->w;
+
+    for (size_t i = 0; i < map->n; i++)
+        for (size_t k = 0; k < map->c; k++)
+            for (size_t at = 0; at < pixels; at++)
+                *plain++ =
+                    lanes_first(data, place(map, i, k, at), 1, map->bf16)[0];
+}
+
+void
+num_map_pixels(const struct num_map *map, const uint8_t *u, const float *mean,
+               const float *deviation, void *data)
+{
+    size_t c = map->c, pixels = map->h * map->w;
+    uint16_t half[4][256];
+    float value[4][256];
+
+    REQUIRE(map->block == 1 && c <= 4);
+    for (size_t k = 0; k < c; k++)
+        for (int level = 0; level < 256; level++) {
+            double x = (level / 255. - mean[k]) / deviation[k];
+
+            value[k][level] = (float)x;
+            lanes_keep(half[k], (size_t)level, 1, lanes_all((float)x), 1);
+        }
+
+#pragma omp parallel for schedule(static)
+    for (size_t plane = 0; plane < map->n * c; plane++) {
+        size_t k = plane % c, at = plane * pixels;
+        const uint8_t *from = u + plane / c * pixels * c + k;
+
+        if (map->bf16)
+            for (size_t p = 0; p < pixels; p++)
+                ((uint16_t *)data)[at + p] = half[k][from[p * c]];
+        else
+            for (size_t p = 0; p < pixels; p++)
+                ((float *)data)[at + p] = value[k][from[p * c]];
+    }
+}

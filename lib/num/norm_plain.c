@@ -1,0 +1,116 @@
+#include <math.h>
+
+#include "num/norm.h"
+
+static const double epsilon = 1e-5; // as in the header
+
+/* The channel of element `at` of a plain map. */
+static size_t
+channel(const struct num_norm *norm, size_t at)
+{
+    return at / (norm->map.h * norm->map.w) % norm->map.c;
+}
+
+/* Which mean and variance are its own. */
+static size_t
+count_of(const struct num_norm *norm, size_t at)
+{
+    const struct num_map *map = &norm->map;
+    size_t k = channel(norm, at), image = at / (map->c * map->h * map->w);
+
+    if (norm->kind == NUM_NORM_BATCH)
+        return k;
+    return image * norm->groups + k / (map->c / norm->groups);
+}
+
+/* The mean over those elements whose count is `own` of a_at b_at. */
+static double
+mean_of(const struct num_norm *norm, size_t own, const double *a,
+        const double *b)
+{
+    size_t members = 0;
+    double sum = 0;
+
+    for (size_t at = 0; at < num_map_size(&norm->map); at++) {
+        if (count_of(norm, at) != own)
+            continue;
+        sum += a[at] * b[at];
+        members++;
+    }
+    return sum / (double)members;
+}
+
+void
+num_norm_forward_plain(const struct num_norm *norm, const float *x,
+                       const float *gamma, const float *beta, const float *add,
+                       float *y, float *mean, float *variance, double *work)
+{
+    size_t size = num_map_size(&norm->map);
+    double *one = work, *off = work + size;
+
+    for (size_t own = 0; own < num_norm_counts(norm); own++) {
+        for (size_t at = 0; at < size; at++) {
+            one[at] = 1;
+            off[at] = x[at];
+        }
+        mean[own] = (float)mean_of(norm, own, one, off);
+        for (size_t at = 0; at < size; at++)
+            off[at] = x[at] - (double)mean[own];
+        variance[own] = (float)mean_of(norm, own, off, off);
+    }
+    for (size_t at = 0; at < size; at++) {
+        size_t k = channel(norm, at), own = count_of(norm, at);
+        double out = x[at];
+
+        if (norm->kind != NUM_NORM_NONE)
+            out = gamma[k] * (x[at] - (double)mean[own]) /
+                      sqrt(variance[own] + epsilon) +
+                  beta[k];
+        if (add)
+            out += add[at];
+        y[at] = (float)(norm->relu ? fmax(out, 0) : out);
+    }
+}
+
+void
+num_norm_backward_plain(const struct num_norm *norm, const float *x,
+                        const float *y, const float *gamma, const float *mean,
+                        const float *variance, const float *dy, float *dx,
+                        float *dadd, float *dgamma, float *dbeta, double *work)
+{
+    size_t size = num_map_size(&norm->map);
+    double *one = work, *unit = work + size, *flow = work + 2 * size;
+
+    // flow = dL/d unit, where unit = (x - m) / sqrt(v + eps)
+    for (size_t k = 0; k < norm->map.c; k++)
+        dgamma[k] = dbeta[k] = 0;
+    for (size_t at = 0; at < size; at++) {
+        size_t k = channel(norm, at), own = count_of(norm, at);
+        float f = norm->relu && y[at] <= 0 ? 0 : dy[at];
+
+        if (dadd)
+            dadd[at] = f;
+        if (norm->kind == NUM_NORM_NONE) {
+            dx[at] = f;
+            continue;
+        }
+        one[at] = 1;
+        unit[at] = (x[at] - mean[own]) / sqrt(variance[own] + epsilon);
+        flow[at] = (double)f * gamma[k];
+        dgamma[k] += f * (float)unit[at];
+        dbeta[k] += f;
+    }
+    if (norm->kind == NUM_NORM_NONE)
+        return;
+
+    // dx = (flow - <flow> - unit <flow unit>) / sqrt(v + eps)
+    for (size_t own = 0; own < num_norm_counts(norm); own++) {
+        double level = mean_of(norm, own, one, flow);
+        double along = mean_of(norm, own, unit, flow);
+
+        for (size_t at = 0; at < size; at++)
+            if (count_of(norm, at) == own)
+                dx[at] = (float)((flow[at] - level - unit[at] * along) /
+                                 sqrt(variance[own] + epsilon));
+    }
+}
