@@ -37,6 +37,7 @@ CFLAGS_fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined
 
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wundef -Wpointer-arith \
            -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Werror
+WARN    += -Wno-psabi # notes on vectors of 16 floats, which are inlined
 CPPFLAGS += -Iinclude -D_POSIX_C_SOURCE=200809L
 CFLAGS  += -std=c11 -fopenmp -fno-math-errno $(WARN) $(CFLAGS_$(B)) \
            $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
