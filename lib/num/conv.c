@@ -70,8 +70,9 @@ static dnnl_convolution_desc_t
 describe(const struct num_conv_spec *spec, const struct shape *s,
          enum num_conv_pass pass, dnnl_alg_kind_t how)
 {
-    dnnl_prop_kind_t kind =
-        spec->train ? dnnl_forward_training : dnnl_forward_inference;
+    // "inference" would want weights transformed for Winograd, and changing
+    // the layout of weights takes longer than the convolution
+    dnnl_prop_kind_t kind = dnnl_forward_training;
     const dnnl_memory_desc_t *bias = spec->bias ? &s->bias : NULL;
     dnnl_convolution_desc_t desc;
 
