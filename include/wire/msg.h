@@ -27,13 +27,15 @@ enum {
     WIRE_DEPTH_MAX = 4,      /* maps and arrays inside each other */
     WIRE_TENSORS_MAX = 64,   /* tensors of a message */
     WIRE_RANK_MAX = 6,       /* sizes of a tensor */
-    WIRE_NAME_MAX = 64       /* bytes of a tensor's name, with the zero */
+    WIRE_PARTS_MAX = 2 + WIRE_TENSORS_MAX,
+    WIRE_NAME_MAX = 64 /* bytes of a tensor's name, with the zero */
 };
 
 /* Limits of numbers: so that sums and products of two cannot overflow. */
 #define WIRE_EPOCH_MAX ((int64_t)1 << 32)
 #define WIRE_STEP_MAX ((int64_t)1 << 48)
 #define WIRE_SIZE_MAX ((int64_t)1 << 48)
+#define WIRE_DIM_MAX ((int64_t)1 << 16) /* width of an embedding */
 
 enum wire_kind {
     WIRE_HELLO,
@@ -59,7 +61,15 @@ enum wire_kind {
 /* wire_kind_name() returns the word behind "foil1.": "hello", "state.put". */
 const char *wire_kind_name(enum wire_kind kind);
 
-enum wire_dtype { WIRE_U1, WIRE_I4, WIRE_I8, WIRE_F4, WIRE_F8, WIRE_BF };
+enum wire_dtype {
+    WIRE_U1,
+    WIRE_I4,
+    WIRE_I8,
+    WIRE_F4,
+    WIRE_F8,
+    WIRE_BF, /* bfloat16 */
+    WIRE_DTYPES
+};
 
 /* wire_dtype_name() returns "u1" .. "bf"; wire_dtype_bytes() an item's size. */
 const char *wire_dtype_name(enum wire_dtype dtype);
@@ -118,8 +128,5 @@ const struct wire_tensor *wire_msg_tensor(const struct wire_msg *msg, size_t i);
 /* wire_msg_find() returns the tensor of that name, or NULL. */
 const struct wire_tensor *wire_msg_find(const struct wire_msg *msg,
                                         const char *name);
-
-/* wire_msg_json() returns the header as one JSON object, to be freed. */
-char *wire_msg_json(const struct wire_msg *msg);
 
 #endif

@@ -1,0 +1,101 @@
+#include <math.h>
+
+#include "wire/pack.h"
+#include "wire/weights.h"
+
+/* How far from 1 a row of f4 may sum. */
+static const double slack = 1e-3;
+
+struct wire_msg *
+wire_weights_put(const struct wire_weights *x)
+{
+    struct wire_writer w;
+
+    REQUIRE(x->rows >= 1 && x->columns >= 1);
+    wire_write_start(&w, WIRE_WEIGHTS);
+    wire_write_whole(&w, "id", x->id);
+    wire_write_real(&w, "accepted", x->accepted);
+    wire_write_whole(&w, "moved", x->moved);
+    wire_write_tensor(&w, "w", WIRE_F4, x->w, 2,
+                      (size_t[]){x->rows, x->columns});
+    if (x->keep)
+        wire_write_tensor(&w, "keep", WIRE_I8, x->keep, 2,
+                          (size_t[]){x->rows, 2});
+    return wire_write_end(&w);
+}
+
+static void
+judge_rows(struct wire_reader *r, const struct wire_weights *x)
+{
+    for (size_t i = 0; i < x->rows; i++) {
+        const float *row = x->w + i * x->columns;
+        double sum = 0;
+        int negative = 0;
+
+        for (size_t j = 0; j < x->columns; j++) {
+            negative |= row[j] < 0;
+            sum += row[j];
+        }
+        if (!negative && fabs(sum - 1) <= slack)
+            continue;
+        wire_read_fail(r, "row %zu of w is no set of weights: sum %g", i, sum);
+        return;
+    }
+}
+
+static void
+judge_keep(struct wire_reader *r, const struct wire_weights *x,
+           const struct wire_tensor *keep)
+{
+    if (keep->shape[0] != x->rows || keep->shape[1] != 2) {
+        wire_read_fail(r, "keep does not fit w");
+        return;
+    }
+    for (size_t i = 0; i < x->rows; i++) {
+        const int64_t *state = (const int64_t *)keep->data + 2 * i;
+
+        if (state[0] < -1 || state[1] < -1 ||
+            (state[0] == -1) != (state[1] == -1))
+            wire_read_fail(r, "row %zu of keep is no chain state", i);
+    }
+}
+
+int
+wire_weights_get(struct wire_weights *weights, struct wire_msg *msg,
+                 struct err *err)
+{
+    struct wire_reader r = wire_read_start(msg, err);
+    const struct wire_tensor *w, *keep;
+    struct wire_weights got = {0};
+
+    *weights = got;
+    got.id = wire_read_whole(&r, "id", 0, INT64_MAX);
+    got.accepted = wire_read_real(&r, "accepted", 0, 1);
+    got.moved = wire_read_whole(&r, "moved", 0, INT64_MAX);
+    w = wire_read_tensor(&r, "w", WIRE_F4, 2);
+    keep = wire_read_tensor_if(&r, "keep", WIRE_I8, 2);
+    if (r.rc)
+        return -1;
+    got.rows = w->shape[0];
+    got.columns = w->shape[1];
+    got.w = w->data;
+    if (!w->count)
+        wire_read_fail(&r, "w is empty");
+    judge_rows(&r, &got);
+    if (keep) {
+        judge_keep(&r, &got, keep);
+        got.keep = keep->data;
+    }
+    if (r.rc)
+        return -1;
+    *weights = got;
+    weights->msg = wire_msg_hold(msg);
+    return 0;
+}
+
+void
+wire_weights_release(struct wire_weights *weights)
+{
+    wire_msg_free(weights->msg);
+    *weights = (struct wire_weights){0};
+}
