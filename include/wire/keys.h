@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "util/err.h"
+#include "wire/msg.h"
 
 /*
  * CURVE keys: who may speak on a socket that others can reach.
@@ -37,6 +38,15 @@ int wire_keys_open(struct wire_keys *keys, const char *own, const char *allow,
 void wire_keys_release(struct wire_keys *keys);
 const struct wire_cert *wire_keys_find(const struct wire_keys *keys,
                                        const char *role, struct err *err);
+
+/* wire_keys_role() returns the role of a public key of 32 bytes, or NULL. */
+const char *wire_keys_role(const struct wire_keys *keys, const void *key);
+
+/* wire_role_known() returns 1 for the roles above. */
+int wire_role_known(const char *role);
+
+/* wire_role_may() returns 1 when a holder of that role may send the kind. */
+int wire_role_may(const char *role, enum wire_kind kind);
 
 /*
  * wire_keys_make() makes a new pair: DIR/NAME.key and DIR/NAME.key_secret.

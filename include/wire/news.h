@@ -12,11 +12,22 @@ enum wire_what {
     WIRE_LEFT,   /* a peer is gone: hand its leases to others */
     WIRE_CAME,   /* news.msg is for you: item, batch, reject, pairs ... */
     WIRE_MOVED,  /* a newer session: forget leases, go to news.at */
-    WIRE_PASSED, /* every step before news.at is trained */
+    WIRE_PASSED, /* every step before news.at is trained: forget leases
+                  * before it, and hand out nothing before it any more */
     WIRE_ENDED,  /* from a producer: nothing at or after news.at;
                   * from a consumer: the run is over */
     WIRE_BAD     /* somebody sent nonsense: say news.why; nothing changed */
 };
+
+/*
+ * wire_tally_add() counts one more thing of a kind that a peer may send
+ * without end.  Returns 1 when it should be said: the 1st, 2nd, 4th, 8th ...,
+ * with the count added to the sentence.
+ */
+struct wire_tally {
+    uint64_t n;
+};
+int wire_tally_add(struct wire_tally *tally, struct err *why);
 
 struct wire_news {
     enum wire_what what;

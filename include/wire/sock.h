@@ -50,7 +50,7 @@ int wire_wait(struct wire *wire, int stop_fd, double seconds, struct err *err);
  */
 void wire_beat(struct wire *wire);
 
-#define WIRE_BEAT 1.0
+#define WIRE_BEAT_EVERY 1.0
 #define WIRE_SILENCE 3.0
 
 /*
@@ -116,6 +116,29 @@ int wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
  * life; NULL ends that.  The socket holds it.
  */
 void wire_sock_beat(struct wire_sock *sock, struct wire_msg *msg);
+
+/*
+ * wire_sock_wait() is wire_wait() for one socket: messages on others do not
+ * end it.  NULL: for none, a sleep.
+ */
+int wire_sock_wait(struct wire *wire, struct wire_sock *sock, int stop_fd,
+                   double seconds, struct err *err);
+
+/*
+ * wire_sock_soon() sends msg as soon as somebody is there, from inside
+ * wire_wait(); it takes the place of one that still waits.  NULL ends that.
+ */
+void wire_sock_soon(struct wire_sock *sock, struct wire_msg *msg);
+
+/* wire_sock_lost() returns 1 when a sign of life found nobody; asked once. */
+int wire_sock_lost(struct wire_sock *sock);
+
+/*
+ * wire_refused() returns 1 when connections were refused since it was asked
+ * last and that should be said (the 1st, 2nd, 4th ... of all), with the last
+ * reason: unknown key, no key, the other end does not know ours.
+ */
+int wire_refused(struct wire *wire, struct err *why);
 
 /* wire_sock_follow() subscribes a SUB to a kind, such as "metrics". */
 void wire_sock_follow(struct wire_sock *sock, const char *kind);

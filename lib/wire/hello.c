@@ -1,5 +1,8 @@
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "util/clock.h"
 #include "util/digest.h"
 #include "wire/hello.h"
 #include "wire/pack.h"
@@ -44,6 +47,14 @@ wire_hello_get(struct wire_hello *hello, const struct wire_msg *msg,
         return -1;
     *hello = got;
     return 0;
+}
+
+void
+wire_hello_name(struct wire_hello *hello)
+{
+    if (!*hello->peer)
+        snprintf(hello->peer, sizeof hello->peer, "%s-%jd-%jx", hello->stage,
+                 (intmax_t)getpid(), (uintmax_t)clock_wall());
 }
 
 int

@@ -1,0 +1,38 @@
+#ifndef WIRE_INSIDE_H
+#define WIRE_INSIDE_H
+
+#include <zmq.h>
+
+#include "wire/news.h"
+#include "wire/sock.h"
+
+/*
+ * What lib/wire/sock.c (one socket) and lib/wire/wait.c (all of them) share;
+ * nobody else looks in here.
+ */
+struct wire {
+    void *context, *zap;
+    const struct wire_keys *keys;
+    struct wire_sock *first;
+    zmq_pollitem_t *items; /* of wire_wait() */
+    size_t room;
+    struct wire_tally refused; /* connections */
+    struct err why;            /* the last of them that should be said */
+    int say;
+};
+
+struct wire_sock {
+    struct wire *wire;
+    struct wire_sock *next;
+    void *socket, *monitor;
+    enum wire_type type;
+    int binds, lost;
+    char endpoint[256];
+    struct wire_msg *beat, *soon;
+    double beat_at;
+};
+
+/* wire_refuse() counts a connection that was refused; why is in wire->why. */
+void wire_refuse(struct wire *wire, const struct err *why);
+
+#endif

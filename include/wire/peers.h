@@ -1,0 +1,67 @@
+#ifndef WIRE_PEERS_H
+#define WIRE_PEERS_H
+
+#include "wire/hello.h"
+#include "wire/sock.h"
+
+/*
+ * The table of who is connected to a binder: for lib/wire/server.c.
+ *
+ * Peers are found by routing id (who sent this?), by number (the tool's name
+ * for them) and by the name in their hello (is that one back?).  Linear
+ * searches: there are tens, at most WIRE_PEERS_MAX.
+ */
+enum { WIRE_PEERS_MAX = 1024 };
+
+struct wire_peer {
+    uint64_t number;
+    struct wire_id id;
+    struct wire_hello hello;
+    size_t credit;
+    double heard;    /* when it was heard last */
+    double suspect;  /* since when it is silent for too long; 0: it is not */
+    double blocked;  /* until when its queue may be full */
+    uint64_t served; /* turn in which it got its last item */
+    int told;        /* that there is nothing more */
+};
+
+struct wire_peers {
+    size_t n, room;
+    struct wire_peer *peer; /* [n] */
+    uint64_t last;          /* number given last */
+    size_t n_left, room_left;
+    uint64_t *left; /* [n_left] numbers, not reported yet */
+};
+
+void wire_peers_release(struct wire_peers *peers);
+
+/* These return NULL when there is none. */
+struct wire_peer *wire_peers_by_id(const struct wire_peers *peers,
+                                   const struct wire_id *id);
+struct wire_peer *wire_peers_by_number(const struct wire_peers *peers,
+                                       uint64_t number);
+struct wire_peer *wire_peers_by_name(const struct wire_peers *peers,
+                                     const char *name);
+
+/*
+ * wire_peers_greet() enters who said hello, or gives who is back its new
+ * routing id; the credit starts from nothing.  NULL when the table is full.
+ */
+struct wire_peer *wire_peers_greet(struct wire_peers *peers,
+                                   const struct wire_id *id,
+                                   const struct wire_hello *hello, double now);
+
+/* wire_peers_leave() removes one, to be reported by wire_peers_left(). */
+void wire_peers_leave(struct wire_peers *peers, struct wire_peer *peer);
+
+/* wire_peers_left() returns a number that left and was not reported, or 0. */
+uint64_t wire_peers_left(struct wire_peers *peers);
+
+/*
+ * wire_peers_judge() lets those leave that were silent for WIRE_SILENCE, and
+ * were still so on a second look a tenth of a second later: at the first look
+ * after a pause of ours their signs of life may be on their way up.
+ */
+void wire_peers_judge(struct wire_peers *peers, double now);
+
+#endif

@@ -1,0 +1,330 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "wire/client.h"
+#include "wire/error.h"
+
+struct wire_client {
+    struct wire *wire;
+    struct wire_sock *sock;
+    enum wire_client_kind kind;
+    struct wire_hello hello, who;
+    int joined;
+    size_t credit;
+    struct wire_place at; /* session -1: not known yet */
+    struct wire_tally bad;
+    struct wire_msg *msg; /* of the news that is out */
+};
+
+/* Say hello as soon as somebody is there, and each second until we joined. */
+static void
+greet(struct wire_client *client)
+{
+    struct wire_msg *hello = wire_hello_put(&client->hello);
+
+    client->joined = 0;
+    wire_sock_soon(client->sock, hello);
+    wire_sock_beat(client->sock, hello);
+    wire_msg_free(hello);
+}
+
+struct wire_client *
+wire_client_open(struct wire *wire, const struct wire_client_config *config,
+                 struct err *err)
+{
+    struct wire_client *client = mem_array(1, sizeof *client);
+
+    client->wire = wire;
+    client->kind = config->kind;
+    client->hello = config->hello;
+    client->hello.version = WIRE_VERSION;
+    wire_hello_name(&client->hello);
+    client->at.session = -1;
+    client->sock = wire_sock_connect(wire, WIRE_DEALER, config->endpoint,
+                                     config->role, &config->limits, err);
+    if (!client->sock) {
+        free(client);
+        return NULL;
+    }
+    greet(client);
+    return client;
+}
+
+void
+wire_client_close(struct wire_client *client)
+{
+    if (!client)
+        return;
+    wire_sock_close(client->sock);
+    wire_msg_free(client->msg);
+    free(client);
+}
+
+/* Send and let go; who cannot be reached is greeted anew. */
+static int
+tell(struct wire_client *client, struct wire_msg *msg)
+{
+    int sent = wire_sock_send(client->sock, NULL, msg) == 1;
+
+    wire_msg_free(msg);
+    if (!sent)
+        greet(client);
+    return sent;
+}
+
+/* From now on the sign of life says where we are. */
+static void
+show_life(struct wire_client *client)
+{
+    const struct wire_next next = {client->at, 0};
+    struct wire_msg *msg = client->kind == WIRE_ASKS && client->at.session >= 0
+                               ? wire_next_put(&next)
+                               : wire_beat_put();
+
+    wire_sock_beat(client->sock, msg);
+    wire_msg_free(msg);
+}
+
+static void
+ask(struct wire_client *client, size_t credit)
+{
+    const struct wire_next next = {client->at, (int64_t)credit};
+
+    if (client->joined && client->at.session >= 0 && credit)
+        tell(client, wire_next_put(&next));
+}
+
+/* ---- what comes in: 1 news, 0 none, -1 refused ------------------------- */
+
+static int
+bad(struct wire_client *client, struct wire_news *news)
+{
+    news->what = WIRE_BAD;
+    return wire_tally_add(&client->bad, &news->why);
+}
+
+static int
+take_hello(struct wire_client *client, struct wire_news *news, struct err *err)
+{
+    struct wire_hello who;
+
+    if (wire_hello_get(&who, client->msg, &news->why))
+        return bad(client, news);
+    if (wire_hello_fits(&client->hello, &who, err))
+        return -1;
+    if (client->joined)
+        return 0;
+    client->who = who;
+    client->joined = 1;
+    wire_sock_soon(client->sock, NULL);
+    show_life(client);
+    if (client->kind == WIRE_ASKS)
+        ask(client, client->credit);
+    else
+        client->credit = 0;
+    news->what = WIRE_JOINED;
+    return 1;
+}
+
+static int
+take_error(struct wire_client *client, struct wire_news *news, struct err *err)
+{
+    struct wire_error error;
+
+    if (wire_error_get(&error, client->msg, &news->why))
+        return bad(client, news);
+    if (!error.again)
+        return err_set(err, "refused by '%.80s': %.400s",
+                       wire_sock_endpoint(client->sock), error.reason);
+    if (client->joined) // else our hello is already on its way
+        greet(client);
+    return 0;
+}
+
+/* A consumer's credit and place. */
+static int
+take_next(struct wire_client *client, struct wire_news *news)
+{
+    struct wire_next next = {0};
+    int fault = wire_msg_kind(client->msg) == WIRE_NEXT
+                    ? wire_next_get(&next, client->msg, &news->why)
+                    : wire_place_get(&next.at, client->msg, &news->why);
+
+    if (fault)
+        return bad(client, news);
+    if (next.at.session < client->at.session)
+        return 0;
+    news->at = next.at;
+    if (next.at.session > client->at.session) {
+        client->at = next.at;
+        client->credit = (size_t)next.credit;
+        news->what = WIRE_MOVED;
+        return 1;
+    }
+    client->credit += (size_t)next.credit;
+    if (client->credit > WIRE_CREDIT_MAX)
+        client->credit = WIRE_CREDIT_MAX;
+    if (wire_place_cmp(&next.at, &client->at) <= 0)
+        return 0;
+    client->at = next.at;
+    news->what = WIRE_PASSED;
+    return 1;
+}
+
+static int
+take_end(struct wire_client *client, struct wire_news *news)
+{
+    if (wire_place_get(&news->at, client->msg, &news->why))
+        return bad(client, news);
+    if (news->at.session < client->at.session)
+        return 0;
+    news->what = WIRE_ENDED;
+    return 1;
+}
+
+static int
+take_item(struct wire_client *client, struct wire_news *news)
+{
+    if (client->credit)
+        client->credit--;
+    news->what = WIRE_CAME;
+    news->msg = client->msg;
+    return 1;
+}
+
+static int
+take(struct wire_client *client, struct wire_news *news, struct err *err)
+{
+    const enum wire_kind kind = wire_msg_kind(client->msg);
+
+    if (kind == WIRE_HELLO)
+        return take_hello(client, news, err);
+    if (kind == WIRE_ERROR)
+        return take_error(client, news, err);
+    if (!client->joined) // meant for the one we were before
+        return 0;
+    if (kind == WIRE_END)
+        return take_end(client, news);
+    if (kind == WIRE_ITEM && client->kind == WIRE_ASKS)
+        return take_item(client, news);
+    if ((kind == WIRE_NEXT || kind == WIRE_DONE) && client->kind == WIRE_BRINGS)
+        return take_next(client, news);
+    err_set(&news->why, "%s sent %s, which has no use here", client->who.stage,
+            wire_kind_name(kind));
+    return bad(client, news);
+}
+
+int
+wire_client_next(struct wire_client *client, struct wire_news *news,
+                 struct err *err)
+{
+    int rc = 0;
+
+    *news = (struct wire_news){0};
+    if (wire_refused(client->wire, &news->why)) {
+        news->what = WIRE_BAD;
+        return 1;
+    }
+    if (wire_sock_lost(client->sock) && client->joined)
+        greet(client);
+    while (!rc) {
+        int came;
+
+        wire_msg_free(client->msg);
+        client->msg = NULL;
+        *news = (struct wire_news){0};
+        came = wire_sock_recv(client->sock, NULL, &client->msg, &news->why);
+        if (came == 0)
+            return 0;
+        rc = came < 0 ? bad(client, news) : take(client, news, err);
+    }
+    return rc;
+}
+
+/* ---- what the tool asks and does --------------------------------------- */
+
+int
+wire_client_joined(const struct wire_client *client)
+{
+    return client->joined;
+}
+
+const struct wire_hello *
+wire_client_who(const struct wire_client *client)
+{
+    return &client->who;
+}
+
+size_t
+wire_client_credit(const struct wire_client *client)
+{
+    return client->credit;
+}
+
+struct wire_place
+wire_client_place(const struct wire_client *client)
+{
+    return client->at;
+}
+
+void
+wire_client_pass(struct wire_client *client, const struct wire_place *at)
+{
+    const int newer = at->session > client->at.session;
+
+    REQUIRE(client->kind == WIRE_ASKS);
+    if (at->session < client->at.session ||
+        (!newer && wire_place_cmp(at, &client->at) <= 0))
+        return;
+    client->at = *at;
+    if (newer)
+        client->credit = 0;
+    if (!client->joined)
+        return;
+    show_life(client);
+    if (!newer)
+        tell(client, wire_place_put(WIRE_DONE, at));
+}
+
+void
+wire_client_want(struct wire_client *client, size_t n)
+{
+    const size_t open = client->credit;
+
+    REQUIRE(client->kind == WIRE_ASKS && n <= WIRE_CREDIT_MAX);
+    if (n <= open || client->at.session < 0)
+        return;
+    client->credit = n;
+    ask(client, n - open);
+}
+
+void
+wire_client_over(struct wire_client *client)
+{
+    REQUIRE(client->kind == WIRE_ASKS);
+    if (client->joined && client->at.session >= 0)
+        tell(client, wire_place_put(WIRE_END, &client->at));
+}
+
+int
+wire_client_send(struct wire_client *client, struct wire_msg *msg)
+{
+    const int costs = wire_msg_kind(msg) == WIRE_BATCH;
+
+    if (!client->joined || (costs && !client->credit) ||
+        wire_sock_send(client->sock, NULL, msg) != 1)
+        return 0;
+    client->credit -= (size_t)costs;
+    return 1;
+}
+
+int
+wire_client_bad(struct wire_client *client, struct err *why)
+{
+    struct wire_news news = {.why = *why};
+    int say = bad(client, &news);
+
+    *why = news.why;
+    return say;
+}

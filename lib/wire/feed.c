@@ -1,0 +1,132 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "wire/feed.h"
+#include "wire/pack.h"
+
+struct wire_feed {
+    struct wire_sock *sock;
+    int64_t events, metrics, features; /* sent so far */
+};
+
+struct wire_listener {
+    struct wire_sock *sock;
+    int64_t next[WIRE_KINDS]; /* sequence to come; -1: none seen yet */
+};
+
+struct wire_feed *
+wire_feed_open(struct wire *wire, const char *endpoint,
+               const struct wire_limits *limits, struct err *err)
+{
+    struct wire_feed *feed = mem_array(1, sizeof *feed);
+
+    feed->sock = wire_sock_bind(wire, WIRE_PUB, endpoint, limits, err);
+    if (feed->sock)
+        return feed;
+    free(feed);
+    return NULL;
+}
+
+void
+wire_feed_close(struct wire_feed *feed)
+{
+    if (!feed)
+        return;
+    wire_sock_close(feed->sock);
+    free(feed);
+}
+
+const char *
+wire_feed_endpoint(const struct wire_feed *feed)
+{
+    return wire_sock_endpoint(feed->sock);
+}
+
+static void
+publish(struct wire_feed *feed, struct wire_msg *msg)
+{
+    wire_sock_send(feed->sock, NULL, msg);
+    wire_msg_free(msg);
+}
+
+void
+wire_feed_event(struct wire_feed *feed, struct wire_event *event)
+{
+    event->sequence = feed->events++;
+    publish(feed, wire_event_put(event));
+}
+
+void
+wire_feed_metrics(struct wire_feed *feed, struct wire_metrics *metrics)
+{
+    metrics->sequence = feed->metrics++;
+    publish(feed, wire_metrics_put(metrics));
+}
+
+void
+wire_feed_features(struct wire_feed *feed, struct wire_features *features)
+{
+    features->sequence = feed->features++;
+    publish(feed, wire_features_put(features));
+}
+
+struct wire_listener *
+wire_listener_open(struct wire *wire, const char *endpoint, const char *kinds,
+                   const struct wire_limits *limits, struct err *err)
+{
+    struct wire_listener *listener = mem_array(1, sizeof *listener);
+
+    for (size_t i = 0; i < WIRE_KINDS; i++)
+        listener->next[i] = -1;
+    listener->sock =
+        wire_sock_connect(wire, WIRE_SUB, endpoint, "train", limits, err);
+    if (!listener->sock) {
+        free(listener);
+        return NULL;
+    }
+    if (!*kinds)
+        wire_sock_follow(listener->sock, "");
+    while (*kinds) {
+        size_t n = strcspn(kinds, " ");
+        char *kind = mem_format("%.*s", (int)n, kinds);
+
+        wire_sock_follow(listener->sock, kind);
+        free(kind);
+        kinds += n + strspn(kinds + n, " ");
+    }
+    return listener;
+}
+
+void
+wire_listener_close(struct wire_listener *listener)
+{
+    if (!listener)
+        return;
+    wire_sock_close(listener->sock);
+    free(listener);
+}
+
+int
+wire_listener_next(struct wire_listener *listener, struct wire_msg **msg,
+                   uint64_t *missed, struct err *err)
+{
+    int rc = wire_sock_recv(listener->sock, NULL, msg, err);
+    struct wire_reader r;
+    int64_t sequence, *next;
+
+    *missed = 0;
+    if (rc <= 0)
+        return rc;
+    r = wire_read_start(*msg, err);
+    sequence = wire_read_whole(&r, "sequence", 0, INT64_MAX - 1);
+    if (r.rc) {
+        wire_msg_free(*msg);
+        return -1;
+    }
+    next = &listener->next[wire_msg_kind(*msg)];
+    if (*next >= 0 && sequence > *next)
+        *missed = (uint64_t)(sequence - *next);
+    *next = sequence + 1;
+    return 1;
+}

@@ -1,0 +1,96 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "wire/peers.h"
+
+/* Seconds between the first and the second look at a silent peer. */
+static const double second_look = 0.1;
+
+void
+wire_peers_release(struct wire_peers *peers)
+{
+    free(peers->peer);
+    free(peers->left);
+    *peers = (struct wire_peers){0};
+}
+
+struct wire_peer *
+wire_peers_by_id(const struct wire_peers *peers, const struct wire_id *id)
+{
+    for (size_t i = 0; i < peers->n; i++) {
+        struct wire_peer *peer = &peers->peer[i];
+
+        if (peer->id.len == id->len &&
+            !memcmp(peer->id.byte, id->byte, id->len))
+            return peer;
+    }
+    return NULL;
+}
+
+struct wire_peer *
+wire_peers_by_number(const struct wire_peers *peers, uint64_t number)
+{
+    for (size_t i = 0; i < peers->n; i++)
+        if (peers->peer[i].number == number)
+            return &peers->peer[i];
+    return NULL;
+}
+
+struct wire_peer *
+wire_peers_by_name(const struct wire_peers *peers, const char *name)
+{
+    for (size_t i = 0; i < peers->n && *name; i++)
+        if (!strcmp(peers->peer[i].hello.peer, name))
+            return &peers->peer[i];
+    return NULL;
+}
+
+struct wire_peer *
+wire_peers_greet(struct wire_peers *peers, const struct wire_id *id,
+                 const struct wire_hello *hello, double now)
+{
+    struct wire_peer *peer = wire_peers_by_name(peers, hello->peer);
+    uint64_t number = peer ? peer->number : 0;
+
+    if (!peer) {
+        if (peers->n == WIRE_PEERS_MAX)
+            return NULL;
+        mem_grow(&peers->peer, &peers->room, peers->n + 1, sizeof *peer);
+        peer = &peers->peer[peers->n++];
+        number = ++peers->last;
+    }
+    *peer = (struct wire_peer){
+        .number = number, .id = *id, .hello = *hello, .heard = now};
+    return peer;
+}
+
+void
+wire_peers_leave(struct wire_peers *peers, struct wire_peer *peer)
+{
+    mem_grow(&peers->left, &peers->room_left, peers->n_left + 1,
+             sizeof *peers->left);
+    peers->left[peers->n_left++] = peer->number;
+    *peer = peers->peer[--peers->n];
+}
+
+uint64_t
+wire_peers_left(struct wire_peers *peers)
+{
+    return peers->n_left ? peers->left[--peers->n_left] : 0;
+}
+
+void
+wire_peers_judge(struct wire_peers *peers, double now)
+{
+    for (size_t i = peers->n; i-- > 0;) {
+        struct wire_peer *peer = &peers->peer[i];
+
+        if (now - peer->heard <= WIRE_SILENCE)
+            peer->suspect = 0;
+        else if (!peer->suspect)
+            peer->suspect = now;
+        else if (now - peer->suspect >= second_look)
+            wire_peers_leave(peers, peer);
+    }
+}

@@ -1,0 +1,251 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/clock.h"
+#include "util/mem.h"
+#include "wire/pack.h"
+#include "wire/service.h"
+
+static const double pause_least = 0.1, pause_most = 5;
+
+struct wire_service {
+    struct wire *wire;
+    struct wire_sock *sock;
+    struct wire_service_config config;
+    char *endpoint, *role;
+    struct wire_hello who;
+    int joined;
+    int64_t last_id;
+    struct wire_msg *request; /* NULL: nothing is asked */
+    int64_t id;
+    double begun, sent; /* when it was asked for, and tried last */
+    double pause;       /* before the next fresh socket */
+    uint64_t retries;
+};
+
+static int
+connect_anew(struct wire_service *service, struct err *err)
+{
+    struct wire_msg *hello;
+
+    wire_sock_close(service->sock);
+    service->joined = 0;
+    service->sock =
+        wire_sock_connect(service->wire, WIRE_DEALER, service->endpoint,
+                          service->role, &service->config.limits, err);
+    if (!service->sock)
+        return -1;
+    hello = wire_hello_put(&service->config.hello);
+    wire_sock_soon(service->sock, hello);
+    wire_msg_free(hello);
+    return 0;
+}
+
+struct wire_service *
+wire_service_open(struct wire *wire, const struct wire_service_config *config,
+                  struct err *err)
+{
+    struct wire_service *service = mem_array(1, sizeof *service);
+
+    service->wire = wire;
+    service->config = *config;
+    service->endpoint = mem_text(config->endpoint);
+    service->role = mem_text(config->role ? config->role : "");
+    service->config.hello.version = WIRE_VERSION;
+    wire_hello_name(&service->config.hello);
+    if (service->config.timeout <= 0)
+        service->config.timeout = 5;
+    if (service->config.deadline <= 0)
+        service->config.deadline = 60;
+    service->last_id = (int64_t)(clock_wall() & INT64_MAX);
+    if (!connect_anew(service, err))
+        return service;
+    wire_service_close(service);
+    return NULL;
+}
+
+void
+wire_service_close(struct wire_service *service)
+{
+    if (!service)
+        return;
+    wire_sock_close(service->sock);
+    wire_msg_free(service->request);
+    free(service->endpoint);
+    free(service->role);
+    free(service);
+}
+
+int64_t
+wire_service_id(struct wire_service *service)
+{
+    return ++service->last_id;
+}
+
+uint64_t
+wire_service_retries(const struct wire_service *service)
+{
+    return service->retries;
+}
+
+const struct wire_hello *
+wire_service_who(const struct wire_service *service)
+{
+    return &service->who;
+}
+
+static void
+try_to_send(struct wire_service *service)
+{
+    if (service->joined && service->request)
+        wire_sock_soon(service->sock, service->request);
+}
+
+void
+wire_service_ask(struct wire_service *service, struct wire_msg *request,
+                 int64_t id)
+{
+    wire_msg_free(service->request);
+    service->request = wire_msg_hold(request);
+    service->id = id;
+    service->begun = service->sent = clock_now();
+    service->pause = pause_least;
+    if (service->joined && wire_sock_send(service->sock, NULL, request) != 1)
+        try_to_send(service);
+}
+
+/* Say hello again on the same connection; the request follows the answer. */
+static void
+greet(struct wire_service *service)
+{
+    struct wire_msg *hello = wire_hello_put(&service->config.hello);
+
+    service->joined = 0;
+    wire_sock_soon(service->sock, hello);
+    wire_msg_free(hello);
+}
+
+/* What came: WIRE_STOPPED stands for "go on waiting" here. */
+static enum wire_answer
+take_hello(struct wire_service *service, const struct wire_msg *msg,
+           struct err *err)
+{
+    struct wire_hello who;
+    struct err ignored;
+
+    if (wire_hello_get(&who, msg, &ignored))
+        return WIRE_STOPPED;
+    if (wire_hello_fits(&service->config.hello, &who, err))
+        return WIRE_REFUSED;
+    service->who = who;
+    if (!service->joined) {
+        service->joined = 1;
+        try_to_send(service);
+    }
+    return WIRE_STOPPED;
+}
+
+static enum wire_answer
+take_error(struct wire_service *service, const struct wire_msg *msg,
+           struct err *err)
+{
+    struct wire_error error;
+    struct err ignored;
+
+    if (wire_error_get(&error, msg, &ignored))
+        return WIRE_STOPPED;
+    if (error.again) {
+        if (service->joined)
+            greet(service);
+        return WIRE_STOPPED;
+    }
+    if (error.id >= 0 && error.id != service->id)
+        return WIRE_STOPPED;
+    err_set(err, "%.80s answers: %.400s", service->endpoint, error.reason);
+    if (error.id < 0)
+        return WIRE_REFUSED;
+    return error.state ? WIRE_NO_STATE : WIRE_FAILED;
+}
+
+static enum wire_answer
+take(struct wire_service *service, struct wire_msg *msg, struct err *err)
+{
+    struct err ignored;
+    struct wire_reader r = wire_read_start(msg, &ignored);
+    int64_t id;
+
+    if (wire_msg_kind(msg) == WIRE_HELLO)
+        return take_hello(service, msg, err);
+    if (wire_msg_kind(msg) == WIRE_ERROR)
+        return take_error(service, msg, err);
+    id = wire_read_whole(&r, "id", 0, INT64_MAX);
+    return r.rc || id != service->id ? WIRE_STOPPED : WIRE_ANSWERED;
+}
+
+/* Read all that is there, up to what ends the wait. */
+static enum wire_answer
+drain(struct wire_service *service, struct wire_msg **answer, struct err *err)
+{
+    enum wire_answer what = WIRE_STOPPED;
+    struct err ignored;
+    int came;
+
+    while (what == WIRE_STOPPED &&
+           (came = wire_sock_recv(service->sock, NULL, answer, &ignored))) {
+        if (came < 0)
+            continue;
+        what = take(service, *answer, err);
+        if (what != WIRE_ANSWERED)
+            wire_msg_free(*answer);
+    }
+    return what;
+}
+
+/* No answer in time: pause, then the same again on a fresh socket. */
+static int
+retry(struct wire_service *service, int stop_fd, struct err *err)
+{
+    int rc = wire_sock_wait(service->wire, NULL, stop_fd, service->pause, err);
+
+    if (rc <= 0)
+        return rc;
+    service->pause = fmin(2 * service->pause, pause_most);
+    service->retries++;
+    service->sent = clock_now();
+    return connect_anew(service, err) ? -1 : 1;
+}
+
+enum wire_answer
+wire_service_wait(struct wire_service *service, int stop_fd,
+                  struct wire_msg **answer, struct err *err)
+{
+    const double until = service->begun + service->config.deadline;
+
+    REQUIRE(service->request);
+    for (;;) {
+        enum wire_answer what = drain(service, answer, err);
+        const double now = clock_now();
+        double due = service->sent + service->config.timeout;
+        int rc;
+
+        if (what == WIRE_ANSWERED) {
+            wire_msg_free(service->request);
+            service->request = NULL;
+        }
+        if (what != WIRE_STOPPED)
+            return what;
+        if (now >= until) {
+            err_set(err, "no answer from '%.200s' in %g s", service->endpoint,
+                    service->config.deadline);
+            return WIRE_UNREACHED;
+        }
+        if (now >= due)
+            rc = retry(service, stop_fd, err);
+        else
+            rc = wire_sock_wait(service->wire, service->sock, stop_fd,
+                                fmin(due, until) - now, err);
+        if (rc <= 0)
+            return rc ? WIRE_REFUSED : WIRE_STOPPED;
+    }
+}

@@ -1,0 +1,361 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include "util/clock.h"
+#include "util/mem.h"
+#include "wire/inside.h"
+#include "wire/raw.h"
+
+static int
+set_int(void *socket, int option, int value)
+{
+    return zmq_setsockopt(socket, option, &value, sizeof value);
+}
+
+/* What ZeroMQ leaves open by default; see wire/sock.h. */
+static int
+set_limits(struct wire_sock *sock, const struct wire_limits *limits)
+{
+    const size_t credit = limits->credit ? limits->credit : 8;
+    const int64_t bytes =
+        (int64_t)(limits->part_bytes ? limits->part_bytes : (size_t)1 << 30);
+    const struct {
+        int option, value;
+    } all[] = {
+        {ZMQ_LINGER, 2000},
+        {ZMQ_HANDSHAKE_IVL, 2000},
+        {ZMQ_SNDHWM, (int)credit + 8},
+        {ZMQ_RCVHWM, (int)credit + 8},
+        {ZMQ_HEARTBEAT_IVL, 1000},
+        {ZMQ_HEARTBEAT_TIMEOUT, 3000},
+        {ZMQ_HEARTBEAT_TTL, 3000},
+        {ZMQ_RECONNECT_IVL, 100},
+        {ZMQ_RECONNECT_IVL_MAX, 5000},
+        {ZMQ_CONNECT_TIMEOUT, 5000},
+    };
+    int rc = zmq_setsockopt(sock->socket, ZMQ_MAXMSGSIZE, &bytes, sizeof bytes);
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        rc |= set_int(sock->socket, all[i].option, all[i].value);
+    if (sock->type == WIRE_ROUTER)
+        rc |= set_int(sock->socket, ZMQ_ROUTER_MANDATORY, 1);
+    if (sock->type == WIRE_DEALER)
+        rc |= set_int(sock->socket, ZMQ_IMMEDIATE, 1);
+    return rc;
+}
+
+/* 1 when nobody outside this machine can reach or fake the address. */
+static int
+is_local(const char *endpoint)
+{
+    static const char *const hosts[] = {"127.", "localhost:", "[::1]:", "lo:"};
+    const char *host = endpoint + strlen("tcp://");
+
+    if (strncmp(endpoint, "tcp://", strlen("tcp://")))
+        return 1;
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
+        if (!strncmp(host, hosts[i], strlen(hosts[i])))
+            return !strchr(host, ';');
+    return 0;
+}
+
+/* tcp is encrypted whenever there are keys; ipc is guarded by its folder. */
+static int
+set_keys(struct wire_sock *sock, const char *role, struct err *err)
+{
+    const struct wire_keys *keys = sock->wire->keys;
+    const struct wire_cert *server;
+    int rc = 0;
+
+    if (!keys && !is_local(sock->endpoint))
+        return err_set(err, "'%s' can be reached by others: want keys",
+                       sock->endpoint);
+    if (!keys || strncmp(sock->endpoint, "tcp://", strlen("tcp://")))
+        return 0;
+    if (sock->binds) {
+        rc |= set_int(sock->socket, ZMQ_CURVE_SERVER, 1);
+        rc |= zmq_setsockopt(sock->socket, ZMQ_ZAP_DOMAIN, "foil", 4);
+    } else {
+        server = wire_keys_find(keys, role, err);
+        if (!server)
+            return -1;
+        rc |= zmq_setsockopt(sock->socket, ZMQ_CURVE_SERVERKEY,
+                             server->public_key, WIRE_KEY_TEXT);
+    }
+    rc |= zmq_setsockopt(sock->socket, ZMQ_CURVE_PUBLICKEY,
+                         keys->own.public_key, WIRE_KEY_TEXT);
+    rc |= zmq_setsockopt(sock->socket, ZMQ_CURVE_SECRETKEY,
+                         keys->own.secret_key, WIRE_KEY_TEXT);
+    return rc ? err_set(err, "cannot use keys: %s", zmq_strerror(errno)) : 0;
+}
+
+/* Failed handshakes show on a monitor only. */
+static int
+open_monitor(struct wire_sock *sock)
+{
+    char name[64];
+
+    if (strncmp(sock->endpoint, "tcp://", strlen("tcp://")))
+        return 0;
+    snprintf(name, sizeof name, "inproc://monitor-%p", (void *)sock);
+    if (zmq_socket_monitor(sock->socket, name,
+                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                               ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) < 0)
+        return -1;
+    sock->monitor = zmq_socket(sock->wire->context, ZMQ_PAIR);
+    return !sock->monitor || set_int(sock->monitor, ZMQ_LINGER, 0) ||
+                   zmq_connect(sock->monitor, name)
+               ? -1
+               : 0;
+}
+
+/*
+ * ZeroMQ removes the socket file that it finds, be its owner dead or alive.
+ * So ask first: a dead one's refuses connections.
+ */
+static int
+is_taken(const char *endpoint)
+{
+    const char *path = endpoint + strlen("ipc://");
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    int fd, taken;
+
+    if (strncmp(endpoint, "ipc://", strlen("ipc://")) || *path == '*' ||
+        strlen(path) >= sizeof addr.sun_path)
+        return 0;
+    memcpy(addr.sun_path, path, strlen(path));
+    fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (fd < 0)
+        return 0;
+    taken = !connect(fd, (struct sockaddr *)&addr, sizeof addr);
+    close(fd);
+    return taken;
+}
+
+static int
+attach(struct wire_sock *sock, struct err *err)
+{
+    size_t size = sizeof sock->endpoint;
+    int rc;
+
+    if (sock->binds && is_taken(sock->endpoint))
+        return err_set(err, "cannot bind '%s': a living process has it",
+                       sock->endpoint);
+    rc = sock->binds ? zmq_bind(sock->socket, sock->endpoint)
+                     : zmq_connect(sock->socket, sock->endpoint);
+    if (rc)
+        return err_set(err, "cannot %s '%s': %s",
+                       sock->binds ? "bind" : "connect to", sock->endpoint,
+                       zmq_strerror(errno));
+    if (sock->binds)
+        zmq_getsockopt(sock->socket, ZMQ_LAST_ENDPOINT, sock->endpoint, &size);
+    return 0;
+}
+
+static struct wire_sock *
+open_sock(struct wire *wire, enum wire_type type, int binds,
+          const char *endpoint, const char *role,
+          const struct wire_limits *limits, struct err *err)
+{
+    static const int types[] = {ZMQ_ROUTER, ZMQ_DEALER, ZMQ_PUB, ZMQ_SUB};
+    struct wire_sock *sock = mem_array(1, sizeof *sock);
+
+    sock->wire = wire;
+    sock->next = wire->first;
+    wire->first = sock;
+    sock->type = type;
+    sock->binds = binds;
+    if (strlen(endpoint) >= sizeof sock->endpoint ||
+        (strncmp(endpoint, "tcp://", 6) && strncmp(endpoint, "ipc://", 6) &&
+         strncmp(endpoint, "inproc://", 9))) {
+        err_set(err,
+                "no endpoint: '%.200s', want tcp://HOST:PORT or ipc://PATH",
+                endpoint);
+        goto fail;
+    }
+    snprintf(sock->endpoint, sizeof sock->endpoint, "%s", endpoint);
+    sock->socket = zmq_socket(wire->context, types[type]);
+    if (!sock->socket || set_limits(sock, limits) || open_monitor(sock)) {
+        err_set(err, "cannot open a socket: %s", zmq_strerror(errno));
+        goto fail;
+    }
+    if (set_keys(sock, role, err) || attach(sock, err))
+        goto fail;
+    return sock;
+
+fail:
+    wire_sock_close(sock);
+    return NULL;
+}
+
+struct wire_sock *
+wire_sock_bind(struct wire *wire, enum wire_type type, const char *endpoint,
+               const struct wire_limits *limits, struct err *err)
+{
+    return open_sock(wire, type, 1, endpoint, NULL, limits, err);
+}
+
+struct wire_sock *
+wire_sock_connect(struct wire *wire, enum wire_type type, const char *endpoint,
+                  const char *role, const struct wire_limits *limits,
+                  struct err *err)
+{
+    return open_sock(wire, type, 0, endpoint, role, limits, err);
+}
+
+void
+wire_sock_close(struct wire_sock *sock)
+{
+    if (!sock)
+        return;
+    for (struct wire_sock **at = &sock->wire->first; *at; at = &(*at)->next) {
+        if (*at != sock)
+            continue;
+        *at = sock->next;
+        break;
+    }
+    if (sock->socket) {
+        zmq_socket_monitor(sock->socket, NULL, 0);
+        zmq_close(sock->socket);
+    }
+    if (sock->monitor)
+        zmq_close(sock->monitor);
+    wire_msg_free(sock->beat);
+    wire_msg_free(sock->soon);
+    free(sock);
+}
+
+const char *
+wire_sock_endpoint(const struct wire_sock *sock)
+{
+    return sock->endpoint;
+}
+
+void
+wire_sock_follow(struct wire_sock *sock, const char *kind)
+{
+    char prefix[64];
+    int n = snprintf(prefix, sizeof prefix, "foil%d.%s", WIRE_VERSION, kind);
+
+    REQUIRE(!zmq_setsockopt(sock->socket, ZMQ_SUBSCRIBE, prefix, (size_t)n));
+}
+
+/* Take the parts that are there into parts[]; returns how many came. */
+static size_t
+take_parts(void *socket, struct wire_id *from, zmq_msg_t *parts)
+{
+    size_t n = 0;
+    int more = 1, is_id = from != NULL;
+
+    while (more) {
+        zmq_msg_t part;
+
+        zmq_msg_init(&part);
+        if (zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) < 0) {
+            zmq_msg_close(&part);
+            break;
+        }
+        more = zmq_msg_more(&part);
+        if (is_id) {
+            from->len = (uint8_t)zmq_msg_size(&part);
+            memcpy(from->byte, zmq_msg_data(&part), from->len);
+        } else if (n++ < WIRE_PARTS_MAX) {
+            zmq_msg_init(&parts[n - 1]);
+            zmq_msg_move(&parts[n - 1], &part);
+        }
+        is_id = 0;
+        zmq_msg_close(&part);
+    }
+    return n;
+}
+
+int
+wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
+               struct wire_msg **msg, struct err *err)
+{
+    zmq_msg_t parts[WIRE_PARTS_MAX];
+    int events = 0;
+    size_t n, size = sizeof events;
+
+    REQUIRE((sock->type == WIRE_ROUTER) == (from != NULL));
+    if (zmq_getsockopt(sock->socket, ZMQ_EVENTS, &events, &size) ||
+        !(events & ZMQ_POLLIN))
+        return 0;
+    n = take_parts(sock->socket, from, parts);
+    if (n > WIRE_PARTS_MAX) {
+        for (size_t i = 0; i < WIRE_PARTS_MAX; i++)
+            zmq_msg_close(&parts[i]);
+        return err_set(err, "message of %zu parts, want 2 .. %d", n,
+                       WIRE_PARTS_MAX);
+    }
+    *msg = wire_msg_adopt(n, parts, 1, err);
+    return *msg ? 1 : -1;
+}
+
+/* 1 sent, 0 not now, -1 gone: what a part that was not sent means. */
+static int
+why_not(void)
+{
+    return errno == EHOSTUNREACH ? -1 : 0;
+}
+
+int
+wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
+               struct wire_msg *msg)
+{
+    const size_t n = wire_msg_parts(msg);
+
+    REQUIRE((sock->type == WIRE_ROUTER) == (to != NULL));
+    if (to && zmq_send(sock->socket, to->byte, to->len,
+                       ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
+        return why_not();
+    for (size_t i = 0; i < n; i++) {
+        const int flags = ZMQ_DONTWAIT | (i + 1 < n ? ZMQ_SNDMORE : 0);
+        zmq_msg_t part;
+
+        wire_msg_share(msg, i, &part);
+        if (zmq_msg_send(&part, sock->socket, flags) < 0) {
+            zmq_msg_close(&part);
+            return why_not();
+        }
+    }
+    return 1;
+}
+
+static void
+replace(struct wire_msg **at, struct wire_msg *msg)
+{
+    if (msg)
+        wire_msg_hold(msg);
+    wire_msg_free(*at);
+    *at = msg;
+}
+
+void
+wire_sock_beat(struct wire_sock *sock, struct wire_msg *msg)
+{
+    if (!sock->beat)
+        sock->beat_at = clock_now() + WIRE_BEAT_EVERY;
+    replace(&sock->beat, msg);
+}
+
+void
+wire_sock_soon(struct wire_sock *sock, struct wire_msg *msg)
+{
+    replace(&sock->soon, msg);
+}
+
+int
+wire_sock_lost(struct wire_sock *sock)
+{
+    int lost = sock->lost;
+
+    sock->lost = 0;
+    return lost;
+}

@@ -1,0 +1,214 @@
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zmq.h>
+
+#include "util/clock.h"
+#include "util/mem.h"
+#include "wire/inside.h"
+#include "wire/zap.h"
+
+struct wire *
+wire_open(const struct wire_keys *keys, struct err *err)
+{
+    struct wire *wire = mem_array(1, sizeof *wire);
+
+    wire->keys = keys;
+    wire->context = zmq_ctx_new();
+    if (!wire->context) {
+        err_set(err, "cannot start ZeroMQ: %s", zmq_strerror(errno));
+        free(wire);
+        return NULL;
+    }
+    if (keys) {
+        wire->zap = wire_zap_open(wire->context, err);
+        if (!wire->zap) {
+            wire_close(wire);
+            return NULL;
+        }
+    }
+    return wire;
+}
+
+void
+wire_close(struct wire *wire)
+{
+    if (!wire)
+        return;
+    while (wire->first)
+        wire_sock_close(wire->first);
+    if (wire->zap)
+        zmq_close(wire->zap);
+    zmq_ctx_term(wire->context);
+    free(wire->items);
+    free(wire);
+}
+
+char *
+wire_endpoint(const char *given, const char *dir, const char *edge)
+{
+    if (given)
+        return mem_text(given);
+    return dir ? mem_format("ipc://%s/%s", dir, edge) : NULL;
+}
+
+void
+wire_beat(struct wire *wire)
+{
+    const double now = clock_now();
+
+    for (struct wire_sock *sock = wire->first; sock; sock = sock->next) {
+        if (!sock->beat || now < sock->beat_at)
+            continue;
+        sock->beat_at = now + WIRE_BEAT_EVERY;
+        sock->lost |= wire_sock_send(sock, NULL, sock->beat) != 1;
+    }
+}
+
+void
+wire_refuse(struct wire *wire, const struct err *why)
+{
+    struct err said = *why;
+
+    if (!wire_tally_add(&wire->refused, &said))
+        return;
+    wire->why = said;
+    wire->say = 1;
+}
+
+int
+wire_refused(struct wire *wire, struct err *why)
+{
+    if (!wire->say)
+        return 0;
+    wire->say = 0;
+    *why = wire->why;
+    return 1;
+}
+
+/* A handshake that failed, as ZeroMQ's monitor tells it. */
+static void
+read_monitor(struct wire_sock *sock)
+{
+    uint8_t event[6];
+    char address[128];
+    uint16_t what;
+    struct err why;
+
+    while (zmq_recv(sock->monitor, event, sizeof event, ZMQ_DONTWAIT) ==
+           (int)sizeof event) {
+        zmq_recv(sock->monitor, address, sizeof address, 0);
+        memcpy(&what, event, sizeof what);
+        if (sock->binds && what == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+            continue; // the key check has counted it
+        err_set(&why,
+                what == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
+                    ? "%s does not allow our key"
+                    : "no handshake at %s: only one end has keys, or they are "
+                      "not each other's",
+                sock->endpoint);
+        wire_refuse(sock->wire, &why);
+    }
+}
+
+/* What wire_wait() polls: stop, key checks, then socket and monitor each. */
+static size_t
+fill_items(struct wire *wire, const struct wire_sock *only, int any,
+           int stop_fd)
+{
+    size_t n = 2;
+
+    for (struct wire_sock *s = wire->first; s; s = s->next)
+        n += 2;
+    mem_grow(&wire->items, &wire->room, n, sizeof *wire->items);
+    n = 0;
+    if (stop_fd >= 0)
+        wire->items[n++] = (zmq_pollitem_t){NULL, stop_fd, ZMQ_POLLIN, 0};
+    if (wire->zap)
+        wire->items[n++] = (zmq_pollitem_t){wire->zap, 0, ZMQ_POLLIN, 0};
+    for (struct wire_sock *s = wire->first; s; s = s->next) {
+        short events =
+            s->type != WIRE_PUB && (any || s == only) ? ZMQ_POLLIN : 0;
+
+        if (s->soon)
+            events |= ZMQ_POLLOUT;
+        wire->items[n++] = (zmq_pollitem_t){s->socket, 0, events, 0};
+        if (s->monitor)
+            wire->items[n++] = (zmq_pollitem_t){s->monitor, 0, ZMQ_POLLIN, 0};
+    }
+    return n;
+}
+
+/* Do our own share of what is ready; 1 when there is some for the tool. */
+static int
+attend(struct wire *wire, const zmq_pollitem_t *item)
+{
+    struct err why;
+    int ready = 0;
+
+    if (wire->zap && (item++)->revents)
+        while (wire_zap_serve(wire->zap, wire->keys, &why))
+            wire_refuse(wire, &why);
+    for (struct wire_sock *s = wire->first; s; s = s->next) {
+        const short events = (item++)->revents;
+
+        ready |= (events & ZMQ_POLLIN) != 0;
+        if (s->soon && (events & ZMQ_POLLOUT) &&
+            wire_sock_send(s, NULL, s->soon) == 1)
+            wire_sock_soon(s, NULL);
+        if (s->monitor && (item++)->revents)
+            read_monitor(s);
+    }
+    return ready;
+}
+
+/* Milliseconds until the time is over or a sign of life is due. */
+static long
+patience(const struct wire *wire, double until)
+{
+    const double now = clock_now();
+
+    for (const struct wire_sock *s = wire->first; s; s = s->next)
+        if (s->beat && s->beat_at < until)
+            until = s->beat_at;
+    return until > now ? (long)ceil((until - now) * 1000) : 0;
+}
+
+/* Wait for messages on any socket, or on `only` that one. */
+static int
+wait_for(struct wire *wire, const struct wire_sock *only, int any, int stop_fd,
+         double seconds, struct err *err)
+{
+    const double until = clock_now() + seconds;
+    const size_t stops = stop_fd >= 0;
+
+    for (;;) {
+        size_t n;
+
+        wire_beat(wire);
+        n = fill_items(wire, only, any, stop_fd);
+        if (zmq_poll(wire->items, (int)n, patience(wire, until)) < 0) {
+            if (errno == EINTR)
+                continue;
+            return err_set(err, "cannot wait: %s", zmq_strerror(errno));
+        }
+        if (stops && wire->items[0].revents)
+            return 0;
+        if (attend(wire, wire->items + stops) || clock_now() >= until)
+            return 1;
+    }
+}
+
+int
+wire_wait(struct wire *wire, int stop_fd, double seconds, struct err *err)
+{
+    return wait_for(wire, NULL, 1, stop_fd, seconds, err);
+}
+
+int
+wire_sock_wait(struct wire *wire, struct wire_sock *sock, int stop_fd,
+               double seconds, struct err *err)
+{
+    return wait_for(wire, sock, 0, stop_fd, seconds, err);
+}

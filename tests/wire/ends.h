@@ -1,0 +1,104 @@
+#ifndef TESTS_WIRE_ENDS_H
+#define TESTS_WIRE_ENDS_H
+
+/*
+ * For tests of the ends of edges: two sets of sockets in one process, a
+ * scratch folder, and a wait that turns both until something is news.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/file.h"
+#include "wire/client.h"
+#include "wire/server.h"
+
+static char scratch[64];
+
+__attribute__((unused)) static void
+scratch_open(void)
+{
+    snprintf(scratch, sizeof scratch, "/tmp/foil-wire-XXXXXX");
+    if (!mkdtemp(scratch))
+        abort();
+}
+
+__attribute__((unused)) static void
+scratch_close(void)
+{
+    struct err err;
+
+    file_remove(scratch, &err);
+}
+
+/* "ipc://SCRATCH/name", good until the fourth call from now. */
+__attribute__((unused)) static const char *
+at(const char *name)
+{
+    static char text[4][128];
+    static int turn;
+
+    turn = (turn + 1) % 4;
+    snprintf(text[turn], sizeof text[turn], "ipc://%s/%s", scratch, name);
+    return text[turn];
+}
+
+static const char digest_a[] = "0123456789abcdef0123456789abcdef";
+
+__attribute__((unused)) static struct wire_hello
+hello_of(const char *stage, const char *run, const char *digest, int64_t size)
+{
+    struct wire_hello hello = {.version = WIRE_VERSION, .size = size};
+
+    snprintf(hello.stage, sizeof hello.stage, "%s", stage);
+    snprintf(hello.run, sizeof hello.run, "%s", run);
+    snprintf(hello.digest, sizeof hello.digest, "%s", digest);
+    return hello;
+}
+
+/*
+ * Turn both sides until the server (client) has news of that kind, other
+ * news being passed over; 0 after so many seconds.
+ */
+static int
+turn(struct wire *a, struct wire *b)
+{
+    struct err err;
+
+    return wire_wait(a, -1, 0.005, &err) > 0 &&
+           wire_wait(b, -1, 0.005, &err) > 0;
+}
+
+__attribute__((unused)) static int
+server_sees(struct wire *a, struct wire *b, struct wire_server *server,
+            enum wire_what what, struct wire_news *news, double seconds)
+{
+    const double until = clock_now() + seconds;
+    struct err err;
+
+    do {
+        while (wire_server_next(server, news, &err) > 0)
+            if (news->what == what)
+                return 1;
+    } while (turn(a, b) && clock_now() < until);
+    return 0;
+}
+
+__attribute__((unused)) static int
+client_sees(struct wire *a, struct wire *b, struct wire_client *client,
+            enum wire_what what, struct wire_news *news, double seconds)
+{
+    const double until = clock_now() + seconds;
+    struct err err;
+
+    do {
+        while (wire_client_next(client, news, &err) > 0)
+            if (news->what == what)
+                return 1;
+    } while (turn(a, b) && clock_now() < until);
+    return 0;
+}
+
+#endif

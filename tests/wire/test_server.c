@@ -1,0 +1,148 @@
+#include "t.h"
+#include "wire/batch.h"
+#include "wire/item.h"
+
+#include "ends.h"
+
+/* foil-select and foil-augment: items for credit, done, end. */
+static void
+plan_edge(void)
+{
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    const int64_t ids[] = {3, 1, 2};
+    struct wire_item item = {
+        .size = 10, .steps = 5, .epochs = 2, .n = 3, .ids = ids};
+    struct wire_place place = {77, 1, 2};
+    struct wire_server_config sc = {
+        .endpoint = at("plan"),
+        .kind = WIRE_PRODUCES,
+        .hello = hello_of("select", "r", digest_a, 10),
+    };
+    struct wire_client_config cc = {
+        .endpoint = at("plan"),
+        .kind = WIRE_ASKS,
+        .hello = hello_of("augment", "", digest_a, 10),
+    };
+    struct wire_client *client = wire_client_open(b, &cc, &err);
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct wire_news news;
+    struct wire_msg *msg;
+    uint64_t peer;
+
+    T(client && server, "both ends open, the client first: %s", err.msg);
+    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "the server greets");
+    peer = news.peer;
+    T(!strcmp(wire_server_who(server, peer)->stage, "augment"), "knows whom");
+    T(client_sees(a, b, client, WIRE_JOINED, &news, 5), "the client too");
+    T(wire_server_asker(server) == 0, "nobody asks yet");
+
+    wire_client_want(client, 2);
+    T(wire_client_credit(client) == 0, "no credit before a session is known");
+    wire_client_pass(client, &place);
+    wire_client_want(client, 2);
+    T(server_sees(a, b, server, WIRE_MOVED, &news, 5), "a session begins");
+    T(news.at.session == 77 && news.at.epoch == 1 && news.at.step == 2,
+      "at its place");
+    T(wire_server_asker(server) == peer, "and it asks");
+    T(wire_server_credit(server, peer) == 2, "for two");
+
+    item.at = place;
+    msg = wire_item_put(&item);
+    T(wire_server_send(server, peer, msg) == 1, "an item goes out");
+    T(wire_server_send(server, peer, msg) == 1, "another");
+    wire_msg_free(msg);
+    T(wire_server_asker(server) == 0, "then credit is used up");
+    T(client_sees(a, b, client, WIRE_CAME, &news, 5), "it comes");
+    T(wire_item_get(&item, news.msg, 10, &err) == 0 && item.ids[2] == 2,
+      "is what was sent: %s", err.msg);
+    wire_item_release(&item);
+    T(client_sees(a, b, client, WIRE_CAME, &news, 5), "the other too");
+    T(wire_client_credit(client) == 0, "the client's book agrees");
+
+    place.step = 3;
+    wire_client_pass(client, &place);
+    T(server_sees(a, b, server, WIRE_PASSED, &news, 5) && news.at.step == 3,
+      "done is passed on");
+    wire_server_end(server, &place);
+    wire_server_end(server, &place);
+    T(client_sees(a, b, client, WIRE_ENDED, &news, 5), "its own end");
+    T(!client_sees(a, b, client, WIRE_ENDED, &news, 0.05), "once");
+    wire_client_over(client);
+    T(server_sees(a, b, server, WIRE_ENDED, &news, 5), "the run is over");
+
+    wire_client_close(client);
+    wire_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
+/* foil-train and foil-augment: batches for credit. */
+static void
+batch_edge(void)
+{
+    static const uint8_t views[2 * 2 * 4 * 4 * 3];
+    const int64_t ids[] = {5, 9};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct wire_server_config sc = {
+        .endpoint = at("batch"),
+        .kind = WIRE_CONSUMES,
+        .hello = hello_of("train", "", "", 0),
+        .at = {1000, 0, 0},
+    };
+    struct wire_client_config cc = {
+        .endpoint = at("batch"),
+        .kind = WIRE_BRINGS,
+        .hello = hello_of("augment", "", digest_a, 10),
+    };
+    struct wire_batch batch = {.at = {1000, 0, 0},
+                               .steps = 1,
+                               .epochs = 1,
+                               .n = 2,
+                               .n_views = 2,
+                               .height = 4,
+                               .width = 4,
+                               .channels = 3,
+                               .ids = ids,
+                               .views = views};
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct wire_client *client = wire_client_open(b, &cc, &err);
+    struct wire_msg *msg = wire_batch_put(&batch);
+    struct wire_place done = {1000, 0, 1};
+    struct wire_news news;
+
+    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "joined");
+    T(wire_server_hello(server)->size == 10, "the first comer's data set");
+    T(wire_client_send(client, msg) == 0, "nothing before it is asked for");
+    wire_server_want(server, news.peer, 1);
+    T(client_sees(a, b, client, WIRE_MOVED, &news, 5), "credit and session");
+    T(wire_client_credit(client) == 1, "one");
+    T(wire_client_send(client, msg) == 1, "sent");
+    T(wire_client_send(client, msg) == 0, "not twice");
+    T(server_sees(a, b, server, WIRE_CAME, &news, 5), "came");
+    T(wire_server_credit(server, news.peer) == 0, "the books agree");
+    T(!wire_batch_get(&batch, news.msg, 10, &err), "decodes: %s", err.msg);
+    wire_batch_release(&batch);
+    wire_msg_free(msg);
+    wire_server_done(server, &done);
+    T(client_sees(a, b, client, WIRE_PASSED, &news, 5) && news.at.step == 1,
+      "done comes through");
+    wire_server_over(server);
+    T(client_sees(a, b, client, WIRE_ENDED, &news, 5), "the run is over");
+
+    wire_client_close(client);
+    wire_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
+int
+main(void)
+{
+    scratch_open();
+    plan_edge();
+    batch_edge();
+    scratch_close();
+    return t_done();
+}
