@@ -80,6 +80,12 @@ const struct opt_tool *opt_verb(const struct opt_tool *tool,
                                 const struct opt_tool *verbs, int argc,
                                 char **argv, char ***operand);
 
+/*
+ * opt_whole() reads an operand that is a whole number in min .. max, or reports
+ * misuse of what `what` names.
+ */
+long opt_whole(const char *what, const char *text, double min, double max);
+
 /* opt_misuse() reports what the table cannot know and exits EXIT_USAGE. */
 _Noreturn void opt_misuse(const char *fmt, ...)
     __attribute__((format(printf, 1, 2)));

@@ -208,21 +208,30 @@ is_choice(const char *words, const char *word)
     return 0;
 }
 
+long
+opt_whole(const char *what, const char *text, double min, double max)
+{
+    char *end;
+    long x;
+
+    errno = 0;
+    x = strtol(text, &end, 10);
+    if (errno || end == text || *end || (double)x < min || (double)x > max)
+        opt_misuse("%s '%s': want a whole number in %.0f .. %.0f", what, text,
+                   min, max);
+    return x;
+}
+
 static void
 set_number(const struct opt *o, const char *text)
 {
-    char *end;
-
-    errno = 0;
     if (o->kind == OPT_WHOLE) {
-        long x = strtol(text, &end, 10);
+        char name[64];
 
-        if (errno || end == text || *end || (double)x < o->min ||
-            (double)x > o->max)
-            opt_misuse("--%s '%s': want a whole number in %.0f .. %.0f",
-                       o->name, text, o->min, o->max);
-        *(long *)o->value = x;
+        snprintf(name, sizeof name, "--%s", o->name);
+        *(long *)o->value = opt_whole(name, text, o->min, o->max);
     } else {
+        char *end;
         double x = strtod(text, &end);
 
         if (end == text || *end || !(x >= o->min && x <= o->max))
