@@ -7,8 +7,8 @@
 #include "util/err.h"
 
 /*
- * Tar archives through libarchive: reading where members lie (ustar, GNU long
- * names, pax), and writing plain ustar ones.
+ * Where the members of a tar archive lie (ustar, GNU long names, pax), read by
+ * libarchive.
  */
 struct data_member {
     const char *name; /* without leading "./"; lives until the next call */
@@ -36,18 +36,5 @@ int data_tar_next(struct data_tar *tar, struct data_member *member,
 int data_tar_fd(const struct data_tar *tar);
 uint64_t data_tar_bytes(const struct data_tar *tar);
 uint64_t data_tar_position(const struct data_tar *tar);
-
-/*
- * Writing: members in the order given, owner 0, time 0, mode 0644, so that the
- * same content gives the same bytes.  The archive stands under its name only
- * after data_pack_keep(); data_pack_drop() frees, and removes what was not
- * kept.  Names are at most 100 bytes.
- */
-struct data_pack;
-struct data_pack *data_pack_open(const char *path, struct err *err);
-int data_pack_add(struct data_pack *pack, const char *name, const void *bytes,
-                  size_t len, struct err *err);
-int data_pack_keep(struct data_pack *pack, struct err *err);
-void data_pack_drop(struct data_pack *pack);
 
 #endif

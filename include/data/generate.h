@@ -1,0 +1,28 @@
+#ifndef DATA_GENERATE_H
+#define DATA_GENERATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Built-in images: a shape, or a texture, of one colour on a ground of another,
+ * at a random place, size and angle, with some noise.  They are made from
+ * counted random numbers by sums, products and divisions alone, so the same
+ * seed gives the same pixels on any machine.
+ */
+enum { DATA_GENERATE_CLASSES = 8, DATA_GENERATE_CAPTION = 256 };
+
+/* data_generate_class() names a class, "circle" .. "dots". */
+const char *data_generate_class(size_t label);
+
+/*
+ * data_generate() makes image number `id` of a seed.  Labels take turns.
+ *   id < 2^48
+ *   pixel    [size,size,3]
+ *   caption  two lines that tell shape, colours and size
+ * Returns the label.
+ */
+int data_generate(uint64_t seed, uint64_t id, size_t size, uint8_t *pixel,
+                  char caption[DATA_GENERATE_CAPTION]);
+
+#endif

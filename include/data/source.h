@@ -1,0 +1,60 @@
+#ifndef DATA_SOURCE_H
+#define DATA_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/err.h"
+
+/*
+ * Images in the binary forms that older sets come in, one after another; each
+ * file may be gzipped.
+ *
+ *   idx       MNIST's: a file of n images [rows,columns] or
+ *             [rows,columns,3], and one of n labels
+ *   cifar10   records of a label and 3 x 32 x 32 bytes; several files are one
+ *   cifar100  the same with two labels, coarse before fine
+ *   stl10     3 x 96 x 96 bytes a record, each colour by columns; a second
+ *             file holds the labels, 1 .. 10
+ */
+enum data_form { DATA_IDX, DATA_CIFAR10, DATA_CIFAR100, DATA_STL10 };
+
+/*
+ * What to read.  For idx and stl10, file[0] are the images and file[1] the
+ * labels; without file[1], all labels are -1.
+ */
+struct data_source_how {
+    enum data_form form;
+    size_t files;
+    char *const *file;
+    int coarse;          /* cifar100: the 20 coarse labels */
+    const char *classes; /* a file with a class name in each line, or NULL */
+};
+
+/*
+ * data_source_open() opens the files and judges their heads.  Without
+ * `classes`, cifar10 and stl10 have the names that their authors gave, the
+ * others numbers.
+ */
+struct data_source;
+struct data_source *data_source_open(const struct data_source_how *how,
+                                     struct err *err);
+void data_source_close(struct data_source *source);
+
+/* data_source_size() is the count of images where the form tells it, or 0. */
+size_t data_source_size(const struct data_source *source);
+
+struct data_picture {
+    const uint8_t *pixel; /* [height,width,channels], until the next call */
+    size_t width, height, channels;
+    const char *class; /* name of the class; NULL where there is none */
+};
+
+/*
+ * data_source_next() reads an image: 1, 0 at the end, or -1 where a file is
+ * cut off, a label is out of range, or images and labels differ in number.
+ */
+int data_source_next(struct data_source *source, struct data_picture *picture,
+                     struct err *err);
+
+#endif

@@ -1,0 +1,24 @@
+#ifndef DATA_GZ_H
+#define DATA_GZ_H
+
+#include <stddef.h>
+#include <zlib.h>
+
+#include "util/err.h"
+
+/* Bytes of a file that may be gzipped, and the head of an idx file in it. */
+
+gzFile gz_open(const char *path, struct err *err);
+
+/* gz_take() reads n bytes; *got is less only at the end of the file. */
+int gz_take(gzFile file, const char *path, void *to, size_t n, size_t *got,
+            struct err *err);
+
+/*
+ * gz_idx_head() reads 0, 0, 8 (bytes), the rank 1 .. 4, and the big-endian
+ * size of each dimension.
+ */
+int gz_idx_head(gzFile file, const char *path, size_t size[4], size_t *rank,
+                struct err *err);
+
+#endif

@@ -1,0 +1,359 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/jpeg.h"
+#include "data/source.h"
+#include "gz.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+enum { MAX_LABELS = 1 << 28, MAX_SIDE = 65500, MAX_NAME = 64 };
+
+enum order { PIXELS, ROWS, COLUMNS }; // whole pixels, or a plane per colour
+
+/* What a record is; idx says the rest in its head. */
+static const struct form {
+    const char *name;
+    size_t front, label; // bytes before the pixels, and which is the label
+    size_t height, width, channels;
+    enum order order;
+    unsigned base; // of the labels
+    size_t classes;
+    const char *class[10];
+} forms[] = {
+    [DATA_IDX] = {.name = "idx", .order = PIXELS, .classes = 256},
+    [DATA_CIFAR10] = {"cifar10",
+                      1,
+                      0,
+                      32,
+                      32,
+                      3,
+                      ROWS,
+                      0,
+                      10,
+                      {"airplane", "automobile", "bird", "cat", "deer", "dog",
+                       "frog", "horse", "ship", "truck"}},
+    [DATA_CIFAR100] = {"cifar100", 2, 1, 32, 32, 3, ROWS, 0, 100, {NULL}},
+    [DATA_STL10] = {"stl10",
+                    0,
+                    0,
+                    96,
+                    96,
+                    3,
+                    COLUMNS,
+                    1,
+                    10,
+                    {"airplane", "bird", "car", "cat", "deer", "dog", "horse",
+                     "monkey", "ship", "truck"}},
+};
+
+struct data_source {
+    struct data_source_how how;
+    struct form form;
+    gzFile file;
+    size_t at;                // which file
+    size_t done, n;           // images; n is 0 where the form does not tell
+    struct data_bytes labels; // one each, where they have a file
+    uint8_t *raw, *pixel;     // a record as it is, and in the order of pixels
+    char **class;
+    size_t classes;
+};
+
+static int
+open_next(struct data_source *source, struct err *err)
+{
+    if (source->file)
+        gzclose(source->file);
+    source->file = gz_open(source->how.file[source->at], err);
+    return source->file ? 0 : -1;
+}
+
+static int
+open_idx(struct data_source *source, struct err *err)
+{
+    const char *path = source->how.file[0];
+    struct form *form = &source->form;
+    size_t size[4] = {0}, rank;
+
+    if (gz_idx_head(source->file, path, size, &rank, err))
+        return -1;
+    if (rank < 3 || (rank == 4 && size[3] != 3))
+        return err_set(err,
+                       "'%s' holds no images: want n x rows x columns, "
+                       "or these x 3",
+                       path);
+    if (size[0] < 1 || size[1] < 1 || size[2] < 1 || size[1] > MAX_SIDE ||
+        size[2] > MAX_SIDE || size[1] * size[2] > DATA_MAX_PIXELS)
+        return err_set(err, "'%s' claims %zu images of %zux%zu", path, size[0],
+                       size[2], size[1]);
+    source->n = size[0];
+    form->height = size[1];
+    form->width = size[2];
+    form->channels = rank == 4 ? 3 : 1;
+    return 0;
+}
+
+/* Read all that is there, so that nothing is believed of a count. */
+static int
+take_labels(struct data_source *source, gzFile file, const char *path,
+            struct err *err)
+{
+    struct data_bytes *labels = &source->labels;
+    size_t size[4] = {0}, rank, got = 1;
+
+    if (source->how.form == DATA_IDX) {
+        if (gz_idx_head(file, path, size, &rank, err))
+            return -1;
+        if (rank != 1)
+            return err_set(err, "'%s' holds no labels", path);
+        if (size[0] != source->n)
+            return err_set(err, "'%s' has %zu labels for %zu images", path,
+                           size[0], source->n);
+    }
+    while (got && labels->len < MAX_LABELS) {
+        mem_grow(&labels->data, &labels->room, labels->len + 65536, 1);
+        if (gz_take(file, path, labels->data + labels->len, 65536, &got, err))
+            return -1;
+        labels->len += got;
+    }
+    if (source->n && labels->len != source->n)
+        return err_set(err, "'%s' holds %zu labels, not the %zu it claims",
+                       path, labels->len, source->n);
+    return 0;
+}
+
+static int
+open_labels(struct data_source *source, struct err *err)
+{
+    const char *path = source->how.file[1];
+    gzFile file = gz_open(path, err);
+    size_t highest = 0;
+    int rc;
+
+    if (!file)
+        return -1;
+    rc = take_labels(source, file, path, err);
+    gzclose(file);
+    for (size_t i = 0; i < source->labels.len; i++)
+        if (source->labels.data[i] > highest)
+            highest = source->labels.data[i];
+    if (source->how.form == DATA_IDX)
+        source->form.classes = highest + 1;
+    return rc;
+}
+
+/* A class becomes a folder's name. */
+static int
+is_folder_name(const char *name)
+{
+    return *name && *name != '.' && strlen(name) <= MAX_NAME &&
+           !strpbrk(name, "/\t\r\n");
+}
+
+static void
+add_class(struct data_source *source, char *name)
+{
+    source->class[source->classes++] = name;
+}
+
+static int
+read_classes(struct data_source *source, const char *path, struct err *err)
+{
+    size_t len;
+    char *text = file_read(path, 1 << 20, &len, err), *rest = text;
+    int rc = 0;
+
+    if (!text)
+        return -1;
+    for (char *line; source->classes < source->form.classes &&
+                     (line = strtok_r(rest, "\n", &rest));) {
+        line[strcspn(line, "\r")] = 0;
+        if (!rc && !is_folder_name(line))
+            rc = err_set(err, "'%s' in '%s' cannot be the name of a folder",
+                         line, path);
+        add_class(source, mem_text(line));
+    }
+    free(text);
+    if (!rc && source->classes < source->form.classes)
+        rc = err_set(err, "'%s' names %zu classes of %zu", path,
+                     source->classes, source->form.classes);
+    return rc;
+}
+
+/* Numbers get as many digits as the largest, so that their order stays. */
+static int
+name_classes(struct data_source *source, struct err *err)
+{
+    const struct form *form = &source->form;
+    int digits = snprintf(NULL, 0, "%zu", form->classes - 1);
+
+    source->class = mem_array(form->classes, sizeof *source->class);
+    if (source->how.classes)
+        return read_classes(source, source->how.classes, err);
+    for (size_t i = 0; i < form->classes; i++)
+        add_class(source, form->class[0] ? mem_text(form->class[i])
+                                         : mem_format("%0*zu", digits, i));
+    return 0;
+}
+
+static int
+start(struct data_source *source, struct err *err)
+{
+    const enum data_form form = source->how.form;
+    const int apart = form == DATA_IDX || form == DATA_STL10;
+    size_t pixels;
+
+    if (apart && source->how.files > 2)
+        return err_set(err, "%s wants a file of images and one of labels",
+                       source->form.name);
+    if (open_next(source, err) || (form == DATA_IDX && open_idx(source, err)) ||
+        (apart && source->how.files == 2 && open_labels(source, err)) ||
+        name_classes(source, err))
+        return -1;
+    pixels = source->form.height * source->form.width * source->form.channels;
+    source->raw = mem_array(source->form.front + pixels, 1);
+    source->pixel = mem_array(pixels, 1);
+    return 0;
+}
+
+struct data_source *
+data_source_open(const struct data_source_how *how, struct err *err)
+{
+    struct data_source *source = mem_array(1, sizeof *source);
+
+    REQUIRE(how->files >= 1);
+    source->how = *how;
+    source->form = forms[how->form];
+    if (how->form == DATA_CIFAR100 && how->coarse) {
+        source->form.label = 0;
+        source->form.classes = 20;
+    }
+    if (!start(source, err))
+        return source;
+    data_source_close(source);
+    return NULL;
+}
+
+void
+data_source_close(struct data_source *source)
+{
+    if (!source)
+        return;
+    if (source->file)
+        gzclose(source->file);
+    for (size_t i = 0; i < source->classes; i++)
+        free(source->class[i]);
+    free(source->class);
+    data_bytes_release(&source->labels);
+    free(source->raw);
+    free(source->pixel);
+    free(source);
+}
+
+size_t
+data_source_size(const struct data_source *source)
+{
+    return source->n;
+}
+
+/* Bring planes of colour into the order of pixels. */
+static const uint8_t *
+interleave(struct data_source *source)
+{
+    const struct form *form = &source->form;
+    const size_t h = form->height, w = form->width, c = form->channels;
+    const uint8_t *raw = source->raw + form->front;
+    uint8_t *out = source->pixel;
+
+    if (form->order == PIXELS)
+        return raw;
+    for (size_t y = 0; y < h; y++)
+        for (size_t x = 0; x < w; x++)
+            for (size_t i = 0; i < c; i++)
+                *out++ = raw[i * h * w +
+                             (form->order == ROWS ? y * w + x : x * h + y)];
+    return source->pixel;
+}
+
+/* The label of the record just read: a class, NULL for none, or -1. */
+static int
+find_class(const struct data_source *source, const char **class,
+           struct err *err)
+{
+    const struct form *form = &source->form;
+    const char *path = source->how.file[source->at];
+    unsigned label;
+
+    *class = NULL;
+    if (form->front) {
+        label = source->raw[form->label];
+    } else if (source->labels.data) {
+        if (source->done >= source->labels.len)
+            return err_set(err, "'%s' has more images than '%s' has labels",
+                           path, source->how.file[1]);
+        label = source->labels.data[source->done];
+    } else {
+        return 0;
+    }
+    if (label < form->base || label - form->base >= form->classes)
+        return err_set(err, "label %u of image %zu in '%s' is not %s's", label,
+                       source->done, path, form->name);
+    *class = source->class[label - form->base];
+    return 0;
+}
+
+/* 1 with a record in raw, 0 at the end of all files, -1. */
+static int
+next_record(struct data_source *source, struct err *err)
+{
+    const struct form *form = &source->form;
+    const size_t want =
+        form->front + form->height * form->width * form->channels;
+
+    if (source->n && source->done == source->n)
+        return 0;
+    for (;;) {
+        const char *path = source->how.file[source->at];
+        size_t got;
+
+        if (gz_take(source->file, path, source->raw, want, &got, err))
+            return -1;
+        if (got == want)
+            return 1;
+        if (got || source->n)
+            return err_set(err, "'%s' is cut off in image %zu", path,
+                           source->done);
+        if (form->front == 0 || source->at + 1 == source->how.files)
+            return 0;
+        source->at++;
+        if (open_next(source, err))
+            return -1;
+    }
+}
+
+int
+data_source_next(struct data_source *source, struct data_picture *picture,
+                 struct err *err)
+{
+    const struct form *form = &source->form;
+    int got = next_record(source, err);
+
+    if (got < 0)
+        return -1;
+    if (got == 0 && source->labels.data && source->labels.len > source->done)
+        return err_set(err, "'%s' has more labels than '%s' has images",
+                       source->how.file[1], source->how.file[0]);
+    if (got == 0)
+        return 0;
+    *picture = (struct data_picture){
+        .pixel = interleave(source),
+        .height = form->height,
+        .width = form->width,
+        .channels = form->channels,
+    };
+    if (find_class(source, &picture->class, err))
+        return -1;
+    source->done++;
+    return 1;
+}

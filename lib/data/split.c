@@ -1,0 +1,125 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/split.h"
+#include "layout.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+/* The samples of one class: slot 0 is for those without. */
+struct stratum {
+    size_t n, take;
+    double left; // the fraction that rounding down lost
+};
+
+static size_t
+slot_of(const struct data_set *set, size_t id)
+{
+    return (size_t)(data_label(set, id) + 1);
+}
+
+/*
+ * Give each stratum the whole part of its share, and what is missing to `total`
+ * to the largest fractions, the first of equals first.
+ */
+static void
+apportion(struct stratum *stratum, size_t slots, double share, size_t total)
+{
+    for (size_t i = 0; i < slots; i++) {
+        double exact = share * (double)stratum[i].n;
+
+        stratum[i].take = (size_t)exact;
+        stratum[i].left = exact - floor(exact);
+        total -= stratum[i].take;
+    }
+    while (total) {
+        size_t best = 0;
+
+        for (size_t i = 1; i < slots; i++)
+            if (stratum[i].left > stratum[best].left)
+                best = i;
+        stratum[best].take++;
+        stratum[best].left = -1;
+        total--;
+    }
+}
+
+void
+data_split(const struct data_set *set, double share, uint64_t seed,
+           uint8_t *in_part)
+{
+    const size_t n = data_size(set), slots = data_classes(set) + 1;
+    struct stratum *stratum = mem_array(slots, sizeof *stratum);
+    size_t *start = mem_array(slots + 1, sizeof *start);
+    int64_t *id = mem_array(n, sizeof *id);
+
+    REQUIRE(share > 0 && share < 1);
+    memset(in_part, 0, n);
+    for (size_t i = 0; i < n; i++)
+        stratum[slot_of(set, i)].n++;
+    apportion(stratum, slots, share, (size_t)(share * (double)n + .5));
+    for (size_t i = 0; i < slots; i++)
+        start[i + 1] = start[i] + stratum[i].n;
+    for (size_t i = 0; i < n; i++)
+        id[start[slot_of(set, i)]++] = (int64_t)i;
+    for (size_t i = 0, at = 0; i < slots; at += stratum[i++].n) {
+        struct rng rng;
+
+        rng_init(&rng, seed, RNG_SPLIT, i, 0, 0);
+        rng_shuffle(&rng, stratum[i].n, id + at);
+        for (size_t j = 0; j < stratum[i].take; j++)
+            in_part[id[at + j]] = 1;
+    }
+    free(id);
+    free(start);
+    free(stratum);
+}
+
+static uint64_t
+copy_text(struct layout_parts *parts, const struct data_set *set, uint64_t at)
+{
+    const char *text = set->text + at;
+
+    return layout_text(parts, text, strlen(text));
+}
+
+static void
+copy_sample(struct layout_parts *parts, const struct data_set *set, size_t id)
+{
+    struct layout_sample sample = set->sample[id];
+
+    sample.name = copy_text(parts, set, sample.name);
+    sample.caption = copy_text(parts, set, sample.caption);
+    mem_grow(&parts->sample, &parts->sample_room, parts->samples + 1,
+             sizeof *parts->sample);
+    parts->sample[parts->samples++] = sample;
+}
+
+int
+data_subset(const struct data_set *set, const uint8_t *keep, uint8_t which,
+            const char *path, struct err *err)
+{
+    struct layout_parts parts = {0};
+    const struct layout_head *head = set->head;
+    int rc = 0;
+
+    layout_text(&parts, "", 0);
+    for (size_t i = 0; !rc && i < head->files; i++)
+        rc = layout_file(&parts, set->place[i],
+                         (enum layout_kind)set->file[i].kind,
+                         set->file[i].bytes, err);
+    parts.class = mem_array(head->classes, sizeof *parts.class);
+    parts.classes = head->classes;
+    for (size_t i = 0; i < head->classes; i++)
+        parts.class[i] = copy_text(&parts, set, set->class[i]);
+    for (size_t i = 0; i < head->samples; i++)
+        if (keep[i] == which)
+            copy_sample(&parts, set, i);
+    if (!rc && !parts.samples)
+        rc = err_set(err, "no sample is left for '%s'", path);
+    if (!rc)
+        rc = layout_write(&parts, path, err);
+    layout_release(&parts);
+    return rc;
+}
