@@ -1,0 +1,51 @@
+#ifndef DATA_FEATURES_H
+#define DATA_FEATURES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/err.h"
+#include "util/json.h"
+
+/*
+ * Features of a data set on disk: files side by side, of which only the first
+ * has to be there.
+ *
+ *     x.npy         [n,d] f4  a row for each sample
+ *     x.ids.npy     [n]   i8  which sample it is in the data set
+ *     x.labels.npy  [n]   i8  its class, -1 where it has none
+ *     x.json                  how they were made, an object
+ */
+struct data_features {
+    size_t n, d;
+    float *x;        /* [n,d] */
+    int64_t *ids;    /* [n], or NULL */
+    int64_t *labels; /* [n], or NULL */
+    json_t *about;   /* or NULL */
+};
+
+/*
+ * data_features_read() reads what there is.  Refused: anything but a matrix of
+ * f4 with at least one row and column, values beyond +-1e15 or not numbers,
+ * lists of another length.
+ */
+int data_features_read(struct data_features *features, const char *path,
+                       struct err *err);
+
+/*
+ * data_labels_read() reads a list of n whole numbers, i4 or i8, to be given to
+ * free(); NULL on error.
+ */
+int64_t *data_labels_read(const char *path, size_t n, struct err *err);
+
+/*
+ * data_features_write() writes what is not NULL, each file all or nothing and
+ * x.npy last; x.ids.npy and the others that were there before and are not
+ * written now are removed, for they belong to other features.
+ */
+int data_features_write(const char *path, const struct data_features *features,
+                        struct err *err);
+
+void data_features_release(struct data_features *features);
+
+#endif
