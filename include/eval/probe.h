@@ -27,7 +27,7 @@ extern const double eval_probe_grid[EVAL_PROBE_GRID];
 
 struct eval_probe_spec {
     size_t classes;
-    double l2;         /* fixed; negative: chosen from the grid */
+    double l2;         /* fixed; 0: chosen from the grid */
     double share;      /* of the train rows held out to choose by, (0, 1) */
     uint64_t seed;     /* of that split */
     size_t iterations; /* at most, a fit */

@@ -37,4 +37,7 @@ int json_get_text(const json_t *object, const char *key, const char **value,
  */
 char *json_line(const json_t *object);
 
+/* json_brief() is json_line() with reals to 9 digits: for people to read. */
+char *json_brief(const json_t *object);
+
 #endif

@@ -141,7 +141,7 @@ eval_probe_logistic(const struct eval_probe_spec *spec,
     eval_linear_init(&linear, train->d, spec->classes);
 
     *probe = (struct eval_probe){.l2 = spec->l2};
-    if (spec->l2 < 0)
+    if (spec->l2 <= 0)
         choose(spec, &fit.rows, held, &linear, probe);
     probe->iterations =
         eval_logistic_fit(&linear, &fit.rows, probe->l2, spec->iterations,

@@ -67,14 +67,26 @@ json_get_text(const json_t *object, const char *key, const char **value,
     return 0;
 }
 
-char *
-json_line(const json_t *object)
+static char *
+line_of(const json_t *object, size_t flags)
 {
-    char *text = json_dumps(object, JSON_COMPACT | JSON_PRESERVE_ORDER);
+    char *text = json_dumps(object, JSON_COMPACT | JSON_PRESERVE_ORDER | flags);
     char *line;
 
     REQUIRE(text);
     line = mem_format("%s\n", text);
     free(text);
     return line;
+}
+
+char *
+json_line(const json_t *object)
+{
+    return line_of(object, 0);
+}
+
+char *
+json_brief(const json_t *object)
+{
+    return line_of(object, JSON_REAL_PRECISION(9));
 }

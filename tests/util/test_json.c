@@ -68,6 +68,18 @@ writes_one_line(void)
     json_decref(object);
 }
 
+static void
+rounds_for_people(void)
+{
+    json_t *object = json_pack("{s:f, s:f}", "a", 0.1, "b", 2. / 3);
+    char *line = json_brief(object);
+
+    T(!strcmp(line, "{\"a\":0.1,\"b\":0.666666667}\n"), "nine digits: %s",
+      "0.1 is 0.1");
+    free(line);
+    json_decref(object);
+}
+
 int
 main(void)
 {
@@ -78,5 +90,6 @@ main(void)
     refuses("[1, 2]", "not an object");
     judges_fields();
     writes_one_line();
+    rounds_for_people();
     return t_done();
 }

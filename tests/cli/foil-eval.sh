@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# foil-eval as a user meets it.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+eval=$BIN/foil-eval
+
+# npy FILE DESCR SHAPE HEX... : an array, its items as bytes, low one first
+npy() {
+    local file=$1 head hex
+    head=$(printf "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" \
+        "$2" "$3")
+    shift 3
+    hex=$(printf %s "$@" | sed 's/../\\x&/g')
+    {
+        printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$head"
+        printf %b "$hex"
+    } >"$file"
+}
+
+# In degrees the train rows point to 0, 90, 180 and the test rows to 27, 153;
+# the longer ones are nearest to another row than the one they point to.
+zero=00000000 one=0000803f two=00000040 minus=000080bf minus2=000000c0
+nan=0000c07f
+int() {
+    printf '%02x00000000000000' "$1"
+}
+cd "$work" || exit 1
+npy train.npy '<f4' '3, 2' $one $zero $zero $two $minus $zero
+npy train.labels.npy '<i8' '3,' "$(int 0)" "$(int 1)" "$(int 0)"
+npy test.npy '<f4' '2, 2' $two $one $minus2 $one
+npy test.labels.npy '<i8' '2,' "$(int 0)" "$(int 1)"
+npy nan.npy '<f4' '1, 2' $one $nan
+npy wide.npy '<f4' '1, 3' $one $one $one
+npy wide.labels.npy '<i8' '1,' "$(int 0)"
+npy bare.npy '<f4' '2, 2' $two $one $minus2 $one
+npy none.npy '<f4' '1, 2' $two $one
+npy none.labels.npy '<i8' '1,' ffffffffffffffff
+
+# says PATTERN ARG... : exit 0 and one line with the pattern
+says() {
+    local pattern=$1
+    shift
+    "$eval" "$@" >line || return
+    cat line
+    test "$(wc -l <line)" -eq 1 && grep -q -- "$pattern" line
+}
+
+common foil-eval knn train.npy test.npy
+ok 'cosine: one of two' says '"k":1,"accuracy":0.5,"weighted":0.5' \
+    knn -k 1 train.npy test.npy
+ok 'the protocol is in the line' grep -q \
+    '"temperature":0.07,"metric":"cosine","ties":.*"leave_one_out":false' line
+ok 'so are the files' grep -q '"n":3,"digest":"[0-9a-f]\{32\}"}' line
+ok 'three neighbours: label 0 wins' says '"k":3,"accuracy":0.5' \
+    knn -k 3 train.npy test.npy
+ok 'a line for each k' bash -c \
+    "test \$('$eval' knn -k 1,2,3 train.npy test.npy | wc -l) -eq 3"
+ok 'Euclidean' says '"accuracy":0.5,"metric":"euclidean"' \
+    knn -k 1 --metric euclidean train.npy test.npy
+ok 'one file: each row by the others' says '"leave_one_out":true' \
+    knn -k 2 train.npy
+ok 'labels of another file' says '"accuracy":0.5' \
+    knn -k 1 train.npy bare.npy --test-labels test.labels.npy
+ok 'a probe' says '"measure":"probe","accuracy":' probe train.npy test.npy
+ok 'with its grid' grep -q '"l2_grid":\[1.0,0.1' line
+ok 'a fixed penalty' says '"l2":0.25,' probe --l2 0.25 train.npy test.npy
+ok "a paper's probe" says '"protocol":"sogclr".*"rate":0.3' \
+    probe --protocol sogclr train.npy test.npy
+ok 'geometry' says '"cosine":-0.333333333' geometry train.npy
+ok 'of no more than --rows rows' says '"rows":2,' geometry --rows 2 train.npy
+ok 'of two views' says '"alignment":0.0' geometry test.npy bare.npy
+echo '{"layer":"h"}' >train.json
+ok 'where the features are from' says '"made":{"layer":"h"}' geometry train.npy
+
+ok 'no measure: 2' refuses 2 'wants knn' "$eval"
+ok 'an unknown measure: 2' refuses 2 "no measure 'tsne'" "$eval" tsne train.npy
+ok 'half a probe: 2' refuses 2 'wants two files' "$eval" probe train.npy
+ok 'no list of numbers: 2' refuses 2 'is no list' \
+    "$eval" knn -k 1,x train.npy test.npy
+ok 'no such file: 1' refuses 1 "cannot open 'x.npy'" "$eval" geometry x.npy
+ok 'no labels: 1' refuses 1 'has no labels' "$eval" knn -k 1 bare.npy
+ok 'a sample without a class: 1' refuses 1 "row 0 of 'none.npy' has the label" \
+    "$eval" knn -k 1 train.npy none.npy
+ok 'another width: 1' refuses 1 'has 2 columns' \
+    "$eval" knn -k 1 train.npy wide.npy
+ok 'too few rows: 1' refuses 1 '3 neighbours cannot be had among 2' \
+    "$eval" knn -k 3 train.npy
+ok 'not a number: 1' refuses 1 'holds -?nan in row 0' "$eval" geometry nan.npy
+ok 'a full disk: 1' exits 1 \
+    bash -c "exec '$eval' geometry train.npy >/dev/full"
+
+# The peer: scikit-learn on the same features.
+cat >peer.py <<'END'
+import json, os, subprocess, sys
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+
+rng = np.random.default_rng(0)
+spread = 10 ** rng.uniform(-1, 1, 24)
+sets = []
+for name, n in ('a', 3000), ('b', 500):
+    y = rng.integers(0, 7, n)
+    x = rng.normal(size=(n, 24)) + (np.arange(24) % 7 == y[:, None])
+    x = (x * spread + 3).astype('f4')
+    np.save(name + '.npy', x)
+    np.save(name + '.labels.npy', y)
+    sets += [x, y]
+x, y, test_x, test_y = sets
+x64, test64 = x.astype('f8'), test_x.astype('f8')
+
+
+def ours(*args):
+    out = subprocess.run([sys.argv[1], *args, 'a.npy', 'b.npy'], check=True,
+                         stdout=subprocess.PIPE).stdout
+    return [json.loads(line) for line in out.splitlines()]
+
+
+bad = 0
+for metric in 'cosine', 'euclidean':
+    for line in ours('knn', '-k', '1,2,10,50', '--metric', metric):
+        knn = KNeighborsClassifier(line['k'], metric=metric, algorithm='brute')
+        want = knn.fit(x64, y).score(test64, test_y)
+        print(metric, line['k'], line['accuracy'], want)
+        bad += abs(line['accuracy'] - want) > 1e-8
+scale = StandardScaler().fit(x64)
+x64, test64 = scale.transform(x64), scale.transform(test64)
+for l2 in 1e-1, 1e-3, 1e-5:
+    line = ours('probe', '--l2', str(l2))[0]
+    fit = LogisticRegression(C=1 / (len(y) * l2), tol=1e-7, max_iter=10000)
+    fit.fit(x64, y)
+    loss = log_loss(y, fit.predict_proba(x64)) + l2 / 2 * (fit.coef_**2).sum()
+    want = fit.score(test64, test_y)
+    print('probe', l2, line['accuracy'], want, line['loss'], loss)
+    bad += abs(line['accuracy'] - want) > .005 or abs(line['loss'] - loss) > 1e-3
+sys.exit(int(bad))
+END
+if /usr/bin/python3 -c 'import sklearn' 2>/dev/null; then
+    ok 'agrees with scikit-learn' /usr/bin/python3 peer.py "$eval"
+else
+    skip 'agrees with scikit-learn' 'no python3-sklearn'
+fi
+done_testing
