@@ -1,0 +1,52 @@
+#ifndef DATA_POOL_H
+#define DATA_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/jpeg.h"
+#include "data/set.h"
+#include "util/err.h"
+
+/*
+ * A data set as pixels, for those who need the same samples again and again.
+ * What was decoded is kept while there is room, for good: of samples in random
+ * order no other choice meets more of them again.  What is bad (unreadable,
+ * changed, no sound JPEG, too large) is remembered, too.
+ */
+struct data_pool;
+
+struct data_pool_how {
+    enum data_policy policy; /* for files that decode with a warning */
+    size_t max_pixels;       /* of an image */
+    size_t keep_bytes;       /* decoded pixels that are kept at most */
+};
+
+/* data_pool_new(): the set stays the caller's and must outlive the pool.
+ * Takes 9 bytes a sample, besides what is kept. */
+struct data_pool *data_pool_new(struct data_set *set,
+                                const struct data_pool_how *how);
+void data_pool_free(struct data_pool *pool);
+
+/*
+ * data_pool_get() returns the pixels of a sample, id < size of the set; they
+ * last until the next call.  NULL with its name and the reason when it is bad.
+ */
+const struct data_image *data_pool_get(struct data_pool *pool, size_t id,
+                                       struct err *err);
+
+/* data_pool_bad() returns how many samples have turned out bad so far. */
+size_t data_pool_bad(const struct data_pool *pool);
+
+/*
+ * data_pool_stand_in() finds who stands in for a bad sample: from a random
+ * sample on, keyed by (seed, id, epoch), the first in the order of ids that is
+ * good and not among `taken`.  The same for everyone who asks the same.
+ *   taken  [n] ids that must not come twice: those of the batch
+ * Returns its id, or -1 when there is none.
+ */
+int64_t data_pool_stand_in(struct data_pool *pool, uint64_t seed, size_t id,
+                           uint64_t epoch, size_t n, const int64_t *taken,
+                           struct err *err);
+
+#endif

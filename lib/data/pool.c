@@ -1,0 +1,127 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/pool.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+struct data_pool {
+    struct data_set *set;
+    struct data_pool_how how;
+    struct data_decoder *decoder;
+    struct data_bytes bytes;
+    struct data_image image;  /* the last one that is not kept */
+    struct data_image **kept; /* [size] or NULL */
+    uint8_t *bad;             /* [size] */
+    size_t n_bad, kept_bytes;
+};
+
+struct data_pool *
+data_pool_new(struct data_set *set, const struct data_pool_how *how)
+{
+    struct data_pool *pool = mem_array(1, sizeof *pool);
+
+    pool->set = set;
+    pool->how = *how;
+    pool->kept = mem_array(data_size(set), sizeof(struct data_image *));
+    pool->bad = mem_array(data_size(set), 1);
+    return pool;
+}
+
+void
+data_pool_free(struct data_pool *pool)
+{
+    if (!pool)
+        return;
+    for (size_t i = 0; i < data_size(pool->set); i++) {
+        if (pool->kept[i])
+            data_image_release(pool->kept[i]);
+        free(pool->kept[i]);
+    }
+    free(pool->kept);
+    free(pool->bad);
+    data_image_release(&pool->image);
+    data_bytes_release(&pool->bytes);
+    data_jpeg_free(pool->decoder);
+    free(pool);
+}
+
+/* Keep a copy of the image where there is room for it. */
+static void
+keep(struct data_pool *pool, size_t id)
+{
+    const struct data_image *image = &pool->image;
+    size_t bytes = 3 * image->width * image->height;
+    struct data_image *copy;
+
+    if (bytes + sizeof *copy > pool->how.keep_bytes - pool->kept_bytes)
+        return;
+    copy = mem_array(1, sizeof *copy);
+    data_image_size(copy, image->width, image->height);
+    memcpy(copy->pixel, image->pixel, bytes);
+    pool->kept[id] = copy;
+    pool->kept_bytes += bytes + sizeof *copy;
+}
+
+const struct data_image *
+data_pool_get(struct data_pool *pool, size_t id, struct err *err)
+{
+    struct err why;
+
+    REQUIRE(id < data_size(pool->set));
+    if (pool->kept[id])
+        return pool->kept[id];
+    if (data_read(pool->set, id, &pool->bytes, err))
+        goto bad;
+    if (data_jpeg_decode(&pool->decoder, pool->bytes.data, pool->bytes.len,
+                         pool->how.max_pixels, pool->how.policy, &pool->image,
+                         &why)) {
+        err_set(err, "sample '%s': %s", data_name(pool->set, id), why.msg);
+        goto bad;
+    }
+    keep(pool, id);
+    return &pool->image;
+
+bad:
+    pool->n_bad += !pool->bad[id];
+    pool->bad[id] = 1;
+    return NULL;
+}
+
+size_t
+data_pool_bad(const struct data_pool *pool)
+{
+    return pool->n_bad;
+}
+
+static int
+is_among(int64_t id, size_t n, const int64_t *ids)
+{
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] == id)
+            return 1;
+    return 0;
+}
+
+int64_t
+data_pool_stand_in(struct data_pool *pool, uint64_t seed, size_t id,
+                   uint64_t epoch, size_t n, const int64_t *taken,
+                   struct err *err)
+{
+    const size_t size = data_size(pool->set);
+    struct rng rng;
+    size_t start;
+
+    rng_init(&rng, seed, RNG_SUBSTITUTE, id, epoch, 0);
+    start = rng_below(&rng, size);
+    for (size_t i = 0; i < size; i++) {
+        size_t at = (start + i) % size;
+        struct err why;
+
+        if (!pool->bad[at] && !is_among((int64_t)at, n, taken) &&
+            data_pool_get(pool, at, &why))
+            return (int64_t)at;
+    }
+    return err_set(err, "no sample is left to stand in for '%s'",
+                   data_name(pool->set, id));
+}
