@@ -10,7 +10,9 @@
  */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && defined(__OPTIMIZE__)
-#define UTIL_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#define UTIL_CLONES \
+    __attribute__(( \
+        target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define UTIL_CLONES
 #endif
