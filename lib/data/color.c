@@ -157,49 +157,48 @@ to_hsv(size_t n, const uint8_t *red, const uint8_t *green, const uint8_t *blue,
 }
 
 /*
- * The three levels below the largest that a channel can have, by saturation
- * and by the hue's place in its sixth of the circle.
+ * The sixth of the circle that the hue is in, 0 .. 5, and the three levels
+ * below the largest that a channel can have there.
  */
 static inline void
 to_levels(size_t n, const uint8_t *hue, const uint8_t *sat,
-          const uint8_t *value, uint8_t *p, uint8_t *q, uint8_t *t)
+          const uint8_t *value, uint8_t *at, uint8_t *p, uint8_t *q, uint8_t *t)
 {
     for (size_t i = 0; i < n; i++) {
         int sector = hue[i] * 6 / 255;
         float f = (float)(hue[i] * 6 - sector * 255) / 255;
         float s = (float)sat[i] / 255, v = (float)value[i];
 
+        at[i] = (uint8_t)(sector < 6 ? sector : 0);
         p[i] = (uint8_t)(int)(v * (1 - s) + 0.5f);
         q[i] = (uint8_t)(int)(v * (1 - s * f) + 0.5f);
         t[i] = (uint8_t)(int)(v * (1 - s * (1 - f)) + 0.5f);
     }
 }
 
-/* x or 0, without a branch: what has one does not become wide. */
+/* A mask of all bits or none: what has branches does not become wide. */
 static inline uint8_t
-when(int yes, uint8_t x)
+is(uint8_t a, uint8_t b)
 {
-    return (uint8_t)(x & -yes);
+    return (uint8_t) - (a == b);
 }
 
-/* Give each channel its level, by the sixth of the circle. */
+/* Give each channel its level. */
 static inline void
-to_rgb(size_t n, const uint8_t *hue, const uint8_t *v, const uint8_t *p,
-       const uint8_t *q, const uint8_t *t, uint8_t *red, uint8_t *green,
-       uint8_t *blue)
+to_rgb(size_t n, const uint8_t *at, const uint8_t *v, const uint8_t *p,
+       const uint8_t *q, const uint8_t *t, uint8_t *restrict red,
+       uint8_t *restrict green, uint8_t *restrict blue)
 {
     for (size_t i = 0; i < n; i++) {
-        int at = hue[i] < 255 ? hue[i] * 6 / 255 : 0;
+        uint8_t a = at[i];
 
-        red[i] = when(at == 1, q[i]) | when(at == 4, t[i]) |
-                 when(at == 0 || at == 5, v[i]) |
-                 when(at == 2 || at == 3, p[i]);
-        green[i] = when(at == 3, q[i]) | when(at == 0, t[i]) |
-                   when(at == 1 || at == 2, v[i]) |
-                   when(at == 4 || at == 5, p[i]);
-        blue[i] = when(at == 5, q[i]) | when(at == 2, t[i]) |
-                  when(at == 3 || at == 4, v[i]) |
-                  when(at == 0 || at == 1, p[i]);
+        red[i] = (uint8_t)((v[i] & (is(a, 0) | is(a, 5))) | (q[i] & is(a, 1)) |
+                           (p[i] & (is(a, 2) | is(a, 3))) | (t[i] & is(a, 4)));
+        green[i] =
+            (uint8_t)((v[i] & (is(a, 1) | is(a, 2))) | (q[i] & is(a, 3)) |
+                      (t[i] & is(a, 0)) | (p[i] & (is(a, 4) | is(a, 5))));
+        blue[i] = (uint8_t)((v[i] & (is(a, 3) | is(a, 4))) | (q[i] & is(a, 5)) |
+                            (t[i] & is(a, 2)) | (p[i] & (is(a, 0) | is(a, 1))));
     }
 }
 
@@ -207,7 +206,8 @@ UTIL_CLONES static void
 turn_hue(size_t n, int shift, uint8_t *plane)
 {
     enum { CHUNK = 128 };
-    uint8_t hue[CHUNK], sat[CHUNK], v[CHUNK], p[CHUNK], q[CHUNK], t[CHUNK];
+    uint8_t hue[CHUNK], sat[CHUNK], v[CHUNK], at[CHUNK];
+    uint8_t p[CHUNK], q[CHUNK], t[CHUNK];
 
     // step by step in short arrays: simple loops, which become wide
     for (size_t i = 0; i < n; i += CHUNK) {
@@ -217,8 +217,8 @@ turn_hue(size_t n, int shift, uint8_t *plane)
         to_hsv(m, r, g, b, hue, sat, v);
         for (size_t j = 0; j < m; j++)
             hue[j] = (uint8_t)(hue[j] + shift);
-        to_levels(m, hue, sat, v, p, q, t);
-        to_rgb(m, hue, v, p, q, t, r, g, b);
+        to_levels(m, hue, sat, v, at, p, q, t);
+        to_rgb(m, at, v, p, q, t, r, g, b);
     }
 }
 
