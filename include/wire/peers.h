@@ -17,6 +17,7 @@ struct wire_peer {
     uint64_t number;
     struct wire_id id;
     struct wire_hello hello;
+    char name[64]; /* hello's `peer`, or made from id */
     size_t credit;
     double heard;    /* when it was heard last */
     double suspect;  /* since when it is silent for too long; 0: it is not */

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,17 @@ wire_peers_by_name(const struct wire_peers *peers, const char *name)
     return NULL;
 }
 
+/* Who gives no name of his own is called by his connection. */
+static void
+name(struct wire_peer *peer)
+{
+    const size_t room = (sizeof peer->name - 1) / 2;
+
+    snprintf(peer->name, sizeof peer->name, "%s", peer->hello.peer);
+    for (size_t i = 0; !*peer->hello.peer && i < peer->id.len && i < room; i++)
+        snprintf(peer->name + 2 * i, 3, "%02x", peer->id.byte[i]);
+}
+
 struct wire_peer *
 wire_peers_greet(struct wire_peers *peers, const struct wire_id *id,
                  const struct wire_hello *hello, double now)
@@ -62,6 +74,7 @@ wire_peers_greet(struct wire_peers *peers, const struct wire_id *id,
     }
     *peer = (struct wire_peer){
         .number = number, .id = *id, .hello = *hello, .heard = now};
+    name(peer);
     return peer;
 }
 

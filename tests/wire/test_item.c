@@ -1,0 +1,63 @@
+#include "t.h"
+#include "wire/item.h"
+
+#include "parts.h"
+
+static int64_t size;
+
+static int
+get(struct wire_msg *msg, struct err *err)
+{
+    struct wire_item item;
+    int rc = wire_item_get(&item, msg, size, err);
+
+    T(rc == 0 || (!item.ids && !item.msg), "empty when refused");
+    wire_item_release(&item);
+    return rc;
+}
+
+int
+main(void)
+{
+    static const struct change changes[] = {
+        {"session", NULL, -1}, {"epoch", NULL, -1},   {"step", NULL, -1},
+        {"run", NULL, -1},     {"run", "5", -1},      {"size", NULL, -1},
+        {"size", "9", -1},     {"size", "0", -1},     {"steps", NULL, -1},
+        {"steps", "3", -1},    {"steps", "4", 0},     {"epochs", NULL, -1},
+        {"epochs", "2", -1},   {"epochs", "3", 0},    {"tensors", NULL, -1},
+        {"size", "10.0", -1},  {"nonsense", "[]", 0}, {NULL, NULL, 0},
+    };
+    const int64_t ids[] = {9, 0, 4}, extra[] = {7};
+    struct wire_item item = {.at = {1, 2, 3},
+                             .run = "r",
+                             .size = 10,
+                             .steps = 9,
+                             .epochs = 7,
+                             .n = 3,
+                             .ids = ids,
+                             .n_extra = 1,
+                             .extra = extra},
+                     got;
+    struct wire_msg *msg = again(wire_item_put(&item));
+    struct err err = {""};
+
+    T(!wire_item_get(&got, msg, 10, &err) && got.n == 3 && got.n_extra == 1 &&
+          !memcmp(got.ids, ids, sizeof ids) && got.extra[0] == 7 &&
+          got.steps == 9 && got.epochs == 7 && got.size == 10 &&
+          !strcmp(got.run, "r"),
+      "round trip: %s", err.msg);
+    wire_item_release(&got);
+    judge_all(get, msg, changes);
+    size = 11;
+    T(get(msg, &err), "another data set: %s", err.msg);
+    size = 10;
+    T(!get(msg, &err), "ours");
+    wire_msg_free(msg);
+
+    item.size = 9;
+    size = 0;
+    msg = again(wire_item_put(&item));
+    T(get(msg, &err), "an id outside: %s", err.msg);
+    wire_msg_free(msg);
+    return t_done();
+}

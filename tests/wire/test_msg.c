@@ -1,0 +1,242 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "t.h"
+#include "wire/msg.h"
+#include "wire/next.h"
+
+#include "parts.h"
+
+#define PART(text)             \
+    {                          \
+        text, sizeof(text) - 1 \
+    }
+
+static int
+taken(size_t n, const struct wire_part *part, struct err *err)
+{
+    struct wire_msg *msg = wire_msg_from(n, part, err);
+
+    wire_msg_free(msg);
+    return msg != NULL;
+}
+
+static void
+kinds(void)
+{
+    static const char *const odd[] = {
+        "",
+        "foil",
+        "foil1",
+        "foil1.",
+        "foil1.x",
+        "foil1.batchx",
+        "foil1batch",
+        "nonsense",
+        "foil.x",
+        "foil2.batch",
+        "foil0.hello",
+        "FOIL1.hello",
+        "foil11.hello",
+    };
+    struct wire_part part[] = {{NULL, 0}, PART("\x80")};
+    struct err err;
+
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        part[0] = (struct wire_part){odd[i], strlen(odd[i])};
+        T(!taken(2, part, &err), "'%s': %s", odd[i], err.msg);
+    }
+    part[0] = (struct wire_part)PART("foil2.batch");
+    taken(2, part, &err);
+    T(!strcmp(err.msg, "peer speaks foil2, this is foil1"),
+      "another version is refused by name");
+    for (int k = 0; k < WIRE_KINDS; k++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "foil1.%s", wire_kind_name(k));
+        part[0] = (struct wire_part){name, strlen(name)};
+        T(taken(2, part, &err), "%s is known", name);
+    }
+}
+
+static void
+counts(void)
+{
+    struct wire_part part[WIRE_PARTS_MAX + 1] = {PART("foil1.beat"),
+                                                 PART("\x80")};
+    struct err err;
+
+    T(!taken(0, part, &err), "no part: %s", err.msg);
+    T(!taken(1, part, &err), "no header: %s", err.msg);
+    T(!taken(3, part, &err), "a tensor that is not listed: %s", err.msg);
+    T(!taken(WIRE_PARTS_MAX + 1, part, &err), "too many: %s", err.msg);
+    part[1] = (struct wire_part)PART("\xdd\xff\x00\x00\x00");
+    T(!taken(2, part, &err), "a bomb: %s", err.msg);
+}
+
+/* A beat with one tensor, as the header lists it and as its bytes are. */
+static int
+tensor_taken(const char *list, size_t n, const void *data, size_t len)
+{
+    char header[128] = "\x81\xa7tensors";
+    struct wire_part part[] = {
+        PART("foil1.beat"), {header, 9 + n}, {data, len}};
+    struct err err = {""};
+    int ok;
+
+    memcpy(header + 9, list, n);
+    ok = taken(3, part, &err);
+    T(ok || *err.msg, "(%s)", err.msg);
+    return ok;
+}
+
+#define TENSOR(list, data, len) tensor_taken(list, sizeof(list) - 1, data, len)
+
+static void
+tensors(void)
+{
+    const float f4[] = {1, 2}, inf[] = {1, INFINITY}, nan[] = {NAN, 2};
+    const double f8[] = {HUGE_VAL};
+    const uint16_t bf[] = {0x3f80, 0x7f80};
+
+    T(TENSOR("\x91\x93\xa1z\xa2"
+             "f4\x91\x02",
+             f4, 8),
+      "two floats");
+    T(!TENSOR("\x91\x93\xa1z\xa2"
+              "f4\x91\x02",
+              f4, 7),
+      "a byte short");
+    T(!TENSOR("\x91\x93\xa1z\xa2"
+              "f4\x91\x03",
+              f4, 8),
+      "an item short");
+    T(!TENSOR("\x91\x93\xa1z\xa2"
+              "f4\x91\x01",
+              f4, 8),
+      "an item too many");
+    T(!TENSOR("\x91\x93\xa1z\xa2"
+              "f4\x91\x02",
+              inf, 8),
+      "infinity");
+    T(!TENSOR("\x91\x93\xa1z\xa2"
+              "f4\x91\x02",
+              nan, 8),
+      "not a number");
+    T(!TENSOR("\x91\x93\xa1z\xa2"
+              "f8\x91\x01",
+              f8, 8),
+      "in double");
+    T(!TENSOR("\x91\x93\xa1z\xa2"
+              "bf\x91\x02",
+              bf, 4),
+      "in bfloat16");
+    T(TENSOR("\x91\x93\xa1z\xa2"
+             "bf\x91\x01",
+             bf, 2),
+      "one bfloat16");
+    T(TENSOR("\x91\x93\xa1z\xa2"
+             "u1\x90",
+             "x", 1),
+      "no size: one item");
+    T(TENSOR("\x91\x93\xa1z\xa2"
+             "u1\x91\x00",
+             "", 0),
+      "size 0: none");
+    T(!TENSOR("\x91\x93\xa1z\xa2"
+              "c8\x91\x01",
+              f8, 8),
+      "no such dtype");
+    T(!TENSOR("\x91\x93\xa0\xa2"
+              "f4\x91\x02",
+              f4, 8),
+      "no name");
+    T(!TENSOR("\x91\x92\xa1z\xa2"
+              "f4",
+              f4, 8),
+      "no shape");
+    T(!TENSOR("\x91\x93\xa1z\xa2"
+              "f4\x91\xff",
+              f4, 8),
+      "size -1");
+    T(!TENSOR("\x91\x93\xa1z\xa2"
+              "f4\x97\1\1\1\1\1\1\2",
+              f4, 8),
+      "rank 7");
+    T(!TENSOR("\x91\x93\xa1z\xa2"
+              "f4\x92\xcf\x80\0\0\0\0\0\0\0\x02",
+              f4, 8),
+      "a size that overflows");
+    T(!TENSOR("\x91\x93\xa1z\xa2"
+              "u1\x94\xce\xff\xff\xff\xff\xce\xff\xff\xff"
+              "\xff\xce\xff\xff\xff\xff\xce\xff\xff\xff\xff",
+              f4, 8),
+      "a product that overflows");
+    T(!TENSOR("\x92\x93\xa1z\xa2"
+              "f4\x91\x02\x93\xa1y\xa2"
+              "f4\x91\x02",
+              f4, 8),
+      "two are listed, one is there");
+    T(!TENSOR("\x03", f4, 8), "'tensors' is no list");
+}
+
+/* However the bytes lie, what a decoder sees is aligned. */
+static void
+alignment(void)
+{
+    static const char header[] = "\x81\xa7tensors\x91\x93\xa1z\xa2"
+                                 "f8\x91\x02";
+    const double want[] = {0.5, 0.25};
+    int bad = 0;
+
+    for (size_t shift = 0; shift < 8; shift++) {
+        char room[32];
+        struct wire_part part[] = {
+            PART("foil1.beat"), PART(header), {room + shift, 16}};
+        struct err err;
+        struct wire_msg *msg;
+        const struct wire_tensor *z;
+
+        memcpy(room + shift, want, 16);
+        msg = wire_msg_from(3, part, &err);
+        z = wire_msg_find(msg, "z");
+        bad += (uintptr_t)z->data % 8 || memcmp(z->data, want, 16);
+        wire_msg_free(msg);
+    }
+    T(bad == 0, "aligned");
+}
+
+static void
+twice(void)
+{
+    struct wire_part part[] = {
+        PART("foil1.done"),
+        PART("\x84\xa7session\x01\xa5"
+             "epoch\x01\xa4step\x01\xa4step\x02"),
+    };
+    struct wire_place place;
+    struct err err = {""};
+    struct wire_msg *msg = wire_msg_from(2, part, &err);
+
+    T(msg && wire_place_get(&place, msg, &err), "a key twice: %s", err.msg);
+    wire_msg_free(msg);
+}
+
+int
+main(void)
+{
+    struct wire_msg *msg = wire_beat_put();
+
+    kinds();
+    counts();
+    tensors();
+    alignment();
+    twice();
+    T(wire_msg_parts(msg) == 2 && wire_msg_bytes(msg) == 11, "a beat is small");
+    T(!*wire_msg_role(msg) && wire_msg_tensors(msg) == 0, "and plain");
+    wire_msg_free(wire_msg_hold(msg));
+    T(wire_msg_kind(msg) == WIRE_BEAT, "the last holder frees");
+    wire_msg_free(msg);
+    wire_msg_free(NULL);
+    return t_done();
+}
