@@ -56,7 +56,10 @@ void num_norm_apply(const struct num_norm *norm, const void *x,
 
 /*
  * num_norm_backward() takes dL/dy back, through m and v as well.
- *   x, y, mean, variance  of num_norm_forward(); y is read with relu only
+ *   x, gamma, beta, mean, variance  as num_norm_forward() had or left them
+ *   y         its y, for relu: what was clipped has no gradient.  NULL stands
+ *             for "make it again from x", which is faster, but only possible
+ *             where nothing was added and kind is not NONE
  *   dy, dy2   dL/dy is their sum; dy2 may be NULL
  *   dx        overwritten; may be dy where dadd is NULL
  *   dadd      dL/dadd or NULL, overwritten; may be dy or dy2, not dx
@@ -64,10 +67,10 @@ void num_norm_apply(const struct num_norm *norm, const void *x,
  *   work      [num_norm_work()]
  */
 void num_norm_backward(const struct num_norm *norm, const void *x,
-                       const void *y, const float *gamma, const float *mean,
-                       const float *variance, const void *dy, const void *dy2,
-                       void *dx, void *dadd, float *dgamma, float *dbeta,
-                       int accumulate, double *work);
+                       const void *y, const float *gamma, const float *beta,
+                       const float *mean, const float *variance, const void *dy,
+                       const void *dy2, void *dx, void *dadd, float *dgamma,
+                       float *dbeta, int accumulate, double *work);
 
 /* The same by the book, for plain f32 maps (block 1): the definition.
  *   work  three doubles an element */

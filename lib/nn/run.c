@@ -148,15 +148,16 @@ static void
 norm_backward(const struct nn_run *run, const struct nn_op *op,
               const struct nn_step *step)
 {
-    int none = op->tensor == nn_none;
+    int none = op->tensor == nn_none, remake = !none && op->add == nn_none;
 
-    num_norm_backward(&step->norm, at(run, step->in), at(run, step->out),
-                      tensor(run, op, 0, run->params), at(run, step->mean),
-                      at(run, step->variance), at(run, step->dy),
-                      at(run, step->dy2), at(run, step->dx),
-                      at(run, step->dadd), tensor(run, op, 0, run->grads),
-                      none ? NULL : tensor(run, op, 1, run->grads), run->add,
-                      at(run, run->plan->work));
+    num_norm_backward(
+        &step->norm, at(run, step->in), remake ? NULL : at(run, step->out),
+        tensor(run, op, 0, run->params),
+        none ? NULL : tensor(run, op, 1, run->params), at(run, step->mean),
+        at(run, step->variance), at(run, step->dy), at(run, step->dy2),
+        at(run, step->dx), at(run, step->dadd), tensor(run, op, 0, run->grads),
+        none ? NULL : tensor(run, op, 1, run->grads), run->add,
+        at(run, run->plan->work));
 }
 
 static void
@@ -189,9 +190,9 @@ join(const struct nn_run *run, const struct nn_op *op,
 {
     struct num_norm none = {NUM_NORM_NONE, map_of(run, op->out), 0, 0};
 
-    num_norm_backward(&none, NULL, NULL, NULL, NULL, NULL, at(run, step->dy),
-                      at(run, step->dy2), at(run, step->dy), NULL, NULL, NULL,
-                      0, NULL);
+    num_norm_backward(&none, NULL, NULL, NULL, NULL, NULL, NULL,
+                      at(run, step->dy), at(run, step->dy2), at(run, step->dy),
+                      NULL, NULL, NULL, 0, NULL);
 }
 
 void

@@ -6,95 +6,152 @@
 #include <string.h>
 
 /*
- * Sixteen floats at a time, for the loops over maps (num/map.h): a type of gcc
- * and clang that becomes one AVX-512 register, two of AVX2 or four of SSE.
- * Every block of a map divides 16, so lane l of any group of 16 elements
- * belongs to channel l % block.  Kept inside functions: how such a type is
- * passed depends on the instruction set, so what takes one is inlined always.
+ * Vectors for the loops over maps (num/map.h): a type of gcc and clang that
+ * becomes one AVX-512 register, two of AVX2 or four of SSE.  How such a type
+ * is passed depends on the instruction set, so what takes one is inlined
+ * always.
+ *
+ * A pair is 32 elements that lie in a row.  Of f32, v[0] is the first half.
+ * Of bfloat16, v[0] has those at even places and v[1] those at odd ones: a
+ * 32-bit word holds two, and a shift and a mask take them apart.
  */
-enum { LANES = 16 };
+enum { LANES = 16, PAIR = 32 };
 
 typedef float lanes __attribute__((vector_size(64)));
 typedef int32_t lanes_int __attribute__((vector_size(64)));
 typedef uint32_t lanes_bits __attribute__((vector_size(64)));
-typedef uint16_t lanes_half __attribute__((vector_size(32)));
+
+struct pair {
+    lanes v[2];
+};
 
 #define LANES_INLINE static inline __attribute__((always_inline))
 
-/* lanes_all() has every lane at x. */
-LANES_INLINE lanes
-lanes_all(float x)
+/* half_of() rounds to bfloat16, to nearest, ties to even.  A NaN that
+ * arithmetic has made has zeros where the rounding adds, and stays one. */
+LANES_INLINE uint16_t
+half_of(float x)
 {
-    return x - (lanes){0};
+    uint32_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* lanes_load() reads elements i .. i + 15 of f32 or bfloat16 data. */
-LANES_INLINE lanes
-lanes_load(const void *data, size_t i, int bf16)
+LANES_INLINE float
+half_value(uint16_t half)
 {
-    lanes x;
+    uint32_t bits = (uint32_t)half << 16;
+    float x;
 
-    if (bf16) {
-        lanes_half half;
-        lanes_bits bits;
-
-        memcpy(&half, (const uint16_t *)data + i, sizeof half);
-        bits = __builtin_convertvector(half, lanes_bits) << 16;
-        memcpy(&x, &bits, sizeof x);
-    } else {
-        memcpy(&x, (const float *)data + i, sizeof x);
-    }
+    memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-/* lanes_store() writes them; bfloat16 is rounded to nearest, ties to even. */
-LANES_INLINE void
-lanes_store(void *data, size_t i, lanes x, int bf16)
+/* Where element e of a pair is: v[half][lane]. */
+LANES_INLINE size_t
+pair_half(size_t e, int bf16)
 {
-    if (bf16) {
-        lanes_bits bits, lost = (lanes_bits)(x != x);
-        lanes_half half;
+    return bf16 ? e % 2 : e / LANES;
+}
 
-        memcpy(&bits, &x, sizeof bits);
-        bits += 0x7fff + ((bits >> 16) & 1);
-        bits = (bits & ~lost) | (0x7fc00000u & lost); // NaN stays NaN
-        half = __builtin_convertvector(bits >> 16, lanes_half);
-        memcpy((uint16_t *)data + i, &half, sizeof half);
-    } else {
+LANES_INLINE size_t
+pair_lane(size_t e, int bf16)
+{
+    return bf16 ? e / 2 : e % LANES;
+}
+
+/* pair_load() reads elements i .. i + 31 of f32 or bfloat16 data. */
+LANES_INLINE struct pair
+pair_load(const void *data, size_t i, int bf16)
+{
+    struct pair x;
+    lanes_bits both, even, odd;
+
+    if (!bf16) {
+        memcpy(&x, (const float *)data + i, sizeof x);
+        return x;
+    }
+    memcpy(&both, (const uint16_t *)data + i, sizeof both);
+    even = both << 16;
+    odd = both & 0xffff0000u;
+    memcpy(&x.v[0], &even, sizeof even);
+    memcpy(&x.v[1], &odd, sizeof odd);
+    return x;
+}
+
+/* pair_store() writes them. */
+LANES_INLINE void
+pair_store(void *data, size_t i, struct pair x, int bf16)
+{
+    lanes_bits even, odd;
+
+    if (!bf16) {
         memcpy((float *)data + i, &x, sizeof x);
+        return;
+    }
+    memcpy(&even, &x.v[0], sizeof even);
+    memcpy(&odd, &x.v[1], sizeof odd);
+    even += 0x7fff + (even >> 16 & 1);
+    odd += 0x7fff + (odd >> 16 & 1);
+    even = even >> 16 | (odd & 0xffff0000u);
+    memcpy((uint16_t *)data + i, &even, sizeof even);
+}
+
+/* pair_first() and pair_keep() are load and store of the first n elements
+ * only; the others load as zero. */
+LANES_INLINE struct pair
+pair_first(const void *data, size_t i, size_t n, int bf16)
+{
+    struct pair x = {{{0}, {0}}};
+
+    for (size_t e = 0; e < n; e++)
+        x.v[pair_half(e, bf16)][pair_lane(e, bf16)] =
+            bf16 ? half_value(((const uint16_t *)data)[i + e])
+                 : ((const float *)data)[i + e];
+    return x;
+}
+
+LANES_INLINE void
+pair_keep(void *data, size_t i, size_t n, struct pair x, int bf16)
+{
+    for (size_t e = 0; e < n; e++) {
+        float value = x.v[pair_half(e, bf16)][pair_lane(e, bf16)];
+
+        if (bf16)
+            ((uint16_t *)data)[i + e] = half_of(value);
+        else
+            ((float *)data)[i + e] = value;
     }
 }
 
-/* lanes_first() and lanes_keep() are load and store of the first n < 16 only;
- * the others load as zero. */
-LANES_INLINE lanes
-lanes_first(const void *data, size_t i, size_t n, int bf16)
+/* pair_cut() sets all but the first n elements to zero. */
+LANES_INLINE struct pair
+pair_cut(struct pair x, size_t n, int bf16)
 {
-    uint8_t whole[sizeof(lanes)] = {0};
-    size_t size = bf16 ? sizeof(uint16_t) : sizeof(float);
+    for (size_t e = n; e < PAIR; e++)
+        x.v[pair_half(e, bf16)][pair_lane(e, bf16)] = 0;
+    return x;
+}
 
-    memcpy(whole, (const uint8_t *)data + i * size, n * size);
-    return lanes_load(whole, 0, bf16);
+/* pair_of() repeats 16 numbers; pair_fold() adds up what belongs to each of
+ * the 16: every block of a map divides 16, so a channel is one of them. */
+LANES_INLINE struct pair
+pair_of(const float *x, int bf16)
+{
+    struct pair all;
+
+    for (size_t e = 0; e < PAIR; e++)
+        all.v[pair_half(e, bf16)][pair_lane(e, bf16)] = x[e % LANES];
+    return all;
 }
 
 LANES_INLINE void
-lanes_keep(void *data, size_t i, size_t n, lanes x, int bf16)
+pair_fold(struct pair x, float *sum, int bf16)
 {
-    uint8_t whole[sizeof(lanes)];
-    size_t size = bf16 ? sizeof(uint16_t) : sizeof(float);
-
-    lanes_store(whole, 0, x, bf16);
-    memcpy((uint8_t *)data + i * size, whole, n * size);
-}
-
-/* lanes_cut() is x in the first n lanes and 0 in the others. */
-LANES_INLINE lanes
-lanes_cut(lanes x, size_t n)
-{
-    float part[LANES] = {0};
-
-    memcpy(part, &x, n * sizeof *part);
-    return lanes_load(part, 0, 0);
+    for (size_t e = 0; e < LANES; e++)
+        sum[e] = x.v[pair_half(e, bf16)][pair_lane(e, bf16)] +
+                 x.v[pair_half(e + LANES, bf16)][pair_lane(e + LANES, bf16)];
 }
 
 /* lanes_positive() is x where y > 0, else 0. */

@@ -39,25 +39,29 @@ place(const struct num_map *map, size_t i, size_t k, size_t at)
 void
 num_map_put(const struct num_map *map, const float *plain, void *data)
 {
-    size_t pixels = map->h * map->w;
-
     for (size_t i = 0; i < map->n; i++)
         for (size_t k = 0; k < map->c; k++)
-            for (size_t at = 0; at < pixels; at++)
-                lanes_keep(data, place(map, i, k, at), 1, lanes_all(*plain++),
-                           map->bf16);
+            for (size_t p = 0; p < map->h * map->w; p++) {
+                size_t at = place(map, i, k, p);
+
+                if (map->bf16)
+                    ((uint16_t *)data)[at] = half_of(*plain++);
+                else
+                    ((float *)data)[at] = *plain++;
+            }
 }
 
 void
 num_map_get(const struct num_map *map, const void *data, float *plain)
 {
-    size_t pixels = map->h * map->w;
-
     for (size_t i = 0; i < map->n; i++)
         for (size_t k = 0; k < map->c; k++)
-            for (size_t at = 0; at < pixels; at++)
-                *plain++ =
-                    lanes_first(data, place(map, i, k, at), 1, map->bf16)[0];
+            for (size_t p = 0; p < map->h * map->w; p++) {
+                size_t at = place(map, i, k, p);
+
+                *plain++ = map->bf16 ? half_value(((const uint16_t *)data)[at])
+                                     : ((const float *)data)[at];
+            }
 }
 
 void
@@ -71,10 +75,10 @@ num_map_pixels(const struct num_map *map, const uint8_t *u, const float *mean,
     REQUIRE(map->block == 1 && c <= 4);
     for (size_t k = 0; k < c; k++)
         for (int level = 0; level < 256; level++) {
-            double x = (level / 255. - mean[k]) / deviation[k];
+            float x = (float)((level / 255. - mean[k]) / deviation[k]);
 
-            value[k][level] = (float)x;
-            lanes_keep(half[k], (size_t)level, 1, lanes_all((float)x), 1);
+            value[k][level] = x;
+            half[k][level] = half_of(x);
         }
 
 #pragma omp parallel for schedule(static)

@@ -113,9 +113,9 @@ measure_plane(const struct num_norm *norm, const void *x, size_t i, size_t g,
     float first[LANES], sum[LANES], square[LANES];
     double *mean = parts->first + at, *rest = parts->second + at;
 
-    lanes_store(first, 0, lanes_first(plane, 0, b, map->bf16), 0);
-    for (size_t l = b; l < LANES; l++)
-        first[l] = first[l - b];
+    for (size_t l = 0; l < LANES; l++)
+        first[l] = map->bf16 ? half_value(((const uint16_t *)plane)[l % b])
+                             : ((const float *)plane)[l % b];
     planes_measure(plane_size(map), map->bf16, plane, first, sum, square);
     fold(b, sum, square, mean, rest);
     for (size_t j = 0; j < b; j++) {
@@ -144,6 +144,31 @@ merge(size_t count, size_t stride, const double *means, const double *squares,
     *variance = (float)(rest / ((double)count * pixels));
 }
 
+/* scale (x - centre) + shift, by lane, is what normalises plane (i, g). */
+struct terms {
+    float scale[LANES], centre[LANES], shift[LANES];
+};
+
+static struct terms
+terms_of(const struct num_norm *norm, const float *gamma, const float *beta,
+         const float *mean, const float *variance, size_t i, size_t g)
+{
+    struct terms t = {{0}, {0}, {0}};
+
+    for (size_t l = 0; l < LANES; l++) {
+        size_t k = g * norm->map.block + l % norm->map.block;
+        size_t own = count_of(norm, i, k);
+
+        t.scale[l] = 1;
+        if (norm->kind == NUM_NORM_NONE)
+            continue;
+        t.scale[l] = (float)(gamma[k] / sqrt(variance[own] + epsilon));
+        t.centre[l] = mean[own];
+        t.shift[l] = beta[k];
+    }
+    return t;
+}
+
 /* y of plane (i, g). */
 static void
 apply_plane(const struct num_norm *norm, const void *x, const float *gamma,
@@ -151,23 +176,10 @@ apply_plane(const struct num_norm *norm, const void *x, const float *gamma,
             const float *variance, void *y, size_t i, size_t g)
 {
     const struct num_map *map = &norm->map;
-    float scale[LANES], centre[LANES], shift[LANES];
+    struct terms t = terms_of(norm, gamma, beta, mean, variance, i, g);
 
-    for (size_t l = 0; l < LANES; l++) {
-        size_t k = g * map->block + l % map->block;
-        size_t own = count_of(norm, i, k);
-
-        if (norm->kind == NUM_NORM_NONE) {
-            scale[l] = 1;
-            centre[l] = shift[l] = 0;
-            continue;
-        }
-        scale[l] = (float)(gamma[k] / sqrt(variance[own] + epsilon));
-        centre[l] = mean[own];
-        shift[l] = beta[k];
-    }
-    planes_apply(plane_size(map), map->bf16, plane_at(map, x, i, g), scale,
-                 centre, shift, plane_at(map, add, i, g), norm->relu,
+    planes_apply(plane_size(map), map->bf16, plane_at(map, x, i, g), t.scale,
+                 t.centre, t.shift, plane_at(map, add, i, g), norm->relu,
                  plane_at(map, y, i, g));
 }
 
@@ -254,21 +266,30 @@ num_norm_forward(const struct num_norm *norm, const void *x, const float *gamma,
 struct back {
     const struct num_norm *norm;
     const void *x, *y, *dy, *dy2;
-    const float *gamma, *mean, *variance;
+    const float *gamma, *beta, *mean, *variance;
     void *dx, *dadd;
     struct parts parts;
 };
 
 static struct planes_flow
-flow_at(const struct back *b, size_t i, size_t g)
+flow_at(const struct back *b, const struct terms *t, size_t i, size_t g)
 {
     const struct num_map *map = &b->norm->map;
+    int relu = b->norm->relu, remake = relu && !b->y;
 
     return (struct planes_flow){
         plane_at(map, b->dy, i, g),
         plane_at(map, b->dy2, i, g),
-        b->norm->relu ? plane_at(map, b->y, i, g) : NULL,
+        relu ? plane_at(map, b->y, i, g) : NULL,
+        remake ? t->scale : NULL,
+        remake ? t->shift : NULL,
     };
+}
+
+static struct terms
+back_terms(const struct back *b, size_t i, size_t g)
+{
+    return terms_of(b->norm, b->gamma, b->beta, b->mean, b->variance, i, g);
 }
 
 /* With f = dy past the activation: sum f and sum f (x - m) by channel. */
@@ -276,15 +297,14 @@ static void
 back_measure_plane(const struct back *b, size_t i, size_t g)
 {
     const struct num_map *map = &b->norm->map;
-    size_t block = map->block, at = i * map->c + g * block;
-    float centre[LANES], sum[LANES], along[LANES];
+    size_t at = i * map->c + g * map->block;
+    struct terms t = back_terms(b, i, g);
+    float sum[LANES], along[LANES];
 
-    for (size_t l = 0; l < LANES; l++)
-        centre[l] = b->mean[count_of(b->norm, i, g * block + l % block)];
-    planes_back_measure(plane_size(map), map->bf16, flow_at(b, i, g),
-                        plane_at(map, b->x, i, g), centre,
+    planes_back_measure(plane_size(map), map->bf16, flow_at(b, &t, i, g),
+                        plane_at(map, b->x, i, g), t.centre,
                         plane_at(map, b->dadd, i, g), sum, along);
-    fold(block, sum, along, b->parts.first + at, b->parts.second + at);
+    fold(map->block, sum, along, b->parts.first + at, b->parts.second + at);
 }
 
 /*
@@ -296,24 +316,22 @@ static void
 back_plane(const struct back *b, size_t i, size_t g)
 {
     const struct num_map *map = &b->norm->map;
-    struct planes_flow flow = flow_at(b, i, g);
-    float centre[LANES], p[LANES], q[LANES], s[LANES];
+    struct terms t = back_terms(b, i, g);
+    struct planes_flow flow = flow_at(b, &t, i, g);
     double n = members(b->norm);
+    float q[LANES], s[LANES];
 
     for (size_t l = 0; l < LANES; l++) {
-        size_t k = g * map->block + l % map->block;
-        size_t own = count_of(b->norm, i, k);
+        size_t own = count_of(b->norm, i, g * map->block + l % map->block);
         double r = 1 / sqrt(b->variance[own] + epsilon);
 
-        centre[l] = b->mean[own];
-        p[l] = (float)(r * b->gamma[k]);
         q[l] = (float)(-r * r * r * b->parts.total[1][own] / n);
         s[l] = (float)(-r * b->parts.total[0][own] / n);
     }
     if (b->dadd) // holds f already
-        flow = (struct planes_flow){plane_at(map, b->dadd, i, g), NULL, NULL};
+        flow = (struct planes_flow){.dy = plane_at(map, b->dadd, i, g)};
     planes_back(plane_size(map), map->bf16, flow, plane_at(map, b->x, i, g),
-                centre, p, q, s, plane_at(map, b->dx, i, g));
+                t.centre, t.scale, q, s, plane_at(map, b->dx, i, g));
 }
 
 /* Sums of channel k over the images become its total. */
@@ -385,7 +403,7 @@ back_none(const struct back *b)
     for (size_t at = 0; at < map->n * groups; at++) {
         size_t i = at / groups, g = at % groups;
 
-        planes_flow(plane_size(map), map->bf16, flow_at(b, i, g),
+        planes_flow(plane_size(map), map->bf16, flow_at(b, NULL, i, g),
                     plane_at(map, b->dx, i, g));
         if (b->dadd)
             memcpy(plane_at(map, b->dadd, i, g), plane_at(map, b->dx, i, g),
@@ -415,13 +433,16 @@ back_affine(const struct back *b, float *dgamma, float *dbeta, int accumulate)
 
 void
 num_norm_backward(const struct num_norm *norm, const void *x, const void *y,
-                  const float *gamma, const float *mean, const float *variance,
-                  const void *dy, const void *dy2, void *dx, void *dadd,
-                  float *dgamma, float *dbeta, int accumulate, double *work)
+                  const float *gamma, const float *beta, const float *mean,
+                  const float *variance, const void *dy, const void *dy2,
+                  void *dx, void *dadd, float *dgamma, float *dbeta,
+                  int accumulate, double *work)
 {
-    struct back b = {norm, x, y, dy, dy2, gamma, mean, variance, dx, dadd, {0}};
+    struct back b = {norm, x,    y,        dy, dy2,  gamma,
+                     beta, mean, variance, dx, dadd, {0}};
 
-    REQUIRE(!dadd || dx != dadd);
+    REQUIRE(!dadd || (dx != dadd && (y || !norm->relu)));
+    REQUIRE(norm->kind != NUM_NORM_NONE || y || !norm->relu);
     if (norm->kind == NUM_NORM_NONE) {
         back_none(&b);
         return;

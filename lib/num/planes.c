@@ -4,8 +4,8 @@
 
 /*
  * Each loop is written once, for both types, and compiled for each apart:
- * BOTH_TYPES() calls it with bf16 as a constant.  A body sees a group of 16
- * elements at i, of which the first n count.
+ * BOTH_TYPES() calls it with bf16 as a constant.  A body sees the
+ * pair of elements from i on, of which the first n count.
  */
 #define BOTH_TYPES(call_f32, call_bf16) \
     do {                                \
@@ -15,61 +15,104 @@
             call_f32;                   \
     } while (0)
 
-LANES_INLINE lanes
+LANES_INLINE size_t
+rest_of(size_t size, size_t i)
+{
+    return size - i < PAIR ? size - i : PAIR;
+}
+
+LANES_INLINE struct pair
 take(const void *data, size_t i, size_t n, int bf16)
 {
-    return n < LANES ? lanes_first(data, i, n, bf16)
-                     : lanes_load(data, i, bf16);
+    return n < PAIR ? pair_first(data, i, n, bf16) : pair_load(data, i, bf16);
 }
 
 LANES_INLINE void
-give(void *data, size_t i, size_t n, lanes x, int bf16)
+give(void *data, size_t i, size_t n, struct pair x, int bf16)
 {
-    if (n < LANES)
-        lanes_keep(data, i, n, x, bf16);
+    if (n < PAIR)
+        pair_keep(data, i, n, x, bf16);
     else
-        lanes_store(data, i, x, bf16);
+        pair_store(data, i, x, bf16);
 }
 
-LANES_INLINE lanes
-flowing(const struct planes_flow *flow, size_t i, size_t n, int bf16)
+/* dy + dy2 at i. */
+LANES_INLINE struct pair
+arriving(const struct planes_flow *flow, size_t i, size_t n, int bf16)
 {
-    lanes g = take(flow->dy, i, n, bf16);
+    struct pair g = take(flow->dy, i, n, bf16), more;
 
-    if (flow->dy2)
-        g += take(flow->dy2, i, n, bf16);
-    if (flow->y)
-        g = lanes_positive(g, take(flow->y, i, n, bf16));
+    if (!flow->dy2)
+        return g;
+    more = take(flow->dy2, i, n, bf16);
+    for (int k = 0; k < 2; k++)
+        g.v[k] += more.v[k];
     return g;
+}
+
+/* g where y is positive. */
+LANES_INLINE struct pair
+where_positive(struct pair g, struct pair y)
+{
+    for (int k = 0; k < 2; k++)
+        g.v[k] = lanes_positive(g.v[k], y.v[k]);
+    return g;
+}
+
+/* The linear map that made the output, where it is to be made again. */
+struct remade {
+    struct pair scale, shift;
+};
+
+LANES_INLINE struct remade
+remade_of(const struct planes_flow *flow, int bf16)
+{
+    struct remade r = {{{{0}, {0}}}, {{{0}, {0}}}};
+
+    if (flow->scale) {
+        r.scale = pair_of(flow->scale, bf16);
+        r.shift = pair_of(flow->shift, bf16);
+    }
+    return r;
+}
+
+/* g at i, with d = x - centre there. */
+LANES_INLINE struct pair
+flowing(const struct planes_flow *flow, const struct remade *r, struct pair d,
+        size_t i, size_t n, int bf16)
+{
+    struct pair g = arriving(flow, i, n, bf16);
+
+    if (flow->scale) {
+        for (int k = 0; k < 2; k++)
+            d.v[k] = r->scale.v[k] * d.v[k] + r->shift.v[k];
+        return where_positive(g, d);
+    }
+    return flow->y ? where_positive(g, take(flow->y, i, n, bf16)) : g;
 }
 
 LANES_INLINE void
 measure(size_t size, int bf16, const void *x, const float *centre, float *sum,
         float *square)
 {
-    lanes c = lanes_load(centre, 0, 0), d, e;
-    lanes s0 = {0}, s1 = {0}, q0 = {0}, q1 = {0};
-    size_t i = 0;
+    struct pair c = pair_of(centre, bf16);
+    struct pair s = {{{0}, {0}}}, q = {{{0}, {0}}};
 
-    for (; i + 2 * LANES <= size; i += 2 * LANES) {
-        d = lanes_load(x, i, bf16) - c;
-        e = lanes_load(x, i + LANES, bf16) - c;
-        s0 += d;
-        s1 += e;
-        q0 += d * d;
-        q1 += e * e;
-    }
-    for (; i < size; i += LANES) {
-        size_t n = size - i < LANES ? size - i : LANES;
+    for (size_t i = 0; i < size; i += PAIR) {
+        size_t n = rest_of(size, i);
+        struct pair d = take(x, i, n, bf16);
 
-        d = take(x, i, n, bf16) - c;
-        if (n < LANES)
-            d = lanes_cut(d, n);
-        s0 += d;
-        q0 += d * d;
+        for (int k = 0; k < 2; k++)
+            d.v[k] -= c.v[k];
+        if (n < PAIR)
+            d = pair_cut(d, n, bf16);
+        for (int k = 0; k < 2; k++) {
+            s.v[k] += d.v[k];
+            q.v[k] += d.v[k] * d.v[k];
+        }
     }
-    lanes_store(sum, 0, s0 + s1, 0);
-    lanes_store(square, 0, q0 + q1, 0);
+    pair_fold(s, sum, bf16);
+    pair_fold(q, square, bf16);
 }
 
 UTIL_CLONES void
@@ -85,17 +128,20 @@ apply(size_t size, int bf16, const void *x, const float *scale,
       const float *centre, const float *shift, const void *add, int relu,
       void *y)
 {
-    lanes a = lanes_load(scale, 0, 0), c = lanes_load(centre, 0, 0);
-    lanes b = lanes_load(shift, 0, 0);
+    struct pair a = pair_of(scale, bf16), c = pair_of(centre, bf16);
+    struct pair b = pair_of(shift, bf16), more = {{{0}, {0}}};
 
-    for (size_t i = 0; i < size; i += LANES) {
-        size_t n = size - i < LANES ? size - i : LANES;
-        lanes out = a * (take(x, i, n, bf16) - c) + b;
+    for (size_t i = 0; i < size; i += PAIR) {
+        size_t n = rest_of(size, i);
+        struct pair out = take(x, i, n, bf16);
 
         if (add)
-            out += take(add, i, n, bf16);
-        if (relu)
-            out = lanes_positive(out, out);
+            more = take(add, i, n, bf16);
+        for (int k = 0; k < 2; k++) {
+            out.v[k] = a.v[k] * (out.v[k] - c.v[k]) + b.v[k] + more.v[k];
+            if (relu)
+                out.v[k] = lanes_positive(out.v[k], out.v[k]);
+        }
         give(y, i, n, out, bf16);
     }
 }
@@ -113,19 +159,26 @@ LANES_INLINE void
 back_measure(size_t size, int bf16, struct planes_flow flow, const void *x,
              const float *centre, void *kept, float *sum, float *along)
 {
-    lanes c = lanes_load(centre, 0, 0), s = {0}, a = {0};
+    struct pair c = pair_of(centre, bf16);
+    struct pair s = {{{0}, {0}}}, a = {{{0}, {0}}};
+    struct remade r = remade_of(&flow, bf16);
 
-    for (size_t i = 0; i < size; i += LANES) {
-        size_t n = size - i < LANES ? size - i : LANES;
-        lanes g = flowing(&flow, i, n, bf16);
+    for (size_t i = 0; i < size; i += PAIR) {
+        size_t n = rest_of(size, i);
+        struct pair d = take(x, i, n, bf16), g;
 
+        for (int k = 0; k < 2; k++)
+            d.v[k] -= c.v[k];
+        g = flowing(&flow, &r, d, i, n, bf16);
         if (kept)
             give(kept, i, n, g, bf16);
-        s += g;
-        a += g * (take(x, i, n, bf16) - c); // g is 0 beyond n
+        for (int k = 0; k < 2; k++) {
+            s.v[k] += g.v[k];
+            a.v[k] += g.v[k] * d.v[k]; // g is 0 beyond n
+        }
     }
-    lanes_store(sum, 0, s, 0);
-    lanes_store(along, 0, a, 0);
+    pair_fold(s, sum, bf16);
+    pair_fold(a, along, bf16);
 }
 
 UTIL_CLONES void
@@ -142,14 +195,20 @@ back(size_t size, int bf16, struct planes_flow flow, const void *x,
      const float *centre, const float *p, const float *q, const float *s,
      void *dx)
 {
-    lanes c = lanes_load(centre, 0, 0), vp = lanes_load(p, 0, 0);
-    lanes vq = lanes_load(q, 0, 0), vs = lanes_load(s, 0, 0);
+    struct pair c = pair_of(centre, bf16), vp = pair_of(p, bf16);
+    struct pair vq = pair_of(q, bf16), vs = pair_of(s, bf16);
+    struct remade r = remade_of(&flow, bf16);
 
-    for (size_t i = 0; i < size; i += LANES) {
-        size_t n = size - i < LANES ? size - i : LANES;
-        lanes g = flowing(&flow, i, n, bf16);
+    for (size_t i = 0; i < size; i += PAIR) {
+        size_t n = rest_of(size, i);
+        struct pair d = take(x, i, n, bf16), g;
 
-        give(dx, i, n, vp * g + vq * (take(x, i, n, bf16) - c) + vs, bf16);
+        for (int k = 0; k < 2; k++)
+            d.v[k] -= c.v[k];
+        g = flowing(&flow, &r, d, i, n, bf16);
+        for (int k = 0; k < 2; k++)
+            d.v[k] = vp.v[k] * g.v[k] + vq.v[k] * d.v[k] + vs.v[k];
+        give(dx, i, n, d, bf16);
     }
 }
 
@@ -165,10 +224,13 @@ planes_back(size_t size, int bf16, struct planes_flow flow, const void *x,
 LANES_INLINE void
 keep_flow(size_t size, int bf16, struct planes_flow flow, void *kept)
 {
-    for (size_t i = 0; i < size; i += LANES) {
-        size_t n = size - i < LANES ? size - i : LANES;
+    for (size_t i = 0; i < size; i += PAIR) {
+        size_t n = rest_of(size, i);
+        struct pair g = arriving(&flow, i, n, bf16);
 
-        give(kept, i, n, flowing(&flow, i, n, bf16), bf16);
+        if (flow.y)
+            g = where_positive(g, take(flow.y, i, n, bf16));
+        give(kept, i, n, g, bf16);
     }
 }
 
@@ -181,14 +243,15 @@ planes_flow(size_t size, int bf16, struct planes_flow flow, void *kept)
 LANES_INLINE void
 sum_of(size_t size, int bf16, const void *x, float *sum)
 {
-    lanes s = {0};
+    struct pair s = {{{0}, {0}}};
 
-    for (size_t i = 0; i < size; i += LANES) {
-        size_t n = size - i < LANES ? size - i : LANES;
+    for (size_t i = 0; i < size; i += PAIR) {
+        struct pair more = take(x, i, rest_of(size, i), bf16);
 
-        s += take(x, i, n, bf16);
+        for (int k = 0; k < 2; k++)
+            s.v[k] += more.v[k];
     }
-    lanes_store(sum, 0, s, 0);
+    pair_fold(s, sum, bf16);
 }
 
 UTIL_CLONES void
@@ -197,11 +260,17 @@ planes_sum(size_t size, int bf16, const void *x, float *sum)
     BOTH_TYPES(sum_of(size, 0, x, sum), sum_of(size, 1, x, sum));
 }
 
+LANES_INLINE void
+fill(size_t size, int bf16, const float *value, void *y)
+{
+    struct pair v = pair_of(value, bf16);
+
+    for (size_t i = 0; i < size; i += PAIR)
+        give(y, i, rest_of(size, i), v, bf16);
+}
+
 UTIL_CLONES void
 planes_fill(size_t size, int bf16, const float *value, void *y)
 {
-    lanes v = lanes_load(value, 0, 0);
-
-    for (size_t i = 0; i < size; i += LANES)
-        give(y, i, size - i < LANES ? size - i : LANES, v, bf16);
+    BOTH_TYPES(fill(size, 0, value, y), fill(size, 1, value, y));
 }

@@ -19,10 +19,15 @@ void planes_apply(size_t size, int bf16, const void *x, const float *scale,
                   const float *centre, const float *shift, const void *add,
                   int relu, void *y);
 
-/* What flows back into a plane: g = dy + dy2 where y > 0, else 0.  dy2 may be
- * NULL; y = NULL stands for all positive. */
+/*
+ * What flows back into a plane: g = dy + dy2 where the plane's output was
+ * positive, else 0.  dy2 may be NULL.  The output is y; or, where nothing was
+ * added to it, it is scale (x - centre) + shift again, which costs less than
+ * reading it; or all of it counts, when both are NULL.
+ */
 struct planes_flow {
     const void *dy, *dy2, *y;
+    const float *scale, *shift;
 };
 
 /* planes_back_measure() returns sum g and sum g (x - centre) by lane, and g
@@ -36,7 +41,7 @@ void planes_back(size_t size, int bf16, struct planes_flow flow, const void *x,
                  const float *centre, const float *p, const float *q,
                  const float *s, void *dx);
 
-/* planes_flow() is kept = g. */
+/* planes_flow() is kept = g, without scale. */
 void planes_flow(size_t size, int bf16, struct planes_flow flow, void *kept);
 
 /* planes_sum() returns sum x by lane; planes_fill() is y = value. */
