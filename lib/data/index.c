@@ -140,7 +140,10 @@ enter_group(struct data_index *index, const char *name)
     group->caption = group->class = 0;
 }
 
-/* Text without what would garble a terminal or a table; returns its length. */
+/*
+ * Take from a text what would garble a terminal or a table, and blanks at its
+ * ends; returns its length.
+ */
 static size_t
 tidy(char *text, size_t n)
 {
@@ -149,8 +152,9 @@ tidy(char *text, size_t n)
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)text[i];
 
-        if (c != '\r')
-            text[len++] = c == '\n' || (c >= ' ' && c != 127) ? (char)c : ' ';
+        if (c == '\r' || (!len && c <= ' '))
+            continue;
+        text[len++] = c == '\n' || (c >= ' ' && c != 127) ? (char)c : ' ';
     }
     while (len && (text[len - 1] == ' ' || text[len - 1] == '\n'))
         len--;

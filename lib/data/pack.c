@@ -1,20 +1,27 @@
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <archive.h>
-#include <archive_entry.h>
 
 #include "data/pack.h"
 #include "util/file.h"
 #include "util/mem.h"
 
-enum { NAME = 100 }; // what the name field of a header holds
+enum { BLOCK = 512, RECORD = 20 * BLOCK };
+
+/* POSIX.1-1988, as every tar reads it; numbers are octal text. */
+struct header {
+    char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], sum[8];
+    char type, link[100], magic[6], version[2], user[32], group[32];
+    char major[8], minor[8], prefix[155], spare[12];
+};
+
+_Static_assert(sizeof(struct header) == BLOCK, "a header fills a block");
 
 struct data_pack {
     struct file_draft draft;
-    struct archive *archive;
-    struct archive_entry *entry;
     char *path;
+    size_t bytes; // written so far
 };
 
 struct data_pack *
@@ -27,61 +34,74 @@ data_pack_open(const char *path, struct err *err)
         return NULL;
     }
     pack->path = mem_text(path);
-    pack->archive = archive_write_new();
-    pack->entry = archive_entry_new();
-    REQUIRE(pack->archive && pack->entry);
-    archive_write_set_format_ustar(pack->archive);
-    archive_write_open_FILE(pack->archive, pack->draft.file);
     return pack;
 }
 
+/* Write bytes, and zeros up to a whole block behind them. */
 static int
-failed(struct data_pack *pack, struct err *err)
+put(struct data_pack *pack, const void *bytes, size_t len, struct err *err)
 {
-    return err_set(err, "cannot write '%s': %s", pack->path,
-                   archive_error_string(pack->archive));
+    static const char zero[BLOCK];
+    size_t pad = (BLOCK - len % BLOCK) % BLOCK;
+
+    if (fwrite(bytes, 1, len, pack->draft.file) != len ||
+        fwrite(zero, 1, pad, pack->draft.file) != pad)
+        return err_sys(err, "cannot write '%s'", pack->path);
+    pack->bytes += len + pad;
+    return 0;
+}
+
+static struct header
+header_of(const char *name, size_t len)
+{
+    struct header header = {.type = '0'};
+    const unsigned char *byte = (const unsigned char *)&header;
+    unsigned sum = 0;
+
+    memcpy(header.name, name, strlen(name));
+    memcpy(header.magic, "ustar", 6);
+    memcpy(header.version, "00", 2);
+    memcpy(header.mode, "0000644", 8);
+    memcpy(header.uid, "0000000", 8);
+    memcpy(header.gid, "0000000", 8);
+    memcpy(header.mtime, "00000000000", 12);
+    snprintf(header.size, sizeof header.size, "%011zo", len);
+    memset(header.sum, ' ', sizeof header.sum); // counts as blanks
+    for (size_t i = 0; i < sizeof header; i++)
+        sum += byte[i];
+    snprintf(header.sum, sizeof header.sum, "%06o", sum);
+    return header;
 }
 
 int
 data_pack_add(struct data_pack *pack, const char *name, const void *bytes,
               size_t len, struct err *err)
 {
-    if (strlen(name) > NAME)
-        return err_set(err, "the name '%s' is longer than %d bytes", name,
-                       NAME);
-    archive_entry_clear(pack->entry);
-    archive_entry_set_pathname(pack->entry, name);
-    archive_entry_set_filetype(pack->entry, AE_IFREG);
-    archive_entry_set_perm(pack->entry, 0644);
-    archive_entry_set_size(pack->entry, (la_int64_t)len);
-    archive_entry_set_mtime(pack->entry, 0, 0);
-    if (archive_write_header(pack->archive, pack->entry) ||
-        archive_write_data(pack->archive, bytes, len) != (la_ssize_t)len)
-        return failed(pack, err);
-    return 0;
-}
+    struct header header;
 
-static void
-release(struct data_pack *pack)
-{
-    archive_write_free(pack->archive);
-    archive_entry_free(pack->entry);
-    free(pack->path);
-    free(pack);
+    if (strlen(name) > sizeof header.name)
+        return err_set(err, "the name '%s' is longer than %zu bytes", name,
+                       sizeof header.name);
+    if (len >= (size_t)1 << 33)
+        return err_set(err, "'%s' is larger than a tar can hold", name);
+    header = header_of(name, len);
+    if (put(pack, &header, sizeof header, err))
+        return -1;
+    return put(pack, bytes, len, err);
 }
 
 int
 data_pack_keep(struct data_pack *pack, struct err *err)
 {
+    static const char zero[RECORD + 2 * BLOCK];
+    size_t end = 2 * BLOCK; // the end mark; then zeros to a whole record
     int rc;
 
-    if (archive_write_close(pack->archive)) {
-        failed(pack, err);
-        data_pack_drop(pack);
-        return -1;
-    }
-    rc = file_draft_keep(&pack->draft, err);
-    release(pack);
+    end += (RECORD - (pack->bytes + end) % RECORD) % RECORD;
+    rc = put(pack, zero, end, err);
+    if (!rc)
+        rc = file_draft_keep(&pack->draft, err);
+    data_pack_drop(pack);
     return rc;
 }
 
@@ -90,7 +110,7 @@ data_pack_drop(struct data_pack *pack)
 {
     if (!pack)
         return;
-    archive_write_fail(pack->archive); // or freeing it would write the end
     file_draft_drop(&pack->draft);
-    release(pack);
+    free(pack->path);
+    free(pack);
 }

@@ -22,12 +22,12 @@ struct place {
     size_t at; // how far tree or list are given out
 };
 
-/* Text has no zero bytes; a tar has them in its first block, a JPEG too. */
+/* Text has few control bytes; a tar has zeros in its first block. */
 static int
 is_text(const char *path, struct err *err)
 {
-    char start[512];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    unsigned char start[512];
+    int fd = open(path, O_RDONLY | O_CLOEXEC), text = 1;
     ssize_t n;
 
     if (fd < 0)
@@ -38,7 +38,9 @@ is_text(const char *path, struct err *err)
         return err_sys(err, "cannot read '%s'", path);
     if (n == 0)
         return err_set(err, "'%s' is empty", path);
-    return !memchr(start, 0, (size_t)n);
+    for (ssize_t i = 0; i < n; i++)
+        text &= start[i] >= ' ' || (start[i] >= '\t' && start[i] <= '\r');
+    return text;
 }
 
 static int

@@ -1,0 +1,140 @@
+#ifndef TESTS_FIXTURE_H
+#define TESTS_FIXTURE_H
+
+/* Small JPEGs, and sets made of them, in a folder of their own. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/index.h"
+#include "data/jpeg.h"
+#include "data/pack.h"
+#include "data/set.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+static struct err err;
+static char folder[] = "/tmp/foil-data-XXXXXX";
+
+static inline int
+enter_folder(void)
+{
+    return !mkdtemp(folder) || chdir(folder);
+}
+
+static inline int
+leave_folder(void)
+{
+    struct err why;
+
+    return chdir("/") || file_remove(folder, &why);
+}
+
+/* An 8 x 8 JPEG of one grey level, which tells files apart. */
+static inline struct data_bytes
+tiny_jpeg(int level)
+{
+    struct data_bytes bytes = {0};
+    uint8_t pixel[64];
+
+    memset(pixel, level, sizeof pixel);
+    REQUIRE(!data_jpeg_encode(pixel, 8, 8, 1, 90, &bytes, &err));
+    return bytes;
+}
+
+/* A file of that name, whose level is `level`. */
+static inline void
+put_jpeg(const char *path, int level)
+{
+    struct data_bytes bytes = tiny_jpeg(level);
+
+    REQUIRE(!file_write(path, bytes.data, bytes.len, &err));
+    data_bytes_release(&bytes);
+}
+
+static inline void
+put_text(const char *path, const char *text)
+{
+    REQUIRE(!file_write(path, text, strlen(text), &err));
+}
+
+/*
+ * A tar of the files named, up to NULL: JPEGs of level 1, 2, 3, ...; after a
+ * name that ends otherwise comes the text that is in it.
+ */
+static inline void
+put_tar(const char *path, const char *const *name)
+{
+    struct data_pack *pack = data_pack_open(path, &err);
+    int level = 0;
+
+    REQUIRE(pack);
+    for (; *name; name++) {
+        struct data_bytes bytes = {0};
+
+        if (strstr(*name, ".jp") || strstr(*name, ".JP")) {
+            bytes = tiny_jpeg(++level);
+            REQUIRE(!data_pack_add(pack, *name, bytes.data, bytes.len, &err));
+            data_bytes_release(&bytes);
+        } else {
+            REQUIRE(
+                !data_pack_add(pack, name[0], name[1], strlen(name[1]), &err));
+            name++;
+        }
+    }
+    REQUIRE(!data_pack_keep(pack, &err));
+}
+
+/* Index the places named, up to NULL, to out; how many are left out, or -1. */
+static inline int
+make_index(const char *const *place, const char *out, int skip_bad)
+{
+    struct data_index_how how = {
+        .skip_bad = skip_bad, .decode = 1, .max_pixels = DATA_MAX_PIXELS};
+    struct data_index *index = data_index_new(&how);
+    int rc = 0;
+
+    for (; !rc && *place; place++) {
+        rc = data_index_add(index, *place, &err);
+        while (!rc && (rc = data_index_next(index, &err)) > 0)
+            rc = 0;
+    }
+    if (!rc)
+        rc = data_index_write(index, out, &err);
+    if (!rc)
+        rc = (int)data_index_bad(index);
+    data_index_free(index);
+    return rc;
+}
+
+/* Index one place and open it; NULL with err. */
+static inline struct data_set *
+open_indexed(const char *place)
+{
+    const char *const places[] = {place, NULL};
+
+    return make_index(places, "index.foil", 0) ? NULL
+                                               : data_open("index.foil", &err);
+}
+
+/* The level that a sample's file was made with, or -1. */
+static inline int
+level_of(struct data_set *set, size_t id)
+{
+    struct data_bytes bytes = {0};
+    int level = -1;
+
+    if (data_read(set, id, &bytes, &err))
+        return -1;
+    for (int i = 0; level < 0 && i < 256; i++) {
+        struct data_bytes want = tiny_jpeg(i);
+
+        if (want.len == bytes.len && !memcmp(want.data, bytes.data, want.len))
+            level = i;
+        data_bytes_release(&want);
+    }
+    data_bytes_release(&bytes);
+    return level;
+}
+
+#endif

@@ -1,0 +1,299 @@
+#include <sys/stat.h>
+
+#include "fixture.h"
+#include "t.h"
+
+/* Does sample id carry this name, label, class and caption, and its file? */
+static int
+is(struct data_set *set, size_t id, const char *name, int level, int label,
+   const char *class, const char *caption)
+{
+    return set && id < data_size(set) && !strcmp(data_name(set, id), name) &&
+           level_of(set, id) == level && data_label(set, id) == label &&
+           (label < 0 || !strcmp(data_class_name(set, (size_t)label), class)) &&
+           !strcmp(data_caption(set, id), caption) &&
+           data_width(set, id) == 8 && data_height(set, id) == 8;
+}
+
+static void
+a_tar_of_classes(void)
+{
+    static const char *const name[] = {
+        "./dog/b.jpg", "cat/a.JPEG", "dog/readme", "no image",
+        "dog/._b.jpg", "cat/c.jpeg", NULL};
+    struct data_set *set;
+
+    put_tar("classes.tar", name);
+    set = open_indexed("classes.tar");
+    T(set && data_size(set) == 3 && data_classes(set) == 2,
+      "three samples, two classes");
+    T(is(set, 0, "dog/b.jpg", 1, 1, "dog", ""), "in the archive's order");
+    T(is(set, 1, "cat/a.JPEG", 2, 0, "cat", ""), "classes in byte order");
+    T(is(set, 2, "cat/c.jpeg", 4, 0, "cat", ""), "hidden files apart");
+    data_close(set);
+}
+
+static void
+a_folder(void)
+{
+    struct data_set *set;
+
+    mkdir("tree", 0700);
+    mkdir("tree/b", 0700);
+    mkdir("tree/a", 0700);
+    mkdir("tree/a/deep", 0700);
+    mkdir("tree/a-", 0700);
+    put_jpeg("tree/b/1.jpg", 1);
+    put_jpeg("tree/a/2.jpg", 2);
+    put_jpeg("tree/a/deep/0.jpg", 3);
+    put_jpeg("tree/a-/1.jpg", 4);
+    put_text("tree/a/2.txt", " a caption\r\n\n");
+    set = open_indexed("tree/");
+    T(set && data_size(set) == 4 && data_classes(set) == 3, "%s",
+      set ? "four files" : err.msg);
+    T(is(set, 0, "a/2.jpg", 2, 0, "a", "a caption"), "with its caption");
+    T(is(set, 1, "a/deep/0.jpg", 3, 0, "a", ""), "the first folder counts");
+    T(is(set, 2, "a-/1.jpg", 4, 1, "a-", ""), "folders in byte order");
+    T(is(set, 3, "b/1.jpg", 1, 2, "b", ""), "the last");
+    data_close(set);
+}
+
+static void
+folders_common_to_all_are_no_class(void)
+{
+    static const char *const deep[] = {"set/train/x/1.jpg", "set/train/y/1.jpg",
+                                       NULL};
+    static const char *const one[] = {"set/x/1.jpg", "set/x/2.jpg", NULL};
+    static const char *const flat[] = {"1.jpg", "2.jpg", NULL};
+    static const char *const mixed[] = {"x/1.jpg", "2.jpg", NULL};
+    struct data_set *set;
+
+    put_tar("t.tar", deep);
+    set = open_indexed("t.tar");
+    T(is(set, 1, "set/train/y/1.jpg", 2, 1, "y", ""), "set/train/ is not");
+    data_close(set);
+    put_tar("t.tar", one);
+    set = open_indexed("t.tar");
+    T(is(set, 1, "set/x/2.jpg", 2, 0, "x", ""), "one class stays a class");
+    data_close(set);
+    put_tar("t.tar", flat);
+    set = open_indexed("t.tar");
+    T(is(set, 1, "2.jpg", 2, -1, "", "") && !data_classes(set),
+      "without folders there are none");
+    data_close(set);
+    put_tar("t.tar", mixed);
+    set = open_indexed("t.tar");
+    T(is(set, 0, "x/1.jpg", 1, 0, "x", "") &&
+          is(set, 1, "2.jpg", 2, -1, "", ""),
+      "some may have none");
+    data_close(set);
+}
+
+static void
+webdataset_shards(void)
+{
+    static const char *const first[] = {
+        "000.cls",   "2",       "000.jpg", "000.txt", "one\ntwo\n",
+        "001.jpg",   "001.cls", " 0 \n",   "001.txt", "a\tb\033",
+        "000b.json", "{}",      NULL};
+    static const char *const second[] = {"000.jpg", "dir/000.jpg", NULL};
+    static const char *const shards[] = {"s1.tar", "s0.tar", NULL};
+    struct data_set *set;
+
+    put_tar("s1.tar", first);
+    put_tar("s0.tar", second);
+    T(!make_index(shards, "shards.foil", 0), "two shards");
+    set = data_open("shards.foil", &err);
+    T(set && data_size(set) == 4 && data_classes(set) == 3,
+      "labels are whole numbers: 3 classes");
+    T(is(set, 0, "000.jpg", 1, 2, "2", "one\ntwo"), "two captions");
+    T(is(set, 1, "001.jpg", 2, 0, "0", "a b"), "made fit for a terminal");
+    T(is(set, 2, "000.jpg", 1, -1, "", ""), "shards in the given order");
+    T(is(set, 3, "dir/000.jpg", 2, -1, "", ""), "folders count no more");
+    data_close(set);
+}
+
+static void
+classes_may_have_names(void)
+{
+    static const char *const name[] = {
+        "0.jpg", "0.cls", "zebra",   "1.jpg", "1.cls", "7", "2.jpg",
+        "2.cls", "ant",   "3.1.jpg", "3.cls", "ant",   NULL};
+    struct data_set *set;
+
+    put_tar("t.tar", name);
+    set = open_indexed("t.tar");
+    T(is(set, 0, "0.jpg", 1, 2, "zebra", "") &&
+          is(set, 1, "1.jpg", 2, 0, "7", "") &&
+          is(set, 3, "3.1.jpg", 4, 1, "ant", ""),
+      "ranked unless all are whole numbers");
+    data_close(set);
+}
+
+static void
+a_file_list(void)
+{
+    struct data_set *set;
+
+    mkdir("pics", 0700);
+    put_jpeg("pics/x", 1);
+    put_jpeg("pics/y.png", 2);
+    put_jpeg("z.jpg", 3);
+    put_text("pics/list", "x\tfrog\ta frog\n\n./y.png\t\tno label\r\n"
+                          "../z.jpg\tbee");
+    set = open_indexed("pics/list");
+    T(set && data_size(set) == 3, "%s", set ? "three lines" : err.msg);
+    T(is(set, 0, "x", 1, 1, "frog", "a frog"), "label and caption");
+    T(is(set, 1, "y.png", 2, -1, "", "no label"), "any name will do");
+    T(is(set, 2, "../z.jpg", 3, 0, "bee", ""), "relative to the list");
+    data_close(set);
+    put_text("pics/list", "x\nnone.jpg\n");
+    T(!open_indexed("pics/list") && strstr(err.msg, "none.jpg"), "%s", err.msg);
+}
+
+/* The digest is of contents and labels, wherever they lie. */
+static void
+the_digest_tells_sets_apart(void)
+{
+    static const char *const same[] = {"x/a/1.jpg", "x/b/2.jpg", NULL};
+    static const char *const other[] = {"a/1.jpg", "a/2.jpg", NULL};
+    struct digest digest[3];
+    struct data_set *set;
+
+    mkdir("d", 0700);
+    mkdir("d/c", 0700);
+    mkdir("d/e", 0700);
+    put_jpeg("d/c/1.jpg", 1);
+    put_jpeg("d/e/1.jpg", 2);
+    put_tar("same.tar", same);
+    put_tar("other.tar", other);
+    static const char *const place[] = {"d", "same.tar", "other.tar"};
+    for (size_t i = 0; i < 3; i++) {
+        set = open_indexed(place[i]);
+        T(set != NULL, "%s", place[i]);
+        if (set)
+            digest[i] = data_digest(set);
+        data_close(set);
+    }
+    T(!memcmp(&digest[0], &digest[1], sizeof digest[0]),
+      "tar and folder: same");
+    T(memcmp(&digest[1], &digest[2], sizeof digest[0]),
+      "other labels: another");
+}
+
+static void
+bad_places_are_refused(void)
+{
+    static const char *const text[] = {"a.txt", "no image", NULL};
+    static const struct {
+        const char *place, *why;
+    } bad[] = {
+        {"nothing", "cannot open 'nothing': No such file"},
+        {"empty", "'empty' is empty"},
+        {"hollow", "there is no JPEG in"},
+        {"text.tar", "there is no JPEG in"},
+        {"packed", "is compressed, and samples are read at random: unpack it "
+                   "first (gunzip)"},
+        {"zeros", "there is no JPEG in"},
+        {"noise", "is not a tar archive"},
+        {"of-tars", "only tars: give their names"},
+    };
+    static char noise[2048];
+
+    mkdir("hollow", 0700);
+    mkdir("of-tars", 0700);
+    put_tar("text.tar", text);
+    put_tar("of-tars/a.tar", text);
+    put_text("empty", "");
+    put_text("packed", "\x1f\x8b\x08");
+    REQUIRE(!file_write("zeros", noise, sizeof noise, &err));
+    for (size_t i = 0; i < sizeof noise; i++)
+        noise[i] = (char)(i * 7);
+    REQUIRE(!file_write("noise", noise, sizeof noise, &err));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        T(!open_indexed(bad[i].place) && strstr(err.msg, bad[i].why), "%s",
+          err.msg);
+}
+
+static void
+bad_images_are_refused_or_skipped(void)
+{
+    const char *const place[] = {"bad", NULL};
+    struct data_bytes jpeg = tiny_jpeg(9);
+    struct data_set *set;
+
+    mkdir("bad", 0700);
+    put_jpeg("bad/0.jpg", 1);
+    put_text("bad/1.jpg", "GIF89a, by another name");
+    put_text("bad/2.jpg", "");
+    file_write("bad/3.jpg", jpeg.data, jpeg.len - 9, &err);
+    put_jpeg("bad/4.jpg", 2);
+    T(make_index(place, "bad.foil", 0) == -1 &&
+          strstr(err.msg, "'1.jpg' in 'bad': is not a JPEG"),
+      "%s", err.msg);
+    T(make_index(place, "bad.foil", 1) == 3, "three are left out");
+    set = data_open("bad.foil", &err);
+    T(set && data_size(set) == 2 && level_of(set, 1) == 2, "two are left");
+    data_close(set);
+    data_bytes_release(&jpeg);
+}
+
+/* A tar cut anywhere is refused, or its sound part is taken. */
+static void
+truncated_tars(void)
+{
+    static const char *const name[] = {"a/1.jpg", "b/2.jpg", NULL};
+    static const char *const place[] = {"cut.tar", NULL};
+    int refused = 0, silent = 0, taken = 0;
+    size_t len, end = 4 * 1024;
+    char *bytes;
+
+    put_tar("whole.tar", name);
+    bytes = file_read("whole.tar", 1 << 20, &len, &err);
+    REQUIRE(bytes);
+    for (end = len; end && !bytes[end - 1]; end--)
+        ;
+    for (size_t n = 1; n < end; n += n % 512 < 2 || n % 512 == 511 ? 1 : 85) {
+        REQUIRE(!file_write("cut.tar", bytes, n, &err));
+        if (make_index(place, "cut.foil", 0) == -1)
+            refused++;
+        else
+            silent++;
+        taken += make_index(place, "cut.foil", 1) == 1;
+    }
+    T(!silent && refused > 20, "%d cuts, all refused: %s", refused, err.msg);
+    T(taken > 10 && taken < refused, "--bad skip takes the first image: %d",
+      taken);
+    free(bytes);
+}
+
+static void
+an_index_appears_whole(void)
+{
+    const char *const place[] = {"classes.tar", NULL};
+
+    T(make_index(place, "/dev/full", 0) == -1 && strstr(err.msg, "/dev/full"),
+      "%s", err.msg);
+    T(make_index(place, "no/index", 0) == -1, "%s", err.msg);
+}
+
+int
+main(void)
+{
+    if (enter_folder())
+        return 1;
+    a_tar_of_classes();
+    a_folder();
+    folders_common_to_all_are_no_class();
+    webdataset_shards();
+    classes_may_have_names();
+    a_file_list();
+    the_digest_tells_sets_apart();
+    bad_places_are_refused();
+    bad_images_are_refused_or_skipped();
+    truncated_tars();
+    an_index_appears_whole();
+    if (leave_folder())
+        return 1;
+    return t_done();
+}

@@ -1,0 +1,422 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jpeglib.h>
+
+#include "data/exif.h"
+#include "data/jpeg.h"
+#include "t.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+enum { W = 37, H = 21 }; // not multiples of a block
+
+static struct err err;
+static struct data_decoder *decoder;
+static uint8_t smooth[H * W * 4];
+
+/* How a file is written that data_jpeg_encode() does not make. */
+struct kind {
+    int channels;
+    J_COLOR_SPACE from, to;
+    int progressive, single, subsample;
+};
+
+static void
+paint(size_t channels)
+{
+    uint8_t *at = smooth;
+
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < W; x++)
+            for (size_t c = 0; c < channels; c++)
+                *at++ = (uint8_t)(40 + 3 * x + 2 * y + 25 * (int)c);
+}
+
+/* A scan for each coefficient of each component: legal, and far too many. */
+static int
+script(jpeg_scan_info scan[200])
+{
+    int n = 0;
+
+    scan[n++] = (jpeg_scan_info){3, {0, 1, 2}, 0, 0, 0, 0};
+    for (int c = 0; c < 3; c++)
+        for (int k = 1; k < 64; k++)
+            scan[n++] = (jpeg_scan_info){1, {c}, k, k, 0, 0};
+    return n;
+}
+
+static struct data_bytes
+write_kind(const struct kind *kind)
+{
+    static jpeg_scan_info scan[200];
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_error_mgr error;
+    unsigned char *out = NULL;
+    unsigned long len = 0;
+
+    paint((size_t)kind->channels);
+    jpeg.err = jpeg_std_error(&error);
+    jpeg_create_compress(&jpeg);
+    jpeg_mem_dest(&jpeg, &out, &len);
+    jpeg.image_width = W;
+    jpeg.image_height = H;
+    jpeg.input_components = kind->channels;
+    jpeg.in_color_space = kind->from;
+    jpeg_set_defaults(&jpeg);
+    jpeg_set_colorspace(&jpeg, kind->to);
+    jpeg_set_quality(&jpeg, 100, TRUE);
+    if (!kind->subsample)
+        jpeg.comp_info[0].h_samp_factor = jpeg.comp_info[0].v_samp_factor = 1;
+    if (kind->progressive)
+        jpeg_simple_progression(&jpeg);
+    if (kind->single) {
+        jpeg.num_scans = script(scan);
+        jpeg.scan_info = scan;
+    }
+    jpeg_start_compress(&jpeg, TRUE);
+    while (jpeg.next_scanline < H) {
+        JSAMPROW row =
+            smooth + jpeg.next_scanline * W * (unsigned)kind->channels;
+
+        jpeg_write_scanlines(&jpeg, &row, 1);
+    }
+    jpeg_finish_compress(&jpeg);
+    jpeg_destroy_compress(&jpeg);
+    return (struct data_bytes){out, len, len};
+}
+
+static int
+decode(const struct data_bytes *bytes, enum data_policy policy,
+       struct data_image *image)
+{
+    return data_jpeg_decode(&decoder, bytes->data, bytes->len, DATA_MAX_PIXELS,
+                            policy, image, &err);
+}
+
+/* Largest difference between an image and want[h,w,3]. */
+static int
+off_by(const struct data_image *image, const uint8_t *want)
+{
+    int most = 0;
+
+    for (size_t i = 0; i < image->width * image->height * 3; i++) {
+        int d = abs(image->pixel[i] - want[i]);
+
+        most = d > most ? d : most;
+    }
+    return most;
+}
+
+static void
+pixels_come_back(void)
+{
+    struct data_bytes bytes = {0}, again = {0};
+    struct data_image image = {0};
+    uint8_t grey[H * W * 3];
+    size_t width, height;
+
+    paint(3);
+    T(!data_jpeg_encode(smooth, W, H, 3, 100, &bytes, &err), "colour");
+    T(!decode(&bytes, DATA_REFUSE, &image) && image.width == W &&
+          image.height == H,
+      "decoded");
+    T(off_by(&image, smooth) <= 3, "to within 3 levels");
+    T(!data_jpeg_encode(smooth, W, H, 3, 100, &again, &err) &&
+          again.len == bytes.len && !memcmp(again.data, bytes.data, again.len),
+      "the same pixels give the same bytes");
+    T(!data_jpeg_header(&decoder, bytes.data, bytes.len, W * H, &width, &height,
+                        &err) &&
+          width == W && height == H,
+      "the header tells the size");
+
+    paint(1);
+    for (size_t i = 0; i < sizeof grey; i++)
+        grey[i] = smooth[i / 3];
+    T(!data_jpeg_encode(smooth, W, H, 1, 100, &bytes, &err), "grey");
+    T(!decode(&bytes, DATA_REFUSE, &image) && off_by(&image, grey) <= 1,
+      "comes back in three equal channels");
+    data_bytes_release(&bytes);
+    data_bytes_release(&again);
+    data_image_release(&image);
+}
+
+/* The start-of-frame segment: components at 9, sampling of the first at 11. */
+static uint8_t *
+frame_of(const struct data_bytes *bytes)
+{
+    for (size_t i = 2; i + 4 < bytes->len;) {
+        if (bytes->data[i + 1] >= 0xc0 && bytes->data[i + 1] <= 0xc2)
+            return bytes->data + i;
+        i += 2 + (size_t)(bytes->data[i + 2] << 8 | bytes->data[i + 3]);
+    }
+    return NULL;
+}
+
+static void
+form_is_as_promised(void)
+{
+    struct data_bytes bytes = {0};
+
+    paint(3);
+    data_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
+    T(frame_of(&bytes)[1] == 0xc0 && frame_of(&bytes)[9] == 3 &&
+          frame_of(&bytes)[11] == 0x11,
+      "colour: baseline, three components, 4:4:4");
+    data_jpeg_encode(smooth, W, H, 1, 95, &bytes, &err);
+    T(frame_of(&bytes)[9] == 1, "grey: one component");
+    T(data_jpeg_encode(smooth, 0, H, 1, 95, &bytes, &err) == -1, "%s", err.msg);
+    T(data_jpeg_encode(smooth, 70000, 1, 1, 95, &bytes, &err) == -1, "%s",
+      err.msg);
+    data_bytes_release(&bytes);
+}
+
+/* The same coefficients in another order are the same image. */
+static void
+progressive_equals_baseline(void)
+{
+    struct kind kind = {3, JCS_RGB, JCS_YCbCr, 0, 0, 1};
+    struct data_bytes plain = write_kind(&kind), progressive;
+    struct data_image a = {0}, b = {0};
+
+    kind.progressive = 1;
+    progressive = write_kind(&kind);
+    T(frame_of(&progressive)[1] == 0xc2, "a progressive file");
+    T(!decode(&plain, DATA_REFUSE, &a) &&
+          !decode(&progressive, DATA_REFUSE, &b) && !off_by(&a, b.pixel),
+      "gives the pixels of the baseline one");
+    data_bytes_release(&plain);
+    data_bytes_release(&progressive);
+    data_image_release(&a);
+    data_image_release(&b);
+}
+
+static void
+inks_become_rgb(J_COLOR_SPACE to, const char *name)
+{
+    struct kind kind = {4, JCS_CMYK, to, 0, 0, 0};
+    struct data_bytes bytes = write_kind(&kind);
+    struct data_image image = {0};
+    uint8_t want[H * W * 3];
+
+    for (size_t i = 0; i < (size_t)H * W; i++)
+        for (size_t c = 0; c < 3; c++)
+            want[i * 3 + c] =
+                (uint8_t)lround(smooth[i * 4 + c] * smooth[i * 4 + 3] / 255.);
+    T(!decode(&bytes, DATA_REFUSE, &image) && off_by(&image, want) <= 4,
+      "%s: R = C K / 255", name);
+    data_bytes_release(&bytes);
+    data_image_release(&image);
+}
+
+static void
+limits_hold(void)
+{
+    struct kind many = {3, JCS_RGB, JCS_YCbCr, 0, 1, 0};
+    struct data_bytes bytes = write_kind(&many);
+    struct data_image image = {0};
+    uint8_t *frame;
+
+    T(decode(&bytes, DATA_ACCEPT, &image) == -1 && strstr(err.msg, "100 scans"),
+      "190 scans: %s", err.msg);
+    data_bytes_release(&bytes);
+
+    data_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
+    T(data_jpeg_decode(&decoder, bytes.data, bytes.len, W * H - 1, DATA_REFUSE,
+                       &image, &err) == -1,
+      "%s", err.msg);
+    T(!data_jpeg_decode(&decoder, bytes.data, bytes.len, W * H, DATA_REFUSE,
+                        &image, &err),
+      "one pixel more is allowed");
+    frame = frame_of(&bytes);
+    memcpy(frame + 5, "\xff\xdc\xff\xdc", 4); // 65500 x 65500
+    data_image_release(&image);
+    T(decode(&bytes, DATA_ACCEPT, &image) == -1 &&
+          strstr(err.msg, "65500x65500") && !image.room,
+      "%s", err.msg);
+    data_bytes_release(&bytes);
+}
+
+static void
+damage_is_told(void)
+{
+    struct data_bytes bytes = {0}, cut;
+    struct data_image image = {0};
+    int accepted = 0, refused = 0;
+
+    paint(3);
+    data_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
+    for (size_t n = 0; n < bytes.len; n++) {
+        cut = (struct data_bytes){bytes.data, n, n};
+        refused += decode(&cut, DATA_REFUSE, &image) == -1;
+        accepted += !decode(&cut, DATA_ACCEPT, &image);
+    }
+    T(refused == (int)bytes.len, "a cut anywhere is refused: %s", err.msg);
+    T(accepted > 100 && accepted < refused, "%d of %d may be accepted",
+      accepted, refused);
+    T(decode(&(struct data_bytes){0}, DATA_ACCEPT, &image) == -1, "%s",
+      err.msg);
+    cut = (struct data_bytes){(uint8_t *)smooth, 100, 100};
+    T(decode(&cut, DATA_ACCEPT, &image) == -1, "%s", err.msg);
+    data_bytes_release(&bytes);
+    data_image_release(&image);
+}
+
+/* A file without tables must not borrow those of the file before it. */
+static void
+files_stand_alone(void)
+{
+    struct data_bytes bytes = {0};
+    struct data_image image = {0};
+
+    paint(3);
+    data_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
+    T(!decode(&bytes, DATA_REFUSE, &image), "a whole file");
+    for (size_t i = 2; i + 4 < bytes.len && bytes.data[i + 1] != 0xda;
+         i += 2 + (size_t)(bytes.data[i + 2] << 8 | bytes.data[i + 3]))
+        if (bytes.data[i + 1] == 0xdb)
+            bytes.data[i + 1] = 0xfe; // its quantisation: now a comment
+    T(decode(&bytes, DATA_ACCEPT, &image) == -1 &&
+          strstr(err.msg, "uantization"),
+      "then one without tables: %s", err.msg);
+    data_bytes_release(&bytes);
+    data_image_release(&image);
+}
+
+/* Put an EXIF block that says `orientation` behind the first two bytes. */
+static struct data_bytes
+with_exif(const struct data_bytes *bytes, int orientation, int big)
+{
+    static const uint8_t little_endian[] = {
+        0xff, 0xe1, 0, 34, 'E', 'x', 'i', 'f', 0,    0, 'I', 'I',
+        '*',  0,    8, 0,  0,   0,   1,   0,   0x12, 1, 3,   0,
+        1,    0,    0, 0,  0,   0,   0,   0,   0,    0, 0,   0};
+    static const uint8_t big_endian[] = {
+        0xff, 0xe1, 0, 34, 'E', 'x', 'i', 'f', 0, 0,    'M', 'M',
+        0,    '*',  0, 0,  0,   8,   0,   1,   1, 0x12, 0,   3,
+        0,    0,    0, 1,  0,   0,   0,   0,   0, 0,    0,   0};
+    const size_t n = sizeof big_endian;
+    struct data_bytes with = {mem_array(bytes->len + n, 1), bytes->len + n, 0};
+
+    memcpy(with.data, bytes->data, 2);
+    memcpy(with.data + 2, big ? big_endian : little_endian, n);
+    with.data[2 + (big ? 29 : 28)] = (uint8_t)orientation;
+    memcpy(with.data + 2 + n, bytes->data + 2, bytes->len - 2);
+    return with;
+}
+
+/* Rows of a 3 x 2 image 1 2 3 / 4 5 6 as each orientation shows them. */
+static void
+turns_are_by_the_book(void)
+{
+    static const struct {
+        size_t width;
+        const char *rows;
+    } book[9] = {{0, ""},       {3, "123456"}, {3, "321654"},
+                 {3, "654321"}, {3, "456123"}, {2, "142536"},
+                 {2, "415263"}, {2, "635241"}, {2, "362514"}};
+    uint8_t pixel[18];
+    struct data_image from = {pixel, 3, 2, 18}, to = {0};
+
+    for (size_t i = 0; i < 18; i++)
+        pixel[i] = (uint8_t)('1' + i / 3);
+    for (int o = 1; o <= 8; o++) {
+        int same = 1;
+
+        data_exif_turn(o, &from, &to);
+        for (size_t i = 0; i < 18; i++)
+            same &= to.pixel[i] == book[o].rows[i / 3];
+        T(same && to.width == book[o].width, "orientation %d", o);
+    }
+    data_image_release(&to);
+}
+
+static void
+orientation_is_applied(void)
+{
+    struct data_bytes bytes = {0};
+    struct data_image plain = {0}, want = {0}, got = {0};
+
+    paint(3);
+    data_jpeg_encode(smooth, W, H, 3, 95, &bytes, &err);
+    decode(&bytes, DATA_REFUSE, &plain);
+    for (int o = 0; o <= 9; o++) {
+        struct data_bytes with = with_exif(&bytes, o, o % 2);
+
+        data_exif_turn(o >= 1 && o <= 8 ? o : 1, &plain, &want);
+        T(!decode(&with, DATA_REFUSE, &got) && got.width == want.width &&
+              got.height == want.height && !off_by(&got, want.pixel),
+          "EXIF orientation %d", o);
+        data_bytes_release(&with);
+    }
+    data_bytes_release(&bytes);
+    data_image_release(&plain);
+    data_image_release(&want);
+    data_image_release(&got);
+}
+
+/* PIL's own pixels for files of many kinds, CMYK among them. */
+static void
+pil_agrees(void)
+{
+    static const char program[] =
+        "import sys, random\n"
+        "from PIL import Image\n"
+        "random.seed(1)\n"
+        "noise = bytes(random.randrange(256) for _ in range(9 * 7 * 4))\n"
+        "for i in range(16):\n"
+        "    mode = ['RGB', 'L', 'CMYK', 'RGB'][i % 4]\n"
+        "    im = Image.frombytes(mode, (9, 7), noise[:63 * len(mode)"
+        " if mode != 'L' else 63])\n"
+        "    im = im.resize((61, 43), Image.BICUBIC)\n"
+        "    im.save('%d.jpg' % i, quality=[95, 75, 30, 100][i // 4],\n"
+        "            subsampling=i % 3 if mode != 'L' else -1,\n"
+        "            progressive=i % 2 == 1)\n"
+        "    im = Image.open('%d.jpg' % i).convert('RGB')\n"
+        "    open('%d.rgb' % i, 'wb').write(im.tobytes())\n";
+    char folder[] = "/tmp/foil-jpeg-XXXXXX";
+    struct data_image image = {0};
+
+    if (!mkdtemp(folder) || chdir(folder) ||
+        file_write("make.py", program, sizeof program - 1, &err) ||
+        system("/usr/bin/python3 make.py 2>/dev/null"))
+        T_SKIP("the pixels are PIL's", "no python3-pil");
+    for (int i = 0; i < 16; i++) {
+        struct data_bytes jpeg = {0}, want = {0};
+        char name[16];
+
+        snprintf(name, sizeof name, "%d.jpg", i);
+        jpeg.data = file_read(name, 1 << 20, &jpeg.len, &err);
+        snprintf(name, sizeof name, "%d.rgb", i);
+        want.data = file_read(name, 1 << 20, &want.len, &err);
+        if (want.data)
+            T(!decode(&jpeg, DATA_REFUSE, &image) &&
+                  image.width * image.height * 3 == want.len &&
+                  !off_by(&image, want.data),
+              "PIL's pixels, kind %d", i);
+        data_bytes_release(&jpeg);
+        data_bytes_release(&want);
+    }
+    data_image_release(&image);
+    T(!chdir("/") && !file_remove(folder, &err), "cleared away");
+}
+
+int
+main(void)
+{
+    pil_agrees();
+    pixels_come_back();
+    form_is_as_promised();
+    progressive_equals_baseline();
+    inks_become_rgb(JCS_CMYK, "CMYK");
+    inks_become_rgb(JCS_YCCK, "YCCK");
+    limits_hold();
+    damage_is_told();
+    files_stand_alone();
+    turns_are_by_the_book();
+    orientation_is_applied();
+    data_jpeg_free(decoder);
+    return t_done();
+}

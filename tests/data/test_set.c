@@ -1,0 +1,162 @@
+#include <sys/stat.h>
+
+#include "fixture.h"
+#include "t.h"
+
+enum { SHARDS = 70 }; // more than are held open at a time
+
+static const char *const two[] = {"a/1.jpg", "b/2.jpg", NULL};
+static const char *const place[] = {"two.tar", NULL};
+
+static int
+opens(const char *path)
+{
+    struct data_set *set = data_open(path, &err);
+
+    data_close(set);
+    return set != NULL;
+}
+
+static void
+missing_indexes(void)
+{
+    T(!opens("nothing") &&
+          strstr(err.msg, "cannot open the data set 'nothing'"),
+      "%s", err.msg);
+    put_tar("two.tar", two);
+    T(!opens("two.tar") && strstr(err.msg, "foil-data index"), "%s", err.msg);
+    put_text("two.tar.foil", "something else");
+    T(!opens("two.tar") && strstr(err.msg, "is not an index"), "%s", err.msg);
+    T(!make_index(place, "two.tar.foil", 0) && opens("two.tar") &&
+          opens("two.tar.foil"),
+      "by its data or by its own name");
+    mkdir("f", 0700);
+    put_jpeg("f/1.jpg", 1);
+    T(!make_index((const char *const[]){"f", NULL}, "f.foil", 0) &&
+          opens("f/") && opens("f"),
+      "a folder with its index beside it");
+}
+
+/* Each byte of an index is guarded; so is its end. */
+static void
+damaged_indexes(void)
+{
+    size_t len;
+    char *bytes = file_read("two.tar.foil", 1 << 20, &len, &err);
+    int taken = 0;
+
+    REQUIRE(bytes);
+    for (size_t i = 0; i < len; i++) {
+        bytes[i] ^= 1;
+        REQUIRE(!file_write("bad.foil", bytes, len, &err));
+        taken += opens("bad.foil");
+        bytes[i] ^= 1;
+    }
+    T(!taken, "%zu bytes, each wrong once, all refused", len);
+    for (size_t n = 0; n < len; n++) {
+        REQUIRE(!file_write("bad.foil", bytes, n, &err));
+        taken += opens("bad.foil");
+    }
+    T(!taken, "cut anywhere, refused: %s", err.msg);
+    bytes[8] = 2;
+    REQUIRE(!file_write("bad.foil", bytes, len, &err));
+    T(!opens("bad.foil") && strstr(err.msg, "version 2, not 1"), "%s", err.msg);
+    free(bytes);
+}
+
+static void
+data_that_moved(void)
+{
+    mkdir("here", 0700);
+    mkdir("there", 0700);
+    mkdir("there/in", 0700);
+    put_tar("here/two.tar", two);
+    T(!make_index((const char *const[]){"here/two.tar", NULL},
+                  "here/two.tar.foil", 0),
+      "an index beside its data");
+    rename("here/two.tar", "there/two.tar");
+    rename("here/two.tar.foil", "there/two.tar.foil");
+    T(opens("there/two.tar"), "they move together");
+    rename("there/two.tar", "here/two.tar");
+    T(opens("there/two.tar.foil"), "the index moves alone");
+    rename("here/two.tar", "there/in/two.tar");
+    T(!opens("there/two.tar.foil") && strstr(err.msg, "cannot find the data"),
+      "%s", err.msg);
+}
+
+static void
+data_that_changed(void)
+{
+    struct data_bytes bytes = {0};
+    struct data_set *set;
+    char *tar;
+    size_t len;
+
+    set = data_open("two.tar", &err);
+    T(set && level_of(set, 1) == 2, "sound");
+    data_close(set);
+
+    tar = file_read("two.tar", 1 << 20, &len, &err);
+    REQUIRE(tar);
+    tar[600] ^= 1;
+    REQUIRE(!file_write("two.tar", tar, len, &err));
+    set = data_open("two.tar", &err);
+    T(set && data_read(set, 0, &bytes, &err) == -1 &&
+          strstr(err.msg, "'a/1.jpg' has changed since it was indexed"),
+      "%s", err.msg);
+    T(set && !data_read(set, 1, &bytes, &err), "the other is as it was");
+    data_close(set);
+
+    REQUIRE(!file_write("two.tar", tar, len - 512, &err));
+    T(!opens("two.tar") && strstr(err.msg, "'./two.tar' has changed") == NULL &&
+          strstr(err.msg, "index it again"),
+      "%s", err.msg);
+    free(tar);
+
+    put_jpeg("f/1.jpg", 2);
+    set = data_open("f", &err);
+    T(set && data_read(set, 0, &bytes, &err) == -1, "%s", err.msg);
+    unlink("f/1.jpg");
+    T(set && data_read(set, 0, &bytes, &err) == -1 &&
+          strstr(err.msg, "No such file"),
+      "%s", err.msg);
+    data_close(set);
+    data_bytes_release(&bytes);
+}
+
+static void
+many_shards(void)
+{
+    static char path[SHARDS][16];
+    const char *places[SHARDS + 1] = {NULL};
+    struct data_set *set;
+    int right = 0;
+
+    for (int i = 0; i < SHARDS; i++) {
+        snprintf(path[i], sizeof path[i], "shard%d.tar", i);
+        put_tar(path[i], two);
+        places[i] = path[i];
+    }
+    T(!make_index(places, "many.foil", 0), "%d shards", SHARDS);
+    set = data_open("many.foil", &err);
+    for (size_t round = 0; set && round < 2; round++)
+        for (size_t i = 0; i < 2 * SHARDS; i += 3)
+            right += level_of(set, i) == (int)(i % 2) + 1;
+    T(right == 2 * ((2 * SHARDS + 2) / 3), "each is read twice: %d", right);
+    data_close(set);
+}
+
+int
+main(void)
+{
+    if (enter_folder())
+        return 1;
+    missing_indexes();
+    damaged_indexes();
+    data_that_moved();
+    data_that_changed();
+    many_shards();
+    if (leave_folder())
+        return 1;
+    return t_done();
+}

@@ -1,0 +1,112 @@
+#include <stdio.h>
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "data/tar.h"
+#include "fixture.h"
+#include "t.h"
+
+static char name_200[201], name_300[301];
+
+static const char *const names[] = {"short", name_200, "umlaut-\xc3\xbc",
+                                    name_300, "./dot/slash"};
+enum { NAMES = sizeof names / sizeof *names };
+
+/* Write members of 1, 2, 3, ... bytes with other things between. */
+static void
+write_archive(const char *format)
+{
+    struct archive *archive = archive_write_new();
+    struct archive_entry *entry = archive_entry_new();
+
+    archive_write_set_format_by_name(archive, format);
+    REQUIRE(!archive_write_open_filename(archive, "a.tar"));
+    for (size_t i = 0; i < NAMES; i++) {
+        archive_entry_clear(entry);
+        archive_entry_set_pathname(entry, "folder");
+        archive_entry_set_filetype(entry, AE_IFDIR);
+        archive_write_header(archive, entry);
+        archive_entry_clear(entry);
+        archive_entry_set_pathname(entry, "link");
+        archive_entry_set_filetype(entry, AE_IFLNK);
+        archive_entry_set_symlink(entry, name_200);
+        archive_write_header(archive, entry);
+        archive_entry_clear(entry);
+        archive_entry_set_pathname(entry, names[i]);
+        archive_entry_set_filetype(entry, AE_IFREG);
+        archive_entry_set_perm(entry, 0644);
+        archive_entry_set_size(entry, (la_int64_t)i + 1);
+        archive_entry_set_mtime(entry, 1, 5);
+        archive_write_header(archive, entry);
+        archive_write_data(archive, "abcdefgh", i + 1);
+    }
+    archive_entry_free(entry);
+    archive_write_free(archive);
+}
+
+static void
+members_are_found(const char *format)
+{
+    struct data_member member;
+    struct data_tar *tar;
+    size_t n = 0;
+    int right = 0;
+
+    write_archive(format);
+    tar = data_tar_open("a.tar", &err);
+    while (tar && data_tar_next(tar, &member, &err) > 0) {
+        const char *want = n == 4 ? "dot/slash" : n < NAMES ? names[n] : "";
+        char text[8] = "";
+
+        n++;
+        right += member.bytes == n && !strcmp(member.name, want) &&
+                 pread(data_tar_fd(tar), text, member.bytes,
+                       (off_t)member.offset) == (ssize_t)n &&
+                 !strncmp(text, "abcdefgh", n);
+    }
+    T(n == NAMES && right == NAMES, "%s: %d of %zu members", format, right, n);
+    data_tar_close(tar);
+}
+
+static void
+packs_are_reproducible(void)
+{
+    static const char *const name[] = {"a/1.jpg", "a/1.txt", "text", NULL};
+    char *first, *second, long_name[120];
+    struct data_pack *pack;
+    size_t n, m;
+
+    put_tar("p.tar", name);
+    first = file_read("p.tar", 1 << 20, &n, &err);
+    put_tar("p.tar", name);
+    second = file_read("p.tar", 1 << 20, &m, &err);
+    T(first && second && n == m && !memcmp(first, second, n), "the same bytes");
+    T(n % 10240 == 0, "in whole records");
+    free(first);
+    free(second);
+
+    memset(long_name, 'x', sizeof long_name);
+    long_name[sizeof long_name - 1] = 0;
+    pack = data_pack_open("q.tar", &err);
+    T(pack && data_pack_add(pack, long_name, "", 0, &err) == -1, "%.60s ...",
+      err.msg);
+    data_pack_drop(pack);
+    T(!file_exists("q.tar"), "what is dropped is not there");
+    T(!data_pack_open("none/q.tar", &err), "%s", err.msg);
+}
+
+int
+main(void)
+{
+    if (enter_folder())
+        return 1;
+    memset(name_200, 'n', 200);
+    memset(name_300, 'm', 300);
+    members_are_found("gnutar");
+    members_are_found("pax");
+    packs_are_reproducible();
+    if (leave_folder())
+        return 1;
+    return t_done();
+}
