@@ -70,6 +70,10 @@ struct opt_tool {
  */
 char **opt_parse(const struct opt_tool *tool, int argc, char **argv);
 
+/* opt_given() returns 1 when the option that sets `value` was on the command
+ * line, and 0 when the value is the default. */
+int opt_given(const void *value);
+
 /*
  * opt_verb() is opt_parse() for a tool with verbs, as "foil-data index PATH":
  * each verb is a tool of its own, by the name "foil-data index", in a table

@@ -11,6 +11,8 @@
 enum { WIDTH = 78, HELP_COLUMN = 26 };
 
 static const char *tool_name = "foil";
+static const struct opt *tool_opts;
+static char given[128]; // by place in tool_opts
 
 static void
 message(const char *fmt, va_list ap)
@@ -272,7 +274,7 @@ set_value(const struct opt *o, const char *text)
 
 /* Take the option at argv[*at]; its value may stand in the next word. */
 static void
-take(const struct opt_tool *tool, char **argv, int *at, char *given)
+take(const struct opt_tool *tool, char **argv, int *at)
 {
     const char *word = argv[*at], *value = NULL;
     const struct opt *o;
@@ -308,15 +310,15 @@ take(const struct opt_tool *tool, char **argv, int *at, char *given)
 char **
 opt_parse(const struct opt_tool *tool, int argc, char **argv)
 {
-    static char given[128];
     int n = 0, only_operands = 0;
 
     tool_name = tool->name;
+    tool_opts = tool->opts;
     for (int i = 1; i < argc; i++) {
         if (!only_operands && !strcmp(argv[i], "--"))
             only_operands = 1;
         else if (!only_operands && argv[i][0] == '-' && argv[i][1])
-            take(tool, argv, &i, given);
+            take(tool, argv, &i);
         else
             argv[n++] = argv[i];
     }
@@ -326,6 +328,15 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
     if (n < tool->at_least)
         opt_misuse("wants %s", tool->operands);
     return argv;
+}
+
+int
+opt_given(const void *value)
+{
+    for (const struct opt *o = tool_opts; o && o->name; o++)
+        if (o->value == value)
+            return given[o - tool_opts] != 0;
+    return 0;
 }
 
 /* The last word of "foil-data index". */

@@ -214,9 +214,33 @@ verbs_have_their_own_options(void)
     }
 }
 
+/* opt_given() of four values, as digits. */
+static void
+print_given(const void *line)
+{
+    static const void *const values[] = {&fast, &batch, &tau, &list};
+
+    parse(line);
+    printf(" given");
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        printf(" %d", opt_given(values[i]));
+}
+
+static void
+what_was_given_is_known(void)
+{
+    struct child c = child_run(print_given, "d -b 128 --tau=0.5");
+
+    T(strstr(c.out, "given 0 1 1 0"), "given, though it is the default: %s",
+      c.out);
+    c = child_run(print_given, "d -f --add x --add y");
+    T(strstr(c.out, "given 1 0 0 1"), "a flag, a list: %s", c.out);
+}
+
 int
 main(void)
 {
+    what_was_given_is_known();
     values();
     misuse();
     help();
