@@ -56,8 +56,8 @@ FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
 CLI     := $(wildcard tests/cli/*.sh)
 HEADERS := $(wildcard include/*/*.h)
-SOURCES := $(HEADERS) $(wildcard lib/*/*.c lib/*/*.h tools/*.c tests/*.[ch] \
-           tests/*/*.c)
+SOURCES := $(HEADERS) $(wildcard lib/*/*.c lib/*/*.h tools/*.c tools/*/*.[ch] \
+           tests/*.[ch] tests/*/*.[ch])
 SCRIPTS := $(filter-out scripts/benchmarks,$(wildcard scripts/*)) \
            $(wildcard scripts/benchmarks/*.sh pipelines/*.sh tests/*.sh tests/cli/*.sh \
            tools/*.sh) .ci/run
@@ -81,7 +81,10 @@ $(LIB): $(LIB_O)
 	rm -f $@
 	$(AR) rcs $@ $^
 
-$(OUT)/bin/%: $(OUT)/tools/%.o $(LIB)
+# A tool is one file, tools/foil-x.c, and what is in tools/foil-x/ if anything.
+parts    = $(patsubst %.c,$(OUT)/%.o,$(wildcard tools/$(1)/*.c))
+.SECONDEXPANSION:
+$(OUT)/bin/%: $(OUT)/tools/%.o $$(call parts,$$*) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
 
@@ -129,7 +132,7 @@ lint: $(TOOLS)
 	clang-format --dry-run -Werror $(SOURCES)
 	scripts/check-rooms
 	! grep -nE '$(BANNED)' $(filter-out lib/util/mem.c,$(wildcard lib/*/*.c)) \
-	    $(wildcard tools/*.c)
+	    $(wildcard tools/*.c tools/*/*.c)
 	for h in $(HEADERS); do \
 	    echo "#include \"$${h#include/}\"" | \
 	    $(CC) $(CPPFLAGS) $(CFLAGS) -fsyntax-only -xc - || exit 1; done
