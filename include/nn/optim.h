@@ -55,6 +55,12 @@ void nn_optim_step(struct nn_optim *optim, double lr, float *params,
                    const float *grads);
 
 /*
+ * nn_optim_norm() returns |grads| over all parameters; not finite when one of
+ * them is not.
+ */
+double nn_optim_norm(const struct nn_optim *optim, const float *grads);
+
+/*
  * What has to be saved: `steps`, the number of steps taken, and blocks
  * [count] of moments, with names.
  */

@@ -26,6 +26,7 @@ struct nn_optim {
     size_t n, chunks;
     struct chunk *chunk;
     double *ratio;    /* [n] LARS: q of each tensor */
+    double *part;     /* [chunks] of a norm */
     float *moment[2]; /* [count]; the second for Adam alone */
     long steps;
 };
@@ -69,6 +70,23 @@ adam(size_t n, const struct rule *rule, const float *restrict g,
         v[i] = b2 * v[i] + c2 * d * d;
         p[i] = k.shrink * p[i] - k.lr * m[i] / (k.unbias * sqrtf(v[i]) + eps);
     }
+}
+
+/* |g|^2, summed in eight lanes of double in a fixed order. */
+UTIL_CLONES static double
+squares(size_t n, const float *g)
+{
+    double sum[8] = {0};
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8)
+        for (size_t j = 0; j < 8; j++)
+            sum[j] += (double)g[i + j] * g[i + j];
+    for (; i < n; i++)
+        sum[0] += (double)g[i] * g[i];
+    for (size_t j = 1; j < 8; j++)
+        sum[0] += sum[j];
+    return sum[0];
 }
 
 /* |p| and |g + decay p|, summed in eight lanes of double in a fixed order. */
@@ -214,6 +232,7 @@ nn_optim_new(const struct nn_optim_spec *spec, const struct nn_tensor *tensors,
     if (kind == ADAM || kind == ADAMW)
         optim->moment[1] = mem_aligned(count, sizeof(float));
     cut(optim);
+    optim->part = mem_array(optim->chunks, sizeof *optim->part);
     return optim;
 }
 
@@ -224,6 +243,7 @@ nn_optim_free(struct nn_optim *optim)
         return;
     free(optim->chunk);
     free(optim->ratio);
+    free(optim->part);
     free(optim->moment[0]);
     free(optim->moment[1]);
     free(optim);
@@ -255,6 +275,22 @@ nn_optim_step(struct nn_optim *optim, double lr, float *params,
         else
             sgd(c->count, &rule, grads + c->offset, p, m);
     }
+}
+
+double
+nn_optim_norm(const struct nn_optim *optim, const float *grads)
+{
+    double sum = 0;
+
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < optim->chunks; i++) {
+        const struct chunk *c = optim->chunk + i;
+
+        optim->part[i] = squares(c->count, grads + c->offset);
+    }
+    for (size_t i = 0; i < optim->chunks; i++)
+        sum += optim->part[i];
+    return sqrt(sum);
 }
 
 struct nn_moments

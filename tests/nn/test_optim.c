@@ -217,6 +217,30 @@ moments_are_all_there_is(const char *name)
 }
 
 static void
+norm_of_a_gradient(void)
+{
+    static float g[COUNT];
+    const struct nn_optim_spec spec = {"sgd", 0, 0, 0};
+    struct err err;
+    struct nn_optim *optim = nn_optim_new(&spec, tensors, 3, COUNT, &err);
+    struct rng rng;
+    double sum = 0;
+
+    rng_init(&rng, 4, RNG_TEST, 0, 0, 0);
+    noise(&rng, 1, g);
+    for (size_t i = 0; i < COUNT; i++)
+        sum += (double)g[i] * g[i];
+    T_NEAR(nn_optim_norm(optim, g), sqrt(sum), 1e-12, "norm of a gradient");
+    g[COUNT - 1] = 1e38f;
+    T(isfinite(nn_optim_norm(optim, g)), "large numbers do not overflow");
+    g[COUNT - 1] = INFINITY;
+    T(!isfinite(nn_optim_norm(optim, g)), "infinity shows");
+    g[COUNT - 1] = NAN;
+    T(!isfinite(nn_optim_norm(optim, g)), "NaN shows");
+    nn_optim_free(optim);
+}
+
+static void
 nonsense_is_refused(void)
 {
     static const struct nn_optim_spec bad[] = {
@@ -255,6 +279,7 @@ main(void)
     moments_are_all_there_is("sgd");
     moments_are_all_there_is("adamw");
     moments_are_all_there_is("lars-b");
+    norm_of_a_gradient();
     nonsense_is_refused();
     return t_done();
 }

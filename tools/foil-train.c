@@ -1,0 +1,215 @@
+/*
+ * foil-train: batches of views in, an encoder out.
+ *
+ * The loop is strict: the batch of the next place in the plan, one step, its
+ * report, now and then a checkpoint.  What comes early waits in the source.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "foil-train/train.h"
+#include "nn/checkpoint.h"
+#include "num/threads.h"
+#include "util/clock.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/stop.h"
+
+/* One trainer writes a run directory: the lock goes with the process. */
+static int
+lock(const char *run, struct err *err)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    char *path = mem_format("%s/lock", run);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), rc = 0;
+
+    if (fd < 0)
+        rc = err_sys(err, "cannot open '%s'", path);
+    else if (fcntl(fd, F_SETLK, &whole))
+        rc = errno == EACCES || errno == EAGAIN
+                 ? err_set(err, "another foil-train has '%s'", run)
+                 : err_sys(err, "cannot lock '%s'", path);
+    free(path);
+    return rc;
+}
+
+int
+train_prepare(struct train *t, struct err *err)
+{
+    struct train_options *o = t->options;
+
+    t->objective = loss_objective_find(o->objective, err);
+    t->schedule = (struct nn_schedule){.base = o->lr, .warmup = o->warmup};
+    if (!t->objective || nn_schedule_parse(o->schedule, &t->schedule, err))
+        return -1;
+    o->threads = num_threads((int)o->threads);
+    return 0;
+}
+
+/* From the newest checkpoint, or from nothing. */
+static int
+begin(struct train *t, struct err *err)
+{
+    const char *run = t->options->run;
+    struct err none;
+    char *newest;
+    int rc;
+
+    if (file_mkdir(run, 0700, err) || lock(run, err) ||
+        nn_checkpoint_sweep(run, err))
+        return -1;
+    newest = nn_checkpoint_find(run, &none);
+    if (newest && !t->options->resume) {
+        rc = err_set(err,
+                     "'%s' holds a run: --resume goes on with it, another -r "
+                     "starts anew",
+                     run);
+    } else if (newest) {
+        rc = train_resume(t, newest, err);
+    } else {
+        if (t->options->resume)
+            say("'%s' has no checkpoint yet: starting anew", run);
+        rc = train_prepare(t, err);
+    }
+    free(newest);
+    t->state.at.session = (int64_t)clock_wall();
+    return rc;
+}
+
+/* The first batch has come: now it is known what is to be built. */
+static int
+meet(struct train *t, const struct wire_batch *b, struct err *err)
+{
+    size_t count;
+
+    if (!t->net && train_net_open(t, err))
+        return -1;
+    if (t->objective->wants_weights && train_negatives_open(t, err))
+        return -1;
+    nn_net_params(t->net, &count);
+    say("%s of %zu parameters, %ld threads; up to %ld batches of %zu images "
+        "wait, %.1f MB each",
+        t->options->arch, count, t->options->threads, t->options->credit,
+        t->shape.images, (double)wire_msg_bytes(b->msg) * 1e-6);
+    return 0;
+}
+
+/* A save that fails is said and tried again when the next one is due. */
+static void
+save_if_due(struct train *t)
+{
+    const long every = t->options->every;
+    struct err err;
+
+    if (every && t->state.total % every == 0 && train_save(t, &err))
+        train_report_say(t, "no checkpoint at step %jd: %s",
+                         (intmax_t)t->state.total, err.msg);
+}
+
+/* Whether all steps that were asked for, or planned, are done. */
+static int
+finished(const struct train *t)
+{
+    const struct train_state *s = &t->state;
+
+    return (t->options->steps && s->total >= t->options->steps) ||
+           (t->trained && s->at.epoch >= s->epochs);
+}
+
+static int
+run(struct train *t, struct err *err)
+{
+    struct train_result result;
+    struct wire_batch batch;
+    int rc = 1;
+
+    while (rc > 0 && !finished(t)) {
+        rc = train_source_next(t, &batch, err);
+        if (rc <= 0)
+            break;
+        if (!t->trained && meet(t, &batch, err))
+            rc = -1;
+        if (rc > 0)
+            rc = train_step(t, &batch, &result, err);
+        if (rc > 0) {
+            t->trained = 1;
+            train_report_step(t, &batch, &result);
+            train_source_done(t);
+            save_if_due(t);
+        }
+        wire_batch_release(&batch);
+    }
+    return rc < 0 ? -1 : 0;
+}
+
+/* However the loop ended, what is done is kept. */
+static int
+end(struct train *t, int rc, struct err *err)
+{
+    struct err why;
+
+    if (t->trained && t->saved != t->state.total && train_save(t, &why)) {
+        if (rc)
+            train_report_say(t, "no checkpoint: %s", why.msg);
+        else
+            rc = err_set(err, "no checkpoint: %s", why.msg);
+    }
+    if (t->feed)
+        train_report_event(t, "stop", "",
+                           rc             ? err->msg
+                           : stop_asked() ? "asked to"
+                                          : "done");
+    if (t->source.server && !rc)
+        wire_server_over(t->source.server);
+    if (t->trained)
+        train_report_end(t);
+    return rc;
+}
+
+static void
+release(struct train *t)
+{
+    train_source_close(t);
+    wire_service_close(t->service);
+    wire_feed_close(t->feed);
+    wire_close(t->wire);
+    train_net_close(t);
+    if (t->metrics >= 0)
+        close(t->metrics);
+    json_decref(t->config);
+}
+
+int
+main(int argc, char **argv)
+{
+    struct train t = {.saved = -1, .metrics = -1};
+    struct wire_keys keys = {0};
+    struct err err;
+    int rc;
+
+    t.options = train_options_get(argc, argv);
+    t.stop = stop_fd(&err);
+    if (t.stop < 0)
+        die("%s", err.msg);
+    rc = begin(&t, &err);
+    if (!rc && t.options->keys)
+        rc = wire_keys_open(&keys, t.options->keys, t.options->allow, &err);
+    if (!rc) {
+        t.wire = wire_open(t.options->keys ? &keys : NULL, &err);
+        rc = t.wire ? 0 : -1;
+    }
+    if (!rc && (train_source_open(&t, &err) || train_report_open(&t, &err)))
+        rc = -1;
+    if (!rc)
+        rc = run(&t, &err);
+    rc = end(&t, rc, &err);
+    release(&t);
+    wire_keys_release(&keys);
+    if (rc)
+        die("%s", err.msg);
+    close_stdout();
+    return EXIT_OK;
+}

@@ -1,0 +1,165 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "loss/rows.h"
+#include "num/gemm.h"
+#include "train.h"
+
+int
+train_negatives_open(struct train *t, struct err *err)
+{
+    const struct wire_hello *mine = wire_server_hello(t->source.server);
+    struct wire_service_config config = {
+        .role = "negatives",
+        .hello = {.stage = "train",
+                  .version = WIRE_VERSION,
+                  .size = t->shape.size},
+        .deadline = t->options->deadline,
+    };
+    char *endpoint =
+        wire_endpoint(t->options->negatives, t->options->run, "negatives");
+
+    if (!strcmp(t->options->policy, "in-batch")) {
+        // a step is worth a short wait, not the whole deadline
+        config.timeout = 1;
+        config.deadline = 2;
+    }
+    memcpy(config.hello.run, mine->run, sizeof config.hello.run);
+    memcpy(config.hello.digest, t->shape.digest, sizeof config.hello.digest);
+    config.endpoint = endpoint;
+    t->service = wire_service_open(t->wire, &config, err);
+    t->service_behind = 1;
+    free(endpoint);
+    return t->service ? 0 : -1;
+}
+
+/* Sends a request and waits for what comes of it; frees the request. */
+static enum wire_answer
+ask(struct train *t, struct wire_msg *request, int64_t id,
+    struct wire_msg **answer, struct err *err)
+{
+    enum wire_answer what;
+
+    wire_service_ask(t->service, request, id);
+    what = wire_service_wait(t->service, t->stop, answer, err);
+    wire_msg_free(request);
+    return what;
+}
+
+/* Gives the service our mirror of its chains. */
+static enum wire_answer
+give_state(struct train *t, struct err *err)
+{
+    const struct sample_chains *chains = &t->samples.chains;
+    struct wire_tensor tensor = {
+        .name = SAMPLE_CHAINS,
+        .dtype = WIRE_I8,
+        .rank = 3,
+        .shape = {chains->size, chains->views, 2},
+        .count = chains->size * chains->views * 2,
+        .data = chains->state,
+    };
+    struct wire_state state = {
+        .id = wire_service_id(t->service),
+        .session = t->state.at.session,
+        .epoch = t->state.at.epoch,
+        .step = t->state.at.step,
+        .n = 1,
+        .tensors = &tensor,
+    };
+    struct wire_msg *answer = NULL;
+    enum wire_answer what =
+        ask(t, wire_state_put(WIRE_STATE_PUT, &state), state.id, &answer, err);
+
+    if (what == WIRE_ANSWERED && wire_msg_kind(answer) != WIRE_STATE_OK) {
+        err_set(err, "the negatives service answers state.put with %s",
+                wire_kind_name(wire_msg_kind(answer)));
+        what = WIRE_FAILED;
+    }
+    wire_msg_free(answer);
+    t->service_behind = what != WIRE_ANSWERED;
+    return what;
+}
+
+/* Asks for the weights of a batch, once. */
+static enum wire_answer
+ask_weights(struct train *t, const struct wire_batch *b,
+            struct wire_weights *weights, struct err *err)
+{
+    const size_t d = nn_net_dim(t->net), anchors = 2 * b->n;
+    const struct wire_pairs pairs = {
+        .id = wire_service_id(t->service),
+        .session = t->state.at.session,
+        .epoch = b->at.epoch,
+        .step = b->at.step,
+        .beta = 1 / t->options->tau,
+        .n = b->n,
+        .n_views = 2,
+        .dim = d,
+        .n_extra = b->n_extra,
+        .ids = b->ids,
+        .z = t->v,
+        .extra_ids = b->extra_ids,
+        .extra_z = t->v + anchors * d,
+    };
+    struct wire_msg *answer = NULL;
+    enum wire_answer what =
+        ask(t, wire_pairs_put(&pairs), pairs.id, &answer, err);
+
+    if (what != WIRE_ANSWERED)
+        return what;
+    if (wire_weights_get(weights, answer, err)) {
+        what = WIRE_FAILED;
+    } else if (weights->rows != anchors ||
+               weights->columns != anchors + b->n_extra) {
+        wire_weights_release(weights);
+        err_set(err, "the negatives service gives weights of another shape");
+        what = WIRE_FAILED;
+    }
+    wire_msg_free(answer);
+    return what;
+}
+
+/* Without the service: the softmax over the other images of the batch, which
+ * is what chains that have mixed within it would say. */
+static void
+in_batch(struct train *t, const struct wire_batch *b)
+{
+    const size_t n = 2 * b->n, rows = n + b->n_extra, d = nn_net_dim(t->net);
+
+    num_gemm_nt(n, rows, d, 1, t->v, t->v, 0, t->weights);
+    loss_partition(b->n, rows, 1 / t->options->tau, LOSS_FAMILY, t->weights,
+                   t->weights);
+}
+
+int
+train_negatives(struct train *t, const struct wire_batch *b,
+                struct train_result *result, struct wire_weights *answer,
+                struct err *err)
+{
+    enum wire_answer what;
+    int tries = 3;
+
+    // a service that lost its state is given ours, and asked again
+    do {
+        what = t->service_behind ? give_state(t, err) : WIRE_ANSWERED;
+        if (what == WIRE_ANSWERED)
+            what = ask_weights(t, b, answer, err);
+        t->service_behind |= what == WIRE_NO_STATE;
+    } while (what == WIRE_NO_STATE && --tries);
+
+    if (what == WIRE_ANSWERED) {
+        memcpy(t->weights, answer->w,
+               answer->rows * answer->columns * sizeof *answer->w);
+        result->accepted = answer->accepted;
+        result->moved = answer->moved;
+        return 1;
+    }
+    if (what == WIRE_UNREACHED && !strcmp(t->options->policy, "in-batch")) {
+        in_batch(t, b);
+        result->alone = 1;
+        t->service_behind = 1;
+        return 1;
+    }
+    return what == WIRE_STOPPED ? 0 : -1;
+}

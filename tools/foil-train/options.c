@@ -1,0 +1,238 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "train.h"
+
+static struct train_options o = {
+    .objective = "simclr",
+    .arch = "resnet18",
+    .stem = "small",
+    .norm = "batch",
+    .head = "512-128",
+    .mean = "0.485,0.456,0.406",
+    .deviation = "0.229,0.224,0.225",
+    .precision = "f32",
+    .conv = "auto",
+    .optim = "sgd",
+    .lars = "a",
+    .schedule = "cosine",
+    .tau = 0.5,
+    .lr = 0.1,
+    .momentum = 0.9,
+    .weight_decay = 1e-4,
+    .nonfinite = "stop",
+    .policy = "wait",
+    .every = 500,
+    .keep = 2,
+    .credit = 8,
+    .deadline = 600,
+};
+
+static const struct opt opts[] = {
+    {"run", 'r', OPT_TEXT, &o.run, 0, 0, "DIR", "run directory"},
+    {"batches", 0, OPT_TEXT, &o.batches, 0, 0, "ENDPOINT",
+     "where augmenters connect, else in DIR"},
+    {"negatives", 0, OPT_TEXT, &o.negatives, 0, 0, "ENDPOINT",
+     "the negatives service, else in DIR"},
+    {"events", 0, OPT_TEXT, &o.events, 0, 0, "ENDPOINT",
+     "where events are published, else in DIR"},
+    {"keys", 0, OPT_TEXT, &o.keys, 0, 0, "FILE", "own certificate"},
+    {"allow", 0, OPT_TEXT, &o.allow, 0, 0, "DIR",
+     "public keys of who may connect"},
+    {"objective", 0, OPT_TEXT, &o.objective, 0, 0, "NAME", "simclr or emc2"},
+    {"tau", 0, OPT_REAL, &o.tau, 1e-4, 1e4, "X", "temperature"},
+    {"arch", 0, OPT_TEXT, &o.arch, 0, 0, "NAME",
+     "resnet18|34|50|8|20, mlp or linear"},
+    {"stem", 0, OPT_CHOICE, &o.stem, 0, 0, "small|imagenet",
+     "first layer of a resnet"},
+    {"norm", 0, OPT_CHOICE, &o.norm, 0, 0, "batch|group|none", "normalisation"},
+    {"width", 0, OPT_WHOLE, &o.width, 0, 4096, "N",
+     "channels of the first stage, 0: the arch's own"},
+    {"hidden", 0, OPT_WHOLE, &o.hidden, 0, 65536, "N",
+     "width of an mlp, 0: 512"},
+    {"head", 0, OPT_TEXT, &o.head, 0, 0, "SPEC",
+     "projection head, as 512-128, 512-128-bn or none"},
+    {"mean", 0, OPT_TEXT, &o.mean, 0, 0, "R,G,B", "of pixels / 255"},
+    {"deviation", 0, OPT_TEXT, &o.deviation, 0, 0, "R,G,B", "of pixels / 255"},
+    {"precision", 0, OPT_CHOICE, &o.precision, 0, 0, "f32|bf16",
+     "of activations"},
+    {"conv", 0, OPT_CHOICE, &o.conv, 0, 0, "auto|direct",
+     "auto: Winograd where it is faster"},
+    {"optim", 0, OPT_CHOICE, &o.optim, 0, 0, "sgd|adam|adamw|lars",
+     "optimiser"},
+    {"lars", 0, OPT_CHOICE, &o.lars, 0, 0, "a|b", "which LARS"},
+    {"lr", 0, OPT_REAL, &o.lr, 0, 1e6, "X", "learning rate"},
+    {"momentum", 0, OPT_REAL, &o.momentum, 0, 0.9999, "X", "of sgd and lars"},
+    {"nesterov", 0, OPT_FLAG, &o.nesterov, 0, 0, NULL, "Nesterov's step"},
+    {"weight-decay", 0, OPT_REAL, &o.weight_decay, 0, 1e3, "X", "weight decay"},
+    {"warmup", 0, OPT_REAL, &o.warmup, 0, 1e6, "EPOCHS",
+     "the rate rises from 0"},
+    {"schedule", 0, OPT_TEXT, &o.schedule, 0, 0, "SPEC",
+     "constant, cosine or step:E,E..."},
+    {"seed", 0, OPT_WHOLE, &o.seed, 0, 1e15, "N", "of the initial weights"},
+    {"threads", 0, OPT_WHOLE, &o.threads, 0, 1024, "N", "0: all cores"},
+    {"steps", 0, OPT_WHOLE, &o.steps, 0, 1e15, "N",
+     "stop after so many in all, 0: the plan's end"},
+    {"checkpoint-every", 0, OPT_WHOLE, &o.every, 0, 1e15, "STEPS",
+     "0: at the end only"},
+    {"keep", 0, OPT_WHOLE, &o.keep, 2, 1e6, "N", "checkpoints"},
+    {"resume", 0, OPT_FLAG, &o.resume, 0, 0, NULL,
+     "go on from the newest checkpoint"},
+    {"override", 0, OPT_LIST, &o.override, 0, 0, "KEY",
+     "differ from the checkpoint in this"},
+    {"credit", 0, OPT_WHOLE, &o.credit, 1, 1024, "N",
+     "batches under way or waiting"},
+    {"deadline", 0, OPT_REAL, &o.deadline, 1, 1e9, "SECONDS",
+     "give up without a batch, or an answer"},
+    {"nan", 0, OPT_CHOICE, &o.nonfinite, 0, 0, "stop|skip|rollback",
+     "what to do about a step that is not finite"},
+    {"policy", 0, OPT_CHOICE, &o.policy, 0, 0, "wait|in-batch",
+     "when the negatives service is not there"},
+    {0},
+};
+
+static const struct opt_tool tool = {
+    "foil-train", "train an encoder by contrast", NULL, 0, 0, opts,
+};
+
+/* Options that do not change what a run computes are not remembered. */
+static const void *const forgotten[] = {
+    &o.run,      &o.batches, &o.negatives, &o.events,    &o.keys,
+    &o.allow,    &o.steps,   &o.every,     &o.keep,      &o.resume,
+    &o.override, &o.credit,  &o.deadline,  &o.nonfinite, &o.policy};
+
+/* What can be overridden besides the remembered options. */
+static const char *const others[] = {"dataset", "processor", "table"};
+
+static int
+is_remembered(const struct opt *opt)
+{
+    for (size_t i = 0; i < sizeof forgotten / sizeof *forgotten; i++)
+        if (forgotten[i] == opt->value)
+            return 0;
+    return 1;
+}
+
+static int
+can_be_overridden(const char *key)
+{
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(others[i], key))
+            return 1;
+    for (const struct opt *opt = opts; opt->name; opt++)
+        if (!strcmp(opt->name, key))
+            return is_remembered(opt);
+    return 0;
+}
+
+struct train_options *
+train_options_get(int argc, char **argv)
+{
+    opt_parse(&tool, argc, argv);
+    if (!o.run)
+        opt_misuse("-r is missing: the run directory");
+    for (size_t i = 0; i < o.override.n; i++)
+        if (!can_be_overridden(o.override.item[i]))
+            opt_misuse("--override '%s': no checkpoint remembers that",
+                       o.override.item[i]);
+    if (!o.keys != !o.allow)
+        opt_misuse("--keys and --allow belong together");
+    return &o;
+}
+
+int
+train_overridden(const char *key)
+{
+    for (size_t i = 0; i < o.override.n; i++)
+        if (!strcmp(o.override.item[i], key))
+            return 1;
+    return 0;
+}
+
+static json_t *
+value_of(const struct opt *opt)
+{
+    switch (opt->kind) {
+    case OPT_FLAG:
+        return json_boolean(*(const int *)opt->value);
+    case OPT_WHOLE:
+        return json_integer(*(const long *)opt->value);
+    case OPT_REAL:
+        return json_real(*(const double *)opt->value);
+    case OPT_TEXT:
+    case OPT_CHOICE:
+    case OPT_LIST:
+        break;
+    }
+    return json_string(*(const char *const *)opt->value);
+}
+
+json_t *
+train_options_put(void)
+{
+    json_t *object = json_object();
+
+    for (const struct opt *opt = opts; opt->name; opt++)
+        if (is_remembered(opt))
+            json_object_set_new(object, opt->name, value_of(opt));
+    return object;
+}
+
+/* Sets an option to a value that has its type. */
+static void
+set_value(const struct opt *opt, const json_t *value)
+{
+    switch (opt->kind) {
+    case OPT_FLAG:
+        *(int *)opt->value = json_is_true(value);
+        break;
+    case OPT_WHOLE:
+        *(long *)opt->value = (long)json_integer_value(value);
+        break;
+    case OPT_REAL:
+        *(double *)opt->value = json_real_value(value);
+        break;
+    case OPT_TEXT:
+    case OPT_CHOICE:
+    case OPT_LIST:
+        *(const char **)opt->value = json_string_value(value);
+        break;
+    }
+}
+
+int
+train_options_take(const json_t *saved, struct err *err)
+{
+    for (const struct opt *opt = opts; opt->name; opt++) {
+        const json_t *value = json_object_get(saved, opt->name);
+        json_t *mine;
+        char *is, *was;
+        int same;
+
+        if (!is_remembered(opt) || train_overridden(opt->name))
+            continue;
+        mine = value_of(opt);
+        if (!value || (json_typeof(value) != json_typeof(mine) &&
+                       !(json_is_boolean(value) && json_is_boolean(mine)))) {
+            json_decref(mine);
+            return err_set(err, "the checkpoint does not say --%s", opt->name);
+        }
+        same = json_equal(mine, value);
+        if (same || !opt_given(opt->value)) {
+            set_value(opt, value);
+            json_decref(mine);
+            continue;
+        }
+        is = json_dumps(mine, JSON_ENCODE_ANY);
+        was = json_dumps(value, JSON_ENCODE_ANY);
+        err_set(err,
+                "--%s is %s, but %s in the checkpoint: leave it out, or add "
+                "--override %s",
+                opt->name, is, was, opt->name);
+        free(is);
+        free(was);
+        json_decref(mine);
+        return -1;
+    }
+    return 0;
+}

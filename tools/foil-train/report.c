@@ -1,0 +1,239 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "train.h"
+#include "util/clock.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+/* How much of the text are whole lines of steps up to `total`. */
+static size_t
+lines_up_to(const char *text, size_t len, int64_t total)
+{
+    size_t keep = 0;
+
+    while (keep < len) {
+        const char *line = text + keep, *end = memchr(line, '\n', len - keep);
+        json_t *object;
+        json_int_t step;
+
+        if (!end)
+            break;
+        object = json_loadb(line, (size_t)(end - line), 0, NULL);
+        step = json_integer_value(json_object_get(object, "total"));
+        json_decref(object);
+        if (step < 1 || step > total)
+            break;
+        keep += (size_t)(end - line) + 1;
+    }
+    return keep;
+}
+
+/* Opens metrics.jsonl and cuts off the lines of steps that will be done
+ * again. */
+static int
+open_metrics(struct train *t, struct err *err)
+{
+    char *path = mem_format("%s/metrics.jsonl", t->options->run);
+    char *text = NULL;
+    size_t len = 0;
+    int rc = -1;
+
+    t->metrics = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (t->metrics < 0) {
+        err_sys(err, "cannot open '%s'", path);
+        goto out;
+    }
+    text = file_read(path, SIZE_MAX / 4, &len, err);
+    if (!text)
+        goto out;
+    if (ftruncate(t->metrics, (off_t)lines_up_to(text, len, t->state.total)))
+        err_sys(err, "cannot cut '%s'", path);
+    else
+        rc = 0;
+out:
+    free(text);
+    free(path);
+    return rc;
+}
+
+int
+train_report_open(struct train *t, struct err *err)
+{
+    char *endpoint =
+        wire_endpoint(t->options->events, t->options->run, "events");
+
+    t->feed = wire_feed_open(t->wire, endpoint, NULL, err);
+    free(endpoint);
+    if (!t->feed)
+        return -1;
+    t->started = clock_now();
+    t->first = t->state.total;
+    t->first_images = t->state.images;
+    return open_metrics(t, err);
+}
+
+void
+train_report_say(struct train *t, const char *fmt, ...)
+{
+    struct err line;
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(line.msg, sizeof line.msg, fmt, ap);
+    va_end(ap);
+    progress_clear(&t->progress);
+    say("%s", line.msg);
+}
+
+/* One line, one write: a reader never sees half of one. */
+static void
+write_line(struct train *t, json_t *object)
+{
+    char *line = json_line(object);
+    size_t len = strlen(line);
+    struct stat before;
+    ssize_t wrote;
+
+    if (fstat(t->metrics, &before))
+        before.st_size = -1;
+    wrote = write(t->metrics, line, len);
+    if (wrote != (ssize_t)len) {
+        train_report_say(t, "cannot write to metrics.jsonl: %s",
+                         wrote < 0 ? strerror(errno) : "disk full");
+        if (wrote > 0 && before.st_size >= 0 &&
+            ftruncate(t->metrics, before.st_size))
+            train_report_say(t, "metrics.jsonl holds a broken line");
+    }
+    free(line);
+}
+
+/* Adds a number to the line and to the message, where it is finite. */
+static void
+add(json_t *object, struct wire_metrics *metrics, const char *name, double x)
+{
+    struct wire_metric *m = metrics->values + metrics->n;
+
+    json_object_set_new(object, name, json_real(x));
+    snprintf(m->name, sizeof m->name, "%s", name);
+    m->value = x;
+    metrics->n++;
+}
+
+static void
+add_count(json_t *object, struct wire_metrics *metrics, const char *name,
+          int64_t x)
+{
+    add(object, metrics, name, (double)x);
+    json_object_set_new(object, name, json_integer(x));
+}
+
+static void
+publish_features(struct train *t, const struct wire_batch *b)
+{
+    struct wire_features features = {.epoch = b->at.epoch,
+                                     .step = b->at.step,
+                                     .mode = "train",
+                                     .n = b->n,
+                                     .n_views = 2,
+                                     .dim = nn_net_dim(t->net),
+                                     .ids = b->ids,
+                                     .z = t->v};
+
+    wire_feed_features(t->feed, &features);
+}
+
+static void
+show_progress(struct train *t, const struct wire_batch *b)
+{
+    const struct train_state *s = &t->state;
+    const double elapsed = clock_now() - t->started;
+    char more[96];
+
+    if (!t->progress.unit)
+        progress_start(&t->progress, "steps", (double)t->first,
+                       t->options->steps ? (double)t->options->steps
+                                         : (double)(b->epochs * b->steps));
+    snprintf(more, sizeof more, "loss %.4f  %.0f images/s", t->last.infonce,
+             (double)(s->images - t->first_images) / elapsed);
+    progress_show(&t->progress, (double)s->total, more);
+}
+
+void
+train_report_step(struct train *t, const struct wire_batch *b,
+                  const struct train_result *r)
+{
+    struct wire_metrics *metrics = mem_array(1, sizeof *metrics);
+    json_t *line = json_object();
+
+    *metrics = (struct wire_metrics){.stage = "train", .step = t->state.total};
+    add_count(line, metrics, "total", t->state.total);
+    add_count(line, metrics, "epoch", b->at.epoch);
+    add_count(line, metrics, "step", b->at.step);
+    if (r->refused) {
+        json_object_set_new(line, "refused", json_string(r->refused));
+    } else {
+        add(line, metrics, "loss", r->loss.value);
+        add(line, metrics, "infonce", r->loss.infonce);
+        add(line, metrics, "positive", r->loss.positive);
+        add(line, metrics, "cosine", r->loss.cosine);
+        add(line, metrics, "deviation", r->loss.deviation);
+        add(line, metrics, "gradient", r->gradient);
+        add(line, metrics, "rate", r->rate);
+        if (r->accepted >= 0) {
+            add(line, metrics, "accepted", r->accepted);
+            add_count(line, metrics, "moved", r->moved);
+        }
+        if (r->alone)
+            add_count(line, metrics, "alone", 1);
+        publish_features(t, b);
+    }
+    add_count(line, metrics, "images", t->state.images);
+    add_count(line, metrics, "substituted", (int64_t)b->n_substituted);
+    add(line, metrics, "seconds", r->seconds);
+    add(line, metrics, "waited", t->waited);
+    add(line, metrics, "time", (double)clock_wall() * 1e-9);
+    t->waited = 0;
+    write_line(t, line);
+    wire_feed_metrics(t->feed, metrics);
+    train_report_event(t, "step", "", "");
+    if (t->state.at.step == 0)
+        train_report_event(t, "epoch", "", "");
+    show_progress(t, b);
+    json_decref(line);
+    free(metrics);
+}
+
+void
+train_report_event(struct train *t, const char *what, const char *path,
+                   const char *reason)
+{
+    struct wire_event event = {.epoch = t->state.at.epoch,
+                               .step = t->state.at.step};
+
+    snprintf(event.what, sizeof event.what, "%s", what);
+    snprintf(event.path, sizeof event.path, "%s", path);
+    snprintf(event.reason, sizeof event.reason, "%s", reason);
+    wire_feed_event(t->feed, &event);
+}
+
+void
+train_report_end(struct train *t)
+{
+    const struct train_state *s = &t->state;
+    const double seconds = clock_now() - t->started;
+    const int64_t images = s->images - t->first_images;
+
+    progress_clear(&t->progress);
+    say("%jd steps, %jd images in %.1f s (%.0f/s), loss %.4f; %jd images "
+        "replaced, %jd steps skipped, %jd without their service; %s",
+        (intmax_t)(s->total - t->first), (intmax_t)images, seconds,
+        seconds > 0 ? (double)images / seconds : 0, t->last.infonce,
+        (intmax_t)s->substituted, (intmax_t)s->skipped, (intmax_t)s->alone,
+        t->saved == s->total ? "saved" : "not saved");
+}

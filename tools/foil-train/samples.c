@@ -1,0 +1,181 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/safetensors.h"
+#include "train.h"
+#include "util/mem.h"
+
+enum { VIEWS = 2 };
+
+static const char file_name[] = "samples.safetensors";
+static const char quarantine_name[] = "quarantine";
+
+void
+train_samples_init(struct train_samples *samples,
+                   const struct loss_objective *objective, size_t size)
+{
+    const size_t columns = objective->columns;
+
+    *samples = (struct train_samples){.objective = objective, .size = size};
+    samples->column = mem_array(size * columns, sizeof *samples->column);
+    for (size_t i = 0; i < size * columns; i++)
+        samples->column[i] = objective->initial[i % columns];
+    if (objective->wants_weights)
+        sample_chains_init(&samples->chains, size, VIEWS);
+}
+
+void
+train_samples_release(struct train_samples *samples)
+{
+    free(samples->column);
+    free(samples->quarantine);
+    if (samples->chains.state)
+        sample_chains_release(&samples->chains);
+    *samples = (struct train_samples){0};
+}
+
+/* The state of a batch, [b,columns]. */
+void
+train_samples_get(const struct train_samples *samples, size_t b,
+                  const int64_t *ids, float *state)
+{
+    const size_t columns = samples->objective->columns;
+
+    for (size_t i = 0; i < b * columns; i++)
+        state[i] =
+            samples->column[(size_t)ids[i / columns] * columns + i % columns];
+}
+
+void
+train_samples_put(struct train_samples *samples, size_t b, const int64_t *ids,
+                  const float *state)
+{
+    const size_t columns = samples->objective->columns;
+
+    for (size_t i = 0; i < b * columns; i++)
+        samples->column[(size_t)ids[i / columns] * columns + i % columns] =
+            state[i];
+}
+
+/* Writes down whose place was taken by somebody else. */
+void
+train_samples_refuse(struct train_samples *samples,
+                     const struct wire_batch *batch)
+{
+    for (size_t i = 0; i < batch->n_substituted; i++) {
+        const int64_t entry[4] = {batch->substituted[i][0],
+                                  batch->substituted[i][1], batch->at.epoch,
+                                  batch->at.step};
+
+        mem_grow(&samples->quarantine, &samples->room, samples->bad + 1,
+                 sizeof *samples->quarantine);
+        memcpy(samples->quarantine[samples->bad++], entry, sizeof entry);
+    }
+}
+
+/* Column k of the table, one number per sample. */
+static float *
+column(const struct train_samples *samples, size_t k)
+{
+    float *x = mem_array(samples->size, sizeof *x);
+
+    for (size_t i = 0; i < samples->size; i++)
+        x[i] = samples->column[i * samples->objective->columns + k];
+    return x;
+}
+
+int
+train_samples_save(const struct train_samples *samples, const char *folder,
+                   struct err *err)
+{
+    const struct loss_objective *o = samples->objective;
+    struct nn_array *array = mem_array(o->columns + 2, sizeof *array);
+    char *path = mem_format("%s/%s", folder, file_name);
+    size_t n = 0;
+    int rc;
+
+    for (size_t k = 0; k < o->columns; k++) {
+        float *x = column(samples, k);
+
+        nn_array_init(array + n++, o->column[k], "F32", 1, &samples->size, x);
+        free(x);
+    }
+    if (samples->chains.state)
+        nn_array_init(array + n++, SAMPLE_CHAINS, "I64", 3,
+                      (size_t[]){samples->size, VIEWS, 2},
+                      samples->chains.state);
+    nn_array_init(array + n++, quarantine_name, "I64", 2,
+                  (size_t[]){samples->bad, 4}, samples->quarantine);
+    rc = nn_arrays_write(path, array, n, NULL, err);
+    nn_arrays_free(array, n);
+    free(path);
+    return rc;
+}
+
+/* The array of that name, which must have this type and shape; shape[0] = 0
+ * leaves the first size open. */
+static const struct nn_array *
+want(const struct nn_array *array, size_t n, const char *path, const char *name,
+     const char *dtype, size_t rank, const size_t *shape, struct err *err)
+{
+    const struct nn_array *a = nn_arrays_find(array, n, name);
+    int fits = a && a->rank == rank && !strcmp(a->dtype, dtype);
+
+    for (size_t i = 0; fits && i < rank; i++)
+        fits = a->shape[i] == shape[i] || (i == 0 && !shape[0]);
+    if (!fits)
+        err_set(err, "'%s': no tensor '%s' of the right type and shape", path,
+                name);
+    return fits ? a : NULL;
+}
+
+static int
+take(struct train_samples *samples, const char *path,
+     const struct nn_array *array, size_t n, struct err *err)
+{
+    const struct loss_objective *o = samples->objective;
+    const struct nn_array *a;
+
+    for (size_t k = 0; k < o->columns; k++) {
+        const float *x;
+
+        a = want(array, n, path, o->column[k], "F32", 1, &samples->size, err);
+        if (!a)
+            return -1;
+        x = a->data;
+        for (size_t i = 0; i < samples->size; i++)
+            samples->column[i * o->columns + k] = x[i];
+    }
+    if (samples->chains.state) {
+        a = want(array, n, path, SAMPLE_CHAINS, "I64", 3,
+                 (size_t[]){samples->size, VIEWS, 2}, err);
+        if (!a || sample_chains_load(&samples->chains, a->data, err))
+            return -1;
+    }
+    a = want(array, n, path, quarantine_name, "I64", 2, (size_t[]){0, 4}, err);
+    if (!a)
+        return -1;
+    mem_grow(&samples->quarantine, &samples->room, a->shape[0],
+             sizeof *samples->quarantine);
+    samples->bad = a->shape[0];
+    if (a->bytes)
+        memcpy(samples->quarantine, a->data, a->bytes);
+    return 0;
+}
+
+int
+train_samples_load(struct train_samples *samples, const char *folder,
+                   struct err *err)
+{
+    char *path = mem_format("%s/%s", folder, file_name);
+    struct nn_array *array;
+    size_t n;
+    int rc = nn_arrays_read(path, &array, &n, NULL, err);
+
+    if (!rc) {
+        rc = take(samples, path, array, n, err);
+        nn_arrays_free(array, n);
+    }
+    free(path);
+    return rc;
+}

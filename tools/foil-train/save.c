@@ -1,0 +1,271 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "nn/checkpoint.h"
+#include "nn/model.h"
+#include "num/vec.h"
+#include "train.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+static const char config_name[] = "config.json";
+
+/* The counters of struct train_state by name. */
+static const struct {
+    const char *name;
+    size_t offset;
+} counters[] = {
+    {"epoch", offsetof(struct train_state, at.epoch)},
+    {"step", offsetof(struct train_state, at.step)},
+    {"steps", offsetof(struct train_state, steps)},
+    {"epochs", offsetof(struct train_state, epochs)},
+    {"total", offsetof(struct train_state, total)},
+    {"images", offsetof(struct train_state, images)},
+    {"substituted", offsetof(struct train_state, substituted)},
+    {"skipped", offsetof(struct train_state, skipped)},
+    {"alone", offsetof(struct train_state, alone)},
+};
+
+/* Machine and model of the processor: another may round otherwise. */
+static char *
+processor(void)
+{
+    struct utsname name;
+    char line[512], model[256] = "";
+    FILE *file = fopen("/proc/cpuinfo", "r");
+
+    uname(&name);
+    while (file && !model[0] && fgets(line, sizeof line, file))
+        sscanf(line, "model name : %255[^\n]", model);
+    if (file)
+        fclose(file);
+    return mem_format("%s %s", name.machine, model);
+}
+
+static json_t *
+describe(struct train *t, struct err *err)
+{
+    json_t *state = json_object(), *config;
+    struct nn_spec spec;
+    char *table, *cpu;
+
+    if (train_spec(t->options, &t->shape, &spec, err)) {
+        json_decref(state);
+        return NULL;
+    }
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+        json_object_set_new(
+            state, counters[i].name,
+            json_integer(*(int64_t *)((char *)&t->state + counters[i].offset)));
+    table = nn_net_table(t->net);
+    cpu = processor();
+    config = json_pack(
+        "{s:s, s:i, s:s, s:o, s:o, s:{s:s, s:I}, s:{s:I, s:I}, s:{s:s, s:s}, "
+        "s:o}",
+        "format", "foil-config", "version", 1, "foil", FOIL_VERSION, "options",
+        train_options_put(), "encoder", nn_spec_put(&spec), "dataset", "digest",
+        t->shape.digest, "size", (json_int_t)t->shape.size, "batch", "images",
+        (json_int_t)t->shape.images, "extra", (json_int_t)t->shape.extra,
+        "engine", "processor", cpu, "table", table, "state", state);
+    free(table);
+    free(cpu);
+    REQUIRE(config);
+    return config;
+}
+
+/* Nothing that is not finite gets into a checkpoint. */
+static int
+judge(struct train *t, struct err *err)
+{
+    const struct nn_moments m = nn_optim_moments(t->optim);
+    size_t n, statistics;
+    const float *p = nn_net_params(t->net, &n);
+    const float *s = nn_net_statistics(t->net, &statistics);
+    int good = num_finite(n, p) && num_finite(statistics, s);
+
+    for (size_t k = 0; k < m.n; k++)
+        good &= num_finite(n, m.block[k]);
+    return good ? 0 : err_set(err, "the weights are not finite: not saved");
+}
+
+static int
+write_files(struct train *t, const char *folder, struct err *err)
+{
+    const long steps = *nn_optim_moments(t->optim).steps;
+    char *path = mem_format("%s/%s", folder, config_name), *text = NULL;
+    json_t *config = describe(t, err);
+    int rc = -1;
+
+    if (config) {
+        text = json_dumps(config, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+        rc = file_write(path, text, strlen(text), err);
+    }
+    if (!rc && (nn_model_save(folder, t->net, steps, err) ||
+                nn_optim_save(folder, t->net, t->optim, err) ||
+                train_samples_save(&t->samples, folder, err)))
+        rc = -1;
+    free(text);
+    json_decref(config);
+    free(path);
+    return rc;
+}
+
+int
+train_save(struct train *t, struct err *err)
+{
+    const char *run = t->options->run;
+    const long step = (long)t->state.total;
+    char *folder;
+    int rc;
+
+    if (judge(t, err) || !(folder = nn_checkpoint_begin(run, step, err)))
+        return -1;
+    rc = write_files(t, folder, err);
+    free(folder);
+    if (rc) {
+        nn_checkpoint_abort(run, step);
+        return -1;
+    }
+    if (nn_checkpoint_commit(run, step, t->options->keep, err))
+        return -1;
+    t->saved = t->state.total;
+    folder = mem_format("%s/step-%08ld", run, step);
+    train_report_event(t, "checkpoint", folder, "");
+    free(folder);
+    return 0;
+}
+
+static json_t *
+read_config(const char *folder, struct err *err)
+{
+    char *path = mem_format("%s/%s", folder, config_name);
+    size_t len;
+    char *text = file_read(path, 1 << 24, &len, err);
+    json_t *config = text ? json_parse(text, len, path, err) : NULL;
+
+    free(text);
+    free(path);
+    return config;
+}
+
+static int
+take_state(struct train *t, const json_t *config, struct err *err)
+{
+    const json_t *state = json_object_get(config, "state");
+    const json_t *data = json_object_get(config, "dataset");
+    const json_t *batch = json_object_get(config, "batch");
+    const json_t *spec = json_object_get(config, "encoder");
+    struct nn_spec encoder;
+    const char *digest;
+    int64_t images, extra;
+
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
+        int64_t *at = (int64_t *)((char *)&t->state + counters[i].offset);
+
+        if (json_get_whole(state, counters[i].name, 0, INT64_MAX, at, err))
+            return -1;
+    }
+    if (json_get_text(data, "digest", &digest, err) ||
+        json_get_whole(data, "size", 1, WIRE_SIZE_MAX, &t->shape.size, err) ||
+        json_get_whole(batch, "images", 2, WIRE_BATCH_MAX, &images, err) ||
+        json_get_whole(batch, "extra", 0, 2 * WIRE_BATCH_MAX, &extra, err) ||
+        nn_spec_get(&encoder, spec, err))
+        return -1;
+    snprintf(t->shape.digest, sizeof t->shape.digest, "%s", digest);
+    t->shape.images = (size_t)images;
+    t->shape.extra = (size_t)extra;
+    t->shape.height = encoder.height;
+    t->shape.width = encoder.image_width;
+    t->shape.channels = encoder.channels;
+    return 0;
+}
+
+/* A fact about the machine that decides the bits of the result. */
+static int
+compare(const json_t *engine, const char *key, const char *is, struct err *err)
+{
+    const char *was;
+
+    if (json_get_text(engine, key, &was, err))
+        return -1;
+    if (!strcmp(is, was) || train_overridden(key))
+        return 0;
+    return err_set(err,
+                   "the %s is another than in the checkpoint, and with it the "
+                   "last bits of every result: --override %s goes on",
+                   key, key);
+}
+
+static int
+check_engine(struct train *t, const json_t *config, struct err *err)
+{
+    const json_t *engine = json_object_get(config, "engine");
+    char *cpu = processor(), *table = nn_net_table(t->net);
+    int rc = compare(engine, "processor", cpu, err);
+
+    if (!rc)
+        rc = compare(engine, "table", table, err);
+    free(cpu);
+    free(table);
+    return rc;
+}
+
+static int
+load(struct train *t, const char *folder, struct err *err)
+{
+    if (nn_model_load(folder, t->net, err) ||
+        nn_optim_load(folder, t->net, t->optim, err))
+        return -1;
+    return train_samples_load(&t->samples, folder, err);
+}
+
+int
+train_resume(struct train *t, const char *folder, struct err *err)
+{
+    if (nn_checkpoint_verify(folder, err))
+        return -1;
+    t->config = read_config(folder, err);
+    if (!t->config ||
+        train_options_take(json_object_get(t->config, "options"), err) ||
+        take_state(t, t->config, err) || train_prepare(t, err) ||
+        train_net_open(t, err) || check_engine(t, t->config, err) ||
+        load(t, folder, err))
+        return -1;
+    t->saved = t->state.total;
+    return 0;
+}
+
+int
+train_rollback(struct train *t, struct err *err)
+{
+    char *folder = nn_checkpoint_find(t->options->run, err);
+    struct train_samples *now = &t->samples, then;
+    int rc = -1;
+
+    if (!folder)
+        return -1;
+    // everything goes back but the list of who could not be used
+    train_samples_init(&then, t->objective, now->size);
+    if (!nn_checkpoint_verify(folder, err) &&
+        !nn_model_load(folder, t->net, err) &&
+        !nn_optim_load(folder, t->net, t->optim, err) &&
+        !train_samples_load(&then, folder, err)) {
+        int64_t(*quarantine)[4] = then.quarantine;
+        size_t bad = then.bad, room = then.room;
+
+        then.quarantine = now->quarantine;
+        then.bad = now->bad;
+        then.room = now->room;
+        now->quarantine = quarantine;
+        now->bad = bad;
+        now->room = room;
+        train_samples_release(now);
+        *now = then;
+        rc = 0;
+    } else {
+        train_samples_release(&then);
+    }
+    free(folder);
+    return rc;
+}

@@ -1,0 +1,297 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "train.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "util/stop.h"
+
+/* Seconds: between two complaints, until a starved trainer asks for more. */
+static const double patience = 10, starving = 1;
+
+int
+train_source_open(struct train *t, struct err *err)
+{
+    struct wire_server_config config = {
+        .kind = WIRE_CONSUMES,
+        .hello = {.stage = "train", .version = WIRE_VERSION},
+        .at = t->state.at,
+        .limits = {.credit = (size_t)t->options->credit},
+    };
+    char *endpoint =
+        wire_endpoint(t->options->batches, t->options->run, "batch");
+
+    config.endpoint = endpoint;
+    t->source = (struct train_source){.credit = (size_t)t->options->credit};
+    t->source.server = wire_server_open(t->wire, &config, err);
+    free(endpoint);
+    return t->source.server ? 0 : -1;
+}
+
+void
+train_source_close(struct train *t)
+{
+    struct train_source *s = &t->source;
+
+    for (size_t i = 0; i < s->n; i++)
+        wire_batch_release(s->held + i);
+    free(s->held);
+    wire_server_close(s->server);
+    *s = (struct train_source){0};
+}
+
+/* Brings the credit of the peers up to what there is room for. */
+static void
+grant(struct train_source *s)
+{
+    const size_t peers = wire_server_peers(s->server);
+    size_t share;
+
+    if (!peers || s->n >= s->credit)
+        return;
+    share = (s->credit - s->n) / peers;
+    for (size_t i = 0; i < peers; i++)
+        wire_server_want(s->server, wire_server_peer(s->server, i),
+                         share ? share : 1);
+}
+
+/*
+ * With everybody's credit used up by batches whose turn has not come, the one
+ * that is missing would never be asked for: its holder is gone, and nobody
+ * may take it over.  Keys bound what this can add: each is held once.
+ */
+static void
+relieve(struct train_source *s, double now)
+{
+    if (s->n < s->credit || s->n >= 4 * s->credit ||
+        now - s->waiting < starving || now - s->given < starving)
+        return;
+    s->given = now;
+    for (size_t i = 0; i < wire_server_peers(s->server); i++)
+        wire_server_more(s->server, wire_server_peer(s->server, i), 1);
+}
+
+/* The held batch of a place, or n when there is none. */
+static size_t
+find(const struct train_source *s, const struct wire_place *at)
+{
+    size_t i = 0;
+
+    while (i < s->n && wire_place_cmp(&s->held[i].at, at))
+        i++;
+    return i;
+}
+
+/* What a first batch says of all; and what makes no sense for anybody. */
+static int
+learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
+{
+    const struct wire_hello *hello = wire_server_hello(t->source.server);
+    struct train_shape *shape = &t->shape;
+
+    if (b->n_views != 2 || b->n < 2)
+        return err_set(err,
+                       "a batch of %zu images in %zu views: want at "
+                       "least 2 images in 2 views",
+                       b->n, b->n_views);
+    if (shape->images)
+        return 0;
+    memcpy(shape->digest, hello->digest, sizeof shape->digest);
+    shape->size = hello->size;
+    shape->images = b->n;
+    shape->extra = b->n_extra ? 2 * b->n : 0;
+    shape->height = b->height;
+    shape->width = b->width;
+    shape->channels = b->channels;
+    return 0;
+}
+
+static int
+judge(struct train *t, const struct wire_batch *b, struct err *err)
+{
+    const struct train_shape *shape = &t->shape;
+
+    if (learn_shape(t, b, err))
+        return -1;
+    if (b->height != shape->height || b->width != shape->width)
+        return err_set(err, "images of %zux%zu: this run has %zux%zu", b->width,
+                       b->height, shape->width, shape->height);
+    if (b->n > shape->images || b->n_extra > shape->extra)
+        return err_set(err,
+                       "a batch of %zu and %zu images: this run has up to %zu "
+                       "and %zu",
+                       b->n, b->n_extra, shape->images, shape->extra);
+    return 0;
+}
+
+/* Tells a peer that its batches will not do: it ends with that sentence. */
+static void
+send_away(struct train_source *s, uint64_t peer, const struct err *why)
+{
+    struct wire_error error = {.id = -1};
+    struct wire_msg *msg;
+
+    memcpy(error.reason, why->msg, sizeof error.reason);
+    msg = wire_error_put(&error);
+    wire_server_send(s->server, peer, msg);
+    wire_msg_free(msg);
+}
+
+static void
+came(struct train *t, const struct wire_news *news)
+{
+    struct train_source *s = &t->source;
+    struct wire_batch batch;
+    struct err why;
+
+    if (wire_msg_kind(news->msg) != WIRE_BATCH)
+        return;
+    if (wire_batch_get(&batch, news->msg, wire_server_hello(s->server)->size,
+                       &why)) {
+        if (wire_server_bad(s->server, news->peer, &why))
+            train_report_say(t, "%s", why.msg);
+        return;
+    }
+    if (batch.at.session != t->state.at.session ||
+        wire_place_cmp(&batch.at, &t->state.at) < 0 ||
+        find(s, &batch.at) < s->n) {
+        wire_batch_release(&batch); // late, or a second time
+        return;
+    }
+    if (judge(t, &batch, &why)) {
+        train_report_say(t, "an augmenter was sent away: %s", why.msg);
+        send_away(s, news->peer, &why);
+        wire_batch_release(&batch);
+        return;
+    }
+    mem_grow(&s->held, &s->room, s->n + 1, sizeof *s->held);
+    s->held[s->n++] = batch;
+}
+
+/* Whether the data set is the one that the checkpoint was made with. */
+static int
+check_data(struct train *t, struct err *err)
+{
+    const struct wire_hello *hello = wire_server_hello(t->source.server);
+    struct train_shape *shape = &t->shape;
+
+    if (!shape->digest[0] || !hello->digest[0] ||
+        !strcmp(shape->digest, hello->digest))
+        return 0;
+    if (!train_overridden("dataset") || shape->size != hello->size)
+        return err_set(err,
+                       "the augmenters have a data set of %jd images, digest "
+                       "%.8s; the checkpoint is of %jd, digest %.8s%s",
+                       (intmax_t)hello->size, hello->digest,
+                       (intmax_t)shape->size, shape->digest,
+                       shape->size == hello->size
+                           ? "; --override dataset goes on all the same"
+                           : "");
+    memcpy(shape->digest, hello->digest, sizeof shape->digest);
+    return 0;
+}
+
+/* Takes all that has come. */
+static int
+drain(struct train *t, struct err *err)
+{
+    struct train_source *s = &t->source;
+    struct wire_news news;
+
+    while (wire_server_next(s->server, &news, err) > 0) {
+        switch (news.what) {
+        case WIRE_JOINED:
+            if (check_data(t, err))
+                return -1;
+            break;
+        case WIRE_CAME:
+            came(t, &news);
+            break;
+        case WIRE_ENDED:
+            s->ended |= wire_place_cmp(&news.at, &t->state.at) <= 0;
+            break;
+        case WIRE_BAD:
+            train_report_say(t, "%s", news.why.msg);
+            break;
+        case WIRE_LEFT:
+            train_report_say(t, "an augmenter is gone, %zu remain",
+                             wire_server_peers(s->server));
+            break;
+        case WIRE_MOVED:
+        case WIRE_PASSED:
+            break;
+        }
+    }
+    grant(s);
+    return 0;
+}
+
+/* Says that nothing comes; -1 when it has lasted too long. */
+static int
+complain(struct train *t, double now, struct err *err)
+{
+    struct train_source *s = &t->source;
+    const double lasted = now - s->waiting;
+    const size_t peers = wire_server_peers(s->server);
+
+    if (lasted >= t->options->deadline)
+        return err_set(err,
+                       "no batch for epoch %jd, step %jd in %.0f seconds, "
+                       "%zu augmenters there: given up",
+                       (intmax_t)t->state.at.epoch, (intmax_t)t->state.at.step,
+                       lasted, peers);
+    if (now - s->said < patience || lasted < patience)
+        return 0;
+    s->said = now;
+    if (!peers)
+        train_report_say(t, "no augmenter is there, waiting since %.0f seconds",
+                         lasted);
+    else
+        train_report_say(t,
+                         "waiting since %.0f seconds for epoch %jd, step %jd "
+                         "from %zu augmenters",
+                         lasted, (intmax_t)t->state.at.epoch,
+                         (intmax_t)t->state.at.step, peers);
+    return 0;
+}
+
+int
+train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
+{
+    struct train_source *s = &t->source;
+
+    s->waiting = clock_now();
+    for (;;) {
+        double now, pause = 1;
+        size_t i;
+        int rc;
+
+        if (drain(t, err))
+            return -1;
+        now = clock_now();
+        i = find(s, &t->state.at);
+        if (i < s->n && !stop_asked()) {
+            *batch = s->held[i];
+            s->held[i] = s->held[--s->n];
+            t->waited += now - s->waiting;
+            grant(s);
+            return 1;
+        }
+        if (s->ended)
+            return 0;
+        relieve(s, now);
+        if (complain(t, now, err))
+            return -1;
+        if (t->options->deadline - (now - s->waiting) < pause)
+            pause = t->options->deadline - (now - s->waiting);
+        rc = wire_wait(t->wire, t->stop, pause, err);
+        if (rc <= 0)
+            return rc;
+    }
+}
+
+void
+train_source_done(struct train *t)
+{
+    wire_server_done(t->source.server, &t->state.at);
+}

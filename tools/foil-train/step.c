@@ -1,0 +1,199 @@
+#include <math.h>
+#include <string.h>
+
+#include "num/vec.h"
+#include "train.h"
+#include "util/clock.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+/* So many steps in a row that were not applied are a run that is lost. */
+enum { LOST = 16 };
+
+/* The images of a batch in one block: views, and the extra ones behind. */
+static const uint8_t *
+pixels(struct train *t, const struct wire_batch *b)
+{
+    const size_t image = b->height * b->width * b->channels;
+    const size_t anchors = 2 * b->n * image;
+
+    if (!b->n_extra)
+        return b->views;
+    memcpy(t->pixels, b->views, anchors);
+    memcpy(t->pixels + anchors, b->extra, b->n_extra * image);
+    return t->pixels;
+}
+
+static double
+learning_rate(struct train *t, const struct wire_batch *b)
+{
+    t->schedule.epochs = (double)b->epochs;
+    return nn_schedule_rate(&t->schedule,
+                            (double)b->at.epoch +
+                                (double)b->at.step / (double)b->steps);
+}
+
+/* Forward, objective, backward: gradients, and nothing else but the running
+ * statistics has changed.  1, or 0 when asked to stop. */
+static int
+gradients(struct train *t, const struct wire_batch *b,
+          struct train_result *result, struct wire_weights *answer,
+          struct err *err)
+{
+    const struct loss_param param = {.tau = t->options->tau};
+    struct loss_batch batch = {
+        .b = b->n, .extra = b->n_extra, .d = nn_net_dim(t->net)};
+    const size_t rows = 2 * b->n + b->n_extra;
+
+    nn_net_forward(t->net, rows, pixels(t, b), NULL, t->z);
+    num_unit_rows(rows, batch.d, t->z, t->v, NULL);
+    if (t->objective->wants_weights && num_finite(rows * batch.d, t->z)) {
+        int rc = train_negatives(t, b, result, answer, err);
+
+        if (rc <= 0)
+            return rc;
+    }
+    batch.weights = t->weights;
+    train_samples_get(&t->samples, b->n, b->ids, t->columns);
+    loss_objective_run(t->objective, &param, &batch, t->z, t->columns, t->dz,
+                       t->work, &result->loss);
+    nn_net_backward(t->net, t->dz, 0);
+    return 1;
+}
+
+/* What of the step is not finite, or NULL. */
+static const char *
+not_finite(struct train *t, const struct wire_batch *b,
+           const struct train_result *result)
+{
+    size_t n;
+    const float *statistics = nn_net_statistics(t->net, &n);
+
+    if (!isfinite(result->loss.value))
+        return "the loss is not finite";
+    if (!isfinite(result->gradient))
+        return "the gradient is not finite";
+    if (!num_finite(n, statistics))
+        return "a running statistic is not finite";
+    if (!num_finite(b->n * t->objective->columns, t->columns))
+        return "the state of a sample is not finite";
+    return NULL;
+}
+
+/* One line with the ids of a batch that gave something not finite. */
+static int
+write_down(struct train *t, const struct wire_batch *b, const char *reason,
+           struct err *err)
+{
+    char *path = mem_format("%s/nonfinite.jsonl", t->options->run), *line;
+    json_t *ids = json_array(), *object;
+    FILE *file = fopen(path, "a");
+    int rc = 0;
+
+    for (size_t i = 0; i < b->n; i++)
+        json_array_append_new(ids, json_integer(b->ids[i]));
+    object =
+        json_pack("{s:I, s:I, s:s, s:o}", "epoch", (json_int_t)b->at.epoch,
+                  "step", (json_int_t)b->at.step, "reason", reason, "ids", ids);
+    line = json_line(object);
+    if (!file || fputs(line, file) < 0)
+        rc = err_sys(err, "cannot write '%s'", path);
+    if (file && fclose(file) && !rc)
+        rc = err_sys(err, "cannot write '%s'", path);
+    free(line);
+    json_decref(object);
+    free(path);
+    return rc;
+}
+
+/* The step will not be applied: what then is as --nan says. */
+static int
+refuse(struct train *t, const struct wire_batch *b,
+       const struct train_result *result, struct err *err)
+{
+    const char *policy = t->options->nonfinite;
+    size_t n;
+    float *statistics = nn_net_statistics(t->net, &n);
+    struct err why;
+
+    memcpy(statistics, t->statistics, n * sizeof *statistics);
+    t->state.skipped++;
+    t->service_behind = 1; // its chains have moved, our mirror has not
+    if (write_down(t, b, result->refused, &why))
+        train_report_say(t, "%s", why.msg);
+    if (!strcmp(policy, "stop") || ++t->in_a_row >= LOST)
+        return err_set(err,
+                       "epoch %jd, step %jd: %s; the ids of the batch are in "
+                       "'%s/nonfinite.jsonl'",
+                       (intmax_t)b->at.epoch, (intmax_t)b->at.step,
+                       result->refused, t->options->run);
+    train_report_say(t, "epoch %jd, step %jd: %s: %s", (intmax_t)b->at.epoch,
+                     (intmax_t)b->at.step, result->refused,
+                     !strcmp(policy, "skip") ? "skipped" : "rolled back");
+    return !strcmp(policy, "skip") ? 0 : train_rollback(t, err);
+}
+
+static void
+apply(struct train *t, const struct wire_batch *b,
+      const struct train_result *result, const struct wire_weights *answer)
+{
+    size_t count;
+
+    nn_optim_step(t->optim, result->rate, nn_net_params(t->net, &count),
+                  nn_net_grads(t->net));
+    train_samples_put(&t->samples, b->n, b->ids, t->columns);
+    if (answer->keep)
+        sample_chains_put(&t->samples.chains, b->n, b->ids,
+                          (const struct sample_state *)answer->keep);
+    t->in_a_row = 0;
+    t->state.images += (int64_t)b->n;
+    t->state.substituted += (int64_t)b->n_substituted;
+    t->state.alone += result->alone;
+    t->last = result->loss;
+}
+
+/* The place moves on whether the step was applied or not. */
+static void
+move_on(struct train *t, const struct wire_batch *b)
+{
+    struct train_state *state = &t->state;
+
+    train_samples_refuse(&t->samples, b);
+    state->steps = b->steps;
+    state->epochs = b->epochs;
+    state->total++;
+    state->at.step++;
+    if (state->at.step == b->steps) {
+        state->at.step = 0;
+        state->at.epoch++;
+    }
+}
+
+int
+train_step(struct train *t, const struct wire_batch *b,
+           struct train_result *result, struct err *err)
+{
+    const double start = clock_now();
+    struct wire_weights answer = {0};
+    size_t n;
+    const float *statistics = nn_net_statistics(t->net, &n);
+    int rc;
+
+    *result = (struct train_result){.accepted = -1};
+    memcpy(t->statistics, statistics, n * sizeof *statistics);
+    rc = gradients(t, b, result, &answer, err);
+    if (rc > 0) {
+        result->rate = learning_rate(t, b);
+        result->gradient = nn_optim_norm(t->optim, nn_net_grads(t->net));
+        result->refused = not_finite(t, b, result);
+        if (!result->refused)
+            apply(t, b, result, &answer);
+        else if (refuse(t, b, result, err))
+            rc = -1;
+    }
+    if (rc > 0)
+        move_on(t, b);
+    wire_weights_release(&answer);
+    result->seconds = clock_now() - start;
+    return rc;
+}

@@ -1,0 +1,211 @@
+#ifndef FOIL_TRAIN_H
+#define FOIL_TRAIN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "loss/objective.h"
+#include "nn/net.h"
+#include "nn/optim.h"
+#include "nn/schedule.h"
+#include "sample/chains.h"
+#include "util/err.h"
+#include "util/json.h"
+#include "util/opt.h"
+#include "util/progress.h"
+#include "wire/batch.h"
+#include "wire/feed.h"
+#include "wire/pairs.h"
+#include "wire/server.h"
+#include "wire/service.h"
+#include "wire/state.h"
+#include "wire/weights.h"
+
+/*
+ * The parts of foil-train, one file each:
+ *
+ *   options.c    the command line, and what of it a checkpoint remembers
+ *   source.c     batches from augmenters, in the order of the plan
+ *   net.c        encoder, optimiser and scratch for the batches that come
+ *   step.c       one step: forward, objective, backward, update
+ *   negatives.c  weights from the negatives service
+ *   samples.c    what is kept per sample
+ *   save.c       checkpoints, written and read
+ *   report.c     metrics.jsonl, events, progress, the summary
+ */
+struct train_options {
+    /* what decides the result, and is remembered */
+    const char *objective, *arch, *stem, *norm, *head, *mean, *deviation;
+    const char *precision, *conv, *optim, *lars, *schedule;
+    double tau, lr, momentum, weight_decay, warmup;
+    long width, hidden, seed, threads;
+    int nesterov;
+
+    /* what does not */
+    const char *run, *batches, *negatives, *events, *keys, *allow;
+    const char *nonfinite, *policy;
+    long steps, every, keep, credit;
+    double deadline;
+    int resume;
+    struct opt_list override;
+};
+
+/* train_options_get() parses the command line; it prints and exits. */
+struct train_options *train_options_get(int argc, char **argv);
+
+/* train_options_put() returns what has to be remembered, as an object. */
+json_t *train_options_put(void);
+
+/*
+ * train_options_take() compares with what a checkpoint remembers: an option
+ * that was not given takes its value, one that was given with another is
+ * refused, unless --override names it.  The object must stay.
+ */
+int train_options_take(const json_t *saved, struct err *err);
+
+/* train_overridden() returns 1 when --override names the key. */
+int train_overridden(const char *key);
+
+/* What batches look like: told by the first one, remembered. */
+struct train_shape {
+    char digest[33]; /* of the data set, and its images */
+    int64_t size;
+    size_t images, extra; /* at most, in a batch */
+    size_t height, width, channels;
+};
+
+/* Where the run is, and what has happened. */
+struct train_state {
+    struct wire_place at;  /* the first step that is not trained */
+    int64_t steps, epochs; /* in its epoch; in all; 0: not known yet */
+    int64_t total;         /* steps done */
+    int64_t images;        /* that these trained */
+    int64_t substituted;   /* of these, stand-ins for unusable ones */
+    int64_t skipped;       /* steps that were not applied (--nan) */
+    int64_t alone;         /* steps without their service (--policy) */
+};
+
+/* Per-sample tables, by id. */
+struct train_samples {
+    const struct loss_objective *objective;
+    size_t size;
+    float *column;               /* [size,objective->columns] */
+    struct sample_chains chains; /* mirror of the service's */
+    size_t bad, room;
+    int64_t (*quarantine)[4]; /* [bad]: wanted, used, epoch, step */
+};
+
+void train_samples_init(struct train_samples *samples,
+                        const struct loss_objective *objective, size_t size);
+void train_samples_release(struct train_samples *samples);
+void train_samples_get(const struct train_samples *samples, size_t b,
+                       const int64_t *ids, float *state);
+void train_samples_put(struct train_samples *samples, size_t b,
+                       const int64_t *ids, const float *state);
+void train_samples_refuse(struct train_samples *samples,
+                          const struct wire_batch *batch);
+int train_samples_save(const struct train_samples *samples, const char *folder,
+                       struct err *err);
+int train_samples_load(struct train_samples *samples, const char *folder,
+                       struct err *err);
+
+/* Batches that have come, until it is their turn. */
+struct train_source {
+    struct wire_server *server;
+    size_t credit, n, room;
+    struct wire_batch *held;     /* [n], not sorted */
+    int ended;                   /* a producer said that nothing is left */
+    double waiting, said, given; /* since when; last said; last extra credit */
+};
+
+struct train {
+    struct train_options *options;
+    json_t *config; /* of the checkpoint that was resumed; options point here */
+    const struct loss_objective *objective;
+    struct nn_schedule schedule;
+    struct train_shape shape;
+    struct train_state state;
+    struct train_samples samples;
+
+    struct nn_net *net;
+    struct nn_optim *optim;
+    size_t rows; /* at most, in a batch */
+    uint8_t *pixels;
+    float *statistics; /* before the step: for one that is not applied */
+    float *z, *v, *dz, *weights, *columns, *work;
+
+    struct wire *wire;
+    struct train_source source;
+    struct wire_service *service;
+    int service_behind; /* it has to be given our mirror first */
+    struct wire_feed *feed;
+    int stop;
+
+    int metrics; /* descriptor of metrics.jsonl */
+    struct progress progress;
+    double started, waited;
+    int64_t first; /* steps done when we started */
+    int64_t first_images;
+    int64_t saved; /* steps done at the last checkpoint, or -1 */
+    int trained;   /* since we started: at least one step */
+    int in_a_row;  /* steps not applied, one after another */
+    struct loss_report last;
+};
+
+/* source.c: 1 with the next batch of the plan, 0 at its end or when asked to
+ * stop, -1 when it is given up. */
+int train_source_open(struct train *t, struct err *err);
+int train_source_next(struct train *t, struct wire_batch *batch,
+                      struct err *err);
+void train_source_done(struct train *t);
+void train_source_close(struct train *t);
+
+/* net.c: train_spec() is what the encoder is to be; texts are the options'.
+ * train_net_open() makes it, with fresh weights, once the shape is known. */
+int train_spec(const struct train_options *options,
+               const struct train_shape *shape, struct nn_spec *spec,
+               struct err *err);
+int train_net_open(struct train *t, struct err *err);
+void train_net_close(struct train *t);
+
+/* What came of a step. */
+struct train_result {
+    struct loss_report loss;
+    double rate, gradient;
+    double accepted; /* of proposals; -1: no service */
+    int64_t moved;
+    int alone;           /* the service was not there */
+    const char *refused; /* why the step was not applied, or NULL */
+    double seconds;
+};
+
+/* step.c: 1 when the step is over, 0 when asked to stop within it. */
+int train_step(struct train *t, const struct wire_batch *batch,
+               struct train_result *result, struct err *err);
+
+/* negatives.c: 1 with t->weights filled in, 0 when asked to stop. */
+int train_negatives_open(struct train *t, struct err *err);
+int train_negatives(struct train *t, const struct wire_batch *batch,
+                    struct train_result *result, struct wire_weights *answer,
+                    struct err *err);
+
+/* foil-train.c: what follows from the options alone. */
+int train_prepare(struct train *t, struct err *err);
+
+/* save.c: train_resume() prepares everything from a checkpoint, too. */
+int train_save(struct train *t, struct err *err);
+int train_resume(struct train *t, const char *folder, struct err *err);
+int train_rollback(struct train *t, struct err *err);
+
+/* report.c */
+int train_report_open(struct train *t, struct err *err);
+void train_report_step(struct train *t, const struct wire_batch *batch,
+                       const struct train_result *result);
+void train_report_event(struct train *t, const char *what, const char *path,
+                        const char *reason);
+void train_report_say(struct train *t, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void train_report_end(struct train *t);
+
+#endif
