@@ -65,10 +65,11 @@ out:
 int
 train_report_open(struct train *t, struct err *err)
 {
+    const struct wire_limits limits = {0};
     char *endpoint =
         wire_endpoint(t->options->events, t->options->run, "events");
 
-    t->feed = wire_feed_open(t->wire, endpoint, NULL, err);
+    t->feed = wire_feed_open(t->wire, endpoint, &limits, err);
     free(endpoint);
     if (!t->feed)
         return -1;
