@@ -1,0 +1,257 @@
+# shellcheck shell=bash
+#
+# Sourced by every pipeline: the command line, the run directory, and stages
+# that all end when the run does, however it ends.
+#
+# A pipeline is a list of steps.  `learn DATA` trains: the trainer runs on the
+# terminal, its feeders in the background with a log each.  `step COMMAND...`
+# runs one tool on the terminal.  What a pipeline wants of a stage stands in an
+# array of that stage's name, an option with its value an item; what the user
+# says with --train 'ARGS' and so on wins over it.
+set -euo pipefail
+
+pipeline=${0##*/}
+pipeline=${pipeline%.sh}
+
+say() {
+    echo "foil run $pipeline: $1" >&2
+}
+
+# die CODE SENTENCE
+die() {
+    say "$2"
+    exit "$1"
+}
+
+misuse() {
+    say "$1"
+    die 2 "'foil run $pipeline --help' lists the options"
+}
+
+# ---------------------------------------------------------- the command line
+
+run=run/$pipeline epochs=100 batch=256 augmenters=2 threads=$(nproc) seed=1
+restarts=3 resume='' objective=simclr
+select=() augment=() train=() negatives=() embed=()
+declare -A given=([select]='' [augment]='' [train]='' [negatives]='' [embed]='')
+
+usage() {
+    cat <<END
+usage: foil run $pipeline $1 [-r RUN] [--epochs N] [--batch N]
+           [--augmenters N] [--threads N] [--seed N] [--restarts N] [--resume]
+           [--select ARGS] [--augment ARGS] [--train ARGS] [--negatives ARGS]
+           [--embed ARGS]
+
+foil run $pipeline: $(sed -n '2{s/^# //p;q;}' "$0")
+
+  -r, --run RUN       directory of the run, made with mode 0700 [$run]
+  --epochs N          epochs of the whole run [$epochs]
+  --batch N           images in a batch [$batch]
+  --augmenters N      how many augmenters feed the trainer [$augmenters]
+  --threads N         of the trainer [$threads]
+  --seed N            of every random choice [$seed]
+  --restarts N        how often a killed feeder is started again [$restarts]
+  --resume            go on from the last checkpoint of the run
+  --select ARGS       more options for foil-select; --augment, --train,
+                      --negatives and --embed likewise
+  --help              this text
+END
+}
+
+# options OPERANDS ARGUMENT... : read the command line; operands, described
+# as in 'DATA [TEST]', go to the array operand.
+options() {
+    local described=$1 word value
+    local -a words
+    operand=()
+    shift
+    while [[ $# -gt 0 ]]; do
+        word=$1 value=${2-}
+        shift
+        case $word in
+        --*=*) value=${word#*=} word=${word%%=*} ;;
+        --help) usage "$described"; exit ;;
+        --resume) resume=--resume; continue ;;
+        --) operand+=("$@"); break ;;
+        -?*) [[ $# -gt 0 ]] || misuse "$word wants a value"; shift ;;
+        *) operand+=("$word"); continue ;;
+        esac
+        case $word in
+        -r | --run) run=$value ;;
+        --epochs | --batch | --augmenters | --threads | --seed | --restarts)
+            [[ $value =~ ^[0-9]{1,9}$ ]] ||
+                misuse "$word '$value': want a whole number"
+            printf -v "${word#--}" %d "$((10#$value))" ;;
+        --select | --augment | --train | --negatives | --embed)
+            given[${word#--}]+=" $value" ;;
+        *) misuse "no option '$word'" ;;
+        esac
+    done
+    [[ $augmenters -ge 1 ]] || misuse "--augmenters '0': want one or more"
+    read -ra words <<<"$described"
+    [[ ${#operand[@]} -le ${#words[@]} ]] ||
+        misuse "what is '${operand[${#words[@]}]}' for?"
+    read -ra words <<<"${described%%[[]*}"
+    [[ ${#operand[@]} -ge ${#words[@]} ]] || misuse "wants $described"
+}
+
+# words_for STAGE ITEM... : sets words to the items that --STAGE does not
+# replace, and to what --STAGE says.
+words_for() {
+    local theirs=" ${given[$1]} " item
+    local -a more
+    words=()
+    for item in "${@:2}"; do
+        if [[ $theirs != *" ${item%% *}"[\ =]* ]]; then
+            read -ra more <<<"$item"
+            words+=("${more[@]}")
+        fi
+    done
+    read -ra more <<<"$theirs"
+    words+=("${more[@]}")
+}
+
+# ---------------------------------------------------------------- the stages
+
+declare -A stage=()   # process id: name
+declare -A command=() # name: how it is started
+declare -A left=()    # name: how often it may still be started again
+attended='' stopped='' grace=10
+
+# launch NAME COMMAND... : start it in a session of its own, so that Ctrl-C
+# reaches us alone, and to end with us, even should we be killed.
+launch() {
+    local name=$1
+    shift
+    setsid setpriv --pdeathsig TERM "$@" &
+    stage[$!]=$name
+}
+
+# feeder NAME COMMAND... : a stage in the background, with a log, that is
+# started again when it is killed: all it knows it can ask for.
+feeder() {
+    command[$1]=${*@Q} left[$1]=$restarts
+    feed "$1"
+}
+
+feed() {
+    eval "launch ${command[$1]}" >>"$run/log/$1.log" 2>&1
+}
+
+# ending CODE : how a stage with that exit code has ended
+ending() {
+    if [[ $1 -gt 128 ]]; then
+        echo "was killed by signal $(($1 - 128))"
+    else
+        echo "ended with exit code $1"
+    fi
+}
+
+# lost NAME CODE : a stage has ended before the one that we wait for.
+lost() {
+    local how log=$run/log/$1.log
+    [[ $2 -ne 0 && -z $stopped ]] || return 0
+    how=$(ending "$2")
+    if [[ $2 -gt 128 && ${left[$1]:-0} -gt 0 ]]; then
+        left[$1]=$((left[$1] - 1))
+        say "$1 $how; it is started again"
+        feed "$1"
+    elif [[ $1 == augment-* && " ${stage[*]}" == *' augment-'* ]]; then
+        say "$1 $how; the others go on"
+    else
+        tail -n 1 "$log" >&2
+        die "$2" "$1 $how; its log is '$log'"
+    fi
+}
+
+# attend NAME : look after all stages until that one has ended well; a run
+# in which it has not is over.
+attend() {
+    local code ended name=''
+    attended=$1
+    while [[ $name != "$1" ]]; do
+        code=0 ended=''
+        wait -n -p ended "${!stage[@]}" || code=$?
+        [[ -n ${ended-} ]] || continue # it was a signal to us
+        name=${stage[$ended]}
+        unset "stage[$ended]"
+        [[ $name == "$1" ]] || lost "$name" "$code"
+    done
+    attended=''
+    [[ -z $stopped ]] || die $((128 + stopped)) 'stopped'
+    [[ $code -eq 0 ]] || die "$code" "$name $(ending "$code")"
+}
+
+# step COMMAND... : run one tool on the terminal.
+step() {
+    launch "$1" "$@"
+    attend "$1"
+}
+
+# interrupt SIGNAL : ask the stage that we wait for to end well; a second
+# signal ends it at once.  (SIGINT would not do: bash has its children ignore
+# it.)
+interrupt() {
+    local pid
+    stopped=$1
+    [[ -n $attended ]] || exit $((128 + $1))
+    for pid in "${!stage[@]}"; do
+        [[ ${stage[$pid]} != "$attended" ]] || kill -TERM "$pid" || :
+    done
+}
+
+# end_all : end every stage that is left, in $grace seconds at most.
+end_all() {
+    local code=$? i
+    trap '' INT TERM HUP
+    set +e
+    # shellcheck disable=SC2046 # process ids
+    kill -TERM $(jobs -p)
+    for ((i = 10 * grace; i > 0; i--)); do
+        [[ -n $(jobs -rp) ]] || break
+        sleep 0.1
+    done
+    # shellcheck disable=SC2046
+    kill -KILL $(jobs -p)
+    wait
+    exit "$code"
+} 2>/dev/null
+
+trap end_all EXIT
+trap 'interrupt 2' INT
+trap 'interrupt 15' TERM HUP
+
+# ----------------------------------------------------------------- the steps
+
+# open_run : make the run directory, or refuse one that holds another run.
+open_run() {
+    if [[ -e $run/latest && -z $resume ]]; then
+        die 1 "'$run' holds a run: --resume goes on with it, -r takes another"
+    fi
+    mkdir -p "$run"
+    chmod 700 "$run"
+    mkdir -p "$run/log"
+}
+
+# learn DATA : train on a data set; sinks start before sources.
+learn() {
+    local i
+    local -a words
+    open_run
+    words_for train "${train[@]}"
+    launch train foil-train -r "$run" --objective "$objective" \
+        --threads "$threads" --seed "$seed" ${resume:+"$resume"} "${words[@]}"
+    if [[ $objective == emc2 ]]; then
+        words_for negatives "${negatives[@]}"
+        feeder negatives foil-negatives -r "$run" --seed "$seed" "${words[@]}"
+    fi
+    words_for augment "${augment[@]}"
+    for ((i = 1; i <= augmenters; i++)); do
+        feeder "augment-$i" foil-augment -r "$run" --seed "$seed" \
+            "${words[@]}" "$1"
+    done
+    words_for select "${select[@]}"
+    feeder select foil-select -r "$run" --seed "$seed" --batch "$batch" \
+        --epochs "$epochs" "${words[@]}" "$1"
+    attend train
+}

@@ -1,0 +1,182 @@
+#!/usr/bin/env bash
+# What pipelines/lib.sh promises, with stages that do as they are told: a fake
+# runs the commands in $work/do/STAGE, or else waits to be ended.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+
+pipelines=$work/share/foil/pipelines
+mkdir -p "$work/bin" "$work/do" "$pipelines"
+cp "$BIN/foil" "$work/bin"
+cp "${0%/*}/../../pipelines/lib.sh" "$pipelines"
+export work
+
+for tool in train augment select negatives; do
+    cat >"$work/bin/foil-$tool" <<'END'
+#!/usr/bin/env bash
+stage=${0##*foil-}
+echo "$stage $*" >>"$work/started"
+echo $$ >>"$work/pids.$stage"
+trap 'echo "$stage" >>"$work/ended"; exit 0' TERM
+[[ ! -e $work/do/$stage ]] || . "$work/do/$stage"
+while :; do sleep 0.05; done
+END
+    chmod 755 "$work/bin/foil-$tool"
+done
+cat >"$pipelines/try.sh" <<'END'
+#!/usr/bin/env bash
+# Try the stages.
+. "${0%/*}/lib.sh"
+grace=1
+train=('--lr 0.5' '--nesterov')
+options 'DATA [TEST]' "$@"
+learn "${operand[0]}"
+echo "learnt from ${operand[*]}"
+END
+chmod 755 "$pipelines/try.sh"
+
+# begin STAGE=COMMANDS... : forget the last run and say what the fakes do
+begin() {
+    rm -rf "$work"/{run,do,started,ended,pids.*}
+    mkdir "$work/do"
+    local what
+    for what in "$@"; do
+        echo "${what#*=}" >"$work/do/${what%%=*}"
+    done
+}
+
+try() {
+    local code=0
+    timeout -k 5 60 "$work/bin/foil" run try "$@" -r "$work/run" \
+        2>"$work/said" || code=$?
+    cat "$work/said" >&2
+    return "$code"
+}
+
+started() {
+    grep -c "^$1" "$work/started"
+}
+
+# How a stage of two augmenters and a selector waits for the others to start.
+all_up='until [[ $(grep -c . "$work/started") -ge 4 ]]; do sleep 0.01; done;'
+
+nothing_left() {
+    local pid
+    for pid in $(cat "$work"/pids.*); do
+        ! kill -0 "$pid" 2>/dev/null || { echo "$pid is left"; return 1; }
+    done
+}
+
+# ------------------------------------------------------- the command line
+
+ok '--help: to stdout, 0' try --help
+ok 'with the pipeline'\''s own sentence' \
+    grep -q '^foil run try: Try the stages\.$' "$work/out"
+ok 'unknown option: 2' refuses 2 "no option '--nonsense'" \
+    try DATA --nonsense x
+ok 'no data: 2' refuses 2 'wants DATA \[TEST\]' try
+ok 'too much: 2' refuses 2 "what is 'c' for" try a b c
+ok 'no number: 2' refuses 2 "--epochs 'many': want a whole number" \
+    try DATA --epochs many
+ok 'no value: 2' refuses 2 'wants a value' \
+    "$work/bin/foil" run try DATA --epochs
+ok 'no augmenter: 2' refuses 2 "--augmenters '0'" try DATA --augmenters 0
+
+# ------------------------------------------------------------- normal end
+
+begin "train=$all_up echo loss; exit 0"
+ok 'the run is over when the trainer ends' try DATA --epochs 07 --batch=32
+ok 'and the pipeline goes on' grep -q '^learnt from DATA$' "$work/out"
+ok 'the others are ended' test "$(sort "$work/ended" | tr '\n' ' ')" = \
+    'augment augment select '
+ok 'nothing is left' nothing_left
+ok 'epochs, batch, data reach the selector' grep -qx \
+    "select -r $work/run --seed 1 --batch 32 --epochs 7 DATA" "$work/started"
+ok 'the run directory is ours alone' \
+    test "$(stat -c %a "$work/run")" = 700
+ok 'each feeder has its log' \
+    ls "$work/run/log/select.log" "$work/run/log/augment-2.log"
+
+begin "train=$all_up exit 0"
+ok 'a stage gets options of its own' \
+    try DATA --train '--lr 0.1 --clip 3' --train=--fast
+ok 'which win over the pipeline'\''s' grep -q \
+    '^train .* --nesterov --lr 0.1 --clip 3 --fast$' "$work/started"
+ok 'once' exits 1 grep -q 'lr 0.5' "$work/started"
+
+mkdir -p "$work/run/latest"
+ok 'a run is not overwritten: 1' \
+    refuses 1 "holds a run: --resume goes on with it" try DATA
+ok 'but resumed' try DATA --resume
+ok 'as the trainer is told' grep -q '^train .*--resume' "$work/started"
+
+# ----------------------------------------------------------------- faults
+
+begin 'train=sleep 0.1; exit 7'
+ok 'a failing trainer: its exit code' exits 7 try DATA
+ok 'and a sentence' grep -q '^foil run try: train ended with exit code 7$' \
+    "$work/said"
+ok 'nothing is left' nothing_left
+
+begin 'select=echo select: no such data set >&2; exit 1'
+ok 'a failing selector: its exit code' exits 1 try DATA
+ok 'and a sentence' grep -q \
+    '^foil run try: select ended with exit code 1; its log is ' "$work/said"
+ok 'and the last line of its log' grep -q '^select: no such data set$' \
+    "$work/said"
+ok 'the trainer is asked to end' grep -q train "$work/ended"
+ok 'nothing is left' nothing_left
+
+begin 'select=kill -KILL $$' 'train=sleep 30; exit 0'
+ok 'a selector that is killed again and again: 137' \
+    exits 137 try DATA --restarts 2
+ok 'was started three times' test "$(started select)" -eq 3
+ok 'nothing is left' nothing_left
+
+kill_one='! mkdir "$work/do/killed" 2>/dev/null || kill -KILL $$'
+wait_for_3='until [[ $(wc -l <"$work/pids.augment") -eq 3 ]]; do sleep 0.01; done'
+begin "augment=$kill_one" "train=$wait_for_3 2>/dev/null; exit 0"
+ok 'a killed augmenter is started again' try DATA
+ok 'and that is said' grep -qE \
+    'augment-[12] was killed by signal 9; it is started again' "$work/said"
+
+begin "augment=$kill_one" "train=$all_up sleep 0.3; exit 0"
+ok 'without restarts the other one goes on' try DATA --restarts 0
+ok 'and that is said' grep -qE \
+    'augment-[12] was killed by signal 9; the others go on' "$work/said"
+begin 'augment=exit 1'
+ok 'no augmenter is left: 1' exits 1 try DATA
+
+begin 'select=trap "" TERM' "train=$all_up exit 0"
+ok 'a stage that does not listen is killed' try DATA
+ok 'nothing is left' nothing_left
+
+# ------------------------------------------------- from outside: signals
+
+# stopped_by SIGNAL : send it to the running pipeline, as init would
+stopped_by() {
+    "$work/bin/foil" run try DATA -r "$work/run" &
+    local pid=$!
+    becomes_true test -e "$work/do/ready" || return
+    kill -"$1" "$pid"
+    wait "$pid"
+}
+
+saves="trap 'echo saved >\"\$work/do/saved\"; exit 0' TERM; $all_up"
+begin "train=$saves touch \"\$work/do/ready\""
+ok 'SIGTERM: 143' exits 143 stopped_by TERM
+ok 'the trainer saved' grep -q saved "$work/do/saved"
+ok 'nothing is left' nothing_left
+
+# What Ctrl-C does to the pipeline; the stages are out of its reach.
+begin "train=$saves kill -INT \$PPID"
+ok 'SIGINT: 130' exits 130 try DATA
+ok 'the trainer saved' grep -q saved "$work/do/saved"
+ok 'nothing is left' nothing_left
+
+begin "train=$all_up touch \"\$work/do/ready\""
+killed() {
+    exits 137 stopped_by KILL
+    becomes_true nothing_left
+}
+ok 'SIGKILL of the pipeline: nothing is left' killed
+done_testing
