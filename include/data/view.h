@@ -1,6 +1,7 @@
 #ifndef DATA_VIEW_H
 #define DATA_VIEW_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,6 +61,18 @@ enum { DATA_SIZE_MAX = 4096, DATA_SIGMA_MAX = 100 };
  */
 int data_recipe_find(const char *name, struct data_recipe *recipe,
                      struct err *err);
+
+/*
+ * data_recipe_change() replaces the fields of a recipe that `given` has: those
+ * that are not NaN, size and taps where they are not 0.
+ */
+#define DATA_RECIPE_UNCHANGED                                               \
+    {                                                                       \
+        0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, \
+            NAN, 0                                                          \
+    }
+void data_recipe_change(struct data_recipe *recipe,
+                        const struct data_recipe *given);
 
 /*
  * data_recipe_check() judges a recipe whose fields came from outside: 0, or -1

@@ -31,7 +31,7 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 enum opt_kind {
     OPT_FLAG,   /* int: 1 when given */
     OPT_WHOLE,  /* long within min .. max */
-    OPT_REAL,   /* double within min .. max */
+    OPT_REAL,   /* double within min .. max; NaN: no default */
     OPT_TEXT,   /* const char * */
     OPT_CHOICE, /* const char *: one of the words in arg, "a|b|c" */
     OPT_LIST    /* struct opt_list: may be given often */

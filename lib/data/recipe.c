@@ -54,6 +54,34 @@ data_recipe_find(const char *name, struct data_recipe *recipe, struct err *err)
     return err_set(err, "no recipe '%s': there are %s", name, DATA_RECIPES);
 }
 
+static void
+change(double *field, double given)
+{
+    if (!isnan(given))
+        *field = given;
+}
+
+void
+data_recipe_change(struct data_recipe *r, const struct data_recipe *given)
+{
+    r->size = given->size ? given->size : r->size;
+    change(&r->scale_min, given->scale_min);
+    change(&r->scale_max, given->scale_max);
+    change(&r->ratio_min, given->ratio_min);
+    change(&r->ratio_max, given->ratio_max);
+    change(&r->flip, given->flip);
+    change(&r->jitter, given->jitter);
+    change(&r->brightness, given->brightness);
+    change(&r->contrast, given->contrast);
+    change(&r->saturation, given->saturation);
+    change(&r->hue, given->hue);
+    change(&r->grey, given->grey);
+    change(&r->blur, given->blur);
+    change(&r->sigma_min, given->sigma_min);
+    change(&r->sigma_max, given->sigma_max);
+    r->taps = given->taps ? given->taps : r->taps;
+}
+
 int
 data_recipe_check(const struct data_recipe *r, struct err *err)
 {

@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -130,7 +131,8 @@ print_default(const struct opt *o)
         printf(" [%ld]", *(const long *)o->value);
         break;
     case OPT_REAL:
-        printf(" [%g]", *(const double *)o->value);
+        if (!isnan(*(const double *)o->value))
+            printf(" [%g]", *(const double *)o->value);
         break;
     case OPT_TEXT:
     case OPT_CHOICE:

@@ -1,0 +1,52 @@
+#ifndef DATA_GATHER_H
+#define DATA_GATHER_H
+
+#include "data/pool.h"
+#include "data/view.h"
+
+/*
+ * The pixels of a batch: views of some samples and one view each of some
+ * further ones, made sample by sample.  A bad sample is replaced by one that
+ * is good and not in the batch (data_pool_stand_in()), the same one whoever
+ * makes the batch.
+ *
+ *     data_gather_begin(&gather, ...);
+ *     while ((rc = data_gather_next(&gather, ...)) > 0)
+ *         something that must not wait;
+ *
+ * Starts as zeros, keeps its room from batch to batch.
+ */
+struct data_gather {
+    size_t n, n_extra, n_views, size; /* b, r, v, pixels a side */
+    int64_t *ids;                     /* [b+r] who is really in the batch */
+    uint8_t *pixel;                   /* [v,b,size,size,3], [r,size,size,3] */
+    int64_t (*swap)[2];               /* [n_swap]: who was wanted, who came */
+    size_t n_swap, at;
+    size_t ids_room, pixel_room, swap_room;
+    struct data_scratch *scratch;
+};
+
+/*
+ * data_gather_begin() begins with a batch.
+ *   ids    [n], extra [n_extra], below the size of the data set
+ *   views  of each of ids, >= 1
+ */
+void data_gather_begin(struct data_gather *gather, size_t n, const int64_t *ids,
+                       size_t n_extra, const int64_t *extra, size_t views,
+                       size_t size);
+
+/*
+ * data_gather_next() makes all views of the next sample: views 0 .. v - 1, and
+ * view v of an extra one.
+ *   recipe   of the size that was begun with
+ *   seed, epoch   as in data_view()
+ * Returns 1: one is made, 0: there was none left, -1: a sample is bad and
+ * nobody can stand in for it.  *why tells of each swap, too.
+ */
+int data_gather_next(struct data_gather *gather, struct data_pool *pool,
+                     const struct data_recipe *recipe, uint64_t seed,
+                     uint64_t epoch, struct err *why);
+
+void data_gather_release(struct data_gather *gather);
+
+#endif

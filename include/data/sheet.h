@@ -1,0 +1,33 @@
+#ifndef DATA_SHEET_H
+#define DATA_SHEET_H
+
+#include "data/pool.h"
+#include "data/view.h"
+
+/*
+ * A contact sheet: what a recipe makes of a data set, to be looked at.  Rows x
+ * columns samples, evenly spread over the set, each as the plain view and some
+ * random ones beside it, on white; small images are enlarged by a whole factor.
+ * The place of a bad sample stays white.
+ */
+struct data_sheet {
+    size_t rows, columns; /* of samples, >= 1 */
+    size_t views;         /* random ones of each, >= 1 */
+    uint64_t seed;        /* as in data_view(); epoch 0 */
+};
+
+/* data_sheet_size() returns the size of the picture in pixels. */
+void data_sheet_size(const struct data_sheet *sheet,
+                     const struct data_recipe *recipe, size_t *width,
+                     size_t *height);
+
+/*
+ * data_sheet_draw() draws it.
+ *   size    samples in the data set of the pool
+ *   pixel   [height,width,3]
+ */
+void data_sheet_draw(const struct data_sheet *sheet,
+                     const struct data_recipe *recipe, size_t size,
+                     struct data_pool *pool, uint8_t *pixel);
+
+#endif

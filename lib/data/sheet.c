@@ -1,0 +1,82 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/sheet.h"
+#include "util/mem.h"
+
+/* In pixels: a view is enlarged to about CELL, views stand GAP apart, samples
+ * and the edge RIM. */
+enum { CELL = 96, GAP = 3, RIM = 12 };
+
+/* Where things are on the sheet, in pixels. */
+struct grid {
+    size_t zoom, cell, step_x, step_y, width, height;
+};
+
+static struct grid
+grid_of(const struct data_sheet *sheet, const struct data_recipe *recipe)
+{
+    struct grid g = {.zoom = recipe->size < CELL ? CELL / recipe->size : 1};
+
+    g.cell = g.zoom * recipe->size;
+    g.step_x = (sheet->views + 1) * (g.cell + GAP) - GAP + RIM;
+    g.step_y = g.cell + RIM;
+    g.width = sheet->columns * g.step_x + RIM;
+    g.height = sheet->rows * g.step_y + RIM;
+    return g;
+}
+
+void
+data_sheet_size(const struct data_sheet *sheet,
+                const struct data_recipe *recipe, size_t *width, size_t *height)
+{
+    struct grid g = grid_of(sheet, recipe);
+
+    *width = g.width;
+    *height = g.height;
+}
+
+/* Paste a view, enlarged, with its corner at (x, y). */
+static void
+paste(const struct grid *g, const uint8_t *view, size_t x, size_t y,
+      uint8_t *pixel)
+{
+    const size_t size = g->cell / g->zoom;
+
+    for (size_t j = 0; j < g->cell; j++)
+        for (size_t i = 0; i < g->cell; i++)
+            memcpy(pixel + 3 * ((y + j) * g->width + x + i),
+                   view + 3 * (j / g->zoom * size + i / g->zoom), 3);
+}
+
+void
+data_sheet_draw(const struct data_sheet *sheet,
+                const struct data_recipe *recipe, size_t size,
+                struct data_pool *pool, uint8_t *pixel)
+{
+    const struct grid g = grid_of(sheet, recipe);
+    struct data_scratch *scratch = NULL;
+    uint8_t *view = mem_array(recipe->size * recipe->size, 3);
+    const size_t places = sheet->rows * sheet->columns;
+    const size_t n = size < places ? size : places;
+
+    memset(pixel, 255, 3 * g.width * g.height);
+    for (size_t i = 0; i < n; i++) {
+        size_t x = RIM + i % sheet->columns * g.step_x;
+        size_t y = RIM + i / sheet->columns * g.step_y;
+        size_t id = i * size / n;
+        struct err why;
+        const struct data_image *image = data_pool_get(pool, id, &why);
+
+        if (!image)
+            continue;
+        data_plain(recipe->size, image, &scratch, view);
+        paste(&g, view, x, y, pixel);
+        for (size_t v = 0; v < sheet->views; v++) {
+            data_view(recipe, image, sheet->seed, id, 0, v, &scratch, view);
+            paste(&g, view, x + (v + 1) * (g.cell + GAP), y, pixel);
+        }
+    }
+    free(view);
+    data_scratch_free(scratch);
+}

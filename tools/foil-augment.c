@@ -1,0 +1,455 @@
+/*
+ * foil-augment turns the ids of plan items into decoded, augmented views: it
+ * asks a selector for items and brings batches to a trainer.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/gather.h"
+#include "data/png.h"
+#include "data/pool.h"
+#include "data/sheet.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "util/priority.h"
+#include "util/progress.h"
+#include "util/stop.h"
+#include "wire/batch.h"
+#include "wire/client.h"
+#include "wire/reject.h"
+
+enum {
+    SMALL = 64,         /* up to so many pixels a view is a small one */
+    NAMED_BAD = 10,     /* so many bad samples are named on stderr */
+    VIEWS_MAX = 64,     /* views of a sample */
+    PATIENCE = 10,      /* seconds before we say that we wait */
+    BATCH_MAX = 1 << 30 /* bytes of a batch */
+};
+
+static const char *run_dir, *plan_endpoint, *batch_endpoint, *key_file,
+    *allow_dir;
+static const char *recipe_name, *policy = "refuse", *sheet_path;
+static long side, views = 2, taps, seed, max_pixels = DATA_MAX_PIXELS;
+static long cache = 512, max_items, rows = 8, columns = 4;
+static double max_bad = 0.01;
+
+/* What is given here replaces what the recipe says. */
+static struct data_recipe given = DATA_RECIPE_UNCHANGED;
+
+static const struct opt opts[] = {
+    {"run", 'r', OPT_TEXT, &run_dir, 0, 0, "DIR",
+     "run directory: endpoints not given are inside"},
+    {"plan", 0, OPT_TEXT, &plan_endpoint, 0, 0, "ENDPOINT",
+     "of the selector [ipc://DIR/plan]"},
+    {"batches", 0, OPT_TEXT, &batch_endpoint, 0, 0, "ENDPOINT",
+     "of the trainer [ipc://DIR/batch]"},
+    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "of the random numbers"},
+    {"views", 'v', OPT_WHOLE, &views, 1, VIEWS_MAX, "N",
+     "random views of each sample"},
+    {"recipe", 0, OPT_CHOICE, &recipe_name, 0, 0, DATA_RECIPES,
+     "how a view is made [cifar; imagenet above 64 pixels]"},
+    {"size", 0, OPT_WHOLE, &side, 0, DATA_SIZE_MAX, "N",
+     "pixels a side; 0: the recipe's own"},
+    {"scale-min", 0, OPT_REAL, &given.scale_min, 1e-6, 1, "X",
+     "smallest share of the area that a crop keeps"},
+    {"scale-max", 0, OPT_REAL, &given.scale_max, 1e-6, 1, "X", "largest"},
+    {"ratio-min", 0, OPT_REAL, &given.ratio_min, 1e-3, 1e3, "X",
+     "smallest width over height of a crop"},
+    {"ratio-max", 0, OPT_REAL, &given.ratio_max, 1e-3, 1e3, "X", "largest"},
+    {"flip", 0, OPT_REAL, &given.flip, 0, 1, "P",
+     "probability of mirroring left to right"},
+    {"jitter", 0, OPT_REAL, &given.jitter, 0, 1, "P",
+     "probability of colour jitter"},
+    {"brightness", 0, OPT_REAL, &given.brightness, 0, 100, "X",
+     "its strength; 0 leaves the step out"},
+    {"contrast", 0, OPT_REAL, &given.contrast, 0, 100, "X", "the same"},
+    {"saturation", 0, OPT_REAL, &given.saturation, 0, 100, "X", "the same"},
+    {"hue", 0, OPT_REAL, &given.hue, 0, 0.5, "X", "the same, of the circle"},
+    {"grey", 0, OPT_REAL, &given.grey, 0, 1, "P", "probability of grey"},
+    {"blur", 0, OPT_REAL, &given.blur, 0, 1, "P", "probability of blur"},
+    {"sigma-min", 0, OPT_REAL, &given.sigma_min, 0.01, DATA_SIGMA_MAX, "X",
+     "of the blur, in pixels"},
+    {"sigma-max", 0, OPT_REAL, &given.sigma_max, 0.01, DATA_SIGMA_MAX, "X",
+     "largest"},
+    {"taps", 0, OPT_WHOLE, &taps, 0, 1001, "N",
+     "blur by torchvision's kernel of odd N; 0: as PIL"},
+    {"bad", 0, OPT_CHOICE, &policy, 0, 0, "refuse|accept",
+     "a JPEG that decodes with a warning"},
+    {"max-bad", 0, OPT_REAL, &max_bad, 0, 1, "X",
+     "give up when more of the data set is bad"},
+    {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
+     "refuse images with more"},
+    {"cache", 0, OPT_WHOLE, &cache, 0, 1e6, "MIB", "decoded pixels to keep"},
+    {"max-items", 0, OPT_WHOLE, &max_items, 0, 1e15, "N",
+     "end after so many items; 0: when the run ends"},
+    {"sheet", 0, OPT_TEXT, &sheet_path, 0, 0, "FILE",
+     "draw a contact sheet as PNG, and end"},
+    {"rows", 0, OPT_WHOLE, &rows, 1, 100, "N", "samples down the sheet"},
+    {"columns", 0, OPT_WHOLE, &columns, 1, 100, "N", "samples across it"},
+    {"keys", 0, OPT_TEXT, &key_file, 0, 0, "FILE", "our own certificate"},
+    {"allow", 0, OPT_TEXT, &allow_dir, 0, 0, "DIR",
+     "certificates of selector and trainer"},
+    {0},
+};
+
+static const struct opt_tool tool = {
+    "foil-augment",
+    "turn plan items into batches of random views",
+    "DATA",
+    1,
+    1,
+    opts,
+};
+
+struct augmenter {
+    struct data_set *set;
+    struct data_pool *pool;
+    struct data_recipe recipe;
+    uint64_t seed; /* of the views: ours, mixed with the data set's digest */
+
+    struct wire *wire;
+    struct wire_client *plan, *batches;
+    struct progress progress;
+    long made;
+    size_t bad; /* samples that turned out bad so far */
+    int over;
+    struct data_gather gather;
+};
+
+static void
+choose_recipe(struct data_recipe *recipe)
+{
+    const char *usual = side > SMALL ? "imagenet" : "cifar";
+    struct err err;
+
+    if (data_recipe_find(recipe_name ? recipe_name : usual, recipe, &err))
+        die("%s", err.msg);
+    given.size = (size_t)side;
+    given.taps = (size_t)taps;
+    data_recipe_change(recipe, &given);
+    if (data_recipe_check(recipe, &err))
+        opt_misuse("%s", err.msg);
+}
+
+static void
+open_data(struct augmenter *a, const char *path)
+{
+    const struct data_pool_how how = {
+        .policy = strcmp(policy, "accept") ? DATA_REFUSE : DATA_ACCEPT,
+        .max_pixels = (size_t)max_pixels,
+        .keep_bytes = (size_t)cache << 20,
+    };
+    struct digest digest;
+    struct err err;
+
+    a->set = data_open(path, &err);
+    if (!a->set)
+        die("%s", err.msg);
+    digest = data_digest(a->set);
+    a->seed = (uint64_t)seed ^ digest_word(&digest);
+    a->pool = data_pool_new(a->set, &how);
+}
+
+static void
+draw_sheet(struct augmenter *a)
+{
+    const struct data_sheet sheet = {(size_t)rows, (size_t)columns,
+                                     (size_t)views, a->seed};
+    size_t width, height;
+    uint8_t *pixel;
+    struct err err;
+
+    data_sheet_size(&sheet, &a->recipe, &width, &height);
+    if (width > UINT16_MAX || height > UINT16_MAX)
+        opt_misuse("the sheet would have %zu x %zu pixels", width, height);
+    pixel = mem_array(width * height, 3);
+    data_sheet_draw(&sheet, &a->recipe, data_size(a->set), a->pool, pixel);
+    if (data_png_write(sheet_path, pixel, width, height, &err))
+        die("%s", err.msg);
+    free(pixel);
+}
+
+static size_t
+bytes_of(const struct augmenter *a, const struct wire_item *item)
+{
+    return 3 * a->recipe.size * a->recipe.size *
+           ((size_t)views * item->n + item->n_extra);
+}
+
+/*
+ * A sample was bad, another one stands in for it: tell the selector always,
+ * the user the first few times.  Too many end the run.
+ */
+static void
+report_swap(struct augmenter *a, const struct wire_place *at,
+            const int64_t swap[2], const struct err *why)
+{
+    const size_t bad = data_pool_bad(a->pool), size = data_size(a->set);
+    struct wire_reject reject = {.at = *at, .n = 1, .ids = swap};
+    struct wire_msg *msg;
+
+    snprintf(reject.reason, sizeof reject.reason, "%.*s",
+             (int)sizeof reject.reason - 1, why->msg);
+    msg = wire_reject_put(&reject);
+    wire_client_send(a->plan, msg);
+    wire_msg_free(msg);
+    if ((double)bad > max_bad * (double)size)
+        die("%zu of %zu samples are bad, more than --max-bad %g allows; "
+            "the last: %s",
+            bad, size, max_bad, why->msg);
+    if (bad == a->bad)
+        return;
+    a->bad = bad;
+    progress_clear(&a->progress);
+    if (bad <= NAMED_BAD)
+        say("%s; '%s' stands in for it", why->msg,
+            data_name(a->set, (size_t)swap[1]));
+}
+
+static void
+make_views(struct augmenter *a, const struct wire_item *item)
+{
+    struct data_gather *g = &a->gather;
+    size_t swaps = 0;
+    struct err why;
+    int rc;
+
+    data_gather_begin(g, item->n, item->ids, item->n_extra, item->extra,
+                      (size_t)views, a->recipe.size);
+    while ((rc = data_gather_next(g, a->pool, &a->recipe, a->seed,
+                                  (uint64_t)item->at.epoch, &why)) > 0) {
+        if (g->n_swap > swaps)
+            report_swap(a, &item->at, g->swap[swaps++], &why);
+        wire_beat(a->wire);
+    }
+    if (rc < 0)
+        die("%s", why.msg);
+    if (swaps > WIRE_SUBSTITUTED_MAX)
+        die("%zu bad samples in one batch are too many", swaps);
+}
+
+/* Once, before the first batch: what all this will take. */
+static void
+tell_memory(const struct augmenter *a, const struct wire_item *item)
+{
+    const size_t credit = wire_client_credit(a->batches);
+    const size_t size = a->recipe.size;
+    const double mib = (double)(credit * bytes_of(a, item)) / (1 << 20);
+
+    say("up to %zu batches under way of %ld x %zu views of %zu x %zu: %.1f "
+        "MiB; up to %ld MiB of decoded pixels are kept",
+        credit, views, item->n, size, size, mib, cache);
+}
+
+static void
+bring(struct augmenter *a, const struct wire_item *item)
+{
+    const size_t size = a->recipe.size;
+    const struct data_gather *g = &a->gather;
+    struct wire_batch batch = {
+        .at = item->at,
+        .steps = item->steps,
+        .epochs = item->epochs,
+        .n = item->n,
+        .n_views = (size_t)views,
+        .height = size,
+        .width = size,
+        .channels = 3,
+        .n_extra = item->n_extra,
+    };
+    struct wire_msg *msg;
+    char where[64];
+
+    if (bytes_of(a, item) > BATCH_MAX)
+        die("a batch of %ld x %zu views of %zu x %zu is larger than 1 GiB",
+            views, item->n, size, size);
+    if (!a->made)
+        tell_memory(a, item);
+    make_views(a, item);
+    batch.rejected = (int64_t)g->n_swap;
+    batch.n_substituted = g->n_swap;
+    batch.substituted = g->swap;
+    batch.ids = g->ids;
+    batch.views = g->pixel;
+    if (item->n_extra) {
+        batch.extra_ids = g->ids + item->n;
+        batch.extra = g->pixel + (size_t)views * item->n * size * size * 3;
+    }
+    msg = wire_batch_put(&batch);
+    a->made += wire_client_send(a->batches, msg);
+    wire_msg_free(msg);
+    snprintf(where, sizeof where, "epoch %" PRId64 " step %" PRId64,
+             item->at.epoch, item->at.step);
+    progress_show(&a->progress, (double)a->made, where);
+}
+
+/* An item that the trainer does not wait for any more is let go. */
+static void
+take_item(struct augmenter *a, struct wire_msg *msg)
+{
+    const struct wire_place at = wire_client_place(a->batches);
+    struct wire_item item;
+    struct err err;
+
+    if (wire_item_get(&item, msg, (int64_t)data_size(a->set), &err)) {
+        if (wire_client_bad(a->plan, &err))
+            say("%s", err.msg);
+        return;
+    }
+    if (item.at.session == at.session && wire_place_cmp(&item.at, &at) >= 0)
+        bring(a, &item);
+    wire_item_release(&item);
+}
+
+/* What the trainer says: credit, where it is, that the run is over. */
+static void
+hear_trainer(struct augmenter *a)
+{
+    struct wire_news news;
+    struct wire_place at;
+    struct err err;
+    int rc;
+
+    while ((rc = wire_client_next(a->batches, &news, &err)) > 0) {
+        a->over |= news.what == WIRE_ENDED;
+        if (news.what == WIRE_BAD)
+            say("%s", news.why.msg);
+    }
+    if (rc < 0)
+        die("%s", err.msg);
+    at = wire_client_place(a->batches);
+    if (at.session < 0)
+        return;
+    wire_client_pass(a->plan, &at);
+    wire_client_want(a->plan, wire_client_credit(a->batches));
+}
+
+/* One thing that the selector says.  Returns 1 when there may be more. */
+static int
+hear_selector(struct augmenter *a)
+{
+    struct wire_news news;
+    struct wire_msg *end;
+    struct err err;
+    int rc = wire_client_next(a->plan, &news, &err);
+
+    if (rc < 0)
+        die("%s", err.msg);
+    if (rc == 0)
+        return 0;
+    if (news.what == WIRE_CAME)
+        take_item(a, news.msg);
+    if (news.what == WIRE_BAD)
+        say("%s", news.why.msg);
+    if (news.what == WIRE_ENDED) {
+        end = wire_place_put(WIRE_END, &news.at);
+        wire_client_send(a->batches, end);
+        wire_msg_free(end);
+    }
+    return 1;
+}
+
+static int
+enough(const struct augmenter *a)
+{
+    return a->over || (max_items && a->made >= max_items);
+}
+
+static struct wire_client *
+connect_to(struct augmenter *a, enum wire_client_kind kind, const char *role,
+           const char *given_endpoint, const char *edge)
+{
+    struct wire_client_config config = {
+        .role = role,
+        .kind = kind,
+        .hello = {.stage = "augment", .size = (int64_t)data_size(a->set)},
+    };
+    struct digest digest = data_digest(a->set);
+    char *endpoint = wire_endpoint(given_endpoint, run_dir, edge);
+    struct wire_client *client;
+    struct err err;
+
+    if (!endpoint)
+        opt_misuse("wants -r DIR, or --plan and --batches, or --sheet");
+    digest_hex(&digest, config.hello.digest);
+    config.endpoint = endpoint;
+    client = wire_client_open(a->wire, &config, &err);
+    if (!client)
+        die("%s", err.msg);
+    free(endpoint);
+    return client;
+}
+
+/* Say it when nobody is there, once. */
+static void
+tell_waiting(const struct augmenter *a, double since, int *told)
+{
+    if (*told || clock_now() - since < PATIENCE)
+        return;
+    if (!wire_client_joined(a->plan))
+        say("still waiting for a selector");
+    if (!wire_client_joined(a->batches))
+        say("still waiting for a trainer");
+    *told = 1;
+}
+
+static void
+serve(struct augmenter *a, const struct wire_keys *keys)
+{
+    double start = clock_now();
+    struct err err;
+    int stop = stop_fd(&err), told = 0, rc = 1;
+
+    a->wire = stop < 0 ? NULL : wire_open(keys, &err);
+    if (!a->wire)
+        die("%s", err.msg);
+    a->plan = connect_to(a, WIRE_ASKS, "select", plan_endpoint, "plan");
+    a->batches = connect_to(a, WIRE_BRINGS, "train", batch_endpoint, "batch");
+    progress_start(&a->progress, "batches", 0, (double)max_items);
+    while (rc > 0 && !enough(a)) {
+        rc = wire_wait(a->wire, stop, 1, &err);
+        do
+            hear_trainer(a);
+        while (rc > 0 && !enough(a) && !stop_asked() && hear_selector(a));
+        tell_waiting(a, start, &told);
+    }
+    progress_clear(&a->progress);
+    if (rc < 0)
+        die("%s", err.msg);
+    if (a->over)
+        wire_client_over(a->plan);
+    wire_client_close(a->batches);
+    wire_client_close(a->plan);
+    wire_close(a->wire);
+}
+
+int
+main(int argc, char **argv)
+{
+    char **operand = opt_parse(&tool, argc, argv);
+    struct augmenter a = {0};
+    struct wire_keys keys = {0};
+    struct err err;
+
+    if (!key_file != !allow_dir)
+        opt_misuse("--keys and --allow go together");
+    choose_recipe(&a.recipe);
+    priority_low();
+    if (key_file && wire_keys_open(&keys, key_file, allow_dir, &err))
+        die("%s", err.msg);
+    open_data(&a, operand[0]);
+    if (sheet_path)
+        draw_sheet(&a);
+    else
+        serve(&a, key_file ? &keys : NULL);
+
+    wire_keys_release(&keys);
+    data_pool_free(a.pool);
+    data_close(a.set);
+    data_gather_release(&a.gather);
+    return EXIT_OK;
+}
