@@ -74,7 +74,7 @@ nn_head(struct nn_graph *graph, const char *spec, size_t x)
     REQUIRE(!parse(spec, &head));
     for (size_t i = 0; i < head.layers; i++) {
         size_t norm = nn_none;
-        char name[32];
+        char name[64];
 
         snprintf(name, sizeof name, "head.%zu", at++);
         x = linear(graph, name, x, head.width[i]);

@@ -88,7 +88,7 @@ residual(const struct build *b, size_t in, const char *name, size_t width,
     struct pair part[3];
 
     for (int i = 0; i < parts; i++) {
-        char conv[64], norm[64];
+        char conv[128], norm[128];
 
         snprintf(conv, sizeof conv, "%s.conv%d", name, i + 1);
         snprintf(norm, sizeof norm, "%s.bn%d", name, i + 1);
@@ -96,7 +96,7 @@ residual(const struct build *b, size_t in, const char *name, size_t width,
                           i ? width : c, b->bottleneck && i != 1 ? 1 : 3);
     }
     if (stride != 1 || c != out) {
-        char conv[64], norm[64];
+        char conv[128], norm[128];
 
         snprintf(conv, sizeof conv, "%s.downsample.0", name);
         snprintf(norm, sizeof norm, "%s.downsample.1", name);
@@ -136,7 +136,7 @@ nn_resnet(struct nn_graph *graph, const struct nn_spec *spec, size_t in)
         x = nn_graph_max(graph, x, 3, 2);
     for (size_t s = 0; s < family->stages; s++)
         for (size_t i = 0; i < family->blocks[s]; i++) {
-            char name[32];
+            char name[64];
 
             snprintf(name, sizeof name, "layer%zu.%zu", s + 1, i);
             x = residual(&b, x, name, width << s, s && !i ? 2 : 1);

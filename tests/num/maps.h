@@ -1,0 +1,76 @@
+#ifndef TESTS_NUM_MAPS_H
+#define TESTS_NUM_MAPS_H
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "num/map.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+/* Normal numbers, n of them; each use of a test has a number of its own. */
+static inline float *
+normal(size_t n, uint64_t use)
+{
+    float *x = mem_array(n, sizeof *x);
+    struct rng rng;
+
+    rng_init(&rng, 1, RNG_TEST, use, 0, 0);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)rng_normal(&rng);
+    return x;
+}
+
+/* The largest error, in units of the rms of what is wanted. */
+static inline double
+worst(size_t n, const float *got, const float *want)
+{
+    double square = 0, off = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        square += (double)want[i] * want[i];
+        off = fmax(off, fabs((double)got[i] - want[i]));
+    }
+    return off / sqrt(square / (double)n + 1e-30);
+}
+
+/* Plain numbers as a map, to be freed; and an empty map. */
+static inline void *
+packed(const struct num_map *map, const float *plain)
+{
+    void *data = mem_aligned(num_map_bytes(map), 1);
+
+    num_map_put(map, plain, data);
+    return data;
+}
+
+static inline void *
+empty(const struct num_map *map)
+{
+    return mem_aligned(num_map_bytes(map), 1);
+}
+
+/* worst() of a map against plain numbers. */
+static inline double
+map_worst(const struct num_map *map, const void *data, const float *want)
+{
+    float *got = mem_array(num_map_size(map), sizeof *got);
+    double off;
+
+    num_map_get(map, data, got);
+    off = worst(num_map_size(map), got, want);
+    free(got);
+    return off;
+}
+
+/* Rounds plain numbers as a map would, so that both sides start alike. */
+static inline void
+rounded(const struct num_map *map, float *plain)
+{
+    void *data = packed(map, plain);
+
+    num_map_get(map, data, plain);
+    free(data);
+}
+
+#endif

@@ -1,0 +1,284 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "maps.h"
+#include "num/conv.h"
+#include "t.h"
+
+/* Shapes at which something could go wrong: odd sizes, one pixel, strides that
+ * leave a rest, kernels larger than the image. */
+static const struct num_conv_spec specs[] = {
+    {.in = {2, 3, 9, 7, 1, 0},
+     .out = 16,
+     .block = 16,
+     .kernel = 3,
+     .stride = 1,
+     .pad = 1},
+    {.in = {3, 3, 13, 11, 1, 0},
+     .out = 16,
+     .block = 16,
+     .kernel = 7,
+     .stride = 2,
+     .pad = 3,
+     .bias = 1},
+    {.in = {2, 16, 7, 5, 16, 0},
+     .out = 32,
+     .block = 16,
+     .kernel = 3,
+     .stride = 2,
+     .pad = 1},
+    {.in = {1, 32, 1, 1, 16, 0},
+     .out = 16,
+     .block = 16,
+     .kernel = 3,
+     .stride = 1,
+     .pad = 1,
+     .bias = 1},
+    {.in = {2, 32, 6, 5, 16, 0},
+     .out = 48,
+     .block = 16,
+     .kernel = 1,
+     .stride = 2,
+     .pad = 0},
+    {.in = {2, 8, 5, 9, 8, 0},
+     .out = 24,
+     .block = 8,
+     .kernel = 3,
+     .stride = 1,
+     .pad = 1,
+     .bias = 1},
+    {.in = {2, 5, 5, 4, 1, 0},
+     .out = 7,
+     .block = 1,
+     .kernel = 3,
+     .stride = 2,
+     .pad = 1},
+    {.in = {3, 32, 9, 7, 16, 0},
+     .out = 48,
+     .block = 16,
+     .kernel = 3,
+     .stride = 1,
+     .pad = 1,
+     .winograd = {1, 1, 1}},
+    {.in = {2, 64, 8, 8, 16, 0},
+     .out = 32,
+     .block = 16,
+     .kernel = 3,
+     .stride = 1,
+     .pad = 1,
+     .bias = 1,
+     .winograd = {1, 1, 1}},
+    {.in = {2, 3, 9, 7, 1, 1},
+     .out = 16,
+     .block = 16,
+     .kernel = 3,
+     .stride = 1,
+     .pad = 1},
+    {.in = {2, 32, 9, 7, 16, 1},
+     .out = 48,
+     .block = 16,
+     .kernel = 3,
+     .stride = 2,
+     .pad = 1,
+     .bias = 1},
+};
+
+struct data {
+    struct num_map out;
+    size_t weights;
+    float *x, *w, *b, *dy; /* plain */
+    void *mx, *mdy;        /* the same as maps */
+    char *scratch;
+};
+
+static struct data
+data_of(const struct num_conv_spec *spec, const struct num_conv *conv)
+{
+    struct data d = {.out = num_conv_out(spec)};
+
+    d.weights = spec->out * spec->in.c * spec->kernel * spec->kernel;
+    d.x = normal(num_map_size(&spec->in), 1);
+    d.w = normal(d.weights, 2);
+    d.b = spec->bias ? normal(spec->out, 3) : NULL;
+    d.dy = normal(num_map_size(&d.out), 4);
+    rounded(&spec->in, d.x);
+    rounded(&d.out, d.dy);
+    d.mx = packed(&spec->in, d.x);
+    d.mdy = packed(&d.out, d.dy);
+    d.scratch = mem_aligned(num_conv_scratch(conv), 1);
+    return d;
+}
+
+static void
+data_release(struct data *d)
+{
+    void *all[] = {d->x, d->w, d->b, d->dy, d->mx, d->mdy, d->scratch};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+/* f32 sums of a thousand products, Winograd's transforms, halves of w and y */
+static double
+tolerance(const struct num_conv_spec *spec)
+{
+    if (spec->in.bf16)
+        return 2e-2;
+    return spec->winograd[0] ? 5e-5 : 5e-6;
+}
+
+static void
+forward_is_the_sum(const struct num_conv_spec *spec,
+                   const struct num_conv *conv, struct data *d,
+                   const char *name)
+{
+    float *want = mem_array(num_map_size(&d->out), sizeof *want);
+    void *y = empty(&d->out);
+
+    num_conv_forward_plain(spec, d->x, d->w, d->b, want);
+    num_conv_forward(conv, d->mx, d->w, d->b, y, d->scratch);
+    T_NEAR(map_worst(&d->out, y, want), 0, tolerance(spec), "%s: y", name);
+    free(want);
+    free(y);
+}
+
+static void
+gradient_of_x_is_the_sum(const struct num_conv_spec *spec,
+                         const struct num_conv *conv, struct data *d,
+                         const char *name)
+{
+    float *want = mem_array(num_map_size(&spec->in), sizeof *want);
+    void *dx = empty(&spec->in);
+
+    num_conv_back_data_plain(spec, d->dy, d->w, want);
+    num_conv_back_data(conv, d->mdy, d->w, dx, d->scratch);
+    T_NEAR(map_worst(&spec->in, dx, want), 0, tolerance(spec), "%s: dx", name);
+    free(want);
+    free(dx);
+}
+
+static void
+gradient_of_w_is_the_sum(const struct num_conv_spec *spec,
+                         const struct num_conv *conv, struct data *d,
+                         const char *name)
+{
+    float *want = mem_array(d->weights, sizeof *want);
+    float *got = mem_array(d->weights, sizeof *got);
+    float *db = spec->bias ? mem_array(2 * spec->out, sizeof *db) : NULL;
+    float *want_b = spec->bias ? db + spec->out : NULL;
+
+    num_conv_back_weights_plain(spec, d->x, d->dy, want, want_b);
+    num_conv_back_weights(conv, d->mx, d->mdy, got, db, 0, d->scratch);
+    T_NEAR(worst(d->weights, got, want), 0, tolerance(spec), "%s: dw", name);
+    if (db)
+        T_NEAR(worst(spec->out, db, want_b), 0, tolerance(spec), "%s: db",
+               name);
+    num_conv_back_weights(conv, d->mx, d->mdy, got, db, 1, d->scratch);
+    for (size_t i = 0; i < d->weights; i++)
+        got[i] /= 2;
+    T_NEAR(worst(d->weights, got, want), 0, tolerance(spec), "%s: dw added",
+           name);
+    for (size_t o = 0; db && o < spec->out; o++)
+        db[o] /= 2;
+    if (db)
+        T_NEAR(worst(spec->out, db, want_b), 0, tolerance(spec), "%s: db added",
+               name);
+    free(want);
+    free(got);
+    free(db);
+}
+
+static void
+agrees_with_the_book(struct num_dnn *dnn, const struct num_conv_spec *shape)
+{
+    struct num_conv_spec spec = *shape;
+    struct num_conv *conv;
+    struct data d;
+    char name[96];
+
+    snprintf(name, sizeof name, "%zux%zux%zu to %zu, k %zu, stride %zu%s%s",
+             spec.in.c, spec.in.h, spec.in.w, spec.out, spec.kernel,
+             spec.stride, spec.in.bf16 ? ", halves" : "",
+             spec.winograd[0] ? ", Winograd" : "");
+    if (spec.in.bf16 && !num_dnn_bf16()) {
+        T_SKIP(name, "no AVX-512");
+        return;
+    }
+    spec.train = 1;
+    spec.back_data = spec.in.c > 3;
+    conv = num_conv_new(dnn, &spec);
+    T(conv != NULL, "%s: %s", name, num_conv_name(conv, NUM_CONV_FORWARD));
+    d = data_of(&spec, conv);
+    forward_is_the_sum(&spec, conv, &d, name);
+    if (spec.back_data)
+        gradient_of_x_is_the_sum(&spec, conv, &d, name);
+    gradient_of_w_is_the_sum(&spec, conv, &d, name);
+    data_release(&d);
+    num_conv_free(conv);
+}
+
+/* y = max(0, y + b + sum), as inference has it. */
+static void
+adds_and_clips(struct num_dnn *dnn, int winograd)
+{
+    struct num_conv_spec spec = {.in = {2, 32, 7, 9, 16, 0},
+                                 .out = 32,
+                                 .block = 16,
+                                 .kernel = 3,
+                                 .stride = 1,
+                                 .pad = 1,
+                                 .bias = 1,
+                                 .relu = 1,
+                                 .add = 1,
+                                 .winograd = {winograd}};
+    struct num_conv *conv = num_conv_new(dnn, &spec);
+    struct data d = data_of(&spec, conv);
+
+    num_conv_forward(conv, d.mx, d.w, d.b, d.mdy, d.scratch);
+    num_conv_forward_plain(&spec, d.x, d.w, d.b, d.dy);
+    T_NEAR(map_worst(&d.out, d.mdy, d.dy), 0, tolerance(&spec),
+           "added to what is there, then clipped%s",
+           winograd ? ", Winograd" : "");
+    data_release(&d);
+    num_conv_free(conv);
+}
+
+/* A kernel that is 1 in the middle hands the image on. */
+static void
+identity_is_a_closed_form(struct num_dnn *dnn)
+{
+    struct num_conv_spec spec = {.in = {1, 32, 6, 6, 16, 0},
+                                 .out = 32,
+                                 .block = 16,
+                                 .kernel = 3,
+                                 .stride = 1,
+                                 .pad = 1};
+    struct num_conv *conv = num_conv_new(dnn, &spec);
+    struct data d = data_of(&spec, conv);
+
+    memset(d.w, 0, d.weights * sizeof *d.w);
+    for (size_t k = 0; k < 32; k++)
+        d.w[(k * 32 + k) * 9 + 4] = 1;
+    num_conv_forward(conv, d.mx, d.w, NULL, d.mdy, d.scratch);
+    T(map_worst(&d.out, d.mdy, d.x) == 0, "the identity kernel");
+    T(!strcmp(num_conv_name(conv, NUM_CONV_BACK_DATA), "-"),
+      "a pass that is not wanted has no name");
+    data_release(&d);
+    num_conv_free(conv);
+}
+
+int
+main(void)
+{
+    struct num_dnn *dnn = num_dnn_new();
+
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        agrees_with_the_book(dnn, &specs[i]);
+    adds_and_clips(dnn, 0);
+    adds_and_clips(dnn, 1);
+    identity_is_a_closed_form(dnn);
+    num_conv_free(NULL);
+    num_dnn_free(dnn);
+    num_dnn_free(NULL);
+    return t_done();
+}

@@ -1,0 +1,224 @@
+#include <string.h>
+
+#include "maps.h"
+#include "num/norm.h"
+#include "num/threads.h"
+#include "t.h"
+
+/* Everything that goes into a norm and comes out, plain. */
+struct data {
+    size_t size, c, counts;
+    float *x, *add, *dy, *dy2, *gamma, *beta;
+    float *y, *dx, *dadd, *mean, *variance, *dgamma, *dbeta;
+    double *work;
+};
+
+static struct data
+data_of(const struct num_norm *norm)
+{
+    struct data d = {.size = num_map_size(&norm->map),
+                     .c = norm->map.c,
+                     .counts = num_norm_counts(norm) + 1};
+    float **in[] = {&d.x, &d.add, &d.dy, &d.dy2};
+    float **out[] = {&d.y, &d.dx, &d.dadd};
+
+    for (size_t i = 0; i < 4; i++) {
+        *in[i] = normal(d.size, i);
+        rounded(&norm->map, *in[i]);
+    }
+    for (size_t i = 0; i < 3; i++)
+        *out[i] = mem_array(d.size, sizeof **out[i]);
+    d.gamma = normal(d.c, 10);
+    d.beta = normal(d.c, 11);
+    d.dgamma = mem_array(d.c, sizeof *d.dgamma);
+    d.dbeta = mem_array(d.c, sizeof *d.dbeta);
+    d.mean = mem_array(d.counts, sizeof *d.mean);
+    d.variance = mem_array(d.counts, sizeof *d.variance);
+    d.work = mem_array(3 * d.size, sizeof *d.work);
+    return d;
+}
+
+static void
+data_release(struct data *d)
+{
+    void *all[] = {d->x,    d->add,      d->dy,     d->dy2,  d->gamma,
+                   d->beta, d->y,        d->dx,     d->dadd, d->mean,
+                   d->work, d->variance, d->dgamma, d->dbeta};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+}
+
+/* Both passes by the book; dy and dy2 arrive as their sum. */
+static void
+by_the_book(const struct num_norm *norm, struct data *d, int add, int two)
+{
+    float *sum = mem_array(d->size, sizeof *sum);
+
+    for (size_t i = 0; i < d->size; i++)
+        sum[i] = d->dy[i] + (two ? d->dy2[i] : 0);
+    num_norm_forward_plain(norm, d->x, d->gamma, d->beta, add ? d->add : NULL,
+                           d->y, d->mean, d->variance, d->work);
+    num_norm_backward_plain(norm, d->x, d->y, d->gamma, d->mean, d->variance,
+                            sum, d->dx, add ? d->dadd : NULL, d->dgamma,
+                            d->dbeta, d->work);
+    free(sum);
+}
+
+/*
+ * The fast one against the book, with everything in place that may be: y over
+ * x forward where nothing needs x, dx over dy, dadd over dy.
+ */
+static void
+agrees(const struct num_norm *norm, int add, int two, const char *name)
+{
+    struct data want = data_of(norm), got = data_of(norm);
+    const struct num_map *map = &norm->map;
+    double tolerance = map->bf16 ? 6e-2 : 2e-5; // halves, up to 4 rms
+    void *x = packed(map, got.x), *more = add ? packed(map, got.add) : NULL;
+    void *dy = packed(map, got.dy), *dy2 = two ? packed(map, got.dy2) : NULL;
+    void *y = empty(map), *dx = add ? empty(map) : dy;
+    int remake = !add && norm->kind != NUM_NORM_NONE;
+    double *work = mem_array(num_norm_work(norm), sizeof *work);
+
+    by_the_book(norm, &want, add, two);
+    num_norm_forward(norm, x, got.gamma, got.beta, more, y, got.mean,
+                     got.variance, work);
+    T_NEAR(map_worst(map, y, want.y), 0, tolerance, "%s: y", name);
+    if (norm->kind != NUM_NORM_NONE) {
+        T_NEAR(worst(want.counts - 1, got.mean, want.mean), 0, 1e-4, "mean");
+        T_NEAR(worst(want.counts - 1, got.variance, want.variance), 0, 1e-5,
+               "variance");
+    }
+    num_norm_backward(norm, x, remake ? NULL : y, got.gamma, got.beta, got.mean,
+                      got.variance, dy, dy2, dx, add ? dy : NULL, got.dgamma,
+                      got.dbeta, 0, work);
+    T_NEAR(map_worst(map, dx, want.dx), 0, tolerance, "%s: dx", name);
+    if (add)
+        T_NEAR(map_worst(map, dy, want.dadd), 0, tolerance, "dadd");
+    if (norm->kind != NUM_NORM_NONE) {
+        T_NEAR(worst(want.c, got.dgamma, want.dgamma), 0, tolerance, "dgamma");
+        T_NEAR(worst(want.c, got.dbeta, want.dbeta), 0, tolerance, "dbeta");
+    }
+    data_release(&want);
+    data_release(&got);
+    free(x);
+    free(more);
+    free(dy);
+    free(dy2);
+    free(y);
+    if (add)
+        free(dx);
+    free(work);
+}
+
+static void
+agrees_with_the_book(void)
+{
+    static const struct num_map maps[] = {
+        {3, 16, 5, 7, 16, 0}, {2, 32, 4, 4, 16, 0}, {5, 64, 1, 1, 16, 0},
+        {3, 24, 3, 3, 8, 0},  {4, 5, 3, 3, 1, 0},   {2, 32, 5, 5, 16, 1},
+    };
+    static const char *kinds[] = {"batch", "group", "none"};
+
+    for (size_t m = 0; m < sizeof maps / sizeof *maps; m++)
+        for (int kind = 0; kind < 3; kind++)
+            for (int how = 0; how < 4; how++) {
+                struct num_norm norm = {(enum num_norm_kind)kind, maps[m],
+                                        maps[m].c % 8 ? 1 : 8, how != 1};
+                char name[80];
+
+                snprintf(name, sizeof name, "%s %zux%zu, block %zu%s%s%s",
+                         kinds[kind], maps[m].c, maps[m].h, maps[m].block,
+                         maps[m].bf16 ? ", halves" : "",
+                         how >= 2 ? ", added" : "", how == 3 ? ", two" : "");
+                agrees(&norm, how >= 2, how == 3, name);
+            }
+}
+
+/* With gamma 1 and beta 0 each channel has mean 0 and variance 1; a large mean
+ * of x costs no digits. */
+static void
+output_is_standard(void)
+{
+    struct num_norm norm = {NUM_NORM_BATCH, {8, 16, 4, 4, 16, 0}, 0, 0};
+    struct data d = data_of(&norm);
+    double sum = 0, square = 0;
+
+    for (size_t i = 0; i < d.size; i++)
+        d.x[i] += 1000;
+    for (size_t k = 0; k < 16; k++) {
+        d.gamma[k] = 1;
+        d.beta[k] = 0;
+    }
+    num_norm_forward(&norm, d.x, d.gamma, d.beta, NULL, d.y, d.mean, d.variance,
+                     d.work);
+    for (size_t i = 0; i < d.size; i += 16) {
+        sum += d.y[i];
+        square += d.y[i] * d.y[i];
+    }
+    T_NEAR(sum / 128, 0, 2e-4, "mean 0");
+    T_NEAR(square / 128, 1, 2e-4, "variance 1");
+    data_release(&d);
+}
+
+static void
+given_statistics_are_used(void)
+{
+    struct num_norm norm = {NUM_NORM_BATCH, {2, 16, 3, 3, 16, 0}, 0, 1};
+    struct data d = data_of(&norm);
+    float off = 0;
+
+    for (size_t k = 0; k < 16; k++) {
+        d.mean[k] = (float)k;
+        d.variance[k] = (float)(k + 1);
+    }
+    num_norm_apply(&norm, d.x, d.gamma, d.beta, d.add, d.mean, d.variance, d.y);
+    for (size_t i = 0; i < d.size; i++) {
+        size_t k = i % 16;
+        double y =
+            d.gamma[k] * (d.x[i] - d.mean[k]) / sqrt(d.variance[k] + 1e-5) +
+            d.beta[k] + d.add[i];
+
+        off = fmaxf(off, fabsf(d.y[i] - (float)fmax(y, 0)));
+    }
+    T(off < 2e-5f, "evaluation: gamma (x - m) / sqrt(v + eps) + beta + add");
+    data_release(&d);
+}
+
+static void
+threads_change_no_bit(void)
+{
+    struct num_norm norm = {NUM_NORM_BATCH, {6, 16, 8, 8, 16, 0}, 0, 1};
+    struct data a = data_of(&norm), b = data_of(&norm);
+    struct data *d[] = {&a, &b};
+
+    for (int i = 0; i < 2; i++) {
+        num_threads(i + 1);
+        num_norm_forward(&norm, d[i]->x, a.gamma, a.beta, NULL, d[i]->y,
+                         d[i]->mean, d[i]->variance, d[i]->work);
+        num_norm_backward(&norm, a.x, NULL, a.gamma, a.beta, d[i]->mean,
+                          d[i]->variance, a.dy2, NULL, d[i]->dx, NULL,
+                          d[i]->dgamma, d[i]->dbeta, 0, d[i]->work);
+    }
+    T(!memcmp(a.y, b.y, a.size * sizeof *a.y) &&
+          !memcmp(a.dx, b.dx, a.size * sizeof *a.dx) &&
+          !memcmp(a.dgamma, b.dgamma, a.c * sizeof *a.dgamma),
+      "one thread and two: the same bits");
+    num_norm_backward(&norm, a.x, NULL, a.gamma, a.beta, a.mean, a.variance,
+                      a.dy2, NULL, a.dx, NULL, a.dgamma, a.dbeta, 1, a.work);
+    T(a.dgamma[5] == 2 * b.dgamma[5] && a.dbeta[7] == 2 * b.dbeta[7],
+      "accumulate adds");
+    data_release(&a);
+    data_release(&b);
+}
+
+int
+main(void)
+{
+    agrees_with_the_book();
+    output_is_standard();
+    given_statistics_are_used();
+    threads_change_no_bit();
+    return t_done();
+}
