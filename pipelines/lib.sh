@@ -223,6 +223,18 @@ trap 'interrupt 15' TERM HUP
 
 # ----------------------------------------------------------------- the steps
 
+# fresh_run : for a pipeline that brings its own data, and so may be run again
+# and again: where no -r is given, the first name that is free.
+fresh_run() {
+    local first=run/$pipeline i
+    [[ $run == "$first" && -z $resume ]] || return 0
+    for ((i = 2; ; i++)); do
+        [[ -e $run ]] || break
+        run=$first-$i
+    done
+    say "everything goes to '$run'"
+}
+
 # open_run : make the run directory, or refuse one that holds another run.
 open_run() {
     if [[ -e $run/latest && -z $resume ]]; then
@@ -233,11 +245,17 @@ open_run() {
     mkdir -p "$run/log"
 }
 
+# indexed DATA : make the index of a data set that has none yet.
+indexed() {
+    [[ -e ${1%/}.foil || $1 == *.foil ]] || step foil-data index "$1"
+}
+
 # learn DATA : train on a data set; sinks start before sources.
 learn() {
     local i
     local -a words
     open_run
+    indexed "$1"
     words_for train "${train[@]}"
     launch train foil-train -r "$run" --objective "$objective" \
         --threads "$threads" --seed "$seed" ${resume:+"$resume"} "${words[@]}"
@@ -254,4 +272,47 @@ learn() {
     feeder select foil-select -r "$run" --seed "$seed" --batch "$batch" \
         --epochs "$epochs" "${words[@]}" "$1"
     attend train
+}
+
+# features NAME DATA OPTION... : write the features of a data set to
+# RUN/features/NAME.npy, those of the newest checkpoint where no --raw is said.
+features() {
+    local name=$1 data=$2 checkpoint=$run/latest
+    local -a words
+    shift 2
+    [[ " $* " != *' --raw '* ]] || checkpoint=''
+    mkdir -p "$run/features"
+    indexed "$data"
+    words_for embed "${embed[@]}"
+    step foil-embed -o "$run/features/$name.npy" --threads "$threads" \
+        "$@" "${words[@]}" ${checkpoint:+"$checkpoint"} "$data"
+}
+
+# judge TRAIN TEST : features of both, then a line of JSON for each measure.
+judge() {
+    features train "$1"
+    features test "$2"
+    step foil-eval knn "$run"/features/{train,test}.npy
+    step foil-eval probe "$run"/features/{train,test}.npy
+}
+
+# draw_loss : the loss of each step as a picture, and the gnuplot script that
+# drew it beside it.
+draw_loss() {
+    cat >"$run/loss.gp" <<'END'
+# gnuplot loss.gp draws loss.png from metrics.jsonl.
+set terminal pngcairo size 800,500
+set output "loss.png"
+set title "loss by step"
+set xlabel "step"
+set ylabel "loss [nats]"
+set grid
+unset key
+plot "< sed -n 's/^{\"total\":\\([0-9]*\\),.*\"loss\":\\([^,]*\\),.*/\\1 \\2/p' metrics.jsonl" with lines linewidth 1.5
+END
+    if command -v gnuplot >/dev/null; then
+        (cd "$run" && gnuplot loss.gp)
+    else
+        say "no gnuplot here: '$run/loss.gp' draws the loss where there is one"
+    fi
 }
