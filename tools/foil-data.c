@@ -72,7 +72,7 @@ static const struct opt_tool verbs[] = {
     [INDEX] = {"foil-data index", "make the index that other tools read by",
                "PATH ...", 1, 1 << 20, index_opts},
     [IMPORT] = {"foil-data import",
-                "make a tar of JPEGs from idx, cifar10, cifar100 or stl10",
+                "make a tar of JPEGs from the files of an older set",
                 "FORM FILE ...", 2, 1 << 20, import_opts},
     [GENERATE] = {"foil-data generate",
                   "make a tar of labelled shapes and textures", "COUNT", 1, 1,

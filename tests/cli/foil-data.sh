@@ -1,0 +1,175 @@
+#!/usr/bin/env bash
+# foil-data as a user meets it.
+# shellcheck source=tests/tap.sh
+. "$(dirname "$0")/../tap.sh"
+
+data=$BIN/foil-data
+shared=${FOIL_SHARED:-$(cd "$(dirname "$0")/../.." && pwd)/../shared}
+fashion=/usr/share/datasets/fashion-mnist
+cd "$work" || exit 1
+
+# value KEY DATA : what foil-data info says of it
+value() {
+    "$data" info "$2" | sed -n "s/^$1\t//p"
+}
+
+# is WANT KEY DATA
+is() {
+    local got
+    got=$(value "$2" "$3")
+    test "$got" = "$1" || { echo "$2 is '$got', want '$1'"; return 1; }
+}
+
+common foil-data
+ok 'no verb: 2' refuses 2 'wants a verb' "$data"
+ok 'unknown verb: 2' refuses 2 "no verb 'pack'" "$data" pack
+for verb in index import generate split info list; do
+    ok "$verb --help: 0" "$data" "$verb" --help
+    ok "$verb without operands: 2" refuses 2 "foil-data $verb: wants" \
+        "$data" "$verb"
+done
+
+# generate
+ok 'generate' "$data" generate -o a.tar --size 16 40
+ok 'again' "$data" generate -o b.tar --size 16 40
+ok 'the same options, the same bytes' cmp a.tar b.tar
+ok 'another seed' "$data" generate -o b.tar --size 16 -s 2 40
+ok 'other bytes' exits 1 cmp -s a.tar b.tar
+ok 'no -o: 2' refuses 2 'name the tar with -o' "$data" generate 5
+ok 'no count: 2' refuses 2 "COUNT 'x': want a whole number" \
+    "$data" generate -o c.tar x
+ok 'a full disk: 1' refuses 1 "cannot write '/dev/full': No space" \
+    "$data" generate -o /dev/full 40
+ok 'any tar can read it' test "$(tar tf a.tar | head -3 | tr '\n' ' ')" = \
+    '000000.cls 000000.jpg 000000.txt '
+
+# index, info, list
+ok 'index' "$data" index a.tar
+ok 'beside the data' test -s a.tar.foil
+ok '40 samples' is 40 samples a.tar
+ok '8 classes' is 8 classes a.tar
+ok '40 captions' is 40 captions a.tar.foil
+ok 'width' is $'16\t16' width a.tar
+ok 'the digest stays what it is' \
+    is "$(value digest a.tar.foil)" digest a.tar
+ok 'list' bash -c "'$data' list a.tar >list"
+ok 'a header and a line each' test "$(wc -l <list)" -eq 41
+ok 'in columns' test "$(sed -n 3p list | cut -f1-3,5-7)" = \
+    $'1\t1\t1\t16\t16\t000001.jpg'
+ok 'captions in one cell' grep -qP 'on .* ground\\n\w+ ' list
+ok 'list to a full disk: 1' exits 1 bash -c "'$data' list a.tar >/dev/full"
+ok 'list to a reader that goes' bash -c \
+    "'$data' list a.tar | head -1 | grep -q '^id'"
+ok 'two places need a name: 2' refuses 2 'name its index with -o' \
+    "$data" index a.tar b.tar
+ok 'two shards, one set' "$data" index -o ab.foil a.tar b.tar
+ok '80 samples' is 80 samples ab.foil
+cp a.tar.foil kept
+ok 'a full disk: 1' refuses 1 'No space' "$data" index -o /dev/full a.tar
+ok 'the old index stays' cmp a.tar.foil kept
+
+# split
+ok 'split' "$data" split --share .25 a.tar part.foil rest.foil
+ok 'a quarter' is 10 samples part.foil
+ok 'and the rest' is 30 samples rest.foil
+ok 'each once' bash -c "
+    { '$data' list part.foil; '$data' list rest.foil; } | cut -f7 |
+        grep jpg | sort | cmp - <('$data' list a.tar | cut -f7 | grep jpg)"
+ok 'share 1 is no share: 2' refuses 2 "want a number" \
+    "$data" split --share 1 a.tar x y
+
+# what may be wrong with data
+ok 'missing: 1' refuses 1 "cannot open the data set 'no.tar'" "$data" info no.tar
+ok 'not indexed: 1' refuses 1 "'b.tar' has no index: make one" \
+    "$data" info b.tar
+mkdir empty
+ok 'empty: 1' refuses 1 'there is no JPEG' "$data" index empty
+head -c 3000 a.tar >cut.tar
+ok 'truncated: 1' refuses 1 "'cut.tar' is (damaged or )?cut off" \
+    "$data" index cut.tar
+ok 'its sound part can be had' "$data" index --bad skip cut.tar
+gzip -k a.tar
+ok 'compressed: 1' refuses 1 'is compressed.*gunzip' "$data" index a.tar.gz
+mkdir -p tree/x tree/y
+tar xf a.tar
+cp 000000.jpg tree/x/0.jpg
+cp 000001.jpg tree/y/1.jpg
+echo 'no image' >tree/y/2.jpg
+ok 'not a JPEG: 1' refuses 1 "'y/2.jpg' in 'tree': is not a JPEG" \
+    "$data" index tree
+ok '--bad skip: 0' "$data" index --bad skip tree/
+ok 'says which' grep -q "left out 'y/2.jpg': is not a JPEG" "$work/out"
+ok '2 are left' is 2 samples tree
+ok 'more pixels than allowed: 1' refuses 1 'claims 16x16 pixels' \
+    "$data" index --max-pixels 255 a.tar
+printf '\xff\xdc\xff\xdc' >huge # 65500 x 65500 into the frame header
+frame=$(LC_ALL=C grep -abo -P '\xff\xc0\x00\x11\x08' 000000.jpg | cut -d: -f1)
+mkdir bomb
+cp 000000.jpg bomb/
+dd if=huge of=bomb/000000.jpg bs=1 seek=$((frame + 5)) conv=notrunc 2>/dev/null
+ok 'a bomb: 1' refuses 1 'claims 65500x65500 pixels' "$data" index bomb
+head -c -20 000000.jpg >tree/y/2.jpg
+ok 'a cut JPEG has a sound header' "$data" index tree
+ok '--decode finds it: 1' refuses 1 "'y/2.jpg'.*Premature end" \
+    "$data" index --decode tree
+printf 'tree/x/0.jpg\tfrog\ta frog\ntree/y/1.jpg\tbee\n' >some.list
+ok 'a file list' "$data" index some.list
+ok 'has 2 classes' is 2 classes some.list
+if [[ $(id -u) -ne 0 ]]; then
+    chmod 500 tree
+    ok 'a read-only folder: 1' refuses 1 '-o FILE puts the index elsewhere' \
+        "$data" index tree/x
+    chmod 700 tree
+else
+    skip 'a read-only folder' 'root writes everywhere'
+fi
+
+# stopped in the middle: nothing is left
+"$data" generate -o long.tar --size 64 1000000000 2>stopped &
+becomes_true bash -c 'compgen -G "long.tar*" >/dev/null'
+kill -TERM $!
+ok 'SIGTERM: 1' exits 1 wait $!
+ok 'says so' grep -q 'foil-data generate: stopped: no tar is written' stopped
+ok 'leaves nothing' exits 1 bash -c 'compgen -G "long.tar*"'
+
+# import
+printf '\0\0\10\3\0\0\0\2\0\0\0\2\0\0\0\3abcdefghijkl' >i
+printf '\0\0\10\1\0\0\0\2\1\0' >l
+ok 'import idx' "$data" import -o i.tar idx i l
+ok 'class/number.jpg' test "$(tar tf i.tar | tr '\n' ' ')" = \
+    '1/00000.jpg 0/00001.jpg '
+gzip -k i
+ok 'gzipped' "$data" import -o z.tar idx i.gz l
+ok 'gives the same' cmp i.tar z.tar
+ok '--limit' "$data" import -o z.tar -n 1 idx i l
+ok 'takes one' test "$(tar tf z.tar | wc -l)" -eq 1
+ok 'unknown form: 2' refuses 2 'want one of idx' "$data" import -o z.tar svhn i
+ok 'no idx file: 1' refuses 1 "'a.tar' is no idx file" \
+    "$data" import -o z.tar idx a.tar
+if [[ -d $fashion ]]; then
+    ok 'Fashion-MNIST' "$data" import -n 500 -o f.tar idx \
+        $fashion/t10k-images-idx3-ubyte.gz $fashion/t10k-labels-idx1-ubyte.gz
+    ok 'is indexed' "$data" index --decode f.tar
+    ok '10 classes' is 10 classes f.tar
+else
+    skip 'Fashion-MNIST' 'no dataset-fashion-mnist'
+fi
+
+# real sets
+if [[ -f $shared/data/tiny40-val.tar ]]; then
+    ok 'tiny40' "$data" index --decode -o t.foil "$shared/data/tiny40-val.tar"
+    ok '40 classes' is 40 classes t.foil
+    ok 'fashion-it' "$data" index -o f.foil \
+        "$shared"/data/fashion-it-train-00000{0..3}.tar
+    ok '7427 captions' is 7427 captions f.foil
+    ok 'coco' "$data" index -o c.foil "$shared/data/coco-mini-000000.tar"
+    ok 'five captions each' bash -c "
+        '$data' list c.foil | sed 1d | cut -f8 |
+            awk -F '[\\\\\\\\]n' 'NF != 5 { bad++ } END { exit bad }'"
+    ok 'cifar10' "$data" index -o c10.foil "$shared/data/cifar10-test.tar"
+    ok '10000 samples' is 10000 samples c10.foil
+else
+    skip 'real sets' "no $shared/data"
+fi
+
+done_testing
