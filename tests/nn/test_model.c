@@ -1,0 +1,285 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/checkpoint.h"
+#include "nn/model.h"
+#include "nn/safetensors.h"
+#include "t.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+static char folder[] = "/tmp/foil-test-XXXXXX";
+
+static const struct nn_spec spec = {
+    .arch = "resnet8",
+    .stem = "small",
+    .norm = "batch",
+    .head = "16-8",
+    .width = 16,
+    .height = 8,
+    .image_width = 8,
+    .channels = 3,
+    .mean = {0.485f, 0.456f, 0.406f},
+    .deviation = {0.1f, 0.2f, 0.3f},
+};
+
+static struct nn_net *
+new_net(const struct nn_spec *of)
+{
+    struct err err;
+    struct nn_net *net = nn_net_new(of, 2, 1, &err);
+
+    if (!net) {
+        printf("# %s\n", err.msg);
+        abort();
+    }
+    return net;
+}
+
+static struct nn_optim *
+new_optim(struct nn_net *net, const char *name)
+{
+    const struct nn_optim_spec of = {name, 0, 0, 0};
+    size_t n, count;
+    const struct nn_tensor *tensors = nn_net_tensors(net, &n);
+    struct err err;
+
+    nn_net_params(net, &count);
+    return nn_optim_new(&of, tensors, n, count, &err);
+}
+
+/* Noise in a block, so that no two places hold the same. */
+static void
+fill(uint64_t seed, size_t n, float *x)
+{
+    struct rng rng;
+
+    rng_init(&rng, seed, RNG_TEST, 0, 0, 0);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)rng_normal(&rng);
+}
+
+static void
+fill_net(struct nn_net *net)
+{
+    size_t n;
+    float *x = nn_net_params(net, &n);
+
+    fill(1, n, x);
+    x = nn_net_statistics(net, &n);
+    fill(2, n, x);
+}
+
+static void
+a_net_survives(void)
+{
+    struct nn_net *a = new_net(&spec), *b = new_net(&spec);
+    struct err err = {""};
+    size_t n, m;
+
+    fill_net(a);
+    T(!nn_model_save(folder, a, 7, &err), "saves %s", err.msg);
+    T(!nn_model_load(folder, b, &err), "loads %s", err.msg);
+    nn_net_params(a, &n);
+    nn_net_statistics(a, &m);
+    T(!memcmp(nn_net_params(a, &n), nn_net_params(b, &n), n * sizeof(float)),
+      "all %zu parameters", n);
+    T(!memcmp(nn_net_statistics(a, &m), nn_net_statistics(b, &m),
+              m * sizeof(float)),
+      "all %zu statistics", m);
+    nn_net_free(a);
+    nn_net_free(b);
+}
+
+static void
+an_optimiser_survives(const char *name)
+{
+    struct nn_net *net = new_net(&spec);
+    struct nn_optim *a = new_optim(net, name), *b = new_optim(net, name);
+    struct nn_moments from = nn_optim_moments(a), to = nn_optim_moments(b);
+    struct err err = {""};
+    size_t n;
+
+    nn_net_params(net, &n);
+    for (size_t k = 0; k < from.n; k++)
+        fill(k, n, from.block[k]);
+    *from.steps = 1234567;
+    T(!nn_optim_save(folder, net, a, &err), "%s saves %s", name, err.msg);
+    T(!nn_optim_load(folder, net, b, &err), "%s loads %s", name, err.msg);
+    for (size_t k = 0; k < from.n; k++)
+        T(!memcmp(from.block[k], to.block[k], n * sizeof(float)), "%s: %s",
+          name, from.name[k]);
+    T(*to.steps == 1234567, "%s: steps", name);
+    nn_optim_free(a);
+    nn_optim_free(b);
+    nn_net_free(net);
+}
+
+static void
+moments_of_another_are_refused(void)
+{
+    struct nn_net *net = new_net(&spec);
+    struct nn_optim *sgd = new_optim(net, "sgd"), *adam;
+    struct err err;
+
+    adam = new_optim(net, "adam");
+    T(!nn_optim_save(folder, net, sgd, &err) &&
+          nn_optim_load(folder, net, adam, &err) < 0 &&
+          strstr(err.msg, "tensor 'mean.conv1.weight' is missing"),
+      "moments of sgd for adam: %s", err.msg);
+    nn_optim_free(sgd);
+    nn_optim_free(adam);
+    nn_net_free(net);
+}
+
+/* Loads the saved net into one of another spec. */
+static void
+refuses(struct nn_spec other, const char *sentence)
+{
+    struct nn_net *net = new_net(&other);
+    struct err err = {""};
+
+    T(nn_model_load(folder, net, &err) < 0 && strstr(err.msg, sentence), "%s",
+      err.msg);
+    nn_net_free(net);
+}
+
+static void
+other_nets_are_refused(void)
+{
+    struct nn_spec other = spec;
+
+    other.arch = "resnet20";
+    refuses(other, "tensor 'layer1.1.conv1.weight' is missing");
+    other = spec;
+    other.width = 32;
+    refuses(other, "tensor 'conv1.weight' has not the net's shape");
+    other = spec;
+    other.norm = "none";
+    refuses(other, "tensor 'conv1.bias' is missing");
+    other = spec;
+    other.head = "none";
+    refuses(other, "tensor 'head.0.weight' is one too many");
+    other.head = "16-8-8";
+    refuses(other, "tensor 'head.");
+}
+
+/* The names are torchvision's: what a user's script looks for. */
+static void
+names_are_torchvisions(void)
+{
+    static const char *const names[] = {
+        "conv1.weight", "bn1.weight", "bn1.running_var",
+        "layer1.0.conv2.weight", "layer2.0.downsample.1.bias"};
+    char *path = mem_format("%s/model.safetensors", folder);
+    struct nn_array *a;
+    const struct nn_array *count;
+    struct err err;
+    size_t n;
+
+    if (nn_arrays_read(path, &a, &n, NULL, &err))
+        abort();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        T(nn_arrays_find(a, n, names[i]), "there is %s", names[i]);
+    T(!nn_arrays_find(a, n, "head.0.weight"), "the head is elsewhere");
+    count = nn_arrays_find(a, n, "layer1.0.bn1.num_batches_tracked");
+    T(count && !strcmp(count->dtype, "I64") && count->rank == 0 &&
+          *(int64_t *)count->data == 7,
+      "there is num_batches_tracked, and it is the steps");
+    nn_arrays_free(a, n);
+    free(path);
+}
+
+static void
+a_spec_survives(void)
+{
+    json_t *object = nn_spec_put(&spec), *again;
+    struct nn_spec got;
+    struct err err;
+
+    T(!nn_spec_get(&got, object, &err), "a spec is read");
+    again = nn_spec_put(&got);
+    T(json_equal(object, again) && !strcmp(got.head, "16-8") &&
+          got.mean[1] == spec.mean[1] && got.image_width == 8,
+      "as it was");
+    json_decref(again);
+    json_object_set_new(object, "width", json_string("wide"));
+    T(nn_spec_get(&got, object, &err) < 0 && strstr(err.msg, "'width'"), "%s",
+      err.msg);
+    json_object_set_new(object, "width", json_integer(0));
+    json_object_del(object, "mean");
+    T(nn_spec_get(&got, object, &err) < 0 && strstr(err.msg, "'mean'"), "%s",
+      err.msg);
+    json_decref(object);
+}
+
+/* A checkpoint with a config, as foil-train writes it. */
+static void
+write_checkpoint(const char *run, struct nn_net *net)
+{
+    struct err err;
+    char *at = nn_checkpoint_begin(run, 3, &err);
+    char *path = mem_format("%s/config.json", at), *line;
+    json_t *config = json_pack("{s:o}", "encoder", nn_spec_put(&spec));
+
+    line = json_line(config);
+    if (file_write(path, line, strlen(line), &err) ||
+        nn_model_save(at, net, 3, &err) ||
+        nn_checkpoint_commit(run, 3, 2, &err))
+        abort();
+    free(line);
+    free(path);
+    free(at);
+    json_decref(config);
+}
+
+static void
+an_encoder_is_opened(void)
+{
+    char *run = mem_format("%s/run", folder), *file;
+    struct nn_net *net = new_net(&spec);
+    struct nn_model model;
+    uint8_t images[2 * 8 * 8 * 3];
+    float want[2 * 8], got[2 * 8];
+    struct err err = {""};
+
+    for (size_t i = 0; i < sizeof images; i++)
+        images[i] = (uint8_t)(i * 37);
+    nn_net_init(net, 1);
+    nn_net_infer(net, 2, images, NULL, want);
+    file_mkdir(run, 0700, &err);
+    write_checkpoint(run, net);
+    T(!nn_model_open(&model, run, 2, NULL, NULL, &err), "opens %s", err.msg);
+    nn_net_infer(model.net, 2, images, NULL, got);
+    T(!memcmp(want, got, sizeof want), "and gives the same embeddings");
+    T(json_object_get(model.config, "encoder"), "its config comes along");
+    nn_model_release(&model);
+    file = mem_format("%s/latest/model.safetensors", run);
+    T(!file_write(file, "no", 2, &err) &&
+          nn_model_open(&model, run, 2, NULL, NULL, &err) < 0 &&
+          strstr(err.msg, "model.safetensors' has changed in size"),
+      "damage is refused: %s", err.msg);
+    nn_net_free(net);
+    free(file);
+    free(run);
+}
+
+int
+main(void)
+{
+    struct err err;
+
+    if (!mkdtemp(folder))
+        return 1;
+    a_net_survives();
+    names_are_torchvisions();
+    other_nets_are_refused();
+    an_optimiser_survives("sgd");
+    an_optimiser_survives("adam");
+    moments_of_another_are_refused();
+    a_spec_survives();
+    an_encoder_is_opened();
+    file_remove(folder, &err);
+    return t_done();
+}
