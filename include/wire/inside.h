@@ -26,7 +26,7 @@ struct wire_sock {
     struct wire_sock *next;
     void *socket, *monitor;
     enum wire_type type;
-    int binds, lost;
+    int binds, bound, lost;
     char endpoint[256];
     struct wire_msg *beat, *soon;
     double beat_at;

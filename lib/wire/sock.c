@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -153,6 +154,7 @@ attach(struct wire_sock *sock, struct err *err)
         return err_set(err, "cannot %s '%s': %s",
                        sock->binds ? "bind" : "connect to", sock->endpoint,
                        zmq_strerror(errno));
+    sock->bound = sock->binds;
     if (sock->binds)
         zmq_getsockopt(sock->socket, ZMQ_LAST_ENDPOINT, sock->endpoint, &size);
     return 0;
@@ -209,6 +211,21 @@ wire_sock_connect(struct wire *wire, enum wire_type type, const char *endpoint,
     return open_sock(wire, type, 0, endpoint, role, limits, err);
 }
 
+/*
+ * ZeroMQ lets go of an address some time after it was told to: wait for that,
+ * so that who comes next, in this process or another, can have it.
+ */
+static void
+give_up_address(struct wire_sock *sock)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+
+    if (!sock->bound || zmq_unbind(sock->socket, sock->endpoint))
+        return;
+    for (int i = 0; i < 500 && is_taken(sock->endpoint); i++)
+        nanosleep(&pause, NULL);
+}
+
 void
 wire_sock_close(struct wire_sock *sock)
 {
@@ -222,6 +239,7 @@ wire_sock_close(struct wire_sock *sock)
     }
     if (sock->socket) {
         zmq_socket_monitor(sock->socket, NULL, 0);
+        give_up_address(sock);
         zmq_close(sock->socket);
     }
     if (sock->monitor)

@@ -86,6 +86,24 @@ server_sees(struct wire *a, struct wire *b, struct wire_server *server,
     return 0;
 }
 
+/* The same, with a client at work that must find its own way back. */
+__attribute__((unused)) static int
+both_see(struct wire *a, struct wire *b, struct wire_server *server,
+         struct wire_client *client, enum wire_what what,
+         struct wire_news *news)
+{
+    struct wire_news other;
+    struct err err;
+
+    for (int i = 0; i < 1000; i++) {
+        while (wire_client_next(client, &other, &err) > 0)
+            ;
+        if (server_sees(a, b, server, what, news, 0))
+            return 1;
+    }
+    return 0;
+}
+
 __attribute__((unused)) static int
 client_sees(struct wire *a, struct wire *b, struct wire_client *client,
             enum wire_what what, struct wire_news *news, double seconds)

@@ -1,0 +1,33 @@
+#include "t.h"
+#include "wire/kept.h"
+#include "wire/next.h"
+
+int
+main(void)
+{
+    static struct wire_kept kept;
+    struct wire_msg *one = wire_beat_put(), *two = wire_beat_put();
+    char name[16];
+
+    T(!wire_kept_find(&kept, "a", 1), "empty");
+    wire_kept_put(&kept, "a", 1, one);
+    T(wire_kept_find(&kept, "a", 1) == one, "kept");
+    T(!wire_kept_find(&kept, "b", 1), "for its asker");
+    T(!wire_kept_find(&kept, "a", 2), "and its request");
+    wire_kept_put(&kept, "a", 2, two);
+    T(wire_kept_find(&kept, "a", 2) == two, "the last one");
+    T(!wire_kept_find(&kept, "a", 1), "alone");
+    for (int i = 1; i < WIRE_KEPT_MAX; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        wire_kept_put(&kept, name, 1, one);
+    }
+    T(wire_kept_find(&kept, "a", 2) == two, "as many askers as there is room");
+    wire_kept_put(&kept, "late", 1, one);
+    T(!wire_kept_find(&kept, "a", 2), "one more: the oldest makes room");
+    T(wire_kept_find(&kept, "n1", 1) == one, "no other does");
+    wire_kept_release(&kept);
+    wire_kept_release(&kept);
+    wire_msg_free(one);
+    wire_msg_free(two);
+    return t_done();
+}

@@ -1,0 +1,284 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <zmq.h>
+
+#include "t.h"
+#include "wire/batch.h"
+
+#include "ends.h"
+
+static const struct wire_limits none = {0};
+
+/* 1 when binding (or connecting) works; else the sentence is shown. */
+static int
+opens(struct wire *wire, int binds, const char *endpoint)
+{
+    struct err err = {""};
+    struct wire_sock *sock =
+        binds ? wire_sock_bind(wire, WIRE_ROUTER, endpoint, &none, &err)
+              : wire_sock_connect(wire, WIRE_DEALER, endpoint, "train", &none,
+                                  &err);
+    int ok = sock != NULL;
+
+    T(ok || *err.msg, "(%s)", err.msg);
+    wire_sock_close(sock);
+    return ok;
+}
+
+static void
+endpoints(struct wire *wire)
+{
+    char long_path[200] = "ipc:///tmp/";
+
+    memset(long_path + 11, 'x', sizeof long_path - 12);
+    T(opens(wire, 1, "tcp://127.0.0.1:*"), "loopback is local");
+    T(opens(wire, 0, "tcp://localhost:9"), "so is its name");
+    T(!opens(wire, 1, "tcp://*:*"), "every interface wants keys");
+    T(!opens(wire, 1, "tcp://0.0.0.0:*"), "by its number too");
+    T(!opens(wire, 0, "tcp://192.0.2.1:9"), "another host wants keys");
+    T(!opens(wire, 0, "tcp://127.evil.example;1.2.3.4:9"), "no tricks");
+    T(!opens(wire, 1, "nowhere"), "no transport");
+    T(!opens(wire, 1, "pgm://eth0;239.1.1.1:5"), "no other transport");
+    T(!opens(wire, 1, "ipc:///nonexistent/x"), "no such folder");
+    T(!opens(wire, 1, long_path), "a path that is too long");
+}
+
+static void
+defaults(void)
+{
+    char *text = wire_endpoint(NULL, "run", "plan");
+
+    T(!strcmp(text, "ipc://run/plan"), "in the run directory");
+    free(text);
+    text = wire_endpoint("tcp://a:1", "run", "plan");
+    T(!strcmp(text, "tcp://a:1"), "unless given");
+    free(text);
+    T(!wire_endpoint(NULL, NULL, "plan"), "neither");
+}
+
+/* What kill -9 leaves behind must not be in the way; a living one must. */
+static void
+stale_files(void)
+{
+    const char *endpoint = at("stale"), *path = endpoint + 6;
+    struct err err = {""};
+    int ready[2];
+    pid_t pid;
+    char c;
+
+    if (pipe(ready))
+        abort();
+    pid = fork();
+    if (!pid) {
+        struct wire *wire = wire_open(NULL, &err);
+
+        wire_sock_bind(wire, WIRE_ROUTER, endpoint, &none, &err);
+        if (write(ready[1], "", 1) != 1)
+            _exit(1);
+        pause();
+        _exit(0);
+    }
+    T(read(ready[0], &c, 1) == 1, "somebody binds");
+    {
+        struct wire *wire = wire_open(NULL, &err);
+
+        T(!opens(wire, 1, endpoint), "not to be taken from the living");
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        T(file_exists(path), "the dead leave a file");
+        T(opens(wire, 1, endpoint), "which is not in the way");
+        wire_close(wire);
+    }
+    close(ready[0]);
+    close(ready[1]);
+}
+
+/* A part beyond the limit never arrives; the next peer is not harmed. */
+static void
+oversize(void)
+{
+    static uint8_t views[2 * 4 * 32 * 32 * 3];
+    static const int64_t ids[4];
+    const struct wire_limits small = {.part_bytes = 4096};
+    struct wire_batch batch = {.steps = 1,
+                               .epochs = 1,
+                               .n = 4,
+                               .n_views = 2,
+                               .height = 32,
+                               .width = 32,
+                               .channels = 3,
+                               .ids = ids,
+                               .views = views};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct wire_sock *router =
+        wire_sock_bind(a, WIRE_ROUTER, at("big"), &small, &err);
+    struct wire_sock *dealer =
+        wire_sock_connect(b, WIRE_DEALER, at("big"), NULL, &none, &err);
+    struct wire_msg *big = wire_batch_put(&batch), *beat = wire_beat_put();
+    struct wire_msg *msg;
+    struct wire_id from;
+    int beats = 0, others = 0;
+
+    wire_sock_soon(dealer, big);
+    for (int i = 0; i < 20; i++)
+        turn(a, b);
+    wire_sock_beat(dealer, beat);
+    for (int i = 0; i < 1000 && !beats; i++) {
+        turn(a, b);
+        while (wire_sock_recv(router, &from, &msg, &err) > 0) {
+            beats += wire_msg_kind(msg) == WIRE_BEAT;
+            others += wire_msg_kind(msg) != WIRE_BEAT;
+            wire_msg_free(msg);
+        }
+    }
+    T(beats == 1 && others == 0, "the large part is cut off, not the peer");
+    wire_msg_free(big);
+    wire_msg_free(beat);
+    wire_close(a);
+    wire_close(b);
+}
+
+/* Raw parts from a plain ZeroMQ socket. */
+static void
+say_raw(void *socket, size_t n, const struct wire_part *part)
+{
+    for (size_t i = 0; i < n; i++)
+        zmq_send(socket, part[i].data, part[i].len,
+                 i + 1 < n ? ZMQ_SNDMORE : 0);
+}
+
+#define PART(text)             \
+    {                          \
+        text, sizeof(text) - 1 \
+    }
+
+/* Nonsense is counted, said now and then, and changes nothing. */
+static void
+nonsense(void)
+{
+    static const struct wire_part bomb[] = {PART("foil1.next"),
+                                            PART("\xdd\xff\x00\x00\x00")};
+    static const struct wire_part two[] = {PART("foil2.hello"), PART("\x80")};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err);
+    struct wire_server_config sc = {
+        .endpoint = at("raw"),
+        .kind = WIRE_PRODUCES,
+        .hello = hello_of("select", "", "", 0),
+    };
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    void *context = zmq_ctx_new(), *peer = zmq_socket(context, ZMQ_DEALER);
+    struct wire_news news;
+    char reply[256] = "";
+    const int patience_ms = 10;
+    int said = 0, other = 0, n;
+
+    zmq_connect(peer, sc.endpoint);
+    for (int i = 0; i < 20; i++)
+        say_raw(peer, 2, bomb);
+    for (int i = 0; i < 200 && said < 5 && wire_wait(a, -1, 0.01, &err); i++)
+        while (wire_server_next(server, &news, &err) > 0) {
+            said += news.what == WIRE_BAD;
+            other += news.what != WIRE_BAD;
+        }
+    T(said == 5 && !other, "20 bombs are said at 1, 2, 4, 8, 16");
+    T(wire_server_peers(server) == 0, "nobody joined");
+
+    say_raw(peer, 2, two);
+    zmq_setsockopt(peer, ZMQ_RCVTIMEO, &patience_ms, sizeof patience_ms);
+    for (int i = 0; i < 200 && !strstr(reply, "foil2"); i++) {
+        wire_wait(a, -1, 0.01, &err);
+        while (wire_server_next(server, &news, &err) > 0)
+            ;
+        n = zmq_recv(peer, reply, sizeof reply - 1, 0);
+        reply[n > 0 ? n : 0] = 0;
+    }
+    T(strstr(reply, "peer speaks foil2, this is foil1") != NULL,
+      "version 2 is told why");
+    zmq_close(peer);
+    zmq_ctx_term(context);
+    wire_server_close(server);
+    wire_close(a);
+}
+
+/* Connections that say nothing do not keep a talker out. */
+static void
+idlers(void)
+{
+    enum { IDLERS = 300 };
+    const char *endpoint = at("idle");
+    struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct wire_server_config sc = {
+        .endpoint = endpoint,
+        .kind = WIRE_PRODUCES,
+        .hello = hello_of("select", "", "", 0),
+    };
+    struct wire_client_config cc = {
+        .endpoint = endpoint,
+        .kind = WIRE_ASKS,
+        .hello = hello_of("augment", "", "", 0),
+    };
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct wire_client *client;
+    struct wire_news news;
+    int fd[IDLERS], open = 0;
+
+    snprintf(addr.sun_path, sizeof addr.sun_path, "%s", endpoint + 6);
+    for (int i = 0; i < IDLERS; i++) {
+        fd[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        open += !connect(fd[i], (struct sockaddr *)&addr, sizeof addr);
+    }
+    client = wire_client_open(b, &cc, &err);
+    T(server_sees(a, b, server, WIRE_JOINED, &news, 5),
+      "joined among %d that say nothing", open);
+    for (int i = 0; i < IDLERS; i++)
+        close(fd[i]);
+    wire_client_close(client);
+    wire_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
+static void
+waiting(struct wire *wire)
+{
+    struct err err = {""};
+    int fd[2];
+    double start = clock_now();
+
+    if (pipe(fd))
+        abort();
+    T(wire_wait(wire, fd[0], 0.05, &err) == 1, "the time is over");
+    T(clock_now() - start >= 0.05, "not before");
+    T(write(fd[1], "", 1) == 1 && wire_wait(wire, fd[0], 60, &err) == 0,
+      "asked to stop");
+    close(fd[0]);
+    close(fd[1]);
+}
+
+int
+main(void)
+{
+    struct wire *wire;
+    struct err err;
+
+    scratch_open();
+    stale_files();
+    wire = wire_open(NULL, &err);
+    endpoints(wire);
+    defaults();
+    waiting(wire);
+    wire_close(wire);
+    wire_close(NULL);
+    oversize();
+    nonsense();
+    idlers();
+    scratch_close();
+    return t_done();
+}
