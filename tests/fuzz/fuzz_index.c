@@ -1,0 +1,92 @@
+/*
+ * Indexes, damaged with and without digests that fit: refused, or every
+ * question about every sample has an answer.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "../../lib/data/layout.h"
+#include "fuzz/scratch.h"
+#include "fuzz/seeded.h"
+#include "util/file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static uint8_t *seed;
+static size_t seed_len;
+
+/* An index of three samples in two places. */
+static void
+make_seed(void)
+{
+    struct layout_parts parts = {0};
+    struct layout_sample sample = {.bytes = 4, .width = 8, .height = 8};
+    struct err err;
+    char *path = scratch_put(1, "1234567", 7);
+
+    layout_text(&parts, "", 0);
+    REQUIRE(!layout_file(&parts, path, LAYOUT_TAR, 7, &err));
+    REQUIRE(!layout_file(&parts, "/", LAYOUT_FOLDER, 0, &err));
+    parts.sample = calloc(3, sizeof sample);
+    parts.class = calloc(1, sizeof *parts.class);
+    parts.classes = 1;
+    parts.class[0] = layout_text(&parts, "class", 5);
+    sample.name = layout_text(&parts, "name", 4);
+    sample.caption = layout_text(&parts, "caption", 7);
+    for (size_t i = 0; i < 3; i++) {
+        sample.file = i == 2;
+        sample.offset = i;
+        parts.sample[i] = sample;
+    }
+    parts.samples = 3;
+    path = scratch_put(0, "", 0);
+    REQUIRE(!layout_write(&parts, path, &err));
+    seed = file_read(path, 1 << 16, &seed_len, &err);
+    REQUIRE(seed);
+    layout_release(&parts);
+}
+
+static void
+mend_digests(uint8_t *file, size_t len)
+{
+    struct layout_head head;
+
+    if (len < sizeof head)
+        return;
+    memcpy(&head, file, sizeof head);
+    head.body = digest_bytes(file + sizeof head, len - sizeof head);
+    head.head = digest_bytes(&head, offsetof(struct layout_head, head));
+    memcpy(file, &head, sizeof head);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    static uint8_t file[SEEDED_ROOM];
+    const uint8_t *seeds[] = {seed, seed};
+    size_t lens[] = {seed_len, seed_len};
+    struct data_bytes bytes = {0};
+    struct data_set *set;
+    struct err err;
+    size_t n, sum = 0;
+
+    if (!seed) {
+        make_seed();
+        seeds[0] = seeds[1] = seed;
+        lens[0] = lens[1] = seed_len;
+    }
+    n = seeded_input(data, len, 2, seeds, lens, file);
+    if (len && data[0] == 1)
+        mend_digests(file, n);
+    set = data_open(scratch_put(0, file, n), &err);
+    for (size_t i = 0; set && i < data_classes(set); i++)
+        sum += strlen(data_class_name(set, i));
+    for (size_t i = 0; set && i < data_size(set); i++) {
+        REQUIRE(data_label(set, i) < (int)data_classes(set));
+        sum += strlen(data_name(set, i)) + strlen(data_caption(set, i));
+        data_read(set, i, &bytes, &err);
+    }
+    data_bytes_release(&bytes);
+    data_close(set);
+    return sum == 1;
+}

@@ -1,0 +1,40 @@
+#ifndef TESTS_SCRATCH_H
+#define TESTS_SCRATCH_H
+
+/* Files for decoders that want a path, in memory where there is /dev/shm. */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "util/err.h"
+
+static char scratch[2][64];
+
+static inline void
+scratch_remove(void)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (*scratch[i])
+            unlink(scratch[i]);
+}
+
+/* scratch_put() writes file `which`, 0 or 1, and returns its path. */
+static inline char *
+scratch_put(size_t which, const void *bytes, size_t len)
+{
+    int fd;
+
+    if (!*scratch[0])
+        atexit(scratch_remove);
+    snprintf(scratch[which], sizeof scratch[which], "%s/foil-fuzz-%ld-%zu",
+             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (long)getpid(),
+             which);
+    fd = open(scratch[which], O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    REQUIRE(fd >= 0 && write(fd, bytes, len) == (ssize_t)len);
+    close(fd);
+    return scratch[which];
+}
+
+#endif
