@@ -24,7 +24,7 @@ enum {
 
 static const char *k_list = "1,10", *metric = "cosine", *protocol = "lbfgs";
 static const char *labels, *test_labels;
-static double temperature = 0.07, l2, held_out = 0.1, tolerance = 1e-5;
+static double temperature = 0.07, l2, held_out = 0.1, tolerance = 1e-4;
 static long iterations = 1000, seed, rows = 10000, threads;
 
 static const struct opt opts[] = {

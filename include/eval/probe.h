@@ -42,10 +42,10 @@ struct eval_probe_spec {
  *     w, b = argmin L / n + l2 / 2 |w|^2
  *
  * The penalty is the one whose fit, on the train rows that are not held out,
- * is right most often on those that are; at a tie the stronger one.  Penalties
- * are tried from strong to weak, each fit starting from the one before, until
- * two in a row do no better than the best.  The last fit, on all train rows,
- * starts from the best one.
+ * is right most often on those that are.  Penalties are tried from strong to
+ * weak, each fit starting from the one before; one counts as better when its
+ * accuracy is higher by 0.001, and after two in a row that are not the search
+ * ends.  The last fit, on all train rows, starts from the best one.
  *   train  at least 2 rows, of the width of test; test at least 1
  * Makes a copy of both sets.  O(n d classes) time an iteration.
  */

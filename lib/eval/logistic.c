@@ -7,7 +7,7 @@
 #include "num/gemm.h"
 #include "util/mem.h"
 
-enum { BLOCK = 4096 }; // rows at a time
+enum { BLOCK = 1024 }; // rows at a time, still in the cache for the gradient
 
 /* What eval_lbfgs() minimises. */
 struct problem {

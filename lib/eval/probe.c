@@ -10,7 +10,9 @@
 const double eval_probe_grid[EVAL_PROBE_GRID] = {1,    1e-1, 1e-2, 1e-3,
                                                  1e-4, 1e-5, 1e-6};
 
-/* Penalties that may disappoint in a row before the search ends. */
+/* By how much a weaker penalty must be better to count as better, and how many
+ * may disappoint in a row before the search ends. */
+static const double margin = 0.001;
 enum { PATIENCE = 2 };
 
 /* x <- (x - mean) scale */
@@ -98,7 +100,7 @@ choose(const struct eval_probe_spec *spec, const struct eval_rows *rows,
     struct eval_linear trial;
 
     eval_linear_init(&trial, d, spec->classes);
-    probe->held_out = -1;
+    probe->held_out = -1; // so that the first one is better
     for (size_t i = 0; i < EVAL_PROBE_GRID && worse < PATIENCE; i++) {
         double accuracy;
 
@@ -106,7 +108,7 @@ choose(const struct eval_probe_spec *spec, const struct eval_rows *rows,
                           spec->tolerance, NULL);
         accuracy = eval_logistic_accuracy(&trial, &judge);
         worse++;
-        if (accuracy <= probe->held_out)
+        if (accuracy < probe->held_out + margin)
             continue;
         worse = 0;
         probe->held_out = accuracy;
