@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# foil-embed as a user meets it.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+embed=$BIN/foil-embed
+cd "$work" || exit 1
+"$BIN/foil-data" generate -o set.tar --size 16 40 2>/dev/null
+test -e set.tar.foil || "$BIN/foil-data" index set.tar 2>/dev/null
+
+common foil-embed --raw set.tar
+ok 'raw pixels' "$embed" --raw --size 8 -o x.npy set.tar
+ok 'a row for each image: 40 x 8 x 8 x 3' grep -aq "'shape': (40, 192)" x.npy
+ok 'its ids' grep -aq "'shape': (40,)" x.ids.npy
+ok 'its labels' grep -aq "'shape': (40,)" x.labels.npy
+ok 'how it was made' grep -q \
+    '"digest":"[0-9a-f]\{32\}","size":40},"encoder":null.*"image_size":8' x.json
+ok 'foil-eval reads it' "$BIN/foil-eval" knn -k 1 x.npy
+ok 'twice: the same' "$embed" --raw --size 8 -b 7 -o y.npy set.tar
+ok 'to the bit, in other batches' cmp x.npy y.npy
+ok 'random views' "$embed" --raw --recipe cifar --size 8 -o v0.npy set.tar
+ok 'and others' "$embed" --raw --recipe cifar --size 8 --view 1 -o v1.npy set.tar
+ok 'are not the same' exits 1 cmp -s v0.npy v1.npy
+ok 'foil-eval finds their alignment' bash -c \
+    "'$BIN/foil-eval' geometry v0.npy v1.npy | grep -q '\"alignment\":0.[0-9]'"
+
+ok 'no file to write: 2' refuses 2 'wants a file' "$embed" --raw set.tar
+ok 'no checkpoint: 2' refuses 2 'wants CHECKPOINT' "$embed" -o z.npy set.tar
+ok 'a checkpoint of raw pixels: 2' refuses 2 'wants CHECKPOINT' \
+    "$embed" --raw -o z.npy run set.tar
+ok 'no such checkpoint: 1' refuses 1 "run" "$embed" -o z.npy run set.tar
+ok 'no such data: 1' refuses 1 "no.tar" "$embed" --raw -o z.npy no.tar
+ok 'no such recipe: 1' refuses 1 'cifar' \
+    "$embed" --raw --recipe soup -o z.npy set.tar
+ok 'no place to write: 1' refuses 1 'no/z' "$embed" --raw -o no/z.npy set.tar
+
+# large views take long enough to be interrupted once the handler is there
+catches_term() {
+    local mask
+    mask=$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status")
+    (((0x$mask >> 14) & 1))
+}
+"$embed" --raw --recipe imagenet --size 1024 -b 4 -o w.npy set.tar 2>said &
+pid=$!
+becomes_true catches_term "$pid"
+kill -TERM "$pid"
+ok 'SIGTERM: 1' exits 1 wait "$pid"
+ok 'says how far it came' grep -q 'stopped after [0-9]* of 40 images' said
+ok 'writes nothing' test ! -e w.npy
+
+# damage one image: past its header, so that only the digest can tell
+size=$(stat -c %s set.tar)
+cp set.tar bad.tar
+printf 'damage' | dd of=bad.tar bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+mv set.tar good.tar && mv bad.tar set.tar
+ok 'a damaged image: 1' refuses 1 'has changed since' \
+    "$embed" --raw -o z.npy set.tar
+ok 'nothing was written' test ! -e z.npy
+ok 'or left out' "$embed" --raw --bad skip --size 8 -o z.npy set.tar
+ok 'and said so' grep -q '1 of 40 images were bad' out
+ok 'one row less' grep -aq "'shape': (39, 192)" z.npy
+done_testing

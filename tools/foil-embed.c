@@ -1,0 +1,297 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/features.h"
+#include "data/jpeg.h"
+#include "data/set.h"
+#include "data/view.h"
+#include "nn/checkpoint.h"
+#include "nn/model.h"
+#include "num/threads.h"
+#include "util/digest.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "util/priority.h"
+#include "util/progress.h"
+#include "util/stop.h"
+
+static const char *output, *layer = "h", *recipe_name, *bad = "refuse";
+static int raw, untrained;
+static long size, seed, view, batch = 256, threads;
+static long max_pixels = DATA_MAX_PIXELS;
+
+static const struct opt opts[] = {
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "where features go, .npy"},
+    {"layer", 0, OPT_CHOICE, &layer, 0, 0, "h|z",
+     "the encoder's features or the head's embeddings"},
+    {"untrained", 0, OPT_FLAG, &untrained, 0, 0, NULL,
+     "with initial weights instead of the checkpoint's"},
+    {"raw", 0, OPT_FLAG, &raw, 0, 0, NULL,
+     "no encoder: the pixels are the features"},
+    {"size", 0, OPT_WHOLE, &size, 0, 1024, "N",
+     "images are N x N; 0: as in training, raw 32"},
+    {"recipe", 0, OPT_TEXT, &recipe_name, 0, 0, "NAME",
+     "random views, as in training; else plain ones"},
+    {"view", 0, OPT_WHOLE, &view, 0, 65535, "N", "which of the random views"},
+    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N",
+     "of random views and initial weights"},
+    {"batch", 'b', OPT_WHOLE, &batch, 1, 65536, "N", "images at a time"},
+    {"bad", 0, OPT_CHOICE, &bad, 0, 0, "refuse|skip",
+     "what to do with an image that is no sound JPEG"},
+    {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
+     "an image with more is bad"},
+    {"threads", 0, OPT_WHOLE, &threads, 0, 1024, "N",
+     "to use; 0: as many as there are cores"},
+    {0},
+};
+
+static const struct opt_tool tool = {
+    "foil-embed",
+    "turn the images of a data set into features",
+    "[CHECKPOINT] DATA",
+    1,
+    2,
+    opts,
+};
+
+/* Where images come from. */
+struct source {
+    struct data_set *set;
+    struct data_recipe recipe;
+    uint64_t seed; /* of its random views */
+    struct data_bytes bytes;
+    struct data_decoder *decoder;
+    struct data_image image;
+    struct data_scratch *scratch;
+};
+
+static void
+source_open(struct source *source, const char *path)
+{
+    struct digest digest;
+    struct err err;
+
+    *source = (struct source){.set = data_open(path, &err)};
+    if (!source->set ||
+        (recipe_name && data_recipe_find(recipe_name, &source->recipe, &err)))
+        die("%s", err.msg);
+    digest = data_digest(source->set);
+    source->seed = (uint64_t)seed ^ digest_word(&digest);
+}
+
+static void
+source_close(struct source *source)
+{
+    data_scratch_free(source->scratch);
+    data_image_release(&source->image);
+    data_jpeg_free(source->decoder);
+    data_bytes_release(&source->bytes);
+    data_close(source->set);
+}
+
+/* Makes the view of a sample, [size,size,3]. */
+static int
+source_view(struct source *source, size_t id, uint8_t *out, struct err *err)
+{
+    struct err why;
+
+    if (data_read(source->set, id, &source->bytes, err))
+        return -1;
+    if (data_jpeg_decode(&source->decoder, source->bytes.data,
+                         source->bytes.len, (size_t)max_pixels, DATA_REFUSE,
+                         &source->image, &why))
+        return err_set(err, "sample %zu, '%s': %s", id,
+                       data_name(source->set, id), why.msg);
+    if (recipe_name)
+        data_view(&source->recipe, &source->image, source->seed, id, 0,
+                  (uint64_t)view, &source->scratch, out);
+    else
+        data_plain((size_t)size, &source->image, &source->scratch, out);
+    return 0;
+}
+
+/* Puts --size, where it is given, into the spec of an encoder. */
+static void
+resize(struct nn_spec *spec, void *data)
+{
+    (void)data;
+    if (size)
+        spec->height = spec->image_width = (size_t)size;
+}
+
+static void
+model_open(struct nn_model *model, const char *path)
+{
+    struct err err;
+
+    if (nn_model_open(model, path, (size_t)batch, resize, NULL, &err))
+        die("%s", err.msg);
+    if (model->spec.height != model->spec.image_width)
+        die("'%s' is for images of %zu x %zu, not for square ones", path,
+            model->spec.image_width, model->spec.height);
+    size = (long)model->spec.height;
+    if (untrained)
+        nn_net_init(model->net, (uint64_t)seed);
+}
+
+/* The features of n images, [n,size,size,3], go to x [n,d]. */
+static void
+embed(const struct nn_model *model, size_t n, const uint8_t *images, float *x)
+{
+    size_t pixels = n * (size_t)(size * size) * 3;
+
+    if (!model->net)
+        for (size_t i = 0; i < pixels; i++)
+            x[i] = images[i] / 255.f;
+    else if (*layer == 'h')
+        nn_net_infer(model->net, n, images, x, NULL);
+    else
+        nn_net_infer(model->net, n, images, NULL, x);
+}
+
+static size_t
+width(const struct nn_model *model)
+{
+    if (!model->net)
+        return (size_t)(size * size) * 3;
+    return *layer == 'h' ? nn_net_features(model->net) : nn_net_dim(model->net);
+}
+
+/* Embeds all samples; returns how many were skipped. */
+static size_t
+run(struct source *source, const struct nn_model *model,
+    struct data_features *f)
+{
+    size_t each = (size_t)(size * size) * 3, all = data_size(source->set);
+    uint8_t *images = mem_array((size_t)batch, each);
+    int skip = !strcmp(bad, "skip"), labelled = data_classes(source->set) > 0;
+    struct progress progress;
+    size_t waiting = 0;
+    struct err err;
+
+    f->d = width(model);
+    f->x = mem_array(all * f->d, sizeof *f->x);
+    f->ids = mem_array(all, sizeof *f->ids);
+    f->labels = labelled ? mem_array(all, sizeof *f->labels) : NULL;
+    progress_start(&progress, "images", 0, (double)all);
+    for (size_t id = 0; id < all && !stop_asked(); id++) {
+        if (source_view(source, id, images + waiting * each, &err)) {
+            progress_clear(&progress);
+            if (!skip)
+                die("%s", err.msg);
+            say("%s", err.msg);
+        } else {
+            f->ids[f->n + waiting] = (int64_t)id;
+            if (labelled)
+                f->labels[f->n + waiting] = data_label(source->set, id);
+            waiting++;
+        }
+        if (waiting == (size_t)batch || (id + 1 == all && waiting)) {
+            embed(model, waiting, images, f->x + f->n * f->d);
+            f->n += waiting;
+            waiting = 0;
+            progress_show(&progress, (double)(id + 1), "");
+        }
+    }
+    progress_clear(&progress);
+    free(images);
+    if (stop_asked())
+        die("stopped after %zu of %zu images: nothing is written", f->n, all);
+    if (!f->n)
+        die("not one image of %zu is a sound JPEG", all);
+    return all - f->n;
+}
+
+/* What the encoder was: its shape, and the digest of its manifest. */
+static json_t *
+encoder_of(const struct nn_model *model, const char *path)
+{
+    json_t *encoder = nn_spec_put(&model->spec);
+    char hex[DIGEST_HEX], *folder, *manifest, *text;
+    struct digest digest;
+    struct err err;
+    size_t len;
+
+    folder = nn_checkpoint_find(path, &err);
+    if (!folder)
+        die("%s", err.msg);
+    manifest = mem_format("%s/MANIFEST.json", folder);
+    text = file_read(manifest, 1 << 24, &len, &err);
+    if (!text)
+        die("%s", err.msg);
+    digest = digest_bytes(text, len);
+    json_object_set_new(encoder, "checkpoint", json_string(folder));
+    json_object_set_new(encoder, "manifest",
+                        json_string(digest_hex(&digest, hex)));
+    json_object_set_new(encoder, "untrained", json_boolean(untrained));
+    free(text);
+    free(manifest);
+    free(folder);
+    return encoder;
+}
+
+/* How the features were made: x.json. */
+static json_t *
+about(const struct source *source, const char *data, json_t *encoder,
+      size_t skipped)
+{
+    struct digest digest = data_digest(source->set);
+    char hex[DIGEST_HEX];
+    json_t *how = json_pack(
+        "{s:s s:s s:{s:s s:s s:I} s:o s:s s:I s:s s:I s:I s:I s:I}", "tool",
+        "foil-embed", "version", FOIL_VERSION, "data", "path", data, "digest",
+        digest_hex(&digest, hex), "size", (json_int_t)data_size(source->set),
+        "encoder", encoder, "layer", raw ? "pixels / 255" : layer, "image_size",
+        (json_int_t)size, "view", recipe_name ? recipe_name : "plain", "seed",
+        (json_int_t)seed, "skipped", (json_int_t)skipped, "batch",
+        (json_int_t)batch, "threads", (json_int_t)threads);
+
+    REQUIRE(how);
+    if (recipe_name)
+        json_object_set_new(how, "view_number", json_integer(view));
+    return how;
+}
+
+int
+main(int argc, char **argv)
+{
+    char **operand = opt_parse(&tool, argc, argv);
+    struct data_features features = {0};
+    struct nn_model model = {0};
+    struct source source;
+    const char *data = operand[!raw];
+    struct err err;
+    size_t skipped;
+
+    if ((operand[1] == NULL) != raw || (raw && untrained))
+        opt_misuse("wants CHECKPOINT and DATA, or --raw and DATA alone");
+    if (!output)
+        opt_misuse("wants a file to write to, -o FILE");
+    priority_low();
+    threads = num_threads((int)threads);
+    if (stop_fd(&err) < 0)
+        die("%s", err.msg);
+    source_open(&source, data);
+    if (!raw)
+        model_open(&model, operand[0]);
+    else if (!size)
+        size = 32;
+    source.recipe.size = (size_t)size;
+
+    skipped = run(&source, &model, &features);
+    features.about =
+        about(&source, data, raw ? json_null() : encoder_of(&model, operand[0]),
+              skipped);
+    if (data_features_write(output, &features, &err))
+        die("%s", err.msg);
+    if (skipped)
+        say("%zu of %zu images were bad and are left out", skipped,
+            data_size(source.set));
+    data_features_release(&features);
+    nn_model_release(&model);
+    source_close(&source);
+    close_stdout();
+    return EXIT_OK;
+}
