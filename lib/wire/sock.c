@@ -96,18 +96,23 @@ set_keys(struct wire_sock *sock, const char *role, struct err *err)
     return rc ? err_set(err, "cannot use keys: %s", zmq_strerror(errno)) : 0;
 }
 
-/* Failed handshakes show on a monitor only. */
+/*
+ * Failed handshakes show on a monitor only.  Who has no key turns away when
+ * it sees that one is wanted, which shows as a handshake without detail.
+ */
 static int
 open_monitor(struct wire_sock *sock)
 {
+    const int events = ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                       (sock->binds ? ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL
+                                    : ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
     char name[64];
 
-    if (strncmp(sock->endpoint, "tcp://", strlen("tcp://")))
+    if (strncmp(sock->endpoint, "tcp://", strlen("tcp://")) ||
+        (sock->binds && !sock->wire->keys))
         return 0;
     snprintf(name, sizeof name, "inproc://monitor-%p", (void *)sock);
-    if (zmq_socket_monitor(sock->socket, name,
-                           ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
-                               ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) < 0)
+    if (zmq_socket_monitor(sock->socket, name, events) < 0)
         return -1;
     sock->monitor = zmq_socket(sock->wire->context, ZMQ_PAIR);
     return !sock->monitor || set_int(sock->monitor, ZMQ_LINGER, 0) ||

@@ -100,8 +100,6 @@ read_monitor(struct wire_sock *sock)
            (int)sizeof event) {
         zmq_recv(sock->monitor, address, sizeof address, 0);
         memcpy(&what, event, sizeof what);
-        if (sock->binds && what == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
-            continue; // the key check has counted it
         err_set(&why,
                 what == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
                     ? "%s does not allow our key"

@@ -1,0 +1,87 @@
+#include "t.h"
+#include "wire/feed.h"
+
+#include "ends.h"
+
+/* PUB knows no handshake: publish until the first one arrives. */
+static struct wire_msg *
+first(struct wire *a, struct wire *b, struct wire_feed *feed,
+      struct wire_listener *listener)
+{
+    struct wire_event event = {.what = "step"};
+    struct wire_msg *msg;
+    struct err err;
+    uint64_t missed;
+
+    for (int i = 0; i < 1000; i++) {
+        wire_feed_event(feed, &event);
+        turn(a, b);
+        if (wire_listener_next(listener, &msg, &missed, &err) > 0)
+            return msg;
+    }
+    return NULL;
+}
+
+int
+main(void)
+{
+    static struct wire_metrics metrics = {
+        .stage = "train", .n = 1, .values = {{"loss", 4.5}}};
+    struct wire_event event = {.what = "step"}, got;
+    const struct wire_limits small = {.credit = 1}, none = {0};
+    struct err err = {""};
+    struct wire *a, *b;
+    struct wire_feed *feed;
+    struct wire_listener *listener, *all;
+    struct wire_msg *msg;
+    uint64_t missed, lost = 0, came = 0, strange = 0;
+    double start;
+
+    scratch_open();
+    a = wire_open(NULL, &err);
+    b = wire_open(NULL, &err);
+    listener = wire_listener_open(b, at("events"), "event", &small, &err);
+    all = wire_listener_open(b, at("events"), "", &none, &err);
+    feed = wire_feed_open(a, at("events"), &small, &err);
+    T(feed && listener && all, "the listener may come first: %s", err.msg);
+    T(!strcmp(wire_feed_endpoint(feed), at("events")), "where it is");
+    msg = first(a, b, feed, listener);
+    T(msg && !wire_event_get(&got, msg, &err), "events come: %s", err.msg);
+    wire_msg_free(msg);
+
+    // nobody reads while many are sent: the publisher does not wait
+    start = clock_now();
+    for (int i = 0; i < 20000; i++)
+        wire_feed_event(feed, &event);
+    T(clock_now() - start < 5, "the publisher does not wait for the slow");
+    wire_feed_metrics(feed, &metrics);
+    for (int i = 0; i < 1000 && !lost; i++) {
+        wire_feed_event(feed, &event);
+        turn(a, b);
+        while (wire_listener_next(listener, &msg, &missed, &err) > 0) {
+            strange += wire_msg_kind(msg) != WIRE_EVENT;
+            lost += missed;
+            wire_msg_free(msg);
+        }
+    }
+    T(!strange, "only what it follows comes");
+    T(lost > 0, "a slow subscriber sees the gap: %ju lost", (uintmax_t)lost);
+
+    came = 0;
+    for (int i = 0; i < 1000 && !came; i++) {
+        wire_feed_metrics(feed, &metrics);
+        turn(a, b);
+        while (wire_listener_next(all, &msg, &missed, &err) > 0) {
+            came += wire_msg_kind(msg) == WIRE_METRICS;
+            wire_msg_free(msg);
+        }
+    }
+    T(came > 0, "who follows all gets metrics too");
+    wire_feed_close(feed);
+    wire_listener_close(listener);
+    wire_listener_close(all);
+    wire_close(a);
+    wire_close(b);
+    scratch_close();
+    return t_done();
+}

@@ -1,0 +1,104 @@
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "t.h"
+#include "wire/keys.h"
+
+#include "ends.h"
+
+static char *
+path(const char *name)
+{
+    static char text[128];
+
+    snprintf(text, sizeof text, "%s/%s", scratch, name);
+    return text;
+}
+
+static void
+write_text(const char *name, const char *text)
+{
+    FILE *file = fopen(path(name), "w");
+
+    fputs(text, file);
+    fclose(file);
+}
+
+static void
+making(void)
+{
+    struct wire_keys keys;
+    struct err err = {""};
+    struct stat st;
+
+    T(!wire_keys_make(scratch, "sel", "select", &err), "made: %s", err.msg);
+    T(!stat(path("sel.key_secret"), &st) && (st.st_mode & 077) == 0,
+      "nobody else reads the secret");
+    T(wire_keys_make(scratch, "sel", "select", &err), "not twice: %s", err.msg);
+    T(wire_keys_make(scratch, "x", "king", &err), "no such role: %s", err.msg);
+    T(wire_keys_make(scratch, "../x", "any", &err), "no path: %s", err.msg);
+    T(!wire_keys_make(scratch, "aug", "augment", &err), "another");
+    T(!wire_keys_open(&keys, path("sel.key_secret"), scratch, &err),
+      "read back: %s", err.msg);
+    T(keys.n == 2 && !strcmp(keys.own.role, "select") &&
+          strlen(keys.own.secret_key) == 40,
+      "own and allowed");
+    T(!strcmp(keys.allowed[0].name, "aug") && !*keys.allowed[0].secret_key,
+      "by name, public only");
+    T(wire_keys_find(&keys, "augment", &err) == &keys.allowed[0], "by role");
+    T(!wire_keys_find(&keys, "train", &err), "none: %s", err.msg);
+    wire_keys_release(&keys);
+    wire_keys_release(&keys);
+}
+
+static void
+faulty(void)
+{
+    struct wire_keys keys;
+    struct err err = {""};
+
+    T(wire_keys_open(&keys, path("none"), scratch, &err), "missing: %s",
+      err.msg);
+    T(wire_keys_open(&keys, path("sel.key_secret"), "/nonexistent", &err),
+      "no folder: %s", err.msg);
+    T(chmod(path("sel.key_secret"), 0644) == 0 &&
+          wire_keys_open(&keys, path("sel.key_secret"), scratch, &err),
+      "others may read it: %s", err.msg);
+    chmod(path("sel.key_secret"), 0600);
+    write_text("bad.key", "metadata\n    role = \"any\"\ncurve\n"
+                          "    public-key = \"short\"\n");
+    T(wire_keys_open(&keys, path("sel.key_secret"), scratch, &err),
+      "no key inside: %s", err.msg);
+    write_text("bad.key", "curve\n    public-key = "
+                          "\"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7\"\n");
+    T(wire_keys_open(&keys, path("sel.key_secret"), scratch, &err),
+      "no role inside: %s", err.msg);
+    remove(path("bad.key"));
+    wire_keys_make(scratch, "aug2", "augment", &err);
+    T(!wire_keys_open(&keys, path("sel.key_secret"), scratch, &err) &&
+          !wire_keys_find(&keys, "augment", &err),
+      "two with one role: %s", err.msg);
+    wire_keys_release(&keys);
+}
+
+static void
+roles(void)
+{
+    T(wire_role_may("augment", WIRE_BATCH) && wire_role_may("any", WIRE_PAIRS),
+      "its own kinds");
+    T(!wire_role_may("augment", WIRE_ITEM) && !wire_role_may("tap", WIRE_NEXT),
+      "not another's");
+    T(!wire_role_may("king", WIRE_HELLO) && !wire_role_known("king"),
+      "nobody's");
+}
+
+int
+main(void)
+{
+    scratch_open();
+    making();
+    faulty();
+    roles();
+    scratch_close();
+    return t_done();
+}

@@ -1,0 +1,265 @@
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "t.h"
+#include "wire/pairs.h"
+#include "wire/service.h"
+#include "wire/state.h"
+#include "wire/weights.h"
+
+#include "ends.h"
+
+enum { WANTS_STATE = 9, BREAKS = 8 }; /* epochs with a meaning to the child */
+
+static void
+answer_pairs(struct wire_server *server, const struct wire_news *news,
+             int has_state)
+{
+    static const float w[] = {1};
+    static int answered;
+    struct wire_weights weights = {.rows = 1, .columns = 1, .w = w};
+    struct wire_error error = {.reason = "cannot"};
+    struct wire_pairs pairs;
+    struct wire_msg *msg;
+    struct err err;
+
+    if (wire_pairs_get(&pairs, news->msg, 0, &err))
+        return;
+    weights.id = error.id = pairs.id;
+    weights.moved = ++answered;
+    error.state = pairs.epoch == WANTS_STATE;
+    msg = (error.state && !has_state) || pairs.epoch == BREAKS
+              ? wire_error_put(&error)
+              : wire_weights_put(&weights);
+    wire_server_answer(server, news->peer, pairs.id, msg);
+    wire_msg_free(msg);
+    wire_pairs_release(&pairs);
+}
+
+/* The service: weights that count, and a state to be put. */
+static pid_t
+start_service(const char *endpoint)
+{
+    struct wire_server_config config = {
+        .endpoint = endpoint,
+        .kind = WIRE_SERVES,
+        .hello = hello_of("negatives", "", "", 0),
+    };
+    struct wire_server *server;
+    struct wire_state state;
+    struct wire_news news;
+    struct wire_msg *msg;
+    struct wire *wire;
+    struct err err;
+    int has_state = 0;
+    pid_t pid = fork();
+
+    if (pid)
+        return pid;
+    wire = wire_open(NULL, &err);
+    server = wire_server_open(wire, &config, &err);
+    while (wire_wait(wire, -1, 1, &err) > 0) {
+        while (wire_server_next(server, &news, &err) > 0) {
+            if (news.what != WIRE_CAME)
+                continue;
+            if (wire_msg_kind(news.msg) == WIRE_PAIRS) {
+                answer_pairs(server, &news, has_state);
+                continue;
+            }
+            if (wire_state_get(&state, news.msg, &err))
+                continue;
+            has_state = 1;
+            msg = wire_state_put(WIRE_STATE_OK, &state);
+            wire_server_answer(server, news.peer, state.id, msg);
+            wire_msg_free(msg);
+            wire_state_release(&state);
+        }
+    }
+    _exit(0);
+}
+
+static void
+end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static struct wire_service_config
+config_of(const char *endpoint, const char *peer)
+{
+    struct wire_service_config config = {
+        .endpoint = endpoint,
+        .hello = hello_of("train", "", digest_a, 10),
+        .timeout = 0.3,
+        .deadline = 20,
+    };
+
+    snprintf(config.hello.peer, sizeof config.hello.peer, "%s", peer);
+    return config;
+}
+
+static void
+ask(struct wire_service *service, int64_t id, int64_t epoch)
+{
+    static const int64_t ids[] = {1};
+    static const float z[] = {1};
+    struct wire_pairs pairs = {.id = id,
+                               .epoch = epoch,
+                               .beta = 1,
+                               .n = 1,
+                               .n_views = 1,
+                               .dim = 1,
+                               .ids = ids,
+                               .z = z};
+    struct wire_msg *msg = wire_pairs_put(&pairs);
+
+    wire_service_ask(service, msg, id);
+    wire_msg_free(msg);
+}
+
+/* What came, and in *moved the number that the service counted. */
+static enum wire_answer
+wait_for(struct wire_service *service, int64_t *moved, struct err *err)
+{
+    struct wire_weights weights;
+    struct wire_msg *answer;
+    enum wire_answer what = wire_service_wait(service, -1, &answer, err);
+
+    *moved = -1;
+    if (what != WIRE_ANSWERED)
+        return what;
+    if (!wire_weights_get(&weights, answer, err)) {
+        *moved = weights.moved;
+        wire_weights_release(&weights);
+    }
+    wire_msg_free(answer);
+    return what;
+}
+
+static void
+asking(const char *endpoint)
+{
+    struct wire_service_config config = config_of(endpoint, "t1");
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+    struct wire_service *service = wire_service_open(wire, &config, &err);
+    const int64_t id = wire_service_id(service);
+    int64_t first, second;
+
+    ask(service, id, 0);
+    T(wait_for(service, &first, &err) == WIRE_ANSWERED && first == 1,
+      "answered: %s", err.msg);
+    T(!strcmp(wire_service_who(service)->stage, "negatives"), "by whom");
+    T(wire_service_id(service) == id + 1, "ids count");
+
+    wire_service_close(service);
+    service = wire_service_open(wire, &config, &err);
+    ask(service, id, 0);
+    T(wait_for(service, &second, &err) == WIRE_ANSWERED && second == first,
+      "the same request on a fresh socket: the same answer");
+    ask(service, id + 1, 0);
+    T(wait_for(service, &second, &err) == WIRE_ANSWERED && second == first + 1,
+      "another one: another");
+    ask(service, id + 2, BREAKS);
+    T(wait_for(service, &second, &err) == WIRE_FAILED, "an error: %s", err.msg);
+    wire_service_close(service);
+    wire_close(wire);
+}
+
+static void
+state(const char *endpoint)
+{
+    struct wire_service_config config = config_of(endpoint, "t2");
+    struct wire_state empty = {.id = 501};
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+    struct wire_service *service = wire_service_open(wire, &config, &err);
+    struct wire_msg *msg = wire_state_put(WIRE_STATE_PUT, &empty), *answer;
+    int64_t moved;
+
+    ask(service, 500, WANTS_STATE);
+    T(wait_for(service, &moved, &err) == WIRE_NO_STATE, "it has no state");
+    wire_service_ask(service, msg, 501);
+    T(wire_service_wait(service, -1, &answer, &err) == WIRE_ANSWERED &&
+          wire_msg_kind(answer) == WIRE_STATE_OK,
+      "it takes one");
+    wire_msg_free(answer);
+    ask(service, 500, WANTS_STATE);
+    T(wait_for(service, &moved, &err) == WIRE_ANSWERED,
+      "then it answers: an error is not kept");
+    wire_msg_free(msg);
+    wire_service_close(service);
+    wire_close(wire);
+}
+
+/* Stopped, killed, started anew: the answer comes, or a sentence. */
+static void
+faults(const char *endpoint, pid_t *pid)
+{
+    struct wire_service_config config = config_of(endpoint, "t3");
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+    struct wire_service *service;
+    struct wire_msg *answer;
+    int64_t moved;
+    int fd[2];
+
+    config.deadline = 0.6;
+    service = wire_service_open(wire, &config, &err);
+    ask(service, 1, 0);
+    T(wait_for(service, &moved, &err) == WIRE_ANSWERED, "at work");
+    kill(*pid, SIGSTOP);
+    ask(service, 2, 0);
+    T(wait_for(service, &moved, &err) == WIRE_UNREACHED, "stopped: %s",
+      err.msg);
+    T(wire_service_retries(service) > 0, "it was tried again");
+    kill(*pid, SIGCONT);
+    wire_service_close(service);
+
+    config.deadline = 20;
+    service = wire_service_open(wire, &config, &err);
+    ask(service, 3, 0);
+    T(wait_for(service, &moved, &err) == WIRE_ANSWERED, "goes on");
+    end(*pid);
+    ask(service, 4, 0);
+    *pid = start_service(endpoint);
+    T(wait_for(service, &moved, &err) == WIRE_ANSWERED && moved == 1,
+      "killed and started anew: %s", err.msg);
+
+    if (pipe(fd) || write(fd[1], "", 1) != 1)
+        abort();
+    kill(*pid, SIGSTOP);
+    ask(service, 5, 0);
+    T(wire_service_wait(service, fd[0], &answer, &err) == WIRE_STOPPED,
+      "asked to stop");
+    kill(*pid, SIGCONT);
+    close(fd[0]);
+    close(fd[1]);
+    wire_service_close(service);
+
+    config.hello.size++;
+    service = wire_service_open(wire, &config, &err);
+    ask(service, 7, 0);
+    T(wait_for(service, &moved, &err) == WIRE_REFUSED, "others not: %s",
+      err.msg);
+    wire_service_close(service);
+    wire_close(wire);
+}
+
+int
+main(void)
+{
+    const char *endpoint;
+    pid_t pid;
+
+    scratch_open();
+    endpoint = at("service");
+    pid = start_service(endpoint);
+    asking(endpoint);
+    state(endpoint);
+    faults(endpoint, &pid);
+    end(pid);
+    scratch_close();
+    return t_done();
+}

@@ -1,0 +1,144 @@
+#include "t.h"
+#include "wire/batch.h"
+
+#include "ends.h"
+
+/* Certificates: DIR/x.key_secret, allowed ones in DIR/allow. */
+static void
+make_keys(void)
+{
+    static const char *const who[][2] = {{"select", "select"},
+                                         {"augment", "augment"},
+                                         {"train", "train"},
+                                         {"stranger", "augment"}};
+    struct err err;
+    char allow[128], from[256], to[256];
+
+    snprintf(allow, sizeof allow, "%s/allow", scratch);
+    file_mkdir(allow, 0700, &err);
+    for (size_t i = 0; i < sizeof who / sizeof *who; i++) {
+        wire_keys_make(scratch, who[i][0], who[i][1], &err);
+        snprintf(from, sizeof from, "%s/%s.key", scratch, who[i][0]);
+        snprintf(to, sizeof to, "%s/%s.key", allow, who[i][0]);
+        if (strcmp(who[i][0], "stranger") && rename(from, to))
+            abort();
+    }
+}
+
+static struct wire_keys
+keys_of(const char *name)
+{
+    char own[128], allow[128];
+    struct wire_keys keys;
+    struct err err;
+
+    snprintf(own, sizeof own, "%s/%s.key_secret", scratch, name);
+    snprintf(allow, sizeof allow, "%s/allow", scratch);
+    if (wire_keys_open(&keys, own, allow, &err))
+        abort();
+    return keys;
+}
+
+/* A peer with a key (or without) meets foil-select; what does that see? */
+static int
+meets(const char *name, enum wire_what what, double seconds)
+{
+    struct wire_keys mine = keys_of("select"), theirs = {0};
+    struct err err = {""};
+    struct wire *a = wire_open(&mine, &err), *b;
+    struct wire_server_config sc = {
+        .endpoint = "tcp://127.0.0.1:*",
+        .kind = WIRE_PRODUCES,
+        .hello = hello_of("select", "", digest_a, 10),
+    };
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct wire_client_config cc = {
+        .endpoint = wire_server_endpoint(server),
+        .role = "select",
+        .kind = WIRE_ASKS,
+        .hello = hello_of("augment", "", digest_a, 10),
+    };
+    struct wire_client *client;
+    struct wire_news news;
+    int seen;
+
+    if (name)
+        theirs = keys_of(name);
+    b = wire_open(name ? &theirs : NULL, &err);
+    client = wire_client_open(b, &cc, &err);
+    seen = server_sees(a, b, server, what, &news, seconds);
+    if (what == WIRE_BAD && seen)
+        printf("# %s\n", news.why.msg);
+    wire_client_close(client);
+    wire_server_close(server);
+    wire_close(a);
+    wire_close(b);
+    wire_keys_release(&mine);
+    wire_keys_release(&theirs);
+    return seen;
+}
+
+/* A key for augmenting does not make a trainer of its holder. */
+static void
+wrong_role(void)
+{
+    static const uint8_t views[3];
+    static const int64_t ids[1];
+    struct wire_keys mine = keys_of("select"), theirs = keys_of("train");
+    struct err err = {""};
+    struct wire *a = wire_open(&mine, &err), *b = wire_open(&theirs, &err);
+    struct wire_batch batch = {.steps = 1,
+                               .epochs = 1,
+                               .n = 1,
+                               .n_views = 1,
+                               .height = 1,
+                               .width = 1,
+                               .channels = 3,
+                               .ids = ids,
+                               .views = views};
+    struct wire_limits limits = {0};
+    struct wire_server_config sc = {
+        .endpoint = "tcp://127.0.0.1:*",
+        .kind = WIRE_CONSUMES,
+        .hello = hello_of("select", "", digest_a, 10),
+    };
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct wire_sock *sock = wire_sock_connect(
+        b, WIRE_DEALER, wire_server_endpoint(server), "select", &limits, &err);
+    struct wire_msg *msg = wire_batch_put(&batch), *reply;
+    struct wire_news news;
+    int told = 0;
+
+    wire_sock_soon(sock, msg);
+    T(server_sees(a, b, server, WIRE_BAD, &news, 5), "refused: %s",
+      news.why.msg);
+    for (int i = 0; i < 500 && !told; i++) {
+        turn(a, b);
+        if (wire_sock_recv(sock, NULL, &reply, &err) <= 0)
+            continue;
+        told = wire_msg_kind(reply) == WIRE_ERROR;
+        wire_msg_free(reply);
+    }
+    T(told, "and told so");
+    wire_msg_free(msg);
+    wire_server_close(server);
+    wire_close(a);
+    wire_close(b);
+    wire_keys_release(&mine);
+    wire_keys_release(&theirs);
+}
+
+int
+main(void)
+{
+    scratch_open();
+    make_keys();
+    T(meets("augment", WIRE_JOINED, 5), "an allowed key comes in");
+    T(meets("stranger", WIRE_BAD, 5), "an unknown key is refused and named");
+    T(meets(NULL, WIRE_BAD, 5), "a peer without key is refused");
+    T(!meets("stranger", WIRE_JOINED, 0.3), "the unknown does not get in");
+    T(!meets(NULL, WIRE_JOINED, 0.3), "nor does plain text");
+    wrong_role();
+    scratch_close();
+    return t_done();
+}
