@@ -1,0 +1,109 @@
+#!/usr/bin/python3
+"""An augmenter's end of the plan edge, for tests: prints each item it is given.
+
+usage: asker.py ENDPOINT [NAME=VALUE ...]
+
+  session=1 epoch=0 step=0   where the trainer is
+  credit=2                   items it waits for at a time
+  limit=0                    ends after so many items, reporting none: dies
+  over=0                     says after so many items that the run is over
+  version=1 digest= size=0   what it says in its hello
+  reject=                    an id to complain about with every item
+  gate=                      after its first item it waits for this file
+  key= secret= server=       CURVE keys, Z85
+
+One line of JSON an item; each is reported done when it and all before are
+there.  Ends with 0 when all before the END is done, with 1 when it is refused:
+the reason goes to stderr.
+"""
+import json
+import os
+import struct
+import sys
+import time
+
+import msgpack
+import zmq
+
+endpoint = sys.argv[1]
+want = dict(session=1, epoch=0, step=0, credit=2, limit=0, over=0, version=1,
+            digest="", size=0, reject="", gate="", key="", secret="",
+            server="")
+for word in sys.argv[2:]:
+    name, value = word.split("=", 1)
+    want[name] = type(want[name])(value)
+
+socket = zmq.Context().socket(zmq.DEALER)
+socket.linger = 2000
+if want["key"]:
+    socket.curve_publickey = want["key"].encode()
+    socket.curve_secretkey = want["secret"].encode()
+    socket.curve_serverkey = want["server"].encode()
+socket.connect(endpoint)
+
+place = want["epoch"], want["step"]
+given, joined, early, end = 0, False, set(), None
+
+
+def send(kind, *parts, **head):
+    socket.send_multipart([b"foil1." + kind, msgpack.packb(head), *parts])
+
+
+def send_place(kind, at=None, *parts, **more):
+    epoch, step = at or place
+    send(kind, *parts, session=want["session"], epoch=epoch, step=step, **more)
+
+
+def hello():
+    send(b"hello", stage="augment", version=want["version"], run="",
+         dataset={"digest": want["digest"], "size": want["size"]},
+         peer=f"asker-{time.time_ns()}")
+
+
+hello()
+deadline = time.monotonic() + 30
+while time.monotonic() < deadline:
+    if not socket.poll(500):
+        if joined:
+            send_place(b"next", credit=0)
+        continue
+    kind, head, *parts = socket.recv_multipart()
+    head = msgpack.unpackb(head)
+    if kind == b"foil1.error":
+        if not head.get("again"):
+            sys.exit(head["reason"])
+        time.sleep(0.1)
+        hello()
+    elif kind == b"foil1.hello":
+        joined = True
+        send_place(b"next", credit=want["credit"])
+    elif kind == b"foil1.end":
+        end = head["epoch"], head["step"]
+    elif kind == b"foil1.item":
+        deadline = time.monotonic() + 30
+        at = head["epoch"], head["step"]
+        ids = struct.unpack(f"<{len(parts[0]) // 8}q", parts[0])
+        print(json.dumps(dict(epoch=at[0], step=at[1], steps=head["steps"],
+                              epochs=head["epochs"], size=head["size"],
+                              ids=ids)), flush=True)
+        given += 1
+        while want["gate"] and not os.path.exists(want["gate"]):
+            time.sleep(0.05)
+        if want["limit"] and given >= want["limit"]:
+            break
+        if want["reject"]:
+            send_place(b"reject", at, struct.pack("<q", int(want["reject"])),
+                       reason="torn", tensors=[["ids", "i8", [1]]])
+        early.add(at)
+        while place in early:
+            last = place[1] + 1 == head["steps"]
+            place = (place[0] + 1, 0) if last else (place[0], place[1] + 1)
+        if want["over"] and given >= want["over"]:
+            send_place(b"end")
+            sys.exit(0)
+        send_place(b"done")
+        send_place(b"next", credit=1)
+    if end and place >= end:
+        break
+if time.monotonic() >= deadline:
+    sys.exit("nothing came for 30 seconds")
