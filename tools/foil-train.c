@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,10 +42,11 @@ train_prepare(struct train *t, struct err *err)
 {
     struct train_options *o = t->options;
 
+    if (train_check(o, err))
+        return -1;
     t->objective = loss_objective_find(o->objective, err);
     t->schedule = (struct nn_schedule){.base = o->lr, .warmup = o->warmup};
-    if (!t->objective || nn_schedule_parse(o->schedule, &t->schedule, err))
-        return -1;
+    nn_schedule_parse(o->schedule, &t->schedule, err);
     o->threads = num_threads((int)o->threads);
     return 0;
 }
@@ -190,6 +192,7 @@ main(int argc, char **argv)
     struct err err;
     int rc;
 
+    signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like any
     t.options = train_options_get(argc, argv);
     t.stop = stop_fd(&err);
     if (t.stop < 0)

@@ -25,12 +25,8 @@ make_seeds(void)
     for (size_t i = 0; i < SEEDS; i++) {
         struct data_bytes bytes = write_kind(&kind[i]);
 
-        if (i == SEEDS - 1) {
-            struct data_bytes plain = bytes;
-
-            bytes = with_exif(&plain, 6, 1);
-            data_bytes_release(&plain);
-        }
+        if (i == SEEDS - 1)
+            bytes = with_exif(&bytes, 6, 1);
         seed[i] = bytes.data;
         seed_len[i] = bytes.len;
     }

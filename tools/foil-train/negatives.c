@@ -4,6 +4,10 @@
 #include "loss/rows.h"
 #include "num/gemm.h"
 #include "train.h"
+#include "util/clock.h"
+
+/* Seconds for which a service that was not there is not asked again. */
+static const double pause_without = 10;
 
 int
 train_negatives_open(struct train *t, struct err *err)
@@ -132,22 +136,32 @@ in_batch(struct train *t, const struct wire_batch *b)
                    t->weights);
 }
 
+/* A service that lost its state is given ours, and asked again. */
+static enum wire_answer
+ask_until_answered(struct train *t, const struct wire_batch *b,
+                   struct wire_weights *weights, struct err *err)
+{
+    enum wire_answer what;
+    int tries = 3;
+
+    do {
+        what = t->service_behind ? give_state(t, err) : WIRE_ANSWERED;
+        if (what == WIRE_ANSWERED)
+            what = ask_weights(t, b, weights, err);
+        t->service_behind |= what == WIRE_NO_STATE;
+    } while (what == WIRE_NO_STATE && --tries);
+    return what;
+}
+
 int
 train_negatives(struct train *t, const struct wire_batch *b,
                 struct train_result *result, struct wire_weights *answer,
                 struct err *err)
 {
-    enum wire_answer what;
-    int tries = 3;
+    enum wire_answer what = WIRE_UNREACHED;
 
-    // a service that lost its state is given ours, and asked again
-    do {
-        what = t->service_behind ? give_state(t, err) : WIRE_ANSWERED;
-        if (what == WIRE_ANSWERED)
-            what = ask_weights(t, b, answer, err);
-        t->service_behind |= what == WIRE_NO_STATE;
-    } while (what == WIRE_NO_STATE && --tries);
-
+    if (clock_now() >= t->service_again)
+        what = ask_until_answered(t, b, answer, err);
     if (what == WIRE_ANSWERED) {
         memcpy(t->weights, answer->w,
                answer->rows * answer->columns * sizeof *answer->w);
@@ -156,6 +170,10 @@ train_negatives(struct train *t, const struct wire_batch *b,
         return 1;
     }
     if (what == WIRE_UNREACHED && !strcmp(t->options->policy, "in-batch")) {
+        if (clock_now() >= t->service_again) {
+            t->service_again = clock_now() + pause_without;
+            train_report_say(t, "%s: training without it", err->msg);
+        }
         in_batch(t, b);
         result->alone = 1;
         t->service_behind = 1;

@@ -43,6 +43,38 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
     return three("deviation", o->deviation, spec->deviation, err);
 }
 
+static struct nn_optim_spec
+optim_spec(const struct train_options *o)
+{
+    const char *lars = o->lars[0] == 'a' ? "lars-a" : "lars-b";
+
+    return (struct nn_optim_spec){.name = o->optim[0] == 'l' ? lars : o->optim,
+                                  .momentum = o->momentum,
+                                  .nesterov = o->nesterov,
+                                  .weight_decay = o->weight_decay};
+}
+
+int
+train_check(const struct train_options *o, struct err *err)
+{
+    const struct train_shape any = {.height = 32, .width = 32, .channels = 3};
+    const struct nn_optim_spec optim = optim_spec(o);
+    struct nn_schedule schedule;
+    struct nn_spec spec;
+    struct nn_optim *made;
+    struct nn_net *net;
+
+    if (!loss_objective_find(o->objective, err) ||
+        nn_schedule_parse(o->schedule, &schedule, err) ||
+        train_spec(o, &any, &spec, err))
+        return -1;
+    net = nn_net_new(&spec, 1, 0, err);
+    made = net ? nn_optim_new(&optim, NULL, 0, 0, err) : NULL;
+    nn_optim_free(made);
+    nn_net_free(net);
+    return made ? 0 : -1;
+}
+
 static void
 make_room(struct train *t)
 {
@@ -73,15 +105,10 @@ train_net_open(struct train *t, struct err *err)
 {
     const struct train_options *o = t->options;
     const struct nn_tensor *tensors;
-    struct nn_optim_spec optim = {.name = o->optim,
-                                  .momentum = o->momentum,
-                                  .nesterov = o->nesterov,
-                                  .weight_decay = o->weight_decay};
+    const struct nn_optim_spec optim = optim_spec(o);
     struct nn_spec spec;
     size_t n, count;
 
-    if (o->optim[0] == 'l')
-        optim.name = o->lars[0] == 'a' ? "lars-a" : "lars-b";
     t->rows = 2 * t->shape.images + t->shape.extra;
     if (train_spec(o, &t->shape, &spec, err))
         return -1;

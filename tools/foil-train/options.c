@@ -41,8 +41,8 @@ static const struct opt opts[] = {
      "public keys of who may connect"},
     {"objective", 0, OPT_TEXT, &o.objective, 0, 0, "NAME", "simclr or emc2"},
     {"tau", 0, OPT_REAL, &o.tau, 1e-4, 1e4, "X", "temperature"},
-    {"arch", 0, OPT_TEXT, &o.arch, 0, 0, "NAME",
-     "resnet18|34|50|8|20, mlp or linear"},
+    {"arch", 0, OPT_CHOICE, &o.arch, 0, 0,
+     "resnet18|resnet34|resnet50|resnet8|resnet20|mlp|linear", "encoder"},
     {"stem", 0, OPT_CHOICE, &o.stem, 0, 0, "small|imagenet",
      "first layer of a resnet"},
     {"norm", 0, OPT_CHOICE, &o.norm, 0, 0, "batch|group|none", "normalisation"},
@@ -69,7 +69,7 @@ static const struct opt opts[] = {
      "the rate rises from 0"},
     {"schedule", 0, OPT_TEXT, &o.schedule, 0, 0, "SPEC",
      "constant, cosine or step:E,E..."},
-    {"seed", 0, OPT_WHOLE, &o.seed, 0, 1e15, "N", "of the initial weights"},
+    {"seed", 's', OPT_WHOLE, &o.seed, 0, 1e15, "N", "of the initial weights"},
     {"threads", 0, OPT_WHOLE, &o.threads, 0, 1024, "N", "0: all cores"},
     {"steps", 0, OPT_WHOLE, &o.steps, 0, 1e15, "N",
      "stop after so many in all, 0: the plan's end"},
@@ -128,6 +128,8 @@ can_be_overridden(const char *key)
 struct train_options *
 train_options_get(int argc, char **argv)
 {
+    struct err err;
+
     opt_parse(&tool, argc, argv);
     if (!o.run)
         opt_misuse("-r is missing: the run directory");
@@ -137,6 +139,8 @@ train_options_get(int argc, char **argv)
                        o.override.item[i]);
     if (!o.keys != !o.allow)
         opt_misuse("--keys and --allow belong together");
+    if (train_check(&o, &err))
+        opt_misuse("%s", err.msg);
     return &o;
 }
 
@@ -203,6 +207,8 @@ set_value(const struct opt *opt, const json_t *value)
 int
 train_options_take(const json_t *saved, struct err *err)
 {
+    const size_t readable = JSON_ENCODE_ANY | JSON_REAL_PRECISION(9);
+
     for (const struct opt *opt = opts; opt->name; opt++) {
         const json_t *value = json_object_get(saved, opt->name);
         json_t *mine;
@@ -223,8 +229,8 @@ train_options_take(const json_t *saved, struct err *err)
             json_decref(mine);
             continue;
         }
-        is = json_dumps(mine, JSON_ENCODE_ANY);
-        was = json_dumps(value, JSON_ENCODE_ANY);
+        is = json_dumps(mine, readable);
+        was = json_dumps(value, readable);
         err_set(err,
                 "--%s is %s, but %s in the checkpoint: leave it out, or add "
                 "--override %s",

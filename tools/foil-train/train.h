@@ -138,7 +138,8 @@ struct train {
     struct wire *wire;
     struct train_source source;
     struct wire_service *service;
-    int service_behind; /* it has to be given our mirror first */
+    int service_behind;   /* it has to be given our mirror first */
+    double service_again; /* --policy in-batch: not asked before then */
     struct wire_feed *feed;
     int stop;
 
@@ -161,8 +162,12 @@ int train_source_next(struct train *t, struct wire_batch *batch,
 void train_source_done(struct train *t);
 void train_source_close(struct train *t);
 
-/* net.c: train_spec() is what the encoder is to be; texts are the options'.
- * train_net_open() makes it, with fresh weights, once the shape is known. */
+/*
+ * net.c: train_check() says what is wrong with the options, train_spec() what
+ * the encoder is to be, in the options' texts.  train_net_open() makes it, with
+ * fresh weights, once the shape is known.
+ */
+int train_check(const struct train_options *options, struct err *err);
 int train_spec(const struct train_options *options,
                const struct train_shape *shape, struct nn_spec *spec,
                struct err *err);

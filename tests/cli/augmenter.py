@@ -1,0 +1,93 @@
+"""
+augmenter.py BATCH-ENDPOINT [key=value ...]: a stage in Python that brings
+noise to foil-train, the same noise each time, and ends when the run is over.
+
+    steps, epochs, images, side   of the plan: 4 2 8 8
+    size, digest                  of the data set: 64 ab...
+    white=E:S     all pixels of that batch are 255, all others black
+    replaced=E:S  in that batch, image 1 stands in for image 63
+    nap           seconds of work for each batch
+    until=N       goes away after N batches
+"""
+import random
+import sys
+import time
+
+import msgpack
+import zmq
+
+option = dict(steps=4, epochs=2, images=8, side=8, size=64, digest="ab" * 16,
+              white="", replaced="", nap=0, until=0)
+for word in sys.argv[2:]:
+    key, value = word.split("=")
+    option[key] = type(option[key])(float(value)) if key != "digest" and \
+        isinstance(option[key], int) and key != "nap" else value
+steps, epochs, b, side = (option[k] for k in ("steps", "epochs", "images",
+                                              "side"))
+socket = zmq.Context().socket(zmq.DEALER)
+socket.connect(sys.argv[1])
+
+
+def send(kind, header, *tensors):
+    socket.send_multipart([b"foil1." + kind, msgpack.packb(header), *tensors])
+
+
+def hello():
+    send(b"hello", {"stage": "augment", "version": 1, "run": "", "dataset":
+                    {"digest": option["digest"], "size": option["size"]}})
+
+
+def pixels(epoch, step):
+    count = 2 * b * side * side * 3
+    if option["white"]:
+        white = option["white"] == "%d:%d" % (epoch, step)
+        return (b"\xff" if white else b"\0") * count
+    return random.Random(1000 * epoch + step).randbytes(count)
+
+
+def batch(session, epoch, step):
+    time.sleep(float(option["nap"]))
+    order = random.Random(epoch).sample(range(option["size"]), b * steps)
+    ids = order[step * b:(step + 1) * b]
+    header = {"session": session, "epoch": epoch, "step": step, "steps": steps,
+              "epochs": epochs, "height": side, "width": side, "channels": 3,
+              "rejected": 0, "tensors": [["ids", "i8", [b]],
+                                         ["views", "u1", [2, b, side, side, 3]]]}
+    if option["replaced"] == "%d:%d" % (epoch, step):
+        ids[0] = 1
+        header.update(rejected=1, substituted=[[63, 1]])
+    send(b"batch", header, b"".join(i.to_bytes(8, "little") for i in ids),
+         pixels(epoch, step))
+
+
+hello()
+session, epoch, step, credit, sent, beat = 0, 0, 0, 0, 0, time.time()
+while True:
+    if socket.poll(0 if credit and epoch < epochs else 200):
+        parts = socket.recv_multipart()
+        kind, header = parts[0][6:], msgpack.unpackb(parts[1])
+        if kind == b"next":
+            if header["session"] > session:
+                session, epoch, step = (header[k] for k in ("session", "epoch",
+                                                            "step"))
+                credit = 0
+            credit += header["credit"]
+        elif kind == b"end":
+            print("end")
+            break
+        elif kind == b"error":
+            print(header["reason"])
+            if not header.get("again"):
+                break
+            session = credit = 0
+            hello()
+    if time.time() - beat > 1:
+        send(b"beat", {})
+        beat = time.time()
+    if credit and epoch < epochs:
+        batch(session, epoch, step)
+        credit, step, sent = credit - 1, step + 1, sent + 1
+        if step == steps:
+            epoch, step = epoch + 1, 0
+        if sent == option["until"]:
+            break

@@ -1,0 +1,151 @@
+#!/bin/bash
+# foil-train as its users meet it, with a stage in Python that brings batches.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+
+augmenter=$(cd "${0%/*}" && pwd)/augmenter.py
+linear=(--arch linear --head 8 --lr 0.05 --threads 1)
+small=("${linear[@]}")
+
+# with DIR KEY=VALUE... -- OPTIONS : a trainer and its augmenter; its exit code
+with() {
+    local dir=$1 words=()
+    shift
+    while [[ $1 != -- ]]; do
+        words+=("$1")
+        shift
+    done
+    shift
+    /usr/bin/python3 "$augmenter" "ipc://$dir/batch" "${words[@]}" \
+        >"$dir.augmenter" 2>&1 &
+    local pid=$! code=0
+    "$BIN/foil-train" -r "$dir" "${small[@]}" "$@" 2>"$dir.err" || code=$?
+    cat "$dir.err" >&2
+    [[ $code -eq 0 ]] || kill "$pid" 2>/dev/null
+    wait "$pid"
+    return "$code"
+}
+
+# without_time FILE : metrics but for the fields that are time
+without_time() {
+    jq -c 'del(.seconds, .waited, .time)' "$1"
+}
+
+same_metrics() {
+    diff <(without_time "$1/metrics.jsonl") <(without_time "$2/metrics.jsonl")
+}
+
+common foil-train -r "$work/none"
+ok 'no run directory: 2' refuses 2 '-r is missing' "$BIN/foil-train"
+ok 'tau 0: 2' refuses 2 "--tau '0'" "$BIN/foil-train" -r x --tau 0
+ok 'unknown objective: 2' refuses 2 "no objective 'simclear'" \
+    "$BIN/foil-train" -r x --objective simclear
+ok 'unknown encoder: 2' refuses 2 "--arch 'resnet1'" \
+    "$BIN/foil-train" -r x --arch resnet1
+ok 'bad head: 2' refuses 2 'head' "$BIN/foil-train" -r x --head 12-x
+ok 'bad schedule: 2' refuses 2 'schedule' \
+    "$BIN/foil-train" -r x --schedule cosines
+ok 'bad mean: 2' refuses 2 "--mean '1,2'" "$BIN/foil-train" -r x --mean 1,2
+ok 'Nesterov with adam: 2' refuses 2 Nesterov \
+    "$BIN/foil-train" -r x --optim adam --nesterov
+ok 'override of nothing: 2' refuses 2 'no checkpoint remembers' \
+    "$BIN/foil-train" -r x --override speed
+ok 'half the keys: 2' refuses 2 'belong together' \
+    "$BIN/foil-train" -r x --keys y
+ok 'no place for the run: 1' refuses 1 'cannot make folder' \
+    "$BIN/foil-train" -r /dev/null/x
+ok 'nobody comes: 1' refuses 1 'no batch for epoch 0, step 0 in 1 seconds' \
+    "$BIN/foil-train" -r "$work/alone" "${small[@]}" --deadline 1
+
+if ! /usr/bin/python3 -c 'import msgpack, zmq' 2>/dev/null; then
+    skip 'runs' 'no python3-zmq, python3-msgpack'
+    done_testing
+fi
+
+ok 'a whole run' with "$work/a" -- --checkpoint-every 3
+ok 'the augmenter was told of its end' grep -qx end "$work/a.augmenter"
+ok 'a summary' grep -q '8 steps, 64 images .* saved$' "$work/a.err"
+ok 'one line of metrics a step' test "$(wc -l <"$work/a/metrics.jsonl")" -eq 8
+ok 'steps in the order of the plan' \
+    test "$(jq -r '"\(.epoch):\(.step)"' "$work/a/metrics.jsonl" | xargs)" = \
+    '0:0 0:1 0:2 0:3 1:0 1:1 1:2 1:3'
+ok 'two checkpoints are kept' \
+    test "$(cd "$work/a" && echo step-*)" = 'step-00000006 step-00000008'
+ok 'latest is the newest' \
+    test "$(readlink "$work/a/latest")" = step-00000008
+ok 'used already: 1' refuses 1 'holds a run: --resume' \
+    "$BIN/foil-train" -r "$work/a"
+ok 'a second run gives the same' with "$work/b" -- --checkpoint-every 0
+ok 'to the bit' diff -r "$work/a/latest/" "$work/b/latest/"
+ok 'and the same metrics' same_metrics "$work/a" "$work/b"
+
+ok 'stops after --steps' with "$work/c" -- --steps 5
+ok 'another tau: 1' refuses 1 '--tau is 0.2, but 0.5 in the checkpoint' \
+    "$BIN/foil-train" -r "$work/c" --resume --tau 0.2
+cp -r "$work/c" "$work/d"
+cp -r "$work/c" "$work/e"
+cp -r "$work/c" "$work/f"
+small=(--resume)
+ok 'goes on from there' with "$work/c" --
+ok 'to the same bits' diff -r "$work/a/latest/" "$work/c/latest/"
+ok 'and the same metrics' same_metrics "$work/a" "$work/c"
+ok 'another tau on request' with "$work/d" -- --tau 0.2 --override tau
+ok 'is remembered' jq -e '.options.tau == 0.2' "$work/d/latest/config.json"
+ok 'another data set: 1' refuses 1 'digest cdcdcdcd; the checkpoint is of' \
+    with "$work/e" "digest=$(printf 'cd%.0s' {1..16})" --
+ok 'another data set on request' with "$work/e" \
+    "digest=$(printf 'cd%.0s' {1..16})" -- --override dataset
+printf 'x' | dd of="$work/f/latest/optim.safetensors" bs=1 seek=99 conv=notrunc \
+    2>/dev/null
+ok 'a damaged checkpoint: 1' refuses 1 "optim.safetensors' is damaged" \
+    "$BIN/foil-train" -r "$work/f" --resume
+rm -r "$work"/f/step-*
+ok 'none yet: anew' with "$work/f" --
+small=("${linear[@]}")
+
+ok 'a stand-in' with "$work/g" replaced=1:2 --
+ok 'is counted' grep -q '1 images replaced' "$work/g.err"
+ok 'other images are sent away: 1' refuses 1 'given up' \
+    with "$work/h" images=1 -- --deadline 2
+ok 'with a sentence' grep -q 'want at least 2 images' "$work/h.augmenter"
+
+# black images are zeros, the variance of white ones overflows
+small=(--arch resnet8 --head 8 --threads 1 --mean '0,0,0'
+    --deviation '1e-30,1e-30,1e-30')
+ok 'not finite: 1' refuses 1 'epoch 1, step 1: .* is not finite' \
+    with "$work/i" white=1:1 --
+ok 'the batch is written down' \
+    jq -e '.epoch == 1 and .step == 1 and (.ids | length) == 8' \
+    "$work/i/nonfinite.jsonl"
+ok 'what was before is saved' test -e "$work/i/step-00000005"
+ok 'not finite: skipped' with "$work/j" white=1:1 -- --nan skip
+ok 'and counted' grep -q '1 steps skipped' "$work/j.err"
+ok 'not finite: rolled back' with "$work/k" white=1:1 -- \
+    --nan rollback --checkpoint-every 2
+
+small=("${linear[@]}")
+
+# files of at most 1 KiB: no checkpoint can be written
+ok 'no room for a checkpoint: 1' exits 1 bash -c "ulimit -f 1
+    $(declare -f with); BIN='$BIN' augmenter='$augmenter' small=(${small[*]})
+    with '$work/l' -- --checkpoint-every 3"
+ok 'training went on' grep -q '8 steps' "$work/l.err"
+ok 'each try was said' test "$(grep -c 'no checkpoint' "$work/l.err")" -eq 3
+ok 'nothing half written is left' \
+    test -z "$(find "$work/l" -name '*step-*')"
+
+/usr/bin/python3 "$augmenter" "ipc://$work/m/batch" nap=0.1 epochs=900 \
+    >"$work/m.augmenter" 2>&1 &
+"$BIN/foil-train" -r "$work/m" "${small[@]}" 2>"$work/m.err" &
+pid=$!
+waits_for "$work/m/metrics.jsonl"
+ok 'two trainers in one folder: 1' refuses 1 'another foil-train has' \
+    "$BIN/foil-train" -r "$work/m"
+kill -TERM "$pid"
+wait "$pid"
+ok 'SIGTERM ends it well' test $? -eq 0
+ok 'saved' grep -q 'saved$' "$work/m.err"
+wait
+ok 'and its augmenter' grep -qx end "$work/m.augmenter"
+
+done_testing
