@@ -7,6 +7,7 @@
 #include "eval/geometry.h"
 #include "eval/knn.h"
 #include "eval/probe.h"
+#include "eval/vote.h"
 #include "num/threads.h"
 #include "util/digest.h"
 #include "util/json.h"
@@ -27,43 +28,67 @@ static const char *labels, *test_labels;
 static double temperature = 0.07, l2, held_out = 0.1, tolerance = 1e-4;
 static long iterations = 1000, seed, rows = 10000, threads;
 
-static const struct opt opts[] = {
+static const struct opt knn_opts[] = {
     {"neighbours", 'k', OPT_TEXT, &k_list, 0, 0, "K,...",
-     "knn: how many neighbours vote"},
+     "how many neighbours vote"},
     {"metric", 0, OPT_CHOICE, &metric, 0, 0, "cosine|euclidean",
-     "knn: what is near"},
+     "what is near"},
     {"temperature", 0, OPT_REAL, &temperature, 1e-3, 1e3, "X",
-     "knn: weight of a vote is exp(cosine / X)"},
-    {"protocol", 0, OPT_CHOICE, &protocol, 0, 0, "lbfgs|emc2|isogclr|sogclr",
-     "probe: how the classifier is trained"},
-    {"l2", 0, OPT_REAL, &l2, 0, 1e6, "X",
-     "probe: penalty; 0: chosen on rows held out"},
-    {"held-out", 0, OPT_REAL, &held_out, 0.001, 0.9, "SHARE",
-     "probe: of the train rows, to choose by"},
-    {"iterations", 0, OPT_WHOLE, &iterations, 1, 1e6, "N",
-     "probe: at most, a fit"},
-    {"tolerance", 0, OPT_REAL, &tolerance, 1e-9, 1, "X",
-     "probe: a fit ends when no slope is larger"},
-    {"rows", 0, OPT_WHOLE, &rows, 2, 1e9, "N",
-     "geometry: of more, N are drawn"},
-    {"seed", 0, OPT_WHOLE, &seed, 0, 1e15, "N", "of splits, draws, shuffles"},
+     "a weighted vote counts exp(cosine / X)"},
     {"labels", 0, OPT_TEXT, &labels, 0, 0, "FILE",
-     "of the first file, instead of the one beside it"},
+     "of TRAIN, instead of those beside it"},
     {"test-labels", 0, OPT_TEXT, &test_labels, 0, 0, "FILE",
-     "of the second file, the same"},
+     "of TEST, instead of those beside it"},
     {"threads", 0, OPT_WHOLE, &threads, 0, 1024, "N",
      "to use; 0: as many as there are cores"},
     {0},
 };
 
-static const struct opt_tool tool = {
-    "foil-eval",
-    "say how good features are",
-    "knn|probe|geometry FILE [FILE]",
-    2,
-    3,
-    opts,
+static const struct opt probe_opts[] = {
+    {"protocol", 0, OPT_CHOICE, &protocol, 0, 0, "lbfgs|emc2|isogclr|sogclr",
+     "how the classifier is trained"},
+    {"l2", 0, OPT_REAL, &l2, 0, 1e6, "X",
+     "lbfgs: penalty; 0: chosen on rows held out"},
+    {"held-out", 0, OPT_REAL, &held_out, 0.001, 0.9, "SHARE",
+     "lbfgs: of the rows of TRAIN, to choose by"},
+    {"iterations", 0, OPT_WHOLE, &iterations, 1, 1e6, "N",
+     "lbfgs: at most, a fit"},
+    {"tolerance", 0, OPT_REAL, &tolerance, 1e-9, 1, "X",
+     "lbfgs: a fit ends when no slope is larger"},
+    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N",
+     "of what is held out, of SGD"},
+    {"labels", 0, OPT_TEXT, &labels, 0, 0, "FILE",
+     "of TRAIN, instead of those beside it"},
+    {"test-labels", 0, OPT_TEXT, &test_labels, 0, 0, "FILE",
+     "of TEST, instead of those beside it"},
+    {"threads", 0, OPT_WHOLE, &threads, 0, 1024, "N",
+     "to use; 0: as many as there are cores"},
+    {0},
 };
+
+static const struct opt geometry_opts[] = {
+    {"rows", 0, OPT_WHOLE, &rows, 2, 1e9, "N", "of more, N are drawn"},
+    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "of that draw"},
+    {"threads", 0, OPT_WHOLE, &threads, 0, 1024, "N",
+     "to use; 0: as many as there are cores"},
+    {0},
+};
+
+enum verb { KNN, PROBE, GEOMETRY };
+
+static const struct opt_tool verbs[] = {
+    [KNN] = {"foil-eval knn", "let nearest neighbours name the classes",
+             "TRAIN [TEST]", 1, 2, knn_opts},
+    [PROBE] = {"foil-eval probe", "let a linear classifier name them",
+               "TRAIN TEST", 2, 2, probe_opts},
+    [GEOMETRY] = {"foil-eval geometry",
+                  "measure how features lie on the sphere", "VIEW [VIEW]", 1, 2,
+                  geometry_opts},
+    {0},
+};
+
+static const struct opt_tool tool = {.name = "foil-eval",
+                                     .summary = "say how good features are"};
 
 /* What --neighbours asks for. */
 struct list {
@@ -166,27 +191,6 @@ struct score {
     size_t plain[MAX_LIST], weighted[MAX_LIST];
 };
 
-/* Adds what m queries, with neighbours ids and scores [m,most], vote for. */
-static void
-count_votes(const struct list *list, size_t m, const uint32_t *ids,
-            const double *near, const int64_t *want, const int64_t *of_train,
-            size_t classes, double *votes, struct score *score)
-{
-    for (size_t i = 0; i < m; i++) {
-        const uint32_t *id = ids + i * list->most;
-        const double *s = near + i * list->most;
-        size_t own = (size_t)want[i];
-
-        for (size_t j = 0; j < list->n; j++) {
-            score->plain[j] += own == eval_knn_vote(list->k[j], id, s, of_train,
-                                                    classes, 0, votes);
-            score->weighted[j] +=
-                own == eval_knn_vote(list->k[j], id, s, of_train, classes,
-                                     temperature, votes);
-        }
-    }
-}
-
 /* Classifies `test` by its neighbours in `train`, which may be the same. */
 static struct score
 classify(const struct list *list, const struct data_features *train,
@@ -197,7 +201,6 @@ classify(const struct list *list, const struct data_features *train,
                      strcmp(metric, "cosine") ? EVAL_EUCLIDEAN : EVAL_COSINE);
     uint32_t *ids = mem_array(QUERIES * list->most, sizeof *ids);
     double *near = mem_array(QUERIES * list->most, sizeof *near);
-    double *votes = mem_array(classes, sizeof *votes);
     struct score score = {{0}, {0}};
     struct progress progress;
 
@@ -207,12 +210,15 @@ classify(const struct list *list, const struct data_features *train,
 
         eval_knn_find(knn, m, test->x + first * test->d, list->most,
                       test == train ? first : EVAL_NO_SELF, ids, near);
-        count_votes(list, m, ids, near, test->labels + first, train->labels,
-                    classes, votes, &score);
+        eval_vote_count(m, list->most, ids, near, test->labels + first,
+                        train->labels, classes, 0, list->n, list->k,
+                        score.plain);
+        eval_vote_count(m, list->most, ids, near, test->labels + first,
+                        train->labels, classes, temperature, list->n, list->k,
+                        score.weighted);
         progress_show(&progress, (double)(first + m), "");
     }
     progress_clear(&progress);
-    free(votes);
     free(near);
     free(ids);
     eval_knn_free(knn);
@@ -401,21 +407,23 @@ run_geometry(char **path)
 int
 main(int argc, char **argv)
 {
-    char **operand = opt_parse(&tool, argc, argv);
-    const char *measure = operand[0];
+    char **operand;
+    enum verb verb =
+        (enum verb)(opt_verb(&tool, verbs, argc, argv, &operand) - verbs);
 
     priority_low();
     threads = num_threads((int)threads);
-    if (!strcmp(measure, "knn"))
-        run_knn(operand + 1);
-    else if (!strcmp(measure, "geometry"))
-        run_geometry(operand + 1);
-    else if (strcmp(measure, "probe"))
-        opt_misuse("no measure '%s': there are knn, probe, geometry", measure);
-    else if (!operand[2])
-        opt_misuse("a probe wants two files: to train on, to be judged on");
-    else
-        run_probe(operand + 1);
+    switch (verb) {
+    case KNN:
+        run_knn(operand);
+        break;
+    case PROBE:
+        run_probe(operand);
+        break;
+    case GEOMETRY:
+        run_geometry(operand);
+        break;
+    }
     close_stdout();
     return EXIT_OK;
 }

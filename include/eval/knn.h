@@ -47,17 +47,4 @@ void eval_knn_free(struct eval_knn *knn);
 void eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
                    size_t k, size_t self, uint32_t *ids, double *score);
 
-/*
- * eval_knn_vote() lets k neighbours choose a label: each counts 1, or
- * exp(s / temperature) when temperature > 0 (Wu et al. 2018, arXiv:1805.01978,
- * with 0.07 for cosines).  A tie goes to the smallest label.
- *   ids, score  [k]  one row of eval_knn_find(); score is not read when
- *                    temperature = 0
- *   labels      [n]  of the references, 0 <= label < classes
- *   votes       [classes]  scratch
- */
-size_t eval_knn_vote(size_t k, const uint32_t *ids, const double *score,
-                     const int64_t *labels, size_t classes, double temperature,
-                     double *votes);
-
 #endif

@@ -284,20 +284,3 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
     free(best);
     free(candidates);
 }
-
-size_t
-eval_knn_vote(size_t k, const uint32_t *ids, const double *score,
-              const int64_t *labels, size_t classes, double temperature,
-              double *votes)
-{
-    size_t chosen = 0;
-
-    memset(votes, 0, classes * sizeof *votes);
-    for (size_t j = 0; j < k; j++)
-        votes[labels[ids[j]]] +=
-            temperature > 0 ? exp((score[j] - score[0]) / temperature) : 1;
-    for (size_t c = 1; c < classes; c++)
-        if (votes[c] > votes[chosen])
-            chosen = c;
-    return chosen;
-}

@@ -72,9 +72,11 @@ ok 'of two views' says '"alignment":0.0' geometry test.npy bare.npy
 echo '{"layer":"h"}' >train.json
 ok 'where the features are from' says '"made":{"layer":"h"}' geometry train.npy
 
-ok 'no measure: 2' refuses 2 'wants knn' "$eval"
-ok 'an unknown measure: 2' refuses 2 "no measure 'tsne'" "$eval" tsne train.npy
-ok 'half a probe: 2' refuses 2 'wants two files' "$eval" probe train.npy
+ok 'no measure: 2' refuses 2 'wants a verb' "$eval"
+ok 'an unknown measure: 2' refuses 2 "no verb 'tsne'" "$eval" tsne train.npy
+ok 'half a probe: 2' refuses 2 'wants TRAIN TEST' "$eval" probe train.npy
+ok 'an option of another measure: 2' refuses 2 "no option '-k'" \
+    "$eval" probe -k 1 train.npy test.npy
 ok 'no list of numbers: 2' refuses 2 'is no list' \
     "$eval" knn -k 1,x train.npy test.npy
 ok 'no such file: 1' refuses 1 "cannot open 'x.npy'" "$eval" geometry x.npy
