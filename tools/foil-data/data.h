@@ -1,0 +1,22 @@
+#ifndef FOIL_DATA_H
+#define FOIL_DATA_H
+
+/* The verbs of foil-data: options and what they do with their operands. */
+#include "data/set.h"
+#include "util/opt.h"
+
+extern const struct opt index_opts[], import_opts[], generate_opts[];
+extern const struct opt split_opts[];
+
+void run_index(char **place);
+void run_import(char **operand);
+void run_generate(char **operand);
+void run_split(char **operand);
+void run_info(char **operand);
+void run_list(char **operand);
+
+/* These die where they fail. */
+struct data_set *open_set(const char *path);
+void watch_signals(void);
+
+#endif

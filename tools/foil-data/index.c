@@ -1,0 +1,87 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data.h"
+#include "data/index.h"
+#include "data/jpeg.h"
+#include "util/mem.h"
+#include "util/progress.h"
+#include "util/stop.h"
+
+static const char *output, *bad = "refuse";
+static int decode;
+static long max_pixels = DATA_MAX_PIXELS;
+
+const struct opt index_opts[] = {
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
+     "the index; else PATH.foil beside the data"},
+    {"bad", 0, OPT_CHOICE, &bad, 0, 0, "refuse|skip",
+     "what to do about a file that is no sound JPEG"},
+    {"decode", 0, OPT_FLAG, &decode, 0, 0, NULL,
+     "decode all of each image, not the header alone"},
+    {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
+     "refuse images with more"},
+    {0},
+};
+
+/* PATH.foil, without the slashes behind the name of a folder */
+static char *
+beside(const char *path)
+{
+    size_t n = strlen(path);
+
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    return mem_format("%.*s.foil", (int)n, path);
+}
+
+static void
+take_in(struct data_index *index, const char *path)
+{
+    struct progress progress;
+    struct err err;
+    int got = data_index_add(index, path, &err);
+
+    progress_start(&progress, "images", (double)data_index_size(index), 0);
+    while (!got && (got = data_index_next(index, &err)) > 0 && !stop_asked()) {
+        char done[32];
+
+        snprintf(done, sizeof done, "%.0f%%", 100 * data_index_share(index));
+        progress_show(&progress, (double)data_index_size(index), done);
+        got = 0;
+    }
+    progress_clear(&progress);
+    if (got < 0)
+        die("%s", err.msg);
+    if (got)
+        die("stopped: no index is written");
+}
+
+void
+run_index(char **path)
+{
+    struct data_index_how how = {.skip_bad = !strcmp(bad, "skip"),
+                                 .decode = decode,
+                                 .max_pixels = (size_t)max_pixels};
+    struct data_index *index = data_index_new(&how);
+    char *place = output ? mem_text(output) : beside(path[0]);
+    struct err err;
+
+    if (path[1] && !output)
+        opt_misuse("several paths make one set: name its index with -o FILE");
+    watch_signals();
+    for (char **at = path; *at; at++)
+        take_in(index, *at);
+    for (size_t i = 0; data_index_complaint(index, i); i++)
+        say("left out %s", data_index_complaint(index, i));
+    if (data_index_write(index, place, &err))
+        die("%s%s", err.msg,
+            output || !data_index_size(index)
+                ? ""
+                : " (-o FILE puts the index elsewhere)");
+    say("'%s': %zu samples, %zu left out as bad", place, data_index_size(index),
+        data_index_bad(index));
+    data_index_free(index);
+    free(place);
+}
