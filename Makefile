@@ -134,7 +134,7 @@ lint: $(TOOLS)
 	! grep -nE '$(BANNED)' $(filter-out lib/util/mem.c,$(wildcard lib/*/*.c)) \
 	    $(wildcard tools/*.c tools/*/*.c)
 	for h in $(HEADERS); do \
-	    echo "#include \"$${h#include/}\"" | \
+	    printf '#include "%s"\nextern int none;\n' "$${h#include/}" | \
 	    $(CC) $(CPPFLAGS) $(CFLAGS) -fsyntax-only -xc - || exit 1; done
 	shellcheck -x $(SCRIPTS)
 	mandoc -T lint -W warning $(MAN)
