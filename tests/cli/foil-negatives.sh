@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# foil-negatives, and its double in Python, as the trainer meets them.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+here=${0%/*}
+python=/usr/bin/python3
+
+common foil-negatives
+ok 'no endpoint: 2' refuses 2 'wants -r DIR or --negatives' \
+    "$BIN/foil-negatives"
+ok 'an operand: 2' refuses 2 "what is 'x' for" "$BIN/foil-negatives" -r "$work" x
+ok 'keys without a folder: 2' refuses 2 'go together' \
+    "$BIN/foil-negatives" -r "$work/run" --keys k
+ok 'no such endpoint: 1' exits 1 "$BIN/foil-negatives" --negatives nowhere
+
+# serve OPTIONS... : in the background, its number in $service
+serve() {
+    rm -rf "$work/run"
+    "$BIN/foil-negatives" -r "$work/run" "$@" 2>"$work/serve.err" &
+    service=$!
+    becomes_true test -S "$work/run/negatives"
+}
+
+# ends : it is told to stop and does
+ends() {
+    kill -TERM "$service" && wait "$service"
+}
+
+serve
+ok 'SIGTERM: an orderly end, 0' ends
+ok 'the run directory is private' test 700 = "$(stat -c %a "$work/run")"
+
+if ! $python -c 'import zmq, msgpack' 2>/dev/null; then
+    skip 'weights' 'no python3-zmq'
+    done_testing
+fi
+
+# pairs [NAME=VALUE ...] : the answers as JSON lines
+pairs() {
+    timeout 60 $python "$here/pairs.py" "ipc://$work/run/negatives" "$@"
+}
+
+# sums FILE : the rows of w sum to one, the own image has no weight
+sums() {
+    jq -se 'all(.id and .accepted > 0 and .accepted <= 1 and (.w as $w |
+        all(range(8); . as $r | $w[$r * 8:$r * 8 + 8] |
+            (add - 1 | fabs < 1e-5) and .[$r % 4] == 0 and
+            .[$r % 4 + 4] == 0)))' "$1"
+}
+
+serve
+pairs state=1 again=2 >"$work/whole"
+ok 'asked again: the same answer; the state is what was answered' \
+    test $? -eq 0
+ok 'four answers' test 4 -eq "$(wc -l <"$work/whole")"
+ok 'they are weights' sums "$work/whole"
+ok 'a newer trainer hands over its own' pairs session=2
+ok 'the same as the first got' diff "$work/whole" "$work/out"
+ok 'a step of the past is not taken' refuses 1 'do not stand where' \
+    pairs session=2 step=1 put=0
+ok 'nor another trainer without its mirror' refuses 1 'do not stand where' \
+    pairs session=3 put=0
+ok 'a batch of one' refuses 1 'want 2 images' pairs session=4 batch=1
+ok 'another number of views' refuses 1 "3 views where the chains are for 2" \
+    pairs session=4 step=4 views=3 put=0
+ok 'ends' ends
+
+# killed in the middle: the trainer hands its mirror back
+serve
+pairs gate="$work/gate" >"$work/across" &
+trainer=$!
+ok 'the first answer' waits_for "$work/across"
+kill -9 "$service"
+{ wait "$service"; } 2>/dev/null
+serve
+touch "$work/gate"
+ok 'restarted after kill -9: the run goes on' wait "$trainer"
+ok 'bit for bit' diff "$work/whole" "$work/across"
+ends
+
+serve -s 7
+pairs >"$work/seven"
+ok 'another seed, other weights' bash -c "! cmp -s '$work/whole' '$work/seven'"
+ends
+serve --burn-in 5
+pairs >"$work/burnt"
+ok 'one record a row: all or nothing' jq -se 'all(.w | all(. == 0 or . == 1))' \
+    "$work/burnt"
+ok 'a burn-in that leaves nothing' refuses 1 'a burn-in of 5 leaves nothing' \
+    pairs session=2 batch=3
+ok 'ends' ends
+
+if $python -c 'import numpy' 2>/dev/null; then
+    rm -f "$work/run/negatives"
+    $python "$here/../../pipelines/examples/negatives.py" \
+        "ipc://$work/run/negatives" 2>"$work/serve.err" &
+    service=$!
+    becomes_true test -S "$work/run/negatives"
+    pairs >"$work/softmax"
+    ok 'negatives.py answers' test 4 -eq "$(wc -l <"$work/softmax")"
+    ok 'with weights' sums "$work/softmax"
+else
+    skip 'negatives.py' 'no python3-numpy'
+fi
+
+done_testing
