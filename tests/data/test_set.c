@@ -127,7 +127,7 @@ data_that_changed(void)
 static void
 many_shards(void)
 {
-    static char path[SHARDS][16];
+    static char path[SHARDS][32];
     const char *places[SHARDS + 1] = {NULL};
     struct data_set *set;
     int right = 0;

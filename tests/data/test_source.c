@@ -158,10 +158,10 @@ classes_can_be_named(void)
                                   .classes = "names"};
     struct data_picture picture;
     struct data_source *source;
-    char text[256] = "";
+    char text[400] = "";
 
     for (int i = 0; i < 20; i++)
-        snprintf(text + strlen(text), 12, "name %d\r\n", i);
+        snprintf(text + strlen(text), 20, "name %d\r\n", i);
     put_text("names", text);
     source = data_source_open(&how, &err);
     T(source && data_source_next(source, &picture, &err) == 1 &&
