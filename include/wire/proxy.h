@@ -1,0 +1,36 @@
+#ifndef WIRE_PROXY_H
+#define WIRE_PROXY_H
+
+#include "wire/sock.h"
+
+/*
+ * Somebody in the middle of an edge who listens and passes everything on:
+ * those who connect meet a binder, and for each of them the real binder meets
+ * a connection of its own.  Neither can tell the difference, so greetings,
+ * credit, reissue and restarts work through it.
+ */
+struct wire_proxy;
+
+/*
+ * wire_proxy_open() binds at `here` and connects to `there`.
+ *   role   of the real binder, where there are keys
+ */
+struct wire_proxy *wire_proxy_open(struct wire *wire, const char *here,
+                                   const char *there, const char *role,
+                                   const struct wire_limits *limits,
+                                   struct err *err);
+void wire_proxy_close(struct wire_proxy *proxy);
+
+const char *wire_proxy_endpoint(const struct wire_proxy *proxy);
+
+/*
+ * wire_proxy_next() passes one message on: 1 with that message, which the
+ * caller frees, 0 when there is none now, -1 with a sentence about one that
+ * could not be passed on (nobody there, no message of ours).
+ *   from   0: the real binder said it; else the number of a connecting peer,
+ *          in the order of their first words
+ */
+int wire_proxy_next(struct wire_proxy *proxy, uint32_t *from,
+                    struct wire_msg **msg, struct err *err);
+
+#endif

@@ -1,0 +1,152 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/clock.h"
+#include "util/mem.h"
+#include "wire/proxy.h"
+
+/* A peer that said nothing for so many seconds gives up its connection. */
+static const double idle_most = 60;
+
+struct pair {
+    uint32_t number;
+    struct wire_id id;      /* of who connected */
+    struct wire_sock *sock; /* to the real binder, in its place */
+    double heard;
+};
+
+struct wire_proxy {
+    struct wire *wire;
+    struct wire_sock *sock;
+    char *there, *role;
+    struct wire_limits limits;
+    size_t n, room;
+    struct pair *pair; /* [n] */
+    uint32_t last;
+};
+
+struct wire_proxy *
+wire_proxy_open(struct wire *wire, const char *here, const char *there,
+                const char *role, const struct wire_limits *limits,
+                struct err *err)
+{
+    struct wire_proxy *proxy = mem_array(1, sizeof *proxy);
+
+    proxy->wire = wire;
+    proxy->there = mem_text(there);
+    proxy->role = mem_text(role ? role : "");
+    proxy->limits = *limits;
+    proxy->sock = wire_sock_bind(wire, WIRE_ROUTER, here, limits, err);
+    if (proxy->sock)
+        return proxy;
+    wire_proxy_close(proxy);
+    return NULL;
+}
+
+void
+wire_proxy_close(struct wire_proxy *proxy)
+{
+    if (!proxy)
+        return;
+    for (size_t i = 0; i < proxy->n; i++)
+        wire_sock_close(proxy->pair[i].sock);
+    wire_sock_close(proxy->sock);
+    free(proxy->pair);
+    free(proxy->there);
+    free(proxy->role);
+    free(proxy);
+}
+
+const char *
+wire_proxy_endpoint(const struct wire_proxy *proxy)
+{
+    return wire_sock_endpoint(proxy->sock);
+}
+
+/* Give up the connection in place of pair i. */
+static void
+part_with(struct wire_proxy *proxy, size_t i)
+{
+    wire_sock_close(proxy->pair[i].sock);
+    proxy->pair[i] = proxy->pair[--proxy->n];
+}
+
+static struct pair *
+pair_of(struct wire_proxy *proxy, const struct wire_id *id, struct err *err)
+{
+    struct wire_sock *sock;
+
+    for (size_t i = 0; i < proxy->n; i++)
+        if (proxy->pair[i].id.len == id->len &&
+            !memcmp(proxy->pair[i].id.byte, id->byte, id->len))
+            return &proxy->pair[i];
+    sock = wire_sock_connect(proxy->wire, WIRE_DEALER, proxy->there,
+                             proxy->role, &proxy->limits, err);
+    if (!sock)
+        return NULL;
+    mem_grow(&proxy->pair, &proxy->room, proxy->n + 1, sizeof *proxy->pair);
+    proxy->pair[proxy->n] =
+        (struct pair){.number = ++proxy->last, .id = *id, .sock = sock};
+    return &proxy->pair[proxy->n++];
+}
+
+/* From who connected to the real binder. */
+static int
+pass_up(struct wire_proxy *proxy, uint32_t *from, struct wire_msg **msg,
+        struct err *err)
+{
+    struct wire_id id;
+    struct pair *pair;
+    int rc = wire_sock_recv(proxy->sock, &id, msg, err);
+
+    if (rc <= 0)
+        return rc;
+    pair = pair_of(proxy, &id, err);
+    if (!pair) {
+        wire_msg_free(*msg);
+        return -1;
+    }
+    pair->heard = clock_now();
+    *from = pair->number;
+    // its first word waits for the connection; what comes later need not,
+    // as greetings are repeated
+    if (wire_sock_send(pair->sock, NULL, *msg) != 1)
+        wire_sock_soon(pair->sock, *msg);
+    return 1;
+}
+
+/* From the real binder to whom it is meant for. */
+static int
+pass_down(struct wire_proxy *proxy, size_t i, struct wire_msg **msg,
+          struct err *err)
+{
+    int rc = wire_sock_recv(proxy->pair[i].sock, NULL, msg, err);
+
+    if (rc <= 0)
+        return rc;
+    if (wire_sock_send(proxy->sock, &proxy->pair[i].id, *msg) < 0)
+        part_with(proxy, i);
+    return 1;
+}
+
+int
+wire_proxy_next(struct wire_proxy *proxy, uint32_t *from, struct wire_msg **msg,
+                struct err *err)
+{
+    const double now = clock_now();
+    int rc = pass_up(proxy, from, msg, err);
+
+    if (rc)
+        return rc;
+    for (size_t i = proxy->n; i-- > 0;) {
+        if (now - proxy->pair[i].heard > idle_most) {
+            part_with(proxy, i);
+            continue;
+        }
+        *from = 0;
+        rc = pass_down(proxy, i, msg, err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}

@@ -1,0 +1,130 @@
+#include <string.h>
+
+#include "util/digest.h"
+#include "wire/pack.h"
+#include "wire/show.h"
+
+/* Text may be anything: what is no UTF-8 is shown as such. */
+static json_t *
+text(const char *bytes, size_t n)
+{
+    json_t *string = json_stringn(bytes, n);
+
+    return string ? string : json_string("(not UTF-8)");
+}
+
+static json_t *value(const msgpack_object *o);
+
+static json_t *
+map(const msgpack_object_map *from, const char *without)
+{
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < from->size; i++) {
+        const msgpack_object_str *key = &from->ptr[i].key.via.str;
+        json_t *name = text(key->ptr, key->size);
+
+        if (!without || strcmp(json_string_value(name), without))
+            json_object_set_new(object, json_string_value(name),
+                                value(&from->ptr[i].val));
+        json_decref(name);
+    }
+    return object;
+}
+
+/* As deep as a header may be: WIRE_DEPTH_MAX. */
+static json_t *
+value(const msgpack_object *o)
+{
+    json_t *array;
+
+    switch (o->type) {
+    case MSGPACK_OBJECT_BOOLEAN:
+        return json_boolean(o->via.boolean);
+    case MSGPACK_OBJECT_POSITIVE_INTEGER:
+        return o->via.u64 <= INT64_MAX ? json_integer((json_int_t)o->via.u64)
+                                       : json_real((double)o->via.u64);
+    case MSGPACK_OBJECT_NEGATIVE_INTEGER:
+        return json_integer(o->via.i64);
+    case MSGPACK_OBJECT_FLOAT32:
+    case MSGPACK_OBJECT_FLOAT64:
+        array = json_real(o->via.f64);
+        return array ? array : json_null(); // no number, in JSON
+    case MSGPACK_OBJECT_STR:
+        return text(o->via.str.ptr, o->via.str.size);
+    case MSGPACK_OBJECT_MAP:
+        return map(&o->via.map, NULL);
+    case MSGPACK_OBJECT_ARRAY:
+        array = json_array();
+        for (size_t i = 0; i < o->via.array.size; i++)
+            json_array_append_new(array, value(&o->via.array.ptr[i]));
+        return array;
+    default:
+        return json_null();
+    }
+}
+
+static json_t *
+number(const struct wire_tensor *t, size_t i)
+{
+    uint32_t bits;
+    float x;
+
+    switch (t->dtype) {
+    case WIRE_U1:
+        return json_integer(((const uint8_t *)t->data)[i]);
+    case WIRE_I4:
+        return json_integer(((const int32_t *)t->data)[i]);
+    case WIRE_I8:
+        return json_integer(((const int64_t *)t->data)[i]);
+    case WIRE_F4:
+        return json_real(((const float *)t->data)[i]);
+    case WIRE_F8:
+        return json_real(((const double *)t->data)[i]);
+    default: // bfloat16: the upper half of a float
+        bits = (uint32_t)((const uint16_t *)t->data)[i] << 16;
+        memcpy(&x, &bits, sizeof x);
+        return json_real(x);
+    }
+}
+
+static json_t *
+tensor(const struct wire_tensor *t, int full)
+{
+    json_t *object = json_object(), *shape = json_array(), *data;
+    const struct digest digest =
+        digest_bytes(t->data, t->count * wire_dtype_bytes(t->dtype));
+    char hex[DIGEST_HEX];
+
+    for (size_t i = 0; i < t->rank; i++)
+        json_array_append_new(shape, json_integer((json_int_t)t->shape[i]));
+    json_object_set_new(object, "name", text(t->name, strlen(t->name)));
+    json_object_set_new(object, "dtype",
+                        json_string(wire_dtype_name(t->dtype)));
+    json_object_set_new(object, "shape", shape);
+    if (!full) {
+        json_object_set_new(object, "digest",
+                            json_string(digest_hex(&digest, hex)));
+        return object;
+    }
+    data = json_array();
+    for (size_t i = 0; i < t->count; i++)
+        json_array_append_new(data, number(t, i));
+    json_object_set_new(object, "data", data);
+    return object;
+}
+
+json_t *
+wire_show(const struct wire_msg *msg, int full)
+{
+    json_t *object = json_object(), *tensors = json_array();
+
+    json_object_set_new(object, "kind",
+                        json_string(wire_kind_name(wire_msg_kind(msg))));
+    json_object_set_new(object, "header",
+                        map(&wire_msg_header(msg)->via.map, "tensors"));
+    for (size_t i = 0; i < wire_msg_tensors(msg); i++)
+        json_array_append_new(tensors, tensor(wire_msg_tensor(msg, i), full));
+    json_object_set_new(object, "tensors", tensors);
+    return object;
+}
