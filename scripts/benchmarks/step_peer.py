@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""step_peer.py ARCH train|features f32|bf16 THREADS STEPS LAYOUT: the median
+time of a step with PyTorch, in ms, and the peak memory, in MB.  The same work
+as tests/bench/bench_step.c; LAYOUT is plain or channels_last."""
+import resource
+import statistics
+import sys
+import time
+
+import torch
+from torch import nn
+from torchvision.models.resnet import BasicBlock, ResNet
+
+ROWS = 64
+arch, mode, precision, threads, steps, layout = sys.argv[1:]
+torch.set_num_threads(int(threads))
+torch.manual_seed(1)
+half = precision == 'bf16'
+
+if arch == 'resnet18':
+    width = 64
+    net = ResNet(BasicBlock, [2, 2, 2, 2])
+else:
+    width = 16
+    net = ResNet(BasicBlock, [3, 3, 3, 1])
+    net.inplanes = width
+    net.bn1 = nn.BatchNorm2d(width)
+    net.layer1 = net._make_layer(BasicBlock, width, 3)
+    net.layer2 = net._make_layer(BasicBlock, 2 * width, 3, 2)
+    net.layer3 = net._make_layer(BasicBlock, 4 * width, 3, 2)
+    net.layer4 = nn.Identity()
+net.conv1 = nn.Conv2d(3, width, 3, 1, 1, bias=False)
+net.maxpool = nn.Identity()
+features = 512 if arch == 'resnet18' else 64
+net.fc = nn.Sequential(nn.Linear(features, features), nn.ReLU(),
+                       nn.Linear(features, 128))
+if mode == 'features':
+    net.fc = nn.Identity()
+    net.eval()
+pixels = torch.randint(0, 256, (ROWS, 3, 32, 32), dtype=torch.uint8)
+if layout == 'channels_last':
+    net = net.to(memory_format=torch.channels_last)
+    pixels = pixels.to(memory_format=torch.channels_last)
+optim = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9,
+                        weight_decay=1e-4)
+partner = torch.arange(ROWS).roll(ROWS // 2)
+
+
+def encode():
+    """The net's output for the batch of bytes."""
+    x = (pixels / 255 - 0.5) / 0.25
+    with torch.autocast('cpu', dtype=torch.bfloat16, enabled=half):
+        return net(x)
+
+
+def train_step():
+    """Forward, SimCLR, backward, SGD."""
+    v = nn.functional.normalize(encode().float())
+    s = v @ v.T / 0.5
+    s.fill_diagonal_(-1e9)
+    optim.zero_grad()
+    nn.functional.cross_entropy(s, partner).backward()
+    optim.step()
+
+
+def features_step():
+    """Forward only."""
+    with torch.no_grad():
+        encode()
+
+
+step = train_step if mode == 'train' else features_step
+times = []
+for _ in range(int(steps) + 1):
+    start = time.perf_counter()
+    step()
+    times.append((time.perf_counter() - start) * 1e3)
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(f'{statistics.median(times[1:]):.2f} {peak:.0f}')

@@ -1,0 +1,135 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "loss/objective.h"
+#include "nn/net.h"
+#include "nn/optim.h"
+#include "num/threads.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+/*
+ * bench_step ARCH train|features f32|bf16 THREADS STEPS: the median time of a
+ * step, in ms, and the peak memory, in MB.  Training is 32 pairs of 32x32
+ * images through the encoder (small stem), a head of two layers to 128,
+ * SimCLR, and SGD with momentum; features are 64 images in evaluation mode.
+ * The first step is not counted.  scripts/benchmarks/step_peer.py is the same
+ * in PyTorch.
+ */
+enum { PAIRS = 32, ROWS = 2 * PAIRS, SIDE = 32, DIM = 128 };
+
+struct bench {
+    struct nn_net *net;
+    struct nn_optim *optim;
+    const struct loss_objective *simclr;
+    uint8_t *images;
+    float *h, *z, *dz, *work;
+};
+
+static void
+train_step(struct bench *b)
+{
+    struct loss_batch batch = {.b = PAIRS, .d = DIM};
+    struct loss_param param = {.tau = 0.5};
+    struct loss_report report;
+
+    nn_net_forward(b->net, ROWS, b->images, NULL, b->z);
+    loss_objective_run(b->simclr, &param, &batch, b->z, NULL, b->dz, b->work,
+                       &report);
+    nn_net_backward(b->net, b->dz, 0);
+    nn_optim_step(b->optim, 0.01, nn_net_params(b->net, NULL),
+                  nn_net_grads(b->net));
+}
+
+static int
+setup(struct bench *b, const char *arch, int train, int bf16, struct err *err)
+{
+    const int large = !strcmp(arch, "resnet18");
+    struct nn_spec spec = {.arch = arch,
+                           .stem = "small",
+                           .norm = "batch",
+                           .head = large ? "512-128" : "64-128",
+                           .height = SIDE,
+                           .image_width = SIDE,
+                           .channels = 3,
+                           .mean = {.5f, .5f, .5f},
+                           .deviation = {.25f, .25f, .25f},
+                           .bf16 = bf16};
+    struct nn_optim_spec sgd = {"sgd", 0.9, 0, 1e-4};
+    struct loss_batch batch = {.b = PAIRS, .d = DIM};
+    const struct nn_tensor *tensors;
+    size_t n, count, pixels = ROWS * SIDE * SIDE * 3;
+    struct rng rng;
+
+    b->net = nn_net_new(&spec, ROWS, train, err);
+    if (!b->net)
+        return -1;
+    nn_net_init(b->net, 1);
+    tensors = nn_net_tensors(b->net, &n);
+    nn_net_params(b->net, &count);
+    if (train)
+        b->optim = nn_optim_new(&sgd, tensors, n, count, err);
+    b->simclr = loss_objective_find("simclr", err);
+    b->images = mem_array(pixels, 1);
+    rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
+    for (size_t i = 0; i < pixels; i++)
+        b->images[i] = (uint8_t)rng_u32(&rng);
+    b->h = mem_array(ROWS * nn_net_features(b->net), sizeof *b->h);
+    b->z = mem_array(ROWS * DIM, sizeof *b->z);
+    b->dz = mem_array(ROWS * DIM, sizeof *b->dz);
+    b->work = mem_array(loss_objective_size(&batch), sizeof *b->work);
+    return b->simclr ? 0 : -1;
+}
+
+static int
+ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+int
+main(int argc, char **argv)
+{
+    struct bench b = {0};
+    struct rusage usage;
+    struct err err;
+    int train, steps;
+    double *ms;
+
+    if (argc != 6)
+        return 2;
+    train = !strcmp(argv[2], "train");
+    num_threads(atoi(argv[4]));
+    steps = atoi(argv[5]);
+    if (setup(&b, argv[1], train, !strcmp(argv[3], "bf16"), &err)) {
+        fprintf(stderr, "bench_step: %s\n", err.msg);
+        return 1;
+    }
+    ms = mem_array((size_t)steps + 1, sizeof *ms);
+    for (int i = 0; i <= steps; i++) {
+        double start = clock_now();
+
+        if (train)
+            train_step(&b);
+        else
+            nn_net_infer(b.net, ROWS, b.images, b.h, NULL);
+        ms[i] = (clock_now() - start) * 1e3;
+    }
+    qsort(ms + 1, (size_t)steps, sizeof *ms, ascending);
+    getrusage(RUSAGE_SELF, &usage);
+    printf("%.2f %.0f\n", ms[1 + steps / 2], (double)usage.ru_maxrss / 1024);
+    nn_optim_free(b.optim);
+    nn_net_free(b.net);
+    free(ms);
+    free(b.images);
+    free(b.h);
+    free(b.z);
+    free(b.dz);
+    free(b.work);
+    return 0;
+}
