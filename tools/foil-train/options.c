@@ -17,6 +17,7 @@ static struct train_options o = {
     .lars = "a",
     .schedule = "cosine",
     .tau = 0.5,
+    .seed = 1,
     .lr = 0.1,
     .momentum = 0.9,
     .weight_decay = 1e-4,
