@@ -1,0 +1,125 @@
+"""augment_ends.py DIR PEERS SIZE STEPS BATCH [EXTRA]: the two neighbours of
+foil-augment, for its test.
+
+Binds DIR/plan as a selector of two epochs over SIZE samples and DIR/batch as
+a trainer, hands out every item, again when its augmenter falls silent, ends
+the run when all batches are there and PEERS augmenters have been, and prints a line for each: place, ids,
+digest of the pixels, substitutes, extra ids. DIR/came counts the batches as
+they come; rejected samples go to stderr.
+"""
+import hashlib
+import sys
+import time
+
+import msgpack
+import zmq
+
+folder, (peers, size, steps, b) = sys.argv[1], map(int, sys.argv[2:6])
+extra = int(sys.argv[6]) if len(sys.argv) > 6 else 0
+EPOCHS, CREDIT, SILENCE = 2, 2, 3
+session = time.time_ns()
+keys = [(e, s) for e in range(EPOCHS) for s in range(steps)]
+came, holder, credit, heard, known = {}, {}, {}, {}, set()
+
+
+def ids_of(epoch, step, n, stride):
+    first = epoch * 7 + step * n
+    return [(first + i * stride) % size for i in range(n)]
+
+
+def i8(ids):
+    return b"".join(i.to_bytes(8, "little") for i in ids)
+
+
+def send(sock, peer, kind, head, *tensors):
+    sock.send_multipart([peer, b"foil1." + kind, msgpack.packb(head),
+                         *tensors])
+
+
+def place():
+    e, s = next((k for k in keys if k not in came), (EPOCHS, 0))
+    return {"session": session, "epoch": e, "step": s}
+
+
+def item(peer, e, s):
+    tensors = [["ids", "i8", [b]]] + ([["extra", "i8", [extra]]] if extra
+                                      else [])
+    head = dict(session=session, epoch=e, step=s, run="", size=size,
+                steps=steps, epochs=EPOCHS, tensors=tensors)
+    data = [i8(ids_of(e, s, b, 1))]
+    if extra:
+        data.append(i8(ids_of(e, s, extra, 3)))
+    send(plan, peer, b"item", head, *data)
+
+
+def hear(sock, stage):
+    """One message; a stranger greets first. Returns peer, kind, head, data."""
+    peer, kind, head, *data = sock.recv_multipart()
+    kind, head = kind.decode()[6:], msgpack.unpackb(head)
+    heard[peer] = time.monotonic()
+    if kind == "hello":
+        send(sock, peer, b"hello", dict(head, stage=stage, peer=""))
+        known.add((stage, peer))
+        if stage == "train":
+            send(sock, peer, b"next", dict(place(), credit=CREDIT))
+    elif (stage, peer) not in known:
+        send(sock, peer, b"error", {"reason": "who are you", "again": True})
+    else:
+        return peer, kind, head, data
+    return peer, "", {}, []
+
+
+def take_batch(peer, head, data):
+    key = head["epoch"], head["step"]
+    names = [t[0] for t in head["tensors"]]
+    part = dict(zip(names, data))
+    line = (key, memoryview(part["ids"]).cast("q").tolist(),
+            hashlib.sha256(part["views"] + part.get("extra", b"")).hexdigest(),
+            head.get("substituted", []),
+            memoryview(part.get("extra_ids", b"")).cast("q").tolist())
+    assert came.setdefault(key, line) == line, "a repeat differs"
+    with open(folder + "/came", "w") as file:
+        print(len(came), file=file)
+    for known_peer in [p for stage, p in known if stage == "train"]:
+        send(batch, known_peer, b"done", place())
+    send(batch, peer, b"next", dict(place(), credit=1))
+
+
+plan, batch = (zmq.Context.instance().socket(zmq.ROUTER) for _ in "12")
+plan.bind(f"ipc://{folder}/plan")
+batch.bind(f"ipc://{folder}/batch")
+poller = zmq.Poller()
+poller.register(plan, zmq.POLLIN)
+poller.register(batch, zmq.POLLIN)
+while len(came) < len(keys) or len(known) < 2 * peers:
+    ready = dict(poller.poll(200))
+    if plan in ready:
+        peer, kind, head, data = hear(plan, "select")
+        if kind == "next":
+            credit[peer] = credit.get(peer, 0) + head["credit"]
+        elif kind == "reject":
+            ids = memoryview(data[0]).cast("q").tolist()
+            print("rejected", *ids, head["reason"], file=sys.stderr)
+    if batch in ready:
+        peer, kind, head, data = hear(batch, "train")
+        if kind == "batch":
+            take_batch(peer, head, data)
+    now = time.monotonic()
+    for peer in credit:
+        if now - heard[peer] > SILENCE:
+            credit[peer] = 0
+    for peer, n in credit.items():
+        free = [k for k in keys if k not in came and
+                (k not in holder or now - heard[holder[k]] > SILENCE)]
+        for key in free[:n]:
+            item(peer, *key)
+            holder[key] = peer
+            credit[peer] -= 1
+for stage, peer in known:
+    if stage == "train":
+        send(batch, peer, b"end", place())
+plan.close(linger=2000)
+batch.close(linger=2000)
+zmq.Context.instance().term()
+for key in keys:
+    print(*came[key])

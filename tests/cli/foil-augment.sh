@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# foil-augment as its users and its neighbours meet it.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+
+here=${0%/*}
+augment=$BIN/foil-augment
+python=/usr/bin/python3
+data=$work/data.tar
+
+"$BIN/foil-data" generate -o "$data" 60 2>/dev/null
+"$BIN/foil-data" index "$data" 2>/dev/null
+
+# ends NAME PEERS SIZE STEPS BATCH [EXTRA]: selector and trainer, in the background
+ends() {
+    mkdir -m 700 "$work/$1"
+    "$python" "$here/augment_ends.py" "$work/$1" "${@:2}" \
+        >"$work/$1/batches" 2>"$work/$1/log" &
+    ends=$!
+}
+
+# run NAME AUGMENTERS OPTIONS... : all of them end well, in order
+run() {
+    local name=$1 n=$2 pids=()
+    shift 2
+    ends "$name" "$n" 60 8 6 3
+    for ((i = 0; i < n; i++)); do
+        "$augment" -r "$work/$name" "$@" 2>"$work/$name/augment.$i" &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do
+        wait "$pid" || { cat "$work/$name"/{log,augment.*}; return 1; }
+    done
+    wait "$ends"
+}
+
+# killed NAME: one of two augmenters is killed in the middle
+killed() {
+    ends "$1" 2 60 40 6
+    "$augment" -r "$work/$1" --size 96 "$data" 2>"$work/$1/victim" &
+    local victim=$!
+    waits_for "$work/$1/came"
+    kill -9 "$victim"
+    "$augment" -r "$work/$1" --size 96 "$data" 2>"$work/$1/other"
+    wait "$ends"
+}
+
+common foil-augment "$data"
+ok 'no data: 2' exits 2 "$augment"
+ok 'no endpoint: 2' refuses 2 'wants -r DIR' "$augment" "$data"
+ok 'keys without friends: 2' refuses 2 'go together' \
+    "$augment" -r "$work" --keys x "$data"
+ok 'no such recipe: 2' refuses 2 "want one of cifar" \
+    "$augment" --recipe none-such "$data"
+ok 'a recipe that contradicts itself: 2' refuses 2 'scale_min is 0.9' \
+    "$augment" --scale-min 0.9 --scale-max 0.5 "$data"
+ok 'an even kernel: 2' refuses 2 'not odd' "$augment" --taps 4 "$data"
+ok 'no such data: 1' refuses 1 'cannot open' "$augment" "$work/none.tar"
+
+ok '--sheet' "$augment" --sheet "$work/a.png" --rows 2 --columns 3 "$data"
+ok 'the same options draw the same sheet' bash -c \
+    "'$augment' --sheet '$work/b.png' --rows 2 --columns 3 '$data' &&
+     cmp '$work/a.png' '$work/b.png'"
+ok 'another seed draws another' bash -c \
+    "'$augment' -s 1 --sheet '$work/b.png' --rows 2 --columns 3 '$data' &&
+     ! cmp -s '$work/a.png' '$work/b.png'"
+ok 'a sheet that cannot be written: 1' refuses 1 'none/a.png' \
+    "$augment" --sheet "$work/none/a.png" "$data"
+
+ok 'waits for both, ends well when asked' bash -c \
+    "'$augment' -r '$work' '$data' & sleep 0.3; kill \$!; wait \$!"
+
+if "$python" -c 'import msgpack, zmq' 2>/dev/null; then
+    ok 'one augmenter brings everything' run one 1 "$data"
+    ok 'three augmenters do' run three 3 "$data"
+    ok 'and the same bytes' cmp "$work/one/batches" "$work/three/batches"
+    ok '16 batches' test "$(wc -l <"$work/one/batches")" -eq 16
+    ok 'memory under way is told' grep -q \
+        'up to 2 batches under way of 2 x 6 views of 32 x 32: 0.1 MiB' \
+        "$work/one/augment.0"
+    ok 'without the cache' run cold 1 --cache 0 "$data"
+    ok 'the same bytes again' cmp "$work/one/batches" "$work/cold/batches"
+    ok 'another seed' run seed 1 -s 1 "$data"
+    ok 'other bytes' bash -c "! cmp -s '$work/one/batches' '$work/seed/batches'"
+    ok 'one of two is killed: all batches come' killed killed
+    ok 'nothing is missing' test "$(wc -l <"$work/killed/batches")" -eq 80
+
+    # a sample whose bytes change behind the index's back, and its twin
+    cp "$data" "$work/bad.tar"
+    "$BIN/foil-data" index "$work/bad.tar" 2>/dev/null
+    at=$(grep -abo JFIF "$work/bad.tar" | sed -n 11p | cut -d: -f1)
+    printf XXXXXX | dd of="$work/bad.tar" bs=1 seek=$((at + 100)) \
+        conv=notrunc 2>/dev/null
+    ok 'a bad sample: the run goes on' run bad1 1 --max-bad 0.1 "$work/bad.tar"
+    ok 'with others, too' run bad2 2 --max-bad 0.1 "$work/bad.tar"
+    ok 'the same substitutes' cmp "$work/bad1/batches" "$work/bad2/batches"
+    ok 'which are named' grep -q "stands in for it" "$work/bad1/augment.0"
+    ok 'the selector is told' grep -q '^rejected 10 ' "$work/bad1/log"
+    ok 'the trainer is told' grep -q '\[\[10, [0-9]*\]' "$work/bad1/batches"
+    ends many 1 60 8 6
+    ok 'too many bad: 1' exits 1 "$augment" -r "$work/many" --max-bad 0 \
+        "$work/bad.tar"
+    ok 'which is said' grep -q '1 of 60 samples are bad' "$work/out"
+    kill "$ends" 2>/dev/null
+    ends few 1 60 8 6
+    ok '--max-items' exits 0 "$augment" -r "$work/few" --max-items 3 "$data"
+    kill "$ends" 2>/dev/null
+else
+    skip 'batches over sockets' 'no python3-zmq, python3-msgpack'
+fi
+done_testing
