@@ -25,18 +25,6 @@ wire_server_open(struct wire *wire, const struct wire_server_config *config,
     return NULL;
 }
 
-void
-wire_server_close(struct wire_server *server)
-{
-    if (!server)
-        return;
-    wire_sock_close(server->sock);
-    wire_msg_free(server->msg);
-    wire_kept_release(&server->kept);
-    wire_peers_release(&server->peers);
-    free(server);
-}
-
 /* Backwards: who is gone drops out of the table meanwhile. */
 static void
 tell_all(struct wire_server *server, struct wire_msg *msg)
@@ -44,6 +32,39 @@ tell_all(struct wire_server *server, struct wire_msg *msg)
     for (size_t i = server->peers.n; i-- > 0;)
         wire_binder_tell(server, &server->peers.peer[i], wire_msg_hold(msg));
     wire_msg_free(msg);
+}
+
+/*
+ * ZeroMQ throws away what a peer has not read when its connection ends: after
+ * the last word, wait until they have left, two seconds at most.
+ */
+static void
+see_off(struct wire_server *server)
+{
+    const double until = clock_now() + 2;
+    struct wire_news news;
+    struct err err;
+
+    while (server->over && server->peers.n && clock_now() < until) {
+        while (wire_server_next(server, &news, &err) > 0)
+            continue;
+        if (wire_wait(server->wire, -1, 0.02, &err) < 0)
+            return;
+        tell_all(server, wire_place_put(WIRE_END, &server->at));
+    }
+}
+
+void
+wire_server_close(struct wire_server *server)
+{
+    if (!server)
+        return;
+    see_off(server);
+    wire_sock_close(server->sock);
+    wire_msg_free(server->msg);
+    wire_kept_release(&server->kept);
+    wire_peers_release(&server->peers);
+    free(server);
 }
 
 int
@@ -206,6 +227,7 @@ wire_server_done(struct wire_server *server, const struct wire_place *at)
 void
 wire_server_over(struct wire_server *server)
 {
+    server->over = 1;
     tell_all(server, wire_place_put(WIRE_END, &server->at));
 }
 
