@@ -115,11 +115,15 @@ while len(came) < len(keys) or len(known) < 2 * peers:
             item(peer, *key)
             holder[key] = peer
             credit[peer] -= 1
+# What a peer has not read when the connection ends is lost: wait for them.
+batch.setsockopt(zmq.ROUTER_MANDATORY, 1)
+deadline = time.monotonic() + 5
 for stage, peer in known:
-    if stage == "train":
-        send(batch, peer, b"end", place())
-plan.close(linger=2000)
-batch.close(linger=2000)
-zmq.Context.instance().term()
+    while stage == "train" and time.monotonic() < deadline:
+        try:
+            send(batch, peer, b"end", place())
+        except zmq.ZMQError:
+            break
+        time.sleep(0.02)
 for key in keys:
     print(*came[key])
