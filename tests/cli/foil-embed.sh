@@ -23,11 +23,40 @@ ok 'are not the same' exits 1 cmp -s v0.npy v1.npy
 ok 'foil-eval finds their alignment' bash -c \
     "'$BIN/foil-eval' geometry v0.npy v1.npy | grep -q '\"alignment\":0.[0-9]'"
 
+# an encoder, by a run of two steps
+"$BIN/foil-augment" -r run --size 16 set.tar 2>augment &
+"$BIN/foil-select" -r run --batch 20 --epochs 1 set.tar 2>select &
+ok 'an encoder is trained' "$BIN/foil-train" -r run --arch mlp --hidden 12 \
+    --head 5 --threads 1 --deadline 60
+ok 'its features' "$embed" --threads 1 -o h.npy run set.tar
+ok '12 wide' grep -aq "'shape': (40, 12)" h.npy
+ok 'the encoder and its digest' grep -q \
+    '"arch":"mlp".*"checkpoint":"run/step-.*"manifest":"[0-9a-f]\{32\}"' h.json
+ok 'the same in other batches' "$embed" --threads 1 -b 9 -o h9.npy run set.tar
+ok 'to a millionth of the largest' /usr/bin/env python3 - <<'END'
+import array
+a, b = (array.array('f', open(x, 'rb').read()[128:]) for x in ('h.npy', 'h9.npy'))
+off = max(abs(x - y) for x, y in zip(a, b)) / max(map(abs, a))
+print(len(a), off)
+raise SystemExit(len(a) != 480 or off > 1e-6)
+END
+ok 'embeddings' "$embed" --layer z -o e.npy run/latest set.tar
+ok '5 wide' grep -aq "'shape': (40, 5)" e.npy
+ok 'untrained' "$embed" --threads 1 --untrained -o u.npy run set.tar
+ok 'is another' exits 1 cmp -s h.npy u.npy
+ok 'by each seed' "$embed" --threads 1 --untrained -s 1 -o u1.npy run set.tar
+ok 'yet another' exits 1 cmp -s u.npy u1.npy
+ok 'another image size: 1' refuses 1 'shape' \
+    "$embed" --size 24 -o z.npy run set.tar
+echo >>run/latest/model.safetensors
+ok 'a damaged checkpoint: 1' refuses 1 'model.safetensors' \
+    "$embed" -o z.npy run set.tar
+
 ok 'no file to write: 2' refuses 2 'wants a file' "$embed" --raw set.tar
 ok 'no checkpoint: 2' refuses 2 'wants CHECKPOINT' "$embed" -o z.npy set.tar
 ok 'a checkpoint of raw pixels: 2' refuses 2 'wants CHECKPOINT' \
     "$embed" --raw -o z.npy run set.tar
-ok 'no such checkpoint: 1' refuses 1 "run" "$embed" -o z.npy run set.tar
+ok 'no such checkpoint: 1' refuses 1 nowhere "$embed" -o z.npy nowhere set.tar
 ok 'no such data: 1' refuses 1 "no.tar" "$embed" --raw -o z.npy no.tar
 ok 'no such recipe: 1' refuses 1 'cifar' \
     "$embed" --raw --recipe soup -o z.npy set.tar
