@@ -167,6 +167,21 @@ plain_is_resize_and_crop(void)
 }
 
 static void
+given_fields_replace(void)
+{
+    struct data_recipe r = recipe("emc2"), was = r;
+    struct data_recipe given = DATA_RECIPE_UNCHANGED;
+
+    data_recipe_change(&r, &given);
+    T(!memcmp(&r, &was, sizeof r), "nothing given: nothing changed");
+    given.hue = 0;
+    given.taps = 9;
+    data_recipe_change(&r, &given);
+    T(r.hue == 0 && r.taps == 9 && r.blur == was.blur && r.size == was.size,
+      "what is given, and that alone");
+}
+
+static void
 wrong_recipes_are_refused(void)
 {
     struct data_recipe r = recipe("emc2"), bad = r;
@@ -195,6 +210,7 @@ main(void)
     a_step_of_strength_0_is_left_out();
     bytes_depend_on_the_four_numbers_alone();
     plain_is_resize_and_crop();
+    given_fields_replace();
     wrong_recipes_are_refused();
     data_scratch_free(scratch);
     return t_done();

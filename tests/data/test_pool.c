@@ -1,0 +1,217 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "child.h"
+#include "data/gather.h"
+#include "data/index.h"
+#include "data/sheet.h"
+#include "t.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+/* N pictures of SIDE x SIDE in a folder, each of one colour; some are bad. */
+enum { N = 12, SIDE = 8 };
+
+static const int bad[] = {3, 4, 9};
+
+static int
+is_bad(size_t id)
+{
+    return id == 3 || id == 4 || id == 9;
+}
+
+static struct data_set *
+make_set(void)
+{
+    struct data_index *index =
+        data_index_new(&(struct data_index_how){.max_pixels = 1000});
+    struct data_set *set = NULL;
+    struct err err;
+    int rc = file_mkdir("set", 0700, &err);
+
+    for (int i = 0; i < N && !rc; i++) {
+        struct data_bytes bytes = {0};
+        uint8_t pixel[SIDE * SIDE * 3];
+        char name[32];
+
+        memset(pixel, 20 * i, sizeof pixel);
+        snprintf(name, sizeof name, "set/%02d.jpg", i);
+        rc = data_jpeg_encode(pixel, SIDE, SIDE, 3, 95, &bytes, &err) ||
+             file_write(name, bytes.data, bytes.len, &err);
+        data_bytes_release(&bytes);
+    }
+    rc = rc || data_index_add(index, "set", &err);
+    while (!rc && data_index_next(index, &err) > 0)
+        continue;
+    rc = rc || data_index_write(index, "set.foil", &err);
+    // what changes afterwards is bad
+    for (size_t i = 0; i < sizeof bad / sizeof *bad && !rc; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "set/%02d.jpg", bad[i]);
+        rc = file_write(name, "no picture", 10, &err);
+    }
+    if (!rc)
+        set = data_open("set", &err);
+    T(set && data_size(set) == N, "a data set to test with");
+    data_index_free(index);
+    return set;
+}
+
+static struct data_pool *
+pool_of(struct data_set *set, size_t keep)
+{
+    return data_pool_new(set, &(struct data_pool_how){DATA_REFUSE, 1000, keep});
+}
+
+static void
+gives_the_same_kept_or_not(struct data_set *set)
+{
+    struct data_pool *none = pool_of(set, 0), *some = pool_of(set, 600);
+    int wrong = 0;
+    struct err err;
+
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; i < N; i++) {
+            const struct data_image *a = data_pool_get(none, i, &err);
+            const struct data_image *b = data_pool_get(some, i, &err);
+
+            wrong += (a == NULL) != is_bad(i) || (b == NULL) != is_bad(i);
+            if (a && b)
+                wrong += a->width != SIDE || b->height != SIDE ||
+                         a->pixel[0] != 20 * i || b->pixel[0] != 20 * i;
+        }
+    T(!wrong, "the same pixels, with and without room to keep them");
+    T(data_pool_bad(some) == 3, "each bad one is counted once");
+    T(!data_pool_get(none, 3, &err) && strstr(err.msg, "03.jpg"), "%s",
+      err.msg);
+    data_pool_free(none);
+    data_pool_free(some);
+}
+
+static void
+stand_ins_are_good_and_new(struct data_set *set)
+{
+    const int64_t taken[] = {0, 1, 2, 3, 5};
+    struct data_pool *pool = pool_of(set, 0), *other = pool_of(set, 10000);
+    int wrong = 0, moved = 0;
+    struct err err;
+
+    for (uint64_t epoch = 0; epoch < 20; epoch++) {
+        int64_t a = data_pool_stand_in(pool, 1, 3, epoch, 5, taken, &err);
+        int64_t b = data_pool_stand_in(other, 1, 3, epoch, 5, taken, &err);
+        int64_t c = data_pool_stand_in(other, 1, 4, epoch, 5, taken, &err);
+
+        wrong += a != b || a < 6 || is_bad((size_t)a) || is_bad((size_t)c);
+        moved += a != c;
+    }
+    T(!wrong, "good, not in the batch, the same for everyone");
+    T(moved > 3, "but not the same for every sample");
+    data_pool_free(pool);
+    data_pool_free(other);
+}
+
+static void
+nobody_is_left(struct data_set *set)
+{
+    const int64_t all[] = {0, 1, 2, 5, 6, 7, 8, 10, 11, 3};
+    struct data_pool *pool = pool_of(set, 0);
+    struct err err;
+
+    T(data_pool_stand_in(pool, 1, 3, 0, 10, all, &err) == -1 &&
+          strstr(err.msg, "no sample is left"),
+      "%s", err.msg);
+    data_pool_free(pool);
+}
+
+/* The whole batch, with and without what was made before. */
+static void
+gathers_a_batch(struct data_set *set)
+{
+    const int64_t ids[] = {5, 3, 0}, extra[] = {9, 5};
+    struct data_pool *pool = pool_of(set, 0);
+    struct data_gather g = {0};
+    struct data_recipe recipe;
+    int64_t first[5];
+    uint8_t *pixel = NULL;
+    int rc = 1, same = 1;
+    struct err why;
+
+    data_recipe_find("cifar", &recipe, &why);
+    recipe.size = 4;
+    for (int round = 0; round < 2; round++) {
+        data_gather_begin(&g, 3, ids, 2, extra, 2, 4);
+        while ((rc = data_gather_next(&g, pool, &recipe, 1, 0, &why)) > 0)
+            continue;
+        if (!round) {
+            pixel = mem_array(8, 48);
+            memcpy(pixel, g.pixel, 8 * 48);
+            memcpy(first, g.ids, sizeof first);
+        }
+        same &= !rc && !memcmp(pixel, g.pixel, 8 * 48) &&
+                !memcmp(first, g.ids, sizeof first);
+    }
+    T(same, "again: the same bytes");
+    T(g.n_swap == 2 && g.swap[0][0] == 3 && g.swap[1][0] == 9, "two swaps");
+    T(g.ids[0] == 5 && g.ids[1] == g.swap[0][1] && g.ids[2] == 0 &&
+          g.ids[3] == g.swap[1][1] && g.ids[4] == 5,
+      "ids say who is in the batch");
+    T(g.ids[1] != g.ids[3] && !is_bad((size_t)g.ids[1]), "nobody twice");
+    data_view(&recipe, data_pool_get(pool, 0, &why), 1, 0, 0, 1, &g.scratch,
+              pixel);
+    T(!memcmp(pixel, g.pixel + (1 * 3 + 2) * 48, 48), "[v,b]: view 1 of id 0");
+    data_view(&recipe, data_pool_get(pool, 5, &why), 1, 5, 0, 2, &g.scratch,
+              pixel);
+    T(!memcmp(pixel, g.pixel + (2 * 3 + 1) * 48, 48), "then extra: its view 2");
+    free(pixel);
+    data_gather_release(&g);
+    data_pool_free(pool);
+}
+
+static void
+draws_a_sheet(struct data_set *set)
+{
+    const struct data_sheet sheet = {2, 2, 1, 0};
+    struct data_pool *pool = pool_of(set, 0);
+    struct data_recipe none;
+    size_t width, height, x, y;
+    uint8_t *pixel;
+    struct err err;
+
+    data_recipe_find("none", &none, &err);
+    none.size = SIDE;
+    data_sheet_size(&sheet, &none, &width, &height);
+    pixel = mem_array(width * height, 3);
+    data_sheet_draw(&sheet, &none, N, pool, pixel);
+    T(pixel[0] == 255, "white rim");
+    // samples 0, 3, 6, 9 of twelve; 3 and 9 are bad
+    x = width / 4, y = height / 4;
+    T(pixel[3 * (y * width + x / 2)] == 0, "sample 0 is black");
+    T(pixel[3 * (y * width + 3 * x)] == 255, "sample 3 is bad: white");
+    T(pixel[3 * (3 * y * width + x / 2)] == 120, "sample 6 below");
+    T(pixel[3 * (3 * y * width + x / 2 * 3)] == 120, "its view beside it");
+    free(pixel);
+    data_pool_free(pool);
+}
+
+int
+main(void)
+{
+    struct data_set *set;
+    char scratch[256];
+    struct err err;
+
+    child_scratch(scratch);
+    set = make_set();
+    if (set) {
+        gives_the_same_kept_or_not(set);
+        stand_ins_are_good_and_new(set);
+        nobody_is_left(set);
+        gathers_a_batch(set);
+        draws_a_sheet(set);
+    }
+    data_close(set);
+    file_remove(scratch, &err);
+    return t_done();
+}
