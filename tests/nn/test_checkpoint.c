@@ -248,7 +248,8 @@ save_for_ever(const char *run)
 static void
 kills_leave_whole_ones(void)
 {
-    char *run = new_run("kill");
+    char *run = new_run("kill"), *latest = mem_format("%s/latest", run);
+    const struct timespec tick = {0, 1000000};
     struct rng rng;
     struct err err;
     int whole = 0, kept = 0;
@@ -262,6 +263,8 @@ kills_leave_whole_ones(void)
 
         if (!child)
             save_for_ever(run);
+        for (int ms = 0; ms < 20000 && !file_exists(latest); ms++)
+            nanosleep(&tick, NULL); // the first one, on a busy machine
         nanosleep(&pause, NULL);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
@@ -279,6 +282,7 @@ kills_leave_whole_ones(void)
     }
     T(kept > 0 && whole == kept, "killed 25 times, %d of %d are whole", whole,
       kept);
+    free(latest);
     free(run);
 }
 
