@@ -24,7 +24,7 @@
 enum { ROWS_MAX = 16384 };
 
 static const char *run_dir, *endpoint, *key_file, *allow_dir;
-static long seed = 1, burn_in = -1;
+static long seed, burn_in = -1;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &run_dir, 0, 0, "DIR",

@@ -27,7 +27,7 @@ enum { LISTED = 20 }; /* rejected samples that are named on stderr */
 
 static const char *run_dir, *endpoint, *key_file, *allow_dir, *quarantine;
 static const char *strategy_name = "shuffle", *remainder_name = "keep";
-static long batch = 128, epochs = 100, seed = 1;
+static long batch = 128, epochs = 100, seed;
 static double patience = 10;
 
 static const struct opt opts[] = {

@@ -1,10 +1,23 @@
 #include "select/layout.h"
 
+/* As equal as can be: no batch above B, unless one of a single sample is the
+ * other choice. */
+static struct select_layout
+equal(size_t size, size_t batch)
+{
+    size_t steps = size / batch + (size % batch != 0);
+
+    if (steps > size / 2)
+        steps = size / 2;
+    return (struct select_layout){size, steps, size / steps, size % steps};
+}
+
 int
 select_layout_make(size_t size, size_t batch, enum select_remainder remainder,
                    struct select_layout *layout, struct err *err)
 {
-    size_t whole = size / batch, left = size % batch;
+    size_t whole = size / batch;
+    int left = size % batch != 0;
 
     REQUIRE(batch >= 2);
     if (size < 2)
@@ -15,30 +28,32 @@ select_layout_make(size_t size, size_t batch, enum select_remainder remainder,
                        "smaller batch, or keep the remainder",
                        size, batch);
 
-    *layout = (struct select_layout){size, whole, batch, batch};
-    if (!whole) {
-        layout->steps = 1;
-        layout->last = size;
-    } else if (left && remainder == SELECT_WRAP) {
-        layout->steps++;
-    } else if (left == 1 && remainder == SELECT_KEEP) {
-        layout->last++;
-    } else if (left && remainder == SELECT_KEEP) {
-        layout->steps++;
-        layout->last = left;
-    }
+    if (remainder == SELECT_KEEP)
+        *layout = equal(size, batch);
+    else if (remainder == SELECT_WRAP && left)
+        *layout = (struct select_layout){size, whole + 1, batch, 0};
+    else
+        *layout = (struct select_layout){size, whole, batch, 0};
     return 0;
 }
 
 size_t
 select_layout_total(const struct select_layout *layout)
 {
-    return (layout->steps - 1) * layout->batch + layout->last;
+    return layout->steps * layout->batch + layout->larger;
+}
+
+size_t
+select_layout_start(const struct select_layout *layout, size_t step)
+{
+    size_t before = step < layout->larger ? step : layout->larger;
+
+    return step * layout->batch + before;
 }
 
 size_t
 select_layout_count(const struct select_layout *layout, size_t step)
 {
     REQUIRE(step < layout->steps);
-    return step + 1 < layout->steps ? layout->batch : layout->last;
+    return layout->batch + (step < layout->larger);
 }

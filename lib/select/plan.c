@@ -53,5 +53,5 @@ select_plan_batch(struct select_plan *plan, uint64_t epoch, uint64_t step,
         plan->kept[slot].epoch = epoch;
         plan->kept[slot].filled = 1;
     }
-    return ids + step * plan->task.layout.batch;
+    return ids + select_layout_start(&plan->task.layout, step);
 }

@@ -31,7 +31,7 @@ select_replace(const struct select_task *task, int64_t *ids)
 
         rng_init(&rng, task->seed, RNG_PLAN, task->epoch, step, 0);
         draw(&rng, layout->size, select_layout_count(layout, step), taken,
-             ids + step * layout->batch);
+             ids + select_layout_start(layout, step));
     }
     free(taken);
 }

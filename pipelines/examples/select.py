@@ -35,8 +35,7 @@ def order(epoch):
 
 def give(peer, item):
     epoch, step = divmod(item, steps)
-    until = (step + 1) * batch if step + 1 < steps else None
-    ids = order(epoch)[step * batch:until]
+    ids = order(epoch)[step::steps]
     send(peer, b"item", {
         "run": "", "session": session, "epoch": epoch, "step": step,
         "steps": steps, "epochs": epochs, "size": dataset["size"],
@@ -52,7 +51,7 @@ while done < epochs * steps:
         head, seen[peer] = msgpack.unpackb(head), now
         if kind == b"foil1.hello":
             dataset, credit[peer] = dataset or head["dataset"], 0
-            steps = max(1, (dataset["size"] + batch - 2) // batch)
+            steps = min(-(-dataset["size"] // batch), dataset["size"] // 2)
             send(peer, b"hello", dict(head, stage="select", dataset=dataset))
         elif peer not in credit:
             send(peer, b"error", {"reason": "who are you?", "again": True})

@@ -58,11 +58,11 @@ select_ -b 4 -e 3
 asks >"$work/whole"
 ok 'it ends when all is trained: 0' wait "$selector"
 ok 'every sample once in each epoch' once "$work/whole"
-ok 'three steps an epoch, in order' test 012012012 = \
+ok 'four steps an epoch, in order' test 012301230123 = \
     "$(jq -j .step "$work/whole")"
 
 select_ -b 4 -e 3
-asks limit=4 >"$work/dead"
+asks limit=5 >"$work/dead"
 asks epoch=1 >"$work/heir"
 ok 'an augmenter that dies: the run goes on' wait "$selector"
 ok 'its items are handed out again' grep -q 'items go to the next' \
@@ -87,7 +87,7 @@ ok 'with the plan it had' diff <(plan "$work/whole") <(plan "$work/across")
 select_ -b 4 -e 3
 asks epoch=1 step=1 >"$work/late"
 ok 'from the middle' wait "$selector"
-ok 'what is left of the plan' diff <(tail -n 5 "$work/whole") "$work/late"
+ok 'what is left of the plan' diff <(tail -n 7 "$work/whole") "$work/late"
 select_ -b 4 -e 3
 asks limit=5 >"$work/old"
 asks session=2 >"$work/new"

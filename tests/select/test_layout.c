@@ -3,34 +3,36 @@
 #include "select/layout.h"
 #include "t.h"
 
-/* The layout of N samples in batches of B, as "steps x batch, last". */
+/* Whether N samples in batches of B become so many batches of `batch`, the
+ * first ones larger by one. */
 static int
 is(size_t size, size_t batch, enum select_remainder remainder, size_t steps,
-   size_t each, size_t last)
+   size_t each, size_t larger)
 {
     struct select_layout layout;
     struct err err;
 
     return !select_layout_make(size, batch, remainder, &layout, &err) &&
            layout.size == size && layout.steps == steps &&
-           layout.batch == each && layout.last == last;
+           layout.batch == each && layout.larger == larger;
 }
 
 static void
 remainders_by_hand(void)
 {
-    T(is(12, 4, SELECT_KEEP, 3, 4, 4) && is(12, 4, SELECT_DROP, 3, 4, 4) &&
-          is(12, 4, SELECT_WRAP, 3, 4, 4),
+    T(is(12, 4, SELECT_KEEP, 3, 4, 0) && is(12, 4, SELECT_DROP, 3, 4, 0) &&
+          is(12, 4, SELECT_WRAP, 3, 4, 0),
       "nothing left over: all three agree");
-    T(is(14, 4, SELECT_KEEP, 4, 4, 2), "keep: the last batch is smaller");
-    T(is(13, 4, SELECT_KEEP, 3, 4, 5), "keep: one sample joins the last batch");
-    T(is(14, 4, SELECT_DROP, 3, 4, 4), "drop: it is left out");
-    T(is(13, 4, SELECT_WRAP, 4, 4, 4), "wrap: it is filled up");
-    T(is(3, 2, SELECT_KEEP, 1, 2, 3), "keep: three in twos are one batch");
-    T(is(3, 4, SELECT_KEEP, 1, 4, 3), "keep: fewer samples than a batch");
+    T(is(14, 4, SELECT_KEEP, 4, 3, 2), "keep: 4 4 3 3");
+    T(is(13, 4, SELECT_KEEP, 4, 3, 1), "keep: 4 3 3 3, none alone");
+    T(is(60000, 128, SELECT_KEEP, 469, 127, 437), "keep: 128 .. 127");
+    T(is(7, 2, SELECT_KEEP, 3, 2, 1), "keep: 3 2 2, none alone");
+    T(is(3, 4, SELECT_KEEP, 1, 3, 0), "keep: fewer samples than a batch");
+    T(is(14, 4, SELECT_DROP, 3, 4, 0), "drop: two are left out");
+    T(is(13, 4, SELECT_WRAP, 4, 4, 0), "wrap: three come again");
 }
 
-/* G5: the sizes of an epoch's batches add up to N, and none is below two. */
+/* G5: an epoch's batches add up to N, and lie one behind the other. */
 static void
 keep_loses_nothing(void)
 {
@@ -47,12 +49,14 @@ keep_loses_nothing(void)
             for (size_t step = 0; step < layout.steps; step++) {
                 size_t n = select_layout_count(&layout, step);
 
-                wrong += n < 2 || n > batch + 1;
+                wrong += n < 2 || n > select_layout_count(&layout, 0);
+                wrong += n > batch + (batch == 2);
+                wrong += select_layout_start(&layout, step) != sum;
                 sum += n;
             }
             wrong += sum != size || sum != select_layout_total(&layout);
         }
-    T(!wrong, "keep: each sample once, 2 .. B + 1 to a batch");
+    T(!wrong, "keep: each sample once, 2 .. B to a batch, larger ones first");
 }
 
 static void

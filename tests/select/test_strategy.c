@@ -28,7 +28,7 @@ is_legal(const struct select_layout *layout, const int64_t *ids)
 
     for (size_t step = 0; step < layout->steps; step++) {
         size_t n = select_layout_count(layout, step);
-        const int64_t *id = ids + step * layout->batch;
+        const int64_t *id = ids + select_layout_start(layout, step);
 
         for (size_t i = 0; i < n; i++) {
             legal &= id[i] >= 0 && (size_t)id[i] < layout->size;
