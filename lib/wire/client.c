@@ -226,8 +226,6 @@ wire_client_next(struct wire_client *client, struct wire_news *news,
         news->what = WIRE_BAD;
         return 1;
     }
-    if (wire_sock_lost(client->sock) && client->joined)
-        greet(client);
     while (!rc) {
         int came;
 
@@ -236,9 +234,13 @@ wire_client_next(struct wire_client *client, struct wire_news *news,
         *news = (struct wire_news){0};
         came = wire_sock_recv(client->sock, NULL, &client->msg, &news->why);
         if (came == 0)
-            return 0;
+            break;
         rc = came < 0 ? bad(client, news) : take(client, news, err);
     }
+
+    // not before its last words are read: they may be that the run is over
+    if (!rc && wire_sock_lost(client->sock) && client->joined)
+        greet(client);
     return rc;
 }
 
