@@ -218,16 +218,16 @@ wire_sock_connect(struct wire *wire, enum wire_type type, const char *endpoint,
 
 /*
  * ZeroMQ lets go of an address some time after it was told to: wait for that,
- * so that who comes next, in this process or another, can have it.
+ * so that who comes next, in this process or another, can have it.  Told by
+ * closing the socket, not by zmq_unbind(), which drops what is unsent.
  */
 static void
-give_up_address(struct wire_sock *sock)
+close_and_wait(struct wire_sock *sock)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
 
-    if (!sock->bound || zmq_unbind(sock->socket, sock->endpoint))
-        return;
-    for (int i = 0; i < 500 && is_taken(sock->endpoint); i++)
+    zmq_close(sock->socket);
+    for (int i = 0; sock->bound && i < 500 && is_taken(sock->endpoint); i++)
         nanosleep(&pause, NULL);
 }
 
@@ -244,8 +244,7 @@ wire_sock_close(struct wire_sock *sock)
     }
     if (sock->socket) {
         zmq_socket_monitor(sock->socket, NULL, 0);
-        give_up_address(sock);
-        zmq_close(sock->socket);
+        close_and_wait(sock);
     }
     if (sock->monitor)
         zmq_close(sock->monitor);
