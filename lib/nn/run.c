@@ -74,18 +74,9 @@ norm_forward(const struct nn_run *run, const struct nn_op *op,
         &step->norm, at(run, step->in), gamma,
         op->tensor == nn_none ? NULL : tensor(run, op, 1, run->params),
         at(run, step->add), at(run, step->out), at(run, step->mean),
-        at(run, step->variance), at(run, run->plan->work));
+        at(run, step->variance), at(run, step->scratch));
     if (op->norm == NUM_NORM_BATCH)
         move_statistics(run, op, step);
-}
-
-static struct num_map
-map_of(const struct nn_run *run, size_t value)
-{
-    struct num_map map = run->graph->values[value];
-
-    map.n = run->plan->n;
-    return map;
 }
 
 /* What is the same in training and inference. */
@@ -98,10 +89,10 @@ plain_forward(const struct nn_run *run, const struct nn_op *op,
     switch (op->kind) {
     case NN_MAX:
         num_pool_forward(step->pool, at(run, step->in), at(run, step->out),
-                         at(run, step->places), at(run, run->plan->scratch));
+                         at(run, step->largest), at(run, step->scratch));
         break;
     case NN_MEAN:
-        map = map_of(run, op->in);
+        map = nn_plan_map(run->graph, run->plan, op->in);
         num_mean(&map, at(run, step->in), at(run, step->out));
         break;
     default:
@@ -120,7 +111,7 @@ nn_run_forward(const struct nn_run *run)
         if (op->kind == NN_CONV)
             num_conv_forward(step->conv, at(run, step->in),
                              tensor(run, op, 0, run->params), bias_of(run, op),
-                             at(run, step->out), at(run, run->plan->scratch));
+                             at(run, step->out), at(run, step->scratch));
         else if (op->kind == NN_NORM)
             norm_forward(run, op, step);
         else
@@ -128,14 +119,31 @@ nn_run_forward(const struct nn_run *run)
     }
 }
 
+/* The input of a convolution, made again where it was not kept. */
+static const void *
+input_of(const struct nn_run *run, const struct nn_op *op,
+         const struct nn_step *step)
+{
+    const struct nn_op *norm = op - 1;
+    const struct nn_step *made = step - 1;
+
+    if (step->remade == nn_none)
+        return at(run, step->in);
+    num_norm_apply(&made->norm, at(run, made->in),
+                   tensor(run, norm, 0, run->params),
+                   tensor(run, norm, 1, run->params), NULL, at(run, made->mean),
+                   at(run, made->variance), at(run, step->remade));
+    return at(run, step->remade);
+}
+
 static void
 conv_backward(const struct nn_run *run, const struct nn_op *op,
               const struct nn_step *step)
 {
-    void *scratch = at(run, run->plan->scratch);
+    void *scratch = at(run, step->back_scratch);
 
-    num_conv_back_weights(step->conv, at(run, step->in), at(run, step->dy),
-                          tensor(run, op, 0, run->grads),
+    num_conv_back_weights(step->conv, input_of(run, op, step),
+                          at(run, step->dy), tensor(run, op, 0, run->grads),
                           op->bias ? tensor(run, op, 1, run->grads) : NULL,
                           run->add, scratch);
     if (step->dx != nn_none)
@@ -157,7 +165,7 @@ norm_backward(const struct nn_run *run, const struct nn_op *op,
         at(run, step->variance), at(run, step->dy), at(run, step->dy2),
         at(run, step->dx), at(run, step->dadd), tensor(run, op, 0, run->grads),
         none ? NULL : tensor(run, op, 1, run->grads), run->add,
-        at(run, run->plan->work));
+        at(run, step->back_scratch));
 }
 
 static void
@@ -188,7 +196,8 @@ static void
 join(const struct nn_run *run, const struct nn_op *op,
      const struct nn_step *step)
 {
-    struct num_norm none = {NUM_NORM_NONE, map_of(run, op->out), 0, 0};
+    struct num_norm none = {NUM_NORM_NONE,
+                            nn_plan_map(run->graph, run->plan, op->out), 0, 0};
 
     num_norm_backward(&none, NULL, NULL, NULL, NULL, NULL, NULL,
                       at(run, step->dy), at(run, step->dy2), at(run, step->dy),
@@ -214,11 +223,11 @@ nn_run_backward(const struct nn_run *run)
             break;
         case NN_MAX:
             num_pool_backward(step->pool, at(run, step->dy),
-                              at(run, step->places), at(run, step->dx),
-                              at(run, run->plan->scratch));
+                              at(run, step->largest), at(run, step->dx),
+                              at(run, step->back_scratch));
             break;
         case NN_MEAN:
-            map = map_of(run, op->in);
+            map = nn_plan_map(run->graph, run->plan, op->in);
             num_mean_back(&map, at(run, step->dy), at(run, step->dx));
             break;
         case NN_LINEAR:
@@ -260,7 +269,7 @@ merged_forward(const struct nn_run *run, const struct nn_op *op,
         b = fb;
     }
     num_conv_forward(step->conv, at(run, step->in), w, b, at(run, step[1].out),
-                     at(run, run->plan->scratch));
+                     at(run, step->scratch));
 }
 
 /* A norm that could not be merged. */
@@ -280,7 +289,7 @@ norm_infer(const struct nn_run *run, const struct nn_op *op,
     else
         num_norm_forward(&step->norm, x, gamma, beta, add, at(run, step->out),
                          mean, mean + num_norm_counts(&step->norm),
-                         at(run, run->plan->work));
+                         at(run, step->scratch));
 }
 
 void
@@ -297,7 +306,7 @@ nn_run_infer(const struct nn_run *run, size_t n_ops)
         else if (op->kind == NN_CONV)
             num_conv_forward(step->conv, at(run, step->in),
                              tensor(run, op, 0, run->params), bias_of(run, op),
-                             at(run, step->out), at(run, run->plan->scratch));
+                             at(run, step->out), at(run, step->scratch));
         else if (op->kind == NN_NORM)
             norm_infer(run, op, step);
         else
