@@ -1,0 +1,45 @@
+#ifndef FOIL_EVAL_H
+#define FOIL_EVAL_H
+
+#include <stddef.h>
+
+#include "data/features.h"
+#include "util/json.h"
+
+/*
+ * The parts of foil-eval: a file for each measure, and io.c for what they
+ * share.  A measure reads its files, prints its lines, or ends the process.
+ */
+struct options {
+    const char *k_list, *metric, *protocol, *labels, *test_labels;
+    double temperature, l2, held_out, tolerance;
+    long iterations, seed, rows, threads;
+};
+
+void run_knn(const struct options *options, char **path);
+void run_probe(const struct options *options, char **path);
+void run_geometry(const struct options *options, char **path);
+
+/*
+ * load() reads features, to be released; with labels from label_path where that
+ * is not NULL.
+ */
+void load(struct data_features *f, const char *path, const char *label_path);
+
+/*
+ * load_both() loads two sets of one width whose rows are all labelled, and
+ * returns the second; without path[1] the first serves twice.  The number of
+ * classes goes to *classes.
+ */
+const struct data_features *load_both(const struct options *options,
+                                      char **path, struct data_features *train,
+                                      struct data_features *test,
+                                      size_t *classes);
+
+/* origin() describes a file of features: what it is, how it came about. */
+json_t *origin(const char *path, const struct data_features *f);
+
+/* print() writes one line, the result before the protocol, and takes both. */
+void print(json_t *result, json_t *protocol);
+
+#endif

@@ -1,0 +1,69 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval.h"
+#include "eval/geometry.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "util/rng.h"
+
+/* Rows of f: all, or no more than --rows drawn by the seed. */
+static float *
+draw(const struct options *options, const struct data_features *f,
+     size_t *count)
+{
+    int64_t *order = mem_array(f->n, sizeof *order);
+    struct rng rng;
+    float *x;
+
+    for (size_t i = 0; i < f->n; i++)
+        order[i] = (int64_t)i;
+    rng_init(&rng, (uint64_t)options->seed, RNG_SPLIT, 0, 0, 0);
+    if (f->n > (size_t)options->rows)
+        rng_shuffle(&rng, f->n, order);
+    *count = f->n > (size_t)options->rows ? (size_t)options->rows : f->n;
+    x = mem_array(*count * f->d, sizeof *x);
+    for (size_t i = 0; i < *count; i++)
+        memcpy(x + i * f->d, f->x + (size_t)order[i] * f->d, f->d * sizeof *x);
+    free(order);
+    return x;
+}
+
+void
+run_geometry(const struct options *options, char **path)
+{
+    struct data_features one, two = {0};
+    struct eval_geometry g;
+    json_t *how, *line;
+    size_t count;
+    float *x;
+
+    load(&one, path[0], NULL);
+    if (one.n < 2)
+        die("'%s' has one row, and geometry needs two", path[0]);
+    x = draw(options, &one, &count);
+    eval_geometry(count, one.d, x, &g);
+    line = json_pack("{s:s s:f s:f s:f s:f s:f}", "measure", "geometry",
+                     "uniformity", g.uniformity, "cosine", g.cosine,
+                     "deviation", g.deviation, "deviation_min", g.deviation_min,
+                     "dimensions", g.dimensions);
+    how = json_pack("{s:I s:I s:I s:o}", "rows", (json_int_t)count, "seed",
+                    (json_int_t)options->seed, "d", (json_int_t)one.d, "views",
+                    json_pack("[o]", origin(path[0], &one)));
+    if (path[1]) {
+        load(&two, path[1], NULL);
+        if (two.n != one.n || two.d != one.d)
+            die("'%s' and '%s' differ in shape: they are to hold two views of "
+                "each image",
+                path[0], path[1]);
+        json_object_set_new(
+            line, "alignment",
+            json_real(eval_alignment(one.n, one.d, one.x, two.x)));
+        json_array_append_new(json_object_get(how, "views"),
+                              origin(path[1], &two));
+    }
+    print(line, how);
+    free(x);
+    data_features_release(&one);
+    data_features_release(&two);
+}

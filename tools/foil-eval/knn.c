@@ -1,0 +1,122 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval.h"
+#include "eval/knn.h"
+#include "eval/vote.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "util/progress.h"
+
+enum {
+    MAX_LIST = 32, // items of --neighbours
+    QUERIES = 1024 // at a time, between two looks at the progress
+};
+
+/* What --neighbours asks for. */
+struct list {
+    size_t k[MAX_LIST], n, most;
+};
+
+static struct list
+neighbours(const char *text)
+{
+    struct list list = {.n = 0};
+    const char *at = text;
+
+    do {
+        char *end;
+        long k;
+
+        errno = 0;
+        k = strtol(at, &end, 10);
+        if (list.n == MAX_LIST || end == at || (*end && *end != ',') || errno ||
+            k < 1 || k > 65536)
+            opt_misuse("option '--neighbours': '%s' is no list of at most %d "
+                       "numbers from 1 to 65536 with commas between",
+                       text, MAX_LIST);
+        list.k[list.n++] = (size_t)k;
+        if ((size_t)k > list.most)
+            list.most = (size_t)k;
+        at = end + (*end == ',');
+    } while (*at);
+    return list;
+}
+
+/* How many queries each k names right, by counts and by weighted votes. */
+struct score {
+    size_t plain[MAX_LIST], weighted[MAX_LIST];
+};
+
+/* Classifies `test` by its neighbours in `train`, which may be the same. */
+static struct score
+classify(const struct options *options, const struct list *list,
+         const struct data_features *train, const struct data_features *test,
+         size_t classes)
+{
+    struct eval_knn *knn = eval_knn_new(
+        train->n, train->d, train->x,
+        strcmp(options->metric, "cosine") ? EVAL_EUCLIDEAN : EVAL_COSINE);
+    uint32_t *ids = mem_array(QUERIES * list->most, sizeof *ids);
+    double *near = mem_array(QUERIES * list->most, sizeof *near);
+    struct score score = {{0}, {0}};
+    struct progress progress;
+
+    progress_start(&progress, "queries", 0, (double)test->n);
+    for (size_t first = 0; first < test->n; first += QUERIES) {
+        size_t m = test->n - first < QUERIES ? test->n - first : QUERIES;
+
+        eval_knn_find(knn, m, test->x + first * test->d, list->most,
+                      test == train ? first : EVAL_NO_SELF, ids, near);
+        eval_vote_count(m, list->most, ids, near, test->labels + first,
+                        train->labels, classes, 0, list->n, list->k,
+                        score.plain);
+        eval_vote_count(m, list->most, ids, near, test->labels + first,
+                        train->labels, classes, options->temperature, list->n,
+                        list->k, score.weighted);
+        progress_show(&progress, (double)(first + m), "");
+    }
+    progress_clear(&progress);
+    free(near);
+    free(ids);
+    eval_knn_free(knn);
+    return score;
+}
+
+void
+run_knn(const struct options *options, char **path)
+{
+    struct list list = neighbours(options->k_list);
+    size_t classes;
+    struct data_features train, other = {0};
+    const struct data_features *test =
+        load_both(options, path, &train, &other, &classes);
+    size_t most = train.n - !path[1];
+    double n = (double)test->n;
+    struct score score;
+    json_t *how, *line;
+
+    if (list.most > most)
+        die("%zu neighbours cannot be had among %zu", list.most, most);
+    score = classify(options, &list, &train, test, classes);
+    how = json_pack("{s:s s:s s:b s:I s:I s:o s:o}", "metric", options->metric,
+                    "ties", "lower id, smallest label", "leave_one_out",
+                    !path[1], "classes", (json_int_t)classes, "d",
+                    (json_int_t)train.d, "train", origin(path[0], &train),
+                    "test", origin(path[!!path[1]], test));
+    for (size_t i = 0; i < list.n; i++) {
+        line = json_pack("{s:s s:I s:f}", "measure", "knn", "k",
+                         (json_int_t)list.k[i], "accuracy",
+                         (double)score.plain[i] / n);
+        if (!strcmp(options->metric, "cosine"))
+            json_object_update_new(
+                line, json_pack("{s:f s:f}", "weighted",
+                                (double)score.weighted[i] / n, "temperature",
+                                options->temperature));
+        print(line, json_incref(how));
+    }
+    json_decref(how);
+    data_features_release(&train);
+    data_features_release(&other);
+}
