@@ -39,13 +39,13 @@ int wire_binder_bad(struct wire_server *server, const struct wire_peer *peer,
 
 /*
  * wire_binder_send() returns 1 when msg is sent, else 0; a peer that is gone
- * has left then.  wire_binder_tell() is for messages of few bytes, which it
- * frees: who does not take even those does not read, and leaves.
+ * has left then.  wire_binder_tell() is the same and frees msg.  A peer whose
+ * queue is full is behind, not gone: silence is what ends it.
  */
 int wire_binder_send(struct wire_server *server, struct wire_peer *peer,
                      struct wire_msg *msg);
-void wire_binder_tell(struct wire_server *server, struct wire_peer *peer,
-                      struct wire_msg *msg);
+int wire_binder_tell(struct wire_server *server, struct wire_peer *peer,
+                     struct wire_msg *msg);
 
 /* wire_binder_refuse() answers a stranger with an error. */
 void wire_binder_refuse(struct wire_server *server, const struct wire_id *to,

@@ -22,19 +22,16 @@ wire_binder_send(struct wire_server *server, struct wire_peer *peer,
     return rc == 1;
 }
 
-/* A message of few bytes: who does not take even that does not read. */
-void
+/* A full queue only means that the peer is behind: silence ends it, not this.
+ */
+int
 wire_binder_tell(struct wire_server *server, struct wire_peer *peer,
                  struct wire_msg *msg)
 {
-    const uint64_t number = peer->number;
+    int sent = wire_binder_send(server, peer, msg);
 
-    if (!wire_binder_send(server, peer, msg)) {
-        peer = wire_peers_by_number(&server->peers, number);
-        if (peer)
-            wire_peers_leave(&server->peers, peer);
-    }
     wire_msg_free(msg);
+    return sent;
 }
 
 void

@@ -61,15 +61,13 @@ wire_client_close(struct wire_client *client)
     free(client);
 }
 
-/* Send and let go; who cannot be reached is greeted anew. */
+/* Send and let go: 1 sent, 0 when nobody is there or the queue is full. */
 static int
 tell(struct wire_client *client, struct wire_msg *msg)
 {
     int sent = wire_sock_send(client->sock, NULL, msg) == 1;
 
     wire_msg_free(msg);
-    if (!sent)
-        greet(client);
     return sent;
 }
 
@@ -86,13 +84,15 @@ show_life(struct wire_client *client)
     wire_msg_free(msg);
 }
 
-static void
+/* Returns 0 when a binder that knows us could not be asked: try again. */
+static int
 ask(struct wire_client *client, size_t credit)
 {
     const struct wire_next next = {client->at, (int64_t)credit};
 
-    if (client->joined && client->at.session >= 0 && credit)
-        tell(client, wire_next_put(&next));
+    if (!client->joined || client->at.session < 0 || !credit)
+        return 1;
+    return tell(client, wire_next_put(&next));
 }
 
 /* ---- what comes in: 1 news, 0 none, -1 refused ------------------------- */
@@ -119,9 +119,7 @@ take_hello(struct wire_client *client, struct wire_news *news, struct err *err)
     client->joined = 1;
     wire_sock_soon(client->sock, NULL);
     show_life(client);
-    if (client->kind == WIRE_ASKS)
-        ask(client, client->credit);
-    else
+    if (client->kind != WIRE_ASKS || !ask(client, client->credit))
         client->credit = 0;
     news->what = WIRE_JOINED;
     return 1;
@@ -297,8 +295,8 @@ wire_client_want(struct wire_client *client, size_t n)
     REQUIRE(client->kind == WIRE_ASKS && n <= WIRE_CREDIT_MAX);
     if (n <= open || client->at.session < 0)
         return;
-    client->credit = n;
-    ask(client, n - open);
+    if (ask(client, n - open))
+        client->credit = n;
 }
 
 void

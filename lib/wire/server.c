@@ -189,9 +189,9 @@ wire_server_end(struct wire_server *server, const struct wire_place *at)
     for (size_t i = server->peers.n; i-- > 0;) {
         if (server->peers.peer[i].told)
             continue;
-        server->peers.peer[i].told = 1;
-        wire_binder_tell(server, &server->peers.peer[i],
-                         wire_place_put(WIRE_END, at));
+        if (wire_binder_tell(server, &server->peers.peer[i],
+                             wire_place_put(WIRE_END, at)))
+            server->peers.peer[i].told = 1;
     }
 }
 
@@ -204,8 +204,8 @@ wire_server_more(struct wire_server *server, uint64_t peer, size_t k)
     REQUIRE(k <= WIRE_CREDIT_MAX);
     if (!p || !k)
         return;
-    p->credit += k;
-    wire_binder_tell(server, p, wire_next_put(&next));
+    if (wire_binder_tell(server, p, wire_next_put(&next)))
+        p->credit += k;
 }
 
 void

@@ -31,7 +31,7 @@ set_limits(struct wire_sock *sock, const struct wire_limits *limits)
     } all[] = {
         {ZMQ_LINGER, 2000},
         {ZMQ_HANDSHAKE_IVL, 2000},
-        {ZMQ_SNDHWM, (int)credit + 8},
+        {ZMQ_SNDHWM, (int)credit + 64}, // also a burst of small ones
         {ZMQ_RCVHWM, (int)credit + 8},
         {ZMQ_HEARTBEAT_IVL, 1000},
         {ZMQ_HEARTBEAT_TIMEOUT, 3000},

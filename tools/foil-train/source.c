@@ -50,7 +50,7 @@ grant(struct train_source *s)
     if (!peers || s->n >= s->credit)
         return;
     share = (s->credit - s->n) / peers;
-    for (size_t i = 0; i < peers; i++)
+    for (size_t i = peers; i-- > 0;) // backwards: who is gone drops out
         wire_server_want(s->server, wire_server_peer(s->server, i),
                          share ? share : 1);
 }
@@ -67,7 +67,7 @@ relieve(struct train_source *s, double now)
         now - s->waiting < starving || now - s->given < starving)
         return;
     s->given = now;
-    for (size_t i = 0; i < wire_server_peers(s->server); i++)
+    for (size_t i = wire_server_peers(s->server); i-- > 0;)
         wire_server_more(s->server, wire_server_peer(s->server, i), 1);
 }
 

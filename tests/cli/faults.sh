@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# What must hold under faults, with a run of a second or two: whatever is
+# killed, the run ends with the checkpoint of an undisturbed one, bit for bit.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+export OMP_NUM_THREADS=1
+
+data=$work/data.tar
+"$BIN/foil-data" generate -o "$data" --size 16 512 2>/dev/null &&
+    "$BIN/foil-data" index "$data" 2>/dev/null ||
+    { echo '1..0 # SKIP no data set could be made'; exit 1; }
+
+# --------------------------------------------------------- a run by hand
+
+# Each starts a stage of the run in $work/$1, its messages in a log there.
+train() {
+    "$BIN/foil-train" -r "$work/$1" --arch linear --head 32-16 --lr 0.1 \
+        --warmup 0 --seed 5 --threads 1 --checkpoint-every 50 "${@:2}" \
+        2>>"$work/$1/log" &
+    trainer=$!
+}
+
+augment() {
+    "$BIN/foil-augment" -r "$work/$1" --seed 5 --size 8 "$data" \
+        2>>"$work/$1/log" &
+    augmenter=$!
+}
+
+select_batches() {
+    "$BIN/foil-select" -r "$work/$1" --seed 5 --batch 8 --epochs 12 "$data" \
+        2>>"$work/$1/log" &
+    selector=$!
+}
+
+# begin RUN : all stages; two augmenters, first and second
+begin() {
+    mkdir -m 700 "$work/$1"
+    train "$1"
+    augment "$1"
+    first=$augmenter
+    augment "$1"
+    second=$augmenter
+    select_batches "$1"
+}
+
+# past RUN STEPS : so many steps are trained, and the trainer is at work
+past() {
+    becomes_true has_steps "$1" "$2" && kill -0 "$trainer"
+}
+
+has_steps() {
+    [[ -e $work/$1/metrics.jsonl ]] &&
+        [[ $(wc -l <"$work/$1/metrics.jsonl") -ge $2 ]]
+}
+
+# ends RUN : the trainer ends well, and so the others, by themselves
+ends() {
+    local code=0 pid
+    wait "$trainer" || code=$?
+    cat "$work/$1/log"
+    for pid in $(jobs -p); do
+        becomes_true gone "$pid" || { echo "$pid is left"; return 1; }
+    done
+    return "$code"
+}
+
+gone() {
+    ! kill -0 "$1" 2>/dev/null
+}
+
+# kill_now PID... : without a chance to say good-bye
+kill_now() {
+    kill -KILL "$@"
+    wait "$@" 2>/dev/null
+    true
+}
+
+tensors='model head optim samples'
+
+# like_calm RUN : its last checkpoint and its metrics are those of the
+# undisturbed run; times are no part of a result
+like_calm() {
+    local name
+    for name in $tensors; do
+        cmp "$work/calm/latest/$name.safetensors" \
+            "$work/$1/latest/$name.safetensors" || return
+    done
+    timeless calm >"$work/calm.metrics"
+    timeless "$1" | cmp "$work/calm.metrics" -
+}
+
+timeless() {
+    jq -c 'del(.seconds, .waited, .time)' "$work/$1/metrics.jsonl"
+}
+
+# ------------------------------------------------------------- undisturbed
+
+begin calm
+ok 'an undisturbed run ends' ends calm
+ok 'with all its steps' test "$(wc -l <"$work/calm/metrics.jsonl")" -eq 768
+
+# ------------------------------------------------------------------ kill -9
+
+begin augmenter
+ok 'in the middle of an epoch' past augmenter 100
+kill_now "$first"
+ok 'one of two augmenters is killed: the run goes on' ends augmenter
+ok 'to the same bits' like_calm augmenter
+waited=$(jq -s 'map(.waited) | max' "$work/augmenter/metrics.jsonl")
+echo "# the trainer waited $waited s at most"
+ok 'within 5 seconds' jq -en "$waited < 5"
+
+begin joined
+past joined 100
+augment joined
+kill_now "$first" "$second"
+ok 'two are killed, one has joined: the run goes on' ends joined
+ok 'to the same bits' like_calm joined
+
+begin selector
+past selector 100
+kill_now "$selector"
+select_batches selector
+ok 'the selector is killed: the next one takes over' ends selector
+ok 'to the same bits' like_calm selector
+
+begin trainer
+past trainer 220
+kill_now "$trainer"
+train trainer --resume
+ok 'the trainer is killed: resumed beside its feeders' ends trainer
+ok 'to the same bits' like_calm trainer
+
+begin all
+past all 330
+kill_now "$trainer" "$first" "$second" "$selector"
+ok 'all are killed: no checkpoint is broken' \
+    test -e "$work/all/latest/MANIFEST.json"
+train all --resume
+augment all
+select_batches all
+ok 'resumed with one augmenter' ends all
+ok 'to the same bits' like_calm all
+
+# ------------------------------------------------------------- the pipeline
+
+pipeline() {
+    timeout 120 "$BIN/foil" run simclr "$data" -r "$work/$1" --seed 5 \
+        --threads 1 --batch 8 --epochs 12 --augment '--size 8' \
+        --train '--arch linear --head 32-16 --lr 0.1 --warmup 0 --tau 0.5' \
+        --train '--checkpoint-every 50' "${@:2}"
+}
+
+ok 'as a pipeline' pipeline piped
+ok 'the same bits' like_calm piped
+
+pipeline stopped 2>"$work/said" &
+trainer=$!
+past stopped 100
+kill -TERM "$trainer"
+ok 'SIGTERM, as Ctrl-C: 143' exits 143 wait "$trainer"
+cat "$work/said" | sed 's/^/# /'
+ok 'the trainer saved' grep -q 'saved$' "$work/said"
+nothing_left() {
+    ! pgrep -f -- "-r $work/$1" || return
+}
+ok 'nothing is left' nothing_left stopped
+ok 'resumed' pipeline stopped --resume
+ok 'to the same bits' like_calm stopped
+ok 'nothing is left' nothing_left stopped
+done_testing
