@@ -6,9 +6,11 @@
 export OMP_NUM_THREADS=1
 
 data=$work/data.tar
-"$BIN/foil-data" generate -o "$data" --size 16 512 2>/dev/null &&
-    "$BIN/foil-data" index "$data" 2>/dev/null ||
-    { echo '1..0 # SKIP no data set could be made'; exit 1; }
+if ! "$BIN/foil-data" generate -o "$data" --size 16 512 2>/dev/null ||
+    ! "$BIN/foil-data" index "$data" 2>/dev/null; then
+    echo "1..0 # SKIP no data set could be made"
+    exit 1
+fi
 
 # --------------------------------------------------------- a run by hand
 
@@ -59,7 +61,7 @@ ends() {
     wait "$trainer" || code=$?
     cat "$work/$1/log"
     for pid in $(jobs -p); do
-        becomes_true gone "$pid" || { echo "$pid is left"; return 1; }
+        becomes_true gone "$pid" || { ps -o pid,stat,args "$pid"; return 1; }
     done
     return "$code"
 }
@@ -144,28 +146,25 @@ ok 'to the same bits' like_calm all
 
 # ------------------------------------------------------------- the pipeline
 
-pipeline() {
-    timeout 120 "$BIN/foil" run simclr "$data" -r "$work/$1" --seed 5 \
-        --threads 1 --batch 8 --epochs 12 --augment '--size 8' \
-        --train '--arch linear --head 32-16 --lr 0.1 --warmup 0 --tau 0.5' \
-        --train '--checkpoint-every 50' "${@:2}"
-}
+pipeline=("$BIN/foil" run simclr "$data" --seed 5 --threads 1 --batch 8
+    --epochs 12 --augment '--size 8' --train '--arch linear --head 32-16'
+    --train '--lr 0.1 --warmup 0 --tau 0.5 --checkpoint-every 50')
 
-ok 'as a pipeline' pipeline piped
+ok 'as a pipeline' "${pipeline[@]}" -r "$work/piped"
 ok 'the same bits' like_calm piped
 
-pipeline stopped 2>"$work/said" &
+"${pipeline[@]}" -r "$work/stopped" 2>"$work/said" &
 trainer=$!
 past stopped 100
 kill -TERM "$trainer"
 ok 'SIGTERM, as Ctrl-C: 143' exits 143 wait "$trainer"
-cat "$work/said" | sed 's/^/# /'
-ok 'the trainer saved' grep -q 'saved$' "$work/said"
+sed "s/^/# /" "$work/said"
+ok 'the trainer saved' grep -q '; saved$' "$work/said"
 nothing_left() {
     ! pgrep -f -- "-r $work/$1" || return
 }
 ok 'nothing is left' nothing_left stopped
-ok 'resumed' pipeline stopped --resume
+ok 'resumed' "${pipeline[@]}" -r "$work/stopped" --resume
 ok 'to the same bits' like_calm stopped
 ok 'nothing is left' nothing_left stopped
 done_testing
