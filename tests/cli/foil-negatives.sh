@@ -90,6 +90,50 @@ ok 'a burn-in that leaves nothing' refuses 1 'a burn-in of 5 leaves nothing' \
     pairs session=2 batch=3
 ok 'ends' ends
 
+# the same with a real trainer; whenever the kill comes, nothing may differ
+data=$work/data.tar
+"$BIN/foil-data" generate --size 8 -o "$data" 13 2>/dev/null
+"$BIN/foil-data" index "$data" 2>/dev/null
+
+# run NAME EPOCHS : all five tools, in run directory NAME
+run() {
+    local at=(-r "$work/$1")
+    mkdir -p "$work/$1"
+    timeout 90 "$BIN/foil-select" "${at[@]}" -b 4 -e "$2" "$data" \
+        2>"$work/$1.select" &
+    timeout 90 "$BIN/foil-augment" "${at[@]}" --size 8 "$data" \
+        2>"$work/$1.augment" &
+    timeout 90 "$BIN/foil-train" "${at[@]}" --arch linear --head 8 \
+        --objective emc2 --threads 1 --lr 0.01 2>"$work/$1.train"
+}
+
+# serve_in NAME : the service for it, its number in $service
+serve_in() {
+    "$BIN/foil-negatives" -r "$work/$1" 2>"$work/$1.negatives" &
+    service=$!
+}
+
+# tensors NAME : what the checkpoint holds
+tensors() {
+    (cd "$work/$1/latest" && sha256sum ./*.safetensors)
+}
+
+export OMP_NUM_THREADS=1
+serve_in calm
+ok 'a whole run' run calm 100
+ends
+serve_in rough
+run rough 100 &
+trainer=$!
+becomes_true test -s "$work/rough/metrics.jsonl"
+kill -9 "$service"
+{ wait "$service"; } 2>/dev/null
+serve_in rough
+ok 'the service killed on the way: the run ends well' wait "$trainer"
+ends
+ok 'with the same weights and chains, bit for bit' \
+    diff <(tensors calm) <(tensors rough)
+
 if $python -c 'import numpy' 2>/dev/null; then
     rm -f "$work/run/negatives"
     $python "$here/../../pipelines/examples/negatives.py" \

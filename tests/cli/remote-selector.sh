@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# foil-select on a machine of its own: a network namespace, tcp with CURVE.
+# The addresses exist only in the two namespaces that this test makes.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+export OMP_NUM_THREADS=1
+
+far=foil-far-$$ near=foil-near-$$
+if ! ip netns add "$far" 2>/dev/null; then
+    skip 'a selector on another host' 'ip netns is not allowed'
+    done_testing
+fi
+# an interface goes with its namespace, and its peer with it
+trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$work"
+    ip netns del "$far"; ip netns del "$near" 2>/dev/null' EXIT
+trap 'exit 1' INT TERM HUP
+
+# link : the two namespaces, joined by a cable
+link() {
+    ip netns add "$near" &&
+        ip -n "$far" link add foil0 type veth peer name foil1 netns "$near" &&
+        ip -n "$far" addr add 10.63.0.1/24 dev foil0 &&
+        ip -n "$near" addr add 10.63.0.2/24 dev foil1 &&
+        ip -n "$far" link set foil0 up &&
+        ip -n "$near" link set foil1 up
+}
+if ! link 2>/dev/null; then
+    skip 'a selector on another host' 'no veth in a namespace'
+    done_testing
+fi
+
+data=$work/data.tar
+"$BIN/foil-data" generate --size 8 -o "$data" 13 2>/dev/null
+"$BIN/foil-data" index "$data" 2>/dev/null
+plan=tcp://10.63.0.1:7001
+
+# key HOLDER ROLE : a certificate of its own, in $work/HOLDER.key_secret
+key() {
+    mkdir -p "$work/keys"
+    "$BIN/foil-tap" --role "$2" keys "$work/keys" "$1" >/dev/null 2>&1
+    mv "$work/keys/$1.key_secret" "$work/"
+}
+key select select
+key augment augment
+mkdir "$work/friends"
+cp "$work/keys/"*.key "$work/friends"
+key stranger augment # who knows the selector, and whom it does not
+
+# select_far OPTIONS... : in the far namespace, its number in $selector
+select_far() {
+    timeout 60 ip netns exec "$far" "$BIN/foil-select" --plan "$plan" \
+        --keys "$work/select.key_secret" --allow "$work/friends" -b 4 -e 3 \
+        "$data" 2>"$work/select.err" &
+    selector=$!
+}
+
+# augment_near HOLDER : in the near namespace, for the background
+augment_near() {
+    exec timeout 60 ip netns exec "$near" "$BIN/foil-augment" \
+        -r "$work/run" --plan "$plan" --keys "$work/$1.key_secret" \
+        --allow "$work/friends" --size 8 "$data"
+}
+
+# train : until the plan is done
+train() {
+    timeout 60 "$BIN/foil-train" -r "$work/run" --arch linear --head 8 \
+        --threads 1 2>"$work/train.err"
+}
+
+# checkpoint : the digest of the model
+checkpoint() {
+    sha256sum <"$work/run/latest/model.safetensors"
+}
+
+# the reference: everything on one machine
+timeout 60 "$BIN/foil-select" -r "$work/run" -b 4 -e 3 "$data" 2>/dev/null &
+timeout 60 "$BIN/foil-augment" -r "$work/run" --size 8 "$data" 2>/dev/null &
+ok 'a run on one machine' train
+checkpoint >"$work/here"
+wait
+rm -rf "$work/run"
+
+select_far
+ok 'tcp without keys: 1' refuses 1 'key' ip netns exec "$near" \
+    "$BIN/foil-augment" -r "$work/run" --plan "$plan" --size 8 "$data"
+augment_near stranger 2>"$work/stranger.err" &
+stranger=$!
+ok 'an unknown key is refused' becomes_true grep -q 'key' "$work/select.err"
+ok 'and told so' becomes_true grep -q 'does not allow our key' \
+    "$work/stranger.err"
+kill "$stranger"
+
+augment_near augment 2>"$work/augment.err" &
+augmenter=$!
+ok 'a run with the selector elsewhere' train
+ok 'the selector ends with it' wait "$selector"
+ok 'so does the augmenter' wait "$augmenter"
+checkpoint >"$work/there"
+ok 'the same weights, bit for bit' cmp "$work/here" "$work/there"
+
+done_testing
