@@ -7,7 +7,7 @@
 /*
  * wire_show() returns a message as JSON, to be json_decref()ed:
  *
- *     {"kind": "item", "header": {"epoch": 0, ...},
+ *     {"kind":"item","header":{"epoch":0, ...},
  *      "tensors": [{"name": "ids", "dtype": "i8", "shape": [64],
  *                   "digest": "..."}]}
  *

@@ -37,8 +37,8 @@ main(void)
 
     metrics.n = WIRE_METRICS_MAX;
     for (int i = 0; i < WIRE_METRICS_MAX; i++)
-        snprintf(metrics.values[i].name, sizeof metrics.values[i].name,
-                 "%056d", i);
+        snprintf(metrics.values[i].name, sizeof metrics.values[i].name, "%056d",
+                 i);
     msg = again(wire_metrics_put(&metrics));
     T(!get(msg, &err), "as many as there may be: %s", err.msg);
     wire_msg_free(msg);

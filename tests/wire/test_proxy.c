@@ -1,0 +1,100 @@
+#include "t.h"
+#include "wire/item.h"
+#include "wire/proxy.h"
+
+#include "ends.h"
+
+/* Turns all three until the server (or the client, if given) has that news. */
+static int
+sees(struct wire *wire, struct wire_proxy *proxy, struct wire_server *server,
+     struct wire_client *client, enum wire_what what, struct wire_news *news,
+     int *passed)
+{
+    struct wire_msg *msg;
+    struct err err;
+    uint32_t from;
+
+    for (int i = 0; i < 1000; i++) {
+        while (wire_proxy_next(proxy, &from, &msg, &err) > 0) {
+            ++*passed;
+            wire_msg_free(msg);
+        }
+        while (server && wire_server_next(server, news, &err) > 0)
+            if (news->what == what)
+                return 1;
+        while (client && wire_client_next(client, news, &err) > 0)
+            if (news->what == what)
+                return 1;
+        wire_wait(wire, -1, 0.01, &err);
+    }
+    return 0;
+}
+
+int
+main(void)
+{
+    const struct wire_limits limits = {0};
+    const struct wire_place place = {5, 0, 1};
+    const int64_t ids[] = {1, 2};
+    struct wire_item item = {.at = {5, 0, 1},
+                             .size = 10,
+                             .steps = 2,
+                             .epochs = 1,
+                             .n = 2,
+                             .ids = ids},
+                     got;
+    struct err err = {""};
+    struct wire *wire;
+    struct wire_server *server;
+    struct wire_client *one, *two;
+    struct wire_proxy *proxy;
+    struct wire_news news;
+    struct wire_msg *msg;
+    int passed = 0;
+
+    scratch_open();
+    wire = wire_open(NULL, &err);
+    server =
+        wire_server_open(wire,
+                         &(struct wire_server_config){
+                             .endpoint = at("plan"),
+                             .kind = WIRE_PRODUCES,
+                             .hello = hello_of("select", "", digest_a, 10)},
+                         &err);
+    proxy = wire_proxy_open(wire, at("tap"), at("plan"), NULL, &limits, &err);
+    one = wire_client_open(wire,
+                           &(struct wire_client_config){
+                               .endpoint = at("tap"),
+                               .kind = WIRE_ASKS,
+                               .hello = hello_of("augment", "", digest_a, 10)},
+                           &err);
+    two = wire_client_open(wire,
+                           &(struct wire_client_config){
+                               .endpoint = at("tap"),
+                               .kind = WIRE_ASKS,
+                               .hello = hello_of("augment", "", digest_a, 10)},
+                           &err);
+    T(server && proxy && one && two, "all open: %s", err.msg);
+    T(sees(wire, proxy, server, NULL, WIRE_JOINED, &news, &passed), "one");
+    T(sees(wire, proxy, server, NULL, WIRE_JOINED, &news, &passed), "two");
+    T(wire_server_peers(server) == 2, "the binder meets both");
+    T(sees(wire, proxy, NULL, one, WIRE_JOINED, &news, &passed), "and greets");
+    wire_client_pass(one, &place);
+    wire_client_want(one, 1);
+    T(sees(wire, proxy, server, NULL, WIRE_MOVED, &news, &passed), "asked");
+    msg = wire_item_put(&item);
+    T(wire_server_send(server, wire_server_asker(server), msg), "sent");
+    T(sees(wire, proxy, NULL, one, WIRE_CAME, &news, &passed) &&
+          !wire_item_get(&got, news.msg, 10, &err) && got.ids[1] == 2,
+      "the item comes to the one who asked");
+    wire_item_release(&got);
+    wire_msg_free(msg);
+    T(passed >= 6, "%d messages were seen in passing", passed);
+    wire_client_close(one);
+    wire_client_close(two);
+    wire_proxy_close(proxy);
+    wire_server_close(server);
+    wire_close(wire);
+    scratch_close();
+    return t_done();
+}

@@ -1,0 +1,81 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "t.h"
+#include "wire/record.h"
+
+#include "ends.h"
+
+static char path[128];
+
+/* Reads all messages: how many, or -1. */
+static int
+count(struct err *err)
+{
+    struct wire_record record;
+    struct wire_msg *msg;
+    FILE *file = wire_record_open(path, err);
+    int n = 0, rc;
+
+    if (!file)
+        return -1;
+    while ((rc = wire_record_next(file, &record, &msg, err)) > 0) {
+        wire_msg_free(msg);
+        n++;
+    }
+    fclose(file);
+    return rc < 0 ? -1 : n;
+}
+
+int
+main(void)
+{
+    const struct wire_record a = {1700000000000000000, 0}, b = {5, 3};
+    struct wire_msg *beat = wire_beat_put(), *msg;
+    struct wire_record got;
+    struct err err = {""};
+    FILE *file;
+    long size;
+    int cut = 0;
+
+    scratch_open();
+    snprintf(path, sizeof path, "%s/rec", scratch);
+    file = fopen(path, "wb");
+    T(!wire_record_start(file, &err) &&
+          !wire_record_put(file, &a, beat, &err) &&
+          !wire_record_put(file, &b, beat, &err),
+      "written");
+    size = ftell(file);
+    fclose(file);
+    T(size == 8 + 2 * (16 + 8 + 10 + 8 + 1), "as the header says");
+
+    file = wire_record_open(path, &err);
+    T(wire_record_next(file, &got, &msg, &err) == 1 && got.time == a.time &&
+          got.from == 0 && wire_msg_kind(msg) == WIRE_BEAT,
+      "the first");
+    wire_msg_free(msg);
+    T(wire_record_next(file, &got, &msg, &err) == 1 && got.from == 3,
+      "the second");
+    wire_msg_free(msg);
+    T(wire_record_next(file, &got, &msg, &err) == 0, "the end");
+    fclose(file);
+
+    // cut anywhere but between two messages, it is damaged
+    while (--size > 8) {
+        if (truncate(path, size))
+            abort();
+        cut += count(&err) < 0;
+    }
+    T(cut == 2 * 43 - 2, "damage shows: %s", err.msg);
+    T(truncate(path, 8) == 0 && count(&err) == 0, "an empty recording");
+    T(truncate(path, 7) == 0 && count(&err) < 0, "none: %s", err.msg);
+
+    file = fopen(path, "wb");
+    fwrite("FOILREC1tttttttt\0\0\0\0\2\0\0\0\377\377\377\377\377\377\377\177",
+           1, 32, file);
+    fclose(file);
+    T(count(&err) < 0, "a part larger than the file: %s", err.msg);
+    wire_msg_free(beat);
+    scratch_close();
+    return t_done();
+}

@@ -1,0 +1,197 @@
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "t.h"
+#include "wire/batch.h"
+#include "wire/record.h"
+#include "wire/replay.h"
+
+#include "ends.h"
+
+enum { STEPS = 6 };
+
+static uint8_t views[2 * 2 * 4 * 4 * 3];
+static const int64_t ids[2] = {3, 4};
+
+static struct wire_msg *
+step(enum wire_kind kind, int64_t k)
+{
+    struct wire_batch batch = {.at = {1, 0, k},
+                               .steps = STEPS,
+                               .epochs = 1,
+                               .n = 2,
+                               .n_views = 2,
+                               .height = 4,
+                               .width = 4,
+                               .channels = 3,
+                               .ids = ids,
+                               .views = views};
+    struct wire_item item = {.at = {1, 0, k},
+                             .size = 10,
+                             .steps = STEPS,
+                             .epochs = 1,
+                             .n = 2,
+                             .ids = ids};
+
+    views[0] = (uint8_t)k;
+    return kind == WIRE_BATCH ? wire_batch_put(&batch) : wire_item_put(&item);
+}
+
+/* A recording out of order, with one step twice. */
+static void
+make(const char *path, enum wire_kind kind)
+{
+    static const int64_t order[] = {1, 0, 2, 5, 4, 2, 3};
+    struct wire_hello hello =
+        hello_of(kind == WIRE_BATCH ? "augment" : "select", "r", digest_a, 10);
+    struct wire_msg *msg = wire_hello_put(&hello);
+    const struct wire_record record = {0, 1};
+    FILE *file = fopen(path, "wb");
+    struct err err;
+
+    wire_record_start(file, &err);
+    wire_record_put(file, &record, msg, &err);
+    wire_msg_free(msg);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        msg = step(kind, order[i]);
+        wire_record_put(file, &record, msg, &err);
+        wire_msg_free(msg);
+    }
+    fclose(file);
+}
+
+static pid_t
+play(const char *path, const char *endpoint)
+{
+    struct wire_replay *replay;
+    struct wire *wire;
+    struct err err = {""};
+    pid_t pid = fork();
+    int rc;
+
+    if (pid)
+        return pid;
+    replay = wire_replay_open(path, &err);
+    wire = wire_open(NULL, &err);
+    rc = wire_replay_run(replay, wire, -1, endpoint, NULL, &err);
+    wire_replay_close(replay);
+    wire_close(wire);
+    _exit(rc ? 1 : 0);
+}
+
+static int
+ends_well(pid_t pid)
+{
+    int status;
+
+    return waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
+/* As foil-train: every batch in order, from where we are. */
+static void
+batches(const char *path)
+{
+    const char *endpoint = at("batch");
+    const pid_t pid = play(path, endpoint);
+    struct wire_server_config config = {
+        .endpoint = endpoint,
+        .kind = WIRE_CONSUMES,
+        .hello = hello_of("train", "", "", 0),
+        .at = {500, 0, 1},
+    };
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+    struct wire_server *server = wire_server_open(wire, &config, &err);
+    struct wire_batch batch;
+    struct wire_news news;
+    int64_t want = 1;
+    int ended = 0, right = 1;
+
+    while (!ended && wire_wait(wire, -1, 1, &err) > 0) {
+        while (wire_server_next(server, &news, &err) > 0) {
+            if (news.what == WIRE_JOINED)
+                wire_server_want(server, news.peer, 2);
+            if (news.what == WIRE_ENDED)
+                ended = 1;
+            if (news.what != WIRE_CAME ||
+                wire_batch_get(&batch, news.msg, 10, &err))
+                continue;
+            right &= batch.at.step == want && batch.at.session == 500 &&
+                     batch.views[0] == want;
+            want++;
+            wire_batch_release(&batch);
+            wire_server_want(server, news.peer, 2);
+        }
+    }
+    T(right && want == STEPS, "each batch once, in order, as recorded");
+    T(!strcmp(wire_server_hello(server)->digest, digest_a),
+      "greeted as the recorded one did");
+    wire_server_over(server);
+    wire_server_close(server);
+    wire_close(wire);
+    T(ends_well(pid), "it ends when the run is over");
+}
+
+/* As foil-augment: items for credit; one that is lost comes again. */
+static void
+items(const char *path)
+{
+    const struct wire_place place = {7, 0, 2};
+    const char *endpoint = at("plan");
+    const pid_t pid = play(path, endpoint);
+    struct wire_client_config config = {
+        .endpoint = endpoint,
+        .kind = WIRE_ASKS,
+        .hello = hello_of("augment", "", digest_a, 10),
+    };
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+    struct wire_client *client = wire_client_open(wire, &config, &err);
+    struct wire_item item;
+    struct wire_news news;
+    int64_t want = 2;
+    int ended = 0, right = 1;
+
+    wire_client_pass(client, &place);
+    while (!ended && wire_wait(wire, -1, 1, &err) > 0) {
+        while (wire_client_next(client, &news, &err) > 0) {
+            ended |= news.what == WIRE_ENDED;
+            if (news.what != WIRE_CAME ||
+                wire_item_get(&item, news.msg, 10, &err))
+                continue;
+            right &= item.at.step == want++ && item.at.session == 7;
+            wire_item_release(&item);
+        }
+        wire_client_want(client, 3);
+    }
+    T(right && want == STEPS, "each item once, in order, from the place");
+    wire_client_over(client);
+    wire_client_close(client);
+    wire_close(wire);
+    T(ends_well(pid), "it ends when the run is over");
+}
+
+int
+main(void)
+{
+    struct wire_replay *replay;
+    struct err err = {""};
+    char path[128];
+
+    scratch_open();
+    snprintf(path, sizeof path, "%s/rec", scratch);
+    T(!wire_replay_open(path, &err), "no such file: %s", err.msg);
+    make(path, WIRE_BATCH);
+    replay = wire_replay_open(path, &err);
+    T(replay && !strcmp(wire_replay_edge(replay), "batch"), "an augmenter's");
+    wire_replay_close(replay);
+    batches(path);
+    make(path, WIRE_ITEM);
+    replay = wire_replay_open(path, &err);
+    T(replay && !strcmp(wire_replay_edge(replay), "plan"), "a selector's");
+    wire_replay_close(replay);
+    items(path);
+    scratch_close();
+    return t_done();
+}

@@ -1,0 +1,81 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "t.h"
+#include "wire/metrics.h"
+#include "wire/pack.h"
+#include "wire/show.h"
+#include "wire/state.h"
+
+/* The line that msg is shown as, for the caller to free. */
+static char *
+line(struct wire_msg *msg, int full)
+{
+    json_t *object = wire_show(msg, full);
+    char *text = json_line(object);
+
+    json_decref(object);
+    wire_msg_free(msg);
+    return text;
+}
+
+static void
+shows(struct wire_msg *msg, int full, const char *part, const char *what)
+{
+    char *text = line(msg, full);
+
+    T(strstr(text, part) && strchr(text, '\n') == text + strlen(text) - 1,
+      "%s: %.60s", what, text);
+    free(text);
+}
+
+static struct wire_msg *
+numbers(void)
+{
+    static const uint16_t bf[] = {0x3f80, 0xc000};
+    static const uint8_t u1[] = {0, 255};
+    static const float f4[] = {0.5f};
+    static const int64_t i8[] = {-7};
+    static const int32_t i4[] = {-8};
+    static const double f8[] = {0.25};
+    struct wire_tensor tensors[] = {
+        {"a", WIRE_BF, 1, {2}, 2, bf}, {"b", WIRE_U1, 1, {2}, 2, u1},
+        {"c", WIRE_F4, 0, {0}, 1, f4}, {"d", WIRE_I8, 1, {1}, 1, i8},
+        {"e", WIRE_I4, 1, {1}, 1, i4}, {"f", WIRE_F8, 1, {1}, 1, f8},
+    };
+    struct wire_state state = {.id = 1, .n = 6, .tensors = tensors};
+
+    return wire_state_put(WIRE_STATE, &state);
+}
+
+int
+main(void)
+{
+    static struct wire_metrics metrics = {
+        .stage = "tr\xff", .n = 1, .values = {{"loss", 4.5}}};
+    struct wire_writer w;
+
+    shows(wire_metrics_put(&metrics), 0, "\"values\":{\"loss\":4.5}",
+          "a map inside");
+    shows(wire_metrics_put(&metrics), 0, "(not UTF-8)", "no text");
+    shows(numbers(), 0,
+          "{\"name\":\"b\",\"dtype\":\"u1\",\"shape\":[2],\"digest\":",
+          "digests");
+    shows(numbers(), 1, "\"data\":[1.0,-2.0]", "bfloat16");
+    shows(numbers(), 1, "\"data\":[0,255]", "u1");
+    shows(numbers(), 1, "\"shape\":[],\"data\":[0.5]", "f4, a scalar");
+    shows(numbers(), 1, "\"data\":[-7]", "i8");
+    shows(numbers(), 1, "\"data\":[-8]", "i4");
+    shows(numbers(), 1, "\"data\":[0.25]", "f8");
+
+    wire_write_start(&w, WIRE_BEAT);
+    wire_write_key(&w, "odd");
+    msgpack_pack_array(&w.packer, 4);
+    msgpack_pack_nil(&w.packer);
+    msgpack_pack_double(&w.packer, NAN);
+    msgpack_pack_uint64(&w.packer, UINT64_MAX);
+    msgpack_pack_true(&w.packer);
+    shows(wire_write_end(&w), 0, "[null,null,1.8446744073709552e19,true]",
+          "whatever may be in a header");
+    return t_done();
+}
