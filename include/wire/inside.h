@@ -26,7 +26,8 @@ struct wire_sock {
     struct wire_sock *next;
     void *socket, *monitor;
     enum wire_type type;
-    int binds, bound, lost;
+    int binds, bound;
+    int up, lost; /* DEALER: somebody is there; was, and went */
     char endpoint[256];
     struct wire_msg *beat, *soon;
     double beat_at;

@@ -105,8 +105,8 @@ int wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
  * wire_sock_send() sends without waiting; msg stays the caller's.
  *   to   on a ROUTER; else NULL
  *
- * Returns 1: it is on its way, 0: not now (nobody there, or its queue is
- * full), -1: that peer is gone.
+ * Returns 1: it is on its way, 0: not now (a DEALER that is not connected, or
+ * a queue that is full), -1: that peer is gone.
  */
 int wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
                    struct wire_msg *msg);
@@ -130,7 +130,11 @@ int wire_sock_wait(struct wire *wire, struct wire_sock *sock, int stop_fd,
  */
 void wire_sock_soon(struct wire_sock *sock, struct wire_msg *msg);
 
-/* wire_sock_lost() returns 1 when a sign of life found nobody; asked once. */
+/*
+ * wire_sock_lost() returns 1 when the connection of a DEALER was lost since
+ * it was asked last.  ZeroMQ connects again by itself; whom it meets then may
+ * be another process.
+ */
 int wire_sock_lost(struct wire_sock *sock);
 
 /*

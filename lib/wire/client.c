@@ -235,9 +235,8 @@ wire_client_next(struct wire_client *client, struct wire_news *news,
             break;
         rc = came < 0 ? bad(client, news) : take(client, news, err);
     }
-
-    // not before its last words are read: they may be that the run is over
-    if (!rc && wire_sock_lost(client->sock) && client->joined)
+    // only when all is read that came before the connection was lost
+    if (!rc && wire_sock_lost(client->sock))
         greet(client);
     return rc;
 }

@@ -199,6 +199,8 @@ drain(struct wire_service *service, struct wire_msg **answer, struct err *err)
         if (what != WIRE_ANSWERED)
             wire_msg_free(*answer);
     }
+    if (what == WIRE_STOPPED && wire_sock_lost(service->sock))
+        greet(service);
     return what;
 }
 

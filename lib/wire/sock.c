@@ -46,8 +46,6 @@ set_limits(struct wire_sock *sock, const struct wire_limits *limits)
         rc |= set_int(sock->socket, all[i].option, all[i].value);
     if (sock->type == WIRE_ROUTER)
         rc |= set_int(sock->socket, ZMQ_ROUTER_MANDATORY, 1);
-    if (sock->type == WIRE_DEALER)
-        rc |= set_int(sock->socket, ZMQ_IMMEDIATE, 1);
     return rc;
 }
 
@@ -97,19 +95,28 @@ set_keys(struct wire_sock *sock, const char *role, struct err *err)
 }
 
 /*
- * Failed handshakes show on a monitor only.  Who has no key turns away when
- * it sees that one is wanted, which shows as a handshake without detail.
+ * Whether somebody is there shows on a monitor only.  (ZMQ_IMMEDIATE would
+ * keep messages from queueing for nobody, but throws away what has come in
+ * and is not read yet when the other side goes: the last END, often.)  Who
+ * has no key turns away when it sees that one is wanted, which shows as a
+ * handshake without detail.
  */
 static int
 open_monitor(struct wire_sock *sock)
 {
-    const int events = ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
-                       (sock->binds ? ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL
-                                    : ZMQ_EVENT_HANDSHAKE_FAILED_AUTH);
+    const int is_tcp = !strncmp(sock->endpoint, "tcp://", strlen("tcp://"));
+    int events = 0;
     char name[64];
 
-    if (strncmp(sock->endpoint, "tcp://", strlen("tcp://")) ||
-        (sock->binds && !sock->wire->keys))
+    if (sock->type == WIRE_DEALER)
+        events |= ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED;
+    if (is_tcp && !sock->binds)
+        events |= ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                  ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+    if (is_tcp && sock->binds && sock->wire->keys)
+        events |= ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
+                  ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
+    if (!events)
         return 0;
     snprintf(name, sizeof name, "inproc://monitor-%p", (void *)sock);
     if (zmq_socket_monitor(sock->socket, name, events) < 0)
@@ -334,6 +341,8 @@ wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
     const size_t n = wire_msg_parts(msg);
 
     REQUIRE((sock->type == WIRE_ROUTER) == (to != NULL));
+    if (sock->type == WIRE_DEALER && !sock->up)
+        return 0;
     if (to && zmq_send(sock->socket, to->byte, to->len,
                        ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
         return why_not();

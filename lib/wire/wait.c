@@ -62,7 +62,7 @@ wire_beat(struct wire *wire)
         if (!sock->beat || now < sock->beat_at)
             continue;
         sock->beat_at = now + WIRE_BEAT_EVERY;
-        sock->lost |= wire_sock_send(sock, NULL, sock->beat) != 1;
+        wire_sock_send(sock, NULL, sock->beat);
     }
 }
 
@@ -87,7 +87,7 @@ wire_refused(struct wire *wire, struct err *why)
     return 1;
 }
 
-/* A handshake that failed, as ZeroMQ's monitor tells it. */
+/* What ZeroMQ's monitor tells of connections: up, lost, failed. */
 static void
 read_monitor(struct wire_sock *sock)
 {
@@ -100,6 +100,15 @@ read_monitor(struct wire_sock *sock)
            (int)sizeof event) {
         zmq_recv(sock->monitor, address, sizeof address, 0);
         memcpy(&what, event, sizeof what);
+        if (what == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+            sock->up = 1;
+            continue;
+        }
+        if (what == ZMQ_EVENT_DISCONNECTED) {
+            sock->lost |= sock->up;
+            sock->up = 0;
+            continue;
+        }
         err_set(&why,
                 what == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
                     ? "%s does not allow our key"
@@ -129,7 +138,7 @@ fill_items(struct wire *wire, const struct wire_sock *only, int any,
         short events =
             s->type != WIRE_PUB && (any || s == only) ? ZMQ_POLLIN : 0;
 
-        if (s->soon)
+        if (s->soon && s->up)
             events |= ZMQ_POLLOUT;
         wire->items[n++] = (zmq_pollitem_t){s->socket, 0, events, 0};
         if (s->monitor)
