@@ -20,7 +20,6 @@ struct wire_server {
     struct wire_tally bad;
     struct wire_msg *msg; /* of the news that is out */
     uint64_t turn;
-    int over; /* the last word is said */
 };
 
 /*

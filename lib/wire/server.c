@@ -34,32 +34,11 @@ tell_all(struct wire_server *server, struct wire_msg *msg)
     wire_msg_free(msg);
 }
 
-/*
- * ZeroMQ throws away what a peer has not read when its connection ends: after
- * the last word, wait until they have left, two seconds at most.
- */
-static void
-see_off(struct wire_server *server)
-{
-    const double until = clock_now() + 2;
-    struct wire_news news;
-    struct err err;
-
-    while (server->over && server->peers.n && clock_now() < until) {
-        while (wire_server_next(server, &news, &err) > 0)
-            continue;
-        if (wire_wait(server->wire, -1, 0.02, &err) < 0)
-            return;
-        tell_all(server, wire_place_put(WIRE_END, &server->at));
-    }
-}
-
 void
 wire_server_close(struct wire_server *server)
 {
     if (!server)
         return;
-    see_off(server);
     wire_sock_close(server->sock);
     wire_msg_free(server->msg);
     wire_kept_release(&server->kept);
@@ -227,7 +206,6 @@ wire_server_done(struct wire_server *server, const struct wire_place *at)
 void
 wire_server_over(struct wire_server *server)
 {
-    server->over = 1;
     tell_all(server, wire_place_put(WIRE_END, &server->at));
 }
 

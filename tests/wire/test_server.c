@@ -137,10 +137,55 @@ batch_edge(void)
     wire_close(b);
 }
 
+/* END, then gone: the last word must be heard. */
+static int
+last_word_heard(void)
+{
+    struct err err;
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct wire_server_config sc = {
+        .endpoint = at("last"),
+        .kind = WIRE_CONSUMES,
+        .hello = hello_of("train", "", digest_a, 10),
+        .at = {1, 0, 0},
+    };
+    struct wire_client_config cc = {
+        .endpoint = at("last"),
+        .kind = WIRE_BRINGS,
+        .hello = hello_of("augment", "", digest_a, 10),
+    };
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct wire_client *client = wire_client_open(b, &cc, &err);
+    struct wire_news news;
+    int heard = server_sees(a, b, server, WIRE_JOINED, &news, 5) &&
+                client_sees(a, b, client, WIRE_JOINED, &news, 5);
+
+    wire_server_over(server);
+    wire_server_close(server);
+    wire_close(a);
+    a = wire_open(NULL, &err);
+    heard = heard && client_sees(a, b, client, WIRE_ENDED, &news, 3);
+    wire_client_close(client);
+    wire_close(a);
+    wire_close(b);
+    return heard;
+}
+
+static void
+last_words(void)
+{
+    int heard = 0;
+
+    for (int i = 0; i < 20; i++)
+        heard += last_word_heard();
+    T(heard == 20, "%d of 20 last words were heard", heard);
+}
+
 int
 main(void)
 {
     scratch_open();
+    last_words();
     plan_edge();
     batch_edge();
     scratch_close();
