@@ -32,23 +32,24 @@ box_for(double sigma)
 }
 
 /*
- * One line of n pixels from the 2 radius + 3 lines around it: the first and
- * the last count by part, those between as a whole.
+ * One pass over a padded picture: pixel i comes of in[i + t step] with
+ * t = 0 .. 2 radius + 2, the first and the last by part, those between as a
+ * whole.
  */
 UTIL_CLONES static void
-box_line(size_t n, const struct box *box, const uint8_t *const *line,
-         uint8_t *out)
+box_pass(size_t n, const struct box *box, const uint8_t *in, size_t step,
+         uint8_t *restrict out)
 {
     enum { CHUNK = 64, HALF = 1 << 23 };
     const size_t last = 2 * box->radius + 2;
 
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t m = n - i < CHUNK ? n - i : CHUNK;
-        const uint8_t *first = line[0] + i, *end = line[last] + i;
+        const uint8_t *first = in + i, *end = first + last * step;
         uint16_t sum[CHUNK] = {0};
 
         for (size_t t = 1; t < last; t++) {
-            const uint8_t *whole = line[t] + i;
+            const uint8_t *whole = first + t * step;
 
             for (size_t j = 0; j < m; j++)
                 sum[j] = (uint16_t)(sum[j] + whole[j]);
@@ -63,51 +64,52 @@ box_line(size_t n, const struct box *box, const uint8_t *const *line,
     }
 }
 
-/* Repeat the ends of the n pixels at row + pad over pad pixels each. */
-static void
-extend(size_t n, size_t pad, uint8_t *row)
-{
-    memset(row, row[pad], pad);
-    memset(row + pad + n, row[pad + n - 1], pad);
-}
-
+/*
+ * Across: rows with `pad` pixels more on either side, all in one pass; what
+ * comes out in their place is overwritten before it is read.
+ */
 static void
 box_across(size_t width, size_t height, const struct box *box, uint8_t *plane,
-           const uint8_t **line, uint8_t *work)
+           uint8_t *const work[2])
 {
-    const size_t pad = box->radius + 1;
-    uint8_t *row[2] = {work, work + width + 2 * pad};
+    const size_t pad = box->radius + 1, stride = width + 2 * pad;
 
-    for (size_t y = 0; y < height; y++, plane += width) {
-        memcpy(row[0] + pad, plane, width);
-        for (int pass = 0; pass < PASSES; pass++) {
-            uint8_t *in = row[pass % 2], *out = row[(pass + 1) % 2] + pad;
+    for (size_t y = 0; y < height; y++)
+        memcpy(work[0] + y * stride + pad, plane + y * width, width);
+    for (int pass = 0; pass < PASSES; pass++) {
+        uint8_t *in = work[pass % 2], *out = work[(pass + 1) % 2] + pad;
 
-            extend(width, pad, in);
-            for (size_t t = 0; t < 2 * pad + 1; t++)
-                line[t] = in + t;
-            box_line(width, box, line, pass + 1 < PASSES ? out : plane);
+        for (size_t y = 0; y < height; y++) {
+            uint8_t *row = in + y * stride, *end = row + pad + width;
+
+            for (size_t i = 0; i < pad; i++) {
+                row[i] = row[pad];
+                end[i] = end[-1];
+            }
         }
+        box_pass(stride * height - 2 * pad, box, in, 1, out);
     }
+    for (size_t y = 0; y < height; y++)
+        memcpy(plane + y * width, work[PASSES % 2] + y * stride + pad, width);
 }
 
+/* Down: `pad` rows more above and below. */
 static void
 box_down(size_t width, size_t height, const struct box *box, uint8_t *plane,
-         const uint8_t **line, uint8_t *work)
+         uint8_t *const work[2])
 {
-    const ptrdiff_t pad = (ptrdiff_t)box->radius + 1;
-    const ptrdiff_t bottom = (ptrdiff_t)height - 1;
-    uint8_t *stage[PASSES + 1] = {plane, work, work + width * height, plane};
+    const size_t pad = box->radius + 1, area = width * height;
 
+    memcpy(work[0] + pad * width, plane, area);
     for (int pass = 0; pass < PASSES; pass++) {
-        for (ptrdiff_t y = 0; y <= bottom; y++) {
-            for (ptrdiff_t t = -pad; t <= pad; t++) {
-                ptrdiff_t at = y + t < 0 ? 0 : y + t < bottom ? y + t : bottom;
+        uint8_t *in = work[pass % 2], *top = in + pad * width;
+        uint8_t *out = work[(pass + 1) % 2] + pad * width;
 
-                line[t + pad] = stage[pass] + (size_t)at * width;
-            }
-            box_line(width, box, line, stage[pass + 1] + (size_t)y * width);
+        for (size_t i = 0; i < pad; i++) {
+            memcpy(in + i * width, top, width);
+            memcpy(top + area + i * width, top + area - width, width);
         }
+        box_pass(area, box, in, width, pass + 1 < PASSES ? out : plane);
     }
 }
 
@@ -115,18 +117,18 @@ void
 data_blur_box(size_t width, size_t height, double sigma, uint8_t *plane,
               struct data_scratch **scratch)
 {
-    struct box box = box_for(sigma);
-    size_t lines = 2 * box.radius + 3, rows = 2 * (width + lines);
-    size_t area = 2 * width * height;
-    const uint8_t **line;
-    uint8_t *work;
+    const struct box box = box_for(sigma);
+    const size_t pad = 2 * (box.radius + 1);
+    const size_t across = (width + pad) * height;
+    const size_t down = width * (height + pad);
+    const size_t room = across > down ? across : down;
+    uint8_t *work[2];
 
     REQUIRE(sigma > 0 && sigma <= DATA_SIGMA_MAX);
-    line =
-        (void *)data_scratch_bytes(scratch, DATA_LINES, lines * sizeof *line);
-    work = data_scratch_bytes(scratch, DATA_BLUR, rows > area ? rows : area);
-    box_across(width, height, &box, plane, line, work);
-    box_down(width, height, &box, plane, line, work);
+    work[0] = data_scratch_bytes(scratch, DATA_BLUR, 2 * room);
+    work[1] = work[0] + room;
+    box_across(width, height, &box, plane, work);
+    box_down(width, height, &box, plane, work);
 }
 
 /* Fold an index that fell off either edge back in, as a mirror there does. */

@@ -2,7 +2,7 @@
 # augment.sh: JPEGs decoded and made into two views each, against PIL and
 # torchvision, on one core.  Ours reads each file from the tar and checks its
 # digest; the peer has its files in memory.  One is run after the other, REPEAT
-# times; the medians are compared.
+# times; the medians are compared, per second of processor time.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 bench=${BENCH:-build/release/tests/bench}
