@@ -213,9 +213,35 @@ threads_change_no_bit(void)
     data_release(&b);
 }
 
+/* 1 + 2^-8 and 1 + 3 2^-8 are half way between two halves. */
+static void
+sums_round_to_even(void)
+{
+    struct num_norm norm = {NUM_NORM_NONE, {1, 48, 1, 1, 1, 1}, 0, 0};
+    float x[48], add[48], want[48];
+    uint16_t mx[48], more[48], y[48];
+
+    for (int i = 0; i < 48; i++) {
+        x[i] = i % 3 ? 1 : 1 + 0x1p-7f;
+        add[i] = 0x1p-8f;
+        want[i] = i % 3 ? 1 : 1 + 0x1p-6f;
+    }
+    num_map_put(&norm.map, x, mx);
+    num_map_put(&norm.map, add, more);
+    norm.map.block = 16; // the same with one pixel, and as wide as a vector
+    num_norm_apply(&norm, mx, NULL, NULL, more, NULL, NULL, y);
+    norm.map.block = 1;
+    T(map_worst(&norm.map, y, want) == 0, "halves: ties to even, short planes");
+    norm.map = (struct num_map){1, 16, 1, 3, 16, 1};
+    num_norm_apply(&norm, mx, NULL, NULL, more, NULL, NULL, y);
+    norm.map = (struct num_map){1, 48, 1, 1, 1, 1};
+    T(map_worst(&norm.map, y, want) == 0, "and long ones");
+}
+
 int
 main(void)
 {
+    sums_round_to_even();
     agrees_with_the_book();
     output_is_standard();
     given_statistics_are_used();
