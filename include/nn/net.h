@@ -20,21 +20,28 @@
  * Everything the engine needs in other layouts or precisions is derived from
  * these blocks.  Results are the same bit for bit for the same block, input,
  * number of threads and kind of processor.
+ *
+ * resnet18, 34 and 50 are He, Zhang, Ren and Sun 2015, arXiv:1512.03385, as
+ * torchvision has them; resnet8 and resnet20 the small ones of its section
+ * 4.2, with 1x1 convolutions in the shortcuts.  mlp is h = W relu(W x + b) + b
+ * (fc1, fc2), linear is h = W x + b (fc), of the image as a row.
  */
 struct nn_spec {
     const char
         *arch; /* resnet18 resnet34 resnet50 resnet8 resnet20 mlp linear */
     const char *stem; /* imagenet (7x7 stride 2, max-pool) | small (3x3) */
-    const char *norm; /* batch | group | none */
+    const char *norm; /* batch | group (of up to 32 groups) | none (then
+                         convolutions have a bias); of the ResNets */
     const char *head; /* hidden and output widths, "512-128"; "none": z = h;
                          a trailing "-bn" puts batch norm behind the hidden
                          layers: "512-128-bn" */
     long width;       /* channels of the first stage; 0: the arch's own
                          (64, and 16 for resnet8 and resnet20) */
-    long hidden;      /* mlp: hidden width and feature width; 0: 512 */
-    size_t height, image_width, channels; /* of the images: 8 .. 1024, 3 */
+    long hidden;      /* mlp, linear: width of h and between; 0: 512 */
+    size_t height, image_width, channels; /* of the images: 8 .. 1024, 1 | 3 */
     float mean[3], deviation[3];          /* of pixels / 255 */
-    int bf16;   /* activations and convolutions in bfloat16 */
+    int bf16;   /* activations and convolutions in bfloat16; needs AVX-512
+                   and a width in multiples of 16 */
     int direct; /* no Winograd convolutions (--conv direct) */
 };
 
@@ -52,8 +59,13 @@ struct nn_net;
  * nn_net_new() builds the network for up to max_rows images at once.  With
  * train = 0 it keeps no activations and has no gradients: a fraction of the
  * memory, and only nn_net_infer() may be called.  Weights are zero until
- * nn_net_init() or a checkpoint fills them.  NULL when the spec makes no
- * sense, with the field and what is wanted.
+ * nn_net_init() or a checkpoint fills them.  It is made for the number of
+ * threads in force (num/threads.h), which must stay.  NULL when the spec makes
+ * no sense, with the field and what is wanted.
+ *
+ * Memory in training: 2 floats a parameter, and what the gradients need: 350 MB
+ * for 64 images of 32x32 through resnet18 with the small stem, half of it with
+ * bf16.
  */
 struct nn_net *nn_net_new(const struct nn_spec *spec, size_t max_rows,
                           int train, struct err *err);
@@ -89,7 +101,8 @@ void nn_net_forward(struct nn_net *net, size_t n, const uint8_t *images,
 
 /*
  * nn_net_backward() takes dL/dz [n,dim] of the last nn_net_forward() back and
- * overwrites grads with dL/dparams; with add = 1 it adds to them.
+ * overwrites grads with dL/dparams; with add = 1 it adds to them.  It may be
+ * called again with another dz, and nn_net_infer() may be called in between.
  */
 void nn_net_backward(struct nn_net *net, const float *dz, int add);
 
