@@ -3,7 +3,6 @@
  * asks a selector for items and brings batches to a trainer.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "data/png.h"
 #include "data/pool.h"
 #include "data/sheet.h"
+#include "foil-augment/augment.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -23,92 +23,16 @@
 #include "wire/reject.h"
 
 enum {
-    SMALL = 64,         /* up to so many pixels a view is a small one */
     NAMED_BAD = 10,     /* so many bad samples are named on stderr */
-    VIEWS_MAX = 64,     /* views of a sample */
     PATIENCE = 10,      /* seconds before we say that we wait */
     BATCH_MAX = 1 << 30 /* bytes of a batch */
 };
 
-static const char *run_dir, *plan_endpoint, *batch_endpoint, *key_file,
-    *allow_dir;
-static const char *recipe_name, *policy = "refuse", *sheet_path;
-static long side, views = 2, taps, seed, max_pixels = DATA_MAX_PIXELS;
-static long cache = 512, max_items, rows = 8, columns = 4;
-static double max_bad = 0.01;
-
-/* What is given here replaces what the recipe says. */
-static struct data_recipe given = DATA_RECIPE_UNCHANGED;
-
-static const struct opt opts[] = {
-    {"run", 'r', OPT_TEXT, &run_dir, 0, 0, "DIR",
-     "run directory: endpoints not given are inside"},
-    {"plan", 0, OPT_TEXT, &plan_endpoint, 0, 0, "ENDPOINT",
-     "of the selector [ipc://DIR/plan]"},
-    {"batches", 0, OPT_TEXT, &batch_endpoint, 0, 0, "ENDPOINT",
-     "of the trainer [ipc://DIR/batch]"},
-    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "of the random numbers"},
-    {"views", 'v', OPT_WHOLE, &views, 1, VIEWS_MAX, "N",
-     "random views of each sample"},
-    {"recipe", 0, OPT_CHOICE, &recipe_name, 0, 0, DATA_RECIPES,
-     "how a view is made [cifar; imagenet above 64 pixels]"},
-    {"size", 0, OPT_WHOLE, &side, 0, DATA_SIZE_MAX, "N",
-     "pixels a side; 0: the recipe's own"},
-    {"scale-min", 0, OPT_REAL, &given.scale_min, 1e-6, 1, "X",
-     "smallest share of the area that a crop keeps"},
-    {"scale-max", 0, OPT_REAL, &given.scale_max, 1e-6, 1, "X", "largest"},
-    {"ratio-min", 0, OPT_REAL, &given.ratio_min, 1e-3, 1e3, "X",
-     "smallest width over height of a crop"},
-    {"ratio-max", 0, OPT_REAL, &given.ratio_max, 1e-3, 1e3, "X", "largest"},
-    {"flip", 0, OPT_REAL, &given.flip, 0, 1, "P",
-     "probability of mirroring left to right"},
-    {"jitter", 0, OPT_REAL, &given.jitter, 0, 1, "P",
-     "probability of colour jitter"},
-    {"brightness", 0, OPT_REAL, &given.brightness, 0, 100, "X",
-     "its strength; 0 leaves the step out"},
-    {"contrast", 0, OPT_REAL, &given.contrast, 0, 100, "X", "the same"},
-    {"saturation", 0, OPT_REAL, &given.saturation, 0, 100, "X", "the same"},
-    {"hue", 0, OPT_REAL, &given.hue, 0, 0.5, "X", "the same, of the circle"},
-    {"grey", 0, OPT_REAL, &given.grey, 0, 1, "P", "probability of grey"},
-    {"blur", 0, OPT_REAL, &given.blur, 0, 1, "P", "probability of blur"},
-    {"sigma-min", 0, OPT_REAL, &given.sigma_min, 0.01, DATA_SIGMA_MAX, "X",
-     "of the blur, in pixels"},
-    {"sigma-max", 0, OPT_REAL, &given.sigma_max, 0.01, DATA_SIGMA_MAX, "X",
-     "largest"},
-    {"taps", 0, OPT_WHOLE, &taps, 0, 1001, "N",
-     "blur by torchvision's kernel of odd N; 0: as PIL"},
-    {"bad", 0, OPT_CHOICE, &policy, 0, 0, "refuse|accept",
-     "a JPEG that decodes with a warning"},
-    {"max-bad", 0, OPT_REAL, &max_bad, 0, 1, "X",
-     "give up when more of the data set is bad"},
-    {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
-     "refuse images with more"},
-    {"cache", 0, OPT_WHOLE, &cache, 0, 1e6, "MIB", "decoded pixels to keep"},
-    {"max-items", 0, OPT_WHOLE, &max_items, 0, 1e15, "N",
-     "end after so many items; 0: when the run ends"},
-    {"sheet", 0, OPT_TEXT, &sheet_path, 0, 0, "FILE",
-     "draw a contact sheet as PNG, and end"},
-    {"rows", 0, OPT_WHOLE, &rows, 1, 100, "N", "samples down the sheet"},
-    {"columns", 0, OPT_WHOLE, &columns, 1, 100, "N", "samples across it"},
-    {"keys", 0, OPT_TEXT, &key_file, 0, 0, "FILE", "our own certificate"},
-    {"allow", 0, OPT_TEXT, &allow_dir, 0, 0, "DIR",
-     "certificates of selector and trainer"},
-    {0},
-};
-
-static const struct opt_tool tool = {
-    "foil-augment",
-    "turn plan items into batches of random views",
-    "DATA",
-    1,
-    1,
-    opts,
-};
+static const struct augment_options *options;
 
 struct augmenter {
     struct data_set *set;
     struct data_pool *pool;
-    struct data_recipe recipe;
     uint64_t seed; /* of the views: ours, mixed with the data set's digest */
 
     struct wire *wire;
@@ -121,63 +45,50 @@ struct augmenter {
 };
 
 static void
-choose_recipe(struct data_recipe *recipe)
-{
-    const char *usual = side > SMALL ? "imagenet" : "cifar";
-    struct err err;
-
-    if (data_recipe_find(recipe_name ? recipe_name : usual, recipe, &err))
-        die("%s", err.msg);
-    given.size = (size_t)side;
-    given.taps = (size_t)taps;
-    data_recipe_change(recipe, &given);
-    if (data_recipe_check(recipe, &err))
-        opt_misuse("%s", err.msg);
-}
-
-static void
-open_data(struct augmenter *a, const char *path)
+open_data(struct augmenter *a)
 {
     const struct data_pool_how how = {
-        .policy = strcmp(policy, "accept") ? DATA_REFUSE : DATA_ACCEPT,
-        .max_pixels = (size_t)max_pixels,
-        .keep_bytes = (size_t)cache << 20,
+        .policy = options->policy,
+        .max_pixels = (size_t)options->max_pixels,
+        .keep_bytes = (size_t)options->cache << 20,
     };
     struct digest digest;
     struct err err;
 
-    a->set = data_open(path, &err);
+    a->set = data_open(options->data, &err);
     if (!a->set)
         die("%s", err.msg);
     digest = data_digest(a->set);
-    a->seed = (uint64_t)seed ^ digest_word(&digest);
+    a->seed = (uint64_t)options->seed ^ digest_word(&digest);
     a->pool = data_pool_new(a->set, &how);
 }
 
 static void
 draw_sheet(struct augmenter *a)
 {
-    const struct data_sheet sheet = {(size_t)rows, (size_t)columns,
-                                     (size_t)views, a->seed};
+    const struct data_sheet sheet = {(size_t)options->rows,
+                                     (size_t)options->columns,
+                                     (size_t)options->views, a->seed};
     size_t width, height;
     uint8_t *pixel;
     struct err err;
 
-    data_sheet_size(&sheet, &a->recipe, &width, &height);
+    data_sheet_size(&sheet, &options->recipe, &width, &height);
     if (width > UINT16_MAX || height > UINT16_MAX)
         opt_misuse("the sheet would have %zu x %zu pixels", width, height);
     pixel = mem_array(width * height, 3);
-    data_sheet_draw(&sheet, &a->recipe, data_size(a->set), a->pool, pixel);
-    if (data_png_write(sheet_path, pixel, width, height, &err))
+    data_sheet_draw(&sheet, &options->recipe, data_size(a->set), a->pool,
+                    pixel);
+    if (data_png_write(options->sheet, pixel, width, height, &err))
         die("%s", err.msg);
     free(pixel);
 }
 
 static size_t
-bytes_of(const struct augmenter *a, const struct wire_item *item)
+bytes_of(const struct wire_item *item)
 {
-    return 3 * a->recipe.size * a->recipe.size *
-           ((size_t)views * item->n + item->n_extra);
+    return 3 * options->recipe.size * options->recipe.size *
+           ((size_t)options->views * item->n + item->n_extra);
 }
 
 /*
@@ -197,10 +108,10 @@ report_swap(struct augmenter *a, const struct wire_place *at,
     msg = wire_reject_put(&reject);
     wire_client_send(a->plan, msg);
     wire_msg_free(msg);
-    if ((double)bad > max_bad * (double)size)
+    if ((double)bad > options->max_bad * (double)size)
         die("%zu of %zu samples are bad, more than --max-bad %g allows; "
             "the last: %s",
-            bad, size, max_bad, why->msg);
+            bad, size, options->max_bad, why->msg);
     if (bad == a->bad)
         return;
     a->bad = bad;
@@ -219,8 +130,8 @@ make_views(struct augmenter *a, const struct wire_item *item)
     int rc;
 
     data_gather_begin(g, item->n, item->ids, item->n_extra, item->extra,
-                      (size_t)views, a->recipe.size);
-    while ((rc = data_gather_next(g, a->pool, &a->recipe, a->seed,
+                      (size_t)options->views, options->recipe.size);
+    while ((rc = data_gather_next(g, a->pool, &options->recipe, a->seed,
                                   (uint64_t)item->at.epoch, &why)) > 0) {
         if (g->n_swap > swaps)
             report_swap(a, &item->at, g->swap[swaps++], &why);
@@ -237,25 +148,25 @@ static void
 tell_memory(const struct augmenter *a, const struct wire_item *item)
 {
     const size_t credit = wire_client_credit(a->batches);
-    const size_t size = a->recipe.size;
-    const double mib = (double)(credit * bytes_of(a, item)) / (1 << 20);
+    const size_t size = options->recipe.size;
+    const double mib = (double)(credit * bytes_of(item)) / (1 << 20);
 
     say("up to %zu batches under way of %ld x %zu views of %zu x %zu: %.1f "
         "MiB; up to %ld MiB of decoded pixels are kept",
-        credit, views, item->n, size, size, mib, cache);
+        credit, options->views, item->n, size, size, mib, options->cache);
 }
 
 static void
 bring(struct augmenter *a, const struct wire_item *item)
 {
-    const size_t size = a->recipe.size;
+    const size_t size = options->recipe.size;
     const struct data_gather *g = &a->gather;
     struct wire_batch batch = {
         .at = item->at,
         .steps = item->steps,
         .epochs = item->epochs,
         .n = item->n,
-        .n_views = (size_t)views,
+        .n_views = (size_t)options->views,
         .height = size,
         .width = size,
         .channels = 3,
@@ -264,9 +175,9 @@ bring(struct augmenter *a, const struct wire_item *item)
     struct wire_msg *msg;
     char where[64];
 
-    if (bytes_of(a, item) > BATCH_MAX)
+    if (bytes_of(item) > BATCH_MAX)
         die("a batch of %ld x %zu views of %zu x %zu is larger than 1 GiB",
-            views, item->n, size, size);
+            options->views, item->n, size, size);
     if (!a->made)
         tell_memory(a, item);
     make_views(a, item);
@@ -277,7 +188,8 @@ bring(struct augmenter *a, const struct wire_item *item)
     batch.views = g->pixel;
     if (item->n_extra) {
         batch.extra_ids = g->ids + item->n;
-        batch.extra = g->pixel + (size_t)views * item->n * size * size * 3;
+        batch.extra =
+            g->pixel + (size_t)options->views * item->n * size * size * 3;
     }
     msg = wire_batch_put(&batch);
     a->made += wire_client_send(a->batches, msg);
@@ -356,12 +268,12 @@ hear_selector(struct augmenter *a)
 static int
 enough(const struct augmenter *a)
 {
-    return a->over || (max_items && a->made >= max_items);
+    return a->over || (options->max_items && a->made >= options->max_items);
 }
 
 static struct wire_client *
 connect_to(struct augmenter *a, enum wire_client_kind kind, const char *role,
-           const char *given_endpoint, const char *edge)
+           const char *given, const char *edge)
 {
     struct wire_client_config config = {
         .role = role,
@@ -369,12 +281,10 @@ connect_to(struct augmenter *a, enum wire_client_kind kind, const char *role,
         .hello = {.stage = "augment", .size = (int64_t)data_size(a->set)},
     };
     struct digest digest = data_digest(a->set);
-    char *endpoint = wire_endpoint(given_endpoint, run_dir, edge);
+    char *endpoint = wire_endpoint(given, options->run, edge);
     struct wire_client *client;
     struct err err;
 
-    if (!endpoint)
-        opt_misuse("wants -r DIR, or --plan and --batches, or --sheet");
     digest_hex(&digest, config.hello.digest);
     config.endpoint = endpoint;
     client = wire_client_open(a->wire, &config, &err);
@@ -407,9 +317,9 @@ serve(struct augmenter *a, const struct wire_keys *keys)
     a->wire = stop < 0 ? NULL : wire_open(keys, &err);
     if (!a->wire)
         die("%s", err.msg);
-    a->plan = connect_to(a, WIRE_ASKS, "select", plan_endpoint, "plan");
-    a->batches = connect_to(a, WIRE_BRINGS, "train", batch_endpoint, "batch");
-    progress_start(&a->progress, "batches", 0, (double)max_items);
+    a->plan = connect_to(a, WIRE_ASKS, "select", options->plan, "plan");
+    a->batches = connect_to(a, WIRE_BRINGS, "train", options->batches, "batch");
+    progress_start(&a->progress, "batches", 0, (double)options->max_items);
     while (rc > 0 && !enough(a)) {
         rc = wire_wait(a->wire, stop, 1, &err);
         do
@@ -430,22 +340,20 @@ serve(struct augmenter *a, const struct wire_keys *keys)
 int
 main(int argc, char **argv)
 {
-    char **operand = opt_parse(&tool, argc, argv);
     struct augmenter a = {0};
     struct wire_keys keys = {0};
     struct err err;
 
-    if (!key_file != !allow_dir)
-        opt_misuse("--keys and --allow go together");
-    choose_recipe(&a.recipe);
+    options = augment_options_get(argc, argv);
     priority_low();
-    if (key_file && wire_keys_open(&keys, key_file, allow_dir, &err))
+    if (options->keys &&
+        wire_keys_open(&keys, options->keys, options->allow, &err))
         die("%s", err.msg);
-    open_data(&a, operand[0]);
-    if (sheet_path)
+    open_data(&a);
+    if (options->sheet)
         draw_sheet(&a);
     else
-        serve(&a, key_file ? &keys : NULL);
+        serve(&a, options->keys ? &keys : NULL);
 
     wire_keys_release(&keys);
     data_pool_free(a.pool);

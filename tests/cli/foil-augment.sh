@@ -55,7 +55,8 @@ ok 'no such recipe: 2' refuses 2 "want one of cifar" \
 ok 'a recipe that contradicts itself: 2' refuses 2 'scale_min is 0.9' \
     "$augment" --scale-min 0.9 --scale-max 0.5 "$data"
 ok 'an even kernel: 2' refuses 2 'not odd' "$augment" --taps 4 "$data"
-ok 'no such data: 1' refuses 1 'cannot open' "$augment" "$work/none.tar"
+ok 'no such data: 1' refuses 1 'cannot open' "$augment" -r "$work" \
+    "$work/none.tar"
 
 ok '--sheet' "$augment" --sheet "$work/a.png" --rows 2 --columns 3 "$data"
 ok 'the same options draw the same sheet' bash -c \

@@ -1,0 +1,18 @@
+#ifndef FOIL_AUGMENT_H
+#define FOIL_AUGMENT_H
+
+#include "data/jpeg.h"
+#include "data/view.h"
+
+/* What the command line of foil-augment says; tools/foil-augment.1. */
+struct augment_options {
+    const char *data, *run, *plan, *batches, *keys, *allow, *sheet;
+    struct data_recipe recipe;
+    enum data_policy policy;
+    long views, seed, max_pixels, cache, max_items, rows, columns;
+    double max_bad;
+};
+
+const struct augment_options *augment_options_get(int argc, char **argv);
+
+#endif

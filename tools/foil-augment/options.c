@@ -1,0 +1,125 @@
+#include <math.h>
+#include <string.h>
+
+#include "augment.h"
+#include "util/opt.h"
+#include "wire/sock.h"
+
+enum {
+    SMALL = 64,    /* up to so many pixels a view is a small one */
+    VIEWS_MAX = 64 /* views of a sample */
+};
+
+static struct augment_options options = {
+    .views = 2,
+    .max_pixels = DATA_MAX_PIXELS,
+    .cache = 512,
+    .rows = 8,
+    .columns = 4,
+    .max_bad = 0.01,
+};
+static const char *recipe_name, *policy = "refuse";
+static long side, taps;
+
+/* What is given here replaces what the recipe says. */
+static struct data_recipe given = DATA_RECIPE_UNCHANGED;
+
+static const struct opt opts[] = {
+    {"run", 'r', OPT_TEXT, &options.run, 0, 0, "DIR",
+     "run directory: endpoints not given are inside"},
+    {"plan", 0, OPT_TEXT, &options.plan, 0, 0, "ENDPOINT",
+     "of the selector [ipc://DIR/plan]"},
+    {"batches", 0, OPT_TEXT, &options.batches, 0, 0, "ENDPOINT",
+     "of the trainer [ipc://DIR/batch]"},
+    {"seed", 's', OPT_WHOLE, &options.seed, 0, 1e15, "N",
+     "of the random numbers"},
+    {"views", 'v', OPT_WHOLE, &options.views, 1, VIEWS_MAX, "N",
+     "random views of each sample"},
+    {"recipe", 0, OPT_CHOICE, &recipe_name, 0, 0, DATA_RECIPES,
+     "how a view is made [cifar; imagenet above 64 pixels]"},
+    {"size", 0, OPT_WHOLE, &side, 0, DATA_SIZE_MAX, "N",
+     "pixels a side; 0: the recipe's own"},
+    {"scale-min", 0, OPT_REAL, &given.scale_min, 1e-6, 1, "X",
+     "smallest share of the area that a crop keeps"},
+    {"scale-max", 0, OPT_REAL, &given.scale_max, 1e-6, 1, "X", "largest"},
+    {"ratio-min", 0, OPT_REAL, &given.ratio_min, 1e-3, 1e3, "X",
+     "smallest width over height of a crop"},
+    {"ratio-max", 0, OPT_REAL, &given.ratio_max, 1e-3, 1e3, "X", "largest"},
+    {"flip", 0, OPT_REAL, &given.flip, 0, 1, "P",
+     "probability of mirroring left to right"},
+    {"jitter", 0, OPT_REAL, &given.jitter, 0, 1, "P",
+     "probability of colour jitter"},
+    {"brightness", 0, OPT_REAL, &given.brightness, 0, 100, "X",
+     "its strength; 0 leaves the step out"},
+    {"contrast", 0, OPT_REAL, &given.contrast, 0, 100, "X", "the same"},
+    {"saturation", 0, OPT_REAL, &given.saturation, 0, 100, "X", "the same"},
+    {"hue", 0, OPT_REAL, &given.hue, 0, 0.5, "X", "the same, of the circle"},
+    {"grey", 0, OPT_REAL, &given.grey, 0, 1, "P", "probability of grey"},
+    {"blur", 0, OPT_REAL, &given.blur, 0, 1, "P", "probability of blur"},
+    {"sigma-min", 0, OPT_REAL, &given.sigma_min, 0.01, DATA_SIGMA_MAX, "X",
+     "of the blur, in pixels"},
+    {"sigma-max", 0, OPT_REAL, &given.sigma_max, 0.01, DATA_SIGMA_MAX, "X",
+     "largest"},
+    {"taps", 0, OPT_WHOLE, &taps, 0, 1001, "N",
+     "blur by torchvision's kernel of odd N; 0: as PIL"},
+    {"bad", 0, OPT_CHOICE, &policy, 0, 0, "refuse|accept",
+     "a JPEG that decodes with a warning"},
+    {"max-bad", 0, OPT_REAL, &options.max_bad, 0, 1, "X",
+     "give up when more of the data set is bad"},
+    {"max-pixels", 0, OPT_WHOLE, &options.max_pixels, 1, 1e9, "N",
+     "refuse images with more"},
+    {"cache", 0, OPT_WHOLE, &options.cache, 0, 1e6, "MIB",
+     "decoded pixels to keep"},
+    {"max-items", 0, OPT_WHOLE, &options.max_items, 0, 1e15, "N",
+     "end after so many items; 0: when the run ends"},
+    {"sheet", 0, OPT_TEXT, &options.sheet, 0, 0, "FILE",
+     "draw a contact sheet as PNG, and end"},
+    {"rows", 0, OPT_WHOLE, &options.rows, 1, 100, "N",
+     "samples down the sheet"},
+    {"columns", 0, OPT_WHOLE, &options.columns, 1, 100, "N",
+     "samples across it"},
+    {"keys", 0, OPT_TEXT, &options.keys, 0, 0, "FILE", "our own certificate"},
+    {"allow", 0, OPT_TEXT, &options.allow, 0, 0, "DIR",
+     "certificates of selector and trainer"},
+    {0},
+};
+
+static const struct opt_tool tool = {
+    "foil-augment",
+    "turn plan items into batches of random views",
+    "DATA",
+    1,
+    1,
+    opts,
+};
+
+static void
+choose_recipe(struct data_recipe *recipe)
+{
+    const char *usual = side > SMALL ? "imagenet" : "cifar";
+    struct err err;
+
+    if (data_recipe_find(recipe_name ? recipe_name : usual, recipe, &err))
+        die("%s", err.msg);
+    given.size = (size_t)side;
+    given.taps = (size_t)taps;
+    data_recipe_change(recipe, &given);
+    if (data_recipe_check(recipe, &err))
+        opt_misuse("%s", err.msg);
+}
+
+const struct augment_options *
+augment_options_get(int argc, char **argv)
+{
+    char **operand = opt_parse(&tool, argc, argv);
+
+    options.data = operand[0];
+    choose_recipe(&options.recipe);
+    if (!options.keys != !options.allow)
+        opt_misuse("--keys and --allow go together");
+    if (!options.sheet && !options.run && !(options.plan && options.batches))
+        opt_misuse("wants -r DIR, or --plan and --batches, or --sheet");
+    if (!strcmp(policy, "accept"))
+        options.policy = DATA_ACCEPT;
+    return &options;
+}
