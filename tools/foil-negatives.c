@@ -13,7 +13,6 @@
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
-#include "util/priority.h"
 #include "util/stop.h"
 #include "wire/pairs.h"
 #include "wire/server.h"
@@ -374,7 +373,7 @@ main(int argc, char **argv)
     opt_parse(&tool, argc, argv);
     if (!key_file != !allow_dir)
         opt_misuse("--keys and --allow go together");
-    priority_low();
+    // no priority_low(), unlike other stages: the trainer waits for us
     num_threads(1);
     stop = stop_fd(&err);
     if (stop < 0 ||

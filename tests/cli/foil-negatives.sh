@@ -120,10 +120,10 @@ tensors() {
 
 export OMP_NUM_THREADS=1
 serve_in calm
-ok 'a whole run' run calm 100
+ok 'a whole run' run calm 40
 ends
 serve_in rough
-run rough 100 &
+run rough 40 &
 trainer=$!
 becomes_true test -s "$work/rough/metrics.jsonl"
 kill -9 "$service"
