@@ -60,6 +60,21 @@ grey_of_known_colours(void)
 }
 
 static void
+grey_is_the_weighted_sum(void)
+{
+    int wrong = 0;
+
+    noise();
+    data_color_grey(N, plane);
+    for (size_t i = 0; i < N; i++)
+        wrong +=
+            plane[i] != floor(0.5 + (19595. * was[i] + 38470. * was[N + i] +
+                                     7471. * was[2 * N + i]) /
+                                        65536);
+    T(!wrong, "19595 R + 38470 G + 7471 B of 65536, halves up");
+}
+
+static void
 blends_of_known_colours(void)
 {
     uint8_t bright[3] = {100, 101, 200}, dull[3] = {100, 101, 200};
@@ -125,23 +140,25 @@ hue_round_trip(void)
     T(worst > 0, "and not nothing");
 }
 
-/*
- * Any two shifts that cut off to the same whole step are the same; 0.1 is 25
- * steps, forward and back.
- */
+/* Any two shifts that cut off to the same whole step are the same. */
 static void
 hue_steps_are_cut_off(void)
 {
+    static const double shift[][3] = {
+        {0.1, 25.01, 26.01}, {0.5, 127.01, 126.99}, {-0.5, -127.01, -126.99}};
     uint8_t other[3 * N];
 
-    noise();
-    memcpy(other, was, sizeof was);
-    data_color_hue(N, 0.1, plane);
-    data_color_hue(N, 25.01 / 255, other);
-    T(!memcmp(plane, other, 3 * N), "0.1 of 255 is 25 steps");
-    memcpy(other, was, sizeof was);
-    data_color_hue(N, 26.01 / 255, other);
-    T(memcmp(plane, other, 3 * N), "and not 26");
+    for (size_t i = 0; i < 3; i++) {
+        noise();
+        memcpy(other, was, sizeof was);
+        data_color_hue(N, shift[i][0], plane);
+        data_color_hue(N, shift[i][1] / 255, other);
+        T(!memcmp(plane, other, 3 * N), "%g of 255 is %d steps", shift[i][0],
+          (int)shift[i][1]);
+        memcpy(other, was, sizeof was);
+        data_color_hue(N, shift[i][2] / 255, other);
+        T(memcmp(plane, other, 3 * N), "and not %d", (int)shift[i][2]);
+    }
 }
 
 /* Every loop has a tail: what is not a multiple of a vector's width. */
@@ -175,6 +192,7 @@ main(void)
 {
     split_and_merge_are_inverse();
     grey_of_known_colours();
+    grey_is_the_weighted_sum();
     blends_of_known_colours();
     factors_one_and_none();
     hue_turns_the_circle();
