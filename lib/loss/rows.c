@@ -3,13 +3,16 @@
 #include "loss/rows.h"
 #include "num/gemm.h"
 
+/* Rows and columns that are added to their mirror image at a time. */
+enum { SQUARE = 32 };
+
 size_t
 loss_partner(size_t b, size_t row)
 {
     return row < b ? row + b : row - b;
 }
 
-/* One row over the columns [from,to) of it; see loss_partition(). */
+/* The columns [from,to) of a row: their largest score, taken into *max. */
 static void
 largest(const float *s, size_t from, size_t to, float *max)
 {
@@ -17,6 +20,7 @@ largest(const float *s, size_t from, size_t to, float *max)
         *max = fmaxf(*max, s[c]);
 }
 
+/* Sum of exp(beta (s - max)) over them; each goes to p, if there is one. */
 static double
 exponentials(const float *s, size_t from, size_t to, double beta, float max,
              float *p)
@@ -68,13 +72,23 @@ loss_partition(size_t b, size_t rows, double beta, enum loss_mask mask,
     return total;
 }
 
+/* W extended by zeros to [rows,rows], at (r,c). */
+static float
+extended(size_t n, size_t rows, const float *w, size_t r, size_t c)
+{
+    return r < n ? w[r * rows + c] : 0;
+}
+
 void
 loss_spread(size_t n, size_t rows, size_t d, const float *w, const float *v,
             float *dv, float *work)
 {
-    for (size_t r = 0; r < rows; r++)
-        for (size_t c = 0; c < rows; c++)
-            work[r * rows + c] =
-                (r < n ? w[r * rows + c] : 0) + (c < n ? w[c * rows + r] : 0);
+    // in squares: a column of W is a cache miss an element
+    for (size_t top = 0; top < rows; top += SQUARE)
+        for (size_t left = 0; left < rows; left += SQUARE)
+            for (size_t r = top; r < rows && r < top + SQUARE; r++)
+                for (size_t c = left; c < rows && c < left + SQUARE; c++)
+                    work[r * rows + c] =
+                        extended(n, rows, w, r, c) + extended(n, rows, w, c, r);
     num_gemm_nn(rows, d, rows, 1, work, v, 0, dv);
 }

@@ -182,7 +182,8 @@ int
 main(void)
 {
     static const size_t shapes[][3] = {{2, 0, 3}, {3, 0, 16}, {8, 0, 16},
-                                       {2, 1, 3}, {5, 4, 7},  {8, 9, 3}};
+                                       {2, 1, 3}, {5, 4, 7},  {8, 9, 3},
+                                       {20, 5, 3}};
     struct err err;
 
     for (const struct loss_objective *o = loss_objectives; o->name; o++) {
