@@ -128,6 +128,9 @@ run(struct train *t, struct err *err)
     struct wire_batch batch;
     int rc = 1;
 
+    if (finished(t))
+        say("nothing is left to do: %jd steps are done",
+            (intmax_t)t->state.total);
     while (rc > 0 && !finished(t)) {
         rc = train_source_next(t, &batch, err);
         if (rc <= 0)

@@ -80,6 +80,9 @@ ok 'to the bit' diff -r "$work/a/latest/" "$work/b/latest/"
 ok 'and the same metrics' same_metrics "$work/a" "$work/b"
 
 ok 'stops after --steps' with "$work/c" -- --steps 5
+ok 'nothing left to do: 0' exits 0 \
+    "$BIN/foil-train" -r "$work/c" --resume --steps 5
+ok 'is said' grep -q 'nothing is left to do: 5 steps' "$work/out"
 ok 'another tau: 1' refuses 1 '--tau is 0.2, but 0.5 in the checkpoint' \
     "$BIN/foil-train" -r "$work/c" --resume --tau 0.2
 cp -r "$work/c" "$work/d"
@@ -108,6 +111,14 @@ ok 'is counted' grep -q '1 images replaced' "$work/g.err"
 ok 'other images are sent away: 1' refuses 1 'given up' \
     with "$work/h" images=1 -- --deadline 2
 ok 'with a sentence' grep -q 'want at least 2 images' "$work/h.augmenter"
+
+ok 'no negatives service: 1' refuses 1 'negatives' \
+    with "$work/n" -- --objective emc2 --deadline 1
+ok 'in-batch negatives instead' with "$work/o" -- --objective emc2 \
+    --policy in-batch
+ok 'each such step is marked' \
+    test "$(jq -s 'map(.alone) | add' "$work/o/metrics.jsonl")" -eq 8
+ok 'and counted' grep -q '8 without their service' "$work/o.err"
 
 # black images are zeros, the variance of white ones overflows
 small=(--arch resnet8 --head 8 --threads 1 --mean '0,0,0'

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "nn/checkpoint.h"
 #include "nn/model.h"
@@ -119,6 +120,9 @@ train_save(struct train *t, struct err *err)
     char *folder;
     int rc;
 
+    // the metrics of a step are on the disk before the step is committed
+    if (fsync(t->metrics))
+        return err_sys(err, "cannot sync metrics.jsonl");
     if (judge(t, err) || !(folder = nn_checkpoint_begin(run, step, err)))
         return -1;
     rc = write_files(t, folder, err);

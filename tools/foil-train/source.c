@@ -244,11 +244,11 @@ complain(struct train *t, double now, struct err *err)
         return 0;
     s->said = now;
     if (!peers)
-        train_report_say(t, "no augmenter is there, waiting since %.0f seconds",
+        train_report_say(t, "no augmenter is there: waiting for %.0f seconds",
                          lasted);
     else
         train_report_say(t,
-                         "waiting since %.0f seconds for epoch %jd, step %jd "
+                         "waiting for %.0f seconds for epoch %jd, step %jd "
                          "from %zu augmenters",
                          lasted, (intmax_t)t->state.at.epoch,
                          (intmax_t)t->state.at.step, peers);
