@@ -1,0 +1,183 @@
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/clock.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "wire/batch.h"
+#include "wire/client.h"
+#include "wire/server.h"
+
+/*
+ * bench_wire N: what a batch of 32 pairs of 32x32 RGB views costs on the wire,
+ * in microseconds, the medians of N:
+ *
+ *     from credit to a decoded batch, between two processes over ipc
+ *     to fill and encode one, copy of the views included
+ *     to judge and decode one that has come
+ */
+enum { VIEWS = 2, PAIRS = 32, SIDE = 32, CHANNELS = 3 };
+
+static char endpoint[64] = "ipc:///tmp/foil-bench-XXXXXX/batch";
+
+static struct wire_msg *
+make(int64_t session, int64_t step)
+{
+    static uint8_t views[VIEWS * PAIRS * SIDE * SIDE * CHANNELS];
+    static const int64_t ids[PAIRS];
+    const struct wire_batch batch = {
+        .at = {session, 0, step},
+        .steps = step + 1,
+        .epochs = 1,
+        .n = PAIRS,
+        .n_views = VIEWS,
+        .height = SIDE,
+        .width = SIDE,
+        .channels = CHANNELS,
+        .ids = ids,
+        .views = views,
+    };
+
+    memset(views, (int)(step & 255), sizeof views); // as fresh from augmenting
+    return wire_batch_put(&batch);
+}
+
+/* The augmenter: a batch for each credit. */
+static void
+bring(void)
+{
+    const struct wire_client_config config = {
+        .endpoint = endpoint,
+        .kind = WIRE_BRINGS,
+        .hello = {.stage = "augment"},
+    };
+    struct err err;
+    struct wire *wire = wire_open(NULL, &err);
+    struct wire_client *client = wire_client_open(wire, &config, &err);
+    struct wire_news news;
+    struct wire_msg *msg;
+    int64_t step = 0;
+
+    while (wire_wait(wire, -1, 1, &err) > 0) {
+        while (wire_client_next(client, &news, &err) > 0)
+            continue;
+        while (wire_client_credit(client)) {
+            msg = make(wire_client_place(client).session, step++);
+            wire_client_send(client, msg);
+            wire_msg_free(msg);
+        }
+    }
+}
+
+static int
+by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void
+print_median(size_t n, double *seconds)
+{
+    qsort(seconds, n, sizeof *seconds, by_size);
+    printf("%.1f ", seconds[n / 2] * 1e6);
+}
+
+/* Waits for news of that kind; there is no other end than that. */
+static void
+until(struct wire *wire, struct wire_server *server, enum wire_what what,
+      struct wire_news *news)
+{
+    struct err err;
+
+    for (;;) {
+        while (wire_server_next(server, news, &err) > 0)
+            if (news->what == what)
+                return;
+        wire_wait(wire, -1, 1, &err);
+    }
+}
+
+/* The trainer: asks for one, takes it in. */
+static void
+round_trips(size_t n, double *trip, double *decode)
+{
+    const struct wire_server_config config = {
+        .endpoint = endpoint,
+        .kind = WIRE_CONSUMES,
+        .hello = {.stage = "train"},
+        .at = {1, 0, 0},
+    };
+    struct err err;
+    struct wire *wire = wire_open(NULL, &err);
+    struct wire_server *server = wire_server_open(wire, &config, &err);
+    struct wire_batch batch;
+    struct wire_news news;
+    uint64_t peer;
+
+    REQUIRE(server);
+    until(wire, server, WIRE_JOINED, &news);
+    peer = news.peer;
+    for (size_t i = 0; i < n; i++) {
+        const double start = clock_now();
+        double came;
+
+        wire_server_want(server, peer, 1);
+        until(wire, server, WIRE_CAME, &news);
+        came = clock_now();
+        REQUIRE(!wire_batch_get(&batch, news.msg, 0, &err));
+        decode[i] = clock_now() - came;
+        trip[i] = clock_now() - start;
+        wire_batch_release(&batch);
+    }
+    wire_server_close(server);
+    wire_close(wire);
+}
+
+int
+main(int argc, char **argv)
+{
+    const size_t n = argc == 2 ? strtoul(argv[1], NULL, 10) : 0;
+    double *trip, *encode, *decode;
+    char *folder = mem_text(endpoint + strlen("ipc://"));
+    struct err err;
+    pid_t pid;
+
+    if (!n)
+        return 2;
+    *strrchr(folder, '/') = 0;
+    if (!mkdtemp(folder))
+        return 1;
+    memcpy(endpoint + strlen("ipc://"), folder, strlen(folder));
+    pid = fork();
+    if (!pid)
+        bring();
+    trip = mem_array(n, sizeof *trip);
+    encode = mem_array(n, sizeof *encode);
+    decode = mem_array(n, sizeof *decode);
+    round_trips(n, trip, decode);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    for (size_t i = 0; i < n; i++) {
+        const double start = clock_now();
+        struct wire_msg *msg = make(1, 0);
+
+        encode[i] = clock_now() - start;
+        wire_msg_free(msg);
+    }
+    print_median(n, trip);
+    print_median(n, encode);
+    print_median(n, decode);
+    printf("\n");
+    file_remove(folder, &err);
+    free(folder);
+    free(trip);
+    free(encode);
+    free(decode);
+    return 0;
+}
