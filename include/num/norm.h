@@ -16,9 +16,10 @@
  *                      channels that k is in (Wu and He 2018, arXiv:1803.08494)
  *     NUM_NORM_NONE    nothing: y = act(x + add)
  *
- * add is another map or nothing, act is max(., 0) or nothing.  Sums are f32
- * within one plane of an image and double beyond; results do not depend on
- * the number of threads.  O(size) time, two passes over x.
+ * add is another map or nothing, act is max(., 0), which leaves a NaN a NaN,
+ * or nothing.  Sums are f32 within one plane of an image and double beyond;
+ * results do not depend on the number of threads.  O(size) time, two passes
+ * over x.
  */
 enum num_norm_kind { NUM_NORM_BATCH, NUM_NORM_GROUP, NUM_NORM_NONE };
 

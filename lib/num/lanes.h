@@ -154,14 +154,14 @@ pair_fold(struct pair x, float *sum, int bf16)
                  x.v[pair_half(e + LANES, bf16)][pair_lane(e + LANES, bf16)];
 }
 
-/* lanes_positive() is x where y > 0, else 0. */
+/* lanes_positive() is 0 where y <= 0, else x: a NaN is not hidden. */
 LANES_INLINE lanes
 lanes_positive(lanes x, lanes y)
 {
     lanes_int bits;
 
     memcpy(&bits, &x, sizeof bits);
-    bits &= y > 0;
+    bits &= ~(y <= 0);
     memcpy(&x, &bits, sizeof x);
     return x;
 }

@@ -2,31 +2,22 @@
 #include "num/pool.h"
 #include "planes.h"
 
-/* The bytes of one plane, and where plane `at` begins. */
-static const void *
-plane_at(const struct num_map *map, const void *data, size_t at)
-{
-    size_t size = map->h * map->w * map->block;
-
-    return (const uint8_t *)data + at * size * (map->bf16 ? 2 : 4);
-}
-
 void
 num_mean(const struct num_map *map, const void *x, float *h)
 {
-    size_t b = map->block, pixels = map->h * map->w;
+    size_t b = map->block;
 
 #pragma omp parallel for schedule(static)
-    for (size_t at = 0; at < map->n * map->c / b; at++) {
+    for (size_t at = 0; at < map->n * planes_count(map); at++) {
         float sum[LANES];
 
-        planes_sum(pixels * b, map->bf16, plane_at(map, x, at), sum);
+        planes_sum(planes_size(map), map->bf16, planes_at(map, x, 0, at), sum);
         for (size_t j = 0; j < b; j++) {
             double all = 0;
 
             for (size_t l = j; l < LANES; l += b)
                 all += sum[l];
-            h[at * b + j] = (float)(all / (double)pixels);
+            h[at * b + j] = (float)(all / (double)(map->h * map->w));
         }
     }
 }
@@ -34,15 +25,15 @@ num_mean(const struct num_map *map, const void *x, float *h)
 void
 num_mean_back(const struct num_map *map, const float *dh, void *dx)
 {
-    size_t b = map->block, pixels = map->h * map->w;
+    float pixels = (float)(map->h * map->w);
 
 #pragma omp parallel for schedule(static)
-    for (size_t at = 0; at < map->n * map->c / b; at++) {
+    for (size_t at = 0; at < map->n * planes_count(map); at++) {
         float value[LANES];
 
         for (size_t l = 0; l < LANES; l++)
-            value[l] = dh[at * b + l % b] / (float)pixels;
-        planes_fill(pixels * b, map->bf16, value,
-                    (void *)plane_at(map, dx, at));
+            value[l] = dh[at * map->block + l % map->block] / pixels;
+        planes_fill(planes_size(map), map->bf16, value,
+                    planes_at(map, dx, 0, at));
     }
 }

@@ -10,13 +10,21 @@
 static const double epsilon = 1e-5; // as in the header
 
 /*
- * Work is done by planes (planes.h): plane (i, g) is image i, group g of
- * `block` channels.  Sums of a plane go into part[0] and part[1], [n,c] each,
- * and are put together in the order of images, whoever made them.
+ * Everything that a call was given.  Work is done by planes (planes.h): plane
+ * (i, g) is image i, group g of `block` channels.  Sums of a plane go into
+ * first and second, [n,c], and are put together in the order of images,
+ * whoever made them; those of a backward pass become total.
  */
-struct parts {
-    double *first, *second; /* [n,c] */
-    double *total[2];       /* [num_norm_counts()]: used in backward */
+struct job {
+    const struct num_norm *norm;
+    const struct num_map *map;
+    const float *gamma, *beta;
+    const void *x, *add;
+    void *y;
+    float *mean, *variance;
+    const void *dy, *dy2;
+    void *dx, *dadd;
+    double *first, *second, *total[2];
 };
 
 size_t
@@ -38,16 +46,15 @@ num_norm_work(const struct num_norm *norm)
     return 2 * (norm->map.n * norm->map.c + num_norm_counts(norm));
 }
 
-static struct parts
-parts_in(const struct num_norm *norm, double *work)
+static void
+share_work(struct job *job, double *work)
 {
-    size_t planes = norm->map.n * norm->map.c, counts = num_norm_counts(norm);
+    size_t sums = job->map->n * job->map->c;
 
-    return (struct parts){
-        work,
-        work + planes,
-        {work + 2 * planes, work + 2 * planes + counts},
-    };
+    job->first = work;
+    job->second = work + sums;
+    job->total[0] = work + 2 * sums;
+    job->total[1] = job->total[0] + num_norm_counts(job->norm);
 }
 
 /* Which mean and variance belong to channel k of image i. */
@@ -59,32 +66,21 @@ count_of(const struct num_norm *norm, size_t i, size_t k)
     return k;
 }
 
+static double
+pixels_of(const struct num_map *map)
+{
+    return (double)(map->h * map->w);
+}
+
 /* How many elements one mean is of. */
 static double
-members(const struct num_norm *norm)
+members(const struct job *job)
 {
-    const struct num_map *map = &norm->map;
-    double pixels = (double)(map->h * map->w);
+    size_t lines = job->map->n;
 
-    if (norm->kind == NUM_NORM_GROUP)
-        return pixels * (double)(map->c / norm->groups);
-    return pixels * (double)map->n;
-}
-
-static size_t
-plane_size(const struct num_map *map)
-{
-    return map->h * map->w * map->block;
-}
-
-/* Where plane (i, g) of a map begins; NULL of no map. */
-static void *
-plane_at(const struct num_map *map, const void *data, size_t i, size_t g)
-{
-    size_t at = (i * (map->c / map->block) + g) * plane_size(map);
-    size_t width = map->bf16 ? sizeof(uint16_t) : sizeof(float);
-
-    return data ? (uint8_t *)data + at * width : NULL;
+    if (job->norm->kind == NUM_NORM_GROUP)
+        lines = job->map->c / job->norm->groups;
+    return pixels_of(job->map) * (double)lines;
 }
 
 /* Two sums by lane become two sums by channel. */
@@ -103,45 +99,45 @@ fold(size_t block, const float *a, const float *b, double *x, double *y)
 /* Mean, and sum of squares about it, of each channel of plane (i, g).  Sums
  * are about the first pixel, so that a large mean costs no digits. */
 static void
-measure_plane(const struct num_norm *norm, const void *x, size_t i, size_t g,
-              const struct parts *parts)
+measure_plane(const struct job *job, size_t i, size_t g)
 {
-    const struct num_map *map = &norm->map;
+    const struct num_map *map = job->map;
     size_t b = map->block, at = i * map->c + g * b;
-    double pixels = (double)(map->h * map->w);
-    const void *plane = plane_at(map, x, i, g);
+    const void *plane = planes_at(map, job->x, i, g);
+    double *mean = job->first + at, *rest = job->second + at;
     float first[LANES], sum[LANES], square[LANES];
-    double *mean = parts->first + at, *rest = parts->second + at;
 
     for (size_t l = 0; l < LANES; l++)
         first[l] = map->bf16 ? half_value(((const uint16_t *)plane)[l % b])
                              : ((const float *)plane)[l % b];
-    planes_measure(plane_size(map), map->bf16, plane, first, sum, square);
+    planes_measure(planes_size(map), map->bf16, plane, first, sum, square);
     fold(b, sum, square, mean, rest);
     for (size_t j = 0; j < b; j++) {
-        rest[j] = fmax(0, rest[j] - mean[j] * mean[j] / pixels);
-        mean[j] = first[j] + mean[j] / pixels;
+        mean[j] /= pixels_of(map);
+        rest[j] = fmax(0, rest[j] - mean[j] * mean[j] * pixels_of(map));
+        mean[j] += first[j];
     }
 }
 
-/* Puts `count` planes' means and squares together (Chan, Golub and LeVeque
- * 1983, for parts of equal size), found `stride` apart. */
+/*
+ * Puts `count` means and squares together, found from `at` on `stride` apart,
+ * each of as many pixels (Chan, Golub and LeVeque 1983).
+ */
 static void
-merge(size_t count, size_t stride, const double *means, const double *squares,
-      double pixels, float *mean, float *variance)
+merge(const struct job *job, size_t at, size_t count, size_t stride, size_t own)
 {
-    double sum = 0, rest = 0, m;
+    double sum = 0, rest = 0, mean;
 
     for (size_t i = 0; i < count; i++)
-        sum += means[i * stride];
-    m = sum / (double)count;
+        sum += job->first[at + i * stride];
+    mean = sum / (double)count;
     for (size_t i = 0; i < count; i++) {
-        double off = means[i * stride] - m;
+        double off = job->first[at + i * stride] - mean;
 
-        rest += squares[i * stride] + pixels * off * off;
+        rest += job->second[at + i * stride] + pixels_of(job->map) * off * off;
     }
-    *mean = (float)m;
-    *variance = (float)(rest / ((double)count * pixels));
+    job->mean[own] = (float)mean;
+    job->variance[own] = (float)(rest / members(job));
 }
 
 /* scale (x - centre) + shift, by lane, is what normalises plane (i, g). */
@@ -150,50 +146,44 @@ struct terms {
 };
 
 static struct terms
-terms_of(const struct num_norm *norm, const float *gamma, const float *beta,
-         const float *mean, const float *variance, size_t i, size_t g)
+terms_of(const struct job *job, size_t i, size_t g)
 {
     struct terms t = {{0}, {0}, {0}};
 
     for (size_t l = 0; l < LANES; l++) {
-        size_t k = g * norm->map.block + l % norm->map.block;
-        size_t own = count_of(norm, i, k);
+        size_t k = g * job->map->block + l % job->map->block;
+        size_t own = count_of(job->norm, i, k);
 
         t.scale[l] = 1;
-        if (norm->kind == NUM_NORM_NONE)
+        if (job->norm->kind == NUM_NORM_NONE)
             continue;
-        t.scale[l] = (float)(gamma[k] / sqrt(variance[own] + epsilon));
-        t.centre[l] = mean[own];
-        t.shift[l] = beta[k];
+        t.scale[l] =
+            (float)(job->gamma[k] / sqrt(job->variance[own] + epsilon));
+        t.centre[l] = job->mean[own];
+        t.shift[l] = job->beta[k];
     }
     return t;
 }
 
-/* y of plane (i, g). */
 static void
-apply_plane(const struct num_norm *norm, const void *x, const float *gamma,
-            const float *beta, const void *add, const float *mean,
-            const float *variance, void *y, size_t i, size_t g)
+apply_plane(const struct job *job, size_t i, size_t g)
 {
-    const struct num_map *map = &norm->map;
-    struct terms t = terms_of(norm, gamma, beta, mean, variance, i, g);
+    const struct num_map *map = job->map;
+    struct terms t = terms_of(job, i, g);
 
-    planes_apply(plane_size(map), map->bf16, plane_at(map, x, i, g), t.scale,
-                 t.centre, t.shift, plane_at(map, add, i, g), norm->relu,
-                 plane_at(map, y, i, g));
+    planes_apply(planes_size(map), map->bf16, planes_at(map, job->x, i, g),
+                 t.scale, t.centre, t.shift, planes_at(map, job->add, i, g),
+                 job->norm->relu, planes_at(map, job->y, i, g));
 }
 
-void
-num_norm_apply(const struct num_norm *norm, const void *x, const float *gamma,
-               const float *beta, const void *add, const float *mean,
-               const float *variance, void *y)
+static void
+apply_all(const struct job *job)
 {
-    size_t groups = norm->map.c / norm->map.block;
+    size_t groups = planes_count(job->map);
 
 #pragma omp parallel for schedule(static)
-    for (size_t at = 0; at < norm->map.n * groups; at++)
-        apply_plane(norm, x, gamma, beta, add, mean, variance, y, at / groups,
-                    at % groups);
+    for (size_t at = 0; at < job->map->n * groups; at++)
+        apply_plane(job, at / groups, at % groups);
 }
 
 /*
@@ -202,48 +192,38 @@ num_norm_apply(const struct num_norm *norm, const void *x, const float *gamma,
  * or, where they are too few, the images of each.
  */
 static void
-forward_batch(const struct num_norm *norm, const void *x, const float *gamma,
-              const float *beta, const void *add, void *y, float *mean,
-              float *variance, const struct parts *parts)
+forward_batch(const struct job *job)
 {
-    const struct num_map *map = &norm->map;
-    size_t n = map->n, c = map->c, groups = c / map->block;
+    size_t n = job->map->n, groups = planes_count(job->map);
+    size_t block = job->map->block;
     int many = groups >= (size_t)omp_get_max_threads();
 
 #pragma omp parallel for schedule(static) if (many)
     for (size_t g = 0; g < groups; g++) {
 #pragma omp parallel for schedule(static) if (!many)
         for (size_t i = 0; i < n; i++)
-            measure_plane(norm, x, i, g, parts);
-        for (size_t k = g * map->block; k < (g + 1) * map->block; k++)
-            merge(n, c, parts->first + k, parts->second + k,
-                  (double)(map->h * map->w), mean + k, variance + k);
+            measure_plane(job, i, g);
+        for (size_t k = g * block; k < (g + 1) * block; k++)
+            merge(job, k, n, job->map->c, k);
 #pragma omp parallel for schedule(static) if (!many)
         for (size_t i = 0; i < n; i++)
-            apply_plane(norm, x, gamma, beta, add, mean, variance, y, i, g);
+            apply_plane(job, i, g);
     }
 }
 
 static void
-forward_group(const struct num_norm *norm, const void *x, const float *gamma,
-              const float *beta, const void *add, void *y, float *mean,
-              float *variance, const struct parts *parts)
+forward_group(const struct job *job)
 {
-    const struct num_map *map = &norm->map;
-    size_t c = map->c, planes = c / map->block, each = c / norm->groups;
+    size_t c = job->map->c, groups = job->norm->groups, each = c / groups;
 
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < map->n; i++) {
-        for (size_t g = 0; g < planes; g++)
-            measure_plane(norm, x, i, g, parts);
-        for (size_t j = 0; j < norm->groups; j++) {
-            size_t at = i * c + j * each, own = i * norm->groups + j;
-
-            merge(each, 1, parts->first + at, parts->second + at,
-                  (double)(map->h * map->w), mean + own, variance + own);
-        }
-        for (size_t g = 0; g < planes; g++)
-            apply_plane(norm, x, gamma, beta, add, mean, variance, y, i, g);
+    for (size_t i = 0; i < job->map->n; i++) {
+        for (size_t g = 0; g < planes_count(job->map); g++)
+            measure_plane(job, i, g);
+        for (size_t j = 0; j < groups; j++)
+            merge(job, i * c + j * each, each, 1, i * groups + j);
+        for (size_t g = 0; g < planes_count(job->map); g++)
+            apply_plane(job, i, g);
     }
 }
 
@@ -252,59 +232,75 @@ num_norm_forward(const struct num_norm *norm, const void *x, const float *gamma,
                  const float *beta, const void *add, void *y, float *mean,
                  float *variance, double *work)
 {
-    struct parts parts = parts_in(norm, work);
+    struct job job = {.norm = norm,
+                      .map = &norm->map,
+                      .gamma = gamma,
+                      .beta = beta,
+                      .x = x,
+                      .add = add,
+                      .y = y,
+                      .mean = mean,
+                      .variance = variance};
 
+    if (norm->kind == NUM_NORM_NONE) {
+        apply_all(&job);
+        return;
+    }
+    share_work(&job, work);
     if (norm->kind == NUM_NORM_BATCH)
-        forward_batch(norm, x, gamma, beta, add, y, mean, variance, &parts);
-    else if (norm->kind == NUM_NORM_GROUP)
-        forward_group(norm, x, gamma, beta, add, y, mean, variance, &parts);
+        forward_batch(&job);
     else
-        num_norm_apply(norm, x, gamma, beta, add, mean, variance, y);
+        forward_group(&job);
 }
 
-/* Everything that num_norm_backward() was given. */
-struct back {
-    const struct num_norm *norm;
-    const void *x, *y, *dy, *dy2;
-    const float *gamma, *beta, *mean, *variance;
-    void *dx, *dadd;
-    struct parts parts;
-};
-
-static struct planes_flow
-flow_at(const struct back *b, const struct terms *t, size_t i, size_t g)
+void
+num_norm_apply(const struct num_norm *norm, const void *x, const float *gamma,
+               const float *beta, const void *add, const float *mean,
+               const float *variance, void *y)
 {
-    const struct num_map *map = &b->norm->map;
-    int relu = b->norm->relu, remake = relu && !b->y;
+    struct job job = {.norm = norm,
+                      .map = &norm->map,
+                      .gamma = gamma,
+                      .beta = beta,
+                      .x = x,
+                      .add = add,
+                      .y = y,
+                      .mean = (float *)mean,
+                      .variance = (float *)variance};
+
+    apply_all(&job);
+}
+
+/* What arrives at plane (i, g), and where it goes on: num_norm_backward()
+ * without y has y made again. */
+static struct planes_flow
+flow_at(const struct job *job, const struct terms *t, size_t i, size_t g)
+{
+    const struct num_map *map = job->map;
+    int relu = job->norm->relu, remake = relu && !job->y;
 
     return (struct planes_flow){
-        plane_at(map, b->dy, i, g),
-        plane_at(map, b->dy2, i, g),
-        relu ? plane_at(map, b->y, i, g) : NULL,
+        planes_at(map, job->dy, i, g),
+        planes_at(map, job->dy2, i, g),
+        relu ? planes_at(map, job->y, i, g) : NULL,
         remake ? t->scale : NULL,
         remake ? t->shift : NULL,
     };
 }
 
-static struct terms
-back_terms(const struct back *b, size_t i, size_t g)
-{
-    return terms_of(b->norm, b->gamma, b->beta, b->mean, b->variance, i, g);
-}
-
 /* With f = dy past the activation: sum f and sum f (x - m) by channel. */
 static void
-back_measure_plane(const struct back *b, size_t i, size_t g)
+back_measure_plane(const struct job *job, size_t i, size_t g)
 {
-    const struct num_map *map = &b->norm->map;
+    const struct num_map *map = job->map;
     size_t at = i * map->c + g * map->block;
-    struct terms t = back_terms(b, i, g);
+    struct terms t = terms_of(job, i, g);
     float sum[LANES], along[LANES];
 
-    planes_back_measure(plane_size(map), map->bf16, flow_at(b, &t, i, g),
-                        plane_at(map, b->x, i, g), t.centre,
-                        plane_at(map, b->dadd, i, g), sum, along);
-    fold(map->block, sum, along, b->parts.first + at, b->parts.second + at);
+    planes_back_measure(planes_size(map), map->bf16, flow_at(job, &t, i, g),
+                        planes_at(map, job->x, i, g), t.centre,
+                        planes_at(map, job->dadd, i, g), sum, along);
+    fold(map->block, sum, along, job->first + at, job->second + at);
 }
 
 /*
@@ -313,118 +309,100 @@ back_measure_plane(const struct back *b, size_t i, size_t g)
  *   dx = r (gamma f - sum gamma f / N - r^2 (x - m) sum gamma f (x - m) / N)
  */
 static void
-back_plane(const struct back *b, size_t i, size_t g)
+back_plane(const struct job *job, size_t i, size_t g)
 {
-    const struct num_map *map = &b->norm->map;
-    struct terms t = back_terms(b, i, g);
-    struct planes_flow flow = flow_at(b, &t, i, g);
-    double n = members(b->norm);
+    const struct num_map *map = job->map;
+    struct terms t = terms_of(job, i, g);
+    struct planes_flow flow = flow_at(job, &t, i, g);
     float q[LANES], s[LANES];
 
     for (size_t l = 0; l < LANES; l++) {
-        size_t own = count_of(b->norm, i, g * map->block + l % map->block);
-        double r = 1 / sqrt(b->variance[own] + epsilon);
+        size_t own = count_of(job->norm, i, g * map->block + l % map->block);
+        double r = 1 / sqrt(job->variance[own] + epsilon);
 
-        q[l] = (float)(-r * r * r * b->parts.total[1][own] / n);
-        s[l] = (float)(-r * b->parts.total[0][own] / n);
+        q[l] = (float)(-r * r * r * job->total[1][own] / members(job));
+        s[l] = (float)(-r * job->total[0][own] / members(job));
     }
-    if (b->dadd) // holds f already
-        flow = (struct planes_flow){.dy = plane_at(map, b->dadd, i, g)};
-    planes_back(plane_size(map), map->bf16, flow, plane_at(map, b->x, i, g),
-                t.centre, t.scale, q, s, plane_at(map, b->dx, i, g));
+    if (job->dadd) // holds f already
+        flow = (struct planes_flow){.dy = planes_at(map, job->dadd, i, g)};
+    planes_back(planes_size(map), map->bf16, flow, planes_at(map, job->x, i, g),
+                t.centre, t.scale, q, s, planes_at(map, job->dx, i, g));
 }
 
-/* Sums of channel k over the images become its total. */
+/* Adds gamma times the sums of channel k of image i to their total. */
 static void
-back_total(const struct back *b, size_t k)
+add_total(const struct job *job, size_t i, size_t k)
 {
-    const struct num_map *map = &b->norm->map;
-    double first = 0, second = 0;
+    size_t own = count_of(job->norm, i, k), at = i * job->map->c + k;
 
-    for (size_t i = 0; i < map->n; i++) {
-        first += b->parts.first[i * map->c + k];
-        second += b->parts.second[i * map->c + k];
-    }
-    b->parts.total[0][k] = b->gamma[k] * first;
-    b->parts.total[1][k] = b->gamma[k] * second;
+    job->total[0][own] += job->gamma[k] * job->first[at];
+    job->total[1][own] += job->gamma[k] * job->second[at];
 }
 
 static void
-back_batch(const struct back *b)
+back_batch(const struct job *job)
 {
-    const struct num_map *map = &b->norm->map;
-    size_t n = map->n, groups = map->c / map->block;
+    size_t n = job->map->n, groups = planes_count(job->map);
+    size_t block = job->map->block;
     int many = groups >= (size_t)omp_get_max_threads();
 
 #pragma omp parallel for schedule(static) if (many)
     for (size_t g = 0; g < groups; g++) {
 #pragma omp parallel for schedule(static) if (!many)
         for (size_t i = 0; i < n; i++)
-            back_measure_plane(b, i, g);
-        for (size_t k = g * map->block; k < (g + 1) * map->block; k++)
-            back_total(b, k);
+            back_measure_plane(job, i, g);
+        for (size_t k = g * block; k < (g + 1) * block; k++)
+            for (size_t i = 0; i < n; i++)
+                add_total(job, i, k);
 #pragma omp parallel for schedule(static) if (!many)
         for (size_t i = 0; i < n; i++)
-            back_plane(b, i, g);
+            back_plane(job, i, g);
     }
 }
 
 static void
-back_group(const struct back *b)
+back_group(const struct job *job)
 {
-    const struct num_map *map = &b->norm->map;
-    size_t c = map->c, planes = c / map->block, each = c / b->norm->groups;
-
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < map->n; i++) {
-        double *total[2] = {b->parts.total[0] + i * b->norm->groups,
-                            b->parts.total[1] + i * b->norm->groups};
-
-        for (size_t g = 0; g < planes; g++)
-            back_measure_plane(b, i, g);
-        for (size_t j = 0; j < b->norm->groups; j++)
-            total[0][j] = total[1][j] = 0;
-        for (size_t k = 0; k < c; k++) {
-            total[0][k / each] += b->gamma[k] * b->parts.first[i * c + k];
-            total[1][k / each] += b->gamma[k] * b->parts.second[i * c + k];
-        }
-        for (size_t g = 0; g < planes; g++)
-            back_plane(b, i, g);
+    for (size_t i = 0; i < job->map->n; i++) {
+        for (size_t g = 0; g < planes_count(job->map); g++)
+            back_measure_plane(job, i, g);
+        for (size_t k = 0; k < job->map->c; k++)
+            add_total(job, i, k);
+        for (size_t g = 0; g < planes_count(job->map); g++)
+            back_plane(job, i, g);
     }
 }
 
 static void
-back_none(const struct back *b)
+back_none(const struct job *job)
 {
-    const struct num_map *map = &b->norm->map;
-    size_t groups = map->c / map->block;
+    const struct num_map *map = job->map;
+    size_t groups = planes_count(map);
 
 #pragma omp parallel for schedule(static)
-    for (size_t at = 0; at < map->n * groups; at++) {
-        size_t i = at / groups, g = at % groups;
-
-        planes_flow(plane_size(map), map->bf16, flow_at(b, NULL, i, g),
-                    plane_at(map, b->dx, i, g));
-        if (b->dadd)
-            memcpy(plane_at(map, b->dadd, i, g), plane_at(map, b->dx, i, g),
-                   num_map_bytes(map) / (map->n * groups));
-    }
+    for (size_t at = 0; at < map->n * groups; at++)
+        planes_flow(planes_size(map), map->bf16,
+                    flow_at(job, NULL, at / groups, at % groups),
+                    planes_at(map, job->dx, 0, at));
+    if (job->dadd)
+        memcpy(job->dadd, job->dx, num_map_bytes(map));
 }
 
 /* dgamma_k = sum f (x - m) r, dbeta_k = sum f. */
 static void
-back_affine(const struct back *b, float *dgamma, float *dbeta, int accumulate)
+back_affine(const struct job *job, float *dgamma, float *dbeta, int accumulate)
 {
-    const struct num_map *map = &b->norm->map;
+    size_t c = job->map->c;
 
-    for (size_t k = 0; k < map->c; k++) {
+    for (size_t k = 0; k < c; k++) {
         double first = 0, second = 0;
 
-        for (size_t i = 0; i < map->n; i++) {
-            double v = b->variance[count_of(b->norm, i, k)];
+        for (size_t i = 0; i < job->map->n; i++) {
+            double v = job->variance[count_of(job->norm, i, k)];
 
-            first += b->parts.first[i * map->c + k];
-            second += b->parts.second[i * map->c + k] / sqrt(v + epsilon);
+            first += job->first[i * c + k];
+            second += job->second[i * c + k] / sqrt(v + epsilon);
         }
         dgamma[k] = (accumulate ? dgamma[k] : 0) + (float)second;
         dbeta[k] = (accumulate ? dbeta[k] : 0) + (float)first;
@@ -438,19 +416,31 @@ num_norm_backward(const struct num_norm *norm, const void *x, const void *y,
                   void *dx, void *dadd, float *dgamma, float *dbeta,
                   int accumulate, double *work)
 {
-    struct back b = {norm, x,    y,        dy, dy2,  gamma,
-                     beta, mean, variance, dx, dadd, {0}};
+    int none = norm->kind == NUM_NORM_NONE;
+    struct job job = {.norm = norm,
+                      .map = &norm->map,
+                      .gamma = gamma,
+                      .beta = beta,
+                      .x = x,
+                      .y = (void *)y,
+                      .mean = (float *)mean,
+                      .variance = (float *)variance,
+                      .dy = dy,
+                      .dy2 = dy2,
+                      .dx = dx,
+                      .dadd = dadd};
 
-    REQUIRE(!dadd || (dx != dadd && (y || !norm->relu)));
-    REQUIRE(norm->kind != NUM_NORM_NONE || y || !norm->relu);
-    if (norm->kind == NUM_NORM_NONE) {
-        back_none(&b);
+    REQUIRE(!dadd || dx != dadd);
+    REQUIRE(y || !norm->relu || (!dadd && !none));
+    if (none) {
+        back_none(&job);
         return;
     }
-    b.parts = parts_in(norm, work);
+    share_work(&job, work);
+    memset(job.total[0], 0, 2 * num_norm_counts(norm) * sizeof *work);
     if (norm->kind == NUM_NORM_BATCH)
-        back_batch(&b);
+        back_batch(&job);
     else
-        back_group(&b);
-    back_affine(&b, dgamma, dbeta, accumulate);
+        back_group(&job);
+    back_affine(&job, dgamma, dbeta, accumulate);
 }

@@ -68,7 +68,7 @@ num_norm_forward_plain(const struct num_norm *norm, const float *x,
                   beta[k];
         if (add)
             out += add[at];
-        y[at] = (float)(norm->relu ? fmax(out, 0) : out);
+        y[at] = (float)(norm->relu && out <= 0 ? 0 : out);
     }
 }
 

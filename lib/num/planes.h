@@ -2,12 +2,41 @@
 #define NUM_PLANES_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+#include "num/map.h"
 
 /*
- * The loops of num/norm.c over one plane: the `size` elements of one image in
- * one group of channels, which lie in a row.  Arrays of 16 hold one number for
- * each lane (lanes.h).  Maps are f32, or bfloat16 with bf16 = 1.
+ * The loops of norms and means over one plane: the `size` elements of one
+ * image in one group of `block` channels, which lie in a row.  Arrays of 16
+ * hold one number for each lane (lanes.h); lane l belongs to channel l % block.
+ * Maps are f32, or bfloat16 with bf16 = 1.
  */
+
+/* planes_count(), planes_size() return how many planes an image has, and the
+ * elements of one. */
+static inline size_t
+planes_count(const struct num_map *map)
+{
+    return map->c / map->block;
+}
+
+static inline size_t
+planes_size(const struct num_map *map)
+{
+    return map->h * map->w * map->block;
+}
+
+/* planes_at() returns where plane (i, g) begins: image i, group g.  NULL of no
+ * data. */
+static inline void *
+planes_at(const struct num_map *map, const void *data, size_t i, size_t g)
+{
+    size_t at = (i * planes_count(map) + g) * planes_size(map);
+    size_t width = map->bf16 ? sizeof(uint16_t) : sizeof(float);
+
+    return data ? (uint8_t *)data + at * width : NULL;
+}
 
 /* planes_measure() returns sum d and sum d^2 by lane, d = x - centre. */
 void planes_measure(size_t size, int bf16, const void *x, const float *centre,

@@ -187,6 +187,20 @@ given_statistics_are_used(void)
 }
 
 static void
+nan_is_not_hidden(void)
+{
+    struct num_norm norm = {NUM_NORM_BATCH, {2, 16, 5, 5, 16, 0}, 0, 1};
+    struct data d = data_of(&norm);
+
+    d.x[3] = NAN;
+    num_norm_forward(&norm, d.x, d.gamma, d.beta, NULL, d.y, d.mean, d.variance,
+                     d.work);
+    T(isnan(d.y[16 * 40 + 3]) && isfinite(d.y[16 * 40 + 4]),
+      "a NaN spoils its channel, through the ReLU");
+    data_release(&d);
+}
+
+static void
 threads_change_no_bit(void)
 {
     struct num_norm norm = {NUM_NORM_BATCH, {6, 16, 8, 8, 16, 0}, 0, 1};
@@ -245,6 +259,7 @@ main(void)
     agrees_with_the_book();
     output_is_standard();
     given_statistics_are_used();
+    nan_is_not_hidden();
     threads_change_no_bit();
     return t_done();
 }
