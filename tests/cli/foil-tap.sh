@@ -87,7 +87,7 @@ def trainer(endpoint):              # binds, as foil-train does
             break
     print(got)
 
-def augmenter(endpoint):            # connects, as foil-augment does
+def augmenter(endpoint, want=ids):  # connects, as foil-augment does
     sock = context.socket(zmq.DEALER)
     sock.connect(endpoint)
     sock.send_multipart(pack(b"hello", hello("augment")))
@@ -99,7 +99,7 @@ def augmenter(endpoint):            # connects, as foil-augment does
         kind, head, *t = sock.recv_multipart()
         h = msgpack.unpackb(head)
         if kind == b"foil1.item":
-            assert t == [ids] and h["session"] == 9
+            assert want in (t[0], "any") and h["session"] == 9
             got.append(h["step"])
             sock.send_multipart(pack(b"next", dict(place(9, 0), credit=1)))
     sock.send_multipart(pack(b"end", place(9, 3)))
@@ -176,6 +176,16 @@ ok 'which saw it all' bash -c "jq -r .kind <'$work/lines' | sort | uniq -c |
 ok 'and wrote it down' bash -c \
     "'$tap' -k item show '$work/tapped' | jq .header.step | paste -sd' ' |
         grep -x '0 1 2'"
+
+page=${0%/*}/../../tools/foil-wire.5
+mandoc -T ascii "$page" | col -bx | sed -n '/^ *import msg/,/^ *context.des/p' |
+    sed 's/^     //' >"$work/select.py"
+timeout 60 "$python" "$work/select.py" "ipc://$work/shuffle" &
+select=$!
+ok 'the selector in foil-wire(5), as it stands there' \
+    "$python" "$work/stage.py" augmenter "ipc://$work/shuffle" any
+ok 'plans two epochs of two steps' grep -qxF '[0, 1, 0, 1]' "$work/out"
+ok 'ends with the run' wait "$select"
 
 "$python" "$work/stage.py" publisher "ipc://$work/events" &
 ok 'events of a publisher in Python' timeout 30 bash -c \
