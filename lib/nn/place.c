@@ -11,13 +11,16 @@
  * values in inference, and in training
  *
  *   - what a shortcut's norm makes, which is only added, and
- *   - what a norm makes for one convolution alone, which is made again from
- *     the norm's input when the gradient of the weights wants it.
+ *   - what a norm makes for one convolution alone, where that is large: it is
+ *     made again from the norm's input when the gradient of the weights wants
+ *     it.
  *
  * These share the end of the block: forward and backward are walked through
  * once, and each takes the first gap that is wide enough.
  */
 enum { ALIGN = 64, LIVE = 16 };
+
+static const size_t worth = 8 << 20; // bytes that are worth making again
 
 struct gaps {
     size_t start, most; /* of the shared part: begins, and its size */
@@ -125,7 +128,7 @@ values_of(const struct nn_plan *plan, const struct nn_graph *graph)
 }
 
 /* Whether operator i is a convolution that alone reads what the norm before it
- * makes. */
+ * makes, and that is large. */
 static int
 can_remake(const struct nn_graph *graph, const struct value *v, size_t i)
 {
@@ -133,7 +136,8 @@ can_remake(const struct nn_graph *graph, const struct value *v, size_t i)
 
     return i > 0 && op->kind == NN_CONV && op[-1].kind == NN_NORM &&
            op[-1].out == op->in && v[op->in].readers == 1 &&
-           op[-1].add == nn_none && op[-1].norm != NUM_NORM_NONE;
+           v[op->in].bytes >= worth && op[-1].add == nn_none &&
+           op[-1].norm != NUM_NORM_NONE;
 }
 
 /* Gives places to what training keeps. */

@@ -141,17 +141,32 @@ pair_of(const float *x, int bf16)
 {
     struct pair all;
 
-    for (size_t e = 0; e < PAIR; e++)
-        all.v[pair_half(e, bf16)][pair_lane(e, bf16)] = x[e % LANES];
+    memcpy(&all.v[0], x, sizeof all.v[0]);
+    all.v[1] = all.v[0];
+    if (bf16) {
+        all.v[0] =
+            __builtin_shufflevector(all.v[1], all.v[1], 0, 2, 4, 6, 8, 10, 12,
+                                    14, 0, 2, 4, 6, 8, 10, 12, 14);
+        all.v[1] =
+            __builtin_shufflevector(all.v[1], all.v[1], 1, 3, 5, 7, 9, 11, 13,
+                                    15, 1, 3, 5, 7, 9, 11, 13, 15);
+    }
     return all;
 }
 
 LANES_INLINE void
 pair_fold(struct pair x, float *sum, int bf16)
 {
-    for (size_t e = 0; e < LANES; e++)
-        sum[e] = x.v[pair_half(e, bf16)][pair_lane(e, bf16)] +
-                 x.v[pair_half(e + LANES, bf16)][pair_lane(e + LANES, bf16)];
+    lanes low = x.v[0], high = x.v[1], all;
+
+    if (bf16) { // back into the order of elements
+        low = __builtin_shufflevector(x.v[0], x.v[1], 0, 16, 1, 17, 2, 18, 3,
+                                      19, 4, 20, 5, 21, 6, 22, 7, 23);
+        high = __builtin_shufflevector(x.v[0], x.v[1], 8, 24, 9, 25, 10, 26, 11,
+                                       27, 12, 28, 13, 29, 14, 30, 15, 31);
+    }
+    all = low + high;
+    memcpy(sum, &all, sizeof all);
 }
 
 /* lanes_positive() is 0 where y <= 0, else x: a NaN is not hidden. */

@@ -140,7 +140,8 @@ merge(const struct job *job, size_t at, size_t count, size_t stride, size_t own)
     job->variance[own] = (float)(rest / members(job));
 }
 
-/* scale (x - centre) + shift, by lane, is what normalises plane (i, g). */
+/* scale (x - centre) + shift, by lane, is what normalises plane (i, g); in
+ * batch norm every image has the same. */
 struct terms {
     float scale[LANES], centre[LANES], shift[LANES];
 };
@@ -166,24 +167,25 @@ terms_of(const struct job *job, size_t i, size_t g)
 }
 
 static void
-apply_plane(const struct job *job, size_t i, size_t g)
+apply_plane(const struct job *job, const struct terms *t, size_t i, size_t g)
 {
     const struct num_map *map = job->map;
-    struct terms t = terms_of(job, i, g);
 
     planes_apply(planes_size(map), map->bf16, planes_at(map, job->x, i, g),
-                 t.scale, t.centre, t.shift, planes_at(map, job->add, i, g),
+                 t->scale, t->centre, t->shift, planes_at(map, job->add, i, g),
                  job->norm->relu, planes_at(map, job->y, i, g));
 }
 
 static void
 apply_all(const struct job *job)
 {
-    size_t groups = planes_count(job->map);
+#pragma omp parallel for schedule(static) collapse(2)
+    for (size_t g = 0; g < planes_count(job->map); g++)
+        for (size_t i = 0; i < job->map->n; i++) {
+            struct terms t = terms_of(job, i, g);
 
-#pragma omp parallel for schedule(static)
-    for (size_t at = 0; at < job->map->n * groups; at++)
-        apply_plane(job, at / groups, at % groups);
+            apply_plane(job, &t, i, g);
+        }
 }
 
 /*
@@ -200,14 +202,17 @@ forward_batch(const struct job *job)
 
 #pragma omp parallel for schedule(static) if (many)
     for (size_t g = 0; g < groups; g++) {
+        struct terms t;
+
 #pragma omp parallel for schedule(static) if (!many)
         for (size_t i = 0; i < n; i++)
             measure_plane(job, i, g);
         for (size_t k = g * block; k < (g + 1) * block; k++)
             merge(job, k, n, job->map->c, k);
+        t = terms_of(job, 0, g);
 #pragma omp parallel for schedule(static) if (!many)
         for (size_t i = 0; i < n; i++)
-            apply_plane(job, i, g);
+            apply_plane(job, &t, i, g);
     }
 }
 
@@ -222,8 +227,11 @@ forward_group(const struct job *job)
             measure_plane(job, i, g);
         for (size_t j = 0; j < groups; j++)
             merge(job, i * c + j * each, each, 1, i * groups + j);
-        for (size_t g = 0; g < planes_count(job->map); g++)
-            apply_plane(job, i, g);
+        for (size_t g = 0; g < planes_count(job->map); g++) {
+            struct terms t = terms_of(job, i, g);
+
+            apply_plane(job, &t, i, g);
+        }
     }
 }
 
@@ -290,15 +298,15 @@ flow_at(const struct job *job, const struct terms *t, size_t i, size_t g)
 
 /* With f = dy past the activation: sum f and sum f (x - m) by channel. */
 static void
-back_measure_plane(const struct job *job, size_t i, size_t g)
+back_measure_plane(const struct job *job, const struct terms *t, size_t i,
+                   size_t g)
 {
     const struct num_map *map = job->map;
     size_t at = i * map->c + g * map->block;
-    struct terms t = terms_of(job, i, g);
     float sum[LANES], along[LANES];
 
-    planes_back_measure(planes_size(map), map->bf16, flow_at(job, &t, i, g),
-                        planes_at(map, job->x, i, g), t.centre,
+    planes_back_measure(planes_size(map), map->bf16, flow_at(job, t, i, g),
+                        planes_at(map, job->x, i, g), t->centre,
                         planes_at(map, job->dadd, i, g), sum, along);
     fold(map->block, sum, along, job->first + at, job->second + at);
 }
@@ -307,26 +315,41 @@ back_measure_plane(const struct job *job, size_t i, size_t g)
  * With r = 1 / sqrt(v + eps), N members and sums over them:
  *
  *   dx = r (gamma f - sum gamma f / N - r^2 (x - m) sum gamma f (x - m) / N)
+ *
+ * which is scale f + along (x - m) + level.
  */
-static void
-back_plane(const struct job *job, size_t i, size_t g)
+struct back_terms {
+    float along[LANES], level[LANES];
+};
+
+static struct back_terms
+back_terms_of(const struct job *job, size_t i, size_t g)
 {
-    const struct num_map *map = job->map;
-    struct terms t = terms_of(job, i, g);
-    struct planes_flow flow = flow_at(job, &t, i, g);
-    float q[LANES], s[LANES];
+    struct back_terms t;
 
     for (size_t l = 0; l < LANES; l++) {
-        size_t own = count_of(job->norm, i, g * map->block + l % map->block);
+        size_t k = g * job->map->block + l % job->map->block;
+        size_t own = count_of(job->norm, i, k);
         double r = 1 / sqrt(job->variance[own] + epsilon);
 
-        q[l] = (float)(-r * r * r * job->total[1][own] / members(job));
-        s[l] = (float)(-r * job->total[0][own] / members(job));
+        t.along[l] = (float)(-r * r * r * job->total[1][own] / members(job));
+        t.level[l] = (float)(-r * job->total[0][own] / members(job));
     }
+    return t;
+}
+
+static void
+back_plane(const struct job *job, const struct terms *t,
+           const struct back_terms *b, size_t i, size_t g)
+{
+    const struct num_map *map = job->map;
+    struct planes_flow flow = flow_at(job, t, i, g);
+
     if (job->dadd) // holds f already
         flow = (struct planes_flow){.dy = planes_at(map, job->dadd, i, g)};
     planes_back(planes_size(map), map->bf16, flow, planes_at(map, job->x, i, g),
-                t.centre, t.scale, q, s, planes_at(map, job->dx, i, g));
+                t->centre, t->scale, b->along, b->level,
+                planes_at(map, job->dx, i, g));
 }
 
 /* Adds gamma times the sums of channel k of image i to their total. */
@@ -348,15 +371,19 @@ back_batch(const struct job *job)
 
 #pragma omp parallel for schedule(static) if (many)
     for (size_t g = 0; g < groups; g++) {
+        struct terms t = terms_of(job, 0, g);
+        struct back_terms b;
+
 #pragma omp parallel for schedule(static) if (!many)
         for (size_t i = 0; i < n; i++)
-            back_measure_plane(job, i, g);
+            back_measure_plane(job, &t, i, g);
         for (size_t k = g * block; k < (g + 1) * block; k++)
             for (size_t i = 0; i < n; i++)
                 add_total(job, i, k);
+        b = back_terms_of(job, 0, g);
 #pragma omp parallel for schedule(static) if (!many)
         for (size_t i = 0; i < n; i++)
-            back_plane(job, i, g);
+            back_plane(job, &t, &b, i, g);
     }
 }
 
@@ -365,12 +392,19 @@ back_group(const struct job *job)
 {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < job->map->n; i++) {
-        for (size_t g = 0; g < planes_count(job->map); g++)
-            back_measure_plane(job, i, g);
+        for (size_t g = 0; g < planes_count(job->map); g++) {
+            struct terms t = terms_of(job, i, g);
+
+            back_measure_plane(job, &t, i, g);
+        }
         for (size_t k = 0; k < job->map->c; k++)
             add_total(job, i, k);
-        for (size_t g = 0; g < planes_count(job->map); g++)
-            back_plane(job, i, g);
+        for (size_t g = 0; g < planes_count(job->map); g++) {
+            struct terms t = terms_of(job, i, g);
+            struct back_terms b = back_terms_of(job, i, g);
+
+            back_plane(job, &t, &b, i, g);
+        }
     }
 }
 
