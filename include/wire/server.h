@@ -73,8 +73,9 @@ size_t wire_server_credit(const struct wire_server *server, uint64_t peer);
 
 /*
  * wire_server_send() sends one message to a peer, which costs it a credit
- * where msg is an item.  Returns 1, or 0 when the peer is gone or does not
- * read: the message is not sent, and WIRE_LEFT will be news.
+ * where msg is an item.  Returns 1, or 0 when it is not sent: the peer is
+ * gone (WIRE_LEFT will be news), or its queue is full, and then
+ * wire_server_asker() passes it over for a moment.
  */
 int wire_server_send(struct wire_server *server, uint64_t peer,
                      struct wire_msg *msg);

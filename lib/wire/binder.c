@@ -60,6 +60,25 @@ wire_binder_bad(struct wire_server *server, const struct wire_peer *peer,
     return wire_tally_add(&server->bad, &news->why);
 }
 
+/*
+ * Who asks a service is silent between requests, so silence tells nothing
+ * there: the one that was so for longest makes room.
+ */
+static struct wire_peer *
+admit(struct wire_server *server, const struct wire_id *from,
+      const struct wire_hello *hello)
+{
+    struct wire_peers *peers = &server->peers;
+    struct wire_peer *oldest = peers->peer;
+
+    for (size_t i = 0; i < peers->n; i++)
+        if (peers->peer[i].heard < oldest->heard)
+            oldest = &peers->peer[i];
+    if (server->kind == WIRE_SERVES && peers->n == WIRE_PEERS_MAX)
+        wire_peers_leave(peers, oldest);
+    return wire_peers_greet(peers, from, hello, clock_now());
+}
+
 static int
 greet(struct wire_server *server, const struct wire_id *from,
       struct wire_msg *msg, struct wire_news *news)
@@ -78,7 +97,7 @@ greet(struct wire_server *server, const struct wire_id *from,
         server->hello.size = hello.size;
     }
     if (!known)
-        peer = wire_peers_greet(&server->peers, from, &hello, clock_now());
+        peer = admit(server, from, &hello);
     if (!peer) {
         wire_binder_refuse(server, from, "too many peers", 0);
         err_set(&news->why, "more than %d peers", WIRE_PEERS_MAX);
