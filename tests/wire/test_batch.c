@@ -108,6 +108,12 @@ refused(const char *why, struct wire_batch batch)
 static void
 plain_and_odd(void)
 {
+    static const struct change shapes[] = {
+        {"height", "5", -1},
+        {"width", "4", -1},
+        {"channels", "1", -1},
+        {NULL, NULL, 0},
+    };
     static int64_t outside[][2] = {{4, -1}};
     struct wire_batch batch = full();
     struct err err = {""};
@@ -116,6 +122,7 @@ plain_and_odd(void)
     batch.n_extra = batch.n_tokens = batch.n_substituted = 0;
     msg = again(wire_batch_put(&batch));
     T(!get(msg, &err), "without what is optional: %s", err.msg);
+    judge_all(get, msg, shapes);
     wire_msg_free(msg);
     batch = full();
     batch.substituted = outside;

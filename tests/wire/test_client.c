@@ -50,6 +50,10 @@ binder_restarts(void)
       "told where the run is");
     T(news.at.epoch == 1 && news.at.step == 2, "there");
     T(wire_server_credit(server, news.peer) == 3, "and the whole credit");
+    wire_client_pass(client, &(struct wire_place){10, 0, 0});
+    T(wire_client_credit(client) == 0, "a new session starts from nothing");
+    wire_client_pass(client, &place);
+    T(wire_client_place(client).session == 10, "an old one is ignored");
 
     wire_client_close(client);
     wire_server_close(server);
@@ -174,6 +178,13 @@ sessions(void)
     T(client_sees(a, b, client, WIRE_MOVED, &news, 5) && news.at.step == 5,
       "it goes back where the trainer is");
     T(wire_client_credit(client) == 2, "the old credit is forgotten");
+    wire_server_close(server);
+
+    server = wire_server_open(a, &sc, &err);
+    T(both_see(a, b, server, client, WIRE_JOINED, &news), "the link renewed");
+    wire_server_want(server, news.peer, 2);
+    client_sees(a, b, client, WIRE_MOVED, &news, 0.1);
+    T(wire_client_credit(client) == 2, "credit starts from nothing");
     wire_server_close(server);
 
     sc.at = (struct wire_place){150, 0, 9};

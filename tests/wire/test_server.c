@@ -10,9 +10,9 @@ plan_edge(void)
 {
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    const int64_t ids[] = {3, 1, 2};
+    const int64_t ids[] = {3, 1, 2, 4, 5, 6, 7, 8, 9};
     struct wire_item item = {
-        .size = 10, .steps = 5, .epochs = 2, .n = 3, .ids = ids};
+        .size = 10, .steps = 5, .epochs = 2, .n = 9, .ids = ids};
     struct wire_place place = {77, 1, 2};
     struct wire_server_config sc = {
         .endpoint = at("plan"),
@@ -56,6 +56,7 @@ plan_edge(void)
     T(client_sees(a, b, client, WIRE_CAME, &news, 5), "it comes");
     T(wire_item_get(&item, news.msg, 10, &err) == 0 && item.ids[2] == 2,
       "is what was sent: %s", err.msg);
+    T((uintptr_t)item.ids % 8 == 0, "aligned, however it came");
     wire_item_release(&item);
     T(client_sees(a, b, client, WIRE_CAME, &news, 5), "the other too");
     T(wire_client_credit(client) == 0, "the client's book agrees");
@@ -137,6 +138,81 @@ batch_edge(void)
     wire_close(b);
 }
 
+/* Says hello and msg from a socket that keeps no books of its own. */
+static struct wire_sock *
+say(struct wire *wire, const char *endpoint, struct wire_msg *msg)
+{
+    const struct wire_limits limits = {0};
+    const struct wire_hello hello = hello_of("augment", "", digest_a, 10);
+    struct wire_msg *greeting = wire_hello_put(&hello);
+    struct err err;
+    struct wire_sock *sock =
+        wire_sock_connect(wire, WIRE_DEALER, endpoint, NULL, &limits, &err);
+
+    while (!wire_sock_send(sock, NULL, greeting))
+        wire_wait(wire, -1, 0.001, &err);
+    wire_sock_send(sock, NULL, msg);
+    wire_msg_free(greeting);
+    wire_msg_free(msg);
+    return sock;
+}
+
+/* What breaks the rules is refused or ignored, not booked. */
+static void
+rules(void)
+{
+    static const uint8_t views[3];
+    static const int64_t ids[1];
+    const struct wire_batch batch = {.at = {1, 0, 0},
+                                     .steps = 1,
+                                     .epochs = 1,
+                                     .n = 1,
+                                     .n_views = 1,
+                                     .height = 1,
+                                     .width = 1,
+                                     .channels = 3,
+                                     .ids = ids,
+                                     .views = views};
+    struct wire_next old = {{5, 0, 0}, 3}, now = {{6, 0, 0}, 2};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct wire_server_config sc = {
+        .endpoint = at("rules"),
+        .kind = WIRE_CONSUMES,
+        .hello = hello_of("train", "", digest_a, 10),
+        .at = {1, 0, 0},
+    };
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct wire_news news;
+    struct wire_msg *msg;
+    struct wire_sock *sock = say(b, sc.endpoint, wire_batch_put(&batch));
+
+    T(server_sees(a, b, server, WIRE_BAD, &news, 5), "unasked: %s",
+      news.why.msg);
+    wire_sock_close(sock);
+    wire_server_close(server);
+
+    sc.endpoint = at("rules2");
+    sc.kind = WIRE_PRODUCES;
+    server = wire_server_open(a, &sc, &err);
+    sock = say(b, sc.endpoint, wire_next_put(&now));
+    T(server_sees(a, b, server, WIRE_MOVED, &news, 5), "a session");
+    msg = wire_next_put(&old);
+    wire_sock_send(sock, NULL, msg);
+    wire_msg_free(msg);
+    server_sees(a, b, server, WIRE_MOVED, &news, 0.1);
+    T(wire_server_credit(server, 1) == 2, "credit of an older one is none");
+    msg = wire_batch_put(&batch);
+    wire_sock_send(sock, NULL, msg);
+    wire_msg_free(msg);
+    T(server_sees(a, b, server, WIRE_BAD, &news, 5), "no use: %s",
+      news.why.msg);
+    wire_sock_close(sock);
+    wire_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
 /* END, then gone: the last word must be heard. */
 static int
 last_word_heard(void)
@@ -185,6 +261,7 @@ int
 main(void)
 {
     scratch_open();
+    rules();
     last_words();
     plan_edge();
     batch_edge();
