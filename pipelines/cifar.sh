@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# The CIFAR-10 figures of the README: TRAIN and TEST as tars of JPEGs.
+#
+# foil-data import cifar10 makes such tars from the binaries.
+# shellcheck source=pipelines/lib.sh
+. "${0%/*}/lib.sh"
+
+epochs=12 batch=128
+train=('--arch resnet20' '--head 256-128-bn' '--precision bf16' '--tau 0.5'
+    '--lr 0.2' '--warmup 1' '--weight-decay 2e-4' '--checkpoint-every 780')
+# shellcheck disable=SC2034 # lib.sh reads it
+augment=('--recipe cifar' '--size 32')
+
+options 'TRAIN TEST' "$@"
+learn "${operand[0]}"
+judge "${operand[@]}"
+draw_loss
