@@ -9,8 +9,8 @@
  *
  * A struct wire holds all of a process's sockets.  What ZeroMQ leaves open by
  * default is closed on every one of them: LINGER 2 s, queues of credit + 8
- * messages, a largest part, 2 s for a handshake, heartbeats each second with
- * a time-out of 3 s, nothing queued for peers that are not there, reconnects
+ * messages, a largest part, 2 s for a handshake, TCP connections that are cut
+ * given up after 3 s, nothing queued for peers that are not there, reconnects
  * after 0.1 s .. 5 s.  Curve keys are checked from inside wire_wait() and the
  * library starts no thread of its own.
  *

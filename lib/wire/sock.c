@@ -19,7 +19,13 @@ set_int(void *socket, int option, int value)
     return zmq_setsockopt(socket, option, &value, sizeof value);
 }
 
-/* What ZeroMQ leaves open by default; see wire/sock.h. */
+/*
+ * What ZeroMQ leaves open by default; see wire/sock.h.  ZMTP's own heartbeats
+ * stay off: libzmq 4.3.4 aborts the process when one is due on a connection
+ * that was lost while its receiving queue was full (issues 4364 and 4767 of
+ * libzmq).  TCP finds a cut link as fast, and our signs of life a peer that
+ * hangs.
+ */
 static int
 set_limits(struct wire_sock *sock, const struct wire_limits *limits)
 {
@@ -33,9 +39,11 @@ set_limits(struct wire_sock *sock, const struct wire_limits *limits)
         {ZMQ_HANDSHAKE_IVL, 2000},
         {ZMQ_SNDHWM, (int)credit + 64}, // also a burst of small ones
         {ZMQ_RCVHWM, (int)credit + 8},
-        {ZMQ_HEARTBEAT_IVL, 1000},
-        {ZMQ_HEARTBEAT_TIMEOUT, 3000},
-        {ZMQ_HEARTBEAT_TTL, 3000},
+        {ZMQ_TCP_MAXRT, 3000},
+        {ZMQ_TCP_KEEPALIVE, 1},
+        {ZMQ_TCP_KEEPALIVE_IDLE, 1},
+        {ZMQ_TCP_KEEPALIVE_INTVL, 1},
+        {ZMQ_TCP_KEEPALIVE_CNT, 3},
         {ZMQ_RECONNECT_IVL, 100},
         {ZMQ_RECONNECT_IVL_MAX, 5000},
         {ZMQ_CONNECT_TIMEOUT, 5000},

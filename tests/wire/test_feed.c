@@ -35,7 +35,6 @@ main(void)
     struct wire_listener *listener, *all;
     struct wire_msg *msg;
     uint64_t missed, lost = 0, came = 0, strange = 0;
-    double start;
 
     scratch_open();
     a = wire_open(NULL, &err);
@@ -49,11 +48,10 @@ main(void)
     T(msg && !wire_event_get(&got, msg, &err), "events come: %s", err.msg);
     wire_msg_free(msg);
 
-    // nobody reads while many are sent: the publisher does not wait
-    start = clock_now();
+    // nobody reads while many are sent: did the publisher wait for the slow,
+    // it would wait for ever
     for (int i = 0; i < 20000; i++)
         wire_feed_event(feed, &event);
-    T(clock_now() - start < 5, "the publisher does not wait for the slow");
     wire_feed_metrics(feed, &metrics);
     for (int i = 0; i < 1000 && !lost; i++) {
         wire_feed_event(feed, &event);
