@@ -14,8 +14,8 @@ import msgpack
 import zmq
 
 endpoint, batch, epochs, seed = sys.argv[1], *map(int, sys.argv[2:5])
-socket = zmq.Context().socket(zmq.ROUTER)
-socket.linger = 2000
+context = zmq.Context()
+socket = context.socket(zmq.ROUTER)
 socket.bind(endpoint)
 dataset = None         # that of the first who greets
 seen, credit = {}, {}  # of each peer: when it last spoke, what it may get
@@ -76,3 +76,4 @@ while done < epochs * steps:
             credit[peer], fresh = credit[peer] - 1, max(fresh, item + 1)
 for peer in credit:
     send(peer, b"end", {"session": session, "epoch": epochs, "step": 0})
+context.destroy(linger=2000)  # or the last words are lost

@@ -13,9 +13,10 @@ usage: asker.py ENDPOINT [NAME=VALUE ...]
   key= secret= server=       CURVE keys, Z85
 
 One line of JSON an item; each is reported done when it and all before are
-there.  Ends with 0 when all before the END is done, with 1 when it is refused:
-the reason goes to stderr.
+there.  Ends with 0 when all that is planned is done, with 1 when it is refused: the
+reason goes to stderr.
 """
+import atexit
 import json
 import os
 import struct
@@ -33,8 +34,9 @@ for word in sys.argv[2:]:
     name, value = word.split("=", 1)
     want[name] = type(want[name])(value)
 
-socket = zmq.Context().socket(zmq.DEALER)
-socket.linger = 2000
+context = zmq.Context()
+socket = context.socket(zmq.DEALER)
+atexit.register(context.destroy, linger=2000)  # sends what is unsent
 if want["key"]:
     socket.curve_publickey = want["key"].encode()
     socket.curve_secretkey = want["secret"].encode()
@@ -42,7 +44,7 @@ if want["key"]:
 socket.connect(endpoint)
 
 place = want["epoch"], want["step"]
-given, joined, early, end = 0, False, set(), None
+given, joined, early, end = 0, False, set(), (2**32, 0)
 
 
 def send(kind, *parts, **head):
@@ -81,6 +83,7 @@ while time.monotonic() < deadline:
         end = head["epoch"], head["step"]
     elif kind == b"foil1.item":
         deadline = time.monotonic() + 30
+        end = min(end, (head["epochs"], 0))
         at = head["epoch"], head["step"]
         ids = struct.unpack(f"<{len(parts[0]) // 8}q", parts[0])
         print(json.dumps(dict(epoch=at[0], step=at[1], steps=head["steps"],
@@ -103,7 +106,7 @@ while time.monotonic() < deadline:
             sys.exit(0)
         send_place(b"done")
         send_place(b"next", credit=1)
-    if end and place >= end:
+    if place >= end:
         break
 if time.monotonic() >= deadline:
     sys.exit("nothing came for 30 seconds")
