@@ -24,6 +24,7 @@ struct wire_peer {
     double blocked;  /* until when its queue may be full */
     uint64_t served; /* turn in which it got its last item */
     int told;        /* that there is nothing more */
+    int gone;        /* cannot be sent to: leaves when its words are read */
 };
 
 struct wire_peers {
@@ -57,6 +58,12 @@ void wire_peers_leave(struct wire_peers *peers, struct wire_peer *peer);
 
 /* wire_peers_left() returns a number that left and was not reported, or 0. */
 uint64_t wire_peers_left(struct wire_peers *peers);
+
+/*
+ * wire_peers_part() lets those leave that cannot be sent to any more.  Call it
+ * when all that had come is read: among it may be their END.
+ */
+void wire_peers_part(struct wire_peers *peers);
 
 /*
  * wire_peers_judge() lets those leave that were silent for WIRE_SILENCE, and

@@ -13,10 +13,10 @@ int
 wire_binder_send(struct wire_server *server, struct wire_peer *peer,
                  struct wire_msg *msg)
 {
-    int rc = wire_sock_send(server->sock, &peer->id, msg);
+    int rc = peer->gone ? -1 : wire_sock_send(server->sock, &peer->id, msg);
 
     if (rc < 0)
-        wire_peers_leave(&server->peers, peer);
+        peer->gone = 1; // it leaves when its last words are read
     if (rc == 0)
         peer->blocked = clock_now() + full_pause;
     return rc == 1;

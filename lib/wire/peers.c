@@ -94,6 +94,14 @@ wire_peers_left(struct wire_peers *peers)
 }
 
 void
+wire_peers_part(struct wire_peers *peers)
+{
+    for (size_t i = peers->n; i-- > 0;)
+        if (peers->peer[i].gone)
+            wire_peers_leave(peers, &peers->peer[i]);
+}
+
+void
 wire_peers_judge(struct wire_peers *peers, double now)
 {
     for (size_t i = peers->n; i-- > 0;) {

@@ -77,6 +77,7 @@ wire_server_next(struct wire_server *server, struct wire_news *news,
             return 1;
         }
     }
+    wire_peers_part(&server->peers);
     if (server->kind != WIRE_SERVES)
         wire_peers_judge(&server->peers, clock_now());
     news->what = WIRE_LEFT;
@@ -149,7 +150,7 @@ wire_server_asker(struct wire_server *server)
     for (size_t i = 0; i < server->peers.n; i++) {
         const struct wire_peer *peer = &server->peers.peer[i];
 
-        if (peer->credit && peer->blocked <= now &&
+        if (peer->credit && !peer->gone && peer->blocked <= now &&
             (!best || peer->served < best->served))
             best = peer;
     }
