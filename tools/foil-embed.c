@@ -257,14 +257,17 @@ about(const struct source *source, const char *data, json_t *encoder,
 int
 main(int argc, char **argv)
 {
-    char **operand = opt_parse(&tool, argc, argv);
     struct data_features features = {0};
     struct nn_model model = {0};
     struct source source;
-    const char *data = operand[!raw];
+    const char *data;
+    char **operand;
     struct err err;
     size_t skipped;
 
+    num_threads_sleep(argv);
+    operand = opt_parse(&tool, argc, argv);
+    data = operand[!raw];
     if ((operand[1] == NULL) != raw || (raw && untrained))
         opt_misuse("wants CHECKPOINT and DATA, or --raw and DATA alone");
     if (!output)

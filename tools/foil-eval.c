@@ -82,9 +82,10 @@ int
 main(int argc, char **argv)
 {
     char **operand;
-    enum verb verb =
-        (enum verb)(opt_verb(&tool, verbs, argc, argv, &operand) - verbs);
+    enum verb verb;
 
+    num_threads_sleep(argv);
+    verb = (enum verb)(opt_verb(&tool, verbs, argc, argv, &operand) - verbs);
     priority_low();
     options.threads = num_threads((int)options.threads);
     switch (verb) {

@@ -195,6 +195,7 @@ main(int argc, char **argv)
     struct err err;
     int rc;
 
+    num_threads_sleep(argv);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like any
     t.options = train_options_get(argc, argv);
     t.stop = stop_fd(&err);
