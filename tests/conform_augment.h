@@ -190,12 +190,13 @@ augment_one(struct file *file, const char *op, const struct data_image *image,
 }
 
 static inline int
-augment(struct file *file, struct err *err)
+augment(struct file *file, const char *name, struct err *err)
 {
     struct data_scratch *scratch = NULL;
     struct data_image image = {0};
     int rc = picture_get(file, "image", &image, err);
 
+    (void)name;
     for (size_t i = 0; i < file->n && !rc; i++) {
         const char *dot = strstr(file->array[i].name, ".out");
         char op[64];

@@ -11,6 +11,7 @@
 #include "conform_file.h"
 #include "loss/objective.h"
 #include "loss/rows.h"
+#include "loss/simclr.h"
 #include "num/gemm.h"
 #include "util/mem.h"
 
@@ -87,57 +88,227 @@ rows_get(const struct file *file, size_t step, size_t *b, size_t *d,
     return rows;
 }
 
-/*
- * One step of an objective that is a function of the similarities alone.  The
- * references take the gradient at rows that are of unit length already: not
- * through a normalisation.
- */
+/* What a run of steps needs. */
+struct steps {
+    const struct loss_objective *objective;
+    struct loss_param param;
+    size_t steps, samples; /* rows of the table */
+    float *table;          /* [samples,columns] */
+};
+
+/* Hyper-parameters as the files call them. */
+static const struct {
+    const char *key;
+    size_t offset;
+} metadata[] = {
+    {"tau", offsetof(struct loss_param, tau)},
+    {"tau_init", offsetof(struct loss_param, tau)},
+    {"t", offsetof(struct loss_param, tau)},
+    {"intra", offsetof(struct loss_param, tau)},
+    {"inter", offsetof(struct loss_param, tau_inter)},
+    {"gamma", offsetof(struct loss_param, gamma)},
+    {"rho", offsetof(struct loss_param, rho)},
+    {"eta", offsetof(struct loss_param, eta)},
+    {"beta_u", offsetof(struct loss_param, beta_u)},
+    {"tau_min", offsetof(struct loss_param, tau_min)},
+    {"tau_max", offsetof(struct loss_param, tau_max)},
+    {"beta", offsetof(struct loss_param, beta)},
+    {"tau_plus", offsetof(struct loss_param, tau_plus)},
+    {"mu", offsetof(struct loss_param, mu)},
+    {"lambd", offsetof(struct loss_param, lambda)},
+    {"sim", offsetof(struct loss_param, invariance)},
+    {"std", offsetof(struct loss_param, variance)},
+    {"cov", offsetof(struct loss_param, covariance)},
+};
+
 static int
-similarity_step(struct file *file, const struct loss_objective *objective,
-                const struct loss_param *param, size_t step, struct err *err)
+steps_init(struct steps *all, const struct file *file, const char *name,
+           struct err *err)
 {
+    double steps, samples = 0;
+
+    *all = (struct steps){.objective = loss_objective_find(name, err)};
+    if (!all->objective)
+        return -1;
+    all->param = all->objective->param;
+    for (size_t i = 0; i < sizeof metadata / sizeof *metadata; i++)
+        if (json_object_get(file->metadata, metadata[i].key) &&
+            real_get(file, metadata[i].key,
+                     (double *)((char *)&all->param + metadata[i].offset), err))
+            return -1;
+    // SupCon's scale is in none of the files
+    all->param.reference = all->objective != &loss_simclr;
+    if (real_get(file, "steps", &steps, err) ||
+        (all->objective->columns && real_get(file, "N", &samples, err)) ||
+        loss_objective_check(all->objective, &all->param, 0, 0, err))
+        return -1;
+    if (!(all->param.tau > 0) || !(steps >= 1 && steps < 1e6) ||
+        !(samples >= 0 && samples < 1e9))
+        return err_set(err, "metadata: tau, steps or N are out of range");
+    all->steps = (size_t)steps;
+    all->samples = (size_t)samples;
+    all->table =
+        mem_array(all->samples * all->objective->columns, sizeof *all->table);
+    return 0;
+}
+
+/* The rows of the table that a step's images have, [b,columns]: copied out of
+ * it, or into it. */
+static int
+table_copy(const struct steps *all, const struct file *file, size_t step,
+           size_t b, int into, float *state, struct err *err)
+{
+    const size_t columns = all->objective->columns;
+    const struct nn_array *a;
+    char name[64];
+
+    if (!columns)
+        return 0;
+    snprintf(name, sizeof name, "step%zu.index", step);
+    a = array_get(file, "I64", name, err);
+    if (!a)
+        return -1;
+    if (a->count != b)
+        return err_set(err, "'%s' does not have %zu numbers", name, b);
+    for (size_t k = 0; k < b; k++) {
+        const int64_t id = ((const int64_t *)a->data)[k];
+        float *mine = state + k * columns, *row;
+
+        if (id < 0 || (uint64_t)id >= all->samples)
+            return err_set(err, "'%s' holds what is no sample", name);
+        row = all->table + (size_t)id * columns;
+        memcpy(into ? row : mine, into ? mine : row, columns * sizeof *row);
+    }
+    return 0;
+}
+
+/* A column of the table, as the reference keeps it. */
+static int
+compare_column(struct file *file, const struct steps *all, size_t step,
+               const char *what, size_t column, struct err *err)
+{
+    const size_t columns = all->objective->columns;
+    float *x = mem_array(all->samples, sizeof *x);
+    int rc;
+
+    for (size_t i = 0; i < all->samples; i++) {
+        const float *row = all->table + i * columns;
+        const int seen = row[1] != 0;
+
+        x[i] = seen ? row[column] : 0;
+        if (column == 0) // log u
+            x[i] = seen ? expf(row[0]) : 0;
+        if (column == 3 && !seen) // the temperature at the start
+            x[i] = (float)all->param.tau;
+    }
+    rc = compare(file, step, what, all->samples, x, err);
+    free(x);
+    return rc;
+}
+
+static int
+compare_state(struct file *file, const struct steps *all, size_t step,
+              struct err *err)
+{
+    if (all->objective->columns == 2)
+        return compare_column(file, all, step, "state.u", 0, err);
+    if (all->objective->columns == 4 &&
+        (compare_column(file, all, step, "state.s", 0, err) ||
+         compare_column(file, all, step, "state.u", 2, err) ||
+         compare_column(file, all, step, "state.tau", 3, err)))
+        return -1;
+    return 0;
+}
+
+/*
+ * The gradient of a step.  For rows that the file says are of unit length the
+ * references of these objectives take it there: not through a normalisation.
+ */
+static void
+gradient(const struct steps *all, const struct loss_batch *batch, int unit,
+         const float *z, float *state, float *dz, struct loss_report *report)
+{
+    const size_t n = 2 * batch->b;
+    float *work =
+        mem_array(loss_objective_size(all->objective, batch), sizeof *work);
+    float *s = work, *scratch = s + n * n;
+
+    *report = (struct loss_report){0};
+    if (unit) {
+        num_gemm_nt(n, n, batch->d, 1, z, z, 0, s);
+        all->objective->run(batch, &all->param, state, s, report);
+        loss_spread(n, n, batch->d, s, z, dz, scratch);
+    } else {
+        loss_objective_run(all->objective, &all->param, batch, z, state, dz,
+                           work, report);
+    }
+    free(work);
+}
+
+static int
+objective_step(struct file *file, const struct steps *all, size_t step,
+               int unit, struct err *err)
+{
+    const json_t *note = json_object_get(file->metadata, "note");
+    const int shows_nothing =
+        note && strstr(json_string_value(note), "identically 1");
     struct loss_report report;
     size_t b, d;
-    float *z = rows_get(file, step, &b, &d, err), *s, *dz, *work, value;
-    struct loss_batch batch;
+    float *z = rows_get(file, step, &b, &d, err), *dz, *state, value;
     int rc;
 
     if (!z)
         return -1;
-    batch = (struct loss_batch){.b = b, .d = d};
-    s = mem_array(4 * b * b, sizeof *s);
-    work = mem_array(4 * b * b, sizeof *work);
     dz = mem_array(2 * b * d, sizeof *dz);
-    num_gemm_nt(2 * b, 2 * b, d, 1, z, z, 0, s);
-    objective->run(&batch, param, NULL, s, &report);
-    loss_spread(2 * b, 2 * b, d, s, z, dz, work);
-    value = (float)report.value;
-    rc = compare(file, step, "loss", 1, &value, err) ||
-         compare(file, step, "grad_z1", b * d, dz, err) ||
-         compare(file, step, "grad_z2", b * d, dz + b * d, err);
+    state = mem_array(b * all->objective->columns, sizeof *state);
+    rc = table_copy(all, file, step, b, 0, state, err);
+    if (!rc) {
+        gradient(all, &(struct loss_batch){.b = b, .d = d}, unit, z, state, dz,
+                 &report);
+        value = (float)report.value;
+        rc = table_copy(all, file, step, b, 1, state, err) ||
+             (!shows_nothing && compare(file, step, "loss", 1, &value, err)) ||
+             compare(file, step, "grad_z1", b * d, dz, err) ||
+             compare(file, step, "grad_z2", b * d, dz + b * d, err) ||
+             compare_state(file, all, step, err);
+    }
     free(z);
-    free(s);
-    free(work);
     free(dz);
+    free(state);
     return rc ? -1 : 0;
 }
 
-static inline int
-simclr(struct file *file, struct err *err)
+static int
+objective_steps(struct file *file, const char *name, int unit, struct err *err)
 {
-    const struct loss_objective *objective = loss_objective_find("simclr", err);
-    struct loss_param param;
-    double steps;
+    const json_t *epoch = json_object_get(file->metadata, "epoch");
+    struct steps all;
+    double gamma;
+    int rc = steps_init(&all, file, name, err);
 
-    if (!objective || real_get(file, "tau", &param.tau, err) ||
-        real_get(file, "steps", &steps, err))
-        return -1;
-    if (!(param.tau > 0) || !(steps >= 1 && steps < 1e6))
-        return err_set(err, "metadata: tau or steps are out of range");
-    for (size_t step = 0; step < (size_t)steps; step++)
-        if (similarity_step(file, objective, &param, step, err))
-            return -1;
-    return 0;
+    gamma = all.param.gamma;
+    for (size_t step = 0; !rc && step < all.steps; step++) {
+        // "epoch 0 sets s=g"
+        all.param.gamma = epoch && step == 0 ? 1 : gamma;
+        rc = objective_step(file, &all, step, unit, err);
+    }
+    if (all.objective)
+        free(all.table);
+    return rc;
+}
+
+/* Objectives on similarities, with gradients at unit rows. */
+static inline int
+at_unit_rows(struct file *file, const char *name, struct err *err)
+{
+    return objective_steps(file, name, 1, err);
+}
+
+/* Objectives whose references normalise within, or not at all. */
+static inline int
+at_given_rows(struct file *file, const char *name, struct err *err)
+{
+    return objective_steps(file, name, 0, err);
 }
 
 #endif

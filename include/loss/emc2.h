@@ -14,8 +14,8 @@
  * of row r sat on column c: the sampler's work, in batch->weights, with the
  * chain states from outside of the batch as further rows.  L is linear in S
  * and says little; look at the report's infonce.  The state is the sampler's.
+ * Reports `outside`: the share of w on rows from outside of the batch.
  */
-void loss_emc2(const struct loss_batch *batch, const struct loss_param *param,
-               float *state, float *s, struct loss_report *report);
+extern const struct loss_objective loss_emc2;
 
 #endif

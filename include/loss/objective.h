@@ -11,14 +11,15 @@
  * b images were seen twice each: the n = 2b rows of z are view-major, row r is
  * view r / b of image r mod b, and its partner is row (r + b) mod n.  `extra`
  * further rows may follow: images that are nobody's anchor, only negatives.
- * With v_r = z_r / |z_r| and S = V V', every objective is a value L and a
+ * With v_r = z_r / |z_r| and S = V V', most objectives are a value L and a
  * weight matrix
  *
  *     W_rc = dL/dS_rc        n anchors against rows = n + extra columns,
  *     dL/dV = (W + W') V,
  *
- * entries of S taken as independent (design/algorithms.md, 1.3).  So adding
- * one is writing a function that turns S into W and adding its row to the
+ * entries of S taken as independent (design/algorithms.md, 1.3): a function
+ * run() that turns S into W.  The others take z to dL/dz themselves, direct().
+ * Adding one is writing a file that describes it and putting its name into the
  * table in lib/loss/objective.c.
  */
 struct loss_batch {
@@ -30,9 +31,28 @@ struct loss_batch {
                      NULL where the objective wants none; rows sum to 1 */
 };
 
-/* What a user may set; each objective reads the fields that it names. */
+/*
+ * What a user may set.  Each objective has its defaults and reads the fields
+ * that it names; the headers say what they mean there.
+ */
 struct loss_param {
-    double tau; /* temperature > 0 */
+    double tau; /* temperature > 0; of the InfoNCE in the report, too */
+    double gamma, rho, eta, beta_u, tau_min, tau_max; /* loss/isogclr.h */
+    double tau_inter;                                 /* loss/simco.h */
+    double beta, tau_plus;                            /* loss/hcl.h */
+    double mu;                                        /* loss/spectral_cl.h */
+    double lambda;                                    /* loss/barlow_twins.h */
+    double invariance, variance, covariance;          /* loss/vicreg.h */
+    int reference; /* 1: as the reference implementation does it where that
+                      is not what the paper says; 0: as is right */
+};
+
+/* Numbers that only some objectives have. */
+enum { LOSS_MORE = 8 };
+
+struct loss_metric {
+    const char *name;
+    double value;
 };
 
 struct loss_report {
@@ -43,11 +63,19 @@ struct loss_report {
     double cosine;    /* mean cosine of two different anchors; 1: collapsed */
     double deviation; /* mean over dimensions of the deviation of v, times
                          sqrt d; 1: spread out, 0: collapsed */
+    size_t n_more;
+    struct loss_metric more[LOSS_MORE];
 };
 
 struct loss_objective {
     const char *name, *summary;
-    int wants_weights; /* from the negatives service */
+    struct loss_param param; /* defaults */
+    const char *reads;       /* names of the fields that count, "tau beta-u":
+                                as the options of foil-train */
+    const char *head;        /* its projection head, for nn_spec */
+    int wants_weights;       /* from the negatives service */
+    size_t aside;            /* columns at the end of z that are no part of the
+                                embedding, but for direct() to interpret */
 
     /* Per-sample state that lives as long as the run: one float per column,
      * what it starts from.  The caller keeps the table, by sample id. */
@@ -55,28 +83,54 @@ struct loss_objective {
     const char *const *column;
     const float *initial;
 
+    /* check() says what cannot work, as loss_objective_check(); or NULL. */
+    int (*check)(const struct loss_param *param, size_t b, struct err *err);
+
     /*
-     * run() turns S into W and reports value and infonce.
+     * run() turns S into W and reports value and `more`.
      *   state  [b,columns]  old state of the batch's images in, new out
      *   s      [n,rows]     S in, W out
      */
     void (*run)(const struct loss_batch *batch, const struct loss_param *param,
                 float *state, float *s, struct loss_report *report);
+
+    /*
+     * direct() takes z to dL/dz where run is NULL, and reports the same.
+     *   z, dz  [n,d]  no further rows; dz is overwritten
+     *   work   [direct_size(batch)]
+     */
+    void (*direct)(const struct loss_batch *batch,
+                   const struct loss_param *param, const float *z, float *dz,
+                   float *work, struct loss_report *report);
+    size_t (*direct_size)(const struct loss_batch *batch);
 };
 
-/* The table, ended by a row without a name. */
-extern const struct loss_objective loss_objectives[];
+/* The table, ended by NULL. */
+extern const struct loss_objective *const loss_objectives[];
 
 /* loss_objective_find() returns a row; NULL with the list of names. */
 const struct loss_objective *loss_objective_find(const char *name,
                                                  struct err *err);
 
+/* loss_objective_reads() returns 1 when the field of that name counts. */
+int loss_objective_reads(const struct loss_objective *objective,
+                         const char *name);
+
+/*
+ * loss_objective_check() refuses settings that cannot work, with the reason.
+ *   b, d  of the batches, 0: not known yet, so not judged
+ */
+int loss_objective_check(const struct loss_objective *objective,
+                         const struct loss_param *param, size_t b, size_t d,
+                         struct err *err);
+
 /* loss_objective_size() returns the floats of scratch for such a batch. */
-size_t loss_objective_size(const struct loss_batch *batch);
+size_t loss_objective_size(const struct loss_objective *objective,
+                           const struct loss_batch *batch);
 
 /*
  * loss_objective_run() takes raw embeddings to their gradient, through the
- * normalisation of rows.
+ * normalisation of rows where S is what counts.
  *   z, dz  [rows,d]     dz is overwritten with dL/dz
  *   state  [b,columns]  old in, new out; NULL without columns
  *   work   [loss_objective_size()]
@@ -88,5 +142,9 @@ void loss_objective_run(const struct loss_objective *objective,
                         const struct loss_batch *batch, const float *z,
                         float *state, float *dz, float *work,
                         struct loss_report *report);
+
+/* loss_report_more() adds a number; the name must stay. */
+void loss_report_more(struct loss_report *report, const char *name,
+                      double value);
 
 #endif

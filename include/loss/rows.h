@@ -9,28 +9,51 @@
  * the anchors themselves.
  */
 
-/* The columns of the batch that a row does not meet. */
+/* The columns of the batch that a row meets. */
 enum loss_mask {
-    LOSS_SELF,  /* itself: 2b - 1 remain, the partner among them */
-    LOSS_FAMILY /* itself and its partner: 2b - 2 remain */
+    LOSS_SELF,   /* all but itself: 2b - 1, the partner among them */
+    LOSS_FAMILY, /* all but itself and its partner: 2b - 2 */
+    LOSS_RIVALS  /* of the other view all but its partner: b - 1 */
 };
+
+/* loss_mask_count() returns how many these are. */
+size_t loss_mask_count(size_t b, enum loss_mask mask);
 
 /* loss_partner() returns the row of the other view of the same image. */
 size_t loss_partner(size_t b, size_t row);
 
+/* The softmax of one row's scores. */
+struct loss_row {
+    double log_z; /* log sum_c exp(beta s_c) */
+    double mean;  /* sum_c p_c s_c */
+};
+
 /*
- * loss_partition() takes each row's softmax over the anchors that the mask
- * leaves:
+ * loss_row_partition() takes the softmax of row r over the columns of a mask:
  *
- *     log_z_r = log sum_c exp(beta s_rc),   p_rc = exp(beta s_rc - log_z_r)
+ *     p_c = exp(beta s_c - log_z)
  *
- *   s      [n,rows]
- *   p      [n,rows] or NULL; 0 in masked and further columns.  May be s.
- * Returns sum_r (log_z_r - beta s_r,partner).  The largest score is taken out
- * first, so any beta > 0 is fine.
+ *   s  [rows]  the row of S
+ *   p  [rows]  or NULL; 0 in columns that the row does not meet.  May be s.
+ * The largest score is taken out first, so any beta >= 0 is fine.  The softmax
+ * is beta mean - log_z + log m away from the uniform law over its m columns
+ * (Kullback-Leibler).
+ */
+struct loss_row loss_row_partition(size_t b, size_t rows, size_t r, double beta,
+                                   enum loss_mask mask, const float *s,
+                                   float *p);
+
+/*
+ * loss_partition() does that for all rows.
+ *   s  [n,rows]
+ *   p  [n,rows] or NULL, may be s
+ * Returns sum_r (log_z_r - beta s_r,partner).
  */
 double loss_partition(size_t b, size_t rows, double beta, enum loss_mask mask,
                       const float *s, float *p);
+
+/* loss_log_add() returns log(exp(a) + exp(b)). */
+double loss_log_add(double a, double b);
 
 /*
  * loss_spread() takes a weight matrix to the gradient on the rows:

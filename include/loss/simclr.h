@@ -12,10 +12,10 @@
  *
  * Chen, Kornblith, Norouzi and Hinton 2020, arXiv:2002.05709, eq. 1, with
  * beta = 1/tau.  Rows that are all equal give log(2b - 1).  Further rows are
- * not looked at.  No state.
+ * not looked at.  No state.  The reference of the iSogCLR paper computes it
+ * with SupCon's class, which multiplies value and gradient by tau / 0.07.
  */
-void loss_simclr(const struct loss_batch *batch, const struct loss_param *param,
-                 float *state, float *s, struct loss_report *report);
+extern const struct loss_objective loss_simclr;
 
 /* loss_infonce() returns L alone. */
 double loss_infonce(const struct loss_batch *batch, double tau, const float *s);

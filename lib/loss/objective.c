@@ -2,20 +2,32 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "loss/barlow_twins.h"
+#include "loss/dcl.h"
 #include "loss/emc2.h"
+#include "loss/flatclr.h"
+#include "loss/hcl.h"
+#include "loss/isogclr.h"
+#include "loss/isogclr_sqh.h"
 #include "loss/objective.h"
 #include "loss/rows.h"
 #include "loss/simclr.h"
+#include "loss/simco.h"
+#include "loss/sogclr.h"
+#include "loss/spectral_cl.h"
+#include "loss/tau_simclr.h"
+#include "loss/vicreg.h"
 #include "num/gemm.h"
 #include "num/vec.h"
 
-const struct loss_objective loss_objectives[] = {
-    {.name = "simclr", .summary = "NT-Xent over the batch", .run = loss_simclr},
-    {.name = "emc2",
-     .summary = "global loss, negatives drawn by Markov chains",
-     .wants_weights = 1,
-     .run = loss_emc2},
-    {0},
+const struct loss_objective *const loss_objectives[] = {
+    &loss_simclr,       &loss_dcl,
+    &loss_flatclr,      &loss_hcl,
+    &loss_sogclr,       &loss_isogclr,
+    &loss_isogclr_sqh,  &loss_simco,
+    &loss_tau_simclr,   &loss_spectral_cl,
+    &loss_barlow_twins, &loss_vicreg,
+    &loss_emc2,         NULL,
 };
 
 const struct loss_objective *
@@ -24,7 +36,9 @@ loss_objective_find(const char *name, struct err *err)
     char list[256] = "";
     size_t len = 0;
 
-    for (const struct loss_objective *o = loss_objectives; o->name; o++) {
+    for (size_t i = 0; loss_objectives[i]; i++) {
+        const struct loss_objective *o = loss_objectives[i];
+
         if (!strcmp(o->name, name))
             return o;
         len += (size_t)snprintf(list + len, sizeof list - len, " %s", o->name);
@@ -34,13 +48,48 @@ loss_objective_find(const char *name, struct err *err)
     return NULL;
 }
 
-/* Scratch, in floats: v and lengths, S or W, and what loss_spread() wants. */
+int
+loss_objective_reads(const struct loss_objective *objective, const char *name)
+{
+    const size_t len = strlen(name);
+    const char *at = objective->reads;
+
+    for (; *at; at += strcspn(at, " "), at += *at == ' ')
+        if (!strncmp(at, name, len) && (at[len] == ' ' || !at[len]))
+            return 1;
+    return 0;
+}
+
+int
+loss_objective_check(const struct loss_objective *objective,
+                     const struct loss_param *param, size_t b, size_t d,
+                     struct err *err)
+{
+    if (b == 1)
+        return err_set(err, "one image has no negatives: want two or more");
+    if (d && d <= objective->aside)
+        return err_set(err, "%s wants embeddings of more than %zu columns",
+                       objective->name, objective->aside);
+    return objective->check ? objective->check(param, b, err) : 0;
+}
+
+/* v and lengths, S or W, and what loss_spread() or direct() wants. */
 size_t
-loss_objective_size(const struct loss_batch *batch)
+loss_objective_size(const struct loss_objective *objective,
+                    const struct loss_batch *batch)
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
+    const size_t scratch =
+        objective->direct ? objective->direct_size(batch) : rows * rows;
 
-    return rows * batch->d + rows + n * rows + rows * rows;
+    return rows * batch->d + rows + n * rows + scratch;
+}
+
+void
+loss_report_more(struct loss_report *report, const char *name, double value)
+{
+    REQUIRE(report->n_more < LOSS_MORE);
+    report->more[report->n_more++] = (struct loss_metric){name, value};
 }
 
 /* The mean cosine of two anchors: from |sum v|^2 = n + sum of the others. */
@@ -67,21 +116,38 @@ report_spread(size_t n, size_t d, const float *v, const float *s, size_t rows,
     report->deviation = deviation / sqrt((double)d);
 }
 
+/* The first columns of z, packed. */
+static void
+embedding(size_t rows, size_t d, size_t aside, const float *z, float *out)
+{
+    for (size_t r = 0; r < rows; r++)
+        memcpy(out + r * (d - aside), z + r * d, (d - aside) * sizeof *z);
+}
+
 void
 loss_objective_run(const struct loss_objective *objective,
                    const struct loss_param *param,
                    const struct loss_batch *batch, const float *z, float *state,
                    float *dz, float *work, struct loss_report *report)
 {
-    const size_t n = 2 * batch->b, rows = n + batch->extra, d = batch->d;
-    float *v = work, *length = v + rows * d, *s = length + rows;
+    const size_t n = 2 * batch->b, rows = n + batch->extra;
+    const size_t d = batch->d - objective->aside;
+    float *v = work, *length = v + rows * batch->d, *s = length + rows;
     float *scratch = s + n * rows;
 
-    REQUIRE(batch->b >= 2 && d >= 1 && param->tau > 0);
-    num_unit_rows(rows, d, z, v, length);
+    REQUIRE(batch->b >= 2 && batch->d > objective->aside && param->tau > 0);
+    embedding(rows, batch->d, objective->aside, z, v);
+    num_unit_rows(rows, d, v, v, length);
     num_gemm_nt(n, rows, d, 1, v, v, 0, s);
+    *report = (struct loss_report){0};
     report_spread(n, d, v, s, rows, report);
-    objective->run(batch, param, state, s, report);
-    loss_spread(n, rows, d, s, v, dz, scratch);
-    num_unit_rows_back(rows, d, v, length, dz, dz);
+    report->infonce = loss_infonce(batch, param->tau, s);
+    if (objective->direct) {
+        objective->direct(batch, param, z, dz, scratch, report);
+        memset(dz + n * batch->d, 0, batch->extra * batch->d * sizeof *dz);
+    } else {
+        objective->run(batch, param, state, s, report);
+        loss_spread(n, rows, d, s, v, dz, scratch);
+        num_unit_rows_back(rows, d, v, length, dz, dz);
+    }
 }

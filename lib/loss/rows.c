@@ -12,64 +12,110 @@ loss_partner(size_t b, size_t row)
     return row < b ? row + b : row - b;
 }
 
-/* The columns [from,to) of a row: their largest score, taken into *max. */
-static void
-largest(const float *s, size_t from, size_t to, float *max)
+size_t
+loss_mask_count(size_t b, enum loss_mask mask)
 {
-    for (size_t c = from; c < to; c++)
-        *max = fmaxf(*max, s[c]);
+    return mask == LOSS_SELF     ? 2 * b - 1
+           : mask == LOSS_FAMILY ? 2 * b - 2
+                                 : b - 1;
 }
 
-/* Sum of exp(beta (s - max)) over them; each goes to p, if there is one. */
-static double
-exponentials(const float *s, size_t from, size_t to, double beta, float max,
-             float *p)
+/* The columns that a row meets, as runs [from,to). */
+enum { RUNS = 3 };
+
+struct runs {
+    size_t from[RUNS], to[RUNS];
+};
+
+static struct runs
+runs_of(size_t b, size_t r, enum loss_mask mask)
 {
-    double sum = 0;
+    const size_t n = 2 * b, own = r % b, partner = loss_partner(b, r);
+    const size_t other = r < b ? b : 0;
 
-    for (size_t c = from; c < to; c++) {
-        float e = expf((float)(beta * ((double)s[c] - max)));
-
-        sum += e;
-        if (p)
-            p[c] = e;
+    switch (mask) {
+    case LOSS_SELF:
+        return (struct runs){{0, r + 1, n}, {r, n, n}};
+    case LOSS_FAMILY:
+        return (struct runs){{0, own + 1, own + b + 1}, {own, own + b, n}};
+    case LOSS_RIVALS:
+        break;
     }
-    return sum;
+    return (struct runs){{other, partner + 1, n}, {partner, other + b, n}};
+}
+
+static float
+largest(const struct runs *runs, const float *s)
+{
+    float max = -INFINITY;
+
+    for (int i = 0; i < RUNS; i++)
+        for (size_t c = runs->from[i]; c < runs->to[i]; c++)
+            max = fmaxf(max, s[c]);
+    return max;
+}
+
+/* p becomes softmax from exponentials, 0 in between. */
+static void
+normalise(const struct runs *runs, size_t rows, double sum, float *p)
+{
+    size_t c = 0;
+
+    for (int i = 0; i < RUNS; i++) {
+        for (; c < runs->from[i]; c++)
+            p[c] = 0;
+        for (; c < runs->to[i]; c++)
+            p[c] = (float)(p[c] / sum);
+    }
+    for (; c < rows; c++)
+        p[c] = 0;
+}
+
+struct loss_row
+loss_row_partition(size_t b, size_t rows, size_t r, double beta,
+                   enum loss_mask mask, const float *s, float *p)
+{
+    const struct runs runs = runs_of(b, r, mask);
+    const double max = largest(&runs, s);
+    double sum = 0, moment = 0;
+
+    for (int i = 0; i < RUNS; i++)
+        for (size_t c = runs.from[i]; c < runs.to[i]; c++) {
+            const float x = s[c], e = expf((float)(beta * (x - max)));
+
+            sum += e;
+            moment += (double)e * x;
+            if (p)
+                p[c] = e;
+        }
+    if (p)
+        normalise(&runs, rows, sum, p);
+    return (struct loss_row){log(sum) + beta * max, moment / sum};
 }
 
 double
 loss_partition(size_t b, size_t rows, double beta, enum loss_mask mask,
                const float *s, float *p)
 {
-    const size_t n = 2 * b;
     double total = 0;
 
-    for (size_t r = 0; r < n; r++, s += rows, p = p ? p + rows : NULL) {
-        // the columns that remain are three runs around the masked ones
-        const size_t own = r % b, partner = loss_partner(b, r);
-        const size_t first = mask == LOSS_FAMILY ? own : r;
-        const size_t second = mask == LOSS_FAMILY ? own + b : r;
-        const size_t run[4] = {first, first + 1, second, second + 1};
-        const double partner_score = s[partner];
-        float max = -INFINITY;
-        double sum;
+    for (size_t r = 0; r < 2 * b; r++, s += rows) {
+        const double partner = s[loss_partner(b, r)];
 
-        largest(s, 0, run[0], &max);
-        largest(s, run[1], run[2], &max);
-        largest(s, run[3], n, &max);
-        sum = exponentials(s, 0, run[0], beta, max, p);
-        sum += exponentials(s, run[1], run[2], beta, max, p);
-        sum += exponentials(s, run[3], n, beta, max, p);
-        total += log(sum) + beta * (max - partner_score);
-        if (!p)
-            continue;
-        p[first] = p[second] = 0;
-        for (size_t c = 0; c < n; c++)
-            p[c] = (float)(p[c] / sum);
-        for (size_t c = n; c < rows; c++)
-            p[c] = 0;
+        total += loss_row_partition(b, rows, r, beta, mask, s,
+                                    p ? p + r * rows : NULL)
+                     .log_z -
+                 beta * partner;
     }
     return total;
+}
+
+double
+loss_log_add(double a, double b)
+{
+    const double most = a > b ? a : b, least = a > b ? b : a;
+
+    return least == -INFINITY ? most : most + log1p(exp(least - most));
 }
 
 /* W extended by zeros to [rows,rows], at (r,c). */

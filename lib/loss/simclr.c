@@ -1,5 +1,6 @@
 #include "loss/simclr.h"
 #include "loss/rows.h"
+#include "num/vec.h"
 
 double
 loss_infonce(const struct loss_batch *batch, double tau, const float *s)
@@ -11,22 +12,27 @@ loss_infonce(const struct loss_batch *batch, double tau, const float *s)
            (double)n;
 }
 
-void
-loss_simclr(const struct loss_batch *batch, const struct loss_param *param,
-            float *state, float *s, struct loss_report *report)
+static void
+run(const struct loss_batch *batch, const struct loss_param *param,
+    float *state, float *s, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
-    const double beta = 1 / param->tau;
-    const float scale = (float)(beta / (double)n);
+    const double times = param->reference ? param->tau / 0.07 : 1;
+    const double beta = 1 / param->tau, scale = times * beta / (double)n;
 
     (void)state;
-    report->value =
-        loss_partition(batch->b, rows, beta, LOSS_SELF, s, s) / (double)n;
-    report->infonce = report->value;
-
-    // W = beta/n (p - I_partner)
-    for (size_t i = 0; i < n * rows; i++)
-        s[i] *= scale;
+    report->value = times / (double)n *
+                    loss_partition(batch->b, rows, beta, LOSS_SELF, s, s);
+    num_scale(n * rows, (float)scale, s);
     for (size_t r = 0; r < n; r++)
-        s[r * rows + loss_partner(batch->b, r)] -= scale;
+        s[r * rows + loss_partner(batch->b, r)] -= (float)scale;
 }
+
+const struct loss_objective loss_simclr = {
+    .name = "simclr",
+    .summary = "NT-Xent over the batch",
+    .param = {.tau = 0.5},
+    .reads = "tau",
+    .head = "512-128",
+    .run = run,
+};

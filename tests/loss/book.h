@@ -47,36 +47,4 @@ book_cosine(size_t d, const double *a, const double *b)
     return ab / sqrt(aa * bb);
 }
 
-/* InfoNCE of raw rows z [2b,d]. */
-static inline double
-book_simclr(size_t b, size_t d, const double *z, double tau)
-{
-    double loss = 0;
-
-    for (size_t r = 0; r < 2 * b; r++) {
-        double sum = 0;
-
-        for (size_t c = 0; c < 2 * b; c++)
-            if (c != r)
-                sum += exp(book_cosine(d, z + r * d, z + c * d) / tau);
-        loss += log(sum) -
-                book_cosine(d, z + r * d, z + (r + b) % (2 * b) * d) / tau;
-    }
-    return loss / (double)(2 * b);
-}
-
-/* EMC2's surrogate for given weights w [2b,rows]. */
-static inline double
-book_emc2(size_t b, size_t rows, size_t d, const double *z, double tau,
-          const float *w)
-{
-    double loss = 0;
-
-    for (size_t r = 0; r < 2 * b; r++)
-        for (size_t c = 0; c < rows; c++)
-            loss += (w[r * rows + c] - (c == (r + b) % (2 * b))) *
-                    book_cosine(d, z + r * d, z + c * d) / tau;
-    return loss / (double)(2 * b);
-}
-
 #endif

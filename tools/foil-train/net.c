@@ -59,12 +59,14 @@ train_check(const struct train_options *o, struct err *err)
 {
     const struct train_shape any = {.height = 32, .width = 32, .channels = 3};
     const struct nn_optim_spec optim = optim_spec(o);
+    const struct loss_objective *objective =
+        loss_objective_find(o->objective, err);
     struct nn_schedule schedule;
     struct nn_spec spec;
     struct nn_optim *made;
     struct nn_net *net;
 
-    if (!loss_objective_find(o->objective, err) ||
+    if (!objective || loss_objective_check(objective, &o->loss, 0, 0, err) ||
         nn_schedule_parse(o->schedule, &schedule, err) ||
         train_spec(o, &any, &spec, err))
         return -1;
@@ -95,7 +97,8 @@ make_room(struct train *t)
     t->dz = mem_aligned(rows * d, sizeof(float));
     t->columns =
         mem_array(shape->images * t->objective->columns, sizeof(float));
-    t->work = mem_aligned(loss_objective_size(&largest), sizeof(float));
+    t->work =
+        mem_aligned(loss_objective_size(t->objective, &largest), sizeof(float));
     if (t->objective->wants_weights)
         t->weights = mem_aligned(n * rows, sizeof(float));
 }
@@ -113,7 +116,8 @@ train_net_open(struct train *t, struct err *err)
     if (train_spec(o, &t->shape, &spec, err))
         return -1;
     t->net = nn_net_new(&spec, t->rows, 1, err);
-    if (!t->net)
+    if (!t->net || loss_objective_check(t->objective, &o->loss, t->shape.images,
+                                        nn_net_dim(t->net), err))
         return -1;
     nn_net_init(t->net, (uint64_t)o->seed);
     tensors = nn_net_tensors(t->net, &n);

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,6 @@ static struct train_options o = {
     .arch = "resnet18",
     .stem = "small",
     .norm = "batch",
-    .head = "512-128",
     .mean = "0.485,0.456,0.406",
     .deviation = "0.229,0.224,0.225",
     .precision = "f32",
@@ -16,8 +16,22 @@ static struct train_options o = {
     .optim = "sgd",
     .lars = "a",
     .schedule = "cosine",
-    .tau = 0.5,
-    .seed = 1,
+    .compat = "paper",
+    .loss = {.tau = NAN,
+             .gamma = NAN,
+             .rho = NAN,
+             .eta = NAN,
+             .beta_u = NAN,
+             .tau_min = NAN,
+             .tau_max = NAN,
+             .tau_inter = NAN,
+             .beta = NAN,
+             .tau_plus = NAN,
+             .mu = NAN,
+             .lambda = NAN,
+             .invariance = NAN,
+             .variance = NAN,
+             .covariance = NAN},
     .lr = 0.1,
     .momentum = 0.9,
     .weight_decay = 1e-4,
@@ -40,8 +54,39 @@ static const struct opt opts[] = {
     {"keys", 0, OPT_TEXT, &o.keys, 0, 0, "FILE", "own certificate"},
     {"allow", 0, OPT_TEXT, &o.allow, 0, 0, "DIR",
      "public keys of who may connect"},
-    {"objective", 0, OPT_TEXT, &o.objective, 0, 0, "NAME", "simclr or emc2"},
-    {"tau", 0, OPT_REAL, &o.tau, 1e-4, 1e4, "X", "temperature"},
+    {"objective", 0, OPT_TEXT, &o.objective, 0, 0, "NAME",
+     "what is trained, see foil-train(1)"},
+    {"compat", 0, OPT_CHOICE, &o.compat, 0, 0, "paper|reference",
+     "where an objective's paper and its code differ"},
+    {"tau", 0, OPT_REAL, &o.loss.tau, 1e-4, 1e4, "X",
+     "temperature; this and the next: the objective's own"},
+    {"gamma", 0, OPT_REAL, &o.loss.gamma, 0, 1, "X",
+     "weight of the new value in a running mean"},
+    {"rho", 0, OPT_REAL, &o.loss.rho, 0, 100, "X",
+     "divergence from uniform that temperatures keep"},
+    {"eta", 0, OPT_REAL, &o.loss.eta, 0, 100, "X", "rate of temperatures"},
+    {"beta-u", 0, OPT_REAL, &o.loss.beta_u, 0, 1, "X",
+     "weight of the new value in their momentum"},
+    {"tau-min", 0, OPT_REAL, &o.loss.tau_min, 1e-4, 1e4, "X",
+     "least temperature"},
+    {"tau-max", 0, OPT_REAL, &o.loss.tau_max, 1e-4, 1e4, "X",
+     "largest temperature"},
+    {"tau-inter", 0, OPT_REAL, &o.loss.tau_inter, 1e-4, 1e4, "X",
+     "second temperature of simco"},
+    {"beta", 0, OPT_REAL, &o.loss.beta, 0, 100, "X",
+     "how much harder negatives count"},
+    {"tau-plus", 0, OPT_REAL, &o.loss.tau_plus, 0, 0.999, "X",
+     "share of positives among negatives"},
+    {"mu", 0, OPT_REAL, &o.loss.mu, 1e-6, 1e6, "X",
+     "largest squared length of a row"},
+    {"lambda", 0, OPT_REAL, &o.loss.lambda, 0, 1e6, "X",
+     "weight of correlations between dimensions"},
+    {"invariance", 0, OPT_REAL, &o.loss.invariance, 0, 1e6, "X",
+     "weight of the views' distance"},
+    {"variance", 0, OPT_REAL, &o.loss.variance, 0, 1e6, "X",
+     "weight of deviations below 1"},
+    {"covariance", 0, OPT_REAL, &o.loss.covariance, 0, 1e6, "X",
+     "weight of covariances"},
     {"arch", 0, OPT_CHOICE, &o.arch, 0, 0,
      "resnet18|resnet34|resnet50|resnet8|resnet20|mlp|linear", "encoder"},
     {"stem", 0, OPT_CHOICE, &o.stem, 0, 0, "small|imagenet",
@@ -52,7 +97,7 @@ static const struct opt opts[] = {
     {"hidden", 0, OPT_WHOLE, &o.hidden, 0, 65536, "N",
      "width of an mlp, 0: 512"},
     {"head", 0, OPT_TEXT, &o.head, 0, 0, "SPEC",
-     "projection head, as 512-128, 512-128-bn or none"},
+     "projection head, as 512-128, 512-128-bn or none, else the objective's"},
     {"mean", 0, OPT_TEXT, &o.mean, 0, 0, "R,G,B", "of pixels / 255"},
     {"deviation", 0, OPT_TEXT, &o.deviation, 0, 0, "R,G,B", "of pixels / 255"},
     {"precision", 0, OPT_CHOICE, &o.precision, 0, 0, "f32|bf16",
@@ -126,6 +171,54 @@ can_be_overridden(const char *key)
     return 0;
 }
 
+/* A parameter of the objective, and where in struct loss_param it is. */
+static size_t
+offset(const struct opt *opt)
+{
+    return (size_t)((const char *)opt->value - (const char *)&o.loss);
+}
+
+static int
+is_param(const struct opt *opt)
+{
+    return offset(opt) < sizeof o.loss;
+}
+
+/* Refuses a parameter that was given, but that the objective does not read. */
+static int
+judge(struct err *err)
+{
+    const struct loss_objective *objective =
+        loss_objective_find(o.objective, err);
+
+    if (!objective)
+        return -1;
+    for (const struct opt *opt = opts; opt->name; opt++)
+        if (is_param(opt) && opt_given(opt->value) &&
+            !loss_objective_reads(objective, opt->name))
+            return err_set(err, "%s has no --%s", o.objective, opt->name);
+    o.loss.reference = o.compat[0] == 'r';
+    return 0;
+}
+
+/* Parameters, and the head, that were not given are the objective's. */
+static int
+use_defaults(struct err *err)
+{
+    const struct loss_objective *objective =
+        loss_objective_find(o.objective, err);
+
+    if (!objective)
+        return -1;
+    for (const struct opt *opt = opts; opt->name; opt++)
+        if (is_param(opt) && !opt_given(opt->value))
+            memcpy(opt->value, (const char *)&objective->param + offset(opt),
+                   sizeof(double));
+    if (!o.head)
+        o.head = objective->head;
+    return o.resume ? 0 : judge(err);
+}
+
 struct train_options *
 train_options_get(int argc, char **argv)
 {
@@ -140,7 +233,7 @@ train_options_get(int argc, char **argv)
                        o.override.item[i]);
     if (!o.keys != !o.allow)
         opt_misuse("--keys and --allow belong together");
-    if (train_check(&o, &err))
+    if (use_defaults(&err) || train_check(&o, &err))
         opt_misuse("%s", err.msg);
     return &o;
 }
@@ -241,5 +334,5 @@ train_options_take(const json_t *saved, struct err *err)
         json_decref(mine);
         return -1;
     }
-    return 0;
+    return judge(err);
 }

@@ -184,6 +184,8 @@ train_report_step(struct train *t, const struct wire_batch *b,
         add(line, metrics, "positive", r->loss.positive);
         add(line, metrics, "cosine", r->loss.cosine);
         add(line, metrics, "deviation", r->loss.deviation);
+        for (size_t i = 0; i < r->loss.n_more; i++)
+            add(line, metrics, r->loss.more[i].name, r->loss.more[i].value);
         add(line, metrics, "gradient", r->gradient);
         add(line, metrics, "rate", r->rate);
         if (r->accepted >= 0) {

@@ -40,7 +40,6 @@ gradients(struct train *t, const struct wire_batch *b,
           struct train_result *result, struct wire_weights *answer,
           struct err *err)
 {
-    const struct loss_param param = {.tau = t->options->tau};
     struct loss_batch batch = {
         .b = b->n, .extra = b->n_extra, .d = nn_net_dim(t->net)};
     const size_t rows = 2 * b->n + b->n_extra;
@@ -55,8 +54,8 @@ gradients(struct train *t, const struct wire_batch *b,
     }
     batch.weights = t->weights;
     train_samples_get(&t->samples, b->n, b->ids, t->columns);
-    loss_objective_run(t->objective, &param, &batch, t->z, t->columns, t->dz,
-                       t->work, &result->loss);
+    loss_objective_run(t->objective, &t->options->loss, &batch, t->z,
+                       t->columns, t->dz, t->work, &result->loss);
     nn_net_backward(t->net, t->dz, 0);
     return 1;
 }

@@ -37,8 +37,9 @@
 struct train_options {
     /* what decides the result, and is remembered */
     const char *objective, *arch, *stem, *norm, *head, *mean, *deviation;
-    const char *precision, *conv, *optim, *lars, *schedule;
-    double tau, lr, momentum, weight_decay, warmup;
+    const char *precision, *conv, *optim, *lars, *schedule, *compat;
+    struct loss_param loss;
+    double lr, momentum, weight_decay, warmup;
     long width, hidden, seed, threads;
     int nesterov;
 

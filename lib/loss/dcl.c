@@ -1,0 +1,48 @@
+#include <math.h>
+
+#include "loss/dcl.h"
+#include "loss/rows.h"
+
+double
+loss_decoupled(const struct loss_batch *batch, double tau, float *s,
+               struct loss_report *report)
+{
+    const size_t b = batch->b, n = 2 * b, rows = n + batch->extra;
+    const double beta = 1 / tau;
+    const double log_m = log((double)loss_mask_count(b, LOSS_FAMILY));
+    const float scale = (float)(beta / (double)n);
+    double value = 0, kl = 0;
+
+    for (size_t r = 0; r < n; r++) {
+        float *row = s + r * rows;
+        const size_t partner = loss_partner(b, r);
+        const double score = row[partner];
+        const struct loss_row q =
+            loss_row_partition(b, rows, r, beta, LOSS_FAMILY, row, row);
+
+        value += q.log_z - beta * score;
+        kl += beta * q.mean - q.log_z + log_m;
+        for (size_t c = 0; c < n; c++)
+            row[c] *= scale;
+        row[partner] -= scale;
+    }
+    loss_report_more(report, "kl", kl / (double)n);
+    return value / (double)n;
+}
+
+static void
+run(const struct loss_batch *batch, const struct loss_param *param,
+    float *state, float *s, struct loss_report *report)
+{
+    (void)state;
+    report->value = loss_decoupled(batch, param->tau, s, report);
+}
+
+const struct loss_objective loss_dcl = {
+    .name = "dcl",
+    .summary = "InfoNCE without the partner in the denominator",
+    .param = {.tau = 0.1},
+    .reads = "tau",
+    .head = "512-128",
+    .run = run,
+};

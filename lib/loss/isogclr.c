@@ -1,0 +1,44 @@
+#include "loss/isogclr.h"
+#include "loss/rows.h"
+#include "running.h"
+
+static struct running_row
+isogclr_row(const struct loss_batch *batch, const struct loss_param *param,
+            size_t r, const float *state, float *row)
+{
+    const float *mine = state + r % batch->b * RUNNING_ISOGCLR;
+
+    return running_row(batch, param, r, mine[RUNNING_TAU], mine, row);
+}
+
+static void
+run(const struct loss_batch *batch, const struct loss_param *param,
+    float *state, float *s, struct loss_report *report)
+{
+    running_temperatures(batch, param, isogclr_row, state, s, report);
+}
+
+static int
+check(const struct loss_param *param, size_t b, struct err *err)
+{
+    return running_check(param, b ? loss_mask_count(b, LOSS_FAMILY) : 0, err);
+}
+
+const struct loss_objective loss_isogclr = {
+    .name = "isogclr",
+    .summary = "sogclr with a temperature learnt for each image",
+    .param = {.tau = 0.7,
+              .gamma = 0.8,
+              .rho = 0.3,
+              .eta = 0.01,
+              .beta_u = 0.9,
+              .tau_min = 0.05,
+              .tau_max = 1},
+    .reads = "tau gamma rho eta beta-u tau-min tau-max",
+    .head = "512-128",
+    .columns = RUNNING_ISOGCLR,
+    .column = running_column,
+    .initial = running_initial,
+    .check = check,
+    .run = run,
+};

@@ -1,0 +1,125 @@
+#include <math.h>
+
+#include "loss/isogclr_sqh.h"
+#include "loss/rows.h"
+#include "running.h"
+
+/* How far a row's partner has to be ahead of the others. */
+static const double margin = 0.8;
+
+/* One row: its scores, its partner's, and the temperatures of the columns,
+ * state[c mod b], or that of the row's image. */
+struct hinge {
+    size_t b, r;
+    const float *row, *state;
+    double score;
+    int by_column;
+};
+
+static double
+hinge(const struct hinge *h, size_t c)
+{
+    const double x = h->row[c] - h->score + margin;
+
+    return x < 0 ? 0 : x; // NaN stays
+}
+
+/* l / tau */
+static double
+exponent(const struct hinge *h, size_t c)
+{
+    const size_t image = (h->by_column ? c : h->r) % h->b;
+    const double x = hinge(h, c);
+
+    return x * x / h->state[image * RUNNING_ISOGCLR + RUNNING_TAU];
+}
+
+/* The softmax of the exponents: log_z, sum_c p l, sum_c p l / tau. */
+struct softmax {
+    double log_z, mean, exponent;
+};
+
+static struct softmax
+softmax(const struct hinge *h)
+{
+    const size_t n = 2 * h->b;
+    double max = 0, sum = 0, mean = 0, moment = 0;
+
+    for (size_t c = 0; c < n; c++)
+        if (c != h->r)
+            max = fmax(max, exponent(h, c));
+    for (size_t c = 0; c < n; c++) {
+        const double x = exponent(h, c), l = hinge(h, c);
+        const double e = c == h->r ? 0 : exp(x - max);
+
+        sum += e;
+        mean += e * l * l;
+        moment += e * x;
+    }
+    return (struct softmax){log(sum) + max, mean / sum, moment / sum};
+}
+
+static struct running_row
+sqh_row(const struct loss_batch *batch, const struct loss_param *param,
+        size_t r, const float *state, float *row)
+{
+    const size_t b = batch->b, n = 2 * b, partner = loss_partner(b, r);
+    const struct hinge h = {b, r, row, state, row[partner], param->reference};
+    const struct softmax q = softmax(&h);
+    const double log_m = log((double)loss_mask_count(b, LOSS_SELF));
+    const double log_g = q.log_z - log_m;
+    const double log_u =
+        running_mean(param, state + r % b * RUNNING_ISOGCLR, log_g);
+    const double weight = exp(log_g - log_u);
+    double all = 0;
+
+    for (size_t c = 0; c < n; c++) {
+        const double a = exp(exponent(&h, c) - log_m - log_u);
+        const double w = c == r ? 0 : 2 * a * hinge(&h, c) / (double)b;
+
+        all += w;
+        row[c] = (float)w;
+    }
+    row[partner] -= (float)all;
+    for (size_t c = n; c < n + batch->extra; c++)
+        row[c] = 0;
+    return (struct running_row){
+        .log_u = log_u,
+        .weight = weight,
+        .value = weight * q.mean,
+        .kl = q.exponent - log_g,
+        .slope = log_u - weight * q.exponent,
+    };
+}
+
+static void
+run(const struct loss_batch *batch, const struct loss_param *param,
+    float *state, float *s, struct loss_report *report)
+{
+    running_temperatures(batch, param, sqh_row, state, s, report);
+}
+
+static int
+check(const struct loss_param *param, size_t b, struct err *err)
+{
+    return running_check(param, b ? loss_mask_count(b, LOSS_SELF) : 0, err);
+}
+
+const struct loss_objective loss_isogclr_sqh = {
+    .name = "isogclr_sqh",
+    .summary = "isogclr on a squared hinge",
+    .param = {.tau = 0.7,
+              .gamma = 0.8,
+              .rho = 0.3,
+              .eta = 0.01,
+              .beta_u = 0.9,
+              .tau_min = 0.05,
+              .tau_max = 1},
+    .reads = "tau gamma rho eta beta-u tau-min tau-max",
+    .head = "512-128",
+    .columns = RUNNING_ISOGCLR,
+    .column = running_column,
+    .initial = running_initial,
+    .check = check,
+    .run = run,
+};

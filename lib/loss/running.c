@@ -1,0 +1,160 @@
+#include "running.h"
+
+#include <math.h>
+
+#include "loss/rows.h"
+
+/* |G| is at most this. */
+static const double steepest = 3;
+
+const char *const running_column[] = {"log_u", "seen", "momentum", "tau"};
+const float running_initial[] = {0, 0, 0, 0};
+
+double
+running_mean(const struct loss_param *param, const float *state, double log_g)
+{
+    const double gamma = param->gamma;
+
+    if (!state[RUNNING_SEEN])
+        return param->reference ? log(gamma) + log_g : log_g;
+    return loss_log_add(log1p(-gamma) + state[RUNNING_LOG_U],
+                        log(gamma) + log_g);
+}
+
+void
+running_keep(float *state, double one, double two)
+{
+    state[RUNNING_LOG_U] = (float)(loss_log_add(one, two) - log(2));
+    state[RUNNING_SEEN] = 1;
+}
+
+struct running_row
+running_row(const struct loss_batch *batch, const struct loss_param *param,
+            size_t r, double tau, const float *state, float *row)
+{
+    const size_t b = batch->b, rows = 2 * b + batch->extra;
+    const size_t partner = loss_partner(b, r);
+    const double score = row[partner], scale = 1 / (double)b;
+    const struct loss_row q =
+        loss_row_partition(b, rows, r, 1 / tau, LOSS_FAMILY, row, row);
+    const double log_g = q.log_z - log((double)loss_mask_count(b, LOSS_FAMILY));
+    const double log_u = running_mean(param, state, log_g);
+    const double weight = exp(log_g - log_u);
+    const float times = (float)(scale * weight);
+
+    for (size_t c = 0; c < 2 * b; c++)
+        row[c] *= times;
+    row[partner] -= (float)scale;
+    return (struct running_row){
+        .log_u = log_u,
+        .weight = weight,
+        .value = weight * q.mean - score,
+        .kl = q.mean / tau - log_g,
+        .slope = log_u - weight * q.mean / tau,
+    };
+}
+
+void
+running_add(struct running_sums *sums, const struct running_row *row)
+{
+    sums->value += row->value;
+    sums->weight += row->weight;
+    sums->kl += row->kl;
+}
+
+void
+running_report(const struct loss_batch *batch, const struct running_sums *sums,
+               struct loss_report *report)
+{
+    const double n = 2 * (double)batch->b;
+
+    report->value = 2 * sums->value / n;
+    loss_report_more(report, "weight", sums->weight / n);
+    loss_report_more(report, "kl", sums->kl / n);
+}
+
+/* Images that were not seen get their first temperature. */
+static void
+warm(const struct loss_param *param, size_t b, float *state)
+{
+    for (size_t k = 0; k < b; k++, state += RUNNING_ISOGCLR)
+        if (!state[RUNNING_SEEN])
+            state[RUNNING_TAU] = (float)param->tau;
+}
+
+/* An image's momentum goes by G of both views. */
+static void
+push(const struct loss_param *param, double one, double two, float *state)
+{
+    const double slope =
+        fmin(fmax((one + two) / 2 + param->rho, -steepest), steepest);
+
+    state[RUNNING_MOMENTUM] =
+        (float)((1 - param->beta_u) * state[RUNNING_MOMENTUM] +
+                param->beta_u * slope);
+}
+
+/* Temperatures move by it. */
+static void
+cool(const struct loss_param *param, size_t b, float *state,
+     struct loss_report *report)
+{
+    double sum = 0, least = INFINITY, most = 0;
+
+    for (size_t k = 0; k < b; k++, state += RUNNING_ISOGCLR) {
+        const double tau =
+            state[RUNNING_TAU] - param->eta * state[RUNNING_MOMENTUM];
+
+        state[RUNNING_TAU] =
+            (float)fmin(fmax(tau, param->tau_min), param->tau_max);
+        sum += state[RUNNING_TAU];
+        least = fmin(least, state[RUNNING_TAU]);
+        most = fmax(most, state[RUNNING_TAU]);
+    }
+    loss_report_more(report, "tau_mean", sum / (double)b);
+    loss_report_more(report, "tau_min", least);
+    loss_report_more(report, "tau_max", most);
+}
+
+void
+running_temperatures(const struct loss_batch *batch,
+                     const struct loss_param *param, running_fn *fn,
+                     float *state, float *s, struct loss_report *report)
+{
+    const size_t b = batch->b, rows = 2 * b + batch->extra;
+    struct running_sums sums = {0};
+
+    warm(param, b, state);
+    for (size_t k = 0; k < b; k++) {
+        float *mine = state + k * RUNNING_ISOGCLR;
+        struct running_row view[2];
+
+        for (size_t v = 0; v < 2; v++) {
+            const size_t r = k + v * b;
+
+            view[v] = fn(batch, param, r, state, s + r * rows);
+            running_add(&sums, view + v);
+        }
+        running_keep(mine, view[0].log_u, view[1].log_u);
+        push(param, view[0].slope, view[1].slope, mine);
+    }
+    running_report(batch, &sums, report);
+    cool(param, b, state, report);
+}
+
+int
+running_check(const struct loss_param *param, size_t m, struct err *err)
+{
+    if (!(param->gamma > 0))
+        return err_set(err, "gamma 0 would never take anything in");
+    if (!(param->tau_min <= param->tau && param->tau <= param->tau_max))
+        return err_set(err, "tau %g is not within tau-min %g and tau-max %g",
+                       param->tau, param->tau_min, param->tau_max);
+    if (m && !(param->rho < log((double)m)))
+        return err_set(err,
+                       "rho %g: no softmax over %zu negatives is further than "
+                       "%.3f from uniform, so every temperature would slide to "
+                       "tau-min",
+                       param->rho, m, log((double)m));
+    return 0;
+}

@@ -1,0 +1,75 @@
+#ifndef LIB_LOSS_RUNNING_H
+#define LIB_LOSS_RUNNING_H
+
+#include "loss/objective.h"
+
+/*
+ * What SogCLR and its kin share: a running mean of an image's denominators, in
+ * logarithms, and a temperature that follows the divergence of its negatives.
+ */
+
+/* The columns of the state, those of SogCLR first. */
+enum {
+    RUNNING_LOG_U,
+    RUNNING_SEEN,
+    RUNNING_SOGCLR,
+    RUNNING_MOMENTUM = RUNNING_SOGCLR,
+    RUNNING_TAU,
+    RUNNING_ISOGCLR
+};
+
+extern const char *const running_column[RUNNING_ISOGCLR];
+extern const float running_initial[RUNNING_ISOGCLR];
+
+/*
+ * running_mean() returns log( (1 - gamma) u + gamma g ), gamma 1 at the first
+ * visit; the reference's u is 0 there.
+ *   state  of the image
+ */
+double running_mean(const struct loss_param *param, const float *state,
+                    double log_g);
+
+/* running_keep() makes the means of both views, as logarithms, the state. */
+void running_keep(float *state, double one, double two);
+
+/* What comes of a row. */
+struct running_row {
+    double log_u;  /* new */
+    double weight; /* sum_c a_rc */
+    double value;  /* sum_c a_rc s_rc - s_r,partner */
+    double kl;     /* of its softmax from uniform */
+    double slope;  /* G without rho */
+};
+
+/* running_row() is row r of loss/sogclr.h: S in, W out. */
+struct running_row running_row(const struct loss_batch *batch,
+                               const struct loss_param *param, size_t r,
+                               double tau, const float *state, float *row);
+
+/* Sums over rows, for the report. */
+struct running_sums {
+    double value, weight, kl;
+};
+
+void running_add(struct running_sums *sums, const struct running_row *row);
+void running_report(const struct loss_batch *batch,
+                    const struct running_sums *sums,
+                    struct loss_report *report);
+
+/* Row r of an objective with temperatures: S in, W out.
+ *   state  [b,RUNNING_ISOGCLR]  of the whole batch, temperatures not moved yet
+ */
+typedef struct running_row running_fn(const struct loss_batch *batch,
+                                      const struct loss_param *param, size_t r,
+                                      const float *state, float *row);
+
+/* running_temperatures() is loss/isogclr.h, given its rows. */
+void running_temperatures(const struct loss_batch *batch,
+                          const struct loss_param *param, running_fn *fn,
+                          float *state, float *s, struct loss_report *report);
+
+/* running_check() refuses what loss_objective_check() has to, for temperatures
+ * over m columns; m = 0: not known. */
+int running_check(const struct loss_param *param, size_t m, struct err *err);
+
+#endif

@@ -1,0 +1,78 @@
+#include <math.h>
+#include <string.h>
+
+#include "loss/rows.h"
+#include "loss/simco.h"
+#include "num/vec.h"
+
+/* log(1 + e^x) / (e^x / (1 + e^x)): -log p over 1 - p, where x is the
+ * log-partition of the rivals less the partner's exponent. */
+static double
+surprise(double x)
+{
+    if (x < -30)
+        return 1; // within e^x
+    return (x > 30 ? x : log1p(exp(x))) * (1 + exp(-x));
+}
+
+/* 1 - p of the partner */
+static double
+doubt(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
+/* One row: S in, W out.  Returns n times its share of L and, in *weight, w. */
+static double
+simco_row(const struct loss_batch *batch, const struct loss_param *param,
+          size_t r, double *weight, float *row)
+{
+    const size_t b = batch->b, rows = 2 * b + batch->extra;
+    const size_t partner = loss_partner(b, r);
+    // the reference has a temperature of its own in L, and half the rows
+    const double beta[] = {1 / param->tau_inter, 1 / param->tau,
+                           param->reference ? 1 : 1 / param->tau};
+    const double score = row[partner];
+    double x[3], far, pull;
+
+    for (int i = 0; i < 3; i++)
+        x[i] = loss_row_partition(b, rows, r, beta[i], LOSS_RIVALS, row,
+                                  i == 2 ? row : NULL)
+                   .log_z -
+               beta[i] * score;
+    far = doubt(x[0]);
+    *weight = far / doubt(x[1]);
+    pull = param->reference ? 2 * *weight * doubt(x[2]) : far;
+    num_scale(rows, (float)(beta[2] * pull / (double)(2 * b)), row);
+    row[partner] = -(float)(beta[2] * pull / (double)(2 * b));
+    return pull * surprise(x[2]);
+}
+
+static void
+run(const struct loss_batch *batch, const struct loss_param *param,
+    float *state, float *s, struct loss_report *report)
+{
+    const size_t n = 2 * batch->b, rows = n + batch->extra;
+    const size_t anchors = param->reference ? batch->b : n;
+    double value = 0, weights = 0;
+
+    (void)state;
+    for (size_t r = 0; r < anchors; r++) {
+        double weight;
+
+        value += simco_row(batch, param, r, &weight, s + r * rows);
+        weights += weight;
+    }
+    memset(s + anchors * rows, 0, (n - anchors) * rows * sizeof *s);
+    report->value = value / (double)n;
+    loss_report_more(report, "weight", weights / (double)anchors);
+}
+
+const struct loss_objective loss_simco = {
+    .name = "simco",
+    .summary = "two temperatures, the other view alone",
+    .param = {.tau = 0.1, .tau_inter = 1},
+    .reads = "tau tau-inter",
+    .head = "128-128",
+    .run = run,
+};

@@ -1,0 +1,56 @@
+#include <math.h>
+
+#include "loss/rows.h"
+#include "loss/sogclr.h"
+#include "running.h"
+
+static void
+run(const struct loss_batch *batch, const struct loss_param *param,
+    float *state, float *s, struct loss_report *report)
+{
+    const size_t b = batch->b, rows = 2 * b + batch->extra;
+    struct running_sums sums = {0};
+
+    for (size_t k = 0; k < b; k++, state += RUNNING_SOGCLR) {
+        struct running_row view[2];
+
+        for (size_t v = 0; v < 2; v++) {
+            const size_t r = k + v * b;
+
+            view[v] =
+                running_row(batch, param, r, param->tau, state, s + r * rows);
+            running_add(&sums, view + v);
+        }
+        running_keep(state, view[0].log_u, view[1].log_u);
+        if (param->reference) // their sum
+            state[RUNNING_LOG_U] += (float)log(2);
+    }
+    running_report(batch, &sums, report);
+}
+
+static int
+check(const struct loss_param *param, size_t b, struct err *err)
+{
+    (void)b;
+    if (!(param->gamma > 0))
+        return err_set(err, "gamma 0 would never take anything in");
+    if (param->reference && param->gamma <= 0.5)
+        return err_set(err,
+                       "gamma %g: the reference keeps the sum of both views, "
+                       "which grows without bound for gamma up to 0.5",
+                       param->gamma);
+    return 0;
+}
+
+const struct loss_objective loss_sogclr = {
+    .name = "sogclr",
+    .summary = "global loss, denominators by running means",
+    .param = {.tau = 0.1, .gamma = 0.9},
+    .reads = "tau gamma",
+    .head = "512-128",
+    .columns = RUNNING_SOGCLR,
+    .column = running_column,
+    .initial = running_initial,
+    .check = check,
+    .run = run,
+};

@@ -1,0 +1,94 @@
+#include <math.h>
+#include <string.h>
+
+#include "loss/spectral_cl.h"
+#include "num/gemm.h"
+#include "num/vec.h"
+
+/* Rows and their lengths, T or D. */
+static size_t
+size(const struct loss_batch *batch)
+{
+    return 2 * batch->b * (batch->d + 1) + batch->b * batch->b;
+}
+
+/* Rows become no longer than `most`; length keeps what was,
+ * or 0 where a row stays.  Returns how many became shorter. */
+static size_t
+cap(size_t n, size_t d, double most, float *x, float *length)
+{
+    size_t capped = 0;
+
+    for (size_t r = 0; r < n; r++, x += d) {
+        const double own = sqrt(num_dot(d, x, x));
+
+        length[r] = 0;
+        if (own < most)
+            continue;
+        length[r] = (float)own;
+        num_scale(d, (float)(most / own), x);
+        capped++;
+    }
+    return capped;
+}
+
+/* dL/dx to dL/dz, through cap(). */
+static void
+uncap(size_t n, size_t d, double most, const float *x, const float *length,
+      float *dz)
+{
+    for (size_t r = 0; r < n; r++, x += d, dz += d) {
+        if (!length[r])
+            continue;
+        num_axpy(d, (float)(-num_dot(d, dz, x) / (most * most)), x, dz);
+        num_scale(d, (float)(most / length[r]), dz);
+    }
+}
+
+/* T to D; returns L. */
+static double
+weigh(size_t b, double mu, float *t)
+{
+    const double pairs = (double)b * (double)(b - 1);
+    double diagonal = 0, squares = 0;
+
+    for (size_t i = 0; i < b; i++)
+        for (size_t j = 0; j < b; j++) {
+            const double x = t[i * b + j];
+
+            diagonal += i == j ? x : 0;
+            squares += i == j ? 0 : x * x;
+            t[i * b + j] =
+                (float)(2 / mu * (i == j ? -1 / (double)b : x / pairs));
+        }
+    return (squares / pairs - 2 * diagonal / (double)b) / mu;
+}
+
+static void
+direct(const struct loss_batch *batch, const struct loss_param *param,
+       const float *z, float *dz, float *work, struct loss_report *report)
+{
+    const size_t b = batch->b, n = 2 * b, d = batch->d;
+    const double most = sqrt(param->mu);
+    float *x = work, *y = x + b * d, *length = y + b * d, *t = length + n;
+    size_t capped;
+
+    memcpy(x, z, n * d * sizeof *z);
+    capped = cap(n, d, most, x, length);
+    num_gemm_nt(b, b, d, 1, x, y, 0, t);
+    report->value = weigh(b, param->mu, t);
+    num_gemm_nn(b, d, b, 1, t, y, 0, dz);
+    num_gemm_tn(b, d, b, 1, t, x, 0, dz + b * d);
+    uncap(n, d, most, x, length, dz);
+    loss_report_more(report, "capped", (double)capped / (double)n);
+}
+
+const struct loss_objective loss_spectral_cl = {
+    .name = "spectral_cl",
+    .summary = "spectral contrastive loss of rows of bounded length",
+    .param = {.tau = 0.5, .mu = 1},
+    .reads = "tau mu",
+    .head = "1000-1000-bn",
+    .direct = direct,
+    .direct_size = size,
+};

@@ -1,0 +1,97 @@
+#include <math.h>
+#include <string.h>
+
+#include "loss/rows.h"
+#include "loss/tau_simclr.h"
+#include "num/gemm.h"
+#include "num/vec.h"
+
+/* What the reference adds to each sum. */
+static const double reference_eps = 1e-6;
+
+/* v and its gradient, lengths, S or W, and what loss_spread() wants. */
+static size_t
+size(const struct loss_batch *batch)
+{
+    const size_t n = 2 * batch->b;
+
+    return 2 * n * (batch->d - 1) + n + 2 * n * n;
+}
+
+/* t of row r, from the last column. */
+static double
+certainty(const struct loss_batch *batch, const float *z, size_t r)
+{
+    return 1 / (1 + exp(-z[(r + 1) * batch->d - 1]));
+}
+
+/*
+ * One row: S in, W out.  Returns n times its share of L; adds dL/dt to what it
+ * concerns, the last column of dz.
+ */
+static double
+tau_row(const struct loss_batch *batch, const struct loss_param *param,
+        size_t r, const float *z, float *row, float *dz)
+{
+    const size_t b = batch->b, n = 2 * b, d = batch->d;
+    const size_t partner = loss_partner(b, r);
+    const size_t says = param->reference ? r % b : r; // t at the partner
+    const double t = certainty(batch, z, r), at = certainty(batch, z, says);
+    const double score = row[partner], scale = 1 / (param->tau * (double)n);
+    const struct loss_row q =
+        loss_row_partition(b, n, r, t / param->tau, LOSS_FAMILY, row, row);
+    const double log_z =
+        param->reference ? loss_log_add(q.log_z, log(reference_eps)) : q.log_z;
+    const double share = exp(q.log_z - log_z);
+
+    num_scale(n, (float)(scale * share * t), row);
+    row[partner] = -(float)(scale * at);
+    dz[(r + 1) * d - 1] += (float)(scale * share * q.mean);
+    dz[(says + 1) * d - 1] -= (float)(scale * score);
+    return log_z - score * at / param->tau;
+}
+
+static void
+direct(const struct loss_batch *batch, const struct loss_param *param,
+       const float *z, float *dz, float *work, struct loss_report *report)
+{
+    const size_t n = 2 * batch->b, d = batch->d, width = d - 1;
+    float *v = work, *dv = v + n * width, *length = dv + n * width;
+    float *s = length + n, *scratch = s + n * n;
+    double value = 0, sum = 0, least = 1, most = 0;
+
+    for (size_t r = 0; r < n; r++) {
+        memcpy(v + r * width, z + r * d, width * sizeof *z);
+        dz[(r + 1) * d - 1] = 0;
+    }
+    num_unit_rows(n, width, v, v, length);
+    num_gemm_nt(n, n, width, 1, v, v, 0, s);
+    for (size_t r = 0; r < n; r++)
+        value += tau_row(batch, param, r, z, s + r * n, dz);
+    loss_spread(n, n, width, s, v, dv, scratch);
+    num_unit_rows_back(n, width, v, length, dv, dv);
+    for (size_t r = 0; r < n; r++) {
+        const double t = certainty(batch, z, r);
+
+        memcpy(dz + r * d, dv + r * width, width * sizeof *dz);
+        dz[(r + 1) * d - 1] *= (float)(t * (1 - t));
+        sum += t;
+        least = fmin(least, t);
+        most = fmax(most, t);
+    }
+    report->value = value / (double)n;
+    loss_report_more(report, "certainty_mean", sum / (double)n);
+    loss_report_more(report, "certainty_min", least);
+    loss_report_more(report, "certainty_max", most);
+}
+
+const struct loss_objective loss_tau_simclr = {
+    .name = "tau_simclr",
+    .summary = "the encoder says how sure it is of each view",
+    .param = {.tau = 0.07},
+    .reads = "tau",
+    .head = "512-129",
+    .aside = 1,
+    .direct = direct,
+    .direct_size = size,
+};

@@ -1,0 +1,89 @@
+#include <math.h>
+
+#include "loss/vicreg.h"
+#include "moments.h"
+#include "num/gemm.h"
+#include "num/vec.h"
+
+static const double eps = 1e-4;
+
+/* A centred view, its squares, its covariances. */
+static size_t
+size(const struct loss_batch *batch)
+{
+    return (batch->b + 1 + batch->d) * batch->d;
+}
+
+/* Covariances [d,d] to their squares' sum, off the diagonal alone. */
+static double
+off_diagonal(size_t d, float *c)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < d; k++) {
+        c[k * d + k] = 0;
+        sum += num_dot(d, c + k * d, c + k * d);
+    }
+    return sum;
+}
+
+/* Adds variance and covariance of a view to their terms and to its gradient. */
+static void
+spread_view(size_t b, size_t d, const struct loss_param *param, const float *z,
+            float *dz, float *work, double term[2])
+{
+    const double count = (double)(b - 1), width = (double)d;
+    float *x = work, *slope = x + b * d, *c = slope + d;
+
+    moments_centre(b, d, z, x);
+    moments_squares(b, d, x, slope);
+    for (size_t k = 0; k < d; k++) {
+        const double deviation = sqrt(slope[k] / count + eps);
+
+        term[0] +=
+            param->variance / 2 * (deviation < 1 ? 1 - deviation : 0) / width;
+        slope[k] = (float)(deviation < 1 ? -param->variance /
+                                               (2 * width * deviation * count)
+                                         : 0);
+    }
+    num_gemm_tn(d, d, b, (float)(1 / count), x, x, 0, c);
+    term[1] += param->covariance / width * off_diagonal(d, c);
+    for (size_t i = 0; i < b; i++)
+        for (size_t k = 0; k < d; k++)
+            dz[i * d + k] += slope[k] * x[i * d + k];
+    num_gemm_nn(b, d, d, (float)(4 * param->covariance / (width * count)), x, c,
+                1, dz);
+}
+
+static void
+direct(const struct loss_batch *batch, const struct loss_param *param,
+       const float *z, float *dz, float *work, struct loss_report *report)
+{
+    const size_t b = batch->b, d = batch->d, half = b * d;
+    const double share = param->invariance / (double)half;
+    double term[2] = {0}, invariance = 0;
+
+    for (size_t i = 0; i < half; i++) {
+        const double far = (double)z[i] - z[half + i];
+
+        invariance += share * far * far;
+        dz[i] = (float)(2 * share * far);
+        dz[half + i] = -dz[i];
+    }
+    spread_view(b, d, param, z, dz, work, term);
+    spread_view(b, d, param, z + half, dz + half, work, term);
+    report->value = invariance + term[0] + term[1];
+    loss_report_more(report, "invariance", invariance);
+    loss_report_more(report, "variance", term[0]);
+    loss_report_more(report, "covariance", term[1]);
+}
+
+const struct loss_objective loss_vicreg = {
+    .name = "vicreg",
+    .summary = "variance, invariance, covariance",
+    .param = {.tau = 0.5, .invariance = 25, .variance = 25, .covariance = 1},
+    .reads = "tau invariance variance covariance",
+    .head = "2048-2048-2048-bn",
+    .direct = direct,
+    .direct_size = size,
+};

@@ -1,0 +1,377 @@
+#ifndef TESTS_LOSS_BOOK_OBJECTIVES_H
+#define TESTS_LOSS_BOOK_OBJECTIVES_H
+
+/*
+ * Every objective as its header states it, in double and from raw rows, so that
+ * central differences can be taken.  What is held constant in the gradient
+ * (running means, temperatures, SimCo's weights) is computed from z0.
+ */
+#include "loss/book.h"
+#include "loss/objective.h"
+#include "loss/rows.h"
+
+enum { BOOK_ROWS = 48, BOOK_WIDTH = 32 };
+
+struct book {
+    size_t b, rows, d;
+    const struct loss_param *param;
+    const float *weights; /* [2b,rows] */
+    const float *state;   /* [b,columns], before the step */
+    const double *z0;     /* [rows,d] */
+};
+
+typedef double book_matrix[BOOK_ROWS][BOOK_ROWS];
+
+static inline void
+book_scores(const struct book *k, size_t width, const double *z, book_matrix s)
+{
+    for (size_t r = 0; r < 2 * k->b; r++)
+        for (size_t c = 0; c < k->rows; c++)
+            s[r][c] = book_cosine(width, z + r * k->d, z + c * k->d);
+}
+
+static inline int
+book_meets(size_t b, size_t r, size_t c, enum loss_mask mask)
+{
+    if (c >= 2 * b || c == r || (mask != LOSS_SELF && c % b == r % b))
+        return 0;
+    return mask != LOSS_RIVALS || (r < b) != (c < b);
+}
+
+/* log sum_c exp(beta s_c) */
+static inline double
+book_log_sum(size_t b, size_t r, double beta, enum loss_mask mask,
+             const double *s)
+{
+    double sum = 0;
+
+    for (size_t c = 0; c < 2 * b; c++)
+        sum += book_meets(b, r, c, mask) ? exp(beta * s[c]) : 0;
+    return log(sum);
+}
+
+static inline double
+book_decoupled(const struct book *k, const double *z, enum loss_mask mask)
+{
+    const double beta = 1 / k->param->tau;
+    double loss = 0;
+    book_matrix s;
+
+    book_scores(k, k->d, z, s);
+    for (size_t r = 0; r < 2 * k->b; r++)
+        loss += book_log_sum(k->b, r, beta, mask, s[r]) -
+                beta * s[r][loss_partner(k->b, r)];
+    return loss / (double)(2 * k->b);
+}
+
+static inline double
+book_infonce(const struct book *k, const double *z)
+{
+    return book_decoupled(k, z, LOSS_SELF);
+}
+
+static inline double
+book_simclr(const struct book *k, const double *z)
+{
+    return book_infonce(k, z) *
+           (k->param->reference ? k->param->tau / 0.07 : 1);
+}
+
+static inline double
+book_dcl(const struct book *k, const double *z)
+{
+    return book_decoupled(k, z, LOSS_FAMILY);
+}
+
+static inline double
+book_hcl(const struct book *k, const double *z)
+{
+    const size_t b = k->b, n = 2 * b;
+    const double tau = k->param->tau, beta = k->param->beta;
+    const double plus = k->param->tau_plus, m = (double)(n - 2);
+    double loss = 0;
+    book_matrix s;
+
+    book_scores(k, k->d, z, s);
+    for (size_t r = 0; r < n; r++) {
+        const double pos = exp(s[r][loss_partner(b, r)] / tau);
+        double up = 0, down = 0, ng;
+
+        for (size_t c = 0; c < n; c++) {
+            const double neg = exp(s[r][c] / tau);
+
+            if (!book_meets(b, r, c, LOSS_FAMILY))
+                continue;
+            up += pow(neg, beta) * neg;
+            down += pow(neg, beta) / m;
+        }
+        ng = (up / down - plus * m * pos) / (1 - plus);
+        ng = fmax(ng, m * exp(-1 / tau));
+        loss -= log(pos / (pos + ng));
+    }
+    return loss / (double)n;
+}
+
+/* The running mean of a row's sums g. */
+static inline double
+book_running(const struct book *k, const float *state, double g)
+{
+    const double gamma = k->param->gamma;
+
+    if (!state[1])
+        return k->param->reference ? gamma * g : g;
+    return (1 - gamma) * exp(state[0]) + gamma * g;
+}
+
+static inline double
+book_running_rows(const struct book *k, const double *z, size_t columns)
+{
+    const size_t b = k->b, n = 2 * b;
+    double loss = 0;
+    book_matrix s, s0;
+
+    book_scores(k, k->d, z, s);
+    book_scores(k, k->d, k->z0, s0);
+    for (size_t r = 0; r < n; r++) {
+        const float *state = k->state + r % b * columns;
+        const double tau = columns == 4 && state[1] ? state[3] : k->param->tau;
+        const double m = (double)(n - 2);
+        const double g = exp(book_log_sum(b, r, 1 / tau, LOSS_FAMILY, s0[r]));
+        const double u = book_running(k, state, g / m);
+
+        for (size_t c = 0; c < n; c++)
+            if (book_meets(b, r, c, LOSS_FAMILY))
+                loss += exp(s0[r][c] / tau) / (m * u) * s[r][c];
+        loss -= s[r][loss_partner(b, r)];
+    }
+    return loss / (double)b;
+}
+
+static inline double
+book_sogclr(const struct book *k, const double *z)
+{
+    return book_running_rows(k, z, 2);
+}
+
+static inline double
+book_isogclr(const struct book *k, const double *z)
+{
+    return book_running_rows(k, z, 4);
+}
+
+static inline double
+book_isogclr_sqh(const struct book *k, const double *z)
+{
+    const size_t b = k->b, n = 2 * b;
+    double loss = 0;
+    book_matrix s, s0;
+
+    book_scores(k, k->d, z, s);
+    book_scores(k, k->d, k->z0, s0);
+    for (size_t r = 0; r < n; r++) {
+        const size_t p = loss_partner(b, r);
+        const float *state = k->state + r % b * 4;
+        double e[BOOK_ROWS], l[BOOK_ROWS], g = 0, u;
+
+        for (size_t c = 0; c < n; c++) {
+            const float *whose =
+                k->state + (k->param->reference ? c % b : r % b) * 4;
+            const double tau = whose[1] ? whose[3] : k->param->tau;
+
+            l[c] = pow(fmax(0, s[r][c] - s[r][p] + 0.8), 2);
+            e[c] = exp(pow(fmax(0, s0[r][c] - s0[r][p] + 0.8), 2) / tau);
+            g += c == r ? 0 : e[c] / (double)(n - 1);
+        }
+        u = book_running(k, state, g);
+        for (size_t c = 0; c < n; c++)
+            loss += c == r ? 0 : e[c] / ((double)(n - 1) * u) * l[c];
+    }
+    return loss / (double)b;
+}
+
+/* -log p of the partner among the other view's rows, and 1 - p. */
+static inline double
+book_surprise(size_t b, size_t r, double beta, const double *s, double *doubt)
+{
+    const double own = exp(beta * s[loss_partner(b, r)]);
+    const double others = exp(book_log_sum(b, r, beta, LOSS_RIVALS, s));
+
+    *doubt = others / (own + others);
+    return log(1 + others / own);
+}
+
+static inline double
+book_simco(const struct book *k, const double *z)
+{
+    const size_t b = k->b, rows = k->param->reference ? b : 2 * b;
+    const double beta = k->param->reference ? 1 : 1 / k->param->tau;
+    double loss = 0;
+    book_matrix s, s0;
+
+    book_scores(k, k->d, z, s);
+    book_scores(k, k->d, k->z0, s0);
+    for (size_t r = 0; r < rows; r++) {
+        double far, near, none;
+
+        book_surprise(b, r, 1 / k->param->tau_inter, s0[r], &far);
+        book_surprise(b, r, 1 / k->param->tau, s0[r], &near);
+        loss += far / near * book_surprise(b, r, beta, s[r], &none);
+    }
+    return loss / (double)rows;
+}
+
+static inline double
+book_tau_simclr(const struct book *k, const double *z)
+{
+    const size_t b = k->b, n = 2 * b;
+    double loss = 0, t[BOOK_ROWS];
+    book_matrix s;
+
+    book_scores(k, k->d - 1, z, s);
+    for (size_t r = 0; r < n; r++)
+        t[r] = 1 / (1 + exp(-z[(r + 1) * k->d - 1])) / k->param->tau;
+    for (size_t r = 0; r < n; r++) {
+        const double sum = exp(book_log_sum(b, r, t[r], LOSS_FAMILY, s[r]));
+
+        loss += log(sum + (k->param->reference ? 1e-6 : 0)) -
+                t[k->param->reference ? r % b : r] * s[r][loss_partner(b, r)];
+    }
+    return loss / (double)n;
+}
+
+static inline double
+book_spectral_cl(const struct book *k, const double *z)
+{
+    const size_t b = k->b, d = k->d;
+    const double mu = k->param->mu;
+    double loss = 0, x[BOOK_ROWS * BOOK_WIDTH];
+
+    for (size_t r = 0; r < 2 * b; r++) {
+        double square = 0;
+
+        for (size_t i = 0; i < d; i++)
+            square += z[r * d + i] * z[r * d + i];
+        for (size_t i = 0; i < d; i++)
+            x[r * d + i] = z[r * d + i] * fmin(1, sqrt(mu / square));
+    }
+    for (size_t i = 0; i < b; i++)
+        for (size_t j = 0; j < b; j++) {
+            double t = 0;
+
+            for (size_t l = 0; l < d; l++)
+                t += x[i * d + l] * x[(b + j) * d + l];
+            loss += i == j ? -2 * t / (double)b : t * t / (double)(b * (b - 1));
+        }
+    return loss / mu;
+}
+
+/* Mean and sum of squares about it of column k. */
+static inline double
+book_column(size_t b, size_t d, size_t k, const double *z, double *mean)
+{
+    double squares = 0;
+
+    *mean = 0;
+    for (size_t i = 0; i < b; i++)
+        *mean += z[i * d + k] / (double)b;
+    for (size_t i = 0; i < b; i++)
+        squares += pow(z[i * d + k] - *mean, 2);
+    return squares;
+}
+
+/* sum_i (x_ik - mean)(y_il - mean) */
+static inline double
+book_product(size_t b, size_t d, size_t k, size_t l, const double *x,
+             const double *y)
+{
+    double one, two, sum = 0;
+
+    book_column(b, d, k, x, &one);
+    book_column(b, d, l, y, &two);
+    for (size_t i = 0; i < b; i++)
+        sum += (x[i * d + k] - one) * (y[i * d + l] - two);
+    return sum;
+}
+
+static inline double
+book_barlow_twins(const struct book *k, const double *z)
+{
+    const size_t b = k->b, d = k->d;
+    double loss = 0, mean;
+
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) {
+            const double *y = z + b * d;
+            const double one = book_column(b, d, i, z, &mean) / (double)b;
+            const double two = book_column(b, d, j, y, &mean) / (double)b;
+            const double c = book_product(b, d, i, j, z, y) / (double)b /
+                             sqrt((one + 1e-5) * (two + 1e-5));
+
+            loss += i == j ? pow(c - 1, 2) : k->param->lambda * c * c;
+        }
+    return loss;
+}
+
+static inline double
+book_vicreg(const struct book *k, const double *z)
+{
+    const size_t b = k->b, d = k->d;
+    const double count = (double)(b - 1), width = (double)d;
+    double loss = 0, mean;
+
+    for (size_t i = 0; i < b * d; i++)
+        loss += k->param->invariance * pow(z[i] - z[b * d + i], 2) /
+                ((double)b * width);
+    for (const double *x = z; x <= z + b * d; x += b * d)
+        for (size_t i = 0; i < d; i++) {
+            const double var = book_column(b, d, i, x, &mean) / count;
+
+            loss +=
+                k->param->variance / 2 * fmax(0, 1 - sqrt(var + 1e-4)) / width;
+            for (size_t j = 0; j < d; j++)
+                loss +=
+                    i == j ? 0
+                           : k->param->covariance / width *
+                                 pow(book_product(b, d, i, j, x, x) / count, 2);
+        }
+    return loss;
+}
+
+static inline double
+book_emc2(const struct book *k, const double *z)
+{
+    const size_t n = 2 * k->b;
+    double loss = 0;
+    book_matrix s;
+
+    book_scores(k, k->d, z, s);
+    for (size_t r = 0; r < n; r++)
+        for (size_t c = 0; c < k->rows; c++)
+            loss +=
+                (k->weights[r * k->rows + c] - (c == loss_partner(k->b, r))) *
+                s[r][c] / k->param->tau;
+    return loss / (double)n;
+}
+
+/* value is what is reported, where that is not what is differentiated. */
+static const struct {
+    const char *name;
+    double (*loss)(const struct book *k, const double *z);
+    double (*value)(const struct book *k, const double *z);
+} book_objectives[] = {
+    {"simclr", book_simclr, NULL},
+    {"dcl", book_dcl, NULL},
+    {"flatclr", book_dcl, book_infonce},
+    {"hcl", book_hcl, NULL},
+    {"sogclr", book_sogclr, NULL},
+    {"isogclr", book_isogclr, NULL},
+    {"isogclr_sqh", book_isogclr_sqh, NULL},
+    {"simco", book_simco, NULL},
+    {"tau_simclr", book_tau_simclr, NULL},
+    {"spectral_cl", book_spectral_cl, NULL},
+    {"barlow_twins", book_barlow_twins, NULL},
+    {"vicreg", book_vicreg, NULL},
+    {"emc2", book_emc2, NULL},
+};
+
+#endif
