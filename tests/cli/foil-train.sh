@@ -40,6 +40,10 @@ ok 'no run directory: 2' refuses 2 '-r is missing' "$BIN/foil-train"
 ok 'tau 0: 2' refuses 2 "--tau '0'" "$BIN/foil-train" -r x --tau 0
 ok 'unknown objective: 2' refuses 2 "no objective 'simclear'" \
     "$BIN/foil-train" -r x --objective simclear
+ok 'a parameter of another objective: 2' refuses 2 'simclr has no --rho' \
+    "$BIN/foil-train" -r x --rho 0.3
+ok 'a running mean without bound: 2' refuses 2 'grows without bound' \
+    "$BIN/foil-train" -r x --objective sogclr --compat reference --gamma 0.5
 ok 'unknown encoder: 2' refuses 2 "--arch 'resnet1'" \
     "$BIN/foil-train" -r x --arch resnet1
 ok 'bad head: 2' refuses 2 'head' "$BIN/foil-train" -r x --head 12-x
@@ -105,6 +109,14 @@ ok 'a damaged checkpoint: 1' refuses 1 "optim.safetensors' is damaged" \
 rm -r "$work"/f/step-*
 ok 'none yet: anew' with "$work/f" --
 small=("${linear[@]}")
+
+ok 'a divergence that 14 negatives cannot have: 1' \
+    refuses 1 'rho 3: no softmax over 14 negatives' \
+    with "$work/n" -- --objective isogclr --rho 3
+ok 'one that they can' with "$work/o" -- --objective isogclr
+ok 'the metrics have it, and the temperatures' \
+    jq -se 'length == 8 and all(.kl > 0 and .tau_min <= .tau_max)' \
+    "$work/o/metrics.jsonl"
 
 ok 'a stand-in' with "$work/g" replaced=1:2 --
 ok 'is counted' grep -q '1 images replaced' "$work/g.err"

@@ -6,6 +6,8 @@
 
 options=(--arch resnet8 --head 16-8 --lr 0.1 --threads 1 --deadline 20
     --checkpoint-every 10)
+# an objective that keeps something of each sample
+kept=(--objective isogclr --rho 0.2)
 
 # others DIR STAGE... : these stages, in the background; their ids in $stages
 others() {
@@ -73,13 +75,13 @@ ok 'a data set' "$BIN/foil-data" generate --size 16 -o "$work/set.tar" 64
 ok 'its index' "$BIN/foil-data" index "$work/set.tar"
 
 others "$work/a" select augment
-ok 'undisturbed' whole "$work/a"
+ok 'undisturbed' whole "$work/a" "${kept[@]}"
 end_stages
 all=$(steps "$work/a")
 ok 'of 30 epochs of 8 steps' test "$all" -eq 240
 
 others "$work/b" select augment augment
-start "$work/b"
+start "$work/b" "${kept[@]}"
 stop KILL "$trainer"
 ok 'the trainer is killed in the middle' test "$(steps "$work/b")" -lt "$all"
 ok 'it goes on, the others stay' whole "$work/b" --resume
@@ -87,7 +89,7 @@ end_stages
 same 'trainer killed' "$work/a" "$work/b"
 
 others "$work/c" select augment
-start "$work/c"
+start "$work/c" "${kept[@]}"
 stop TERM "$trainer"
 ok 'the trainer is asked to stop: 0' test $? -eq 0
 ok 'in the middle' test "$(steps "$work/c")" -lt "$all"
@@ -98,7 +100,7 @@ end_stages
 same 'trainer stopped' "$work/a" "$work/c"
 
 others "$work/d" select augment augment
-start "$work/d"
+start "$work/d" "${kept[@]}"
 stop KILL "${stages[1]}"
 stop KILL "${stages[0]}"
 unset 'stages[0]' 'stages[1]'
