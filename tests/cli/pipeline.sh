@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What pipelines/lib.sh promises, with stages that do as they are told: a fake
 # runs the commands in $work/do/STAGE, or else waits to be ended.
+# shellcheck disable=SC2016 # the fakes expand what stands in their commands
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 
@@ -22,6 +23,8 @@ while :; do sleep 0.05; done
 END
     chmod 755 "$work/bin/foil-$tool"
 done
+printf '#!/bin/sh\n' >"$work/bin/foil-data"
+chmod 755 "$work/bin/foil-data"
 cat >"$pipelines/try.sh" <<'END'
 #!/usr/bin/env bash
 # Try the stages.
@@ -61,9 +64,9 @@ all_up='until [[ $(grep -c . "$work/started") -ge 4 ]]; do sleep 0.01; done;'
 
 nothing_left() {
     local pid
-    for pid in $(cat "$work"/pids.*); do
+    while read -r pid; do
         ! kill -0 "$pid" 2>/dev/null || { echo "$pid is left"; return 1; }
-    done
+    done < <(cat "$work"/pids.*)
 }
 
 # ------------------------------------------------------- the command line
