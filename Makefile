@@ -45,6 +45,9 @@ CFLAGS  += -std=c11 -fopenmp -fno-math-errno $(WARN) $(CFLAGS_$(B)) \
 # Calls with a better way in lib/util: lint refuses them.
 BANNED  := \b(malloc|calloc|realloc|strdup|strcpy|strcat|sprintf|strtok|atoi|atof|rand|gets|system)\(
 
+# A test that hangs is a test that fails.
+LIMIT   := timeout -k 10 900
+
 LIB     := $(OUT)/libfoil.a
 LIB_O   := $(patsubst %.c,$(OUT)/%.o,$(wildcard lib/*/*.c))
 TOOLS   := $(patsubst tools/%.c,$(OUT)/bin/%,$(wildcard tools/*.c)) \
@@ -105,7 +108,7 @@ test: setup
 
 .PHONY: run-tests
 run-tests: $(TESTS) $(CONFORM) $(TOOLS)
-	B=$(B) BIN=$(OUT)/bin OMP_NUM_THREADS=1 prove --timer -e '' $(TESTS) $(CLI)
+	@B=$(B) BIN=$(OUT)/bin OMP_NUM_THREADS=1 prove --timer -e '$(LIMIT)' $(TESTS) $(CLI)
 
 demo: setup
 	@$(MAKE) --no-print-directory all
@@ -119,7 +122,7 @@ check: setup
 ci: test
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory B=asan run-tests
-	@BIN=$(OUT)/bin prove -v -e '' scripts/smoke
+	@BIN=$(OUT)/bin prove -v -e '$(LIMIT)' scripts/smoke
 
 bench: setup
 	@$(MAKE) --no-print-directory run-bench
@@ -129,7 +132,7 @@ run-bench: $(TOOLS) $(BENCHES)
 	BIN=$(OUT)/bin BENCH=$(OUT)/tests/bench scripts/bench $(FILTER)
 
 lint: $(TOOLS)
-	clang-format --dry-run -Werror $(SOURCES)
+	@clang-format --dry-run -Werror $(SOURCES)
 	scripts/check-rooms
 	! grep -nE '$(BANNED)' $(filter-out lib/util/mem.c,$(wildcard lib/*/*.c)) \
 	    $(wildcard tools/*.c tools/*/*.c)
