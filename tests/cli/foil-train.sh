@@ -112,11 +112,11 @@ small=("${linear[@]}")
 
 ok 'a divergence that 14 negatives cannot have: 1' \
     refuses 1 'rho 3: no softmax over 14 negatives' \
-    with "$work/n" -- --objective isogclr --rho 3
-ok 'one that they can' with "$work/o" -- --objective isogclr
+    with "$work/wide" -- --objective isogclr --rho 3
+ok 'one that they can' with "$work/near" -- --objective isogclr
 ok 'the metrics have it, and the temperatures' \
     jq -se 'length == 8 and all(.kl > 0 and .tau_min <= .tau_max)' \
-    "$work/o/metrics.jsonl"
+    "$work/near/metrics.jsonl"
 
 ok 'a stand-in' with "$work/g" replaced=1:2 --
 ok 'is counted' grep -q '1 images replaced' "$work/g.err"
