@@ -24,7 +24,7 @@ ROOMS   := util num wire data nn loss sample select eval
 # OpenMP build of OpenBLAS is named by its folder: Debian's alternative may
 # point at the pthread build, which fights with oneDNN's threads.
 PKGS    := libzmq msgpack jansson libxxhash libjpeg libpng zlib
-BLAS    := /usr/lib/$(shell $(CC) -print-multiarch)/openblas-openmp
+BLAS    := /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openblas-openmp
 LDLIBS  = -L$(BLAS) -Wl,-rpath,$(BLAS) -lopenblas -ldnnl -larchive \
           $(shell pkg-config --libs $(PKGS)) -fopenmp -lm
 
