@@ -166,6 +166,8 @@ if mount -t tmpfs -o size=12m none "$full" 2>/dev/null; then
     ok 'a full disk is said' becomes_true grep -q \
         'no checkpoint at step .*No space left' "$work/full.err"
     before=$(readlink "$full/run/latest")
+    ok 'lost lines of metrics are said now and then' test \
+        "$(grep -c 'cannot write to metrics' "$work/full.err")" -le 20
     ok 'the last checkpoint stays' \
         test -e "$full/run/latest/MANIFEST.json"
     rm "$full/filler"

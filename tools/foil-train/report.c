@@ -105,8 +105,12 @@ write_line(struct train *t, json_t *object)
         before.st_size = -1;
     wrote = write(t->metrics, line, len);
     if (wrote != (ssize_t)len) {
-        train_report_say(t, "cannot write to metrics.jsonl: %s",
-                         wrote < 0 ? strerror(errno) : "disk full");
+        struct err why;
+
+        err_set(&why, "cannot write to metrics.jsonl: %s",
+                wrote < 0 ? strerror(errno) : "disk full");
+        if (wire_tally_add(&t->unwritten, &why))
+            train_report_say(t, "%s", why.msg);
         if (wrote > 0 && before.st_size >= 0 &&
             ftruncate(t->metrics, before.st_size))
             train_report_say(t, "metrics.jsonl holds a broken line");

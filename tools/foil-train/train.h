@@ -144,7 +144,8 @@ struct train {
     struct wire_feed *feed;
     int stop;
 
-    int metrics; /* descriptor of metrics.jsonl */
+    int metrics;                 /* descriptor of metrics.jsonl */
+    struct wire_tally unwritten; /* lines that it had no room for */
     struct progress progress;
     double started, waited;
     int64_t first; /* steps done when we started */
