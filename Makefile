@@ -124,7 +124,8 @@ ci: test
 	@$(MAKE) --no-print-directory B=asan run-tests
 	@BIN=$(OUT)/bin prove -v -e '$(LIMIT)' scripts/smoke
 
-bench: setup
+bench:
+	@scripts/setup python3-torch python3-torchvision python3-pil
 	@$(MAKE) --no-print-directory run-bench
 
 .PHONY: run-bench
@@ -147,6 +148,7 @@ fmt:
 	clang-format -i $(SOURCES)
 
 cover:
+	@scripts/setup lcov
 	$(MAKE) B=cover run-tests
 	lcov -q -c -d build/cover -o build/cover/all.info
 	lcov -q -e build/cover/all.info '*/lib/*' -o build/cover/lib.info
@@ -155,6 +157,7 @@ cover:
 F ?= $(FUZZERS)
 N ?= 1000000
 fuzz:
+	@scripts/setup clang libclang-rt-14-dev
 	for f in $(F); do \
 	    $(MAKE) --no-print-directory B=fuzz CC=clang \
 	        build/fuzz/tests/fuzz/fuzz_$$f && \
