@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # step.sh: a training step, and features only, against PyTorch at the same
 # thread count in the faster of its two layouts.  One is run after the other,
-# REPEAT times; medians of times and of peak memory are compared.
+# REPEAT times; each says the shortest time of its steps, and the medians of
+# these and of peak memory are compared.  ONLY='resnet18 train' picks cases.
 set -eu
 here=$(dirname "$0")
 bench=${BENCH:-build/release/tests/bench}
 python=/usr/bin/python3
 repeat=${REPEAT:-3}
+# Both sides wait asleep, so that what else runs here disturbs either less.
+export GOMP_SPINCOUNT=0
 
 # median COLUMN of the lines on stdin
 median() {
