@@ -8,7 +8,7 @@
 
 # shellcheck disable=SC2034 # lib.sh reads it
 objective=emc2
-train=('--tau 0.07' '--lr 0.5' '--warmup 5' '--checkpoint-every 500')
+train=('--tau 0.2' '--lr 0.5' '--warmup 5' '--checkpoint-every 500')
 
 options 'DATA [TEST]' "$@"
 learn "${operand[0]}"

@@ -37,7 +37,7 @@ declare -A given=([select]='' [augment]='' [train]='' [negatives]='' [embed]='')
 
 usage() {
     cat <<END
-usage: foil run $pipeline $1 [-r RUN] [--epochs N] [--batch N]
+usage: foil run $pipeline${1:+ $1} [-r RUN] [--epochs N] [--batch N]
            [--augmenters N] [--threads N] [--seed N] [--restarts N] [--resume]
            [--select ARGS] [--augment ARGS] [--train ARGS] [--negatives ARGS]
            [--embed ARGS]
