@@ -158,6 +158,28 @@ with_certainty(void)
           "tau_simclr");
 }
 
+/* What the reference adds to a sum drowns that of negatives this far off, and
+ * their pull on t, which is all there is at the second views. */
+static void
+negatives_far_off(void)
+{
+    const float z[] = {1, 0.1f,  6, -1, 0.1f,  6, //
+                       1, -0.1f, 6, -1, -0.1f, 6};
+    const struct loss_batch batch = {.b = 2, .d = 3};
+    float dz[12], work[256];
+    struct loss_report report;
+    struct loss_param param = {.tau = 0.05};
+
+    REQUIRE(loss_objective_size(&loss_tau_simclr, &batch) <= 256);
+    for (param.reference = 0; param.reference < 2; param.reference++) {
+        loss_objective_run(&loss_tau_simclr, &param, &batch, z, NULL, dz, work,
+                           &report);
+        T(param.reference ? fabsf(dz[11]) < 1e-4 : fabsf(dz[11]) > 1e-2,
+          "tau_simclr: negatives far off, reference %d: %.1e", param.reference,
+          dz[11]);
+    }
+}
+
 static void
 sogclr_visits(void)
 {
@@ -356,6 +378,7 @@ main(void)
 {
     without_state();
     with_certainty();
+    negatives_far_off();
     sogclr_visits();
     isogclr_visits();
     without_memory();

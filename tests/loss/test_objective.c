@@ -97,6 +97,11 @@ gradient_is_the_slope(const struct loss_objective *o, const size_t shape[3],
     example_init(&e, o, shape[0], shape[1], shape[2] + o->aside);
     e.param.tau = tau;
     e.param.reference = reference;
+    if (reference) { // what else is beyond a bend
+        e.param.tau_plus = 0.6;
+        for (size_t i = 0; i < e.rows * e.batch.d; i += 2)
+            e.z[i] = e.zf[i] *= 8;
+    }
     z0 = mem_array(e.rows * e.batch.d, sizeof *z0);
     memcpy(z0, e.z, e.rows * e.batch.d * sizeof *z0);
     k = (struct book){e.batch.b, e.rows,   e.batch.d, &e.param,
@@ -284,6 +289,7 @@ main(void)
             gradient_is_the_slope(o, shapes[i], 0.1, 0);
             gradient_is_the_slope(o, shapes[i], 1, 0);
             gradient_is_the_slope(o, shapes[i], 0.5, 1);
+            gradient_is_the_slope(o, shapes[i], 0.03, 1);
         }
         equal_rows_have_no_way_out(o);
         rows_may_move(o, swapped, "views swapped");
