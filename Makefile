@@ -108,7 +108,7 @@ test: setup
 
 .PHONY: run-tests
 run-tests: $(TESTS) $(CONFORM) $(TOOLS)
-	@B=$(B) BIN=$(OUT)/bin OMP_NUM_THREADS=1 prove --timer -e '$(LIMIT)' $(TESTS) $(CLI)
+	@B=$(B) BIN=$(OUT)/bin OMP_NUM_THREADS=1 prove --timer --failures --comments -e '$(LIMIT)' $(TESTS) $(CLI)
 
 demo: setup
 	@$(MAKE) --no-print-directory all
