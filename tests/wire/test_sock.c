@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <zmq.h>
 
 #include "t.h"
@@ -205,6 +206,46 @@ nonsense(void)
     wire_close(a);
 }
 
+/*
+ * Who floods a stage that is busy, and then goes, ends nobody: with ZMTP's
+ * heartbeats on, libzmq 4.3.4 aborts here, a second after.
+ */
+static void
+flood(void)
+{
+    static const struct wire_part nothing[] = {PART("foil1.beat"),
+                                               PART("\x80")};
+    const struct timespec busy = {.tv_sec = 1, .tv_nsec = 300000000};
+    const int at_once = 0, many = 100000;
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err);
+    struct wire_server_config sc = {
+        .endpoint = at("flood"),
+        .kind = WIRE_CONSUMES,
+        .hello = hello_of("train", "", "", 0),
+        .limits = {.credit = 1},
+    };
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    void *context = zmq_ctx_new(), *peer = zmq_socket(context, ZMQ_DEALER);
+    struct wire_news news;
+
+    zmq_setsockopt(peer, ZMQ_LINGER, &at_once, sizeof at_once);
+    zmq_setsockopt(peer, ZMQ_SNDHWM, &many, sizeof many);
+    zmq_connect(peer, sc.endpoint);
+    for (int i = 0; i < 20000; i++)
+        say_raw(peer, 2, nothing);
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    zmq_close(peer);
+    zmq_ctx_term(context);
+    nanosleep(&busy, NULL);
+    for (int i = 0; i < 10 && wire_wait(a, -1, 0.01, &err) > 0; i++)
+        while (wire_server_next(server, &news, &err) > 0)
+            ;
+    T(wire_server_peers(server) == 0, "a flood, and gone: nobody joined");
+    wire_server_close(server);
+    wire_close(a);
+}
+
 /* Connections that say nothing do not keep a talker out. */
 static void
 idlers(void)
@@ -278,6 +319,7 @@ main(void)
     wire_close(NULL);
     oversize();
     nonsense();
+    flood();
     idlers();
     scratch_close();
     return t_done();
