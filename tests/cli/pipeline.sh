@@ -15,9 +15,9 @@ for tool in train augment select negatives; do
     cat >"$work/bin/foil-$tool" <<'END'
 #!/usr/bin/env bash
 stage=${0##*foil-}
+trap 'echo "$stage" >>"$work/ended"; exit 0' TERM
 echo "$stage $*" >>"$work/started"
 echo $$ >>"$work/pids.$stage"
-trap 'echo "$stage" >>"$work/ended"; exit 0' TERM
 [[ ! -e $work/do/$stage ]] || . "$work/do/$stage"
 while :; do sleep 0.05; done
 END
@@ -120,7 +120,7 @@ ok 'and a sentence' grep -q '^foil run try: train ended with exit code 7$' \
     "$work/said"
 ok 'nothing is left' nothing_left
 
-begin 'select=echo select: no such data set >&2; exit 1'
+begin "select=$all_up echo select: no such data set >&2; exit 1"
 ok 'a failing selector: its exit code' exits 1 try DATA
 ok 'and a sentence' grep -q \
     '^foil run try: select ended with exit code 1; its log is ' "$work/said"
