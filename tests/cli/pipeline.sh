@@ -16,8 +16,8 @@ for tool in train augment select negatives; do
 #!/usr/bin/env bash
 stage=${0##*foil-}
 trap 'echo "$stage" >>"$work/ended"; exit 0' TERM
-echo "$stage $*" >>"$work/started"
 echo $$ >>"$work/pids.$stage"
+echo "$stage $*" >>"$work/started"
 [[ ! -e $work/do/$stage ]] || . "$work/do/$stage"
 while :; do sleep 0.05; done
 END
