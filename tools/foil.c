@@ -148,8 +148,12 @@ run_pipeline(const char *folder, char **argv)
         opt_misuse("run wants the name of a pipeline: 'foil' lists them");
     pipelines = pipelines_near(folder);
     script = mem_format("%s/%s.sh", pipelines, argv[0]);
-    if (strchr(argv[0], '/') || !strcmp(argv[0], "lib") || !file_exists(script))
+    free(pipelines);
+    if (strchr(argv[0], '/') || !strcmp(argv[0], "lib") ||
+        !file_exists(script)) {
+        free(script);
         opt_misuse("no pipeline '%s': 'foil' lists them", argv[0]);
+    }
     argv[0] = script;
     execv(script, argv);
     die("cannot run '%s': %s", script, strerror(errno));
