@@ -101,12 +101,14 @@ else:
     kind, head = s.recv_multipart()[:2]
     print(kind.decode(), msgpack.unpackb(head))
 END
-# noise.py ENDPOINT: frames that are none, until it is ended
+# noise.py ENDPOINT READY: frames that are none, until it is ended; makes the
+# file READY when it is about to begin
 cat >"$work/noise.py" <<'END'
 import random, sys, zmq, msgpack
 s = zmq.Context().socket(zmq.DEALER)
-s.linger = 0
+s.linger, s.reconnect_ivl = 0, 10
 s.connect(sys.argv[1])
+open(sys.argv[2], "w").close()
 r = random.Random(1)
 junk = [b"", b"\xff" * 65537, b"\xdd\xff\xff\xff\xff", b"\x81" * 200,
         msgpack.packb({"session": -1}), msgpack.packb([1]),
@@ -139,10 +141,11 @@ if "$python" -c 'import zmq, msgpack' 2>/dev/null; then
     wait $!
 
     mkdir "$work/noisy"
-    "$python" "$work/noise.py" "ipc://$work/noisy/plan" &
+    "$python" "$work/noise.py" "ipc://$work/noisy/plan" "$work/one" &
     one=$!
-    "$python" "$work/noise.py" "ipc://$work/noisy/batch" &
+    "$python" "$work/noise.py" "ipc://$work/noisy/batch" "$work/two" &
     two=$!
+    becomes_true test -e "$work/one" -a -e "$work/two"
     ok 'noise on both edges: the run goes on' run -r "$work/noisy" "$data"
     kill "$one" "$two"
     ok 'to the same bits' cmp "$work"/{calm,noisy}/latest/model.safetensors
