@@ -107,7 +107,7 @@ test: setup
 	@$(MAKE) --no-print-directory run-tests
 
 .PHONY: run-tests
-run-tests: $(TESTS) $(CONFORM) $(TOOLS)
+run-tests: $(TESTS) $(CONFORM) $(TOOLS) $(BENCHES)
 	@B=$(B) BIN=$(OUT)/bin OMP_NUM_THREADS=1 prove --timer --failures --comments -e '$(LIMIT)' $(TESTS) $(CLI)
 
 demo: setup

@@ -82,7 +82,8 @@ setup(struct bench *b, const char *arch, int train, int bf16, struct err *err)
     b->h = mem_array(ROWS * nn_net_features(b->net), sizeof *b->h);
     b->z = mem_array(ROWS * DIM, sizeof *b->z);
     b->dz = mem_array(ROWS * DIM, sizeof *b->dz);
-    b->work = mem_array(loss_objective_size(&batch), sizeof *b->work);
+    b->work =
+        mem_array(loss_objective_size(b->simclr, &batch), sizeof *b->work);
     return b->simclr ? 0 : -1;
 }
 
@@ -97,6 +98,7 @@ main(int argc, char **argv)
 
     if (argc != 6)
         return 2;
+    num_threads_sleep(argv); // as foil-train does
     train = !strcmp(argv[2], "train");
     num_threads(atoi(argv[4]));
     steps = atoi(argv[5]);
