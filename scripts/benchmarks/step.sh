@@ -43,7 +43,8 @@ for case in 'resnet18 train f32 1 5' 'resnet18 train f32 2 5' \
         last+=$("$python" "$here/step_peer.py" "${args[@]}" \
             channels_last)$'\n'
     done
-    a=$(median 1 <<<"$plain") b=$(median 1 <<<"$last") peer=$plain
+    a=$(median 1 <<<"${plain%$'\n'}") b=$(median 1 <<<"${last%$'\n'}")
+    peer=$plain
     if awk "BEGIN { exit !($b < $a) }"; then
         peer=$last
     fi
