@@ -164,6 +164,20 @@ lost() {
     fi
 }
 
+# gone : sets ended and code to a stage that ended while nobody waited.  When
+# one is killed then, bash says so and forgets the job, and wait -n passes it
+# over; its code it still knows.
+gone() {
+    for ended in "${!stage[@]}"; do
+        if ! kill -0 "$ended" 2>/dev/null; then
+            wait "$ended" || code=$?
+            return
+        fi
+    done
+    ended=''
+    return 1
+}
+
 # attend NAME : look after all stages until that one has ended well; a run
 # in which it has not is over.
 attend() {
@@ -171,7 +185,7 @@ attend() {
     attended=$1
     while [[ $name != "$1" ]]; do
         code=0 ended=''
-        wait -n -p ended "${!stage[@]}" || code=$?
+        gone || wait -n -p ended "${!stage[@]}" || code=$?
         [[ -n ${ended-} ]] || continue # it was a signal to us
         name=${stage[$ended]}
         unset "stage[$ended]"
