@@ -49,7 +49,7 @@ select_plan_batch(struct select_plan *plan, uint64_t epoch, uint64_t step,
     *n = select_layout_count(&plan->task.layout, step);
     if (!plan->kept[slot].filled || plan->kept[slot].epoch != epoch) {
         plan->task.epoch = epoch;
-        plan->strategy->order(&plan->task, ids);
+        select_strategy_order(plan->strategy, &plan->task, ids);
         plan->kept[slot].epoch = epoch;
         plan->kept[slot].filled = 1;
     }

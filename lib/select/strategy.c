@@ -5,8 +5,12 @@
 #include "select/strategy.h"
 
 static const struct select_strategy table[] = {
-    {"shuffle", "a new permutation in each epoch", select_shuffle},
-    {"replace", "each batch drawn by itself, with replacement", select_replace},
+    {.name = "shuffle",
+     .help = "a new permutation in each epoch",
+     .order = select_shuffle},
+    {.name = "replace",
+     .help = "each batch drawn by itself, with replacement",
+     .order = select_replace},
 };
 
 enum { COUNT = sizeof table / sizeof *table };
@@ -24,4 +28,36 @@ select_strategy_find(const char *name, struct err *err)
     }
     err_set(err, "no strategy '%s': there are%s", name, names);
     return NULL;
+}
+
+struct select_param
+select_param_default(void)
+{
+    return (struct select_param){
+        .tau = 0.5,
+        .variant = SELECT_NJW,
+        .block = 40,
+        .restarts = 10,
+        .draws = 10,
+        .keep = 1,
+        .hardness = 1,
+    };
+}
+
+int
+select_strategy_fit(const struct select_strategy *strategy,
+                    struct select_layout *layout,
+                    const struct select_param *param, struct err *err)
+{
+    return strategy->fit ? strategy->fit(layout, param, err) : 0;
+}
+
+void
+select_strategy_order(const struct select_strategy *strategy,
+                      const struct select_task *task, int64_t *ids)
+{
+    if (strategy->wants_features && !task->features)
+        select_shuffle(task, ids);
+    else
+        strategy->order(task, ids);
 }
