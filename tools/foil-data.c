@@ -3,7 +3,7 @@
 
 static const struct opt no_opts[] = {{0}};
 
-enum verb { INDEX, IMPORT, GENERATE, SPLIT, INFO, LIST };
+enum verb { INDEX, IMPORT, GENERATE, SPLIT, LONGTAIL, INFO, LIST };
 
 static const struct opt_tool verbs[] = {
     [INDEX] = {"foil-data index", "make the index that other tools read by",
@@ -17,6 +17,9 @@ static const struct opt_tool verbs[] = {
     [SPLIT] = {"foil-data split",
                "divide a set at random, class by class, without a copy",
                "DATA PART REST", 3, 3, split_opts},
+    [LONGTAIL] = {"foil-data longtail",
+                  "thin out classes until few are large and many small", "DATA",
+                  1, 1, longtail_opts},
     [INFO] = {"foil-data info", "tell size, classes and digest", "DATA", 1, 1,
               no_opts},
     [LIST] = {"foil-data list", "list the samples as a table", "DATA", 1, 1,
@@ -25,8 +28,9 @@ static const struct opt_tool verbs[] = {
 };
 
 static void (*const run[])(char **operand) = {
-    [INDEX] = run_index, [IMPORT] = run_import, [GENERATE] = run_generate,
-    [SPLIT] = run_split, [INFO] = run_info,     [LIST] = run_list,
+    [INDEX] = run_index, [IMPORT] = run_import,     [GENERATE] = run_generate,
+    [SPLIT] = run_split, [LONGTAIL] = run_longtail, [INFO] = run_info,
+    [LIST] = run_list,
 };
 
 static const struct opt_tool tool = {
@@ -52,6 +56,14 @@ open_set(const char *path)
     if (!set)
         die("%s", err.msg);
     return set;
+}
+
+const char *
+wanted_output(const char *output, const char *what)
+{
+    if (!output)
+        opt_misuse("name the %s with -o FILE", what);
+    return output;
 }
 
 int

@@ -19,6 +19,23 @@ void data_split(const struct data_set *set, double share, uint64_t seed,
                 uint8_t *in_part);
 
 /*
+ * data_longtail() thins out the classes of a set at random until their sizes
+ * fall exponentially in the order of labels,
+ *
+ *     n_c = floor(n / C factor^(c / (C - 1))),   c = 0 .. C - 1
+ *
+ * (Cui et al. 2019, arXiv:1901.05555), n the samples with a label: for CIFAR-10
+ * and 0.01 these are 5000, 2997, 1796, ..., 50, in all 12,406.  A class that
+ * has fewer keeps them all; what has no label is left out.
+ *   set      at least one class
+ *   factor   in (0, 1]: the smallest size divided by the largest
+ *   in_part  [size]  1 for the samples that stay
+ * Returns how many stay.
+ */
+size_t data_longtail(const struct data_set *set, double factor, uint64_t seed,
+                     uint8_t *in_part);
+
+/*
  * data_subset() writes an index of the samples with keep[i] == which, in their
  * order, to the same data and with the same classes.  None is an error.
  */

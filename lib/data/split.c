@@ -45,20 +45,29 @@ apportion(struct stratum *stratum, size_t slots, double share, size_t total)
     }
 }
 
-void
-data_split(const struct data_set *set, double share, uint64_t seed,
-           uint8_t *in_part)
+/* The samples of each stratum, counted; by the number of slots. */
+static struct stratum *
+count_strata(const struct data_set *set, size_t *slots)
 {
-    const size_t n = data_size(set), slots = data_classes(set) + 1;
-    struct stratum *stratum = mem_array(slots, sizeof *stratum);
+    struct stratum *stratum;
+
+    *slots = data_classes(set) + 1;
+    stratum = mem_array(*slots, sizeof *stratum);
+    for (size_t i = 0; i < data_size(set); i++)
+        stratum[slot_of(set, i)].n++;
+    return stratum;
+}
+
+/* Marks `take` samples of each stratum, drawn at random. */
+static void
+draw(const struct data_set *set, const struct stratum *stratum, size_t slots,
+     uint64_t seed, uint8_t *in_part)
+{
+    const size_t n = data_size(set);
     size_t *start = mem_array(slots + 1, sizeof *start);
     int64_t *id = mem_array(n, sizeof *id);
 
-    REQUIRE(share > 0 && share < 1);
     memset(in_part, 0, n);
-    for (size_t i = 0; i < n; i++)
-        stratum[slot_of(set, i)].n++;
-    apportion(stratum, slots, share, (size_t)(share * (double)n + .5));
     for (size_t i = 0; i < slots; i++)
         start[i + 1] = start[i] + stratum[i].n;
     for (size_t i = 0; i < n; i++)
@@ -73,7 +82,45 @@ data_split(const struct data_set *set, double share, uint64_t seed,
     }
     free(id);
     free(start);
+}
+
+void
+data_split(const struct data_set *set, double share, uint64_t seed,
+           uint8_t *in_part)
+{
+    size_t slots;
+    struct stratum *stratum = count_strata(set, &slots);
+
+    REQUIRE(share > 0 && share < 1);
+    apportion(stratum, slots, share,
+              (size_t)(share * (double)data_size(set) + .5));
+    draw(set, stratum, slots, seed, in_part);
     free(stratum);
+}
+
+size_t
+data_longtail(const struct data_set *set, double factor, uint64_t seed,
+              uint8_t *in_part)
+{
+    size_t slots, kept = 0, labelled = 0;
+    struct stratum *stratum = count_strata(set, &slots);
+    double last = slots > 2 ? (double)(slots - 2) : 1;
+
+    REQUIRE(factor > 0 && factor <= 1 && slots > 1);
+    for (size_t i = 1; i < slots; i++)
+        labelled += stratum[i].n;
+    for (size_t i = 1; i < slots; i++) {
+        double most = (double)labelled / (double)(slots - 1) *
+                      pow(factor, (double)(i - 1) / last);
+        // the last class has a whole number, which pow() may just miss
+        size_t want = (size_t)(most * (1 + 1e-12));
+
+        stratum[i].take = want < stratum[i].n ? want : stratum[i].n;
+        kept += stratum[i].take;
+    }
+    draw(set, stratum, slots, seed, in_part);
+    free(stratum);
+    return kept;
 }
 
 static uint64_t

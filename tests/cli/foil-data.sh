@@ -23,7 +23,7 @@ is() {
 common foil-data
 ok 'no verb: 2' refuses 2 'wants a verb' "$data"
 ok 'unknown verb: 2' refuses 2 "no verb 'pack'" "$data" pack
-for verb in index import generate split info list; do
+for verb in index import generate split longtail info list; do
     ok "$verb --help: 0" "$data" "$verb" --help
     ok "$verb without operands: 2" refuses 2 "foil-data $verb: wants" \
         "$data" "$verb"
@@ -75,11 +75,36 @@ ok 'and the rest' is 30 samples rest.foil
 ok 'each once' bash -c "
     { '$data' list part.foil; '$data' list rest.foil; } | cut -f7 |
         grep jpg | sort | cmp - <('$data' list a.tar | cut -f7 | grep jpg)"
+ok 'a count instead' "$data" split -n 12 a.tar part.foil /dev/null
+ok 'is that' is 12 samples part.foil
+ok 'too many: 1' refuses 1 'has 40 samples: cannot take 40' \
+    "$data" split -n 40 a.tar x y
+ok 'both: 2' refuses 2 'not both' "$data" split -n 4 --share .5 a.tar x y
 ok 'share 1 is no share: 2' refuses 2 "want a number" \
     "$data" split --share 1 a.tar x y
 
+# longtail
+counts() {
+    "$data" list "$1" | sed 1d | cut -f2 | sort -n | uniq -c |
+        awk '{ print $1 }' | tr '\n' ' '
+}
+ok 'longtail' "$data" longtail --factor .2 -o tail.foil a.tar
+ok '8 classes, the last with a fifth' \
+    test "$(counts tail.foil)" = '5 3 3 2 1 1 1 1 '
+ok 'all 8 classes stay' is 8 classes tail.foil
+ok 'again' "$data" longtail --factor .2 -o again.foil a.tar
+ok 'the same seed, the same samples' \
+    is "$(value digest tail.foil)" digest again.foil
+ok 'no -o: 2' refuses 2 'name the index with -o' "$data" longtail a.tar
+ok 'a full disk: 1' refuses 1 'No space' "$data" longtail -o /dev/full a.tar
+
 # what may be wrong with data
 ok 'missing: 1' refuses 1 "cannot open the data set 'no.tar'" "$data" info no.tar
+mkdir bare
+tar xf a.tar -C bare --wildcards '*.jpg'
+"$data" index bare 2>/dev/null
+ok 'longtail without labels: 1' refuses 1 'has no labels' \
+    "$data" longtail -o x.foil bare
 ok 'not indexed: 1' refuses 1 "'b.tar' has no index: make one" \
     "$data" info b.tar
 mkdir empty
@@ -168,6 +193,9 @@ if [[ -f $shared/data/tiny40-val.tar ]]; then
             awk -F '[\\\\\\\\]n' 'NF != 5 { bad++ } END { exit bad }'"
     ok 'cifar10' "$data" index -o c10.foil "$shared/data/cifar10-test.tar"
     ok '10000 samples' is 10000 samples c10.foil
+    ok 'cifar10 long-tailed' "$data" longtail -o lt.foil c10.foil
+    ok 'a fifth of what 50000 give' test "$(counts lt.foil)" = \
+        '1000 599 359 215 129 77 46 27 16 10 '
 else
     skip 'real sets' "no $shared/data"
 fi

@@ -1,6 +1,7 @@
 #include "t.h"
 #include "data/split.h"
 #include "fixture.h"
+#include "util/mem.h"
 
 enum { N = 37 };
 
@@ -99,6 +100,59 @@ subsets_refer_to_the_data(const struct data_set *set)
     T(data_subset(set, in_part, 1, "none.foil", &err) == -1, "%s", err.msg);
 }
 
+/* A set of classes of one size, all of one image; their sizes to size[]. */
+static size_t
+thin_out(size_t classes, size_t each, double factor, size_t *size)
+{
+    char *text = mem_array(classes * each, 16), *at = text;
+    struct data_set *set;
+    uint8_t *stays;
+    size_t kept;
+
+    for (size_t i = 0; i < classes * each; i++)
+        at += sprintf(at, "1.jpg\t%zu\n", i % classes);
+    put_text("tail", text);
+    set = open_indexed("tail");
+    REQUIRE(set);
+    stays = mem_array(data_size(set), 1);
+    kept = data_longtail(set, factor, 1, stays);
+    for (size_t c = 0; c < classes; c++)
+        size[c] = count(set, stays, (int)c);
+    T(kept == count(set, stays, -2), "it tells how many stay");
+    data_close(set);
+    free(stays);
+    free(text);
+    return kept;
+}
+
+static void
+tails_are_those_of_the_papers(void)
+{
+    static const size_t want[] = {5000, 2997, 1796, 1077, 645,
+                                  387,  232,  139,  83,   50};
+    size_t size[100];
+
+    T(thin_out(10, 5000, .01, size) == 12406, "CIFAR-10: 12,406 of 50,000");
+    T(!memcmp(size, want, sizeof want), "5000, 2997, ..., 50");
+    T(thin_out(100, 500, .01, size) == 10847, "CIFAR-100: 10,847");
+    T(size[0] == 500 && size[1] == 477 && size[2] == 455 && size[98] == 5 &&
+          size[99] == 5,
+      "500, 477, 455, ..., 5, 5");
+    T(thin_out(2, 7, 1, size) == 14 && size[1] == 7, "factor 1 keeps all");
+    T(thin_out(1, 7, .5, size) == 7, "so does a single class");
+}
+
+static void
+tails_have_no_unlabelled(const struct data_set *set)
+{
+    uint8_t stays[N];
+
+    data_longtail(set, .5, 1, stays);
+    T(count(set, stays, -1) == 0 && count(set, stays, 0) == 16 &&
+          count(set, stays, 1) == 8,
+      "16.5 of 20, 8.25 of 13, none of those without a label");
+}
+
 int
 main(void)
 {
@@ -112,8 +166,10 @@ main(void)
         shares_are_even(set);
         seeds_differ(set);
         subsets_refer_to_the_data(set);
+        tails_have_no_unlabelled(set);
     }
     data_close(set);
+    tails_are_those_of_the_papers();
     if (leave_folder())
         return 1;
     return t_done();

@@ -6,17 +6,21 @@
 #include "util/opt.h"
 
 extern const struct opt index_opts[], import_opts[], generate_opts[];
-extern const struct opt split_opts[];
+extern const struct opt split_opts[], longtail_opts[];
 
 void run_index(char **place);
 void run_import(char **operand);
 void run_generate(char **operand);
 void run_split(char **operand);
+void run_longtail(char **operand);
 void run_info(char **operand);
 void run_list(char **operand);
 
 /* These die where they fail. */
 struct data_set *open_set(const char *path);
 void watch_signals(void);
+
+/* wanted_output() returns the path of -o, which must be given. */
+const char *wanted_output(const char *output, const char *what);
 
 #endif

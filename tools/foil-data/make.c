@@ -37,14 +37,6 @@ const struct opt generate_opts[] = {
     {0},
 };
 
-static const char *
-wanted_output(void)
-{
-    if (!output)
-        opt_misuse("name the tar with -o FILE");
-    return output;
-}
-
 /* What an archive in the making needs at each image. */
 struct making {
     struct data_pack *pack;
@@ -58,7 +50,8 @@ start_making(struct making *making, size_t total)
 {
     struct err err;
 
-    *making = (struct making){.pack = data_pack_open(wanted_output(), &err)};
+    *making = (struct making){
+        .pack = data_pack_open(wanted_output(output, "tar"), &err)};
     if (!making->pack)
         die("%s", err.msg);
     watch_signals();
@@ -142,7 +135,7 @@ run_import(char **operand)
 
     while (operand[1 + how.files])
         how.files++;
-    wanted_output();
+    wanted_output(output, "tar");
     source = data_source_open(&how, &err);
     if (!source)
         die("%s", err.msg);

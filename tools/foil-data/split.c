@@ -4,12 +4,24 @@
 #include "data/split.h"
 #include "util/mem.h"
 
-static long seed = 1;
-static double share = .1;
+static long seed = 1, count;
+static double share = .1, factor = .01;
+static const char *output;
 
 const struct opt split_opts[] = {
     {"share", 0, OPT_REAL, &share, 1e-6, 1 - 1e-6, "X",
      "of each class that PART gets"},
+    {"count", 'n', OPT_WHOLE, &count, 0, 1e14, "N",
+     "samples that PART gets, instead of a share; 0: by share"},
+    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "of the random numbers"},
+    {0},
+};
+
+const struct opt longtail_opts[] = {
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
+     "the index of what stays; must be given"},
+    {"factor", 0, OPT_REAL, &factor, 1e-6, 1, "X",
+     "size of the last class, as a share of the first"},
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "of the random numbers"},
     {0},
 };
@@ -27,12 +39,38 @@ write_subset(const struct data_set *set, const uint8_t *in_part, uint8_t which,
 void
 run_split(char **operand)
 {
-    struct data_set *set = open_set(operand[0]);
-    uint8_t *in_part = mem_array(data_size(set), 1);
+    struct data_set *set;
+    uint8_t *in_part;
 
+    if (count && opt_given(&share))
+        opt_misuse("give --share or --count, not both");
+    set = open_set(operand[0]);
+    in_part = mem_array(data_size(set), 1);
+    if ((size_t)count >= data_size(set))
+        die("'%s' has %zu samples: cannot take %ld and leave some", operand[0],
+            data_size(set), count);
+    if (count)
+        share = (double)count / (double)data_size(set);
     data_split(set, share, (uint64_t)seed, in_part);
     write_subset(set, in_part, 1, operand[1]);
     write_subset(set, in_part, 0, operand[2]);
+    free(in_part);
+    data_close(set);
+}
+
+void
+run_longtail(char **operand)
+{
+    const char *path = wanted_output(output, "index");
+    struct data_set *set = open_set(operand[0]);
+    uint8_t *in_part = mem_array(data_size(set), 1);
+    size_t kept;
+
+    if (!data_classes(set))
+        die("'%s' has no labels, so no class to thin out", operand[0]);
+    kept = data_longtail(set, factor, (uint64_t)seed, in_part);
+    write_subset(set, in_part, 1, path);
+    say("'%s': %zu of %zu samples", path, kept, data_size(set));
     free(in_part);
     data_close(set);
 }
