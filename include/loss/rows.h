@@ -13,6 +13,7 @@
 enum loss_mask {
     LOSS_SELF,   /* all but itself: 2b - 1, the partner among them */
     LOSS_FAMILY, /* all but itself and its partner: 2b - 2 */
+    LOSS_OTHER,  /* of the other view all: b, the partner among them */
     LOSS_RIVALS  /* of the other view all but its partner: b - 1 */
 };
 

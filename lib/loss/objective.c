@@ -7,6 +7,7 @@
 #include "loss/emc2.h"
 #include "loss/flatclr.h"
 #include "loss/hcl.h"
+#include "loss/infonce.h"
 #include "loss/isogclr.h"
 #include "loss/isogclr_sqh.h"
 #include "loss/objective.h"
@@ -21,13 +22,21 @@
 #include "num/vec.h"
 
 const struct loss_objective *const loss_objectives[] = {
-    &loss_simclr,       &loss_dcl,
-    &loss_flatclr,      &loss_hcl,
-    &loss_sogclr,       &loss_isogclr,
-    &loss_isogclr_sqh,  &loss_simco,
-    &loss_tau_simclr,   &loss_spectral_cl,
-    &loss_barlow_twins, &loss_vicreg,
-    &loss_emc2,         NULL,
+    &loss_simclr,
+    &loss_dcl,
+    &loss_infonce_objective,
+    &loss_flatclr,
+    &loss_hcl,
+    &loss_sogclr,
+    &loss_isogclr,
+    &loss_isogclr_sqh,
+    &loss_simco,
+    &loss_tau_simclr,
+    &loss_spectral_cl,
+    &loss_barlow_twins,
+    &loss_vicreg,
+    &loss_emc2,
+    NULL,
 };
 
 const struct loss_objective *

@@ -17,6 +17,7 @@ loss_mask_count(size_t b, enum loss_mask mask)
 {
     return mask == LOSS_SELF     ? 2 * b - 1
            : mask == LOSS_FAMILY ? 2 * b - 2
+           : mask == LOSS_OTHER  ? b
                                  : b - 1;
 }
 
@@ -38,6 +39,8 @@ runs_of(size_t b, size_t r, enum loss_mask mask)
         return (struct runs){{0, r + 1, n}, {r, n, n}};
     case LOSS_FAMILY:
         return (struct runs){{0, own + 1, own + b + 1}, {own, own + b, n}};
+    case LOSS_OTHER:
+        return (struct runs){{other, n, n}, {other + b, n, n}};
     case LOSS_RIVALS:
         break;
     }

@@ -33,9 +33,14 @@ book_scores(const struct book *k, size_t width, const double *z, book_matrix s)
 static inline int
 book_meets(size_t b, size_t r, size_t c, enum loss_mask mask)
 {
-    if (c >= 2 * b || c == r || (mask != LOSS_SELF && c % b == r % b))
+    const int other = (r < b) != (c < b), kin = c % b == r % b;
+
+    if (c >= 2 * b || c == r)
         return 0;
-    return mask != LOSS_RIVALS || (r < b) != (c < b);
+    return mask == LOSS_SELF     ? 1
+           : mask == LOSS_FAMILY ? !kin
+           : mask == LOSS_OTHER  ? other
+                                 : other && !kin;
 }
 
 /* log sum_c exp(beta s_c) */
@@ -68,6 +73,12 @@ static inline double
 book_infonce(const struct book *k, const double *z)
 {
     return book_decoupled(k, z, LOSS_SELF);
+}
+
+static inline double
+book_infonce_across(const struct book *k, const double *z)
+{
+    return 2 * book_decoupled(k, z, LOSS_OTHER);
 }
 
 static inline double
@@ -361,6 +372,7 @@ static const struct {
 } book_objectives[] = {
     {"simclr", book_simclr, NULL},
     {"dcl", book_dcl, NULL},
+    {"infonce", book_infonce_across, NULL},
     {"flatclr", book_dcl, book_infonce},
     {"hcl", book_hcl, NULL},
     {"sogclr", book_sogclr, NULL},

@@ -6,6 +6,7 @@
 #include "loss/book.h"
 #include "loss/dcl.h"
 #include "loss/flatclr.h"
+#include "loss/infonce.h"
 #include "loss/isogclr.h"
 #include "loss/rows.h"
 #include "loss/simclr.h"
@@ -122,6 +123,17 @@ without_state(void)
     agree(&got,
           &(struct row){-0.695097025, 33.254410154, -0.113033264, 0.962717085},
           "dcl");
+    got = at_unit_rows(&loss_infonce_objective,
+                       &(struct loss_param){.tau = 0.5}, NULL);
+    agree(&got,
+          &(struct row){1.529527959, 6.743835579, 0.228520815, 0.197596442},
+          "infonce");
+    got = at_unit_rows(&loss_infonce_objective,
+                       &(struct loss_param){.tau = 0.07}, NULL);
+    agree(&got,
+          &(struct row){2 * 0.379777388, 2 * 13.128381123, 2 * -0.029939077,
+                        2 * 0.028030531},
+          "infonce, twice CLIP");
     got = at_unit_rows(&loss_simco, &ten, NULL);
     agree(&got,
           &(struct row){0.766803946, 20.584012731, 0.428662920, 0.703774318},

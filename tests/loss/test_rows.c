@@ -21,7 +21,9 @@ example(float s[N * ROWS])
 static int
 masked(size_t r, size_t c, enum loss_mask mask)
 {
-    return c == r || (mask == LOSS_FAMILY && c % B == r % B);
+    return mask == LOSS_OTHER
+               ? r / B == c / B
+               : c == r || (mask == LOSS_FAMILY && c % B == r % B);
 }
 
 static void
@@ -120,6 +122,7 @@ main(void)
     for (double beta = 0.1; beta < 200; beta *= 10) {
         agrees_with_the_book(LOSS_SELF, beta);
         agrees_with_the_book(LOSS_FAMILY, beta);
+        agrees_with_the_book(LOSS_OTHER, beta);
     }
     agrees_with_appendix_a();
     spreads_to_further_rows();
