@@ -1,0 +1,67 @@
+#ifndef SELECT_SCORE_H
+#define SELECT_SCORE_H
+
+#include "select/strategy.h"
+
+/*
+ * How hard a batch is, and how much two samples make it so (algorithms.md
+ * 4.1).  With Z_ij = u_i.v_j / tau, the loss of a batch of b pairs is
+ *
+ *     L = -1/b sum_i [ log softmax_j(Z_ij)_i + log softmax_j(Z_ji)_i ]
+ *
+ * the sum of both directions, the positive in the denominator.  By Jensen's
+ * inequality it is at least 1/(b (b-1)) times the sum over all pairs k < l of
+ *
+ *     w(k,l) = s(Z_kl - Z_kk) + s(Z_lk - Z_kk) + s(Z_lk - Z_ll)
+ *            + s(Z_kl - Z_ll),          s(x) = log(1 + (b - 1) e^x)
+ *
+ * which is symmetric and positive: so a plan is good when its batches hold
+ * much of the weight of the complete graph.
+ */
+
+/* select_batch_work() returns the floats of scratch for select_batch_loss()
+ * and select_batch_weight(). */
+size_t select_batch_work(size_t b, size_t d);
+
+/*
+ * select_batch_loss() returns L.
+ *   tau > 0;  ids [b] of samples with known features, b >= 1
+ *   work [select_batch_work(b, d)]
+ * O(b^2 d).
+ */
+double select_batch_loss(const struct select_features *f, double tau, size_t b,
+                         const int64_t *ids, float *work);
+
+/* select_batch_weight() returns the sum of w(k,l) over the pairs k < l of a
+ * batch, with `batch` for the b of s(x). */
+double select_batch_weight(const struct select_features *f, double tau,
+                           size_t batch, size_t b, const int64_t *ids,
+                           float *work);
+
+/*
+ * select_affinity() writes all w between n samples, to 1e-6 of the largest.
+ * No temperature overflows: w is summed from positive parts and logarithms of
+ * what is between 1 and 4.
+ *   batch >= 2  the b of s(x): how large the batches are going to be
+ *   ids [n];  w [n,n], symmetric, zero diagonal
+ * O(n^2 d) time, 2 n d floats of its own.
+ */
+void select_affinity(const struct select_features *f, double tau, size_t batch,
+                     size_t n, const int64_t *ids, float *w);
+
+/* What a plan, or part of one, is worth. */
+struct select_score {
+    double mean, least, largest; /* batch loss */
+    double weight;               /* within all batches */
+};
+
+/*
+ * select_score() measures the batches [from,to) of an epoch, whose ids are
+ * known.  The b of s(x) is the size of the largest batch.
+ *   ids [select_layout_total()];  from < to <= steps
+ */
+struct select_score select_score(const struct select_features *f, double tau,
+                                 const struct select_layout *layout,
+                                 size_t from, size_t to, const int64_t *ids);
+
+#endif

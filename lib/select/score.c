@@ -1,0 +1,203 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "num/exp.h"
+#include "num/gemm.h"
+#include "select/score.h"
+#include "util/clones.h"
+#include "util/mem.h"
+
+/* Rows and columns that are added to their mirror image at a time. */
+enum { SQUARE = 32 };
+
+static void
+gather(const float *table, size_t d, size_t n, const int64_t *ids, float *rows)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(rows + i * d, table + (size_t)ids[i] * d, d * sizeof *rows);
+}
+
+/* Z [n,n]; rows [2,n,d] is scratch. */
+static void
+similarities(const struct select_features *f, double tau, size_t n,
+             const int64_t *ids, float *rows, float *z)
+{
+    const size_t d = f->d;
+    float *other = rows + n * d;
+
+    gather(f->u, d, n, ids, rows);
+    if (f->u == f->v)
+        other = rows;
+    else
+        gather(f->v, d, n, ids, other);
+    num_gemm_nt(n, n, d, (float)(1 / tau), rows, other, 0, z);
+}
+
+static void
+swap(float *x, float *y)
+{
+    const float kept = *x;
+
+    *x = *y;
+    *y = kept;
+}
+
+static void
+transpose(size_t n, float *z)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++)
+            swap(z + i * n + j, z + j * n + i);
+}
+
+/* The sum of -log softmax_j(Z_ij)_i over the rows. */
+UTIL_CLONES static double
+row_losses(size_t n, const float *z)
+{
+    double total = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const float *row = z + i * n;
+        float max = row[0], part[SQUARE] = {0};
+        double sum = 0;
+        size_t j = 0;
+
+        for (size_t k = 1; k < n; k++)
+            max = row[k] > max ? row[k] : max;
+        for (; j + SQUARE <= n; j += SQUARE)
+            for (size_t k = 0; k < SQUARE; k++)
+                part[k] += num_exp(row[j + k] - max);
+        for (size_t k = 0; k < SQUARE; k++)
+            sum += part[k];
+        for (; j < n; j++)
+            sum += num_exp(row[j] - max);
+        total += log(sum) + max - row[i];
+    }
+    return total;
+}
+
+size_t
+select_batch_work(size_t b, size_t d)
+{
+    return b * b + 2 * b * d;
+}
+
+double
+select_batch_loss(const struct select_features *f, double tau, size_t b,
+                  const int64_t *ids, float *work)
+{
+    float *z = work;
+    double loss;
+
+    similarities(f, tau, b, ids, work + b * b, z);
+    loss = row_losses(b, z);
+    transpose(b, z);
+    loss += row_losses(b, z);
+    return loss / (double)b;
+}
+
+/*
+ * s(z - z1) + s(z - z2), with x = z - z1 + log(b-1) and y likewise:
+ *
+ *     max(x,0) + max(y,0) + log( (1 + e^-|x|) (1 + e^-|y|) )
+ */
+static inline float
+two_terms(float z, float z1, float z2)
+{
+    const float x = z - z1, y = z - z2;
+    const float up = x > 0 ? x : 0, up2 = y > 0 ? y : 0;
+    const float e = num_exp(x - 2 * up), e2 = num_exp(y - 2 * up2);
+
+    return up + up2 + num_log1p(e + e2 + e * e2);
+}
+
+/* A square of Z and its mirror image become one of w and its own.
+ *   own [n]  Z_ii - log(b-1);  the square is at rows i.., columns j.. */
+UTIL_CLONES static void
+weigh_square(size_t n, const float *own, size_t i, size_t j, size_t rows,
+             size_t columns, float *z)
+{
+    float mirror[SQUARE][SQUARE];
+
+    for (size_t c = 0; c < columns; c++)
+        for (size_t r = 0; r < rows; r++)
+            mirror[r][c] = z[(j + c) * n + i + r];
+    for (size_t r = 0; r < rows; r++) {
+        float *row = z + (i + r) * n + j, *other = mirror[r];
+        const float mine = own[i + r];
+
+        for (size_t c = 0; c < columns; c++) {
+            const float theirs = own[j + c];
+
+            row[c] = two_terms(row[c], mine, theirs) +
+                     two_terms(other[c], mine, theirs);
+        }
+    }
+    for (size_t c = 0; c < columns; c++)
+        for (size_t r = 0; r < rows; r++)
+            z[(j + c) * n + i + r] = z[(i + r) * n + j + c];
+}
+
+/* w out of Z, in place; own [n] is scratch. */
+static void
+weigh(size_t batch, size_t n, float *own, float *z)
+{
+    REQUIRE(batch >= 2);
+    for (size_t i = 0; i < n; i++)
+        own[i] = z[i * n + i] - (float)log((double)batch - 1);
+    for (size_t i = 0; i < n; i += SQUARE)
+        for (size_t j = i; j < n; j += SQUARE)
+            weigh_square(n, own, i, j, n - i < SQUARE ? n - i : SQUARE,
+                         n - j < SQUARE ? n - j : SQUARE, z);
+    for (size_t i = 0; i < n; i++)
+        z[i * n + i] = 0;
+}
+
+double
+select_batch_weight(const struct select_features *f, double tau, size_t batch,
+                    size_t b, const int64_t *ids, float *work)
+{
+    float *w = work, *rest = work + b * b;
+    double sum = 0;
+
+    similarities(f, tau, b, ids, rest, w);
+    weigh(batch, b, rest, w);
+    for (size_t i = 0; i < b * b; i++)
+        sum += w[i];
+    return sum / 2;
+}
+
+void
+select_affinity(const struct select_features *f, double tau, size_t batch,
+                size_t n, const int64_t *ids, float *w)
+{
+    float *rows = mem_aligned(2 * n * f->d, sizeof *rows);
+
+    similarities(f, tau, n, ids, rows, w);
+    weigh(batch, n, rows, w);
+    free(rows);
+}
+
+struct select_score
+select_score(const struct select_features *f, double tau,
+             const struct select_layout *layout, size_t from, size_t to,
+             const int64_t *ids)
+{
+    const size_t most = layout->batch + (layout->larger > 0);
+    float *work = mem_aligned(select_batch_work(most, f->d), sizeof *work);
+    struct select_score score = {.least = INFINITY, .largest = -INFINITY};
+
+    REQUIRE(from < to && to <= layout->steps);
+    for (size_t step = from; step < to; step++) {
+        const size_t b = select_layout_count(layout, step);
+        const int64_t *mine = ids + select_layout_start(layout, step);
+        const double loss = select_batch_loss(f, tau, b, mine, work);
+
+        score.mean += loss / (double)(to - from);
+        score.least = fmin(score.least, loss);
+        score.largest = fmax(score.largest, loss);
+        score.weight += select_batch_weight(f, tau, most, b, mine, work);
+    }
+    free(work);
+    return score;
+}
