@@ -15,6 +15,9 @@
  *     extra_ids    tensor i8 [r]       optional, both or neither:
  *     extra        tensor u1 [r,h,w,c] one view each of the item's extra
  *     tokens       tensor i4 [b,len]   optional: captions
+ *     look         flag                optional: as in the item
+ *
+ * and which views they are, as in wire/views.h.
  */
 enum { WIRE_SIDE_MAX = 4096, WIRE_SUBSTITUTED_MAX = 1024 };
 
@@ -31,7 +34,10 @@ struct wire_batch {
     const int64_t *extra_ids;  /* [r] */
     const uint8_t *extra;      /* [r,h,w,c] */
     const int32_t *tokens;     /* [b,len] or NULL */
-    struct wire_msg *msg;      /* held by a decoded one; else NULL */
+    int look;
+    struct wire_extra of_extra;
+    struct wire_variants variants;
+    struct wire_msg *msg; /* held by a decoded one; else NULL */
 };
 
 /*

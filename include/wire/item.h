@@ -2,6 +2,7 @@
 #define WIRE_ITEM_H
 
 #include "wire/next.h"
+#include "wire/views.h"
 
 /*
  * item: one step of the plan, from selector to augmenter.
@@ -13,6 +14,9 @@
  *     epochs  whole  epochs planned in all, > epoch
  *     ids     tensor i8 [b], 1 <= b <= WIRE_BATCH_MAX: who is trained
  *     extra   tensor i8 [r], optional: who is encoded besides (chain states)
+ *     look    flag, optional: features are wanted, nothing is trained
+ *
+ * and which views of them are wanted, as in wire/views.h.
  */
 enum { WIRE_BATCH_MAX = 65536 };
 
@@ -20,9 +24,12 @@ struct wire_item {
     struct wire_place at;
     char run[128];
     int64_t size, steps, epochs;
+    int look;
     size_t n, n_extra;
     const int64_t *ids, *extra; /* [n], [n_extra] */
-    struct wire_msg *msg;       /* held by a decoded one; else NULL */
+    struct wire_extra of_extra;
+    struct wire_variants variants;
+    struct wire_msg *msg; /* held by a decoded one; else NULL */
 };
 
 /*

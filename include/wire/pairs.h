@@ -1,7 +1,7 @@
 #ifndef WIRE_PAIRS_H
 #define WIRE_PAIRS_H
 
-#include "wire/msg.h"
+#include "wire/views.h"
 
 /*
  * pairs: a batch of embeddings that wants weights; trainer to the negatives
@@ -15,6 +15,8 @@
  *     z            tensor f4 [v,b,d], rows of unit length
  *     extra_ids    tensor i8 [r]    optional, both or neither
  *     extra_z      tensor f4 [r,d]
+ *
+ * and which views these are, with the notes of the item, as in wire/views.h.
  */
 struct wire_pairs {
     int64_t id, session, epoch, step;
@@ -24,7 +26,9 @@ struct wire_pairs {
     const float *z;                  /* [v,b,d] */
     const int64_t *extra_ids;        /* [r] */
     const float *extra_z;            /* [r,d] */
-    struct wire_msg *msg;            /* held by a decoded one; else NULL */
+    struct wire_extra of_extra;
+    struct wire_variants variants;
+    struct wire_msg *msg; /* held by a decoded one; else NULL */
 };
 
 /* As in wire/item.h. */

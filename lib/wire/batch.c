@@ -46,9 +46,13 @@ wire_batch_put(const struct wire_batch *b)
             &w, "extra", WIRE_U1, b->extra, 4,
             (size_t[]){b->n_extra, b->height, b->width, b->channels});
     }
+    wire_extra_write(&w, &b->of_extra, b->n_extra);
+    wire_variants_write(&w, &b->variants, b->n);
     if (b->n_tokens)
         wire_write_tensor(&w, "tokens", WIRE_I4, b->tokens, 2,
                           (size_t[]){b->n, b->n_tokens});
+    if (b->look)
+        wire_write_flag(&w, "look", 1);
     return wire_write_end(&w);
 }
 
@@ -135,6 +139,9 @@ wire_batch_get(struct wire_batch *batch, struct wire_msg *msg, int64_t size,
     b.channels = (size_t)wire_read_whole(&r, "channels", 1, WIRE_SIDE_MAX);
     b.rejected = wire_read_whole(&r, "rejected", 0, WIRE_BATCH_MAX);
     get_images(&r, &b, size);
+    wire_extra_read(&r, &b.of_extra, b.n_extra);
+    wire_variants_read(&r, &b.variants, b.n_views, b.n);
+    b.look = wire_read_flag(&r, "look");
     get_substituted(&r, &b, size);
     if (r.rc) {
         free(b.substituted);

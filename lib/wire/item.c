@@ -17,6 +17,10 @@ wire_item_put(const struct wire_item *item)
     wire_write_tensor(&w, "ids", WIRE_I8, item->ids, 1, &item->n);
     if (item->n_extra)
         wire_write_tensor(&w, "extra", WIRE_I8, item->extra, 1, &item->n_extra);
+    wire_extra_write(&w, &item->of_extra, item->n_extra);
+    wire_variants_write(&w, &item->variants, item->n);
+    if (item->look)
+        wire_write_flag(&w, "look", 1);
     return wire_write_end(&w);
 }
 
@@ -41,6 +45,9 @@ wire_item_get(struct wire_item *item, struct wire_msg *msg, int64_t size,
     got.extra = wire_read_ids_if(&r, "extra", got.size, &got.n_extra);
     if (got.n > WIRE_BATCH_MAX || got.n_extra > WIRE_BATCH_MAX)
         wire_read_fail(&r, "%zu ids, at most %d", got.n, WIRE_BATCH_MAX);
+    wire_extra_read(&r, &got.of_extra, got.n_extra);
+    wire_variants_read(&r, &got.variants, 0, got.n);
+    got.look = wire_read_flag(&r, "look");
     if (r.rc)
         return -1;
     *item = got;

@@ -24,6 +24,8 @@ wire_pairs_put(const struct wire_pairs *p)
         wire_write_tensor(&w, "extra_z", WIRE_F4, p->extra_z, 2,
                           (size_t[]){p->n_extra, p->dim});
     }
+    wire_extra_write(&w, &p->of_extra, p->n_extra);
+    wire_variants_write(&w, &p->variants, p->n);
     return wire_write_end(&w);
 }
 
@@ -64,6 +66,8 @@ wire_pairs_get(struct wire_pairs *pairs, struct wire_msg *msg, int64_t size,
     got.step = wire_read_whole(&r, "step", 0, WIRE_STEP_MAX - 1);
     got.beta = wire_read_real(&r, "beta", DBL_MIN, 1e9);
     get_rows(&r, &got, size);
+    wire_extra_read(&r, &got.of_extra, got.n_extra);
+    wire_variants_read(&r, &got.variants, got.n_views, got.n);
     if (r.rc)
         return -1;
     *pairs = got;

@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "wire/pack.h"
+#include "wire/values.h"
 #include "wire/weights.h"
 
 /* How far from 1 a row of f4 may sum. */
@@ -21,11 +21,21 @@ wire_weights_put(const struct wire_weights *x)
     if (x->keep)
         wire_write_tensor(&w, "keep", WIRE_I8, x->keep, 2,
                           (size_t[]){x->rows, 2});
+    if (x->keep_score)
+        wire_write_tensor(&w, "keep_score", WIRE_F4, x->keep_score, 1,
+                          &x->rows);
+    if (x->scale)
+        wire_write_tensor(&w, "scale", WIRE_F4, x->scale, 2,
+                          (size_t[]){x->rows, 2});
+    if (x->bank)
+        wire_write_whole(&w, "bank", x->bank);
+    if (x->n_values)
+        wire_values_write(&w, "values", x->values, x->n_values);
     return wire_write_end(&w);
 }
 
 static void
-judge_rows(struct wire_reader *r, const struct wire_weights *x)
+judge_rows(struct wire_reader *r, const struct wire_weights *x, int may_drop)
 {
     for (size_t i = 0; i < x->rows; i++) {
         const float *row = x->w + i * x->columns;
@@ -36,11 +46,34 @@ judge_rows(struct wire_reader *r, const struct wire_weights *x)
             negative |= row[j] < 0;
             sum += row[j];
         }
-        if (!negative && fabs(sum - 1) <= slack)
+        if (!negative && sum <= 1 + slack && (may_drop || sum >= 1 - slack))
             continue;
         wire_read_fail(r, "row %zu of w is no set of weights: sum %g", i, sum);
         return;
     }
+}
+
+/* What there may be for each row besides. */
+static void
+judge_more(struct wire_reader *r, struct wire_weights *x)
+{
+    const struct wire_tensor *score, *scale;
+
+    score = wire_read_tensor_if(r, "keep_score", WIRE_F4, 1);
+    scale = wire_read_tensor_if(r, "scale", WIRE_F4, 2);
+    if (score && (!wire_msg_find(r->msg, "keep") || score->count != x->rows))
+        wire_read_fail(r, "keep_score does not fit keep");
+    if (scale && (scale->shape[0] != x->rows || scale->shape[1] != 2))
+        wire_read_fail(r, "scale does not fit w");
+    x->keep_score = score ? score->data : NULL;
+    x->scale = scale ? scale->data : NULL;
+    for (size_t i = 0; scale && !r->rc && i < scale->count; i++)
+        if (x->scale[i] < 0)
+            wire_read_fail(r, "a factor of %g in scale", (double)x->scale[i]);
+    if (wire_read_has(r, "bank"))
+        x->bank = wire_read_whole(r, "bank", 1, WIRE_BANK_MAX);
+    if (wire_read_has(r, "values"))
+        x->n_values = wire_values_read(r, "values", x->values, WIRE_VALUES_MAX);
 }
 
 static void
@@ -81,7 +114,8 @@ wire_weights_get(struct wire_weights *weights, struct wire_msg *msg,
     got.w = w->data;
     if (!w->count)
         wire_read_fail(&r, "w is empty");
-    judge_rows(&r, &got);
+    judge_more(&r, &got);
+    judge_rows(&r, &got, got.keep_score != NULL);
     if (keep) {
         judge_keep(&r, &got, keep);
         got.keep = keep->data;

@@ -3,6 +3,8 @@
 #include "frames.h"
 
 static const int64_t ids[] = {5, 6};
+static const int64_t view[] = {3}, variant[] = {0, 1, 2, 0};
+static const float note[] = {0.5f, -7};
 static const uint8_t views[2 * 2 * 2 * 3 * 3];
 static const int32_t tokens[4];
 static int64_t pair[][2] = {{4, 5}, {7, 6}};
@@ -27,7 +29,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                                             .views = views,
                                             .extra_ids = ids,
                                             .extra = views,
-                                            .tokens = tokens};
+                                            .tokens = tokens,
+                                            .look = 1,
+                                            .of_extra = {view, note},
+                                            .variants = {3, 2, variant}};
     static struct wire_msg *seed;
     static struct wire_batch a, b;
     struct wire_msg *msg, *copy;

@@ -3,6 +3,8 @@
 #include "frames.h"
 
 static const int64_t ids[] = {5, 6, 99, 0};
+static const int64_t view[] = {-1, 3}, variant[] = {0, 1, 2, 0, 1, 1, 1, 0};
+static const float note[] = {0.5f, -7, 1, 2};
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -15,7 +17,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                                            .n = 4,
                                            .ids = ids,
                                            .n_extra = 2,
-                                           .extra = ids};
+                                           .extra = ids,
+                                           .look = 1,
+                                           .of_extra = {view, note},
+                                           .variants = {3, 2, variant}};
     static struct wire_msg *seed;
     static struct wire_item a, b;
     struct wire_msg *msg, *copy;

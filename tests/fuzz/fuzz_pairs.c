@@ -3,6 +3,8 @@
 #include "frames.h"
 
 static const int64_t ids[] = {5, 6};
+static const int64_t view[] = {3}, variant[] = {0, 1, 2, 0};
+static const float note[] = {0.5f, -7};
 static const float z[2 * 2 * 3] = {1, 0.5f, -0.25f};
 
 int
@@ -20,7 +22,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                                             .ids = ids,
                                             .z = z,
                                             .extra_ids = ids,
-                                            .extra_z = z};
+                                            .extra_z = z,
+                                            .of_extra = {view, note},
+                                            .variants = {3, 2, variant}};
     static struct wire_msg *seed;
     static struct wire_pairs a, b;
     struct wire_msg *msg, *copy;

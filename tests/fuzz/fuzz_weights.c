@@ -4,6 +4,7 @@
 
 static const float w[] = {0.5f, 0.5f, 0.25f, 0.75f};
 static const int64_t keep[] = {5, 1, -1, -1};
+static const float score[] = {3, -40}, scale[] = {1, 1, 0.5f, 2};
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -14,7 +15,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                                               .rows = 2,
                                               .columns = 2,
                                               .w = w,
-                                              .keep = keep};
+                                              .keep = keep,
+                                              .keep_score = score,
+                                              .scale = scale,
+                                              .bank = 8,
+                                              .n_values = 1,
+                                              .values = {{"ess", 2.5}}};
     static struct wire_msg *seed;
     static struct wire_weights a, b;
     struct wire_msg *msg, *copy;

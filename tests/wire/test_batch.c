@@ -20,6 +20,8 @@ get(struct wire_msg *msg, struct err *err)
 static uint8_t views[V * B * H * W * C], extra[R * H * W * C];
 static int32_t tokens[B * LEN];
 static const int64_t ids[B] = {5, 0, 7}, extra_ids[R] = {1, 2};
+static const int64_t view[R] = {5, -1}, variant[V * B] = {3, 2, 1, 0, 1, 2};
+static const float note[R * 2] = {1, 2, 3, 4};
 static int64_t substituted[][2] = {{4, 5}, {6, 7}};
 
 static struct wire_batch
@@ -50,6 +52,9 @@ full(void)
         .extra_ids = extra_ids,
         .extra = extra,
         .tokens = tokens,
+        .look = 1,
+        .of_extra = {view, note},
+        .variants = {4, V, variant},
     };
 }
 
@@ -57,14 +62,25 @@ static void
 round_trip(void)
 {
     static const struct change changes[] = {
-        {"session", NULL, -1},    {"steps", "3", -1},
-        {"epochs", "2", -1},      {"height", NULL, -1},
-        {"height", "5", -1},      {"width", "0", -1},
-        {"width", "4", -1},       {"channels", "4097", -1},
-        {"channels", "1", -1},    {"rejected", NULL, -1},
-        {"rejected", "-1", -1},   {"substituted", NULL, 0},
-        {"substituted", "[]", 0}, {"substituted", "3", -1},
-        {"tensors", NULL, -1},    {NULL, NULL, 0},
+        {"session", NULL, -1},
+        {"steps", "3", -1},
+        {"epochs", "2", -1},
+        {"height", NULL, -1},
+        {"height", "5", -1},
+        {"width", "0", -1},
+        {"width", "4", -1},
+        {"channels", "4097", -1},
+        {"channels", "1", -1},
+        {"rejected", NULL, -1},
+        {"rejected", "-1", -1},
+        {"substituted", NULL, 0},
+        {"substituted", "[]", 0},
+        {"substituted", "3", -1},
+        {"tensors", NULL, -1},
+        {"look", "0", -1},
+        {"augmentations", NULL, -1},
+        {"augmentations", "3", -1},
+        {NULL, NULL, 0},
     };
     struct wire_batch batch = full(), got;
     struct wire_msg *msg = again(wire_batch_put(&batch));
@@ -84,6 +100,11 @@ round_trip(void)
     T(got.n_substituted == 2 && got.substituted[1][0] == 6 &&
           got.substituted[1][1] == 7,
       "who stands in for whom");
+    T(got.look && !memcmp(got.of_extra.view, view, sizeof view) &&
+          !memcmp(got.of_extra.note, note, sizeof note) &&
+          got.variants.augmentations == 4 &&
+          !memcmp(got.variants.variant, variant, sizeof variant),
+      "which views they are");
     T((uintptr_t)got.ids % 8 == 0 && (uintptr_t)got.tokens % 4 == 0, "aligned");
     T(got.views == wire_msg_part(msg, 3).data, "views are not copied");
     wire_batch_release(&got);
@@ -120,6 +141,7 @@ plain_and_odd(void)
     struct wire_msg *msg;
 
     batch.n_extra = batch.n_tokens = batch.n_substituted = 0;
+    batch.variants.augmentations = batch.look = 0;
     msg = again(wire_batch_put(&batch));
     T(!get(msg, &err), "without what is optional: %s", err.msg);
     judge_all(get, msg, shapes);
@@ -128,6 +150,9 @@ plain_and_odd(void)
     batch.substituted = outside;
     batch.n_substituted = 1;
     refused("an id below 0 stands in", batch);
+    batch = full();
+    batch.variants.views = 1;
+    refused("variants of one view only", batch);
 }
 
 int

@@ -26,6 +26,8 @@ main(void)
         {NULL, NULL, 0},
     };
     const int64_t ids[B] = {1, 2, 3}, extra_ids[R] = {8, 9};
+    const int64_t view[R] = {0, -1}, wrong[R] = {-2, 0}, variant[V * B] = {1};
+    const float note[R * 2] = {9, 8};
     const float z[V * B * D] = {1, 2}, extra_z[R * D] = {3};
     struct wire_pairs p = {.id = 12,
                            .session = 3,
@@ -39,7 +41,9 @@ main(void)
                            .ids = ids,
                            .z = z,
                            .extra_ids = extra_ids,
-                           .extra_z = extra_z},
+                           .extra_z = extra_z,
+                           .of_extra = {view, note},
+                           .variants = {2, V, variant}},
                       got;
     struct wire_msg *msg = again(wire_pairs_put(&p));
     struct err err = {""};
@@ -49,11 +53,18 @@ main(void)
           got.z[1] == 2 && got.extra_z[0] == 3 && got.extra_ids[1] == 9 &&
           got.session == 3,
       "round trip: %s", err.msg);
+    T(got.of_extra.view[1] == -1 && got.of_extra.note[1] == 8 &&
+          got.variants.augmentations == 2 && got.variants.variant[0] == 1,
+      "which views they are");
     wire_pairs_release(&got);
     T(wire_pairs_get(&got, msg, 9, &err), "an id outside: %s", err.msg);
     judge_all(get, msg, changes);
     wire_msg_free(msg);
 
+    p.of_extra.view = wrong;
+    msg = again(wire_pairs_put(&p));
+    T(get(msg, &err), "a view below -1: %s", err.msg);
+    wire_msg_free(msg);
     p.n_extra = 0;
     msg = again(wire_pairs_put(&p));
     T(!wire_pairs_get(&got, msg, 0, &err) && !got.extra_ids && !got.extra_z,
