@@ -100,6 +100,22 @@ void nn_net_forward(struct nn_net *net, size_t n, const uint8_t *images,
                     float *h, float *z);
 
 /*
+ * nn_net_forward_as() is nn_net_forward() with a choice of what batch norm
+ * goes by:
+ *
+ *     NN_MOVE   the n rows' own statistics, which move the running ones
+ *     NN_LOOK   the n rows' own statistics; the running ones stay
+ *     NN_FIXED  the running statistics, which stay and have no gradient: the
+ *               function that nn_net_infer() computes, so that chunks of rows
+ *               do not depend on one another
+ *
+ * The next nn_net_backward() goes back through the same.
+ */
+enum nn_mode { NN_MOVE, NN_LOOK, NN_FIXED };
+void nn_net_forward_as(struct nn_net *net, enum nn_mode mode, size_t n,
+                       const uint8_t *images, float *h, float *z);
+
+/*
  * nn_net_backward() takes dL/dz [n,dim] of the last nn_net_forward() back and
  * overwrites grads with dL/dparams; with add = 1 it adds to them.  It may be
  * called again with another dz, and nn_net_infer() may be called in between.

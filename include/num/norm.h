@@ -15,13 +15,20 @@
  *     NUM_NORM_GROUP   the pixels of one image in the group of c / groups
  *                      channels that k is in (Wu and He 2018, arXiv:1803.08494)
  *     NUM_NORM_NONE    nothing: y = act(x + add)
+ *     NUM_NORM_FIXED   nothing: they are given, as batch norm has them in
+ *                      evaluation, and no gradient goes through them
  *
  * add is another map or nothing, act is max(., 0), which leaves a NaN a NaN,
  * or nothing.  Sums are f32 within one plane of an image and double beyond;
  * results do not depend on the number of threads.  O(size) time, two passes
  * over x.
  */
-enum num_norm_kind { NUM_NORM_BATCH, NUM_NORM_GROUP, NUM_NORM_NONE };
+enum num_norm_kind {
+    NUM_NORM_BATCH,
+    NUM_NORM_GROUP,
+    NUM_NORM_NONE,
+    NUM_NORM_FIXED
+};
 
 struct num_norm {
     enum num_norm_kind kind;
@@ -31,7 +38,7 @@ struct num_norm {
 };
 
 /* num_norm_counts() returns how many means (and variances) there are: c, or
- * n x groups, or 0. */
+ * n x groups, or 0 for NONE. */
 size_t num_norm_counts(const struct num_norm *norm);
 
 /* num_norm_work() returns how many doubles of scratch the functions want. */
@@ -42,7 +49,7 @@ size_t num_norm_work(const struct num_norm *norm);
  *   x, y        maps; y may be x
  *   add         map or NULL; not y
  *   gamma, beta [c]
- *   mean, variance [num_norm_counts()], overwritten
+ *   mean, variance [num_norm_counts()], overwritten; FIXED: read
  *   work        [num_norm_work()]
  */
 void num_norm_forward(const struct num_norm *norm, const void *x,

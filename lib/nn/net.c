@@ -30,6 +30,7 @@ struct nn_net {
     struct mode training, inference;
     char *table;
     const struct nn_plan *last; /* of the last nn_net_forward() */
+    enum nn_mode last_mode;
 };
 
 static int
@@ -320,7 +321,8 @@ start(struct nn_net *net, size_t n, const uint8_t *images, int train)
                          net->params,
                          net->statistics,
                          net->grads,
-                         0};
+                         0,
+                         NN_MOVE};
 
     REQUIRE(plan && n >= 1 && n <= net->max_rows);
     map.n = n;
@@ -341,14 +343,23 @@ void
 nn_net_forward(struct nn_net *net, size_t n, const uint8_t *images, float *h,
                float *z)
 {
+    nn_net_forward_as(net, NN_MOVE, n, images, h, z);
+}
+
+void
+nn_net_forward_as(struct nn_net *net, enum nn_mode mode, size_t n,
+                  const uint8_t *images, float *h, float *z)
+{
     struct nn_run run;
 
     REQUIRE(net->train);
     run = start(net, n, images, 1);
+    run.mode = mode;
     nn_run_forward(&run);
     hand_out(&run, run.plan->feature, nn_net_features(net), h);
     hand_out(&run, run.plan->output, nn_net_dim(net), z);
     net->last = run.plan;
+    net->last_mode = mode;
 }
 
 void
@@ -356,7 +367,7 @@ nn_net_backward(struct nn_net *net, const float *dz, int add)
 {
     struct nn_run run = {&net->graph, net->last,       net->training.block,
                          net->params, net->statistics, net->grads,
-                         add};
+                         add,         net->last_mode};
 
     REQUIRE(net->last);
     memcpy(run.block + run.plan->dz, dz,

@@ -64,18 +64,36 @@ move_statistics(const struct nn_run *run, const struct nn_op *op,
     }
 }
 
+/* A norm in the run's mode; where that fixes the statistics, with them. */
+static struct num_norm
+norm_of(const struct nn_run *run, const struct nn_step *step)
+{
+    struct num_norm norm = step->norm;
+
+    if (norm.kind == NUM_NORM_BATCH && run->mode == NN_FIXED)
+        norm.kind = NUM_NORM_FIXED;
+    return norm;
+}
+
 static void
 norm_forward(const struct nn_run *run, const struct nn_op *op,
              const struct nn_step *step)
 {
     const float *gamma = tensor(run, op, 0, run->params);
+    const struct num_norm norm = norm_of(run, step);
+    size_t bytes = num_norm_counts(&norm) * sizeof(float);
 
+    if (norm.kind == NUM_NORM_FIXED) { // where the way back looks for them
+        memcpy(at(run, step->mean), tensor(run, op, 2, run->statistics), bytes);
+        memcpy(at(run, step->variance), tensor(run, op, 3, run->statistics),
+               bytes);
+    }
     num_norm_forward(
-        &step->norm, at(run, step->in), gamma,
+        &norm, at(run, step->in), gamma,
         op->tensor == nn_none ? NULL : tensor(run, op, 1, run->params),
         at(run, step->add), at(run, step->out), at(run, step->mean),
         at(run, step->variance), at(run, step->scratch));
-    if (op->norm == NUM_NORM_BATCH)
+    if (op->norm == NUM_NORM_BATCH && run->mode == NN_MOVE)
         move_statistics(run, op, step);
 }
 
@@ -157,9 +175,10 @@ norm_backward(const struct nn_run *run, const struct nn_op *op,
               const struct nn_step *step)
 {
     int none = op->tensor == nn_none, remake = !none && op->add == nn_none;
+    const struct num_norm norm = norm_of(run, step);
 
     num_norm_backward(
-        &step->norm, at(run, step->in), remake ? NULL : at(run, step->out),
+        &norm, at(run, step->in), remake ? NULL : at(run, step->out),
         tensor(run, op, 0, run->params),
         none ? NULL : tensor(run, op, 1, run->params), at(run, step->mean),
         at(run, step->variance), at(run, step->dy), at(run, step->dy2),

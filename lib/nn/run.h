@@ -12,6 +12,7 @@ struct nn_run {
     float *statistics;
     float *grads; /* of nn_run_backward() */
     int add;      /* it adds to grads */
+    enum nn_mode mode;
 };
 
 /* Each needs the values before it in place: images, then all of a forward,

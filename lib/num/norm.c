@@ -32,6 +32,7 @@ num_norm_counts(const struct num_norm *norm)
 {
     switch (norm->kind) {
     case NUM_NORM_BATCH:
+    case NUM_NORM_FIXED:
         return norm->map.c;
     case NUM_NORM_GROUP:
         return norm->map.n * norm->groups;
@@ -72,12 +73,14 @@ pixels_of(const struct num_map *map)
     return (double)(map->h * map->w);
 }
 
-/* How many elements one mean is of. */
+/* How many elements one mean is of; none of them moves what is given. */
 static double
 members(const struct job *job)
 {
     size_t lines = job->map->n;
 
+    if (job->norm->kind == NUM_NORM_FIXED)
+        return INFINITY;
     if (job->norm->kind == NUM_NORM_GROUP)
         lines = job->map->c / job->norm->groups;
     return pixels_of(job->map) * (double)lines;
@@ -250,7 +253,7 @@ num_norm_forward(const struct num_norm *norm, const void *x, const float *gamma,
                       .mean = mean,
                       .variance = variance};
 
-    if (norm->kind == NUM_NORM_NONE) {
+    if (norm->kind == NUM_NORM_NONE || norm->kind == NUM_NORM_FIXED) {
         apply_all(&job);
         return;
     }
@@ -472,9 +475,9 @@ num_norm_backward(const struct num_norm *norm, const void *x, const void *y,
     }
     share_work(&job, work);
     memset(job.total[0], 0, 2 * num_norm_counts(norm) * sizeof *work);
-    if (norm->kind == NUM_NORM_BATCH)
-        back_batch(&job);
-    else
+    if (norm->kind == NUM_NORM_GROUP)
         back_group(&job);
+    else
+        back_batch(&job);
     back_affine(&job, dgamma, dbeta, accumulate);
 }

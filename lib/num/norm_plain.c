@@ -18,7 +18,7 @@ count_of(const struct num_norm *norm, size_t at)
     const struct num_map *map = &norm->map;
     size_t k = channel(norm, at), image = at / (map->c * map->h * map->w);
 
-    if (norm->kind == NUM_NORM_BATCH)
+    if (norm->kind != NUM_NORM_GROUP)
         return k;
     return image * norm->groups + k / (map->c / norm->groups);
 }
@@ -48,7 +48,8 @@ num_norm_forward_plain(const struct num_norm *norm, const float *x,
     size_t size = num_map_size(&norm->map);
     double *one = work, *off = work + size;
 
-    for (size_t own = 0; own < num_norm_counts(norm); own++) {
+    for (size_t own = 0;
+         norm->kind != NUM_NORM_FIXED && own < num_norm_counts(norm); own++) {
         for (size_t at = 0; at < size; at++) {
             one[at] = 1;
             off[at] = x[at];
@@ -105,8 +106,9 @@ num_norm_backward_plain(const struct num_norm *norm, const float *x,
 
     // dx = (flow - <flow> - unit <flow unit>) / sqrt(v + eps)
     for (size_t own = 0; own < num_norm_counts(norm); own++) {
-        double level = mean_of(norm, own, one, flow);
-        double along = mean_of(norm, own, unit, flow);
+        int fixed = norm->kind == NUM_NORM_FIXED;
+        double level = fixed ? 0 : mean_of(norm, own, one, flow);
+        double along = fixed ? 0 : mean_of(norm, own, unit, flow);
 
         for (size_t at = 0; at < size; at++)
             if (count_of(norm, at) == own)

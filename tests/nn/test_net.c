@@ -25,6 +25,7 @@ static const struct nn_spec tiny = {
 /* A net with a batch of images and what comes out of it. */
 struct fixture {
     struct nn_net *net;
+    enum nn_mode mode; /* of value() */
     size_t n, params, statistics, dim, features;
     uint8_t *images;
     float *h, *z, *dz;
@@ -93,7 +94,7 @@ named(const struct fixture *f, const char *name)
 static double
 value(struct fixture *f)
 {
-    nn_net_forward(f->net, f->n, f->images, NULL, f->z);
+    nn_net_forward_as(f->net, f->mode, f->n, f->images, NULL, f->z);
     return num_dot(f->n * f->dim, f->z, f->dz);
 }
 
@@ -164,6 +165,63 @@ gradient_is_the_slope(void)
                nets[i].arch, nets[i].stem, nets[i].norm, nets[i].head);
         teardown(&f);
     }
+}
+
+/* The three ways to take statistics: which values, which move, which slope. */
+static void
+modes_differ_in_their_statistics(void)
+{
+    struct nn_spec spec = tiny;
+    struct fixture f, g;
+    float *stays;
+    double off = 0;
+
+    spec.head = "24-8-bn";
+    spec.direct = 1;
+    f = setup(&spec, 6, 1);
+    g = setup(&spec, 6, 1);
+    stays = mem_array(f.statistics, sizeof *stays);
+    value(&f);
+    memcpy(stays, nn_net_statistics(f.net, NULL), f.statistics * 4);
+    f.mode = NN_LOOK;
+    value(&f);
+    value(&g);
+    T(!memcmp(f.z, g.z, 6 * f.dim * 4), "a look: the values of training");
+    f.mode = NN_FIXED;
+    for (uint64_t trial = 0; trial < 3; trial++)
+        off = fmax(off, slope_error(&f, 0, f.params, trial));
+    T_NEAR(off, 0, 0.03, "slope with fixed statistics");
+    T(!memcmp(stays, nn_net_statistics(f.net, NULL), f.statistics * 4),
+      "neither moves the running ones");
+    memcpy(g.z, f.z, 6 * f.dim * 4);
+    nn_net_infer(f.net, 6, f.images, NULL, g.z);
+    value(&f);
+    T_NEAR(apart(6 * f.dim, f.z, g.z), 0, 1e-4, "fixed: as in evaluation");
+    free(stays);
+    teardown(&f);
+    teardown(&g);
+}
+
+static void
+fixed_chunks_add_up(void)
+{
+    struct fixture f = setup(&tiny, 6, 1);
+    size_t pixels = tiny.height * tiny.image_width * tiny.channels;
+    float *want = mem_array(f.params, sizeof *want);
+
+    f.mode = NN_FIXED;
+    value(&f);
+    nn_net_backward(f.net, f.dz, 0);
+    memcpy(want, nn_net_grads(f.net), f.params * sizeof *want);
+    for (size_t at = 0; at < 6; at += 2) {
+        nn_net_forward_as(f.net, NN_FIXED, 2, f.images + at * pixels, NULL,
+                          f.z);
+        nn_net_backward(f.net, f.dz + at * f.dim, at > 0);
+    }
+    T_NEAR(apart(f.params, nn_net_grads(f.net), want), 0, 1e-4,
+           "fixed: three chunks have the gradient of the whole");
+    free(want);
+    teardown(&f);
 }
 
 /* Large enough that activations are made again instead of kept. */
@@ -505,6 +563,8 @@ main(void)
     num_threads(1);
     gradient_is_the_slope();
     gradient_of_a_large_batch_is_the_slope();
+    modes_differ_in_their_statistics();
+    fixed_chunks_add_up();
     same_again_bit_for_bit(1);
     same_again_bit_for_bit(2);
     gradients_add_up();

@@ -32,8 +32,10 @@ data_of(const struct num_norm *norm)
     d.beta = normal(d.c, 11);
     d.dgamma = mem_array(d.c, sizeof *d.dgamma);
     d.dbeta = mem_array(d.c, sizeof *d.dbeta);
-    d.mean = mem_array(d.counts, sizeof *d.mean);
-    d.variance = mem_array(d.counts, sizeof *d.variance);
+    d.mean = normal(d.counts, 12);
+    d.variance = normal(d.counts, 13);
+    for (size_t i = 0; i < d.counts; i++)
+        d.variance[i] = 1 + fabsf(d.variance[i]);
     d.work = mem_array(3 * d.size, sizeof *d.work);
     return d;
 }
@@ -119,10 +121,10 @@ agrees_with_the_book(void)
         {3, 16, 5, 7, 16, 0}, {2, 32, 4, 4, 16, 0}, {5, 64, 1, 1, 16, 0},
         {3, 24, 3, 3, 8, 0},  {4, 5, 3, 3, 1, 0},   {2, 32, 5, 5, 16, 1},
     };
-    static const char *kinds[] = {"batch", "group", "none"};
+    static const char *kinds[] = {"batch", "group", "none", "fixed"};
 
     for (size_t m = 0; m < sizeof maps / sizeof *maps; m++)
-        for (int kind = 0; kind < 3; kind++)
+        for (int kind = 0; kind < 4; kind++)
             for (int how = 0; how < 4; how++) {
                 struct num_norm norm = {(enum num_norm_kind)kind, maps[m],
                                         maps[m].c % 8 ? 1 : 8, how != 1};
