@@ -25,10 +25,15 @@
  * torchvision has them; resnet8 and resnet20 the small ones of its section
  * 4.2, with 1x1 convolutions in the shortcuts.  mlp is h = W relu(W x + b) + b
  * (fc1, fc2), linear is h = W x + b (fc), of the image as a row.
+ *
+ * linear may see the image in a fixed basis: h = W (B x + c) + b.  B and c are
+ * kept with the running statistics (basis.weight, basis.bias), zero until
+ * nn_net_set_basis().  table looks at no image: h is a row of free numbers for
+ * each (image, view), which nn_net_pick() names.
  */
 struct nn_spec {
-    const char
-        *arch; /* resnet18 resnet34 resnet50 resnet8 resnet20 mlp linear */
+    const char *arch; /* resnet18 resnet34 resnet50 resnet8 resnet20 mlp linear
+                         table */
     const char *stem; /* imagenet (7x7 stride 2, max-pool) | small (3x3) */
     const char *norm; /* batch | group (of up to 32 groups) | none (then
                          convolutions have a bias); of the ResNets */
@@ -37,7 +42,9 @@ struct nn_spec {
                          layers: "512-128-bn" */
     long width;       /* channels of the first stage; 0: the arch's own
                          (64, and 16 for resnet8 and resnet20) */
-    long hidden;      /* mlp, linear: width of h and between; 0: 512 */
+    long hidden;      /* mlp, linear, table: width of h and between; 0: 512 */
+    long basis;       /* linear: rows of B; 0: the pixels themselves */
+    long samples, views;                  /* table: images, and rows of each */
     size_t height, image_width, channels; /* of the images: 8 .. 1024, 1 | 3 */
     float mean[3], deviation[3];          /* of pixels / 255 */
     int bf16;   /* activations and convolutions in bfloat16; needs AVX-512
@@ -71,8 +78,11 @@ struct nn_net *nn_net_new(const struct nn_spec *spec, size_t max_rows,
                           int train, struct err *err);
 void nn_net_free(struct nn_net *net);
 
-/* nn_net_init() draws torchvision's initial weights: kaiming normal fan_out
+/*
+ * nn_net_init() draws torchvision's initial weights: kaiming normal fan_out
  * for convolutions, U(+-1/sqrt(fan_in)) for linear layers, 1 and 0 for norms.
+ * W and b behind a basis of k rows are normal, of variance 1 / (k + 1); a
+ * table is standard normal.
  */
 void nn_net_init(struct nn_net *net, uint64_t seed);
 
@@ -89,11 +99,28 @@ float *nn_net_statistics(struct nn_net *net, size_t *count);
 float *nn_net_grads(struct nn_net *net);
 
 /*
+ * nn_net_set_basis() fixes the basis of an encoder that has one of k rows:
+ * what W sees is rows[0..k) (x - rows[k]).
+ *   rows  [k + 1, height image_width channels], pixels in the order of images
+ */
+void nn_net_set_basis(struct nn_net *net, const float *rows);
+
+/* nn_net_keys() returns the rows of a table, samples views; else 0. */
+size_t nn_net_keys(const struct nn_net *net);
+
+/*
+ * nn_net_pick() says which rows of its table, view + views image, the next
+ * nn_net_forward() or nn_net_infer() takes instead of images.
+ *   keys  [n], each < nn_net_keys(); kept, not copied, up to the next pick
+ */
+void nn_net_pick(struct nn_net *net, const size_t *keys);
+
+/*
  * nn_net_forward() runs the network in training mode: batch norm uses the
  * statistics of all n rows and moves the running ones (momentum 0.1, unbiased
  * variance).
  *   n <= max_rows
- *   images [n,height,image_width,channels] u8
+ *   images [n,height,image_width,channels] u8; of a table not looked at
  *   h      [n,features] or NULL;  z [n,dim]
  */
 void nn_net_forward(struct nn_net *net, size_t n, const uint8_t *images,

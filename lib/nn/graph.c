@@ -80,11 +80,12 @@ nn_graph_norm_tensors(struct nn_graph *graph, const char *name,
 
 size_t
 nn_graph_linear_tensors(struct nn_graph *graph, const char *name, size_t out,
-                        size_t in)
+                        size_t in, int fixed)
 {
-    size_t first = add_tensor(graph, name, "weight", 0, 2, (size_t[]){out, in});
+    size_t first =
+        add_tensor(graph, name, "weight", fixed, 2, (size_t[]){out, in});
 
-    add_tensor(graph, name, "bias", 0, 1, &out);
+    add_tensor(graph, name, "bias", fixed, 1, &out);
     return first;
 }
 
@@ -198,4 +199,19 @@ nn_graph_linear(struct nn_graph *graph, size_t in, size_t tensor)
                        .bias = 1};
 
     return add_op(graph, op, rows_of(graph->tensors[tensor].shape[0]));
+}
+
+size_t
+nn_graph_table(struct nn_graph *graph, size_t in, size_t samples, size_t views,
+               size_t out)
+{
+    struct nn_op op = {
+        .kind = NN_TABLE,
+        .in = in,
+        .add = nn_none,
+        .tensor = add_tensor(graph, "table", "weight", 0, 3,
+                             (size_t[]){samples, views, out}),
+    };
+
+    return add_op(graph, op, rows_of(out));
 }

@@ -13,11 +13,12 @@
  *     CONV     weight [out,in,k,k], with `bias` also bias [out]
  *     NORM     batch: weight bias running_mean running_var, all [c];
  *              group: weight bias; none: no tensors
- *     LINEAR   weight [out,in], bias [out]
+ *     LINEAR   weight [out,in], bias [out]; fixed ones are statistics
+ *     TABLE    weight [samples,views,out]; the rows that run->keys names
  *
  * A value is read by at most two operators.
  */
-enum nn_kind { NN_CONV, NN_NORM, NN_MAX, NN_MEAN, NN_LINEAR };
+enum nn_kind { NN_CONV, NN_NORM, NN_MAX, NN_MEAN, NN_LINEAR, NN_TABLE };
 
 static const size_t nn_none = (size_t)-1; /* no value, no tensor, no place */
 
@@ -45,6 +46,12 @@ struct nn_graph {
 
 void nn_graph_release(struct nn_graph *graph);
 
+/* lib/nn/init.c: what nn_net_init(), nn_net_set_basis() write to the blocks. */
+void nn_graph_init(const struct nn_graph *graph, uint64_t seed, float *params,
+                   float *statistics);
+void nn_graph_set_basis(const struct nn_graph *graph, const float *rows,
+                        float *statistics);
+
 size_t nn_graph_value(struct nn_graph *graph, struct num_map map);
 
 /* Tensors, in the order of the state_dict: nn_graph_conv_tensors() and so on
@@ -54,7 +61,7 @@ size_t nn_graph_conv_tensors(struct nn_graph *graph, const char *name,
 size_t nn_graph_norm_tensors(struct nn_graph *graph, const char *name,
                              enum num_norm_kind kind, size_t c);
 size_t nn_graph_linear_tensors(struct nn_graph *graph, const char *name,
-                               size_t out, size_t in);
+                               size_t out, size_t in, int fixed);
 
 /* Operators; each returns the value it writes.  Padding keeps h and w at
  * stride 1: kernel / 2. */
@@ -66,6 +73,8 @@ size_t nn_graph_max(struct nn_graph *graph, size_t in, size_t kernel,
                     size_t stride);
 size_t nn_graph_mean(struct nn_graph *graph, size_t in);
 size_t nn_graph_linear(struct nn_graph *graph, size_t in, size_t tensor);
+size_t nn_graph_table(struct nn_graph *graph, size_t in, size_t samples,
+                      size_t views, size_t out);
 
 /* The parts of a network, from value `in` on; each returns the last value.
  * The spec was judged before. */

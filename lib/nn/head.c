@@ -56,13 +56,15 @@ nn_head_judge(const char *spec, struct err *err)
 
 /* A linear layer, with its tensors; images are rows of c h w numbers. */
 static size_t
-linear(struct nn_graph *graph, const char *name, size_t in, size_t out)
+linear(struct nn_graph *graph, const char *name, size_t in, size_t out,
+       int fixed)
 {
     const struct num_map *map = &graph->values[in];
 
-    return nn_graph_linear(
-        graph, in,
-        nn_graph_linear_tensors(graph, name, out, map->c * map->h * map->w));
+    return nn_graph_linear(graph, in,
+                           nn_graph_linear_tensors(graph, name, out,
+                                                   map->c * map->h * map->w,
+                                                   fixed));
 }
 
 size_t
@@ -77,7 +79,7 @@ nn_head(struct nn_graph *graph, const char *spec, size_t x)
         char name[64];
 
         snprintf(name, sizeof name, "head.%zu", at++);
-        x = linear(graph, name, x, head.width[i]);
+        x = linear(graph, name, x, head.width[i], 0);
         if (i + 1 == head.layers)
             break;
         if (head.norm) {
@@ -98,9 +100,14 @@ nn_perceptron(struct nn_graph *graph, const struct nn_spec *spec, size_t x)
 {
     size_t width = spec->hidden ? (size_t)spec->hidden : 512;
 
+    if (!strcmp(spec->arch, "table"))
+        return nn_graph_table(graph, x, (size_t)spec->samples,
+                              (size_t)spec->views, width);
+    if (spec->basis)
+        x = linear(graph, "basis", x, (size_t)spec->basis, 1);
     if (!strcmp(spec->arch, "linear"))
-        return linear(graph, "fc", x, width);
-    x = linear(graph, "fc1", x, width);
+        return linear(graph, "fc", x, width, 0);
+    x = linear(graph, "fc1", x, width, 0);
     x = nn_graph_norm(graph, x, nn_none, NUM_NORM_NONE, nn_none, 1);
-    return linear(graph, "fc2", x, width);
+    return linear(graph, "fc2", x, width, 0);
 }

@@ -1,4 +1,3 @@
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +5,6 @@
 #include "nn/net.h"
 #include "run.h"
 #include "util/mem.h"
-#include "util/rng.h"
 
 /* Plans are kept for this many row counts: full batches, the last one of an
  * epoch, and what a caller asks for besides. */
@@ -31,6 +29,7 @@ struct nn_net {
     char *table;
     const struct nn_plan *last; /* of the last nn_net_forward() */
     enum nn_mode last_mode;
+    const size_t *keys; /* of nn_net_pick() */
 };
 
 static int
@@ -54,12 +53,19 @@ in_range(long value, const char *field, long low, long high, struct err *err)
     return err_set(err, "bad %s %ld: want %ld to %ld", field, value, low, high);
 }
 
+static int
+is_table(const struct nn_spec *spec)
+{
+    return !strcmp(spec->arch, "table");
+}
+
 /* Everything about the spec that does not need a graph. */
 static int
 judge(const struct nn_spec *spec, size_t max_rows, struct err *err)
 {
     if (one_of(spec->arch, "encoder",
-               "resnet18 resnet34 resnet50 resnet8 resnet20 mlp linear", err) ||
+               "resnet18 resnet34 resnet50 resnet8 resnet20 mlp linear table",
+               err) ||
         one_of(spec->stem, "stem", "imagenet small", err) ||
         one_of(spec->norm, "norm", "batch group none", err) ||
         nn_head_judge(spec->head, err) ||
@@ -67,7 +73,15 @@ judge(const struct nn_spec *spec, size_t max_rows, struct err *err)
         in_range(spec->hidden, "hidden width", 0, 65536, err) ||
         in_range((long)spec->height, "image height", 8, 1024, err) ||
         in_range((long)spec->image_width, "image width", 8, 1024, err) ||
-        in_range((long)max_rows, "number of rows", 1, 1 << 20, err))
+        in_range((long)max_rows, "number of rows", 1, 1 << 20, err) ||
+        in_range(spec->basis, "rows of a basis", 0, 65536, err))
+        return -1;
+    if (spec->basis && strcmp(spec->arch, "linear"))
+        return err_set(err, "a basis is for the encoder linear, not for %s",
+                       spec->arch);
+    if (is_table(spec) &&
+        (in_range(spec->samples, "number of images", 1, 1L << 31, err) ||
+         in_range(spec->views, "number of views", 1, 65536, err)))
         return -1;
     if (spec->channels != 1 && spec->channels != 3)
         return err_set(err, "images of %zu channels: want 1 or 3",
@@ -97,7 +111,8 @@ build(struct nn_graph *graph, const struct nn_spec *spec)
         .block = 1,
         .bf16 = resnet && spec->bf16,
     };
-    size_t x = nn_graph_value(graph, images);
+    struct num_map nothing = {.c = 1, .h = 1, .w = 1, .block = 1};
+    size_t x = nn_graph_value(graph, is_table(spec) ? nothing : images);
 
     graph->feature =
         resnet ? nn_resnet(graph, spec, x) : nn_perceptron(graph, spec, x);
@@ -214,58 +229,16 @@ nn_net_free(struct nn_net *net)
     free(net);
 }
 
-/* Fills a tensor: normal of that deviation, or uniform within +-bound. */
-static void
-draw(struct nn_net *net, uint64_t seed, size_t number, double deviation,
-     double bound)
-{
-    const struct nn_tensor *t = &net->graph.tensors[number];
-    float *x = net->params + t->offset;
-    struct rng rng;
-
-    rng_init(&rng, seed, RNG_INIT, number, 0, 0);
-    for (size_t i = 0; i < t->count; i++)
-        x[i] = (float)(bound > 0 ? rng_range(&rng, -bound, bound)
-                                 : deviation * rng_normal(&rng));
-}
-
-static void
-fill(struct nn_net *net, size_t number, float value)
-{
-    const struct nn_tensor *t = &net->graph.tensors[number];
-    float *x = (t->statistic ? net->statistics : net->params) + t->offset;
-
-    for (size_t i = 0; i < t->count; i++)
-        x[i] = value;
-}
-
 void
 nn_net_init(struct nn_net *net, uint64_t seed)
 {
-    for (size_t i = 0; i < net->graph.n_ops; i++) {
-        const struct nn_op *op = &net->graph.ops[i];
-        const struct nn_tensor *w;
-        double bound, fan_out;
+    nn_graph_init(&net->graph, seed, net->params, net->statistics);
+}
 
-        if (op->tensor == nn_none)
-            continue;
-        if (op->kind == NN_NORM) {
-            fill(net, op->tensor, 1);
-            fill(net, op->tensor + 1, 0);
-            if (op->norm == NUM_NORM_BATCH) {
-                fill(net, op->tensor + 2, 0);
-                fill(net, op->tensor + 3, 1);
-            }
-            continue;
-        }
-        w = &net->graph.tensors[op->tensor];
-        bound = sqrt((double)w->shape[0] / (double)w->count); // 1/sqrt(fan_in)
-        fan_out = (double)(w->count / w->shape[1]);
-        draw(net, seed, op->tensor, sqrt(2 / fan_out),
-             op->kind == NN_LINEAR ? bound : 0);
-        if (op->bias)
-            draw(net, seed, op->tensor + 1, 0, bound);
-    }
+void
+nn_net_set_basis(struct nn_net *net, const float *rows)
+{
+    nn_graph_set_basis(&net->graph, rows, net->statistics);
 }
 
 size_t
@@ -309,6 +282,21 @@ nn_net_grads(struct nn_net *net)
     return net->grads;
 }
 
+size_t
+nn_net_keys(const struct nn_net *net)
+{
+    const struct nn_op *first = &net->graph.ops[0];
+    const struct nn_tensor *table = &net->graph.tensors[first->tensor];
+
+    return first->kind == NN_TABLE ? table->shape[0] * table->shape[1] : 0;
+}
+
+void
+nn_net_pick(struct nn_net *net, const size_t *keys)
+{
+    net->keys = keys;
+}
+
 /* Puts the images into a plan's block; returns what is needed to run it. */
 static struct nn_run
 start(struct nn_net *net, size_t n, const uint8_t *images, int train)
@@ -322,12 +310,16 @@ start(struct nn_net *net, size_t n, const uint8_t *images, int train)
                          net->statistics,
                          net->grads,
                          0,
-                         NN_MOVE};
+                         NN_MOVE,
+                         net->keys};
 
     REQUIRE(plan && n >= 1 && n <= net->max_rows);
     map.n = n;
-    num_map_pixels(&map, images, net->mean, net->deviation,
-                   run.block + plan->images);
+    if (nn_net_keys(net))
+        REQUIRE(net->keys);
+    else
+        num_map_pixels(&map, images, net->mean, net->deviation,
+                       run.block + plan->images);
     return run;
 }
 
@@ -367,7 +359,7 @@ nn_net_backward(struct nn_net *net, const float *dz, int add)
 {
     struct nn_run run = {&net->graph, net->last,       net->training.block,
                          net->params, net->statistics, net->grads,
-                         add,         net->last_mode};
+                         add,         net->last_mode,  net->keys};
 
     REQUIRE(net->last);
     memcpy(run.block + run.plan->dz, dz,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "num/gemm.h"
+#include "num/vec.h"
 #include "run.h"
 #include "util/err.h"
 
@@ -25,6 +26,15 @@ tensor(const struct nn_run *run, const struct nn_op *op, size_t i,
     return (float *)block + run->graph->tensors[op->tensor + i].offset;
 }
 
+/* The same where its numbers are: those of a fixed basis are statistics. */
+static float *
+numbers(const struct nn_run *run, const struct nn_op *op, size_t i)
+{
+    int fixed = run->graph->tensors[op->tensor + i].statistic;
+
+    return tensor(run, op, i, fixed ? run->statistics : run->params);
+}
+
 static const float *
 bias_of(const struct nn_run *run, const struct nn_op *op)
 {
@@ -37,13 +47,48 @@ linear_forward(const struct nn_run *run, const struct nn_op *op,
 {
     const struct nn_tensor *w = &run->graph->tensors[op->tensor];
     size_t n = run->plan->n, out = w->shape[0], in = w->shape[1];
-    const float *b = bias_of(run, op);
+    const float *b = numbers(run, op, 1);
     float *y = at(run, step->out);
 
     for (size_t i = 0; i < n; i++)
         memcpy(y + i * out, b, out * sizeof *y);
-    num_gemm_nt(n, out, in, 1, at(run, step->in),
-                tensor(run, op, 0, run->params), 1, y);
+    num_gemm_nt(n, out, in, 1, at(run, step->in), numbers(run, op, 0), 1, y);
+}
+
+/* Elements of a row of a table. */
+static size_t
+table_width(const struct nn_run *run, const struct nn_op *op)
+{
+    return run->graph->tensors[op->tensor].shape[2];
+}
+
+static void
+table_forward(const struct nn_run *run, const struct nn_op *op,
+              const struct nn_step *step)
+{
+    const size_t d = table_width(run, op);
+    const float *table = tensor(run, op, 0, run->params);
+    float *y = at(run, step->out);
+
+    for (size_t i = 0; i < run->plan->n; i++) {
+        REQUIRE(run->keys[i] * d < run->graph->tensors[op->tensor].count);
+        memcpy(y + i * d, table + run->keys[i] * d, d * sizeof *y);
+    }
+}
+
+/* A row that was picked twice gets both gradients. */
+static void
+table_backward(const struct nn_run *run, const struct nn_op *op,
+               const struct nn_step *step)
+{
+    const size_t d = table_width(run, op);
+    float *grads = tensor(run, op, 0, run->grads);
+    const float *dy = at(run, step->dy);
+
+    if (!run->add)
+        memset(grads, 0, run->graph->tensors[op->tensor].count * sizeof *grads);
+    for (size_t i = 0; i < run->plan->n; i++)
+        num_axpy(d, 1, dy + i * d, grads + run->keys[i] * d);
 }
 
 /* running = 0.9 running + 0.1 batch, of the unbiased variance. */
@@ -112,6 +157,9 @@ plain_forward(const struct nn_run *run, const struct nn_op *op,
     case NN_MEAN:
         map = nn_plan_map(run->graph, run->plan, op->in);
         num_mean(&map, at(run, step->in), at(run, step->out));
+        break;
+    case NN_TABLE:
+        table_forward(run, op, step);
         break;
     default:
         REQUIRE(op->kind == NN_LINEAR);
@@ -196,6 +244,8 @@ linear_backward(const struct nn_run *run, const struct nn_op *op,
     const float *dy = at(run, step->dy);
     float *db = tensor(run, op, 1, run->grads);
 
+    if (w->statistic) // the fixed basis of images: nothing is wanted
+        return;
     num_gemm_tn(out, in, n, 1, dy, at(run, step->in), run->add ? 1 : 0,
                 tensor(run, op, 0, run->grads));
     for (size_t o = 0; o < out; o++) {
@@ -251,6 +301,9 @@ nn_run_backward(const struct nn_run *run)
             break;
         case NN_LINEAR:
             linear_backward(run, op, step);
+            break;
+        case NN_TABLE:
+            table_backward(run, op, step);
             break;
         }
     }

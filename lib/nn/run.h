@@ -13,6 +13,7 @@ struct nn_run {
     float *grads; /* of nn_run_backward() */
     int add;      /* it adds to grads */
     enum nn_mode mode;
+    const size_t *keys; /* [plan->n]: rows of a table */
 };
 
 /* Each needs the values before it in place: images, then all of a forward,

@@ -6,8 +6,9 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-/* The fields of a spec by name, so that writing and reading cannot differ. */
-enum kind { TEXT, LONG, SIZE, FLAG, TRIPLE };
+/* The fields of a spec by name, so that writing and reading cannot differ.
+ * LATER is a LONG that older checkpoints do not have: 0. */
+enum kind { TEXT, LONG, LATER, SIZE, FLAG, TRIPLE };
 
 static const struct {
     const char *name;
@@ -20,6 +21,9 @@ static const struct {
     {"head", TEXT, offsetof(struct nn_spec, head)},
     {"width", LONG, offsetof(struct nn_spec, width)},
     {"hidden", LONG, offsetof(struct nn_spec, hidden)},
+    {"basis", LATER, offsetof(struct nn_spec, basis)},
+    {"samples", LATER, offsetof(struct nn_spec, samples)},
+    {"views", LATER, offsetof(struct nn_spec, views)},
     {"height", SIZE, offsetof(struct nn_spec, height)},
     {"image_width", SIZE, offsetof(struct nn_spec, image_width)},
     {"channels", SIZE, offsetof(struct nn_spec, channels)},
@@ -44,6 +48,7 @@ nn_spec_put(const struct nn_spec *spec)
             value = json_string(*(const char *const *)at);
             break;
         case LONG:
+        case LATER:
             value = json_integer(*(const long *)at);
             break;
         case SIZE:
@@ -93,8 +98,12 @@ nn_spec_get(struct nn_spec *spec, const json_t *object, struct err *err)
         case TEXT:
             rc = json_get_text(object, name, at, err);
             break;
+        case LATER:
+            if (!json_object_get(object, name))
+                break;
+            // fall through
         case LONG:
-            rc = json_get_whole(object, name, 0, 1 << 20, &whole, err);
+            rc = json_get_whole(object, name, 0, 1L << 31, &whole, err);
             *(long *)at = (long)whole;
             break;
         case SIZE:
