@@ -63,7 +63,6 @@ struct sampler {
     /* for one batch, all grown together */
     struct sample_state *state; /* [n] */
     float *s, *w;               /* [n,n] */
-    size_t *order;              /* [n] */
     size_t rows;                /* n that there is room for */
 };
 
@@ -75,11 +74,9 @@ make_room(struct sampler *sampler, size_t n)
     free(sampler->state);
     free(sampler->s);
     free(sampler->w);
-    free(sampler->order);
     sampler->state = mem_array(n, sizeof *sampler->state);
     sampler->s = mem_aligned(n * n, sizeof *sampler->s);
     sampler->w = mem_aligned(n * n, sizeof *sampler->w);
-    sampler->order = mem_array(n, sizeof *sampler->order);
     sampler->rows = n;
 }
 
@@ -91,7 +88,6 @@ release(struct sampler *sampler)
     free(sampler->state);
     free(sampler->s);
     free(sampler->w);
-    free(sampler->order);
 }
 
 /* Say no to a request: asked again, all may be well. */
@@ -135,7 +131,7 @@ judge(const struct sampler *sampler, const struct wire_pairs *pairs,
                        v, b, ROWS_MAX);
     if (pairs->n_extra)
         return err_set(err, "rows from outside of the batch are not weighed");
-    *burn = burn_in < 0 ? sample_emc2_burn(v, b) : (size_t)burn_in;
+    *burn = burn_in < 0 ? v * (b - 1) / 2 : (size_t)burn_in;
     if (*burn >= v * (b - 1))
         return err_set(err,
                        "a burn-in of %zu leaves nothing to record: a batch of "
@@ -150,6 +146,14 @@ weigh(struct sampler *sampler, uint64_t peer, const struct wire_pairs *pairs,
 {
     size_t v = pairs->n_views, b = pairs->n, n = v * b;
     struct wire_weights weights = {.id = pairs->id, .rows = n, .columns = n};
+    struct sample_emc2_how how = {
+        .beta = pairs->beta,
+        .burn = burn,
+        .seed = (uint64_t)seed,
+        .epoch = (uint64_t)pairs->epoch,
+        .step = (uint64_t)pairs->step,
+    };
+    struct sample_batch batch = {.v = v, .b = b, .ids = pairs->ids};
     struct sample_moves moves;
     struct wire_msg *msg;
 
@@ -157,12 +161,12 @@ weigh(struct sampler *sampler, uint64_t peer, const struct wire_pairs *pairs,
     if (!sampler->chains.state)
         sample_chains_init(&sampler->chains, sampler->size, v);
     num_gemm_nt(n, n, pairs->dim, 1, pairs->z, pairs->z, 0, sampler->s);
-    sample_chains_get(&sampler->chains, b, pairs->ids, sampler->state);
-    moves = sample_emc2(v, b, pairs->ids, sampler->s, pairs->beta, burn,
-                        (uint64_t)seed, (uint64_t)pairs->epoch,
-                        (uint64_t)pairs->step, sampler->state, sampler->w,
-                        sampler->order);
-    sample_chains_put(&sampler->chains, b, pairs->ids, sampler->state);
+    batch.s = sampler->s;
+    sample_chains_get(&sampler->chains, v, b, pairs->ids, NULL, sampler->state,
+                      NULL);
+    moves = sample_emc2(&how, &batch, sampler->state, NULL, sampler->w);
+    sample_chains_put(&sampler->chains, v, b, pairs->ids, NULL, sampler->state,
+                      NULL);
     sampler->next.epoch = pairs->epoch;
     sampler->next.step = pairs->step + 1;
 
@@ -214,7 +218,7 @@ load(struct sampler *sampler, const struct wire_tensor *chain, struct err *err)
         return err_set(err, "tensor '%s' is not i8 [%zu, views, 2]",
                        SAMPLE_CHAINS, sampler->size);
     sample_chains_init(&chains, chain->shape[0], chain->shape[1]);
-    if (sample_chains_load(&chains, chain->data, err)) {
+    if (sample_chains_load(&chains, chain->data, NULL, err)) {
         sample_chains_release(&chains);
         return -1;
     }

@@ -23,12 +23,14 @@
  * table in lib/loss/objective.c.
  */
 struct loss_batch {
-    size_t b;     /* images, >= 2 */
-    size_t extra; /* rows behind the 2b anchors */
-    size_t d;     /* width of a row */
-    const float
-        *weights; /* [n,rows] what a service says of each negative, or
-                     NULL where the objective wants none; rows sum to 1 */
+    size_t b;             /* images, >= 2 */
+    size_t extra;         /* rows behind the 2b anchors */
+    size_t d;             /* width of a row */
+    const float *weights; /* [n,rows] what a service says of each negative, or
+                             NULL where the objective wants none; rows sum to 1,
+                             or less where it dropped some */
+    const float *scale;   /* [n,2] factors of the positive and of the negative
+                             terms of each anchor, from the service; NULL: 1 */
 };
 
 /*

@@ -5,16 +5,25 @@
 #include "util/err.h"
 
 /*
- * Where the chain of each (image, view) of a data set stands: 16 bytes each.
+ * Where the chain of each (image, view) of a data set stands: 20 bytes each.
+ * Views are the slots of a batch, or with finite augmentation the A fixed
+ * views of each image.
+ *
  *   state [size,views]   {-1, -1} where a chain has not begun
- * In `state` and `state.put` messages it is the tensor SAMPLE_CHAINS, i8
- * [size,views,2]; a state.put without it begins anew.
+ *   score [size,views]   beta s of the state when it was accepted, which only
+ *                        `stale` chains look at; -INFINITY at first
+ *
+ * In `state` and `state.put` messages these are the tensors SAMPLE_CHAINS, i8
+ * [size,views,2], and SAMPLE_SCORES, f4 [size,views]; without them chains
+ * begin anew.
  */
 #define SAMPLE_CHAINS "chain"
+#define SAMPLE_SCORES "chain_score"
 
 struct sample_chains {
     size_t size, views;
     struct sample_state *state;
+    float *score;
 };
 
 /* sample_chains_init() begins with no chain begun. */
@@ -23,20 +32,27 @@ void sample_chains_init(struct sample_chains *chains, size_t size,
 void sample_chains_release(struct sample_chains *chains);
 
 /*
- * sample_chains_get() copies the states of a batch out, sample_chains_put()
- * back in:  ids [b], each < size;  state [views b], row view * b + i.
+ * sample_chains_get() copies what a batch has out, sample_chains_put() back
+ * in.
+ *   ids       [b]    each < size
+ *   variants  [v,b]  each < views; NULL: the slots 0 .. v-1, v <= views
+ *   state     [v b]  row view * b + i
+ *   score     [v b]  or NULL
  */
-void sample_chains_get(const struct sample_chains *chains, size_t b,
-                       const int64_t *ids, struct sample_state *state);
-void sample_chains_put(struct sample_chains *chains, size_t b,
-                       const int64_t *ids, const struct sample_state *state);
+void sample_chains_get(const struct sample_chains *chains, size_t v, size_t b,
+                       const int64_t *ids, const int64_t *variants,
+                       struct sample_state *state, float *score);
+void sample_chains_put(struct sample_chains *chains, size_t v, size_t b,
+                       const int64_t *ids, const int64_t *variants,
+                       const struct sample_state *state, const float *score);
 
 /*
- * sample_chains_load() takes the states of all chains from outside, laid out
- * as above.  Refused, and nothing changed, where one names a sample or a view
- * that does not exist.
+ * sample_chains_load() takes all chains from outside, laid out as above; score
+ * may be NULL.  Refused, and nothing changed, where a state names a sample or
+ * a view that does not exist, or a score is NaN or +INFINITY.
  */
 int sample_chains_load(struct sample_chains *chains,
-                       const struct sample_state *state, struct err *err);
+                       const struct sample_state *state, const float *score,
+                       struct err *err);
 
 #endif

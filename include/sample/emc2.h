@@ -5,72 +5,150 @@
 #include <stdint.h>
 
 /*
- * EMC2: negatives by Metropolis-Hastings, one Markov chain per row of a batch.
+ * EMC2: negatives by Metropolis-Hastings, Markov chains over the rows of a
+ * batch that go on from where the last visit left them.
  *
  * Row r = view * b + i is a view of image i.  Its chain walks over the rows of
  * the other images and has the law
  *
  *     p_r(c) ~ exp(beta s_rc),    c mod b != r mod b
  *
- * as its target.  In one visit each of the R = v (b - 1) rows of other images
- * is proposed once, in random order; c' is accepted from c with probability
+ * as its target: c' is accepted from c with probability
  *
- *     min(1, exp(beta (s_rc' - s_rc)))
+ *     min(1, exp(beta (s_rc' - s_rc))).
  *
- * both scores under the current parameters.  After each proposal k = 0 .. R-1
- * with k >= burn the state is recorded, and
+ * In a visit R proposals are made.  After each k = 0 .. R-1 with k >= burn the
+ * state is recorded, and
  *
  *     w_rc = (times recorded at c) / (R - burn)
  *
  * takes the place of the softmax over negatives: the gradient on s_rc is
  * beta/n (w_rc - [c is r's positive]).  Yau et al. 2024, arXiv:2404.10575,
- * algorithm 1; algorithms.md 2.4 and appendix B.2, with a chain of its own
- * for each (image, view): its `row` proposals.
- *
- * A chain goes on from where the last visit of its (image, view) left it.
- * Here that is so when the state is in the batch again, scored afresh.  A
- * state that is not in the batch has no embedding to score it with: it counts
- * as none, and the chain starts cold, which is to take the first proposal.
- * With batches much smaller than the data set most visits are cold, and then
- * w is harder than the softmax (algorithms.md 3.7).
+ * algorithm 1; algorithms.md 2.4, 3 and appendix B.2.
  */
+
+/* What is proposed in a visit, and whose chain it is. */
+enum sample_proposals {
+    /* Each of the R = v (b - 1) rows of other images once, in random order, to
+     * a chain of the row's own: one for each (image, view).  Views of an image
+     * are different states; where they hardly differ, the image is proposed v
+     * times, and `once` is nearer to the target at b <= 8. */
+    SAMPLE_ROW,
+    /* Each of the R = b - 1 other images once, one of its views by chance, to
+     * a chain of the row's own. */
+    SAMPLE_ONCE,
+    /* As the reference does it: one chain for each image, which the rows of
+     * its views move one after the other, each by the R = v (b - 1) rows of
+     * other images in the order of the batch.  A state is retried v v times a
+     * visit, which flattens the law of small batches (3.7): total variation
+     * .095 at N = 100, b = 8. */
+    SAMPLE_ALL4
+};
+
+/* What the state that a chain comes with is worth. */
+enum sample_scores {
+    /* Its score under the current parameters: from its row in the batch, else
+     * from its extra column.  Without either the chain starts cold. */
+    SAMPLE_FRESH,
+    /* What it was worth when it was accepted, as the reference does it.  It
+     * counts as outside of the batch even where it is not, and what is
+     * recorded there is dropped: rows of w sum to less than 1. */
+    SAMPLE_STALE,
+    /* Nothing: every visit starts cold, which is to take the first proposal.
+     * w is harder than the softmax then (3.7). */
+    SAMPLE_RESET
+};
+
+struct sample_emc2_how {
+    enum sample_proposals proposals;
+    enum sample_scores scores;
+    double beta;                /* inverse temperature, finite, >= 0 */
+    size_t burn;                /* proposals not recorded, < R */
+    uint64_t seed, epoch, step; /* key of the random numbers, with the row
+                                   (RNG_NEGATIVES); they are counted by
+                                   proposal.  epoch < 2^32, step < 2^48 */
+};
 
 /* A state: sample and view, or {-1, -1} for none. */
 struct sample_state {
     int64_t id, view;
 };
 
+/*
+ * A batch: n = v b anchors against columns = n + extra.
+ *
+ * A state names the view as its slot in the batch, 0 .. v-1; where `variants`
+ * says which of A fixed views each row is, as that number.  So a row of the
+ * batch is the state {id, slot} or {id, variant}, and an extra the state {id,
+ * extra_view}; an extra_view < 0, or extra_view NULL, fits every view of id:
+ * with endless augmentation a state from outside is an image, seen afresh.
+ */
+struct sample_batch {
+    size_t v, b, extra;        /* v >= 1, b >= 2, n <= 65536 */
+    const int64_t *ids;        /* [b] >= 0; one that comes twice counts as two
+                                  images */
+    const int64_t *variants;   /* [v,b] or NULL */
+    const int64_t *extra_ids;  /* [extra] */
+    const int64_t *extra_view; /* [extra] or NULL */
+    const float *s;            /* [n,columns] similarities; the columns of a
+                                  row's own image are not looked at */
+};
+
 /* What one visit of a batch did. */
 struct sample_moves {
-    double accepted; /* share of the v b R proposals that was accepted */
+    double accepted; /* share of all proposals */
+    double outside;  /* share of recorded steps whose state was no row of the
+                        batch */
+    double dropped;  /* share of recorded steps without a column: `stale` */
     size_t moved;    /* chains that ended elsewhere than they began */
+    size_t cold;     /* chains that started cold */
 };
 
 /*
  * sample_emc2() moves the chains of a batch.
- *   v >= 1, b >= 2  views and images; n = v b <= 65536 rows
- *   ids   [b]     the images, >= 0; one that comes twice counts as two
- *   s     [n,n]   similarities of all rows; the columns of a row's own image
- *                 are not looked at
- *   beta >= 0     inverse temperature, finite
- *   burn          proposals before recording starts, < R; see
- *                 sample_emc2_burn()
- *   seed, epoch, step   the random numbers are keyed by these and the row
- *                 (RNG_NEGATIVES), and counted by proposal; epoch < 2^32,
- *                 step < 2^48
- *   state [n]     in: the state of each row's chain, view < v; out: after the
- *                 visit, always a row of the batch
- *   w     [n,n]   out: rows sum to 1, zero at the columns of the own image
- *   order [n]     scratch
- * O(n R) time; no overflow for any beta: all is done with logarithms.
+ *   state [n]  in: the state of each row's chain; out: after the visit.  An
+ *              `all4` chain comes in, and is handed out, with each row of its
+ *              image; it is not for `variants`
+ *   score [n]  in: beta s of the state when it was accepted, `stale` only;
+ *              out: beta s of the new state.  May be NULL but for `stale`
+ *   w [n,columns]  out: not negative, rows sum to 1, but for `stale`; zero at
+ *              the columns of the own image
+ * O(n R) time, scratch O(columns); no overflow for any beta: all is done with
+ * logarithms.
  */
-struct sample_moves sample_emc2(size_t v, size_t b, const int64_t *ids,
-                                const float *s, double beta, size_t burn,
-                                uint64_t seed, uint64_t epoch, uint64_t step,
-                                struct sample_state *state, float *w,
-                                size_t *order);
+struct sample_moves sample_emc2(const struct sample_emc2_how *how,
+                                const struct sample_batch *batch,
+                                struct sample_state *state, float *score,
+                                float *w);
 
-/* sample_emc2_burn() returns the usual burn-in, R / 2: with two views b - 1. */
-size_t sample_emc2_burn(size_t v, size_t b);
+/* sample_emc2_length() returns R; half of it is the usual burn-in. */
+size_t sample_emc2_length(enum sample_proposals proposals, size_t v, size_t b);
+
+/*
+ * The scan of one row, on its own: proposals and chances from the caller.
+ *
+ * SAMPLE_OUTSIDE stands for a state without a column.  A chain that is
+ * nowhere has the score -INFINITY, and takes the first proposal.
+ */
+enum { SAMPLE_OUTSIDE = -1 };
+
+struct sample_chain {
+    long at;         /* column, or SAMPLE_OUTSIDE */
+    double score;    /* beta s of where it sits */
+    size_t accepted; /* counted up */
+};
+
+/*
+ * sample_scan() proposes `length` columns to a chain, in their order.
+ *   column [length]
+ *   luck   [length]  -log U, U uniform in (0,1]: c' is accepted when
+ *                    beta s_c' + luck > beta s_c
+ *   score  [columns] beta s of the row
+ *   count  [columns] counted up: states after each proposal k >= burn
+ * Returns how often SAMPLE_OUTSIDE was recorded.
+ */
+size_t sample_scan(size_t length, const uint32_t *column, const double *luck,
+                   const double *score, size_t burn, struct sample_chain *chain,
+                   uint32_t *count);
 
 #endif

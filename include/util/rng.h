@@ -21,14 +21,17 @@ struct rng {
 /* What a stream is for.  Two uses never share numbers.  Append only. */
 enum rng_use {
     RNG_TEST,
-    RNG_INIT,      /* initial weights: (tensor) */
-    RNG_PLAN,      /* order of samples: (epoch) */
-    RNG_VIEW,      /* augmentation: (sample, epoch, view) */
-    RNG_NEGATIVES, /* proposals: (step, epoch, row) */
-    RNG_SPLIT,     /* subsets of a data set */
-    RNG_GENERATE,  /* built-in images: (sample) */
-    RNG_EVAL,      /* shuffles of a probe: (epoch) */
-    RNG_SUBSTITUTE /* who stands in for a bad sample: (sample, epoch) */
+    RNG_INIT,       /* initial weights: (tensor) */
+    RNG_PLAN,       /* order of samples: (epoch) */
+    RNG_VIEW,       /* augmentation: (sample, epoch, view) */
+    RNG_NEGATIVES,  /* proposals: (step, epoch, row) */
+    RNG_SPLIT,      /* subsets of a data set */
+    RNG_GENERATE,   /* built-in images: (sample) */
+    RNG_EVAL,       /* shuffles of a probe: (epoch) */
+    RNG_SUBSTITUTE, /* who stands in for a bad sample: (sample, epoch) */
+    RNG_WALK,       /* moves on the bank: (step, epoch, row) */
+    RNG_CACHE,      /* draws from the bank: (step, epoch, query) */
+    RNG_REFRESH     /* the order in which a cache is refreshed */
 };
 
 /*

@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,60 +12,93 @@ sample_chains_init(struct sample_chains *chains, size_t size, size_t views)
     chains->size = size;
     chains->views = views;
     chains->state = mem_array(size * views, sizeof *chains->state);
-    for (size_t i = 0; i < size * views; i++)
+    chains->score = mem_array(size * views, sizeof *chains->score);
+    for (size_t i = 0; i < size * views; i++) {
         chains->state[i] = (struct sample_state){-1, -1};
+        chains->score[i] = -INFINITY;
+    }
 }
 
 void
 sample_chains_release(struct sample_chains *chains)
 {
     free(chains->state);
+    free(chains->score);
     *chains = (struct sample_chains){0};
 }
 
-static struct sample_state *
-chain_of(const struct sample_chains *chains, int64_t id, size_t view)
+/* The place of the chain of row `row` of a batch. */
+static size_t
+place_of(const struct sample_chains *chains, size_t b, const int64_t *ids,
+         const int64_t *variants, size_t row)
 {
+    const int64_t id = ids[row % b];
+    const int64_t view = variants ? variants[row] : (int64_t)(row / b);
+
     REQUIRE(id >= 0 && (uint64_t)id < chains->size);
-    return &chains->state[(size_t)id * chains->views + view];
+    REQUIRE(view >= 0 && (uint64_t)view < chains->views);
+    return (size_t)id * chains->views + (size_t)view;
 }
 
 void
-sample_chains_get(const struct sample_chains *chains, size_t b,
-                  const int64_t *ids, struct sample_state *state)
+sample_chains_get(const struct sample_chains *chains, size_t v, size_t b,
+                  const int64_t *ids, const int64_t *variants,
+                  struct sample_state *state, float *score)
 {
-    for (size_t view = 0; view < chains->views; view++)
-        for (size_t i = 0; i < b; i++)
-            state[view * b + i] = *chain_of(chains, ids[i], view);
+    for (size_t row = 0; row < v * b; row++) {
+        const size_t at = place_of(chains, b, ids, variants, row);
+
+        state[row] = chains->state[at];
+        if (score)
+            score[row] = chains->score[at];
+    }
 }
 
 void
-sample_chains_put(struct sample_chains *chains, size_t b, const int64_t *ids,
-                  const struct sample_state *state)
+sample_chains_put(struct sample_chains *chains, size_t v, size_t b,
+                  const int64_t *ids, const int64_t *variants,
+                  const struct sample_state *state, const float *score)
 {
-    for (size_t view = 0; view < chains->views; view++)
-        for (size_t i = 0; i < b; i++)
-            *chain_of(chains, ids[i], view) = state[view * b + i];
+    for (size_t row = 0; row < v * b; row++) {
+        const size_t at = place_of(chains, b, ids, variants, row);
+
+        chains->state[at] = state[row];
+        if (score)
+            chains->score[at] = score[row];
+    }
+}
+
+/* 1 where a state exists, or is none. */
+static int
+is_sound(const struct sample_chains *chains, struct sample_state state)
+{
+    if (state.id == -1 && state.view == -1)
+        return 1;
+    return state.id >= 0 && (uint64_t)state.id < chains->size &&
+           state.view >= 0 && (uint64_t)state.view < chains->views;
 }
 
 int
 sample_chains_load(struct sample_chains *chains,
-                   const struct sample_state *state, struct err *err)
+                   const struct sample_state *state, const float *score,
+                   struct err *err)
 {
-    size_t n = chains->size * chains->views;
+    const size_t n = chains->size * chains->views;
 
     for (size_t i = 0; i < n; i++) {
-        int64_t id = state[i].id, view = state[i].view;
-
-        if (id == -1 && view == -1)
-            continue;
-        if (id < 0 || (uint64_t)id >= chains->size || view < 0 ||
-            (uint64_t)view >= chains->views)
+        if (!is_sound(chains, state[i]))
             return err_set(err,
                            "the chain of sample %zu, view %zu stands at "
                            "sample %" PRId64 ", view %" PRId64,
-                           i / chains->views, i % chains->views, id, view);
+                           i / chains->views, i % chains->views, state[i].id,
+                           state[i].view);
+        if (score && !(score[i] < INFINITY))
+            return err_set(err,
+                           "the chain of sample %zu, view %zu has no score",
+                           i / chains->views, i % chains->views);
     }
     memcpy(chains->state, state, n * sizeof *state);
+    if (score)
+        memcpy(chains->score, score, n * sizeof *score);
     return 0;
 }

@@ -1,105 +1,312 @@
+#include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sample/emc2.h"
 #include "util/err.h"
+#include "util/mem.h"
 #include "util/rng.h"
 
-enum { NONE = -1 };
+/* A batch on its way through. */
+struct visit {
+    const struct sample_emc2_how *how;
+    const struct sample_batch *batch;
+    size_t n, columns, length; /* anchors, columns, R */
+    struct sample_state *state;
+    float *keep, *w; /* scores of the states, weights */
 
-/* A chain during a visit: the column it sits on, and its score beta s. */
-struct chain {
-    long at;
-    double score;
-    size_t accepted;
+    /* for one row */
+    uint32_t *column; /* [length] proposals */
+    double *luck;     /* [length] */
+    double *score;    /* [columns] beta s */
+    uint32_t *count;  /* [columns] */
+
+    size_t accepted, outside, dropped, moved, cold;
 };
 
-/* The column of a state of row r: NONE where its image is not in the batch. */
-static long
-column_of(size_t v, size_t b, const int64_t *ids, size_t r,
-          struct sample_state state)
+size_t
+sample_emc2_length(enum sample_proposals proposals, size_t v, size_t b)
 {
-    if (state.id < 0)
-        return NONE;
-    REQUIRE(state.view >= 0 && (size_t)state.view < v);
-    for (size_t i = 0; i < b; i++)
-        if (ids[i] == state.id && i != r % b)
-            return (long)((size_t)state.view * b + i);
-    return NONE;
+    return (proposals == SAMPLE_ONCE ? 1 : v) * (b - 1);
 }
 
-/* List the columns of all images but the one of row r; returns R. */
+/* Count the chain where it sits. */
 static size_t
-others(size_t n, size_t b, size_t r, size_t *order)
+record(const struct sample_chain *chain, size_t times, uint32_t *count)
 {
-    size_t count = 0;
+    if (chain->at == SAMPLE_OUTSIDE)
+        return times;
+    count[chain->at] += (uint32_t)times;
+    return 0;
+}
 
-    for (size_t c = 0; c < n; c++)
-        if (c % b != r % b)
-            order[count++] = c;
-    return count;
+/* accept iff U < exp(l' - l), and -log U is Exp(1): iff l' - log U > l. */
+size_t
+sample_scan(size_t length, const uint32_t *column, const double *luck,
+            const double *score, size_t burn, struct sample_chain *chain,
+            uint32_t *count)
+{
+    size_t outside = 0, since = burn; // recorded up to here
+
+    for (size_t k = 0; k < length; k++) {
+        const uint32_t c = column[k];
+
+        if (!(score[c] + luck[k] > chain->score))
+            continue;
+        if (k > since) {
+            outside += record(chain, k - since, count);
+            since = k;
+        }
+        chain->at = (long)c;
+        chain->score = score[c];
+        chain->accepted++;
+    }
+    return outside + record(chain, length - since, count);
+}
+
+/* The column of a row of image i that is this state, or SAMPLE_OUTSIDE. */
+static long
+row_of(const struct sample_batch *batch, size_t i, struct sample_state state)
+{
+    if (!batch->variants) {
+        REQUIRE(state.view >= 0 && (size_t)state.view < batch->v);
+        return (long)((size_t)state.view * batch->b + i);
+    }
+    for (size_t c = i; c < batch->v * batch->b; c += batch->b)
+        if (batch->variants[c] == state.view)
+            return (long)c;
+    return SAMPLE_OUTSIDE;
+}
+
+/* The column of a state of a chain of image `own`, or SAMPLE_OUTSIDE. */
+static long
+column_of(const struct sample_batch *batch, size_t own,
+          struct sample_state state)
+{
+    const int64_t *view = batch->extra_view;
+    long at = SAMPLE_OUTSIDE;
+
+    if (state.id < 0)
+        return SAMPLE_OUTSIDE;
+    for (size_t i = 0; i < batch->b && at == SAMPLE_OUTSIDE; i++)
+        if (batch->ids[i] == state.id && i != own)
+            at = row_of(batch, i, state);
+    if (state.id == batch->ids[own])
+        return at;
+    for (size_t e = 0; e < batch->extra && at == SAMPLE_OUTSIDE; e++)
+        if (batch->extra_ids[e] == state.id &&
+            (!view || view[e] < 0 || view[e] == state.view))
+            at = (long)(batch->v * batch->b + e);
+    return at;
+}
+
+/* beta s of a row; finite, so that a cold chain takes whatever is proposed. */
+static void
+score_row(const struct visit *visit, size_t row)
+{
+    const float *s = visit->batch->s + row * visit->columns;
+
+    for (size_t c = 0; c < visit->columns; c++)
+        visit->score[c] =
+            fmin(fmax(visit->how->beta * s[c], -DBL_MAX), DBL_MAX);
+}
+
+/* Where the chain of a row begins its visit. */
+static struct sample_chain
+begin(struct visit *visit, size_t row)
+{
+    const struct sample_state state = visit->state[row];
+    struct sample_chain chain = {SAMPLE_OUTSIDE, -INFINITY, 0};
+
+    switch (visit->how->scores) {
+    case SAMPLE_FRESH:
+        chain.at = column_of(visit->batch, row % visit->batch->b, state);
+        if (chain.at != SAMPLE_OUTSIDE)
+            chain.score = visit->score[chain.at];
+        break;
+    case SAMPLE_STALE:
+        if (state.id >= 0)
+            chain.score = visit->keep[row];
+        break;
+    case SAMPLE_RESET:
+        break;
+    }
+    visit->cold += chain.score == -INFINITY;
+    return chain;
+}
+
+/* Hand a chain's state out with a row. */
+static void
+end(struct visit *visit, const struct sample_chain *chain, size_t row)
+{
+    const struct sample_batch *batch = visit->batch;
+    const size_t at = (size_t)chain->at;
+
+    if (chain->at != SAMPLE_OUTSIDE && at < visit->n)
+        visit->state[row] = (struct sample_state){
+            batch->ids[at % batch->b],
+            batch->variants ? batch->variants[at] : (int64_t)(at / batch->b)};
+    if (visit->keep)
+        visit->keep[row] = (float)fmin(fmax(chain->score, -FLT_MAX), FLT_MAX);
+}
+
+/* Bits to -log U, U in (0,1). */
+static double
+luck_of(uint32_t bits)
+{
+    return -log((bits + 0.5) * 0x1p-32);
+}
+
+/* Put what comes k-th, by chance, in its place. */
+static void
+choose(uint32_t *x, size_t k, size_t length, uint32_t bits)
+{
+    const size_t pick = k + (size_t)((uint64_t)bits * (length - k) >> 32);
+    const uint32_t swap = x[pick];
+
+    x[pick] = x[k];
+    x[k] = swap;
 }
 
 /*
- * Propose each column of order [R] once, in random order, and count in w where
- * the chain sits from proposal `burn` on.
- *
- * accept iff U < exp(l' - l), and -log U is Exp(1): iff l' + Exp(1) > l.
+ * The proposals of a visit to a row, and their luck.  The numbers drawn are
+ * 32 bits each: a choice among R is even within R / 2^32.
  */
 static void
-scan(size_t R, const float *s, double beta, size_t burn, struct rng *rng,
-     size_t *order, struct chain *chain, float *w)
+propose(struct visit *visit, size_t row)
 {
-    for (size_t k = 0; k < R; k++) {
-        size_t pick = k + rng_below(rng, R - k), c = order[pick];
-        double score = beta * s[c], luck = -log(1 - rng_unit(rng));
+    const struct sample_emc2_how *how = visit->how;
+    const size_t b = visit->batch->b, v = visit->batch->v;
+    const size_t length = visit->length;
+    uint32_t *column = visit->column;
+    struct rng rng;
+    size_t n = 0;
 
-        order[pick] = order[k];
-        if (score + luck > chain->score || chain->at == NONE) {
-            chain->at = (long)c;
-            chain->score = score;
-            chain->accepted++;
-        }
-        if (k >= burn)
-            w[chain->at]++;
+    rng_init(&rng, how->seed, RNG_NEGATIVES, how->step, how->epoch, row);
+    for (size_t c = 0; n < length; c++)
+        if (c % b != row % b)
+            column[n++] = (uint32_t)c;
+    for (size_t k = 0; k < length; k++) {
+        if (how->proposals != SAMPLE_ALL4)
+            choose(column, k, length, rng_u32(&rng));
+        if (how->proposals == SAMPLE_ONCE)
+            column[k] += (uint32_t)(b * (rng_u32(&rng) * (uint64_t)v >> 32));
+        visit->luck[k] = luck_of(rng_u32(&rng));
     }
+}
+
+/* Move a chain by one row, and weigh the row. */
+static void
+move(struct visit *visit, struct sample_chain *chain, size_t row)
+{
+    const size_t kept = visit->length - visit->how->burn;
+    float *w = visit->w + row * visit->columns;
+    size_t dropped, outside;
+
+    propose(visit, row);
+    memset(visit->count, 0, visit->columns * sizeof *visit->count);
+    dropped = sample_scan(visit->length, visit->column, visit->luck,
+                          visit->score, visit->how->burn, chain, visit->count);
+    outside = dropped;
+    for (size_t c = visit->n; c < visit->columns; c++)
+        outside += visit->count[c];
+    for (size_t c = 0; c < visit->columns; c++)
+        w[c] = (float)visit->count[c] / (float)kept;
+    visit->dropped += dropped;
+    visit->outside += outside;
+}
+
+/* A chain of a row's own. */
+static void
+visit_row(struct visit *visit, size_t row)
+{
+    struct sample_chain chain;
+    long from;
+
+    score_row(visit, row);
+    chain = begin(visit, row);
+    from = chain.at;
+    move(visit, &chain, row);
+    end(visit, &chain, row);
+    visit->moved += chain.at != from;
+    visit->accepted += chain.accepted;
+}
+
+/* A chain that all views of image i move, one after the other. */
+static void
+visit_image(struct visit *visit, size_t i)
+{
+    struct sample_chain chain;
+    long from = SAMPLE_OUTSIDE;
+
+    for (size_t row = i; row < visit->n; row += visit->batch->b) {
+        score_row(visit, row);
+        if (row == i) {
+            chain = begin(visit, row);
+            from = chain.at;
+        } else if (visit->how->scores != SAMPLE_STALE) {
+            chain.score = visit->score[chain.at];
+        }
+        move(visit, &chain, row);
+    }
+    for (size_t row = i; row < visit->n; row += visit->batch->b)
+        end(visit, &chain, row);
+    visit->moved += chain.at != from;
+    visit->accepted += chain.accepted;
+}
+
+static void
+visit_check(const struct visit *visit)
+{
+    const struct sample_emc2_how *how = visit->how;
+    const struct sample_batch *batch = visit->batch;
+
+    REQUIRE(batch->v >= 1 && batch->b >= 2 && visit->n <= 65536);
+    REQUIRE(how->beta >= 0 && isfinite(how->beta));
+    REQUIRE(how->burn < visit->length);
+    REQUIRE(how->scores != SAMPLE_STALE || visit->keep);
+    REQUIRE(how->proposals != SAMPLE_ALL4 || !batch->variants);
 }
 
 struct sample_moves
-sample_emc2(size_t v, size_t b, const int64_t *ids, const float *s, double beta,
-            size_t burn, uint64_t seed, uint64_t epoch, uint64_t step,
-            struct sample_state *state, float *w, size_t *order)
+sample_emc2(const struct sample_emc2_how *how, const struct sample_batch *batch,
+            struct sample_state *state, float *score, float *w)
 {
-    struct sample_moves moves = {0};
-    size_t n = v * b, R = v * (b - 1), accepted = 0;
+    const size_t v = batch->v, b = batch->b, n = v * b;
+    struct visit visit = {
+        .how = how,
+        .batch = batch,
+        .n = n,
+        .columns = n + batch->extra,
+        .length = sample_emc2_length(how->proposals, v, b),
+        .state = state,
+        .keep = score,
+        .w = w,
+    };
+    double proposals = (double)n * (double)visit.length, kept;
 
-    REQUIRE(v >= 1 && b >= 2 && n <= 65536 && burn < R);
-    REQUIRE(beta >= 0 && isfinite(beta));
-    memset(w, 0, n * n * sizeof *w);
-    for (size_t r = 0; r < n; r++) {
-        long from = column_of(v, b, ids, r, state[r]);
-        struct chain chain = {.at = from};
-        struct rng rng;
-
-        if (from != NONE)
-            chain.score = beta * s[r * n + (size_t)from];
-        rng_init(&rng, seed, RNG_NEGATIVES, step, epoch, r);
-        others(n, b, r, order);
-        scan(R, s + r * n, beta, burn, &rng, order, &chain, w + r * n);
-        for (size_t c = 0; c < n; c++)
-            w[r * n + c] /= (float)(R - burn);
-
-        state[r].id = ids[(size_t)chain.at % b];
-        state[r].view = chain.at / (long)b;
-        accepted += chain.accepted;
-        moves.moved += chain.at != from;
-    }
-    moves.accepted = (double)accepted / ((double)n * (double)R);
-    return moves;
-}
-
-size_t
-sample_emc2_burn(size_t v, size_t b)
-{
-    return v * (b - 1) / 2;
+    visit_check(&visit);
+    visit.column = mem_array(visit.length, sizeof *visit.column);
+    visit.luck = mem_array(visit.length, sizeof *visit.luck);
+    visit.score = mem_array(visit.columns, sizeof *visit.score);
+    visit.count = mem_array(visit.columns, sizeof *visit.count);
+    if (how->proposals == SAMPLE_ALL4)
+        for (size_t i = 0; i < b; i++)
+            visit_image(&visit, i);
+    else
+        for (size_t row = 0; row < n; row++)
+            visit_row(&visit, row);
+    free(visit.column);
+    free(visit.luck);
+    free(visit.score);
+    free(visit.count);
+    kept = (double)n * (double)(visit.length - how->burn);
+    return (struct sample_moves){
+        .accepted = (double)visit.accepted / proposals,
+        .outside = (double)visit.outside / kept,
+        .dropped = (double)visit.dropped / kept,
+        .moved = visit.moved,
+        .cold = visit.cold,
+    };
 }

@@ -15,16 +15,16 @@ what_is_put_is_got(void)
     int64_t other = 3;
 
     sample_chains_init(&chains, N, V);
-    sample_chains_get(&chains, B, ids, out);
+    sample_chains_get(&chains, V, B, ids, NULL, out, NULL);
     T(out[0].id == -1 && out[V * B - 1].view == -1, "no chain has begun");
 
     for (int r = 0; r < V * B; r++)
         in[r] = (struct sample_state){ids[(r + 1) % B], r % V};
-    sample_chains_put(&chains, B, ids, in);
-    sample_chains_get(&chains, B, ids, out);
+    sample_chains_put(&chains, V, B, ids, NULL, in, NULL);
+    sample_chains_get(&chains, V, B, ids, NULL, out, NULL);
     T(!memcmp(in, out, sizeof in), "a batch's states come back");
     T(chains.state[4 * V + 1].id == in[B].id, "row b is view 1 of image 0");
-    sample_chains_get(&chains, 1, &other, out);
+    sample_chains_get(&chains, V, 1, &other, NULL, out, NULL);
     T(out[0].id == -1 && out[1].id == -1, "another image's do not move");
     sample_chains_release(&chains);
     sample_chains_release(&chains);
@@ -43,7 +43,7 @@ states_from_outside_are_judged(void)
     sample_chains_init(&chains, N, V);
     for (int i = 0; i < N * V; i++)
         state[i] = (struct sample_state){(i / V + 1) % N, i % V};
-    T(!sample_chains_load(&chains, state, &err) &&
+    T(!sample_chains_load(&chains, state, NULL, &err) &&
           !memcmp(state, chains.state, sizeof state),
       "good ones are taken");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -51,7 +51,7 @@ states_from_outside_are_judged(void)
 
         state[3 * V + 1] = bad[i];
         state[0].view = 1 - state[0].view;
-        T(sample_chains_load(&chains, state, &err) &&
+        T(sample_chains_load(&chains, state, NULL, &err) &&
               strstr(err.msg, "sample 3, view 1") &&
               chains.state[0].view != state[0].view,
           "refused, nothing changed: %s", err.msg);

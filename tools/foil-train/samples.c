@@ -149,7 +149,7 @@ take(struct train_samples *samples, const char *path,
     if (samples->chains.state) {
         a = want(array, n, path, SAMPLE_CHAINS, "I64", 3,
                  (size_t[]){samples->size, VIEWS, 2}, err);
-        if (!a || sample_chains_load(&samples->chains, a->data, err))
+        if (!a || sample_chains_load(&samples->chains, a->data, NULL, err))
             return -1;
     }
     a = want(array, n, path, quarantine_name, "I64", 2, (size_t[]){0, 4}, err);

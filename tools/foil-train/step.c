@@ -142,8 +142,8 @@ apply(struct train *t, const struct wire_batch *b,
                   nn_net_grads(t->net));
     train_samples_put(&t->samples, b->n, b->ids, t->columns);
     if (answer->keep)
-        sample_chains_put(&t->samples.chains, b->n, b->ids,
-                          (const struct sample_state *)answer->keep);
+        sample_chains_put(&t->samples.chains, 2, b->n, b->ids, NULL,
+                          (const struct sample_state *)answer->keep, NULL);
     t->in_a_row = 0;
     t->state.images += (int64_t)b->n;
     t->state.substituted += (int64_t)b->n_substituted;
