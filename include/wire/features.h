@@ -4,17 +4,24 @@
 #include "wire/msg.h"
 
 /*
- * features: what the encoder makes of a batch; trainer to subscribers.
+ * features: what the encoder makes of a batch, trainer to subscribers; or a
+ * piece of the table of all samples as it was at the end of an epoch, trainer
+ * to who asked for it (wire/fetch.h).
  *
  *     sequence     whole  counts the publisher's messages from 0
  *     epoch, step  whole
- *     mode         text   "train" or "eval": which statistics were used
+ *     mode         text   "train": made by training steps; "eval": by a pass
+ *                         over all samples with the same weights
  *     dim          whole  d
  *     ids          tensor i8 [b]
  *     z            tensor f4 [v,b,d], rows of unit length
+ *     id           whole  optional: the request that this answers
+ *     next         whole  with it: ask for the piece from this sample on; the
+ *                         size of the data set when that was the last
  */
 struct wire_features {
     int64_t sequence, epoch, step;
+    int64_t id, next; /* id 0: published, answers no request */
     char mode[8];
     size_t n, n_views, dim; /* b, v, d */
     const int64_t *ids;     /* [b] */

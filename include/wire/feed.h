@@ -24,6 +24,12 @@ void wire_feed_event(struct wire_feed *feed, struct wire_event *event);
 void wire_feed_metrics(struct wire_feed *feed, struct wire_metrics *metrics);
 void wire_feed_features(struct wire_feed *feed, struct wire_features *features);
 
+/*
+ * wire_feed_followed() returns 1 when somebody follows features: to make and
+ * send what nobody reads costs time.
+ */
+int wire_feed_followed(struct wire_feed *feed);
+
 /* The listening end. */
 struct wire_listener;
 

@@ -55,6 +55,8 @@ enum wire_kind {
     WIRE_STATE_OK,
     WIRE_EVENT,
     WIRE_METRICS,
+    WIRE_FEATURES_GET,
+    WIRE_PLAN,
     WIRE_KINDS
 };
 

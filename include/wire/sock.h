@@ -147,4 +147,13 @@ int wire_refused(struct wire *wire, struct err *why);
 /* wire_sock_follow() subscribes a SUB to a kind, such as "metrics". */
 void wire_sock_follow(struct wire_sock *sock, const char *kind);
 
+/*
+ * wire_sock_topic() takes the next change of who follows what on a PUB: 1, or
+ * 0 when there is none.
+ *   on     1: the topic has its first follower, 0: its last one is gone
+ *   topic  the first `room` bytes of it; *n is its whole length
+ */
+int wire_sock_topic(struct wire_sock *sock, int *on, char *topic, size_t room,
+                    size_t *n);
+
 #endif

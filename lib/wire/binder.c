@@ -205,6 +205,8 @@ expects(enum wire_end_kind end, enum wire_kind kind)
     case WIRE_PAIRS:
     case WIRE_STATE:
     case WIRE_STATE_PUT:
+    case WIRE_FEATURES_GET:
+    case WIRE_PLAN:
         return end == WIRE_SERVES;
     case WIRE_BEAT:
         return 1;

@@ -15,6 +15,10 @@ wire_features_put(const struct wire_features *f)
     wire_write_whole(&w, "step", f->step);
     wire_write_text(&w, "mode", f->mode);
     wire_write_whole(&w, "dim", (int64_t)f->dim);
+    if (f->id) {
+        wire_write_whole(&w, "id", f->id);
+        wire_write_whole(&w, "next", f->next);
+    }
     wire_write_tensor(&w, "ids", WIRE_I8, f->ids, 1, &f->n);
     wire_write_tensor(&w, "z", WIRE_F4, f->z, 3,
                       (size_t[]){f->n_views, f->n, f->dim});
@@ -35,6 +39,10 @@ wire_features_get(struct wire_features *features, struct wire_msg *msg,
     got.step = wire_read_whole(&r, "step", 0, WIRE_STEP_MAX - 1);
     wire_read_text(&r, "mode", got.mode, sizeof got.mode);
     got.dim = (size_t)wire_read_whole(&r, "dim", 1, WIRE_DIM_MAX);
+    if (wire_read_has(&r, "id")) {
+        got.id = wire_read_whole(&r, "id", 1, INT64_MAX);
+        got.next = wire_read_whole(&r, "next", 1, WIRE_SIZE_MAX);
+    }
     if (strcmp(got.mode, "train") && strcmp(got.mode, "eval"))
         wire_read_fail(&r, "'mode' is neither train nor eval");
     got.ids = wire_read_ids(&r, "ids", size, &got.n);

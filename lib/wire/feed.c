@@ -8,7 +8,10 @@
 struct wire_feed {
     struct wire_sock *sock;
     int64_t events, metrics, features; /* sent so far */
+    unsigned followed; /* bit n: the first n bytes of features_kind are */
 };
+
+static const char features_kind[] = "foil1.features";
 
 struct wire_listener {
     struct wire_sock *sock;
@@ -69,6 +72,28 @@ wire_feed_features(struct wire_feed *feed, struct wire_features *features)
 {
     features->sequence = feed->features++;
     publish(feed, wire_features_put(features));
+}
+
+/*
+ * ZeroMQ tells of each topic when its first follower comes, and when the last
+ * one goes.  A topic is a prefix: those of features differ by their length.
+ */
+int
+wire_feed_followed(struct wire_feed *feed)
+{
+    char topic[sizeof features_kind];
+    size_t n;
+    int on;
+
+    while (wire_sock_topic(feed->sock, &on, topic, sizeof topic, &n)) {
+        if (n >= sizeof topic || memcmp(topic, features_kind, n))
+            continue;
+        if (on)
+            feed->followed |= 1u << n;
+        else
+            feed->followed &= ~(1u << n);
+    }
+    return feed->followed != 0;
 }
 
 struct wire_listener *

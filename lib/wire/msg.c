@@ -22,7 +22,8 @@ static const char *const kind_name[WIRE_KINDS] = {
     [WIRE_PAIRS] = "pairs",       [WIRE_WEIGHTS] = "weights",
     [WIRE_STATE] = "state",       [WIRE_STATE_PUT] = "state.put",
     [WIRE_STATE_OK] = "state.ok", [WIRE_EVENT] = "event",
-    [WIRE_METRICS] = "metrics",
+    [WIRE_METRICS] = "metrics",   [WIRE_FEATURES_GET] = "features.get",
+    [WIRE_PLAN] = "plan",
 };
 
 static const struct {

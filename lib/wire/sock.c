@@ -185,7 +185,7 @@ open_sock(struct wire *wire, enum wire_type type, int binds,
           const char *endpoint, const char *role,
           const struct wire_limits *limits, struct err *err)
 {
-    static const int types[] = {ZMQ_ROUTER, ZMQ_DEALER, ZMQ_PUB, ZMQ_SUB};
+    static const int types[] = {ZMQ_ROUTER, ZMQ_DEALER, ZMQ_XPUB, ZMQ_SUB};
     struct wire_sock *sock = mem_array(1, sizeof *sock);
 
     sock->wire = wire;
@@ -272,15 +272,6 @@ const char *
 wire_sock_endpoint(const struct wire_sock *sock)
 {
     return sock->endpoint;
-}
-
-void
-wire_sock_follow(struct wire_sock *sock, const char *kind)
-{
-    char prefix[64];
-    int n = snprintf(prefix, sizeof prefix, "foil%d.%s", WIRE_VERSION, kind);
-
-    REQUIRE(!zmq_setsockopt(sock->socket, ZMQ_SUBSCRIBE, prefix, (size_t)n));
 }
 
 /* Take the parts that are there into parts[]; returns how many came. */

@@ -11,6 +11,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     static const struct wire_features right = {.sequence = 3,
                                                .epoch = 1,
                                                .step = 2,
+                                               .id = 4,
+                                               .next = 8,
                                                .mode = "eval",
                                                .n = 2,
                                                .n_views = 2,

@@ -22,7 +22,8 @@ main(void)
         {"sequence", NULL, -1}, {"sequence", "-1", -1}, {"epoch", NULL, -1},
         {"step", NULL, -1},     {"mode", NULL, -1},     {"mode", "'eval'", 0},
         {"mode", "'test'", -1}, {"dim", NULL, -1},      {"dim", "4", -1},
-        {"dim", "65537", -1},   {"tensors", NULL, -1},  {NULL, NULL, 0},
+        {"dim", "65537", -1},   {"tensors", NULL, -1},  {"id", "0", -1},
+        {"id", "5", -1},        {"next", "9", 0},       {NULL, NULL, 0},
     };
     const int64_t ids[B] = {1, 2, 3};
     float z[V * B * D];
@@ -50,6 +51,15 @@ main(void)
     wire_features_release(&got);
     T(wire_features_get(&got, msg, 3, &err), "an id outside: %s", err.msg);
     judge_all(get, msg, changes);
+    wire_msg_free(msg);
+
+    f.id = 12;
+    f.next = 4;
+    msg = again(wire_features_put(&f));
+    T(!wire_features_get(&got, msg, 4, &err) && got.id == 12 && got.next == 4,
+      "an answer: %s", err.msg);
+    wire_features_release(&got);
+    T(judged(get, msg, "next", NULL, &err), "without its next: %s", err.msg);
     wire_msg_free(msg);
     return t_done();
 }

@@ -22,6 +22,18 @@ first(struct wire *a, struct wire *b, struct wire_feed *feed,
     return NULL;
 }
 
+/* 1 when, within seconds, features are followed, or not. */
+static int
+becomes(struct wire *a, struct wire *b, struct wire_feed *feed, int followed)
+{
+    for (int i = 0; i < 1000; i++) {
+        if (wire_feed_followed(feed) == followed)
+            return 1;
+        turn(a, b);
+    }
+    return 0;
+}
+
 int
 main(void)
 {
@@ -75,6 +87,12 @@ main(void)
         }
     }
     T(came > 0, "who follows all gets metrics too");
+
+    T(wire_feed_followed(feed), "who follows all follows features");
+    wire_listener_close(all);
+    T(becomes(a, b, feed, 0), "gone: nobody does");
+    all = wire_listener_open(b, at("events"), "metrics features", &none, &err);
+    T(becomes(a, b, feed, 1), "somebody does");
     wire_feed_close(feed);
     wire_listener_close(listener);
     wire_listener_close(all);

@@ -1,0 +1,30 @@
+#include "wire/fetch.h"
+#include "wire/pack.h"
+
+struct wire_msg *
+wire_fetch_put(const struct wire_fetch *fetch)
+{
+    struct wire_writer w;
+
+    wire_write_start(&w, WIRE_FEATURES_GET);
+    wire_write_whole(&w, "id", fetch->id);
+    wire_write_whole(&w, "epoch", fetch->epoch);
+    wire_write_whole(&w, "from", fetch->from);
+    return wire_write_end(&w);
+}
+
+int
+wire_fetch_get(struct wire_fetch *fetch, const struct wire_msg *msg,
+               struct err *err)
+{
+    struct wire_reader r = wire_read_start(msg, err);
+    struct wire_fetch got;
+
+    got.id = wire_read_whole(&r, "id", 1, INT64_MAX);
+    got.epoch = wire_read_whole(&r, "epoch", 0, WIRE_EPOCH_MAX - 1);
+    got.from = wire_read_whole(&r, "from", 0, WIRE_SIZE_MAX - 1);
+    if (r.rc)
+        return -1;
+    *fetch = got;
+    return 0;
+}

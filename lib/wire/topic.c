@@ -1,0 +1,39 @@
+#include <stdio.h>
+#include <string.h>
+#include <zmq.h>
+
+#include "wire/inside.h"
+
+/* Who follows what: the part of wire/sock.h that PUB and SUB have. */
+
+void
+wire_sock_follow(struct wire_sock *sock, const char *kind)
+{
+    char prefix[64];
+    int n = snprintf(prefix, sizeof prefix, "foil%d.%s", WIRE_VERSION, kind);
+
+    REQUIRE(!zmq_setsockopt(sock->socket, ZMQ_SUBSCRIBE, prefix, (size_t)n));
+}
+
+int
+wire_sock_topic(struct wire_sock *sock, int *on, char *topic, size_t room,
+                size_t *n)
+{
+    zmq_msg_t told;
+    const uint8_t *byte;
+    int came = 0;
+
+    REQUIRE(sock->type == WIRE_PUB);
+    zmq_msg_init(&told);
+    while (!came && zmq_msg_recv(&told, sock->socket, ZMQ_DONTWAIT) >= 0) {
+        byte = zmq_msg_data(&told);
+        came = zmq_msg_size(&told) && byte[0] <= 1; // else no subscription
+        if (!came)
+            continue;
+        *on = byte[0];
+        *n = zmq_msg_size(&told) - 1;
+        memcpy(topic, byte + 1, *n < room ? *n : room);
+    }
+    zmq_msg_close(&told);
+    return came;
+}
