@@ -1,0 +1,43 @@
+#ifndef LOSS_GLOBAL_H
+#define LOSS_GLOBAL_H
+
+#include <stddef.h>
+
+/*
+ * The global contrastive loss: what mini-batches only estimate, of a whole
+ * data set with a few fixed views of each image.  Every row is an anchor, all
+ * rows of other images are its negatives.  With v = z / |z|, s = <v_r, v_c>
+ * and Z_r = sum over c of other images of exp(beta s_rc),
+ *
+ *     L = mean over r and its partners p of  log Z_r - beta s_rp
+ *
+ * (EMC2, arXiv:2404.10575, eq. 1), or, with the partner in the denominator,
+ *
+ *     L = mean over r and its partners p of
+ *             log(Z_r + exp(beta s_rp)) - beta s_rp
+ *
+ * The code that was released with that paper measures the second form, with
+ * the square of its beta (design/algorithms.md, 7.5).
+ */
+struct loss_global {
+    size_t images, views, d; /* n = views x images rows, view-major; each of
+                                images and views >= 2 */
+    double beta;             /* 1 / tau, > 0 */
+    int inside;              /* 1: the partner is in the denominator */
+};
+
+/* loss_global_size() returns the floats of scratch for loss_global(). */
+size_t loss_global_size(const struct loss_global *set);
+
+/*
+ * loss_global() returns L.
+ *   z    [n,d]  as the encoder gives it, not normalised
+ *   dz   [n,d]  dL/dz, overwritten; or NULL
+ *   work [loss_global_size()]
+ * Scores are f32, so L is off by about 1e-8 beta.  O(n^2 d) time, O(n d)
+ * memory: S is made in tiles, once for the value and once for the gradient.
+ */
+double loss_global(const struct loss_global *set, const float *z, float *dz,
+                   float *work);
+
+#endif
