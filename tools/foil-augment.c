@@ -42,6 +42,8 @@ struct augmenter {
     size_t bad; /* samples that turned out bad so far */
     int over;
     struct data_gather gather;
+    int64_t *variant; /* [views,b] which of the fixed views, drawn by us */
+    size_t variant_room;
 };
 
 static void
@@ -121,16 +123,47 @@ report_swap(struct augmenter *a, const struct wire_place *at,
             data_name(a->set, (size_t)swap[1]));
 }
 
-static void
-make_views(struct augmenter *a, const struct wire_item *item)
+/* Which of the fixed views these are: as the item says, else drawn by us. */
+static struct wire_variants
+choose_variants(struct augmenter *a, const struct wire_item *item)
 {
+    const int64_t wanted = item->variants.augmentations;
+    const int64_t ours = options->augmentations;
+    const size_t views = (size_t)options->views;
+
+    if (wanted && (item->variants.views != views || (ours && wanted != ours)))
+        die("items are for %zu of %" PRId64 " fixed views: give all stages of "
+            "a run the same",
+            item->variants.views, wanted);
+    if (wanted || !ours)
+        return item->variants;
+    mem_grow(&a->variant, &a->variant_room, views * item->n,
+             sizeof *a->variant);
+    data_variants(a->seed, (uint64_t)item->at.epoch, item->n, item->ids,
+                  (size_t)ours, views, a->variant);
+    return (struct wire_variants){ours, views, a->variant};
+}
+
+static void
+make_views(struct augmenter *a, const struct wire_item *item,
+           const int64_t *variant)
+{
+    const struct data_wanted want = {
+        .n = item->n,
+        .n_extra = item->n_extra,
+        .views = (size_t)options->views,
+        .size = options->recipe.size,
+        .ids = item->ids,
+        .extra = item->extra,
+        .variant = variant,
+        .extra_view = item->of_extra.view,
+    };
     struct data_gather *g = &a->gather;
     size_t swaps = 0;
     struct err why;
     int rc;
 
-    data_gather_begin(g, item->n, item->ids, item->n_extra, item->extra,
-                      (size_t)options->views, options->recipe.size);
+    data_gather_begin(g, &want);
     while ((rc = data_gather_next(g, a->pool, &options->recipe, a->seed,
                                   (uint64_t)item->at.epoch, &why)) > 0) {
         if (g->n_swap > swaps)
@@ -171,6 +204,9 @@ bring(struct augmenter *a, const struct wire_item *item)
         .width = size,
         .channels = 3,
         .n_extra = item->n_extra,
+        .look = item->look,
+        .of_extra = item->of_extra,
+        .variants = choose_variants(a, item),
     };
     struct wire_msg *msg;
     char where[64];
@@ -180,7 +216,7 @@ bring(struct augmenter *a, const struct wire_item *item)
             options->views, item->n, size, size);
     if (!a->made)
         tell_memory(a, item);
-    make_views(a, item);
+    make_views(a, item, batch.variants.variant);
     batch.rejected = (int64_t)g->n_swap;
     batch.n_substituted = g->n_swap;
     batch.substituted = g->swap;
@@ -257,11 +293,11 @@ hear_selector(struct augmenter *a)
         take_item(a, news.msg);
     if (news.what == WIRE_BAD)
         say("%s", news.why.msg);
-    if (news.what == WIRE_ENDED) {
-        end = wire_place_put(WIRE_END, &news.at);
-        wire_client_send(a->batches, end);
-        wire_msg_free(end);
-    }
+    if (news.what != WIRE_ENDED)
+        return 1;
+    end = wire_place_put(WIRE_END, &news.at);
+    wire_client_send(a->batches, end);
+    wire_msg_free(end);
     return 1;
 }
 
@@ -286,6 +322,7 @@ connect_to(struct augmenter *a, enum wire_client_kind kind, const char *role,
     struct err err;
 
     digest_hex(&digest, config.hello.digest);
+    augment_recipe(config.hello.recipe);
     config.endpoint = endpoint;
     client = wire_client_open(a->wire, &config, &err);
     if (!client)
@@ -317,7 +354,8 @@ serve(struct augmenter *a, const struct wire_keys *keys)
     a->wire = stop < 0 ? NULL : wire_open(keys, &err);
     if (!a->wire)
         die("%s", err.msg);
-    a->plan = connect_to(a, WIRE_ASKS, "select", options->plan, "plan");
+    a->plan = connect_to(a, WIRE_ASKS, options->filter ? "negatives" : "select",
+                         options->plan, options->filter ? "items" : "plan");
     a->batches = connect_to(a, WIRE_BRINGS, "train", options->batches, "batch");
     progress_start(&a->progress, "batches", 0, (double)options->max_items);
     while (rc > 0 && !enough(a)) {
@@ -359,5 +397,6 @@ main(int argc, char **argv)
     data_pool_free(a.pool);
     data_close(a.set);
     data_gather_release(&a.gather);
+    free(a.variant);
     return EXIT_OK;
 }

@@ -16,28 +16,34 @@
  *
  * Starts as zeros, keeps its room from batch to batch.
  */
+struct data_wanted {
+    size_t n, n_extra, views, size; /* b, r, v, pixels a side */
+    const int64_t *ids, *extra;     /* [b], [r], below the data set's size */
+    const int64_t *variant;         /* [v,b] which fixed view; or NULL */
+    const int64_t *extra_view;      /* [r] the same, -1: a fresh one; or NULL */
+};
+
 struct data_gather {
-    size_t n, n_extra, n_views, size; /* b, r, v, pixels a side */
-    int64_t *ids;                     /* [b+r] who is really in the batch */
-    uint8_t *pixel;                   /* [v,b,size,size,3], [r,size,size,3] */
-    int64_t (*swap)[2];               /* [n_swap]: who was wanted, who came */
+    struct data_wanted want;
+    int64_t *ids;       /* [b+r] who is really in the batch */
+    uint8_t *pixel;     /* [v,b,size,size,3], [r,size,size,3] */
+    int64_t (*swap)[2]; /* [n_swap]: who was wanted, who came */
     size_t n_swap, at;
     size_t ids_room, pixel_room, swap_room;
     struct data_scratch *scratch;
 };
 
 /*
- * data_gather_begin() begins with a batch.
- *   ids    [n], extra [n_extra], below the size of the data set
- *   views  of each of ids, >= 1
+ * data_gather_begin() begins with a batch; the arrays in *want must last until
+ * it is made.
  */
-void data_gather_begin(struct data_gather *gather, size_t n, const int64_t *ids,
-                       size_t n_extra, const int64_t *extra, size_t views,
-                       size_t size);
+void data_gather_begin(struct data_gather *gather,
+                       const struct data_wanted *want);
 
 /*
  * data_gather_next() makes all views of the next sample: views 0 .. v - 1, and
- * view v of an extra one.
+ * view v of an extra one.  Where fixed views are wanted, number k is view k of
+ * epoch 0, whatever the epoch is.
  *   recipe   of the size that was begun with
  *   seed, epoch   as in data_view()
  * Returns 1: one is made, 0: there was none left, -1: a sample is bad and
@@ -48,5 +54,16 @@ int data_gather_next(struct data_gather *gather, struct data_pool *pool,
                      uint64_t epoch, struct err *why);
 
 void data_gather_release(struct data_gather *gather);
+
+/*
+ * data_variants() says which `views` of A fixed views each sample of a batch
+ * shows in an epoch: 0 .. v - 1 where these are all, else different ones drawn
+ * at random.
+ *   seed      as in data_view()
+ *   A         >= views
+ *   variant   [views,b] out
+ */
+void data_variants(uint64_t seed, uint64_t epoch, size_t b, const int64_t *ids,
+                   size_t A, size_t views, int64_t *variant);
 
 #endif

@@ -31,7 +31,8 @@ enum rng_use {
     RNG_SUBSTITUTE, /* who stands in for a bad sample: (sample, epoch) */
     RNG_WALK,       /* moves on the bank: (step, epoch, row) */
     RNG_CACHE,      /* draws from the bank: (step, epoch, query) */
-    RNG_REFRESH     /* the order in which a cache is refreshed */
+    RNG_REFRESH,    /* the order in which a cache is refreshed */
+    RNG_VARIANT     /* which of the fixed views: (sample, epoch) */
 };
 
 /*

@@ -15,9 +15,11 @@
  *                     digest "" and size 0: not known yet
  *     peer     text   optional, up to 63 bytes: a name that stays the same
  *                     over reconnections of one process
+ *     recipe   text   optional, up to 63 bytes: what all who make views for a
+ *                     run must agree in, so that anyone makes the same
  */
 struct wire_hello {
-    char stage[32], run[128], peer[64];
+    char stage[32], run[128], peer[64], recipe[64];
     int64_t version;
     char digest[33];
     int64_t size;
@@ -32,7 +34,7 @@ void wire_hello_name(struct wire_hello *hello);
 
 /*
  * wire_hello_fits() returns 0 when the two can work together, else -1 with a
- * sentence that names both sides: version, run or data set differ.
+ * sentence that names both sides: version, run, data set or recipe differ.
  */
 int wire_hello_fits(const struct wire_hello *mine,
                     const struct wire_hello *theirs, struct err *err);

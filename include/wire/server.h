@@ -32,8 +32,8 @@ enum wire_end_kind {
 struct wire_server_config {
     const char *endpoint;
     enum wire_end_kind kind;
-    struct wire_hello hello; /* ours; without digest we take the first
-                              * comer's data set and refuse others */
+    struct wire_hello hello; /* ours; without digest or recipe we take the
+                              * first comer's and refuse others */
     struct wire_place at;    /* WIRE_CONSUMES: session and first step */
     struct wire_limits limits;
 };

@@ -3,24 +3,23 @@
 
 #include "data/gather.h"
 #include "util/mem.h"
+#include "util/rng.h"
 
 void
-data_gather_begin(struct data_gather *g, size_t n, const int64_t *ids,
-                  size_t n_extra, const int64_t *extra, size_t views,
-                  size_t size)
+data_gather_begin(struct data_gather *g, const struct data_wanted *want)
 {
-    REQUIRE(n && views && size);
-    g->n = n;
-    g->n_extra = n_extra;
-    g->n_views = views;
-    g->size = size;
+    const size_t n = want->n, all = n + want->n_extra;
+
+    REQUIRE(n && want->views && want->size);
+    g->want = *want;
     g->n_swap = g->at = 0;
-    mem_grow(&g->ids, &g->ids_room, n + n_extra, sizeof *g->ids);
-    mem_grow(&g->pixel, &g->pixel_room, (views * n + n_extra) * size * size * 3,
+    mem_grow(&g->ids, &g->ids_room, all, sizeof *g->ids);
+    mem_grow(&g->pixel, &g->pixel_room,
+             (want->views * n + want->n_extra) * want->size * want->size * 3,
              1);
-    memcpy(g->ids, ids, n * sizeof *ids);
-    if (n_extra)
-        memcpy(g->ids + n, extra, n_extra * sizeof *extra);
+    memcpy(g->ids, want->ids, n * sizeof *g->ids);
+    if (want->n_extra)
+        memcpy(g->ids + n, want->extra, want->n_extra * sizeof *g->ids);
 }
 
 /* The image of the sample that is next, or of who stands in for it. */
@@ -36,7 +35,7 @@ image_of(struct data_gather *g, struct data_pool *pool, uint64_t seed,
     if (image)
         return image;
     used = data_pool_stand_in(pool, seed, (size_t)wanted, epoch,
-                              g->n + g->n_extra, g->ids, &err);
+                              g->want.n + g->want.n_extra, g->ids, &err);
     if (used < 0) {
         err_set(why, "%s", err.msg);
         return NULL;
@@ -47,29 +46,45 @@ image_of(struct data_gather *g, struct data_pool *pool, uint64_t seed,
     return data_pool_get(pool, (size_t)used, &err);
 }
 
+/* Makes row `row` of the pixels: a fresh view, or fixed view number `fixed`
+ * when that is not -1. */
+static void
+make(struct data_gather *g, const struct data_recipe *recipe,
+     const struct data_image *image, uint64_t seed, uint64_t epoch,
+     size_t fresh, int64_t fixed, size_t row)
+{
+    const size_t area = g->want.size * g->want.size * 3;
+    const uint64_t id = (uint64_t)g->ids[g->at];
+
+    data_view(recipe, image, seed, id, fixed < 0 ? epoch : 0,
+              fixed < 0 ? fresh : (uint64_t)fixed, &g->scratch,
+              g->pixel + row * area);
+}
+
 int
 data_gather_next(struct data_gather *g, struct data_pool *pool,
                  const struct data_recipe *recipe, uint64_t seed,
                  uint64_t epoch, struct err *why)
 {
-    const size_t area = g->size * g->size * 3, extra = g->at - g->n;
+    const struct data_wanted *w = &g->want;
+    const size_t extra = g->at - w->n;
     const struct data_image *image;
-    uint64_t id;
 
-    REQUIRE(recipe->size == g->size);
-    if (g->at == g->n + g->n_extra)
+    REQUIRE(recipe->size == w->size);
+    if (g->at == w->n + w->n_extra)
         return 0;
     image = image_of(g, pool, seed, epoch, why);
     if (!image)
         return -1;
-    id = (uint64_t)g->ids[g->at];
-    if (g->at >= g->n)
-        data_view(recipe, image, seed, id, epoch, g->n_views, &g->scratch,
-                  g->pixel + (g->n_views * g->n + extra) * area);
+    if (g->at >= w->n)
+        make(g, recipe, image, seed, epoch, w->views,
+             w->extra_view ? w->extra_view[extra] : -1,
+             w->views * w->n + extra);
     else
-        for (size_t v = 0; v < g->n_views; v++)
-            data_view(recipe, image, seed, id, epoch, v, &g->scratch,
-                      g->pixel + (v * g->n + g->at) * area);
+        for (size_t v = 0; v < w->views; v++)
+            make(g, recipe, image, seed, epoch, v,
+                 w->variant ? w->variant[v * w->n + g->at] : -1,
+                 v * w->n + g->at);
     g->at++;
     return 1;
 }
@@ -82,4 +97,34 @@ data_gather_release(struct data_gather *g)
     free(g->swap);
     data_scratch_free(g->scratch);
     *g = (struct data_gather){0};
+}
+
+/* 1 when one of the first n views of sample i is variant k. */
+static int
+is_taken(const int64_t *variant, size_t b, size_t i, size_t n, int64_t k)
+{
+    for (size_t v = 0; v < n; v++)
+        if (variant[v * b + i] == k)
+            return 1;
+    return 0;
+}
+
+void
+data_variants(uint64_t seed, uint64_t epoch, size_t b, const int64_t *ids,
+              size_t A, size_t views, int64_t *variant)
+{
+    REQUIRE(views <= A);
+    for (size_t i = 0; i < b; i++) {
+        struct rng rng;
+
+        rng_init(&rng, seed, RNG_VARIANT, (uint64_t)ids[i], epoch, 0);
+        for (size_t v = 0; v < views; v++) {
+            int64_t k = (int64_t)v;
+
+            while (A > views &&
+                   is_taken(variant, b, i, v, k = (int64_t)rng_below(&rng, A)))
+                ;
+            variant[v * b + i] = k;
+        }
+    }
 }

@@ -96,6 +96,8 @@ greet(struct wire_server *server, const struct wire_id *from,
         memcpy(server->hello.digest, hello.digest, sizeof hello.digest);
         server->hello.size = hello.size;
     }
+    if (!*server->hello.recipe)
+        memcpy(server->hello.recipe, hello.recipe, sizeof hello.recipe);
     if (!known)
         peer = admit(server, from, &hello);
     if (!peer) {

@@ -21,6 +21,8 @@ wire_hello_put(const struct wire_hello *hello)
     wire_write_whole(&w, "size", hello->size);
     if (*hello->peer)
         wire_write_text(&w, "peer", hello->peer);
+    if (*hello->recipe)
+        wire_write_text(&w, "recipe", hello->recipe);
     return wire_write_end(&w);
 }
 
@@ -36,6 +38,7 @@ wire_hello_get(struct wire_hello *hello, const struct wire_msg *msg,
     got.version = wire_read_whole(&r, "version", 0, INT32_MAX);
     wire_read_text(&r, "run", got.run, sizeof got.run);
     wire_read_text_if(&r, "peer", got.peer, sizeof got.peer);
+    wire_read_text_if(&r, "recipe", got.recipe, sizeof got.recipe);
     set = wire_read_map(&r, "dataset");
     wire_read_text(&set, "digest", got.digest, sizeof got.digest);
     got.size = wire_read_whole(&set, "size", 0, WIRE_SIZE_MAX);
@@ -73,5 +76,11 @@ wire_hello_fits(const struct wire_hello *mine, const struct wire_hello *theirs,
         return err_set(err, "%s has data set %s of %jd, %s has %s of %jd",
                        theirs->stage, theirs->digest, (intmax_t)theirs->size,
                        mine->stage, mine->digest, (intmax_t)mine->size);
+    if (*mine->recipe && *theirs->recipe &&
+        strcmp(mine->recipe, theirs->recipe))
+        return err_set(err,
+                       "%s makes other views than those that came before: give "
+                       "all of a run the same recipe, seed, views",
+                       theirs->stage);
     return 0;
 }

@@ -4,7 +4,7 @@ foil-augment, for its test.
 Binds DIR/plan as a selector of two epochs over SIZE samples and DIR/batch as
 a trainer, hands out every item, again when its augmenter falls silent, ends
 the run when all batches are there and PEERS augmenters have been, and prints a line for each: place, ids,
-digest of the pixels, substitutes, extra ids. DIR/came counts the batches as
+digest of the pixels, substitutes, extra ids, variants. DIR/came counts the batches as
 they come; rejected samples go to stderr.
 """
 import hashlib
@@ -76,7 +76,8 @@ def take_batch(peer, head, data):
     line = (key, memoryview(part["ids"]).cast("q").tolist(),
             hashlib.sha256(part["views"] + part.get("extra", b"")).hexdigest(),
             head.get("substituted", []),
-            memoryview(part.get("extra_ids", b"")).cast("q").tolist())
+            memoryview(part.get("extra_ids", b"")).cast("q").tolist(),
+            memoryview(part.get("variants", b"")).cast("q").tolist())
     assert came.setdefault(key, line) == line, "a repeat differs"
     with open(folder + "/came", "w") as file:
         print(len(came), file=file)

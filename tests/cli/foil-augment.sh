@@ -66,6 +66,10 @@ ok 'no such recipe: 2' refuses 2 "want one of cifar" \
 ok 'a recipe that contradicts itself: 2' refuses 2 'scale_min is 0.9' \
     "$augment" --scale-min 0.9 --scale-max 0.5 "$data"
 ok 'an even kernel: 2' refuses 2 'not odd' "$augment" --taps 4 "$data"
+ok 'more views than there are: 2' refuses 2 'too many' \
+    "$augment" -r "$work" -v 3 -a 2 "$data"
+ok 'a single fixed view: 2' refuses 2 'nothing to choose' \
+    "$augment" -r "$work" -v 1 -a 1 "$data"
 ok 'no such data: 1' refuses 1 'cannot open' "$augment" -r "$work" \
     "$work/none.tar"
 
@@ -91,6 +95,10 @@ if "$python" -c 'import msgpack, zmq' 2>/dev/null; then
     ok 'the same bytes again' cmp "$work/one/batches" "$work/cold/batches"
     ok 'another seed' run seed 1 -s 1 "$data"
     ok 'other bytes' bash -c "! cmp -s '$work/one/batches' '$work/seed/batches'"
+    ok 'fixed views' run fixed 1 -a 3 "$data"
+    ok 'with others, too' run fixed3 3 --augmentations 3 "$data"
+    ok 'are the same bytes' cmp "$work/fixed/batches" "$work/fixed3/batches"
+    ok 'and are named' grep -q '\[[0-2], [0-2], .*\]$' "$work/fixed/batches"
     ok 'asked to end, it ends well' asked asked
     ok 'one of two is killed: all batches come' killed killed
     ok 'nothing is missing' test "$(wc -l <"$work/killed/batches")" -eq 80

@@ -130,6 +130,7 @@ static void
 gathers_a_batch(struct data_set *set)
 {
     const int64_t ids[] = {5, 3, 0}, extra[] = {9, 5};
+    const struct data_wanted want = {3, 2, 2, 4, ids, extra, NULL, NULL};
     struct data_pool *pool = pool_of(set, 0);
     struct data_gather g = {0};
     struct data_recipe recipe;
@@ -141,7 +142,7 @@ gathers_a_batch(struct data_set *set)
     data_recipe_find("cifar", &recipe, &why);
     recipe.size = 4;
     for (int round = 0; round < 2; round++) {
-        data_gather_begin(&g, 3, ids, 2, extra, 2, 4);
+        data_gather_begin(&g, &want);
         while ((rc = data_gather_next(&g, pool, &recipe, 1, 0, &why)) > 0)
             continue;
         if (!round) {
@@ -167,6 +168,66 @@ gathers_a_batch(struct data_set *set)
     free(pixel);
     data_gather_release(&g);
     data_pool_free(pool);
+}
+
+/* Fixed views are those of epoch 0, whatever the epoch is. */
+static void
+gathers_fixed_views(struct data_set *set)
+{
+    const int64_t ids[] = {5, 0}, extra[] = {6, 7}, view[] = {4, -1};
+    const int64_t variant[] = {3, 0, 1, 9};
+    const struct data_wanted want = {2, 2, 2, 4, ids, extra, variant, view};
+    const struct {
+        uint64_t id, epoch, view;
+    } is[] = {{5, 0, 3}, {0, 0, 0}, {5, 0, 1}, {0, 0, 9}, {6, 0, 4}, {7, 8, 2}};
+    struct data_pool *pool = pool_of(set, 0);
+    struct data_gather g = {0};
+    struct data_recipe recipe;
+    uint8_t pixel[48];
+    int rc, same = 1;
+    struct err why;
+
+    data_recipe_find("cifar", &recipe, &why);
+    recipe.size = 4;
+    data_gather_begin(&g, &want);
+    while ((rc = data_gather_next(&g, pool, &recipe, 1, 8, &why)) > 0)
+        continue;
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+        data_view(&recipe, data_pool_get(pool, is[i].id, &why), 1, is[i].id,
+                  is[i].epoch, is[i].view, &g.scratch, pixel);
+        same &= !memcmp(pixel, g.pixel + i * 48, 48);
+    }
+    T(!rc && same, "each view is the one that was wanted");
+    data_gather_release(&g);
+    data_pool_free(pool);
+}
+
+static void
+draws_variants(void)
+{
+    enum { A = 5, B = 400 };
+    int64_t ids[B], two[2 * B], again[2 * B], both[2 * B];
+    int seen[A] = {0}, good = 1, order = 1;
+
+    for (int i = 0; i < B; i++)
+        ids[i] = i;
+    data_variants(1, 2, B, ids, A, 2, two);
+    data_variants(1, 2, B, ids, A, 2, again);
+    T(!memcmp(two, again, sizeof two), "variants: a function of the numbers");
+    data_variants(1, 3, B, ids, A, 2, again);
+    T(memcmp(two, again, sizeof two), "others in another epoch");
+    for (int i = 0; i < B; i++) {
+        good &= two[i] != two[B + i];
+        seen[two[i]]++;
+        seen[two[B + i]]++;
+    }
+    for (int k = 0; k < A; k++) // 160 expected, deviation 10
+        good &= seen[k] > 110 && seen[k] < 210;
+    T(good, "two different ones, each as often");
+    data_variants(1, 2, B, ids, 2, 2, both);
+    for (int i = 0; i < B; i++)
+        order &= both[i] == 0 && both[B + i] == 1;
+    T(order, "two of two are both");
 }
 
 static void
@@ -209,6 +270,8 @@ main(void)
         stand_ins_are_good_and_new(set);
         nobody_is_left(set);
         gathers_a_batch(set);
+        gathers_fixed_views(set);
+        draws_variants();
         draws_a_sheet(set);
     }
     data_close(set);

@@ -15,6 +15,7 @@ static const struct wire_hello plain = {
     .stage = "augment",
     .run = "r1",
     .peer = "augment-7",
+    .recipe = "cifar",
     .version = 1,
     .digest = "0123456789abcdef0123456789abcdef",
     .size = 50000,
@@ -37,6 +38,8 @@ round_trip(void)
         {"dataset", "7", -1},
         {"peer", NULL, 0},
         {"peer", "7", -1},
+        {"recipe", NULL, 0},
+        {"recipe", "7", -1},
         {"colour", "'blue'", 0},
         {"tensors", "[]", 0},
         {"tensors", "7", -1},
@@ -50,8 +53,9 @@ round_trip(void)
     T(wire_msg_kind(msg) == WIRE_HELLO, "kind");
     T(wire_hello_get(&got, msg, &err) == 0, "decodes: %s", err.msg);
     T(!strcmp(got.stage, "augment") && !strcmp(got.run, "r1") &&
-          !strcmp(got.peer, "augment-7") && got.version == 1 &&
-          !strcmp(got.digest, plain.digest) && got.size == 50000,
+          !strcmp(got.peer, "augment-7") && !strcmp(got.recipe, "cifar") &&
+          got.version == 1 && !strcmp(got.digest, plain.digest) &&
+          got.size == 50000,
       "as it was");
     judge_all(get, msg, changes);
     wire_msg_free(msg);
@@ -100,6 +104,10 @@ fitting(void)
     T(wire_hello_fits(&plain, &other, &err), "digest: %s", err.msg);
     *other.digest = 0;
     T(!wire_hello_fits(&plain, &other, &err), "no data set fits every one");
+    *other.recipe = 'C';
+    T(wire_hello_fits(&plain, &other, &err), "recipe: %s", err.msg);
+    *other.recipe = 0;
+    T(!wire_hello_fits(&plain, &other, &err), "no recipe fits every one");
     wire_hello_name(&other);
     T(!strcmp(other.peer, "augment-7"), "a name that is there stays");
     *other.peer = 0;

@@ -3,16 +3,22 @@
 
 #include "data/jpeg.h"
 #include "data/view.h"
+#include "util/digest.h"
 
 /* What the command line of foil-augment says; tools/foil-augment.1. */
 struct augment_options {
     const char *data, *run, *plan, *batches, *keys, *allow, *sheet;
     struct data_recipe recipe;
     enum data_policy policy;
-    long views, seed, max_pixels, cache, max_items, rows, columns;
+    long views, augmentations, seed, max_pixels, cache, max_items, rows,
+        columns;
+    int filter;
     double max_bad;
 };
 
 const struct augment_options *augment_options_get(int argc, char **argv);
+
+/* augment_recipe() names what decides the views besides the data set. */
+void augment_recipe(char hex[DIGEST_HEX]);
 
 #endif

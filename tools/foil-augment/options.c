@@ -3,7 +3,7 @@
 
 #include "augment.h"
 #include "util/opt.h"
-#include "wire/sock.h"
+#include "wire/item.h"
 
 enum {
     SMALL = 64,    /* up to so many pixels a view is a small one */
@@ -29,12 +29,16 @@ static const struct opt opts[] = {
      "run directory: endpoints not given are inside"},
     {"plan", 0, OPT_TEXT, &options.plan, 0, 0, "ENDPOINT",
      "of the selector [ipc://DIR/plan]"},
+    {"filter", 0, OPT_FLAG, &options.filter, 0, 0, NULL,
+     "items come through foil-negatives [ipc://DIR/items]"},
     {"batches", 0, OPT_TEXT, &options.batches, 0, 0, "ENDPOINT",
      "of the trainer [ipc://DIR/batch]"},
     {"seed", 's', OPT_WHOLE, &options.seed, 0, 1e15, "N",
      "of the random numbers"},
     {"views", 'v', OPT_WHOLE, &options.views, 1, VIEWS_MAX, "N",
      "random views of each sample"},
+    {"augmentations", 'a', OPT_WHOLE, &options.augmentations, 0, WIRE_VIEW_MAX,
+     "N", "fixed views to choose from; 0: new ones each time"},
     {"recipe", 0, OPT_CHOICE, &recipe_name, 0, 0, DATA_RECIPES,
      "how a view is made [cifar; imagenet above 64 pixels]"},
     {"size", 0, OPT_WHOLE, &side, 0, DATA_SIZE_MAX, "N",
@@ -119,7 +123,26 @@ augment_options_get(int argc, char **argv)
         opt_misuse("--keys and --allow go together");
     if (!options.sheet && !options.run && !(options.plan && options.batches))
         opt_misuse("wants -r DIR, or --plan and --batches, or --sheet");
+    if (options.augmentations && options.augmentations < options.views)
+        opt_misuse("%ld views of %ld fixed ones are too many", options.views,
+                   options.augmentations);
+    if (options.augmentations == 1)
+        opt_misuse("--augmentations 1 leaves nothing to choose from");
     if (!strcmp(policy, "accept"))
         options.policy = DATA_ACCEPT;
     return &options;
+}
+
+void
+augment_recipe(char hex[DIGEST_HEX])
+{
+    const int64_t more[] = {options.seed, options.views, options.augmentations,
+                            options.policy};
+    struct digest_stream *stream = digest_new();
+    struct digest digest;
+
+    digest_add(stream, &options.recipe, sizeof options.recipe);
+    digest_add(stream, more, sizeof more);
+    digest = digest_end(stream);
+    digest_hex(&digest, hex);
 }
