@@ -56,6 +56,9 @@ static const struct opt_tool tool = {
     opts,
 };
 
+/* Which rows of a table the images at a time are. */
+static size_t *keys;
+
 /* Where images come from. */
 struct source {
     struct data_set *set;
@@ -134,6 +137,20 @@ model_open(struct nn_model *model, const char *path)
     size = (long)model->spec.height;
     if (untrained)
         nn_net_init(model->net, (uint64_t)seed);
+    if (nn_net_keys(model->net))
+        keys = mem_array((size_t)batch, sizeof *keys);
+}
+
+/* A table has its rows by id and view, for one data set. */
+static void
+table_check(const struct source *source, const struct nn_spec *spec)
+{
+    if ((size_t)spec->samples != data_size(source->set))
+        die("the encoder is a table of %ld images, the data set has %zu",
+            spec->samples, data_size(source->set));
+    if (view >= spec->views)
+        die("the encoder is a table of %ld views: --view is 0 to %ld",
+            spec->views, spec->views - 1);
 }
 
 /* The features of n images, [n,size,size,3], go to x [n,d]. */
@@ -142,6 +159,8 @@ embed(const struct nn_model *model, size_t n, const uint8_t *images, float *x)
 {
     size_t pixels = n * (size_t)(size * size) * 3;
 
+    if (keys)
+        nn_net_pick(model->net, keys);
     if (!model->net)
         for (size_t i = 0; i < pixels; i++)
             x[i] = images[i] / 255.f;
@@ -157,6 +176,17 @@ width(const struct nn_model *model)
     if (!model->net)
         return (size_t)(size * size) * 3;
     return *layer == 'h' ? nn_net_features(model->net) : nn_net_dim(model->net);
+}
+
+/* The view of a sample, or its key, goes to place i. */
+static int
+bring(struct source *source, const struct nn_model *model, size_t id, size_t i,
+      uint8_t *image, struct err *err)
+{
+    if (!keys)
+        return source_view(source, id, image, err);
+    keys[i] = id * (size_t)model->spec.views + (size_t)view;
+    return 0;
 }
 
 /* Embeds all samples; returns how many were skipped. */
@@ -177,7 +207,7 @@ run(struct source *source, const struct nn_model *model,
     f->labels = labelled ? mem_array(all, sizeof *f->labels) : NULL;
     progress_start(&progress, "images", 0, (double)all);
     for (size_t id = 0; id < all && !stop_asked(); id++) {
-        if (source_view(source, id, images + waiting * each, &err)) {
+        if (bring(source, model, id, waiting, images + waiting * each, &err)) {
             progress_clear(&progress);
             if (!skip)
                 die("%s", err.msg);
@@ -281,6 +311,8 @@ main(int argc, char **argv)
         model_open(&model, operand[0]);
     else if (!size)
         size = 32;
+    if (keys)
+        table_check(&source, &model.spec);
     source.recipe.size = (size_t)size;
 
     skipped = run(&source, &model, &features);
@@ -294,6 +326,7 @@ main(int argc, char **argv)
             data_size(source.set));
     data_features_release(&features);
     nn_model_release(&model);
+    free(keys);
     source_close(&source);
     close_stdout();
     return EXIT_OK;

@@ -74,7 +74,7 @@ begin(struct train *t, struct err *err)
     } else {
         if (t->options->resume)
             say("'%s' has no checkpoint yet: starting anew", run);
-        rc = train_prepare(t, err);
+        rc = train_prepare(t, err) || train_basis(t, err) ? -1 : 0;
     }
     free(newest);
     t->state.at.session = (int64_t)clock_wall();

@@ -132,6 +132,67 @@ ok 'each such step is marked' \
     test "$(jq -s 'map(.alone) | add' "$work/o/metrics.jsonl")" -eq 8
 ok 'and counted' grep -q '8 without their service' "$work/o.err"
 
+small=(--arch table --hidden 5 --lr 0.5 --momentum 0 --weight-decay 0
+    --threads 1)
+ok 'a table of free rows' with "$work/p" --
+ok 'has one for each view of each image' \
+    grep -qa '"table.weight":{"dtype":"F32","shape":\[64,2,5\]' \
+    "$work/p/latest/model.safetensors"
+ok 'and no head' test ! -e "$work/p/latest/head.safetensors"
+ok 'it stops' with "$work/q" -- --steps 5
+small=(--resume)
+ok 'and goes on' with "$work/q" --
+ok 'to the same bits' diff -r "$work/p/latest/" "$work/q/latest/"
+ok 'a data set of as many images' \
+    "$BIN/foil-data" generate --size 8 -o "$work/set.tar" 64
+"$BIN/foil-data" index "$work/set.tar"
+ok 'its rows are features' "$BIN/foil-embed" -o "$work/u.npy" "$work/p" \
+    "$work/set.tar"
+ok 'of each view' "$BIN/foil-embed" -o "$work/v.npy" --view 1 "$work/p" \
+    "$work/set.tar"
+ok 'which differ' exits 1 cmp -s "$work/u.npy" "$work/v.npy"
+ok 'and no other' refuses 1 '--view is 0 to 1' "$BIN/foil-embed" \
+    -o "$work/w.npy" --view 2 "$work/p" "$work/set.tar"
+"$BIN/foil-data" generate --size 8 -o "$work/more.tar" 65
+"$BIN/foil-data" index "$work/more.tar"
+ok 'of no other data set' refuses 1 'table of 64 images, the data set has 65' \
+    "$BIN/foil-embed" -o "$work/w.npy" "$work/p" "$work/more.tar"
+
+# basis FILE ROWS WIDTH : an array of f4 whose numbers are not all alike
+basis() {
+    /usr/bin/python3 - "$@" <<'END'
+import struct, sys
+rows, width = map(int, sys.argv[2:])
+head = str({"descr": "<f4", "fortran_order": False, "shape": (rows, width)})
+head = head.ljust(117) + "\n"
+with open(sys.argv[1], "wb") as out:
+    out.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode())
+    for i in range(rows * width):
+        out.write(struct.pack("<f", i * 7919 % 101 / 101 - 0.5))
+END
+}
+
+basis "$work/basis.npy" 5 192
+basis "$work/other.npy" 5 191
+small=(--arch linear --hidden 6 --head none --lr 0.05 --threads 1)
+ok 'a fixed basis' with "$work/r" -- --basis "$work/basis.npy"
+ok 'is in the checkpoint' grep -qa '"basis.weight":{"dtype":"F32","shape":\[4,192' \
+    "$work/r/latest/model.safetensors"
+ok 'it stops' with "$work/s" -- --basis "$work/basis.npy" --steps 5
+rm "$work/basis.npy"
+small=(--resume)
+ok 'and goes on without the file' with "$work/s" --
+ok 'to the same bits' diff -r "$work/r/latest/" "$work/s/latest/"
+small=(--arch linear --head none)
+ok 'a basis of other images: 1' refuses 1 'for images of 191 numbers' \
+    with "$work/t" -- --basis "$work/other.npy"
+ok 'no such basis: 1' refuses 1 'basis.npy' \
+    "$BIN/foil-train" -r "$work/t" "${small[@]}" --basis "$work/basis.npy"
+ok 'of another encoder: 2' refuses 2 'not for mlp' \
+    "$BIN/foil-train" -r x --arch mlp --basis x
+ok 'with a mean: 2' refuses 2 '--mean and --deviation have no use' \
+    "$BIN/foil-train" -r x --arch linear --basis x --mean 0,0,0
+
 # black images are zeros, the variance of white ones overflows
 small=(--arch resnet8 --head 8 --threads 1 --mean '0,0,0'
     --deviation '1e-30,1e-30,1e-30')

@@ -1,5 +1,7 @@
 #include <stdlib.h>
+#include <string.h>
 
+#include "data/npy.h"
 #include "train.h"
 #include "util/mem.h"
 
@@ -22,6 +24,12 @@ three(const char *option, const char *text, float out[3], struct err *err)
 }
 
 int
+train_is_table(const struct train_options *o)
+{
+    return !strcmp(o->arch, "table");
+}
+
+int
 train_spec(const struct train_options *o, const struct train_shape *shape,
            struct nn_spec *spec, struct err *err)
 {
@@ -32,12 +40,22 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
         .head = o->head,
         .width = o->width,
         .hidden = o->hidden,
+        .basis = (long)shape->basis,
         .height = shape->height,
         .image_width = shape->width,
         .channels = shape->channels,
         .bf16 = o->precision[0] == 'b',
         .direct = o->conv[0] == 'd',
     };
+    if (train_is_table(o)) {
+        spec->samples = shape->size;
+        spec->views = (long)shape->views;
+    }
+    if (shape->basis) { // which is one of pixels / 255, offset included
+        for (int k = 0; k < 3; k++)
+            spec->deviation[k] = 1;
+        return 0;
+    }
     if (three("mean", o->mean, spec->mean, err))
         return -1;
     return three("deviation", o->deviation, spec->deviation, err);
@@ -57,7 +75,12 @@ optim_spec(const struct train_options *o)
 int
 train_check(const struct train_options *o, struct err *err)
 {
-    const struct train_shape any = {.height = 32, .width = 32, .channels = 3};
+    const struct train_shape any = {.size = 1,
+                                    .height = 32,
+                                    .width = 32,
+                                    .channels = 3,
+                                    .views = 2,
+                                    .basis = *o->basis ? 1 : 0};
     const struct nn_optim_spec optim = optim_spec(o);
     const struct loss_objective *objective =
         loss_objective_find(o->objective, err);
@@ -89,7 +112,9 @@ make_room(struct train *t)
 
     nn_net_statistics(t->net, &statistics);
     t->statistics = mem_array(statistics, sizeof(float));
-    if (shape->extra)
+    if (train_is_table(t->options))
+        t->keys = mem_array(rows, sizeof *t->keys);
+    else if (shape->extra)
         t->pixels =
             mem_array(rows * shape->height * shape->width, shape->channels);
     t->z = mem_aligned(rows * d, sizeof(float));
@@ -101,6 +126,45 @@ make_room(struct train *t)
         mem_aligned(loss_objective_size(t->objective, &largest), sizeof(float));
     if (t->objective->wants_weights)
         t->weights = mem_aligned(n * rows, sizeof(float));
+}
+
+int
+train_basis(struct train *t, struct err *err)
+{
+    const char *path = t->options->basis;
+    struct data_npy npy;
+
+    if (!*path)
+        return 0;
+    if (data_npy_read(path, &npy, err))
+        return -1;
+    if (npy.type != DATA_F4 || npy.rank != 2 || npy.shape[0] < 2) {
+        data_npy_release(&npy);
+        return err_set(err,
+                       "'%s': want f4 [k + 1,pixels], as foil-eval pca "
+                       "writes it",
+                       path);
+    }
+    t->basis = npy.data;
+    t->shape.basis = npy.shape[0] - 1;
+    t->basis_width = npy.shape[1];
+    return 0;
+}
+
+/* The basis of the file becomes the encoder's. */
+static int
+give_basis(struct train *t, struct err *err)
+{
+    const struct train_shape *shape = &t->shape;
+    const size_t pixels = shape->height * shape->width * shape->channels;
+
+    if (t->basis_width != pixels)
+        return err_set(err, "'%s' is for images of %zu numbers, these have %zu",
+                       t->options->basis, t->basis_width, pixels);
+    nn_net_set_basis(t->net, t->basis);
+    free(t->basis);
+    t->basis = NULL;
+    return 0;
 }
 
 int
@@ -120,6 +184,8 @@ train_net_open(struct train *t, struct err *err)
                                         nn_net_dim(t->net), err))
         return -1;
     nn_net_init(t->net, (uint64_t)o->seed);
+    if (t->basis && give_basis(t, err))
+        return -1;
     tensors = nn_net_tensors(t->net, &n);
     nn_net_params(t->net, &count);
     t->optim = nn_optim_new(&optim, tensors, n, count, err);
@@ -138,6 +204,8 @@ train_net_close(struct train *t)
     train_samples_release(&t->samples);
     free(t->statistics);
     free(t->pixels);
+    free(t->keys);
+    free(t->basis);
     free(t->z);
     free(t->v);
     free(t->dz);

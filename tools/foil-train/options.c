@@ -9,6 +9,7 @@ static struct train_options o = {
     .arch = "resnet18",
     .stem = "small",
     .norm = "batch",
+    .basis = "",
     .mean = "0.485,0.456,0.406",
     .deviation = "0.229,0.224,0.225",
     .precision = "f32",
@@ -88,14 +89,16 @@ static const struct opt opts[] = {
     {"covariance", 0, OPT_REAL, &o.loss.covariance, 0, 1e6, "X",
      "weight of covariances"},
     {"arch", 0, OPT_CHOICE, &o.arch, 0, 0,
-     "resnet18|resnet34|resnet50|resnet8|resnet20|mlp|linear", "encoder"},
+     "resnet18|resnet34|resnet50|resnet8|resnet20|mlp|linear|table", "encoder"},
+    {"basis", 0, OPT_TEXT, &o.basis, 0, 0, "FILE",
+     "fixed basis that linear sees pixels in, .npy"},
     {"stem", 0, OPT_CHOICE, &o.stem, 0, 0, "small|imagenet",
      "first layer of a resnet"},
     {"norm", 0, OPT_CHOICE, &o.norm, 0, 0, "batch|group|none", "normalisation"},
     {"width", 0, OPT_WHOLE, &o.width, 0, 4096, "N",
      "channels of the first stage, 0: the arch's own"},
     {"hidden", 0, OPT_WHOLE, &o.hidden, 0, 65536, "N",
-     "width of an mlp, 0: 512"},
+     "width of an mlp, of linear, of a table, 0: 512"},
     {"head", 0, OPT_TEXT, &o.head, 0, 0, "SPEC",
      "projection head, as 512-128, 512-128-bn or none, else the objective's"},
     {"mean", 0, OPT_TEXT, &o.mean, 0, 0, "R,G,B", "of pixels / 255"},
@@ -197,6 +200,9 @@ judge(struct err *err)
         if (is_param(opt) && opt_given(opt->value) &&
             !loss_objective_reads(objective, opt->name))
             return err_set(err, "%s has no --%s", o.objective, opt->name);
+    if (*o.basis && (opt_given(&o.mean) || opt_given(&o.deviation)))
+        return err_set(err, "--basis has its own offset and scale: --mean and "
+                            "--deviation have no use");
     o.loss.reference = o.compat[0] == 'r';
     return 0;
 }
@@ -215,15 +221,54 @@ use_defaults(struct err *err)
             memcpy(opt->value, (const char *)&objective->param + offset(opt),
                    sizeof(double));
     if (!o.head)
-        o.head = objective->head;
+        o.head = train_is_table(&o) ? "none" : objective->head;
     return o.resume ? 0 : judge(err);
 }
+
+/* What an option is set to; null where it has no default and was not given. */
+static json_t *
+value_of(const struct opt *opt)
+{
+    const char *text;
+
+    switch (opt->kind) {
+    case OPT_FLAG:
+        return json_boolean(*(const int *)opt->value);
+    case OPT_WHOLE:
+        return json_integer(*(const long *)opt->value);
+    case OPT_REAL:
+        return isnan(*(const double *)opt->value)
+                   ? json_null()
+                   : json_real(*(const double *)opt->value);
+    case OPT_TEXT:
+    case OPT_CHOICE:
+    case OPT_LIST:
+        break;
+    }
+    text = *(const char *const *)opt->value;
+    return text ? json_string(text) : json_null();
+}
+
+json_t *
+train_options_put(void)
+{
+    json_t *object = json_object();
+
+    for (const struct opt *opt = opts; opt->name; opt++)
+        if (is_remembered(opt))
+            json_object_set_new(object, opt->name, value_of(opt));
+    return object;
+}
+
+/* What the options are that nobody gives. */
+static json_t *defaults;
 
 struct train_options *
 train_options_get(int argc, char **argv)
 {
     struct err err;
 
+    defaults = train_options_put();
     opt_parse(&tool, argc, argv);
     if (!o.run)
         opt_misuse("-r is missing: the run directory");
@@ -247,35 +292,6 @@ train_overridden(const char *key)
     return 0;
 }
 
-static json_t *
-value_of(const struct opt *opt)
-{
-    switch (opt->kind) {
-    case OPT_FLAG:
-        return json_boolean(*(const int *)opt->value);
-    case OPT_WHOLE:
-        return json_integer(*(const long *)opt->value);
-    case OPT_REAL:
-        return json_real(*(const double *)opt->value);
-    case OPT_TEXT:
-    case OPT_CHOICE:
-    case OPT_LIST:
-        break;
-    }
-    return json_string(*(const char *const *)opt->value);
-}
-
-json_t *
-train_options_put(void)
-{
-    json_t *object = json_object();
-
-    for (const struct opt *opt = opts; opt->name; opt++)
-        if (is_remembered(opt))
-            json_object_set_new(object, opt->name, value_of(opt));
-    return object;
-}
-
 /* Sets an option to a value that has its type. */
 static void
 set_value(const struct opt *opt, const json_t *value)
@@ -288,7 +304,8 @@ set_value(const struct opt *opt, const json_t *value)
         *(long *)opt->value = (long)json_integer_value(value);
         break;
     case OPT_REAL:
-        *(double *)opt->value = json_real_value(value);
+        *(double *)opt->value =
+            json_is_null(value) ? NAN : json_real_value(value);
         break;
     case OPT_TEXT:
     case OPT_CHOICE:
@@ -311,9 +328,12 @@ train_options_take(const json_t *saved, struct err *err)
 
         if (!is_remembered(opt) || train_overridden(opt->name))
             continue;
+        if (!value) // an option that is younger than the checkpoint
+            value = json_object_get(defaults, opt->name);
         mine = value_of(opt);
-        if (!value || (json_typeof(value) != json_typeof(mine) &&
-                       !(json_is_boolean(value) && json_is_boolean(mine)))) {
+        if (json_typeof(value) != json_typeof(mine) &&
+            !(json_is_boolean(value) && json_is_boolean(mine)) &&
+            !json_is_null(value) && !json_is_null(mine)) {
             json_decref(mine);
             return err_set(err, "the checkpoint does not say --%s", opt->name);
         }

@@ -182,6 +182,8 @@ take_state(struct train *t, const json_t *config, struct err *err)
     t->shape.height = encoder.height;
     t->shape.width = encoder.image_width;
     t->shape.channels = encoder.channels;
+    t->shape.views = encoder.views ? (size_t)encoder.views : 2;
+    t->shape.basis = (size_t)encoder.basis;
     return 0;
 }
 

@@ -82,6 +82,14 @@ find(const struct train_source *s, const struct wire_place *at)
     return i;
 }
 
+/* How many views a table has rows for. */
+static size_t
+views_of(const struct wire_batch *b)
+{
+    return b->variants.augmentations ? (size_t)b->variants.augmentations
+                                     : b->n_views;
+}
+
 /* What a first batch says of all; and what makes no sense for anybody. */
 static int
 learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
@@ -103,6 +111,7 @@ learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
     shape->height = b->height;
     shape->width = b->width;
     shape->channels = b->channels;
+    shape->views = views_of(b);
     return 0;
 }
 
@@ -121,6 +130,9 @@ judge(struct train *t, const struct wire_batch *b, struct err *err)
                        "a batch of %zu and %zu images: this run has up to %zu "
                        "and %zu",
                        b->n, b->n_extra, shape->images, shape->extra);
+    if (train_is_table(t->options) && views_of(b) != shape->views)
+        return err_set(err, "%zu views of an image: this run has %zu",
+                       views_of(b), shape->views);
     return 0;
 }
 

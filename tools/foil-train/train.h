@@ -37,6 +37,7 @@
 struct train_options {
     /* what decides the result, and is remembered */
     const char *objective, *arch, *stem, *norm, *head, *mean, *deviation;
+    const char *basis;
     const char *precision, *conv, *optim, *lars, *schedule, *compat;
     struct loss_param loss;
     double lr, momentum, weight_decay, warmup;
@@ -74,6 +75,9 @@ struct train_shape {
     int64_t size;
     size_t images, extra; /* at most, in a batch */
     size_t height, width, channels;
+    size_t views; /* that an image has a table row for: those of a batch, or
+                     the fixed ones that there are of it */
+    size_t basis; /* rows of the fixed one that pixels are seen in, or 0 */
 };
 
 /* Where the run is, and what has happened. */
@@ -133,6 +137,9 @@ struct train {
     struct nn_optim *optim;
     size_t rows; /* at most, in a batch */
     uint8_t *pixels;
+    size_t *keys; /* [rows] of a table */
+    float *basis; /* [shape.basis + 1,basis_width], until the net has it */
+    size_t basis_width;
     float *statistics; /* before the step: for one that is not applied */
     float *z, *v, *dz, *weights, *columns, *work;
 
@@ -165,14 +172,18 @@ void train_source_done(struct train *t);
 void train_source_close(struct train *t);
 
 /*
- * net.c: train_check() says what is wrong with the options, train_spec() what
- * the encoder is to be, in the options' texts.  train_net_open() makes it, with
- * fresh weights, once the shape is known.
+ * net.c: train_is_table(): no image is looked at.  train_check() says what is
+ * wrong with the options, train_spec() what the encoder is to be, in the
+ * options' texts.  train_basis() reads --basis, for a run that begins.
+ * train_net_open() makes the encoder, with fresh weights, once the shape is
+ * known.
  */
+int train_is_table(const struct train_options *options);
 int train_check(const struct train_options *options, struct err *err);
 int train_spec(const struct train_options *options,
                const struct train_shape *shape, struct nn_spec *spec,
                struct err *err);
+int train_basis(struct train *t, struct err *err);
 int train_net_open(struct train *t, struct err *err);
 void train_net_close(struct train *t);
 
