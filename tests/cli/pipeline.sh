@@ -30,6 +30,12 @@ cat >"$pipelines/try.sh" <<'END'
 # Try the stages.
 . "${0%/*}/lib.sh"
 grace=1
+eval "$(declare -f feed | sed '1s/feed/just_feed/')"
+feed() {
+    just_feed "$1"
+    fed=$((${fed-0} + 1))
+    [[ ! -e $work/do/after-$fed ]] || bash "$work/do/after-$fed"
+}
 train=('--lr 0.5' '--nesterov')
 options 'DATA [TEST]' "$@"
 learn "${operand[0]}"
@@ -146,6 +152,20 @@ begin "augment=$kill_one" "train=$all_up sleep 0.3; exit 0"
 ok 'without restarts the other one goes on' try DATA --restarts 0
 ok 'and that is said' grep -qE \
     'augment-[12] was killed by signal 9; the others go on' "$work/said"
+# Where a command ends while a stage is dead, bash forgets that stage.
+unseen='until [[ -s $work/pids.select ]]; do sleep 0.01; done
+kill -KILL "$(<"$work/pids.select")"
+while kill -0 "$(head -n 1 "$work/pids.select")"; do sleep 0.01; done 2>/dev/null'
+two_selectors='until [[ $(wc -l <"$work/pids.select") -eq 2 ]]; do sleep 0.01; done'
+begin "after-3=$unseen" "train=$two_selectors 2>/dev/null; exit 0"
+ok 'a selector that is killed before anybody waits is started again' try DATA
+ok 'once' test "$(started select)" -eq 2
+begin "augment=$kill_one" "after-4=$unseen" \
+    "train=$two_selectors 2>/dev/null; exit 0"
+ok 'and one that is killed while an augmenter is started again' try DATA
+ok 'once' test "$(started select)" -eq 2
+
+begin 'augment=exit 1'
 begin 'augment=exit 1'
 ok 'no augmenter is left: 1' exits 1 try DATA
 
