@@ -6,11 +6,9 @@
 #include "data/jpeg.h"
 #include "data/set.h"
 #include "data/view.h"
-#include "nn/checkpoint.h"
 #include "nn/model.h"
 #include "num/threads.h"
 #include "util/digest.h"
-#include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/priority.h"
@@ -129,7 +127,7 @@ model_open(struct nn_model *model, const char *path)
 {
     struct err err;
 
-    if (nn_model_open(model, path, (size_t)batch, resize, NULL, &err))
+    if (nn_model_open(model, path, (size_t)batch, 0, resize, NULL, &err))
         die("%s", err.msg);
     if (model->spec.height != model->spec.image_width)
         die("'%s' is for images of %zu x %zu, not for square ones", path,
@@ -234,40 +232,13 @@ run(struct source *source, const struct nn_model *model,
     return all - f->n;
 }
 
-/* What the encoder was: its shape, and the digest of its manifest. */
-static json_t *
-encoder_of(const struct nn_model *model, const char *path)
-{
-    json_t *encoder = nn_spec_put(&model->spec);
-    char hex[DIGEST_HEX], *folder, *manifest, *text;
-    struct digest digest;
-    struct err err;
-    size_t len;
-
-    folder = nn_checkpoint_find(path, &err);
-    if (!folder)
-        die("%s", err.msg);
-    manifest = mem_format("%s/MANIFEST.json", folder);
-    text = file_read(manifest, 1 << 24, &len, &err);
-    if (!text)
-        die("%s", err.msg);
-    digest = digest_bytes(text, len);
-    json_object_set_new(encoder, "checkpoint", json_string(folder));
-    json_object_set_new(encoder, "manifest",
-                        json_string(digest_hex(&digest, hex)));
-    json_object_set_new(encoder, "untrained", json_boolean(untrained));
-    free(text);
-    free(manifest);
-    free(folder);
-    return encoder;
-}
-
 /* How the features were made: x.json. */
 static json_t *
-about(const struct source *source, const char *data, json_t *encoder,
-      size_t skipped)
+about(const struct source *source, const struct nn_model *model,
+      const char *data, size_t skipped)
 {
     struct digest digest = data_digest(source->set);
+    json_t *encoder = raw ? json_null() : json_incref(model->about);
     char hex[DIGEST_HEX];
     json_t *how = json_pack(
         "{s:s s:s s:{s:s s:s s:I} s:o s:s s:I s:s s:I s:I s:I s:I}", "tool",
@@ -279,6 +250,8 @@ about(const struct source *source, const char *data, json_t *encoder,
         (json_int_t)batch, "threads", (json_int_t)threads);
 
     REQUIRE(how);
+    if (!raw)
+        json_object_set_new(encoder, "untrained", json_boolean(untrained));
     if (recipe_name)
         json_object_set_new(how, "view_number", json_integer(view));
     return how;
@@ -316,9 +289,7 @@ main(int argc, char **argv)
     source.recipe.size = (size_t)size;
 
     skipped = run(&source, &model, &features);
-    features.about =
-        about(&source, data, raw ? json_null() : encoder_of(&model, operand[0]),
-              skipped);
+    features.about = about(&source, &model, data, skipped);
     if (data_features_write(output, &features, &err))
         die("%s", err.msg);
     if (skipped)

@@ -47,18 +47,21 @@ struct nn_model {
     struct nn_net *net;
     struct nn_spec spec; /* its texts are in config */
     json_t *config;      /* all of config.json */
+    json_t *about;       /* which encoder it is: the spec as it was trained,
+                            folder and digest of the checkpoint's manifest */
 };
 
 /*
  * nn_model_open() verifies a checkpoint's digests and builds its net, for up
- * to max_rows images at once, without gradients.
+ * to max_rows images at once.
  *   path   a checkpoint, or a run directory: then its newest
+ *   train  1: with gradients (nn_net_new())
  *   set    changes the spec before the net is built (the image size, say);
  *          NULL to leave it
  */
 int nn_model_open(struct nn_model *model, const char *path, size_t max_rows,
-                  void (*set)(struct nn_spec *spec, void *data), void *data,
-                  struct err *err);
+                  int train, void (*set)(struct nn_spec *spec, void *data),
+                  void *data, struct err *err);
 void nn_model_release(struct nn_model *model);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "nn/checkpoint.h"
 #include "nn/model.h"
+#include "util/digest.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -146,21 +147,42 @@ read_config(const char *folder, struct nn_model *model, struct err *err)
     return rc;
 }
 
+/* Fills in `about`. */
+static int
+describe(struct nn_model *model, const char *folder, struct err *err)
+{
+    char *path = mem_format("%s/MANIFEST.json", folder), hex[DIGEST_HEX];
+    struct digest digest;
+    size_t len;
+    char *text = file_read(path, 1 << 24, &len, err);
+
+    free(path);
+    if (!text)
+        return -1;
+    digest = digest_bytes(text, len);
+    free(text);
+    model->about = nn_spec_put(&model->spec);
+    json_object_set_new(model->about, "checkpoint", json_string(folder));
+    json_object_set_new(model->about, "manifest",
+                        json_string(digest_hex(&digest, hex)));
+    return 0;
+}
+
 int
 nn_model_open(struct nn_model *model, const char *path, size_t max_rows,
-              void (*set)(struct nn_spec *spec, void *data), void *data,
-              struct err *err)
+              int train, void (*set)(struct nn_spec *spec, void *data),
+              void *data, struct err *err)
 {
     char *folder = nn_checkpoint_find(path, err);
     int rc = -1;
 
     *model = (struct nn_model){0};
     if (!folder || nn_checkpoint_verify(folder, err) ||
-        read_config(folder, model, err))
+        read_config(folder, model, err) || describe(model, folder, err))
         goto out;
     if (set)
         set(&model->spec, data);
-    model->net = nn_net_new(&model->spec, max_rows, 0, err);
+    model->net = nn_net_new(&model->spec, max_rows, train, err);
     if (model->net)
         rc = nn_model_load(folder, model->net, err);
 
@@ -176,5 +198,6 @@ nn_model_release(struct nn_model *model)
 {
     nn_net_free(model->net);
     json_decref(model->config);
+    json_decref(model->about);
     *model = (struct nn_model){0};
 }

@@ -250,14 +250,19 @@ an_encoder_is_opened(void)
     nn_net_infer(net, 2, images, NULL, want);
     file_mkdir(run, 0700, &err);
     write_checkpoint(run, net);
-    T(!nn_model_open(&model, run, 2, NULL, NULL, &err), "opens %s", err.msg);
+    T(!nn_model_open(&model, run, 2, 0, NULL, NULL, &err), "opens %s", err.msg);
     nn_net_infer(model.net, 2, images, NULL, got);
     T(!memcmp(want, got, sizeof want), "and gives the same embeddings");
     T(json_object_get(model.config, "encoder"), "its config comes along");
+    T(json_equal(
+          json_object_get(model.about, "head"),
+          json_object_get(json_object_get(model.config, "encoder"), "head")) &&
+          json_string_length(json_object_get(model.about, "manifest")) == 32,
+      "and what it is, with the digest of its manifest");
     nn_model_release(&model);
     file = mem_format("%s/latest/model.safetensors", run);
     T(!file_write(file, "no", 2, &err) &&
-          nn_model_open(&model, run, 2, NULL, NULL, &err) < 0 &&
+          nn_model_open(&model, run, 2, 0, NULL, NULL, &err) < 0 &&
           strstr(err.msg, "model.safetensors' has changed in size"),
       "damage is refused: %s", err.msg);
     nn_net_free(net);
