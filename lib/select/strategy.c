@@ -3,6 +3,7 @@
 #include "select/replace.h"
 #include "select/shuffle.h"
 #include "select/strategy.h"
+#include "select/swap.h"
 
 static const struct select_strategy table[] = {
     {.name = "shuffle",
@@ -11,6 +12,10 @@ static const struct select_strategy table[] = {
     {.name = "replace",
      .help = "each batch drawn by itself, with replacement",
      .order = select_replace},
+    {.name = "swap",
+     .help = "a shuffle whose samples change places for harder batches",
+     .wants_features = 1,
+     .order = select_swap},
 };
 
 enum { COUNT = sizeof table / sizeof *table };
@@ -60,4 +65,6 @@ select_strategy_order(const struct select_strategy *strategy,
         select_shuffle(task, ids);
     else
         strategy->order(task, ids);
+    if (task->param.refine && task->features)
+        select_swap_improve(task, ids);
 }

@@ -1,0 +1,129 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "block.h"
+#include "select/score.h"
+#include "util/mem.h"
+
+/* What must not meet: items with the same key. */
+struct tag {
+    int64_t key;
+    uint32_t item;
+};
+
+static int
+compare(const void *a, const void *b)
+{
+    const struct tag *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->item < y->item ? -1 : x->item > y->item;
+}
+
+/* Takes the penalty off the weight of each pair with a common key. */
+static void
+part(size_t n, struct tag *tag, size_t tags, float penalty, float *w)
+{
+    qsort(tag, tags, sizeof *tag, compare);
+    for (size_t i = 0; i < tags; i++)
+        for (size_t j = i; j-- && tag[j].key == tag[i].key;) {
+            w[tag[i].item * n + tag[j].item] -= penalty;
+            w[tag[j].item * n + tag[i].item] -= penalty;
+        }
+}
+
+static void
+forbid(const struct block *block, const struct select_task *task)
+{
+    const size_t n = block->exchange.n;
+    struct tag *tag = mem_array(n, sizeof *tag);
+    float most = 0, penalty;
+    size_t tags = 0;
+
+    for (size_t i = 0; i < n * n; i++)
+        most = block->w[i] > most ? block->w[i] : most;
+    // an exchange moves two items, each by less than a batch full of `most`
+    penalty = 2 * (float)(task->layout.batch + 1) * most + 1;
+
+    for (size_t i = 0; i < n; i++)
+        tag[i] = (struct tag){block->id[i], (uint32_t)i};
+    part(n, tag, n, penalty, block->w);
+    for (size_t i = 0; task->group && i < n; i++)
+        if (task->group[block->id[i]] >= 0)
+            tag[tags++] = (struct tag){task->group[block->id[i]], (uint32_t)i};
+    part(n, tag, tags, penalty, block->w);
+    free(tag);
+}
+
+/* What has no features has no weight, whatever its rows hold. */
+static void
+silence(struct block *block, const uint8_t *known)
+{
+    const size_t n = block->exchange.n;
+
+    for (size_t i = 0; i < n; i++) {
+        block->fixed[i] = !known[block->id[i]];
+        for (size_t j = 0; block->fixed[i] && j < n; j++)
+            block->w[i * n + j] = block->w[j * n + i] = 0;
+    }
+}
+
+void
+block_init(struct block *block, const struct select_task *task, size_t k,
+           const int64_t *step, const int64_t *ids)
+{
+    const struct select_layout *layout = &task->layout;
+    size_t n = 0;
+
+    REQUIRE(task->features);
+    block->start = mem_array(k + 1, sizeof *block->start);
+    for (size_t c = 0; c < k; c++)
+        block->start[c + 1] = n += select_layout_count(layout, (size_t)step[c]);
+    block->id = mem_array(n, sizeof *block->id);
+    block->item = mem_array(n, sizeof *block->item);
+    block->fixed = mem_array(n, sizeof *block->fixed);
+    block->w = mem_aligned(n * n, sizeof *block->w);
+    for (size_t c = 0; c < k; c++)
+        memcpy(block->id + block->start[c],
+               ids + select_layout_start(layout, (size_t)step[c]),
+               (block->start[c + 1] - block->start[c]) * sizeof *ids);
+    for (size_t i = 0; i < n; i++)
+        block->item[i] = (uint32_t)i;
+    block->exchange = (struct select_exchange){
+        .n = n,
+        .k = k,
+        .w = block->w,
+        .fixed = block->fixed,
+        .start = block->start,
+        .item = block->item,
+    };
+    select_affinity(task->features, task->param.tau,
+                    layout->batch + (layout->larger > 0), n, block->id,
+                    block->w);
+    if (task->features->known)
+        silence(block, task->features->known);
+    forbid(block, task);
+}
+
+void
+block_store(const struct block *block, const struct select_task *task,
+            const int64_t *step, int64_t *ids)
+{
+    for (size_t c = 0; c < block->exchange.k; c++) {
+        int64_t *id = ids + select_layout_start(&task->layout, (size_t)step[c]);
+
+        for (size_t at = block->start[c]; at < block->start[c + 1]; at++)
+            *id++ = block->id[block->item[at]];
+    }
+}
+
+void
+block_release(struct block *block)
+{
+    free(block->id);
+    free(block->start);
+    free(block->w);
+    free(block->fixed);
+    free(block->item);
+}

@@ -1,0 +1,281 @@
+#include <stdlib.h>
+
+#include "select/exchange.h"
+#include "util/clones.h"
+#include "util/err.h"
+#include "util/mem.h"
+
+/* A gain counts from this share of an item's average weight on: less is
+ * rounding, or not worth the work. */
+static const double least_share = 1e-5;
+
+/* An exchange that was made: item i of one batch, j of another. */
+struct move {
+    uint32_t i, j;
+};
+
+struct search {
+    const struct select_exchange *task;
+    float *sum;      /* [k,n] S_i(c) of all items i, batch by batch */
+    float *own;      /* [n] S_i of the item's own batch */
+    uint32_t *batch; /* [n] whose it is */
+    uint32_t *slot;  /* [n] item[slot[i]] == i */
+    double least;    /* smallest gain that counts */
+
+    uint32_t *queue; /* [n] a ring of items that wait to be looked at */
+    uint8_t *queued; /* [n] */
+    size_t head, waiting;
+
+    struct move *move; /* what was done, to be undone */
+    size_t moves, room;
+    size_t left; /* how many more may be done */
+};
+
+static void
+enqueue(struct search *s, uint32_t i)
+{
+    size_t n = s->task->n;
+
+    if (s->queued[i] || (s->task->fixed && s->task->fixed[i]))
+        return;
+    s->queued[i] = 1;
+    s->queue[(s->head + s->waiting++) % n] = i;
+}
+
+static uint32_t
+dequeue(struct search *s)
+{
+    uint32_t i = s->queue[s->head];
+
+    s->head = (s->head + 1) % s->task->n;
+    s->waiting--;
+    s->queued[i] = 0;
+    return i;
+}
+
+/* a += x - y and b -= x - y: what S of two batches gain and lose. */
+UTIL_CLONES static void
+shift(size_t n, const float *x, const float *y, float *a, float *b)
+{
+    for (size_t l = 0; l < n; l++) {
+        float by = x[l] - y[l];
+
+        a[l] += by;
+        b[l] -= by;
+    }
+}
+
+UTIL_CLONES static void
+add(size_t n, const float *x, float *y)
+{
+    for (size_t l = 0; l < n; l++)
+        y[l] += x[l];
+}
+
+/* Renew what is known of the members of a batch, and let them look again. */
+static void
+touch(struct search *s, size_t c)
+{
+    const struct select_exchange *task = s->task;
+    const float *sum = s->sum + c * task->n;
+
+    for (size_t at = task->start[c]; at < task->start[c + 1]; at++) {
+        s->own[task->item[at]] = sum[task->item[at]];
+        enqueue(s, task->item[at]);
+    }
+}
+
+static void
+exchange(struct search *s, uint32_t i, uint32_t j)
+{
+    size_t n = s->task->n, a = s->batch[i], c = s->batch[j];
+    uint32_t at = s->slot[i];
+
+    shift(n, s->task->w + j * n, s->task->w + i * n, s->sum + a * n,
+          s->sum + c * n);
+    s->slot[i] = s->slot[j];
+    s->slot[j] = at;
+    s->task->item[s->slot[i]] = i;
+    s->task->item[s->slot[j]] = j;
+    s->batch[i] = (uint32_t)c;
+    s->batch[j] = (uint32_t)a;
+    touch(s, a);
+    touch(s, c);
+}
+
+/* The gain of an exchange in double: S is kept in f32 and gathers rounding. */
+static double
+gain_of(const struct search *s, uint32_t i, uint32_t j)
+{
+    const struct select_exchange *task = s->task;
+    const float *wi = task->w + i * task->n, *wj = task->w + j * task->n;
+    size_t a = s->batch[i], c = s->batch[j];
+    double gain = -2. * wi[j];
+
+    for (size_t at = task->start[a]; at < task->start[a + 1]; at++)
+        gain += (double)wj[task->item[at]] - wi[task->item[at]];
+    for (size_t at = task->start[c]; at < task->start[c + 1]; at++)
+        gain += (double)wi[task->item[at]] - wj[task->item[at]];
+    return gain;
+}
+
+/* The best partner of item i, which rises by `rise` in batch c; *best is the
+ * gain to beat. */
+static void
+look(const struct search *s, uint32_t i, size_t c, float rise, float *best,
+     uint32_t *partner)
+{
+    const struct select_exchange *task = s->task;
+    const float *w = task->w + i * task->n;
+    const float *there = s->sum + s->batch[i] * task->n;
+
+    for (size_t at = task->start[c]; at < task->start[c + 1]; at++) {
+        uint32_t j = task->item[at];
+        float gain = rise + there[j] - s->own[j] - 2 * w[j];
+
+        if (gain > *best && !(task->fixed && task->fixed[j])) {
+            *best = gain;
+            *partner = j;
+        }
+    }
+}
+
+static void
+visit(struct search *s, uint32_t i)
+{
+    const struct select_exchange *task = s->task;
+    float best = (float)s->least;
+    uint32_t partner = i;
+
+    for (size_t c = 0; c < task->k; c++) {
+        float rise = s->sum[c * task->n + i] - s->own[i];
+
+        if (rise > 0 && c != s->batch[i])
+            look(s, i, c, rise, &best, &partner);
+    }
+    if (partner == i || gain_of(s, i, partner) < s->least / 2)
+        return;
+    mem_grow(&s->move, &s->room, s->moves + 1, sizeof *s->move);
+    s->move[s->moves++] = (struct move){i, partner};
+    s->left--;
+    exchange(s, i, partner);
+}
+
+static void
+settle(struct search *s)
+{
+    while (s->waiting && s->left)
+        visit(s, dequeue(s));
+    while (s->waiting)
+        dequeue(s);
+}
+
+/* Mix two batches: each place of the smaller changes with a random one of the
+ * other. */
+static void
+mix(struct search *s, size_t a, size_t c, struct rng *rng)
+{
+    const struct select_exchange *task = s->task;
+    const size_t *start = task->start;
+    size_t count = start[c + 1] - start[c];
+
+    for (size_t at = start[a]; at < start[a + 1]; at++) {
+        uint32_t i = task->item[at];
+        uint32_t j = task->item[start[c] + rng_below(rng, count)];
+
+        if (task->fixed && (task->fixed[i] || task->fixed[j]))
+            continue;
+        mem_grow(&s->move, &s->room, s->moves + 1, sizeof *s->move);
+        s->move[s->moves++] = (struct move){i, j};
+        exchange(s, i, j);
+    }
+}
+
+static void
+kick(struct search *s, double *weight, struct rng *rng)
+{
+    size_t a = rng_below(rng, s->task->k), c = rng_below(rng, s->task->k - 1);
+    double reached;
+
+    s->moves = 0;
+    mix(s, a, c + (c >= a), rng);
+    settle(s);
+    reached = select_exchange_weight(s->task);
+    if (reached >= *weight) {
+        *weight = reached;
+        return;
+    }
+    while (s->moves--)
+        exchange(s, s->move[s->moves].i, s->move[s->moves].j);
+    while (s->waiting)
+        dequeue(s);
+}
+
+double
+select_exchange_weight(const struct select_exchange *task)
+{
+    double weight = 0;
+
+    for (size_t c = 0; c < task->k; c++)
+        for (size_t x = task->start[c]; x < task->start[c + 1]; x++)
+            for (size_t y = task->start[c]; y < x; y++)
+                weight += task->w[task->item[x] * task->n + task->item[y]];
+    return weight;
+}
+
+static void
+begin(struct search *s, const struct select_exchange *task, double weight)
+{
+    size_t n = task->n;
+
+    *s = (struct search){.task = task};
+    s->sum = mem_aligned(task->k * n, sizeof *s->sum);
+    s->own = mem_array(n, sizeof *s->own);
+    s->batch = mem_array(n, sizeof *s->batch);
+    s->slot = mem_array(n, sizeof *s->slot);
+    s->queue = mem_array(n, sizeof *s->queue);
+    s->queued = mem_array(n, sizeof *s->queued);
+    s->left = task->moves ? task->moves : SIZE_MAX;
+    s->least = least_share * 2 * (weight > 0 ? weight : 1) / (double)n;
+    for (size_t c = 0; c < task->k; c++)
+        for (size_t at = task->start[c]; at < task->start[c + 1]; at++) {
+            uint32_t i = task->item[at];
+
+            s->batch[i] = (uint32_t)c;
+            s->slot[i] = (uint32_t)at;
+            add(n, task->w + i * n, s->sum + c * n);
+        }
+    for (size_t c = 0; c < task->k; c++)
+        touch(s, c);
+}
+
+static void
+end(struct search *s)
+{
+    free(s->sum);
+    free(s->own);
+    free(s->batch);
+    free(s->slot);
+    free(s->queue);
+    free(s->queued);
+    free(s->move);
+}
+
+double
+select_exchange_run(const struct select_exchange *task, struct rng *rng)
+{
+    double weight = select_exchange_weight(task);
+    struct search s;
+
+    REQUIRE(task->n >= 1 && task->n < UINT32_MAX && task->k >= 1);
+    REQUIRE(task->start[task->k] == task->n);
+    if (task->k == 1)
+        return weight;
+    begin(&s, task, weight);
+    settle(&s);
+    weight = select_exchange_weight(task);
+    for (size_t i = 0; i < task->kicks && s.left; i++)
+        kick(&s, &weight, rng);
+    end(&s);
+    return weight;
+}

@@ -1,0 +1,17 @@
+#ifndef SELECT_STREAM_H
+#define SELECT_STREAM_H
+
+/*
+ * Who draws from RNG_PLAN: its last coordinate.  The first two are the epoch
+ * and a number that the user of the stream counts.
+ */
+enum select_stream {
+    STREAM_ORDER,   /* shuffle, replace; the start of every other order */
+    STREAM_SWAP,    /* (group of batches) */
+    STREAM_SOFTEN,  /* (group of batches) */
+    STREAM_AVOID,   /* (0) */
+    STREAM_REGIONS, /* (split) */
+    STREAM_OSGD,    /* (step) */
+};
+
+#endif
