@@ -141,6 +141,7 @@ run(struct train *t, struct err *err)
             rc = train_step(t, &batch, &result, err);
         if (rc > 0) {
             t->trained = 1;
+            train_features_take(t, &batch, !result.refused);
             train_report_step(t, &batch, &result);
             train_source_done(t);
             save_if_due(t);
@@ -178,6 +179,7 @@ static void
 release(struct train *t)
 {
     train_source_close(t);
+    train_features_close(t);
     wire_service_close(t->service);
     wire_feed_close(t->feed);
     wire_close(t->wire);
@@ -208,7 +210,8 @@ main(int argc, char **argv)
         t.wire = wire_open(t.options->keys ? &keys : NULL, &err);
         rc = t.wire ? 0 : -1;
     }
-    if (!rc && (train_source_open(&t, &err) || train_report_open(&t, &err)))
+    if (!rc && (train_source_open(&t, &err) || train_features_open(&t, &err) ||
+                train_report_open(&t, &err)))
         rc = -1;
     if (!rc)
         rc = run(&t, &err);

@@ -192,6 +192,7 @@ train_net_open(struct train *t, struct err *err)
     if (!t->optim)
         return -1;
     train_samples_init(&t->samples, t->objective, (size_t)t->shape.size);
+    train_features_room(t);
     make_room(t);
     return 0;
 }

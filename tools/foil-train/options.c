@@ -52,6 +52,8 @@ static const struct opt opts[] = {
      "the negatives service, else in DIR"},
     {"events", 0, OPT_TEXT, &o.events, 0, 0, "ENDPOINT",
      "where events are published, else in DIR"},
+    {"features", 0, OPT_TEXT, &o.features, 0, 0, "ENDPOINT",
+     "where selectors ask for features [ipc://DIR/features]"},
     {"keys", 0, OPT_TEXT, &o.keys, 0, 0, "FILE", "own certificate"},
     {"allow", 0, OPT_TEXT, &o.allow, 0, 0, "DIR",
      "public keys of who may connect"},
@@ -125,6 +127,8 @@ static const struct opt opts[] = {
     {"checkpoint-every", 0, OPT_WHOLE, &o.every, 0, 1e15, "STEPS",
      "0: at the end only"},
     {"keep", 0, OPT_WHOLE, &o.keep, 2, 1e6, "N", "checkpoints"},
+    {"keep-features", 0, OPT_WHOLE, &o.keep_features, 0, 1000, "EPOCHS",
+     "keep those of the ends of so many epochs, for selectors"},
     {"resume", 0, OPT_FLAG, &o.resume, 0, 0, NULL,
      "go on from the newest checkpoint"},
     {"override", 0, OPT_LIST, &o.override, 0, 0, "KEY",
@@ -146,9 +150,9 @@ static const struct opt_tool tool = {
 
 /* Options that do not change what a run computes are not remembered. */
 static const void *const forgotten[] = {
-    &o.run,      &o.batches, &o.negatives, &o.events,    &o.keys,
-    &o.allow,    &o.steps,   &o.every,     &o.keep,      &o.resume,
-    &o.override, &o.credit,  &o.deadline,  &o.nonfinite, &o.policy};
+    &o.run,    &o.batches,  &o.negatives, &o.events, &o.features, &o.keys,
+    &o.allow,  &o.steps,    &o.every,     &o.keep,   &o.resume,   &o.override,
+    &o.credit, &o.deadline, &o.nonfinite, &o.policy};
 
 /* What can be overridden besides the remembered options. */
 static const char *const others[] = {"dataset", "processor", "table"};

@@ -138,19 +138,23 @@ add_count(json_t *object, struct wire_metrics *metrics, const char *name,
     json_object_set_new(object, name, json_integer(x));
 }
 
+/* What the selector said of an epoch, with its first step. */
 static void
-publish_features(struct train *t, const struct wire_batch *b)
+add_plan(json_t *line, struct wire_metrics *metrics,
+         const struct wire_plan *plan)
 {
-    struct wire_features features = {.epoch = b->at.epoch,
-                                     .step = b->at.step,
-                                     .mode = "train",
-                                     .n = b->n,
-                                     .n_views = 2,
-                                     .dim = nn_net_dim(t->net),
-                                     .ids = b->ids,
-                                     .z = t->v};
+    json_t *object = json_object();
 
-    wire_feed_features(t->feed, &features);
+    json_object_set_new(object, "strategy", json_string(plan->strategy));
+    for (size_t i = 0; i < plan->n; i++) {
+        const struct wire_metric *from = plan->values + i;
+        struct wire_metric *to = metrics->values + metrics->n++;
+
+        json_object_set_new(object, from->name, json_real(from->value));
+        snprintf(to->name, sizeof to->name, "plan.%.58s", from->name);
+        to->value = from->value;
+    }
+    json_object_set_new(line, "plan", object);
 }
 
 static void
@@ -174,6 +178,7 @@ train_report_step(struct train *t, const struct wire_batch *b,
                   const struct train_result *r)
 {
     struct wire_metrics *metrics = mem_array(1, sizeof *metrics);
+    const struct wire_plan *plan = train_features_plan(t, b->at.epoch);
     json_t *line = json_object();
 
     *metrics = (struct wire_metrics){.stage = "train", .step = t->state.total};
@@ -198,8 +203,9 @@ train_report_step(struct train *t, const struct wire_batch *b,
         }
         if (r->alone)
             add_count(line, metrics, "alone", 1);
-        publish_features(t, b);
     }
+    if (plan && b->at.step == 0)
+        add_plan(line, metrics, plan);
     add_count(line, metrics, "images", t->state.images);
     add_count(line, metrics, "substituted", (int64_t)b->n_substituted);
     add(line, metrics, "seconds", r->seconds);

@@ -106,6 +106,8 @@ write_files(struct train *t, const char *folder, struct err *err)
                 nn_optim_save(folder, t->net, t->optim, err) ||
                 train_samples_save(&t->samples, folder, err)))
         rc = -1;
+    if (!rc && t->options->keep_features)
+        rc = train_tables_save(&t->features.tables, folder, err);
     free(text);
     json_decref(config);
     free(path);
@@ -223,7 +225,11 @@ load(struct train *t, const char *folder, struct err *err)
     if (nn_model_load(folder, t->net, err) ||
         nn_optim_load(folder, t->net, t->optim, err))
         return -1;
-    return train_samples_load(&t->samples, folder, err);
+    if (train_samples_load(&t->samples, folder, err))
+        return -1;
+    return t->options->keep_features
+               ? train_tables_load(&t->features.tables, folder, err)
+               : 0;
 }
 
 int

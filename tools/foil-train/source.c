@@ -235,6 +235,7 @@ drain(struct train *t, struct err *err)
         }
     }
     grant(s);
+    train_features_serve(t);
     return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "wire/batch.h"
 #include "wire/feed.h"
 #include "wire/pairs.h"
+#include "wire/plan.h"
 #include "wire/server.h"
 #include "wire/service.h"
 #include "wire/state.h"
@@ -31,6 +32,8 @@
  *   step.c       one step: forward, objective, backward, update
  *   negatives.c  weights from the negatives service
  *   samples.c    what is kept per sample
+ *   tables.c     features of all samples at the end of the last epochs
+ *   features.c   these, for selectors that ask
  *   save.c       checkpoints, written and read
  *   report.c     metrics.jsonl, events, progress, the summary
  */
@@ -41,11 +44,11 @@ struct train_options {
     const char *precision, *conv, *optim, *lars, *schedule, *compat;
     struct loss_param loss;
     double lr, momentum, weight_decay, warmup;
-    long width, hidden, seed, threads;
+    long width, hidden, seed, threads, keep_features;
     int nesterov;
 
     /* what does not */
-    const char *run, *batches, *negatives, *events, *keys, *allow;
+    const char *run, *batches, *negatives, *events, *features, *keys, *allow;
     const char *nonfinite, *policy;
     long steps, every, keep, credit;
     double deadline;
@@ -115,6 +118,60 @@ int train_samples_save(const struct train_samples *samples, const char *folder,
 int train_samples_load(struct train_samples *samples, const char *folder,
                        struct err *err);
 
+/* The latest unit rows of all samples up to a moment. */
+enum {
+    TRAIN_TABLE_EPOCH,
+    TRAIN_TABLE_STEPS,
+    TRAIN_TABLE_EVAL,
+    TRAIN_TABLE_ABOUT
+};
+
+struct train_table {
+    int64_t about[TRAIN_TABLE_ABOUT]; /* at whose end, or -1; steps in it;
+                                         whether a pass of its own made them */
+    float *row;                       /* [2,size,dim] */
+    uint8_t *known;                   /* [size] */
+};
+
+struct train_tables {
+    size_t size, dim, keep;
+    struct train_table now, *past; /* [keep], epoch e at e % keep */
+};
+
+void train_tables_init(struct train_tables *tables, size_t size, size_t dim,
+                       size_t keep);
+void train_tables_release(struct train_tables *tables);
+
+/* train_tables_put() takes the rows v [2,b->n,dim] of a batch,
+ * train_tables_turn() what there is at the end of its epoch. */
+void train_tables_put(struct train_tables *tables, const struct wire_batch *b,
+                      const float *v);
+void train_tables_turn(struct train_tables *tables, const struct wire_batch *b);
+const struct train_table *train_tables_find(const struct train_tables *tables,
+                                            int64_t epoch);
+
+/*
+ * train_tables_cut() copies the rows of known samples from `from` on:
+ *   ids [most], z [2,most,dim], of which *n and [2,*n,dim] are filled in
+ * Returns the next known sample, or the size when there is none.
+ */
+size_t train_tables_cut(const struct train_tables *tables,
+                        const struct train_table *table, size_t from,
+                        size_t most, int64_t *ids, float *z, size_t *n);
+int train_tables_save(struct train_tables *tables, const char *folder,
+                      struct err *err);
+int train_tables_load(struct train_tables *tables, const char *folder,
+                      struct err *err);
+
+struct train_features {
+    struct wire_server *server;
+    struct train_tables tables; /* empty until the encoder is there */
+    size_t most;                /* rows of an answer */
+    int64_t *ids;
+    float *z;
+    struct wire_plan plan; /* the last that a selector told of; id 0: none */
+};
+
 /* Batches that have come, until it is their turn. */
 struct train_source {
     struct wire_server *server;
@@ -145,6 +202,7 @@ struct train {
 
     struct wire *wire;
     struct train_source source;
+    struct train_features features;
     struct wire_service *service;
     int service_behind;   /* it has to be given our mirror first */
     double service_again; /* --policy in-batch: not asked before then */
@@ -170,6 +228,21 @@ int train_source_next(struct train *t, struct wire_batch *batch,
                       struct err *err);
 void train_source_done(struct train *t);
 void train_source_close(struct train *t);
+
+/*
+ * features.c: all of it does nothing without --keep-features, but publish.
+ * train_features_room() makes room once the encoder is there.
+ * train_features_take() publishes and keeps the rows t->v of a batch that was
+ * good; train_features_serve() answers what was asked meanwhile.
+ * train_features_plan() returns what a selector said of an epoch, or NULL.
+ */
+int train_features_open(struct train *t, struct err *err);
+void train_features_room(struct train *t);
+void train_features_take(struct train *t, const struct wire_batch *b, int good);
+void train_features_serve(struct train *t);
+const struct wire_plan *train_features_plan(const struct train *t,
+                                            int64_t epoch);
+void train_features_close(struct train *t);
 
 /*
  * net.c: train_is_table(): no image is looked at.  train_check() says what is

@@ -1,0 +1,183 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "train.h"
+#include "util/mem.h"
+#include "wire/fetch.h"
+
+enum { VIEWS = 2, PIECE = 1 << 20 /* bytes of an answer, about */ };
+
+int
+train_features_open(struct train *t, struct err *err)
+{
+    struct wire_server_config config = {
+        .kind = WIRE_SERVES,
+        .hello = {.stage = "train",
+                  .version = WIRE_VERSION,
+                  .size = t->shape.size},
+    };
+    char *endpoint;
+
+    if (!t->options->keep_features)
+        return 0;
+    endpoint = wire_endpoint(t->options->features, t->options->run, "features");
+    memcpy(config.hello.digest, t->shape.digest, sizeof config.hello.digest);
+    config.endpoint = endpoint;
+    t->features.server = wire_server_open(t->wire, &config, err);
+    free(endpoint);
+    return t->features.server ? 0 : -1;
+}
+
+void
+train_features_room(struct train *t)
+{
+    struct train_features *f = &t->features;
+    const size_t dim = nn_net_dim(t->net);
+
+    if (!t->options->keep_features)
+        return;
+    train_tables_init(&f->tables, (size_t)t->shape.size, dim,
+                      (size_t)t->options->keep_features);
+    f->most = PIECE / (VIEWS * dim * sizeof *f->z);
+    f->most = f->most ? f->most : 1;
+    f->z = mem_array(VIEWS * f->most * dim, sizeof *f->z);
+    f->ids = mem_array(f->most, sizeof *f->ids);
+}
+
+void
+train_features_close(struct train *t)
+{
+    wire_server_close(t->features.server);
+    train_tables_release(&t->features.tables);
+    free(t->features.z);
+    free(t->features.ids);
+    t->features = (struct train_features){0};
+}
+
+static void
+publish(struct train *t, const struct wire_batch *b)
+{
+    struct wire_features features = {.epoch = b->at.epoch,
+                                     .step = b->at.step,
+                                     .n = b->n,
+                                     .n_views = VIEWS,
+                                     .dim = nn_net_dim(t->net),
+                                     .ids = b->ids,
+                                     .z = t->v};
+
+    memcpy(features.mode, b->look ? "eval" : "train", 6);
+    wire_feed_features(t->feed, &features);
+}
+
+void
+train_features_take(struct train *t, const struct wire_batch *b, int good)
+{
+    struct train_tables *tables = &t->features.tables;
+
+    if (good && wire_feed_followed(t->feed))
+        publish(t, b);
+    if (!tables->past)
+        return;
+    if (good)
+        train_tables_put(tables, b, t->v);
+    if (b->at.step + 1 == b->steps)
+        train_tables_turn(tables, b);
+}
+
+static struct wire_msg *
+refuse(const char *reason, int64_t id, int state)
+{
+    struct wire_error error = {.id = id, .state = state};
+
+    snprintf(error.reason, sizeof error.reason, "%s", reason);
+    return wire_error_put(&error);
+}
+
+/* What wire/fetch.h says. */
+static struct wire_msg *
+answer(struct train *t, const struct wire_fetch *fetch)
+{
+    struct train_features *f = &t->features;
+    const struct train_table *table;
+    struct wire_features piece = {.id = fetch->id, .n_views = VIEWS};
+
+    if (!f->tables.past || fetch->epoch >= t->state.at.epoch)
+        return refuse("the epoch is not over yet", fetch->id, 0);
+    if (fetch->epoch + (int64_t)f->tables.keep < t->state.at.epoch)
+        return refuse("the trainer keeps too few epochs of features: start it "
+                      "with --keep-features one above the selector's --lag",
+                      -1, 0);
+    table = train_tables_find(&f->tables, fetch->epoch);
+    if (table && (size_t)fetch->from < f->tables.size)
+        piece.next =
+            (int64_t)train_tables_cut(&f->tables, table, (size_t)fetch->from,
+                                      f->most, f->ids, f->z, &piece.n);
+    if (!piece.n)
+        return refuse("no features of that epoch were kept", fetch->id, 1);
+    piece.epoch = fetch->epoch;
+    piece.step = table->about[TRAIN_TABLE_STEPS];
+    memcpy(piece.mode, table->about[TRAIN_TABLE_EVAL] ? "eval" : "train", 6);
+    piece.dim = f->tables.dim;
+    piece.ids = f->ids;
+    piece.z = f->z;
+    return wire_features_put(&piece);
+}
+
+/* The answer to a request, or NULL with a sentence. */
+static struct wire_msg *
+take(struct train *t, struct wire_msg *msg, int64_t *id, struct err *err)
+{
+    struct wire_state state = {.session = t->state.at.session,
+                               .epoch = t->state.at.epoch,
+                               .step = t->state.at.step};
+    struct wire_fetch fetch;
+    struct wire_plan plan;
+
+    switch (wire_msg_kind(msg)) {
+    case WIRE_FEATURES_GET:
+        if (wire_fetch_get(&fetch, msg, err))
+            return NULL;
+        *id = fetch.id;
+        return answer(t, &fetch);
+    case WIRE_PLAN:
+        if (wire_plan_get(&plan, msg, err))
+            return NULL;
+        t->features.plan = plan;
+        *id = state.id = plan.id;
+        return wire_state_put(WIRE_STATE_OK, &state);
+    default:
+        err_set(err, "'%s' is nothing for a service of features",
+                wire_kind_name(wire_msg_kind(msg)));
+        return NULL;
+    }
+}
+
+void
+train_features_serve(struct train *t)
+{
+    struct wire_server *server = t->features.server;
+    struct wire_msg *msg;
+    struct wire_news news;
+    int64_t id;
+
+    while (server && wire_server_next(server, &news, &news.why) > 0) {
+        if (news.what == WIRE_BAD)
+            train_report_say(t, "%s", news.why.msg);
+        if (news.what != WIRE_CAME)
+            continue;
+        msg = take(t, news.msg, &id, &news.why);
+        if (msg)
+            wire_server_answer(server, news.peer, id, msg);
+        else if (wire_server_bad(server, news.peer, &news.why))
+            train_report_say(t, "%s", news.why.msg);
+        wire_msg_free(msg);
+    }
+}
+
+const struct wire_plan *
+train_features_plan(const struct train *t, int64_t epoch)
+{
+    const struct wire_plan *plan = &t->features.plan;
+
+    return plan->id && plan->epoch == epoch ? plan : NULL;
+}
