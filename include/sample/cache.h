@@ -35,7 +35,7 @@ struct sample_draw {
  *   query   [n,d]  d as in the bank; NULL: each sample's own row of the bank,
  *                  and nothing is drawn for one that has none
  *   draw    [n,k]  out, in the order drawn: all different
- * O(n size d) time; scratch of 64 sizes.
+ * O(n size d) time, O(n (d + size / 100)) scratch.
  */
 void sample_cache_draw(const struct sample_cache_how *how,
                        const struct sample_bank *bank, size_t n,
@@ -55,8 +55,7 @@ void sample_cache_draw(const struct sample_cache_how *how,
  *
  *     scale = (1 - p_+, (1 - p_+) p(J)/q(J)).
  *
- * Without a negative (draw.id < 0), or where it or all others left the bank,
- * both are 0.
+ * Without a negative (draw.id < 0) both are 0.
  */
 struct sample_cache_report {
     double doubt;      /* mean 1 - p_+ over rows with a negative */
@@ -76,32 +75,5 @@ sample_cache_weigh(double beta, double limit, const struct sample_bank *bank,
                    size_t n, const int64_t *own, const float *query,
                    const float *positive, const struct sample_draw *draw,
                    float *scale);
-
-/*
- * Who is refreshed when: a queue that starts as a random order of all samples,
- * and whose first go to its end once they are refreshed.  So step t takes the
- * next of `period` equal parts, and nothing but t needs to be kept.
- */
-struct sample_refresh {
-    size_t size, period;
-    int64_t *order; /* [size] */
-};
-
-/*
- * sample_refresh_init() orders a data set; each sample comes once in each
- * `period` = ceil(1 / rho) steps.
- *   rho   in (0,1]: share of the samples refreshed each step
- *   seed  of the order (RNG_REFRESH)
- */
-void sample_refresh_init(struct sample_refresh *refresh, size_t size,
-                         double rho, uint64_t seed);
-void sample_refresh_release(struct sample_refresh *refresh);
-
-/*
- * sample_refresh_next() points at the samples of a step and returns how many:
- * size / period, rounded up or down, maybe none.
- */
-size_t sample_refresh_next(const struct sample_refresh *refresh, uint64_t step,
-                           const int64_t **ids);
 
 #endif

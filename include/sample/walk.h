@@ -24,9 +24,9 @@ struct sample_walk_how {
 
 struct sample_walk {
     double accepted;  /* share of all proposals */
-    double effective; /* mean over the chains that moved or could have moved
-                         of the effective sample size of their scores over
-                         `moves`, sample/ess.h */
+    double effective; /* mean effective sample size of the scores of a chain
+                         over its moves, sample/ess.h; of those that stood
+                         somewhere after the first */
 };
 
 /*

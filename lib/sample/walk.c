@@ -1,0 +1,91 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "num/vec.h"
+#include "sample/ess.h"
+#include "sample/walk.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+static const float *
+row_of(const struct sample_bank *bank, int64_t id)
+{
+    return bank->when[id] < 0 ? NULL : bank->rows + (size_t)id * bank->dim;
+}
+
+/* beta e_i.e_j, finite; -INFINITY where there is no e_j. */
+static double
+score(const struct sample_walk_how *how, const struct sample_bank *bank,
+      const float *query, int64_t j)
+{
+    const float *row = row_of(bank, j);
+
+    return row ? how->beta * num_dot(bank->dim, query, row) : -INFINITY;
+}
+
+/* A sample other than `own`, evenly. */
+static int64_t
+propose(struct rng *rng, size_t size, int64_t own)
+{
+    const int64_t j = (int64_t)rng_below(rng, size - 1);
+
+    return j + (j >= own);
+}
+
+/* Move one chain; trace [moves] gets its score after each move.  Returns how
+ * many moves were accepted. */
+static size_t
+walk(const struct sample_walk_how *how, const struct sample_bank *bank,
+     int64_t own, struct rng *rng, struct sample_state *state, double *trace)
+{
+    const float *query = row_of(bank, own);
+    double at = -INFINITY;
+    size_t accepted = 0;
+
+    if (state->id >= 0 && state->id != own)
+        at = score(how, bank, query, state->id);
+    for (size_t m = 0; m < how->moves; m++) {
+        const int64_t j = propose(rng, bank->size, own);
+        const double luck = -log(1 - rng_unit(rng));
+        const int64_t view = (int64_t)rng_below(rng, how->views);
+        const double to = score(how, bank, query, j);
+
+        if (to + luck > at) {
+            *state = (struct sample_state){j, view};
+            at = to;
+            accepted++;
+        }
+        trace[m] = at;
+    }
+    return accepted;
+}
+
+struct sample_walk
+sample_walk(const struct sample_walk_how *how, const struct sample_bank *bank,
+            size_t n, const int64_t *ids, struct sample_state *state)
+{
+    double *trace = mem_array(how->moves, sizeof *trace), effective = 0;
+    size_t accepted = 0, able = 0;
+
+    REQUIRE(how->beta >= 0 && isfinite(how->beta));
+    REQUIRE(how->moves >= 1 && how->views >= 1 && bank->size >= 2);
+    for (size_t row = 0; row < n; row++) {
+        struct rng rng;
+
+        REQUIRE(ids[row] >= 0 && (uint64_t)ids[row] < bank->size);
+        REQUIRE(state[row].id < (int64_t)bank->size);
+        if (!row_of(bank, ids[row]))
+            continue;
+        rng_init(&rng, how->seed, RNG_WALK, how->step, how->epoch, row);
+        accepted += walk(how, bank, ids[row], &rng, state + row, trace);
+        if (trace[0] > -INFINITY) {
+            effective += sample_ess(how->moves, trace);
+            able++;
+        }
+    }
+    free(trace);
+    return (struct sample_walk){
+        .accepted = n ? (double)accepted / ((double)n * (double)how->moves) : 0,
+        .effective = able ? effective / (double)able : 0,
+    };
+}
