@@ -33,14 +33,28 @@ misuse() {
 run=run/$pipeline epochs=100 batch=256 augmenters=2 threads=$(nproc) seed=1
 restarts=3 resume='' objective=simclr
 select=() augment=() train=() negatives=() embed=()
+# options of a pipeline's own: 'NAME ARG SENTENCE', in the variable of that
+# name (with _ for -) its default; where ARG is N or S, a whole number
+own=()
 declare -A given=([select]='' [augment]='' [train]='' [negatives]='' [embed]='')
+
+# own_usage : what the options of its own do
+own_usage() {
+    local item name arg what variable
+    printf '\nOptions of its own:\n\n'
+    for item in "${own[@]}"; do
+        read -r name arg what <<<"$item"
+        variable=${name//-/_}
+        printf '  %-19s %s [%s]\n' "--$name $arg" "$what" "${!variable}"
+    done
+}
 
 usage() {
     cat <<END
 usage: foil run $pipeline${1:+ $1} [-r RUN] [--epochs N] [--batch N]
            [--augmenters N] [--threads N] [--seed N] [--restarts N] [--resume]
            [--select ARGS] [--augment ARGS] [--train ARGS] [--negatives ARGS]
-           [--embed ARGS]
+           [--embed ARGS]${own:+ [OPTION ...]}
 
 foil run $pipeline: $(sed -n '2{s/^# //p;q;}' "$0")
 
@@ -56,6 +70,27 @@ foil run $pipeline: $(sed -n '2{s/^# //p;q;}' "$0")
                       --negatives and --embed likewise
   --help              this text
 END
+    [[ ${#own[@]} -eq 0 ]] || own_usage
+}
+
+# whole OPTION VALUE : the value, in decimal
+whole() {
+    [[ $2 =~ ^[0-9]{1,9}$ ]] || misuse "$1 '$2': want a whole number"
+    echo "$((10#$2))"
+}
+
+# take_own OPTION VALUE : set the variable of an own option
+take_own() {
+    local item name arg value=$2
+    for item in "${own[@]}"; do
+        read -r name arg _ <<<"$item"
+        if [[ $1 == "--$name" ]]; then
+            [[ $arg != [NS] ]] || value=$(whole "$1" "$2")
+            printf -v "${name//-/_}" %s "$value"
+            return
+        fi
+    done
+    misuse "no option '$1'"
 }
 
 # options OPERANDS ARGUMENT... : read the command line; operands, described
@@ -79,12 +114,11 @@ options() {
         case $word in
         -r | --run) run=$value ;;
         --epochs | --batch | --augmenters | --threads | --seed | --restarts)
-            [[ $value =~ ^[0-9]{1,9}$ ]] ||
-                misuse "$word '$value': want a whole number"
-            printf -v "${word#--}" %d "$((10#$value))" ;;
+            value=$(whole "$word" "$value")
+            printf -v "${word#--}" %s "$value" ;;
         --select | --augment | --train | --negatives | --embed)
             given[${word#--}]+=" $value" ;;
-        *) misuse "no option '$word'" ;;
+        *) take_own "$word" "$value" ;;
         esac
     done
     [[ $augmenters -ge 1 ]] || misuse "--augmenters '0': want one or more"
@@ -214,22 +248,28 @@ interrupt() {
     done
 }
 
-# end_all : end every stage that is left, in $grace seconds at most.
-end_all() {
-    local code=$? i
-    trap '' INT TERM HUP
-    set +e
+# dismiss : end every stage that is left, in $grace seconds at most.
+dismiss() {
+    local i
     # shellcheck disable=SC2046 # process ids
-    kill -TERM $(jobs -p)
+    kill -TERM $(jobs -p) || :
     for ((i = 10 * grace; i > 0; i--)); do
         [[ -n $(jobs -rp) ]] || break
         sleep 0.1
     done
     # shellcheck disable=SC2046
-    kill -KILL $(jobs -p)
+    kill -KILL $(jobs -p) || :
     wait
-    exit "$code"
+    stage=()
 } 2>/dev/null
+
+end_all() {
+    local code=$?
+    trap '' INT TERM HUP
+    set +e
+    dismiss
+    exit "$code"
+}
 
 trap end_all EXIT
 trap 'interrupt 2' INT

@@ -104,7 +104,7 @@ print_pipeline(char *path)
             *line = 0;
     fclose(file);
     line[strcspn(line, "\n")] = 0;
-    printf("  %-12.*s%s\n", (int)strcspn(name, "."), name,
+    printf("  %-20.*s%s\n", (int)strcspn(name, "."), name,
            strncmp(line, "# ", 2) ? "" : line + 2);
 }
 
@@ -118,7 +118,7 @@ print_pipelines(const char *folder)
     puts("\npipelines, each run as 'foil run NAME':");
     if (!glob(pattern, 0, NULL, &found)) {
         for (size_t i = 0; i < found.gl_pathc; i++)
-            if (!strstr(found.gl_pathv[i], "/lib.sh"))
+            if (!strstr(found.gl_pathv[i], "lib.sh"))
                 print_pipeline(found.gl_pathv[i]);
         globfree(&found);
     }

@@ -20,6 +20,7 @@ program() {
 program "$work/bin/foil-echo" 'printf "<%s>" "$@"'
 program "$work/bin/foil-three" 'exit 3'
 program "$work/share/foil/pipelines/lib.sh" '# Not a pipeline.'
+program "$work/share/foil/pipelines/study-lib.sh" '# Not a pipeline.'
 program "$work/share/foil/pipelines/try.sh" '# Try the dispatcher.' \
     'foil-echo "$@"'
 
