@@ -121,7 +121,7 @@ void nn_net_pick(struct nn_net *net, const size_t *keys);
  * variance).
  *   n <= max_rows
  *   images [n,height,image_width,channels] u8; of a table not looked at
- *   h      [n,features] or NULL;  z [n,dim]
+ *   h      [n,features] or NULL;  z [n,dim] or NULL
  */
 void nn_net_forward(struct nn_net *net, size_t n, const uint8_t *images,
                     float *h, float *z);

@@ -179,7 +179,9 @@ train_net_open(struct train *t, struct err *err)
     t->rows = 2 * t->shape.images + t->shape.extra;
     if (train_spec(o, &t->shape, &spec, err))
         return -1;
-    t->net = nn_net_new(&spec, t->rows, 1, err);
+    t->micro =
+        o->micro && (size_t)o->micro < t->rows ? (size_t)o->micro : t->rows;
+    t->net = nn_net_new(&spec, t->micro, 1, err);
     if (!t->net || loss_objective_check(t->objective, &o->loss, t->shape.images,
                                         nn_net_dim(t->net), err))
         return -1;

@@ -109,6 +109,8 @@ static const struct opt opts[] = {
      "of activations"},
     {"conv", 0, OPT_CHOICE, &o.conv, 0, 0, "auto|direct",
      "auto: Winograd where it is faster"},
+    {"micro-batch", 0, OPT_WHOLE, &o.micro, 0, 1 << 20, "ROWS",
+     "views that the encoder has in memory, 0: all"},
     {"optim", 0, OPT_CHOICE, &o.optim, 0, 0, "sgd|adam|adamw|lars",
      "optimiser"},
     {"lars", 0, OPT_CHOICE, &o.lars, 0, 0, "a|b", "which LARS"},

@@ -10,43 +10,6 @@
 /* So many steps in a row that were not applied are a run that is lost. */
 enum { LOST = 16 };
 
-/* Which rows of a table a batch is: the views' own, or fixed ones. */
-static void
-pick(struct train *t, const struct wire_batch *b)
-{
-    const struct wire_variants *variants = &b->variants;
-    const size_t views = t->shape.views, anchors = 2 * b->n;
-
-    for (size_t r = 0; r < anchors; r++)
-        t->keys[r] =
-            (size_t)b->ids[r % b->n] * views +
-            (variants->augmentations ? (size_t)variants->variant[r] : r / b->n);
-    for (size_t i = 0; i < b->n_extra; i++) {
-        const int64_t view = b->of_extra.view ? b->of_extra.view[i] : -1;
-
-        t->keys[anchors + i] = (size_t)b->extra_ids[i] * views +
-                               (view > 0 ? (size_t)view % views : 0);
-    }
-    nn_net_pick(t->net, t->keys);
-}
-
-/* The images of a batch in one block: views, and the extra ones behind; of a
- * table their keys. */
-static const uint8_t *
-pixels(struct train *t, const struct wire_batch *b)
-{
-    const size_t image = b->height * b->width * b->channels;
-    const size_t anchors = 2 * b->n * image;
-
-    if (t->keys)
-        pick(t, b);
-    if (t->keys || !b->n_extra)
-        return b->views;
-    memcpy(t->pixels, b->views, anchors);
-    memcpy(t->pixels + anchors, b->extra, b->n_extra * image);
-    return t->pixels;
-}
-
 static double
 learning_rate(struct train *t, const struct wire_batch *b)
 {
@@ -65,11 +28,9 @@ gradients(struct train *t, const struct wire_batch *b,
 {
     struct loss_batch batch = {
         .b = b->n, .extra = b->n_extra, .d = nn_net_dim(t->net)};
-    const size_t rows = 2 * b->n + b->n_extra;
 
-    nn_net_forward(t->net, rows, pixels(t, b), NULL, t->z);
-    num_unit_rows(rows, batch.d, t->z, t->v, NULL);
-    if (t->objective->wants_weights && num_finite(rows * batch.d, t->z)) {
+    train_encode(t, b, NN_MOVE);
+    if (t->objective->wants_weights && num_finite(t->n_rows * batch.d, t->z)) {
         int rc = train_negatives(t, b, result, answer, err);
 
         if (rc <= 0)
@@ -79,7 +40,7 @@ gradients(struct train *t, const struct wire_batch *b,
     train_samples_get(&t->samples, b->n, b->ids, t->columns);
     loss_objective_run(t->objective, &t->options->loss, &batch, t->z,
                        t->columns, t->dz, t->work, &result->loss);
-    nn_net_backward(t->net, t->dz, 0);
+    train_encode_back(t, b);
     return 1;
 }
 
@@ -174,16 +135,13 @@ apply(struct train *t, const struct wire_batch *b,
     t->last = result->loss;
 }
 
-/* The place moves on whether the step was applied or not. */
 static void
 move_on(struct train *t, const struct wire_batch *b)
 {
     struct train_state *state = &t->state;
 
-    train_samples_refuse(&t->samples, b);
     state->steps = b->steps;
     state->epochs = b->epochs;
-    state->total++;
     state->at.step++;
     if (state->at.step == b->steps) {
         state->at.step = 0;
@@ -213,9 +171,19 @@ train_step(struct train *t, const struct wire_batch *b,
         else if (refuse(t, b, result, err))
             rc = -1;
     }
-    if (rc > 0)
+    if (rc > 0) { // whether it was applied or not
+        train_samples_refuse(&t->samples, b);
+        t->state.total++;
         move_on(t, b);
+    }
     wire_weights_release(&answer);
     result->seconds = clock_now() - start;
     return rc;
+}
+
+void
+train_look(struct train *t, const struct wire_batch *b)
+{
+    train_encode(t, b, NN_LOOK);
+    move_on(t, b);
 }

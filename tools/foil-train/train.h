@@ -29,6 +29,7 @@
  *   options.c    the command line, and what of it a checkpoint remembers
  *   source.c     batches from augmenters, in the order of the plan
  *   net.c        encoder, optimiser and scratch for the batches that come
+ *   encode.c     a batch through the encoder and back, in micro-batches
  *   step.c       one step: forward, objective, backward, update
  *   negatives.c  weights from the negatives service
  *   samples.c    what is kept per sample
@@ -44,7 +45,7 @@ struct train_options {
     const char *precision, *conv, *optim, *lars, *schedule, *compat;
     struct loss_param loss;
     double lr, momentum, weight_decay, warmup;
-    long width, hidden, seed, threads, keep_features;
+    long width, hidden, micro, seed, threads, keep_features;
     int nesterov;
 
     /* what does not */
@@ -192,7 +193,10 @@ struct train {
 
     struct nn_net *net;
     struct nn_optim *optim;
-    size_t rows; /* at most, in a batch */
+    size_t rows;           /* at most, in a batch */
+    size_t micro;          /* of these at a time */
+    size_t n_rows;         /* in the one at hand */
+    const uint8_t *images; /* [n_rows,height,width,channels], of it */
     uint8_t *pixels;
     size_t *keys; /* [rows] of a table */
     float *basis; /* [shape.basis + 1,basis_width], until the net has it */
@@ -271,7 +275,25 @@ struct train_result {
     double seconds;
 };
 
-/* step.c: 1 when the step is over, 0 when asked to stop within it. */
+/*
+ * encode.c: train_encode() makes t->z of a batch, raw, and t->v, of unit
+ * length; extra rows behind the anchors.  `last` is NN_MOVE where
+ * train_encode_back() follows, which makes the gradients of t->dz.
+ *
+ * In micro-batches: the first pass keeps z alone and moves nothing; each but
+ * the last is encoded again in the second, on the way back.  Batch norm takes
+ * the statistics of a micro-batch, and moves the running ones once for each.
+ */
+void train_encode(struct train *t, const struct wire_batch *batch,
+                  enum nn_mode last);
+void train_encode_back(struct train *t, const struct wire_batch *batch);
+
+/*
+ * step.c: train_look() only encodes a batch, into t->z and t->v, and moves the
+ * place.  train_step() returns 1 when the step is over, 0 when asked to stop
+ * within it.
+ */
+void train_look(struct train *t, const struct wire_batch *batch);
 int train_step(struct train *t, const struct wire_batch *batch,
                struct train_result *result, struct err *err);
 

@@ -1,0 +1,91 @@
+#!/bin/bash
+# A batch that goes through the encoder in parts gives the gradient of the
+# whole one, with any objective.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+
+augmenter=$(cd "${0%/*}" && pwd)/augmenter.py
+net=(--arch resnet8 --norm group --head 16-8 --width 8 --threads 1)
+
+if ! /usr/bin/python3 -c 'import msgpack, zmq' 2>/dev/null; then
+    skip 'micro-batches' 'no python3-zmq, python3-msgpack'
+    done_testing
+fi
+
+brings=()
+
+# with DIR OPTIONS... : a trainer and its augmenter; its exit code
+with() {
+    local dir=$1 code=0
+    shift
+    /usr/bin/python3 "$augmenter" "ipc://$dir/batch" "${brings[@]}" \
+        >"$dir.augmenter" 2>&1 &
+    "$BIN/foil-train" -r "$dir" "$@" 2>"$dir.err" || code=$?
+    cat "$dir.err" >&2
+    wait $!
+    return "$code"
+}
+
+# agree DIR DIR : the gradients of a step of sgd without momentum, which are in
+# its checkpoint, are equal within 1e-5 of the largest element
+agree() {
+    /usr/bin/python3 - "$@" <<'END'
+import json, struct, sys
+
+def gradient(folder):
+    data = open(folder + "/latest/optim.safetensors", "rb").read()
+    start = 8 + struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:start])
+    a, b = (start + header[name]["data_offsets"][i] for name, i in
+            (("momentum.conv1.weight", 0), ("momentum.head.2.bias", 1)))
+    return struct.unpack("<%df" % ((b - a) // 4), data[a:b])
+
+whole, parts = map(gradient, sys.argv[1:])
+off = max(abs(x - y) for x, y in zip(whole, parts))
+print("off by %.1e of %.1e" % (off, max(map(abs, whole))))
+sys.exit(len(whole) != len(parts) or not 0 < off < 1e-5 * max(map(abs, whole)))
+END
+}
+
+# steps by 16 views; 5 of them at a time: 4 parts
+plain=("${net[@]}" --momentum 0 --weight-decay 0 --steps 1)
+for objective in simclr sogclr hcl isogclr simco spectral_cl barlow_twins \
+    vicreg tau_simclr 'emc2 --policy in-batch'; do
+    # shellcheck disable=SC2086
+    set -- --objective $objective
+    ok "$objective: at once" with "$work/$2-1" "${plain[@]}" "$@"
+    ok "$objective: in parts" with "$work/$2-4" "${plain[@]}" "$@" \
+        --micro-batch 5
+    ok "$objective: the same gradient" agree "$work/$2-1" "$work/$2-4"
+done
+
+# first_of DIR TENSOR : the first number of a tensor of the model
+first_of() {
+    /usr/bin/python3 - "$@" <<'END'
+import json, struct, sys
+data = open(sys.argv[1] + "/latest/model.safetensors", "rb").read()
+start = 8 + struct.unpack("<Q", data[:8])[0]
+at = start + json.loads(data[8:start])[sys.argv[2]]["data_offsets"][0]
+print("%.4f" % struct.unpack("<f", data[at:at + 4]))
+END
+}
+
+# batch norm has the statistics of a part, and moves by each once: the variance
+# of black images is 0
+net=(--arch resnet8 --head 16-8 --width 8 --threads 1 --mean '0,0,0')
+brings=(white=9:9)
+ok 'black images at once' with "$work/x" "${net[@]}" --steps 1
+ok 'one move' test "$(first_of "$work/x" bn1.running_var)" = 0.9000
+ok 'in four parts' with "$work/y" "${net[@]}" --steps 1 --micro-batch 4
+ok 'four moves' test "$(first_of "$work/y" bn1.running_var)" = 0.6561
+brings=()
+
+net=(--arch resnet8 --head 16-8 --width 8 --threads 1 --micro-batch 8)
+ok 'batch norm' with "$work/a" "${net[@]}"
+ok 'stops' with "$work/b" "${net[@]}" --steps 3
+ok 'goes on' with "$work/b" --resume
+ok 'to the same bits' diff -r "$work/a/latest/" "$work/b/latest/"
+ok 'other micro-batches: 1' refuses 1 '--micro-batch is 4, but 8' \
+    "$BIN/foil-train" -r "$work/b" --resume --micro-batch 4
+
+done_testing
