@@ -139,18 +139,6 @@ model_open(struct nn_model *model, const char *path)
         keys = mem_array((size_t)batch, sizeof *keys);
 }
 
-/* A table has its rows by id and view, for one data set. */
-static void
-table_check(const struct source *source, const struct nn_spec *spec)
-{
-    if ((size_t)spec->samples != data_size(source->set))
-        die("the encoder is a table of %ld images, the data set has %zu",
-            spec->samples, data_size(source->set));
-    if (view >= spec->views)
-        die("the encoder is a table of %ld views: --view is 0 to %ld",
-            spec->views, spec->views - 1);
-}
-
 /* The features of n images, [n,size,size,3], go to x [n,d]. */
 static void
 embed(const struct nn_model *model, size_t n, const uint8_t *images, float *x)
@@ -284,8 +272,9 @@ main(int argc, char **argv)
         model_open(&model, operand[0]);
     else if (!size)
         size = 32;
-    if (keys)
-        table_check(&source, &model.spec);
+    if (!raw &&
+        nn_model_fits(&model, data_size(source.set), (size_t)view + 1, &err))
+        die("%s", err.msg);
     source.recipe.size = (size_t)size;
 
     skipped = run(&source, &model, &features);

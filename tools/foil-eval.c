@@ -1,5 +1,7 @@
 #include <stdio.h>
 
+#include "data/jpeg.h"
+#include "data/view.h"
 #include "foil-eval/eval.h"
 #include "num/threads.h"
 #include "util/opt.h"
@@ -14,6 +16,11 @@ static struct options options = {
     .tolerance = 1e-4,
     .iterations = 1000,
     .rows = 10000,
+    .recipe = "cifar",
+    .views = 2,
+    .tau = 0.2,
+    .batch = 256,
+    .max_pixels = DATA_MAX_PIXELS,
 };
 
 static const struct opt knn_opts[] = {
@@ -62,7 +69,25 @@ static const struct opt geometry_opts[] = {
     {0},
 };
 
-enum verb { KNN, PROBE, GEOMETRY };
+static const struct opt loss_opts[] = {
+    {"tau", 0, OPT_REAL, &options.tau, 1e-3, 1e3, "X",
+     "temperature; beta is 1 / X"},
+    {"views", 0, OPT_WHOLE, &options.views, 2, 1000, "N",
+     "fixed views of each image: the first N random ones"},
+    {"recipe", 0, OPT_CHOICE, &options.recipe, 0, 0, DATA_RECIPES,
+     "how they are made"},
+    {"seed", 's', OPT_WHOLE, &options.seed, 0, 1e15, "N",
+     "of these, as of foil-augment"},
+    {"batch", 'b', OPT_WHOLE, &options.batch, 1, 65536, "N",
+     "rows that go through the encoder at a time"},
+    {"max-pixels", 0, OPT_WHOLE, &options.max_pixels, 1, 1e9, "N",
+     "refuse images with more"},
+    {"threads", 0, OPT_WHOLE, &options.threads, 0, 1024, "N",
+     "to use; 0: as many as there are cores"},
+    {0},
+};
+
+enum verb { KNN, PROBE, GEOMETRY, LOSS };
 
 static const struct opt_tool verbs[] = {
     [KNN] = {"foil-eval knn", "let nearest neighbours name the classes",
@@ -72,6 +97,9 @@ static const struct opt_tool verbs[] = {
     [GEOMETRY] = {"foil-eval geometry",
                   "measure how features lie on the sphere", "VIEW [VIEW]", 1, 2,
                   geometry_opts},
+    [LOSS] = {"foil-eval loss",
+              "take the contrastive loss of a whole set, and its gradient",
+              "CHECKPOINT DATA", 2, 2, loss_opts},
     {0},
 };
 
@@ -97,6 +125,9 @@ main(int argc, char **argv)
         break;
     case GEOMETRY:
         run_geometry(&options, operand);
+        break;
+    case LOSS:
+        run_loss(&options, operand);
         break;
     }
     close_stdout();

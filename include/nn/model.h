@@ -62,6 +62,13 @@ struct nn_model {
 int nn_model_open(struct nn_model *model, const char *path, size_t max_rows,
                   int train, void (*set)(struct nn_spec *spec, void *data),
                   void *data, struct err *err);
+
+/*
+ * nn_model_fits() judges an encoder for the first `views` views of a data set
+ * of so many samples: a table (nn_net_keys()) has rows for one only.
+ */
+int nn_model_fits(const struct nn_model *model, size_t samples, size_t views,
+                  struct err *err);
 void nn_model_release(struct nn_model *model);
 
 #endif

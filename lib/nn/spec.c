@@ -193,6 +193,27 @@ out:
     return rc;
 }
 
+int
+nn_model_fits(const struct nn_model *model, size_t samples, size_t views,
+              struct err *err)
+{
+    const struct nn_spec *spec = &model->spec;
+
+    if (!nn_net_keys(model->net))
+        return 0;
+    if ((size_t)spec->samples != samples)
+        return err_set(err,
+                       "the encoder is a table of %ld images, the data set has "
+                       "%zu",
+                       spec->samples, samples);
+    if ((size_t)spec->views < views)
+        return err_set(err,
+                       "the encoder is a table of %ld views, there is no view "
+                       "%ld",
+                       spec->views, spec->views);
+    return 0;
+}
+
 void
 nn_model_release(struct nn_model *model)
 {

@@ -91,6 +91,121 @@ ok 'not a number: 1' refuses 1 'holds -?nan in row 0' "$eval" geometry nan.npy
 ok 'a full disk: 1' exits 1 \
     bash -c "exec '$eval' geometry train.npy >/dev/full"
 
+# loss: of encoders that a run of a few steps has left
+"$BIN/foil-data" generate -o set.tar --size 16 24 2>/dev/null
+"$BIN/foil-data" index set.tar 2>/dev/null
+# trained DIR OPTION... : a run directory with a checkpoint
+trained() {
+    local run=$1
+    shift
+    "$BIN/foil-augment" -r "$run" --size 16 set.tar 2>"$run.augment" &
+    "$BIN/foil-select" -r "$run" --batch 12 --epochs 2 set.tar 2>"$run.select" &
+    "$BIN/foil-train" -r "$run" --threads 1 --deadline 60 "$@"
+}
+ok 'a convolutional encoder' trained conv --arch resnet8 --width 8 --head 24-8-bn
+ok 'a linear one' trained linear --arch linear --hidden 6 --head none
+ok 'a table' trained table --arch table --hidden 6 --head none
+# near KEY A B : all values of that name are equal to a millionth
+near() {
+    paste <(grep -o "\"$1\":[-+0-9.e]*" "$2" | cut -d: -f2) \
+        <(grep -o "\"$1\":[-+0-9.e]*" "$3" | cut -d: -f2) | awk '
+        { print; bad += ($1 - $2) ^ 2 > 1e-12 * ($1 ^ 2 + $2 ^ 2) }
+        END { exit bad || !NR }'
+}
+for run in conv linear table; do
+    ok "loss of $run" says '"measure":"loss","loss":[0-9]' \
+        loss --threads 1 $run set.tar
+    mv line whole
+    ok 'in chunks of 7 rows' says '"square_gradient":[0-9]' \
+        loss --threads 1 -b 7 $run set.tar
+    ok 'the same loss' near loss whole line
+    ok 'the same gradient' near square_gradient whole line
+done
+ok 'the released form, too' grep -q '"released":{.*"beta":25.0' line
+ok 'how many negatives' grep -q '"rows":48,"negatives":46,"views":2' line
+ok 'another seed' says '"seed":1' loss --threads 1 --seed 1 conv set.tar
+ok 'has other views' exits 1 near loss whole line
+ok 'three views' says '"rows":72,"negatives":69' loss --views 3 conv set.tar
+ok 'a table has two: 1' refuses 1 'a table of 2 views, there is no view 2' \
+    "$eval" loss --views 3 table set.tar
+"$BIN/foil-data" split -n 5 set.tar five.foil /dev/null
+ok 'of 24 images: 1' refuses 1 'a table of 24 images, the data set has 5' \
+    "$eval" loss table five.foil
+ok 'one view is no pair: 2' refuses 2 'want a whole number' \
+    "$eval" loss --views 1 conv set.tar
+ok 'no checkpoint: 1' refuses 1 "no checkpoint|cannot" \
+    "$eval" loss set.tar set.tar
+ok 'a damaged image: 1' refuses 1 'has changed' bash -c "
+    cp set.tar bad.tar && '$BIN/foil-data' index bad.tar 2>/dev/null &&
+    printf xxxx | dd of=bad.tar bs=1 seek=1900 conv=notrunc 2>/dev/null &&
+    exec '$eval' loss conv bad.tar"
+
+# The linear encoder by the book: the same views, everything else in double.
+cat >book.py <<'END'
+import json, subprocess, sys
+import numpy as np
+
+embed, line = sys.argv[1], json.load(open('linear.line'))
+x = []
+for view in '0', '1':
+    subprocess.run([embed, '--raw', '--recipe', 'cifar', '--size', '16',
+                    '--view', view, '-o', 'v.npy', 'set.tar'], check=True)
+    x.append(np.load('v.npy').astype(float))
+colour = line['encoder']
+x = np.concatenate(x).reshape(-1, 256, 3)
+x = ((x - colour['mean']) / colour['deviation']).transpose(0, 2, 1)
+x = x.reshape(len(x), -1)
+raw = open('linear/latest/model.safetensors', 'rb').read()
+size = int.from_bytes(raw[:8], 'little')
+head = json.loads(raw[8:8 + size])
+
+
+def tensor(name):
+    a, b = head[name]['data_offsets']
+    t = np.frombuffer(raw[8 + size:][a:b], '<f4').astype(float)
+    return t.reshape(head[name]['shape'])
+
+
+w, b = tensor('fc.weight'), tensor('fc.bias')
+n = len(x)
+bad = 0
+
+
+def check(want, beta, inside):
+    global bad
+    z = x @ w.T + b
+    length = np.linalg.norm(z, axis=1, keepdims=True)
+    v = z / length
+    s = beta * v @ v.T
+    partner = (np.arange(n) + n // 2) % n
+    own = np.arange(n)
+    e = np.exp(s)
+    e[own, own] = 0
+    if not inside:
+        e[own, partner] = 0
+    value = np.mean(np.log(e.sum(1)) - s[own, partner])
+    g = e / e.sum(1, keepdims=True)
+    g[own, partner] -= 1
+    g *= beta / n
+    dv = (g + g.T) @ v
+    dz = (dv - (dv * v).sum(1, keepdims=True) * v) / length
+    square = ((dz.T @ x) ** 2).sum() + (dz.sum(0) ** 2).sum()
+    print(value, want['loss'], square, want['square_gradient'])
+    bad += abs(value / want['loss'] - 1) > 1e-5
+    bad += abs(square / want['square_gradient'] - 1) > 1e-4
+
+
+check(line, 5, 0)
+check(line['released'], 25, 1)
+sys.exit(int(bad))
+END
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+    "$eval" loss --threads 1 --recipe cifar linear set.tar >linear.line
+    ok 'a linear encoder, by the book' /usr/bin/python3 book.py "$BIN/foil-embed"
+else
+    skip 'a linear encoder, by the book' 'no python3-numpy'
+fi
+
 # The peer: scikit-learn on the same features.
 cat >peer.py <<'END'
 import json, os, subprocess, sys

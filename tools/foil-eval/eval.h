@@ -11,14 +11,15 @@
  * share.  A measure reads its files, prints its lines, or ends the process.
  */
 struct options {
-    const char *k_list, *metric, *protocol, *labels, *test_labels;
-    double temperature, l2, held_out, tolerance;
-    long iterations, seed, rows, threads;
+    const char *k_list, *metric, *protocol, *labels, *test_labels, *recipe;
+    double temperature, l2, held_out, tolerance, tau;
+    long iterations, seed, rows, threads, views, batch, max_pixels;
 };
 
 void run_knn(const struct options *options, char **path);
 void run_probe(const struct options *options, char **path);
 void run_geometry(const struct options *options, char **path);
+void run_loss(const struct options *options, char **path);
 
 /*
  * load() reads features, to be released; with labels from label_path where that

@@ -1,0 +1,202 @@
+#include <stdlib.h>
+
+#include "data/pool.h"
+#include "data/view.h"
+#include "eval.h"
+#include "loss/global.h"
+#include "nn/model.h"
+#include "num/vec.h"
+#include "util/digest.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "util/progress.h"
+
+enum { KEEP = 256 << 20 }; // bytes of decoded images
+
+/*
+ * An encoder and the rows that it is measured on: row r is view r / images of
+ * sample r % images.  What is kept of a row is its embedding; pixels and
+ * activations are made again, some rows at a time.
+ */
+struct measured {
+    struct nn_model model;
+    struct data_set *set;
+    struct data_pool *pool;
+    struct data_recipe recipe;
+    struct data_scratch *scratch;
+    uint64_t seed;
+    size_t images, n, batch;
+    uint8_t *pixel; /* [batch,size,size,3] */
+    size_t *key;    /* [batch], of a table */
+    float *z, *dz;  /* [n,dim] */
+    struct progress progress;
+    size_t done;
+};
+
+/* Weights are f32, and so is all that is measured of them. */
+static void
+precisely(struct nn_spec *spec, void *data)
+{
+    (void)data;
+    spec->bf16 = 0;
+}
+
+static void
+prepare(struct measured *m, const struct options *options, char **path)
+{
+    const struct data_pool_how how = {DATA_REFUSE, (size_t)options->max_pixels,
+                                      KEEP};
+    const struct nn_spec *spec = &m->model.spec;
+    struct digest digest;
+    struct err err;
+
+    *m = (struct measured){.batch = (size_t)options->batch};
+    m->set = data_open(path[1], &err);
+    if (!m->set || data_recipe_find(options->recipe, &m->recipe, &err))
+        die("%s", err.msg);
+    m->images = data_size(m->set);
+    m->n = m->images * (size_t)options->views;
+    if (m->images < 2)
+        die("'%s' has one image, and nothing to tell it from", path[1]);
+    if (m->batch > m->n)
+        m->batch = m->n;
+    if (nn_model_open(&m->model, path[0], m->batch, 1, precisely, NULL, &err) ||
+        nn_model_fits(&m->model, m->images, (size_t)options->views, &err))
+        die("%s", err.msg);
+    if (spec->height != spec->image_width || spec->channels != 3)
+        die("'%s' is not for square images in colour", path[0]);
+    digest = data_digest(m->set);
+    m->seed = (uint64_t)options->seed ^ digest_word(&digest);
+    m->pool = data_pool_new(m->set, &how);
+    m->recipe.size = spec->height;
+    m->pixel = mem_array(m->batch, spec->height * spec->height * 3);
+    m->key = mem_array(m->batch, sizeof *m->key);
+    m->z = mem_array(m->n * nn_net_dim(m->model.net), sizeof *m->z);
+    m->dz = mem_array(m->n * nn_net_dim(m->model.net), sizeof *m->dz);
+}
+
+static void
+release(struct measured *m)
+{
+    nn_model_release(&m->model);
+    data_pool_free(m->pool);
+    data_close(m->set);
+    data_scratch_free(m->scratch);
+    free(m->pixel);
+    free(m->key);
+    free(m->z);
+    free(m->dz);
+}
+
+/* Rows that go through together, from `first` on. */
+static size_t
+rows_at(const struct measured *m, size_t first)
+{
+    return m->n - first < m->batch ? m->n - first : m->batch;
+}
+
+/* Makes the pixels of a view, to place i. */
+static void
+draw(struct measured *m, size_t id, size_t view, size_t i)
+{
+    struct err err;
+    const struct data_image *image = data_pool_get(m->pool, id, &err);
+
+    if (!image) {
+        progress_clear(&m->progress);
+        die("%s", err.msg);
+    }
+    data_view(&m->recipe, image, m->seed, id, 0, view, &m->scratch,
+              m->pixel + i * m->recipe.size * m->recipe.size * 3);
+}
+
+/* Brings rows to the encoder and fills in their embeddings. */
+static void
+forward(struct measured *m, size_t first)
+{
+    const size_t n = rows_at(m, first), views = (size_t)m->model.spec.views;
+    struct nn_net *net = m->model.net;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t id = (first + i) % m->images, view = (first + i) / m->images;
+
+        if (nn_net_keys(net))
+            m->key[i] = view + views * id;
+        else
+            draw(m, id, view, i);
+    }
+    if (nn_net_keys(net))
+        nn_net_pick(net, m->key);
+    nn_net_forward_as(net, NN_FIXED, n, m->pixel, NULL,
+                      m->z + first * nn_net_dim(net));
+    m->done += n;
+    progress_show(&m->progress, (double)m->done, "");
+}
+
+static void
+embed(struct measured *m)
+{
+    for (size_t first = 0; first < m->n; first += m->batch)
+        forward(m, first);
+}
+
+/* |dL/dparameters|^2 from dz, chunk by chunk. */
+static double
+square_gradient(struct measured *m)
+{
+    struct nn_net *net = m->model.net;
+    const float *g = nn_net_grads(net);
+    size_t count;
+
+    for (size_t first = 0; first < m->n; first += m->batch) {
+        forward(m, first);
+        nn_net_backward(net, m->dz + first * nn_net_dim(net), first > 0);
+    }
+    nn_net_params(net, &count);
+    return num_dot(count, g, g);
+}
+
+/* One form of the loss, and its gradient. */
+static json_t *
+measure(struct measured *m, double beta, int inside)
+{
+    const struct loss_global set = {m->images, m->n / m->images,
+                                    nn_net_dim(m->model.net), beta, inside};
+    float *work = mem_array(loss_global_size(&set), sizeof *work);
+    double value = loss_global(&set, m->z, m->dz, work);
+
+    free(work);
+    return json_pack("{s:f s:f s:f s:b}", "loss", value, "square_gradient",
+                     square_gradient(m), "beta", beta, "positive_inside",
+                     inside);
+}
+
+void
+run_loss(const struct options *options, char **path)
+{
+    const double beta = 1 / options->tau;
+    struct measured m;
+    json_t *line, *how, *released;
+    struct digest digest;
+    char hex[DIGEST_HEX];
+
+    prepare(&m, options, path);
+    digest = data_digest(m.set);
+    progress_start(&m.progress, "rows", 0, 3 * (double)m.n);
+    embed(&m);
+    line = json_pack("{s:s}", "measure", "loss");
+    json_object_update_new(line, measure(&m, beta, 0));
+    released = measure(&m, beta * beta, 1);
+    progress_clear(&m.progress);
+    json_object_set_new(line, "released", released);
+    how = json_pack("{s:f s:I s:I s:I s:s s:I s:s s:I s:O s:{s:s s:s s:I}}",
+                    "tau", options->tau, "rows", (json_int_t)m.n, "negatives",
+                    (json_int_t)(m.n - m.n / m.images), "views",
+                    (json_int_t)options->views, "recipe", options->recipe,
+                    "seed", (json_int_t)options->seed, "statistics", "running",
+                    "threads", (json_int_t)options->threads, "encoder",
+                    m.model.about, "data", "path", path[1], "digest",
+                    digest_hex(&digest, hex), "size", (json_int_t)m.images);
+    print(line, how);
+    release(&m);
+}
