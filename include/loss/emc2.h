@@ -14,7 +14,9 @@
  * of row r sat on column c: the sampler's work, in batch->weights, with the
  * chain states from outside of the batch as further rows.  L is linear in S
  * and says little; look at the report's infonce.  The state is the sampler's.
- * Reports `outside`: the share of w on rows from outside of the batch.
+ * Both terms of a row are multiplied by what batch->scale says, if anything.
+ * Reports `outside`, the share of w on rows from outside of the batch, and
+ * `dropped`, what rows of w lack to sum to 1: chains with stale scores.
  */
 extern const struct loss_objective loss_emc2;
 

@@ -1,31 +1,22 @@
 #include "loss/emc2.h"
-#include "loss/rows.h"
+#include "sampled.h"
 
 static void
 run(const struct loss_batch *batch, const struct loss_param *param,
     float *state, float *s, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
-    const double scale = 1 / (param->tau * (double)n);
-    double value = 0, outside = 0;
+    double all = 0, outside = 0;
 
     (void)state;
-    REQUIRE(batch->weights);
-    for (size_t r = 0; r < n; r++) {
-        const size_t partner = loss_partner(batch->b, r);
-
-        for (size_t c = n; c < rows; c++)
-            outside += batch->weights[r * rows + c];
+    report->value = sampled_weigh(batch, param, s);
+    for (size_t r = 0; r < n; r++)
         for (size_t c = 0; c < rows; c++) {
-            const double w =
-                scale * (batch->weights[r * rows + c] - (c == partner));
-
-            value += w * s[r * rows + c];
-            s[r * rows + c] = (float)w;
+            all += batch->weights[r * rows + c];
+            outside += c < n ? 0 : batch->weights[r * rows + c];
         }
-    }
-    report->value = value;
     loss_report_more(report, "outside", outside / (double)n);
+    loss_report_more(report, "dropped", 1 - all / (double)n);
 }
 
 const struct loss_objective loss_emc2 = {

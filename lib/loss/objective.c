@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "loss/barlow_twins.h"
+#include "loss/cache.h"
 #include "loss/dcl.h"
 #include "loss/emc2.h"
 #include "loss/flatclr.h"
@@ -36,6 +37,7 @@ const struct loss_objective *const loss_objectives[] = {
     &loss_barlow_twins,
     &loss_vicreg,
     &loss_emc2,
+    &loss_cache,
     NULL,
 };
 

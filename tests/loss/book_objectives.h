@@ -16,6 +16,7 @@ struct book {
     size_t b, rows, d;
     const struct loss_param *param;
     const float *weights; /* [2b,rows] */
+    const float *scale;   /* [2b,2] */
     const float *state;   /* [b,columns], before the step */
     const double *z0;     /* [rows,d] */
 };
@@ -348,19 +349,21 @@ book_vicreg(const struct book *k, const double *z)
     return loss;
 }
 
+/* Negatives of a service, with its factors. */
 static inline double
-book_emc2(const struct book *k, const double *z)
+book_sampled(const struct book *k, const double *z)
 {
     const size_t n = 2 * k->b;
     double loss = 0;
     book_matrix s;
 
     book_scores(k, k->d, z, s);
-    for (size_t r = 0; r < n; r++)
+    for (size_t r = 0; r < n; r++) {
         for (size_t c = 0; c < k->rows; c++)
-            loss +=
-                (k->weights[r * k->rows + c] - (c == loss_partner(k->b, r))) *
-                s[r][c] / k->param->tau;
+            loss += k->scale[2 * r + 1] * k->weights[r * k->rows + c] *
+                    s[r][c] / k->param->tau;
+        loss -= k->scale[2 * r] * s[r][loss_partner(k->b, r)] / k->param->tau;
+    }
     return loss / (double)n;
 }
 
@@ -383,7 +386,8 @@ static const struct {
     {"spectral_cl", book_spectral_cl, NULL},
     {"barlow_twins", book_barlow_twins, NULL},
     {"vicreg", book_vicreg, NULL},
-    {"emc2", book_emc2, NULL},
+    {"emc2", book_sampled, NULL},
+    {"cache", book_sampled, NULL},
 };
 
 #endif

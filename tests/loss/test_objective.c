@@ -6,15 +6,15 @@
 #include "t.h"
 #include "util/mem.h"
 
-/* A batch of noise; weights as a sampler might say them, and images of which
- * every other was seen before. */
+/* A batch of noise; weights and scale as a sampler might say them, and images
+ * of which every other was seen before. */
 struct example {
     const struct loss_objective *objective;
     struct loss_param param;
     struct loss_batch batch;
     size_t rows;
     double *z;
-    float *weights, *zf, *dz, *work, *state, *before;
+    float *weights, *scale, *zf, *dz, *work, *state, *before;
 };
 
 static void
@@ -28,7 +28,8 @@ example_init(struct example *e, const struct loss_objective *o, size_t b,
     e->zf = mem_array(rows * d, sizeof *e->zf);
     e->dz = mem_array(rows * d, sizeof *e->dz);
     e->weights = mem_array(n * rows, sizeof *e->weights);
-    e->batch = (struct loss_batch){b, extra, d, e->weights};
+    e->scale = mem_array(n * 2, sizeof *e->scale);
+    e->batch = (struct loss_batch){b, extra, d, e->weights, e->scale};
     e->work = mem_array(loss_objective_size(o, &e->batch), sizeof *e->work);
     e->state = mem_array(b * o->columns, sizeof *e->state);
     e->before = mem_array(b * o->columns, sizeof *e->before);
@@ -45,6 +46,8 @@ example_init(struct example *e, const struct loss_objective *o, size_t b,
     for (size_t r = 0; r < n; r++) {
         e->weights[r * rows + (r + 1) % rows] = 0.75f;
         e->weights[r * rows + (r + 3) % rows] += 0.25f;
+        e->scale[2 * r] = 1 / (1 + (float)(r % 5));
+        e->scale[2 * r + 1] = e->scale[2 * r] * (0.5f + 0.3f * (float)(r % 4));
     }
 }
 
@@ -55,6 +58,7 @@ example_release(struct example *e)
     free(e->zf);
     free(e->dz);
     free(e->weights);
+    free(e->scale);
     free(e->work);
     free(e->state);
     free(e->before);
@@ -104,8 +108,8 @@ gradient_is_the_slope(const struct loss_objective *o, const size_t shape[3],
     }
     z0 = mem_array(e.rows * e.batch.d, sizeof *z0);
     memcpy(z0, e.z, e.rows * e.batch.d * sizeof *z0);
-    k = (struct book){e.batch.b, e.rows,   e.batch.d, &e.param,
-                      e.weights, e.before, z0};
+    k = (struct book){e.batch.b, e.rows,  e.batch.d, &e.param,
+                      e.weights, e.scale, e.before,  z0};
     value =
         (book_objectives[i_book].value ? book_objectives[i_book].value
                                        : book_objectives[i_book].loss)(&k, e.z);
@@ -169,6 +173,7 @@ rows_may_move(const struct loss_objective *o, const size_t *to,
     example_init(&f, o, B, 0, d);
     for (size_t r = 0; r < N; r++) {
         memcpy(f.zf + to[r] * d, e.zf + r * d, d * sizeof *f.zf);
+        memcpy(f.scale + 2 * to[r], e.scale + 2 * r, 2 * sizeof *f.scale);
         for (size_t c = 0; c < N; c++)
             f.weights[to[r] * N + to[c]] = e.weights[r * N + c];
         for (size_t k = 0; k < columns; k++)

@@ -1,0 +1,36 @@
+#include "loss/cache.h"
+#include "sampled.h"
+
+static void
+run(const struct loss_batch *batch, const struct loss_param *param,
+    float *state, float *s, struct loss_report *report)
+{
+    const size_t n = 2 * batch->b;
+    double doubt = 0, sum = 0, squares = 0, drawn = 0;
+
+    (void)state;
+    report->value = sampled_weigh(batch, param, s);
+    for (size_t r = 0; r < n; r++) {
+        const double positive = batch->scale ? batch->scale[2 * r] : 1;
+        const double negative = batch->scale ? batch->scale[2 * r + 1] : 1;
+        const double x = positive > 0 ? negative / positive : 0;
+
+        doubt += positive;
+        sum += x;
+        squares += x * x;
+        drawn += x > 0;
+    }
+    loss_report_more(report, "doubt", doubt / (double)n);
+    loss_report_more(report, "importance_ess",
+                     squares > 0 ? sum * sum / squares / drawn : 0);
+}
+
+const struct loss_objective loss_cache = {
+    .name = "cache",
+    .summary = "global loss, negatives drawn from a bank of features",
+    .param = {.tau = 0.5},
+    .reads = "tau",
+    .head = "512-128",
+    .wants_weights = 1,
+    .run = run,
+};

@@ -1,0 +1,17 @@
+#ifndef LIB_LOSS_SAMPLED_H
+#define LIB_LOSS_SAMPLED_H
+
+#include "loss/objective.h"
+
+/*
+ * sampled_weigh() makes S the W of objectives whose negatives are a service's,
+ *
+ *     W_rc = beta/n ( scale_r1 w_rc - scale_r0 [c = partner] ),
+ *
+ * beta = 1/tau, scale 1 without batch->scale, and returns sum_rc W_rc s_rc.
+ *   s  [n,rows]
+ */
+double sampled_weigh(const struct loss_batch *batch,
+                     const struct loss_param *param, float *s);
+
+#endif

@@ -1,0 +1,71 @@
+#include "loss/book.h"
+#include "loss/cache.h"
+#include "loss/rows.h"
+#include "num/gemm.h"
+#include "num/vec.h"
+#include "t.h"
+
+enum { B = BOOK_B, N = BOOK_N, D = BOOK_D };
+
+/* Where the bank is the batch, and w the mean over all draws, the gradient is
+ * that of -log p_+: SimCLR's, in appendix A with beta 10. */
+static void
+the_mean_draw_gives_simclr(void)
+{
+    float z[N * D], v[N * D], s[N * N], w[N * N], scale[N * 2], dv[N * D];
+    float work[N * N];
+    const struct loss_batch batch = {
+        .b = B, .d = D, .weights = w, .scale = scale};
+    const struct loss_param param = {.tau = 0.1};
+    struct loss_report report = {0};
+    double sum = 0, doubt = 0;
+
+    book_rows(z);
+    num_unit_rows(N, D, z, v, NULL);
+    num_gemm_nt(N, N, D, 1, v, v, 0, s);
+    for (size_t r = 0; r < N; r++) {
+        const double own = exp(10 * s[r * N + loss_partner(B, r)]);
+        const double z_r = exp(
+            loss_row_partition(B, N, r, 10, LOSS_FAMILY, s + r * N, w + r * N)
+                .log_z);
+
+        scale[2 * r] = scale[2 * r + 1] = (float)(z_r / (z_r + own));
+        doubt += z_r / (z_r + own) / N;
+    }
+    loss_cache.run(&batch, &param, NULL, s, &report);
+    loss_spread(N, N, D, s, v, dv, work);
+    for (size_t i = 0; i < N * D; i++)
+        sum += fabs(dv[i]);
+    T_NEAR(sum, 12.227761403, 2e-6, "gradient");
+    T_NEAR(dv[0], -0.067549886, 2e-6, "its first element");
+    T_NEAR(dv[N * D - 1], 0.173889896, 2e-6, "its last element");
+    T_NEAR(report.more[0].value, doubt, 1e-6, "mean of 1 - p_+");
+    T_NEAR(report.more[1].value, 1, 1e-6, "draws as good as fresh ones");
+}
+
+/* Rows with a draw: three of importance 1, 2, 3; the fourth has none. */
+static void
+reports_the_importance(void)
+{
+    float w[16] = {0}, s[16] = {0};
+    const float scale[] = {.5f, .5f, .25f, .5f, .1f, .3f, 0, 0};
+    const struct loss_batch batch = {
+        .b = 2, .d = 2, .weights = w, .scale = scale};
+    const struct loss_param param = {.tau = 1};
+    struct loss_report report = {0};
+
+    s[3 * 4 + 1] = 1;
+    loss_cache.run(&batch, &param, NULL, s, &report);
+    T_NEAR(report.more[0].value, .85 / 4, 1e-6, "doubt");
+    T_NEAR(report.more[1].value, 36.0 / 14 / 3, 1e-6, "importance_ess");
+    T(s[3 * 4 + 1] == 0 && report.value == 0,
+      "a row without a negative has no gradient, nor a value");
+}
+
+int
+main(void)
+{
+    the_mean_draw_gives_simclr();
+    reports_the_importance();
+    return t_done();
+}
