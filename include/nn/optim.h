@@ -31,6 +31,7 @@ struct nn_optim_spec {
     double momentum;  /* sgd, lars: mu in 0 .. 1, below 1 */
     int nesterov;     /* sgd */
     double weight_decay;
+    long accumulate; /* K > 1: one step for K gradients, by their mean */
 };
 
 struct nn_optim;
@@ -48,11 +49,12 @@ void nn_optim_free(struct nn_optim *optim);
 /*
  * nn_optim_step() takes one step; NULL params are a bug.
  *   params, grads  [count]
- * One pass over the block, two for LARS.  The result does not depend on the
- * number of threads.
+ * One pass over the block, two for LARS, one more to accumulate.  The result
+ * does not depend on the number of threads.  Returns 1, or 0 where the gradient
+ * was only added to the sum.
  */
-void nn_optim_step(struct nn_optim *optim, double lr, float *params,
-                   const float *grads);
+int nn_optim_step(struct nn_optim *optim, double lr, float *params,
+                  const float *grads);
 
 /*
  * nn_optim_norm() returns |grads| over all parameters; not finite when one of
@@ -62,15 +64,16 @@ double nn_optim_norm(const struct nn_optim *optim, const float *grads);
 
 /*
  * What has to be saved: `steps`, the number of steps taken, and blocks
- * [count] of moments, with names.
+ * [count] of moments, with names.  With accumulate the last is the sum of the
+ * `pending` gradients that wait for more.
  */
-enum { NN_MAX_MOMENTS = 2 };
+enum { NN_MAX_MOMENTS = 3 };
 
 struct nn_moments {
-    size_t n;                         /* blocks: 1, or 2 for adam */
-    const char *name[NN_MAX_MOMENTS]; /* "momentum"; "mean", "square" */
+    size_t n;                         /* blocks */
+    const char *name[NN_MAX_MOMENTS]; /* "momentum"; "mean", "square"; "sum" */
     float *block[NN_MAX_MOMENTS];
-    long *steps;
+    long *steps, *pending; /* pending: NULL without a sum */
 };
 
 /* nn_optim_moments() gives them to read, or to fill from a checkpoint. */

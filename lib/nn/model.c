@@ -203,13 +203,15 @@ nn_optim_save(const char *folder, const struct nn_net *net,
               struct nn_optim *optim, struct err *err)
 {
     const struct nn_moments m = nn_optim_moments(optim);
-    const int64_t steps = *m.steps;
+    const int64_t steps = *m.steps, pending = m.pending ? *m.pending : 0;
     size_t n;
     const struct nn_tensor *t = nn_net_tensors(net, &n);
     struct list list = {.path = mem_format("%s/%s", folder, optim_file)};
     int rc;
 
     list_add(&list, "steps", "I64", 0, NULL, &steps);
+    if (m.pending)
+        list_add(&list, "pending", "I64", 0, NULL, &pending);
     for (size_t k = 0; k < m.n; k++)
         for (size_t i = 0; i < n; i++) {
             char *name = mem_format("%s.%s", m.name[k], t[i].name);
@@ -224,19 +226,20 @@ nn_optim_save(const char *folder, const struct nn_net *net,
     return rc;
 }
 
-/* The number of steps taken: a scalar of I64, at least 0. */
+/* A count: a scalar of I64, at least 0. */
 static int
-take_steps(struct list *list, long *steps, struct err *err)
+take_count(struct list *list, const char *name, long *count, struct err *err)
 {
-    const struct nn_array *a = list_take(list, "steps");
+    const struct nn_array *a = list_take(list, name);
     int64_t value;
 
     if (!a || strcmp(a->dtype, "I64") || a->count != 1)
-        return err_set(err, "'%s': no tensor 'steps', one I64", list->path);
+        return err_set(err, "'%s': no tensor '%s', one I64", list->path, name);
     memcpy(&value, a->data, sizeof value);
     if (value < 0)
-        return err_set(err, "'%s': %jd steps", list->path, (intmax_t)value);
-    *steps = (long)value;
+        return err_set(err, "'%s': %s is %jd", list->path, name,
+                       (intmax_t)value);
+    *count = (long)value;
     return 0;
 }
 
@@ -251,7 +254,9 @@ nn_optim_load(const char *folder, const struct nn_net *net,
     int rc = list_read(&list, err);
 
     if (!rc)
-        rc = take_steps(&list, m.steps, err);
+        rc = take_count(&list, "steps", m.steps, err);
+    if (!rc && m.pending)
+        rc = take_count(&list, "pending", m.pending, err);
     for (size_t k = 0; k < m.n; k++)
         for (size_t i = 0; i < n && !rc; i++) {
             char *name = mem_format("%s.%s", m.name[k], t[i].name);

@@ -28,7 +28,8 @@ struct nn_optim {
     double *ratio;    /* [n] LARS: q of each tensor */
     double *part;     /* [chunks] of a norm */
     float *moment[2]; /* [count]; the second for Adam alone */
-    long steps;
+    float *sum;       /* [count] of gradients, or NULL */
+    long steps, pending;
 };
 
 /* One step's constants for one tensor. */
@@ -231,6 +232,8 @@ nn_optim_new(const struct nn_optim_spec *spec, const struct nn_tensor *tensors,
     optim->moment[0] = mem_aligned(count, sizeof(float));
     if (kind == ADAM || kind == ADAMW)
         optim->moment[1] = mem_aligned(count, sizeof(float));
+    if (spec->accumulate > 1)
+        optim->sum = mem_aligned(count, sizeof(float));
     cut(optim);
     optim->part = mem_array(optim->chunks, sizeof *optim->part);
     return optim;
@@ -246,14 +249,49 @@ nn_optim_free(struct nn_optim *optim)
     free(optim->part);
     free(optim->moment[0]);
     free(optim->moment[1]);
+    free(optim->sum);
     free(optim);
 }
 
-void
+/* sum = sum + x, or only x where it begins; then it is scaled. */
+UTIL_CLONES static void
+add(size_t n, int begins, float scale, const float *restrict x,
+    float *restrict sum)
+{
+    for (size_t i = 0; i < n; i++)
+        sum[i] = scale * (begins ? x[i] : sum[i] + x[i]);
+}
+
+/* Adds a gradient to the sum, which the last one turns into the mean; returns
+ * 1 then. */
+static int
+accumulate(struct nn_optim *optim, const float *grads)
+{
+    const int begins = optim->pending == 0;
+    const int full = ++optim->pending >= optim->spec.accumulate;
+    const float scale = full ? 1 / (float)optim->pending : 1;
+
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < optim->chunks; i++) {
+        const struct chunk *c = optim->chunk + i;
+
+        add(c->count, begins, scale, grads + c->offset, optim->sum + c->offset);
+    }
+    if (full)
+        optim->pending = 0;
+    return full;
+}
+
+int
 nn_optim_step(struct nn_optim *optim, double lr, float *params,
               const float *grads)
 {
     REQUIRE(params && grads);
+    if (optim->sum) {
+        if (!accumulate(optim, grads))
+            return 0;
+        grads = optim->sum;
+    }
     optim->steps++;
     if (optim->kind == LARS_A || optim->kind == LARS_B) {
 #pragma omp parallel for schedule(dynamic)
@@ -275,6 +313,7 @@ nn_optim_step(struct nn_optim *optim, double lr, float *params,
         else
             sgd(c->count, &rule, grads + c->offset, p, m);
     }
+    return 1;
 }
 
 double
@@ -296,14 +335,18 @@ nn_optim_norm(const struct nn_optim *optim, const float *grads)
 struct nn_moments
 nn_optim_moments(struct nn_optim *optim)
 {
-    if (optim->moment[1])
-        return (struct nn_moments){
-            .n = 2,
-            .name = {"mean", "square"},
-            .block = {optim->moment[0], optim->moment[1]},
-            .steps = &optim->steps};
-    return (struct nn_moments){.n = 1,
-                               .name = {"momentum"},
-                               .block = {optim->moment[0]},
-                               .steps = &optim->steps};
+    const int two = optim->moment[1] != NULL;
+    struct nn_moments m = {
+        .n = two ? 2 : 1,
+        .name = {two ? "mean" : "momentum", "square"},
+        .block = {optim->moment[0], optim->moment[1]},
+        .steps = &optim->steps,
+    };
+
+    if (optim->sum) {
+        m.name[m.n] = "sum";
+        m.block[m.n++] = optim->sum;
+        m.pending = &optim->pending;
+    }
+    return m;
 }

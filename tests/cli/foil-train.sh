@@ -193,6 +193,13 @@ ok 'of another encoder: 2' refuses 2 'not for mlp' \
 ok 'with a mean: 2' refuses 2 '--mean and --deviation have no use' \
     "$BIN/foil-train" -r x --arch linear --basis x --mean 0,0,0
 
+small=("${linear[@]}" --accumulate 3)
+ok 'a step for three batches' with "$work/u" --
+ok 'stops between them' with "$work/v" -- --steps 5
+small=(--resume)
+ok 'and goes on' with "$work/v" --
+ok 'to the same bits' diff -r "$work/u/latest/" "$work/v/latest/"
+
 # black images are zeros, the variance of white ones overflows
 small=(--arch resnet8 --head 8 --threads 1 --mean '0,0,0'
     --deviation '1e-30,1e-30,1e-30')

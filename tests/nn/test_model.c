@@ -40,7 +40,7 @@ new_net(const struct nn_spec *of)
 static struct nn_optim *
 new_optim(struct nn_net *net, const char *name)
 {
-    const struct nn_optim_spec of = {name, 0, 0, 0};
+    const struct nn_optim_spec of = {name, 0, 0, 0, 3};
     size_t n, count;
     const struct nn_tensor *tensors = nn_net_tensors(net, &n);
     struct err err;
@@ -105,12 +105,14 @@ an_optimiser_survives(const char *name)
     for (size_t k = 0; k < from.n; k++)
         fill(k, n, from.block[k]);
     *from.steps = 1234567;
+    *from.pending = 2;
     T(!nn_optim_save(folder, net, a, &err), "%s saves %s", name, err.msg);
     T(!nn_optim_load(folder, net, b, &err), "%s loads %s", name, err.msg);
     for (size_t k = 0; k < from.n; k++)
         T(!memcmp(from.block[k], to.block[k], n * sizeof(float)), "%s: %s",
           name, from.name[k]);
     T(*to.steps == 1234567, "%s: steps", name);
+    T(*to.pending == 2, "%s: how many gradients wait", name);
     nn_optim_free(a);
     nn_optim_free(b);
     nn_net_free(net);
@@ -204,6 +206,9 @@ a_spec_survives(void)
           got.mean[1] == spec.mean[1] && got.image_width == 8,
       "as it was");
     json_decref(again);
+    json_object_del(object, "views");
+    T(!nn_spec_get(&got, object, &err) && got.views == 0,
+      "what older ones do not have is 0");
     json_object_set_new(object, "width", json_string("wide"));
     T(nn_spec_get(&got, object, &err) < 0 && strstr(err.msg, "'width'"), "%s",
       err.msg);

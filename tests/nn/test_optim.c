@@ -148,7 +148,7 @@ static void
 lars_agrees_with_appendix_a(const char *name, const double want[2][4])
 {
     static const struct nn_tensor matrix = {"p", 2, {2, 2}, 0, 4, 0};
-    const struct nn_optim_spec spec = {name, 0.9, 0, 1e-4};
+    const struct nn_optim_spec spec = {name, 0.9, 0, 1e-4, 0};
     const float g[4] = {0.1f, -0.2f, 0.3f, 0.05f};
     float p[4] = {1, 2, 3, 4};
     struct err err;
@@ -167,7 +167,7 @@ static void
 threads_do_not_matter(const char *name)
 {
     static float p[2][COUNT], g[COUNT];
-    const struct nn_optim_spec spec = {name, 0.9, 0, 1e-4};
+    const struct nn_optim_spec spec = {name, 0.9, 0, 1e-4, 0};
     struct err err;
 
     for (int k = 0; k < 2; k++) {
@@ -190,10 +190,10 @@ threads_do_not_matter(const char *name)
 
 /* Moments that are copied into another optimiser carry everything. */
 static void
-moments_are_all_there_is(const char *name)
+moments_are_all_there_is(const char *name, long accumulate)
 {
     static float p[COUNT], q[COUNT], g[COUNT];
-    const struct nn_optim_spec spec = {name, 0.9, 0, 1e-2};
+    const struct nn_optim_spec spec = {name, 0.9, 0, 1e-2, accumulate};
     struct err err;
     struct nn_optim *a = nn_optim_new(&spec, tensors, 3, COUNT, &err);
     struct nn_optim *b = nn_optim_new(&spec, tensors, 3, COUNT, &err);
@@ -208,6 +208,8 @@ moments_are_all_there_is(const char *name)
     for (size_t i = 0; i < from.n; i++)
         memcpy(to.block[i], from.block[i], sizeof p);
     *to.steps = *from.steps;
+    if (accumulate)
+        *to.pending = *from.pending;
     noise(&rng, 1, g);
     nn_optim_step(a, 0.1, p, g);
     nn_optim_step(b, 0.1, q, g);
@@ -216,11 +218,46 @@ moments_are_all_there_is(const char *name)
     nn_optim_free(b);
 }
 
+/* Three gradients, one step by their mean; and again. */
+static void
+gradients_accumulate(const char *name)
+{
+    static float p[COUNT], q[COUNT], g[COUNT], mean[COUNT];
+    const struct nn_optim_spec one = {name, 0.9, 0, 1e-2, 1};
+    const struct nn_optim_spec three = {name, 0.9, 0, 1e-2, 3};
+    struct err err;
+    struct nn_optim *a = nn_optim_new(&one, tensors, 3, COUNT, &err);
+    struct nn_optim *b = nn_optim_new(&three, tensors, 3, COUNT, &err);
+    struct rng rng;
+    double off = 0;
+
+    rng_init(&rng, 5, RNG_TEST, 0, 0, 0);
+    noise(&rng, 1, p);
+    memcpy(q, p, sizeof p);
+    for (int k = 0; k < 6; k++) {
+        if (k % 3 == 0)
+            memset(mean, 0, sizeof mean);
+        noise(&rng, 1, g);
+        for (size_t i = 0; i < COUNT; i++)
+            mean[i] += g[i] / 3;
+        T(nn_optim_step(b, 0.1, q, g) == (k % 3 == 2),
+          "%s: a step for three gradients", name);
+        if (k % 3 == 2)
+            nn_optim_step(a, 0.1, p, mean);
+        for (size_t i = 0; i < COUNT; i++)
+            off = fmax(off, fabs(p[i] - q[i]));
+    }
+    T(off < 1e-5, "%s: by their mean, off by %.1e", name, off);
+    T(*nn_optim_moments(b).steps == 2, "%s: two steps", name);
+    nn_optim_free(a);
+    nn_optim_free(b);
+}
+
 static void
 norm_of_a_gradient(void)
 {
     static float g[COUNT];
-    const struct nn_optim_spec spec = {"sgd", 0, 0, 0};
+    const struct nn_optim_spec spec = {"sgd", 0, 0, 0, 0};
     struct err err;
     struct nn_optim *optim = nn_optim_new(&spec, tensors, 3, COUNT, &err);
     struct rng rng;
@@ -244,9 +281,9 @@ static void
 nonsense_is_refused(void)
 {
     static const struct nn_optim_spec bad[] = {
-        {"sgdd", 0.9, 0, 0}, {"sgd", 1, 0, 0},     {"sgd", -0.1, 0, 0},
-        {"sgd", NAN, 0, 0},  {"sgd", 0, 1, 0},     {"adam", 0.9, 1, 0},
-        {"sgd", 0.9, 0, -1}, {"sgd", 0.9, 0, NAN},
+        {"sgdd", 0.9, 0, 0, 0}, {"sgd", 1, 0, 0, 0},     {"sgd", -0.1, 0, 0, 0},
+        {"sgd", NAN, 0, 0, 0},  {"sgd", 0, 1, 0, 0},     {"adam", 0.9, 1, 0, 0},
+        {"sgd", 0.9, 0, -1, 0}, {"sgd", 0.9, 0, NAN, 0},
     };
     struct err err;
 
@@ -258,11 +295,11 @@ int
 main(void)
 {
     static const struct nn_optim_spec specs[] = {
-        {"sgd", 0, 0, 0},      {"sgd", 0.9, 0, 1e-2},
-        {"sgd", 0.9, 1, 1e-2}, {"adam", 0, 0, 0},
-        {"adam", 0, 0, 1e-1},  {"adamw", 0, 0, 1e-1},
-        {"lars-a", 0.9, 0, 0}, {"lars-a", 0.9, 0, 1e-2},
-        {"lars-b", 0.9, 0, 0}, {"lars-b", 0.9, 0, 1e-2},
+        {"sgd", 0, 0, 0, 0},      {"sgd", 0.9, 0, 1e-2, 0},
+        {"sgd", 0.9, 1, 1e-2, 0}, {"adam", 0, 0, 0, 0},
+        {"adam", 0, 0, 1e-1, 0},  {"adamw", 0, 0, 1e-1, 0},
+        {"lars-a", 0.9, 0, 0, 0}, {"lars-a", 0.9, 0, 1e-2, 0},
+        {"lars-b", 0.9, 0, 0, 0}, {"lars-b", 0.9, 0, 1e-2, 0},
     };
     static const double a[2][4] = {{.998839, 2.002318, 2.996516, 3.999415},
                                    {.996633, 2.006721, 2.989898, 3.998305}};
@@ -276,9 +313,12 @@ main(void)
     threads_do_not_matter("sgd");
     threads_do_not_matter("adam");
     threads_do_not_matter("lars-a");
-    moments_are_all_there_is("sgd");
-    moments_are_all_there_is("adamw");
-    moments_are_all_there_is("lars-b");
+    moments_are_all_there_is("sgd", 0);
+    moments_are_all_there_is("sgd", 2);
+    moments_are_all_there_is("adamw", 2);
+    moments_are_all_there_is("lars-b", 0);
+    gradients_accumulate("sgd");
+    gradients_accumulate("lars-a");
     norm_of_a_gradient();
     nonsense_is_refused();
     return t_done();

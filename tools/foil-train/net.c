@@ -69,7 +69,8 @@ optim_spec(const struct train_options *o)
     return (struct nn_optim_spec){.name = o->optim[0] == 'l' ? lars : o->optim,
                                   .momentum = o->momentum,
                                   .nesterov = o->nesterov,
-                                  .weight_decay = o->weight_decay};
+                                  .weight_decay = o->weight_decay,
+                                  .accumulate = o->accumulate};
 }
 
 int

@@ -45,7 +45,7 @@ struct train_options {
     const char *precision, *conv, *optim, *lars, *schedule, *compat;
     struct loss_param loss;
     double lr, momentum, weight_decay, warmup;
-    long width, hidden, micro, seed, threads, keep_features;
+    long width, hidden, micro, accumulate, seed, threads, keep_features;
     int nesterov;
 
     /* what does not */
