@@ -2,6 +2,7 @@
 #define SELECT_REPLACE_H
 
 #include "select/strategy.h"
+#include "util/rng.h"
 
 /*
  * replace: each batch is a uniformly random set of samples, drawn without
@@ -11,5 +12,14 @@
  * `step` is keyed by (seed, epoch, step).  Expected O(b log b) a batch.
  */
 void select_replace(const struct select_task *task, int64_t *ids);
+
+/*
+ * select_replace_draw() draws one such batch, in random order.
+ *   size >= b
+ *   taken [size]  zero, before and after
+ *   ids [b]
+ */
+void select_replace_draw(struct rng *rng, size_t size, size_t b,
+                         unsigned char *taken, int64_t *ids);
 
 #endif

@@ -1,12 +1,12 @@
 #include <stdlib.h>
 
 #include "select/replace.h"
+#include "stream.h"
 #include "util/mem.h"
-#include "util/rng.h"
 
-/* Draw until there are b different ones; taken [N] is zero before and after. */
-static void
-draw(struct rng *rng, size_t size, size_t b, unsigned char *taken, int64_t *ids)
+void
+select_replace_draw(struct rng *rng, size_t size, size_t b,
+                    unsigned char *taken, int64_t *ids)
 {
     for (size_t i = 0; i < b;) {
         size_t id = rng_below(rng, size);
@@ -29,9 +29,10 @@ select_replace(const struct select_task *task, int64_t *ids)
     for (size_t step = 0; step < layout->steps; step++) {
         struct rng rng;
 
-        rng_init(&rng, task->seed, RNG_PLAN, task->epoch, step, 0);
-        draw(&rng, layout->size, select_layout_count(layout, step), taken,
-             ids + select_layout_start(layout, step));
+        rng_init(&rng, task->seed, RNG_PLAN, task->epoch, step, STREAM_ORDER);
+        select_replace_draw(&rng, layout->size,
+                            select_layout_count(layout, step), taken,
+                            ids + select_layout_start(layout, step));
     }
     free(taken);
 }

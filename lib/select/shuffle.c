@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "select/shuffle.h"
+#include "stream.h"
 #include "util/mem.h"
 #include "util/rng.h"
 
@@ -13,7 +14,7 @@ select_shuffle(const struct select_task *task, int64_t *ids)
 
     for (size_t i = 0; i < n; i++)
         order[i] = (int64_t)i;
-    rng_init(&rng, task->seed, RNG_PLAN, task->epoch, 0, 0);
+    rng_init(&rng, task->seed, RNG_PLAN, task->epoch, 0, STREAM_ORDER);
     rng_shuffle(&rng, n, order);
     for (size_t i = 0; i < total; i++)
         ids[i] = order[i % n];

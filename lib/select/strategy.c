@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "select/osgd.h"
 #include "select/replace.h"
 #include "select/shuffle.h"
 #include "select/strategy.h"
@@ -12,6 +13,16 @@ static const struct select_strategy table[] = {
     {.name = "replace",
      .help = "each batch drawn by itself, with replacement",
      .order = select_replace},
+    {.name = "osgd",
+     .help = "the hardest of several random batches",
+     .wants_features = 1,
+     .fit = select_osgd_fit,
+     .order = select_osgd},
+    {.name = "osgd-full",
+     .help = "the hardest of all batches that there are",
+     .wants_features = 1,
+     .fit = select_osgd_full_fit,
+     .order = select_osgd_full},
     {.name = "swap",
      .help = "a shuffle whose samples change places for harder batches",
      .wants_features = 1,

@@ -1,0 +1,311 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "select/osgd.h"
+#include "select/replace.h"
+#include "select/score.h"
+#include "select/shuffle.h"
+#include "stream.h"
+#include "util/mem.h"
+
+/* So many batches are looked at in an epoch of osgd-full. */
+static const double most_batches = 1 << 20;
+
+/* C(n, b), or infinity. */
+static double
+choose(size_t n, size_t b)
+{
+    double count = 1;
+
+    for (size_t i = 1; i <= b && count < 1e300; i++)
+        count = count * (double)(n - b + i) / (double)i;
+    return nearbyint(count);
+}
+
+/* All batches of an equal size. */
+static void
+even(struct select_layout *layout)
+{
+    layout->batch += layout->larger > 0;
+    layout->larger = 0;
+}
+
+static size_t
+smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many groups, and where the g-th of them begins. */
+static size_t
+groups_of(size_t batches, size_t draws)
+{
+    return (batches + draws - 1) / draws;
+}
+
+static size_t
+group_start(size_t batches, size_t groups, size_t g)
+{
+    return g * batches / groups;
+}
+
+/* The steps of the groups before the g-th. */
+static size_t
+steps_before(size_t batches, size_t groups, size_t keep, size_t g)
+{
+    size_t steps = 0;
+
+    for (size_t i = 0; i < g; i++)
+        steps += smaller(keep, group_start(batches, groups, i + 1) -
+                                   group_start(batches, groups, i));
+    return steps;
+}
+
+int
+select_osgd_fit(struct select_layout *layout, const struct select_param *param,
+                struct err *err)
+{
+    size_t batches, groups;
+
+    if (param->keep > param->draws)
+        return err_set(err, "%zu batches to keep of %zu that are drawn",
+                       param->keep, param->draws);
+    even(layout);
+    batches = layout->size / layout->batch;
+    if (param->replace) {
+        double all = choose(layout->size, layout->batch);
+
+        if ((double)param->draws > all)
+            return err_set(err,
+                           "%zu batches to draw, but %zu samples make only "
+                           "%.0f different ones of %zu",
+                           param->draws, layout->size, all, layout->batch);
+        return 0;
+    }
+    groups = groups_of(batches, param->draws);
+    layout->steps = steps_before(batches, groups, param->keep, groups);
+    return 0;
+}
+
+int
+select_osgd_full_fit(struct select_layout *layout,
+                     const struct select_param *param, struct err *err)
+{
+    double all;
+
+    even(layout);
+    all = choose(layout->size, layout->batch);
+    if (all > most_batches)
+        return err_set(err,
+                       "%zu samples make %.3g different batches of %zu: more "
+                       "than the %.0f that can be looked at in each epoch",
+                       layout->size, all, layout->batch, most_batches);
+    if ((double)param->keep > all)
+        return err_set(err,
+                       "%zu batches to keep, but %zu samples make only %.0f "
+                       "different ones of %zu",
+                       param->keep, layout->size, all, layout->batch);
+    layout->steps = param->keep;
+    return 0;
+}
+
+/* The hardest batches so far, by rising loss. */
+struct hardest {
+    const struct select_task *task;
+    size_t room, n;
+    double *loss; /* [room] */
+    int64_t *ids; /* [room,batch] */
+    int64_t *known;
+    float *work;
+};
+
+static void
+hardest_init(struct hardest *hardest, const struct select_task *task,
+             size_t room)
+{
+    size_t b = task->layout.batch;
+
+    *hardest = (struct hardest){.task = task, .room = room};
+    hardest->loss = mem_array(room, sizeof *hardest->loss);
+    hardest->ids = mem_array(room * b, sizeof *hardest->ids);
+    hardest->known = mem_array(b, sizeof *hardest->known);
+    hardest->work = mem_aligned(select_batch_work(b, task->features->d),
+                                sizeof *hardest->work);
+}
+
+static void
+hardest_release(struct hardest *hardest)
+{
+    free(hardest->loss);
+    free(hardest->ids);
+    free(hardest->known);
+    free(hardest->work);
+}
+
+static double
+loss_of(struct hardest *hardest, const int64_t *ids)
+{
+    const struct select_features *features = hardest->task->features;
+    size_t b = hardest->task->layout.batch, known = 0;
+
+    for (size_t i = 0; i < b; i++) {
+        hardest->known[known] = ids[i];
+        known += !features->known || features->known[ids[i]];
+    }
+    if (!known)
+        return INFINITY;
+    return select_batch_loss(features, hardest->task->param.tau, known,
+                             hardest->known, hardest->work) +
+           2 * log((double)b / (double)known);
+}
+
+/* Takes in a batch if there is room, or a softer one to be thrown out. */
+static void
+offer(struct hardest *hardest, const int64_t *ids)
+{
+    size_t b = hardest->task->layout.batch, at = hardest->n;
+    double loss = loss_of(hardest, ids);
+
+    if (at == hardest->room) {
+        if (loss <= hardest->loss[0])
+            return;
+        for (at = 1; at < hardest->n && hardest->loss[at] < loss; at++)
+            ;
+        at--;
+        memmove(hardest->loss, hardest->loss + 1, at * sizeof loss);
+        memmove(hardest->ids, hardest->ids + b, at * b * sizeof *ids);
+    } else {
+        while (at && hardest->loss[at - 1] >= loss)
+            at--;
+        memmove(hardest->loss + at + 1, hardest->loss + at,
+                (hardest->n - at) * sizeof loss);
+        memmove(hardest->ids + (at + 1) * b, hardest->ids + at * b,
+                (hardest->n - at) * b * sizeof *ids);
+        hardest->n++;
+    }
+    hardest->loss[at] = loss;
+    memcpy(hardest->ids + at * b, ids, b * sizeof *ids);
+}
+
+static int
+compare(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Draws different batches, ids ascending: batch [draws,b]. */
+static void
+draw(const struct select_task *task, uint64_t round, unsigned char *taken,
+     int64_t *batch)
+{
+    size_t b = task->layout.batch;
+    struct rng rng;
+
+    rng_init(&rng, task->seed, RNG_PLAN, task->epoch, round, STREAM_OSGD);
+    for (size_t i = 0; i < task->param.draws;) {
+        int64_t *ids = batch + i * b;
+        size_t j = 0;
+
+        select_replace_draw(&rng, task->layout.size, b, taken, ids);
+        qsort(ids, b, sizeof *ids, compare);
+        while (j < i && memcmp(batch + j * b, ids, b * sizeof *ids))
+            j++;
+        i += j == i;
+    }
+}
+
+static void
+with_replacement(const struct select_task *task, int64_t *ids)
+{
+    size_t keep = task->param.keep, steps = task->layout.steps;
+    size_t b = task->layout.batch;
+
+#pragma omp parallel for schedule(dynamic)
+    for (size_t step = 0; step < steps; step += keep) {
+        int64_t *batch = mem_array(task->param.draws * b, sizeof *batch);
+        unsigned char *taken = mem_array(task->layout.size, 1);
+        struct hardest hardest;
+
+        draw(task, step, taken, batch);
+        hardest_init(&hardest, task, smaller(keep, steps - step));
+        for (size_t i = 0; i < task->param.draws; i++)
+            offer(&hardest, batch + i * b);
+        memcpy(ids + step * b, hardest.ids, hardest.n * b * sizeof *ids);
+        hardest_release(&hardest);
+        free(taken);
+        free(batch);
+    }
+}
+
+static void
+without_replacement(const struct select_task *task, int64_t *ids)
+{
+    size_t b = task->layout.batch, batches = task->layout.size / b;
+    size_t keep = task->param.keep;
+    size_t groups = groups_of(batches, task->param.draws);
+    struct select_task all = *task;
+    int64_t *partition = mem_array(batches * b, sizeof *partition);
+
+    all.layout.steps = batches;
+    select_shuffle(&all, partition);
+#pragma omp parallel for schedule(dynamic)
+    for (size_t g = 0; g < groups; g++) {
+        size_t from = group_start(batches, groups, g);
+        size_t to = group_start(batches, groups, g + 1);
+        struct hardest hardest;
+
+        hardest_init(&hardest, task, smaller(keep, to - from));
+        for (size_t i = from; i < to; i++)
+            offer(&hardest, partition + i * b);
+        memcpy(ids + steps_before(batches, groups, keep, g) * b, hardest.ids,
+               hardest.n * b * sizeof *ids);
+        hardest_release(&hardest);
+    }
+    free(partition);
+}
+
+void
+select_osgd(const struct select_task *task, int64_t *ids)
+{
+    if (task->param.replace)
+        with_replacement(task, ids);
+    else
+        without_replacement(task, ids);
+}
+
+/* The next subset of b of 0 .. n-1 in lexicographic order; 0 after the last. */
+static int
+next_subset(size_t n, size_t b, int64_t *ids)
+{
+    size_t i = b;
+
+    while (i && ids[i - 1] == (int64_t)(n - b + i - 1))
+        i--;
+    if (!i)
+        return 0;
+    ids[i - 1]++;
+    for (; i < b; i++)
+        ids[i] = ids[i - 1] + 1;
+    return 1;
+}
+
+void
+select_osgd_full(const struct select_task *task, int64_t *ids)
+{
+    size_t b = task->layout.batch;
+    int64_t *subset = mem_array(b, sizeof *subset);
+    struct hardest hardest;
+
+    for (size_t i = 0; i < b; i++)
+        subset[i] = (int64_t)i;
+    hardest_init(&hardest, task, task->layout.steps);
+    do
+        offer(&hardest, subset);
+    while (next_subset(task->layout.size, b, subset));
+    memcpy(ids, hardest.ids, hardest.n * b * sizeof *ids);
+    hardest_release(&hardest);
+    free(subset);
+}
