@@ -12,13 +12,13 @@
 /* So many batches are looked at in an epoch of osgd-full. */
 static const double most_batches = 1 << 20;
 
-/* C(n, b), or infinity. */
+/* C(n, b), or more than 1e15. */
 static double
 choose(size_t n, size_t b)
 {
     double count = 1;
 
-    for (size_t i = 1; i <= b && count < 1e300; i++)
+    for (size_t i = 1; i <= b && count <= 1e15; i++)
         count = count * (double)(n - b + i) / (double)i;
     return nearbyint(count);
 }
@@ -98,9 +98,9 @@ select_osgd_full_fit(struct select_layout *layout,
     all = choose(layout->size, layout->batch);
     if (all > most_batches)
         return err_set(err,
-                       "%zu samples make %.3g different batches of %zu: more "
-                       "than the %.0f that can be looked at in each epoch",
-                       layout->size, all, layout->batch, most_batches);
+                       "%zu samples make more different batches of %zu than "
+                       "the %.0f that can be looked at in each epoch",
+                       layout->size, layout->batch, most_batches);
     if ((double)param->keep > all)
         return err_set(err,
                        "%zu batches to keep, but %zu samples make only %.0f "
