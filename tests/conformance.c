@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "conform_augment.h"
+#include "conform_emc2.h"
 #include "conform_file.h"
 #include "conform_loss.h"
 #include "util/mem.h"
@@ -29,17 +30,12 @@ static const struct {
     const char *objective;
     int (*run)(struct file *file, const char *name, struct err *err);
 } handlers[] = {
-    {"augment", augment},
-    {"simclr", at_unit_rows},
-    {"hcl", at_unit_rows},
-    {"sogclr", at_unit_rows},
-    {"isogclr", at_unit_rows},
-    {"isogclr_sqh", at_unit_rows},
-    {"flatclr", at_given_rows},
-    {"simco", at_given_rows},
-    {"tau_simclr", at_given_rows},
-    {"spectral_cl", at_given_rows},
-    {"barlow_twins", at_given_rows},
+    {"augment", augment},           {"emc2", emc2},
+    {"simclr", at_unit_rows},       {"hcl", at_unit_rows},
+    {"sogclr", at_unit_rows},       {"isogclr", at_unit_rows},
+    {"isogclr_sqh", at_unit_rows},  {"flatclr", at_given_rows},
+    {"simco", at_given_rows},       {"tau_simclr", at_given_rows},
+    {"spectral_cl", at_given_rows}, {"barlow_twins", at_given_rows},
     {"vicreg", at_given_rows},
 };
 

@@ -139,16 +139,17 @@ struct sample_chain {
 };
 
 /*
- * sample_scan() proposes `length` columns to a chain, in their order.
+ * sample_scan() proposes `length` columns to a chain, in their order, and
+ * records where it is after each.
  *   column [length]
- *   luck   [length]  -log U, U uniform in (0,1]: c' is accepted when
+ *   luck   [length]  -log U, U uniform in [0,1]: c' is accepted when
  *                    beta s_c' + luck > beta s_c
  *   score  [columns] beta s of the row
- *   count  [columns] counted up: states after each proposal k >= burn
+ *   count  [columns] counted up; NULL while the chain burns in
  * Returns how often SAMPLE_OUTSIDE was recorded.
  */
 size_t sample_scan(size_t length, const uint32_t *column, const double *luck,
-                   const double *score, size_t burn, struct sample_chain *chain,
+                   const double *score, struct sample_chain *chain,
                    uint32_t *count);
 
 #endif

@@ -31,33 +31,31 @@ sample_emc2_length(enum sample_proposals proposals, size_t v, size_t b)
     return (proposals == SAMPLE_ONCE ? 1 : v) * (b - 1);
 }
 
-/* Count the chain where it sits. */
+/* Record the chain where it sits; returns how often that is nowhere. */
 static size_t
 record(const struct sample_chain *chain, size_t times, uint32_t *count)
 {
     if (chain->at == SAMPLE_OUTSIDE)
         return times;
-    count[chain->at] += (uint32_t)times;
+    if (count)
+        count[chain->at] += (uint32_t)times;
     return 0;
 }
 
 /* accept iff U < exp(l' - l), and -log U is Exp(1): iff l' - log U > l. */
 size_t
 sample_scan(size_t length, const uint32_t *column, const double *luck,
-            const double *score, size_t burn, struct sample_chain *chain,
-            uint32_t *count)
+            const double *score, struct sample_chain *chain, uint32_t *count)
 {
-    size_t outside = 0, since = burn; // recorded up to here
+    size_t outside = 0, since = 0; // recorded up to here
 
     for (size_t k = 0; k < length; k++) {
         const uint32_t c = column[k];
 
         if (!(score[c] + luck[k] > chain->score))
             continue;
-        if (k > since) {
-            outside += record(chain, k - since, count);
-            since = k;
-        }
+        outside += record(chain, k - since, count);
+        since = k;
         chain->at = (long)c;
         chain->score = score[c];
         chain->accepted++;
@@ -200,14 +198,15 @@ propose(struct visit *visit, size_t row)
 static void
 move(struct visit *visit, struct sample_chain *chain, size_t row)
 {
-    const size_t kept = visit->length - visit->how->burn;
+    const size_t burn = visit->how->burn, kept = visit->length - burn;
     float *w = visit->w + row * visit->columns;
     size_t dropped, outside;
 
     propose(visit, row);
     memset(visit->count, 0, visit->columns * sizeof *visit->count);
-    dropped = sample_scan(visit->length, visit->column, visit->luck,
-                          visit->score, visit->how->burn, chain, visit->count);
+    sample_scan(burn, visit->column, visit->luck, visit->score, chain, NULL);
+    dropped = sample_scan(kept, visit->column + burn, visit->luck + burn,
+                          visit->score, chain, visit->count);
     outside = dropped;
     for (size_t c = visit->n; c < visit->columns; c++)
         outside += visit->count[c];
