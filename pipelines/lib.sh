@@ -350,6 +350,15 @@ judge() {
     step foil-eval probe "$run"/features/{train,test}.npy
 }
 
+# draw FOLDER NAME : make FOLDER/NAME.png by the script NAME.gp beside it.
+draw() {
+    if command -v gnuplot >/dev/null; then
+        (cd "$1" && gnuplot "$2.gp")
+    else
+        say "no gnuplot here: '$1/$2.gp' draws '$2.png' where there is one"
+    fi
+}
+
 # draw_loss : the loss of each step as a picture, and the gnuplot script that
 # drew it beside it.
 draw_loss() {
@@ -364,9 +373,5 @@ set grid
 unset key
 plot "< sed -n 's/^{\"total\":\\([0-9]*\\),.*\"loss\":\\([^,]*\\),.*/\\1 \\2/p' metrics.jsonl" with lines linewidth 1.5
 END
-    if command -v gnuplot >/dev/null; then
-        (cd "$run" && gnuplot loss.gp)
-    else
-        say "no gnuplot here: '$run/loss.gp' draws the loss where there is one"
-    fi
+    draw "$run" loss
 }

@@ -1,0 +1,215 @@
+# shellcheck shell=bash
+#
+# Sourced by every study, behind lib.sh: the same training by several methods
+# with several seeds, judged alike.
+#
+# The folder of a study holds a run for each method and seed, METHOD-SEED, and
+# in it, once it is judged, result.tsv: a line 'measure<tab>value' for each
+# measure.  What has results is not trained again: a study that was interrupted
+# goes on when it is called again, and one called with more seeds or methods
+# trains what is missing.  Equal seeds give all methods equal initial weights,
+# batches and views, so differences are taken seed by seed.
+
+study='' methods='' seeds=3
+own=('methods LIST which methods, by commas'
+    'seeds N how many seeds, from that of --seed on' "${own[@]}")
+
+declare -A objective_of=() # method: objective
+declare -A said_of=()      # method.stage: its options of that stage
+
+# method NAME OBJECTIVE [STAGE=ARGS]... : declare one; --methods lists them all
+# unless it is said otherwise.
+method() {
+    local what
+    methods+=${methods:+,}$1
+    objective_of[$1]=$2
+    for what in "${@:3}"; do
+        said_of[$1.${what%%=*}]=${what#*=}
+    done
+}
+
+# open_study SETTING... : make the folder, or go on in one whose settings,
+# words that say what results depend on, are the same.
+open_study() {
+    local name
+    study=$run
+    rm -f "$study/table.txt"
+    for name in ${methods//,/ }; do
+        [[ -n ${objective_of[$name]-} ]] || misuse "no method '$name'"
+    done
+    mkdir -p "$study"
+    chmod 700 "$study"
+    printf '%s\n' "$@" "${operand[*]}" "${given[@]}" >"$study/settings.new"
+    if [[ -e $study/settings ]] &&
+        ! cmp -s "$study/settings" "$study/settings.new"; then
+        die 1 "'$study' holds a study with other settings: -r takes another"
+    fi
+    mv "$study/settings.new" "$study/settings"
+    for name in train select augment negatives; do
+        declare -ga "common_$name=()"
+        local -n from=$name to=common_$name
+        # shellcheck disable=SC2034 # blend reads it
+        to=("${from[@]}")
+    done
+}
+
+# blend METHOD STAGE : set that stage's array to what is common to all methods
+# but for what the method says itself.
+blend() {
+    local said=" ${said_of[$1.$2]-} " item word
+    local -n common=common_$2 into=$2
+    into=()
+    for item in "${common[@]}"; do
+        [[ $said == *" ${item%% *} "* ]] || into+=("$item")
+    done
+    for word in $said; do
+        if [[ $word == --* ]]; then
+            into+=("$word")
+        else
+            into[-1]+=" $word"
+        fi
+    done
+}
+
+# fit METHOD DATA : train in $run, on from where it was interrupted, and end
+# the feeders.
+fit() {
+    local name
+    resume=''
+    [[ ! -e $run/latest ]] || resume=--resume
+    objective=${objective_of[$1]}
+    for name in train select augment negatives; do
+        blend "$1" "$name"
+    done
+    learn "$2"
+    dismiss
+}
+
+# each COMMAND : run it as COMMAND METHOD SEED, with $run for the two, where
+# there are no results yet.
+each() {
+    local first=$seed name i
+    for ((i = 0; i < seeds; i++)); do
+        for name in ${methods//,/ }; do
+            run=$study/$name-$((first + i)) seed=$((first + i))
+            [[ ! -e $run/result.tsv ]] || continue
+            say "$name, seed $seed"
+            mkdir -p "$run"
+            : >"$run/result.new"
+            "$1" "$name" "$seed"
+            mv "$run/result.new" "$run/result.tsv"
+        done
+    done
+    run=$study seed=$first
+}
+
+# result MEASURE VALUE : of the run at hand
+result() {
+    printf '%s\t%s\n' "$1" "$2" >>"$run/result.new"
+}
+
+# field NAME : of each line of JSON on standard input
+field() {
+    sed -n 's/.*"'"$1"'":\([^],}]*\).*/\1/p'
+}
+
+# seconds_of RUN : what all its steps took
+seconds_of() {
+    paste <(field seconds <"$1/metrics.jsonl") \
+        <(field waited <"$1/metrics.jsonl") |
+        awk '{ sum += $1 + $2 } END { printf "%.1f\n", sum }'
+}
+
+# judge_run TRAIN TEST : the accuracies of nearest neighbours and of a linear
+# probe that TRAIN teaches and TEST asks.
+judge_run() {
+    judge "$@" >"$run/judged.jsonl"
+    field accuracy <"$run/judged.jsonl" | {
+        read -r one && read -r ten && read -r probe
+        result 1-NN "$one"
+        result 10-NN "$ten"
+        result probe "$probe"
+    }
+    result seconds "$(seconds_of "$run")"
+}
+
+# samples_in DATA : how many
+samples_in() {
+    foil-data info "$1" | sed -n 's/^samples\t//p'
+}
+
+# subset DATA COUNT : sets part to an index of about so many samples of it, of
+# each class alike; 0, or more than there are, is all
+subset() {
+    local all
+    indexed "$1"
+    all=$(samples_in "$1")
+    part=$1
+    if [[ $2 -gt 0 && $2 -lt $all ]]; then
+        part=$study/part.foil
+        [[ -e $part ]] || step foil-data split --share "$(bc -l <<<"$2/$all")" \
+            "$1" "$part" "$study/rest.foil"
+    fi
+}
+
+# time_steps METHOD DATA : the seconds of a step, in a short run of its own
+time_steps() {
+    local -r kept=${given[train]} planned=$epochs
+    run=$study/rate
+    rm -rf "$run"
+    given[train]+=' --steps 120' epochs=9999
+    fit "$1" "$2" >&2
+    given[train]=$kept epochs=$planned
+    tail -n 100 "$run/metrics.jsonl" | field time | awk '
+        NR == 1 { first = $1 }
+        { last = $1 }
+        END { print (last - first) / (NR - 1) }'
+    rm -rf "$run"
+    run=$study
+}
+
+# calibrate DATA SECONDS : sets epochs_of[METHOD] so that each method trains
+# for so long.  The methods are timed in two turns, for the machine may be
+# shared, and the faster turn counts; rates.tsv keeps what came out.
+declare -A epochs_of=()
+calibrate() {
+    local turn name rates=$study/rates.tsv n
+    touch "$rates"
+    for turn in 1 2; do
+        for name in ${methods//,/ }; do
+            grep -q "^$name	$turn	" "$rates" ||
+                printf '%s\t%s\t%s\n' "$name" "$turn" \
+                    "$(time_steps "$name" "$1")" >>"$rates"
+        done
+    done
+    n=$(samples_in "$1")
+    while read -r name turn; do
+        epochs_of[$name]=$turn
+    done < <(awk -v s="$2" -v steps="$(((n + batch - 1) / batch))" '
+        !($1 in best) || $3 < best[$1] { best[$1] = $3 }
+        END {
+            for (name in best) {
+                e = int(s / best[name] / steps + 0.5)
+                print name, e < 1 ? 1 : e
+            }
+        }' "$rates")
+}
+
+# gather : all results of the study, as method, seed, measure, value
+gather() {
+    local i name at
+    for ((i = seed; i < seed + seeds; i++)); do
+        for name in ${methods//,/ }; do
+            at=$study/$name-$i/result.tsv
+            [[ ! -e $at ]] || sed "s/^/$name\t$i\t/" "$at"
+        done
+    done >"$study/results.tsv"
+}
+
+# table MEASURE BASE : mean and spread of a measure over the seeds, method by
+# method, and the difference to BASE; printed, and kept in table.txt.
+table() {
+    awk -F '\t' -v measure="$1" -v base="${2-}" \
+        -f "${BASH_SOURCE[0]%/*}/study-table.awk" "$study/results.tsv" |
+        tee -a "$study/table.txt"
+}

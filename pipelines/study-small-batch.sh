@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Small batches: which objective makes most of the same time, over seeds.
+#
+# Each method trains for --budget seconds on --images images of TRAIN, with
+# each seed; nearest neighbours and a linear probe, taught on these images, are
+# asked about all of TEST.  Negatives of EMC2 come from foil-negatives, whose
+# chains reach beyond the batch: with scores computed anew (fresh), with the
+# score a state had when it was accepted (stale), or from a new start in every
+# batch (reset).
+# shellcheck source=pipelines/lib.sh
+. "${0%/*}/lib.sh"
+
+epochs=0 batch=32 threads=1 budget=40 images=10000
+own=('budget S seconds of training for each method and seed'
+    'images N how many of TRAIN; 0: all')
+# shellcheck source=pipelines/study-lib.sh
+. "${0%/*}/study-lib.sh"
+train=('--arch resnet8' '--head 128-64' '--precision bf16' '--tau 0.2'
+    '--optim adam' '--lr 0.001' '--warmup 1' '--checkpoint-every 0')
+# shellcheck disable=SC2034 # lib.sh reads it
+augment=('--recipe cifar' '--size 32' '--cache 200')
+
+method simclr simclr
+method dcl dcl
+method sogclr-.9 sogclr train='--gamma 0.9'
+method sogclr-.1 sogclr train='--gamma 0.1'
+method isogclr isogclr train='--rho 0.8 --eta 0.03'
+method emc2-fresh emc2 negatives='--scores fresh'
+method emc2-stale emc2 negatives='--scores stale'
+method emc2-reset emc2 negatives='--scores reset'
+
+options 'TRAIN TEST' "$@"
+open_study "$epochs" "$batch" "$budget" "$images"
+subset "${operand[0]}" "$images"
+[[ $epochs -gt 0 ]] || calibrate "$part" "$budget"
+
+trial() {
+    local epochs=$epochs
+    [[ $epochs -gt 0 ]] || epochs=${epochs_of[$1]}
+    fit "$1" "$part"
+    judge_run "$part" "${operand[1]}"
+    result epochs "$epochs"
+}
+
+each trial
+gather
+echo "$images images, batches of $batch, $budget seconds a run:"
+echo
+for measure in 1-NN 10-NN probe; do
+    table "$measure" simclr
+done
+table seconds
+table epochs
