@@ -69,6 +69,16 @@ static const struct opt geometry_opts[] = {
     {0},
 };
 
+static const struct opt retrieve_opts[] = {
+    {"metric", 0, OPT_CHOICE, &options.metric, 0, 0, "cosine|raw",
+     "what is near: angles, or plain products"},
+    {"within", 0, OPT_TEXT, &options.within, 0, 0, "FILE",
+     "group of each row: a row looks within its own"},
+    {"threads", 0, OPT_WHOLE, &options.threads, 0, 1024, "N",
+     "to use; 0: as many as there are cores"},
+    {0},
+};
+
 static const struct opt loss_opts[] = {
     {"tau", 0, OPT_REAL, &options.tau, 1e-3, 1e3, "X",
      "temperature; beta is 1 / X"},
@@ -87,7 +97,7 @@ static const struct opt loss_opts[] = {
     {0},
 };
 
-enum verb { KNN, PROBE, GEOMETRY, LOSS };
+enum verb { KNN, PROBE, GEOMETRY, RETRIEVE, LOSS };
 
 static const struct opt_tool verbs[] = {
     [KNN] = {"foil-eval knn", "let nearest neighbours name the classes",
@@ -97,6 +107,9 @@ static const struct opt_tool verbs[] = {
     [GEOMETRY] = {"foil-eval geometry",
                   "measure how features lie on the sphere", "VIEW [VIEW]", 1, 2,
                   geometry_opts},
+    [RETRIEVE] = {"foil-eval retrieve",
+                  "let each view find the other one of its image", "VIEW VIEW",
+                  2, 2, retrieve_opts},
     [LOSS] = {"foil-eval loss",
               "take the contrastive loss of a whole set, and its gradient",
               "CHECKPOINT DATA", 2, 2, loss_opts},
@@ -125,6 +138,9 @@ main(int argc, char **argv)
         break;
     case GEOMETRY:
         run_geometry(&options, operand);
+        break;
+    case RETRIEVE:
+        run_retrieve(&options, operand);
         break;
     case LOSS:
         run_loss(&options, operand);

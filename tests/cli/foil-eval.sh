@@ -91,6 +91,28 @@ ok 'not a number: 1' refuses 1 'holds -?nan in row 0' "$eval" geometry nan.npy
 ok 'a full disk: 1' exits 1 \
     bash -c "exec '$eval' geometry train.npy >/dev/full"
 
+# retrieve: the rows of `far` swap places, those of `test` find themselves
+npy far.npy '<f4' '2, 2' $minus2 $one $two $one
+npy groups.npy '<i8' '2,' "$(int 4)" "$(int 9)"
+npy test.ids.npy '<i8' '2,' "$(int 0)" "$(int 1)"
+ok 'a view finds itself' says '"forward":{"r1":1.0,.*"backward":{"r1":1.0' \
+    retrieve test.npy bare.npy
+ok 'by chance one of two would' grep -q '"chance":0.5,"ties":"half"' line
+ok 'swapped rows find nothing' says \
+    '"r1":0.0,"r5":1.0,"r10":1.0,"mrr":0.5,"mean_rank":2.0,"median_rank":2.0' \
+    retrieve test.npy far.npy
+ok 'but each in a group of its own' says '"r1":1.0.*"chance":1.0.*"groups":2' \
+    retrieve --within groups.npy test.npy far.npy
+ok 'raw products' says '"metric":"raw","forward":{"r1":1.0' \
+    retrieve --metric raw test.npy bare.npy
+ok 'views of other shapes: 1' refuses 1 'differ in shape' \
+    "$eval" retrieve train.npy test.npy
+ok 'groups of other rows: 1' refuses 1 'groups.npy' \
+    "$eval" retrieve --within groups.npy train.npy train.npy
+npy far.ids.npy '<i8' '2,' "$(int 0)" "$(int 2)"
+ok 'other samples: 1' refuses 1 'row 1 is sample 1 in .test.npy. and 2 in' \
+    "$eval" retrieve test.npy far.npy
+
 # loss: of encoders that a run of a few steps has left
 "$BIN/foil-data" generate -o set.tar --size 16 24 2>/dev/null
 "$BIN/foil-data" index set.tar 2>/dev/null

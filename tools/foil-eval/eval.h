@@ -11,7 +11,8 @@
  * share.  A measure reads its files, prints its lines, or ends the process.
  */
 struct options {
-    const char *k_list, *metric, *protocol, *labels, *test_labels, *recipe;
+    const char *k_list, *metric, *protocol, *labels, *test_labels, *recipe,
+        *within;
     double temperature, l2, held_out, tolerance, tau;
     long iterations, seed, rows, threads, views, batch, max_pixels;
 };
@@ -19,6 +20,7 @@ struct options {
 void run_knn(const struct options *options, char **path);
 void run_probe(const struct options *options, char **path);
 void run_geometry(const struct options *options, char **path);
+void run_retrieve(const struct options *options, char **path);
 void run_loss(const struct options *options, char **path);
 
 /*
