@@ -8,7 +8,12 @@
  * into batches in order (sampling without replacement; algorithms.md 4.5).
  * Its random numbers are keyed by (seed, epoch).  Under wrap the last batch
  * is filled up from the head of the permutation.  O(N).
+ *
+ * fixed: that of epoch 0 in every epoch.  Samples that do not share a batch
+ * never meet, so what is trained is not the loss of the whole: with batches of
+ * two each pair is driven apart as if there were nothing else.
  */
 void select_shuffle(const struct select_task *task, int64_t *ids);
+void select_fixed(const struct select_task *task, int64_t *ids);
 
 #endif

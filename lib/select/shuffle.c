@@ -20,3 +20,12 @@ select_shuffle(const struct select_task *task, int64_t *ids)
         ids[i] = order[i % n];
     free(order);
 }
+
+void
+select_fixed(const struct select_task *task, int64_t *ids)
+{
+    struct select_task first = *task;
+
+    first.epoch = 0;
+    select_shuffle(&first, ids);
+}

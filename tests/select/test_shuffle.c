@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "select/shuffle.h"
 #include "t.h"
 
@@ -75,11 +77,26 @@ every_sample_comes_first(void)
     T(chi < 48.3, "chi-square of 22 degrees, .001: %.1f < 48.3", chi);
 }
 
+static void
+fixed_stays(void)
+{
+    struct select_task first = task_of(SELECT_KEEP, 0);
+    struct select_task later = task_of(SELECT_KEEP, 7);
+    int64_t a[N], b[N];
+
+    select_shuffle(&first, a);
+    select_fixed(&later, b);
+    T(!memcmp(a, b, sizeof a), "fixed: epoch 7 is the shuffle of epoch 0");
+    select_shuffle(&later, b);
+    T(memcmp(a, b, sizeof a), "which shuffle's is not");
+}
+
 int
 main(void)
 {
     keep_is_a_permutation();
     others_say_what_they_do();
     every_sample_comes_first();
+    fixed_stays();
     return t_done();
 }
