@@ -42,11 +42,9 @@ train_prepare(struct train *t, struct err *err)
 {
     struct train_options *o = t->options;
 
-    if (train_check(o, err))
+    if (train_check(o, err) || train_pace_check(o, &t->pace, err))
         return -1;
     t->objective = loss_objective_find(o->objective, err);
-    t->schedule = (struct nn_schedule){.base = o->lr, .warmup = o->warmup};
-    nn_schedule_parse(o->schedule, &t->schedule, err);
     o->threads = num_threads((int)o->threads);
     return 0;
 }

@@ -49,6 +49,16 @@ ok 'unknown encoder: 2' refuses 2 "--arch 'resnet1'" \
 ok 'bad head: 2' refuses 2 'head' "$BIN/foil-train" -r x --head 12-x
 ok 'bad schedule: 2' refuses 2 'schedule' \
     "$BIN/foil-train" -r x --schedule cosines
+ok 'no end of the temperature: 2' refuses 2 'wants --tau-end' \
+    "$BIN/foil-train" -r x --tau-schedule cosine
+ok 'an end without a way: 2' refuses 2 'wants a --tau-schedule' \
+    "$BIN/foil-train" -r x --tau-end 1
+ok 'temperatures that are learnt: 2' refuses 2 'learns its temperatures' \
+    "$BIN/foil-train" -r x --objective isogclr --tau-schedule cosine --tau-end 1
+ok 'no running mean: 2' refuses 2 'simclr has no --gamma-schedule' \
+    "$BIN/foil-train" -r x --gamma-schedule cosine
+ok 'steps of a temperature: 2' refuses 2 'step is for the learning rate' \
+    "$BIN/foil-train" -r x --tau-schedule step:3 --tau-end 1
 ok 'bad mean: 2' refuses 2 "--mean '1,2'" "$BIN/foil-train" -r x --mean 1,2
 ok 'Nesterov with adam: 2' refuses 2 Nesterov \
     "$BIN/foil-train" -r x --optim adam --nesterov
@@ -192,6 +202,23 @@ ok 'of another encoder: 2' refuses 2 'not for mlp' \
     "$BIN/foil-train" -r x --arch mlp --basis x
 ok 'with a mean: 2' refuses 2 '--mean and --deviation have no use' \
     "$BIN/foil-train" -r x --arch linear --basis x --mean 0,0,0
+
+small=("${linear[@]}" --objective sogclr --tau 0.5 --tau-schedule wave:1
+    --tau-end 1 --gamma 0.8 --gamma-schedule linear:1 --lr-end 0.01)
+ok 'a temperature that moves' with "$work/w" --
+# beta: 2, half way to 1, 1, half way back
+ok 'is in the metrics' jq -se 'map(.tau * 100 | round) ==
+    [50, 67, 100, 67, 50, 67, 100, 67]' "$work/w/metrics.jsonl"
+ok 'so is a gamma' jq -se 'map(.gamma * 100 | round) ==
+    [100, 95, 90, 85, 80, 80, 80, 80]' "$work/w/metrics.jsonl"
+ok 'the rate goes to its end' jq -se \
+    'map(.rate) | .[0] == 0.05 and .[7] > 0.01 and .[7] < 0.02' \
+    "$work/w/metrics.jsonl"
+small=("${linear[@]}" --objective isogclr --eta 0.1 --eta-schedule exp:0.5
+    --eta-end 0)
+ok 'a rate of temperatures' with "$work/y" --
+ok 'that halves' jq -se 'map(.eta) == [0.1, 0.1, 0.1, 0.1, 0.05, 0.05, 0.05,
+    0.05]' "$work/y/metrics.jsonl"
 
 small=("${linear[@]}" --accumulate 3)
 ok 'a step for three batches' with "$work/u" --

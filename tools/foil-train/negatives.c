@@ -96,7 +96,7 @@ ask_weights(struct train *t, const struct wire_batch *b,
         .session = t->state.at.session,
         .epoch = b->at.epoch,
         .step = b->at.step,
-        .beta = 1 / t->options->loss.tau,
+        .beta = 1 / t->param.tau,
         .n = b->n,
         .n_views = 2,
         .dim = d,
@@ -132,8 +132,8 @@ in_batch(struct train *t, const struct wire_batch *b)
     const size_t n = 2 * b->n, rows = n + b->n_extra, d = nn_net_dim(t->net);
 
     num_gemm_nt(n, rows, d, 1, t->v, t->v, 0, t->weights);
-    loss_partition(b->n, rows, 1 / t->options->loss.tau, LOSS_FAMILY,
-                   t->weights, t->weights);
+    loss_partition(b->n, rows, 1 / t->param.tau, LOSS_FAMILY, t->weights,
+                   t->weights);
 }
 
 /* A service that lost its state is given ours, and asked again. */

@@ -85,14 +85,12 @@ train_check(const struct train_options *o, struct err *err)
     const struct nn_optim_spec optim = optim_spec(o);
     const struct loss_objective *objective =
         loss_objective_find(o->objective, err);
-    struct nn_schedule schedule;
     struct nn_spec spec;
     struct nn_optim *made;
     struct nn_net *net;
 
     if (!objective || loss_objective_check(objective, &o->loss, 0, 0, err) ||
-        nn_schedule_parse(o->schedule, &schedule, err) ||
-        train_spec(o, &any, &spec, err))
+        train_pace_check(o, NULL, err) || train_spec(o, &any, &spec, err))
         return -1;
     net = nn_net_new(&spec, 1, 0, err);
     made = net ? nn_optim_new(&optim, NULL, 0, 0, err) : NULL;

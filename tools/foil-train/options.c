@@ -17,6 +17,11 @@ static struct train_options o = {
     .optim = "sgd",
     .lars = "a",
     .schedule = "cosine",
+    .tau_schedule = "constant",
+    .gamma_schedule = "constant",
+    .eta_schedule = "constant",
+    .tau_end = NAN,
+    .eta_end = 1e-4,
     .compat = "paper",
     .loss = {.tau = NAN,
              .gamma = NAN,
@@ -124,7 +129,18 @@ static const struct opt opts[] = {
     {"warmup", 0, OPT_REAL, &o.warmup, 0, 1e6, "EPOCHS",
      "the rate rises from 0"},
     {"schedule", 0, OPT_TEXT, &o.schedule, 0, 0, "SPEC",
-     "constant, cosine or step:E,E..."},
+     "of the rate: constant, cosine, step:E,E..., see foil-train(1)"},
+    {"lr-end", 0, OPT_REAL, &o.lr_end, 0, 1e6, "X", "where its schedule goes"},
+    {"tau-schedule", 0, OPT_TEXT, &o.tau_schedule, 0, 0, "SPEC",
+     "how --tau goes to --tau-end"},
+    {"tau-end", 0, OPT_REAL, &o.tau_end, 1e-4, 1e4, "X",
+     "where the temperature goes"},
+    {"gamma-schedule", 0, OPT_TEXT, &o.gamma_schedule, 0, 0, "SPEC",
+     "how --gamma comes down from 1"},
+    {"eta-schedule", 0, OPT_TEXT, &o.eta_schedule, 0, 0, "SPEC",
+     "how --eta goes to --eta-end"},
+    {"eta-end", 0, OPT_REAL, &o.eta_end, 0, 100, "X",
+     "where the rate of temperatures goes"},
     {"seed", 's', OPT_WHOLE, &o.seed, 0, 1e15, "N", "of the initial weights"},
     {"threads", 0, OPT_WHOLE, &o.threads, 0, 1024, "N", "0: all cores"},
     {"steps", 0, OPT_WHOLE, &o.steps, 0, 1e15, "N",
@@ -287,7 +303,7 @@ train_options_get(int argc, char **argv)
                        o.override.item[i]);
     if (!o.keys != !o.allow)
         opt_misuse("--keys and --allow belong together");
-    if (use_defaults(&err) || train_check(&o, &err))
+    if (use_defaults(&err) || (!o.resume && train_check(&o, &err)))
         opt_misuse("%s", err.msg);
     return &o;
 }

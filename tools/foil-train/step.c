@@ -10,15 +10,6 @@
 /* So many steps in a row that were not applied are a run that is lost. */
 enum { LOST = 16 };
 
-static double
-learning_rate(struct train *t, const struct wire_batch *b)
-{
-    t->schedule.epochs = (double)b->epochs;
-    return nn_schedule_rate(&t->schedule,
-                            (double)b->at.epoch +
-                                (double)b->at.step / (double)b->steps);
-}
-
 /* Forward, objective, backward: gradients, and nothing else but the running
  * statistics has changed.  1, or 0 when asked to stop. */
 static int
@@ -38,8 +29,8 @@ gradients(struct train *t, const struct wire_batch *b,
     }
     batch.weights = t->weights;
     train_samples_get(&t->samples, b->n, b->ids, t->columns);
-    loss_objective_run(t->objective, &t->options->loss, &batch, t->z,
-                       t->columns, t->dz, t->work, &result->loss);
+    loss_objective_run(t->objective, &t->param, &batch, t->z, t->columns, t->dz,
+                       t->work, &result->loss);
     train_encode_back(t, b);
     return 1;
 }
@@ -161,9 +152,9 @@ train_step(struct train *t, const struct wire_batch *b,
 
     *result = (struct train_result){.accepted = -1};
     memcpy(t->statistics, statistics, n * sizeof *statistics);
+    result->rate = train_pace_take(t, b);
     rc = gradients(t, b, result, &answer, err);
     if (rc > 0) {
-        result->rate = learning_rate(t, b);
         result->gradient = nn_optim_norm(t->optim, nn_net_grads(t->net));
         result->refused = not_finite(t, b, result);
         if (!result->refused)

@@ -28,6 +28,7 @@
  *
  *   options.c    the command line, and what of it a checkpoint remembers
  *   source.c     batches from augmenters, in the order of the plan
+ *   pace.c       what moves with the epoch: rate, temperature ...
  *   net.c        encoder, optimiser and scratch for the batches that come
  *   encode.c     a batch through the encoder and back, in micro-batches
  *   step.c       one step: forward, objective, backward, update
@@ -44,7 +45,8 @@ struct train_options {
     const char *basis;
     const char *precision, *conv, *optim, *lars, *schedule, *compat;
     struct loss_param loss;
-    double lr, momentum, weight_decay, warmup;
+    const char *tau_schedule, *gamma_schedule, *eta_schedule;
+    double lr, lr_end, momentum, weight_decay, warmup, tau_end, eta_end;
     long width, hidden, micro, accumulate, seed, threads, keep_features;
     int nesterov;
 
@@ -182,11 +184,17 @@ struct train_source {
     double waiting, said, given; /* since when; last said; last extra credit */
 };
 
+/* What moves with the epoch. */
+struct train_pace {
+    struct nn_schedule rate, tau, gamma, eta;
+};
+
 struct train {
     struct train_options *options;
     json_t *config; /* of the checkpoint that was resumed; options point here */
     const struct loss_objective *objective;
-    struct nn_schedule schedule;
+    struct train_pace pace;
+    struct loss_param param; /* in force: the options', as they move */
     struct train_shape shape;
     struct train_state state;
     struct train_samples samples;
@@ -263,6 +271,15 @@ int train_spec(const struct train_options *options,
 int train_basis(struct train *t, struct err *err);
 int train_net_open(struct train *t, struct err *err);
 void train_net_close(struct train *t);
+
+/*
+ * pace.c: train_pace_check() makes the schedules of the options, or says what
+ * is wrong with them; pace may be NULL.  train_pace_take() puts into t->param
+ * what is in force for a batch, and returns the learning rate.
+ */
+int train_pace_check(const struct train_options *options,
+                     struct train_pace *pace, struct err *err);
+double train_pace_take(struct train *t, const struct wire_batch *batch);
 
 /* What came of a step. */
 struct train_result {
