@@ -161,7 +161,7 @@ ok 'its rows are features' "$BIN/foil-embed" -o "$work/u.npy" "$work/p" \
 ok 'of each view' "$BIN/foil-embed" -o "$work/v.npy" --view 1 "$work/p" \
     "$work/set.tar"
 ok 'which differ' exits 1 cmp -s "$work/u.npy" "$work/v.npy"
-ok 'and no other' refuses 1 '--view is 0 to 1' "$BIN/foil-embed" \
+ok 'and no other' refuses 1 'table of 2 views' "$BIN/foil-embed" \
     -o "$work/w.npy" --view 2 "$work/p" "$work/set.tar"
 "$BIN/foil-data" generate --size 8 -o "$work/more.tar" 65
 "$BIN/foil-data" index "$work/more.tar"
