@@ -18,8 +18,6 @@
  *
  * and which views of them are wanted, as in wire/views.h.
  */
-enum { WIRE_BATCH_MAX = 65536 };
-
 struct wire_item {
     struct wire_place at;
     char run[128];

@@ -8,17 +8,19 @@
  *
  *     extra_view     tensor i8 [r]    which variant of each extra sample; -1: a
  *                    fresh random view
- *     extra_note     tensor f4 [r,2]  of who asked for the extra samples, for
- *                    who asked: handed through untouched
- *     augmentations  whole  A, 2 .. WIRE_VIEW_MAX: there are A fixed variants
- * of each sample variants       tensor i8 [v,b]  0 .. A - 1, with
- * augmentations: which variant each view of an anchor is
+ *     reserve        whole  r is never larger in this run, up to
+ * WIRE_BATCH_MAX: so that room can be made before there are any extra_note
+ * tensor f4 [r,2]  of who asked for the extra samples, for who asked: handed
+ * through untouched augmentations  whole  A, 2 .. WIRE_VIEW_MAX: there are A
+ * fixed variants of each sample variants       tensor i8 [v,b]  0 .. A - 1,
+ * with augmentations: which variant each view of an anchor is
  *
  * All are optional; without variants every view is a fresh one.
  */
-enum { WIRE_VIEW_MAX = 65535 };
+enum { WIRE_VIEW_MAX = 65535, WIRE_BATCH_MAX = 65536 };
 
 struct wire_extra {
+    int64_t reserve;     /* 0: not said */
     const int64_t *view; /* [r] or NULL */
     const float *note;   /* [r,2] or NULL */
 };

@@ -4,6 +4,8 @@ void
 wire_extra_write(struct wire_writer *w, const struct wire_extra *extra,
                  size_t r)
 {
+    if (extra->reserve)
+        wire_write_whole(w, "reserve", extra->reserve);
     if (r && extra->view)
         wire_write_tensor(w, "extra_view", WIRE_I8, extra->view, 1, &r);
     if (r && extra->note)
@@ -39,6 +41,9 @@ wire_extra_read(struct wire_reader *r, struct wire_extra *extra, size_t n_extra)
 {
     const struct wire_tensor *view, *note;
 
+    if (wire_read_has(r, "reserve"))
+        extra->reserve = wire_read_whole(
+            r, "reserve", (int64_t)(n_extra ? n_extra : 1), WIRE_BATCH_MAX);
     view = wire_read_tensor_if(r, "extra_view", WIRE_I8, 1);
     note = wire_read_tensor_if(r, "extra_note", WIRE_F4, 2);
     if ((view && view->shape[0] != n_extra) ||

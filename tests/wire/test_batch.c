@@ -53,7 +53,7 @@ full(void)
         .extra = extra,
         .tokens = tokens,
         .look = 1,
-        .of_extra = {view, note},
+        .of_extra = {9, view, note},
         .variants = {4, V, variant},
     };
 }
@@ -78,6 +78,8 @@ round_trip(void)
         {"substituted", "3", -1},
         {"tensors", NULL, -1},
         {"look", "0", -1},
+        {"reserve", "1", -1},
+        {"reserve", "2", 0},
         {"augmentations", NULL, -1},
         {"augmentations", "3", -1},
         {NULL, NULL, 0},

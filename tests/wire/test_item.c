@@ -20,18 +20,33 @@ int
 main(void)
 {
     static const struct change changes[] = {
-        {"session", NULL, -1},      {"epoch", NULL, -1},
-        {"step", NULL, -1},         {"run", NULL, -1},
-        {"run", "5", -1},           {"size", NULL, -1},
-        {"size", "9", -1},          {"size", "0", -1},
-        {"steps", NULL, -1},        {"steps", "3", -1},
-        {"steps", "4", 0},          {"epochs", NULL, -1},
-        {"epochs", "2", -1},        {"epochs", "3", 0},
-        {"tensors", NULL, -1},      {"size", "10.0", -1},
-        {"nonsense", "[]", 0},      {"look", NULL, 0},
-        {"look", "1", -1},          {"augmentations", NULL, -1},
-        {"augmentations", "1", -1}, {"augmentations", "2", -1},
-        {"augmentations", "3", 0},  {NULL, NULL, 0},
+        {"session", NULL, -1},
+        {"epoch", NULL, -1},
+        {"step", NULL, -1},
+        {"run", NULL, -1},
+        {"run", "5", -1},
+        {"size", NULL, -1},
+        {"size", "9", -1},
+        {"size", "0", -1},
+        {"steps", NULL, -1},
+        {"steps", "3", -1},
+        {"steps", "4", 0},
+        {"epochs", NULL, -1},
+        {"epochs", "2", -1},
+        {"epochs", "3", 0},
+        {"tensors", NULL, -1},
+        {"size", "10.0", -1},
+        {"nonsense", "[]", 0},
+        {"look", NULL, 0},
+        {"reserve", "0", -1},
+        {"reserve", "1", 0},
+        {"reserve", NULL, 0},
+        {"look", "1", -1},
+        {"augmentations", NULL, -1},
+        {"augmentations", "1", -1},
+        {"augmentations", "2", -1},
+        {"augmentations", "3", 0},
+        {NULL, NULL, 0},
     };
     const int64_t ids[] = {9, 0, 4}, extra[] = {7};
     const int64_t view[] = {-1}, variant[] = {0, 1, 2, 2, 0, 1};
@@ -46,7 +61,7 @@ main(void)
                              .n_extra = 1,
                              .extra = extra,
                              .look = 1,
-                             .of_extra = {view, note},
+                             .of_extra = {9, view, note},
                              .variants = {3, 2, variant}},
                      got;
     struct wire_msg *msg = again(wire_item_put(&item));
@@ -57,8 +72,9 @@ main(void)
           got.steps == 9 && got.epochs == 7 && got.size == 10 &&
           !strcmp(got.run, "r"),
       "round trip: %s", err.msg);
-    T(got.look && got.of_extra.view[0] == -1 && got.of_extra.note[1] == -0.5f &&
-          got.variants.augmentations == 3 && got.variants.views == 2 &&
+    T(got.look && got.of_extra.reserve == 9 && got.of_extra.view[0] == -1 &&
+          got.of_extra.note[1] == -0.5f && got.variants.augmentations == 3 &&
+          got.variants.views == 2 &&
           !memcmp(got.variants.variant, variant, sizeof variant),
       "what is wanted of them");
     wire_item_release(&got);
