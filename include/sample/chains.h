@@ -11,7 +11,7 @@
  *
  *   state [size,views]   {-1, -1} where a chain has not begun
  *   score [size,views]   beta s of the state when it was accepted, which only
- *                        `stale` chains look at; -INFINITY at first
+ *                        `stale` chains look at; -FLT_MAX at first
  *
  * In `state` and `state.put` messages these are the tensors SAMPLE_CHAINS, i8
  * [size,views,2], and SAMPLE_SCORES, f4 [size,views]; without them chains

@@ -1,3 +1,4 @@
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ sample_chains_init(struct sample_chains *chains, size_t size, size_t views)
     chains->score = mem_array(size * views, sizeof *chains->score);
     for (size_t i = 0; i < size * views; i++) {
         chains->state[i] = (struct sample_state){-1, -1};
-        chains->score[i] = -INFINITY;
+        chains->score[i] = -FLT_MAX;
     }
 }
 

@@ -1,0 +1,64 @@
+#ifndef SAMPLE_MEMORY_H
+#define SAMPLE_MEMORY_H
+
+#include "sample/bank.h"
+#include "sample/chains.h"
+#include "wire/msg.h"
+
+/*
+ * What a sampler remembers from step to step: how many there were, where its
+ * chains stand, its bank of features.  The negatives service has one, the
+ * trainer keeps a mirror of it, which it writes into checkpoints and hands to
+ * a service that was started again.
+ */
+struct sample_memory {
+    size_t size;                 /* of the data set */
+    int64_t total;               /* steps that it has seen */
+    struct sample_chains chains; /* state NULL: none has begun */
+    int scored;                  /* the chains' scores count */
+    struct sample_bank bank;     /* rows NULL: none is kept */
+};
+
+/* sample_memory_init() begins without chains and bank. */
+void sample_memory_init(struct sample_memory *memory, size_t size);
+void sample_memory_release(struct sample_memory *memory);
+
+/*
+ * sample_memory_keep() writes down where the chains of a batch stand; the first
+ * time it makes the tables.
+ *   views  of an image that have a chain each
+ *   v, b, ids, variants, state, score   as in sample_chains_put()
+ */
+void sample_memory_keep(struct sample_memory *memory, size_t views, size_t v,
+                        size_t b, const int64_t *ids, const int64_t *variants,
+                        const struct sample_state *state, const float *score);
+
+/*
+ * sample_memory_push() gives the bank the rows of step `total`, as its last: of
+ * the anchors the first view, and what came besides.  The first time it makes
+ * the bank.
+ *   dim  as in all steps
+ *   ids [b], rows [b,dim];  extra_ids [r], extra [r,dim]
+ */
+void sample_memory_push(struct sample_memory *memory, size_t dim, size_t b,
+                        const int64_t *ids, const float *rows, size_t r,
+                        const int64_t *extra_ids, const float *extra);
+
+/*
+ * sample_memory_list() lists it as tensors that point into it, and returns how
+ * many: as sample/chains.h and sample/bank.h name them, and the steps.
+ */
+#define SAMPLE_TOTAL "total"
+enum { SAMPLE_MEMORY_TENSORS = 8 };
+size_t sample_memory_list(const struct sample_memory *memory,
+                          struct wire_tensor *tensor);
+
+/*
+ * sample_memory_load() takes all from such a list; what is not in it has not
+ * begun, other tensors are not looked at.  Refused, and nothing changed, where
+ * a tensor is of another type or shape, or says what cannot be.
+ */
+int sample_memory_load(struct sample_memory *memory, size_t n,
+                       const struct wire_tensor *tensor, struct err *err);
+
+#endif
