@@ -87,7 +87,8 @@ meet(struct train *t, const struct wire_batch *b, struct err *err)
 
     if (!t->net && train_net_open(t, err))
         return -1;
-    if (t->objective->wants_weights && train_negatives_open(t, err))
+    if (t->objective->wants_weights && !t->service &&
+        train_negatives_open(t, err))
         return -1;
     nn_net_params(t->net, &count);
     say("%s of %zu parameters, %ld threads; up to %ld batches of %zu images "
@@ -126,6 +127,9 @@ run(struct train *t, struct err *err)
     struct wire_batch batch;
     int rc = 1;
 
+    // a filter waits for our mirror before it lets the first item pass
+    if (t->net && t->objective->wants_weights && train_negatives_open(t, err))
+        return -1;
     if (finished(t))
         say("nothing is left to do: %jd steps are done",
             (intmax_t)t->state.total);

@@ -57,6 +57,15 @@ enum wire_answer {
 enum wire_answer wire_service_wait(struct wire_service *service, int stop_fd,
                                    struct wire_msg **answer, struct err *err);
 
+/*
+ * wire_service_poll() reads what has come, and gives up what was asked: 0, or
+ * -1 when the service refused us.  wire_service_joined() returns 1 while it
+ * knows us: then wire_service_who() is the one that would be asked, and its
+ * `peer` changes when it was started again.
+ */
+int wire_service_poll(struct wire_service *service, struct err *err);
+int wire_service_joined(const struct wire_service *service);
+
 /* wire_service_retries() counts requests that had to be sent again. */
 uint64_t wire_service_retries(const struct wire_service *service);
 

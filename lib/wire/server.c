@@ -14,6 +14,7 @@ wire_server_open(struct wire *wire, const struct wire_server_config *config,
     server->kind = config->kind;
     server->hello = config->hello;
     server->hello.version = WIRE_VERSION;
+    wire_hello_name(&server->hello);
     server->at = config->at;
     if (config->kind != WIRE_CONSUMES)
         server->at.session = -1;

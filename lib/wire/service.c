@@ -218,6 +218,29 @@ retry(struct wire_service *service, int stop_fd, struct err *err)
     return connect_anew(service, err) ? -1 : 1;
 }
 
+int
+wire_service_poll(struct wire_service *service, struct err *err)
+{
+    enum wire_answer what;
+
+    wire_msg_free(service->request);
+    service->request = NULL;
+    do {
+        struct wire_msg *late = NULL;
+
+        what = drain(service, &late, err);
+        if (what == WIRE_ANSWERED)
+            wire_msg_free(late);
+    } while (what != WIRE_STOPPED && what != WIRE_REFUSED);
+    return what == WIRE_REFUSED ? -1 : 0;
+}
+
+int
+wire_service_joined(const struct wire_service *service)
+{
+    return service->joined;
+}
+
 enum wire_answer
 wire_service_wait(struct wire_service *service, int stop_fd,
                   struct wire_msg **answer, struct err *err)

@@ -50,31 +50,25 @@ ask(struct train *t, struct wire_msg *request, int64_t id,
     return what;
 }
 
-/* Gives the service our mirror of its chains. */
+/* Gives the service our mirror of what it remembers. */
 static enum wire_answer
 give_state(struct train *t, struct err *err)
 {
-    const struct sample_chains *chains = &t->samples.chains;
-    struct wire_tensor tensor = {
-        .name = SAMPLE_CHAINS,
-        .dtype = WIRE_I8,
-        .rank = 3,
-        .shape = {chains->size, chains->views, 2},
-        .count = chains->size * chains->views * 2,
-        .data = chains->state,
-    };
+    struct wire_tensor tensor[SAMPLE_MEMORY_TENSORS];
     struct wire_state state = {
         .id = wire_service_id(t->service),
         .session = t->state.at.session,
         .epoch = t->state.at.epoch,
         .step = t->state.at.step,
-        .n = 1,
-        .tensors = &tensor,
+        .tensors = tensor,
     };
     struct wire_msg *answer = NULL;
-    enum wire_answer what =
-        ask(t, wire_state_put(WIRE_STATE_PUT, &state), state.id, &answer, err);
+    enum wire_answer what;
 
+    t->samples.memory.total = t->state.total;
+    state.n = sample_memory_list(&t->samples.memory, tensor);
+    what =
+        ask(t, wire_state_put(WIRE_STATE_PUT, &state), state.id, &answer, err);
     if (what == WIRE_ANSWERED && wire_msg_kind(answer) != WIRE_STATE_OK) {
         err_set(err, "the negatives service answers state.put with %s",
                 wire_kind_name(wire_msg_kind(answer)));
@@ -105,6 +99,8 @@ ask_weights(struct train *t, const struct wire_batch *b,
         .z = t->v,
         .extra_ids = b->extra_ids,
         .extra_z = t->v + anchors * d,
+        .of_extra = b->of_extra,
+        .variants = b->variants,
     };
     struct wire_msg *answer = NULL;
     enum wire_answer what =
@@ -150,6 +146,9 @@ ask_until_answered(struct train *t, const struct wire_batch *b,
             what = ask_weights(t, b, weights, err);
         t->service_behind |= what == WIRE_NO_STATE;
     } while (what == WIRE_NO_STATE && --tries);
+    if (what == WIRE_ANSWERED)
+        memcpy(t->service_met, wire_service_who(t->service)->peer,
+               sizeof t->service_met);
     return what;
 }
 
@@ -167,6 +166,8 @@ train_negatives(struct train *t, const struct wire_batch *b,
                answer->rows * answer->columns * sizeof *answer->w);
         result->accepted = answer->accepted;
         result->moved = answer->moved;
+        result->n_more = answer->n_values;
+        memcpy(result->more, answer->values, sizeof result->more);
         return 1;
     }
     if (what == WIRE_UNREACHED && !strcmp(t->options->policy, "in-batch")) {
@@ -180,4 +181,46 @@ train_negatives(struct train *t, const struct wire_batch *b,
         return 1;
     }
     return what == WIRE_STOPPED ? 0 : -1;
+}
+
+void
+train_negatives_keep(struct train *t, const struct wire_batch *b,
+                     const struct wire_weights *answer)
+{
+    const struct wire_variants *variants = &b->variants;
+    const size_t d = nn_net_dim(t->net);
+    struct sample_memory *memory = &t->samples.memory;
+
+    memory->total = t->state.total;
+    if (answer->keep)
+        sample_memory_keep(
+            memory,
+            variants->augmentations ? (size_t)variants->augmentations : 2, 2,
+            b->n, b->ids, variants->variant,
+            (const struct sample_state *)answer->keep, answer->keep_score);
+    if (answer->bank) {
+        sample_memory_push(memory, d, b->n, b->ids, t->v, b->n_extra,
+                           b->extra_ids, t->v + 2 * b->n * d);
+        sample_bank_advance(&memory->bank, memory->total + 1 - answer->bank);
+    }
+}
+
+int
+train_negatives_meet(struct train *t, struct err *err)
+{
+    const char *who;
+
+    if (wire_service_poll(t->service, err))
+        return -1;
+    who = wire_service_who(t->service)->peer;
+    if (!wire_service_joined(t->service) || !strcmp(who, t->service_met))
+        return 0;
+    memcpy(t->service_met, who, sizeof t->service_met);
+    switch (give_state(t, err)) {
+    case WIRE_REFUSED:
+    case WIRE_FAILED:
+        return -1;
+    default: // when it is gone again, the next one will be met
+        return 0;
+    }
 }

@@ -205,6 +205,8 @@ train_report_step(struct train *t, const struct wire_batch *b,
         if (r->accepted >= 0) {
             add(line, metrics, "accepted", r->accepted);
             add_count(line, metrics, "moved", r->moved);
+            for (size_t i = 0; i < r->n_more; i++)
+                add(line, metrics, r->more[i].name, r->more[i].value);
         }
         if (r->alone)
             add_count(line, metrics, "alone", 1);

@@ -5,8 +5,6 @@
 #include "train.h"
 #include "util/mem.h"
 
-enum { VIEWS = 2 };
-
 static const char file_name[] = "samples.safetensors";
 static const char quarantine_name[] = "quarantine";
 
@@ -20,8 +18,7 @@ train_samples_init(struct train_samples *samples,
     samples->column = mem_array(size * columns, sizeof *samples->column);
     for (size_t i = 0; i < size * columns; i++)
         samples->column[i] = objective->initial[i % columns];
-    if (objective->wants_weights)
-        sample_chains_init(&samples->chains, size, VIEWS);
+    sample_memory_init(&samples->memory, size);
 }
 
 void
@@ -29,8 +26,7 @@ train_samples_release(struct train_samples *samples)
 {
     free(samples->column);
     free(samples->quarantine);
-    if (samples->chains.state)
-        sample_chains_release(&samples->chains);
+    sample_memory_release(&samples->memory);
     *samples = (struct train_samples){0};
 }
 
@@ -89,7 +85,9 @@ train_samples_save(const struct train_samples *samples, const char *folder,
                    struct err *err)
 {
     const struct loss_objective *o = samples->objective;
-    struct nn_array *array = mem_array(o->columns + 2, sizeof *array);
+    struct wire_tensor tensor[SAMPLE_MEMORY_TENSORS];
+    const size_t tensors = sample_memory_list(&samples->memory, tensor);
+    struct nn_array *array = mem_array(o->columns + tensors + 1, sizeof *array);
     char *path = mem_format("%s/%s", folder, file_name);
     size_t n = 0;
     int rc;
@@ -100,10 +98,10 @@ train_samples_save(const struct train_samples *samples, const char *folder,
         nn_array_init(array + n++, o->column[k], "F32", 1, &samples->size, x);
         free(x);
     }
-    if (samples->chains.state)
-        nn_array_init(array + n++, SAMPLE_CHAINS, "I64", 3,
-                      (size_t[]){samples->size, VIEWS, 2},
-                      samples->chains.state);
+    for (size_t i = 0; o->wants_weights && i < tensors; i++)
+        nn_array_init(array + n++, tensor[i].name,
+                      tensor[i].dtype == WIRE_I8 ? "I64" : "F32",
+                      tensor[i].rank, tensor[i].shape, tensor[i].data);
     nn_array_init(array + n++, quarantine_name, "I64", 2,
                   (size_t[]){samples->bad, 4}, samples->quarantine);
     rc = nn_arrays_write(path, array, n, NULL, err);
@@ -129,6 +127,37 @@ want(const struct nn_array *array, size_t n, const char *path, const char *name,
     return fits ? a : NULL;
 }
 
+/* The mirror of the service's memory: all tensors that could be its. */
+static int
+take_memory(struct train_samples *samples, const char *path,
+            const struct nn_array *array, size_t n, struct err *err)
+{
+    struct wire_tensor *tensor = mem_array(n, sizeof *tensor);
+    size_t count = 0;
+    struct err why;
+    int rc;
+
+    for (size_t i = 0; i < n; i++) {
+        struct wire_tensor *t = tensor + count;
+
+        if (array[i].rank > WIRE_RANK_MAX ||
+            (strcmp(array[i].dtype, "I64") && strcmp(array[i].dtype, "F32")))
+            continue;
+        snprintf(t->name, sizeof t->name, "%s", array[i].name);
+        t->dtype = array[i].dtype[0] == 'I' ? WIRE_I8 : WIRE_F4;
+        t->rank = array[i].rank;
+        memcpy(t->shape, array[i].shape, t->rank * sizeof *t->shape);
+        t->count = array[i].count;
+        t->data = array[i].data;
+        count++;
+    }
+    rc = sample_memory_load(&samples->memory, count, tensor, &why);
+    if (rc)
+        err_set(err, "'%s': %s", path, why.msg);
+    free(tensor);
+    return rc;
+}
+
 static int
 take(struct train_samples *samples, const char *path,
      const struct nn_array *array, size_t n, struct err *err)
@@ -146,12 +175,8 @@ take(struct train_samples *samples, const char *path,
         for (size_t i = 0; i < samples->size; i++)
             samples->column[i * o->columns + k] = x[i];
     }
-    if (samples->chains.state) {
-        a = want(array, n, path, SAMPLE_CHAINS, "I64", 3,
-                 (size_t[]){samples->size, VIEWS, 2}, err);
-        if (!a || sample_chains_load(&samples->chains, a->data, NULL, err))
-            return -1;
-    }
+    if (o->wants_weights && take_memory(samples, path, array, n, err))
+        return -1;
     a = want(array, n, path, quarantine_name, "I64", 2, (size_t[]){0, 4}, err);
     if (!a)
         return -1;

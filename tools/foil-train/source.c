@@ -107,7 +107,9 @@ learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
     memcpy(shape->digest, hello->digest, sizeof shape->digest);
     shape->size = hello->size;
     shape->images = b->n;
-    shape->extra = b->n_extra ? 2 * b->n : 0;
+    shape->extra = b->of_extra.reserve ? (size_t)b->of_extra.reserve
+                   : b->n_extra        ? 2 * b->n
+                                       : 0;
     shape->height = b->height;
     shape->width = b->width;
     shape->channels = b->channels;
@@ -293,6 +295,8 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
         if (s->ended)
             return 0;
         relieve(s, now);
+        if (t->service && train_negatives_meet(t, err))
+            return -1;
         if (complain(t, now, err))
             return -1;
         if (t->options->deadline - (now - s->waiting) < pause)

@@ -28,6 +28,7 @@ gradients(struct train *t, const struct wire_batch *b,
             return rc;
     }
     batch.weights = t->weights;
+    batch.scale = answer->scale;
     train_samples_get(&t->samples, b->n, b->ids, t->columns);
     loss_objective_run(t->objective, &t->param, &batch, t->z, t->columns, t->dz,
                        t->work, &result->loss);
@@ -116,9 +117,7 @@ apply(struct train *t, const struct wire_batch *b,
     nn_optim_step(t->optim, result->rate, nn_net_params(t->net, &count),
                   nn_net_grads(t->net));
     train_samples_put(&t->samples, b->n, b->ids, t->columns);
-    if (answer->keep)
-        sample_chains_put(&t->samples.chains, 2, b->n, b->ids, NULL,
-                          (const struct sample_state *)answer->keep, NULL);
+    train_negatives_keep(t, b, answer);
     t->in_a_row = 0;
     t->state.images += (int64_t)b->n;
     t->state.substituted += (int64_t)b->n_substituted;

@@ -9,7 +9,7 @@
 #include "nn/net.h"
 #include "nn/optim.h"
 #include "nn/schedule.h"
-#include "sample/chains.h"
+#include "sample/memory.h"
 #include "util/err.h"
 #include "util/json.h"
 #include "util/opt.h"
@@ -102,7 +102,7 @@ struct train_samples {
     const struct loss_objective *objective;
     size_t size;
     float *column;               /* [size,objective->columns] */
-    struct sample_chains chains; /* mirror of the service's */
+    struct sample_memory memory; /* mirror of the service's */
     size_t bad, room;
     int64_t (*quarantine)[4]; /* [bad]: wanted, used, epoch, step */
 };
@@ -217,6 +217,7 @@ struct train {
     struct train_features features;
     struct wire_service *service;
     int service_behind;   /* it has to be given our mirror first */
+    char service_met[64]; /* whom we have given it to, or asked since */
     double service_again; /* --policy in-batch: not asked before then */
     struct wire_feed *feed;
     int stop;
@@ -287,6 +288,8 @@ struct train_result {
     double rate, gradient;
     double accepted; /* of proposals; -1: no service */
     int64_t moved;
+    size_t n_more; /* what else the service said */
+    struct wire_metric more[WIRE_VALUES_MAX];
     int alone;           /* the service was not there */
     const char *refused; /* why the step was not applied, or NULL */
     double seconds;
@@ -314,11 +317,20 @@ void train_look(struct train *t, const struct wire_batch *batch);
 int train_step(struct train *t, const struct wire_batch *batch,
                struct train_result *result, struct err *err);
 
-/* negatives.c: 1 with t->weights filled in, 0 when asked to stop. */
+/*
+ * negatives.c: train_negatives() returns 1 with t->weights filled in, 0 when
+ * asked to stop.  train_negatives_keep() mirrors what the service remembers
+ * of a step that was applied.  train_negatives_meet() hands the mirror to a
+ * service that was started again and asks for nothing yet, since a filter
+ * lets no item pass without: 0, or -1 when it refuses.
+ */
 int train_negatives_open(struct train *t, struct err *err);
 int train_negatives(struct train *t, const struct wire_batch *batch,
                     struct train_result *result, struct wire_weights *answer,
                     struct err *err);
+void train_negatives_keep(struct train *t, const struct wire_batch *batch,
+                          const struct wire_weights *answer);
+int train_negatives_meet(struct train *t, struct err *err);
 
 /* foil-train.c: what follows from the options alone. */
 int train_prepare(struct train *t, struct err *err);
