@@ -5,24 +5,36 @@
 
 /*
  * A plan: which samples make up the batch of any epoch and step.  It is a
- * function of strategy, layout and seed, so any step of any epoch can be asked
- * for, in any order, now or after a restart.
+ * function of strategy and task, so any step of any epoch can be asked for, in
+ * any order, now or after a restart.  Epochs that are planned from features
+ * are planned elsewhere and put in; where none was, the order is the one
+ * without features.
  */
 struct select_plan;
 
+/* select_plan_new(): of the task its epoch and features are not used. */
 struct select_plan *select_plan_new(const struct select_strategy *strategy,
-                                    const struct select_layout *layout,
-                                    uint64_t seed);
+                                    const struct select_task *task);
 void select_plan_free(struct select_plan *plan);
 
 /*
  * select_plan_batch() returns the ids of a batch, their count in *n; they are
  * the plan's and good until the next call.
  *   epoch < 2^32, step < steps of the layout
- * The last two epochs asked for are kept (16 N bytes): around the end of an
- * epoch items of both are handed out.
+ * The last two epochs asked for, or put in, are kept (16 N bytes): around the
+ * end of an epoch items of both are handed out.
  */
 const int64_t *select_plan_batch(struct select_plan *plan, uint64_t epoch,
                                  uint64_t step, size_t *n);
+
+/*
+ * select_plan_put() copies the order of an epoch into the plan, ids
+ * [select_layout_total()]; select_plan_has() returns 1 while an epoch is kept;
+ * select_plan_clear() forgets all.
+ */
+void select_plan_put(struct select_plan *plan, uint64_t epoch,
+                     const int64_t *ids);
+int select_plan_has(const struct select_plan *plan, uint64_t epoch);
+void select_plan_clear(struct select_plan *plan);
 
 #endif

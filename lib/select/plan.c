@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "select/plan.h"
 #include "util/mem.h"
@@ -17,13 +18,14 @@ struct select_plan {
 
 struct select_plan *
 select_plan_new(const struct select_strategy *strategy,
-                const struct select_layout *layout, uint64_t seed)
+                const struct select_task *task)
 {
     struct select_plan *plan = mem_array(1, sizeof *plan);
-    size_t total = select_layout_total(layout);
+    size_t total = select_layout_total(&task->layout);
 
     plan->strategy = strategy;
-    plan->task = (struct select_task){.layout = *layout, .seed = seed};
+    plan->task = *task;
+    plan->task.features = NULL;
     for (int i = 0; i < 2; i++)
         plan->kept[i].ids = mem_array(total, sizeof *plan->kept[i].ids);
     return plan;
@@ -39,19 +41,43 @@ select_plan_free(struct select_plan *plan)
     free(plan);
 }
 
+/* The place of an epoch, which is its own from now on. */
+static int64_t *
+place(struct select_plan *plan, uint64_t epoch)
+{
+    plan->kept[epoch % 2].epoch = epoch;
+    plan->kept[epoch % 2].filled = 1;
+    return plan->kept[epoch % 2].ids;
+}
+
+int
+select_plan_has(const struct select_plan *plan, uint64_t epoch)
+{
+    return plan->kept[epoch % 2].filled && plan->kept[epoch % 2].epoch == epoch;
+}
+
+void
+select_plan_put(struct select_plan *plan, uint64_t epoch, const int64_t *ids)
+{
+    memcpy(place(plan, epoch), ids,
+           select_layout_total(&plan->task.layout) * sizeof *ids);
+}
+
+void
+select_plan_clear(struct select_plan *plan)
+{
+    plan->kept[0].filled = plan->kept[1].filled = 0;
+}
+
 const int64_t *
 select_plan_batch(struct select_plan *plan, uint64_t epoch, uint64_t step,
                   size_t *n)
 {
-    int slot = (int)(epoch % 2);
-    int64_t *ids = plan->kept[slot].ids;
-
     *n = select_layout_count(&plan->task.layout, step);
-    if (!plan->kept[slot].filled || plan->kept[slot].epoch != epoch) {
+    if (!select_plan_has(plan, epoch)) {
         plan->task.epoch = epoch;
-        select_strategy_order(plan->strategy, &plan->task, ids);
-        plan->kept[slot].epoch = epoch;
-        plan->kept[slot].filled = 1;
+        select_strategy_order(plan->strategy, &plan->task, place(plan, epoch));
     }
-    return ids + select_layout_start(&plan->task.layout, step);
+    return plan->kept[epoch % 2].ids +
+           select_layout_start(&plan->task.layout, step);
 }

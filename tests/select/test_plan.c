@@ -13,11 +13,12 @@ main(void)
     struct select_task task = {.seed = 9};
     struct select_plan *plan;
     struct err err;
+    int64_t own[N];
+    size_t count;
     int same = 1;
 
     T(!select_layout_make(N, B, SELECT_KEEP, &task.layout, &err), "layout");
-    plan = select_plan_new(select_strategy_find("shuffle", &err), &task.layout,
-                           task.seed);
+    plan = select_plan_new(select_strategy_find("shuffle", &err), &task);
 
     // epochs in no order, steps backwards: still what the strategy says
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
@@ -35,6 +36,18 @@ main(void)
         }
     }
     T(same, "any step of any epoch, in any order");
+
+    T(select_plan_has(plan, 3) && !select_plan_has(plan, 1), "two are kept");
+    for (int i = 0; i < N; i++)
+        own[i] = N - 1 - i;
+    select_plan_put(plan, 5, own);
+    T(select_plan_has(plan, 5), "one that was made elsewhere");
+    T(!memcmp(select_plan_batch(plan, 5, 1, &count), own + 4, 4 * sizeof *own),
+      "is handed out");
+    select_plan_clear(plan);
+    T(!select_plan_has(plan, 5), "forgotten");
+    T(memcmp(select_plan_batch(plan, 5, 1, &count), own + 4, 4 * sizeof *own),
+      "made anew");
     select_plan_free(plan);
     select_plan_free(NULL);
     return t_done();

@@ -142,7 +142,7 @@ take(struct train *t, struct wire_msg *msg, int64_t *id, struct err *err)
     case WIRE_PLAN:
         if (wire_plan_get(&plan, msg, err))
             return NULL;
-        t->features.plan = plan;
+        t->features.plan[plan.epoch % 2] = plan;
         *id = state.id = plan.id;
         return wire_state_put(WIRE_STATE_OK, &state);
     default:
@@ -177,7 +177,7 @@ train_features_serve(struct train *t)
 const struct wire_plan *
 train_features_plan(const struct train *t, int64_t epoch)
 {
-    const struct wire_plan *plan = &t->features.plan;
+    const struct wire_plan *plan = &t->features.plan[epoch % 2];
 
     return plan->id && plan->epoch == epoch ? plan : NULL;
 }

@@ -172,7 +172,8 @@ struct train_features {
     size_t most;                /* rows of an answer */
     int64_t *ids;
     float *z;
-    struct wire_plan plan; /* the last that a selector told of; id 0: none */
+    struct wire_plan plan[2]; /* that a selector told of, epoch e at e % 2: this
+                                 one's and the next one's; id 0: none */
 };
 
 /* Batches that have come, until it is their turn. */

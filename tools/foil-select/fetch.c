@@ -1,0 +1,140 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "select.h"
+#include "util/mem.h"
+#include "wire/features.h"
+#include "wire/fetch.h"
+#include "wire/service.h"
+#include "wire/state.h"
+
+enum { VIEWS = 2 };
+
+/* Sends a request, which it frees, and says what came of it. */
+static enum select_fetched
+ask(struct wire_service *service, int stop, struct wire_msg *request,
+    int64_t id, struct wire_msg **answer, struct err *why)
+{
+    enum wire_answer what;
+
+    wire_service_ask(service, request, id);
+    what = wire_service_wait(service, stop, answer, why);
+    wire_msg_free(request);
+    switch (what) {
+    case WIRE_ANSWERED:
+        return FETCH_DONE;
+    case WIRE_STOPPED:
+        return FETCH_STOPPED;
+    case WIRE_NO_STATE:
+        return FETCH_NONE;
+    case WIRE_REFUSED:
+        return FETCH_FAILED;
+    case WIRE_FAILED:
+    case WIRE_UNREACHED:
+        break;
+    }
+    return FETCH_AGAIN;
+}
+
+void
+select_table_release(struct select_table *table)
+{
+    free(table->rows);
+    free(table->known);
+    *table = (struct select_table){0};
+}
+
+static void
+make_room(struct select_table *table, size_t size, size_t d)
+{
+    table->rows = mem_aligned(VIEWS * size * d, sizeof *table->rows);
+    table->known = mem_array(size, 1);
+    table->features = (struct select_features){
+        d, table->rows, table->rows + size * d, table->known};
+}
+
+/* Puts a piece into its place. */
+static int
+put(struct select_table *table, const struct wire_features *piece, size_t size,
+    struct err *why)
+{
+    const size_t d = piece->dim;
+
+    if (!table->rows)
+        make_room(table, size, d);
+    if (d != table->features.d || piece->n_views != VIEWS)
+        return err_set(why, "features of another shape than the first ones");
+    for (size_t i = 0; i < piece->n; i++) {
+        const size_t id = (size_t)piece->ids[i];
+
+        for (size_t v = 0; v < VIEWS; v++)
+            memcpy(table->rows + (v * size + id) * d,
+                   piece->z + (v * piece->n + i) * d, d * sizeof *piece->z);
+        table->n += !table->known[id];
+        table->known[id] = 1;
+    }
+    table->eval = piece->mode[0] == 'e';
+    return 0;
+}
+
+/* One piece, from *from on, which becomes where to ask on. */
+static enum select_fetched
+next_piece(struct wire_service *service, int stop, int64_t epoch, size_t size,
+           int64_t *from, struct select_table *table, struct err *why)
+{
+    const struct wire_fetch fetch = {wire_service_id(service), epoch, *from};
+    struct wire_features piece;
+    struct wire_msg *answer;
+    enum select_fetched what =
+        ask(service, stop, wire_fetch_put(&fetch), fetch.id, &answer, why);
+
+    if (what != FETCH_DONE)
+        return what;
+    if (wire_msg_kind(answer) != WIRE_FEATURES ||
+        wire_features_get(&piece, answer, (int64_t)size, why)) {
+        if (wire_msg_kind(answer) != WIRE_FEATURES)
+            err_set(why, "the trainer answers features.get with %s",
+                    wire_kind_name(wire_msg_kind(answer)));
+        what = FETCH_AGAIN;
+    } else {
+        if (piece.epoch != epoch || piece.next <= *from)
+            what = FETCH_AGAIN;
+        if (what == FETCH_AGAIN)
+            err_set(why, "the trainer answers with another piece");
+        else if (put(table, &piece, size, why))
+            what = FETCH_AGAIN;
+        *from = piece.next;
+        wire_features_release(&piece);
+    }
+    wire_msg_free(answer);
+    return what;
+}
+
+enum select_fetched
+select_fetch(struct wire_service *service, int stop, int64_t epoch, size_t size,
+             struct select_table *table, struct err *why)
+{
+    enum select_fetched what = FETCH_DONE;
+    int64_t from = 0;
+
+    *table = (struct select_table){0};
+    while (what == FETCH_DONE && from < (int64_t)size)
+        what = next_piece(service, stop, epoch, size, &from, table, why);
+    if (what != FETCH_DONE)
+        select_table_release(table);
+    return what;
+}
+
+enum select_fetched
+select_tell(struct wire_service *service, int stop, struct wire_plan *about,
+            struct err *why)
+{
+    struct wire_msg *answer;
+    enum select_fetched what;
+
+    about->id = wire_service_id(service);
+    what = ask(service, stop, wire_plan_put(about), about->id, &answer, why);
+    if (what == FETCH_DONE)
+        wire_msg_free(answer);
+    return what;
+}

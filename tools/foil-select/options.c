@@ -1,0 +1,186 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/npy.h"
+#include "select.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "wire/item.h"
+
+static struct select_options o = {
+    .batch = 128, .epochs = 100, .lag = 1, .threads = 1, .patience = 10};
+static const char *strategy = "shuffle", *remainder_word = "keep";
+static const char *policy = "wait", *features = "steps", *variant = "njw";
+static long block, restarts, draws, top;
+
+static const struct opt opts[] = {
+    {"run", 'r', OPT_TEXT, &o.run, 0, 0, "DIR",
+     "run directory: endpoints not given are inside"},
+    {"plan", 0, OPT_TEXT, &o.plan, 0, 0, "ENDPOINT",
+     "where augmenters ask [ipc://DIR/plan]"},
+    {"trainer", 0, OPT_TEXT, &o.trainer, 0, 0, "ENDPOINT",
+     "where the trainer gives features [ipc://DIR/features]"},
+    {"strategy", 0, OPT_TEXT, &strategy, 0, 0, "NAME",
+     "how an epoch is ordered"},
+    {"batch", 'b', OPT_WHOLE, &o.batch, 2, WIRE_BATCH_MAX - 1, "N",
+     "samples in a batch"},
+    {"epochs", 'e', OPT_WHOLE, &o.epochs, 1, 1e9, "N",
+     "epochs of the whole run"},
+    {"seed", 's', OPT_WHOLE, &o.seed, 0, 1e15, "N", "of the random numbers"},
+    {"remainder", 0, OPT_CHOICE, &remainder_word, 0, 0, "keep|drop|wrap",
+     "samples that do not fill a batch"},
+    {"tau", 0, OPT_REAL, &o.param.tau, 1e-4, 1e4, "X",
+     "temperature of the batch loss that is planned for"},
+    {"variant", 0, OPT_CHOICE, &variant, 0, 0, "njw|code|literal|kmeans",
+     "spectral: which matrix is clustered"},
+    {"block", 0, OPT_WHOLE, &block, 0, 1e6, "N",
+     "spectral, swap: batches that are planned together"},
+    {"restarts", 0, OPT_WHOLE, &restarts, 1, 1000, "N", "spectral: of k-means"},
+    {"draws", 0, OPT_WHOLE, &draws, 1, 1e9, "N",
+     "osgd: of so many batches ..."},
+    {"top", 0, OPT_WHOLE, &top, 1, 1e9, "N",
+     "osgd: ... the so many with the largest loss"},
+    {"with-replacement", 0, OPT_FLAG, &o.param.replace, 0, 0, NULL,
+     "osgd: draw each batch by itself"},
+    {"refine", 0, OPT_FLAG, &o.param.refine, 0, 0, NULL,
+     "swap samples afterwards, whatever the strategy"},
+    {"hardness", 0, OPT_REAL, &o.param.hardness, 0, 1, "X",
+     "quantile of batch loss to aim at"},
+    {"avoid", 0, OPT_TEXT, &o.avoid, 0, 0, "FILE",
+     "groups [N] whose samples are not to share a batch"},
+    {"features", 0, OPT_CHOICE, &features, 0, 0, "steps|eval",
+     "those of the training steps, or of a pass of their own"},
+    {"lag", 0, OPT_WHOLE, &o.lag, 0, 100, "EPOCHS",
+     "between the features' epoch and the one that is planned"},
+    {"policy", 0, OPT_CHOICE, &policy, 0, 0, "wait|previous|shuffle",
+     "when a plan is late"},
+    {"threads", 0, OPT_WHOLE, &o.threads, 0, 1024, "N",
+     "of planning, 0: all cores"},
+    {"lease", 0, OPT_REAL, &o.patience, 0.1, 86400, "SECONDS",
+     "after that an item goes to another augmenter"},
+    {"quarantine", 0, OPT_TEXT, &o.quarantine, 0, 0, "FILE",
+     "write samples that could not be used here"},
+    {"score", 0, OPT_FLAG, &o.score, 0, 0, NULL,
+     "plan an epoch from files, and say what it is worth"},
+    {"plan-out", 0, OPT_TEXT, &o.plan_out, 0, 0, "FILE",
+     "--score: write the plan, a line of ids for each batch"},
+    {"keys", 0, OPT_TEXT, &o.keys, 0, 0, "FILE", "our own certificate"},
+    {"allow", 0, OPT_TEXT, &o.allow, 0, 0, "DIR",
+     "certificates of those who may connect"},
+    {0},
+};
+
+static const struct opt_tool tool = {
+    "foil-select",
+    "decide which samples share a mini-batch",
+    "DATA | U.npy [V.npy]",
+    1,
+    2,
+    opts,
+};
+
+/* The place of a word in a choice, "a|b|c". */
+static int
+chosen(const void *value, const char *word)
+{
+    const struct opt *opt = opts;
+    const char *at;
+    int k = 0;
+
+    while (opt->value != value)
+        opt++;
+    for (at = opt->arg;
+         strncmp(at, word, strlen(word)) || !strchr("|", at[strlen(word)]);
+         at = strchr(at, '|') + 1)
+        k++;
+    return k;
+}
+
+static void
+set_params(void)
+{
+    const struct select_param standard = select_param_default();
+
+    o.param.variant = (enum select_variant)chosen(&variant, variant);
+    o.param.block = opt_given(&block) ? (size_t)block : standard.block;
+    o.param.restarts =
+        opt_given(&restarts) ? (size_t)restarts : standard.restarts;
+    o.param.draws = opt_given(&draws) ? (size_t)draws : standard.draws;
+    o.param.keep = opt_given(&top) ? (size_t)top : standard.keep;
+    if (o.param.keep > o.param.draws)
+        opt_misuse("--top %zu of --draws %zu: want at most as many",
+                   o.param.keep, o.param.draws);
+}
+
+const struct select_options *
+select_options_get(int argc, char **argv)
+{
+    const struct select_param standard = select_param_default();
+    struct err err;
+
+    o.param = standard;
+    block = (long)standard.block;
+    restarts = (long)standard.restarts;
+    draws = (long)standard.draws;
+    top = (long)standard.keep;
+    o.operand = opt_parse(&tool, argc, argv);
+    while (o.operand[o.operands])
+        o.operands++;
+    if (!o.score && o.operands > 1)
+        opt_misuse("two files are for --score");
+    if (o.plan_out && !o.score)
+        opt_misuse("--plan-out belongs to --score");
+    if (!o.keys != !o.allow)
+        opt_misuse("--keys and --allow go together");
+    o.strategy = select_strategy_find(strategy, &err);
+    if (!o.strategy)
+        opt_misuse("%s", err.msg);
+    o.remainder =
+        (enum select_remainder)chosen(&remainder_word, remainder_word);
+    o.policy = (enum select_policy)chosen(&policy, policy);
+    o.eval = features[0] == 'e';
+    set_params();
+    return &o;
+}
+
+int
+select_options_wants(const struct select_options *options)
+{
+    return options->strategy->wants_features || options->param.refine;
+}
+
+/* The group of each sample, from a file of whole numbers. */
+static int64_t *
+groups(const char *path, size_t size)
+{
+    int64_t *group = mem_array(size, sizeof *group);
+    struct data_npy npy;
+    struct err err;
+
+    if (data_npy_read(path, &npy, &err))
+        die("%s", err.msg);
+    if (npy.shape[0] != size || npy.shape[1] != 1 ||
+        (npy.type != DATA_I8 && npy.type != DATA_I4))
+        die("'%s' is no vector of %zu whole numbers", path, size);
+    for (size_t i = 0; i < size; i++)
+        group[i] = npy.type == DATA_I8 ? ((const int64_t *)npy.data)[i]
+                                       : ((const int32_t *)npy.data)[i];
+    data_npy_release(&npy);
+    return group;
+}
+
+struct select_task
+select_options_task(const struct select_options *options, size_t size)
+{
+    struct select_task task = {.seed = (uint64_t)options->seed,
+                               .param = options->param};
+    struct err err;
+
+    if (select_layout_make(size, (size_t)options->batch, options->remainder,
+                           &task.layout, &err) ||
+        select_strategy_fit(options->strategy, &task.layout, &task.param, &err))
+        die("%s", err.msg);
+    if (options->avoid)
+        task.group = groups(options->avoid, size);
+    return task;
+}

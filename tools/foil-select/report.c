@@ -1,0 +1,55 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "select.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+enum { LISTED = 20 }; /* rejected samples that are named on stderr */
+
+/* The quarantine list: a line `id name reason` for each, by tabs. */
+static char *
+listing(const struct select_quarantine *bad, const struct data_set *set)
+{
+    size_t len = 0, room = 0;
+    char *text = NULL;
+
+    mem_grow(&text, &room, 1, 1);
+    text[0] = '\0';
+    for (size_t i = 0; i < bad->n; i++) {
+        const struct select_rejected *r = &bad->item[i];
+        char *line = mem_format("%" PRId64 "\t%s\t%s\n", r->id,
+                                data_name(set, (size_t)r->id), r->reason);
+        size_t n = strlen(line) + 1;
+
+        mem_grow(&text, &room, len + n, 1);
+        memcpy(text + len, line, n);
+        len += n - 1;
+        free(line);
+    }
+    return text;
+}
+
+void
+select_report(const struct select_quarantine *bad, const struct data_set *set,
+              const char *file)
+{
+    struct err err;
+    char *list;
+
+    if (bad->n)
+        say("%zu sample%s could not be used:", bad->n, bad->n == 1 ? "" : "s");
+    for (size_t i = 0; i < bad->n && i < LISTED; i++)
+        say("%" PRId64 " '%s': %s", bad->item[i].id,
+            data_name(set, (size_t)bad->item[i].id), bad->item[i].reason);
+    if (bad->n > LISTED)
+        say("... and %zu more", bad->n - LISTED);
+    if (!file)
+        return;
+    list = listing(bad, set);
+    if (file_write(file, list, strlen(list), &err))
+        die("%s", err.msg);
+    free(list);
+}

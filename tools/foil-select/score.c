@@ -1,0 +1,134 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/npy.h"
+#include "num/threads.h"
+#include "num/vec.h"
+#include "select.h"
+#include "select/shuffle.h"
+#include "util/clock.h"
+#include "util/file.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+/* Features from a file, to unit length, [*n,*d]. */
+static float *
+read_rows(const char *path, size_t *n, size_t *d)
+{
+    struct data_npy npy;
+    struct err err;
+    float *row;
+
+    if (data_npy_read(path, &npy, &err))
+        die("%s", err.msg);
+    if (npy.rank != 2 || (npy.type != DATA_F4 && npy.type != DATA_F8))
+        die("'%s' is no matrix of features", path);
+    *n = npy.shape[0];
+    *d = npy.shape[1];
+    row = mem_aligned(*n * *d, sizeof *row);
+    for (size_t i = 0; i < *n * *d; i++)
+        row[i] = npy.type == DATA_F4 ? ((const float *)npy.data)[i]
+                                     : (float)((const double *)npy.data)[i];
+    data_npy_release(&npy);
+    if (!num_finite(*n * *d, row))
+        die("'%s' has a number that is not finite", path);
+    num_unit_rows(*n, *d, row, row, NULL);
+    return row;
+}
+
+/* A line of ids for each batch. */
+static void
+write_plan(const char *path, const struct select_layout *layout,
+           const int64_t *ids)
+{
+    struct file_draft draft;
+    struct err err;
+
+    if (file_draft_open(&draft, path, &err))
+        die("%s", err.msg);
+    for (size_t step = 0; step < layout->steps; step++) {
+        const size_t n = select_layout_count(layout, step);
+        const int64_t *id = ids + select_layout_start(layout, step);
+
+        for (size_t i = 0; i < n; i++)
+            fprintf(draft.file, "%" PRId64 "%c", id[i], i + 1 < n ? ' ' : '\n');
+    }
+    if (file_draft_keep(&draft, &err))
+        die("%s", err.msg);
+}
+
+/* What a plan is worth, as an object. */
+static json_t *
+worth(const struct select_task *task, const int64_t *ids)
+{
+    struct wire_plan about = {0};
+    json_t *object = json_object();
+
+    select_worth(&about, "", task, ids);
+    for (size_t i = 0; i < about.n; i++)
+        json_object_set_new(object, about.values[i].name,
+                            json_real(about.values[i].value));
+    return object;
+}
+
+static void
+print(const struct select_options *o, const struct select_task *task,
+      const int64_t *ids, double seconds)
+{
+    const size_t total = select_layout_total(&task->layout);
+    int64_t *random = mem_array(total, sizeof *random);
+    json_t *line = json_object(), *baseline;
+    char *text;
+
+    json_object_set_new(line, "strategy", json_string(o->strategy->name));
+    json_object_set_new(line, "samples",
+                        json_integer((json_int_t)task->layout.size));
+    json_object_set_new(line, "dim",
+                        json_integer((json_int_t)task->features->d));
+    json_object_set_new(line, "batches",
+                        json_integer((json_int_t)task->layout.steps));
+    json_object_set_new(line, "tau", json_real(task->param.tau));
+    json_object_update_new(line, worth(task, ids));
+    select_shuffle(task, random);
+    baseline = worth(task, random);
+    json_object_set_new(line, "random", baseline);
+    json_object_set_new(line, "seconds", json_real(seconds));
+    text = json_brief(line);
+    fputs(text, stdout);
+    free(text);
+    json_decref(line);
+    free(random);
+}
+
+void
+select_score_files(const struct select_options *o)
+{
+    const char *const second = o->operand[o->operands - 1];
+    size_t n, d, n_second, d_second;
+    float *u = read_rows(o->operand[0], &n, &d);
+    float *v = read_rows(second, &n_second, &d_second);
+    const struct select_features features = {d, u, v, NULL};
+    struct select_task task;
+    int64_t *ids;
+    double start;
+
+    if (n != n_second || d != d_second)
+        die("'%s' has %zu rows of %zu, '%s' has %zu of %zu", o->operand[0], n,
+            d, second, n_second, d_second);
+    num_threads((int)o->threads);
+    task = select_options_task(o, n);
+    task.features = &features;
+    ids = mem_array(select_layout_total(&task.layout), sizeof *ids);
+    start = clock_now();
+    select_strategy_order(o->strategy, &task, ids);
+    print(o, &task, ids, clock_now() - start);
+    if (o->plan_out)
+        write_plan(o->plan_out, &task.layout, ids);
+    free(ids);
+    free(u);
+    free(v);
+    free((void *)task.group);
+    close_stdout();
+}

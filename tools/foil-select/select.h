@@ -1,0 +1,176 @@
+#ifndef FOIL_SELECT_H
+#define FOIL_SELECT_H
+
+#include "data/set.h"
+#include "select/plan.h"
+#include "select/quarantine.h"
+#include "util/progress.h"
+#include "wire/hello.h"
+#include "wire/keys.h"
+#include "wire/lease.h"
+#include "wire/plan.h"
+#include "wire/server.h"
+
+/*
+ * The parts of foil-select, one file each:
+ *
+ *   options.c   the command line
+ *   serve.c     who asks gets items: places, leases, what is late
+ *   planner.c   a thread that plans epochs from features
+ *   fetch.c     these features, from the trainer
+ *   worth.c     what a plan is worth, beside a random one
+ *   score.c     --score: a plan from files, without a trainer
+ *   report.c    samples that could not be used
+ */
+enum select_policy { POLICY_WAIT, POLICY_PREVIOUS, POLICY_SHUFFLE };
+
+struct select_options {
+    const char *run, *plan, *trainer, *keys, *allow, *quarantine;
+    const char *avoid, *plan_out;
+    const struct select_strategy *strategy;
+    struct select_param param;
+    enum select_remainder remainder;
+    enum select_policy policy;
+    long batch, epochs, seed, lag, threads;
+    int eval, score;
+    double patience;
+    char **operand; /* [operands] */
+    int operands;
+};
+
+/* select_options_get() parses the command line; it prints and exits. */
+const struct select_options *select_options_get(int argc, char **argv);
+
+/* select_options_task() lays out `size` samples and reads --avoid, which is
+ * allocated; it prints and exits. */
+struct select_task select_options_task(const struct select_options *options,
+                                       size_t size);
+
+/* 1 when plans are made from features. */
+int select_options_wants(const struct select_options *options);
+
+/* report.c: names the first of the samples on stderr, writes all to FILE. */
+void select_report(const struct select_quarantine *bad,
+                   const struct data_set *set, const char *file);
+
+/* score.c: all of --score. */
+void select_score_files(const struct select_options *options);
+
+/* ---------------------------------------------------------------- planning */
+
+/* worth.c: adds to `about` what an epoch of known samples is worth, under
+ * names that begin with `prefix`. */
+void select_worth(struct wire_plan *about, const char *prefix,
+                  const struct select_task *task, const int64_t *ids);
+
+/* The table of an epoch, from the trainer. */
+struct select_table {
+    struct select_features features;
+    float *rows;    /* [2,size,d] that features.u and .v point into */
+    uint8_t *known; /* [size] */
+    size_t n;       /* of them are known */
+    int eval;       /* a pass of its own made them */
+};
+
+enum select_fetched {
+    FETCH_FAILED = -1, /* and always will: why says it */
+    FETCH_STOPPED,
+    FETCH_DONE,
+    FETCH_NONE,  /* there are none of that epoch, nor ever will be */
+    FETCH_AGAIN, /* not now: why says it */
+};
+
+/* fetch.c; the service is one of the trainer's features. */
+struct wire_service;
+enum select_fetched select_fetch(struct wire_service *service, int stop,
+                                 int64_t epoch, size_t size,
+                                 struct select_table *table, struct err *why);
+enum select_fetched select_tell(struct wire_service *service, int stop,
+                                struct wire_plan *about, struct err *why);
+void select_table_release(struct select_table *table);
+
+/*
+ * The planner: a thread with a connection to the trainer of its own.  Asked
+ * for an epoch it fetches the features, orders, and measures; told to, it tells
+ * the trainer about a plan.  The main loop never waits for it.
+ */
+struct planner;
+
+struct planner_config {
+    const struct select_strategy *strategy;
+    struct select_task task; /* but epoch and features */
+    const char *endpoint;    /* of the trainer's features */
+    const struct wire_keys *keys;
+    struct wire_hello hello;
+    int threads;
+};
+
+struct planner *planner_open(const struct planner_config *config,
+                             struct err *err);
+
+/* planner_close() does not wait for a plan that is being made: the process
+ * is to end. */
+void planner_close(struct planner *planner);
+
+/*
+ * planner_ask() wants an epoch planned from the features at the end of epoch
+ * `from`, or, where that is negative, without.  One at a time: returns 0, and
+ * does nothing, while another one is being made.
+ */
+int planner_ask(struct planner *planner, int64_t epoch, int64_t from);
+
+/* What came of it. */
+struct planned {
+    int64_t epoch;
+    int64_t *ids; /* to be freed */
+    struct wire_plan about;
+};
+
+/* planner_take() returns 1 with a plan, or 0. */
+int planner_take(struct planner *planner, struct planned *planned);
+
+/* planner_tell() has the trainer told; planner_told() returns 1 when nothing
+ * is left to tell. */
+void planner_tell(struct planner *planner, const struct wire_plan *about);
+int planner_told(struct planner *planner);
+
+/* planner_forget() drops what was asked, made or to be told. */
+void planner_forget(struct planner *planner);
+
+/*
+ * planner_trouble() returns -1 with why the planner has given up, 1 with why
+ * it is kept waiting, once each time that begins, else 0.
+ */
+int planner_trouble(struct planner *planner, struct err *why);
+
+/* ----------------------------------------------------------------- serving */
+
+struct selector {
+    const struct select_options *options;
+    struct data_set *set;
+    struct select_task task;
+    struct select_plan *plan;
+    struct wire_server *server;
+    struct wire_leases *leases;
+    struct wire_place next; /* what was never handed out begins here */
+    struct wire_place done; /* what is before it is trained */
+    struct progress progress;
+    int begun, over;
+
+    struct planner *planner; /* NULL: plans need no features */
+    int64_t *previous;       /* the last order that was made from features */
+    int64_t asked;           /* epochs before this one are asked for */
+    int starved;             /* somebody waits for a plan */
+    long fallbacks;          /* epochs that went without their plan */
+
+    struct select_layout looks; /* of a pass over all samples, or 0 steps */
+    int64_t *all;               /* [size] 0, 1, 2 ... */
+
+    struct select_quarantine bad;
+};
+
+/* serve.c: until all is trained, the run is over, or someone says stop. */
+int select_serve(struct selector *s, struct wire *wire, int stop,
+                 struct err *err);
+
+#endif

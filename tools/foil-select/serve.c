@@ -1,0 +1,357 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "select.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "wire/item.h"
+#include "wire/reject.h"
+
+/* Seconds between two looks at a plan that somebody waits for. */
+static const double soon = 0.01;
+
+/* Steps of an epoch, those included in which nothing is trained. */
+static int64_t
+steps(const struct selector *s)
+{
+    return (int64_t)(s->task.layout.steps + s->looks.steps);
+}
+
+/* Steps of the whole run before a place. */
+static double
+steps_before(const struct selector *s, const struct wire_place *at)
+{
+    return (double)at->epoch * (double)steps(s) + (double)at->step;
+}
+
+/*
+ * A place as the trainer names it, which may say "behind the last step" for
+ * "first step of the next epoch".  One that this plan does not have comes from
+ * a run with another plan, and nothing good can follow.
+ */
+static struct wire_place
+judge(const struct selector *s, const struct wire_place *at)
+{
+    const long epochs = s->options->epochs;
+    struct wire_place place = *at;
+
+    if (place.step == steps(s)) {
+        place.epoch++;
+        place.step = 0;
+    }
+    if (place.step > steps(s) || place.epoch > epochs ||
+        (place.epoch == epochs && place.step))
+        die("the trainer is at epoch %" PRId64 ", step %" PRId64
+            "; this plan has %ld epochs of %" PRId64 " steps: start it with "
+            "the --batch, --epochs, --remainder and --features of the run",
+            at->epoch, at->step, epochs, steps(s));
+    return place;
+}
+
+/* Everything before `at` is trained. */
+static void
+passed(struct selector *s, const struct wire_place *at)
+{
+    struct wire_place place = judge(s, at);
+
+    wire_leases_done(s->leases, &place);
+    if (wire_place_cmp(&place, &s->done) > 0)
+        s->done = place;
+    if (wire_place_cmp(&place, &s->next) > 0)
+        s->next = place;
+    s->over |= s->done.epoch >= s->options->epochs;
+}
+
+/* A trainer was started: nothing that was handed out before counts. */
+static void
+moved(struct selector *s, const struct wire_place *at)
+{
+    wire_leases_clear(s->leases);
+    if (s->planner) {
+        planner_forget(s->planner);
+        select_plan_clear(s->plan);
+        s->asked = 0;
+    }
+    s->next = s->done = judge(s, at);
+    s->over |= s->done.epoch >= s->options->epochs;
+    s->begun = 1;
+    progress_start(&s->progress, "steps", steps_before(s, &s->done),
+                   (double)s->options->epochs * (double)steps(s));
+}
+
+static int
+take_reject(struct selector *s, struct wire_msg *msg, struct err *err)
+{
+    struct wire_reject got;
+    int rc = 0;
+
+    if (wire_msg_kind(msg) != WIRE_REJECT)
+        return err_set(err, "'%s' is nothing for a selector",
+                       wire_kind_name(wire_msg_kind(msg)));
+    if (wire_reject_get(&got, msg, err))
+        return -1;
+    for (size_t i = 0; i < got.n && !rc; i++)
+        if (got.ids[i] < 0 || (uint64_t)got.ids[i] >= s->task.layout.size)
+            rc = err_set(err, "reject: no sample %" PRId64, got.ids[i]);
+    for (size_t i = 0; i < got.n && !rc; i++)
+        select_quarantine_add(&s->bad, got.ids[i], got.reason);
+    wire_reject_release(&got);
+    return rc;
+}
+
+/* Say something between two pictures of the progress line. */
+static void
+tell(struct selector *s, const char *text)
+{
+    progress_clear(&s->progress);
+    say("%s", text);
+}
+
+static void
+handle(struct selector *s, struct wire_news *news)
+{
+    size_t orphans;
+
+    switch (news->what) {
+    case WIRE_JOINED:
+        break;
+    case WIRE_LEFT:
+        orphans = wire_leases_drop(s->leases, news->peer);
+        if (orphans && !s->over) {
+            char *text = mem_format("an augmenter is gone: its %zu items go to "
+                                    "the next that ask",
+                                    orphans);
+
+            tell(s, text);
+            free(text);
+        }
+        break;
+    case WIRE_CAME:
+        if (take_reject(s, news->msg, &news->why) &&
+            wire_server_bad(s->server, news->peer, &news->why))
+            tell(s, news->why.msg);
+        break;
+    case WIRE_MOVED:
+        moved(s, &news->at);
+        break;
+    case WIRE_PASSED:
+        passed(s, &news->at);
+        break;
+    case WIRE_ENDED:
+        s->over = 1;
+        break;
+    case WIRE_BAD:
+        tell(s, news->why.msg);
+        break;
+    }
+}
+
+/* ---------------------------------------------------------------- plans */
+
+/* What the planner has made, for who asks. */
+static void
+take_plan(struct selector *s)
+{
+    struct planned planned;
+
+    if (!planner_take(s->planner, &planned))
+        return;
+    if (planned.epoch >= s->done.epoch &&
+        !select_plan_has(s->plan, (uint64_t)planned.epoch)) {
+        select_plan_put(s->plan, (uint64_t)planned.epoch, planned.ids);
+        planner_tell(s->planner, &planned.about);
+        free(s->previous);
+        s->previous = planned.ids;
+    } else {
+        free(planned.ids); // too late
+    }
+}
+
+/*
+ * Asks for the plan that is wanted next: of this epoch, or of the one behind
+ * it when the features for that are there.  The first epochs come before any.
+ */
+static void
+ask_plan(struct selector *s)
+{
+    const int64_t now = s->done.epoch, lag = s->options->lag;
+    int64_t epoch = now;
+
+    if (select_plan_has(s->plan, (uint64_t)epoch))
+        epoch++;
+    if (epoch >= s->options->epochs || epoch < s->asked ||
+        select_plan_has(s->plan, (uint64_t)epoch) || epoch - 1 - lag >= now)
+        return;
+    if (planner_ask(s->planner, epoch, epoch - 1 - lag))
+        s->asked = epoch + 1;
+}
+
+/* An epoch has to go without its plan. */
+static void
+fall_back(struct selector *s, int64_t epoch)
+{
+    const int previous =
+        s->options->policy == POLICY_PREVIOUS && s->previous != NULL;
+    struct wire_plan about = {
+        .epoch = epoch, .n = 1, .values = {{"fallbacks", 0}}};
+    char *text =
+        mem_format("the plan of epoch %" PRId64 " is late: %s", epoch,
+                   previous ? "the last one is taken again" : "it is shuffled");
+    size_t n;
+
+    about.values[0].value = (double)++s->fallbacks;
+    snprintf(about.strategy, sizeof about.strategy, "%s",
+             previous ? "previous" : "shuffle");
+    tell(s, text);
+    free(text);
+    if (previous)
+        select_plan_put(s->plan, (uint64_t)epoch, s->previous);
+    else
+        select_plan_batch(s->plan, (uint64_t)epoch, 0, &n);
+    planner_tell(s->planner, &about);
+}
+
+/*
+ * 1 when items of an epoch may be handed out.  A plan is late when the trainer
+ * has come to the epoch's first step and it is not there: then it is waited
+ * for, or not, as --policy says.
+ */
+static int
+is_planned(struct selector *s, int64_t epoch)
+{
+    const int waits = s->options->policy == POLICY_WAIT;
+
+    if (!s->planner)
+        return 1;
+    if (select_plan_has(s->plan, (uint64_t)epoch))
+        return !waits || planner_told(s->planner);
+    if (waits || epoch != s->done.epoch)
+        return 0;
+    fall_back(s, epoch);
+    return 1;
+}
+
+static void
+look_at_planner(struct selector *s)
+{
+    struct err why;
+    int trouble;
+
+    if (!s->planner || !s->begun || s->over)
+        return;
+    trouble = planner_trouble(s->planner, &why);
+    if (trouble < 0)
+        die("%s", why.msg);
+    if (trouble)
+        tell(s, why.msg);
+    take_plan(s);
+    ask_plan(s);
+}
+
+/* ---------------------------------------------------------------- items */
+
+static int
+send_item(struct selector *s, uint64_t peer, const struct wire_place *at)
+{
+    const size_t step = (size_t)at->step, trained = s->task.layout.steps;
+    struct wire_item item = {
+        .at = *at,
+        .size = (int64_t)s->task.layout.size,
+        .steps = steps(s),
+        .epochs = s->options->epochs,
+        .look = step >= trained,
+    };
+    struct wire_msg *msg;
+    int sent;
+
+    if (item.look) {
+        item.ids = s->all + select_layout_start(&s->looks, step - trained);
+        item.n = select_layout_count(&s->looks, step - trained);
+    } else {
+        item.ids =
+            select_plan_batch(s->plan, (uint64_t)at->epoch, step, &item.n);
+    }
+    msg = wire_item_put(&item);
+    sent = wire_server_send(s->server, peer, msg);
+    wire_msg_free(msg);
+    return sent;
+}
+
+/* Where the next item is that may be handed out: 1, or 0 when there is none.
+ * *again: it was handed out before. */
+static int
+next_place(struct selector *s, double now, struct wire_place *at, int *again)
+{
+    *again = wire_leases_next(s->leases, now, at);
+    if (*again)
+        return 1;
+    *at = s->next;
+    s->starved = at->epoch < s->options->epochs && !is_planned(s, at->epoch);
+    return at->epoch < s->options->epochs && !s->starved;
+}
+
+/* Hand out what is asked for: first what others failed to do, then new. */
+static void
+give(struct selector *s)
+{
+    uint64_t peer;
+
+    s->starved = 0;
+    while (!s->over && (peer = wire_server_asker(s->server))) {
+        const double now = clock_now();
+        struct wire_place at;
+        int again;
+
+        if (!next_place(s, now, &at, &again))
+            break;
+        at.session = s->done.session;
+        if (!send_item(s, peer, &at))
+            break;
+        wire_leases_give(s->leases, &at, peer, now);
+        if (!again && ++s->next.step == steps(s)) {
+            s->next.epoch++;
+            s->next.step = 0;
+        }
+    }
+    if (s->begun && s->next.epoch >= s->options->epochs)
+        wire_server_end(s->server, &s->next);
+}
+
+static void
+show(struct selector *s)
+{
+    size_t peers = wire_server_peers(s->server);
+    char more[64];
+
+    if (!s->begun)
+        return;
+    snprintf(more, sizeof more, "%zu planned ahead, %zu augmenter%s",
+             wire_leases_size(s->leases), peers, peers == 1 ? "" : "s");
+    progress_show(&s->progress, steps_before(s, &s->done), more);
+}
+
+int
+select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
+{
+    struct wire_news news;
+    int rc = 1;
+
+    while (!s->over && rc > 0) {
+        double due = wire_leases_due(s->leases, clock_now());
+
+        // what is due may have nobody who asks for it: no busy waiting
+        due = fmin(fmax(due, 0.05), 1);
+        rc = wire_wait(wire, stop, s->starved ? soon : due, err);
+        while (rc > 0 && wire_server_next(s->server, &news, err) > 0)
+            handle(s, &news);
+        look_at_planner(s);
+        give(s);
+        show(s);
+    }
+    progress_clear(&s->progress);
+    return rc;
+}
