@@ -14,6 +14,7 @@
 #include "foil-train/train.h"
 #include "nn/checkpoint.h"
 #include "num/threads.h"
+#include "num/vec.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -120,10 +121,32 @@ finished(const struct train *t)
            (t->trained && s->at.epoch >= s->epochs);
 }
 
+/* One batch of the plan: 1 when it is done, 0 when asked to stop within it. */
+static int
+do_batch(struct train *t, const struct wire_batch *batch, struct err *err)
+{
+    struct train_result result;
+    int rc;
+
+    if (batch->look) {
+        train_look(t, batch);
+        train_features_take(
+            t, batch, num_finite(2 * batch->n * nn_net_dim(t->net), t->z));
+        if (t->state.at.step == 0)
+            train_report_event(t, "epoch", "", "");
+        return 1;
+    }
+    rc = train_step(t, batch, &result, err);
+    if (rc > 0) {
+        train_features_take(t, batch, !result.refused);
+        train_report_step(t, batch, &result);
+    }
+    return rc;
+}
+
 static int
 run(struct train *t, struct err *err)
 {
-    struct train_result result;
     struct wire_batch batch;
     int rc = 1;
 
@@ -140,13 +163,12 @@ run(struct train *t, struct err *err)
         if (!t->trained && meet(t, &batch, err))
             rc = -1;
         if (rc > 0)
-            rc = train_step(t, &batch, &result, err);
+            rc = do_batch(t, &batch, err);
         if (rc > 0) {
             t->trained = 1;
-            train_features_take(t, &batch, !result.refused);
-            train_report_step(t, &batch, &result);
             train_source_done(t);
-            save_if_due(t);
+            if (!batch.look)
+                save_if_due(t);
         }
         wire_batch_release(&batch);
     }

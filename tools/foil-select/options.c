@@ -107,9 +107,6 @@ set_params(void)
         opt_given(&restarts) ? (size_t)restarts : standard.restarts;
     o.param.draws = opt_given(&draws) ? (size_t)draws : standard.draws;
     o.param.keep = opt_given(&top) ? (size_t)top : standard.keep;
-    if (o.param.keep > o.param.draws)
-        opt_misuse("--top %zu of --draws %zu: want at most as many",
-                   o.param.keep, o.param.draws);
 }
 
 const struct select_options *
