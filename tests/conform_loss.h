@@ -231,13 +231,13 @@ gradient(const struct steps *all, const struct loss_batch *batch, int unit,
     const size_t n = 2 * batch->b;
     float *work =
         mem_array(loss_objective_size(all->objective, batch), sizeof *work);
-    float *s = work, *scratch = s + n * n;
+    float *s = work;
 
     *report = (struct loss_report){0};
     if (unit) {
         num_gemm_nt(n, n, batch->d, 1, z, z, 0, s);
         all->objective->run(batch, &all->param, state, s, report);
-        loss_spread(n, n, batch->d, s, z, dz, scratch);
+        loss_spread(n, n, batch->d, s, z, dz);
     } else {
         loss_objective_run(all->objective, &all->param, batch, z, state, dz,
                            work, report);

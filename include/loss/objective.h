@@ -91,7 +91,7 @@ struct loss_objective {
     /*
      * run() turns S into W and reports value and `more`.
      *   state  [b,columns]  old state of the batch's images in, new out
-     *   s      [n,rows]     S in, W out
+     *   s      [n + 1,rows] S in, W out; the last row is scratch
      */
     void (*run)(const struct loss_batch *batch, const struct loss_param *param,
                 float *state, float *s, struct loss_report *report);

@@ -61,11 +61,10 @@ double loss_log_add(double a, double b);
  *
  *     dv = (W + W') v,   W extended by zero rows to [rows,rows]
  *
- *   w      [n,rows]
+ *   w      [rows,rows], of which the first n are looked at; becomes W + W'
  *   v, dv  [rows,d]
- *   work   [rows,rows]
  */
-void loss_spread(size_t n, size_t rows, size_t d, const float *w,
-                 const float *v, float *dv, float *work);
+void loss_spread(size_t n, size_t rows, size_t d, float *w, const float *v,
+                 float *dv);
 
 #endif

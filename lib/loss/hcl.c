@@ -20,47 +20,55 @@ debiased(double log_a, double m, double tau_plus)
     return off >= 1 ? -INFINITY : log_a + log1p(-off) - log1p(-tau_plus);
 }
 
+/*
+ * One row: S in, W out; `low` [rows] is scratch.  Returns n times its share of
+ * L, and whether it is at the floor.
+ */
+static double
+hcl_row(const struct loss_batch *batch, const struct loss_param *param,
+        size_t r, float *row, float *low, int *at_floor)
+{
+    const size_t b = batch->b, rows = 2 * b + batch->extra;
+    const size_t partner = loss_partner(b, r);
+    const double tau = param->tau, beta = param->beta;
+    const double m = (double)loss_mask_count(b, LOSS_FAMILY);
+    const double scale = 1 / (tau * (double)(2 * b)), x = row[partner] / tau;
+    const double z0 =
+        loss_row_partition(b, rows, r, beta / tau, LOSS_FAMILY, row, low).log_z;
+    const double z1 =
+        loss_row_partition(b, rows, r, (1 + beta) / tau, LOSS_FAMILY, row, row)
+            .log_z;
+    const double log_a = log(m) + z1 - z0 - x, least = log(m) - 1 / tau - x;
+    const double free = debiased(log_a, m, param->tau_plus);
+    double l, pull; // pull: dL/dx_partner, and what the negatives share
+
+    *at_floor = free < least;
+    l = softplus(*at_floor ? least : free);
+    pull =
+        *at_floor ? exp(least - l) : exp(log_a - log1p(-param->tau_plus) - l);
+    for (size_t c = 0; c < rows; c++)
+        row[c] =
+            *at_floor
+                ? 0
+                : (float)(scale * pull * ((1 + beta) * row[c] - beta * low[c]));
+    row[partner] = -(float)(scale * pull);
+    return l;
+}
+
 static void
 run(const struct loss_batch *batch, const struct loss_param *param,
     float *state, float *s, struct loss_report *report)
 {
-    const size_t b = batch->b, n = 2 * b, rows = n + batch->extra;
-    const double tau = param->tau, low = param->beta / tau,
-                 high = low + 1 / tau;
-    const double m = (double)loss_mask_count(b, LOSS_FAMILY);
-    const double scale = 1 / (tau * (double)n);
+    const size_t n = 2 * batch->b, rows = n + batch->extra;
     double value = 0, floored = 0;
 
     (void)state;
     for (size_t r = 0; r < n; r++) {
-        float *row = s + r * rows;
-        const size_t partner = loss_partner(b, r);
-        const double x = row[partner] / tau;
-        const double z1 =
-            loss_row_partition(b, rows, r, high, LOSS_FAMILY, row, NULL).log_z;
-        const double z0 =
-            loss_row_partition(b, rows, r, low, LOSS_FAMILY, row, NULL).log_z;
-        const double log_a = log(m) + z1 - z0 - x;
-        const double least = log(m) - 1 / tau - x;
-        const double free = debiased(log_a, m, param->tau_plus);
-        const int at_floor = free < least;
-        const double l = softplus(at_floor ? least : free);
-        // dL/dx_partner, and what the negatives share
-        const double pull = at_floor ? exp(least - l)
-                                     : exp(log_a - log1p(-param->tau_plus) - l);
+        int at_floor;
 
-        value += l;
+        value +=
+            hcl_row(batch, param, r, s + r * rows, s + n * rows, &at_floor);
         floored += at_floor;
-        for (size_t c = 0; c < n; c++)
-            row[c] =
-                at_floor || c == r
-                    ? 0
-                    : (float)(scale * pull *
-                              ((1 + param->beta) * exp(high * row[c] - z1) -
-                               param->beta * exp(low * row[c] - z0)));
-        for (size_t c = n; c < rows; c++)
-            row[c] = 0;
-        row[partner] = (float)(-scale * pull);
     }
     report->value = value / (double)n;
     loss_report_more(report, "floored", floored / (double)n);

@@ -21,20 +21,14 @@ run(const struct loss_batch *batch, const struct loss_param *param,
 static int
 check(const struct loss_param *param, size_t b, struct err *err)
 {
-    return running_check(param, b ? loss_mask_count(b, LOSS_FAMILY) : 0, err);
+    return running_check(param, b, LOSS_FAMILY, err);
 }
 
 const struct loss_objective loss_isogclr = {
     .name = "isogclr",
     .summary = "sogclr with a temperature learnt for each image",
-    .param = {.tau = 0.7,
-              .gamma = 0.8,
-              .rho = 0.3,
-              .eta = 0.01,
-              .beta_u = 0.9,
-              .tau_min = 0.05,
-              .tau_max = 1},
-    .reads = "tau gamma rho eta beta-u tau-min tau-max",
+    .param = RUNNING_PARAM,
+    .reads = RUNNING_READS,
     .head = "512-128",
     .columns = RUNNING_ISOGCLR,
     .column = running_column,

@@ -84,16 +84,17 @@ loss_objective_check(const struct loss_objective *objective,
     return objective->check ? objective->check(param, b, err) : 0;
 }
 
-/* v and lengths, S or W, and what loss_spread() or direct() wants. */
+/* v and lengths, S or W with what loss_spread() and run() want besides, and
+ * what direct() wants. */
 size_t
 loss_objective_size(const struct loss_objective *objective,
                     const struct loss_batch *batch)
 {
-    const size_t n = 2 * batch->b, rows = n + batch->extra;
+    const size_t rows = 2 * batch->b + batch->extra;
     const size_t scratch =
-        objective->direct ? objective->direct_size(batch) : rows * rows;
+        objective->direct ? objective->direct_size(batch) : 0;
 
-    return rows * batch->d + rows + n * rows + scratch;
+    return rows * batch->d + rows + (rows + 1) * rows + scratch;
 }
 
 void
@@ -144,7 +145,7 @@ loss_objective_run(const struct loss_objective *objective,
     const size_t n = 2 * batch->b, rows = n + batch->extra;
     const size_t d = batch->d - objective->aside;
     float *v = work, *length = v + rows * batch->d, *s = length + rows;
-    float *scratch = s + n * rows;
+    float *scratch = s + (rows + 1) * rows;
 
     REQUIRE(batch->b >= 2 && batch->d > objective->aside && param->tau > 0);
     embedding(rows, batch->d, objective->aside, z, v);
@@ -158,7 +159,7 @@ loss_objective_run(const struct loss_objective *objective,
         memset(dz + n * batch->d, 0, batch->extra * batch->d * sizeof *dz);
     } else {
         objective->run(batch, param, state, s, report);
-        loss_spread(n, rows, d, s, v, dz, scratch);
+        loss_spread(n, rows, d, s, v, dz);
         num_unit_rows_back(rows, d, v, length, dz, dz);
     }
 }

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include "loss/rows.h"
 #include "num/gemm.h"
@@ -121,23 +122,26 @@ loss_log_add(double a, double b)
     return least == -INFINITY ? most : most + log1p(exp(least - most));
 }
 
-/* W extended by zeros to [rows,rows], at (r,c). */
-static float
-extended(size_t n, size_t rows, const float *w, size_t r, size_t c)
+/* w += w', the parts that mirror each other in a square at (top,left). */
+static void
+add_mirror(size_t rows, size_t top, size_t left, float *w)
 {
-    return r < n ? w[r * rows + c] : 0;
+    for (size_t r = top; r < rows && r < top + SQUARE; r++)
+        for (size_t c = left; c <= r && c < left + SQUARE; c++) {
+            const float sum = w[r * rows + c] + w[c * rows + r];
+
+            w[r * rows + c] = w[c * rows + r] = sum;
+        }
 }
 
 void
-loss_spread(size_t n, size_t rows, size_t d, const float *w, const float *v,
-            float *dv, float *work)
+loss_spread(size_t n, size_t rows, size_t d, float *w, const float *v,
+            float *dv)
 {
+    memset(w + n * rows, 0, (rows - n) * rows * sizeof *w);
     // in squares: a column of W is a cache miss an element
     for (size_t top = 0; top < rows; top += SQUARE)
-        for (size_t left = 0; left < rows; left += SQUARE)
-            for (size_t r = top; r < rows && r < top + SQUARE; r++)
-                for (size_t c = left; c < rows && c < left + SQUARE; c++)
-                    work[r * rows + c] =
-                        extended(n, rows, w, r, c) + extended(n, rows, w, c, r);
-    num_gemm_nn(rows, d, rows, 1, work, v, 0, dv);
+        for (size_t left = 0; left <= top; left += SQUARE)
+            add_mirror(rows, top, left, w);
+    num_gemm_nn(rows, d, rows, 1, w, v, 0, dv);
 }

@@ -143,8 +143,11 @@ running_temperatures(const struct loss_batch *batch,
 }
 
 int
-running_check(const struct loss_param *param, size_t m, struct err *err)
+running_check(const struct loss_param *param, size_t b, enum loss_mask mask,
+              struct err *err)
 {
+    const size_t m = b ? loss_mask_count(b, mask) : 0;
+
     if (!(param->gamma > 0))
         return err_set(err, "gamma 0 would never take anything in");
     if (!(param->tau_min <= param->tau && param->tau <= param->tau_max))

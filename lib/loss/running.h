@@ -2,6 +2,7 @@
 #define LIB_LOSS_RUNNING_H
 
 #include "loss/objective.h"
+#include "loss/rows.h"
 
 /*
  * What SogCLR and its kin share: a running mean of an image's denominators, in
@@ -68,8 +69,17 @@ void running_temperatures(const struct loss_batch *batch,
                           const struct loss_param *param, running_fn *fn,
                           float *state, float *s, struct loss_report *report);
 
+/* What the objectives with temperatures are set to, and read. */
+#define RUNNING_PARAM                                                     \
+    {                                                                     \
+        .tau = 0.7, .gamma = 0.8, .rho = 0.3, .eta = 0.01, .beta_u = 0.9, \
+        .tau_min = 0.05, .tau_max = 1                                     \
+    }
+#define RUNNING_READS "tau gamma rho eta beta-u tau-min tau-max"
+
 /* running_check() refuses what loss_objective_check() has to, for temperatures
- * over m columns; m = 0: not known. */
-int running_check(const struct loss_param *param, size_t m, struct err *err);
+ * over the columns of a mask; b = 0: not known. */
+int running_check(const struct loss_param *param, size_t b, enum loss_mask mask,
+                  struct err *err);
 
 #endif

@@ -9,13 +9,13 @@
 /* What the reference adds to each sum. */
 static const double reference_eps = 1e-6;
 
-/* v and its gradient, lengths, S or W, and what loss_spread() wants. */
+/* v and its gradient, lengths, S or W. */
 static size_t
 size(const struct loss_batch *batch)
 {
     const size_t n = 2 * batch->b;
 
-    return 2 * n * (batch->d - 1) + n + 2 * n * n;
+    return 2 * n * (batch->d - 1) + n + n * n;
 }
 
 /* t of row r, from the last column. */
@@ -57,7 +57,7 @@ direct(const struct loss_batch *batch, const struct loss_param *param,
 {
     const size_t n = 2 * batch->b, d = batch->d, width = d - 1;
     float *v = work, *dv = v + n * width, *length = dv + n * width;
-    float *s = length + n, *scratch = s + n * n;
+    float *s = length + n;
     double value = 0, sum = 0, least = 1, most = 0;
 
     for (size_t r = 0; r < n; r++) {
@@ -68,7 +68,7 @@ direct(const struct loss_batch *batch, const struct loss_param *param,
     num_gemm_nt(n, n, width, 1, v, v, 0, s);
     for (size_t r = 0; r < n; r++)
         value += tau_row(batch, param, r, z, s + r * n, dz);
-    loss_spread(n, n, width, s, v, dv, scratch);
+    loss_spread(n, n, width, s, v, dv);
     num_unit_rows_back(n, width, v, length, dv, dv);
     for (size_t r = 0; r < n; r++) {
         const double t = certainty(batch, z, r);

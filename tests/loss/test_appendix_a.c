@@ -51,14 +51,14 @@ at_unit_rows(const struct loss_objective *o, const struct loss_param *param,
              float *state)
 {
     const struct loss_batch batch = {.b = B, .d = D};
-    float z[N * D], v[N * D], s[N * N], dv[N * D], work[N * N];
+    float z[N * D], v[N * D], s[N * N], dv[N * D];
     struct loss_report report = {0};
 
     book_rows(z);
     num_unit_rows(N, D, z, v, NULL);
     num_gemm_nt(N, N, D, 1, v, v, 0, s);
     o->run(&batch, param, state, s, &report);
-    loss_spread(N, N, D, s, v, dv, work);
+    loss_spread(N, N, D, s, v, dv);
     return row_of(report.value, D, dv);
 }
 

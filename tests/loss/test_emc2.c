@@ -16,7 +16,7 @@ enum { B = BOOK_B, N = BOOK_N, D = BOOK_D };
 static void
 mixed_chains_give_the_softmax(void)
 {
-    float z[N * D], v[N * D], s[N * N], w[N * N], dv[N * D], work[N * N];
+    float z[N * D], v[N * D], s[N * N], w[N * N], dv[N * D];
     const struct loss_batch batch = {.b = B, .d = D, .weights = w};
     const struct loss_param param = {.tau = 0.1};
     struct loss_report report = {0};
@@ -28,7 +28,7 @@ mixed_chains_give_the_softmax(void)
     infonce = loss_infonce(&batch, 0.1, s);
     loss_partition(B, N, 10, LOSS_FAMILY, s, w);
     loss_emc2.run(&batch, &param, NULL, s, &report);
-    loss_spread(N, N, D, s, v, dv, work);
+    loss_spread(N, N, D, s, v, dv);
     for (size_t i = 0; i < N * D; i++)
         sum += fabs(dv[i]);
     T_NEAR(sum, 33.254410154, 2e-6, "gradient");
