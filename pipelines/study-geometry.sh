@@ -125,7 +125,9 @@ for case in ${cases//,/ }; do
     read -r full pairs < <(optima)
     echo "$n images, $d dimensions: a $kind, full loss $full, pairs $pairs"
     echo
-    for measure in distance 'full loss' 'loss of pairs'; do
-        table "$measure"
-    done
+    table distance
+    table 'full loss' '' %.7f
+    table 'loss of pairs' '' %.7f
+    draw_curves curves "$n images, $d dimensions" 2 distance log \
+        3 'full loss' linear 4 'mean loss of pairs' linear
 done

@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # variables are shared with lib.sh
 #
 # Sourced by every study, behind lib.sh: the same training by several methods
 # with several seeds, judged alike.
@@ -10,7 +11,7 @@
 # trains what is missing.  Equal seeds give all methods equal initial weights,
 # batches and views, so differences are taken seed by seed.
 
-study='' methods='' seeds=3
+study='' methods='' seeds=3 warmup=0
 own=('methods LIST which methods, by commas'
     'seeds N how many seeds, from that of --seed on' "${own[@]}")
 
@@ -168,12 +169,13 @@ time_steps() {
     run=$study
 }
 
-# calibrate DATA SECONDS : sets epochs_of[METHOD] so that each method trains
-# for so long.  The methods are timed in two turns, for the machine may be
-# shared, and the faster turn counts; rates.tsv keeps what came out.
-declare -A epochs_of=()
+# calibrate DATA SECONDS : sets steps_of[METHOD] so that each method trains for
+# so long.  The methods are timed in two turns, for the machine may be shared,
+# and the faster turn counts; rates.tsv keeps what came out.  Rates within 5 %
+# of the first method's count as equal to it.
+declare -A steps_of=()
 calibrate() {
-    local turn name rates=$study/rates.tsv n
+    local turn name steps rates=$study/rates.tsv
     touch "$rates"
     for turn in 1 2; do
         for name in ${methods//,/ }; do
@@ -182,17 +184,31 @@ calibrate() {
                     "$(time_steps "$name" "$1")" >>"$rates"
         done
     done
-    n=$(samples_in "$1")
-    while read -r name turn; do
-        epochs_of[$name]=$turn
-    done < <(awk -v s="$2" -v steps="$(((n + batch - 1) / batch))" '
+    while read -r name steps; do
+        steps_of[$name]=$steps
+    done < <(awk -v seconds="$2" '
+        NR == 1 { first = $1 }
         !($1 in best) || $3 < best[$1] { best[$1] = $3 }
         END {
             for (name in best) {
-                e = int(s / best[name] / steps + 0.5)
-                print name, e < 1 ? 1 : e
+                x = best[name] / best[first]
+                if (x > 0.95 && x < 1.05)
+                    best[name] = best[first]
+                print name, int(seconds / best[name] + 0.5)
             }
         }' "$rates")
+}
+
+# fit_steps METHOD DATA STEPS : fit() for so many steps, at the end of which the
+# cosine schedule is at its end; after a warm-up of $warmup epochs.
+fit_steps() {
+    local n per epochs
+    n=$(samples_in "$2")
+    per=$(((n + batch - 1) / batch)) epochs=$((($3 + per - 1) / per))
+    local common_train=("${common_train[@]}" "--steps $3" "--warmup $warmup"
+        "--schedule cosine:$(bc -l <<<"x = $3 / $per - $warmup
+            if (x > 0.01) x else 0.01")")
+    fit "$1" "$2"
 }
 
 # gather : all results of the study, as method, seed, measure, value
@@ -206,10 +222,75 @@ gather() {
     done >"$study/results.tsv"
 }
 
-# table MEASURE BASE : mean and spread of a measure over the seeds, method by
+# table MEASURE [BASE [FORMAT]] : mean and spread of a measure over the seeds, method by
 # method, and the difference to BASE; printed, and kept in table.txt.
 table() {
     awk -F '\t' -v measure="$1" -v base="${2-}" \
-        -f "${BASH_SOURCE[0]%/*}/study-table.awk" "$study/results.tsv" |
+        -v format="${3-%.4g}" -f "${BASH_SOURCE[0]%/*}/study-table.awk" "$study/results.tsv" |
         tee -a "$study/table.txt"
+}
+
+# mean_curves : curves.tsv, for each method a block with its name and the mean
+# over the seeds of the runs' curve.tsv, line by line
+mean_curves() {
+    local name i at
+    for name in ${methods//,/ }; do
+        for ((i = seed; i < seed + seeds; i++)); do
+            at=$study/$name-$i/curve.tsv
+            [[ ! -e $at ]] || sed "/^#/d; s/^/$name\t/" "$at"
+        done
+    done | awk '
+        function flush(    i, k) {
+            if (!rows)
+                return
+            printf "%s\"%s\"\n", blocks++ ? "\n\n" : "", name
+            for (i = 1; i <= rows; i++) {
+                for (k = 2; k <= NF; k++)
+                    printf "%.9g%s", sum[i, k] / n[i], k < NF ? "\t" : "\n"
+            }
+        }
+        $1 != name {
+            flush()
+            split("", sum)
+            split("", row)
+            split("", n)
+            rows = 0
+            name = $1
+        }
+        {
+            if (!($2 in row))
+                row[$2] = ++rows
+            n[row[$2]]++
+            for (k = 2; k <= NF; k++)
+                sum[row[$2], k] += $k
+        }
+        END { flush() }' >"$study/curves.tsv"
+}
+
+# draw_curves NAME TITLE [COLUMN LABEL linear|log]... : NAME.png, a panel for
+# each of these columns of the mean curves against the first one
+draw_curves() {
+    local name=$1 title=$2 count
+    shift 2
+    mean_curves
+    count=$(grep -c '^"' "$study/curves.tsv")
+    {
+        cat <<END
+# gnuplot $name.gp draws $name.png from curves.tsv.
+set terminal pngcairo size $((640 * $# / 3)),520
+set output "$name.png"
+set multiplot layout 1,$(($# / 3)) title "$title"
+set xlabel "step"
+set grid
+set key autotitle columnhead
+END
+        while [[ $# -gt 0 ]]; do
+            echo "set ylabel \"$2\""
+            [[ $3 == log ]] && echo 'set logscale y' || echo 'unset logscale y'
+            echo "plot for [i=0:$((count - 1))] 'curves.tsv' index i" \
+                "using 1:$1 with lines linewidth 1.5"
+            shift 3
+        done
+    } >"$study/$name.gp"
+    draw "$study" "$name"
 }

@@ -15,8 +15,9 @@ own=('budget S seconds of training for each method and seed'
     'images N how many of TRAIN; 0: all')
 # shellcheck source=pipelines/study-lib.sh
 . "${0%/*}/study-lib.sh"
+warmup=1
 train=('--arch resnet8' '--head 128-64' '--precision bf16' '--tau 0.2'
-    '--optim adam' '--lr 0.001' '--warmup 1' '--checkpoint-every 0')
+    '--optim adam' '--lr 0.001' '--checkpoint-every 0')
 # shellcheck disable=SC2034 # lib.sh reads it
 augment=('--recipe cifar' '--size 32' '--cache 200')
 
@@ -35,11 +36,13 @@ subset "${operand[0]}" "$images"
 [[ $epochs -gt 0 ]] || calibrate "$part" "$budget"
 
 trial() {
-    local epochs=$epochs
-    [[ $epochs -gt 0 ]] || epochs=${epochs_of[$1]}
-    fit "$1" "$part"
+    if [[ $epochs -gt 0 ]]; then
+        fit "$1" "$part"
+    else
+        fit_steps "$1" "$part" "${steps_of[$1]}"
+    fi
     judge_run "$part" "${operand[1]}"
-    result epochs "$epochs"
+    result steps "$(grep -c . "$run/metrics.jsonl")"
 }
 
 each trial
@@ -50,4 +53,4 @@ for measure in 1-NN 10-NN probe; do
     table "$measure" simclr
 done
 table seconds
-table epochs
+table steps

@@ -52,7 +52,7 @@ END {
     printf "\n"
     for (i = 1; i <= methods; i++) {
         m = method[i]
-        printf "%-24s %9.4g %9s", m, sum[m] / n[m], spread(m)
+        printf "%-24s %9s %9s", m, sprintf(format, sum[m] / n[m]), spread(m)
         if (judged >= 0 && m != base) {
             d = (sum[m] - sum[base]) / seeds
             printf " %10.2g  %s noise", d, \
