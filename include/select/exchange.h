@@ -45,6 +45,13 @@ struct select_exchange {
  */
 double select_exchange_run(const struct select_exchange *task, struct rng *rng);
 
+/*
+ * select_exchange_gain() returns what the exchange of item i of batch a with
+ * item j of batch c would gain, in double, by adding up: O(batch).
+ */
+double select_exchange_gain(const struct select_exchange *task, size_t a,
+                            uint32_t i, size_t c, uint32_t j);
+
 /* select_exchange_weight() returns W as it stands, in double: O(n batch). */
 double select_exchange_weight(const struct select_exchange *task);
 

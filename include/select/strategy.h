@@ -35,8 +35,9 @@ struct select_param {
                                     with the largest loss, keep <= draws */
     int replace;                 /* osgd: with replacement */
     int refine;                  /* any: swap afterwards */
-    double hardness;             /* 0 .. 1: the quantile of batch loss to aim
-                                    at; 1: the largest */
+    double hardness;             /* any with features: 0 .. 1, from what a
+                                    shuffle has to what the strategy can;
+                                    select/soften.h */
 };
 
 /* All that a strategy may look at. */
@@ -76,6 +77,9 @@ struct select_param select_param_default(void);
 const struct select_strategy *select_strategy_find(const char *name,
                                                    struct err *err);
 
+/* select_strategy_at() returns the i-th strategy; NULL past the last. */
+const struct select_strategy *select_strategy_at(size_t i);
+
 /*
  * select_strategy_fit() judges what a user asks of a strategy, and shortens
  * the layout as it will be trained.  Call it before the task is made.
@@ -85,9 +89,10 @@ int select_strategy_fit(const struct select_strategy *strategy,
                         const struct select_param *param, struct err *err);
 
 /*
- * select_strategy_order() writes the epoch of a strategy, refined where the
- * parameters say so; without features it is that of shuffle where the strategy
- * wants them.
+ * select_strategy_order() writes the epoch of a strategy; without features it
+ * is that of shuffle where the strategy wants them.  Then, where the
+ * parameters say so, it is refined (select/swap.h) and softened
+ * (select/soften.h), and samples of one group are parted (select/avoid.h).
  */
 void select_strategy_order(const struct select_strategy *strategy,
                            const struct select_task *task, int64_t *ids);

@@ -7,13 +7,20 @@
  * swap: a shuffled epoch whose samples change places between batches as long
  * as that raises the weight within them (select/exchange.h, select/score.h).
  *
- * `block` batches are rearranged together, each block by itself: blocks of 40
- * batches of 32 take some ten milliseconds each.  Within a block the result
- * is a plan that no exchange of two samples betters, kicked twice per batch.
+ * `block` batches are rearranged together, each block by itself, until no
+ * exchange of two of its samples is better, with two kicks per batch.  A block
+ * of 40 batches of 32 takes some ten milliseconds; memory is 4 n^2 bytes for
+ * a block of n samples, for each thread.
  *
- * block = 0 rearranges the whole data set, in memory linear in N: batches
- * whose samples are close in feature space are brought together in regions,
- * each region is rearranged as a block, and the regions are formed anew.
+ * block = 0 rearranges the whole data set, in memory linear in N.  In blocks,
+ * a sample meets its neighbours only where the shuffle has put them into its
+ * block, which is seldom where N is large.  Here samples are sorted by feature
+ * until each stretch of some 1,280 is a region of feature space (the
+ * candidates of every sample in it: lists of neighbours for each would say the
+ * same in more memory), and each region is rearranged as a block.  Then
+ * batches are sorted by their mean features into other regions, and so on: at
+ * most 20 times, until a round gains less than a thousandth.  O(N d log N) a
+ * round.
  *
  * Reads tau, block.  Samples without features stay where the shuffle put
  * them.  Blocks are spread over threads; their number does not show in the
@@ -23,7 +30,8 @@ void select_swap(const struct select_task *task, int64_t *ids);
 
 /*
  * select_swap_improve() does the same to an epoch that any strategy has made
- * (--refine): ids [select_layout_total()].  The task has features.
+ * (--refine): ids [select_layout_total()].  The task has features.  With
+ * block = 0 the first regions are made of the batches as they come.
  */
 void select_swap_improve(const struct select_task *task, int64_t *ids);
 

@@ -33,26 +33,30 @@ part(size_t n, struct tag *tag, size_t tags, float penalty, float *w)
         }
 }
 
+/*
+ * An exchange moves two items, each with less than a batch full of the largest
+ * weight; a penalty outweighs that four times.  Not to have a sample twice in
+ * a batch comes before everything.
+ */
 static void
-forbid(const struct block *block, const struct select_task *task)
+forbid(struct block *block, const struct select_task *task)
 {
-    const size_t n = block->exchange.n;
+    const size_t n = block->exchange.n, b = task->layout.batch + 1;
     struct tag *tag = mem_array(n, sizeof *tag);
-    float most = 0, penalty;
+    float most = 0;
     size_t tags = 0;
 
     for (size_t i = 0; i < n * n; i++)
         most = block->w[i] > most ? block->w[i] : most;
-    // an exchange moves two items, each by less than a batch full of `most`
-    penalty = 2 * (float)(task->layout.batch + 1) * most + 1;
+    block->penalty = 4 * (double)b * most + 1;
 
-    for (size_t i = 0; i < n; i++)
-        tag[i] = (struct tag){block->id[i], (uint32_t)i};
-    part(n, tag, n, penalty, block->w);
     for (size_t i = 0; task->group && i < n; i++)
         if (task->group[block->id[i]] >= 0)
             tag[tags++] = (struct tag){task->group[block->id[i]], (uint32_t)i};
-    part(n, tag, tags, penalty, block->w);
+    part(n, tag, tags, (float)block->penalty, block->w);
+    for (size_t i = 0; i < n; i++)
+        tag[i] = (struct tag){block->id[i], (uint32_t)i};
+    part(n, tag, n, (float)(2 * (double)b * block->penalty), block->w);
     free(tag);
 }
 

@@ -18,6 +18,8 @@ struct block {
     float *w;      /* [n,n] */
     uint8_t *fixed;
     uint32_t *item;
+    double penalty; /* what a pair of one group weighs less; no exchange that
+                       joins and parts none gains or loses half as much */
 };
 
 /*

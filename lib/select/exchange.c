@@ -103,22 +103,6 @@ exchange(struct search *s, uint32_t i, uint32_t j)
     touch(s, c);
 }
 
-/* The gain of an exchange in double: S is kept in f32 and gathers rounding. */
-static double
-gain_of(const struct search *s, uint32_t i, uint32_t j)
-{
-    const struct select_exchange *task = s->task;
-    const float *wi = task->w + i * task->n, *wj = task->w + j * task->n;
-    size_t a = s->batch[i], c = s->batch[j];
-    double gain = -2. * wi[j];
-
-    for (size_t at = task->start[a]; at < task->start[a + 1]; at++)
-        gain += (double)wj[task->item[at]] - wi[task->item[at]];
-    for (size_t at = task->start[c]; at < task->start[c + 1]; at++)
-        gain += (double)wi[task->item[at]] - wj[task->item[at]];
-    return gain;
-}
-
 /* The best partner of item i, which rises by `rise` in batch c; *best is the
  * gain to beat. */
 static void
@@ -153,7 +137,10 @@ visit(struct search *s, uint32_t i)
         if (rise > 0 && c != s->batch[i])
             look(s, i, c, rise, &best, &partner);
     }
-    if (partner == i || gain_of(s, i, partner) < s->least / 2)
+    // S is kept in f32 and gathers rounding: add up before believing it
+    if (partner == i ||
+        select_exchange_gain(task, s->batch[i], i, s->batch[partner], partner) <
+            s->least / 2)
         return;
     mem_grow(&s->move, &s->room, s->moves + 1, sizeof *s->move);
     s->move[s->moves++] = (struct move){i, partner};
@@ -209,6 +196,20 @@ kick(struct search *s, double *weight, struct rng *rng)
         exchange(s, s->move[s->moves].i, s->move[s->moves].j);
     while (s->waiting)
         dequeue(s);
+}
+
+double
+select_exchange_gain(const struct select_exchange *task, size_t a, uint32_t i,
+                     size_t c, uint32_t j)
+{
+    const float *wi = task->w + i * task->n, *wj = task->w + j * task->n;
+    double gain = -2. * wi[j];
+
+    for (size_t at = task->start[a]; at < task->start[a + 1]; at++)
+        gain += (double)wj[task->item[at]] - wi[task->item[at]];
+    for (size_t at = task->start[c]; at < task->start[c + 1]; at++)
+        gain += (double)wi[task->item[at]] - wj[task->item[at]];
+    return gain;
 }
 
 double

@@ -1,8 +1,10 @@
 #include <string.h>
 
+#include "select/avoid.h"
 #include "select/osgd.h"
 #include "select/replace.h"
 #include "select/shuffle.h"
+#include "select/soften.h"
 #include "select/strategy.h"
 #include "select/swap.h"
 
@@ -49,6 +51,12 @@ select_strategy_find(const char *name, struct err *err)
     return NULL;
 }
 
+const struct select_strategy *
+select_strategy_at(size_t i)
+{
+    return i < COUNT ? &table[i] : NULL;
+}
+
 struct select_param
 select_param_default(void)
 {
@@ -79,6 +87,13 @@ select_strategy_order(const struct select_strategy *strategy,
         select_shuffle(task, ids);
     else
         strategy->order(task, ids);
-    if (task->param.refine && task->features)
-        select_swap_improve(task, ids);
+    if (task->features) {
+        if (task->param.refine)
+            select_swap_improve(task, ids);
+        if (task->param.hardness < 1 &&
+            (strategy->wants_features || task->param.refine))
+            select_soften(task, ids);
+    }
+    if (task->group)
+        select_avoid(&task->layout, task->group, ids);
 }

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 
 #include "block.h"
@@ -5,10 +6,16 @@
 #include "select/swap.h"
 #include "stream.h"
 #include "util/mem.h"
+#include "whole.h"
 
 /* Kicks per batch: worth half a percent of the weight, and as much time as the
  * search before them. */
 enum { KICKS = 2 };
+
+/* Times that regions are formed, and the gain, as a share of the weight, that
+ * makes it worth to form them once more. */
+enum { ROUNDS = 20 };
+static const double worth = 1e-3;
 
 /* Rearranges k batches; returns the weight within them. */
 static double
@@ -28,22 +35,54 @@ improve(const struct select_task *task, uint64_t number, size_t k,
     return weight;
 }
 
-void
-select_swap_improve(const struct select_task *task, int64_t *ids)
+/* Rearranges blocks of consecutive steps of step[], as equal as can be. */
+static double
+improve_all(const struct select_task *task, unsigned round, size_t count,
+            const int64_t *step, int64_t *ids)
 {
-    size_t steps = task->layout.steps;
-    size_t count = task->param.block ? task->param.block : steps;
-    size_t blocks = (steps + count - 1) / count;
-    int64_t *step = mem_array(steps, sizeof *step);
+    size_t steps = task->layout.steps, blocks = (steps + count - 1) / count;
+    double *weight = mem_array(blocks, sizeof *weight), sum = 0;
 
-    for (size_t i = 0; i < steps; i++)
-        step[i] = (int64_t)i;
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < blocks; i++) {
         size_t from = i * steps / blocks, to = (i + 1) * steps / blocks;
 
-        improve(task, i, to - from, step + from, ids);
+        weight[i] = improve(task, (uint64_t)round << 24 | i, to - from,
+                            step + from, ids);
     }
+    for (size_t i = 0; i < blocks; i++)
+        sum += weight[i];
+    free(weight);
+    return sum;
+}
+
+/* Regions are formed anew until that gains next to nothing. */
+static void
+improve_whole(const struct select_task *task, int64_t *step, int64_t *ids)
+{
+    size_t count = whole_count(&task->layout);
+    double before, weight = -INFINITY;
+    unsigned round = 0;
+
+    do {
+        before = weight;
+        whole_regions(task, ++round, count, ids, step);
+        weight = improve_all(task, round, count, step, ids);
+    } while (round < ROUNDS && !(weight - before < worth * fabs(before)));
+}
+
+void
+select_swap_improve(const struct select_task *task, int64_t *ids)
+{
+    size_t steps = task->layout.steps;
+    int64_t *step = mem_array(steps, sizeof *step);
+
+    for (size_t i = 0; i < steps; i++)
+        step[i] = (int64_t)i;
+    if (task->param.block)
+        improve_all(task, 0, task->param.block, step, ids);
+    else
+        improve_whole(task, step, ids);
     free(step);
 }
 
@@ -51,5 +90,7 @@ void
 select_swap(const struct select_task *task, int64_t *ids)
 {
     select_shuffle(task, ids);
+    if (!task->param.block)
+        whole_gather(task, ids);
     select_swap_improve(task, ids);
 }

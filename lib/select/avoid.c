@@ -1,0 +1,188 @@
+#include <stdlib.h>
+
+#include "select/avoid.h"
+#include "util/mem.h"
+
+/* Batches that are looked through for a place, and times the epoch is gone
+ * through: one exchange may make room for another. */
+enum { LOOK = 256, TIMES = 4 };
+
+struct epoch {
+    const struct select_layout *layout;
+    int64_t *ids;
+    const uint32_t *group; /* [N] numbered from 1; 0: of no group */
+    size_t *here, *there;  /* [groups+1] how many of each are in a batch */
+};
+
+struct numbered {
+    int64_t group;
+    size_t id;
+};
+
+static int
+compare(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+
+    return x->group < y->group ? -1 : x->group > y->group;
+}
+
+/* Number the groups from 1; to be given to free(). */
+static uint32_t *
+number(size_t n, const int64_t *group, size_t *groups)
+{
+    struct numbered *sorted = mem_array(n, sizeof *sorted);
+    uint32_t *mine = mem_array(n, sizeof *mine);
+
+    *groups = 0;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = (struct numbered){group[i], i};
+    qsort(sorted, n, sizeof *sorted, compare);
+    for (size_t i = 0; i < n; i++) {
+        if (sorted[i].group < 0)
+            continue;
+        *groups += !i || sorted[i].group != sorted[i - 1].group;
+        mine[sorted[i].id] = (uint32_t)*groups;
+    }
+    free(sorted);
+    return mine;
+}
+
+/* Add `by` for each member of a batch that is of a group. */
+static void
+tally(const struct epoch *epoch, size_t step, size_t *count, size_t by)
+{
+    const int64_t *id = epoch->ids + select_layout_start(epoch->layout, step);
+    size_t b = select_layout_count(epoch->layout, step);
+
+    for (size_t i = 0; i < b; i++)
+        if (epoch->group[id[i]])
+            count[epoch->group[id[i]]] += by;
+}
+
+static int
+holds(const struct epoch *epoch, size_t step, int64_t id)
+{
+    const int64_t *in = epoch->ids + select_layout_start(epoch->layout, step);
+    size_t b = select_layout_count(epoch->layout, step), i = 0;
+
+    while (i < b && in[i] != id)
+        i++;
+    return i < b;
+}
+
+/* Pairs that a sample of group g makes with `count` others: none without a
+ * group. */
+static size_t
+pairs(const size_t *count, uint32_t g)
+{
+    return g ? count[g] : 0;
+}
+
+/* Exchanges *id of batch a, which is counted in here[], with a sample of
+ * batch c, where that parts more than it joins. */
+static int
+exchange(struct epoch *epoch, size_t a, int64_t *id, size_t c)
+{
+    int64_t *other = epoch->ids + select_layout_start(epoch->layout, c);
+    int64_t *end = other + select_layout_count(epoch->layout, c);
+    uint32_t g = epoch->group[*id];
+    int64_t kept = *id;
+    int done = 0;
+
+    tally(epoch, c, epoch->there, 1);
+    for (; other < end && !done; other++) {
+        uint32_t h = epoch->group[*other];
+        size_t before = epoch->here[g] - 1 + pairs(epoch->there, h) - (h > 0);
+        size_t after = epoch->there[g] + pairs(epoch->here, h);
+
+        if (g == h || after >= before || holds(epoch, c, *id) ||
+            holds(epoch, a, *other))
+            continue;
+        tally(epoch, a, epoch->here, (size_t)-1);
+        tally(epoch, c, epoch->there, (size_t)-1);
+        *id = *other;
+        *other = kept;
+        tally(epoch, a, epoch->here, 1);
+        tally(epoch, c, epoch->there, 1);
+        done = 1;
+    }
+    tally(epoch, c, epoch->there, (size_t)-1);
+    return done;
+}
+
+/* Returns how many samples of a batch found another place. */
+static size_t
+part(struct epoch *epoch, size_t a)
+{
+    const struct select_layout *layout = epoch->layout;
+    int64_t *id = epoch->ids + select_layout_start(layout, a);
+    size_t b = select_layout_count(layout, a), found = 0;
+    size_t most = layout->steps - 1 < LOOK ? layout->steps - 1 : LOOK;
+
+    tally(epoch, a, epoch->here, 1);
+    for (size_t i = 0; i < b; i++) {
+        uint32_t g = epoch->group[id[i]];
+        int done = 0;
+
+        for (size_t t = 1; pairs(epoch->here, g) > 1 && t <= most && !done; t++)
+            done = exchange(epoch, a, id + i, (a + t) % layout->steps);
+        found += (size_t)done;
+    }
+    tally(epoch, a, epoch->here, (size_t)-1);
+    return found;
+}
+
+static size_t
+count_pairs(const struct epoch *epoch)
+{
+    size_t found = 0;
+
+    for (size_t step = 0; step < epoch->layout->steps; step++) {
+        const int64_t *id =
+            epoch->ids + select_layout_start(epoch->layout, step);
+        size_t b = select_layout_count(epoch->layout, step);
+
+        for (size_t i = 0; i < b; i++)
+            if (epoch->group[id[i]])
+                found += epoch->here[epoch->group[id[i]]]++;
+        tally(epoch, step, epoch->here, (size_t)-1);
+    }
+    return found;
+}
+
+static size_t
+run(const struct select_layout *layout, const int64_t *group, int64_t *ids,
+    int times)
+{
+    size_t groups, left;
+    uint32_t *numbers = number(layout->size, group, &groups);
+    struct epoch epoch = {.layout = layout, .ids = ids, .group = numbers};
+
+    epoch.here = mem_array(groups + 1, sizeof *epoch.here);
+    epoch.there = mem_array(groups + 1, sizeof *epoch.there);
+    for (size_t found = 1; times && found; times--) {
+        found = 0;
+        for (size_t step = 0; step < layout->steps; step++)
+            found += part(&epoch, step);
+    }
+    left = count_pairs(&epoch);
+    free(epoch.here);
+    free(epoch.there);
+    free(numbers);
+    return left;
+}
+
+size_t
+select_avoid_count(const struct select_layout *layout, const int64_t *group,
+                   const int64_t *ids)
+{
+    return run(layout, group, (int64_t *)ids, 0); // 0 times: nothing changes
+}
+
+size_t
+select_avoid(const struct select_layout *layout, const int64_t *group,
+             int64_t *ids)
+{
+    return run(layout, group, ids, TIMES);
+}
