@@ -165,7 +165,7 @@ region_sort(size_t d, const float *rows, size_t n, size_t leaf, uint64_t seed,
     for (unsigned level = 0; (size_t)1 << level < leaves; level++) {
         size_t nodes = (size_t)1 << level;
 
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (nodes > 1)
         for (size_t i = 0; i < nodes; i++) {
             size_t from = bound(leaves, i, level);
             size_t to = bound(leaves, i + 1, level);

@@ -43,7 +43,7 @@ improve_all(const struct select_task *task, unsigned round, size_t count,
     size_t steps = task->layout.steps, blocks = (steps + count - 1) / count;
     double *weight = mem_array(blocks, sizeof *weight), sum = 0;
 
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (blocks > 1)
     for (size_t i = 0; i < blocks; i++) {
         size_t from = i * steps / blocks, to = (i + 1) * steps / blocks;
 
@@ -56,11 +56,13 @@ improve_all(const struct select_task *task, unsigned round, size_t count,
     return sum;
 }
 
-/* Regions are formed anew until that gains next to nothing. */
+/* Regions are formed anew until that gains next to nothing; one that holds
+ * all is formed once. */
 static void
 improve_whole(const struct select_task *task, int64_t *step, int64_t *ids)
 {
     size_t count = whole_count(&task->layout);
+    unsigned rounds = task->layout.steps > count ? ROUNDS : 1;
     double before, weight = -INFINITY;
     unsigned round = 0;
 
@@ -68,7 +70,7 @@ improve_whole(const struct select_task *task, int64_t *step, int64_t *ids)
         before = weight;
         whole_regions(task, ++round, count, ids, step);
         weight = improve_all(task, round, count, step, ids);
-    } while (round < ROUNDS && !(weight - before < worth * fabs(before)));
+    } while (round < rounds && !(weight - before < worth * fabs(before)));
 }
 
 void
