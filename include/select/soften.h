@@ -15,16 +15,17 @@
  *
  *     W_0 = sum_c b_c (b_c - 1) / (n (n - 1))  sum_{i<j} w_ij
  *
- * So h = 1 leaves all as it is, h = 0 is as hard as a shuffle, and between
- * them the mean batch loss follows (near a straight line).  Random samples of
- * random batches change places until W <= W_h; those of one group never meet
- * by it, and samples without features stay.  Each batch keeps a share of the
- * partners it had: it is not that some batches stay hard and others become
- * random.
+ * So h = 1 leaves all as it is, h = 0 is about as hard as a shuffle, and
+ * between them the mean batch loss follows near a straight line.  Random
+ * samples of random batches change places until W <= W_h; those of one group
+ * never meet by it, and samples without features stay.  Each batch keeps a
+ * share of the partners it had: it is not that some batches stay hard and
+ * others become random.
  *
- * Random sets of `block` batches (of 40 where that is 0) are treated by
+ * Random sets of k = `block` batches (of 40 where that is 0) are treated by
  * themselves, each with its own W_0 and W_1, spread over threads; their number
- * does not show in the result.  O(N block batch d).
+ * does not show in the result.  As partners come into a set together, its W_0
+ * lies about (W_1 - W_0) / k above that of all samples.  O(N block batch d).
  */
 void select_soften(const struct select_task *task, int64_t *ids);
 
