@@ -139,6 +139,11 @@ samples_in() {
     foil-data info "$1" | sed -n 's/^samples\t//p'
 }
 
+# work EXPRESSION : what it comes to
+work() {
+    awk "BEGIN { print ${1//$'\n'/ } }"
+}
+
 # subset DATA COUNT : sets part to an index of about so many samples of it, of
 # each class alike; 0, or more than there are, is all
 subset() {
@@ -148,7 +153,7 @@ subset() {
     part=$1
     if [[ $2 -gt 0 && $2 -lt $all ]]; then
         part=$study/part.foil
-        [[ -e $part ]] || step foil-data split --share "$(bc -l <<<"$2/$all")" \
+        [[ -e $part ]] || step foil-data split --share "$(work "$2 / $all")" \
             "$1" "$part" "$study/rest.foil"
     fi
 }
@@ -206,8 +211,8 @@ fit_steps() {
     n=$(samples_in "$2")
     per=$(((n + batch - 1) / batch)) epochs=$((($3 + per - 1) / per))
     local common_train=("${common_train[@]}" "--steps $3" "--warmup $warmup"
-        "--schedule cosine:$(bc -l <<<"x = $3 / $per - $warmup
-            if (x > 0.01) x else 0.01")")
+        "--schedule cosine:$(work "$3 / $per - $warmup > 0.01 ?
+            $3 / $per - $warmup : 0.01")")
     fit "$1" "$2"
 }
 
