@@ -10,6 +10,17 @@
 
 enum { VIEWS = 2 };
 
+static void
+hint(struct err *why)
+{
+    const struct err was = *why;
+
+    err_set(why,
+            "%.300s: a trainer gives features when it is started with "
+            "--keep-features",
+            was.msg);
+}
+
 /* Sends a request, which it frees, and says what came of it. */
 static enum select_fetched
 ask(struct wire_service *service, int stop, struct wire_msg *request,
@@ -30,7 +41,9 @@ ask(struct wire_service *service, int stop, struct wire_msg *request,
     case WIRE_REFUSED:
         return FETCH_FAILED;
     case WIRE_FAILED:
+        break;
     case WIRE_UNREACHED:
+        hint(why);
         break;
     }
     return FETCH_AGAIN;

@@ -1,0 +1,203 @@
+#!/usr/bin/env bash
+# Plans from features: the same to the bit whatever is killed when; late plans;
+# what a plan from files is worth.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+export OMP_NUM_THREADS=1
+
+data=$work/data.tar
+"$BIN/foil-data" generate -o "$data" --size 16 512 2>/dev/null
+"$BIN/foil-data" index "$data" 2>/dev/null
+
+# -------------------------------------------------------------- from files
+
+"$BIN/foil-embed" --raw --size 8 -o "$work/u.npy" "$data" 2>/dev/null
+score=("$BIN/foil-select" --score -b 32 "$work/u.npy")
+ok 'a plan from a file' "${score[@]}" --strategy swap --plan-out "$work/plan"
+ok 'one line of JSON' jq -se 'length == 1 and .[0].strategy == "swap" and
+    .[0].samples == 512 and .[0].batches == 16' "$work/out"
+"${score[@]}" --strategy swap >"$work/swap.json"
+ok 'is worth more than a random one' \
+    jq -e '.mean > .random.mean and .weight > .random.weight and
+    .min <= .mean and .mean <= .max and .seconds > 0' "$work/swap.json"
+ok 'each sample once' diff <(seq 0 511) <(tr ' ' '\n' <"$work/plan" | sort -n)
+ok 'a line for each batch' test "$(wc -l <"$work/plan")" -eq 16
+"${score[@]}" >"$work/shuffle.json"
+ok 'shuffle is the random one' jq -e '.mean == .random.mean and
+    .weight == .random.weight' "$work/shuffle.json"
+ok 'both views' "${score[@]}" "$work/u.npy"
+ok 'no such file: 1' refuses 1 'No such file' "${score[@]}" "$work/none.npy"
+ok 'not the same rows: 1' refuses 1 'no .npy|not' "${score[@]}" "$data"
+ok 'two files without --score: 2' refuses 2 'for --score' \
+    "$BIN/foil-select" -r "$work/x" "$data" "$data"
+ok '--plan-out without it: 2' refuses 2 'belongs to --score' \
+    "$BIN/foil-select" -r "$work/x" --plan-out x "$data"
+ok 'no such strategy: 2' refuses 2 "no strategy 'x': there are shuffle" \
+    "$BIN/foil-select" -r "$work/x" --strategy x "$data"
+ok 'stdout that is full: 1' exits 1 bash -c "exec ${score[*]@Q} >/dev/full"
+ok 'no trainer named: 2' refuses 2 'wants -r DIR or --trainer' \
+    "$BIN/foil-select" --plan "ipc://$work/p" --strategy swap "$data"
+
+# ------------------------------------------------------------------- a run
+
+stages=() epochs=12
+
+# train RUN OPTIONS... : in the background, its number in $trainer
+train() {
+    mkdir -p "$work/$1"
+    "$BIN/foil-train" -r "$work/$1" --arch linear --head 32-16 \
+        --lr 0.1 --warmup 0 --seed 5 --threads 1 --checkpoint-every 50 --deadline 60 \
+        "${@:2}" 2>>"$work/$1/log" &
+    trainer=$!
+}
+
+# augment RUN : in the background; ends with the trainer
+augment() {
+    "$BIN/foil-augment" -r "$work/$1" --seed 5 --size 8 "$data" \
+        2>>"$work/$1/log" &
+    stages+=($!)
+}
+
+# plan RUN OPTIONS... : in the background, its number in $selector
+plan() {
+    "$BIN/foil-select" -r "$work/$1" --seed 5 --batch 8 \
+        --epochs "$epochs" "${@:2}" "$data" 2>>"$work/$1/log" &
+    selector=$!
+    stages+=("$selector")
+}
+
+has_steps() {
+    [[ -e $work/$1/metrics.jsonl ]] &&
+        [[ $(wc -l <"$work/$1/metrics.jsonl") -ge $2 ]]
+}
+
+# past RUN STEPS : so many steps are trained, and the trainer is at work
+past() {
+    becomes_true has_steps "$1" "$2" && kill -0 "$trainer"
+}
+
+# ends RUN : the trainer ends well, and with it the others
+ends() {
+    local code=0
+    wait "$trainer" || code=$?
+    cat "$work/$1/log"
+    wait "${stages[@]}" 2>/dev/null
+    stages=()
+    return "$code"
+}
+
+kill_now() {
+    kill -KILL "$@"
+    wait "$@" 2>/dev/null
+    true
+}
+
+timeless() {
+    jq -c 'del(.seconds, .waited, .time, .plan.seconds, .plan.waited,
+        .plan.time)' "$work/$1/metrics.jsonl"
+}
+
+# like CALM RUN : checkpoint and metrics are the same
+like() {
+    diff -r "$work/$1/latest/" "$work/$2/latest/" &&
+        diff <(timeless "$1") <(timeless "$2")
+}
+
+# plans RUN FILTER : jq says so of the plans of its epochs
+plans() {
+    jq -s "map(select(.plan) | .plan + {epoch, step}) | $2" -e \
+        "$work/$1/metrics.jsonl"
+}
+
+# killed NAME SELECT-OPTIONS... : a run against calm/NAME in which selector,
+# trainer and at last all are killed
+killed() {
+    local name=$1
+    shift
+    train "$name" --keep-features 2
+    augment "$name"
+    plan "$name" "$@"
+    for steps in 20 160 230; do
+        ok "$name: in the middle of an epoch" past "$name" "$steps"
+        kill_now "$selector"
+        plan "$name" "$@"
+    done
+    past "$name" 300
+    kill_now "$trainer"
+    train "$name" --resume
+    past "$name" 370
+    kill_now "$trainer" "$selector"
+    train "$name" --resume
+    plan "$name" "$@"
+    ok "$name: the run goes on" ends "$name"
+    ok "$name: to the same bits" like "calm-$name" "$name"
+}
+
+for kind in steps eval late; do
+    options=(--strategy swap)
+    [[ $kind != eval ]] || options+=(--features eval)
+    [[ $kind != late ]] || options+=(--lag 0)
+    train "calm-$kind" --keep-features 2
+    augment "calm-$kind"
+    plan "calm-$kind" "${options[@]}"
+    ok "$kind: an undisturbed run" ends "calm-$kind"
+    ok "$kind: with all its steps" \
+        test "$(wc -l <"$work/calm-$kind/metrics.jsonl")" -eq $((epochs * 64))
+    killed "$kind" "${options[@]}"
+done
+
+ok 'each plan stands with the first step of its epoch' plans calm-steps \
+    "map(.epoch) == [range($epochs)] and all(.step == 0)"
+ok 'lag 1: two epochs are shuffled, then features are two epochs old' \
+    plans calm-steps 'map(.strategy) == ["shuffle", "shuffle"] +
+        [range(10) | "swap"] and all(.[2:][]; .stale == 2 and .known == 1 and
+        .eval == 0 and .mean > .random_mean and .from == .epoch - 2)'
+ok 'lag 0: one is, then they are one epoch old' \
+    plans calm-late 'map(.strategy)[:2] == ["shuffle", "swap"] and
+        all(.[1:][]; .stale == 1)'
+ok 'features of a pass of their own are said to be' \
+    plans calm-eval 'all(.[2:][]; .eval == 1 and .known == 1)'
+ok 'which are others' bash -c "! cmp -s '$work'/calm-{eval,steps}/metrics.jsonl"
+
+# ------------------------------------------------------------ what is late
+
+# a trainer that the selector never finds: no plan ever comes
+for policy in shuffle previous; do
+    train "$policy" --keep-features 2
+    augment "$policy"
+    plan "$policy" --strategy swap --policy "$policy" \
+        --trainer "ipc://$work/nobody"
+    ok "--policy $policy: the run goes on" ends "$policy"
+    ok 'it says so' grep -q 'plan of epoch 0 is late: it is shuffled' \
+        "$work/$policy/log"
+done
+train found --keep-features 2
+augment found
+plan found --strategy swap --policy previous
+ok 'plans that are there are taken' ends found
+
+train short --keep-features 1
+augment short
+plan short --strategy swap
+past short 230
+kill_now "$selector"
+plan short --strategy swap
+wait "$selector"
+ok 'features that are not kept for long enough: 1' test $? -eq 1
+ok 'with the reason' grep -q 'foil-select: .*keeps too few epochs' \
+    "$work/short/log"
+kill "$trainer" "${stages[@]}" 2>/dev/null
+wait
+stages=()
+
+train none
+augment none
+plan none --strategy swap
+ok 'no features at all: it says so' \
+    becomes_true grep -q 'started with --keep-features' "$work/none/log"
+kill -TERM "$selector"
+ok 'SIGTERM while it waits for them: 0' wait "$selector"
+kill "$trainer" "${stages[@]}" 2>/dev/null
+wait
+
+done_testing
