@@ -59,6 +59,27 @@ for objective in simclr sogclr hcl isogclr simco spectral_cl barlow_twins \
     ok "$objective: the same gradient" agree "$work/$2-1" "$work/$2-4"
 done
 
+# peak DIR OPTIONS... : runs a trainer, prints the MB it had at most
+peak() {
+    local dir=$1
+    shift
+    mkdir "$dir"
+    /usr/bin/python3 "$augmenter" "ipc://$dir/batch" steps=1 epochs=1 \
+        images=256 size=256 side=32 >"$dir.augmenter" 2>&1 &
+    /usr/bin/python3 - "$BIN/foil-train" -r "$dir" "$@" <<'END'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+END
+    wait $!
+}
+
+net=(--arch resnet8 --head 16-8 --threads 1 --steps 1 --credit 1)
+whole=$(peak "$work/whole" "${net[@]}" 2>/dev/null)
+parts=$(peak "$work/parts" "${net[@]}" --micro-batch 32 2>/dev/null)
+ok "a sixteenth at a time: $parts MB, at once $whole" \
+    test "$((2 * parts))" -lt "$whole"
+
 # first_of DIR TENSOR : the first number of a tensor of the model
 first_of() {
     /usr/bin/python3 - "$@" <<'END'

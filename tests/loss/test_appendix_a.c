@@ -273,20 +273,26 @@ without_memory(void)
 {
     const struct loss_batch batch = {.b = B, .d = D};
     struct loss_param param = loss_isogclr.param;
-    float z[N * D], s[N * N], same[N * N], state[B * 4] = {0};
-    struct loss_report report = {0}, other = {0};
+    float z[N * D], s[N * N], same[N * N], third[N * N];
+    float state[B * 4] = {0}, global[B * 2] = {0};
+    struct loss_report report = {0}, other = {0}, global_report = {0};
     double off = 0, momentum = 0;
 
     book_rows(z);
     num_unit_rows(N, D, z, z, NULL);
     num_gemm_nt(N, N, D, 1, z, z, 0, s);
     memcpy(same, s, sizeof s);
+    memcpy(third, s, sizeof s);
     param.gamma = param.beta_u = 1;
     loss_isogclr.run(&batch, &param, state, s, &report);
     loss_dcl.run(&batch, &param, NULL, same, &other);
+    loss_sogclr.run(&batch, &param, global, third, &global_report);
     for (size_t i = 0; i < N * N; i++)
-        off = fmax(off, fabs(s[i] - 2 * param.tau * same[i]));
-    T(off < 1e-6, "gamma 1: 2 tau times dcl, off by %.1e", off);
+        off = fmax(off, fmax(fabs(s[i] - 2 * param.tau * same[i]),
+                             fabs(s[i] - third[i])));
+    T(off < 1e-6,
+      "gamma 1, with and without temperatures: 2 tau times dcl, off by %.1e",
+      off);
     T_NEAR(report_find(&report, "weight"), 1, 1e-6, "weights sum to 1");
     T_NEAR(report_find(&report, "kl"), report_find(&other, "kl"), 1e-6,
            "and the same divergence");
@@ -334,22 +340,53 @@ temperatures_settle(double rho, double least, double most)
         T(kl > 0.29 && kl < 0.31, "KL %.3f is rho, nearly", kl);
 }
 
-/* What the reference keeps of a constant g: its fixed point, and none. */
+/* FlatNCE's gradient is that of dcl, by its definition. */
 static void
-sums_of_views(void)
+flat_is_decoupled(void)
+{
+    const struct loss_batch batch = {.b = B, .d = D};
+    const struct loss_param param = {.tau = 0.1};
+    float z[N * D], s[N * N], same[N * N];
+    struct loss_report report = {0}, other = {0};
+
+    book_rows(z);
+    num_unit_rows(N, D, z, z, NULL);
+    num_gemm_nt(N, N, D, 1, z, z, 0, s);
+    memcpy(same, s, sizeof s);
+    loss_flatclr.run(&batch, &param, NULL, s, &report);
+    loss_dcl.run(&batch, &param, NULL, same, &other);
+    T(!memcmp(s, same, sizeof s), "flatclr has the weights of dcl");
+}
+
+/* What the reference keeps after so many visits of a constant g = 1. */
+static double
+sum_after(int visits, double gamma)
 {
     const struct loss_batch batch = {.b = 2, .d = 1};
-    struct loss_param param = {.tau = 1, .gamma = 0.9, .reference = 1};
+    const struct loss_param param = {.tau = 1, .gamma = gamma, .reference = 1};
     float state[4] = {0};
-    struct err err;
 
-    for (int visit = 0; visit < 200; visit++) {
+    for (int visit = 0; visit < visits; visit++) {
         struct loss_report report = {0};
         float s[16] = {0};
 
         loss_sogclr.run(&batch, &param, state, s, &report);
     }
-    T_NEAR(exp(state[0]), 2.25, 1e-5, "gamma .9: 2.25 g");
+    return exp(state[0]);
+}
+
+/* Its fixed point, and none. */
+static void
+sums_of_views(void)
+{
+    struct loss_param param = {.tau = 1, .gamma = 0.9, .reference = 1};
+    struct err err;
+
+    T_NEAR(sum_after(200, 0.9), 2.25, 1e-5, "gamma .9: 2.25 g");
+    T_NEAR(sum_after(200, 0.8), 8.0 / 3, 1e-5, "gamma .8: 2.667 g");
+    T_NEAR(sum_after(10, 0.5), 10, 1e-4, "gamma .5: g more each visit");
+    T_NEAR(sum_after(20, 0.5), 20, 1e-4, "and for ever");
+    T(sum_after(20, 0.4) > 2 * sum_after(10, 0.4), "gamma .4: faster still");
     T(!loss_objective_check(&loss_sogclr, &param, 2, 2, &err), "is allowed");
     param.gamma = 0.5;
     T(loss_objective_check(&loss_sogclr, &param, 2, 2, &err) &&
@@ -398,6 +435,7 @@ main(void)
     temperatures_settle(0.01, 1, 1);
     // log 30 is 3.4; up to about 4.2 running means that lag keep some above
     temperatures_settle(5, 0.05, 0.05);
+    flat_is_decoupled();
     sums_of_views();
     hopeless_settings();
     return t_done();

@@ -224,6 +224,21 @@ the_edge(const struct loss_objective *o)
     example_release(&e);
 }
 
+/* Scores a hundred thousand times as far apart as exp() bears. */
+static void
+cold_is_bearable(const struct loss_objective *o)
+{
+    struct example e;
+
+    example_init(&e, o, 8, 0, 16 + o->aside);
+    e.param.tau = 1e-4;
+    T(isfinite(run(&e).value) && all_finite(&e), "%s: beta of 10,000", o->name);
+    e.param.tau = 1e4;
+    T(isfinite(run(&e).value) && all_finite(&e), "%s: and of 1/10,000",
+      o->name);
+    example_release(&e);
+}
+
 /* The same image twice in a batch: two images that look alike. */
 static void
 duplicates_are_bearable(const struct loss_objective *o)
@@ -300,6 +315,7 @@ main(void)
         rows_may_move(o, swapped, "views swapped");
         rows_may_move(o, turned, "images moved");
         the_edge(o);
+        cold_is_bearable(o);
         duplicates_are_bearable(o);
         defaults_are_sound(o);
     }
