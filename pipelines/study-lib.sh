@@ -141,7 +141,7 @@ samples_in() {
 
 # work EXPRESSION : what it comes to
 work() {
-    awk "BEGIN { print ${1//$'\n'/ } }"
+    awk "BEGIN { print (${1//$'\n'/ }) }"
 }
 
 # subset DATA COUNT : sets part to an index of about so many samples of it, of
