@@ -35,12 +35,13 @@ sample_bank_release(struct sample_bank *bank)
 static void
 make_room(struct sample_bank *bank, size_t n)
 {
-    size_t numbers = bank->room * bank->dim, ids = bank->room;
+    size_t ids = bank->room, numbers = bank->room * bank->dim;
 
-    mem_grow(&bank->queue_rows, &numbers, n * bank->dim,
-             sizeof *bank->queue_rows);
-    mem_grow(&bank->queue_ids, &ids, n, sizeof *bank->queue_ids);
     mem_grow(&bank->queue_when, &bank->room, n, sizeof *bank->queue_when);
+    // as much as that has now: they grow by themselves otherwise
+    mem_grow(&bank->queue_ids, &ids, bank->room, sizeof *bank->queue_ids);
+    mem_grow(&bank->queue_rows, &numbers, bank->room * bank->dim,
+             sizeof *bank->queue_rows);
 }
 
 void

@@ -1,0 +1,152 @@
+#include <string.h>
+
+#include "circle.h"
+#include "sample/walk.h"
+
+enum { SIZE = 8, ROWS = 64, MISSING = 6 };
+
+static const double cosine[SIZE] = {1, .9, .7, .5, .3, 0, 1, -.5};
+
+struct example {
+    struct sample_walk_how how;
+    struct sample_bank bank;
+    int64_t ids[ROWS];
+    struct sample_state state[ROWS];
+};
+
+/* ROWS chains of sample 0, none begun; sample MISSING has no row. */
+static void
+example_init(struct example *e)
+{
+    *e = (struct example){.how = {.beta = 3, .moves = 60, .views = 2}};
+    circle_init(&e->bank, SIZE, cosine);
+    circle_forget(&e->bank, MISSING);
+    for (size_t r = 0; r < ROWS; r++)
+        e->state[r] = (struct sample_state){-1, -1};
+}
+
+static struct sample_walk
+walk(struct example *e)
+{
+    return sample_walk(&e->how, &e->bank, ROWS, e->ids, e->state);
+}
+
+/* 60 moves apart, states are independent: (1 - 1/(M w))^60 with M = 7
+ * proposals and w < 6 the largest ratio of target and proposal is .05 times
+ * what little the first move left. */
+static void
+the_law_is_the_softmax(void)
+{
+    double law[SIZE], count[SIZE] = {0}, view = 0, chi, accepted = 0;
+    struct example e;
+    int known = 1;
+
+    example_init(&e);
+    softmax(SIZE, e.how.beta, cosine, MISSING, law);
+    for (e.how.step = 0; e.how.step < 600; e.how.step++) {
+        accepted += walk(&e).accepted / 600;
+        for (size_t r = 0; r < ROWS; r++) {
+            known &= e.state[r].id != 0 && e.state[r].id != MISSING;
+            count[e.state[r].id]++;
+            view += (double)e.state[r].view / (600 * ROWS);
+        }
+    }
+    chi = chi_square(SIZE, count, law);
+    T(chi < 20.5, "chi-square of 5 degrees, alpha .001: %.1f < 20.5", chi);
+    T(known, "neither the own sample nor one without a row");
+    T(fabs(view - .5) < 4 * sqrt(.25 / (600 * ROWS)),
+      "views even, within four deviations, alpha 6e-5: %.4f", view);
+    T(accepted > .2 && accepted < 6. / 7, "some moves are accepted: %.3f",
+      accepted);
+    sample_bank_release(&e.bank);
+}
+
+/* Equal scores: each proposal with a row is accepted, draws are independent. */
+static void
+what_is_reported(void)
+{
+    struct sample_walk a;
+    struct example e;
+
+    example_init(&e);
+    e.how.beta = 0;
+    e.how.moves = 1000;
+    a = walk(&e);
+    T(fabs(a.accepted - 6. / 7) < 4 * sqrt(6. / 49 / (1000 * ROWS)),
+      "beta 0: all but those without a row, alpha 6e-5: %.4f", a.accepted);
+    T(a.effective == 1, "scores that are all equal tell nothing");
+    e.how.beta = .01;
+    a = walk(&e);
+    T(a.effective > 500 && a.effective <= 1000,
+      "near 0: three quarters of the draws count: %.0f of 1000", a.effective);
+    e.how.beta = 1e30;
+    a = walk(&e);
+    T(e.state[0].id == 1 && e.state[ROWS - 1].id == 1,
+      "beta 1e30: the nearest of all");
+    a = walk(&e);
+    T(a.accepted < .2 && a.effective == 1, "where chains stay");
+    sample_bank_release(&e.bank);
+}
+
+static void
+a_function_of_its_key(void)
+{
+    struct sample_state first[ROWS];
+    struct example e, f;
+
+    example_init(&e);
+    example_init(&f);
+    walk(&e);
+    walk(&f);
+    memcpy(first, e.state, sizeof first);
+    T(!memcmp(first, f.state, sizeof first), "the same key, the same walk");
+    T(memcmp(first, first + ROWS / 2, sizeof first / 2),
+      "rows walk for themselves");
+    f.how.step = 1;
+    walk(&e);
+    walk(&f);
+    T(memcmp(e.state, f.state, sizeof first), "another step, another walk");
+    sample_bank_release(&e.bank);
+    sample_bank_release(&f.bank);
+}
+
+static void
+edges(void)
+{
+    struct sample_walk a;
+    struct example e;
+    int sound = 1;
+
+    example_init(&e);
+    e.ids[0] = MISSING;
+    e.state[0] = (struct sample_state){3, 1};
+    e.how.moves = 1;
+    e.how.views = 1;
+    a = walk(&e);
+    T(e.state[0].id == 3 && e.state[0].view == 1,
+      "a sample without a row: its chain stays");
+    T(a.effective == 1, "one move: worth one");
+    for (size_t r = 1; r < ROWS; r++)
+        sound &= e.state[r].id != MISSING && e.state[r].id != 0 &&
+                 (e.state[r].id < 0) == (e.state[r].view < 0);
+    T(sound, "the others are somewhere, or nowhere yet");
+    // a state whose row is gone is none
+    e.state[1] = (struct sample_state){MISSING, 0};
+    e.how.moves = 50;
+    e.how.beta = 1e30;
+    walk(&e);
+    T(e.state[1].id == 1, "a state without a row is left");
+    a = sample_walk(&e.how, &e.bank, 0, NULL, NULL);
+    T(a.accepted == 0 && a.effective == 0, "no chains at all");
+    sample_bank_release(&e.bank);
+}
+
+int
+main(void)
+{
+    the_law_is_the_softmax();
+    what_is_reported();
+    a_function_of_its_key();
+    edges();
+    return t_done();
+}
