@@ -3,7 +3,7 @@
 
 static const struct opt no_opts[] = {{0}};
 
-enum verb { INDEX, IMPORT, GENERATE, SPLIT, LONGTAIL, INFO, LIST };
+enum verb { INDEX, IMPORT, GENERATE, SPLIT, LONGTAIL, CORRUPT, INFO, LIST };
 
 static const struct opt_tool verbs[] = {
     [INDEX] = {"foil-data index", "make the index that other tools read by",
@@ -20,6 +20,9 @@ static const struct opt_tool verbs[] = {
     [LONGTAIL] = {"foil-data longtail",
                   "thin out classes until few are large and many small", "DATA",
                   1, 1, longtail_opts},
+    [CORRUPT] = {"foil-data corrupt",
+                 "damage images, by noise, blur, weather or processing", "DATA",
+                 1, 1, corrupt_opts},
     [INFO] = {"foil-data info", "tell size, classes and digest", "DATA", 1, 1,
               no_opts},
     [LIST] = {"foil-data list", "list the samples as a table", "DATA", 1, 1,
@@ -29,13 +32,13 @@ static const struct opt_tool verbs[] = {
 
 static void (*const run[])(char **operand) = {
     [INDEX] = run_index, [IMPORT] = run_import,     [GENERATE] = run_generate,
-    [SPLIT] = run_split, [LONGTAIL] = run_longtail, [INFO] = run_info,
-    [LIST] = run_list,
+    [SPLIT] = run_split, [LONGTAIL] = run_longtail, [CORRUPT] = run_corrupt,
+    [INFO] = run_info,   [LIST] = run_list,
 };
 
 static const struct opt_tool tool = {
     .name = "foil-data",
-    .summary = "make, import, index, split and list data sets",
+    .summary = "make, import, index, split, damage and list data sets",
 };
 
 void

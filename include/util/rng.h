@@ -32,7 +32,8 @@ enum rng_use {
     RNG_WALK,       /* moves on the bank: (step, epoch, row) */
     RNG_CACHE,      /* draws from the bank: (step, epoch, query) */
     RNG_REFRESH,    /* the order in which a cache is refreshed */
-    RNG_VARIANT     /* which of the fixed views: (sample, epoch) */
+    RNG_VARIANT,    /* which of the fixed views: (sample, epoch) */
+    RNG_CORRUPT     /* damage done to an image: (sample, kind) */
 };
 
 /*

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/corrupt.h"
 #include "data/sheet.h"
 #include "util/mem.h"
 
@@ -78,5 +79,38 @@ data_sheet_draw(const struct data_sheet *sheet,
         }
     }
     free(view);
+    data_scratch_free(scratch);
+}
+
+void
+data_sheet_damage(const struct data_sheet *sheet,
+                  const struct data_recipe *recipe, size_t size,
+                  struct data_pool *pool, uint8_t *pixel)
+{
+    const struct grid g = grid_of(sheet, recipe);
+    struct data_scratch *scratch = NULL;
+    struct data_image plain = {0}, damaged = {0};
+
+    REQUIRE(sheet->rows * sheet->columns >= DATA_CORRUPTIONS);
+    memset(pixel, 255, 3 * g.width * g.height);
+    data_image_size(&plain, recipe->size, recipe->size);
+    for (size_t kind = 0; kind < DATA_CORRUPTIONS; kind++) {
+        size_t x = RIM + kind % sheet->columns * g.step_x;
+        size_t y = RIM + kind / sheet->columns * g.step_y;
+        size_t id = kind * size / DATA_CORRUPTIONS;
+        struct err why;
+        const struct data_image *image = data_pool_get(pool, id, &why);
+
+        if (!image)
+            continue;
+        data_plain(recipe->size, image, &scratch, plain.pixel);
+        paste(&g, plain.pixel, x, y, pixel);
+        for (size_t v = 0; v < sheet->views && v < DATA_SEVERITIES; v++) {
+            data_corrupt(kind, (int)v + 1, sheet->seed, id, &plain, &damaged);
+            paste(&g, damaged.pixel, x + (v + 1) * (g.cell + GAP), y, pixel);
+        }
+    }
+    data_image_release(&plain);
+    data_image_release(&damaged);
     data_scratch_free(scratch);
 }

@@ -23,7 +23,7 @@ is() {
 common foil-data
 ok 'no verb: 2' refuses 2 'wants a verb' "$data"
 ok 'unknown verb: 2' refuses 2 "no verb 'pack'" "$data" pack
-for verb in index import generate split longtail info list; do
+for verb in index import generate split longtail corrupt info list; do
     ok "$verb --help: 0" "$data" "$verb" --help
     ok "$verb without operands: 2" refuses 2 "foil-data $verb: wants" \
         "$data" "$verb"
@@ -97,6 +97,33 @@ ok 'the same seed, the same samples' \
     is "$(value digest tail.foil)" digest again.foil
 ok 'no -o: 2' refuses 2 'name the index with -o' "$data" longtail a.tar
 ok 'a full disk: 1' refuses 1 'No space' "$data" longtail -o /dev/full a.tar
+
+# corrupt
+ok 'corrupt' "$data" corrupt -k frost --severity 3 -o c.tar a.tar
+ok 'again' "$data" corrupt -k frost --severity 3 -o d.tar a.tar
+ok 'the same options, the same bytes' cmp c.tar d.tar
+ok 'another seed' "$data" corrupt -s 2 -k frost --severity 3 -o d.tar a.tar
+ok 'other bytes' exits 1 cmp -s c.tar d.tar
+ok 'kind/severity/sample, label and captions' \
+    test "$(tar tf c.tar | head -3 | tr '\n' ' ')" = \
+    'frost/3/00000000.cls frost/3/00000000.jpg frost/3/00000000.txt '
+"$data" index c.tar 2>/dev/null
+ok 'labels and captions stay' cmp <("$data" list a.tar | cut -f1-2,8) \
+    <("$data" list c.tar | cut -f1-2,8)
+"$data" split -n 3 a.tar three.foil /dev/null
+ok 'all kinds, all severities' \
+    "$data" corrupt -k all --severity 0 -o d.tar three.foil
+ok '95 folders of 3' test "$(tar tf d.tar | grep -c jpg)" -eq 285
+ok 'by name' test "$(tar tf d.tar | grep jpg | cut -d/ -f1 | sort -u |
+    wc -l)" -eq 19
+ok 'a sheet' "$data" corrupt --sheet sheet.png a.tar
+ok 'is a PNG' bash -c "head -c 4 sheet.png | grep -q PNG"
+ok 'no kind: 2' refuses 2 'name the damage' "$data" corrupt -o c.tar a.tar
+ok 'an unknown kind: 2' refuses 2 "no corruption 'rust': want one of gauss" \
+    "$data" corrupt -k rust -o c.tar a.tar
+ok 'no -o: 2' refuses 2 'name the tar with -o' "$data" corrupt -k fog a.tar
+ok 'a full disk: 1' refuses 1 'No space' \
+    "$data" corrupt -k fog -o /dev/full a.tar
 
 # what may be wrong with data
 ok 'missing: 1' refuses 1 "cannot open the data set 'no.tar'" "$data" info no.tar

@@ -6,13 +6,14 @@
 #include "util/opt.h"
 
 extern const struct opt index_opts[], import_opts[], generate_opts[];
-extern const struct opt split_opts[], longtail_opts[];
+extern const struct opt split_opts[], longtail_opts[], corrupt_opts[];
 
 void run_index(char **place);
 void run_import(char **operand);
 void run_generate(char **operand);
 void run_split(char **operand);
 void run_longtail(char **operand);
+void run_corrupt(char **operand);
 void run_info(char **operand);
 void run_list(char **operand);
 

@@ -5,12 +5,9 @@
 
 #include "data.h"
 #include "data/generate.h"
-#include "data/jpeg.h"
-#include "data/pack.h"
 #include "data/source.h"
+#include "making.h"
 #include "util/mem.h"
-#include "util/progress.h"
-#include "util/stop.h"
 
 static const char *output;
 static long quality = 95, limit, size = 32, seed = 1;
@@ -36,74 +33,6 @@ const struct opt generate_opts[] = {
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "of the random numbers"},
     {0},
 };
-
-/* What an archive in the making needs at each image. */
-struct making {
-    struct data_pack *pack;
-    struct data_bytes jpeg;
-    struct progress progress;
-    size_t done;
-};
-
-static void
-start_making(struct making *making, size_t total)
-{
-    struct err err;
-
-    *making = (struct making){
-        .pack = data_pack_open(wanted_output(output, "tar"), &err)};
-    if (!making->pack)
-        die("%s", err.msg);
-    watch_signals();
-    progress_start(&making->progress, "images", 0, (double)total);
-}
-
-_Noreturn static void
-give_up(struct making *making, const char *why)
-{
-    progress_clear(&making->progress);
-    data_pack_drop(making->pack);
-    die("%s", why);
-}
-
-static void
-add_file(struct making *making, const char *name, const void *bytes, size_t len)
-{
-    struct err err;
-
-    if (data_pack_add(making->pack, name, bytes, len, &err))
-        give_up(making, err.msg);
-}
-
-static void
-add_jpeg(struct making *making, const char *name,
-         const struct data_picture *picture)
-{
-    struct err err;
-
-    if (stop_asked())
-        give_up(making, "stopped: no tar is written");
-    if (data_jpeg_encode(picture->pixel, picture->width, picture->height,
-                         picture->channels, (int)quality, &making->jpeg, &err))
-        give_up(making, err.msg);
-    add_file(making, name, making->jpeg.data, making->jpeg.len);
-    making->done++;
-    progress_show(&making->progress, (double)making->done, "");
-}
-
-static void
-finish_making(struct making *making)
-{
-    struct err err;
-
-    progress_clear(&making->progress);
-    if (!making->done)
-        give_up(making, "there is no image to import");
-    if (data_pack_keep(making->pack, &err))
-        die("%s", err.msg);
-    say("'%s': %zu images", output, making->done);
-    data_bytes_release(&making->jpeg);
-}
 
 static enum data_form
 form_of(const char *name)
@@ -140,19 +69,22 @@ run_import(char **operand)
     if (!source)
         die("%s", err.msg);
     n = data_source_size(source);
-    start_making(&making, n < most ? n : most);
+    making_start(&making, output, quality, n < most ? n : most);
     while (making.done < most &&
            (got = data_source_next(source, &picture, &err)) != 0) {
         char name[128];
 
         if (got < 0)
-            give_up(&making, err.msg);
+            making_give_up(&making, err.msg);
         snprintf(name, sizeof name, "%s%s%05zu.jpg",
                  picture.class ? picture.class : "", picture.class ? "/" : "",
                  making.done);
-        add_jpeg(&making, name, &picture);
+        making_add_jpeg(&making, name, picture.pixel, picture.width,
+                        picture.height, picture.channels);
     }
-    finish_making(&making);
+    if (!making.done)
+        making_give_up(&making, "there is no image to import");
+    making_finish(&making);
     data_source_close(source);
 }
 
@@ -162,22 +94,21 @@ run_generate(char **operand)
     size_t side = (size_t)size,
            n = (size_t)opt_whole("COUNT", operand[0], 1, 1e9);
     uint8_t *pixel = mem_array(side * side * 3, 1);
-    struct data_picture picture = {pixel, side, side, 3, NULL};
     struct making making;
 
-    start_making(&making, n);
+    making_start(&making, output, quality, n);
     for (size_t i = 0; i < n; i++) {
         char caption[DATA_GENERATE_CAPTION], text[8], name[32];
         int label = data_generate((uint64_t)seed, i, side, pixel, caption);
 
         snprintf(text, sizeof text, "%d", label);
         snprintf(name, sizeof name, "%06zu.cls", i);
-        add_file(&making, name, text, strlen(text));
+        making_add(&making, name, text, strlen(text));
         snprintf(name, sizeof name, "%06zu.jpg", i);
-        add_jpeg(&making, name, &picture);
+        making_add_jpeg(&making, name, pixel, side, side, 3);
         snprintf(name, sizeof name, "%06zu.txt", i);
-        add_file(&making, name, caption, strlen(caption));
+        making_add(&making, name, caption, strlen(caption));
     }
-    finish_making(&making);
+    making_finish(&making);
     free(pixel);
 }

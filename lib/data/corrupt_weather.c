@@ -1,0 +1,165 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "canvas.h"
+
+/* Weather, and what it leaves on the lens. */
+
+static const double pi = 3.14159265358979323846;
+
+static double
+grey(const struct canvas *c, size_t i)
+{
+    return .299 * c->plane[0][i] + .587 * c->plane[1][i] +
+           .114 * c->plane[2][i];
+}
+
+static float
+clip(double x)
+{
+    return (float)(x < 0 ? 0 : x > 1 ? 1 : x);
+}
+
+/* Normal deviates about a mean, `zoom` pixels apart, to a layer. */
+static void
+scatter(struct canvas *c, double mean, double deviation, double zoom,
+        float *layer)
+{
+    zoom = fmax(zoom, 1);
+    for (size_t i = 0; i < c->n; i++)
+        c->copy[i] = (float)(mean + deviation * rng_normal(&c->rng));
+    for (size_t i = 0; i < c->n; i++)
+        layer[i] = canvas_sample(c, c->copy, (double)(i % c->width) / zoom,
+                                 (double)(i / c->width) / zoom);
+}
+
+/*
+ * Flakes, driven by the wind, fall through a picture that has grown pale; as
+ * many again are the first ones turned by 180 degrees.
+ *   amount  mean and deviation of noise, its grain, the threshold above which
+ *           it is a flake, length and deviation of its streak, and what stays
+ *           of the picture's colours
+ */
+static void
+snow(struct canvas *c, const double *amount)
+{
+    const double angle = rng_range(&c->rng, pi / 4, 3 * pi / 4);
+    struct canvas_kernel streak =
+        canvas_streak(amount[4] * c->unit, amount[5] * c->unit, angle);
+    float *flake = c->layer[0];
+
+    scatter(c, amount[0], amount[1], amount[2] * c->unit, flake);
+    for (size_t i = 0; i < c->n; i++)
+        flake[i] = flake[i] < amount[3] ? 0 : clip(flake[i]);
+    canvas_filter(c, flake, &streak);
+    free(streak.tap);
+    for (size_t i = 0; i < c->n; i++) {
+        const double pale = 1.5 * grey(c, i) + .5;
+        const double white = flake[i] + flake[c->n - 1 - i];
+
+        for (size_t k = 0; k < 3; k++) {
+            const double x = c->plane[k][i];
+
+            c->plane[k][i] =
+                (float)(x + (1 - amount[6]) * fmax(0, pale - x) + white);
+        }
+    }
+}
+
+/* Crystals grow along the ridges of two fields of clouds. */
+static void
+frost(struct canvas *c, const double *amount)
+{
+    static const double tint[3] = {.86, .94, 1};
+
+    canvas_clouds(c, 1.4, c->layer[0]);
+    canvas_clouds(c, 1.8, c->layer[1]);
+    for (size_t i = 0; i < c->n; i++) {
+        const double ridge = 1 - fabs(2 * c->layer[0][i] - 1);
+        const double ice =
+            clip(.3 + .9 * ridge * ridge * ridge + .6 * (c->layer[1][i] - .5));
+
+        for (size_t k = 0; k < 3; k++)
+            c->plane[k][i] =
+                (float)(amount[0] * c->plane[k][i] + amount[1] * ice * tint[k]);
+    }
+}
+
+/* Clouds of light, and then less contrast, so that white stays white. */
+static void
+fog(struct canvas *c, const double *amount)
+{
+    float most = 0;
+
+    canvas_clouds(c, amount[1], c->layer[0]);
+    for (size_t i = 0; i < 3 * c->n; i++)
+        most = fmaxf(most, c->plane[0][i]);
+    for (size_t k = 0; k < 3; k++)
+        for (size_t i = 0; i < c->n; i++)
+            c->plane[k][i] =
+                (float)((c->plane[k][i] + amount[0] * c->layer[0][i]) * most /
+                        (most + amount[0]));
+}
+
+/* The value of HSV rises, hue and saturation stay. */
+static void
+brightness(struct canvas *c, const double *amount)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const float was =
+            fmaxf(c->plane[0][i], fmaxf(c->plane[1][i], c->plane[2][i]));
+        const float is = clip(was + amount[0]);
+
+        for (size_t k = 0; k < 3; k++)
+            c->plane[k][i] = was > 0 ? c->plane[k][i] * is / was : is;
+    }
+}
+
+/*
+ * Drops lie where smooth noise is above a threshold: of water, or of mud, on
+ * which no light falls.
+ *   amount  deviation of its blur, threshold in deviations of what that
+ *           leaves, strength, 1 for mud
+ */
+static void
+spatter(struct canvas *c, const double *amount)
+{
+    static const double water[3] = {.69, .93, .93}, mud[3] = {.25, .16, .08};
+    const double *colour = amount[3] > 0 ? mud : water;
+    const double smooth = amount[0] * c->unit;
+    const struct canvas_kernel blur = canvas_gaussian(smooth);
+    float *drop = c->layer[0];
+
+    scatter(c, 0, canvas_rough(smooth), 1, drop);
+    canvas_filter(c, drop, &blur);
+    free(blur.tap);
+    for (size_t i = 0; i < c->n; i++) {
+        // the rim of a drop is thinner
+        const double thick = clip((drop[i] - amount[1]) / .5);
+        const double cover = amount[2] * sqrt(thick);
+
+        for (size_t k = 0; k < 3; k++)
+            c->plane[k][i] += (float)(cover * (colour[k] - c->plane[k][i]));
+    }
+}
+
+const struct corruption corrupt_weather[5] = {
+    {"snow",
+     snow,
+     {{.1, .2, 1, .6, 8, 3, .95},
+      {.1, .2, 1, .5, 10, 4, .9},
+      {.15, .3, 1.75, .55, 10, 4, .9},
+      {.25, .3, 2.25, .6, 12, 6, .85},
+      {.3, .3, 1.25, .65, 14, 12, .8}}},
+    {"frost", frost, {{1, .12}, {1, .2}, {.95, .3}, {.9, .42}, {.85, .55}}},
+    {"fog", fog, {{.2, 3}, {.5, 3}, {.75, 2.5}, {1, 2}, {1.5, 1.75}}},
+    {"brightness", brightness, {{.05}, {.1}, {.15}, {.2}, {.3}}},
+    {"spatter",
+     spatter,
+     {{.7, 1.9, .5, 0},
+      {.8, 1.4, .55, 0},
+      {1, 1, .6, 0},
+      {1, .8, .8, 1},
+      {1, .5, .9, 1}}},
+};

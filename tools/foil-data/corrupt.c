@@ -1,0 +1,149 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data.h"
+#include "data/corrupt.h"
+#include "data/png.h"
+#include "data/pool.h"
+#include "data/sheet.h"
+#include "making.h"
+#include "util/mem.h"
+
+static const char *output, *kind_name, *sheet;
+static long severity = 1, quality = 95, seed = 1;
+static long max_pixels = DATA_MAX_PIXELS;
+
+const struct opt corrupt_opts[] = {
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "the tar; must be given"},
+    {"kind", 'k', OPT_TEXT, &kind_name, 0, 0, "NAME",
+     "of damage, or all; must be given"},
+    {"severity", 0, OPT_WHOLE, &severity, 0, DATA_SEVERITIES, "N",
+     "1 weak, 5 strong; 0: one after another"},
+    {"quality", 'q', OPT_WHOLE, &quality, 1, 100, "Q", "of the JPEGs"},
+    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "of the random numbers"},
+    {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
+     "refuse images with more"},
+    {"sheet", 0, OPT_TEXT, &sheet, 0, 0, "FILE",
+     "draw all kinds and severities as PNG, and end"},
+    {0},
+};
+
+/* What is asked for, as half-open ranges. */
+struct range {
+    size_t from, to;
+};
+
+static struct range
+kinds(void)
+{
+    struct range range;
+    struct err err;
+
+    if (!kind_name)
+        opt_misuse("name the damage with --kind NAME");
+    if (!strcmp(kind_name, "all"))
+        return (struct range){0, DATA_CORRUPTIONS};
+    if (data_corrupt_find(kind_name, &range.from, &err))
+        opt_misuse("%s", err.msg);
+    range.to = range.from + 1;
+    return range;
+}
+
+static struct range
+severities(void)
+{
+    if (!severity)
+        return (struct range){1, DATA_SEVERITIES + 1};
+    return (struct range){(size_t)severity, (size_t)severity + 1};
+}
+
+static void
+draw_sheet(struct data_pool *pool, size_t size)
+{
+    const struct data_sheet how = {(DATA_CORRUPTIONS + 1) / 2, 2,
+                                   DATA_SEVERITIES, (uint64_t)seed};
+    const struct data_recipe recipe = {.size = 32};
+    size_t width, height;
+    uint8_t *pixel;
+    struct err err;
+
+    data_sheet_size(&how, &recipe, &width, &height);
+    pixel = mem_array(width * height, 3);
+    data_sheet_damage(&how, &recipe, size, pool, pixel);
+    if (data_png_write(sheet, pixel, width, height, &err))
+        die("%s", err.msg);
+    free(pixel);
+}
+
+/* What belongs to an image, as files beside it. */
+static void
+add_text(struct making *making, const char *stem, const char *end,
+         const char *text)
+{
+    char *name = mem_format("%s.%s", stem, end);
+
+    making_add(making, name, text, strlen(text));
+    free(name);
+}
+
+static void
+add_damaged(struct making *making, const struct data_set *set,
+            struct data_pool *pool, size_t id, size_t kind, size_t strength)
+{
+    char *stem =
+        mem_format("%s/%zu/%08zu", data_corrupt_name(kind), strength, id);
+    char *name = mem_format("%s.jpg", stem);
+    struct data_image damaged = {0};
+    struct err err;
+    const struct data_image *image = data_pool_get(pool, id, &err);
+
+    if (!image)
+        making_give_up(making, err.msg);
+    data_corrupt(kind, (int)strength, (uint64_t)seed, id, image, &damaged);
+    if (data_label(set, id) >= 0) {
+        char label[16];
+
+        snprintf(label, sizeof label, "%d", data_label(set, id));
+        add_text(making, stem, "cls", label);
+    }
+    making_add_jpeg(making, name, damaged.pixel, damaged.width, damaged.height,
+                    3);
+    if (*data_caption(set, id))
+        add_text(making, stem, "txt", data_caption(set, id));
+    data_image_release(&damaged);
+    free(name);
+    free(stem);
+}
+
+static void
+damage(const struct data_set *set, struct data_pool *pool, struct range kind,
+       struct range strength)
+{
+    const size_t n = data_size(set);
+    struct making making;
+
+    making_start(&making, output, quality,
+                 n * (kind.to - kind.from) * (strength.to - strength.from));
+    for (size_t k = kind.from; k < kind.to; k++)
+        for (size_t s = strength.from; s < strength.to; s++)
+            for (size_t id = 0; id < n; id++)
+                add_damaged(&making, set, pool, id, k, s);
+    making_finish(&making);
+}
+
+void
+run_corrupt(char **operand)
+{
+    const struct data_pool_how how = {DATA_REFUSE, (size_t)max_pixels, 1 << 28};
+    const struct range kind = sheet ? (struct range){0, 0} : kinds();
+    struct data_set *set = open_set(operand[0]);
+    struct data_pool *pool = data_pool_new(set, &how);
+
+    if (sheet)
+        draw_sheet(pool, data_size(set));
+    else
+        damage(set, pool, kind, severities());
+    data_pool_free(pool);
+    data_close(set);
+}
