@@ -304,13 +304,26 @@ indexed() {
     [[ -e ${1%/}.foil || $1 == *.foil ]] || step foil-data index "$1"
 }
 
+# epochs_kept WORD... : of how many epochs a selector with these options wants
+# the trainer to keep features; nothing where it plans without
+epochs_kept() {
+    local all=" $* " lag=1
+    local planned=' --strategy[ =](osgd|osgd-full|spectral|swap) | --refine '
+    [[ $all =~ $planned ]] || return 0
+    planned=' --lag[ =]([0-9]+) '
+    [[ ! $all =~ $planned ]] || lag=${BASH_REMATCH[1]}
+    echo $((lag + 1))
+}
+
 # learn DATA : train on a data set; sinks start before sources.
 learn() {
-    local i
+    local i kept
     local -a words
     open_run
     indexed "$1"
-    words_for train "${train[@]}"
+    words_for select "${select[@]}"
+    kept=$(epochs_kept "${words[@]}")
+    words_for train "${train[@]}" ${kept:+"--keep-features $kept"}
     launch train foil-train -r "$run" --objective "$objective" \
         --threads "$threads" --seed "$seed" ${resume:+"$resume"} "${words[@]}"
     if [[ $objective == emc2 ]]; then

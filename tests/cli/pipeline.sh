@@ -112,6 +112,17 @@ ok 'which win over the pipeline'\''s' grep -q \
     '^train .* --nesterov --lr 0.1 --clip 3 --fast$' "$work/started"
 ok 'once' exits 1 grep -q 'lr 0.5' "$work/started"
 
+begin "train=$all_up exit 0"
+ok 'a strategy that plans from features' \
+    try DATA --select '--strategy swap --lag 2'
+ok 'has the trainer keep them for long enough' \
+    grep -q '^train .* --keep-features 3$' "$work/started"
+begin "train=$all_up exit 0"
+ok 'for as long as the user says' \
+    try DATA --select '--refine' --train '--keep-features 5'
+ok 'where he says so' grep -q '^train .* --nesterov --keep-features 5$' \
+    "$work/started"
+
 mkdir -p "$work/run/latest"
 ok 'a run is not overwritten: 1' \
     refuses 1 "holds a run: --resume goes on with it" try DATA

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# SimCLR on hard batches: what is alike is contrasted with each other.
+#
+# Batches are planned beside the training of an epoch, by clustering what the
+# encoder made of the images in the one before.  With TEST the encoder is
+# judged as in simclr.
+# shellcheck source=pipelines/lib.sh
+. "${0%/*}/lib.sh"
+
+objective=simclr batch=32
+select=('--strategy spectral' '--tau 0.5')
+train=('--tau 0.5' '--lr 0.06' '--warmup 5' '--checkpoint-every 2000')
+
+options 'DATA [TEST]' "$@"
+learn "${operand[0]}"
+[[ -z ${operand[1]-} ]] || judge "${operand[@]}"
