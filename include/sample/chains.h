@@ -47,9 +47,9 @@ void sample_chains_put(struct sample_chains *chains, size_t v, size_t b,
                        const struct sample_state *state, const float *score);
 
 /*
- * sample_chains_load() takes all chains from outside, laid out as above; score
- * may be NULL.  Refused, and nothing changed, where a state names a sample or
- * a view that does not exist, or a score is NaN or +INFINITY.
+ * sample_chains_load() takes all chains from outside, laid out as above;
+ * without scores (NULL) as none had one.  Refused, and nothing changed, where a
+ * state names a sample or a view that does not exist, or a score is not finite.
  */
 int sample_chains_load(struct sample_chains *chains,
                        const struct sample_state *state, const float *score,

@@ -93,13 +93,13 @@ sample_chains_load(struct sample_chains *chains,
                            "sample %" PRId64 ", view %" PRId64,
                            i / chains->views, i % chains->views, state[i].id,
                            state[i].view);
-        if (score && !(score[i] < INFINITY))
+        if (score && !isfinite(score[i]))
             return err_set(err,
                            "the chain of sample %zu, view %zu has no score",
                            i / chains->views, i % chains->views);
     }
     memcpy(chains->state, state, n * sizeof *state);
-    if (score)
-        memcpy(chains->score, score, n * sizeof *score);
+    for (size_t i = 0; i < n; i++)
+        chains->score[i] = score ? score[i] : -FLT_MAX;
     return 0;
 }

@@ -1,185 +1,8 @@
 #include <string.h>
 
-#include "sample/emc2.h"
 #include "t.h"
 #include "util/rng.h"
-
-/* One view, seven images: each row's chain walks over six columns with the law
- * of algorithms.md 3.7 as its target, laid out from the column behind its own.
- */
-enum { B = 7, R = B - 1 };
-
-static const double target[R] = {.5, .2, .1, .1, .05, .05};
-static const int64_t ids[B] = {10, 11, 12, 13, 14, 15, 16};
-
-static void
-scores(float s[B * B])
-{
-    for (int r = 0; r < B; r++) {
-        s[r * B + r] = 1e6f; // must not be looked at
-        for (int j = 0; j < R; j++)
-            s[r * B + (r + 1 + j) % B] = (float)log(target[j]);
-    }
-}
-
-static void
-forget(size_t n, struct sample_state *state)
-{
-    for (size_t i = 0; i < n; i++)
-        state[i] = (struct sample_state){-1, -1};
-}
-
-/*
- * By the book: the law of the states recorded in a visit, and of the last one,
- * by going through all 6! orders of proposals.  from [R+1]: the law of the
- * state before, its last entry for a cold chain.
- */
-struct book {
-    double recorded[R], last[R];
-};
-
-static void
-propose(const int order[R], int burn, const double from[R + 1],
-        struct book *book)
-{
-    double p[R + 1];
-
-    memcpy(p, from, sizeof p);
-    for (int k = 0; k < R; k++) {
-        int to = order[k];
-
-        for (int at = 0; at <= R; at++) {
-            double move = at == R ? 1 : fmin(1, target[to] / target[at]);
-
-            if (at == to)
-                continue;
-            p[to] += move * p[at];
-            p[at] -= move * p[at];
-        }
-        for (int i = 0; k >= burn && i < R; i++)
-            book->recorded[i] += p[i] / (R - burn) / 720;
-    }
-    for (int i = 0; i < R; i++)
-        book->last[i] += p[i] / 720;
-}
-
-static void
-all_orders(int k, int order[R], int burn, const double from[R + 1],
-           struct book *book)
-{
-    if (k == R)
-        propose(order, burn, from, book);
-    for (int i = k; i < R; i++) {
-        int keep = order[i];
-
-        order[i] = order[k];
-        order[k] = keep;
-        all_orders(k + 1, order, burn, from, book);
-        order[k] = order[i];
-        order[i] = keep;
-    }
-}
-
-static struct book
-by_the_book(int burn, const double from[R + 1])
-{
-    struct book book = {{0}, {0}};
-    int order[R] = {0, 1, 2, 3, 4, 5};
-
-    all_orders(0, order, burn, from, &book);
-    return book;
-}
-
-/* A visit of `row` chains with fresh scores. */
-static struct sample_moves
-visit_once(size_t v, size_t b, const int64_t *images, const float *s,
-           double beta, size_t burn, uint64_t seed, uint64_t step,
-           struct sample_state *state, float *w)
-{
-    const struct sample_emc2_how how = {
-        .beta = beta, .burn = burn, .seed = seed, .step = step};
-    const struct sample_batch batch = {.v = v, .b = b, .ids = images, .s = s};
-
-    return sample_emc2(&how, &batch, state, NULL, w);
-}
-
-/* The sampler's own law: the mean of w over visits; chi gets the statistic of
- * the last states, which are independent when chains start cold. */
-static void
-simulate(int visits, size_t burn, int cold, double mean[R], double last[R])
-{
-    struct sample_state state[B];
-    float s[B * B], w[B * B];
-
-    scores(s);
-    forget(B, state);
-    memset(mean, 0, R * sizeof *mean);
-    memset(last, 0, R * sizeof *last);
-    for (int t = 0; t < visits; t++) {
-        if (cold)
-            forget(B, state);
-        visit_once(1, B, ids, s, 1, burn, 1, (uint64_t)t, state, w);
-        for (int r = 0; r < B; r++) {
-            last[(state[r].id - ids[0] - r - 1 + B) % B]++;
-            for (int j = 0; j < R; j++)
-                mean[j] += w[r * B + (r + 1 + j) % B] / visits / B;
-        }
-    }
-}
-
-static void
-cold_chains_have_the_exact_law(void)
-{
-    static const double printed[3][R] = {
-        {.421, .203, .118, .118, .070, .070},
-        {.552, .193, .086, .086, .041, .041},
-        {.608, .164, .077, .077, .037, .037},
-    };
-    static const double cold[R + 1] = {[R] = 1};
-    static const int burn[3] = {0, 3, 5};
-    enum { VISITS = 4000 };
-
-    for (int i = 0; i < 3; i++) {
-        struct book book = by_the_book(burn[i], cold);
-        double mean[R], last[R], chi = 0, worst = 0;
-
-        for (int j = 0; j < R; j++)
-            worst = fmax(worst, fabs(book.recorded[j] - printed[i][j]));
-        T(worst < 6e-4, "burn-in %d: the book agrees with 3.7", burn[i]);
-
-        simulate(VISITS, (size_t)burn[i], 1, mean, last);
-        worst = 0;
-        for (int j = 0; j < R; j++) {
-            double p = book.recorded[j], q = book.last[j] * VISITS * B;
-
-            // w is in [0,1], so p (1 - p) bounds its variance
-            worst = fmax(worst,
-                         fabs(mean[j] - p) / sqrt(p * (1 - p) / (VISITS * B)));
-            chi += (last[j] - q) * (last[j] - q) / q;
-        }
-        T(worst < 4.2, "burn-in %d: w within 4.2 deviations (2e-4): %.2f",
-          burn[i], worst);
-        T(chi < 20.5, "last states, chi-square of 5 degrees, .001: %.1f < 20.5",
-          chi);
-    }
-}
-
-/* Chains that go on have the law that their visits leave unchanged. */
-static void
-warm_chains_have_theirs(void)
-{
-    double from[R + 1] = {1}, mean[R], last[R], worst = 0;
-    struct book book = {{0}, {0}};
-
-    for (int i = 0; i < 20; i++) {
-        book = by_the_book(3, from);
-        memcpy(from, book.last, sizeof book.last);
-    }
-    simulate(4000, 3, 0, mean, last);
-    for (int j = 0; j < R; j++)
-        worst = fmax(worst, fabs(mean[j] - book.recorded[j]));
-    T(worst < 0.012, "within four deviations: off by %.4f", worst);
-}
+#include "visit.h"
 
 /* Random scores of v views of b images. */
 static void
@@ -191,6 +14,8 @@ random_scores(uint64_t seed, size_t n, float *s)
     for (size_t i = 0; i < n * n; i++)
         s[i] = (float)rng_range(&rng, -1, 1);
 }
+
+static const int64_t ids[] = {10, 11, 12, 13, 14};
 
 enum { V = 2, IMAGES = 5, ROWS = V * IMAGES, PROPOSALS = V * (IMAGES - 1) };
 
@@ -407,8 +232,6 @@ symmetric_in_law(void)
 int
 main(void)
 {
-    cold_chains_have_the_exact_law();
-    warm_chains_have_theirs();
     what_always_holds();
     edges();
     states_follow_their_image();

@@ -1,0 +1,27 @@
+#ifndef TESTS_SAMPLE_VISIT_H
+#define TESTS_SAMPLE_VISIT_H
+
+#include "sample/emc2.h"
+
+/* No chain has begun. */
+static inline void
+forget(size_t n, struct sample_state *state)
+{
+    for (size_t i = 0; i < n; i++)
+        state[i] = (struct sample_state){-1, -1};
+}
+
+/* A visit of `row` chains with fresh scores. */
+static inline struct sample_moves
+visit_once(size_t v, size_t b, const int64_t *images, const float *s,
+           double beta, size_t burn, uint64_t seed, uint64_t step,
+           struct sample_state *state, float *w)
+{
+    const struct sample_emc2_how how = {
+        .beta = beta, .burn = burn, .seed = seed, .step = step};
+    const struct sample_batch batch = {.v = v, .b = b, .ids = images, .s = s};
+
+    return sample_emc2(&how, &batch, state, NULL, w);
+}
+
+#endif
