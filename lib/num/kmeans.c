@@ -1,0 +1,315 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/gemm.h"
+#include "num/kmeans.h"
+#include "num/vec.h"
+#include "util/clones.h"
+#include "util/err.h"
+#include "util/mem.h"
+
+enum { ROUNDS = 300, STRIP = 256, LANES = 32 };
+static const double still = 1e-4; // as in the header
+
+/* Distances come from products, |x|^2 + |c|^2 - 2 x.c, so that a matrix
+ * product does the work; the points are centred to lose little by it. */
+struct kmeans {
+    size_t n, d, k, tries;
+    float *x, *columns; /* [n,d] points around their mean, and [d,n] */
+    float *mean;        /* [d] */
+    float *norm;        /* [n] |x_i|^2 */
+    double variance;    /* of all dimensions together */
+    float *product;     /* [max(k, tries), n] */
+    float *near;        /* [n] squared distance from the nearest centre */
+    uint32_t *label;    /* [n] whose that is */
+    float *centre;      /* [k,d] */
+    float *half;        /* [k] |c|^2 / 2 */
+    float *candidate;   /* [tries,d] */
+    double *sum;        /* [k,d] */
+    size_t *count;      /* [k] points of each centre */
+};
+
+static void
+centre_points(struct kmeans *m, const float *x)
+{
+    const size_t n = m->n, d = m->d;
+    double all = 0;
+
+    memset(m->sum, 0, d * sizeof *m->sum);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < d; j++)
+            m->sum[j] += x[i * d + j];
+    for (size_t j = 0; j < d; j++)
+        m->mean[j] = (float)(m->sum[j] / (double)n);
+    for (size_t i = 0; i < n; i++) {
+        float *row = m->x + i * d;
+
+        for (size_t j = 0; j < d; j++) {
+            row[j] = x[i * d + j] - m->mean[j];
+            m->columns[j * n + i] = row[j];
+        }
+        m->norm[i] = (float)num_dot(d, row, row);
+        all += m->norm[i];
+    }
+    m->variance = all / (double)n;
+}
+
+static void
+init(struct kmeans *m, const float *x)
+{
+    const size_t n = m->n, d = m->d, k = m->k;
+
+    m->tries = 2 + (size_t)log((double)k);
+    m->x = mem_aligned(n * d, sizeof *m->x);
+    m->columns = mem_aligned(n * d, sizeof *m->columns);
+    m->mean = mem_array(d, sizeof *m->mean);
+    m->norm = mem_array(n, sizeof *m->norm);
+    m->product =
+        mem_aligned((k > m->tries ? k : m->tries) * n, sizeof *m->product);
+    m->near = mem_array(n, sizeof *m->near);
+    m->label = mem_array(n, sizeof *m->label);
+    m->centre = mem_aligned(k * d, sizeof *m->centre);
+    m->half = mem_array(k, sizeof *m->half);
+    m->candidate = mem_aligned(m->tries * d, sizeof *m->candidate);
+    m->sum = mem_array(k * d, sizeof *m->sum);
+    m->count = mem_array(k, sizeof *m->count);
+    centre_points(m, x);
+}
+
+static void
+release(struct kmeans *m)
+{
+    free(m->x);
+    free(m->columns);
+    free(m->mean);
+    free(m->norm);
+    free(m->product);
+    free(m->near);
+    free(m->label);
+    free(m->centre);
+    free(m->half);
+    free(m->candidate);
+    free(m->sum);
+    free(m->count);
+}
+
+/* The distances if there were one more centre c: takes the products x_i.c,
+ * leaves the distances in their place, and returns the sum of them. */
+UTIL_CLONES static double
+with_another(size_t n, const float *near, const float *norm, float own,
+             float *product)
+{
+    float part[LANES] = {0};
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        float x = norm[i] + own - 2 * product[i];
+
+        x = x > 0 ? x : 0;
+        product[i] = x < near[i] ? x : near[i];
+    }
+    for (size_t i = 0; i + LANES <= n; i += LANES)
+        for (size_t j = 0; j < LANES; j++)
+            part[j] += product[i + j];
+    for (size_t i = n / LANES * LANES; i < n; i++)
+        sum += product[i];
+    for (size_t j = 0; j < LANES; j++)
+        sum += part[j];
+    return sum;
+}
+
+/* A point, with probability proportional to its distance. */
+static size_t
+draw(const struct kmeans *m, double sum, struct rng *rng)
+{
+    const size_t last = m->n - 1;
+    double left = rng_unit(rng) * sum;
+    size_t i = 0;
+
+    while (i < last && (left -= m->near[i]) >= 0)
+        i++;
+    return i;
+}
+
+/* Centre c is the best of some draws; sum is that of the distances, with the
+ * centres before it and, returned, with it. */
+static double
+add_centre(struct kmeans *m, size_t c, double sum, struct rng *rng)
+{
+    const size_t n = m->n, d = m->d, tries = c ? m->tries : 1;
+    double least = INFINITY;
+    size_t best = 0;
+
+    for (size_t t = 0; t < tries; t++) {
+        const size_t i = c ? draw(m, sum, rng) : rng_below(rng, n);
+
+        memcpy(m->candidate + t * d, m->x + i * d, d * sizeof *m->x);
+    }
+    num_gemm_nn(tries, n, d, 1, m->candidate, m->columns, 0, m->product);
+    for (size_t t = 0; t < tries; t++) {
+        const float *own = m->candidate + t * d;
+        const double with =
+            with_another(n, m->near, m->norm, (float)num_dot(d, own, own),
+                         m->product + t * n);
+
+        if (with < least) {
+            least = with;
+            best = t;
+        }
+    }
+    memcpy(m->centre + c * d, m->candidate + best * d, d * sizeof *m->centre);
+    memcpy(m->near, m->product + best * n, n * sizeof *m->near);
+    return least;
+}
+
+static void
+begin(struct kmeans *m, struct rng *rng)
+{
+    double sum = INFINITY;
+
+    for (size_t i = 0; i < m->n; i++)
+        m->near[i] = INFINITY;
+    for (size_t c = 0; c < m->k; c++)
+        sum = add_centre(m, c, sum, rng);
+}
+
+/* The nearest of k centres to each point, and the squared distance.
+ *   half [k] |c|^2 / 2;  product [k,n] */
+UTIL_CLONES static void
+nearest(size_t n, size_t k, const float *half, const float *product,
+        const float *norm, float *near, uint32_t *label)
+{
+    for (size_t from = 0; from < n; from += STRIP) {
+        const size_t count = n - from < STRIP ? n - from : STRIP;
+        float least[STRIP];
+        uint32_t whose[STRIP] = {0};
+
+        for (size_t i = 0; i < count; i++)
+            least[i] = half[0] - product[from + i];
+        for (size_t c = 1; c < k; c++) {
+            const float *row = product + c * n + from, own = half[c];
+
+            for (size_t i = 0; i < count; i++) {
+                const float x = own - row[i];
+
+                whose[i] = x < least[i] ? (uint32_t)c : whose[i];
+                least[i] = x < least[i] ? x : least[i];
+            }
+        }
+        for (size_t i = 0; i < count; i++) {
+            const float x = norm[from + i] + 2 * least[i];
+
+            near[from + i] = x > 0 ? x : 0;
+            label[from + i] = whose[i];
+        }
+    }
+}
+
+/* Points go to their nearest centres; returns the sum of distances. */
+static double
+divide(struct kmeans *m)
+{
+    const size_t n = m->n, d = m->d, k = m->k;
+    double sum = 0;
+
+    for (size_t c = 0; c < k; c++) {
+        const float *at = m->centre + c * d;
+
+        m->half[c] = (float)(num_dot(d, at, at) / 2);
+    }
+    num_gemm_nn(k, n, d, 1, m->centre, m->columns, 0, m->product);
+    nearest(n, k, m->half, m->product, m->norm, m->near, m->label);
+    for (size_t i = 0; i < n; i++)
+        sum += m->near[i];
+    return sum;
+}
+
+/* Centre c has no point: it gets the farthest, of a centre with several. */
+static void
+fill(struct kmeans *m, size_t c)
+{
+    const size_t d = m->d;
+    size_t far = m->n;
+
+    for (size_t i = 0; i < m->n; i++)
+        if (m->count[m->label[i]] > 1 &&
+            (far == m->n || m->near[i] > m->near[far]))
+            far = i;
+    m->count[m->label[far]]--;
+    m->count[c] = 1;
+    for (size_t j = 0; j < d; j++) {
+        m->sum[m->label[far] * d + j] -= m->x[far * d + j];
+        m->sum[c * d + j] = m->x[far * d + j];
+    }
+    m->label[far] = (uint32_t)c;
+}
+
+/* Centres go to the mean of their points; returns the sum of squared moves. */
+static double
+move(struct kmeans *m)
+{
+    const size_t d = m->d, k = m->k;
+    double moved = 0;
+
+    memset(m->sum, 0, k * d * sizeof *m->sum);
+    memset(m->count, 0, k * sizeof *m->count);
+    for (size_t i = 0; i < m->n; i++) {
+        double *sum = m->sum + m->label[i] * d;
+
+        m->count[m->label[i]]++;
+        for (size_t j = 0; j < d; j++)
+            sum[j] += m->x[i * d + j];
+    }
+    for (size_t c = 0; c < k; c++)
+        if (!m->count[c])
+            fill(m, c);
+    for (size_t c = 0; c < k; c++)
+        for (size_t j = 0; j < d; j++) {
+            float *at = m->centre + c * d + j, old = *at;
+
+            *at = (float)(m->sum[c * d + j] / (double)m->count[c]);
+            moved += pow((double)*at - old, 2);
+        }
+    return moved;
+}
+
+/* One run; returns what it comes to. */
+static double
+run(struct kmeans *m, struct rng *rng)
+{
+    const double enough = still * m->variance / (double)m->d;
+
+    begin(m, rng);
+    for (int t = 0; t < ROUNDS; t++) {
+        divide(m);
+        if (move(m) <= enough)
+            break;
+    }
+    return divide(m);
+}
+
+double
+num_kmeans(size_t n, size_t d, size_t k, const float *x, size_t restarts,
+           struct rng *rng, float *centre, uint32_t *label)
+{
+    struct kmeans m = {.n = n, .d = d, .k = k};
+    double least = INFINITY;
+
+    REQUIRE(k >= 1 && k <= n && restarts >= 1);
+    init(&m, x);
+    for (size_t r = 0; r < restarts; r++) {
+        const double sum = run(&m, rng);
+
+        if (!(sum < least) && r)
+            continue;
+        least = sum;
+        for (size_t c = 0; c < k; c++)
+            for (size_t j = 0; j < d; j++)
+                centre[c * d + j] = m.centre[c * d + j] + m.mean[j];
+        if (label)
+            memcpy(label, m.label, n * sizeof *label);
+    }
+    release(&m);
+    return least;
+}
