@@ -22,10 +22,11 @@
  * share of the partners it had: it is not that some batches stay hard and
  * others become random.
  *
- * Random sets of k = `block` batches (of 40 where that is 0) are treated by
- * themselves, each with its own W_0 and W_1, spread over threads; their number
- * does not show in the result.  As partners come into a set together, its W_0
- * lies about (W_1 - W_0) / k above that of all samples.  O(N block batch d).
+ * Random sets of k = `block` batches (of 40 where that is 0, of 4,096 samples
+ * at most) are treated by themselves, each with its own W_0 and W_1, spread
+ * over threads; their number does not show in the result.  As partners come
+ * into a set together, its W_0 lies about (W_1 - W_0) / k above that of all
+ * samples.  O(N block batch d).
  */
 void select_soften(const struct select_task *task, int64_t *ids);
 

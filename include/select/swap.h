@@ -10,7 +10,7 @@
  * `block` batches are rearranged together, each block by itself, until no
  * exchange of two of its samples is better, with two kicks per batch.  A block
  * of 40 batches of 32 takes some ten milliseconds; memory is 4 n^2 bytes for
- * a block of n samples, for each thread.
+ * a block of n samples, for each thread; blocks are cut to 4,096 samples.
  *
  * block = 0 rearranges the whole data set, in memory linear in N.  In blocks,
  * a sample meets its neighbours only where the shuffle has put them into its

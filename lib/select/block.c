@@ -5,6 +5,8 @@
 #include "select/score.h"
 #include "util/mem.h"
 
+enum { SAMPLES = 4096 };
+
 /* What must not meet: items with the same key. */
 struct tag {
     int64_t key;
@@ -71,6 +73,15 @@ silence(struct block *block, const uint8_t *known)
         for (size_t j = 0; block->fixed[i] && j < n; j++)
             block->w[i * n + j] = block->w[j * n + i] = 0;
     }
+}
+
+size_t
+block_cut(const struct select_layout *layout, size_t count)
+{
+    size_t most = SAMPLES / layout->batch;
+
+    most = most < 2 ? 2 : most;
+    return count < most ? count : most;
 }
 
 void

@@ -22,6 +22,10 @@ struct block {
                        joins and parts none gains or loses half as much */
 };
 
+/* block_cut() returns how many of `count` batches make a block that is not
+ * above 4,096 samples: two at least. */
+size_t block_cut(const struct select_layout *layout, size_t count);
+
 /*
  * block_init() takes out k batches.
  *   step [k]  which ones

@@ -58,7 +58,8 @@ void
 select_soften(const struct select_task *task, int64_t *ids)
 {
     size_t steps = task->layout.steps;
-    size_t count = task->param.block ? task->param.block : SET;
+    size_t count =
+        block_cut(&task->layout, task->param.block ? task->param.block : SET);
     size_t sets = (steps + count - 1) / count;
     int64_t *step = mem_array(steps, sizeof *step);
     struct rng all;

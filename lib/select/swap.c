@@ -82,7 +82,8 @@ select_swap_improve(const struct select_task *task, int64_t *ids)
     for (size_t i = 0; i < steps; i++)
         step[i] = (int64_t)i;
     if (task->param.block)
-        improve_all(task, 0, task->param.block, step, ids);
+        improve_all(task, 0, block_cut(&task->layout, task->param.block), step,
+                    ids);
     else
         improve_whole(task, step, ids);
     free(step);

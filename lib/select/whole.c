@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "block.h"
 #include "num/vec.h"
 #include "region.h"
 #include "util/mem.h"
@@ -14,7 +15,7 @@ whole_count(const struct select_layout *layout)
 {
     size_t count = REGION / layout->batch;
 
-    return count < BATCHES ? BATCHES : count;
+    return block_cut(layout, count < BATCHES ? BATCHES : count);
 }
 
 static int
