@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "num/vec.h"
-#include "region.h"
+#include "select/region.h"
 #include "stream.h"
 #include "util/clones.h"
 #include "util/err.h"
@@ -154,8 +154,9 @@ bound(size_t leaves, size_t i, unsigned level)
 }
 
 void
-region_sort(size_t d, const float *rows, size_t n, size_t leaf, uint64_t seed,
-            uint64_t epoch, unsigned round, int64_t *point)
+select_region_sort(size_t d, const float *rows, size_t n, size_t leaf,
+                   uint64_t seed, uint64_t epoch, unsigned round,
+                   int64_t *point)
 {
     struct sort sort = {d, n, leaf, rows, seed, epoch, round, point, NULL};
     size_t leaves = (n + leaf - 1) / leaf;

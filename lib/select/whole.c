@@ -3,7 +3,7 @@
 
 #include "block.h"
 #include "num/vec.h"
-#include "region.h"
+#include "select/region.h"
 #include "util/mem.h"
 #include "whole.h"
 
@@ -37,9 +37,9 @@ whole_gather(const struct select_task *task, int64_t *ids)
     for (size_t i = 0; i < total; i++)
         if (is_known(task->features, ids[i]))
             point[n++] = ids[i];
-    region_sort(task->features->d, task->features->u, n,
-                whole_count(layout) * layout->batch, task->seed, task->epoch, 0,
-                point);
+    select_region_sort(task->features->d, task->features->u, n,
+                       whole_count(layout) * layout->batch, task->seed,
+                       task->epoch, 0, point);
     for (size_t i = 0; i < total; i++)
         if (is_known(task->features, ids[i]))
             ids[i] = point[next++];
@@ -65,7 +65,7 @@ whole_regions(const struct select_task *task, unsigned round, size_t count,
                 num_axpy(d, 1 / (float)b, task->features->u + (size_t)id[i] * d,
                          mean + c * d);
     }
-    region_sort(d, mean, layout->steps, count, task->seed, task->epoch, round,
-                step);
+    select_region_sort(d, mean, layout->steps, count, task->seed, task->epoch,
+                       round, step);
     free(mean);
 }
