@@ -33,6 +33,9 @@ misuse() {
 run=run/$pipeline epochs=100 batch=256 augmenters=2 threads=$(nproc) seed=1
 restarts=3 resume='' objective=simclr
 select=() augment=() train=() negatives=() embed=()
+# where the selector is to be: a command that runs another one there, its run
+# directory and data set
+elsewhere=() select_run='' select_data=''
 # options of a pipeline's own: 'NAME ARG SENTENCE', in the variable of that
 # name (with _ for -) its default; where ARG is N or S, a whole number
 own=()
@@ -336,8 +339,9 @@ learn() {
             "${words[@]}" "$1"
     done
     words_for select "${select[@]}"
-    feeder select foil-select -r "$run" --seed "$seed" --batch "$batch" \
-        --epochs "$epochs" "${words[@]}" "$1"
+    feeder select "${elsewhere[@]}" foil-select -r "${select_run:-$run}" \
+        --seed "$seed" --batch "$batch" --epochs "$epochs" "${words[@]}" \
+        "${select_data:-$1}"
     attend train
 }
 

@@ -98,4 +98,72 @@ ok 'so does the augmenter' wait "$augmenter"
 checkpoint >"$work/there"
 ok 'the same weights, bit for bit' cmp "$work/here" "$work/there"
 
+# -------------------------------------- the pipeline, and a link that is cut
+
+"$BIN/foil-data" generate --size 16 -o "$work/more.tar" 512 2>/dev/null
+"$BIN/foil-data" index "$work/more.tar" 2>/dev/null
+epochs=30
+
+# piped RUN OPTIONS... : the pipeline, plans from features, in the background
+piped() {
+    timeout 120 ip netns exec "$near" "$BIN/foil" run remote-selector \
+        "$work/more.tar" -r "$work/$1" --strategy swap --seed 5 --batch 8 \
+        --epochs "$epochs" --threads 1 --augment '--size 8' \
+        --train '--arch linear --head 32-16 --checkpoint-every 500' "${@:2}" \
+        2>>"$work/$1.said" &
+    piped=$!
+}
+
+# steps RUN : so many are trained
+steps() {
+    if [[ -e $work/$1/metrics.jsonl ]]; then wc -l <"$work/$1/metrics.jsonl"
+    else echo 0; fi
+}
+
+beyond() {
+    test "$(steps "$1")" -gt "$2"
+}
+
+# ends RUN : well, with all its steps
+ends() {
+    local code=0
+    wait "$piped" || code=$?
+    cat "$work/$1.said" "$work/$1"/log/*
+    test "$code" -eq 0 && test "$(steps "$1")" -eq $((64 * epochs))
+}
+
+# cut : no word gets through for ten seconds
+cut() {
+    ip -n "$near" link set foil1 down
+    sleep 10
+    ip -n "$near" link set foil1 up
+}
+
+timeless() {
+    jq -c 'del(.seconds, .waited, .time, .plan.seconds, .plan.waited,
+        .plan.time)' "$work/$1/metrics.jsonl"
+}
+
+ip -n "$near" link set lo up
+piped home
+ok 'the pipeline, all on one machine' ends home
+
+remote=(--at "ip netns exec $far" --there 10.63.0.1 --here 10.63.0.2)
+piped cut "${remote[@]}"
+ok 'the selector elsewhere: in the middle of an epoch' \
+    becomes_true beyond cut 300
+cut
+ok 'the link was cut for 10 s: the trainer waits' kill -0 "$piped"
+ok 'and gets to the end' ends cut
+waited=$(jq -s 'map(.waited) | max' "$work/cut/metrics.jsonl")
+echo "# the trainer waited $waited s at most"
+ok 'the same weights' diff -r "$work/home/latest/" "$work/cut/latest/"
+ok 'the same plans, and all else' diff <(timeless home) <(timeless cut)
+
+piped policy "${remote[@]}" --select '--policy shuffle'
+ok 'with a policy: in the middle of an epoch' \
+    becomes_true beyond policy 300
+cut
+ok 'nothing is lost' ends policy
+
 done_testing
