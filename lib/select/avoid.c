@@ -3,15 +3,17 @@
 #include "select/avoid.h"
 #include "util/mem.h"
 
-/* Batches that are looked through for a place, and times the epoch is gone
- * through: one exchange may make room for another. */
-enum { LOOK = 256, TIMES = 4 };
+/* Batches that are looked through for a place: FEW where a group has more
+ * samples than there are batches.  The epoch is gone through some TIMES: one
+ * exchange may make room for another. */
+enum { LOOK = 256, FEW = 16, TIMES = 4 };
 
 struct epoch {
     const struct select_layout *layout;
     int64_t *ids;
     const uint32_t *group; /* [N] numbered from 1; 0: of no group */
     size_t *here, *there;  /* [groups+1] how many of each are in a batch */
+    size_t *all;           /* [groups+1] and in the epoch */
 };
 
 struct numbered {
@@ -111,6 +113,16 @@ exchange(struct epoch *epoch, size_t a, int64_t *id, size_t c)
     return done;
 }
 
+/* Through how many batches it is worth to look for a place. */
+static size_t
+reach(const struct epoch *epoch, uint32_t g)
+{
+    size_t others = epoch->layout->steps - 1;
+    size_t most = epoch->all[g] > epoch->layout->steps ? FEW : LOOK;
+
+    return others < most ? others : most;
+}
+
 /* Returns how many samples of a batch found another place. */
 static size_t
 part(struct epoch *epoch, size_t a)
@@ -118,14 +130,15 @@ part(struct epoch *epoch, size_t a)
     const struct select_layout *layout = epoch->layout;
     int64_t *id = epoch->ids + select_layout_start(layout, a);
     size_t b = select_layout_count(layout, a), found = 0;
-    size_t most = layout->steps - 1 < LOOK ? layout->steps - 1 : LOOK;
 
     tally(epoch, a, epoch->here, 1);
     for (size_t i = 0; i < b; i++) {
         uint32_t g = epoch->group[id[i]];
         int done = 0;
 
-        for (size_t t = 1; pairs(epoch->here, g) > 1 && t <= most && !done; t++)
+        if (pairs(epoch->here, g) < 2)
+            continue;
+        for (size_t t = 1; t <= reach(epoch, g) && !done; t++)
             done = exchange(epoch, a, id + i, (a + t) % layout->steps);
         found += (size_t)done;
     }
@@ -161,6 +174,9 @@ run(const struct select_layout *layout, const int64_t *group, int64_t *ids,
 
     epoch.here = mem_array(groups + 1, sizeof *epoch.here);
     epoch.there = mem_array(groups + 1, sizeof *epoch.there);
+    epoch.all = mem_array(groups + 1, sizeof *epoch.all);
+    for (size_t step = 0; step < layout->steps; step++)
+        tally(&epoch, step, epoch.all, 1);
     for (size_t found = 1; times && found; times--) {
         found = 0;
         for (size_t step = 0; step < layout->steps; step++)
@@ -169,6 +185,7 @@ run(const struct select_layout *layout, const int64_t *group, int64_t *ids,
     left = count_pairs(&epoch);
     free(epoch.here);
     free(epoch.there);
+    free(epoch.all);
     free(numbers);
     return left;
 }
