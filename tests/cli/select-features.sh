@@ -22,6 +22,10 @@ ok 'is worth more than a random one' \
     .min <= .mean and .mean <= .max and .seconds > 0' "$work/swap.json"
 ok 'each sample once' diff <(seq 0 511) <(tr ' ' '\n' <"$work/plan" | sort -n)
 ok 'a line for each batch' test "$(wc -l <"$work/plan")" -eq 16
+ok 'the loss of each batch' "${score[@]}" --losses "$work/losses"
+mv "$work/out" "$work/line"
+ok 'the mean of which is printed' jq -es '(.[0].mean - (.[1:] | add / length)
+    | . * . < 1e-10) and length == 17' "$work/line" "$work/losses"
 "${score[@]}" >"$work/shuffle.json"
 ok 'shuffle is the random one' jq -e '.mean == .random.mean and
     .weight == .random.weight' "$work/shuffle.json"
@@ -32,6 +36,8 @@ ok 'two files without --score: 2' refuses 2 'for --score' \
     "$BIN/foil-select" -r "$work/x" "$data" "$data"
 ok '--plan-out without it: 2' refuses 2 'belongs to --score' \
     "$BIN/foil-select" -r "$work/x" --plan-out x "$data"
+ok '--losses without it: 2' refuses 2 'belongs to --score' \
+    "$BIN/foil-select" -r "$work/x" --losses x "$data"
 ok 'no such strategy: 2' refuses 2 "no strategy 'x': there are shuffle" \
     "$BIN/foil-select" -r "$work/x" --strategy x "$data"
 ok 'stdout that is full: 1' exits 1 bash -c "exec ${score[*]@Q} >/dev/full"

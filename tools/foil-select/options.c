@@ -64,6 +64,8 @@ static const struct opt opts[] = {
      "plan an epoch from files, and say what it is worth"},
     {"plan-out", 0, OPT_TEXT, &o.plan_out, 0, 0, "FILE",
      "--score: write the plan, a line of ids for each batch"},
+    {"losses", 0, OPT_TEXT, &o.losses, 0, 0, "FILE",
+     "--score: write the loss of each batch, a line each"},
     {"keys", 0, OPT_TEXT, &o.keys, 0, 0, "FILE", "our own certificate"},
     {"allow", 0, OPT_TEXT, &o.allow, 0, 0, "DIR",
      "certificates of those who may connect"},
@@ -127,6 +129,8 @@ select_options_get(int argc, char **argv)
         opt_misuse("two files are for --score");
     if (o.plan_out && !o.score)
         opt_misuse("--plan-out belongs to --score");
+    if (o.losses && !o.score)
+        opt_misuse("--losses belongs to --score");
     if (!o.keys != !o.allow)
         opt_misuse("--keys and --allow go together");
     o.strategy = select_strategy_find(strategy, &err);

@@ -6,6 +6,7 @@
 #include "num/threads.h"
 #include "num/vec.h"
 #include "select.h"
+#include "select/score.h"
 #include "select/shuffle.h"
 #include "util/clock.h"
 #include "util/file.h"
@@ -57,6 +58,31 @@ write_plan(const char *path, const struct select_layout *layout,
     }
     if (file_draft_keep(&draft, &err))
         die("%s", err.msg);
+}
+
+/* A line with the loss of each batch. */
+static void
+write_losses(const char *path, const struct select_task *task,
+             const int64_t *ids)
+{
+    const struct select_layout *layout = &task->layout;
+    const struct select_features *f = task->features;
+    float *work = mem_array(
+        select_batch_work(select_layout_count(layout, 0), f->d), sizeof *work);
+    struct file_draft draft;
+    struct err err;
+
+    if (file_draft_open(&draft, path, &err))
+        die("%s", err.msg);
+    for (size_t step = 0; step < layout->steps; step++)
+        fprintf(draft.file, "%.9g\n",
+                select_batch_loss(f, task->param.tau,
+                                  select_layout_count(layout, step),
+                                  ids + select_layout_start(layout, step),
+                                  work));
+    if (file_draft_keep(&draft, &err))
+        die("%s", err.msg);
+    free(work);
 }
 
 /* What a plan is worth, as an object. */
@@ -126,6 +152,8 @@ select_score_files(const struct select_options *o)
     print(o, &task, ids, clock_now() - start);
     if (o->plan_out)
         write_plan(o->plan_out, &task.layout, ids);
+    if (o->losses)
+        write_losses(o->losses, &task, ids);
     free(ids);
     free(u);
     free(v);

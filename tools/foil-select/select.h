@@ -26,7 +26,7 @@ enum select_policy { POLICY_WAIT, POLICY_PREVIOUS, POLICY_SHUFFLE };
 
 struct select_options {
     const char *run, *plan, *trainer, *keys, *allow, *quarantine;
-    const char *avoid, *plan_out;
+    const char *avoid, *plan_out, *losses;
     const struct select_strategy *strategy;
     struct select_param param;
     enum select_remainder remainder;
