@@ -5,6 +5,7 @@
 #include "select/replace.h"
 #include "select/shuffle.h"
 #include "select/soften.h"
+#include "select/spectral.h"
 #include "select/strategy.h"
 #include "select/swap.h"
 
@@ -28,6 +29,11 @@ static const struct select_strategy table[] = {
      .wants_features = 1,
      .fit = select_osgd_full_fit,
      .order = select_osgd_full},
+    {.name = "spectral",
+     .help = "clusters of samples that are hard to tell apart",
+     .wants_features = 1,
+     .fit = select_spectral_fit,
+     .order = select_spectral},
     {.name = "swap",
      .help = "a shuffle whose samples change places for harder batches",
      .wants_features = 1,
@@ -64,7 +70,7 @@ select_param_default(void)
         .tau = 0.5,
         .variant = SELECT_NJW,
         .block = 40,
-        .restarts = 10,
+        .restarts = 3,
         .draws = 10,
         .keep = 1,
         .hardness = 1,

@@ -6,12 +6,13 @@
  * and a number that the user of the stream counts.
  */
 enum select_stream {
-    STREAM_ORDER,   /* shuffle, replace; the start of every other order */
-    STREAM_SWAP,    /* (group of batches) */
-    STREAM_SOFTEN,  /* (group of batches) */
-    STREAM_AVOID,   /* (0) */
-    STREAM_REGIONS, /* (split) */
-    STREAM_OSGD,    /* (step) */
+    STREAM_ORDER,    /* shuffle, replace; the start of every other order */
+    STREAM_SWAP,     /* (group of batches) */
+    STREAM_SOFTEN,   /* (group of batches) */
+    STREAM_AVOID,    /* (0) */
+    STREAM_REGIONS,  /* (split) */
+    STREAM_OSGD,     /* (step) */
+    STREAM_SPECTRAL, /* (block) */
 };
 
 #endif

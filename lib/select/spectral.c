@@ -1,0 +1,353 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/assign.h"
+#include "num/eigen.h"
+#include "num/exp.h"
+#include "num/kmeans.h"
+#include "num/vec.h"
+#include "select/score.h"
+#include "select/shuffle.h"
+#include "select/spectral.h"
+#include "stream.h"
+#include "util/clones.h"
+#include "util/mem.h"
+
+/* Residuals of eigenvectors: better ones do not make better batches. */
+static const double loose = 1e-3;
+
+enum { MOST = 20000, LANES = 32 };
+
+/* The batches that are planned together, without what stays in its place. */
+struct block {
+    const struct select_task *task;
+    size_t k, n;
+    int64_t *id;   /* [n] */
+    size_t *place; /* [n] where they were in the epoch, batch by batch */
+    size_t *room;  /* [k] how many of them in each batch */
+    struct rng rng;
+};
+
+/* Steps [from,to) of an epoch. */
+static void
+block_init(struct block *b, const struct select_task *task, size_t from,
+           size_t to, const int64_t *ids)
+{
+    const struct select_layout *layout = &task->layout;
+    const uint8_t *known = task->features->known;
+    const size_t first = select_layout_start(layout, from);
+    const size_t most = select_layout_start(layout, to) - first;
+
+    *b = (struct block){.task = task, .k = to - from};
+    b->id = mem_array(most, sizeof *b->id);
+    b->place = mem_array(most, sizeof *b->place);
+    b->room = mem_array(b->k, sizeof *b->room);
+    for (size_t c = 0; c < b->k; c++)
+        for (size_t i = 0; i < select_layout_count(layout, from + c); i++) {
+            const size_t at = select_layout_start(layout, from + c) + i;
+
+            if (at >= layout->size || (known && !known[ids[at]]))
+                continue;
+            b->id[b->n] = ids[at];
+            b->place[b->n++] = at;
+            b->room[c]++;
+        }
+}
+
+/* Puts them back: to [n] is the batch of each. */
+static void
+block_store(const struct block *b, const uint32_t *to, int64_t *ids)
+{
+    size_t *next = mem_array(b->k, sizeof *next);
+
+    for (size_t c = 1; c < b->k; c++)
+        next[c] = next[c - 1] + b->room[c - 1];
+    for (size_t i = 0; i < b->n; i++)
+        ids[b->place[next[to[i]]++]] = b->id[i];
+    free(next);
+}
+
+static void
+block_release(struct block *b)
+{
+    free(b->id);
+    free(b->place);
+    free(b->room);
+}
+
+/* w_ij scale_i scale_j, where scale_i is D_i^-1/2. */
+UTIL_CLONES static void
+normalise(size_t n, const float *scale, float *w)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            w[i * n + j] = w[i * n + j] * scale[i] * scale[j];
+}
+
+/* exp(w_ij) (D_i D_j)^-1/2 by logarithms, zero diagonal: half_i is that of
+ * D_i, halved. */
+UTIL_CLONES static void
+normalise_exp(size_t n, const float *half, float *w)
+{
+    for (size_t i = 0; i < n; i++) {
+        float *row = w + i * n;
+
+        for (size_t j = 0; j < n; j++)
+            row[j] = num_exp(row[j] - half[i] - half[j]);
+        row[i] = 0;
+    }
+}
+
+/* The logarithm of the sum of e^w over a row, but for its own place. */
+UTIL_CLONES static double
+log_sum(size_t n, size_t own, const float *w)
+{
+    float part[LANES] = {0}, max = 0;
+    double sum = 0;
+
+    for (size_t j = 0; j < n; j++)
+        max = w[j] > max ? w[j] : max;
+    for (size_t j = 0; j + LANES <= n; j += LANES)
+        for (size_t l = 0; l < LANES; l++)
+            part[l] += num_exp(w[j + l] - max);
+    for (size_t j = n / LANES * LANES; j < n; j++)
+        sum += num_exp(w[j] - max);
+    for (size_t l = 0; l < LANES; l++)
+        sum += part[l];
+    return log(sum - num_exp(w[own] - max)) + max;
+}
+
+UTIL_CLONES static double
+row_sum(size_t n, const float *w)
+{
+    float part[LANES] = {0};
+    double sum = 0;
+
+    for (size_t j = 0; j + LANES <= n; j += LANES)
+        for (size_t l = 0; l < LANES; l++)
+            part[l] += w[j + l];
+    for (size_t j = n / LANES * LANES; j < n; j++)
+        sum += w[j];
+    for (size_t l = 0; l < LANES; l++)
+        sum += part[l];
+    return sum;
+}
+
+static void
+make_njw(size_t n, float *w)
+{
+    float *scale = mem_array(n, sizeof *scale);
+
+    for (size_t i = 0; i < n; i++) {
+        const double degree = row_sum(n, w + i * n);
+
+        scale[i] = degree > 0 ? (float)(1 / sqrt(degree)) : 0;
+    }
+    normalise(n, scale, w);
+    free(scale);
+}
+
+static void
+make_literal(size_t n, float *w)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double degree = row_sum(n, w + i * n);
+
+        num_scale(n, -1, w + i * n);
+        w[i * n + i] = (float)degree;
+    }
+}
+
+/* scale [n] gets D^-1/2, that of the smallest D being 1. */
+static void
+make_code(size_t n, float *w, float *scale)
+{
+    float least = INFINITY;
+
+    for (size_t i = 0; i < n; i++) {
+        scale[i] = (float)(log_sum(n, i, w + i * n) / 2);
+        least = fminf(least, scale[i]);
+    }
+    normalise_exp(n, scale, w);
+    for (size_t i = 0; i < n; i++)
+        scale[i] = expf(least - scale[i]);
+}
+
+/* Points [n,k] out of eigenvectors. */
+static float *
+eigen_points(struct block *b)
+{
+    const struct select_task *task = b->task;
+    const size_t n = b->n, k = b->k, batch = task->layout.batch;
+    float *w = mem_aligned(n * n, sizeof *w), *x = mem_array(n * k, sizeof *x);
+    float *vector = mem_aligned(n * k, sizeof *vector);
+    float *scale = mem_array(n, sizeof *scale);
+    float *value = mem_array(k, sizeof *value);
+    const int code = task->param.variant == SELECT_CODE;
+
+    select_affinity(task->features, task->param.tau,
+                    batch + (task->layout.larger > 0), n, b->id, w);
+    if (code)
+        make_code(n, w, scale);
+    else if (task->param.variant == SELECT_LITERAL)
+        make_literal(n, w);
+    else
+        make_njw(n, w);
+    num_eigen(n, k, w, loose, &b->rng, value, vector);
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < k; c++)
+            x[i * k + c] = vector[c * n + i] * (code ? scale[i] : 1);
+    if (!code)
+        num_unit_rows(n, k, x, x, NULL);
+    free(w);
+    free(vector);
+    free(scale);
+    free(value);
+    return x;
+}
+
+/* Points [n,d]: the samples' mean rows. */
+static float *
+mean_points(const struct block *b)
+{
+    const struct select_features *f = b->task->features;
+    float *x = mem_array(b->n * f->d, sizeof *x);
+
+    for (size_t i = 0; i < b->n; i++) {
+        const size_t row = (size_t)b->id[i] * f->d;
+
+        for (size_t j = 0; j < f->d; j++)
+            x[i * f->d + j] = (f->u[row + j] + f->v[row + j]) / 2;
+    }
+    return x;
+}
+
+/* |x_i - centre_c|;  column [d,k] has a centre in each column. */
+UTIL_CLONES static void
+distances(size_t n, size_t k, size_t d, const float *x, const float *column,
+          float *cost)
+{
+    for (size_t i = 0; i < n; i++) {
+        float *row = cost + i * k;
+
+        memset(row, 0, k * sizeof *row);
+        for (size_t j = 0; j < d; j++) {
+            const float own = x[i * d + j], *theirs = column + j * k;
+
+            for (size_t c = 0; c < k; c++) {
+                const float apart = own - theirs[c];
+
+                row[c] += apart * apart;
+            }
+        }
+        for (size_t c = 0; c < k; c++)
+            row[c] = sqrtf(row[c]);
+    }
+}
+
+/* Which batch each point [n,d] comes into: to [n].  Batches are dealt out to
+ * centres at random. */
+static void
+divide(struct block *b, size_t d, const float *x, uint32_t *to)
+{
+    const size_t n = b->n, k = b->k;
+    float *centre = mem_array(k * d, sizeof *centre);
+    float *column = mem_array(k * d, sizeof *column);
+    float *cost = mem_array(n * k, sizeof *cost);
+    int64_t *whose = mem_array(k, sizeof *whose);
+
+    num_kmeans(n, d, k, x, b->task->param.restarts, &b->rng, centre, NULL);
+    for (size_t c = 0; c < k; c++)
+        whose[c] = (int64_t)c;
+    rng_shuffle(&b->rng, k, whose);
+    for (size_t c = 0; c < k; c++)
+        for (size_t j = 0; j < d; j++)
+            column[j * k + c] = centre[(size_t)whose[c] * d + j];
+    distances(n, k, d, x, column, cost);
+    num_assign(n, k, cost, b->room, to);
+    free(centre);
+    free(column);
+    free(cost);
+    free(whose);
+}
+
+/* Plans steps [from,to) of an epoch. */
+static void
+plan(const struct select_task *task, size_t number, size_t from, size_t to,
+     int64_t *ids)
+{
+    const int direct = task->param.variant == SELECT_KMEANS;
+    struct block b;
+
+    block_init(&b, task, from, to, ids);
+    rng_init(&b.rng, task->seed, RNG_PLAN, task->epoch, number,
+             STREAM_SPECTRAL);
+    if (b.k > 1 && b.n > b.k) {
+        float *x = direct ? mean_points(&b) : eigen_points(&b);
+        uint32_t *batch = mem_array(b.n, sizeof *batch);
+
+        divide(&b, direct ? task->features->d : b.k, x, batch);
+        block_store(&b, batch, ids);
+        free(x);
+        free(batch);
+    }
+    block_release(&b);
+}
+
+static int
+is_among(size_t n, const int64_t *ids, int64_t id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] == id)
+            return 1;
+    return 0;
+}
+
+/* A sample that fills up the last batch may have come there by itself: then
+ * another one does. */
+static void
+mend(const struct select_layout *layout, int64_t *ids)
+{
+    const size_t n = layout->size, total = select_layout_total(layout);
+    const size_t start = select_layout_start(layout, layout->steps - 1);
+    int64_t *last = ids + start;
+
+    for (size_t at = n, next = 0; at < total; at++)
+        while (is_among(at - start, last, ids[at]) ||
+               is_among(total - at - 1, ids + at + 1, ids[at]))
+            ids[at] = ids[next++];
+}
+
+void
+select_spectral(const struct select_task *task, int64_t *ids)
+{
+    const size_t steps = task->layout.steps, size = task->param.block;
+    const size_t blocks = (steps + size - 1) / size;
+
+    select_shuffle(task, ids);
+    // blocks know nothing of each other; with one thread each, a product of
+    // matrices is the same whatever their number
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = 0; i < blocks; i++)
+        plan(task, i, i * steps / blocks, (i + 1) * steps / blocks, ids);
+    mend(&task->layout, ids);
+}
+
+int
+select_spectral_fit(struct select_layout *layout,
+                    const struct select_param *param, struct err *err)
+{
+    const size_t most = layout->batch + (layout->larger > 0);
+    const size_t k =
+        param->block < layout->steps ? param->block : layout->steps;
+
+    if (param->block < 2)
+        return err_set(err, "spectral plans two batches together or more");
+    if (k > MOST / most)
+        return err_set(err,
+                       "%zu batches of %zu are too many to plan together by "
+                       "spectral: take smaller blocks",
+                       k, most);
+    return 0;
+}
