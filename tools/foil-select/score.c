@@ -76,10 +76,9 @@ write_losses(const char *path, const struct select_task *task,
         die("%s", err.msg);
     for (size_t step = 0; step < layout->steps; step++)
         fprintf(draft.file, "%.9g\n",
-                select_batch_loss(f, task->param.tau,
-                                  select_layout_count(layout, step),
-                                  ids + select_layout_start(layout, step),
-                                  work));
+                select_batch_loss(
+                    f, task->param.tau, select_layout_count(layout, step),
+                    ids + select_layout_start(layout, step), work));
     if (file_draft_keep(&draft, &err))
         die("%s", err.msg);
     free(work);
