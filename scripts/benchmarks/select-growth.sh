@@ -13,19 +13,21 @@ threads=${THREADS:-2}
 export GOMP_SPINCOUNT=0
 
 mkdir -p "$(dirname "$out")"
-printf 'strategy\tsamples\tseconds\tpeak_MB\tfeatures_MB\tmean_batch_loss\n' \
+printf 'strategy\tsamples\tseconds\tcpu_seconds\tpeak_MB\tfeatures_MB\tmean_batch_loss\n' \
     >"$out.tsv"
 for plan in 'shuffle 40' 'spectral 40' 'swap 40' 'swap 0'; do
     read -r strategy block <<<"$plan"
     name=$strategy
     [[ $block != 0 ]] || name=$strategy-whole
     for n in ${SIZES:-10000 100000 1000000}; do
-        read -r seconds peak features loss < <(
-            "$bench/bench_growth" "$n" "$strategy" "$block" "$threads")
-        printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$name" "$n" "$seconds" "$peak" \
-            "$features" "$loss" >>"$out.tsv"
-        echo "bench select-growth $name N $n: $seconds s, $peak MB (features" \
-            "$features MB), mean batch loss $loss"
+        read -r seconds work peak features loss < <(
+            "$bench/bench_growth" "$n" "$strategy" "$block" "$threads") ||
+            continue
+        printf '%s\t' "$name" "$n" "$seconds" "$work" "$peak" "$features" \
+            >>"$out.tsv"
+        echo "$loss" >>"$out.tsv"
+        echo "bench select-growth $name N $n: $seconds s, of processors $work" \
+            "s, $peak MB (features $features MB), mean batch loss $loss"
     done
 done
 
@@ -38,21 +40,22 @@ set logscale xy
 set key top left reverse Left
 set xlabel 'samples'
 set format x '10^{%L}'
-names = 'spectral swap swap-whole'
-set ylabel 'seconds to plan an epoch, $threads threads'
-plot for [name in names] '$out.tsv' every ::1 \
-    using 2:(stringcolumn(1) eq name ? \$3 : NaN) with linespoints title name
+names = 'spectral swap swap-whole shuffle'
+of(name, value) = stringcolumn(1) eq name ? value : NaN
+set ylabel 'processor seconds to plan an epoch'
+plot for [i=1:3] '$out.tsv' every ::1 using 2:(of(word(names, i), \$4)) \
+    with linespoints linecolor i title word(names, i)
 set ylabel 'peak memory, MB'
-plot for [name in names] '$out.tsv' every ::1 \
-    using 2:(stringcolumn(1) eq name ? \$4 : NaN) with linespoints title name, \
-    '$out.tsv' every ::1 using 2:(stringcolumn(1) eq 'swap' ? \$5 : NaN) \
-    with lines dashtype 2 title 'the features alone'
+plot for [i=1:3] '$out.tsv' every ::1 using 2:(of(word(names, i), \$5)) \
+    with linespoints linecolor i title word(names, i), \
+    '$out.tsv' every ::1 using 2:(of('swap', \$6)) \
+    with lines dashtype 2 linecolor 0 title 'the features alone'
 unset logscale y
 set yrange [0:*]
 set ylabel 'mean batch loss'
 set key bottom left
-plot for [name in 'shuffle '.names] '$out.tsv' every ::1 \
-    using 2:(stringcolumn(1) eq name ? \$6 : NaN) with linespoints title name
+plot for [i=1:4] '$out.tsv' every ::1 using 2:(of(word(names, i), \$7)) \
+    with linespoints linecolor i title word(names, i)
 EOF
 if command -v gnuplot >/dev/null; then
     gnuplot "$out.gp"

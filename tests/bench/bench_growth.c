@@ -11,12 +11,12 @@
 #include "util/rng.h"
 
 /*
- * bench_growth N STRATEGY BLOCK THREADS [N_PER_CLASS]: plan an epoch of N
- * synthetic samples (d = 128, classes of 100, tau 0.2) in batches of 32.
- * Prints seconds, peak memory in MB, that of the features alone, and the mean
- * loss of a thousand batches.
+ * bench_growth N STRATEGY BLOCK THREADS: plan an epoch of N synthetic samples
+ * (d = 128, classes of 100, tau 0.2) in batches of 32.  Prints the seconds that
+ * it took, those of all processors together, peak memory in MB, that of the
+ * features alone, and the mean loss of a thousand batches.
  */
-enum { D = 128, B = 32, JUDGED = 1000 };
+enum { D = 128, B = 32, CLASS = 100, JUDGED = 1000 };
 
 static const double tau = 0.2;
 
@@ -38,16 +38,27 @@ make_row(size_t i, size_t classes, float *u, float *v)
 }
 
 static struct select_features
-make(size_t n, size_t members)
+make(size_t n)
 {
     float *u = mem_array(n * D, sizeof *u), *v = mem_array(n * D, sizeof *v);
 
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < n; i++)
-        make_row(i, n / members, u + i * D, v + i * D);
+        make_row(i, n / CLASS + 1, u + i * D, v + i * D);
     num_unit_rows(n, D, u, u, NULL);
     num_unit_rows(n, D, v, v, NULL);
     return (struct select_features){.d = D, .u = u, .v = v};
+}
+
+/* Seconds of processors that this process has used. */
+static double
+busy(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 /* The mean loss of batches that are spread over the epoch. */
@@ -74,12 +85,12 @@ main(int argc, char **argv)
     const struct select_strategy *strategy;
     struct select_features features;
     struct rusage usage;
-    double start, seconds;
+    double start, seconds, work;
     int64_t *ids;
     struct err err;
     size_t n;
 
-    if (argc < 5) {
+    if (argc != 5) {
         fprintf(stderr, "bench_growth: see its source\n");
         return 2;
     }
@@ -87,7 +98,7 @@ main(int argc, char **argv)
     task.param.tau = tau;
     task.param.block = strtoul(argv[3], NULL, 10);
     num_threads((int)strtol(argv[4], NULL, 10));
-    features = make(n, argc > 5 ? strtoul(argv[5], NULL, 10) : 100);
+    features = make(n);
     task.features = &features;
     strategy = select_strategy_find(argv[2], &err);
     if (!strategy ||
@@ -97,10 +108,12 @@ main(int argc, char **argv)
     }
     ids = mem_array(select_layout_total(&task.layout), sizeof *ids);
     start = clock_now();
+    work = busy();
     select_strategy_order(strategy, &task, ids);
     seconds = clock_now() - start;
+    work = busy() - work;
     getrusage(RUSAGE_SELF, &usage);
-    printf("%.3f %.0f %.0f %.4f\n", seconds,
+    printf("%.3f %.3f %.0f %.0f %.4f\n", seconds, work,
            (double)usage.ru_maxrss * 1024 / 1e6, 8e-6 * (double)(n * D),
            judge(&task, ids));
     free(ids);
