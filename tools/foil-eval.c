@@ -21,6 +21,9 @@ static struct options options = {
     .tau = 0.2,
     .batch = 256,
     .max_pixels = DATA_MAX_PIXELS,
+    .components = 64,
+    .column = "tau",
+    .extreme = 600,
 };
 
 static const struct opt knn_opts[] = {
@@ -97,7 +100,27 @@ static const struct opt loss_opts[] = {
     {0},
 };
 
-enum verb { KNN, PROBE, GEOMETRY, RETRIEVE, LOSS };
+static const struct opt pca_opts[] = {
+    {"output", 'o', OPT_TEXT, &options.output, 0, 0, "FILE",
+     "where the basis goes, .npy; must be given"},
+    {"components", 'k', OPT_WHOLE, &options.components, 1, 65536, "N",
+     "how many directions it has"},
+    {"threads", 0, OPT_WHOLE, &options.threads, 0, 1024, "N",
+     "to use; 0: as many as there are cores"},
+    {0},
+};
+
+static const struct opt temperature_opts[] = {
+    {"column", 0, OPT_TEXT, &options.column, 0, 0, "NAME",
+     "what to look at of all that is learnt of a sample"},
+    {"extreme", 0, OPT_WHOLE, &options.extreme, 1, 1e9, "N",
+     "so many of the smallest and the largest"},
+    {"plot", 0, OPT_TEXT, &options.plot, 0, 0, "FILE",
+     "draw it as PNG, and keep the script"},
+    {0},
+};
+
+enum verb { KNN, PROBE, GEOMETRY, RETRIEVE, LOSS, PCA, TEMPERATURE };
 
 static const struct opt_tool verbs[] = {
     [KNN] = {"foil-eval knn", "let nearest neighbours name the classes",
@@ -113,6 +136,12 @@ static const struct opt_tool verbs[] = {
     [LOSS] = {"foil-eval loss",
               "take the contrastive loss of a whole set, and its gradient",
               "CHECKPOINT DATA", 2, 2, loss_opts},
+    [PCA] = {"foil-eval pca",
+             "find the directions along which rows differ most", "FEATURES ...",
+             1, 1 << 20, pca_opts},
+    [TEMPERATURE] = {"foil-eval temperature",
+                     "look at what was learnt of each sample, class by class",
+                     "CHECKPOINT DATA", 2, 2, temperature_opts},
     {0},
 };
 
@@ -144,6 +173,12 @@ main(int argc, char **argv)
         break;
     case LOSS:
         run_loss(&options, operand);
+        break;
+    case PCA:
+        run_pca(&options, operand);
+        break;
+    case TEMPERATURE:
+        run_temperature(&options, operand);
         break;
     }
     close_stdout();

@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "eval/column.h"
 #include "eval/retrieve.h"
 #include "num/gemm.h"
 #include "num/vec.h"
@@ -188,21 +189,13 @@ eval_retrieve(size_t n, size_t d, const float *u, const float *v,
     free(job.tile);
 }
 
-static int
-rising(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
 struct eval_ranks
 eval_ranks(size_t n, double *rank)
 {
     struct eval_ranks r = {0};
 
     REQUIRE(n >= 1);
-    qsort(rank, n, sizeof *rank, rising);
+    eval_sort(n, rank);
     for (size_t i = 0; i < n; i++) {
         r.at1 += rank[i] <= 1;
         r.at5 += rank[i] <= 5;
@@ -215,6 +208,6 @@ eval_ranks(size_t n, double *rank)
     r.at10 /= (double)n;
     r.reciprocal /= (double)n;
     r.mean /= (double)n;
-    r.median = (rank[(n - 1) / 2] + rank[n / 2]) / 2;
+    r.median = eval_quantile(n, rank, .5);
     return r;
 }

@@ -162,6 +162,54 @@ ok 'a damaged image: 1' refuses 1 'has changed' bash -c "
     printf xxxx | dd of=bad.tar bs=1 seek=1900 conv=notrunc 2>/dev/null &&
     exec '$eval' loss conv bad.tar"
 
+# pca: what --basis of foil-train takes
+"$BIN/foil-embed" --raw --size 16 -o raw.npy set.tar 2>/dev/null
+"$BIN/foil-embed" --raw --size 16 --recipe cifar -o view.npy set.tar 2>/dev/null
+ok 'a basis' says '"measure":"pca",.*"components":5,"d":768,"rows":48' \
+    pca -k 5 -o basis.npy raw.npy view.npy
+ok 'five directions and the centre' grep -aq "'shape': (6, 768)" basis.npy
+ok 'is what an encoder is trained on' trained based --arch linear --hidden 4 \
+    --head none --basis basis.npy
+ok 'and measured on' says '"square_gradient":[0-9].*"basis":5' \
+    loss --threads 1 based set.tar
+ok 'more directions than rows: 1' refuses 1 'have no 25 components' \
+    "$eval" pca -k 25 -o b.npy raw.npy
+ok 'no -o: 2' refuses 2 'wants a file' "$eval" pca raw.npy
+ok 'a full disk: 1' refuses 1 'No space' "$eval" pca -k 5 -o /dev/full raw.npy
+ok 'other columns: 1' refuses 1 'has 2 columns' \
+    "$eval" pca -k 2 -o b.npy raw.npy train.npy
+
+# temperature
+ok 'an encoder with temperatures' trained warm --arch mlp --hidden 8 --head 4 \
+    --objective isogclr --rho 0.1
+ok 'are summed up' says '"column":"tau","mean":0.[0-9]*,"deviation":' \
+    temperature --extreme 3 warm set.tar
+ok 'with quantiles, counts, correlations' bash -c "grep '\"0.5\":0' line |
+    grep '\"counts\":\[' | grep '\"spearman\":' | grep -q class_spearman"
+ok 'class by class' grep -q '"classes":\[{"class":"0","size":3,"mean":0' line
+ok 'of all samples' grep -q '"samples":24,"unseen":0,"extreme":3' line
+ok 'another column' says '"column":"log_u"' temperature --column log_u warm set.tar
+ok 'no such column: 1' refuses 1 "has no 'heat' for each sample" \
+    "$eval" temperature --column heat warm set.tar
+ok 'an objective without: 1' refuses 1 "has no 'tau'" \
+    "$eval" temperature conv set.tar
+ok 'other data: 1' refuses 1 'is not what the encoder was trained on' \
+    "$eval" temperature warm five.foil
+mkdir -p pictures
+if command -v gnuplot >/dev/null; then
+    ok 'a picture' says '"column":"tau"' \
+        temperature --plot pictures/t.png warm set.tar
+    ok 'is a PNG' bash -c "head -c 4 pictures/t.png | grep -q PNG"
+    cp pictures/t.png first.png
+    ok 'and can be drawn again from its script' bash -c \
+        "cd pictures && gnuplot t.gp && cmp t.png ../first.png"
+else
+    skip 'a picture' 'no gnuplot'
+fi
+ok 'no gnuplot: 1' refuses 1 "'pictures/u.gp' is its script" \
+    env PATH=/nowhere "$eval" temperature --plot pictures/u.png warm set.tar
+ok 'the script is there' test -s pictures/u.gp
+
 # The linear encoder by the book: the same views, everything else in double.
 cat >book.py <<'END'
 import json, subprocess, sys

@@ -11,10 +11,11 @@
  * share.  A measure reads its files, prints its lines, or ends the process.
  */
 struct options {
-    const char *k_list, *metric, *protocol, *labels, *test_labels, *recipe,
-        *within;
+    const char *k_list, *metric, *protocol, *labels, *test_labels, *within;
+    const char *recipe, *output, *column, *plot;
     double temperature, l2, held_out, tolerance, tau;
     long iterations, seed, rows, threads, views, batch, max_pixels;
+    long components, extreme;
 };
 
 void run_knn(const struct options *options, char **path);
@@ -22,6 +23,8 @@ void run_probe(const struct options *options, char **path);
 void run_geometry(const struct options *options, char **path);
 void run_retrieve(const struct options *options, char **path);
 void run_loss(const struct options *options, char **path);
+void run_pca(const struct options *options, char **path);
+void run_temperature(const struct options *options, char **path);
 
 /*
  * load() reads features, to be released; with labels from label_path where that
@@ -44,5 +47,9 @@ json_t *origin(const char *path, const struct data_features *f);
 
 /* print() writes one line, the result before the protocol, and takes both. */
 void print(json_t *result, json_t *protocol);
+
+/* plot() keeps a script beside a picture, x.gp beside x.png, and has gnuplot
+ * draw it; `set output` is added. */
+void plot(const char *picture, const char *script);
 
 #endif

@@ -1,0 +1,42 @@
+#ifndef EVAL_COLUMN_H
+#define EVAL_COLUMN_H
+
+#include <stddef.h>
+
+/*
+ * What can be said of one number per sample, x [n], such as the temperatures
+ * that an objective has learnt.
+ */
+
+/* eval_sort() sorts x, rising. */
+void eval_sort(size_t n, double *x);
+
+/*
+ * eval_quantile() returns the q-quantile of sorted numbers, linear between
+ * the two that are next to (n - 1) q; n >= 1, 0 <= q <= 1.
+ */
+double eval_quantile(size_t n, const double *sorted, double q);
+
+/*
+ * eval_histogram() counts x in `bins` equal parts of [low, high]; what lies
+ * beyond goes to the first or the last.  low < high.
+ *   count [bins]  overwritten
+ */
+void eval_histogram(size_t n, const double *x, double low, double high,
+                    size_t bins, size_t *count);
+
+/*
+ * eval_spearman() returns the correlation of the ranks of x and y, equal
+ * numbers having the mean of their ranks; 0 where one of them is constant.
+ * O(n log n).
+ */
+double eval_spearman(size_t n, const double *x, const double *y);
+
+/*
+ * eval_extremes() marks the m smallest and the m largest of x, equal ones in
+ * their order.  2 m <= n.
+ *   mark [n]  -1, 1, else 0
+ */
+void eval_extremes(size_t n, const double *x, size_t m, int *mark);
+
+#endif

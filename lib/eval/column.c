@@ -1,0 +1,118 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "eval/column.h"
+#include "util/err.h"
+#include "util/mem.h"
+
+/* A number and where it stood. */
+struct item {
+    double x;
+    size_t at;
+};
+
+static int
+rising(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+void
+eval_sort(size_t n, double *x)
+{
+    qsort(x, n, sizeof *x, rising);
+}
+
+static int
+rising_items(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    int order = (x->x > y->x) - (x->x < y->x);
+
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+/* The numbers in rising order, equal ones as they stood. */
+static struct item *
+sorted_items(size_t n, const double *x)
+{
+    struct item *item = mem_array(n, sizeof *item);
+
+    for (size_t i = 0; i < n; i++)
+        item[i] = (struct item){x[i], i};
+    qsort(item, n, sizeof *item, rising_items);
+    return item;
+}
+
+double
+eval_quantile(size_t n, const double *sorted, double q)
+{
+    const double at = q * (double)(n - 1);
+    const size_t i = (size_t)at;
+
+    REQUIRE(n >= 1 && q >= 0 && q <= 1);
+    if (i + 1 >= n)
+        return sorted[n - 1];
+    return sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]);
+}
+
+void
+eval_histogram(size_t n, const double *x, double low, double high, size_t bins,
+               size_t *count)
+{
+    REQUIRE(low < high && bins >= 1);
+    for (size_t b = 0; b < bins; b++)
+        count[b] = 0;
+    for (size_t i = 0; i < n; i++) {
+        double at = floor((x[i] - low) / (high - low) * (double)bins);
+
+        count[at < 0 ? 0 : at >= (double)bins - 1 ? bins - 1 : (size_t)at]++;
+    }
+}
+
+/* Ranks from 0 on; equal numbers share theirs. */
+static double *
+ranks_of(size_t n, const double *x)
+{
+    struct item *item = sorted_items(n, x);
+    double *rank = mem_array(n, sizeof *rank);
+
+    for (size_t from = 0, to = 0; from < n; from = to) {
+        while (to < n && item[to].x == item[from].x)
+            to++;
+        for (size_t i = from; i < to; i++)
+            rank[item[i].at] = (double)(from + to - 1) / 2;
+    }
+    free(item);
+    return rank;
+}
+
+double
+eval_spearman(size_t n, const double *x, const double *y)
+{
+    double *a = ranks_of(n, x), *b = ranks_of(n, y);
+    const double mean = ((double)n - 1) / 2;
+    double ab = 0, aa = 0, bb = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        ab += (a[i] - mean) * (b[i] - mean);
+        aa += (a[i] - mean) * (a[i] - mean);
+        bb += (b[i] - mean) * (b[i] - mean);
+    }
+    free(a);
+    free(b);
+    return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : 0;
+}
+
+void
+eval_extremes(size_t n, const double *x, size_t m, int *mark)
+{
+    struct item *item = sorted_items(n, x);
+
+    REQUIRE(2 * m <= n);
+    for (size_t i = 0; i < n; i++)
+        mark[item[i].at] = i < m ? -1 : i >= n - m ? 1 : 0;
+    free(item);
+}

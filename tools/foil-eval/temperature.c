@@ -1,0 +1,333 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/set.h"
+#include "eval.h"
+#include "eval/column.h"
+#include "nn/model.h"
+#include "nn/safetensors.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+enum { BINS = 40 };
+
+static const double quantiles[] = {0, .01, .05, .25, .5, .75, .95, .99, 1};
+
+/* One number for each sample that has one, and whose class it is. */
+struct column {
+    size_t n;
+    double *x;
+    int *label;   /* [n] -1: none */
+    double *size; /* [n] of its class */
+    int *mark;    /* [n] one of the smallest -1, one of the largest 1 */
+    size_t extreme;
+    size_t count[BINS];
+    double low, high;
+};
+
+/* A class, with the share of its samples that are among the extremes. */
+struct class
+{
+    size_t size, n;
+    double mean, small, large;
+};
+
+/* The column of that name in the tables of a checkpoint. */
+static float *
+read_column(const char *folder, const char *name, size_t n)
+{
+    char *path = mem_format("%s/samples.safetensors", folder);
+    struct nn_array *array;
+    const struct nn_array *a;
+    size_t arrays;
+    float *x;
+    struct err err;
+
+    if (nn_arrays_read(path, &array, &arrays, NULL, &err))
+        die("%s", err.msg);
+    a = nn_arrays_find(array, arrays, name);
+    if (!a || strcmp(a->dtype, "F32") || a->rank != 1)
+        x = NULL;
+    else if (a->shape[0] != n)
+        die("'%s' is about %zu samples, the data set has %zu", path,
+            a->shape[0], n);
+    else
+        x = memcpy(mem_array(n, sizeof *x), a->data, a->bytes);
+    nn_arrays_free(array, arrays);
+    free(path);
+    return x;
+}
+
+/* A checkpoint belongs to the data that it was trained on. */
+static void
+check_data(const struct nn_model *model, const struct data_set *set,
+           const char *path)
+{
+    const json_t *data = json_object_get(model->config, "dataset");
+    const struct digest digest = data_digest(set);
+    const char *trained;
+    char hex[DIGEST_HEX];
+    struct err err;
+
+    if (json_get_text(data, "digest", &trained, &err))
+        die("%s", err.msg);
+    if (strcmp(trained, digest_hex(&digest, hex)))
+        die("'%s' is not what the encoder was trained on: its digest is %s, "
+            "not %s",
+            path, hex, trained);
+}
+
+/* All samples that have been seen, and how many are in each class. */
+static struct column
+gather(const struct data_set *set, const float *x, const float *seen,
+       struct class *class)
+{
+    const size_t all = data_size(set);
+    struct column c = {.x = mem_array(all, sizeof *c.x)};
+
+    c.label = mem_array(all, sizeof *c.label);
+    c.size = mem_array(all, sizeof *c.size);
+    c.mark = mem_array(all, sizeof *c.mark);
+    for (size_t i = 0; i < all; i++)
+        if (data_label(set, i) >= 0)
+            class[data_label(set, i)].size++;
+    for (size_t i = 0; i < all; i++) {
+        if (seen && seen[i] == 0)
+            continue;
+        c.x[c.n] = x[i];
+        c.label[c.n] = data_label(set, i);
+        c.size[c.n] = c.label[c.n] < 0 ? 0 : (double)class[c.label[c.n]].size;
+        c.n++;
+    }
+    return c;
+}
+
+static void
+column_release(struct column *c)
+{
+    free(c->x);
+    free(c->label);
+    free(c->size);
+    free(c->mark);
+}
+
+static void
+sum_up_classes(const struct column *c, size_t classes, struct class *class)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        struct class *own = c->label[i] < 0 ? NULL : &class[c->label[i]];
+
+        if (!own)
+            continue;
+        own->n++;
+        own->mean += c->x[i];
+        own->small += c->mark[i] < 0;
+        own->large += c->mark[i] > 0;
+    }
+    for (size_t k = 0; k < classes; k++)
+        if (class[k].n) {
+            class[k].mean /= (double)class[k].n;
+            class[k].small /= (double)class[k].n;
+            class[k].large /= (double)class[k].n;
+        }
+}
+
+/* Moments, quantiles, histogram. */
+static json_t *
+describe(struct column *c)
+{
+    double *sorted = mem_array(c->n, sizeof *sorted), mean = 0, square = 0;
+    json_t *at = json_object(), *counts = json_array();
+
+    memcpy(sorted, c->x, c->n * sizeof *sorted);
+    eval_sort(c->n, sorted);
+    for (size_t i = 0; i < c->n; i++)
+        mean += c->x[i] / (double)c->n;
+    for (size_t i = 0; i < c->n; i++)
+        square += (c->x[i] - mean) * (c->x[i] - mean) / (double)c->n;
+    for (size_t q = 0; q < sizeof quantiles / sizeof *quantiles; q++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "%g", quantiles[q]);
+        json_object_set_new(
+            at, name, json_real(eval_quantile(c->n, sorted, quantiles[q])));
+    }
+    c->low = sorted[0];
+    c->high = sorted[c->n - 1] > c->low ? sorted[c->n - 1] : c->low + 1;
+    eval_histogram(c->n, c->x, c->low, c->high, BINS, c->count);
+    for (size_t b = 0; b < BINS; b++)
+        json_array_append_new(counts, json_integer((json_int_t)c->count[b]));
+    free(sorted);
+    return json_pack("{s:f s:f s:o s:{s:f s:f s:o}}", "mean", mean, "deviation",
+                     sqrt(square), "quantiles", at, "histogram", "low", c->low,
+                     "high", c->high, "counts", counts);
+}
+
+static json_t *
+list_classes(const struct data_set *set, const struct class *class)
+{
+    json_t *list = json_array();
+
+    for (size_t k = 0; k < data_classes(set); k++)
+        json_array_append_new(
+            list,
+            json_pack("{s:s s:I s:f s:f s:f}", "class", data_class_name(set, k),
+                      "size", (json_int_t) class[k].size, "mean", class[k].mean,
+                      "small", class[k].small, "large", class[k].large));
+    return list;
+}
+
+/* Share of tail samples among all, the smallest and the largest, the tail
+ * being the classes that are smaller than the median one. */
+static json_t *
+tail(const struct column *c, size_t classes, const struct class *class)
+{
+    double *size = mem_array(classes, sizeof *size), all = 0, small = 0;
+    double large = 0, median;
+    size_t n = 0;
+
+    for (size_t k = 0; k < classes; k++)
+        if (class[k].size)
+            size[n++] = (double)class[k].size;
+    eval_sort(n, size);
+    median = n ? eval_quantile(n, size, .5) : 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const int in = c->label[i] >= 0 && c->size[i] < median;
+
+        all += in;
+        small += in && c->mark[i] < 0;
+        large += in && c->mark[i] > 0;
+    }
+    free(size);
+    return json_pack("{s:f s:f s:f s:f}", "below", median, "share",
+                     all / (double)c->n, "among_small",
+                     c->extreme ? small / (double)c->extreme : 0, "among_large",
+                     c->extreme ? large / (double)c->extreme : 0);
+}
+
+/* The correlation of classes: their size with their mean. */
+static double
+class_correlation(size_t classes, const struct class *class)
+{
+    double *size = mem_array(classes, sizeof *size), rank;
+    double *mean = mem_array(classes, sizeof *mean);
+    size_t n = 0;
+
+    for (size_t k = 0; k < classes; k++)
+        if (class[k].n) {
+            size[n] = (double)class[k].size;
+            mean[n++] = class[k].mean;
+        }
+    rank = eval_spearman(n, size, mean);
+    free(size);
+    free(mean);
+    return rank;
+}
+
+static void
+draw(const struct options *options, const struct column *c, size_t classes,
+     const struct class *class)
+{
+    const double step = (c->high - c->low) / BINS;
+    size_t len;
+    char *text;
+    FILE *out = open_memstream(&text, &len);
+
+    REQUIRE(out);
+    fprintf(out, "$histogram << END\n");
+    for (size_t b = 0; b < BINS; b++)
+        fprintf(out, "%g %zu\n", c->low + ((double)b + .5) * step, c->count[b]);
+    fprintf(out, "END\n$classes << END\n");
+    for (size_t k = 0; k < classes; k++)
+        if (class[k].n)
+            fprintf(out, "%zu %g %g %g\n", class[k].size, class[k].mean,
+                    class[k].small, class[k].large);
+    fprintf(out,
+            "END\nset terminal pngcairo size 1440,480\n"
+            "set multiplot layout 1,3\nset grid\nset xlabel \"%s\"\n"
+            "set ylabel \"samples\"\nset style fill solid 0.6\n"
+            "set xtics rotate by 30 right\n"
+            "plot $histogram using 1:2:(%g) with boxes notitle\n",
+            options->column, step);
+    if (classes)
+        fprintf(out,
+                "set xlabel \"size of the class\"\nset logscale x\n"
+                "set ylabel \"mean %s of the class\"\n"
+                "plot $classes using 1:2 with points pt 7 notitle\n"
+                "set ylabel \"share of the class among the %zu\"\n"
+                "plot $classes using 1:3 with points pt 7 title \"smallest\", "
+                "$classes using 1:4 with points pt 6 title \"largest\"\n",
+                options->column, c->extreme);
+    fclose(out);
+    plot(options->plot, text);
+    free(text);
+}
+
+static struct column
+read_all(const struct options *options, const struct nn_model *model,
+         const struct data_set *set, struct class *class)
+{
+    const char *folder =
+        json_string_value(json_object_get(model->about, "checkpoint"));
+    float *x = read_column(folder, options->column, data_size(set));
+    float *seen = read_column(folder, "seen", data_size(set));
+    struct column c;
+
+    if (!x)
+        die("'%s' has no '%s' for each sample: its objective does not learn "
+            "one",
+            folder, options->column);
+    c = gather(set, x, seen, class);
+    if (!c.n)
+        die("'%s' has seen no sample yet", folder);
+    c.extreme = (size_t)options->extreme;
+    if (c.extreme > c.n / 2)
+        c.extreme = c.n / 2;
+    eval_extremes(c.n, c.x, c.extreme, c.mark);
+    sum_up_classes(&c, data_classes(set), class);
+    free(x);
+    free(seen);
+    return c;
+}
+
+void
+run_temperature(const struct options *options, char **path)
+{
+    struct err err;
+    struct nn_model model;
+    struct data_set *set = data_open(path[1], &err);
+    struct column c;
+    struct class *class;
+    size_t classes;
+    json_t *line, *how;
+
+    if (!set || nn_model_open(&model, path[0], 1, 0, NULL, NULL, &err))
+        die("%s", err.msg);
+    check_data(&model, set, path[1]);
+    classes = data_classes(set);
+    class = mem_array(classes, sizeof *class);
+    c = read_all(options, &model, set, class);
+    line = json_pack("{s:s s:s}", "measure", "temperature", "column",
+                     options->column);
+    json_object_update_new(line, describe(&c));
+    if (classes)
+        json_object_update_new(
+            line, json_pack("{s:f s:f s:o s:o}", "spearman",
+                            eval_spearman(c.n, c.size, c.x), "class_spearman",
+                            class_correlation(classes, class), "tail",
+                            tail(&c, classes, class), "classes",
+                            list_classes(set, class)));
+    how = json_pack("{s:I s:I s:I s:O s:s}", "samples", (json_int_t)c.n,
+                    "unseen", (json_int_t)(data_size(set) - c.n), "extreme",
+                    (json_int_t)c.extreme, "encoder", model.about, "data",
+                    path[1]);
+    if (options->plot)
+        draw(options, &c, classes, class);
+    print(line, how);
+    column_release(&c);
+    free(class);
+    nn_model_release(&model);
+    data_close(set);
+}
