@@ -126,7 +126,7 @@ open_monitor(struct wire_sock *sock)
                   ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
     if (!events)
         return 0;
-    snprintf(name, sizeof name, "inproc://monitor-%p", (void *)sock);
+    snprintf(name, sizeof name, "inproc://monitor-%lu", ++sock->wire->monitors);
     if (zmq_socket_monitor(sock->socket, name, events) < 0)
         return -1;
     sock->monitor = zmq_socket(sock->wire->context, ZMQ_PAIR);
