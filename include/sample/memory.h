@@ -7,16 +7,20 @@
 
 /*
  * What a sampler remembers from step to step: how many there were, where its
- * chains stand, its bank of features.  The negatives service has one, the
- * trainer keeps a mirror of it, which it writes into checkpoints and hands to
- * a service that was started again.
+ * chains stand, its bank of features, the last inverse temperatures.  The
+ * negatives service has one, the trainer keeps a mirror of it, which it writes
+ * into checkpoints and hands to a service that was started again.
  */
+enum { SAMPLE_HORIZON_MAX = 4096 };
+
 struct sample_memory {
     size_t size;                 /* of the data set */
     int64_t total;               /* steps that it has seen */
     struct sample_chains chains; /* state NULL: none has begun */
     int scored;                  /* the chains' scores count */
     struct sample_bank bank;     /* rows NULL: none is kept */
+    size_t n_beta;               /* of the last steps, the newest last */
+    double beta[SAMPLE_HORIZON_MAX];
 };
 
 /* sample_memory_init() begins without chains and bank. */
@@ -37,19 +41,30 @@ void sample_memory_keep(struct sample_memory *memory, size_t views, size_t v,
  * sample_memory_push() gives the bank the rows of step `total`, as its last: of
  * the anchors the first view, and what came besides.  The first time it makes
  * the bank.
- *   dim  as in all steps
+ *   dim  as in all steps;  beta  of this one
  *   ids [b], rows [b,dim];  extra_ids [r], extra [r,dim]
  */
-void sample_memory_push(struct sample_memory *memory, size_t dim, size_t b,
-                        const int64_t *ids, const float *rows, size_t r,
-                        const int64_t *extra_ids, const float *extra);
+void sample_memory_push(struct sample_memory *memory, size_t dim, double beta,
+                        size_t b, const int64_t *ids, const float *rows,
+                        size_t r, const int64_t *extra_ids, const float *extra);
+
+/*
+ * sample_memory_advance() brings the bank up to a step, sample/bank.h, and
+ * forgets what is older than that.  sample_memory_beta() returns the inverse
+ * temperature of a step since then, or of the nearest that is known; 0 when
+ * none is.
+ */
+struct sample_staleness sample_memory_advance(struct sample_memory *memory,
+                                              int64_t to);
+double sample_memory_beta(const struct sample_memory *memory, int64_t step);
 
 /*
  * sample_memory_list() lists it as tensors that point into it, and returns how
  * many: as sample/chains.h and sample/bank.h name them, and the steps.
  */
 #define SAMPLE_TOTAL "total"
-enum { SAMPLE_MEMORY_TENSORS = 8 };
+#define SAMPLE_BETA "beta"
+enum { SAMPLE_MEMORY_TENSORS = 9 };
 size_t sample_memory_list(const struct sample_memory *memory,
                           struct wire_tensor *tensor);
 

@@ -6,23 +6,25 @@
 /*
  * What item, batch and pairs say of views: for the decoders of this room.
  *
- *     extra_view     tensor i8 [r]    which variant of each extra sample; -1: a
+ *     extra_view     tensor i8 [r]: which variant of each extra sample; -1: a
  *                    fresh random view
- *     reserve        whole  r is never larger in this run, up to
- * WIRE_BATCH_MAX: so that room can be made before there are any extra_note
- * tensor f4 [r,2]  of who asked for the extra samples, for who asked: handed
- * through untouched augmentations  whole  A, 2 .. WIRE_VIEW_MAX: there are A
- * fixed variants of each sample variants       tensor i8 [v,b]  0 .. A - 1,
- * with augmentations: which variant each view of an anchor is
+ *     extra_note     tensor f4 [r,k], k up to WIRE_NOTES_MAX: of who asked for
+ *                    the extra samples, for who asked; handed through untouched
+ *     reserve        whole: r is never larger in this run, up to WIRE_BATCH_MAX
+ *     augmentations  whole, 2 .. WIRE_VIEW_MAX: A, there are A fixed variants
+ *                    of each sample
+ *     variants       tensor i8 [v,b], 0 .. A - 1, with augmentations: which
+ *                    variant each view of an anchor is
  *
  * All are optional; without variants every view is a fresh one.
  */
-enum { WIRE_VIEW_MAX = 65535, WIRE_BATCH_MAX = 65536 };
+enum { WIRE_VIEW_MAX = 65535, WIRE_BATCH_MAX = 65536, WIRE_NOTES_MAX = 16 };
 
 struct wire_extra {
     int64_t reserve;     /* 0: not said */
     const int64_t *view; /* [r] or NULL */
-    const float *note;   /* [r,2] or NULL */
+    const float *note;   /* [r,notes] or NULL */
+    size_t notes;        /* k */
 };
 
 struct wire_variants {

@@ -32,9 +32,20 @@ sample_memory_keep(struct sample_memory *memory, size_t views, size_t v,
     memory->scored |= score != NULL;
 }
 
+/* Keeps the newest n. */
+static void
+forget_betas(struct sample_memory *memory, size_t n)
+{
+    if (n >= memory->n_beta)
+        return;
+    memmove(memory->beta, memory->beta + memory->n_beta - n,
+            n * sizeof *memory->beta);
+    memory->n_beta = n;
+}
+
 void
-sample_memory_push(struct sample_memory *memory, size_t dim, size_t b,
-                   const int64_t *ids, const float *rows, size_t r,
+sample_memory_push(struct sample_memory *memory, size_t dim, double beta,
+                   size_t b, const int64_t *ids, const float *rows, size_t r,
                    const int64_t *extra_ids, const float *extra)
 {
     struct sample_bank *bank = &memory->bank;
@@ -45,6 +56,40 @@ sample_memory_push(struct sample_memory *memory, size_t dim, size_t b,
     sample_bank_push(bank, memory->total, b, ids, rows);
     if (r)
         sample_bank_push(bank, memory->total, r, extra_ids, extra);
+    if (memory->n_beta == SAMPLE_HORIZON_MAX)
+        forget_betas(memory, SAMPLE_HORIZON_MAX - 1);
+    memory->beta[memory->n_beta++] = beta;
+}
+
+/* When betas are pushed the step is `total`, which is counted up then. */
+static int64_t
+first_beta(const struct sample_memory *memory)
+{
+    return memory->total - (int64_t)memory->n_beta;
+}
+
+struct sample_staleness
+sample_memory_advance(struct sample_memory *memory, int64_t to)
+{
+    const int64_t first = first_beta(memory);
+
+    if (memory->n_beta && to > first)
+        forget_betas(memory,
+                     memory->total > to ? (size_t)(memory->total - to) : 1);
+    return sample_bank_advance(&memory->bank, to);
+}
+
+double
+sample_memory_beta(const struct sample_memory *memory, int64_t step)
+{
+    int64_t at = step - first_beta(memory);
+
+    if (!memory->n_beta)
+        return 0;
+    at = at < 0 ? 0 : at;
+    if ((size_t)at >= memory->n_beta)
+        at = (int64_t)memory->n_beta - 1;
+    return memory->beta[at];
 }
 
 /* Adds a tensor of `rank` sizes. */
@@ -82,6 +127,7 @@ sample_memory_list(const struct sample_memory *memory, struct wire_tensor *t)
         return n;
     add(t, &n, SAMPLE_BANK, WIRE_F4, bank->rows, 2, size, dim);
     add(t, &n, SAMPLE_BANK_WHEN, WIRE_I8, bank->when, 1, size);
+    add(t, &n, SAMPLE_BETA, WIRE_F8, memory->beta, 1, memory->n_beta);
     if (!bank->n)
         return n;
     add(t, &n, SAMPLE_BANK_QUEUE_WHEN, WIRE_I8, bank->queue_when, 1, bank->n);
@@ -158,10 +204,22 @@ judge_steps(const struct sample_memory *memory, const struct wire_tensor *when,
 }
 
 static int
+judge_betas(const struct wire_tensor *t, struct err *err)
+{
+    const double *beta = t->data;
+
+    for (size_t i = 0; i < t->count; i++)
+        if (!(beta[i] >= 0) || beta[i] > 1e9)
+            return err_set(err, "'%s' has a beta of %g", t->name, beta[i]);
+    return 0;
+}
+
+static int
 load_bank(struct sample_memory *memory, struct list *list)
 {
     const size_t size = memory->size;
     const struct wire_tensor *rows, *when, *then, *ids = NULL, *queue = NULL;
+    const struct wire_tensor *beta;
     size_t n = 0;
 
     rows = find(list, SAMPLE_BANK, WIRE_F4, 1, 2, size, 0);
@@ -174,9 +232,16 @@ load_bank(struct sample_memory *memory, struct list *list)
         ids = find(list, SAMPLE_BANK_QUEUE_IDS, WIRE_I8, 0, 1, n, 0);
         queue = find(list, SAMPLE_BANK_QUEUE, WIRE_F4, 0, 2, n, rows->shape[1]);
     }
-    if (list->rc || judge_steps(memory, when, list->err) ||
+    beta = find(list, SAMPLE_BETA, WIRE_F8, 0, 1, 0, 0);
+    if (beta && beta->count > SAMPLE_HORIZON_MAX)
+        list->rc = err_set(list->err, "'%s' has %zu numbers, at most %d",
+                           SAMPLE_BETA, beta->count, SAMPLE_HORIZON_MAX);
+    if (list->rc || judge_betas(beta, list->err) ||
+        judge_steps(memory, when, list->err) ||
         judge_steps(memory, then, list->err))
         return -1;
+    memory->n_beta = beta->count;
+    memcpy(memory->beta, beta->data, beta->count * sizeof *memory->beta);
     sample_bank_init(&memory->bank, size, rows->shape[1]);
     return sample_bank_load(&memory->bank, rows->data, when->data, n,
                             n ? then->data : NULL, n ? ids->data : NULL,

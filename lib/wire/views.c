@@ -10,7 +10,7 @@ wire_extra_write(struct wire_writer *w, const struct wire_extra *extra,
         wire_write_tensor(w, "extra_view", WIRE_I8, extra->view, 1, &r);
     if (r && extra->note)
         wire_write_tensor(w, "extra_note", WIRE_F4, extra->note, 2,
-                          (size_t[]){r, 2});
+                          (size_t[]){r, extra->notes});
 }
 
 void
@@ -47,12 +47,14 @@ wire_extra_read(struct wire_reader *r, struct wire_extra *extra, size_t n_extra)
     view = wire_read_tensor_if(r, "extra_view", WIRE_I8, 1);
     note = wire_read_tensor_if(r, "extra_note", WIRE_F4, 2);
     if ((view && view->shape[0] != n_extra) ||
-        (note && (note->shape[0] != n_extra || note->shape[1] != 2)))
+        (note && (note->shape[0] != n_extra || note->shape[1] < 1 ||
+                  note->shape[1] > WIRE_NOTES_MAX)))
         wire_read_fail(r, "views or notes do not fit the extra samples");
     if (view)
         judge(r, view, -1, WIRE_VIEW_MAX - 1);
     extra->view = view && !r->rc ? view->data : NULL;
     extra->note = note && !r->rc ? note->data : NULL;
+    extra->notes = extra->note ? note->shape[1] : 0;
 }
 
 void

@@ -31,7 +31,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                                             .extra = views,
                                             .tokens = tokens,
                                             .look = 1,
-                                            .of_extra = {9, view, note},
+                                            .of_extra = {9, view, note, 2},
                                             .variants = {3, 2, variant}};
     static struct wire_msg *seed;
     static struct wire_batch a, b;

@@ -19,7 +19,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                                            .n_extra = 2,
                                            .extra = ids,
                                            .look = 1,
-                                           .of_extra = {9, view, note},
+                                           .of_extra = {9, view, note, 2},
                                            .variants = {3, 2, variant}};
     static struct wire_msg *seed;
     static struct wire_item a, b;

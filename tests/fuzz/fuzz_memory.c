@@ -28,9 +28,9 @@ sound(void)
     sample_memory_init(&memory, N);
     for (; memory.total < 2; memory.total++) {
         sample_memory_keep(&memory, VIEWS, 2, 2, ids, NULL, state, score);
-        sample_memory_push(&memory, D, 2, ids, rows, 1, ids, rows);
+        sample_memory_push(&memory, D, 2.5, 2, ids, rows, 1, ids, rows);
     }
-    sample_bank_advance(&memory.bank, 0);
+    sample_memory_advance(&memory, 0);
     msg = told(&memory);
     sample_memory_release(&memory);
     return msg;
@@ -71,7 +71,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         copy = fuzz_again(told(&a));
         REQUIRE(!load(&b, copy, &err));
         fuzz_same(copy, told(&b));
-        sample_bank_advance(&a.bank, a.total);
+        sample_memory_advance(&a, a.total);
     }
     sample_memory_release(&a);
     sample_memory_release(&b);

@@ -23,7 +23,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                                             .z = z,
                                             .extra_ids = ids,
                                             .extra_z = z,
-                                            .of_extra = {9, view, note},
+                                            .of_extra = {9, view, note, 2},
                                             .variants = {3, 2, variant}};
     static struct wire_msg *seed;
     static struct wire_pairs a, b;

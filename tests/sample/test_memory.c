@@ -21,10 +21,11 @@ live(struct sample_memory *memory)
     sample_memory_init(memory, N);
     for (int step = 0; step < 2; step++) {
         sample_memory_keep(memory, A, V, B, ids, variants, state, score);
-        sample_memory_push(memory, D, B, ids, rows, R, extra_ids, extra);
+        sample_memory_push(memory, D, 2 + step, B, ids, rows, R, extra_ids,
+                           extra);
         memory->total++;
     }
-    sample_bank_advance(&memory->bank, 0);
+    sample_memory_advance(memory, 0);
 }
 
 static int
@@ -52,11 +53,14 @@ round_trip(void)
     T(n == SAMPLE_MEMORY_TENSORS, "%zu tensors", n);
     T(a.chains.state[4 * A + 2].id == 1 && a.chains.state[4 * A].id == -1,
       "the chain of sample 4, variant 2");
+    T(a.n_beta == 2 && sample_memory_beta(&a, 0) == 2 &&
+          sample_memory_beta(&a, 1) == 3 && sample_memory_beta(&a, 9) == 3,
+      "inverse temperatures");
     T(a.bank.when[5] == 0 && a.bank.n == B + R, "a table and a queue");
     sample_memory_init(&b, N);
     T(!sample_memory_load(&b, n, list, &err), "loads: %s", err.msg);
     T(sample_memory_list(&b, back) == n && same(list, back, n) &&
-          b.total == 2 && b.scored,
+          b.total == 2 && b.scored && b.n_beta == 2 && b.beta[1] == 3,
       "as it was");
     T(!sample_memory_load(&b, 0, NULL, &err) && !b.chains.state &&
           !b.bank.rows && !b.total && sample_memory_list(&b, back) == 1,

@@ -53,7 +53,7 @@ full(void)
         .extra = extra,
         .tokens = tokens,
         .look = 1,
-        .of_extra = {9, view, note},
+        .of_extra = {9, view, note, 2},
         .variants = {4, V, variant},
     };
 }

@@ -61,7 +61,7 @@ main(void)
                              .n_extra = 1,
                              .extra = extra,
                              .look = 1,
-                             .of_extra = {9, view, note},
+                             .of_extra = {9, view, note, 2},
                              .variants = {3, 2, variant}},
                      got;
     struct wire_msg *msg = again(wire_item_put(&item));

@@ -42,7 +42,7 @@ main(void)
                            .z = z,
                            .extra_ids = extra_ids,
                            .extra_z = extra_z,
-                           .of_extra = {9, view, note},
+                           .of_extra = {9, view, note, 2},
                            .variants = {2, V, variant}},
                       got;
     struct wire_msg *msg = again(wire_pairs_put(&p));

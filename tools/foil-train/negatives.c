@@ -79,6 +79,12 @@ give_state(struct train *t, struct err *err)
     return what;
 }
 
+static double
+beta_of(const struct train *t)
+{
+    return 1 / t->options->loss.tau;
+}
+
 /* Asks for the weights of a batch, once. */
 static enum wire_answer
 ask_weights(struct train *t, const struct wire_batch *b,
@@ -198,11 +204,12 @@ train_negatives_keep(struct train *t, const struct wire_batch *b,
             variants->augmentations ? (size_t)variants->augmentations : 2, 2,
             b->n, b->ids, variants->variant,
             (const struct sample_state *)answer->keep, answer->keep_score);
-    if (answer->bank) {
-        sample_memory_push(memory, d, b->n, b->ids, t->v, b->n_extra,
-                           b->extra_ids, t->v + 2 * b->n * d);
-        sample_bank_advance(&memory->bank, memory->total + 1 - answer->bank);
-    }
+    if (answer->bank)
+        sample_memory_push(memory, d, beta_of(t), b->n, b->ids, t->v,
+                           b->n_extra, b->extra_ids, t->v + 2 * b->n * d);
+    memory->total++;
+    if (answer->bank)
+        sample_memory_advance(memory, memory->total - answer->bank);
 }
 
 int

@@ -8,6 +8,10 @@
 static const char file_name[] = "samples.safetensors";
 static const char quarantine_name[] = "quarantine";
 
+/* What safetensors call the types of messages. */
+static const char *const dtype_of[] = {"U8",  "I32", "I64",
+                                       "F32", "F64", "BF16"};
+
 void
 train_samples_init(struct train_samples *samples,
                    const struct loss_objective *objective, size_t size)
@@ -99,8 +103,7 @@ train_samples_save(const struct train_samples *samples, const char *folder,
         free(x);
     }
     for (size_t i = 0; o->wants_weights && i < tensors; i++)
-        nn_array_init(array + n++, tensor[i].name,
-                      tensor[i].dtype == WIRE_I8 ? "I64" : "F32",
+        nn_array_init(array + n++, tensor[i].name, dtype_of[tensor[i].dtype],
                       tensor[i].rank, tensor[i].shape, tensor[i].data);
     nn_array_init(array + n++, quarantine_name, "I64", 2,
                   (size_t[]){samples->bad, 4}, samples->quarantine);
@@ -140,11 +143,13 @@ take_memory(struct train_samples *samples, const char *path,
     for (size_t i = 0; i < n; i++) {
         struct wire_tensor *t = tensor + count;
 
-        if (array[i].rank > WIRE_RANK_MAX ||
-            (strcmp(array[i].dtype, "I64") && strcmp(array[i].dtype, "F32")))
+        t->dtype = 0;
+        while (t->dtype < WIRE_DTYPES &&
+               strcmp(dtype_of[t->dtype], array[i].dtype))
+            t->dtype++;
+        if (array[i].rank > WIRE_RANK_MAX || t->dtype == WIRE_DTYPES)
             continue;
         snprintf(t->name, sizeof t->name, "%s", array[i].name);
-        t->dtype = array[i].dtype[0] == 'I' ? WIRE_I8 : WIRE_F4;
         t->rank = array[i].rank;
         memcpy(t->shape, array[i].shape, t->rank * sizeof *t->shape);
         t->count = array[i].count;

@@ -1,0 +1,91 @@
+#ifndef SAMPLE_SOURCE_H
+#define SAMPLE_SOURCE_H
+
+#include "sample/cache.h"
+#include "sample/memory.h"
+#include "sample/refresh.h"
+#include "sample/walk.h"
+#include "wire/item.h"
+#include "wire/pairs.h"
+#include "wire/weights.h"
+
+/*
+ * Where an objective's negatives come from: the samplers of this room behind
+ * two questions.
+ *
+ *   draw   which samples from outside of the batch shall an item bring along?
+ *          Asked once for each item, in the order of the plan, when what the
+ *          answer rests on is known; may be left out, then there are none.
+ *   weigh  how much does each row of the encoded batch count for each anchor?
+ *
+ * Between them lie the steps that are under way.  An answer depends on what
+ * was weighed before and on nothing else, above all not on when it is asked:
+ * chains of images that are under way are waited for, and the bank is taken
+ * as of `horizon` steps ago (sample/bank.h).
+ */
+struct sample_how {
+    int cache; /* 1: the negative cache; 0: EMC2, with what follows */
+    enum sample_proposals proposals;
+    enum sample_scores scores;
+    long burn;    /* proposals not recorded; -1: half of them */
+    size_t moves; /* of each chain on the bank between visits, or 0 */
+
+    size_t horizon; /* >= 1, of the bank */
+    double refresh; /* cache: share of the samples encoded anew each step */
+    double limit;   /* cache: largest importance of a draw, >= 1 */
+    uint64_t seed;
+};
+
+struct sample_source {
+    struct sample_how how;
+    struct sample_memory
+        memory;               /* bank: as of `horizon` steps before the next
+                                 to weigh; the trainer's mirror is the same */
+    struct sample_bank ahead; /* and before the next to draw for */
+    struct sample_refresh refresh; /* order NULL: nothing is refreshed */
+
+    /* of the last draw and the last weighing */
+    struct sample_state *state, *stand;
+    struct sample_draw *draw;
+    int64_t *ids, *extra, *view;
+    float *note, *score, *z, *s, *w, *scale, *positive;
+    size_t state_room, stand_room, draw_room, ids_room, extra_room, view_room,
+        note_room, score_room, z_room, s_room, w_room, scale_room,
+        positive_room;
+};
+
+/* sample_source_init() begins with nothing weighed; size of the data set. */
+void sample_source_init(struct sample_source *source,
+                        const struct sample_how *how, size_t size);
+void sample_source_release(struct sample_source *source);
+
+/* sample_source_load() takes another's memory: sample_memory_load(). */
+int sample_source_load(struct sample_source *source, size_t n,
+                       const struct wire_tensor *tensor, struct err *err);
+
+/* sample_source_banks() returns 1 when a bank is kept, sample_source_waits()
+ * when an item has to wait for chains that are under way. */
+int sample_source_banks(const struct sample_how *how);
+int sample_source_waits(const struct sample_how *how);
+
+/*
+ * sample_source_draw() fills in the item's extra samples, their views and
+ * notes, which last until the next call, and how many there may be.
+ *   item   ids and variants; views are two
+ *   step   number of the item in the whole run.  Everything before it, or with
+ *          a bank before step - horizon + 1, has been weighed where that
+ *          matters (sample_source_waits(), sample_source_banks())
+ */
+void sample_source_draw(struct sample_source *source, struct wire_item *item,
+                        int64_t step);
+
+/*
+ * sample_source_weigh() fills in the answer to a request, which lasts until
+ * the next call, and remembers the step.  -1 with the reason where the
+ * request asks for what cannot be; then nothing has changed.
+ */
+int sample_source_weigh(struct sample_source *source,
+                        const struct wire_pairs *pairs,
+                        struct wire_weights *weights, struct err *err);
+
+#endif

@@ -1,0 +1,361 @@
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/gemm.h"
+#include "num/vec.h"
+#include "sample/source.h"
+#include "util/mem.h"
+
+/* w of a batch is at most 1 GiB, as a part of a message is. */
+enum { ROWS_MAX = 16384, WEIGHTS_MAX = 1 << 28 };
+
+void
+sample_source_init(struct sample_source *source, const struct sample_how *how,
+                   size_t size)
+{
+    *source = (struct sample_source){.how = *how};
+    sample_memory_init(&source->memory, size);
+    if (how->cache && how->refresh > 0)
+        sample_refresh_init(&source->refresh, size, how->refresh, how->seed);
+}
+
+void
+sample_source_release(struct sample_source *source)
+{
+    sample_memory_release(&source->memory);
+    sample_bank_release(&source->ahead);
+    sample_refresh_release(&source->refresh);
+    free(source->state);
+    free(source->stand);
+    free(source->draw);
+    free(source->ids);
+    free(source->extra);
+    free(source->view);
+    free(source->note);
+    free(source->score);
+    free(source->z);
+    free(source->s);
+    free(source->w);
+    free(source->scale);
+    free(source->positive);
+    *source = (struct sample_source){0};
+}
+
+int
+sample_source_load(struct sample_source *source, size_t n,
+                   const struct wire_tensor *tensor, struct err *err)
+{
+    if (sample_memory_load(&source->memory, n, tensor, err))
+        return -1;
+    sample_bank_release(&source->ahead);
+    return 0;
+}
+
+int
+sample_source_banks(const struct sample_how *how)
+{
+    return how->cache || how->moves;
+}
+
+int
+sample_source_waits(const struct sample_how *how)
+{
+    return !how->cache && (how->moves || how->scores == SAMPLE_FRESH);
+}
+
+static size_t
+length(const struct sample_how *how, const struct wire_pairs *p)
+{
+    return sample_emc2_length(how->proposals, p->n_views, p->n);
+}
+
+static size_t
+burn(const struct sample_how *how, const struct wire_pairs *p)
+{
+    return how->burn < 0 ? length(how, p) / 2 : (size_t)how->burn;
+}
+
+static int
+judge_chains(const struct sample_source *source, const struct wire_pairs *p,
+             struct err *err)
+{
+    const struct sample_how *how = &source->how;
+    const struct sample_chains *chains = &source->memory.chains;
+    const int64_t A = p->variants.augmentations;
+    const size_t views = A ? (size_t)A : p->n_views;
+
+    if (chains->state && views != chains->views)
+        return err_set(err, "%zu views where the chains are for %zu", views,
+                       chains->views);
+    if (A && how->proposals == SAMPLE_ALL4)
+        return err_set(err, "all4 has one chain for each image: it is not for "
+                            "fixed views");
+    if (burn(how, p) >= length(how, p))
+        return err_set(err,
+                       "a burn-in of %zu leaves nothing to record: a batch of "
+                       "%zu images makes %zu proposals",
+                       burn(how, p), p->n, length(how, p));
+    return 0;
+}
+
+/* Refuse what cannot be done. */
+static int
+judge(const struct sample_source *source, const struct wire_pairs *p,
+      struct err *err)
+{
+    const size_t v = p->n_views, b = p->n, n = v * b;
+    const struct sample_bank *bank = &source->memory.bank;
+
+    if (b < 2 || b > ROWS_MAX / v || n * (n + p->n_extra) > WEIGHTS_MAX)
+        return err_set(err,
+                       "%zu views of %zu images and %zu more: want 2 images or "
+                       "more and %d rows at most",
+                       v, b, p->n_extra, ROWS_MAX);
+    if (bank->rows && bank->dim != p->dim)
+        return err_set(err, "features of %zu numbers where the bank has %zu",
+                       p->dim, bank->dim);
+    if (source->how.cache && v != 2)
+        return err_set(err, "%zu views: the cache wants 2", v);
+    return source->how.cache ? 0 : judge_chains(source, p, err);
+}
+
+static void
+make_room(struct sample_source *x, size_t n, size_t columns, size_t dim)
+{
+    mem_grow(&x->state, &x->state_room, n, sizeof *x->state);
+    mem_grow(&x->draw, &x->draw_room, n, sizeof *x->draw);
+    mem_grow(&x->ids, &x->ids_room, n, sizeof *x->ids);
+    mem_grow(&x->score, &x->score_room, n, sizeof *x->score);
+    mem_grow(&x->positive, &x->positive_room, n, sizeof *x->positive);
+    mem_grow(&x->scale, &x->scale_room, 2 * n, sizeof *x->scale);
+    mem_grow(&x->z, &x->z_room, columns * dim, sizeof *x->z);
+    mem_grow(&x->s, &x->s_room, n * columns, sizeof *x->s);
+    mem_grow(&x->w, &x->w_room, n * columns, sizeof *x->w);
+}
+
+/* The similarities of anchors with all columns. */
+static void
+compare(struct sample_source *source, const struct wire_pairs *p)
+{
+    const size_t n = p->n_views * p->n, columns = n + p->n_extra, d = p->dim;
+
+    memcpy(source->z, p->z, n * d * sizeof *p->z);
+    if (p->n_extra)
+        memcpy(source->z + n * d, p->extra_z,
+               p->n_extra * d * sizeof *p->extra_z);
+    num_gemm_nt(n, columns, d, 1, source->z, source->z, 0, source->s);
+}
+
+static void
+add_value(struct wire_weights *weights, const char *name, double x)
+{
+    struct wire_metric *value = &weights->values[weights->n_values++];
+
+    snprintf(value->name, sizeof value->name, "%s", name);
+    value->value = x;
+}
+
+/* Note k of an extra sample, or -1. */
+static float
+note(const struct wire_pairs *p, size_t e, size_t k)
+{
+    const struct wire_extra *extra = &p->of_extra;
+
+    return k < extra->notes ? extra->note[e * extra->notes + k] : -1;
+}
+
+/* What the notes say of an extra sample: whose it is, or n for nobody's. */
+static size_t
+owner(const struct wire_pairs *p, size_t e, size_t n)
+{
+    const float row = note(p, e, 0);
+
+    return row >= 0 && row < (float)n ? (size_t)row : n;
+}
+
+/* Chains that walked stand where the notes say. */
+static void
+take_steps(const struct wire_pairs *p, size_t views, struct sample_state *state,
+           struct wire_weights *weights)
+{
+    const size_t n = p->n_views * p->n;
+
+    for (size_t r = 0; r < n; r++)
+        state[r] = (struct sample_state){-1, -1};
+    for (size_t e = 0; e < p->n_extra; e++) {
+        const size_t row = owner(p, e, n);
+        const float view = note(p, e, 1);
+
+        if (row < n && view >= 0 && view < (float)views)
+            state[row] = (struct sample_state){p->extra_ids[e], (int64_t)view};
+    }
+    if (p->of_extra.notes > 3) {
+        add_value(weights, "walk_accepted", note(p, 0, 2));
+        add_value(weights, "walk_ess", note(p, 0, 3));
+    }
+}
+
+static void
+weigh_chains(struct sample_source *source, const struct wire_pairs *p,
+             struct wire_weights *weights)
+{
+    const struct sample_how *how = &source->how;
+    const size_t v = p->n_views, b = p->n;
+    const int64_t A = p->variants.augmentations;
+    const size_t views = A ? (size_t)A : v;
+    const struct sample_emc2_how visit = {
+        .proposals = how->proposals,
+        .scores = how->scores,
+        .beta = p->beta,
+        .burn = burn(how, p),
+        .seed = how->seed,
+        .epoch = (uint64_t)p->epoch,
+        .step = (uint64_t)p->step,
+    };
+    const struct sample_batch batch = {
+        .v = v,
+        .b = b,
+        .extra = p->n_extra,
+        .ids = p->ids,
+        .variants = p->variants.variant,
+        .extra_ids = p->extra_ids,
+        .extra_view = p->of_extra.view,
+        .s = source->s,
+    };
+    struct sample_memory *memory = &source->memory;
+    float *score = how->scores == SAMPLE_STALE ? source->score : NULL;
+    struct sample_moves moves;
+
+    if (!memory->chains.state)
+        sample_chains_init(&memory->chains, memory->size, views);
+    sample_chains_get(&memory->chains, v, b, p->ids, batch.variants,
+                      source->state, score);
+    if (how->moves)
+        take_steps(p, views, source->state, weights);
+    moves = sample_emc2(&visit, &batch, source->state, score, source->w);
+    sample_memory_keep(memory, views, v, b, p->ids, batch.variants,
+                       source->state, score);
+    weights->accepted = moves.accepted;
+    weights->moved = (int64_t)moves.moved;
+    weights->keep = &source->state[0].id;
+    weights->keep_score = score;
+    add_value(weights, "cold", (double)moves.cold / (double)(v * b));
+}
+
+/*
+ * A row without a draw learns from its batch: weights are the softmax of the
+ * rows of other images, both factors 1 - p_+ as in InfoNCE.
+ */
+static void
+weigh_in_batch(struct sample_source *source, const struct wire_pairs *p,
+               size_t r)
+{
+    const size_t b = p->n, n = 2 * b, columns = n + p->n_extra;
+    const float *s = source->s + r * columns;
+    float *w = source->w + r * columns;
+    double top = -INFINITY, sum = 0, plus;
+
+    for (size_t c = 0; c < n; c++)
+        if (c % b != r % b)
+            top = fmax(top, p->beta * s[c]);
+    for (size_t c = 0; c < n; c++) {
+        const double x = c % b == r % b ? 0 : exp(p->beta * s[c] - top);
+
+        w[c] = (float)x;
+        sum += x;
+    }
+    for (size_t c = 0; c < n; c++)
+        w[c] = (float)(w[c] / sum);
+    plus = p->beta * source->positive[r] - top - log(sum);
+    source->scale[2 * r] = source->scale[2 * r + 1] =
+        (float)(1 / (1 + exp(plus)));
+}
+
+static void
+weigh_cache(struct sample_source *source, const struct wire_pairs *p,
+            struct wire_weights *weights)
+{
+    const size_t b = p->n, n = 2 * b, columns = n + p->n_extra;
+    struct sample_draw *draw = source->draw;
+    struct sample_cache_report report = {0};
+
+    memset(source->w, 0, n * columns * sizeof *source->w);
+    for (size_t r = 0; r < n; r++) {
+        source->ids[r] = p->ids[r % b];
+        source->positive[r] = source->s[r * columns + (r + b) % n];
+        draw[r] = (struct sample_draw){-1, 0};
+    }
+    for (size_t e = 0; e < p->n_extra; e++) {
+        const size_t i = owner(p, e, b);
+
+        if (i == b)
+            continue;
+        draw[i] = draw[b + i] =
+            (struct sample_draw){p->extra_ids[e], note(p, e, 1)};
+        source->w[i * columns + n + e] = 1;
+        source->w[(b + i) * columns + n + e] = 1;
+    }
+    if (source->memory.bank.rows)
+        report = sample_cache_weigh(p->beta, source->how.limit,
+                                    &source->memory.bank, n, source->ids, p->z,
+                                    source->positive, draw, source->scale);
+    for (size_t r = 0; r < n; r++)
+        if (draw[r].id < 0)
+            weigh_in_batch(source, p, r);
+    weights->accepted = 1;
+    weights->scale = source->scale;
+    add_value(weights, "importance", report.importance);
+}
+
+/* The features of a step go to the bank. */
+static void
+remember(struct sample_source *source, const struct wire_pairs *p,
+         struct wire_weights *weights)
+{
+    struct sample_memory *memory = &source->memory;
+    struct sample_bank *ahead = &source->ahead;
+    struct sample_staleness stale;
+
+    if (ahead->rows) {
+        sample_bank_push(ahead, memory->total, p->n, p->ids, p->z);
+        if (p->n_extra)
+            sample_bank_push(ahead, memory->total, p->n_extra, p->extra_ids,
+                             p->extra_z);
+    }
+    sample_memory_push(memory, p->dim, p->beta, p->n, p->ids, p->z, p->n_extra,
+                       p->extra_ids, p->extra_z);
+    memory->total++;
+    weights->bank = (int64_t)source->how.horizon;
+    stale = sample_memory_advance(memory, memory->total - weights->bank);
+    add_value(weights, "known",
+              (double)memory->bank.known / (double)memory->size);
+    add_value(weights, "staleness", stale.mean);
+    add_value(weights, "age", stale.age);
+}
+
+int
+sample_source_weigh(struct sample_source *source, const struct wire_pairs *p,
+                    struct wire_weights *weights, struct err *err)
+{
+    const size_t n = p->n_views * p->n, columns = n + p->n_extra;
+    const struct sample_how *how = &source->how;
+
+    if (judge(source, p, err))
+        return -1;
+    make_room(source, n, columns, p->dim);
+    compare(source, p);
+    *weights = (struct wire_weights){
+        .id = p->id, .rows = n, .columns = columns, .w = source->w};
+    if (how->cache)
+        weigh_cache(source, p, weights);
+    else
+        weigh_chains(source, p, weights);
+    if (sample_source_banks(how))
+        remember(source, p, weights);
+    else
+        source->memory.total++;
+    return 0;
+}

@@ -1,0 +1,283 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/gather.h"
+#include "negatives.h"
+#include "util/clock.h"
+#include "util/digest.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "wire/item.h"
+
+enum { VIEWS = 2 };
+
+/* Seconds without the item whose turn it is, until one more is asked for. */
+static const double starving = 1;
+
+/* The selector has named the data set: now augmenters may come. */
+static void
+open_items(struct filter *filter)
+{
+    const struct wire_hello *selector = wire_client_who(filter->plan);
+    struct wire_server_config config = {
+        .kind = WIRE_PRODUCES,
+        .hello = *selector,
+    };
+    char *at =
+        wire_endpoint(filter->options->items, filter->options->run, "items");
+    struct digest digest;
+    struct err err;
+
+    if (filter->items)
+        return;
+    strcpy(config.hello.stage, "negatives");
+    *config.hello.peer = '\0';
+    config.endpoint = at;
+    filter->items = wire_server_open(filter->wire, &config, &err);
+    if (!filter->items)
+        die("%s", err.msg);
+    free(at);
+    if (digest_from_hex(&digest, selector->digest))
+        die("the selector does not name its data set");
+    filter->seed = (uint64_t)filter->options->seed ^ digest_word(&digest);
+    sampler_know(filter->sampler, filter->options, selector);
+    passage_init(&filter->passage, (size_t)selector->size);
+}
+
+/* A trainer was started: nothing that was under way counts. */
+static void
+begin(struct filter *filter, const struct wire_place *at)
+{
+    passage_clear(&filter->passage);
+    wire_leases_clear(filter->leases);
+    filter->ended = 0;
+    // what has not begun needs no state
+    if (!at->epoch && !at->step && filter->sampler->next.session < at->session)
+        sampler_begin(filter->sampler, at);
+}
+
+static void
+take_item(struct filter *filter, struct wire_msg *msg)
+{
+    struct wire_item item;
+    struct err err;
+
+    if (wire_item_get(&item, msg, (int64_t)filter->passage.size, &err)) {
+        if (wire_client_bad(filter->plan, &err))
+            say("%s", err.msg);
+        return;
+    }
+    if (item.at.session == wire_client_place(filter->plan).session)
+        passage_add(&filter->passage, &item);
+    wire_item_release(&item);
+}
+
+static void
+hear_selector(struct filter *filter)
+{
+    struct wire_news news;
+    struct err err;
+    int rc;
+
+    while ((rc = wire_client_next(filter->plan, &news, &err)) > 0) {
+        switch (news.what) {
+        case WIRE_JOINED:
+            open_items(filter);
+            break;
+        case WIRE_CAME:
+            take_item(filter, news.msg);
+            break;
+        case WIRE_ENDED:
+            filter->ended = 1;
+            filter->end = news.at;
+            break;
+        case WIRE_BAD:
+            say("%s", news.why.msg);
+            break;
+        default:
+            break;
+        }
+    }
+    if (rc < 0)
+        die("%s", err.msg);
+}
+
+/* What augmenters say goes on to the selector. */
+static void
+hear_augmenters(struct filter *filter)
+{
+    struct wire_news news;
+    struct err err;
+
+    while (wire_server_next(filter->items, &news, &err) > 0) {
+        switch (news.what) {
+        case WIRE_LEFT:
+            wire_leases_drop(filter->leases, news.peer);
+            break;
+        case WIRE_CAME:
+            wire_client_send(filter->plan, news.msg);
+            break;
+        case WIRE_MOVED:
+            begin(filter, &news.at);
+            wire_client_pass(filter->plan, &news.at);
+            break;
+        case WIRE_PASSED:
+            wire_client_pass(filter->plan, &news.at);
+            break;
+        case WIRE_ENDED:
+            wire_client_over(filter->plan);
+            break;
+        case WIRE_BAD:
+            say("%s", news.why.msg);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+/* With --augmentations: which of the fixed views this item shows. */
+static void
+choose_variants(struct filter *filter, struct wire_item *item)
+{
+    const size_t A = (size_t)filter->options->augmentations;
+
+    if (!A)
+        return;
+    mem_grow(&filter->variant, &filter->variant_room, VIEWS * item->n,
+             sizeof *filter->variant);
+    data_variants(filter->seed, (uint64_t)item->at.epoch, item->n, item->ids, A,
+                  VIEWS, filter->variant);
+    item->variants = (struct wire_variants){(int64_t)A, VIEWS, filter->variant};
+}
+
+/* Draws for the item whose turn it is: NULL when it is none's turn. */
+static struct passage_item *
+draw(struct filter *filter)
+{
+    struct passage *passage = &filter->passage;
+    struct passage_item *due = passage_due(passage, filter->sampler);
+    struct wire_item item;
+    struct err err;
+
+    if (!due)
+        return NULL;
+    REQUIRE(!wire_item_get(&item, due->msg, (int64_t)passage->size, &err));
+    choose_variants(filter, &item);
+    if (!item.look)
+        sample_source_draw(&filter->sampler->source, &item, passage->number);
+    passage_pass(passage, due, wire_item_put(&item));
+    wire_item_release(&item);
+    return due;
+}
+
+/* Hand out what is asked for: first what others failed to do, then new. */
+static void
+give(struct filter *filter)
+{
+    struct passage *passage = &filter->passage;
+    uint64_t peer;
+
+    while ((peer = wire_server_asker(filter->items))) {
+        const double now = clock_now();
+        struct passage_item *item;
+        struct wire_place at;
+
+        item = wire_leases_next(filter->leases, now, &at)
+                   ? passage_find(passage, &at)
+                   : passage_new(passage);
+        if (!item)
+            item = draw(filter);
+        if (!item || !wire_server_send(filter->items, peer, item->msg))
+            break;
+        item->sent = 1;
+        wire_leases_give(filter->leases, &item->at, peer, now);
+    }
+    if (filter->ended && passage->next.session >= 0 &&
+        wire_place_cmp(&passage->next, &filter->end) >= 0 &&
+        !passage_new(passage))
+        wire_server_end(filter->items, &filter->end);
+}
+
+/*
+ * Ask for as many items as we are asked for.  Those that wait here for one
+ * that is missing must not use up all credit: its holder is gone, and we could
+ * not take it over.
+ */
+static void
+ask(struct filter *filter)
+{
+    const double now = clock_now();
+    size_t wanted = 0, held;
+    int missing;
+
+    held = passage_held(&filter->passage, &missing);
+    for (size_t i = wire_server_peers(filter->items); i-- > 0;)
+        wanted += wire_server_credit(filter->items,
+                                     wire_server_peer(filter->items, i));
+    wanted = wanted > held ? wanted - held : 0;
+    if (held && missing && now - filter->given >= starving) {
+        filter->given = now;
+        wanted = wire_client_credit(filter->plan) + 1;
+    }
+    if (wanted > WIRE_CREDIT_MAX)
+        wanted = WIRE_CREDIT_MAX;
+    wire_client_want(filter->plan, wanted);
+}
+
+void
+filter_turn(struct filter *filter)
+{
+    struct wire_place trained;
+
+    hear_selector(filter);
+    if (!filter->items)
+        return;
+    hear_augmenters(filter);
+    trained = wire_server_place(filter->items);
+    if (trained.session < 0)
+        return;
+    wire_leases_done(filter->leases, &trained);
+    passage_move(&filter->passage, filter->sampler, &trained);
+    give(filter);
+    ask(filter);
+}
+
+double
+filter_patience(const struct filter *filter)
+{
+    // what is due may have nobody who asks for it: no busy waiting
+    return fmin(fmax(wire_leases_due(filter->leases, clock_now()), 0.05), 1);
+}
+
+void
+filter_open(struct filter *filter, struct wire *wire)
+{
+    const struct negatives_options *o = filter->options;
+    struct wire_client_config config = {
+        .role = "select",
+        .kind = WIRE_ASKS,
+        .hello = {.stage = "negatives"},
+    };
+    char *at = wire_endpoint(o->plan, o->run, "plan");
+    struct err err;
+
+    filter->wire = wire;
+    filter->leases = wire_leases_new(o->lease);
+    config.endpoint = at;
+    filter->plan = wire_client_open(wire, &config, &err);
+    if (!filter->plan)
+        die("%s", err.msg);
+    free(at);
+}
+
+void
+filter_close(struct filter *filter)
+{
+    passage_release(&filter->passage);
+    wire_server_close(filter->items);
+    wire_client_close(filter->plan);
+    wire_leases_free(filter->leases);
+    free(filter->variant);
+}

@@ -1,0 +1,139 @@
+#ifndef FOIL_NEGATIVES_H
+#define FOIL_NEGATIVES_H
+
+#include "sample/source.h"
+#include "wire/client.h"
+#include "wire/lease.h"
+#include "wire/server.h"
+
+/*
+ * The parts of foil-negatives, one file each:
+ *
+ *   options.c   the command line
+ *   service.c   requests of the trainer, and their answers
+ *   filter.c    items on their way from the selector to the augmenters
+ *   passage.c   which item is next, which are under way
+ */
+struct negatives_options {
+    const char *run, *negatives, *items, *plan, *keys, *allow;
+    int filter;
+    struct sample_how how;
+    long augmentations, seed;
+    double lease;
+};
+
+const struct negatives_options *negatives_options_get(int argc, char **argv);
+
+/*
+ * The sampler stands where it stood before the step `next`, the first that it
+ * may be asked for, in the run of trainer `next.session`.  An earlier step, or
+ * another trainer's, would start from the wrong place: then the trainer has to
+ * hand over its mirror first.
+ */
+struct sampler {
+    struct sample_source source; /* begun once the data set is known */
+    struct wire_place next;      /* session -1: none */
+    int known;                   /* the data set is */
+};
+
+/* sampler_know() begins, once, with a data set; sampler_begin() forgets all,
+ * for a trainer that begins too. */
+void sampler_know(struct sampler *sampler, const struct negatives_options *o,
+                  const struct wire_hello *hello);
+void sampler_begin(struct sampler *sampler, const struct wire_place *at);
+
+/* service.c */
+struct service {
+    const struct negatives_options *options;
+    struct sampler *sampler;
+    struct wire_server *server;
+};
+
+void service_open(struct service *service, struct wire *wire);
+void service_turn(struct service *service);
+
+/* An item that waits for its turn, or is under way. */
+struct passage_item {
+    struct wire_place at;
+    int64_t steps;        /* in its epoch */
+    struct wire_msg *msg; /* as it came; once drawn for, as it goes out */
+    int look;             /* features are wanted: it is not weighed */
+    int drawn, sent;
+    int busy;     /* its images' chains are not weighed yet */
+    size_t n;     /* of these */
+    int64_t *ids; /* [n] */
+};
+
+/*
+ * The items of a run in the order of the plan.  What comes out of order is
+ * held until its turn has come; what went out is kept until its step is
+ * trained, so that who asks again gets the same.
+ */
+struct passage {
+    size_t n, room;
+    struct passage_item *item; /* [n], not sorted */
+    struct wire_place next;    /* to be drawn for; session -1: not known */
+    int64_t number;            /* of that step in the run */
+    int64_t steps;             /* in its epoch; 0: not known */
+    size_t size;               /* of the data set */
+    uint32_t *busy;            /* [size] items that use an image's chains */
+};
+
+void passage_init(struct passage *passage, size_t size);
+void passage_release(struct passage *passage);
+
+/* passage_clear() forgets all items. */
+void passage_clear(struct passage *passage);
+
+/* passage_add() takes an item that came, unless it is late or there. */
+void passage_add(struct passage *passage, const struct wire_item *item);
+
+/*
+ * passage_move() learns how far the sampler has weighed and the trainer has
+ * trained; what is trained is forgotten.
+ */
+void passage_move(struct passage *passage, const struct sampler *sampler,
+                  const struct wire_place *trained);
+
+/* passage_due() returns the item whose turn it is, or NULL: it has not come,
+ * or has to wait for what is under way. */
+struct passage_item *passage_due(struct passage *passage,
+                                 const struct sampler *sampler);
+
+/* passage_pass() puts msg in the place of the item that was due. */
+void passage_pass(struct passage *passage, struct passage_item *item,
+                  struct wire_msg *msg);
+
+/* passage_find() returns the item of a place that was drawn for, passage_new()
+ * the first of them that was not sent; or NULL. */
+struct passage_item *passage_find(struct passage *passage,
+                                  const struct wire_place *at);
+struct passage_item *passage_new(struct passage *passage);
+
+/* passage_held() counts the items that wait for their turn; *missing is set
+ * when the one whose turn it is has not come. */
+size_t passage_held(const struct passage *passage, int *missing);
+
+/* filter.c */
+struct filter {
+    const struct negatives_options *options;
+    struct sampler *sampler;
+    struct wire *wire;
+    struct wire_client *plan;  /* selector */
+    struct wire_server *items; /* augmenters; NULL until the data are known */
+    struct wire_leases *leases;
+    struct passage passage;
+    struct wire_place end; /* nothing is at or after it, when ended */
+    int ended;
+    int64_t *variant;
+    size_t variant_room;
+    uint64_t seed; /* of the choice of fixed views */
+    double given;  /* when the last credit beyond was given */
+};
+
+void filter_open(struct filter *filter, struct wire *wire);
+void filter_turn(struct filter *filter);
+double filter_patience(const struct filter *filter);
+void filter_close(struct filter *filter);
+
+#endif

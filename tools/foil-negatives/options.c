@@ -1,0 +1,123 @@
+#include <string.h>
+
+#include "negatives.h"
+#include "util/opt.h"
+#include "wire/sock.h"
+
+static struct negatives_options options = {
+    .how = {.burn = -1, .horizon = 8, .refresh = 0.001, .limit = 10},
+    .lease = 10,
+};
+static const char *method = "emc2", *proposals = "row", *scores = "fresh";
+static long horizon = 8, moves = 64;
+
+static const struct opt opts[] = {
+    {"run", 'r', OPT_TEXT, &options.run, 0, 0, "DIR",
+     "run directory: endpoints not given are inside"},
+    {"negatives", 0, OPT_TEXT, &options.negatives, 0, 0, "ENDPOINT",
+     "where the trainer asks [ipc://DIR/negatives]"},
+    {"filter", 0, OPT_FLAG, &options.filter, 0, 0, NULL,
+     "attach samples to items on their way to augmenters"},
+    {"plan", 0, OPT_TEXT, &options.plan, 0, 0, "ENDPOINT",
+     "of the selector [ipc://DIR/plan]"},
+    {"items", 0, OPT_TEXT, &options.items, 0, 0, "ENDPOINT",
+     "where augmenters ask [ipc://DIR/items]"},
+    {"method", 0, OPT_CHOICE, &method, 0, 0, "emc2|cache",
+     "Markov chains, or draws from a bank of features"},
+    {"scores", 0, OPT_CHOICE, &scores, 0, 0, "fresh|stale|reset",
+     "what a chain's old state is worth"},
+    {"proposals", 0, OPT_CHOICE, &proposals, 0, 0, "row|once|all4|bank",
+     "what is proposed to a chain"},
+    {"burn-in", 0, OPT_WHOLE, &options.how.burn, -1, 1e6, "N",
+     "proposals not recorded; -1: half of them"},
+    {"moves", 0, OPT_WHOLE, &moves, 1, 1e6, "M",
+     "of a chain on the bank, before each visit"},
+    {"refresh", 0, OPT_REAL, &options.how.refresh, 0, 1, "RHO",
+     "share of the bank that the cache renews each step"},
+    {"clip", 0, OPT_REAL, &options.how.limit, 1, 1e9, "X",
+     "largest importance of a draw of the cache"},
+    {"horizon", 0, OPT_WHOLE, &horizon, 1, SAMPLE_HORIZON_MAX, "H",
+     "steps by which the bank is behind"},
+    {"augmentations", 'a', OPT_WHOLE, &options.augmentations, 0, WIRE_VIEW_MAX,
+     "N", "fixed views to choose from; 0: new ones each time"},
+    {"seed", 's', OPT_WHOLE, &options.seed, 0, 1e15, "N",
+     "of the random numbers"},
+    {"lease", 0, OPT_REAL, &options.lease, 0.1, 86400, "SECONDS",
+     "after that an item goes to another augmenter"},
+    {"keys", 0, OPT_TEXT, &options.keys, 0, 0, "FILE", "our own certificate"},
+    {"allow", 0, OPT_TEXT, &options.allow, 0, 0, "DIR",
+     "certificates of those who may connect"},
+    {0},
+};
+
+static const struct opt_tool tool = {
+    "foil-negatives",
+    "draw and weigh the negatives of a batch",
+    NULL,
+    0,
+    0,
+    opts,
+};
+
+/* The place of a word in a list of them. */
+static int
+place(const char *word, const char *const *list)
+{
+    int i = 0;
+
+    while (strcmp(list[i], word))
+        i++;
+    return i;
+}
+
+static void
+choose(struct sample_how *how)
+{
+    static const char *const scored[] = {"fresh", "stale", "reset"};
+    static const char *const proposed[] = {"row", "once", "all4", "bank"};
+    const int p = place(proposals, proposed);
+
+    how->cache = !strcmp(method, "cache");
+    how->scores = (enum sample_scores)place(scores, scored);
+    how->proposals = p < 3 ? (enum sample_proposals)p : SAMPLE_ROW;
+    how->moves = p == 3 && !how->cache ? (size_t)moves : 0;
+    how->horizon = (size_t)horizon;
+    how->seed = (uint64_t)options.seed;
+}
+
+/* What was asked for and would not be done. */
+static void
+check(const struct sample_how *how)
+{
+    if (!options.keys != !options.allow)
+        opt_misuse("--keys and --allow go together");
+    if (!options.run && (!options.negatives ||
+                         (options.filter && !(options.plan && options.items))))
+        opt_misuse(options.filter
+                       ? "wants -r DIR, or --negatives, --plan and --items"
+                       : "wants -r DIR or --negatives ENDPOINT");
+    if (sample_source_banks(how) && !options.filter)
+        opt_misuse("--%s draws from outside of the batch: that needs --filter",
+                   how->cache ? "method cache" : "proposals bank");
+    if (how->moves && how->scores != SAMPLE_FRESH)
+        opt_misuse("--proposals bank scores afresh where its chains stand");
+    if (how->cache && (opt_given(&scores) || opt_given(&proposals)))
+        opt_misuse("--scores and --proposals are for --method emc2");
+    if (options.augmentations == 1)
+        opt_misuse("--augmentations 1 leaves no second view");
+    if (options.augmentations && how->proposals == SAMPLE_ALL4)
+        opt_misuse("--proposals all4 has one chain for each image: it is not "
+                   "for --augmentations");
+    if (options.augmentations && !options.filter)
+        opt_misuse("--augmentations chooses views of items: that needs "
+                   "--filter");
+}
+
+const struct negatives_options *
+negatives_options_get(int argc, char **argv)
+{
+    opt_parse(&tool, argc, argv);
+    choose(&options.how);
+    check(&options.how);
+    return &options;
+}

@@ -1,0 +1,207 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "negatives.h"
+#include "util/file.h"
+#include "util/opt.h"
+#include "wire/state.h"
+
+void
+sampler_know(struct sampler *sampler, const struct negatives_options *o,
+             const struct wire_hello *hello)
+{
+    if (sampler->known || !hello->size)
+        return;
+    sample_source_init(&sampler->source, &o->how, (size_t)hello->size);
+    sampler->known = 1;
+}
+
+void
+sampler_begin(struct sampler *sampler, const struct wire_place *at)
+{
+    struct err err;
+
+    REQUIRE(!sample_source_load(&sampler->source, 0, NULL, &err));
+    sampler->next = *at;
+}
+
+/* Say no to a request: asked again, all may be well. */
+static void
+refuse(struct service *service, uint64_t peer, int64_t id, int state,
+       const char *reason)
+{
+    struct wire_error error = {.id = id, .state = state};
+    struct wire_msg *msg;
+
+    snprintf(error.reason, sizeof error.reason, "%s", reason);
+    msg = wire_error_put(&error);
+    wire_server_answer(service->server, peer, id, msg);
+    wire_msg_free(msg);
+}
+
+static void
+answer(struct service *service, uint64_t peer, int64_t id, struct wire_msg *msg)
+{
+    wire_server_answer(service->server, peer, id, msg);
+    wire_msg_free(msg);
+}
+
+/* 1 when the sampler stands where it must before this step. */
+static int
+is_ready(const struct sampler *sampler, const struct wire_pairs *pairs)
+{
+    const struct wire_place at = {pairs->session, pairs->epoch, pairs->step};
+
+    return at.session == sampler->next.session &&
+           wire_place_cmp(&at, &sampler->next) >= 0;
+}
+
+static int
+take_pairs(struct service *service, uint64_t peer, struct wire_msg *msg,
+           struct err *err)
+{
+    struct sampler *sampler = service->sampler;
+    struct wire_weights weights;
+    struct wire_pairs pairs;
+    struct err why;
+
+    if (wire_pairs_get(&pairs, msg, (int64_t)sampler->source.memory.size, err))
+        return -1;
+    if (!is_ready(sampler, &pairs)) {
+        refuse(service, peer, pairs.id, 1,
+               "the sampler does not stand where this step begins");
+    } else if (sample_source_weigh(&sampler->source, &pairs, &weights, &why)) {
+        refuse(service, peer, pairs.id, 0, why.msg);
+    } else {
+        sampler->next.epoch = pairs.epoch;
+        sampler->next.step = pairs.step + 1;
+        answer(service, peer, pairs.id, wire_weights_put(&weights));
+    }
+    wire_pairs_release(&pairs);
+    return 0;
+}
+
+static int
+take_state_put(struct service *service, uint64_t peer, struct wire_msg *msg,
+               struct err *err)
+{
+    struct sampler *sampler = service->sampler;
+    struct wire_state state;
+    struct err why;
+
+    if (wire_state_get(&state, msg, err))
+        return -1;
+    if (sample_source_load(&sampler->source, state.n, state.tensors, &why)) {
+        refuse(service, peer, state.id, 0, why.msg);
+    } else {
+        const struct wire_state ok = {.id = state.id,
+                                      .session = state.session,
+                                      .epoch = state.epoch,
+                                      .step = state.step};
+
+        sampler->next =
+            (struct wire_place){state.session, state.epoch, state.step};
+        answer(service, peer, state.id, wire_state_put(WIRE_STATE_OK, &ok));
+    }
+    wire_state_release(&state);
+    return 0;
+}
+
+/* Hand out what is remembered. */
+static int
+take_state(struct service *service, uint64_t peer, struct wire_msg *msg,
+           struct err *err)
+{
+    const struct sampler *sampler = service->sampler;
+    struct wire_tensor tensor[SAMPLE_MEMORY_TENSORS];
+    struct wire_state state;
+
+    if (wire_state_get(&state, msg, err))
+        return -1;
+    if (state.session != sampler->next.session) {
+        refuse(service, peer, state.id, 1, "no state for this trainer");
+    } else {
+        const struct wire_state now = {
+            .id = state.id,
+            .session = sampler->next.session,
+            .epoch = sampler->next.epoch,
+            .step = sampler->next.step,
+            .n = sample_memory_list(&sampler->source.memory, tensor),
+            .tensors = tensor,
+        };
+
+        answer(service, peer, state.id, wire_state_put(WIRE_STATE, &now));
+    }
+    wire_state_release(&state);
+    return 0;
+}
+
+static int
+take(struct service *service, uint64_t peer, struct wire_msg *msg,
+     struct err *err)
+{
+    if (!service->sampler->known)
+        return err_set(err, "the data set was not named: its size is unknown");
+    switch (wire_msg_kind(msg)) {
+    case WIRE_PAIRS:
+        return take_pairs(service, peer, msg, err);
+    case WIRE_STATE_PUT:
+        return take_state_put(service, peer, msg, err);
+    case WIRE_STATE:
+        return take_state(service, peer, msg, err);
+    default:
+        return err_set(err, "'%s' is nothing for a sampler",
+                       wire_kind_name(wire_msg_kind(msg)));
+    }
+}
+
+static void
+handle(struct service *service, struct wire_news *news)
+{
+    switch (news->what) {
+    case WIRE_JOINED:
+        sampler_know(service->sampler, service->options,
+                     wire_server_hello(service->server));
+        break;
+    case WIRE_CAME:
+        if (take(service, news->peer, news->msg, &news->why) &&
+            wire_server_bad(service->server, news->peer, &news->why))
+            say("%s", news->why.msg);
+        break;
+    case WIRE_BAD:
+        say("%s", news->why.msg);
+        break;
+    default:
+        break;
+    }
+}
+
+void
+service_turn(struct service *service)
+{
+    struct wire_news news;
+    struct err err;
+
+    while (wire_server_next(service->server, &news, &err) > 0)
+        handle(service, &news);
+}
+
+void
+service_open(struct service *service, struct wire *wire)
+{
+    const struct negatives_options *o = service->options;
+    struct wire_server_config config = {
+        .kind = WIRE_SERVES,
+        .hello = {.stage = "negatives", .version = WIRE_VERSION},
+    };
+    char *at = wire_endpoint(o->negatives, o->run, "negatives");
+    struct err err;
+
+    if (o->run && file_mkdir(o->run, 0700, &err))
+        die("%s", err.msg);
+    config.endpoint = at;
+    service->server = wire_server_open(wire, &config, &err);
+    if (!service->server)
+        die("%s", err.msg);
+    free(at);
+}
