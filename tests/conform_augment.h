@@ -184,7 +184,7 @@ augment_one(struct file *file, const char *op, const struct data_image *image,
     for (size_t i = 0; i < 3 * want.width * want.height; i++)
         worst = fmax(worst, abs(got.pixel[i] - want.pixel[i]));
     if (!rc)
-        note(file, kind, worst, 1);
+        note(file, kind, worst, LEVELS);
     free(got.pixel);
     return rc;
 }

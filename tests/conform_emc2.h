@@ -92,7 +92,7 @@ compare_states(struct file *file, const struct visits *all, size_t step,
         return err_set(err, "'%s' has not N numbers", name);
     for (size_t i = 0; i < a->count; i++)
         wrong += ((const int64_t *)a->data)[i] != all->chains.state[2 * i].id;
-    note(file, what, (double)wrong / (double)a->count, 0);
+    note(file, what, (double)wrong / (double)a->count, RELATIVE);
     return 0;
 }
 

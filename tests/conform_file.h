@@ -9,10 +9,16 @@
 
 enum { QUANTITIES = 32 };
 
+/* An error, relative or in levels of 255, or how our result compares with the
+ * reference's where more is better. */
+enum unit { RELATIVE, LEVELS, RATIO };
+
 struct quantity {
     char name[64];
-    double error;
-    int levels; /* 1: of a picture, in levels of 255 */
+    enum unit unit;
+    double value;
+    double limit; /* of an error the largest, of a ratio the smallest that is
+                     fine; 0: the tolerance */
 };
 
 struct file {
@@ -24,9 +30,8 @@ struct file {
     size_t n_quantities;
 };
 
-/* Take in an error of a quantity; the file keeps the largest. */
-static inline void
-note(struct file *file, const char *name, double error, int levels)
+static inline struct quantity *
+quantity_get(struct file *file, const char *name, enum unit unit)
 {
     struct quantity *q = file->quantity;
     size_t i = 0;
@@ -36,11 +41,31 @@ note(struct file *file, const char *name, double error, int levels)
     REQUIRE(i < QUANTITIES);
     if (i == file->n_quantities) {
         snprintf(q[i].name, sizeof q[i].name, "%s", name);
-        q[i].levels = levels;
+        q[i].unit = unit;
+        q[i].limit = unit == LEVELS;
         file->n_quantities++;
     }
-    if (!(error <= q[i].error)) // so that NaN counts
-        q[i].error = error;
+    return q + i;
+}
+
+/* Take in an error of a quantity; the file keeps the largest. */
+static inline void
+note(struct file *file, const char *name, double error, enum unit unit)
+{
+    struct quantity *q = quantity_get(file, name, unit);
+
+    if (!(error <= q->value)) // so that NaN counts
+        q->value = error;
+}
+
+/* Take in a ratio, once, and what it is to be at least. */
+static inline void
+note_ratio(struct file *file, const char *name, double ratio, double least)
+{
+    struct quantity *q = quantity_get(file, name, RATIO);
+
+    q->value = ratio;
+    q->limit = least;
 }
 
 static inline const struct nn_array *

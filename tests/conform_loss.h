@@ -38,7 +38,7 @@ compare(struct file *file, size_t step, const char *what, size_t count,
         if (!(fabs(got[i] - want[i]) <= off))
             off = fabs(got[i] - want[i]);
     }
-    note(file, what, off / (largest > 0 ? largest : 1), 0);
+    note(file, what, off / (largest > 0 ? largest : 1), RELATIVE);
     return 0;
 }
 

@@ -6,7 +6,9 @@
  * and prints a line for each file and quantity: its largest error over all
  * steps of the file.  Errors of arrays are relative: largest difference over
  * largest value; those of pictures are levels of 255, of which one is within
- * tolerance.  The last line is the worst.  Exit code 0: all within tolerance.
+ * tolerance.  Where more is better, our result is divided by the reference's,
+ * and the least that will do is given.  The last line is the worst.  Exit code
+ * 0: all within tolerance.
  *
  * To add an objective, add its row to the table `handlers`, and the names of
  * its parameters to that in conform_loss.h.
@@ -20,6 +22,7 @@
 #include "conform_emc2.h"
 #include "conform_file.h"
 #include "conform_loss.h"
+#include "conform_select.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
@@ -36,7 +39,7 @@ static const struct {
     {"isogclr_sqh", at_unit_rows},  {"flatclr", at_given_rows},
     {"simco", at_given_rows},       {"tau_simclr", at_given_rows},
     {"spectral_cl", at_given_rows}, {"barlow_twins", at_given_rows},
-    {"vicreg", at_given_rows},
+    {"vicreg", at_given_rows},      {"batch selection", selection},
 };
 
 /* "simclr_tau0.5" is the objective "simclr"; pictures have none. */
@@ -56,7 +59,7 @@ objective_of(const struct file *file, char name[64])
         name[tau - text] = 0;
 }
 
-/* The worst so far, as a multiple of its tolerance. */
+/* The worst so far, as a multiple of its limit. */
 struct worst {
     char what[256];
     double times;
@@ -66,18 +69,28 @@ struct worst {
 static void
 report(const struct file *file, struct worst *worst)
 {
+    static const char *const unit[] = {"relative", "levels", "ratio"};
+
     for (size_t i = 0; i < file->n_quantities; i++) {
         const struct quantity *q = file->quantity + i;
-        double times = q->error / (q->levels ? 1 : tolerance);
+        const double limit = q->limit > 0 ? q->limit : tolerance;
+        const double times =
+            q->unit == RATIO ? limit / q->value : q->value / limit;
+        const int good = times <= 1;
+        char line[192];
 
-        printf("%s\t%s\t%.3g\t%s\t%s\n", file->name, q->name, q->error,
-               q->levels ? "levels" : "relative", times <= 1 ? "ok" : "FAILED");
-        if (times <= worst->times)
+        snprintf(line, sizeof line, "%s\t%s\t%.*g\t%s", file->name, q->name,
+                 q->unit == RATIO ? 5 : 3, q->value, unit[q->unit]);
+        if (q->unit == RATIO)
+            printf("%s, at least %g\t%s\n", line, limit,
+                   good ? "ok" : "FAILED");
+        else
+            printf("%s\t%s\n", line, good ? "ok" : "FAILED");
+        // a ratio is near its limit when all is well
+        if (times <= worst->times || (q->unit == RATIO && good))
             continue;
         worst->times = times;
-        snprintf(worst->what, sizeof worst->what, "%s\t%s\t%.3g\t%s",
-                 file->name, q->name, q->error,
-                 q->levels ? "levels" : "relative");
+        snprintf(worst->what, sizeof worst->what, "%s", line);
     }
 }
 

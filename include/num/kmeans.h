@@ -17,16 +17,17 @@
  * in scikit-learn).  It ends when the squared moves of all centres together
  * are at most 1e-4 of the points' variance, which is the mean over dimensions,
  * or after 300 rounds.  A centre without points goes to the point that is
- * farthest from its own.  The best of `restarts` such runs is returned.
+ * farthest from its own.  Where this ends depends on where it began: of
+ * several calls, take the best.
  *
  *   x       [n,d], finite
- *   k       1 .. n;  restarts >= 1
+ *   k       1 .. n
  *   centre  [k,d]
  *   label   [n] the nearest centre of each point; may be NULL
  * Returns the sum.  O(n d k) time a round, about n (2 d + k) floats.
  * Distances are right to 1e-6 of the largest.
  */
-double num_kmeans(size_t n, size_t d, size_t k, const float *x, size_t restarts,
-                  struct rng *rng, float *centre, uint32_t *label);
+double num_kmeans(size_t n, size_t d, size_t k, const float *x, struct rng *rng,
+                  float *centre, uint32_t *label);
 
 #endif

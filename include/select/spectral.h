@@ -12,8 +12,9 @@
  * equal as can be, are planned together.  The n samples of a block become
  * points, k-means finds k centres, and points are given to centres at the
  * least sum of distances under the condition that each batch is full
- * (num/assign.h).  Which centre becomes which batch is random.  The points,
- * with D the row sums of a matrix of zero diagonal:
+ * (num/assign.h).  Which centre becomes which batch is random.  From the
+ * k-means on this is done `restarts` times; the largest mean batch loss wins.
+ * The points, with D the row sums of a matrix of zero diagonal:
  *
  *     NJW      eigenvectors of the k largest eigenvalues of
  *              D^-1/2 W D^-1/2, rows scaled to unit length

@@ -274,42 +274,28 @@ move(struct kmeans *m)
     return moved;
 }
 
-/* One run; returns what it comes to. */
-static double
-run(struct kmeans *m, struct rng *rng)
-{
-    const double enough = still * m->variance / (double)m->d;
-
-    begin(m, rng);
-    for (int t = 0; t < ROUNDS; t++) {
-        divide(m);
-        if (move(m) <= enough)
-            break;
-    }
-    return divide(m);
-}
-
 double
-num_kmeans(size_t n, size_t d, size_t k, const float *x, size_t restarts,
-           struct rng *rng, float *centre, uint32_t *label)
+num_kmeans(size_t n, size_t d, size_t k, const float *x, struct rng *rng,
+           float *centre, uint32_t *label)
 {
     struct kmeans m = {.n = n, .d = d, .k = k};
-    double least = INFINITY;
+    double enough, sum;
 
-    REQUIRE(k >= 1 && k <= n && restarts >= 1);
+    REQUIRE(k >= 1 && k <= n && d >= 1);
     init(&m, x);
-    for (size_t r = 0; r < restarts; r++) {
-        const double sum = run(&m, rng);
-
-        if (!(sum < least) && r)
-            continue;
-        least = sum;
-        for (size_t c = 0; c < k; c++)
-            for (size_t j = 0; j < d; j++)
-                centre[c * d + j] = m.centre[c * d + j] + m.mean[j];
-        if (label)
-            memcpy(label, m.label, n * sizeof *label);
+    begin(&m, rng);
+    enough = still * m.variance / (double)d;
+    for (int t = 0; t < ROUNDS; t++) {
+        divide(&m);
+        if (move(&m) <= enough)
+            break;
     }
+    sum = divide(&m);
+    for (size_t c = 0; c < k; c++)
+        for (size_t j = 0; j < d; j++)
+            centre[c * d + j] = m.centre[c * d + j] + m.mean[j];
+    if (label)
+        memcpy(label, m.label, n * sizeof *label);
     release(&m);
-    return least;
+    return sum;
 }

@@ -55,19 +55,6 @@ block_init(struct block *b, const struct select_task *task, size_t from,
         }
 }
 
-/* Puts them back: to [n] is the batch of each. */
-static void
-block_store(const struct block *b, const uint32_t *to, int64_t *ids)
-{
-    size_t *next = mem_array(b->k, sizeof *next);
-
-    for (size_t c = 1; c < b->k; c++)
-        next[c] = next[c - 1] + b->room[c - 1];
-    for (size_t i = 0; i < b->n; i++)
-        ids[b->place[next[to[i]]++]] = b->id[i];
-    free(next);
-}
-
 static void
 block_release(struct block *b)
 {
@@ -257,7 +244,7 @@ divide(struct block *b, size_t d, const float *x, uint32_t *to)
     float *cost = mem_array(n * k, sizeof *cost);
     int64_t *whose = mem_array(k, sizeof *whose);
 
-    num_kmeans(n, d, k, x, b->task->param.restarts, &b->rng, centre, NULL);
+    num_kmeans(n, d, k, x, &b->rng, centre, NULL);
     for (size_t c = 0; c < k; c++)
         whose[c] = (int64_t)c;
     rng_shuffle(&b->rng, k, whose);
@@ -272,25 +259,75 @@ divide(struct block *b, size_t d, const float *x, uint32_t *to)
     free(whose);
 }
 
+/* Samples in the order of their batches; returns the losses of these. */
+static double
+arrange(const struct block *b, const uint32_t *to, int64_t *order)
+{
+    const struct select_task *task = b->task;
+    size_t *next = mem_array(b->k, sizeof *next), most = b->room[0], from = 0;
+    double loss = 0;
+    float *work;
+
+    for (size_t c = 1; c < b->k; c++) {
+        next[c] = next[c - 1] + b->room[c - 1];
+        most = b->room[c] > most ? b->room[c] : most;
+    }
+    for (size_t i = 0; i < b->n; i++)
+        order[next[to[i]]++] = b->id[i];
+    work =
+        mem_aligned(select_batch_work(most, task->features->d), sizeof *work);
+    for (size_t c = 0; c < b->k; from += b->room[c++])
+        if (b->room[c])
+            loss += select_batch_loss(task->features, task->param.tau,
+                                      b->room[c], order + from, work);
+    free(work);
+    free(next);
+    return loss;
+}
+
+/* The order with the largest loss of several. */
+static void
+search(struct block *b, int64_t *best)
+{
+    const struct select_param *param = &b->task->param;
+    const int direct = param->variant == SELECT_KMEANS;
+    float *x = direct ? mean_points(b) : eigen_points(b);
+    uint32_t *to = mem_array(b->n, sizeof *to);
+    int64_t *order = mem_array(b->n, sizeof *order);
+    double most = -1;
+
+    for (size_t r = 0; r < param->restarts; r++) {
+        double loss;
+
+        divide(b, direct ? b->task->features->d : b->k, x, to);
+        loss = arrange(b, to, order);
+        if (loss <= most)
+            continue;
+        most = loss;
+        memcpy(best, order, b->n * sizeof *best);
+    }
+    free(x);
+    free(to);
+    free(order);
+}
+
 /* Plans steps [from,to) of an epoch. */
 static void
 plan(const struct select_task *task, size_t number, size_t from, size_t to,
      int64_t *ids)
 {
-    const int direct = task->param.variant == SELECT_KMEANS;
     struct block b;
 
     block_init(&b, task, from, to, ids);
     rng_init(&b.rng, task->seed, RNG_PLAN, task->epoch, number,
              STREAM_SPECTRAL);
     if (b.k > 1 && b.n > b.k) {
-        float *x = direct ? mean_points(&b) : eigen_points(&b);
-        uint32_t *batch = mem_array(b.n, sizeof *batch);
+        int64_t *order = mem_array(b.n, sizeof *order);
 
-        divide(&b, direct ? task->features->d : b.k, x, batch);
-        block_store(&b, batch, ids);
-        free(x);
-        free(batch);
+        search(&b, order);
+        for (size_t i = 0; i < b.n; i++)
+            ids[b.place[i]] = order[i];
+        free(order);
     }
     block_release(&b);
 }
