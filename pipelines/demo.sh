@@ -34,10 +34,10 @@ measure() {
     shift 2
     features "$name-train" "$run/labelled.tar" "$@"
     features "$name-test" "$run/test.tar" "$@"
-    step foil-eval knn -k 10 "$run/features/$name"-{train,test}.npy \
+    step foil-eval knn -k 10 "$run/embedded/$name"-{train,test}.npy \
         >"$run/$name.jsonl"
     step foil-eval probe --l2 0.01 --tolerance 0.001 \
-        "$run/features/$name"-{train,test}.npy >>"$run/$name.jsonl"
+        "$run/embedded/$name"-{train,test}.npy >>"$run/$name.jsonl"
     printf '%-24s' "$what"
     sed 's/.*"accuracy":\([0-9.e-]*\).*/\1/' "$run/$name.jsonl" |
         xargs printf '%10.3f %14.3f\n'

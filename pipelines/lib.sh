@@ -346,16 +346,16 @@ learn() {
 }
 
 # features NAME DATA OPTION... : write the features of a data set to
-# RUN/features/NAME.npy, those of the newest checkpoint where no --raw is said.
+# RUN/embedded/NAME.npy, those of the newest checkpoint where no --raw is said.
 features() {
     local name=$1 data=$2 checkpoint=$run/latest
     local -a words
     shift 2
     [[ " $* " != *' --raw '* ]] || checkpoint=''
-    mkdir -p "$run/features"
+    mkdir -p "$run/embedded"
     indexed "$data"
     words_for embed "${embed[@]}"
-    step foil-embed -o "$run/features/$name.npy" --threads "$threads" \
+    step foil-embed -o "$run/embedded/$name.npy" --threads "$threads" \
         "$@" "${words[@]}" ${checkpoint:+"$checkpoint"} "$data"
 }
 
@@ -363,8 +363,8 @@ features() {
 judge() {
     features train "$1"
     features test "$2"
-    step foil-eval knn "$run"/features/{train,test}.npy
-    step foil-eval probe "$run"/features/{train,test}.npy
+    step foil-eval knn "$run"/embedded/{train,test}.npy
+    step foil-eval probe "$run"/embedded/{train,test}.npy
 }
 
 # draw FOLDER NAME : make FOLDER/NAME.png by the script NAME.gp beside it.

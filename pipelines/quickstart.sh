@@ -21,4 +21,4 @@ fi
 learn "$run/train.foil"
 features train "$run/train.foil"
 features test "$run/test.foil"
-step foil-eval knn -k 10 "$run"/features/{train,test}.npy
+step foil-eval knn -k 10 "$run"/embedded/{train,test}.npy

@@ -17,8 +17,7 @@ own=('steps N of each run' 'points N of each curve'
 # shellcheck source=pipelines/study-lib.sh
 . "${0%/*}/study-lib.sh"
 train=('--arch table' '--tau 1' '--optim sgd' '--momentum 0' '--lr 0.5'
-    '--weight-decay 0' '--warmup 0' '--schedule constant' '--keep 100000'
-    '--keep-features 1')
+    '--weight-decay 0' '--warmup 0' '--schedule constant' '--keep 100000')
 # shellcheck disable=SC2034 # lib.sh reads it
 augment=('--recipe none' '--size 8')
 now='--features eval --lag 0 --tau 1'

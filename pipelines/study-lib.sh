@@ -204,15 +204,26 @@ calibrate() {
         }' "$rates")
 }
 
-# fit_steps METHOD DATA STEPS : fit() for so many steps, at the end of which the
-# cosine schedule is at its end; after a warm-up of $warmup epochs.
+# batches_of DATA : how many make an epoch
+batches_of() {
+    local n
+    n=$(samples_in "$1")
+    echo "$(((n + batch - 1) / batch))"
+}
+
+# fit_steps METHOD DATA STEPS [BATCHES] : fit() for so many steps, at the end of
+# which the cosine schedule is at its end; after a warm-up of as many steps as
+# make $warmup epochs of all images.  Where the method's plan has other epochs
+# than these, BATCHES are theirs.
 fit_steps() {
-    local n per epochs
-    n=$(samples_in "$2")
-    per=$(((n + batch - 1) / batch)) epochs=$((($3 + per - 1) / per))
-    local common_train=("${common_train[@]}" "--steps $3" "--warmup $warmup"
-        "--schedule cosine:$(work "$3 / $per - $warmup > 0.01 ?
-            $3 / $per - $warmup : 0.01")")
+    local all per epochs
+    all=$(batches_of "$2")
+    per=${4-$all}
+    epochs=$((($3 + per - 1) / per))
+    local common_train=("${common_train[@]}" "--steps $3"
+        "--warmup $(work "$warmup * $all / $per")"
+        "--schedule cosine:$(work "($3 - $warmup * $all) / $per > 0.01 ?
+            ($3 - $warmup * $all) / $per : 0.01")")
     fit "$1" "$2"
 }
 

@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Does it pay to choose who shares a batch: retrieval and nearest neighbours.
+#
+# SimCLR and SogCLR on --images images of TRAIN, with batches by each strategy.
+# First all are trained on as many images, --epochs times all (equal epochs);
+# then those that took longer or shorter for it than random batches once more,
+# for as long as these took (equal time).  Judged on TEST: how often the second
+# view of an image is the one nearest to its first view, among all others
+# (R@1), and nearest neighbours and a linear probe, taught on the images.
+# shellcheck source=pipelines/lib.sh
+. "${0%/*}/lib.sh"
+
+threads=1 batch=32 epochs=8 images=10240 tau=0.1 protocols=epochs,time
+own=('images N how many of TRAIN; 0: all' 'tau X temperature'
+    'protocols LIST epochs, time')
+# shellcheck source=pipelines/study-lib.sh
+. "${0%/*}/study-lib.sh"
+warmup=1
+train=('--arch resnet8' '--head 128-64' '--precision bf16' '--optim adam'
+    '--lr 0.001' '--checkpoint-every 0')
+# shellcheck disable=SC2034 # lib.sh reads it
+augment=('--recipe cifar' '--size 32' '--cache 200')
+
+# strategy NAME SELECT : a method of that for each objective
+strategy() {
+    local o
+    for o in simclr sogclr; do
+        method "$o-$1" "$o" select="$2"
+    done
+}
+
+draws=4 # of osgd
+strategy shuffle '--strategy shuffle'
+strategy spectral '--strategy spectral --lag 1'
+strategy code '--strategy spectral --variant code --lag 1'
+strategy swap '--strategy swap --block 40 --lag 1'
+strategy swap-.5 '--strategy swap --block 40 --hardness 0.5 --lag 1'
+strategy osgd "--strategy osgd --draws $draws --top 1 --features eval --lag 0"
+options 'TRAIN TEST' "$@"
+open_study "$images" "$epochs" "$batch" "$tau" "$draws"
+common_train+=("--tau $tau")
+common_select+=("--tau $tau")
+subset "${operand[0]}" "$images"
+
+all=$(batches_of "$part")
+top=$study
+
+# trial METHOD : of $steps_of[METHOD] steps
+trial() {
+    local view per=$all
+    [[ $1 != *-osgd ]] || per=$((($(samples_in "$part") / batch + draws - 1) / draws))
+    fit_steps "$1" "$part" "${steps_of[$1]}" "$per"
+    judge_run "$part" "${operand[1]}"
+    for view in 0 1; do
+        features "view$view" "${operand[1]}" --layer z --recipe cifar \
+            --view "$view"
+    done
+    step foil-eval retrieve "$run"/embedded/view{0,1}.npy >"$run/pairs.json"
+    result R@1 "$(sed 's/.*"forward":{"r1":\([^,]*\),.*/\1/' "$run/pairs.json")"
+}
+
+# tables : of each objective what was measured in $study
+tables() {
+    local every=$methods methods o measure
+    gather
+    for o in simclr sogclr; do
+        methods=$(tr , '\n' <<<"$every" | grep "^$o-" | paste -sd , -) || continue
+        mv "$study/results.tsv" "$study/all.tsv"
+        grep "^$o-" "$study/all.tsv" >"$study/results.tsv"
+        for measure in R@1 1-NN probe seconds; do
+            table "$measure" "$o-shuffle"
+        done
+        mv "$study/all.tsv" "$study/results.tsv"
+    done
+}
+
+# same_time : what took as long as random batches counts as it is, the others
+# get steps_of[METHOD] so that they will
+same_time() {
+    local name ratio i
+    mkdir -p "$top/time"
+    while read -r name ratio; do
+        steps_of[$name]=$(work "int($epochs * $all / $ratio)")
+        [[ $ratio == 1 ]] || continue
+        for ((i = seed; i < seed + seeds; i++)); do
+            ln -sfn "../epochs/$name-$i" "$top/time/$name-$i"
+        done
+    done < <(awk '$3 == "seconds" { sum[$1] += $4 }
+        END {
+            for (name in sum) {
+                base = name
+                sub(/-.*/, "-shuffle", base)
+                x = base in sum ? sum[name] / sum[base] : 1
+                print name, x > 0.95 && x < 1.05 ? 1 : x
+            }
+        }' "$top/epochs/results.tsv")
+}
+
+for protocol in ${protocols//,/ }; do
+    study=$top/$protocol
+    mkdir -p "$study"
+    if [[ $protocol == epochs ]]; then
+        for name in ${methods//,/ }; do
+            steps_of[$name]=$((epochs * all))
+        done
+    else
+        same_time
+    fi
+    each trial
+    echo "equal $protocol: $images images, batches of $batch, $epochs epochs" \
+        'of shuffled ones'
+    echo
+    tables
+done
