@@ -3,7 +3,17 @@
 
 static const struct opt no_opts[] = {{0}};
 
-enum verb { INDEX, IMPORT, GENERATE, SPLIT, LONGTAIL, CORRUPT, INFO, LIST };
+enum verb {
+    INDEX,
+    IMPORT,
+    GENERATE,
+    SPLIT,
+    LONGTAIL,
+    CORRUPT,
+    GROUP,
+    INFO,
+    LIST
+};
 
 static const struct opt_tool verbs[] = {
     [INDEX] = {"foil-data index", "make the index that other tools read by",
@@ -23,6 +33,8 @@ static const struct opt_tool verbs[] = {
     [CORRUPT] = {"foil-data corrupt",
                  "damage images, by noise, blur, weather or processing", "DATA",
                  1, 1, corrupt_opts},
+    [GROUP] = {"foil-data group", "tell which samples belong together", "DATA",
+               1, 1, group_opts},
     [INFO] = {"foil-data info", "tell size, classes and digest", "DATA", 1, 1,
               no_opts},
     [LIST] = {"foil-data list", "list the samples as a table", "DATA", 1, 1,
@@ -33,7 +45,7 @@ static const struct opt_tool verbs[] = {
 static void (*const run[])(char **operand) = {
     [INDEX] = run_index, [IMPORT] = run_import,     [GENERATE] = run_generate,
     [SPLIT] = run_split, [LONGTAIL] = run_longtail, [CORRUPT] = run_corrupt,
-    [INFO] = run_info,   [LIST] = run_list,
+    [GROUP] = run_group, [INFO] = run_info,         [LIST] = run_list,
 };
 
 static const struct opt_tool tool = {

@@ -23,7 +23,7 @@ is() {
 common foil-data
 ok 'no verb: 2' refuses 2 'wants a verb' "$data"
 ok 'unknown verb: 2' refuses 2 "no verb 'pack'" "$data" pack
-for verb in index import generate split longtail corrupt info list; do
+for verb in index import generate split longtail corrupt group info list; do
     ok "$verb --help: 0" "$data" "$verb" --help
     ok "$verb without operands: 2" refuses 2 "foil-data $verb: wants" \
         "$data" "$verb"
@@ -116,6 +116,7 @@ ok 'all kinds, all severities' \
 ok '95 folders of 3' test "$(tar tf d.tar | grep -c jpg)" -eq 285
 ok 'by name' test "$(tar tf d.tar | grep jpg | cut -d/ -f1 | sort -u |
     wc -l)" -eq 19
+"$data" index d.tar 2>/dev/null
 ok 'a sheet' "$data" corrupt --sheet sheet.png a.tar
 ok 'is a PNG' bash -c "head -c 4 sheet.png | grep -q PNG"
 ok 'no kind: 2' refuses 2 'name the damage' "$data" corrupt -o c.tar a.tar
@@ -124,6 +125,23 @@ ok 'an unknown kind: 2' refuses 2 "no corruption 'rust': want one of gauss" \
 ok 'no -o: 2' refuses 2 'name the tar with -o' "$data" corrupt -k fog a.tar
 ok 'a full disk: 1' refuses 1 'No space' \
     "$data" corrupt -k fog -o /dev/full a.tar
+
+# group
+"$data" index -o aa.foil a.tar a.tar 2>/dev/null
+ok 'twice the same set' "$data" group --by duplicate -o g.npy aa.foil
+ok 'nobody is alone' grep -q '80 samples in 40 groups, 80 of them in company' \
+    "$work/out"
+ok 'by file' "$data" group --by file -o g.npy d.tar.foil
+ok 'as many versions' grep -q '285 samples in 3 groups' "$work/out"
+ok 'by label' "$data" group --by label -o g.npy a.tar
+ok '8 classes' grep -q '40 samples in 8 groups' "$work/out"
+ok 'by caption' "$data" group --by caption -o g.npy aa.foil
+ok 'a number for each' grep -aq "'<i8'.*'shape': (80,)" g.npy
+ok 'no --by: 2' refuses 2 'in common with --by' "$data" group -o g.npy a.tar
+ok 'no -o: 2' refuses 2 'name the list of groups with -o' \
+    "$data" group --by label a.tar
+ok 'a full disk: 1' refuses 1 'No space' \
+    "$data" group --by label -o /dev/full a.tar
 
 # what may be wrong with data
 ok 'missing: 1' refuses 1 "cannot open the data set 'no.tar'" "$data" info no.tar

@@ -6,7 +6,8 @@
 #include "util/opt.h"
 
 extern const struct opt index_opts[], import_opts[], generate_opts[];
-extern const struct opt split_opts[], longtail_opts[], corrupt_opts[];
+extern const struct opt split_opts[], longtail_opts[], corrupt_opts[],
+    group_opts[];
 
 void run_index(char **place);
 void run_import(char **operand);
@@ -14,6 +15,7 @@ void run_generate(char **operand);
 void run_split(char **operand);
 void run_longtail(char **operand);
 void run_corrupt(char **operand);
+void run_group(char **operand);
 void run_info(char **operand);
 void run_list(char **operand);
 

@@ -1,0 +1,57 @@
+#ifndef DATA_GROUP_H
+#define DATA_GROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/set.h"
+#include "data/view.h"
+
+/*
+ * Which samples belong together: so that a selector keeps them out of a common
+ * batch, or an evaluation looks within them.  Each function numbers the groups
+ * 0, 1, ... in the order of their first samples, writes the number of each
+ * sample's to group [n], and returns how many there are.  Who belongs to nobody
+ * has a group of its own.
+ */
+
+/* By label; a sample without one is alone. */
+size_t data_group_label(const struct data_set *set, int64_t *group);
+
+/* By caption: samples that have a line of their captions in common, and those
+ * that have one in common with these. */
+size_t data_group_caption(const struct data_set *set, int64_t *group);
+
+/* By the name of the file without its folders: "fog/1/7.jpg", "snow/2/7.jpg"
+ * are versions of one image. */
+size_t data_group_file(const struct data_set *set, int64_t *group);
+
+/*
+ * What an image is recognised by: itself, scaled to 9 x 8 pixels, and of these,
+ * in grey, 64 bits that say which pixel is darker than the one to its right
+ * (the difference hash).  Scaling, compression and slight changes of light
+ * leave most bits as they are.
+ */
+enum { DATA_PRINT_WIDTH = 9, DATA_PRINT_HEIGHT = 8 };
+
+struct data_print {
+    uint64_t hash;
+    uint8_t pixel[DATA_PRINT_WIDTH * DATA_PRINT_HEIGHT * 3];
+};
+
+void data_print(const struct data_image *image, struct data_scratch **scratch,
+                struct data_print *print);
+
+/*
+ * data_group_print() puts images together whose prints differ in at most `bits`
+ * bits and, since smooth images have few bits to differ in, by at most `levels`
+ * of 255 in the mean over their pixels; and those that do so from these.
+ *   bits    0 .. 15
+ *   levels  >= 0
+ * Compares all prints that agree in one of bits + 1 parts of the hash: about
+ * n^2 (bits + 1) 2^(-64 / (bits + 1)) pairs, n^2 where most images are alike.
+ */
+size_t data_group_print(size_t n, const struct data_print *print, size_t bits,
+                        double levels, int64_t *group);
+
+#endif

@@ -1,0 +1,221 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/group.h"
+#include "data/resize.h"
+#include "util/err.h"
+#include "util/mem.h"
+
+/* Groups in the making: a forest, each sample pointing towards the root of its
+ * group, which is the first sample in it. */
+static size_t
+root_of(size_t *up, size_t i)
+{
+    while (up[i] != i)
+        i = up[i] = up[up[i]];
+    return i;
+}
+
+static void
+unite(size_t *up, size_t a, size_t b)
+{
+    a = root_of(up, a);
+    b = root_of(up, b);
+    up[a < b ? b : a] = a < b ? a : b;
+}
+
+static size_t *
+forest(size_t n)
+{
+    size_t *up = mem_array(n, sizeof *up);
+
+    for (size_t i = 0; i < n; i++)
+        up[i] = i;
+    return up;
+}
+
+/* Numbers the groups and frees the forest. */
+static size_t
+number(size_t n, size_t *up, int64_t *group)
+{
+    size_t groups = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t root = root_of(up, i);
+
+        group[i] = root == i ? (int64_t)groups++ : group[root];
+    }
+    free(up);
+    return groups;
+}
+
+/* A text that samples may have in common. */
+struct text {
+    const char *start;
+    size_t len, sample;
+};
+
+struct texts {
+    struct text *text;
+    size_t n, room;
+};
+
+static void
+texts_add(struct texts *texts, const char *start, size_t len, size_t sample)
+{
+    mem_grow(&texts->text, &texts->room, texts->n + 1, sizeof *texts->text);
+    texts->text[texts->n++] = (struct text){start, len, sample};
+}
+
+static int
+compare_texts(const void *a, const void *b)
+{
+    const struct text *x = a, *y = b;
+    int order = memcmp(x->start, y->start, x->len < y->len ? x->len : y->len);
+
+    return order ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+/* Groups of n samples by the texts that they share; frees the texts. */
+static size_t
+group_texts(size_t n, struct texts *texts, int64_t *group)
+{
+    size_t *up = forest(n);
+
+    if (texts->n)
+        qsort(texts->text, texts->n, sizeof *texts->text, compare_texts);
+    for (size_t i = 1; i < texts->n; i++)
+        if (!compare_texts(&texts->text[i - 1], &texts->text[i]))
+            unite(up, texts->text[i - 1].sample, texts->text[i].sample);
+    free(texts->text);
+    return number(n, up, group);
+}
+
+size_t
+data_group_caption(const struct data_set *set, int64_t *group)
+{
+    struct texts texts = {0};
+
+    for (size_t i = 0; i < data_size(set); i++)
+        for (const char *at = data_caption(set, i); *at;) {
+            size_t len = strcspn(at, "\n");
+
+            if (len)
+                texts_add(&texts, at, len, i);
+            at += len + (at[len] == '\n');
+        }
+    return group_texts(data_size(set), &texts, group);
+}
+
+size_t
+data_group_file(const struct data_set *set, int64_t *group)
+{
+    struct texts texts = {0};
+
+    for (size_t i = 0; i < data_size(set); i++) {
+        const char *name = data_name(set, i), *slash = strrchr(name, '/');
+
+        name = slash ? slash + 1 : name;
+        texts_add(&texts, name, strlen(name), i);
+    }
+    return group_texts(data_size(set), &texts, group);
+}
+
+size_t
+data_group_label(const struct data_set *set, int64_t *group)
+{
+    const size_t n = data_size(set), classes = data_classes(set);
+    size_t *first = mem_array(classes, sizeof *first), *up = forest(n);
+
+    for (size_t c = 0; c < classes; c++)
+        first[c] = n;
+    for (size_t i = 0; i < n; i++) {
+        const int label = data_label(set, i);
+
+        if (label < 0)
+            continue;
+        if (first[label] == n)
+            first[label] = i;
+        unite(up, first[label], i);
+    }
+    free(first);
+    return number(n, up, group);
+}
+
+void
+data_print(const struct data_image *image, struct data_scratch **scratch,
+           struct data_print *print)
+{
+    const struct data_box all = {0, 0, image->width, image->height};
+    const uint8_t *p = print->pixel;
+    uint64_t hash = 0;
+
+    data_resize(image, &all, DATA_PRINT_WIDTH, DATA_PRINT_HEIGHT, NULL, 0,
+                scratch, print->pixel);
+    for (size_t i = 0; i < DATA_PRINT_WIDTH * DATA_PRINT_HEIGHT; i++, p += 3) {
+        const int here = 299 * p[0] + 587 * p[1] + 114 * p[2];
+
+        if (i % DATA_PRINT_WIDTH + 1 < DATA_PRINT_WIDTH)
+            hash = hash << 1 | (here < 299 * p[3] + 587 * p[4] + 114 * p[5]);
+    }
+    print->hash = hash;
+}
+
+static int
+alike(const struct data_print *a, const struct data_print *b, size_t bits,
+      double levels)
+{
+    int apart = 0;
+
+    if ((size_t)__builtin_popcountll(a->hash ^ b->hash) > bits)
+        return 0;
+    for (size_t i = 0; i < sizeof a->pixel; i++)
+        apart += abs(a->pixel[i] - b->pixel[i]);
+    return apart <= levels * (double)sizeof a->pixel;
+}
+
+/* A part of a hash, and whose it is. */
+struct part {
+    uint64_t bits;
+    size_t sample;
+};
+
+static int
+compare_parts(const void *a, const void *b)
+{
+    const struct part *x = a, *y = b;
+
+    if (x->bits != y->bits)
+        return x->bits < y->bits ? -1 : 1;
+    return (x->sample > y->sample) - (x->sample < y->sample);
+}
+
+size_t
+data_group_print(size_t n, const struct data_print *print, size_t bits,
+                 double levels, int64_t *group)
+{
+    struct part *part = mem_array(n, sizeof *part);
+    size_t *up = forest(n);
+
+    REQUIRE(bits < 16);
+    // hashes that differ in so many bits agree in one of bits + 1 parts; the
+    // bits of a part lie apart, for an empty corner has all of its bits equal
+    for (size_t p = 0; p <= bits; p++) {
+        uint64_t mask = 0;
+
+        for (size_t bit = p; bit < 64; bit += bits + 1)
+            mask |= (uint64_t)1 << bit;
+        for (size_t i = 0; i < n; i++)
+            part[i] = (struct part){print[i].hash & mask, i};
+        qsort(part, n, sizeof *part, compare_parts);
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = i + 1; j < n && part[j].bits == part[i].bits; j++) {
+                size_t a = part[i].sample, b = part[j].sample;
+
+                if (alike(&print[a], &print[b], bits, levels))
+                    unite(up, a, b);
+            }
+    }
+    free(part);
+    return number(n, up, group);
+}

@@ -1,0 +1,102 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "data.h"
+#include "data/group.h"
+#include "data/npy.h"
+#include "data/pool.h"
+#include "util/mem.h"
+#include "util/progress.h"
+#include "util/stop.h"
+
+static const char *output, *by;
+static long bits = 8, max_pixels = DATA_MAX_PIXELS;
+static double levels = 12;
+
+const struct opt group_opts[] = {
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
+     "group of each sample, .npy; must be given"},
+    {"by", 0, OPT_CHOICE, &by, 0, 0, "duplicate|caption|label|file",
+     "what samples have in common; must be given"},
+    {"bits", 0, OPT_WHOLE, &bits, 0, 15, "N",
+     "duplicates: by how many of 64 bits hashes may differ"},
+    {"levels", 0, OPT_REAL, &levels, 0, 255, "X",
+     "duplicates: by how much colours may"},
+    {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
+     "refuse images with more"},
+    {0},
+};
+
+static size_t
+group_duplicates(struct data_set *set, int64_t *group)
+{
+    const struct data_pool_how how = {DATA_REFUSE, (size_t)max_pixels, 0};
+    struct data_pool *pool = data_pool_new(set, &how);
+    const size_t n = data_size(set);
+    struct data_print *print = mem_array(n, sizeof *print);
+    struct data_scratch *scratch = NULL;
+    struct progress progress;
+    size_t groups;
+
+    progress_start(&progress, "images", 0, (double)n);
+    for (size_t i = 0; i < n && !stop_asked(); i++) {
+        struct err err;
+        const struct data_image *image = data_pool_get(pool, i, &err);
+
+        if (!image) {
+            progress_clear(&progress);
+            die("%s", err.msg);
+        }
+        data_print(image, &scratch, &print[i]);
+        progress_show(&progress, (double)i, "");
+    }
+    progress_clear(&progress);
+    if (stop_asked())
+        die("stopped: nothing is written");
+    groups = data_group_print(n, print, (size_t)bits, levels, group);
+    data_scratch_free(scratch);
+    free(print);
+    data_pool_free(pool);
+    return groups;
+}
+
+/* How many samples are not alone in their group. */
+static size_t
+count_company(size_t n, const int64_t *group, size_t groups)
+{
+    size_t *size = mem_array(groups, sizeof *size), company = 0;
+
+    for (size_t i = 0; i < n; i++)
+        size[group[i]]++;
+    for (size_t g = 0; g < groups; g++)
+        company += size[g] > 1 ? size[g] : 0;
+    free(size);
+    return company;
+}
+
+void
+run_group(char **operand)
+{
+    const char *path = wanted_output(output, "list of groups");
+    struct data_set *set;
+    struct data_npy npy = {.type = DATA_I8, .rank = 1, .shape = {0, 1}};
+    size_t n, groups;
+    struct err err;
+
+    if (!by)
+        opt_misuse("say what samples have in common with --by");
+    watch_signals();
+    set = open_set(operand[0]);
+    npy.shape[0] = n = data_size(set);
+    npy.data = mem_array(n, sizeof(int64_t));
+    groups = *by == 'd'   ? group_duplicates(set, npy.data)
+             : *by == 'c' ? data_group_caption(set, npy.data)
+             : *by == 'l' ? data_group_label(set, npy.data)
+                          : data_group_file(set, npy.data);
+    if (data_npy_write(path, &npy, &err))
+        die("%s", err.msg);
+    say("'%s': %zu samples in %zu groups, %zu of them in company", path, n,
+        groups, count_company(n, npy.data, groups));
+    data_npy_release(&npy);
+    data_close(set);
+}
