@@ -43,6 +43,7 @@ main(void)
     everyone_in_turn(1000, 0.01024, 98);
     everyone_in_turn(1000, 0.1, 10);
     everyone_in_turn(1000, 0.3, 4);
+    everyone_in_turn(100, 1.0 / 49, 49); // 1 / that is more than 49
     everyone_in_turn(10, 1, 1);
     everyone_in_turn(7, 0.05, 20);
     everyone_in_turn(1, 0.5, 2);
