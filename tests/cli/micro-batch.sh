@@ -59,6 +59,12 @@ for objective in simclr sogclr hcl isogclr simco spectral_cl barlow_twins \
     ok "$objective: the same gradient" agree "$work/$2-1" "$work/$2-4"
 done
 
+plain=(--arch table --hidden 5 --momentum 0 --steps 2 --threads 1)
+ok 'a table: at once' with "$work/table-1" "${plain[@]}"
+ok 'a table: in parts' with "$work/table-4" "${plain[@]}" --micro-batch 5
+ok 'a table: the same bits' cmp "$work/table-1/latest/optim.safetensors" \
+    "$work/table-4/latest/optim.safetensors"
+
 # peak DIR OPTIONS... : runs a trainer, prints the MB it had at most
 peak() {
     local dir=$1
