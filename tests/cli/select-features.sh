@@ -87,6 +87,7 @@ ends() {
     local code=0
     wait "$trainer" || code=$?
     cat "$work/$1/log"
+    [[ $code -eq 0 ]] || kill "${stages[@]}" 2>/dev/null
     wait "${stages[@]}" 2>/dev/null
     stages=()
     return "$code"

@@ -55,6 +55,13 @@ train_features_close(struct train *t)
 }
 
 static void
+set_mode(struct wire_features *features, int eval)
+{
+    snprintf(features->mode, sizeof features->mode, "%s",
+             eval ? "eval" : "train");
+}
+
+static void
 publish(struct train *t, const struct wire_batch *b)
 {
     struct wire_features features = {.epoch = b->at.epoch,
@@ -65,7 +72,7 @@ publish(struct train *t, const struct wire_batch *b)
                                      .ids = b->ids,
                                      .z = t->v};
 
-    memcpy(features.mode, b->look ? "eval" : "train", 6);
+    set_mode(&features, b->look);
     wire_feed_features(t->feed, &features);
 }
 
@@ -116,7 +123,7 @@ answer(struct train *t, const struct wire_fetch *fetch)
         return refuse("no features of that epoch were kept", fetch->id, 1);
     piece.epoch = fetch->epoch;
     piece.step = table->about[TRAIN_TABLE_STEPS];
-    memcpy(piece.mode, table->about[TRAIN_TABLE_EVAL] ? "eval" : "train", 6);
+    set_mode(&piece, table->about[TRAIN_TABLE_EVAL] != 0);
     piece.dim = f->tables.dim;
     piece.ids = f->ids;
     piece.z = f->z;
