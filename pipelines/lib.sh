@@ -320,7 +320,7 @@ epochs_kept() {
 
 # learn DATA : train on a data set; sinks start before sources.
 learn() {
-    local i kept
+    local i kept filtered=''
     local -a words
     open_run
     indexed "$1"
@@ -329,11 +329,14 @@ learn() {
     words_for train "${train[@]}" ${kept:+"--keep-features $kept"}
     launch train foil-train -r "$run" --objective "$objective" \
         --threads "$threads" --seed "$seed" ${resume:+"$resume"} "${words[@]}"
-    if [[ $objective == emc2 ]]; then
+    if [[ $objective == emc2 || $objective == cache ]]; then
         words_for negatives "${negatives[@]}"
+        # a filter stands between selector and augmenters
+        [[ " ${words[*]} " != *' --filter '* ]] ||
+            filtered="--plan ipc://$run/items"
         feeder negatives foil-negatives -r "$run" --seed "$seed" "${words[@]}"
     fi
-    words_for augment "${augment[@]}"
+    words_for augment "${augment[@]}" ${filtered:+"$filtered"}
     for ((i = 1; i <= augmenters; i++)); do
         feeder "augment-$i" foil-augment -r "$run" --seed "$seed" \
             "${words[@]}" "$1"
