@@ -14,13 +14,12 @@
  *
  * block = 0 rearranges the whole data set, in memory linear in N.  In blocks,
  * a sample meets its neighbours only where the shuffle has put them into its
- * block, which is seldom where N is large.  Here samples are sorted by feature
- * until each stretch of some 1,280 is a region of feature space (the
- * candidates of every sample in it: lists of neighbours for each would say the
- * same in more memory), and each region is rearranged as a block.  Then
- * batches are sorted by their mean features into other regions, and so on: at
- * most 20 times, until a round gains less than a thousandth.  O(N d log N) a
- * round.
+ * block, which is seldom where N is large.  Here each sample gets a list of
+ * near neighbours (select/links.h); samples are ordered so that the linked
+ * ones come together, in stretches of some 1,280; and each stretch is
+ * rearranged as a block.  Then batches are sorted by their mean features
+ * (select/region.h) into other stretches, and so on: at most 20 times, until a
+ * round gains less than a thousandth.  O(N d log N) a round.
  *
  * Reads tau, block.  Samples without features stay where the shuffle put
  * them.  Blocks are spread over threads; their number does not show in the
@@ -31,7 +30,7 @@ void select_swap(const struct select_task *task, int64_t *ids);
 /*
  * select_swap_improve() does the same to an epoch that any strategy has made
  * (--refine): ids [select_layout_total()].  The task has features.  With
- * block = 0 the first regions are made of the batches as they come.
+ * block = 0 it is the batches, as they come, that are sorted.
  */
 void select_swap_improve(const struct select_task *task, int64_t *ids);
 

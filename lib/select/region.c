@@ -1,156 +1,175 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/gemm.h"
+#include "num/kmeans.h"
 #include "num/vec.h"
 #include "select/region.h"
 #include "stream.h"
-#include "util/clones.h"
 #include "util/err.h"
 #include "util/mem.h"
-#include "util/rng.h"
 
-/* Points that a line is drawn from, and how often the groups are renewed. */
-enum { SAMPLE = 128, TIMES = 4 };
-
-struct key {
-    float along;
-    int64_t point;
-};
+/* Groups that points are divided into at a time, points that each group's
+ * centre is drawn from, points that are compared at a time. */
+enum { WAYS = 32, DRAWN = 32, TILE = 256 };
 
 struct sort {
-    size_t d, n, leaf;
+    size_t d, leaf;
     const float *rows;
     uint64_t seed, epoch;
     unsigned round;
     int64_t *point;
-    struct key *key; /* [n] */
 };
 
-static int
-is_less(const struct key *x, const struct key *y)
-{
-    return x->along != y->along ? x->along < y->along : x->point < y->point;
-}
-
-/* Rearranges keys so that the first `half` of them are the least. */
-static void
-halve(struct key *key, size_t n, size_t half)
-{
-    while (n > 1) {
-        struct key middle = key[n / 2], kept;
-        size_t low = 0, high = n - 1;
-
-        for (;; low++, high--) {
-            while (is_less(&key[low], &middle))
-                low++;
-            while (is_less(&middle, &key[high]))
-                high--;
-            if (low >= high)
-                break;
-            kept = key[low];
-            key[low] = key[high];
-            key[high] = kept;
-        }
-        // key[..low) <= middle <= key[low..)
-        if (half <= low) {
-            n = low;
-        } else {
-            key += low;
-            n -= low;
-            half -= low;
-        }
-        if (!half || half == n)
-            return;
-    }
-}
-
-/* In f32, and in an order of its own that every machine keeps. */
-UTIL_CLONES static float
-dot(size_t d, const float *x, const float *y)
-{
-    float part[16] = {0}, sum = 0;
-    size_t i = 0;
-
-    for (; i + 16 <= d; i += 16)
-        for (size_t l = 0; l < 16; l++)
-            part[l] += x[i + l] * y[i + l];
-    for (; i < d; i++)
-        sum += x[i] * y[i];
-    for (size_t l = 0; l < 16; l++)
-        sum += part[l];
-    return sum;
-}
-
-/* The line from the mean of one group of sampled rows to that of the other.
- *   sample [m]; line [d]; mean [d] and side [m] are scratch */
-static void
-regroup(const struct sort *sort, size_t m, const float **sample, float *line,
-        float *mean, float *side)
-{
-    float middle = 0;
-    size_t count = 0;
-
-    for (size_t i = 0; i < m; i++) {
-        side[i] = dot(sort->d, sample[i], line);
-        middle += side[i] / (float)m;
-    }
-    for (size_t i = 0; i < m; i++)
-        count += side[i] > middle;
-    if (!count || count == m)
-        return; // they are all one point
-    memset(mean, 0, sort->d * sizeof *mean);
-    for (size_t i = 0; i < m; i++)
-        num_axpy(sort->d,
-                 side[i] > middle ? 1 / (float)count : -1 / (float)(m - count),
-                 sample[i], mean);
-    memcpy(line, mean, sort->d * sizeof *line);
-}
+/* Some of the points, and where they belong. */
+struct division {
+    size_t n, k;
+    int64_t *point;
+    float *centre;         /* [k,d], one near the next */
+    uint8_t *mine;         /* [n] the group of each */
+    size_t from[WAYS + 1]; /* group c becomes point[from[c]..from[c+1]) */
+};
 
 static void
-draw_line(const struct sort *sort, size_t n, const int64_t *point,
-          struct rng *rng, float *line)
+gather(const struct sort *sort, size_t n, const int64_t *point, float *rows)
 {
-    const float *sample[SAMPLE];
-    float *mean = mem_array(sort->d, sizeof *mean), side[SAMPLE];
-
-    for (size_t i = 0; i < SAMPLE; i++)
-        sample[i] = sort->rows + (size_t)point[rng_below(rng, n)] * sort->d;
-    memcpy(line, sample[0], sort->d * sizeof *line);
-    num_axpy(sort->d, -1, sample[1], line);
-    for (int i = 0; i < TIMES; i++)
-        regroup(sort, SAMPLE, sample, line, mean, side);
-    free(mean);
+    for (size_t i = 0; i < n; i++)
+        memcpy(rows + i * sort->d, sort->rows + (size_t)point[i] * sort->d,
+               sort->d * sizeof *rows);
 }
 
-/* Splits the leaves [from,to), node `node` of the tree, in two at `at`. */
+/* Centres of groups, from a sample of the points.  Inside a parallel region
+ * products are made by one thread, whatever their number, and give the same
+ * bits. */
 static void
-split(const struct sort *sort, size_t from, size_t to, size_t at, uint64_t node)
+find_centres(const struct sort *sort, struct division *division, size_t first)
 {
-    size_t first = from * sort->leaf, end = to * sort->leaf;
-    size_t n = (end < sort->n ? end : sort->n) - first;
-    int64_t *point = sort->point + first;
-    struct key *key = sort->key + first;
-    float *line = mem_array(sort->d, sizeof *line);
+    size_t m = DRAWN * division->k;
+    float *sample = mem_aligned(m * sort->d, sizeof *sample);
     struct rng rng;
 
     rng_init(&rng, sort->seed, RNG_PLAN, sort->epoch,
-             (uint64_t)sort->round << 24 | node, STREAM_REGIONS);
-    draw_line(sort, n, point, &rng, line);
-    for (size_t i = 0; i < n; i++)
-        key[i] = (struct key){
-            dot(sort->d, sort->rows + (size_t)point[i] * sort->d, line),
-            point[i]};
-    halve(key, n, (at - from) * sort->leaf);
-    for (size_t i = 0; i < n; i++)
-        point[i] = key[i].point;
-    free(line);
+             (uint64_t)sort->round << 24 | first / sort->leaf, STREAM_REGIONS);
+    for (size_t i = 0; i < m; i++)
+        gather(sort, 1, division->point + rng_below(&rng, division->n),
+               sample + i * sort->d);
+#pragma omp parallel
+#pragma omp single
+    num_kmeans(m, sort->d, division->k, sample, 1, &rng, division->centre,
+               NULL);
+    free(sample);
 }
 
-/* Leaf boundary i of the 2^level nodes of a level. */
-static size_t
-bound(size_t leaves, size_t i, unsigned level)
+static double
+apart(size_t d, const float *x, const float *y)
 {
-    return i * leaves >> level;
+    return num_dot(d, x, x) - 2 * num_dot(d, x, y) + num_dot(d, y, y);
+}
+
+/* Order the centres so that each is followed by the nearest of the rest. */
+static void
+line_up(size_t d, size_t k, float *centre)
+{
+    float *kept = mem_array(d, sizeof *kept);
+
+    for (size_t c = 1; c < k; c++) {
+        const float *last = centre + (c - 1) * d;
+        size_t next = c;
+
+        for (size_t o = c + 1; o < k; o++)
+            if (apart(d, last, centre + o * d) <
+                apart(d, last, centre + next * d))
+                next = o;
+        memcpy(kept, centre + c * d, d * sizeof *kept);
+        memcpy(centre + c * d, centre + next * d, d * sizeof *kept);
+        memcpy(centre + next * d, kept, d * sizeof *kept);
+    }
+    free(kept);
+}
+
+/* The nearest centre of each of n <= TILE points. */
+static void
+assign(const struct sort *sort, const struct division *division,
+       const float *half, size_t n, const int64_t *point, uint8_t *mine)
+{
+    size_t k = division->k;
+    float *rows = mem_aligned(TILE * sort->d, sizeof *rows);
+    float product[TILE * WAYS];
+
+    gather(sort, n, point, rows);
+    num_gemm_nt(n, k, sort->d, 1, rows, division->centre, 0, product);
+    for (size_t i = 0; i < n; i++) {
+        float best = -INFINITY;
+
+        for (size_t c = 0; c < k; c++)
+            if (product[i * k + c] - half[c] > best) {
+                best = product[i * k + c] - half[c];
+                mine[i] = (uint8_t)c;
+            }
+    }
+    free(rows);
+}
+
+/* Groups behind one another, each in the order it had. */
+static void
+regroup(struct division *division)
+{
+    size_t at[WAYS];
+    int64_t *sorted = mem_array(division->n, sizeof *sorted);
+
+    for (size_t i = 0; i < division->n; i++)
+        division->from[division->mine[i] + 1]++;
+    for (size_t c = 0; c < division->k; c++)
+        at[c] = division->from[c + 1] += division->from[c];
+    for (size_t i = division->n; i--;)
+        sorted[--at[division->mine[i]]] = division->point[i];
+    memcpy(division->point, sorted, division->n * sizeof *sorted);
+    free(sorted);
+}
+
+static void
+divide(const struct sort *sort, struct division *division, size_t first)
+{
+    float half[WAYS];
+    size_t n = division->n;
+
+    division->centre =
+        mem_aligned(division->k * sort->d, sizeof *division->centre);
+    division->mine = mem_array(n, 1);
+    find_centres(sort, division, first);
+    line_up(sort->d, division->k, division->centre);
+    for (size_t c = 0; c < division->k; c++)
+        half[c] = (float)num_dot(sort->d, division->centre + c * sort->d,
+                                 division->centre + c * sort->d) /
+                  2;
+#pragma omp parallel for schedule(dynamic)
+    for (size_t i = 0; i < n; i += TILE)
+        assign(sort, division, half, n - i < TILE ? n - i : TILE,
+               division->point + i, division->mine + i);
+    regroup(division);
+    free(division->centre);
+    free(division->mine);
+}
+
+/* Sorts point[first..first+n). */
+static void
+run(const struct sort *sort, size_t first, size_t n)
+{
+    struct division division = {.n = n, .point = sort->point + first};
+    size_t leaves = (n + sort->leaf - 1) / sort->leaf;
+
+    if (leaves < 2)
+        return;
+    division.k = leaves < WAYS ? leaves : WAYS;
+    divide(sort, &division, first);
+#pragma omp parallel for schedule(dynamic)
+    for (size_t c = 0; c < division.k; c++) {
+        size_t count = division.from[c + 1] - division.from[c];
+
+        if (count > 2 * sort->leaf && count < n)
+            run(sort, first + division.from[c], count);
+    }
 }
 
 void
@@ -158,23 +177,8 @@ select_region_sort(size_t d, const float *rows, size_t n, size_t leaf,
                    uint64_t seed, uint64_t epoch, unsigned round,
                    int64_t *point)
 {
-    struct sort sort = {d, n, leaf, rows, seed, epoch, round, point, NULL};
-    size_t leaves = (n + leaf - 1) / leaf;
+    struct sort sort = {d, leaf, rows, seed, epoch, round, point};
 
-    REQUIRE(leaves < 1 << 23 && round < 256);
-    sort.key = mem_array(n, sizeof *sort.key);
-    for (unsigned level = 0; (size_t)1 << level < leaves; level++) {
-        size_t nodes = (size_t)1 << level;
-
-#pragma omp parallel for schedule(dynamic) if (nodes > 1)
-        for (size_t i = 0; i < nodes; i++) {
-            size_t from = bound(leaves, i, level);
-            size_t to = bound(leaves, i + 1, level);
-            size_t at = bound(leaves, 2 * i + 1, level + 1);
-
-            if (to - from >= 2)
-                split(&sort, from, to, at, nodes + i);
-        }
-    }
-    free(sort.key);
+    REQUIRE(n / leaf < 1 << 24 && round < 256);
+    run(&sort, 0, n);
 }

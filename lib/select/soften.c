@@ -68,7 +68,7 @@ select_soften(const struct select_task *task, int64_t *ids)
         step[i] = (int64_t)i;
     rng_init(&all, task->seed, RNG_PLAN, task->epoch, sets, STREAM_SOFTEN);
     rng_shuffle(&all, steps, step);
-#pragma omp parallel for schedule(dynamic) if (sets > 1)
+#pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < sets; i++) {
         size_t from = i * steps / sets, to = (i + 1) * steps / sets;
         struct block block;

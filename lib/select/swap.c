@@ -43,7 +43,7 @@ improve_all(const struct select_task *task, unsigned round, size_t count,
     size_t steps = task->layout.steps, blocks = (steps + count - 1) / count;
     double *weight = mem_array(blocks, sizeof *weight), sum = 0;
 
-#pragma omp parallel for schedule(dynamic) if (blocks > 1)
+#pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < blocks; i++) {
         size_t from = i * steps / blocks, to = (i + 1) * steps / blocks;
 

@@ -3,6 +3,7 @@
 
 #include "block.h"
 #include "num/vec.h"
+#include "select/links.h"
 #include "select/region.h"
 #include "util/mem.h"
 #include "whole.h"
@@ -29,7 +30,9 @@ whole_gather(const struct select_task *task, int64_t *ids)
 {
     const struct select_layout *layout = &task->layout;
     size_t total = select_layout_total(layout), n = 0, next = 0;
+    size_t leaf = whole_count(layout) * layout->batch;
     int64_t *point;
+    uint32_t *link;
 
     if (total > layout->size)
         total = select_layout_start(layout, layout->steps - 1);
@@ -37,9 +40,11 @@ whole_gather(const struct select_task *task, int64_t *ids)
     for (size_t i = 0; i < total; i++)
         if (is_known(task->features, ids[i]))
             point[n++] = ids[i];
-    select_region_sort(task->features->d, task->features->u, n,
-                       whole_count(layout) * layout->batch, task->seed,
-                       task->epoch, 0, point);
+    link = mem_array(n * SELECT_LINKS, sizeof *link);
+    select_links_find(task->features->d, task->features->u, n, leaf, task->seed,
+                      task->epoch, point, link);
+    select_links_sort(n, leaf, link, point);
+    free(link);
     for (size_t i = 0; i < total; i++)
         if (is_known(task->features, ids[i]))
             ids[i] = point[next++];

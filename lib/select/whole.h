@@ -4,8 +4,8 @@
 #include "select/strategy.h"
 
 /*
- * whole_gather() brings samples with close features together in an epoch, and
- * leaves those without where they are.  Under wrap the last batch, where
+ * whole_gather() brings samples that are near neighbours together in an epoch,
+ * and leaves those without where they are.  Under wrap the last batch, where
  * samples come again, stays.
  */
 void whole_gather(const struct select_task *task, int64_t *ids);

@@ -1,0 +1,225 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/gemm.h"
+#include "select/links.h"
+#include "select/region.h"
+#include "util/err.h"
+#include "util/mem.h"
+
+/* Sorts into regions, and the first of their numbers: select/swap.h uses lower
+ * ones. */
+enum { SORTS = 3, FIRST = 128 };
+
+struct list {
+    float near[SELECT_LINKS]; /* falling */
+    uint32_t link[SELECT_LINKS];
+};
+
+static void
+insert(struct list *list, float near, uint32_t link)
+{
+    size_t at = SELECT_LINKS - 1;
+
+    for (size_t i = 0; i < SELECT_LINKS; i++)
+        if (list->link[i] == link)
+            return; // found in an earlier sort
+    for (; at && list->near[at - 1] < near; at--) {
+        list->near[at] = list->near[at - 1];
+        list->link[at] = list->link[at - 1];
+    }
+    list->near[at] = near;
+    list->link[at] = link;
+}
+
+/* Compares the points of a region, place[m], with one another. */
+static void
+compare(size_t d, const float *rows, size_t m, const int64_t *point,
+        const uint32_t *place, struct list *list)
+{
+    float *x = mem_aligned(m * d, sizeof *x);
+    float *product = mem_aligned(m * m, sizeof *product);
+
+    for (size_t i = 0; i < m; i++)
+        memcpy(x + i * d, rows + (size_t)point[place[i]] * d, d * sizeof *x);
+    num_gemm_nt(m, m, d, 1, x, x, 0, product);
+    for (size_t i = 0; i < m; i++) {
+        struct list *mine = &list[place[i]];
+
+        for (size_t j = 0; j < m; j++)
+            if (product[i * m + j] > mine->near[SELECT_LINKS - 1] && i != j)
+                insert(mine, product[i * m + j], place[j]);
+    }
+    free(x);
+    free(product);
+}
+
+/* Where each row is in point[], for the rows that are. */
+static uint32_t *
+places(size_t n, const int64_t *point)
+{
+    int64_t most = 0;
+    uint32_t *place;
+
+    for (size_t i = 0; i < n; i++)
+        most = point[i] > most ? point[i] : most;
+    place = mem_array((size_t)most + 1, sizeof *place);
+    for (size_t i = 0; i < n; i++)
+        place[point[i]] = (uint32_t)i;
+    return place;
+}
+
+void
+select_links_find(size_t d, const float *rows, size_t n, size_t leaf,
+                  uint64_t seed, uint64_t epoch, const int64_t *point,
+                  uint32_t *link)
+{
+    struct list *list = mem_array(n, sizeof *list);
+    uint32_t *of_row = places(n, point), *place = mem_array(n, sizeof *place);
+    int64_t *sorted = mem_array(n, sizeof *sorted);
+
+    REQUIRE(n < SELECT_NO_LINK);
+    for (size_t i = 0; i < n; i++)
+        for (size_t l = 0; l < SELECT_LINKS; l++) {
+            list[i].near[l] = -INFINITY;
+            list[i].link[l] = SELECT_NO_LINK;
+        }
+    for (unsigned s = 0; s < SORTS; s++) {
+        memcpy(sorted, point, n * sizeof *sorted);
+        select_region_sort(d, rows, n, leaf, seed, epoch, FIRST + s, sorted);
+        for (size_t i = 0; i < n; i++)
+            place[i] = of_row[sorted[i]];
+#pragma omp parallel for schedule(dynamic)
+        for (size_t i = 0; i < n; i += leaf)
+            compare(d, rows, n - i < leaf ? n - i : leaf, point, place + i,
+                    list);
+    }
+    for (size_t i = 0; i < n; i++)
+        memcpy(link + i * SELECT_LINKS, list[i].link, sizeof list[i].link);
+    free(list);
+    free(of_row);
+    free(place);
+    free(sorted);
+}
+
+/* The most links into a stretch that are told apart. */
+enum { MOST = 32 };
+
+/* A stretch that grows. */
+struct growth {
+    size_t *from; /* [n+1] partner[from[i]..from[i+1]) are linked with i */
+    uint32_t *partner;
+    uint8_t *links;    /* [n] into the stretch; TAKEN */
+    uint32_t *touched; /* [n] whose links are not 0 */
+    size_t touches;
+    struct {
+        uint32_t *point;
+        size_t n, room;
+    } with[MOST + 1]; /* those that had so many links, when they were put in */
+};
+
+enum { TAKEN = 255 };
+
+/* Links both ways, as one list for each point. */
+static void
+both_ways(size_t n, const uint32_t *link, struct growth *growth)
+{
+    size_t *at = mem_array(n + 1, sizeof *at);
+
+    growth->from = mem_array(n + 1, sizeof *growth->from);
+    for (size_t i = 0; i < n * SELECT_LINKS; i++)
+        if (link[i] != SELECT_NO_LINK) {
+            growth->from[i / SELECT_LINKS + 1]++;
+            growth->from[link[i] + 1]++;
+        }
+    for (size_t i = 0; i < n; i++)
+        at[i] = growth->from[i + 1] += growth->from[i];
+    growth->partner = mem_array(growth->from[n], sizeof *growth->partner);
+    for (size_t i = n * SELECT_LINKS; i--;)
+        if (link[i] != SELECT_NO_LINK) {
+            size_t mine = i / SELECT_LINKS;
+
+            growth->partner[--at[mine]] = link[i];
+            growth->partner[--at[link[i]]] = (uint32_t)mine;
+        }
+    free(at);
+}
+
+/* Takes a point into the stretch: its partners have one more link each. */
+static void
+take(struct growth *growth, uint32_t point)
+{
+    growth->links[point] = TAKEN;
+    for (size_t i = growth->from[point]; i < growth->from[point + 1]; i++) {
+        uint32_t partner = growth->partner[i];
+        uint8_t links = growth->links[partner];
+
+        if (links == TAKEN || links == MOST)
+            continue;
+        if (!links)
+            growth->touched[growth->touches++] = partner;
+        growth->links[partner] = ++links;
+        mem_grow(&growth->with[links].point, &growth->with[links].room,
+                 growth->with[links].n + 1, sizeof *growth->with[links].point);
+        growth->with[links].point[growth->with[links].n++] = partner;
+    }
+}
+
+/* The point with the most links, the latest of them; SELECT_NO_LINK when
+ * there is none. */
+static uint32_t
+best(struct growth *growth)
+{
+    for (size_t links = MOST; links; links--)
+        while (growth->with[links].n) {
+            uint32_t point = growth->with[links].point[--growth->with[links].n];
+
+            if (growth->links[point] == links)
+                return point; // and has not got more since, or been taken
+        }
+    return SELECT_NO_LINK;
+}
+
+static void
+begin_anew(struct growth *growth)
+{
+    for (size_t i = 0; i < growth->touches; i++)
+        if (growth->links[growth->touched[i]] != TAKEN)
+            growth->links[growth->touched[i]] = 0;
+    growth->touches = 0;
+    for (size_t links = 0; links <= MOST; links++)
+        growth->with[links].n = 0;
+}
+
+void
+select_links_sort(size_t n, size_t leaf, const uint32_t *link, int64_t *point)
+{
+    struct growth growth = {0};
+    int64_t *sorted = mem_array(n, sizeof *sorted);
+    uint32_t first = 0;
+
+    both_ways(n, link, &growth);
+    growth.links = mem_array(n, sizeof *growth.links);
+    growth.touched = mem_array(n, sizeof *growth.touched);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t next;
+
+        if (i % leaf == 0)
+            begin_anew(&growth);
+        next = best(&growth);
+        while (growth.links[first] == TAKEN && next == SELECT_NO_LINK)
+            first++;
+        next = next == SELECT_NO_LINK ? first : next;
+        take(&growth, next);
+        sorted[i] = point[next];
+    }
+    memcpy(point, sorted, n * sizeof *sorted);
+    for (size_t links = 0; links <= MOST; links++)
+        free(growth.with[links].point);
+    free(growth.from);
+    free(growth.partner);
+    free(growth.links);
+    free(growth.touched);
+    free(sorted);
+}
