@@ -5,6 +5,7 @@
 #include "num/gemm.h"
 #include "select/links.h"
 #include "select/region.h"
+#include "util/clones.h"
 #include "util/err.h"
 #include "util/mem.h"
 
@@ -12,25 +13,52 @@
  * ones. */
 enum { SORTS = 3, FIRST = 128 };
 
+/* Times that each point asks its neighbours for theirs. */
+enum { ASKED = 2 };
+
 struct list {
     float near[SELECT_LINKS]; /* falling */
     uint32_t link[SELECT_LINKS];
 };
+
+/* In f32, and in an order of its own that every machine keeps. */
+UTIL_CLONES static float
+dot(size_t d, const float *x, const float *y)
+{
+    float part[16] = {0}, sum = 0;
+    size_t i = 0;
+
+    for (; i + 16 <= d; i += 16)
+        for (size_t l = 0; l < 16; l++)
+            part[l] += x[i + l] * y[i + l];
+    for (; i < d; i++)
+        sum += x[i] * y[i];
+    for (size_t l = 0; l < 16; l++)
+        sum += part[l];
+    return sum;
+}
 
 static void
 insert(struct list *list, float near, uint32_t link)
 {
     size_t at = SELECT_LINKS - 1;
 
-    for (size_t i = 0; i < SELECT_LINKS; i++)
-        if (list->link[i] == link)
-            return; // found in an earlier sort
     for (; at && list->near[at - 1] < near; at--) {
         list->near[at] = list->near[at - 1];
         list->link[at] = list->link[at - 1];
     }
     list->near[at] = near;
     list->link[at] = link;
+}
+
+static int
+has(const struct list *list, uint32_t link)
+{
+    int found = 0;
+
+    for (size_t i = 0; i < SELECT_LINKS; i++)
+        found |= list->link[i] == link;
+    return found;
 }
 
 /* Compares the points of a region, place[m], with one another. */
@@ -48,11 +76,34 @@ compare(size_t d, const float *rows, size_t m, const int64_t *point,
         struct list *mine = &list[place[i]];
 
         for (size_t j = 0; j < m; j++)
-            if (product[i * m + j] > mine->near[SELECT_LINKS - 1] && i != j)
+            if (product[i * m + j] > mine->near[SELECT_LINKS - 1] && i != j &&
+                !has(mine, place[j]))
                 insert(mine, product[i * m + j], place[j]);
     }
     free(x);
     free(product);
+}
+
+/* Offers a point the neighbours of its neighbours, whose lists are in old[]. */
+static void
+ask_neighbours(size_t d, const float *rows, const int64_t *point, size_t i,
+               const struct list *old, struct list *mine)
+{
+    const float *row = rows + (size_t)point[i] * d;
+
+    for (size_t l = 0; l < SELECT_LINKS * SELECT_LINKS; l++) {
+        uint32_t by = old[i].link[l / SELECT_LINKS], link;
+        float near;
+
+        if (by == SELECT_NO_LINK)
+            return;
+        link = old[by].link[l % SELECT_LINKS];
+        if (link == SELECT_NO_LINK || link == i || has(mine, link))
+            continue;
+        near = dot(d, row, rows + (size_t)point[link] * d);
+        if (near > mine->near[SELECT_LINKS - 1])
+            insert(mine, near, link);
+    }
 }
 
 /* Where each row is in point[], for the rows that are. */
@@ -76,6 +127,7 @@ select_links_find(size_t d, const float *rows, size_t n, size_t leaf,
                   uint32_t *link)
 {
     struct list *list = mem_array(n, sizeof *list);
+    struct list *old = mem_array(n, sizeof *old);
     uint32_t *of_row = places(n, point), *place = mem_array(n, sizeof *place);
     int64_t *sorted = mem_array(n, sizeof *sorted);
 
@@ -95,9 +147,16 @@ select_links_find(size_t d, const float *rows, size_t n, size_t leaf,
             compare(d, rows, n - i < leaf ? n - i : leaf, point, place + i,
                     list);
     }
+    for (int t = 0; t < ASKED; t++) {
+        memcpy(old, list, n * sizeof *old);
+#pragma omp parallel for schedule(dynamic, 1024)
+        for (size_t i = 0; i < n; i++)
+            ask_neighbours(d, rows, point, i, old, &list[i]);
+    }
     for (size_t i = 0; i < n; i++)
         memcpy(link + i * SELECT_LINKS, list[i].link, sizeof list[i].link);
     free(list);
+    free(old);
     free(of_row);
     free(place);
     free(sorted);

@@ -56,8 +56,7 @@ find_centres(const struct sort *sort, struct division *division, size_t first)
                sample + i * sort->d);
 #pragma omp parallel
 #pragma omp single
-    num_kmeans(m, sort->d, division->k, sample, 1, &rng, division->centre,
-               NULL);
+    num_kmeans(m, sort->d, division->k, sample, &rng, division->centre, NULL);
     free(sample);
 }
 
