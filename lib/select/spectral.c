@@ -2,11 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "embed.h"
 #include "num/assign.h"
-#include "num/eigen.h"
-#include "num/exp.h"
 #include "num/kmeans.h"
-#include "num/vec.h"
 #include "select/score.h"
 #include "select/shuffle.h"
 #include "select/spectral.h"
@@ -14,10 +12,8 @@
 #include "util/clones.h"
 #include "util/mem.h"
 
-/* Residuals of eigenvectors: better ones do not make better batches. */
-static const double loose = 1e-3;
-
-enum { MOST = 20000, LANES = 32 };
+/* Samples in a block. */
+enum { MOST = 20000 };
 
 /* The batches that are planned together, without what stays in its place. */
 struct block {
@@ -61,153 +57,6 @@ block_release(struct block *b)
     free(b->id);
     free(b->place);
     free(b->room);
-}
-
-/* w_ij scale_i scale_j, where scale_i is D_i^-1/2. */
-UTIL_CLONES static void
-normalise(size_t n, const float *scale, float *w)
-{
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++)
-            w[i * n + j] = w[i * n + j] * scale[i] * scale[j];
-}
-
-/* exp(w_ij) (D_i D_j)^-1/2 by logarithms, zero diagonal: half_i is that of
- * D_i, halved. */
-UTIL_CLONES static void
-normalise_exp(size_t n, const float *half, float *w)
-{
-    for (size_t i = 0; i < n; i++) {
-        float *row = w + i * n;
-
-        for (size_t j = 0; j < n; j++)
-            row[j] = num_exp(row[j] - half[i] - half[j]);
-        row[i] = 0;
-    }
-}
-
-/* The logarithm of the sum of e^w over a row, but for its own place. */
-UTIL_CLONES static double
-log_sum(size_t n, size_t own, const float *w)
-{
-    float part[LANES] = {0}, max = 0;
-    double sum = 0;
-
-    for (size_t j = 0; j < n; j++)
-        max = w[j] > max ? w[j] : max;
-    for (size_t j = 0; j + LANES <= n; j += LANES)
-        for (size_t l = 0; l < LANES; l++)
-            part[l] += num_exp(w[j + l] - max);
-    for (size_t j = n / LANES * LANES; j < n; j++)
-        sum += num_exp(w[j] - max);
-    for (size_t l = 0; l < LANES; l++)
-        sum += part[l];
-    return log(sum - num_exp(w[own] - max)) + max;
-}
-
-UTIL_CLONES static double
-row_sum(size_t n, const float *w)
-{
-    float part[LANES] = {0};
-    double sum = 0;
-
-    for (size_t j = 0; j + LANES <= n; j += LANES)
-        for (size_t l = 0; l < LANES; l++)
-            part[l] += w[j + l];
-    for (size_t j = n / LANES * LANES; j < n; j++)
-        sum += w[j];
-    for (size_t l = 0; l < LANES; l++)
-        sum += part[l];
-    return sum;
-}
-
-static void
-make_njw(size_t n, float *w)
-{
-    float *scale = mem_array(n, sizeof *scale);
-
-    for (size_t i = 0; i < n; i++) {
-        const double degree = row_sum(n, w + i * n);
-
-        scale[i] = degree > 0 ? (float)(1 / sqrt(degree)) : 0;
-    }
-    normalise(n, scale, w);
-    free(scale);
-}
-
-static void
-make_literal(size_t n, float *w)
-{
-    for (size_t i = 0; i < n; i++) {
-        const double degree = row_sum(n, w + i * n);
-
-        num_scale(n, -1, w + i * n);
-        w[i * n + i] = (float)degree;
-    }
-}
-
-/* scale [n] gets D^-1/2, that of the smallest D being 1. */
-static void
-make_code(size_t n, float *w, float *scale)
-{
-    float least = INFINITY;
-
-    for (size_t i = 0; i < n; i++) {
-        scale[i] = (float)(log_sum(n, i, w + i * n) / 2);
-        least = fminf(least, scale[i]);
-    }
-    normalise_exp(n, scale, w);
-    for (size_t i = 0; i < n; i++)
-        scale[i] = expf(least - scale[i]);
-}
-
-/* Points [n,k] out of eigenvectors. */
-static float *
-eigen_points(struct block *b)
-{
-    const struct select_task *task = b->task;
-    const size_t n = b->n, k = b->k, batch = task->layout.batch;
-    float *w = mem_aligned(n * n, sizeof *w), *x = mem_array(n * k, sizeof *x);
-    float *vector = mem_aligned(n * k, sizeof *vector);
-    float *scale = mem_array(n, sizeof *scale);
-    float *value = mem_array(k, sizeof *value);
-    const int code = task->param.variant == SELECT_CODE;
-
-    select_affinity(task->features, task->param.tau,
-                    batch + (task->layout.larger > 0), n, b->id, w);
-    if (code)
-        make_code(n, w, scale);
-    else if (task->param.variant == SELECT_LITERAL)
-        make_literal(n, w);
-    else
-        make_njw(n, w);
-    num_eigen(n, k, w, loose, &b->rng, value, vector);
-    for (size_t i = 0; i < n; i++)
-        for (size_t c = 0; c < k; c++)
-            x[i * k + c] = vector[c * n + i] * (code ? scale[i] : 1);
-    if (!code)
-        num_unit_rows(n, k, x, x, NULL);
-    free(w);
-    free(vector);
-    free(scale);
-    free(value);
-    return x;
-}
-
-/* Points [n,d]: the samples' mean rows. */
-static float *
-mean_points(const struct block *b)
-{
-    const struct select_features *f = b->task->features;
-    float *x = mem_array(b->n * f->d, sizeof *x);
-
-    for (size_t i = 0; i < b->n; i++) {
-        const size_t row = (size_t)b->id[i] * f->d;
-
-        for (size_t j = 0; j < f->d; j++)
-            x[i * f->d + j] = (f->u[row + j] + f->v[row + j]) / 2;
-    }
-    return x;
 }
 
 /* |x_i - centre_c|;  column [d,k] has a centre in each column. */
@@ -290,16 +139,17 @@ static void
 search(struct block *b, int64_t *best)
 {
     const struct select_param *param = &b->task->param;
-    const int direct = param->variant == SELECT_KMEANS;
-    float *x = direct ? mean_points(b) : eigen_points(b);
+    const size_t d = embed_dimension(b->task, b->k);
+    float *x = mem_aligned(b->n * d, sizeof *x);
     uint32_t *to = mem_array(b->n, sizeof *to);
     int64_t *order = mem_array(b->n, sizeof *order);
     double most = -1;
 
+    embed(b->task, b->n, b->k, b->id, &b->rng, x);
     for (size_t r = 0; r < param->restarts; r++) {
         double loss;
 
-        divide(b, direct ? b->task->features->d : b->k, x, to);
+        divide(b, d, x, to);
         loss = arrange(b, to, order);
         if (loss <= most)
             continue;

@@ -1,0 +1,201 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "embed.h"
+#include "num/eigen.h"
+#include "num/exp.h"
+#include "num/vec.h"
+#include "select/score.h"
+#include "util/clones.h"
+#include "util/mem.h"
+
+/* Residuals of eigenvectors: better ones do not make better batches. */
+static const double loose = 4e-3;
+
+enum { LANES = 32 };
+
+/* w_ij scale_i scale_j, where scale_i is D_i^-1/2. */
+UTIL_CLONES static void
+normalise(size_t n, const float *scale, float *w)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            w[i * n + j] = w[i * n + j] * scale[i] * scale[j];
+}
+
+/* exp(w_ij) (D_i D_j)^-1/2 by logarithms, zero diagonal: half_i is that of
+ * D_i, halved. */
+UTIL_CLONES static void
+normalise_exp(size_t n, const float *half, float *w)
+{
+    for (size_t i = 0; i < n; i++) {
+        float *row = w + i * n;
+
+        for (size_t j = 0; j < n; j++)
+            row[j] = num_exp(row[j] - half[i] - half[j]);
+        row[i] = 0;
+    }
+}
+
+/* The logarithm of the sum of e^w over a row, but for its own place. */
+UTIL_CLONES static double
+log_sum(size_t n, size_t own, const float *w)
+{
+    float part[LANES] = {0}, max = 0;
+    double sum = 0;
+
+    for (size_t j = 0; j < n; j++)
+        max = w[j] > max ? w[j] : max;
+    for (size_t j = 0; j + LANES <= n; j += LANES)
+        for (size_t l = 0; l < LANES; l++)
+            part[l] += num_exp(w[j + l] - max);
+    for (size_t j = n / LANES * LANES; j < n; j++)
+        sum += num_exp(w[j] - max);
+    for (size_t l = 0; l < LANES; l++)
+        sum += part[l];
+    return log(sum - num_exp(w[own] - max)) + max;
+}
+
+UTIL_CLONES static double
+row_sum(size_t n, const float *w)
+{
+    float part[LANES] = {0};
+    double sum = 0;
+
+    for (size_t j = 0; j + LANES <= n; j += LANES)
+        for (size_t l = 0; l < LANES; l++)
+            part[l] += w[j + l];
+    for (size_t j = n / LANES * LANES; j < n; j++)
+        sum += w[j];
+    for (size_t l = 0; l < LANES; l++)
+        sum += part[l];
+    return sum;
+}
+
+/* Takes q q' off. */
+UTIL_CLONES static void
+deflate(size_t n, const float *q, float *w)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            w[i * n + j] -= q[i] * q[j];
+}
+
+/* D^-1/2 W D^-1/2;  q [n] gets D^1/2, scale [n] is scratch. */
+static void
+make_njw(size_t n, float *w, float *q, float *scale)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double degree = row_sum(n, w + i * n);
+
+        q[i] = (float)sqrt(degree);
+        scale[i] = degree > 0 ? (float)(1 / sqrt(degree)) : 0;
+    }
+    normalise(n, scale, w);
+}
+
+/* The same of exp(W), both halves of D divided by its largest or smallest:
+ * scale [n] gets D^-1/2. */
+static void
+make_code(size_t n, float *w, float *q, float *scale)
+{
+    float least = INFINITY, most = -INFINITY;
+
+    for (size_t i = 0; i < n; i++) {
+        scale[i] = (float)(log_sum(n, i, w + i * n) / 2);
+        least = fminf(least, scale[i]);
+        most = fmaxf(most, scale[i]);
+    }
+    normalise_exp(n, scale, w);
+    for (size_t i = 0; i < n; i++) {
+        q[i] = expf(scale[i] - most);
+        scale[i] = expf(least - scale[i]);
+    }
+}
+
+/* D - W. */
+static void
+make_literal(size_t n, float *w)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double degree = row_sum(n, w + i * n);
+
+        num_scale(n, -1, w + i * n);
+        w[i * n + i] = (float)degree;
+    }
+}
+
+/*
+ * Eigenvectors of a normalised matrix, the first of which is known to be q, of
+ * eigenvalue 1.  It is taken off: what is left may be a thousand times as small
+ * and has to be found as precisely.
+ */
+static void
+find_others(size_t n, size_t k, float *w, float *q, struct rng *rng,
+            float *value, float *vector)
+{
+    num_unit_rows(1, n, q, q, NULL);
+    deflate(n, q, w);
+    memcpy(vector, q, n * sizeof *q);
+    num_eigen(n, k - 1, w, loose, rng, value, vector + n);
+}
+
+/* x [n,k] from eigenvectors. */
+static void
+spectrum(const struct select_task *task, size_t n, size_t k, const int64_t *ids,
+         struct rng *rng, float *x)
+{
+    const enum select_variant variant = task->param.variant;
+    float *w = mem_aligned(n * n, sizeof *w), *q = mem_array(2 * n, sizeof *q);
+    float *vector = mem_aligned(n * k, sizeof *vector), *scale = q + n;
+    float *value = mem_array(k, sizeof *value);
+
+    select_affinity(task->features, task->param.tau,
+                    task->layout.batch + (task->layout.larger > 0), n, ids, w);
+    if (variant == SELECT_LITERAL) {
+        make_literal(n, w);
+        num_eigen(n, k, w, loose, rng, value, vector);
+    } else {
+        (variant == SELECT_CODE ? make_code : make_njw)(n, w, q, scale);
+        find_others(n, k, w, q, rng, value, vector);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < k; c++)
+            x[i * k + c] =
+                vector[c * n + i] * (variant == SELECT_CODE ? scale[i] : 1);
+    if (variant != SELECT_CODE)
+        num_unit_rows(n, k, x, x, NULL);
+    free(w);
+    free(q);
+    free(vector);
+    free(value);
+}
+
+/* x [n,d]: the means of both views. */
+static void
+means(const struct select_features *f, size_t n, const int64_t *ids, float *x)
+{
+    for (size_t i = 0; i < n; i++) {
+        const size_t row = (size_t)ids[i] * f->d;
+
+        for (size_t j = 0; j < f->d; j++)
+            x[i * f->d + j] = (f->u[row + j] + f->v[row + j]) / 2;
+    }
+}
+
+size_t
+embed_dimension(const struct select_task *task, size_t k)
+{
+    return task->param.variant == SELECT_KMEANS ? task->features->d : k;
+}
+
+void
+embed(const struct select_task *task, size_t n, size_t k, const int64_t *ids,
+      struct rng *rng, float *x)
+{
+    if (task->param.variant == SELECT_KMEANS)
+        means(task->features, n, ids, x);
+    else
+        spectrum(task, n, k, ids, rng, x);
+}
