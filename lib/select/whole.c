@@ -34,6 +34,8 @@ whole_gather(const struct select_task *task, int64_t *ids)
     int64_t *point;
     uint32_t *link;
 
+    if (layout->steps <= whole_count(layout))
+        return; // all are rearranged together
     if (total > layout->size)
         total = select_layout_start(layout, layout->steps - 1);
     point = mem_array(total, sizeof *point);

@@ -123,6 +123,32 @@ samples_without_features_stay(size_t block)
     free(memory);
 }
 
+/* Four samples come twice to fill the last batch, but not twice into one. */
+static void
+copies_do_not_meet(void)
+{
+    static int64_t wrapped[N + B];
+    float *memory;
+    struct select_features f = clusters(N, D, N / 4, 0.3, &memory);
+    struct select_task task = task_of(&f, 0);
+    int came[N] = {0}, wrong = 0;
+    struct err err;
+
+    T(!select_layout_make(N, B, SELECT_WRAP, &task.layout, &err) &&
+          select_layout_total(&task.layout) == N + 4,
+      "layout");
+    select_swap(&task, wrapped);
+    for (size_t i = 0; i < N + 4; i++) {
+        came[wrapped[i]]++;
+        for (size_t j = i / B * B; j < i; j++)
+            wrong += wrapped[i] == wrapped[j];
+    }
+    for (size_t i = 0; i < N; i++)
+        wrong += came[i] < 1 || came[i] > 2;
+    T(!wrong, "wrap, whole: every sample, none twice in a batch");
+    free(memory);
+}
+
 /* Pairs of near-duplicates: the hardest partners of all. */
 static void
 groups_are_parted(size_t block)
@@ -187,6 +213,7 @@ main(void)
     threads_do_not_show(7);
     samples_without_features_stay(20);
     samples_without_features_stay(0);
+    copies_do_not_meet();
     groups_are_parted(20);
     groups_are_parted(0);
     hardness_is_a_straight_line();
