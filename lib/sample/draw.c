@@ -105,8 +105,8 @@ walk(struct sample_source *source, struct wire_item *item, double beta)
     mem_grow(&source->ids, &source->ids_room, n, sizeof *source->ids);
     for (size_t r = 0; r < n; r++)
         source->ids[r] = item->ids[r % item->n];
-    if (source->memory.bank.rows)
-        went = sample_walk(&how, &source->memory.bank, n, source->ids, state);
+    if (source->ahead.rows)
+        went = sample_walk(&how, &source->ahead, n, source->ids, state);
     for (size_t r = 0; r < n; r++)
         if (state[r].id >= 0)
             add(source, item, state[r].id, A ? state[r].view : -1,

@@ -137,7 +137,9 @@ passage_due(struct passage *passage, const struct sampler *sampler)
     const int64_t horizon = (int64_t)source->how.horizon;
     struct passage_item *item;
 
-    if (passage->next.session < 0)
+    // a new trainer may have given its state before augmenters speak of it
+    if (passage->next.session < 0 ||
+        passage->next.session != sampler->next.session)
         return NULL;
     turn_epoch(passage);
     item = find(passage, &passage->next);

@@ -1,0 +1,175 @@
+#!/usr/bin/env bash
+# foil-negatives in the plan's way: every sampler trains through it, and
+# whatever is killed, the run ends with the checkpoint and the metrics of an
+# undisturbed one, bit for bit.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+export OMP_NUM_THREADS=1
+data=$work/data.tar
+
+ok 'a data set' "$BIN/foil-data" generate --size 8 -o "$data" 101
+ok 'its index' "$BIN/foil-data" index "$data"
+
+# Each starts a stage of the run in $work/$1, its messages in a log there.
+train() {
+    "$BIN/foil-train" -r "$work/$1" --arch linear --head 8 --lr 0.02 \
+        --warmup 0 --tau 0.2 --threads 1 --checkpoint-every 100 --deadline 60 \
+        "${@:2}" 2>>"$work/$1.train" &
+    trainer=$!
+}
+
+filter() {
+    "$BIN/foil-negatives" -r "$work/$1" --filter "${@:2}" \
+        2>>"$work/$1.negatives" &
+    filter=$!
+}
+
+augment() {
+    "$BIN/foil-augment" -r "$work/$1" --filter --size 8 "${@:2}" "$data" \
+        2>>"$work/$1.augment" &
+}
+
+select_batches() {
+    "$BIN/foil-select" -r "$work/$1" -b 8 -e "$epochs" "$data" \
+        2>>"$work/$1.select" &
+}
+
+# begin RUN OBJECTIVE FILTER-OPTIONS... : all stages, two augmenters
+begin() {
+    mkdir -m 700 "$work/$1"
+    train "$1" --objective "$2"
+    filter "$1" "${@:3}"
+    augment "$1"
+    augment "$1"
+    select_batches "$1"
+}
+
+# ends RUN : the trainer ends well, and so does all but the filter
+ends() {
+    local code=0
+    wait "$trainer" || code=$?
+    kill "$filter" && wait "$filter" || code=$?
+    cat "$work/$1".*
+    return "$code"
+}
+
+steps() {
+    if [[ -e $work/$1/metrics.jsonl ]]; then
+        wc -l <"$work/$1/metrics.jsonl"
+    else
+        echo 0
+    fi
+}
+
+# past RUN STEPS : so many steps are trained, and more are to come
+past() {
+    becomes_true has_steps "$@" && kill -0 "$trainer"
+}
+
+has_steps() {
+    [[ $(steps "$1") -ge $2 ]]
+}
+
+kill_now() {
+    kill -KILL "$1"
+    { wait "$1"; } 2>/dev/null
+    true
+}
+
+timeless() {
+    jq -c 'del(.seconds, .waited, .time)' "$work/$1/metrics.jsonl"
+}
+
+# same RUN RUN : checkpoints and metrics are equal
+same() {
+    (cd "$work/$1/latest" && sha256sum ./*.safetensors) >"$work/sums"
+    (cd "$work/$2/latest" && sha256sum -c --quiet "$work/sums") &&
+        diff <(timeless "$1") <(timeless "$2")
+}
+
+# variant NAME OBJECTIVE OPTIONS... : a run in peace; one whose filter is
+# killed; the same with the trainer killed, too
+variant() {
+    local name=$1
+    begin "$name" "${@:2}"
+    ok "$name: a run" ends "$name"
+    ok "$name: with all its steps" test "$(steps "$name")" -eq $((13 * epochs))
+    begin "$name-rough" "${@:2}"
+    ok "$name: in the middle" past "$name-rough" 150
+    kill_now "$filter"
+    filter "$name-rough" "${@:3}"
+    ok "$name: its filter was killed, the run goes on" \
+        past "$name-rough" $(($(steps "$name-rough") + 130))
+    kill_now "$trainer"
+    train "$name-rough" --objective "$2" --resume
+    ok "$name: its trainer was killed and resumed" ends "$name-rough"
+    ok "$name: to the same bits" same "$name" "$name-rough"
+}
+
+epochs=60
+variant fresh emc2
+variant once emc2 --proposals once
+variant stale emc2 --scores stale --proposals all4
+variant reset emc2 --scores reset
+variant fixed emc2 --augmentations 3
+variant bank emc2 --proposals bank --moves 16
+variant cache cache --method cache --refresh 0.02 --horizon 5
+
+# numbers FILTER RUN : of its metrics
+numbers() {
+    jq -se "$1" "$work/$2/metrics.jsonl"
+}
+# the mean of a number over some steps
+mean='def mean(f): map(f) | add / length;'
+
+ok 'chains stand outside of the batch, and move on as scores tell them' \
+    numbers "$mean .[13:200] | mean(.outside) > 0.01 and
+        mean(.accepted) > 0.05 and mean(.accepted) < 0.9" fresh
+ok 'stale ones more often: a share is dropped' \
+    numbers "$mean (.[400:] | mean(.dropped)) > 0.01" stale
+ok 'none is cold after the first epoch, but all that are reset' \
+    numbers 'map(.cold) | .[0] == 1 and (.[13:] | max) == 0' fresh
+ok 'which are so always' numbers 'map(.cold) | min == 1' reset
+ok 'the bank is known after an epoch and a horizon' \
+    numbers 'map(.known) | .[0] == 0 and .[30] == 1' bank
+ok 'chains walk on it' numbers "$mean .[30:] | mean(.walk_accepted) > 0 and
+    mean(.walk_ess) > 1 and mean(.walk_ess) <= 16" bank
+ok 'its staleness is told' numbers "$mean .[30:] | mean(.staleness) > 0 and
+    mean(.age) > 1" cache
+ok 'draws are as important as they should be' \
+    numbers "$mean .[30:] | mean(.importance) > 0.7 and
+        mean(.importance) < 1.3" cache
+
+# --------------------------------------------------------------- refusals
+
+negatives() {
+    "$BIN/foil-negatives" -r "$work/none" "$@"
+}
+ok 'a cache that cannot draw: 2' refuses 2 'needs --filter' \
+    negatives --method cache
+ok 'a walk that nobody hears of: 2' refuses 2 'needs --filter' \
+    negatives --proposals bank
+ok 'stale chains do not walk: 2' refuses 2 'scores afresh' \
+    negatives --filter --proposals bank --scores stale
+ok 'one chain for each image, views that differ: 2' refuses 2 'fixed|augment' \
+    negatives --filter --proposals all4 -a 2
+ok 'the cache has no proposals: 2' refuses 2 'for --method emc2' \
+    negatives --filter --method cache --proposals once
+ok 'a filter without a plan: 2' refuses 2 'wants -r DIR' \
+    "$BIN/foil-negatives" --filter --negatives "ipc://$work/n"
+
+# refused NAME PATTERN FILTER-OPTIONS... : the trainer ends with that
+refused() {
+    begin "$1" emc2 "${@:3}"
+    ! ends "$1" && grep -E "$2" "$work/$1.train"
+}
+ok 'a burn-in that leaves nothing ends the run' \
+    refused burnt 'burn-in of 14 leaves nothing' --burn-in 14
+
+mkdir -m 700 "$work/other"
+train other --objective emc2
+filter other --augmentations 3
+select_batches other
+ok 'augmenters that have other fixed views end: 1' refuses 1 'the same' \
+    "$BIN/foil-augment" -r "$work/other" --filter --size 8 -a 4 "$data"
+done_testing
