@@ -86,7 +86,7 @@ meet(struct train *t, const struct wire_batch *b, struct err *err)
 {
     size_t count;
 
-    if (!t->net && train_net_open(t, err))
+    if (!t->net && (train_net_open(t, err) || train_rows(t, err)))
         return -1;
     if (t->objective->wants_weights && !t->service &&
         train_negatives_open(t, err))

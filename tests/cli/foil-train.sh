@@ -203,6 +203,17 @@ ok 'of another encoder: 2' refuses 2 'not for mlp' \
 ok 'with a mean: 2' refuses 2 '--mean and --deviation have no use' \
     "$BIN/foil-train" -r x --arch linear --basis x --mean 0,0,0
 
+basis "$work/rows.npy" 128 5
+small=(--arch table --hidden 5 --lr 0 --weight-decay 0 --threads 1)
+ok 'a table begins with rows of a file' with "$work/rows" -- \
+    --rows "$work/rows.npy"
+ok 'as they are' cmp <(tail -c 2560 "$work/rows.npy") \
+    <(tail -c 2560 "$work/rows/latest/model.safetensors")
+ok 'rows that do not fit: 1' refuses 1 'want finite f4 \[128,5\]' \
+    with "$work/unfit" -- --rows "$work/other.npy"
+ok 'rows of another encoder: 2' refuses 2 'not for mlp' \
+    "$BIN/foil-train" -r x --arch mlp --rows x
+
 small=("${linear[@]}" --objective sogclr --tau 0.5 --tau-schedule wave:1
     --tau-end 1 --gamma 0.8 --gamma-schedule linear:1 --lr-end 0.01)
 ok 'a temperature that moves' with "$work/w" --

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "data/npy.h"
+#include "num/vec.h"
 #include "train.h"
 #include "util/mem.h"
 
@@ -196,6 +197,30 @@ train_net_open(struct train *t, struct err *err)
     train_features_room(t);
     make_room(t);
     return 0;
+}
+
+int
+train_rows(struct train *t, struct err *err)
+{
+    const char *path = t->options->rows;
+    const size_t d = nn_net_dim(t->net);
+    struct data_npy npy;
+    size_t count;
+    float *table = nn_net_params(t->net, &count);
+    int rc = 0;
+
+    if (!*path)
+        return 0;
+    if (data_npy_read(path, &npy, err))
+        return -1;
+    if (npy.type != DATA_F4 || npy.rank != 2 || npy.shape[1] != d ||
+        npy.shape[0] != count / d || !num_finite(count, npy.data))
+        rc = err_set(err, "'%s': want finite f4 [%zu,%zu], a row for each view",
+                     path, count / d, d);
+    else
+        memcpy(table, npy.data, count * sizeof *table);
+    data_npy_release(&npy);
+    return rc;
 }
 
 void

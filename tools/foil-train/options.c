@@ -10,6 +10,7 @@ static struct train_options o = {
     .stem = "small",
     .norm = "batch",
     .basis = "",
+    .rows = "",
     .mean = "0.485,0.456,0.406",
     .deviation = "0.229,0.224,0.225",
     .precision = "f32",
@@ -100,6 +101,8 @@ static const struct opt opts[] = {
      "resnet18|resnet34|resnet50|resnet8|resnet20|mlp|linear|table", "encoder"},
     {"basis", 0, OPT_TEXT, &o.basis, 0, 0, "FILE",
      "fixed basis that linear sees pixels in, .npy"},
+    {"rows", 0, OPT_TEXT, &o.rows, 0, 0, "FILE",
+     "what a table begins with, .npy"},
     {"stem", 0, OPT_CHOICE, &o.stem, 0, 0, "small|imagenet",
      "first layer of a resnet"},
     {"norm", 0, OPT_CHOICE, &o.norm, 0, 0, "batch|group|none", "normalisation"},
@@ -228,6 +231,9 @@ judge(struct err *err)
     if (*o.basis && (opt_given(&o.mean) || opt_given(&o.deviation)))
         return err_set(err, "--basis has its own offset and scale: --mean and "
                             "--deviation have no use");
+    if (*o.rows && !train_is_table(&o))
+        return err_set(err, "--rows is for the encoder table, not for %s",
+                       o.arch);
     o.loss.reference = o.compat[0] == 'r';
     return 0;
 }

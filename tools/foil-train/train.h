@@ -42,7 +42,7 @@
 struct train_options {
     /* what decides the result, and is remembered */
     const char *objective, *arch, *stem, *norm, *head, *mean, *deviation;
-    const char *basis;
+    const char *basis, *rows;
     const char *precision, *conv, *optim, *lars, *schedule, *compat;
     struct loss_param loss;
     const char *tau_schedule, *gamma_schedule, *eta_schedule;
@@ -263,7 +263,7 @@ void train_features_close(struct train *t);
  * wrong with the options, train_spec() what the encoder is to be, in the
  * options' texts.  train_basis() reads --basis, for a run that begins.
  * train_net_open() makes the encoder, with fresh weights, once the shape is
- * known.
+ * known; train_rows() then reads those that --rows has for a table.
  */
 int train_is_table(const struct train_options *options);
 int train_check(const struct train_options *options, struct err *err);
@@ -272,6 +272,7 @@ int train_spec(const struct train_options *options,
                struct err *err);
 int train_basis(struct train *t, struct err *err);
 int train_net_open(struct train *t, struct err *err);
+int train_rows(struct train *t, struct err *err);
 void train_net_close(struct train *t);
 
 /*
