@@ -333,7 +333,7 @@ learn() {
         words_for negatives "${negatives[@]}"
         # a filter stands between selector and augmenters
         [[ " ${words[*]} " != *' --filter '* ]] ||
-            filtered="--plan ipc://$run/items"
+            filtered=--filter
         feeder negatives foil-negatives -r "$run" --seed "$seed" "${words[@]}"
     fi
     words_for augment "${augment[@]}" ${filtered:+"$filtered"}

@@ -82,7 +82,7 @@ give_state(struct train *t, struct err *err)
 static double
 beta_of(const struct train *t)
 {
-    return 1 / t->options->loss.tau;
+    return 1 / t->param.tau;
 }
 
 /* Asks for the weights of a batch, once. */
@@ -96,7 +96,7 @@ ask_weights(struct train *t, const struct wire_batch *b,
         .session = t->state.at.session,
         .epoch = b->at.epoch,
         .step = b->at.step,
-        .beta = 1 / t->param.tau,
+        .beta = beta_of(t),
         .n = b->n,
         .n_views = 2,
         .dim = d,
@@ -134,8 +134,7 @@ in_batch(struct train *t, const struct wire_batch *b)
     const size_t n = 2 * b->n, rows = n + b->n_extra, d = nn_net_dim(t->net);
 
     num_gemm_nt(n, rows, d, 1, t->v, t->v, 0, t->weights);
-    loss_partition(b->n, rows, 1 / t->param.tau, LOSS_FAMILY, t->weights,
-                   t->weights);
+    loss_partition(b->n, rows, beta_of(t), LOSS_FAMILY, t->weights, t->weights);
 }
 
 /* A service that lost its state is given ours, and asked again. */
