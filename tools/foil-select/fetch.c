@@ -1,6 +1,8 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/vec.h"
 #include "select.h"
 #include "util/mem.h"
 #include "wire/features.h"
@@ -66,7 +68,20 @@ make_room(struct select_table *table, size_t size, size_t d)
         d, table->rows, table->rows + size * d, table->known};
 }
 
-/* Puts a piece into its place. */
+/* A run that has come apart sends anything; strategies rely on unit rows. */
+static int
+is_sound(const struct wire_features *piece, size_t i)
+{
+    for (size_t v = 0; v < VIEWS; v++) {
+        const float *row = piece->z + (v * piece->n + i) * piece->dim;
+
+        if (!(fabs(num_dot(piece->dim, row, row) - 1) < 0.01))
+            return 0;
+    }
+    return 1;
+}
+
+/* Puts a piece into its place; what is no feature stays unknown. */
 static int
 put(struct select_table *table, const struct wire_features *piece, size_t size,
     struct err *why)
@@ -80,6 +95,8 @@ put(struct select_table *table, const struct wire_features *piece, size_t size,
     for (size_t i = 0; i < piece->n; i++) {
         const size_t id = (size_t)piece->ids[i];
 
+        if (!is_sound(piece, i))
+            continue;
         for (size_t v = 0; v < VIEWS; v++)
             memcpy(table->rows + (v * size + id) * d,
                    piece->z + (v * piece->n + i) * d, d * sizeof *piece->z);
