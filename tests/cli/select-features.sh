@@ -29,6 +29,22 @@ ok 'the mean of which is printed' jq -es '(.[0].mean - (.[1:] | add / length)
 "${score[@]}" >"$work/shuffle.json"
 ok 'shuffle is the random one' jq -e '.mean == .random.mean and
     .weight == .random.weight' "$work/shuffle.json"
+# without foil-data group: pairs of neighbours in the order of the images
+/usr/bin/python3 - "$work/groups.npy" <<'END'
+import struct, sys
+head = b"{'descr': '<i8', 'fortran_order': False, 'shape': (512,), }"
+head += b" " * (63 - (10 + len(head)) % 64) + b"\n"
+with open(sys.argv[1], "wb") as f:
+    f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head)
+    f.write(struct.pack("<512q", *(i // 2 for i in range(512))))
+END
+"${score[@]}" --strategy swap --avoid "$work/groups.npy" >"$work/avoid.json"
+ok 'groups are parted, which a random plan does not' \
+    jq -e '.together == 0 and .random.together > 0' "$work/avoid.json"
+"${score[@]}" --strategy swap --hardness 0.5 --block 0 >"$work/half.json"
+ok 'half as hard is half the way from a random plan' \
+    jq -es '(.[1].weight - .[0].weight) / (.[2].weight - .[0].weight) |
+    .4 < . and . < .6' "$work/shuffle.json" "$work/half.json" "$work/swap.json"
 ok 'both views' "${score[@]}" "$work/u.npy"
 ok 'no such file: 1' refuses 1 'No such file' "${score[@]}" "$work/none.npy"
 ok 'not the same rows: 1' refuses 1 'no .npy|not' "${score[@]}" "$data"

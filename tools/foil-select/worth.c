@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "select.h"
+#include "select/avoid.h"
 #include "select/score.h"
 
 static void
@@ -48,6 +49,9 @@ select_worth(struct wire_plan *about, const char *prefix,
         all.weight += one.weight;
         n++;
     }
+    if (task->group)
+        add(about, prefix, "together",
+            (double)select_avoid_count(&task->layout, task->group, ids));
     if (!n)
         return;
     add(about, prefix, "mean", all.mean / (double)n);
