@@ -95,7 +95,7 @@ data=$work/data.tar
 "$BIN/foil-data" generate --size 8 -o "$data" 13 2>/dev/null
 "$BIN/foil-data" index "$data" 2>/dev/null
 
-# run NAME EPOCHS : all five tools, in run directory NAME
+# run NAME EPOCHS [OBJECTIVE] : all tools but the service, in directory NAME
 run() {
     local at=(-r "$work/$1")
     mkdir -p "$work/$1"
@@ -104,7 +104,7 @@ run() {
     timeout 90 "$BIN/foil-augment" "${at[@]}" --size 8 "$data" \
         2>"$work/$1.augment" &
     timeout 90 "$BIN/foil-train" "${at[@]}" --arch linear --head 8 \
-        --objective emc2 --threads 1 --lr 0.01 2>"$work/$1.train"
+        --objective "${3-emc2}" --tau 0.2 --threads 1 --lr 0.01 2>"$work/$1.train"
 }
 
 # serve_in NAME : the service for it, its number in $service
@@ -143,6 +143,38 @@ if $python -c 'import numpy' 2>/dev/null; then
     pairs >"$work/softmax"
     ok 'negatives.py answers' test 4 -eq "$(wc -l <"$work/softmax")"
     ok 'with weights' sums "$work/softmax"
+    ends
+    mkdir "$work/double"
+    $python "$here/../../pipelines/examples/negatives.py" \
+        "ipc://$work/double/negatives" 2>"$work/serve.err" &
+    service=$!
+    ok 'a run with it' run double 20
+    ok 'and one with dcl' run dcl 20 dcl
+    # like A B : two numbers are equal but for rounding
+    like='def like(a; b): (a - b | fabs) <= 1e-4 * ((a | fabs) + 0.01);'
+    # shellcheck disable=SC2016 # $a, $b are jq's
+    ok 'are the same steps' jq -ens --slurpfile a "$work/double/metrics.jsonl" \
+        --slurpfile b "$work/dcl/metrics.jsonl" "$like"'
+        ($a | length) == 80 and all(range(80); like($a[.].infonce; $b[.].infonce)
+        and like($a[.].gradient; $b[.].gradient))'
+    ok 'and make the same encoder' $python - "$work"/{double,dcl} <<'END'
+import json, sys
+import numpy as np
+
+def tensors(path):
+    with open(path + "/latest/model.safetensors", "rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        data = file.read()
+    return {k: np.frombuffer(data[slice(*t["data_offsets"])], "<f4")
+            for k, t in header.items() if t.get("dtype") == "F32"}
+
+a, b = map(tensors, sys.argv[1:])
+assert a.keys() == b.keys() and any(t.size > 100 for t in a.values())
+for k in a:
+    off = np.abs(a[k] - b[k]).max() / np.abs(b[k]).max()
+    print(k, off)
+    assert off < 1e-5, k
+END
 else
     skip 'negatives.py' 'no python3-numpy'
 fi
