@@ -127,8 +127,8 @@ report_swap(struct augmenter *a, const struct wire_place *at,
 static struct wire_variants
 choose_variants(struct augmenter *a, const struct wire_item *item)
 {
-    const int64_t wanted = item->variants.augmentations;
-    const int64_t ours = options->augmentations;
+    const int64_t wanted = item->variants.augmentations,
+                  ours = options->augmentations;
     const size_t views = (size_t)options->views;
 
     if (wanted && (item->variants.views != views || (ours && wanted != ours)))
