@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ open_items(struct filter *filter)
 
     if (filter->items)
         return;
-    strcpy(config.hello.stage, "negatives");
+    snprintf(config.hello.stage, sizeof config.hello.stage, "negatives");
     *config.hello.peer = '\0';
     config.endpoint = at;
     filter->items = wire_server_open(filter->wire, &config, &err);
