@@ -25,6 +25,8 @@ if [[ -d $vectors ]]; then
         grep -q '^simclr.*grad_z1.*relative.ok' "$work/all"
     ok 'batches are compared' \
         grep -q '^select.*spectral code.*ratio, at least 0.99.ok' "$work/all"
+    ok 'counts of EMC2 are exact' \
+        grep -q '^emc2.*counts.0.relative.ok' "$work/all"
     ok 'the last line is the worst' \
         bash -c "tail -n 1 '$work/all' | grep -q ^worst"
     ok 'nothing is within 1e-12' exits 1 "$run" -t 1e-12 "$vectors"
