@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "foil-select/select.h"
+#include "num/threads.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -136,8 +137,10 @@ run(struct selector *s)
 int
 main(int argc, char **argv)
 {
-    struct selector s = {.options = select_options_get(argc, argv)};
+    struct selector s = {0};
 
+    num_threads_sleep(argv);
+    s.options = select_options_get(argc, argv);
     priority_low();
     if (s.options->score)
         select_score_files(s.options);
