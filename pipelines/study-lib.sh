@@ -158,18 +158,18 @@ subset() {
     fi
 }
 
-# time_steps METHOD DATA : the seconds of a step, in a short run of its own
+# time_steps METHOD DATA : the seconds of a step, in a short run of its own: the
+# median, for the machine may be busy with something else now and then
 time_steps() {
     local -r kept=${given[train]} planned=$epochs
     run=$study/rate
     rm -rf "$run"
-    given[train]+=' --steps 120' epochs=9999
+    given[train]+=' --steps 320' epochs=9999
     fit "$1" "$2" >&2
     given[train]=$kept epochs=$planned
-    tail -n 100 "$run/metrics.jsonl" | field time | awk '
-        NR == 1 { first = $1 }
-        { last = $1 }
-        END { print (last - first) / (NR - 1) }'
+    tail -n 300 "$run/metrics.jsonl" | field time |
+        awk 'NR > 1 { print $1 - last } { last = $1 }' | sort -g |
+        sed -n '150p'
     rm -rf "$run"
     run=$study
 }
