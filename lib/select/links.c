@@ -121,22 +121,15 @@ places(size_t n, const int64_t *point)
     return place;
 }
 
-void
-select_links_find(size_t d, const float *rows, size_t n, size_t leaf,
-                  uint64_t seed, uint64_t epoch, const int64_t *point,
-                  uint32_t *link)
+/* Compares each point with those of its regions: all that one finds by itself.
+ */
+static void
+search(size_t d, const float *rows, size_t n, size_t leaf, uint64_t seed,
+       uint64_t epoch, const int64_t *point, struct list *list)
 {
-    struct list *list = mem_array(n, sizeof *list);
-    struct list *old = mem_array(n, sizeof *old);
     uint32_t *of_row = places(n, point), *place = mem_array(n, sizeof *place);
     int64_t *sorted = mem_array(n, sizeof *sorted);
 
-    REQUIRE(n < SELECT_NO_LINK);
-    for (size_t i = 0; i < n; i++)
-        for (size_t l = 0; l < SELECT_LINKS; l++) {
-            list[i].near[l] = -INFINITY;
-            list[i].link[l] = SELECT_NO_LINK;
-        }
     for (unsigned s = 0; s < SORTS; s++) {
         memcpy(sorted, point, n * sizeof *sorted);
         select_region_sort(d, rows, n, leaf, seed, epoch, FIRST + s, sorted);
@@ -147,19 +140,45 @@ select_links_find(size_t d, const float *rows, size_t n, size_t leaf,
             compare(d, rows, n - i < leaf ? n - i : leaf, point, place + i,
                     list);
     }
+    free(of_row);
+    free(place);
+    free(sorted);
+}
+
+/* All points ask at the same time, and are told what was known before. */
+static void
+ask(size_t d, const float *rows, size_t n, const int64_t *point,
+    struct list *list)
+{
+    struct list *old = mem_array(n, sizeof *old);
+
     for (int t = 0; t < ASKED; t++) {
         memcpy(old, list, n * sizeof *old);
 #pragma omp parallel for schedule(dynamic, 1024)
         for (size_t i = 0; i < n; i++)
             ask_neighbours(d, rows, point, i, old, &list[i]);
     }
+    free(old);
+}
+
+void
+select_links_find(size_t d, const float *rows, size_t n, size_t leaf,
+                  uint64_t seed, uint64_t epoch, const int64_t *point,
+                  uint32_t *link)
+{
+    struct list *list = mem_array(n, sizeof *list);
+
+    REQUIRE(n < SELECT_NO_LINK);
+    for (size_t i = 0; i < n; i++)
+        for (size_t l = 0; l < SELECT_LINKS; l++) {
+            list[i].near[l] = -INFINITY;
+            list[i].link[l] = SELECT_NO_LINK;
+        }
+    search(d, rows, n, leaf, seed, epoch, point, list);
+    ask(d, rows, n, point, list);
     for (size_t i = 0; i < n; i++)
         memcpy(link + i * SELECT_LINKS, list[i].link, sizeof list[i].link);
     free(list);
-    free(old);
-    free(of_row);
-    free(place);
-    free(sorted);
 }
 
 /* The most links into a stretch that are told apart. */
