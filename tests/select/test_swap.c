@@ -149,26 +149,26 @@ copies_do_not_meet(void)
     free(memory);
 }
 
-/* Pairs of near-duplicates: the hardest partners of all. */
+/* Pairs of near-duplicates, the hardest partners of all: the search itself
+ * keeps them apart. */
 static void
 groups_are_parted(size_t block)
 {
     float *memory;
     struct select_features f = clusters(N, D, N / 2, 0.1, &memory);
     struct select_task task = task_of(&f, block);
-    const struct select_strategy *swap = select_strategy_find("swap", NULL);
     size_t together;
     double harder;
     int64_t group[N];
 
     for (size_t i = 0; i < N; i++)
         group[i] = (int64_t)(i % (N / 2));
-    select_strategy_order(swap, &task, ids);
+    select_swap(&task, ids);
     together = select_avoid_count(&task.layout, group, ids);
     task.group = group;
     select_shuffle(&task, other);
     harder = score_of(&task, other).weight;
-    select_strategy_order(swap, &task, ids);
+    select_swap(&task, ids);
     T(together > 10 && !select_avoid_count(&task.layout, group, ids),
       "block %zu: %zu pairs come together, none when avoided", block, together);
     T(score_of(&task, ids).weight > 1.01 * harder,
