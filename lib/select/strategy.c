@@ -70,7 +70,7 @@ select_param_default(void)
         .tau = 0.5,
         .variant = SELECT_NJW,
         .block = 40,
-        .restarts = 3,
+        .restarts = 5,
         .draws = 10,
         .keep = 1,
         .hardness = 1,

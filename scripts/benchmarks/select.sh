@@ -36,46 +36,40 @@ line() {
     }'
 }
 
-# compare NAME WHAT REPEAT OURS... -- PEER... : seconds, then the other number
-compare() {
-    local name=$1 what=$2 times=$3 ours='' theirs='' i
-    local -a mine=()
-    shift 3
-    while [[ $1 != -- ]]; do mine+=("$1"); shift; done
-    shift
-    for ((i = 0; i < times; i++)); do
-        ours+=$("$bench" "${mine[@]}")$'\n'
-        theirs+=$(peer "$@")$'\n'
-    done
-    ours=${ours%$'\n'} theirs=${theirs%$'\n'}
-    line "$name" "$(column 1 <<<"$ours")" s "$(column 1 <<<"$theirs")"
-    line "$name-$what" "$(column 2 <<<"$ours")" "$what" \
-        "$(column 2 <<<"$theirs")"
+# pair NAME WHAT OURS PEER : two lines, of seconds and of what else was printed
+pair() {
+    line "$1" "$(column 1 <<<"$3")" s "$(column 1 <<<"$4")"
+    line "$1-$2" "$(column 2 <<<"$3")" "$2" "$(column 2 <<<"$4")"
 }
 
 for kind in 'random 0' 'clustered 100'; do
     read -r name classes <<<"$kind"
-    mkdir "$work/$name"
-    peer make "$work/$name" 1280 "$classes"
-    files=("$work/$name/u.npy" "$work/$name/v.npy")
-    for strategy in spectral 'spectral code' swap; do
-        read -ra how <<<"$strategy"
-        compare "select-${strategy/ /-}-$name" loss "$repeat" \
-            plan "${files[@]}" 32 .1 40 1 "${how[@]}" -- \
-            plan "$work/$name" 32 .1
-    done
-    compare "select-assign-$name" cost "$repeat" \
-        assign "$work/$name/cost.npy" 32 -- assign "$work/$name" 32
-    block=$(peer plan "$work/$name" 32 .1 | column 1)
-    mkdir "$work/all"
+    declare -A ours=()
+    mkdir "$work/one" "$work/all"
+    peer make "$work/one" 1280 "$classes"
     peer make "$work/all" 50000 "$classes"
-    for threads in 1 2; do
-        for how in spectral swap; do
-            ours=$("$bench" plan "$work/all/u.npy" "$work/all/v.npy" 32 .1 40 \
-                "$threads" "$how" | column 1)
-            line "select-epoch-$how-$name-${threads}T" "$ours" s \
-                "$(awk "BEGIN { print 39 * $block }")"
+    one=("$work/one/u.npy" "$work/one/v.npy" 32 .1 40)
+    all=("$work/all/u.npy" "$work/all/v.npy" 32 .1 40)
+    for ((i = 0; i < repeat; i++)); do
+        end=${ours[peer]:+$'\n'}
+        ours[spectral]+=$end$("$bench" plan "${one[@]}" 1 spectral)
+        ours[spectral-code]+=$end$("$bench" plan "${one[@]}" 1 spectral code)
+        ours[swap]+=$end$("$bench" plan "${one[@]}" 1 swap)
+        ours[peer]+=$end$(peer plan "$work/one" 32 .1)
+        ours[assign]+=$end$("$bench" assign "$work/one/cost.npy" 32)
+        ours[match]+=$end$(peer assign "$work/one" 32)
+    done
+    for how in spectral spectral-code swap; do
+        pair "select-$how-$name" loss "${ours[$how]}" "${ours[peer]}"
+    done
+    pair "select-assign-$name" cost "${ours[assign]}" "${ours[match]}"
+    epoch=$(column 1 <<<"${ours[peer]}" | awk '{ print 39 * $1 }')
+    for how in spectral swap; do
+        for threads in 1 2; do
+            line "select-epoch-$how-$name-${threads}T" \
+                "$("$bench" plan "${all[@]}" "$threads" "$how" | column 1)" s \
+                "$epoch"
         done
     done
-    rm -r "$work/all"
+    rm -r "$work/one" "$work/all"
 done
