@@ -125,7 +125,8 @@ ci: test
 	@BIN=$(OUT)/bin prove -v -e '$(LIMIT)' scripts/smoke
 
 bench:
-	@scripts/setup python3-torch python3-torchvision python3-pil
+	@scripts/setup python3-torch python3-torchvision python3-pil \
+	    python3-sklearn
 	@$(MAKE) --no-print-directory run-bench
 
 .PHONY: run-bench
