@@ -298,7 +298,7 @@ set output "$name.png"
 set multiplot layout 1,$(($# / 3)) title "$title"
 set xlabel "step"
 set grid
-set key autotitle columnhead
+set key autotitle columnhead outside bottom center horizontal
 END
         while [[ $# -gt 0 ]]; do
             echo "set ylabel \"$2\""
