@@ -48,7 +48,7 @@ begin() {
 ends() {
     local code=0
     wait "$trainer" || code=$?
-    kill "$filter" && wait "$filter" || code=$?
+    { kill "$filter" && wait "$filter"; } || code=$?
     cat "$work/$1".*
     return "$code"
 }
@@ -82,38 +82,63 @@ timeless() {
 
 # same RUN RUN : checkpoints and metrics are equal
 same() {
-    (cd "$work/$1/latest" && sha256sum ./*.safetensors) >"$work/sums"
-    (cd "$work/$2/latest" && sha256sum -c --quiet "$work/sums") &&
+    (cd "$work/$1/latest" && sha256sum ./*.safetensors) >"$work/$1.sums"
+    (cd "$work/$2/latest" && sha256sum -c --quiet "$work/$1.sums") &&
         diff <(timeless "$1") <(timeless "$2")
 }
 
-# variant NAME OBJECTIVE OPTIONS... : a run in peace; one whose filter is
-# killed; the same with the trainer killed, too
-variant() {
+# expect WHAT COMMAND... : or this play is over
+expect() {
+    "${@:2}" || { echo "$name: not $1"; exit 1; }
+}
+
+# play NAME OBJECTIVE OPTIONS... : a run in peace; one whose filter is killed,
+# and then its trainer
+play() {
     local name=$1
+    trap 'kill $(jobs -p) 2>/dev/null' EXIT
     begin "$name" "${@:2}"
-    ok "$name: a run" ends "$name"
-    ok "$name: with all its steps" test "$(steps "$name")" -eq $((13 * epochs))
+    expect 'a good end' ends "$name"
+    expect 'all its steps' test "$(steps "$name")" -eq $((13 * epochs))
     begin "$name-rough" "${@:2}"
-    ok "$name: in the middle" past "$name-rough" 150
+    expect 'in the middle' past "$name-rough" 150
     kill_now "$filter"
     filter "$name-rough" "${@:3}"
-    ok "$name: its filter was killed, the run goes on" \
+    expect 'going on without its filter' \
         past "$name-rough" $(($(steps "$name-rough") + 130))
     kill_now "$trainer"
     train "$name-rough" --objective "$2" --resume
-    ok "$name: its trainer was killed and resumed" ends "$name-rough"
-    ok "$name: to the same bits" same "$name" "$name-rough"
+    expect 'a good end after a bad one' ends "$name-rough"
+    expect 'the same bits' same "$name" "$name-rough"
 }
 
 epochs=60
-variant fresh emc2
-variant once emc2 --proposals once
-variant stale emc2 --scores stale --proposals all4
-variant reset emc2 --scores reset
-variant fixed emc2 --augmentations 3
-variant bank emc2 --proposals bank --moves 16
-variant cache cache --method cache --refresh 0.02 --horizon 5
+declare -A playing
+# begun NAME ... : play, while others do
+begun() {
+    play "$@" >"$work/$1.play" 2>&1 &
+    playing[$1]=$!
+}
+
+# ended NAME : a play has gone well
+ended() {
+    wait "${playing[$1]}" || { cat "$work/$1.play"; return 1; }
+}
+
+# All wait for most of their time, to see who is gone.
+begun fresh emc2
+begun once emc2 --proposals once
+begun stale emc2 --scores stale --proposals all4
+begun reset emc2 --scores reset
+for name in fresh once stale reset; do
+    ok "$name: killed twice, to the same bits" ended "$name"
+done
+begun fixed emc2 --augmentations 3
+begun bank emc2 --proposals bank --moves 16
+begun cache cache --method cache --refresh 0.02 --horizon 5
+for name in fixed bank cache; do
+    ok "$name: killed twice, to the same bits" ended "$name"
+done
 
 # numbers FILTER RUN : of its metrics
 numbers() {
