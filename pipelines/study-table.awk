@@ -55,8 +55,8 @@ END {
         printf "%-24s %9s %9s", m, sprintf(format, sum[m] / n[m]), spread(m)
         if (judged >= 0 && m != base) {
             d = (sum[m] - sum[base]) / seeds
-            printf " %10.2g  %s noise", d, \
-                d > noise || d < -noise ? "beyond" : "within"
+            verdict = d > noise || d < -noise ? "beyond" : "within"
+            printf " %10.2g  %s noise", d, verdict
         }
         printf "\n"
     }
