@@ -108,13 +108,17 @@ batch_edge(void)
                                .ids = ids,
                                .views = views};
     struct wire_server *server = wire_server_open(a, &sc, &err);
-    struct wire_client *client = wire_client_open(b, &cc, &err);
+    struct wire_client *client, *other;
     struct wire_msg *msg = wire_batch_put(&batch);
     struct wire_place done = {1000, 0, 1};
     struct wire_news news;
 
+    strcpy(cc.hello.recipe, "cifar");
+    client = wire_client_open(b, &cc, &err);
     T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "joined");
-    T(wire_server_hello(server)->size == 10, "the first comer's data set");
+    T(wire_server_hello(server)->size == 10 &&
+          !strcmp(wire_server_hello(server)->recipe, "cifar"),
+      "the first comer's data set, and recipe");
     T(wire_client_send(client, msg) == 0, "nothing before it is asked for");
     wire_server_want(server, news.peer, 1);
     T(client_sees(a, b, client, WIRE_MOVED, &news, 5), "credit and session");
@@ -132,6 +136,12 @@ batch_edge(void)
     wire_server_over(server);
     T(client_sees(a, b, client, WIRE_ENDED, &news, 5), "the run is over");
 
+    strcpy(cc.hello.recipe, "emc2");
+    other = wire_client_open(b, &cc, &err);
+    T(server_sees(a, b, server, WIRE_BAD, &news, 5), "another recipe: %s",
+      news.why.msg);
+    T(wire_server_peers(server) == 1, "is not let in");
+    wire_client_close(other);
     wire_client_close(client);
     wire_server_close(server);
     wire_close(a);

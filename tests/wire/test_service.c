@@ -193,6 +193,52 @@ state(const char *endpoint)
     wire_close(wire);
 }
 
+/* Polls until the service that is there is not `other`, for 5 seconds. */
+static int
+meets(struct wire *wire, struct wire_service *service, const char *other)
+{
+    struct err err;
+
+    for (int i = 0; i < 100; i++) {
+        if (wire_service_poll(service, &err))
+            return 0;
+        if (wire_service_joined(service) &&
+            strcmp(wire_service_who(service)->peer, other))
+            return 1;
+        wire_wait(wire, -1, 0.05, &err);
+    }
+    return 0;
+}
+
+/* Who asks nothing notices whom it would ask. */
+static void
+meeting(const char *endpoint, pid_t *pid)
+{
+    struct wire_service_config config = config_of(endpoint, "t4");
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+    struct wire_service *service = wire_service_open(wire, &config, &err);
+    char first[64];
+    int64_t moved;
+
+    T(meets(wire, service, ""), "a service is met");
+    snprintf(first, sizeof first, "%s", wire_service_who(service)->peer);
+    ask(service, 1, 0);
+    T(wait_for(service, &moved, &err) == WIRE_ANSWERED &&
+          !strcmp(wire_service_who(service)->peer, first),
+      "and asked");
+    end(*pid);
+    *pid = start_service(endpoint);
+    T(meets(wire, service, first), "started again, it is another");
+    ask(service, 2, 0);
+    wire_service_poll(service, &err);
+    ask(service, 3, 0);
+    T(wait_for(service, &moved, &err) == WIRE_ANSWERED, "what was asked is "
+                                                        "given up");
+    wire_service_close(service);
+    wire_close(wire);
+}
+
 /* Stopped, killed, started anew: the answer comes, or a sentence. */
 static void
 faults(const char *endpoint, pid_t *pid)
@@ -259,6 +305,7 @@ main(void)
     asking(endpoint);
     state(endpoint);
     faults(endpoint, &pid);
+    meeting(endpoint, &pid);
     end(pid);
     scratch_close();
     return t_done();
