@@ -88,8 +88,7 @@ meet(struct train *t, const struct wire_batch *b, struct err *err)
 
     if (!t->net && (train_net_open(t, err) || train_rows(t, err)))
         return -1;
-    if (t->objective->wants_weights && !t->service &&
-        train_negatives_open(t, err))
+    if (t->objective->wants_weights && train_negatives_open(t, err))
         return -1;
     nn_net_params(t->net, &count);
     say("%s of %zu parameters, %ld threads; up to %ld batches of %zu images "
@@ -204,7 +203,7 @@ release(struct train *t)
 {
     train_source_close(t);
     train_features_close(t);
-    wire_service_close(t->service);
+    train_negatives_close(t);
     wire_feed_close(t->feed);
     wire_close(t->wire);
     train_net_close(t);

@@ -95,7 +95,8 @@ data=$work/data.tar
 "$BIN/foil-data" generate --size 8 -o "$data" 13 2>/dev/null
 "$BIN/foil-data" index "$data" 2>/dev/null
 
-# run NAME EPOCHS [OBJECTIVE] : all tools but the service, in directory NAME
+# run NAME EPOCHS [OBJECTIVE OPTION...] : all tools but the service, in
+# directory NAME
 run() {
     local at=(-r "$work/$1")
     mkdir -p "$work/$1"
@@ -104,7 +105,7 @@ run() {
     timeout 90 "$BIN/foil-augment" "${at[@]}" --size 8 "$data" \
         2>"$work/$1.augment" &
     timeout 90 "$BIN/foil-train" "${at[@]}" --arch linear --head 8 \
-        --objective "${3-emc2}" --tau 0.2 --threads 1 --lr 0.01 2>"$work/$1.train"
+        --objective "${3-emc2}" --tau 0.2 "${@:4}" --threads 1 --lr 0.01 2>"$work/$1.train"
 }
 
 # serve_in NAME : the service for it, its number in $service
@@ -133,6 +134,14 @@ ok 'the service killed on the way: the run ends well' wait "$trainer"
 ends
 ok 'with the same weights and chains, bit for bit' \
     diff <(tensors calm) <(tensors rough)
+
+ok 'the same chains inside the trainer' run inside 40 emc2 --sampler fresh
+ok 'the same bits' diff <(tensors calm) <(tensors inside)
+ok 'stale ones' run stale 2 emc2 --sampler stale
+ok 'drop something' jq -se 'map(.dropped) | max > 0' "$work/stale/metrics.jsonl"
+! run cached 2 cache --sampler fresh
+ok 'the cache is not there' grep -q 'cache needs foil-negatives' \
+    "$work/cached.train"
 
 if $python -c 'import numpy' 2>/dev/null; then
     rm -f "$work/run/negatives"

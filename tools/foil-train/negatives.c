@@ -5,12 +5,36 @@
 #include "num/gemm.h"
 #include "train.h"
 #include "util/clock.h"
+#include "util/mem.h"
 
 /* Seconds for which a service that was not there is not asked again. */
 static const double pause_without = 10;
 
-int
-train_negatives_open(struct train *t, struct err *err)
+/* Chains of our own: the service's kernels without the service. */
+static int
+open_inside(struct train *t, struct err *err)
+{
+    const char *scores = t->options->sampler;
+    const struct sample_how how = {
+        .scores = !strcmp(scores, "stale")   ? SAMPLE_STALE
+                  : !strcmp(scores, "reset") ? SAMPLE_RESET
+                                             : SAMPLE_FRESH,
+        .burn = -1,
+        .horizon = 1,
+        .seed = (uint64_t)t->options->seed,
+    };
+
+    if (strcmp(t->objective->name, "emc2"))
+        return err_set(err, "--sampler %s: %s needs foil-negatives", scores,
+                       t->objective->name);
+    t->inside = mem_array(1, sizeof *t->inside);
+    sample_source_init(t->inside, &how, (size_t)t->shape.size);
+    t->service_behind = 1;
+    return 0;
+}
+
+static int
+open_service(struct train *t, struct err *err)
 {
     const struct wire_hello *mine = wire_server_hello(t->source.server);
     struct wire_service_config config = {
@@ -37,6 +61,24 @@ train_negatives_open(struct train *t, struct err *err)
     return t->service ? 0 : -1;
 }
 
+int
+train_negatives_open(struct train *t, struct err *err)
+{
+    if (t->service || t->inside)
+        return 0;
+    return strcmp(t->options->sampler, "service") ? open_inside(t, err)
+                                                  : open_service(t, err);
+}
+
+void
+train_negatives_close(struct train *t)
+{
+    wire_service_close(t->service);
+    if (t->inside)
+        sample_source_release(t->inside);
+    free(t->inside);
+}
+
 /* Sends a request and waits for what comes of it; frees the request. */
 static enum wire_answer
 ask(struct train *t, struct wire_msg *request, int64_t id,
@@ -56,7 +98,6 @@ give_state(struct train *t, struct err *err)
 {
     struct wire_tensor tensor[SAMPLE_MEMORY_TENSORS];
     struct wire_state state = {
-        .id = wire_service_id(t->service),
         .session = t->state.at.session,
         .epoch = t->state.at.epoch,
         .step = t->state.at.step,
@@ -67,6 +108,11 @@ give_state(struct train *t, struct err *err)
 
     t->samples.memory.total = t->state.total;
     state.n = sample_memory_list(&t->samples.memory, tensor);
+    if (t->inside) {
+        t->service_behind = sample_source_load(t->inside, state.n, tensor, err);
+        return t->service_behind ? WIRE_FAILED : WIRE_ANSWERED;
+    }
+    state.id = wire_service_id(t->service);
     what =
         ask(t, wire_state_put(WIRE_STATE_PUT, &state), state.id, &answer, err);
     if (what == WIRE_ANSWERED && wire_msg_kind(answer) != WIRE_STATE_OK) {
@@ -92,7 +138,7 @@ ask_weights(struct train *t, const struct wire_batch *b,
 {
     const size_t d = nn_net_dim(t->net), anchors = 2 * b->n;
     const struct wire_pairs pairs = {
-        .id = wire_service_id(t->service),
+        .id = t->inside ? 0 : wire_service_id(t->service),
         .session = t->state.at.session,
         .epoch = b->at.epoch,
         .step = b->at.step,
@@ -109,9 +155,13 @@ ask_weights(struct train *t, const struct wire_batch *b,
         .variants = b->variants,
     };
     struct wire_msg *answer = NULL;
-    enum wire_answer what =
-        ask(t, wire_pairs_put(&pairs), pairs.id, &answer, err);
+    enum wire_answer what;
 
+    if (t->inside)
+        return sample_source_weigh(t->inside, &pairs, weights, err)
+                   ? WIRE_FAILED
+                   : WIRE_ANSWERED;
+    what = ask(t, wire_pairs_put(&pairs), pairs.id, &answer, err);
     if (what != WIRE_ANSWERED)
         return what;
     if (wire_weights_get(weights, answer, err)) {
@@ -151,7 +201,7 @@ ask_until_answered(struct train *t, const struct wire_batch *b,
             what = ask_weights(t, b, weights, err);
         t->service_behind |= what == WIRE_NO_STATE;
     } while (what == WIRE_NO_STATE && --tries);
-    if (what == WIRE_ANSWERED)
+    if (what == WIRE_ANSWERED && t->service)
         memcpy(t->service_met, wire_service_who(t->service)->peer,
                sizeof t->service_met);
     return what;

@@ -9,7 +9,7 @@
 #include "nn/net.h"
 #include "nn/optim.h"
 #include "nn/schedule.h"
-#include "sample/memory.h"
+#include "sample/source.h"
 #include "util/err.h"
 #include "util/json.h"
 #include "util/opt.h"
@@ -43,7 +43,7 @@ struct train_options {
     /* what decides the result, and is remembered */
     const char *objective, *arch, *stem, *norm, *head, *mean, *deviation;
     const char *basis, *rows;
-    const char *precision, *conv, *optim, *lars, *schedule, *compat;
+    const char *precision, *conv, *optim, *lars, *schedule, *compat, *sampler;
     struct loss_param loss;
     const char *tau_schedule, *gamma_schedule, *eta_schedule;
     double lr, lr_end, momentum, weight_decay, warmup, tau_end, eta_end;
@@ -217,9 +217,10 @@ struct train {
     struct train_source source;
     struct train_features features;
     struct wire_service *service;
-    int service_behind;   /* it has to be given our mirror first */
-    char service_met[64]; /* whom we have given it to, or asked since */
-    double service_again; /* --policy in-batch: not asked before then */
+    struct sample_source *inside; /* instead, with --sampler; or NULL */
+    int service_behind;           /* it has to be given our mirror first */
+    char service_met[64];         /* whom we have given it to, or asked since */
+    double service_again;         /* --policy in-batch: not asked before then */
     struct wire_feed *feed;
     int stop;
 
@@ -320,7 +321,8 @@ int train_step(struct train *t, const struct wire_batch *batch,
                struct train_result *result, struct err *err);
 
 /*
- * negatives.c: train_negatives() returns 1 with t->weights filled in, 0 when
+ * negatives.c: train_negatives_open() does nothing the second time.
+ * train_negatives() returns 1 with t->weights filled in, 0 when
  * asked to stop.  train_negatives_keep() mirrors what the service remembers
  * of a step that was applied.  train_negatives_meet() hands the mirror to a
  * service that was started again and asks for nothing yet, since a filter
@@ -333,6 +335,7 @@ int train_negatives(struct train *t, const struct wire_batch *batch,
 void train_negatives_keep(struct train *t, const struct wire_batch *batch,
                           const struct wire_weights *answer);
 int train_negatives_meet(struct train *t, struct err *err);
+void train_negatives_close(struct train *t);
 
 /* foil-train.c: what follows from the options alone. */
 int train_prepare(struct train *t, struct err *err);
