@@ -61,7 +61,7 @@ trial() {
 
 # tables : of each objective what was measured in $study
 tables() {
-    local every=$methods methods o measure
+    local every=$methods methods=$methods o measure
     gather
     for o in simclr sogclr; do
         methods=$(tr , '\n' <<<"$every" | grep "^$o-" | paste -sd , -) || continue

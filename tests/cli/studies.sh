@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# Every study in its smallest form: it ends, has its table and pictures, and is
+# not trained again when it is called again.  What theory says of the geometry
+# is asserted.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+export OMP_NUM_THREADS=1
+
+for set in train test; do
+    "$BIN/foil-data" generate -o "$work/$set.tar" -s "${#set}" 160 2>/dev/null
+    "$BIN/foil-data" index "$work/$set.tar" 2>/dev/null
+done
+sets=("$work/train.tar" "$work/test.tar")
+small='--width 4 --precision f32 --head 8'
+
+# study NAME ARG... : run it in a folder of its own name
+study() {
+    local name=$1
+    shift
+    timeout -k 5 120 "$BIN/foil" run "study-$name" -r "$work/$name" "$@"
+}
+
+# again NAME ARG... : the same table without any training
+again() {
+    local before
+    before=$(cat "$work/$1/table.txt") || return
+    study "$@" 2>"$work/said" >/dev/null || return
+    test "$before" = "$(cat "$work/$1/table.txt")" || return
+    ! grep 'steps,' "$work/said"
+}
+
+# pictures FOLDER NAME... : are there, where there is gnuplot
+pictures() {
+    local name
+    for name in "${@:2}"; do
+        test -s "$work/$1/$name.gp" || return
+        ! command -v gnuplot >/dev/null || test -s "$work/$1/$name.png" ||
+            return
+    done
+}
+
+ok 'unknown method: 2' refuses 2 "no method 'x'" study small-batch \
+    --methods x "${sets[@]}"
+
+ok 'small batches' study small-batch --batch 8 --epochs 1 --images 80 \
+    --seeds 2 --methods simclr,dcl,emc2-fresh --train "$small" "${sets[@]}"
+ok 'have a verdict' grep -qE '^dcl .* (beyond|within) noise$' "$work/out"
+ok 'are not trained again' again small-batch --batch 8 --epochs 1 --images 80 \
+    --seeds 2 --methods simclr,dcl,emc2-fresh --train "$small" "${sets[@]}"
+ok 'with other settings: 1' refuses 1 'other settings' study small-batch \
+    --batch 8 --epochs 2 --images 80 "${sets[@]}"
+ok 'small batches by the clock' study small-batch --batch 8 --budget 1 \
+    --images 80 --seeds 1 --methods simclr --train "$small" \
+    -r "$work/clock" "${sets[@]}"
+
+ok 'temperatures' study temperature --epochs 2 --batch 16 --factor 0.1 \
+    --methods rho-0.3-eta-0.3,simclr --train "$small" "${sets[@]}"
+ok 'have a class in each line' grep -qE '^[^ ]+ +[0-9]+ +0\.[0-9]{4}$' \
+    "$work/out"
+ok 'are drawn' pictures temperature rho-0.3-eta-0.3-1/temperature
+ok 'are not learnt again' again temperature --epochs 2 --batch 16 \
+    --factor 0.1 --methods rho-0.3-eta-0.3,simclr --train "$small" "${sets[@]}"
+
+ok 'batch losses' study batch-loss --images 128 --batch 8 --epochs 1 \
+    --train "$small" "${sets[0]}"
+# shellcheck disable=SC2016 # of awk
+ok 'of swapped batches are larger' awk '$1 == "swap" && $5 > 1.02 { n++ }
+    END { exit n != 1 }' "$work/out"
+ok 'are drawn' pictures batch-loss losses
+
+ok 'gradient norms' study gradient-norm --images 40 --linear-steps 40 \
+    --conv-steps 20 --points 2 --seeds 1 --methods simclr,emc2-fresh,cache \
+    "${sets[0]}"
+ok 'are drawn' pictures gradient-norm linear/curves conv/curves
+
+ok 'selection' study selection --epochs 2 --batch 8 --images 64 --seeds 2 \
+    --methods simclr-shuffle,simclr-swap,simclr-osgd --train "$small" \
+    "${sets[@]}"
+ok 'in equal time' grep -q '^equal time' "$work/out"
+
+# What the paper of mini-batches says of free embeddings: 8 in 16 dimensions
+# after 500 steps, 4 in 8 dimensions after 100.
+ok 'geometry' study geometry --seeds 1 --points 2 --cases 8:16 --toy-seeds 2 \
+    --methods full-end,fixed,sgd,code --steps 500
+ok 'of the hardest pairs' study geometry --seeds 1 --points 2 --cases 4:8 \
+    --toy-seeds 0 --methods fixed,sgd,osgd --steps 100 -r "$work/few"
+
+# measured RUN MEASURE : of the first seed
+measured() {
+    sed -n "s/^$2\t//p" "$work/$1-1/result.tsv"
+}
+
+# is EXPRESSION : of numbers
+is() {
+    echo "$1"
+    awk "BEGIN { exit !($1) }"
+}
+
+eight=geometry/8-16 four=few/4-8
+ok 'a batch of all reaches the simplex' is \
+    "$(measured $eight/full-end distance) < 1e-3"
+ok 'and the least loss' is \
+    "($(measured $eight/full-end 'full loss') - 2.346416318) ^ 2 < 1e-12"
+ok 'spectral batches come near in 500 steps' is \
+    "$(measured $eight/code distance) < 0.2"
+ok 'and near its loss' is \
+    "$(measured $eight/code 'full loss') - 2.346416318 < 2e-4"
+ok 'random pairs do not' is "$(measured $eight/sgd distance) > 0.6"
+ok 'a fixed partition never does' is "$(measured $eight/fixed distance) > 2.5"
+ok 'the hardest pairs of four come near in 100 steps' is \
+    "$(measured $four/osgd distance) < 0.3"
+ok 'random pairs do not' is "$(measured $four/sgd distance) > 0.5"
+ok 'a fixed partition never does' is "$(measured $four/fixed distance) > 1.5"
+ok 'curves and heat maps' pictures geometry 8-16/curves 8-16/grams toy/curves
+# shellcheck disable=SC2016 # of awk
+ok 'the hardest pairs turn the toy faster than random ones' awk '
+    $1 == "osgd" { osgd = $2 } $1 == "sgd" { sgd = $2 }
+    END { exit !(osgd > 0 && (sgd == "-" || osgd < sgd / 3)) }' \
+    "$work/geometry/toy/table.txt"
+done_testing
