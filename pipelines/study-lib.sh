@@ -238,11 +238,11 @@ gather() {
     done >"$study/results.tsv"
 }
 
-# table MEASURE [BASE [FORMAT]] : mean and spread of a measure over the seeds, method by
-# method, and the difference to BASE; printed, and kept in table.txt.
+# table MEASURE [BASE [FORMAT]] : mean and spread of a measure over the seeds,
+# method by method, and the difference to BASE; printed, and kept in table.txt.
 table() {
-    awk -F '\t' -v measure="$1" -v base="${2-}" \
-        -v format="${3-%.4g}" -f "${BASH_SOURCE[0]%/*}/study-table.awk" "$study/results.tsv" |
+    awk -F '\t' -v measure="$1" -v base="${2-}" -v format="${3-%.4g}" \
+        -f "${BASH_SOURCE[0]%/*}/study-table.awk" "$study/results.tsv" |
         tee -a "$study/table.txt"
 }
 
