@@ -77,6 +77,7 @@ open_planner(struct selector *s, const struct wire_keys *keys)
         .keys = keys,
         .hello = our_hello(s),
         .threads = (int)s->options->threads,
+        .half = s->options->half,
     };
     char *at = wire_endpoint(s->options->trainer, s->options->run, "features");
     struct err err;

@@ -14,7 +14,8 @@
  *                         over all samples with the same weights
  *     dim          whole  d
  *     ids          tensor i8 [b]
- *     z            tensor f4 [v,b,d], rows of unit length
+ *     z            tensor f4, or f2 where that was asked for, [v,b,d]: rows of
+ *                         unit length
  *     id           whole  optional: the request that this answers
  *     next         whole  with it: ask for the piece from this sample on; the
  *                         size of the data set when that was the last
@@ -25,7 +26,8 @@ struct wire_features {
     char mode[8];
     size_t n, n_views, dim; /* b, v, d */
     const int64_t *ids;     /* [b] */
-    const float *z;         /* [v,b,d] */
+    const float *z;         /* [v,b,d], or NULL: */
+    const uint16_t *half;   /* the same as halves */
     struct wire_msg *msg;   /* held by a decoded one; else NULL */
 };
 

@@ -10,6 +10,7 @@
  *     id     whole  number of the request, from 1
  *     epoch  whole  the one whose end is meant
  *     from   whole  the first sample of the piece
+ *     half   flag   optional: in half precision
  *
  * The trainer chooses how long a piece is, so that answering takes next to no
  * time of a step.  Its errors: with this id, the epoch is not over yet: ask
@@ -18,6 +19,7 @@
  */
 struct wire_fetch {
     int64_t id, epoch, from;
+    int half;
 };
 
 struct wire_msg *wire_fetch_put(const struct wire_fetch *fetch);

@@ -70,10 +70,11 @@ enum wire_dtype {
     WIRE_F4,
     WIRE_F8,
     WIRE_BF, /* bfloat16 */
+    WIRE_F2, /* util/half.h */
     WIRE_DTYPES
 };
 
-/* wire_dtype_name() returns "u1" .. "bf"; wire_dtype_bytes() an item's size. */
+/* wire_dtype_name() returns "u1" .. "f2"; wire_dtype_bytes() an item's size. */
 const char *wire_dtype_name(enum wire_dtype dtype);
 size_t wire_dtype_bytes(enum wire_dtype dtype);
 

@@ -20,7 +20,8 @@ wire_features_put(const struct wire_features *f)
         wire_write_whole(&w, "next", f->next);
     }
     wire_write_tensor(&w, "ids", WIRE_I8, f->ids, 1, &f->n);
-    wire_write_tensor(&w, "z", WIRE_F4, f->z, 3,
+    wire_write_tensor(&w, "z", f->z ? WIRE_F4 : WIRE_F2,
+                      f->z ? (const void *)f->z : f->half, 3,
                       (size_t[]){f->n_views, f->n, f->dim});
     return wire_write_end(&w);
 }
@@ -46,14 +47,19 @@ wire_features_get(struct wire_features *features, struct wire_msg *msg,
     if (strcmp(got.mode, "train") && strcmp(got.mode, "eval"))
         wire_read_fail(&r, "'mode' is neither train nor eval");
     got.ids = wire_read_ids(&r, "ids", size, &got.n);
-    z = wire_read_tensor(&r, "z", WIRE_F4, 3);
+    z = wire_msg_find(msg, "z");
+    z = wire_read_tensor(&r, "z", z && z->dtype == WIRE_F2 ? WIRE_F2 : WIRE_F4,
+                         3);
     if (z &&
         (z->shape[0] < 1 || z->shape[1] != got.n || z->shape[2] != got.dim))
         wire_read_fail(&r, "z does not fit ids and dim");
     if (r.rc)
         return -1;
     got.n_views = z->shape[0];
-    got.z = z->data;
+    if (z->dtype == WIRE_F4)
+        got.z = z->data;
+    else
+        got.half = z->data;
     *features = got;
     features->msg = wire_msg_hold(msg);
     return 0;

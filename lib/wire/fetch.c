@@ -10,6 +10,8 @@ wire_fetch_put(const struct wire_fetch *fetch)
     wire_write_whole(&w, "id", fetch->id);
     wire_write_whole(&w, "epoch", fetch->epoch);
     wire_write_whole(&w, "from", fetch->from);
+    if (fetch->half)
+        wire_write_flag(&w, "half", 1);
     return wire_write_end(&w);
 }
 
@@ -23,6 +25,7 @@ wire_fetch_get(struct wire_fetch *fetch, const struct wire_msg *msg,
     got.id = wire_read_whole(&r, "id", 1, INT64_MAX);
     got.epoch = wire_read_whole(&r, "epoch", 0, WIRE_EPOCH_MAX - 1);
     got.from = wire_read_whole(&r, "from", 0, WIRE_SIZE_MAX - 1);
+    got.half = wire_read_flag(&r, "half");
     if (r.rc)
         return -1;
     *fetch = got;

@@ -32,6 +32,7 @@ static const struct {
 } dtypes[] = {
     [WIRE_U1] = {"u1", 1}, [WIRE_I4] = {"i4", 4}, [WIRE_I8] = {"i8", 8},
     [WIRE_F4] = {"f4", 4}, [WIRE_F8] = {"f8", 8}, [WIRE_BF] = {"bf", 2},
+    [WIRE_F2] = {"f2", 2},
 };
 
 struct wire_msg {
@@ -163,14 +164,17 @@ judge_tensor(struct wire_tensor *t, const msgpack_object *o)
 static int
 all_finite(const struct wire_tensor *t)
 {
-    const uint16_t *bf = t->data;
+    const uint16_t *two = t->data;
     const uint32_t *f4 = t->data;
     const uint64_t *f8 = t->data, e8 = (uint64_t)0x7ff << 52;
     int bad = 0;
 
     if (t->dtype == WIRE_BF)
         for (size_t i = 0; i < t->count; i++)
-            bad |= (bf[i] & 0x7f80) == 0x7f80;
+            bad |= (two[i] & 0x7f80) == 0x7f80;
+    if (t->dtype == WIRE_F2)
+        for (size_t i = 0; i < t->count; i++)
+            bad |= (two[i] & 0x7c00) == 0x7c00;
     if (t->dtype == WIRE_F4)
         for (size_t i = 0; i < t->count; i++)
             bad |= (f4[i] & 0x7f800000) == 0x7f800000;

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "util/digest.h"
+#include "util/half.h"
 #include "wire/pack.h"
 #include "wire/show.h"
 
@@ -81,6 +82,9 @@ number(const struct wire_tensor *t, size_t i)
         return json_real(((const float *)t->data)[i]);
     case WIRE_F8:
         return json_real(((const double *)t->data)[i]);
+    case WIRE_F2:
+        half_widen(1, (const uint16_t *)t->data + i, &x);
+        return json_real(x);
     default: // bfloat16: the upper half of a float
         bits = (uint32_t)((const uint16_t *)t->data)[i] << 16;
         memcpy(&x, &bits, sizeof x);

@@ -100,13 +100,19 @@ past() {
 
 # ends RUN : the trainer ends well, and with it the others
 ends() {
-    local code=0
+    local code=0 pid
     wait "$trainer" || code=$?
     cat "$work/$1/log"
     [[ $code -eq 0 ]] || kill "${stages[@]}" 2>/dev/null
-    wait "${stages[@]}" 2>/dev/null
+    for pid in "${stages[@]}"; do
+        becomes_true gone "$pid" || { kill "$pid"; echo "left: $pid"; code=1; }
+    done
     stages=()
     return "$code"
+}
+
+gone() {
+    ! kill -0 "$1" 2>/dev/null
 }
 
 kill_now() {
@@ -194,6 +200,13 @@ for policy in shuffle previous; do
     ok 'it says so' grep -q 'plan of epoch 0 is late: it is shuffled' \
         "$work/$policy/log"
 done
+train half --keep-features 2
+augment half
+plan half --strategy swap --table f16
+ok 'features in half precision' ends half
+ok 'are nearly the same' jq -en "$(plans calm-steps '.[2].random_mean') -
+    $(plans half '.[2].random_mean') | fabs < 0.01 and . != 0"
+
 train found --keep-features 2
 augment found
 plan found --strategy swap --policy previous

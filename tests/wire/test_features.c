@@ -27,6 +27,7 @@ main(void)
     };
     const int64_t ids[B] = {1, 2, 3};
     float z[V * B * D];
+    uint16_t half[V * B * D] = {0x3c00, 0x8000, 1};
     struct wire_features f = {.sequence = 4,
                               .epoch = 1,
                               .step = 2,
@@ -60,6 +61,15 @@ main(void)
       "an answer: %s", err.msg);
     wire_features_release(&got);
     T(judged(get, msg, "next", NULL, &err), "without its next: %s", err.msg);
+    wire_msg_free(msg);
+
+    f.z = NULL;
+    f.half = half;
+    msg = again(wire_features_put(&f));
+    T(!wire_features_get(&got, msg, 4, &err) && !got.z &&
+          !memcmp(got.half, half, sizeof half),
+      "in half precision: %s", err.msg);
+    wire_features_release(&got);
     wire_msg_free(msg);
     return t_done();
 }

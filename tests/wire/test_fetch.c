@@ -28,6 +28,8 @@ main(void)
           got.from == 1024,
       "round trip: %s", err.msg);
     judge_all(get, msg, changes);
+    T(!judged(get, msg, "half", "true", &err), "in half precision");
+    T(judged(get, msg, "half", "1", &err), "or not: %s", err.msg);
     wire_msg_free(msg);
     return t_done();
 }

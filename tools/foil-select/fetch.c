@@ -4,6 +4,7 @@
 
 #include "num/vec.h"
 #include "select.h"
+#include "util/half.h"
 #include "util/mem.h"
 #include "wire/features.h"
 #include "wire/fetch.h"
@@ -68,17 +69,20 @@ make_room(struct select_table *table, size_t size, size_t d)
         d, table->rows, table->rows + size * d, table->known};
 }
 
+static void
+get_row(const struct wire_features *piece, size_t from, float *row)
+{
+    if (piece->z)
+        memcpy(row, piece->z + from, piece->dim * sizeof *row);
+    else
+        half_widen(piece->dim, piece->half + from, row);
+}
+
 /* A run that has come apart sends anything; strategies rely on unit rows. */
 static int
-is_sound(const struct wire_features *piece, size_t i)
+is_unit(size_t d, const float *row)
 {
-    for (size_t v = 0; v < VIEWS; v++) {
-        const float *row = piece->z + (v * piece->n + i) * piece->dim;
-
-        if (!(fabs(num_dot(piece->dim, row, row) - 1) < 0.01))
-            return 0;
-    }
-    return 1;
+    return fabs(num_dot(d, row, row) - 1) < 0.01;
 }
 
 /* Puts a piece into its place; what is no feature stays unknown. */
@@ -95,13 +99,16 @@ put(struct select_table *table, const struct wire_features *piece, size_t size,
     for (size_t i = 0; i < piece->n; i++) {
         const size_t id = (size_t)piece->ids[i];
 
-        if (!is_sound(piece, i))
-            continue;
-        for (size_t v = 0; v < VIEWS; v++)
-            memcpy(table->rows + (v * size + id) * d,
-                   piece->z + (v * piece->n + i) * d, d * sizeof *piece->z);
-        table->n += !table->known[id];
-        table->known[id] = 1;
+        uint8_t known = 1;
+
+        for (size_t v = 0; v < VIEWS; v++) {
+            float *row = table->rows + (v * size + id) * d;
+
+            get_row(piece, (v * piece->n + i) * d, row);
+            known &= is_unit(d, row);
+        }
+        table->n += known && !table->known[id];
+        table->known[id] = known;
     }
     table->eval = piece->mode[0] == 'e';
     return 0;
@@ -109,10 +116,12 @@ put(struct select_table *table, const struct wire_features *piece, size_t size,
 
 /* One piece, from *from on, which becomes where to ask on. */
 static enum select_fetched
-next_piece(struct wire_service *service, int stop, int64_t epoch, size_t size,
-           int64_t *from, struct select_table *table, struct err *why)
+next_piece(struct wire_service *service, int stop, int64_t epoch, int half,
+           size_t size, int64_t *from, struct select_table *table,
+           struct err *why)
 {
-    const struct wire_fetch fetch = {wire_service_id(service), epoch, *from};
+    const struct wire_fetch fetch = {wire_service_id(service), epoch, *from,
+                                     half};
     struct wire_features piece;
     struct wire_msg *answer;
     enum select_fetched what =
@@ -141,15 +150,15 @@ next_piece(struct wire_service *service, int stop, int64_t epoch, size_t size,
 }
 
 enum select_fetched
-select_fetch(struct wire_service *service, int stop, int64_t epoch, size_t size,
-             struct select_table *table, struct err *why)
+select_fetch(struct wire_service *service, int stop, int64_t epoch, int half,
+             size_t size, struct select_table *table, struct err *why)
 {
     enum select_fetched what = FETCH_DONE;
     int64_t from = 0;
 
     *table = (struct select_table){0};
     while (what == FETCH_DONE && from < (int64_t)size)
-        what = next_piece(service, stop, epoch, size, &from, table, why);
+        what = next_piece(service, stop, epoch, half, size, &from, table, why);
     if (what != FETCH_DONE)
         select_table_release(table);
     return what;

@@ -10,7 +10,8 @@
 static struct select_options o = {
     .batch = 128, .epochs = 100, .lag = 1, .threads = 1, .patience = 10};
 static const char *strategy = "shuffle", *remainder_word = "keep";
-static const char *policy = "wait", *features = "steps", *variant = "njw";
+static const char *policy = "wait", *features = "steps", *table = "f32",
+                  *variant = "njw";
 static long block, restarts, draws, top;
 
 static const struct opt opts[] = {
@@ -50,6 +51,7 @@ static const struct opt opts[] = {
      "groups [N] whose samples are not to share a batch"},
     {"features", 0, OPT_CHOICE, &features, 0, 0, "steps|eval",
      "those of the training steps, or of a pass of their own"},
+    {"table", 0, OPT_CHOICE, &table, 0, 0, "f32|f16", "how precise they come"},
     {"lag", 0, OPT_WHOLE, &o.lag, 0, 100, "EPOCHS",
      "between the features' epoch and the one that is planned"},
     {"policy", 0, OPT_CHOICE, &policy, 0, 0, "wait|previous|shuffle",
@@ -140,6 +142,7 @@ select_options_get(int argc, char **argv)
         (enum select_remainder)chosen(&remainder_word, remainder_word);
     o.policy = (enum select_policy)chosen(&policy, policy);
     o.eval = features[0] == 'e';
+    o.half = !strcmp(table, "f16");
     set_params();
     return &o;
 }

@@ -101,8 +101,9 @@ fetch(struct planner *p, struct job *job)
 
     job->what = job->from < 0 ? FETCH_NONE : FETCH_AGAIN;
     while (job->what == FETCH_AGAIN && is_current(p, job->turn)) {
-        job->what = select_fetch(p->service, p->wake[0], job->from,
-                                 p->config.task.layout.size, &job->table, &why);
+        job->what =
+            select_fetch(p->service, p->wake[0], job->from, p->config.half,
+                         p->config.task.layout.size, &job->table, &why);
         if (job->what == FETCH_AGAIN) {
             set_trouble(p, 1, &why);
             rest(p);

@@ -32,7 +32,7 @@ struct select_options {
     enum select_remainder remainder;
     enum select_policy policy;
     long batch, epochs, seed, lag, threads;
-    int eval, score;
+    int eval, half, score;
     double patience;
     char **operand; /* [operands] */
     int operands;
@@ -83,7 +83,7 @@ enum select_fetched {
 /* fetch.c; the service is one of the trainer's features. */
 struct wire_service;
 enum select_fetched select_fetch(struct wire_service *service, int stop,
-                                 int64_t epoch, size_t size,
+                                 int64_t epoch, int half, size_t size,
                                  struct select_table *table, struct err *why);
 enum select_fetched select_tell(struct wire_service *service, int stop,
                                 struct wire_plan *about, struct err *why);
@@ -102,7 +102,7 @@ struct planner_config {
     const char *endpoint;    /* of the trainer's features */
     const struct wire_keys *keys;
     struct wire_hello hello;
-    int threads;
+    int threads, half; /* features in half precision */
 };
 
 struct planner *planner_open(const struct planner_config *config,

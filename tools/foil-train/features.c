@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "train.h"
+#include "util/half.h"
 #include "util/mem.h"
 #include "wire/fetch.h"
 
@@ -41,6 +42,7 @@ train_features_room(struct train *t)
     f->most = PIECE / (VIEWS * dim * sizeof *f->z);
     f->most = f->most ? f->most : 1;
     f->z = mem_array(VIEWS * f->most * dim, sizeof *f->z);
+    f->half = mem_array(VIEWS * f->most * dim, sizeof *f->half);
     f->ids = mem_array(f->most, sizeof *f->ids);
 }
 
@@ -50,6 +52,7 @@ train_features_close(struct train *t)
     wire_server_close(t->features.server);
     train_tables_release(&t->features.tables);
     free(t->features.z);
+    free(t->features.half);
     free(t->features.ids);
     t->features = (struct train_features){0};
 }
@@ -126,7 +129,10 @@ answer(struct train *t, const struct wire_fetch *fetch)
     set_mode(&piece, table->about[TRAIN_TABLE_EVAL] != 0);
     piece.dim = f->tables.dim;
     piece.ids = f->ids;
-    piece.z = f->z;
+    piece.z = fetch->half ? NULL : f->z;
+    piece.half = f->half;
+    if (fetch->half)
+        half_round(VIEWS * piece.n * piece.dim, f->z, f->half);
     return wire_features_put(&piece);
 }
 

@@ -172,6 +172,7 @@ struct train_features {
     size_t most;                /* rows of an answer */
     int64_t *ids;
     float *z;
+    uint16_t *half;           /* of z */
     struct wire_plan plan[2]; /* that a selector told of, epoch e at e % 2: this
                                  one's and the next one's; id 0: none */
 };
