@@ -5,12 +5,14 @@
 # batches of four, plain SGD on a cosine schedule, the same effective step for
 # every objective.  Measured is the exact global loss, over all rows of other
 # images, and its squared gradient.  The first encoder is linear on 64 principal
-# components of the pixels, with 16 outputs; the second is convolutional.
+# components of the pixels, with 16 outputs; the second is convolutional, a
+# resnet8 of width 8 without normalisation on views of 16x16, and trained for
+# longer.
 # shellcheck source=pipelines/lib.sh
 . "${0%/*}/lib.sh"
 
 threads=1 augmenters=1 batch=4 images=500 tau=0.2 points=10
-encoders=linear,conv linear_steps=50000 conv_steps=15000
+encoders=linear,conv linear_steps=50000 conv_steps=30000
 conv_rate=0.05
 own=('images N of DATA' 'tau X temperature of all' 'points N of each curve'
     'encoders LIST linear, conv'
@@ -92,6 +94,7 @@ trial() {
     else
         local common_train=("${common_train[@]}" '--arch resnet8' '--width 8'
             '--norm none' '--head 64-32')
+        local common_augment=('--recipe cifar' '--size 16' '--augmentations 2')
         fit_rate "$1" "$conv_rate" "$conv_steps"
     fi
     curve >"$run/curve.tsv"
