@@ -222,11 +222,8 @@ bring(struct augmenter *a, const struct wire_item *item)
     batch.substituted = g->swap;
     batch.ids = g->ids;
     batch.views = g->pixel;
-    if (item->n_extra) {
-        batch.extra_ids = g->ids + item->n;
-        batch.extra =
-            g->pixel + (size_t)options->views * item->n * size * size * 3;
-    }
+    batch.extra_ids = g->ids + item->n;
+    batch.extra = g->pixel + (size_t)options->views * item->n * size * size * 3;
     msg = wire_batch_put(&batch);
     a->made += wire_client_send(a->batches, msg);
     wire_msg_free(msg);
