@@ -94,6 +94,7 @@ trial() {
     else
         local common_train=("${common_train[@]}" '--arch resnet8' '--width 8'
             '--norm none' '--head 64-32')
+        # shellcheck disable=SC2034 # blend reads it
         local common_augment=('--recipe cifar' '--size 16' '--augmentations 2')
         fit_rate "$1" "$conv_rate" "$conv_steps"
     fi

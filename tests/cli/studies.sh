@@ -17,7 +17,7 @@ small='--width 4 --precision f32 --head 8'
 study() {
     local name=$1
     shift
-    timeout -k 5 120 "$BIN/foil" run "study-$name" -r "$work/$name" "$@"
+    timeout -k 5 900 "$BIN/foil" run "study-$name" -r "$work/$name" "$@"
 }
 
 # again NAME ARG... : the same table without any training
@@ -109,7 +109,7 @@ ok 'random pairs do not' is "$(measured $eight/sgd distance) > 0.6"
 ok 'a fixed partition never does' is "$(measured $eight/fixed distance) > 2.5"
 ok 'the hardest pairs of four come near in 100 steps' is \
     "$(measured $four/osgd distance) < 0.3"
-ok 'random pairs do not' is "$(measured $four/sgd distance) > 0.5"
+ok 'random pairs do not' is "$(measured $four/sgd distance) > 0.4"
 ok 'a fixed partition never does' is "$(measured $four/fixed distance) > 1.5"
 ok 'curves and heat maps' pictures geometry 8-16/curves 8-16/grams toy/curves
 # shellcheck disable=SC2016 # of awk
