@@ -12,7 +12,7 @@
 #include "wire/reject.h"
 
 /* Seconds between two looks at a plan that somebody waits for. */
-static const double soon = 0.01;
+static const double soon = 0.001;
 
 /* Steps of an epoch, those included in which nothing is trained. */
 static int64_t
