@@ -86,6 +86,9 @@ roles(void)
 {
     T(wire_role_may("augment", WIRE_BATCH) && wire_role_may("any", WIRE_PAIRS),
       "its own kinds");
+    T(wire_role_may("select", WIRE_FEATURES_GET) &&
+          !wire_role_may("augment", WIRE_FEATURES_GET),
+      "features are for selectors");
     T(!wire_role_may("augment", WIRE_ITEM) && !wire_role_may("tap", WIRE_NEXT),
       "not another's");
     T(!wire_role_may("king", WIRE_HELLO) && !wire_role_known("king"),
