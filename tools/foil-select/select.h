@@ -58,8 +58,8 @@ void select_score_files(const struct select_options *options);
 
 /* ---------------------------------------------------------------- planning */
 
-/* worth.c: adds to `about` what an epoch of known samples is worth, under
- * names that begin with `prefix`. */
+/* worth.c: adds to `about` what an epoch is worth, of each batch the samples
+ * with features, under names that begin with `prefix`. */
 void select_worth(struct wire_plan *about, const char *prefix,
                   const struct select_task *task, const int64_t *ids);
 

@@ -229,8 +229,8 @@ is_planned(struct selector *s, int64_t epoch)
         return 1;
     if (select_plan_has(s->plan, (uint64_t)epoch))
         return !waits || planner_told(s->planner);
-    if (waits || epoch != s->done.epoch)
-        return 0;
+    if (waits || epoch != s->done.epoch || epoch <= s->options->lag)
+        return 0; // the first ones are made without features: at once
     fall_back(s, epoch);
     return 1;
 }

@@ -1,9 +1,11 @@
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "select.h"
 #include "select/avoid.h"
 #include "select/score.h"
+#include "util/mem.h"
 
 static void
 add(struct wire_plan *about, const char *prefix, const char *name, double value)
@@ -15,40 +17,48 @@ add(struct wire_plan *about, const char *prefix, const char *name, double value)
     to->value = value;
 }
 
-/* 1 when the features of all samples of a batch are known. */
-static int
-all_known(const struct select_task *task, size_t step, const int64_t *ids)
+/* The samples of a batch whose features are known; returns how many. */
+static size_t
+known_ones(const struct select_task *task, size_t step, const int64_t *ids,
+           int64_t *mine)
 {
     const uint8_t *known = task->features->known;
-    const size_t at = select_layout_start(&task->layout, step);
-    const size_t n = select_layout_count(&task->layout, step);
-    int all = 1;
+    const int64_t *id = ids + select_layout_start(&task->layout, step);
+    size_t n = 0;
 
-    for (size_t i = at; known && i < at + n; i++)
-        all &= known[ids[i]];
-    return all;
+    for (size_t i = 0; i < select_layout_count(&task->layout, step); i++)
+        if (!known || known[id[i]])
+            mine[n++] = id[i];
+    return n;
 }
 
 void
 select_worth(struct wire_plan *about, const char *prefix,
              const struct select_task *task, const int64_t *ids)
 {
+    const struct select_features *f = task->features;
+    const size_t most = task->layout.batch + (task->layout.larger > 0);
+    float *work = mem_aligned(select_batch_work(most, f->d), sizeof *work);
+    int64_t *mine = mem_array(most, sizeof *mine);
     struct select_score all = {.least = INFINITY, .largest = -INFINITY};
     size_t n = 0;
 
     for (size_t step = 0; step < task->layout.steps; step++) {
-        struct select_score one;
+        const size_t b = known_ones(task, step, ids, mine);
+        double loss;
 
-        if (!all_known(task, step, ids))
+        if (b < 2)
             continue;
-        one = select_score(task->features, task->param.tau, &task->layout, step,
-                           step + 1, ids);
-        all.mean += one.mean;
-        all.least = fmin(all.least, one.least);
-        all.largest = fmax(all.largest, one.largest);
-        all.weight += one.weight;
+        loss = select_batch_loss(f, task->param.tau, b, mine, work);
+        all.mean += loss;
+        all.least = fmin(all.least, loss);
+        all.largest = fmax(all.largest, loss);
+        all.weight +=
+            select_batch_weight(f, task->param.tau, most, b, mine, work);
         n++;
     }
+    free(work);
+    free(mine);
     if (task->group)
         add(about, prefix, "together",
             (double)select_avoid_count(&task->layout, task->group, ids));
