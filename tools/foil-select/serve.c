@@ -190,12 +190,16 @@ ask_plan(struct selector *s)
         s->asked = epoch + 1;
 }
 
-/* An epoch has to go without its plan. */
+/*
+ * An epoch has to go without its plan; the first ones, which have no features,
+ * are only shuffled sooner than the planner would.
+ */
 static void
-fall_back(struct selector *s, int64_t epoch)
+go_on(struct selector *s, int64_t epoch)
 {
+    const int late = epoch > s->options->lag;
     const int previous =
-        s->options->policy == POLICY_PREVIOUS && s->previous != NULL;
+        late && s->options->policy == POLICY_PREVIOUS && s->previous;
     struct wire_plan about = {
         .epoch = epoch, .n = 1, .values = {{"fallbacks", 0}}};
     char *text =
@@ -203,15 +207,17 @@ fall_back(struct selector *s, int64_t epoch)
                    previous ? "the last one is taken again" : "it is shuffled");
     size_t n;
 
-    about.values[0].value = (double)++s->fallbacks;
-    snprintf(about.strategy, sizeof about.strategy, "%s",
-             previous ? "previous" : "shuffle");
-    tell(s, text);
+    s->fallbacks += late;
+    if (late)
+        tell(s, text);
     free(text);
     if (previous)
         select_plan_put(s->plan, (uint64_t)epoch, s->previous);
     else
         select_plan_batch(s->plan, (uint64_t)epoch, 0, &n);
+    about.values[0].value = (double)s->fallbacks;
+    snprintf(about.strategy, sizeof about.strategy, "%s",
+             previous ? "previous" : "shuffle");
     planner_tell(s->planner, &about);
 }
 
@@ -229,9 +235,9 @@ is_planned(struct selector *s, int64_t epoch)
         return 1;
     if (select_plan_has(s->plan, (uint64_t)epoch))
         return !waits || planner_told(s->planner);
-    if (waits || epoch != s->done.epoch || epoch <= s->options->lag)
-        return 0; // the first ones are made without features: at once
-    fall_back(s, epoch);
+    if (waits || epoch != s->done.epoch)
+        return 0;
+    go_on(s, epoch);
     return 1;
 }
 
