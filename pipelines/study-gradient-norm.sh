@@ -23,6 +23,8 @@ own=('images N of DATA' 'tau X temperature of all' 'points N of each curve'
 . "${0%/*}/study-lib.sh"
 train=('--optim sgd' '--momentum 0' '--weight-decay 0' '--warmup 0'
     '--schedule cosine' '--keep 100000')
+# shellcheck disable=SC2034 # lib.sh reads it
+augment=('--recipe cifar' '--size 32' '--augmentations 2')
 
 method simclr simclr
 method dcl dcl
@@ -39,8 +41,6 @@ options DATA "$@"
 open_study "$images" "$tau" "$encoders" "$linear_steps" "$conv_steps" \
     "$conv_rate"
 
-# shellcheck disable=SC2034 # lib.sh reads it
-augment=('--recipe cifar' '--size 32' '--augmentations 2')
 subset "${operand[0]}" "$images"
 top=$study
 
