@@ -224,7 +224,7 @@ reached() {
 }
 
 toy() {
-    local methods=osgd,pairs,sgd seeds=$toy_seeds updates=240
+    local methods=osgd,pairs,sgd seeds=$toy_seeds updates=240 last_step=240
     images=$top/images-4.tar study=$top/toy
     mkdir -p "$study"
     picture 4
@@ -247,7 +247,7 @@ picture() {
     step foil-data index "$images"
 }
 
-top=$study every_method=$methods
+top=$study every_method=$methods last_step=$steps
 for case in ${cases//,/ }; do
     n=${case%:*} d=${case#*:} kind=simplex methods=$every_method
     [[ $d -ge $((n - 1)) ]] || kind=cross

@@ -284,7 +284,8 @@ mean_curves() {
 }
 
 # draw_curves NAME TITLE [COLUMN LABEL linear|log]... : NAME.png, a panel for
-# each of these columns of the mean curves against the first one
+# each of these columns of the mean curves against the first one, up to
+# $last_step where that is set
 draw_curves() {
     local name=$1 title=$2 count
     shift 2
@@ -297,6 +298,7 @@ set terminal pngcairo size $((640 * $# / 3)),520
 set output "$name.png"
 set multiplot layout 1,$(($# / 3)) title "$title"
 set xlabel "step"
+set xrange [*:${last_step:-*}]
 set grid
 set key autotitle columnhead outside bottom center horizontal
 END
@@ -304,7 +306,7 @@ END
             echo "set ylabel \"$2\""
             [[ $3 == log ]] && echo 'set logscale y' || echo 'unset logscale y'
             echo "plot for [i=0:$((count - 1))] 'curves.tsv' index i" \
-                "using 1:$1 with lines linewidth 1.5"
+                "using 1:$1 with lines linewidth 1.5 dashtype i/8+1"
             shift 3
         done
     } >"$study/$name.gp"
