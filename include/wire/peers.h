@@ -33,6 +33,9 @@ struct wire_peers {
     uint64_t last;          /* number given last */
     size_t n_left, room_left;
     uint64_t *left; /* [n_left] numbers, not reported yet */
+    size_t n_silent, room_silent;
+    struct wire_id *silent; /* [n_silent] of who left by saying nothing: it may
+                               only be slow, and hear us still */
 };
 
 void wire_peers_release(struct wire_peers *peers);
@@ -68,7 +71,8 @@ void wire_peers_part(struct wire_peers *peers);
 /*
  * wire_peers_judge() lets those leave that were silent for WIRE_SILENCE, and
  * were still so on a second look a tenth of a second later: at the first look
- * after a pause of ours their signs of life may be on their way up.
+ * after a pause of ours their signs of life may be on their way up.  The last
+ * WIRE_PEERS_MAX of them are kept in `silent`.
  */
 void wire_peers_judge(struct wire_peers *peers, double now);
 

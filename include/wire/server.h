@@ -94,7 +94,8 @@ void wire_server_end(struct wire_server *server, const struct wire_place *at);
  * WIRE_CONSUMES.  wire_server_want() brings a peer's open credit up to n.
  * wire_server_more() adds k to it whatever it is.  wire_server_done() tells
  * every peer that all steps before `at` are trained; wire_server_over() that
- * the run is over, which reaches them also when the server is closed next.
+ * the run is over, which reaches them also when the server is closed next, and
+ * those who left by saying nothing, too: they may only be slow.
  */
 void wire_server_want(struct wire_server *server, uint64_t peer, size_t n);
 void wire_server_more(struct wire_server *server, uint64_t peer, size_t k);

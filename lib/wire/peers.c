@@ -13,6 +13,7 @@ wire_peers_release(struct wire_peers *peers)
 {
     free(peers->peer);
     free(peers->left);
+    free(peers->silent);
     *peers = (struct wire_peers){0};
 }
 
@@ -101,17 +102,31 @@ wire_peers_part(struct wire_peers *peers)
             wire_peers_leave(peers, &peers->peer[i]);
 }
 
+/* Keep how a silent peer is reached. */
+static void
+remember(struct wire_peers *peers, const struct wire_id *id)
+{
+    if (peers->n_silent == WIRE_PEERS_MAX)
+        memmove(peers->silent, peers->silent + 1,
+                --peers->n_silent * sizeof *peers->silent);
+    mem_grow(&peers->silent, &peers->room_silent, peers->n_silent + 1,
+             sizeof *peers->silent);
+    peers->silent[peers->n_silent++] = *id;
+}
+
 void
 wire_peers_judge(struct wire_peers *peers, double now)
 {
     for (size_t i = peers->n; i-- > 0;) {
         struct wire_peer *peer = &peers->peer[i];
 
-        if (now - peer->heard <= WIRE_SILENCE)
+        if (now - peer->heard <= WIRE_SILENCE) {
             peer->suspect = 0;
-        else if (!peer->suspect)
+        } else if (!peer->suspect) {
             peer->suspect = now;
-        else if (now - peer->suspect >= second_look)
+        } else if (now - peer->suspect >= second_look) {
+            remember(peers, &peer->id);
             wire_peers_leave(peers, peer);
+        }
     }
 }

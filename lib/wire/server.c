@@ -208,7 +208,11 @@ wire_server_done(struct wire_server *server, const struct wire_place *at)
 void
 wire_server_over(struct wire_server *server)
 {
-    tell_all(server, wire_place_put(WIRE_END, &server->at));
+    struct wire_msg *end = wire_place_put(WIRE_END, &server->at);
+
+    for (size_t i = 0; i < server->peers.n_silent; i++)
+        wire_sock_send(server->sock, &server->peers.silent[i], end);
+    tell_all(server, end);
 }
 
 int

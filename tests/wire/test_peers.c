@@ -64,7 +64,8 @@ silence(void)
     wire_peers_release(&peers);
 }
 
-/* A process of its own that joins and shows signs of life until killed. */
+/* A process of its own that joins and shows signs of life until it is killed,
+ * or hears that the run is over. */
 static pid_t
 start_peer(const char *endpoint)
 {
@@ -81,12 +82,14 @@ start_peer(const char *endpoint)
 
     if (pid)
         return pid;
+    alarm(30); // who is not told in time has failed
     wire = wire_open(NULL, &err);
     client = wire_client_open(wire, &cc, &err);
     while (wire_wait(wire, -1, 1, &err) > 0)
         while (wire_client_next(client, &news, &err) > 0)
-            ;
-    _exit(0);
+            if (news.what == WIRE_ENDED)
+                _exit(0);
+    _exit(1);
 }
 
 /*
@@ -130,6 +133,40 @@ killed(void)
     wire_close(a);
 }
 
+/* One that was stopped, so that it is given up for gone, hears of the end when
+ * it goes on. */
+static void
+slow(void)
+{
+    const char *endpoint = at("slow");
+    const pid_t pid = start_peer(endpoint);
+    struct wire_server_config sc = {
+        .endpoint = endpoint,
+        .kind = WIRE_CONSUMES,
+        .hello = hello_of("train", "", "", 0),
+        .at = {1, 0, 0},
+    };
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err);
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct wire_news news;
+    int left = 0, status = -1;
+
+    while (wire_server_peers(server) < 1 && wire_wait(a, -1, 1, &err) > 0)
+        while (wire_server_next(server, &news, &err) > 0)
+            ;
+    kill(pid, SIGSTOP);
+    while (!left && wire_wait(a, -1, 0.1, &err) > 0)
+        while (wire_server_next(server, &news, &err) > 0)
+            left += news.what == WIRE_LEFT;
+    wire_server_over(server);
+    kill(pid, SIGCONT);
+    wire_server_close(server);
+    wire_close(a);
+    waitpid(pid, &status, 0);
+    T(WIFEXITED(status) && !WEXITSTATUS(status), "a slow one hears of the end");
+}
+
 int
 main(void)
 {
@@ -137,6 +174,7 @@ main(void)
     names();
     silence();
     killed();
+    slow();
     scratch_close();
     return t_done();
 }
