@@ -19,9 +19,11 @@ trainer=$!
 tap=$!
 "$BIN/foil-augment" -r "$run" --batches "ipc://$run/tap" --size 8 "$data" \
     2>>"$run/err" &
+augmenter=$!
 "$BIN/foil-select" -r "$run" --batch 8 --epochs 3 "$data" 2>>"$run/err" &
 
 ok 'a run through a tap' wait "$trainer"
+wait "$augmenter" # it hears of the end through the tap
 kill "$tap" 2>/dev/null
 wait
 ok 'is recorded' test -s "$work/views.rec"
