@@ -13,12 +13,13 @@
 
 threads=1 augmenters=1 batch=4 images=500 tau=0.2 points=10
 encoders=linear,conv linear_steps=50000 conv_steps=30000
-conv_rate=0.05
+linear_rate=1 conv_rate=0.05
 own=('images N of DATA' 'tau X temperature of all' 'points N of each curve'
     'encoders LIST linear, conv'
     'linear-steps N of each run of the linear encoder'
     'conv-steps N of each run of the convolutional one'
-    'conv-rate X its first learning rate')
+    'linear-rate X first learning rate of the linear encoder'
+    'conv-rate X of the convolutional one')
 # shellcheck source=pipelines/study-lib.sh
 . "${0%/*}/study-lib.sh"
 train=('--optim sgd' '--momentum 0' '--weight-decay 0' '--warmup 0'
@@ -39,7 +40,7 @@ method emc2-bank emc2 negatives="$chains --proposals bank --burn-in 0"
 method cache cache negatives='--filter --augmentations 2 --method cache'
 options DATA "$@"
 open_study "$images" "$tau" "$encoders" "$linear_steps" "$conv_steps" \
-    "$conv_rate"
+    "$linear_rate" "$conv_rate"
 
 subset "${operand[0]}" "$images"
 top=$study
@@ -90,7 +91,7 @@ trial() {
         fixed_basis
         local common_train=("${common_train[@]}" '--arch linear' '--head none'
             '--hidden 16' "--basis $basis")
-        fit_rate "$1" 1 "$linear_steps"
+        fit_rate "$1" "$linear_rate" "$linear_steps"
     else
         local common_train=("${common_train[@]}" '--arch resnet8' '--width 8'
             '--norm none' '--head 64-32')
