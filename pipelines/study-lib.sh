@@ -114,11 +114,18 @@ field() {
     sed -n 's/.*"'"$1"'":\([^],}]*\).*/\1/p'
 }
 
-# seconds_of RUN : what all its steps took
+# seconds_of RUN : what it took, passes for features between its steps and all;
+# a pause of more than a minute, as of a run that was interrupted, does not
+# count
 seconds_of() {
-    paste <(field seconds <"$1/metrics.jsonl") \
-        <(field waited <"$1/metrics.jsonl") |
-        awk '{ sum += $1 + $2 } END { printf "%.1f\n", sum }'
+    paste <(field time <"$1/metrics.jsonl") \
+        <(field seconds <"$1/metrics.jsonl") |
+        awk '{
+            passed = $1 - last
+            sum += last && passed < 60 ? passed : $2
+            last = $1
+        }
+        END { printf "%.1f\n", sum }'
 }
 
 # judge_run TRAIN TEST : the accuracies of nearest neighbours and of a linear
