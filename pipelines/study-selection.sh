@@ -91,7 +91,9 @@ same_time() {
                 base = name
                 sub(/-.*/, "-shuffle", base)
                 x = base in sum ? sum[name] / sum[base] : 1
-                print name, x > 0.95 && x < 1.05 ? 1 : x
+                if (x > 0.95 && x < 1.05)
+                    x = 1
+                print name, x
             }
         }' "$top/epochs/results.tsv")
 }

@@ -77,6 +77,9 @@ ok 'selection' study selection --epochs 2 --batch 8 --images 64 --seeds 2 \
     --methods simclr-shuffle,simclr-swap,simclr-osgd --train "$small" \
     "${sets[@]}"
 ok 'in equal time' grep -q '^equal time' "$work/out"
+ok 'for which random batches count as they are' \
+    test "$(readlink "$work/selection/time/simclr-shuffle-1")" = \
+    ../epochs/simclr-shuffle-1
 
 # What the paper of mini-batches says of free embeddings: 8 in 16 dimensions
 # after 500 steps, 4 in 8 dimensions after 100.
