@@ -35,12 +35,23 @@ strategy spectral '--strategy spectral --lag 1'
 strategy code '--strategy spectral --variant code --lag 1'
 strategy swap '--strategy swap --block 40 --lag 1'
 strategy swap-.5 '--strategy swap --block 40 --hardness 0.5 --lag 1'
+strategy swap-apart '--strategy swap --block 40 --lag 1' # and --avoid, below
 strategy osgd "--strategy osgd --draws $draws --top 1 --features eval --lag 0"
 options 'TRAIN TEST' "$@"
 open_study "$images" "$epochs" "$batch" "$tau" "$draws"
 common_train+=("--tau $tau")
 common_select+=("--tau $tau")
 subset "${operand[0]}" "$images"
+
+# near-duplicates, which are no negatives of each other, are kept apart
+groups=$study/groups.npy
+if [[ $methods == *-apart* ]]; then
+    [[ -e $groups ]] ||
+        step foil-data group --by duplicate -o "$groups" "$part"
+    for name in simclr sogclr; do
+        said_of[$name-swap-apart.select]+=" --avoid $groups"
+    done
+fi
 
 all=$(batches_of "$part")
 top=$study
