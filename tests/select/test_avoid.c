@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "permutation.h"
 #include "select/avoid.h"
 #include "select/shuffle.h"
 #include "t.h"
@@ -20,20 +21,6 @@ count_by_hand(const struct select_layout *layout, const int64_t *group,
                 pairs += group[id[i]] >= 0 && group[id[i]] == group[id[j]];
     }
     return pairs;
-}
-
-static int
-is_permutation(size_t n, const int64_t *ids)
-{
-    static int count[10000];
-    int wrong = 0;
-
-    memset(count, 0, sizeof count);
-    for (size_t i = 0; i < n; i++)
-        count[ids[i]]++;
-    for (size_t i = 0; i < n; i++)
-        wrong += count[i] != 1;
-    return !wrong;
 }
 
 /* N samples in groups of so many neighbours; those of the last tenth are of no

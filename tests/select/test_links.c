@@ -3,6 +3,7 @@
 
 #include "clusters.h"
 #include "num/threads.h"
+#include "permutation.h"
 #include "select/links.h"
 #include "t.h"
 
@@ -17,18 +18,6 @@ scatter(void)
 {
     for (size_t i = 0; i < N; i++)
         sorted[i] = point[i] = (int64_t)(i * 7 % N);
-}
-
-static int
-is_permutation(const int64_t *x)
-{
-    int count[N] = {0}, wrong = 0;
-
-    for (size_t i = 0; i < N; i++)
-        count[x[i]]++;
-    for (size_t i = 0; i < N; i++)
-        wrong += count[i] != 1;
-    return !wrong;
 }
 
 /* Where all points are in one region the lists are those of a full search. */
@@ -78,7 +67,7 @@ lists_and_stretches(void)
     T(found > 0.7 * N * K, "%.2f of the links stay in a class",
       found / (N * K));
     select_links_sort(N, LEAF, mine, sorted);
-    T(is_permutation(sorted), "sorted: a permutation");
+    T(is_permutation(N, sorted), "sorted: a permutation");
     for (size_t i = 0; i < N; i++)
         for (size_t j = i / LEAF * LEAF; j < i; j++) {
             same += sorted[i] % 30 == sorted[j] % 30;
@@ -100,7 +89,7 @@ edges(void)
     scatter();
     select_links_find(D, rows, N, LEAF, 1, 2, point, mine);
     select_links_sort(N, LEAF, mine, sorted);
-    T(is_permutation(sorted), "points that are all one");
+    T(is_permutation(N, sorted), "points that are all one");
     select_links_find(D, rows, 2, LEAF, 1, 2, two, mine);
     T(mine[0] == 1 && mine[1] == SELECT_NO_LINK && mine[K] == 0,
       "two points: a list of one each");

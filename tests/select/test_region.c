@@ -3,6 +3,7 @@
 
 #include "clusters.h"
 #include "num/threads.h"
+#include "permutation.h"
 #include "select/region.h"
 #include "t.h"
 
@@ -15,18 +16,6 @@ in_order(int64_t *x)
 {
     for (int64_t i = 0; i < N; i++)
         x[i] = i;
-}
-
-static int
-is_permutation(const int64_t *x)
-{
-    int count[N] = {0}, wrong = 0;
-
-    for (size_t i = 0; i < N; i++)
-        count[x[i]]++;
-    for (size_t i = 0; i < N; i++)
-        wrong += count[i] != 1;
-    return !wrong;
 }
 
 /* The share of pairs within a leaf that are of one class. */
@@ -54,7 +43,7 @@ near_points_come_together(void)
     T(purity(CLASSES) < 0.02, "in order: %.3f of the pairs are of a class",
       purity(CLASSES));
     select_region_sort(D, f.u, N, LEAF, 1, 2, 3, point);
-    T(is_permutation(point), "a permutation");
+    T(is_permutation(N, point), "a permutation");
     T(purity(CLASSES) > 0.15, "sorted: %.2f, where .33 is possible",
       purity(CLASSES));
     for (int threads = 2; threads <= 3; threads++) {
@@ -79,7 +68,7 @@ edges(void)
 
     in_order(point);
     select_region_sort(D, rows, N, LEAF, 1, 2, 3, point);
-    T(is_permutation(point), "points that are all one");
+    T(is_permutation(N, point), "points that are all one");
     select_region_sort(D, rows, 2, LEAF, 1, 2, 3, few);
     T(few[0] == 7 && few[1] == 3, "fewer points than a leaf: as they were");
     select_region_sort(D, rows, 0, LEAF, 1, 2, 3, few);

@@ -3,6 +3,7 @@
 
 #include "clusters.h"
 #include "num/threads.h"
+#include "permutation.h"
 #include "select/score.h"
 #include "select/shuffle.h"
 #include "select/spectral.h"
@@ -36,17 +37,6 @@ mean_loss(const struct select_task *task, const int64_t *order)
     return select_score(task->features, task->param.tau, &task->layout, 0,
                         task->layout.steps, order)
         .mean;
-}
-
-static int
-is_permutation(size_t n, const int64_t *order)
-{
-    char seen[N] = {0};
-
-    for (size_t i = 0; i < n; i++)
-        if (order[i] < 0 || (size_t)order[i] >= n || seen[order[i]]++)
-            return 0;
-    return 1;
 }
 
 /* Rows of numbers between -.5 and .5 as algorithms.md, appendix A, makes
