@@ -1,36 +1,58 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "util/stop.h"
 
 static int pipe_fd[2] = {-1, -1};
 
-static void
-on_signal(int sig)
+/*
+ * A thread of its own takes the signals, and no thread ever runs a handler:
+ * oneDNN's matrix products use the stack pointer for memory on the heap, and
+ * a handler's frame would be written there (its issue 4845, mended in 3.11).
+ */
+static void *
+watch(void *signals)
 {
-    int saved = errno;
-    ssize_t n = write(pipe_fd[1], "", 1);
+    int sig;
+    ssize_t n;
 
-    (void)sig;
+    sigwait(signals, &sig);
+    n = write(pipe_fd[1], "", 1);
     (void)n;
-    errno = saved;
+    sigwait(signals, &sig);
+    signal(sig, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, signals, NULL);
+    raise(sig);
+    return NULL;
 }
 
 int
 stop_fd(struct err *err)
 {
-    struct sigaction sa = {.sa_handler = on_signal,
-                           .sa_flags = (int)SA_RESETHAND};
+    static sigset_t signals;
+    pthread_t thread;
+    int rc;
 
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
     if (pipe(pipe_fd) || fcntl(pipe_fd[0], F_SETFD, FD_CLOEXEC) ||
         fcntl(pipe_fd[1], F_SETFD, FD_CLOEXEC) ||
-        fcntl(pipe_fd[1], F_SETFL, O_NONBLOCK) ||
-        sigaction(SIGINT, &sa, NULL) || sigaction(SIGTERM, &sa, NULL) ||
         signal(SIGPIPE, SIG_IGN) == SIG_ERR)
         return err_sys(err, "cannot watch for signals");
+    rc = pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    if (!rc)
+        rc = pthread_create(&thread, NULL, watch, &signals);
+    if (rc) {
+        errno = rc;
+        return err_sys(err, "cannot watch for signals");
+    }
+    pthread_detach(thread);
     return pipe_fd[0];
 }
 
