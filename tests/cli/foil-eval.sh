@@ -145,6 +145,9 @@ for run in conv linear table; do
 done
 ok 'the released form, too' grep -q '"released":{.*"beta":25.0' line
 ok 'how many negatives' grep -q '"rows":48,"negatives":46,"views":2' line
+ok 'the convolutional one again' says '"recipe":"cifar","seed":0' \
+    loss --threads 1 conv set.tar
+mv line whole
 ok 'another seed' says '"seed":1' loss --threads 1 --seed 1 conv set.tar
 ok 'has other views' exits 1 near loss whole line
 ok 'three views' says '"rows":72,"negatives":69' loss --views 3 conv set.tar
