@@ -10,7 +10,7 @@
 
 epochs=8 batch=128
 # shellcheck disable=SC2034 # lib.sh reads them
-augment=('--size 28' '--scale-min 0.3' '--grey 0' '--hue 0' '--saturation 0')
+augment=('--size 28' '--recipe cifar,scale-min=0.3,grey=0,hue=0,saturation=0')
 train=('--arch resnet8' '--width 32' '--head 256-128-bn' '--precision bf16'
     '--tau 0.5' '--lr 0.3' '--warmup 1' '--checkpoint-every 500')
 images=/usr/share/datasets/fashion-mnist

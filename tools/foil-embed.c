@@ -15,7 +15,7 @@
 #include "util/progress.h"
 #include "util/stop.h"
 
-static const char *output, *layer = "h", *recipe_name, *bad = "refuse";
+static const char *output, *layer = "h", *recipe_spec, *bad = "refuse";
 static int raw, untrained;
 static long size, seed, view, batch = 256, threads;
 static long max_pixels = DATA_MAX_PIXELS;
@@ -30,8 +30,8 @@ static const struct opt opts[] = {
      "no encoder: the pixels are the features"},
     {"size", 0, OPT_WHOLE, &size, 0, 1024, "N",
      "images are N x N; 0: as in training, raw 32"},
-    {"recipe", 0, OPT_TEXT, &recipe_name, 0, 0, "NAME",
-     "random views, as in training; else plain ones"},
+    {"recipe", 0, OPT_TEXT, &recipe_spec, 0, 0, "SPEC",
+     "random views, NAME[,FIELD=X]...; else plain ones"},
     {"view", 0, OPT_WHOLE, &view, 0, 65535, "N", "which of the random views"},
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N",
      "of random views and initial weights"},
@@ -74,9 +74,11 @@ source_open(struct source *source, const char *path)
     struct digest digest;
     struct err err;
 
-    *source = (struct source){.set = data_open(path, &err)};
-    if (!source->set ||
-        (recipe_name && data_recipe_find(recipe_name, &source->recipe, &err)))
+    *source = (struct source){0};
+    if (recipe_spec && data_recipe_find(recipe_spec, &source->recipe, &err))
+        opt_misuse("%s", err.msg);
+    source->set = data_open(path, &err);
+    if (!source->set)
         die("%s", err.msg);
     digest = data_digest(source->set);
     source->seed = (uint64_t)seed ^ digest_word(&digest);
@@ -105,7 +107,7 @@ source_view(struct source *source, size_t id, uint8_t *out, struct err *err)
                          &source->image, &why))
         return err_set(err, "sample %zu, '%s': %s", id,
                        data_name(source->set, id), why.msg);
-    if (recipe_name)
+    if (recipe_spec)
         data_view(&source->recipe, &source->image, source->seed, id, 0,
                   (uint64_t)view, &source->scratch, out);
     else
@@ -233,14 +235,14 @@ about(const struct source *source, const struct nn_model *model,
         "foil-embed", "version", FOIL_VERSION, "data", "path", data, "digest",
         digest_hex(&digest, hex), "size", (json_int_t)data_size(source->set),
         "encoder", encoder, "layer", raw ? "pixels / 255" : layer, "image_size",
-        (json_int_t)size, "view", recipe_name ? recipe_name : "plain", "seed",
+        (json_int_t)size, "view", recipe_spec ? recipe_spec : "plain", "seed",
         (json_int_t)seed, "skipped", (json_int_t)skipped, "batch",
         (json_int_t)batch, "threads", (json_int_t)threads);
 
     REQUIRE(how);
     if (!raw)
         json_object_set_new(encoder, "untrained", json_boolean(untrained));
-    if (recipe_name)
+    if (recipe_spec)
         json_object_set_new(how, "view_number", json_integer(view));
     return how;
 }

@@ -1,7 +1,6 @@
 #include <stdio.h>
 
 #include "data/jpeg.h"
-#include "data/view.h"
 #include "foil-eval/eval.h"
 #include "num/threads.h"
 #include "util/opt.h"
@@ -87,8 +86,8 @@ static const struct opt loss_opts[] = {
      "temperature; beta is 1 / X"},
     {"views", 0, OPT_WHOLE, &options.views, 2, 1000, "N",
      "fixed views of each image: the first N random ones"},
-    {"recipe", 0, OPT_CHOICE, &options.recipe, 0, 0, DATA_RECIPES,
-     "how they are made"},
+    {"recipe", 0, OPT_TEXT, &options.recipe, 0, 0, "SPEC",
+     "how they are made, NAME[,FIELD=X]..."},
     {"seed", 's', OPT_WHOLE, &options.seed, 0, 1e15, "N",
      "of these, as of foil-augment"},
     {"batch", 'b', OPT_WHOLE, &options.batch, 1, 65536, "N",

@@ -1,7 +1,6 @@
 #ifndef DATA_VIEW_H
 #define DATA_VIEW_H
 
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,12 +40,9 @@ struct data_recipe {
 /* Limits of a recipe: larger views are a mistake, larger blurs overflow. */
 enum { DATA_SIZE_MAX = 4096, DATA_SIGMA_MAX = 100 };
 
-/* The names of the recipes, as an option takes them. */
-#define DATA_RECIPES \
-    "cifar|imagenet|emc2|emc2-imagenet|isogclr|minibatch|sogclr|none"
-
 /*
- * data_recipe_find() fills in a named recipe.
+ * data_recipe_find() fills in the recipe of a spec, NAME[,FIELD=X]...: a named
+ * recipe, some of whose fields are changed, as in "cifar,hue=0,scale-min=0.3".
  *
  *     cifar          32 px, no blur: for small images (the default)
  *     imagenet       224 px, strong jitter, blur in every second view (SimCLR)
@@ -57,26 +53,28 @@ enum { DATA_SIZE_MAX = 4096, DATA_SIGMA_MAX = 100 };
  *     sogclr         32 px, as SogCLR on CIFAR
  *     none           32 px, the largest centred square, nothing random
  *
- * -1 with the list of names where there is none of that name.
+ * A FIELD is one of struct data_recipe, with hyphens; X is as strtod() reads it
+ * in the C locale, and in range:
+ *
+ *     scale-min, scale-max              1e-6 .. 1, the first at most the second
+ *     ratio-min, ratio-max              1e-3 .. 1e3, likewise
+ *     sigma-min, sigma-max              0.01 .. DATA_SIGMA_MAX, likewise
+ *     flip, jitter, grey, blur          0 .. 1
+ *     brightness, contrast, saturation  0 .. 100
+ *     hue                               0 .. 0.5
+ *     taps                              0, or odd up to 1001
+ *
+ * The size is no FIELD: who wants another sets it afterwards.  -1 for a name or
+ * a field that there is not, with the list of them; a field given twice; what
+ * is not wholly a number, or out of range.  The recipe is then untouched.
  */
-int data_recipe_find(const char *name, struct data_recipe *recipe,
+int data_recipe_find(const char *spec, struct data_recipe *recipe,
                      struct err *err);
 
 /*
- * data_recipe_change() replaces the fields of a recipe that `given` has: those
- * that are not NaN, size and taps where they are not 0.
- */
-#define DATA_RECIPE_UNCHANGED                                               \
-    {                                                                       \
-        0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, \
-            NAN, 0                                                          \
-    }
-void data_recipe_change(struct data_recipe *recipe,
-                        const struct data_recipe *given);
-
-/*
- * data_recipe_check() judges a recipe whose fields came from outside: 0, or -1
- * with the field that is out of range.
+ * data_recipe_check() judges a recipe whose fields came from elsewhere by the
+ * same ranges, and its size, 1 .. DATA_SIZE_MAX: 0, or -1 with the field that
+ * is wrong.
  */
 int data_recipe_check(const struct data_recipe *recipe, struct err *err);
 

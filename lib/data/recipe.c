@@ -1,7 +1,9 @@
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "data/blur.h"
 #include "data/view.h"
 
 /* What most recipes have in common; the rest is named in the table. */
@@ -42,77 +44,184 @@ static const struct {
       .sigma_max = 1}},
 };
 
-int
-data_recipe_find(const char *name, struct data_recipe *recipe, struct err *err)
+enum kind {
+    REAL,
+    LEAST, /* a real that the next field must not be below */
+    TAPS   /* a size_t, odd or 0 */
+};
+
+#define AT(field) offsetof(struct data_recipe, field)
+
+/* What a spec may change. */
+static const struct field {
+    const char *name;
+    size_t offset;
+    double min, max;
+    enum kind kind;
+} fields[] = {
+    {"scale-min", AT(scale_min), 1e-6, 1, LEAST},
+    {"scale-max", AT(scale_max), 1e-6, 1, REAL},
+    {"ratio-min", AT(ratio_min), 1e-3, 1e3, LEAST},
+    {"ratio-max", AT(ratio_max), 1e-3, 1e3, REAL},
+    {"flip", AT(flip), 0, 1, REAL},
+    {"jitter", AT(jitter), 0, 1, REAL},
+    {"brightness", AT(brightness), 0, 100, REAL},
+    {"contrast", AT(contrast), 0, 100, REAL},
+    {"saturation", AT(saturation), 0, 100, REAL},
+    {"hue", AT(hue), 0, 0.5, REAL},
+    {"grey", AT(grey), 0, 1, REAL},
+    {"blur", AT(blur), 0, 1, REAL},
+    {"sigma-min", AT(sigma_min), 0.01, DATA_SIGMA_MAX, LEAST},
+    {"sigma-max", AT(sigma_max), 0.01, DATA_SIGMA_MAX, REAL},
+    {"taps", AT(taps), 0, 1001, TAPS},
+};
+
+enum {
+    RECIPES = sizeof recipes / sizeof *recipes,
+    FIELDS = sizeof fields / sizeof *fields,
+    LIST = 160 /* bytes that the names of either need */
+};
+
+static double
+get(const struct data_recipe *recipe, const struct field *field)
 {
-    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
-        if (strcmp(recipes[i].name, name))
-            continue;
-        *recipe = recipes[i].recipe;
-        return 0;
-    }
-    return err_set(err, "no recipe '%s': there are %s", name, DATA_RECIPES);
+    const char *at = (const char *)recipe + field->offset;
+
+    return field->kind == TAPS ? (double)*(const size_t *)at
+                               : *(const double *)at;
 }
 
 static void
-change(double *field, double given)
+set(struct data_recipe *recipe, const struct field *field, double x)
 {
-    if (!isnan(given))
-        *field = given;
+    char *at = (char *)recipe + field->offset;
+
+    if (field->kind == TAPS)
+        *(size_t *)at = (size_t)x;
+    else
+        *(double *)at = x;
 }
 
-void
-data_recipe_change(struct data_recipe *r, const struct data_recipe *given)
+/* Whether a field may be x, whatever the others are. */
+static int
+judge(const struct field *field, double x, struct err *err)
 {
-    r->size = given->size ? given->size : r->size;
-    change(&r->scale_min, given->scale_min);
-    change(&r->scale_max, given->scale_max);
-    change(&r->ratio_min, given->ratio_min);
-    change(&r->ratio_max, given->ratio_max);
-    change(&r->flip, given->flip);
-    change(&r->jitter, given->jitter);
-    change(&r->brightness, given->brightness);
-    change(&r->contrast, given->contrast);
-    change(&r->saturation, given->saturation);
-    change(&r->hue, given->hue);
-    change(&r->grey, given->grey);
-    change(&r->blur, given->blur);
-    change(&r->sigma_min, given->sigma_min);
-    change(&r->sigma_max, given->sigma_max);
-    r->taps = given->taps ? given->taps : r->taps;
+    if (!(x >= field->min && x <= field->max))
+        return err_set(err, "recipe: %s is %g, want a number in %g .. %g",
+                       field->name, x, field->min, field->max);
+    if (field->kind == TAPS && x != 0 && fmod(x, 2) != 1)
+        return err_set(err, "recipe: %s is %g, want 0 or an odd whole number",
+                       field->name, x);
+    return 0;
 }
 
 int
-data_recipe_check(const struct data_recipe *r, struct err *err)
+data_recipe_check(const struct data_recipe *recipe, struct err *err)
 {
-    const struct {
-        const char *name;
-        double value, min, max;
-    } field[] = {
-        {"size", (double)r->size, 1, DATA_SIZE_MAX},
-        {"scale_min", r->scale_min, 1e-6, r->scale_max},
-        {"scale_max", r->scale_max, r->scale_min, 1},
-        {"ratio_min", r->ratio_min, 1e-3, r->ratio_max},
-        {"ratio_max", r->ratio_max, r->ratio_min, 1e3},
-        {"flip", r->flip, 0, 1},
-        {"jitter", r->jitter, 0, 1},
-        {"brightness", r->brightness, 0, 100},
-        {"contrast", r->contrast, 0, 100},
-        {"saturation", r->saturation, 0, 100},
-        {"hue", r->hue, 0, 0.5},
-        {"grey", r->grey, 0, 1},
-        {"blur", r->blur, 0, 1},
-        {"sigma_min", r->sigma_min, 0.01, r->sigma_max},
-        {"sigma_max", r->sigma_max, r->sigma_min, DATA_SIGMA_MAX},
-        {"taps", (double)r->taps, 0, 1001},
-    };
+    if (!recipe->size || recipe->size > DATA_SIZE_MAX)
+        return err_set(err, "recipe: size is %zu, want 1 .. %d", recipe->size,
+                       DATA_SIZE_MAX);
+    for (const struct field *f = fields; f < fields + FIELDS; f++)
+        if (judge(f, get(recipe, f), err))
+            return -1;
+    for (const struct field *f = fields; f < fields + FIELDS; f++)
+        if (f->kind == LEAST && get(recipe, f) > get(recipe, f + 1))
+            return err_set(err, "recipe: %s is %g, want at most %s, %g",
+                           f->name, get(recipe, f), f[1].name,
+                           get(recipe, f + 1));
+    return 0;
+}
 
-    for (size_t i = 0; i < sizeof field / sizeof *field; i++)
-        if (!(field[i].value >= field[i].min && field[i].value <= field[i].max))
-            return err_set(err, "recipe: %s is %g, not in %g .. %g",
-                           field[i].name, field[i].value, field[i].min,
-                           field[i].max);
-    if (r->taps && r->taps % 2 == 0)
-        return err_set(err, "recipe: taps is %zu, not odd", r->taps);
+/* Adds a name to the list of what there is. */
+static void
+list(char text[LIST], const char *name)
+{
+    size_t n = strlen(text);
+
+    snprintf(text + n, LIST - n, "%s%s", n ? "|" : "", name);
+}
+
+static int
+is(const char *name, const char *text, size_t len)
+{
+    return strlen(name) == len && !memcmp(name, text, len);
+}
+
+static int
+find_recipe(const char *name, size_t len, struct data_recipe *recipe,
+            struct err *err)
+{
+    char names[LIST] = "";
+
+    for (size_t i = 0; i < RECIPES; i++) {
+        if (is(recipes[i].name, name, len)) {
+            *recipe = recipes[i].recipe;
+            return 0;
+        }
+        list(names, recipes[i].name);
+    }
+    return err_set(err, "no recipe '%.*s': there are %s", (int)len, name,
+                   names);
+}
+
+static const struct field *
+find_field(const char *name, size_t len, struct err *err)
+{
+    char names[LIST] = "";
+
+    for (const struct field *f = fields; f < fields + FIELDS; f++) {
+        if (is(f->name, name, len))
+            return f;
+        list(names, f->name);
+    }
+    err_set(err, "recipe: no field '%.*s': there are %s", (int)len, name,
+            names);
+    return NULL;
+}
+
+/* Takes one FIELD=X, up to its end; `given` has a bit for each field. */
+static int
+change(struct data_recipe *recipe, const char **text, unsigned *given,
+       struct err *err)
+{
+    const size_t len = strcspn(*text, "=,");
+    const struct field *field = find_field(*text, len, err);
+    const char *number = *text + len + ((*text)[len] == '=');
+    char *end;
+    double x = strtod(number, &end);
+
+    if (!field)
+        return -1;
+    if (*given >> (field - fields) & 1)
+        return err_set(err, "recipe: %s is given twice", field->name);
+    *given |= 1U << (field - fields);
+    if (end == number || (*end && *end != ','))
+        return err_set(err, "recipe: %s is '%.*s', want a number in %g .. %g",
+                       field->name, (int)strcspn(number, ","), number,
+                       field->min, field->max);
+    if (judge(field, x, err))
+        return -1;
+    set(recipe, field, x);
+    *text = end;
+    return 0;
+}
+
+int
+data_recipe_find(const char *spec, struct data_recipe *recipe, struct err *err)
+{
+    const char *at = spec + strcspn(spec, ",");
+    struct data_recipe made;
+    unsigned given = 0;
+
+    if (find_recipe(spec, (size_t)(at - spec), &made, err))
+        return -1;
+    while (*at == ',') {
+        at++;
+        if (change(&made, &at, &given, err))
+            return -1;
+    }
+    if (data_recipe_check(&made, err))
+        return -1;
+    *recipe = made;
     return 0;
 }

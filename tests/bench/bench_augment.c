@@ -7,7 +7,7 @@
 #include "util/mem.h"
 
 /*
- * bench_augment DATA N RECIPE: images a second of processor time, each read,
+ * bench_augment DATA N SPEC: images a second of processor time, each read,
  * checked, decoded and made into two views.
  */
 static void

@@ -5,7 +5,7 @@ Binds DIR/plan as a selector of two epochs over SIZE samples and DIR/batch as
 a trainer, hands out every item, again when its augmenter falls silent, ends
 the run when all batches are there and PEERS augmenters have been, and prints a line for each: place, ids,
 digest of the pixels, substitutes, extra ids, variants. DIR/came counts the batches as
-they come; rejected samples go to stderr.
+they come, DIR/views has the pixels of the first of epoch 0; rejected samples go to stderr.
 """
 import hashlib
 import sys
@@ -79,6 +79,9 @@ def take_batch(peer, head, data):
             memoryview(part.get("extra_ids", b"")).cast("q").tolist(),
             memoryview(part.get("variants", b"")).cast("q").tolist())
     assert came.setdefault(key, line) == line, "a repeat differs"
+    if key == (0, 0):
+        with open(folder + "/views", "wb") as file:
+            file.write(part["views"])
     with open(folder + "/came", "w") as file:
         print(len(came), file=file)
     for known_peer in [p for stage, p in known if stage == "train"]:

@@ -56,16 +56,39 @@ killed() {
     wait "$ends"
 }
 
+# embeds NAME SPEC: foil-embed makes the views of the first batch, samples 0 to 5
+own=cifar,hue=0,scale-min=0.5
+embeds() {
+    for view in 0 1; do
+        "$BIN/foil-embed" --raw --size 8 --recipe "$2" --view "$view" \
+            -o "$work/$1/$view.npy" "$data" || return 2
+    done
+    "$python" - "$work/$1" <<'END'
+import array
+import sys
+
+want = open(sys.argv[1] + "/views", "rb").read()
+got = b""
+for view in "01":
+    rows = open(f"{sys.argv[1]}/{view}.npy", "rb").read()[128:]
+    pixels = array.array("f", rows)[:6 * 8 * 8 * 3]
+    got += bytes(round(x * 255) for x in pixels)
+print(len(want), len(got))
+sys.exit(got != want)
+END
+}
+
 common foil-augment "$data"
 ok 'no data: 2' exits 2 "$augment"
 ok 'no endpoint: 2' refuses 2 'wants -r DIR' "$augment" "$data"
 ok 'keys without friends: 2' refuses 2 'go together' \
     "$augment" -r "$work" --keys x "$data"
-ok 'no such recipe: 2' refuses 2 "want one of cifar" \
+ok 'no such recipe: 2' refuses 2 "no recipe 'none-such': there are cifar" \
     "$augment" --recipe none-such "$data"
-ok 'a recipe that contradicts itself: 2' refuses 2 'scale_min is 0.9' \
-    "$augment" --scale-min 0.9 --scale-max 0.5 "$data"
-ok 'an even kernel: 2' refuses 2 'not odd' "$augment" --taps 4 "$data"
+ok 'no such field: 2' refuses 2 "no field 'size': there are scale-min" \
+    "$augment" --recipe cifar,size=8 "$data"
+ok 'a recipe that contradicts itself: 2' refuses 2 'scale-min is 0.9' \
+    "$augment" --recipe cifar,scale-min=0.9,scale-max=0.5 "$data"
 ok 'more views than there are: 2' refuses 2 'too many' \
     "$augment" -r "$work" -v 3 -a 2 "$data"
 ok 'a single fixed view: 2' refuses 2 'nothing to choose' \
@@ -80,6 +103,12 @@ ok 'the same options draw the same sheet' bash -c \
 ok 'another seed draws another' bash -c \
     "'$augment' -s 1 --sheet '$work/b.png' --rows 2 --columns 3 '$data' &&
      ! cmp -s '$work/a.png' '$work/b.png'"
+ok 'so does another recipe' bash -c \
+    "'$augment' --recipe cifar,hue=0 --sheet '$work/b.png' --rows 2 --columns 3 \
+        '$data' && ! cmp -s '$work/a.png' '$work/b.png'"
+ok 'a field as it was changes nothing' bash -c \
+    "'$augment' --recipe cifar,hue=0.1 --sheet '$work/b.png' --rows 2 \
+        --columns 3 '$data' && cmp '$work/a.png' '$work/b.png'"
 ok 'a sheet that cannot be written: 1' refuses 1 'none/a.png' \
     "$augment" --sheet "$work/none/a.png" "$data"
 
@@ -99,6 +128,9 @@ if "$python" -c 'import msgpack, zmq' 2>/dev/null; then
     ok 'with others, too' run fixed3 3 --augmentations 3 "$data"
     ok 'are the same bytes' cmp "$work/fixed/batches" "$work/fixed3/batches"
     ok 'and are named' grep -q '\[[0-2], [0-2], .*\]$' "$work/fixed/batches"
+    ok 'a recipe of our own' run own 1 --recipe "$own" --size 8 "$data"
+    ok 'is the same to foil-embed' embeds own "$own"
+    ok 'which another is not' exits 1 embeds own "${own/hue=0/hue=0.1}"
     ok 'asked to end, it ends well' asked asked
     ok 'one of two is killed: all batches come' killed killed
     ok 'nothing is missing' test "$(wc -l <"$work/killed/batches")" -eq 80

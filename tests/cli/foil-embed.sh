@@ -20,6 +20,12 @@ ok 'to the bit, in other batches' cmp x.npy y.npy
 ok 'random views' "$embed" --raw --recipe cifar --size 8 -o v0.npy set.tar
 ok 'and others' "$embed" --raw --recipe cifar --size 8 --view 1 -o v1.npy set.tar
 ok 'are not the same' exits 1 cmp -s v0.npy v1.npy
+ok 'a field as it was' "$embed" --raw --recipe cifar,hue=0.1 --size 8 \
+    -o same.npy set.tar
+ok 'changes nothing' cmp v0.npy same.npy
+ok 'is told as it was given' grep -q '"view":"cifar,hue=0.1"' same.json
+ok 'another one' "$embed" --raw --recipe cifar,hue=0 --size 8 -o w0.npy set.tar
+ok 'changes the views' exits 1 cmp -s v0.npy w0.npy
 ok 'foil-eval finds their alignment' bash -c \
     "'$BIN/foil-eval' geometry v0.npy v1.npy | grep -q '\"alignment\":0.[0-9]'"
 
@@ -62,8 +68,10 @@ ok 'a checkpoint of raw pixels: 2' refuses 2 'wants CHECKPOINT' \
     "$embed" --raw -o z.npy run set.tar
 ok 'no such checkpoint: 1' refuses 1 nowhere "$embed" -o z.npy nowhere set.tar
 ok 'no such data: 1' refuses 1 "no.tar" "$embed" --raw -o z.npy no.tar
-ok 'no such recipe: 1' refuses 1 'cifar' \
+ok 'no such recipe: 2' refuses 2 "no recipe 'soup': there are cifar" \
     "$embed" --raw --recipe soup -o z.npy set.tar
+ok 'no such field: 2' refuses 2 "no field 'salt': there are scale-min" \
+    "$embed" --raw --recipe cifar,salt=1 -o z.npy set.tar
 ok 'no place to write: 1' refuses 1 'no/z' "$embed" --raw -o no/z.npy set.tar
 
 # Large views take long enough to be interrupted once the handler is there.  Up

@@ -150,6 +150,9 @@ ok 'the convolutional one again' says '"recipe":"cifar","seed":0' \
 mv line whole
 ok 'another seed' says '"seed":1' loss --threads 1 --seed 1 conv set.tar
 ok 'has other views' exits 1 near loss whole line
+ok 'another recipe' says '"recipe":"cifar,hue=0"' \
+    loss --threads 1 --recipe cifar,hue=0 conv set.tar
+ok 'has, too' exits 1 near loss whole line
 ok 'three views' says '"rows":72,"negatives":69' loss --views 3 conv set.tar
 ok 'a table has two: 1' refuses 1 'a table of 2 views, there is no view 2' \
     "$eval" loss --views 3 table set.tar
@@ -158,6 +161,10 @@ ok 'of 24 images: 1' refuses 1 'a table of 24 images, the data set has 5' \
     "$eval" loss table five.foil
 ok 'one view is no pair: 2' refuses 2 'want a whole number' \
     "$eval" loss --views 1 conv set.tar
+ok 'no such recipe: 2' refuses 2 "no recipe 'soup': there are cifar" \
+    "$eval" loss --recipe soup conv set.tar
+ok 'a wrong field: 2' refuses 2 "hue is 'no', want a number in 0 .. 0.5" \
+    "$eval" loss --recipe cifar,hue=no conv set.tar
 ok 'no checkpoint: 1' refuses 1 "no checkpoint|cannot" \
     "$eval" loss set.tar set.tar
 ok 'a damaged image: 1' refuses 1 'has changed' bash -c "
@@ -218,10 +225,11 @@ cat >book.py <<'END'
 import json, subprocess, sys
 import numpy as np
 
-embed, line = sys.argv[1], json.load(open('linear.line'))
+embed, recipe = sys.argv[1:]
+line = json.load(open('linear.line'))
 x = []
 for view in '0', '1':
-    subprocess.run([embed, '--raw', '--recipe', 'cifar', '--size', '16',
+    subprocess.run([embed, '--raw', '--recipe', recipe, '--size', '16',
                     '--view', view, '-o', 'v.npy', 'set.tar'], check=True)
     x.append(np.load('v.npy').astype(float))
 colour = line['encoder']
@@ -273,8 +281,12 @@ check(line['released'], 25, 1)
 sys.exit(int(bad))
 END
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
-    "$eval" loss --threads 1 --recipe cifar linear set.tar >linear.line
-    ok 'a linear encoder, by the book' /usr/bin/python3 book.py "$BIN/foil-embed"
+    own=cifar,hue=0,scale-min=0.5
+    "$eval" loss --threads 1 --recipe $own linear set.tar >linear.line
+    ok 'a linear encoder, by the book' \
+        /usr/bin/python3 book.py "$BIN/foil-embed" $own
+    ok 'by another recipe, none of four figures' exits 4 \
+        /usr/bin/python3 book.py "$BIN/foil-embed" cifar
 else
     skip 'a linear encoder, by the book' 'no python3-numpy'
 fi

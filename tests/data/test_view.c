@@ -13,13 +13,13 @@ static uint8_t pixel[BYTES];
 static const struct data_image image = {pixel, SIDE, SIDE, BYTES};
 
 static struct data_recipe
-recipe(const char *name)
+recipe(const char *spec)
 {
     struct data_recipe r = {0};
     struct err err;
 
-    T(!data_recipe_find(name, &r, &err) && !data_recipe_check(&r, &err),
-      "recipe %s is there, and in range", name);
+    T(!data_recipe_find(spec, &r, &err) && !data_recipe_check(&r, &err),
+      "recipe %s is there, and in range", spec);
     r.size = SIDE;
     return r;
 }
@@ -166,39 +166,125 @@ plain_is_resize_and_crop(void)
     T(!memcmp(same, pixel, BYTES), "an image of that size is copied");
 }
 
+/* Every field, and that one alone. */
 static void
-given_fields_replace(void)
+a_spec_changes_fields(void)
 {
-    struct data_recipe r = recipe("emc2"), was = r;
-    struct data_recipe given = DATA_RECIPE_UNCHANGED;
+    const struct data_recipe was = recipe("cifar");
+    static struct data_recipe r;
+    static const struct {
+        const char *field;
+        const double *at;
+        double x;
+    } fields[] = {
+        {"scale-min", &r.scale_min, 0.25},
+        {"scale-max", &r.scale_max, 0.5},
+        {"ratio-min", &r.ratio_min, 0.5},
+        {"ratio-max", &r.ratio_max, 2},
+        {"flip", &r.flip, 0.25},
+        {"jitter", &r.jitter, 0.75},
+        {"brightness", &r.brightness, 100},
+        {"contrast", &r.contrast, 0.125},
+        {"saturation", &r.saturation, 3},
+        {"hue", &r.hue, 0.5},
+        {"grey", &r.grey, 1},
+        {"blur", &r.blur, 0.0625},
+        {"sigma-min", &r.sigma_min, 0.5},
+        {"sigma-max", &r.sigma_max, 100},
+    };
+    struct err err;
 
-    data_recipe_change(&r, &given);
-    T(!memcmp(&r, &was, sizeof r), "nothing given: nothing changed");
-    given.hue = 0;
-    given.taps = 9;
-    data_recipe_change(&r, &given);
-    T(r.hue == 0 && r.taps == 9 && r.blur == was.blur && r.size == was.size,
-      "what is given, and that alone");
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        struct data_recipe want = was;
+        char spec[64];
+
+        snprintf(spec, sizeof spec, "cifar,%s=%g", fields[i].field,
+                 fields[i].x);
+        r = recipe(spec);
+        memcpy((char *)&want + ((const char *)fields[i].at - (char *)&r),
+               &fields[i].x, sizeof fields[i].x);
+        T(!memcmp(&r, &want, sizeof r) && memcmp(&r, &was, sizeof r),
+          "%s, and that alone", spec);
+    }
+    r = recipe("cifar,taps=1001");
+    T(r.taps == 1001 && r.sigma_max == was.sigma_max, "taps, a whole number");
+    r = recipe("emc2,hue=0,taps=9,scale-max=5e-1");
+    T(r.hue == 0 && r.taps == 9 && r.scale_max == 0.5 && r.blur == 1,
+      "several at once");
+    r = recipe("cifar,scale-max=.1,scale-min=.1");
+    T(r.scale_min == 0.1 && r.scale_max == 0.1, "ranges move in any order");
+    T(!data_recipe_find("emc2,hue=.1", &r, &err) && r.size == 96,
+      "the size is the recipe's");
+}
+
+static void
+wrong_specs_are_refused(void)
+{
+    static const struct {
+        const char *spec, *said;
+    } wrong[] = {
+        {"simclr", "no recipe 'simclr': there are cifar|imagenet|emc2|"
+                   "emc2-imagenet|isogclr|minibatch|sogclr|none"},
+        {"", "no recipe '': there are cifar"},
+        {"cifa", "no recipe 'cifa': there are cifar"},
+        {"hue=0", "no recipe 'hue=0': there are cifar"},
+        {"cifar,hu=0", "no field 'hu': there are scale-min|scale-max|"},
+        {"cifar,size=8", "no field 'size': there are "},
+        {"cifar,scale_min=1", "|sigma-min|sigma-max|taps"},
+        {"cifar,", "no field '': there are "},
+        {"cifar,,hue=0", "no field '': there are "},
+        {"cifar,hue=0,", "no field '': there are "},
+        {"cifar, hue=0", "no field ' hue': there are "},
+        {"cifar,hue", "hue is '', want a number in 0 .. 0.5"},
+        {"cifar,hue=,flip=0", "hue is '', want a number in 0 .. 0.5"},
+        {"cifar,hue=red,flip=0", "hue is 'red', want a number in 0 .. 0.5"},
+        {"cifar,hue=0.1x", "hue is '0.1x', want a number in 0 .. 0.5"},
+        {"cifar,hue=0.1 ", "hue is '0.1 ', want a number in 0 .. 0.5"},
+        {"cifar,hue=0.1=0", "hue is '0.1=0', want a number in 0 .. 0.5"},
+        {"cifar,hue=nan", "hue is nan, want a number in 0 .. 0.5"},
+        {"cifar,brightness=inf", "brightness is inf, want a number in 0 .. "},
+        {"cifar,hue=0,flip=0,hue=0", "hue is given twice"},
+        {"cifar,hue=0.6", "hue is 0.6, want a number in 0 .. 0.5"},
+        {"cifar,flip=-1", "flip is -1, want a number in 0 .. 1"},
+        {"cifar,taps=-1", "taps is -1, want a number in 0 .. 1001"},
+        {"cifar,taps=1e30", "taps is 1e+30, want a number in 0 .. 1001"},
+        {"cifar,taps=4", "taps is 4, want 0 or an odd whole number"},
+        {"cifar,taps=3.5", "taps is 3.5, want 0 or an odd whole number"},
+        {"cifar,scale-max=.1", "scale-min is 0.2, want at most scale-max, 0.1"},
+        {"cifar,ratio-min=2", "ratio-min is 2, want at most ratio-max, 1.33"},
+        {"emc2,sigma-min=3", "sigma-min is 3, want at most sigma-max, 2"},
+    };
+    const struct data_recipe was = recipe("emc2");
+    struct data_recipe r = was;
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct err err = {""};
+
+        T(data_recipe_find(wrong[i].spec, &r, &err) &&
+              strstr(err.msg, wrong[i].said),
+          "'%s': %s", wrong[i].spec, err.msg);
+    }
+    T(!memcmp(&r, &was, sizeof r), "and nothing is changed");
 }
 
 static void
 wrong_recipes_are_refused(void)
 {
-    struct data_recipe r = recipe("emc2"), bad = r;
+    const struct data_recipe good = recipe("emc2,taps=5");
+    struct data_recipe bad = good;
     struct err err;
 
-    T(data_recipe_find("simclr", &r, &err) && strstr(err.msg, "cifar|"),
-      "an unknown name, with the list: %s", err.msg);
-    bad.hue = 0.6;
-    T(data_recipe_check(&bad, &err) && strstr(err.msg, "hue"), "%s", err.msg);
-    bad = r;
     bad.scale_min = NAN;
-    T(data_recipe_check(&bad, &err), "%s", err.msg);
-    bad = r;
+    T(data_recipe_check(&bad, &err) && strstr(err.msg, "scale-min is nan"),
+      "%s", err.msg);
+    bad = good;
     bad.taps = 4;
     T(data_recipe_check(&bad, &err) && strstr(err.msg, "odd"), "%s", err.msg);
-    bad.taps = 5;
-    T(!data_recipe_check(&bad, &err), "taps 5 are fine");
+    bad = good;
+    bad.size = 0;
+    T(data_recipe_check(&bad, &err) && strstr(err.msg, "size"), "%s", err.msg);
+    bad.size = DATA_SIZE_MAX + 1;
+    T(data_recipe_check(&bad, &err) && strstr(err.msg, "4096"), "%s", err.msg);
 }
 
 int
@@ -210,7 +296,8 @@ main(void)
     a_step_of_strength_0_is_left_out();
     bytes_depend_on_the_four_numbers_alone();
     plain_is_resize_and_crop();
-    given_fields_replace();
+    a_spec_changes_fields();
+    wrong_specs_are_refused();
     wrong_recipes_are_refused();
     data_scratch_free(scratch);
     return t_done();

@@ -1,4 +1,3 @@
-#include <math.h>
 #include <string.h>
 
 #include "augment.h"
@@ -18,11 +17,8 @@ static struct augment_options options = {
     .columns = 4,
     .max_bad = 0.01,
 };
-static const char *recipe_name, *policy = "refuse";
-static long side, taps;
-
-/* What is given here replaces what the recipe says. */
-static struct data_recipe given = DATA_RECIPE_UNCHANGED;
+static const char *recipe_spec, *policy = "refuse";
+static long side;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &options.run, 0, 0, "DIR",
@@ -39,33 +35,10 @@ static const struct opt opts[] = {
      "random views of each sample"},
     {"augmentations", 'a', OPT_WHOLE, &options.augmentations, 0, WIRE_VIEW_MAX,
      "N", "fixed views to choose from; 0: new ones each time"},
-    {"recipe", 0, OPT_CHOICE, &recipe_name, 0, 0, DATA_RECIPES,
-     "how a view is made [cifar; imagenet above 64 pixels]"},
+    {"recipe", 0, OPT_TEXT, &recipe_spec, 0, 0, "SPEC",
+     "NAME[,FIELD=X]... [cifar; imagenet above 64 pixels]"},
     {"size", 0, OPT_WHOLE, &side, 0, DATA_SIZE_MAX, "N",
      "pixels a side; 0: the recipe's own"},
-    {"scale-min", 0, OPT_REAL, &given.scale_min, 1e-6, 1, "X",
-     "smallest share of the area that a crop keeps"},
-    {"scale-max", 0, OPT_REAL, &given.scale_max, 1e-6, 1, "X", "largest"},
-    {"ratio-min", 0, OPT_REAL, &given.ratio_min, 1e-3, 1e3, "X",
-     "smallest width over height of a crop"},
-    {"ratio-max", 0, OPT_REAL, &given.ratio_max, 1e-3, 1e3, "X", "largest"},
-    {"flip", 0, OPT_REAL, &given.flip, 0, 1, "P",
-     "probability of mirroring left to right"},
-    {"jitter", 0, OPT_REAL, &given.jitter, 0, 1, "P",
-     "probability of colour jitter"},
-    {"brightness", 0, OPT_REAL, &given.brightness, 0, 100, "X",
-     "its strength; 0 leaves the step out"},
-    {"contrast", 0, OPT_REAL, &given.contrast, 0, 100, "X", "the same"},
-    {"saturation", 0, OPT_REAL, &given.saturation, 0, 100, "X", "the same"},
-    {"hue", 0, OPT_REAL, &given.hue, 0, 0.5, "X", "the same, of the circle"},
-    {"grey", 0, OPT_REAL, &given.grey, 0, 1, "P", "probability of grey"},
-    {"blur", 0, OPT_REAL, &given.blur, 0, 1, "P", "probability of blur"},
-    {"sigma-min", 0, OPT_REAL, &given.sigma_min, 0.01, DATA_SIGMA_MAX, "X",
-     "of the blur, in pixels"},
-    {"sigma-max", 0, OPT_REAL, &given.sigma_max, 0.01, DATA_SIGMA_MAX, "X",
-     "largest"},
-    {"taps", 0, OPT_WHOLE, &taps, 0, 1001, "N",
-     "blur by torchvision's kernel of odd N; 0: as PIL"},
     {"bad", 0, OPT_CHOICE, &policy, 0, 0, "refuse|accept",
      "a JPEG that decodes with a warning"},
     {"max-bad", 0, OPT_REAL, &options.max_bad, 0, 1, "X",
@@ -103,13 +76,10 @@ choose_recipe(struct data_recipe *recipe)
     const char *usual = side > SMALL ? "imagenet" : "cifar";
     struct err err;
 
-    if (data_recipe_find(recipe_name ? recipe_name : usual, recipe, &err))
-        die("%s", err.msg);
-    given.size = (size_t)side;
-    given.taps = (size_t)taps;
-    data_recipe_change(recipe, &given);
-    if (data_recipe_check(recipe, &err))
+    if (data_recipe_find(recipe_spec ? recipe_spec : usual, recipe, &err))
         opt_misuse("%s", err.msg);
+    if (side)
+        recipe->size = (size_t)side;
 }
 
 const struct augment_options *

@@ -51,8 +51,10 @@ prepare(struct measured *m, const struct options *options, char **path)
     struct err err;
 
     *m = (struct measured){.batch = (size_t)options->batch};
+    if (data_recipe_find(options->recipe, &m->recipe, &err))
+        opt_misuse("%s", err.msg);
     m->set = data_open(path[1], &err);
-    if (!m->set || data_recipe_find(options->recipe, &m->recipe, &err))
+    if (!m->set)
         die("%s", err.msg);
     m->images = data_size(m->set);
     m->n = m->images * (size_t)options->views;
