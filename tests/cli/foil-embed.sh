@@ -74,17 +74,17 @@ ok 'no such field: 2' refuses 2 "no field 'salt': there are scale-min" \
     "$embed" --raw --recipe cifar,salt=1 -o z.npy set.tar
 ok 'no place to write: 1' refuses 1 'no/z' "$embed" --raw -o no/z.npy set.tar
 
-# Large views take long enough to be interrupted once the handler is there.  Up
-# to exec the process is a bash, which has handlers of its own.
-catches_term() {
+# Large views take long enough to be interrupted once a thread waits for that,
+# and all others block it.  Up to exec the process is a bash, with its own ways.
+awaits_term() {
     local mask
     grep -qx 'Name:.foil-embed' "/proc/$1/status" || return
-    mask=$(awk '/^SigCgt/ { print $2 }' "/proc/$1/status")
+    mask=$(awk '/^SigBlk/ { print $2 }' "/proc/$1/status")
     (((0x$mask >> 14) & 1))
 }
 "$embed" --raw --recipe imagenet --size 1024 -b 4 -o w.npy set.tar 2>said &
 pid=$!
-becomes_true catches_term "$pid"
+becomes_true awaits_term "$pid"
 kill -TERM "$pid"
 ok 'SIGTERM: 1' exits 1 wait "$pid"
 ok 'says how far it came' grep -q 'stopped after [0-9]* of 40 images' said
