@@ -290,6 +290,7 @@ hear_selector(struct augmenter *a)
         take_item(a, news.msg);
     if (news.what == WIRE_BAD)
         say("%s", news.why.msg);
+    a->over |= news.what == WIRE_OVER;
     if (news.what != WIRE_ENDED)
         return 1;
     end = wire_place_put(WIRE_END, &news.at);

@@ -16,6 +16,7 @@ enum wire_what {
                   * before it, and hand out nothing before it any more */
     WIRE_ENDED,  /* from a producer: nothing at or after news.at;
                   * from a consumer: the run is over */
+    WIRE_OVER,   /* from a producer: the run is over */
     WIRE_BAD     /* somebody sent nonsense: say news.why; nothing changed */
 };
 
@@ -32,7 +33,7 @@ int wire_tally_add(struct wire_tally *tally, struct err *why);
 struct wire_news {
     enum wire_what what;
     uint64_t peer;        /* number of the peer; 0 on the connecting side */
-    struct wire_place at; /* WIRE_MOVED, WIRE_PASSED, WIRE_ENDED */
+    struct wire_place at; /* where a place belongs to it */
     struct wire_msg *msg; /* WIRE_CAME: lasts until the next call */
     struct err why;       /* WIRE_BAD */
 };

@@ -15,8 +15,9 @@
  *                            welcome; the place is the first step that is
  *                            not trained yet.  credit 0: a sign of life
  *     done  place            consumer -> producer: all before it is trained
- *     end   place            producer -> consumer: nothing at or after it;
- *                            consumer -> producer: the run is over
+ *     end   place + over     producer -> consumer: nothing at or after it,
+ *                            and where `over` (may be missing) is true, the
+ *                            run is over; consumer -> producer: it is over
  *     beat  (nothing)        producer -> consumer: a sign of life
  */
 struct wire_place {
@@ -42,6 +43,11 @@ struct wire_msg *wire_place_put(enum wire_kind kind,
                                 const struct wire_place *at);
 int wire_place_get(struct wire_place *at, const struct wire_msg *msg,
                    struct err *err);
+
+/* wire_over_put() makes an end that says that the run is over;
+ * wire_over_get() asks a message whether it is one. */
+struct wire_msg *wire_over_put(const struct wire_place *at);
+int wire_over_get(const struct wire_msg *msg);
 
 struct wire_msg *wire_beat_put(void);
 

@@ -93,7 +93,9 @@ void wire_server_end(struct wire_server *server, const struct wire_place *at);
 /*
  * WIRE_CONSUMES.  wire_server_want() brings a peer's open credit up to n.
  * wire_server_more() adds k to it whatever it is.  wire_server_done() tells
- * every peer that all steps before `at` are trained; wire_server_over() that
+ * every peer that all steps before `at` are trained.
+ *
+ * WIRE_CONSUMES and WIRE_PRODUCES.  wire_server_over() tells every peer that
  * the run is over, which reaches them also when the server is closed next, and
  * those who left by saying nothing, too: they may only be slow.
  */

@@ -177,7 +177,9 @@ take_end(struct wire_client *client, struct wire_news *news)
         return bad(client, news);
     if (news->at.session < client->at.session)
         return 0;
-    news->what = WIRE_ENDED;
+    news->what = client->kind == WIRE_ASKS && wire_over_get(client->msg)
+                     ? WIRE_OVER
+                     : WIRE_ENDED;
     return 1;
 }
 

@@ -78,6 +78,27 @@ wire_place_get(struct wire_place *at, const struct wire_msg *msg,
 }
 
 struct wire_msg *
+wire_over_put(const struct wire_place *at)
+{
+    struct wire_writer w;
+
+    wire_write_start(&w, WIRE_END);
+    wire_place_write(&w, at);
+    wire_write_flag(&w, "over", 1);
+    return wire_write_end(&w);
+}
+
+int
+wire_over_get(const struct wire_msg *msg)
+{
+    struct err why;
+    struct wire_reader r = wire_read_start(msg, &why);
+
+    return wire_msg_kind(msg) == WIRE_END && wire_read_flag(&r, "over") &&
+           !r.rc;
+}
+
+struct wire_msg *
 wire_beat_put(void)
 {
     struct wire_writer w;

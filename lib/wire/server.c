@@ -208,7 +208,7 @@ wire_server_done(struct wire_server *server, const struct wire_place *at)
 void
 wire_server_over(struct wire_server *server)
 {
-    struct wire_msg *end = wire_place_put(WIRE_END, &server->at);
+    struct wire_msg *end = wire_over_put(&server->at);
 
     for (size_t i = 0; i < server->peers.n_silent; i++)
         wire_sock_send(server->sock, &server->peers.silent[i], end);

@@ -23,7 +23,7 @@ train() {
 }
 
 augment() {
-    "$BIN/foil-augment" -r "$work/$1" --seed 5 --size 8 "$data" \
+    "$BIN/foil-augment" -r "$work/$1" --seed 5 --size 8 "${@:2}" "$data" \
         2>>"$work/$1/log" &
     augmenter=$!
 }
@@ -143,6 +143,12 @@ augment all
 select_batches all
 ok 'resumed with one augmenter' ends all
 ok 'to the same bits' like_calm all
+
+# An augmenter that finds no trainer hears from the selector that all is over.
+begin lonely
+augment lonely --batches "ipc://$work/lonely/nowhere"
+ok 'an augmenter without a trainer: the run ends, and it too' ends lonely
+ok 'to the same bits' like_calm lonely
 
 # ------------------------------------------------------------- the pipeline
 

@@ -73,6 +73,14 @@ main(void)
         judge_all(get_place, msg, places);
         wire_msg_free(msg);
     }
+    msg = again(wire_over_put(&next.at));
+    T(wire_over_get(msg) && !wire_place_get(&at, msg, &err) && at.step == 4,
+      "over: round trip");
+    judge_all(get_place, msg, places);
+    wire_msg_free(msg);
+    msg = again(wire_place_put(WIRE_END, &next.at));
+    T(!wire_over_get(msg), "an end alone is not the run's");
+    wire_msg_free(msg);
     msg = again(wire_beat_put());
     T(wire_msg_kind(msg) == WIRE_BEAT, "beat: round trip");
     wire_msg_free(msg);

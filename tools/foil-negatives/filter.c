@@ -93,6 +93,10 @@ hear_selector(struct filter *filter)
             filter->ended = 1;
             filter->end = news.at;
             break;
+        case WIRE_OVER:
+            if (filter->items)
+                wire_server_over(filter->items);
+            break;
         case WIRE_BAD:
             say("%s", news.why.msg);
             break;

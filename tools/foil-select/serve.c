@@ -118,6 +118,7 @@ handle(struct selector *s, struct wire_news *news)
 
     switch (news->what) {
     case WIRE_JOINED:
+    case WIRE_OVER:
         break;
     case WIRE_LEFT:
         orphans = wire_leases_drop(s->leases, news->peer);
@@ -359,5 +360,7 @@ select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
         show(s);
     }
     progress_clear(&s->progress);
+    if (s->over)
+        wire_server_over(s->server);
     return rc;
 }

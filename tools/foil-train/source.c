@@ -233,6 +233,7 @@ drain(struct train *t, struct err *err)
             break;
         case WIRE_MOVED:
         case WIRE_PASSED:
+        case WIRE_OVER:
             break;
         }
     }
