@@ -12,6 +12,8 @@ wire_fetch_put(const struct wire_fetch *fetch)
     wire_write_whole(&w, "from", fetch->from);
     if (fetch->half)
         wire_write_flag(&w, "half", 1);
+    if (fetch->plan >= 0)
+        wire_write_whole(&w, "plan", fetch->plan);
     return wire_write_end(&w);
 }
 
@@ -26,6 +28,9 @@ wire_fetch_get(struct wire_fetch *fetch, const struct wire_msg *msg,
     got.epoch = wire_read_whole(&r, "epoch", 0, WIRE_EPOCH_MAX - 1);
     got.from = wire_read_whole(&r, "from", 0, WIRE_SIZE_MAX - 1);
     got.half = wire_read_flag(&r, "half");
+    got.plan = wire_read_has(&r, "plan")
+                   ? wire_read_whole(&r, "plan", 0, WIRE_EPOCH_MAX - 1)
+                   : -1;
     if (r.rc)
         return -1;
     *fetch = got;

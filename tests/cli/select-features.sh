@@ -212,11 +212,41 @@ augment found
 plan found --strategy swap --policy previous
 ok 'plans that are there are taken' ends found
 
+# ask_features RUN PLAN : what the trainer says to who wants the features of
+# the first epoch for an epoch PLAN
+ask_features() {
+    /usr/bin/python3 - "ipc://$work/$1/features" "$2" <<'END'
+import json, msgpack, sys, zmq
+sock = zmq.Context().socket(zmq.DEALER)
+sock.setsockopt(zmq.RCVTIMEO, 20000)
+sock.setsockopt(zmq.LINGER, 0)
+sock.connect(sys.argv[1])
+def ask(kind, **head):
+    sock.send_multipart([b"foil1." + kind, msgpack.packb(head)])
+    answer = sock.recv_multipart()
+    return msgpack.unpackb(answer[1])
+ask(b"hello", stage="select", version=1, run="",
+    dataset={"digest": "", "size": 0})
+print(json.dumps(ask(b"features.get", id=1, epoch=0, plan=int(sys.argv[2]),
+                     **{"from": 0})))
+END
+}
+
 train short --keep-features 1
 augment short
 plan short --strategy swap
 past short 230
 kill_now "$selector"
+if /usr/bin/python3 -c 'import msgpack, zmq' 2>/dev/null; then
+    ask_features short 1 >"$work/late.json"
+    ok 'features that are gone, for an epoch that is over: late' \
+        jq -e '.id == 1 and .state and (.reason | test("is over"))' "$work/late.json"
+    ask_features short 9 >"$work/few.json"
+    ok 'for one that is not: never' jq -e '.id == null and
+        (.reason | test("keeps too few"))' "$work/few.json"
+else
+    skip 'features that are gone' 'no python3-zmq, python3-msgpack'
+fi
 plan short --strategy swap
 wait "$selector"
 ok 'features that are not kept for long enough: 1' test $? -eq 1

@@ -6,7 +6,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     static const struct wire_fetch right = {
-        .id = 3, .epoch = 1, .from = 2, .half = 1};
+        .id = 3, .epoch = 1, .from = 2, .half = 1, .plan = 2};
     static struct wire_msg *seed;
     static struct wire_fetch a, b;
     struct wire_msg *msg, *copy;

@@ -116,17 +116,18 @@ put(struct select_table *table, const struct wire_features *piece, size_t size,
 
 /* One piece, from *from on, which becomes where to ask on. */
 static enum select_fetched
-next_piece(struct wire_service *service, int stop, int64_t epoch, int half,
-           size_t size, int64_t *from, struct select_table *table,
-           struct err *why)
+next_piece(struct wire_service *service, int stop,
+           const struct wire_fetch *wanted, size_t size, int64_t *from,
+           struct select_table *table, struct err *why)
 {
-    const struct wire_fetch fetch = {wire_service_id(service), epoch, *from,
-                                     half};
+    struct wire_fetch fetch = *wanted;
     struct wire_features piece;
     struct wire_msg *answer;
-    enum select_fetched what =
-        ask(service, stop, wire_fetch_put(&fetch), fetch.id, &answer, why);
+    enum select_fetched what;
 
+    fetch.id = wire_service_id(service);
+    fetch.from = *from;
+    what = ask(service, stop, wire_fetch_put(&fetch), fetch.id, &answer, why);
     if (what != FETCH_DONE)
         return what;
     if (wire_msg_kind(answer) != WIRE_FEATURES ||
@@ -136,7 +137,7 @@ next_piece(struct wire_service *service, int stop, int64_t epoch, int half,
                     wire_kind_name(wire_msg_kind(answer)));
         what = FETCH_AGAIN;
     } else {
-        if (piece.epoch != epoch || piece.next <= *from)
+        if (piece.epoch != fetch.epoch || piece.next <= *from)
             what = FETCH_AGAIN;
         if (what == FETCH_AGAIN)
             err_set(why, "the trainer answers with another piece");
@@ -150,15 +151,16 @@ next_piece(struct wire_service *service, int stop, int64_t epoch, int half,
 }
 
 enum select_fetched
-select_fetch(struct wire_service *service, int stop, int64_t epoch, int half,
-             size_t size, struct select_table *table, struct err *why)
+select_fetch(struct wire_service *service, int stop,
+             const struct wire_fetch *wanted, size_t size,
+             struct select_table *table, struct err *why)
 {
     enum select_fetched what = FETCH_DONE;
     int64_t from = 0;
 
     *table = (struct select_table){0};
     while (what == FETCH_DONE && from < (int64_t)size)
-        what = next_piece(service, stop, epoch, half, size, &from, table, why);
+        what = next_piece(service, stop, wanted, size, &from, table, why);
     if (what != FETCH_DONE)
         select_table_release(table);
     return what;

@@ -12,6 +12,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/opt.h"
+#include "wire/fetch.h"
 #include "wire/service.h"
 
 /*
@@ -96,14 +97,15 @@ is_current(struct planner *p, unsigned turn)
 static void
 fetch(struct planner *p, struct job *job)
 {
+    const struct wire_fetch wanted = {
+        .epoch = job->from, .half = p->config.half, .plan = job->epoch};
     const double start = clock_now();
     struct err why;
 
     job->what = job->from < 0 ? FETCH_NONE : FETCH_AGAIN;
     while (job->what == FETCH_AGAIN && is_current(p, job->turn)) {
-        job->what =
-            select_fetch(p->service, p->wake[0], job->from, p->config.half,
-                         p->config.task.layout.size, &job->table, &why);
+        job->what = select_fetch(p->service, p->wake[0], &wanted,
+                                 p->config.task.layout.size, &job->table, &why);
         if (job->what == FETCH_AGAIN) {
             set_trouble(p, 1, &why);
             rest(p);

@@ -80,10 +80,12 @@ enum select_fetched {
     FETCH_AGAIN, /* not now: why says it */
 };
 
-/* fetch.c; the service is one of the trainer's features. */
+/* fetch.c; the service is one of the trainer's features.  Of `wanted`, id and
+ * from are set by the function. */
 struct wire_service;
+struct wire_fetch;
 enum select_fetched select_fetch(struct wire_service *service, int stop,
-                                 int64_t epoch, int half, size_t size,
+                                 const struct wire_fetch *wanted, size_t size,
                                  struct select_table *table, struct err *why);
 enum select_fetched select_tell(struct wire_service *service, int stop,
                                 struct wire_plan *about, struct err *why);

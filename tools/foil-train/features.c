@@ -103,6 +103,18 @@ refuse(const char *reason, int64_t id, int state)
     return wire_error_put(&error);
 }
 
+/* The features are gone: who plans an epoch that is over is late, who plans
+ * another one cannot be served. */
+static struct wire_msg *
+gone(const struct train *t, const struct wire_fetch *fetch)
+{
+    if (fetch->plan >= 0 && fetch->plan < t->state.at.epoch)
+        return refuse("the epoch to be planned is over", fetch->id, 1);
+    return refuse("the trainer keeps too few epochs of features: start it "
+                  "with --keep-features one above the selector's --lag",
+                  -1, 0);
+}
+
 /* What wire/fetch.h says. */
 static struct wire_msg *
 answer(struct train *t, const struct wire_fetch *fetch)
@@ -114,9 +126,7 @@ answer(struct train *t, const struct wire_fetch *fetch)
     if (!f->tables.past || fetch->epoch >= t->state.at.epoch)
         return refuse("the epoch is not over yet", fetch->id, 0);
     if (fetch->epoch + (int64_t)f->tables.keep < t->state.at.epoch)
-        return refuse("the trainer keeps too few epochs of features: start it "
-                      "with --keep-features one above the selector's --lag",
-                      -1, 0);
+        return gone(t, fetch);
     table = train_tables_find(&f->tables, fetch->epoch);
     if (table && (size_t)fetch->from < f->tables.size)
         piece.next =
