@@ -241,6 +241,7 @@ if /usr/bin/python3 -c 'import msgpack, zmq' 2>/dev/null; then
     ask_features short 1 >"$work/late.json"
     ok 'features that are gone, for an epoch that is over: late' \
         jq -e '.id == 1 and .state and (.reason | test("is over"))' "$work/late.json"
+    sed "s/^/# /" "$work/late.json"
     ask_features short 9 >"$work/few.json"
     ok 'for one that is not: never' jq -e '.id == null and
         (.reason | test("keeps too few"))' "$work/few.json"
