@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # How far each objective gets down the exact loss, and its gradient's length.
 #
-# As figure 7 of the EMC2 paper: --images images of DATA in two fixed views,
-# batches of four, plain SGD on a cosine schedule, the same effective step for
-# every objective.  Measured is the exact global loss, over all rows of other
-# images, and its squared gradient.  The first encoder is linear on 64 principal
+# As figure 7 of the EMC2 paper: some images of DATA in two fixed views, batches
+# of four, plain SGD on a cosine schedule, the same effective step for every
+# objective.  Measured is the exact global loss, over all rows of other images,
+# and its squared gradient.  The first encoder is linear on 64 principal
 # components of the pixels, with 16 outputs; the second is convolutional, a
-# resnet8 of width 8 without normalisation on views of 16x16, and trained for
-# longer.
+# resnet8 of width 8 without normalisation on views of 16x16, with fewer images,
+# so that it converges.
 # shellcheck source=pipelines/lib.sh
 . "${0%/*}/lib.sh"
 
 threads=1 augmenters=1 batch=4 images=500 tau=0.2 points=10
-encoders=linear,conv linear_steps=50000 conv_steps=30000
-linear_rate=1 conv_rate=0.05
-own=('images N of DATA' 'tau X temperature of all' 'points N of each curve'
+encoders=linear,conv linear_steps=50000 conv_steps=100000 conv_images=100
+linear_rate=1 conv_rate=0.05 recipe=cifar,hue=0
+own=('images N of DATA' 'conv-images N for the convolutional encoder'
+    'tau X temperature of all' 'points N of each curve'
     'encoders LIST linear, conv'
     'linear-steps N of each run of the linear encoder'
     'conv-steps N of each run of the convolutional one'
@@ -25,7 +26,7 @@ own=('images N of DATA' 'tau X temperature of all' 'points N of each curve'
 train=('--optim sgd' '--momentum 0' '--weight-decay 0' '--warmup 0'
     '--schedule cosine' '--keep 100000')
 # shellcheck disable=SC2034 # lib.sh reads it
-augment=('--recipe cifar' '--size 32' '--augmentations 2')
+augment=("--recipe $recipe" '--size 32' '--augmentations 2')
 
 method simclr simclr
 method dcl dcl
@@ -39,10 +40,8 @@ method emc2-reset emc2 negatives='--scores reset --burn-in 3'
 method emc2-bank emc2 negatives="$chains --proposals bank --burn-in 0"
 method cache cache negatives='--filter --augmentations 2 --method cache'
 options DATA "$@"
-open_study "$images" "$tau" "$encoders" "$linear_steps" "$conv_steps" \
+open_study "$images" "$conv_images" "$tau" "$linear_steps" "$conv_steps" \
     "$linear_rate" "$conv_rate"
-
-subset "${operand[0]}" "$images"
 top=$study
 
 # fixed_basis : the principal components of all views of this seed
@@ -52,7 +51,7 @@ fixed_basis() {
     [[ ! -e $basis ]] || return 0
     for view in 0 1; do
         files+=("$study/pixels-$seed-$view.npy")
-        step foil-embed --raw --size 32 --recipe cifar --seed "$seed" \
+        step foil-embed --raw --size 32 --recipe "$recipe" --seed "$seed" \
             --view "$view" -o "${files[view]}" "$part"
     done
     step foil-eval pca -k 64 -o "$basis.new.npy" "${files[@]}" \
@@ -79,7 +78,7 @@ curve() {
     printf '# step\tloss\tsquared gradient\tthe same as released\n'
     for folder in "$run"/step-*; do
         printf '%d' "$((10#${folder##*-}))"
-        step foil-eval loss --tau "$tau" --views 2 --recipe cifar \
+        step foil-eval loss --tau "$tau" --views 2 --recipe "$recipe" \
             --seed "$seed" --threads "$threads" "$folder" "$part" |
             sed 's/.*"loss":\([^,]*\),"square_gradient":\([^,]*\),.*"released":{"loss":[^,]*,"square_gradient":\([^,]*\),.*/\t\1\t\2\t\3/'
         [[ $folder -ef $run/latest ]] || rm -r "$folder"
@@ -96,7 +95,8 @@ trial() {
         local common_train=("${common_train[@]}" '--arch resnet8' '--width 8'
             '--norm none' '--head 64-32')
         # shellcheck disable=SC2034 # blend reads it
-        local common_augment=('--recipe cifar' '--size 16' '--augmentations 2')
+        local common_augment=("--recipe $recipe" '--size 16'
+            '--augmentations 2')
         fit_rate "$1" "$conv_rate" "$conv_steps"
     fi
     curve >"$run/curve.tsv"
@@ -112,6 +112,8 @@ trial() {
 for encoder in ${encoders//,/ }; do
     study=$top/$encoder
     mkdir -p "$study"
+    [[ $encoder == linear ]] || images=$conv_images
+    subset "${operand[0]}" "$images"
     each trial
     gather
     echo "$encoder: $images images in two views, batches of $batch, tau $tau"

@@ -10,6 +10,10 @@
 # goes on when it is called again, and one called with more seeds or methods
 # trains what is missing.  Equal seeds give all methods equal initial weights,
 # batches and views, so differences are taken seed by seed.
+#
+# One call trains on one core.  Calls of different seeds (--seed 1 --seeds 1,
+# --seed 2 --seeds 1 ...) may work in one folder at once; another one without
+# them, when they have ended, prints and draws what all have found.
 
 study='' methods='' seeds=3 warmup=0
 own=('methods LIST which methods, by commas'
@@ -40,12 +44,13 @@ open_study() {
     done
     mkdir -p "$study"
     chmod 700 "$study"
-    printf '%s\n' "$@" "${operand[*]}" "${given[@]}" >"$study/settings.new"
+    printf '%s\n' "$@" "${operand[*]}" "${given[@]}" >"$study/settings.$$"
     if [[ -e $study/settings ]] &&
-        ! cmp -s "$study/settings" "$study/settings.new"; then
+        ! cmp -s "$study/settings" "$study/settings.$$"; then
+        rm "$study/settings.$$"
         die 1 "'$study' holds a study with other settings: -r takes another"
     fi
-    mv "$study/settings.new" "$study/settings"
+    mv "$study/settings.$$" "$study/settings"
     for name in train select augment negatives; do
         declare -ga "common_$name=()"
         local -n from=$name to=common_$name
@@ -86,10 +91,22 @@ fit() {
     dismiss
 }
 
+# alone : until shared(), no other call in this folder comes past this
+alone() {
+    exec {folder}>"$study/lock"
+    flock "$folder"
+}
+
+shared() {
+    [[ -z ${folder-} ]] || exec {folder}>&-
+    folder=''
+}
+
 # each COMMAND : run it as COMMAND METHOD SEED, with $run for the two, where
 # there are no results yet.
 each() {
     local first=$seed name i
+    shared
     for ((i = 0; i < seeds; i++)); do
         for name in ${methods//,/ }; do
             run=$study/$name-$((first + i)) seed=$((first + i))
@@ -188,6 +205,7 @@ time_steps() {
 declare -A steps_of=()
 calibrate() {
     local turn name steps rates=$study/rates.tsv
+    alone
     touch "$rates"
     for turn in 1 2; do
         for name in ${methods//,/ }; do
@@ -209,6 +227,7 @@ calibrate() {
                 print name, int(seconds / best[name] + 0.5)
             }
         }' "$rates")
+    shared
 }
 
 # batches_of DATA : how many make an epoch
@@ -237,6 +256,7 @@ fit_steps() {
 # gather : all results of the study, as method, seed, measure, value
 gather() {
     local i name at
+    alone
     for ((i = seed; i < seed + seeds; i++)); do
         for name in ${methods//,/ }; do
             at=$study/$name-$i/result.tsv

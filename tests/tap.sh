@@ -37,6 +37,12 @@ exits() {
     test "$got" -eq "$want" || { echo "exit code $got, want $want"; return 1; }
 }
 
+# holds EXPRESSION : of numbers, as awk understands it
+holds() {
+    echo "$1"
+    awk "BEGIN { exit !($1) }"
+}
+
 # refuses CODE PATTERN COMMAND... : that exit code, nothing on stdout, and one
 # line on stderr that the pattern (grep -E) is found in
 refuses() {

@@ -93,27 +93,22 @@ measured() {
     sed -n "s/^$2\t//p" "$work/$1-1/result.tsv"
 }
 
-# is EXPRESSION : of numbers
-is() {
-    echo "$1"
-    awk "BEGIN { exit !($1) }"
-}
-
 eight=geometry/8-16 four=few/4-8
-ok 'a batch of all reaches the simplex' is \
+ok 'a batch of all reaches the simplex' holds \
     "$(measured $eight/full-end distance) < 1e-3"
-ok 'and the least loss' is \
+ok 'and the least loss' holds \
     "($(measured $eight/full-end 'full loss') - 2.346416318) ^ 2 < 1e-12"
-ok 'spectral batches come near in 500 steps' is \
+ok 'spectral batches come near in 500 steps' holds \
     "$(measured $eight/code distance) < 0.2"
-ok 'and near its loss' is \
+ok 'and near its loss' holds \
     "$(measured $eight/code 'full loss') - 2.346416318 < 2e-4"
-ok 'random pairs do not' is "$(measured $eight/sgd distance) > 0.6"
-ok 'a fixed partition never does' is "$(measured $eight/fixed distance) > 2.5"
-ok 'the hardest pairs of four come near in 100 steps' is \
+ok 'random pairs do not' holds "$(measured $eight/sgd distance) > 0.6"
+ok 'a fixed partition never does' \
+    holds "$(measured $eight/fixed distance) > 2.5"
+ok 'the hardest pairs of four come near in 100 steps' holds \
     "$(measured $four/osgd distance) < 0.3"
-ok 'random pairs do not' is "$(measured $four/sgd distance) > 0.4"
-ok 'a fixed partition never does' is "$(measured $four/fixed distance) > 1.5"
+ok 'random pairs do not' holds "$(measured $four/sgd distance) > 0.4"
+ok 'a fixed partition never does' holds "$(measured $four/fixed distance) > 1.5"
 ok 'curves and heat maps' pictures geometry 8-16/curves 8-16/grams toy/curves
 # shellcheck disable=SC2016 # of awk
 ok 'the hardest pairs turn the toy faster than random ones' awk '
