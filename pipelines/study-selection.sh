@@ -42,11 +42,13 @@ common_train+=("--tau $tau")
 common_select+=("--tau $tau")
 subset "${operand[0]}" "$images"
 
-# near-duplicates, which are no negatives of each other, are kept apart
+# images that look alike, which are no negatives of each other, are kept apart:
+# 7 of 100 of CIFAR-10 with these limits
 groups=$study/groups.npy
 if [[ $methods == *-apart* ]]; then
     [[ -e $groups ]] ||
-        step foil-data group --by duplicate -o "$groups" "$part"
+        step foil-data group --by duplicate --bits 14 --levels 26 \
+            -o "$groups" "$part"
     for name in simclr sogclr; do
         said_of[$name-swap-apart.select]+=" --avoid $groups"
     done
