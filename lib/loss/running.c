@@ -1,8 +1,10 @@
 #include "running.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "loss/rows.h"
+#include "util/mem.h"
 
 /* |G| is at most this. */
 static const double steepest = 3;
@@ -94,26 +96,46 @@ push(const struct loss_param *param, double one, double two, float *state)
                 param->beta_u * slope);
 }
 
+static int
+ascending(const void *one, const void *two)
+{
+    const float x = *(const float *)one, y = *(const float *)two;
+
+    return (x > y) - (x < y);
+}
+
+/* Mean, least, largest and quartiles of the temperatures. */
+static void
+report_temperatures(size_t b, const float *state, struct loss_report *report)
+{
+    float *tau = mem_array(b, sizeof *tau);
+    double sum = 0;
+
+    for (size_t k = 0; k < b; k++) {
+        tau[k] = state[k * RUNNING_ISOGCLR + RUNNING_TAU];
+        sum += tau[k];
+    }
+    qsort(tau, b, sizeof *tau, ascending);
+    loss_report_more(report, "tau_mean", sum / (double)b);
+    loss_report_more(report, "tau_min", tau[0]);
+    loss_report_more(report, "tau_25", tau[(b - 1) / 4]);
+    loss_report_more(report, "tau_50", tau[(b - 1) / 2]);
+    loss_report_more(report, "tau_75", tau[3 * (b - 1) / 4]);
+    loss_report_more(report, "tau_max", tau[b - 1]);
+    free(tau);
+}
+
 /* Temperatures move by it. */
 static void
-cool(const struct loss_param *param, size_t b, float *state,
-     struct loss_report *report)
+cool(const struct loss_param *param, size_t b, float *state)
 {
-    double sum = 0, least = INFINITY, most = 0;
-
     for (size_t k = 0; k < b; k++, state += RUNNING_ISOGCLR) {
         const double tau =
             state[RUNNING_TAU] - param->eta * state[RUNNING_MOMENTUM];
 
         state[RUNNING_TAU] =
             (float)fmin(fmax(tau, param->tau_min), param->tau_max);
-        sum += state[RUNNING_TAU];
-        least = fmin(least, state[RUNNING_TAU]);
-        most = fmax(most, state[RUNNING_TAU]);
     }
-    loss_report_more(report, "tau_mean", sum / (double)b);
-    loss_report_more(report, "tau_min", least);
-    loss_report_more(report, "tau_max", most);
 }
 
 void
@@ -139,7 +161,8 @@ running_temperatures(const struct loss_batch *batch,
         push(param, view[0].slope, view[1].slope, mine);
     }
     running_report(batch, &sums, report);
-    cool(param, b, state, report);
+    cool(param, b, state);
+    report_temperatures(b, state, report);
 }
 
 int

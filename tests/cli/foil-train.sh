@@ -125,7 +125,8 @@ ok 'a divergence that 14 negatives cannot have: 1' \
     with "$work/wide" -- --objective isogclr --rho 3
 ok 'one that they can' with "$work/near" -- --objective isogclr
 ok 'the metrics have it, and the temperatures' \
-    jq -se 'length == 8 and all(.kl > 0 and .tau_min <= .tau_max)' \
+    jq -se 'length == 8 and all(.kl > 0 and .tau_min < .tau_max and
+    ([.tau_min, .tau_25, .tau_50, .tau_75, .tau_max] | . == sort))' \
     "$work/near/metrics.jsonl"
 
 ok 'a stand-in' with "$work/g" replaced=1:2 --
