@@ -201,7 +201,7 @@ change(struct data_recipe *recipe, const char **text, unsigned *given,
                        field->min, field->max);
     if (judge(field, x, err))
         return -1;
-    set(recipe, field, x);
+    set(recipe, field, x + 0); // no -0: equal recipes are equal bytes
     *text = end;
     return 0;
 }

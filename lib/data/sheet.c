@@ -50,6 +50,27 @@ paste(const struct grid *g, const uint8_t *view, size_t x, size_t y,
                    view + 3 * (j / g->zoom * size + i / g->zoom), 3);
 }
 
+/* A sample that is shown: its number, its image, where its row of views is. */
+struct spot {
+    size_t id, x, y;
+    const struct data_image *image;
+};
+
+/* The i-th of n that are spread over a set of `size`; 0 where it is no sound
+ * image, whose place stays empty. */
+static int
+find_spot(const struct data_sheet *sheet, const struct grid *g, size_t i,
+          size_t n, size_t size, struct data_pool *pool, struct spot *spot)
+{
+    struct err why;
+
+    spot->id = i * size / n;
+    spot->x = RIM + i % sheet->columns * g->step_x;
+    spot->y = RIM + i / sheet->columns * g->step_y;
+    spot->image = data_pool_get(pool, spot->id, &why);
+    return spot->image != NULL;
+}
+
 void
 data_sheet_draw(const struct data_sheet *sheet,
                 const struct data_recipe *recipe, size_t size,
@@ -63,19 +84,15 @@ data_sheet_draw(const struct data_sheet *sheet,
 
     memset(pixel, 255, 3 * g.width * g.height);
     for (size_t i = 0; i < n; i++) {
-        size_t x = RIM + i % sheet->columns * g.step_x;
-        size_t y = RIM + i / sheet->columns * g.step_y;
-        size_t id = i * size / n;
-        struct err why;
-        const struct data_image *image = data_pool_get(pool, id, &why);
+        struct spot s;
 
-        if (!image)
+        if (!find_spot(sheet, &g, i, n, size, pool, &s))
             continue;
-        data_plain(recipe->size, image, &scratch, view);
-        paste(&g, view, x, y, pixel);
+        data_plain(recipe->size, s.image, &scratch, view);
+        paste(&g, view, s.x, s.y, pixel);
         for (size_t v = 0; v < sheet->views; v++) {
-            data_view(recipe, image, sheet->seed, id, 0, v, &scratch, view);
-            paste(&g, view, x + (v + 1) * (g.cell + GAP), y, pixel);
+            data_view(recipe, s.image, sheet->seed, s.id, 0, v, &scratch, view);
+            paste(&g, view, s.x + (v + 1) * (g.cell + GAP), s.y, pixel);
         }
     }
     free(view);
@@ -95,19 +112,16 @@ data_sheet_damage(const struct data_sheet *sheet,
     memset(pixel, 255, 3 * g.width * g.height);
     data_image_size(&plain, recipe->size, recipe->size);
     for (size_t kind = 0; kind < DATA_CORRUPTIONS; kind++) {
-        size_t x = RIM + kind % sheet->columns * g.step_x;
-        size_t y = RIM + kind / sheet->columns * g.step_y;
-        size_t id = kind * size / DATA_CORRUPTIONS;
-        struct err why;
-        const struct data_image *image = data_pool_get(pool, id, &why);
+        struct spot s;
 
-        if (!image)
+        if (!find_spot(sheet, &g, kind, DATA_CORRUPTIONS, size, pool, &s))
             continue;
-        data_plain(recipe->size, image, &scratch, plain.pixel);
-        paste(&g, plain.pixel, x, y, pixel);
+        data_plain(recipe->size, s.image, &scratch, plain.pixel);
+        paste(&g, plain.pixel, s.x, s.y, pixel);
         for (size_t v = 0; v < sheet->views && v < DATA_SEVERITIES; v++) {
-            data_corrupt(kind, (int)v + 1, sheet->seed, id, &plain, &damaged);
-            paste(&g, damaged.pixel, x + (v + 1) * (g.cell + GAP), y, pixel);
+            data_corrupt(kind, (int)v + 1, sheet->seed, s.id, &plain, &damaged);
+            paste(&g, damaged.pixel, s.x + (v + 1) * (g.cell + GAP), s.y,
+                  pixel);
         }
     }
     data_image_release(&plain);
