@@ -12,8 +12,8 @@
 . "${0%/*}/lib.sh"
 
 threads=1 augmenters=1 batch=4 images=500 tau=0.2 points=10
-encoders=linear,conv linear_steps=50000 conv_steps=100000 conv_images=100
-linear_rate=1 conv_rate=0.025 recipe=cifar,hue=0
+encoders=linear,conv linear_steps=50000 conv_steps=60000 conv_images=100
+linear_rate=1 conv_rate=0.03 recipe=cifar,hue=0
 own=('images N of DATA' 'conv-images N for the convolutional encoder'
     'tau X temperature of all' 'points N of each curve'
     'encoders LIST linear, conv'
