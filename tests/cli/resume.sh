@@ -127,4 +127,18 @@ ok 'it goes on' whole "$work/f" --objective emc2 --resume
 end_stages
 same 'service, trainer killed' "$work/e" "$work/f"
 
+# the chains that the trainer keeps itself are in its checkpoint, too
+inside=(--objective emc2 --sampler stale)
+others "$work/g" select augment
+ok 'undisturbed, with chains of its own' whole "$work/g" "${inside[@]}"
+end_stages
+
+others "$work/h" select augment
+start "$work/h" "${inside[@]}"
+stop KILL "$trainer"
+ok 'it is killed in the middle' test "$(steps "$work/h")" -lt "$all"
+ok 'it goes on with its chains' whole "$work/h" "${inside[@]}" --resume
+end_stages
+same 'trainer with chains killed' "$work/g" "$work/h"
+
 done_testing
