@@ -165,6 +165,41 @@ ok 'draws are as important as they should be' \
     numbers "$mean .[30:] | mean(.importance) > 0.7 and
         mean(.importance) < 1.3" cache
 
+# ------------------------------------------------------------- encrypted
+
+# the run of 'fresh' with every edge over tcp, each stage with a key of its own
+for role in select negatives augment train; do
+    "$BIN/foil-tap" --role $role keys "$work/keys" $role >/dev/null 2>&1
+    mv "$work/keys/$role.key_secret" "$work"
+done
+port=$((20000 + $$ % 20000))
+
+# at N : the N-th endpoint
+at() {
+    echo "tcp://127.0.0.1:$((port + $1))"
+}
+
+# with_key ROLE : its options, in $key
+with_key() {
+    key=(--keys "$work/$1.key_secret" --allow "$work/keys")
+}
+
+mkdir -m 700 "$work/secret"
+with_key train
+train secret --objective emc2 --batches "$(at 0)" --negatives "$(at 1)" \
+    "${key[@]}"
+with_key negatives
+filter secret --negatives "$(at 1)" --plan "$(at 2)" --items "$(at 3)" \
+    "${key[@]}"
+with_key augment
+augment secret --plan "$(at 3)" --batches "$(at 0)" "${key[@]}"
+augment secret --plan "$(at 3)" --batches "$(at 0)" "${key[@]}"
+with_key select
+"$BIN/foil-select" --plan "$(at 2)" -b 8 -e "$epochs" "${key[@]}" "$data" \
+    2>>"$work/secret.select" &
+ok 'all over tcp, encrypted' ends secret
+ok 'to the same bits' same fresh secret
+
 # --------------------------------------------------------------- refusals
 
 negatives() {
