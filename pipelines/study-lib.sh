@@ -324,14 +324,19 @@ draw_curves() {
 set terminal pngcairo size $((640 * $# / 3)),520
 set output "$name.png"
 set multiplot layout 1,$(($# / 3)) title "$title"
-set xlabel "step"
+set xlabel "step" offset 0,0.7
+set format x "%.0s%c"
 set xrange [*:${last_step:-*}]
 set grid
 set key autotitle columnhead outside bottom center horizontal
 END
         while [[ $# -gt 0 ]]; do
             echo "set ylabel \"$2\""
-            [[ $3 == log ]] && echo 'set logscale y' || echo 'unset logscale y'
+            if [[ $3 == log ]]; then
+                printf 'set logscale y\nset format y "10^{%%L}"\n'
+            else
+                printf 'unset logscale y\nset format y "%%g"\n'
+            fi
             echo "plot for [i=0:$((count - 1))] 'curves.tsv' index i" \
                 "using 1:$1 with lines linewidth 1.5 dashtype i/8+1"
             shift 3
