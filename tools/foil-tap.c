@@ -10,6 +10,7 @@
 #include "util/opt.h"
 #include "util/stop.h"
 #include "wire/feed.h"
+#include "wire/keys.h"
 #include "wire/news.h"
 #include "wire/proxy.h"
 #include "wire/record.h"
@@ -35,10 +36,8 @@ static const struct opt opts[] = {
      "write the messages to FILE too"},
     {"to", 0, OPT_CHOICE, &to, 0, 0, "select|train|negatives",
      "proxy, replay: whose key the real binder has"},
-    {"keys", 0, OPT_TEXT, &keys_file, 0, 0, "FILE",
-     "our CURVE certificate, with its secret key"},
-    {"allow", 0, OPT_TEXT, &allow, 0, 0, "DIR",
-     "folder of the public keys that we trust"},
+    WIRE_KEYS_OPT(&keys_file),
+    WIRE_ALLOW_OPT(&allow),
     {"role", 0, OPT_CHOICE, &role, 0, 0,
      "select|augment|train|negatives|tap|any",
      "keys: what the holder may speak as"},
@@ -68,8 +67,7 @@ tap_open(struct tap *tap)
 {
     struct err err;
 
-    if (!keys_file != !allow)
-        opt_misuse("--keys and --allow are given together");
+    opt_together(&keys_file, &allow);
     tap->stop = stop_fd(&err);
     if (tap->stop < 0)
         die("%s", err.msg);

@@ -74,6 +74,10 @@ char **opt_parse(const struct opt_tool *tool, int argc, char **argv);
  * line, and 0 when the value is the default. */
 int opt_given(const void *value);
 
+/* opt_together() is opt_misuse() where one of two options was given without the
+ * other; `one` and `other` are the variables that they set. */
+void opt_together(const void *one, const void *other);
+
 /*
  * opt_verb() is opt_parse() for a tool with verbs, as "foil-data index PATH":
  * each verb is a tool of its own, by the name "foil-data index", in a table

@@ -27,6 +27,19 @@ struct wire_keys {
     size_t n;
 };
 
+/* The options of a tool that may speak on such a socket, in its table: two
+ * const char *, which go together (util/opt.h). */
+#define WIRE_KEYS_OPT(own)                             \
+    {                                                  \
+        "keys", 0, OPT_TEXT, own, 0, 0, "FILE",        \
+            "our own certificate, with its secret key" \
+    }
+#define WIRE_ALLOW_OPT(allow)                              \
+    {                                                      \
+        "allow", 0, OPT_TEXT, allow, 0, 0, "DIR",          \
+            "public certificates of who may speak with us" \
+    }
+
 /*
  * wire_keys_open() reads our own certificate (with the secret key; a file
  * that others may read is refused) and every public one in the folder

@@ -341,6 +341,23 @@ opt_given(const void *value)
     return 0;
 }
 
+static const char *
+name_of(const void *value)
+{
+    const struct opt *o = tool_opts;
+
+    while (o->value != value)
+        o++;
+    return o->name;
+}
+
+void
+opt_together(const void *one, const void *other)
+{
+    if (opt_given(one) != opt_given(other))
+        opt_misuse("--%s and --%s go together", name_of(one), name_of(other));
+}
+
 /* The last word of "foil-data index". */
 static const char *
 verb_of(const struct opt_tool *verb)

@@ -64,7 +64,7 @@ ok 'Nesterov with adam: 2' refuses 2 Nesterov \
     "$BIN/foil-train" -r x --optim adam --nesterov
 ok 'override of nothing: 2' refuses 2 'no checkpoint remembers' \
     "$BIN/foil-train" -r x --override speed
-ok 'half the keys: 2' refuses 2 'belong together' \
+ok 'half the keys: 2' refuses 2 'go together' \
     "$BIN/foil-train" -r x --keys y
 ok 'no place for the run: 1' refuses 1 'cannot make folder' \
     "$BIN/foil-train" -r /dev/null/x

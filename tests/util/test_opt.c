@@ -227,6 +227,31 @@ print_given(const void *line)
 }
 
 static void
+want_together(const void *line)
+{
+    parse(line);
+    opt_together(&batch, &tau);
+}
+
+static void
+two_go_together(void)
+{
+    static const struct {
+        const char *line;
+        int code;
+    } row[] = {
+        {"d", 0}, {"d -b 8 --tau 1", 0}, {"d -b 8", 2}, {"d --tau 1", 2}};
+
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct child c = child_run(want_together, row[i].line);
+
+        T(c.code == row[i].code &&
+              !strstr(c.err, "--batch and --tau go together") == !row[i].code,
+          "'%s': %s", row[i].line, c.err);
+    }
+}
+
+static void
 what_was_given_is_known(void)
 {
     struct child c = child_run(print_given, "d -b 128 --tau=0.5");
@@ -240,6 +265,7 @@ what_was_given_is_known(void)
 int
 main(void)
 {
+    two_go_together();
     what_was_given_is_known();
     values();
     misuse();

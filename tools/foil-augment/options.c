@@ -3,6 +3,7 @@
 #include "augment.h"
 #include "util/opt.h"
 #include "wire/item.h"
+#include "wire/keys.h"
 
 enum {
     SMALL = 64,    /* up to so many pixels a view is a small one */
@@ -55,9 +56,8 @@ static const struct opt opts[] = {
      "samples down the sheet"},
     {"columns", 0, OPT_WHOLE, &options.columns, 1, 100, "N",
      "samples across it"},
-    {"keys", 0, OPT_TEXT, &options.keys, 0, 0, "FILE", "our own certificate"},
-    {"allow", 0, OPT_TEXT, &options.allow, 0, 0, "DIR",
-     "certificates of selector and trainer"},
+    WIRE_KEYS_OPT(&options.keys),
+    WIRE_ALLOW_OPT(&options.allow),
     {0},
 };
 
@@ -89,8 +89,7 @@ augment_options_get(int argc, char **argv)
 
     options.data = operand[0];
     choose_recipe(&options.recipe);
-    if (!options.keys != !options.allow)
-        opt_misuse("--keys and --allow go together");
+    opt_together(&options.keys, &options.allow);
     if (!options.sheet && !options.run && !(options.plan && options.batches))
         opt_misuse("wants -r DIR, or --plan and --batches, or --sheet");
     if (options.augmentations && options.augmentations < options.views)

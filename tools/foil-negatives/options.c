@@ -2,6 +2,7 @@
 
 #include "negatives.h"
 #include "util/opt.h"
+#include "wire/keys.h"
 #include "wire/sock.h"
 
 static struct negatives_options options = {
@@ -44,9 +45,8 @@ static const struct opt opts[] = {
      "of the random numbers"},
     {"lease", 0, OPT_REAL, &options.lease, 0.1, 86400, "SECONDS",
      "after that an item goes to another augmenter"},
-    {"keys", 0, OPT_TEXT, &options.keys, 0, 0, "FILE", "our own certificate"},
-    {"allow", 0, OPT_TEXT, &options.allow, 0, 0, "DIR",
-     "certificates of those who may connect"},
+    WIRE_KEYS_OPT(&options.keys),
+    WIRE_ALLOW_OPT(&options.allow),
     {0},
 };
 
@@ -89,8 +89,7 @@ choose(struct sample_how *how)
 static void
 check(const struct sample_how *how)
 {
-    if (!options.keys != !options.allow)
-        opt_misuse("--keys and --allow go together");
+    opt_together(&options.keys, &options.allow);
     if (!options.run && (!options.negatives ||
                          (options.filter && !(options.plan && options.items))))
         opt_misuse(options.filter

@@ -68,9 +68,8 @@ static const struct opt opts[] = {
      "--score: write the plan, a line of ids for each batch"},
     {"losses", 0, OPT_TEXT, &o.losses, 0, 0, "FILE",
      "--score: write the loss of each batch, a line each"},
-    {"keys", 0, OPT_TEXT, &o.keys, 0, 0, "FILE", "our own certificate"},
-    {"allow", 0, OPT_TEXT, &o.allow, 0, 0, "DIR",
-     "certificates of those who may connect"},
+    WIRE_KEYS_OPT(&o.keys),
+    WIRE_ALLOW_OPT(&o.allow),
     {0},
 };
 
@@ -133,8 +132,7 @@ select_options_get(int argc, char **argv)
         opt_misuse("--plan-out belongs to --score");
     if (o.losses && !o.score)
         opt_misuse("--losses belongs to --score");
-    if (!o.keys != !o.allow)
-        opt_misuse("--keys and --allow go together");
+    opt_together(&o.keys, &o.allow);
     o.strategy = select_strategy_find(strategy, &err);
     if (!o.strategy)
         opt_misuse("%s", err.msg);

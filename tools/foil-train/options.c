@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "train.h"
+#include "wire/keys.h"
 
 static struct train_options o = {
     .objective = "simclr",
@@ -62,9 +63,8 @@ static const struct opt opts[] = {
      "where events are published, else in DIR"},
     {"features", 0, OPT_TEXT, &o.features, 0, 0, "ENDPOINT",
      "where selectors ask for features [ipc://DIR/features]"},
-    {"keys", 0, OPT_TEXT, &o.keys, 0, 0, "FILE", "own certificate"},
-    {"allow", 0, OPT_TEXT, &o.allow, 0, 0, "DIR",
-     "public keys of who may connect"},
+    WIRE_KEYS_OPT(&o.keys),
+    WIRE_ALLOW_OPT(&o.allow),
     {"objective", 0, OPT_TEXT, &o.objective, 0, 0, "NAME",
      "what is trained, see foil-train(1)"},
     {"compat", 0, OPT_CHOICE, &o.compat, 0, 0, "paper|reference",
@@ -310,8 +310,7 @@ train_options_get(int argc, char **argv)
         if (!can_be_overridden(o.override.item[i]))
             opt_misuse("--override '%s': no checkpoint remembers that",
                        o.override.item[i]);
-    if (!o.keys != !o.allow)
-        opt_misuse("--keys and --allow belong together");
+    opt_together(&o.keys, &o.allow);
     if (use_defaults(&err) || (!o.resume && train_check(&o, &err)))
         opt_misuse("%s", err.msg);
     return &o;
