@@ -93,6 +93,7 @@ fit() {
 
 # alone : until shared(), no other call in this folder comes past this
 alone() {
+    shared # a second lock would wait for the first
     exec {folder}>"$study/lock"
     flock "$folder"
 }

@@ -91,7 +91,9 @@ tables() {
 # counts, for the machine may be shared
 same_time() {
     local name ratio i
-    mkdir -p "$top/time"
+    study=$top/epochs
+    gather
+    study=$top/time
     while read -r name ratio; do
         steps_of[$name]=$(work "int($epochs * $all / $ratio)")
         [[ $ratio == 1 ]] || continue
