@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # What the study of gradients is for, on real images: by the exact global loss
 # EMC2 with fresh scores ends far below SimCLR and SogCLR, with stale ones above
-# (the linear encoder and the bounds of algorithms.md 8.3; seed 1).
+# (the linear encoder, the images and the bounds of algorithms.md 8.3; seed 1).
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
 
 shared=${FOIL_SHARED:-$(cd "$(dirname "$0")/../.." && pwd)/../shared}
-images=$shared/data/cifar10-test.tar
+images=$shared/data/cifar10-train.tar
 if [[ ! -f $images ]]; then
     skip 'gradients of the global loss' "no $images"
     done_testing
