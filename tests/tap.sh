@@ -1,9 +1,12 @@
 # Sourced by tests/cli/*.sh: TAP, a scratch folder, nothing left running.
-# BIN is the folder of the tools.
+# BIN is the folder of the tools; shared, which need not be there, that of real
+# images and of the reference's results.
 # shellcheck shell=bash
 set -u
 BIN=${BIN:-build/release/bin}
 BIN=$(cd "$BIN" && pwd)
+# shellcheck disable=SC2034 # for the tests
+shared=${FOIL_SHARED:-$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)/../shared}
 work=$(mktemp -d) count=0 failed=0
 trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$work"' EXIT
 

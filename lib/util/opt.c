@@ -332,30 +332,30 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
     return argv;
 }
 
-int
-opt_given(const void *value)
+/* The option that sets `value`, or NULL. */
+static const struct opt *
+option_of(const void *value)
 {
     for (const struct opt *o = tool_opts; o && o->name; o++)
         if (o->value == value)
-            return given[o - tool_opts] != 0;
-    return 0;
+            return o;
+    return NULL;
 }
 
-static const char *
-name_of(const void *value)
+int
+opt_given(const void *value)
 {
-    const struct opt *o = tool_opts;
+    const struct opt *o = option_of(value);
 
-    while (o->value != value)
-        o++;
-    return o->name;
+    return o && given[o - tool_opts] != 0;
 }
 
 void
 opt_together(const void *one, const void *other)
 {
     if (opt_given(one) != opt_given(other))
-        opt_misuse("--%s and --%s go together", name_of(one), name_of(other));
+        opt_misuse("--%s and --%s go together", option_of(one)->name,
+                   option_of(other)->name);
 }
 
 /* The last word of "foil-data index". */

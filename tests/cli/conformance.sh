@@ -4,7 +4,7 @@
 . "${0%/*}/../tap.sh"
 
 run=$BIN/../tests/conformance
-vectors=${FOIL_SHARED:-$(cd "${0%/*}/../.." && pwd)/../shared}/conformance
+vectors=$shared/conformance
 
 within() {
     "$run" "$vectors" >"$work/all" || { cat "$work/all"; return 1; }

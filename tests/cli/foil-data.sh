@@ -4,7 +4,6 @@
 . "$(dirname "$0")/../tap.sh"
 
 data=$BIN/foil-data
-shared=${FOIL_SHARED:-$(cd "$(dirname "$0")/../.." && pwd)/../shared}
 fashion=/usr/share/datasets/fashion-mnist
 cd "$work" || exit 1
 

@@ -6,7 +6,6 @@
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
 
-shared=${FOIL_SHARED:-$(cd "$(dirname "$0")/../.." && pwd)/../shared}
 images=$shared/data/cifar10-train.tar
 if [[ ! -f $images ]]; then
     skip 'gradients of the global loss' "no $images"
