@@ -183,9 +183,19 @@ take_end(struct wire_client *client, struct wire_news *news)
     return 1;
 }
 
+/*
+ * An item of another session has no part in the credit of this one: the
+ * selector had sent it before it heard of the trainer that we speak for.
+ */
 static int
 take_item(struct wire_client *client, struct wire_news *news)
 {
+    struct wire_place at;
+
+    if (wire_place_get(&at, client->msg, &news->why))
+        return bad(client, news);
+    if (at.session != client->at.session)
+        return 0;
     if (client->credit)
         client->credit--;
     news->what = WIRE_CAME;

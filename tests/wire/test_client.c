@@ -103,6 +103,46 @@ stranger_is_told(void)
     wire_close(b);
 }
 
+/* Items that the selector sent before it heard of the new trainer. */
+static void
+items_of_an_old_session(void)
+{
+    const int64_t ids[] = {1, 2};
+    const struct wire_place old = {9, 0, 0}, new = {10, 0, 0};
+    struct wire_item item = {
+        .at = old, .size = 10, .steps = 5, .epochs = 1, .n = 2, .ids = ids};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct wire_server_config sc = plan_server("old");
+    struct wire_client_config cc = plan_client("old");
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct wire_client *client = wire_client_open(b, &cc, &err);
+    struct wire_msg *msg = wire_item_put(&item);
+    struct wire_news news;
+
+    client_sees(a, b, client, WIRE_JOINED, &news, 0.1);
+    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "joined");
+    client_sees(a, b, client, WIRE_JOINED, &news, 5);
+    wire_client_pass(client, &old);
+    wire_client_want(client, 2);
+    T(server_sees(a, b, server, WIRE_MOVED, &news, 5), "a session");
+    wire_server_send(server, news.peer, msg);
+    wire_client_pass(client, &new);
+    wire_client_want(client, 2);
+    T(server_sees(a, b, server, WIRE_MOVED, &news, 5), "and the next one");
+    T(!client_sees(a, b, client, WIRE_CAME, &news, 0.2),
+      "an item of the old session is passed over");
+    T(wire_client_credit(client) == 2,
+      "and takes nothing off the credit of the new one");
+    T(wire_server_credit(server, wire_server_peer(server, 0)) == 2,
+      "as the binder has it");
+    wire_msg_free(msg);
+    wire_client_close(client);
+    wire_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
 /* What the binder refuses ends the client, with the reason. */
 static void
 refused(const char *what, const struct wire_hello *hello)
@@ -206,6 +246,7 @@ main(void)
     scratch_open();
     binder_restarts();
     stranger_is_told();
+    items_of_an_old_session();
     misfits();
     sessions();
     scratch_close();
