@@ -30,6 +30,12 @@ enum {
 
 static const struct augment_options *options;
 
+/* A batch that is made and could not be sent yet. */
+struct ready {
+    struct wire_place at;
+    struct wire_msg *msg;
+};
+
 struct augmenter {
     struct data_set *set;
     struct data_pool *pool;
@@ -41,6 +47,8 @@ struct augmenter {
     long made;
     size_t bad; /* samples that turned out bad so far */
     int over;
+    struct ready *ready; /* [n_ready] */
+    size_t n_ready, ready_room;
     struct data_gather gather;
     int64_t *variant; /* [views,b] which of the fixed views, drawn by us */
     size_t variant_room;
@@ -189,6 +197,41 @@ tell_memory(const struct augmenter *a, const struct wire_item *item)
         credit, options->views, item->n, size, size, mib, options->cache);
 }
 
+/* Whether the trainer still waits for the step at a place. */
+static int
+is_wanted(const struct augmenter *a, const struct wire_place *place)
+{
+    const struct wire_place at = wire_client_place(a->batches);
+
+    return place->session == at.session && wire_place_cmp(place, &at) >= 0;
+}
+
+/*
+ * Sends what is ready, oldest first.  A batch that cannot be sent now, for
+ * want of credit, of a trainer or of room in the queue, is kept until it can
+ * be, or is not wanted any more: nobody else would make it.  There are no more
+ * of them than items that we asked for.
+ */
+static void
+deliver(struct augmenter *a)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < a->n_ready; i++) {
+        struct ready *ready = &a->ready[i];
+        int sent;
+
+        sent = is_wanted(a, &ready->at) &&
+               wire_client_send(a->batches, ready->msg);
+        a->made += sent;
+        if (!sent && is_wanted(a, &ready->at))
+            a->ready[left++] = *ready;
+        else
+            wire_msg_free(ready->msg);
+    }
+    a->n_ready = left;
+}
+
 static void
 bring(struct augmenter *a, const struct wire_item *item)
 {
@@ -208,7 +251,6 @@ bring(struct augmenter *a, const struct wire_item *item)
         .of_extra = item->of_extra,
         .variants = choose_variants(a, item),
     };
-    struct wire_msg *msg;
     char where[64];
 
     if (bytes_of(item) > BATCH_MAX)
@@ -224,9 +266,9 @@ bring(struct augmenter *a, const struct wire_item *item)
     batch.views = g->pixel;
     batch.extra_ids = g->ids + item->n;
     batch.extra = g->pixel + (size_t)options->views * item->n * size * size * 3;
-    msg = wire_batch_put(&batch);
-    a->made += wire_client_send(a->batches, msg);
-    wire_msg_free(msg);
+    mem_grow(&a->ready, &a->ready_room, a->n_ready + 1, sizeof *a->ready);
+    a->ready[a->n_ready++] = (struct ready){item->at, wire_batch_put(&batch)};
+    deliver(a);
     snprintf(where, sizeof where, "epoch %" PRId64 " step %" PRId64,
              item->at.epoch, item->at.step);
     progress_show(&a->progress, (double)a->made, where);
@@ -236,7 +278,6 @@ bring(struct augmenter *a, const struct wire_item *item)
 static void
 take_item(struct augmenter *a, struct wire_msg *msg)
 {
-    const struct wire_place at = wire_client_place(a->batches);
     struct wire_item item;
     struct err err;
 
@@ -245,7 +286,7 @@ take_item(struct augmenter *a, struct wire_msg *msg)
             say("%s", err.msg);
         return;
     }
-    if (item.at.session == at.session && wire_place_cmp(&item.at, &at) >= 0)
+    if (is_wanted(a, &item.at))
         bring(a, &item);
     wire_item_release(&item);
 }
@@ -257,20 +298,25 @@ hear_trainer(struct augmenter *a)
     struct wire_news news;
     struct wire_place at;
     struct err err;
-    int rc;
+    int rc, waits = 0;
 
     while ((rc = wire_client_next(a->batches, &news, &err)) > 0) {
         a->over |= news.what == WIRE_ENDED;
+        waits |= news.what == WIRE_WAITED;
         if (news.what == WIRE_BAD)
             say("%s", news.why.msg);
     }
     if (rc < 0)
         die("%s", err.msg);
+    deliver(a);
     at = wire_client_place(a->batches);
     if (at.session < 0)
         return;
     wire_client_pass(a->plan, &at);
-    wire_client_want(a->plan, wire_client_credit(a->batches));
+    if (waits)
+        wire_client_waits(a->plan);
+    if (wire_client_credit(a->batches) > a->n_ready)
+        wire_client_want(a->plan, wire_client_credit(a->batches) - a->n_ready);
 }
 
 /* One thing that the selector says.  Returns 1 when there may be more. */
@@ -394,6 +440,9 @@ main(int argc, char **argv)
     wire_keys_release(&keys);
     data_pool_free(a.pool);
     data_close(a.set);
+    for (size_t i = 0; i < a.n_ready; i++)
+        wire_msg_free(a.ready[i].msg);
+    free(a.ready);
     data_gather_release(&a.gather);
     free(a.variant);
     return EXIT_OK;

@@ -52,6 +52,8 @@ open_server(struct selector *s, struct wire *wire)
     struct wire_server_config config = {
         .kind = WIRE_PRODUCES,
         .hello = our_hello(s),
+        .believe = select_believe,
+        .tool = s,
     };
     const char *run = s->options->run;
     char *at = wire_endpoint(s->options->plan, run, "plan");

@@ -18,7 +18,11 @@ struct wire_server {
     struct wire_peers peers;
     struct wire_kept kept;
     struct wire_tally bad;
-    struct wire_msg *msg; /* of the news that is out */
+    wire_believe *believe;
+    void *tool;            /* for it */
+    double moved;          /* when the place moved on last, or end came first */
+    struct wire_place end; /* the last that a peer said end with */
+    struct wire_msg *msg;  /* of the news that is out */
     uint64_t turn;
 };
 
@@ -33,7 +37,7 @@ int wire_binder_take(struct wire_server *server, const struct wire_id *from,
  * wire_binder_bad() turns news->why into news about a peer (or NULL) that
  * sent nonsense: 1 when it should be said.
  */
-int wire_binder_bad(struct wire_server *server, const struct wire_peer *peer,
+int wire_binder_bad(struct wire_server *server, struct wire_peer *peer,
                     struct wire_news *news);
 
 /*

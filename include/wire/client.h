@@ -8,7 +8,9 @@
 /*
  * The end of an edge that connects: says hello, says it again whenever the
  * binder does not know it (it was restarted, or the link was cut), gives its
- * open credit anew, and shows signs of life each second.
+ * open credit anew, and shows signs of life each second.  Each greeting begins
+ * everything anew at both ends, so that their books of credit agree: what the
+ * binder sent before it answered is passed over here and freed there.
  */
 struct wire_client;
 
@@ -36,7 +38,8 @@ void wire_client_close(struct wire_client *client);
  * the binder refused us (version, run, data set): end with that sentence.
  *
  * WIRE_ASKS reports JOINED, CAME (item), ENDED, BAD.
- * WIRE_BRINGS reports JOINED, MOVED, PASSED, ENDED (the run is over), BAD.
+ * WIRE_BRINGS reports JOINED, MOVED, PASSED, WAITED, ENDED (the run is over),
+ * BAD.
  */
 int wire_client_next(struct wire_client *client, struct wire_news *news,
                      struct err *err);
@@ -60,11 +63,13 @@ struct wire_place wire_client_place(const struct wire_client *client);
  * WIRE_ASKS.  wire_client_pass() hands on where the trainer is: a newer
  * session forgets the open credit, a later place is reported as done.
  * wire_client_want() brings the open credit up to n; nothing is asked for
- * before a session is known.  wire_client_over() tells the binder that the
- * run is over.
+ * before a session is known.  wire_client_waits() hands on that the trainer
+ * waits for the batch of its place.  wire_client_over() tells the binder that
+ * the run is over.
  */
 void wire_client_pass(struct wire_client *client, const struct wire_place *at);
 void wire_client_want(struct wire_client *client, size_t n);
+void wire_client_waits(struct wire_client *client);
 void wire_client_over(struct wire_client *client);
 
 /*

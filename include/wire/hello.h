@@ -17,12 +17,18 @@
  *                     over reconnections of one process
  *     recipe   text   optional, up to 63 bytes: what all who make views for a
  *                     run must agree in, so that anyone makes the same
+ *     greeting whole  optional, from 1: the number of this greeting, which the
+ *                     answer repeats.  A hello that is said again because no
+ *                     answer came keeps its number; a larger number begins
+ *                     everything anew at both ends: credit is 0, and what was
+ *                     handed out before is handed out again
  */
 struct wire_hello {
     char stage[32], run[128], peer[64], recipe[64];
     int64_t version;
     char digest[33];
     int64_t size;
+    int64_t greeting; /* 0: not numbered */
 };
 
 struct wire_msg *wire_hello_put(const struct wire_hello *hello);

@@ -14,9 +14,11 @@ enum wire_what {
     WIRE_MOVED,  /* a newer session: forget leases, go to news.at */
     WIRE_PASSED, /* every step before news.at is trained: forget leases
                   * before it, and hand out nothing before it any more */
-    WIRE_ENDED,  /* from a producer: nothing at or after news.at;
+    WIRE_WAITED, /* the trainer waits for the batch of news.at: if you handed
+                  * its item out long ago, see to it */
+    WIRE_ENDED,  /* at a client.  From a producer: nothing at or after news.at;
                   * from a consumer: the run is over */
-    WIRE_OVER,   /* from a producer: the run is over */
+    WIRE_OVER,   /* at a client, from a producer: the run is over */
     WIRE_BAD     /* somebody sent nonsense: say news.why; nothing changed */
 };
 

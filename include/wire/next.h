@@ -13,7 +13,10 @@
  *
  *     next  place + credit   consumer -> producer: `credit` more items are
  *                            welcome; the place is the first step that is
- *                            not trained yet.  credit 0: a sign of life
+ *                            not trained yet.  credit 0: a sign of life.
+ *                            Where the flag `waits` (may be missing) is true,
+ *                            the trainer has nothing to do until the batch of
+ *                            this place comes
  *     done  place            consumer -> producer: all before it is trained
  *     end   place + over     producer -> consumer: nothing at or after it,
  *                            and where `over` (may be missing) is true, the
@@ -29,6 +32,7 @@ enum { WIRE_CREDIT_MAX = 4096 };
 struct wire_next {
     struct wire_place at;
     int64_t credit; /* 0 .. WIRE_CREDIT_MAX */
+    int waits;
 };
 
 /* wire_place_cmp() orders by (epoch, step): < 0, 0, > 0.  Not by session. */

@@ -19,18 +19,22 @@ struct wire_peer {
     struct wire_hello hello;
     char name[64]; /* hello's `peer`, or made from id */
     size_t credit;
-    double heard;    /* when it was heard last */
-    double suspect;  /* since when it is silent for too long; 0: it is not */
-    double blocked;  /* until when its queue may be full */
-    uint64_t served; /* turn in which it got its last item */
-    int told;        /* that there is nothing more */
-    int gone;        /* cannot be sent to: leaves when its words are read */
+    double heard;      /* when it was heard last */
+    double suspect;    /* since when it is silent for too long; 0: it is not */
+    double blocked;    /* until when its queue may be full */
+    uint64_t served;   /* turn in which it got its last item */
+    int told;          /* that there is nothing more */
+    int ended;         /* it said end, and nothing since that takes it back */
+    double offended;   /* when it sent a malformed message last */
+    unsigned offences; /* so many of late; see lib/wire/binder.c */
+    int gone;          /* cannot be sent to: leaves when its words are read */
 };
 
 struct wire_peers {
     size_t n, room;
     struct wire_peer *peer; /* [n] */
     uint64_t last;          /* number given last */
+    int end_left;           /* one that had said end has left */
     size_t n_left, room_left;
     uint64_t *left; /* [n_left] numbers, not reported yet */
     size_t n_silent, room_silent;
@@ -49,8 +53,8 @@ struct wire_peer *wire_peers_by_name(const struct wire_peers *peers,
                                      const char *name);
 
 /*
- * wire_peers_greet() enters who said hello, or gives who is back its new
- * routing id; the credit starts from nothing.  NULL when the table is full.
+ * wire_peers_greet() enters a peer that said hello, under a new number and
+ * without credit.  NULL when the table is full.
  */
 struct wire_peer *wire_peers_greet(struct wire_peers *peers,
                                    const struct wire_id *id,

@@ -3,6 +3,7 @@
 
 #include "wire/error.h"
 #include "wire/hello.h"
+#include "wire/lease.h"
 #include "wire/news.h"
 #include "wire/next.h"
 #include "wire/sock.h"
@@ -13,8 +14,9 @@
  * It greets peers (hello, version, run, data set), sends strangers an error
  * that makes them greet again, books each peer's credit, answers repeated
  * requests with the same answer, notices who is gone, and hands the tool what
- * is left: news.  Peers are numbered from 1 and keep their number when only
- * their connection was renewed (hello's `peer`).
+ * is left: news.  Peers are numbered from 1; one that begins anew, also under
+ * its old name (hello's `peer`), leaves under the old number and joins under a
+ * new one.  A peer that sends many malformed messages is sent away.
  *
  *     while ((rc = wire_wait(wire, stop, 1, &err)) > 0)
  *         while ((rc = wire_server_next(server, &news, &err)) > 0)
@@ -29,6 +31,14 @@ enum wire_end_kind {
     WIRE_SERVES    /* they ask, we answer: foil-negatives */
 };
 
+/*
+ * WIRE_PRODUCES: judges a place that a consumer says it is at, before anything
+ * is booked.  Returns 0, or -1 with a sentence: the message is refused then.
+ *   tool   what stands in the configuration
+ */
+typedef int wire_believe(void *tool, const struct wire_place *at,
+                         struct err *err);
+
 struct wire_server_config {
     const char *endpoint;
     enum wire_end_kind kind;
@@ -36,6 +46,8 @@ struct wire_server_config {
                               * first comer's and refuse others */
     struct wire_place at;    /* WIRE_CONSUMES: session and first step */
     struct wire_limits limits;
+    wire_believe *believe; /* NULL: every place may be */
+    void *tool;
 };
 
 struct wire_server *wire_server_open(struct wire *wire,
@@ -82,17 +94,21 @@ int wire_server_send(struct wire_server *server, uint64_t peer,
 
 /*
  * WIRE_PRODUCES.  wire_server_asker() returns a peer with open credit, the
- * one that was served longest ago, or 0.  wire_server_place() is the place
- * that all consumers agreed on: the first step not yet trained.
- * wire_server_end() tells each peer, once, that nothing is at or after `at`.
+ * one that was served longest ago, or 0.  Peers that `leases` (may be NULL)
+ * has set aside are passed over, unless all that are there are.
+ * wire_server_place() is the place that all consumers agreed on: the first step
+ * not yet trained. wire_server_end() tells each peer, once, that nothing is at
+ * or after `at`.
  */
-uint64_t wire_server_asker(struct wire_server *server);
+uint64_t wire_server_asker(const struct wire_server *server,
+                           const struct wire_leases *leases);
 struct wire_place wire_server_place(const struct wire_server *server);
 void wire_server_end(struct wire_server *server, const struct wire_place *at);
 
 /*
  * WIRE_CONSUMES.  wire_server_want() brings a peer's open credit up to n.
- * wire_server_more() adds k to it whatever it is.  wire_server_done() tells
+ * wire_server_waits() does, too, and says that we wait for the batch of our
+ * place, which the peer hands on to the selector.  wire_server_done() tells
  * every peer that all steps before `at` are trained.
  *
  * WIRE_CONSUMES and WIRE_PRODUCES.  wire_server_over() tells every peer that
@@ -100,9 +116,20 @@ void wire_server_end(struct wire_server *server, const struct wire_place *at);
  * those who left by saying nothing, too: they may only be slow.
  */
 void wire_server_want(struct wire_server *server, uint64_t peer, size_t n);
-void wire_server_more(struct wire_server *server, uint64_t peer, size_t k);
+void wire_server_waits(struct wire_server *server, uint64_t peer, size_t n);
 void wire_server_done(struct wire_server *server, const struct wire_place *at);
 void wire_server_over(struct wire_server *server);
+
+/*
+ * wire_server_ended() returns 1 when the peers say that this is the end, with
+ * *at the last place that one of them named.  WIRE_CONSUMES: each peer that is
+ * there has said that nothing is at or after some place.  WIRE_PRODUCES: each
+ * consumer that is there has said that the run is over; or one has, and then
+ * the place of the run did not move for WIRE_QUIET seconds.  So no peer ends a
+ * run that others go on with.
+ */
+#define WIRE_QUIET 30.0
+int wire_server_ended(const struct wire_server *server, struct wire_place *at);
 
 /*
  * WIRE_SERVES.  wire_server_answer() sends the answer to request `id` of a

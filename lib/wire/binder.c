@@ -8,6 +8,10 @@
 /* Seconds for which a peer whose queue is full is not asked to take more. */
 static const double full_pause = 0.05;
 
+/* So many malformed messages, with less than so many seconds between two. */
+static const unsigned offences_max = 64;
+static const double forgiven = 10;
+
 /* Send, and see whether the peer is gone: 1 sent, 0 not. */
 int
 wire_binder_send(struct wire_server *server, struct wire_peer *peer,
@@ -47,17 +51,43 @@ wire_binder_refuse(struct wire_server *server, const struct wire_id *to,
     wire_msg_free(msg);
 }
 
+/*
+ * A peer that goes on sending nonsense is sent away: a tool of ours ends with
+ * that reason, and what it held goes to others.
+ */
+static int
+is_last_offence(struct wire_server *server, struct wire_peer *peer,
+                const struct err *why)
+{
+    const double now = clock_now();
+    struct err last;
+
+    if (now - peer->offended > forgiven)
+        peer->offences = 0;
+    peer->offended = now;
+    if (++peer->offences < offences_max || peer->gone)
+        return 0;
+    err_set(&last, "sent away after %u malformed messages, the last: %.300s",
+            peer->offences, why->msg);
+    wire_binder_refuse(server, &peer->id, last.msg, 0);
+    peer->gone = 1;
+    return 1;
+}
+
 int
-wire_binder_bad(struct wire_server *server, const struct wire_peer *peer,
+wire_binder_bad(struct wire_server *server, struct wire_peer *peer,
                 struct wire_news *news)
 {
+    const int last = peer && is_last_offence(server, peer, &news->why);
     struct err why = news->why;
 
     if (peer)
-        err_set(&news->why, "%s %ju: %.400s", peer->hello.stage,
-                (uintmax_t)peer->number, why.msg);
+        err_set(&news->why, "%s %ju '%s'%s: %.300s", peer->hello.stage,
+                (uintmax_t)peer->number, peer->name,
+                last ? " is sent away, it sends too much nonsense" : "",
+                why.msg);
     news->what = WIRE_BAD;
-    return wire_tally_add(&server->bad, &news->why);
+    return wire_tally_add(&server->bad, &news->why) || last;
 }
 
 /*
@@ -79,12 +109,38 @@ admit(struct wire_server *server, const struct wire_id *from,
     return wire_peers_greet(peers, from, hello, clock_now());
 }
 
+/* Ours, as the answer to theirs. */
+static void
+answer_hello(struct wire_server *server, struct wire_peer *peer)
+{
+    struct wire_hello mine = server->hello;
+
+    mine.greeting = peer->hello.greeting;
+    wire_binder_tell(server, peer, wire_hello_put(&mine));
+}
+
+/* What we did not know yet of the data is as the first peer says. */
+static void
+learn(struct wire_hello *mine, const struct wire_hello *theirs)
+{
+    if (!*mine->digest) {
+        memcpy(mine->digest, theirs->digest, sizeof mine->digest);
+        mine->size = theirs->size;
+    }
+    if (!*mine->recipe)
+        memcpy(mine->recipe, theirs->recipe, sizeof mine->recipe);
+}
+
+/*
+ * A hello that is said again under the same number is only answered.  Any
+ * other begins anew: what the peer had before, on this connection or on an
+ * earlier one, it has lost.
+ */
 static int
 greet(struct wire_server *server, const struct wire_id *from,
       struct wire_msg *msg, struct wire_news *news)
 {
     struct wire_peer *peer = wire_peers_by_id(&server->peers, from);
-    const int known = peer != NULL;
     struct wire_hello hello;
 
     if (wire_hello_get(&hello, msg, &news->why) ||
@@ -92,14 +148,16 @@ greet(struct wire_server *server, const struct wire_id *from,
         wire_binder_refuse(server, from, news->why.msg, 0);
         return wire_binder_bad(server, NULL, news);
     }
-    if (!*server->hello.digest) {
-        memcpy(server->hello.digest, hello.digest, sizeof hello.digest);
-        server->hello.size = hello.size;
+    learn(&server->hello, &hello);
+    if (peer && peer->hello.greeting == hello.greeting) {
+        answer_hello(server, peer);
+        return 0;
     }
-    if (!*server->hello.recipe)
-        memcpy(server->hello.recipe, hello.recipe, sizeof hello.recipe);
-    if (!known)
-        peer = admit(server, from, &hello);
+    if (!peer)
+        peer = wire_peers_by_name(&server->peers, hello.peer);
+    if (peer)
+        wire_peers_leave(&server->peers, peer);
+    peer = admit(server, from, &hello);
     if (!peer) {
         wire_binder_refuse(server, from, "too many peers", 0);
         err_set(&news->why, "more than %d peers", WIRE_PEERS_MAX);
@@ -107,8 +165,55 @@ greet(struct wire_server *server, const struct wire_id *from,
     }
     news->what = WIRE_JOINED;
     news->peer = peer->number;
-    wire_binder_tell(server, peer, wire_hello_put(&server->hello));
-    return !known;
+    answer_hello(server, peer);
+    return 1;
+}
+
+/* A trainer was started: no credit, and no end, of before counts. */
+static void
+begin_session(struct wire_server *server, const struct wire_place *at)
+{
+    for (size_t i = 0; i < server->peers.n; i++) {
+        struct wire_peer *peer = &server->peers.peer[i];
+
+        peer->credit = 0;
+        peer->told = peer->ended = 0;
+    }
+    server->peers.end_left = 0;
+    server->end = server->at = *at;
+}
+
+/*
+ * A session is the clock of the trainer's machine at its start.  One that lies
+ * far ahead of ours would make every true one look old, for good.
+ */
+static int
+believe(const struct wire_server *server, const struct wire_place *at,
+        struct err *why)
+{
+    static const double nanoseconds_a_day = 86400e9;
+    const double ahead =
+        ((double)at->session - (double)clock_wall()) / nanoseconds_a_day;
+
+    if (at->session > server->at.session && ahead > 1)
+        return err_set(why,
+                       "session %jd lies %.0f days ahead of this machine's "
+                       "clock",
+                       (intmax_t)at->session, ahead);
+    return server->believe ? server->believe(server->tool, at, why) : 0;
+}
+
+/* The run has come to a later place: 1 with news of it. */
+static int
+move_on(struct wire_server *server, struct wire_news *news)
+{
+    news->what = WIRE_PASSED;
+    if (wire_place_cmp(&news->at, &server->at) <= 0)
+        return 0;
+    server->at = news->at;
+    server->moved = clock_now();
+    server->peers.end_left = 0;
+    return 1;
 }
 
 static int
@@ -119,47 +224,59 @@ take_next(struct wire_server *server, struct wire_peer *peer,
 
     if (wire_next_get(&next, msg, &news->why))
         return wire_binder_bad(server, peer, news);
-    news->at = next.at;
     if (next.at.session < server->at.session)
         return 0;
-    if (next.credit)
-        peer->told = 0;
+    if (believe(server, &next.at, &news->why))
+        return wire_binder_bad(server, peer, news);
+    news->at = next.at;
     if (next.at.session > server->at.session) {
-        for (size_t i = 0; i < server->peers.n; i++)
-            server->peers.peer[i].credit = server->peers.peer[i].told = 0;
-        server->at = next.at;
+        begin_session(server, &next.at);
         peer->credit = (size_t)next.credit;
         news->what = WIRE_MOVED;
         return 1;
     }
+    if (next.credit)
+        peer->told = peer->ended = 0;
     peer->credit += (size_t)next.credit;
     if (peer->credit > WIRE_CREDIT_MAX)
         peer->credit = WIRE_CREDIT_MAX;
-    if (wire_place_cmp(&next.at, &server->at) <= 0)
+    if (move_on(server, news))
+        return 1;
+    if (!next.waits)
         return 0;
-    server->at = next.at;
-    news->what = WIRE_PASSED;
+    server->at = next.at; // whoever named a later place was wrong
+    news->what = WIRE_WAITED;
     return 1;
 }
 
-/* done or end, from who consumes or who produces. */
 static int
-take_place(struct wire_server *server, struct wire_peer *peer,
-           struct wire_msg *msg, struct wire_news *news)
+take_done(struct wire_server *server, struct wire_peer *peer,
+          struct wire_msg *msg, struct wire_news *news)
 {
-    const int is_done = wire_msg_kind(msg) == WIRE_DONE;
-
     if (wire_place_get(&news->at, msg, &news->why))
         return wire_binder_bad(server, peer, news);
     if (news->at.session != server->at.session)
         return 0;
-    news->what = is_done ? WIRE_PASSED : WIRE_ENDED;
-    if (!is_done)
-        return 1;
-    if (wire_place_cmp(&news->at, &server->at) <= 0)
+    if (believe(server, &news->at, &news->why))
+        return wire_binder_bad(server, peer, news);
+    return move_on(server, news);
+}
+
+/* end is no news: wire_server_ended() asks what all of them say. */
+static int
+take_end(struct wire_server *server, struct wire_peer *peer,
+         struct wire_msg *msg, struct wire_news *news)
+{
+    if (wire_place_get(&news->at, msg, &news->why))
+        return wire_binder_bad(server, peer, news);
+    if (news->at.session != server->at.session)
         return 0;
-    server->at = news->at;
-    return 1;
+    if (!peer->ended)
+        server->moved = clock_now();
+    peer->ended = 1;
+    if (wire_place_cmp(&news->at, &server->end) > 0)
+        server->end = news->at;
+    return 0;
 }
 
 static int
@@ -171,6 +288,7 @@ take_batch(struct wire_server *server, struct wire_peer *peer,
         return wire_binder_bad(server, peer, news);
     }
     peer->credit--;
+    peer->ended = 0;
     return 1;
 }
 
@@ -252,8 +370,9 @@ wire_binder_take(struct wire_server *server, const struct wire_id *from,
     case WIRE_NEXT:
         return take_next(server, peer, msg, news);
     case WIRE_DONE:
+        return take_done(server, peer, msg, news);
     case WIRE_END:
-        return take_place(server, peer, msg, news);
+        return take_end(server, peer, msg, news);
     case WIRE_BATCH:
         return take_batch(server, peer, news);
     case WIRE_REJECT:

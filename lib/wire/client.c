@@ -17,12 +17,18 @@ struct wire_client {
     struct wire_msg *msg; /* of the news that is out */
 };
 
-/* Say hello as soon as somebody is there, and each second until we joined. */
+/*
+ * Begin anew: say hello as soon as somebody is there, and each second until
+ * the answer comes.  What the binder sends before its answer belongs to an
+ * earlier greeting and is passed over; the binder hands it out again.
+ */
 static void
 greet(struct wire_client *client)
 {
-    struct wire_msg *hello = wire_hello_put(&client->hello);
+    struct wire_msg *hello;
 
+    client->hello.greeting++;
+    hello = wire_hello_put(&client->hello);
     client->joined = 0;
     wire_sock_soon(client->sock, hello);
     wire_sock_beat(client->sock, hello);
@@ -75,7 +81,7 @@ tell(struct wire_client *client, struct wire_msg *msg)
 static void
 show_life(struct wire_client *client)
 {
-    const struct wire_next next = {client->at, 0};
+    const struct wire_next next = {client->at, 0, 0};
     struct wire_msg *msg = client->kind == WIRE_ASKS && client->at.session >= 0
                                ? wire_next_put(&next)
                                : wire_beat_put();
@@ -88,7 +94,7 @@ show_life(struct wire_client *client)
 static int
 ask(struct wire_client *client, size_t credit)
 {
-    const struct wire_next next = {client->at, (int64_t)credit};
+    const struct wire_next next = {client->at, (int64_t)credit, 0};
 
     if (!client->joined || client->at.session < 0 || !credit)
         return 1;
@@ -113,7 +119,8 @@ take_hello(struct wire_client *client, struct wire_news *news, struct err *err)
         return bad(client, news);
     if (wire_hello_fits(&client->hello, &who, err))
         return -1;
-    if (client->joined)
+    if (client->joined ||
+        (who.greeting && who.greeting != client->hello.greeting))
         return 0;
     client->who = who;
     client->joined = 1;
@@ -163,8 +170,9 @@ take_next(struct wire_client *client, struct wire_news *news)
     client->credit += (size_t)next.credit;
     if (client->credit > WIRE_CREDIT_MAX)
         client->credit = WIRE_CREDIT_MAX;
+    news->what = WIRE_WAITED;
     if (wire_place_cmp(&next.at, &client->at) <= 0)
-        return 0;
+        return next.waits;
     client->at = next.at;
     news->what = WIRE_PASSED;
     return 1;
@@ -296,6 +304,16 @@ wire_client_pass(struct wire_client *client, const struct wire_place *at)
     show_life(client);
     if (!newer)
         tell(client, wire_place_put(WIRE_DONE, at));
+}
+
+void
+wire_client_waits(struct wire_client *client)
+{
+    const struct wire_next next = {client->at, 0, 1};
+
+    REQUIRE(client->kind == WIRE_ASKS);
+    if (client->joined && client->at.session >= 0)
+        tell(client, wire_next_put(&next));
 }
 
 void

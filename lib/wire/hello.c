@@ -23,6 +23,8 @@ wire_hello_put(const struct wire_hello *hello)
         wire_write_text(&w, "peer", hello->peer);
     if (*hello->recipe)
         wire_write_text(&w, "recipe", hello->recipe);
+    if (hello->greeting)
+        wire_write_whole(&w, "greeting", hello->greeting);
     return wire_write_end(&w);
 }
 
@@ -39,6 +41,8 @@ wire_hello_get(struct wire_hello *hello, const struct wire_msg *msg,
     wire_read_text(&r, "run", got.run, sizeof got.run);
     wire_read_text_if(&r, "peer", got.peer, sizeof got.peer);
     wire_read_text_if(&r, "recipe", got.recipe, sizeof got.recipe);
+    if (wire_read_has(&r, "greeting"))
+        got.greeting = wire_read_whole(&r, "greeting", 1, INT64_MAX);
     set = wire_read_map(&r, "dataset");
     wire_read_text(&set, "digest", got.digest, sizeof got.digest);
     got.size = wire_read_whole(&set, "size", 0, WIRE_SIZE_MAX);

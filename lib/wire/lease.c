@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,11 +8,25 @@
 struct lease {
     struct wire_place at;
     uint64_t peer; /* 0: nobody */
-    double until;
+    double since;
 };
+
+/* A peer that was late, until it delivers or is gone. */
+struct laggard {
+    uint64_t peer;
+    unsigned times; /* in a row */
+    double until;   /* set aside */
+};
+
+/* Leases for which a peer is set aside first; how often that is doubled. */
+enum { ASIDE = 4, DOUBLED_MAX = 8 };
 
 struct wire_leases {
     double seconds;
+    int is_wanted;
+    struct wire_place wanted;
+    size_t n_laggards, room_laggards;
+    struct laggard *laggard; /* [n_laggards] */
     size_t n, room;
     struct lease *lease; /* [n], by place */
 };
@@ -32,6 +47,7 @@ wire_leases_free(struct wire_leases *leases)
     if (!leases)
         return;
     free(leases->lease);
+    free(leases->laggard);
     free(leases);
 }
 
@@ -71,21 +87,14 @@ wire_leases_give(struct wire_leases *leases, const struct wire_place *at,
                 (leases->n - i) * sizeof *leases->lease);
         leases->n++;
     }
-    leases->lease[i] = (struct lease){*at, peer, now + leases->seconds};
-}
-
-static int
-is_free(const struct lease *lease, double now)
-{
-    return !lease->peer || now >= lease->until;
+    leases->lease[i] = (struct lease){*at, peer, now};
 }
 
 int
-wire_leases_next(const struct wire_leases *leases, double now,
-                 struct wire_place *at)
+wire_leases_next(const struct wire_leases *leases, struct wire_place *at)
 {
     for (size_t i = 0; i < leases->n; i++) {
-        if (!is_free(&leases->lease[i], now))
+        if (leases->lease[i].peer)
             continue;
         *at = leases->lease[i].at;
         return 1;
@@ -93,33 +102,127 @@ wire_leases_next(const struct wire_leases *leases, double now,
     return 0;
 }
 
+void
+wire_leases_wanted(struct wire_leases *leases, const struct wire_place *at)
+{
+    leases->is_wanted = 1;
+    leases->wanted = *at;
+}
+
+/* The lease of the item that the trainer waits for, if somebody holds it. */
+static const struct lease *
+awaited(const struct wire_leases *leases)
+{
+    const size_t i = find(leases, &leases->wanted);
+
+    return leases->is_wanted && holds(leases, i, &leases->wanted) &&
+                   leases->lease[i].peer
+               ? &leases->lease[i]
+               : NULL;
+}
+
 double
 wire_leases_due(const struct wire_leases *leases, double now)
 {
-    double due = 1e9;
+    const struct lease *lease = awaited(leases);
+    struct wire_place at;
 
-    for (size_t i = 0; i < leases->n; i++) {
-        double left = leases->lease[i].until - now;
-
-        if (is_free(&leases->lease[i], now))
-            return 0;
-        due = left < due ? left : due;
-    }
-    return due;
+    if (wire_leases_next(leases, &at))
+        return 0;
+    return lease ? fmax(lease->since + leases->seconds - now, 0) : 1e9;
 }
 
-size_t
-wire_leases_drop(struct wire_leases *leases, uint64_t peer)
+static struct laggard *
+find_laggard(const struct wire_leases *leases, uint64_t peer)
 {
-    size_t dropped = 0;
+    for (size_t i = 0; i < leases->n_laggards; i++)
+        if (leases->laggard[i].peer == peer)
+            return &leases->laggard[i];
+    return NULL;
+}
+
+static void
+forgive(struct wire_leases *leases, uint64_t peer)
+{
+    struct laggard *laggard = find_laggard(leases, peer);
+
+    if (laggard)
+        *laggard = leases->laggard[--leases->n_laggards];
+}
+
+int
+wire_leases_aside(const struct wire_leases *leases, uint64_t peer, double now)
+{
+    const struct laggard *laggard = find_laggard(leases, peer);
+
+    return laggard && now < laggard->until;
+}
+
+/* How long a peer that is late once more is set aside. */
+static double
+set_aside(struct wire_leases *leases, uint64_t peer, double now)
+{
+    struct laggard *laggard = find_laggard(leases, peer);
+    double seconds;
+
+    if (!laggard) {
+        mem_grow(&leases->laggard, &leases->room_laggards,
+                 leases->n_laggards + 1, sizeof *leases->laggard);
+        laggard = &leases->laggard[leases->n_laggards++];
+        *laggard = (struct laggard){.peer = peer};
+    }
+    seconds = ASIDE * leases->seconds * (double)(1u << laggard->times);
+    if (laggard->times < DOUBLED_MAX)
+        laggard->times++;
+    laggard->until = now + seconds;
+    return seconds;
+}
+
+static size_t
+take_all(struct wire_leases *leases, uint64_t peer)
+{
+    size_t taken = 0;
 
     for (size_t i = 0; i < leases->n; i++) {
         if (leases->lease[i].peer != peer)
             continue;
         leases->lease[i].peer = 0;
-        dropped++;
+        taken++;
     }
-    return dropped;
+    return taken;
+}
+
+int
+wire_leases_overdue(struct wire_leases *leases, double now,
+                    struct wire_late *late)
+{
+    const struct lease *lease = awaited(leases);
+
+    if (!lease || now < lease->since + leases->seconds)
+        return 0;
+    late->peer = lease->peer;
+    late->at = lease->at;
+    late->taken = take_all(leases, late->peer);
+    late->aside = set_aside(leases, late->peer, now);
+    return 1;
+}
+
+void
+wire_leases_late(const struct wire_leases *leases, const struct wire_late *late,
+                 const char *name, struct err *words)
+{
+    err_set(words,
+            "'%.100s' did not deliver epoch %jd, step %jd within %g seconds: "
+            "its %zu items go to others, and it gets none for %g seconds",
+            name, (intmax_t)late->at.epoch, (intmax_t)late->at.step,
+            leases->seconds, late->taken, late->aside);
+}
+
+size_t
+wire_leases_drop(struct wire_leases *leases, uint64_t peer)
+{
+    forgive(leases, peer);
+    return take_all(leases, peer);
 }
 
 size_t
@@ -127,6 +230,8 @@ wire_leases_done(struct wire_leases *leases, const struct wire_place *at)
 {
     size_t done = find(leases, at);
 
+    for (size_t i = 0; i < done; i++) // it was trained: who had it delivered
+        forgive(leases, leases->lease[i].peer);
     leases->n -= done;
     if (done && leases->n)
         memmove(leases->lease, leases->lease + done,
@@ -137,7 +242,8 @@ wire_leases_done(struct wire_leases *leases, const struct wire_place *at)
 void
 wire_leases_clear(struct wire_leases *leases)
 {
-    leases->n = 0;
+    leases->n = leases->n_laggards = 0;
+    leases->is_wanted = 0;
 }
 
 size_t

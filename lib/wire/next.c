@@ -34,6 +34,8 @@ wire_next_put(const struct wire_next *next)
     wire_write_start(&w, WIRE_NEXT);
     wire_place_write(&w, &next->at);
     wire_write_whole(&w, "credit", next->credit);
+    if (next->waits)
+        wire_write_flag(&w, "waits", 1);
     return wire_write_end(&w);
 }
 
@@ -46,6 +48,7 @@ wire_next_get(struct wire_next *next, const struct wire_msg *msg,
 
     wire_place_read(&r, &got.at);
     got.credit = wire_read_whole(&r, "credit", 0, WIRE_CREDIT_MAX);
+    got.waits = wire_read_flag(&r, "waits");
     if (r.rc)
         return -1;
     *next = got;

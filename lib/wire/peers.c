@@ -63,18 +63,14 @@ struct wire_peer *
 wire_peers_greet(struct wire_peers *peers, const struct wire_id *id,
                  const struct wire_hello *hello, double now)
 {
-    struct wire_peer *peer = wire_peers_by_name(peers, hello->peer);
-    uint64_t number = peer ? peer->number : 0;
+    struct wire_peer *peer;
 
-    if (!peer) {
-        if (peers->n == WIRE_PEERS_MAX)
-            return NULL;
-        mem_grow(&peers->peer, &peers->room, peers->n + 1, sizeof *peer);
-        peer = &peers->peer[peers->n++];
-        number = ++peers->last;
-    }
+    if (peers->n == WIRE_PEERS_MAX)
+        return NULL;
+    mem_grow(&peers->peer, &peers->room, peers->n + 1, sizeof *peer);
+    peer = &peers->peer[peers->n++];
     *peer = (struct wire_peer){
-        .number = number, .id = *id, .hello = *hello, .heard = now};
+        .number = ++peers->last, .id = *id, .hello = *hello, .heard = now};
     name(peer);
     return peer;
 }
@@ -85,6 +81,7 @@ wire_peers_leave(struct wire_peers *peers, struct wire_peer *peer)
     mem_grow(&peers->left, &peers->room_left, peers->n_left + 1,
              sizeof *peers->left);
     peers->left[peers->n_left++] = peer->number;
+    peers->end_left |= peer->ended;
     *peer = peers->peer[--peers->n];
 }
 

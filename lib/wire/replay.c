@@ -280,7 +280,7 @@ choose(struct wire_replay *replay, const struct wire_leases *leases)
     struct wire_place at;
     size_t i = 0;
 
-    if (!wire_leases_next(leases, clock_now(), &at))
+    if (!wire_leases_next(leases, &at))
         return replay->next;
     while (wire_place_cmp(&replay->spot[i].at, &at))
         i++;
@@ -296,7 +296,7 @@ hand_out(struct wire_replay *replay, struct wire_server *server,
     size_t i;
 
     while ((i = choose(replay, leases)) < replay->n &&
-           (peer = wire_server_asker(server))) {
+           (peer = wire_server_asker(server, leases))) {
         struct wire_msg *msg = renewed(replay, i, now.session, err);
 
         if (!msg)
@@ -321,6 +321,8 @@ hear(struct wire_replay *replay, struct wire_leases *leases,
 {
     if (news->what == WIRE_LEFT)
         wire_leases_drop(leases, news->peer);
+    if (news->what == WIRE_WAITED)
+        wire_leases_wanted(leases, &news->at);
     if (news->what == WIRE_MOVED) {
         wire_leases_clear(leases);
         go_to(replay, &news->at);
@@ -346,13 +348,16 @@ be_selector(struct wire_replay *replay, struct wire *wire, int stop_fd,
     struct wire_server *server = wire_server_open(wire, &config, err);
     struct wire_leases *leases = wire_leases_new(lease_seconds);
     int rc = server ? 1 : -1, over = 0;
+    struct wire_place end;
+    struct wire_late late;
     struct wire_news news;
 
     while (rc > 0 && !over && (rc = wire_wait(wire, stop_fd, 1, err)) > 0) {
-        while (wire_server_next(server, &news, err) > 0) {
-            over |= news.what == WIRE_ENDED;
+        while (wire_server_next(server, &news, err) > 0)
             hear(replay, leases, &news);
-        }
+        over = wire_server_ended(server, &end);
+        while (wire_leases_overdue(leases, clock_now(), &late))
+            ;
         rc = hand_out(replay, server, leases, err) ? -1 : 1;
     }
     wire_server_close(server);

@@ -16,6 +16,8 @@ wire_server_open(struct wire *wire, const struct wire_server_config *config,
     server->hello.version = WIRE_VERSION;
     wire_hello_name(&server->hello);
     server->at = config->at;
+    server->believe = config->believe;
+    server->tool = config->tool;
     if (config->kind != WIRE_CONSUMES)
         server->at.session = -1;
     server->sock = wire_sock_bind(wire, WIRE_ROUTER, config->endpoint,
@@ -142,20 +144,52 @@ wire_server_send(struct wire_server *server, uint64_t peer,
     return 1;
 }
 
-uint64_t
-wire_server_asker(struct wire_server *server)
+/* Whether all peers are set aside: then none is passed over for it. */
+static int
+all_aside(const struct wire_peers *peers, const struct wire_leases *leases,
+          double now)
 {
+    size_t i = 0;
+
+    while (i < peers->n &&
+           wire_leases_aside(leases, peers->peer[i].number, now))
+        i++;
+    return i == peers->n;
+}
+
+uint64_t
+wire_server_asker(const struct wire_server *server,
+                  const struct wire_leases *leases)
+{
+    const struct wire_peers *peers = &server->peers;
     const struct wire_peer *best = NULL;
     const double now = clock_now();
+    const int any = !leases || all_aside(peers, leases, now);
 
-    for (size_t i = 0; i < server->peers.n; i++) {
-        const struct wire_peer *peer = &server->peers.peer[i];
+    for (size_t i = 0; i < peers->n; i++) {
+        const struct wire_peer *peer = &peers->peer[i];
 
         if (peer->credit && !peer->gone && peer->blocked <= now &&
+            (any || !wire_leases_aside(leases, peer->number, now)) &&
             (!best || peer->served < best->served))
             best = peer;
     }
     return best ? best->number : 0;
+}
+
+int
+wire_server_ended(const struct wire_server *server, struct wire_place *at)
+{
+    const struct wire_peers *peers = &server->peers;
+    int some = peers->end_left, all = 1;
+
+    for (size_t i = 0; i < peers->n; i++) {
+        some |= peers->peer[i].ended;
+        all &= peers->peer[i].ended;
+    }
+    *at = server->end;
+    return some && (all || (server->kind == WIRE_PRODUCES &&
+                            clock_now() - server->moved >= WIRE_QUIET));
 }
 
 struct wire_place
@@ -176,16 +210,14 @@ wire_server_end(struct wire_server *server, const struct wire_place *at)
     }
 }
 
-void
-wire_server_more(struct wire_server *server, uint64_t peer, size_t k)
+static void
+give_credit(struct wire_server *server, uint64_t peer, size_t k, int waits)
 {
     struct wire_peer *p = wire_peers_by_number(&server->peers, peer);
-    const struct wire_next next = {server->at, (int64_t)k};
+    const struct wire_next next = {server->at, (int64_t)k, waits};
 
     REQUIRE(k <= WIRE_CREDIT_MAX);
-    if (!p || !k)
-        return;
-    if (wire_binder_tell(server, p, wire_next_put(&next)))
+    if (p && wire_binder_tell(server, p, wire_next_put(&next)))
         p->credit += k;
 }
 
@@ -195,7 +227,15 @@ wire_server_want(struct wire_server *server, uint64_t peer, size_t n)
     const size_t open = wire_server_credit(server, peer);
 
     if (n > open)
-        wire_server_more(server, peer, n - open);
+        give_credit(server, peer, n - open, 0);
+}
+
+void
+wire_server_waits(struct wire_server *server, uint64_t peer, size_t n)
+{
+    const size_t open = wire_server_credit(server, peer);
+
+    give_credit(server, peer, n > open ? n - open : 0, 1);
 }
 
 void

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 """Plan epochs by shuffling: foil-select in Python, whole but for its options.
 usage: select.py ENDPOINT BATCH EPOCHS SEED
-Greets, books credit, keeps items until they are trained: see foil-wire(5).
-Needs python3-zmq and python3-msgpack.
+Books credit, leases items: foil-wire(5). Needs python3-zmq, python3-msgpack.
 """
 import functools
 import random
@@ -51,6 +50,7 @@ while done < epochs * steps:
         head, seen[peer] = msgpack.unpackb(head), now
         if kind == b"foil1.hello":
             dataset, credit[peer] = dataset or head["dataset"], 0
+            leases = {i: (p, t * (p != peer)) for i, (p, t) in leases.items()}
             steps = min(-(-dataset["size"] // batch), dataset["size"] // 2)
             send(peer, b"hello", dict(head, stage="select", dataset=dataset))
         elif peer not in credit:

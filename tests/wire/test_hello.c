@@ -19,6 +19,7 @@ static const struct wire_hello plain = {
     .version = 1,
     .digest = "0123456789abcdef0123456789abcdef",
     .size = 50000,
+    .greeting = 3,
 };
 
 static void
@@ -40,6 +41,9 @@ round_trip(void)
         {"peer", "7", -1},
         {"recipe", NULL, 0},
         {"recipe", "7", -1},
+        {"greeting", NULL, 0},
+        {"greeting", "0", -1},
+        {"greeting", "1.5", -1},
         {"colour", "'blue'", 0},
         {"tensors", "[]", 0},
         {"tensors", "7", -1},
@@ -55,7 +59,7 @@ round_trip(void)
     T(!strcmp(got.stage, "augment") && !strcmp(got.run, "r1") &&
           !strcmp(got.peer, "augment-7") && !strcmp(got.recipe, "cifar") &&
           got.version == 1 && !strcmp(got.digest, plain.digest) &&
-          got.size == 50000,
+          got.size == 50000 && got.greeting == 3,
       "as it was");
     judge_all(get, msg, changes);
     wire_msg_free(msg);

@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "t.h"
 #include "util/rng.h"
 #include "wire/lease.h"
@@ -18,11 +20,11 @@ give(struct wire_leases *leases, int64_t k, uint64_t peer, double now)
 
 /* The next to be handed out again, or -1. */
 static int64_t
-next(struct wire_leases *leases, double now)
+next(struct wire_leases *leases)
 {
     struct wire_place at;
 
-    return wire_leases_next(leases, now, &at) ? at.epoch * 10 + at.step : -1;
+    return wire_leases_next(leases, &at) ? at.epoch * 10 + at.step : -1;
 }
 
 static void
@@ -31,29 +33,75 @@ by_hand(void)
     struct wire_leases *leases = wire_leases_new(10);
     const struct wire_place five = step(5), nine = step(9);
 
-    T(next(leases, 0) == -1 && wire_leases_due(leases, 0) > 1e8, "empty");
+    T(next(leases) == -1 && wire_leases_due(leases, 0) > 1e8, "empty");
     give(leases, 12, 1, 0);
     give(leases, 5, 2, 1);
     give(leases, 9, 1, 2);
-    T(wire_leases_size(leases) == 3 && next(leases, 3) == -1, "all leased");
+    T(wire_leases_size(leases) == 3 && next(leases) == -1, "all leased");
     T(wire_leases_holder(leases, &five) == 2, "who has it");
-    T_NEAR(wire_leases_due(leases, 3), 7, 1e-12, "the first deadline");
+    T(wire_leases_due(leases, 99) > 1e8, "no lease ends by itself");
     T(wire_leases_drop(leases, 1) == 2, "a peer is gone with two");
-    T(next(leases, 3) == 9, "the lowest comes first");
+    T(next(leases) == 9, "the lowest comes first");
     T(wire_leases_due(leases, 3) == 0, "and is due now");
     give(leases, 9, 3, 3);
     T(wire_leases_size(leases) == 3, "given anew, it is still one");
-    T(next(leases, 3) == 12, "then the next");
+    T(next(leases) == 12, "then the next");
     give(leases, 12, 3, 3);
-    T(next(leases, 3) == -1, "then none");
-    T(next(leases, 11) == 5, "a deadline passes");
+    T(next(leases) == -1, "then none");
     T(wire_leases_done(leases, &nine) == 1, "done: before, not at");
     T(wire_leases_holder(leases, &five) == 0, "nobody has what is done");
     T(wire_leases_size(leases) == 2, "two are left");
     wire_leases_clear(leases);
-    T(wire_leases_size(leases) == 0 && next(leases, 99) == -1, "cleared");
+    T(wire_leases_size(leases) == 0 && next(leases) == -1, "cleared");
     wire_leases_free(leases);
     wire_leases_free(NULL);
+}
+
+/* One of three peers holds what the trainer waits for. */
+static void
+late(void)
+{
+    struct wire_leases *leases = wire_leases_new(10);
+    const struct wire_place five = step(5), six = step(6), seven = step(7);
+    struct wire_late late;
+    struct err words;
+
+    give(leases, 5, 1, 0);
+    give(leases, 6, 2, 0);
+    give(leases, 7, 1, 1);
+    give(leases, 9, 3, 1);
+    T(!wire_leases_overdue(leases, 99, &late), "nobody waits, nobody is late");
+    wire_leases_wanted(leases, &five);
+    T_NEAR(wire_leases_due(leases, 3), 7, 1e-12, "the lease that matters");
+    T(!wire_leases_overdue(leases, 9.9, &late), "it is not over yet");
+    T(wire_leases_overdue(leases, 10, &late) == 1, "then it is");
+    T(late.peer == 1 && late.at.step == 5 && late.taken == 2,
+      "the holder loses all that it holds");
+    wire_leases_late(leases, &late, "augment-7", &words);
+    T(strstr(words.msg, "'augment-7'") && strstr(words.msg, "epoch 0, step 5"),
+      "%s", words.msg);
+    T(!wire_leases_overdue(leases, 10, &late), "once");
+    T(next(leases) == 5 && wire_leases_due(leases, 10) == 0, "5 is free");
+    T(wire_leases_aside(leases, 1, 49.9), "the holder is set aside");
+    T(!wire_leases_aside(leases, 1, 50), "for four leases");
+    T(!wire_leases_aside(leases, 2, 11), "no other is");
+
+    give(leases, 5, 1, 50);
+    T(wire_leases_overdue(leases, 60, &late) && late.aside == 80,
+      "late again: for twice as long");
+    give(leases, 5, 3, 60);
+    wire_leases_done(leases, &six);
+    T(wire_leases_aside(leases, 1, 139), "what another did is not its merit");
+    give(leases, 6, 1, 60);
+    give(leases, 7, 1, 60);
+    wire_leases_done(leases, &seven);
+    T(!wire_leases_aside(leases, 1, 61), "until one of its items is trained");
+    wire_leases_wanted(leases, &seven);
+    T(wire_leases_overdue(leases, 70, &late) && late.aside == 40,
+      "which wipes the slate clean");
+    wire_leases_drop(leases, 1);
+    T(!wire_leases_aside(leases, 1, 71), "who left is forgotten");
+    wire_leases_free(leases);
 }
 
 /* Against a table that is as plain as it can be. */
@@ -64,7 +112,6 @@ by_the_book(void)
     struct {
         int in;
         uint64_t peer;
-        double until;
     } book[N] = {0};
     struct wire_leases *leases = wire_leases_new(5);
     struct rng rng;
@@ -95,14 +142,13 @@ by_the_book(void)
             wire_leases_give(leases, &at, peer, now);
             book[k].in = 1;
             book[k].peer = peer;
-            book[k].until = now + 5;
         }
         for (int i = N; i-- > 0;) {
             open += (size_t)book[i].in;
-            if (book[i].in && (!book[i].peer || now >= book[i].until))
+            if (book[i].in && !book[i].peer)
                 want = i;
         }
-        bad += next(leases, now) != want || wire_leases_size(leases) != open;
+        bad += next(leases) != want || wire_leases_size(leases) != open;
     }
     T(bad == 0, "as a plain table says, over %d turns", TURNS);
     wire_leases_free(leases);
@@ -112,6 +158,7 @@ int
 main(void)
 {
     by_hand();
+    late();
     by_the_book();
     return t_done();
 }

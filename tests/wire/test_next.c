@@ -47,9 +47,10 @@ main(void)
     };
     static const struct change credits[] = {
         {"credit", NULL, -1}, {"credit", "0", 0},     {"credit", "4096", 0},
-        {"credit", "-1", -1}, {"credit", "4097", -1}, {NULL, NULL, 0},
+        {"credit", "-1", -1}, {"credit", "4097", -1}, {"waits", NULL, 0},
+        {"waits", "7", -1},   {NULL, NULL, 0},
     };
-    const struct wire_next next = {{1700000000000000000, 3, 4}, 2};
+    const struct wire_next next = {{1700000000000000000, 3, 4}, 2, 1};
     struct wire_next got;
     struct wire_place at;
     struct wire_msg *msg = again(wire_next_put(&next));
@@ -57,7 +58,7 @@ main(void)
 
     T(!wire_next_get(&got, msg, &err) && got.credit == 2 &&
           got.at.session == next.at.session && got.at.epoch == 3 &&
-          got.at.step == 4,
+          got.at.step == 4 && got.waits,
       "next: round trip: %s", err.msg);
     judge_all(get_next, msg, places);
     judge_all(get_next, msg, credits);

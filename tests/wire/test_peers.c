@@ -25,9 +25,12 @@ names(void)
     wire_peers_leave(&peers, wire_peers_by_number(&peers, 1));
     T(wire_peers_left(&peers) == 1 && wire_peers_left(&peers) == 0,
       "who left is reported once");
+    T(wire_peers_by_name(&peers, "x") == peers.peer, "found by its name");
+    wire_peers_leave(&peers, wire_peers_by_name(&peers, "x"));
+    wire_peers_left(&peers);
     peer = wire_peers_greet(&peers, &id_a, &hello, 2);
-    T(peer->number == 2 && peers.n == 1, "who is back keeps the number");
-    T(peer->credit == 0, "but not the credit");
+    T(peer->number == 3 && peers.n == 1, "who is back is somebody new");
+    T(peer->credit == 0, "without credit");
     T(wire_peers_by_id(&peers, &id_a) == peer, "found by the new connection");
     T(!wire_peers_by_id(&peers, &id_b), "not by the old one");
     T(!wire_peers_by_name(&peers, ""), "no name is nobody's");

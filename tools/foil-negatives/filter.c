@@ -52,7 +52,7 @@ begin(struct filter *filter, const struct wire_place *at)
 {
     passage_clear(&filter->passage);
     wire_leases_clear(filter->leases);
-    filter->ended = 0;
+    filter->ended = filter->over = 0;
     // what has not begun needs no state
     if (!at->epoch && !at->step && filter->sampler->next.session < at->session)
         sampler_begin(filter->sampler, at);
@@ -108,10 +108,27 @@ hear_selector(struct filter *filter)
         die("%s", err.msg);
 }
 
+/* A peer holds what the trainer waits for, and does not deliver: say which. */
+static void
+take_back(struct filter *filter)
+{
+    struct wire_late late;
+    struct err words;
+
+    while (wire_leases_overdue(filter->leases, clock_now(), &late)) {
+        const struct wire_hello *who =
+            wire_server_who(filter->items, late.peer);
+
+        wire_leases_late(filter->leases, &late, who ? who->peer : "", &words);
+        say("%s", words.msg);
+    }
+}
+
 /* What augmenters say goes on to the selector. */
 static void
 hear_augmenters(struct filter *filter)
 {
+    struct wire_place end;
     struct wire_news news;
     struct err err;
 
@@ -130,8 +147,10 @@ hear_augmenters(struct filter *filter)
         case WIRE_PASSED:
             wire_client_pass(filter->plan, &news.at);
             break;
-        case WIRE_ENDED:
-            wire_client_over(filter->plan);
+        case WIRE_WAITED:
+            wire_leases_wanted(filter->leases, &news.at);
+            if (!passage_find(&filter->passage, &news.at))
+                wire_client_waits(filter->plan);
             break;
         case WIRE_BAD:
             say("%s", news.why.msg);
@@ -140,6 +159,11 @@ hear_augmenters(struct filter *filter)
             break;
         }
     }
+    if (!filter->over && wire_server_ended(filter->items, &end)) {
+        filter->over = 1;
+        wire_client_over(filter->plan);
+    }
+    take_back(filter);
 }
 
 /* With --augmentations: which of the fixed views this item shows. */
@@ -184,12 +208,11 @@ give(struct filter *filter)
     struct passage *passage = &filter->passage;
     uint64_t peer;
 
-    while ((peer = wire_server_asker(filter->items))) {
-        const double now = clock_now();
+    while ((peer = wire_server_asker(filter->items, filter->leases))) {
         struct passage_item *item;
         struct wire_place at;
 
-        item = wire_leases_next(filter->leases, now, &at)
+        item = wire_leases_next(filter->leases, &at)
                    ? passage_find(passage, &at)
                    : passage_new(passage);
         if (!item)
@@ -197,7 +220,7 @@ give(struct filter *filter)
         if (!item || !wire_server_send(filter->items, peer, item->msg))
             break;
         item->sent = 1;
-        wire_leases_give(filter->leases, &item->at, peer, now);
+        wire_leases_give(filter->leases, &item->at, peer, clock_now());
     }
     if (filter->ended && passage->next.session >= 0 &&
         wire_place_cmp(&passage->next, &filter->end) >= 0 &&

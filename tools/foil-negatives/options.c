@@ -44,7 +44,7 @@ static const struct opt opts[] = {
     {"seed", 's', OPT_WHOLE, &options.seed, 0, 1e15, "N",
      "of the random numbers"},
     {"lease", 0, OPT_REAL, &options.lease, 0.1, 86400, "SECONDS",
-     "after that an item goes to another augmenter"},
+     "then what the trainer waits for goes to another augmenter"},
     WIRE_KEYS_OPT(&options.keys),
     WIRE_ALLOW_OPT(&options.allow),
     {0},

@@ -59,7 +59,7 @@ static const struct opt opts[] = {
     {"threads", 0, OPT_WHOLE, &o.threads, 0, 1024, "N",
      "of planning, 0: all cores"},
     {"lease", 0, OPT_REAL, &o.patience, 0.1, 86400, "SECONDS",
-     "after that an item goes to another augmenter"},
+     "then what the trainer waits for goes to another augmenter"},
     {"quarantine", 0, OPT_TEXT, &o.quarantine, 0, 0, "FILE",
      "write samples that could not be used here"},
     {"score", 0, OPT_FLAG, &o.score, 0, 0, NULL,

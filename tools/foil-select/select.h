@@ -158,6 +158,7 @@ struct selector {
     struct wire_place done; /* what is before it is trained */
     struct progress progress;
     int begun, over;
+    double inherited; /* steps that a selector before us may have handed out */
 
     struct planner *planner; /* NULL: plans need no features */
     int64_t *previous;       /* the last order that was made from features */
@@ -170,6 +171,10 @@ struct selector {
 
     struct select_quarantine bad;
 };
+
+/* serve.c: judges what a consumer says of the trainer's place; see
+ * wire/server.h.  `tool` is the selector. */
+int select_believe(void *tool, const struct wire_place *at, struct err *why);
 
 /* serve.c: until all is trained, the run is over, or someone says stop. */
 int select_serve(struct selector *s, struct wire *wire, int stop,

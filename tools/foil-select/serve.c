@@ -33,22 +33,56 @@ steps_before(const struct selector *s, const struct wire_place *at)
  * "first step of the next epoch".  One that this plan does not have comes from
  * a run with another plan, and nothing good can follow.
  */
-static struct wire_place
-judge(const struct selector *s, const struct wire_place *at)
+static int
+judge(const struct selector *s, const struct wire_place *at,
+      struct wire_place *place, struct err *why)
 {
     const long epochs = s->options->epochs;
-    struct wire_place place = *at;
 
-    if (place.step == steps(s)) {
-        place.epoch++;
-        place.step = 0;
+    *place = *at;
+    if (place->step == steps(s)) {
+        place->epoch++;
+        place->step = 0;
     }
-    if (place.step > steps(s) || place.epoch > epochs ||
-        (place.epoch == epochs && place.step))
-        die("the trainer is at epoch %" PRId64 ", step %" PRId64
-            "; this plan has %ld epochs of %" PRId64 " steps: start it with "
-            "the --batch, --epochs, --remainder and --features of the run",
-            at->epoch, at->step, epochs, steps(s));
+    if (place->step > steps(s) || place->epoch > epochs ||
+        (place->epoch == epochs && place->step))
+        return err_set(why,
+                       "the trainer is at epoch %" PRId64 ", step %" PRId64
+                       "; this plan has %ld epochs of %" PRId64
+                       " steps: start it with the --batch, --epochs, "
+                       "--remainder and --features of the run",
+                       at->epoch, at->step, epochs, steps(s));
+    return 0;
+}
+
+int
+select_believe(void *tool, const struct wire_place *at, struct err *why)
+{
+    const struct selector *s = tool;
+    struct wire_place place;
+
+    if (!s->begun)
+        return 0;
+    if (judge(s, at, &place, why))
+        return -1;
+    if (at->session == s->done.session &&
+        steps_before(s, &place) > fmax(steps_before(s, &s->next), s->inherited))
+        return err_set(why,
+                       "says that epoch %" PRId64 ", step %" PRId64
+                       " is trained; epoch %" PRId64 ", step %" PRId64
+                       " was not even handed out",
+                       at->epoch, at->step, s->next.epoch, s->next.step);
+    return 0;
+}
+
+static struct wire_place
+place_of(const struct selector *s, const struct wire_place *at)
+{
+    struct wire_place place;
+    struct err why;
+
+    if (judge(s, at, &place, &why))
+        die("%s", why.msg);
     return place;
 }
 
@@ -56,7 +90,7 @@ judge(const struct selector *s, const struct wire_place *at)
 static void
 passed(struct selector *s, const struct wire_place *at)
 {
-    struct wire_place place = judge(s, at);
+    struct wire_place place = place_of(s, at);
 
     wire_leases_done(s->leases, &place);
     if (wire_place_cmp(&place, &s->done) > 0)
@@ -76,11 +110,30 @@ moved(struct selector *s, const struct wire_place *at)
         select_plan_clear(s->plan);
         s->asked = 0;
     }
-    s->next = s->done = judge(s, at);
+    s->next = s->done = place_of(s, at);
+    s->inherited =
+        s->begun ? 0 : steps_before(s, &s->next) + (double)WIRE_CREDIT_MAX;
     s->over |= s->done.epoch >= s->options->epochs;
     s->begun = 1;
     progress_start(&s->progress, "steps", steps_before(s, &s->done),
                    (double)s->options->epochs * (double)steps(s));
+}
+
+/*
+ * The trainer waits for an item.  When we have forgotten it, a peer has said
+ * that it is trained, and was wrong: back to it.
+ */
+static void
+waited(struct selector *s, const struct wire_place *at)
+{
+    struct wire_place place = place_of(s, at);
+
+    if (wire_place_cmp(&place, &s->done) < 0 &&
+        (!s->planner || select_plan_has(s->plan, (uint64_t)place.epoch))) {
+        wire_leases_clear(s->leases);
+        s->next = s->done = place;
+    }
+    wire_leases_wanted(s->leases, &place);
 }
 
 static int
@@ -118,6 +171,7 @@ handle(struct selector *s, struct wire_news *news)
 
     switch (news->what) {
     case WIRE_JOINED:
+    case WIRE_ENDED:
     case WIRE_OVER:
         break;
     case WIRE_LEFT:
@@ -142,8 +196,8 @@ handle(struct selector *s, struct wire_news *news)
     case WIRE_PASSED:
         passed(s, &news->at);
         break;
-    case WIRE_ENDED:
-        s->over = 1;
+    case WIRE_WAITED:
+        waited(s, &news->at);
         break;
     case WIRE_BAD:
         tell(s, news->why.msg);
@@ -291,14 +345,29 @@ send_item(struct selector *s, uint64_t peer, const struct wire_place *at)
 /* Where the next item is that may be handed out: 1, or 0 when there is none.
  * *again: it was handed out before. */
 static int
-next_place(struct selector *s, double now, struct wire_place *at, int *again)
+next_place(struct selector *s, struct wire_place *at, int *again)
 {
-    *again = wire_leases_next(s->leases, now, at);
+    *again = wire_leases_next(s->leases, at);
     if (*again)
         return 1;
     *at = s->next;
     s->starved = at->epoch < s->options->epochs && !is_planned(s, at->epoch);
     return at->epoch < s->options->epochs && !s->starved;
+}
+
+/* A peer holds what the trainer waits for, and does not deliver: say which. */
+static void
+take_back(struct selector *s)
+{
+    struct wire_late late;
+    struct err words;
+
+    while (wire_leases_overdue(s->leases, clock_now(), &late)) {
+        const struct wire_hello *who = wire_server_who(s->server, late.peer);
+
+        wire_leases_late(s->leases, &late, who ? who->peer : "", &words);
+        tell(s, words.msg);
+    }
 }
 
 /* Hand out what is asked for: first what others failed to do, then new. */
@@ -308,17 +377,16 @@ give(struct selector *s)
     uint64_t peer;
 
     s->starved = 0;
-    while (!s->over && (peer = wire_server_asker(s->server))) {
-        const double now = clock_now();
+    while (!s->over && (peer = wire_server_asker(s->server, s->leases))) {
         struct wire_place at;
         int again;
 
-        if (!next_place(s, now, &at, &again))
+        if (!next_place(s, &at, &again))
             break;
         at.session = s->done.session;
         if (!send_item(s, peer, &at))
             break;
-        wire_leases_give(s->leases, &at, peer, now);
+        wire_leases_give(s->leases, &at, peer, clock_now());
         if (!again && ++s->next.step == steps(s)) {
             s->next.epoch++;
             s->next.step = 0;
@@ -344,6 +412,7 @@ show(struct selector *s)
 int
 select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
 {
+    struct wire_place end;
     struct wire_news news;
     int rc = 1;
 
@@ -355,6 +424,8 @@ select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
         rc = wire_wait(wire, stop, s->starved ? soon : due, err);
         while (rc > 0 && wire_server_next(s->server, &news, err) > 0)
             handle(s, &news);
+        s->over |= wire_server_ended(s->server, &end);
+        take_back(s);
         look_at_planner(s);
         give(s);
         show(s);

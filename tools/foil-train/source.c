@@ -6,7 +6,7 @@
 #include "util/mem.h"
 #include "util/stop.h"
 
-/* Seconds: between two complaints, until a starved trainer asks for more. */
+/* Seconds: between two complaints, until a trainer says that it waits. */
 static const double patience = 10, starving = 1;
 
 int
@@ -55,20 +55,46 @@ grant(struct train_source *s)
                          share ? share : 1);
 }
 
+/* Batches that may be held while we wait for one: see call_for(). */
+static size_t
+most_held(const struct train_source *s)
+{
+    return 4 * s->credit + wire_server_peers(s->server);
+}
+
 /*
- * With everybody's credit used up by batches whose turn has not come, the one
- * that is missing would never be asked for: its holder is gone, and nobody
- * may take it over.  Keys bound what this can add: each is held once.
+ * The batch whose turn it is does not come.  Say so each second, so that the
+ * selector takes its item from a peer that does not deliver it; and see that
+ * whoever gets it next can ask for it, though all credit may be used up by
+ * batches whose turn has not come.  A peer with open credit can ask already;
+ * of the others each gets a credit at first, one of them each second later.
+ * Where one batch was missing the next often is, too: it is called for at
+ * once.
  */
 static void
-relieve(struct train_source *s, double now)
+call_for(struct train_source *s, double now)
 {
-    if (s->n < s->credit || s->n >= 4 * s->credit ||
-        now - s->waiting < starving || now - s->given < starving)
+    const size_t peers = wire_server_peers(s->server);
+    const int first = s->called < s->waiting;
+    size_t given = 0;
+
+    if (first ? !s->short_of && now - s->waiting < starving
+              : now - s->called < s->pause)
         return;
-    s->given = now;
-    for (size_t i = wire_server_peers(s->server); i-- > 0;)
-        wire_server_more(s->server, wire_server_peer(s->server, i), 1);
+    s->called = now;
+    s->short_of = 1;
+    // too many are held: the farthest are dropped, so this must be seldom
+    s->pause = s->n < most_held(s) ? starving : 2 * s->pause;
+    for (size_t i = 0; i < peers; i++) {
+        const uint64_t peer =
+            wire_server_peer(s->server, (s->turn + i) % peers);
+        const int gets = !wire_server_credit(s->server, peer) &&
+                         (first || s->n < s->credit || !given);
+
+        given += (size_t)gets;
+        wire_server_waits(s->server, peer, (size_t)gets);
+    }
+    s->turn++;
 }
 
 /* The held batch of a place, or n when there is none. */
@@ -151,6 +177,30 @@ send_away(struct train_source *s, uint64_t peer, const struct err *why)
     wire_msg_free(msg);
 }
 
+/* Holds a batch; when there is no room for one that can wait, the one that is
+ * farthest ahead goes, and is asked for again when its turn has come. */
+static void
+hold(struct train *t, struct wire_batch *batch)
+{
+    struct train_source *s = &t->source;
+    size_t last = 0;
+
+    if (s->n < most_held(s) || !wire_place_cmp(&batch->at, &t->state.at)) {
+        mem_grow(&s->held, &s->room, s->n + 1, sizeof *s->held);
+        s->held[s->n++] = *batch;
+        return;
+    }
+    for (size_t i = 1; i < s->n; i++)
+        if (wire_place_cmp(&s->held[i].at, &s->held[last].at) > 0)
+            last = i;
+    if (wire_place_cmp(&batch->at, &s->held[last].at) > 0) {
+        wire_batch_release(batch);
+        return;
+    }
+    wire_batch_release(&s->held[last]);
+    s->held[last] = *batch;
+}
+
 static void
 came(struct train *t, const struct wire_news *news)
 {
@@ -178,8 +228,7 @@ came(struct train *t, const struct wire_news *news)
         wire_batch_release(&batch);
         return;
     }
-    mem_grow(&s->held, &s->room, s->n + 1, sizeof *s->held);
-    s->held[s->n++] = batch;
+    hold(t, &batch);
 }
 
 /* Whether the data set is the one that the checkpoint was made with. */
@@ -221,9 +270,6 @@ drain(struct train *t, struct err *err)
         case WIRE_CAME:
             came(t, &news);
             break;
-        case WIRE_ENDED:
-            s->ended |= wire_place_cmp(&news.at, &t->state.at) <= 0;
-            break;
         case WIRE_BAD:
             train_report_say(t, "%s", news.why.msg);
             break;
@@ -233,6 +279,8 @@ drain(struct train *t, struct err *err)
             break;
         case WIRE_MOVED:
         case WIRE_PASSED:
+        case WIRE_WAITED:
+        case WIRE_ENDED:
         case WIRE_OVER:
             break;
         }
@@ -240,6 +288,24 @@ drain(struct train *t, struct err *err)
     grant(s);
     train_features_serve(t);
     return 0;
+}
+
+/*
+ * Whether all augmenters say that nothing is left, and have for as long as one
+ * that was killed needs to be noticed and started again.
+ */
+static int
+is_over(struct train *t, double now)
+{
+    struct train_source *s = &t->source;
+    struct wire_place end;
+
+    if (!wire_server_ended(s->server, &end) ||
+        wire_place_cmp(&end, &t->state.at) > 0)
+        s->over = 0;
+    else if (!s->over)
+        s->over = now;
+    return s->over && now - s->over >= WIRE_SILENCE;
 }
 
 /* Says that nothing comes; -1 when it has lasted too long. */
@@ -277,6 +343,7 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
     struct train_source *s = &t->source;
 
     s->waiting = clock_now();
+    s->pause = starving;
     for (;;) {
         double now, pause = 1;
         size_t i;
@@ -287,15 +354,16 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
         now = clock_now();
         i = find(s, &t->state.at);
         if (i < s->n && !stop_asked()) {
+            s->short_of &= s->called >= s->waiting;
             *batch = s->held[i];
             s->held[i] = s->held[--s->n];
             t->waited += now - s->waiting;
             grant(s);
             return 1;
         }
-        if (s->ended)
+        if (is_over(t, now))
             return 0;
-        relieve(s, now);
+        call_for(s, now);
         if (t->service && train_negatives_meet(t, err))
             return -1;
         if (complain(t, now, err))

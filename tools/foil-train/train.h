@@ -181,9 +181,12 @@ struct train_features {
 struct train_source {
     struct wire_server *server;
     size_t credit, n, room;
-    struct wire_batch *held;     /* [n], not sorted */
-    int ended;                   /* a producer said that nothing is left */
-    double waiting, said, given; /* since when; last said; last extra credit */
+    struct wire_batch *held; /* [n], not sorted */
+    double waiting, said;    /* since when; when it was said last */
+    double called, pause;    /* call_for(): when it was last; until the next */
+    size_t turn;             /* so often */
+    int short_of;            /* the batch before had to be called for */
+    double over;             /* since when all say that nothing is left; or 0 */
 };
 
 /* What moves with the epoch. */

@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# A second client that keeps the rules of the protocol and none of its sense:
+# one that takes items and never delivers, one that says too early that the run
+# is over. The run must go on without it, and end with the same bits.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+export OMP_NUM_THREADS=1
+python=/usr/bin/python3
+peer=${0%/*}/second_client.py
+
+if ! "$python" -c 'import zmq, msgpack' 2>/dev/null; then
+    skip 'all of it' 'no python3-zmq, python3-msgpack'
+    done_testing
+fi
+data=$work/data.tar
+"$BIN/foil-data" generate -o "$data" --size 16 512 2>/dev/null
+"$BIN/foil-data" index "$data" 2>/dev/null
+
+# run NAME AUGMENTERS WHAT : a run of 384 steps with that many augmenters and,
+# unless WHAT is none, a second client
+run() {
+    local dir=$work/$1 code=0 pid
+    mkdir -m 700 "$dir"
+    if [[ $3 != none ]]; then
+        "$python" "$peer" "$dir" "$3" >"$dir/told" 2>&1 &
+    fi
+    "$BIN/foil-train" -r "$dir" --arch linear --head 32-16 --lr 0.1 \
+        --warmup 0 --seed 5 --threads 1 2>"$dir/train.log" &
+    pid=$!
+    # the second client comes first: it is to have its share
+    [[ $3 == none ]] || waits_for "$dir/told"
+    "$BIN/foil-select" -r "$dir" --seed 5 --batch 8 --epochs 6 --lease 1.5 \
+        "$data" 2>"$dir/select.log" &
+    for ((i = 0; i < $2; i++)); do
+        "$BIN/foil-augment" -r "$dir" --seed 5 --size 8 "$data" \
+            2>>"$dir/augment.log" &
+    done
+    wait "$pid" || code=$?
+    cat "$dir"/*.log
+    return "$code"
+}
+
+# like_calm NAME : the same weights as those of a run without second client
+like_calm() {
+    cmp "$work/calm/latest/model.safetensors" \
+        "$work/$1/latest/model.safetensors"
+}
+
+# longest NAME : the longest time for which the trainer waited, in seconds
+longest() {
+    jq -s 'map(.waited) | max' "$work/$1/metrics.jsonl"
+}
+
+ok 'an undisturbed run ends' run calm 2 none
+
+for k in 1 3 8; do
+    ok "$k augmenters, one more holds an item: the run ends" \
+        run "hold$k" "$k" hold
+    ok "... with the same bits, $k augmenters" like_calm "hold$k"
+done
+ok 'the selector names who held it' \
+    grep -q "'second-client' did not deliver epoch 0, step" \
+    "$work/hold3/select.log"
+ok 'the peer is set aside: it is named once' \
+    test "$(grep -c second-client "$work/hold3/select.log")" -eq 1
+
+ok '3 augmenters, one more hoards all items: the run ends' run hoard 3 hoard
+ok '... with the same bits, hoard' like_calm hoard
+ok 'the trainer waited for about one lease' holds "$(longest hoard) < 8"
+
+ok 'one peer tells the trainer that nothing is left: the run goes on' \
+    run end-batch 2 end-batch
+ok '... with the same bits, end-batch' like_calm end-batch
+ok 'one peer tells the selector that the run is over: the run goes on' \
+    run end-plan 2 end-plan
+ok '... with the same bits, end-plan' like_calm end-plan
+ok 'one peer says that epoch 99 is reached: the run goes on' \
+    run done-far 2 done-far
+ok '... with the same bits, done-far' like_calm done-far
+ok 'the selector says what is wrong with that' \
+    grep -q 'this plan has 6 epochs' "$work/done-far/select.log"
+ok 'one peer says too early that steps are trained: the run goes on' \
+    run done-near 2 done-near
+ok '... with the same bits, done-near' like_calm done-near
+ok 'one peer names a session of the next century: the run goes on' \
+    run next-newer 2 next-newer
+ok '... with the same bits, next-newer' like_calm next-newer
+ok 'the selector says that it is refused' \
+    grep -q "ahead of this machine's clock" "$work/next-newer/select.log"
+done_testing
