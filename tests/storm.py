@@ -1,0 +1,217 @@
+"""storm.py [KILLS [SEED [STAGE]]]: random kill -9 over small runs.
+
+Runs of a few seconds, one after the other, until so many processes were
+killed: trainer, selector, negatives service (a filter) or any of 1 to 8
+augmenters, up to 12 in a run, up to three at the same moment, each started
+again at once or after a while; with STAGE (train, say) that stage alone, up to
+40 times. The runs take turns:
+
+    isogclr        per-sample states, shuffled plans
+    emc2-row       Markov chains, a filter between selector and augmenters
+    emc2-bank      the same with moves on a bank of features
+    spectral       plans from the features of the epoch before
+
+A run must end by itself with the checkpoint and the metrics of an undisturbed
+one, bit for bit (times apart), and never stand still for 15 seconds. Prints
+TAP and, at the end, figures. BIN is the folder of the tools. A run that fails
+keeps its folder: its name is printed.
+"""
+import hashlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+KILLS = int(sys.argv[1]) if len(sys.argv) > 1 else 50
+SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+STAGE = sys.argv[3] if len(sys.argv) > 3 else ""  # all
+BIN = os.path.abspath(os.environ.get("BIN", "build/release/bin"))
+STALL = 15.0      # seconds without a step that are too many
+GIVE_UP = 120.0   # seconds without a step after which a run is given up
+PER_RUN = 40 if STAGE else 12
+work = tempfile.mkdtemp(prefix="storm-")
+data = work + "/data.tar"
+env = dict(os.environ, OMP_NUM_THREADS="1")
+
+# options of each stage by kind of run; "" has those of all
+OPTIONS = {
+    "train": {
+        "": "--arch linear --head 32-16 --lr 0.05 --warmup 0 --seed 5 "
+            "--threads 1 --checkpoint-every 100 --deadline 100 --resume",
+        "isogclr": "--objective isogclr --rho 0.3 --tau 0.2",
+        "emc2-row": "--objective emc2 --tau 0.3",
+        "emc2-bank": "--objective emc2 --tau 0.3",
+        "spectral": "--objective simclr --tau 0.3 --keep-features 2",
+    },
+    "augment": {
+        "": "--seed 5 --size 8",
+        "emc2-row": "--filter", "emc2-bank": "--filter",
+    },
+    "select": {
+        "": "--seed 5 --batch 8 --epochs 24",
+        "spectral": "--strategy spectral --block 128 --threads 1",
+    },
+    "negatives": {
+        "emc2-row": "--filter --proposals row",
+        "emc2-bank": "--filter --proposals bank",
+    },
+}
+
+
+def timeless(step):
+    """A line of the metrics without what depends on the clock."""
+    for part in (step, step.get("plan", {})):
+        for key in ("seconds", "waited", "time"):
+            part.pop(key, None)
+    return json.dumps(step, sort_keys=True)
+
+
+class Run:
+    """The stages of one run in a folder of its own."""
+
+    def __init__(self, name, kind, augmenters):
+        self.folder, self.kind = f"{work}/{name}", kind
+        os.mkdir(self.folder, 0o700)
+        self.process = {}
+        self.names = ["train", "select"] + \
+            ["negatives"] * (kind in OPTIONS["negatives"]) + \
+            [f"augment{i}" for i in range(augmenters)]
+        for stage in self.names:
+            self.start(stage)
+
+    def start(self, name):
+        tool = name.rstrip("0123456789")
+        options = OPTIONS[tool].get("", "") + " " + \
+            OPTIONS[tool].get(self.kind, "")
+        command = [f"{BIN}/foil-{tool}", "-r", self.folder, *options.split()]
+        if tool in ("augment", "select"):
+            command.append(data)
+        with open(f"{self.folder}/{name}.log", "ab") as log:
+            self.process[name] = subprocess.Popen(
+                command, env=env, stdin=subprocess.DEVNULL, stdout=log,
+                stderr=log)
+
+    def kill(self, name):
+        self.process[name].kill()
+        self.process[name].wait()
+
+    def alive(self, name):
+        return self.process[name].poll() is None
+
+    def steps(self):
+        try:
+            with open(self.folder + "/metrics.jsonl", "rb") as lines:
+                return sum(1 for _ in lines)
+        except OSError:
+            return 0
+
+    def end(self):
+        """The trainer has ended: so must all others, by themselves."""
+        left, until = [], time.monotonic() + 40
+        for name, process in self.process.items():
+            if name == "negatives" and process.poll() is None:
+                process.terminate()  # a service waits for the next trainer
+            try:
+                process.wait(max(0.1, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                left.append(name)
+                self.kill(name)
+        return left
+
+    def result(self):
+        """Digests of all that a run leaves, times apart."""
+        found = {}
+        latest = self.folder + "/latest"
+        for file in sorted(os.listdir(latest)):
+            if file.endswith(".safetensors"):
+                with open(f"{latest}/{file}", "rb") as f:
+                    found[file] = hashlib.sha256(f.read()).hexdigest()
+        metrics = hashlib.sha256()
+        with open(self.folder + "/metrics.jsonl") as lines:
+            for line in lines:
+                metrics.update(timeless(json.loads(line)).encode())
+        found["metrics.jsonl"] = metrics.hexdigest()
+        return found
+
+
+def watch(run, rng, kills):
+    """Lets a run go to its end, killing; returns kills done, longest stall."""
+    done, longest, waiting = 0, 0.0, []
+    steps, since = 0, time.monotonic()
+    strike = since + rng.uniform(0.1, 1)
+    while True:
+        time.sleep(0.02)
+        now, at = time.monotonic(), run.steps()
+        if at != steps:
+            longest, steps, since = max(longest, now - since), at, now
+        for name in [n for when, n in waiting if when <= now]:
+            run.start(name)
+        waiting = [w for w in waiting if w[0] > now]
+        if not run.alive("train") and "train" not in (n for _, n in waiting):
+            return done, max(longest, now - since)
+        if now - since > GIVE_UP:
+            return done, now - since
+        if done < kills and at > 20 and now >= strike:
+            strike = now + rng.uniform(0.05, 0.8)
+            alive = [n for n in run.names if run.alive(n)
+                     and n.startswith(STAGE)]
+            for name in rng.sample(alive, min(len(alive),
+                                              rng.choice((1, 1, 1, 2, 3)))):
+                run.kill(name)
+                done += 1
+                waiting.append((now + rng.choice((0, 0, 0.2, 1)), name))
+
+
+def report(number, good, what, run=None):
+    print(f"{'ok' if good else 'not ok'} {number} - {what}", flush=True)
+    if not good and run:
+        print(f"# logs: {run.folder}", flush=True)
+    return good
+
+
+def main():
+    rng = random.Random(SEED)
+    number, killed, runs, longest, bad = 0, 0, 0, 0.0, 0
+    calm = {}
+    for command in (["generate", "-o", data, "--size", "16", "512"],
+                    ["index", data]):
+        subprocess.run([BIN + "/foil-data", *command], env=env, check=True,
+                       stderr=subprocess.DEVNULL)
+    kinds = list(OPTIONS["train"])[1:]
+    for kind in kinds:
+        run = Run("calm-" + kind, kind, 2)
+        watch(run, rng, 0)
+        left, code = run.end(), run.process["train"].returncode
+        number += 1
+        bad += not report(number, code == 0 and not left,
+                          f"undisturbed: {kind}", run)
+        calm[kind] = run.result()
+    while killed < KILLS and not bad > 20:
+        kind, k = kinds[runs % len(kinds)], rng.randint(1, 8)
+        run = Run(f"run{runs}", kind, k)
+        done, stall = watch(run, rng, min(PER_RUN, KILLS - killed))
+        left, code = run.end(), run.process["train"].returncode
+        same = code == 0 and run.result() == calm[kind]
+        good = same and not left and stall < STALL
+        number, runs, killed = number + 1, runs + 1, killed + done
+        longest = max(longest, stall)
+        bad += not report(
+            number, good, f"{kind}, {k} augmenters, {done} kills: "
+            + ("same bits" if same else f"other bits, exit code {code}")
+            + f", at most {stall:.1f} s without a step"
+            + (f", left: {' '.join(left)}" if left else ""), run)
+        if good:
+            shutil.rmtree(run.folder)
+    print(f"# {runs} runs, {killed} kills, {bad} bad, longest time without a "
+          f"step {longest:.1f} s, seed {SEED}")
+    print(f"1..{number}")
+    if not bad:
+        shutil.rmtree(work)
+    return bad > 0
+
+
+sys.exit(main())
