@@ -30,7 +30,7 @@ KILLS = int(sys.argv[1]) if len(sys.argv) > 1 else 50
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 STAGE = sys.argv[3] if len(sys.argv) > 3 else ""  # all
 BIN = os.path.abspath(os.environ.get("BIN", "build/release/bin"))
-STALL = 15.0      # seconds without a step that are too many
+STALL = 15.0      # seconds without a step, or a kill, that are too many
 GIVE_UP = 120.0   # seconds without a step after which a run is given up
 PER_RUN = 40 if STAGE else 12
 work = tempfile.mkdtemp(prefix="storm-")
@@ -157,6 +157,7 @@ def watch(run, rng, kills):
             return done, now - since
         if done < kills and at > 20 and now >= strike:
             strike = now + rng.uniform(0.05, 0.8)
+            longest, since = max(longest, now - since), now
             alive = [n for n in run.names if run.alive(n)
                      and n.startswith(STAGE)]
             for name in rng.sample(alive, min(len(alive),
