@@ -10,8 +10,13 @@
 # make install    PREFIX=/usr/local, DESTDIR= as usual
 # make fmt, clean
 #
-# B=name picks a build; each has a folder of its own: release debug asan cover
+# B=name picks a build; each has a folder of its own: release debug asan cover.
+# V=1 shows the commands that build.
 B       ?= release
+BUILDS  := release debug asan cover fuzz
+ifeq ($(filter $(BUILDS),$(B)),)
+$(error there is no build '$(B)'; B is one of: $(BUILDS))
+endif
 CC      ?= cc
 PREFIX  ?= /usr/local
 OUT     := build/$(B)
@@ -25,8 +30,8 @@ ROOMS   := util num wire data nn loss sample select eval
 # point at the pthread build, which fights with oneDNN's threads.
 PKGS    := libzmq msgpack jansson libxxhash libjpeg libpng zlib
 BLAS    := /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openblas-openmp
-LDLIBS  = -L$(BLAS) -Wl,-rpath,$(BLAS) -lopenblas -ldnnl -larchive \
-          $(shell pkg-config --libs $(PKGS)) -fopenmp -lm
+LDLIBS  := -L$(BLAS) -Wl,-rpath,$(BLAS) -lopenblas -ldnnl -larchive \
+           $(shell pkg-config --libs $(PKGS) 2>/dev/null) -fopenmp -lm
 
 CFLAGS_release := -O3 -g
 CFLAGS_debug   := -Og -g3
@@ -39,8 +44,11 @@ WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wundef -Wpointer-arith \
            -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Werror
 WARN    += -Wno-psabi # notes on vectors of 16 floats, which are inlined
 CPPFLAGS += -Iinclude -D_POSIX_C_SOURCE=200809L
-CFLAGS  += -std=c11 -fopenmp -fno-math-errno $(WARN) $(CFLAGS_$(B)) \
-           $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+CFLAGS  += -std=c11 -fopenmp -fno-math-errno $(WARN) $(CFLAGS_$(B)) $(PKG_CFLAGS)
+
+# $(call say,CC,file) before a command prints a short line in place of it.
+say      = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2) &&)
 
 # Calls with a better way in lib/util: lint refuses them.
 BANNED  := \b(malloc|calloc|realloc|strdup|strcpy|strcat|sprintf|strtok|atoi|atof|rand|gets|system)\(
@@ -78,25 +86,25 @@ setup:
 # Each object leaves a .d beside it: the headers it was made from.
 $(OUT)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(LIB): $(LIB_O)
-	rm -f $@
-	$(AR) rcs $@ $^
+	@rm -f $@
+	$(call say,AR,$@) $(AR) rcs $@ $^
 
 # A tool is one file, tools/foil-x.c, and what is in tools/foil-x/ if anything.
 parts    = $(patsubst %.c,$(OUT)/%.o,$(wildcard tools/$(1)/*.c))
 .SECONDEXPANSION:
 $(OUT)/bin/%: $(OUT)/tools/%.o $$(call parts,$$*) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
+	$(call say,LD,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
 
 $(OUT)/bin/%: tools/%.sh
 	@mkdir -p $(@D)
-	install -m 755 $< $@
+	$(call say,CP,$@) install -m 755 $< $@
 
 $(OUT)/tests/%: $(OUT)/tests/%.o $(LIB)
-	$(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
+	$(call say,LD,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
 
 $(OUT)/tests/%.o: CPPFLAGS += -Itests
 $(OUT)/tests/fuzz/%: LDFLAGS += -fsanitize=fuzzer
