@@ -6,6 +6,7 @@
 # make ci         what CI runs: check, then a small pipeline on real data
 # make bench      speed as ratios to the peers, in one run (FILTER=name for one)
 # make fuzz       feed the decoders noise: F=name for one, N=runs each
+# make fuzz-smoke 1,000 runs of each
 # make cover      lines and functions that the tests reach
 # make install    PREFIX=/usr/local, DESTDIR= as usual
 # make fmt, clean
@@ -56,6 +57,9 @@ BANNED  := \b(malloc|calloc|realloc|strdup|strcpy|strcat|sprintf|strtok|atoi|ato
 # A test that hangs is a test that fails.
 LIMIT   := timeout -k 10 900
 
+# How many tests run at a time.
+JOBS    ?= 1
+
 LIB     := $(OUT)/libfoil.a
 LIB_O   := $(patsubst %.c,$(OUT)/%.o,$(wildcard lib/*/*.c))
 TOOLS   := $(patsubst tools/%.c,$(OUT)/bin/%,$(wildcard tools/*.c)) \
@@ -74,7 +78,7 @@ SCRIPTS := $(filter-out scripts/benchmarks,$(wildcard scripts/*)) \
            tools/*.sh) .ci/run
 MAN     := $(wildcard tools/*.[157])
 
-.PHONY: all setup demo test check ci lint fmt cover fuzz bench install clean
+.PHONY: all setup demo test check ci lint fmt cover fuzz fuzz-smoke bench install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -163,16 +167,21 @@ cover:
 	lcov -q -e build/cover/all.info '*/lib/*' -o build/cover/lib.info
 	lcov --list build/cover/lib.info
 
+# Each target is a test: one that fails does not keep the others from running,
+# and is named at the end.
 F ?= $(FUZZERS)
 N ?= 1000000
 fuzz:
 	@scripts/setup clang libclang-rt-14-dev
-	for f in $(F); do \
-	    $(MAKE) --no-print-directory B=fuzz CC=clang \
-	        build/fuzz/tests/fuzz/fuzz_$$f && \
-	    mkdir -p build/fuzz/corpus/$$f && \
-	    build/fuzz/tests/fuzz/fuzz_$$f -runs=$(N) -print_final_stats=1 \
-	        build/fuzz/corpus/$$f || exit 1; done
+	@$(MAKE) --no-print-directory B=fuzz CC=clang RUNS=$(N) run-fuzz
+
+fuzz-smoke:
+	@$(MAKE) --no-print-directory fuzz N=1000 SEED=1
+
+.PHONY: run-fuzz
+run-fuzz: $(F:%=$(OUT)/tests/fuzz/fuzz_%)
+	@RUNS=$(RUNS) SEED=$(SEED) prove -j $(JOBS) --timer --failures --comments \
+	    -e scripts/fuzz $^
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/foil

@@ -25,8 +25,12 @@ make_seeds(void)
     for (size_t i = 0; i < SEEDS; i++) {
         struct data_bytes bytes = write_kind(&kind[i]);
 
-        if (i == SEEDS - 1)
-            bytes = with_exif(&bytes, 6, 1);
+        if (i == SEEDS - 1) {
+            struct data_bytes turned = with_exif(&bytes, 6, 1);
+
+            data_bytes_release(&bytes);
+            bytes = turned;
+        }
         seed[i] = bytes.data;
         seed_len[i] = bytes.len;
     }
