@@ -2,12 +2,14 @@
 #define TESTS_CONFORM_EMC2_H
 
 /*
- * For tests/conformance.c: visits of EMC2 as the reference makes them, one
- * chain an image, its scores stale.  Columns are proposed in the order of the
- * batch, those of the own image among them but never accepted nor recorded;
- * recorded is from column P on.  step<i>.uniforms [view,column,image] are the
- * reference's.  Scores are in double here, so that no comparison goes another
- * way than there.
+ * For tests/conformance.c: visits of EMC2 as the reference makes them:
+ * sample_emc2() with one chain an image and stale scores.  The reference's
+ * chances come with the file, step<i>.uniforms [view,column,image].
+ *
+ * The reference records from column P on and counts the columns of the own
+ * image, which it never accepts, among them.  So rows burn in for P proposals,
+ * or fewer where columns of their own image are below P: what is recorded then
+ * comes from a visit with that burn-in; the chains move alike in all of them.
  */
 #include "conform_loss.h"
 #include "loss/emc2.h"
@@ -19,60 +21,81 @@ struct visits {
     struct sample_chains chains;
 
     /* of one visit */
-    double *s;       /* [n,n] beta times similarities */
-    uint32_t *count; /* [n,n] */
-    float *oob;      /* [n] */
-    float accepted[2];
-
-    /* of one row */
-    uint32_t *column;
-    double *luck;
+    float *s;           /* [n,n] similarities */
+    double *luck;       /* [n,n-2] */
+    float *count, *oob; /* [n,n], [n] */
+    double accepted;    /* share of all proposals */
 };
 
-/* The proposals of a row, but for the own image's; returns how many are not
- * recorded. */
+/* How many proposals of a row are not recorded. */
 static size_t
-propose(struct visits *all, size_t row, const double *uniform)
+burn_of(const struct visits *all, size_t row)
 {
-    const size_t b = all->b, n = all->n;
-    size_t length = 0, burn = 0;
+    size_t burn = 0;
 
-    for (size_t c = 0; c < n; c++) {
-        if (c % b == row % b)
-            continue;
-        all->column[length] = (uint32_t)c;
-        all->luck[length++] = -log(uniform[(row / b * n + c) * b + row % b]);
-        burn += c < all->burn;
-    }
+    for (size_t c = 0; c < all->burn; c++)
+        burn += c % all->b != row % all->b;
     return burn;
 }
 
-/* Take an image's chain through the rows of both its views. */
+/* The luck of the proposals, in the order in which they are made. */
 static void
-visit_image(struct visits *all, size_t i, const double *uniform,
-            struct sample_state *state, float *score, const int64_t *ids)
+luck_get(struct visits *all, const double *uniform)
 {
-    const size_t b = all->b, n = all->n, length = n - 2;
-    struct sample_chain chain = {SAMPLE_OUTSIDE, score[i], 0};
+    const size_t b = all->b, n = all->n;
+    double *luck = all->luck;
 
-    for (size_t row = i; row < n; row += b) {
-        const size_t burn = propose(all, row, uniform);
-        const double *s = all->s + row * n;
-        size_t before;
+    for (size_t row = 0; row < n; row++)
+        for (size_t c = 0; c < n; c++)
+            if (c % b != row % b)
+                *luck++ = -log(uniform[(row / b * n + c) * b + row % b]);
+}
 
-        sample_scan(burn, all->column, all->luck, s, &chain, NULL);
-        before = chain.accepted;
-        all->oob[row] = (float)sample_scan(length - burn, all->column + burn,
-                                           all->luck + burn, s, &chain,
-                                           all->count + row * n);
-        all->accepted[row / b] += (float)(chain.accepted - before);
+/* From the weights of a visit back to counts, for the rows of this burn-in. */
+static void
+counts_get(struct visits *all, size_t burn, const float *w)
+{
+    const size_t n = all->n, kept = n - 2 - burn;
+
+    for (size_t row = 0; row < n; row++) {
+        float *count = all->count + row * n;
+
+        if (burn_of(all, row) != burn)
+            continue;
+        all->oob[row] = (float)kept;
+        for (size_t c = 0; c < n; c++) {
+            count[c] = roundf(w[row * n + c] * (float)kept);
+            all->oob[row] -= count[c];
+        }
     }
-    for (size_t row = i; row < n; row += b) {
-        if (chain.at != SAMPLE_OUTSIDE)
-            state[row] = (struct sample_state){ids[(size_t)chain.at % b],
-                                               chain.at / (long)b};
-        score[row] = (float)chain.score;
+}
+
+/* Move the chains of these images. */
+static void
+visit(struct visits *all, const int64_t *ids)
+{
+    const size_t n = all->n;
+    const struct sample_batch batch = {
+        .v = 2, .b = all->b, .ids = ids, .s = all->s};
+    struct sample_state *state = mem_array(n, sizeof *state);
+    float *score = mem_array(n, sizeof *score);
+    float *w = mem_array(n * n, sizeof *w);
+
+    for (size_t own = 0; own <= 2 && own <= all->burn; own++) {
+        const struct sample_emc2_how how = {.proposals = SAMPLE_ALL4,
+                                            .scores = SAMPLE_STALE,
+                                            .beta = all->beta,
+                                            .burn = all->burn - own,
+                                            .luck = all->luck};
+
+        sample_chains_get(&all->chains, 2, all->b, ids, NULL, state, score);
+        all->accepted = sample_emc2(&how, &batch, state, score, w).accepted;
+        counts_get(all, how.burn, w);
     }
+    sample_chains_put(&all->chains, 2, all->b, ids, NULL, state, score);
+    free(state);
+    free(score);
+    free(w);
 }
 
 /* The images that chains stand at: "step<step>.<what>", [N]. */
@@ -96,24 +119,46 @@ compare_states(struct file *file, const struct visits *all, size_t step,
     return 0;
 }
 
+/* The mean of "step<step>.acceptance" [view].  The reference leaves what is
+ * accepted during the burn-in out, so only without one. */
+static int
+compare_acceptance(struct file *file, const struct visits *all, size_t step,
+                   struct err *err)
+{
+    const double n = (double)all->n;
+    const struct nn_array *a;
+    const double *want;
+    char name[64];
+
+    if (all->burn)
+        return 0;
+    snprintf(name, sizeof name, "step%zu.acceptance", step);
+    a = array_get(file, "F64", name, err);
+    if (!a)
+        return -1;
+    if (a->count != 2)
+        return err_set(err, "'%s' does not have 2 numbers", name);
+    want = a->data; // of all columns, the own ones as well
+    note(file, "acceptance",
+         fabs(2 * all->accepted * (n - 2) / n / (want[0] + want[1]) - 1),
+         RELATIVE);
+    return 0;
+}
+
 static int
 compare_visit(struct file *file, struct visits *all, size_t step,
               struct err *err)
 {
     const size_t size = all->chains.size, n = all->n;
-    float *x = mem_array(n * n + size, sizeof *x);
+    float *x = mem_array(size, sizeof *x);
     int rc;
 
-    for (size_t v = 0; v < 2; v++)
-        all->accepted[v] /= (float)((n - all->burn) * all->b);
-    for (size_t i = 0; i < n * n; i++)
-        x[i] = (float)all->count[i];
     for (size_t i = 0; i < size; i++)
-        x[n * n + i] = expf(all->chains.score[2 * i]);
-    rc = compare(file, step, "counts", n * n, x, err) ||
+        x[i] = expf(all->chains.score[2 * i]);
+    rc = compare(file, step, "counts", n * n, all->count, err) ||
          compare(file, step, "oob_counts", n, all->oob, err) ||
-         compare(file, step, "score_after", size, x + n * n, err) ||
-         compare(file, step, "acceptance", 2, all->accepted, err) ||
+         compare(file, step, "score_after", size, x, err) ||
+         compare_acceptance(file, all, step, err) ||
          compare_states(file, all, step, "state_after", err);
     free(x);
     return rc ? -1 : 0;
@@ -134,7 +179,7 @@ compare_gradient(struct file *file, const struct visits *all, size_t step,
     int rc;
 
     for (size_t i = 0; i < n * n; i++)
-        w[i] = (float)all->count[i] / (float)(n - 2 - all->burn);
+        w[i] = all->count[i] / (float)(n - 2 - all->burn);
     batch.weights = w;
     gradient(&how, &batch, 1, z, NULL, dz, &report);
     value = (float)report.value;
@@ -144,24 +189,6 @@ compare_gradient(struct file *file, const struct visits *all, size_t step,
     free(dz);
     free(w);
     return rc ? -1 : 0;
-}
-
-/* beta S of a step, from its double precision. */
-static void
-scores(struct visits *all, const struct file *file, size_t step, size_t d)
-{
-    const size_t half = all->b * d;
-    double *z = mem_array(2 * half, sizeof *z);
-
-    for (size_t v = 0; v < 2; v++) {
-        char name[64];
-
-        snprintf(name, sizeof name, "step%zu.z%zu", step, v + 1);
-        memcpy(z + v * half, nn_arrays_find(file->array, file->n, name)->data,
-               half * sizeof *z);
-    }
-    num_dgemm_nt(all->n, all->n, d, all->beta, z, z, 0, all->s);
-    free(z);
 }
 
 /* The ids of a step's images, each below N. */
@@ -184,22 +211,6 @@ ids_get(const struct file *file, const struct visits *all, size_t step,
     return ids;
 }
 
-static void
-visit(struct visits *all, const double *uniform, const int64_t *ids)
-{
-    struct sample_state *state = mem_array(all->n, sizeof *state);
-    float *score = mem_array(all->n, sizeof *score);
-
-    memset(all->count, 0, all->n * all->n * sizeof *all->count);
-    memset(all->accepted, 0, sizeof all->accepted);
-    sample_chains_get(&all->chains, 2, all->b, ids, NULL, state, score);
-    for (size_t i = 0; i < all->b; i++)
-        visit_image(all, i, uniform, state, score, ids);
-    sample_chains_put(&all->chains, 2, all->b, ids, NULL, state, score);
-    free(state);
-    free(score);
-}
-
 static int
 emc2_step(struct file *file, struct visits *all, size_t step, struct err *err)
 {
@@ -220,9 +231,10 @@ emc2_step(struct file *file, struct visits *all, size_t step, struct err *err)
     if (b != all->b || uniform->count != 2 * all->n * b) {
         rc = err_set(err, "step %zu does not have b images", step);
     } else {
-        scores(all, file, step, d);
+        num_gemm_nt(all->n, all->n, d, 1, z, z, 0, all->s);
+        luck_get(all, uniform->data);
         rc = compare_states(file, all, step, "state_before", err);
-        visit(all, uniform->data, ids);
+        visit(all, ids);
         rc = rc || compare_visit(file, all, step, err) ||
              compare_gradient(file, all, step, d, z, err);
     }
@@ -240,10 +252,9 @@ visits_init(struct visits *all, double b, double burn, double samples,
     *all = (struct visits){
         .b = (size_t)b, .n = 2 * (size_t)b, .burn = (size_t)burn, .beta = beta};
     all->s = mem_array(all->n * all->n, sizeof *all->s);
+    all->luck = mem_array(all->n * (all->n - 2), sizeof *all->luck);
     all->count = mem_array(all->n * all->n, sizeof *all->count);
     all->oob = mem_array(all->n, sizeof *all->oob);
-    all->column = mem_array(all->n, sizeof *all->column);
-    all->luck = mem_array(all->n, sizeof *all->luck);
     sample_chains_init(&all->chains, (size_t)samples, 2);
     return 0;
 }
@@ -252,10 +263,9 @@ static void
 visits_release(struct visits *all)
 {
     free(all->s);
+    free(all->luck);
     free(all->count);
     free(all->oob);
-    free(all->column);
-    free(all->luck);
     sample_chains_release(&all->chains);
 }
 

@@ -2,6 +2,7 @@
 #define TESTS_CONFORM_FILE_H
 
 /* For tests/conformance.c: one file of results, and the errors found in it. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +31,16 @@ struct file {
     size_t n_quantities;
 };
 
+/* The larger of two errors.  One that is no number is the largest of all, and
+ * stays it whatever follows. */
+static inline double
+worse(double worst, double error)
+{
+    if (isnan(error))
+        return INFINITY;
+    return fmax(worst, error);
+}
+
 static inline struct quantity *
 quantity_get(struct file *file, const char *name, enum unit unit)
 {
@@ -54,8 +65,7 @@ note(struct file *file, const char *name, double error, enum unit unit)
 {
     struct quantity *q = quantity_get(file, name, unit);
 
-    if (!(error <= q->value)) // so that NaN counts
-        q->value = error;
+    q->value = worse(q->value, error);
 }
 
 /* Take in a ratio, once, and what it is to be at least. */

@@ -35,8 +35,7 @@ compare(struct file *file, size_t step, const char *what, size_t count,
     want = a->data;
     for (size_t i = 0; i < count; i++) {
         largest = fmax(largest, fabs(want[i]));
-        if (!(fabs(got[i] - want[i]) <= off))
-            off = fabs(got[i] - want[i]);
+        off = worse(off, fabs(got[i] - want[i]));
     }
     note(file, what, off / (largest > 0 ? largest : 1), RELATIVE);
     return 0;

@@ -167,8 +167,7 @@ compare_weight(const struct selection *s, struct file *file, struct err *err)
         if (i % (n + 1) == 0) // the diagonal is not used
             continue;
         largest = fmax(largest, fabs(want));
-        if (!(fabs(w[i] - want) <= off))
-            off = fabs(w[i] - want);
+        off = worse(off, fabs(w[i] - want));
     }
     note(file, "weight", off / largest, RELATIVE);
     quantity_get(file, "weight", RELATIVE)->limit = 1e-6;

@@ -68,6 +68,8 @@ struct sample_emc2_how {
     uint64_t seed, epoch, step; /* key of the random numbers, with the row
                                    (RNG_NEGATIVES); they are counted by
                                    proposal.  epoch < 2^32, step < 2^48 */
+    const double *luck;         /* [n,R] as in sample_scan(), in place of random
+                                   numbers: to replay a visit.  NULL: random */
 };
 
 /* A state: sample and view, or {-1, -1} for none. */

@@ -190,7 +190,8 @@ propose(struct visit *visit, size_t row)
             choose(column, k, length, rng_u32(&rng));
         if (how->proposals == SAMPLE_ONCE)
             column[k] += (uint32_t)(b * (rng_u32(&rng) * (uint64_t)v >> 32));
-        visit->luck[k] = luck_of(rng_u32(&rng));
+        visit->luck[k] =
+            how->luck ? how->luck[row * length + k] : luck_of(rng_u32(&rng));
     }
 }
 
