@@ -73,6 +73,17 @@ waits_for() {
     becomes_true test -s "$1"
 }
 
+# free_ports N : so many tcp ports that nobody listens on, one a line
+free_ports() {
+    /usr/bin/python3 - "$1" <<'end'
+import socket, sys
+sockets = [socket.socket() for _ in range(int(sys.argv[1]))]
+for s in sockets:
+    s.bind(("127.0.0.1", 0))
+    print(s.getsockname()[1])
+end
+}
+
 # common NAME OPERANDS... : what every tool does with its command line
 common() {
     local tool=$BIN/$1

@@ -172,11 +172,11 @@ for role in select negatives augment train; do
     "$BIN/foil-tap" --role $role keys "$work/keys" $role >/dev/null 2>&1
     mv "$work/keys/$role.key_secret" "$work"
 done
-port=$((20000 + $$ % 20000))
+mapfile -t port < <(free_ports 4)
 
 # at N : the N-th endpoint
 at() {
-    echo "tcp://127.0.0.1:$((port + $1))"
+    echo "tcp://127.0.0.1:${port[$1]}"
 }
 
 # with_key ROLE : its options, in $key

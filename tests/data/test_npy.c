@@ -86,7 +86,7 @@ files_are_judged(void)
 {
     float data[6] = {1, 2, 3, 4, 5, 6};
     struct data_npy in = {DATA_F4, 2, {2, 3}, data}, out;
-    size_t len;
+    size_t len, refused = 0;
     char *bytes;
 
     T(data_npy_read("none.npy", &out, &err) == -1 &&
@@ -101,11 +101,10 @@ files_are_judged(void)
     for (size_t n = 0; bytes && n < len; n++) {
         struct err why;
 
-        if (file_write("d.npy", bytes, n, &why) ||
-            data_npy_read("d.npy", &out, &why) != -1)
-            T(0, "cut to %zu bytes", n);
+        refused += !file_write("d.npy", bytes, n, &why) &&
+                   data_npy_read("d.npy", &out, &why) == -1;
     }
-    T(1, "a cut anywhere is refused");
+    T(refused == 128 + 24, "a cut anywhere is refused: %zu of 152", refused);
     free(bytes);
 }
 
