@@ -3,7 +3,8 @@
 # make test       set-up, build, unit tests by floor, the tools as users meet them
 # make lint       format, rooms, headers, banned calls, scripts, man pages
 # make check      what must pass before a commit: lint, test, test under asan
-# make ci         what CI runs: check, then a small pipeline on real data
+# make ci         what CI runs: check, with all that foil is compared with, then
+#                 fuzz-smoke and a small pipeline on real data
 # make bench      speed as ratios to the peers, in one run (FILTER=name for one)
 # make fuzz       feed the decoders noise: F=name for one, N=runs each
 # make fuzz-smoke 1,000 runs of each
@@ -54,8 +55,10 @@ say      = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2) &&)
 # Calls with a better way in lib/util: lint refuses them.
 BANNED  := \b(malloc|calloc|realloc|strdup|strcpy|strcat|sprintf|strtok|atoi|atof|rand|gets|system)\(
 
-# A test that hangs is a test that fails.
-LIMIT   := timeout -k 10 900
+# Packages that only some targets want: what foil is compared with, and what
+# builds fuzz targets.
+PEERS   := python3-torch python3-torchvision python3-pil python3-sklearn
+FUZZER  := clang libclang-rt-14-dev
 
 # How many tests run at a time.
 JOBS    ?= 1
@@ -120,7 +123,10 @@ test: setup
 
 .PHONY: run-tests
 run-tests: $(TESTS) $(CONFORM) $(TOOLS) $(BENCHES)
-	@B=$(B) BIN=$(OUT)/bin OMP_NUM_THREADS=1 prove --timer --failures --comments -e '$(LIMIT)' $(TESTS) $(CLI)
+	@rm -rf $(OUT)/tap && mkdir -p $(OUT)/tap
+	@B=$(B) BIN=$(OUT)/bin TAP=$(OUT)/tap OMP_NUM_THREADS=1 prove -j $(JOBS) \
+	    --timer --failures --comments -e scripts/test $(TESTS) $(CLI)
+	@scripts/check-skips $(OUT)/tap
 
 demo: setup
 	@$(MAKE) --no-print-directory all
@@ -131,14 +137,18 @@ check: setup
 	@$(MAKE) --no-print-directory run-tests
 	@$(MAKE) --no-print-directory B=asan run-tests
 
-ci: test
+ci:
+	@scripts/setup $(FUZZER) $(PEERS)
+	@$(MAKE) --no-print-directory run-tests
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory B=asan run-tests
-	@BIN=$(OUT)/bin prove -v -e '$(LIMIT)' scripts/smoke
+	@$(MAKE) --no-print-directory fuzz-smoke
+	@mkdir -p $(OUT)/tap-smoke
+	@BIN=$(OUT)/bin TAP=$(OUT)/tap-smoke prove -v -e scripts/test scripts/smoke
+	@scripts/check-skips $(OUT)/tap-smoke
 
 bench:
-	@scripts/setup python3-torch python3-torchvision python3-pil \
-	    python3-sklearn
+	@scripts/setup $(PEERS)
 	@$(MAKE) --no-print-directory run-bench
 
 .PHONY: run-bench
@@ -172,7 +182,7 @@ cover:
 F ?= $(FUZZERS)
 N ?= 1000000
 fuzz:
-	@scripts/setup clang libclang-rt-14-dev
+	@scripts/setup $(FUZZER)
 	@$(MAKE) --no-print-directory B=fuzz CC=clang RUNS=$(N) run-fuzz
 
 fuzz-smoke:
