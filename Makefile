@@ -160,9 +160,7 @@ lint: $(TOOLS)
 	scripts/check-rooms
 	! grep -nE '$(BANNED)' $(filter-out lib/util/mem.c,$(wildcard lib/*/*.c)) \
 	    $(wildcard tools/*.c tools/*/*.c)
-	for h in $(HEADERS); do \
-	    printf '#include "%s"\nextern int none;\n' "$${h#include/}" | \
-	    $(CC) $(CPPFLAGS) $(CFLAGS) -fsyntax-only -xc - || exit 1; done
+	BUILD='$(CC) $(CPPFLAGS) $(CFLAGS)' scripts/check-headers
 	shellcheck -x $(SCRIPTS)
 	mandoc -T lint -W warning $(MAN)
 	BIN=$(OUT)/bin scripts/check-man

@@ -27,13 +27,13 @@
  * EMC2's code; quarter and exp are for the temperatures' own rate, 2.7 there.
  */
 enum nn_schedule_kind {
-    NN_CONSTANT,
-    NN_COSINE,
-    NN_QUARTER,
-    NN_LINEAR,
-    NN_WAVE,
-    NN_EXP,
-    NN_STEP
+    NN_SCHEDULE_CONSTANT,
+    NN_SCHEDULE_COSINE,
+    NN_SCHEDULE_QUARTER,
+    NN_SCHEDULE_LINEAR,
+    NN_SCHEDULE_WAVE,
+    NN_SCHEDULE_EXP,
+    NN_SCHEDULE_STEP
 };
 enum { NN_MAX_DROPS = 16 };
 

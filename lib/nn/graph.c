@@ -106,7 +106,7 @@ nn_graph_conv(struct nn_graph *graph, size_t in, size_t tensor, size_t block,
     const struct nn_tensor *w = &graph->tensors[tensor];
     struct num_map map = graph->values[in];
     struct nn_op op = {
-        .kind = NN_CONV,
+        .kind = NN_OP_CONV,
         .in = in,
         .add = nn_none,
         .tensor = tensor,
@@ -141,7 +141,7 @@ nn_graph_norm(struct nn_graph *graph, size_t in, size_t tensor,
 {
     struct num_map map = graph->values[in];
     struct nn_op op = {
-        .kind = NN_NORM,
+        .kind = NN_OP_NORM,
         .in = in,
         .add = add,
         .tensor = tensor,
@@ -158,7 +158,7 @@ nn_graph_max(struct nn_graph *graph, size_t in, size_t kernel, size_t stride)
 {
     struct num_map map = graph->values[in];
     struct nn_op op = {
-        .kind = NN_MAX,
+        .kind = NN_OP_MAX,
         .in = in,
         .add = nn_none,
         .tensor = nn_none,
@@ -184,7 +184,7 @@ size_t
 nn_graph_mean(struct nn_graph *graph, size_t in)
 {
     struct nn_op op = {
-        .kind = NN_MEAN, .in = in, .add = nn_none, .tensor = nn_none};
+        .kind = NN_OP_MEAN, .in = in, .add = nn_none, .tensor = nn_none};
 
     return add_op(graph, op, rows_of(graph->values[in].c));
 }
@@ -192,7 +192,7 @@ nn_graph_mean(struct nn_graph *graph, size_t in)
 size_t
 nn_graph_linear(struct nn_graph *graph, size_t in, size_t tensor)
 {
-    struct nn_op op = {.kind = NN_LINEAR,
+    struct nn_op op = {.kind = NN_OP_LINEAR,
                        .in = in,
                        .add = nn_none,
                        .tensor = tensor,
@@ -206,7 +206,7 @@ nn_graph_table(struct nn_graph *graph, size_t in, size_t samples, size_t views,
                size_t out)
 {
     struct nn_op op = {
-        .kind = NN_TABLE,
+        .kind = NN_OP_TABLE,
         .in = in,
         .add = nn_none,
         .tensor = add_tensor(graph, "table", "weight", 0, 3,

@@ -18,12 +18,19 @@
  *
  * A value is read by at most two operators.
  */
-enum nn_kind { NN_CONV, NN_NORM, NN_MAX, NN_MEAN, NN_LINEAR, NN_TABLE };
+enum nn_op_kind {
+    NN_OP_CONV,
+    NN_OP_NORM,
+    NN_OP_MAX,
+    NN_OP_MEAN,
+    NN_OP_LINEAR,
+    NN_OP_TABLE
+};
 
 static const size_t nn_none = (size_t)-1; /* no value, no tensor, no place */
 
 struct nn_op {
-    enum nn_kind kind;
+    enum nn_op_kind kind;
     size_t in, add, out; /* values; add: of a norm, or nn_none */
     size_t tensor;       /* the first one, or nn_none */
     size_t kernel, stride, pad;

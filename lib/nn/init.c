@@ -42,7 +42,7 @@ init_norm(const struct nn_op *op, const struct nn_tensor *t, float *params,
 static int
 is_behind_basis(const struct nn_graph *graph, const struct nn_op *op)
 {
-    return op > graph->ops && op[-1].kind == NN_LINEAR &&
+    return op > graph->ops && op[-1].kind == NN_OP_LINEAR &&
            graph->tensors[op[-1].tensor].statistic;
 }
 
@@ -55,7 +55,7 @@ init_weights(const struct nn_graph *graph, const struct nn_op *op,
     double fan_in = (double)w->count / (double)w->shape[0];
     double fan_out = (double)(w->count / w->shape[1]);
     double bound = sqrt(1 / fan_in), deviation = sqrt(2 / fan_out);
-    int linear = op->kind == NN_LINEAR;
+    int linear = op->kind == NN_OP_LINEAR;
 
     if (w->statistic) // not ours to draw
         return;
@@ -81,9 +81,9 @@ nn_graph_init(const struct nn_graph *graph, uint64_t seed, float *params,
         if (op->tensor == nn_none)
             continue;
         t = &graph->tensors[op->tensor];
-        if (op->kind == NN_TABLE)
+        if (op->kind == NN_OP_TABLE)
             draw(t, seed, op->tensor, 1, 0, params);
-        else if (op->kind == NN_NORM)
+        else if (op->kind == NN_OP_NORM)
             init_norm(op, t, params, statistics);
         else
             init_weights(graph, op, seed, params);

@@ -288,7 +288,7 @@ nn_net_keys(const struct nn_net *net)
     const struct nn_op *first = &net->graph.ops[0];
     const struct nn_tensor *table = &net->graph.tensors[first->tensor];
 
-    return first->kind == NN_TABLE ? table->shape[0] * table->shape[1] : 0;
+    return first->kind == NN_OP_TABLE ? table->shape[0] * table->shape[1] : 0;
 }
 
 void

@@ -134,7 +134,7 @@ can_remake(const struct nn_graph *graph, const struct value *v, size_t i)
 {
     const struct nn_op *op = &graph->ops[i];
 
-    return i > 0 && op->kind == NN_CONV && op[-1].kind == NN_NORM &&
+    return i > 0 && op->kind == NN_OP_CONV && op[-1].kind == NN_OP_NORM &&
            op[-1].out == op->in && v[op->in].readers == 1 &&
            v[op->in].bytes >= worth && op[-1].add == nn_none &&
            op[-1].norm != NUM_NORM_NONE;
@@ -149,18 +149,18 @@ keep_values(struct nn_plan *plan, const struct nn_graph *graph, struct value *v)
         const struct nn_op *op = &graph->ops[i];
         struct nn_step *step = &plan->steps[i];
         size_t counts = num_norm_counts(&step->norm) * sizeof(float);
-        int shortcut = op->kind == NN_NORM && !op->relu;
+        int shortcut = op->kind == NN_OP_NORM && !op->relu;
 
         v[op->out].kept =
             !shortcut && !(i + 1 < graph->n_ops && can_remake(graph, v, i + 1));
-        if (op->kind == NN_NORM) {
+        if (op->kind == NN_OP_NORM) {
             step->mean = carve(plan, counts);
             step->variance = carve(plan, counts);
-        } else if (op->kind == NN_MAX) {
+        } else if (op->kind == NN_OP_MAX) {
             step->largest = carve(plan, num_pool_places(step->pool));
         }
         // without statistics x is not wanted again: y is made in its place
-        if (op->kind == NN_NORM && op->norm == NUM_NORM_NONE)
+        if (op->kind == NN_OP_NORM && op->norm == NUM_NORM_NONE)
             v[op->out].kept = 0;
     }
     for (size_t i = 0; i < graph->n_values; i++)
@@ -189,7 +189,7 @@ taken_over(const struct nn_plan *plan, const struct nn_graph *graph, size_t i,
 
     if (merged)
         return op[1].add;
-    if (op->kind == NN_NORM && (!plan->train || op->norm == NUM_NORM_NONE))
+    if (op->kind == NN_OP_NORM && (!plan->train || op->norm == NUM_NORM_NONE))
         return op->in;
     return nn_none;
 }
@@ -245,15 +245,15 @@ place_gradients(struct nn_step *step, const struct nn_op *op, struct value *v,
     step->dy = v[op->out].grad[0];
     step->dy2 = v[op->out].grad[1];
     step->dx = step->dadd = step->remade = nn_none;
-    if (op->kind == NN_NORM && op->add == nn_none) {
+    if (op->kind == NN_OP_NORM && op->add == nn_none) {
         step->dx = step->dy;
-    } else if (op->kind == NN_NORM) {
+    } else if (op->kind == NN_OP_NORM) {
         step->dadd = step->dy;
         step->dx = step->dy2 != nn_none ? step->dy2 : take(gaps, bytes);
     } else if (op->in) {
         step->dx = take(gaps, bytes);
     }
-    if (op->kind == NN_CONV && !v[op->in].kept)
+    if (op->kind == NN_OP_CONV && !v[op->in].kept)
         step->remade = take(gaps, bytes);
     step->back_scratch = scratch(gaps, step->need);
     if (step->dy != step->dx && step->dy != step->dadd)
@@ -291,7 +291,7 @@ keep_for_inference(struct nn_plan *plan, const struct nn_graph *graph)
         size_t means = num_norm_counts(&plan->steps[i].norm);
 
         counts = counts > means ? counts : means;
-        if (op->kind == NN_CONV) {
+        if (op->kind == NN_OP_CONV) {
             const struct nn_tensor *w = &graph->tensors[op->tensor];
 
             if (folded < w->count + w->shape[0])

@@ -46,8 +46,8 @@ make_conv(struct nn_plan *plan, const struct nn_graph *graph,
         .back_data = plan->train && op->in != 0,
     };
 
-    if (!plan->train && next && next->kind == NN_NORM && next->in == op->out &&
-        next->norm != NUM_NORM_GROUP) {
+    if (!plan->train && next && next->kind == NN_OP_NORM &&
+        next->in == op->out && next->norm != NUM_NORM_GROUP) {
         plan->steps[i + 1].skip = 1;
         spec.bias = 1;
         spec.relu = next->relu;
@@ -84,15 +84,15 @@ make_step(struct nn_plan *plan, const struct nn_graph *graph,
     const struct nn_op *op = &graph->ops[i];
     struct nn_step *step = &plan->steps[i];
 
-    if (op->kind == NN_CONV) {
+    if (op->kind == NN_OP_CONV) {
         if (make_conv(plan, graph, dnn, i, direct))
             return -1;
         step->need = num_conv_scratch(step->conv);
-    } else if (op->kind == NN_MAX) {
+    } else if (op->kind == NN_OP_MAX) {
         if (make_pool(plan, graph, dnn, i))
             return -1;
         step->need = num_pool_scratch(step->pool);
-    } else if (op->kind == NN_NORM) {
+    } else if (op->kind == NN_OP_NORM) {
         step->norm = (struct num_norm){
             op->norm, nn_plan_map(graph, plan, op->out), op->groups, op->relu};
         step->need = num_norm_work(&step->norm) * sizeof(double);

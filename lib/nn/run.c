@@ -150,19 +150,19 @@ plain_forward(const struct nn_run *run, const struct nn_op *op,
     struct num_map map;
 
     switch (op->kind) {
-    case NN_MAX:
+    case NN_OP_MAX:
         num_pool_forward(step->pool, at(run, step->in), at(run, step->out),
                          at(run, step->largest), at(run, step->scratch));
         break;
-    case NN_MEAN:
+    case NN_OP_MEAN:
         map = nn_plan_map(run->graph, run->plan, op->in);
         num_mean(&map, at(run, step->in), at(run, step->out));
         break;
-    case NN_TABLE:
+    case NN_OP_TABLE:
         table_forward(run, op, step);
         break;
     default:
-        REQUIRE(op->kind == NN_LINEAR);
+        REQUIRE(op->kind == NN_OP_LINEAR);
         linear_forward(run, op, step);
     }
 }
@@ -174,11 +174,11 @@ nn_run_forward(const struct nn_run *run)
         const struct nn_op *op = &run->graph->ops[i];
         const struct nn_step *step = &run->plan->steps[i];
 
-        if (op->kind == NN_CONV)
+        if (op->kind == NN_OP_CONV)
             num_conv_forward(step->conv, at(run, step->in),
                              tensor(run, op, 0, run->params), bias_of(run, op),
                              at(run, step->out), at(run, step->scratch));
-        else if (op->kind == NN_NORM)
+        else if (op->kind == NN_OP_NORM)
             norm_forward(run, op, step);
         else
             plain_forward(run, op, step);
@@ -281,28 +281,28 @@ nn_run_backward(const struct nn_run *run)
         const struct nn_step *step = &run->plan->steps[i];
         struct num_map map;
 
-        if (op->kind != NN_NORM && step->dy2 != nn_none)
+        if (op->kind != NN_OP_NORM && step->dy2 != nn_none)
             join(run, op, step);
         switch (op->kind) {
-        case NN_CONV:
+        case NN_OP_CONV:
             conv_backward(run, op, step);
             break;
-        case NN_NORM:
+        case NN_OP_NORM:
             norm_backward(run, op, step);
             break;
-        case NN_MAX:
+        case NN_OP_MAX:
             num_pool_backward(step->pool, at(run, step->dy),
                               at(run, step->largest), at(run, step->dx),
                               at(run, step->back_scratch));
             break;
-        case NN_MEAN:
+        case NN_OP_MEAN:
             map = nn_plan_map(run->graph, run->plan, op->in);
             num_mean_back(&map, at(run, step->dy), at(run, step->dx));
             break;
-        case NN_LINEAR:
+        case NN_OP_LINEAR:
             linear_backward(run, op, step);
             break;
-        case NN_TABLE:
+        case NN_OP_TABLE:
             table_backward(run, op, step);
             break;
         }
@@ -373,13 +373,13 @@ nn_run_infer(const struct nn_run *run, size_t n_ops)
 
         if (step->skip)
             continue;
-        if (op->kind == NN_CONV && i + 1 < run->graph->n_ops && step[1].skip)
+        if (op->kind == NN_OP_CONV && i + 1 < run->graph->n_ops && step[1].skip)
             merged_forward(run, op, step);
-        else if (op->kind == NN_CONV)
+        else if (op->kind == NN_OP_CONV)
             num_conv_forward(step->conv, at(run, step->in),
                              tensor(run, op, 0, run->params), bias_of(run, op),
                              at(run, step->out), at(run, step->scratch));
-        else if (op->kind == NN_NORM)
+        else if (op->kind == NN_OP_NORM)
             norm_infer(run, op, step);
         else
             plain_forward(run, op, step);

@@ -14,13 +14,13 @@ static const struct {
     enum wants wants;
     double most; /* of the number, which is above 0 */
 } kinds[] = {
-    [NN_CONSTANT] = {"constant", NOTHING, 0},
-    [NN_COSINE] = {"cosine", MAYBE, 1e9},
-    [NN_QUARTER] = {"quarter", MAYBE, 1e9},
-    [NN_LINEAR] = {"linear", MAYBE, 1e9},
-    [NN_WAVE] = {"wave", NUMBER, 1e9},
-    [NN_EXP] = {"exp", NUMBER, 1},
-    [NN_STEP] = {"step", LIST, 1e9},
+    [NN_SCHEDULE_CONSTANT] = {"constant", NOTHING, 0},
+    [NN_SCHEDULE_COSINE] = {"cosine", MAYBE, 1e9},
+    [NN_SCHEDULE_QUARTER] = {"quarter", MAYBE, 1e9},
+    [NN_SCHEDULE_LINEAR] = {"linear", MAYBE, 1e9},
+    [NN_SCHEDULE_WAVE] = {"wave", NUMBER, 1e9},
+    [NN_SCHEDULE_EXP] = {"exp", NUMBER, 1},
+    [NN_SCHEDULE_STEP] = {"step", LIST, 1e9},
 };
 
 /* Rising numbers with commas between them; how many, 0 when it is no list. */
@@ -93,19 +93,19 @@ nn_schedule_at(const struct nn_schedule *schedule, double epoch)
         span = schedule->epochs - w;
     x = span > 0 ? fmin(1, since / span) : 0;
     switch (schedule->kind) {
-    case NN_CONSTANT:
+    case NN_SCHEDULE_CONSTANT:
         break;
-    case NN_COSINE:
+    case NN_SCHEDULE_COSINE:
         return schedule->end + way * (1 + cos(pi * x)) / 2;
-    case NN_QUARTER:
+    case NN_SCHEDULE_QUARTER:
         return schedule->end + way * cos(pi * x / 2);
-    case NN_LINEAR:
+    case NN_SCHEDULE_LINEAR:
         return schedule->end + way * (1 - x);
-    case NN_WAVE:
+    case NN_SCHEDULE_WAVE:
         return schedule->end + way * (1 + cos(2 * pi * since / span)) / 2;
-    case NN_EXP:
+    case NN_SCHEDULE_EXP:
         return schedule->end + way * pow(schedule->number, floor(since));
-    case NN_STEP:
+    case NN_SCHEDULE_STEP:
         for (size_t i = 0; i < schedule->drops; i++)
             value *= epoch >= schedule->drop[i] ? 0.1 : 1;
     }

@@ -29,9 +29,9 @@ parse_param(const struct train_options *o, const char *name, const char *text,
     snprintf(option, sizeof option, "%s-schedule", name);
     if (!objective || parse(option, text, base, end, schedule, err))
         return -1;
-    if (schedule->kind == NN_CONSTANT)
+    if (schedule->kind == NN_SCHEDULE_CONSTANT)
         return 0;
-    if (schedule->kind == NN_STEP)
+    if (schedule->kind == NN_SCHEDULE_STEP)
         return err_set(err, "--%s: step is for the learning rate", option);
     if (!loss_objective_reads(objective, name))
         return err_set(err, "%s has no --%s", o->objective, option);
@@ -46,7 +46,7 @@ check_tau(const struct train_options *o, struct nn_schedule *tau,
     const struct loss_objective *objective =
         loss_objective_find(o->objective, err);
 
-    if (tau->kind == NN_CONSTANT)
+    if (tau->kind == NN_SCHEDULE_CONSTANT)
         return isnan(o->tau_end)
                    ? 0
                    : err_set(err, "--tau-end wants a --tau-schedule");
@@ -56,7 +56,7 @@ check_tau(const struct train_options *o, struct nn_schedule *tau,
         return err_set(err,
                        "%s learns its temperatures: it has no --tau-schedule",
                        o->objective);
-    if (tau->kind == NN_WAVE) { // of the inverse temperature
+    if (tau->kind == NN_SCHEDULE_WAVE) { // of the inverse temperature
         tau->base = 1 / tau->base;
         tau->end = 1 / tau->end;
     }
@@ -82,7 +82,7 @@ train_pace_check(const struct train_options *o, struct train_pace *pace,
         check_tau(o, &pace->tau, err))
         return -1;
     pace->rate.warmup = o->warmup;
-    if (pace->gamma.kind == NN_CONSTANT)
+    if (pace->gamma.kind == NN_SCHEDULE_CONSTANT)
         pace->gamma.base = p->gamma;
     return 0;
 }
@@ -105,7 +105,7 @@ train_pace_take(struct train *t, const struct wire_batch *b)
     t->param.gamma = now(&pace->gamma, b);
     t->param.eta = now(&pace->eta, b);
     t->param.tau = now(&pace->tau, b);
-    if (pace->tau.kind == NN_WAVE)
+    if (pace->tau.kind == NN_SCHEDULE_WAVE)
         t->param.tau = 1 / t->param.tau;
     return now(&pace->rate, b);
 }

@@ -198,9 +198,9 @@ train_report_step(struct train *t, const struct wire_batch *b,
         add(line, metrics, "gradient", r->gradient);
         add(line, metrics, "rate", r->rate);
         add(line, metrics, "tau", t->param.tau);
-        if (t->pace.gamma.kind != NN_CONSTANT)
+        if (t->pace.gamma.kind != NN_SCHEDULE_CONSTANT)
             add(line, metrics, "gamma", t->param.gamma);
-        if (t->pace.eta.kind != NN_CONSTANT)
+        if (t->pace.eta.kind != NN_SCHEDULE_CONSTANT)
             add(line, metrics, "eta", t->param.eta);
         if (r->accepted >= 0) {
             add(line, metrics, "accepted", r->accepted);
