@@ -1,0 +1,156 @@
+/*
+ * Sequences of messages from up to three peers to the end that binds, between
+ * which its tool does what tools do.  Whatever comes, credit stays in range,
+ * the place never goes back, and news is about peers that are there.
+ */
+#include "fuzz/sequence.h"
+#include "wire/server.h"
+
+enum { PEERS = 3, NEWS_MAX = 64 };
+
+static const enum wire_end_kind kinds[] = {WIRE_PRODUCES, WIRE_CONSUMES,
+                                           WIRE_SERVES};
+
+struct edge {
+    struct wire *wire;
+    struct wire_server *server;
+    enum wire_end_kind kind;
+    const char *endpoint;
+    void *peer[PEERS];
+    struct wire_place at;
+};
+
+static void
+connect_peer(struct edge *edge, size_t i)
+{
+    if (edge->peer[i])
+        zmq_close(edge->peer[i]);
+    edge->peer[i] = plain_socket(edge->wire);
+    REQUIRE(!zmq_connect(edge->peer[i], edge->endpoint));
+}
+
+static void
+check_state(struct edge *edge)
+{
+    const struct wire_place at = wire_server_place(edge->server);
+    const size_t n = wire_server_peers(edge->server);
+
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t peer = wire_server_peer(edge->server, i);
+
+        REQUIRE(peer && wire_server_who(edge->server, peer));
+        // the tool may ask for a batch more in each of an input's steps
+        REQUIRE(wire_server_credit(edge->server, peer) <= 2 * WIRE_CREDIT_MAX);
+    }
+    REQUIRE(at.session >= edge->at.session);
+    if (at.session == edge->at.session)
+        REQUIRE(wire_place_cmp(&at, &edge->at) >= 0);
+    edge->at = at;
+}
+
+static void
+read_news(struct edge *edge, uint64_t *last)
+{
+    struct wire_news news;
+    struct err err;
+    int n = 0;
+
+    while (n++ < NEWS_MAX && wire_server_next(edge->server, &news, &err) > 0) {
+        if (news.what == WIRE_CAME)
+            REQUIRE(news.msg && wire_server_who(edge->server, news.peer));
+        if (news.what == WIRE_BAD)
+            REQUIRE(*news.why.msg);
+        if (news.what == WIRE_CAME || news.what == WIRE_JOINED)
+            *last = news.peer;
+    }
+}
+
+/* What the tool does. */
+static void
+act(struct edge *edge, struct bytes *from, uint64_t peer)
+{
+    const unsigned what = byte(from);
+    const struct wire_place at = place(from);
+    struct wire_msg *msg;
+
+    if (edge->kind == WIRE_SERVES) {
+        msg = wire_beat_put();
+        wire_server_answer(edge->server, peer, what, msg);
+        wire_msg_free(msg);
+    } else if (edge->kind == WIRE_CONSUMES) {
+        if (what & 1)
+            wire_server_want(edge->server, peer, what % 16);
+        else
+            wire_server_done(edge->server, &edge->at);
+    } else if (what & 1) {
+        peer = wire_server_asker(edge->server);
+        msg = small_item(&at);
+        REQUIRE(!peer || wire_server_credit(edge->server, peer) > 0);
+        if (peer)
+            wire_server_send(edge->server, peer, msg);
+        wire_msg_free(msg);
+    } else {
+        wire_server_end(edge->server, &at);
+    }
+    if (what == 254 && edge->kind != WIRE_SERVES)
+        wire_server_over(edge->server);
+}
+
+static void
+step(struct edge *edge, struct bytes *from, uint64_t *last)
+{
+    const unsigned what = byte(from);
+    void *peer = edge->peer[what % PEERS];
+
+    switch (what / PEERS % 16) {
+    case 0:
+        connect_peer(edge, what % PEERS);
+        break;
+    case 1:
+        drain(peer);
+        break;
+    case 2:
+    case 3:
+    case 4:
+        act(edge, from, *last);
+        break;
+    case 5:
+        post(peer, message(from), 1 + byte(from));
+        break;
+    default:
+        post(peer, message(from), 0);
+    }
+    if (what < 192) // else several come at once
+        read_news(edge, last);
+    check_state(edge);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    static struct wire *wire;
+    struct bytes from = {data, len < 4096 ? len : 4096};
+    struct edge edge = {.kind = kinds[byte(&from) % 3]};
+    struct wire_server_config config = {.kind = edge.kind, .at = {1, 0, 0}};
+    struct err err;
+    uint64_t last = 0;
+
+    if (!wire)
+        wire = wire_open(NULL, &err);
+    edge.wire = wire;
+    edge.endpoint = config.endpoint = fresh_endpoint();
+    config.hello = hello(&(struct bytes){NULL, 0});
+    edge.server = wire_server_open(wire, &config, &err);
+    REQUIRE(edge.server);
+    edge.at = wire_server_place(edge.server);
+    for (size_t i = 0; i < PEERS; i++)
+        connect_peer(&edge, i);
+    while (from.len)
+        step(&edge, &from, &last);
+    read_news(&edge, &last);
+    check_state(&edge);
+    for (size_t i = 0; i < PEERS; i++)
+        zmq_close(edge.peer[i]);
+    wire_server_close(edge.server);
+    return 0;
+}
