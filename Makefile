@@ -156,14 +156,19 @@ run-bench: $(TOOLS) $(BENCHES)
 	BIN=$(OUT)/bin BENCH=$(OUT)/tests/bench scripts/bench $(FILTER)
 
 lint: $(TOOLS)
-	@clang-format --dry-run -Werror $(SOURCES)
-	scripts/check-rooms
-	! grep -nE '$(BANNED)' $(filter-out lib/util/mem.c,$(wildcard lib/*/*.c)) \
+	$(call say,LINT,format) clang-format --dry-run -Werror $(SOURCES)
+	$(call say,LINT,rooms) scripts/check-rooms
+	$(call say,LINT,calls) ! grep -nE '$(BANNED)' \
+	    $(filter-out lib/util/mem.c,$(wildcard lib/*/*.c)) \
 	    $(wildcard tools/*.c tools/*/*.c)
-	BUILD='$(CC) $(CPPFLAGS) $(CFLAGS)' scripts/check-headers
-	shellcheck -x $(SCRIPTS)
-	mandoc -T lint -W warning $(MAN)
-	BIN=$(OUT)/bin scripts/check-man
+	$(call say,LINT,headers) BUILD='$(CC) $(CPPFLAGS) $(CFLAGS)' \
+	    scripts/check-headers
+	$(call say,LINT,analysis) cppcheck -q -j 2 --enable=warning,portability \
+	    --error-exitcode=1 --std=c11 --suppressions-list=.cppcheck \
+	    -Iinclude lib tools
+	$(call say,LINT,scripts) shellcheck -x $(SCRIPTS)
+	$(call say,LINT,manual) mandoc -T lint -W warning $(MAN)
+	$(call say,LINT,synopses) BIN=$(OUT)/bin scripts/check-man
 
 fmt:
 	clang-format -i $(SOURCES)
