@@ -95,15 +95,27 @@ start_peer(const char *endpoint)
     _exit(1);
 }
 
+/* Exit code of a peer that ends by itself. */
+static int
+code_of(pid_t pid)
+{
+    int status = -1;
+
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 /*
- * Two peers, one is killed; the binder looks away for longer than silence may
- * last.  It must lose the dead one, and only that.
+ * Of three peers one is killed and one is stopped, while the binder looks away
+ * for longer than silence may last.  It must lose these two, and not the third;
+ * the stopped one hears of the end when it goes on.
  */
 static void
-killed(void)
+killed_and_stopped(void)
 {
     const char *endpoint = at("killed");
-    const pid_t dead = start_peer(endpoint), alive = start_peer(endpoint);
+    const pid_t dead = start_peer(endpoint), alive = start_peer(endpoint),
+                slow = start_peer(endpoint);
     struct wire_server_config sc = {
         .endpoint = endpoint,
         .kind = WIRE_CONSUMES,
@@ -118,56 +130,25 @@ killed(void)
     double start;
     int left = 0;
 
-    while (wire_server_peers(server) < 2 && wire_wait(a, -1, 1, &err) > 0)
+    while (wire_server_peers(server) < 3 && wire_wait(a, -1, 1, &err) > 0)
         while (wire_server_next(server, &news, &err) > 0)
             ;
     kill(dead, SIGKILL);
+    kill(slow, SIGSTOP);
     waitpid(dead, NULL, 0);
     nanosleep(&pause, NULL);
     start = clock_now();
     while (clock_now() < start + 0.5 && wire_wait(a, -1, 0.1, &err) > 0)
         while (wire_server_next(server, &news, &err) > 0)
             left += news.what == WIRE_LEFT;
-    T(left == 1, "the killed peer has left");
-    T(wire_server_peers(server) == 1, "the other has not");
-    kill(alive, SIGKILL);
-    waitpid(alive, NULL, 0);
-    wire_server_close(server);
-    wire_close(a);
-}
-
-/* One that was stopped, so that it is given up for gone, hears of the end when
- * it goes on. */
-static void
-slow(void)
-{
-    const char *endpoint = at("slow");
-    const pid_t pid = start_peer(endpoint);
-    struct wire_server_config sc = {
-        .endpoint = endpoint,
-        .kind = WIRE_CONSUMES,
-        .hello = hello_of("train", "", "", 0),
-        .at = {1, 0, 0},
-    };
-    struct err err = {""};
-    struct wire *a = wire_open(NULL, &err);
-    struct wire_server *server = wire_server_open(a, &sc, &err);
-    struct wire_news news;
-    int left = 0, status = -1;
-
-    while (wire_server_peers(server) < 1 && wire_wait(a, -1, 1, &err) > 0)
-        while (wire_server_next(server, &news, &err) > 0)
-            ;
-    kill(pid, SIGSTOP);
-    while (!left && wire_wait(a, -1, 0.1, &err) > 0)
-        while (wire_server_next(server, &news, &err) > 0)
-            left += news.what == WIRE_LEFT;
+    T(left == 2, "the killed peer and the stopped one have left");
+    T(wire_server_peers(server) == 1, "the third has not");
     wire_server_over(server);
-    kill(pid, SIGCONT);
+    kill(slow, SIGCONT);
     wire_server_close(server);
     wire_close(a);
-    waitpid(pid, &status, 0);
-    T(WIFEXITED(status) && !WEXITSTATUS(status), "a slow one hears of the end");
+    T(code_of(alive) == 0, "the third hears of the end");
+    T(code_of(slow) == 0, "the stopped one does when it goes on");
 }
 
 int
@@ -176,8 +157,7 @@ main(void)
     scratch_open();
     names();
     silence();
-    killed();
-    slow();
+    killed_and_stopped();
     scratch_close();
     return t_done();
 }
