@@ -276,19 +276,12 @@ bring(struct augmenter *a, const struct wire_item *item)
 
 /* An item that the trainer does not wait for any more is let go. */
 static void
-take_item(struct augmenter *a, struct wire_msg *msg)
+take_item(struct augmenter *a)
 {
-    struct wire_item item;
-    struct err err;
+    const struct wire_item *item = wire_client_item(a->plan);
 
-    if (wire_item_get(&item, msg, (int64_t)data_size(a->set), &err)) {
-        if (wire_client_bad(a->plan, &err))
-            say("%s", err.msg);
-        return;
-    }
-    if (is_wanted(a, &item.at))
-        bring(a, &item);
-    wire_item_release(&item);
+    if (is_wanted(a, &item->at))
+        bring(a, item);
 }
 
 /* What the trainer says: credit, where it is, that the run is over. */
@@ -333,7 +326,7 @@ hear_selector(struct augmenter *a)
     if (rc == 0)
         return 0;
     if (news.what == WIRE_CAME)
-        take_item(a, news.msg);
+        take_item(a);
     if (news.what == WIRE_BAD)
         say("%s", news.why.msg);
     a->over |= news.what == WIRE_OVER;

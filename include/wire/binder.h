@@ -22,7 +22,9 @@ struct wire_server {
     void *tool;            /* for it */
     double moved;          /* when the place moved on last, or end came first */
     struct wire_place end; /* the last that a peer said end with */
-    struct wire_msg *msg;  /* of the news that is out */
+    struct wire_tally told;      /* errors about messages of ours */
+    struct wire_tally strangers; /* messages of peers without hello */
+    struct wire_msg *msg;        /* of the news that is out */
     uint64_t turn;
 };
 
@@ -35,7 +37,7 @@ int wire_binder_take(struct wire_server *server, const struct wire_id *from,
 
 /*
  * wire_binder_bad() turns news->why into news about a peer (or NULL) that
- * sent nonsense: 1 when it should be said.
+ * sent nonsense, and tells the peer: 1 when it should be said.
  */
 int wire_binder_bad(struct wire_server *server, struct wire_peer *peer,
                     struct wire_news *news);

@@ -2,6 +2,7 @@
 #define WIRE_CLIENT_H
 
 #include "wire/hello.h"
+#include "wire/item.h"
 #include "wire/news.h"
 #include "wire/sock.h"
 
@@ -11,6 +12,11 @@
  * open credit anew, and shows signs of life each second.  Each greeting begins
  * everything anew at both ends, so that their books of credit agree: what the
  * binder sent before it answered is passed over here and freed there.
+ *
+ * A message that it refuses changes nothing, is counted, and its sender hears
+ * why, at most ten times a second.  It costs no credit; where the binder thinks
+ * that it did, and so sends nothing more, one item is asked for again after
+ * each second without any.
  */
 struct wire_client;
 
@@ -37,12 +43,18 @@ void wire_client_close(struct wire_client *client);
  * wire_client_next() returns 1 with news, 0 when there is none now, -1 when
  * the binder refused us (version, run, data set): end with that sentence.
  *
- * WIRE_ASKS reports JOINED, CAME (item), ENDED, BAD.
+ * WIRE_ASKS reports JOINED, CAME (wire_client_item()), ENDED, OVER, BAD.
  * WIRE_BRINGS reports JOINED, MOVED, PASSED, WAITED, ENDED (the run is over),
  * BAD.
  */
 int wire_client_next(struct wire_client *client, struct wire_news *news,
                      struct err *err);
+
+/*
+ * wire_client_item() is what came, until the next wire_client_next(): of the
+ * present session and of our run, its ids in the data set.
+ */
+const struct wire_item *wire_client_item(const struct wire_client *client);
 
 /* wire_client_joined() returns 1 while the binder knows us. */
 int wire_client_joined(const struct wire_client *client);
@@ -77,8 +89,5 @@ void wire_client_over(struct wire_client *client);
  * or 0 when it was not sent: nobody there, or no credit for a batch.
  */
 int wire_client_send(struct wire_client *client, struct wire_msg *msg);
-
-/* wire_client_bad(): as wire_server_bad(). */
-int wire_client_bad(struct wire_client *client, struct err *why);
 
 #endif

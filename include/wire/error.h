@@ -11,10 +11,14 @@
  *     id      whole  optional: the request that this answers
  *     state   bool   optional: the service has no state for this run: send
  *                    state.put and ask again
+ *     message bool   optional: one message was refused and changed nothing;
+ *                    all else goes on
+ *
+ * An error is never answered with an error.
  */
 struct wire_error {
     char reason[512];
-    int again, state;
+    int again, state, message;
     int64_t id; /* -1: answers no request */
 };
 

@@ -8,11 +8,12 @@
  * item: one step of the plan, from selector to augmenter.
  *
  *     session, epoch, step   which step this is
- *     run     text   name of the run, up to 127 bytes
+ *     run     text   name of the run, up to 127 bytes: "" or that of hello
  *     size    whole  images in the data set; every id is below it
  *     steps   whole  steps in this epoch, > step
  *     epochs  whole  epochs planned in all, > epoch
- *     ids     tensor i8 [b], 1 <= b <= WIRE_BATCH_MAX: who is trained
+ *     ids     tensor i8 [b], 1 <= b <= WIRE_BATCH_MAX, each once: who is
+ *                    trained
  *     extra   tensor i8 [r], optional: who is encoded besides (chain states)
  *     look    flag, optional: features are wanted, nothing is trained
  *

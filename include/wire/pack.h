@@ -107,6 +107,10 @@ const int64_t *wire_read_ids(struct wire_reader *r, const char *name,
 const int64_t *wire_read_ids_if(struct wire_reader *r, const char *name,
                                 int64_t size, size_t *n);
 
+/* wire_read_distinct() refuses ids of which one is there twice. */
+void wire_read_distinct(struct wire_reader *r, const char *name,
+                        const int64_t *ids, size_t n);
+
 /* The parsed header of a message. */
 const msgpack_object *wire_msg_header(const struct wire_msg *msg);
 

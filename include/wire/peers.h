@@ -27,6 +27,7 @@ struct wire_peer {
     int ended;         /* it said end, and nothing since that takes it back */
     double offended;   /* when it sent a malformed message last */
     unsigned offences; /* so many of late; see lib/wire/binder.c */
+    double refused;    /* when it was told last that a message was refused */
     int gone;          /* cannot be sent to: leaves when its words are read */
 };
 

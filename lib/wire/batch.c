@@ -84,6 +84,7 @@ get_images(struct wire_reader *r, struct wire_batch *b, int64_t size)
     if (b->n > WIRE_BATCH_MAX || b->n_views < 1 ||
         !is_images(views, 1, b->n, b))
         wire_read_fail(r, "views do not fit ids and sizes");
+    wire_read_distinct(r, "ids", b->ids, b->n);
     if (!extra != !b->extra_ids ||
         (extra && !is_images(extra, 0, b->n_extra, b)))
         wire_read_fail(r, "extra does not fit extra_ids and sizes");

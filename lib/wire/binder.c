@@ -4,6 +4,7 @@
 #include "util/clock.h"
 #include "wire/binder.h"
 #include "wire/pack.h"
+#include "wire/refusal.h"
 
 /* Seconds for which a peer whose queue is full is not asked to take more. */
 static const double full_pause = 0.05;
@@ -81,6 +82,8 @@ wire_binder_bad(struct wire_server *server, struct wire_peer *peer,
     const int last = peer && is_last_offence(server, peer, &news->why);
     struct err why = news->why;
 
+    if (peer && !last)
+        wire_refusal_tell(&peer->refused, server->sock, &peer->id, &why);
     if (peer)
         err_set(&news->why, "%s %ju '%s'%s: %.300s", peer->hello.stage,
                 (uintmax_t)peer->number, peer->name,
@@ -309,6 +312,34 @@ take_request(struct wire_server *server, struct wire_peer *peer,
     return 0;
 }
 
+/* A peer refused what we sent: that is said, and changes nothing. */
+static int
+take_error(struct wire_server *server, struct wire_peer *peer,
+           struct wire_msg *msg, struct wire_news *news)
+{
+    struct wire_error error;
+
+    if (wire_error_get(&error, msg, &news->why))
+        return wire_binder_bad(server, peer, news);
+    err_set(&news->why, "%s %ju refuses a message of ours: %.400s",
+            peer->hello.stage, (uintmax_t)peer->number, error.reason);
+    news->what = WIRE_BAD;
+    return wire_tally_add(&server->told, &news->why);
+}
+
+/* Who has not said hello is asked to; a binder that was restarted meets all
+ * of its peers like that. */
+static int
+take_stranger(struct wire_server *server, const struct wire_id *from,
+              enum wire_kind kind, struct wire_news *news)
+{
+    wire_binder_refuse(server, from, "who are you? say hello", 1);
+    err_set(&news->why, "a peer at '%.200s' sent %s before it said hello",
+            wire_sock_endpoint(server->sock), wire_kind_name(kind));
+    news->what = WIRE_BAD;
+    return wire_tally_add(&server->strangers, &news->why);
+}
+
 /* 1 when our kind of end has use for that kind of message. */
 static int
 expects(enum wire_end_kind end, enum wire_kind kind)
@@ -329,6 +360,7 @@ expects(enum wire_end_kind end, enum wire_kind kind)
     case WIRE_PLAN:
         return end == WIRE_SERVES;
     case WIRE_BEAT:
+    case WIRE_ERROR:
         return 1;
     default:
         return 0;
@@ -351,10 +383,8 @@ wire_binder_take(struct wire_server *server, const struct wire_id *from,
     }
     if (kind == WIRE_HELLO)
         return greet(server, from, msg, news);
-    if (!peer) {
-        wire_binder_refuse(server, from, "who are you? say hello", 1);
-        return 0;
-    }
+    if (!peer)
+        return take_stranger(server, from, kind, news);
     peer->heard = clock_now();
     news->what = WIRE_CAME;
     news->peer = peer->number;
@@ -367,6 +397,8 @@ wire_binder_take(struct wire_server *server, const struct wire_id *from,
     switch (kind) {
     case WIRE_BEAT:
         return 0;
+    case WIRE_ERROR:
+        return take_error(server, peer, msg, news);
     case WIRE_NEXT:
         return take_next(server, peer, msg, news);
     case WIRE_DONE:

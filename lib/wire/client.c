@@ -1,9 +1,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/clock.h"
 #include "util/mem.h"
 #include "wire/client.h"
 #include "wire/error.h"
+#include "wire/refusal.h"
+
+/*
+ * Seconds without an item until credit that a refused message may have used up
+ * is given again, one at a time.
+ */
+static const double pause_refused = 1;
 
 struct wire_client {
     struct wire *wire;
@@ -12,9 +20,13 @@ struct wire_client {
     struct wire_hello hello, who;
     int joined;
     size_t credit;
+    size_t unsure;        /* of it: that a refused message may have used up */
+    double came;          /* when an item, or what was refused, came last */
     struct wire_place at; /* session -1: not known yet */
-    struct wire_tally bad;
-    struct wire_msg *msg; /* of the news that is out */
+    struct wire_refusal bad;
+    struct wire_tally told; /* errors about single messages of ours */
+    struct wire_msg *msg;   /* of the news that is out */
+    struct wire_item item;  /* the same, where it is one */
 };
 
 /*
@@ -63,6 +75,7 @@ wire_client_close(struct wire_client *client)
     if (!client)
         return;
     wire_sock_close(client->sock);
+    wire_item_release(&client->item);
     wire_msg_free(client->msg);
     free(client);
 }
@@ -103,11 +116,47 @@ ask(struct wire_client *client, size_t credit)
 
 /* ---- what comes in: 1 news, 0 none, -1 refused ------------------------- */
 
+/* What is not sure is part of the credit. */
+static void
+set_credit(struct wire_client *client, size_t credit)
+{
+    client->credit = credit < WIRE_CREDIT_MAX ? credit : WIRE_CREDIT_MAX;
+    if (client->unsure > client->credit)
+        client->unsure = client->credit;
+}
+
 static int
 bad(struct wire_client *client, struct wire_news *news)
 {
     news->what = WIRE_BAD;
-    return wire_tally_add(&client->bad, &news->why);
+    return wire_refusal_add(&client->bad, client->sock, client->who.stage,
+                            &news->why);
+}
+
+/*
+ * What may have been meant as an item.  It costs no credit: who is between us
+ * and the binder may have added it.  But the binder may have booked it, and
+ * then nothing more comes: ask_again().
+ */
+static int
+bad_item(struct wire_client *client, struct wire_news *news)
+{
+    client->came = clock_now();
+    if (client->kind == WIRE_ASKS && client->unsure < client->credit)
+        client->unsure++;
+    return bad(client, news);
+}
+
+static void
+ask_again(struct wire_client *client)
+{
+    const double now = clock_now();
+
+    if (!client->unsure || !client->joined ||
+        now - client->came < pause_refused || !ask(client, 1))
+        return;
+    client->unsure--;
+    client->came = now;
 }
 
 static int
@@ -117,8 +166,10 @@ take_hello(struct wire_client *client, struct wire_news *news, struct err *err)
 
     if (wire_hello_get(&who, client->msg, &news->why))
         return bad(client, news);
-    if (wire_hello_fits(&client->hello, &who, err))
+    if (wire_hello_fits(&client->hello, &who, err)) {
+        wire_refusal_last(client->wire, client->sock, err);
         return -1;
+    }
     if (client->joined ||
         (who.greeting && who.greeting != client->hello.greeting))
         return 0;
@@ -126,6 +177,7 @@ take_hello(struct wire_client *client, struct wire_news *news, struct err *err)
     client->joined = 1;
     wire_sock_soon(client->sock, NULL);
     show_life(client);
+    client->unsure = 0;
     if (client->kind != WIRE_ASKS || !ask(client, client->credit))
         client->credit = 0;
     news->what = WIRE_JOINED;
@@ -139,6 +191,12 @@ take_error(struct wire_client *client, struct wire_news *news, struct err *err)
 
     if (wire_error_get(&error, client->msg, &news->why))
         return bad(client, news);
+    if (error.message) {
+        err_set(&news->why, "'%.80s' refuses a message of ours: %.400s",
+                wire_sock_endpoint(client->sock), error.reason);
+        news->what = WIRE_BAD;
+        return wire_tally_add(&client->told, &news->why);
+    }
     if (!error.again)
         return err_set(err, "refused by '%.80s': %.400s",
                        wire_sock_endpoint(client->sock), error.reason);
@@ -167,9 +225,7 @@ take_next(struct wire_client *client, struct wire_news *news)
         news->what = WIRE_MOVED;
         return 1;
     }
-    client->credit += (size_t)next.credit;
-    if (client->credit > WIRE_CREDIT_MAX)
-        client->credit = WIRE_CREDIT_MAX;
+    set_credit(client, client->credit + (size_t)next.credit);
     news->what = WIRE_WAITED;
     if (wire_place_cmp(&next.at, &client->at) <= 0)
         return next.waits;
@@ -191,6 +247,18 @@ take_end(struct wire_client *client, struct wire_news *news)
     return 1;
 }
 
+/* An item is of the run that the binder named, or that we did. */
+static int
+judge_run(const struct wire_client *client, struct err *err)
+{
+    const char *run = *client->who.run ? client->who.run : client->hello.run;
+
+    if (!*client->item.run || !strcmp(client->item.run, run))
+        return 0;
+    return err_set(err, "item: of run '%s', this is run '%s'", client->item.run,
+                   run);
+}
+
 /*
  * An item of another session has no part in the credit of this one: the
  * selector had sent it before it heard of the trainer that we speak for.
@@ -198,14 +266,17 @@ take_end(struct wire_client *client, struct wire_news *news)
 static int
 take_item(struct wire_client *client, struct wire_news *news)
 {
-    struct wire_place at;
+    const int64_t size =
+        client->hello.size ? client->hello.size : client->who.size;
 
-    if (wire_place_get(&at, client->msg, &news->why))
-        return bad(client, news);
-    if (at.session != client->at.session)
+    if (wire_item_get(&client->item, client->msg, size, &news->why) ||
+        judge_run(client, &news->why))
+        return bad_item(client, news);
+    if (client->item.at.session != client->at.session)
         return 0;
+    client->came = clock_now();
     if (client->credit)
-        client->credit--;
+        set_credit(client, client->credit - 1);
     news->what = WIRE_CAME;
     news->msg = client->msg;
     return 1;
@@ -240,6 +311,7 @@ wire_client_next(struct wire_client *client, struct wire_news *news,
     int rc = 0;
 
     *news = (struct wire_news){0};
+    ask_again(client);
     if (wire_refused(client->wire, &news->why)) {
         news->what = WIRE_BAD;
         return 1;
@@ -247,13 +319,14 @@ wire_client_next(struct wire_client *client, struct wire_news *news,
     while (!rc) {
         int came;
 
+        wire_item_release(&client->item);
         wire_msg_free(client->msg);
         client->msg = NULL;
         *news = (struct wire_news){0};
         came = wire_sock_recv(client->sock, NULL, &client->msg, &news->why);
         if (came == 0)
             break;
-        rc = came < 0 ? bad(client, news) : take(client, news, err);
+        rc = came < 0 ? bad_item(client, news) : take(client, news, err);
     }
     // only when all is read that came before the connection was lost
     if (!rc && wire_sock_lost(client->sock))
@@ -273,6 +346,13 @@ const struct wire_hello *
 wire_client_who(const struct wire_client *client)
 {
     return &client->who;
+}
+
+const struct wire_item *
+wire_client_item(const struct wire_client *client)
+{
+    REQUIRE(client->item.msg);
+    return &client->item;
 }
 
 size_t
@@ -298,7 +378,7 @@ wire_client_pass(struct wire_client *client, const struct wire_place *at)
         return;
     client->at = *at;
     if (newer)
-        client->credit = 0;
+        set_credit(client, 0);
     if (!client->joined)
         return;
     show_life(client);
@@ -346,14 +426,4 @@ wire_client_send(struct wire_client *client, struct wire_msg *msg)
         return 0;
     client->credit -= (size_t)costs;
     return 1;
-}
-
-int
-wire_client_bad(struct wire_client *client, struct err *why)
-{
-    struct wire_news news = {.why = *why};
-    int say = bad(client, &news);
-
-    *why = news.why;
-    return say;
 }

@@ -45,6 +45,7 @@ wire_item_get(struct wire_item *item, struct wire_msg *msg, int64_t size,
     got.extra = wire_read_ids_if(&r, "extra", got.size, &got.n_extra);
     if (got.n > WIRE_BATCH_MAX || got.n_extra > WIRE_BATCH_MAX)
         wire_read_fail(&r, "%zu ids, at most %d", got.n, WIRE_BATCH_MAX);
+    wire_read_distinct(&r, "ids", got.ids, got.n);
     wire_extra_read(&r, &got.of_extra, got.n_extra);
     wire_variants_read(&r, &got.variants, 0, got.n);
     got.look = wire_read_flag(&r, "look");

@@ -22,9 +22,9 @@ static const struct {
 } roles[] = {
     {"select", BIT(WIRE_HELLO) | BIT(WIRE_ERROR) | BIT(WIRE_ITEM) |
                    BIT(WIRE_END) | BIT(WIRE_FEATURES_GET) | BIT(WIRE_PLAN)},
-    {"augment", BIT(WIRE_HELLO) | BIT(WIRE_NEXT) | BIT(WIRE_DONE) |
-                    BIT(WIRE_END) | BIT(WIRE_BEAT) | BIT(WIRE_REJECT) |
-                    BIT(WIRE_BATCH)},
+    {"augment", BIT(WIRE_HELLO) | BIT(WIRE_ERROR) | BIT(WIRE_NEXT) |
+                    BIT(WIRE_DONE) | BIT(WIRE_END) | BIT(WIRE_BEAT) |
+                    BIT(WIRE_REJECT) | BIT(WIRE_BATCH)},
     {"train", BIT(WIRE_HELLO) | BIT(WIRE_ERROR) | BIT(WIRE_NEXT) |
                   BIT(WIRE_DONE) | BIT(WIRE_END) | BIT(WIRE_BEAT) |
                   BIT(WIRE_PAIRS) | BIT(WIRE_STATE) | BIT(WIRE_STATE_PUT) |

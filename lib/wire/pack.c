@@ -391,3 +391,29 @@ wire_read_ids(struct wire_reader *r, const char *name, int64_t size, size_t *n)
         wire_read_fail(r, "tensor '%s' is missing", name);
     return wire_read_ids_if(r, name, size, n);
 }
+
+static int
+compare(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+void
+wire_read_distinct(struct wire_reader *r, const char *name, const int64_t *ids,
+                   size_t n)
+{
+    int64_t *sorted;
+
+    if (r->rc || n < 2)
+        return;
+    sorted = mem_array(n, sizeof *sorted);
+    memcpy(sorted, ids, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare);
+    for (size_t i = 1; i < n; i++)
+        if (sorted[i] == sorted[i - 1])
+            wire_read_fail(r, "sample %jd is in '%s' twice",
+                           (intmax_t)sorted[i], name);
+    free(sorted);
+}

@@ -54,6 +54,8 @@ def batch(session, epoch, step):
               "rejected": 0, "tensors": [["ids", "i8", [b]],
                                          ["views", "u1", [2, b, side, side, 3]]]}
     if option["replaced"] == "%d:%d" % (epoch, step):
+        if 1 in ids:  # no sample is in a batch twice
+            ids[ids.index(1)] = ids[0]
         ids[0] = 1
         header.update(rejected=1, substituted=[[63, 1]])
     send(b"batch", header, b"".join(i.to_bytes(8, "little") for i in ids),

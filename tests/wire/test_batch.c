@@ -138,6 +138,7 @@ plain_and_odd(void)
         {NULL, NULL, 0},
     };
     static int64_t outside[][2] = {{4, -1}};
+    static const int64_t twice[B] = {5, 0, 5};
     struct wire_batch batch = full();
     struct err err = {""};
     struct wire_msg *msg;
@@ -155,6 +156,9 @@ plain_and_odd(void)
     batch = full();
     batch.variants.views = 1;
     refused("variants of one view only", batch);
+    batch = full();
+    batch.ids = twice;
+    refused("a sample twice", batch);
 }
 
 int

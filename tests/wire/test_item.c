@@ -48,7 +48,7 @@ main(void)
         {"augmentations", "3", 0},
         {NULL, NULL, 0},
     };
-    const int64_t ids[] = {9, 0, 4}, extra[] = {7};
+    const int64_t ids[] = {9, 0, 4}, extra[] = {7}, twice[] = {4, 9, 4};
     const int64_t view[] = {-1}, variant[] = {0, 1, 2, 2, 0, 1};
     const float note[] = {4, -0.5f};
     struct wire_item item = {.at = {1, 2, 3},
@@ -84,6 +84,13 @@ main(void)
     size = 10;
     T(!get(msg, &err), "ours");
     wire_msg_free(msg);
+
+    item.ids = twice;
+    msg = again(wire_item_put(&item));
+    T(get(msg, &err) && strstr(err.msg, "sample 4 is in 'ids' twice"),
+      "a sample twice: %s", err.msg);
+    wire_msg_free(msg);
+    item.ids = ids;
 
     item.size = 9;
     size = 0;

@@ -84,6 +84,9 @@ faulty(void)
 static void
 roles(void)
 {
+    T(wire_role_may("augment", WIRE_ERROR) &&
+          wire_role_may("select", WIRE_ERROR),
+      "who refuses a message may say so");
     T(wire_role_may("augment", WIRE_BATCH) && wire_role_may("any", WIRE_PAIRS),
       "its own kinds");
     T(wire_role_may("select", WIRE_FEATURES_GET) &&

@@ -59,22 +59,6 @@ begin(struct filter *filter, const struct wire_place *at)
 }
 
 static void
-take_item(struct filter *filter, struct wire_msg *msg)
-{
-    struct wire_item item;
-    struct err err;
-
-    if (wire_item_get(&item, msg, (int64_t)filter->passage.size, &err)) {
-        if (wire_client_bad(filter->plan, &err))
-            say("%s", err.msg);
-        return;
-    }
-    if (item.at.session == wire_client_place(filter->plan).session)
-        passage_add(&filter->passage, &item);
-    wire_item_release(&item);
-}
-
-static void
 hear_selector(struct filter *filter)
 {
     struct wire_news news;
@@ -87,7 +71,7 @@ hear_selector(struct filter *filter)
             open_items(filter);
             break;
         case WIRE_CAME:
-            take_item(filter, news.msg);
+            passage_add(&filter->passage, wire_client_item(filter->plan));
             break;
         case WIRE_ENDED:
             filter->ended = 1;

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# What a stage refuses: its sender hears the reason, nobody is kept busy by it,
+# and the run goes on when what is good comes.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+here=${0%/*}
+python=/usr/bin/python3
+
+if ! $python -c 'import zmq, msgpack' 2>/dev/null; then
+    skip 'refusals' 'no python3-zmq'
+    done_testing
+fi
+data=$work/data.tar
+"$BIN/foil-data" generate --size 8 -o "$data" 16 2>/dev/null
+"$BIN/foil-data" index "$data" 2>/dev/null
+
+# ------------------------------------- an augmenter and its two neighbours
+
+# meets [MISTAKE] : wrong.py and an augmenter in a folder of their own
+meets() {
+    rm -rf "$work/run"
+    mkdir "$work/run"
+    timeout 60 "$BIN/foil-augment" -r "$work/run" --size 8 --seed 3 "$data" \
+        2>"$work/augment.err" &
+    augmenter=$!
+    timeout 60 $python "$here/wrong.py" "$work/run" 16 "$@" >"$work/told"
+}
+
+# told MISTAKE PATTERN : the sender got an error with that reason, which says
+# that one message was meant
+told() {
+    cat "$work/told"
+    grep -qE "^$1"$'\t'".*$2.*"$'\t'"True\$" "$work/told"
+}
+
+meets
+kill "$augmenter"
+while read -r mistake pattern; do
+    ok "$mistake: its sender hears why" told "$mistake" "$pattern"
+done <<'END'
+i4 tensor 'ids' is i4
+outside id 16 in 'ids' is not in the data set of 16
+twice sample 0 is in 'ids' twice
+size data set of 17 images, ours has 16
+nosteps 'steps' is missing
+float 'epoch' is no whole number
+stepover 'steps' is no whole number in 1001
+otherrun of run 'other', this is run ''
+empty tensor 'ids' is empty
+kind no such kind of message: 'foil1.items'
+prefix 'item'
+v2 peer speaks foil2, this is foil1
+part tensor 'ids' has 24 bytes
+noheader message of 1 parts
+END
+# 8 were asked for at first; from then on it is one at a time
+few() {
+    awk '$1 == "credit" && $2 <= 8 + 30 && $3 <= 8 + 30 { n++ }
+         { print } END { exit !n }' "$work/told"
+}
+ok 'what is refused is asked for at most ten times a second' few
+ok 'and good items make batches' grep -q $'^batches\t2' "$work/told"
+ok 'the augmenter says what it refused' \
+    grep -q "^foil-augment: select: .*tensor 'ids' is i4" "$work/augment.err"
+lines() {
+    wc -l <"$work/augment.err"
+    test "$(grep -c 'so far' "$work/augment.err")" -lt 12
+}
+ok 'the 1st, 2nd, 4th, 8th ... time' lines
+
+meets nodataset
+kill "$augmenter"
+ok "a hello that cannot be read: its sender hears why" \
+    told nodataset "'dataset' is missing"
+for mistake in version digest; do
+    meets "$mistake"
+    ok "$mistake of hello does not fit: the augmenter ends with 1" \
+        exits 1 wait "$augmenter"
+    ok 'its sender hears why' told "$mistake" 'select (speaks|has)'
+done
+done_testing

@@ -1,0 +1,148 @@
+#!/usr/bin/python3
+"""A selector and a trainer that make an author's mistakes, for tests: both
+neighbours of one foil-augment.
+
+usage: wrong.py DIR SIZE [MISTAKE]
+
+Binds DIR/plan and DIR/batch.  Without MISTAKE it sends one item with each
+mistake in turn, and prints for each of them the reason of the `error` that it
+gets, after a tab.  Then it answers all credit of three seconds with bad items
+and prints how many were asked for ("credit"), and at last it sends good ones
+until two batches have come ("batches").  With MISTAKE, one of hello's, it says
+hello like that and prints the reason.
+"""
+import struct
+import sys
+import time
+
+import msgpack
+import zmq
+
+folder, size = sys.argv[1], int(sys.argv[2])
+greeting = sys.argv[3] if len(sys.argv) > 3 else ""
+SESSION, STEPS, BATCH = 1000, 1000, 4
+place = {"session": SESSION, "epoch": 0, "step": 0}
+context = zmq.Context()
+plan, batch = context.socket(zmq.ROUTER), context.socket(zmq.ROUTER)
+plan.bind(f"ipc://{folder}/plan")
+batch.bind(f"ipc://{folder}/batch")
+errors, asked, came, augmenter = [], 0, 0, None
+
+
+def item(step, mistake=""):
+    ids = list(range(BATCH))
+    head = {**place, "step": step, "run": "", "size": size, "steps": STEPS,
+            "epochs": 1, "tensors": [["ids", "i8", [BATCH]]]}
+    kind = b"foil1.item"
+    if mistake == "i4":
+        head["tensors"] = [["ids", "i4", [2 * BATCH]]]
+    elif mistake == "outside":
+        ids[0] = size
+    elif mistake == "twice":
+        ids[1] = ids[0]
+    elif mistake == "size":
+        head["size"] = size + 1
+    elif mistake == "nosteps":
+        head.pop("steps")
+    elif mistake == "float":
+        head["epoch"] = 0.0
+    elif mistake == "stepover":
+        head["step"] = STEPS
+    elif mistake == "otherrun":
+        head["run"] = "other"
+    elif mistake == "empty":
+        head["tensors"], ids = [["ids", "i8", [0]]], []
+    elif mistake == "kind":
+        kind = b"foil1.items"
+    elif mistake == "prefix":
+        kind = b"item"
+    elif mistake == "v2":
+        kind = b"foil2.item"
+    parts = [kind, msgpack.packb(head), struct.pack(f"<{len(ids)}q", *ids)]
+    if mistake == "part":
+        parts[2] = parts[2][:-8]
+    elif mistake == "noheader":
+        parts = parts[:1]
+    return parts
+
+
+def hello(head, stage):
+    head = {**head, "stage": stage}
+    if stage == "train" or not greeting:
+        return head
+    if greeting == "nodataset":
+        del head["dataset"]
+    elif greeting == "version":
+        head["version"] = 2
+    elif greeting == "digest":
+        head["dataset"] = {"digest": "0" * 32, "size": size}
+    return head
+
+
+def send(socket, peer, kind, head):
+    socket.send_multipart([peer, b"foil1." + kind, msgpack.packb(head)])
+
+
+def turn(seconds):
+    """Takes what comes for so long: errors, credit, batches."""
+    global asked, came, augmenter
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        for socket in plan, batch:
+            while socket.poll(5):
+                peer, kind, head, *_ = socket.recv_multipart()
+                kind, head = kind[6:], msgpack.unpackb(head)
+                if kind == b"hello":
+                    stage = "select" if socket is plan else "train"
+                    send(socket, peer, kind, hello(head, stage))
+                    if socket is batch:
+                        send(socket, peer, b"next", {**place, "credit": 8})
+                elif kind == b"next":
+                    augmenter = peer
+                    asked += head["credit"]
+                elif kind == b"error":
+                    errors.append(head)
+                came += kind == b"batch"
+
+
+def wait(true):
+    until = time.monotonic() + 20
+    while not true() and time.monotonic() < until:
+        turn(0.02)
+
+
+def told(mistake):
+    wait(lambda: errors)
+    for head in errors:
+        print(mistake, head["reason"], head.get("message", False), sep="\t",
+              flush=True)
+    errors.clear()
+
+
+if greeting:
+    told(greeting)
+    context.destroy(linger=2000)
+    sys.exit()
+wait(lambda: asked)
+for mistake in ("i4", "outside", "twice", "size", "nosteps", "float",
+                "stepover", "otherrun", "empty", "kind", "prefix", "v2",
+                "part", "noheader"):
+    turn(0.12)  # it answers ten times a second at most
+    plan.send_multipart([augmenter, *item(0, mistake)])
+    told(mistake)
+until, sent, first = time.monotonic() + 3, 0, asked
+while time.monotonic() < until:
+    while sent < asked:
+        plan.send_multipart([augmenter, *item(0, "nosteps")])
+        sent += 1
+    turn(0.01)
+print("credit", sent, first, len(errors), sep="\t", flush=True)
+step = 0
+while came < 2 and step < 20:
+    plan.send_multipart([augmenter, *item(step)])
+    step += 1
+    turn(0.1)
+print("batches", came, sep="\t", flush=True)
+for peer_socket in plan, batch:
+    turn(0.05)
+context.destroy(linger=2000)
