@@ -12,6 +12,9 @@
  * answer comes in time, the request is sent again on a fresh socket, after a
  * pause that doubles from 0.1 s to 5 s.  The answer to a repeated id is the
  * same answer.
+ *
+ * What cannot be read is no answer, and neither is what the caller refuses: it
+ * is counted, its sender hears why, and the wait goes on, to the deadline.
  */
 struct wire_service;
 
@@ -45,23 +48,35 @@ void wire_service_ask(struct wire_service *service, struct wire_msg *request,
                       int64_t id);
 
 enum wire_answer {
-    WIRE_REFUSED = -1, /* not us: version, run, data set; or poll failed */
-    WIRE_STOPPED = 0,  /* stop_fd became readable */
-    WIRE_ANSWERED = 1, /* *answer is yours to free */
-    WIRE_NO_STATE = 2, /* it wants state.put first, then the same again */
-    WIRE_FAILED = 3,   /* it answered with an error: err says which */
-    WIRE_UNREACHED = 4 /* the deadline has passed: err says so */
+    WIRE_REFUSED = -1,  /* not us: version, run, data set; or poll failed */
+    WIRE_STOPPED = 0,   /* stop_fd became readable */
+    WIRE_ANSWERED = 1,  /* *answer is yours to free */
+    WIRE_NO_STATE = 2,  /* it wants state.put first, then the same again */
+    WIRE_FAILED = 3,    /* it answered with an error: err says which */
+    WIRE_UNREACHED = 4, /* the deadline has passed: err says so */
+    WIRE_ODD = 5        /* what came will not do: say err, and wait again */
 };
 
-/* All but ANSWERED and STOPPED leave a sentence in *err. */
+/*
+ * wire_service_wait() waits for the answer.  All but ANSWERED and STOPPED leave
+ * a sentence in *err.  ODD is returned the 1st, 2nd, 4th, 8th ... time.
+ */
 enum wire_answer wire_service_wait(struct wire_service *service, int stop_fd,
                                    struct wire_msg **answer, struct err *err);
 
 /*
- * wire_service_poll() reads what has come, and gives up what was asked: 0, or
- * -1 when the service refused us.  wire_service_joined() returns 1 while it
- * knows us: then wire_service_who() is the one that would be asked, and its
- * `peer` changes when it was started again.
+ * wire_service_bad() refuses the answer that wire_service_wait() returned last:
+ * wait again, another may come.  Returns 1 when *why should be said, as
+ * wire_tally_add(), the service's endpoint added.
+ */
+int wire_service_bad(struct wire_service *service, struct err *why);
+
+/*
+ * wire_service_poll() reads what has come, and gives up what was asked: 0, 1
+ * to be called again when *err is said, or -1 when the service refused us.
+ * wire_service_joined() returns 1 while it knows us: then wire_service_who() is
+ * the one that would be asked, and its `peer` changes when it was started
+ * again.
  */
 int wire_service_poll(struct wire_service *service, struct err *err);
 int wire_service_joined(const struct wire_service *service);

@@ -42,10 +42,10 @@ struct wire_weights {
     struct wire_msg *msg; /* held by a decoded one; else NULL */
 };
 
-/* As in wire/item.h. */
+/* As in wire/item.h; size of the data set, for keep; 0 when not known. */
 struct wire_msg *wire_weights_put(const struct wire_weights *weights);
 int wire_weights_get(struct wire_weights *weights, struct wire_msg *msg,
-                     struct err *err);
+                     int64_t size, struct err *err);
 void wire_weights_release(struct wire_weights *weights);
 
 #endif

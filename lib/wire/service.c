@@ -5,6 +5,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 #include "wire/pack.h"
+#include "wire/refusal.h"
 #include "wire/service.h"
 
 static const double pause_least = 0.1, pause_most = 5;
@@ -18,6 +19,10 @@ struct wire_service {
     int joined;
     int64_t last_id;
     struct wire_msg *request; /* NULL: nothing is asked */
+    int answered;             /* it is, unless the answer is refused */
+    struct wire_refusal bad;
+    struct wire_tally told; /* errors about single messages of ours */
+    struct err last;        /* why what came last would not do; "": did */
     int64_t id;
     double begun, sent; /* when it was asked for, and tried last */
     double pause;       /* before the next fresh socket */
@@ -98,7 +103,7 @@ wire_service_who(const struct wire_service *service)
 static void
 try_to_send(struct wire_service *service)
 {
-    if (service->joined && service->request)
+    if (service->joined && service->request && !service->answered)
         wire_sock_soon(service->sock, service->request);
 }
 
@@ -109,6 +114,8 @@ wire_service_ask(struct wire_service *service, struct wire_msg *request,
     wire_msg_free(service->request);
     service->request = wire_msg_hold(request);
     service->id = id;
+    service->answered = 0;
+    *service->last.msg = '\0';
     service->begun = service->sent = clock_now();
     service->pause = pause_least;
     if (service->joined && wire_sock_send(service->sock, NULL, request) != 1)
@@ -126,18 +133,37 @@ greet(struct wire_service *service)
     wire_msg_free(hello);
 }
 
+/* What came will not do: WIRE_ODD when that should be said. */
+static enum wire_answer
+refuse(struct wire_service *service, struct err *err)
+{
+    service->last = *err;
+    return wire_refusal_add(&service->bad, service->sock, service->endpoint,
+                            err)
+               ? WIRE_ODD
+               : WIRE_STOPPED;
+}
+
+int
+wire_service_bad(struct wire_service *service, struct err *why)
+{
+    service->answered = 0;
+    return refuse(service, why) == WIRE_ODD;
+}
+
 /* What came: WIRE_STOPPED stands for "go on waiting" here. */
 static enum wire_answer
 take_hello(struct wire_service *service, const struct wire_msg *msg,
            struct err *err)
 {
     struct wire_hello who;
-    struct err ignored;
 
-    if (wire_hello_get(&who, msg, &ignored))
-        return WIRE_STOPPED;
-    if (wire_hello_fits(&service->config.hello, &who, err))
+    if (wire_hello_get(&who, msg, err))
+        return refuse(service, err);
+    if (wire_hello_fits(&service->config.hello, &who, err)) {
+        wire_refusal_last(service->wire, service->sock, err);
         return WIRE_REFUSED;
+    }
     service->who = who;
     if (!service->joined) {
         service->joined = 1;
@@ -151,10 +177,9 @@ take_error(struct wire_service *service, const struct wire_msg *msg,
            struct err *err)
 {
     struct wire_error error;
-    struct err ignored;
 
-    if (wire_error_get(&error, msg, &ignored))
-        return WIRE_STOPPED;
+    if (wire_error_get(&error, msg, err))
+        return refuse(service, err);
     if (error.again) {
         if (service->joined)
             greet(service);
@@ -163,6 +188,10 @@ take_error(struct wire_service *service, const struct wire_msg *msg,
     if (error.id >= 0 && error.id != service->id)
         return WIRE_STOPPED;
     err_set(err, "%.80s answers: %.400s", service->endpoint, error.reason);
+    if (error.message) {
+        service->last = *err;
+        return wire_tally_add(&service->told, err) ? WIRE_ODD : WIRE_STOPPED;
+    }
     if (error.id < 0)
         return WIRE_REFUSED;
     return error.state ? WIRE_NO_STATE : WIRE_FAILED;
@@ -171,8 +200,7 @@ take_error(struct wire_service *service, const struct wire_msg *msg,
 static enum wire_answer
 take(struct wire_service *service, struct wire_msg *msg, struct err *err)
 {
-    struct err ignored;
-    struct wire_reader r = wire_read_start(msg, &ignored);
+    struct wire_reader r = wire_read_start(msg, err);
     int64_t id;
 
     if (wire_msg_kind(msg) == WIRE_HELLO)
@@ -180,7 +208,10 @@ take(struct wire_service *service, struct wire_msg *msg, struct err *err)
     if (wire_msg_kind(msg) == WIRE_ERROR)
         return take_error(service, msg, err);
     id = wire_read_whole(&r, "id", 0, INT64_MAX);
-    return r.rc || id != service->id ? WIRE_STOPPED : WIRE_ANSWERED;
+    if (r.rc)
+        return refuse(service, err);
+    return id != service->id || service->answered ? WIRE_STOPPED
+                                                  : WIRE_ANSWERED;
 }
 
 /* Read all that is there, up to what ends the wait. */
@@ -188,13 +219,14 @@ static enum wire_answer
 drain(struct wire_service *service, struct wire_msg **answer, struct err *err)
 {
     enum wire_answer what = WIRE_STOPPED;
-    struct err ignored;
     int came;
 
     while (what == WIRE_STOPPED &&
-           (came = wire_sock_recv(service->sock, NULL, answer, &ignored))) {
-        if (came < 0)
+           (came = wire_sock_recv(service->sock, NULL, answer, err))) {
+        if (came < 0) {
+            what = refuse(service, err);
             continue;
+        }
         what = take(service, *answer, err);
         if (what != WIRE_ANSWERED)
             wire_msg_free(*answer);
@@ -231,7 +263,9 @@ wire_service_poll(struct wire_service *service, struct err *err)
         what = drain(service, &late, err);
         if (what == WIRE_ANSWERED)
             wire_msg_free(late);
-    } while (what != WIRE_STOPPED && what != WIRE_REFUSED);
+    } while (what != WIRE_STOPPED && what != WIRE_REFUSED && what != WIRE_ODD);
+    if (what == WIRE_ODD)
+        return 1;
     return what == WIRE_REFUSED ? -1 : 0;
 }
 
@@ -241,30 +275,35 @@ wire_service_joined(const struct wire_service *service)
     return service->joined;
 }
 
+static enum wire_answer
+give_up(const struct wire_service *service, struct err *err)
+{
+    const struct err last = service->last;
+
+    err_set(err, "no answer from '%.200s' in %g s%s%.250s", service->endpoint,
+            service->config.deadline, *last.msg ? "; the last that came: " : "",
+            last.msg);
+    return WIRE_UNREACHED;
+}
+
 enum wire_answer
 wire_service_wait(struct wire_service *service, int stop_fd,
                   struct wire_msg **answer, struct err *err)
 {
     const double until = service->begun + service->config.deadline;
 
-    REQUIRE(service->request);
+    REQUIRE(service->request && !service->answered);
     for (;;) {
         enum wire_answer what = drain(service, answer, err);
         const double now = clock_now();
         double due = service->sent + service->config.timeout;
         int rc;
 
-        if (what == WIRE_ANSWERED) {
-            wire_msg_free(service->request);
-            service->request = NULL;
-        }
+        service->answered = what == WIRE_ANSWERED;
         if (what != WIRE_STOPPED)
             return what;
-        if (now >= until) {
-            err_set(err, "no answer from '%.200s' in %g s", service->endpoint,
-                    service->config.deadline);
-            return WIRE_UNREACHED;
-        }
+        if (now >= until)
+            return give_up(service, err);
         if (now >= due)
             rc = retry(service, stop_fd, err);
         else

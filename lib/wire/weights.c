@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "wire/values.h"
+#include "wire/views.h"
 #include "wire/weights.h"
 
 /* How far from 1 a row of f4 may sum. */
@@ -78,7 +79,7 @@ judge_more(struct wire_reader *r, struct wire_weights *x)
 
 static void
 judge_keep(struct wire_reader *r, const struct wire_weights *x,
-           const struct wire_tensor *keep)
+           const struct wire_tensor *keep, int64_t size)
 {
     if (keep->shape[0] != x->rows || keep->shape[1] != 2) {
         wire_read_fail(r, "keep does not fit w");
@@ -87,15 +88,15 @@ judge_keep(struct wire_reader *r, const struct wire_weights *x,
     for (size_t i = 0; i < x->rows; i++) {
         const int64_t *state = (const int64_t *)keep->data + 2 * i;
 
-        if (state[0] < -1 || state[1] < -1 ||
-            (state[0] == -1) != (state[1] == -1))
+        if (state[0] < -1 || (size && state[0] >= size) || state[1] < -1 ||
+            state[1] >= WIRE_VIEW_MAX || (state[0] == -1) != (state[1] == -1))
             wire_read_fail(r, "row %zu of keep is no chain state", i);
     }
 }
 
 int
 wire_weights_get(struct wire_weights *weights, struct wire_msg *msg,
-                 struct err *err)
+                 int64_t size, struct err *err)
 {
     struct wire_reader r = wire_read_start(msg, err);
     const struct wire_tensor *w, *keep;
@@ -117,7 +118,7 @@ wire_weights_get(struct wire_weights *weights, struct wire_msg *msg,
     judge_more(&r, &got);
     judge_rows(&r, &got, got.keep_score != NULL);
     if (keep) {
-        judge_keep(&r, &got, keep);
+        judge_keep(&r, &got, keep, size);
         got.keep = keep->data;
     }
     if (r.rc)

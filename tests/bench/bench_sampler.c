@@ -86,7 +86,7 @@ visit(struct bench *b, int64_t step)
     struct wire_weights weights;
     struct err err;
 
-    if (wire_weights_get(&weights, answer, &err))
+    if (wire_weights_get(&weights, answer, 0, &err))
         die("%s", err.msg);
     wire_weights_release(&weights);
     wire_msg_free(answer);

@@ -31,11 +31,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     msg = fuzz_msg(seed, data, len);
     if (!msg)
         return 0;
-    if (wire_weights_get(&a, msg, &err)) {
+    if (wire_weights_get(&a, msg, 0, &err)) {
         REQUIRE(*err.msg);
     } else {
         copy = fuzz_again(wire_weights_put(&a));
-        REQUIRE(!wire_weights_get(&b, copy, &err));
+        REQUIRE(!wire_weights_get(&b, copy, 0, &err));
         fuzz_same(copy, wire_weights_put(&b));
         wire_weights_release(&a);
         wire_weights_release(&b);

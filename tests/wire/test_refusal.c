@@ -6,6 +6,8 @@
 #include "wire/error.h"
 #include "wire/item.h"
 #include "wire/refusal.h"
+#include "wire/service.h"
+#include "wire/weights.h"
 
 #include "ends.h"
 
@@ -159,12 +161,123 @@ peer_is_told(void)
     wire_close(b);
 }
 
+/* Takes messages until one of that kind has come; the peer's id in *from. */
+static int
+router_sees(struct wire *a, struct wire *b, struct wire_sock *sock,
+            enum wire_kind kind, struct wire_id *from)
+{
+    struct wire_msg *msg;
+    struct err err;
+
+    for (int i = 0; i < 500; i++) {
+        int same;
+
+        turn(a, b);
+        if (wire_sock_recv(sock, from, &msg, &err) <= 0)
+            continue;
+        same = wire_msg_kind(msg) == kind;
+        wire_msg_free(msg);
+        if (same)
+            return 1;
+    }
+    return 0;
+}
+
+static void
+reply_weights(struct wire_sock *sock, const struct wire_id *to, int64_t id,
+              float sum)
+{
+    const float w[] = {sum};
+    const struct wire_weights weights = {
+        .id = id, .rows = 1, .columns = 1, .w = w};
+    struct wire_msg *msg = wire_weights_put(&weights);
+
+    wire_sock_send(sock, to, msg);
+    wire_msg_free(msg);
+}
+
+/* wire_service_wait(), and what the caller thinks of the weights. */
+static enum wire_answer
+hear(struct wire_service *service, struct err *err)
+{
+    struct wire_weights weights;
+    struct wire_msg *answer;
+    enum wire_answer what = wire_service_wait(service, -1, &answer, err);
+    int rc;
+
+    if (what != WIRE_ANSWERED)
+        return what;
+    rc = wire_weights_get(&weights, answer, 0, err);
+    if (!rc)
+        wire_weights_release(&weights);
+    wire_msg_free(answer);
+    return rc ? WIRE_FAILED : WIRE_ANSWERED;
+}
+
+/* Bad answers before a good one are waited past. */
+static void
+answer_is_waited_past(void)
+{
+    const struct wire_limits limits = {0};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct wire_sock *sock =
+        wire_sock_bind(a, WIRE_ROUTER, at("negatives"), &limits, &err);
+    struct wire_service_config config = {
+        .endpoint = at("negatives"),
+        .hello = hello_of("train", "", digest_a, 10),
+        .deadline = 0.5,
+    };
+    struct wire_hello mine = hello_of("negatives", "", digest_a, 10);
+    struct wire_service *service = wire_service_open(b, &config, &err);
+    struct wire_msg *hello = wire_hello_put(&mine), *request = wire_beat_put();
+    struct wire_id from;
+
+    T(router_sees(a, b, sock, WIRE_HELLO, &from), "it says hello");
+    wire_sock_send(sock, &from, hello);
+    for (int i = 0; i < 500 && !wire_service_joined(service); i++) {
+        turn(a, b);
+        wire_service_poll(service, &err);
+    }
+    wire_service_ask(service, request, 7); // any message is a request
+    T(router_sees(a, b, sock, WIRE_BEAT, &from), "and asks");
+    wire_sock_send(sock, &from, request);
+    reply_weights(sock, &from, 6, 1);
+    reply_weights(sock, &from, 7, 0.5f);
+    reply_weights(sock, &from, 7, 1);
+    T(hear(service, &err) == WIRE_ODD && strstr(err.msg, "'id' is missing"),
+      "an answer without id is said: %s", err.msg);
+    T(hear(service, &err) == WIRE_FAILED && strstr(err.msg, "sum 0.5"),
+      "weights that do not sum to one, an older id passed over: %s", err.msg);
+    T(wire_service_bad(service, &err) == 1 &&
+          strstr(err.msg, "negatives': weights: row 0") == NULL &&
+          strstr(err.msg, "weights: row 0"),
+      "are refused, and that is said: %s", err.msg);
+    T(hear(service, &err) == WIRE_ANSWERED, "the good answer is taken");
+    T(router_sees(a, b, sock, WIRE_ERROR, &from), "the service hears why");
+
+    wire_service_ask(service, request, 8);
+    T(router_sees(a, b, sock, WIRE_BEAT, &from), "asked again");
+    reply_weights(sock, &from, 8, 2);
+    T(hear(service, &err) == WIRE_FAILED, "a bad answer alone");
+    wire_service_bad(service, &err);
+    T(hear(service, &err) == WIRE_UNREACHED && strstr(err.msg, "sum 2"),
+      "at the deadline it is named: %s", err.msg);
+    wire_msg_free(hello);
+    wire_msg_free(request);
+    wire_service_close(service);
+    wire_sock_close(sock);
+    wire_close(a);
+    wire_close(b);
+}
+
 int
 main(void)
 {
     scratch_open();
     item_costs_nothing();
     peer_is_told();
+    answer_is_waited_past();
     scratch_close();
     return t_done();
 }

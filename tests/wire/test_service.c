@@ -129,7 +129,7 @@ wait_for(struct wire_service *service, int64_t *moved, struct err *err)
     *moved = -1;
     if (what != WIRE_ANSWERED)
         return what;
-    if (!wire_weights_get(&weights, answer, err)) {
+    if (!wire_weights_get(&weights, answer, 0, err)) {
         *moved = weights.moved;
         wire_weights_release(&weights);
     }

@@ -7,7 +7,7 @@ static int
 get(struct wire_msg *msg, struct err *err)
 {
     struct wire_weights weights;
-    int rc = wire_weights_get(&weights, msg, err);
+    int rc = wire_weights_get(&weights, msg, 0, err);
 
     wire_weights_release(&weights);
     return rc;
@@ -68,9 +68,10 @@ main(void)
     struct wire_msg *msg = again(wire_weights_put(&x));
     struct err err = {""};
 
-    T(!wire_weights_get(&got, msg, &err) && got.rows == 2 && got.columns == 3 &&
-          !memcmp(got.w, w, sizeof w) && !memcmp(got.keep, keep, sizeof keep) &&
-          got.accepted == 0.25 && got.moved == 2 && got.id == 5,
+    T(!wire_weights_get(&got, msg, 0, &err) && got.rows == 2 &&
+          got.columns == 3 && !memcmp(got.w, w, sizeof w) &&
+          !memcmp(got.keep, keep, sizeof keep) && got.accepted == 0.25 &&
+          got.moved == 2 && got.id == 5,
       "round trip: %s", err.msg);
     T(!memcmp(got.keep_score, score, sizeof score) &&
           !memcmp(got.scale, scale, sizeof scale) && got.bank == 8 &&

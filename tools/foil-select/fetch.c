@@ -6,6 +6,7 @@
 #include "select.h"
 #include "util/half.h"
 #include "util/mem.h"
+#include "util/opt.h"
 #include "wire/features.h"
 #include "wire/fetch.h"
 #include "wire/service.h"
@@ -24,16 +25,22 @@ hint(struct err *why)
             was.msg);
 }
 
-/* Sends a request, which it frees, and says what came of it. */
+static void
+ask(struct wire_service *service, struct wire_msg *request, int64_t id)
+{
+    wire_service_ask(service, request, id);
+    wire_msg_free(request);
+}
+
+/* Says what came of a request. */
 static enum select_fetched
-ask(struct wire_service *service, int stop, struct wire_msg *request,
-    int64_t id, struct wire_msg **answer, struct err *why)
+hear(struct wire_service *service, int stop, struct wire_msg **answer,
+     struct err *why)
 {
     enum wire_answer what;
 
-    wire_service_ask(service, request, id);
-    what = wire_service_wait(service, stop, answer, why);
-    wire_msg_free(request);
+    while ((what = wire_service_wait(service, stop, answer, why)) == WIRE_ODD)
+        say("%s", why->msg);
     switch (what) {
     case WIRE_ANSWERED:
         return FETCH_DONE;
@@ -44,12 +51,22 @@ ask(struct wire_service *service, int stop, struct wire_msg *request,
     case WIRE_REFUSED:
         return FETCH_FAILED;
     case WIRE_FAILED:
+    case WIRE_ODD:
         break;
     case WIRE_UNREACHED:
         hint(why);
         break;
     }
     return FETCH_AGAIN;
+}
+
+/* Lets go of an answer that will not do: a better one may come. */
+static void
+refuse(struct wire_service *service, struct wire_msg *answer, struct err *why)
+{
+    wire_msg_free(answer);
+    if (wire_service_bad(service, why))
+        say("%s", why->msg);
 }
 
 void
@@ -114,6 +131,22 @@ put(struct select_table *table, const struct wire_features *piece, size_t size,
     return 0;
 }
 
+/* Decodes a piece; -1 where it is none, or not the one that is wanted. */
+static int
+get_piece(struct wire_features *piece, struct wire_msg *answer,
+          const struct wire_fetch *fetch, size_t size, struct err *why)
+{
+    if (wire_msg_kind(answer) != WIRE_FEATURES)
+        return err_set(why, "features.get is answered with %s",
+                       wire_kind_name(wire_msg_kind(answer)));
+    if (wire_features_get(piece, answer, (int64_t)size, why))
+        return -1;
+    if (piece->epoch == fetch->epoch && piece->next > fetch->from)
+        return 0;
+    wire_features_release(piece);
+    return err_set(why, "features: another piece than the one asked for");
+}
+
 /* One piece, from *from on, which becomes where to ask on. */
 static enum select_fetched
 next_piece(struct wire_service *service, int stop,
@@ -127,26 +160,22 @@ next_piece(struct wire_service *service, int stop,
 
     fetch.id = wire_service_id(service);
     fetch.from = *from;
-    what = ask(service, stop, wire_fetch_put(&fetch), fetch.id, &answer, why);
-    if (what != FETCH_DONE)
-        return what;
-    if (wire_msg_kind(answer) != WIRE_FEATURES ||
-        wire_features_get(&piece, answer, (int64_t)size, why)) {
-        if (wire_msg_kind(answer) != WIRE_FEATURES)
-            err_set(why, "the trainer answers features.get with %s",
-                    wire_kind_name(wire_msg_kind(answer)));
-        what = FETCH_AGAIN;
-    } else {
-        if (piece.epoch != fetch.epoch || piece.next <= *from)
-            what = FETCH_AGAIN;
-        if (what == FETCH_AGAIN)
-            err_set(why, "the trainer answers with another piece");
-        else if (put(table, &piece, size, why))
-            what = FETCH_AGAIN;
-        *from = piece.next;
-        wire_features_release(&piece);
+    ask(service, wire_fetch_put(&fetch), fetch.id);
+    while ((what = hear(service, stop, &answer, why)) == FETCH_DONE) {
+        int rc = get_piece(&piece, answer, &fetch, size, why);
+
+        if (!rc) {
+            rc = put(table, &piece, size, why);
+            *from = piece.next;
+            wire_features_release(&piece);
+        }
+        if (!rc) {
+            wire_msg_free(answer);
+            break;
+        }
+        *from = fetch.from;
+        refuse(service, answer, why);
     }
-    wire_msg_free(answer);
     return what;
 }
 
@@ -174,8 +203,16 @@ select_tell(struct wire_service *service, int stop, struct wire_plan *about,
     enum select_fetched what;
 
     about->id = wire_service_id(service);
-    what = ask(service, stop, wire_plan_put(about), about->id, &answer, why);
-    if (what == FETCH_DONE)
-        wire_msg_free(answer);
+    ask(service, wire_plan_put(about), about->id);
+    while ((what = hear(service, stop, &answer, why)) == FETCH_DONE) {
+        const enum wire_kind kind = wire_msg_kind(answer);
+
+        if (kind == WIRE_STATE_OK) {
+            wire_msg_free(answer);
+            break;
+        }
+        err_set(why, "plan is answered with %s", wire_kind_name(kind));
+        refuse(service, answer, why);
+    }
     return what;
 }

@@ -79,17 +79,55 @@ train_negatives_close(struct train *t)
     free(t->inside);
 }
 
-/* Sends a request and waits for what comes of it; frees the request. */
+static void
+ask(struct train *t, struct wire_msg *request, int64_t id)
+{
+    wire_service_ask(t->service, request, id);
+    wire_msg_free(request);
+}
+
+/* Waits for what comes of a request; what will not do is said. */
 static enum wire_answer
-ask(struct train *t, struct wire_msg *request, int64_t id,
-    struct wire_msg **answer, struct err *err)
+hear(struct train *t, struct wire_msg **answer, struct err *err)
 {
     enum wire_answer what;
 
-    wire_service_ask(t->service, request, id);
-    what = wire_service_wait(t->service, t->stop, answer, err);
-    wire_msg_free(request);
+    while ((what = wire_service_wait(t->service, t->stop, answer, err)) ==
+           WIRE_ODD)
+        train_report_say(t, "%s", err->msg);
     return what;
+}
+
+/* Lets go of an answer that will not do: a better one may come. */
+static void
+refuse(struct train *t, struct wire_msg *answer, struct err *why)
+{
+    wire_msg_free(answer);
+    if (wire_service_bad(t->service, why))
+        train_report_say(t, "%s", why->msg);
+}
+
+/* 1 when it says that the state was taken. */
+static int
+is_taken(struct wire_msg *answer, const struct wire_state *state,
+         struct err *err)
+{
+    struct wire_state ok;
+    int same;
+
+    if (wire_msg_kind(answer) != WIRE_STATE_OK) {
+        err_set(err, "state.put is answered with %s",
+                wire_kind_name(wire_msg_kind(answer)));
+        return 0;
+    }
+    if (wire_state_get(&ok, answer, err))
+        return 0;
+    same = ok.session == state->session && ok.epoch == state->epoch &&
+           ok.step == state->step;
+    if (!same)
+        err_set(err, "state.ok is of another place");
+    wire_state_release(&ok);
+    return same;
 }
 
 /* Gives the service our mirror of what it remembers. */
@@ -103,8 +141,9 @@ give_state(struct train *t, struct err *err)
         .step = t->state.at.step,
         .tensors = tensor,
     };
-    struct wire_msg *answer = NULL;
+    struct wire_msg *answer;
     enum wire_answer what;
+    int taken = 0;
 
     t->samples.memory.total = t->state.total;
     state.n = sample_memory_list(&t->samples.memory, tensor);
@@ -113,14 +152,14 @@ give_state(struct train *t, struct err *err)
         return t->service_behind ? WIRE_FAILED : WIRE_ANSWERED;
     }
     state.id = wire_service_id(t->service);
-    what =
-        ask(t, wire_state_put(WIRE_STATE_PUT, &state), state.id, &answer, err);
-    if (what == WIRE_ANSWERED && wire_msg_kind(answer) != WIRE_STATE_OK) {
-        err_set(err, "the negatives service answers state.put with %s",
-                wire_kind_name(wire_msg_kind(answer)));
-        what = WIRE_FAILED;
+    ask(t, wire_state_put(WIRE_STATE_PUT, &state), state.id);
+    while (!taken && (what = hear(t, &answer, err)) == WIRE_ANSWERED) {
+        taken = is_taken(answer, &state, err);
+        if (!taken)
+            refuse(t, answer, err);
+        else
+            wire_msg_free(answer);
     }
-    wire_msg_free(answer);
     t->service_behind = what != WIRE_ANSWERED;
     return what;
 }
@@ -129,6 +168,34 @@ static double
 beta_of(const struct train *t)
 {
     return 1 / t->param.tau;
+}
+
+/* Decodes the weights of a batch; -1 where they are those of no such one. */
+static int
+get_weights(struct wire_weights *weights, struct wire_msg *answer,
+            const struct train *t, const struct wire_batch *b, struct err *err)
+{
+    const int64_t A = b->variants.augmentations, views = A ? A : 2;
+    const size_t anchors = 2 * b->n;
+    int rc = 0;
+
+    if (wire_msg_kind(answer) != WIRE_WEIGHTS)
+        return err_set(err, "pairs are answered with %s",
+                       wire_kind_name(wire_msg_kind(answer)));
+    if (wire_weights_get(weights, answer, t->shape.size, err))
+        return -1;
+    if (weights->rows != anchors || weights->columns != anchors + b->n_extra)
+        rc = err_set(err, "weights: %zu x %zu of them, want %zu x %zu",
+                     weights->rows, weights->columns, anchors,
+                     anchors + b->n_extra);
+    for (size_t i = 0; weights->keep && i < anchors && !rc; i++)
+        if (weights->keep[2 * i + 1] >= views)
+            rc =
+                err_set(err, "weights: row %zu of keep names view %jd of %jd",
+                        i, (intmax_t)weights->keep[2 * i + 1], (intmax_t)views);
+    if (rc)
+        wire_weights_release(weights);
+    return rc;
 }
 
 /* Asks for the weights of a batch, once. */
@@ -154,25 +221,21 @@ ask_weights(struct train *t, const struct wire_batch *b,
         .of_extra = b->of_extra,
         .variants = b->variants,
     };
-    struct wire_msg *answer = NULL;
+    struct wire_msg *answer;
     enum wire_answer what;
 
     if (t->inside)
         return sample_source_weigh(t->inside, &pairs, weights, err)
                    ? WIRE_FAILED
                    : WIRE_ANSWERED;
-    what = ask(t, wire_pairs_put(&pairs), pairs.id, &answer, err);
-    if (what != WIRE_ANSWERED)
-        return what;
-    if (wire_weights_get(weights, answer, err)) {
-        what = WIRE_FAILED;
-    } else if (weights->rows != anchors ||
-               weights->columns != anchors + b->n_extra) {
-        wire_weights_release(weights);
-        err_set(err, "the negatives service gives weights of another shape");
-        what = WIRE_FAILED;
+    ask(t, wire_pairs_put(&pairs), pairs.id);
+    while ((what = hear(t, &answer, err)) == WIRE_ANSWERED) {
+        if (!get_weights(weights, answer, t, b, err)) {
+            wire_msg_free(answer);
+            break;
+        }
+        refuse(t, answer, err);
     }
-    wire_msg_free(answer);
     return what;
 }
 
@@ -265,8 +328,11 @@ int
 train_negatives_meet(struct train *t, struct err *err)
 {
     const char *who;
+    int rc;
 
-    if (wire_service_poll(t->service, err))
+    while ((rc = wire_service_poll(t->service, err)) > 0)
+        train_report_say(t, "%s", err->msg);
+    if (rc)
         return -1;
     who = wire_service_who(t->service)->peer;
     if (!wire_service_joined(t->service) || !strcmp(who, t->service_met))
