@@ -63,6 +63,13 @@ void sample_source_release(struct sample_source *source);
 int sample_source_load(struct sample_source *source, size_t n,
                        const struct wire_tensor *tensor, struct err *err);
 
+/*
+ * sample_source_judge() refuses a memory of steps that lacks what a sampler of
+ * that kind has after the first: its chains, or its bank.
+ */
+int sample_source_judge(const struct sample_how *how, size_t n,
+                        const struct wire_tensor *tensor, struct err *err);
+
 /* sample_source_banks() returns 1 when a bank is kept, sample_source_waits()
  * when an item has to wait for chains that are under way. */
 int sample_source_banks(const struct sample_how *how);

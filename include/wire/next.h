@@ -55,4 +55,11 @@ int wire_over_get(const struct wire_msg *msg);
 
 struct wire_msg *wire_beat_put(void);
 
+/*
+ * wire_session_judge() refuses a session that cannot be.  It is the clock of
+ * the trainer's machine at its start; one that lies more than a day ahead of
+ * ours would make every true one look old, for good.
+ */
+int wire_session_judge(int64_t session, struct err *err);
+
 #endif

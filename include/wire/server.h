@@ -139,6 +139,13 @@ int wire_server_answer(struct wire_server *server, uint64_t peer, int64_t id,
                        struct wire_msg *msg);
 
 /*
+ * WIRE_SERVES.  wire_server_reaches() returns 1 while a peer is connected, else
+ * 0.  Silence tells nothing there, so it sends our hello once more, which peers
+ * pass over.
+ */
+int wire_server_reaches(struct wire_server *server, uint64_t peer);
+
+/*
  * wire_server_bad() counts a message that the tool could not decode.  Returns
  * 1 when that should be said (the 1st, 2nd, 4th, 8th ...), with the count and
  * the sender added to the sentence.

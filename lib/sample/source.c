@@ -54,6 +54,38 @@ sample_source_load(struct sample_source *source, size_t n,
     return 0;
 }
 
+static const struct wire_tensor *
+find(const char *name, size_t n, const struct wire_tensor *tensor)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(tensor[i].name, name))
+            return &tensor[i];
+    return NULL;
+}
+
+int
+sample_source_judge(const struct sample_how *how, size_t n,
+                    const struct wire_tensor *tensor, struct err *err)
+{
+    const struct wire_tensor *total = find(SAMPLE_TOTAL, n, tensor);
+    const char *lacks = NULL;
+
+    if (!total || total->dtype != WIRE_I8 || total->count != 1 ||
+        *(const int64_t *)total->data <= 0)
+        return 0;
+    if (!how->cache && !find(SAMPLE_CHAINS, n, tensor))
+        lacks = SAMPLE_CHAINS;
+    else if (sample_source_banks(how) && !find(SAMPLE_BANK, n, tensor))
+        lacks = SAMPLE_BANK;
+    if (!lacks)
+        return 0;
+    return err_set(err,
+                   "the state of %jd steps has no '%s', which these negatives "
+                   "rest on: hand back all that was kept, or say 'fresh' where "
+                   "nothing has begun",
+                   (intmax_t) * (const int64_t *)total->data, lacks);
+}
+
 int
 sample_source_banks(const struct sample_how *how)
 {

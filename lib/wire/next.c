@@ -1,6 +1,21 @@
 #include "wire/next.h"
+#include "util/clock.h"
 #include "wire/pack.h"
 #include "wire/place.h"
+
+int
+wire_session_judge(int64_t session, struct err *err)
+{
+    static const double nanoseconds_a_day = 86400e9;
+    const double ahead =
+        ((double)session - (double)clock_wall()) / nanoseconds_a_day;
+
+    if (ahead <= 1)
+        return 0;
+    return err_set(err,
+                   "session %jd lies %.0f days ahead of this machine's clock",
+                   (intmax_t)session, ahead);
+}
 
 int
 wire_place_cmp(const struct wire_place *a, const struct wire_place *b)

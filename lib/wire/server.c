@@ -269,6 +269,17 @@ wire_server_answer(struct wire_server *server, uint64_t peer, int64_t id,
 }
 
 int
+wire_server_reaches(struct wire_server *server, uint64_t peer)
+{
+    struct wire_peer *p = wire_peers_by_number(&server->peers, peer);
+
+    if (!p)
+        return 0;
+    wire_binder_tell(server, p, wire_hello_put(&server->hello));
+    return !p->gone;
+}
+
+int
 wire_server_bad(struct wire_server *server, uint64_t peer, struct err *why)
 {
     struct wire_news news = {.why = *why};

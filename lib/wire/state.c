@@ -17,6 +17,8 @@ wire_state_put(enum wire_kind kind, const struct wire_state *state)
     wire_write_whole(&w, "session", state->session);
     wire_write_whole(&w, "epoch", state->epoch);
     wire_write_whole(&w, "step", state->step);
+    if (state->fresh)
+        wire_write_flag(&w, "fresh", 1);
     for (size_t i = 0; i < state->n; i++) {
         const struct wire_tensor *t = &state->tensors[i];
 
@@ -36,6 +38,7 @@ wire_state_get(struct wire_state *state, struct wire_msg *msg, struct err *err)
     got.session = wire_read_whole(&r, "session", 0, INT64_MAX);
     got.epoch = wire_read_whole(&r, "epoch", 0, WIRE_EPOCH_MAX - 1);
     got.step = wire_read_whole(&r, "step", 0, WIRE_STEP_MAX - 1);
+    got.fresh = wire_read_flag(&r, "fresh");
     if (r.rc)
         return -1;
     got.n = wire_msg_tensors(msg);

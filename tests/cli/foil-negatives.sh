@@ -65,6 +65,41 @@ ok 'another number of views' refuses 1 "3 views where the chains are for 2" \
     pairs session=4 step=4 views=3 put=0
 ok 'ends' ends
 
+# the chains are those of the trainer that brought them, while it is there
+rm -f "$work/gate"
+serve
+pairs peer=one gate="$work/gate" >"$work/owner" &
+trainer=$!
+ok 'a trainer uses the chains' waits_for "$work/owner"
+owned='belong to train 1 of session 1, which is still connected'
+ok 'a second one may not' refuses 1 "$owned" pairs peer=two step=1
+ok 'nor bring a state for the same session' refuses 1 "$owned" \
+    pairs peer=two step=0
+ok 'nor for a newer one' refuses 1 "$owned" pairs peer=two session=2
+ok 'the service says so' grep -q "train 2 'two': the chains belong to train 1" \
+    "$work/serve.err"
+touch "$work/gate"
+ok 'the first goes on' wait "$trainer"
+ok 'as if nothing had been' diff "$work/whole" "$work/owner"
+ok 'when it is gone, a newer one takes over' pairs peer=two session=2
+ok 'the same as the first got' diff "$work/whole" "$work/out"
+ok 'an older one does not' refuses 1 'are of session 2, which is newer' \
+    pairs peer=three session=1
+ok 'a session of the far future: refused' \
+    refuses 1 'days ahead of this machine' pairs peer=two session=4611686018427387904
+ok 'and the present one goes on' pairs peer=two session=2 step=4
+ok 'ends' ends
+
+# a state that says that there were steps has what they leave behind
+rm -f "$work/gate"
+serve --filter --proposals bank
+ok 'a state of 5 steps without a bank: refused' \
+    refuses 1 "the state of 5 steps has no 'bank'" pairs total=5
+ok 'nor without chains' \
+    refuses 1 "the state of 5 steps has no 'chain'" pairs total=5 chain=0
+ok 'unless it says that nothing has begun' pairs total=5 chain=0 fresh=1
+ok 'ends' ends
+
 # killed in the middle: the trainer hands its mirror back
 serve
 pairs gate="$work/gate" >"$work/across" &

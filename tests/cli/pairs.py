@@ -11,6 +11,9 @@ usage: pairs.py ENDPOINT [NAME=VALUE ...]
   again=0                    ask for each step so often again
   gate=                      after its first step it waits for this file
   state=0                    in the end compare the service's state with ours
+  peer=pairs.py              its name in hello
+  total=0                    the steps that state.put says there were
+  chain=1 fresh=0            what state.put has of the mirror; that nothing has begun
 
 One line of JSON a step.  Ends with 1 when it is refused: the reason goes to
 stderr.
@@ -27,7 +30,8 @@ import zmq
 
 endpoint = sys.argv[1]
 want = dict(session=1, step=0, steps=4, size=12, batch=4, views=2, beta=5.0,
-            put=1, again=0, gate="", state=0)
+            put=1, again=0, gate="", state=0, peer="pairs.py", total=0,
+            chain=1, fresh=0)
 for word in sys.argv[2:]:
     name, value = word.split("=", 1)
     want[name] = type(want[name])(value)
@@ -45,7 +49,7 @@ def connect():
         socket.close(0)
     socket = context.socket(zmq.DEALER)
     socket.connect(endpoint)
-    head = {"stage": "train", "version": 1, "run": "", "peer": "pairs.py",
+    head = {"stage": "train", "version": 1, "run": "", "peer": want["peer"],
             "dataset": {"digest": "0" * 32, "size": size}}
     socket.send_multipart([b"foil1.hello", msgpack.packb(head)])
 
@@ -82,9 +86,14 @@ def batch_of(step):
 
 
 def put_state(step):
-    head = dict(place(step), tensors=[["chain", "i8", [size, v, 2]]])
-    kind, answer, _ = ask(b"state.put", head,
-                          struct.pack(f"<{len(mirror)}q", *mirror))
+    head = dict(place(step), tensors=[["total", "i8", [1]]])
+    parts = [struct.pack("<q", want["total"])]
+    if want["chain"]:
+        head["tensors"].append(["chain", "i8", [size, v, 2]])
+        parts.append(struct.pack(f"<{len(mirror)}q", *mirror))
+    if want["fresh"]:
+        head["fresh"] = True
+    kind, answer, _ = ask(b"state.put", head, *parts)
     if kind != b"state.ok":
         sys.exit(answer["reason"])
 

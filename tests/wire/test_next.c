@@ -1,4 +1,5 @@
 #include "t.h"
+#include "util/clock.h"
 #include "wire/next.h"
 
 #include "parts.h"
@@ -9,6 +10,21 @@ get_next(struct wire_msg *msg, struct err *err)
     struct wire_next next;
 
     return wire_next_get(&next, msg, err);
+}
+
+/* Sessions count from 1970; clocks differ, but not by days. */
+static void
+sessions(void)
+{
+    const int64_t now = (int64_t)clock_wall(), hour = (int64_t)3600e9;
+    struct err err = {""};
+
+    T(!wire_session_judge(0, &err) && !wire_session_judge(now, &err) &&
+          !wire_session_judge(now + hour, &err),
+      "a session of the past, of now and of a clock an hour ahead: %s",
+      err.msg);
+    T(wire_session_judge(now + 25 * hour, &err), "a day ahead: %s", err.msg);
+    T(wire_session_judge(INT64_MAX, &err), "the end of time: %s", err.msg);
 }
 
 static int
@@ -86,5 +102,6 @@ main(void)
     T(wire_msg_kind(msg) == WIRE_BEAT, "beat: round trip");
     wire_msg_free(msg);
     order();
+    sessions();
     return t_done();
 }

@@ -17,9 +17,9 @@ int
 main(void)
 {
     static const struct change changes[] = {
-        {"id", NULL, -1},   {"session", NULL, -1}, {"epoch", NULL, -1},
-        {"step", "-1", -1}, {"tensors", NULL, -1}, {"tensors", "[]", -1},
-        {NULL, NULL, 0},
+        {"id", NULL, -1},      {"session", NULL, -1}, {"epoch", NULL, -1},
+        {"step", "-1", -1},    {"fresh", NULL, 0},    {"fresh", "1", -1},
+        {"tensors", NULL, -1}, {"tensors", "[]", -1}, {NULL, NULL, 0},
     };
     static const enum wire_kind kinds[] = {WIRE_STATE, WIRE_STATE_PUT,
                                            WIRE_STATE_OK};
@@ -33,6 +33,7 @@ main(void)
                                .session = 9,
                                .epoch = 1,
                                .step = 2,
+                               .fresh = 1,
                                .n = 2,
                                .tensors = tensors},
                       got;
@@ -44,7 +45,7 @@ main(void)
 
         T(wire_msg_kind(msg) == kinds[i], "%s", wire_kind_name(kinds[i]));
         T(!wire_state_get(&got, msg, &err) && got.n == 2 && got.id == 3 &&
-              got.session == 9,
+              got.session == 9 && got.fresh,
           "round trip: %s", err.msg);
         t = wire_state_find(&got, "chain");
         T(t && t->rank == 2 && t->shape[1] == 2 &&

@@ -29,15 +29,24 @@ const struct negatives_options *negatives_options_get(int argc, char **argv);
  * may be asked for, in the run of trainer `next.session`.  An earlier step, or
  * another trainer's, would start from the wrong place: then the trainer has to
  * hand over its mirror first.
+ *
+ * It belongs to the peer that brought its state or used it first.  Nobody else
+ * changes it while that one is connected; afterwards whoever brings the same or
+ * a newer session does.
  */
 struct sampler {
     struct sample_source source; /* begun once the data set is known */
     struct wire_place next;      /* session -1: none */
     int known;                   /* the data set is */
+    uint64_t owner;              /* a peer of `server`; 0: nobody yet */
+    char name[64];               /* of it in hello, by which it comes back */
+    struct wire_server *server;  /* of the service */
 };
 
-/* sampler_know() begins, once, with a data set; sampler_begin() forgets all,
- * for a trainer that begins too. */
+/*
+ * sampler_know() begins, once, with a data set; sampler_begin() forgets all,
+ * for a trainer that begins too, unless it belongs to one that is there.
+ */
 void sampler_know(struct sampler *sampler, const struct negatives_options *o,
                   const struct wire_hello *hello);
 void sampler_begin(struct sampler *sampler, const struct wire_place *at);

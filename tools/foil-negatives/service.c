@@ -1,5 +1,6 @@
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "negatives.h"
 #include "util/file.h"
@@ -21,8 +22,55 @@ sampler_begin(struct sampler *sampler, const struct wire_place *at)
 {
     struct err err;
 
+    if (sampler->owner && wire_server_reaches(sampler->server, sampler->owner))
+        return;
     REQUIRE(!sample_source_load(&sampler->source, 0, NULL, &err));
     sampler->next = *at;
+    sampler->owner = 0;
+}
+
+/* Whether a peer may use the sampler in this session, or set it anew. */
+static int
+judge_owner(struct sampler *sampler, uint64_t peer, int64_t session,
+            struct err *err)
+{
+    const struct wire_hello *owner;
+
+    if (wire_session_judge(session, err))
+        return -1;
+    if (!sampler->owner || sampler->owner == peer)
+        return 0;
+    owner = wire_server_who(sampler->server, sampler->owner);
+    if (owner && wire_server_reaches(sampler->server, sampler->owner))
+        return err_set(err,
+                       "the chains belong to %s %ju of session %jd, which is "
+                       "still connected",
+                       owner->stage, (uintmax_t)sampler->owner,
+                       (intmax_t)sampler->next.session);
+    if (session < sampler->next.session)
+        return err_set(err, "the chains are of session %jd, which is newer",
+                       (intmax_t)sampler->next.session);
+    return 0;
+}
+
+static void
+take_over(struct sampler *sampler, uint64_t peer)
+{
+    const struct wire_hello *who = wire_server_who(sampler->server, peer);
+
+    sampler->owner = peer;
+    snprintf(sampler->name, sizeof sampler->name, "%s", who ? who->peer : "");
+}
+
+/* A peer said hello: the owner's connection may have been renewed. */
+static void
+greeted(struct sampler *sampler, uint64_t peer)
+{
+    const struct wire_hello *who = wire_server_who(sampler->server, peer);
+
+    if (sampler->owner && *sampler->name && who &&
+        !strcmp(who->peer, sampler->name))
+        sampler->owner = peer;
 }
 
 /* Say no to a request: asked again, all may be well. */
@@ -67,12 +115,17 @@ take_pairs(struct service *service, uint64_t peer, struct wire_msg *msg,
 
     if (wire_pairs_get(&pairs, msg, (int64_t)sampler->source.memory.size, err))
         return -1;
+    if (judge_owner(sampler, peer, pairs.session, err)) {
+        wire_pairs_release(&pairs);
+        return -1;
+    }
     if (!is_ready(sampler, &pairs)) {
         refuse(service, peer, pairs.id, 1,
                "the sampler does not stand where this step begins");
     } else if (sample_source_weigh(&sampler->source, &pairs, &weights, &why)) {
         refuse(service, peer, pairs.id, 0, why.msg);
     } else {
+        take_over(sampler, peer);
         sampler->next.epoch = pairs.epoch;
         sampler->next.step = pairs.step + 1;
         answer(service, peer, pairs.id, wire_weights_put(&weights));
@@ -91,7 +144,13 @@ take_state_put(struct service *service, uint64_t peer, struct wire_msg *msg,
 
     if (wire_state_get(&state, msg, err))
         return -1;
-    if (sample_source_load(&sampler->source, state.n, state.tensors, &why)) {
+    if (judge_owner(sampler, peer, state.session, err)) {
+        wire_state_release(&state);
+        return -1;
+    }
+    if ((!state.fresh && sample_source_judge(&sampler->source.how, state.n,
+                                             state.tensors, &why)) ||
+        sample_source_load(&sampler->source, state.n, state.tensors, &why)) {
         refuse(service, peer, state.id, 0, why.msg);
     } else {
         const struct wire_state ok = {.id = state.id,
@@ -99,6 +158,7 @@ take_state_put(struct service *service, uint64_t peer, struct wire_msg *msg,
                                       .epoch = state.epoch,
                                       .step = state.step};
 
+        take_over(sampler, peer);
         sampler->next =
             (struct wire_place){state.session, state.epoch, state.step};
         answer(service, peer, state.id, wire_state_put(WIRE_STATE_OK, &ok));
@@ -160,6 +220,7 @@ handle(struct service *service, struct wire_news *news)
 {
     switch (news->what) {
     case WIRE_JOINED:
+        greeted(service->sampler, news->peer);
         sampler_know(service->sampler, service->options,
                      wire_server_hello(service->server));
         break;
@@ -203,5 +264,6 @@ service_open(struct service *service, struct wire *wire)
     service->server = wire_server_open(wire, &config, &err);
     if (!service->server)
         die("%s", err.msg);
+    service->sampler->server = service->server;
     free(at);
 }

@@ -147,6 +147,8 @@ give_state(struct train *t, struct err *err)
 
     t->samples.memory.total = t->state.total;
     state.n = sample_memory_list(&t->samples.memory, tensor);
+    state.fresh =
+        !t->samples.memory.chains.state && !t->samples.memory.bank.rows;
     if (t->inside) {
         t->service_behind = sample_source_load(t->inside, state.n, tensor, err);
         return t->service_behind ? WIRE_FAILED : WIRE_ANSWERED;
