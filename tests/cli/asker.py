@@ -8,7 +8,8 @@ usage: asker.py ENDPOINT [NAME=VALUE ...]
   limit=0                    ends after so many items, reporting none: dies
   over=0                     says after so many items that the run is over
   version=1 digest= size=0   what it says in its hello
-  reject=                    an id to complain about with every item
+  reject=                    an id to complain about with the item that has it
+  own=1                      0: with every item that does not have it
   gate=                      after its first item it waits for this file
   key= secret= server=       CURVE keys, Z85
 
@@ -28,7 +29,7 @@ import zmq
 
 endpoint = sys.argv[1]
 want = dict(session=1, epoch=0, step=0, credit=2, limit=0, over=0, version=1,
-            digest="", size=0, reject="", gate="", key="", secret="",
+            digest="", size=0, reject="", own=1, gate="", key="", secret="",
             server="")
 for word in sys.argv[2:]:
     name, value = word.split("=", 1)
@@ -72,6 +73,9 @@ while time.monotonic() < deadline:
     kind, head, *parts = socket.recv_multipart()
     head = msgpack.unpackb(head)
     if kind == b"foil1.error":
+        if head.get("message"):
+            print(head["reason"], file=sys.stderr)
+            continue
         if not head.get("again"):
             sys.exit(head["reason"])
         time.sleep(0.1)
@@ -94,7 +98,7 @@ while time.monotonic() < deadline:
             time.sleep(0.05)
         if want["limit"] and given >= want["limit"]:
             break
-        if want["reject"]:
+        if want["reject"] and (int(want["reject"]) in ids) == want["own"]:
             send_place(b"reject", at, struct.pack("<q", int(want["reject"])),
                        reason="torn", tensors=[["ids", "i8", [1]]])
         early.add(at)

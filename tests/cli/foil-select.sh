@@ -124,13 +124,23 @@ asks reject=5 >/dev/null
 ok 'rejected samples: 0' wait "$selector"
 ok 'they are listed' grep -qP '^5\t\S+\ttorn$' "$work/bad"
 ok 'and named' grep -q "1 sample could not be used" "$work/select.err"
+select_ -b 4 -e 1 --quarantine "$work/bad"
+asks reject=5 own=0 >/dev/null 2>"$work/ask.err"
+ok 'a sample that is in no item of the peer: the run goes on' wait "$selector"
+ok 'it is not listed' test ! -s "$work/bad"
+ok 'that is said' grep -q 'augment 1: reject: sample 5 is not in the item' \
+    "$work/select.err"
+ok 'and its sender hears it' grep -q '^reject: sample 5 is not in the item' \
+    "$work/ask.err"
 
 select_ -b 4 -e 3
 ok 'a version-2 peer is refused by name' refuses 1 'version 2' \
     ask version=2
 ok 'so is another data set' refuses 1 'data set' \
     ask size=14 digest=00000000000000000000000000000000
-ask epoch=7 >/dev/null 2>&1 &
+# itself, not in a shell that would be killed alone: it would find the next one
+timeout 40 $python "$here/asker.py" "ipc://$work/run/plan" epoch=7 \
+    >/dev/null 2>&1 &
 asker=$!
 wait "$selector"
 ok 'a place that the plan does not have: 1' test $? -eq 1

@@ -84,6 +84,15 @@ faulty(void)
 static void
 roles(void)
 {
+    T(!wire_role_may("train", WIRE_BATCH) &&
+          !wire_role_may("train", WIRE_ITEM) &&
+          !wire_role_may("train", WIRE_WEIGHTS),
+      "a trainer's key makes no images, no plan and no weights of negatives");
+    T(!wire_role_may("negatives", WIRE_PAIRS) &&
+          !wire_role_may("negatives", WIRE_STATE_PUT) &&
+          !wire_role_may("negatives", WIRE_BATCH) &&
+          !wire_role_may("negatives", WIRE_FEATURES_GET),
+      "that of a service makes no trainer of it, nor an augmenter");
     T(wire_role_may("augment", WIRE_ERROR) &&
           wire_role_may("select", WIRE_ERROR),
       "who refuses a message may say so");

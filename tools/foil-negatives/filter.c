@@ -10,6 +10,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 #include "wire/item.h"
+#include "wire/reject.h"
 
 enum { VIEWS = 2 };
 
@@ -108,6 +109,41 @@ take_back(struct filter *filter)
     }
 }
 
+/*
+ * A complaint about a sample goes on to the selector where the plan put it into
+ * the item; the sampler's own extra samples are none of the selector's.
+ */
+static int
+pass_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
+            struct err *err)
+{
+    const struct passage_item *item = NULL;
+    struct wire_reject got;
+    int planned = 1;
+
+    if (wire_msg_kind(msg) != WIRE_REJECT)
+        return err_set(err, "'%s' is nothing for a filter",
+                       wire_kind_name(wire_msg_kind(msg)));
+    if (wire_reject_get(&got, msg, err))
+        return -1;
+    if (got.at.session == wire_client_place(filter->plan).session &&
+        wire_leases_holder(filter->leases, &got.at) == peer)
+        item = passage_find(&filter->passage, &got.at);
+    for (size_t i = 0; item && i < got.n; i++) {
+        size_t k = 0;
+
+        while (k < item->n && item->ids[k] != got.ids[i])
+            k++;
+        planned &= k < item->n;
+    }
+    wire_reject_release(&got);
+    if (!item)
+        return err_set(err, "reject: of an item that it does not have");
+    if (planned)
+        wire_client_send(filter->plan, msg);
+    return 0;
+}
+
 /* What augmenters say goes on to the selector. */
 static void
 hear_augmenters(struct filter *filter)
@@ -122,7 +158,9 @@ hear_augmenters(struct filter *filter)
             wire_leases_drop(filter->leases, news.peer);
             break;
         case WIRE_CAME:
-            wire_client_send(filter->plan, news.msg);
+            if (pass_reject(filter, news.peer, news.msg, &news.why) &&
+                wire_server_bad(filter->items, news.peer, &news.why))
+                say("%s", news.why.msg);
             break;
         case WIRE_MOVED:
             begin(filter, &news.at);

@@ -136,20 +136,55 @@ waited(struct selector *s, const struct wire_place *at)
     wire_leases_wanted(s->leases, &place);
 }
 
+/* The samples of an item. */
+static const int64_t *
+ids_of(struct selector *s, const struct wire_place *at, size_t *n)
+{
+    const size_t step = (size_t)at->step, trained = s->task.layout.steps;
+
+    if (step < trained)
+        return select_plan_batch(s->plan, (uint64_t)at->epoch, step, n);
+    *n = select_layout_count(&s->looks, step - trained);
+    return s->all + select_layout_start(&s->looks, step - trained);
+}
+
+/* A peer may complain about the samples of an item that it has. */
 static int
-take_reject(struct selector *s, struct wire_msg *msg, struct err *err)
+judge_reject(struct selector *s, uint64_t peer, const struct wire_reject *got,
+             struct err *err)
+{
+    const int64_t *ids;
+    size_t n;
+
+    if (got->at.session != s->done.session ||
+        wire_leases_holder(s->leases, &got->at) != peer)
+        return err_set(err, "reject: of an item that it does not have");
+    ids = ids_of(s, &got->at, &n);
+    for (size_t i = 0; i < got->n; i++) {
+        size_t k = 0;
+
+        while (k < n && ids[k] != got->ids[i])
+            k++;
+        if (k == n)
+            return err_set(err, "reject: sample %" PRId64 " is not in the item",
+                           got->ids[i]);
+    }
+    return 0;
+}
+
+static int
+take_reject(struct selector *s, uint64_t peer, struct wire_msg *msg,
+            struct err *err)
 {
     struct wire_reject got;
-    int rc = 0;
+    int rc;
 
     if (wire_msg_kind(msg) != WIRE_REJECT)
         return err_set(err, "'%s' is nothing for a selector",
                        wire_kind_name(wire_msg_kind(msg)));
     if (wire_reject_get(&got, msg, err))
         return -1;
-    for (size_t i = 0; i < got.n && !rc; i++)
-        if (got.ids[i] < 0 || (uint64_t)got.ids[i] >= s->task.layout.size)
-            rc = err_set(err, "reject: no sample %" PRId64, got.ids[i]);
+    rc = judge_reject(s, peer, &got, err);
     for (size_t i = 0; i < got.n && !rc; i++)
         select_quarantine_add(&s->bad, got.ids[i], got.reason);
     wire_reject_release(&got);
@@ -186,7 +221,7 @@ handle(struct selector *s, struct wire_news *news)
         }
         break;
     case WIRE_CAME:
-        if (take_reject(s, news->msg, &news->why) &&
+        if (take_reject(s, news->peer, news->msg, &news->why) &&
             wire_server_bad(s->server, news->peer, &news->why))
             tell(s, news->why.msg);
         break;
@@ -318,24 +353,17 @@ look_at_planner(struct selector *s)
 static int
 send_item(struct selector *s, uint64_t peer, const struct wire_place *at)
 {
-    const size_t step = (size_t)at->step, trained = s->task.layout.steps;
     struct wire_item item = {
         .at = *at,
         .size = (int64_t)s->task.layout.size,
         .steps = steps(s),
         .epochs = s->options->epochs,
-        .look = step >= trained,
+        .look = (size_t)at->step >= s->task.layout.steps,
     };
     struct wire_msg *msg;
     int sent;
 
-    if (item.look) {
-        item.ids = s->all + select_layout_start(&s->looks, step - trained);
-        item.n = select_layout_count(&s->looks, step - trained);
-    } else {
-        item.ids =
-            select_plan_batch(s->plan, (uint64_t)at->epoch, step, &item.n);
-    }
+    item.ids = ids_of(s, at, &item.n);
     msg = wire_item_put(&item);
     sent = wire_server_send(s->server, peer, msg);
     wire_msg_free(msg);
