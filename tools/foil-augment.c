@@ -24,7 +24,7 @@
 
 enum {
     NAMED_BAD = 10,     /* so many bad samples are named on stderr */
-    PATIENCE = 10,      /* seconds before we say that we wait */
+    PATIENCE = 10,      /* seconds between two times that we say so */
     BATCH_MAX = 1 << 30 /* bytes of a batch */
 };
 
@@ -368,25 +368,29 @@ connect_to(struct augmenter *a, enum wire_client_kind kind, const char *role,
     return client;
 }
 
-/* Say it when nobody is there, once. */
+/* Say it from time to time when nobody is there, or lets us in. */
 static void
-tell_waiting(const struct augmenter *a, double since, int *told)
+tell_waiting(const struct augmenter *a, double *since)
 {
-    if (*told || clock_now() - since < PATIENCE)
+    struct err plan, batches;
+    const int no_plan = wire_client_trouble(a->plan, &plan),
+              no_batches = wire_client_trouble(a->batches, &batches);
+
+    if ((no_plan || no_batches) && clock_now() - *since < PATIENCE)
         return;
-    if (!wire_client_joined(a->plan))
-        say("still waiting for a selector");
-    if (!wire_client_joined(a->batches))
-        say("still waiting for a trainer");
-    *told = 1;
+    *since = clock_now();
+    if (no_plan)
+        say("still waiting for a selector: %s", plan.msg);
+    if (no_batches)
+        say("still waiting for a trainer: %s", batches.msg);
 }
 
 static void
 serve(struct augmenter *a, const struct wire_keys *keys)
 {
-    double start = clock_now();
+    double since = clock_now();
     struct err err;
-    int stop = stop_fd(&err), told = 0, rc = 1;
+    int stop = stop_fd(&err), rc = 1;
 
     a->wire = stop < 0 ? NULL : wire_open(keys, &err);
     if (!a->wire)
@@ -400,7 +404,7 @@ serve(struct augmenter *a, const struct wire_keys *keys)
         do
             hear_trainer(a);
         while (rc > 0 && !enough(a) && !stop_asked() && hear_selector(a));
-        tell_waiting(a, start, &told);
+        tell_waiting(a, &since);
     }
     progress_clear(&a->progress);
     if (rc < 0)

@@ -59,6 +59,10 @@ const struct wire_item *wire_client_item(const struct wire_client *client);
 /* wire_client_joined() returns 1 while the binder knows us. */
 int wire_client_joined(const struct wire_client *client);
 
+/* wire_client_trouble() returns 1, and why, while the binder does not know us.
+ */
+int wire_client_trouble(const struct wire_client *client, struct err *why);
+
 /* The binder's hello; before WIRE_JOINED its stage is "". */
 const struct wire_hello *wire_client_who(const struct wire_client *client);
 

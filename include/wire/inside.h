@@ -32,6 +32,7 @@ struct wire_sock {
     char endpoint[256];
     struct wire_msg *beat, *soon;
     double beat_at;
+    struct err trouble; /* why connections come to nothing; "": they do not */
 };
 
 /* wire_refuse() counts a connection that was refused; why is in wire->why. */

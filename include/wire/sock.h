@@ -138,6 +138,12 @@ void wire_sock_soon(struct wire_sock *sock, struct wire_msg *msg);
 int wire_sock_lost(struct wire_sock *sock);
 
 /*
+ * wire_sock_trouble() returns 1 with the reason while connections of a DEALER
+ * over tcp come to nothing, else 0.
+ */
+int wire_sock_trouble(const struct wire_sock *sock, struct err *why);
+
+/*
  * wire_refused() returns 1 when connections were refused since it was asked
  * last and that should be said (the 1st, 2nd, 4th ... of all), with the last
  * reason: unknown key, no key, the other end does not know ours.

@@ -342,6 +342,17 @@ wire_client_joined(const struct wire_client *client)
     return client->joined;
 }
 
+int
+wire_client_trouble(const struct wire_client *client, struct err *why)
+{
+    if (client->joined)
+        return 0;
+    if (!wire_sock_trouble(client->sock, why))
+        err_set(why, "nobody has answered at '%.200s'",
+                wire_sock_endpoint(client->sock));
+    return 1;
+}
+
 const struct wire_hello *
 wire_client_who(const struct wire_client *client)
 {

@@ -102,6 +102,7 @@ read_monitor(struct wire_sock *sock)
         memcpy(&what, event, sizeof what);
         if (what == ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
             sock->up = 1;
+            *sock->trouble.msg = '\0';
             continue;
         }
         if (what == ZMQ_EVENT_DISCONNECTED) {
@@ -115,8 +116,18 @@ read_monitor(struct wire_sock *sock)
                     : "no handshake at %s: only one end has keys, or they are "
                       "not each other's",
                 sock->endpoint);
+        sock->trouble = why;
         wire_refuse(sock->wire, &why);
     }
+}
+
+int
+wire_sock_trouble(const struct wire_sock *sock, struct err *why)
+{
+    if (!*sock->trouble.msg)
+        return 0;
+    *why = sock->trouble;
+    return 1;
 }
 
 /* What wire_wait() polls: stop, key checks, then socket and monitor each. */

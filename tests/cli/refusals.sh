@@ -14,6 +14,30 @@ data=$work/data.tar
 "$BIN/foil-data" generate --size 8 -o "$data" 16 2>/dev/null
 "$BIN/foil-data" index "$data" 2>/dev/null
 
+# --------------------------------------- keys at one end of an edge only
+
+mkdir "$work/friends"
+for role in train augment; do
+    "$BIN/foil-tap" --role "$role" keys "$work/keys" "$role" >/dev/null 2>&1
+    cp "$work/keys/$role.key" "$work/friends"
+done
+port=$((20000 + $$ % 10000)) # below those that are given at random
+
+# meet_at PORT STAGE : a trainer and an augmenter in the background, of which
+# STAGE alone has keys
+meet_at() {
+    local at=tcp://127.0.0.1:$1 train=() augment=()
+    local keys=(--keys "$work/keys/$2.key_secret" --allow "$work/friends")
+    if [[ $2 == train ]]; then train=("${keys[@]}"); fi
+    if [[ $2 == augment ]]; then augment=("${keys[@]}"); fi
+    timeout 90 "$BIN/foil-train" -r "$work/$2" --batches "$at" --arch linear \
+        "${train[@]}" 2>/dev/null &
+    timeout 90 "$BIN/foil-augment" -r "$work/$2" --batches "$at" \
+        "${augment[@]}" "$data" 2>"$work/keys-$2.err" &
+}
+meet_at "$port" train
+meet_at "$((port + 1))" augment
+
 # ------------------------------------- an augmenter and its two neighbours
 
 # meets [MISTAKE] : wrong.py and an augmenter in a folder of their own
@@ -77,5 +101,16 @@ for mistake in version digest; do
     ok "$mistake of hello does not fit: the augmenter ends with 1" \
         exits 1 wait "$augmenter"
     ok 'its sender hears why' told "$mistake" 'select (speaks|has)'
+done
+
+# says NAME : twice, with the reason
+says() {
+    cat "$work/keys-$1.err"
+    test "$(grep -c 'still waiting for a trainer: no handshake at' \
+        "$work/keys-$1.err")" -ge 2
+}
+for stage in train augment; do
+    becomes_true says "$stage" >/dev/null
+    ok "keys of foil-$stage alone: that is said every ten seconds" says "$stage"
 done
 done_testing
