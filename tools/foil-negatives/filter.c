@@ -117,9 +117,10 @@ static int
 pass_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
             struct err *err)
 {
+    const struct wire_place trained = wire_server_place(filter->items);
     const struct passage_item *item = NULL;
     struct wire_reject got;
-    int planned = 1;
+    int planned = 1, forgotten;
 
     if (wire_msg_kind(msg) != WIRE_REJECT)
         return err_set(err, "'%s' is nothing for a filter",
@@ -136,8 +137,11 @@ pass_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
             k++;
         planned &= k < item->n;
     }
+    // word that it is trained came first: the selector may still know it
+    forgotten = !item && got.at.session == trained.session &&
+                wire_place_cmp(&got.at, &trained) < 0;
     wire_reject_release(&got);
-    if (!item)
+    if (!item && !forgotten)
         return err_set(err, "reject: of an item that it does not have");
     if (planned)
         wire_client_send(filter->plan, msg);

@@ -148,7 +148,20 @@ ids_of(struct selector *s, const struct wire_place *at, size_t *n)
     return s->all + select_layout_start(&s->looks, step - trained);
 }
 
-/* A peer may complain about the samples of an item that it has. */
+/*
+ * A peer may complain about the samples of an item that it has, or had: word of
+ * another that it is trained may have come first, and then no lease says whose
+ * it was.
+ */
+static int
+has_had(const struct selector *s, const struct wire_place *at, uint64_t peer)
+{
+    return at->session == s->done.session &&
+           (wire_leases_holder(s->leases, at) == peer ||
+            (at->step < steps(s) && wire_place_cmp(at, &s->done) < 0 &&
+             select_plan_has(s->plan, (uint64_t)at->epoch)));
+}
+
 static int
 judge_reject(struct selector *s, uint64_t peer, const struct wire_reject *got,
              struct err *err)
@@ -156,8 +169,7 @@ judge_reject(struct selector *s, uint64_t peer, const struct wire_reject *got,
     const int64_t *ids;
     size_t n;
 
-    if (got->at.session != s->done.session ||
-        wire_leases_holder(s->leases, &got->at) != peer)
+    if (!has_had(s, &got->at, peer))
         return err_set(err, "reject: of an item that it does not have");
     ids = ids_of(s, &got->at, &n);
     for (size_t i = 0; i < got->n; i++) {
