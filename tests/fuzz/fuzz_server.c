@@ -83,7 +83,7 @@ act(struct edge *edge, struct bytes *from, uint64_t peer)
         else
             wire_server_done(edge->server, &edge->at);
     } else if (what & 1) {
-        peer = wire_server_asker(edge->server);
+        peer = wire_server_asker(edge->server, NULL);
         msg = small_item(&at);
         REQUIRE(!peer || wire_server_credit(edge->server, peer) > 0);
         if (peer)

@@ -103,7 +103,8 @@ message(struct bytes *from)
     static const int64_t ids[] = {5, 6};
     const unsigned kind = byte(from) % 11;
     const struct wire_place at = place(from);
-    const struct wire_next next = {at, byte(from) * 17 % WIRE_CREDIT_MAX};
+    const struct wire_next next = {.at = at,
+                                   .credit = byte(from) * 17 % WIRE_CREDIT_MAX};
     const struct wire_reject reject = {
         .at = at, .reason = "no JPEG", .n = 2, .ids = ids};
     const struct wire_error error = {
