@@ -82,6 +82,7 @@ int data_recipe_check(const struct data_recipe *recipe, struct err *err);
  * data_view() makes view number `view` of a sample.  The bytes are a function
  * of recipe, image and the four numbers, on any machine.  O(size^2 + pixels of
  * the crop).
+ *   image  of one pixel at least: an empty one is a bug of the caller
  *   seed   the run's seed, combined with the data set's digest by the caller
  *   sample < 2^48, epoch < 2^32, view < 2^16
  *   out    [size,size,3]
@@ -89,11 +90,12 @@ int data_recipe_check(const struct data_recipe *recipe, struct err *err);
 void data_view(const struct data_recipe *recipe, const struct data_image *image,
                uint64_t seed, uint64_t sample, uint64_t epoch, uint64_t view,
                struct data_scratch **scratch, uint8_t *out);
+
 /*
  * data_plain() is the view for evaluation: the short side resized to `size`
  * (antialiased bilinear), the long one to trunc(size long / short), the centre
  * cropped; torchvision's Resize and CenterCrop.  An image of size x size is
- * copied.
+ * copied; one without pixels is a bug of the caller.
  */
 void data_plain(size_t size, const struct data_image *image,
                 struct data_scratch **scratch, uint8_t *out);

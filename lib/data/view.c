@@ -115,9 +115,12 @@ void
 data_plain(size_t size, const struct data_image *image,
            struct data_scratch **scratch, uint8_t *out)
 {
-    size_t w = image->width, h = image->height;
-    size_t width = w < h ? size : size * w / h;
-    size_t height = h < w ? size : size * h / w;
+    const size_t w = image->width, h = image->height;
+
+    REQUIRE(size && w && h); // the divisions below are by them
+
+    const size_t width = w < h ? size : size * w / h;
+    const size_t height = h < w ? size : size * h / w;
     const struct data_box all = {0, 0, w, h};
     const struct data_box part = {
         .left = (size_t)rint((double)(width - size) / 2),
@@ -126,6 +129,5 @@ data_plain(size_t size, const struct data_image *image,
         .height = size,
     };
 
-    REQUIRE(size && w && h);
     data_resize(image, &all, width, height, &part, 0, scratch, out);
 }

@@ -1,6 +1,8 @@
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "child.h"
 #include "data/view.h"
 #include "t.h"
 #include "util/mem.h"
@@ -287,6 +289,41 @@ wrong_recipes_are_refused(void)
     T(data_recipe_check(&bad, &err) && strstr(err.msg, "4096"), "%s", err.msg);
 }
 
+static void
+make_plain(const void *arg)
+{
+    static uint8_t out[BYTES];
+
+    data_plain(SIDE, arg, &scratch, out);
+}
+
+static void
+make_view(const void *arg)
+{
+    static uint8_t out[BYTES];
+    const struct data_recipe r = recipe("cifar");
+
+    data_view(&r, arg, 1, 0, 0, 0, &scratch, out);
+}
+
+static void
+an_empty_image_is_a_bug_that_is_named(void)
+{
+    static const struct data_image empty[] = {
+        {pixel, 0, SIDE, BYTES}, {pixel, SIDE, 0, BYTES}, {pixel, 0, 0, BYTES}};
+
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
+        struct child plain = child_run(make_plain, &empty[i]);
+        struct child view = child_run(make_view, &empty[i]);
+
+        T(plain.signal == SIGABRT && strstr(plain.err, "BUG: lib/data/view.c"),
+          "a plain view of %zu x %zu pixels aborts with a sentence",
+          empty[i].width, empty[i].height);
+        T(view.signal == SIGABRT && strstr(view.err, "BUG: lib/data/"),
+          "so does a random view of it");
+    }
+}
+
 int
 main(void)
 {
@@ -299,6 +336,7 @@ main(void)
     a_spec_changes_fields();
     wrong_specs_are_refused();
     wrong_recipes_are_refused();
+    an_empty_image_is_a_bug_that_is_named();
     data_scratch_free(scratch);
     return t_done();
 }
