@@ -5,15 +5,18 @@
 
 /*
  * How features lie on the sphere: what tells a collapsed encoder.  Rows are
- * divided by their lengths first, v = x / |x|.
+ * divided by their lengths first, v = x / |x|; a row of zeros has no direction
+ * and stays v = 0.
  */
 struct eval_geometry {
+    /* rows of zeros; where there are any, the rest is to be read with care */
+    size_t zero_rows;
     /* mean over i < j of <v_i, v_j>: 0 when directions are spread evenly, 1
      * when they are all the same */
     double cosine;
     /* log mean over i < j of exp(-2 |v_i - v_j|^2): Wang and Isola 2020,
-     * arXiv:2005.10242, eq. 2 with t = 2; 0 when collapsed, at best a little
-     * above -4 */
+     * arXiv:2005.10242, eq. 2 with t = 2; 0 when collapsed, to one direction
+     * or to zero, at best a little above -4 */
     double uniformity;
     /* standard deviation of a coordinate of v, mean over coordinates and
      * smallest: 1 / sqrt(d) when spread evenly, 0 when collapsed (Chen and He

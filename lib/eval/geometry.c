@@ -15,9 +15,13 @@ rows_from(size_t n, size_t first)
     return n - first < BLOCK ? n - first : BLOCK;
 }
 
-/* The sum over i < j of exp(-2 |v_i - v_j|^2), |v_i - v_j|^2 = 2 - 2 <,>. */
+/*
+ * The sum over i < j of exp(-2 |v_i - v_j|^2), by |v_i - v_j|^2 = |v_i|^2 +
+ * |v_j|^2 - 2 <v_i, v_j>, which rounding must not make negative.
+ *   square [n]  |v_i|^2: 1, and 0 for a row without length
+ */
 static double
-potential(size_t n, size_t d, const float *v)
+potential(size_t n, size_t d, const float *v, const double *square)
 {
     float *dot = mem_array(BLOCK * BLOCK, sizeof *dot);
     double sum = 0;
@@ -28,8 +32,12 @@ potential(size_t n, size_t d, const float *v)
 
             num_gemm_nt(rows, columns, d, 1, v + i0 * d, v + j0 * d, 0, dot);
             for (size_t i = 0; i < rows; i++)
-                for (size_t j = i0 == j0 ? i + 1 : 0; j < columns; j++)
-                    sum += exp(4 * ((double)dot[i * columns + j] - 1));
+                for (size_t j = i0 == j0 ? i + 1 : 0; j < columns; j++) {
+                    double apart = square[i0 + i] + square[j0 + j] -
+                                   2 * (double)dot[i * columns + j];
+
+                    sum += exp(-2 * fmax(apart, 0));
+                }
         }
     free(dot);
     return sum;
@@ -66,8 +74,9 @@ eval_geometry(size_t n, size_t d, const float *x,
     float *v = mem_array(n * d, sizeof *v);
     double *mean = mem_array(d, sizeof *mean);
     double *covariance = mem_array(d * d, sizeof *covariance);
+    double *square = mem_array(n, sizeof *square);
     double pairs = (double)n * (double)(n - 1) / 2;
-    double own = 0, all = 0, trace = 0, square = 0;
+    double own = 0, all = 0, trace = 0, frobenius = 0;
 
     REQUIRE(n >= 2 && d >= 1);
     *geometry = (struct eval_geometry){.deviation_min = INFINITY};
@@ -75,12 +84,15 @@ eval_geometry(size_t n, size_t d, const float *x,
     moments(n, d, v, mean, covariance);
 
     // |sum v|^2 = sum |v|^2 + 2 sum over i < j of <v_i, v_j>
-    for (size_t i = 0; i < n; i++)
-        own += num_dot(d, v + i * d, v + i * d);
+    for (size_t i = 0; i < n; i++) {
+        square[i] = num_dot(d, v + i * d, v + i * d);
+        own += square[i];
+        geometry->zero_rows += square[i] == 0;
+    }
     for (size_t k = 0; k < d; k++)
         all += mean[k] * mean[k] * (double)n * (double)n;
     geometry->cosine = (all - own) / (2 * pairs);
-    geometry->uniformity = log(potential(n, d, v) / pairs);
+    geometry->uniformity = log(potential(n, d, v, square) / pairs);
 
     for (size_t k = 0; k < d; k++) {
         double deviation = sqrt(covariance[k * d + k]);
@@ -90,9 +102,10 @@ eval_geometry(size_t n, size_t d, const float *x,
         geometry->deviation_min = fmin(geometry->deviation_min, deviation);
     }
     for (size_t i = 0; i < d * d; i++)
-        square += covariance[i] * covariance[i];
+        frobenius += covariance[i] * covariance[i];
     if (trace >= 1e-10)
-        geometry->dimensions = trace * trace / square;
+        geometry->dimensions = trace * trace / frobenius;
+    free(square);
     free(covariance);
     free(mean);
     free(v);

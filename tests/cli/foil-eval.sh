@@ -69,6 +69,11 @@ ok "a paper's probe" says '"protocol":"sogclr".*"rate":0.3' \
 ok 'geometry' says '"cosine":-0.333333333' geometry train.npy
 ok 'of no more than --rows rows' says '"rows":2,' geometry --rows 2 train.npy
 ok 'of two views' says '"alignment":0.0' geometry test.npy bare.npy
+npy zero.npy '<f4' '3, 2' $zero $zero $zero $zero $zero $zero
+ok 'features that are all zero are collapsed, not evenly spread' \
+    says '"uniformity":0.0,.*"zero_rows":3,' geometry zero.npy
+ok 'that they are zero is said' bash -c \
+    "'$eval' geometry zero.npy 2>&1 >/dev/null | grep '3 of 3 rows .* are zero'"
 echo '{"layer":"h"}' >train.json
 ok 'where the features are from' says '"made":{"layer":"h"}' geometry train.npy
 

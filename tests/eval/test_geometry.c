@@ -33,6 +33,40 @@ collapse_shows(void)
 }
 
 static void
+zero_rows_are_collapsed_too(void)
+{
+    struct eval_geometry g;
+
+    for (int i = 0; i < N * D; i++)
+        x[i] = 0;
+    eval_geometry(N, D, x, &g);
+    T(g.uniformity == 0, "rows that are all zero have uniformity 0");
+    T(g.cosine == 0 && g.deviation == 0 && g.dimensions == 0,
+      "they have no cosine, no deviation and no direction in use");
+    T(g.zero_rows == N, "each of them is counted");
+    x[0] = 3;
+    eval_geometry(N, D, x, &g);
+    // N - 1 of the pairs are 1 apart, the others 0
+    T_NEAR(g.uniformity, log(1 - (1 - exp(-2)) * 2 / N), 1e-9,
+           "a row of length 1 has distance 1 from zero");
+    T(g.zero_rows == N - 1, "one row less is zero");
+}
+
+static void
+equal_rows_never_exceed_zero(void)
+{
+    struct eval_geometry g;
+
+    for (int i = 0; i < N * D; i++)
+        x[i] = (float)(i % D) * 0.37f - 0.5f;
+    eval_geometry(N, D, x, &g);
+    T(g.uniformity <= 0 && g.uniformity > -1e-5,
+      "rounding does not lift uniformity above 0: %g", g.uniformity);
+    T_NEAR(g.cosine, 1, 1e-6, "the cosine of equal rows is 1");
+    T(g.zero_rows == 0, "no row is zero");
+}
+
+static void
 axes_are_spread_evenly(void)
 {
     struct eval_geometry g;
@@ -138,6 +172,8 @@ int
 main(void)
 {
     collapse_shows();
+    zero_rows_are_collapsed_too();
+    equal_rows_never_exceed_zero();
     axes_are_spread_evenly();
     agrees_with_the_book();
     lengths_do_not_matter();

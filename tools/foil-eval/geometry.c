@@ -43,10 +43,14 @@ run_geometry(const struct options *options, char **path)
         die("'%s' has one row, and geometry needs two", path[0]);
     x = draw(options, &one, &count);
     eval_geometry(count, one.d, x, &g);
-    line = json_pack("{s:s s:f s:f s:f s:f s:f}", "measure", "geometry",
-                     "uniformity", g.uniformity, "cosine", g.cosine,
-                     "deviation", g.deviation, "deviation_min", g.deviation_min,
-                     "dimensions", g.dimensions);
+    if (g.zero_rows)
+        say("%zu of %zu rows of '%s' are zero and have no direction",
+            g.zero_rows, count, path[0]);
+    line =
+        json_pack("{s:s s:f s:f s:f s:f s:f s:I}", "measure", "geometry",
+                  "uniformity", g.uniformity, "cosine", g.cosine, "deviation",
+                  g.deviation, "deviation_min", g.deviation_min, "dimensions",
+                  g.dimensions, "zero_rows", (json_int_t)g.zero_rows);
     how = json_pack("{s:I s:I s:I s:o}", "rows", (json_int_t)count, "seed",
                     (json_int_t)options->seed, "d", (json_int_t)one.d, "views",
                     json_pack("[o]", origin(path[0], &one)));
