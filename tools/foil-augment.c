@@ -68,6 +68,8 @@ open_data(struct augmenter *a)
     a->set = data_open(options->data, &err);
     if (!a->set)
         die("%s", err.msg);
+    if (data_stale(a->set, &err)) // a file that has gone is a bad sample
+        say("%s", err.msg);
     digest = data_digest(a->set);
     a->seed = (uint64_t)options->seed ^ digest_word(&digest);
     a->pool = data_pool_new(a->set, &how);

@@ -67,9 +67,12 @@ open_set(const char *path)
 {
     struct err err;
     struct data_set *set = data_open(path, &err);
+    int stale = set ? data_stale(set, &err) : -1;
 
-    if (!set)
+    if (stale < 0)
         die("%s", err.msg);
+    if (stale)
+        say("%s", err.msg);
     return set;
 }
 

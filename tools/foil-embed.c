@@ -73,6 +73,7 @@ source_open(struct source *source, const char *path)
 {
     struct digest digest;
     struct err err;
+    int stale;
 
     *source = (struct source){0};
     if (recipe_spec && data_recipe_find(recipe_spec, &source->recipe, &err))
@@ -80,6 +81,11 @@ source_open(struct source *source, const char *path)
     source->set = data_open(path, &err);
     if (!source->set)
         die("%s", err.msg);
+    stale = data_stale(source->set, &err);
+    if (stale < 0 && strcmp(bad, "skip"))
+        die("%s", err.msg);
+    if (stale)
+        say("%s", err.msg);
     digest = data_digest(source->set);
     source->seed = (uint64_t)seed ^ digest_word(&digest);
 }

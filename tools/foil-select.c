@@ -21,6 +21,8 @@ open_data(struct selector *s)
     s->set = data_open(s->options->operand[0], &err);
     if (!s->set)
         die("%s", err.msg);
+    if (data_stale(s->set, &err)) // no file of it is read here
+        say("%s", err.msg);
     s->task = select_options_task(s->options, data_size(s->set));
     s->plan = select_plan_new(s->options->strategy, &s->task);
     s->leases = wire_leases_new(s->options->patience);

@@ -21,7 +21,11 @@
  * of the name that is not common to all samples of the place.
  *
  * Labels are the ranks of the classes' names in byte order; only where all
- * labels that were given are whole numbers do they count as they are.
+ * labels that were given are whole numbers do they count as they are.  The
+ * names are kept, for labels of two sets can be compared by them alone.
+ *
+ * What cannot be read is bad: a file that is no sound JPEG, a link to nothing
+ * or in a circle, a folder that may not be opened.
  */
 struct data_index;
 
@@ -54,5 +58,20 @@ const char *data_index_complaint(const struct data_index *index, size_t i);
  */
 int data_index_write(struct data_index *index, const char *path,
                      struct err *err);
+
+/*
+ * data_index_passed() counts what was passed over so far, as its name does not
+ * end in .jpg or .jpeg: images of other forms (.png and the like), or other
+ * files, without captions, labels and what begins with a dot.  The first of
+ * them goes to *first, or NULL.
+ */
+size_t data_index_passed(const struct data_index *index, int pictures,
+                         const char **first);
+
+/*
+ * data_index_lost() names, after data_index_write(), the i-th class whose
+ * folder holds images all of which were passed over or bad; NULL past the last.
+ */
+const char *data_index_lost(const struct data_index *index, size_t i);
 
 #endif

@@ -16,13 +16,30 @@
  * `path` in data_open() is the index itself, or the data with its index
  * beside it ("x.tar" with "x.tar.foil", "dir" with "dir.foil").  Refused, with
  * a sentence that says so: no index, an index of another version, an index
- * whose data is missing or has changed in size.  The data is looked for where
- * it was relative to the index, then where it was on the whole machine.
+ * whose folder or tar is missing, a tar that has changed in size.  The data is
+ * looked for where it was relative to the index, then where it was on the whole
+ * machine.
  */
 struct data_set;
 
 struct data_set *data_open(const char *path, struct err *err);
 void data_close(struct data_set *set);
+
+/*
+ * data_stale() compares the data with what the index says of it.  0: it has not
+ * changed; 1: files or folders have come or gone since, but those of all
+ * samples are there, or a file list has changed; -1: the file of a sample has
+ * gone.  But for 0, err is a sentence that says what, and how to mend it.
+ *
+ * Only names count.  What has changed within a file is found by data_read();
+ * files that an index passes over may come and go; times of files are a hint
+ * where to look, so that a copy of the data is as good as the original.
+ *
+ * Costs a stat() of each folder, of more than 65,536 the first so many.  Only
+ * the names of a folder whose time differs are listed, as in a copy; no file is
+ * looked at one by one.  Tars are compared by data_open().
+ */
+int data_stale(const struct data_set *set, struct err *err);
 
 size_t data_size(const struct data_set *set);
 
@@ -30,7 +47,8 @@ size_t data_size(const struct data_set *set);
 struct digest data_digest(const struct data_set *set);
 
 /* Number of classes, 0 where there are no labels, and their names; classes
- * that came as whole numbers are called by them. */
+ * that came as whole numbers are called by them.  Labels of two sets are of one
+ * class where the names are the same (data/classes.h). */
 size_t data_classes(const struct data_set *set);
 const char *data_class_name(const struct data_set *set, size_t label);
 

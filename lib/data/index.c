@@ -1,10 +1,11 @@
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "data/index.h"
 #include "data/jpeg.h"
+#include "kind.h"
 #include "labels.h"
+#include "passed.h"
 #include "place.h"
 #include "util/mem.h"
 
@@ -41,9 +42,8 @@ struct data_index {
     struct data_image image;
     char *complaint[COMPLAINTS];
     size_t bad;
+    struct passed passed;
 };
-
-enum kind { IMAGE, CAPTION, CLASS, OTHER };
 
 struct data_index *
 data_index_new(const struct data_index_how *how)
@@ -61,6 +61,7 @@ data_index_free(struct data_index *index)
     if (!index)
         return;
     place_close(index->place);
+    passed_release(&index->passed);
     layout_release(&index->parts);
     data_bytes_release(&index->bytes);
     data_image_release(&index->image);
@@ -73,15 +74,44 @@ data_index_free(struct data_index *index)
     free(index);
 }
 
+/* Nothing more comes from the place. */
+static void
+end_place(struct data_index *index)
+{
+    struct layout_parts *parts = &index->parts;
+    size_t first;
+
+    if (!index->place)
+        return;
+    first = index->first[parts->files - 1];
+    passed_place(&index->passed, parts, first, parts->samples - first);
+    place_close(index->place);
+    index->place = NULL;
+    index->group.len = 0;
+}
+
+/* Note what the place was like, for data_stale(). */
+static void
+mark_place(struct data_index *index)
+{
+    const struct tree *tree = place_tree(index->place);
+    struct tree_state state;
+    const char *list = place_list(index->place, &state);
+
+    if (list)
+        layout_mark(&index->parts, list + data_kind_folders(list), 1, &state);
+    for (size_t i = 0; tree && i < tree->folders; i++)
+        layout_mark(&index->parts, tree->text + tree->folder[i].name, 0,
+                    &tree->folder[i].state);
+}
+
 int
 data_index_add(struct data_index *index, const char *path, struct err *err)
 {
     struct place *place;
     size_t files = index->parts.files;
 
-    place_close(index->place);
-    index->place = NULL;
-    index->group.len = 0;
+    end_place(index);
     place = place_open(path, err);
     if (!place)
         return -1;
@@ -89,40 +119,20 @@ data_index_add(struct data_index *index, const char *path, struct err *err)
     mem_grow(&index->first, &index->first_room, files + 1,
              sizeof *index->first);
     index->first[files] = index->parts.samples;
-    return layout_file(&index->parts, place_root(place), place_kind(place),
-                       place_bytes(place), err);
+    if (layout_file(&index->parts, place_root(place), place_kind(place),
+                    place_bytes(place), err))
+        return -1;
+    mark_place(index);
+    return 0;
 }
 
 /* The part of a name that a group shares: up to the first dot of the file. */
 static size_t
 key_length(const char *name)
 {
-    const char *slash = strrchr(name, '/');
-    size_t folders = slash ? (size_t)(slash - name) + 1 : 0;
+    size_t folders = data_kind_folders(name);
 
     return folders + strcspn(name + folders, ".");
-}
-
-static int
-ends_in(const char *name, const char *suffix)
-{
-    const char *dot = strrchr(name, '.');
-
-    return dot && !strcasecmp(dot, suffix);
-}
-
-static enum kind
-kind_of(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-
-    if (slash ? slash[1] == '.' : *name == '.')
-        return OTHER;
-    if (ends_in(name, ".jpg") || ends_in(name, ".jpeg"))
-        return IMAGE;
-    if (ends_in(name, ".txt"))
-        return CAPTION;
-    return ends_in(name, ".cls") ? CLASS : OTHER;
 }
 
 static void
@@ -271,14 +281,33 @@ complain(struct data_index *index, const char *name, struct err *err)
     return 1;
 }
 
+/* Take in a file of the place, or pass it over; -1 where it is bad. */
+static int
+take(struct data_index *index, const struct place_item *item,
+     enum data_kind kind, struct err *err)
+{
+    if (item->bad)
+        return err_set(err, "%s", item->bad);
+    if (kind >= DATA_KIND_PICTURE) {
+        index->tars |= data_kind_ends(item->name, ".tar");
+        passed_note(&index->passed, kind, item->name);
+        return 0;
+    }
+    if (kind != DATA_KIND_JPEG)
+        return take_text(index, item, kind == DATA_KIND_CLASS, err);
+    return take_image(index, item, err);
+}
+
 int
 data_index_next(struct data_index *index, struct err *err)
 {
     struct place_item item;
-    enum kind kind;
-    int got, rc = 0;
+    struct tree_state state;
+    enum data_kind kind;
+    int got, list;
 
     REQUIRE(index->place);
+    list = place_list(index->place, &state) != NULL;
     got = place_next(index->place, &item, err);
     if (got < 0 && index->how.skip_bad) {
         complain(index, place_root(index->place), err);
@@ -286,15 +315,14 @@ data_index_next(struct data_index *index, struct err *err)
     }
     if (got <= 0)
         return got;
-    kind = place_is_list(index->place) ? IMAGE : kind_of(item.name);
-    if (kind != OTHER && !place_is_list(index->place))
+    kind = list ? DATA_KIND_JPEG : data_kind_of(item.name);
+    if (kind < DATA_KIND_PICTURE && !list)
         enter_group(index, item.name);
-    index->tars |= ends_in(item.name, ".tar");
-    if (kind == IMAGE)
-        rc = take_image(index, &item, err);
-    else if (kind != OTHER)
-        rc = take_text(index, &item, kind == CLASS, err);
-    return rc ? complain(index, item.name, err) : 1;
+    if (!take(index, &item, kind, err))
+        return 1;
+    if (kind == DATA_KIND_JPEG)
+        passed_image(&index->passed, item.name);
+    return complain(index, item.name, err);
 }
 
 double
@@ -321,16 +349,53 @@ data_index_complaint(const struct data_index *index, size_t i)
     return i < index->bad && i < COMPLAINTS ? index->complaint[i] : NULL;
 }
 
+size_t
+data_index_passed(const struct data_index *index, int pictures,
+                  const char **first)
+{
+    const struct passed *passed = &index->passed;
+
+    *first = pictures ? passed->picture : passed->other;
+    return pictures ? passed->pictures : passed->others;
+}
+
+const char *
+data_index_lost(const struct data_index *index, size_t i)
+{
+    const struct passed_names *lost = &index->passed.classes;
+
+    return i < lost->n ? lost->name[i] : NULL;
+}
+
+/* There is no sample at all: say what there is instead. */
+static int
+no_sample(const struct data_index *index, const char *path, struct err *err)
+{
+    const struct layout_parts *parts = &index->parts;
+    const struct passed *passed = &index->passed;
+    const char *where =
+        parts->files ? parts->text + parts->file[0].absolute : path;
+
+    if (index->tars)
+        return err_set(err,
+                       "there is no JPEG in '%s', only tars: give their names",
+                       where);
+    if (passed->pictures)
+        return err_set(err,
+                       "there is no JPEG in '%s', only images of other forms "
+                       "(%zu, such as '%s'): convert them to JPEG first",
+                       where, passed->pictures, passed->picture);
+    return err_set(err, "there is no JPEG in '%s'", where);
+}
+
 int
 data_index_write(struct data_index *index, const char *path, struct err *err)
 {
     struct layout_parts *parts = &index->parts;
 
+    end_place(index);
     if (!parts->samples)
-        return err_set(err, "there is no JPEG in '%s'%s",
-                       parts->files ? parts->text + parts->file[0].absolute
-                                    : path,
-                       index->tars ? ", only tars: give their names" : "");
+        return no_sample(index, path, err);
     for (size_t i = 0; !index->given && i < parts->files; i++) {
         size_t end =
             i + 1 < parts->files ? index->first[i + 1] : parts->samples;
@@ -340,5 +405,6 @@ data_index_write(struct data_index *index, const char *path, struct err *err)
     }
     if (labels_settle(parts, index->class, index->given, err))
         return -1;
+    passed_lost(&index->passed, parts, index->given);
     return layout_write(parts, path, err);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kind.h"
 #include "labels.h"
 #include "util/mem.h"
 
@@ -59,28 +60,15 @@ insert(struct names *names, uint64_t at, struct err *err)
     return 0;
 }
 
-/* The length of the folder part, the slash behind it included. */
-static size_t
-folder_part(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-
-    return slash ? (size_t)(slash - name) + 1 : 0;
-}
-
-/*
- * How much of the names is folders common to all.  The last folder of a name
- * is never part of it, so that a set of one class keeps its class.
- */
-static size_t
-common_part(const struct layout_parts *parts, size_t first, size_t n)
+size_t
+labels_common(const struct layout_parts *parts, size_t first, size_t n)
 {
     const char *model = NULL;
     size_t common = 0;
 
     for (size_t i = first; i < first + n; i++) {
         const char *name = parts->text + parts->sample[i].name;
-        size_t folders = folder_part(name), same = 0;
+        size_t folders = data_kind_folders(name), same = 0;
 
         if (!folders)
             return 0;
@@ -100,7 +88,7 @@ void
 labels_from_folders(struct layout_parts *parts, size_t first, size_t n,
                     uint64_t *class)
 {
-    size_t common = common_part(parts, first, n), last_len = 0;
+    size_t common = labels_common(parts, first, n), last_len = 0;
     uint64_t last = 0;
 
     for (size_t i = first; i < first + n; i++) {

@@ -8,6 +8,13 @@
 #include "util/err.h"
 
 /*
+ * labels_common() is how much of the names of the samples first .. first + n -
+ * 1 is folders common to all.  The last folder of a name is never part of it,
+ * so that a set of one class keeps its class.
+ */
+size_t labels_common(const struct layout_parts *parts, size_t first, size_t n);
+
+/*
  * labels_from_folders() gives the samples first .. first + n - 1, which come
  * from one place, the class that the folders in their names say: the first
  * folder behind those common to all.  Writes text places to class[]; 0 where

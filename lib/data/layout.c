@@ -47,12 +47,15 @@ layout_read(int fd, uint64_t offset, size_t n, struct data_bytes *bytes,
     return 0;
 }
 
-int
-layout_read_file(const char *folder, const char *name, struct data_bytes *bytes,
-                 struct err *err)
+char *
+layout_path(const char *folder, const char *name)
 {
-    char *path =
-        name[0] == '/' ? mem_text(name) : mem_format("%s/%s", folder, name);
+    return name[0] == '/' ? mem_text(name) : mem_format("%s/%s", folder, name);
+}
+
+int
+layout_read_file(const char *path, struct data_bytes *bytes, struct err *err)
+{
     int fd = open(path, O_RDONLY | O_CLOEXEC), rc = -1;
     struct stat st;
 
@@ -66,6 +69,5 @@ layout_read_file(const char *folder, const char *name, struct data_bytes *bytes,
         rc = layout_read(fd, 0, (size_t)st.st_size, bytes, path, err);
     if (fd >= 0)
         close(fd);
-    free(path);
     return rc;
 }

@@ -4,7 +4,7 @@
 /*
  * The index file, as it lies on disk and is mapped:
  *
- *     head | files | classes | samples | text
+ *     head | files | classes | samples | marks | text
  *
  * Numbers are in the byte order of the machine that wrote it, which `order`
  * tells.  A class, and every name, path and caption, is the place in `text` of
@@ -13,10 +13,11 @@
 #include <stdint.h>
 
 #include "data/set.h"
+#include "tree.h"
 #include "util/digest.h"
 #include "util/err.h"
 
-enum { LAYOUT_VERSION = 1, LAYOUT_ORDER = 0x01020304 };
+enum { LAYOUT_VERSION = 2, LAYOUT_ORDER = 0x01020304 };
 
 #define LAYOUT_MAGIC "foil-set"
 #define LAYOUT_SUFFIX ".foil"
@@ -25,13 +26,14 @@ enum { LAYOUT_VERSION = 1, LAYOUT_ORDER = 0x01020304 };
 #define LAYOUT_MAX_SAMPLES ((uint64_t)1 << 40)
 #define LAYOUT_MAX_CLASSES ((uint64_t)1 << 20)
 #define LAYOUT_MAX_FILES ((uint64_t)1 << 24)
+#define LAYOUT_MAX_MARKS ((uint64_t)1 << 16)
 #define LAYOUT_MAX_TEXT ((uint64_t)1 << 44)
 
 struct layout_head {
     char magic[8];
     uint32_t version, order;
     uint64_t bytes; /* of the whole index */
-    uint64_t files, classes, samples, text;
+    uint64_t files, classes, samples, marks, text;
     struct digest data; /* of the samples' digests and labels */
     struct digest body; /* of all that follows the head */
     struct digest head; /* of the fields above */
@@ -59,6 +61,16 @@ struct layout_sample {
     struct digest digest;
 };
 
+/*
+ * What a folder of the data, or a list of files, was like when it was indexed.
+ * Of more folders than LAYOUT_MAX_MARKS the first so many have one.
+ */
+struct layout_mark {
+    struct tree_state state;
+    uint64_t name; /* within the folder that is `file`; "" is that itself */
+    uint32_t file, list; /* list: 1 of a file list */
+};
+
 /* A JPEG larger than this is not believed to be one. */
 enum { LAYOUT_MAX_BYTES = 1 << 28 };
 
@@ -70,6 +82,7 @@ struct data_set {
     const struct layout_file *file;
     const uint64_t *class;
     const struct layout_sample *sample;
+    const struct layout_mark *mark;
     const char *text;
     char **place;  /* [files] where each was found */
     int *fd;       /* [files] or -1 */
@@ -82,9 +95,10 @@ struct layout_parts {
     struct layout_file *file;
     uint64_t *class;
     struct layout_sample *sample;
+    struct layout_mark *mark;
     char *text;
-    size_t files, classes, samples, text_len;
-    size_t file_room, class_room, sample_room, text_room;
+    size_t files, classes, samples, marks, text_len;
+    size_t file_room, class_room, sample_room, mark_room, text_room;
 };
 
 /* layout_text() adds a string of n bytes and returns its place. */
@@ -97,6 +111,13 @@ uint64_t layout_text(struct layout_parts *parts, const char *text, size_t n);
 int layout_file(struct layout_parts *parts, const char *path,
                 enum layout_kind kind, uint64_t bytes, struct err *err);
 
+/*
+ * layout_mark() adds a mark to the file or folder that came last, unless there
+ * are too many.
+ */
+void layout_mark(struct layout_parts *parts, const char *name, int list,
+                 const struct tree_state *state);
+
 /* layout_write() writes an index, all or nothing. */
 int layout_write(struct layout_parts *parts, const char *path, struct err *err);
 void layout_release(struct layout_parts *parts);
@@ -104,12 +125,22 @@ void layout_release(struct layout_parts *parts);
 /* layout_data_digest() is what data_digest() gives, from the samples. */
 struct digest layout_data_digest(const struct layout_sample *sample, size_t n);
 
+/*
+ * layout_mend() is what to do about an index that does not fit its data, as the
+ * end of a sentence; to be given to free().
+ */
+char *layout_mend(const struct data_set *set);
+
 /* layout_read() reads n bytes at an offset; `name` is for the sentence. */
 int layout_read(int fd, uint64_t offset, size_t n, struct data_bytes *bytes,
                 const char *name, struct err *err);
 
-/* layout_read_file() reads a whole file of a folder, or of an absolute name. */
-int layout_read_file(const char *folder, const char *name,
-                     struct data_bytes *bytes, struct err *err);
+/* layout_path() is the path of a name in a folder, or an absolute one; to be
+ * given to free(). */
+char *layout_path(const char *folder, const char *name);
+
+/* layout_read_file() reads a whole file. */
+int layout_read_file(const char *path, struct data_bytes *bytes,
+                     struct err *err);
 
 #endif

@@ -46,6 +46,22 @@ layout_file(struct layout_parts *parts, const char *path, enum layout_kind kind,
     return 0;
 }
 
+void
+layout_mark(struct layout_parts *parts, const char *name, int list,
+            const struct tree_state *state)
+{
+    if (parts->marks == LAYOUT_MAX_MARKS)
+        return;
+    mem_grow(&parts->mark, &parts->mark_room, parts->marks + 1,
+             sizeof *parts->mark);
+    parts->mark[parts->marks++] = (struct layout_mark){
+        .state = *state,
+        .name = layout_text(parts, name, strlen(name)),
+        .file = (uint32_t)parts->files - 1,
+        .list = (uint32_t)list,
+    };
+}
+
 /* The way from an absolute folder to an absolute path. */
 static char *
 relative_path(const char *folder, const char *path)
@@ -97,9 +113,11 @@ struct part {
     size_t bytes;
 };
 
+enum { PARTS = 5 };
+
 static void
 fill_head(struct layout_head *head, const struct layout_parts *parts,
-          const struct part part[4])
+          const struct part part[PARTS])
 {
     struct digest_stream *body = digest_new();
 
@@ -111,9 +129,10 @@ fill_head(struct layout_head *head, const struct layout_parts *parts,
     head->files = parts->files;
     head->classes = parts->classes;
     head->samples = parts->samples;
+    head->marks = parts->marks;
     head->text = parts->text_len;
     head->data = layout_data_digest(parts->sample, parts->samples);
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < PARTS; i++) {
         digest_add(body, part[i].data, part[i].bytes);
         head->bytes += part[i].bytes;
     }
@@ -130,16 +149,17 @@ layout_write(struct layout_parts *parts, const char *path, struct err *err)
 
     if (find_ways(parts, path, err) || file_draft_open(&draft, path, err))
         return -1;
-    const struct part part[4] = {
+    const struct part part[PARTS] = {
         {parts->file, parts->files * sizeof *parts->file},
         {parts->class, parts->classes * sizeof *parts->class},
         {parts->sample, parts->samples * sizeof *parts->sample},
+        {parts->mark, parts->marks * sizeof *parts->mark},
         {parts->text, parts->text_len},
     };
 
     fill_head(&head, parts, part);
     good = fwrite(&head, sizeof head, 1, draft.file) == 1;
-    for (size_t i = 0; good && i < 4; i++)
+    for (size_t i = 0; good && i < PARTS; i++)
         good = !part[i].bytes ||
                fwrite(part[i].data, part[i].bytes, 1, draft.file) == 1;
     if (good)
@@ -155,6 +175,7 @@ layout_release(struct layout_parts *parts)
     free(parts->file);
     free(parts->class);
     free(parts->sample);
+    free(parts->mark);
     free(parts->text);
     *parts = (struct layout_parts){0};
 }

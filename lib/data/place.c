@@ -19,6 +19,8 @@ struct place {
     struct tree tree;     // of a folder
     char *list;           // of a list: its text, cut at tabs and line ends
     size_t list_bytes;
+    char *list_path;
+    struct tree_state list_state;
     size_t at; // how far tree or list are given out
 };
 
@@ -50,8 +52,13 @@ open_list(struct place *place, const char *path, struct err *err)
 
     place->root = mem_text(dirname(copy));
     free(copy);
+    place->list_path = mem_text(path);
+    place->list_state.time = tree_time(path);
     place->list = file_read(path, MAX_LIST, &place->list_bytes, err);
-    return place->list ? 0 : -1;
+    if (!place->list)
+        return -1;
+    tree_text_state(place->list, place->list_bytes, &place->list_state);
+    return 0;
 }
 
 static int
@@ -95,6 +102,7 @@ place_close(struct place *place)
     data_tar_close(place->tar);
     tree_release(&place->tree);
     free(place->list);
+    free(place->list_path);
     free(place->root);
     free(place);
 }
@@ -145,9 +153,13 @@ place_next(struct place *place, struct place_item *item, struct err *err)
         return next_line(place, item);
     *item = (struct place_item){0};
     if (!place->tar) {
+        const struct tree_entry *entry;
+
         if (place->at == place->tree.n)
             return 0;
-        item->name = tree_name(&place->tree, place->at++);
+        entry = &place->tree.entry[place->at++];
+        item->name = place->tree.text + entry->name;
+        item->bad = entry->why ? place->tree.text + entry->why : NULL;
         return 1;
     }
     got = data_tar_next(place->tar, &member, err);
@@ -163,8 +175,13 @@ int
 place_read(struct place *place, const struct place_item *item,
            struct data_bytes *bytes, struct err *err)
 {
-    if (!place->tar)
-        return layout_read_file(place->root, item->name, bytes, err);
+    if (!place->tar) {
+        char *path = layout_path(place->root, item->name);
+        int rc = layout_read_file(path, bytes, err);
+
+        free(path);
+        return rc;
+    }
     if (item->bytes > LAYOUT_MAX_BYTES)
         return err_set(err, "larger than %d bytes", LAYOUT_MAX_BYTES);
     return layout_read(data_tar_fd(place->tar), item->offset, item->bytes,
@@ -181,10 +198,17 @@ place_share(const struct place *place)
            (double)(place->list ? place->list_bytes + 1 : place->tree.n + 1);
 }
 
-int
-place_is_list(const struct place *place)
+const char *
+place_list(const struct place *place, struct tree_state *state)
 {
-    return place->list != NULL;
+    *state = place->list_state;
+    return place->list_path;
+}
+
+const struct tree *
+place_tree(const struct place *place)
+{
+    return place->tree.folders ? &place->tree : NULL;
 }
 
 const char *

@@ -6,6 +6,7 @@
 
 #include "data/set.h"
 #include "layout.h"
+#include "tree.h"
 #include "util/err.h"
 
 /*
@@ -15,6 +16,7 @@ struct place_item {
     const char *name; /* lives until the next call */
     uint64_t offset, bytes;
     const char *label, *caption; /* that a list gives; else NULL */
+    const char *bad; /* why it cannot be read, where that shows already */
 };
 
 struct place;
@@ -31,8 +33,12 @@ int place_read(struct place *place, const struct place_item *item,
 /* place_share() tells how much of the place is done, 0 .. 1. */
 double place_share(const struct place *place);
 
-/* place_is_list() is 1 where the lines of a file say what the samples are. */
-int place_is_list(const struct place *place);
+/* place_list() is the path of a file whose lines say what the samples are, and
+ * what is to be known of it; NULL where the place is none. */
+const char *place_list(const struct place *place, struct tree_state *state);
+
+/* place_tree() is a folder's tree; NULL where the place is none. */
+const struct tree *place_tree(const struct place *place);
 
 /* place_root() is the path that names or offsets refer to. */
 const char *place_root(const struct place *place);

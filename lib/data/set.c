@@ -8,6 +8,7 @@
 
 #include "data/set.h"
 #include "layout.h"
+#include "util/file.h"
 #include "util/mem.h"
 
 enum { OPEN_FILES = 64 }; // descriptors held at a time, however many shards
@@ -114,11 +115,12 @@ judge_head(const struct data_set *set, struct err *err)
     if (memcmp(&digest, &head->head, sizeof digest) ||
         head->bytes < set->bytes || head->files > LAYOUT_MAX_FILES ||
         head->classes > LAYOUT_MAX_CLASSES ||
-        head->samples > LAYOUT_MAX_SAMPLES || head->text > LAYOUT_MAX_TEXT ||
-        head->text < 1 || head->samples < 1 ||
+        head->samples > LAYOUT_MAX_SAMPLES || head->marks > LAYOUT_MAX_MARKS ||
+        head->text > LAYOUT_MAX_TEXT || head->text < 1 || head->samples < 1 ||
         head->bytes != sizeof *head + head->files * sizeof *set->file +
                            head->classes * sizeof *set->class +
-                           head->samples * sizeof *set->sample + head->text)
+                           head->samples * sizeof *set->sample +
+                           head->marks * sizeof *set->mark + head->text)
         return err_set(err, "the head of '%s' is damaged", set->path);
     return 0;
 }
@@ -151,7 +153,8 @@ judge_body(struct data_set *set, struct err *err)
     set->file = (const void *)(head + 1);
     set->class = (const void *)(set->file + head->files);
     set->sample = (const void *)(set->class + head->classes);
-    set->text = (const void *)(set->sample + head->samples);
+    set->mark = (const void *)(set->sample + head->samples);
+    set->text = (const void *)(set->mark + head->marks);
 
     good = good && set->text[head->text - 1] == 0;
     for (size_t i = 0; good && i < head->files; i++)
@@ -162,14 +165,20 @@ judge_body(struct data_set *set, struct err *err)
         good = set->class[i] < head->text;
     for (size_t i = 0; good && i < head->samples; i++)
         good = is_sample(set, &set->sample[i]);
+    for (size_t i = 0; good && i < head->marks; i++)
+        good = set->mark[i].name < head->text &&
+               set->mark[i].file < head->files && set->mark[i].list <= 1;
     return good ? 0 : err_set(err, "'%s' is damaged", set->path);
 }
 
-/* Does the file stand there, with the size that it had?  Else say why. */
+/* Does file i stand there, with the size that it had?  Else say why. */
 static int
-fits(const struct layout_file *file, const char *path, struct err *err)
+fits(const struct data_set *set, size_t i, struct err *err)
 {
+    const struct layout_file *file = &set->file[i];
+    const char *path = set->place[i];
     struct stat st;
+    char *mend;
 
     if (stat(path, &st))
         return err_sys(err, "cannot find the data '%s'", path);
@@ -178,8 +187,10 @@ fits(const struct layout_file *file, const char *path, struct err *err)
     if (file->kind == LAYOUT_TAR && S_ISREG(st.st_mode) &&
         (uint64_t)st.st_size == file->bytes)
         return 0;
-    return err_set(err, "'%s' has changed since it was indexed: index it again",
-                   path);
+    mend = layout_mend(set);
+    err_set(err, "'%s' has changed since it was indexed: %s", path, mend);
+    free(mend);
+    return -1;
 }
 
 static int
@@ -198,12 +209,13 @@ find_files(struct data_set *set, struct err *err)
         const char *relative = set->text + set->file[i].relative;
         const char *absolute = set->text + set->file[i].absolute;
 
-        set->place[i] = mem_format("%s/%s", folder, relative);
-        if (!fits(&set->file[i], set->place[i], err))
+        set->place[i] = strcmp(folder, ".") ? layout_path(folder, relative)
+                                            : mem_text(relative);
+        if (!fits(set, i, err))
             continue;
         free(set->place[i]);
         set->place[i] = mem_text(absolute);
-        rc = fits(&set->file[i], absolute, err);
+        rc = fits(set, i, err);
     }
     free(copy);
     return rc;
@@ -334,6 +346,33 @@ archive_of(struct data_set *set, size_t file, struct err *err)
     return set->fd[file];
 }
 
+/* Adds to a sentence about a sample how the index is mended. */
+static int
+with_mend(const struct data_set *set, struct err *err)
+{
+    const struct err why = *err;
+    char *mend = layout_mend(set);
+
+    err_set(err, "%s: %s", why.msg, mend);
+    free(mend);
+    return -1;
+}
+
+/* Reads the file of a sample that is in none with others. */
+static int
+read_own(const struct data_set *set, const struct layout_sample *sample,
+         struct data_bytes *bytes, struct err *err)
+{
+    const char *name = set->text + sample->name;
+    char *path = layout_path(set->place[sample->file], name);
+    int rc = layout_read_file(path, bytes, err);
+
+    if (rc && !file_exists(path))
+        with_mend(set, err);
+    free(path);
+    return rc;
+}
+
 int
 data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
           struct err *err)
@@ -351,15 +390,13 @@ data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
                     : layout_read(fd, sample->offset, sample->bytes, bytes,
                                   name, err);
     } else {
-        rc = layout_read_file(set->place[sample->file], name, bytes, err);
+        rc = read_own(set, sample, bytes, err);
     }
     if (rc)
         return rc;
     digest = digest_bytes(bytes->data, bytes->len);
-    if (memcmp(&digest, &sample->digest, sizeof digest))
-        return err_set(err,
-                       "'%s' has changed since it was indexed: its digest is "
-                       "another",
-                       name);
-    return 0;
+    if (!memcmp(&digest, &sample->digest, sizeof digest))
+        return 0;
+    err_set(err, "'%s' has changed since it was indexed", name);
+    return with_mend(set, err);
 }

@@ -152,10 +152,14 @@ data_subset(const struct data_set *set, const uint8_t *keep, uint8_t which,
     int rc = 0;
 
     layout_text(&parts, "", 0);
-    for (size_t i = 0; !rc && i < head->files; i++)
+    for (size_t i = 0, m = 0; !rc && i < head->files; i++) {
         rc = layout_file(&parts, set->place[i],
                          (enum layout_kind)set->file[i].kind,
                          set->file[i].bytes, err);
+        for (; m < head->marks && set->mark[m].file == i; m++)
+            layout_mark(&parts, set->text + set->mark[m].name,
+                        (int)set->mark[m].list, &set->mark[m].state);
+    }
     parts.class = mem_array(head->classes, sizeof *parts.class);
     parts.classes = head->classes;
     for (size_t i = 0; i < head->classes; i++)

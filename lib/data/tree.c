@@ -1,112 +1,285 @@
+#define _DEFAULT_SOURCE // d_type
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
+#include "kind.h"
 #include "tree.h"
+#include "util/digest.h"
 #include "util/mem.h"
 
-enum { MAX_DEPTH = 32 };
-
-struct entries {
-    char **name;
-    size_t n, room;
+enum {
+    MAX_DEPTH = 32,
+    FRESH = 2 // seconds: a clock of files may be as coarse as that
 };
 
 static int
 in_byte_order(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    const struct tree_name *x = a, *y = b;
+
+    return strcmp(x->name, y->name);
+}
+
+/*
+ * What has changed in this moment may change again within the same tick of the
+ * file system's clock, so its time is none to go by.
+ */
+static int64_t
+time_of(const struct stat *st)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (st->st_mtim.tv_sec > now.tv_sec - FRESH)
+        return 0;
+    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
+int64_t
+tree_time(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) ? -1 : time_of(&st);
 }
 
 static int
-list_folder(struct entries *entries, const char *path, struct err *err)
+is_folder(const char *path, const struct tree_name *entry)
 {
-    DIR *dir = opendir(path);
-    struct dirent *entry;
+    struct stat st;
+    char *whole;
+    int folder;
 
-    if (!dir)
-        return err_sys(err, "cannot open '%s'", path);
-    while (errno = 0, (entry = readdir(dir))) {
-        if (entry->d_name[0] == '.')
-            continue;
-        mem_grow(&entries->name, &entries->room, entries->n + 1,
-                 sizeof *entries->name);
-        entries->name[entries->n++] = mem_text(entry->d_name);
-    }
-    closedir(dir);
-    if (errno)
-        return err_sys(err, "cannot read '%s'", path);
-    if (entries->n)
-        qsort(entries->name, entries->n, sizeof *entries->name, in_byte_order);
-    return 0;
+    if (entry->type != DT_UNKNOWN && entry->type != DT_LNK)
+        return entry->type == DT_DIR;
+    whole = mem_format("%s/%s", path, entry->name);
+    folder = !stat(whole, &st) && S_ISDIR(st.st_mode);
+    free(whole);
+    return folder;
 }
 
 static void
-add(struct tree *tree, const char *name)
+sum_up(const char *path, const struct tree_names *names,
+       struct tree_state *state)
 {
-    size_t len = strlen(name) + 1;
+    for (size_t i = 0; i < names->n; i++) {
+        const char *name = names->entry[i].name;
+        struct digest digest;
 
-    mem_grow(&tree->text, &tree->text_room, tree->text_len + len, 1);
-    mem_grow(&tree->at, &tree->room, tree->n + 1, sizeof *tree->at);
-    memcpy(tree->text + tree->text_len, name, len);
-    tree->at[tree->n++] = tree->text_len;
+        if (data_kind_of(name) >= DATA_KIND_PICTURE &&
+            !is_folder(path, &names->entry[i]))
+            continue;
+        digest = digest_bytes(name, strlen(name));
+        state->sum += digest_word(&digest);
+        state->count++;
+    }
+}
+
+/* Reads an open folder. */
+static int
+list(DIR *dir, const char *path, struct tree_names *names,
+     struct tree_state *state, struct err *err)
+{
+    struct dirent *entry;
+    struct stat st;
+
+    *state = (struct tree_state){0};
+    if (fstat(dirfd(dir), &st))
+        return err_sys(err, "cannot read '%s'", path);
+    state->time = time_of(&st);
+    while (errno = 0, (entry = readdir(dir))) {
+        if (entry->d_name[0] == '.')
+            continue;
+        mem_grow(&names->entry, &names->room, names->n + 1,
+                 sizeof *names->entry);
+        names->entry[names->n++] =
+            (struct tree_name){mem_text(entry->d_name), entry->d_type};
+    }
+    if (errno)
+        return err_sys(err, "cannot read '%s'", path);
+    if (names->n)
+        qsort(names->entry, names->n, sizeof *names->entry, in_byte_order);
+    sum_up(path, names, state);
+    return 0;
+}
+
+int
+tree_list(const char *path, struct tree_names *names, struct tree_state *state,
+          struct err *err)
+{
+    DIR *dir = opendir(path);
+    int rc;
+
+    *names = (struct tree_names){0};
+    if (!dir)
+        return err_sys(err, "cannot open '%s'", path);
+    rc = list(dir, path, names, state, err);
+    closedir(dir);
+    if (rc)
+        tree_names_release(names);
+    return rc;
+}
+
+void
+tree_names_release(struct tree_names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        free(names->entry[i].name);
+    free(names->entry);
+    *names = (struct tree_names){0};
+}
+
+void
+tree_text_state(const char *text, size_t n, struct tree_state *state)
+{
+    struct digest digest = digest_bytes(text, n);
+
+    state->count = n;
+    state->sum = digest_word(&digest);
+}
+
+int
+tree_names_find(const struct tree_names *names, const char *name)
+{
+    const struct tree_name key = {.name = (char *)(uintptr_t)name};
+
+    return names->n && bsearch(&key, names->entry, names->n,
+                               sizeof *names->entry, in_byte_order);
+}
+
+/* Returns the place of a text. */
+static size_t
+add_text(struct tree *tree, const char *text)
+{
+    size_t len = strlen(text) + 1, at = tree->text_len;
+
+    mem_grow(&tree->text, &tree->text_room, at + len, 1);
+    memcpy(tree->text + at, text, len);
     tree->text_len += len;
+    return at;
+}
+
+static void
+add_entry(struct tree *tree, const char *name, const char *why)
+{
+    size_t at = add_text(tree, name);
+
+    mem_grow(&tree->entry, &tree->room, tree->n + 1, sizeof *tree->entry);
+    tree->entry[tree->n++] =
+        (struct tree_entry){at, why ? add_text(tree, why) : 0};
+}
+
+static void
+add_folder(struct tree *tree, const char *name, const struct tree_state *state)
+{
+    size_t at = add_text(tree, name);
+
+    mem_grow(&tree->folder, &tree->folder_room, tree->folders + 1,
+             sizeof *tree->folder);
+    tree->folder[tree->folders++] = (struct tree_folder){at, *state};
+}
+
+/* A folder that is being read, and the one that it lies in. */
+struct level {
+    const struct level *up;
+    int depth;
+    dev_t device;
+    ino_t number;
+};
+
+/* Why a folder must not be entered, or NULL. */
+static const char *
+refuse(const struct level *level, const struct stat *st)
+{
+    for (const struct level *at = level; at; at = at->up)
+        if (at->device == st->st_dev && at->number == st->st_ino)
+            return "is a link to a folder that it lies in";
+    return level->depth == MAX_DEPTH ? "is too many folders deep" : NULL;
+}
+
+static int walk(struct tree *tree, const char *root, const char *below,
+                const struct level *level, struct err *err);
+
+/* Takes in what is no plain file; `name` is relative to the root. */
+static void
+follow(struct tree *tree, const char *root, const char *name,
+       const struct level *level)
+{
+    char *path = mem_format("%s/%s", root, name);
+    char *inside = mem_format("%s/", name);
+    const char *why;
+    struct stat st;
+    struct err err;
+
+    if (stat(path, &st)) {
+        err_sys(&err, "cannot be followed");
+        add_entry(tree, name, err.msg);
+    } else if (S_ISDIR(st.st_mode)) {
+        const struct level own = {level, level->depth + 1, st.st_dev,
+                                  st.st_ino};
+
+        why = refuse(level, &st);
+        if (!why && walk(tree, root, inside, &own, &err))
+            why = err.msg;
+        if (why)
+            add_entry(tree, name, why);
+    } else if (S_ISREG(st.st_mode)) {
+        add_entry(tree, name, NULL);
+    }
+    free(inside);
+    free(path);
 }
 
 /* `below` is the folder relative to the root, "" or with a slash behind. */
 static int
-walk(struct tree *tree, const char *root, const char *below, int depth,
-     struct err *err)
+walk(struct tree *tree, const char *root, const char *below,
+     const struct level *level, struct err *err)
 {
-    struct entries entries = {0};
+    struct tree_names names;
+    struct tree_state state;
     char *folder = mem_format("%s/%s", root, below);
-    int rc = list_folder(&entries, folder, err);
+    int rc = tree_list(folder, &names, &state, err);
 
-    if (!rc && depth > MAX_DEPTH)
-        rc = err_set(err, "'%s' is too deep: do its links form a circle?",
-                     folder);
-    for (size_t i = 0; i < entries.n; i++) {
-        char *name = mem_format("%s%s", below, entries.name[i]);
-        char *path = mem_format("%s/%s", root, name);
-        struct stat st;
-
-        if (!rc && stat(path, &st)) {
-            rc = err_sys(err, "cannot open '%s'", path);
-        } else if (!rc && S_ISDIR(st.st_mode)) {
-            char *inside = mem_format("%s/", name);
-
-            rc = walk(tree, root, inside, depth + 1, err);
-            free(inside);
-        } else if (!rc && S_ISREG(st.st_mode)) {
-            add(tree, name);
-        }
-        free(name);
-        free(path);
-        free(entries.name[i]);
-    }
-    free(entries.name);
     free(folder);
-    return rc;
+    if (rc)
+        return rc;
+    add_folder(tree, below, &state);
+    for (size_t i = 0; i < names.n; i++) {
+        char *name = mem_format("%s%s", below, names.entry[i].name);
+
+        if (names.entry[i].type == DT_REG)
+            add_entry(tree, name, NULL);
+        else
+            follow(tree, root, name, level);
+        free(name);
+    }
+    tree_names_release(&names);
+    return 0;
 }
 
 int
 tree_walk(struct tree *tree, const char *root, struct err *err)
 {
-    return walk(tree, root, "", 1, err);
+    struct level top = {.depth = 1};
+    struct stat st;
+
+    if (stat(root, &st))
+        return err_sys(err, "cannot open '%s'", root);
+    top.device = st.st_dev;
+    top.number = st.st_ino;
+    add_text(tree, ""); // no sentence is at place 0
+    return walk(tree, root, "", &top, err);
 }
 
 void
 tree_release(struct tree *tree)
 {
     free(tree->text);
-    free(tree->at);
+    free(tree->entry);
+    free(tree->folder);
     *tree = (struct tree){0};
-}
-
-const char *
-tree_name(const struct tree *tree, size_t i)
-{
-    return tree->text + tree->at[i];
 }

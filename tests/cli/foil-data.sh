@@ -193,6 +193,55 @@ else
     skip 'a read-only folder' 'root writes everywhere'
 fi
 
+# links that lead nowhere or back, and what is passed over
+mkdir -p links/a links/b
+cp 000000.jpg links/a/
+ln -s nowhere links/a/x.jpg
+ok 'a dangling link is refused by name: 1' \
+    refuses 1 "'a/x.jpg' in 'links': cannot be followed: No such file" \
+    "$data" index links
+ok 'the refusal says how to leave it out' grep -q 'bad skip' refuses.err
+ok 'a dangling link is left out' "$data" index --bad skip links
+ok 'that link is named' grep -q "left out 'a/x.jpg': cannot be fol" "$work/out"
+rm links/a/x.jpg
+ln -s . links/loop
+ok 'a link in a circle is refused by name: 1' \
+    refuses 1 "'loop' in 'links': is a link to a folder that it lies in" \
+    "$data" index links
+ok 'a link in a circle is left out' "$data" index --bad skip links
+ok 'one image of the folder is taken' is 1 samples links
+rm links/loop
+touch links/b/{1,2}.png links/b/3.webp links/readme
+ok 'a folder with other files is indexed' bash -c "'$data' index links 2>passed"
+ok 'images that are not JPEG are counted' grep -F \
+    "3 images are not JPEG: passed over ('b/1.png', for one)" passed
+ok 'other files are counted apart' grep -F \
+    "1 file is no image: passed over ('readme', for one)" passed
+ok 'a class that lost all its images is named' grep -F \
+    "class 'b' has no sound JPEG: left out" passed
+ok 'a folder of other images says what is there and wanted: 1' \
+    refuses 1 'only images of other forms \(3, .*convert them to JPEG first' \
+    "$data" index links/b
+
+# an index that is out of date
+ok 'a fresh index is taken without a word' test -z "$("$data" info links 2>&1 >/dev/null)"
+cp 000001.jpg links/a/
+ok 'files that have come are said' bash -c \
+    "'$data' info links 2>&1 >/dev/null | grep -F 'links/a'"
+ok 'with the command that mends it' bash -c \
+    "'$data' info links 2>&1 >/dev/null | grep -F \"run 'foil data index links'\""
+ok 'and the old samples are there' is 1 samples links
+"$data" index links 2>/dev/null
+ok 'that command mends it' is 2 samples links
+"$data" split -n 1 links one.foil two.foil
+rm links/a/000000.jpg
+ok 'a file that has gone is refused by name: 1' \
+    refuses 1 "links/a/000000.jpg' has gone .* run 'foil data index links'" \
+    "$data" info links
+ok 'an index made another way is to be made again' bash -c \
+    "{ '$data' info one.foil; '$data' info two.foil; } 2>&1 |
+        grep -F \"make the index 'one.foil' again\""
+
 # stopped in the middle: nothing is left
 "$data" generate -o long.tar --size 64 1000000000 2>stopped &
 becomes_true bash -c 'compgen -G "long.tar*" >/dev/null'

@@ -90,6 +90,18 @@ ok 'SIGTERM: 1' exits 1 wait "$pid"
 ok 'says how far it came' grep -q 'stopped after [0-9]* of 40 images' said
 ok 'writes nothing' test ! -e w.npy
 
+# a file of a folder that has gone
+mkdir -p gone/a
+tar xf set.tar -C gone/a --wildcards '*.jpg'
+"$BIN/foil-data" index gone 2>/dev/null
+rm gone/a/000007.jpg
+ok 'a file that has gone is refused at once: 1' \
+    refuses 1 "gone/a/000007.jpg' has gone .* run 'foil data index gone'" \
+    "$embed" --raw --size 8 -o z.npy gone
+ok 'it can be left out' "$embed" --raw --bad skip --size 8 -o z.npy gone
+ok 'one row less than images' grep -aq "'shape': (39, 192)" z.npy
+rm z.*
+
 # damage one image: past its header, so that only the digest can tell
 size=$(stat -c %s set.tar)
 cp set.tar bad.tar

@@ -238,6 +238,159 @@ bad_images_are_refused_or_skipped(void)
     data_bytes_release(&jpeg);
 }
 
+/* Links that lead nowhere, or back, are left out or refused by their names. */
+static void
+bad_links_are_refused_or_skipped(void)
+{
+    static const struct {
+        const char *to, *from, *why;
+    } link[] = {
+        {"nowhere", "links/a/x.jpg",
+         "'a/x.jpg' in 'links': cannot be followed: No such file"},
+        {".", "links/loop",
+         "'loop' in 'links': is a link to a folder that it lies in"},
+        {"..", "links/a/up",
+         "'a/up' in 'links': is a link to a folder that it lies in"},
+        {"self", "links/self", "'self' in 'links': cannot be followed: Too"},
+        {"nowhere", "links/class", "'class' in 'links': cannot be followed"},
+    };
+    const char *const place[] = {"links", NULL};
+    struct data_set *set;
+
+    mkdir("links", 0700);
+    mkdir("links/a", 0700);
+    put_jpeg("links/a/0.jpg", 1);
+    put_jpeg("links/a/1.jpg", 2);
+    for (size_t i = 0; i < sizeof link / sizeof *link; i++) {
+        REQUIRE(!symlink(link[i].to, link[i].from));
+        T(make_index(place, "links.foil", 0) == -1 &&
+              strstr(err.msg, link[i].why),
+          "refused: %s", err.msg);
+        T(make_index(place, "links.foil", 1) == 1, "'%s' is left out and said",
+          link[i].from);
+        set = data_open("links.foil", &err);
+        T(set && data_size(set) == 2, "the sound images are taken once");
+        data_close(set);
+        REQUIRE(!unlink(link[i].from));
+    }
+    mkdir("elsewhere", 0700);
+    put_jpeg("elsewhere/2.jpg", 3);
+    REQUIRE(!symlink("../elsewhere", "links/b") &&
+            !symlink("../../elsewhere/2.jpg", "links/a/2.jpg"));
+    T(make_index(place, "links.foil", 0) == 0, "sound links are followed: %s",
+      err.msg);
+    set = data_open("links.foil", &err);
+    T(set && data_size(set) == 4 && is(set, 3, "b/2.jpg", 3, 1, "b", ""),
+      "a linked folder is a class");
+    data_close(set);
+}
+
+static void
+a_tree_too_deep_is_bad(void)
+{
+    const char *const place[] = {"deep", NULL};
+    char path[256] = "deep";
+
+    mkdir(path, 0700);
+    put_jpeg("deep/1.jpg", 1);
+    for (int i = 0; i < 40; i++) {
+        snprintf(path + strlen(path), 4, "/d");
+        mkdir(path, 0700);
+    }
+    T(make_index(place, "deep.foil", 0) == -1 && strstr(err.msg, "too many"),
+      "refused: %s", err.msg);
+    T(make_index(place, "deep.foil", 1) == 1, "left out");
+}
+
+/* Indexes a place, skipping what is bad, without writing it yet. */
+static struct data_index *
+take_in(const char *place)
+{
+    struct data_index_how how = {.skip_bad = 1, .max_pixels = DATA_MAX_PIXELS};
+    struct data_index *index = data_index_new(&how);
+    int rc = data_index_add(index, place, &err);
+
+    while (!rc && (rc = data_index_next(index, &err)) > 0)
+        rc = 0;
+    REQUIRE(!rc);
+    return index;
+}
+
+static void
+what_is_passed_over_is_counted(void)
+{
+    struct data_index *index;
+    const char *first;
+
+    mkdir("mixed", 0700);
+    mkdir("mixed/b", 0700);
+    mkdir("mixed/c", 0700);
+    mkdir("mixed/c/in", 0700);
+    mkdir("mixed/d", 0700);
+    mkdir("mixed/e", 0700);
+    put_jpeg("mixed/b/1.jpg", 1);
+    put_text("mixed/b/1.txt", "a caption");
+    put_text("mixed/b/2.PNG", "PNG");
+    put_text("mixed/b/.x.png", "hidden");
+    put_text("mixed/c/x.png", "PNG");
+    put_text("mixed/c/in/y.jfif", "JPEG by another name");
+    put_text("mixed/d/z.jpg", "GIF89a");
+    put_text("mixed/e/readme", "text");
+    put_text("mixed/index.json", "{}");
+    index = take_in("mixed");
+    T(data_index_passed(index, 1, &first) == 3 && !strcmp(first, "b/2.PNG"),
+      "three images are of other forms, the first is %s", first);
+    T(data_index_passed(index, 0, &first) == 2 && !strcmp(first, "e/readme"),
+      "two files are no images, the first is %s", first);
+    T(data_index_bad(index) == 1, "the bad one is counted apart");
+    T(!data_index_write(index, "mixed.foil", &err), "the index is written");
+    T(data_index_lost(index, 1) && !strcmp(data_index_lost(index, 0), "c") &&
+          !strcmp(data_index_lost(index, 1), "d") && !data_index_lost(index, 2),
+      "classes that lost all their images are c and d");
+    data_index_free(index);
+}
+
+static void
+classes_are_lost_of_tars_too(void)
+{
+    static const char *const name[] = {"top/train/a/1.jpg",
+                                       "top/train/b/1.jpg",
+                                       "top/train/c/1.png",
+                                       "PNG",
+                                       "top/train/a/2.png",
+                                       "PNG",
+                                       NULL};
+    static const char *const given[] = {"a/1.jpg", "a/1.cls", "ant",
+                                        "b/1.png", "PNG",     NULL};
+    struct data_index *index;
+
+    put_tar("lost.tar", name);
+    index = take_in("lost.tar");
+    T(!data_index_write(index, "lost.foil", &err) &&
+          data_index_lost(index, 0) &&
+          !strcmp(data_index_lost(index, 0), "c") && !data_index_lost(index, 1),
+      "behind the folders that are common to all, c is lost");
+    data_index_free(index);
+    put_tar("lost.tar", given);
+    index = take_in("lost.tar");
+    T(!data_index_write(index, "lost.foil", &err) && !data_index_lost(index, 0),
+      "where labels are given folders are no classes");
+    data_index_free(index);
+}
+
+static void
+other_images_alone_are_told(void)
+{
+    mkdir("pngs", 0700);
+    put_text("pngs/1.png", "PNG");
+    put_text("pngs/2.png", "PNG");
+    put_text("pngs/readme", "text");
+    T(!open_indexed("pngs") && strstr(err.msg, "there is no JPEG in '") &&
+          strstr(err.msg, "only images of other forms (2, such as '1.png'): "
+                          "convert them to JPEG first"),
+      "a folder of PNG is refused: %s", err.msg);
+}
+
 /* A tar cut anywhere is refused, or its sound part is taken. */
 static void
 truncated_tars(void)
@@ -291,6 +444,11 @@ main(void)
     the_digest_tells_sets_apart();
     bad_places_are_refused();
     bad_images_are_refused_or_skipped();
+    bad_links_are_refused_or_skipped();
+    a_tree_too_deep_is_bad();
+    what_is_passed_over_is_counted();
+    classes_are_lost_of_tars_too();
+    other_images_alone_are_told();
     truncated_tars();
     an_index_appears_whole();
     if (leave_folder())

@@ -27,6 +27,8 @@ make_seed(void)
     layout_text(&parts, "", 0);
     REQUIRE(!layout_file(&parts, path, LAYOUT_TAR, 7, &err));
     REQUIRE(!layout_file(&parts, "/", LAYOUT_FOLDER, 0, &err));
+    layout_mark(&parts, "", 0, &(struct tree_state){1, 2, 3});
+    layout_mark(&parts, "list", 1, &(struct tree_state){1, 2, 3});
     parts.sample = calloc(3, sizeof sample);
     parts.class = calloc(1, sizeof *parts.class);
     parts.classes = 1;
@@ -79,6 +81,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (len && data[0] == 1)
         mend_digests(file, n);
     set = data_open(scratch_put(0, file, n), &err);
+    if (set)
+        sum += data_stale(set, &err) != 0;
     for (size_t i = 0; set && i < data_classes(set); i++)
         sum += strlen(data_class_name(set, i));
     for (size_t i = 0; set && i < data_size(set); i++) {

@@ -9,6 +9,8 @@
 #include "util/progress.h"
 #include "util/stop.h"
 
+enum { LOST = 10 }; // classes that are named
+
 static const char *output, *bad = "refuse";
 static int decode;
 static long max_pixels = DATA_MAX_PIXELS;
@@ -42,6 +44,7 @@ take_in(struct data_index *index, const char *path)
     struct progress progress;
     struct err err;
     int got = data_index_add(index, path, &err);
+    const int added = !got;
 
     progress_start(&progress, "images", (double)data_index_size(index), 0);
     while (!got && (got = data_index_next(index, &err)) > 0 && !stop_asked()) {
@@ -53,9 +56,32 @@ take_in(struct data_index *index, const char *path)
     }
     progress_clear(&progress);
     if (got < 0)
-        die("%s", err.msg);
+        die("%s%s", err.msg,
+            added ? " (--bad skip leaves out what is bad)" : "");
     if (got)
         die("stopped: no index is written");
+}
+
+/* What the index is made without, and need not be told as bad. */
+static void
+say_passed(const struct data_index *index)
+{
+    const char *first;
+    size_t n = data_index_passed(index, 1, &first);
+
+    if (n)
+        say("%zu %s not JPEG: passed over ('%s', for one)", n,
+            n == 1 ? "image is" : "images are", first);
+    n = data_index_passed(index, 0, &first);
+    if (n)
+        say("%zu %s: passed over ('%s', for one)", n,
+            n == 1 ? "file is no image" : "files are no images", first);
+    for (n = 0; data_index_lost(index, n); n++)
+        if (n < LOST)
+            say("class '%s' has no sound JPEG: left out",
+                data_index_lost(index, n));
+    if (n > LOST)
+        say("%zu more classes have none", n - LOST);
 }
 
 void
@@ -80,6 +106,7 @@ run_index(char **path)
             output || !data_index_size(index)
                 ? ""
                 : " (-o FILE puts the index elsewhere)");
+    say_passed(index);
     say("'%s': %zu samples, %zu left out as bad", place, data_index_size(index),
         data_index_bad(index));
     data_index_free(index);

@@ -297,13 +297,13 @@ run_temperature(const struct options *options, char **path)
 {
     struct err err;
     struct nn_model model;
-    struct data_set *set = data_open(path[1], &err);
+    struct data_set *set = open_set(path[1]);
     struct column c;
     struct class *class;
     size_t classes;
     json_t *line, *how;
 
-    if (!set || nn_model_open(&model, path[0], 1, 0, NULL, NULL, &err))
+    if (nn_model_open(&model, path[0], 1, 0, NULL, NULL, &err))
         die("%s", err.msg);
     check_data(&model, set, path[1]);
     classes = data_classes(set);

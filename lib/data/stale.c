@@ -1,0 +1,236 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "kind.h"
+#include "layout.h"
+#include "tree.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+enum { MAX_LIST = 1 << 30 };
+
+/* Is this file what the index was made of, rather than a part of it? */
+static int
+is_origin(const struct data_set *set, const char *path)
+{
+    struct stat own, place;
+
+    if (set->head->files != 1 || stat(path, &own))
+        return 0;
+    if (set->head->marks && set->mark[0].list)
+        return S_ISREG(own.st_mode);
+    return !stat(set->place[0], &place) && own.st_dev == place.st_dev &&
+           own.st_ino == place.st_ino;
+}
+
+char *
+layout_mend(const struct data_set *set)
+{
+    const size_t n = strlen(set->path), end = strlen(LAYOUT_SUFFIX);
+    char *data, *mend;
+
+    if (n <= end || strcmp(set->path + n - end, LAYOUT_SUFFIX))
+        return mem_format("make the index '%s' again", set->path);
+    data = mem_format("%.*s", (int)(n - end), set->path);
+    mend = is_origin(set, data)
+               ? mem_format("run 'foil data index %s'", data)
+               : mem_format("make the index '%s' again", set->path);
+    free(data);
+    return mend;
+}
+
+/* A folder, or a list, that is not what it was. */
+struct change {
+    const struct layout_mark *mark;
+    const char *name;
+    size_t len;
+    uint64_t count; /* of its names now */
+};
+
+struct changes {
+    struct change *change;
+    size_t n, room;
+};
+
+/* Reads a list, unless its size tells already; one that has gone is not
+ * missed, for nothing but the index was made of it. */
+static int
+list_changed(const struct layout_mark *mark, const char *path)
+{
+    struct tree_state now;
+    struct stat st;
+    struct err err;
+    size_t n;
+    char *text;
+
+    if (stat(path, &st) || !S_ISREG(st.st_mode))
+        return 0;
+    if ((uint64_t)st.st_size != mark->state.count)
+        return 1;
+    text = file_read(path, MAX_LIST, &n, &err);
+    if (!text)
+        return 0;
+    tree_text_state(text, n, &now);
+    free(text);
+    return now.sum != mark->state.sum;
+}
+
+/* Has it changed?  The count of names goes to *count, 0 where it has gone. */
+static int
+has_changed(const struct layout_mark *mark, const char *path, uint64_t *count)
+{
+    struct tree_state now = {0};
+    struct tree_names names;
+    struct err err;
+
+    *count = 0;
+    if (mark->state.time && mark->state.time == tree_time(path))
+        return 0;
+    if (mark->list)
+        return list_changed(mark, path);
+    if (tree_list(path, &names, &now, &err))
+        return 1;
+    tree_names_release(&names);
+    *count = now.count;
+    return now.count != mark->state.count || now.sum != mark->state.sum;
+}
+
+static void
+find_changes(const struct data_set *set, struct changes *changes)
+{
+    for (size_t i = 0; i < set->head->marks; i++) {
+        const struct layout_mark *mark = &set->mark[i];
+        const char *name = set->text + mark->name;
+        char *path = mem_format("%s/%s", set->place[mark->file], name);
+        uint64_t count;
+
+        if (has_changed(mark, path, &count)) {
+            mem_grow(&changes->change, &changes->room, changes->n + 1,
+                     sizeof *changes->change);
+            changes->change[changes->n++] =
+                (struct change){mark, name, strlen(name), count};
+        }
+        free(path);
+    }
+}
+
+static int
+by_folder(const void *a, const void *b)
+{
+    const struct change *x = a, *y = b;
+    int order;
+
+    if (x->mark->file != y->mark->file)
+        return x->mark->file < y->mark->file ? -1 : 1;
+    order = memcmp(x->name, y->name, x->len < y->len ? x->len : y->len);
+    return order ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+/* The names that are in a folder now, where it is one that has changed. */
+struct inside {
+    const struct layout_sample *last; /* of the samples that were asked for */
+    const struct change *change;      /* or NULL */
+    struct tree_names names;
+};
+
+static void
+look_inside(struct inside *in, const struct data_set *set,
+            const struct changes *sorted, const struct layout_sample *sample)
+{
+    const char *name = set->text + sample->name;
+    const char *last = in->last ? set->text + in->last->name : "";
+    const struct layout_mark key = {.file = sample->file};
+    const struct change want = {&key, name, data_kind_folders(name), 0};
+    struct tree_state state;
+    struct err err;
+    char *path;
+
+    if (in->last && in->last->file == sample->file &&
+        data_kind_folders(last) == want.len && !memcmp(last, name, want.len))
+        return;
+    in->last = sample;
+    tree_names_release(&in->names);
+    in->change = bsearch(&want, sorted->change, sorted->n,
+                         sizeof *sorted->change, by_folder);
+    if (!in->change)
+        return;
+    path = mem_format("%s/%s", set->place[sample->file], in->change->name);
+    tree_list(path, &in->names, &state, &err); // a folder that has gone: none
+    free(path);
+}
+
+/* How many samples of changed folders have gone; the first goes to *first. */
+static size_t
+count_gone(const struct data_set *set, const struct changes *sorted,
+           const struct layout_sample **first)
+{
+    struct inside in = {NULL, NULL, {NULL, 0, 0}};
+    size_t gone = 0;
+
+    for (size_t i = 0; i < set->head->samples; i++) {
+        const struct layout_sample *sample = &set->sample[i];
+        const char *name = set->text + sample->name;
+
+        if (set->file[sample->file].kind != LAYOUT_FOLDER)
+            continue;
+        look_inside(&in, set, sorted, sample);
+        if (!in.change || tree_names_find(&in.names, name + in.change->len))
+            continue;
+        if (!gone++)
+            *first = sample;
+    }
+    tree_names_release(&in.names);
+    return gone;
+}
+
+/* The sentence about the first change. */
+static void
+describe(const struct data_set *set, const struct change *change,
+         const char *mend, struct err *err)
+{
+    const char *place = set->place[change->mark->file];
+    const char *slash = change->len ? "/" : "";
+    const int len = (int)change->len - (change->len && !change->mark->list);
+
+    if (change->mark->list)
+        err_set(err, "'%s/%s' has changed since it was indexed: %s", place,
+                change->name, mend);
+    else if (change->count != change->mark->state.count)
+        err_set(err,
+                "'%s%s%.*s' holds %zu files and folders, and %zu when it was "
+                "indexed: %s",
+                place, slash, len, change->name, (size_t)change->count,
+                (size_t)change->mark->state.count, mend);
+    else
+        err_set(err,
+                "'%s%s%.*s' holds other files than when it was indexed: %s",
+                place, slash, len, change->name, mend);
+}
+
+int
+data_stale(const struct data_set *set, struct err *err)
+{
+    const struct layout_sample *first = NULL;
+    struct changes changes = {NULL, 0, 0};
+    struct change one;
+    size_t gone;
+    char *mend;
+
+    find_changes(set, &changes);
+    if (!changes.n)
+        return 0;
+    one = changes.change[0];
+    qsort(changes.change, changes.n, sizeof *changes.change, by_folder);
+    gone = count_gone(set, &changes, &first);
+    mend = layout_mend(set);
+    if (gone)
+        err_set(err, "'%s/%s' has gone since it was indexed%s: %s",
+                set->place[first->file], set->text + first->name,
+                gone > 1 ? ", and others, too" : "", mend);
+    else
+        describe(set, &one, mend, err);
+    free(mend);
+    free(changes.change);
+    return gone ? -1 : 1;
+}
