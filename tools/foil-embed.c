@@ -183,6 +183,19 @@ bring(struct source *source, const struct nn_model *model, size_t id, size_t i,
     return 0;
 }
 
+/* Makes room for a row of d columns for each sample of the set. */
+static void
+make_room(struct data_features *f, const struct data_set *set, size_t d)
+{
+    const size_t n = data_size(set);
+
+    f->d = d;
+    f->x = mem_array(n * d, sizeof *f->x);
+    f->ids = mem_array(n, sizeof *f->ids);
+    f->classes = data_classes_of(set);
+    f->labels = f->classes.n ? mem_array(n, sizeof *f->labels) : NULL;
+}
+
 /* Embeds all samples; returns how many were skipped. */
 static size_t
 run(struct source *source, const struct nn_model *model,
@@ -190,15 +203,12 @@ run(struct source *source, const struct nn_model *model,
 {
     size_t each = (size_t)(size * size) * 3, all = data_size(source->set);
     uint8_t *images = mem_array((size_t)batch, each);
-    int skip = !strcmp(bad, "skip"), labelled = data_classes(source->set) > 0;
+    int skip = !strcmp(bad, "skip");
     struct progress progress;
     size_t waiting = 0;
     struct err err;
 
-    f->d = width(model);
-    f->x = mem_array(all * f->d, sizeof *f->x);
-    f->ids = mem_array(all, sizeof *f->ids);
-    f->labels = labelled ? mem_array(all, sizeof *f->labels) : NULL;
+    make_room(f, source->set, width(model));
     progress_start(&progress, "images", 0, (double)all);
     for (size_t id = 0; id < all && !stop_asked(); id++) {
         if (bring(source, model, id, waiting, images + waiting * each, &err)) {
@@ -208,7 +218,7 @@ run(struct source *source, const struct nn_model *model,
             say("%s", err.msg);
         } else {
             f->ids[f->n + waiting] = (int64_t)id;
-            if (labelled)
+            if (f->labels)
                 f->labels[f->n + waiting] = data_label(source->set, id);
             waiting++;
         }

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "data/classes.h"
 #include "util/err.h"
 #include "util/json.h"
 
@@ -14,20 +15,22 @@
  *     x.npy         [n,d] f4  a row for each sample
  *     x.ids.npy     [n]   i8  which sample it is in the data set
  *     x.labels.npy  [n]   i8  its class, -1 where it has none
+ *     x.classes               the names of the classes (data/classes.h)
  *     x.json                  how they were made, an object
  */
 struct data_features {
     size_t n, d;
-    float *x;        /* [n,d] */
-    int64_t *ids;    /* [n], or NULL */
-    int64_t *labels; /* [n], or NULL */
-    json_t *about;   /* or NULL */
+    float *x;                    /* [n,d] */
+    int64_t *ids;                /* [n], or NULL */
+    int64_t *labels;             /* [n], or NULL */
+    json_t *about;               /* or NULL */
+    struct data_classes classes; /* n = 0: labels are but numbers */
 };
 
 /*
  * data_features_read() reads what there is.  Refused: anything but a matrix of
  * f4 with at least one row and column, values beyond +-1e15 or not numbers,
- * lists of another length.
+ * lists of another length, labels of which x.classes has no name.
  */
 int data_features_read(struct data_features *features, const char *path,
                        struct err *err);
@@ -44,6 +47,21 @@ int64_t *data_labels_read(const char *path, size_t n, struct err *err);
  * written now are removed, for they belong to other features.
  */
 int data_features_write(const char *path, const struct data_features *features,
+                        struct err *err);
+
+/*
+ * data_features_match() gives the rows of `test` the labels that their classes
+ * have in `train`, by the names of the classes.  Without names on both sides
+ * labels stay as they are; so they do where one side has none and the names of
+ * the other are just the labels, 0, 1, ...  Both have labels; the paths are for
+ * the sentence.
+ * Returns 1 when labels were matched by names, 0 when by numbers, and -1, with
+ * `test` as it was, where some row has a class that `train` does not name, or
+ * where only one of the two has names.
+ */
+int data_features_match(const char *train_path,
+                        const struct data_features *train,
+                        const char *test_path, struct data_features *test,
                         struct err *err);
 
 void data_features_release(struct data_features *features);

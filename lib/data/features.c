@@ -9,7 +9,10 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-enum { MAX_ABOUT = 1 << 20 }; // bytes of x.json
+enum {
+    MAX_ABOUT = 1 << 20,  // bytes of x.json
+    MAX_CLASSES = 1 << 29 // bytes of x.classes
+};
 
 /* The path of what stands beside "x.npy": "x" and an ending. */
 static char *
@@ -83,6 +86,38 @@ read_about(const char *path, json_t **about, struct err *err)
     return rc;
 }
 
+static int
+read_classes(const char *path, struct data_classes *classes, struct err *err)
+{
+    char *classes_path = beside(path, ".classes"), *text = NULL;
+    struct err why;
+    size_t len;
+    int rc = 0;
+
+    if (file_exists(classes_path)) {
+        text = file_read(classes_path, MAX_CLASSES, &len, err);
+        rc = text ? data_classes_parse(classes, text, len, &why) : -1;
+        if (text && rc)
+            err_set(err, "'%s': %s", classes_path, why.msg);
+    }
+    free(text);
+    free(classes_path);
+    return rc;
+}
+
+/* Has each label a name, where there are names? */
+static int
+judge_labels(const char *path, const struct data_features *f, struct err *err)
+{
+    for (size_t i = 0; f->labels && f->classes.n && i < f->n; i++)
+        if (f->labels[i] >= (int64_t)f->classes.n)
+            return err_set(err,
+                           "row %zu of '%s' has the label %jd, and the names "
+                           "beside it are for 0 .. %zu",
+                           i, path, (intmax_t)f->labels[i], f->classes.n - 1);
+    return 0;
+}
+
 /* Takes over the matrix, unless there is something wrong with it. */
 static int
 take(struct data_features *features, const char *path, struct data_npy *npy,
@@ -91,8 +126,13 @@ take(struct data_features *features, const char *path, struct data_npy *npy,
     size_t n = npy->shape[0], d = npy->shape[1];
     const float *x = npy->data;
 
-    if (npy->rank != 2 || npy->type != DATA_F4)
+    if (npy->rank != 2)
         return err_set(err, "'%s' is no matrix of f4, a row for each sample",
+                       path);
+    if (npy->type != DATA_F4)
+        return err_set(err,
+                       "'%s' is a matrix, but no matrix of f4: save "
+                       ".astype('f4') of it",
                        path);
     if (!n || !d)
         return err_set(err, "'%s' is empty", path);
@@ -120,6 +160,8 @@ data_features_read(struct data_features *features, const char *path,
         return -1;
     if (read_list(path, ".ids.npy", features->n, &features->ids, err) ||
         read_list(path, ".labels.npy", features->n, &features->labels, err) ||
+        read_classes(path, &features->classes, err) ||
+        judge_labels(path, features, err) ||
         read_about(path, &features->about, err)) {
         data_features_release(features);
         return -1;
@@ -127,37 +169,59 @@ data_features_read(struct data_features *features, const char *path,
     return 0;
 }
 
-/* Writes a file, or removes an old one where there is nothing to write. */
+/* Removes what belonged to other features. */
+static int
+drop(const char *path, struct err *err)
+{
+    if (unlink(path) && errno != ENOENT && errno != ENOTDIR)
+        return err_sys(err, "cannot remove '%s'", path);
+    return 0;
+}
+
+/* Each of these writes a file, or removes an old one where there is none. */
 static int
 write_list(const char *path, const char *ending, size_t n, int64_t *list,
            struct err *err)
 {
     struct data_npy npy = {DATA_I8, 1, {n, 1}, list};
     char *list_path = beside(path, ending);
-    int rc = 0;
+    int rc = list ? data_npy_write(list_path, &npy, err) : drop(list_path, err);
 
-    if (list)
-        rc = data_npy_write(list_path, &npy, err);
-    else if (unlink(list_path) && errno != ENOENT && errno != ENOTDIR)
-        rc = err_sys(err, "cannot remove '%s'", list_path);
     free(list_path);
+    return rc;
+}
+
+static int
+write_text(const char *path, const char *ending, const char *text, size_t len,
+           struct err *err)
+{
+    char *text_path = beside(path, ending);
+    int rc =
+        text ? file_write(text_path, text, len, err) : drop(text_path, err);
+
+    free(text_path);
     return rc;
 }
 
 static int
 write_about(const char *path, const json_t *about, struct err *err)
 {
-    char *about_path = beside(path, ".json"), *text = NULL;
-    int rc = 0;
+    char *text = about ? json_line(about) : NULL;
+    int rc = write_text(path, ".json", text, text ? strlen(text) : 0, err);
 
-    if (about) {
-        text = json_line(about);
-        rc = file_write(about_path, text, strlen(text), err);
-    } else if (unlink(about_path) && errno != ENOENT && errno != ENOTDIR) {
-        rc = err_sys(err, "cannot remove '%s'", about_path);
-    }
     free(text);
-    free(about_path);
+    return rc;
+}
+
+static int
+write_classes(const char *path, const struct data_classes *classes,
+              struct err *err)
+{
+    size_t len = 0;
+    char *text = classes->n ? data_classes_text(classes, &len) : NULL;
+    int rc = write_text(path, ".classes", text, len, err);
+
+    free(text);
     return rc;
 }
 
@@ -169,9 +233,59 @@ data_features_write(const char *path, const struct data_features *f,
 
     if (write_list(path, ".ids.npy", f->n, f->ids, err) ||
         write_list(path, ".labels.npy", f->n, f->labels, err) ||
+        write_classes(path, &f->classes, err) ||
         write_about(path, f->about, err))
         return -1;
     return data_npy_write(path, &npy, err);
+}
+
+/* Gives the rows their labels by label [classes], -1 for a class unknown. */
+static int
+renumber(const char *train_path, const char *test_path,
+         struct data_features *test, const int64_t *label, struct err *err)
+{
+    size_t unknown = 0, first = 0;
+
+    for (size_t i = 0; i < test->n; i++)
+        if (test->labels[i] >= 0 && label[test->labels[i]] < 0)
+            first = unknown++ ? first : i;
+    if (unknown)
+        return err_set(err,
+                       "%zu rows of '%s' are of classes that '%s' does not "
+                       "have, such as '%s'",
+                       unknown, test_path, train_path,
+                       test->classes.name[test->labels[first]]);
+    for (size_t i = 0; i < test->n; i++)
+        if (test->labels[i] >= 0)
+            test->labels[i] = label[test->labels[i]];
+    return 1;
+}
+
+int
+data_features_match(const char *train_path, const struct data_features *train,
+                    const char *test_path, struct data_features *test,
+                    struct err *err)
+{
+    const struct data_classes *one = &train->classes, *other = &test->classes;
+    int64_t *label;
+    int rc;
+
+    REQUIRE(train->labels && test->labels);
+    if (!one->n || !other->n) {
+        if (data_classes_numbers(one->n ? one : other))
+            return 0;
+        return err_set(err,
+                       "'%s' has names of its classes beside it and '%s' has "
+                       "only numbers: write their names, a line each, to a "
+                       "file .classes beside it",
+                       one->n ? train_path : test_path,
+                       one->n ? test_path : train_path);
+    }
+    label = mem_array(other->n, sizeof *label);
+    data_classes_match(other, one, label);
+    rc = renumber(train_path, test_path, test, label, err);
+    free(label);
+    return rc;
 }
 
 void
@@ -181,5 +295,6 @@ data_features_release(struct data_features *features)
     free(features->ids);
     free(features->labels);
     json_decref(features->about);
+    data_classes_release(&features->classes);
     *features = (struct data_features){0};
 }

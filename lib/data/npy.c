@@ -51,6 +51,19 @@ take_descr(const char **at, struct data_npy *npy)
     return 0;
 }
 
+/* Say what the items are, where that is a word, and what would do. */
+static int
+refuse_descr(const char *at, struct err *err)
+{
+    size_t n = strspn(at += *at == '\'', "<>=|abcdefghijklmnopqrstuvwxyzOSUVM"
+                                         "0123456789");
+
+    return err_set(err,
+                   "its items are %.*s, not little-endian f4, f8, i4 or i8: "
+                   "save .astype('f4') of features, .astype('i8') of labels",
+                   n < 16 ? (int)n : 16, at);
+}
+
 static int
 take_number(const char **at, size_t *number)
 {
@@ -95,8 +108,7 @@ parse_head(const char *at, struct data_npy *npy, struct err *err)
     while (!skip(&at, "}")) {
         if (skip(&at, "'descr':") && !seen[0]++) {
             if (!take_descr(&at, npy))
-                return err_set(err, "its items are not little-endian f4, f8, "
-                                    "i4 or i8");
+                return refuse_descr(at, err);
         } else if (skip(&at, "'fortran_order':") && !seen[1]++) {
             if (!skip(&at, "False"))
                 return err_set(err, "its order is not C: save "

@@ -109,6 +109,14 @@ ok 'kind/severity/sample, label and captions' \
 "$data" index c.tar 2>/dev/null
 ok 'labels and captions stay' cmp <("$data" list a.tar | cut -f1-2,8) \
     <("$data" list c.tar | cut -f1-2,8)
+mkdir -p word/ant word/bee
+tar xf a.tar -C word/ant 000000.jpg
+tar xf a.tar -C word/bee 000001.jpg 000002.jpg
+"$data" index word 2>/dev/null
+"$data" split -n 1 word ant.foil bee.foil
+ok 'damaged images keep the names of their classes' bash -c "
+    '$data' corrupt -k fog -o fog.tar bee.foil && '$data' index fog.tar &&
+    cmp <('$data' list bee.foil | cut -f3) <('$data' list fog.tar | cut -f3)"
 "$data" split -n 3 a.tar three.foil /dev/null
 ok 'all kinds, all severities' \
     "$data" corrupt -k all --severity 0 -o d.tar three.foil
@@ -238,6 +246,9 @@ rm links/a/000000.jpg
 ok 'a file that has gone is refused by name: 1' \
     refuses 1 "links/a/000000.jpg' has gone .* run 'foil data index links'" \
     "$data" info links
+ok 'an augmenter says it and does without that file' bash -c \
+    "'$BIN/foil-augment' --max-bad 1 --bad accept --sheet stale.png links 2>&1 |
+        grep -F \"links/a/000000.jpg' has gone\""
 ok 'an index made another way is to be made again' bash -c \
     "{ '$data' info one.foil; '$data' info two.foil; } 2>&1 |
         grep -F \"make the index 'one.foil' again\""

@@ -12,6 +12,8 @@ ok 'raw pixels' "$embed" --raw --size 8 -o x.npy set.tar
 ok 'a row for each image: 40 x 8 x 8 x 3' grep -aq "'shape': (40, 192)" x.npy
 ok 'its ids' grep -aq "'shape': (40,)" x.ids.npy
 ok 'its labels' grep -aq "'shape': (40,)" x.labels.npy
+ok 'the names of its classes, a line each' \
+    cmp x.classes <(printf '%s\n' 0 1 2 3 4 5 6 7)
 ok 'how it was made' grep -q \
     '"digest":"[0-9a-f]\{32\}","size":40},"encoder":null.*"image_size":8' x.json
 ok 'foil-eval reads it' "$BIN/foil-eval" knn -k 1 x.npy
@@ -98,7 +100,7 @@ rm gone/a/000007.jpg
 ok 'a file that has gone is refused at once: 1' \
     refuses 1 "gone/a/000007.jpg' has gone .* run 'foil data index gone'" \
     "$embed" --raw --size 8 -o z.npy gone
-ok 'it can be left out' "$embed" --raw --bad skip --size 8 -o z.npy gone
+ok 'such a file can be left out' "$embed" --raw --bad skip --size 8 -o z.npy gone
 ok 'one row less than images' grep -aq "'shape': (39, 192)" z.npy
 rm z.*
 

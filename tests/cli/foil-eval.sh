@@ -69,6 +69,45 @@ ok "a paper's probe" says '"protocol":"sogclr".*"rate":0.3' \
 ok 'geometry' says '"cosine":-0.333333333' geometry train.npy
 ok 'of no more than --rows rows' says '"rows":2,' geometry --rows 2 train.npy
 ok 'of two views' says '"alignment":0.0' geometry test.npy bare.npy
+
+# Classes are matched by name: TEST has b alone, which is 0 there.
+npy only-b.npy '<f4' '1, 2' $zero $two
+npy only-b.labels.npy '<i8' '1,' "$(int 0)"
+cp train.npy named.npy
+cp train.labels.npy named.labels.npy
+printf 'a\nb\n' >named.classes
+echo b >only-b.classes
+ok 'a TEST that lacks a class is judged by the names of classes' \
+    says '"accuracy":1.0,.*"matched":"names","unseen":0' \
+    knn -k 1 named.npy only-b.npy
+ok 'a probe matches by name, too' says '"accuracy":1.0,.*"matched":"names"' \
+    probe --l2 .01 named.npy only-b.npy
+ok 'a class that TRAIN does not have is refused by name: 1' refuses 1 \
+    "2 rows of 'named.npy' are of classes that 'only-b.npy' does not have, such as 'a'" \
+    "$eval" knn -k 1 only-b.npy named.npy
+ok 'names on one side are refused: 1' refuses 1 \
+    "'named.npy' has names of its classes beside it and 'test.npy' has only numb" \
+    "$eval" knn -k 1 named.npy test.npy
+ok 'numbers are compared where both are given' \
+    says '"accuracy":0.5,.*"matched":"numbers"' knn -k 1 \
+    --labels named.labels.npy --test-labels test.labels.npy named.npy test.npy
+printf '0\n1\n' >named.classes
+ok 'names that are the numbers match them' says '"matched":"numbers"' \
+    knn -k 1 named.npy test.npy
+printf 'b\na\nc\n' >named.classes
+printf 'c\n' >only-b.classes
+ok 'rows of a class that TRAIN has no row of count as wrong' \
+    says '"accuracy":0.0,.*"unseen":1' knn -k 1 named.npy only-b.npy
+ok 'the class is named' bash -c "'$eval' knn -k 1 named.npy only-b.npy 2>&1 |
+    grep \"no row of their classes, such as 'c'\""
+npy wide8.npy '<f8' '1, 1' 000000000000f03f
+ok 'f8 is refused with what to do: 1' refuses 1 "astype\('f4'\)" \
+    "$eval" geometry wide8.npy
+npy train.labels8.npy '|b1' '3,' 000100
+ok 'bool labels are refused with what to do: 1' \
+    refuses 1 "items are .b1, .*astype\('i8'\) of labels" \
+    "$eval" knn -k 1 --labels train.labels8.npy train.npy
+
 npy zero.npy '<f4' '3, 2' $zero $zero $zero $zero $zero $zero
 ok 'features that are all zero are collapsed, not evenly spread' \
     says '"uniformity":0.0,.*"zero_rows":3,' geometry zero.npy

@@ -16,7 +16,10 @@ static struct err err;
 static void
 comes_back(void)
 {
-    struct data_features in = {N, D, x, ids, labels, json_object()}, out;
+    const char *name[2] = {"a b", "tab\there"};
+    struct data_features
+        in = {N, D, x, ids, labels, json_object(), {.n = 2, .name = name}},
+        out;
 
     json_object_set_new(in.about, "size", json_integer(32));
     T(!data_features_write("a.npy", &in, &err), "written");
@@ -24,6 +27,8 @@ comes_back(void)
     T(out.n == N && out.d == D && !memcmp(out.x, x, sizeof x), "the matrix");
     T(out.ids && !memcmp(out.ids, ids, sizeof ids), "the ids");
     T(out.labels && !memcmp(out.labels, labels, sizeof labels), "the labels");
+    T(out.classes.n == 2 && !strcmp(out.classes.name[1], name[1]),
+      "the names of the classes come back");
     T(json_equal(out.about, in.about), "how they were made");
     data_features_release(&out);
     json_decref(in.about);
@@ -32,11 +37,12 @@ comes_back(void)
 static void
 only_the_matrix(void)
 {
-    struct data_features in = {N, D, x, NULL, NULL, NULL}, out;
+    struct data_features in = {.n = N, .d = D, .x = x}, out;
 
     T(!data_features_write("a.npy", &in, &err), "written over the first");
     T(!data_features_read(&out, "a.npy", &err), "read");
-    T(!out.ids && !out.labels && !out.about, "what was beside it has gone");
+    T(!out.ids && !out.labels && !out.about && !out.classes.n,
+      "what was beside it has gone");
     data_features_release(&out);
 }
 
@@ -55,7 +61,7 @@ refusals(void)
 {
     float bad[2] = {1, NAN}, large[2] = {1, 1e16f};
     int64_t two[2] = {1, 2};
-    struct data_features out;
+    double wide[2] = {1, 2};
 
     T(refuses(&(struct data_npy){DATA_F4, 2, {2, 1}, bad}, "nan in row 1"),
       "no number: %s", err.msg);
@@ -65,8 +71,18 @@ refusals(void)
       "no row: %s", err.msg);
     T(refuses(&(struct data_npy){DATA_F4, 1, {1, 1}, bad}, "no matrix"),
       "one dimension: %s", err.msg);
-    T(refuses(&(struct data_npy){DATA_I8, 2, {2, 1}, two}, "no matrix"),
+    T(refuses(&(struct data_npy){DATA_I8, 2, {2, 1}, two}, ".astype('f4')"),
       "whole numbers: %s", err.msg);
+    T(refuses(&(struct data_npy){DATA_F8, 2, {1, 2}, wide}, ".astype('f4')"),
+      "f8 is refused with what to do: %s", err.msg);
+}
+
+static void
+companions_that_do_not_fit_are_refused(void)
+{
+    int64_t two[2] = {1, 2};
+    struct data_features out;
+
     data_npy_write("a.labels.npy", &(struct data_npy){DATA_I8, 1, {2, 1}, two},
                    &err);
     T(data_features_read(&out, "a.npy", &err) == -1 &&
@@ -75,6 +91,17 @@ refusals(void)
     file_write("a.labels.npy", "x", 1, &err);
     T(data_features_read(&out, "a.npy", &err) == -1, "labels that are none: %s",
       err.msg);
+    data_npy_write("a.labels.npy",
+                   &(struct data_npy){DATA_I8, 1, {N, 1}, labels}, &err);
+    file_write("a.classes", "one\n", 4, &err);
+    T(data_features_read(&out, "a.npy", &err) == -1 &&
+          strstr(err.msg, "row 2 of 'a.npy' has the label 1"),
+      "a label without a name is refused: %s", err.msg);
+    file_write("a.classes", "one\n\n", 5, &err);
+    T(data_features_read(&out, "a.npy", &err) == -1 &&
+          strstr(err.msg, "'a.classes': line 2 is empty"),
+      "names that are none are refused: %s", err.msg);
+    unlink("a.classes");
     unlink("a.labels.npy");
     file_write("a.json", "{", 1, &err);
     T(data_features_read(&out, "a.npy", &err) == -1, "a damaged object: %s",
@@ -98,6 +125,69 @@ labels_of_either_width(void)
     T(!data_labels_read("c.npy", N, &err), "f4: %s", err.msg);
 }
 
+/* Rows of classes by name: three of a set that has just these. */
+static struct data_features
+named(size_t n, const char **name, int64_t *label)
+{
+    return (struct data_features){.n = N,
+                                  .d = D,
+                                  .x = x,
+                                  .labels = label,
+                                  .classes = {.n = n, .name = name}};
+}
+
+static void
+labels_are_matched_by_name(void)
+{
+    const char *all[] = {"ant", "bee", "cat"}, *two[] = {"bee", "cat"};
+    const char *other[] = {"cat", "dog", "ant"};
+    int64_t a[N] = {0, 1, 2}, b[N] = {0, -1, 1}, c[N] = {0, 2, 0};
+    int64_t d[N] = {0, 1, 1};
+    struct data_features train = named(3, all, a), test = named(2, two, b);
+
+    T(data_features_match("a", &train, "b", &test, &err) == 1 && b[0] == 1 &&
+          b[1] == -1 && b[2] == 2,
+      "a class less in TEST: each row has its own");
+    test = named(3, other, c);
+    T(data_features_match("a", &train, "c", &test, &err) == 1 && c[0] == 2 &&
+          c[1] == 0,
+      "a class of TEST without a row need not be known");
+    test = named(3, other, d);
+    T(data_features_match("a", &train, "d", &test, &err) == -1 &&
+          strstr(err.msg,
+                 "2 rows of 'd' are of classes that 'a' does not have, such "
+                 "as 'dog'"),
+      "one with rows is refused by name: %s", err.msg);
+    T(d[0] == 0 && d[1] == 1, "nothing has changed then");
+}
+
+static void
+numbers_are_matched_where_they_are_names(void)
+{
+    const char *words[] = {"ant", "bee"}, *digits[] = {"0", "1", "2"};
+    const char *padded[] = {"00", "01", "02", "03"};
+    int64_t a[N] = {0, 1, 1}, b[N] = {0, 1, 2}, c[N] = {2, 1, 0};
+    struct data_features train = named(2, words, a), test = named(0, NULL, b);
+
+    T(data_features_match("a", &train, "b.npy", &test, &err) == -1 &&
+          strstr(err.msg, "'a' has names of its classes beside it and 'b.npy' "
+                          "has only numbers"),
+      "names on one side are refused: %s", err.msg);
+    T(data_features_match("b.npy", &test, "a", &train, &err) == -1 &&
+          strstr(err.msg, "'a' has names"),
+      "on the other side, too: %s", err.msg);
+    train = named(3, digits, a);
+    T(data_features_match("a", &train, "b", &test, &err) == 0 && b[2] == 2,
+      "unless they are the numbers");
+    train = named(0, NULL, a);
+    T(data_features_match("a", &train, "b", &test, &err) == 0 && b[2] == 2,
+      "numbers on both sides are matched");
+    train = named(4, padded, a);
+    test = named(3, digits, c);
+    T(data_features_match("a", &train, "c", &test, &err) == 1 && c[0] == 2,
+      "02 is 2");
+}
+
 int
 main(void)
 {
@@ -108,7 +198,10 @@ main(void)
     comes_back();
     only_the_matrix();
     refusals();
+    companions_that_do_not_fit_are_refused();
     labels_of_either_width();
+    labels_are_matched_by_name();
+    numbers_are_matched_where_they_are_names();
     if (chdir("/") || file_remove(folder, &err))
         return 1;
     return t_done();

@@ -273,6 +273,14 @@ bad_links_are_refused_or_skipped(void)
         data_close(set);
         REQUIRE(!unlink(link[i].from));
     }
+}
+
+static void
+sound_links_are_followed(void)
+{
+    const char *const place[] = {"links", NULL};
+    struct data_set *set;
+
     mkdir("elsewhere", 0700);
     put_jpeg("elsewhere/2.jpg", 3);
     REQUIRE(!symlink("../elsewhere", "links/b") &&
@@ -445,6 +453,7 @@ main(void)
     bad_places_are_refused();
     bad_images_are_refused_or_skipped();
     bad_links_are_refused_or_skipped();
+    sound_links_are_followed();
     a_tree_too_deep_is_bad();
     what_is_passed_over_is_counted();
     classes_are_lost_of_tars_too();

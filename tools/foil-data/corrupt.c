@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,16 +96,13 @@ add_damaged(struct making *making, const struct data_set *set,
     struct data_image damaged = {0};
     struct err err;
     const struct data_image *image = data_pool_get(pool, id, &err);
+    const int label = data_label(set, id);
 
     if (!image)
         making_give_up(making, err.msg);
     data_corrupt(kind, (int)strength, (uint64_t)seed, id, image, &damaged);
-    if (data_label(set, id) >= 0) {
-        char label[16];
-
-        snprintf(label, sizeof label, "%d", data_label(set, id));
-        add_text(making, stem, "cls", label);
-    }
+    if (label >= 0)
+        add_text(making, stem, "cls", data_class_name(set, (size_t)label));
     making_add_jpeg(making, name, damaged.pixel, damaged.width, damaged.height,
                     3);
     if (*data_caption(set, id))

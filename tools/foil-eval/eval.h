@@ -37,15 +37,25 @@ struct data_set *open_set(const char *path);
  */
 void load(struct data_features *f, const char *path, const char *label_path);
 
+/* Features to learn by, and those to be judged. */
+struct pair {
+    struct data_features train, other;
+    const struct data_features *test; /* other, or train where it is alone */
+    size_t classes;
+    const char *matched; /* by what labels are: names or numbers; or NULL */
+    size_t unseen;       /* rows of test of classes that train has no row of */
+};
+
 /*
- * load_both() loads two sets of one width whose rows are all labelled, and
- * returns the second; without path[1] the first serves twice.  The number of
- * classes goes to *classes.
+ * pair_load() loads path[0] and path[1], of one width, whose rows are all
+ * labelled; without path[1] the first serves twice.  Labels of two files mean
+ * the same afterwards, or the process ends.
  */
-const struct data_features *load_both(const struct options *options,
-                                      char **path, struct data_features *train,
-                                      struct data_features *test,
-                                      size_t *classes);
+void pair_load(struct pair *pair, const struct options *options, char **path);
+void pair_release(struct pair *pair);
+
+/* pair_origin() describes the two. */
+json_t *pair_origin(const struct pair *pair, char **path);
 
 /* origin() describes a file of features: what it is, how it came about. */
 json_t *origin(const char *path, const struct data_features *f);

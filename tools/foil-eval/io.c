@@ -3,6 +3,7 @@
 
 #include "eval.h"
 #include "util/digest.h"
+#include "util/mem.h"
 #include "util/opt.h"
 
 enum { MAX_CLASSES = 1 << 20 }; // labels are below
@@ -31,6 +32,7 @@ load(struct data_features *f, const char *path, const char *label_path)
     if (!label_path)
         return;
     free(f->labels);
+    data_classes_release(&f->classes); // they are of other labels
     f->labels = data_labels_read(label_path, f->n, &err);
     if (!f->labels)
         die("%s", err.msg);
@@ -54,21 +56,80 @@ count_classes(const struct data_features *f, const char *path, size_t most)
     return most;
 }
 
-const struct data_features *
-load_both(const struct options *options, char **path,
-          struct data_features *train, struct data_features *test,
-          size_t *classes)
+/* Rows that cannot be named right, which is said once. */
+static size_t
+count_unseen(const struct pair *pair, char **path)
 {
+    const struct data_features *train = &pair->train, *test = pair->test;
+    uint8_t *seen = mem_array(pair->classes, sizeof *seen);
+    size_t unseen = 0, class = 0;
+    char number[24];
+
+    for (size_t i = 0; i < train->n; i++)
+        seen[train->labels[i]] = 1;
+    for (size_t i = 0; i < test->n; i++)
+        if (!seen[test->labels[i]])
+            class = unseen++ ? class : (size_t)test->labels[i];
+    free(seen);
+    snprintf(number, sizeof number, "%zu", class);
+    if (unseen)
+        say("%zu rows of '%s' count as wrong: '%s' has no row of their "
+            "classes, such as '%s'",
+            unseen, path[1], path[0],
+            train->classes.n ? train->classes.name[class] : number);
+    return unseen;
+}
+
+void
+pair_load(struct pair *pair, const struct options *options, char **path)
+{
+    struct data_features *train = &pair->train, *test = &pair->other;
+    struct err err;
+    int by_name;
+
+    *pair = (struct pair){.test = train};
     load(train, path[0], options->labels);
-    *classes = count_classes(train, path[0], 0);
+    pair->classes = count_classes(train, path[0], 0);
     if (!path[1])
-        return train;
+        return;
     load(test, path[1], options->test_labels);
-    *classes = count_classes(test, path[1], *classes);
+    count_classes(test, path[1], 0);
     if (test->d != train->d)
         die("'%s' has %zu columns and '%s' %zu", path[0], train->d, path[1],
             test->d);
-    return test;
+    by_name = data_features_match(path[0], train, path[1], test, &err);
+    if (by_name < 0)
+        die("%s%s", err.msg,
+            train->classes.n && test->classes.n
+                ? ""
+                : ", or give the numbers of both with --labels and "
+                  "--test-labels");
+    pair->test = test;
+    pair->classes = count_classes(test, path[1], pair->classes);
+    pair->matched = by_name ? "names" : "numbers";
+    pair->unseen = count_unseen(pair, path);
+}
+
+void
+pair_release(struct pair *pair)
+{
+    data_features_release(&pair->train);
+    data_features_release(&pair->other);
+}
+
+json_t *
+pair_origin(const struct pair *pair, char **path)
+{
+    json_t *how = json_pack(
+        "{s:I s:I s:o s:o}", "classes", (json_int_t)pair->classes, "d",
+        (json_int_t)pair->train.d, "train", origin(path[0], &pair->train),
+        "test", origin(path[!!path[1]], pair->test));
+
+    if (pair->matched)
+        json_object_update_new(how,
+                               json_pack("{s:s s:I}", "matched", pair->matched,
+                                         "unseen", (json_int_t)pair->unseen));
+    return how;
 }
 
 json_t *

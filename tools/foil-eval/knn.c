@@ -49,12 +49,12 @@ struct score {
     size_t plain[MAX_LIST], weighted[MAX_LIST];
 };
 
-/* Classifies `test` by its neighbours in `train`, which may be the same. */
+/* Classifies test by its neighbours in train, which may be the same. */
 static struct score
 classify(const struct options *options, const struct list *list,
-         const struct data_features *train, const struct data_features *test,
-         size_t classes)
+         const struct pair *pair)
 {
+    const struct data_features *train = &pair->train, *test = pair->test;
     struct eval_knn *knn = eval_knn_new(
         train->n, train->d, train->x,
         strcmp(options->metric, "cosine") ? EVAL_EUCLIDEAN : EVAL_COSINE);
@@ -70,11 +70,11 @@ classify(const struct options *options, const struct list *list,
         eval_knn_find(knn, m, test->x + first * test->d, list->most,
                       test == train ? first : EVAL_NO_SELF, ids, near);
         eval_vote_count(m, list->most, ids, near, test->labels + first,
-                        train->labels, classes, 0, list->n, list->k,
+                        train->labels, pair->classes, 0, list->n, list->k,
                         score.plain);
         eval_vote_count(m, list->most, ids, near, test->labels + first,
-                        train->labels, classes, options->temperature, list->n,
-                        list->k, score.weighted);
+                        train->labels, pair->classes, options->temperature,
+                        list->n, list->k, score.weighted);
         progress_show(&progress, (double)(first + m), "");
     }
     progress_clear(&progress);
@@ -88,23 +88,21 @@ void
 run_knn(const struct options *options, char **path)
 {
     struct list list = neighbours(options->k_list);
-    size_t classes;
-    struct data_features train, other = {0};
-    const struct data_features *test =
-        load_both(options, path, &train, &other, &classes);
-    size_t most = train.n - !path[1];
-    double n = (double)test->n;
+    struct pair pair;
     struct score score;
     json_t *how, *line;
+    size_t most;
+    double n;
 
+    pair_load(&pair, options, path);
+    most = pair.train.n - !path[1];
+    n = (double)pair.test->n;
     if (list.most > most)
         die("%zu neighbours cannot be had among %zu", list.most, most);
-    score = classify(options, &list, &train, test, classes);
-    how = json_pack("{s:s s:s s:b s:I s:I s:o s:o}", "metric", options->metric,
-                    "ties", "lower id, smallest label", "leave_one_out",
-                    !path[1], "classes", (json_int_t)classes, "d",
-                    (json_int_t)train.d, "train", origin(path[0], &train),
-                    "test", origin(path[!!path[1]], test));
+    score = classify(options, &list, &pair);
+    how = json_pack("{s:s s:s s:b}", "metric", options->metric, "ties",
+                    "lower id, smallest label", "leave_one_out", !path[1]);
+    json_object_update_new(how, pair_origin(&pair, path));
     for (size_t i = 0; i < list.n; i++) {
         line = json_pack("{s:s s:I s:f}", "measure", "knn", "k",
                          (json_int_t)list.k[i], "accuracy",
@@ -117,6 +115,5 @@ run_knn(const struct options *options, char **path)
         print(line, json_incref(how));
     }
     json_decref(how);
-    data_features_release(&train);
-    data_features_release(&other);
+    pair_release(&pair);
 }

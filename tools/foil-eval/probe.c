@@ -38,17 +38,23 @@ sgd_protocol(const struct eval_sgd *sgd, const struct eval_probe *probe)
                      "shuffled", sgd->shuffle, "best_epoch_on_test", sgd->best);
 }
 
+static struct eval_rows
+rows_of(const struct data_features *f)
+{
+    return (struct eval_rows){f->n, f->d, f->x, f->labels};
+}
+
 void
 run_probe(const struct options *options, char **path)
 {
-    size_t classes;
-    struct data_features train, other = {0};
-    const struct data_features *test =
-        load_both(options, path, &train, &other, &classes);
-    const struct eval_rows fit = {train.n, train.d, train.x, train.labels};
-    const struct eval_rows judge = {test->n, test->d, test->x, test->labels};
+    struct pair pair;
+
+    pair_load(&pair, options, path);
+
+    const struct eval_rows fit = rows_of(&pair.train);
+    const struct eval_rows judge = rows_of(pair.test);
     const struct eval_probe_spec spec = {
-        classes,
+        pair.classes,
         options->l2,
         options->held_out,
         (uint64_t)options->seed,
@@ -60,25 +66,22 @@ run_probe(const struct options *options, char **path)
     struct err err;
     json_t *how;
 
-    if (train.n < 2)
+    if (fit.n < 2)
         die("'%s' has one row, and a probe needs two", path[0]);
     if (!strcmp(options->protocol, "lbfgs"))
         eval_probe_logistic(&spec, &fit, &judge, &probe);
     else if (!(sgd = eval_sgd_find(options->protocol, &err)) ||
-             eval_probe_sgd(sgd, classes, spec.seed, &fit, &judge, &probe,
+             eval_probe_sgd(sgd, pair.classes, spec.seed, &fit, &judge, &probe,
                             &err))
         die("%s", err.msg);
     how = sgd ? sgd_protocol(sgd, &probe) : logistic_protocol(options, &probe);
-    json_object_update_new(
-        how, json_pack("{s:I s:I s:I s:I s:o s:o}", "seed",
-                       (json_int_t)options->seed, "threads",
-                       (json_int_t)options->threads, "classes",
-                       (json_int_t)classes, "d", (json_int_t)train.d, "train",
-                       origin(path[0], &train), "test", origin(path[1], test)));
+    json_object_update_new(how, json_pack("{s:I s:I}", "seed",
+                                          (json_int_t)options->seed, "threads",
+                                          (json_int_t)options->threads));
+    json_object_update_new(how, pair_origin(&pair, path));
     print(json_pack("{s:s s:f s:f s:f}", "measure", "probe", "accuracy",
                     probe.accuracy, "train_accuracy", probe.train, "loss",
                     probe.loss),
           how);
-    data_features_release(&train);
-    data_features_release(&other);
+    pair_release(&pair);
 }
