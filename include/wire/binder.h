@@ -22,6 +22,8 @@ struct wire_server {
     void *tool;            /* for it */
     double moved;          /* when the place moved on last, or end came first */
     struct wire_place end; /* the last that a peer said end with */
+    struct wire_place behind;    /* that the trainer is said to wait for */
+    double behind_since;         /* so; 0: it is not */
     struct wire_tally told;      /* errors about messages of ours */
     struct wire_tally strangers; /* messages of peers without hello */
     struct wire_msg *msg;        /* of the news that is out */

@@ -75,12 +75,12 @@ is_last_offence(struct wire_server *server, struct wire_peer *peer,
     return 1;
 }
 
-int
-wire_binder_bad(struct wire_server *server, struct wire_peer *peer,
-                struct wire_news *news)
+/* Words of a peer that are refused: said, to both sides. */
+static int
+refuse_words(struct wire_server *server, struct wire_peer *peer, int last,
+             struct wire_news *news)
 {
-    const int last = peer && is_last_offence(server, peer, &news->why);
-    struct err why = news->why;
+    const struct err why = news->why;
 
     if (peer && !last)
         wire_refusal_tell(&peer->refused, server->sock, &peer->id, &why);
@@ -91,6 +91,15 @@ wire_binder_bad(struct wire_server *server, struct wire_peer *peer,
                 why.msg);
     news->what = WIRE_BAD;
     return wire_tally_add(&server->bad, &news->why) || last;
+}
+
+int
+wire_binder_bad(struct wire_server *server, struct wire_peer *peer,
+                struct wire_news *news)
+{
+    const int last = peer && is_last_offence(server, peer, &news->why);
+
+    return refuse_words(server, peer, last, news);
 }
 
 /*
@@ -205,7 +214,32 @@ move_on(struct wire_server *server, struct wire_news *news)
         return 0;
     server->at = news->at;
     server->moved = clock_now();
+    server->behind_since = 0;
     server->peers.end_left = 0;
+    return 1;
+}
+
+/*
+ * The trainer waits for a place.  Before the one that we are at it is old news
+ * of a peer that lags behind, which is over in a moment; or, said again after a
+ * second, whoever named the later place was wrong.
+ */
+static int
+wait_for(struct wire_server *server, struct wire_news *news)
+{
+    const double now = clock_now();
+
+    news->what = WIRE_WAITED;
+    if (wire_place_cmp(&news->at, &server->at) == 0)
+        return 1;
+    if (wire_place_cmp(&news->at, &server->behind) || !server->behind_since) {
+        server->behind = news->at;
+        server->behind_since = now;
+    }
+    if (now - server->behind_since < WIRE_BEAT_EVERY)
+        return 0;
+    server->behind_since = 0;
+    server->at = news->at;
     return 1;
 }
 
@@ -220,7 +254,7 @@ take_next(struct wire_server *server, struct wire_peer *peer,
     if (next.at.session < server->at.session)
         return 0;
     if (believe(server, &next.at, &news->why))
-        return wire_binder_bad(server, peer, news);
+        return refuse_words(server, peer, 0, news);
     news->at = next.at;
     if (next.at.session > server->at.session) {
         begin_session(server, &next.at);
@@ -235,11 +269,7 @@ take_next(struct wire_server *server, struct wire_peer *peer,
         peer->credit = WIRE_CREDIT_MAX;
     if (move_on(server, news))
         return 1;
-    if (!next.waits)
-        return 0;
-    server->at = next.at; // whoever named a later place was wrong
-    news->what = WIRE_WAITED;
-    return 1;
+    return next.waits && wait_for(server, news);
 }
 
 static int
@@ -251,7 +281,7 @@ take_done(struct wire_server *server, struct wire_peer *peer,
     if (news->at.session != server->at.session)
         return 0;
     if (believe(server, &news->at, &news->why))
-        return wire_binder_bad(server, peer, news);
+        return refuse_words(server, peer, 0, news);
     return move_on(server, news);
 }
 

@@ -362,9 +362,16 @@ not_beyond_ten(void *tool, const struct wire_place *place, struct err *why)
 static void
 claims(void)
 {
-    const struct wire_next now = {{6, 0, 3}, 1, 0},
+    const struct wire_next now = {{6, 0, 3}, 1, 0}, back = {{6, 0, 4}, 0, 1},
                            far = {{INT64_C(1) << 62, 0, 0}, 1, 0};
     const struct wire_place eleven = {6, 0, 11}, ten = {6, 0, 10};
+    const int64_t ids[] = {1, 2};
+    const struct wire_item item = {.at = {6, 0, 0},
+                                   .size = 10,
+                                   .steps = 5,
+                                   .epochs = 1,
+                                   .n = 2,
+                                   .ids = ids};
     struct wire_server_config sc = {
         .endpoint = at("claims"),
         .kind = WIRE_PRODUCES,
@@ -393,11 +400,27 @@ claims(void)
     tell(sock, wire_place_put(WIRE_DONE, &ten));
     T(server_sees(a, b, server, WIRE_PASSED, &news, 5), "one that it does");
 
+    tell(sock, wire_next_put(&back));
+    T(!server_sees(a, b, server, WIRE_WAITED, &news, 0.2) &&
+          wire_server_place(server).step == 10,
+      "said to be waited for before it: old news");
+    for (double since = clock_now(); clock_now() < since + 1;)
+        let_come(a, b, server);
+    tell(sock, wire_next_put(&back));
+    T(server_sees(a, b, server, WIRE_WAITED, &news, 5) &&
+          wire_server_place(server).step == 4,
+      "still so after a second: back to it");
+
     for (int i = 0; i < 80; i++)
         tell(sock, wire_place_put(WIRE_DONE, &eleven));
+    let_come(a, b, server);
+    T(wire_server_peers(server) == 1, "a wrong claim is no malformed message");
+    for (int i = 0; i < 80; i++)
+        tell(sock, wire_item_put(&item));
     while (!away && server_sees(a, b, server, WIRE_BAD, &news, 1))
         away = strstr(news.why.msg, "sent away") != NULL;
-    T(away, "who goes on is sent away: %s", news.why.msg);
+    T(away, "who goes on sending what has no use is sent away: %s",
+      news.why.msg);
     T(server_sees(a, b, server, WIRE_LEFT, &news, 5), "and is gone");
     wire_sock_close(sock);
     wire_server_close(server);

@@ -158,7 +158,7 @@ struct selector {
     struct wire_place done; /* what is before it is trained */
     struct progress progress;
     int begun, over;
-    double inherited; /* steps that a selector before us may have handed out */
+    double handed; /* steps of the run that are handed out, or may be */
 
     struct planner *planner; /* NULL: plans need no features */
     int64_t *previous;       /* the last order that was made from features */

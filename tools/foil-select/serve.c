@@ -65,12 +65,11 @@ select_believe(void *tool, const struct wire_place *at, struct err *why)
         return 0;
     if (judge(s, at, &place, why))
         return -1;
-    if (at->session == s->done.session &&
-        steps_before(s, &place) > fmax(steps_before(s, &s->next), s->inherited))
+    if (at->session == s->done.session && steps_before(s, &place) > s->handed)
         return err_set(why,
                        "says that epoch %" PRId64 ", step %" PRId64
                        " is trained; epoch %" PRId64 ", step %" PRId64
-                       " was not even handed out",
+                       " is the first that was not handed out",
                        at->epoch, at->step, s->next.epoch, s->next.step);
     return 0;
 }
@@ -111,8 +110,8 @@ moved(struct selector *s, const struct wire_place *at)
         s->asked = 0;
     }
     s->next = s->done = place_of(s, at);
-    s->inherited =
-        s->begun ? 0 : steps_before(s, &s->next) + (double)WIRE_CREDIT_MAX;
+    // a selector before us may have handed out as much as may be asked for
+    s->handed = steps_before(s, &s->next) + (s->begun ? 0 : WIRE_CREDIT_MAX);
     s->over |= s->done.epoch >= s->options->epochs;
     s->begun = 1;
     progress_start(&s->progress, "steps", steps_before(s, &s->done),
@@ -431,6 +430,7 @@ give(struct selector *s)
             s->next.epoch++;
             s->next.step = 0;
         }
+        s->handed = fmax(s->handed, steps_before(s, &s->next));
     }
     if (s->begun && s->next.epoch >= s->options->epochs)
         wire_server_end(s->server, &s->next);
