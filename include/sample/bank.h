@@ -7,7 +7,9 @@
 #include "util/err.h"
 
 /*
- * The latest features of each sample, as they were a fixed time ago.
+ * The latest features of each sample, as they were a fixed time ago: one row of
+ * it, or one of each of its fixed views.  Row id views + view is that of a
+ * sample's view; where there is one row a sample, that is its id.
  *
  * Steps are numbered 0, 1, 2 .. through the whole run.  The features that step
  * t trains on are pushed as t's; they wait in a queue until the table is
@@ -15,8 +17,8 @@
  * step t gets the same draws however late the messages were, and after a
  * restart.
  *
- *   rows [size,dim]   unit length; zero where there is none
- *   when [size]       the step that wrote the row, -1: none did
+ *   rows [size views,dim]   unit length; zero where there is none
+ *   when [size views]       the step that wrote the row, -1: none did
  *
  * and of the n updates in the queue, oldest first,
  *
@@ -32,23 +34,28 @@
 #define SAMPLE_BANK_QUEUE "bank_queue"
 
 struct sample_bank {
-    size_t size, dim;
+    size_t size, views, dim;
     float *rows;
     int64_t *when;
     size_t n, room; /* queue: updates, and those there is room for */
     int64_t *queue_when, *queue_ids;
     float *queue_rows;
-    size_t known; /* samples that have a row */
+    size_t known; /* rows that were written */
 };
 
-/* sample_bank_init() begins without a row. */
-void sample_bank_init(struct sample_bank *bank, size_t size, size_t dim);
+/*
+ * sample_bank_init() begins without a row.
+ *   size   samples;  views >= 1, rows of each
+ * 4 size views (dim + 2) bytes.
+ */
+void sample_bank_init(struct sample_bank *bank, size_t size, size_t views,
+                      size_t dim);
 void sample_bank_release(struct sample_bank *bank);
 
 /*
  * sample_bank_push() puts rows that step `when` made at the end of the queue.
  *   when  not before the last one pushed
- *   ids [n] each < size;  rows [n,dim]
+ *   ids [n] row numbers, each < size views;  rows [n,dim]
  */
 void sample_bank_push(struct sample_bank *bank, int64_t when, size_t n,
                       const int64_t *ids, const float *rows);
@@ -69,8 +76,8 @@ struct sample_staleness sample_bank_advance(struct sample_bank *bank,
 
 /*
  * sample_bank_load() takes table and queue from outside, laid out as above.
- *   rows [size,dim], when [size]; the queue's [n], [n], [n,dim]
- * Refused, and nothing changed, where an id does not exist, the queue is not
+ *   rows [size views,dim], when [size views]; the queue's [n], [n], [n,dim]
+ * Refused, and nothing changed, where a row does not exist, the queue is not
  * in the order of its steps, a step is below -1 (in the queue: 0), or a number
  * is not finite.
  */

@@ -4,6 +4,7 @@
 #include "sample/bank.h"
 #include "sample/chains.h"
 #include "wire/msg.h"
+#include "wire/pairs.h"
 
 /*
  * What a sampler remembers from step to step: how many there were, where its
@@ -38,15 +39,34 @@ void sample_memory_keep(struct sample_memory *memory, size_t views, size_t v,
                         const struct sample_state *state, const float *score);
 
 /*
- * sample_memory_push() gives the bank the rows of step `total`, as its last: of
- * the anchors the first view, and what came besides.  The first time it makes
- * the bank.
- *   dim  as in all steps;  beta  of this one
- *   ids [b], rows [b,dim];  extra_ids [r], extra [r,dim]
+ * sample_memory_views() returns how many rows of a sample the bank has: one of
+ * each fixed view where the bank is that of chains, else one.
  */
-void sample_memory_push(struct sample_memory *memory, size_t dim, double beta,
-                        size_t b, const int64_t *ids, const float *rows,
-                        size_t r, const int64_t *extra_ids, const float *extra);
+size_t sample_memory_views(const struct wire_variants *variants, int chains);
+
+/*
+ * sample_memory_fit() forgets a bank that has another number of rows a sample,
+ * such as one out of a checkpoint of an earlier foil, which had one whatever
+ * the views: it fills again as steps go.
+ */
+void sample_memory_fit(struct sample_memory *memory, size_t views);
+
+/*
+ * sample_memory_feed() pushes the rows of step `when` to a bank: all that were
+ * encoded where it has one of each fixed view; else of the anchors the first
+ * view, and what came besides.
+ *   pairs   what was asked for that step: ids, views and rows
+ */
+void sample_memory_feed(struct sample_bank *bank, int64_t when,
+                        const struct wire_pairs *pairs);
+
+/*
+ * sample_memory_push() feeds the memory's bank with step `total`, as its last,
+ * and notes its beta.  The first time it makes the bank.
+ *   chains  whether the bank is that of chains
+ */
+void sample_memory_push(struct sample_memory *memory,
+                        const struct wire_pairs *pairs, int chains);
 
 /*
  * sample_memory_advance() brings the bank up to a step, sample/bank.h, and

@@ -28,7 +28,8 @@ struct sample_how {
     enum sample_proposals proposals;
     enum sample_scores scores;
     long burn;    /* proposals not recorded; -1: half of them */
-    size_t moves; /* of each chain on the bank between visits, or 0 */
+    size_t moves; /* of each chain on the bank between visits, or 0;
+                     sample/walk.h */
 
     size_t horizon; /* >= 1, of the bank */
     double refresh; /* cache: share of the samples encoded anew each step */

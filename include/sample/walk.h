@@ -8,17 +8,21 @@
  * Chains that keep moving between visits, on the features of the bank: the
  * `bank` proposals.
  *
- * The chain of an image i has the target p(j) ~ exp(beta e_i.e_j) over all
- * other samples that have a row e_j.  Each move proposes a sample uniformly
- * out of the data set but for i; one without a row is not accepted.  A chain
- * without a state takes the first proposal that has a row; where image i has no
- * row itself its chains stay where they are.
+ * Where the bank has a row e_ia of each fixed view a, the chain of (i, a) has
+ * the target p(j, c) ~ exp(beta e_ia.e_jc) over the views of all other samples
+ * that have a row.  Where it has one row e_i a sample, all chains of image i
+ * have the target p(j) ~ exp(beta e_i.e_j), and the view of a state is chance.
+ *
+ * Each move proposes a sample uniformly out of the data set but for i, and one
+ * of its views; one without a row is not accepted.  A chain without a state
+ * takes the first proposal that has a row; where the chain's own row is missing
+ * it stays where it is.
  */
 struct sample_walk_how {
     double beta;                /* finite, >= 0 */
     size_t moves;               /* of each chain */
-    size_t views;               /* a proposed state has a view < views, by
-                                   chance */
+    size_t views;               /* of a state; as the bank's, where that has
+                                   more than one */
     uint64_t seed, epoch, step; /* key, with the row (RNG_WALK) */
 };
 
@@ -31,12 +35,14 @@ struct sample_walk {
 
 /*
  * sample_walk() moves n chains.
- *   ids    [n]  whose chain each is, < size; n <= 65536
- *   state  [n]  in and out
+ *   ids       [n]  whose chain each is, < size; n <= 65536
+ *   variants  [n]  and of which view; NULL with one row a sample
+ *   state     [n]  in and out
  * O(n moves dim) time.
  */
 struct sample_walk sample_walk(const struct sample_walk_how *how,
                                const struct sample_bank *bank, size_t n,
-                               const int64_t *ids, struct sample_state *state);
+                               const int64_t *ids, const int64_t *variants,
+                               struct sample_state *state);
 
 #endif

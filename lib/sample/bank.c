@@ -8,15 +8,19 @@
 #include "util/mem.h"
 
 void
-sample_bank_init(struct sample_bank *bank, size_t size, size_t dim)
+sample_bank_init(struct sample_bank *bank, size_t size, size_t views,
+                 size_t dim)
 {
+    const size_t rows = size * views;
+
     *bank = (struct sample_bank){
         .size = size,
+        .views = views,
         .dim = dim,
-        .rows = mem_aligned(size * dim, sizeof *bank->rows),
-        .when = mem_array(size, sizeof *bank->when),
+        .rows = mem_aligned(rows * dim, sizeof *bank->rows),
+        .when = mem_array(rows, sizeof *bank->when),
     };
-    for (size_t i = 0; i < size; i++)
+    for (size_t i = 0; i < rows; i++)
         bank->when[i] = -1;
 }
 
@@ -53,7 +57,7 @@ sample_bank_push(struct sample_bank *bank, int64_t when, size_t n,
     REQUIRE(when >= 0 && (!old || when >= bank->queue_when[old - 1]));
     make_room(bank, old + n);
     for (size_t i = 0; i < n; i++) {
-        REQUIRE(ids[i] >= 0 && (uint64_t)ids[i] < bank->size);
+        REQUIRE(ids[i] >= 0 && (uint64_t)ids[i] < bank->size * bank->views);
         bank->queue_when[old + i] = when;
         bank->queue_ids[old + i] = ids[i];
     }
@@ -123,8 +127,8 @@ queue_check(const struct sample_bank *bank, size_t n, const int64_t *when,
             const int64_t *ids, struct err *err)
 {
     for (size_t i = 0; i < n; i++) {
-        if (ids[i] < 0 || (uint64_t)ids[i] >= bank->size)
-            return err_set(err, "the queue of the bank names sample %" PRId64,
+        if (ids[i] < 0 || (uint64_t)ids[i] >= bank->size * bank->views)
+            return err_set(err, "the queue of the bank names row %" PRId64,
                            ids[i]);
         if (when[i] < (i ? when[i - 1] : 0))
             return err_set(err, "the queue of the bank is out of order");
@@ -138,9 +142,10 @@ sample_bank_load(struct sample_bank *bank, const float *rows,
                  const int64_t *queue_ids, const float *queue_rows,
                  struct err *err)
 {
+    const size_t all = bank->size * bank->views;
     size_t known = 0;
 
-    for (size_t i = 0; i < bank->size; i++) {
+    for (size_t i = 0; i < all; i++) {
         if (when[i] < -1)
             return err_set(err, "the bank's row %zu is of step %" PRId64, i,
                            when[i]);
@@ -148,11 +153,11 @@ sample_bank_load(struct sample_bank *bank, const float *rows,
     }
     if (queue_check(bank, n, queue_when, queue_ids, err))
         return -1;
-    if (!num_finite(bank->size * bank->dim, rows) ||
+    if (!num_finite(all * bank->dim, rows) ||
         !num_finite(n * bank->dim, queue_rows))
         return err_set(err, "a number of the bank is not finite");
-    memcpy(bank->rows, rows, bank->size * bank->dim * sizeof *rows);
-    memcpy(bank->when, when, bank->size * sizeof *when);
+    memcpy(bank->rows, rows, all * bank->dim * sizeof *rows);
+    memcpy(bank->when, when, all * sizeof *when);
     bank->known = known;
     bank->n = 0;
     for (size_t i = 0; i < n; i++)

@@ -29,6 +29,15 @@ add(struct sample_source *source, struct wire_item *item, int64_t id,
         memcpy(source->note + NOTES * at, note, NOTES * sizeof *note);
 }
 
+/* Views that a chain's state may have. */
+static size_t
+views_of(const struct wire_item *item)
+{
+    const int64_t A = item->variants.augmentations;
+
+    return A ? (size_t)A : VIEWS;
+}
+
 static int
 by_state(const void *a, const void *b)
 {
@@ -41,7 +50,8 @@ by_state(const void *a, const void *b)
 
 /*
  * Where the chains of an item stand: state [2b].  With endless augmentation a
- * state is an image, and its view is 0.
+ * state is an image, and its view is 0.  Chains of other views stand nowhere:
+ * the weighing will refuse them.
  */
 static void
 stand(struct sample_source *source, const struct wire_item *item,
@@ -50,11 +60,11 @@ stand(struct sample_source *source, const struct wire_item *item,
     const struct sample_chains *chains = &source->memory.chains;
     const size_t n = VIEWS * item->n;
 
-    if (chains->state)
+    for (size_t r = 0; r < n; r++)
+        state[r] = (struct sample_state){-1, -1};
+    if (chains->state && chains->views == views_of(item))
         sample_chains_get(chains, VIEWS, item->n, item->ids,
                           item->variants.variant, state, NULL);
-    for (size_t r = 0; r < n && !chains->state; r++)
-        state[r] = (struct sample_state){-1, -1};
 }
 
 /* The states of chains that the batch does not hold itself, each once. */
@@ -93,7 +103,7 @@ walk(struct sample_source *source, struct wire_item *item, double beta)
     const struct sample_walk_how how = {
         .beta = beta,
         .moves = source->how.moves,
-        .views = A ? (size_t)A : VIEWS,
+        .views = views_of(item),
         .seed = source->how.seed,
         .epoch = (uint64_t)item->at.epoch,
         .step = (uint64_t)item->at.step,
@@ -106,7 +116,8 @@ walk(struct sample_source *source, struct wire_item *item, double beta)
     for (size_t r = 0; r < n; r++)
         source->ids[r] = item->ids[r % item->n];
     if (source->ahead.rows)
-        went = sample_walk(&how, &source->ahead, n, source->ids, state);
+        went = sample_walk(&how, &source->ahead, n, source->ids,
+                           item->variants.variant, state);
     for (size_t r = 0; r < n; r++)
         if (state[r].id >= 0)
             add(source, item, state[r].id, A ? state[r].view : -1,
@@ -158,16 +169,19 @@ most(const struct sample_source *source, size_t b)
 
 /* The bank as of a step, which may lie ahead of what is to be weighed next. */
 static void
-look_ahead(struct sample_source *source, int64_t then)
+look_ahead(struct sample_source *source, size_t views, int64_t then)
 {
     const struct sample_bank *from = &source->memory.bank;
     struct sample_bank *ahead = &source->ahead;
     struct err err;
 
+    sample_memory_fit(&source->memory, views);
+    if (ahead->rows && ahead->views != views)
+        sample_bank_release(ahead);
     if (!from->rows)
         return;
     if (!ahead->rows) {
-        sample_bank_init(ahead, from->size, from->dim);
+        sample_bank_init(ahead, from->size, from->views, from->dim);
         REQUIRE(!sample_bank_load(ahead, from->rows, from->when, from->n,
                                   from->queue_when, from->queue_ids,
                                   from->queue_rows, &err));
@@ -188,7 +202,7 @@ sample_source_draw(struct sample_source *source, struct wire_item *item,
     make_room(source, room);
     mem_grow(&source->state, &source->state_room, VIEWS * item->n,
              sizeof *source->state);
-    look_ahead(source, then);
+    look_ahead(source, sample_memory_views(&item->variants, !how->cache), then);
     if (how->cache)
         consult_cache(source, item, step, beta);
     else if (how->moves)

@@ -43,22 +43,61 @@ forget_betas(struct sample_memory *memory, size_t n)
     memory->n_beta = n;
 }
 
-void
-sample_memory_push(struct sample_memory *memory, size_t dim, double beta,
-                   size_t b, const int64_t *ids, const float *rows, size_t r,
-                   const int64_t *extra_ids, const float *extra)
+size_t
+sample_memory_views(const struct wire_variants *variants, int chains)
 {
+    return chains && variants->augmentations ? (size_t)variants->augmentations
+                                             : 1;
+}
+
+void
+sample_memory_fit(struct sample_memory *memory, size_t views)
+{
+    if (memory->bank.rows && memory->bank.views != views)
+        sample_bank_release(&memory->bank);
+}
+
+/* Push a row, unless there is no place for that view. */
+static void
+feed(struct sample_bank *bank, int64_t when, int64_t id, int64_t view,
+     const float *row)
+{
+    const int64_t at = id * (int64_t)bank->views + view;
+
+    if (view >= 0 && (uint64_t)view < bank->views)
+        sample_bank_push(bank, when, 1, &at, row);
+}
+
+void
+sample_memory_feed(struct sample_bank *bank, int64_t when,
+                   const struct wire_pairs *p)
+{
+    const size_t b = p->n, d = p->dim;
+    const int64_t *variant = bank->views > 1 ? p->variants.variant : NULL;
+    const int64_t *view = bank->views > 1 ? p->of_extra.view : NULL;
+
+    for (size_t r = 0; r < (variant ? p->n_views * b : b); r++)
+        feed(bank, when, p->ids[r % b], variant ? variant[r] : 0, p->z + r * d);
+    for (size_t e = 0; e < p->n_extra; e++)
+        feed(bank, when, p->extra_ids[e], view ? view[e] : 0,
+             p->extra_z + e * d);
+}
+
+void
+sample_memory_push(struct sample_memory *memory, const struct wire_pairs *pairs,
+                   int chains)
+{
+    const size_t views = sample_memory_views(&pairs->variants, chains);
     struct sample_bank *bank = &memory->bank;
 
+    sample_memory_fit(memory, views);
     if (!bank->rows)
-        sample_bank_init(bank, memory->size, dim);
-    REQUIRE(bank->dim == dim);
-    sample_bank_push(bank, memory->total, b, ids, rows);
-    if (r)
-        sample_bank_push(bank, memory->total, r, extra_ids, extra);
+        sample_bank_init(bank, memory->size, views, pairs->dim);
+    REQUIRE(bank->dim == pairs->dim);
+    sample_memory_feed(bank, memory->total, pairs);
     if (memory->n_beta == SAMPLE_HORIZON_MAX)
         forget_betas(memory, SAMPLE_HORIZON_MAX - 1);
-    memory->beta[memory->n_beta++] = beta;
+    memory->beta[memory->n_beta++] = pairs->beta;
 }
 
 /* When betas are pushed the step is `total`, which is counted up then. */
@@ -115,6 +154,7 @@ sample_memory_list(const struct sample_memory *memory, struct wire_tensor *t)
     const struct sample_chains *chains = &memory->chains;
     const struct sample_bank *bank = &memory->bank;
     const size_t size = memory->size, views = chains->views, dim = bank->dim;
+    const size_t rows = size * bank->views;
     size_t n = 0;
 
     add(t, &n, SAMPLE_TOTAL, WIRE_I8, &memory->total, 1, (size_t)1);
@@ -125,8 +165,8 @@ sample_memory_list(const struct sample_memory *memory, struct wire_tensor *t)
         add(t, &n, SAMPLE_SCORES, WIRE_F4, chains->score, 2, size, views);
     if (!bank->rows)
         return n;
-    add(t, &n, SAMPLE_BANK, WIRE_F4, bank->rows, 2, size, dim);
-    add(t, &n, SAMPLE_BANK_WHEN, WIRE_I8, bank->when, 1, size);
+    add(t, &n, SAMPLE_BANK, WIRE_F4, bank->rows, 2, rows, dim);
+    add(t, &n, SAMPLE_BANK_WHEN, WIRE_I8, bank->when, 1, rows);
     add(t, &n, SAMPLE_BETA, WIRE_F8, memory->beta, 1, memory->n_beta);
     if (!bank->n)
         return n;
@@ -222,10 +262,13 @@ load_bank(struct sample_memory *memory, struct list *list)
     const struct wire_tensor *beta;
     size_t n = 0;
 
-    rows = find(list, SAMPLE_BANK, WIRE_F4, 1, 2, size, 0);
+    rows = find(list, SAMPLE_BANK, WIRE_F4, 1, 2, 0, 0);
     if (!rows)
         return list->rc;
-    when = find(list, SAMPLE_BANK_WHEN, WIRE_I8, 0, 1, size, 0);
+    if (rows->shape[0] % size)
+        list->rc = err_set(list->err, "'%s' has %zu rows for %zu samples",
+                           SAMPLE_BANK, rows->shape[0], size);
+    when = find(list, SAMPLE_BANK_WHEN, WIRE_I8, 0, 1, rows->shape[0], 0);
     then = find(list, SAMPLE_BANK_QUEUE_WHEN, WIRE_I8, 1, 1, 0, 0);
     if (then) {
         n = then->count;
@@ -242,7 +285,8 @@ load_bank(struct sample_memory *memory, struct list *list)
         return -1;
     memory->n_beta = beta->count;
     memcpy(memory->beta, beta->data, beta->count * sizeof *memory->beta);
-    sample_bank_init(&memory->bank, size, rows->shape[1]);
+    sample_bank_init(&memory->bank, size, rows->shape[0] / size,
+                     rows->shape[1]);
     return sample_bank_load(&memory->bank, rows->data, when->data, n,
                             n ? then->data : NULL, n ? ids->data : NULL,
                             n ? queue->data : NULL, list->err);

@@ -9,8 +9,10 @@
 #include "sample/source.h"
 #include "util/mem.h"
 
-/* w of a batch is at most 1 GiB, as a part of a message is. */
+/* w of a batch is at most 1 GiB, as a part of a message is; so are the tables
+ * of a memory, which could not be handed over otherwise. */
 enum { ROWS_MAX = 16384, WEIGHTS_MAX = 1 << 28 };
+static const double part_max = 0x1p30;
 
 void
 sample_source_init(struct sample_source *source, const struct sample_how *how,
@@ -133,6 +135,29 @@ judge_chains(const struct sample_source *source, const struct wire_pairs *p,
     return 0;
 }
 
+static int
+judge_size(const struct sample_source *source, const struct wire_pairs *p,
+           struct err *err)
+{
+    const struct sample_how *how = &source->how;
+    const double size = (double)source->memory.size;
+    const int64_t A = p->variants.augmentations;
+    const double chain =
+        how->cache ? 0 : size * (A ? (double)A : (double)p->n_views);
+    const double rows =
+        size * (double)sample_memory_views(&p->variants, !how->cache);
+    const double bank =
+        sample_source_banks(how) ? rows * (double)p->dim * sizeof(float) : 0;
+
+    if (fmax(chain * sizeof(struct sample_state), bank) > part_max)
+        return err_set(err,
+                       "chains of %.0f views, or a bank of %.0f rows of "
+                       "%zu numbers, are more than the 1 GiB that a message "
+                       "can hand over",
+                       chain, rows, p->dim);
+    return 0;
+}
+
 /* Refuse what cannot be done. */
 static int
 judge(const struct sample_source *source, const struct wire_pairs *p,
@@ -151,6 +176,8 @@ judge(const struct sample_source *source, const struct wire_pairs *p,
                        p->dim, bank->dim);
     if (source->how.cache && v != 2)
         return err_set(err, "%zu views: the cache wants 2", v);
+    if (judge_size(source, p, err))
+        return -1;
     return source->how.cache ? 0 : judge_chains(source, p, err);
 }
 
@@ -351,19 +378,15 @@ remember(struct sample_source *source, const struct wire_pairs *p,
     struct sample_bank *ahead = &source->ahead;
     struct sample_staleness stale;
 
-    if (ahead->rows) {
-        sample_bank_push(ahead, memory->total, p->n, p->ids, p->z);
-        if (p->n_extra)
-            sample_bank_push(ahead, memory->total, p->n_extra, p->extra_ids,
-                             p->extra_z);
-    }
-    sample_memory_push(memory, p->dim, p->beta, p->n, p->ids, p->z, p->n_extra,
-                       p->extra_ids, p->extra_z);
+    if (ahead->rows)
+        sample_memory_feed(ahead, memory->total, p);
+    sample_memory_push(memory, p, !source->how.cache);
     memory->total++;
     weights->bank = (int64_t)source->how.horizon;
     stale = sample_memory_advance(memory, memory->total - weights->bank);
     add_value(weights, "known",
-              (double)memory->bank.known / (double)memory->size);
+              (double)memory->bank.known /
+                  (double)(memory->bank.size * memory->bank.views));
     add_value(weights, "staleness", stale.mean);
     add_value(weights, "age", stale.age);
 }
@@ -377,6 +400,8 @@ sample_source_weigh(struct sample_source *source, const struct wire_pairs *p,
 
     if (judge(source, p, err))
         return -1;
+    sample_memory_fit(&source->memory,
+                      sample_memory_views(&p->variants, !how->cache));
     make_room(source, n, columns, p->dim);
     compare(source, p);
     *weights = (struct wire_weights){

@@ -7,16 +7,20 @@
 #include "util/mem.h"
 #include "util/rng.h"
 
+/* The row of a sample's view, or NULL. */
 static const float *
-row_of(const struct sample_bank *bank, int64_t id)
+row_of(const struct sample_bank *bank, struct sample_state of)
 {
-    return bank->when[id] < 0 ? NULL : bank->rows + (size_t)id * bank->dim;
+    const size_t view = bank->views > 1 ? (size_t)of.view : 0;
+    const size_t row = (size_t)of.id * bank->views + view;
+
+    return bank->when[row] < 0 ? NULL : bank->rows + row * bank->dim;
 }
 
 /* beta e_i.e_j, finite; -INFINITY where there is no e_j. */
 static double
 score(const struct sample_walk_how *how, const struct sample_bank *bank,
-      const float *query, int64_t j)
+      const float *query, struct sample_state j)
 {
     const float *row = row_of(bank, j);
 
@@ -36,22 +40,24 @@ propose(struct rng *rng, size_t size, int64_t own)
  * many moves were accepted. */
 static size_t
 walk(const struct sample_walk_how *how, const struct sample_bank *bank,
-     int64_t own, struct rng *rng, struct sample_state *state, double *trace)
+     struct sample_state own, struct rng *rng, struct sample_state *state,
+     double *trace)
 {
     const float *query = row_of(bank, own);
     double at = -INFINITY;
     size_t accepted = 0;
 
-    if (state->id >= 0 && state->id != own)
-        at = score(how, bank, query, state->id);
+    if (state->id >= 0 && state->id != own.id)
+        at = score(how, bank, query, *state);
     for (size_t m = 0; m < how->moves; m++) {
-        const int64_t j = propose(rng, bank->size, own);
+        const int64_t j = propose(rng, bank->size, own.id);
         const double luck = -log(1 - rng_unit(rng));
-        const int64_t view = (int64_t)rng_below(rng, how->views);
-        const double to = score(how, bank, query, j);
+        const struct sample_state next = {j,
+                                          (int64_t)rng_below(rng, how->views)};
+        const double to = score(how, bank, query, next);
 
         if (to + luck > at) {
-            *state = (struct sample_state){j, view};
+            *state = next;
             at = to;
             accepted++;
         }
@@ -62,22 +68,28 @@ walk(const struct sample_walk_how *how, const struct sample_bank *bank,
 
 struct sample_walk
 sample_walk(const struct sample_walk_how *how, const struct sample_bank *bank,
-            size_t n, const int64_t *ids, struct sample_state *state)
+            size_t n, const int64_t *ids, const int64_t *variants,
+            struct sample_state *state)
 {
     double *trace = mem_array(how->moves, sizeof *trace), effective = 0;
     size_t accepted = 0, able = 0;
 
     REQUIRE(how->beta >= 0 && isfinite(how->beta));
     REQUIRE(how->moves >= 1 && how->views >= 1 && bank->size >= 2);
+    REQUIRE(bank->views == 1 || (bank->views == how->views && variants));
     for (size_t row = 0; row < n; row++) {
+        const struct sample_state own = {ids[row],
+                                         variants ? variants[row] : 0};
         struct rng rng;
 
-        REQUIRE(ids[row] >= 0 && (uint64_t)ids[row] < bank->size);
+        REQUIRE(own.id >= 0 && (uint64_t)own.id < bank->size);
+        REQUIRE(own.view >= 0 && (uint64_t)own.view < how->views);
         REQUIRE(state[row].id < (int64_t)bank->size);
-        if (!row_of(bank, ids[row]))
+        REQUIRE(bank->views == 1 || state[row].view < (int64_t)bank->views);
+        if (!row_of(bank, own))
             continue;
         rng_init(&rng, how->seed, RNG_WALK, how->step, how->epoch, row);
-        accepted += walk(how, bank, ids[row], &rng, state + row, trace);
+        accepted += walk(how, bank, own, &rng, state + row, trace);
         if (trace[0] > -INFINITY) {
             effective += sample_ess(how->moves, trace);
             able++;

@@ -135,14 +135,23 @@ for name in fresh once stale reset; do
 done
 begun fixed emc2 --augmentations 3
 begun bank emc2 --proposals bank --moves 16
+begun views emc2 --proposals bank --moves 16 --augmentations 3
 begun cache cache --method cache --refresh 0.02 --horizon 5
-for name in fixed bank cache; do
+for name in fixed bank views cache; do
     ok "$name: killed twice, to the same bits" ended "$name"
 done
 
 # numbers FILTER RUN : of its metrics
 numbers() {
     jq -se "$1" "$work/$2/metrics.jsonl"
+}
+# bank_rows ROWS RUN ... : so many has the bank in each run's checkpoint
+bank_rows() {
+    while [[ $# -gt 0 ]]; do
+        grep -aoE '"bank":\{[^}]*"shape":\[[0-9]+' "$work/$2"/latest/*.safetensors |
+            grep "\[$1\$" || return 1
+        shift 2
+    done
 }
 # the mean of a number over some steps
 mean='def mean(f): map(f) | add / length;'
@@ -157,8 +166,15 @@ ok 'none is cold after the first epoch, but all that are reset' \
 ok 'which are so always' numbers 'map(.cold) | min == 1' reset
 ok 'the bank is known after an epoch and a horizon' \
     numbers 'map(.known) | .[0] == 0 and .[30] == 1' bank
-ok 'chains walk on it' numbers "$mean .[30:] | mean(.walk_accepted) > 0 and
-    mean(.walk_ess) > 1 and mean(.walk_ess) <= 16" bank
+ok 'and in time each fixed view' \
+    numbers 'map(.known) | .[20] < 1 and .[-1] == 1' views
+for name in bank views; do
+    ok "chains walk on it: $name" \
+        numbers "$mean .[30:] | mean(.walk_accepted) > 0 and
+        mean(.walk_ess) > 1 and mean(.walk_ess) <= 16" "$name"
+done
+ok 'a bank of views has a row for each in the checkpoint' \
+    bank_rows 101 bank 303 views
 ok 'its staleness is told' numbers "$mean .[30:] | mean(.staleness) > 0 and
     mean(.age) > 1" cache
 ok 'draws are as important as they should be' \

@@ -21,14 +21,25 @@ sound(void)
 {
     static const int64_t ids[] = {2, 0};
     static const struct sample_state state[] = {{1, 0}, {1, 1}, {0, 1}, {2, 0}};
-    static const float score[4] = {1, -2}, rows[2 * D] = {1, 0, 0.6f, 0.8f};
+    static const float score[4] = {1, -2}, rows[4 * D] = {1, 0, 0.6f, 0.8f};
+    static const struct wire_pairs pairs = {
+        .beta = 2.5,
+        .n = 2,
+        .n_views = 2,
+        .dim = D,
+        .n_extra = 1,
+        .ids = ids,
+        .z = rows,
+        .extra_ids = ids,
+        .extra_z = rows,
+    };
     struct sample_memory memory;
     struct wire_msg *msg;
 
     sample_memory_init(&memory, N);
     for (; memory.total < 2; memory.total++) {
         sample_memory_keep(&memory, VIEWS, 2, 2, ids, NULL, state, score);
-        sample_memory_push(&memory, D, 2.5, 2, ids, rows, 1, ids, rows);
+        sample_memory_push(&memory, &pairs, 1);
     }
     sample_memory_advance(&memory, 0);
     msg = told(&memory);

@@ -9,7 +9,7 @@
 static inline void
 circle_init(struct sample_bank *bank, size_t size, const double *cosine)
 {
-    sample_bank_init(bank, size, 2);
+    sample_bank_init(bank, size, 1, 2);
     for (size_t j = 0; j < size; j++) {
         const int64_t id = (int64_t)j;
         const float row[2] = {(float)cosine[j],

@@ -28,7 +28,7 @@ updates_wait(void)
     struct sample_staleness s;
     struct sample_bank bank;
 
-    sample_bank_init(&bank, SIZE, DIM);
+    sample_bank_init(&bank, SIZE, 1, DIM);
     push(&bank, 0, 3, right);
     push(&bank, 2, 3, up);
     push(&bank, 2, 1, left);
@@ -64,8 +64,8 @@ takes_a_state(void)
     struct sample_bank a, b;
     struct err err;
 
-    sample_bank_init(&a, SIZE, DIM);
-    sample_bank_init(&b, SIZE, DIM);
+    sample_bank_init(&a, SIZE, 1, DIM);
+    sample_bank_init(&b, SIZE, 1, DIM);
     push(&b, 7, 2, up);
     push(&a, 0, 3, right);
     push(&a, 1, 2, up);
@@ -100,14 +100,14 @@ refuses_what_is_wrong(void)
     struct err err;
 
     bad[3] = NAN;
-    sample_bank_init(&bank, SIZE, DIM);
+    sample_bank_init(&bank, SIZE, 1, DIM);
     push(&bank, 1, 2, up);
     T(sample_bank_load(&bank, rows, when, 2, (int64_t[]){1, 2}, ids, rows,
                        &err) &&
-          strstr(err.msg, "sample 5"),
+          strstr(err.msg, "row 5"),
       "a sample that does not exist");
     T(sample_bank_load(&bank, rows, when, 1, when + 1, minus, rows, &err) &&
-          strstr(err.msg, "sample -1"),
+          strstr(err.msg, "row -1"),
       "nor that one");
     T(sample_bank_load(&bank, rows, when, 2, steps, (int64_t[]){0, 0}, rows,
                        &err) &&

@@ -269,7 +269,7 @@ weights_have_limits(void)
     T(isfinite(scale[0]) && isfinite(scale[1]) && scale[0] == 1,
       "beta 1e30: finite");
     sample_bank_release(&bank);
-    sample_bank_init(&bank, SIZE, 2);
+    sample_bank_init(&bank, SIZE, 1, 2);
     report = sample_cache_weigh(beta, 5, &bank, 3, own, query, positive, draw,
                                 scale);
     T(report.without == 3 && scale[0] == 0 && report.doubt == 0,

@@ -6,23 +6,44 @@
 
 enum { N = 6, A = 3, V = 2, B = 2, D = 2, R = 1 };
 
-static const int64_t ids[B] = {4, 1}, extra_ids[R] = {5};
+static const int64_t ids[B] = {4, 1}, extra_ids[R] = {5}, extra_view[R] = {1};
 static const int64_t variants[V * B] = {2, 0, 1, 1};
 static const struct sample_state state[V * B] = {
     {1, 0}, {0, 2}, {3, 1}, {5, 0}};
 static const float score[V * B] = {1, 2, 3, 4};
 
+/* What was asked for a step. */
+static struct wire_pairs
+pairs_of(int step)
+{
+    static const float z[V * B * D] = {1, 0, 0, 1, -1, 0, 0, -1};
+    static const float extra[R * D] = {0.6f, 0.8f};
+
+    return (struct wire_pairs){
+        .beta = 2 + step,
+        .n = B,
+        .n_views = V,
+        .dim = D,
+        .n_extra = R,
+        .ids = ids,
+        .z = z,
+        .extra_ids = extra_ids,
+        .extra_z = extra,
+        .of_extra = {.view = extra_view},
+        .variants = {A, V, variants},
+    };
+}
+
 /* Two steps; the first is in the table, the second in the queue. */
 static void
-live(struct sample_memory *memory)
+live(struct sample_memory *memory, int chains)
 {
-    const float rows[B * D] = {1, 0, 0, 1}, extra[R * D] = {0.6f, 0.8f};
-
     sample_memory_init(memory, N);
     for (int step = 0; step < 2; step++) {
+        const struct wire_pairs pairs = pairs_of(step);
+
         sample_memory_keep(memory, A, V, B, ids, variants, state, score);
-        sample_memory_push(memory, D, 2 + step, B, ids, rows, R, extra_ids,
-                           extra);
+        sample_memory_push(memory, &pairs, chains);
         memory->total++;
     }
     sample_memory_advance(memory, 0);
@@ -40,6 +61,53 @@ same(const struct wire_tensor *a, const struct wire_tensor *b, size_t n)
     return same;
 }
 
+/* Row `row` of the bank is this, written in step 0. */
+static int
+row_is(const struct sample_memory *memory, size_t row, float x, float y)
+{
+    const float *at = memory->bank.rows + D * row;
+
+    return at[0] == x && at[1] == y && memory->bank.when[row] == 0;
+}
+
+/* A bank of chains with fixed views: whatever was encoded has its own row. */
+static void
+a_row_of_each_view(void)
+{
+    struct wire_tensor list[SAMPLE_MEMORY_TENSORS];
+    struct wire_pairs pairs = pairs_of(2);
+    struct sample_memory a, b;
+    struct err err = {""};
+    size_t n;
+
+    live(&a, 1);
+    T(a.bank.views == A && a.bank.known == V * B + R && a.bank.n == V * B + R,
+      "views of the anchors and what came besides");
+    T(row_is(&a, 4 * A + 2, 1, 0) && row_is(&a, A, 0, 1) &&
+          row_is(&a, 4 * A + 1, -1, 0) && row_is(&a, A + 1, 0, -1) &&
+          row_is(&a, 5 * A + 1, 0.6f, 0.8f) && a.bank.when[4 * A] == -1,
+      "each is in the row of its view");
+    n = sample_memory_list(&a, list);
+    sample_memory_init(&b, N);
+    T(!sample_memory_load(&b, n, list, &err) && b.bank.views == A &&
+          b.bank.known == a.bank.known && b.bank.n == a.bank.n,
+      "a list of it is taken as it was: %s", err.msg);
+    pairs.of_extra.view = (int64_t[]){A};
+    sample_memory_push(&b, &pairs, 1);
+    T(b.bank.n == 2 * V * B + R, "a view that does not exist has no row");
+    sample_memory_release(&b);
+
+    live(&b, 0);
+    T(b.bank.views == 1 && b.bank.known == B + R && row_is(&b, 4, 1, 0),
+      "any other bank has the first view of the anchors");
+    pairs = pairs_of(2);
+    sample_memory_push(&b, &pairs, 1);
+    T(b.bank.views == A && !b.bank.known && b.bank.n == V * B + R,
+      "a bank of another form is forgotten");
+    sample_memory_release(&a);
+    sample_memory_release(&b);
+}
+
 static void
 round_trip(void)
 {
@@ -48,7 +116,7 @@ round_trip(void)
     struct err err = {""};
     size_t n;
 
-    live(&a);
+    live(&a, 0);
     n = sample_memory_list(&a, list);
     T(n == SAMPLE_MEMORY_TENSORS, "%zu tensors", n);
     T(a.chains.state[4 * A + 2].id == 1 && a.chains.state[4 * A].id == -1,
@@ -78,7 +146,7 @@ refused(const char *why, const char *name, struct wire_tensor instead)
     struct err err = {""};
     size_t n, at = 0;
 
-    live(&a);
+    live(&a, 0);
     n = sample_memory_list(&a, list);
     while (strcmp(list[at].name, name))
         at++;
@@ -110,6 +178,8 @@ strangers_are_judged(void)
             (struct wire_tensor){"", WIRE_F4, 2, {N, 2}, N * 2, row});
     refused("a bank of whole numbers", SAMPLE_BANK,
             (struct wire_tensor){"", WIRE_I8, 2, {N, D}, N * D, many});
+    refused("a bank of half a row a sample", SAMPLE_BANK,
+            (struct wire_tensor){"", WIRE_F4, 2, {N / 2, D}, N / 2 * D, row});
     refused("a queue without steps", SAMPLE_BANK_QUEUE_WHEN,
             (struct wire_tensor){"", WIRE_I8, 1, {0}, 0, later});
     refused("a step that was not yet", SAMPLE_BANK_QUEUE_WHEN,
@@ -124,6 +194,7 @@ int
 main(void)
 {
     round_trip();
+    a_row_of_each_view();
     strangers_are_judged();
     return t_done();
 }

@@ -66,7 +66,8 @@ draw(struct run *run, int t)
                run->notes[t] * item.n_extra * sizeof(float));
 }
 
-/* Features are a function of sample and step, as of an encoder that learns. */
+/* Features are a function of sample, fixed view and step, as of an encoder that
+ * learns. */
 static int
 weigh(struct run *run, int t, struct wire_weights *weights, struct err *err)
 {
@@ -91,9 +92,12 @@ weigh(struct run *run, int t, struct wire_weights *weights, struct err *err)
 
     for (size_t r = 0; r < all; r++) {
         const int64_t id = r < n ? run->ids[t][r % B] : run->extra[t][r - n];
+        const int64_t view = !run->A ? 0
+                             : r < n ? run->variant[t][r]
+                                     : run->view[t][r - n];
         struct rng rng;
 
-        rng_init(&rng, 9, RNG_TEST, (uint64_t)id, 0, 0);
+        rng_init(&rng, 9, RNG_TEST, (uint64_t)id, (uint64_t)view, 0);
         for (size_t k = 0; k < D; k++)
             run->z[r * D + k] =
                 (float)(rng_normal(&rng) + 0.02 * t + 0.1 * (r < n && r >= B));
@@ -199,8 +203,14 @@ early_or_late(void)
           .horizon = H},
          2},
         {"reset", 0, {.scores = SAMPLE_RESET, .burn = -1, .horizon = H}, 2},
-        {"bank", 0, {.burn = -1, .moves = 5, .horizon = H}, 0},
-        {"bank, fixed", 3, {.burn = -1, .moves = 5, .horizon = H}, 0},
+        {"bank",
+         0,
+         {.proposals = SAMPLE_ONCE, .burn = -1, .moves = 5, .horizon = H},
+         0},
+        {"bank, fixed",
+         3,
+         {.proposals = SAMPLE_ONCE, .burn = -1, .moves = 5, .horizon = H},
+         0},
         {"cache",
          0,
          {.cache = 1, .horizon = H, .refresh = 0.1, .limit = 5},
@@ -266,6 +276,18 @@ refusals(void)
     T(!weigh(run, 0, &w, &err), "half of it");
     run->A = 3;
     T(weigh(run, 1, &w, &err), "other views: %s", err.msg);
+    sample_source_release(&run->source);
+    begin(run, &how, 3);
+    sample_memory_keep(&run->source.memory, V, V, B, run->ids[0], NULL,
+                       (struct sample_state[V * B]){{9, 0}, {9, 1}}, NULL);
+    draw(run, 0);
+    T(run->n_extra[0] == 0 && weigh(run, 0, &w, &err),
+      "chains of other views draw nothing: %s", err.msg);
+    sample_source_release(&run->source);
+    begin(run, &how, 3);
+    run->source.memory.size = (size_t)1 << 26;
+    T(weigh(run, 0, &w, &err) && strstr(err.msg, "1 GiB"),
+      "more than can be handed over: %s", err.msg);
     sample_source_release(&run->source);
     how.proposals = SAMPLE_ALL4;
     begin(run, &how, 3);

@@ -28,7 +28,7 @@ example_init(struct example *e)
 static struct sample_walk
 walk(struct example *e)
 {
-    return sample_walk(&e->how, &e->bank, ROWS, e->ids, e->state);
+    return sample_walk(&e->how, &e->bank, ROWS, e->ids, NULL, e->state);
 }
 
 /* 60 moves apart, states are independent: (1 - 1/(M w))^60 with M = 7
@@ -58,6 +58,63 @@ the_law_is_the_softmax(void)
       "views even, within four deviations, alpha 6e-5: %.4f", view);
     T(accepted > .2 && accepted < 6. / 7, "some moves are accepted: %.3f",
       accepted);
+    sample_bank_release(&e.bank);
+}
+
+/*
+ * Two rows a sample: view 0 of sample 0 points right, its view 1 up, and sample
+ * j has two views at different cosines with the first.  Each chain has the law
+ * of its own row over both views of the others.
+ */
+static void
+each_view_has_its_law(void)
+{
+    static const double other[SIZE] = {0, .2, .95, .5, -.3, .8, 1, .1};
+    double law[2][2 * SIZE], count[2][2 * SIZE] = {{0}}, chi[2];
+    int64_t ids[ROWS] = {0}, variants[ROWS];
+    struct sample_bank bank;
+    struct example e;
+    int known = 1;
+
+    example_init(&e);
+    sample_bank_init(&bank, SIZE, 2, 2);
+    for (int64_t at = 0; at < 2 * SIZE; at++) {
+        const double x = at % 2 ? other[at / 2] : cosine[at / 2];
+        const float row[2] = {(float)x, (float)sqrt(1 - x * x)};
+
+        for (size_t k = 0; k < 2; k++)
+            law[k][at] = at < 2 ? 0 : exp(e.how.beta * row[k]);
+        if (at != 2 * MISSING + 1)
+            sample_bank_push(&bank, 0, 1, &at, row);
+    }
+    sample_bank_advance(&bank, 0);
+    for (size_t r = 0; r < ROWS; r++)
+        variants[r] = r % 2;
+    for (e.how.step = 0; e.how.step < 600; e.how.step++) {
+        sample_walk(&e.how, &bank, ROWS, ids, variants, e.state);
+        for (size_t r = 0; r < ROWS; r++) {
+            const int64_t at = 2 * e.state[r].id + e.state[r].view;
+
+            known &= at >= 2 && at != 2 * MISSING + 1;
+            count[r % 2][at]++;
+        }
+    }
+    for (size_t k = 0; k < 2; k++) {
+        double sum = 0;
+
+        law[k][2 * MISSING + 1] = 0;
+        for (size_t at = 0; at < 2 * SIZE; at++)
+            sum += law[k][at];
+        for (size_t at = 0; at < 2 * SIZE; at++)
+            law[k][at] /= sum;
+        chi[k] = chi_square(2 * SIZE, count[k], law[k]);
+    }
+    T(known, "no view of the own sample, and none without a row");
+    T(chi[0] < 32.9 && chi[1] < 32.9,
+      "the law of each view, chi-square of 12 degrees, alpha .001: %.1f, %.1f "
+      "< 32.9",
+      chi[0], chi[1]);
+    sample_bank_release(&bank);
     sample_bank_release(&e.bank);
 }
 
@@ -136,7 +193,7 @@ edges(void)
     e.how.beta = 1e30;
     walk(&e);
     T(e.state[1].id == 1, "a state without a row is left");
-    a = sample_walk(&e.how, &e.bank, 0, NULL, NULL);
+    a = sample_walk(&e.how, &e.bank, 0, NULL, NULL, NULL);
     T(a.accepted == 0 && a.effective == 0, "no chains at all");
     sample_bank_release(&e.bank);
 }
@@ -145,6 +202,7 @@ int
 main(void)
 {
     the_law_is_the_softmax();
+    each_view_has_its_law();
     what_is_reported();
     a_function_of_its_key();
     edges();

@@ -79,7 +79,8 @@ choose(struct sample_how *how)
 
     how->cache = !strcmp(method, "cache");
     how->scores = (enum sample_scores)place(scores, scored);
-    how->proposals = p < 3 ? (enum sample_proposals)p : SAMPLE_ROW;
+    // after a walk each image is proposed once
+    how->proposals = p < 3 ? (enum sample_proposals)p : SAMPLE_ONCE;
     how->moves = p == 3 && !how->cache ? (size_t)moves : 0;
     how->horizon = (size_t)horizon;
     how->seed = (uint64_t)options.seed;

@@ -200,14 +200,13 @@ get_weights(struct wire_weights *weights, struct wire_msg *answer,
     return rc;
 }
 
-/* Asks for the weights of a batch, once. */
-static enum wire_answer
-ask_weights(struct train *t, const struct wire_batch *b,
-            struct wire_weights *weights, struct err *err)
+/* What is asked for a batch. */
+static struct wire_pairs
+pairs_of(const struct train *t, const struct wire_batch *b)
 {
-    const size_t d = nn_net_dim(t->net), anchors = 2 * b->n;
-    const struct wire_pairs pairs = {
-        .id = t->inside ? 0 : wire_service_id(t->service),
+    const size_t d = nn_net_dim(t->net);
+
+    return (struct wire_pairs){
         .session = t->state.at.session,
         .epoch = b->at.epoch,
         .step = b->at.step,
@@ -219,10 +218,18 @@ ask_weights(struct train *t, const struct wire_batch *b,
         .ids = b->ids,
         .z = t->v,
         .extra_ids = b->extra_ids,
-        .extra_z = t->v + anchors * d,
+        .extra_z = t->v + 2 * b->n * d,
         .of_extra = b->of_extra,
         .variants = b->variants,
     };
+}
+
+/* Asks for the weights of a batch, once. */
+static enum wire_answer
+ask_weights(struct train *t, const struct wire_batch *b,
+            struct wire_weights *weights, struct err *err)
+{
+    struct wire_pairs pairs = pairs_of(t, b);
     struct wire_msg *answer;
     enum wire_answer what;
 
@@ -230,6 +237,7 @@ ask_weights(struct train *t, const struct wire_batch *b,
         return sample_source_weigh(t->inside, &pairs, weights, err)
                    ? WIRE_FAILED
                    : WIRE_ANSWERED;
+    pairs.id = wire_service_id(t->service);
     ask(t, wire_pairs_put(&pairs), pairs.id);
     while ((what = hear(t, &answer, err)) == WIRE_ANSWERED) {
         if (!get_weights(weights, answer, t, b, err)) {
@@ -308,7 +316,7 @@ train_negatives_keep(struct train *t, const struct wire_batch *b,
                      const struct wire_weights *answer)
 {
     const struct wire_variants *variants = &b->variants;
-    const size_t d = nn_net_dim(t->net);
+    const struct wire_pairs pairs = pairs_of(t, b);
     struct sample_memory *memory = &t->samples.memory;
 
     memory->total = t->state.total;
@@ -319,8 +327,7 @@ train_negatives_keep(struct train *t, const struct wire_batch *b,
             b->n, b->ids, variants->variant,
             (const struct sample_state *)answer->keep, answer->keep_score);
     if (answer->bank)
-        sample_memory_push(memory, d, beta_of(t), b->n, b->ids, t->v,
-                           b->n_extra, b->extra_ids, t->v + 2 * b->n * d);
+        sample_memory_push(memory, &pairs, answer->keep != NULL);
     memory->total++;
     if (answer->bank)
         sample_memory_advance(memory, memory->total - answer->bank);
