@@ -3,16 +3,15 @@
  * 100 images: random unit vectors in eight dimensions that stay as they are,
  * beta 5, batches of 8, fresh scores (algorithms.md 3.7).
  *
- * Compared is what each chain recorded with the softmax over all states, by
- * total variation.  States are taken in the order of their probability and
- * averaged over chains first: a law that is too flat shows as well as chain by
- * chain, and the noise of 100 chains goes down tenfold.  The seeds are fixed,
- * so nothing here changes from run to run; bounds are chosen for the noise at
- * the number of visits made, which FOIL_VISITS sets (per image).
+ * Compared is what each chain recorded with the softmax over all states, as
+ * law.h does.  The seeds are fixed, so nothing here changes from run to run;
+ * bounds are chosen for the noise at the number of visits made, which
+ * FOIL_VISITS sets (per image).
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "law.h"
 #include "num/vec.h"
 #include "sample/chains.h"
 #include "t.h"
@@ -63,19 +62,6 @@ world_free(struct world *world)
     free(world);
 }
 
-/* The next batch: the first B of the order. */
-static void
-choose(struct world *world)
-{
-    for (size_t i = 0; i < B; i++) {
-        const size_t j = i + rng_below(&world->rng, IMAGES - i);
-        const int64_t swap = world->order[i];
-
-        world->order[i] = world->order[j];
-        world->order[j] = swap;
-    }
-}
-
 /* One visit: all states that are no rows of the batch come as extras. */
 static void
 visit(struct world *world, struct sample_emc2_how *how, int record)
@@ -118,26 +104,12 @@ visit(struct world *world, struct sample_emc2_how *how, int record)
             world->recorded[who[r]][who[c]] += w[r * (N + extra) + c];
 }
 
-/* A state, as probable as it should be and as often as it was. */
-struct share {
-    double want, got;
-};
-
-static int
-by_want(const void *a, const void *b)
-{
-    const struct share *x = a, *y = b;
-
-    return (x->want < y->want) - (x->want > y->want);
-}
-
-/* The law of one chain, most probable first; where views are alike, that of
- * images.  Returns how many states it has. */
+/* The law of one chain; where views are alike, that of images.  Returns how
+ * many states it has. */
 static size_t
 law(const struct world *world, size_t chain, struct share share[STATES])
 {
     const size_t states = world->alike ? IMAGES : STATES;
-    double want = 0, got = 0;
     size_t n = 0;
 
     for (size_t j = 0; j < states; j++) {
@@ -147,14 +119,8 @@ law(const struct world *world, size_t chain, struct share share[STATES])
         share[n].got = world->recorded[chain][j];
         if (world->alike)
             share[n].got += world->recorded[chain][j + IMAGES];
-        want += share[n].want;
-        got += share[n++].got;
+        n++;
     }
-    for (size_t k = 0; k < n; k++) {
-        share[k].want /= want;
-        share[k].got /= got;
-    }
-    qsort(share, n, sizeof *share, by_want);
     return n;
 }
 
@@ -175,10 +141,7 @@ measure(const struct world *world)
         const size_t n = law(world, chain, share);
         double sum = 0, moment = 0;
 
-        for (size_t k = 0; k < n; k++) {
-            mean[k].want += share[k].want / STATES;
-            mean[k].got += share[k].got / STATES;
-        }
+        share_pool(n, share, 1. / STATES, mean);
         for (size_t j = 0; j < STATES; j++) {
             const double s = world->cosine[chain][j];
             const double p = j % IMAGES == chain % IMAGES ? 0 : exp(beta * s);
@@ -190,8 +153,7 @@ measure(const struct world *world)
         }
         result.want += moment / sum / STATES;
     }
-    for (size_t k = 0; k < STATES; k++)
-        result.variation += fabs(mean[k].got - mean[k].want) / 2;
+    result.variation = share_variation(STATES, mean);
     result.cosine /= recorded;
     return result;
 }
@@ -210,7 +172,7 @@ run(enum sample_proposals proposals, int alike, size_t visits)
         visits = strtoul(more, NULL, 10);
     batches = visits * IMAGES / B;
     for (how.step = 0; how.step < batches; how.step++) {
-        choose(world);
+        choose_batch(&world->rng, IMAGES, B, world->order);
         visit(world, &how, how.step > batches / 20);
     }
     result = measure(world);
