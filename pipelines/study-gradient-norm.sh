@@ -33,10 +33,12 @@ method dcl dcl
 method sogclr-.9 sogclr train='--gamma 0.9'
 method sogclr-.1 sogclr train='--gamma 0.1'
 chains='--filter --augmentations 2'
-method emc2-fresh emc2 negatives="$chains --burn-in 0"
-method emc2-fresh-P3 emc2 negatives="$chains --burn-in 3"
-method emc2-stale emc2 negatives='--scores stale --burn-in 3'
-method emc2-reset emc2 negatives='--scores reset --burn-in 3'
+row='--proposals row' # as the paper has it: 2b - 2 proposals a visit
+method emc2-once emc2 negatives="$chains --proposals once --burn-in 0"
+method emc2-fresh emc2 negatives="$chains $row --burn-in 0"
+method emc2-fresh-P3 emc2 negatives="$chains $row --burn-in 3"
+method emc2-stale emc2 negatives="--scores stale $row --burn-in 3"
+method emc2-reset emc2 negatives="--scores reset $row --burn-in 3"
 method emc2-bank emc2 negatives="$chains --proposals bank --burn-in 0"
 method cache cache negatives='--filter --augmentations 2 --method cache'
 options DATA "$@"

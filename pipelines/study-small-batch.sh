@@ -26,9 +26,9 @@ method dcl dcl
 method sogclr-.9 sogclr train='--gamma 0.9'
 method sogclr-.1 sogclr train='--gamma 0.1'
 method isogclr isogclr train='--rho 0.8 --eta 0.03'
-method emc2-fresh emc2 negatives='--filter --scores fresh'
-method emc2-stale emc2 negatives='--scores stale'
-method emc2-reset emc2 negatives='--scores reset'
+method emc2-fresh emc2 negatives='--filter --scores fresh --proposals row'
+method emc2-stale emc2 negatives='--scores stale --proposals row'
+method emc2-reset emc2 negatives='--scores reset --proposals row'
 
 options 'TRAIN TEST' "$@"
 open_study "$epochs" "$batch" "$budget" "$images"

@@ -127,10 +127,10 @@ ended() {
 
 # All wait for most of their time, to see who is gone.
 begun fresh emc2
-begun once emc2 --proposals once
+begun row emc2 --proposals row
 begun stale emc2 --scores stale --proposals all4
 begun reset emc2 --scores reset
-for name in fresh once stale reset; do
+for name in fresh row stale reset; do
     ok "$name: killed twice, to the same bits" ended "$name"
 done
 begun fixed emc2 --augmentations 3

@@ -117,11 +117,11 @@ serve -s 7
 pairs >"$work/seven"
 ok 'another seed, other weights' bash -c "! cmp -s '$work/whole' '$work/seven'"
 ends
-serve --burn-in 5
+serve --burn-in 2
 pairs >"$work/burnt"
 ok 'one record a row: all or nothing' jq -se 'all(.w | all(. == 0 or . == 1))' \
     "$work/burnt"
-ok 'a burn-in that leaves nothing' refuses 1 'a burn-in of 5 leaves nothing' \
+ok 'a burn-in that leaves nothing' refuses 1 'a burn-in of 2 leaves nothing' \
     pairs session=2 batch=3
 ok 'ends' ends
 

@@ -181,6 +181,7 @@ law(struct kind kind)
     struct world *world;
     double off;
 
+    kind.how.burn = -1;
     kind.how.horizon = 8;
     kind.how.seed = 3;
     world = world_new(&kind);

@@ -9,7 +9,7 @@ static struct negatives_options options = {
     .how = {.burn = -1, .horizon = 8, .refresh = 0.001, .limit = 10},
     .lease = 10,
 };
-static const char *method = "emc2", *proposals = "row", *scores = "fresh";
+static const char *method = "emc2", *proposals = "once", *scores = "fresh";
 static long horizon = 8, moves = 64;
 
 static const struct opt opts[] = {

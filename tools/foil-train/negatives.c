@@ -16,6 +16,7 @@ open_inside(struct train *t, struct err *err)
 {
     const char *scores = t->options->sampler;
     const struct sample_how how = {
+        .proposals = SAMPLE_ONCE,
         .scores = !strcmp(scores, "stale")   ? SAMPLE_STALE
                   : !strcmp(scores, "reset") ? SAMPLE_RESET
                                              : SAMPLE_FRESH,
