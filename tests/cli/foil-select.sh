@@ -128,7 +128,7 @@ select_ -b 4 -e 1 --quarantine "$work/bad"
 asks reject=5 own=0 >/dev/null 2>"$work/ask.err"
 ok 'a sample that is in no item of the peer: the run goes on' wait "$selector"
 ok 'it is not listed' test ! -s "$work/bad"
-ok 'that is said' grep -q 'augment 1: reject: sample 5 is not in the item' \
+ok 'that is said' grep -q "augment 1 'asker-.*': reject: sample 5 is not in the item" \
     "$work/select.err"
 ok 'and its sender hears it' grep -q '^reject: sample 5 is not in the item' \
     "$work/ask.err"

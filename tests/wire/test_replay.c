@@ -104,6 +104,7 @@ batches(const char *path)
     struct wire *wire = wire_open(NULL, &err);
     struct wire_server *server = wire_server_open(wire, &config, &err);
     struct wire_batch batch;
+    struct wire_place end;
     struct wire_news news;
     int64_t want = 1;
     int ended = 0, right = 1;
@@ -112,8 +113,6 @@ batches(const char *path)
         while (wire_server_next(server, &news, &err) > 0) {
             if (news.what == WIRE_JOINED)
                 wire_server_want(server, news.peer, 2);
-            if (news.what == WIRE_ENDED)
-                ended = 1;
             if (news.what != WIRE_CAME ||
                 wire_batch_get(&batch, news.msg, 10, &err))
                 continue;
@@ -123,6 +122,7 @@ batches(const char *path)
             wire_batch_release(&batch);
             wire_server_want(server, news.peer, 2);
         }
+        ended = wire_server_ended(server, &end);
     }
     T(right && want == STEPS, "each batch once, in order, as recorded");
     T(!strcmp(wire_server_hello(server)->digest, digest_a),
