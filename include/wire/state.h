@@ -10,8 +10,8 @@
  *     id           whole  number of the request
  *     session      whole  as in wire/next.h
  *     epoch, step  whole  the first step that is not in the state
- *     fresh        bool   optional, of state.put: nothing that the service keeps
- *                         has begun, however many steps are trained
+ *     fresh        bool   optional, of state.put: nothing of it has begun,
+ *                         however many steps are trained
  *     tensors      whatever the stage names, up to WIRE_TENSORS_MAX
  *
  * "state" without tensors asks; "state" with them answers; "state.put" hands
