@@ -55,29 +55,29 @@ static int
 begin(struct train *t, struct err *err)
 {
     const char *run = t->options->run;
-    struct err none;
-    char *newest;
-    int rc;
+    char *newest = NULL;
+    int rc = -1, found;
 
-    if (file_mkdir(run, 0700, err) || lock(run, err) ||
-        nn_checkpoint_sweep(run, err))
+    if (file_mkdir(run, 0700, err) || lock(run, err))
         return -1;
-    newest = nn_checkpoint_find(run, &none);
-    if (newest && !t->options->resume) {
-        rc = err_set(err,
-                     "'%s' holds a run: --resume goes on with it, another -r "
-                     "starts anew",
-                     run);
-    } else if (newest) {
+    found = nn_checkpoint_find(run, &newest, err);
+    if (found > 0 && !t->options->resume) {
+        err_set(err,
+                "'%s' holds a run: --resume goes on with it, another -r "
+                "starts anew",
+                run);
+    } else if (found > 0) {
         rc = train_resume(t, newest, err);
-    } else {
+    } else if (!found) {
         if (t->options->resume)
             say("'%s' has no checkpoint yet: starting anew", run);
-        rc = train_prepare(t, err) || train_basis(t, err) ? -1 : 0;
+        rc = train_prepare(t, err) || train_basis(t, err);
     }
+    if (!rc) // a kill within a save may have come before its last part
+        train_tidy(t);
     free(newest);
     t->state.at.session = (int64_t)clock_wall();
-    return rc;
+    return rc ? -1 : 0;
 }
 
 /* The first batch has come: now it is known what is to be built. */
@@ -165,7 +165,8 @@ run(struct train *t, struct err *err)
             rc = do_batch(t, &batch, err);
         if (rc > 0) {
             t->trained = 1;
-            train_source_done(t);
+            if (!finished(t)) // who feeds us stays for the last save
+                train_source_done(t);
             if (!batch.look)
                 save_if_due(t);
         }
@@ -186,13 +187,17 @@ end(struct train *t, int rc, struct err *err)
         else
             rc = err_set(err, "no checkpoint: %s", why.msg);
     }
+    if (!rc && t->saved >= 0)
+        rc = nn_checkpoint_link(t->options->run, err);
     if (t->feed)
         train_report_event(t, "stop", "",
                            rc             ? err->msg
                            : stop_asked() ? "asked to"
                                           : "done");
-    if (t->source.server && !rc)
+    if (t->source.server && !rc) {
+        train_source_done(t);
         wire_server_over(t->source.server);
+    }
     if (t->trained)
         train_report_end(t);
     return rc;

@@ -11,16 +11,14 @@
  *     begin    a folder with a temporary name, into which files are written
  *     commit   fsync of every file; MANIFEST.json with their sizes and XXH3
  *              digests, and its own, written last; fsync of the folder; all
- *              read back and verified; rename; fsync of the run directory;
- *              `latest`, a symlink, replaced atomically; and only then are
- *              old ones beyond `keep` removed
+ *              read back and verified; rename; fsync of the run directory
+ *     link     `latest`, a symlink, replaced atomically
+ *     tidy     only then are old ones removed
  *
  * So a crash at any point leaves the last committed one as it was, and what
- * is half written has a name that no reader looks at.
+ * is half written has a name that no reader looks at.  Whoever goes on after
+ * a crash calls link and tidy first: it may have come between these steps.
  */
-
-/* nn_checkpoint_sweep() removes what a crash left half written. */
-int nn_checkpoint_sweep(const char *run, struct err *err);
 
 /*
  * nn_checkpoint_begin() makes the temporary folder of a step and returns its
@@ -29,12 +27,24 @@ int nn_checkpoint_sweep(const char *run, struct err *err);
 char *nn_checkpoint_begin(const char *run, long step, struct err *err);
 
 /*
- * nn_checkpoint_commit() makes it a checkpoint; `keep` >= 2 newest ones stay.
- * A whole one of the same step stays instead.  On error the temporary folder
- * is removed and every older checkpoint is as it was.
+ * nn_checkpoint_commit() makes it a checkpoint.  A whole one of the same step
+ * stays instead.  On error the temporary folder is removed and every older
+ * checkpoint is as it was; this one may be there, though not for certain after
+ * a loss of power.
  */
-int nn_checkpoint_commit(const char *run, long step, long keep,
-                         struct err *err);
+int nn_checkpoint_commit(const char *run, long step, struct err *err);
+
+/* nn_checkpoint_link() points `latest` to the newest checkpoint of a run, if
+ * there is one and it does not yet. */
+int nn_checkpoint_link(const char *run, struct err *err);
+
+/*
+ * nn_checkpoint_tidy() removes all checkpoints but the `keep` >= 2 newest, and
+ * what was left half written or half removed.  One that cannot be removed does
+ * not keep the others: -1, and err names the last such; no harm is done, and
+ * the next call tries again.  Not between begin and commit.
+ */
+int nn_checkpoint_tidy(const char *run, long keep, struct err *err);
 
 /* nn_checkpoint_abort() removes the temporary folder. */
 void nn_checkpoint_abort(const char *run, long step);
@@ -46,10 +56,15 @@ void nn_checkpoint_abort(const char *run, long step);
 int nn_checkpoint_verify(const char *folder, struct err *err);
 
 /*
- * nn_checkpoint_find() returns the path of a checkpoint, to be freed: `path`
- * itself when it is one, else the newest in it.  NULL when there is none.
+ * nn_checkpoint_find() looks for a checkpoint: `path` itself when it is one,
+ * else the newest in it.  Returns 1 with its path in *found, to be freed, 0
+ * with NULL when there is none, -1 with NULL when that cannot be seen.
  */
-char *nn_checkpoint_find(const char *path, struct err *err);
+int nn_checkpoint_find(const char *path, char **found, struct err *err);
+
+/* nn_checkpoint_need() is the same where there must be one: its path, to be
+ * freed, or NULL. */
+char *nn_checkpoint_need(const char *path, struct err *err);
 
 /* nn_checkpoint_steps() lists the steps that are committed in a run, rising;
  * to be given to free(). */

@@ -1,6 +1,8 @@
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "manifest.h"
@@ -36,26 +38,6 @@ step_of(const char *name)
     return !*end && step >= 0 && !strcmp(again, name) ? step : -1;
 }
 
-int
-nn_checkpoint_sweep(const char *run, struct err *err)
-{
-    size_t n;
-    char **names = nn_folder_names(run, &n, err);
-    int rc = 0;
-
-    if (!names)
-        return -1;
-    for (size_t i = 0; i < n && !rc; i++) {
-        char *path = mem_format("%s/%s", run, names[i]);
-
-        if (!strncmp(names[i], temporary, strlen(temporary)))
-            rc = file_remove(path, err);
-        free(path);
-    }
-    nn_folder_names_free(names, n);
-    return rc;
-}
-
 static int
 by_step(const void *a, const void *b)
 {
@@ -86,23 +68,48 @@ nn_checkpoint_steps(const char *run, size_t *n, struct err *err)
     return steps;
 }
 
-char *
-nn_checkpoint_find(const char *path, struct err *err)
+/* 1 when the folder has a manifest, 0 when not, -1 when that cannot be seen. */
+static int
+has_manifest(const char *folder, struct err *err)
 {
-    char *manifest = mem_format("%s/%s", path, NN_MANIFEST), *found = NULL;
+    char *manifest = mem_format("%s/%s", folder, NN_MANIFEST);
+    struct stat st;
+    int rc = !lstat(manifest, &st);
+
+    if (!rc && errno != ENOENT && errno != ENOTDIR)
+        rc = err_sys(err, "cannot look at '%s'", manifest);
+    free(manifest);
+    return rc;
+}
+
+int
+nn_checkpoint_find(const char *path, char **found, struct err *err)
+{
+    int rc = has_manifest(path, err);
     long *steps;
     size_t n;
 
-    if (file_exists(manifest)) {
-        found = mem_text(path);
-    } else if ((steps = nn_checkpoint_steps(path, &n, err))) {
-        if (n)
-            found = final_path(path, steps[n - 1]);
-        else
-            err_set(err, "no checkpoint in '%s'", path);
-        free(steps);
+    *found = NULL;
+    if (rc) {
+        *found = rc > 0 ? mem_text(path) : NULL;
+        return rc;
     }
-    free(manifest);
+    steps = nn_checkpoint_steps(path, &n, err);
+    if (!steps)
+        return -1;
+    if (n)
+        *found = final_path(path, steps[n - 1]);
+    free(steps);
+    return n > 0;
+}
+
+char *
+nn_checkpoint_need(const char *path, struct err *err)
+{
+    char *found;
+
+    if (!nn_checkpoint_find(path, &found, err))
+        err_set(err, "no checkpoint in '%s'", path);
     return found;
 }
 
@@ -149,27 +156,80 @@ link_latest(const char *run, long step, struct err *err)
     return rc;
 }
 
-static int
-remove_old(const char *run, long keep, struct err *err)
+int
+nn_checkpoint_link(const char *run, struct err *err)
 {
+    char *link = mem_format("%s/latest", run), is[32] = "", want[32] = "";
     size_t n;
     long *steps = nn_checkpoint_steps(run, &n, err);
+    int rc = steps ? 0 : -1;
+
+    if (n && steps) {
+        ssize_t len = readlink(link, is, sizeof is - 1);
+
+        is[len > 0 ? len : 0] = 0;
+        snprintf(want, sizeof want, "step-%08ld", steps[n - 1]);
+        if (strcmp(is, want))
+            rc = link_latest(run, steps[n - 1], err) || file_sync(run, err) ? -1
+                                                                            : 0;
+    }
+    free(steps);
+    free(link);
+    return rc;
+}
+
+/* First to a name that is no checkpoint's: it goes as a whole. */
+static int
+remove_step(const char *run, long step, struct err *err)
+{
+    char *from = final_path(run, step);
+    char *to = mem_format("%s/%s%08ld.old", run, temporary, step);
+    int rc;
+
+    if (rename(from, to))
+        rc = err_sys(err, "cannot rename '%s'", from);
+    else
+        rc = file_remove(to, err);
+    free(from);
+    free(to);
+    return rc;
+}
+
+/* Removes what a crash, or a removal that failed, left behind. */
+static int
+sweep(const char *run, struct err *err)
+{
+    size_t n;
+    char **names = nn_folder_names(run, &n, err);
     int rc = 0;
 
+    if (!names)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        char *path = mem_format("%s/%s", run, names[i]);
+
+        if (!strncmp(names[i], temporary, strlen(temporary)) &&
+            file_remove(path, err))
+            rc = -1; // the others go all the same
+        free(path);
+    }
+    nn_folder_names_free(names, n);
+    return rc;
+}
+
+int
+nn_checkpoint_tidy(const char *run, long keep, struct err *err)
+{
+    int rc = sweep(run, err);
+    size_t n;
+    long *steps = nn_checkpoint_steps(run, &n, err);
+
+    REQUIRE(keep >= 2);
     if (!steps)
         return -1;
-    for (size_t i = 0; i + (size_t)keep < n && !rc; i++) {
-        // first to a name that is no checkpoint's: it goes as a whole
-        char *from = final_path(run, steps[i]);
-        char *to = mem_format("%s/%s%08ld.old", run, temporary, steps[i]);
-
-        if (rename(from, to))
-            rc = err_sys(err, "cannot rename '%s'", from);
-        else
-            rc = file_remove(to, err);
-        free(from);
-        free(to);
-    }
+    for (size_t i = 0; i + (size_t)keep < n; i++)
+        if (remove_step(run, steps[i], err))
+            rc = -1;
     free(steps);
     return rc;
 }
@@ -179,38 +239,37 @@ remove_old(const char *run, long keep, struct err *err)
  * and so, the run being what it is, the same; 0 when there is none any more.
  */
 static int
-make_way(const char *path, struct err *err)
+make_way(const char *run, long step, struct err *err)
 {
+    char *path = final_path(run, step);
     struct err ignored;
+    int rc = 0;
 
-    if (!file_exists(path))
-        return 0;
-    if (!nn_checkpoint_verify(path, &ignored))
-        return 1;
-    return file_remove(path, err);
+    if (file_exists(path))
+        rc = !nn_checkpoint_verify(path, &ignored)
+                 ? 1
+                 : remove_step(run, step, err);
+    free(path);
+    return rc;
 }
 
 int
-nn_checkpoint_commit(const char *run, long step, long keep, struct err *err)
+nn_checkpoint_commit(const char *run, long step, struct err *err)
 {
     char *from = temporary_path(run, step), *to = final_path(run, step);
     int there, rc = -1;
 
-    REQUIRE(keep >= 2);
     if (nn_manifest_write(from, err) || file_sync(from, err) ||
         nn_checkpoint_verify(from, err))
         goto out;
-    there = make_way(to, err);
+    there = make_way(run, step, err);
     if (there < 0)
         goto out;
     if (!there && rename(from, to)) {
         err_sys(err, "cannot rename '%s'", from);
         goto out;
     }
-    if (file_sync(run, err) || link_latest(run, step, err) ||
-        file_sync(run, err) || remove_old(run, keep, err))
-        goto out;
-    rc = 0;
+    rc = file_sync(run, err);
 
 out:
     nn_checkpoint_abort(run, step);

@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,13 +33,20 @@ nn_folder_names(const char *folder, size_t *n, struct err *err)
     }
     *n = 0;
     mem_grow(&names, &room, 1, sizeof *names);
-    while ((entry = readdir(dir))) {
+    for (errno = 0; (entry = readdir(dir)); errno = 0) {
         if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
             continue;
         mem_grow(&names, &room, *n + 1, sizeof *names);
         names[(*n)++] = mem_text(entry->d_name);
     }
+    if (errno) { // a list that breaks off is no list
+        err_sys(err, "cannot read '%s'", folder);
+        nn_folder_names_free(names, *n);
+        names = NULL;
+    }
     closedir(dir);
+    if (!names)
+        return NULL;
     qsort(names, *n, sizeof *names, by_name);
     return names;
 }

@@ -173,7 +173,7 @@ nn_model_open(struct nn_model *model, const char *path, size_t max_rows,
               int train, void (*set)(struct nn_spec *spec, void *data),
               void *data, struct err *err)
 {
-    char *folder = nn_checkpoint_find(path, err);
+    char *folder = nn_checkpoint_need(path, err);
     int rc = -1;
 
     *model = (struct nn_model){0};

@@ -53,7 +53,8 @@ save(const char *run, long step, long keep, size_t len, struct err *err)
         put_file(path, "config.json", step, 40, err))
         nn_checkpoint_abort(run, step);
     else
-        rc = nn_checkpoint_commit(run, step, keep, err);
+        rc = nn_checkpoint_commit(run, step, err) ||
+             nn_checkpoint_link(run, err) || nn_checkpoint_tidy(run, keep, err);
     free(path);
     return rc;
 }
@@ -89,19 +90,22 @@ a_run_of_checkpoints(void)
     char *run = new_run("run"), *path, *inside;
     struct err err;
 
-    T(!nn_checkpoint_find(run, &err) && strstr(err.msg, "no checkpoint"),
-      "none at first");
+    T(!nn_checkpoint_find(run, &path, &err) && !path, "none at first");
+    T(!nn_checkpoint_need(run, &err) && strstr(err.msg, "no checkpoint"),
+      "which whoever needs one is told: %s", err.msg);
+    T(!nn_checkpoint_link(run, &err) && !nn_checkpoint_tidy(run, 2, &err),
+      "and nothing is to be put right");
     T(!save(run, 5, 2, 100, &err), "first");
     T(!save(run, 12, 2, 100, &err), "second");
     looks_like(run, "latest step-00000005 step-00000012 ", "two are kept");
     T(!save(run, 100, 2, 100, &err), "third");
     looks_like(run, "latest step-00000012 step-00000100 ", "the oldest goes");
-    path = nn_checkpoint_find(run, &err);
+    path = nn_checkpoint_need(run, &err);
     T(path && strstr(path, "/step-00000100"), "the newest is found");
     T(!nn_checkpoint_verify(path, &err), "and verifies");
     free(path);
     inside = mem_format("%s/latest", run);
-    path = nn_checkpoint_find(inside, &err);
+    path = nn_checkpoint_need(inside, &err);
     T(path && !strcmp(path, inside), "a checkpoint is its own");
     T(!nn_checkpoint_verify(path, &err), "through the symlink");
     free(path);
@@ -121,11 +125,61 @@ half_written_ones_are_swept(void)
     path = nn_checkpoint_begin(run, 2, &err);
     T(path && !put_file(path, "model.safetensors", 2, 10, &err), "one is not");
     free(path);
-    path = nn_checkpoint_find(run, &err);
+    path = nn_checkpoint_need(run, &err);
     T(path && strstr(path, "step-00000001"), "readers do not see it");
     free(path);
-    T(!nn_checkpoint_sweep(run, &err), "sweeps");
+    T(!nn_checkpoint_tidy(run, 2, &err), "tidies up");
     looks_like(run, "latest step-00000001 ", "it is gone");
+    free(run);
+}
+
+/* What a kill between two steps of a commit leaves is put right. */
+static void
+a_commit_is_brought_to_its_end(void)
+{
+    char *run = new_run("cut"), *latest = mem_format("%s/latest", run);
+    char *old = mem_format("%s/.step-00000001.old", run), *path;
+    char is[32] = "";
+    struct err err;
+
+    for (long step = 1; step <= 3; step++)
+        T(!save(run, step, 9, 10, &err), "step %ld", step);
+    T(!unlink(latest) && !symlink("step-00000002", latest), "latest is behind");
+    T(!nn_checkpoint_link(run, &err) &&
+          readlink(latest, is, sizeof is - 1) == 13 &&
+          !strcmp(is, "step-00000003"),
+      "it is moved: %s", is);
+    path = mem_format("%s/step-00000001", run);
+    T(!rename(path, old), "a removal was cut off");
+    looks_like(run, ".step-00000001.old latest step-00000002 step-00000003 ",
+               "it lies there");
+    T(!nn_checkpoint_tidy(run, 2, &err), "tidies up");
+    looks_like(run, "latest step-00000002 step-00000003 ", "it is gone");
+    T(!unlink(latest) && !nn_checkpoint_link(run, &err),
+      "a lost link is made anew");
+    looks_like(run, "latest step-00000002 step-00000003 ", "it is there");
+    free(path);
+    free(old);
+    free(latest);
+    free(run);
+}
+
+/* A folder that cannot be read is not one without a checkpoint. */
+static void
+unreadable_is_not_empty(void)
+{
+    char *run = new_run("dark"), *path = NULL, *none, *file;
+    struct err err;
+
+    T(!save(run, 1, 2, 10, &err), "one is there");
+    none = mem_format("%s/none", run);
+    T(nn_checkpoint_find(none, &path, &err) == -1 && !path,
+      "no such folder: %s", err.msg);
+    file = mem_format("%s/step-00000001/config.json", run);
+    T(nn_checkpoint_find(file, &path, &err) == -1 && !path, "a file: %s",
+      err.msg);
+    free(file);
+    free(none);
     free(run);
 }
 
@@ -222,7 +276,7 @@ a_full_disk_leaves_the_old(void)
         T(!save(run, 1, 2, 30000, &err), "an old one on a small disk");
         T(save(run, 2, 2, 100000, &err) < 0, "the disk is full: %s", err.msg);
         looks_like(run, "latest step-00000001 ", "the old one stays alone");
-        path = nn_checkpoint_find(run, &err);
+        path = nn_checkpoint_need(run, &err);
         T(path && !nn_checkpoint_verify(path, &err), "and is whole");
         free(path);
         T(!save(run, 3, 2, 40000, &err), "a smaller one fits");
@@ -277,7 +331,7 @@ kills_leave_whole_ones(void)
             free(path);
         }
         free(steps);
-        if (nn_checkpoint_sweep(run, &err))
+        if (nn_checkpoint_tidy(run, 2, &err))
             abort();
     }
     T(kept > 0 && whole == kept, "killed 25 times, %d of %d are whole", whole,
@@ -295,6 +349,8 @@ main(void)
         return 1;
     a_run_of_checkpoints();
     half_written_ones_are_swept();
+    a_commit_is_brought_to_its_end();
+    unreadable_is_not_empty();
     damage_is_seen();
     a_failed_save_leaves_the_old();
     a_full_disk_leaves_the_old();

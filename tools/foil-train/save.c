@@ -114,6 +114,20 @@ write_files(struct train *t, const char *folder, struct err *err)
     return rc;
 }
 
+void
+train_tidy(struct train *t)
+{
+    const char *run = t->options->run;
+    struct err why;
+
+    if (nn_checkpoint_link(run, &why)) // nor may what it shows be removed
+        train_report_say(t, "'%s/latest' stays behind until the next save: %s",
+                         run, why.msg);
+    else if (nn_checkpoint_tidy(run, t->options->keep, &why))
+        train_report_say(t, "an old checkpoint stays until the next save: %s",
+                         why.msg);
+}
+
 int
 train_save(struct train *t, struct err *err)
 {
@@ -133,12 +147,13 @@ train_save(struct train *t, struct err *err)
         nn_checkpoint_abort(run, step);
         return -1;
     }
-    if (nn_checkpoint_commit(run, step, t->options->keep, err))
+    if (nn_checkpoint_commit(run, step, err))
         return -1;
     t->saved = t->state.total;
     folder = mem_format("%s/step-%08ld", run, step);
     train_report_event(t, "checkpoint", folder, "");
     free(folder);
+    train_tidy(t);
     return 0;
 }
 
@@ -251,7 +266,7 @@ train_resume(struct train *t, const char *folder, struct err *err)
 int
 train_rollback(struct train *t, struct err *err)
 {
-    char *folder = nn_checkpoint_find(t->options->run, err);
+    char *folder = nn_checkpoint_need(t->options->run, err);
     struct train_samples *now = &t->samples, then;
     int rc = -1;
 

@@ -315,19 +315,20 @@ complain(struct train *t, double now, struct err *err)
     struct train_source *s = &t->source;
     const double lasted = now - s->waiting;
     const size_t peers = wire_server_peers(s->server);
+    const char *again = "; start selector and augmenters again if they ended";
 
     if (lasted >= t->options->deadline)
         return err_set(err,
                        "no batch for epoch %jd, step %jd in %.0f seconds, "
-                       "%zu augmenters there: given up",
+                       "%zu augmenters there: given up%s",
                        (intmax_t)t->state.at.epoch, (intmax_t)t->state.at.step,
-                       lasted, peers);
+                       lasted, peers, peers ? "" : again);
     if (now - s->said < patience || lasted < patience)
         return 0;
     s->said = now;
     if (!peers)
-        train_report_say(t, "no augmenter is there: waiting for %.0f seconds",
-                         lasted);
+        train_report_say(t, "no augmenter is there: waiting for %.0f seconds%s",
+                         lasted, again);
     else
         train_report_say(t,
                          "waiting for %.0f seconds for epoch %jd, step %jd "

@@ -344,7 +344,10 @@ void train_negatives_close(struct train *t);
 /* foil-train.c: what follows from the options alone. */
 int train_prepare(struct train *t, struct err *err);
 
-/* save.c: train_resume() prepares everything from a checkpoint, too. */
+/* save.c: train_resume() prepares everything from a checkpoint, too.
+ * train_tidy() points `latest` to the newest checkpoint and removes old ones;
+ * what cannot be done is said. */
+void train_tidy(struct train *t);
 int train_save(struct train *t, struct err *err);
 int train_resume(struct train *t, const char *folder, struct err *err);
 int train_rollback(struct train *t, struct err *err);
