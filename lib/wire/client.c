@@ -18,7 +18,7 @@ struct wire_client {
     struct wire_sock *sock;
     enum wire_client_kind kind;
     struct wire_hello hello, who;
-    int joined;
+    int joined, lost; /* lost: and what came before is being read */
     size_t credit;
     size_t unsure;        /* of it: that a refused message may have used up */
     double came;          /* when an item, or what was refused, came last */
@@ -304,6 +304,23 @@ take(struct wire_client *client, struct wire_news *news, struct err *err)
     return bad(client, news);
 }
 
+/*
+ * Nothing is there to be read: has the connection been lost?  What came before
+ * that is read first, and it may have come just now, such as the news that the
+ * run is over.  Returns 1 when there is to be another look.
+ */
+static int
+look_again(struct wire_client *client)
+{
+    if (client->lost) {
+        client->lost = 0;
+        greet(client);
+        return 0;
+    }
+    client->lost = wire_sock_lost(client->sock);
+    return client->lost;
+}
+
 int
 wire_client_next(struct wire_client *client, struct wire_news *news,
                  struct err *err)
@@ -324,13 +341,11 @@ wire_client_next(struct wire_client *client, struct wire_news *news,
         client->msg = NULL;
         *news = (struct wire_news){0};
         came = wire_sock_recv(client->sock, NULL, &client->msg, &news->why);
-        if (came == 0)
+        if (came)
+            rc = came < 0 ? bad_item(client, news) : take(client, news, err);
+        else if (!look_again(client))
             break;
-        rc = came < 0 ? bad_item(client, news) : take(client, news, err);
     }
-    // only when all is read that came before the connection was lost
-    if (!rc && wire_sock_lost(client->sock))
-        greet(client);
     return rc;
 }
 
