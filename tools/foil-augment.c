@@ -427,6 +427,8 @@ main(int argc, char **argv)
 
     options = augment_options_get(argc, argv);
     priority_low();
+    if (options->sheet)
+        end_when_stopped();
     if (options->keys &&
         wire_keys_open(&keys, options->keys, options->allow, &err))
         die("%s", err.msg);

@@ -1,5 +1,4 @@
 #include "foil-data/data.h"
-#include "util/stop.h"
 
 static const struct opt no_opts[] = {{0}};
 
@@ -53,15 +52,6 @@ static const struct opt_tool tool = {
     .summary = "make, import, index, split, damage and list data sets",
 };
 
-void
-watch_signals(void)
-{
-    struct err err;
-
-    if (stop_fd(&err) < 0)
-        die("%s", err.msg);
-}
-
 struct data_set *
 open_set(const char *path)
 {
@@ -90,6 +80,7 @@ main(int argc, char **argv)
     char **operand;
     const struct opt_tool *verb = opt_verb(&tool, verbs, argc, argv, &operand);
 
+    end_when_stopped();
     run[verb - verbs](operand);
     close_stdout();
     return EXIT_OK;

@@ -13,7 +13,6 @@
 #include "util/opt.h"
 #include "util/priority.h"
 #include "util/progress.h"
-#include "util/stop.h"
 
 static const char *output, *layer = "h", *recipe_spec, *bad = "refuse";
 static int raw, untrained;
@@ -210,7 +209,7 @@ run(struct source *source, const struct nn_model *model,
 
     make_room(f, source->set, width(model));
     progress_start(&progress, "images", 0, (double)all);
-    for (size_t id = 0; id < all && !stop_asked(); id++) {
+    for (size_t id = 0; id < all; id++) {
         if (bring(source, model, id, waiting, images + waiting * each, &err)) {
             progress_clear(&progress);
             if (!skip)
@@ -231,8 +230,6 @@ run(struct source *source, const struct nn_model *model,
     }
     progress_clear(&progress);
     free(images);
-    if (stop_asked())
-        die("stopped after %zu of %zu images: nothing is written", f->n, all);
     if (!f->n)
         die("not one image of %zu is a sound JPEG", all);
     return all - f->n;
@@ -283,8 +280,7 @@ main(int argc, char **argv)
         opt_misuse("wants a file to write to, -o FILE");
     priority_low();
     threads = num_threads((int)threads);
-    if (stop_fd(&err) < 0)
-        die("%s", err.msg);
+    end_when_stopped();
     source_open(&source, data);
     if (!raw)
         model_open(&model, operand[0]);

@@ -156,6 +156,7 @@ main(int argc, char **argv)
     num_threads_sleep(argv);
     verb = (enum verb)(opt_verb(&tool, verbs, argc, argv, &operand) - verbs);
     priority_low();
+    end_when_stopped();
     options.threads = num_threads((int)options.threads);
     switch (verb) {
     case KNN:

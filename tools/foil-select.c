@@ -147,9 +147,11 @@ main(int argc, char **argv)
     num_threads_sleep(argv);
     s.options = select_options_get(argc, argv);
     priority_low();
-    if (s.options->score)
+    if (s.options->score) {
+        end_when_stopped();
         select_score_files(s.options);
-    else
+    } else {
         run(&s);
+    }
     return EXIT_OK;
 }

@@ -25,16 +25,29 @@ int file_write(const char *path, const void *data, size_t len, struct err *err);
  * keep it, which fsyncs and renames, or drop it.  Both release the draft, and
  * to drop an empty one does nothing.  A path that is a device or a pipe is
  * written to as it stands.
+ *
+ * Until then it is PATH.PID.new, locked by its writer; one whose writer died
+ * is removed by whoever writes PATH next.  An open draft may not be moved in
+ * memory.
  */
 struct file_draft {
     FILE *file;
-    char *path, *temp; /* the same for a device */
+    char *path, *temp;       /* the same for a device */
+    struct file_draft *next; /* of those that are open */
 };
 
 int file_draft_open(struct file_draft *draft, const char *path,
                     struct err *err);
 int file_draft_keep(struct file_draft *draft, struct err *err);
 void file_draft_drop(struct file_draft *draft);
+
+/*
+ * file_drafts_abandon() removes all open drafts of a process that ends at
+ * once: whoever opens, keeps or drops one after that waits for ever.  Returns
+ * -1, and does nothing, when the process has kept one already.  From any
+ * thread.
+ */
+int file_drafts_abandon(void);
 
 /* file_sync() flushes a file's or a folder's content to the disk. */
 int file_sync(const char *path, struct err *err);

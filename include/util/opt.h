@@ -108,6 +108,15 @@ _Noreturn void die_with(int code, const char *fmt, ...)
 /* say() prints "tool: message" to stderr and returns. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * end_when_stopped() is for a tool that makes files or prints figures: from
+ * here on the first signal of util/stop.h makes it die, with a sentence and
+ * without a draft (util/file.h) left behind.  When its first file is in place
+ * it goes on to its end instead, so that those that belong together are.
+ * Before other threads are started.
+ */
+void end_when_stopped(void);
+
 /* close_stdout() dies when what was printed could not be written. */
 void close_stdout(void);
 

@@ -4,16 +4,28 @@
 #include "util/err.h"
 
 /*
- * stop_fd() returns a descriptor that becomes readable when the first SIGINT or
- * SIGTERM arrives.  A second one, of either kind, kills.  Poll it beside the
- * sockets; a flag would be lost between test and wait.
+ * What ends a tool: SIGINT, SIGTERM, and SIGHUP unless it is ignored when the
+ * tool starts (nohup).  The first one asks, a second one, of any kind, kills.
  *
- * Call it before other threads are started: a thread of its own takes the
- * signals, the caller's and those that it starts from here on block them, and
- * no handler ever runs in the midst of a computation.  SIGPIPE is ignored: a
- * closed stdout shows when it is written to.  Returns -1 on error.
+ * stop_fd() is for a tool that has something to bring to its end: it returns a
+ * descriptor that becomes readable when the first one arrives.  Poll it beside
+ * the sockets; a flag would be lost between test and wait.  SIGPIPE is ignored:
+ * a closed stdout shows when it is written to.
+ *
+ * stop_calls() is for a tool whose work is lost anyway: it has `call` called,
+ * by another thread than those that compute, and SIGPIPE stays as it is.
+ *
+ * One of them, once, before other threads are started: a thread of its own
+ * takes the signals, the caller's and those that it starts from here on block
+ * them, and no handler ever runs in the midst of a computation.  Both return
+ * -1 on error.
  */
 int stop_fd(struct err *err);
+int stop_calls(void (*call)(void), struct err *err);
+
+/* stop_unblock() lets a child process take these signals again, before it
+ * becomes another program. */
+void stop_unblock(void);
 
 /* stop_asked() returns 1 once the first signal has come; never blocks. */
 int stop_asked(void);

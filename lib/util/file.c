@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,82 @@ sync_folder_of(const char *path, struct err *err)
     return rc;
 }
 
+/* The drafts that are open, and whether one was kept. */
+static pthread_mutex_t drafts_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct file_draft *drafts;
+static int any_kept;
+
+/* A draft is locked while its writer lives: 0 when it was not locked yet. */
+static int
+lock_draft(int fd)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    return fcntl(fd, F_SETLK, &whole);
+}
+
+/* Whether a name is that of a draft of the file `base`, of another process. */
+static int
+is_draft_of(const char *base, const char *name)
+{
+    const size_t n = strlen(base);
+    char *end;
+    long pid;
+
+    if (strncmp(name, base, n) || name[n] != '.')
+        return 0;
+    pid = strtol(name + n + 1, &end, 10);
+    return end > name + n + 1 && !strcmp(end, ".new") && pid != (long)getpid();
+}
+
+/* Removes the drafts of a file whose writers are dead. */
+static void
+sweep_drafts(const char *path)
+{
+    char *copy = mem_text(path), *again = mem_text(path);
+    const char *folder = dirname(copy), *base = basename(again);
+    DIR *dir = opendir(folder);
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        char *name;
+        int fd;
+
+        if (!is_draft_of(base, entry->d_name))
+            continue;
+        name = mem_format("%s/%s", folder, entry->d_name);
+        fd = open(name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0 && !lock_draft(fd))
+            unlink(name);
+        if (fd >= 0)
+            close(fd);
+        free(name);
+    }
+    if (dir)
+        closedir(dir);
+    free(copy);
+    free(again);
+}
+
+/* Opens ->temp for nobody else: one who sweeps may take it for a dead one's
+ * between its creation and its lock, and then it has no name any more. */
+static FILE *
+create_draft(struct file_draft *draft)
+{
+    struct stat st;
+    FILE *file;
+
+    for (;;) {
+        file = fopen(draft->temp, "wb");
+        if (!file)
+            return NULL;
+        lock_draft(fileno(file)); // not on every file system: then unswept
+        if (fstat(fileno(file), &st) || st.st_nlink)
+            return file;
+        fclose(file);
+    }
+}
+
 int
 file_draft_open(struct file_draft *draft, const char *path, struct err *err)
 {
@@ -71,15 +148,41 @@ file_draft_open(struct file_draft *draft, const char *path, struct err *err)
     int special =
         !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 
-    draft->path = mem_text(path);
+    *draft = (struct file_draft){.path = mem_text(path)};
     draft->temp = special ? mem_text(path)
                           : mem_format("%s.%ld.new", path, (long)getpid());
-    draft->file = fopen(draft->temp, "wb");
+    if (!special)
+        sweep_drafts(path);
+    if (special) { // a pipe may have us wait
+        draft->file = fopen(path, "wb");
+    } else {
+        pthread_mutex_lock(&drafts_lock);
+        draft->file = create_draft(draft);
+        draft->next = drafts;
+        drafts = draft;
+        pthread_mutex_unlock(&drafts_lock);
+    }
     if (draft->file)
         return 0;
     err_sys(err, "cannot create '%s'", draft->temp);
     file_draft_drop(draft);
     return -1;
+}
+
+/* Puts it into its place, unless all were abandoned. */
+static int
+place_draft(struct file_draft *draft, struct err *err)
+{
+    int rc = 0;
+
+    pthread_mutex_lock(&drafts_lock);
+    if (rename(draft->temp, draft->path))
+        rc = err_sys(err, "cannot rename '%s'", draft->temp);
+    else
+        *draft->temp = 0;
+    any_kept |= !rc;
+    pthread_mutex_unlock(&drafts_lock);
+    return rc;
 }
 
 int
@@ -91,12 +194,8 @@ file_draft_keep(struct file_draft *draft, struct err *err)
         err_sys(err, "cannot write '%s'", draft->path);
     else if (special)
         rc = 0;
-    else if (rename(draft->temp, draft->path))
-        err_sys(err, "cannot rename '%s'", draft->temp);
-    else
+    else if (!place_draft(draft, err))
         rc = sync_folder_of(draft->path, err);
-    if (!rc)
-        *draft->temp = 0;
     file_draft_drop(draft);
     return rc;
 }
@@ -104,13 +203,34 @@ file_draft_keep(struct file_draft *draft, struct err *err)
 void
 file_draft_drop(struct file_draft *draft)
 {
-    if (draft->file)
-        fclose(draft->file);
+    struct file_draft **at = &drafts;
+
+    pthread_mutex_lock(&drafts_lock);
+    while (*at && *at != draft)
+        at = &(*at)->next;
+    if (*at)
+        *at = draft->next;
     if (draft->file && *draft->temp && strcmp(draft->path, draft->temp))
         unlink(draft->temp);
+    pthread_mutex_unlock(&drafts_lock);
+    if (draft->file)
+        fclose(draft->file);
     free(draft->path);
     free(draft->temp);
     *draft = (struct file_draft){0};
+}
+
+int
+file_drafts_abandon(void)
+{
+    pthread_mutex_lock(&drafts_lock);
+    if (any_kept) {
+        pthread_mutex_unlock(&drafts_lock);
+        return -1;
+    }
+    for (struct file_draft *d = drafts; d; d = d->next)
+        unlink(d->temp);
+    return 0; // with the lock: nothing is opened or kept any more
 }
 
 int

@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
+#include "util/stop.h"
 
 enum { WIDTH = 78, HELP_COLUMN = 26 };
 
@@ -67,6 +70,33 @@ say(const char *fmt, ...)
     va_start(ap, fmt);
     message(fmt, ap);
     va_end(ap);
+}
+
+/* Other threads run on, one of them perhaps within stdio: no stream is touched
+ * and no exit handler runs. */
+static void
+end_now(void)
+{
+    const char *wipe = isatty(STDERR_FILENO) ? "\r\033[K" : "";
+    char line[128];
+    int n = snprintf(line, sizeof line, "%s%s: stopped: no file is written\n",
+                     wipe, tool_name);
+    ssize_t wrote;
+
+    if (file_drafts_abandon())
+        return;
+    wrote = write(STDERR_FILENO, line, (size_t)n);
+    (void)wrote; // there may be nobody to tell
+    _exit(EXIT_FAILED);
+}
+
+void
+end_when_stopped(void)
+{
+    struct err err;
+
+    if (stop_calls(end_now, &err))
+        die("%s", err.msg);
 }
 
 void

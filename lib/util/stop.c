@@ -8,6 +8,7 @@
 #include "util/stop.h"
 
 static int pipe_fd[2] = {-1, -1};
+static void (*at_first)(void);
 
 /*
  * A thread of its own takes the signals, and no thread ever runs a handler:
@@ -23,6 +24,8 @@ watch(void *signals)
     sigwait(signals, &sig);
     n = write(pipe_fd[1], "", 1);
     (void)n;
+    if (at_first)
+        at_first();
     sigwait(signals, &sig);
     signal(sig, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, signals, NULL);
@@ -30,19 +33,29 @@ watch(void *signals)
     return NULL;
 }
 
-int
-stop_fd(struct err *err)
+/* A hang-up is one of them unless it is ignored already, as under nohup. */
+static void
+choose(sigset_t *signals)
+{
+    struct sigaction hangup;
+
+    sigemptyset(signals);
+    sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGTERM);
+    if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
+        sigaddset(signals, SIGHUP);
+}
+
+static int
+start(struct err *err)
 {
     static sigset_t signals;
     pthread_t thread;
     int rc;
 
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
+    choose(&signals);
     if (pipe(pipe_fd) || fcntl(pipe_fd[0], F_SETFD, FD_CLOEXEC) ||
-        fcntl(pipe_fd[1], F_SETFD, FD_CLOEXEC) ||
-        signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+        fcntl(pipe_fd[1], F_SETFD, FD_CLOEXEC))
         return err_sys(err, "cannot watch for signals");
     rc = pthread_sigmask(SIG_BLOCK, &signals, NULL);
     if (!rc)
@@ -52,7 +65,31 @@ stop_fd(struct err *err)
         return err_sys(err, "cannot watch for signals");
     }
     pthread_detach(thread);
-    return pipe_fd[0];
+    return 0;
+}
+
+int
+stop_fd(struct err *err)
+{
+    if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
+        return err_sys(err, "cannot watch for signals");
+    return start(err) ? -1 : pipe_fd[0];
+}
+
+int
+stop_calls(void (*call)(void), struct err *err)
+{
+    at_first = call;
+    return start(err);
+}
+
+void
+stop_unblock(void)
+{
+    sigset_t none;
+
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
 int

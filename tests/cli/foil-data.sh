@@ -258,7 +258,7 @@ ok 'an index made another way is to be made again' bash -c \
 becomes_true bash -c 'compgen -G "long.tar*" >/dev/null'
 kill -TERM $!
 ok 'SIGTERM: 1' exits 1 wait $!
-ok 'says so' grep -q 'foil-data generate: stopped: no tar is written' stopped
+ok 'says so' grep -q 'foil-data generate: stopped: no file is written' stopped
 ok 'leaves nothing' exits 1 bash -c 'compgen -G "long.tar*"'
 
 # import

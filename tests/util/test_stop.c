@@ -39,6 +39,39 @@ no_handler_runs_here(const void *arg)
                                                                          : 4);
 }
 
+/* As under nohup. */
+static void
+ignored_hangup(const void *arg)
+{
+    struct err err;
+
+    (void)arg;
+    signal(SIGHUP, SIG_IGN);
+    if (stop_fd(&err) < 0)
+        exit(3);
+    kill(getpid(), SIGHUP);
+    sleep(1);
+    exit(stop_asked() ? 4 : 0);
+}
+
+static void
+end(void)
+{
+    _exit(5);
+}
+
+static void
+call(const void *arg)
+{
+    struct err err;
+
+    if (stop_calls(end, &err))
+        exit(3);
+    kill(getpid(), *(const int *)arg);
+    for (;;)
+        ; // it computes, and looks at nothing
+}
+
 static void
 write_to_nobody(const void *arg)
 {
@@ -55,15 +88,21 @@ write_to_nobody(const void *arg)
 int
 main(void)
 {
-    static int signals[] = {SIGINT, SIGTERM};
+    static int signals[] = {SIGINT, SIGTERM, SIGHUP};
     struct child c;
 
     T(!stop_asked(), "nobody asked");
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         c = child_run(two_signals, &signals[i]);
         T(!strcmp(c.out, "alive\n"), "the first signal only asks");
         T(c.signal == signals[i], "the second one kills");
     }
+    for (int i = 0; i < 3; i++) {
+        c = child_run(call, &signals[i]);
+        T(c.code == 5, "what the first signal is to call is called");
+    }
+    c = child_run(ignored_hangup, NULL);
+    T(c.code == 0, "a hang-up that is ignored stays ignored");
     c = child_run(no_handler_runs_here, NULL);
     T(c.code == 0, "the caller's thread takes no signal");
     c = child_run(write_to_nobody, NULL);

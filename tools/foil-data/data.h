@@ -19,9 +19,8 @@ void run_group(char **operand);
 void run_info(char **operand);
 void run_list(char **operand);
 
-/* These die where they fail. */
+/* open_set() dies where it fails. */
 struct data_set *open_set(const char *path);
-void watch_signals(void);
 
 /* wanted_output() returns the path of -o, which must be given. */
 const char *wanted_output(const char *output, const char *what);

@@ -7,7 +7,6 @@
 #include "data/pool.h"
 #include "util/mem.h"
 #include "util/progress.h"
-#include "util/stop.h"
 
 static const char *output, *by;
 static long bits = 8, max_pixels = DATA_MAX_PIXELS;
@@ -39,7 +38,7 @@ group_duplicates(struct data_set *set, int64_t *group)
     size_t groups;
 
     progress_start(&progress, "images", 0, (double)n);
-    for (size_t i = 0; i < n && !stop_asked(); i++) {
+    for (size_t i = 0; i < n; i++) {
         struct err err;
         const struct data_image *image = data_pool_get(pool, i, &err);
 
@@ -51,8 +50,6 @@ group_duplicates(struct data_set *set, int64_t *group)
         progress_show(&progress, (double)i, "");
     }
     progress_clear(&progress);
-    if (stop_asked())
-        die("stopped: nothing is written");
     groups = data_group_print(n, print, (size_t)bits, levels, group);
     data_scratch_free(scratch);
     free(print);
@@ -85,7 +82,6 @@ run_group(char **operand)
 
     if (!by)
         opt_misuse("say what samples have in common with --by");
-    watch_signals();
     set = open_set(operand[0]);
     npy.shape[0] = n = data_size(set);
     npy.data = mem_array(n, sizeof(int64_t));

@@ -7,7 +7,6 @@
 #include "data/jpeg.h"
 #include "util/mem.h"
 #include "util/progress.h"
-#include "util/stop.h"
 
 enum { LOST = 10 }; // classes that are named
 
@@ -47,7 +46,7 @@ take_in(struct data_index *index, const char *path)
     const int added = !got;
 
     progress_start(&progress, "images", (double)data_index_size(index), 0);
-    while (!got && (got = data_index_next(index, &err)) > 0 && !stop_asked()) {
+    while (!got && (got = data_index_next(index, &err)) > 0) {
         char done[32];
 
         snprintf(done, sizeof done, "%.0f%%", 100 * data_index_share(index));
@@ -58,8 +57,6 @@ take_in(struct data_index *index, const char *path)
     if (got < 0)
         die("%s%s", err.msg,
             added ? " (--bad skip leaves out what is bad)" : "");
-    if (got)
-        die("stopped: no index is written");
 }
 
 /* What the index is made without, and need not be told as bad. */
@@ -96,7 +93,6 @@ run_index(char **path)
 
     if (path[1] && !output)
         opt_misuse("several paths make one set: name its index with -o FILE");
-    watch_signals();
     for (char **at = path; *at; at++)
         take_in(index, *at);
     for (size_t i = 0; data_index_complaint(index, i); i++)

@@ -1,6 +1,5 @@
 #include "making.h"
 #include "data.h"
-#include "util/stop.h"
 
 void
 making_start(struct making *making, const char *path, long quality,
@@ -13,7 +12,6 @@ making_start(struct making *making, const char *path, long quality,
     making->pack = data_pack_open(path, &err);
     if (!making->pack)
         die("%s", err.msg);
-    watch_signals();
     progress_start(&making->progress, "images", 0, (double)total);
 }
 
@@ -41,8 +39,6 @@ making_add_jpeg(struct making *making, const char *name, const uint8_t *pixel,
 {
     struct err err;
 
-    if (stop_asked())
-        making_give_up(making, "stopped: no tar is written");
     if (data_jpeg_encode(pixel, width, height, channels, making->quality,
                          &making->jpeg, &err))
         making_give_up(making, err.msg);

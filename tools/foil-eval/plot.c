@@ -8,6 +8,7 @@
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
+#include "util/stop.h"
 
 /* PATH with .gp instead of .png */
 static char *
@@ -26,6 +27,7 @@ become_gnuplot(char *script)
 {
     char *folder = mem_text(script);
 
+    stop_unblock();
     if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || chdir(dirname(folder)))
         _exit(126);
     execlp("gnuplot", "gnuplot", basename(script), (char *)NULL);
