@@ -1,3 +1,6 @@
+#include <float.h>
+#include <math.h>
+
 #include "loss/emc2.h"
 #include "sampled.h"
 
@@ -6,7 +9,7 @@ run(const struct loss_batch *batch, const struct loss_param *param,
     float *state, float *s, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
-    double all = 0, outside = 0;
+    double all = 0, outside = 0, dropped;
 
     (void)state;
     report->value = sampled_weigh(batch, param, s);
@@ -16,7 +19,10 @@ run(const struct loss_batch *batch, const struct loss_param *param,
             outside += c < n ? 0 : batch->weights[r * rows + c];
         }
     loss_report_more(report, "outside", outside / (double)n);
-    loss_report_more(report, "dropped", 1 - all / (double)n);
+    // each weight is a rounded share: so little may be missing, or too much
+    dropped = 1 - all / (double)n;
+    loss_report_more(report, "dropped",
+                     fabs(dropped) <= 2 * FLT_EPSILON ? 0 : dropped);
 }
 
 const struct loss_objective loss_emc2 = {

@@ -38,9 +38,37 @@ mixed_chains_give_the_softmax(void)
     T_NEAR(report.more[0].value, 0, 0, "nothing from outside");
 }
 
+/* Of twelfths, as floats, no row sums to 1 exactly. */
+static void
+what_is_rounded_is_not_dropped(void)
+{
+    enum { M = 12 };
+    float s[2 * M * 2 * M], w[2 * M * 2 * M];
+    const struct loss_batch batch = {.b = M, .d = 2, .weights = w};
+    const struct loss_param param = {.tau = 0.5};
+    struct loss_report report = {0};
+    double sum = 0;
+
+    for (size_t i = 0; i < 2 * M * 2 * M; i++) {
+        s[i] = 0.5f;
+        w[i] = i % 2 ? 1.f / 12 : 0;
+        sum += w[i];
+    }
+    loss_emc2.run(&batch, &param, NULL, s, &report);
+    T(sum / (2 * M) != 1, "shares are rounded: %.3g are missing",
+      1 - sum / (2 * M));
+    T_NEAR(report.more[1].value, 0, 0, "nothing is dropped");
+    report = (struct loss_report){0};
+    w[1] = 0;
+    loss_emc2.run(&batch, &param, NULL, s, &report);
+    T_NEAR(report.more[1].value, 1. / 12 / (2 * M), 1e-7,
+           "one step of many is");
+}
+
 int
 main(void)
 {
+    what_is_rounded_is_not_dropped();
     mixed_chains_give_the_softmax();
     return t_done();
 }
