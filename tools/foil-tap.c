@@ -9,6 +9,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/stop.h"
+#include "wire/event.h"
 #include "wire/feed.h"
 #include "wire/keys.h"
 #include "wire/news.h"
@@ -19,7 +20,7 @@
 
 static const char *run, *record, *keys_file, *allow, *kinds = "";
 static const char *role = "any", *to = "train";
-static int full, quiet;
+static int full, quiet, follow;
 static long count;
 
 static const struct opt opts[] = {
@@ -32,6 +33,8 @@ static const struct opt opts[] = {
      "only these kinds, \"batch end\"; else all"},
     {"count", 'n', OPT_WHOLE, &count, 0, 1e15, "N",
      "end after N messages; 0: never"},
+    {"follow", 0, OPT_FLAG, &follow, 0, 0, NULL,
+     "events: listen on when the run is over"},
     {"record", 'w', OPT_TEXT, &record, 0, 0, "FILE",
      "write the messages to FILE too"},
     {"to", 0, OPT_CHOICE, &to, 0, 0, "select|train|negatives",
@@ -126,9 +129,10 @@ report(struct tap *tap, const struct wire_msg *msg,
 
     if (!wanted(msg))
         return 0;
-    if (tap->out && (wire_record_put(tap->out, from, msg, &err) ||
-                     (!full && fflush(tap->out))))
+    if (tap->out && wire_record_put(tap->out, from, msg, &err))
         die("%s: %s", record, err.msg);
+    if (tap->out && !full && fflush(tap->out))
+        die("cannot write '%s': %s", record, strerror(errno));
     if (!quiet) {
         line = wire_show(msg, full);
         json_object_set_new(line, "time", json_integer((json_int_t)from->time));
@@ -153,19 +157,34 @@ complain(const char *why)
         say("%s", err.msg);
 }
 
+/* Whether the trainer says with it that its run is over. */
+static int
+is_stop(const struct wire_msg *msg)
+{
+    struct wire_event event;
+    struct err ignored;
+
+    return wire_msg_kind(msg) == WIRE_EVENT &&
+           !wire_event_get(&event, msg, &ignored) &&
+           !strcmp(event.what, "stop");
+}
+
 static void
 do_events(struct tap *tap, const char *endpoint)
 {
     const struct wire_limits limits = {.credit = 1000};
+    // events are listened to in any case, if only for the last one
+    char *heard = *kinds ? mem_format("%s event", kinds) : mem_text("");
     struct wire_listener *listener;
     struct wire_msg *msg;
     uint64_t missed;
     struct err err;
     int rc, over = 0;
 
-    listener = wire_listener_open(tap->wire, endpoint, kinds, &limits, &err);
+    listener = wire_listener_open(tap->wire, endpoint, heard, &limits, &err);
     if (!listener)
         die("%s", err.msg);
+    free(heard);
     while (!over && (rc = wire_wait(tap->wire, tap->stop, 1, &err)) > 0) {
         while (!over &&
                (rc = wire_listener_next(listener, &msg, &missed, &err))) {
@@ -178,7 +197,7 @@ do_events(struct tap *tap, const char *endpoint)
             if (missed)
                 say("%ju messages were lost on the way to us",
                     (uintmax_t)missed);
-            over = report(tap, msg, &from);
+            over = report(tap, msg, &from) || (!follow && is_stop(msg));
             wire_msg_free(msg);
         }
     }

@@ -193,4 +193,33 @@ ok 'events of a publisher in Python' timeout 30 bash -c \
 ok 'with their numbers' bash -c "jq -c .header.values.loss <'$work/lines' |
     paste -sd' ' | grep -x '4.5 3.5 0.5'"
 ok 'a gap is noticed' grep -q '2 messages were lost' "$work/err"
+
+# a listener ends with the run, and --follow hears the next one too
+hears() {
+    timeout 60 "$tap" -r "$work/run" "$@" events |
+        jq -r 'select(.header.what == "stop").header.reason' | paste -sd' '
+}
+trains() {
+    "$BIN/foil-train" -r "$work/run" --arch linear --deadline 1 \
+        >/dev/null 2>&1
+}
+mkdir -m 700 "$work/run"
+hears -k event >"$work/one" &
+one=$!
+hears -k event --follow -n 2 >"$work/two" &
+two=$!
+hears -k metrics >"$work/none" & # which hears of no event but the last
+none=$!
+while kill -0 "$one" || kill -0 "$none"; do trains; done 2>/dev/null
+ok 'it ends by itself' wait "$one"
+ok 'after the last event of a run' grep -c '^no batch for epoch 0' "$work/one"
+ok 'also where only metrics are printed' wait "$none"
+ok 'no event is' exits 1 grep . "$work/none"
+while kill -0 "$two" 2>/dev/null; do trains; done
+ok 'one that follows hears two runs' \
+    grep -qE '^no batch for .* no batch for ' "$work/two"
+
+ok 'a recording on a full disk: 1' refuses 1 \
+    "cannot write '/dev/full': No space left on device" \
+    "$tap" -q -w /dev/full show "$work/batches"
 done_testing
