@@ -90,6 +90,7 @@ meet(struct train *t, const struct wire_batch *b, struct err *err)
         return -1;
     if (t->objective->wants_weights && train_negatives_open(t, err))
         return -1;
+    train_report_begin(t, b);
     nn_net_params(t->net, &count);
     say("%s of %zu parameters, %ld threads; up to %ld batches of %zu images "
         "wait, %.1f MB each",

@@ -1,4 +1,7 @@
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "util/clock.h"
@@ -32,11 +35,34 @@ duration(double seconds, char text[24])
         snprintf(text, 24, "%uh%02um", s / 3600, s / 60 % 60);
 }
 
+/* Columns of the terminal now; it may be drawn wider or narrower. */
+static int
+width(void)
+{
+    struct winsize size;
+
+    return !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col
+                                                                   : 80;
+}
+
+/* Adds text to a line of `room` bytes, as far as it fits. */
+__attribute__((format(printf, 3, 4))) static void
+add(char *line, size_t room, const char *fmt, ...)
+{
+    const size_t n = strlen(line);
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(line + n, room - n, fmt, ap);
+    va_end(ap);
+}
+
 void
 progress_show(struct progress *p, double done, const char *more)
 {
+    const int first = !p->shown;
+    char line[256] = "", left[24];
     double now, rate;
-    char left[24];
 
     if (!p->on)
         return;
@@ -45,16 +71,23 @@ progress_show(struct progress *p, double done, const char *more)
         return;
     p->shown = now;
     p->drawn = 1;
+    add(line, sizeof line, "%.0f", done);
+    if (p->total > 0)
+        add(line, sizeof line, "/%.0f %s (%.0f%%)", p->total, p->unit,
+            100 * done / p->total);
+    else
+        add(line, sizeof line, " %s", p->unit);
     rate = now > p->start ? (done - p->first) / (now - p->start) : 0;
-    if (p->total > 0 && rate > 0) {
-        duration((p->total - done) / rate, left);
-        fprintf(stderr, "\r\033[K%.0f/%.0f %s (%.0f%%)  %.1f/s  %s left  %s",
-                done, p->total, p->unit, 100 * done / p->total, rate, left,
-                more);
-    } else {
-        fprintf(stderr, "\r\033[K%.0f %s  %.1f/s  %s", done, p->unit, rate,
-                more);
+    if (!first && rate > 0) {
+        add(line, sizeof line, "  %.1f/s", rate);
+        if (p->total > 0) {
+            duration((p->total - done) / rate, left);
+            add(line, sizeof line, "  %s left", left);
+        }
     }
+    add(line, sizeof line, "  %s", more);
+    // the last column stays free: a cursor behind it is in the next line
+    fprintf(stderr, "\r\033[K%.*s", width() - 1, line);
     fflush(stderr);
 }
 

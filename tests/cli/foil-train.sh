@@ -78,6 +78,13 @@ fi
 
 ok 'a whole run' with "$work/a" -- --checkpoint-every 3
 ok 'the augmenter was told of its end' grep -qx end "$work/a.augmenter"
+# the number NAME of the summary is that of the last line of the metrics
+summary() {
+    local said
+    said=$(grep -oP "(?<= $2 )[-0-9.]+(?=[; ])" "$1.err" | tail -n 1)
+    test "$said" = "$(tail -n 1 "$1/metrics.jsonl" |
+        jq ".$2" | xargs printf '%.4f')"
+}
 ok 'a summary' grep -q '8 steps, 64 images .* saved$' "$work/a.err"
 ok 'one line of metrics a step' test "$(wc -l <"$work/a/metrics.jsonl")" -eq 8
 ok 'steps in the order of the plan' \
@@ -137,6 +144,9 @@ ok 'with a sentence' grep -q 'want at least 2 images' "$work/h.augmenter"
 
 ok 'no negatives service: 1' refuses 1 'negatives' \
     with "$work/n" -- --objective emc2 --deadline 1
+ok 'an objective whose loss is not InfoNCE' with "$work/dcl" -- --objective dcl
+ok 'the summary has its loss' summary "$work/dcl" loss
+ok 'and InfoNCE beside it' summary "$work/dcl" infonce
 ok 'in-batch negatives instead' with "$work/o" -- --objective emc2 \
     --policy in-batch
 ok 'each such step is marked' \

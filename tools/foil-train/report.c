@@ -157,18 +157,36 @@ add_plan(json_t *line, struct wire_metrics *metrics,
     json_object_set_new(line, "plan", object);
 }
 
+void
+train_report_begin(struct train *t, const struct wire_batch *b)
+{
+    progress_start(&t->progress, "steps", (double)t->first,
+                   t->options->steps ? (double)t->options->steps
+                                     : (double)(b->epochs * b->steps));
+}
+
+/* The loss of the objective, and InfoNCE where that is another number. */
 static void
-show_progress(struct train *t, const struct wire_batch *b)
+write_loss(const struct loss_report *loss, char text[64])
+{
+    char value[24], infonce[24];
+
+    snprintf(value, sizeof value, "%.4f", loss->value);
+    snprintf(infonce, sizeof infonce, "%.4f", loss->infonce);
+    snprintf(text, 64, "loss %s", value);
+    if (strcmp(value, infonce))
+        snprintf(text, 64, "loss %s  infonce %s", value, infonce);
+}
+
+static void
+show_progress(struct train *t)
 {
     const struct train_state *s = &t->state;
-    const double elapsed = clock_now() - t->started;
-    char more[96];
+    const double elapsed = clock_now() - t->progress.start;
+    char loss[64], more[96];
 
-    if (!t->progress.unit)
-        progress_start(&t->progress, "steps", (double)t->first,
-                       t->options->steps ? (double)t->options->steps
-                                         : (double)(b->epochs * b->steps));
-    snprintf(more, sizeof more, "loss %.4f  %.0f images/s", t->last.infonce,
+    write_loss(&t->last, loss);
+    snprintf(more, sizeof more, "%s  %.0f images/s", loss,
              (double)(s->images - t->first_images) / elapsed);
     progress_show(&t->progress, (double)s->total, more);
 }
@@ -224,7 +242,7 @@ train_report_step(struct train *t, const struct wire_batch *b,
     train_report_event(t, "step", "", "");
     if (t->state.at.step == 0)
         train_report_event(t, "epoch", "", "");
-    show_progress(t, b);
+    show_progress(t);
     json_decref(line);
     free(metrics);
 }
@@ -248,12 +266,14 @@ train_report_end(struct train *t)
     const struct train_state *s = &t->state;
     const double seconds = clock_now() - t->started;
     const int64_t images = s->images - t->first_images;
+    char loss[64];
 
+    write_loss(&t->last, loss);
     progress_clear(&t->progress);
-    say("%jd steps, %jd images in %.1f s (%.0f/s), loss %.4f; %jd images "
+    say("%jd steps, %jd images in %.1f s (%.0f/s), %s; %jd images "
         "replaced, %jd steps skipped, %jd without their service; %s",
         (intmax_t)(s->total - t->first), (intmax_t)images, seconds,
-        seconds > 0 ? (double)images / seconds : 0, t->last.infonce,
+        seconds > 0 ? (double)images / seconds : 0, loss,
         (intmax_t)s->substituted, (intmax_t)s->skipped, (intmax_t)s->alone,
         t->saved == s->total ? "saved" : "not saved");
 }

@@ -352,8 +352,10 @@ int train_save(struct train *t, struct err *err);
 int train_resume(struct train *t, const char *folder, struct err *err);
 int train_rollback(struct train *t, struct err *err);
 
-/* report.c */
+/* report.c: train_report_begin() when the first batch has come, before it is
+ * trained. */
 int train_report_open(struct train *t, struct err *err);
+void train_report_begin(struct train *t, const struct wire_batch *batch);
 void train_report_step(struct train *t, const struct wire_batch *batch,
                        const struct train_result *result);
 void train_report_event(struct train *t, const char *what, const char *path,
