@@ -67,7 +67,7 @@ LIB     := $(OUT)/libfoil.a
 LIB_O   := $(patsubst %.c,$(OUT)/%.o,$(wildcard lib/*/*.c))
 TOOLS   := $(patsubst tools/%.c,$(OUT)/bin/%,$(wildcard tools/*.c)) \
            $(patsubst tools/%.sh,$(OUT)/bin/%,$(wildcard tools/*.sh))
-TESTS   := $(foreach r,$(ROOMS),\
+TESTS   := $(foreach r,$(ROOMS) foil-*,\
            $(patsubst %.c,$(OUT)/%,$(wildcard tests/$(r)/test_*.c)))
 CONFORM := $(patsubst %.c,$(OUT)/%,$(wildcard tests/conformance.c))
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -101,6 +101,7 @@ $(LIB): $(LIB_O)
 
 # A tool is one file, tools/foil-x.c, and what is in tools/foil-x/ if anything.
 parts    = $(patsubst %.c,$(OUT)/%.o,$(wildcard tools/$(1)/*.c))
+tested   = $(if $(filter foil-%,$(1)),$(call parts,$(1)))
 .SECONDEXPANSION:
 $(OUT)/bin/%: $(OUT)/tools/%.o $$(call parts,$$*) $(LIB)
 	@mkdir -p $(@D)
@@ -110,10 +111,12 @@ $(OUT)/bin/%: tools/%.sh
 	@mkdir -p $(@D)
 	$(call say,CP,$@) install -m 755 $< $@
 
-$(OUT)/tests/%: $(OUT)/tests/%.o $(LIB)
+# A test in tests/foil-x/ is of the parts of that tool, and linked with them.
+$(OUT)/tests/%: $(OUT)/tests/%.o $$(call tested,$$(*D)) $(LIB)
 	$(call say,LD,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
 
 $(OUT)/tests/%.o: CPPFLAGS += -Itests
+$(OUT)/tests/foil-%.o: CPPFLAGS += -Itools
 $(OUT)/tests/fuzz/%: LDFLAGS += -fsanitize=fuzzer
 
 # The set-up comes first and may bring the very libraries that the build asks

@@ -38,18 +38,6 @@ lock(const char *run, struct err *err)
     return rc;
 }
 
-int
-train_prepare(struct train *t, struct err *err)
-{
-    struct train_options *o = t->options;
-
-    if (train_check(o, err) || train_pace_check(o, &t->pace, err))
-        return -1;
-    t->objective = loss_objective_find(o->objective, err);
-    o->threads = num_threads((int)o->threads);
-    return 0;
-}
-
 /* From the newest checkpoint, or from nothing. */
 static int
 begin(struct train *t, struct err *err)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/dtype.h"
 #include "util/err.h"
 
 /*
@@ -11,7 +12,12 @@
  * numpy.load() and numpy.save() understand.  Little-endian, C order, one or
  * two dimensions.
  */
-enum data_npy_type { DATA_F4, DATA_F8, DATA_I4, DATA_I8 };
+enum data_npy_type { /* those of util/dtype.h that are read and written */
+                     DATA_F4 = DTYPE_F4,
+                     DATA_F8 = DTYPE_F8,
+                     DATA_I4 = DTYPE_I4,
+                     DATA_I8 = DTYPE_I8
+};
 
 struct data_npy {
     enum data_npy_type type;

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/dtype.h"
 #include "util/err.h"
 
 /*
@@ -63,15 +64,15 @@ enum wire_kind {
 /* wire_kind_name() returns the word behind "foil1.": "hello", "state.put". */
 const char *wire_kind_name(enum wire_kind kind);
 
+/* Those of util/dtype.h that are sent. */
 enum wire_dtype {
-    WIRE_U1,
-    WIRE_I4,
-    WIRE_I8,
-    WIRE_F4,
-    WIRE_F8,
-    WIRE_BF, /* bfloat16 */
-    WIRE_F2, /* util/half.h */
-    WIRE_DTYPES
+    WIRE_U1 = DTYPE_U1,
+    WIRE_I4 = DTYPE_I4,
+    WIRE_I8 = DTYPE_I8,
+    WIRE_F4 = DTYPE_F4,
+    WIRE_F8 = DTYPE_F8,
+    WIRE_BF = DTYPE_BF, /* bfloat16 */
+    WIRE_F2 = DTYPE_F2, /* util/half.h */
 };
 
 /* wire_dtype_name() returns "u1" .. "f2"; wire_dtype_bytes() an item's size. */

@@ -14,13 +14,10 @@ enum {
     ALIGN = 64       // what NumPy pads its header to
 };
 
-static const char *const descr[] = {"<f4", "<f8", "<i4", "<i8"};
-enum { TYPES = sizeof descr / sizeof *descr };
-
 size_t
 data_npy_item(enum data_npy_type type)
 {
-    return type == DATA_F4 || type == DATA_I4 ? 4 : 8;
+    return dtype_about((enum dtype)type)->bytes;
 }
 
 /* Pass over blanks, then over the word if it stands there. */
@@ -39,11 +36,12 @@ skip(const char **at, const char *word)
 static int
 take_descr(const char **at, struct data_npy *npy)
 {
-    for (size_t i = 0; i < TYPES; i++) {
+    for (int i = 0; i < DTYPES; i++) {
+        const char *descr = dtype_about((enum dtype)i)->npy;
         char quoted[8];
 
-        snprintf(quoted, sizeof quoted, "'%s'", descr[i]);
-        if (skip(at, quoted)) {
+        snprintf(quoted, sizeof quoted, "'%s'", descr ? descr : "");
+        if (descr && skip(at, quoted)) {
             npy->type = (enum data_npy_type)i;
             return 1;
         }
@@ -231,7 +229,7 @@ data_npy_write(const char *path, const struct data_npy *npy, struct err *err)
     n = 10 + (size_t)snprintf((char *)head + 10, sizeof head - 10,
                               "{'descr': '%s', 'fortran_order': False, "
                               "'shape': %s, }",
-                              descr[npy->type], shape);
+                              dtype_about((enum dtype)npy->type)->npy, shape);
     head[n] = ' ';
     n = (n / ALIGN + 1) * ALIGN; // at least one byte for the line end
     head[n - 1] = '\n';

@@ -13,6 +13,8 @@ enum kind { SGD, ADAM, ADAMW, LARS_A, LARS_B };
 
 static const char *const names[] = {"sgd", "adam", "adamw", "lars-a", "lars-b"};
 
+_Static_assert(sizeof names / sizeof *names == LARS_B + 1, "one for each");
+
 static const double beta1 = 0.9, beta2 = 0.999, tiny = 1e-8, trust = 0.001;
 
 struct chunk {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "nn/safetensors.h"
+#include "util/dtype.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -21,17 +22,9 @@ struct entry {
 static size_t
 element_size(const char *dtype)
 {
-    static const struct {
-        const char *name;
-        size_t size;
-    } known[] = {{"F64", 8}, {"I64", 8},  {"U64", 8}, {"F32", 4}, {"I32", 4},
-                 {"U32", 4}, {"BF16", 2}, {"F16", 2}, {"I16", 2}, {"U16", 2},
-                 {"I8", 1},  {"U8", 1},   {"BOOL", 1}};
+    const enum dtype d = dtype_by_safetensors(dtype, strlen(dtype));
 
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(known[i].name, dtype))
-            return known[i].size;
-    return 0;
+    return d == DTYPES ? 0 : dtype_about(d)->bytes;
 }
 
 void

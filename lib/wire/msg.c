@@ -26,15 +26,6 @@ static const char *const kind_name[WIRE_KINDS] = {
     [WIRE_PLAN] = "plan",
 };
 
-static const struct {
-    const char *name;
-    size_t bytes;
-} dtypes[] = {
-    [WIRE_U1] = {"u1", 1}, [WIRE_I4] = {"i4", 4}, [WIRE_I8] = {"i8", 8},
-    [WIRE_F4] = {"f4", 4}, [WIRE_F8] = {"f8", 8}, [WIRE_BF] = {"bf", 2},
-    [WIRE_F2] = {"f2", 2},
-};
-
 struct wire_msg {
     size_t holders;
     enum wire_kind kind;
@@ -56,15 +47,16 @@ wire_kind_name(enum wire_kind kind)
 const char *
 wire_dtype_name(enum wire_dtype dtype)
 {
-    REQUIRE(dtype < WIRE_DTYPES);
-    return dtypes[dtype].name;
+    const char *name = dtype_about((enum dtype)dtype)->wire;
+
+    REQUIRE(name);
+    return name;
 }
 
 size_t
 wire_dtype_bytes(enum wire_dtype dtype)
 {
-    REQUIRE(dtype < WIRE_DTYPES);
-    return dtypes[dtype].bytes;
+    return dtype_about((enum dtype)dtype)->bytes;
 }
 
 /* Text that came from outside, for a sentence: printable, cut at 40 bytes. */
@@ -128,7 +120,7 @@ judge_tensor(struct wire_tensor *t, const msgpack_object *o)
 {
     const msgpack_object *field = o->via.array.ptr;
     const msgpack_object_array *shape;
-    size_t d = 0;
+    enum dtype d;
 
     if (o->type != MSGPACK_OBJECT_ARRAY || o->via.array.size != 3 ||
         field[0].type != MSGPACK_OBJECT_STR ||
@@ -139,11 +131,9 @@ judge_tensor(struct wire_tensor *t, const msgpack_object *o)
         memchr(field[0].via.str.ptr, 0, field[0].via.str.size))
         return -1;
     memcpy(t->name, field[0].via.str.ptr, field[0].via.str.size);
-    while (d < WIRE_DTYPES && (field[1].via.str.size != 2 ||
-                               memcmp(dtypes[d].name, field[1].via.str.ptr, 2)))
-        d++;
+    d = dtype_by_wire(field[1].via.str.ptr, field[1].via.str.size);
     shape = &field[2].via.array;
-    if (d == WIRE_DTYPES || shape->size > WIRE_RANK_MAX)
+    if (d == DTYPES || shape->size > WIRE_RANK_MAX)
         return -1;
     t->dtype = (enum wire_dtype)d;
     t->rank = shape->size;
@@ -190,7 +180,7 @@ judge_data(struct wire_msg *msg, size_t i, int stranger, struct err *err)
 {
     struct wire_tensor *t = &msg->tensor[i];
     const struct wire_part part = wire_msg_part(msg, 2 + i);
-    const size_t bytes = dtypes[t->dtype].bytes;
+    const size_t bytes = wire_dtype_bytes(t->dtype);
 
     if (part.len % bytes || part.len / bytes != t->count)
         return err_set(err, "tensor '%s' has %zu bytes, want %zu x %zu",

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "num/threads.h"
 #include "train.h"
 
 /* A schedule that says where it goes; `constant` goes nowhere. */
@@ -108,4 +109,16 @@ train_pace_take(struct train *t, const struct wire_batch *b)
     if (pace->tau.kind == NN_SCHEDULE_WAVE)
         t->param.tau = 1 / t->param.tau;
     return now(&pace->rate, b);
+}
+
+int
+train_prepare(struct train *t, struct err *err)
+{
+    struct train_options *o = t->options;
+
+    if (train_check(o, err) || train_pace_check(o, &t->pace, err))
+        return -1;
+    t->objective = loss_objective_find(o->objective, err);
+    o->threads = num_threads((int)o->threads);
+    return 0;
 }

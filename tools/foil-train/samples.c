@@ -8,10 +8,6 @@
 static const char file_name[] = "samples.safetensors";
 static const char quarantine_name[] = "quarantine";
 
-/* What safetensors call the types of messages. */
-static const char *const dtype_of[] = {"U8",  "I32", "I64",
-                                       "F32", "F64", "BF16"};
-
 void
 train_samples_init(struct train_samples *samples,
                    const struct loss_objective *objective, size_t size)
@@ -103,7 +99,8 @@ train_samples_save(const struct train_samples *samples, const char *folder,
         free(x);
     }
     for (size_t i = 0; o->wants_weights && i < tensors; i++)
-        nn_array_init(array + n++, tensor[i].name, dtype_of[tensor[i].dtype],
+        nn_array_init(array + n++, tensor[i].name,
+                      dtype_about((enum dtype)tensor[i].dtype)->safetensors,
                       tensor[i].rank, tensor[i].shape, tensor[i].data);
     nn_array_init(array + n++, quarantine_name, "I64", 2,
                   (size_t[]){samples->bad, 4}, samples->quarantine);
@@ -141,14 +138,20 @@ take_memory(struct train_samples *samples, const char *path,
     int rc;
 
     for (size_t i = 0; i < n; i++) {
+        const char *type = array[i].dtype;
+        const enum dtype d = dtype_by_safetensors(type, strlen(type));
         struct wire_tensor *t = tensor + count;
 
-        t->dtype = 0;
-        while (t->dtype < WIRE_DTYPES &&
-               strcmp(dtype_of[t->dtype], array[i].dtype))
-            t->dtype++;
-        if (array[i].rank > WIRE_RANK_MAX || t->dtype == WIRE_DTYPES)
+        if (d == DTYPES || !dtype_about(d)->wire) {
+            free(tensor);
+            return err_set(err,
+                           "'%s': tensor '%.80s' is of type %s: not one "
+                           "that we write",
+                           path, array[i].name, type);
+        }
+        if (array[i].rank > WIRE_RANK_MAX)
             continue;
+        t->dtype = (enum wire_dtype)d;
         snprintf(t->name, sizeof t->name, "%s", array[i].name);
         t->rank = array[i].rank;
         memcpy(t->shape, array[i].shape, t->rank * sizeof *t->shape);

@@ -284,7 +284,9 @@ void train_net_close(struct train *t);
  * pace.c: train_pace_check() makes the schedules of the options, or says what
  * is wrong with them; pace may be NULL.  train_pace_take() puts into t->param
  * what is in force for a batch, and returns the learning rate.
+ * train_prepare() makes all of t that follows from the options alone.
  */
+int train_prepare(struct train *t, struct err *err);
 int train_pace_check(const struct train_options *options,
                      struct train_pace *pace, struct err *err);
 double train_pace_take(struct train *t, const struct wire_batch *batch);
@@ -340,9 +342,6 @@ void train_negatives_keep(struct train *t, const struct wire_batch *batch,
                           const struct wire_weights *answer);
 int train_negatives_meet(struct train *t, struct err *err);
 void train_negatives_close(struct train *t);
-
-/* foil-train.c: what follows from the options alone. */
-int train_prepare(struct train *t, struct err *err);
 
 /* save.c: train_resume() prepares everything from a checkpoint, too.
  * train_tidy() points `latest` to the newest checkpoint and removes old ones;

@@ -1,0 +1,42 @@
+#ifndef UTIL_DTYPE_H
+#define UTIL_DTYPE_H
+
+#include <stddef.h>
+
+/*
+ * Types of the elements of a tensor, and what each format calls them.  All are
+ * little-endian.
+ */
+enum dtype {
+    DTYPE_U1, /* unsigned, 1 byte */
+    DTYPE_I4,
+    DTYPE_I8,
+    DTYPE_F4,
+    DTYPE_F8,
+    DTYPE_BF, /* bfloat16 */
+    DTYPE_F2, /* util/half.h */
+    DTYPE_U4,
+    DTYPE_U8,
+    DTYPE_I1,
+    DTYPE_I2,
+    DTYPE_U2,
+    DTYPE_BOOL,
+    DTYPES
+};
+
+struct dtype_about {
+    const char *wire;        /* in foil-wire(5), or NULL: not sent */
+    const char *safetensors; /* in its header */
+    const char *npy;         /* NumPy's descr, or NULL: not read or written */
+    size_t bytes;            /* of an element */
+};
+
+/* dtype_about() describes one; any other value is a bug. */
+const struct dtype_about *dtype_about(enum dtype dtype);
+
+/* These find one by the n bytes of a name; DTYPES when the format has no such
+ * type. */
+enum dtype dtype_by_wire(const char *name, size_t n);
+enum dtype dtype_by_safetensors(const char *name, size_t n);
+
+#endif

@@ -1,0 +1,76 @@
+#include <string.h>
+
+#include "child.h"
+#include "foil-train/train.h"
+#include "nn/safetensors.h"
+#include "t.h"
+
+enum { SIZE = 4 };
+
+/* Writes the tensor as all of a samples.safetensors; what reading says of it.
+ */
+static int
+load(const char *dtype, struct err *err)
+{
+    const struct loss_objective *emc2 = loss_objective_find("emc2", err);
+    struct train_samples samples;
+    struct nn_array array;
+    int rc;
+
+    nn_array_init(&array, "chain", dtype, 1, (size_t[]){SIZE}, NULL);
+    rc = nn_arrays_write("samples.safetensors", &array, 1, NULL, err);
+    T(!rc, "a tensor of type %s", dtype);
+    free(array.name);
+    free(array.data);
+    train_samples_init(&samples, emc2, SIZE);
+    rc = train_samples_load(&samples, ".", err);
+    train_samples_release(&samples);
+    return rc;
+}
+
+static void
+what_is_saved_comes_back(void)
+{
+    struct err err = {""};
+    const struct loss_objective *isogclr = loss_objective_find("isogclr", &err);
+    struct train_samples out, in;
+    struct wire_batch batch = {.n_substituted = 1, .at = {1, 2, 3}};
+    int64_t pair[1][2] = {{3, 1}};
+
+    train_samples_init(&out, isogclr, SIZE);
+    train_samples_init(&in, isogclr, SIZE);
+    for (size_t i = 0; i < SIZE * isogclr->columns; i++)
+        out.column[i] = (float)i + 0.5f;
+    batch.substituted = pair;
+    train_samples_refuse(&out, &batch);
+    T(!train_samples_save(&out, ".", &err) &&
+          !train_samples_load(&in, ".", &err),
+      "saved and loaded %s", err.msg);
+    T(!memcmp(in.column, out.column,
+              SIZE * isogclr->columns * sizeof *in.column),
+      "the columns");
+    T(in.bad == 1 && in.quarantine[0][0] == 3 && in.quarantine[0][1] == 1,
+      "the quarantine");
+    train_samples_release(&in);
+    train_samples_release(&out);
+}
+
+int
+main(void)
+{
+    static const char *const foreign[] = {"BOOL", "I8",  "I16",
+                                          "U16",  "U32", "U64"};
+    char scratch[256];
+    struct err err;
+
+    child_scratch(scratch);
+    what_is_saved_comes_back();
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        T(load(foreign[i], &err) == -1 && strstr(err.msg, foreign[i]) &&
+              strstr(err.msg, "'chain'"),
+          "is refused: %s", err.msg);
+    T(load("F16", &err) == -1, "one that messages have is not: %s", err.msg);
+    T(!remove("samples.safetensors") && !chdir("/") && !rmdir(scratch),
+      "tidied up");
+    return t_done();
+}
