@@ -241,12 +241,27 @@ connect_to(struct planner *p, struct err *err)
     return wire_service_open(p->wire, &config, err);
 }
 
+/* The thread may outlive those of whoever opens the planner. */
+static void
+own_groups(struct select_task *task)
+{
+    const size_t n = task->layout.size;
+    int64_t *group;
+
+    if (!task->group)
+        return;
+    group = mem_array(n, sizeof *group);
+    memcpy(group, task->group, n * sizeof *group);
+    task->group = group;
+}
+
 struct planner *
 planner_open(const struct planner_config *config, struct err *err)
 {
     struct planner *p = mem_array(1, sizeof *p);
 
     p->config = *config;
+    own_groups(&p->config.task);
     p->endpoint = mem_text(config->endpoint);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
@@ -276,20 +291,20 @@ wake(struct planner *p)
     pthread_cond_signal(&p->work);
 }
 
-void
+int
 planner_close(struct planner *p)
 {
     int computing;
 
     if (!p)
-        return;
+        return 0;
     pthread_mutex_lock(&p->lock);
     p->quit = 1;
     computing = p->computing;
     wake(p);
     pthread_mutex_unlock(&p->lock);
     if (computing)
-        return;
+        return 1;
     pthread_join(p->thread, NULL);
     wire_service_close(p->service);
     wire_close(p->wire);
@@ -298,8 +313,10 @@ planner_close(struct planner *p)
     pthread_cond_destroy(&p->work);
     pthread_mutex_destroy(&p->lock);
     free(p->result.ids);
+    free((void *)p->config.task.group);
     free(p->endpoint);
     free(p);
+    return 0;
 }
 
 int

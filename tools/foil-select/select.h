@@ -107,12 +107,17 @@ struct planner_config {
     int threads, half; /* features in half precision */
 };
 
+/* planner_open() keeps a copy of the task's groups. */
 struct planner *planner_open(const struct planner_config *config,
                              struct err *err);
 
-/* planner_close() does not wait for a plan that is being made: the process
- * is to end. */
-void planner_close(struct planner *planner);
+/*
+ * planner_close() does not wait for a plan that is being made, which may take
+ * minutes: it returns 1 with the thread still at work, on memory that is its
+ * own, and the process is to end by _Exit(), as the thread uses libraries.  0
+ * when all is released.
+ */
+int planner_close(struct planner *planner);
 
 /*
  * planner_ask() wants an epoch planned from the features at the end of epoch
