@@ -163,7 +163,9 @@ if test -z "${asked-}"; then
     mapfile -t list < <(seq 3 $((last / 6)) "$((last - 1))")
     ok 'killed at calls of the whole run' points kill "${list[@]}"
     ok 'failed at calls of the whole run' points EIO "${list[@]}"
-    mapfile -t list < <(seq "$last" "$all")
+    # to look into a folder changes nothing: as killed at the next call
+    mapfile -t list < <(grep -nv getdents64 "$work/calm.calls" | cut -d: -f1 |
+        awk -v last="$last" '$1 >= last')
     ok 'killed at every call of the last save' points kill "${list[@]}"
 fi
 # fails CALL N : in a run, the Nth such call fails
