@@ -1,0 +1,21 @@
+#include <limits.h>
+#include <sys/resource.h>
+
+#include "util/nofile.h"
+
+unsigned long
+nofile_raise(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files))
+        return 0;
+    if (files.rlim_cur < files.rlim_max) {
+        const struct rlimit more = {files.rlim_max, files.rlim_max};
+
+        if (!setrlimit(RLIMIT_NOFILE, &more))
+            files = more;
+    }
+    return files.rlim_cur < ULONG_MAX ? (unsigned long)files.rlim_cur
+                                      : ULONG_MAX;
+}
