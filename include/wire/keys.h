@@ -43,8 +43,9 @@ struct wire_keys {
 /*
  * wire_keys_open() reads our own certificate (with the secret key; a file
  * that others may read is refused) and every public one in the folder
- * `allow`.  wire_keys_find() returns the one with that role or NULL with a
- * sentence: none, or more than one.
+ * `allow`, which, with the files in it, belongs to us or root and nobody else
+ * may write to: else it is refused.  wire_keys_find() returns the one with that
+ * role or NULL with a sentence: none, or more than one.
  */
 int wire_keys_open(struct wire_keys *keys, const char *own, const char *allow,
                    struct err *err);

@@ -123,6 +123,27 @@ by_name(const void *a, const void *b)
                   ((const struct wire_cert *)b)->name);
 }
 
+/* Whoever may write there lets himself in. */
+static int
+is_ours(const char *path, struct err *err)
+{
+    struct stat st;
+
+    if (stat(path, &st))
+        return err_sys(err, "cannot open '%s'", path);
+    if (st.st_uid != geteuid() && st.st_uid != 0)
+        return err_set(err,
+                       "'%s' says who may speak with us and belongs to "
+                       "somebody else: chown it",
+                       path);
+    if (st.st_mode & 022)
+        return err_set(err,
+                       "'%s' says who may speak with us and others can write "
+                       "to it: chmod go-w",
+                       path);
+    return 0;
+}
+
 static int
 read_allowed(struct wire_keys *keys, const char *folder, struct err *err)
 {
@@ -132,6 +153,7 @@ read_allowed(struct wire_keys *keys, const char *folder, struct err *err)
 
     if (!dir)
         return err_sys(err, "cannot open '%s'", folder);
+    rc = is_ours(folder, err);
     for (struct dirent *entry; !rc && (entry = readdir(dir));) {
         const char *end = strrchr(entry->d_name, '.');
         char *path;
@@ -140,7 +162,10 @@ read_allowed(struct wire_keys *keys, const char *folder, struct err *err)
             continue;
         path = mem_format("%s/%s", folder, entry->d_name);
         mem_grow(&keys->allowed, &room, keys->n + 1, sizeof *keys->allowed);
-        rc = read_cert(&keys->allowed[keys->n], path, 0, err);
+        rc = is_ours(path, err) ||
+                     read_cert(&keys->allowed[keys->n], path, 0, err)
+                 ? -1
+                 : 0;
         keys->n += !rc;
         free(path);
     }

@@ -81,6 +81,47 @@ faulty(void)
     wire_keys_release(&keys);
 }
 
+/* 1 when the folder, or the file in it, may have that mode and owner. */
+static int
+allows(const char *name, mode_t mode, int owner)
+{
+    struct wire_keys keys;
+    char at[128];
+    struct err err = {""};
+    struct stat st;
+    int fine;
+
+    snprintf(at, sizeof at, "%s", *name ? path(name) : scratch);
+    if (stat(at, &st) || chmod(at, mode) || (owner && chown(at, 12345, -1)))
+        abort();
+    fine = !wire_keys_open(&keys, path("sel.key_secret"), scratch, &err);
+    T(fine || strstr(err.msg, "chmod go-w") || strstr(err.msg, "chown"), "(%s)",
+      err.msg);
+    if (fine)
+        wire_keys_release(&keys);
+    if (chmod(at, st.st_mode & 07777) || chown(at, st.st_uid, st.st_gid))
+        abort();
+    return fine;
+}
+
+static void
+modes(void)
+{
+    T(allows("", 0700, 0) && allows("", 0755, 0) && allows("", 0711, 0),
+      "a folder of public keys that only we can write to is fine");
+    T(!allows("", 0777, 0) && !allows("", 01777, 0) && !allows("", 0757, 0),
+      "one that all can write to is refused");
+    T(!allows("", 0775, 0), "one that its group can write to is refused");
+    T(allows("aug.key", 0644, 0) && !allows("aug.key", 0666, 0) &&
+          !allows("aug.key", 0664, 0),
+      "so is a key in it that others can write to");
+    if (geteuid() == 0)
+        T(!allows("", 0755, 1) && !allows("aug.key", 0644, 1),
+          "so is what belongs to somebody else");
+    else
+        T_SKIP("so is what belongs to somebody else", "only root can chown");
+}
+
 static void
 roles(void)
 {
@@ -112,6 +153,7 @@ main(void)
 {
     scratch_open();
     making();
+    modes();
     faulty();
     roles();
     scratch_close();
