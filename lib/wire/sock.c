@@ -1,3 +1,4 @@
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,19 +58,52 @@ set_limits(struct wire_sock *sock, const struct wire_limits *limits)
     return rc;
 }
 
-/* 1 when nobody outside this machine can reach or fake the address. */
 static int
-is_local(const char *endpoint)
+is_tcp(const char *endpoint)
 {
-    static const char *const hosts[] = {"127.", "localhost:", "[::1]:", "lo:"};
-    const char *host = endpoint + strlen("tcp://");
+    return !strncmp(endpoint, "tcp://", strlen("tcp://"));
+}
 
-    if (strncmp(endpoint, "tcp://", strlen("tcp://")))
+/* 1 for tcp://HOST:PORT with a port from 1 to 65535; who binds may say *. */
+static int
+has_port(const char *endpoint, int binds)
+{
+    const char *colon = strrchr(endpoint, ':'), *port = colon + 1;
+    const size_t digits = strspn(port, "0123456789");
+    const unsigned long number = strtoul(port, NULL, 10);
+
+    if (colon <= endpoint + strlen("tcp://"))
+        return 0;
+    if (binds && !strcmp(port, "*"))
         return 1;
-    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++)
-        if (!strncmp(host, hosts[i], strlen(hosts[i])))
-            return !strchr(host, ';');
-    return 0;
+    return digits && !port[digits] && number >= 1 && number <= 65535;
+}
+
+/*
+ * 1 when nobody outside this machine can reach or fake the address: it is one
+ * of loopback in numbers, or localhost, or the interface lo.  Another name is
+ * whatever its server says when ZeroMQ asks.
+ */
+static int
+is_local(const char *endpoint, int binds)
+{
+    const char *at = endpoint + strlen("tcp://"), *colon = strrchr(at, ':');
+    const int brackets = *at == '[' && colon > at && colon[-1] == ']';
+    struct in6_addr v6;
+    struct in_addr v4;
+    char host[64];
+    size_t n;
+
+    if (!colon || (size_t)(colon - at) >= sizeof host)
+        return 0;
+    n = (size_t)(colon - at);
+    memcpy(host, at + brackets, n);
+    host[n - 2 * (size_t)brackets] = '\0';
+    if (brackets)
+        return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+    if (inet_pton(AF_INET, host, &v4) == 1)
+        return ntohl(v4.s_addr) >> 24 == 127;
+    return !strcmp(host, "localhost") || (binds && !strcmp(host, "lo"));
 }
 
 /* tcp is encrypted whenever there are keys; ipc is guarded by its folder. */
@@ -80,10 +114,14 @@ set_keys(struct wire_sock *sock, const char *role, struct err *err)
     const struct wire_cert *server;
     int rc = 0;
 
-    if (!keys && !is_local(sock->endpoint))
-        return err_set(err, "'%s' can be reached by others: want keys",
+    if (!is_tcp(sock->endpoint))
+        return 0;
+    if (!keys && !is_local(sock->endpoint, sock->binds))
+        return err_set(err,
+                       "'%s' may be beyond this machine: want keys, or "
+                       "127.0.0.1, [::1] or localhost as its host",
                        sock->endpoint);
-    if (!keys || strncmp(sock->endpoint, "tcp://", strlen("tcp://")))
+    if (!keys)
         return 0;
     if (sock->binds) {
         rc |= set_int(sock->socket, ZMQ_CURVE_SERVER, 1);
@@ -112,16 +150,16 @@ set_keys(struct wire_sock *sock, const char *role, struct err *err)
 static int
 open_monitor(struct wire_sock *sock)
 {
-    const int is_tcp = !strncmp(sock->endpoint, "tcp://", strlen("tcp://"));
+    const int tcp = is_tcp(sock->endpoint);
     int events = 0;
     char name[64];
 
     if (sock->type == WIRE_DEALER)
         events |= ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED;
-    if (is_tcp && !sock->binds)
+    if (tcp && !sock->binds)
         events |= ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
                   ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-    if (is_tcp && sock->binds && sock->wire->keys)
+    if (tcp && sock->binds && sock->wire->keys)
         events |= ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
                   ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
     if (!events)
@@ -199,6 +237,11 @@ open_sock(struct wire *wire, enum wire_type type, int binds,
         err_set(err,
                 "no endpoint: '%.200s', want tcp://HOST:PORT or ipc://PATH",
                 endpoint);
+        goto fail;
+    }
+    if (is_tcp(endpoint) && !has_port(endpoint, binds)) {
+        err_set(err, "no endpoint: '%.200s', want a port from 1 to 65535%s",
+                endpoint, binds ? ", or *" : "");
         goto fail;
     }
     snprintf(sock->endpoint, sizeof sock->endpoint, "%s", endpoint);
