@@ -354,6 +354,7 @@ connect_to(struct augmenter *a, enum wire_client_kind kind, const char *role,
         .role = role,
         .kind = kind,
         .hello = {.stage = "augment", .size = (int64_t)data_size(a->set)},
+        .limits = {.part_bytes = kind == WIRE_ASKS ? WIRE_ITEM_PART : 0},
     };
     struct digest digest = data_digest(a->set);
     char *endpoint = wire_endpoint(given, options->run, edge);

@@ -172,7 +172,8 @@ is_stop(const struct wire_msg *msg)
 static void
 do_events(struct tap *tap, const char *endpoint)
 {
-    const struct wire_limits limits = {.credit = 1000};
+    const struct wire_limits limits = {.credit = 1000,
+                                       .part_bytes = WIRE_MOST_PART};
     // events are listened to in any case, if only for the last one
     char *heard = *kinds ? mem_format("%s event", kinds) : mem_text("");
     struct wire_listener *listener;
@@ -207,7 +208,8 @@ do_events(struct tap *tap, const char *endpoint)
 static void
 do_proxy(struct tap *tap, const char *here, const char *there)
 {
-    const struct wire_limits limits = {.credit = 64};
+    const struct wire_limits limits = {.credit = 64,
+                                       .part_bytes = WIRE_MOST_PART};
     struct wire_proxy *proxy;
     struct wire_msg *msg;
     struct err err;

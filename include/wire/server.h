@@ -69,6 +69,14 @@ int wire_server_next(struct wire_server *server, struct wire_news *news,
 const struct wire_hello *wire_server_hello(const struct wire_server *server);
 const char *wire_server_endpoint(const struct wire_server *server);
 
+/*
+ * wire_server_expect() says that no message will be larger than so many bytes,
+ * and that a peer has at most `credit` of them under way: that much of each is
+ * kept until it is read (config.limits.held_bytes before).
+ */
+void wire_server_expect(struct wire_server *server, size_t bytes,
+                        size_t credit);
+
 /* The peers that are there: wire_server_peer(server, i) with i < _peers(). */
 size_t wire_server_peers(const struct wire_server *server);
 uint64_t wire_server_peer(const struct wire_server *server, size_t i);

@@ -14,6 +14,12 @@
  * after 0.1 s .. 5 s.  Curve keys are checked from inside wire_wait() and the
  * library starts no thread of its own.
  *
+ * A socket that binds also bounds what each peer makes it hold, so that memory
+ * is bounded by what peers are admitted for (wire_sock_admit()), whatever
+ * comes and from whom: WIRE_STRANGER bytes that the tool has not read as a
+ * message yet, or WIRE_SUBSCRIBER at a PUB; about a thousand connections in a
+ * process.  A peer that goes beyond is cut off; wire_refused() tells.
+ *
  * Tools use the ends above this: wire/server.h, wire/client.h,
  * wire/service.h, wire/feed.h.
  */
@@ -21,11 +27,23 @@ struct wire;
 
 struct wire_limits {
     size_t credit;     /* most messages under way to one peer; 0: 8 */
-    size_t part_bytes; /* largest part; 0: 1 GiB */
+    size_t part_bytes; /* largest part that comes in; 0: WIRE_PART */
+    size_t held_bytes; /* most that an admitted peer has under way to who
+                        * binds; 0: 4 parts of that size */
+};
+
+enum {
+    WIRE_PART = 1 << 20,        /* next, done, reject ...: what controls */
+    WIRE_ITEM_PART = 8 << 20,   /* item: 65,536 extra samples with 16 notes */
+    WIRE_MOST_PART = 1 << 30,   /* batch, pairs, weights, state */
+    WIRE_STRANGER = 32 << 10,   /* greetings */
+    WIRE_SUBSCRIBER = 2 << 10,  /* a handshake and some subscriptions */
+    WIRE_SUBSCRIPTION = 1 << 9, /* the largest part of either */
 };
 
 /*
- * wire_open() makes an empty set of sockets.
+ * wire_open() makes an empty set of sockets, and lets the process have as many
+ * files open as it may (util/nofile.h).
  *   keys   who we are and whom we let in; NULL: no keys.  Kept, not owned.
  */
 struct wire *wire_open(const struct wire_keys *keys, struct err *err);
@@ -68,7 +86,8 @@ enum wire_type { WIRE_ROUTER, WIRE_DEALER, WIRE_PUB, WIRE_SUB };
 /*
  * wire_sock_bind(), wire_sock_connect() open one; NULL with a sentence on
  * error: no such address, address in use by a living process, tcp beyond this
- * machine without keys.  The socket file of a dead process is taken over.
+ * machine without keys (a name other than localhost counts as beyond).  The
+ * socket file of a dead process is taken over.
  *   role   connecting with keys: whose key the binder must have, "train"
  */
 struct wire_sock *wire_sock_bind(struct wire *wire, enum wire_type type,
@@ -146,9 +165,20 @@ int wire_sock_trouble(const struct wire_sock *sock, struct err *why);
 /*
  * wire_refused() returns 1 when connections were refused since it was asked
  * last and that should be said (the 1st, 2nd, 4th ... of all), with the last
- * reason: unknown key, no key, the other end does not know ours.
+ * reason: unknown key, no key, the other end does not know ours, a peer that
+ * sent too much, too many connections.
  */
 int wire_refused(struct wire *wire, struct err *why);
+
+/*
+ * wire_sock_admit() says that the peer whose message a ROUTER received last is
+ * one of ours: its connection may have limits.held_bytes under way from now
+ * on.
+ */
+void wire_sock_admit(struct wire_sock *sock);
+
+/* wire_sock_expect() sets held_bytes anew, also for who was admitted. */
+void wire_sock_expect(struct wire_sock *sock, size_t held_bytes);
 
 /* wire_sock_follow() subscribes a SUB to a kind, such as "metrics". */
 void wire_sock_follow(struct wire_sock *sock, const char *kind);

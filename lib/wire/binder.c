@@ -175,6 +175,7 @@ greet(struct wire_server *server, const struct wire_id *from,
         err_set(&news->why, "more than %d peers", WIRE_PEERS_MAX);
         return wire_binder_bad(server, NULL, news);
     }
+    wire_sock_admit(server->sock);
     news->what = WIRE_JOINED;
     news->peer = peer->number;
     answer_hello(server, peer);

@@ -84,6 +84,7 @@ pair_of(struct wire_proxy *proxy, const struct wire_id *id, struct err *err)
                              proxy->role, &proxy->limits, err);
     if (!sock)
         return NULL;
+    wire_sock_admit(proxy->sock); // the real binder judges who it is
     mem_grow(&proxy->pair, &proxy->room, proxy->n + 1, sizeof *proxy->pair);
     proxy->pair[proxy->n] =
         (struct pair){.number = ++proxy->last, .id = *id, .sock = sock};

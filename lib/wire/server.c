@@ -100,6 +100,13 @@ wire_server_endpoint(const struct wire_server *server)
     return wire_sock_endpoint(server->sock);
 }
 
+/* One more than the credit: the next may be on its way while one is read. */
+void
+wire_server_expect(struct wire_server *server, size_t bytes, size_t credit)
+{
+    wire_sock_expect(server->sock, (bytes + WIRE_PART) * (credit + 1));
+}
+
 size_t
 wire_server_peers(const struct wire_server *server)
 {

@@ -11,6 +11,7 @@
 
 #include "util/clock.h"
 #include "util/mem.h"
+#include "wire/gate.h"
 #include "wire/inside.h"
 #include "wire/raw.h"
 
@@ -18,6 +19,14 @@ static int
 set_int(void *socket, int option, int value)
 {
     return zmq_setsockopt(socket, option, &value, sizeof value);
+}
+
+static size_t
+part_bytes(const struct wire_sock *sock, const struct wire_limits *limits)
+{
+    if (sock->type == WIRE_PUB)
+        return WIRE_SUBSCRIPTION;
+    return limits->part_bytes ? limits->part_bytes : WIRE_PART;
 }
 
 /*
@@ -31,8 +40,7 @@ static int
 set_limits(struct wire_sock *sock, const struct wire_limits *limits)
 {
     const size_t credit = limits->credit ? limits->credit : 8;
-    const int64_t bytes =
-        (int64_t)(limits->part_bytes ? limits->part_bytes : (size_t)1 << 30);
+    const int64_t bytes = (int64_t)part_bytes(sock, limits);
     const struct {
         int option, value;
     } all[] = {
@@ -198,23 +206,41 @@ is_taken(const char *endpoint)
 }
 
 static int
-attach(struct wire_sock *sock, struct err *err)
+bind_it(struct wire_sock *sock, const struct wire_limits *limits,
+        struct err *err)
 {
+    const int is_pub = sock->type == WIRE_PUB;
+    const size_t known =
+        limits->held_bytes ? limits->held_bytes : 4 * part_bytes(sock, limits);
     size_t size = sizeof sock->endpoint;
-    int rc;
 
-    if (sock->binds && is_taken(sock->endpoint))
+    if (is_taken(sock->endpoint))
         return err_set(err, "cannot bind '%s': a living process has it",
                        sock->endpoint);
-    rc = sock->binds ? zmq_bind(sock->socket, sock->endpoint)
-                     : zmq_connect(sock->socket, sock->endpoint);
-    if (rc)
-        return err_set(err, "cannot %s '%s': %s",
-                       sock->binds ? "bind" : "connect to", sock->endpoint,
+    wire_gate_next(is_pub ? WIRE_SUBSCRIBER : WIRE_STRANGER, known);
+    sock->bound = !zmq_bind(sock->socket, sock->endpoint);
+    sock->gate = wire_gate_made();
+    if (!sock->bound)
+        return err_set(err, "cannot bind '%s': %s", sock->endpoint,
                        zmq_strerror(errno));
-    sock->bound = sock->binds;
+    if (sock->gate < 0 && strncmp(sock->endpoint, "inproc:", 7))
+        return err_set(err,
+                       "cannot bound what comes by '%s': this ZeroMQ listens "
+                       "in another way, or too many files are open",
+                       sock->endpoint);
+    zmq_getsockopt(sock->socket, ZMQ_LAST_ENDPOINT, sock->endpoint, &size);
+    return 0;
+}
+
+static int
+attach(struct wire_sock *sock, const struct wire_limits *limits,
+       struct err *err)
+{
     if (sock->binds)
-        zmq_getsockopt(sock->socket, ZMQ_LAST_ENDPOINT, sock->endpoint, &size);
+        return bind_it(sock, limits, err);
+    if (zmq_connect(sock->socket, sock->endpoint))
+        return err_set(err, "cannot connect to '%s': %s", sock->endpoint,
+                       zmq_strerror(errno));
     return 0;
 }
 
@@ -231,6 +257,7 @@ open_sock(struct wire *wire, enum wire_type type, int binds,
     wire->first = sock;
     sock->type = type;
     sock->binds = binds;
+    sock->gate = sock->from = -1;
     if (strlen(endpoint) >= sizeof sock->endpoint ||
         (strncmp(endpoint, "tcp://", 6) && strncmp(endpoint, "ipc://", 6) &&
          strncmp(endpoint, "inproc://", 9))) {
@@ -250,7 +277,7 @@ open_sock(struct wire *wire, enum wire_type type, int binds,
         err_set(err, "cannot open a socket: %s", zmq_strerror(errno));
         goto fail;
     }
-    if (set_keys(sock, role, err) || attach(sock, err))
+    if (set_keys(sock, role, err) || attach(sock, limits, err))
         goto fail;
     return sock;
 
@@ -319,20 +346,23 @@ wire_sock_endpoint(const struct wire_sock *sock)
 
 /* Take the parts that are there into parts[]; returns how many came. */
 static size_t
-take_parts(void *socket, struct wire_id *from, zmq_msg_t *parts)
+take_parts(struct wire_sock *sock, struct wire_id *from, zmq_msg_t *parts)
 {
-    size_t n = 0;
+    size_t n = 0, bytes = 0;
     int more = 1, is_id = from != NULL;
 
     while (more) {
         zmq_msg_t part;
 
         zmq_msg_init(&part);
-        if (zmq_msg_recv(&part, socket, ZMQ_DONTWAIT) < 0) {
+        if (zmq_msg_recv(&part, sock->socket, ZMQ_DONTWAIT) < 0) {
             zmq_msg_close(&part);
             break;
         }
         more = zmq_msg_more(&part);
+        bytes += zmq_msg_size(&part);
+        if (n == 0 && !is_id && sock->gate >= 0)
+            sock->from = zmq_msg_get(&part, ZMQ_SRCFD);
         if (is_id) {
             from->len = (uint8_t)zmq_msg_size(&part);
             memcpy(from->byte, zmq_msg_data(&part), from->len);
@@ -343,6 +373,8 @@ take_parts(void *socket, struct wire_id *from, zmq_msg_t *parts)
         is_id = 0;
         zmq_msg_close(&part);
     }
+    if (sock->gate >= 0)
+        wire_gate_read(sock->from, n, bytes);
     return n;
 }
 
@@ -358,7 +390,7 @@ wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
     if (zmq_getsockopt(sock->socket, ZMQ_EVENTS, &events, &size) ||
         !(events & ZMQ_POLLIN))
         return 0;
-    n = take_parts(sock->socket, from, parts);
+    n = take_parts(sock, from, parts);
     if (n > WIRE_PARTS_MAX) {
         for (size_t i = 0; i < WIRE_PARTS_MAX; i++)
             zmq_msg_close(&parts[i]);
@@ -431,4 +463,16 @@ wire_sock_lost(struct wire_sock *sock)
 
     sock->lost = 0;
     return lost;
+}
+
+void
+wire_sock_admit(struct wire_sock *sock)
+{
+    wire_gate_admit(sock->from);
+}
+
+void
+wire_sock_expect(struct wire_sock *sock, size_t held_bytes)
+{
+    wire_gate_expect(sock->gate, held_bytes);
 }

@@ -6,6 +6,8 @@
 
 #include "util/clock.h"
 #include "util/mem.h"
+#include "util/nofile.h"
+#include "wire/gate.h"
 #include "wire/inside.h"
 #include "wire/zap.h"
 
@@ -14,6 +16,7 @@ wire_open(const struct wire_keys *keys, struct err *err)
 {
     struct wire *wire = mem_array(1, sizeof *wire);
 
+    nofile_raise();
     wire->keys = keys;
     wire->context = zmq_ctx_new();
     if (!wire->context) {
@@ -130,6 +133,22 @@ wire_sock_trouble(const struct wire_sock *sock, struct err *why)
     return 1;
 }
 
+/* What the gate of a socket that binds has done. */
+static void
+read_gate(struct wire_sock *sock)
+{
+    unsigned cut, n = wire_gate_refused(sock->gate, &cut);
+    struct err why;
+
+    err_set(&why,
+            cut ? "a peer at %s was cut off: it sent more than it may have "
+                  "under way"
+                : "a peer at %s was turned away: too many connections",
+            sock->endpoint);
+    while (n-- > 0)
+        wire_refuse(sock->wire, &why);
+}
+
 /* What wire_wait() polls: stop, key checks, then socket and monitor each. */
 static size_t
 fill_items(struct wire *wire, const struct wire_sock *only, int any,
@@ -172,6 +191,8 @@ attend(struct wire *wire, const zmq_pollitem_t *item)
         const short events = (item++)->revents;
 
         ready |= (events & ZMQ_POLLIN) != 0;
+        if (s->gate >= 0)
+            read_gate(s);
         if (s->soon && (events & ZMQ_POLLOUT) &&
             wire_sock_send(s, NULL, s->soon) == 1)
             wire_sock_soon(s, NULL);

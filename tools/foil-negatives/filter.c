@@ -313,6 +313,7 @@ filter_open(struct filter *filter, struct wire *wire)
         .role = "select",
         .kind = WIRE_ASKS,
         .hello = {.stage = "negatives"},
+        .limits = {.part_bytes = WIRE_ITEM_PART},
     };
     char *at = wire_endpoint(o->plan, o->run, "plan");
     struct err err;

@@ -254,6 +254,9 @@ service_open(struct service *service, struct wire *wire)
     struct wire_server_config config = {
         .kind = WIRE_SERVES,
         .hello = {.stage = "negatives", .version = WIRE_VERSION},
+        // the state of a run with a bank comes back in one message
+        .limits = {.part_bytes = WIRE_MOST_PART,
+                   .held_bytes = (size_t)2 * WIRE_MOST_PART},
     };
     char *at = wire_endpoint(o->negatives, o->run, "negatives");
     struct err err;

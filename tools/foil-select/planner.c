@@ -235,6 +235,7 @@ connect_to(struct planner *p, struct err *err)
         .endpoint = p->endpoint,
         .role = "train",
         .hello = p->config.hello,
+        .limits = {.part_bytes = WIRE_ITEM_PART}, // a piece: about 1 MiB
         .deadline = patience,
     };
 

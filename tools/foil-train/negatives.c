@@ -43,6 +43,7 @@ open_service(struct train *t, struct err *err)
         .hello = {.stage = "train",
                   .version = WIRE_VERSION,
                   .size = t->shape.size},
+        .limits = {.part_bytes = WIRE_MOST_PART},
         .deadline = t->options->deadline,
     };
     char *endpoint =

@@ -16,7 +16,9 @@ train_source_open(struct train *t, struct err *err)
         .kind = WIRE_CONSUMES,
         .hello = {.stage = "train", .version = WIRE_VERSION},
         .at = t->state.at,
-        .limits = {.credit = (size_t)t->options->credit},
+        .limits = {.credit = (size_t)t->options->credit,
+                   .part_bytes = WIRE_MOST_PART,
+                   .held_bytes = WIRE_MOST_PART},
     };
     char *endpoint =
         wire_endpoint(t->options->batches, t->options->run, "batch");
@@ -227,6 +229,10 @@ came(struct train *t, const struct wire_news *news)
         send_away(s, news->peer, &why);
         wire_batch_release(&batch);
         return;
+    }
+    if (s->largest < wire_msg_bytes(news->msg)) {
+        s->largest = wire_msg_bytes(news->msg);
+        wire_server_expect(s->server, 2 * s->largest, s->credit);
     }
     hold(t, &batch);
 }

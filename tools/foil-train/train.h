@@ -182,6 +182,7 @@ struct train_source {
     struct wire_server *server;
     size_t credit, n, room;
     struct wire_batch *held; /* [n], not sorted */
+    size_t largest;          /* bytes of a batch, so far */
     double waiting, said;    /* since when; when it was said last */
     double called, pause;    /* call_for(): when it was last; until the next */
     size_t turn;             /* so often */

@@ -1,0 +1,208 @@
+"""Strangers at the sockets of a run, in turn and again until it ends.
+
+usage: strangers.py RUN BATCH TRAIN_PID SELECT_PID
+
+RUN is the run directory, with plan, events and features in it; BATCH the
+endpoint tcp://HOST:PORT of the trainer, which wants keys.  None of these
+strangers has a key, and none uses ZeroMQ.
+
+Prints, for each attack, its name, how often it was made, and the memory that
+the trainer and the selector had while it lasted beyond what they had before
+all attacks, in KiB; then "rate" and the steps per second under attack as a
+share of those in the pauses between.
+"""
+import os
+import select
+import socket
+import struct
+import sys
+import threading
+import time
+
+RUN, BATCH, TRAIN, SELECT = sys.argv[1:]
+LASTS, PAUSE = 1, 0.15  # seconds; who is cut off is done at once
+MIB = 1 << 20
+zeros = bytes(MIB)
+
+
+def steps():
+    try:
+        with open(RUN + "/metrics.jsonl", "rb") as file:
+            return file.read().count(b"\n")
+    except OSError:
+        return 0  # not yet
+
+
+def memory(pid):
+    """KiB of RSS; 0 when the process is gone"""
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            return next(int(l.split()[1]) for l in file if l[:6] == "VmRSS:")
+    except (OSError, StopIteration):
+        return 0
+
+
+def reach(edge):
+    if edge == "batch":
+        host, port = BATCH[6:].rsplit(":", 1)
+        return socket.create_connection((host, int(port)))
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(f"{RUN}/{edge}")
+    return s
+
+
+def greeting(mechanism):
+    return (b"\xff" + bytes(8) + b"\x7f\3\0" + mechanism.ljust(20, b"\0") +
+            bytes(32))
+
+
+def read(s, n):
+    got = b""
+    while len(got) < n:
+        more = s.recv(n - len(got))
+        if not more:
+            raise ConnectionError
+        got += more
+    return got
+
+
+def shake(edge, kind):
+    """the whole handshake of ZMTP without keys"""
+    s = reach(edge)
+    s.settimeout(2)
+    s.sendall(greeting(b"NULL"))
+    read(s, 64)
+    body = (b"\5READY\13Socket-Type" + struct.pack(">I", len(kind)) + kind)
+    s.sendall(b"\4" + bytes([len(body)]) + body)
+    read(s, read(s, 2)[1])
+    return s
+
+
+def frame(flags, body):
+    return struct.pack(">BQ", flags | 2, len(body)) + body
+
+
+def push(socks, chunk, until):
+    """send the same for as long as anybody takes it"""
+    for s in socks:
+        s.setblocking(False)
+    left = {s: b"" for s in socks}
+    while left and time.time() < until:
+        for s in select.select([], list(left), [], 0.05)[1]:
+            try:
+                bytes_ = left[s] or chunk
+                left[s] = bytes_[s.send(bytes_):]
+            except BlockingIOError:
+                pass
+            except OSError:
+                del left[s]
+    for s in socks:
+        s.close()
+
+
+def prehandshake(until):
+    """30 connections, each with a frame of 1 GiB where CURVE's HELLO belongs"""
+    socks = []
+    for _ in range(30):
+        s = reach("batch")
+        s.sendall(greeting(b"CURVE") + struct.pack(">BQ", 6, (1 << 30) - 100))
+        socks.append(s)
+    push(socks, zeros, until)
+
+
+def huge(until):
+    """one part of 900 MiB"""
+    s = shake("plan", b"DEALER")
+    s.sendall(struct.pack(">BQ", 2, 900 * MIB))
+    push([s], zeros, until)
+
+
+def endless(until):
+    """messages of large and of small parts that never end"""
+    socks = [shake(edge, b"DEALER") for edge in ("plan", "features") * 2]
+    push(socks[:2], frame(1, zeros), until - LASTS / 2)
+    push(socks[2:], frame(1, zeros[:100]) * 1000, until)
+
+
+def greeted(until):
+    """the same from a peer that said hello before, and was taken for one"""
+    s = shake("plan", b"DEALER")
+    hello = (b"\x84\xa5stage\xa7augment\xa7version\1\xa3run\xa0\xa7dataset"
+             b"\x82\xa6digest\xa0\xa4size\0")
+    s.sendall(frame(1, b"foil1.hello") + frame(0, hello))
+    if b"foil1.hello" not in read(s, 40):
+        sys.exit("the selector does not greet us")
+    push([s], frame(1, zeros[:60000]), until)
+
+
+def subscriptions(until):
+    """to random topics, short and long"""
+    socks = [shake("events", b"SUB") for _ in range(2)]
+    long = b"".join(frame(0, b"\1" + os.urandom(1000)) for _ in range(1000))
+    short = b"".join(frame(0, b"\1" + os.urandom(30)) for _ in range(9000))
+    push(socks[:1], long, until - LASTS / 2)
+    push(socks[1:], short, until)
+
+
+def many(_):
+    """more connections than the run may have files"""
+    socks = []
+    for edge in ("plan", "events"):
+        for _ in range(1100):
+            try:
+                socks.append(reach(edge))
+            except OSError:
+                pass
+    time.sleep(0.3)
+    for s in socks:
+        s.close()
+
+
+peak = {}
+
+
+def watch():
+    while True:
+        for pid in (TRAIN, SELECT):
+            peak[pid] = max(peak.get(pid, 0), memory(pid))
+        time.sleep(0.005)
+
+
+def pace(what):
+    """steps and seconds that something took"""
+    a, t = steps(), time.time()
+    what()
+    return steps() - a, time.time() - t
+
+
+def main():
+    attacks = (prehandshake, huge, many, endless, greeted, subscriptions)
+    while steps() < 50:
+        time.sleep(0.01)
+    time.sleep(PAUSE)
+    before = {pid: memory(pid) for pid in (TRAIN, SELECT)}
+    threading.Thread(target=watch, daemon=True).start()
+    spent, made = [0, 0, 0, 0], {a: [0, 0, 0] for a in attacks}
+    while memory(TRAIN) and memory(SELECT):
+        for attack in attacks:
+            calm = pace(lambda: time.sleep(PAUSE))
+            peak.clear()
+            try:
+                hard = pace(lambda: attack(time.time() + LASTS))
+            except OSError:
+                continue  # cut off in the handshake, or the run is over
+            time.sleep(0.02)
+            if not memory(TRAIN) or not memory(SELECT):
+                break
+            spent = [x + y for x, y in zip(spent, calm + hard)]
+            was = made[attack]
+            was[0] += 1
+            for i, pid in enumerate((TRAIN, SELECT)):
+                was[i + 1] = max(was[i + 1], peak.get(pid, 0) - before[pid])
+    for attack, was in made.items():
+        print(attack.__name__, *was)
+    rates = spent[0] / max(spent[1], 0.001), spent[2] / max(spent[3], 0.001)
+    print("rate", round(rates[1] / max(rates[0], 0.001), 3))
+
+
+main()
