@@ -145,6 +145,21 @@ run(struct selector *s)
         _Exit(EXIT_OK);
 }
 
+/* All that is done without a trainer. */
+static int
+tell(struct selector *s)
+{
+    if (s->options->list) {
+        select_tell_list(s->options);
+    } else {
+        open_data(s);
+        select_tell_needs(s->options, &s->task);
+        release(s);
+    }
+    close_stdout();
+    return EXIT_OK;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -152,6 +167,8 @@ main(int argc, char **argv)
 
     num_threads_sleep(argv);
     s.options = select_options_get(argc, argv);
+    if (s.options->list || s.options->dry)
+        return tell(&s);
     priority_low();
     if (s.options->score) {
         end_when_stopped();

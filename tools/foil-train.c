@@ -215,6 +215,21 @@ release(struct train *t)
     json_decref(t->config);
 }
 
+/* All that is done without training. */
+static int
+tell(struct train *t)
+{
+    struct err err;
+
+    if (t->options->list)
+        train_tell_list();
+    else if (train_tell_needs(t, &err))
+        die("%s", err.msg);
+    release(t);
+    close_stdout();
+    return EXIT_OK;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -226,6 +241,8 @@ main(int argc, char **argv)
     num_threads_sleep(argv);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like any
     t.options = train_options_get(argc, argv);
+    if (t.options->list || t.options->dry)
+        return tell(&t);
     t.stop = stop_fd(&err);
     if (t.stop < 0)
         die("%s", err.msg);

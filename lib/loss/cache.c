@@ -31,6 +31,7 @@ const struct loss_objective loss_cache = {
     .param = {.tau = 0.5},
     .reads = "tau",
     .head = "512-128",
-    .wants_weights = 1,
+    .wants_weights = "cache",
+    .wants_outside = 1,
     .run = run,
 };

@@ -31,6 +31,7 @@ const struct loss_objective loss_emc2 = {
     .param = {.tau = 0.5},
     .reads = "tau",
     .head = "512-128",
-    .wants_weights = 1,
+    .wants_weights = "emc2",
+    .draws_inside = 1,
     .run = run,
 };

@@ -22,6 +22,16 @@ ok 'a batch that cannot be filled: 1' refuses 1 'do not fill a batch of 14' \
 ok 'tcp for all the world without keys: 1' refuses 1 'key' \
     "$BIN/foil-select" --plan 'tcp://0.0.0.0:*' "$data"
 
+ok '--list strategies: a line of JSON each' \
+    "$BIN/foil-select" --list strategies --lag 3
+ok 'with what each needs' jq -es 'map(select(.name == "swap"))[0] |
+    .features and .keep_features == 4' "$work/out"
+ok 'a dry run' "$BIN/foil-select" --dry-run -b 5 --refine "$data"
+ok 'says what the plan needs, and is' jq -e '. == {strategy: "shuffle",
+    keep_features: 2, samples: 13, batches: 3, largest: 5, least: 4}' "$work/out"
+ok 'of what cannot be planned: 1' refuses 1 'do not fill a batch of 14' \
+    "$BIN/foil-select" --dry-run -b 14 --remainder drop "$data"
+
 if ! $python -c 'import zmq, msgpack' 2>/dev/null; then
     skip 'plans' 'no python3-zmq'
     done_testing

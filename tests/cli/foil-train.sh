@@ -44,6 +44,12 @@ ok 'a parameter of another objective: 2' refuses 2 'simclr has no --rho' \
     "$BIN/foil-train" -r x --rho 0.3
 ok 'a running mean without bound: 2' refuses 2 'grows without bound' \
     "$BIN/foil-train" -r x --objective sogclr --compat reference --gamma 0.5
+ok 'chains of its own that it cannot have: 2' refuses 2 \
+    'cache needs foil-negatives' "$BIN/foil-train" -r x --objective cache \
+    --sampler fresh
+ok '--list objectives: a line of JSON each' "$BIN/foil-train" --list objectives
+ok 'with what each needs' jq -es 'map(select(.name == "emc2"))[0] |
+    .negatives == "emc2" and .inside and .defaults == {tau: 0.5}' "$work/out"
 ok 'unknown encoder: 2' refuses 2 "--arch 'resnet1'" \
     "$BIN/foil-train" -r x --arch resnet1
 ok 'bad head: 2' refuses 2 'head' "$BIN/foil-train" -r x --head 12-x
@@ -281,11 +287,34 @@ pid=$!
 waits_for "$work/m/metrics.jsonl"
 ok 'two trainers in one folder: 1' refuses 1 'another foil-train has' \
     "$BIN/foil-train" -r "$work/m"
+ok 'a dry run beside it: 1' refuses 1 'another foil-train has' \
+    "$BIN/foil-train" --dry-run -r "$work/m"
 kill -TERM "$pid"
 wait "$pid"
 ok 'SIGTERM ends it well' test $? -eq 0
 ok 'saved' grep -q 'saved$' "$work/m.err"
 wait
 ok 'and its augmenter' grep -qx end "$work/m.augmenter"
+
+# dry DIR OPTION... : judged, and nothing in the folder changes
+dry() {
+    find "$1" -printf '%p %T@ %s\n' 2>/dev/null | sort >"$work/before"
+    "$BIN/foil-train" --dry-run -r "$@" || return
+    find "$1" -printf '%p %T@ %s\n' 2>/dev/null | sort | cmp "$work/before" -
+}
+done=$(wc -l <"$work/m/metrics.jsonl")
+ok 'a dry run of a new run' dry "$work/new" --objective cache
+ok 'says what it needs, and that nothing is done' jq -e '. == {objective:
+    "cache", negatives: "cache", outside: true, epoch: 0, step: 0, total: 0,
+    enough: false}' "$work/out"
+ok 'no service with chains of its own' dry "$work/new" --objective emc2 \
+    --sampler fresh
+ok 'says so' jq -e '.negatives == null' "$work/out"
+ok 'of a run that is there: 1' refuses 1 'holds a run: --resume' \
+    "$BIN/foil-train" --dry-run -r "$work/m"
+ok 'of one to be resumed' dry "$work/m" --resume --steps "$done"
+ok 'says where it is' jq -e ".total == $done and .enough" "$work/out"
+ok 'judges what is said again: 1' refuses 1 'lr is .* add --override lr' \
+    "$BIN/foil-train" --dry-run -r "$work/m" --resume --lr 7
 
 done_testing

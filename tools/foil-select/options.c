@@ -68,6 +68,10 @@ static const struct opt opts[] = {
      "--score: write the plan, a line of ids for each batch"},
     {"losses", 0, OPT_TEXT, &o.losses, 0, 0, "FILE",
      "--score: write the loss of each batch, a line each"},
+    {"list", 0, OPT_CHOICE, &o.list, 0, 0, "strategies",
+     "print what there is, a line of JSON each, and plan nothing"},
+    {"dry-run", 0, OPT_FLAG, &o.dry, 0, 0, NULL,
+     "judge options and DATA, print what the plan needs, serve nothing"},
     WIRE_KEYS_OPT(&o.keys),
     WIRE_ALLOW_OPT(&o.allow),
     {0},
@@ -77,7 +81,7 @@ static const struct opt_tool tool = {
     "foil-select",
     "decide which samples share a mini-batch",
     "DATA | U.npy [V.npy]",
-    1,
+    0,
     2,
     opts,
 };
@@ -126,6 +130,8 @@ select_options_get(int argc, char **argv)
     o.operand = opt_parse(&tool, argc, argv);
     while (o.operand[o.operands])
         o.operands++;
+    if (!o.operands && !o.list)
+        opt_misuse("wants %s", tool.operands);
     if (!o.score && o.operands > 1)
         opt_misuse("two files are for --score");
     if (o.plan_out && !o.score)

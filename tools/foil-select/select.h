@@ -21,6 +21,7 @@
  *   worth.c     what a plan is worth, beside a random one
  *   score.c     --score: a plan from files, without a trainer
  *   report.c    samples that could not be used
+ *   tell.c      what there is, and what a plan needs, without a trainer
  */
 enum select_policy { POLICY_WAIT, POLICY_PREVIOUS, POLICY_SHUFFLE };
 
@@ -32,7 +33,8 @@ struct select_options {
     enum select_remainder remainder;
     enum select_policy policy;
     long batch, epochs, seed, lag, threads;
-    int eval, half, score;
+    const char *list;
+    int eval, half, score, dry;
     double patience;
     char **operand; /* [operands] */
     int operands;
@@ -52,6 +54,12 @@ int select_options_wants(const struct select_options *options);
 /* report.c: names the first of the samples on stderr, writes all to FILE. */
 void select_report(const struct select_quarantine *bad,
                    const struct data_set *set, const char *file);
+
+/* tell.c: prints all strategies, a line of JSON each; and what the plan of a
+ * task needs and is, as one line. */
+void select_tell_list(const struct select_options *options);
+void select_tell_needs(const struct select_options *options,
+                       const struct select_task *task);
 
 /* score.c: all of --score. */
 void select_score_files(const struct select_options *options);

@@ -11,8 +11,8 @@
 static const double pause_without = 10;
 
 /* Chains of our own: the service's kernels without the service. */
-static int
-open_inside(struct train *t, struct err *err)
+static void
+open_inside(struct train *t)
 {
     const char *scores = t->options->sampler;
     const struct sample_how how = {
@@ -25,13 +25,9 @@ open_inside(struct train *t, struct err *err)
         .seed = (uint64_t)t->options->seed,
     };
 
-    if (strcmp(t->objective->name, "emc2"))
-        return err_set(err, "--sampler %s: %s needs foil-negatives", scores,
-                       t->objective->name);
     t->inside = mem_array(1, sizeof *t->inside);
     sample_source_init(t->inside, &how, (size_t)t->shape.size);
     t->service_behind = 1;
-    return 0;
 }
 
 static int
@@ -68,8 +64,10 @@ train_negatives_open(struct train *t, struct err *err)
 {
     if (t->service || t->inside)
         return 0;
-    return strcmp(t->options->sampler, "service") ? open_inside(t, err)
-                                                  : open_service(t, err);
+    if (!strcmp(t->options->sampler, "service"))
+        return open_service(t, err);
+    open_inside(t);
+    return 0;
 }
 
 void

@@ -168,6 +168,10 @@ static const struct opt opts[] = {
      "what to do about a step that is not finite"},
     {"policy", 0, OPT_CHOICE, &o.policy, 0, 0, "wait|in-batch",
      "when the negatives service is not there"},
+    {"list", 0, OPT_CHOICE, &o.list, 0, 0, "objectives",
+     "print what there is, a line of JSON each, and train nothing"},
+    {"dry-run", 0, OPT_FLAG, &o.dry, 0, 0, NULL,
+     "judge the options and DIR, print what the run needs, train nothing"},
     {0},
 };
 
@@ -179,7 +183,7 @@ static const struct opt_tool tool = {
 static const void *const forgotten[] = {
     &o.run,    &o.batches,  &o.negatives, &o.events, &o.features, &o.keys,
     &o.allow,  &o.steps,    &o.every,     &o.keep,   &o.resume,   &o.override,
-    &o.credit, &o.deadline, &o.nonfinite, &o.policy};
+    &o.credit, &o.deadline, &o.nonfinite, &o.policy, &o.list,     &o.dry};
 
 /* What can be overridden besides the remembered options. */
 static const char *const others[] = {"dataset", "processor", "table"};
@@ -231,6 +235,10 @@ judge(struct err *err)
         if (is_param(opt) && opt_given(opt->value) &&
             !loss_objective_reads(objective, opt->name))
             return err_set(err, "%s has no --%s", o.objective, opt->name);
+    if (objective->wants_weights && !objective->draws_inside &&
+        strcmp(o.sampler, "service"))
+        return err_set(err, "--sampler %s: %s needs foil-negatives", o.sampler,
+                       o.objective);
     if (*o.basis && (opt_given(&o.mean) || opt_given(&o.deviation)))
         return err_set(err, "--basis has its own offset and scale: --mean and "
                             "--deviation have no use");
@@ -284,6 +292,22 @@ value_of(const struct opt *opt)
 }
 
 json_t *
+train_options_of(const struct loss_objective *objective)
+{
+    json_t *object = json_object();
+    double value;
+
+    for (const struct opt *opt = opts; opt->name; opt++) {
+        if (!is_param(opt) || !loss_objective_reads(objective, opt->name))
+            continue;
+        memcpy(&value, (const char *)&objective->param + offset(opt),
+               sizeof value);
+        json_object_set_new(object, opt->name, json_real(value));
+    }
+    return object;
+}
+
+json_t *
 train_options_put(void)
 {
     json_t *object = json_object();
@@ -304,6 +328,8 @@ train_options_get(int argc, char **argv)
 
     defaults = train_options_put();
     opt_parse(&tool, argc, argv);
+    if (o.list)
+        return &o;
     if (!o.run)
         opt_misuse("-r is missing: the run directory");
     for (size_t i = 0; i < o.override.n; i++)

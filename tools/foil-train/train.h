@@ -38,6 +38,7 @@
  *   features.c   these, for selectors that ask
  *   save.c       checkpoints, written and read
  *   report.c     metrics.jsonl, events, progress, the summary
+ *   tell.c       what there is, and what a run would need, without training
  */
 struct train_options {
     /* what decides the result, and is remembered */
@@ -55,12 +56,17 @@ struct train_options {
     const char *nonfinite, *policy;
     long steps, every, keep, credit;
     double deadline;
-    int resume;
+    int resume, dry;
+    const char *list;
     struct opt_list override;
 };
 
 /* train_options_get() parses the command line; it prints and exits. */
 struct train_options *train_options_get(int argc, char **argv);
+
+/* train_options_of() returns the defaults of an objective's parameters, by the
+ * names of their options, as an object. */
+json_t *train_options_of(const struct loss_objective *objective);
 
 /* train_options_put() returns what has to be remembered, as an object. */
 json_t *train_options_put(void);
@@ -351,6 +357,15 @@ void train_tidy(struct train *t);
 int train_save(struct train *t, struct err *err);
 int train_resume(struct train *t, const char *folder, struct err *err);
 int train_rollback(struct train *t, struct err *err);
+
+/*
+ * tell.c: train_tell_list() prints all objectives, a line of JSON each.
+ * train_tell_needs() says whether the run of the options can begin, or go on,
+ * without a trace of its own: -1 with what is in the way.  It prints what the
+ * run needs and where it is, as a line of JSON.
+ */
+void train_tell_list(void);
+int train_tell_needs(struct train *t, struct err *err);
 
 /* report.c: train_report_begin() when the first batch has come, before it is
  * trained. */
