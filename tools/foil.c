@@ -138,22 +138,80 @@ print_overview(const char *folder)
     close_stdout();
 }
 
-/* Become a pipeline; does not return. */
+/* What stands behind -r or --run, or NULL; with --resume only. */
+static const char *
+run_to_resume(char **argv)
+{
+    const char *run = NULL;
+    int resume = 0;
+
+    for (; *argv && strcmp(*argv, "--"); argv++) {
+        resume |= !strcmp(*argv, "--resume");
+        if (!strncmp(*argv, "--run=", strlen("--run=")))
+            run = *argv + strlen("--run=");
+        else if (argv[1] && (!strcmp(*argv, "-r") || !strcmp(*argv, "--run")))
+            run = *++argv;
+    }
+    return resume ? run : NULL;
+}
+
+/* Returns the pipeline that a run remembers, to be given to free(). */
+static char *
+pipeline_of(const char *run)
+{
+    static const char key[] = "pipeline ";
+    char *path = mem_format("%s/command", run), *name;
+    struct err err;
+    size_t len;
+    char *text = file_read(path, 1 << 20, &len, &err);
+
+    free(path);
+    if (text && strncmp(text, key, strlen(key)))
+        die("'%s/command' does not begin with the pipeline of the run", run);
+    if (text) {
+        text[strcspn(text, "\n")] = 0;
+        name = mem_text(text + strlen(key));
+        free(text);
+        return name;
+    }
+    die("%s: name the pipeline of the run", err.msg);
+}
+
+/* Returns the script of a pipeline, to be given to free(). */
+static char *
+script_of(const char *folder, const char *name)
+{
+    char *pipelines = pipelines_near(folder);
+    char *script = mem_format("%s/%s.sh", pipelines, name);
+
+    free(pipelines);
+    if (strchr(name, '/') || !strcmp(name, "lib") || !file_exists(script)) {
+        free(script);
+        return NULL;
+    }
+    return script;
+}
+
+/*
+ * Become a pipeline, that of argv[1] or of the run that is to be resumed; does
+ * not return.
+ */
 _Noreturn static void
 run_pipeline(const char *folder, char **argv)
 {
-    char *pipelines, *script;
+    const char *run = run_to_resume(argv + 1);
+    const int named = argv[1] && argv[1][0] != '-';
+    char *name, *script;
 
-    if (!argv[0] || argv[0][0] == '-')
-        opt_misuse("run wants the name of a pipeline: 'foil' lists them");
-    pipelines = pipelines_near(folder);
-    script = mem_format("%s/%s.sh", pipelines, argv[0]);
-    free(pipelines);
-    if (strchr(argv[0], '/') || !strcmp(argv[0], "lib") ||
-        !file_exists(script)) {
-        free(script);
-        opt_misuse("no pipeline '%s': 'foil' lists them", argv[0]);
-    }
+    if (!named && !run)
+        opt_misuse("run wants the name of a pipeline, which 'foil' lists, or "
+                   "--resume -r RUN");
+    name = named ? mem_text(argv[1]) : pipeline_of(run);
+    script = script_of(folder, name);
+    if (!script)
+        opt_misuse("no pipeline '%s': 'foil' lists them", name);
+    free(name);
+    argv += named;
     argv[0] = script;
     execv(script, argv);
     die("cannot run '%s': %s", script, strerror(errno));
@@ -192,6 +250,6 @@ main(int argc, char **argv)
     }
     lead_path(folder);
     if (!strcmp(argv[1], "run"))
-        run_pipeline(folder, argv + 2);
+        run_pipeline(folder, argv + 1);
     run_command(argv + 1);
 }

@@ -56,6 +56,22 @@ ok 'no such pipeline: 2' refuses 2 "no pipeline 'nonsense'" \
     "$foil" run nonsense
 ok 'the library is no pipeline: 2' refuses 2 "no pipeline 'lib'" \
     "$foil" run lib
+mkdir "$work/run"
+ok 'a run that remembers no pipeline: 1' refuses 1 'name the pipeline' \
+    "$foil" run --resume -r "$work/run"
+echo 'pipeline try' >"$work/run/command"
+for said in "-r $work/run" "--run $work/run" "--run=$work/run"; do
+    # shellcheck disable=SC2086 # words
+    ok "the pipeline that a run remembers, by '$said'" \
+        "$foil" run --resume $said --seed 3
+    ok 'with all arguments' \
+        test "$(cat "$work/out")" = "<--resume><${said/ /><}><--seed><3>"
+done
+ok 'to be resumed alone: 2' refuses 2 'wants the name of a pipeline' \
+    "$foil" run -r "$work/run"
+echo 'pipeline ../try' >"$work/run/command"
+ok 'no path as the pipeline of a run: 2' refuses 2 "no pipeline '\.\./try'" \
+    "$foil" run --resume -r "$work/run"
 ok 'no path as a pipeline: 2' refuses 2 "no pipeline '\.\./try'" \
     "$foil" run ../try
 done_testing
