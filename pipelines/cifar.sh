@@ -5,13 +5,13 @@
 # shellcheck source=pipelines/lib.sh
 . "${0%/*}/lib.sh"
 
-epochs=12 batch=128
-train=('--arch resnet20' '--head 256-128-bn' '--precision bf16' '--tau 0.5'
-    '--lr 0.2' '--warmup 1' '--weight-decay 2e-4' '--checkpoint-every 780')
-# shellcheck disable=SC2034 # lib.sh reads it
+# shellcheck disable=SC2034 # lib.sh reads them
+epochs=12 batch=128 warm=1
+train=('--arch resnet20' '--head 256-128-bn' '--precision bf16' '--lr 0.2'
+    '--weight-decay 2e-4' '--checkpoint-every 780')
+# shellcheck disable=SC2034
 augment=('--recipe cifar' '--size 32')
 
 options 'TRAIN TEST' "$@"
-learn "${operand[0]}"
-judge "${operand[@]}"
+learn_and_judge "${operand[@]}"
 draw_loss

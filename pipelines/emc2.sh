@@ -8,19 +8,12 @@
 . "${0%/*}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
-train=('--tau 0.2' '--lr 0.5' '--warmup 5' '--checkpoint-every 500')
-method=emc2 filter=yes
+objective=emc2 filter=yes warm=5
+train=('--lr 0.5' '--checkpoint-every 500') tuned=('--tau 0.2')
 # shellcheck disable=SC2034
-own=('method NAME emc2, or cache: draws from a bank of features'
-    'filter yes|no whether images from outside of the batch come along')
+own=('filter yes|no whether images from outside of the batch come along')
 
 options 'DATA [TEST]' "$@"
-[[ $method == emc2 || $method == cache ]] ||
-    misuse "--method '$method': want emc2 or cache"
 [[ $filter == yes || $filter == no ]] ||
     misuse "--filter '$filter': want yes or no"
-# shellcheck disable=SC2034
-objective=$method negatives=("--method $method")
-[[ $filter == no ]] || negatives+=('--filter')
-learn "${operand[0]}"
-[[ -z ${operand[1]-} ]] || judge "${operand[@]}"
+learn_and_judge "${operand[@]}"

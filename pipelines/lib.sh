@@ -8,6 +8,8 @@
 # runs one tool on the terminal.  What a pipeline wants of a stage stands in an
 # array of that stage's name, an option with its value an item; what the user
 # says with --train 'ARGS' and so on wins over it.
+#
+# A run remembers what the user said, in RUN/command; --resume goes on with it.
 set -euo pipefail
 
 pipeline=${0##*/}
@@ -31,15 +33,28 @@ misuse() {
 # ---------------------------------------------------------- the command line
 
 run=run/$pipeline epochs=100 batch=256 augmenters=2 threads=$(nproc) seed=1
-restarts=3 resume='' objective=simclr
+restarts=3 resume='' objective=simclr override=()
 select=() augment=() train=() negatives=() embed=()
+# more for the trainer, with the pipeline's own objective alone: others have
+# defaults of their own
+tuned=()
+# epochs of warm-up, if the run is ten times as long; '': foil-train's default
+warm=''
+# yes, no: whether negatives come from outside of the batch; '': if they have to
+filter=''
 # where the selector is to be: a command that runs another one there, its run
 # directory and data set
 elsewhere=() select_run='' select_data=''
 # options of a pipeline's own: 'NAME ARG SENTENCE', in the variable of that
 # name (with _ for -) its default; where ARG is N or S, a whole number
 own=()
+# '' in a study, which remembers its settings in its own way
+remembers=yes
+# what the run in hand has come to: '', before this call, or now; whether it is
+# to be judged once more; what prepare() has seen, and ask() has heard
+learnt='' judge_anew='' prepared='' select_says='' train_says='' keep_epochs=0
 declare -A given=([select]='' [augment]='' [train]='' [negatives]='' [embed]='')
+declare -A said=() # option or operand: 1, if the user said it now
 
 # own_usage : what the options of its own do
 own_usage() {
@@ -55,8 +70,9 @@ own_usage() {
 usage() {
     cat <<END
 usage: foil run $pipeline${1:+ $1} [-r RUN] [--epochs N] [--batch N]
-           [--augmenters N] [--threads N] [--seed N] [--restarts N] [--resume]
-           [--select ARGS] [--augment ARGS] [--train ARGS] [--negatives ARGS]
+           [--objective NAME] [--augmenters N] [--threads N] [--seed N]
+           [--restarts N] [--resume] [--override KEY] [--select ARGS]
+           [--augment ARGS] [--train ARGS] [--negatives ARGS]
            [--embed ARGS]${own:+ [OPTION ...]}
 
 foil run $pipeline: $(sed -n '2{s/^# //p;q;}' "$0")
@@ -64,11 +80,14 @@ foil run $pipeline: $(sed -n '2{s/^# //p;q;}' "$0")
   -r, --run RUN       directory of the run, made with mode 0700 [$run]
   --epochs N          epochs of the whole run [$epochs]
   --batch N           images in a batch [$batch]
+  --objective NAME    one of foil-train --list objectives [$objective]
   --augmenters N      how many augmenters feed the trainer [$augmenters]
   --threads N         of the trainer [$threads]
   --seed N            of every random choice [$seed]
   --restarts N        how often a killed feeder is started again [$restarts]
-  --resume            go on from the last checkpoint of the run
+  --resume            go on from the last checkpoint of RUN, as it was asked
+                      for: all other options may be left out
+  --override KEY      with --resume: take another value of this option
   --select ARGS       more options for foil-select; --augment, --train,
                       --negatives and --embed likewise
   --help              this text
@@ -96,12 +115,40 @@ take_own() {
     misuse "no option '$1'"
 }
 
+# take WORD VALUE : set what an option is for
+take() {
+    local value=$2
+    case $1 in
+    -r | --run) run=$value; return ;;
+    --override) override+=("$value"); return ;;
+    --objective) objective=$value ;;
+    --epochs | --batch | --augmenters | --threads | --seed | --restarts)
+        value=$(whole "$1" "$value")
+        printf -v "${1#--}" %s "$value" ;;
+    --select | --augment | --train | --negatives | --embed)
+        given[${1#--}]+=" $value" ;;
+    *) take_own "$1" "$value" ;;
+    esac
+    said[${1#--}]=1
+}
+
+# take_operands OPERANDS : give them their names, and refuse what is too much
+take_operands() {
+    local i
+    read -ra operands <<<"${1//[][]/}"
+    [[ ${#operand[@]} -le ${#operands[@]} ]] ||
+        misuse "what is '${operand[${#operands[@]}]}' for?"
+    for i in "${!operand[@]}"; do
+        said[${operands[i]}]=1
+    done
+}
+
 # options OPERANDS ARGUMENT... : read the command line; operands, described
 # as in 'DATA [TEST]', go to the array operand.
 options() {
     local described=$1 word value
     local -a words
-    operand=()
+    operand=() usual=$objective
     shift
     while [[ $# -gt 0 ]]; do
         word=$1 value=${2-}
@@ -114,22 +161,49 @@ options() {
         -?*) [[ $# -gt 0 ]] || misuse "$word wants a value"; shift ;;
         *) operand+=("$word"); continue ;;
         esac
-        case $word in
-        -r | --run) run=$value ;;
-        --epochs | --batch | --augmenters | --threads | --seed | --restarts)
-            value=$(whole "$word" "$value")
-            printf -v "${word#--}" %s "$value" ;;
-        --select | --augment | --train | --negatives | --embed)
-            given[${word#--}]+=" $value" ;;
-        *) take_own "$word" "$value" ;;
-        esac
+        take "$word" "$value"
     done
+    take_operands "$described"
+    take_objective
+    [[ -n $resume || ${#override[@]} -eq 0 ]] ||
+        misuse '--override belongs to --resume'
+    [[ -z $resume || -z $remembers ]] || recall
     [[ $augmenters -ge 1 ]] || misuse "--augmenters '0': want one or more"
-    read -ra words <<<"$described"
-    [[ ${#operand[@]} -le ${#words[@]} ]] ||
-        misuse "what is '${operand[${#words[@]}]}' for?"
     read -ra words <<<"${described%%[[]*}"
     [[ ${#operand[@]} -ge ${#words[@]} ]] || misuse "wants $described"
+}
+
+# items_of WORDS : sets items, an option with its value each
+items_of() {
+    local word
+    local -a all
+    items=()
+    read -ra all <<<"$1"
+    for word in "${all[@]}"; do
+        if [[ $word == -[-a-z]* || ${#items[@]} -eq 0 ]]; then
+            items+=("$word")
+        else
+            items[-1]+=" $word"
+        fi
+    done
+}
+
+# take_objective : --train '--objective NAME' is --objective NAME
+take_objective() {
+    local item
+    local -a items
+    [[ ${given[train]} == *--objective* ]] || return 0
+    items_of "${given[train]}"
+    given[train]=''
+    for item in "${items[@]}"; do
+        if [[ $item != --objective[\ =]?* ]]; then
+            given[train]+=" $item"
+        elif [[ -n ${said[objective]-} ]]; then
+            misuse '--objective is given twice'
+        else
+            take --objective "${item#--objective?}"
+        fi
+    done
 }
 
 # words_for STAGE ITEM... : sets words to the items that --STAGE does not
@@ -148,19 +222,161 @@ words_for() {
     words+=("${more[@]}")
 }
 
+# ---------------------------------------------- what a run remembers
+#
+# RUN/command has a line 'KEY VALUE' for the pipeline, for each option by its
+# name and for each operand by its own, as DATA; \\ and \n stand for a backslash
+# and a new line.
+
+# keys_of_run : sets keys
+keys_of_run() {
+    keys=("${operands[@]}" epochs batch objective augmenters threads seed
+        restarts select augment train negatives embed "${own[@]%% *}")
+}
+
+# look_up KEY : sets value to what the run is told
+look_up() {
+    local name=${1//-/_} i
+    case $1 in
+    [A-Z]*)
+        value=''
+        for i in "${!operand[@]}"; do
+            [[ ${operands[i]} != "$1" ]] ||
+                value=$(realpath -ms -- "${operand[i]}")
+        done ;;
+    select | augment | train | negatives | embed) value=${given[$1]# } ;;
+    *) value=${!name} ;;
+    esac
+}
+
+# tell KEY VALUE : tell it the run, in place of what it was told before
+tell() {
+    local i
+    case $1 in
+    [A-Z]*)
+        for i in "${!operands[@]}"; do
+            [[ ${operands[i]} != "$1" || -z $2 ]] || operand[i]=$2
+        done ;;
+    select | augment | train | negatives | embed) given[$1]=" $2" ;;
+    *) take "--$1" "$2" ;;
+    esac
+}
+
+# remember : write RUN/command
+remember() {
+    local key value
+    local -a keys
+    [[ -n $remembers ]] || return 0
+    keys_of_run
+    {
+        echo "pipeline $pipeline"
+        for key in "${keys[@]}"; do
+            look_up "$key"
+            value=${value//\\/\\\\}
+            printf '%s %s\n' "$key" "${value//$'\n'/\\n}"
+        done
+    } >"$run/command.new"
+    sync "$run/command.new"
+    mv "$run/command.new" "$run/command"
+}
+
+# recall : what the run remembers holds, unless it is overridden
+recall() {
+    local line value
+    local -a keys
+    if [[ ! -e $run/command ]]; then
+        [[ ! -e $run/latest ]] ||
+            say "'$run' is of an older foil and does not remember its command:\
+ it goes on with the options given now"
+        return 0
+    fi
+    keys_of_run
+    while IFS= read -r line; do
+        printf -v value %b "${line#* }"
+        agree "${line%% *}" "$value"
+    done <"$run/command"
+}
+
+# agree KEY VALUE : the run remembers this; what is said now may not differ
+agree() {
+    local key=$1 was=$2 value
+    if [[ $key == pipeline ]]; then
+        [[ $was == "$pipeline" ]] || die 1 "'$run' is a run of '$was'"
+        return 0
+    fi
+    [[ " ${keys[*]} " == *" $key "* ]] ||
+        die 1 "'$run/command' has '$key', which this foil does not know"
+    look_up "$key"
+    if [[ -z ${said[$key]-} ]]; then
+        tell "$key" "$was"
+    elif [[ $key == train ]]; then
+        both_for_trainer "$was"
+    elif [[ $value != "$was" ]]; then
+        may_differ "$key" "$was" "$value"
+    fi
+}
+
+# both_for_trainer WORDS : what it was told and is told now; foil-train knows
+# its options, and what in them has to be the same
+both_for_trainer() {
+    local -a items words
+    items_of "$1"
+    words_for train "${items[@]}"
+    given[train]=" ${words[*]}"
+}
+
+# may_differ KEY WAS IS : or else refuse it
+may_differ() {
+    local name=$1
+    [[ $name == [A-Z]* ]] || name=--$name
+    case $1 in
+    augmenters | restarts | embed) ;; # the result is the same
+    TEST) [[ -z $2 ]] || overridden "$1" || refuse_other "$name" "$2" "$3"
+        judge_anew=yes ;;
+    *) overridden "$1" || refuse_other "$name" "$2" "$3" ;;
+    esac
+}
+
+overridden() {
+    [[ " ${override[*]} " == *" $1 "* ]]
+}
+
+refuse_other() {
+    die 1 "$1 is ${3:-empty}, but ${2:-empty} in this run: leave it out, or\
+ add --override ${1#--}"
+}
+
+# for_trainer : sets words to --override KEY for what it may know; of what is
+# the pipeline's own it knows nothing, and a data set has another name there
+for_trainer() {
+    local key
+    local mine=" ${operands[*]} epochs batch augmenters restarts select augment\
+ train negatives embed ${own[*]%% *} "
+    words=()
+    for key in "${override[@]}"; do
+        if [[ $key == "${operands[0]-}" ]]; then
+            words+=(--override dataset)
+        elif [[ $mine != *" $key "* ]]; then
+            words+=(--override "$key")
+        fi
+    done
+}
+
 # ---------------------------------------------------------------- the stages
 
 declare -A stage=()   # process id: name
 declare -A command=() # name: how it is started
 declare -A left=()    # name: how often it may still be started again
+declare -A since=()   # name: how long its log was when it was started
 attended='' stopped='' grace=10
+exec {held}</dev/null # what shows that the run is ours: hold() opens it
 
 # launch NAME COMMAND... : start it in a session of its own, so that Ctrl-C
 # reaches us alone, and to end with us, even should we be killed.
 launch() {
     local name=$1
     shift
-    setsid setpriv --pdeathsig TERM "$@" &
+    setsid setpriv --pdeathsig TERM "$@" {held}<&- &
     stage[$!]=$name
 }
 
@@ -172,7 +388,9 @@ feeder() {
 }
 
 feed() {
-    eval "launch ${command[$1]}" >>"$run/log/$1.log" 2>&1
+    local log=$run/log/$1.log
+    since[$1]=$(stat -c %s "$log" 2>/dev/null || echo 0)
+    eval "launch ${command[$1]}" >>"$log" 2>&1
 }
 
 # ending CODE : how a stage with that exit code has ended
@@ -196,7 +414,7 @@ lost() {
     elif [[ $1 == augment-* && " ${stage[*]}" == *' augment-'* ]]; then
         say "$1 $how; the others go on"
     else
-        tail -n 1 "$log" >&2
+        tail -c +$((${since[$1]:-0} + 1)) "$log" | tail -n 5 >&2
         die "$2" "$1 $how; its log is '$log'"
     fi
 }
@@ -215,6 +433,13 @@ gone() {
     return 1
 }
 
+# halted : the run was asked to stop, and did
+halted() {
+    local how="; 'foil run --resume -r $run' goes on"
+    [[ -e $run/command ]] || how=''
+    die $((128 + stopped)) "stopped$how"
+}
+
 # attend NAME : look after all stages until that one has ended well; a run
 # in which it has not is over.
 attend() {
@@ -229,7 +454,7 @@ attend() {
         [[ $name == "$1" ]] || lost "$name" "$code"
     done
     attended=''
-    [[ -z $stopped ]] || die $((128 + stopped)) 'stopped'
+    [[ -z $stopped ]] || halted
     [[ $code -eq 0 ]] || die "$code" "$name $(ending "$code")"
 }
 
@@ -271,6 +496,7 @@ end_all() {
     trap '' INT TERM HUP
     set +e
     dismiss
+    [[ $code -ne 0 || -z $learnt ]] || conclude
     exit "$code"
 }
 
@@ -292,60 +518,188 @@ fresh_run() {
     say "everything goes to '$run'"
 }
 
-# open_run : make the run directory, or refuse one that holds another run.
-open_run() {
-    if [[ -e $run/latest && -z $resume ]]; then
-        die 1 "'$run' holds a run: --resume goes on with it, -r takes another"
-    fi
-    mkdir -p "$run"
-    chmod 700 "$run"
-    mkdir -p "$run/log"
-}
-
 # indexed DATA : make the index of a data set that has none yet.
 indexed() {
     [[ -e ${1%/}.foil || $1 == *.foil ]] || step foil-data index "$1"
 }
 
-# epochs_kept WORD... : of how many epochs a selector with these options wants
-# the trainer to keep features; nothing where it plans without
-epochs_kept() {
-    local all=" $* " lag=1
-    local planned=' --strategy[ =](osgd|osgd-full|spectral|swap) | --refine '
-    [[ $all =~ $planned ]] || return 0
-    planned=' --lag[ =]([0-9]+) '
-    [[ ! $all =~ $planned ]] || lag=${BASH_REMATCH[1]}
-    echo $((lag + 1))
+# field NAME : of each line of JSON on standard input
+field() {
+    sed -n 's/.*"'"$1"'":"\{0,1\}\([^],}"]*\).*/\1/p'
 }
 
-# learn DATA : train on a data set; sinks start before sources.
-learn() {
-    local i kept filtered=''
-    local -a words
-    open_run
-    indexed "$1"
-    words_for select "${select[@]}"
-    kept=$(epochs_kept "${words[@]}")
-    words_for train "${train[@]}" ${kept:+"--keep-features $kept"}
-    launch train foil-train -r "$run" --objective "$objective" \
-        --threads "$threads" --seed "$seed" ${resume:+"$resume"} "${words[@]}"
-    if [[ $objective == emc2 || $objective == cache ]]; then
-        words_for negatives "${negatives[@]}"
-        # a filter stands between selector and augmenters
-        [[ " ${words[*]} " != *' --filter '* ]] ||
-            filtered=--filter
-        feeder negatives foil-negatives -r "$run" --seed "$seed" "${words[@]}"
+# labelled DATA : or there is nothing to judge by
+labelled() {
+    local classes
+    classes=$(foil-data info "$1" | sed -n 's/^classes\t//p')
+    [[ $classes != 0 ]] ||
+        die 1 "'$1' has no labels, so that nothing can be judged by it: leave\
+ TEST out, or have a folder for each class in it"
+}
+
+# hold : keep every other foil run out of the run directory, and see that
+# nobody trains there
+hold() {
+    local code=0
+    [[ -d $run ]] || return 0
+    exec {held}<&- {held}<"$run"
+    flock -n -E 99 "$held" || code=$?
+    [[ $code -ne 99 ]] || die 1 "another foil run has '$run'"
+}
+
+# named : the name of the run leaves room for those of its sockets
+named() {
+    local LC_ALL=C longest=$run/negatives
+    [[ ${#longest} -le 107 ]] ||
+        die 1 "-r has ${#run} bytes: a run directory has at most 97, for the\
+ names of the sockets in it"
+}
+
+# warmup : a tenth of all epochs at most
+warmup() {
+    if [[ $((10 * warm)) -le $epochs ]]; then
+        echo "$warm"
+    else
+        echo "$((epochs / 10)).$((epochs % 10))"
     fi
+}
+
+# words_for_select, words_for_train : sets words; a checkpoint knows its warm-up
+words_for_select() {
+    words_for select "${select[@]}"
+    words=(--seed "$seed" --batch "$batch" --epochs "$epochs" "${words[@]}")
+}
+
+words_for_train() {
+    local -a items=("${train[@]}") more
+    [[ $objective != "$usual" ]] || items+=("${tuned[@]}")
+    [[ -z $warm || -e $run/latest ]] || items+=("--warmup $(warmup)")
+    [[ ${keep_epochs:-0} -eq 0 ]] || items+=("--keep-features $keep_epochs")
+    for_trainer
+    more=("${words[@]}")
+    words_for train "${items[@]}"
+    words=(-r "$run" --objective "$objective" --threads "$threads"
+        --seed "$seed" ${resume:+"$resume"} "${more[@]}" "${words[@]}")
+}
+
+# ask DATA : the selector, if there is data yet, and the trainer, what they make
+# of their options; sets select_says and train_says, a line of JSON each, and
+# keep_epochs, of how many epochs the trainer is to keep features.
+ask() {
+    local -a words
+    select_says='' keep_epochs=0
+    if [[ -n ${1-} ]]; then
+        words_for_select
+        select_says=$("${elsewhere[@]}" foil-select --dry-run "${words[@]}" \
+            "${select_data:-$1}" {held}<&-) || exit
+        keep_epochs=$(field keep_features <<<"$select_says")
+    fi
+    words_for_train
+    train_says=$(foil-train --dry-run "${words[@]}") || exit
+    [[ $(field enough <<<"$train_says") == false &&
+        $(field epoch <<<"$train_says") -lt $epochs ]] || learnt=before
+}
+
+# prepare [DATA [TEST]] : refuse what cannot work before anything is there or
+# started, make the run directory and have it remember the command.
+prepare() {
+    local data
+    learnt=''
+    named
+    hold
+    [[ ! -e $run/latest || -n $resume ]] ||
+        die 1 "'$run' holds a run: --resume goes on with it, -r takes another"
+    for data in "$@"; do
+        indexed "$data"
+        [[ $# -eq 1 ]] || labelled "$data"
+    done
+    ask "${1-}"
+    mkdir -p "$run"
+    chmod 700 "$run"
+    hold
+    remember
+    mkdir -p "$run/log"
+    prepared="$* in $run"
+}
+
+# announce DATA : what is trained, and from where on
+announce() {
+    local steps least largest images at='' sizes
+    [[ -n $remembers ]] || return 0
+    least=$(field least <<<"$select_says")
+    largest=$(field largest <<<"$select_says")
+    images=$(field samples <<<"$select_says")
+    steps=$(field total <<<"$train_says")
+    sizes=$largest
+    [[ $least == "$largest" ]] || sizes="$least or $largest"
+    [[ $largest == "$batch" ]] || sizes+=" (at most $batch, evened out)"
+    [[ $steps == 0 ]] || at="goes on behind step $steps, in epoch \
+$(($(field epoch <<<"$train_says") + 1)): "
+    say "$at$objective, $images images of '$1' in batches of $sizes, $epochs\
+ epochs, seed $seed, $threads thread$(plural "$threads")"
+}
+
+plural() {
+    [[ $1 == 1 ]] || echo s
+}
+
+# filter_wanted WORD... : whether the negatives service, started with these, is
+# to stand between selector and augmenters
+filter_wanted() {
+    [[ " $* " == *' --filter '* || $filter == yes ]] ||
+        [[ -z $filter && $(field outside <<<"$train_says") == true ]]
+}
+
+# start_negatives METHOD : sets filtered where it is a filter, too
+start_negatives() {
+    words_for negatives "${negatives[@]}" "--method $1"
+    if filter_wanted "${words[@]}"; then
+        filtered=--filter
+        [[ " ${words[*]} " == *' --filter '* ]] || words+=(--filter)
+    fi
+    feeder negatives foil-negatives -r "$run" --seed "$seed" "${words[@]}"
+}
+
+# start DATA : all stages; sinks start before sources
+start() {
+    local method filtered='' i
+    local -a words
+    method=$(field negatives <<<"$train_says")
+    words_for_train
+    launch train foil-train "${words[@]}"
+    [[ $method == null ]] || start_negatives "$method"
     words_for augment "${augment[@]}" ${filtered:+"$filtered"}
     for ((i = 1; i <= augmenters; i++)); do
         feeder "augment-$i" foil-augment -r "$run" --seed "$seed" \
             "${words[@]}" "$1"
     done
-    words_for select "${select[@]}"
+    words_for_select
     feeder select "${elsewhere[@]}" foil-select -r "${select_run:-$run}" \
-        --seed "$seed" --batch "$batch" --epochs "$epochs" "${words[@]}" \
-        "${select_data:-$1}"
+        "${words[@]}" "${select_data:-$1}"
+}
+
+# learn DATA [TEST] : train on a data set, which TEST will judge.
+learn() {
+    [[ $prepared == "$* in $run" ]] || prepare "$@"
+    prepared=''
+    [[ -z $learnt ]] || return 0
+    announce "$1"
+    start "$1"
     attend train
+    learnt=now
+}
+
+# conclude : where everything is
+conclude() {
+    local what found=''
+    for what in knn.jsonl probe.jsonl loss.png; do
+        [[ ! -e $run/$what ]] || found+=", $what"
+    done
+    what='the run is over'
+    [[ $learnt == now ]] ||
+        what='the run was over before, and nothing is left to train'
+    say "$what: '$run' has the encoder in latest/, its steps in\
+ metrics.jsonl$found"
 }
 
 # features NAME DATA OPTION... : write the features of a data set to
@@ -362,12 +716,26 @@ features() {
         "$@" "${words[@]}" ${checkpoint:+"$checkpoint"} "$data"
 }
 
-# judge TRAIN TEST : features of both, then a line of JSON for each measure.
+# judge TRAIN TEST : features of both, then lines of JSON for each measure, on
+# the terminal and in RUN/MEASURE.jsonl; once.
 judge() {
+    local measure
+    [[ $learnt != before || -n $judge_anew || ! -e $run/probe.jsonl ]] ||
+        return 0
     features train "$1"
     features test "$2"
-    step foil-eval knn "$run"/embedded/{train,test}.npy
-    step foil-eval probe "$run"/embedded/{train,test}.npy
+    for measure in knn probe; do
+        step foil-eval "$measure" "$run"/embedded/{train,test}.npy \
+            >"$run/$measure.new"
+        mv "$run/$measure.new" "$run/$measure.jsonl"
+        cat "$run/$measure.jsonl"
+    done
+}
+
+# learn_and_judge DATA [TEST] : and judge if there is TEST
+learn_and_judge() {
+    learn "$@"
+    [[ $# -eq 1 ]] || judge "$@"
 }
 
 # draw FOLDER NAME : make FOLDER/NAME.png by the script NAME.gp beside it.

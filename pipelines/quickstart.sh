@@ -3,15 +3,13 @@
 # shellcheck source=pipelines/lib.sh
 . "${0%/*}/lib.sh"
 
-epochs=4 batch=64
-# shellcheck disable=SC2034 # lib.sh reads it
-augment=('--size 32')
-train=('--arch resnet8' '--head 128-64' '--tau 0.5' '--lr 0.1' '--warmup 1')
+# shellcheck disable=SC2034 # lib.sh reads them
+epochs=4 batch=64 warm=1 augment=('--size 32')
+train=('--arch resnet8' '--head 128-64' '--lr 0.1')
 
 options '' "$@"
 fresh_run
-mkdir -p "$run"
-chmod 700 "$run"
+prepare
 if [[ ! -e $run/shapes.tar.foil ]]; then
     step foil-data generate --seed "$seed" -o "$run/shapes.tar" 2000
     step foil-data index "$run/shapes.tar"

@@ -10,7 +10,8 @@
 # shellcheck source=pipelines/lib.sh
 . "${0%/*}/lib.sh"
 
-objective=simclr batch=32
+# shellcheck disable=SC2034 # lib.sh reads them
+batch=32 warm=5
 at='' there=127.0.0.1 here=127.0.0.1 plan_port=7001 features_port=7002
 data_there='' strategy=spectral
 own=('at COMMAND runs its arguments where the selector is to be'
@@ -31,8 +32,16 @@ key() {
     mv "$run/keys/public/$1.key_secret" "$run/keys"
 }
 
+plan=tcp://$there:$plan_port features=tcp://$here:$features_port
+select_data=$data_there
+train=('--lr 0.06' '--checkpoint-every 2000' "--features $features"
+    "--keys $run/keys/train.key_secret" "--allow $run/keys/public")
+select=("--strategy $strategy" '--tau 0.5' "--plan $plan"
+    "--trainer $features")
+prepare "${operand[@]}"
+
 mkdir -p "$run/keys/public"
-chmod 700 "$run" "$run/keys"
+chmod 700 "$run/keys"
 for role in select augment train; do
     key "$role"
 done
@@ -44,15 +53,8 @@ tar c -C "$run/keys" public select.key_secret |
     "${elsewhere[@]}" tar x -C "$select_run" ||
     die 1 "cannot bring keys to '$there'"
 
-plan=tcp://$there:$plan_port features=tcp://$here:$features_port
-select_data=$data_there
-train=('--tau 0.5' '--lr 0.06' '--warmup 5' '--checkpoint-every 2000'
-    "--features $features" "--keys $run/keys/train.key_secret"
-    "--allow $run/keys/public")
 augment=("--plan $plan" "--keys $run/keys/augment.key_secret"
     "--allow $run/keys/public")
-select=("--strategy $strategy" '--tau 0.5' "--plan $plan"
-    "--trainer $features" "--keys $select_run/select.key_secret"
+select+=("--keys $select_run/select.key_secret"
     "--allow $select_run/public")
-learn "${operand[0]}"
-[[ -z ${operand[1]-} ]] || judge "${operand[@]}"
+learn_and_judge "${operand[@]}"

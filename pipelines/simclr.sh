@@ -6,9 +6,8 @@
 # shellcheck source=pipelines/lib.sh
 . "${0%/*}/lib.sh"
 
-objective=simclr
-train=('--tau 0.5' '--lr 0.5' '--warmup 5' '--checkpoint-every 500')
+# shellcheck disable=SC2034 # lib.sh reads them
+train=('--lr 0.5' '--checkpoint-every 500') warm=5
 
 options 'DATA [TEST]' "$@"
-learn "${operand[0]}"
-[[ -z ${operand[1]-} ]] || judge "${operand[@]}"
+learn_and_judge "${operand[@]}"

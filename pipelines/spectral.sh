@@ -7,10 +7,9 @@
 # shellcheck source=pipelines/lib.sh
 . "${0%/*}/lib.sh"
 
-objective=simclr batch=32
-select=('--strategy spectral' '--tau 0.5')
-train=('--tau 0.5' '--lr 0.06' '--warmup 5' '--checkpoint-every 2000')
+# shellcheck disable=SC2034 # lib.sh reads them
+batch=32 warm=5 select=('--strategy spectral' '--tau 0.5')
+train=('--lr 0.06' '--checkpoint-every 2000')
 
 options 'DATA [TEST]' "$@"
-learn "${operand[0]}"
-[[ -z ${operand[1]-} ]] || judge "${operand[@]}"
+learn_and_judge "${operand[@]}"

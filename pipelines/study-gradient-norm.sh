@@ -40,7 +40,7 @@ method emc2-fresh-P3 emc2 negatives="$chains $row --burn-in 3"
 method emc2-stale emc2 negatives="--scores stale $row --burn-in 3"
 method emc2-reset emc2 negatives="--scores reset $row --burn-in 3"
 method emc2-bank emc2 negatives="$chains --proposals bank --burn-in 0"
-method cache cache negatives='--filter --augmentations 2 --method cache'
+method cache cache negatives='--filter --augmentations 2'
 options DATA "$@"
 open_study "$images" "$conv_images" "$tau" "$linear_steps" "$conv_steps" \
     "$linear_rate" "$conv_rate"

@@ -15,7 +15,7 @@
 # --seed 2 --seeds 1 ...) may work in one folder at once; another one without
 # them, when they have ended, prints and draws what all have found.
 
-study='' methods='' seeds=3 warmup=0
+study='' methods='' seeds=3 warmup=0 remembers=''
 own=('methods LIST which methods, by commas'
     'seeds N how many seeds, from that of --seed on' "${own[@]}")
 
@@ -89,6 +89,7 @@ fit() {
     done
     learn "$2"
     dismiss
+    learnt='' # the study says where everything is
 }
 
 # alone : until shared(), no other call in this folder comes past this
@@ -125,11 +126,6 @@ each() {
 # result MEASURE VALUE : of the run at hand
 result() {
     printf '%s\t%s\n' "$1" "$2" >>"$run/result.new"
-}
-
-# field NAME : of each line of JSON on standard input
-field() {
-    sed -n 's/.*"'"$1"'":\([^],}]*\).*/\1/p'
 }
 
 # seconds_of RUN : what it took, passes for features between its steps and all;

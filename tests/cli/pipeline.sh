@@ -14,7 +14,16 @@ export work
 for tool in train augment select negatives; do
     cat >"$work/bin/foil-$tool" <<'END'
 #!/usr/bin/env bash
+declare -A answer=(
+    [train]='{"negatives":null,"outside":false,"epoch":0,"total":0,"enough":false}'
+    [select]='{"keep_features":0,"samples":64,"largest":32,"least":32}')
 stage=${0##*foil-}
+if [[ " $* " == *' --dry-run '* ]]; then
+    dry=${answer[$stage]}
+    [[ ! -e $work/do/dry-$stage ]] || dry=$(<"$work/do/dry-$stage")
+    echo "$dry"
+    exit
+fi
 trap 'echo "$stage" >>"$work/ended"; exit 0' TERM
 echo $$ >>"$work/pids.$stage"
 echo "$stage $*" >>"$work/started"
@@ -113,13 +122,15 @@ ok 'which win over the pipeline'\''s' grep -q \
 ok 'once' exits 1 grep -q 'lr 0.5' "$work/started"
 
 begin "train=$all_up exit 0"
-ok 'a strategy that plans from features' \
-    try DATA --select '--strategy swap --lag 2'
-ok 'has the trainer keep them for long enough' \
+echo '{"keep_features":3,"samples":64,"largest":32,"least":32}' \
+    >"$work/do/dry-select"
+ok 'a plan that the selector wants features for' try DATA
+ok 'has the trainer keep them for as long as it says' \
     grep -q '^train .* --keep-features 3$' "$work/started"
 begin "train=$all_up exit 0"
-ok 'for as long as the user says' \
-    try DATA --select '--refine' --train '--keep-features 5'
+echo '{"keep_features":3,"samples":64,"largest":32,"least":32}' \
+    >"$work/do/dry-select"
+ok 'for as long as the user says' try DATA --train '--keep-features 5'
 ok 'where he says so' grep -q '^train .* --nesterov --keep-features 5$' \
     "$work/started"
 
@@ -141,10 +152,22 @@ begin "select=$all_up echo select: no such data set >&2; exit 1"
 ok 'a failing selector: its exit code' exits 1 try DATA
 ok 'and a sentence' grep -q \
     '^foil run try: select ended with exit code 1; its log is ' "$work/said"
-ok 'and the last line of its log' grep -q '^select: no such data set$' \
-    "$work/said"
+ok 'and what it said' grep -q '^select: no such data set$' "$work/said"
 ok 'the trainer is asked to end' grep -q train "$work/ended"
 ok 'nothing is left' nothing_left
+
+begin 'select=printf "%s\n" old{1..9}; exit 2'
+ok 'a selector that says much and fails' exits 2 try DATA
+ok 'is quoted with its last five lines' \
+    test "$(grep -c '^old[5-9]$' "$work/said")/$(grep -c ^old "$work/said")" = \
+    5/5
+begin 'select=printf "%s\n" "no such plan" "see --help"; exit 2'
+mkdir -p "$work/run/log"
+printf '%s\n' old{1..9} >"$work/run/log/select.log"
+ok 'one that says little and fails' exits 2 try DATA
+ok 'is quoted from its start on' test "$(head -n 3 "$work/said" | tail -n 2 |
+    tr '\n' /)" = 'no such plan/see --help/'
+ok 'and with nothing of an earlier start' exits 1 grep -q ^old "$work/said"
 
 begin 'select=kill -KILL $$' 'train=sleep 30; exit 0'
 ok 'a selector that is killed again and again: 137' \

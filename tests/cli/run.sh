@@ -1,0 +1,239 @@
+#!/usr/bin/env bash
+# What `foil run` does with real stages: every objective by any pipeline, a run
+# that remembers its command, starts that are refused and leave nothing.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+export OMP_NUM_THREADS=1
+PATH=$BIN:$PATH
+cd "$work" || exit 1
+
+foil-data generate -o set.tar 32 2>/dev/null && foil-data index set.tar 2>/dev/null
+foil-data split --share 0.5 set.tar train.foil test.foil 2>/dev/null
+tiny=(--augmenters 1 --threads 1 --augment '--size 8')
+net='--arch linear --head 16-9'
+
+# simclr RUN ARG... : a run of seconds at most, what it says in $work/said
+simclr() {
+    local code=0
+    timeout -k 5 60 foil run simclr -r "$@" 2>said || code=$?
+    cat said
+    return "$code"
+}
+
+# ------------------------------------------- objectives and strategies
+
+foil-train --list objectives >objectives.json
+foil-select --list strategies >strategies.json
+ok 'objectives are listed as JSON, with a sentence each' \
+    jq -es 'length > 10 and all(.name and .summary and (.defaults | .tau))' \
+    objectives.json
+ok 'strategies too' \
+    jq -es 'length > 5 and all(.name and .summary and (.features != null))' \
+    strategies.json
+mapfile -t objective < <(jq -r .name objectives.json)
+mapfile -t strategy < <(jq -r .name strategies.json)
+
+# Each objective with a strategy, so that each strategy has its turn.
+train_each() {
+    local i
+    for i in "${!objective[@]}"; do
+        timeout -k 5 100 foil run simclr train.foil -r "each-$i" --epochs 1 \
+            --batch 4 --objective "${objective[i]}" --train "$net" "${tiny[@]}" \
+            --select "--strategy ${strategy[i % ${#strategy[@]}]} --draws 9" \
+            >"each-$i.said" 2>&1 &
+        [[ $((i % 4)) -ne 3 ]] || wait
+    done
+    wait
+}
+train_each
+
+# in_table TABLE NAME EXPRESSION : of that row
+in_table() {
+    jq -c "select(.name == \"$2\") | $3" "$1.json"
+}
+
+# as_listed I : the run had the stages and features that the tables ask for
+as_listed() {
+    local run=each-$1 service=false want
+    cat "$run.said"
+    [[ ! -e $run/log/negatives.log ]] || service=true
+    want=$(in_table objectives "${objective[$1]}" '.negatives != null')
+    test "$service" = "$want" || return
+    test "$(jq -r .options.objective "$run/latest/config.json")" = \
+        "${objective[$1]}" || return
+    want=$(in_table strategies "$2" .keep_features)
+    test "$(jq '.options["keep-features"]' "$run/latest/config.json")" = "$want"
+}
+for i in "${!objective[@]}"; do
+    planned=${strategy[i % ${#strategy[@]}]}
+    ok "'foil run' trains by ${objective[i]} with a plan of $planned, as listed" \
+        as_listed "$i" "$planned"
+done
+
+ok '--train takes the objective, too' simclr by-train train.foil --epochs 1 \
+    --batch 8 --train "$net --objective hcl" "${tiny[@]}"
+ok 'with defaults of its own' \
+    jq -e '.options | .objective == "hcl" and .tau == 0.5 and .beta == 0.5' \
+    by-train/latest/config.json
+ok 'another objective does not get the tau of emc2' timeout 60 foil run emc2 \
+    -r other train.foil --epochs 1 --batch 8 --objective dcl --train "$net" \
+    "${tiny[@]}"
+ok 'but its own' jq -e '.options.tau == 0.1' other/latest/config.json
+
+# -------------------------------------------------------------- warm-up
+
+ok 'pipelines warm up for a tenth of a short run' \
+    jq -e '.options.warmup == 0.1' by-train/latest/config.json
+
+# ------------------------------------------------------ a run in two parts
+
+asked=(train.foil test.foil --epochs 150 --batch 8 --seed 3 --objective sogclr
+    "${tiny[@]}" --train "$net --lr 0.1 --checkpoint-every 7")
+ok 'a run to its end' simclr whole "${asked[@]}"
+ok 'says in the end where everything is' \
+    grep -q "run is over: 'whole' has .*probe.jsonl" said
+
+# stopped RUN : by SIGTERM in its middle
+stopped() {
+    foil run simclr -r "$1" "${asked[@]}" 2>"$1.said" &
+    local pid=$!
+    becomes_true past "$1" 20
+    kill -TERM "$pid"
+    wait "$pid"
+}
+past() {
+    [[ -e $1/metrics.jsonl && $(wc -l <"$1/metrics.jsonl") -ge $2 ]]
+}
+same_bits() {
+    local name
+    for name in model head optim samples; do
+        cmp "$1/latest/$name.safetensors" "$2/latest/$name.safetensors" ||
+            return
+    done
+    test "$(wc -l <"$1/metrics.jsonl")" -eq "$(wc -l <"$2/metrics.jsonl")"
+}
+ok 'SIGTERM in its middle: 143' exits 143 stopped parts
+ok 'and how to go on' grep -q "'foil run --resume -r parts' goes on" parts.said
+ok 'a run remembers its command' grep -qx 'epochs 150' parts/command
+# shellcheck disable=SC2016 # of bash
+ok '--resume needs nothing else, from anywhere' bash -c \
+    'mkdir -p away && cd away && foil run --resume -r ../parts 2>../said'
+ok 'says what it goes on with, in a line' grep -qE \
+    "goes on behind step [0-9]+, in epoch [0-9]+: sogclr, 16 images" said
+ok 'and ends with the same bits' same_bits whole parts
+ok 'and the same results' jq -es '.[0].accuracy == .[1].accuracy' \
+    {whole,parts}/probe.jsonl
+
+find parts -printf '%p %T@\n' | sort >before
+ok 'a finished run, resumed: 0' timeout 60 foil run --resume -r parts
+ok 'says in one line that it is, and where everything is' \
+    test "$(grep -c "was over before.*'parts' has " out)/$(wc -l <out)" = 1/1
+ok 'starts no feeder' cmp whole/log/select.log parts/log/select.log
+
+# ----------------------------------------------- said again, and otherwise
+
+ok 'what is said again may be the same' simclr parts train.foil --resume \
+    --batch 8 --train '--lr 0.1'
+# refused_by WORDS... : to be resumed with these; and its command stays
+refused_by() {
+    local code=0
+    cp parts/command command
+    simclr parts --resume "$@" || code=$?
+    cmp command parts/command || return
+    return "$code"
+}
+ok 'another batch is refused: 1' exits 1 refused_by --batch 4
+ok 'by name' grep -qx "foil run simclr: --batch is 4, but 8 in this run: leave \
+it out, or add --override batch" said
+ok 'another number of threads' exits 1 refused_by --threads 2
+ok 'another recipe' exits 1 refused_by --augment '--size 16'
+ok 'another data set' exits 1 refused_by test.foil
+ok 'by its name' grep -q 'DATA is .*test.foil, but .*train.foil .*override DATA' \
+    said
+ok 'what foil-train remembers' exits 1 refused_by --train '--lr 0.2'
+ok 'in its words' grep -q 'foil-train: --lr is 0.2, but 0.1 in the checkpoint' \
+    said
+ok 'another pipeline' exits 1 timeout 20 foil run emc2 --resume -r parts
+ok '--override without --resume: 2' refuses 2 'belongs to --resume' \
+    foil run simclr set.tar -r new --override batch
+ok 'an override of what nobody remembers: 2' exits 2 refused_by \
+    --override nonsense
+ok 'another number of augmenters is the same run' simclr parts --resume \
+    --augmenters 2
+ok 'more epochs, and another rate, by override' simclr parts --resume \
+    --epochs 151 --train '--lr 0.05' --override epochs --override lr
+ok 'are trained' test "$(tail -n 1 parts/metrics.jsonl | jq .epoch)" -eq 150
+ok 'and remembered' grep -qx 'epochs 151' parts/command
+rm parts/command
+ok 'a run of an older foil goes on' simclr parts train.foil --resume \
+    --batch 8 --seed 3 --objective sogclr --epochs 152 "${tiny[@]}" \
+    --train '--lr 0.05'
+ok 'and says what it lacks' grep -q 'older foil.*does not remember' said
+odd=$'a\\nb\nc.tar'
+cp set.tar "$odd"
+ok 'a path with a new line and a backslash' simclr odd "$odd" --epochs 1 \
+    --batch 8 --train "$net" "${tiny[@]}"
+ok 'is remembered' simclr odd --resume --epochs 2 --override epochs
+
+# ------------------------------------------------------------- a living run
+
+# second RUN ARG... : a second start of a living run changes nothing in it
+second() {
+    local run=$1 code=0
+    shift
+    find "$run/log" "$run/command" -type f -exec cksum {} + >before
+    cp living.said living.before
+    timeout 20 foil run "$@" -r "$run" 2>said || code=$?
+    cat said
+    find "$run/log" "$run/command" -type f -exec cksum {} + | cmp before - &&
+        cmp living.said living.before && return "$code"
+}
+foil run simclr train.foil -r living --epochs 1000000 --batch 8 \
+    --train "$net" "${tiny[@]}" 2>living.said &
+living=$!
+becomes_true past living 50
+ok 'a second --resume of a living run: 1' exits 1 second living --resume
+ok 'and why' grep -q "another foil run has 'living'" said
+ok 'a second start' exits 1 second living simclr train.foil
+kill -TERM "$living"
+wait "$living"
+mkdir lone
+foil-train -r lone 2>/dev/null &
+lone=$!
+: >living.said
+becomes_true test -e lone/batch
+mkdir lone/log
+touch lone/command
+ok 'a run whose trainer was started by hand: 1' exits 1 second lone \
+    simclr train.foil
+ok 'and why' grep -q "another foil-train has 'lone'" said
+kill "$lone"
+wait "$lone" 2>/dev/null
+
+# -------------------------------------------------- nothing is left behind
+
+# leaves_nothing CODE PATTERN ARG... : refused, and no folder
+leaves_nothing() {
+    exits "$1" simclr new "${@:3}" || return
+    grep -E -- "$2" said || return
+    ! test -e new
+}
+ok 'no such data: no folder' leaves_nothing 1 "cannot open 'nope'" nope
+ok 'no such objective' leaves_nothing 2 "no objective 'nope'" set.tar \
+    --objective nope
+ok 'a wrong option of the trainer' leaves_nothing 2 "no option '--nope'" \
+    set.tar --train '--nope 1'
+ok 'a wrong option of the selector' leaves_nothing 2 "'1': want a whole" \
+    set.tar --batch 1
+ok 'a strategy that does not fit' leaves_nothing 2 "no strategy 'nope'" \
+    set.tar --select '--strategy nope'
+mkdir flat
+tar xf set.tar -C flat --wildcards '*.jpg' --transform 's,.*/,,'
+ok 'TEST without labels' leaves_nothing 1 "'flat' has no labels" set.tar flat
+ok 'DATA without, with TEST' leaves_nothing 1 "'flat' has no labels" flat \
+    set.tar
+long=$(printf 'x%.0s' {1..98})
+ok 'a name too long for sockets: 1' refuses 1 'at most 97' foil run simclr \
+    set.tar -r "$long"
+ok 'no folder' exits 1 test -e "$long"
+done_testing
