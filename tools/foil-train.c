@@ -81,15 +81,18 @@ meet(struct train *t, const struct wire_batch *b, struct err *err)
 {
     size_t count;
 
+    if (train_pace_fits(t, b, err))
+        return -1;
     if (!t->net && (train_net_open(t, err) || train_rows(t, err)))
         return -1;
     if (t->objective->wants_weights && train_negatives_open(t, err))
         return -1;
     train_report_begin(t, b);
     nn_net_params(t->net, &count);
-    say("%s of %zu parameters, %ld threads; up to %ld batches of %zu images "
+    say("%s of %zu parameters, %ld thread%s; up to %ld batches of %zu images "
         "wait, %.1f MB each",
-        t->options->arch, count, t->options->threads, t->options->credit,
+        t->options->arch, count, t->options->threads,
+        t->options->threads == 1 ? "" : "s", t->options->credit,
         t->shape.images, (double)wire_msg_bytes(b->msg) * 1e-6);
     return 0;
 }

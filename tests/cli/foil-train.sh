@@ -280,6 +280,12 @@ ok 'each try was said' test "$(grep -c 'no checkpoint' "$work/l.err")" -eq 3
 ok 'nothing half written is left' \
     test -z "$(find "$work/l" -name '*step-*')"
 
+ok 'a warm-up longer than the run: 1' exits 1 with "$work/warm" epochs=2 -- \
+    --warmup 2.5
+ok 'is refused with its first batch, and what to do' grep -q \
+    -- '--warmup is 2.5 epochs and the run has 2.*--warmup 0.2' "$work/warm.err"
+ok 'one as long as the run is not' with "$work/warmed" epochs=2 -- --warmup 2
+
 /usr/bin/python3 "$augmenter" "ipc://$work/m/batch" nap=0.1 epochs=900 \
     >"$work/m.augmenter" 2>&1 &
 "$BIN/foil-train" -r "$work/m" "${small[@]}" 2>"$work/m.err" &

@@ -84,6 +84,10 @@ ok 'but its own' jq -e '.options.tau == 0.1' other/latest/config.json
 
 ok 'pipelines warm up for a tenth of a short run' \
     jq -e '.options.warmup == 0.1' by-train/latest/config.json
+ok 'a warm-up longer than the run is refused: 1' exits 1 simclr long \
+    train.foil --epochs 2 --train "$net --warmup 5" "${tiny[@]}"
+ok 'with what to do about it' \
+    grep -q -- '--warmup is 5 epochs and the run has 2.*--warmup 0.2' said
 
 # ------------------------------------------------------ a run in two parts
 

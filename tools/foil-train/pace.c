@@ -88,6 +88,20 @@ train_pace_check(const struct train_options *o, struct train_pace *pace,
     return 0;
 }
 
+int
+train_pace_fits(const struct train *t, const struct wire_batch *b,
+                struct err *err)
+{
+    const double warmup = t->options->warmup, epochs = (double)b->epochs;
+
+    if (t->state.total || warmup <= epochs)
+        return 0;
+    return err_set(err,
+                   "--warmup is %g epochs and the run has %g, so that the rate "
+                   "would never get to --lr: give a tenth of them, --warmup %g",
+                   warmup, epochs, epochs / 10);
+}
+
 /* What a schedule says at the batch's place. */
 static double
 now(struct nn_schedule *schedule, const struct wire_batch *b)

@@ -292,11 +292,15 @@ void train_net_close(struct train *t);
  * is wrong with them; pace may be NULL.  train_pace_take() puts into t->param
  * what is in force for a batch, and returns the learning rate.
  * train_prepare() makes all of t that follows from the options alone.
+ * train_pace_fits() refuses a warm-up that is longer than the run that the
+ * first batch tells of.
  */
 int train_prepare(struct train *t, struct err *err);
 int train_pace_check(const struct train_options *options,
                      struct train_pace *pace, struct err *err);
 double train_pace_take(struct train *t, const struct wire_batch *batch);
+int train_pace_fits(const struct train *t, const struct wire_batch *batch,
+                    struct err *err);
 
 /* What came of a step. */
 struct train_result {
