@@ -58,7 +58,8 @@ struct wire_msg *wire_beat_put(void);
 /*
  * wire_session_judge() refuses a session that cannot be.  It is the clock of
  * the trainer's machine at its start; one that lies more than a day ahead of
- * ours would make every true one look old, for good.
+ * ours would make every true one look old, for good.  A clock of ours that has
+ * not been set since before 2025 judges nothing.
  */
 int wire_session_judge(int64_t session, struct err *err);
 
