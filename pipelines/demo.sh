@@ -11,7 +11,7 @@
 # shellcheck source=pipelines/lib.sh
 . "${0%/*}/lib.sh"
 
-threads=1 epochs=8 batch=128 warm=1 images=60000 labelled=5000 test=10000
+threads=1 epochs=8 batch=128 images=60000 labelled=5000 test=10000
 # shellcheck disable=SC2034 # lib.sh reads them
 own=('images N images to learn from'
     'labelled N labelled images that teach 10-NN and probe'
@@ -20,7 +20,7 @@ own=('images N images to learn from'
 augment=('--size 20' "--recipe cifar,scale-min=0.4,jitter=1,brightness=0.9,\
 contrast=0.9,saturation=0,hue=0,grey=0")
 train=('--arch resnet8' '--width 16' '--head 256-128-bn' '--precision bf16'
-    '--lr 0.3' '--checkpoint-every 1000')
+    '--lr 0.3' '--warmup 1' '--checkpoint-every 1000')
 # shellcheck disable=SC2034
 tuned=('--tau 0.1')
 debian=/usr/share/datasets/fashion-mnist
