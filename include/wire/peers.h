@@ -24,6 +24,7 @@ struct wire_peer {
     double blocked;    /* until when its queue may be full */
     uint64_t served;   /* turn in which it got its last item */
     int told;          /* that there is nothing more */
+    int dismissed;     /* told that the run is over */
     int ended;         /* it said end, and nothing since that takes it back */
     double offended;   /* when it sent a malformed message last */
     unsigned offences; /* so many of late; see lib/wire/binder.c */

@@ -121,7 +121,8 @@ void wire_server_end(struct wire_server *server, const struct wire_place *at);
  *
  * WIRE_CONSUMES and WIRE_PRODUCES.  wire_server_over() tells every peer that
  * the run is over, which reaches them also when the server is closed next, and
- * those who left by saying nothing, too: they may only be slow.
+ * those who left by saying nothing, too: they may only be slow.  It waits up to
+ * 2 s for peers whose queues are full.
  */
 void wire_server_want(struct wire_server *server, uint64_t peer, size_t n);
 void wire_server_waits(struct wire_server *server, uint64_t peer, size_t n);
@@ -129,15 +130,16 @@ void wire_server_done(struct wire_server *server, const struct wire_place *at);
 void wire_server_over(struct wire_server *server);
 
 /*
- * wire_server_ended() returns 1 when the peers say that this is the end, with
- * *at the last place that one of them named.  WIRE_CONSUMES: each peer that is
- * there has said that nothing is at or after some place.  WIRE_PRODUCES: each
- * consumer that is there has said that the run is over; or one has, and then
- * the place of the run did not move for WIRE_QUIET seconds.  So no peer ends a
- * run that others go on with.
+ * wire_server_ended() tells whether peers have said end, and with *at the last
+ * place that one of them named.  WIRE_CONSUMES: that nothing is at or after it.
+ * WIRE_PRODUCES: that the run is over; if one has, and then the place of the
+ * run did not move for WIRE_QUIET seconds, it counts for all.  What some say
+ * does not end a run that others go on with.
  */
+enum wire_ended { WIRE_NOT_ENDED, WIRE_SOME_ENDED, WIRE_ALL_ENDED };
 #define WIRE_QUIET 30.0
-int wire_server_ended(const struct wire_server *server, struct wire_place *at);
+enum wire_ended wire_server_ended(const struct wire_server *server,
+                                  struct wire_place *at);
 
 /*
  * WIRE_SERVES.  wire_server_answer() sends the answer to request `id` of a

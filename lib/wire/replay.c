@@ -355,7 +355,7 @@ be_selector(struct wire_replay *replay, struct wire *wire, int stop_fd,
     while (rc > 0 && !over && (rc = wire_wait(wire, stop_fd, 1, err)) > 0) {
         while (wire_server_next(server, &news, err) > 0)
             hear(replay, leases, &news);
-        over = wire_server_ended(server, &end);
+        over = wire_server_ended(server, &end) == WIRE_ALL_ENDED;
         while (wire_leases_overdue(leases, clock_now(), &late))
             ;
         rc = hand_out(replay, server, leases, err) ? -1 : 1;

@@ -1,8 +1,13 @@
 #include <stdlib.h>
+#include <time.h>
 
 #include "util/clock.h"
 #include "util/mem.h"
 #include "wire/binder.h"
+
+/* Seconds for which the last word waits for room in the queue of a peer that
+ * is behind. */
+static const double last_word = 2;
 
 struct wire_server *
 wire_server_open(struct wire *wire, const struct wire_server_config *config,
@@ -184,7 +189,7 @@ wire_server_asker(const struct wire_server *server,
     return best ? best->number : 0;
 }
 
-int
+enum wire_ended
 wire_server_ended(const struct wire_server *server, struct wire_place *at)
 {
     const struct wire_peers *peers = &server->peers;
@@ -195,8 +200,9 @@ wire_server_ended(const struct wire_server *server, struct wire_place *at)
         all &= peers->peer[i].ended;
     }
     *at = server->end;
-    return some && (all || (server->kind == WIRE_PRODUCES &&
-                            clock_now() - server->moved >= WIRE_QUIET));
+    all |= server->kind == WIRE_PRODUCES &&
+           clock_now() - server->moved >= WIRE_QUIET;
+    return !some ? WIRE_NOT_ENDED : all ? WIRE_ALL_ENDED : WIRE_SOME_ENDED;
 }
 
 struct wire_place
@@ -252,14 +258,34 @@ wire_server_done(struct wire_server *server, const struct wire_place *at)
     tell_all(server, wire_place_put(WIRE_DONE, at));
 }
 
+/* Whether all peers that are there are told. */
+static int
+dismiss(struct wire_server *server, struct wire_msg *end)
+{
+    int all = 1;
+
+    for (size_t i = server->peers.n; i-- > 0;) {
+        struct wire_peer *peer = &server->peers.peer[i];
+
+        if (!peer->dismissed && !peer->gone)
+            peer->dismissed = wire_binder_send(server, peer, end);
+        all &= peer->dismissed || peer->gone;
+    }
+    return all;
+}
+
 void
 wire_server_over(struct wire_server *server)
 {
+    const double until = clock_now() + last_word;
+    const struct timespec pause = {.tv_nsec = 5000000};
     struct wire_msg *end = wire_over_put(&server->at);
 
     for (size_t i = 0; i < server->peers.n_silent; i++)
         wire_sock_send(server->sock, &server->peers.silent[i], end);
-    tell_all(server, end);
+    while (!dismiss(server, end) && clock_now() < until)
+        nanosleep(&pause, NULL);
+    wire_msg_free(end);
 }
 
 int

@@ -132,7 +132,7 @@ server_hears_end(struct wire *a, struct wire *b, struct wire_server *server,
     do {
         while (wire_server_next(server, &news, &err) > 0)
             ;
-        if (wire_server_ended(server, &end))
+        if (wire_server_ended(server, &end) == WIRE_ALL_ENDED)
             return 1;
     } while (turn(a, b) && clock_now() < until);
     return 0;

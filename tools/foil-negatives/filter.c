@@ -185,7 +185,8 @@ hear_augmenters(struct filter *filter)
             break;
         }
     }
-    if (!filter->over && wire_server_ended(filter->items, &end)) {
+    if (!filter->over &&
+        wire_server_ended(filter->items, &end) == WIRE_ALL_ENDED) {
         filter->over = 1;
         wire_client_over(filter->plan);
     }

@@ -464,7 +464,7 @@ select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
         rc = wire_wait(wire, stop, s->starved ? soon : due, err);
         while (rc > 0 && wire_server_next(s->server, &news, err) > 0)
             handle(s, &news);
-        s->over |= wire_server_ended(s->server, &end);
+        s->over |= wire_server_ended(s->server, &end) == WIRE_ALL_ENDED;
         take_back(s);
         look_at_planner(s);
         give(s);

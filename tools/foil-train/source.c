@@ -297,17 +297,24 @@ drain(struct train *t, struct err *err)
 }
 
 /*
- * Whether all augmenters say that nothing is left, and have for as long as one
- * that was killed needs to be noticed and started again.
+ * Whether nothing is left.  If a checkpoint says so, too, one augmenter's word
+ * is enough; else all have to say it, for as long as one that was killed needs
+ * to be noticed and started again.
  */
 static int
 is_over(struct train *t, double now)
 {
+    const struct train_state *state = &t->state;
     struct train_source *s = &t->source;
     struct wire_place end;
+    enum wire_ended said = wire_server_ended(s->server, &end);
 
-    if (!wire_server_ended(s->server, &end) ||
-        wire_place_cmp(&end, &t->state.at) > 0)
+    if (wire_place_cmp(&end, &state->at) > 0)
+        said = WIRE_NOT_ENDED;
+    if (said != WIRE_NOT_ENDED && state->epochs &&
+        state->at.epoch >= state->epochs)
+        return 1;
+    if (said != WIRE_ALL_ENDED)
         s->over = 0;
     else if (!s->over)
         s->over = now;
