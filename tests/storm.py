@@ -76,7 +76,7 @@ class Run:
     def __init__(self, name, kind, augmenters):
         self.folder, self.kind = f"{work}/{name}", kind
         os.mkdir(self.folder, 0o700)
-        self.process = {}
+        self.process, self.started = {}, {}
         self.names = ["train", "select"] + \
             ["negatives"] * (kind in OPTIONS["negatives"]) + \
             [f"augment{i}" for i in range(augmenters)]
@@ -90,6 +90,7 @@ class Run:
         command = [f"{BIN}/foil-{tool}", "-r", self.folder, *options.split()]
         if tool in ("augment", "select"):
             command.append(data)
+        self.started[name] = time.monotonic()
         with open(f"{self.folder}/{name}.log", "ab") as log:
             self.process[name] = subprocess.Popen(
                 command, env=env, stdin=subprocess.DEVNULL, stdout=log,
@@ -111,10 +112,14 @@ class Run:
 
     def end(self):
         """The trainer has ended: so must all others, by themselves."""
-        left, until = [], time.monotonic() + 40
+        ended = time.monotonic()
+        left, until = [], ended + 40
         for name, process in self.process.items():
-            if name == "negatives" and process.poll() is None:
-                process.terminate()  # a service waits for the next trainer
+            late = ended - self.started[name] < 5
+            if (name == "negatives" or late) and process.poll() is None:
+                # a service waits for the next trainer, and so does a stage
+                # that came when the others had ended
+                process.terminate()
             try:
                 process.wait(max(0.1, until - time.monotonic()))
             except subprocess.TimeoutExpired:

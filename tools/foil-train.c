@@ -151,9 +151,6 @@ run(struct train *t, struct err *err)
     // a filter waits for our mirror before it lets the first item pass
     if (t->net && t->objective->wants_weights && train_negatives_open(t, err))
         return -1;
-    if (finished(t))
-        say("nothing is left to do: %jd steps are done",
-            (intmax_t)t->state.total);
     while (rc > 0 && !finished(t)) {
         rc = train_source_next(t, &batch, err);
         if (rc <= 0)
@@ -171,6 +168,9 @@ run(struct train *t, struct err *err)
         }
         wire_batch_release(&batch);
     }
+    if (rc >= 0 && !t->trained && t->state.total && !stop_asked())
+        say("nothing is left to do: %jd steps are done",
+            (intmax_t)t->state.total);
     return rc < 0 ? -1 : 0;
 }
 

@@ -149,9 +149,9 @@ int wire_server_answer(struct wire_server *server, uint64_t peer, int64_t id,
                        struct wire_msg *msg);
 
 /*
- * WIRE_SERVES.  wire_server_reaches() returns 1 while a peer is connected, else
- * 0.  Silence tells nothing there, so it sends our hello once more, which peers
- * pass over.
+ * wire_server_reaches() returns 1 while a peer is connected, else 0, and then
+ * the peer leaves at once, not when it has been silent for WIRE_SILENCE.  It
+ * sends our hello once more, which peers pass over.
  */
 int wire_server_reaches(struct wire_server *server, uint64_t peer);
 

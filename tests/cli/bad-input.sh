@@ -77,8 +77,9 @@ ok 'a run' run -r "$work/calm" "$data"
 "$BIN/foil-data" generate -o "$work/other.tar" --size 16 --seed 2 512 \
     2>/dev/null
 ok 'another data set on resume: 1' exits 1 run -r "$work/calm" \
-    "$work/other.tar" --resume --epochs 11
-ok 'and a sentence' grep -qE 'data set .*digest .*the checkpoint' "$work/out"
+    "$work/other.tar" --resume
+ok 'and a sentence' grep -q \
+    'DATA is .*other.tar, but .*data.tar in this run' "$work/out"
 
 # Version 2: a peer that greets the trainer, and a selector that answers.
 cat >"$work/two.py" <<'END'

@@ -101,6 +101,12 @@ begin calm
 ok 'an undisturbed run ends' ends calm
 ok 'with all its steps' test "$(wc -l <"$work/calm/metrics.jsonl")" -eq 768
 
+# A trainer that was killed when its feeders had ended already, and is started
+# again without them; it takes ten seconds: see the end.
+cp -r "$work/calm" "$work/finished"
+train finished --resume
+finished=$trainer
+
 # ------------------------------------------------------------------ kill -9
 
 begin augmenter
@@ -173,4 +179,8 @@ ok 'nothing is left' nothing_left stopped
 ok 'resumed' "${pipeline[@]}" -r "$work/stopped" --resume
 ok 'to the same bits' like_calm stopped
 ok 'nothing is left' nothing_left stopped
+ok 'a finished run that is resumed alone ends by itself' wait "$finished"
+ok 'and says that it is finished' \
+    grep -q 'nothing is left to do: 768 steps' "$work/finished/log"
+ok 'with the same bits' like_calm finished
 done_testing

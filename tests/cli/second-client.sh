@@ -16,7 +16,7 @@ data=$work/data.tar
 "$BIN/foil-data" generate -o "$data" --size 16 512 2>/dev/null
 "$BIN/foil-data" index "$data" 2>/dev/null
 
-# run NAME AUGMENTERS WHAT : a run of 384 steps with that many augmenters and,
+# run NAME AUGMENTERS WHAT : a run of 1,280 steps with that many augmenters and,
 # unless WHAT is none, a second client
 run() {
     local dir=$work/$1 code=0 pid
@@ -29,7 +29,7 @@ run() {
     pid=$!
     # the second client comes first: it is to have its share
     [[ $3 == none ]] || waits_for "$dir/told"
-    "$BIN/foil-select" -r "$dir" --seed 5 --batch 8 --epochs 6 --lease 1.5 \
+    "$BIN/foil-select" -r "$dir" --seed 5 --batch 8 --epochs 20 --lease 1.5 \
         "$data" 2>"$dir/select.log" &
     for ((i = 0; i < $2; i++)); do
         "$BIN/foil-augment" -r "$dir" --seed 5 --size 8 "$data" \
@@ -79,7 +79,7 @@ ok 'one peer says that epoch 99 is reached: the run goes on' \
     run done-far 2 done-far
 ok '... with the same bits, done-far' like_calm done-far
 ok 'the selector says what is wrong with that' \
-    grep -q 'this plan has 6 epochs' "$work/done-far/select.log"
+    grep -q 'this plan has 20 epochs' "$work/done-far/select.log"
 ok 'one peer says too early that steps are trained: the run goes on' \
     run done-near 2 done-near
 ok '... with the same bits, done-near' like_calm done-near

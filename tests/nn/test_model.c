@@ -230,7 +230,8 @@ write_checkpoint(const char *run, struct nn_net *net)
 
     line = json_line(config);
     if (file_write(path, line, strlen(line), &err) ||
-        nn_model_save(at, net, 3, &err) || nn_checkpoint_commit(run, 3, &err))
+        nn_model_save(at, net, 3, &err) || nn_checkpoint_commit(run, 3, &err) ||
+        nn_checkpoint_link(run, &err))
         abort();
     free(line);
     free(path);

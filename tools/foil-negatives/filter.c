@@ -175,6 +175,8 @@ hear_augmenters(struct filter *filter)
             break;
         case WIRE_WAITED:
             wire_leases_wanted(filter->leases, &news.at);
+            wire_server_reaches(filter->items,
+                                wire_leases_holder(filter->leases, &news.at));
             if (!passage_find(&filter->passage, &news.at))
                 wire_client_waits(filter->plan);
             break;

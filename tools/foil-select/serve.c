@@ -133,6 +133,8 @@ waited(struct selector *s, const struct wire_place *at)
         s->next = s->done = place;
     }
     wire_leases_wanted(s->leases, &place);
+    // one that was killed leaves now, not when it has been silent for long
+    wire_server_reaches(s->server, wire_leases_holder(s->leases, &place));
 }
 
 /* The samples of an item. */

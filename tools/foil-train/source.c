@@ -70,21 +70,21 @@ most_held(const struct train_source *s)
  * whoever gets it next can ask for it, though all credit may be used up by
  * batches whose turn has not come.  A peer with open credit can ask already;
  * of the others each gets a credit at first, one of them each second later.
- * Where one batch was missing the next often is, too: it is called for at
- * once.
+ * As long as the first call brings what was missing, the next that is missing
+ * is called for at once.
  */
 static void
 call_for(struct train_source *s, double now)
 {
     const size_t peers = wire_server_peers(s->server);
-    const int first = s->called < s->waiting;
+    const int first = !s->calls;
     size_t given = 0;
 
     if (first ? !s->short_of && now - s->waiting < starving
               : now - s->called < s->pause)
         return;
     s->called = now;
-    s->short_of = 1;
+    s->calls++;
     // too many are held: the farthest are dropped, so this must be seldom
     s->pause = s->n < most_held(s) ? starving : 2 * s->pause;
     for (size_t i = 0; i < peers; i++) {
@@ -282,6 +282,7 @@ drain(struct train *t, struct err *err)
         case WIRE_LEFT:
             train_report_say(t, "an augmenter is gone, %zu remain",
                              wire_server_peers(s->server));
+            s->calls = 0; // what it had is free: see that it is asked for
             break;
         case WIRE_MOVED:
         case WIRE_PASSED:
@@ -298,8 +299,9 @@ drain(struct train *t, struct err *err)
 
 /*
  * Whether nothing is left.  If a checkpoint says so, too, one augmenter's word
- * is enough; else all have to say it, for as long as one that was killed needs
- * to be noticed and started again.
+ * is enough, or that none is there: they have ended.  (Others may come with a
+ * longer plan.)  Else all have to say it, for as long as one that was killed
+ * needs to be noticed and started again.
  */
 static int
 is_over(struct train *t, double now)
@@ -311,8 +313,9 @@ is_over(struct train *t, double now)
 
     if (wire_place_cmp(&end, &state->at) > 0)
         said = WIRE_NOT_ENDED;
-    if (said != WIRE_NOT_ENDED && state->epochs &&
-        state->at.epoch >= state->epochs)
+    if (state->epochs && state->at.epoch >= state->epochs &&
+        (said != WIRE_NOT_ENDED ||
+         (!wire_server_peers(s->server) && now - s->waiting >= patience)))
         return 1;
     if (said != WIRE_ALL_ENDED)
         s->over = 0;
@@ -358,6 +361,7 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
 
     s->waiting = clock_now();
     s->pause = starving;
+    s->calls = 0;
     for (;;) {
         double now, pause = 1;
         size_t i;
@@ -368,7 +372,8 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
         now = clock_now();
         i = find(s, &t->state.at);
         if (i < s->n && !stop_asked()) {
-            s->short_of &= s->called >= s->waiting;
+            if (s->calls)
+                s->short_of = s->calls == 1;
             *batch = s->held[i];
             s->held[i] = s->held[--s->n];
             t->waited += now - s->waiting;

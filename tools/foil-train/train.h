@@ -192,7 +192,8 @@ struct train_source {
     double waiting, said;    /* since when; when it was said last */
     double called, pause;    /* call_for(): when it was last; until the next */
     size_t turn;             /* so often */
-    int short_of;            /* the batch before had to be called for */
+    int calls;               /* in this wait */
+    int short_of;            /* the last one brought what was missing */
     double over;             /* since when all say that nothing is left; or 0 */
 };
 
