@@ -154,7 +154,9 @@ def watch(run, rng, kills):
         if at != steps:
             longest, steps, since = max(longest, now - since), at, now
         for name in [n for when, n in waiting if when <= now]:
-            run.start(name)
+            # who starts stages sees that the run is over, and starts no more
+            if name == "train" or run.process["select"].poll() != 0:
+                run.start(name)
         waiting = [w for w in waiting if w[0] > now]
         if not run.alive("train") and "train" not in (n for _, n in waiting):
             return done, max(longest, now - since)

@@ -298,30 +298,39 @@ drain(struct train *t, struct err *err)
 }
 
 /*
- * Whether nothing is left.  If a checkpoint says so, too, one augmenter's word
- * is enough, or that none is there: they have ended.  (Others may come with a
- * longer plan.)  Else all have to say it, for as long as one that was killed
- * needs to be noticed and started again.
+ * Whether the plan was over when the checkpoint was made, and nothing speaks
+ * for a longer one: an augmenter says that nothing is left, or none is there
+ * for a while, or those that are bring nothing until the deadline.
+ */
+static int
+was_over(const struct train *t, enum wire_ended said, double now)
+{
+    const struct train_state *state = &t->state;
+    const double until =
+        wire_server_peers(t->source.server) ? t->options->deadline : patience;
+
+    return state->epochs && state->at.epoch >= state->epochs &&
+           (said != WIRE_NOT_ENDED || now - t->source.waiting >= until);
+}
+
+/*
+ * Whether nothing is left: all augmenters have to say so, for as long as one
+ * that was killed needs to be noticed and started again.
  */
 static int
 is_over(struct train *t, double now)
 {
-    const struct train_state *state = &t->state;
     struct train_source *s = &t->source;
     struct wire_place end;
     enum wire_ended said = wire_server_ended(s->server, &end);
 
-    if (wire_place_cmp(&end, &state->at) > 0)
+    if (wire_place_cmp(&end, &t->state.at) > 0)
         said = WIRE_NOT_ENDED;
-    if (state->epochs && state->at.epoch >= state->epochs &&
-        (said != WIRE_NOT_ENDED ||
-         (!wire_server_peers(s->server) && now - s->waiting >= patience)))
-        return 1;
     if (said != WIRE_ALL_ENDED)
         s->over = 0;
     else if (!s->over)
         s->over = now;
-    return s->over && now - s->over >= WIRE_SILENCE;
+    return was_over(t, said, now) || (s->over && now - s->over >= WIRE_SILENCE);
 }
 
 /* Says that nothing comes; -1 when it has lasted too long. */
