@@ -24,10 +24,10 @@ make_seed(void)
     REQUIRE(begun);
     file = mem_format("%s/model", begun);
     REQUIRE(!file_write(file, "12345", 5, &err) &&
-            !nn_checkpoint_commit(run, 7, 2, &err));
+            !nn_checkpoint_commit(run, 7, &err));
     free(begun);
     free(file);
-    folder = nn_checkpoint_find(run, &err);
+    folder = nn_checkpoint_need(run, &err);
     REQUIRE(folder && !nn_checkpoint_verify(folder, &err));
     path = mem_format("%s/MANIFEST.json", folder);
     seed = file_read(path, SEEDED_ROOM, &seed_len, &err);

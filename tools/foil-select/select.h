@@ -171,7 +171,7 @@ struct selector {
     struct wire_place done; /* what is before it is trained */
     struct progress progress;
     int begun, over;
-    double handed; /* steps of the run that are handed out, or may be */
+    double done_since; /* since when all is trained; 0: it is not */
 
     struct planner *planner; /* NULL: plans need no features */
     int64_t *previous;       /* the last order that was made from features */
