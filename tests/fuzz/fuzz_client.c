@@ -99,14 +99,14 @@ step(struct edge *edge, struct bytes *from)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-    static struct wire *wire;
     struct bytes from = {data, len < 4096 ? len : 4096};
     struct edge edge = {.kind = byte(&from) & 1 ? WIRE_ASKS : WIRE_BRINGS};
     struct wire_client_config config = {.kind = edge.kind};
+    struct wire *wire;
     struct err err;
 
-    if (!wire)
-        wire = wire_open(NULL, &err);
+    // one of its own: ZeroMQ closes sockets in its own time, and may run out
+    wire = wire_open(NULL, &err);
     config.endpoint = fresh_endpoint();
     config.hello = hello(&(struct bytes){NULL, 0});
     edge.binder = plain_socket(wire);
@@ -119,5 +119,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         ;
     wire_client_close(edge.client);
     zmq_close(edge.binder);
+    wire_close(wire);
     return 0;
 }

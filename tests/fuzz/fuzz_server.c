@@ -128,15 +128,15 @@ step(struct edge *edge, struct bytes *from, uint64_t *last)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-    static struct wire *wire;
     struct bytes from = {data, len < 4096 ? len : 4096};
     struct edge edge = {.kind = kinds[byte(&from) % 3]};
     struct wire_server_config config = {.kind = edge.kind, .at = {1, 0, 0}};
+    struct wire *wire;
     struct err err;
     uint64_t last = 0;
 
-    if (!wire)
-        wire = wire_open(NULL, &err);
+    // one of its own: ZeroMQ closes sockets in its own time, and may run out
+    wire = wire_open(NULL, &err);
     edge.wire = wire;
     edge.endpoint = config.endpoint = fresh_endpoint();
     config.hello = hello(&(struct bytes){NULL, 0});
@@ -152,5 +152,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     for (size_t i = 0; i < PEERS; i++)
         zmq_close(edge.peer[i]);
     wire_server_close(edge.server);
+    wire_close(wire);
     return 0;
 }
