@@ -21,7 +21,8 @@
  *     scale     tensor f4 [rows, 2], optional: factors, not negative, of a
  *               row's positive and negative term in the gradient; else 1, 1
  *     bank      whole, optional: the service keeps the latest z of each sample
- *               as of so many steps ago, and the trainer mirrors that
+ *               (with keep, of each of its fixed views) as of so many steps
+ *               ago, and the trainer mirrors that
  *     values    map, optional: up to WIRE_VALUES_MAX numbers for the metrics
  *               (wire/metrics.h)
  */
