@@ -236,17 +236,18 @@ batches_of() {
 
 # fit_steps METHOD DATA STEPS [BATCHES] : fit() for so many steps, at the end of
 # which the cosine schedule is at its end; after a warm-up of as many steps as
-# make $warmup epochs of all images.  Where the method's plan has other epochs
-# than these, BATCHES are theirs.
+# make $warmup epochs of all images, or half of all where that is fewer.  Where
+# the method's plan has other epochs than these, BATCHES are theirs.
 fit_steps() {
-    local all per epochs
+    local all per epochs rise
     all=$(batches_of "$2")
     per=${4-$all}
     epochs=$((($3 + per - 1) / per))
+    rise=$(work "$warmup * $all < $3 / 2 ? $warmup * $all : $3 / 2")
     local common_train=("${common_train[@]}" "--steps $3"
-        "--warmup $(work "$warmup * $all / $per")"
-        "--schedule cosine:$(work "($3 - $warmup * $all) / $per > 0.01 ?
-            ($3 - $warmup * $all) / $per : 0.01")")
+        "--warmup $(work "$rise / $per")"
+        "--schedule cosine:$(work "($3 - $rise) / $per > 0.01 ?
+            ($3 - $rise) / $per : 0.01")")
     fit "$1" "$2"
 }
 
