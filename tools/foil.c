@@ -201,7 +201,8 @@ run_pipeline(const char *folder, char **argv)
 {
     const char *run = run_to_resume(argv + 1);
     const int named = argv[1] && argv[1][0] != '-';
-    char *name, *script;
+    static char *name; // not lost where a wrong one ends us
+    char *script;
 
     if (!named && !run)
         opt_misuse("run wants the name of a pipeline, which 'foil' lists, or "
@@ -221,18 +222,16 @@ run_pipeline(const char *folder, char **argv)
 _Noreturn static void
 run_command(char **argv)
 {
-    char *program = mem_format("foil-%s", argv[0]);
+    char *const name = argv[0];
 
-    if (!strchr(argv[0], '/')) {
-        char *name = argv[0];
-
-        argv[0] = program;
-        execvp(program, argv);
-        argv[0] = name;
+    if (!strchr(name, '/')) {
+        argv[0] = mem_format("foil-%s", name);
+        execvp(argv[0], argv);
         if (errno != ENOENT)
-            die("cannot run '%s': %s", program, strerror(errno));
+            die("cannot run '%s': %s", argv[0], strerror(errno));
+        free(argv[0]);
     }
-    opt_misuse("no command '%s': 'foil' lists them", argv[0]);
+    opt_misuse("no command '%s': 'foil' lists them", name);
 }
 
 int
