@@ -89,6 +89,10 @@ ok 'who was cut off or turned away is said' \
     grep -qE 'was cut off: it sent more|turned away: too many' "$work/storm/log"
 # half and more where the strangers have a core of their own; .15 was seen
 # before there were bounds
-ok 'under attack a third of the steps are made, or more' \
-    holds "$(sed -n 's/^rate //p' "$work/strangers") >= 0.3"
+if [[ $checked = 1 ]]; then
+    ok 'under attack a third of the steps are made, or more' \
+        holds "$(sed -n 's/^rate //p' "$work/strangers") >= 0.3"
+else
+    skip 'under attack a third of the steps are made' 'too slow with sanitizers'
+fi
 done_testing
