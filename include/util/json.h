@@ -40,4 +40,8 @@ char *json_line(const json_t *object);
 /* json_brief() is json_line() with reals to 9 digits: for people to read. */
 char *json_brief(const json_t *object);
 
+/* json_print() writes json_brief() to standard output and gives up the object;
+ * an error shows in close_stdout() (util/opt.h). */
+void json_print(json_t *object);
+
 #endif

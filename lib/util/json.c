@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "util/json.h"
@@ -89,4 +90,14 @@ char *
 json_brief(const json_t *object)
 {
     return line_of(object, JSON_REAL_PRECISION(9));
+}
+
+void
+json_print(json_t *object)
+{
+    char *line = json_brief(object);
+
+    fputs(line, stdout);
+    free(line);
+    json_decref(object);
 }

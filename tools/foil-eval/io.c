@@ -145,14 +145,9 @@ origin(const char *path, const struct data_features *f)
 void
 print(json_t *result, json_t *protocol)
 {
-    char *text;
-
     REQUIRE(result && protocol);
     json_object_update(result, protocol);
     json_object_set_new(result, "version", json_string(FOIL_VERSION));
-    text = json_brief(result);
-    fputs(text, stdout);
-    free(text);
     json_decref(protocol);
-    json_decref(result);
+    json_print(result);
 }

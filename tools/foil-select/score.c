@@ -105,7 +105,6 @@ print(const struct select_options *o, const struct select_task *task,
     const size_t total = select_layout_total(&task->layout);
     int64_t *random = mem_array(total, sizeof *random);
     json_t *line = json_object(), *baseline;
-    char *text;
 
     json_object_set_new(line, "strategy", json_string(o->strategy->name));
     json_object_set_new(line, "samples",
@@ -120,10 +119,7 @@ print(const struct select_options *o, const struct select_task *task,
     baseline = worth(task, random);
     json_object_set_new(line, "random", baseline);
     json_object_set_new(line, "seconds", json_real(seconds));
-    text = json_brief(line);
-    fputs(text, stdout);
-    free(text);
-    json_decref(line);
+    json_print(line);
     free(random);
 }
 

@@ -1,6 +1,3 @@
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "select.h"
 #include "util/json.h"
 
@@ -11,16 +8,6 @@ kept(const struct select_options *options, int wants)
     return json_integer(wants ? options->lag + 1 : 0);
 }
 
-static void
-print(json_t *object)
-{
-    char *line = json_brief(object);
-
-    fputs(line, stdout);
-    free(line);
-    json_decref(object);
-}
-
 void
 select_tell_list(const struct select_options *options)
 {
@@ -29,9 +16,9 @@ select_tell_list(const struct select_options *options)
     for (size_t i = 0; (s = select_strategy_at(i)) != NULL; i++) {
         const int wants = s->wants_features || options->param.refine;
 
-        print(json_pack("{s:s, s:s, s:b, s:o}", "name", s->name, "summary",
-                        s->help, "features", wants, "keep_features",
-                        kept(options, wants)));
+        json_print(json_pack("{s:s, s:s, s:b, s:o}", "name", s->name, "summary",
+                             s->help, "features", wants, "keep_features",
+                             kept(options, wants)));
     }
 }
 
@@ -42,7 +29,7 @@ select_tell_needs(const struct select_options *options,
     const struct select_layout *layout = &task->layout;
     const int wants = select_options_wants(options);
 
-    print(json_pack(
+    json_print(json_pack(
         "{s:s, s:o, s:I, s:I, s:I, s:I}", "strategy", options->strategy->name,
         "keep_features", kept(options, wants), "samples",
         (json_int_t)layout->size, "batches", (json_int_t)layout->steps,

@@ -7,17 +7,8 @@
 #include "nn/checkpoint.h"
 #include "train.h"
 #include "util/file.h"
+#include "util/json.h"
 #include "util/mem.h"
-
-static void
-print(json_t *object)
-{
-    char *line = json_brief(object);
-
-    fputs(line, stdout);
-    free(line);
-    json_decref(object);
-}
 
 static json_t *
 text_or_null(const char *text)
@@ -34,7 +25,7 @@ train_tell_list(void)
 
         for (size_t k = 0; k < o->columns; k++)
             json_array_append_new(state, json_string(o->column[k]));
-        print(json_pack(
+        json_print(json_pack(
             "{s:s, s:s, s:o, s:b, s:b, s:o, s:o, s:s}", "name", o->name,
             "summary", o->summary, "negatives", text_or_null(o->wants_weights),
             "outside", o->wants_outside, "inside", o->draws_inside, "state",
@@ -88,11 +79,11 @@ train_tell_needs(struct train *t, struct err *err)
     if (check_free(o->run, err) || stand(t, err))
         return -1;
     method = strcmp(o->sampler, "service") ? NULL : t->objective->wants_weights;
-    print(json_pack("{s:s, s:o, s:b, s:I, s:I, s:I, s:b}", "objective",
-                    o->objective, "negatives", text_or_null(method), "outside",
-                    method && t->objective->wants_outside, "epoch",
-                    (json_int_t)s->at.epoch, "step", (json_int_t)s->at.step,
-                    "total", (json_int_t)s->total, "enough",
-                    o->steps && s->total >= o->steps));
+    json_print(json_pack("{s:s, s:o, s:b, s:I, s:I, s:I, s:b}", "objective",
+                         o->objective, "negatives", text_or_null(method),
+                         "outside", method && t->objective->wants_outside,
+                         "epoch", (json_int_t)s->at.epoch, "step",
+                         (json_int_t)s->at.step, "total", (json_int_t)s->total,
+                         "enough", o->steps && s->total >= o->steps));
     return 0;
 }
