@@ -130,6 +130,14 @@ void wire_server_done(struct wire_server *server, const struct wire_place *at);
 void wire_server_over(struct wire_server *server);
 
 /*
+ * WIRE_PRODUCES.  wire_server_late() takes all items from a peer that is late
+ * (wire_leases_overdue()): 1 with a sentence that names it, or 0 when there is
+ * none.
+ */
+int wire_server_late(const struct wire_server *server,
+                     struct wire_leases *leases, struct err *words);
+
+/*
  * wire_server_ended() tells whether peers have said end, and with *at the last
  * place that one of them named.  WIRE_CONSUMES: that nothing is at or after it.
  * WIRE_PRODUCES: that the run is over; if one has, and then the place of the

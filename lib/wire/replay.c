@@ -349,14 +349,14 @@ be_selector(struct wire_replay *replay, struct wire *wire, int stop_fd,
     struct wire_leases *leases = wire_leases_new(lease_seconds);
     int rc = server ? 1 : -1, over = 0;
     struct wire_place end;
-    struct wire_late late;
+    struct err words;
     struct wire_news news;
 
     while (rc > 0 && !over && (rc = wire_wait(wire, stop_fd, 1, err)) > 0) {
         while (wire_server_next(server, &news, err) > 0)
             hear(replay, leases, &news);
         over = wire_server_ended(server, &end) == WIRE_ALL_ENDED;
-        while (wire_leases_overdue(leases, clock_now(), &late))
+        while (wire_server_late(server, leases, &words))
             ;
         rc = hand_out(replay, server, leases, err) ? -1 : 1;
     }

@@ -189,6 +189,20 @@ wire_server_asker(const struct wire_server *server,
     return best ? best->number : 0;
 }
 
+int
+wire_server_late(const struct wire_server *server, struct wire_leases *leases,
+                 struct err *words)
+{
+    const struct wire_hello *who;
+    struct wire_late late;
+
+    if (!wire_leases_overdue(leases, clock_now(), &late))
+        return 0;
+    who = wire_server_who(server, late.peer);
+    wire_leases_late(leases, &late, who ? who->peer : "", words);
+    return 1;
+}
+
 enum wire_ended
 wire_server_ended(const struct wire_server *server, struct wire_place *at)
 {

@@ -93,22 +93,6 @@ hear_selector(struct filter *filter)
         die("%s", err.msg);
 }
 
-/* A peer holds what the trainer waits for, and does not deliver: say which. */
-static void
-take_back(struct filter *filter)
-{
-    struct wire_late late;
-    struct err words;
-
-    while (wire_leases_overdue(filter->leases, clock_now(), &late)) {
-        const struct wire_hello *who =
-            wire_server_who(filter->items, late.peer);
-
-        wire_leases_late(filter->leases, &late, who ? who->peer : "", &words);
-        say("%s", words.msg);
-    }
-}
-
 /*
  * A complaint about a sample goes on to the selector where the plan put it into
  * the item; the sampler's own extra samples are none of the selector's.
@@ -192,7 +176,8 @@ hear_augmenters(struct filter *filter)
         filter->over = 1;
         wire_client_over(filter->plan);
     }
-    take_back(filter);
+    while (wire_server_late(filter->items, filter->leases, &err))
+        say("%s", err.msg);
 }
 
 /* With --augmentations: which of the fixed views this item shows. */

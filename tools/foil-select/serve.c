@@ -383,21 +383,6 @@ next_place(struct selector *s, struct wire_place *at, int *again)
     return at->epoch < s->options->epochs && !s->starved;
 }
 
-/* A peer holds what the trainer waits for, and does not deliver: say which. */
-static void
-take_back(struct selector *s)
-{
-    struct wire_late late;
-    struct err words;
-
-    while (wire_leases_overdue(s->leases, clock_now(), &late)) {
-        const struct wire_hello *who = wire_server_who(s->server, late.peer);
-
-        wire_leases_late(s->leases, &late, who ? who->peer : "", &words);
-        tell(s, words.msg);
-    }
-}
-
 /* Hand out what is asked for: first what others failed to do, then new. */
 static void
 give(struct selector *s)
@@ -456,6 +441,7 @@ select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
 {
     struct wire_place end;
     struct wire_news news;
+    struct err words;
     int rc = 1;
 
     while (!s->over && rc > 0) {
@@ -468,7 +454,8 @@ select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
             handle(s, &news);
         s->over |= wire_server_ended(s->server, &end) == WIRE_ALL_ENDED ||
                    is_done(s, clock_now());
-        take_back(s);
+        while (wire_server_late(s->server, s->leases, &words))
+            tell(s, words.msg);
         look_at_planner(s);
         give(s);
         show(s);
