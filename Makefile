@@ -61,7 +61,7 @@ PEERS   := python3-torch python3-torchvision python3-pil python3-sklearn
 FUZZER  := clang libclang-rt-14-dev
 
 # How many tests run at a time.
-JOBS    ?= 1
+JOBS    ?= 2
 
 LIB     := $(OUT)/libfoil.a
 LIB_O   := $(patsubst %.c,$(OUT)/%.o,$(wildcard lib/*/*.c))

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Strangers at the sockets of a run: what they send is bounded before they are
 # known, the memory of the run stays, and so do its bits.
+# Runs alone: it compares rates.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1

@@ -1,3 +1,5 @@
+#include <time.h>
+
 #include "t.h"
 #include "wire/batch.h"
 #include "wire/item.h"
@@ -244,10 +246,15 @@ join(struct wire *wire, const char *endpoint, const char *name,
     return sock;
 }
 
+/* Send, also where the queue is full for now: a burst must not lose any. */
 static void
 tell(struct wire_sock *sock, struct wire_msg *msg)
 {
-    wire_sock_send(sock, NULL, msg);
+    const struct timespec pause = {.tv_nsec = 1000000};
+    const double until = clock_now() + 5;
+
+    while (!wire_sock_send(sock, NULL, msg) && clock_now() < until)
+        nanosleep(&pause, NULL);
     wire_msg_free(msg);
 }
 
@@ -417,7 +424,7 @@ claims(void)
     T(wire_server_peers(server) == 1, "a wrong claim is no malformed message");
     for (int i = 0; i < 80; i++)
         tell(sock, wire_item_put(&item));
-    while (!away && server_sees(a, b, server, WIRE_BAD, &news, 1))
+    while (!away && server_sees(a, b, server, WIRE_BAD, &news, 5))
         away = strstr(news.why.msg, "sent away") != NULL;
     T(away, "who goes on sending what has no use is sent away: %s",
       news.why.msg);
