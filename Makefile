@@ -115,7 +115,7 @@ $(OUT)/bin/%: tools/%.sh
 $(OUT)/tests/%: $(OUT)/tests/%.o $$(call tested,$$(*D)) $(LIB)
 	$(call say,LD,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
 
-$(OUT)/tests/%.o: CPPFLAGS += -Itests
+$(OUT)/tests/%.o: CPPFLAGS += -Itests -Ilib
 $(OUT)/tests/foil-%.o: CPPFLAGS += -Itools
 $(OUT)/tests/fuzz/%: LDFLAGS += -fsanitize=fuzzer
 

@@ -1,10 +1,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/blur.h"
-#include "scratch.h"
 #include "util/clones.h"
 #include "util/err.h"
+
+#include "blur.h"
+#include "scratch.h"
 
 enum { PASSES = 3 };
 

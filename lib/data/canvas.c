@@ -2,8 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "canvas.h"
 #include "util/mem.h"
+
+#include "canvas.h"
 
 void
 canvas_init(struct canvas *c, const struct data_image *image)

@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "data/classes.h"
-#include "layout.h"
 #include "util/mem.h"
+
+#include "layout.h"
 
 /* What stands for a byte in the text of a name, and behind a backslash. */
 static const char plain[] = "\n\r\t\\", escaped[] = "nrt\\";

@@ -1,8 +1,9 @@
 #include <string.h>
 
-#include "data/color.h"
 #include "util/clones.h"
 #include "util/err.h"
+
+#include "color.h"
 
 UTIL_CLONES void
 data_color_split(size_t n, const uint8_t *pixel, uint8_t *plane)

@@ -1,9 +1,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "canvas.h"
 #include "data/corrupt.h"
 #include "util/mem.h"
+
+#include "canvas.h"
 
 static const struct {
     const struct corruption *kind;

@@ -2,8 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "canvas.h"
 #include "util/err.h"
+
+#include "canvas.h"
 
 /* What processing does. */
 

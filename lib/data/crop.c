@@ -1,7 +1,8 @@
 #include <math.h>
 
-#include "data/crop.h"
 #include "util/err.h"
+
+#include "crop.h"
 
 enum { TRIES = 10 };
 

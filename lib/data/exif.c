@@ -1,7 +1,8 @@
 #include <string.h>
 
-#include "data/exif.h"
 #include "util/err.h"
+
+#include "exif.h"
 
 /* A TIFF block: the byte order is its own, offsets count from its start. */
 struct tiff {

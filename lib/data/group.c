@@ -2,9 +2,10 @@
 #include <string.h>
 
 #include "data/group.h"
-#include "data/resize.h"
 #include "util/err.h"
 #include "util/mem.h"
+
+#include "resize.h"
 
 /* Groups in the making: a forest, each sample pointing towards the root of its
  * group, which is the first sample in it. */

@@ -3,11 +3,12 @@
 
 #include "data/index.h"
 #include "data/jpeg.h"
+#include "util/mem.h"
+
 #include "kind.h"
 #include "labels.h"
 #include "passed.h"
 #include "place.h"
-#include "util/mem.h"
 
 enum {
     COMPLAINTS = 100,

@@ -5,9 +5,10 @@
 
 #include <jpeglib.h>
 
-#include "data/exif.h"
 #include "data/jpeg.h"
 #include "util/mem.h"
+
+#include "exif.h"
 
 enum {
     MAX_SCANS = 100, // a progressive file of real use has about ten

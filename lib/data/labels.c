@@ -2,9 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/mem.h"
+
 #include "kind.h"
 #include "labels.h"
-#include "util/mem.h"
 
 /* The text places of the classes, without doubles, in byte order. */
 struct names {

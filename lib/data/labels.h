@@ -4,8 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "layout.h"
 #include "util/err.h"
+
+#include "layout.h"
 
 /*
  * labels_common() is how much of the names of the samples first .. first + n -

@@ -4,8 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "layout.h"
 #include "util/mem.h"
+
+#include "layout.h"
 
 struct digest
 layout_data_digest(const struct layout_sample *sample, size_t n)

@@ -13,9 +13,10 @@
 #include <stdint.h>
 
 #include "data/set.h"
-#include "tree.h"
 #include "util/digest.h"
 #include "util/err.h"
+
+#include "tree.h"
 
 enum { LAYOUT_VERSION = 2, LAYOUT_ORDER = 0x01020304 };
 

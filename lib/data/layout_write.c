@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layout.h"
 #include "util/file.h"
 #include "util/mem.h"
+
+#include "layout.h"
 
 uint64_t
 layout_text(struct layout_parts *parts, const char *text, size_t n)

@@ -1,9 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/mem.h"
+
 #include "labels.h"
 #include "passed.h"
-#include "util/mem.h"
 
 /* Where a name of n bytes is, or belongs; 1 where it is there. */
 static int

@@ -5,11 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/tar.h"
-#include "place.h"
-#include "tree.h"
 #include "util/file.h"
 #include "util/mem.h"
+
+#include "place.h"
+#include "tar.h"
+#include "tree.h"
 
 enum { MAX_LIST = 1 << 30 };
 

@@ -5,9 +5,10 @@
 #include <stdint.h>
 
 #include "data/set.h"
+#include "util/err.h"
+
 #include "layout.h"
 #include "tree.h"
-#include "util/err.h"
 
 /*
  * A place that files come from, whatever its form: a tar, a folder, a list.

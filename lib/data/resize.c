@@ -2,11 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/resize.h"
-#include "scratch.h"
 #include "util/clones.h"
 #include "util/err.h"
 #include "util/mem.h"
+
+#include "resize.h"
+#include "scratch.h"
 
 /* Fixed point: a weight of 1, and the half that rounds. */
 enum { BITS = 22, HALF = 1 << (BITS - 1) };

@@ -1,7 +1,8 @@
 #include <stdlib.h>
 
-#include "scratch.h"
 #include "util/mem.h"
+
+#include "scratch.h"
 
 struct data_scratch *
 data_scratch(struct data_scratch **scratch)

@@ -7,9 +7,10 @@
 #include <unistd.h>
 
 #include "data/set.h"
-#include "layout.h"
 #include "util/file.h"
 #include "util/mem.h"
+
+#include "layout.h"
 
 enum { OPEN_FILES = 64 }; // descriptors held at a time, however many shards
 

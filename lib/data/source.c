@@ -4,9 +4,10 @@
 
 #include "data/jpeg.h"
 #include "data/source.h"
-#include "gz.h"
 #include "util/file.h"
 #include "util/mem.h"
+
+#include "gz.h"
 
 enum { MAX_LABELS = 1 << 28, MAX_SIDE = 65500, MAX_NAME = 64 };
 

@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "data/split.h"
-#include "layout.h"
 #include "util/mem.h"
 #include "util/rng.h"
+
+#include "layout.h"
 
 /* The samples of one class: slot 0 is for those without. */
 struct stratum {

@@ -2,11 +2,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/file.h"
+#include "util/mem.h"
+
 #include "kind.h"
 #include "layout.h"
 #include "tree.h"
-#include "util/file.h"
-#include "util/mem.h"
 
 enum { MAX_LIST = 1 << 30 };
 

@@ -7,8 +7,9 @@
 #include <archive.h>
 #include <archive_entry.h>
 
-#include "data/tar.h"
 #include "util/mem.h"
+
+#include "tar.h"
 
 enum { BLOCK = 512, READ_AHEAD = 1 << 16 };
 

@@ -6,10 +6,11 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "kind.h"
-#include "tree.h"
 #include "util/digest.h"
 #include "util/mem.h"
+
+#include "kind.h"
+#include "tree.h"
 
 enum {
     MAX_DEPTH = 32,

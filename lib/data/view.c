@@ -1,14 +1,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/blur.h"
-#include "data/color.h"
-#include "data/crop.h"
-#include "data/resize.h"
 #include "data/view.h"
-#include "scratch.h"
 #include "util/err.h"
 #include "util/rng.h"
+
+#include "blur.h"
+#include "color.h"
+#include "crop.h"
+#include "resize.h"
+#include "scratch.h"
 
 enum step { BRIGHTNESS, CONTRAST, SATURATION, HUE, STEPS };
 

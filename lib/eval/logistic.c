@@ -2,10 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval/lbfgs.h"
 #include "eval/logistic.h"
 #include "num/gemm.h"
 #include "util/mem.h"
+
+#include "lbfgs.h"
 
 enum { BLOCK = 1024 }; // rows at a time, still in the cache for the gradient
 

@@ -1,8 +1,9 @@
 #include <math.h>
 
-#include "loss/barlow_twins.h"
-#include "moments.h"
 #include "num/gemm.h"
+
+#include "barlow_twins.h"
+#include "moments.h"
 
 static const double eps = 1e-5;
 

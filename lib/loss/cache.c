@@ -1,4 +1,4 @@
-#include "loss/cache.h"
+#include "cache.h"
 #include "sampled.h"
 
 static void

@@ -1,7 +1,8 @@
 #include <math.h>
 
-#include "loss/dcl.h"
 #include "loss/rows.h"
+
+#include "dcl.h"
 
 double
 loss_decoupled(const struct loss_batch *batch, double tau, float *s,

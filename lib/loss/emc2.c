@@ -1,7 +1,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "loss/emc2.h"
+#include "emc2.h"
 #include "sampled.h"
 
 static void

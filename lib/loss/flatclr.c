@@ -1,5 +1,5 @@
-#include "loss/flatclr.h"
-#include "loss/dcl.h"
+#include "flatclr.h"
+#include "dcl.h"
 
 static void
 run(const struct loss_batch *batch, const struct loss_param *param,

@@ -1,7 +1,8 @@
 #include <math.h>
 
-#include "loss/hcl.h"
 #include "loss/rows.h"
+
+#include "hcl.h"
 
 /* log(1 + e^x) */
 static double

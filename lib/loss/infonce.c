@@ -1,6 +1,7 @@
-#include "loss/infonce.h"
 #include "loss/rows.h"
 #include "num/vec.h"
+
+#include "infonce.h"
 
 static void
 run(const struct loss_batch *batch, const struct loss_param *param,

@@ -1,5 +1,6 @@
-#include "loss/isogclr.h"
 #include "loss/rows.h"
+
+#include "isogclr.h"
 #include "running.h"
 
 static struct running_row

@@ -1,7 +1,8 @@
 #include <math.h>
 
-#include "loss/isogclr_sqh.h"
 #include "loss/rows.h"
+
+#include "isogclr_sqh.h"
 #include "running.h"
 
 /* How far a row's partner has to be ahead of the others. */

@@ -2,25 +2,26 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "loss/barlow_twins.h"
-#include "loss/cache.h"
-#include "loss/dcl.h"
-#include "loss/emc2.h"
-#include "loss/flatclr.h"
-#include "loss/hcl.h"
-#include "loss/infonce.h"
-#include "loss/isogclr.h"
-#include "loss/isogclr_sqh.h"
 #include "loss/objective.h"
 #include "loss/rows.h"
-#include "loss/simclr.h"
-#include "loss/simco.h"
-#include "loss/sogclr.h"
-#include "loss/spectral_cl.h"
-#include "loss/tau_simclr.h"
-#include "loss/vicreg.h"
 #include "num/gemm.h"
 #include "num/vec.h"
+
+#include "barlow_twins.h"
+#include "cache.h"
+#include "dcl.h"
+#include "emc2.h"
+#include "flatclr.h"
+#include "hcl.h"
+#include "infonce.h"
+#include "isogclr.h"
+#include "isogclr_sqh.h"
+#include "simclr.h"
+#include "simco.h"
+#include "sogclr.h"
+#include "spectral_cl.h"
+#include "tau_simclr.h"
+#include "vicreg.h"
 
 const struct loss_objective *const loss_objectives[] = {
     &loss_simclr,

@@ -1,5 +1,6 @@
-#include "sampled.h"
 #include "loss/rows.h"
+
+#include "sampled.h"
 
 double
 sampled_weigh(const struct loss_batch *batch, const struct loss_param *param,

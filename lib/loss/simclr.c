@@ -1,6 +1,7 @@
-#include "loss/simclr.h"
 #include "loss/rows.h"
 #include "num/vec.h"
+
+#include "simclr.h"
 
 double
 loss_infonce(const struct loss_batch *batch, double tau, const float *s)

@@ -2,8 +2,9 @@
 #include <string.h>
 
 #include "loss/rows.h"
-#include "loss/simco.h"
 #include "num/vec.h"
+
+#include "simco.h"
 
 /* log(1 + e^x) / (e^x / (1 + e^x)): -log p over 1 - p, where x is the
  * log-partition of the rivals less the partner's exponent. */

@@ -1,8 +1,9 @@
 #include <math.h>
 
 #include "loss/rows.h"
-#include "loss/sogclr.h"
+
 #include "running.h"
+#include "sogclr.h"
 
 static void
 run(const struct loss_batch *batch, const struct loss_param *param,

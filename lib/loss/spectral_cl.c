@@ -1,9 +1,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "loss/spectral_cl.h"
 #include "num/gemm.h"
 #include "num/vec.h"
+
+#include "spectral_cl.h"
 
 /* Rows and their lengths, T or D. */
 static size_t

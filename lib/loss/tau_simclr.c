@@ -2,9 +2,10 @@
 #include <string.h>
 
 #include "loss/rows.h"
-#include "loss/tau_simclr.h"
 #include "num/gemm.h"
 #include "num/vec.h"
+
+#include "tau_simclr.h"
 
 /* What the reference adds to each sum. */
 static const double reference_eps = 1e-6;

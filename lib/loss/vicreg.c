@@ -1,9 +1,10 @@
 #include <math.h>
 
-#include "loss/vicreg.h"
-#include "moments.h"
 #include "num/gemm.h"
 #include "num/vec.h"
+
+#include "moments.h"
+#include "vicreg.h"
 
 static const double eps = 1e-4;
 

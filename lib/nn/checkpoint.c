@@ -5,10 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "manifest.h"
 #include "nn/checkpoint.h"
 #include "util/file.h"
 #include "util/mem.h"
+
+#include "manifest.h"
 
 static const char temporary[] = ".step-"; // and the step, and ".new"
 

@@ -1,8 +1,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph.h"
 #include "util/mem.h"
+
+#include "graph.h"
 
 void
 nn_graph_release(struct nn_graph *graph)

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph.h"
 #include "util/err.h"
+
+#include "graph.h"
 
 enum { MAX_WIDTH = 65536, MAX_LAYERS = 16 };
 

@@ -1,9 +1,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph.h"
 #include "num/vec.h"
 #include "util/rng.h"
+
+#include "graph.h"
 
 /* Fills a tensor: normal of that deviation, or uniform within +-bound. */
 static void

@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "manifest.h"
 #include "nn/checkpoint.h"
 #include "util/digest.h"
 #include "util/file.h"
 #include "util/json.h"
 #include "util/mem.h"
+
+#include "manifest.h"
 
 static const char format[] = "foil-checkpoint";
 

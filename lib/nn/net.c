@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "nn/net.h"
-#include "run.h"
 #include "util/mem.h"
+
+#include "run.h"
 
 /* Plans are kept for this many row counts: full batches, the last one of an
  * epoch, and what a caller asks for besides. */

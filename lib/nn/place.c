@@ -1,8 +1,9 @@
 #include <stdlib.h>
 
-#include "plan.h"
 #include "util/err.h"
 #include "util/mem.h"
+
+#include "plan.h"
 
 /*
  * Where everything of a plan is.  In training, what the gradients need is kept

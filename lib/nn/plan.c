@@ -1,8 +1,9 @@
 #include <stdlib.h>
 
-#include "plan.h"
 #include "util/err.h"
 #include "util/mem.h"
+
+#include "plan.h"
 
 struct num_map
 nn_plan_map(const struct nn_graph *graph, const struct nn_plan *plan,

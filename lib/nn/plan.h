@@ -1,9 +1,10 @@
 #ifndef NN_PLAN_H
 #define NN_PLAN_H
 
-#include "graph.h"
 #include "num/conv.h"
 #include "num/pool.h"
+
+#include "graph.h"
 
 /*
  * A graph made ready for n images: primitives, and the place of everything in

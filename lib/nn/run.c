@@ -3,8 +3,9 @@
 
 #include "num/gemm.h"
 #include "num/vec.h"
-#include "run.h"
 #include "util/err.h"
+
+#include "run.h"
 
 static const float momentum = 0.1f; // of the running statistics
 static const double epsilon = 1e-5; // as in num/norm.h

@@ -1,9 +1,10 @@
 #include <stdlib.h>
 
-#include "dnn_op.h"
 #include "num/conv.h"
 #include "util/err.h"
 #include "util/mem.h"
+
+#include "dnn_op.h"
 
 enum { ALIGN = 64 };
 

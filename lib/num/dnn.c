@@ -1,8 +1,9 @@
 #include <stdlib.h>
 
-#include "dnn_op.h"
 #include "util/err.h"
 #include "util/mem.h"
+
+#include "dnn_op.h"
 
 void
 dnn_ok(dnnl_status_t status)

@@ -1,8 +1,9 @@
 #include <dnnl.h>
 
-#include "lanes.h"
 #include "num/map.h"
 #include "util/err.h"
+
+#include "lanes.h"
 
 size_t
 num_map_block(size_t c)

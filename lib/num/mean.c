@@ -1,5 +1,6 @@
-#include "lanes.h"
 #include "num/pool.h"
+
+#include "lanes.h"
 #include "planes.h"
 
 void

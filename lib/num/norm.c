@@ -2,10 +2,11 @@
 #include <omp.h>
 #include <string.h>
 
-#include "lanes.h"
 #include "num/norm.h"
-#include "planes.h"
 #include "util/err.h"
+
+#include "lanes.h"
+#include "planes.h"
 
 static const double epsilon = 1e-5; // as in the header
 

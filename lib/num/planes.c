@@ -1,6 +1,7 @@
-#include "planes.h"
-#include "lanes.h"
 #include "util/clones.h"
+
+#include "lanes.h"
+#include "planes.h"
 
 /*
  * Each loop is written once, for both types, and compiled for each apart:

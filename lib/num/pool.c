@@ -1,9 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dnn_op.h"
 #include "num/pool.h"
 #include "util/mem.h"
+
+#include "dnn_op.h"
 
 struct num_pool {
     struct num_pool_spec spec;

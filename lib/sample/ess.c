@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "sample/ess.h"
+#include "ess.h"
 
 /* sum_t (x_t - mean)(x_{t+lag} - mean) */
 static double

@@ -2,10 +2,11 @@
 #include <stdlib.h>
 
 #include "num/vec.h"
-#include "sample/ess.h"
 #include "sample/walk.h"
 #include "util/mem.h"
 #include "util/rng.h"
+
+#include "ess.h"
 
 /* The row of a sample's view, or NULL. */
 static const float *

@@ -1,9 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "block.h"
 #include "select/score.h"
 #include "util/mem.h"
+
+#include "block.h"
 
 enum { SAMPLES = 4096 };
 

@@ -1,8 +1,9 @@
 #ifndef SELECT_BLOCK_H
 #define SELECT_BLOCK_H
 
-#include "select/exchange.h"
 #include "select/strategy.h"
+
+#include "exchange.h"
 
 /*
  * Some batches of an epoch, taken out to be rearranged together: the samples

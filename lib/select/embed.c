@@ -2,13 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "embed.h"
 #include "num/eigen.h"
 #include "num/exp.h"
 #include "num/vec.h"
 #include "select/score.h"
 #include "util/clones.h"
 #include "util/mem.h"
+
+#include "embed.h"
 
 /* Residuals of eigenvectors: better ones do not make better batches. */
 static const double loose = 4e-3;

@@ -1,9 +1,10 @@
 #include <stdlib.h>
 
-#include "select/exchange.h"
 #include "util/clones.h"
 #include "util/err.h"
 #include "util/mem.h"
+
+#include "exchange.h"
 
 /* A gain counts from this share of an item's average weight on: less is
  * rounding, or not worth the work. */

@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "num/gemm.h"
-#include "select/links.h"
-#include "select/region.h"
 #include "util/clones.h"
 #include "util/err.h"
 #include "util/mem.h"
+
+#include "links.h"
+#include "region.h"
 
 /* Sorts into regions, and the first of their numbers: select/swap.h uses lower
  * ones. */

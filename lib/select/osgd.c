@@ -2,12 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "select/osgd.h"
-#include "select/replace.h"
 #include "select/score.h"
 #include "select/shuffle.h"
-#include "stream.h"
 #include "util/mem.h"
+
+#include "osgd.h"
+#include "replace.h"
+#include "stream.h"
 
 /* So many batches are looked at in an epoch of osgd-full. */
 static const double most_batches = 1 << 20;

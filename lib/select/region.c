@@ -5,10 +5,11 @@
 #include "num/gemm.h"
 #include "num/kmeans.h"
 #include "num/vec.h"
-#include "select/region.h"
-#include "stream.h"
 #include "util/err.h"
 #include "util/mem.h"
+
+#include "region.h"
+#include "stream.h"
 
 /* Groups that points are divided into at a time, points that each group's
  * centre is drawn from, points that are compared at a time. */

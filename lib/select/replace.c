@@ -1,8 +1,9 @@
 #include <stdlib.h>
 
-#include "select/replace.h"
-#include "stream.h"
 #include "util/mem.h"
+
+#include "replace.h"
+#include "stream.h"
 
 void
 select_replace_draw(struct rng *rng, size_t size, size_t b,

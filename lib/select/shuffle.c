@@ -1,9 +1,10 @@
 #include <stdlib.h>
 
 #include "select/shuffle.h"
-#include "stream.h"
 #include "util/mem.h"
 #include "util/rng.h"
+
+#include "stream.h"
 
 void
 select_shuffle(const struct select_task *task, int64_t *ids)

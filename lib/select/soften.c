@@ -1,9 +1,10 @@
 #include <stdlib.h>
 
-#include "block.h"
-#include "select/soften.h"
-#include "stream.h"
 #include "util/mem.h"
+
+#include "block.h"
+#include "soften.h"
+#include "stream.h"
 
 /* Batches in a set where the parameters do not say, and the exchanges that are
  * tried for each sample at most. */

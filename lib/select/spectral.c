@@ -2,15 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "embed.h"
 #include "num/assign.h"
 #include "num/kmeans.h"
 #include "select/score.h"
 #include "select/shuffle.h"
-#include "select/spectral.h"
-#include "stream.h"
 #include "util/clones.h"
 #include "util/mem.h"
+
+#include "embed.h"
+#include "spectral.h"
+#include "stream.h"
 
 /* Samples in a block. */
 enum { MOST = 20000 };

@@ -1,13 +1,14 @@
 #include <string.h>
 
 #include "select/avoid.h"
-#include "select/osgd.h"
-#include "select/replace.h"
 #include "select/shuffle.h"
-#include "select/soften.h"
-#include "select/spectral.h"
 #include "select/strategy.h"
-#include "select/swap.h"
+
+#include "osgd.h"
+#include "replace.h"
+#include "soften.h"
+#include "spectral.h"
+#include "swap.h"
 
 static const struct select_strategy table[] = {
     {.name = "shuffle",

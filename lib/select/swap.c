@@ -1,11 +1,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "block.h"
 #include "select/shuffle.h"
-#include "select/swap.h"
-#include "stream.h"
 #include "util/mem.h"
+
+#include "block.h"
+#include "stream.h"
+#include "swap.h"
 #include "whole.h"
 
 /* Kicks per batch: worth half a percent of the weight, and as much time as the

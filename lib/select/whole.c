@@ -1,11 +1,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "block.h"
 #include "num/vec.h"
-#include "select/links.h"
-#include "select/region.h"
 #include "util/mem.h"
+
+#include "block.h"
+#include "links.h"
+#include "region.h"
 #include "whole.h"
 
 /* Samples in a region, and batches at least. */

@@ -3,7 +3,8 @@
 #include "util/mem.h"
 #include "wire/batch.h"
 #include "wire/pack.h"
-#include "wire/place.h"
+
+#include "place.h"
 
 static void
 put_substituted(struct wire_writer *w, const struct wire_batch *batch)

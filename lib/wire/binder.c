@@ -2,9 +2,10 @@
 #include <string.h>
 
 #include "util/clock.h"
-#include "wire/binder.h"
 #include "wire/pack.h"
-#include "wire/refusal.h"
+
+#include "binder.h"
+#include "refusal.h"
 
 /* Seconds for which a peer whose queue is full is not asked to take more. */
 static const double full_pause = 0.05;

@@ -5,7 +5,8 @@
 #include "util/mem.h"
 #include "wire/client.h"
 #include "wire/error.h"
-#include "wire/refusal.h"
+
+#include "refusal.h"
 
 /*
  * Seconds without an item until credit that a refused message may have used up

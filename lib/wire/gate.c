@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "util/clock.h"
-#include "wire/gate.h"
+
+#include "gate.h"
 
 /* Around each part: ZMTP's 2 or 9 bytes, and CURVE's 33. */
 enum { FRAME = 48 };

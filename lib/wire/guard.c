@@ -1,7 +1,8 @@
 #include <stdint.h>
 
-#include "wire/guard.h"
 #include "wire/msg.h"
+
+#include "guard.h"
 
 struct walk {
     const uint8_t *at;

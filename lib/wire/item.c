@@ -1,6 +1,7 @@
 #include "wire/item.h"
 #include "wire/pack.h"
-#include "wire/place.h"
+
+#include "place.h"
 
 struct wire_msg *
 wire_item_put(const struct wire_item *item)

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/kept.h"
+#include "kept.h"
 
 struct wire_msg *
 wire_kept_find(const struct wire_kept *kept, const char *name, int64_t id)

@@ -1,5 +1,6 @@
 #include "wire/metrics.h"
-#include "wire/values.h"
+
+#include "values.h"
 
 struct wire_msg *
 wire_metrics_put(const struct wire_metrics *metrics)

@@ -4,10 +4,11 @@
 #include <zmq.h>
 
 #include "util/mem.h"
-#include "wire/guard.h"
 #include "wire/msg.h"
 #include "wire/pack.h"
-#include "wire/raw.h"
+
+#include "guard.h"
+#include "raw.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the tensors of our messages are used as they lie in memory"

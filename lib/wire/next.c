@@ -1,7 +1,8 @@
 #include "wire/next.h"
 #include "util/clock.h"
 #include "wire/pack.h"
-#include "wire/place.h"
+
+#include "place.h"
 
 int
 wire_session_judge(int64_t session, struct err *err)

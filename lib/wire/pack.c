@@ -6,7 +6,8 @@
 
 #include "util/mem.h"
 #include "wire/pack.h"
-#include "wire/raw.h"
+
+#include "raw.h"
 
 void
 wire_write_start(struct wire_writer *w, enum wire_kind kind)

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "util/mem.h"
-#include "wire/peers.h"
+
+#include "peers.h"
 
 /* Seconds between the first and the second look at a silent peer. */
 static const double second_look = 0.1;

@@ -1,5 +1,6 @@
 #include "wire/plan.h"
-#include "wire/values.h"
+
+#include "values.h"
 
 struct wire_msg *
 wire_plan_put(const struct wire_plan *plan)

@@ -2,7 +2,8 @@
 
 #include "util/clock.h"
 #include "wire/error.h"
-#include "wire/refusal.h"
+
+#include "refusal.h"
 
 /* Seconds between two errors to one peer. */
 static const double pause_told = 0.1;

@@ -1,6 +1,7 @@
 #include "wire/reject.h"
 #include "wire/pack.h"
-#include "wire/place.h"
+
+#include "place.h"
 
 struct wire_msg *
 wire_reject_put(const struct wire_reject *reject)

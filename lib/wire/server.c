@@ -3,7 +3,8 @@
 
 #include "util/clock.h"
 #include "util/mem.h"
-#include "wire/binder.h"
+
+#include "binder.h"
 
 /* Seconds for which the last word waits for room in the queue of a peer that
  * is behind. */

@@ -5,8 +5,9 @@
 #include "util/clock.h"
 #include "util/mem.h"
 #include "wire/pack.h"
-#include "wire/refusal.h"
 #include "wire/service.h"
+
+#include "refusal.h"
 
 static const double pause_least = 0.1, pause_most = 5;
 

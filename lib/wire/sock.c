@@ -11,9 +11,10 @@
 
 #include "util/clock.h"
 #include "util/mem.h"
-#include "wire/gate.h"
-#include "wire/inside.h"
-#include "wire/raw.h"
+
+#include "gate.h"
+#include "inside.h"
+#include "raw.h"
 
 static int
 set_int(void *socket, int option, int value)

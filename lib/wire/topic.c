@@ -2,7 +2,7 @@
 #include <string.h>
 #include <zmq.h>
 
-#include "wire/inside.h"
+#include "inside.h"
 
 /* Who follows what: the part of wire/sock.h that PUB and SUB have. */
 

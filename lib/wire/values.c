@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "wire/values.h"
+#include "values.h"
 
 void
 wire_values_write(struct wire_writer *w, const char *key,

@@ -7,9 +7,10 @@
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/nofile.h"
-#include "wire/gate.h"
-#include "wire/inside.h"
-#include "wire/zap.h"
+
+#include "gate.h"
+#include "inside.h"
+#include "zap.h"
 
 struct wire *
 wire_open(const struct wire_keys *keys, struct err *err)

@@ -1,8 +1,9 @@
 #include <math.h>
 
-#include "wire/values.h"
 #include "wire/views.h"
 #include "wire/weights.h"
+
+#include "values.h"
 
 /* How far from 1 a row of f4 may sum. */
 static const double slack = 1e-3;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <zmq.h>
 
-#include "wire/zap.h"
+#include "zap.h"
 
 enum { VERSION, REQUEST, DOMAIN, ADDRESS, IDENTITY, MECHANISM, KEY, FIELDS };
 

@@ -1,7 +1,7 @@
 /* --head: refused with a sentence, or taken again the same. */
 #include <string.h>
 
-#include "../../lib/nn/graph.h"
+#include "nn/graph.h"
 #include "util/err.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

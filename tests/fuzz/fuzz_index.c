@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../lib/data/layout.h"
+#include "data/layout.h"
 #include "fuzz/scratch.h"
 #include "fuzz/seeded.h"
 #include "util/file.h"

@@ -1,9 +1,10 @@
 #ifndef WIRE_BINDER_H
 #define WIRE_BINDER_H
 
-#include "wire/kept.h"
-#include "wire/peers.h"
 #include "wire/server.h"
+
+#include "kept.h"
+#include "peers.h"
 
 /*
  * The inside of wire/server.h: lib/wire/binder.c judges and books what comes

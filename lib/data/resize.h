@@ -1,8 +1,9 @@
 #ifndef DATA_RESIZE_H
 #define DATA_RESIZE_H
 
-#include "data/crop.h"
 #include "data/view.h"
+
+#include "crop.h"
 
 /*
  * data_resize() scales a part of an image, bilinear and antialiased, to the
