@@ -114,11 +114,13 @@ class Run:
         """The trainer has ended: so must all others, by themselves."""
         ended = time.monotonic()
         left, until = [], ended + 40
+        servers = [self.started[name] for name in self.process
+                   if not name.startswith("augment")]
         for name, process in self.process.items():
-            late = ended - self.started[name] < 5
+            late = ended - max(self.started[name], *servers) < 5
             if (name == "negatives" or late) and process.poll() is None:
                 # a service waits for the next trainer, and so does a stage
-                # that came when the others had ended
+                # that had not found the others again when they ended
                 process.terminate()
             try:
                 process.wait(max(0.1, until - time.monotonic()))
