@@ -195,10 +195,11 @@ ok 'with their numbers' bash -c "jq -c .header.values.loss <'$work/lines' |
 ok 'a gap is noticed' grep -q '2 messages were lost' "$work/err"
 
 # a listener ends with the run, and --follow hears the next one too
-hears() {
-    timeout 60 "$tap" -r "$work/run" "$@" events |
+hears() (
+    set -o pipefail
+    timeout 30 "$tap" -r "$work/run" "$@" events |
         jq -r 'select(.header.what == "stop").header.reason' | paste -sd' '
-}
+)
 trains() {
     "$BIN/foil-train" -r "$work/run" --arch linear --deadline 1 \
         >/dev/null 2>&1
