@@ -10,12 +10,13 @@ usage: asker.py ENDPOINT [NAME=VALUE ...]
   version=1 digest= size=0   what it says in its hello
   reject=                    an id to complain about with the item that has it
   own=1                      0: with every item that does not have it
+  quiet=0                    1: goes without a word when all is done
   gate=                      after its first item it waits for this file
   key= secret= server=       CURVE keys, Z85
 
 One line of JSON an item; each is reported done when it and all before are
-there.  Ends with 0 when all that is planned is done, with 1 when it is refused: the
-reason goes to stderr.
+there.  Says the run is over and ends with 0 when all that is planned is done,
+with 1 when it is refused: the reason goes to stderr.
 """
 import atexit
 import json
@@ -29,8 +30,8 @@ import zmq
 
 endpoint = sys.argv[1]
 want = dict(session=1, epoch=0, step=0, credit=2, limit=0, over=0, version=1,
-            digest="", size=0, reject="", own=1, gate="", key="", secret="",
-            server="")
+            digest="", size=0, reject="", own=1, quiet=0, gate="", key="",
+            secret="", server="")
 for word in sys.argv[2:]:
     name, value = word.split("=", 1)
     want[name] = type(want[name])(value)
@@ -111,6 +112,8 @@ while time.monotonic() < deadline:
         send_place(b"done")
         send_place(b"next", credit=1)
     if place >= end:
+        if not want["quiet"]:
+            send_place(b"end")
         break
 if time.monotonic() >= deadline:
     sys.exit("nothing came for 30 seconds")

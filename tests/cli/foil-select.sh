@@ -65,7 +65,7 @@ once() {
 }
 
 select_ -b 4 -e 3
-asks >"$work/whole"
+asks quiet=1 >"$work/whole"
 ok 'it ends when all is trained: 0' wait "$selector"
 ok 'every sample once in each epoch' once "$work/whole"
 ok 'four steps an epoch, in order' test 012301230123 = \
