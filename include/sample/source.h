@@ -49,10 +49,11 @@ struct sample_source {
     struct sample_state *state, *stand;
     struct sample_draw *draw;
     int64_t *ids, *extra, *view;
-    float *note, *score, *z, *s, *w, *scale, *positive;
+    int32_t *hint_row, *hint_view;
+    float *hint_log_q, *score, *z, *s, *w, *scale, *positive;
     size_t state_room, stand_room, draw_room, ids_room, extra_room, view_room,
-        note_room, score_room, z_room, s_room, w_room, scale_room,
-        positive_room;
+        hint_row_room, hint_view_room, hint_log_q_room, score_room, z_room,
+        s_room, w_room, scale_room, positive_room;
 };
 
 /* sample_source_init() begins with nothing weighed; size of the data set. */
@@ -78,7 +79,7 @@ int sample_source_waits(const struct sample_how *how);
 
 /*
  * sample_source_draw() fills in the item's extra samples, their views and
- * notes, which last until the next call, and how many there may be.
+ * hints, which last until the next call, and how many there may be.
  *   item   ids and variants; views are two
  *   step   number of the item in the whole run.  Everything before it, or with
  *          a bank before step - horizon + 1, has been weighed where that

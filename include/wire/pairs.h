@@ -16,7 +16,7 @@
  *     extra_ids    tensor i8 [r]    optional, both or neither
  *     extra_z      tensor f4 [r,d]
  *
- * and which views these are, with the notes of the item, as in wire/views.h.
+ * and which views these are, with the hints of the item, as in wire/views.h.
  */
 struct wire_pairs {
     int64_t id, session, epoch, step;

@@ -34,7 +34,7 @@ struct wire_limits {
 
 enum {
     WIRE_PART = 1 << 20,        /* next, done, reject ...: what controls */
-    WIRE_ITEM_PART = 8 << 20,   /* item: 65,536 extra samples with 16 notes */
+    WIRE_ITEM_PART = 8 << 20,   /* item: 65,536 extra samples with hints */
     WIRE_MOST_PART = 1 << 30,   /* batch, pairs, weights, state */
     WIRE_STRANGER = 32 << 10,   /* greetings */
     WIRE_SUBSCRIBER = 2 << 10,  /* a handshake and some subscriptions */

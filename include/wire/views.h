@@ -1,6 +1,7 @@
 #ifndef WIRE_VIEWS_H
 #define WIRE_VIEWS_H
 
+#include "wire/metrics.h"
 #include "wire/pack.h"
 
 /*
@@ -8,23 +9,37 @@
  *
  *     extra_view     tensor i8 [r]: which variant of each extra sample; -1: a
  *                    fresh random view
- *     extra_note     tensor f4 [r,k], k up to WIRE_NOTES_MAX: of who asked for
- *                    the extra samples, for who asked; handed through untouched
+ *     hint_row       tensor i4 [r]: the row of the batch, view b + i, for which
+ *                    each extra sample was drawn; -1: for none
+ *     hint_view      tensor i4 [r]: the view in the state of that row's chain;
+ *                    -1: none
+ *     hint_log_q     tensor f4 [r]: log of the probability of the draw
+ *     hint_values    map: up to WIRE_HINT_VALUES_MAX numbers of all draws for
+ *                    the metrics (wire/metrics.h)
  *     reserve        whole: r is never larger in this run, up to WIRE_BATCH_MAX
  *     augmentations  whole, 2 .. WIRE_VIEW_MAX: A, there are A fixed variants
  *                    of each sample
  *     variants       tensor i8 [v,b], 0 .. A - 1, with augmentations: which
  *                    variant each view of an anchor is
  *
- * All are optional; without variants every view is a fresh one.
+ * All are optional; without variants every view is a fresh one.  Hints are what
+ * a filter that draws the extra samples tells the service that weighs them:
+ * the stages between hand them on, and nobody else looks at them.
  */
-enum { WIRE_VIEW_MAX = 65535, WIRE_BATCH_MAX = 65536, WIRE_NOTES_MAX = 16 };
+enum {
+    WIRE_VIEW_MAX = 65535,
+    WIRE_BATCH_MAX = 65536,
+    WIRE_HINT_VALUES_MAX = 8
+};
 
 struct wire_extra {
-    int64_t reserve;     /* 0: not said */
-    const int64_t *view; /* [r] or NULL */
-    const float *note;   /* [r,notes] or NULL */
-    size_t notes;        /* k */
+    int64_t reserve;         /* 0: not said */
+    const int64_t *view;     /* [r] or NULL */
+    const int32_t *hint_row; /* [r] or NULL, as are both that follow */
+    const int32_t *hint_view;
+    const float *hint_log_q;
+    size_t n_hint_values;
+    struct wire_metric hint_values[WIRE_HINT_VALUES_MAX];
 };
 
 struct wire_variants {

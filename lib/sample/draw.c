@@ -4,7 +4,7 @@
 #include "sample/source.h"
 #include "util/mem.h"
 
-enum { VIEWS = 2, NOTES = 4 };
+enum { VIEWS = 2 };
 
 /* Room for n extra samples. */
 static void
@@ -12,21 +12,33 @@ make_room(struct sample_source *source, size_t n)
 {
     mem_grow(&source->extra, &source->extra_room, n, sizeof *source->extra);
     mem_grow(&source->view, &source->view_room, n, sizeof *source->view);
-    mem_grow(&source->note, &source->note_room, NOTES * n,
-             sizeof *source->note);
+    mem_grow(&source->hint_row, &source->hint_row_room, n,
+             sizeof *source->hint_row);
+    mem_grow(&source->hint_view, &source->hint_view_room, n,
+             sizeof *source->hint_view);
+    mem_grow(&source->hint_log_q, &source->hint_log_q_room, n,
+             sizeof *source->hint_log_q);
 }
 
-/* Adds an extra sample to the item's, with a note or without. */
+/* What the weighing is told of an extra sample. */
+struct hint {
+    size_t row;
+    int64_t view;
+    double log_q;
+};
+
+/* Adds an extra sample to the item's, with a hint or, NULL, for no row. */
 static void
 add(struct sample_source *source, struct wire_item *item, int64_t id,
-    int64_t view, const float note[NOTES])
+    int64_t view, const struct hint *hint)
 {
     const size_t at = item->n_extra++;
 
     source->extra[at] = id;
     source->view[at] = view;
-    if (note)
-        memcpy(source->note + NOTES * at, note, NOTES * sizeof *note);
+    source->hint_row[at] = hint ? (int32_t)hint->row : -1;
+    source->hint_view[at] = hint ? (int32_t)hint->view : -1;
+    source->hint_log_q[at] = hint ? (float)hint->log_q : 0;
 }
 
 /* Views that a chain's state may have. */
@@ -94,7 +106,7 @@ attach_states(struct sample_source *source, struct wire_item *item)
 }
 
 /* The chains walk on the bank, and each brings along where it stands then: the
- * note names its row, the view of the state, and how the walk of all went. */
+ * hint names its row and the view of the state. */
 static void
 walk(struct sample_source *source, struct wire_item *item, double beta)
 {
@@ -121,12 +133,18 @@ walk(struct sample_source *source, struct wire_item *item, double beta)
     for (size_t r = 0; r < n; r++)
         if (state[r].id >= 0)
             add(source, item, state[r].id, A ? state[r].view : -1,
-                (float[]){(float)r, (float)state[r].view, (float)went.accepted,
-                          (float)went.effective});
+                &(struct hint){r, state[r].view, 0});
+    if (!item->n_extra)
+        return;
+    item->of_extra.hint_values[0] =
+        (struct wire_metric){"walk_accepted", went.accepted};
+    item->of_extra.hint_values[1] =
+        (struct wire_metric){"walk_ess", went.effective};
+    item->of_extra.n_hint_values = 2;
 }
 
-/* A negative from the bank for each image, whose note names the image and
- * log q of the draw; then who is refreshed, with the note -1. */
+/* A negative from the bank for each image, whose hint names the image and
+ * log q of the draw; then who is refreshed, for no row. */
 static void
 consult_cache(struct sample_source *source, struct wire_item *item,
               int64_t step, double beta)
@@ -147,13 +165,13 @@ consult_cache(struct sample_source *source, struct wire_item *item,
         for (size_t i = 0; i < item->n; i++)
             if (source->draw[i].id >= 0)
                 add(source, item, source->draw[i].id, view,
-                    (float[NOTES]){(float)i, (float)source->draw[i].log_q});
+                    &(struct hint){i, -1, source->draw[i].log_q});
     }
     if (!source->refresh.order)
         return;
     n = sample_refresh_next(&source->refresh, (uint64_t)step, &ids);
     for (size_t i = 0; i < n; i++)
-        add(source, item, ids[i], view, (float[NOTES]){-1});
+        add(source, item, ids[i], view, NULL);
 }
 
 /* How many extra samples an item of b can have. */
@@ -199,6 +217,7 @@ sample_source_draw(struct sample_source *source, struct wire_item *item,
     const double beta = sample_memory_beta(&source->memory, then);
 
     item->n_extra = 0;
+    item->of_extra = (struct wire_extra){0};
     make_room(source, room);
     mem_grow(&source->state, &source->state_room, VIEWS * item->n,
              sizeof *source->state);
@@ -211,7 +230,11 @@ sample_source_draw(struct sample_source *source, struct wire_item *item,
         attach_states(source, item);
     REQUIRE(item->n_extra <= room);
     item->extra = source->extra;
-    item->of_extra = (struct wire_extra){
-        (int64_t)room, item->variants.augmentations ? source->view : NULL,
-        how->cache || how->moves ? source->note : NULL, NOTES};
+    item->of_extra.reserve = (int64_t)room;
+    item->of_extra.view = item->variants.augmentations ? source->view : NULL;
+    item->of_extra.hint_row =
+        how->cache || how->moves ? source->hint_row : NULL;
+    item->of_extra.hint_view =
+        !how->cache && how->moves ? source->hint_view : NULL;
+    item->of_extra.hint_log_q = how->cache ? source->hint_log_q : NULL;
 }

@@ -36,7 +36,9 @@ sample_source_release(struct sample_source *source)
     free(source->ids);
     free(source->extra);
     free(source->view);
-    free(source->note);
+    free(source->hint_row);
+    free(source->hint_view);
+    free(source->hint_log_q);
     free(source->score);
     free(source->z);
     free(source->s);
@@ -217,43 +219,29 @@ add_value(struct wire_weights *weights, const char *name, double x)
     value->value = x;
 }
 
-/* Note k of an extra sample, or -1. */
-static float
-note(const struct wire_pairs *p, size_t e, size_t k)
-{
-    const struct wire_extra *extra = &p->of_extra;
-
-    return k < extra->notes ? extra->note[e * extra->notes + k] : -1;
-}
-
-/* What the notes say of an extra sample: whose it is, or n for nobody's. */
+/* The row for which an extra sample was drawn, or n for none. */
 static size_t
-owner(const struct wire_pairs *p, size_t e, size_t n)
+row_of(const struct wire_pairs *p, size_t e, size_t n)
 {
-    const float row = note(p, e, 0);
+    const int32_t *row = p->of_extra.hint_row;
 
-    return row >= 0 && row < (float)n ? (size_t)row : n;
+    return row && row[e] >= 0 && (size_t)row[e] < n ? (size_t)row[e] : n;
 }
 
-/* Chains that walked stand where the notes say. */
+/* Chains that walked stand where the hints say. */
 static void
-take_steps(const struct wire_pairs *p, size_t views, struct sample_state *state,
-           struct wire_weights *weights)
+take_steps(const struct wire_pairs *p, size_t views, struct sample_state *state)
 {
+    const int32_t *view = p->of_extra.hint_view;
     const size_t n = p->n_views * p->n;
 
     for (size_t r = 0; r < n; r++)
         state[r] = (struct sample_state){-1, -1};
-    for (size_t e = 0; e < p->n_extra; e++) {
-        const size_t row = owner(p, e, n);
-        const float view = note(p, e, 1);
+    for (size_t e = 0; view && e < p->n_extra; e++) {
+        const size_t row = row_of(p, e, n);
 
-        if (row < n && view >= 0 && view < (float)views)
-            state[row] = (struct sample_state){p->extra_ids[e], (int64_t)view};
-    }
-    if (p->of_extra.notes > 3) {
-        add_value(weights, "walk_accepted", note(p, 0, 2));
-        add_value(weights, "walk_ess", note(p, 0, 3));
+        if (row < n && view[e] >= 0 && (size_t)view[e] < views)
+            state[row] = (struct sample_state){p->extra_ids[e], view[e]};
     }
 }
 
@@ -293,7 +281,7 @@ weigh_chains(struct sample_source *source, const struct wire_pairs *p,
     sample_chains_get(&memory->chains, v, b, p->ids, batch.variants,
                       source->state, score);
     if (how->moves)
-        take_steps(p, views, source->state, weights);
+        take_steps(p, views, source->state);
     moves = sample_emc2(&visit, &batch, source->state, score, source->w);
     sample_memory_keep(memory, views, v, b, p->ids, batch.variants,
                        source->state, score);
@@ -338,6 +326,7 @@ weigh_cache(struct sample_source *source, const struct wire_pairs *p,
             struct wire_weights *weights)
 {
     const size_t b = p->n, n = 2 * b, columns = n + p->n_extra;
+    const float *log_q = p->of_extra.hint_log_q;
     struct sample_draw *draw = source->draw;
     struct sample_cache_report report = {0};
 
@@ -348,12 +337,11 @@ weigh_cache(struct sample_source *source, const struct wire_pairs *p,
         draw[r] = (struct sample_draw){-1, 0};
     }
     for (size_t e = 0; e < p->n_extra; e++) {
-        const size_t i = owner(p, e, b);
+        const size_t i = row_of(p, e, b);
 
-        if (i == b)
+        if (i == b || !log_q)
             continue;
-        draw[i] = draw[b + i] =
-            (struct sample_draw){p->extra_ids[e], note(p, e, 1)};
+        draw[i] = draw[b + i] = (struct sample_draw){p->extra_ids[e], log_q[e]};
         source->w[i * columns + n + e] = 1;
         source->w[(b + i) * columns + n + e] = 1;
     }
@@ -406,6 +394,9 @@ sample_source_weigh(struct sample_source *source, const struct wire_pairs *p,
     compare(source, p);
     *weights = (struct wire_weights){
         .id = p->id, .rows = n, .columns = columns, .w = source->w};
+    for (size_t i = 0; i < p->of_extra.n_hint_values; i++)
+        add_value(weights, p->of_extra.hint_values[i].name,
+                  p->of_extra.hint_values[i].value);
     if (how->cache)
         weigh_cache(source, p, weights);
     else

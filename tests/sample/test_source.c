@@ -14,8 +14,10 @@ enum { N = 24, B = 4, V = 2, D = 8, STEPS = 40, EXTRA = 64, H = 3 };
 struct run {
     struct sample_source source;
     int64_t ids[STEPS][B], extra[STEPS][EXTRA], view[STEPS][EXTRA];
-    float note[STEPS][EXTRA * 4];
-    size_t n_extra[STEPS], notes[STEPS];
+    struct wire_extra of_extra[STEPS];
+    int32_t row[STEPS][EXTRA], state_view[STEPS][EXTRA];
+    float log_q[STEPS][EXTRA];
+    size_t n_extra[STEPS];
     int has_view[STEPS];
     int64_t variant[STEPS][V * B];
     float z[(V * B + EXTRA) * D];
@@ -43,6 +45,13 @@ variants(const struct run *run, int t)
     return (struct wire_variants){(int64_t)run->A, V, run->variant[t]};
 }
 
+/* A copy of n numbers of four bytes, where there are any. */
+static void *
+keep(void *to, const void *from, size_t n)
+{
+    return from ? memcpy(to, from, 4 * n) : NULL;
+}
+
 static void
 draw(struct run *run, int t)
 {
@@ -60,10 +69,14 @@ draw(struct run *run, int t)
     if (item.of_extra.view && item.n_extra)
         memcpy(run->view[t], item.of_extra.view,
                item.n_extra * sizeof *item.extra);
-    run->notes[t] = item.of_extra.note ? item.of_extra.notes : 0;
-    if (run->notes[t] && item.n_extra)
-        memcpy(run->note[t], item.of_extra.note,
-               run->notes[t] * item.n_extra * sizeof(float));
+    run->of_extra[t] = item.of_extra;
+    run->of_extra[t].view = item.of_extra.view ? run->view[t] : NULL;
+    run->of_extra[t].hint_row =
+        keep(run->row[t], item.of_extra.hint_row, item.n_extra);
+    run->of_extra[t].hint_view =
+        keep(run->state_view[t], item.of_extra.hint_view, item.n_extra);
+    run->of_extra[t].hint_log_q =
+        keep(run->log_q[t], item.of_extra.hint_log_q, item.n_extra);
 }
 
 /* Features are a function of sample, fixed view and step, as of an encoder that
@@ -85,8 +98,7 @@ weigh(struct run *run, int t, struct wire_weights *weights, struct err *err)
         .z = run->z,
         .extra_ids = run->extra[t],
         .extra_z = run->z + n * D,
-        .of_extra = {0, run->has_view[t] ? run->view[t] : NULL,
-                     run->notes[t] ? run->note[t] : NULL, run->notes[t]},
+        .of_extra = run->of_extra[t],
         .variants = variants(run, t),
     };
 

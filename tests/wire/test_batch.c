@@ -21,7 +21,8 @@ static uint8_t views[V * B * H * W * C], extra[R * H * W * C];
 static int32_t tokens[B * LEN];
 static const int64_t ids[B] = {5, 0, 7}, extra_ids[R] = {1, 2};
 static const int64_t view[R] = {5, -1}, variant[V * B] = {3, 2, 1, 0, 1, 2};
-static const float note[R * 2] = {1, 2, 3, 4};
+static const int32_t row[R] = {1, -1};
+static const float log_q[R] = {-3, 4};
 static int64_t substituted[][2] = {{4, 5}, {6, 7}};
 
 static struct wire_batch
@@ -53,7 +54,7 @@ full(void)
         .extra = extra,
         .tokens = tokens,
         .look = 1,
-        .of_extra = {9, view, note, 2},
+        .of_extra = {9, view, row, NULL, log_q},
         .variants = {4, V, variant},
     };
 }
@@ -103,7 +104,9 @@ round_trip(void)
           got.substituted[1][1] == 7,
       "who stands in for whom");
     T(got.look && !memcmp(got.of_extra.view, view, sizeof view) &&
-          !memcmp(got.of_extra.note, note, sizeof note) &&
+          !memcmp(got.of_extra.hint_row, row, sizeof row) &&
+          !got.of_extra.hint_view &&
+          !memcmp(got.of_extra.hint_log_q, log_q, sizeof log_q) &&
           got.variants.augmentations == 4 &&
           !memcmp(got.variants.variant, variant, sizeof variant),
       "which views they are");

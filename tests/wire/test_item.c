@@ -42,6 +42,9 @@ main(void)
         {"reserve", "1", 0},
         {"reserve", NULL, 0},
         {"look", "1", -1},
+        {"hint_values", NULL, 0},
+        {"hint_values", "[]", -1},
+        {"hint_values", "{\"a\": true}", -1},
         {"augmentations", NULL, -1},
         {"augmentations", "1", -1},
         {"augmentations", "2", -1},
@@ -50,7 +53,8 @@ main(void)
     };
     const int64_t ids[] = {9, 0, 4}, extra[] = {7}, twice[] = {4, 9, 4};
     const int64_t view[] = {-1}, variant[] = {0, 1, 2, 2, 0, 1};
-    const float note[] = {4, -0.5f};
+    const int32_t row[] = {4}, of[] = {1};
+    const float log_q[] = {-0.5f};
     struct wire_item item = {.at = {1, 2, 3},
                              .run = "r",
                              .size = 10,
@@ -61,7 +65,8 @@ main(void)
                              .n_extra = 1,
                              .extra = extra,
                              .look = 1,
-                             .of_extra = {9, view, note, 2},
+                             .of_extra =
+                                 {9, view, row, of, log_q, 1, {{"walk", 0.25}}},
                              .variants = {3, 2, variant}},
                      got;
     struct wire_msg *msg = again(wire_item_put(&item));
@@ -73,10 +78,15 @@ main(void)
           !strcmp(got.run, "r"),
       "round trip: %s", err.msg);
     T(got.look && got.of_extra.reserve == 9 && got.of_extra.view[0] == -1 &&
-          got.of_extra.note[1] == -0.5f && got.variants.augmentations == 3 &&
-          got.variants.views == 2 &&
+          got.variants.augmentations == 3 && got.variants.views == 2 &&
           !memcmp(got.variants.variant, variant, sizeof variant),
       "what is wanted of them");
+    T(got.of_extra.hint_row[0] == 4 && got.of_extra.hint_view[0] == 1 &&
+          got.of_extra.hint_log_q[0] == -0.5f &&
+          got.of_extra.n_hint_values == 1 &&
+          !strcmp(got.of_extra.hint_values[0].name, "walk") &&
+          got.of_extra.hint_values[0].value == 0.25,
+      "each hint comes as it was sent");
     wire_item_release(&got);
     judge_all(get, msg, changes);
     size = 11;
@@ -103,7 +113,9 @@ main(void)
     item.look = 0;
     msg = again(wire_item_put(&item));
     T(!wire_item_get(&got, msg, 0, &err) && !got.look && !got.of_extra.view &&
-          !got.of_extra.note && !got.variants.variant,
+          !got.of_extra.hint_row && !got.of_extra.hint_view &&
+          !got.of_extra.hint_log_q && !got.of_extra.n_hint_values &&
+          !got.variants.variant,
       "nothing is wanted of them: %s", err.msg);
     wire_item_release(&got);
     wire_msg_free(msg);

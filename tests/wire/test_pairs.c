@@ -27,7 +27,8 @@ main(void)
     };
     const int64_t ids[B] = {1, 2, 3}, extra_ids[R] = {8, 9};
     const int64_t view[R] = {0, -1}, wrong[R] = {-2, 0}, variant[V * B] = {1};
-    const float note[R * 2] = {9, 8};
+    const int32_t row[R] = {5, -1}, wild[R] = {-2, 0};
+    const float log_q[R] = {9, 8};
     const float z[V * B * D] = {1, 2}, extra_z[R * D] = {3};
     struct wire_pairs p = {.id = 12,
                            .session = 3,
@@ -42,7 +43,7 @@ main(void)
                            .z = z,
                            .extra_ids = extra_ids,
                            .extra_z = extra_z,
-                           .of_extra = {9, view, note, 2},
+                           .of_extra = {9, view, row, row, log_q},
                            .variants = {2, V, variant}},
                       got;
     struct wire_msg *msg = again(wire_pairs_put(&p));
@@ -53,8 +54,9 @@ main(void)
           got.z[1] == 2 && got.extra_z[0] == 3 && got.extra_ids[1] == 9 &&
           got.session == 3,
       "round trip: %s", err.msg);
-    T(got.of_extra.view[1] == -1 && got.of_extra.note[1] == 8 &&
-          got.variants.augmentations == 2 && got.variants.variant[0] == 1,
+    T(got.of_extra.view[1] == -1 && got.of_extra.hint_log_q[1] == 8 &&
+          got.of_extra.hint_row[1] == -1 && got.variants.augmentations == 2 &&
+          got.variants.variant[0] == 1,
       "which views they are");
     wire_pairs_release(&got);
     T(wire_pairs_get(&got, msg, 9, &err), "an id outside: %s", err.msg);
@@ -64,6 +66,16 @@ main(void)
     p.of_extra.view = wrong;
     msg = again(wire_pairs_put(&p));
     T(get(msg, &err), "a view below -1: %s", err.msg);
+    wire_msg_free(msg);
+    p.of_extra.view = view;
+    p.of_extra.hint_row = wild;
+    msg = again(wire_pairs_put(&p));
+    T(get(msg, &err), "a row below -1: %s", err.msg);
+    wire_msg_free(msg);
+    p.of_extra.hint_row = row;
+    p.of_extra.hint_view = wild;
+    msg = again(wire_pairs_put(&p));
+    T(get(msg, &err), "a hint of a view below -1: %s", err.msg);
     wire_msg_free(msg);
     p.n_extra = 0;
     msg = again(wire_pairs_put(&p));
