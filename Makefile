@@ -30,7 +30,10 @@ ROOMS   := util num wire data nn loss sample select eval
 # oneDNN and libarchive bring no usable .pc of their own in Debian 12.  The
 # OpenMP build of OpenBLAS is named by its folder: Debian's alternative may
 # point at the pthread build, which fights with oneDNN's threads.
-PKGS    := libzmq msgpack jansson libxxhash libjpeg libpng zlib
+# msgpack's C library is called msgpack-c since Debian 13.
+MSGPACK := $(shell pkg-config --exists msgpack-c 2>/dev/null && echo msgpack-c \
+           || echo msgpack)
+PKGS    := libzmq $(MSGPACK) jansson libxxhash libjpeg libpng zlib
 BLAS    := /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openblas-openmp
 LDLIBS  := -L$(BLAS) -Wl,-rpath,$(BLAS) -lopenblas -ldnnl -larchive \
            $(shell pkg-config --libs $(PKGS) 2>/dev/null) -fopenmp -lm

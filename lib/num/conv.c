@@ -17,14 +17,6 @@ struct num_conv {
     size_t weights;        /* bytes for weights in any layout */
 };
 
-/* The descriptions that the three passes share. */
-struct shape {
-    dnnl_memory_desc_t x, y, bias;
-    dnnl_memory_desc_t plain;     /* f32 OIHW weights */
-    dnnl_memory_desc_t any, dany; /* weights and gradient as oneDNN likes */
-    dnnl_dims_t strides, low, high;
-};
-
 struct num_map
 num_conv_out(const struct num_conv_spec *spec)
 {
@@ -37,16 +29,25 @@ num_conv_out(const struct num_conv_spec *spec)
     return y;
 }
 
-static struct shape
-shape_of(const struct num_conv_spec *spec)
+static struct dnn_conv
+tensors_of(const struct num_conv_spec *spec)
 {
     struct num_map y = num_conv_out(spec);
     dnnl_dim_t k = (dnnl_dim_t)spec->kernel, step = (dnnl_dim_t)spec->stride;
     dnnl_dim_t pad = (dnnl_dim_t)spec->pad;
     dnnl_dims_t w = {(dnnl_dim_t)spec->out, (dnnl_dim_t)spec->in.c, k, k};
-    struct shape s = {
+
+    // "inference" would want weights transformed for Winograd, and changing
+    // the layout of weights takes longer than the convolution
+    return (struct dnn_conv){
+        .kind = dnnl_forward_training,
         .x = dnn_map(&spec->in),
         .y = dnn_map(&y),
+        .bias = spec->bias ? dnn_md_new(1, w, dnnl_f32, dnnl_x) : NULL,
+        .w = dnn_md_new(4, w, spec->in.bf16 ? dnnl_bf16 : dnnl_f32,
+                        dnnl_format_tag_any),
+        .dw = dnn_md_new(4, w, dnnl_f32, dnnl_format_tag_any),
+        .plain = dnn_md_new(4, w, dnnl_f32, dnnl_oihw),
         .strides = {step, step},
         .low = {pad, pad},
         .high = {((dnnl_dim_t)y.h - 1) * step + k - (dnnl_dim_t)spec->in.h -
@@ -54,91 +55,45 @@ shape_of(const struct num_conv_spec *spec)
                  ((dnnl_dim_t)y.w - 1) * step + k - (dnnl_dim_t)spec->in.w -
                      pad},
     };
-
-    if (spec->bias)
-        dnn_ok(dnnl_memory_desc_init_by_tag(&s.bias, 1, w, dnnl_f32, dnnl_x));
-    dnn_ok(dnnl_memory_desc_init_by_tag(&s.plain, 4, w, dnnl_f32, dnnl_oihw));
-    dnn_ok(dnnl_memory_desc_init_by_tag(&s.any, 4, w,
-                                        spec->in.bf16 ? dnnl_bf16 : dnnl_f32,
-                                        dnnl_format_tag_any));
-    dnn_ok(dnnl_memory_desc_init_by_tag(&s.dany, 4, w, dnnl_f32,
-                                        dnnl_format_tag_any));
-    return s;
 }
 
-/* One pass described, by one algorithm. */
-static dnnl_convolution_desc_t
-describe(const struct num_conv_spec *spec, const struct shape *s,
-         enum num_conv_pass pass, dnnl_alg_kind_t how)
+static void
+release_tensors(struct dnn_conv *s)
 {
-    // "inference" would want weights transformed for Winograd, and changing
-    // the layout of weights takes longer than the convolution
-    dnnl_prop_kind_t kind = dnnl_forward_training;
-    const dnnl_memory_desc_t *bias = spec->bias ? &s->bias : NULL;
-    dnnl_convolution_desc_t desc;
-
-    if (pass == NUM_CONV_FORWARD)
-        dnn_ok(dnnl_convolution_forward_desc_init(&desc, kind, how, &s->x,
-                                                  &s->any, bias, &s->y,
-                                                  s->strides, s->low, s->high));
-    else if (pass == NUM_CONV_BACK_DATA)
-        dnn_ok(dnnl_convolution_backward_data_desc_init(
-            &desc, how, &s->x, &s->any, &s->y, s->strides, s->low, s->high));
-    else
-        dnn_ok(dnnl_convolution_backward_weights_desc_init(
-            &desc, how, &s->x, &s->dany, bias, &s->y, s->strides, s->low,
-            s->high));
-    return desc;
-}
-
-/* What happens to y beyond the sum: first added, then clipped. */
-static dnnl_primitive_attr_t
-attributes(const struct num_conv_spec *spec)
-{
-    dnnl_primitive_attr_t attr = dnn_attr();
-    dnnl_post_ops_t post;
-
-    dnn_ok(dnnl_post_ops_create(&post));
-    if (spec->add)
-        dnn_ok(dnnl_post_ops_append_sum(post, 1));
-    if (spec->relu)
-        dnn_ok(dnnl_post_ops_append_eltwise(post, 1, dnnl_eltwise_relu, 0, 0));
-    dnn_ok(dnnl_primitive_attr_set_post_ops(attr, post));
-    dnn_ok(dnnl_post_ops_destroy(post));
-    return attr;
+    dnn_md_free(s->x);
+    dnn_md_free(s->y);
+    dnn_md_free(s->bias);
+    dnn_md_free(s->w);
+    dnn_md_free(s->dw);
+    dnn_md_free(s->plain);
 }
 
 /* Finds an implementation of a pass: Winograd where it is wanted and there,
  * else direct.  NULL when there is none. */
 static dnnl_primitive_desc_t
 find(const struct num_dnn *dnn, const struct num_conv_spec *spec,
-     const struct shape *s, enum num_conv_pass pass,
+     const struct dnn_conv *s, enum num_conv_pass pass,
      const_dnnl_primitive_desc_t forward)
 {
     dnnl_alg_kind_t how = spec->winograd[pass] ? dnnl_convolution_winograd
                                                : dnnl_convolution_direct;
+    int is_forward = pass == NUM_CONV_FORWARD;
     dnnl_primitive_attr_t attr =
-        pass == NUM_CONV_FORWARD ? attributes(spec) : dnn_attr();
-    dnnl_primitive_desc_t found = NULL;
-    dnnl_status_t status;
+        dnn_attr(is_forward && spec->add, is_forward && spec->relu);
+    dnnl_primitive_desc_t found =
+        dnn_conv_find(dnn, s, pass, how, attr, forward);
 
-    do {
-        dnnl_convolution_desc_t desc = describe(spec, s, pass, how);
-
-        status = dnnl_primitive_desc_create(&found, &desc, attr, dnn->engine,
-                                            forward);
-        if (how == dnnl_convolution_direct)
-            break;
-        how = dnnl_convolution_direct;
-    } while (status != dnnl_success);
+    if (!found && how != dnnl_convolution_direct)
+        found =
+            dnn_conv_find(dnn, s, pass, dnnl_convolution_direct, attr, forward);
     dnn_ok(dnnl_primitive_attr_destroy(attr));
-    return status == dnnl_success ? found : NULL;
+    return found;
 }
 
 /* Makes one pass, with the reorder of its weights; 0, or -1 without one. */
 static int
-make_pass(struct num_conv *conv, const struct shape *s, enum num_conv_pass pass,
-          const_dnnl_primitive_desc_t forward)
+make_pass(struct num_conv *conv, const struct dnn_conv *s,
+          enum num_conv_pass pass, const_dnnl_primitive_desc_t forward)
 {
     static const int args[3][3] = {
         {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST},
@@ -149,34 +104,33 @@ make_pass(struct num_conv *conv, const struct shape *s, enum num_conv_pass pass,
     const struct num_conv_spec *spec = &conv->spec;
     struct dnn_op *op = &conv->pass[pass];
     dnnl_primitive_desc_t desc = find(dnn, spec, s, pass, forward);
-    dnnl_memory_desc_t w;
+    dnn_md w;
 
     if (!desc)
         return -1;
-    w = *dnnl_primitive_desc_query_md(desc,
-                                      pass == NUM_CONV_BACK_WEIGHTS
-                                          ? dnnl_query_diff_weights_md
-                                          : dnnl_query_weights_md,
-                                      0);
+    w = dnn_md_of(desc, pass == NUM_CONV_BACK_WEIGHTS
+                            ? dnnl_query_diff_weights_md
+                            : dnnl_query_weights_md);
     dnn_op_init(op, dnn, desc);
     dnn_op_arg(op, dnn, args[pass][0],
-               pass == NUM_CONV_BACK_DATA ? &s->y : &s->x);
-    dnn_op_arg(op, dnn, args[pass][1], &w);
+               pass == NUM_CONV_BACK_DATA ? s->y : s->x);
+    dnn_op_arg(op, dnn, args[pass][1], w);
     dnn_op_arg(op, dnn, args[pass][2],
-               pass == NUM_CONV_BACK_DATA ? &s->x : &s->y);
+               pass == NUM_CONV_BACK_DATA ? s->x : s->y);
     if (spec->bias && pass != NUM_CONV_BACK_DATA)
         dnn_op_arg(op, dnn,
                    pass == NUM_CONV_FORWARD ? DNNL_ARG_BIAS
                                             : DNNL_ARG_DIFF_BIAS,
-                   &s->bias);
+                   s->bias);
     if (pass == NUM_CONV_BACK_WEIGHTS) {
-        dnn_op_reorder(&conv->from[0], dnn, &w, &s->plain, 0);
-        dnn_op_reorder(&conv->from[1], dnn, &w, &s->plain, 1);
+        dnn_op_reorder(&conv->from[0], dnn, w, s->plain, 0);
+        dnn_op_reorder(&conv->from[1], dnn, w, s->plain, 1);
     } else {
-        dnn_op_reorder(&conv->to[pass], dnn, &s->plain, &w, 0);
+        dnn_op_reorder(&conv->to[pass], dnn, s->plain, w, 0);
     }
-    if (conv->weights < dnn_size(&w))
-        conv->weights = dnn_size(&w);
+    if (conv->weights < dnn_size(w))
+        conv->weights = dnn_size(w);
+    dnn_md_free(w);
     return 0;
 }
 
@@ -184,7 +138,7 @@ struct num_conv *
 num_conv_new(struct num_dnn *dnn, const struct num_conv_spec *spec)
 {
     struct num_conv *conv = mem_array(1, sizeof *conv);
-    struct shape s = shape_of(spec);
+    struct dnn_conv s = tensors_of(spec);
     dnnl_primitive_desc_t forward = NULL;
     int bad;
 
@@ -201,6 +155,7 @@ num_conv_new(struct num_dnn *dnn, const struct num_conv_spec *spec)
             bad |= make_pass(conv, &s, NUM_CONV_BACK_WEIGHTS, forward);
         dnn_ok(dnnl_primitive_desc_destroy(forward));
     }
+    release_tensors(&s);
     if (bad) {
         num_conv_free(conv);
         return NULL;

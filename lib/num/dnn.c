@@ -40,7 +40,7 @@ num_dnn_bf16(void)
     return (isa & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
 }
 
-dnnl_memory_desc_t
+dnn_md
 dnn_map(const struct num_map *map)
 {
     dnnl_dims_t dims = {(dnnl_dim_t)map->n, (dnnl_dim_t)map->c,
@@ -48,28 +48,33 @@ dnn_map(const struct num_map *map)
     dnnl_format_tag_t tag = map->block == 16  ? dnnl_nChw16c
                             : map->block == 8 ? dnnl_nChw8c
                                               : dnnl_nchw;
-    dnnl_memory_desc_t desc;
 
     REQUIRE(map->c % map->block == 0);
-    dnn_ok(dnnl_memory_desc_init_by_tag(&desc, 4, dims,
-                                        map->bf16 ? dnnl_bf16 : dnnl_f32, tag));
-    return desc;
+    return dnn_md_new(4, dims, map->bf16 ? dnnl_bf16 : dnnl_f32, tag);
 }
 
 size_t
-dnn_size(const dnnl_memory_desc_t *desc)
+dnn_size(dnn_md md)
 {
-    return dnnl_memory_desc_get_size(desc);
+    return dnnl_memory_desc_get_size(md);
 }
 
 dnnl_primitive_attr_t
-dnn_attr(void)
+dnn_attr(int add, int relu)
 {
     dnnl_primitive_attr_t attr;
+    dnnl_post_ops_t post;
 
     dnn_ok(dnnl_primitive_attr_create(&attr));
     dnn_ok(dnnl_primitive_attr_set_scratchpad_mode(attr,
                                                    dnnl_scratchpad_mode_user));
+    dnn_ok(dnnl_post_ops_create(&post));
+    if (add)
+        dnn_post_add(post);
+    if (relu)
+        dnn_post_relu(post);
+    dnn_ok(dnnl_primitive_attr_set_post_ops(attr, post));
+    dnn_ok(dnnl_post_ops_destroy(post));
     return attr;
 }
 
@@ -77,12 +82,13 @@ void
 dnn_op_init(struct dnn_op *op, const struct num_dnn *dnn,
             dnnl_primitive_desc_t desc)
 {
-    const dnnl_memory_desc_t *pad =
+    dnn_md pad =
         dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0);
+    const char *name;
 
     *op = (struct dnn_op){0};
-    dnn_ok(dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0,
-                                     &op->name));
+    dnn_ok(dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name));
+    op->name = mem_text(name); // oneDNN 3 frees it with the description
     dnn_ok(dnnl_memory_create(&op->scratchpad, pad, dnn->engine,
                               DNNL_MEMORY_NONE));
     op->room = dnn_size(pad);
@@ -91,8 +97,7 @@ dnn_op_init(struct dnn_op *op, const struct num_dnn *dnn,
 }
 
 void
-dnn_op_arg(struct dnn_op *op, const struct num_dnn *dnn, int which,
-           const dnnl_memory_desc_t *desc)
+dnn_op_arg(struct dnn_op *op, const struct num_dnn *dnn, int which, dnn_md desc)
 {
     dnnl_exec_arg_t *arg = &op->arg[op->count++];
 
@@ -128,25 +133,17 @@ dnn_op_release(struct dnn_op *op)
         dnn_ok(dnnl_memory_destroy(op->scratchpad));
         dnn_ok(dnnl_primitive_destroy(op->primitive));
     }
+    free(op->name);
     *op = (struct dnn_op){0};
 }
 
 void
-dnn_op_reorder(struct dnn_op *op, const struct num_dnn *dnn,
-               const dnnl_memory_desc_t *from, const dnnl_memory_desc_t *to,
-               int add)
+dnn_op_reorder(struct dnn_op *op, const struct num_dnn *dnn, dnn_md from,
+               dnn_md to, int add)
 {
-    dnnl_primitive_attr_t attr = dnn_attr();
+    dnnl_primitive_attr_t attr = dnn_attr(add, 0);
     dnnl_primitive_desc_t desc;
 
-    if (add) {
-        dnnl_post_ops_t post;
-
-        dnn_ok(dnnl_post_ops_create(&post));
-        dnn_ok(dnnl_post_ops_append_sum(post, 1));
-        dnn_ok(dnnl_primitive_attr_set_post_ops(attr, post));
-        dnn_ok(dnnl_post_ops_destroy(post));
-    }
     dnn_ok(dnnl_reorder_primitive_desc_create(&desc, from, dnn->engine, to,
                                               dnn->engine, attr));
     dnn_ok(dnnl_primitive_attr_destroy(attr));

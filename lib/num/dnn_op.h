@@ -4,8 +4,16 @@
 #include <dnnl.h>
 #include <stddef.h>
 
+#include "num/conv.h"
 #include "num/dnn.h"
 #include "num/map.h"
+#include "num/pool.h"
+
+/*
+ * Primitives of oneDNN for the files of this room.  What version 2 and 3 spell
+ * differently is in dnn_v2.c and dnn_v3.c, of which the compiler sees one; all
+ * else is the same in both.
+ */
 
 struct num_dnn {
     dnnl_engine_t engine;
@@ -15,9 +23,60 @@ struct num_dnn {
 /* dnn_ok() is REQUIRE for oneDNN: what was described well must work. */
 void dnn_ok(dnnl_status_t status);
 
-/* dnn_map() describes a map; dnn_size() says how many bytes a tensor has. */
-dnnl_memory_desc_t dnn_map(const struct num_map *map);
-size_t dnn_size(const dnnl_memory_desc_t *desc);
+/*
+ * dnn_md describes a tensor: version 2 has it by value, 3 behind a pointer;
+ * here it is a pointer that dnn_md_free() takes.  NULL is none.
+ * dnn_md_new() describes by extents, type and layout, dnn_md_of() as a
+ * primitive wants it, dnn_map() a map.  dnn_size() is in bytes.
+ */
+#if DNNL_VERSION_MAJOR < 3
+typedef const dnnl_memory_desc_t *dnn_md;
+#else
+typedef const_dnnl_memory_desc_t dnn_md;
+#endif
+dnn_md dnn_md_new(int rank, const dnnl_dims_t dims, dnnl_data_type_t type,
+                  dnnl_format_tag_t tag);
+dnn_md dnn_md_of(const_dnnl_primitive_desc_t desc, dnnl_query_t which);
+void dnn_md_free(dnn_md md);
+dnn_md dnn_map(const struct num_map *map);
+size_t dnn_size(dnn_md md);
+
+/* dnn_attr() returns attributes that leave the scratchpad to the caller, and
+ * have the result added to what is there, then clipped at 0, where wanted. */
+dnnl_primitive_attr_t dnn_attr(int add, int relu);
+void dnn_post_add(dnnl_post_ops_t post);
+void dnn_post_relu(dnnl_post_ops_t post);
+
+/* The tensors of a convolution, and how its window moves. */
+struct dnn_conv {
+    dnn_md x, y, bias; /* bias: or NULL */
+    dnn_md w, dw;      /* weights and gradient as oneDNN likes them */
+    dnn_md plain;      /* the same as f32 OIHW, as everybody else has them */
+    dnnl_dims_t strides, low, high;
+    dnnl_prop_kind_t kind; /* of the forward pass */
+};
+
+/* The tensors of a maximum over windows. */
+struct dnn_pool {
+    dnn_md x, y;
+    dnnl_dims_t window, strides, low, high;
+    dnnl_prop_kind_t kind; /* of the forward pass */
+};
+
+/*
+ * These find an implementation, or return NULL where there is none.  A backward
+ * pass wants the description of a forward one.
+ */
+dnnl_primitive_desc_t dnn_conv_find(const struct num_dnn *dnn,
+                                    const struct dnn_conv *conv,
+                                    enum num_conv_pass pass,
+                                    dnnl_alg_kind_t how,
+                                    const_dnnl_primitive_attr_t attr,
+                                    const_dnnl_primitive_desc_t forward);
+dnnl_primitive_desc_t dnn_pool_find(const struct num_dnn *dnn,
+                                    const struct dnn_pool *pool,
+                                    const_dnnl_primitive_attr_t attr,
+                                    const_dnnl_primitive_desc_t forward);
 
 enum { DNN_ARGS = 6 };
 
@@ -30,12 +89,9 @@ struct dnn_op {
     int count;
     dnnl_exec_arg_t arg[DNN_ARGS];
     dnnl_memory_t scratchpad;
-    size_t room;      /* bytes of scratch it wants */
-    const char *name; /* of oneDNN's implementation, static */
+    size_t room; /* bytes of scratch it wants */
+    char *name;  /* of oneDNN's implementation */
 };
-
-/* dnn_attr() returns attributes that leave the scratchpad to the caller. */
-dnnl_primitive_attr_t dnn_attr(void);
 
 /*
  * dnn_op_init() makes the primitive out of its description, and destroys the
@@ -45,14 +101,13 @@ dnnl_primitive_attr_t dnn_attr(void);
 void dnn_op_init(struct dnn_op *op, const struct num_dnn *dnn,
                  dnnl_primitive_desc_t desc);
 void dnn_op_arg(struct dnn_op *op, const struct num_dnn *dnn, int which,
-                const dnnl_memory_desc_t *desc);
+                dnn_md desc);
 void dnn_op_run(const struct dnn_op *op, const struct num_dnn *dnn,
                 void *const *data, void *scratch);
 void dnn_op_release(struct dnn_op *op);
 
 /* dnn_op_reorder() makes a change of layout: to = from, or to += from. */
-void dnn_op_reorder(struct dnn_op *op, const struct num_dnn *dnn,
-                    const dnnl_memory_desc_t *from,
-                    const dnnl_memory_desc_t *to, int add);
+void dnn_op_reorder(struct dnn_op *op, const struct num_dnn *dnn, dnn_md from,
+                    dnn_md to, int add);
 
 #endif

@@ -23,47 +23,49 @@ num_pool_out(const struct num_pool_spec *spec)
     return y;
 }
 
-static dnnl_primitive_desc_t
-describe(const struct num_dnn *dnn, const struct num_pool_spec *spec,
-         const_dnnl_primitive_desc_t forward)
+static struct dnn_pool
+tensors_of(const struct num_pool_spec *spec)
 {
     struct num_map out = num_pool_out(spec);
-    dnnl_memory_desc_t x = dnn_map(&spec->in), y = dnn_map(&out);
     dnnl_dim_t k = (dnnl_dim_t)spec->kernel, step = (dnnl_dim_t)spec->stride;
     dnnl_dim_t pad = (dnnl_dim_t)spec->pad;
-    dnnl_dims_t steps = {step, step}, window = {k, k}, low = {pad, pad};
-    dnnl_dims_t high = {
-        ((dnnl_dim_t)out.h - 1) * step + k - (dnnl_dim_t)spec->in.h - pad,
-        ((dnnl_dim_t)out.w - 1) * step + k - (dnnl_dim_t)spec->in.w - pad};
-    dnnl_primitive_attr_t attr = dnn_attr();
-    dnnl_primitive_desc_t found = NULL;
-    dnnl_pooling_desc_t desc;
 
-    if (forward)
-        dnn_ok(dnnl_pooling_backward_desc_init(&desc, dnnl_pooling_max, &x, &y,
-                                               steps, window, low, high));
-    else
-        dnn_ok(dnnl_pooling_forward_desc_init(
-            &desc, spec->train ? dnnl_forward_training : dnnl_forward_inference,
-            dnnl_pooling_max, &x, &y, steps, window, low, high));
-    if (dnnl_primitive_desc_create(&found, &desc, attr, dnn->engine, forward))
-        found = NULL;
+    return (struct dnn_pool){
+        .x = dnn_map(&spec->in),
+        .y = dnn_map(&out),
+        .window = {k, k},
+        .strides = {step, step},
+        .low = {pad, pad},
+        .high = {((dnnl_dim_t)out.h - 1) * step + k - (dnnl_dim_t)spec->in.h -
+                     pad,
+                 ((dnnl_dim_t)out.w - 1) * step + k - (dnnl_dim_t)spec->in.w -
+                     pad},
+        .kind = spec->train ? dnnl_forward_training : dnnl_forward_inference,
+    };
+}
+
+static dnnl_primitive_desc_t
+find(const struct num_dnn *dnn, const struct dnn_pool *s,
+     const_dnnl_primitive_desc_t forward)
+{
+    dnnl_primitive_attr_t attr = dnn_attr(0, 0);
+    dnnl_primitive_desc_t found = dnn_pool_find(dnn, s, attr, forward);
+
     dnn_ok(dnnl_primitive_attr_destroy(attr));
     return found;
 }
 
 static void
 make_op(struct dnn_op *op, const struct num_pool *pool,
-        dnnl_primitive_desc_t desc, int from, int to,
-        const dnnl_memory_desc_t *places)
+        const struct dnn_pool *s, dnnl_primitive_desc_t desc, dnn_md places)
 {
-    struct num_map out = num_pool_out(&pool->spec);
-    dnnl_memory_desc_t x = dnn_map(&pool->spec.in), y = dnn_map(&out);
-    int back = from == DNNL_ARG_DIFF_DST;
+    int back = op == &pool->backward;
 
     dnn_op_init(op, pool->dnn, desc);
-    dnn_op_arg(op, pool->dnn, from, back ? &y : &x);
-    dnn_op_arg(op, pool->dnn, to, back ? &x : &y);
+    dnn_op_arg(op, pool->dnn, back ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC,
+               back ? s->y : s->x);
+    dnn_op_arg(op, pool->dnn, back ? DNNL_ARG_DIFF_SRC : DNNL_ARG_DST,
+               back ? s->x : s->y);
     if (pool->spec.train)
         dnn_op_arg(op, pool->dnn, DNNL_ARG_WORKSPACE, places);
 }
@@ -71,27 +73,30 @@ make_op(struct dnn_op *op, const struct num_pool *pool,
 struct num_pool *
 num_pool_new(struct num_dnn *dnn, const struct num_pool_spec *spec)
 {
-    dnnl_primitive_desc_t forward = describe(dnn, spec, NULL), back = NULL;
     struct num_pool *pool = mem_array(1, sizeof *pool);
-    dnnl_memory_desc_t places = {0};
+    struct dnn_pool s = tensors_of(spec);
+    dnnl_primitive_desc_t forward = find(dnn, &s, NULL), back = NULL;
+    dnn_md places = NULL;
 
     pool->dnn = dnn;
     pool->spec = *spec;
     if (forward && spec->train) {
-        places =
-            *dnnl_primitive_desc_query_md(forward, dnnl_query_workspace_md, 0);
-        pool->places = dnn_size(&places);
-        back = describe(dnn, spec, forward);
+        places = dnn_md_of(forward, dnnl_query_workspace_md);
+        pool->places = dnn_size(places);
+        back = find(dnn, &s, forward);
     }
     if (!forward || (spec->train && !back)) {
         dnnl_primitive_desc_destroy(forward);
         num_pool_free(pool);
-        return NULL;
+        pool = NULL;
+    } else {
+        make_op(&pool->forward, pool, &s, forward, places);
+        if (back)
+            make_op(&pool->backward, pool, &s, back, places);
     }
-    make_op(&pool->forward, pool, forward, DNNL_ARG_SRC, DNNL_ARG_DST, &places);
-    if (back)
-        make_op(&pool->backward, pool, back, DNNL_ARG_DIFF_DST,
-                DNNL_ARG_DIFF_SRC, &places);
+    dnn_md_free(places);
+    dnn_md_free(s.x);
+    dnn_md_free(s.y);
     return pool;
 }
 
