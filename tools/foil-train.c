@@ -83,12 +83,12 @@ meet(struct train *t, const struct wire_batch *b, struct err *err)
 
     if (train_pace_fits(t, b, err))
         return -1;
-    if (!t->net && (train_net_open(t, err) || train_rows(t, err)))
+    if (!t->encoder.net && (train_net_open(t, err) || train_rows(t, err)))
         return -1;
     if (t->objective->wants_weights && train_negatives_open(t, err))
         return -1;
     train_report_begin(t, b);
-    nn_net_params(t->net, &count);
+    nn_net_params(t->encoder.net, &count);
     say("%s of %zu parameters, %ld thread%s; up to %ld batches of %zu images "
         "wait, %.1f MB each",
         t->options->arch, count, t->options->threads,
@@ -129,7 +129,8 @@ do_batch(struct train *t, const struct wire_batch *batch, struct err *err)
     if (batch->look) {
         train_look(t, batch);
         train_features_take(
-            t, batch, num_finite(2 * batch->n * nn_net_dim(t->net), t->z));
+            t, batch,
+            num_finite(2 * batch->n * nn_net_dim(t->encoder.net), t->z));
         if (t->state.at.step == 0)
             train_report_event(t, "epoch", "", "");
         return 1;
@@ -149,7 +150,8 @@ run(struct train *t, struct err *err)
     int rc = 1;
 
     // a filter waits for our mirror before it lets the first item pass
-    if (t->net && t->objective->wants_weights && train_negatives_open(t, err))
+    if (t->encoder.net && t->objective->wants_weights &&
+        train_negatives_open(t, err))
         return -1;
     while (rc > 0 && !finished(t)) {
         rc = train_source_next(t, &batch, err);

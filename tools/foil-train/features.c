@@ -33,7 +33,7 @@ void
 train_features_room(struct train *t)
 {
     struct train_features *f = &t->features;
-    const size_t dim = nn_net_dim(t->net);
+    const size_t dim = nn_net_dim(t->encoder.net);
 
     if (!t->options->keep_features)
         return;
@@ -71,7 +71,7 @@ publish(struct train *t, const struct wire_batch *b)
                                      .step = b->at.step,
                                      .n = b->n,
                                      .n_views = VIEWS,
-                                     .dim = nn_net_dim(t->net),
+                                     .dim = nn_net_dim(t->encoder.net),
                                      .ids = b->ids,
                                      .z = t->v};
 

@@ -204,7 +204,7 @@ get_weights(struct wire_weights *weights, struct wire_msg *answer,
 static struct wire_pairs
 pairs_of(const struct train *t, const struct wire_batch *b)
 {
-    const size_t d = nn_net_dim(t->net);
+    const size_t d = nn_net_dim(t->encoder.net);
 
     return (struct wire_pairs){
         .session = t->state.at.session,
@@ -254,7 +254,8 @@ ask_weights(struct train *t, const struct wire_batch *b,
 static void
 in_batch(struct train *t, const struct wire_batch *b)
 {
-    const size_t n = 2 * b->n, rows = n + b->n_extra, d = nn_net_dim(t->net);
+    const size_t n = 2 * b->n, rows = n + b->n_extra,
+                 d = nn_net_dim(t->encoder.net);
 
     num_gemm_nt(n, rows, d, 1, t->v, t->v, 0, t->weights);
     loss_partition(b->n, rows, beta_of(t), LOSS_FAMILY, t->weights, t->weights);

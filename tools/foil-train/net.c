@@ -104,14 +104,11 @@ static void
 make_room(struct train *t)
 {
     const struct train_shape *shape = &t->shape;
-    const size_t n = 2 * shape->images, rows = t->rows;
-    const size_t d = nn_net_dim(t->net);
+    const size_t n = 2 * shape->images, rows = t->encoder.rows;
+    const size_t d = t->encoder.dim;
     const struct loss_batch largest = {
         .b = shape->images, .extra = shape->extra, .d = d};
-    size_t statistics;
 
-    nn_net_statistics(t->net, &statistics);
-    t->statistics = mem_array(statistics, sizeof(float));
     if (train_is_table(t->options))
         t->keys = mem_array(rows, sizeof *t->keys);
     else if (shape->extra)
@@ -161,7 +158,7 @@ give_basis(struct train *t, struct err *err)
     if (t->basis_width != pixels)
         return err_set(err, "'%s' is for images of %zu numbers, these have %zu",
                        t->options->basis, t->basis_width, pixels);
-    nn_net_set_basis(t->net, t->basis);
+    nn_net_set_basis(t->encoder.net, t->basis);
     free(t->basis);
     t->basis = NULL;
     return 0;
@@ -171,27 +168,17 @@ int
 train_net_open(struct train *t, struct err *err)
 {
     const struct train_options *o = t->options;
-    const struct nn_tensor *tensors;
-    const struct nn_optim_spec optim = optim_spec(o);
-    struct nn_spec spec;
-    size_t n, count;
+    struct train_encoder_spec spec = {.optim = optim_spec(o),
+                                      .rows =
+                                          2 * t->shape.images + t->shape.extra,
+                                      .micro = (size_t)o->micro,
+                                      .seed = (uint64_t)o->seed};
 
-    t->rows = 2 * t->shape.images + t->shape.extra;
-    if (train_spec(o, &t->shape, &spec, err))
-        return -1;
-    t->micro =
-        o->micro && (size_t)o->micro < t->rows ? (size_t)o->micro : t->rows;
-    t->net = nn_net_new(&spec, t->micro, 1, err);
-    if (!t->net || loss_objective_check(t->objective, &o->loss, t->shape.images,
-                                        nn_net_dim(t->net), err))
-        return -1;
-    nn_net_init(t->net, (uint64_t)o->seed);
-    if (t->basis && give_basis(t, err))
-        return -1;
-    tensors = nn_net_tensors(t->net, &n);
-    nn_net_params(t->net, &count);
-    t->optim = nn_optim_new(&optim, tensors, n, count, err);
-    if (!t->optim)
+    if (train_spec(o, &t->shape, &spec.net, err) ||
+        train_encoder_open(&t->encoder, &spec, err) ||
+        loss_objective_check(t->objective, &o->loss, t->shape.images,
+                             t->encoder.dim, err) ||
+        (t->basis && give_basis(t, err)))
         return -1;
     train_samples_init(&t->samples, t->objective, (size_t)t->shape.size);
     train_features_room(t);
@@ -203,10 +190,10 @@ int
 train_rows(struct train *t, struct err *err)
 {
     const char *path = t->options->rows;
-    const size_t d = nn_net_dim(t->net);
+    const size_t d = t->encoder.dim;
     struct data_npy npy;
     size_t count;
-    float *table = nn_net_params(t->net, &count);
+    float *table = nn_net_params(t->encoder.net, &count);
     int rc = 0;
 
     if (!*path)
@@ -226,10 +213,8 @@ train_rows(struct train *t, struct err *err)
 void
 train_net_close(struct train *t)
 {
-    nn_net_free(t->net);
-    nn_optim_free(t->optim);
+    train_encoder_close(&t->encoder);
     train_samples_release(&t->samples);
-    free(t->statistics);
     free(t->pixels);
     free(t->keys);
     free(t->basis);

@@ -5,7 +5,6 @@
 
 #include "nn/checkpoint.h"
 #include "nn/model.h"
-#include "num/vec.h"
 #include "train.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -59,7 +58,7 @@ describe(struct train *t, struct err *err)
         json_object_set_new(
             state, counters[i].name,
             json_integer(*(int64_t *)((char *)&t->state + counters[i].offset)));
-    table = nn_net_table(t->net);
+    table = nn_net_table(t->encoder.net);
     cpu = processor();
     config = json_pack(
         "{s:s, s:i, s:s, s:o, s:o, s:{s:s, s:I}, s:{s:I, s:I}, s:{s:s, s:s}, "
@@ -75,25 +74,9 @@ describe(struct train *t, struct err *err)
     return config;
 }
 
-/* Nothing that is not finite gets into a checkpoint. */
-static int
-judge(struct train *t, struct err *err)
-{
-    const struct nn_moments m = nn_optim_moments(t->optim);
-    size_t n, statistics;
-    const float *p = nn_net_params(t->net, &n);
-    const float *s = nn_net_statistics(t->net, &statistics);
-    int good = num_finite(n, p) && num_finite(statistics, s);
-
-    for (size_t k = 0; k < m.n; k++)
-        good &= num_finite(n, m.block[k]);
-    return good ? 0 : err_set(err, "the weights are not finite: not saved");
-}
-
 static int
 write_files(struct train *t, const char *folder, struct err *err)
 {
-    const long steps = *nn_optim_moments(t->optim).steps;
     char *path = mem_format("%s/%s", folder, config_name), *text = NULL;
     json_t *config = describe(t, err);
     int rc = -1;
@@ -102,8 +85,7 @@ write_files(struct train *t, const char *folder, struct err *err)
         text = json_dumps(config, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
         rc = file_write(path, text, strlen(text), err);
     }
-    if (!rc && (nn_model_save(folder, t->net, steps, err) ||
-                nn_optim_save(folder, t->net, t->optim, err) ||
+    if (!rc && (train_encoder_save(&t->encoder, folder, err) ||
                 train_samples_save(&t->samples, folder, err)))
         rc = -1;
     if (!rc && t->options->keep_features)
@@ -139,7 +121,10 @@ train_save(struct train *t, struct err *err)
     // the metrics of a step are on the disk before the step is committed
     if (fsync(t->metrics))
         return err_sys(err, "cannot sync metrics.jsonl");
-    if (judge(t, err) || !(folder = nn_checkpoint_begin(run, step, err)))
+    if (!train_encoder_finite(&t->encoder))
+        return err_set(err, "the weights are not finite: not saved");
+    folder = nn_checkpoint_begin(run, step, err);
+    if (!folder)
         return -1;
     rc = write_files(t, folder, err);
     free(folder);
@@ -224,7 +209,7 @@ static int
 check_engine(struct train *t, const json_t *config, struct err *err)
 {
     const json_t *engine = json_object_get(config, "engine");
-    char *cpu = processor(), *table = nn_net_table(t->net);
+    char *cpu = processor(), *table = nn_net_table(t->encoder.net);
     int rc = compare(engine, "processor", cpu, err);
 
     if (!rc)
@@ -237,10 +222,8 @@ check_engine(struct train *t, const json_t *config, struct err *err)
 static int
 load(struct train *t, const char *folder, struct err *err)
 {
-    if (nn_model_load(folder, t->net, err) ||
-        nn_optim_load(folder, t->net, t->optim, err))
-        return -1;
-    if (train_samples_load(&t->samples, folder, err))
+    if (train_encoder_load(&t->encoder, folder, err) ||
+        train_samples_load(&t->samples, folder, err))
         return -1;
     return t->options->keep_features
                ? train_tables_load(&t->features.tables, folder, err)
@@ -275,8 +258,7 @@ train_rollback(struct train *t, struct err *err)
     // everything goes back but the list of who could not be used
     train_samples_init(&then, t->objective, now->size);
     if (!nn_checkpoint_verify(folder, err) &&
-        !nn_model_load(folder, t->net, err) &&
-        !nn_optim_load(folder, t->net, t->optim, err) &&
+        !train_encoder_load(&t->encoder, folder, err) &&
         !train_samples_load(&then, folder, err)) {
         int64_t(*quarantine)[4] = then.quarantine;
         size_t bad = then.bad, room = then.room;

@@ -130,7 +130,7 @@ learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
                        "a batch of %zu images in %zu views: want at "
                        "least 2 images in 2 views",
                        b->n, b->n_views);
-    if (shape->images && (t->net || b->n <= shape->images))
+    if (shape->images && (t->encoder.net || b->n <= shape->images))
         return 0; // until the net is built the largest counts
     memcpy(shape->digest, hello->digest, sizeof shape->digest);
     shape->size = hello->size;

@@ -18,10 +18,11 @@ gradients(struct train *t, const struct wire_batch *b,
           struct err *err)
 {
     struct loss_batch batch = {
-        .b = b->n, .extra = b->n_extra, .d = nn_net_dim(t->net)};
+        .b = b->n, .extra = b->n_extra, .d = t->encoder.dim};
+    const size_t rows = 2 * b->n + b->n_extra;
 
     train_encode(t, b, NN_MOVE);
-    if (t->objective->wants_weights && num_finite(t->n_rows * batch.d, t->z)) {
+    if (t->objective->wants_weights && num_finite(rows * batch.d, t->z)) {
         int rc = train_negatives(t, b, result, answer, err);
 
         if (rc <= 0)
@@ -32,7 +33,7 @@ gradients(struct train *t, const struct wire_batch *b,
     train_samples_get(&t->samples, b->n, b->ids, t->columns);
     loss_objective_run(t->objective, &t->param, &batch, t->z, t->columns, t->dz,
                        t->work, &result->loss);
-    train_encode_back(t, b);
+    train_encoder_backward(&t->encoder, t->dz);
     return 1;
 }
 
@@ -41,14 +42,11 @@ static const char *
 not_finite(struct train *t, const struct wire_batch *b,
            const struct train_result *result)
 {
-    size_t n;
-    const float *statistics = nn_net_statistics(t->net, &n);
-
     if (!isfinite(result->loss.value))
         return "the loss is not finite";
     if (!isfinite(result->gradient))
         return "the gradient is not finite";
-    if (!num_finite(n, statistics))
+    if (!train_encoder_steady(&t->encoder))
         return "a running statistic is not finite";
     if (!num_finite(b->n * t->objective->columns, t->columns))
         return "the state of a sample is not finite";
@@ -87,11 +85,9 @@ refuse(struct train *t, const struct wire_batch *b,
        const struct train_result *result, struct err *err)
 {
     const char *policy = t->options->nonfinite;
-    size_t n;
-    float *statistics = nn_net_statistics(t->net, &n);
     struct err why;
 
-    memcpy(statistics, t->statistics, n * sizeof *statistics);
+    train_encoder_undo(&t->encoder);
     t->state.skipped++;
     t->service_behind = 1; // its chains have moved, our mirror has not
     if (write_down(t, b, result->refused, &why))
@@ -112,10 +108,7 @@ static void
 apply(struct train *t, const struct wire_batch *b,
       const struct train_result *result, const struct wire_weights *answer)
 {
-    size_t count;
-
-    nn_optim_step(t->optim, result->rate, nn_net_params(t->net, &count),
-                  nn_net_grads(t->net));
+    train_encoder_update(&t->encoder, result->rate);
     train_samples_put(&t->samples, b->n, b->ids, t->columns);
     train_negatives_keep(t, b, answer);
     t->in_a_row = 0;
@@ -145,16 +138,13 @@ train_step(struct train *t, const struct wire_batch *b,
 {
     const double start = clock_now();
     struct wire_weights answer = {0};
-    size_t n;
-    const float *statistics = nn_net_statistics(t->net, &n);
     int rc;
 
     *result = (struct train_result){.accepted = -1};
-    memcpy(t->statistics, statistics, n * sizeof *statistics);
     result->rate = train_pace_take(t, b);
     rc = gradients(t, b, result, &answer, err);
     if (rc > 0) {
-        result->gradient = nn_optim_norm(t->optim, nn_net_grads(t->net));
+        result->gradient = train_encoder_norm(&t->encoder);
         result->refused = not_finite(t, b, result);
         if (!result->refused)
             apply(t, b, result, &answer);

@@ -6,10 +6,9 @@
 #include <stdio.h>
 
 #include "loss/objective.h"
-#include "nn/net.h"
-#include "nn/optim.h"
 #include "nn/schedule.h"
 #include "sample/source.h"
+#include "train/encoder.h"
 #include "util/err.h"
 #include "util/json.h"
 #include "util/opt.h"
@@ -30,7 +29,7 @@
  *   source.c     batches from augmenters, in the order of the plan
  *   pace.c       what moves with the epoch: rate, temperature ...
  *   net.c        encoder, optimiser and scratch for the batches that come
- *   encode.c     a batch through the encoder and back, in micro-batches
+ *   encode.c     a batch through the encoder
  *   step.c       one step: forward, objective, backward, update
  *   negatives.c  weights from the negatives service
  *   samples.c    what is kept per sample
@@ -212,17 +211,11 @@ struct train {
     struct train_state state;
     struct train_samples samples;
 
-    struct nn_net *net;
-    struct nn_optim *optim;
-    size_t rows;           /* at most, in a batch */
-    size_t micro;          /* of these at a time */
-    size_t n_rows;         /* in the one at hand */
-    const uint8_t *images; /* [n_rows,height,width,channels], of it */
+    struct train_encoder encoder;
     uint8_t *pixels;
     size_t *keys; /* [rows] of a table */
     float *basis; /* [shape.basis + 1,basis_width], until the net has it */
     size_t basis_width;
-    float *statistics; /* before the step: for one that is not applied */
     float *z, *v, *dz, *weights, *columns, *work;
 
     struct wire *wire;
@@ -318,16 +311,11 @@ struct train_result {
 
 /*
  * encode.c: train_encode() makes t->z of a batch, raw, and t->v, of unit
- * length; extra rows behind the anchors.  `last` is NN_MOVE where
- * train_encode_back() follows, which makes the gradients of t->dz.
- *
- * In micro-batches: the first pass keeps z alone and moves nothing; each but
- * the last is encoded again in the second, on the way back.  Batch norm takes
- * the statistics of a micro-batch, and moves the running ones once for each.
+ * length; extra rows behind the anchors.  `mode` is NN_MOVE where
+ * train_encoder_backward() follows.
  */
 void train_encode(struct train *t, const struct wire_batch *batch,
-                  enum nn_mode last);
-void train_encode_back(struct train *t, const struct wire_batch *batch);
+                  enum nn_mode mode);
 
 /*
  * step.c: train_look() only encodes a batch, into t->z and t->v, and moves the

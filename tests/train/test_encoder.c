@@ -1,0 +1,215 @@
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "num/vec.h"
+#include "t.h"
+#include "tiny.h"
+#include "util/mem.h"
+
+enum { ROWS = 13 };
+
+static uint8_t images[ROWS * TINY_IMAGE];
+static float dz[ROWS * TINY_DIM];
+
+static void
+fill(void)
+{
+    struct rng rng;
+
+    tiny_images(images, ROWS, 1);
+    rng_init(&rng, 2, RNG_TEST, 0, 0, 0);
+    for (size_t i = 0; i < ROWS * TINY_DIM; i++)
+        dz[i] = (float)rng_normal(&rng);
+}
+
+/* Forward and backward of all rows. */
+static void
+step(struct train_encoder *encoder, float *z)
+{
+    const struct train_input input = {.n = ROWS, .images = images};
+
+    train_encoder_forward(encoder, &input, NN_MOVE, z);
+    train_encoder_backward(encoder, dz);
+}
+
+/* The largest difference, over the largest number. */
+static double
+apart(size_t n, const float *a, const float *b)
+{
+    double most = 0, large = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        most = fmax(most, fabs((double)a[i] - b[i]));
+        large = fmax(large, fabs((double)b[i]));
+    }
+    return most / large;
+}
+
+static void
+micro_batches_give_the_gradient_of_the_whole(void)
+{
+    const size_t micro[] = {1, 3, 8, 12};
+    struct train_encoder whole = tiny_open("group", ROWS, 0);
+    float z[ROWS * TINY_DIM], parts_z[ROWS * TINY_DIM];
+    size_t n;
+
+    step(&whole, z);
+    nn_net_params(whole.net, &n);
+    for (size_t i = 0; i < sizeof micro / sizeof *micro; i++) {
+        struct train_encoder parts = tiny_open("group", ROWS, micro[i]);
+
+        step(&parts, parts_z);
+        T(apart(ROWS * TINY_DIM, parts_z, z) < 1e-5,
+          "micro-batches of %zu give the embeddings of the whole", micro[i]);
+        T(apart(n, nn_net_grads(parts.net), nn_net_grads(whole.net)) < 1e-4,
+          "micro-batches of %zu give the gradient of the whole", micro[i]);
+        T_NEAR(train_encoder_norm(&parts), train_encoder_norm(&whole), 1e-4,
+               "and its length");
+        train_encoder_close(&parts);
+    }
+    train_encoder_close(&whole);
+}
+
+/* L = <dz, z> by central differences along the gradient itself. */
+static void
+the_gradient_is_that_of_the_embeddings(void)
+{
+    struct train_encoder e = tiny_open("group", ROWS, 5);
+    const struct train_input input = {.n = ROWS, .images = images};
+    float z[ROWS * TINY_DIM];
+    size_t n;
+    float *params = nn_net_params(e.net, &n);
+    float *grads = mem_array(n, sizeof *grads);
+    double norm, slope = 0;
+
+    step(&e, z);
+    norm = train_encoder_norm(&e);
+    memcpy(grads, nn_net_grads(e.net), n * sizeof *grads);
+    for (int side = -1; side <= 1; side += 2) {
+        const double h = side * 1e-4 / norm;
+
+        for (size_t i = 0; i < n; i++)
+            params[i] += (float)(h * grads[i]);
+        train_encoder_forward(&e, &input, NN_LOOK, z);
+        for (size_t i = 0; i < ROWS * TINY_DIM; i++)
+            slope += dz[i] * (double)z[i] / (2 * h);
+        for (size_t i = 0; i < n; i++)
+            params[i] -= (float)(h * grads[i]);
+    }
+    T_NEAR(slope / (norm * norm), 1, 2e-2,
+           "central differences along the gradient give its square length");
+    free(grads);
+    train_encoder_close(&e);
+}
+
+static void
+undo_takes_the_statistics_back(void)
+{
+    const size_t micro[] = {0, 4};
+
+    for (int i = 0; i < 2; i++) {
+        struct train_encoder e = tiny_open("batch", ROWS, micro[i]);
+        const struct train_input input = {.n = ROWS, .images = images};
+        float z[ROWS * TINY_DIM];
+        size_t n;
+        float *now = nn_net_statistics(e.net, &n);
+        float *before = mem_array(n, sizeof *before);
+
+        memcpy(before, now, n * sizeof *now);
+        train_encoder_forward(&e, &input, NN_LOOK, z);
+        T(!memcmp(before, now, n * sizeof *now),
+          "only to encode moves no statistics");
+        step(&e, z);
+        T(memcmp(before, now, n * sizeof *now), "a step moves them");
+        train_encoder_undo(&e);
+        T(!memcmp(before, now, n * sizeof *now), "undo takes that back");
+        free(before);
+        train_encoder_close(&e);
+    }
+}
+
+static void
+an_update_goes_along_the_gradient(void)
+{
+    struct train_encoder e = tiny_open("group", ROWS, 0);
+    size_t n;
+    float *params = nn_net_params(e.net, &n);
+    float *want = mem_array(n, sizeof *want), z[ROWS * TINY_DIM];
+
+    step(&e, z);
+    memcpy(want, params, n * sizeof *want);
+    num_axpy(n, -0.25f, nn_net_grads(e.net), want);
+    train_encoder_update(&e, 0.25);
+    T(apart(n, params, want) < 1e-6, "the first step of sgd is p -= rate g");
+    T(train_encoder_finite(&e), "all is finite");
+    params[n - 1] = NAN;
+    T(!train_encoder_finite(&e), "one weight that is not is seen");
+    T(train_encoder_steady(&e), "and is no statistic");
+    free(want);
+    train_encoder_close(&e);
+}
+
+static void
+what_is_saved_goes_on_to_the_same_bits(void)
+{
+    struct train_encoder a = tiny_open("batch", ROWS, 4);
+    struct train_encoder b = tiny_open("batch", ROWS, 4);
+    float z[ROWS * TINY_DIM];
+    struct err err = {""};
+    size_t n;
+
+    step(&a, z);
+    train_encoder_update(&a, 0.1);
+    T(!train_encoder_save(&a, ".", &err), "saved: %s", err.msg);
+    T(!train_encoder_load(&b, ".", &err), "loaded: %s", err.msg);
+    for (int i = 0; i < 2; i++) {
+        step(i ? &b : &a, z);
+        train_encoder_update(i ? &b : &a, 0.1);
+    }
+    T(!memcmp(nn_net_params(a.net, &n), nn_net_params(b.net, &n),
+              n * sizeof(float)),
+      "the next step gives the same weights, momentum included");
+    train_encoder_close(&a);
+    train_encoder_close(&b);
+    T(!unlink("model.safetensors") && !unlink("head.safetensors") &&
+          !unlink("optim.safetensors"),
+      "three files are written");
+}
+
+static void
+what_makes_no_sense_is_refused(void)
+{
+    struct train_encoder_spec spec = tiny_spec("batch", ROWS, 0);
+    struct train_encoder e;
+    struct err err;
+
+    spec.net.arch = "alexnet";
+    T(train_encoder_open(&e, &spec, &err) && strstr(err.msg, "alexnet"),
+      "a net that there is not: %s", err.msg);
+    T(!e.net, "is closed");
+    spec = tiny_spec("batch", ROWS, 0);
+    spec.optim.name = "newton";
+    T(train_encoder_open(&e, &spec, &err) && strstr(err.msg, "newton"),
+      "an optimiser that there is not: %s", err.msg);
+    T(!e.net && !e.optim, "is closed");
+    train_encoder_close(&e);
+}
+
+int
+main(void)
+{
+    char scratch[256];
+
+    fill();
+    child_scratch(scratch);
+    micro_batches_give_the_gradient_of_the_whole();
+    the_gradient_is_that_of_the_embeddings();
+    undo_takes_the_statistics_back();
+    an_update_goes_along_the_gradient();
+    what_is_saved_goes_on_to_the_same_bits();
+    what_makes_no_sense_is_refused();
+    T(!chdir("/") && !rmdir(scratch), "nothing else was written");
+    return t_done();
+}
