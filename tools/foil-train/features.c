@@ -37,8 +37,8 @@ train_features_room(struct train *t)
 
     if (!t->options->keep_features)
         return;
-    train_tables_init(&f->tables, (size_t)t->shape.size, dim,
-                      (size_t)t->options->keep_features);
+    train_history_init(&f->history, (size_t)t->shape.size, dim,
+                       (size_t)t->options->keep_features);
     f->most = PIECE / (VIEWS * dim * sizeof *f->z);
     f->most = f->most ? f->most : 1;
     f->z = mem_array(VIEWS * f->most * dim, sizeof *f->z);
@@ -50,7 +50,7 @@ void
 train_features_close(struct train *t)
 {
     wire_server_close(t->features.server);
-    train_tables_release(&t->features.tables);
+    train_history_release(&t->features.history);
     free(t->features.z);
     free(t->features.half);
     free(t->features.ids);
@@ -82,16 +82,16 @@ publish(struct train *t, const struct wire_batch *b)
 void
 train_features_take(struct train *t, const struct wire_batch *b, int good)
 {
-    struct train_tables *tables = &t->features.tables;
+    struct train_history *history = &t->features.history;
 
     if (good && wire_feed_followed(t->feed))
         publish(t, b);
-    if (!tables->past)
+    if (!history->past)
         return;
     if (good)
-        train_tables_put(tables, b, t->v);
+        train_history_put(history, b->n, b->ids, t->v, b->look);
     if (b->at.step + 1 == b->steps)
-        train_tables_turn(tables, b);
+        train_history_turn(history, b->at.epoch, b->steps);
 }
 
 static struct wire_msg *
@@ -120,24 +120,24 @@ static struct wire_msg *
 answer(struct train *t, const struct wire_fetch *fetch)
 {
     struct train_features *f = &t->features;
-    const struct train_table *table;
+    const struct train_epoch *kept;
     struct wire_features piece = {.id = fetch->id, .n_views = VIEWS};
 
-    if (!f->tables.past || fetch->epoch >= t->state.at.epoch)
+    if (!f->history.past || fetch->epoch >= t->state.at.epoch)
         return refuse("the epoch is not over yet", fetch->id, 0);
-    if (fetch->epoch + (int64_t)f->tables.keep < t->state.at.epoch)
+    if (fetch->epoch + (int64_t)f->history.keep < t->state.at.epoch)
         return gone(t, fetch);
-    table = train_tables_find(&f->tables, fetch->epoch);
-    if (table && (size_t)fetch->from < f->tables.size)
+    kept = train_history_find(&f->history, fetch->epoch);
+    if (kept && (size_t)fetch->from < f->history.size)
         piece.next =
-            (int64_t)train_tables_cut(&f->tables, table, (size_t)fetch->from,
-                                      f->most, f->ids, f->z, &piece.n);
+            (int64_t)train_history_cut(&f->history, kept, (size_t)fetch->from,
+                                       f->most, f->ids, f->z, &piece.n);
     if (!piece.n)
         return refuse("no features of that epoch were kept", fetch->id, 1);
     piece.epoch = fetch->epoch;
-    piece.step = table->about[TRAIN_TABLE_STEPS];
-    set_mode(&piece, table->about[TRAIN_TABLE_EVAL] != 0);
-    piece.dim = f->tables.dim;
+    piece.step = kept->about[TRAIN_EPOCH_STEPS];
+    set_mode(&piece, kept->about[TRAIN_EPOCH_EVAL] != 0);
+    piece.dim = f->history.dim;
     piece.ids = f->ids;
     piece.z = fetch->half ? NULL : f->z;
     piece.half = f->half;

@@ -89,7 +89,7 @@ write_files(struct train *t, const char *folder, struct err *err)
                 train_samples_save(&t->samples, folder, err)))
         rc = -1;
     if (!rc && t->options->keep_features)
-        rc = train_tables_save(&t->features.tables, folder, err);
+        rc = train_history_save(&t->features.history, folder, err);
     free(text);
     json_decref(config);
     free(path);
@@ -226,7 +226,7 @@ load(struct train *t, const char *folder, struct err *err)
         train_samples_load(&t->samples, folder, err))
         return -1;
     return t->options->keep_features
-               ? train_tables_load(&t->features.tables, folder, err)
+               ? train_history_load(&t->features.history, folder, err)
                : 0;
 }
 

@@ -9,6 +9,7 @@
 #include "nn/schedule.h"
 #include "sample/source.h"
 #include "train/encoder.h"
+#include "train/history.h"
 #include "util/err.h"
 #include "util/json.h"
 #include "util/opt.h"
@@ -33,8 +34,7 @@
  *   step.c       one step: forward, objective, backward, update
  *   negatives.c  weights from the negatives service
  *   samples.c    what is kept per sample
- *   tables.c     features of all samples at the end of the last epochs
- *   features.c   these, for selectors that ask
+ *   features.c   features of past epochs, for selectors that ask
  *   save.c       checkpoints, written and read
  *   report.c     metrics.jsonl, events, progress, the summary
  *   tell.c       what there is, and what a run would need, without training
@@ -126,55 +126,10 @@ int train_samples_save(const struct train_samples *samples, const char *folder,
 int train_samples_load(struct train_samples *samples, const char *folder,
                        struct err *err);
 
-/* The latest unit rows of all samples up to a moment. */
-enum {
-    TRAIN_TABLE_EPOCH,
-    TRAIN_TABLE_STEPS,
-    TRAIN_TABLE_EVAL,
-    TRAIN_TABLE_ABOUT
-};
-
-struct train_table {
-    int64_t about[TRAIN_TABLE_ABOUT]; /* at whose end, or -1; steps in it;
-                                         whether a pass of its own made them */
-    float *row;                       /* [2,size,dim] */
-    uint8_t *known;                   /* [size] */
-};
-
-struct train_tables {
-    size_t size, dim, keep;
-    struct train_table now, *past; /* [keep], epoch e at e % keep */
-};
-
-void train_tables_init(struct train_tables *tables, size_t size, size_t dim,
-                       size_t keep);
-void train_tables_release(struct train_tables *tables);
-
-/* train_tables_put() takes the rows v [2,b->n,dim] of a batch,
- * train_tables_turn() what there is at the end of its epoch. */
-void train_tables_put(struct train_tables *tables, const struct wire_batch *b,
-                      const float *v);
-void train_tables_turn(struct train_tables *tables, const struct wire_batch *b);
-const struct train_table *train_tables_find(const struct train_tables *tables,
-                                            int64_t epoch);
-
-/*
- * train_tables_cut() copies the rows of known samples from `from` on:
- *   ids [most], z [2,most,dim], of which *n and [2,*n,dim] are filled in
- * Returns the next known sample, or the size when there is none.
- */
-size_t train_tables_cut(const struct train_tables *tables,
-                        const struct train_table *table, size_t from,
-                        size_t most, int64_t *ids, float *z, size_t *n);
-int train_tables_save(struct train_tables *tables, const char *folder,
-                      struct err *err);
-int train_tables_load(struct train_tables *tables, const char *folder,
-                      struct err *err);
-
 struct train_features {
     struct wire_server *server;
-    struct train_tables tables; /* empty until the encoder is there */
-    size_t most;                /* rows of an answer */
+    struct train_history history; /* empty until the encoder is there */
+    size_t most;                  /* rows of an answer */
     int64_t *ids;
     float *z;
     uint16_t *half;           /* of z */

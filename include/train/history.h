@@ -1,0 +1,77 @@
+#ifndef TRAIN_HISTORY_H
+#define TRAIN_HISTORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/err.h"
+
+/*
+ * The features of past epochs: for each of the last `keep` epochs the latest
+ * embeddings that each sample had up to its end, two views of unit length.
+ * Selectors plan with them; a checkpoint keeps them, so that a run that goes on
+ * plans as if it had not been disturbed.
+ *
+ * Memory: (keep + 1) 2 size dim floats.  Not for two threads at once.
+ */
+enum {
+    TRAIN_EPOCH_EPOCH, /* at whose end, or -1: none */
+    TRAIN_EPOCH_STEPS, /* in it */
+    TRAIN_EPOCH_EVAL,  /* 1: a pass of its own made them, after the steps */
+    TRAIN_EPOCH_ABOUT
+};
+
+struct train_epoch {
+    int64_t about[TRAIN_EPOCH_ABOUT];
+    float *row;     /* [2,size,dim] */
+    uint8_t *known; /* [size] 1: the sample has had a row */
+};
+
+struct train_history {
+    size_t size, dim, keep;
+    struct train_epoch now, *past; /* [keep], epoch e at e % keep */
+};
+
+/* train_history_init() begins with nothing known; keep >= 1. */
+void train_history_init(struct train_history *history, size_t size, size_t dim,
+                        size_t keep);
+void train_history_release(struct train_history *history);
+
+/*
+ * train_history_put() takes the rows of a batch of b samples.
+ *   ids   [b]      each < size
+ *   v     [2,b,dim]
+ *   eval  1: of a pass that only encodes
+ */
+void train_history_put(struct train_history *history, size_t b,
+                       const int64_t *ids, const float *v, int eval);
+
+/* train_history_turn() keeps what there is as that of an epoch, which has just
+ * ended, in place of the one that was `keep` epochs before.  O(size dim). */
+void train_history_turn(struct train_history *history, int64_t epoch,
+                        int64_t steps);
+
+/* train_history_find() returns what was kept of an epoch, or NULL. */
+const struct train_epoch *
+train_history_find(const struct train_history *history, int64_t epoch);
+
+/*
+ * train_history_cut() copies the rows of known samples from `from` on:
+ *   ids [most], z [2,most,dim], of which *n and [2,*n,dim] are filled in
+ * Returns the next known sample, or the size when there is none.
+ */
+size_t train_history_cut(const struct train_history *history,
+                         const struct train_epoch *kept, size_t from,
+                         size_t most, int64_t *ids, float *z, size_t *n);
+
+/*
+ * The file features.safetensors in a folder.  Loading takes the newest epochs
+ * that there is room for; a missing file is no error, one of another size or
+ * dim is.
+ */
+int train_history_save(struct train_history *history, const char *folder,
+                       struct err *err);
+int train_history_load(struct train_history *history, const char *folder,
+                       struct err *err);
+
+#endif

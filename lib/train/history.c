@@ -1,0 +1,259 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/safetensors.h"
+#include "train/history.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+/*
+ * In a checkpoint an epoch is three tensors: NAME, NAME.known, NAME.about; the
+ * running one is called "running", those of past epochs "past.0" ...
+ */
+enum { VIEWS = 2, PARTS = 3 };
+
+static const char file_name[] = "features.safetensors";
+
+static void
+epoch_init(struct train_epoch *kept, const struct train_history *of)
+{
+    *kept = (struct train_epoch){.about = {-1}};
+    kept->row = mem_array(VIEWS * of->size * of->dim, sizeof *kept->row);
+    kept->known = mem_array(of->size, 1);
+}
+
+static void
+epoch_release(struct train_epoch *kept)
+{
+    free(kept->row);
+    free(kept->known);
+}
+
+void
+train_history_init(struct train_history *history, size_t size, size_t dim,
+                   size_t keep)
+{
+    *history = (struct train_history){.size = size, .dim = dim, .keep = keep};
+    epoch_init(&history->now, history);
+    history->past = mem_array(keep, sizeof *history->past);
+    for (size_t i = 0; i < keep; i++)
+        epoch_init(&history->past[i], history);
+}
+
+void
+train_history_release(struct train_history *history)
+{
+    epoch_release(&history->now);
+    for (size_t i = 0; i < history->keep; i++)
+        epoch_release(&history->past[i]);
+    free(history->past);
+    *history = (struct train_history){0};
+}
+
+void
+train_history_put(struct train_history *history, size_t b, const int64_t *ids,
+                  const float *v, int eval)
+{
+    const size_t d = history->dim;
+
+    for (size_t i = 0; i < b; i++) {
+        const size_t id = (size_t)ids[i];
+
+        for (size_t k = 0; k < VIEWS; k++)
+            memcpy(history->now.row + (k * history->size + id) * d,
+                   v + (k * b + i) * d, d * sizeof *v);
+        history->now.known[id] = 1;
+    }
+    history->now.about[TRAIN_EPOCH_EVAL] = eval;
+}
+
+void
+train_history_turn(struct train_history *history, int64_t epoch, int64_t steps)
+{
+    struct train_epoch *to = &history->past[(size_t)epoch % history->keep];
+
+    memcpy(to->row, history->now.row,
+           VIEWS * history->size * history->dim * sizeof *to->row);
+    memcpy(to->known, history->now.known, history->size);
+    to->about[TRAIN_EPOCH_EPOCH] = epoch;
+    to->about[TRAIN_EPOCH_STEPS] = steps;
+    to->about[TRAIN_EPOCH_EVAL] = history->now.about[TRAIN_EPOCH_EVAL];
+}
+
+const struct train_epoch *
+train_history_find(const struct train_history *history, int64_t epoch)
+{
+    const struct train_epoch *kept =
+        &history->past[(size_t)epoch % history->keep];
+
+    return kept->about[TRAIN_EPOCH_EPOCH] == epoch ? kept : NULL;
+}
+
+size_t
+train_history_cut(const struct train_history *history,
+                  const struct train_epoch *kept, size_t from, size_t most,
+                  int64_t *ids, float *z, size_t *n)
+{
+    const size_t d = history->dim;
+    size_t id = from;
+
+    for (*n = 0; id < history->size && *n < most; id++)
+        if (kept->known[id])
+            ids[(*n)++] = (int64_t)id;
+    while (id < history->size && !kept->known[id])
+        id++; // the next piece is not to be empty
+    for (size_t i = 0; i < VIEWS * *n; i++)
+        memcpy(z + i * d,
+               kept->row + (i / *n * history->size + (size_t)ids[i % *n]) * d,
+               d * sizeof *z);
+    return id;
+}
+
+/* ------------------------------------------------------------ checkpoints */
+
+/* The tensors of an epoch, whose memory is lent: only names are to be freed. */
+static void
+lend(struct nn_array *a, const char *name, const struct train_history *of,
+     struct train_epoch *kept)
+{
+    const size_t n = VIEWS * of->size * of->dim;
+
+    a[0] = (struct nn_array){.name = mem_text(name),
+                             .dtype = "F32",
+                             .rank = 3,
+                             .shape = {VIEWS, of->size, of->dim},
+                             .count = n,
+                             .bytes = n * sizeof *kept->row,
+                             .data = kept->row};
+    a[1] = (struct nn_array){.name = mem_format("%s.known", name),
+                             .dtype = "U8",
+                             .rank = 1,
+                             .shape = {of->size},
+                             .count = of->size,
+                             .bytes = of->size,
+                             .data = kept->known};
+    a[2] = (struct nn_array){.name = mem_format("%s.about", name),
+                             .dtype = "I64",
+                             .rank = 1,
+                             .shape = {TRAIN_EPOCH_ABOUT},
+                             .count = TRAIN_EPOCH_ABOUT,
+                             .bytes = sizeof kept->about,
+                             .data = kept->about};
+}
+
+/* The epoch of that number, "running" being the last, and what it is called;
+ * the name is to be freed. */
+static struct train_epoch *
+numbered(struct train_history *history, size_t i, char **name)
+{
+    *name = i < history->keep ? mem_format("past.%zu", i) : mem_text("running");
+    return i < history->keep ? &history->past[i] : &history->now;
+}
+
+int
+train_history_save(struct train_history *history, const char *folder,
+                   struct err *err)
+{
+    const size_t n = PARTS * (history->keep + 1);
+    struct nn_array *array = mem_array(n, sizeof *array);
+    char *path = mem_format("%s/%s", folder, file_name);
+    int rc;
+
+    for (size_t i = 0; i <= history->keep; i++) {
+        char *name;
+        struct train_epoch *kept = numbered(history, i, &name);
+
+        lend(array + PARTS * i, name, history, kept);
+        free(name);
+    }
+    rc = nn_arrays_write(path, array, n, NULL, err);
+    for (size_t i = 0; i < n; i++)
+        free(array[i].name);
+    free(array);
+    free(path);
+    return rc;
+}
+
+/* 1 when the three tensors of that name are there and fit; then in a[]. */
+static int
+find(const struct nn_array *array, size_t n, const char *name,
+     const struct train_history *of, const struct nn_array *a[PARTS])
+{
+    static const char *const suffix[PARTS] = {"", ".known", ".about"};
+    struct train_epoch none = {0};
+    struct nn_array want[PARTS];
+    int fits = 1;
+
+    lend(want, name, of, &none);
+    for (int k = 0; k < PARTS; k++) {
+        char *full = mem_format("%s%s", name, suffix[k]);
+
+        a[k] = nn_arrays_find(array, n, full);
+        fits &= a[k] && a[k]->bytes == want[k].bytes &&
+                a[k]->rank == want[k].rank &&
+                !strcmp(a[k]->dtype, want[k].dtype) &&
+                !memcmp(a[k]->shape, want[k].shape, sizeof want[k].shape);
+        free(full);
+        free(want[k].name);
+    }
+    return fits;
+}
+
+static void
+copy(struct train_epoch *kept, const struct nn_array *a[PARTS])
+{
+    memcpy(kept->row, a[0]->data, a[0]->bytes);
+    memcpy(kept->known, a[1]->data, a[1]->bytes);
+    memcpy(kept->about, a[2]->data, a[2]->bytes);
+}
+
+/* Each epoch of the file to its place: there may be more or less of them. */
+static int
+take(struct train_history *history, const struct nn_array *array, size_t n)
+{
+    const struct nn_array *a[PARTS];
+
+    if (!find(array, n, "running", history, a))
+        return -1;
+    copy(&history->now, a);
+    for (size_t i = 0; PARTS * (i + 1) < n; i++) {
+        char *name = mem_format("past.%zu", i);
+        const int fits = find(array, n, name, history, a);
+        struct train_epoch *to;
+        int64_t epoch;
+
+        free(name);
+        if (!fits)
+            return -1;
+        epoch = ((const int64_t *)a[2]->data)[TRAIN_EPOCH_EPOCH];
+        if (epoch < 0)
+            continue;
+        to = &history->past[(size_t)epoch % history->keep];
+        if (to->about[TRAIN_EPOCH_EPOCH] < epoch)
+            copy(to, a);
+    }
+    return 0;
+}
+
+int
+train_history_load(struct train_history *history, const char *folder,
+                   struct err *err)
+{
+    char *path = mem_format("%s/%s", folder, file_name);
+    struct nn_array *array;
+    size_t n;
+    int rc = 0;
+
+    if (file_exists(path)) {
+        rc = nn_arrays_read(path, &array, &n, NULL, err);
+        if (!rc) {
+            rc = take(history, array, n)
+                     ? err_set(err, "'%s' is of another data set or encoder",
+                               path)
+                     : 0;
+            nn_arrays_free(array, n);
+        }
+    }
+    free(path);
+    return rc;
+}
