@@ -1,7 +1,8 @@
 /*
- * foil: the dispatcher.  `foil train` runs foil-train and `foil run NAME`
- * runs pipelines/NAME.sh, both with the folder of this program first on PATH,
- * so that a checkout, an installation and a copy never mix.
+ * foil: the dispatcher.  `foil train` runs foil-train, `foil run NAME` runs
+ * pipelines/NAME.sh and `foil run ./LIST` gives foil-run a list of stages, each
+ * with the folder of this program first on PATH, so that a checkout, an
+ * installation and a copy never mix.
  */
 #include <errno.h>
 #include <glob.h>
@@ -192,6 +193,23 @@ script_of(const char *folder, const char *name)
     return script;
 }
 
+/* Returns 1 for what is the path of a list of stages: ./LIST, ../LIST, /LIST.
+ */
+static int
+is_path(const char *name)
+{
+    return *name == '/' || !strncmp(name, "./", 2) || !strncmp(name, "../", 3);
+}
+
+/* Become foil-run with the list argv[1]; does not return. */
+_Noreturn static void
+run_list(char **argv)
+{
+    argv[0] = mem_text("foil-run");
+    execvp(argv[0], argv);
+    die("cannot run 'foil-run': %s", strerror(errno));
+}
+
 /*
  * Become a pipeline, that of argv[1] or of the run that is to be resumed; does
  * not return.
@@ -207,6 +225,8 @@ run_pipeline(const char *folder, char **argv)
     if (!named && !run)
         opt_misuse("run wants the name of a pipeline, which 'foil' lists, or "
                    "--resume -r RUN");
+    if (named && is_path(argv[1]))
+        run_list(argv);
     name = named ? mem_text(argv[1]) : pipeline_of(run);
     script = script_of(folder, name);
     if (!script)

@@ -108,6 +108,10 @@ _Noreturn void die_with(int code, const char *fmt, ...)
 /* say() prints "tool: message" to stderr and returns. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* say_as() has messages begin with this name from here on, which is kept, in
+ * place of the tool's: for one that speaks for another. */
+void say_as(const char *name);
+
 /*
  * end_when_stopped() is for a tool that makes files or prints figures: from
  * here on the first signal of util/stop.h makes it die, with a sentence and

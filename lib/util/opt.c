@@ -72,6 +72,12 @@ say(const char *fmt, ...)
     va_end(ap);
 }
 
+void
+say_as(const char *name)
+{
+    tool_name = name;
+}
+
 /* Other threads run on, one of them perhaps within stdio: no stream is touched
  * and no exit handler runs. */
 static void

@@ -72,6 +72,11 @@ ok 'to be resumed alone: 2' refuses 2 'wants the name of a pipeline' \
 echo 'pipeline ../try' >"$work/run/command"
 ok 'no path as the pipeline of a run: 2' refuses 2 "no pipeline '\.\./try'" \
     "$foil" run --resume -r "$work/run"
-ok 'no path as a pipeline: 2' refuses 2 "no pipeline '\.\./try'" \
-    "$foil" run ../try
+program "$work/bin/foil-run" 'printf "<%s>" "$@"'
+for list in ./try ../try /try; do
+    ok "the path of a list goes to foil-run: $list" \
+        prints "<$list><-r><a b>" "$foil" run "$list" -r 'a b'
+done
+ok 'no other path as a pipeline: 2' refuses 2 "no pipeline 'a/\.\./try'" \
+    "$foil" run a/../try
 done_testing

@@ -1,0 +1,190 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "foil-run/list.h"
+#include "t.h"
+
+/* Returns 1 when the text is refused with exactly this sentence. */
+static int
+refused(const char *text, const char *sentence)
+{
+    struct list list;
+    struct err err = {""};
+
+    if (!list_read(&list, "l", text, &err)) {
+        list_release(&list);
+        return 0;
+    }
+    if (!strcmp(err.msg, sentence))
+        return 1;
+    printf("# %s\n", err.msg);
+    return 0;
+}
+
+/* Returns 1 when the command of the text is of these words, by commas. */
+static int
+words_are(const char *text, const char *want)
+{
+    struct list list;
+    struct err err;
+    char got[256] = "";
+
+    if (list_read(&list, "l", text, &err)) {
+        printf("# %s\n", err.msg);
+        return 0;
+    }
+    for (char **word = list.stage[0].argv; *word; word++) {
+        strncat(got, *word, sizeof got - strlen(got) - 1);
+        strncat(got, ",", sizeof got - strlen(got) - 1);
+    }
+    list_release(&list);
+    if (strcmp(got, want))
+        printf("# %s\n", got);
+    return !strcmp(got, want);
+}
+
+static void
+a_line_is_a_stage(void)
+{
+    static const char text[] = "# a list\n"
+                               "\n"
+                               "train   main  never     a b\n"
+                               "  augment\t3 killed,2  c # d\n"
+                               "select  1     failed    e\n"
+                               "log     1     always,0  f";
+    struct list list;
+    struct err err;
+    char *name;
+
+    T(!list_read(&list, "l", text, &err) && list.n == 4,
+      "a list has as many stages as lines that are not empty");
+    T(list.stage[0].is_main && !list.stage[1].is_main,
+      "the stage with 'main' is the main one");
+    T(list.stage[1].copies == 3, "a stage has as many copies as it says");
+    T(list.stage[1].restart == LIST_KILLED && list.stage[1].restarts == 2,
+      "a bound stands behind the restart policy");
+    T(list.stage[2].restart == LIST_FAILED && list.stage[2].restarts == -1,
+      "without a bound there is none");
+    T(list.stage[3].restart == LIST_ALWAYS && !list.stage[3].restarts,
+      "a bound may be 0");
+    T(!strcmp(list.stage[1].argv[0], "c") && !list.stage[1].argv[1],
+      "a comment ends a line");
+    T(list.stage[1].line == 4, "a stage knows its line");
+    name = list_process_name(&list.stage[1], 2);
+    T(!strcmp(name, "augment-3"), "copies are numbered from 1");
+    free(name);
+    name = list_process_name(&list.stage[2], 0);
+    T(!strcmp(name, "select"), "a single copy has no number");
+    free(name);
+    list_release(&list);
+    T(!list_read(&list, "l", "only 1 never a", &err) && list.stage[0].is_main,
+      "a single stage is the main one");
+    list_release(&list);
+}
+
+static void
+words_are_quoted(void)
+{
+    setenv("FOIL_A", "x  y", 1);
+    unsetenv("FOIL_B");
+    T(words_are("a main never a 'b c' \"d 'e'\" f\\ g ''", "a,b c,d 'e',f g,,"),
+      "quotes and backslashes keep blanks in a word");
+    T(words_are("a main never 'it'\\''s' a'b'c", "it's,abc,"),
+      "what stands side by side is one word");
+    T(words_are("a main never 'b\nc' d", "b\nc,d,"),
+      "a new line may stand in quotes");
+    T(words_are("a main never b \\\n  c", "b,c,"),
+      "a backslash at its end goes on with the next line");
+    T(words_are("a main never b#c #d", "b#c,"),
+      "a comment begins where a word may");
+    T(words_are(
+          "a main never $FOIL_A ${FOIL_A}z '$FOIL_A' \\$FOIL_A \"$FOIL_A\"",
+          "x  y,x  yz,$FOIL_A,$FOIL_A,x  y,"),
+      "a variable is one word, and none in single quotes");
+    T(words_are("a main never b\r\n", "b,"),
+      "lines may end as those of other systems");
+}
+
+static void
+errors_have_their_line(void)
+{
+    T(refused("", "'l' has no stage"), "an empty list is refused");
+    T(refused("\n#\n", "'l' has no stage"), "so is one of comments");
+    T(refused("a main never b\nc 2 never",
+              "l:2: a stage is a line of name, "
+              "copies, restart policy and command"),
+      "a line without a command is refused");
+    T(refused("a main never \\\n\n", "l:1: a stage is a line of name, copies, "
+                                     "restart policy and command"),
+      "a line that goes on to nothing is refused");
+    T(refused("\n-a main never b",
+              "l:2: a stage is not called '-a': want "
+              "letters, digits and - _ . behind them, 64 at most"),
+      "a name that looks like an option is refused");
+    T(refused("a/b main never b",
+              "l:1: a stage is not called 'a/b': want "
+              "letters, digits and - _ . behind them, 64 at most"),
+      "a name that is a path is refused");
+    T(refused("a 0 never b", "l:1: no number of copies '0': want 1 .. 1000, or "
+                             "'main' for the stage whose end ends the run"),
+      "no copies are refused");
+    T(refused("a 2x never b", "l:1: no number of copies '2x': want 1 .. 1000, "
+                              "or 'main' for the stage whose end ends the run"),
+      "half a number is refused");
+    T(refused("a main often b",
+              "l:1: no restart policy 'often': want never, "
+              "killed, failed or always, the last three with a bound as in "
+              "killed,3"),
+      "an unknown restart policy is refused");
+    T(refused("a main never,3 b",
+              "l:1: no restart policy 'never,3': want "
+              "never, killed, failed or always, the last three with a bound "
+              "as in killed,3"),
+      "'never' has no bound");
+    T(refused("a main killed, b",
+              "l:1: no restart policy 'killed,': want "
+              "never, killed, failed or always, the last three with a bound "
+              "as in killed,3"),
+      "a bound is a number");
+    T(refused("a main never b\nc 1 never 'd\ne", "l:2: a quote is not closed"),
+      "a quote that is not closed is refused where it begins");
+    T(refused("a main never $FOIL_B", "l:1: '$FOIL_B' is not in the "
+                                      "environment"),
+      "a variable that is not there is refused");
+    T(refused("a main never a$", "l:1: a '$' wants a name behind it, or "
+                                 "quotes"),
+      "a bare dollar is refused");
+    T(refused("a main never ${FOIL_A", "l:1: a '$' wants a name behind it, or "
+                                       "quotes"),
+      "a brace that is not closed is refused");
+}
+
+static void
+one_main_stage_and_no_name_twice(void)
+{
+    T(refused("a main never b\nc main never d", "l:2: a second main stage"),
+      "two main stages are refused");
+    T(refused("a 1 never b\nc 1 never d",
+              "'l' has no main stage: write 'main' "
+              "in place of the copies of that whose end ends the run"),
+      "no main stage is refused");
+    T(refused("a 2 never b", "'l' has no main stage: write 'main' in place of "
+                             "the copies of that whose end ends the run"),
+      "two copies are none, for one of them");
+    T(refused("a main never b\na 1 never d", "l:2: a second stage 'a'"),
+      "a name is refused the second time");
+    T(refused("a-2 main never b\na 2 never d", "l:2: a second stage 'a'"),
+      "also where a copy has it");
+    T(refused("a 2 never b\na-1 main never d", "l:2: a second stage 'a-1'"),
+      "and where it is that of a copy");
+}
+
+int
+main(void)
+{
+    a_line_is_a_stage();
+    words_are_quoted();
+    errors_have_their_line();
+    one_main_stage_and_no_name_twice();
+    return t_done();
+}

@@ -1,0 +1,151 @@
+/*
+ * foil-run: starts the stages of a list, keeps a log of each, starts them
+ * again, and ends them all when the run is over, however it ends.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "foil-run/list.h"
+#include "foil-run/process.h"
+#include "foil-run/supervise.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+static const char *run, *as = "foil-run";
+static double grace = 10;
+static long parent;
+
+static const struct opt opts[] = {
+    {"run", 'r', OPT_TEXT, &run, 0, 0, "RUN",
+     "directory of the run, made with mode 0700: logs go to RUN/log; else "
+     "run/ and the name of LIST"},
+    {"grace", 0, OPT_REAL, &grace, 0, 86400, "S",
+     "seconds between SIGTERM and SIGKILL"},
+    {"parent", 0, OPT_WHOLE, &parent, 0, 1e9, "PID",
+     "end when this process does, which started us and has RUN; 0: none"},
+    {"as", 0, OPT_TEXT, &as, 0, 0, "NAME", "what messages begin with"},
+    {0},
+};
+
+static const struct opt_tool tool = {
+    "foil-run", "start, log, restart and end the stages of a list",
+    "[LIST]",   0,
+    1,          opts,
+};
+
+/* End with the process that started us, in a session of our own: a signal to
+ * its group is its to pass on. */
+static void
+follow_parent(void)
+{
+    setsid();
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM))
+        die("cannot follow process %ld: %s", parent, strerror(errno));
+    if (getppid() != (pid_t)parent)
+        die("process %ld did not start us", parent);
+}
+
+/* Returns 'run/NAME' for the list NAME.ext, to be given to free(). */
+static char *
+run_of(const char *path)
+{
+    char *copy = mem_text(path), *name = basename(copy), *made;
+    const char *dot = strrchr(name, '.');
+
+    made = mem_format(
+        "run/%.*s",
+        (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name)), name);
+    free(copy);
+    return made;
+}
+
+/* Make a folder, and those above it. */
+static void
+make_folders(const char *path)
+{
+    char *copy = mem_text(path);
+    struct err err;
+
+    for (char *at = copy; (at = strchr(at + 1, '/')) != NULL; *at = '/') {
+        *at = 0;
+        if (!file_exists(copy) && file_mkdir(copy, 0755, &err))
+            die("%s", err.msg);
+    }
+    if (file_mkdir(copy, 0700, &err))
+        die("%s", err.msg);
+    free(copy);
+}
+
+/* Make the run directory, and keep others out of it until we end. */
+static void
+take_run(void)
+{
+    int fd;
+
+    make_folders(run);
+    fd = open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        die("cannot open '%s': %s", run, strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB))
+        die("another foil run has '%s'", run);
+}
+
+static void
+read_list(struct list *list, const char *path)
+{
+    struct err err;
+    size_t len;
+    char *text =
+        file_read(path ? path : "/dev/stdin", LIST_MAX_BYTES, &len, &err);
+
+    if (text && strlen(text) != len)
+        die("'%s' is no list of stages: it has a zero byte",
+            path ? path : "standard input");
+    if (!text || list_read(list, path ? path : "standard input", text, &err))
+        die("%s", err.msg);
+    free(text);
+    for (size_t i = 0; i < list->n; i++)
+        if (process_findable(&list->stage[i], path ? path : "standard input",
+                             &err))
+            die("%s", err.msg);
+}
+
+int
+main(int argc, char **argv)
+{
+    const char *path = opt_parse(&tool, argc, argv)[0];
+    char *named = NULL, *logs = NULL;
+    struct list list = {0};
+    int alone, code;
+
+    say_as(as);
+    if (parent)
+        follow_parent();
+    if (!run && path)
+        run = named = run_of(path);
+    if (run && setenv("RUN", run, 1))
+        die("cannot set RUN: %s", strerror(errno));
+    read_list(&list, path);
+    alone = list.n == 1 && list.stage[0].is_main;
+    if (!run && !alone)
+        opt_misuse("more than one process wants -r, for their logs");
+    if (!alone) {
+        if (!parent)
+            take_run();
+        logs = mem_format("%s/log", run);
+        make_folders(logs);
+    }
+    code = supervise(&list, logs, grace);
+    list_release(&list);
+    free(logs);
+    free(named);
+    return code;
+}

@@ -1,0 +1,212 @@
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "list.h"
+#include "util/mem.h"
+#include "words.h"
+
+static const char *const restarts[] = {"never", "killed", "failed", "always"};
+enum { N_RESTARTS = sizeof restarts / sizeof *restarts };
+
+/* Returns the number that a word is, or -1 outside of least .. most. */
+static long
+number(const char *word, long least, long most)
+{
+    const size_t n = strspn(word, "0123456789");
+    const long value = strtol(word, NULL, 10);
+
+    return !n || n > 9 || word[n] || value < least || value > most ? -1 : value;
+}
+
+static int
+set_name(struct list_stage *stage, const char *word, const struct words *at,
+         struct err *err)
+{
+    size_t n = 0;
+
+    while (isalnum((unsigned char)word[n]) ||
+           (n && word[n] && strchr("-_.", word[n])))
+        n++;
+    if (!n || word[n] || n > LIST_MAX_NAME)
+        return err_set(err,
+                       "%s:%d: a stage is not called '%s': want letters, "
+                       "digits and - _ . behind them, %d at most",
+                       at->name, at->line, word, LIST_MAX_NAME);
+    stage->name = mem_text(word);
+    return 0;
+}
+
+static int
+set_copies(struct list_stage *stage, const char *word, const struct words *at,
+           struct err *err)
+{
+    stage->is_main = !strcmp(word, "main");
+    stage->copies = stage->is_main ? 1 : (int)number(word, 1, LIST_MAX_COPIES);
+    if (stage->copies < 0)
+        return err_set(err,
+                       "%s:%d: no number of copies '%s': want 1 .. %d, or "
+                       "'main' for the stage whose end ends the run",
+                       at->name, at->line, word, LIST_MAX_COPIES);
+    return 0;
+}
+
+static int
+set_restart(struct list_stage *stage, const char *word, const struct words *at,
+            struct err *err)
+{
+    const size_t n = strcspn(word, ",");
+
+    stage->restarts = word[n] ? number(word + n + 1, 0, 999999999) : -1;
+    for (int i = 0; i < N_RESTARTS; i++) {
+        stage->restart = (enum list_restart)i;
+        if (strlen(restarts[i]) == n && !memcmp(word, restarts[i], n) &&
+            (!word[n] || (i && stage->restarts >= 0)))
+            return 0;
+    }
+    return err_set(err,
+                   "%s:%d: no restart policy '%s': want never, killed, failed "
+                   "or always, the last three with a bound as in killed,3",
+                   at->name, at->line, word);
+}
+
+static int (*const columns[])(struct list_stage *, const char *,
+                              const struct words *, struct err *) = {
+    set_name, set_copies, set_restart};
+
+/* The command: all that is left of the line. */
+static int
+take_command(struct list_stage *stage, struct words *words, struct err *err)
+{
+    size_t n = 0, room = 0;
+    int failed = 0;
+
+    stage->line = words->line;
+    do {
+        mem_grow(&stage->argv, &room, n + 1, sizeof *stage->argv);
+        stage->argv[n] = words_next(words, &failed, err);
+    } while (stage->argv[n++]);
+    if (failed)
+        return -1;
+    if (!stage->argv[0] || !*stage->argv[0])
+        return err_set(err,
+                       "%s:%d: a stage is a line of name, copies, restart "
+                       "policy and command",
+                       words->name, stage->line);
+    return 0;
+}
+
+/* One line: 1 when it is a stage, 0 when there is nothing on it. */
+static int
+take_stage(struct list_stage *stage, struct words *words, struct err *err)
+{
+    *stage = (struct list_stage){0};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        int failed = 0, rc;
+        char *word = words_next(words, &failed, err);
+
+        if (!word && (failed || !i))
+            return failed ? -1 : 0;
+        if (!word)
+            break; // take_command() says so
+        rc = columns[i](stage, word, words, err);
+        free(word);
+        if (rc)
+            return -1;
+    }
+    return take_command(stage, words, err) ? -1 : 1;
+}
+
+/* Returns 1 when two stages have a process of the same name. */
+static int
+alike(const struct list_stage *a, const struct list_stage *b)
+{
+    int found = 0;
+
+    for (int i = 0; i < a->copies && !found; i++) {
+        char *name = list_process_name(a, i);
+        const size_t n = strlen(b->name);
+
+        if (b->copies == 1)
+            found = !strcmp(name, b->name);
+        else if (!strncmp(name, b->name, n) && name[n] == '-')
+            found = number(name + n + 1, 1, b->copies) > 0;
+        free(name);
+    }
+    return found;
+}
+
+/* One main stage, and no name twice. */
+static int
+judge(struct list *list, const char *name, struct err *err)
+{
+    int mains = 0;
+
+    if (!list->n)
+        return err_set(err, "'%s' has no stage", name);
+    for (size_t i = 0; i < list->n; i++) {
+        mains += list->stage[i].is_main;
+        if (mains > 1)
+            return err_set(err, "%s:%d: a second main stage", name,
+                           list->stage[i].line);
+        for (size_t j = 0; j < i; j++)
+            if (alike(&list->stage[j], &list->stage[i]))
+                return err_set(err, "%s:%d: a second stage '%s'", name,
+                               list->stage[i].line, list->stage[i].name);
+    }
+    if (list->n == 1 && list->stage->copies == 1)
+        list->stage->is_main = mains = 1;
+    if (!mains)
+        return err_set(err,
+                       "'%s' has no main stage: write 'main' in place of the "
+                       "copies of that whose end ends the run",
+                       name);
+    return 0;
+}
+
+int
+list_read(struct list *list, const char *name, const char *text,
+          struct err *err)
+{
+    struct words words = {name, text, 1};
+    size_t room = 0;
+    int rc;
+
+    *list = (struct list){0};
+    do {
+        mem_grow(&list->stage, &room, list->n + 1, sizeof *list->stage);
+        rc = take_stage(&list->stage[list->n], &words, err);
+        list->n += rc != 0; // what was begun is released, too
+    } while (rc >= 0 && words_line(&words));
+    if (rc < 0 || judge(list, name, err)) {
+        list_release(list);
+        return -1;
+    }
+    return 0;
+}
+
+static void
+release_stage(struct list_stage *stage)
+{
+    for (char **word = stage->argv; word && *word; word++)
+        free(*word);
+    free(stage->argv);
+    free(stage->name);
+}
+
+void
+list_release(struct list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        release_stage(&list->stage[i]);
+    free(list->stage);
+    *list = (struct list){0};
+}
+
+char *
+list_process_name(const struct list_stage *stage, int copy)
+{
+    return stage->copies == 1 ? mem_text(stage->name)
+                              : mem_format("%s-%d", stage->name, copy + 1);
+}

@@ -1,0 +1,321 @@
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guard.h"
+#include "process.h"
+#include "supervise.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+/* Seconds before a process is started again: none, then these doubled. */
+static const double first_pause = 0.1, longest_pause = 30;
+
+struct run {
+    struct process *process;
+    size_t n, main;
+    struct guard guard;
+    double grace;
+    int signals;  /* a signalfd */
+    int asked;    /* the signal that asked us to end; 0: none did */
+    int ending;   /* all are told to end */
+    double until; /* when those that are left are killed; 0: they were */
+    int code;
+};
+
+/* ------------------------------------------------------------- the end */
+
+/* The exit code of a process, as a shell has it. */
+static int
+code_of(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Returns how it ended, to be given to free(). */
+static char *
+how_of(int status)
+{
+    return WIFSIGNALED(status)
+               ? mem_format("was killed by signal %d", WTERMSIG(status))
+               : mem_format("ended with exit code %d", WEXITSTATUS(status));
+}
+
+static void
+end_all(struct run *run, int code)
+{
+    run->ending = 1;
+    run->until = clock_now() + run->grace;
+    run->code = code;
+    for (size_t i = 0; i < run->n; i++) {
+        run->process[i].due = 0;
+        process_ask(&run->process[i]);
+    }
+}
+
+static void
+kill_all(struct run *run)
+{
+    run->ending = 1;
+    run->until = 0;
+    for (size_t i = 0; i < run->n; i++) {
+        run->process[i].due = 0;
+        process_kill(&run->process[i]);
+    }
+}
+
+static void
+start(struct run *run, struct process *process)
+{
+    struct err err;
+
+    if (process_start(process, &err)) {
+        say("%s", err.msg);
+        end_all(run, EXIT_FAILED);
+    } else {
+        guard_watch(&run->guard, process->pid);
+    }
+}
+
+/* ------------------------------------------- when a process has ended */
+
+/* Returns 1 when it is to be started again after such an end, in time. */
+static int
+starts_again(struct process *process, int status)
+{
+    const enum list_restart least = WIFSIGNALED(status)   ? LIST_KILLED
+                                    : WEXITSTATUS(status) ? LIST_FAILED
+                                                          : LIST_ALWAYS;
+    char *how;
+
+    if (process->stage->restart < least || !process->restarts)
+        return 0;
+    how = how_of(status);
+    if (process->pause > 0)
+        say("%s %s; it is started again in %g s", process->name, how,
+            process->pause);
+    else
+        say("%s %s; it is started again", process->name, how);
+    free(how);
+    process->restarts -= process->restarts > 0;
+    process->due = clock_now() + process->pause;
+    process->pause = process->pause > 0 ? 2 * process->pause : first_pause;
+    if (process->pause > longest_pause)
+        process->pause = longest_pause;
+    return 1;
+}
+
+/* Returns 1 when another copy of the stage works, or will again. */
+static int
+others_go_on(const struct run *run, const struct process *process)
+{
+    for (size_t i = 0; i < run->n; i++) {
+        const struct process *other = &run->process[i];
+
+        if (other != process && other->stage == process->stage &&
+            (other->pid || other->due > 0))
+            return 1;
+    }
+    return 0;
+}
+
+static void
+failed(struct run *run, const struct process *process, int status)
+{
+    char *how = how_of(status);
+
+    if (others_go_on(run, process)) {
+        say("%s %s; the others go on", process->name, how);
+    } else {
+        process_quote(process);
+        if (process->log)
+            say("%s %s; its log is '%s'", process->name, how, process->log);
+        else
+            say("%s %s", process->name, how);
+        end_all(run, code_of(status));
+    }
+    free(how);
+}
+
+static void
+on_end(struct run *run, struct process *process, int status)
+{
+    if (run->ending)
+        return;
+    if (run->asked) {
+        if (process->stage->is_main)
+            end_all(run, 128 + run->asked);
+    } else if (!starts_again(process, status)) {
+        if (code_of(status))
+            failed(run, process, status);
+        else if (process->stage->is_main)
+            end_all(run, EXIT_OK);
+    }
+}
+
+/* ------------------------------------------------------------- signals */
+
+static void
+on_signal(struct run *run, int signal)
+{
+    const struct process *process = &run->process[run->main];
+
+    if (run->asked && signal == SIGHUP)
+        return; // a terminal that goes away sends several
+    run->code = 128 + signal;
+    if (run->asked || run->ending) {
+        say("SIG%s: all are killed", signal == SIGINT ? "INT" : "TERM");
+        kill_all(run);
+    } else if (process->pid) {
+        say("SIG%s: %s is asked to end, then the others are; a second signal "
+            "kills them",
+            signal == SIGINT   ? "INT"
+            : signal == SIGHUP ? "HUP"
+                               : "TERM",
+            process->name);
+        process_ask(process);
+    } else {
+        end_all(run, run->code);
+    }
+    run->asked = signal;
+}
+
+static int
+watch_signals(struct run *run, struct err *err)
+{
+    struct sigaction hangup;
+    sigset_t signals;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
+        sigaddset(&signals, SIGHUP);
+    // what a stage leaves behind becomes a child of ours, to be waited for
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) ||
+        signal(SIGPIPE, SIG_IGN) == SIG_ERR ||
+        signal(SIGCHLD, SIG_DFL) == SIG_ERR ||
+        sigprocmask(SIG_BLOCK, &signals, NULL))
+        return err_sys(err, "cannot watch for signals");
+    run->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    return run->signals < 0 ? err_sys(err, "cannot watch for signals") : 0;
+}
+
+/* ------------------------------------------------------------ the loop */
+
+/* Returns the milliseconds until something is to be done, or -1. */
+static int
+pause_of(const struct run *run)
+{
+    double next = run->ending ? run->until : 0;
+
+    for (size_t i = 0; i < run->n; i++) {
+        const double due = run->process[i].due;
+
+        if (due > 0 && (next <= 0 || due < next))
+            next = due;
+    }
+    if (next <= 0)
+        return -1;
+    next -= clock_now();
+    return next > 0 ? (int)(next * 1000) + 1 : 0;
+}
+
+/* Returns 1 while one runs, or is to be started again. */
+static int
+alive(const struct run *run)
+{
+    for (size_t i = 0; i < run->n; i++)
+        if (run->process[i].pid || run->process[i].due > 0)
+            return 1;
+    return 0;
+}
+
+static void
+wait_for_signals(struct run *run)
+{
+    struct pollfd ready = {run->signals, POLLIN, 0};
+    struct signalfd_siginfo info;
+
+    poll(&ready, 1, pause_of(run));
+    while (read(run->signals, &info, sizeof info) == sizeof info)
+        if (info.ssi_signo != SIGCHLD)
+            on_signal(run, (int)info.ssi_signo);
+}
+
+static void
+look_after(struct run *run)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < run->n; i++) {
+        struct process *process = &run->process[i];
+        const pid_t pid = process->pid;
+
+        if (pid && process_ended(process, &status)) {
+            guard_forget(&run->guard, pid);
+            on_end(run, process, status);
+        }
+        if (process->due > 0 && !run->asked && process->due <= clock_now())
+            start(run, process);
+    }
+    if (run->ending && run->until > 0 && run->until <= clock_now())
+        kill_all(run);
+}
+
+static void
+add_stage(struct run *run, const struct list_stage *stage, const char *logs)
+{
+    for (int i = 0; i < stage->copies; i++) {
+        struct process *process = &run->process[run->n];
+
+        process->stage = stage;
+        process->name = list_process_name(stage, i);
+        process->restarts = stage->restarts;
+        if (stage->is_main)
+            run->main = run->n;
+        else
+            process->log = mem_format("%s/%s.log", logs, process->name);
+        run->n++;
+    }
+}
+
+int
+supervise(const struct list *list, const char *logs, double grace)
+{
+    struct run run = {.grace = grace};
+    size_t room = 0;
+    struct err err;
+
+    for (size_t i = 0; i < list->n; i++)
+        room += (size_t)list->stage[i].copies;
+    run.process = mem_array(room, sizeof *run.process);
+    for (size_t i = 0; i < list->n; i++)
+        add_stage(&run, &list->stage[i], logs);
+    if (watch_signals(&run, &err) || guard_open(&run.guard, grace, &err))
+        die("%s", err.msg);
+    for (size_t i = 0; i < run.n && !run.ending; i++)
+        start(&run, &run.process[i]);
+    while (alive(&run)) {
+        look_after(&run);
+        if (alive(&run))
+            wait_for_signals(&run);
+    }
+    guard_close(&run.guard);
+    close(run.signals);
+    for (size_t i = 0; i < run.n; i++) {
+        free(run.process[i].name);
+        free(run.process[i].log);
+    }
+    free(run.process);
+    return run.code;
+}
