@@ -16,9 +16,9 @@ void data_scratch_free(struct data_scratch *scratch);
 
 /*
  * A recipe: how a random view of an image is made.  Operators are torchvision's
- * on PIL images (algorithms.md 6.4), applied in the order: random resized crop,
- * flip, colour jitter, grey, blur.  A flip that stands last in a paper's recipe
- * makes the same views.
+ * on PIL images (lib/algorithms.md 7), applied in the order: random resized
+ * crop, flip, colour jitter, grey, blur.  A flip that stands last in a paper's
+ * recipe makes the same views.
  */
 struct data_recipe {
     size_t size;                 /* views are size x size */

@@ -10,7 +10,7 @@
  *     basis_i = s e_i,   s = k / sum_i sqrt(l_i)
  *
  * so that the coordinates <basis_i, x - m> have deviations of mean 1 and keep
- * their proportions (design/algorithms.md, 8.3).  Signs are such that the
+ * their proportions (lib/algorithms.md 8).  Signs are such that the
  * largest element of each direction is positive.
  */
 struct eval_pca {

@@ -12,7 +12,7 @@
  *     rank_i = 1 + #{j: s_ij > s_ii} + #{j != i: s_ij = s_ii} / 2
  *
  * so that rows which are all the same find nothing: their rank is that of a
- * draw, (n + 1) / 2 (design/algorithms.md, 7.3).
+ * draw, (n + 1) / 2 (lib/algorithms.md 8).
  */
 enum eval_similarity { EVAL_PAIR_COSINE, EVAL_PAIR_RAW };
 

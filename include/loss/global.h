@@ -17,7 +17,7 @@
  *             log(Z_r + exp(beta s_rp)) - beta s_rp
  *
  * The code that was released with that paper measures the second form, with
- * the square of its beta (design/algorithms.md, 7.5).
+ * the square of its beta (lib/algorithms.md 3.7).
  */
 struct loss_global {
     size_t images, views, d; /* n = views x images rows, view-major; each of

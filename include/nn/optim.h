@@ -7,7 +7,7 @@
 #include "util/err.h"
 
 /*
- * Optimisers over the one block of parameters (design/algorithms.md, 6.2).
+ * Optimisers over the one block of parameters (lib/algorithms.md 6).
  * p parameter, g its gradient, wd weight decay, mu momentum.
  *
  * sgd      d = g + wd p;  m = mu m + d;  p -= lr m

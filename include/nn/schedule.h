@@ -22,9 +22,9 @@
  * x goes from 0 to 1 and stays there: (e - w) / S over a span of S epochs,
  * those up to the end of the run, E - w, where S is not given.
  *
- * The cosine with warm-up is that of design/algorithms.md, B.6; over a span
+ * The cosine with warm-up is that of lib/algorithms.md 6; over a span
  * that of the running means of LibAUC; wave is the inverse temperature of
- * EMC2's code; quarter and exp are for the temperatures' own rate, 2.7 there.
+ * EMC2's code; quarter and exp are for the rate of temperatures.
  */
 enum nn_schedule_kind {
     NN_SCHEDULE_CONSTANT,

@@ -12,7 +12,7 @@
  *
  * With beta = 0 the old content of C is not read.  Rows are packed.  f32 goes
  * to oneDNN's sgemm, which does not depend on OPENBLAS_CORETYPE and is the
- * faster one on the skinny shapes met here (design/performance.md, 2); f64
+ * faster one on the skinny shapes met here (see scripts/benchmarks); f64
  * goes to OpenBLAS.  O(m n k) time, no scratch from the caller.  The result
  * is the same, bit for bit, for the same shape and number of threads.
  */

@@ -12,7 +12,7 @@ static const float momentum = 0.9f;
 
 /*
  * EMC2 (Yau et al. 2024), iSogCLR (Qiu et al. 2023) and SogCLR (Yuan et al.
- * 2022), as their programs do it; see algorithms.md, 7.1.
+ * 2022), as their programs do it; see lib/algorithms.md 8.
  */
 static const struct eval_sgd protocols[] = {
     {"emc2", 1e-3, 1024, 100, 0, 0, EVAL_RATE_CONSTANT, 0},

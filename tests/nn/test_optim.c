@@ -143,7 +143,7 @@ agrees_with_the_book(const struct nn_optim_spec *spec)
     nn_optim_free(optim);
 }
 
-/* Two steps on the matrix of appendix A of design/algorithms.md. */
+/* Two steps on a fixed matrix, worked out in double. */
 static void
 lars_agrees_with_appendix_a(const char *name, const double want[2][4])
 {

@@ -56,7 +56,7 @@ at(const char *text, double epoch)
     return nn_schedule_at(&s, epoch);
 }
 
-/* From 0.5 to 0.1: design/algorithms.md, 2.3 and 2.7. */
+/* From 0.5 to 0.1: lib/algorithms.md 6. */
 static void
 numbers_go_to_their_end(void)
 {
