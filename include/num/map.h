@@ -50,4 +50,7 @@ void num_map_get(const struct num_map *map, const void *data, float *plain);
 void num_map_pixels(const struct num_map *map, const uint8_t *u,
                     const float *mean, const float *deviation, void *data);
 
+/* num_map_add() is y += x of two maps, rounded once. */
+void num_map_add(const struct num_map *map, const void *x, void *y);
+
 #endif

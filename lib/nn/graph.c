@@ -1,6 +1,6 @@
 #include <stdlib.h>
-#include <string.h>
 
+#include "util/err.h"
 #include "util/mem.h"
 
 #include "graph.h"
@@ -10,25 +10,32 @@ nn_graph_release(struct nn_graph *graph)
 {
     for (size_t i = 0; i < graph->n_tensors; i++)
         free((char *)graph->tensors[i].name);
+    for (size_t i = 0; i < graph->n_ops; i++)
+        free(graph->ops[i].set);
     free(graph->tensors);
     free(graph->values);
     free(graph->ops);
     *graph = (struct nn_graph){0};
 }
 
-size_t
-nn_graph_value(struct nn_graph *graph, struct num_map map)
+static size_t
+add_value(struct nn_graph *graph, struct nn_value value)
 {
     mem_grow(&graph->values, &graph->values_room, graph->n_values + 1,
              sizeof *graph->values);
-    graph->values[graph->n_values] = map;
+    graph->values[graph->n_values] = value;
     return graph->n_values++;
 }
 
-/* Appends the tensor NAME.LAST to one of the blocks. */
-static size_t
-add_tensor(struct nn_graph *graph, const char *name, const char *last,
-           int statistic, size_t rank, const size_t *shape)
+size_t
+nn_graph_input(struct nn_graph *graph, struct num_map map)
+{
+    return add_value(graph, (struct nn_value){.map = map, .writer = nn_none});
+}
+
+size_t
+nn_graph_tensor(struct nn_graph *graph, const char *name, const char *last,
+                int statistic, size_t rank, const size_t *shape)
 {
     size_t *block = statistic ? &graph->statistics : &graph->params;
     struct nn_tensor t = {
@@ -51,168 +58,35 @@ add_tensor(struct nn_graph *graph, const char *name, const char *last,
 }
 
 size_t
-nn_graph_conv_tensors(struct nn_graph *graph, const char *name, size_t out,
-                      size_t in, size_t kernel, int bias)
+nn_graph_add(struct nn_graph *graph, struct nn_op op, struct num_map map)
 {
-    size_t first = add_tensor(graph, name, "weight", 0, 4,
-                              (size_t[]){out, in, kernel, kernel});
+    struct nn_value out = {.map = map, .writer = graph->n_ops};
 
-    if (bias)
-        add_tensor(graph, name, "bias", 0, 1, &out);
-    return first;
-}
+    REQUIRE(op.n_in <= NN_INPUTS);
+    out.learnt = op.tensor != nn_none && !graph->tensors[op.tensor].statistic;
+    for (size_t k = 0; k < op.n_in; k++) {
+        struct nn_value *in = &graph->values[op.in[k]];
 
-size_t
-nn_graph_norm_tensors(struct nn_graph *graph, const char *name,
-                      enum num_norm_kind kind, size_t c)
-{
-    size_t first;
-
-    if (kind == NUM_NORM_NONE)
-        return nn_none;
-    first = add_tensor(graph, name, "weight", 0, 1, &c);
-    add_tensor(graph, name, "bias", 0, 1, &c);
-    if (kind == NUM_NORM_BATCH) {
-        add_tensor(graph, name, "running_mean", 1, 1, &c);
-        add_tensor(graph, name, "running_var", 1, 1, &c);
+        in->readers++;
+        in->last = graph->n_ops;
+        out.learnt |= in->learnt;
     }
-    return first;
-}
-
-size_t
-nn_graph_linear_tensors(struct nn_graph *graph, const char *name, size_t out,
-                        size_t in, int fixed)
-{
-    size_t first =
-        add_tensor(graph, name, "weight", fixed, 2, (size_t[]){out, in});
-
-    add_tensor(graph, name, "bias", fixed, 1, &out);
-    return first;
-}
-
-static size_t
-add_op(struct nn_graph *graph, struct nn_op op, struct num_map out)
-{
-    op.out = nn_graph_value(graph, out);
+    op.out = add_value(graph, out);
     mem_grow(&graph->ops, &graph->ops_room, graph->n_ops + 1,
              sizeof *graph->ops);
     graph->ops[graph->n_ops++] = op;
     return op.out;
 }
 
-size_t
-nn_graph_conv(struct nn_graph *graph, size_t in, size_t tensor, size_t block,
-              size_t stride)
+int
+nn_graph_is_given(const struct nn_graph *graph, size_t value)
 {
-    const struct nn_tensor *w = &graph->tensors[tensor];
-    struct num_map map = graph->values[in];
-    struct nn_op op = {
-        .kind = NN_OP_CONV,
-        .in = in,
-        .add = nn_none,
-        .tensor = tensor,
-        .kernel = w->shape[2],
-        .stride = stride,
-        .pad = w->shape[2] / 2,
-        .bias = tensor + 1 < graph->n_tensors &&
-                !strcmp(strrchr(graph->tensors[tensor + 1].name, '.'), ".bias"),
-    };
-
-    map.c = w->shape[0];
-    map.block = block;
-    map.h = (map.h + 2 * op.pad - op.kernel) / stride + 1;
-    map.w = (map.w + 2 * op.pad - op.kernel) / stride + 1;
-    return add_op(graph, op, map);
+    return value == graph->feature || value == graph->output;
 }
 
-/* 32 groups, or as many as go into c channels. */
-static size_t
-groups_of(size_t c)
-{
-    size_t groups = 32;
-
-    while (c % groups)
-        groups--;
-    return groups;
-}
-
-size_t
-nn_graph_norm(struct nn_graph *graph, size_t in, size_t tensor,
-              enum num_norm_kind kind, size_t add, int relu)
-{
-    struct num_map map = graph->values[in];
-    struct nn_op op = {
-        .kind = NN_OP_NORM,
-        .in = in,
-        .add = add,
-        .tensor = tensor,
-        .relu = relu,
-        .norm = kind,
-        .groups = groups_of(map.c),
-    };
-
-    return add_op(graph, op, map);
-}
-
-size_t
-nn_graph_max(struct nn_graph *graph, size_t in, size_t kernel, size_t stride)
-{
-    struct num_map map = graph->values[in];
-    struct nn_op op = {
-        .kind = NN_OP_MAX,
-        .in = in,
-        .add = nn_none,
-        .tensor = nn_none,
-        .kernel = kernel,
-        .stride = stride,
-        .pad = kernel / 2,
-    };
-
-    map.h = (map.h + 2 * op.pad - kernel) / stride + 1;
-    map.w = (map.w + 2 * op.pad - kernel) / stride + 1;
-    return add_op(graph, op, map);
-}
-
-/* What lies behind the pool: rows of f32, where every block is the same. */
-static struct num_map
-rows_of(size_t c)
+struct num_map
+nn_graph_rows(size_t c)
 {
     return (struct num_map){
         .c = c, .h = 1, .w = 1, .block = c % 16 == 0 ? 16 : 1};
-}
-
-size_t
-nn_graph_mean(struct nn_graph *graph, size_t in)
-{
-    struct nn_op op = {
-        .kind = NN_OP_MEAN, .in = in, .add = nn_none, .tensor = nn_none};
-
-    return add_op(graph, op, rows_of(graph->values[in].c));
-}
-
-size_t
-nn_graph_linear(struct nn_graph *graph, size_t in, size_t tensor)
-{
-    struct nn_op op = {.kind = NN_OP_LINEAR,
-                       .in = in,
-                       .add = nn_none,
-                       .tensor = tensor,
-                       .bias = 1};
-
-    return add_op(graph, op, rows_of(graph->tensors[tensor].shape[0]));
-}
-
-size_t
-nn_graph_table(struct nn_graph *graph, size_t in, size_t samples, size_t views,
-               size_t out)
-{
-    struct nn_op op = {
-        .kind = NN_OP_TABLE,
-        .in = in,
-        .add = nn_none,
-        .tensor = add_tensor(graph, "table", "weight", 0, 3,
-                             (size_t[]){samples, views, out}),
-    };
-
-    return add_op(graph, op, rows_of(out));
 }

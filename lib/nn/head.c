@@ -5,7 +5,7 @@
 
 #include "util/err.h"
 
-#include "graph.h"
+#include "ops.h"
 
 enum { MAX_WIDTH = 65536, MAX_LAYERS = 16 };
 
@@ -60,7 +60,7 @@ static size_t
 linear(struct nn_graph *graph, const char *name, size_t in, size_t out,
        int fixed)
 {
-    const struct num_map *map = &graph->values[in];
+    const struct num_map *map = &graph->values[in].map;
 
     return nn_graph_linear(graph, in,
                            nn_graph_linear_tensors(graph, name, out,

@@ -113,7 +113,7 @@ build(struct nn_graph *graph, const struct nn_spec *spec)
         .bf16 = resnet && spec->bf16,
     };
     struct num_map nothing = {.c = 1, .h = 1, .w = 1, .block = 1};
-    size_t x = nn_graph_value(graph, is_table(spec) ? nothing : images);
+    size_t x = nn_graph_input(graph, is_table(spec) ? nothing : images);
 
     graph->feature =
         resnet ? nn_resnet(graph, spec, x) : nn_perceptron(graph, spec, x);
@@ -154,20 +154,14 @@ table_of(const struct nn_graph *graph, const struct nn_plan *plan)
     char *text = mem_text("");
 
     for (size_t i = 0; i < graph->n_ops; i++) {
-        const struct nn_op *op = &graph->ops[i];
-        const struct num_map *in = &graph->values[op->in];
-        const struct num_map *out = &graph->values[op->out];
-        const struct num_conv *conv = plan->steps[i].conv;
-        char *more;
+        const struct nn_step *step = &plan->steps[i];
+        char *line, *more;
 
-        if (!conv)
+        if (step->skip || !step->op.is->describe)
             continue;
-        more = mem_format("%s%s %zux%zux%zu %zux%zux%zu %s %s %s\n", text,
-                          graph->tensors[op->tensor].name, in->c, in->h, in->w,
-                          out->c, out->h, out->w,
-                          num_conv_name(conv, NUM_CONV_FORWARD),
-                          num_conv_name(conv, NUM_CONV_BACK_DATA),
-                          num_conv_name(conv, NUM_CONV_BACK_WEIGHTS));
+        line = step->op.is->describe(graph, step);
+        more = mem_format("%s%s", text, line);
+        free(line);
         free(text);
         text = more;
     }
@@ -245,13 +239,13 @@ nn_net_set_basis(struct nn_net *net, const float *rows)
 size_t
 nn_net_features(const struct nn_net *net)
 {
-    return net->graph.values[net->graph.feature].c;
+    return net->graph.values[net->graph.feature].map.c;
 }
 
 size_t
 nn_net_dim(const struct nn_net *net)
 {
-    return net->graph.values[net->graph.output].c;
+    return net->graph.values[net->graph.output].map.c;
 }
 
 const struct nn_tensor *
@@ -286,10 +280,7 @@ nn_net_grads(struct nn_net *net)
 size_t
 nn_net_keys(const struct nn_net *net)
 {
-    const struct nn_op *first = &net->graph.ops[0];
-    const struct nn_tensor *table = &net->graph.tensors[first->tensor];
-
-    return first->kind == NN_OP_TABLE ? table->shape[0] * table->shape[1] : 0;
+    return net->graph.keys;
 }
 
 void
@@ -303,7 +294,7 @@ static struct nn_run
 start(struct nn_net *net, size_t n, const uint8_t *images, int train)
 {
     const struct nn_plan *plan = plan_for(net, n, train);
-    struct num_map map = net->graph.values[0];
+    struct num_map map = net->graph.values[0].map;
     struct nn_run run = {&net->graph,
                          plan,
                          train ? net->training.block : net->inference.block,
@@ -320,7 +311,7 @@ start(struct nn_net *net, size_t n, const uint8_t *images, int train)
         REQUIRE(net->keys);
     else
         num_map_pixels(&map, images, net->mean, net->deviation,
-                       run.block + plan->images);
+                       run.block + plan->input);
     return run;
 }
 

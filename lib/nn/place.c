@@ -6,29 +6,26 @@
 #include "plan.h"
 
 /*
- * Where everything of a plan is.  In training, what the gradients need is kept
- * in a place of its own until the next forward.  Everything else lives from
- * the operator that makes it to the last one that reads it: gradients, scratch,
- * values in inference, and in training
- *
- *   - what a shortcut's norm makes, which is only added, and
- *   - what a norm makes for one convolution alone, where that is large: it is
- *     made again from the norm's input when the gradient of the weights wants
- *     it.
+ * Where everything of a plan is.  In training, the states of operators and the
+ * values that backward reads are kept in a place of their own until the next
+ * forward.  Everything else lives from the operator that makes it to the last
+ * one that reads it: gradients, scratch, all other values, and large values
+ * that are made again when backward wants them.
  *
  * These share the end of the block: forward and backward are walked through
  * once, and each takes the first gap that is wide enough.
  */
-enum { ALIGN = 64, LIVE = 16 };
+enum { ALIGN = 64 };
 
 static const size_t worth = 8 << 20; // bytes that are worth making again
 
-struct gaps {
-    size_t start, most; /* of the shared part: begins, and its size */
-    size_t n;
-    struct {
+/* The shared part: what lives in it, by place. */
+struct arena {
+    size_t start, most; /* where it begins, and its size */
+    struct block {
         size_t at, bytes;
-    } live[LIVE]; /* by place */
+    } * live;
+    size_t n, room;
 };
 
 static size_t
@@ -39,7 +36,7 @@ aligned(size_t bytes)
 
 /* Takes bytes that are kept. */
 static size_t
-carve(struct nn_plan *plan, size_t bytes)
+keep(struct nn_plan *plan, size_t bytes)
 {
     size_t at = plan->bytes;
 
@@ -49,284 +46,359 @@ carve(struct nn_plan *plan, size_t bytes)
 
 /* Where the last of what lives ends. */
 static size_t
-top(const struct gaps *gaps)
+arena_end(const struct arena *arena)
 {
-    if (!gaps->n)
-        return gaps->start;
-    return gaps->live[gaps->n - 1].at + gaps->live[gaps->n - 1].bytes;
+    const struct block *last;
+
+    if (!arena->n)
+        return arena->start;
+    last = &arena->live[arena->n - 1];
+    return last->at + last->bytes;
 }
 
 /* Scratch lies beyond all that lives. */
 static size_t
-scratch(struct gaps *gaps, size_t bytes)
+arena_scratch(struct arena *arena, size_t bytes)
 {
-    size_t end = top(gaps) + aligned(bytes) - gaps->start;
+    size_t end = arena_end(arena) + aligned(bytes) - arena->start;
 
-    if (gaps->most < end)
-        gaps->most = end;
-    return top(gaps);
+    if (arena->most < end)
+        arena->most = end;
+    return arena_end(arena);
 }
 
 static size_t
-take(struct gaps *gaps, size_t bytes)
+arena_take(struct arena *arena, size_t bytes)
 {
-    size_t at = gaps->start, i = 0;
+    size_t at = arena->start, i = 0;
 
     bytes = aligned(bytes);
-    while (i < gaps->n && at + bytes > gaps->live[i].at) {
-        at = gaps->live[i].at + gaps->live[i].bytes;
+    while (i < arena->n && at + bytes > arena->live[i].at) {
+        at = arena->live[i].at + arena->live[i].bytes;
         i++;
     }
-    REQUIRE(gaps->n < LIVE);
-    for (size_t j = gaps->n++; j > i; j--)
-        gaps->live[j] = gaps->live[j - 1];
-    gaps->live[i].at = at;
-    gaps->live[i].bytes = bytes;
-    scratch(gaps, 0);
+    mem_grow(&arena->live, &arena->room, arena->n + 1, sizeof *arena->live);
+    for (size_t j = arena->n++; j > i; j--)
+        arena->live[j] = arena->live[j - 1];
+    arena->live[i] = (struct block){at, bytes};
+    arena_scratch(arena, 0);
     return at;
 }
 
 static void
-give_back(struct gaps *gaps, size_t at)
+arena_give_back(struct arena *arena, size_t at)
 {
     size_t i = 0;
 
-    while (i < gaps->n && gaps->live[i].at != at)
+    while (i < arena->n && arena->live[i].at != at)
         i++;
-    REQUIRE(i < gaps->n);
-    gaps->n--;
-    for (; i < gaps->n; i++)
-        gaps->live[i] = gaps->live[i + 1];
+    REQUIRE(i < arena->n);
+    arena->n--;
+    for (; i < arena->n; i++)
+        arena->live[i] = arena->live[i + 1];
 }
 
-/* What is known of a value while places are found. */
+/* What is known of a value while places are found.  Values that are written
+ * one over the other share a store, that of the first. */
 struct value {
-    size_t place, bytes;
-    size_t readers; /* still to come; one more for those given to the caller */
-    int kept;
-    size_t grad[2]; /* places of what flows into it, nn_none at first */
+    size_t bytes;
+    int wanted;   /* backward reads it */
+    int again;    /* it is made again */
+    size_t store; /* the value whose place it has */
+
+    /* Of a store. */
+    size_t place, last; /* the operator that reads it last; n_ops: the caller */
+    int kept, done;
+
+    size_t grads, grad[3]; /* places of what flows into it */
 };
 
-static struct value *
-values_of(const struct nn_plan *plan, const struct nn_graph *graph)
+struct places {
+    struct nn_plan *plan;
+    const struct nn_graph *graph;
+    struct value *values;
+    struct arena arena;
+};
+
+static void
+know_values(struct places *p)
 {
-    struct value *v = mem_array(graph->n_values, sizeof *v);
+    const struct nn_graph *graph = p->graph;
 
     for (size_t i = 0; i < graph->n_values; i++) {
-        struct num_map map = nn_plan_map(graph, plan, i);
+        struct num_map map = nn_map(graph, p->plan, i);
 
-        v[i] = (struct value){
-            nn_none, num_map_bytes(&map), 0, 0, {nn_none, nn_none}};
+        p->values[i].bytes = num_map_bytes(&map);
+        p->values[i].store = i;
+        p->values[i].place = nn_none;
     }
-    for (size_t i = 0; i < graph->n_ops; i++) {
-        v[graph->ops[i].in].readers++;
-        if (graph->ops[i].add != nn_none)
-            v[graph->ops[i].add].readers++;
+    for (size_t i = 0; p->plan->train && i < graph->n_ops; i++) {
+        const struct nn_step *step = &p->plan->steps[i];
+
+        for (size_t k = 0; k < step->op.n_in; k++)
+            if (step->needs.reads & 1u << k)
+                p->values[step->op.in[k]].wanted = 1;
+        if (step->needs.reads & NN_READS_OUT)
+            p->values[step->op.out].wanted = 1;
     }
-    v[graph->feature].readers++;
-    v[graph->output].readers++;
-    return v;
 }
 
-/* Whether operator i is a convolution that alone reads what the norm before it
- * makes, and that is large. */
+/* Whether value v is made again for the one operator that reads it, and that
+ * in backward as well: where that can be done, and v is large. */
 static int
-can_remake(const struct nn_graph *graph, const struct value *v, size_t i)
+can_make_again(const struct places *p, size_t v)
 {
-    const struct nn_op *op = &graph->ops[i];
+    const struct nn_value *value = &p->graph->values[v];
+    const struct nn_step *writer, *reader = &p->plan->steps[value->last];
 
-    return i > 0 && op->kind == NN_OP_CONV && op[-1].kind == NN_OP_NORM &&
-           op[-1].out == op->in && v[op->in].readers == 1 &&
-           v[op->in].bytes >= worth && op[-1].add == nn_none &&
-           op[-1].norm != NUM_NORM_NONE;
+    if (!p->values[v].wanted || p->values[v].bytes < worth ||
+        value->writer == nn_none || value->readers != 1 ||
+        nn_graph_is_given(p->graph, v))
+        return 0;
+    writer = &p->plan->steps[value->writer];
+    if (!writer->needs.again || writer->needs.reads & NN_READS_OUT)
+        return 0;
+    for (size_t k = 0; k < writer->op.n_in; k++)
+        if (p->values[writer->op.in[k]].again)
+            return 0;
+    for (size_t k = 0; k < reader->op.n_in; k++)
+        if (reader->op.in[k] == v && reader->needs.reads & 1u << k)
+            return 1;
+    return 0;
+}
+
+/* Whether step i may write its output over input k: nobody wants that again. */
+static int
+can_write_over(const struct places *p, size_t i, size_t k)
+{
+    const struct nn_step *step = &p->plan->steps[i];
+    const size_t v = step->op.in[k];
+    const struct nn_value *in = &p->graph->values[v];
+
+    for (size_t other = 0; other < step->op.n_in; other++)
+        if (other != k && step->op.in[other] == v)
+            return 0;
+    return step->needs.over & 1u << k && !p->values[v].wanted &&
+           p->values[v].bytes == p->values[step->op.out].bytes &&
+           in->last <= i + (step->follower != NULL) &&
+           !nn_graph_is_given(p->graph, v);
+}
+
+/* Which values share a store, and until when it is wanted. */
+static void
+share_stores(struct places *p)
+{
+    const struct nn_graph *graph = p->graph;
+
+    for (size_t i = 0; i < graph->n_ops; i++) {
+        const struct nn_op *op = &p->plan->steps[i].op;
+
+        for (size_t k = 0; k < op->n_in && !p->plan->steps[i].skip; k++)
+            if (can_write_over(p, i, k)) {
+                p->values[op->out].store = p->values[op->in[k]].store;
+                break;
+            }
+    }
+    for (size_t v = 0; v < graph->n_values; v++) {
+        const struct nn_value *value = &graph->values[v];
+        struct value *store = &p->values[p->values[v].store];
+        size_t last = value->readers ? value->last : value->writer;
+
+        if (nn_graph_is_given(graph, v))
+            last = graph->n_ops;
+        store->last = store->last < last ? last : store->last;
+        store->kept |= p->values[v].wanted && !p->values[v].again;
+    }
 }
 
 /* Gives places to what training keeps. */
 static void
-keep_values(struct nn_plan *plan, const struct nn_graph *graph, struct value *v)
+keep_all(struct places *p)
 {
-    v[0].kept = 1;
-    for (size_t i = 0; i < graph->n_ops; i++) {
-        const struct nn_op *op = &graph->ops[i];
-        struct nn_step *step = &plan->steps[i];
-        size_t counts = num_norm_counts(&step->norm) * sizeof(float);
-        int shortcut = op->kind == NN_OP_NORM && !op->relu;
-
-        v[op->out].kept =
-            !shortcut && !(i + 1 < graph->n_ops && can_remake(graph, v, i + 1));
-        if (op->kind == NN_OP_NORM) {
-            step->mean = carve(plan, counts);
-            step->variance = carve(plan, counts);
-        } else if (op->kind == NN_OP_MAX) {
-            step->largest = carve(plan, num_pool_places(step->pool));
-        }
-        // without statistics x is not wanted again: y is made in its place
-        if (op->kind == NN_OP_NORM && op->norm == NUM_NORM_NONE)
-            v[op->out].kept = 0;
-    }
-    for (size_t i = 0; i < graph->n_values; i++)
-        if (v[i].kept)
-            v[i].place = carve(plan, v[i].bytes);
+    for (size_t i = 0; i < p->graph->n_ops; i++)
+        p->plan->steps[i].state = keep(p->plan, p->plan->steps[i].needs.state);
+    for (size_t v = 0; v < p->graph->n_values; v++)
+        if (p->values[v].kept)
+            p->values[v].place = keep(p->plan, p->values[v].bytes);
 }
 
-/* A value was read; behind its last reader its place is free. */
+/* Behind the last operator that reads a store its place is free. */
 static void
-was_read(struct gaps *gaps, struct value *value)
+was_used(struct places *p, size_t i, size_t v)
 {
-    if (--value->readers == 0 && !value->kept)
-        give_back(gaps, value->place);
-}
+    struct value *store = &p->values[p->values[v].store];
 
-/*
- * Which value's place the result of operator i takes over: a merged
- * convolution adds to the shortcut where that is, and a norm whose input is
- * not wanted again works in place.
- */
-static size_t
-taken_over(const struct nn_plan *plan, const struct nn_graph *graph, size_t i,
-           int merged)
-{
-    const struct nn_op *op = &graph->ops[i];
-
-    if (merged)
-        return op[1].add;
-    if (op->kind == NN_OP_NORM && (!plan->train || op->norm == NUM_NORM_NONE))
-        return op->in;
-    return nn_none;
+    if (store->last > i || store->kept || store->done)
+        return;
+    arena_give_back(&p->arena, store->place);
+    store->done = 1;
 }
 
 static void
-walk_forward(struct nn_plan *plan, const struct nn_graph *graph,
-             struct value *v, struct gaps *gaps)
+walk_forward(struct places *p)
 {
-    if (!v[0].kept)
-        v[0].place = take(gaps, v[0].bytes);
-    for (size_t i = 0; i < graph->n_ops; i++) {
-        const struct nn_op *op = &graph->ops[i];
-        int merged = i + 1 < graph->n_ops && plan->steps[i + 1].skip;
-        size_t add = merged ? op[1].add : op->add;
-        size_t out = merged ? op[1].out : op->out;
-        size_t over = taken_over(plan, graph, i, merged);
+    for (size_t i = 0; i < p->graph->n_ops; i++) {
+        struct nn_step *step = &p->plan->steps[i];
+        struct value *out = &p->values[p->values[step->op.out].store];
+        size_t state = p->plan->train ? 0 : step->needs.state;
+        size_t done = i + (step->follower != NULL);
 
-        if (plan->steps[i].skip) // its convolution has written its result
+        if (step->skip) // the step before has written its output
             continue;
-        if (over != nn_none) {
-            REQUIRE(v[over].readers == 1);
-            v[out].place = v[over].place;
-            v[out].kept = v[over].kept;
-        } else if (!v[out].kept) {
-            v[out].place = take(gaps, v[out].bytes);
+        if (out->place == nn_none)
+            out->place = arena_take(&p->arena, out->bytes);
+        step->scratch = arena_scratch(&p->arena, aligned(step->needs.scratch) +
+                                                     aligned(state));
+        if (!p->plan->train)
+            step->state = step->scratch + aligned(step->needs.scratch);
+        for (size_t k = 0; k < step->op.n_in; k++)
+            was_used(p, done, step->op.in[k]);
+        was_used(p, done, step->op.out);
+    }
+}
+
+/* Another gradient flows into a value.  Where it is the third one, the first
+ * two become one. */
+static struct nn_sum
+flow_into(struct places *p, struct value *value, size_t place)
+{
+    struct nn_sum sum = {nn_none, nn_none};
+
+    value->grad[value->grads++] = place;
+    if (value->grads < 3)
+        return sum;
+    sum = (struct nn_sum){value->grad[0], value->grad[1]};
+    arena_give_back(&p->arena, sum.from);
+    value->grad[1] = value->grad[2];
+    value->grads = 2;
+    return sum;
+}
+
+/* dy and dy2 of a step, as one where it does not take two. */
+static void
+arrive(struct places *p, struct nn_step *step)
+{
+    const struct value *out = &p->values[step->op.out];
+
+    REQUIRE(out->grads > 0);
+    step->dy = out->grad[0];
+    step->dy2 = out->grads > 1 ? out->grad[1] : nn_none;
+    if (step->dy2 == nn_none || step->needs.takes_two)
+        return;
+    step->before = (struct nn_sum){step->dy, step->dy2};
+    arena_give_back(&p->arena, step->dy2);
+    step->dy2 = nn_none;
+}
+
+/* Where the gradient of input k goes: over one that arrives, if that is still
+ * free, or to a place of its own. */
+static size_t
+gradient_place(struct places *p, const struct nn_step *step, size_t k,
+               int free[2])
+{
+    const size_t arrived[2] = {step->dy, step->dy2};
+    const unsigned over[2] = {step->needs.over_dy, step->needs.over_dy2};
+    const size_t bytes = p->values[step->op.in[k]].bytes;
+
+    for (int i = 0; i < 2; i++)
+        if (free[i] && over[i] & 1u << k &&
+            bytes == p->values[step->op.out].bytes) {
+            free[i] = 0;
+            return arrived[i];
         }
-        plan->steps[i].scratch = scratch(gaps, plan->steps[i].need);
-        if (op->in != over)
-            was_read(gaps, &v[op->in]);
-        if (add != nn_none && add != over)
-            was_read(gaps, &v[add]);
+    return arena_take(&p->arena, bytes);
+}
+
+static void
+place_gradients(struct places *p, struct nn_step *step)
+{
+    int free[2];
+
+    arrive(p, step);
+    free[0] = 1;
+    free[1] = step->dy2 != nn_none;
+    for (size_t k = 0; k < step->op.n_in; k++) {
+        const size_t v = step->op.in[k];
+
+        if (p->graph->values[v].learnt)
+            step->dx[k] = gradient_place(p, step, k, free);
+        if (p->values[v].again && step->needs.reads & 1u << k)
+            step->again[k] = arena_take(&p->arena, p->values[v].bytes);
+    }
+    step->back_scratch = arena_scratch(&p->arena, step->needs.scratch);
+    if (free[0])
+        arena_give_back(&p->arena, step->dy);
+    if (free[1])
+        arena_give_back(&p->arena, step->dy2);
+    for (size_t k = 0; k < step->op.n_in; k++) {
+        if (step->again[k] != nn_none)
+            arena_give_back(&p->arena, step->again[k]);
+        if (step->dx[k] != nn_none)
+            step->after[k] =
+                flow_into(p, &p->values[step->op.in[k]], step->dx[k]);
     }
 }
 
-/* Another gradient flows into a value. */
 static void
-flow_into(struct value *value, size_t place)
+walk_backward(struct places *p)
 {
-    REQUIRE(value->grad[1] == nn_none);
-    value->grad[value->grad[0] != nn_none] = place;
-}
+    struct value *output = &p->values[p->graph->output];
 
-/*
- * The gradients of one operator: a norm makes dx where dy was, and with a
- * shortcut leaves that what flows into it, and takes dy2's place or another.
- */
-static void
-place_gradients(struct nn_step *step, const struct nn_op *op, struct value *v,
-                struct gaps *gaps)
-{
-    size_t bytes = v[op->in].bytes;
+    p->arena.n = 0;
+    p->plan->dz = arena_take(&p->arena, output->bytes);
+    flow_into(p, output, p->plan->dz);
+    for (size_t i = p->graph->n_ops; i-- > 0;) {
+        struct nn_step *step = &p->plan->steps[i];
 
-    step->dy = v[op->out].grad[0];
-    step->dy2 = v[op->out].grad[1];
-    step->dx = step->dadd = step->remade = nn_none;
-    if (op->kind == NN_OP_NORM && op->add == nn_none) {
-        step->dx = step->dy;
-    } else if (op->kind == NN_OP_NORM) {
-        step->dadd = step->dy;
-        step->dx = step->dy2 != nn_none ? step->dy2 : take(gaps, bytes);
-    } else if (op->in) {
-        step->dx = take(gaps, bytes);
+        if (p->graph->values[step->op.out].learnt)
+            place_gradients(p, step);
     }
-    if (op->kind == NN_OP_CONV && !v[op->in].kept)
-        step->remade = take(gaps, bytes);
-    step->back_scratch = scratch(gaps, step->need);
-    if (step->dy != step->dx && step->dy != step->dadd)
-        give_back(gaps, step->dy);
-    if (step->dy2 != nn_none && step->dy2 != step->dx)
-        give_back(gaps, step->dy2);
-    if (step->remade != nn_none)
-        give_back(gaps, step->remade);
-    if (step->dx != nn_none)
-        flow_into(&v[op->in], step->dx);
-    if (step->dadd != nn_none)
-        flow_into(&v[op->add], step->dadd);
 }
 
 static void
-walk_backward(struct nn_plan *plan, const struct nn_graph *graph,
-              struct value *v, struct gaps *gaps)
+no_places(struct nn_step *step)
 {
-    gaps->n = 0;
-    plan->dz = take(gaps, v[graph->output].bytes);
-    flow_into(&v[graph->output], plan->dz);
-    for (size_t i = graph->n_ops; i-- > 0;)
-        place_gradients(&plan->steps[i], &graph->ops[i], v, gaps);
-}
+    const struct nn_sum none = {nn_none, nn_none};
 
-/* What inference keeps besides values: folded weights, means that are measured
- * though nobody asks for them again. */
-static void
-keep_for_inference(struct nn_plan *plan, const struct nn_graph *graph)
-{
-    size_t folded = 0, counts = 0;
-
-    for (size_t i = 0; i < graph->n_ops; i++) {
-        const struct nn_op *op = &graph->ops[i];
-        size_t means = num_norm_counts(&plan->steps[i].norm);
-
-        counts = counts > means ? counts : means;
-        if (op->kind == NN_OP_CONV) {
-            const struct nn_tensor *w = &graph->tensors[op->tensor];
-
-            if (folded < w->count + w->shape[0])
-                folded = w->count + w->shape[0];
-        }
+    step->dy = step->dy2 = nn_none;
+    step->before = none;
+    for (size_t k = 0; k < NN_INPUTS; k++) {
+        step->in[k] = step->dx[k] = step->again[k] = nn_none;
+        step->after[k] = none;
     }
-    plan->folded = carve(plan, folded * sizeof(float));
-    plan->counts = carve(plan, 2 * counts * sizeof(float));
 }
 
 void
 nn_plan_place(struct nn_plan *plan, const struct nn_graph *graph)
 {
-    struct value *v = values_of(plan, graph);
-    struct gaps gaps = {.n = 0};
+    struct places p = {plan, graph, NULL, {.n = 0}};
 
+    p.values = mem_array(graph->n_values, sizeof *p.values);
+    for (size_t i = 0; i < graph->n_ops; i++)
+        no_places(&plan->steps[i]);
+    know_values(&p);
+    for (size_t v = 0; v < graph->n_values; v++)
+        p.values[v].again = can_make_again(&p, v);
+    share_stores(&p);
     if (plan->train)
-        keep_values(plan, graph, v);
-    else
-        keep_for_inference(plan, graph);
-    gaps.start = plan->bytes;
-    walk_forward(plan, graph, v, &gaps);
-    if (plan->train)
-        walk_backward(plan, graph, v, &gaps);
-    plan->bytes += gaps.most;
-    plan->images = v[0].place;
-    plan->feature = v[graph->feature].place;
-    plan->output = v[graph->output].place;
+        keep_all(&p);
+    p.arena.start = plan->bytes;
+    if (!p.values[0].kept)
+        p.values[0].place = arena_take(&p.arena, p.values[0].bytes);
+    walk_forward(&p);
     for (size_t i = 0; i < graph->n_ops; i++) {
-        const struct nn_op *op = &graph->ops[i];
+        struct nn_step *step = &plan->steps[i];
 
-        plan->steps[i].in = v[op->in].place;
-        plan->steps[i].add = op->add == nn_none ? nn_none : v[op->add].place;
-        plan->steps[i].out = v[op->out].place;
+        for (size_t k = 0; k < step->op.n_in; k++)
+            step->in[k] = p.values[p.values[step->op.in[k]].store].place;
+        step->out = p.values[p.values[step->op.out].store].place;
     }
-    free(v);
+    plan->input = p.values[0].place;
+    plan->feature = p.values[p.values[graph->feature].store].place;
+    plan->output = p.values[p.values[graph->output].store].place;
+    if (plan->train)
+        walk_backward(&p);
+    plan->bytes += p.arena.most;
+    free(p.arena.live);
+    free(p.values);
 }

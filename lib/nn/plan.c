@@ -1,104 +1,45 @@
 #include <stdlib.h>
 
-#include "util/err.h"
 #include "util/mem.h"
 
 #include "plan.h"
 
 struct num_map
-nn_plan_map(const struct nn_graph *graph, const struct nn_plan *plan,
-            size_t value)
+nn_map(const struct nn_graph *graph, const struct nn_plan *plan, size_t value)
 {
-    struct num_map map = graph->values[value];
+    struct num_map map = graph->values[value].map;
 
     map.n = plan->n;
     return map;
 }
 
 /*
- * The table: Winograd for 3x3 at stride 1 with enough channels that its
- * transforms are paid for, and maps that fill its tiles of 4x4 (measured
- * on AVX-512 with 64 images; lib/num/conv.c takes direct elsewhere).
+ * Whether operator i can do the work of the next one as well: nobody else
+ * reads what it writes, and what is added is not wanted afterwards, because
+ * the sum takes its place.
  */
 static int
-winograd_pays(const struct num_conv_spec *spec)
+can_merge(const struct nn_graph *graph, size_t i)
 {
-    return spec->kernel == 3 && spec->stride == 1 && !spec->in.bf16 &&
-           spec->in.block == 16 && spec->in.c >= 32 && spec->out >= 32 &&
-           spec->in.h >= 4 && spec->in.w >= 4;
+    const struct nn_op *op = &graph->ops[i], *next = op + 1;
+    struct nn_affine form;
+
+    if (!op->is->merges || i + 1 == graph->n_ops || !next->is->affine ||
+        next->in[0] != op->out || graph->values[op->out].readers != 1 ||
+        nn_graph_is_given(graph, op->out) || !next->is->affine(next, &form))
+        return 0;
+    return next->n_in == 1 || (graph->values[next->in[1]].last == i + 1 &&
+                               !nn_graph_is_given(graph, next->in[1]));
 }
 
-static int
-make_conv(struct nn_plan *plan, const struct nn_graph *graph,
-          struct num_dnn *dnn, size_t i, int direct)
+static void
+merge(struct nn_step *step, const struct nn_op *next)
 {
-    const struct nn_op *op = &graph->ops[i];
-    const struct nn_op *next = i + 1 < graph->n_ops ? op + 1 : NULL;
-    struct num_map out = nn_plan_map(graph, plan, op->out);
-    struct num_conv_spec spec = {
-        .in = nn_plan_map(graph, plan, op->in),
-        .out = out.c,
-        .block = out.block,
-        .kernel = op->kernel,
-        .stride = op->stride,
-        .pad = op->pad,
-        .bias = op->bias,
-        .train = plan->train,
-        .back_data = plan->train && op->in != 0,
-    };
-
-    if (!plan->train && next && next->kind == NN_OP_NORM &&
-        next->in == op->out && next->norm != NUM_NORM_GROUP) {
-        plan->steps[i + 1].skip = 1;
-        spec.bias = 1;
-        spec.relu = next->relu;
-        spec.add = next->add != nn_none;
-    }
-    for (int pass = 0; pass < 3; pass++)
-        spec.winograd[pass] = !direct && winograd_pays(&spec);
-    plan->steps[i].conv = num_conv_new(dnn, &spec);
-    return plan->steps[i].conv ? 0 : -1;
-}
-
-static int
-make_pool(struct nn_plan *plan, const struct nn_graph *graph,
-          struct num_dnn *dnn, size_t i)
-{
-    const struct nn_op *op = &graph->ops[i];
-    struct num_pool_spec spec = {
-        .in = nn_plan_map(graph, plan, op->in),
-        .kernel = op->kernel,
-        .stride = op->stride,
-        .pad = op->pad,
-        .train = plan->train,
-    };
-
-    plan->steps[i].pool = num_pool_new(dnn, &spec);
-    return plan->steps[i].pool ? 0 : -1;
-}
-
-/* The primitive of one operator, and the scratch it wants. */
-static int
-make_step(struct nn_plan *plan, const struct nn_graph *graph,
-          struct num_dnn *dnn, size_t i, int direct)
-{
-    const struct nn_op *op = &graph->ops[i];
-    struct nn_step *step = &plan->steps[i];
-
-    if (op->kind == NN_OP_CONV) {
-        if (make_conv(plan, graph, dnn, i, direct))
-            return -1;
-        step->need = num_conv_scratch(step->conv);
-    } else if (op->kind == NN_OP_MAX) {
-        if (make_pool(plan, graph, dnn, i))
-            return -1;
-        step->need = num_pool_scratch(step->pool);
-    } else if (op->kind == NN_OP_NORM) {
-        step->norm = (struct num_norm){
-            op->norm, nn_plan_map(graph, plan, op->out), op->groups, op->relu};
-        step->need = num_norm_work(&step->norm) * sizeof(double);
-    }
-    return 0;
+    step->follower = next;
+    step->op.out = next->out;
+    if (next->n_in == 2)
+        step->op.in[step->op.n_in++] = next->in[1];
+    step[1].skip = 1;
 }
 
 struct nn_plan *
@@ -107,15 +48,25 @@ nn_plan_new(const struct nn_graph *graph, struct num_dnn *dnn, size_t n,
 {
     struct nn_plan *plan = mem_array(1, sizeof *plan);
 
+    plan->dnn = dnn;
     plan->n = n;
     plan->train = train;
+    plan->direct = direct;
     plan->n_steps = graph->n_ops;
     plan->steps = mem_array(graph->n_ops, sizeof *plan->steps);
-    for (size_t i = 0; i < graph->n_ops; i++)
-        if (make_step(plan, graph, dnn, i, direct)) {
+    for (size_t i = 0; i < graph->n_ops; i++) {
+        struct nn_step *step = &plan->steps[i];
+
+        step->op = graph->ops[i];
+        if (step->skip)
+            continue;
+        if (!train && can_merge(graph, i))
+            merge(step, &graph->ops[i + 1]);
+        if (step->op.is->prepare && step->op.is->prepare(graph, plan, step)) {
             nn_plan_free(plan);
             return NULL;
         }
+    }
     nn_plan_place(plan, graph);
     return plan;
 }
@@ -126,8 +77,12 @@ nn_plan_free(struct nn_plan *plan)
     if (!plan)
         return;
     for (size_t i = 0; i < plan->n_steps; i++) {
-        num_conv_free(plan->steps[i].conv);
-        num_pool_free(plan->steps[i].pool);
+        struct nn_step *step = &plan->steps[i];
+
+        if (step->made && step->op.is->release)
+            step->op.is->release(step);
+        else
+            free(step->made);
     }
     free(plan->steps);
     free(plan);

@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph.h"
+#include "ops.h"
 
 /*
  * Residual networks: He, Zhang, Ren and Sun 2015, arXiv:1512.03385.  The large
@@ -83,7 +83,8 @@ residual(const struct build *b, size_t in, const char *name, size_t width,
          size_t stride)
 {
     int parts = b->bottleneck ? 3 : 2;
-    size_t c = b->graph->values[in].c, out = b->bottleneck ? 4 * width : width;
+    size_t c = b->graph->values[in].map.c,
+           out = b->bottleneck ? 4 * width : width;
     size_t shortcut = in;
     struct pair part[3];
 
@@ -124,7 +125,7 @@ size_t
 nn_resnet(struct nn_graph *graph, const struct nn_spec *spec, size_t in)
 {
     const struct family *family = find(spec->arch);
-    size_t width = nn_resnet_width(spec), c = graph->values[in].c;
+    size_t width = nn_resnet_width(spec), c = graph->values[in].map.c;
     int large = !strcmp(spec->stem, "imagenet");
     struct build b = {graph, norm_of(spec), num_map_block(width),
                       family->bottleneck};

@@ -16,7 +16,7 @@ struct nn_run {
     const size_t *keys; /* [plan->n]: rows of a table */
 };
 
-/* Each needs the values before it in place: images, then all of a forward,
+/* Each needs the values before it in place: the input, then all of a forward,
  * then the gradient at plan->dz. */
 void nn_run_forward(const struct nn_run *run);
 void nn_run_backward(const struct nn_run *run);

@@ -4,6 +4,7 @@
 #include "util/err.h"
 
 #include "lanes.h"
+#include "planes.h"
 
 size_t
 num_map_block(size_t c)
@@ -94,4 +95,17 @@ num_map_pixels(const struct num_map *map, const uint8_t *u, const float *mean,
             for (size_t p = 0; p < pixels; p++)
                 ((float *)data)[at + p] = value[k][from[p * c]];
     }
+}
+
+void
+num_map_add(const struct num_map *map, const void *x, void *y)
+{
+    size_t groups = planes_count(map);
+
+#pragma omp parallel for schedule(static)
+    for (size_t at = 0; at < map->n * groups; at++)
+        planes_flow(planes_size(map), map->bf16,
+                    (struct planes_flow){.dy = planes_at(map, y, 0, at),
+                                         .dy2 = planes_at(map, x, 0, at)},
+                    planes_at(map, y, 0, at));
 }

@@ -1,0 +1,225 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/conv.h"
+#include "util/mem.h"
+
+#include "plan.h"
+
+struct conv {
+    size_t stride;
+    int bias;
+};
+
+size_t
+nn_graph_conv_tensors(struct nn_graph *graph, const char *name, size_t out,
+                      size_t in, size_t kernel, int bias)
+{
+    size_t first = nn_graph_tensor(graph, name, "weight", 0, 4,
+                                   (size_t[]){out, in, kernel, kernel});
+
+    if (bias)
+        nn_graph_tensor(graph, name, "bias", 0, 1, &out);
+    return first;
+}
+
+/* Whether a bias follows the weight. */
+static int
+has_bias(const struct nn_graph *graph, size_t tensor)
+{
+    return tensor + 1 < graph->n_tensors &&
+           !strcmp(strrchr(graph->tensors[tensor + 1].name, '.'), ".bias");
+}
+
+size_t
+nn_graph_conv(struct nn_graph *graph, size_t in, size_t tensor, size_t block,
+              size_t stride)
+{
+    const struct nn_tensor *w = &graph->tensors[tensor];
+    const size_t kernel = w->shape[2], pad = kernel / 2;
+    struct num_map map = graph->values[in].map;
+    struct conv *set = mem_array(1, sizeof *set);
+
+    *set = (struct conv){stride, has_bias(graph, tensor)};
+    map.c = w->shape[0];
+    map.block = block;
+    map.h = (map.h + 2 * pad - kernel) / stride + 1;
+    map.w = (map.w + 2 * pad - kernel) / stride + 1;
+    return nn_graph_add(graph,
+                        (struct nn_op){.is = &nn_op_conv,
+                                       .n_in = 1,
+                                       .in = {in},
+                                       .tensor = tensor,
+                                       .set = set},
+                        map);
+}
+
+/* Kaiming normal fan_out; a bias uniform within +-1 / sqrt(fan_in). */
+static void
+init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
+     float *params, float *statistics)
+{
+    const struct nn_tensor *w = &graph->tensors[op->tensor];
+    const struct conv *set = op->set;
+    double fan_in = (double)w->count / (double)w->shape[0];
+    double fan_out = (double)(w->count / w->shape[1]);
+
+    (void)statistics;
+    nn_draw(graph, op->tensor, seed, sqrt(2 / fan_out), 0, params);
+    if (set->bias)
+        nn_draw(graph, op->tensor + 1, seed, 0, sqrt(1 / fan_in), params);
+}
+
+/*
+ * The table: Winograd for 3x3 at stride 1 with enough channels that its
+ * transforms are paid for, and maps that fill its tiles of 4x4 (measured
+ * on AVX-512 with 64 images; lib/num/conv.c takes direct elsewhere).
+ */
+static int
+winograd_pays(const struct num_conv_spec *spec)
+{
+    return spec->kernel == 3 && spec->stride == 1 && !spec->in.bf16 &&
+           spec->in.block == 16 && spec->in.c >= 32 && spec->out >= 32 &&
+           spec->in.h >= 4 && spec->in.w >= 4;
+}
+
+/* Bytes of weights and biases that are merged with the operator behind. */
+static size_t
+folded_bytes(const struct nn_tensor *w)
+{
+    return (w->count + 2 * w->shape[0]) * sizeof(float);
+}
+
+static int
+prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+        struct nn_step *step)
+{
+    const struct nn_op *op = &step->op;
+    const struct nn_tensor *w = &graph->tensors[op->tensor];
+    const struct num_map out = nn_map(graph, plan, op->out);
+    const struct conv *set = op->set;
+    struct nn_affine next = {0, 0};
+    struct num_conv_spec spec = {
+        .in = nn_map(graph, plan, op->in[0]),
+        .out = out.c,
+        .block = out.block,
+        .kernel = w->shape[2],
+        .stride = set->stride,
+        .pad = w->shape[2] / 2,
+        .bias = set->bias,
+        .train = plan->train,
+        .back_data = plan->train && graph->values[op->in[0]].learnt,
+        .add = op->n_in == 2,
+    };
+
+    if (step->follower) {
+        step->follower->is->affine(step->follower, &next);
+        spec.bias |= next.scaled;
+        spec.relu = next.relu;
+    }
+    for (int pass = 0; pass < 3; pass++)
+        spec.winograd[pass] = !plan->direct && winograd_pays(&spec);
+    step->made = num_conv_new(plan->dnn, &spec);
+    if (!step->made)
+        return -1;
+    step->needs = (struct nn_needs){
+        .scratch = num_conv_scratch(step->made),
+        .state = next.scaled ? folded_bytes(w) : 0,
+        .reads = 1,
+        .over = 2, // what is added
+    };
+    return 0;
+}
+
+static void
+release(struct nn_step *step)
+{
+    num_conv_free(step->made);
+}
+
+static const float *
+bias_of(const struct nn_call *call)
+{
+    const struct conv *set = call->step->op.set;
+
+    return set->bias ? nn_param(call, 1) : NULL;
+}
+
+static void
+forward(const struct nn_call *call)
+{
+    num_conv_forward(call->step->made, call->x[0], nn_param(call, 0),
+                     bias_of(call), call->y, call->scratch);
+}
+
+/*
+ * With the operator behind, whose statistics are constants now:
+ *
+ *     scale (w x + b) + shift = (scale w) x + (scale b + shift)
+ */
+static void
+infer(const struct nn_call *call)
+{
+    const struct nn_tensor *t = nn_tensor(call, 0);
+    const struct nn_op *next = call->step->follower;
+    const float *w = nn_param(call, 0), *b = bias_of(call);
+    size_t out = t->shape[0], each = t->count / out;
+    float *fw = call->state, *scale, *shift;
+
+    if (!fw) { // there is none, or it does not scale
+        forward(call);
+        return;
+    }
+    shift = fw + t->count;
+    scale = shift + out;
+    next->is->fold(call, next, scale, shift);
+    for (size_t o = 0; o < out; o++) {
+        for (size_t j = 0; j < each; j++)
+            fw[o * each + j] = scale[o] * w[o * each + j];
+        if (b)
+            shift[o] += scale[o] * b[o];
+    }
+    num_conv_forward(call->step->made, call->x[0], fw, shift, call->y,
+                     call->scratch);
+}
+
+static void
+backward(const struct nn_call *call)
+{
+    const struct num_conv *conv = call->step->made;
+
+    num_conv_back_weights(conv, call->x[0], call->dy, nn_grad(call, 0),
+                          bias_of(call) ? nn_grad(call, 1) : NULL, call->add,
+                          call->scratch);
+    if (call->dx[0])
+        num_conv_back_data(conv, call->dy, nn_param(call, 0), call->dx[0],
+                           call->scratch);
+}
+
+/* The algorithm of each pass. */
+static char *
+describe(const struct nn_graph *graph, const struct nn_step *step)
+{
+    const struct num_map *in = &graph->values[step->op.in[0]].map;
+    const struct num_map *out = &graph->values[step->op.out].map;
+
+    return mem_format("%s %zux%zux%zu %zux%zux%zu %s %s %s\n",
+                      graph->tensors[step->op.tensor].name, in->c, in->h, in->w,
+                      out->c, out->h, out->w,
+                      num_conv_name(step->made, NUM_CONV_FORWARD),
+                      num_conv_name(step->made, NUM_CONV_BACK_DATA),
+                      num_conv_name(step->made, NUM_CONV_BACK_WEIGHTS));
+}
+
+const struct nn_operator nn_op_conv = {
+    .name = "conv",
+    .init = init,
+    .prepare = prepare,
+    .release = release,
+    .forward = forward,
+    .backward = backward,
+    .infer = infer,
+    .merges = 1,
+    .describe = describe,
+};

@@ -1,0 +1,77 @@
+#include "num/pool.h"
+#include "util/mem.h"
+
+#include "plan.h"
+
+struct window {
+    size_t kernel, stride;
+};
+
+size_t
+nn_graph_max(struct nn_graph *graph, size_t in, size_t kernel, size_t stride)
+{
+    struct num_map map = graph->values[in].map;
+    struct window *set = mem_array(1, sizeof *set);
+    size_t pad = kernel / 2;
+
+    *set = (struct window){kernel, stride};
+    map.h = (map.h + 2 * pad - kernel) / stride + 1;
+    map.w = (map.w + 2 * pad - kernel) / stride + 1;
+    return nn_graph_add(graph,
+                        (struct nn_op){.is = &nn_op_max,
+                                       .n_in = 1,
+                                       .in = {in},
+                                       .tensor = nn_none,
+                                       .set = set},
+                        map);
+}
+
+static int
+prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+        struct nn_step *step)
+{
+    const struct window *set = step->op.set;
+    const struct num_pool_spec spec = {
+        .in = nn_map(graph, plan, step->op.in[0]),
+        .kernel = set->kernel,
+        .stride = set->stride,
+        .pad = set->kernel / 2,
+        .train = plan->train,
+    };
+
+    step->made = num_pool_new(plan->dnn, &spec);
+    if (!step->made)
+        return -1;
+    step->needs.scratch = num_pool_scratch(step->made);
+    step->needs.state = plan->train ? num_pool_places(step->made) : 0;
+    return 0;
+}
+
+static void
+release(struct nn_step *step)
+{
+    num_pool_free(step->made);
+}
+
+static void
+forward(const struct nn_call *call)
+{
+    num_pool_forward(call->step->made, call->x[0], call->y, call->state,
+                     call->scratch);
+}
+
+static void
+backward(const struct nn_call *call)
+{
+    if (call->dx[0])
+        num_pool_backward(call->step->made, call->dy, call->state, call->dx[0],
+                          call->scratch);
+}
+
+const struct nn_operator nn_op_max = {
+    .name = "max",
+    .prepare = prepare,
+    .release = release,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,36 @@
+#include "num/pool.h"
+
+#include "plan.h"
+
+size_t
+nn_graph_mean(struct nn_graph *graph, size_t in)
+{
+    return nn_graph_add(
+        graph,
+        (struct nn_op){
+            .is = &nn_op_mean, .n_in = 1, .in = {in}, .tensor = nn_none},
+        nn_graph_rows(graph->values[in].map.c));
+}
+
+static void
+forward(const struct nn_call *call)
+{
+    const struct num_map map = nn_map_in(call, 0);
+
+    num_mean(&map, call->x[0], call->y);
+}
+
+static void
+backward(const struct nn_call *call)
+{
+    const struct num_map map = nn_map_in(call, 0);
+
+    if (call->dx[0])
+        num_mean_back(&map, call->dy, call->dx[0]);
+}
+
+const struct nn_operator nn_op_mean = {
+    .name = "mean",
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,238 @@
+#include <math.h>
+#include <string.h>
+
+#include "util/err.h"
+#include "util/mem.h"
+
+#include "plan.h"
+
+static const float momentum = 0.1f; // of the running statistics
+static const double epsilon = 1e-5; // as in num/norm.h
+
+struct norm {
+    enum num_norm_kind kind;
+    int relu;
+};
+
+size_t
+nn_graph_norm_tensors(struct nn_graph *graph, const char *name,
+                      enum num_norm_kind kind, size_t c)
+{
+    size_t first;
+
+    if (kind == NUM_NORM_NONE)
+        return nn_none;
+    first = nn_graph_tensor(graph, name, "weight", 0, 1, &c);
+    nn_graph_tensor(graph, name, "bias", 0, 1, &c);
+    if (kind == NUM_NORM_BATCH) {
+        nn_graph_tensor(graph, name, "running_mean", 1, 1, &c);
+        nn_graph_tensor(graph, name, "running_var", 1, 1, &c);
+    }
+    return first;
+}
+
+size_t
+nn_graph_norm(struct nn_graph *graph, size_t in, size_t tensor,
+              enum num_norm_kind kind, size_t add, int relu)
+{
+    struct norm *set = mem_array(1, sizeof *set);
+
+    REQUIRE(add == nn_none || graph->values[in].learnt);
+    *set = (struct norm){kind, relu};
+    return nn_graph_add(graph,
+                        (struct nn_op){.is = &nn_op_norm,
+                                       .n_in = add == nn_none ? 1 : 2,
+                                       .in = {in, add},
+                                       .tensor = tensor,
+                                       .set = set},
+                        graph->values[in].map);
+}
+
+static void
+init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
+     float *params, float *statistics)
+{
+    const struct norm *set = op->set;
+
+    (void)seed;
+    nn_fill(graph, op->tensor, 1, params);
+    nn_fill(graph, op->tensor + 1, 0, params);
+    if (set->kind == NUM_NORM_BATCH) {
+        nn_fill(graph, op->tensor + 2, 0, statistics);
+        nn_fill(graph, op->tensor + 3, 1, statistics);
+    }
+}
+
+/* 32 groups, or as many as go into c channels. */
+static size_t
+groups_of(size_t c)
+{
+    size_t groups = 32;
+
+    while (c % groups)
+        groups--;
+    return groups;
+}
+
+static int
+prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+        struct nn_step *step)
+{
+    const struct nn_op *op = &step->op;
+    const struct norm *set = op->set;
+    const struct num_map map = nn_map(graph, plan, op->out);
+    int none = set->kind == NUM_NORM_NONE, add = op->n_in == 2;
+    int learnt = add && graph->values[op->in[1]].learnt;
+    struct num_norm *norm = mem_array(1, sizeof *norm);
+
+    *norm = (struct num_norm){set->kind, map, groups_of(map.c), set->relu};
+    step->made = norm;
+    step->needs = (struct nn_needs){
+        .scratch = num_norm_work(norm) * sizeof(double),
+        .state = 2 * num_norm_counts(norm) * sizeof(float),
+        .reads = none ? 0 : 1,
+        .over = 1,
+        // with a sum, its gradient stays where it arrives
+        .over_dy = learnt ? 2 : 1,
+        .over_dy2 = learnt ? 1 : 0,
+        .takes_two = 1,
+        .again = !none && !add,
+    };
+    // without, the sign of y is found again from x
+    if (set->relu && (none || add))
+        step->needs.reads |= NN_READS_OUT;
+    return 0;
+}
+
+/* The norm in the mode of a call; where that fixes the statistics, with
+ * them. */
+static struct num_norm
+norm_of(const struct nn_call *call)
+{
+    struct num_norm norm = *(const struct num_norm *)call->step->made;
+
+    if (norm.kind == NUM_NORM_BATCH && call->mode == NN_FIXED)
+        norm.kind = NUM_NORM_FIXED;
+    return norm;
+}
+
+/* gamma and beta, mean and variance; NULL where there are none. */
+static const float *
+affine_of(const struct nn_call *call, size_t i)
+{
+    return call->step->op.tensor == nn_none ? NULL : nn_param(call, i);
+}
+
+static float *
+count_of(const struct nn_call *call, size_t i)
+{
+    float *mean = call->state;
+
+    return mean ? mean + i * num_norm_counts(call->step->made) : NULL;
+}
+
+/* running = 0.9 running + 0.1 batch, of the unbiased variance. */
+static void
+move_statistics(const struct nn_call *call)
+{
+    const struct num_map map = nn_map_out(call);
+    float *mean = nn_param(call, 2), *variance = nn_param(call, 3);
+    const float *m = count_of(call, 0), *v = count_of(call, 1);
+    double count = (double)(map.n * map.h * map.w);
+    float unbiased = (float)(count / fmax(count - 1, 1));
+
+    for (size_t k = 0; k < map.c; k++) {
+        mean[k] += momentum * (m[k] - mean[k]);
+        variance[k] += momentum * (unbiased * v[k] - variance[k]);
+    }
+}
+
+static void
+forward(const struct nn_call *call)
+{
+    const struct num_norm norm = norm_of(call);
+    size_t bytes = num_norm_counts(&norm) * sizeof(float);
+
+    if (norm.kind == NUM_NORM_FIXED) { // where backward looks for them
+        memcpy(count_of(call, 0), nn_param(call, 2), bytes);
+        memcpy(count_of(call, 1), nn_param(call, 3), bytes);
+    }
+    num_norm_forward(&norm, call->x[0], affine_of(call, 0), affine_of(call, 1),
+                     call->x[1], call->y, count_of(call, 0), count_of(call, 1),
+                     call->scratch);
+    if (norm.kind == NUM_NORM_BATCH && call->mode == NN_MOVE)
+        move_statistics(call);
+}
+
+static void
+backward(const struct nn_call *call)
+{
+    const struct num_norm norm = norm_of(call);
+    int none = call->step->op.tensor == nn_none;
+    void *dx = call->dx[0] ? call->dx[0] : (void *)call->dy;
+
+    num_norm_backward(&norm, call->x[0], call->y, affine_of(call, 0),
+                      affine_of(call, 1), count_of(call, 0), count_of(call, 1),
+                      call->dy, call->dy2, dx, call->dx[1],
+                      none ? NULL : nn_grad(call, 0),
+                      none ? NULL : nn_grad(call, 1), call->add, call->scratch);
+}
+
+static void
+again(const struct nn_call *call)
+{
+    num_norm_apply(call->step->made, call->x[0], nn_param(call, 0),
+                   nn_param(call, 1), NULL, count_of(call, 0),
+                   count_of(call, 1), call->y);
+}
+
+static void
+infer(const struct nn_call *call)
+{
+    const struct norm *set = call->step->op.set;
+
+    if (set->kind == NUM_NORM_BATCH)
+        num_norm_apply(call->step->made, call->x[0], nn_param(call, 0),
+                       nn_param(call, 1), call->x[1], nn_param(call, 2),
+                       nn_param(call, 3), call->y);
+    else
+        forward(call);
+}
+
+static int
+affine(const struct nn_op *op, struct nn_affine *form)
+{
+    const struct norm *set = op->set;
+
+    *form = (struct nn_affine){set->kind == NUM_NORM_BATCH, set->relu};
+    return set->kind != NUM_NORM_GROUP;
+}
+
+/* gamma (x - m) / s + beta = (gamma / s) x + (beta - gamma m / s). */
+static void
+fold(const struct nn_call *call, const struct nn_op *op, float *scale,
+     float *shift)
+{
+    const float *gamma = nn_param_of(call, op, 0);
+    const float *beta = nn_param_of(call, op, 1);
+    const float *mean = nn_param_of(call, op, 2);
+    const float *variance = nn_param_of(call, op, 3);
+    const size_t c = call->graph->tensors[op->tensor].count;
+
+    for (size_t k = 0; k < c; k++) {
+        scale[k] = (float)(gamma[k] / sqrt(variance[k] + epsilon));
+        shift[k] = beta[k] - scale[k] * mean[k];
+    }
+}
+
+const struct nn_operator nn_op_norm = {
+    .name = "norm",
+    .init = init,
+    .prepare = prepare,
+    .forward = forward,
+    .backward = backward,
+    .infer = infer,
+    .again = again,
+    .affine = affine,
+    .fold = fold,
+};

@@ -1,0 +1,155 @@
+#ifndef NN_OPERATOR_H
+#define NN_OPERATOR_H
+
+#include "num/dnn.h"
+
+#include "ops.h"
+
+/*
+ * What an operator is to the rest of lib/nn.  A new one is a file op_NAME.c
+ * with its struct nn_operator and the function that adds it to a graph, and a
+ * row in ops.h; nothing else knows the kinds apart.
+ *
+ * A plan (plan.h) is a graph made ready for a number of rows.  It has a step
+ * for each operator, which prepare() fills in once; a run calls forward() and
+ * backward(), or infer(), of each step with a struct nn_call.
+ */
+
+/* What an operator tells the plan about its memory (place.c). */
+struct nn_needs {
+    size_t scratch; /* bytes while one of its functions runs */
+    size_t state;   /* bytes that it writes forward and reads backward */
+
+    /* Backward reads these values again: bit k is input k, NN_READS_OUT its
+     * output.  All others may be gone by then. */
+    unsigned reads;
+
+    /* Bit k: the output may be written where input k is. */
+    unsigned over;
+
+    /* Bit k: the gradient of input k may be written where dy is, or dy2. */
+    unsigned over_dy, over_dy2;
+
+    /* backward() takes a second gradient, dy2, and adds it to dy itself. */
+    int takes_two;
+
+    /* again() works: the output is a function of the inputs, which backward
+     * reads, and the state. */
+    int again;
+};
+
+enum { NN_READS_OUT = 1 << NN_INPUTS };
+
+/*
+ * A step of a plan.  Its `op` is the graph's; or, where the operator does the
+ * work of the next one as well (follower), that with the inputs of both and
+ * the output of the follower, whose own step is skipped.
+ */
+struct nn_step {
+    struct nn_op op;
+    const struct nn_op *follower; /* or NULL */
+    int skip;
+    void *made; /* by prepare(), for the operator's other functions */
+    struct nn_needs needs;
+
+    /* Places, in bytes from the start of the block; nn_none where there is
+     * none. */
+    size_t in[NN_INPUTS], out, scratch, state;
+    size_t dy, dy2, dx[NN_INPUTS], back_scratch;
+    size_t again[NN_INPUTS]; /* backward: where an input is made again */
+    struct nn_sum {
+        size_t to, from;        /* to += from */
+    } before, after[NN_INPUTS]; /* its backward: of dy; of the inputs' */
+};
+
+struct nn_plan;
+
+/* What a function of an operator works on.  Pointers to what is not there are
+ * NULL. */
+struct nn_call {
+    const struct nn_graph *graph;
+    const struct nn_plan *plan;
+    const struct nn_step *step;
+    enum nn_mode mode;
+    const size_t *keys; /* rows of a table */
+
+    const void *x[NN_INPUTS];
+    void *y;
+    void *state, *scratch;
+    const float *params;
+    float *statistics;
+
+    const void *dy, *dy2;
+    void *dx[NN_INPUTS]; /* NULL where no gradient is wanted */
+    float *grads;
+    int add; /* to grads, instead of overwriting them */
+};
+
+/* How an operator acts in evaluation on each channel, if it is no more than
+ *     y = act(scale x + shift + add). */
+struct nn_affine {
+    int scaled; /* else scale is 1, shift is 0 */
+    int relu;
+};
+
+struct nn_operator {
+    const char *name;
+
+    /* Writes the initial values of its tensors; NULL without tensors. */
+    void (*init)(const struct nn_graph *graph, const struct nn_op *op,
+                 uint64_t seed, float *params, float *statistics);
+
+    /* Fills in `made` and `needs`; returns -1 where this processor cannot do
+     * it.  release() frees `made`; NULL stands for free(). */
+    int (*prepare)(const struct nn_graph *graph, const struct nn_plan *plan,
+                   struct nn_step *step);
+    void (*release)(struct nn_step *step);
+
+    void (*forward)(const struct nn_call *call);
+    void (*backward)(const struct nn_call *call);
+
+    /* In evaluation, without state; NULL: forward() does it. */
+    void (*infer)(const struct nn_call *call);
+
+    /* Writes the output to y once more, behind a forward; or NULL. */
+    void (*again)(const struct nn_call *call);
+
+    /*
+     * In evaluation, an operator with `merges` does the work of the next one
+     * as well where that has affine(), which returns 1 and describes it if it
+     * is of that form.  Input 1 of the next, if any, is `add`; it is input
+     * n_in - 1 of the merged step and in the place of its output.  fold()
+     * writes scale and shift, [c].
+     */
+    int merges;
+    int (*affine)(const struct nn_op *op, struct nn_affine *form);
+    void (*fold)(const struct nn_call *call, const struct nn_op *op,
+                 float *scale, float *shift);
+
+    /* A line on what was chosen for this processor, for nn_net_table(), as
+     * text to be given to free(); or NULL. */
+    char *(*describe)(const struct nn_graph *graph, const struct nn_step *step);
+};
+
+/* The table: a row for each of NN_OPERATORS(). */
+extern const struct nn_operator *const nn_operators[];
+extern const size_t nn_operators_count;
+
+/* nn_map() describes a value of a plan, with its number of rows. */
+struct num_map nn_map(const struct nn_graph *graph, const struct nn_plan *plan,
+                      size_t value);
+
+/* The same of a call: input k, and the output. */
+struct num_map nn_map_in(const struct nn_call *call, size_t k);
+struct num_map nn_map_out(const struct nn_call *call);
+
+/* nn_tensor() describes an operator's i-th tensor; nn_param() returns its
+ * numbers, of whichever block, nn_grad() the gradients of a parameter.
+ * nn_param_of() is nn_param() of another operator. */
+const struct nn_tensor *nn_tensor(const struct nn_call *call, size_t i);
+float *nn_param(const struct nn_call *call, size_t i);
+float *nn_param_of(const struct nn_call *call, const struct nn_op *op,
+                   size_t i);
+float *nn_grad(const struct nn_call *call, size_t i);
+
+#endif
