@@ -3,8 +3,8 @@
 
 #include "sample/bank.h"
 #include "sample/chains.h"
-#include "wire/msg.h"
-#include "wire/pairs.h"
+#include "sample/step.h"
+#include "util/dtype.h"
 
 /*
  * What a sampler remembers from step to step: how many there were, where its
@@ -29,22 +29,6 @@ void sample_memory_init(struct sample_memory *memory, size_t size);
 void sample_memory_release(struct sample_memory *memory);
 
 /*
- * sample_memory_keep() writes down where the chains of a batch stand; the first
- * time it makes the tables.
- *   views  of an image that have a chain each
- *   v, b, ids, variants, state, score   as in sample_chains_put()
- */
-void sample_memory_keep(struct sample_memory *memory, size_t views, size_t v,
-                        size_t b, const int64_t *ids, const int64_t *variants,
-                        const struct sample_state *state, const float *score);
-
-/*
- * sample_memory_views() returns how many rows of a sample the bank has: one of
- * each fixed view where the bank is that of chains, else one.
- */
-size_t sample_memory_views(const struct wire_variants *variants, int chains);
-
-/*
  * sample_memory_fit() forgets a bank that has another number of rows a sample,
  * such as one out of a checkpoint of an earlier foil, which had one whatever
  * the views: it fills again as steps go.
@@ -55,45 +39,76 @@ void sample_memory_fit(struct sample_memory *memory, size_t views);
  * sample_memory_feed() pushes the rows of step `when` to a bank: all that were
  * encoded where it has one of each fixed view; else of the anchors the first
  * view, and what came besides.
- *   pairs   what was asked for that step: ids, views and rows
  */
 void sample_memory_feed(struct sample_bank *bank, int64_t when,
-                        const struct wire_pairs *pairs);
+                        const struct sample_step *step);
+
+/* What the weighing of a step changes in a memory, besides its rows. */
+struct sample_update {
+    const struct sample_state *state; /* [v b] where its chains stand; NULL:
+                                         there are no chains */
+    const float *score;               /* [v b] what that is worth, or NULL */
+    int64_t bank; /* steps by which the bank is behind; 0: there is none */
+};
 
 /*
- * sample_memory_push() feeds the memory's bank with step `total`, as its last,
- * and notes its beta.  The first time it makes the bank.
- *   chains  whether the bank is that of chains
+ * sample_memory_step() is the one update of a memory, the sampler's and its
+ * mirror's: writes down where the chains of a step stand, feeds the bank with
+ * its rows and its beta, counts it, and brings the bank up to `total - bank`.
+ * The first time it makes the tables.  The bank is one of each fixed view where
+ * there are chains, else one row a sample.
+ *
+ * Returns how old the bank was where it was renewed.  O(n (1 + dim)) time.
  */
-void sample_memory_push(struct sample_memory *memory,
-                        const struct wire_pairs *pairs, int chains);
+struct sample_staleness sample_memory_step(struct sample_memory *memory,
+                                           const struct sample_step *step,
+                                           const struct sample_update *update);
 
 /*
- * sample_memory_advance() brings the bank up to a step, sample/bank.h, and
- * forgets what is older than that.  sample_memory_beta() returns the inverse
- * temperature of a step since then, or of the nearest that is known; 0 when
- * none is.
+ * sample_memory_views() returns how many rows of a sample the bank has: one of
+ * each fixed view where the bank is that of chains, else one.
  */
-struct sample_staleness sample_memory_advance(struct sample_memory *memory,
-                                              int64_t to);
+size_t sample_memory_views(const struct sample_step *step, int chains);
+
+/*
+ * sample_memory_beta() returns the inverse temperature of a step that the bank
+ * waits for, or of the nearest that is known; 0 when none is.
+ */
 double sample_memory_beta(const struct sample_memory *memory, int64_t step);
 
+/* An array with a name; shape[3] are the first sizes of maybe more. */
+struct sample_array {
+    const char *name;
+    enum dtype dtype;
+    size_t rank, shape[3], count; /* count: the product of all sizes */
+    const void *data;
+};
+
+/* sample_array_of() makes one that points to name and data. */
+struct sample_array sample_array_of(const char *name, enum dtype dtype,
+                                    size_t rank, const size_t *shape,
+                                    const void *data);
+
+/* sample_array_find() returns the first of that name, or NULL. */
+const struct sample_array *sample_array_find(const char *name, size_t n,
+                                             const struct sample_array *array);
+
 /*
- * sample_memory_list() lists it as tensors that point into it, and returns how
+ * sample_memory_list() lists it as arrays that point into it, and returns how
  * many: as sample/chains.h and sample/bank.h name them, and the steps.
  */
 #define SAMPLE_TOTAL "total"
 #define SAMPLE_BETA "beta"
-enum { SAMPLE_MEMORY_TENSORS = 9 };
+enum { SAMPLE_MEMORY_ARRAYS = 9 };
 size_t sample_memory_list(const struct sample_memory *memory,
-                          struct wire_tensor *tensor);
+                          struct sample_array array[SAMPLE_MEMORY_ARRAYS]);
 
 /*
  * sample_memory_load() takes all from such a list; what is not in it has not
- * begun, other tensors are not looked at.  Refused, and nothing changed, where
- * a tensor is of another type or shape, or says what cannot be.
+ * begun, other arrays are not looked at.  Refused, and nothing changed, where
+ * an array is of another type or shape, or says what cannot be.
  */
 int sample_memory_load(struct sample_memory *memory, size_t n,
-                       const struct wire_tensor *tensor, struct err *err);
+                       const struct sample_array *array, struct err *err);
 
 #endif

@@ -5,9 +5,6 @@
 #include "sample/memory.h"
 #include "sample/refresh.h"
 #include "sample/walk.h"
-#include "wire/item.h"
-#include "wire/pairs.h"
-#include "wire/weights.h"
 
 /*
  * Where an objective's negatives come from: the samplers of this room behind
@@ -63,38 +60,66 @@ void sample_source_release(struct sample_source *source);
 
 /* sample_source_load() takes another's memory: sample_memory_load(). */
 int sample_source_load(struct sample_source *source, size_t n,
-                       const struct wire_tensor *tensor, struct err *err);
+                       const struct sample_array *array, struct err *err);
 
 /*
  * sample_source_judge() refuses a memory of steps that lacks what a sampler of
  * that kind has after the first: its chains, or its bank.
  */
 int sample_source_judge(const struct sample_how *how, size_t n,
-                        const struct wire_tensor *tensor, struct err *err);
+                        const struct sample_array *array, struct err *err);
 
 /* sample_source_banks() returns 1 when a bank is kept, sample_source_waits()
  * when an item has to wait for chains that are under way. */
 int sample_source_banks(const struct sample_how *how);
 int sample_source_waits(const struct sample_how *how);
 
-/*
- * sample_source_draw() fills in the item's extra samples, their views and
- * hints, which last until the next call, and how many there may be.
- *   item   ids and variants; views are two
- *   step   number of the item in the whole run.  Everything before it, or with
- *          a bank before step - horizon + 1, has been weighed where that
- *          matters (sample_source_waits(), sample_source_banks())
- */
-void sample_source_draw(struct sample_source *source, struct wire_item *item,
-                        int64_t step);
+enum { SAMPLE_VALUES_MAX = 16 };
+
+/* Samples from outside of a batch that are to be encoded with it. */
+struct sample_extras {
+    size_t n, most;            /* most: there are never more in a batch of b */
+    const int64_t *ids, *view; /* [n]; view NULL: a new one of each */
+    struct sample_hints hints; /* for the weighing */
+    size_t n_values;           /* of all draws, for the metrics */
+    struct sample_value values[SAMPLE_VALUES_MAX];
+};
 
 /*
- * sample_source_weigh() fills in the answer to a request, which lasts until
- * the next call, and remembers the step.  -1 with the reason where the
- * request asks for what cannot be; then nothing has changed.
+ * sample_source_draw() returns the extra samples of a step; they last until the
+ * next call.
+ *   step    epoch, step, v, b, fixed, ids and variants; the cache wants v = 2
+ *   number  of the step in the whole run.  Everything before it, or with a bank
+ *           before number - horizon + 1, has been weighed where that matters
+ *           (sample_source_waits(), sample_source_banks())
+ */
+struct sample_extras sample_source_draw(struct sample_source *source,
+                                        const struct sample_step *step,
+                                        int64_t number);
+
+/* How much each negative counts; n = v b rows, n + extra columns. */
+struct sample_weights {
+    size_t rows, columns;
+    const float *w;              /* [rows,columns] not negative; zero at a row's
+                                    own image.  Rows sum to 1, of `stale` chains
+                                    to 1 or less */
+    const float *scale;          /* [rows,2] factors of the positive and the
+                                    negative term; NULL: 1, 1 */
+    double accepted;             /* share of proposals, 0 .. 1 */
+    size_t moved;                /* chains whose state changed */
+    struct sample_update update; /* what a mirror has to follow */
+    size_t n_values;
+    struct sample_value values[SAMPLE_VALUES_MAX];
+};
+
+/*
+ * sample_source_weigh() computes the weights of a step that was encoded, which
+ * last until the next call, and remembers the step: sample_memory_step().  -1
+ * with the reason where it asks for what cannot be; then nothing has changed.
+ * O(n columns dim) time and O(n columns) memory, besides the sampler's.
  */
 int sample_source_weigh(struct sample_source *source,
-                        const struct wire_pairs *pairs,
-                        struct wire_weights *weights, struct err *err);
+                        const struct sample_step *step,
+                        struct sample_weights *weights, struct err *err);
 
 #endif

@@ -92,6 +92,11 @@ struct wire_tensor {
     const void *data;
 };
 
+/* wire_tensor_init() makes one that points to data. */
+void wire_tensor_init(struct wire_tensor *tensor, const char *name,
+                      enum dtype dtype, size_t rank, const size_t *shape,
+                      const void *data);
+
 /* Raw bytes of one part. */
 struct wire_part {
     const void *data;

@@ -1,53 +1,31 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "sample/source.h"
 #include "util/mem.h"
 
-enum { VIEWS = 2 };
-
 /* Room for n extra samples. */
 static void
-make_room(struct sample_source *source, size_t n)
+make_room(struct sample_source *x, size_t n)
 {
-    mem_grow(&source->extra, &source->extra_room, n, sizeof *source->extra);
-    mem_grow(&source->view, &source->view_room, n, sizeof *source->view);
-    mem_grow(&source->hint_row, &source->hint_row_room, n,
-             sizeof *source->hint_row);
-    mem_grow(&source->hint_view, &source->hint_view_room, n,
-             sizeof *source->hint_view);
-    mem_grow(&source->hint_log_q, &source->hint_log_q_room, n,
-             sizeof *source->hint_log_q);
+    mem_grow(&x->extra, &x->extra_room, n, sizeof *x->extra);
+    mem_grow(&x->view, &x->view_room, n, sizeof *x->view);
+    mem_grow(&x->hint_row, &x->hint_row_room, n, sizeof *x->hint_row);
+    mem_grow(&x->hint_view, &x->hint_view_room, n, sizeof *x->hint_view);
+    mem_grow(&x->hint_log_q, &x->hint_log_q_room, n, sizeof *x->hint_log_q);
 }
 
-/* What the weighing is told of an extra sample. */
-struct hint {
-    size_t row;
-    int64_t view;
-    double log_q;
-};
-
-/* Adds an extra sample to the item's, with a hint or, NULL, for no row. */
+/* Adds an extra sample for a row, or -1.  Whoever draws made room for it. */
 static void
-add(struct sample_source *source, struct wire_item *item, int64_t id,
-    int64_t view, const struct hint *hint)
+add(struct sample_source *source, struct sample_extras *extras, int64_t id,
+    int64_t view, int32_t row)
 {
-    const size_t at = item->n_extra++;
+    const size_t at = extras->n++;
 
     source->extra[at] = id;
     source->view[at] = view;
-    source->hint_row[at] = hint ? (int32_t)hint->row : -1;
-    source->hint_view[at] = hint ? (int32_t)hint->view : -1;
-    source->hint_log_q[at] = hint ? (float)hint->log_q : 0;
-}
-
-/* Views that a chain's state may have. */
-static size_t
-views_of(const struct wire_item *item)
-{
-    const int64_t A = item->variants.augmentations;
-
-    return A ? (size_t)A : VIEWS;
+    source->hint_row[at] = row;
+    source->hint_view[at] = -1;
+    source->hint_log_q[at] = 0;
 }
 
 static int
@@ -61,38 +39,38 @@ by_state(const void *a, const void *b)
 }
 
 /*
- * Where the chains of an item stand: state [2b].  With endless augmentation a
+ * Where the chains of a batch stand: state [v b].  With endless augmentation a
  * state is an image, and its view is 0.  Chains of other views stand nowhere:
  * the weighing will refuse them.
  */
 static void
-stand(struct sample_source *source, const struct wire_item *item,
+stand(struct sample_source *source, const struct sample_step *step,
       struct sample_state *state)
 {
     const struct sample_chains *chains = &source->memory.chains;
-    const size_t n = VIEWS * item->n;
 
-    for (size_t r = 0; r < n; r++)
+    for (size_t r = 0; r < step->v * step->b; r++)
         state[r] = (struct sample_state){-1, -1};
-    if (chains->state && chains->views == views_of(item))
-        sample_chains_get(chains, VIEWS, item->n, item->ids,
-                          item->variants.variant, state, NULL);
+    if (chains->state && chains->views == sample_step_views(step))
+        sample_chains_get(chains, step->v, step->b, step->ids, step->variants,
+                          state, NULL);
 }
 
 /* The states of chains that the batch does not hold itself, each once. */
 static void
-attach_states(struct sample_source *source, struct wire_item *item)
+attach_states(struct sample_source *source, const struct sample_step *step,
+              struct sample_extras *extras)
 {
-    const int64_t *variant = item->variants.variant;
-    const size_t n = VIEWS * item->n;
+    const int64_t *variant = step->variants;
+    const size_t n = step->v * step->b;
     struct sample_state *own, *state;
 
     mem_grow(&source->stand, &source->stand_room, n, sizeof *source->stand);
     own = source->stand;
     state = source->state;
-    stand(source, item, state);
+    stand(source, step, state);
     for (size_t r = 0; r < n; r++) {
-        own[r] = (struct sample_state){item->ids[r % item->n],
+        own[r] = (struct sample_state){step->ids[r % step->b],
                                        variant ? variant[r] : 0};
         if (!variant)
             state[r].view = 0;
@@ -102,87 +80,89 @@ attach_states(struct sample_source *source, struct wire_item *item)
     for (size_t r = 0; r < n; r++)
         if (state[r].id >= 0 && (!r || by_state(&state[r], &state[r - 1])) &&
             !bsearch(&state[r], own, n, sizeof *own, by_state))
-            add(source, item, state[r].id, variant ? state[r].view : -1, NULL);
+            add(source, extras, state[r].id, state[r].view, -1);
 }
 
 /* The chains walk on the bank, and each brings along where it stands then: the
  * hint names its row and the view of the state. */
 static void
-walk(struct sample_source *source, struct wire_item *item, double beta)
+walk(struct sample_source *source, const struct sample_step *step, double beta,
+     struct sample_extras *extras)
 {
-    const size_t n = VIEWS * item->n;
-    const int64_t A = item->variants.augmentations;
+    const size_t n = step->v * step->b;
     const struct sample_walk_how how = {
         .beta = beta,
         .moves = source->how.moves,
-        .views = views_of(item),
+        .views = sample_step_views(step),
         .seed = source->how.seed,
-        .epoch = (uint64_t)item->at.epoch,
-        .step = (uint64_t)item->at.step,
+        .epoch = step->epoch,
+        .step = step->step,
     };
     struct sample_state *state = source->state;
     struct sample_walk went = {0};
 
-    stand(source, item, state);
+    stand(source, step, state);
     mem_grow(&source->ids, &source->ids_room, n, sizeof *source->ids);
     for (size_t r = 0; r < n; r++)
-        source->ids[r] = item->ids[r % item->n];
+        source->ids[r] = step->ids[r % step->b];
     if (source->ahead.rows)
-        went = sample_walk(&how, &source->ahead, n, source->ids,
-                           item->variants.variant, state);
-    for (size_t r = 0; r < n; r++)
-        if (state[r].id >= 0)
-            add(source, item, state[r].id, A ? state[r].view : -1,
-                &(struct hint){r, state[r].view, 0});
-    if (!item->n_extra)
+        went = sample_walk(&how, &source->ahead, n, source->ids, step->variants,
+                           state);
+    for (size_t r = 0; r < n; r++) {
+        if (state[r].id < 0)
+            continue;
+        add(source, extras, state[r].id, state[r].view, (int32_t)r);
+        source->hint_view[extras->n - 1] = (int32_t)state[r].view;
+    }
+    if (!extras->n)
         return;
-    item->of_extra.hint_values[0] =
-        (struct wire_metric){"walk_accepted", went.accepted};
-    item->of_extra.hint_values[1] =
-        (struct wire_metric){"walk_ess", went.effective};
-    item->of_extra.n_hint_values = 2;
+    extras->n_values = 2;
+    extras->values[0] = (struct sample_value){"walk_accepted", went.accepted};
+    extras->values[1] = (struct sample_value){"walk_ess", went.effective};
 }
 
 /* A negative from the bank for each image, whose hint names the image and
  * log q of the draw; then who is refreshed, for no row. */
 static void
-consult_cache(struct sample_source *source, struct wire_item *item,
-              int64_t step, double beta)
+consult_cache(struct sample_source *source, const struct sample_step *step,
+              int64_t number, double beta, struct sample_extras *extras)
 {
-    const struct sample_cache_how how = {beta, source->how.seed,
-                                         (uint64_t)item->at.epoch,
-                                         (uint64_t)item->at.step};
+    const struct sample_cache_how how = {beta, source->how.seed, step->epoch,
+                                         step->step};
     const struct sample_bank *bank = &source->ahead;
-    const int64_t view = item->variants.augmentations ? 0 : -1;
+    const struct sample_draw *draw;
     const int64_t *ids;
     size_t n;
 
     if (bank->rows) {
-        mem_grow(&source->draw, &source->draw_room, item->n,
+        mem_grow(&source->draw, &source->draw_room, step->b,
                  sizeof *source->draw);
-        sample_cache_draw(&how, bank, item->n, item->ids, NULL, 1,
+        draw = source->draw;
+        sample_cache_draw(&how, bank, step->b, step->ids, NULL, 1,
                           source->draw);
-        for (size_t i = 0; i < item->n; i++)
-            if (source->draw[i].id >= 0)
-                add(source, item, source->draw[i].id, view,
-                    &(struct hint){i, -1, source->draw[i].log_q});
+        for (size_t i = 0; i < step->b; i++) {
+            if (draw[i].id < 0)
+                continue;
+            add(source, extras, draw[i].id, 0, (int32_t)i);
+            source->hint_log_q[extras->n - 1] = (float)draw[i].log_q;
+        }
     }
     if (!source->refresh.order)
         return;
-    n = sample_refresh_next(&source->refresh, (uint64_t)step, &ids);
+    n = sample_refresh_next(&source->refresh, (uint64_t)number, &ids);
     for (size_t i = 0; i < n; i++)
-        add(source, item, ids[i], view, NULL);
+        add(source, extras, ids[i], 0, -1);
 }
 
-/* How many extra samples an item of b can have. */
+/* How many extra samples a step can have. */
 static size_t
-most(const struct sample_source *source, size_t b)
+most(const struct sample_source *source, const struct sample_step *step)
 {
     const struct sample_refresh *refresh = &source->refresh;
 
     if (!source->how.cache)
-        return sample_source_waits(&source->how) ? VIEWS * b : 0;
-    return b + (refresh->order ? refresh->size / refresh->period + 1 : 0);
+        return sample_source_waits(&source->how) ? step->v * step->b : 0;
+    return step->b + (refresh->order ? refresh->size / refresh->period + 1 : 0);
 }
 
 /* The bank as of a step, which may lie ahead of what is to be weighed next. */
@@ -207,34 +187,34 @@ look_ahead(struct sample_source *source, size_t views, int64_t then)
     sample_bank_advance(ahead, then);
 }
 
-void
-sample_source_draw(struct sample_source *source, struct wire_item *item,
-                   int64_t step)
+struct sample_extras
+sample_source_draw(struct sample_source *source, const struct sample_step *step,
+                   int64_t number)
 {
     const struct sample_how *how = &source->how;
-    const int64_t then = step - (int64_t)how->horizon;
-    const size_t room = most(source, item->n);
+    const int64_t then = number - (int64_t)how->horizon;
     const double beta = sample_memory_beta(&source->memory, then);
+    struct sample_extras extras = {.most = most(source, step)};
 
-    item->n_extra = 0;
-    item->of_extra = (struct wire_extra){0};
-    make_room(source, room);
-    mem_grow(&source->state, &source->state_room, VIEWS * item->n,
+    REQUIRE(!how->cache || step->v == 2);
+    make_room(source, extras.most);
+    mem_grow(&source->state, &source->state_room, step->v * step->b,
              sizeof *source->state);
-    look_ahead(source, sample_memory_views(&item->variants, !how->cache), then);
+    look_ahead(source, sample_memory_views(step, !how->cache), then);
     if (how->cache)
-        consult_cache(source, item, step, beta);
+        consult_cache(source, step, number, beta, &extras);
     else if (how->moves)
-        walk(source, item, beta);
+        walk(source, step, beta, &extras);
     else if (sample_source_waits(how))
-        attach_states(source, item);
-    REQUIRE(item->n_extra <= room);
-    item->extra = source->extra;
-    item->of_extra.reserve = (int64_t)room;
-    item->of_extra.view = item->variants.augmentations ? source->view : NULL;
-    item->of_extra.hint_row =
-        how->cache || how->moves ? source->hint_row : NULL;
-    item->of_extra.hint_view =
-        !how->cache && how->moves ? source->hint_view : NULL;
-    item->of_extra.hint_log_q = how->cache ? source->hint_log_q : NULL;
+        attach_states(source, step, &extras);
+    REQUIRE(extras.n <= extras.most);
+    extras.ids = source->extra;
+    extras.view = step->fixed ? source->view : NULL;
+    if (how->cache || how->moves)
+        extras.hints.row = source->hint_row;
+    if (how->cache)
+        extras.hints.log_q = source->hint_log_q;
+    else if (how->moves)
+        extras.hints.view = source->hint_view;
+    return extras;
 }

@@ -1,9 +1,11 @@
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "sample/memory.h"
+
+/* Steps that a run can have at most, so that sums of them cannot overflow. */
+static const int64_t total_max = (int64_t)1 << 48;
 
 void
 sample_memory_init(struct sample_memory *memory, size_t size)
@@ -19,17 +21,10 @@ sample_memory_release(struct sample_memory *memory)
     *memory = (struct sample_memory){0};
 }
 
-void
-sample_memory_keep(struct sample_memory *memory, size_t views, size_t v,
-                   size_t b, const int64_t *ids, const int64_t *variants,
-                   const struct sample_state *state, const float *score)
+size_t
+sample_step_views(const struct sample_step *step)
 {
-    struct sample_chains *chains = &memory->chains;
-
-    if (!chains->state)
-        sample_chains_init(chains, memory->size, views);
-    sample_chains_put(chains, v, b, ids, variants, state, score);
-    memory->scored |= score != NULL;
+    return step->fixed ? step->fixed : step->v;
 }
 
 /* Keeps the newest n. */
@@ -44,10 +39,9 @@ forget_betas(struct sample_memory *memory, size_t n)
 }
 
 size_t
-sample_memory_views(const struct wire_variants *variants, int chains)
+sample_memory_views(const struct sample_step *step, int chains)
 {
-    return chains && variants->augmentations ? (size_t)variants->augmentations
-                                             : 1;
+    return chains && step->fixed ? step->fixed : 1;
 }
 
 void
@@ -70,34 +64,17 @@ feed(struct sample_bank *bank, int64_t when, int64_t id, int64_t view,
 
 void
 sample_memory_feed(struct sample_bank *bank, int64_t when,
-                   const struct wire_pairs *p)
+                   const struct sample_step *p)
 {
-    const size_t b = p->n, d = p->dim;
-    const int64_t *variant = bank->views > 1 ? p->variants.variant : NULL;
-    const int64_t *view = bank->views > 1 ? p->of_extra.view : NULL;
+    const size_t b = p->b, d = p->dim;
+    const int64_t *variant = bank->views > 1 ? p->variants : NULL;
+    const int64_t *view = bank->views > 1 ? p->extra_view : NULL;
 
-    for (size_t r = 0; r < (variant ? p->n_views * b : b); r++)
+    for (size_t r = 0; r < (variant ? p->v * b : b); r++)
         feed(bank, when, p->ids[r % b], variant ? variant[r] : 0, p->z + r * d);
-    for (size_t e = 0; e < p->n_extra; e++)
+    for (size_t e = 0; e < p->extra; e++)
         feed(bank, when, p->extra_ids[e], view ? view[e] : 0,
              p->extra_z + e * d);
-}
-
-void
-sample_memory_push(struct sample_memory *memory, const struct wire_pairs *pairs,
-                   int chains)
-{
-    const size_t views = sample_memory_views(&pairs->variants, chains);
-    struct sample_bank *bank = &memory->bank;
-
-    sample_memory_fit(memory, views);
-    if (!bank->rows)
-        sample_bank_init(bank, memory->size, views, pairs->dim);
-    REQUIRE(bank->dim == pairs->dim);
-    sample_memory_feed(bank, memory->total, pairs);
-    if (memory->n_beta == SAMPLE_HORIZON_MAX)
-        forget_betas(memory, SAMPLE_HORIZON_MAX - 1);
-    memory->beta[memory->n_beta++] = pairs->beta;
 }
 
 /* When betas are pushed the step is `total`, which is counted up then. */
@@ -107,15 +84,57 @@ first_beta(const struct sample_memory *memory)
     return memory->total - (int64_t)memory->n_beta;
 }
 
-struct sample_staleness
-sample_memory_advance(struct sample_memory *memory, int64_t to)
+/* Writes down where the chains of a step stand. */
+static void
+keep(struct sample_memory *memory, const struct sample_step *step,
+     const struct sample_update *update)
 {
-    const int64_t first = first_beta(memory);
+    if (!memory->chains.state)
+        sample_chains_init(&memory->chains, memory->size,
+                           sample_step_views(step));
+    sample_chains_put(&memory->chains, step->v, step->b, step->ids,
+                      step->variants, update->state, update->score);
+    memory->scored |= update->score != NULL;
+}
 
-    if (memory->n_beta && to > first)
+/* Puts the rows and the beta of a step at the end of the queue. */
+static void
+push(struct sample_memory *memory, const struct sample_step *step, int chains)
+{
+    const size_t views = sample_memory_views(step, chains);
+    struct sample_bank *bank = &memory->bank;
+
+    sample_memory_fit(memory, views);
+    if (!bank->rows)
+        sample_bank_init(bank, memory->size, views, step->dim);
+    REQUIRE(bank->dim == step->dim);
+    sample_memory_feed(bank, memory->total, step);
+    if (memory->n_beta == SAMPLE_HORIZON_MAX)
+        forget_betas(memory, SAMPLE_HORIZON_MAX - 1);
+    memory->beta[memory->n_beta++] = step->beta;
+}
+
+/* Brings the bank up to a step, and forgets what is older than that. */
+static struct sample_staleness
+advance(struct sample_memory *memory, int64_t to)
+{
+    if (memory->n_beta && to > first_beta(memory))
         forget_betas(memory,
                      memory->total > to ? (size_t)(memory->total - to) : 1);
     return sample_bank_advance(&memory->bank, to);
+}
+
+struct sample_staleness
+sample_memory_step(struct sample_memory *memory, const struct sample_step *step,
+                   const struct sample_update *update)
+{
+    if (update->state)
+        keep(memory, step, update);
+    if (update->bank)
+        push(memory, step, update->state != NULL);
+    memory->total++;
+    return update->bank ? advance(memory, memory->total - update->bank)
+                        : (struct sample_staleness){0};
 }
 
 double
@@ -131,55 +150,72 @@ sample_memory_beta(const struct sample_memory *memory, int64_t step)
     return memory->beta[at];
 }
 
-/* Adds a tensor of `rank` sizes. */
-static void
-add(struct wire_tensor *tensor, size_t *n, const char *name,
-    enum wire_dtype dtype, const void *data, size_t rank, ...)
+struct sample_array
+sample_array_of(const char *name, enum dtype dtype, size_t rank,
+                const size_t *shape, const void *data)
 {
-    struct wire_tensor *t = &tensor[(*n)++];
-    va_list sizes;
+    struct sample_array a = {
+        .name = name, .dtype = dtype, .rank = rank, .count = 1, .data = data};
 
-    *t = (struct wire_tensor){
-        .dtype = dtype, .rank = rank, .count = 1, .data = data};
-    snprintf(t->name, sizeof t->name, "%s", name);
-    va_start(sizes, rank);
-    for (size_t i = 0; i < rank; i++)
-        t->count *= t->shape[i] = va_arg(sizes, size_t);
-    va_end(sizes);
+    for (size_t i = 0; i < rank; i++) {
+        if (i < sizeof a.shape / sizeof *a.shape)
+            a.shape[i] = shape[i];
+        a.count *= shape[i];
+    }
+    return a;
+}
+
+const struct sample_array *
+sample_array_find(const char *name, size_t n, const struct sample_array *array)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(array[i].name, name))
+            return &array[i];
+    return NULL;
 }
 
 size_t
-sample_memory_list(const struct sample_memory *memory, struct wire_tensor *t)
+sample_memory_list(const struct sample_memory *memory,
+                   struct sample_array array[SAMPLE_MEMORY_ARRAYS])
 {
     const struct sample_chains *chains = &memory->chains;
     const struct sample_bank *bank = &memory->bank;
-    const size_t size = memory->size, views = chains->views, dim = bank->dim;
-    const size_t rows = size * bank->views;
+    const size_t one = 1, chain[] = {memory->size, chains->views, 2};
+    const size_t rows[] = {memory->size * bank->views, bank->dim};
+    const size_t queue[] = {bank->n, bank->dim};
+    const struct {
+        int kept;
+        const char *name;
+        enum dtype dtype;
+        size_t rank;
+        const size_t *shape;
+        const void *data;
+    } all[SAMPLE_MEMORY_ARRAYS] = {
+        {1, SAMPLE_TOTAL, DTYPE_I8, 1, &one, &memory->total},
+        {chain[1] > 0, SAMPLE_CHAINS, DTYPE_I8, 3, chain, chains->state},
+        {memory->scored, SAMPLE_SCORES, DTYPE_F4, 2, chain, chains->score},
+        {rows[1] > 0, SAMPLE_BANK, DTYPE_F4, 2, rows, bank->rows},
+        {rows[1] > 0, SAMPLE_BANK_WHEN, DTYPE_I8, 1, rows, bank->when},
+        {rows[1] > 0, SAMPLE_BETA, DTYPE_F8, 1, &memory->n_beta, memory->beta},
+        {bank->n > 0, SAMPLE_BANK_QUEUE_WHEN, DTYPE_I8, 1, queue,
+         bank->queue_when},
+        {bank->n > 0, SAMPLE_BANK_QUEUE_IDS, DTYPE_I8, 1, queue,
+         bank->queue_ids},
+        {bank->n > 0, SAMPLE_BANK_QUEUE, DTYPE_F4, 2, queue, bank->queue_rows},
+    };
     size_t n = 0;
 
-    add(t, &n, SAMPLE_TOTAL, WIRE_I8, &memory->total, 1, (size_t)1);
-    if (chains->state)
-        add(t, &n, SAMPLE_CHAINS, WIRE_I8, chains->state, 3, size, views,
-            (size_t)2);
-    if (memory->scored)
-        add(t, &n, SAMPLE_SCORES, WIRE_F4, chains->score, 2, size, views);
-    if (!bank->rows)
-        return n;
-    add(t, &n, SAMPLE_BANK, WIRE_F4, bank->rows, 2, rows, dim);
-    add(t, &n, SAMPLE_BANK_WHEN, WIRE_I8, bank->when, 1, rows);
-    add(t, &n, SAMPLE_BETA, WIRE_F8, memory->beta, 1, memory->n_beta);
-    if (!bank->n)
-        return n;
-    add(t, &n, SAMPLE_BANK_QUEUE_WHEN, WIRE_I8, bank->queue_when, 1, bank->n);
-    add(t, &n, SAMPLE_BANK_QUEUE_IDS, WIRE_I8, bank->queue_ids, 1, bank->n);
-    add(t, &n, SAMPLE_BANK_QUEUE, WIRE_F4, bank->queue_rows, 2, bank->n, dim);
+    for (size_t i = 0; i < SAMPLE_MEMORY_ARRAYS; i++)
+        if (all[i].kept)
+            array[n++] = sample_array_of(all[i].name, all[i].dtype, all[i].rank,
+                                         all[i].shape, all[i].data);
     return n;
 }
 
 /* A list that is read; the first fault is kept. */
 struct list {
     size_t n;
-    const struct wire_tensor *tensor;
+    const struct sample_array *array;
     struct err *err;
     int rc;
 };
@@ -188,17 +224,15 @@ struct list {
  * The tensor of that name, or NULL: then the fault is noted, unless it may be
  * missing.  Sizes of 0 are free, but a tensor is never empty.
  */
-static const struct wire_tensor *
-find(struct list *list, const char *name, enum wire_dtype dtype, int optional,
+static const struct sample_array *
+find(struct list *list, const char *name, enum dtype dtype, int optional,
      size_t rank, size_t first, size_t second)
 {
     const size_t want[] = {first, second, 2};
-    const struct wire_tensor *t = NULL;
+    const struct sample_array *t =
+        sample_array_find(name, list->n, list->array);
     int fits;
 
-    for (size_t i = 0; i < list->n && !t; i++)
-        if (!strcmp(list->tensor[i].name, name))
-            t = &list->tensor[i];
     if (list->rc || (!t && optional))
         return NULL;
     fits = t && t->dtype == dtype && t->rank == rank && t->count;
@@ -215,12 +249,12 @@ static int
 load_chains(struct sample_memory *memory, struct list *list)
 {
     const size_t size = memory->size;
-    const struct wire_tensor *chain, *score;
+    const struct sample_array *chain, *score;
 
-    chain = find(list, SAMPLE_CHAINS, WIRE_I8, 1, 3, size, 0);
+    chain = find(list, SAMPLE_CHAINS, DTYPE_I8, 1, 3, size, 0);
     if (!chain)
         return list->rc;
-    score = find(list, SAMPLE_SCORES, WIRE_F4, 1, 2, size, chain->shape[1]);
+    score = find(list, SAMPLE_SCORES, DTYPE_F4, 1, 2, size, chain->shape[1]);
     if (list->rc)
         return -1;
     sample_chains_init(&memory->chains, size, chain->shape[1]);
@@ -231,7 +265,7 @@ load_chains(struct sample_memory *memory, struct list *list)
 
 /* No step can have written what the steps so far have not. */
 static int
-judge_steps(const struct sample_memory *memory, const struct wire_tensor *when,
+judge_steps(const struct sample_memory *memory, const struct sample_array *when,
             struct err *err)
 {
     const int64_t *step = when ? when->data : NULL;
@@ -244,7 +278,7 @@ judge_steps(const struct sample_memory *memory, const struct wire_tensor *when,
 }
 
 static int
-judge_betas(const struct wire_tensor *t, struct err *err)
+judge_betas(const struct sample_array *t, struct err *err)
 {
     const double *beta = t->data;
 
@@ -258,24 +292,25 @@ static int
 load_bank(struct sample_memory *memory, struct list *list)
 {
     const size_t size = memory->size;
-    const struct wire_tensor *rows, *when, *then, *ids = NULL, *queue = NULL;
-    const struct wire_tensor *beta;
+    const struct sample_array *rows, *when, *then, *ids = NULL, *queue = NULL;
+    const struct sample_array *beta;
     size_t n = 0;
 
-    rows = find(list, SAMPLE_BANK, WIRE_F4, 1, 2, 0, 0);
+    rows = find(list, SAMPLE_BANK, DTYPE_F4, 1, 2, 0, 0);
     if (!rows)
         return list->rc;
     if (rows->shape[0] % size)
         list->rc = err_set(list->err, "'%s' has %zu rows for %zu samples",
                            SAMPLE_BANK, rows->shape[0], size);
-    when = find(list, SAMPLE_BANK_WHEN, WIRE_I8, 0, 1, rows->shape[0], 0);
-    then = find(list, SAMPLE_BANK_QUEUE_WHEN, WIRE_I8, 1, 1, 0, 0);
+    when = find(list, SAMPLE_BANK_WHEN, DTYPE_I8, 0, 1, rows->shape[0], 0);
+    then = find(list, SAMPLE_BANK_QUEUE_WHEN, DTYPE_I8, 1, 1, 0, 0);
     if (then) {
         n = then->count;
-        ids = find(list, SAMPLE_BANK_QUEUE_IDS, WIRE_I8, 0, 1, n, 0);
-        queue = find(list, SAMPLE_BANK_QUEUE, WIRE_F4, 0, 2, n, rows->shape[1]);
+        ids = find(list, SAMPLE_BANK_QUEUE_IDS, DTYPE_I8, 0, 1, n, 0);
+        queue =
+            find(list, SAMPLE_BANK_QUEUE, DTYPE_F4, 0, 2, n, rows->shape[1]);
     }
-    beta = find(list, SAMPLE_BETA, WIRE_F8, 0, 1, 0, 0);
+    beta = find(list, SAMPLE_BETA, DTYPE_F8, 0, 1, 0, 0);
     if (beta && beta->count > SAMPLE_HORIZON_MAX)
         list->rc = err_set(list->err, "'%s' has %zu numbers, at most %d",
                            SAMPLE_BETA, beta->count, SAMPLE_HORIZON_MAX);
@@ -294,17 +329,17 @@ load_bank(struct sample_memory *memory, struct list *list)
 
 int
 sample_memory_load(struct sample_memory *memory, size_t n,
-                   const struct wire_tensor *tensor, struct err *err)
+                   const struct sample_array *array, struct err *err)
 {
-    struct list list = {n, tensor, err, 0};
+    struct list list = {n, array, err, 0};
     struct sample_memory loaded;
-    const struct wire_tensor *total;
+    const struct sample_array *total;
 
     sample_memory_init(&loaded, memory->size);
-    total = find(&list, SAMPLE_TOTAL, WIRE_I8, 1, 1, 1, 0);
+    total = find(&list, SAMPLE_TOTAL, DTYPE_I8, 1, 1, 1, 0);
     if (total)
         loaded.total = *(const int64_t *)total->data;
-    if (!list.rc && (loaded.total < 0 || loaded.total > WIRE_STEP_MAX))
+    if (!list.rc && (loaded.total < 0 || loaded.total > total_max))
         list.rc = err_set(err, "'%s' is %" PRId64, total->name, loaded.total);
     if (list.rc || load_chains(&loaded, &list) || load_bank(&loaded, &list)) {
         sample_memory_release(&loaded);

@@ -60,6 +60,20 @@ wire_dtype_bytes(enum wire_dtype dtype)
     return dtype_about((enum dtype)dtype)->bytes;
 }
 
+void
+wire_tensor_init(struct wire_tensor *t, const char *name, enum dtype dtype,
+                 size_t rank, const size_t *shape, const void *data)
+{
+    REQUIRE(rank <= WIRE_RANK_MAX && strlen(name) < WIRE_NAME_MAX);
+    *t = (struct wire_tensor){.dtype = (enum wire_dtype)dtype,
+                              .rank = rank,
+                              .count = 1,
+                              .data = data};
+    snprintf(t->name, sizeof t->name, "%s", name);
+    for (size_t i = 0; i < rank; i++)
+        t->count *= t->shape[i] = shape[i];
+}
+
 /* Text that came from outside, for a sentence: printable, cut at 40 bytes. */
 static const char *
 printable(char to[41], const char *text, size_t n)

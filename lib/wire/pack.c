@@ -79,19 +79,9 @@ wire_write_tensor(struct wire_writer *w, const char *name,
                   enum wire_dtype dtype, const void *data, size_t rank,
                   const size_t *shape)
 {
-    struct wire_tensor *t = &w->tensor[w->n++];
-
-    REQUIRE(w->n <= WIRE_TENSORS_MAX && rank <= WIRE_RANK_MAX);
-    REQUIRE(strlen(name) < WIRE_NAME_MAX);
-    snprintf(t->name, sizeof t->name, "%s", name);
-    t->dtype = dtype;
-    t->data = data;
-    t->rank = rank;
-    t->count = 1;
-    for (size_t i = 0; i < rank; i++) {
-        t->shape[i] = shape[i];
-        t->count *= shape[i];
-    }
+    REQUIRE(w->n < WIRE_TENSORS_MAX);
+    wire_tensor_init(&w->tensor[w->n++], name, (enum dtype)dtype, rank, shape,
+                     data);
 }
 
 static void

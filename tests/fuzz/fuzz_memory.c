@@ -9,10 +9,14 @@ enum { N = 3, VIEWS = 2, D = 2 };
 static struct wire_msg *
 told(const struct sample_memory *memory)
 {
-    struct wire_tensor list[SAMPLE_MEMORY_TENSORS];
+    struct sample_array array[SAMPLE_MEMORY_ARRAYS];
+    struct wire_tensor tensor[SAMPLE_MEMORY_ARRAYS];
     const struct wire_state put = {
-        .id = 1, .n = sample_memory_list(memory, list), .tensors = list};
+        .id = 1, .n = sample_memory_list(memory, array), .tensors = tensor};
 
+    for (size_t i = 0; i < put.n; i++)
+        wire_tensor_init(&tensor[i], array[i].name, array[i].dtype,
+                         array[i].rank, array[i].shape, array[i].data);
     return wire_state_put(WIRE_STATE_PUT, &put);
 }
 
@@ -22,26 +26,24 @@ sound(void)
     static const int64_t ids[] = {2, 0};
     static const struct sample_state state[] = {{1, 0}, {1, 1}, {0, 1}, {2, 0}};
     static const float score[4] = {1, -2}, rows[4 * D] = {1, 0, 0.6f, 0.8f};
-    static const struct wire_pairs pairs = {
+    static const struct sample_step step = {
         .beta = 2.5,
-        .n = 2,
-        .n_views = 2,
+        .v = 2,
+        .b = 2,
+        .extra = 1,
         .dim = D,
-        .n_extra = 1,
         .ids = ids,
         .z = rows,
         .extra_ids = ids,
         .extra_z = rows,
     };
+    static const struct sample_update update = {state, score, 2};
     struct sample_memory memory;
     struct wire_msg *msg;
 
     sample_memory_init(&memory, N);
-    for (; memory.total < 2; memory.total++) {
-        sample_memory_keep(&memory, VIEWS, 2, 2, ids, NULL, state, score);
-        sample_memory_push(&memory, &pairs, 1);
-    }
-    sample_memory_advance(&memory, 0);
+    sample_memory_step(&memory, &step, &update);
+    sample_memory_step(&memory, &step, &update);
     msg = told(&memory);
     sample_memory_release(&memory);
     return msg;
@@ -51,13 +53,20 @@ sound(void)
 static int
 load(struct sample_memory *memory, struct wire_msg *msg, struct err *err)
 {
+    struct sample_array array[WIRE_TENSORS_MAX];
     struct wire_state state;
     int rc = wire_state_get(&state, msg, err);
 
-    if (!rc) {
-        rc = sample_memory_load(memory, state.n, state.tensors, err);
-        wire_state_release(&state);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < state.n; i++) {
+        const struct wire_tensor *t = &state.tensors[i];
+
+        array[i] = sample_array_of(t->name, (enum dtype)t->dtype, t->rank,
+                                   t->shape, t->data);
     }
+    rc = sample_memory_load(memory, state.n, array, err);
+    wire_state_release(&state);
     return rc;
 }
 
@@ -82,7 +91,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         copy = fuzz_again(told(&a));
         REQUIRE(!load(&b, copy, &err));
         fuzz_same(copy, told(&b));
-        sample_memory_advance(&a, a.total);
+        sample_bank_advance(&a.bank, a.total);
     }
     sample_memory_release(&a);
     sample_memory_release(&b);

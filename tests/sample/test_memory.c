@@ -4,7 +4,7 @@
 #include "sample/memory.h"
 #include "t.h"
 
-enum { N = 6, A = 3, V = 2, B = 2, D = 2, R = 1 };
+enum { N = 6, A = 3, V = 2, B = 2, D = 2, R = 1, Q = V * B + R };
 
 static const int64_t ids[B] = {4, 1}, extra_ids[R] = {5}, extra_view[R] = {1};
 static const int64_t variants[V * B] = {2, 0, 1, 1};
@@ -13,25 +13,35 @@ static const struct sample_state state[V * B] = {
 static const float score[V * B] = {1, 2, 3, 4};
 
 /* What was asked for a step. */
-static struct wire_pairs
-pairs_of(int step)
+static struct sample_step
+step_of(int step)
 {
     static const float z[V * B * D] = {1, 0, 0, 1, -1, 0, 0, -1};
     static const float extra[R * D] = {0.6f, 0.8f};
 
-    return (struct wire_pairs){
+    return (struct sample_step){
         .beta = 2 + step,
-        .n = B,
-        .n_views = V,
+        .v = V,
+        .b = B,
+        .extra = R,
         .dim = D,
-        .n_extra = R,
+        .fixed = A,
         .ids = ids,
-        .z = z,
+        .variants = variants,
         .extra_ids = extra_ids,
+        .extra_view = extra_view,
+        .z = z,
         .extra_z = extra,
-        .of_extra = {.view = extra_view},
-        .variants = {A, V, variants},
     };
+}
+
+/* One step with a bank that is two behind; of chains, or not. */
+static void
+follow(struct sample_memory *memory, const struct sample_step *step, int chains)
+{
+    const struct sample_update update = {chains ? state : NULL, score, 2};
+
+    sample_memory_step(memory, step, &update);
 }
 
 /* Two steps; the first is in the table, the second in the queue. */
@@ -39,25 +49,22 @@ static void
 live(struct sample_memory *memory, int chains)
 {
     sample_memory_init(memory, N);
-    for (int step = 0; step < 2; step++) {
-        const struct wire_pairs pairs = pairs_of(step);
+    for (int i = 0; i < 2; i++) {
+        const struct sample_step step = step_of(i);
 
-        sample_memory_keep(memory, A, V, B, ids, variants, state, score);
-        sample_memory_push(memory, &pairs, chains);
-        memory->total++;
+        follow(memory, &step, chains);
     }
-    sample_memory_advance(memory, 0);
 }
 
 static int
-same(const struct wire_tensor *a, const struct wire_tensor *b, size_t n)
+same(const struct sample_array *a, const struct sample_array *b, size_t n)
 {
     int same = 1;
 
     for (size_t i = 0; i < n; i++)
         same &= !strcmp(a[i].name, b[i].name) && a[i].count == b[i].count &&
                 !memcmp(a[i].data, b[i].data,
-                        a[i].count * wire_dtype_bytes(a[i].dtype));
+                        a[i].count * dtype_about(a[i].dtype)->bytes);
     return same;
 }
 
@@ -74,8 +81,8 @@ row_is(const struct sample_memory *memory, size_t row, float x, float y)
 static void
 a_row_of_each_view(void)
 {
-    struct wire_tensor list[SAMPLE_MEMORY_TENSORS];
-    struct wire_pairs pairs = pairs_of(2);
+    struct sample_array list[SAMPLE_MEMORY_ARRAYS];
+    struct sample_step step = step_of(2);
     struct sample_memory a, b;
     struct err err = {""};
     size_t n;
@@ -92,16 +99,16 @@ a_row_of_each_view(void)
     T(!sample_memory_load(&b, n, list, &err) && b.bank.views == A &&
           b.bank.known == a.bank.known && b.bank.n == a.bank.n,
       "a list of it is taken as it was: %s", err.msg);
-    pairs.of_extra.view = (int64_t[]){A};
-    sample_memory_push(&b, &pairs, 1);
-    T(b.bank.n == 2 * V * B + R, "a view that does not exist has no row");
+    step.extra_view = (int64_t[]){A};
+    follow(&b, &step, 1);
+    T(b.bank.n == V * B, "a view that does not exist has no row");
     sample_memory_release(&b);
 
     live(&b, 0);
     T(b.bank.views == 1 && b.bank.known == B + R && row_is(&b, 4, 1, 0),
       "any other bank has the first view of the anchors");
-    pairs = pairs_of(2);
-    sample_memory_push(&b, &pairs, 1);
+    step = step_of(2);
+    follow(&b, &step, 1);
     T(b.bank.views == A && !b.bank.known && b.bank.n == V * B + R,
       "a bank of another form is forgotten");
     sample_memory_release(&a);
@@ -111,20 +118,20 @@ a_row_of_each_view(void)
 static void
 round_trip(void)
 {
-    struct wire_tensor list[SAMPLE_MEMORY_TENSORS], back[SAMPLE_MEMORY_TENSORS];
+    struct sample_array list[SAMPLE_MEMORY_ARRAYS], back[SAMPLE_MEMORY_ARRAYS];
     struct sample_memory a, b;
     struct err err = {""};
     size_t n;
 
-    live(&a, 0);
+    live(&a, 1);
     n = sample_memory_list(&a, list);
-    T(n == SAMPLE_MEMORY_TENSORS, "%zu tensors", n);
+    T(n == SAMPLE_MEMORY_ARRAYS, "%zu arrays", n);
     T(a.chains.state[4 * A + 2].id == 1 && a.chains.state[4 * A].id == -1,
       "the chain of sample 4, variant 2");
     T(a.n_beta == 2 && sample_memory_beta(&a, 0) == 2 &&
           sample_memory_beta(&a, 1) == 3 && sample_memory_beta(&a, 9) == 3,
       "inverse temperatures");
-    T(a.bank.when[5] == 0 && a.bank.n == B + R, "a table and a queue");
+    T(a.bank.when[5 * A + 1] == 0 && a.bank.n == Q, "a table and a queue");
     sample_memory_init(&b, N);
     T(!sample_memory_load(&b, n, list, &err), "loads: %s", err.msg);
     T(sample_memory_list(&b, back) == n && same(list, back, n) &&
@@ -137,20 +144,20 @@ round_trip(void)
     sample_memory_release(&b);
 }
 
-/* Whether all but the tensor `name` as it is here is taken. */
+/* Whether all but the array `name` as it is here is taken. */
 static void
-refused(const char *why, const char *name, struct wire_tensor instead)
+refused(const char *why, const char *name, struct sample_array instead)
 {
-    struct wire_tensor list[SAMPLE_MEMORY_TENSORS];
+    struct sample_array list[SAMPLE_MEMORY_ARRAYS];
     struct sample_memory a, b;
     struct err err = {""};
     size_t n, at = 0;
 
-    live(&a, 0);
+    live(&a, 1);
     n = sample_memory_list(&a, list);
     while (strcmp(list[at].name, name))
         at++;
-    memcpy(instead.name, list[at].name, sizeof instead.name);
+    instead.name = list[at].name;
     list[at] = instead;
     sample_memory_init(&b, N);
     b.total = 7;
@@ -164,30 +171,31 @@ static void
 strangers_are_judged(void)
 {
     static const int64_t many[N * A * 2] = {0, N}, total[] = {-1},
-                                      later[] = {0, 2, 2}, nobody[] = {0, 1, N};
+                                      later[Q] = {0, 2, 2, 2, 2},
+                                      nobody[Q] = {0, 1, N * A};
     static const float row[N * D];
 
     refused("steps below 0", SAMPLE_TOTAL,
-            (struct wire_tensor){"", WIRE_I8, 1, {1}, 1, total});
+            (struct sample_array){"", DTYPE_I8, 1, {1}, 1, total});
     refused("chains of other samples", SAMPLE_CHAINS,
-            (struct wire_tensor){
-                "", WIRE_I8, 3, {N - 1, A, 2}, (N - 1) * A * 2, many});
+            (struct sample_array){
+                "", DTYPE_I8, 3, {N - 1, A, 2}, (N - 1) * A * 2, many});
     refused("a chain that stands at no view", SAMPLE_CHAINS,
-            (struct wire_tensor){"", WIRE_I8, 3, {N, A, 2}, N * A * 2, many});
+            (struct sample_array){"", DTYPE_I8, 3, {N, A, 2}, N * A * 2, many});
     refused("scores of other views", SAMPLE_SCORES,
-            (struct wire_tensor){"", WIRE_F4, 2, {N, 2}, N * 2, row});
+            (struct sample_array){"", DTYPE_F4, 2, {N, 2}, N * 2, row});
     refused("a bank of whole numbers", SAMPLE_BANK,
-            (struct wire_tensor){"", WIRE_I8, 2, {N, D}, N * D, many});
+            (struct sample_array){"", DTYPE_I8, 2, {N, D}, N * D, many});
     refused("a bank of half a row a sample", SAMPLE_BANK,
-            (struct wire_tensor){"", WIRE_F4, 2, {N / 2, D}, N / 2 * D, row});
+            (struct sample_array){"", DTYPE_F4, 2, {N / 2, D}, N / 2 * D, row});
     refused("a queue without steps", SAMPLE_BANK_QUEUE_WHEN,
-            (struct wire_tensor){"", WIRE_I8, 1, {0}, 0, later});
+            (struct sample_array){"", DTYPE_I8, 1, {0}, 0, later});
     refused("a step that was not yet", SAMPLE_BANK_QUEUE_WHEN,
-            (struct wire_tensor){"", WIRE_I8, 1, {3}, 3, later});
+            (struct sample_array){"", DTYPE_I8, 1, {Q}, Q, later});
     refused("a sample that is not there", SAMPLE_BANK_QUEUE_IDS,
-            (struct wire_tensor){"", WIRE_I8, 1, {3}, 3, nobody});
+            (struct sample_array){"", DTYPE_I8, 1, {Q}, Q, nobody});
     refused("a shorter queue", SAMPLE_BANK_QUEUE,
-            (struct wire_tensor){"", WIRE_F4, 2, {2, D}, 2 * D, row});
+            (struct sample_array){"", DTYPE_F4, 2, {2, D}, 2 * D, row});
 }
 
 int

@@ -14,13 +14,12 @@ enum { N = 24, B = 4, V = 2, D = 8, STEPS = 40, EXTRA = 64, H = 3 };
 struct run {
     struct sample_source source;
     int64_t ids[STEPS][B], extra[STEPS][EXTRA], view[STEPS][EXTRA];
-    struct wire_extra of_extra[STEPS];
+    struct sample_extras extras[STEPS]; /* pointing into what follows */
     int32_t row[STEPS][EXTRA], state_view[STEPS][EXTRA];
     float log_q[STEPS][EXTRA];
-    size_t n_extra[STEPS];
-    int has_view[STEPS];
     int64_t variant[STEPS][V * B];
     float z[(V * B + EXTRA) * D];
+    struct sample_step last; /* that was weighed */
     size_t A;
 };
 
@@ -37,70 +36,52 @@ begin(struct run *run, const struct sample_how *how, size_t A)
         }
 }
 
-static struct wire_variants
-variants(const struct run *run, int t)
+/* What is known of a step when it is drawn for. */
+static struct sample_step
+step_of(const struct run *run, int t)
 {
-    if (!run->A)
-        return (struct wire_variants){0};
-    return (struct wire_variants){(int64_t)run->A, V, run->variant[t]};
+    return (struct sample_step){
+        .epoch = (uint64_t)(t / 6),
+        .step = (uint64_t)(t % 6),
+        .v = V,
+        .b = B,
+        .fixed = run->A,
+        .ids = run->ids[t],
+        .variants = run->A ? run->variant[t] : NULL,
+    };
 }
 
-/* A copy of n numbers of four bytes, where there are any. */
+/* A copy of `bytes`, where there is something. */
 static void *
-keep(void *to, const void *from, size_t n)
+keep(void *to, const void *from, size_t bytes)
 {
-    return from ? memcpy(to, from, 4 * n) : NULL;
+    return from && bytes ? memcpy(to, from, bytes) : NULL;
 }
 
 static void
 draw(struct run *run, int t)
 {
-    struct wire_item item = {.at = {1, t / 6, t % 6},
-                             .n = B,
-                             .ids = run->ids[t],
-                             .variants = variants(run, t)};
+    const struct sample_step step = step_of(run, t);
+    struct sample_extras *x = &run->extras[t];
 
-    sample_source_draw(&run->source, &item, t);
-    REQUIRE(item.n_extra <= EXTRA);
-    run->n_extra[t] = item.n_extra;
-    if (item.n_extra)
-        memcpy(run->extra[t], item.extra, item.n_extra * sizeof *item.extra);
-    run->has_view[t] = item.of_extra.view != NULL;
-    if (item.of_extra.view && item.n_extra)
-        memcpy(run->view[t], item.of_extra.view,
-               item.n_extra * sizeof *item.extra);
-    run->of_extra[t] = item.of_extra;
-    run->of_extra[t].view = item.of_extra.view ? run->view[t] : NULL;
-    run->of_extra[t].hint_row =
-        keep(run->row[t], item.of_extra.hint_row, item.n_extra);
-    run->of_extra[t].hint_view =
-        keep(run->state_view[t], item.of_extra.hint_view, item.n_extra);
-    run->of_extra[t].hint_log_q =
-        keep(run->log_q[t], item.of_extra.hint_log_q, item.n_extra);
+    *x = sample_source_draw(&run->source, &step, t);
+    REQUIRE(x->n <= EXTRA);
+    x->ids = keep(run->extra[t], x->ids, x->n * sizeof *x->ids);
+    x->view = keep(run->view[t], x->view, x->n * sizeof *x->view);
+    x->hints.row = keep(run->row[t], x->hints.row, x->n * sizeof(int32_t));
+    x->hints.view =
+        keep(run->state_view[t], x->hints.view, x->n * sizeof(int32_t));
+    x->hints.log_q = keep(run->log_q[t], x->hints.log_q, x->n * sizeof(float));
 }
 
 /* Features are a function of sample, fixed view and step, as of an encoder that
  * learns. */
 static int
-weigh(struct run *run, int t, struct wire_weights *weights, struct err *err)
+weigh(struct run *run, int t, struct sample_weights *weights, struct err *err)
 {
-    const size_t n = V * B, all = n + run->n_extra[t];
-    struct wire_pairs pairs = {
-        .session = 1,
-        .epoch = t / 6,
-        .step = t % 6,
-        .beta = 4,
-        .n = B,
-        .n_views = V,
-        .dim = D,
-        .n_extra = run->n_extra[t],
-        .ids = run->ids[t],
-        .z = run->z,
-        .extra_ids = run->extra[t],
-        .extra_z = run->z + n * D,
-        .of_extra = run->of_extra[t],
-        .variants = variants(run, t),
-    };
+    const struct sample_extras *x = &run->extras[t];
+    const size_t n = V * B, all = n + x->n;
+    struct sample_step step = step_of(run, t);
 
     for (size_t r = 0; r < all; r++) {
         const int64_t id = r < n ? run->ids[t][r % B] : run->extra[t][r - n];
@@ -115,12 +96,22 @@ weigh(struct run *run, int t, struct wire_weights *weights, struct err *err)
                 (float)(rng_normal(&rng) + 0.02 * t + 0.1 * (r < n && r >= B));
     }
     num_unit_rows(all, D, run->z, run->z, NULL);
-    return sample_source_weigh(&run->source, &pairs, weights, err);
+    step.beta = 4;
+    step.extra = x->n;
+    step.dim = D;
+    step.extra_ids = x->ids;
+    step.extra_view = x->view;
+    step.z = run->z;
+    step.extra_z = run->z + n * D;
+    step.hints = x->hints;
+    run->last = step;
+    return sample_source_weigh(&run->source, &step, weights, err);
 }
 
 /* 1 when the weights of a row are weights, and none of its own image's. */
 static int
-is_good(const struct run *run, int t, const struct wire_weights *w, double low)
+is_good(const struct run *run, int t, const struct sample_weights *w,
+        double low)
 {
     int good = 1;
 
@@ -141,12 +132,53 @@ is_good(const struct run *run, int t, const struct wire_weights *w, double low)
 }
 
 static double
-value(const struct wire_weights *w, const char *name)
+value(const struct sample_weights *w, const char *name)
 {
     for (size_t i = 0; i < w->n_values; i++)
         if (!strcmp(w->values[i].name, name))
             return w->values[i].value;
     return NAN;
+}
+
+/* 1 when both memories say the same of themselves. */
+static int
+is_same(const struct sample_memory *one, const struct sample_memory *other)
+{
+    struct sample_array a[SAMPLE_MEMORY_ARRAYS], b[SAMPLE_MEMORY_ARRAYS];
+    const size_t n = sample_memory_list(one, a);
+    int same = sample_memory_list(other, b) == n;
+
+    for (size_t i = 0; i < n && same; i++)
+        same = !strcmp(a[i].name, b[i].name) && a[i].count == b[i].count &&
+               !memcmp(a[i].data, b[i].data,
+                       a[i].count * dtype_about(a[i].dtype)->bytes);
+    return same;
+}
+
+/* A mirror that hears of each step, and of nothing else, is the memory. */
+static void
+a_mirror_follows(const struct sample_how *how, size_t A, const char *what)
+{
+    struct run *run = mem_array(1, sizeof *run);
+    struct sample_weights w = {0};
+    struct sample_memory mirror;
+    struct err err = {""};
+    int good = 1;
+
+    begin(run, how, A);
+    sample_memory_init(&mirror, N);
+    for (int t = 0; t < STEPS && good; t++) {
+        draw(run, t);
+        good = !weigh(run, t, &w, &err);
+        sample_memory_step(&mirror, &run->last, &w.update);
+        good &= is_same(&mirror, &run->source.memory);
+    }
+    T(good && mirror.total == STEPS,
+      "%s: a mirror is the same after each of %d steps %s", what, STEPS,
+      err.msg);
+    sample_memory_release(&mirror);
+    sample_source_release(&run->source);
+    free(run);
 }
 
 /* All answers of a run in which draws come `early` steps before the weighing:
@@ -156,7 +188,7 @@ play(const struct sample_how *how, size_t A, int early, int restart,
      const char *what)
 {
     struct run *run = mem_array(1, sizeof *run), *again;
-    struct wire_weights w = {0};
+    struct sample_weights w = {0};
     uint64_t sum = 7;
     size_t extras = 0;
     int good = 1, drawn = 0;
@@ -165,7 +197,7 @@ play(const struct sample_how *how, size_t A, int early, int restart,
     begin(run, how, A);
     for (int t = 0; t < STEPS && good; t++) {
         if (t == restart) { // all is forgotten but what the trainer mirrors
-            struct wire_tensor list[SAMPLE_MEMORY_TENSORS];
+            struct sample_array list[SAMPLE_MEMORY_ARRAYS];
             size_t n = sample_memory_list(&run->source.memory, list);
 
             again = mem_array(1, sizeof *again);
@@ -180,7 +212,7 @@ play(const struct sample_how *how, size_t A, int early, int restart,
             draw(run, drawn);
         good &= !weigh(run, t, &w, &err) &&
                 is_good(run, t, &w, how->scores == SAMPLE_STALE ? 0 : 1);
-        extras += run->n_extra[t];
+        extras += run->extras[t].n;
         for (size_t i = 0; good && i < w.rows * w.columns; i++)
             sum = sum * 31 + (uint64_t)(w.w[i] * 1e6f);
     }
@@ -233,12 +265,23 @@ early_or_late(void)
         const struct sample_how *how = &kinds[i].how;
         const uint64_t sum = play(how, kinds[i].A, 0, -1, kinds[i].what);
 
+        a_mirror_follows(how, kinds[i].A, kinds[i].what);
         T(play(how, kinds[i].A, kinds[i].early, -1, kinds[i].what) == sum,
           "%s: the same however early", kinds[i].what);
         T(play(how, kinds[i].A, kinds[i].early, STEPS / 2, kinds[i].what) ==
               sum,
           "%s: the same after a restart", kinds[i].what);
     }
+}
+
+/* The chains of the first batch stand there. */
+static void
+stand(struct run *run, const struct sample_state *state)
+{
+    const struct sample_step step = step_of(run, 0);
+
+    sample_memory_step(&run->source.memory, &step,
+                       &(struct sample_update){.state = state});
 }
 
 /* A state in the batch is not brought along again, nor one twice. */
@@ -251,24 +294,81 @@ each_state_once(void)
         {20, 0}, {20, 1}, {9, 0}, {-1, -1}, {20, 0}, {0, 1}, {21, 0}, {5, 1}};
 
     begin(run, &how, 0);
-    sample_memory_keep(&run->source.memory, V, V, B, run->ids[0], NULL, state,
-                       NULL);
+    stand(run, state);
     draw(run, 0); // of 0, 5, 10, 15
-    T(run->n_extra[0] == 3 && run->extra[0][0] == 9 && run->extra[0][1] == 20 &&
-          run->extra[0][2] == 21 && !run->has_view[0],
+    T(run->extras[0].n == 3 && run->extra[0][0] == 9 &&
+          run->extra[0][1] == 20 && run->extra[0][2] == 21 &&
+          !run->extras[0].view,
       "with endless augmentation a state is an image");
     sample_source_release(&run->source);
 
     begin(run, &how, 3); // variants 0 1 2 0, 1 2 0 1
-    sample_memory_keep(&run->source.memory, 3, V, B, run->ids[0],
-                       run->variant[0], state, NULL);
+    stand(run, state);
     draw(run, 0);
-    T(run->n_extra[0] == 4 && run->extra[0][0] == 9 && run->extra[0][1] == 20 &&
-          run->view[0][1] == 0 && run->extra[0][2] == 20 &&
-          run->view[0][2] == 1 && run->extra[0][3] == 21,
+    T(run->extras[0].n == 4 && run->extra[0][0] == 9 &&
+          run->extra[0][1] == 20 && run->view[0][1] == 0 &&
+          run->extra[0][2] == 20 && run->view[0][2] == 1 &&
+          run->extra[0][3] == 21,
       "with fixed views it is one of these");
     sample_source_release(&run->source);
     free(run);
+}
+
+/* The weights outside of the batch where all hints say this of a view, and
+ * name the rows from `row` on, or none. */
+static double
+weight_outside(struct run *run, int t, int32_t row, int32_t view)
+{
+    struct sample_weights w;
+    struct err err;
+    double sum = 0;
+
+    for (size_t e = 0; e < run->extras[t].n; e++) {
+        run->row[t][e] = row < 0 ? row : row + (int32_t)e;
+        run->state_view[t][e] = view;
+    }
+    REQUIRE(!weigh(run, t, &w, &err));
+    for (size_t i = 0; i < w.rows * w.columns; i++)
+        sum += i % w.columns < V * B ? 0 : (double)w.w[i];
+    return sum;
+}
+
+static void
+hints_place_chains(void)
+{
+    static const struct {
+        int32_t row, view;
+        int outside;
+        const char *what;
+    } hint[] = {
+        {0, 1, 1, "a chain stands where the hint of its row says"},
+        {-1, 0, 0, "without a row it starts in the batch"},
+        {V * B, 0, 0, "a row that does not exist is none"},
+        {0, V, 0, "a view that does not exist is no state"},
+        {0, -1, 0, "nor is one that is not named"},
+    };
+    const struct sample_how how = {
+        .proposals = SAMPLE_ONCE, .moves = 5, .horizon = 1};
+    const int last = 12; // all samples are in the bank
+    struct sample_weights w;
+    struct err err;
+
+    for (size_t i = 0; i < sizeof hint / sizeof *hint; i++) {
+        struct run *run = mem_array(1, sizeof *run);
+        double sum;
+
+        begin(run, &how, 0);
+        for (int t = 0; t < last; t++) {
+            draw(run, t);
+            REQUIRE(!weigh(run, t, &w, &err));
+        }
+        draw(run, last);
+        REQUIRE(run->extras[last].n > 0);
+        sum = weight_outside(run, last, hint[i].row, hint[i].view);
+        T((sum > 0) == hint[i].outside, "%s", hint[i].what);
+        sample_source_release(&run->source);
+        free(run);
+    }
 }
 
 static void
@@ -276,7 +376,7 @@ refusals(void)
 {
     struct sample_how how = {.burn = V * (B - 1), .horizon = H};
     struct run *run = mem_array(1, sizeof *run);
-    struct wire_weights w;
+    struct sample_weights w;
     struct err err = {""};
 
     begin(run, &how, 0);
@@ -290,10 +390,11 @@ refusals(void)
     T(weigh(run, 1, &w, &err), "other views: %s", err.msg);
     sample_source_release(&run->source);
     begin(run, &how, 3);
-    sample_memory_keep(&run->source.memory, V, V, B, run->ids[0], NULL,
-                       (struct sample_state[V * B]){{9, 0}, {9, 1}}, NULL);
+    run->A = 0;
+    stand(run, (struct sample_state[V * B]){{9, 0}, {9, 1}});
+    run->A = 3;
     draw(run, 0);
-    T(run->n_extra[0] == 0 && weigh(run, 0, &w, &err),
+    T(run->extras[0].n == 0 && weigh(run, 0, &w, &err),
       "chains of other views draw nothing: %s", err.msg);
     sample_source_release(&run->source);
     begin(run, &how, 3);
@@ -313,6 +414,7 @@ main(void)
 {
     early_or_late();
     each_state_once();
+    hints_place_chains();
     refusals();
     return t_done();
 }

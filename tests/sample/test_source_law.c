@@ -118,40 +118,41 @@ turn(struct world *world, int64_t step, int record)
     static const int64_t variants[N] = {0, 0, 0, 0, 1, 1, 1, 1};
     const int fixed = world->kind->fixed;
     const int64_t *ids = world->order;
-    struct wire_item item = {.at = {1, 0, step}, .n = B, .ids = ids};
+    struct sample_step at = {
+        .step = (uint64_t)step, .v = V, .b = B, .ids = ids, .dim = DIM};
+    struct sample_extras x;
+    struct sample_weights w;
     float z[(N + EXTRA) * DIM];
-    struct wire_weights w;
-    struct wire_pairs pairs = {.step = step, .beta = beta, .n = B, .dim = DIM};
     struct err err;
 
     choose_batch(&world->rng, IMAGES, B, world->order);
-    if (fixed)
-        item.variants = (struct wire_variants){V, V, variants};
-    sample_source_draw(&world->source, &item, step);
-    REQUIRE(item.n_extra <= EXTRA);
+    if (fixed) {
+        at.fixed = V;
+        at.variants = variants;
+    }
+    x = sample_source_draw(&world->source, &at, step);
+    REQUIRE(x.n <= EXTRA);
     for (size_t r = 0; r < N; r++)
         encode(world, ids[r % B], (int64_t)(r / B), z + r * DIM);
-    for (size_t e = 0; e < item.n_extra; e++)
-        encode(world, item.extra[e], fixed ? item.of_extra.view[e] : 0,
-               z + (N + e) * DIM);
-    pairs.n_views = V;
-    pairs.n_extra = item.n_extra;
-    pairs.ids = ids;
-    pairs.z = z;
-    pairs.extra_ids = item.extra;
-    pairs.extra_z = z + N * DIM;
-    pairs.of_extra = item.of_extra;
-    pairs.variants = item.variants;
-    REQUIRE(!sample_source_weigh(&world->source, &pairs, &w, &err));
+    for (size_t e = 0; e < x.n; e++)
+        encode(world, x.ids[e], fixed ? x.view[e] : 0, z + (N + e) * DIM);
+    at.beta = beta;
+    at.extra = x.n;
+    at.z = z;
+    at.extra_ids = x.ids;
+    at.extra_view = x.view;
+    at.extra_z = z + N * DIM;
+    at.hints = x.hints;
+    REQUIRE(!sample_source_weigh(&world->source, &at, &w, &err));
     for (size_t r = 0; record && r < N; r++) {
         const size_t chain = V * (size_t)ids[r % B] + r / B;
 
         add_want(world, ids[r % B], z + r * DIM, world->want[chain]);
         for (size_t c = 0; c < w.columns; c++) {
-            const int64_t id = c < N ? ids[c % B] : item.extra[c - N];
+            const int64_t id = c < N ? ids[c % B] : x.ids[c - N];
             const int64_t view = !fixed  ? 0
                                  : c < N ? (int64_t)(c / B)
-                                         : item.of_extra.view[c - N];
+                                         : x.view[c - N];
 
             world->got[chain][V * id + view] += w.w[r * w.columns + c];
         }

@@ -209,7 +209,7 @@ draw(struct filter *filter)
     REQUIRE(!wire_item_get(&item, due->msg, (int64_t)passage->size, &err));
     choose_variants(filter, &item);
     if (!item.look)
-        sample_source_draw(&filter->sampler->source, &item, passage->number);
+        sampler_draw(filter->sampler, &item, VIEWS, passage->number);
     passage_pass(passage, due, wire_item_put(&item));
     wire_item_release(&item);
     return due;

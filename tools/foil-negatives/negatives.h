@@ -4,12 +4,16 @@
 #include "sample/source.h"
 #include "wire/client.h"
 #include "wire/lease.h"
+#include "wire/pairs.h"
 #include "wire/server.h"
+#include "wire/state.h"
+#include "wire/weights.h"
 
 /*
  * The parts of foil-negatives, one file each:
  *
  *   options.c   the command line
+ *   sampler.c   the sampler, asked by messages
  *   service.c   requests of the trainer, and their answers
  *   filter.c    items on their way from the selector to the augmenters
  *   passage.c   which item is next, which are under way
@@ -44,12 +48,33 @@ struct sampler {
 };
 
 /*
- * sampler_know() begins, once, with a data set; sampler_begin() forgets all,
- * for a trainer that begins too, unless it belongs to one that is there.
+ * sampler.c: sampler_know() begins, once, with a data set; sampler_begin()
+ * forgets all, for a trainer that begins too, unless it belongs to one that is
+ * there.
  */
 void sampler_know(struct sampler *sampler, const struct negatives_options *o,
                   const struct wire_hello *hello);
 void sampler_begin(struct sampler *sampler, const struct wire_place *at);
+
+/*
+ * sampler_draw() fills in the extra samples of an item of so many views, which
+ * last until the next call; `number` as in sample_source_draw().
+ */
+void sampler_draw(struct sampler *sampler, struct wire_item *item, size_t views,
+                  int64_t number);
+
+/*
+ * sampler_weigh() answers `pairs` and moves on behind their step; NULL, and
+ * nothing has changed, with the reason where it cannot.
+ */
+struct wire_msg *sampler_weigh(struct sampler *sampler,
+                               const struct wire_pairs *pairs, struct err *err);
+
+/* sampler_load() takes what a trainer hands over, and its place; or nothing.
+ * sampler_state() answers request `id` with what is remembered. */
+int sampler_load(struct sampler *sampler, const struct wire_state *state,
+                 struct err *err);
+struct wire_msg *sampler_state(const struct sampler *sampler, int64_t id);
 
 /* service.c */
 struct service {

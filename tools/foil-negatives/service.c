@@ -7,28 +7,6 @@
 #include "util/opt.h"
 #include "wire/state.h"
 
-void
-sampler_know(struct sampler *sampler, const struct negatives_options *o,
-             const struct wire_hello *hello)
-{
-    if (sampler->known || !hello->size)
-        return;
-    sample_source_init(&sampler->source, &o->how, (size_t)hello->size);
-    sampler->known = 1;
-}
-
-void
-sampler_begin(struct sampler *sampler, const struct wire_place *at)
-{
-    struct err err;
-
-    if (sampler->owner && wire_server_reaches(sampler->server, sampler->owner))
-        return;
-    REQUIRE(!sample_source_load(&sampler->source, 0, NULL, &err));
-    sampler->next = *at;
-    sampler->owner = 0;
-}
-
 /* Whether a peer may use the sampler in this session, or set it anew. */
 static int
 judge_owner(struct sampler *sampler, uint64_t peer, int64_t session,
@@ -109,7 +87,7 @@ take_pairs(struct service *service, uint64_t peer, struct wire_msg *msg,
            struct err *err)
 {
     struct sampler *sampler = service->sampler;
-    struct wire_weights weights;
+    struct wire_msg *weights;
     struct wire_pairs pairs;
     struct err why;
 
@@ -122,13 +100,11 @@ take_pairs(struct service *service, uint64_t peer, struct wire_msg *msg,
     if (!is_ready(sampler, &pairs)) {
         refuse(service, peer, pairs.id, 1,
                "the sampler does not stand where this step begins");
-    } else if (sample_source_weigh(&sampler->source, &pairs, &weights, &why)) {
+    } else if (!(weights = sampler_weigh(sampler, &pairs, &why))) {
         refuse(service, peer, pairs.id, 0, why.msg);
     } else {
         take_over(sampler, peer);
-        sampler->next.epoch = pairs.epoch;
-        sampler->next.step = pairs.step + 1;
-        answer(service, peer, pairs.id, wire_weights_put(&weights));
+        answer(service, peer, pairs.id, weights);
     }
     wire_pairs_release(&pairs);
     return 0;
@@ -148,9 +124,7 @@ take_state_put(struct service *service, uint64_t peer, struct wire_msg *msg,
         wire_state_release(&state);
         return -1;
     }
-    if ((!state.fresh && sample_source_judge(&sampler->source.how, state.n,
-                                             state.tensors, &why)) ||
-        sample_source_load(&sampler->source, state.n, state.tensors, &why)) {
+    if (sampler_load(sampler, &state, &why)) {
         refuse(service, peer, state.id, 0, why.msg);
     } else {
         const struct wire_state ok = {.id = state.id,
@@ -159,8 +133,6 @@ take_state_put(struct service *service, uint64_t peer, struct wire_msg *msg,
                                       .step = state.step};
 
         take_over(sampler, peer);
-        sampler->next =
-            (struct wire_place){state.session, state.epoch, state.step};
         answer(service, peer, state.id, wire_state_put(WIRE_STATE_OK, &ok));
     }
     wire_state_release(&state);
@@ -173,7 +145,6 @@ take_state(struct service *service, uint64_t peer, struct wire_msg *msg,
            struct err *err)
 {
     const struct sampler *sampler = service->sampler;
-    struct wire_tensor tensor[SAMPLE_MEMORY_TENSORS];
     struct wire_state state;
 
     if (wire_state_get(&state, msg, err))
@@ -181,16 +152,7 @@ take_state(struct service *service, uint64_t peer, struct wire_msg *msg,
     if (state.session != sampler->next.session) {
         refuse(service, peer, state.id, 1, "no state for this trainer");
     } else {
-        const struct wire_state now = {
-            .id = state.id,
-            .session = sampler->next.session,
-            .epoch = sampler->next.epoch,
-            .step = sampler->next.step,
-            .n = sample_memory_list(&sampler->source.memory, tensor),
-            .tensors = tensor,
-        };
-
-        answer(service, peer, state.id, wire_state_put(WIRE_STATE, &now));
+        answer(service, peer, state.id, sampler_state(sampler, state.id));
     }
     wire_state_release(&state);
     return 0;

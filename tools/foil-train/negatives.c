@@ -74,6 +74,7 @@ void
 train_negatives_close(struct train *t)
 {
     wire_service_close(t->service);
+    wire_weights_release(&t->answer);
     if (t->inside)
         sample_source_release(t->inside);
     free(t->inside);
@@ -134,7 +135,8 @@ is_taken(struct wire_msg *answer, const struct wire_state *state,
 static enum wire_answer
 give_state(struct train *t, struct err *err)
 {
-    struct wire_tensor tensor[SAMPLE_MEMORY_TENSORS];
+    struct sample_array array[SAMPLE_MEMORY_ARRAYS];
+    struct wire_tensor tensor[SAMPLE_MEMORY_ARRAYS];
     struct wire_state state = {
         .session = t->state.at.session,
         .epoch = t->state.at.epoch,
@@ -146,13 +148,16 @@ give_state(struct train *t, struct err *err)
     int taken = 0;
 
     t->samples.memory.total = t->state.total;
-    state.n = sample_memory_list(&t->samples.memory, tensor);
+    state.n = sample_memory_list(&t->samples.memory, array);
     state.fresh =
         !t->samples.memory.chains.state && !t->samples.memory.bank.rows;
     if (t->inside) {
-        t->service_behind = sample_source_load(t->inside, state.n, tensor, err);
+        t->service_behind = sample_source_load(t->inside, state.n, array, err);
         return t->service_behind ? WIRE_FAILED : WIRE_ANSWERED;
     }
+    for (size_t i = 0; i < state.n; i++)
+        wire_tensor_init(&tensor[i], array[i].name, array[i].dtype,
+                         array[i].rank, array[i].shape, array[i].data);
     state.id = wire_service_id(t->service);
     ask(t, wire_state_put(WIRE_STATE_PUT, &state), state.id);
     while (!taken && (what = hear(t, &answer, err)) == WIRE_ANSWERED) {
@@ -200,48 +205,103 @@ get_weights(struct wire_weights *weights, struct wire_msg *answer,
     return rc;
 }
 
-/* What is asked for a batch. */
-static struct wire_pairs
-pairs_of(const struct train *t, const struct wire_batch *b)
+/* A batch that was encoded, as the samplers see it. */
+static struct sample_step
+step_of(const struct train *t, const struct wire_batch *b)
 {
+    const struct wire_extra *of = &b->of_extra;
     const size_t d = nn_net_dim(t->encoder.net);
 
-    return (struct wire_pairs){
+    return (struct sample_step){
+        .epoch = (uint64_t)b->at.epoch,
+        .step = (uint64_t)b->at.step,
+        .beta = beta_of(t),
+        .v = 2,
+        .b = b->n,
+        .extra = b->n_extra,
+        .dim = d,
+        .fixed = (size_t)b->variants.augmentations,
+        .ids = b->ids,
+        .variants = b->variants.variant,
+        .extra_ids = b->extra_ids,
+        .extra_view = of->view,
+        .z = t->v,
+        .extra_z = t->v + 2 * b->n * d,
+        .hints = {of->hint_row, of->hint_view, of->hint_log_q},
+    };
+}
+
+/* The same for the service. */
+static struct wire_msg *
+pairs_of(const struct train *t, const struct wire_batch *b, int64_t id)
+{
+    const struct sample_step step = step_of(t, b);
+    const struct wire_pairs pairs = {
+        .id = id,
         .session = t->state.at.session,
         .epoch = b->at.epoch,
         .step = b->at.step,
-        .beta = beta_of(t),
-        .n = b->n,
-        .n_views = 2,
-        .dim = d,
-        .n_extra = b->n_extra,
-        .ids = b->ids,
-        .z = t->v,
-        .extra_ids = b->extra_ids,
-        .extra_z = t->v + 2 * b->n * d,
+        .beta = step.beta,
+        .n = step.b,
+        .n_views = step.v,
+        .dim = step.dim,
+        .n_extra = step.extra,
+        .ids = step.ids,
+        .z = step.z,
+        .extra_ids = step.extra_ids,
+        .extra_z = step.extra_z,
         .of_extra = b->of_extra,
         .variants = b->variants,
     };
+
+    return wire_pairs_put(&pairs);
+}
+
+/* The answer of the service; it stays until the next one. */
+static void
+take(struct train *t, struct sample_weights *weights)
+{
+    const struct wire_weights *answer = &t->answer;
+
+    *weights = (struct sample_weights){
+        .rows = answer->rows,
+        .columns = answer->columns,
+        .w = answer->w,
+        .scale = answer->scale,
+        .accepted = answer->accepted,
+        .moved = (size_t)answer->moved,
+        .update = {(const struct sample_state *)answer->keep,
+                   answer->keep_score, answer->bank},
+        .n_values = answer->n_values,
+    };
+    _Static_assert((int)WIRE_VALUES_MAX <= (int)SAMPLE_VALUES_MAX,
+                   "room for all values of a service");
+    for (size_t i = 0; i < answer->n_values; i++)
+        weights->values[i] = (struct sample_value){answer->values[i].name,
+                                                   answer->values[i].value};
 }
 
 /* Asks for the weights of a batch, once. */
 static enum wire_answer
 ask_weights(struct train *t, const struct wire_batch *b,
-            struct wire_weights *weights, struct err *err)
+            struct sample_weights *weights, struct err *err)
 {
-    struct wire_pairs pairs = pairs_of(t, b);
+    const struct sample_step step = step_of(t, b);
     struct wire_msg *answer;
     enum wire_answer what;
+    int64_t id;
 
     if (t->inside)
-        return sample_source_weigh(t->inside, &pairs, weights, err)
+        return sample_source_weigh(t->inside, &step, weights, err)
                    ? WIRE_FAILED
                    : WIRE_ANSWERED;
-    pairs.id = wire_service_id(t->service);
-    ask(t, wire_pairs_put(&pairs), pairs.id);
+    id = wire_service_id(t->service);
+    ask(t, pairs_of(t, b, id), id);
     while ((what = hear(t, &answer, err)) == WIRE_ANSWERED) {
-        if (!get_weights(weights, answer, t, b, err)) {
+        wire_weights_release(&t->answer);
+        if (!get_weights(&t->answer, answer, t, b, err)) {
             wire_msg_free(answer);
+            take(t, weights);
             break;
         }
         refuse(t, answer, err);
@@ -252,19 +312,22 @@ ask_weights(struct train *t, const struct wire_batch *b,
 /* Without the service: the softmax over the other images of the batch, which
  * is what chains that have mixed within it would say. */
 static void
-in_batch(struct train *t, const struct wire_batch *b)
+in_batch(struct train *t, const struct wire_batch *b,
+         struct sample_weights *weights)
 {
     const size_t n = 2 * b->n, rows = n + b->n_extra,
                  d = nn_net_dim(t->encoder.net);
 
     num_gemm_nt(n, rows, d, 1, t->v, t->v, 0, t->weights);
     loss_partition(b->n, rows, beta_of(t), LOSS_FAMILY, t->weights, t->weights);
+    *weights =
+        (struct sample_weights){.rows = n, .columns = rows, .w = t->weights};
 }
 
 /* A service that lost its state is given ours, and asked again. */
 static enum wire_answer
 ask_until_answered(struct train *t, const struct wire_batch *b,
-                   struct wire_weights *weights, struct err *err)
+                   struct sample_weights *weights, struct err *err)
 {
     enum wire_answer what;
     int tries = 3;
@@ -283,20 +346,18 @@ ask_until_answered(struct train *t, const struct wire_batch *b,
 
 int
 train_negatives(struct train *t, const struct wire_batch *b,
-                struct train_result *result, struct wire_weights *answer,
+                struct train_result *result, struct sample_weights *weights,
                 struct err *err)
 {
     enum wire_answer what = WIRE_UNREACHED;
 
     if (clock_now() >= t->service_again)
-        what = ask_until_answered(t, b, answer, err);
+        what = ask_until_answered(t, b, weights, err);
     if (what == WIRE_ANSWERED) {
-        memcpy(t->weights, answer->w,
-               answer->rows * answer->columns * sizeof *answer->w);
-        result->accepted = answer->accepted;
-        result->moved = answer->moved;
-        result->n_more = answer->n_values;
-        memcpy(result->more, answer->values, sizeof result->more);
+        result->accepted = weights->accepted;
+        result->moved = (int64_t)weights->moved;
+        result->n_more = weights->n_values;
+        memcpy(result->more, weights->values, sizeof result->more);
         return 1;
     }
     if (what == WIRE_UNREACHED && !strcmp(t->options->policy, "in-batch")) {
@@ -304,7 +365,7 @@ train_negatives(struct train *t, const struct wire_batch *b,
             t->service_again = clock_now() + pause_without;
             train_report_say(t, "%s: training without it", err->msg);
         }
-        in_batch(t, b);
+        in_batch(t, b, weights);
         result->alone = 1;
         t->service_behind = 1;
         return 1;
@@ -314,24 +375,12 @@ train_negatives(struct train *t, const struct wire_batch *b,
 
 void
 train_negatives_keep(struct train *t, const struct wire_batch *b,
-                     const struct wire_weights *answer)
+                     const struct sample_weights *weights)
 {
-    const struct wire_variants *variants = &b->variants;
-    const struct wire_pairs pairs = pairs_of(t, b);
-    struct sample_memory *memory = &t->samples.memory;
+    const struct sample_step step = step_of(t, b);
 
-    memory->total = t->state.total;
-    if (answer->keep)
-        sample_memory_keep(
-            memory,
-            variants->augmentations ? (size_t)variants->augmentations : 2, 2,
-            b->n, b->ids, variants->variant,
-            (const struct sample_state *)answer->keep, answer->keep_score);
-    if (answer->bank)
-        sample_memory_push(memory, &pairs, answer->keep != NULL);
-    memory->total++;
-    if (answer->bank)
-        sample_memory_advance(memory, memory->total - answer->bank);
+    t->samples.memory.total = t->state.total;
+    sample_memory_step(&t->samples.memory, &step, &weights->update);
 }
 
 int

@@ -85,9 +85,9 @@ train_samples_save(const struct train_samples *samples, const char *folder,
                    struct err *err)
 {
     const struct loss_objective *o = samples->objective;
-    struct wire_tensor tensor[SAMPLE_MEMORY_TENSORS];
-    const size_t tensors = sample_memory_list(&samples->memory, tensor);
-    struct nn_array *array = mem_array(o->columns + tensors + 1, sizeof *array);
+    struct sample_array kept[SAMPLE_MEMORY_ARRAYS];
+    const size_t arrays = sample_memory_list(&samples->memory, kept);
+    struct nn_array *array = mem_array(o->columns + arrays + 1, sizeof *array);
     char *path = mem_format("%s/%s", folder, file_name);
     size_t n = 0;
     int rc;
@@ -98,10 +98,10 @@ train_samples_save(const struct train_samples *samples, const char *folder,
         nn_array_init(array + n++, o->column[k], "F32", 1, &samples->size, x);
         free(x);
     }
-    for (size_t i = 0; o->wants_weights && i < tensors; i++)
-        nn_array_init(array + n++, tensor[i].name,
-                      dtype_about((enum dtype)tensor[i].dtype)->safetensors,
-                      tensor[i].rank, tensor[i].shape, tensor[i].data);
+    for (size_t i = 0; o->wants_weights && i < arrays; i++)
+        nn_array_init(array + n++, kept[i].name,
+                      dtype_about(kept[i].dtype)->safetensors, kept[i].rank,
+                      kept[i].shape, kept[i].data);
     nn_array_init(array + n++, quarantine_name, "I64", 2,
                   (size_t[]){samples->bad, 4}, samples->quarantine);
     rc = nn_arrays_write(path, array, n, NULL, err);
@@ -132,37 +132,28 @@ static int
 take_memory(struct train_samples *samples, const char *path,
             const struct nn_array *array, size_t n, struct err *err)
 {
-    struct wire_tensor *tensor = mem_array(n, sizeof *tensor);
-    size_t count = 0;
+    struct sample_array *kept = mem_array(n, sizeof *kept);
     struct err why;
     int rc;
 
     for (size_t i = 0; i < n; i++) {
         const char *type = array[i].dtype;
         const enum dtype d = dtype_by_safetensors(type, strlen(type));
-        struct wire_tensor *t = tensor + count;
 
         if (d == DTYPES || !dtype_about(d)->wire) {
-            free(tensor);
+            free(kept);
             return err_set(err,
                            "'%s': tensor '%.80s' is of type %s: not one "
                            "that we write",
                            path, array[i].name, type);
         }
-        if (array[i].rank > WIRE_RANK_MAX)
-            continue;
-        t->dtype = (enum wire_dtype)d;
-        snprintf(t->name, sizeof t->name, "%s", array[i].name);
-        t->rank = array[i].rank;
-        memcpy(t->shape, array[i].shape, t->rank * sizeof *t->shape);
-        t->count = array[i].count;
-        t->data = array[i].data;
-        count++;
+        kept[i] = sample_array_of(array[i].name, d, array[i].rank,
+                                  array[i].shape, array[i].data);
     }
-    rc = sample_memory_load(&samples->memory, count, tensor, &why);
+    rc = sample_memory_load(&samples->memory, n, kept, &why);
     if (rc)
         err_set(err, "'%s': %s", path, why.msg);
-    free(tensor);
+    free(kept);
     return rc;
 }
 

@@ -14,7 +14,7 @@ enum { LOST = 16 };
  * statistics has changed.  1, or 0 when asked to stop. */
 static int
 gradients(struct train *t, const struct wire_batch *b,
-          struct train_result *result, struct wire_weights *answer,
+          struct train_result *result, struct sample_weights *weights,
           struct err *err)
 {
     struct loss_batch batch = {
@@ -23,13 +23,13 @@ gradients(struct train *t, const struct wire_batch *b,
 
     train_encode(t, b, NN_MOVE);
     if (t->objective->wants_weights && num_finite(rows * batch.d, t->z)) {
-        int rc = train_negatives(t, b, result, answer, err);
+        int rc = train_negatives(t, b, result, weights, err);
 
         if (rc <= 0)
             return rc;
     }
-    batch.weights = t->weights;
-    batch.scale = answer->scale;
+    batch.weights = weights->w;
+    batch.scale = weights->scale;
     train_samples_get(&t->samples, b->n, b->ids, t->columns);
     loss_objective_run(t->objective, &t->param, &batch, t->z, t->columns, t->dz,
                        t->work, &result->loss);
@@ -106,11 +106,11 @@ refuse(struct train *t, const struct wire_batch *b,
 
 static void
 apply(struct train *t, const struct wire_batch *b,
-      const struct train_result *result, const struct wire_weights *answer)
+      const struct train_result *result, const struct sample_weights *weights)
 {
     train_encoder_update(&t->encoder, result->rate);
     train_samples_put(&t->samples, b->n, b->ids, t->columns);
-    train_negatives_keep(t, b, answer);
+    train_negatives_keep(t, b, weights);
     t->in_a_row = 0;
     t->state.images += (int64_t)b->n;
     t->state.substituted += (int64_t)b->n_substituted;
@@ -137,17 +137,17 @@ train_step(struct train *t, const struct wire_batch *b,
            struct train_result *result, struct err *err)
 {
     const double start = clock_now();
-    struct wire_weights answer = {0};
+    struct sample_weights weights = {.w = t->weights};
     int rc;
 
     *result = (struct train_result){.accepted = -1};
     result->rate = train_pace_take(t, b);
-    rc = gradients(t, b, result, &answer, err);
+    rc = gradients(t, b, result, &weights, err);
     if (rc > 0) {
         result->gradient = train_encoder_norm(&t->encoder);
         result->refused = not_finite(t, b, result);
         if (!result->refused)
-            apply(t, b, result, &answer);
+            apply(t, b, result, &weights);
         else if (refuse(t, b, result, err))
             rc = -1;
     }
@@ -156,7 +156,6 @@ train_step(struct train *t, const struct wire_batch *b,
         t->state.total++;
         move_on(t, b);
     }
-    wire_weights_release(&answer);
     result->seconds = clock_now() - start;
     return rc;
 }

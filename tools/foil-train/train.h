@@ -177,6 +177,7 @@ struct train {
     struct train_source source;
     struct train_features features;
     struct wire_service *service;
+    struct wire_weights answer;   /* the last of the service */
     struct sample_source *inside; /* instead, with --sampler; or NULL */
     int service_behind;           /* it has to be given our mirror first */
     char service_met[64];         /* whom we have given it to, or asked since */
@@ -258,7 +259,7 @@ struct train_result {
     double accepted; /* of proposals; -1: no service */
     int64_t moved;
     size_t n_more; /* what else the service said */
-    struct wire_metric more[WIRE_VALUES_MAX];
+    struct sample_value more[SAMPLE_VALUES_MAX];
     int alone;           /* the service was not there */
     const char *refused; /* why the step was not applied, or NULL */
     double seconds;
@@ -283,18 +284,18 @@ int train_step(struct train *t, const struct wire_batch *batch,
 
 /*
  * negatives.c: train_negatives_open() does nothing the second time.
- * train_negatives() returns 1 with t->weights filled in, 0 when
- * asked to stop.  train_negatives_keep() mirrors what the service remembers
- * of a step that was applied.  train_negatives_meet() hands the mirror to a
- * service that was started again and asks for nothing yet, since a filter
- * lets no item pass without: 0, or -1 when it refuses.
+ * train_negatives() returns 1 with the weights, which last until the next call,
+ * 0 when asked to stop.  train_negatives_keep() mirrors what the service
+ * remembers of a step that was applied.  train_negatives_meet() hands the
+ * mirror to a service that was started again and asks for nothing yet, since a
+ * filter lets no item pass without: 0, or -1 when it refuses.
  */
 int train_negatives_open(struct train *t, struct err *err);
 int train_negatives(struct train *t, const struct wire_batch *batch,
-                    struct train_result *result, struct wire_weights *answer,
+                    struct train_result *result, struct sample_weights *weights,
                     struct err *err);
 void train_negatives_keep(struct train *t, const struct wire_batch *batch,
-                          const struct wire_weights *answer);
+                          const struct sample_weights *weights);
 int train_negatives_meet(struct train *t, struct err *err);
 void train_negatives_close(struct train *t);
 
