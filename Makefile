@@ -25,7 +25,7 @@ OUT     := build/$(B)
 
 # Rooms, lowest floor first: tests run in this order, so that the first
 # failure is the deepest one.
-ROOMS   := util num wire data nn loss sample select eval train
+ROOMS   := util num wire flow data nn loss sample select eval train
 
 # oneDNN and libarchive bring no usable .pc of their own in Debian 12.  The
 # OpenMP build of OpenBLAS is named by its folder: Debian's alternative may

@@ -25,7 +25,6 @@ open_data(struct selector *s)
         say("%s", err.msg);
     s->task = select_options_task(s->options, data_size(s->set));
     s->plan = select_plan_new(s->options->strategy, &s->task);
-    s->leases = wire_leases_new(s->options->patience);
     if (!s->options->eval)
         return;
     if (select_layout_make(data_size(s->set), (size_t)s->options->batch,
@@ -49,11 +48,11 @@ our_hello(const struct selector *s)
 }
 
 static void
-open_server(struct selector *s, struct wire *wire)
+open_outlet(struct selector *s, struct wire *wire)
 {
-    struct wire_server_config config = {
-        .kind = WIRE_PRODUCES,
+    struct flow_outlet_config config = {
         .hello = our_hello(s),
+        .lease = s->options->patience,
         .believe = select_believe,
         .tool = s,
     };
@@ -66,8 +65,8 @@ open_server(struct selector *s, struct wire *wire)
     if (run && file_mkdir(run, 0700, &err))
         die("%s", err.msg);
     config.endpoint = at;
-    s->server = wire_server_open(wire, &config, &err);
-    if (!s->server)
+    s->outlet = flow_outlet_open(wire, &config, &err);
+    if (!s->outlet)
         die("%s", err.msg);
     free(at);
 }
@@ -104,9 +103,8 @@ release(struct selector *s)
     int planning;
 
     select_quarantine_release(&s->bad);
-    wire_server_close(s->server);
+    flow_outlet_close(s->outlet);
     planning = planner_close(s->planner);
-    wire_leases_free(s->leases);
     select_plan_free(s->plan);
     data_close(s->set);
     free(s->previous);
@@ -130,7 +128,7 @@ run(struct selector *s)
     if (!wire)
         die("%s", err.msg);
     open_data(s);
-    open_server(s, wire);
+    open_outlet(s, wire);
     if (select_options_wants(o))
         open_planner(s, o->keys ? &keys : NULL);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "flow/replay.h"
 #include "util/clock.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -15,7 +16,6 @@
 #include "wire/news.h"
 #include "wire/proxy.h"
 #include "wire/record.h"
-#include "wire/replay.h"
 #include "wire/show.h"
 
 static const char *run, *record, *keys_file, *allow, *kinds = "";
@@ -257,19 +257,19 @@ do_show(struct tap *tap, const char *path)
 static void
 do_replay(struct tap *tap, const char *path, const char *endpoint)
 {
-    struct wire_replay *replay;
+    struct flow_replay *replay;
     struct err err;
     char *where;
     int rc;
 
-    replay = wire_replay_open(path, &err);
+    replay = flow_replay_open(path, &err);
     if (!replay)
         die("%s", err.msg);
-    where = wire_endpoint(endpoint, run, wire_replay_edge(replay));
+    where = wire_endpoint(endpoint, run, flow_replay_edge(replay));
     if (!where)
         opt_misuse("replay where? -r DIR or an endpoint");
-    rc = wire_replay_run(replay, tap->wire, tap->stop, where, to, &err);
-    wire_replay_close(replay);
+    rc = flow_replay_run(replay, tap->wire, tap->stop, where, to, &err);
+    flow_replay_close(replay);
     free(where);
     if (rc)
         die("%s", err.msg);

@@ -197,7 +197,7 @@ end(struct train *t, int rc, struct err *err)
                                           : "done");
     if (t->source.server && !rc) {
         train_source_done(t);
-        wire_server_over(t->source.server);
+        wire_server_over(t->source.server, &t->state.at);
         if (wire_server_peers(t->source.server))
             wire_wait(t->wire, -1, parting, &why);
     }

@@ -3,7 +3,6 @@
 
 #include "wire/error.h"
 #include "wire/hello.h"
-#include "wire/lease.h"
 #include "wire/news.h"
 #include "wire/next.h"
 #include "wire/sock.h"
@@ -26,18 +25,10 @@ struct wire_server;
 
 /* What the binder is to those who connect. */
 enum wire_end_kind {
-    WIRE_PRODUCES, /* they send next, we send items: foil-select */
+    WIRE_PRODUCES, /* they send next, we send items: flow/outlet.h */
     WIRE_CONSUMES, /* we send next, they send batches: foil-train */
     WIRE_SERVES    /* they ask, we answer: foil-negatives */
 };
-
-/*
- * WIRE_PRODUCES: judges a place that a consumer says it is at, before anything
- * is booked.  Returns 0, or -1 with a sentence: the message is refused then.
- *   tool   what stands in the configuration
- */
-typedef int wire_believe(void *tool, const struct wire_place *at,
-                         struct err *err);
 
 struct wire_server_config {
     const char *endpoint;
@@ -46,8 +37,6 @@ struct wire_server_config {
                               * first comer's and refuse others */
     struct wire_place at;    /* WIRE_CONSUMES: session and first step */
     struct wire_limits limits;
-    wire_believe *believe; /* NULL: every place may be */
-    void *tool;
 };
 
 struct wire_server *wire_server_open(struct wire *wire,
@@ -86,32 +75,16 @@ const struct wire_hello *wire_server_who(const struct wire_server *server,
                                          uint64_t peer);
 
 /*
- * Credit that is open with a peer: items it waits for (WIRE_PRODUCES) or
- * batches that it still owes us (WIRE_CONSUMES).  0 for who is gone.
+ * WIRE_CONSUMES.  Batches that a peer still owes us; 0 for who is gone.
  */
 size_t wire_server_credit(const struct wire_server *server, uint64_t peer);
 
 /*
- * wire_server_send() sends one message to a peer, which costs it a credit
- * where msg is an item.  Returns 1, or 0 when it is not sent: the peer is
- * gone (WIRE_LEFT will be news), or its queue is full, and then
- * wire_server_asker() passes it over for a moment.
+ * wire_server_send() sends one message to a peer.  Returns 1, or 0 when it is
+ * not sent: the peer is gone (WIRE_LEFT will be news), or its queue is full.
  */
 int wire_server_send(struct wire_server *server, uint64_t peer,
                      struct wire_msg *msg);
-
-/*
- * WIRE_PRODUCES.  wire_server_asker() returns a peer with open credit, the
- * one that was served longest ago, or 0.  Peers that `leases` (may be NULL)
- * has set aside are passed over, unless all that are there are.
- * wire_server_place() is the place that all consumers agreed on: the first step
- * not yet trained. wire_server_end() tells each peer, once, that nothing is at
- * or after `at`.
- */
-uint64_t wire_server_asker(const struct wire_server *server,
-                           const struct wire_leases *leases);
-struct wire_place wire_server_place(const struct wire_server *server);
-void wire_server_end(struct wire_server *server, const struct wire_place *at);
 
 /*
  * WIRE_CONSUMES.  wire_server_want() brings a peer's open credit up to n.
@@ -127,25 +100,13 @@ void wire_server_end(struct wire_server *server, const struct wire_place *at);
 void wire_server_want(struct wire_server *server, uint64_t peer, size_t n);
 void wire_server_waits(struct wire_server *server, uint64_t peer, size_t n);
 void wire_server_done(struct wire_server *server, const struct wire_place *at);
-void wire_server_over(struct wire_server *server);
+void wire_server_over(struct wire_server *server, const struct wire_place *at);
 
 /*
- * WIRE_PRODUCES.  wire_server_late() takes all items from a peer that is late
- * (wire_leases_overdue()): 1 with a sentence that names it, or 0 when there is
- * none.
- */
-int wire_server_late(const struct wire_server *server,
-                     struct wire_leases *leases, struct err *words);
-
-/*
- * wire_server_ended() tells whether peers have said end, and with *at the last
- * place that one of them named.  WIRE_CONSUMES: that nothing is at or after it.
- * WIRE_PRODUCES: that the run is over; if one has, and then the place of the
- * run did not move for WIRE_QUIET seconds, it counts for all.  What some say
- * does not end a run that others go on with.
+ * WIRE_CONSUMES.  wire_server_ended() tells whether peers have said end, and
+ * with *at the last place that one of them named: nothing is at or after it.
  */
 enum wire_ended { WIRE_NOT_ENDED, WIRE_SOME_ENDED, WIRE_ALL_ENDED };
-#define WIRE_QUIET 30.0
 enum wire_ended wire_server_ended(const struct wire_server *server,
                                   struct wire_place *at);
 
@@ -169,5 +130,10 @@ int wire_server_reaches(struct wire_server *server, uint64_t peer);
  * the sender added to the sentence.
  */
 int wire_server_bad(struct wire_server *server, uint64_t peer, struct err *why);
+
+/* wire_server_doubt() is the same for a claim that we do not believe, which is
+ * no malformed message: its sender is told, and never sent away for it. */
+int wire_server_doubt(struct wire_server *server, uint64_t peer,
+                      struct err *why);
 
 #endif

@@ -7,9 +7,6 @@
 #include "binder.h"
 #include "refusal.h"
 
-/* Seconds for which a peer whose queue is full is not asked to take more. */
-static const double full_pause = 0.05;
-
 /* So many malformed messages, with less than so many seconds between two. */
 static const unsigned offences_max = 64;
 static const double forgiven = 10;
@@ -23,8 +20,6 @@ wire_binder_send(struct wire_server *server, struct wire_peer *peer,
 
     if (rc < 0)
         peer->gone = 1; // it leaves when its last words are read
-    if (rc == 0)
-        peer->blocked = clock_now() + full_pause;
     return rc == 1;
 }
 
@@ -92,6 +87,13 @@ refuse_words(struct wire_server *server, struct wire_peer *peer, int last,
                 why.msg);
     news->what = WIRE_BAD;
     return wire_tally_add(&server->bad, &news->why) || last;
+}
+
+int
+wire_binder_doubt(struct wire_server *server, struct wire_peer *peer,
+                  struct wire_news *news)
+{
+    return refuse_words(server, peer, 0, news);
 }
 
 int
@@ -183,111 +185,7 @@ greet(struct wire_server *server, const struct wire_id *from,
     return 1;
 }
 
-/* A trainer was started: no credit, and no end, of before counts. */
-static void
-begin_session(struct wire_server *server, const struct wire_place *at)
-{
-    for (size_t i = 0; i < server->peers.n; i++) {
-        struct wire_peer *peer = &server->peers.peer[i];
-
-        peer->credit = 0;
-        peer->told = peer->ended = 0;
-    }
-    server->peers.end_left = 0;
-    server->end = server->at = *at;
-}
-
-static int
-believe(const struct wire_server *server, const struct wire_place *at,
-        struct err *why)
-{
-    if (at->session > server->at.session &&
-        wire_session_judge(at->session, why))
-        return -1;
-    return server->believe ? server->believe(server->tool, at, why) : 0;
-}
-
-/* The run has come to a later place: 1 with news of it. */
-static int
-move_on(struct wire_server *server, struct wire_news *news)
-{
-    news->what = WIRE_PASSED;
-    if (wire_place_cmp(&news->at, &server->at) <= 0)
-        return 0;
-    server->at = news->at;
-    server->moved = clock_now();
-    server->behind_since = 0;
-    server->peers.end_left = 0;
-    return 1;
-}
-
-/*
- * The trainer waits for a place.  Before the one that we are at it is old news
- * of a peer that lags behind, which is over in a moment; or, said again after a
- * second, whoever named the later place was wrong.
- */
-static int
-wait_for(struct wire_server *server, struct wire_news *news)
-{
-    const double now = clock_now();
-
-    news->what = WIRE_WAITED;
-    if (wire_place_cmp(&news->at, &server->at) == 0)
-        return 1;
-    if (wire_place_cmp(&news->at, &server->behind) || !server->behind_since) {
-        server->behind = news->at;
-        server->behind_since = now;
-    }
-    if (now - server->behind_since < WIRE_BEAT_EVERY)
-        return 0;
-    server->behind_since = 0;
-    server->at = news->at;
-    return 1;
-}
-
-static int
-take_next(struct wire_server *server, struct wire_peer *peer,
-          struct wire_msg *msg, struct wire_news *news)
-{
-    struct wire_next next;
-
-    if (wire_next_get(&next, msg, &news->why))
-        return wire_binder_bad(server, peer, news);
-    if (next.at.session < server->at.session)
-        return 0;
-    if (believe(server, &next.at, &news->why))
-        return refuse_words(server, peer, 0, news);
-    news->at = next.at;
-    if (next.at.session > server->at.session) {
-        begin_session(server, &next.at);
-        peer->credit = (size_t)next.credit;
-        news->what = WIRE_MOVED;
-        return 1;
-    }
-    if (next.credit)
-        peer->told = peer->ended = 0;
-    peer->credit += (size_t)next.credit;
-    if (peer->credit > WIRE_CREDIT_MAX)
-        peer->credit = WIRE_CREDIT_MAX;
-    if (move_on(server, news))
-        return 1;
-    return next.waits && wait_for(server, news);
-}
-
-static int
-take_done(struct wire_server *server, struct wire_peer *peer,
-          struct wire_msg *msg, struct wire_news *news)
-{
-    if (wire_place_get(&news->at, msg, &news->why))
-        return wire_binder_bad(server, peer, news);
-    if (news->at.session != server->at.session)
-        return 0;
-    if (believe(server, &news->at, &news->why))
-        return refuse_words(server, peer, 0, news);
-    return move_on(server, news);
-}
-
-/* end is no news: wire_server_ended() asks what all of them say. */
+/* A batch source has ended: wire_server_ended() asks what all of them say. */
 static int
 take_end(struct wire_server *server, struct wire_peer *peer,
          struct wire_msg *msg, struct wire_news *news)
@@ -296,8 +194,6 @@ take_end(struct wire_server *server, struct wire_peer *peer,
         return wire_binder_bad(server, peer, news);
     if (news->at.session != server->at.session)
         return 0;
-    if (!peer->ended)
-        server->moved = clock_now();
     peer->ended = 1;
     if (wire_place_cmp(&news->at, &server->end) > 0)
         server->end = news->at;
@@ -421,17 +317,13 @@ wire_binder_take(struct wire_server *server, const struct wire_id *from,
         return 0;
     case WIRE_ERROR:
         return take_error(server, peer, msg, news);
-    case WIRE_NEXT:
-        return take_next(server, peer, msg, news);
-    case WIRE_DONE:
-        return take_done(server, peer, msg, news);
     case WIRE_END:
-        return take_end(server, peer, msg, news);
+        return server->kind == WIRE_PRODUCES ||
+               take_end(server, peer, msg, news);
     case WIRE_BATCH:
         return take_batch(server, peer, news);
-    case WIRE_REJECT:
-        return 1;
     default:
-        return take_request(server, peer, msg, news);
+        return server->kind != WIRE_SERVES ||
+               take_request(server, peer, msg, news);
     }
 }

@@ -19,16 +19,10 @@ struct wire_server {
     struct wire_peers peers;
     struct wire_kept kept;
     struct wire_tally bad;
-    wire_believe *believe;
-    void *tool;            /* for it */
-    double moved;          /* when the place moved on last, or end came first */
-    struct wire_place end; /* the last that a peer said end with */
-    struct wire_place behind;    /* that the trainer is said to wait for */
-    double behind_since;         /* so; 0: it is not */
+    struct wire_place end;       /* the last that a peer said end with */
     struct wire_tally told;      /* errors about messages of ours */
     struct wire_tally strangers; /* messages of peers without hello */
     struct wire_msg *msg;        /* of the news that is out */
-    uint64_t turn;
 };
 
 /*
@@ -44,6 +38,10 @@ int wire_binder_take(struct wire_server *server, const struct wire_id *from,
  */
 int wire_binder_bad(struct wire_server *server, struct wire_peer *peer,
                     struct wire_news *news);
+
+/* wire_binder_doubt() is the same for what is no malformed message. */
+int wire_binder_doubt(struct wire_server *server, struct wire_peer *peer,
+                      struct wire_news *news);
 
 /*
  * wire_binder_send() returns 1 when msg is sent, else 0; a peer that is gone

@@ -21,9 +21,6 @@ struct wire_peer {
     size_t credit;
     double heard;      /* when it was heard last */
     double suspect;    /* since when it is silent for too long; 0: it is not */
-    double blocked;    /* until when its queue may be full */
-    uint64_t served;   /* turn in which it got its last item */
-    int told;          /* that there is nothing more */
     int dismissed;     /* told that the run is over */
     int ended;         /* it said end, and nothing since that takes it back */
     double offended;   /* when it sent a malformed message last */

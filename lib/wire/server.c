@@ -22,10 +22,6 @@ wire_server_open(struct wire *wire, const struct wire_server_config *config,
     server->hello.version = WIRE_VERSION;
     wire_hello_name(&server->hello);
     server->at = config->at;
-    server->believe = config->believe;
-    server->tool = config->tool;
-    if (config->kind != WIRE_CONSUMES)
-        server->at.session = -1;
     server->sock = wire_sock_bind(wire, WIRE_ROUTER, config->endpoint,
                                   &config->limits, err);
     if (server->sock)
@@ -148,60 +144,7 @@ wire_server_send(struct wire_server *server, uint64_t peer,
 {
     struct wire_peer *p = wire_peers_by_number(&server->peers, peer);
 
-    if (!p || !wire_binder_send(server, p, msg))
-        return 0;
-    if (wire_msg_kind(msg) == WIRE_ITEM && p->credit) {
-        p->credit--;
-        p->served = ++server->turn;
-    }
-    return 1;
-}
-
-/* Whether all peers are set aside: then none is passed over for it. */
-static int
-all_aside(const struct wire_peers *peers, const struct wire_leases *leases,
-          double now)
-{
-    size_t i = 0;
-
-    while (i < peers->n &&
-           wire_leases_aside(leases, peers->peer[i].number, now))
-        i++;
-    return i == peers->n;
-}
-
-uint64_t
-wire_server_asker(const struct wire_server *server,
-                  const struct wire_leases *leases)
-{
-    const struct wire_peers *peers = &server->peers;
-    const struct wire_peer *best = NULL;
-    const double now = clock_now();
-    const int any = !leases || all_aside(peers, leases, now);
-
-    for (size_t i = 0; i < peers->n; i++) {
-        const struct wire_peer *peer = &peers->peer[i];
-
-        if (peer->credit && !peer->gone && peer->blocked <= now &&
-            (any || !wire_leases_aside(leases, peer->number, now)) &&
-            (!best || peer->served < best->served))
-            best = peer;
-    }
-    return best ? best->number : 0;
-}
-
-int
-wire_server_late(const struct wire_server *server, struct wire_leases *leases,
-                 struct err *words)
-{
-    const struct wire_hello *who;
-    struct wire_late late;
-
-    if (!wire_leases_overdue(leases, clock_now(), &late))
-        return 0;
-    who = wire_server_who(server, late.peer);
-    wire_leases_late(leases, &late, who ? who->peer : "", words);
-    return 1;
+    return p && wire_binder_send(server, p, msg);
 }
 
 enum wire_ended
@@ -215,27 +158,7 @@ wire_server_ended(const struct wire_server *server, struct wire_place *at)
         all &= peers->peer[i].ended;
     }
     *at = server->end;
-    all |= server->kind == WIRE_PRODUCES &&
-           clock_now() - server->moved >= WIRE_QUIET;
     return !some ? WIRE_NOT_ENDED : all ? WIRE_ALL_ENDED : WIRE_SOME_ENDED;
-}
-
-struct wire_place
-wire_server_place(const struct wire_server *server)
-{
-    return server->at;
-}
-
-void
-wire_server_end(struct wire_server *server, const struct wire_place *at)
-{
-    for (size_t i = server->peers.n; i-- > 0;) {
-        if (server->peers.peer[i].told)
-            continue;
-        if (wire_binder_tell(server, &server->peers.peer[i],
-                             wire_place_put(WIRE_END, at)))
-            server->peers.peer[i].told = 1;
-    }
 }
 
 static void
@@ -290,11 +213,11 @@ dismiss(struct wire_server *server, struct wire_msg *end)
 }
 
 void
-wire_server_over(struct wire_server *server)
+wire_server_over(struct wire_server *server, const struct wire_place *at)
 {
     const double until = clock_now() + last_word;
     const struct timespec pause = {.tv_nsec = 5000000};
-    struct wire_msg *end = wire_over_put(&server->at);
+    struct wire_msg *end = wire_over_put(at);
 
     for (size_t i = 0; i < server->peers.n_silent; i++)
         wire_sock_send(server->sock, &server->peers.silent[i], end);
@@ -332,6 +255,17 @@ wire_server_bad(struct wire_server *server, uint64_t peer, struct err *why)
 {
     struct wire_news news = {.why = *why};
     int say = wire_binder_bad(
+        server, wire_peers_by_number(&server->peers, peer), &news);
+
+    *why = news.why;
+    return say;
+}
+
+int
+wire_server_doubt(struct wire_server *server, uint64_t peer, struct err *why)
+{
+    struct wire_news news = {.why = *why};
+    int say = wire_binder_doubt(
         server, wire_peers_by_number(&server->peers, peer), &news);
 
     *why = news.why;

@@ -3,8 +3,9 @@
  * which its tool does what tools do.  Whatever comes, credit stays in range,
  * the place never goes back, and news is about peers that are there.
  */
+#include "flow/outlet.h"
 #include "fuzz/sequence.h"
-#include "wire/server.h"
+#include "util/clock.h"
 
 enum { PEERS = 3, NEWS_MAX = 64 };
 
@@ -13,6 +14,7 @@ static const enum wire_end_kind kinds[] = {WIRE_PRODUCES, WIRE_CONSUMES,
 
 struct edge {
     struct wire *wire;
+    struct flow_outlet *outlet; /* WIRE_PRODUCES: around the server */
     struct wire_server *server;
     enum wire_end_kind kind;
     const char *endpoint;
@@ -32,7 +34,7 @@ connect_peer(struct edge *edge, size_t i)
 static void
 check_state(struct edge *edge)
 {
-    const struct wire_place at = wire_server_place(edge->server);
+    struct wire_place at;
     const size_t n = wire_server_peers(edge->server);
 
     for (size_t i = 0; i < n; i++) {
@@ -42,6 +44,11 @@ check_state(struct edge *edge)
         // the tool may ask for a batch more in each of an input's steps
         REQUIRE(wire_server_credit(edge->server, peer) <= 2 * WIRE_CREDIT_MAX);
     }
+    if (!edge->outlet)
+        return;
+    at = flow_producer_place(edge->outlet->producer);
+    REQUIRE(flow_producer_credit(edge->outlet->producer) <=
+            n * WIRE_CREDIT_MAX);
     REQUIRE(at.session >= edge->at.session);
     if (at.session == edge->at.session)
         REQUIRE(wire_place_cmp(&at, &edge->at) >= 0);
@@ -55,7 +62,9 @@ read_news(struct edge *edge, uint64_t *last)
     struct err err;
     int n = 0;
 
-    while (n++ < NEWS_MAX && wire_server_next(edge->server, &news, &err) > 0) {
+    while (n++ < NEWS_MAX &&
+           (edge->outlet ? flow_outlet_next(edge->outlet, &news)
+                         : wire_server_next(edge->server, &news, &err)) > 0) {
         if (news.what == WIRE_CAME)
             REQUIRE(news.msg && wire_server_who(edge->server, news.peer));
         if (news.what == WIRE_BAD)
@@ -71,6 +80,7 @@ act(struct edge *edge, struct bytes *from, uint64_t peer)
 {
     const unsigned what = byte(from);
     const struct wire_place at = place(from);
+    struct flow_turn turn;
     struct wire_msg *msg;
 
     if (edge->kind == WIRE_SERVES) {
@@ -83,17 +93,16 @@ act(struct edge *edge, struct bytes *from, uint64_t peer)
         else
             wire_server_done(edge->server, &edge->at);
     } else if (what & 1) {
-        peer = wire_server_asker(edge->server, NULL);
-        msg = small_item(&at);
-        REQUIRE(!peer || wire_server_credit(edge->server, peer) > 0);
-        if (peer)
-            wire_server_send(edge->server, peer, msg);
+        if (!flow_producer_turn(edge->outlet->producer, clock_now(), &turn))
+            return;
+        msg = small_item(&turn.at);
+        flow_outlet_give(edge->outlet, &turn, msg);
         wire_msg_free(msg);
     } else {
-        wire_server_end(edge->server, &at);
+        flow_outlet_end(edge->outlet, &at);
     }
     if (what == 254 && edge->kind != WIRE_SERVES)
-        wire_server_over(edge->server);
+        wire_server_over(edge->server, &at);
 }
 
 static void
@@ -131,6 +140,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct bytes from = {data, len < 4096 ? len : 4096};
     struct edge edge = {.kind = kinds[byte(&from) % 3]};
     struct wire_server_config config = {.kind = edge.kind, .at = {1, 0, 0}};
+    struct flow_outlet_config outlet = {.lease = 10};
     struct wire *wire;
     struct err err;
     uint64_t last = 0;
@@ -140,9 +150,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     edge.wire = wire;
     edge.endpoint = config.endpoint = fresh_endpoint();
     config.hello = hello(&(struct bytes){NULL, 0});
-    edge.server = wire_server_open(wire, &config, &err);
-    REQUIRE(edge.server);
-    edge.at = wire_server_place(edge.server);
+    outlet.endpoint = config.endpoint;
+    outlet.hello = config.hello;
+    if (edge.kind == WIRE_PRODUCES) {
+        edge.outlet = flow_outlet_open(wire, &outlet, &err);
+        REQUIRE(edge.outlet);
+        edge.server = edge.outlet->server;
+        edge.at = flow_producer_place(edge.outlet->producer);
+    } else {
+        edge.server = wire_server_open(wire, &config, &err);
+        REQUIRE(edge.server);
+    }
     for (size_t i = 0; i < PEERS; i++)
         connect_peer(&edge, i);
     while (from.len)
@@ -151,7 +169,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     check_state(&edge);
     for (size_t i = 0; i < PEERS; i++)
         zmq_close(edge.peer[i]);
-    wire_server_close(edge.server);
+    if (edge.outlet)
+        flow_outlet_close(edge.outlet);
+    else
+        wire_server_close(edge.server);
     wire_close(wire);
     return 0;
 }

@@ -86,6 +86,27 @@ server_sees(struct wire *a, struct wire *b, struct wire_server *server,
     return 0;
 }
 
+/* Turn both sides, and the client if any, until the server has a next with
+ * credit, or one that waits. */
+__attribute__((unused)) static int
+server_is_asked(struct wire *a, struct wire *b, struct wire_server *server,
+                struct wire_client *client, struct wire_next *next)
+{
+    struct wire_news news;
+    struct err err;
+
+    for (int i = 0; i < 1000; i++) {
+        while (client && wire_client_next(client, &news, &err) > 0)
+            ;
+        while (server_sees(a, b, server, WIRE_CAME, &news, 0))
+            if (wire_msg_kind(news.msg) == WIRE_NEXT &&
+                !wire_next_get(next, news.msg, &err) &&
+                (next->credit || next->waits))
+                return 1;
+    }
+    return 0;
+}
+
 /* The same, with a client at work that must find its own way back. */
 __attribute__((unused)) static int
 both_see(struct wire *a, struct wire *b, struct wire_server *server,

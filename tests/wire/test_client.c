@@ -34,22 +34,24 @@ binder_restarts(void)
     struct wire_client_config cc = plan_client("again");
     struct wire_server *server = wire_server_open(a, &sc, &err);
     struct wire_client *client = wire_client_open(b, &cc, &err);
+    struct wire_next next;
     struct wire_news news;
 
     T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "joined");
     T(client_sees(a, b, client, WIRE_JOINED, &news, 5), "both");
     wire_client_pass(client, &place);
     wire_client_want(client, 3);
-    T(server_sees(a, b, server, WIRE_MOVED, &news, 5), "asked");
+    T(server_is_asked(a, b, server, client, &next) && next.credit == 3,
+      "asked for three");
 
     wire_server_close(server);
     server = wire_server_open(a, &sc, &err);
     T(server != NULL, "another binder at the same address: %s", err.msg);
     T(both_see(a, b, server, client, WIRE_JOINED, &news), "joined again");
-    T(both_see(a, b, server, client, WIRE_MOVED, &news),
+    T(server_is_asked(a, b, server, client, &next), "asked anew");
+    T(next.at.session == 9 && next.at.epoch == 1 && next.at.step == 2,
       "told where the run is");
-    T(news.at.epoch == 1 && news.at.step == 2, "there");
-    T(wire_server_credit(server, news.peer) == 3, "and the whole credit");
+    T(next.credit == 3, "for the whole credit");
     wire_client_pass(client, &(struct wire_place){10, 0, 0});
     T(wire_client_credit(client) == 0, "a new session starts from nothing");
     wire_client_pass(client, &place);
@@ -118,24 +120,27 @@ items_of_an_old_session(void)
     struct wire_server *server = wire_server_open(a, &sc, &err);
     struct wire_client *client = wire_client_open(b, &cc, &err);
     struct wire_msg *msg = wire_item_put(&item);
+    struct wire_next next;
     struct wire_news news;
+    uint64_t peer;
 
     client_sees(a, b, client, WIRE_JOINED, &news, 0.1);
     T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "joined");
     client_sees(a, b, client, WIRE_JOINED, &news, 5);
     wire_client_pass(client, &old);
     wire_client_want(client, 2);
-    T(server_sees(a, b, server, WIRE_MOVED, &news, 5), "a session");
-    wire_server_send(server, news.peer, msg);
+    T(server_is_asked(a, b, server, client, &next), "a session");
+    peer = wire_server_peer(server, 0);
+    wire_server_send(server, peer, msg);
     wire_client_pass(client, &new);
     wire_client_want(client, 2);
-    T(server_sees(a, b, server, WIRE_MOVED, &news, 5), "and the next one");
+    T(server_is_asked(a, b, server, client, &next) && next.at.session == 10,
+      "and the next one");
     T(!client_sees(a, b, client, WIRE_CAME, &news, 0.2),
       "an item of the old session is passed over");
     T(wire_client_credit(client) == 2,
       "and takes nothing off the credit of the new one");
-    T(wire_server_credit(server, wire_server_peer(server, 0)) == 2,
-      "as the binder has it");
+    T(next.credit == 2, "which is asked for in full");
     wire_msg_free(msg);
     wire_client_close(client);
     wire_server_close(server);

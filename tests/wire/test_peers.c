@@ -143,7 +143,7 @@ killed_and_stopped(void)
             left += news.what == WIRE_LEFT;
     T(left == 2, "the killed peer and the stopped one have left");
     T(wire_server_peers(server) == 1, "the third has not");
-    wire_server_over(server);
+    wire_server_over(server, &sc.at);
     kill(slow, SIGCONT);
     wire_server_close(server);
     wire_close(a);

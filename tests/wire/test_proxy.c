@@ -83,9 +83,9 @@ main(void)
     T(sees(wire, proxy, NULL, one, WIRE_JOINED, &news, &passed), "and greets");
     wire_client_pass(one, &place);
     wire_client_want(one, 1);
-    T(sees(wire, proxy, server, NULL, WIRE_MOVED, &news, &passed), "asked");
+    T(sees(wire, proxy, server, NULL, WIRE_CAME, &news, &passed), "asked");
     msg = wire_item_put(&item);
-    T(wire_server_send(server, wire_server_asker(server, NULL), msg), "sent");
+    T(wire_server_send(server, news.peer, msg), "sent");
     T(sees(wire, proxy, NULL, one, WIRE_CAME, &news, &passed) &&
           !wire_item_get(&got, news.msg, 10, &err) && got.ids[1] == 2,
       "the item comes to the one who asked");

@@ -1,4 +1,3 @@
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +21,9 @@ static void
 open_items(struct filter *filter)
 {
     const struct wire_hello *selector = wire_client_who(filter->plan);
-    struct wire_server_config config = {
-        .kind = WIRE_PRODUCES,
+    struct flow_outlet_config config = {
         .hello = *selector,
+        .lease = filter->options->lease,
     };
     char *at =
         wire_endpoint(filter->options->items, filter->options->run, "items");
@@ -36,7 +35,7 @@ open_items(struct filter *filter)
     snprintf(config.hello.stage, sizeof config.hello.stage, "negatives");
     *config.hello.peer = '\0';
     config.endpoint = at;
-    filter->items = wire_server_open(filter->wire, &config, &err);
+    filter->items = flow_outlet_open(filter->wire, &config, &err);
     if (!filter->items)
         die("%s", err.msg);
     free(at);
@@ -52,7 +51,6 @@ static void
 begin(struct filter *filter, const struct wire_place *at)
 {
     passage_clear(&filter->passage);
-    wire_leases_clear(filter->leases);
     filter->ended = filter->over = 0;
     // what has not begun needs no state
     if (!at->epoch && !at->step && filter->sampler->next.session < at->session)
@@ -80,7 +78,7 @@ hear_selector(struct filter *filter)
             break;
         case WIRE_OVER:
             if (filter->items)
-                wire_server_over(filter->items);
+                flow_outlet_over(filter->items);
             break;
         case WIRE_BAD:
             say("%s", news.why.msg);
@@ -101,7 +99,8 @@ static int
 pass_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
             struct err *err)
 {
-    const struct wire_place trained = wire_server_place(filter->items);
+    const struct wire_place trained =
+        flow_producer_place(filter->items->producer);
     const struct passage_item *item = NULL;
     struct wire_reject got;
     int planned = 1, forgotten;
@@ -112,7 +111,7 @@ pass_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
     if (wire_reject_get(&got, msg, err))
         return -1;
     if (got.at.session == wire_client_place(filter->plan).session &&
-        wire_leases_holder(filter->leases, &got.at) == peer)
+        flow_producer_holder(filter->items->producer, &got.at) == peer)
         item = passage_find(&filter->passage, &got.at);
     for (size_t i = 0; item && i < got.n; i++) {
         size_t k = 0;
@@ -136,18 +135,14 @@ pass_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
 static void
 hear_augmenters(struct filter *filter)
 {
-    struct wire_place end;
     struct wire_news news;
     struct err err;
 
-    while (wire_server_next(filter->items, &news, &err) > 0) {
+    while (flow_outlet_next(filter->items, &news)) {
         switch (news.what) {
-        case WIRE_LEFT:
-            wire_leases_drop(filter->leases, news.peer);
-            break;
         case WIRE_CAME:
             if (pass_reject(filter, news.peer, news.msg, &news.why) &&
-                wire_server_bad(filter->items, news.peer, &news.why))
+                wire_server_bad(filter->items->server, news.peer, &news.why))
                 say("%s", news.why.msg);
             break;
         case WIRE_MOVED:
@@ -158,9 +153,6 @@ hear_augmenters(struct filter *filter)
             wire_client_pass(filter->plan, &news.at);
             break;
         case WIRE_WAITED:
-            wire_leases_wanted(filter->leases, &news.at);
-            wire_server_reaches(filter->items,
-                                wire_leases_holder(filter->leases, &news.at));
             if (!passage_find(&filter->passage, &news.at))
                 wire_client_waits(filter->plan);
             break;
@@ -171,12 +163,11 @@ hear_augmenters(struct filter *filter)
             break;
         }
     }
-    if (!filter->over &&
-        wire_server_ended(filter->items, &end) == WIRE_ALL_ENDED) {
+    if (!filter->over && flow_outlet_is_over(filter->items)) {
         filter->over = 1;
         wire_client_over(filter->plan);
     }
-    while (wire_server_late(filter->items, filter->leases, &err))
+    while (flow_outlet_late(filter->items, &err))
         say("%s", err.msg);
 }
 
@@ -215,31 +206,33 @@ draw(struct filter *filter)
     return due;
 }
 
-/* Hand out what is asked for: first what others failed to do, then new. */
+/* Hand out what is asked for. */
 static void
 give(struct filter *filter)
 {
+    struct flow_producer *producer = filter->items->producer;
     struct passage *passage = &filter->passage;
-    uint64_t peer;
+    struct passage_item *item;
+    struct flow_turn turn;
+    struct wire_place fresh;
 
-    while ((peer = wire_server_asker(filter->items, filter->leases))) {
-        struct passage_item *item;
-        struct wire_place at;
-
-        item = wire_leases_next(filter->leases, &at)
-                   ? passage_find(passage, &at)
-                   : passage_new(passage);
+    while (flow_producer_turn(producer, clock_now(), &turn)) {
+        item = turn.again ? passage_find(passage, &turn.at)
+                          : passage_new(passage, &turn.at);
         if (!item)
             item = draw(filter);
-        if (!item || !wire_server_send(filter->items, peer, item->msg))
+        if (!item)
             break;
-        item->sent = 1;
-        wire_leases_give(filter->leases, &item->at, peer, clock_now());
+        turn.at = fresh = item->at;
+        fresh.step++;
+        if (flow_outlet_give(filter->items, &turn, item->msg) && !turn.again)
+            flow_producer_go(producer, &fresh);
     }
+    fresh = flow_producer_fresh(producer);
     if (filter->ended && passage->next.session >= 0 &&
         wire_place_cmp(&passage->next, &filter->end) >= 0 &&
-        !passage_new(passage))
-        wire_server_end(filter->items, &filter->end);
+        !passage_new(passage, &fresh))
+        flow_outlet_end(filter->items, &filter->end);
 }
 
 /*
@@ -251,13 +244,10 @@ static void
 ask(struct filter *filter)
 {
     const double now = clock_now();
-    size_t wanted = 0, held;
+    size_t wanted = flow_producer_credit(filter->items->producer), held;
     int missing;
 
     held = passage_held(&filter->passage, &missing);
-    for (size_t i = wire_server_peers(filter->items); i-- > 0;)
-        wanted += wire_server_credit(filter->items,
-                                     wire_server_peer(filter->items, i));
     wanted = wanted > held ? wanted - held : 0;
     if (held && missing && now - filter->given >= starving) {
         filter->given = now;
@@ -277,10 +267,9 @@ filter_turn(struct filter *filter)
     if (!filter->items)
         return;
     hear_augmenters(filter);
-    trained = wire_server_place(filter->items);
+    trained = flow_producer_place(filter->items->producer);
     if (trained.session < 0)
         return;
-    wire_leases_done(filter->leases, &trained);
     passage_move(&filter->passage, filter->sampler, &trained);
     give(filter);
     ask(filter);
@@ -289,8 +278,7 @@ filter_turn(struct filter *filter)
 double
 filter_patience(const struct filter *filter)
 {
-    // what is due may have nobody who asks for it: no busy waiting
-    return fmin(fmax(wire_leases_due(filter->leases, clock_now()), 0.05), 1);
+    return filter->items ? flow_outlet_patience(filter->items) : 1;
 }
 
 void
@@ -307,7 +295,6 @@ filter_open(struct filter *filter, struct wire *wire)
     struct err err;
 
     filter->wire = wire;
-    filter->leases = wire_leases_new(o->lease);
     config.endpoint = at;
     filter->plan = wire_client_open(wire, &config, &err);
     if (!filter->plan)
@@ -319,8 +306,7 @@ void
 filter_close(struct filter *filter)
 {
     passage_release(&filter->passage);
-    wire_server_close(filter->items);
+    flow_outlet_close(filter->items);
     wire_client_close(filter->plan);
-    wire_leases_free(filter->leases);
     free(filter->variant);
 }

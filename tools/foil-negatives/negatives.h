@@ -1,9 +1,9 @@
 #ifndef FOIL_NEGATIVES_H
 #define FOIL_NEGATIVES_H
 
+#include "flow/outlet.h"
 #include "sample/source.h"
 #include "wire/client.h"
-#include "wire/lease.h"
 #include "wire/pairs.h"
 #include "wire/server.h"
 #include "wire/state.h"
@@ -92,7 +92,7 @@ struct passage_item {
     int64_t steps;        /* in its epoch */
     struct wire_msg *msg; /* as it came; once drawn for, as it goes out */
     int look;             /* features are wanted: it is not weighed */
-    int drawn, sent;
+    int drawn;
     int busy;     /* its images' chains are not weighed yet */
     size_t n;     /* of these */
     int64_t *ids; /* [n] */
@@ -139,10 +139,11 @@ void passage_pass(struct passage *passage, struct passage_item *item,
                   struct wire_msg *msg);
 
 /* passage_find() returns the item of a place that was drawn for, passage_new()
- * the first of them that was not sent; or NULL. */
+ * the first of them that is not before a place; or NULL. */
 struct passage_item *passage_find(struct passage *passage,
                                   const struct wire_place *at);
-struct passage_item *passage_new(struct passage *passage);
+struct passage_item *passage_new(struct passage *passage,
+                                 const struct wire_place *from);
 
 /* passage_held() counts the items that wait for their turn; *missing is set
  * when the one whose turn it is has not come. */
@@ -154,8 +155,7 @@ struct filter {
     struct sampler *sampler;
     struct wire *wire;
     struct wire_client *plan;  /* selector */
-    struct wire_server *items; /* augmenters; NULL until the data are known */
-    struct wire_leases *leases;
+    struct flow_outlet *items; /* augmenters; NULL until the data are known */
     struct passage passage;
     struct wire_place end; /* nothing is at or after it, when ended */
     int ended;

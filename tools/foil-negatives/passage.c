@@ -178,14 +178,14 @@ passage_find(struct passage *passage, const struct wire_place *at)
 }
 
 struct passage_item *
-passage_new(struct passage *passage)
+passage_new(struct passage *passage, const struct wire_place *from)
 {
     struct passage_item *first = NULL;
 
     for (size_t i = 0; i < passage->n; i++) {
         struct passage_item *item = &passage->item[i];
 
-        if (item->drawn && !item->sent &&
+        if (item->drawn && wire_place_cmp(&item->at, from) >= 0 &&
             (!first || wire_place_cmp(&item->at, &first->at) < 0))
             first = item;
     }

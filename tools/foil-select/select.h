@@ -2,14 +2,13 @@
 #define FOIL_SELECT_H
 
 #include "data/set.h"
+#include "flow/outlet.h"
 #include "select/plan.h"
 #include "select/quarantine.h"
 #include "util/progress.h"
 #include "wire/hello.h"
 #include "wire/keys.h"
-#include "wire/lease.h"
 #include "wire/plan.h"
-#include "wire/server.h"
 
 /*
  * The parts of foil-select, one file each:
@@ -165,12 +164,9 @@ struct selector {
     struct data_set *set;
     struct select_task task;
     struct select_plan *plan;
-    struct wire_server *server;
-    struct wire_leases *leases;
-    struct wire_place next; /* what was never handed out begins here */
-    struct wire_place done; /* what is before it is trained */
+    struct flow_outlet *outlet;
     struct progress progress;
-    int begun, over;
+    int over;
     double done_since; /* since when all is trained; 0: it is not */
 
     struct planner *planner; /* NULL: plans need no features */
@@ -185,9 +181,9 @@ struct selector {
     struct select_quarantine bad;
 };
 
-/* serve.c: judges what a consumer says of the trainer's place; see
- * wire/server.h.  `tool` is the selector. */
-int select_believe(void *tool, const struct wire_place *at, struct err *why);
+/* serve.c: judges what a peer says of the trainer's place; see flow/outlet.h.
+ * `tool` is the selector.  Dies where the first that is named will not do. */
+int select_believe(void *tool, struct wire_place *at, struct err *why);
 
 /* serve.c: until all is trained, the run is over, or someone says stop. */
 int select_serve(struct selector *s, struct wire *wire, int stop,

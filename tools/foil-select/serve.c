@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,13 @@ steps(const struct selector *s)
     return (int64_t)(s->task.layout.steps + s->looks.steps);
 }
 
+/* Where the trainer is. */
+static struct wire_place
+place(const struct selector *s)
+{
+    return flow_producer_place(s->outlet->producer);
+}
+
 /* Steps of the whole run before a place. */
 static double
 steps_before(const struct selector *s, const struct wire_place *at)
@@ -34,94 +40,41 @@ steps_before(const struct selector *s, const struct wire_place *at)
  * "first step of the next epoch".  One that this plan does not have comes from
  * a run with another plan, and nothing good can follow.
  */
-static int
-judge(const struct selector *s, const struct wire_place *at,
-      struct wire_place *place, struct err *why)
-{
-    const long epochs = s->options->epochs;
-
-    *place = *at;
-    if (place->step == steps(s)) {
-        place->epoch++;
-        place->step = 0;
-    }
-    if (place->step > steps(s) || place->epoch > epochs ||
-        (place->epoch == epochs && place->step))
-        return err_set(why,
-                       "the trainer is at epoch %" PRId64 ", step %" PRId64
-                       "; this plan has %ld epochs of %" PRId64
-                       " steps: start it with the --batch, --epochs, "
-                       "--remainder and --features of the run",
-                       at->epoch, at->step, epochs, steps(s));
-    return 0;
-}
-
 int
-select_believe(void *tool, const struct wire_place *at, struct err *why)
+select_believe(void *tool, struct wire_place *at, struct err *why)
 {
     const struct selector *s = tool;
-    struct wire_place place;
+    const long epochs = s->options->epochs;
 
-    return s->begun ? judge(s, at, &place, why) : 0;
-}
-
-static struct wire_place
-place_of(const struct selector *s, const struct wire_place *at)
-{
-    struct wire_place place;
-    struct err why;
-
-    if (judge(s, at, &place, &why))
-        die("%s", why.msg);
-    return place;
-}
-
-/* Everything before `at` is trained. */
-static void
-passed(struct selector *s, const struct wire_place *at)
-{
-    struct wire_place place = place_of(s, at);
-
-    wire_leases_done(s->leases, &place);
-    if (wire_place_cmp(&place, &s->done) > 0)
-        s->done = place;
-    if (wire_place_cmp(&place, &s->next) > 0)
-        s->next = place;
+    if (at->step == steps(s)) {
+        at->epoch++;
+        at->step = 0;
+    }
+    if (at->step <= steps(s) && at->epoch <= epochs &&
+        (at->epoch < epochs || !at->step))
+        return 0;
+    err_set(why,
+            "the trainer is at epoch %" PRId64 ", step %" PRId64
+            "; this plan has %ld epochs of %" PRId64
+            " steps: start it with the --batch, --epochs, "
+            "--remainder and --features of the run",
+            at->epoch, at->step, epochs, steps(s));
+    if (place(s).session < 0)
+        die("%s", why->msg);
+    return -1;
 }
 
 /* A trainer was started: nothing that was handed out before counts. */
 static void
 moved(struct selector *s, const struct wire_place *at)
 {
-    wire_leases_clear(s->leases);
     if (s->planner) {
         planner_forget(s->planner);
         select_plan_clear(s->plan);
         s->asked = 0;
     }
-    s->next = s->done = place_of(s, at);
-    s->begun = 1;
-    progress_start(&s->progress, "steps", steps_before(s, &s->done),
+    progress_start(&s->progress, "steps", steps_before(s, at),
                    (double)s->options->epochs * (double)steps(s));
-}
-
-/*
- * The trainer waits for an item.  When we have forgotten it, a peer has said
- * that it is trained, and was wrong: back to it.
- */
-static void
-waited(struct selector *s, const struct wire_place *at)
-{
-    struct wire_place place = place_of(s, at);
-
-    if (wire_place_cmp(&place, &s->done) < 0 &&
-        (!s->planner || select_plan_has(s->plan, (uint64_t)place.epoch))) {
-        wire_leases_clear(s->leases);
-        s->next = s->done = place;
-    }
-    wire_leases_wanted(s->leases, &place);
-    // one that was killed leaves now, not when it has been silent for long
-    wire_server_reaches(s->server, wire_leases_holder(s->leases, &place));
 }
 
 /* The samples of an item. */
@@ -144,9 +97,11 @@ ids_of(struct selector *s, const struct wire_place *at, size_t *n)
 static int
 has_had(const struct selector *s, const struct wire_place *at, uint64_t peer)
 {
-    return at->session == s->done.session &&
-           (wire_leases_holder(s->leases, at) == peer ||
-            (at->step < steps(s) && wire_place_cmp(at, &s->done) < 0 &&
+    const struct wire_place done = place(s);
+
+    return at->session == done.session &&
+           (flow_producer_holder(s->outlet->producer, at) == peer ||
+            (at->step < steps(s) && wire_place_cmp(at, &done) < 0 &&
              select_plan_has(s->plan, (uint64_t)at->epoch)));
 }
 
@@ -202,40 +157,29 @@ tell(struct selector *s, const char *text)
 static void
 handle(struct selector *s, struct wire_news *news)
 {
-    size_t orphans;
+    char text[128];
 
     switch (news->what) {
-    case WIRE_JOINED:
-    case WIRE_ENDED:
-    case WIRE_OVER:
-        break;
     case WIRE_LEFT:
-        orphans = wire_leases_drop(s->leases, news->peer);
-        if (orphans && !s->over) {
-            char *text = mem_format("an augmenter is gone: its %zu items go to "
-                                    "the next that ask",
-                                    orphans);
-
-            tell(s, text);
-            free(text);
-        }
+        if (!s->outlet->freed || s->over)
+            break;
+        snprintf(text, sizeof text,
+                 "an augmenter is gone: its %zu items go to the next that ask",
+                 s->outlet->freed);
+        tell(s, text);
         break;
     case WIRE_CAME:
         if (take_reject(s, news->peer, news->msg, &news->why) &&
-            wire_server_bad(s->server, news->peer, &news->why))
+            wire_server_bad(s->outlet->server, news->peer, &news->why))
             tell(s, news->why.msg);
         break;
     case WIRE_MOVED:
         moved(s, &news->at);
         break;
-    case WIRE_PASSED:
-        passed(s, &news->at);
-        break;
-    case WIRE_WAITED:
-        waited(s, &news->at);
-        break;
     case WIRE_BAD:
         tell(s, news->why.msg);
+        break;
+    default:
         break;
     }
 }
@@ -250,7 +194,7 @@ take_plan(struct selector *s)
 
     if (!planner_take(s->planner, &planned))
         return;
-    if (planned.epoch >= s->done.epoch &&
+    if (planned.epoch >= place(s).epoch &&
         !select_plan_has(s->plan, (uint64_t)planned.epoch)) {
         select_plan_put(s->plan, (uint64_t)planned.epoch, planned.ids);
         planner_tell(s->planner, &planned.about);
@@ -268,7 +212,7 @@ take_plan(struct selector *s)
 static void
 ask_plan(struct selector *s)
 {
-    const int64_t now = s->done.epoch, lag = s->options->lag;
+    const int64_t now = place(s).epoch, lag = s->options->lag;
     int64_t epoch = now;
 
     if (select_plan_has(s->plan, (uint64_t)epoch))
@@ -325,7 +269,7 @@ is_planned(struct selector *s, int64_t epoch)
         return 1;
     if (select_plan_has(s->plan, (uint64_t)epoch))
         return !waits || planner_told(s->planner);
-    if (waits || epoch != s->done.epoch)
+    if (waits || epoch != place(s).epoch)
         return 0;
     go_on(s, epoch);
     return 1;
@@ -337,7 +281,7 @@ look_at_planner(struct selector *s)
     struct err why;
     int trouble;
 
-    if (!s->planner || !s->begun || s->over)
+    if (!s->planner || place(s).session < 0 || s->over)
         return;
     trouble = planner_trouble(s->planner, &why);
     if (trouble < 0)
@@ -350,8 +294,8 @@ look_at_planner(struct selector *s)
 
 /* ---------------------------------------------------------------- items */
 
-static int
-send_item(struct selector *s, uint64_t peer, const struct wire_place *at)
+static struct wire_msg *
+item_of(struct selector *s, const struct wire_place *at)
 {
     struct wire_item item = {
         .at = *at,
@@ -360,66 +304,59 @@ send_item(struct selector *s, uint64_t peer, const struct wire_place *at)
         .epochs = s->options->epochs,
         .look = (size_t)at->step >= s->task.layout.steps,
     };
-    struct wire_msg *msg;
-    int sent;
 
     item.ids = ids_of(s, at, &item.n);
-    msg = wire_item_put(&item);
-    sent = wire_server_send(s->server, peer, msg);
-    wire_msg_free(msg);
-    return sent;
+    return wire_item_put(&item);
 }
 
-/* Where the next item is that may be handed out: 1, or 0 when there is none.
- * *again: it was handed out before. */
+/* Whether what was never handed out may be now. */
 static int
-next_place(struct selector *s, struct wire_place *at, int *again)
+is_ready(struct selector *s, const struct wire_place *fresh)
 {
-    *again = wire_leases_next(s->leases, at);
-    if (*again)
-        return 1;
-    *at = s->next;
-    s->starved = at->epoch < s->options->epochs && !is_planned(s, at->epoch);
-    return at->epoch < s->options->epochs && !s->starved;
+    if (fresh->epoch >= s->options->epochs)
+        return 0;
+    s->starved = !is_planned(s, fresh->epoch);
+    return !s->starved;
 }
 
-/* Hand out what is asked for: first what others failed to do, then new. */
+/* Hand out what is asked for. */
 static void
 give(struct selector *s)
 {
-    uint64_t peer;
+    struct flow_producer *producer = s->outlet->producer;
+    struct flow_turn turn;
+    struct wire_place fresh;
 
     s->starved = 0;
-    while (!s->over && (peer = wire_server_asker(s->server, s->leases))) {
-        struct wire_place at;
-        int again;
+    while (!s->over && flow_producer_turn(producer, clock_now(), &turn) &&
+           (turn.again || is_ready(s, &turn.at))) {
+        struct wire_msg *msg = item_of(s, &turn.at);
 
-        if (!next_place(s, &at, &again))
-            break;
-        at.session = s->done.session;
-        if (!send_item(s, peer, &at))
-            break;
-        wire_leases_give(s->leases, &at, peer, clock_now());
-        if (!again && ++s->next.step == steps(s)) {
-            s->next.epoch++;
-            s->next.step = 0;
-        }
+        fresh = turn.at;
+        if (++fresh.step == steps(s))
+            fresh = (struct wire_place){fresh.session, fresh.epoch + 1, 0};
+        if (flow_outlet_give(s->outlet, &turn, msg) && !turn.again)
+            flow_producer_go(producer, &fresh);
+        wire_msg_free(msg);
     }
-    if (s->begun && s->next.epoch >= s->options->epochs)
-        wire_server_end(s->server, &s->next);
+    fresh = flow_producer_fresh(producer);
+    if (fresh.session >= 0 && fresh.epoch >= s->options->epochs)
+        flow_outlet_end(s->outlet, &fresh);
 }
 
 static void
 show(struct selector *s)
 {
-    size_t peers = wire_server_peers(s->server);
+    const size_t peers = wire_server_peers(s->outlet->server);
+    const struct wire_place done = place(s);
     char more[64];
 
-    if (!s->begun)
+    if (done.session < 0)
         return;
     snprintf(more, sizeof more, "%zu planned ahead, %zu augmenter%s",
-             wire_leases_size(s->leases), peers, peers == 1 ? "" : "s");
-    progress_show(&s->progress, steps_before(s, &s->done), more);
+             flow_producer_out(s->outlet->producer), peers,
+             peers == 1 ? "" : "s");
+    progress_show(&s->progress, steps_before(s, &done), more);
 }
 
 /*
@@ -429,7 +366,7 @@ show(struct selector *s)
 static int
 is_done(struct selector *s, double now)
 {
-    if (s->done.epoch < s->options->epochs)
+    if (place(s).epoch < s->options->epochs)
         s->done_since = 0;
     else if (!s->done_since)
         s->done_since = now;
@@ -439,22 +376,18 @@ is_done(struct selector *s, double now)
 int
 select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
 {
-    struct wire_place end;
     struct wire_news news;
     struct err words;
     int rc = 1;
 
     while (!s->over && rc > 0) {
-        double due = wire_leases_due(s->leases, clock_now());
-
-        // what is due may have nobody who asks for it: no busy waiting
-        due = fmin(fmax(due, 0.05), 1);
-        rc = wire_wait(wire, stop, s->starved ? soon : due, err);
-        while (rc > 0 && wire_server_next(s->server, &news, err) > 0)
+        rc =
+            wire_wait(wire, stop,
+                      s->starved ? soon : flow_outlet_patience(s->outlet), err);
+        while (rc > 0 && flow_outlet_next(s->outlet, &news))
             handle(s, &news);
-        s->over |= wire_server_ended(s->server, &end) == WIRE_ALL_ENDED ||
-                   is_done(s, clock_now());
-        while (wire_server_late(s->server, s->leases, &words))
+        s->over |= flow_outlet_is_over(s->outlet) || is_done(s, clock_now());
+        while (flow_outlet_late(s->outlet, &words))
             tell(s, words.msg);
         look_at_planner(s);
         give(s);
@@ -462,6 +395,6 @@ select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
     }
     progress_clear(&s->progress);
     if (s->over)
-        wire_server_over(s->server);
+        flow_outlet_over(s->outlet);
     return rc;
 }

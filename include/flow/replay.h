@@ -1,5 +1,5 @@
-#ifndef WIRE_REPLAY_H
-#define WIRE_REPLAY_H
+#ifndef FLOW_REPLAY_H
+#define FLOW_REPLAY_H
 
 #include "wire/sock.h"
 
@@ -12,24 +12,24 @@
  * is the selector: it hands them out, and again when they were lost.  Only
  * the session is the present one; every tensor is what was recorded.
  */
-struct wire_replay;
+struct flow_replay;
 
 /*
- * wire_replay_open() reads a recording through and remembers where in the
+ * flow_replay_open() reads a recording through and remembers where in the
  * file each step is.  Of a step that is there twice the first counts.
  */
-struct wire_replay *wire_replay_open(const char *path, struct err *err);
-void wire_replay_close(struct wire_replay *replay);
+struct flow_replay *flow_replay_open(const char *path, struct err *err);
+void flow_replay_close(struct flow_replay *replay);
 
-/* wire_replay_edge() is where it belongs: "batch" or "plan". */
-const char *wire_replay_edge(const struct wire_replay *replay);
+/* flow_replay_edge() is where it belongs: "batch" or "plan". */
+const char *flow_replay_edge(const struct flow_replay *replay);
 
 /*
- * wire_replay_run() plays until the other end says that the run is over, or
+ * flow_replay_run() plays until the other end says that the run is over, or
  * stop_fd becomes readable: 0; or -1 with a sentence.
  *   role   of the trainer, where there are keys
  */
-int wire_replay_run(struct wire_replay *replay, struct wire *wire, int stop_fd,
+int flow_replay_run(struct flow_replay *replay, struct wire *wire, int stop_fd,
                     const char *endpoint, const char *role, struct err *err);
 
 #endif

@@ -1,12 +1,12 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "flow/replay.h"
 #include "t.h"
 #include "wire/batch.h"
 #include "wire/record.h"
-#include "wire/replay.h"
 
-#include "ends.h"
+#include "wire/ends.h"
 
 enum { STEPS = 6 };
 
@@ -63,7 +63,7 @@ make(const char *path, enum wire_kind kind)
 static pid_t
 play(const char *path, const char *endpoint)
 {
-    struct wire_replay *replay;
+    struct flow_replay *replay;
     struct wire *wire;
     struct err err = {""};
     pid_t pid = fork();
@@ -71,10 +71,10 @@ play(const char *path, const char *endpoint)
 
     if (pid)
         return pid;
-    replay = wire_replay_open(path, &err);
+    replay = flow_replay_open(path, &err);
     wire = wire_open(NULL, &err);
-    rc = wire_replay_run(replay, wire, -1, endpoint, NULL, &err);
-    wire_replay_close(replay);
+    rc = flow_replay_run(replay, wire, -1, endpoint, NULL, &err);
+    flow_replay_close(replay);
     wire_close(wire);
     _exit(rc ? 1 : 0);
 }
@@ -127,7 +127,7 @@ batches(const char *path)
     T(right && want == STEPS, "each batch once, in order, as recorded");
     T(!strcmp(wire_server_hello(server)->digest, digest_a),
       "greeted as the recorded one did");
-    wire_server_over(server);
+    wire_server_over(server, &config.at);
     wire_server_close(server);
     wire_close(wire);
     T(ends_well(pid), "it ends when the run is over");
@@ -175,22 +175,22 @@ items(const char *path)
 int
 main(void)
 {
-    struct wire_replay *replay;
+    struct flow_replay *replay;
     struct err err = {""};
     char path[128];
 
     scratch_open();
     snprintf(path, sizeof path, "%s/rec", scratch);
-    T(!wire_replay_open(path, &err), "no such file: %s", err.msg);
+    T(!flow_replay_open(path, &err), "no such file: %s", err.msg);
     make(path, WIRE_BATCH);
-    replay = wire_replay_open(path, &err);
-    T(replay && !strcmp(wire_replay_edge(replay), "batch"), "an augmenter's");
-    wire_replay_close(replay);
+    replay = flow_replay_open(path, &err);
+    T(replay && !strcmp(flow_replay_edge(replay), "batch"), "an augmenter's");
+    flow_replay_close(replay);
     batches(path);
     make(path, WIRE_ITEM);
-    replay = wire_replay_open(path, &err);
-    T(replay && !strcmp(wire_replay_edge(replay), "plan"), "a selector's");
-    wire_replay_close(replay);
+    replay = flow_replay_open(path, &err);
+    T(replay && !strcmp(flow_replay_edge(replay), "plan"), "a selector's");
+    flow_replay_close(replay);
     items(path);
     scratch_close();
     return t_done();

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lease.h"
 #include "util/mem.h"
-#include "wire/lease.h"
 
 struct lease {
     struct wire_place at;
@@ -21,7 +21,7 @@ struct laggard {
 /* Leases for which a peer is set aside first; how often that is doubled. */
 enum { ASIDE = 4, DOUBLED_MAX = 8 };
 
-struct wire_leases {
+struct flow_leases {
     double seconds;
     int is_wanted;
     struct wire_place wanted;
@@ -31,10 +31,10 @@ struct wire_leases {
     struct lease *lease; /* [n], by place */
 };
 
-struct wire_leases *
-wire_leases_new(double seconds)
+struct flow_leases *
+flow_leases_new(double seconds)
 {
-    struct wire_leases *leases = mem_array(1, sizeof *leases);
+    struct flow_leases *leases = mem_array(1, sizeof *leases);
 
     REQUIRE(seconds > 0);
     leases->seconds = seconds;
@@ -42,7 +42,7 @@ wire_leases_new(double seconds)
 }
 
 void
-wire_leases_free(struct wire_leases *leases)
+flow_leases_free(struct flow_leases *leases)
 {
     if (!leases)
         return;
@@ -53,7 +53,7 @@ wire_leases_free(struct wire_leases *leases)
 
 /* The first lease that is not before `at`. */
 static size_t
-find(const struct wire_leases *leases, const struct wire_place *at)
+find(const struct flow_leases *leases, const struct wire_place *at)
 {
     size_t low = 0, high = leases->n;
 
@@ -69,13 +69,13 @@ find(const struct wire_leases *leases, const struct wire_place *at)
 }
 
 static int
-holds(const struct wire_leases *leases, size_t i, const struct wire_place *at)
+holds(const struct flow_leases *leases, size_t i, const struct wire_place *at)
 {
     return i < leases->n && !wire_place_cmp(&leases->lease[i].at, at);
 }
 
 void
-wire_leases_give(struct wire_leases *leases, const struct wire_place *at,
+flow_leases_give(struct flow_leases *leases, const struct wire_place *at,
                  uint64_t peer, double now)
 {
     size_t i = find(leases, at);
@@ -91,7 +91,7 @@ wire_leases_give(struct wire_leases *leases, const struct wire_place *at,
 }
 
 int
-wire_leases_next(const struct wire_leases *leases, struct wire_place *at)
+flow_leases_next(const struct flow_leases *leases, struct wire_place *at)
 {
     for (size_t i = 0; i < leases->n; i++) {
         if (leases->lease[i].peer)
@@ -103,7 +103,7 @@ wire_leases_next(const struct wire_leases *leases, struct wire_place *at)
 }
 
 void
-wire_leases_wanted(struct wire_leases *leases, const struct wire_place *at)
+flow_leases_wanted(struct flow_leases *leases, const struct wire_place *at)
 {
     leases->is_wanted = 1;
     leases->wanted = *at;
@@ -111,7 +111,7 @@ wire_leases_wanted(struct wire_leases *leases, const struct wire_place *at)
 
 /* The lease of the item that the trainer waits for, if somebody holds it. */
 static const struct lease *
-awaited(const struct wire_leases *leases)
+awaited(const struct flow_leases *leases)
 {
     const size_t i = find(leases, &leases->wanted);
 
@@ -122,18 +122,18 @@ awaited(const struct wire_leases *leases)
 }
 
 double
-wire_leases_due(const struct wire_leases *leases, double now)
+flow_leases_due(const struct flow_leases *leases, double now)
 {
     const struct lease *lease = awaited(leases);
     struct wire_place at;
 
-    if (wire_leases_next(leases, &at))
+    if (flow_leases_next(leases, &at))
         return 0;
     return lease ? fmax(lease->since + leases->seconds - now, 0) : 1e9;
 }
 
 static struct laggard *
-find_laggard(const struct wire_leases *leases, uint64_t peer)
+find_laggard(const struct flow_leases *leases, uint64_t peer)
 {
     for (size_t i = 0; i < leases->n_laggards; i++)
         if (leases->laggard[i].peer == peer)
@@ -142,7 +142,7 @@ find_laggard(const struct wire_leases *leases, uint64_t peer)
 }
 
 static void
-forgive(struct wire_leases *leases, uint64_t peer)
+forgive(struct flow_leases *leases, uint64_t peer)
 {
     struct laggard *laggard = find_laggard(leases, peer);
 
@@ -151,7 +151,7 @@ forgive(struct wire_leases *leases, uint64_t peer)
 }
 
 int
-wire_leases_aside(const struct wire_leases *leases, uint64_t peer, double now)
+flow_leases_aside(const struct flow_leases *leases, uint64_t peer, double now)
 {
     const struct laggard *laggard = find_laggard(leases, peer);
 
@@ -160,7 +160,7 @@ wire_leases_aside(const struct wire_leases *leases, uint64_t peer, double now)
 
 /* How long a peer that is late once more is set aside. */
 static double
-set_aside(struct wire_leases *leases, uint64_t peer, double now)
+set_aside(struct flow_leases *leases, uint64_t peer, double now)
 {
     struct laggard *laggard = find_laggard(leases, peer);
     double seconds;
@@ -179,7 +179,7 @@ set_aside(struct wire_leases *leases, uint64_t peer, double now)
 }
 
 static size_t
-take_all(struct wire_leases *leases, uint64_t peer)
+take_all(struct flow_leases *leases, uint64_t peer)
 {
     size_t taken = 0;
 
@@ -193,8 +193,8 @@ take_all(struct wire_leases *leases, uint64_t peer)
 }
 
 int
-wire_leases_overdue(struct wire_leases *leases, double now,
-                    struct wire_late *late)
+flow_leases_overdue(struct flow_leases *leases, double now,
+                    struct flow_late *late)
 {
     const struct lease *lease = awaited(leases);
 
@@ -203,30 +203,20 @@ wire_leases_overdue(struct wire_leases *leases, double now,
     late->peer = lease->peer;
     late->at = lease->at;
     late->taken = take_all(leases, late->peer);
+    late->lease = leases->seconds;
     late->aside = set_aside(leases, late->peer, now);
     return 1;
 }
 
-void
-wire_leases_late(const struct wire_leases *leases, const struct wire_late *late,
-                 const char *name, struct err *words)
-{
-    err_set(words,
-            "'%.100s' did not deliver epoch %jd, step %jd within %g seconds: "
-            "its %zu items go to others, and it gets none for %g seconds",
-            name, (intmax_t)late->at.epoch, (intmax_t)late->at.step,
-            leases->seconds, late->taken, late->aside);
-}
-
 size_t
-wire_leases_drop(struct wire_leases *leases, uint64_t peer)
+flow_leases_drop(struct flow_leases *leases, uint64_t peer)
 {
     forgive(leases, peer);
     return take_all(leases, peer);
 }
 
 size_t
-wire_leases_done(struct wire_leases *leases, const struct wire_place *at)
+flow_leases_done(struct flow_leases *leases, const struct wire_place *at)
 {
     size_t done = find(leases, at);
 
@@ -240,20 +230,20 @@ wire_leases_done(struct wire_leases *leases, const struct wire_place *at)
 }
 
 void
-wire_leases_clear(struct wire_leases *leases)
+flow_leases_clear(struct flow_leases *leases)
 {
     leases->n = leases->n_laggards = 0;
     leases->is_wanted = 0;
 }
 
 size_t
-wire_leases_size(const struct wire_leases *leases)
+flow_leases_size(const struct flow_leases *leases)
 {
     return leases->n;
 }
 
 uint64_t
-wire_leases_holder(const struct wire_leases *leases,
+flow_leases_holder(const struct flow_leases *leases,
                    const struct wire_place *at)
 {
     size_t i = find(leases, at);

@@ -2,14 +2,13 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "flow/outlet.h"
+#include "flow/replay.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "wire/batch.h"
 #include "wire/client.h"
-#include "wire/lease.h"
 #include "wire/record.h"
-#include "wire/replay.h"
-#include "wire/server.h"
 
 /* Where in the file a step is. */
 struct spot {
@@ -17,7 +16,7 @@ struct spot {
     off_t offset;
 };
 
-struct wire_replay {
+struct flow_replay {
     FILE *file;
     enum wire_kind kind; /* WIRE_BATCH or WIRE_ITEM */
     struct wire_hello hello;
@@ -30,7 +29,7 @@ static const double lease_seconds = 10;
 
 /* Message at offset; what was read once can be read again, or it is -1. */
 static struct wire_msg *
-message_at(struct wire_replay *replay, off_t offset, struct err *err)
+message_at(struct flow_replay *replay, off_t offset, struct err *err)
 {
     struct wire_record record;
     struct wire_msg *msg = NULL;
@@ -66,7 +65,7 @@ place_of(struct wire_msg *msg, struct wire_place *at)
 }
 
 static void
-note(struct wire_replay *replay, struct wire_msg *msg, off_t offset)
+note(struct flow_replay *replay, struct wire_msg *msg, off_t offset)
 {
     const enum wire_kind kind = wire_msg_kind(msg);
     const char *stage = replay->kind == WIRE_BATCH ? "augment" : "select";
@@ -85,7 +84,7 @@ note(struct wire_replay *replay, struct wire_msg *msg, off_t offset)
 
 /* One pass over the file for batches, or for items. */
 static int
-read_through(struct wire_replay *replay, enum wire_kind kind, struct err *err)
+read_through(struct flow_replay *replay, enum wire_kind kind, struct err *err)
 {
     struct wire_record record;
     struct wire_msg *msg;
@@ -115,7 +114,7 @@ by_place(const void *a, const void *b)
 }
 
 static void
-sort(struct wire_replay *replay)
+sort(struct flow_replay *replay)
 {
     size_t n = 0;
 
@@ -126,10 +125,10 @@ sort(struct wire_replay *replay)
     replay->n = n;
 }
 
-struct wire_replay *
-wire_replay_open(const char *path, struct err *err)
+struct flow_replay *
+flow_replay_open(const char *path, struct err *err)
 {
-    struct wire_replay *replay = mem_array(1, sizeof *replay);
+    struct flow_replay *replay = mem_array(1, sizeof *replay);
 
     replay->file = wire_record_open(path, err);
     if (!replay->file || read_through(replay, WIRE_BATCH, err) ||
@@ -143,12 +142,12 @@ wire_replay_open(const char *path, struct err *err)
     return replay;
 
 fail:
-    wire_replay_close(replay);
+    flow_replay_close(replay);
     return NULL;
 }
 
 void
-wire_replay_close(struct wire_replay *replay)
+flow_replay_close(struct flow_replay *replay)
 {
     if (!replay)
         return;
@@ -159,24 +158,31 @@ wire_replay_close(struct wire_replay *replay)
 }
 
 const char *
-wire_replay_edge(const struct wire_replay *replay)
+flow_replay_edge(const struct flow_replay *replay)
 {
     return replay->kind == WIRE_BATCH ? "batch" : "plan";
 }
 
 /* The first step that is not before `at`. */
 static void
-go_to(struct wire_replay *replay, const struct wire_place *at)
+go_to(struct flow_replay *replay, const struct wire_place *at)
 {
-    replay->next = 0;
-    while (replay->next < replay->n &&
-           wire_place_cmp(&replay->spot[replay->next].at, at) < 0)
-        replay->next++;
+    size_t low = 0, high = replay->n;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (wire_place_cmp(&replay->spot[middle].at, at) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    replay->next = low;
 }
 
 /* The step behind the last. */
 static struct wire_place
-end_of(const struct wire_replay *replay, int64_t session)
+end_of(const struct flow_replay *replay, int64_t session)
 {
     struct wire_place at = replay->spot[replay->n - 1].at;
 
@@ -187,7 +193,7 @@ end_of(const struct wire_replay *replay, int64_t session)
 
 /* The recorded message of step i, in the present session. */
 static struct wire_msg *
-renewed(struct wire_replay *replay, size_t i, int64_t session, struct err *err)
+renewed(struct flow_replay *replay, size_t i, int64_t session, struct err *err)
 {
     struct wire_msg *old = message_at(replay, replay->spot[i].offset, err);
     struct wire_msg *msg = NULL;
@@ -214,7 +220,7 @@ renewed(struct wire_replay *replay, size_t i, int64_t session, struct err *err)
 
 /* As many batches as there is credit for, then the end, once. */
 static int
-bring(struct wire_replay *replay, struct wire_client *client, int *told,
+bring(struct flow_replay *replay, struct wire_client *client, int *told,
       struct err *err)
 {
     const struct wire_place at = wire_client_place(client);
@@ -241,7 +247,7 @@ bring(struct wire_replay *replay, struct wire_client *client, int *told,
 }
 
 static int
-be_augmenter(struct wire_replay *replay, struct wire *wire, int stop_fd,
+be_augmenter(struct flow_replay *replay, struct wire *wire, int stop_fd,
              const char *endpoint, const char *role, struct err *err)
 {
     const struct wire_client_config config = {
@@ -273,100 +279,70 @@ be_augmenter(struct wire_replay *replay, struct wire *wire, int stop_fd,
 
 /* ---- as the selector --------------------------------------------------- */
 
-/* The next for who asks: what was lost first, then what is new. */
-static size_t
-choose(struct wire_replay *replay, const struct wire_leases *leases)
-{
-    struct wire_place at;
-    size_t i = 0;
-
-    if (!wire_leases_next(leases, &at))
-        return replay->next;
-    while (wire_place_cmp(&replay->spot[i].at, &at))
-        i++;
-    return i;
-}
-
 static int
-hand_out(struct wire_replay *replay, struct wire_server *server,
-         struct wire_leases *leases, struct err *err)
+hand_out(struct flow_replay *replay, struct flow_outlet *outlet,
+         struct err *err)
 {
-    const struct wire_place now = wire_server_place(server);
-    uint64_t peer;
-    size_t i;
+    struct flow_producer *producer = outlet->producer;
+    const struct wire_place now = flow_producer_place(producer);
+    struct wire_place fresh = flow_producer_fresh(producer);
+    struct flow_turn turn;
 
-    while ((i = choose(replay, leases)) < replay->n &&
-           (peer = wire_server_asker(server, leases))) {
-        struct wire_msg *msg = renewed(replay, i, now.session, err);
+    while (flow_producer_turn(producer, clock_now(), &turn)) {
+        struct wire_msg *msg;
 
+        go_to(replay, &turn.at);
+        if (replay->next == replay->n)
+            break;
+        msg = renewed(replay, replay->next, now.session, err);
         if (!msg)
             return -1;
-        if (wire_server_send(server, peer, msg)) {
-            wire_leases_give(leases, &replay->spot[i].at, peer, clock_now());
-            replay->next += i == replay->next;
+        turn.at = replay->spot[replay->next].at;
+        if (flow_outlet_give(outlet, &turn, msg) && !turn.again) {
+            fresh = turn.at;
+            fresh.step++;
+            flow_producer_go(producer, &fresh);
         }
         wire_msg_free(msg);
     }
+    go_to(replay, &fresh);
     if (now.session >= 0 && replay->next == replay->n) {
         const struct wire_place end = end_of(replay, now.session);
 
-        wire_server_end(server, &end);
+        flow_outlet_end(outlet, &end);
     }
     return 0;
 }
 
-static void
-hear(struct wire_replay *replay, struct wire_leases *leases,
-     const struct wire_news *news)
-{
-    if (news->what == WIRE_LEFT)
-        wire_leases_drop(leases, news->peer);
-    if (news->what == WIRE_WAITED)
-        wire_leases_wanted(leases, &news->at);
-    if (news->what == WIRE_MOVED) {
-        wire_leases_clear(leases);
-        go_to(replay, &news->at);
-    }
-    if (news->what == WIRE_PASSED) {
-        wire_leases_done(leases, &news->at);
-        while (replay->next < replay->n &&
-               wire_place_cmp(&replay->spot[replay->next].at, &news->at) < 0)
-            replay->next++;
-    }
-}
-
 static int
-be_selector(struct wire_replay *replay, struct wire *wire, int stop_fd,
+be_selector(struct flow_replay *replay, struct wire *wire, int stop_fd,
             const char *endpoint, struct err *err)
 {
-    const struct wire_server_config config = {
+    const struct flow_outlet_config config = {
         .endpoint = endpoint,
-        .kind = WIRE_PRODUCES,
         .hello = replay->hello,
         .limits = {.credit = 64},
+        .lease = lease_seconds,
     };
-    struct wire_server *server = wire_server_open(wire, &config, err);
-    struct wire_leases *leases = wire_leases_new(lease_seconds);
-    int rc = server ? 1 : -1, over = 0;
-    struct wire_place end;
+    struct flow_outlet *outlet = flow_outlet_open(wire, &config, err);
+    int rc = outlet ? 1 : -1, over = 0;
     struct err words;
     struct wire_news news;
 
     while (rc > 0 && !over && (rc = wire_wait(wire, stop_fd, 1, err)) > 0) {
-        while (wire_server_next(server, &news, err) > 0)
-            hear(replay, leases, &news);
-        over = wire_server_ended(server, &end) == WIRE_ALL_ENDED;
-        while (wire_server_late(server, leases, &words))
+        while (flow_outlet_next(outlet, &news))
             ;
-        rc = hand_out(replay, server, leases, err) ? -1 : 1;
+        over = flow_outlet_is_over(outlet);
+        while (flow_outlet_late(outlet, &words))
+            ;
+        rc = hand_out(replay, outlet, err) ? -1 : 1;
     }
-    wire_server_close(server);
-    wire_leases_free(leases);
+    flow_outlet_close(outlet);
     return rc < 0 ? -1 : 0;
 }
 
 int
-wire_replay_run(struct wire_replay *replay, struct wire *wire, int stop_fd,
+flow_replay_run(struct flow_replay *replay, struct wire *wire, int stop_fd,
                 const char *endpoint, const char *role, struct err *err)
 {
     return replay->kind == WIRE_BATCH

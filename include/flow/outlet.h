@@ -1,0 +1,80 @@
+#ifndef FLOW_OUTLET_H
+#define FLOW_OUTLET_H
+
+#include "flow/producer.h"
+#include "wire/server.h"
+
+/*
+ * The end of an edge that hands items out: a producer (flow/producer.h) behind
+ * a socket that many connect to.
+ *
+ *     while ((rc = wire_wait(wire, stop, flow_outlet_patience(outlet), &err)) >
+ *            0) {
+ *         while (flow_outlet_next(outlet, &news))
+ *             switch (news.what) ...
+ *         while (flow_outlet_late(outlet, &words)) ...
+ *         while (flow_producer_turn(outlet->producer, clock_now(), &turn))
+ *             flow_outlet_give(outlet, &turn, msg);
+ *     }
+ */
+
+/*
+ * Judges a place that a peer names before anything is booked, and may rewrite
+ * it as the tool writes it.  Returns 0, or -1 with a sentence: the message is
+ * refused then.
+ *   tool   what stands in the configuration
+ */
+typedef int flow_believe(void *tool, struct wire_place *at, struct err *err);
+
+struct flow_outlet_config {
+    const char *endpoint;
+    struct wire_hello hello; /* as in wire/server.h */
+    struct wire_limits limits;
+    double lease;          /* seconds */
+    flow_believe *believe; /* NULL: every place may be */
+    void *tool;
+};
+
+struct flow_outlet {
+    struct wire_server *server;
+    struct flow_producer *producer;
+    flow_believe *believe;
+    void *tool;
+    size_t freed; /* items that the peer of the last WIRE_LEFT had */
+};
+
+struct flow_outlet *flow_outlet_open(struct wire *wire,
+                                     const struct flow_outlet_config *config,
+                                     struct err *err);
+void flow_outlet_close(struct flow_outlet *outlet);
+
+/*
+ * flow_outlet_next() returns 1 with news, 0 when there is none now: JOINED,
+ * LEFT, MOVED, PASSED, WAITED, BAD, and CAME, of which news->msg is a reject.
+ * Where the trainer waits for an item, its holder is seen to be connected: one
+ * that was killed leaves at once.
+ */
+int flow_outlet_next(struct flow_outlet *outlet, struct wire_news *news);
+
+/* flow_outlet_give() sends the item of a turn, and books it: 1, or 0 when it
+ * could not be sent. */
+int flow_outlet_give(struct flow_outlet *outlet, const struct flow_turn *turn,
+                     struct wire_msg *item);
+
+/* flow_outlet_end() tells each peer, once, that nothing is at or after `at`. */
+void flow_outlet_end(struct flow_outlet *outlet, const struct wire_place *at);
+
+/* flow_outlet_late() takes all items from a peer that is late: 1 with a
+ * sentence that names it, or 0 when there is none. */
+int flow_outlet_late(struct flow_outlet *outlet, struct err *words);
+
+/* flow_outlet_is_over() returns 1 when the run is over by the word of peers;
+ * flow_outlet_over() tells all peers that it is. */
+int flow_outlet_is_over(const struct flow_outlet *outlet);
+void flow_outlet_over(struct flow_outlet *outlet);
+
+/* flow_outlet_patience() returns for how many seconds to wait for messages at
+ * most: 0.05 to 1. */
+double flow_outlet_patience(const struct flow_outlet *outlet);
+
+#endif

@@ -1,0 +1,214 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "flow/outlet.h"
+#include "util/clock.h"
+#include "util/mem.h"
+
+struct flow_outlet *
+flow_outlet_open(struct wire *wire, const struct flow_outlet_config *config,
+                 struct err *err)
+{
+    const struct wire_server_config server = {
+        .endpoint = config->endpoint,
+        .kind = WIRE_PRODUCES,
+        .hello = config->hello,
+        .limits = config->limits,
+    };
+    struct flow_outlet *outlet = mem_array(1, sizeof *outlet);
+
+    outlet->believe = config->believe;
+    outlet->tool = config->tool;
+    outlet->producer = flow_producer_new(config->lease);
+    outlet->server = wire_server_open(wire, &server, err);
+    if (outlet->server)
+        return outlet;
+    flow_outlet_close(outlet);
+    return NULL;
+}
+
+void
+flow_outlet_close(struct flow_outlet *outlet)
+{
+    if (!outlet)
+        return;
+    wire_server_close(outlet->server);
+    flow_producer_free(outlet->producer);
+    free(outlet);
+}
+
+/* ---- what comes in: 1 when there is news ------------------------------- */
+
+static int
+bad(struct flow_outlet *outlet, struct wire_news *news)
+{
+    news->what = WIRE_BAD;
+    return wire_server_bad(outlet->server, news->peer, &news->why);
+}
+
+/* A place that is new to us may be: 0, or -1 with why not. */
+static int
+judge(const struct flow_outlet *outlet, struct wire_place *at, struct err *why)
+{
+    if (at->session > flow_producer_place(outlet->producer).session &&
+        wire_session_judge(at->session, why))
+        return -1;
+    return outlet->believe ? outlet->believe(outlet->tool, at, why) : 0;
+}
+
+static int
+take_place(struct flow_outlet *outlet, struct wire_news *news)
+{
+    const int is_next = wire_msg_kind(news->msg) == WIRE_NEXT;
+    struct flow_producer *producer = outlet->producer;
+    const double now = clock_now();
+    struct wire_next next = {0};
+    enum flow_said said;
+
+    if (is_next ? wire_next_get(&next, news->msg, &news->why)
+                : wire_place_get(&next.at, news->msg, &news->why))
+        return bad(outlet, news);
+    if (next.at.session < flow_producer_place(producer).session)
+        return 0;
+    if (judge(outlet, &next.at, &news->why)) {
+        news->what = WIRE_BAD;
+        return wire_server_doubt(outlet->server, news->peer, &news->why);
+    }
+    said = is_next ? flow_producer_next(producer, news->peer, &next, now)
+                   : flow_producer_done(producer, &next.at, now);
+    news->at = next.at;
+    switch (said) {
+    case FLOW_NOTHING:
+        return 0;
+    case FLOW_MOVED:
+        news->what = WIRE_MOVED;
+        return 1;
+    case FLOW_PASSED:
+        news->what = WIRE_PASSED;
+        return 1;
+    case FLOW_WAITED:
+        wire_server_reaches(outlet->server,
+                            flow_producer_holder(producer, &next.at));
+        break;
+    case FLOW_BACK:
+        break;
+    }
+    news->what = WIRE_WAITED;
+    return 1;
+}
+
+/* end is no news: flow_outlet_is_over() asks what all of them say. */
+static int
+take_end(struct flow_outlet *outlet, struct wire_news *news)
+{
+    struct wire_place at;
+
+    if (wire_place_get(&at, news->msg, &news->why))
+        return bad(outlet, news);
+    flow_producer_end(outlet->producer, news->peer, &at, clock_now());
+    return 0;
+}
+
+static int
+take(struct flow_outlet *outlet, struct wire_news *news)
+{
+    switch (wire_msg_kind(news->msg)) {
+    case WIRE_NEXT:
+    case WIRE_DONE:
+        return take_place(outlet, news);
+    case WIRE_END:
+        return take_end(outlet, news);
+    default:
+        return 1;
+    }
+}
+
+int
+flow_outlet_next(struct flow_outlet *outlet, struct wire_news *news)
+{
+    struct err err;
+
+    while (wire_server_next(outlet->server, news, &err) > 0) {
+        switch (news->what) {
+        case WIRE_JOINED:
+            flow_producer_join(outlet->producer, news->peer);
+            return 1;
+        case WIRE_LEFT:
+            outlet->freed = flow_producer_leave(outlet->producer, news->peer);
+            return 1;
+        case WIRE_CAME:
+            if (take(outlet, news))
+                return 1;
+            break;
+        default:
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- what goes out ----------------------------------------------------- */
+
+int
+flow_outlet_give(struct flow_outlet *outlet, const struct flow_turn *turn,
+                 struct wire_msg *item)
+{
+    const int sent = wire_server_send(outlet->server, turn->peer, item);
+
+    flow_producer_gave(outlet->producer, turn, sent, clock_now());
+    return sent;
+}
+
+void
+flow_outlet_end(struct flow_outlet *outlet, const struct wire_place *at)
+{
+    const double now = clock_now();
+    uint64_t peer;
+
+    while ((peer = flow_producer_untold(outlet->producer, now))) {
+        struct wire_msg *msg = wire_place_put(WIRE_END, at);
+
+        flow_producer_told(outlet->producer, peer,
+                           wire_server_send(outlet->server, peer, msg), now);
+        wire_msg_free(msg);
+    }
+}
+
+int
+flow_outlet_late(struct flow_outlet *outlet, struct err *words)
+{
+    const struct wire_hello *who;
+    struct flow_late late;
+
+    if (!flow_producer_late(outlet->producer, clock_now(), &late))
+        return 0;
+    who = wire_server_who(outlet->server, late.peer);
+    err_set(words,
+            "'%.100s' did not deliver epoch %jd, step %jd within %g seconds: "
+            "its %zu items go to others, and it gets none for %g seconds",
+            who ? who->peer : "", (intmax_t)late.at.epoch,
+            (intmax_t)late.at.step, late.lease, late.taken, late.aside);
+    return 1;
+}
+
+int
+flow_outlet_is_over(const struct flow_outlet *outlet)
+{
+    return flow_producer_over(outlet->producer, clock_now());
+}
+
+void
+flow_outlet_over(struct flow_outlet *outlet)
+{
+    const struct wire_place at = flow_producer_place(outlet->producer);
+
+    wire_server_over(outlet->server, &at);
+}
+
+double
+flow_outlet_patience(const struct flow_outlet *outlet)
+{
+    // what is due may have nobody who asks for it: no busy waiting
+    return fmin(fmax(flow_producer_due(outlet->producer, clock_now()), 0.05),
+                1);
+}
