@@ -90,35 +90,32 @@ rows_get(const struct file *file, size_t step, size_t *b, size_t *d,
 /* What a run of steps needs. */
 struct steps {
     const struct loss_objective *objective;
-    struct loss_param param;
+    struct loss_settings set;
     size_t steps, samples; /* rows of the table */
     float *table;          /* [samples,columns] */
 };
 
 /* Hyper-parameters as the files call them. */
 static const struct {
-    const char *key;
-    size_t offset;
+    const char *key, *name;
 } metadata[] = {
-    {"tau", offsetof(struct loss_param, tau)},
-    {"tau_init", offsetof(struct loss_param, tau)},
-    {"t", offsetof(struct loss_param, tau)},
-    {"intra", offsetof(struct loss_param, tau)},
-    {"inter", offsetof(struct loss_param, tau_inter)},
-    {"gamma", offsetof(struct loss_param, gamma)},
-    {"rho", offsetof(struct loss_param, rho)},
-    {"eta", offsetof(struct loss_param, eta)},
-    {"beta_u", offsetof(struct loss_param, beta_u)},
-    {"tau_min", offsetof(struct loss_param, tau_min)},
-    {"tau_max", offsetof(struct loss_param, tau_max)},
-    {"beta", offsetof(struct loss_param, beta)},
-    {"tau_plus", offsetof(struct loss_param, tau_plus)},
-    {"mu", offsetof(struct loss_param, mu)},
-    {"lambd", offsetof(struct loss_param, lambda)},
-    {"sim", offsetof(struct loss_param, invariance)},
-    {"std", offsetof(struct loss_param, variance)},
-    {"cov", offsetof(struct loss_param, covariance)},
+    {"tau", "tau"},           {"tau_init", "tau"},    {"t", "tau"},
+    {"intra", "tau"},         {"inter", "tau-inter"}, {"gamma", "gamma"},
+    {"rho", "rho"},           {"eta", "eta"},         {"beta_u", "beta-u"},
+    {"tau_min", "tau-min"},   {"tau_max", "tau-max"}, {"beta", "beta"},
+    {"tau_plus", "tau-plus"}, {"mu", "mu"},           {"lambd", "lambda"},
+    {"sim", "invariance"},    {"std", "variance"},    {"cov", "covariance"},
 };
+
+/* Where a parameter's value is; NULL: the objective has no such one. */
+static double *
+setting(struct steps *all, const char *name)
+{
+    const struct param *params = all->objective->params;
+    const struct param *own = param_find(params, name);
+
+    return own ? all->set.value + (own - params) : NULL;
+}
 
 static int
 steps_init(struct steps *all, const struct file *file, const char *name,
@@ -129,19 +126,21 @@ steps_init(struct steps *all, const struct file *file, const char *name,
     *all = (struct steps){.objective = loss_objective_find(name, err)};
     if (!all->objective)
         return -1;
-    all->param = all->objective->param;
-    for (size_t i = 0; i < sizeof metadata / sizeof *metadata; i++)
-        if (json_object_get(file->metadata, metadata[i].key) &&
-            real_get(file, metadata[i].key,
-                     (double *)((char *)&all->param + metadata[i].offset), err))
+    all->set = loss_settings_of(all->objective);
+    for (size_t i = 0; i < sizeof metadata / sizeof *metadata; i++) {
+        double *value = setting(all, metadata[i].name);
+
+        if (value && json_object_get(file->metadata, metadata[i].key) &&
+            real_get(file, metadata[i].key, value, err))
             return -1;
+    }
     // SupCon's scale is in none of the files
-    all->param.reference = all->objective != &loss_simclr;
+    all->set.reference = all->objective != &loss_simclr;
     if (real_get(file, "steps", &steps, err) ||
         (all->objective->columns && real_get(file, "N", &samples, err)) ||
-        loss_objective_check(all->objective, &all->param, 0, 0, err))
+        loss_objective_check(all->objective, &all->set, 0, 0, err))
         return -1;
-    if (!(all->param.tau > 0) || !(steps >= 1 && steps < 1e6) ||
+    if (!(all->set.value[LOSS_TAU] > 0) || !(steps >= 1 && steps < 1e6) ||
         !(samples >= 0 && samples < 1e9))
         return err_set(err, "metadata: tau, steps or N are out of range");
     all->steps = (size_t)steps;
@@ -198,7 +197,7 @@ compare_column(struct file *file, const struct steps *all, size_t step,
         if (column == 0) // log u
             x[i] = seen ? expf(row[0]) : 0;
         if (column == 3 && !seen) // the temperature at the start
-            x[i] = (float)all->param.tau;
+            x[i] = (float)all->set.value[LOSS_TAU];
     }
     rc = compare(file, step, what, all->samples, x, err);
     free(x);
@@ -235,11 +234,11 @@ gradient(const struct steps *all, const struct loss_batch *batch, int unit,
     *report = (struct loss_report){0};
     if (unit) {
         num_gemm_nt(n, n, batch->d, 1, z, z, 0, s);
-        all->objective->run(batch, &all->param, state, s, report);
+        all->objective->run(batch, &all->set, state, s, report);
         loss_spread(n, n, batch->d, s, z, dz);
     } else {
-        loss_objective_run(all->objective, &all->param, batch, z, state, dz,
-                           work, report);
+        loss_objective_run(all->objective, &all->set, batch, z, state, dz, work,
+                           report);
     }
     free(work);
 }
@@ -282,13 +281,14 @@ objective_steps(struct file *file, const char *name, int unit, struct err *err)
 {
     const json_t *epoch = json_object_get(file->metadata, "epoch");
     struct steps all;
-    double gamma;
+    double was, *gamma = NULL;
     int rc = steps_init(&all, file, name, err);
 
-    gamma = all.param.gamma;
+    if (!rc && epoch && (gamma = setting(&all, "gamma")))
+        was = *gamma;
     for (size_t step = 0; !rc && step < all.steps; step++) {
-        // "epoch 0 sets s=g"
-        all.param.gamma = epoch && step == 0 ? 1 : gamma;
+        if (gamma) // "epoch 0 sets s=g"
+            *gamma = step == 0 ? 1 : was;
         rc = objective_step(file, &all, step, unit, err);
     }
     if (all.objective)

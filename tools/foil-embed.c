@@ -21,7 +21,7 @@ static long max_pixels = DATA_MAX_PIXELS;
 
 static const struct opt opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "where features go, .npy"},
-    {"layer", 0, OPT_CHOICE, &layer, 0, 0, "h|z",
+    {"layer", 0, OPT_WORD, &layer, 0, 0, "h|z",
      "the encoder's features or the head's embeddings"},
     {"untrained", 0, OPT_FLAG, &untrained, 0, 0, NULL,
      "with initial weights instead of the checkpoint's"},
@@ -35,7 +35,7 @@ static const struct opt opts[] = {
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N",
      "of random views and initial weights"},
     {"batch", 'b', OPT_WHOLE, &batch, 1, 65536, "N", "images at a time"},
-    {"bad", 0, OPT_CHOICE, &bad, 0, 0, "refuse|skip",
+    {"bad", 0, OPT_WORD, &bad, 0, 0, "refuse|skip",
      "what to do with an image that is no sound JPEG"},
     {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
      "an image with more is bad"},

@@ -28,7 +28,7 @@ static struct options options = {
 static const struct opt knn_opts[] = {
     {"neighbours", 'k', OPT_TEXT, &options.k_list, 0, 0, "K,...",
      "how many neighbours vote"},
-    {"metric", 0, OPT_CHOICE, &options.metric, 0, 0, "cosine|euclidean",
+    {"metric", 0, OPT_WORD, &options.metric, 0, 0, "cosine|euclidean",
      "what is near"},
     {"temperature", 0, OPT_REAL, &options.temperature, 1e-3, 1e3, "X",
      "a weighted vote counts exp(cosine / X)"},
@@ -42,7 +42,7 @@ static const struct opt knn_opts[] = {
 };
 
 static const struct opt probe_opts[] = {
-    {"protocol", 0, OPT_CHOICE, &options.protocol, 0, 0,
+    {"protocol", 0, OPT_WORD, &options.protocol, 0, 0,
      "lbfgs|emc2|isogclr|sogclr", "how the classifier is trained"},
     {"l2", 0, OPT_REAL, &options.l2, 0, 1e6, "X",
      "lbfgs: penalty; 0: chosen on rows held out"},
@@ -72,7 +72,7 @@ static const struct opt geometry_opts[] = {
 };
 
 static const struct opt retrieve_opts[] = {
-    {"metric", 0, OPT_CHOICE, &options.metric, 0, 0, "cosine|raw",
+    {"metric", 0, OPT_WORD, &options.metric, 0, 0, "cosine|raw",
      "what is near: angles, or plain products"},
     {"within", 0, OPT_TEXT, &options.within, 0, 0, "FILE",
      "group of each row: a row looks within its own"},

@@ -1,9 +1,11 @@
 #ifndef LOSS_OBJECTIVE_H
 #define LOSS_OBJECTIVE_H
 
+#include <math.h>
 #include <stddef.h>
 
 #include "util/err.h"
+#include "util/param.h"
 
 /*
  * Objectives: what the embeddings of a batch are pulled and pushed towards.
@@ -33,21 +35,20 @@ struct loss_batch {
                              terms of each anchor, from the service; NULL: 1 */
 };
 
-/*
- * What a user may set.  Each objective has its defaults and reads the fields
- * that it names; the headers say what they mean there.
- */
-struct loss_param {
-    double tau; /* temperature > 0; of the InfoNCE in the report, too */
-    double gamma, rho, eta, beta_u, tau_min, tau_max; /* loss/isogclr.h */
-    double tau_inter;                                 /* loss/simco.h */
-    double beta, tau_plus;                            /* loss/hcl.h */
-    double mu;                                        /* loss/spectral_cl.h */
-    double lambda;                                    /* loss/barlow_twins.h */
-    double invariance, variance, covariance;          /* loss/vicreg.h */
+/* What an objective is set to. */
+struct loss_settings {
+    double value[PARAM_MOST]; /* of its parameters, in the order of its table;
+                                 LOSS_TAU is the first of all */
     int reference; /* 1: as the reference implementation does it where that
                       is not what the paper says; 0: as is right */
 };
+
+/* The temperature, which every objective has: that of the InfoNCE in the report
+ * even where the objective has none itself.  v is the default. */
+enum { LOSS_TAU };
+#define LOSS_PARAM_TAU(v)                                         \
+    [LOSS_TAU] = {PARAM_REAL("tau", v, 1e-4, 1e4, "temperature"), \
+                  .course = PARAM_INVERSE, .end = NAN}
 
 /* Numbers that only some objectives have. */
 enum { LOSS_MORE = 8 };
@@ -71,12 +72,10 @@ struct loss_report {
 
 struct loss_objective {
     const char *name, *summary;
-    struct loss_param param;   /* defaults */
-    const char *reads;         /* names of the fields that count, "tau beta-u":
-                                  as the options of foil-train */
-    const char *head;          /* its projection head, for nn_spec */
-    const char *wants_weights; /* from the negatives service, by that method;
-                                  NULL: none */
+    const struct param *params; /* its own: the temperature, then others */
+    const char *head;           /* its projection head, for nn_spec */
+    const char *wants_weights;  /* from the negatives service, by that method;
+                                   NULL: none */
     int wants_outside; /* that method draws from outside of the batch, so the
                           service has to be the filter of items, too */
     int draws_inside;  /* the trainer can draw by that method itself */
@@ -90,14 +89,14 @@ struct loss_objective {
     const float *initial;
 
     /* check() says what cannot work, as loss_objective_check(); or NULL. */
-    int (*check)(const struct loss_param *param, size_t b, struct err *err);
+    int (*check)(const struct loss_settings *set, size_t b, struct err *err);
 
     /*
      * run() turns S into W and reports value and `more`.
      *   state  [b,columns]  old state of the batch's images in, new out
      *   s      [n + 1,rows] S in, W out; the last row is scratch
      */
-    void (*run)(const struct loss_batch *batch, const struct loss_param *param,
+    void (*run)(const struct loss_batch *batch, const struct loss_settings *set,
                 float *state, float *s, struct loss_report *report);
 
     /*
@@ -106,7 +105,7 @@ struct loss_objective {
      *   work   [direct_size(batch)]
      */
     void (*direct)(const struct loss_batch *batch,
-                   const struct loss_param *param, const float *z, float *dz,
+                   const struct loss_settings *set, const float *z, float *dz,
                    float *work, struct loss_report *report);
     size_t (*direct_size)(const struct loss_batch *batch);
 };
@@ -118,16 +117,15 @@ extern const struct loss_objective *const loss_objectives[];
 const struct loss_objective *loss_objective_find(const char *name,
                                                  struct err *err);
 
-/* loss_objective_reads() returns 1 when the field of that name counts. */
-int loss_objective_reads(const struct loss_objective *objective,
-                         const char *name);
+/* loss_settings_of() returns an objective's defaults. */
+struct loss_settings loss_settings_of(const struct loss_objective *objective);
 
 /*
  * loss_objective_check() refuses settings that cannot work, with the reason.
  *   b, d  of the batches, 0: not known yet, so not judged
  */
 int loss_objective_check(const struct loss_objective *objective,
-                         const struct loss_param *param, size_t b, size_t d,
+                         const struct loss_settings *set, size_t b, size_t d,
                          struct err *err);
 
 /* loss_objective_size() returns the floats of scratch for such a batch. */
@@ -144,7 +142,7 @@ size_t loss_objective_size(const struct loss_objective *objective,
  * O(n rows d) time.
  */
 void loss_objective_run(const struct loss_objective *objective,
-                        const struct loss_param *param,
+                        const struct loss_settings *set,
                         const struct loss_batch *batch, const float *z,
                         float *state, float *dz, float *work,
                         struct loss_report *report);

@@ -30,10 +30,12 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 enum opt_kind {
     OPT_FLAG,   /* int: 1 when given */
-    OPT_WHOLE,  /* long within min .. max */
+    OPT_WHOLE,  /* long within min .. max; LONG_MIN: no default */
     OPT_REAL,   /* double within min .. max; NaN: no default */
     OPT_TEXT,   /* const char * */
-    OPT_CHOICE, /* const char *: one of the words in arg, "a|b|c" */
+    OPT_WORD,   /* const char *: one of the words in arg, "a|b|c" */
+    OPT_CHOICE, /* int or enum: the place of the word in arg, "a|b|c", from 0;
+                   -1: no default */
     OPT_LIST    /* struct opt_list: may be given often */
 };
 
@@ -73,6 +75,14 @@ char **opt_parse(const struct opt_tool *tool, int argc, char **argv);
 /* opt_given() returns 1 when the option that sets `value` was on the command
  * line, and 0 when the value is the default. */
 int opt_given(const void *value);
+
+/*
+ * opt_place() returns the place of a word in the words of a choice, "a|b|c",
+ * from 0, or -1.  opt_word() returns where the word at a place begins, and its
+ * length.
+ */
+int opt_place(const char *words, const char *word);
+const char *opt_word(const char *words, int place, int *length);
 
 /* opt_together() is opt_misuse() where one of two options was given without the
  * other; `one` and `other` are the variables that they set. */

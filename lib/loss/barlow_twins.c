@@ -5,6 +5,15 @@
 #include "barlow_twins.h"
 #include "moments.h"
 
+enum { TAU = LOSS_TAU, LAMBDA };
+
+static const struct param params[] = {
+    LOSS_PARAM_TAU(0.5),
+    [LAMBDA] = {PARAM_REAL("lambda", 0.0051, 0, 1e6,
+                           "weight of correlations between dimensions")},
+    {0},
+};
+
 static const double eps = 1e-5;
 
 /* H, deviations of both views, C. */
@@ -68,7 +77,7 @@ weigh(size_t d, double lambda, float *c, struct loss_report *report)
 }
 
 static void
-direct(const struct loss_batch *batch, const struct loss_param *param,
+direct(const struct loss_batch *batch, const struct loss_settings *set,
        const float *z, float *dz, float *work, struct loss_report *report)
 {
     const size_t b = batch->b, d = batch->d;
@@ -79,7 +88,7 @@ direct(const struct loss_batch *batch, const struct loss_param *param,
     standardise(b, d, z, one, deviation);
     standardise(b, d, z + b * d, two, deviation + d);
     num_gemm_tn(d, d, b, share, one, two, 0, c);
-    weigh(d, param->lambda, c, report);
+    weigh(d, set->value[LAMBDA], c, report);
     num_gemm_nt(b, d, d, share, two, c, 0, dz);
     num_gemm_nn(b, d, d, share, one, c, 0, dz + b * d);
     standardise_back(b, d, one, deviation, dz);
@@ -89,8 +98,7 @@ direct(const struct loss_batch *batch, const struct loss_param *param,
 const struct loss_objective loss_barlow_twins = {
     .name = "barlow_twins",
     .summary = "views agree, dimensions do not",
-    .param = {.tau = 0.5, .lambda = 0.0051},
-    .reads = "tau lambda",
+    .params = params,
     .head = "2048-2048-2048-bn",
     .direct = direct,
     .direct_size = size,

@@ -2,14 +2,14 @@
 #include "sampled.h"
 
 static void
-run(const struct loss_batch *batch, const struct loss_param *param,
+run(const struct loss_batch *batch, const struct loss_settings *set,
     float *state, float *s, struct loss_report *report)
 {
     const size_t n = 2 * batch->b;
     double doubt = 0, sum = 0, squares = 0, drawn = 0;
 
     (void)state;
-    report->value = sampled_weigh(batch, param, s);
+    report->value = sampled_weigh(batch, set, s);
     for (size_t r = 0; r < n; r++) {
         const double positive = batch->scale ? batch->scale[2 * r] : 1;
         const double negative = batch->scale ? batch->scale[2 * r + 1] : 1;
@@ -25,11 +25,12 @@ run(const struct loss_batch *batch, const struct loss_param *param,
                      squares > 0 ? sum * sum / squares / drawn : 0);
 }
 
+static const struct param params[] = {LOSS_PARAM_TAU(0.5), {0}};
+
 const struct loss_objective loss_cache = {
     .name = "cache",
     .summary = "global loss, negatives drawn from a bank of features",
-    .param = {.tau = 0.5},
-    .reads = "tau",
+    .params = params,
     .head = "512-128",
     .wants_weights = "cache",
     .wants_outside = 1,

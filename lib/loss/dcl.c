@@ -32,18 +32,19 @@ loss_decoupled(const struct loss_batch *batch, double tau, float *s,
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_param *param,
+run(const struct loss_batch *batch, const struct loss_settings *set,
     float *state, float *s, struct loss_report *report)
 {
     (void)state;
-    report->value = loss_decoupled(batch, param->tau, s, report);
+    report->value = loss_decoupled(batch, set->value[LOSS_TAU], s, report);
 }
+
+static const struct param params[] = {LOSS_PARAM_TAU(0.1), {0}};
 
 const struct loss_objective loss_dcl = {
     .name = "dcl",
     .summary = "InfoNCE without the partner in the denominator",
-    .param = {.tau = 0.1},
-    .reads = "tau",
+    .params = params,
     .head = "512-128",
     .run = run,
 };

@@ -5,14 +5,14 @@
 #include "sampled.h"
 
 static void
-run(const struct loss_batch *batch, const struct loss_param *param,
+run(const struct loss_batch *batch, const struct loss_settings *set,
     float *state, float *s, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
     double all = 0, outside = 0, dropped;
 
     (void)state;
-    report->value = sampled_weigh(batch, param, s);
+    report->value = sampled_weigh(batch, set, s);
     for (size_t r = 0; r < n; r++)
         for (size_t c = 0; c < rows; c++) {
             all += batch->weights[r * rows + c];
@@ -25,11 +25,12 @@ run(const struct loss_batch *batch, const struct loss_param *param,
                      fabs(dropped) <= 2 * FLT_EPSILON ? 0 : dropped);
 }
 
+static const struct param params[] = {LOSS_PARAM_TAU(0.5), {0}};
+
 const struct loss_objective loss_emc2 = {
     .name = "emc2",
     .summary = "global loss, negatives drawn by Markov chains",
-    .param = {.tau = 0.5},
-    .reads = "tau",
+    .params = params,
     .head = "512-128",
     .wants_weights = "emc2",
     .draws_inside = 1,

@@ -2,19 +2,20 @@
 #include "dcl.h"
 
 static void
-run(const struct loss_batch *batch, const struct loss_param *param,
+run(const struct loss_batch *batch, const struct loss_settings *set,
     float *state, float *s, struct loss_report *report)
 {
     (void)state;
-    loss_decoupled(batch, param->tau, s, report);
+    loss_decoupled(batch, set->value[LOSS_TAU], s, report);
     report->value = report->infonce;
 }
+
+static const struct param params[] = {LOSS_PARAM_TAU(0.1), {0}};
 
 const struct loss_objective loss_flatclr = {
     .name = "flatclr",
     .summary = "FlatNCE: the gradient of dcl",
-    .param = {.tau = 0.1},
-    .reads = "tau",
+    .params = params,
     .head = "512-128",
     .run = run,
 };

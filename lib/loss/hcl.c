@@ -4,6 +4,17 @@
 
 #include "hcl.h"
 
+enum { TAU = LOSS_TAU, BETA, TAU_PLUS };
+
+static const struct param params[] = {
+    LOSS_PARAM_TAU(0.5),
+    [BETA] = {PARAM_REAL("beta", 0.5, 0, 100,
+                         "how much harder negatives count")},
+    [TAU_PLUS] = {PARAM_REAL("tau-plus", 0.1, 0, 0.999,
+                             "share of positives among negatives")},
+    {0},
+};
+
 /* log(1 + e^x) */
 static double
 softplus(double x)
@@ -26,12 +37,12 @@ debiased(double log_a, double m, double tau_plus)
  * L, and whether it is at the floor.
  */
 static double
-hcl_row(const struct loss_batch *batch, const struct loss_param *param,
+hcl_row(const struct loss_batch *batch, const struct loss_settings *set,
         size_t r, float *row, float *low, int *at_floor)
 {
     const size_t b = batch->b, rows = 2 * b + batch->extra;
     const size_t partner = loss_partner(b, r);
-    const double tau = param->tau, beta = param->beta;
+    const double tau = set->value[TAU], beta = set->value[BETA];
     const double m = (double)loss_mask_count(b, LOSS_FAMILY);
     const double scale = 1 / (tau * (double)(2 * b)), x = row[partner] / tau;
     const double z0 =
@@ -40,13 +51,13 @@ hcl_row(const struct loss_batch *batch, const struct loss_param *param,
         loss_row_partition(b, rows, r, (1 + beta) / tau, LOSS_FAMILY, row, row)
             .log_z;
     const double log_a = log(m) + z1 - z0 - x, least = log(m) - 1 / tau - x;
-    const double free = debiased(log_a, m, param->tau_plus);
+    const double free = debiased(log_a, m, set->value[TAU_PLUS]);
     double l, pull; // pull: dL/dx_partner, and what the negatives share
 
     *at_floor = free < least;
     l = softplus(*at_floor ? least : free);
-    pull =
-        *at_floor ? exp(least - l) : exp(log_a - log1p(-param->tau_plus) - l);
+    pull = *at_floor ? exp(least - l)
+                     : exp(log_a - log1p(-set->value[TAU_PLUS]) - l);
     for (size_t c = 0; c < rows; c++)
         row[c] =
             *at_floor
@@ -57,7 +68,7 @@ hcl_row(const struct loss_batch *batch, const struct loss_param *param,
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_param *param,
+run(const struct loss_batch *batch, const struct loss_settings *set,
     float *state, float *s, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
@@ -67,8 +78,7 @@ run(const struct loss_batch *batch, const struct loss_param *param,
     for (size_t r = 0; r < n; r++) {
         int at_floor;
 
-        value +=
-            hcl_row(batch, param, r, s + r * rows, s + n * rows, &at_floor);
+        value += hcl_row(batch, set, r, s + r * rows, s + n * rows, &at_floor);
         floored += at_floor;
     }
     report->value = value / (double)n;
@@ -78,8 +88,7 @@ run(const struct loss_batch *batch, const struct loss_param *param,
 const struct loss_objective loss_hcl = {
     .name = "hcl",
     .summary = "hard negatives weigh more, likely positives less",
-    .param = {.tau = 0.5, .beta = 0.5, .tau_plus = 0.1},
-    .reads = "tau beta tau-plus",
+    .params = params,
     .head = "512-128",
     .run = run,
 };

@@ -4,11 +4,11 @@
 #include "infonce.h"
 
 static void
-run(const struct loss_batch *batch, const struct loss_param *param,
+run(const struct loss_batch *batch, const struct loss_settings *set,
     float *state, float *s, struct loss_report *report)
 {
     const size_t b = batch->b, n = 2 * b, rows = n + batch->extra;
-    const double beta = 1 / param->tau, scale = beta / (double)b;
+    const double beta = 1 / set->value[LOSS_TAU], scale = beta / (double)b;
 
     (void)state;
     report->value = loss_partition(b, rows, beta, LOSS_OTHER, s, s) / (double)b;
@@ -17,11 +17,12 @@ run(const struct loss_batch *batch, const struct loss_param *param,
         s[r * rows + loss_partner(b, r)] -= (float)scale;
 }
 
+static const struct param params[] = {LOSS_PARAM_TAU(0.1), {0}};
+
 const struct loss_objective loss_infonce_objective = {
     .name = "infonce",
     .summary = "InfoNCE across the views, both directions",
-    .param = {.tau = 0.1},
-    .reads = "tau",
+    .params = params,
     .head = "512-128",
     .run = run,
 };

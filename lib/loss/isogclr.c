@@ -4,32 +4,31 @@
 #include "running.h"
 
 static struct running_row
-isogclr_row(const struct loss_batch *batch, const struct loss_param *param,
+isogclr_row(const struct loss_batch *batch, const struct loss_settings *set,
             size_t r, const float *state, float *row)
 {
     const float *mine = state + r % batch->b * RUNNING_ISOGCLR;
 
-    return running_row(batch, param, r, mine[RUNNING_TAU], mine, row);
+    return running_row(batch, set, r, mine[RUNNING_TAU], mine, row);
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_param *param,
+run(const struct loss_batch *batch, const struct loss_settings *set,
     float *state, float *s, struct loss_report *report)
 {
-    running_temperatures(batch, param, isogclr_row, state, s, report);
+    running_temperatures(batch, set, isogclr_row, state, s, report);
 }
 
 static int
-check(const struct loss_param *param, size_t b, struct err *err)
+check(const struct loss_settings *set, size_t b, struct err *err)
 {
-    return running_check(param, b, LOSS_FAMILY, err);
+    return running_check(set, b, LOSS_FAMILY, err);
 }
 
 const struct loss_objective loss_isogclr = {
     .name = "isogclr",
     .summary = "sogclr with a temperature learnt for each image",
-    .param = RUNNING_PARAM,
-    .reads = RUNNING_READS,
+    .params = running_params,
     .head = "512-128",
     .columns = RUNNING_ISOGCLR,
     .column = running_column,

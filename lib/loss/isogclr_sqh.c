@@ -61,16 +61,16 @@ softmax(const struct hinge *h)
 }
 
 static struct running_row
-sqh_row(const struct loss_batch *batch, const struct loss_param *param,
+sqh_row(const struct loss_batch *batch, const struct loss_settings *set,
         size_t r, const float *state, float *row)
 {
     const size_t b = batch->b, n = 2 * b, partner = loss_partner(b, r);
-    const struct hinge h = {b, r, row, state, row[partner], param->reference};
+    const struct hinge h = {b, r, row, state, row[partner], set->reference};
     const struct softmax q = softmax(&h);
     const double log_m = log((double)loss_mask_count(b, LOSS_SELF));
     const double log_g = q.log_z - log_m;
     const double log_u =
-        running_mean(param, state + r % b * RUNNING_ISOGCLR, log_g);
+        running_mean(set, state + r % b * RUNNING_ISOGCLR, log_g);
     const double weight = exp(log_g - log_u);
     double all = 0;
 
@@ -94,23 +94,22 @@ sqh_row(const struct loss_batch *batch, const struct loss_param *param,
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_param *param,
+run(const struct loss_batch *batch, const struct loss_settings *set,
     float *state, float *s, struct loss_report *report)
 {
-    running_temperatures(batch, param, sqh_row, state, s, report);
+    running_temperatures(batch, set, sqh_row, state, s, report);
 }
 
 static int
-check(const struct loss_param *param, size_t b, struct err *err)
+check(const struct loss_settings *set, size_t b, struct err *err)
 {
-    return running_check(param, b, LOSS_SELF, err);
+    return running_check(set, b, LOSS_SELF, err);
 }
 
 const struct loss_objective loss_isogclr_sqh = {
     .name = "isogclr_sqh",
     .summary = "isogclr on a squared hinge",
-    .param = RUNNING_PARAM,
-    .reads = RUNNING_READS,
+    .params = running_params,
     .head = "512-128",
     .columns = RUNNING_ISOGCLR,
     .column = running_column,

@@ -60,21 +60,18 @@ loss_objective_find(const char *name, struct err *err)
     return NULL;
 }
 
-int
-loss_objective_reads(const struct loss_objective *objective, const char *name)
+struct loss_settings
+loss_settings_of(const struct loss_objective *objective)
 {
-    const size_t len = strlen(name);
-    const char *at = objective->reads;
+    struct loss_settings set = {.reference = 0};
 
-    for (; *at; at += strcspn(at, " "), at += *at == ' ')
-        if (!strncmp(at, name, len) && (at[len] == ' ' || !at[len]))
-            return 1;
-    return 0;
+    param_defaults(objective->params, set.value);
+    return set;
 }
 
 int
 loss_objective_check(const struct loss_objective *objective,
-                     const struct loss_param *param, size_t b, size_t d,
+                     const struct loss_settings *set, size_t b, size_t d,
                      struct err *err)
 {
     if (b == 1)
@@ -82,7 +79,9 @@ loss_objective_check(const struct loss_objective *objective,
     if (d && d <= objective->aside)
         return err_set(err, "%s wants embeddings of more than %zu columns",
                        objective->name, objective->aside);
-    return objective->check ? objective->check(param, b, err) : 0;
+    if (param_check(objective->params, set->value, err))
+        return -1;
+    return objective->check ? objective->check(set, b, err) : 0;
 }
 
 /* v and lengths, S or W with what loss_spread() and run() want besides, and
@@ -139,7 +138,7 @@ embedding(size_t rows, size_t d, size_t aside, const float *z, float *out)
 
 void
 loss_objective_run(const struct loss_objective *objective,
-                   const struct loss_param *param,
+                   const struct loss_settings *set,
                    const struct loss_batch *batch, const float *z, float *state,
                    float *dz, float *work, struct loss_report *report)
 {
@@ -148,18 +147,19 @@ loss_objective_run(const struct loss_objective *objective,
     float *v = work, *length = v + rows * batch->d, *s = length + rows;
     float *scratch = s + (rows + 1) * rows;
 
-    REQUIRE(batch->b >= 2 && batch->d > objective->aside && param->tau > 0);
+    REQUIRE(batch->b >= 2 && batch->d > objective->aside &&
+            set->value[LOSS_TAU] > 0);
     embedding(rows, batch->d, objective->aside, z, v);
     num_unit_rows(rows, d, v, v, length);
     num_gemm_nt(n, rows, d, 1, v, v, 0, s);
     *report = (struct loss_report){0};
     report_spread(n, d, v, s, rows, report);
-    report->infonce = loss_infonce(batch, param->tau, s);
+    report->infonce = loss_infonce(batch, set->value[LOSS_TAU], s);
     if (objective->direct) {
-        objective->direct(batch, param, z, dz, scratch, report);
+        objective->direct(batch, set, z, dz, scratch, report);
         memset(dz + n * batch->d, 0, batch->extra * batch->d * sizeof *dz);
     } else {
-        objective->run(batch, param, state, s, report);
+        objective->run(batch, set, state, s, report);
         loss_spread(n, rows, d, s, v, dz);
         num_unit_rows_back(rows, d, v, length, dz, dz);
     }

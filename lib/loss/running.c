@@ -9,16 +9,31 @@
 /* |G| is at most this. */
 static const double steepest = 3;
 
+const struct param running_params[] = {
+    [TAU] = {PARAM_REAL("tau", 0.7, 1e-4, 1e4, "temperature"),
+             .course = PARAM_LEARNT},
+    RUNNING_PARAM_GAMMA(0.8),
+    [RHO] = {PARAM_REAL("rho", 0.3, 0, 100,
+                        "divergence from uniform that temperatures keep")},
+    [ETA] = {PARAM_REAL("eta", 0.01, 0, 100, "rate of temperatures"),
+             .course = PARAM_TO_END, .end = 1e-4},
+    [BETA_U] = {PARAM_REAL("beta-u", 0.9, 0, 1,
+                           "weight of the new value in their momentum")},
+    [TAU_MIN] = {PARAM_REAL("tau-min", 0.05, 1e-4, 1e4, "least temperature")},
+    [TAU_MAX] = {PARAM_REAL("tau-max", 1, 1e-4, 1e4, "largest temperature")},
+    {0},
+};
+
 const char *const running_column[] = {"log_u", "seen", "momentum", "tau"};
 const float running_initial[] = {0, 0, 0, 0};
 
 double
-running_mean(const struct loss_param *param, const float *state, double log_g)
+running_mean(const struct loss_settings *set, const float *state, double log_g)
 {
-    const double gamma = param->gamma;
+    const double gamma = set->value[GAMMA];
 
     if (!state[RUNNING_SEEN])
-        return param->reference ? log(gamma) + log_g : log_g;
+        return set->reference ? log(gamma) + log_g : log_g;
     return loss_log_add(log1p(-gamma) + state[RUNNING_LOG_U],
                         log(gamma) + log_g);
 }
@@ -31,7 +46,7 @@ running_keep(float *state, double one, double two)
 }
 
 struct running_row
-running_row(const struct loss_batch *batch, const struct loss_param *param,
+running_row(const struct loss_batch *batch, const struct loss_settings *set,
             size_t r, double tau, const float *state, float *row)
 {
     const size_t b = batch->b, rows = 2 * b + batch->extra;
@@ -40,7 +55,7 @@ running_row(const struct loss_batch *batch, const struct loss_param *param,
     const struct loss_row q =
         loss_row_partition(b, rows, r, 1 / tau, LOSS_FAMILY, row, row);
     const double log_g = q.log_z - log((double)loss_mask_count(b, LOSS_FAMILY));
-    const double log_u = running_mean(param, state, log_g);
+    const double log_u = running_mean(set, state, log_g);
     const double weight = exp(log_g - log_u);
     const float times = (float)(scale * weight);
 
@@ -77,23 +92,23 @@ running_report(const struct loss_batch *batch, const struct running_sums *sums,
 
 /* Images that were not seen get their first temperature. */
 static void
-warm(const struct loss_param *param, size_t b, float *state)
+warm(const struct loss_settings *set, size_t b, float *state)
 {
     for (size_t k = 0; k < b; k++, state += RUNNING_ISOGCLR)
         if (!state[RUNNING_SEEN])
-            state[RUNNING_TAU] = (float)param->tau;
+            state[RUNNING_TAU] = (float)set->value[TAU];
 }
 
 /* An image's momentum goes by G of both views. */
 static void
-push(const struct loss_param *param, double one, double two, float *state)
+push(const struct loss_settings *set, double one, double two, float *state)
 {
     const double slope =
-        fmin(fmax((one + two) / 2 + param->rho, -steepest), steepest);
+        fmin(fmax((one + two) / 2 + set->value[RHO], -steepest), steepest);
 
     state[RUNNING_MOMENTUM] =
-        (float)((1 - param->beta_u) * state[RUNNING_MOMENTUM] +
-                param->beta_u * slope);
+        (float)((1 - set->value[BETA_U]) * state[RUNNING_MOMENTUM] +
+                set->value[BETA_U] * slope);
 }
 
 static int
@@ -127,26 +142,26 @@ report_temperatures(size_t b, const float *state, struct loss_report *report)
 
 /* Temperatures move by it. */
 static void
-cool(const struct loss_param *param, size_t b, float *state)
+cool(const struct loss_settings *set, size_t b, float *state)
 {
     for (size_t k = 0; k < b; k++, state += RUNNING_ISOGCLR) {
         const double tau =
-            state[RUNNING_TAU] - param->eta * state[RUNNING_MOMENTUM];
+            state[RUNNING_TAU] - set->value[ETA] * state[RUNNING_MOMENTUM];
 
         state[RUNNING_TAU] =
-            (float)fmin(fmax(tau, param->tau_min), param->tau_max);
+            (float)fmin(fmax(tau, set->value[TAU_MIN]), set->value[TAU_MAX]);
     }
 }
 
 void
 running_temperatures(const struct loss_batch *batch,
-                     const struct loss_param *param, running_fn *fn,
+                     const struct loss_settings *set, running_fn *fn,
                      float *state, float *s, struct loss_report *report)
 {
     const size_t b = batch->b, rows = 2 * b + batch->extra;
     struct running_sums sums = {0};
 
-    warm(param, b, state);
+    warm(set, b, state);
     for (size_t k = 0; k < b; k++) {
         float *mine = state + k * RUNNING_ISOGCLR;
         struct running_row view[2];
@@ -154,33 +169,35 @@ running_temperatures(const struct loss_batch *batch,
         for (size_t v = 0; v < 2; v++) {
             const size_t r = k + v * b;
 
-            view[v] = fn(batch, param, r, state, s + r * rows);
+            view[v] = fn(batch, set, r, state, s + r * rows);
             running_add(&sums, view + v);
         }
         running_keep(mine, view[0].log_u, view[1].log_u);
-        push(param, view[0].slope, view[1].slope, mine);
+        push(set, view[0].slope, view[1].slope, mine);
     }
     running_report(batch, &sums, report);
-    cool(param, b, state);
+    cool(set, b, state);
     report_temperatures(b, state, report);
 }
 
 int
-running_check(const struct loss_param *param, size_t b, enum loss_mask mask,
+running_check(const struct loss_settings *set, size_t b, enum loss_mask mask,
               struct err *err)
 {
     const size_t m = b ? loss_mask_count(b, mask) : 0;
 
-    if (!(param->gamma > 0))
+    if (!(set->value[GAMMA] > 0))
         return err_set(err, "gamma 0 would never take anything in");
-    if (!(param->tau_min <= param->tau && param->tau <= param->tau_max))
+    if (!(set->value[TAU_MIN] <= set->value[TAU] &&
+          set->value[TAU] <= set->value[TAU_MAX]))
         return err_set(err, "tau %g is not within tau-min %g and tau-max %g",
-                       param->tau, param->tau_min, param->tau_max);
-    if (m && !(param->rho < log((double)m)))
+                       set->value[TAU], set->value[TAU_MIN],
+                       set->value[TAU_MAX]);
+    if (m && !(set->value[RHO] < log((double)m)))
         return err_set(err,
                        "rho %g: no softmax over %zu negatives is further than "
                        "%.3f from uniform, so every temperature would slide to "
                        "tau-min",
-                       param->rho, m, log((double)m));
+                       set->value[RHO], m, log((double)m));
     return 0;
 }

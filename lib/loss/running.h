@@ -27,7 +27,7 @@ extern const float running_initial[RUNNING_ISOGCLR];
  * visit; the reference's u is 0 there.
  *   state  of the image
  */
-double running_mean(const struct loss_param *param, const float *state,
+double running_mean(const struct loss_settings *set, const float *state,
                     double log_g);
 
 /* running_keep() makes the means of both views, as logarithms, the state. */
@@ -44,7 +44,7 @@ struct running_row {
 
 /* running_row() is row r of loss/sogclr.h: S in, W out. */
 struct running_row running_row(const struct loss_batch *batch,
-                               const struct loss_param *param, size_t r,
+                               const struct loss_settings *set, size_t r,
                                double tau, const float *state, float *row);
 
 /* Sums over rows, for the report. */
@@ -61,25 +61,27 @@ void running_report(const struct loss_batch *batch,
  *   state  [b,RUNNING_ISOGCLR]  of the whole batch, temperatures not moved yet
  */
 typedef struct running_row running_fn(const struct loss_batch *batch,
-                                      const struct loss_param *param, size_t r,
+                                      const struct loss_settings *set, size_t r,
                                       const float *state, float *row);
 
 /* running_temperatures() is loss/isogclr.h, given its rows. */
 void running_temperatures(const struct loss_batch *batch,
-                          const struct loss_param *param, running_fn *fn,
+                          const struct loss_settings *set, running_fn *fn,
                           float *state, float *s, struct loss_report *report);
 
-/* What the objectives with temperatures are set to, and read. */
-#define RUNNING_PARAM                                                     \
-    {                                                                     \
-        .tau = 0.7, .gamma = 0.8, .rho = 0.3, .eta = 0.01, .beta_u = 0.9, \
-        .tau_min = 0.05, .tau_max = 1                                     \
-    }
-#define RUNNING_READS "tau gamma rho eta beta-u tau-min tau-max"
+/* The parameters of SogCLR, then those of the objectives with temperatures. */
+enum { TAU = LOSS_TAU, GAMMA, RHO, ETA, BETA_U, TAU_MIN, TAU_MAX };
+
+#define RUNNING_PARAM_GAMMA(v)                                          \
+    [GAMMA] = {PARAM_REAL("gamma", v, 0, 1,                             \
+                          "weight of the new value in a running mean"), \
+               .course = PARAM_FROM_ONE}
+
+extern const struct param running_params[];
 
 /* running_check() refuses what loss_objective_check() has to, for temperatures
  * over the columns of a mask; b = 0: not known. */
-int running_check(const struct loss_param *param, size_t b, enum loss_mask mask,
-                  struct err *err);
+int running_check(const struct loss_settings *set, size_t b,
+                  enum loss_mask mask, struct err *err);
 
 #endif

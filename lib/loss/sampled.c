@@ -3,12 +3,12 @@
 #include "sampled.h"
 
 double
-sampled_weigh(const struct loss_batch *batch, const struct loss_param *param,
+sampled_weigh(const struct loss_batch *batch, const struct loss_settings *set,
               float *s)
 {
     static const float one[2] = {1, 1};
     const size_t n = 2 * batch->b, rows = n + batch->extra;
-    const double beta_n = 1 / (param->tau * (double)n);
+    const double beta_n = 1 / (set->value[LOSS_TAU] * (double)n);
     double value = 0;
 
     REQUIRE(batch->weights);

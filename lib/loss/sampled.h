@@ -12,6 +12,6 @@
  *   s  [n,rows]
  */
 double sampled_weigh(const struct loss_batch *batch,
-                     const struct loss_param *param, float *s);
+                     const struct loss_settings *set, float *s);
 
 #endif

@@ -14,12 +14,13 @@ loss_infonce(const struct loss_batch *batch, double tau, const float *s)
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_param *param,
+run(const struct loss_batch *batch, const struct loss_settings *set,
     float *state, float *s, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
-    const double times = param->reference ? param->tau / 0.07 : 1;
-    const double beta = 1 / param->tau, scale = times * beta / (double)n;
+    const double times = set->reference ? set->value[LOSS_TAU] / 0.07 : 1;
+    const double beta = 1 / set->value[LOSS_TAU],
+                 scale = times * beta / (double)n;
 
     (void)state;
     report->value = times / (double)n *
@@ -29,11 +30,12 @@ run(const struct loss_batch *batch, const struct loss_param *param,
         s[r * rows + loss_partner(batch->b, r)] -= (float)scale;
 }
 
+static const struct param params[] = {LOSS_PARAM_TAU(0.5), {0}};
+
 const struct loss_objective loss_simclr = {
     .name = "simclr",
     .summary = "NT-Xent over the batch",
-    .param = {.tau = 0.5},
-    .reads = "tau",
+    .params = params,
     .head = "512-128",
     .run = run,
 };

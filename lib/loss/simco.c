@@ -6,6 +6,14 @@
 
 #include "simco.h"
 
+enum { TAU = LOSS_TAU, TAU_INTER };
+
+static const struct param params[] = {
+    LOSS_PARAM_TAU(0.1),
+    [TAU_INTER] = {PARAM_REAL("tau-inter", 1, 1e-4, 1e4, "second temperature")},
+    {0},
+};
+
 /* log(1 + e^x) / (e^x / (1 + e^x)): -log p over 1 - p, where x is the
  * log-partition of the rivals less the partner's exponent. */
 static double
@@ -25,14 +33,14 @@ doubt(double x)
 
 /* One row: S in, W out.  Returns n times its share of L and, in *weight, w. */
 static double
-simco_row(const struct loss_batch *batch, const struct loss_param *param,
+simco_row(const struct loss_batch *batch, const struct loss_settings *set,
           size_t r, double *weight, float *row)
 {
     const size_t b = batch->b, rows = 2 * b + batch->extra;
     const size_t partner = loss_partner(b, r);
     // the reference has a temperature of its own in L, and half the rows
-    const double beta[] = {1 / param->tau_inter, 1 / param->tau,
-                           param->reference ? 1 : 1 / param->tau};
+    const double beta[] = {1 / set->value[TAU_INTER], 1 / set->value[TAU],
+                           set->reference ? 1 : 1 / set->value[TAU]};
     const double score = row[partner];
     double x[3], far, pull;
 
@@ -43,25 +51,25 @@ simco_row(const struct loss_batch *batch, const struct loss_param *param,
                beta[i] * score;
     far = doubt(x[0]);
     *weight = far / doubt(x[1]);
-    pull = param->reference ? 2 * *weight * doubt(x[2]) : far;
+    pull = set->reference ? 2 * *weight * doubt(x[2]) : far;
     num_scale(rows, (float)(beta[2] * pull / (double)(2 * b)), row);
     row[partner] = -(float)(beta[2] * pull / (double)(2 * b));
     return pull * surprise(x[2]);
 }
 
 static void
-run(const struct loss_batch *batch, const struct loss_param *param,
+run(const struct loss_batch *batch, const struct loss_settings *set,
     float *state, float *s, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
-    const size_t anchors = param->reference ? batch->b : n;
+    const size_t anchors = set->reference ? batch->b : n;
     double value = 0, weights = 0;
 
     (void)state;
     for (size_t r = 0; r < anchors; r++) {
         double weight;
 
-        value += simco_row(batch, param, r, &weight, s + r * rows);
+        value += simco_row(batch, set, r, &weight, s + r * rows);
         weights += weight;
     }
     memset(s + anchors * rows, 0, (n - anchors) * rows * sizeof *s);
@@ -72,8 +80,7 @@ run(const struct loss_batch *batch, const struct loss_param *param,
 const struct loss_objective loss_simco = {
     .name = "simco",
     .summary = "two temperatures, the other view alone",
-    .param = {.tau = 0.1, .tau_inter = 1},
-    .reads = "tau tau-inter",
+    .params = params,
     .head = "128-128",
     .run = run,
 };

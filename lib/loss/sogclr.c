@@ -5,8 +5,14 @@
 #include "running.h"
 #include "sogclr.h"
 
+static const struct param params[] = {
+    LOSS_PARAM_TAU(0.1),
+    RUNNING_PARAM_GAMMA(0.9),
+    {0},
+};
+
 static void
-run(const struct loss_batch *batch, const struct loss_param *param,
+run(const struct loss_batch *batch, const struct loss_settings *set,
     float *state, float *s, struct loss_report *report)
 {
     const size_t b = batch->b, rows = 2 * b + batch->extra;
@@ -18,36 +24,35 @@ run(const struct loss_batch *batch, const struct loss_param *param,
         for (size_t v = 0; v < 2; v++) {
             const size_t r = k + v * b;
 
-            view[v] =
-                running_row(batch, param, r, param->tau, state, s + r * rows);
+            view[v] = running_row(batch, set, r, set->value[TAU], state,
+                                  s + r * rows);
             running_add(&sums, view + v);
         }
         running_keep(state, view[0].log_u, view[1].log_u);
-        if (param->reference) // their sum
+        if (set->reference) // their sum
             state[RUNNING_LOG_U] += (float)log(2);
     }
     running_report(batch, &sums, report);
 }
 
 static int
-check(const struct loss_param *param, size_t b, struct err *err)
+check(const struct loss_settings *set, size_t b, struct err *err)
 {
     (void)b;
-    if (!(param->gamma > 0))
+    if (!(set->value[GAMMA] > 0))
         return err_set(err, "gamma 0 would never take anything in");
-    if (param->reference && param->gamma <= 0.5)
+    if (set->reference && set->value[GAMMA] <= 0.5)
         return err_set(err,
                        "gamma %g: the reference keeps the sum of both views, "
                        "which grows without bound for gamma up to 0.5",
-                       param->gamma);
+                       set->value[GAMMA]);
     return 0;
 }
 
 const struct loss_objective loss_sogclr = {
     .name = "sogclr",
     .summary = "global loss, denominators by running means",
-    .param = {.tau = 0.1, .gamma = 0.9},
-    .reads = "tau gamma",
+    .params = params,
     .head = "512-128",
     .columns = RUNNING_SOGCLR,
     .column = running_column,

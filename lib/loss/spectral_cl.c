@@ -6,6 +6,14 @@
 
 #include "spectral_cl.h"
 
+enum { TAU = LOSS_TAU, MU };
+
+static const struct param params[] = {
+    LOSS_PARAM_TAU(0.5),
+    [MU] = {PARAM_REAL("mu", 1, 1e-6, 1e6, "largest squared length of a row")},
+    {0},
+};
+
 /* Rows and their lengths, T or D. */
 static size_t
 size(const struct loss_batch *batch)
@@ -66,18 +74,18 @@ weigh(size_t b, double mu, float *t)
 }
 
 static void
-direct(const struct loss_batch *batch, const struct loss_param *param,
+direct(const struct loss_batch *batch, const struct loss_settings *set,
        const float *z, float *dz, float *work, struct loss_report *report)
 {
     const size_t b = batch->b, n = 2 * b, d = batch->d;
-    const double most = sqrt(param->mu);
+    const double most = sqrt(set->value[MU]);
     float *x = work, *y = x + b * d, *length = y + b * d, *t = length + n;
     size_t capped;
 
     memcpy(x, z, n * d * sizeof *z);
     capped = cap(n, d, most, x, length);
     num_gemm_nt(b, b, d, 1, x, y, 0, t);
-    report->value = weigh(b, param->mu, t);
+    report->value = weigh(b, set->value[MU], t);
     num_gemm_nn(b, d, b, 1, t, y, 0, dz);
     num_gemm_tn(b, d, b, 1, t, x, 0, dz + b * d);
     uncap(n, d, most, x, length, dz);
@@ -87,8 +95,7 @@ direct(const struct loss_batch *batch, const struct loss_param *param,
 const struct loss_objective loss_spectral_cl = {
     .name = "spectral_cl",
     .summary = "spectral contrastive loss of rows of bounded length",
-    .param = {.tau = 0.5, .mu = 1},
-    .reads = "tau mu",
+    .params = params,
     .head = "1000-1000-bn",
     .direct = direct,
     .direct_size = size,

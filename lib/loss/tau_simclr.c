@@ -31,29 +31,30 @@ certainty(const struct loss_batch *batch, const float *z, size_t r)
  * concerns, the last column of dz.
  */
 static double
-tau_row(const struct loss_batch *batch, const struct loss_param *param,
+tau_row(const struct loss_batch *batch, const struct loss_settings *set,
         size_t r, const float *z, float *row, float *dz)
 {
     const size_t b = batch->b, n = 2 * b, d = batch->d;
     const size_t partner = loss_partner(b, r);
-    const size_t says = param->reference ? r % b : r; // t at the partner
+    const size_t says = set->reference ? r % b : r; // t at the partner
     const double t = certainty(batch, z, r), at = certainty(batch, z, says);
-    const double score = row[partner], scale = 1 / (param->tau * (double)n);
-    const struct loss_row q =
-        loss_row_partition(b, n, r, t / param->tau, LOSS_FAMILY, row, row);
+    const double score = row[partner],
+                 scale = 1 / (set->value[LOSS_TAU] * (double)n);
+    const struct loss_row q = loss_row_partition(
+        b, n, r, t / set->value[LOSS_TAU], LOSS_FAMILY, row, row);
     const double log_z =
-        param->reference ? loss_log_add(q.log_z, log(reference_eps)) : q.log_z;
+        set->reference ? loss_log_add(q.log_z, log(reference_eps)) : q.log_z;
     const double share = exp(q.log_z - log_z);
 
     num_scale(n, (float)(scale * share * t), row);
     row[partner] = -(float)(scale * at);
     dz[(r + 1) * d - 1] += (float)(scale * share * q.mean);
     dz[(says + 1) * d - 1] -= (float)(scale * score);
-    return log_z - score * at / param->tau;
+    return log_z - score * at / set->value[LOSS_TAU];
 }
 
 static void
-direct(const struct loss_batch *batch, const struct loss_param *param,
+direct(const struct loss_batch *batch, const struct loss_settings *set,
        const float *z, float *dz, float *work, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, d = batch->d, width = d - 1;
@@ -68,7 +69,7 @@ direct(const struct loss_batch *batch, const struct loss_param *param,
     num_unit_rows(n, width, v, v, length);
     num_gemm_nt(n, n, width, 1, v, v, 0, s);
     for (size_t r = 0; r < n; r++)
-        value += tau_row(batch, param, r, z, s + r * n, dz);
+        value += tau_row(batch, set, r, z, s + r * n, dz);
     loss_spread(n, n, width, s, v, dv);
     num_unit_rows_back(n, width, v, length, dv, dv);
     for (size_t r = 0; r < n; r++) {
@@ -86,11 +87,12 @@ direct(const struct loss_batch *batch, const struct loss_param *param,
     loss_report_more(report, "certainty_max", most);
 }
 
+static const struct param params[] = {LOSS_PARAM_TAU(0.07), {0}};
+
 const struct loss_objective loss_tau_simclr = {
     .name = "tau_simclr",
     .summary = "the encoder says how sure it is of each view",
-    .param = {.tau = 0.07},
-    .reads = "tau",
+    .params = params,
     .head = "512-129",
     .aside = 1,
     .direct = direct,

@@ -6,6 +6,19 @@
 #include "moments.h"
 #include "vicreg.h"
 
+enum { TAU = LOSS_TAU, INVARIANCE, VARIANCE, COVARIANCE };
+
+static const struct param params[] = {
+    LOSS_PARAM_TAU(0.5),
+    [INVARIANCE] = {PARAM_REAL("invariance", 25, 0, 1e6,
+                               "weight of the views' distance")},
+    [VARIANCE] = {PARAM_REAL("variance", 25, 0, 1e6,
+                             "weight of deviations below 1")},
+    [COVARIANCE] = {PARAM_REAL("covariance", 1, 0, 1e6,
+                               "weight of covariances")},
+    {0},
+};
+
 static const double eps = 1e-4;
 
 /* A centred view, its squares, its covariances. */
@@ -30,7 +43,7 @@ off_diagonal(size_t d, float *c)
 
 /* Adds variance and covariance of a view to their terms and to its gradient. */
 static void
-spread_view(size_t b, size_t d, const struct loss_param *param, const float *z,
+spread_view(size_t b, size_t d, const struct loss_settings *set, const float *z,
             float *dz, float *work, double term[2])
 {
     const double count = (double)(b - 1), width = (double)d;
@@ -41,27 +54,27 @@ spread_view(size_t b, size_t d, const struct loss_param *param, const float *z,
     for (size_t k = 0; k < d; k++) {
         const double deviation = sqrt(slope[k] / count + eps);
 
-        term[0] +=
-            param->variance / 2 * (deviation < 1 ? 1 - deviation : 0) / width;
-        slope[k] = (float)(deviation < 1 ? -param->variance /
+        term[0] += set->value[VARIANCE] / 2 *
+                   (deviation < 1 ? 1 - deviation : 0) / width;
+        slope[k] = (float)(deviation < 1 ? -set->value[VARIANCE] /
                                                (2 * width * deviation * count)
                                          : 0);
     }
     num_gemm_tn(d, d, b, (float)(1 / count), x, x, 0, c);
-    term[1] += param->covariance / width * off_diagonal(d, c);
+    term[1] += set->value[COVARIANCE] / width * off_diagonal(d, c);
     for (size_t i = 0; i < b; i++)
         for (size_t k = 0; k < d; k++)
             dz[i * d + k] += slope[k] * x[i * d + k];
-    num_gemm_nn(b, d, d, (float)(4 * param->covariance / (width * count)), x, c,
-                1, dz);
+    num_gemm_nn(b, d, d, (float)(4 * set->value[COVARIANCE] / (width * count)),
+                x, c, 1, dz);
 }
 
 static void
-direct(const struct loss_batch *batch, const struct loss_param *param,
+direct(const struct loss_batch *batch, const struct loss_settings *set,
        const float *z, float *dz, float *work, struct loss_report *report)
 {
     const size_t b = batch->b, d = batch->d, half = b * d;
-    const double share = param->invariance / (double)half;
+    const double share = set->value[INVARIANCE] / (double)half;
     double term[2] = {0}, invariance = 0;
 
     for (size_t i = 0; i < half; i++) {
@@ -71,8 +84,8 @@ direct(const struct loss_batch *batch, const struct loss_param *param,
         dz[i] = (float)(2 * share * far);
         dz[half + i] = -dz[i];
     }
-    spread_view(b, d, param, z, dz, work, term);
-    spread_view(b, d, param, z + half, dz + half, work, term);
+    spread_view(b, d, set, z, dz, work, term);
+    spread_view(b, d, set, z + half, dz + half, work, term);
     report->value = invariance + term[0] + term[1];
     loss_report_more(report, "invariance", invariance);
     loss_report_more(report, "variance", term[0]);
@@ -82,8 +95,7 @@ direct(const struct loss_batch *batch, const struct loss_param *param,
 const struct loss_objective loss_vicreg = {
     .name = "vicreg",
     .summary = "variance, invariance, covariance",
-    .param = {.tau = 0.5, .invariance = 25, .variance = 25, .covariance = 1},
-    .reads = "tau invariance variance covariance",
+    .params = params,
     .head = "2048-2048-2048-bn",
     .direct = direct,
     .direct_size = size,

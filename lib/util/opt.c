@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -157,24 +158,58 @@ print_usage(const char *lead, const struct opt_tool *tool)
     putchar('\n');
 }
 
+const char *
+opt_word(const char *words, int place, int *length)
+{
+    for (; place > 0; place--)
+        words += strcspn(words, "|") + 1;
+    *length = (int)strcspn(words, "|");
+    return words;
+}
+
+int
+opt_place(const char *words, const char *word)
+{
+    const size_t n = strlen(word);
+
+    for (int place = 0; n; place++) {
+        const size_t len = strcspn(words, "|");
+
+        if (len == n && !memcmp(words, word, n))
+            return place;
+        words += len;
+        if (!*words++)
+            break;
+    }
+    return -1;
+}
+
 static void
 print_default(const struct opt *o)
 {
     const char *text;
+    int length;
 
     switch (o->kind) {
     case OPT_WHOLE:
-        printf(" [%ld]", *(const long *)o->value);
+        if (*(const long *)o->value != LONG_MIN)
+            printf(" [%ld]", *(const long *)o->value);
         break;
     case OPT_REAL:
         if (!isnan(*(const double *)o->value))
             printf(" [%g]", *(const double *)o->value);
         break;
     case OPT_TEXT:
-    case OPT_CHOICE:
+    case OPT_WORD:
         text = *(const char *const *)o->value;
         if (text)
             printf(" [%s]", text);
+        break;
+    case OPT_CHOICE:
+        if (*(const int *)o->value >= 0) {
+            text = opt_word(o->arg, *(const int *)o->value, &length);
+            printf(" [%.*s]", length, text);
+        }
         break;
     case OPT_FLAG:
     case OPT_LIST:
@@ -231,23 +266,6 @@ find_letter(const struct opt_tool *tool, char letter)
     opt_misuse("no option '-%c'", letter);
 }
 
-static int
-is_choice(const char *words, const char *word)
-{
-    size_t n = strlen(word);
-
-    for (const char *at = words; n; at++) {
-        size_t len = strcspn(at, "|");
-
-        if (len == n && !memcmp(at, word, n))
-            return 1;
-        at += len;
-        if (!*at)
-            break;
-    }
-    return 0;
-}
-
 long
 opt_whole(const char *what, const char *text, double min, double max)
 {
@@ -281,6 +299,16 @@ set_number(const struct opt *o, const char *text)
     }
 }
 
+static int
+checked_place(const struct opt *o, const char *text)
+{
+    const int place = opt_place(o->arg, text);
+
+    if (place < 0)
+        opt_misuse("--%s '%s': want one of %s", o->name, text, o->arg);
+    return place;
+}
+
 static void
 set_value(const struct opt *o, const char *text)
 {
@@ -295,8 +323,10 @@ set_value(const struct opt *o, const char *text)
         set_number(o, text);
         break;
     case OPT_CHOICE:
-        if (!is_choice(o->arg, text))
-            opt_misuse("--%s '%s': want one of %s", o->name, text, o->arg);
+        *(int *)o->value = checked_place(o, text);
+        break;
+    case OPT_WORD:
+        checked_place(o, text);
         *(const char **)o->value = text;
         break;
     case OPT_TEXT:

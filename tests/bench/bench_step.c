@@ -35,11 +35,11 @@ static void
 train_step(struct bench *b)
 {
     struct loss_batch batch = {.b = PAIRS, .d = DIM};
-    struct loss_param param = {.tau = 0.5};
+    const struct loss_settings set = loss_settings_of(b->simclr);
     struct loss_report report;
 
     nn_net_forward(b->net, ROWS, b->images, NULL, b->z);
-    loss_objective_run(b->simclr, &param, &batch, b->z, NULL, b->dz, b->work,
+    loss_objective_run(b->simclr, &set, &batch, b->z, NULL, b->dz, b->work,
                        &report);
     nn_net_backward(b->net, b->dz, 0);
     nn_optim_step(b->optim, 0.01, nn_net_params(b->net, NULL),

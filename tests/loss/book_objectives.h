@@ -14,12 +14,22 @@ enum { BOOK_ROWS = 48, BOOK_WIDTH = 32 };
 
 struct book {
     size_t b, rows, d;
-    const struct loss_param *param;
+    const struct loss_objective *objective;
+    const struct loss_settings *set;
     const float *weights; /* [2b,rows] */
     const float *scale;   /* [2b,2] */
     const float *state;   /* [b,columns], before the step */
     const double *z0;     /* [rows,d] */
 };
+
+/* What a parameter of the objective is set to. */
+static inline double
+book_param(const struct book *k, const char *name)
+{
+    const struct param *params = k->objective->params;
+
+    return k->set->value[param_find(params, name) - params];
+}
 
 typedef double book_matrix[BOOK_ROWS][BOOK_ROWS];
 
@@ -59,7 +69,7 @@ book_log_sum(size_t b, size_t r, double beta, enum loss_mask mask,
 static inline double
 book_decoupled(const struct book *k, const double *z, enum loss_mask mask)
 {
-    const double beta = 1 / k->param->tau;
+    const double beta = 1 / k->set->value[LOSS_TAU];
     double loss = 0;
     book_matrix s;
 
@@ -86,7 +96,7 @@ static inline double
 book_simclr(const struct book *k, const double *z)
 {
     return book_infonce(k, z) *
-           (k->param->reference ? k->param->tau / 0.07 : 1);
+           (k->set->reference ? k->set->value[LOSS_TAU] / 0.07 : 1);
 }
 
 static inline double
@@ -99,8 +109,8 @@ static inline double
 book_hcl(const struct book *k, const double *z)
 {
     const size_t b = k->b, n = 2 * b;
-    const double tau = k->param->tau, beta = k->param->beta;
-    const double plus = k->param->tau_plus, m = (double)(n - 2);
+    const double tau = k->set->value[LOSS_TAU], beta = book_param(k, "beta");
+    const double plus = book_param(k, "tau-plus"), m = (double)(n - 2);
     double loss = 0;
     book_matrix s;
 
@@ -128,10 +138,10 @@ book_hcl(const struct book *k, const double *z)
 static inline double
 book_running(const struct book *k, const float *state, double g)
 {
-    const double gamma = k->param->gamma;
+    const double gamma = book_param(k, "gamma");
 
     if (!state[1])
-        return k->param->reference ? gamma * g : g;
+        return k->set->reference ? gamma * g : g;
     return (1 - gamma) * exp(state[0]) + gamma * g;
 }
 
@@ -146,7 +156,8 @@ book_running_rows(const struct book *k, const double *z, size_t columns)
     book_scores(k, k->d, k->z0, s0);
     for (size_t r = 0; r < n; r++) {
         const float *state = k->state + r % b * columns;
-        const double tau = columns == 4 && state[1] ? state[3] : k->param->tau;
+        const double tau =
+            columns == 4 && state[1] ? state[3] : k->set->value[LOSS_TAU];
         const double m = (double)(n - 2);
         const double g = exp(book_log_sum(b, r, 1 / tau, LOSS_FAMILY, s0[r]));
         const double u = book_running(k, state, g / m);
@@ -187,8 +198,8 @@ book_isogclr_sqh(const struct book *k, const double *z)
 
         for (size_t c = 0; c < n; c++) {
             const float *whose =
-                k->state + (k->param->reference ? c % b : r % b) * 4;
-            const double tau = whose[1] ? whose[3] : k->param->tau;
+                k->state + (k->set->reference ? c % b : r % b) * 4;
+            const double tau = whose[1] ? whose[3] : k->set->value[LOSS_TAU];
 
             l[c] = pow(fmax(0, s[r][c] - s[r][p] + 0.8), 2);
             e[c] = exp(pow(fmax(0, s0[r][c] - s0[r][p] + 0.8), 2) / tau);
@@ -215,8 +226,8 @@ book_surprise(size_t b, size_t r, double beta, const double *s, double *doubt)
 static inline double
 book_simco(const struct book *k, const double *z)
 {
-    const size_t b = k->b, rows = k->param->reference ? b : 2 * b;
-    const double beta = k->param->reference ? 1 : 1 / k->param->tau;
+    const size_t b = k->b, rows = k->set->reference ? b : 2 * b;
+    const double beta = k->set->reference ? 1 : 1 / k->set->value[LOSS_TAU];
     double loss = 0;
     book_matrix s, s0;
 
@@ -225,8 +236,8 @@ book_simco(const struct book *k, const double *z)
     for (size_t r = 0; r < rows; r++) {
         double far, near, none;
 
-        book_surprise(b, r, 1 / k->param->tau_inter, s0[r], &far);
-        book_surprise(b, r, 1 / k->param->tau, s0[r], &near);
+        book_surprise(b, r, 1 / book_param(k, "tau-inter"), s0[r], &far);
+        book_surprise(b, r, 1 / k->set->value[LOSS_TAU], s0[r], &near);
         loss += far / near * book_surprise(b, r, beta, s[r], &none);
     }
     return loss / (double)rows;
@@ -241,12 +252,12 @@ book_tau_simclr(const struct book *k, const double *z)
 
     book_scores(k, k->d - 1, z, s);
     for (size_t r = 0; r < n; r++)
-        t[r] = 1 / (1 + exp(-z[(r + 1) * k->d - 1])) / k->param->tau;
+        t[r] = 1 / (1 + exp(-z[(r + 1) * k->d - 1])) / k->set->value[LOSS_TAU];
     for (size_t r = 0; r < n; r++) {
         const double sum = exp(book_log_sum(b, r, t[r], LOSS_FAMILY, s[r]));
 
-        loss += log(sum + (k->param->reference ? 1e-6 : 0)) -
-                t[k->param->reference ? r % b : r] * s[r][loss_partner(b, r)];
+        loss += log(sum + (k->set->reference ? 1e-6 : 0)) -
+                t[k->set->reference ? r % b : r] * s[r][loss_partner(b, r)];
     }
     return loss / (double)n;
 }
@@ -255,7 +266,7 @@ static inline double
 book_spectral_cl(const struct book *k, const double *z)
 {
     const size_t b = k->b, d = k->d;
-    const double mu = k->param->mu;
+    const double mu = book_param(k, "mu");
     double loss = 0, x[BOOK_ROWS * BOOK_WIDTH];
 
     for (size_t r = 0; r < 2 * b; r++) {
@@ -319,7 +330,7 @@ book_barlow_twins(const struct book *k, const double *z)
             const double c = book_product(b, d, i, j, z, y) / (double)b /
                              sqrt((one + 1e-5) * (two + 1e-5));
 
-            loss += i == j ? pow(c - 1, 2) : k->param->lambda * c * c;
+            loss += i == j ? pow(c - 1, 2) : book_param(k, "lambda") * c * c;
         }
     return loss;
 }
@@ -332,18 +343,18 @@ book_vicreg(const struct book *k, const double *z)
     double loss = 0, mean;
 
     for (size_t i = 0; i < b * d; i++)
-        loss += k->param->invariance * pow(z[i] - z[b * d + i], 2) /
+        loss += book_param(k, "invariance") * pow(z[i] - z[b * d + i], 2) /
                 ((double)b * width);
     for (const double *x = z; x <= z + b * d; x += b * d)
         for (size_t i = 0; i < d; i++) {
             const double var = book_column(b, d, i, x, &mean) / count;
 
-            loss +=
-                k->param->variance / 2 * fmax(0, 1 - sqrt(var + 1e-4)) / width;
+            loss += book_param(k, "variance") / 2 *
+                    fmax(0, 1 - sqrt(var + 1e-4)) / width;
             for (size_t j = 0; j < d; j++)
                 loss +=
                     i == j ? 0
-                           : k->param->covariance / width *
+                           : book_param(k, "covariance") / width *
                                  pow(book_product(b, d, i, j, x, x) / count, 2);
         }
     return loss;
@@ -361,8 +372,9 @@ book_sampled(const struct book *k, const double *z)
     for (size_t r = 0; r < n; r++) {
         for (size_t c = 0; c < k->rows; c++)
             loss += k->scale[2 * r + 1] * k->weights[r * k->rows + c] *
-                    s[r][c] / k->param->tau;
-        loss -= k->scale[2 * r] * s[r][loss_partner(k->b, r)] / k->param->tau;
+                    s[r][c] / k->set->value[LOSS_TAU];
+        loss -= k->scale[2 * r] * s[r][loss_partner(k->b, r)] /
+                k->set->value[LOSS_TAU];
     }
     return loss / (double)n;
 }

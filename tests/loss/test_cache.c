@@ -15,7 +15,7 @@ the_mean_draw_gives_simclr(void)
     float z[N * D], v[N * D], s[N * N], w[N * N], scale[N * 2], dv[N * D];
     const struct loss_batch batch = {
         .b = B, .d = D, .weights = w, .scale = scale};
-    const struct loss_param param = {.tau = 0.1};
+    const struct loss_settings set = {{0.1}, 0};
     struct loss_report report = {0};
     double sum = 0, doubt = 0;
 
@@ -31,7 +31,7 @@ the_mean_draw_gives_simclr(void)
         scale[2 * r] = scale[2 * r + 1] = (float)(z_r / (z_r + own));
         doubt += z_r / (z_r + own) / N;
     }
-    loss_cache.run(&batch, &param, NULL, s, &report);
+    loss_cache.run(&batch, &set, NULL, s, &report);
     loss_spread(N, N, D, s, v, dv);
     for (size_t i = 0; i < N * D; i++)
         sum += fabs(dv[i]);
@@ -50,11 +50,11 @@ reports_the_importance(void)
     const float scale[] = {.5f, .5f, .25f, .5f, .1f, .3f, 0, 0};
     const struct loss_batch batch = {
         .b = 2, .d = 2, .weights = w, .scale = scale};
-    const struct loss_param param = {.tau = 1};
+    const struct loss_settings set = {{1}, 0};
     struct loss_report report = {0};
 
     s[3 * 4 + 1] = 1;
-    loss_cache.run(&batch, &param, NULL, s, &report);
+    loss_cache.run(&batch, &set, NULL, s, &report);
     T_NEAR(report.more[0].value, .85 / 4, 1e-6, "doubt");
     T_NEAR(report.more[1].value, 36.0 / 14 / 3, 1e-6, "importance_ess");
     T(s[3 * 4 + 1] == 0 && report.value == 0,

@@ -18,7 +18,7 @@ mixed_chains_give_the_softmax(void)
 {
     float z[N * D], v[N * D], s[N * N], w[N * N], dv[N * D];
     const struct loss_batch batch = {.b = B, .d = D, .weights = w};
-    const struct loss_param param = {.tau = 0.1};
+    const struct loss_settings set = {{0.1}, 0};
     struct loss_report report = {0};
     double sum = 0, infonce;
 
@@ -27,7 +27,7 @@ mixed_chains_give_the_softmax(void)
     num_gemm_nt(N, N, D, 1, v, v, 0, s);
     infonce = loss_infonce(&batch, 0.1, s);
     loss_partition(B, N, 10, LOSS_FAMILY, s, w);
-    loss_emc2.run(&batch, &param, NULL, s, &report);
+    loss_emc2.run(&batch, &set, NULL, s, &report);
     loss_spread(N, N, D, s, v, dv);
     for (size_t i = 0; i < N * D; i++)
         sum += fabs(dv[i]);
@@ -45,7 +45,7 @@ what_is_rounded_is_not_dropped(void)
     enum { M = 12 };
     float s[2 * M * 2 * M], w[2 * M * 2 * M];
     const struct loss_batch batch = {.b = M, .d = 2, .weights = w};
-    const struct loss_param param = {.tau = 0.5};
+    const struct loss_settings set = {{0.5}, 0};
     struct loss_report report = {0};
     double sum = 0;
 
@@ -54,13 +54,13 @@ what_is_rounded_is_not_dropped(void)
         w[i] = i % 2 ? 1.f / 12 : 0;
         sum += w[i];
     }
-    loss_emc2.run(&batch, &param, NULL, s, &report);
+    loss_emc2.run(&batch, &set, NULL, s, &report);
     T(sum / (2 * M) != 1, "shares are rounded: %.3g are missing",
       1 - sum / (2 * M));
     T_NEAR(report.more[1].value, 0, 0, "nothing is dropped");
     report = (struct loss_report){0};
     w[1] = 0;
-    loss_emc2.run(&batch, &param, NULL, s, &report);
+    loss_emc2.run(&batch, &set, NULL, s, &report);
     T_NEAR(report.more[1].value, 1. / 12 / (2 * M), 1e-7,
            "one step of many is");
 }

@@ -138,14 +138,14 @@ is_the_objective_of_a_batch_of_all(const char *name, int inside)
     struct err err;
     const struct loss_objective *o = loss_objective_find(name, &err);
     const struct loss_batch batch = {.b = 9, .d = 6};
-    struct loss_param param = o->param;
+    struct loss_settings set = loss_settings_of(o);
     float dz[18 * 6];
     float *work = mem_array(loss_objective_size(o, &batch), sizeof *work);
     struct loss_report report = {0};
     double value = loss_global(&e.set, e.zf, e.dz, e.work), off = 0;
 
-    param.tau = 0.2;
-    loss_objective_run(o, &param, &batch, e.zf, NULL, dz, work, &report);
+    set.value[LOSS_TAU] = 0.2;
+    loss_objective_run(o, &set, &batch, e.zf, NULL, dz, work, &report);
     for (size_t i = 0; i < 18 * 6; i++)
         off = fmax(off, fabs(dz[i] - e.dz[i]));
     T_NEAR(value, report.value, 1e-6, "a batch of all: %s", name);

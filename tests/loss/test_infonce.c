@@ -13,7 +13,7 @@ static double
 value(size_t b, double z[][D], double *slope)
 {
     const struct loss_batch batch = {.b = b, .d = D};
-    const struct loss_param param = {.tau = 1};
+    const struct loss_settings set = {{1}, 0};
     const size_t size = loss_objective_size(&loss_infonce_objective, &batch);
     float *rows = mem_array(2 * 2 * b * D + size, sizeof *rows);
     float *dz = rows + 2 * b * D;
@@ -21,7 +21,7 @@ value(size_t b, double z[][D], double *slope)
 
     for (size_t i = 0; i < 2 * b * D; i++)
         rows[i] = (float)z[i / D % b][i % D];
-    loss_objective_run(&loss_infonce_objective, &param, &batch, rows, NULL, dz,
+    loss_objective_run(&loss_infonce_objective, &set, &batch, rows, NULL, dz,
                        dz + 2 * b * D, &report);
     *slope = 0;
     for (size_t i = 0; i < 2 * b * D; i++)

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "loss/book_objectives.h"
+#include "loss/dcl.h"
+#include "loss/flatclr.h"
 #include "loss/simclr.h"
 #include "t.h"
 #include "util/mem.h"
@@ -10,7 +12,7 @@
  * of which every other was seen before. */
 struct example {
     const struct loss_objective *objective;
-    struct loss_param param;
+    struct loss_settings set;
     struct loss_batch batch;
     size_t rows;
     double *z;
@@ -23,7 +25,8 @@ example_init(struct example *e, const struct loss_objective *o, size_t b,
 {
     const size_t n = 2 * b, rows = n + extra;
 
-    *e = (struct example){.objective = o, .param = o->param, .rows = rows};
+    *e = (struct example){
+        .objective = o, .set = loss_settings_of(o), .rows = rows};
     e->z = mem_array(rows * d, sizeof *e->z);
     e->zf = mem_array(rows * d, sizeof *e->zf);
     e->dz = mem_array(rows * d, sizeof *e->dz);
@@ -64,6 +67,16 @@ example_release(struct example *e)
     free(e->before);
 }
 
+/* Sets a parameter, if the objective has it. */
+static void
+set_param(struct example *e, const char *name, double value)
+{
+    const struct param *own = param_find(e->objective->params, name);
+
+    if (own)
+        e->set.value[own - e->objective->params] = value;
+}
+
 static struct loss_report
 run(struct example *e)
 {
@@ -72,8 +85,8 @@ run(struct example *e)
     if (e->objective->columns)
         memcpy(e->state, e->before,
                e->batch.b * e->objective->columns * sizeof *e->state);
-    loss_objective_run(e->objective, &e->param, &e->batch, e->zf, e->state,
-                       e->dz, e->work, &report);
+    loss_objective_run(e->objective, &e->set, &e->batch, e->zf, e->state, e->dz,
+                       e->work, &report);
     return report;
 }
 
@@ -99,16 +112,16 @@ gradient_is_the_slope(const struct loss_objective *o, const size_t shape[3],
     double off = 0, largest = 0, value, *z0;
 
     example_init(&e, o, shape[0], shape[1], shape[2] + o->aside);
-    e.param.tau = tau;
-    e.param.reference = reference;
+    e.set.value[LOSS_TAU] = tau;
+    e.set.reference = reference;
     if (reference) { // what else is beyond a bend
-        e.param.tau_plus = 0.6;
+        set_param(&e, "tau-plus", 0.6);
         for (size_t i = 0; i < e.rows * e.batch.d; i += 2)
             e.z[i] = e.zf[i] *= 8;
     }
     z0 = mem_array(e.rows * e.batch.d, sizeof *z0);
     memcpy(z0, e.z, e.rows * e.batch.d * sizeof *z0);
-    k = (struct book){e.batch.b, e.rows,  e.batch.d, &e.param,
+    k = (struct book){e.batch.b, e.rows,  e.batch.d, o, &e.set,
                       e.weights, e.scale, e.before,  z0};
     value =
         (book_objectives[i_book].value ? book_objectives[i_book].value
@@ -142,7 +155,7 @@ equal_rows_have_no_way_out(const struct loss_objective *o)
     int finite = 1;
 
     example_init(&e, o, 5, 0, 8 + o->aside);
-    e.param.tau = 0.1;
+    e.set.value[LOSS_TAU] = 0.1;
     for (size_t i = 0; i < e.rows * e.batch.d; i++)
         e.zf[i] = 0.1f;
     report = run(&e);
@@ -212,10 +225,10 @@ the_edge(const struct loss_objective *o)
     struct example e;
 
     example_init(&e, o, 2, 0, 1 + o->aside);
-    e.param.tau = 1e-4;
+    e.set.value[LOSS_TAU] = 1e-4;
     T(isfinite(run(&e).value) && all_finite(&e),
       "%s: two images of width 1, cold", o->name);
-    e.param.tau = 0.5;
+    e.set.value[LOSS_TAU] = 0.5;
     e.zf[0] = NAN;
     T(!isfinite(run(&e).value), "%s: NaN in, not finite out", o->name);
     e.zf[0] = 0;
@@ -231,9 +244,9 @@ cold_is_bearable(const struct loss_objective *o)
     struct example e;
 
     example_init(&e, o, 8, 0, 16 + o->aside);
-    e.param.tau = 1e-4;
+    e.set.value[LOSS_TAU] = 1e-4;
     T(isfinite(run(&e).value) && all_finite(&e), "%s: beta of 10,000", o->name);
-    e.param.tau = 1e4;
+    e.set.value[LOSS_TAU] = 1e4;
     T(isfinite(run(&e).value) && all_finite(&e), "%s: and of 1/10,000",
       o->name);
     example_release(&e);
@@ -247,7 +260,7 @@ duplicates_are_bearable(const struct loss_objective *o)
     const size_t d = 5 + o->aside;
 
     example_init(&e, o, 3, 0, d);
-    e.param.tau = 0.01;
+    e.set.value[LOSS_TAU] = 0.01;
     for (size_t v = 0; v < 2; v++)
         memcpy(e.zf + (3 * v + 2) * d, e.zf + 3 * v * d, d * sizeof *e.zf);
     memcpy(e.before + 2 * o->columns, e.before, o->columns * sizeof *e.before);
@@ -263,16 +276,42 @@ duplicates_are_bearable(const struct loss_objective *o)
 static void
 defaults_are_sound(const struct loss_objective *o)
 {
-    struct loss_param param = o->param;
+    struct loss_settings set = loss_settings_of(o);
     struct err err = {""};
 
-    T(!loss_objective_check(o, &param, 256, 128, &err),
+    T(!loss_objective_check(o, &set, 256, 128, &err),
       "%s: its defaults can work %s", o->name, err.msg);
-    T(loss_objective_check(o, &param, 1, 128, &err) &&
+    T(loss_objective_check(o, &set, 1, 128, &err) &&
           strstr(err.msg, "no negatives"),
       "%s: one image is refused", o->name);
-    T(loss_objective_reads(o, "tau") && !loss_objective_reads(o, "ta"),
-      "%s: reads tau", o->name);
+    T(!o->aside || (loss_objective_check(o, &set, 256, o->aside, &err) &&
+                    strstr(err.msg, "more than")),
+      "%s: an embedding of no column is refused", o->name);
+    T(!strcmp(o->params[LOSS_TAU].name, "tau"),
+      "%s: its first parameter is the temperature", o->name);
+    for (size_t i = 0; o->params[i].name; i++) {
+        set = loss_settings_of(o);
+        set.value[i] = o->params[i].max + 1;
+        T(loss_objective_check(o, &set, 256, 128, &err) &&
+              strstr(err.msg, o->params[i].name),
+          "%s: %s beyond its range is refused", o->name, o->params[i].name);
+    }
+}
+
+/* FlatNCE's gradient is that of dcl, by its definition. */
+static void
+flatclr_has_the_weights_of_dcl(void)
+{
+    struct example e, f;
+
+    example_init(&e, &loss_flatclr, 5, 0, 7);
+    example_init(&f, &loss_dcl, 5, 0, 7);
+    run(&e);
+    run(&f);
+    T(!memcmp(e.dz, f.dz, e.rows * e.batch.d * sizeof *e.dz),
+      "flatclr has the gradient of dcl to the bit");
+    example_release(&e);
+    example_release(&f);
 }
 
 static void
@@ -319,6 +358,7 @@ main(void)
         duplicates_are_bearable(o);
         defaults_are_sound(o);
     }
+    flatclr_has_the_weights_of_dcl();
     reports_the_spread();
     T(!loss_objective_find("simclear", &err) && strstr(err.msg, "simclr dcl"),
       "an unknown one is refused with a list");

@@ -30,7 +30,7 @@ static void
 agrees_with_appendix_a(void)
 {
     const struct loss_batch batch = {.b = B, .d = D};
-    const struct loss_param param = {.tau = 0.1};
+    const struct loss_settings set = {{0.1}, 0};
     float z[N * D], v[N * D], s[N * N], dv[N * D];
     struct loss_report report = {0};
     double sum = 0, alone, want;
@@ -40,7 +40,7 @@ agrees_with_appendix_a(void)
     num_gemm_nt(N, N, D, 1, v, v, 0, s);
     alone = loss_infonce(&batch, 0.1, s);
     want = by_definition(0.1, s);
-    loss_simclr.run(&batch, &param, NULL, s, &report);
+    loss_simclr.run(&batch, &set, NULL, s, &report);
     loss_spread(N, N, D, s, v, dv);
     for (size_t i = 0; i < N * D; i++)
         sum += fabs(dv[i]);

@@ -14,7 +14,7 @@ static const struct opt opts[] = {
     {"tau", 't', OPT_REAL, &tau, 1e-3, 100, "X", "temperature"},
     {"name", 0, OPT_TEXT, &name, 0, 0, "NAME", "of the run"},
     {"path", 0, OPT_TEXT, &path, 0, 0, "FILE", "no default"},
-    {"policy", 0, OPT_CHOICE, &policy, 0, 0, "wait|skip", "when late"},
+    {"policy", 0, OPT_WORD, &policy, 0, 0, "wait|skip", "when late"},
     {"add", 0, OPT_LIST, &list, 0, 0, "X", "many"},
     {0},
 };

@@ -40,7 +40,7 @@ static const struct opt opts[] = {
      "NAME[,FIELD=X]... [cifar; imagenet above 64 pixels]"},
     {"size", 0, OPT_WHOLE, &side, 0, DATA_SIZE_MAX, "N",
      "pixels a side; 0: the recipe's own"},
-    {"bad", 0, OPT_CHOICE, &policy, 0, 0, "refuse|accept",
+    {"bad", 0, OPT_WORD, &policy, 0, 0, "refuse|accept",
      "a JPEG that decodes with a warning"},
     {"max-bad", 0, OPT_REAL, &options.max_bad, 0, 1, "X",
      "give up when more of the data set is bad"},

@@ -15,7 +15,7 @@ static double levels = 12;
 const struct opt group_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
      "group of each sample, .npy; must be given"},
-    {"by", 0, OPT_CHOICE, &by, 0, 0, "duplicate|caption|label|file",
+    {"by", 0, OPT_WORD, &by, 0, 0, "duplicate|caption|label|file",
      "what samples have in common; must be given"},
     {"bits", 0, OPT_WHOLE, &bits, 0, 15, "N",
      "duplicates: by how many of 64 bits hashes may differ"},

@@ -17,7 +17,7 @@ static long max_pixels = DATA_MAX_PIXELS;
 const struct opt index_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
      "the index; else PATH.foil beside the data"},
-    {"bad", 0, OPT_CHOICE, &bad, 0, 0, "refuse|skip",
+    {"bad", 0, OPT_WORD, &bad, 0, 0, "refuse|skip",
      "what to do about a file that is no sound JPEG"},
     {"decode", 0, OPT_FLAG, &decode, 0, 0, NULL,
      "decode all of each image, not the header alone"},

@@ -174,7 +174,7 @@ give_state(struct train *t, struct err *err)
 static double
 beta_of(const struct train *t)
 {
-    return 1 / t->param.tau;
+    return 1 / t->param.value[LOSS_TAU];
 }
 
 /* Decodes the weights of a batch; -1 where they are those of no such one. */

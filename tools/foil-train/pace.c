@@ -17,49 +17,36 @@ parse(const char *option, const char *text, double base, double end,
     return 0;
 }
 
-/* The same for a parameter of the objective, which must have it. */
+/* The same for a parameter of the objective, as its table says. */
 static int
-parse_param(const struct train_options *o, const char *name, const char *text,
-            double base, double end, struct nn_schedule *schedule,
+parse_param(const struct param *p, double value,
+            const struct train_course *course, struct nn_schedule *schedule,
             struct err *err)
 {
-    const struct loss_objective *objective =
-        loss_objective_find(o->objective, err);
-    char option[32];
+    const int from_one = p->course == PARAM_FROM_ONE;
+    char option[48];
 
-    snprintf(option, sizeof option, "%s-schedule", name);
-    if (!objective || parse(option, text, base, end, schedule, err))
-        return -1;
-    if (schedule->kind == NN_SCHEDULE_CONSTANT)
+    *schedule = (struct nn_schedule){.base = value};
+    if (p->course < PARAM_TO_END)
         return 0;
+    snprintf(option, sizeof option, "%s-schedule", p->name);
+    if (parse(option, course->schedule, from_one ? 1 : value,
+              from_one ? value : course->end, schedule, err))
+        return -1;
     if (schedule->kind == NN_SCHEDULE_STEP)
         return err_set(err, "--%s: step is for the learning rate", option);
-    if (!loss_objective_reads(objective, name))
-        return err_set(err, "%s has no --%s", o->objective, option);
-    return 0;
-}
-
-/* A temperature goes where it is told to, if it is not learnt. */
-static int
-check_tau(const struct train_options *o, struct nn_schedule *tau,
-          struct err *err)
-{
-    const struct loss_objective *objective =
-        loss_objective_find(o->objective, err);
-
-    if (tau->kind == NN_SCHEDULE_CONSTANT)
-        return isnan(o->tau_end)
-                   ? 0
-                   : err_set(err, "--tau-end wants a --tau-schedule");
-    if (isnan(o->tau_end))
-        return err_set(err, "--tau-schedule wants --tau-end, where it goes");
-    if (loss_objective_reads(objective, "tau-min"))
-        return err_set(err,
-                       "%s learns its temperatures: it has no --tau-schedule",
-                       o->objective);
-    if (tau->kind == NN_SCHEDULE_WAVE) { // of the inverse temperature
-        tau->base = 1 / tau->base;
-        tau->end = 1 / tau->end;
+    if (schedule->kind == NN_SCHEDULE_CONSTANT) {
+        schedule->base = value;
+        return isnan(p->end) && !isnan(course->end)
+                   ? err_set(err, "--%s-end wants a --%s", p->name, option)
+                   : 0;
+    }
+    if (isnan(schedule->end))
+        return err_set(err, "--%s wants --%s-end, where it goes", option,
+                       p->name);
+    if (p->course == PARAM_INVERSE && schedule->kind == NN_SCHEDULE_WAVE) {
+        schedule->base = 1 / schedule->base;
+        schedule->end = 1 / schedule->end;
     }
     return 0;
 }
@@ -68,23 +55,20 @@ int
 train_pace_check(const struct train_options *o, struct train_pace *pace,
                  struct err *err)
 {
-    const struct loss_param *p = &o->loss;
+    const struct loss_objective *objective =
+        loss_objective_find(o->objective, err);
     struct train_pace any;
 
     if (!pace)
         pace = &any;
-    if (parse("schedule", o->schedule, o->lr, o->lr_end, &pace->rate, err) ||
-        parse_param(o, "tau", o->tau_schedule, p->tau, o->tau_end, &pace->tau,
-                    err) ||
-        parse_param(o, "gamma", o->gamma_schedule, 1, p->gamma, &pace->gamma,
-                    err) ||
-        parse_param(o, "eta", o->eta_schedule, p->eta, o->eta_end, &pace->eta,
-                    err) ||
-        check_tau(o, &pace->tau, err))
+    if (!objective ||
+        parse("schedule", o->schedule, o->lr, o->lr_end, &pace->rate, err))
         return -1;
     pace->rate.warmup = o->warmup;
-    if (pace->gamma.kind == NN_SCHEDULE_CONSTANT)
-        pace->gamma.base = p->gamma;
+    for (size_t i = 0; objective->params[i].name; i++)
+        if (parse_param(objective->params + i, o->loss.value[i], o->course + i,
+                        pace->value + i, err))
+            return -1;
     return 0;
 }
 
@@ -114,14 +98,17 @@ now(struct nn_schedule *schedule, const struct wire_batch *b)
 double
 train_pace_take(struct train *t, const struct wire_batch *b)
 {
+    const struct param *p = t->objective->params;
     struct train_pace *pace = &t->pace;
 
     t->param = t->options->loss;
-    t->param.gamma = now(&pace->gamma, b);
-    t->param.eta = now(&pace->eta, b);
-    t->param.tau = now(&pace->tau, b);
-    if (pace->tau.kind == NN_SCHEDULE_WAVE)
-        t->param.tau = 1 / t->param.tau;
+    for (size_t i = 0; p[i].name; i++) {
+        const double x = now(pace->value + i, b);
+        const int inverse = p[i].course == PARAM_INVERSE &&
+                            pace->value[i].kind == NN_SCHEDULE_WAVE;
+
+        t->param.value[i] = inverse ? 1 / x : x;
+    }
     return now(&pace->rate, b);
 }
 

@@ -191,6 +191,17 @@ show_progress(struct train *t)
     progress_show(&t->progress, (double)s->total, more);
 }
 
+/* The temperature, and what else a schedule moves. */
+static void
+add_params(json_t *line, struct wire_metrics *metrics, const struct train *t)
+{
+    const struct param *own = t->objective->params;
+
+    for (size_t i = 0; own[i].name; i++)
+        if (i == LOSS_TAU || t->pace.value[i].kind != NN_SCHEDULE_CONSTANT)
+            add(line, metrics, own[i].name, t->param.value[i]);
+}
+
 void
 train_report_step(struct train *t, const struct wire_batch *b,
                   const struct train_result *r)
@@ -215,11 +226,7 @@ train_report_step(struct train *t, const struct wire_batch *b,
             add(line, metrics, r->loss.more[i].name, r->loss.more[i].value);
         add(line, metrics, "gradient", r->gradient);
         add(line, metrics, "rate", r->rate);
-        add(line, metrics, "tau", t->param.tau);
-        if (t->pace.gamma.kind != NN_SCHEDULE_CONSTANT)
-            add(line, metrics, "gamma", t->param.gamma);
-        if (t->pace.eta.kind != NN_SCHEDULE_CONSTANT)
-            add(line, metrics, "eta", t->param.eta);
+        add_params(line, metrics, t);
         if (r->accepted >= 0) {
             add(line, metrics, "accepted", r->accepted);
             add_count(line, metrics, "moved", r->moved);

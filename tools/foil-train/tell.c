@@ -29,7 +29,7 @@ train_tell_list(void)
             "{s:s, s:s, s:o, s:b, s:b, s:o, s:o, s:s}", "name", o->name,
             "summary", o->summary, "negatives", text_or_null(o->wants_weights),
             "outside", o->wants_outside, "inside", o->draws_inside, "state",
-            state, "defaults", train_options_of(o), "head", o->head));
+            state, "defaults", param_list(o->params), "head", o->head));
     }
 }
 

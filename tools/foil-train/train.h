@@ -39,14 +39,21 @@
  *   report.c     metrics.jsonl, events, progress, the summary
  *   tell.c       what there is, and what a run would need, without training
  */
+
+/* How a parameter moves with the epoch (util/param.h); NULL: it does not. */
+struct train_course {
+    const char *schedule;
+    double end;
+};
+
 struct train_options {
     /* what decides the result, and is remembered */
     const char *objective, *arch, *stem, *norm, *head, *mean, *deviation;
     const char *basis, *rows;
     const char *precision, *conv, *optim, *lars, *schedule, *compat, *sampler;
-    struct loss_param loss;
-    const char *tau_schedule, *gamma_schedule, *eta_schedule;
-    double lr, lr_end, momentum, weight_decay, warmup, tau_end, eta_end;
+    struct loss_settings loss;              /* of the objective */
+    struct train_course course[PARAM_MOST]; /* of its parameters */
+    double lr, lr_end, momentum, weight_decay, warmup;
     long width, hidden, micro, accumulate, seed, threads, keep_features;
     int nesterov;
 
@@ -62,10 +69,6 @@ struct train_options {
 
 /* train_options_get() parses the command line; it prints and exits. */
 struct train_options *train_options_get(int argc, char **argv);
-
-/* train_options_of() returns the defaults of an objective's parameters, by the
- * names of their options, as an object. */
-json_t *train_options_of(const struct loss_objective *objective);
 
 /* train_options_put() returns what has to be remembered, as an object. */
 json_t *train_options_put(void);
@@ -153,7 +156,7 @@ struct train_source {
 
 /* What moves with the epoch. */
 struct train_pace {
-    struct nn_schedule rate, tau, gamma, eta;
+    struct nn_schedule rate, value[PARAM_MOST]; /* of t->param */
 };
 
 struct train {
@@ -161,7 +164,7 @@ struct train {
     json_t *config; /* of the checkpoint that was resumed; options point here */
     const struct loss_objective *objective;
     struct train_pace pace;
-    struct loss_param param; /* in force: the options', as they move */
+    struct loss_settings param; /* in force: the options', as they move */
     struct train_shape shape;
     struct train_state state;
     struct train_samples samples;

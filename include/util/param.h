@@ -1,0 +1,132 @@
+#ifndef UTIL_PARAM_H
+#define UTIL_PARAM_H
+
+#include <stddef.h>
+
+#include "util/err.h"
+#include "util/json.h"
+#include "util/opt.h"
+
+/*
+ * Parameters: the numbers that a method (an objective, a strategy) has as
+ * options of its own.  Each method lists them in a table beside its source,
+ *
+ *     enum { TAU, BETA };
+ *     static const struct param params[] = {
+ *         [TAU] = {PARAM_REAL("tau", 0.5, 1e-4, 1e4, "temperature")},
+ *         [BETA] = {PARAM_REAL("beta", 0.5, 0, 100, "weight of hard ones")},
+ *         {0},
+ *     };
+ *
+ * and reads them from an array in the order of this table, value[BETA].  A
+ * whole number is a double there, too, a flag is 0 or 1, and a choice is the
+ * place of its word.  Options, --help, ranges, --list and what the man pages
+ * say of defaults follow from the table.
+ *
+ * All functions but param_set_add() only read; they may run in any thread.
+ */
+enum { PARAM_MOST = 16 }; /* parameters of one method */
+
+/* Whether a schedule may move the value with the epoch. */
+enum param_course {
+    PARAM_FIXED,   /* no */
+    PARAM_LEARNT,  /* no: the method moves it by itself */
+    PARAM_TO_END,  /* from the value to that of --NAME-end */
+    PARAM_INVERSE, /* as PARAM_TO_END, but a wave is one of 1 / value */
+    PARAM_FROM_ONE /* from 1 to the value */
+};
+
+struct param {
+    const char *name;   /* of the option, without dashes; NULL ends the table */
+    enum opt_kind kind; /* OPT_FLAG, OPT_WHOLE, OPT_REAL or OPT_CHOICE */
+    double value;       /* default */
+    double min, max;    /* OPT_WHOLE, OPT_REAL */
+    const char *arg;    /* what --help calls the value; the words of a choice */
+    const char *help;   /* half a sentence */
+    enum param_course course; /* OPT_REAL */
+    double end; /* default of --NAME-end; NaN: it has to be given */
+};
+
+#define PARAM_REAL(n, v, least, most, text)                      \
+    .name = (n), .kind = OPT_REAL, .value = (v), .min = (least), \
+    .max = (most), .arg = "X", .help = (text)
+#define PARAM_WHOLE(n, v, least, most, text)                      \
+    .name = (n), .kind = OPT_WHOLE, .value = (v), .min = (least), \
+    .max = (most), .arg = "N", .help = (text)
+#define PARAM_FLAG(n, text) .name = (n), .kind = OPT_FLAG, .help = (text)
+#define PARAM_CHOICE(n, v, words, text)                            \
+    .name = (n), .kind = OPT_CHOICE, .value = (v), .arg = (words), \
+    .help = (text)
+
+/* param_find() returns the parameter of that name, or NULL. */
+const struct param *param_find(const struct param *own, const char *name);
+
+/* param_defaults() writes the defaults:  value [PARAM_MOST]. */
+void param_defaults(const struct param *own, double *value);
+
+/* param_check() refuses a value that is out of its range, or not a number. */
+int param_check(const struct param *own, const double *value, struct err *err);
+
+/* param_json() returns a value as JSON of its kind, a choice as its word. */
+json_t *param_json(const struct param *own, double value);
+
+/* param_list() returns the defaults as an object, by name. */
+json_t *param_list(const struct param *own);
+
+/*
+ * The options of all methods that a tool has.  Methods may share a name: that
+ * is one option then, whose range is the widest; the help names the methods
+ * where not all have it, or where they say different things.
+ */
+enum { PARAM_SET = 48, PARAM_METHODS = 48 };
+
+struct param_option {
+    struct param param; /* name, kind, arg; the widest range */
+    size_t n;
+    const char *method[PARAM_METHODS];      /* [n] that have it ... */
+    const struct param *own[PARAM_METHODS]; /* ... as this row */
+    double real; /* what the command line sets, by kind; see opt_parse() */
+    long whole;
+    int flag;
+    int choice;
+    const char *schedule; /* --NAME-schedule */
+    double end;           /* --NAME-end */
+};
+
+struct param_set {
+    size_t methods, n;
+    struct param_option option[PARAM_SET];
+};
+
+/* param_set_add() adds the parameters of a method; the set begins as {0}. */
+void param_set_add(struct param_set *set, const char *method,
+                   const struct param *own);
+
+/*
+ * param_set_opts() writes the rows of the command line's table, in the order
+ * in which they were added, each followed by its schedule and end.  It returns
+ * their number, of which there must be at most `room`.  A default is shown
+ * where all methods agree on it.  The texts live as long as the process.
+ */
+size_t param_set_opts(struct param_set *set, struct opt *opts, size_t room);
+
+/*
+ * param_set_get() returns a method's values: those that were set, and the
+ * defaults of the others.
+ *   value [PARAM_MOST]
+ */
+void param_set_get(const struct param_set *set, const struct param *own,
+                   double *value);
+
+/* param_set_find() returns the option of that name, or NULL. */
+const struct param_option *param_set_find(const struct param_set *set,
+                                          const char *name);
+
+/*
+ * param_set_judge() refuses the options that were given on the command line,
+ * but are not parameters of this method: "simclr has no --rho".
+ */
+int param_set_judge(const struct param_set *set, const char *method,
+                    const struct param *own, struct err *err);
+
+#endif

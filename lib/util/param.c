@@ -1,0 +1,286 @@
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+#include "util/param.h"
+
+const struct param *
+param_find(const struct param *own, const char *name)
+{
+    for (; own->name; own++)
+        if (!strcmp(own->name, name))
+            return own;
+    return NULL;
+}
+
+void
+param_defaults(const struct param *own, double *value)
+{
+    for (size_t i = 0; i < PARAM_MOST; i++)
+        value[i] = 0;
+    for (size_t i = 0; own[i].name; i++) {
+        REQUIRE(i < PARAM_MOST);
+        value[i] = own[i].value;
+    }
+}
+
+int
+param_check(const struct param *own, const double *value, struct err *err)
+{
+    for (size_t i = 0; own[i].name; i++) {
+        const struct param *p = own + i;
+
+        if (p->kind != OPT_REAL && p->kind != OPT_WHOLE)
+            continue;
+        if (!(value[i] >= p->min && value[i] <= p->max))
+            return err_set(err, "%s %g: want a number in %g .. %g", p->name,
+                           value[i], p->min, p->max);
+    }
+    return 0;
+}
+
+json_t *
+param_json(const struct param *own, double value)
+{
+    const char *word;
+    int length;
+
+    switch (own->kind) {
+    case OPT_FLAG:
+        return json_boolean(value != 0);
+    case OPT_WHOLE:
+        return json_integer((json_int_t)value);
+    case OPT_CHOICE:
+        word = opt_word(own->arg, (int)value, &length);
+        return json_stringn(word, (size_t)length);
+    default:
+        return json_real(value);
+    }
+}
+
+json_t *
+param_list(const struct param *own)
+{
+    json_t *object = json_object();
+
+    for (; own->name; own++)
+        json_object_set_new(object, own->name, param_json(own, own->value));
+    return object;
+}
+
+static struct param_option *
+find(struct param_set *set, const char *name)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (!strcmp(set->option[i].param.name, name))
+            return set->option + i;
+    return NULL;
+}
+
+const struct param_option *
+param_set_find(const struct param_set *set, const char *name)
+{
+    return find((struct param_set *)set, name);
+}
+
+/* The option takes another method's range, schedule and default in. */
+static void
+widen(struct param *all, const struct param *own)
+{
+    REQUIRE(all->kind == own->kind);
+    all->min = fmin(all->min, own->min);
+    all->max = fmax(all->max, own->max);
+    if (all->course < PARAM_TO_END) {
+        all->course = own->course;
+        all->end = own->end;
+    }
+    if (all->value != own->value)
+        all->value = NAN;
+}
+
+void
+param_set_add(struct param_set *set, const char *method,
+              const struct param *own)
+{
+    set->methods++;
+    for (; own->name; own++) {
+        struct param_option *option = find(set, own->name);
+
+        if (!option) {
+            REQUIRE(set->n < PARAM_SET);
+            option = set->option + set->n++;
+            option->param = *own;
+        }
+        widen(&option->param, own);
+        REQUIRE(option->n < PARAM_METHODS);
+        option->method[option->n] = method;
+        option->own[option->n++] = own;
+    }
+}
+
+/* text with more behind it; frees text. */
+static char *
+append(char *text, const char *between, const char *more)
+{
+    char *longer = mem_format("%s%s%s", text, *text ? between : "", more);
+
+    free(text);
+    return longer;
+}
+
+/* What is said of an option, once, with the methods that say so unless these
+ * are all. */
+static char *
+help_of(const struct param_set *set, const struct param_option *option)
+{
+    char *help = mem_text("");
+
+    for (size_t i = 0; i < option->n; i++) {
+        const char *said = option->own[i]->help;
+        char *methods = mem_text("");
+        size_t same = 0, before = 0;
+
+        for (size_t k = 0; k < option->n; k++)
+            if (!strcmp(option->own[k]->help, said)) {
+                before += k < i;
+                same++;
+                methods = append(methods, ", ", option->method[k]);
+            }
+        if (!before) {
+            char *text = same == set->methods
+                             ? mem_text(said)
+                             : mem_format("%s: %s", methods, said);
+
+            help = append(help, "; ", text);
+            free(text);
+        }
+        free(methods);
+    }
+    return help;
+}
+
+/* The variable that the command line sets, with the default in it. */
+static void *
+storage(struct param_option *option)
+{
+    const struct param *p = &option->param;
+
+    switch (p->kind) {
+    case OPT_FLAG:
+        return &option->flag;
+    case OPT_WHOLE:
+        option->whole = isnan(p->value) ? LONG_MIN : (long)p->value;
+        return &option->whole;
+    case OPT_CHOICE:
+        option->choice = isnan(p->value) ? -1 : (int)p->value;
+        return &option->choice;
+    default:
+        option->real = p->value;
+        return &option->real;
+    }
+}
+
+/* The rows of a schedule, if there is one; returns how many. */
+static size_t
+schedule_opts(struct param_option *option, struct opt *opts)
+{
+    const struct param *p = &option->param;
+    const int to_end = p->course != PARAM_FROM_ONE;
+
+    if (p->course < PARAM_TO_END)
+        return 0;
+    option->schedule = "constant";
+    option->end = p->end;
+    opts[0] = (struct opt){
+        .name = mem_format("%s-schedule", p->name),
+        .kind = OPT_TEXT,
+        .value = &option->schedule,
+        .arg = "SPEC",
+        .help = to_end
+                    ? mem_format("how --%s goes to --%s-end", p->name, p->name)
+                    : mem_format("how --%s comes down from 1", p->name)};
+    opts[1] = (struct opt){.name = mem_format("%s-end", p->name),
+                           .kind = OPT_REAL,
+                           .value = &option->end,
+                           .min = p->min,
+                           .max = p->max,
+                           .arg = "X",
+                           .help = mem_format("where --%s goes", p->name)};
+    return to_end ? 2 : 1;
+}
+
+size_t
+param_set_opts(struct param_set *set, struct opt *opts, size_t room)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < set->n; i++) {
+        struct param_option *option = set->option + i;
+        const struct param *p = &option->param;
+
+        REQUIRE(n + 3 <= room);
+        opts[n++] = (struct opt){.name = p->name,
+                                 .kind = p->kind,
+                                 .value = storage(option),
+                                 .min = p->min,
+                                 .max = p->max,
+                                 .arg = p->arg,
+                                 .help = help_of(set, option)};
+        n += schedule_opts(option, opts + n);
+    }
+    return n;
+}
+
+void
+param_set_get(const struct param_set *set, const struct param *own,
+              double *value)
+{
+    param_defaults(own, value);
+    for (size_t i = 0; own[i].name; i++) {
+        const struct param_option *option = param_set_find(set, own[i].name);
+
+        REQUIRE(option);
+        if (own[i].kind == OPT_FLAG)
+            value[i] = option->flag;
+        else if (own[i].kind == OPT_WHOLE && option->whole != LONG_MIN)
+            value[i] = (double)option->whole;
+        else if (own[i].kind == OPT_CHOICE && option->choice >= 0)
+            value[i] = option->choice;
+        else if (own[i].kind == OPT_REAL && !isnan(option->real))
+            value[i] = option->real;
+    }
+}
+
+/* Why a method has no such option; -1. */
+static int
+refuse(const char *method, const struct param *own, const char *name,
+       const char *behind, struct err *err)
+{
+    if (own && own->course == PARAM_LEARNT)
+        return err_set(err, "%s learns its %ss: it has no --%s%s", method,
+                       own->help, name, behind);
+    return err_set(err, "%s has no --%s%s", method, name, behind);
+}
+
+int
+param_set_judge(const struct param_set *set, const char *method,
+                const struct param *params, struct err *err)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        const struct param_option *option = set->option + i;
+        const char *name = option->param.name;
+        const struct param *own = param_find(params, name);
+        const int moves = own && own->course >= PARAM_TO_END;
+
+        if (!own && (opt_given(&option->real) || opt_given(&option->whole) ||
+                     opt_given(&option->flag) || opt_given(&option->choice)))
+            return refuse(method, own, name, "", err);
+        if (!moves && opt_given(&option->schedule))
+            return refuse(method, own, name, "-schedule", err);
+        if (!moves && opt_given(&option->end))
+            return refuse(method, own, name, "-end", err);
+    }
+    return 0;
+}

@@ -1,0 +1,130 @@
+/* Parameters that methods bring. */
+#include "child.h"
+#include "t.h"
+#include "util/mem.h"
+#include "util/param.h"
+
+enum { SHARE, COUNT, FAST, KIND };
+
+static const struct param one[] = {
+    [SHARE] = {PARAM_REAL("share", 0.5, 0, 1, "share"), .course = PARAM_TO_END,
+               .end = NAN},
+    [COUNT] = {PARAM_WHOLE("count", 3, 1, 9, "so many")},
+    [FAST] = {PARAM_FLAG("fast", "be quick")},
+    [KIND] = {PARAM_CHOICE("kind", 1, "a|bc|d", "which kind")},
+    {0},
+};
+static const struct param two[] = {
+    {PARAM_REAL("share", 0.25, 0.1, 2, "share"), .course = PARAM_LEARNT},
+    {0},
+};
+static const struct param three[] = {
+    {PARAM_WHOLE("count", 3, 1, 20, "how many")},
+    {0},
+};
+
+static struct param_set set;
+static struct opt opts[32];
+static const struct opt_tool tool = {
+    "foil-test", "try parameters", NULL, 0, 0, opts,
+};
+
+/* Parses "METHOD OPTION...", prints what the method is set to. */
+static void
+parse(const void *line)
+{
+    static const struct param *const methods[] = {one, two, three};
+    static const char *const names[] = {"one", "two", "three"};
+    static char copy[256];
+    char *argv[32], *rest = copy;
+    double value[PARAM_MOST];
+    struct err err;
+    int argc = 0;
+    size_t i = 0;
+
+    snprintf(copy, sizeof copy, "%s", (const char *)line);
+    for (char *word; (word = strtok_r(rest, " ", &rest));)
+        argv[argc++] = word;
+    argv[argc] = NULL;
+    for (size_t k = 0; k < 3; k++)
+        param_set_add(&set, names[k], methods[k]);
+    param_set_opts(&set, opts, 32);
+    while (strcmp(names[i], argv[0]))
+        i++;
+    opt_parse(&tool, argc, argv);
+    if (param_set_judge(&set, names[i], methods[i], &err))
+        opt_misuse("%s", err.msg);
+    param_set_get(&set, methods[i], value);
+    for (size_t k = 0; methods[i][k].name; k++)
+        printf("%s%g", k ? " " : "", value[k]);
+    printf(" %s", param_set_find(&set, "share")->schedule);
+}
+
+static void
+gives(const char *line, const char *want)
+{
+    struct child c = child_run(parse, line);
+
+    T(c.code == 0 && strstr(c.out, want), "'%s' gives '%s'", line, want);
+}
+
+static void
+refuses(const char *line, const char *sentence)
+{
+    struct child c = child_run(parse, line);
+
+    T(c.code == EXIT_USAGE && strstr(c.err, sentence), "'%s' is refused: '%s'",
+      line, sentence);
+}
+
+static void
+a_table_has_names_defaults_and_ranges(void)
+{
+    double value[PARAM_MOST];
+    char *text;
+    struct err err;
+
+    T(param_find(one, "fast") == one + FAST && !param_find(one, "fas"),
+      "a parameter is found by its whole name");
+    param_defaults(one, value);
+    T(value[SHARE] == 0.5 && value[COUNT] == 3 && value[FAST] == 0 &&
+          value[KIND] == 1 && value[4] == 0,
+      "defaults stand in the order of the table");
+    T(!param_check(one, value, &err), "defaults are within their ranges");
+    value[COUNT] = 10;
+    T(param_check(one, value, &err) && strstr(err.msg, "count 10") &&
+          strstr(err.msg, "1 .. 9"),
+      "a number beyond its range is refused: %s", err.msg);
+    value[COUNT] = NAN;
+    T(param_check(one, value, &err), "no number is refused");
+    text = json_line(param_list(one));
+    T(!strcmp(text, "{\"share\":0.5,\"count\":3,\"fast\":false,"
+                    "\"kind\":\"bc\"}\n"),
+      "a list has each default in its kind");
+    free(text);
+}
+
+int
+main(void)
+{
+    a_table_has_names_defaults_and_ranges();
+    gives("one", "0.5 3 0 1 constant");
+    gives("two", "0.25 constant");
+    gives("three", "3 constant");
+    gives("one --share 0.7 --count 5 --fast --kind d", "0.7 5 1 2");
+    gives("one --share-schedule linear --share-end 0.1", "0.5 3 0 1 linear");
+    gives("two --share 2", "2 constant");
+    gives("one --help", "  --share X               one, two: share");
+    gives("one --help", "--share-end X           where --share goes");
+    gives("one --help",
+          "--count N               one: so many; three: how many [3]");
+    gives("one --help", "--kind a|bc|d           one: which kind [bc]");
+    refuses("two --count 4", "two has no --count");
+    refuses("three --kind a", "three has no --kind");
+    refuses("three --share-end 1", "three has no --share-end");
+    refuses("two --share-schedule linear",
+            "two learns its shares: it has no --share-schedule");
+    refuses("one --kind b", "want one of a|bc|d");
+    refuses("one --share 3", "want a number in 0 .. 2");
+    return t_done();
+}
