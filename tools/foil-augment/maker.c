@@ -1,0 +1,197 @@
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "data/png.h"
+#include "data/sheet.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "wire/batch.h"
+
+#include "maker.h"
+
+enum {
+    BATCH_MAX = 1 << 30 /* bytes of a batch */
+};
+
+void
+augment_maker_open(struct augment_maker *maker,
+                   const struct augment_options *options)
+{
+    const struct data_pool_how how = {
+        .policy = options->policy,
+        .max_pixels = (size_t)options->max_pixels,
+        .keep_bytes = (size_t)options->cache << 20,
+    };
+    struct digest digest;
+    struct err err;
+
+    maker->options = options;
+    maker->set = data_open(options->data, &err);
+    if (!maker->set)
+        die("%s", err.msg);
+    if (data_stale(maker->set, &err)) // a file that has gone is a bad sample
+        say("%s", err.msg);
+    digest = data_digest(maker->set);
+    maker->seed = (uint64_t)options->seed ^ digest_word(&digest);
+    maker->pool = data_pool_new(maker->set, &how);
+}
+
+void
+augment_maker_close(struct augment_maker *maker)
+{
+    data_pool_free(maker->pool);
+    data_close(maker->set);
+    data_gather_release(&maker->gather);
+    free(maker->variant);
+}
+
+void
+augment_maker_sheet(struct augment_maker *maker)
+{
+    const struct augment_options *options = maker->options;
+    const struct data_sheet sheet = {(size_t)options->rows,
+                                     (size_t)options->columns,
+                                     (size_t)options->views, maker->seed};
+    size_t width, height;
+    uint8_t *pixel;
+    struct err err;
+
+    data_sheet_size(&sheet, &options->recipe, &width, &height);
+    if (width > UINT16_MAX || height > UINT16_MAX)
+        opt_misuse("the sheet would have %zu x %zu pixels", width, height);
+    pixel = mem_array(width * height, 3);
+    data_sheet_draw(&sheet, &options->recipe, data_size(maker->set),
+                    maker->pool, pixel);
+    if (data_png_write(options->sheet, pixel, width, height, &err))
+        die("%s", err.msg);
+    free(pixel);
+}
+
+static size_t
+bytes_of(const struct augment_maker *maker, const struct wire_item *item)
+{
+    const struct augment_options *options = maker->options;
+
+    return 3 * options->recipe.size * options->recipe.size *
+           ((size_t)options->views * item->n + item->n_extra);
+}
+
+void
+augment_maker_tell(const struct augment_maker *maker,
+                   const struct wire_item *item, size_t credit)
+{
+    const struct augment_options *options = maker->options;
+    const size_t size = options->recipe.size;
+    const double mib = (double)(credit * bytes_of(maker, item)) / (1 << 20);
+
+    say("up to %zu batches under way of %ld x %zu views of %zu x %zu: %.1f "
+        "MiB; up to %ld MiB of decoded pixels are kept",
+        credit, options->views, item->n, size, size, mib, options->cache);
+}
+
+/* A sample was bad, another one stands in for it.  Too many end the run. */
+static void
+report_swap(struct augment_maker *maker, const struct wire_place *at,
+            const int64_t swap[2], const struct err *why)
+{
+    const size_t bad = data_pool_bad(maker->pool), size = data_size(maker->set);
+    const double most = maker->options->max_bad;
+    const int first = bad != maker->bad;
+
+    maker->bad = bad;
+    maker->watcher.swapped(maker->watcher.data, at, swap, first, why);
+    if ((double)bad > most * (double)size)
+        die("%zu of %zu samples are bad, more than --max-bad %g allows; "
+            "the last: %s",
+            bad, size, most, why->msg);
+}
+
+/* Which of the fixed views these are: as the item says, else drawn by us. */
+static struct wire_variants
+choose_variants(struct augment_maker *maker, const struct wire_item *item)
+{
+    const struct augment_options *options = maker->options;
+    const int64_t wanted = item->variants.augmentations,
+                  ours = options->augmentations;
+    const size_t views = (size_t)options->views;
+
+    if (wanted && (item->variants.views != views || (ours && wanted != ours)))
+        die("items are for %zu of %" PRId64 " fixed views: give all stages of "
+            "a run the same",
+            item->variants.views, wanted);
+    if (wanted || !ours)
+        return item->variants;
+    mem_grow(&maker->variant, &maker->variant_room, views * item->n,
+             sizeof *maker->variant);
+    data_variants(maker->seed, (uint64_t)item->at.epoch, item->n, item->ids,
+                  (size_t)ours, views, maker->variant);
+    return (struct wire_variants){ours, views, maker->variant};
+}
+
+static void
+make_views(struct augment_maker *maker, const struct wire_item *item,
+           const int64_t *variant)
+{
+    const struct augment_options *options = maker->options;
+    const struct data_wanted want = {
+        .n = item->n,
+        .n_extra = item->n_extra,
+        .views = (size_t)options->views,
+        .size = options->recipe.size,
+        .ids = item->ids,
+        .extra = item->extra,
+        .variant = variant,
+        .extra_view = item->of_extra.view,
+    };
+    struct data_gather *g = &maker->gather;
+    size_t swaps = 0;
+    struct err why;
+    int rc;
+
+    data_gather_begin(g, &want);
+    while ((rc = data_gather_next(g, maker->pool, &options->recipe, maker->seed,
+                                  (uint64_t)item->at.epoch, &why)) > 0) {
+        if (g->n_swap > swaps)
+            report_swap(maker, &item->at, g->swap[swaps++], &why);
+        maker->watcher.lives(maker->watcher.data);
+    }
+    if (rc < 0)
+        die("%s", why.msg);
+    if (swaps > WIRE_SUBSTITUTED_MAX)
+        die("%zu bad samples in one batch are too many", swaps);
+}
+
+struct wire_msg *
+augment_maker_make(struct augment_maker *maker, const struct wire_item *item)
+{
+    const struct augment_options *options = maker->options;
+    const size_t size = options->recipe.size;
+    const struct data_gather *g = &maker->gather;
+    struct wire_batch batch = {
+        .at = item->at,
+        .steps = item->steps,
+        .epochs = item->epochs,
+        .n = item->n,
+        .n_views = (size_t)options->views,
+        .height = size,
+        .width = size,
+        .channels = 3,
+        .n_extra = item->n_extra,
+        .look = item->look,
+        .of_extra = item->of_extra,
+        .variants = choose_variants(maker, item),
+    };
+
+    if (bytes_of(maker, item) > BATCH_MAX)
+        die("a batch of %ld x %zu views of %zu x %zu is larger than 1 GiB",
+            options->views, item->n, size, size);
+    make_views(maker, item, batch.variants.variant);
+    batch.rejected = (int64_t)g->n_swap;
+    batch.n_substituted = g->n_swap;
+    batch.substituted = g->swap;
+    batch.ids = g->ids;
+    batch.views = g->pixel;
+    batch.extra_ids = g->ids + item->n;
+    batch.extra = g->pixel + (size_t)options->views * item->n * size * size * 3;
+    return wire_batch_put(&batch);
+}

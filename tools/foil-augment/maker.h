@@ -1,0 +1,56 @@
+#ifndef FOIL_AUGMENT_MAKER_H
+#define FOIL_AUGMENT_MAKER_H
+
+#include "data/gather.h"
+#include "data/pool.h"
+#include "wire/item.h"
+
+#include "augment.h"
+
+/*
+ * A maker turns a plan item into a batch: the images of its ids, decoded, and
+ * their augmented views.  It speaks with nobody: what others should hear of
+ * goes through the functions of its watcher.
+ */
+struct augment_watcher {
+    /* A sample was bad, swap[0], and another one stands in for it, swap[1];
+     * why says what is wrong.  first: this sample was not known to be bad. */
+    void (*swapped)(void *data, const struct wire_place *at,
+                    const int64_t swap[2], int first, const struct err *why);
+    void (*lives)(void *data); /* between two images: to show life */
+    void *data;
+};
+
+struct augment_maker {
+    const struct augment_options *options;
+    struct augment_watcher watcher;
+    struct data_set *set;
+    struct data_pool *pool;
+    uint64_t seed; /* of the views: ours, mixed with the data set's digest */
+    size_t bad;    /* samples that turned out bad so far */
+    struct data_gather gather;
+    int64_t *variant; /* [views,b] which of the fixed views, drawn by us */
+    size_t variant_room;
+};
+
+/* Opens the data set; ends the tool where that fails. */
+void augment_maker_open(struct augment_maker *maker,
+                        const struct augment_options *options);
+void augment_maker_close(struct augment_maker *maker);
+
+/* Says once, before the first batch, what memory `credit` of them take. */
+void augment_maker_tell(const struct augment_maker *maker,
+                        const struct wire_item *item, size_t credit);
+
+/*
+ * The batch of an item, as a message.  Ends the tool where too many samples are
+ * bad, where the item is for other fixed views than ours, or where the batch is
+ * larger than 1 GiB.
+ */
+struct wire_msg *augment_maker_make(struct augment_maker *maker,
+                                    const struct wire_item *item);
+
+/* Draws the contact sheet of --sheet. */
+void augment_maker_sheet(struct augment_maker *maker);
+
+#endif
