@@ -1,0 +1,36 @@
+#include "wire/proxy.h"
+#include "util/clock.h"
+#include "util/opt.h"
+
+#include "tap.h"
+
+void
+tap_proxy(struct tap *tap, const char *here, const char *there)
+{
+    const struct wire_limits limits = {.credit = 64,
+                                       .part_bytes = WIRE_MOST_PART};
+    struct wire_proxy *proxy;
+    struct wire_msg *msg;
+    struct err err;
+    int rc, over = 0;
+
+    tap_open(tap);
+    proxy = wire_proxy_open(tap->wire, here, there, tap->to, &limits, &err);
+    if (!proxy)
+        die("%s", err.msg);
+    while (!over && (rc = wire_wait(tap->wire, tap->stop, 1, &err)) > 0) {
+        struct wire_record from = {0};
+
+        while (!over && (rc = wire_proxy_next(proxy, &from.from, &msg, &err))) {
+            if (rc < 0) {
+                tap_complain(err.msg);
+                continue;
+            }
+            from.time = clock_wall();
+            over = tap_report(tap, msg, &from);
+            wire_msg_free(msg);
+        }
+    }
+    wire_proxy_close(proxy);
+    tap_close(tap);
+}

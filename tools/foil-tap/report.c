@@ -1,0 +1,99 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/json.h"
+#include "util/opt.h"
+#include "util/stop.h"
+#include "wire/news.h"
+#include "wire/show.h"
+
+#include "tap.h"
+
+void
+tap_open(struct tap *tap)
+{
+    struct err err;
+
+    opt_together(&tap->keys, &tap->allow);
+    tap->stop = stop_fd(&err);
+    if (tap->stop < 0)
+        die("%s", err.msg);
+    if (tap->keys && wire_keys_open(&tap->own, tap->keys, tap->allow, &err))
+        die("%s", err.msg);
+    tap->wire = wire_open(tap->keys ? &tap->own : NULL, &err);
+    if (!tap->wire)
+        die("%s", err.msg);
+    if (!tap->record)
+        return;
+    tap->out = fopen(tap->record, "wb");
+    if (!tap->out)
+        die("cannot write '%s': %s", tap->record, strerror(errno));
+    if (wire_record_start(tap->out, &err))
+        die("%s", err.msg);
+}
+
+void
+tap_close(struct tap *tap)
+{
+    wire_close(tap->wire);
+    wire_keys_release(&tap->own);
+    if (tap->out && fclose(tap->out))
+        die("cannot write '%s': %s", tap->record, strerror(errno));
+    close_stdout();
+}
+
+/* 1 when the kind is one of those that were asked for. */
+static int
+wanted(const struct tap *tap, const struct wire_msg *msg)
+{
+    const char *name = wire_kind_name(wire_msg_kind(msg));
+    const size_t n = strlen(name);
+
+    for (const char *at = tap->kinds; *at;) {
+        const size_t len = strcspn(at, " ,");
+
+        if (len == n && !memcmp(at, name, n))
+            return 1;
+        at += len + strspn(at + len, " ,");
+    }
+    return !*tap->kinds;
+}
+
+int
+tap_report(struct tap *tap, const struct wire_msg *msg,
+           const struct wire_record *from)
+{
+    json_t *line;
+    struct err err;
+    char *text;
+
+    if (!wanted(tap, msg))
+        return 0;
+    if (tap->out && wire_record_put(tap->out, from, msg, &err))
+        die("%s: %s", tap->record, err.msg);
+    if (tap->out && !tap->full && fflush(tap->out))
+        die("cannot write '%s': %s", tap->record, strerror(errno));
+    if (!tap->quiet) {
+        line = wire_show(msg, tap->full);
+        json_object_set_new(line, "time", json_integer((json_int_t)from->time));
+        json_object_set_new(line, "from", json_integer(from->from));
+        text = json_line(line);
+        if (fputs(text, stdout) < 0 || fflush(stdout))
+            die("cannot write to standard output: %s", strerror(errno));
+        free(text);
+        json_decref(line);
+    }
+    return tap->count && ++tap->seen >= tap->count;
+}
+
+void
+tap_complain(const char *why)
+{
+    static struct wire_tally tally;
+    struct err err;
+
+    err_set(&err, "%.400s", why);
+    if (wire_tally_add(&tally, &err))
+        say("%s", err.msg);
+}

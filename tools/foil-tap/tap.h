@@ -1,0 +1,48 @@
+#ifndef FOIL_TAP_H
+#define FOIL_TAP_H
+
+#include <stdio.h>
+
+#include "wire/keys.h"
+#include "wire/record.h"
+#include "wire/sock.h"
+
+/*
+ * The verbs of foil-tap, a file each; tools/foil-tap.1.  All of them end the
+ * tool where they fail.
+ */
+struct tap {
+    /* what the command line says */
+    const char *run, *record, *keys, *allow, *kinds, *role, *to;
+    int full, quiet, follow;
+    long count;
+
+    struct wire_keys own;
+    struct wire *wire;
+    FILE *out; /* the recording, or NULL */
+    int stop;  /* readable when we are to end */
+    long seen; /* messages that were printed */
+};
+
+/* a and b are the operands; NULL where they are not given. */
+void tap_events(struct tap *tap, const char *endpoint, const char *none);
+void tap_proxy(struct tap *tap, const char *here, const char *there);
+void tap_show(struct tap *tap, const char *path, const char *none);
+void tap_replay(struct tap *tap, const char *path, const char *endpoint);
+void tap_keys(struct tap *tap, const char *dir, const char *name);
+
+/* What they share: opens sockets and the recording, and closes them. */
+void tap_open(struct tap *tap);
+void tap_close(struct tap *tap);
+
+/*
+ * Prints and records one message, if it is of a kind that is wanted; 1 when
+ * there were enough.  A line is out when its message has passed.
+ */
+int tap_report(struct tap *tap, const struct wire_msg *msg,
+               const struct wire_record *from);
+
+/* Says what was wrong with a message, less and less often. */
+void tap_complain(const char *why);
+
+#endif
