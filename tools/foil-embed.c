@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "data/features.h"
-#include "data/jpeg.h"
-#include "data/set.h"
-#include "data/view.h"
+#include "foil-embed/images.h"
 #include "nn/model.h"
 #include "num/threads.h"
 #include "util/digest.h"
@@ -56,68 +54,18 @@ static const struct opt_tool tool = {
 /* Which rows of a table the images at a time are. */
 static size_t *keys;
 
-/* Where images come from. */
-struct source {
-    struct data_set *set;
-    struct data_recipe recipe;
-    uint64_t seed; /* of its random views */
-    struct data_bytes bytes;
-    struct data_decoder *decoder;
-    struct data_image image;
-    struct data_scratch *scratch;
-};
-
 static void
-source_open(struct source *source, const char *path)
+open_images(struct embed_images *images, const char *path)
 {
-    struct digest digest;
-    struct err err;
-    int stale;
+    struct embed_config config = {
+        .path = path,
+        .recipe = recipe_spec,
+        .seed = (uint64_t)seed,
+        .max_pixels = (size_t)max_pixels,
+        .skip = !strcmp(bad, "skip"),
+    };
 
-    *source = (struct source){0};
-    if (recipe_spec && data_recipe_find(recipe_spec, &source->recipe, &err))
-        opt_misuse("%s", err.msg);
-    source->set = data_open(path, &err);
-    if (!source->set)
-        die("%s", err.msg);
-    stale = data_stale(source->set, &err);
-    if (stale < 0 && strcmp(bad, "skip"))
-        die("%s", err.msg);
-    if (stale)
-        say("%s", err.msg);
-    digest = data_digest(source->set);
-    source->seed = (uint64_t)seed ^ digest_word(&digest);
-}
-
-static void
-source_close(struct source *source)
-{
-    data_scratch_free(source->scratch);
-    data_image_release(&source->image);
-    data_jpeg_free(source->decoder);
-    data_bytes_release(&source->bytes);
-    data_close(source->set);
-}
-
-/* Makes the view of a sample, [size,size,3]. */
-static int
-source_view(struct source *source, size_t id, uint8_t *out, struct err *err)
-{
-    struct err why;
-
-    if (data_read(source->set, id, &source->bytes, err))
-        return -1;
-    if (data_jpeg_decode(&source->decoder, source->bytes.data,
-                         source->bytes.len, (size_t)max_pixels, DATA_REFUSE,
-                         &source->image, &why))
-        return err_set(err, "sample %zu, '%s': %s", id,
-                       data_name(source->set, id), why.msg);
-    if (recipe_spec)
-        data_view(&source->recipe, &source->image, source->seed, id, 0,
-                  (uint64_t)view, &source->scratch, out);
-    else
-        data_plain((size_t)size, &source->image, &source->scratch, out);
-    return 0;
+    embed_images_open(images, &config);
 }
 
 /* Puts --size, where it is given, into the spec of an encoder. */
@@ -173,44 +121,32 @@ width(const struct nn_model *model)
 
 /* The view of a sample, or its key, goes to place i. */
 static int
-bring(struct source *source, const struct nn_model *model, size_t id, size_t i,
-      uint8_t *image, struct err *err)
+bring(struct embed_images *images, const struct nn_model *model, size_t id,
+      size_t i, uint8_t *image, struct err *err)
 {
     if (!keys)
-        return source_view(source, id, image, err);
+        return embed_images_view(images, id, (size_t)size, (uint64_t)view,
+                                 image, err);
     keys[i] = id * (size_t)model->spec.views + (size_t)view;
     return 0;
 }
 
-/* Makes room for a row of d columns for each sample of the set. */
-static void
-make_room(struct data_features *f, const struct data_set *set, size_t d)
-{
-    const size_t n = data_size(set);
-
-    f->d = d;
-    f->x = mem_array(n * d, sizeof *f->x);
-    f->ids = mem_array(n, sizeof *f->ids);
-    f->classes = data_classes_of(set);
-    f->labels = f->classes.n ? mem_array(n, sizeof *f->labels) : NULL;
-}
-
 /* Embeds all samples; returns how many were skipped. */
 static size_t
-run(struct source *source, const struct nn_model *model,
+run(struct embed_images *images, const struct nn_model *model,
     struct data_features *f)
 {
-    size_t each = (size_t)(size * size) * 3, all = data_size(source->set);
-    uint8_t *images = mem_array((size_t)batch, each);
+    size_t each = (size_t)(size * size) * 3, all = data_size(images->set);
+    uint8_t *pixels = mem_array((size_t)batch, each);
     int skip = !strcmp(bad, "skip");
     struct progress progress;
     size_t waiting = 0;
     struct err err;
 
-    make_room(f, source->set, width(model));
+    data_features_room(f, images->set, width(model));
     progress_start(&progress, "images", 0, (double)all);
     for (size_t id = 0; id < all; id++) {
-        if (bring(source, model, id, waiting, images + waiting * each, &err)) {
+        if (bring(images, model, id, waiting, pixels + waiting * each, &err)) {
             progress_clear(&progress);
             if (!skip)
                 die("%s", err.msg);
@@ -218,18 +154,18 @@ run(struct source *source, const struct nn_model *model,
         } else {
             f->ids[f->n + waiting] = (int64_t)id;
             if (f->labels)
-                f->labels[f->n + waiting] = data_label(source->set, id);
+                f->labels[f->n + waiting] = data_label(images->set, id);
             waiting++;
         }
         if (waiting == (size_t)batch || (id + 1 == all && waiting)) {
-            embed(model, waiting, images, f->x + f->n * f->d);
+            embed(model, waiting, pixels, f->x + f->n * f->d);
             f->n += waiting;
             waiting = 0;
             progress_show(&progress, (double)(id + 1), "");
         }
     }
     progress_clear(&progress);
-    free(images);
+    free(pixels);
     if (!f->n)
         die("not one image of %zu is a sound JPEG", all);
     return all - f->n;
@@ -237,16 +173,16 @@ run(struct source *source, const struct nn_model *model,
 
 /* How the features were made: x.json. */
 static json_t *
-about(const struct source *source, const struct nn_model *model,
+about(const struct embed_images *images, const struct nn_model *model,
       const char *data, size_t skipped)
 {
-    struct digest digest = data_digest(source->set);
+    struct digest digest = data_digest(images->set);
     json_t *encoder = raw ? json_null() : json_incref(model->about);
     char hex[DIGEST_HEX];
     json_t *how = json_pack(
         "{s:s s:s s:{s:s s:s s:I} s:o s:s s:I s:s s:I s:I s:I s:I}", "tool",
         "foil-embed", "version", FOIL_VERSION, "data", "path", data, "digest",
-        digest_hex(&digest, hex), "size", (json_int_t)data_size(source->set),
+        digest_hex(&digest, hex), "size", (json_int_t)data_size(images->set),
         "encoder", encoder, "layer", raw ? "pixels / 255" : layer, "image_size",
         (json_int_t)size, "view", recipe_spec ? recipe_spec : "plain", "seed",
         (json_int_t)seed, "skipped", (json_int_t)skipped, "batch",
@@ -265,7 +201,7 @@ main(int argc, char **argv)
 {
     struct data_features features = {0};
     struct nn_model model = {0};
-    struct source source;
+    struct embed_images images;
     const char *data;
     char **operand;
     struct err err;
@@ -281,27 +217,27 @@ main(int argc, char **argv)
     priority_low();
     threads = num_threads((int)threads);
     end_when_stopped();
-    source_open(&source, data);
+    open_images(&images, data);
     if (!raw)
         model_open(&model, operand[0]);
     else if (!size)
         size = 32;
     if (!raw &&
-        nn_model_fits(&model, data_size(source.set), (size_t)view + 1, &err))
+        nn_model_fits(&model, data_size(images.set), (size_t)view + 1, &err))
         die("%s", err.msg);
-    source.recipe.size = (size_t)size;
+    images.recipe.size = (size_t)size;
 
-    skipped = run(&source, &model, &features);
-    features.about = about(&source, &model, data, skipped);
+    skipped = run(&images, &model, &features);
+    features.about = about(&images, &model, data, skipped);
     if (data_features_write(output, &features, &err))
         die("%s", err.msg);
     if (skipped)
         say("%zu of %zu images were bad and are left out", skipped,
-            data_size(source.set));
+            data_size(images.set));
     data_features_release(&features);
     nn_model_release(&model);
     free(keys);
-    source_close(&source);
+    embed_images_close(&images);
     close_stdout();
     return EXIT_OK;
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "data/classes.h"
+#include "data/set.h"
 #include "util/err.h"
 #include "util/json.h"
 
@@ -26,6 +27,14 @@ struct data_features {
     json_t *about;               /* or NULL */
     struct data_classes classes; /* n = 0: labels are but numbers */
 };
+
+/*
+ * data_features_room() makes room for a row of d columns, an id and, where the
+ * set has classes, a label for each sample of it, and takes over the names of
+ * its classes; n stays 0.  To be given to data_features_release().
+ */
+void data_features_room(struct data_features *features,
+                        const struct data_set *set, size_t d);
 
 /*
  * data_features_read() reads what there is.  Refused: anything but a matrix of

@@ -144,6 +144,22 @@ take(struct data_features *features, const char *path, struct data_npy *npy,
     return 0;
 }
 
+void
+data_features_room(struct data_features *features, const struct data_set *set,
+                   size_t d)
+{
+    const size_t n = data_size(set);
+
+    *features = (struct data_features){
+        .d = d,
+        .x = mem_array(n * d, sizeof *features->x),
+        .ids = mem_array(n, sizeof *features->ids),
+        .classes = data_classes_of(set),
+    };
+    if (features->classes.n)
+        features->labels = mem_array(n, sizeof *features->labels);
+}
+
 int
 data_features_read(struct data_features *features, const char *path,
                    struct err *err)

@@ -1,0 +1,60 @@
+#include "util/digest.h"
+#include "util/opt.h"
+
+#include "images.h"
+
+void
+embed_images_open(struct embed_images *images,
+                  const struct embed_config *config)
+{
+    struct digest digest;
+    struct err err;
+    int stale;
+
+    *images = (struct embed_images){.random = config->recipe != NULL,
+                                    .max_pixels = config->max_pixels};
+    if (images->random &&
+        data_recipe_find(config->recipe, &images->recipe, &err))
+        opt_misuse("%s", err.msg);
+    images->set = data_open(config->path, &err);
+    if (!images->set)
+        die("%s", err.msg);
+    stale = data_stale(images->set, &err);
+    if (stale < 0 && !config->skip)
+        die("%s", err.msg);
+    if (stale)
+        say("%s", err.msg);
+    digest = data_digest(images->set);
+    images->seed = config->seed ^ digest_word(&digest);
+}
+
+void
+embed_images_close(struct embed_images *images)
+{
+    data_scratch_free(images->scratch);
+    data_image_release(&images->image);
+    data_jpeg_free(images->decoder);
+    data_bytes_release(&images->bytes);
+    data_close(images->set);
+}
+
+int
+embed_images_view(struct embed_images *images, size_t id, size_t size,
+                  uint64_t view, uint8_t *out, struct err *err)
+{
+    struct err why;
+
+    if (data_read(images->set, id, &images->bytes, err))
+        return -1;
+    if (data_jpeg_decode(&images->decoder, images->bytes.data,
+                         images->bytes.len, images->max_pixels, DATA_REFUSE,
+                         &images->image, &why))
+        return err_set(err, "sample %zu, '%s': %s", id,
+                       data_name(images->set, id), why.msg);
+    if (images->random)
+        data_view(&images->recipe, &images->image, images->seed, id, 0, view,
+                  &images->scratch, out);
+    else
+        data_plain(size, &images->image, &images->scratch, out);
+    return 0;
+}
