@@ -175,6 +175,7 @@ lint: $(TOOLS)
 	$(call say,LINT,scripts) shellcheck -x $(SCRIPTS)
 	$(call say,LINT,manual) mandoc -T lint -W warning $(MAN)
 	$(call say,LINT,synopses) BIN=$(OUT)/bin scripts/check-man
+	$(call say,LINT,tables) BIN=$(OUT)/bin scripts/check-tables
 
 fmt:
 	clang-format -i $(SOURCES)

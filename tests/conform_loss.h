@@ -107,16 +107,6 @@ static const struct {
     {"sim", "invariance"},    {"std", "variance"},    {"cov", "covariance"},
 };
 
-/* Where a parameter's value is; NULL: the objective has no such one. */
-static double *
-setting(struct steps *all, const char *name)
-{
-    const struct param *params = all->objective->params;
-    const struct param *own = param_find(params, name);
-
-    return own ? all->set.value + (own - params) : NULL;
-}
-
 static int
 steps_init(struct steps *all, const struct file *file, const char *name,
            struct err *err)
@@ -128,7 +118,8 @@ steps_init(struct steps *all, const struct file *file, const char *name,
         return -1;
     all->set = loss_settings_of(all->objective);
     for (size_t i = 0; i < sizeof metadata / sizeof *metadata; i++) {
-        double *value = setting(all, metadata[i].name);
+        double *value =
+            param_at(all->objective->params, all->set.value, metadata[i].name);
 
         if (value && json_object_get(file->metadata, metadata[i].key) &&
             real_get(file, metadata[i].key, value, err))
@@ -284,7 +275,8 @@ objective_steps(struct file *file, const char *name, int unit, struct err *err)
     double was, *gamma = NULL;
     int rc = steps_init(&all, file, name, err);
 
-    if (!rc && epoch && (gamma = setting(&all, "gamma")))
+    if (!rc && epoch &&
+        (gamma = param_at(all.objective->params, all.set.value, "gamma")))
         was = *gamma;
     for (size_t step = 0; !rc && step < all.steps; step++) {
         if (gamma) // "epoch 0 sets s=g"

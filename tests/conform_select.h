@@ -12,20 +12,20 @@
 
 #include "conform_loss.h"
 #include "select/score.h"
-#include "select/strategy.h"
+#include "select/spectral.h"
 
 /* What is tried; the loss, in terms of the reference's, is to be at least so
  * on small files and on those of a thousand samples and more. */
 static const struct {
     const char *what, *strategy;
-    enum select_variant variant;
+    enum spectral_variant variant;
     int refine;
     double small, large;
 } tried[] = {
-    {"spectral code", "spectral", SELECT_CODE, 0, 0.99, 0.99},
-    {"spectral njw", "spectral", SELECT_NJW, 0, 0.98, 0.98},
-    {"spectral njw refined", "spectral", SELECT_NJW, 1, 1, 1.015},
-    {"swap", "swap", SELECT_NJW, 0, 1, 1.015},
+    {"spectral code", "spectral", SPECTRAL_CODE, 0, 0.99, 0.99},
+    {"spectral njw", "spectral", SPECTRAL_NJW, 0, 0.98, 0.98},
+    {"spectral njw refined", "spectral", SPECTRAL_NJW, 1, 1, 1.015},
+    {"swap", "swap", SPECTRAL_NJW, 0, 1, 1.015},
 };
 
 enum { LARGE = 1000, EPOCHS = 5 };
@@ -186,16 +186,18 @@ plan_loss(const struct selection *s, size_t i, double *loss, struct err *err)
     int64_t *ids;
 
     *loss = 0;
-    task.param = select_param_default();
-    task.param.tau = s->tau;
-    task.param.variant = tried[i].variant;
-    task.param.refine = tried[i].refine;
-    if (!strategy ||
-        select_layout_make(s->n, s->b, SELECT_KEEP, &task.layout, err))
+    if (!strategy)
         return -1;
-    task.param.block = task.layout.steps;
+    param_defaults(strategy->params, task.value);
+    task.value[SELECT_TAU] = s->tau;
+    task.value[SELECT_REFINE] = tried[i].refine;
+    if (strategy == &select_strategy_spectral)
+        task.value[SPECTRAL_VARIANT] = tried[i].variant;
+    if (select_layout_make(s->n, s->b, SELECT_KEEP, &task.layout, err))
+        return -1;
+    task.value[SELECT_BLOCK] = (double)task.layout.steps;
     if (task.layout.steps < 2 ||
-        select_strategy_fit(strategy, &task.layout, &task.param, err))
+        select_strategy_fit(strategy, &task.layout, task.value, err))
         return task.layout.steps < 2 ? err_set(err, "one batch only") : -1;
     ids = mem_array(select_layout_total(&task.layout), sizeof *ids);
     for (; task.epoch < EPOCHS; task.epoch++) {

@@ -129,7 +129,7 @@ run(struct selector *s)
         die("%s", err.msg);
     open_data(s);
     open_outlet(s, wire);
-    if (select_options_wants(o))
+    if (select_options_wants(o, o->strategy))
         open_planner(s, o->keys ? &keys : NULL);
 
     rc = select_serve(s, wire, stop, &err);

@@ -13,6 +13,9 @@
  * never meet, so what is trained is not the loss of the whole: with batches of
  * two each pair is driven apart as if there were nothing else.
  */
+extern const struct select_strategy select_strategy_shuffle;
+extern const struct select_strategy select_strategy_fixed;
+
 void select_shuffle(const struct select_task *task, int64_t *ids);
 void select_fixed(const struct select_task *task, int64_t *ids);
 

@@ -4,10 +4,12 @@
 #include <stdint.h>
 
 #include "select/layout.h"
+#include "util/param.h"
 
 /*
  * A strategy orders the samples of one epoch.  To add one: a header, a source
- * and a test in this room, and a row in the table of lib/select/strategy.c.
+ * that describes it, its parameters included, and a test in this room, and its
+ * name in the table of lib/select/strategy.c.
  */
 
 /*
@@ -21,30 +23,28 @@ struct select_features {
                              all are known */
 };
 
-/* Which matrix the spectral strategy clusters; select/spectral.h. */
-enum select_variant { SELECT_NJW, SELECT_CODE, SELECT_LITERAL, SELECT_KMEANS };
+/* The parameters that every strategy has, before its own. */
+enum { SELECT_TAU, SELECT_BLOCK, SELECT_REFINE, SELECT_HARDNESS, SELECT_OWN };
 
-/* What a user may set; each strategy reads what its header names. */
-struct select_param {
-    double tau;                  /* temperature of the batch loss, > 0 */
-    enum select_variant variant; /* spectral */
-    size_t block;                /* spectral, swap: batches that are planned
-                                    together; 0 for swap: the whole data set */
-    size_t restarts;             /* spectral: of k-means, >= 1 */
-    size_t draws, keep;          /* osgd: of so many batches the so many
-                                    with the largest loss, keep <= draws */
-    int replace;                 /* osgd: with replacement */
-    int refine;                  /* any: swap afterwards */
-    double hardness;             /* any with features: 0 .. 1, from what a
-                                    shuffle has to what the strategy can;
-                                    select/soften.h */
-};
+#define SELECT_PARAMS                                                       \
+    [SELECT_TAU] = {PARAM_REAL(                                             \
+        "tau", 0.5, 1e-4, 1e4,                                              \
+        "temperature of the batch loss that is planned for")},              \
+    [SELECT_BLOCK] = {PARAM_WHOLE(                                          \
+        "block", 40, 0, 1e6, "batches that are planned together, 0: all")}, \
+    [SELECT_REFINE] = {PARAM_FLAG(                                          \
+        "refine", "swap samples afterwards, whatever the strategy")},       \
+    [SELECT_HARDNESS] = {PARAM_REAL("hardness", 1, 0, 1,                    \
+                                    "from 0, as a shuffle, to 1, as can be")}
+
+/* The table of a strategy without parameters of its own. */
+extern const struct param select_params[];
 
 /* All that a strategy may look at. */
 struct select_task {
     struct select_layout layout;
     uint64_t seed, epoch;
-    struct select_param param;
+    double value[PARAM_MOST];               /* of the strategy's parameters */
     const struct select_features *features; /* NULL: none yet; then the
                                                order is that of shuffle */
     const int64_t *group; /* [N] samples of one group >= 0 are not to share a
@@ -52,14 +52,16 @@ struct select_task {
 };
 
 struct select_strategy {
-    const char *name, *help;
-    int wants_features; /* of an earlier epoch */
+    const char *name, *summary;
+    const struct param *params; /* SELECT_PARAMS, then its own */
+    int wants_features;         /* of an earlier epoch */
+    int partial; /* an epoch need not have each sample, nor have it once */
 
     /*
      * Judges layout and parameters, and shortens the layout where the strategy
      * does not train every batch of it; or NULL: every layout as it is.
      */
-    int (*fit)(struct select_layout *layout, const struct select_param *param,
+    int (*fit)(struct select_layout *layout, const double *value,
                struct err *err);
 
     /*
@@ -69,24 +71,21 @@ struct select_strategy {
     void (*order)(const struct select_task *task, int64_t *ids);
 };
 
-/* The parameters' defaults. */
-struct select_param select_param_default(void);
-
 /* select_strategy_find() returns the strategy of that name; NULL with the
  * list of names. */
 const struct select_strategy *select_strategy_find(const char *name,
                                                    struct err *err);
 
-/* select_strategy_at() returns the i-th strategy; NULL past the last. */
-const struct select_strategy *select_strategy_at(size_t i);
+/* The table, ended by NULL. */
+extern const struct select_strategy *const select_strategies[];
 
 /*
  * select_strategy_fit() judges what a user asks of a strategy, and shortens
  * the layout as it will be trained.  Call it before the task is made.
  */
 int select_strategy_fit(const struct select_strategy *strategy,
-                        struct select_layout *layout,
-                        const struct select_param *param, struct err *err);
+                        struct select_layout *layout, const double *value,
+                        struct err *err);
 
 /*
  * select_strategy_order() writes the epoch of a strategy; without features it

@@ -54,6 +54,8 @@ struct opt {
     const char *help; /* half a sentence; the default is printed behind it */
 };
 
+enum { OPT_MOST = 128 }; /* rows of a table */
+
 struct opt_tool {
     const char *name;     /* "foil-train" */
     const char *summary;  /* one line, small first letter, no full stop */
@@ -71,6 +73,13 @@ struct opt_tool {
  * with EXIT_USAGE and says which option, what was wrong, what is wanted.
  */
 char **opt_parse(const struct opt_tool *tool, int argc, char **argv);
+
+/*
+ * opt_append() copies rows, up to the one without a name, behind the first n of
+ * a table that is put together; returns how many there are then.
+ *   opts [OPT_MOST]
+ */
+size_t opt_append(struct opt opts[OPT_MOST], size_t n, const struct opt *rows);
 
 /* opt_given() returns 1 when the option that sets `value` was on the command
  * line, and 0 when the value is the default. */

@@ -61,6 +61,10 @@ struct param {
 /* param_find() returns the parameter of that name, or NULL. */
 const struct param *param_find(const struct param *own, const char *name);
 
+/* param_at() returns where the value of that name is, or NULL:
+ *   value [PARAM_MOST] */
+double *param_at(const struct param *own, double *value, const char *name);
+
 /* param_defaults() writes the defaults:  value [PARAM_MOST]. */
 void param_defaults(const struct param *own, double *value);
 
@@ -103,12 +107,13 @@ void param_set_add(struct param_set *set, const char *method,
                    const struct param *own);
 
 /*
- * param_set_opts() writes the rows of the command line's table, in the order
- * in which they were added, each followed by its schedule and end.  It returns
- * their number, of which there must be at most `room`.  A default is shown
- * where all methods agree on it.  The texts live as long as the process.
+ * param_set_opts() appends the options to the first n rows of a command line's
+ * table, as opt_append(): in the order in which they were added, each followed
+ * by its schedule and end.  A default is shown where all methods agree on it.
+ * The set must stay; the texts live as long as the process.
  */
-size_t param_set_opts(struct param_set *set, struct opt *opts, size_t room);
+size_t param_set_opts(struct param_set *set, struct opt opts[OPT_MOST],
+                      size_t n);
 
 /*
  * param_set_get() returns a method's values: those that were set, and the

@@ -114,7 +114,7 @@ block_init(struct block *block, const struct select_task *task, size_t k,
         .start = block->start,
         .item = block->item,
     };
-    select_affinity(task->features, task->param.tau,
+    select_affinity(task->features, task->value[SELECT_TAU],
                     layout->batch + (layout->larger > 0), n, block->id,
                     block->w);
     if (task->features->known)

@@ -10,6 +10,7 @@
 #include "util/mem.h"
 
 #include "embed.h"
+#include "spectral.h"
 
 /* Residuals of eigenvectors: better ones do not make better batches. */
 static const double loose = 4e-3;
@@ -147,25 +148,26 @@ static void
 spectrum(const struct select_task *task, size_t n, size_t k, const int64_t *ids,
          struct rng *rng, float *x)
 {
-    const enum select_variant variant = task->param.variant;
+    const enum spectral_variant variant =
+        (enum spectral_variant)task->value[SPECTRAL_VARIANT];
     float *w = mem_aligned(n * n, sizeof *w), *q = mem_array(2 * n, sizeof *q);
     float *vector = mem_aligned(n * k, sizeof *vector), *scale = q + n;
     float *value = mem_array(k, sizeof *value);
 
-    select_affinity(task->features, task->param.tau,
+    select_affinity(task->features, task->value[SELECT_TAU],
                     task->layout.batch + (task->layout.larger > 0), n, ids, w);
-    if (variant == SELECT_LITERAL) {
+    if (variant == SPECTRAL_LITERAL) {
         make_literal(n, w);
         num_eigen(n, k, w, loose, rng, value, vector);
     } else {
-        (variant == SELECT_CODE ? make_code : make_njw)(n, w, q, scale);
+        (variant == SPECTRAL_CODE ? make_code : make_njw)(n, w, q, scale);
         find_others(n, k, w, q, rng, value, vector);
     }
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < k; c++)
             x[i * k + c] =
-                vector[c * n + i] * (variant == SELECT_CODE ? scale[i] : 1);
-    if (variant != SELECT_CODE)
+                vector[c * n + i] * (variant == SPECTRAL_CODE ? scale[i] : 1);
+    if (variant != SPECTRAL_CODE)
         num_unit_rows(n, k, x, x, NULL);
     free(w);
     free(q);
@@ -188,14 +190,15 @@ means(const struct select_features *f, size_t n, const int64_t *ids, float *x)
 size_t
 embed_dimension(const struct select_task *task, size_t k)
 {
-    return task->param.variant == SELECT_KMEANS ? task->features->d : k;
+    return task->value[SPECTRAL_VARIANT] == SPECTRAL_KMEANS ? task->features->d
+                                                            : k;
 }
 
 void
 embed(const struct select_task *task, size_t n, size_t k, const int64_t *ids,
       struct rng *rng, float *x)
 {
-    if (task->param.variant == SELECT_KMEANS)
+    if (task->value[SPECTRAL_VARIANT] == SPECTRAL_KMEANS)
         means(task->features, n, ids, x);
     else
         spectrum(task, n, k, ids, rng, x);

@@ -64,35 +64,38 @@ steps_before(size_t batches, size_t groups, size_t keep, size_t g)
 }
 
 int
-select_osgd_fit(struct select_layout *layout, const struct select_param *param,
+select_osgd_fit(struct select_layout *layout, const double *value,
                 struct err *err)
 {
+    const size_t keep = (size_t)value[OSGD_TOP];
+    const size_t draws = (size_t)value[OSGD_DRAWS];
     size_t batches, groups;
 
-    if (param->keep > param->draws)
-        return err_set(err, "%zu batches to keep of %zu that are drawn",
-                       param->keep, param->draws);
+    if (keep > draws)
+        return err_set(err, "%zu batches to keep of %zu that are drawn", keep,
+                       draws);
     even(layout);
     batches = layout->size / layout->batch;
-    if (param->replace) {
+    if (value[OSGD_REPLACE]) {
         double all = choose(layout->size, layout->batch);
 
-        if ((double)param->draws > all)
+        if ((double)draws > all)
             return err_set(err,
                            "%zu batches to draw, but %zu samples make only "
                            "%.0f different ones of %zu",
-                           param->draws, layout->size, all, layout->batch);
+                           draws, layout->size, all, layout->batch);
         return 0;
     }
-    groups = groups_of(batches, param->draws);
-    layout->steps = steps_before(batches, groups, param->keep, groups);
+    groups = groups_of(batches, draws);
+    layout->steps = steps_before(batches, groups, keep, groups);
     return 0;
 }
 
 int
-select_osgd_full_fit(struct select_layout *layout,
-                     const struct select_param *param, struct err *err)
+select_osgd_full_fit(struct select_layout *layout, const double *value,
+                     struct err *err)
 {
+    const size_t keep = (size_t)value[OSGD_TOP];
     double all;
 
     even(layout);
@@ -102,12 +105,12 @@ select_osgd_full_fit(struct select_layout *layout,
                        "%zu samples make more different batches of %zu than "
                        "the %.0f that can be looked at in each epoch",
                        layout->size, layout->batch, most_batches);
-    if ((double)param->keep > all)
+    if ((double)keep > all)
         return err_set(err,
                        "%zu batches to keep, but %zu samples make only %.0f "
                        "different ones of %zu",
-                       param->keep, layout->size, all, layout->batch);
-    layout->steps = param->keep;
+                       keep, layout->size, all, layout->batch);
+    layout->steps = keep;
     return 0;
 }
 
@@ -156,7 +159,7 @@ loss_of(struct hardest *hardest, const int64_t *ids)
     }
     if (!known)
         return INFINITY;
-    return select_batch_loss(features, hardest->task->param.tau, known,
+    return select_batch_loss(features, hardest->task->value[SELECT_TAU], known,
                              hardest->known, hardest->work) +
            2 * log((double)b / (double)known);
 }
@@ -202,11 +205,12 @@ static void
 draw(const struct select_task *task, uint64_t round, unsigned char *taken,
      int64_t *batch)
 {
+    const size_t draws = (size_t)task->value[OSGD_DRAWS];
     size_t b = task->layout.batch;
     struct rng rng;
 
     rng_init(&rng, task->seed, RNG_PLAN, task->epoch, round, STREAM_OSGD);
-    for (size_t i = 0; i < task->param.draws;) {
+    for (size_t i = 0; i < draws;) {
         int64_t *ids = batch + i * b;
         size_t j = 0;
 
@@ -221,18 +225,20 @@ draw(const struct select_task *task, uint64_t round, unsigned char *taken,
 static void
 with_replacement(const struct select_task *task, int64_t *ids)
 {
-    size_t keep = task->param.keep, steps = task->layout.steps;
+    const size_t draws = (size_t)task->value[OSGD_DRAWS];
+    const size_t keep = (size_t)task->value[OSGD_TOP];
+    const size_t steps = task->layout.steps;
     size_t b = task->layout.batch;
 
 #pragma omp parallel for schedule(dynamic)
     for (size_t step = 0; step < steps; step += keep) {
-        int64_t *batch = mem_array(task->param.draws * b, sizeof *batch);
+        int64_t *batch = mem_array(draws * b, sizeof *batch);
         unsigned char *taken = mem_array(task->layout.size, 1);
         struct hardest hardest;
 
         draw(task, step, taken, batch);
         hardest_init(&hardest, task, smaller(keep, steps - step));
-        for (size_t i = 0; i < task->param.draws; i++)
+        for (size_t i = 0; i < draws; i++)
             offer(&hardest, batch + i * b);
         memcpy(ids + step * b, hardest.ids, hardest.n * b * sizeof *ids);
         hardest_release(&hardest);
@@ -245,8 +251,8 @@ static void
 without_replacement(const struct select_task *task, int64_t *ids)
 {
     size_t b = task->layout.batch, batches = task->layout.size / b;
-    size_t keep = task->param.keep;
-    size_t groups = groups_of(batches, task->param.draws);
+    const size_t keep = (size_t)task->value[OSGD_TOP];
+    size_t groups = groups_of(batches, (size_t)task->value[OSGD_DRAWS]);
     struct select_task all = *task;
     int64_t *partition = mem_array(batches * b, sizeof *partition);
 
@@ -271,7 +277,7 @@ without_replacement(const struct select_task *task, int64_t *ids)
 void
 select_osgd(const struct select_task *task, int64_t *ids)
 {
-    if (task->param.replace)
+    if (task->value[OSGD_REPLACE])
         with_replacement(task, ids);
     else
         without_replacement(task, ids);
@@ -310,3 +316,39 @@ select_osgd_full(const struct select_task *task, int64_t *ids)
     hardest_release(&hardest);
     free(subset);
 }
+
+/* Which both have. */
+#define TOP        \
+    [OSGD_TOP] = { \
+        PARAM_WHOLE("top", 1, 1, 1e9, "batches of the largest loss to train")}
+
+static const struct param params[] = {
+    SELECT_PARAMS,
+    TOP,
+    [OSGD_DRAWS] = {PARAM_WHOLE("draws", 10, 1, 1e9,
+                                "random batches to take these from")},
+    [OSGD_REPLACE] = {PARAM_FLAG("with-replacement",
+                                 "draw each batch by itself")},
+    {0},
+};
+static const struct param full_params[] = {SELECT_PARAMS, TOP, {0}};
+
+const struct select_strategy select_strategy_osgd = {
+    .name = "osgd",
+    .summary = "the hardest of several random batches",
+    .params = params,
+    .wants_features = 1,
+    .partial = 1,
+    .fit = select_osgd_fit,
+    .order = select_osgd,
+};
+
+const struct select_strategy select_strategy_osgd_full = {
+    .name = "osgd-full",
+    .summary = "the hardest of all batches that there are",
+    .params = full_params,
+    .wants_features = 1,
+    .partial = 1,
+    .fit = select_osgd_full_fit,
+    .order = select_osgd_full,
+};

@@ -3,13 +3,15 @@
 
 #include "select/strategy.h"
 
+enum { OSGD_TOP = SELECT_OWN, OSGD_DRAWS, OSGD_REPLACE };
+
 /*
  * Ordered SGD: of several random batches those with the largest loss are
  * trained (Kawaguchi and Lu 2020; algorithms.md 4.5; the loss is that of
  * select/score.h, on the features at hand).  All batches have the size of the
  * layout's largest.
  *
- * osgd, k = `draws`, q = `keep`:
+ * osgd, k = `draws`, q = `top`:
  *
  *   without replacement  a random partition of the samples into
  *       M = floor(N / B) batches is cut into ceil(M / k) groups of k
@@ -17,9 +19,9 @@
  *       each group are trained.  An epoch is as many steps, about M q / k: so
  *       each batch of it has been through the encoder, and every sample comes
  *       once at most.
- *   with replacement (`replace`)  k different batches are drawn at random, the
- *       q hardest of them trained, and so on until the epoch of the layout is
- *       full.
+ *   with replacement (`with-replacement`)  k different batches are drawn at
+ * random, the q hardest of them trained, and so on until the epoch of the
+ * layout is full.
  *
  * Among M batches, ranked by falling loss, one draw of k trains the j-th with
  * the probability
@@ -35,17 +37,20 @@
  * is the hardest.  Groups are spread over threads; their number does not show
  * in the result.
  */
+extern const struct select_strategy select_strategy_osgd;
+extern const struct select_strategy select_strategy_osgd_full;
+
 void select_osgd(const struct select_task *task, int64_t *ids);
 void select_osgd_full(const struct select_task *task, int64_t *ids);
 
 /*
  * select_osgd_fit(), select_osgd_full_fit() shorten the layout as above.
- * Refused are keep > draws, more draws than there are different batches, and
- * for osgd-full more than 2^20 batches or fewer than `keep`.
+ * Refused are top > draws, more draws than there are different batches, and
+ * for osgd-full more than 2^20 batches or fewer than `top`.
  */
-int select_osgd_fit(struct select_layout *layout,
-                    const struct select_param *param, struct err *err);
-int select_osgd_full_fit(struct select_layout *layout,
-                         const struct select_param *param, struct err *err);
+int select_osgd_fit(struct select_layout *layout, const double *value,
+                    struct err *err);
+int select_osgd_full_fit(struct select_layout *layout, const double *value,
+                         struct err *err);
 
 #endif

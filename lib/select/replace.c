@@ -37,3 +37,11 @@ select_replace(const struct select_task *task, int64_t *ids)
     }
     free(taken);
 }
+
+const struct select_strategy select_strategy_replace = {
+    .name = "replace",
+    .summary = "each batch drawn by itself, with replacement",
+    .params = select_params,
+    .partial = 1,
+    .order = select_replace,
+};

@@ -11,6 +11,8 @@
  * once on average: some do not come at all, some twice and more.  Batch
  * `step` is keyed by (seed, epoch, step).  Expected O(b log b) a batch.
  */
+extern const struct select_strategy select_strategy_replace;
+
 void select_replace(const struct select_task *task, int64_t *ids);
 
 /*

@@ -30,3 +30,17 @@ select_fixed(const struct select_task *task, int64_t *ids)
     first.epoch = 0;
     select_shuffle(&first, ids);
 }
+
+const struct select_strategy select_strategy_shuffle = {
+    .name = "shuffle",
+    .summary = "a new permutation in each epoch",
+    .params = select_params,
+    .order = select_shuffle,
+};
+
+const struct select_strategy select_strategy_fixed = {
+    .name = "fixed",
+    .summary = "the same permutation in each epoch",
+    .params = select_params,
+    .order = select_fixed,
+};

@@ -59,8 +59,8 @@ void
 select_soften(const struct select_task *task, int64_t *ids)
 {
     size_t steps = task->layout.steps;
-    size_t count =
-        block_cut(&task->layout, task->param.block ? task->param.block : SET);
+    const size_t asked = (size_t)task->value[SELECT_BLOCK];
+    size_t count = block_cut(&task->layout, asked ? asked : SET);
     size_t sets = (steps + count - 1) / count;
     int64_t *step = mem_array(steps, sizeof *step);
     struct rng all;
@@ -79,7 +79,7 @@ select_soften(const struct select_task *task, int64_t *ids)
             continue;
         rng_init(&rng, task->seed, RNG_PLAN, task->epoch, i, STREAM_SOFTEN);
         block_init(&block, task, to - from, step + from, ids);
-        loosen(&block, task->param.hardness, &rng);
+        loosen(&block, task->value[SELECT_HARDNESS], &rng);
         block_store(&block, task, step + from, ids);
         block_release(&block);
     }

@@ -128,7 +128,7 @@ arrange(const struct block *b, const uint32_t *to, int64_t *order)
         mem_aligned(select_batch_work(most, task->features->d), sizeof *work);
     for (size_t c = 0; c < b->k; from += b->room[c++])
         if (b->room[c])
-            loss += select_batch_loss(task->features, task->param.tau,
+            loss += select_batch_loss(task->features, task->value[SELECT_TAU],
                                       b->room[c], order + from, work);
     free(work);
     free(next);
@@ -139,7 +139,7 @@ arrange(const struct block *b, const uint32_t *to, int64_t *order)
 static void
 search(struct block *b, int64_t *best)
 {
-    const struct select_param *param = &b->task->param;
+    const size_t restarts = (size_t)b->task->value[SPECTRAL_RESTARTS];
     const size_t d = embed_dimension(b->task, b->k);
     float *x = mem_aligned(b->n * d, sizeof *x);
     uint32_t *to = mem_array(b->n, sizeof *to);
@@ -147,7 +147,7 @@ search(struct block *b, int64_t *best)
     double most = -1;
 
     embed(b->task, b->n, b->k, b->id, &b->rng, x);
-    for (size_t r = 0; r < param->restarts; r++) {
+    for (size_t r = 0; r < restarts; r++) {
         double loss;
 
         divide(b, d, x, to);
@@ -210,7 +210,8 @@ mend(const struct select_layout *layout, int64_t *ids)
 void
 select_spectral(const struct select_task *task, int64_t *ids)
 {
-    const size_t steps = task->layout.steps, size = task->param.block;
+    const size_t steps = task->layout.steps,
+                 size = (size_t)task->value[SELECT_BLOCK];
     const size_t blocks = (steps + size - 1) / size;
 
     select_shuffle(task, ids);
@@ -223,14 +224,14 @@ select_spectral(const struct select_task *task, int64_t *ids)
 }
 
 int
-select_spectral_fit(struct select_layout *layout,
-                    const struct select_param *param, struct err *err)
+select_spectral_fit(struct select_layout *layout, const double *value,
+                    struct err *err)
 {
     const size_t most = layout->batch + (layout->larger > 0);
-    const size_t k =
-        param->block < layout->steps ? param->block : layout->steps;
+    const size_t block = (size_t)value[SELECT_BLOCK];
+    const size_t k = block < layout->steps ? block : layout->steps;
 
-    if (param->block < 2)
+    if (block < 2)
         return err_set(err, "spectral plans two batches together or more");
     if (k > MOST / most)
         return err_set(err,
@@ -239,3 +240,21 @@ select_spectral_fit(struct select_layout *layout,
                        k, most);
     return 0;
 }
+
+static const struct param params[] = {
+    SELECT_PARAMS,
+    [SPECTRAL_VARIANT] = {PARAM_CHOICE("variant", SPECTRAL_NJW,
+                                       "njw|code|literal|kmeans",
+                                       "which matrix is clustered")},
+    [SPECTRAL_RESTARTS] = {PARAM_WHOLE("restarts", 5, 1, 1000, "of k-means")},
+    {0},
+};
+
+const struct select_strategy select_strategy_spectral = {
+    .name = "spectral",
+    .summary = "clusters of samples that are hard to tell apart",
+    .params = params,
+    .wants_features = 1,
+    .fit = select_spectral_fit,
+    .order = select_spectral,
+};

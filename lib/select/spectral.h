@@ -3,6 +3,15 @@
 
 #include "select/strategy.h"
 
+/* What is clustered, as below; and the parameters. */
+enum spectral_variant {
+    SPECTRAL_NJW,
+    SPECTRAL_CODE,
+    SPECTRAL_LITERAL,
+    SPECTRAL_KMEANS
+};
+enum { SPECTRAL_VARIANT = SELECT_OWN, SPECTRAL_RESTARTS };
+
 /*
  * spectral: samples that weigh much to one another (select/score.h) come into
  * one batch, by spectral clustering (Cho et al. 2023, arXiv:2307.05906;
@@ -33,11 +42,13 @@
  * of 40 batches of 32 takes some twenty milliseconds and 4 n^2 bytes, for each
  * thread; time grows as n^2 k.
  */
+extern const struct select_strategy select_strategy_spectral;
+
 void select_spectral(const struct select_task *task, int64_t *ids);
 
 /* select_spectral_fit() refuses blocks of fewer than two batches, or of more
  * than 20,000 samples. */
-int select_spectral_fit(struct select_layout *layout,
-                        const struct select_param *param, struct err *err);
+int select_spectral_fit(struct select_layout *layout, const double *value,
+                        struct err *err);
 
 #endif

@@ -77,14 +77,14 @@ improve_whole(const struct select_task *task, int64_t *step, int64_t *ids)
 void
 select_swap_improve(const struct select_task *task, int64_t *ids)
 {
+    const size_t block = (size_t)task->value[SELECT_BLOCK];
     size_t steps = task->layout.steps;
     int64_t *step = mem_array(steps, sizeof *step);
 
     for (size_t i = 0; i < steps; i++)
         step[i] = (int64_t)i;
-    if (task->param.block)
-        improve_all(task, 0, block_cut(&task->layout, task->param.block), step,
-                    ids);
+    if (block)
+        improve_all(task, 0, block_cut(&task->layout, block), step, ids);
     else
         improve_whole(task, step, ids);
     free(step);
@@ -94,7 +94,15 @@ void
 select_swap(const struct select_task *task, int64_t *ids)
 {
     select_shuffle(task, ids);
-    if (!task->param.block)
+    if (!task->value[SELECT_BLOCK])
         whole_gather(task, ids);
     select_swap_improve(task, ids);
 }
+
+const struct select_strategy select_strategy_swap = {
+    .name = "swap",
+    .summary = "a shuffle whose samples change places for harder batches",
+    .params = select_params,
+    .wants_features = 1,
+    .order = select_swap,
+};

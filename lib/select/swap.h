@@ -25,6 +25,8 @@
  * them.  Blocks are spread over threads; their number does not show in the
  * result.
  */
+extern const struct select_strategy select_strategy_swap;
+
 void select_swap(const struct select_task *task, int64_t *ids);
 
 /*

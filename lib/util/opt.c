@@ -17,7 +17,7 @@ enum { WIDTH = 78, HELP_COLUMN = 26 };
 
 static const char *tool_name = "foil";
 static const struct opt *tool_opts;
-static char given[128]; // by place in tool_opts
+static char given[OPT_MOST]; // by place in tool_opts
 
 static void
 message(const char *fmt, va_list ap)
@@ -396,6 +396,17 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
     if (n < tool->at_least)
         opt_misuse("wants %s", tool->operands);
     return argv;
+}
+
+size_t
+opt_append(struct opt opts[OPT_MOST], size_t n, const struct opt *rows)
+{
+    for (; rows->name; rows++) {
+        REQUIRE(n + 1 < OPT_MOST);
+        opts[n++] = *rows;
+    }
+    opts[n] = (struct opt){.name = NULL};
+    return n;
 }
 
 /* The option that sets `value`, or NULL. */

@@ -15,6 +15,14 @@ param_find(const struct param *own, const char *name)
     return NULL;
 }
 
+double *
+param_at(const struct param *own, double *value, const char *name)
+{
+    const struct param *found = param_find(own, name);
+
+    return found ? value + (found - own) : NULL;
+}
+
 void
 param_defaults(const struct param *own, double *value)
 {
@@ -182,53 +190,53 @@ storage(struct param_option *option)
     }
 }
 
-/* The rows of a schedule, if there is one; returns how many. */
+/* Appends the options of a schedule, if there is one. */
 static size_t
-schedule_opts(struct param_option *option, struct opt *opts)
+append_schedule(struct param_option *option, struct opt *opts, size_t n)
 {
     const struct param *p = &option->param;
-    const int to_end = p->course != PARAM_FROM_ONE;
+    struct opt rows[] = {
+        {.kind = OPT_TEXT, .value = &option->schedule, .arg = "SPEC"},
+        {.kind = OPT_REAL,
+         .value = &option->end,
+         .min = p->min,
+         .max = p->max,
+         .arg = "X"},
+        {0},
+    };
 
     if (p->course < PARAM_TO_END)
-        return 0;
+        return n;
     option->schedule = "constant";
     option->end = p->end;
-    opts[0] = (struct opt){
-        .name = mem_format("%s-schedule", p->name),
-        .kind = OPT_TEXT,
-        .value = &option->schedule,
-        .arg = "SPEC",
-        .help = to_end
-                    ? mem_format("how --%s goes to --%s-end", p->name, p->name)
-                    : mem_format("how --%s comes down from 1", p->name)};
-    opts[1] = (struct opt){.name = mem_format("%s-end", p->name),
-                           .kind = OPT_REAL,
-                           .value = &option->end,
-                           .min = p->min,
-                           .max = p->max,
-                           .arg = "X",
-                           .help = mem_format("where --%s goes", p->name)};
-    return to_end ? 2 : 1;
+    rows[0].name = mem_format("%s-schedule", p->name);
+    if (p->course == PARAM_FROM_ONE) {
+        rows[0].help = mem_format("how --%s comes down from 1", p->name);
+    } else {
+        rows[0].help =
+            mem_format("how --%s goes to --%s-end", p->name, p->name);
+        rows[1].name = mem_format("%s-end", p->name);
+        rows[1].help = mem_format("where --%s goes", p->name);
+    }
+    return opt_append(opts, n, rows);
 }
 
 size_t
-param_set_opts(struct param_set *set, struct opt *opts, size_t room)
+param_set_opts(struct param_set *set, struct opt opts[OPT_MOST], size_t n)
 {
-    size_t n = 0;
-
     for (size_t i = 0; i < set->n; i++) {
         struct param_option *option = set->option + i;
         const struct param *p = &option->param;
+        const struct opt rows[] = {{.name = p->name,
+                                    .kind = p->kind,
+                                    .value = storage(option),
+                                    .min = p->min,
+                                    .max = p->max,
+                                    .arg = p->arg,
+                                    .help = help_of(set, option)},
+                                   {0}};
 
-        REQUIRE(n + 3 <= room);
-        opts[n++] = (struct opt){.name = p->name,
-                                 .kind = p->kind,
-                                 .value = storage(option),
-                                 .min = p->min,
-                                 .max = p->max,
-                                 .arg = p->arg,
-                                 .help = help_of(set, option)};
-        n += schedule_opts(option, opts + n);
+        n = append_schedule(option, opts, opt_append(opts, n, rows));
     }
     return n;
 }

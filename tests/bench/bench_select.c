@@ -49,17 +49,6 @@ median(double *seconds)
     return seconds[TIMES / 2];
 }
 
-static enum select_variant
-variant_of(const char *name)
-{
-    static const char *const names[] = {"njw", "code", "literal", "kmeans"};
-
-    for (int i = SELECT_NJW; i <= SELECT_KMEANS; i++)
-        if (!strcmp(names[i], name))
-            return (enum select_variant)i;
-    die("no variant '%s'", name);
-}
-
 static void
 plan(char **argument, const char *variant)
 {
@@ -67,20 +56,24 @@ plan(char **argument, const char *variant)
     struct select_features f = {.d = u.shape[1], .u = u.data, .v = v.data};
     struct select_task task = {.seed = 1, .features = &f};
     const struct select_strategy *strategy;
+    const struct param *own;
     double seconds[TIMES];
     int64_t *ids;
     struct err err;
 
     strategy = select_strategy_find(argument[6], &err);
-    task.param = select_param_default();
-    task.param.tau = strtod(argument[3], NULL);
-    task.param.block = strtoul(argument[4], NULL, 10);
-    task.param.variant = variant_of(variant);
+    if (!strategy)
+        die("%s", err.msg);
+    param_defaults(strategy->params, task.value);
+    task.value[SELECT_TAU] = strtod(argument[3], NULL);
+    task.value[SELECT_BLOCK] = (double)strtoul(argument[4], NULL, 10);
+    own = param_find(strategy->params, "variant");
+    if (own)
+        task.value[own - strategy->params] = opt_place(own->arg, variant);
     num_threads((int)strtol(argument[5], NULL, 10));
-    if (!strategy ||
-        select_layout_make(u.shape[0], strtoul(argument[2], NULL, 10),
+    if (select_layout_make(u.shape[0], strtoul(argument[2], NULL, 10),
                            SELECT_KEEP, &task.layout, &err) ||
-        select_strategy_fit(strategy, &task.layout, &task.param, &err))
+        select_strategy_fit(strategy, &task.layout, task.value, &err))
         die("%s", err.msg);
     ids = mem_array(select_layout_total(&task.layout), sizeof *ids);
     for (int i = 0; i < TIMES; i++) {
@@ -90,8 +83,8 @@ plan(char **argument, const char *variant)
         seconds[i] = clock_now() - start;
     }
     printf("%.6f %.6f\n", median(seconds),
-           select_score(&f, task.param.tau, &task.layout, 0, task.layout.steps,
-                        ids)
+           select_score(&f, task.value[SELECT_TAU], &task.layout, 0,
+                        task.layout.steps, ids)
                .mean);
     free(ids);
     data_npy_release(&u);

@@ -71,10 +71,10 @@ example_release(struct example *e)
 static void
 set_param(struct example *e, const char *name, double value)
 {
-    const struct param *own = param_find(e->objective->params, name);
+    double *at = param_at(e->objective->params, e->set.value, name);
 
-    if (own)
-        e->set.value[own - e->objective->params] = value;
+    if (at)
+        *at = value;
 }
 
 static struct loss_report

@@ -7,21 +7,35 @@
 #include "select/shuffle.h"
 #include "t.h"
 
+static const struct select_strategy *
+strategy_of(const char *name)
+{
+    return strcmp(name, "osgd") ? &select_strategy_osgd_full
+                                : &select_strategy_osgd;
+}
+
+static void
+set(const struct select_strategy *strategy, size_t draws, size_t keep,
+    int replace, double *value)
+{
+    param_defaults(strategy->params, value);
+    value[OSGD_TOP] = (double)keep;
+    value[OSGD_DRAWS] = (double)draws;
+    value[OSGD_REPLACE] = replace;
+}
+
 /* A task of N samples in batches of B, fitted to a strategy. */
 static struct select_task
 task_of(const char *name, size_t size, size_t batch, size_t draws, size_t keep,
         int replace, const struct select_features *f)
 {
+    const struct select_strategy *strategy = strategy_of(name);
     struct select_task task = {.seed = 3, .features = f};
     struct err err;
 
-    task.param = select_param_default();
-    task.param.draws = draws;
-    task.param.keep = keep;
-    task.param.replace = replace;
+    set(strategy, draws, keep, replace, task.value);
     T(!select_layout_make(size, batch, SELECT_KEEP, &task.layout, &err) &&
-          !select_strategy_fit(select_strategy_find(name, &err), &task.layout,
-                               &task.param, &err),
+          !select_strategy_fit(strategy, &task.layout, task.value, &err),
       "%s: %zu samples in batches of %zu, %zu of %zu", name, size, batch, keep,
       draws);
     return task;
@@ -34,7 +48,8 @@ loss_of(const struct select_task *task, const int64_t *ids)
     size_t b = task->layout.batch;
 
     REQUIRE(select_batch_work(b, task->features->d) <= 4096);
-    return select_batch_loss(task->features, task->param.tau, b, ids, work);
+    return select_batch_loss(task->features, task->value[SELECT_TAU], b, ids,
+                             work);
 }
 
 /* The losses of the 6 pairs of 4 samples, falling. */
@@ -198,16 +213,14 @@ static void
 refuses(const char *name, size_t size, size_t batch, size_t draws, size_t keep,
         int replace, const char *why)
 {
-    struct select_param param = select_param_default();
+    const struct select_strategy *strategy = strategy_of(name);
     struct select_layout layout;
+    double value[PARAM_MOST];
     struct err err;
 
-    param.draws = draws;
-    param.keep = keep;
-    param.replace = replace;
+    set(strategy, draws, keep, replace, value);
     select_layout_make(size, batch, SELECT_DROP, &layout, &err);
-    T(select_strategy_fit(select_strategy_find(name, &err), &layout, &param,
-                          &err) &&
+    T(select_strategy_fit(strategy, &layout, value, &err) &&
           strstr(err.msg, why),
       "%s: %s", name, err.msg);
 }

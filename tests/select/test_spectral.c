@@ -17,16 +17,16 @@ static const char *const names[] = {"njw", "code", "literal", "kmeans"};
 
 static struct select_task
 task_of(const struct select_features *f, size_t n, size_t b,
-        enum select_variant variant)
+        enum spectral_variant variant)
 {
     struct select_task task = {.seed = 2, .epoch = 1, .features = f};
     struct err err;
 
-    task.param = select_param_default();
-    task.param.tau = 0.2;
-    task.param.variant = variant;
+    param_defaults(select_strategy_spectral.params, task.value);
+    task.value[SELECT_TAU] = 0.2;
+    task.value[SPECTRAL_VARIANT] = variant;
     T(!select_layout_make(n, b, SELECT_KEEP, &task.layout, &err) &&
-          !select_spectral_fit(&task.layout, &task.param, &err),
+          !select_spectral_fit(&task.layout, task.value, &err),
       "%zu samples, batches of %zu, %s", n, b, names[variant]);
     return task;
 }
@@ -34,8 +34,8 @@ task_of(const struct select_features *f, size_t n, size_t b,
 static double
 mean_loss(const struct select_task *task, const int64_t *order)
 {
-    return select_score(task->features, task->param.tau, &task->layout, 0,
-                        task->layout.steps, order)
+    return select_score(task->features, task->value[SELECT_TAU], &task->layout,
+                        0, task->layout.steps, order)
         .mean;
 }
 
@@ -68,8 +68,8 @@ document(void)
     for (size_t i = 0; i < 32; i++)
         v[i] = 0.7f * u[i] + 0.5f * more[i];
     num_unit_rows(8, 4, v, v, NULL);
-    task = task_of(&f, 8, 2, SELECT_CODE);
-    task.param.tau = 0.5;
+    task = task_of(&f, 8, 2, SPECTRAL_CODE);
+    task.value[SELECT_TAU] = 0.5;
     for (task.epoch = 0; task.epoch < 50; task.epoch++) {
         select_spectral(&task, ids);
         for (int i = 0; i < 8; i += 2)
@@ -80,15 +80,15 @@ document(void)
 
 /* As many classes as batches, far apart: each batch is a class. */
 static void
-finds_classes(enum select_variant variant)
+finds_classes(enum spectral_variant variant)
 {
     float *memory;
     const struct select_features f = clusters(N, D, N / B, 0.3, &memory);
     struct select_task task = task_of(&f, N, B, variant);
     int mixed = 0;
 
-    task.param.block = N / B;
-    task.param.restarts = 10;
+    task.value[SELECT_BLOCK] = N / B;
+    task.value[SPECTRAL_RESTARTS] = 10;
     select_spectral(&task, ids);
     for (size_t i = 0; i < N; i++)
         mixed += ids[i] % (N / B) != ids[i / B * B] % (N / B);
@@ -99,14 +99,14 @@ finds_classes(enum select_variant variant)
 
 /* More classes than batches, with noise: the loss rises all the same. */
 static void
-batches_become_harder(enum select_variant variant, double times)
+batches_become_harder(enum spectral_variant variant, double times)
 {
     float *memory;
     const struct select_features f = clusters(N, D, 50, 1, &memory);
     struct select_task task = task_of(&f, N, B, variant);
     double random, planned;
 
-    task.param.tau = 0.1;
+    task.value[SELECT_TAU] = 0.1;
     select_shuffle(&task, other);
     random = mean_loss(&task, other);
     select_spectral(&task, ids);
@@ -118,16 +118,16 @@ batches_become_harder(enum select_variant variant, double times)
 
 /* What overflows in single precision, what vanishes, what is all alike. */
 static void
-extremes(enum select_variant variant)
+extremes(enum spectral_variant variant)
 {
     float *memory, same[60 * 2];
     struct select_features f = clusters(N, D, 50, 1, &memory);
     struct select_task task = task_of(&f, N, B, variant);
 
-    task.param.tau = 0.005;
+    task.value[SELECT_TAU] = 0.005;
     select_spectral(&task, ids);
     T(is_permutation(N, ids), "%s: tau = 0.005", names[variant]);
-    task.param.tau = 1000;
+    task.value[SELECT_TAU] = 1000;
     select_spectral(&task, ids);
     T(is_permutation(N, ids), "%s: tau = 1000", names[variant]);
     free(memory);
@@ -141,7 +141,7 @@ extremes(enum select_variant variant)
 }
 
 static void
-unknown_ones_stay(enum select_variant variant)
+unknown_ones_stay(enum spectral_variant variant)
 {
     float *memory;
     struct select_features f = clusters(N, D, 30, 0.5, &memory);
@@ -176,9 +176,9 @@ threads_do_not_show(size_t block)
 {
     float *memory;
     const struct select_features f = clusters(N, D, 30, 0.5, &memory);
-    struct select_task task = task_of(&f, N, B, SELECT_NJW);
+    struct select_task task = task_of(&f, N, B, SPECTRAL_NJW);
 
-    task.param.block = block;
+    task.value[SELECT_BLOCK] = (double)block;
     num_threads(1);
     select_spectral(&task, ids);
     num_threads(2);
@@ -195,7 +195,7 @@ wrap_fills_up(void)
 {
     float *memory;
     const struct select_features f = clusters(N, D, 3, 0.5, &memory);
-    struct select_task task = task_of(&f, N, B, SELECT_KMEANS);
+    struct select_task task = task_of(&f, N, B, SPECTRAL_KMEANS);
     int twice = 0;
     struct err err;
 
@@ -213,17 +213,17 @@ wrap_fills_up(void)
 static void
 refuses(void)
 {
-    struct select_param param = select_param_default();
     struct select_layout layout;
+    double value[PARAM_MOST];
     struct err err;
 
+    param_defaults(select_strategy_spectral.params, value);
     T(!select_layout_make(1000000, 512, SELECT_KEEP, &layout, &err), "layout");
-    T(select_spectral_fit(&layout, &param, &err) == -1, "%s", err.msg);
-    param.block = 0;
-    T(select_spectral_fit(&layout, &param, &err) == -1, "%s", err.msg);
-    param.block = 39;
-    T(!select_spectral_fit(&layout, &param, &err),
-      "39 batches of 512 are fine");
+    T(select_spectral_fit(&layout, value, &err) == -1, "%s", err.msg);
+    value[SELECT_BLOCK] = 0;
+    T(select_spectral_fit(&layout, value, &err) == -1, "%s", err.msg);
+    value[SELECT_BLOCK] = 39;
+    T(!select_spectral_fit(&layout, value, &err), "39 batches of 512 are fine");
 }
 
 int
@@ -231,16 +231,16 @@ main(void)
 {
     num_threads(1);
     document();
-    finds_classes(SELECT_NJW);
-    finds_classes(SELECT_CODE);
-    finds_classes(SELECT_KMEANS);
-    batches_become_harder(SELECT_NJW, 5);
-    batches_become_harder(SELECT_CODE, 5);
-    batches_become_harder(SELECT_LITERAL, 1.5);
-    batches_become_harder(SELECT_KMEANS, 5);
-    for (int v = SELECT_NJW; v <= SELECT_KMEANS; v++) {
-        extremes((enum select_variant)v);
-        unknown_ones_stay((enum select_variant)v);
+    finds_classes(SPECTRAL_NJW);
+    finds_classes(SPECTRAL_CODE);
+    finds_classes(SPECTRAL_KMEANS);
+    batches_become_harder(SPECTRAL_NJW, 5);
+    batches_become_harder(SPECTRAL_CODE, 5);
+    batches_become_harder(SPECTRAL_LITERAL, 1.5);
+    batches_become_harder(SPECTRAL_KMEANS, 5);
+    for (int v = SPECTRAL_NJW; v <= SPECTRAL_KMEANS; v++) {
+        extremes((enum spectral_variant)v);
+        unknown_ones_stay((enum spectral_variant)v);
     }
     threads_do_not_show(7);
     threads_do_not_show(30);

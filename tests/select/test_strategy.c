@@ -6,19 +6,6 @@
 #include "t.h"
 #include "util/mem.h"
 
-/* Those whose epochs are no permutations, as their headers say. */
-static const char *const choosy[] = {"replace", "osgd", "osgd-full"};
-
-static int
-is_choosy(const struct select_strategy *strategy)
-{
-    int found = 0;
-
-    for (size_t i = 0; i < sizeof choosy / sizeof *choosy; i++)
-        found |= !strcmp(choosy[i], strategy->name);
-    return found;
-}
-
 /* The ids of an epoch, to be given to free(). */
 static int64_t *
 epoch_of(const struct select_strategy *strategy, const struct select_task *task)
@@ -80,8 +67,8 @@ look(const struct select_strategy *strategy, struct select_task task,
     task.epoch++;
     c = epoch_of(strategy, &task);
     seen->legal &= is_legal(&task.layout, a) && is_legal(&task.layout, c);
-    seen->fair &= is_choosy(strategy) || (is_fair(&task.layout, remainder, a) &&
-                                          is_fair(&task.layout, remainder, c));
+    seen->fair &= strategy->partial || (is_fair(&task.layout, remainder, a) &&
+                                        is_fair(&task.layout, remainder, c));
     seen->same &= !memcmp(a, b, bytes);
     seen->differ += memcmp(a, c, bytes) != 0;
     seen->tried++;
@@ -99,6 +86,7 @@ look_at_ways(const struct select_strategy *strategy, struct select_task task,
     struct select_features some = *features, all = *features;
     uint8_t known[101];
     int64_t group[101];
+    struct err err;
 
     for (size_t i = 0; i < task.layout.size; i++) {
         known[i] = i % 3 != 1;
@@ -111,11 +99,13 @@ look_at_ways(const struct select_strategy *strategy, struct select_task task,
     task.features = &some;
     task.group = group;
     look(strategy, task, remainder, seen);
-    task.param.block = strcmp(strategy->name, "spectral") ? 0 : 3;
-    task.param.refine = 1;
+    task.value[SELECT_BLOCK] = 0;
+    if (select_strategy_fit(strategy, &task.layout, task.value, &err))
+        task.value[SELECT_BLOCK] = 3;
+    task.value[SELECT_REFINE] = 1;
     look(strategy, task, remainder, seen);
     task.group = NULL;
-    task.param.hardness = 0.5;
+    task.value[SELECT_HARDNESS] = 0.5;
     look(strategy, task, remainder, seen);
 }
 
@@ -136,14 +126,17 @@ promises(const struct select_strategy *strategy,
         for (size_t j = 0; j < sizeof batch / sizeof *batch; j++)
             for (int r = SELECT_KEEP; r <= SELECT_WRAP; r++) {
                 struct select_task task = {.seed = 5, .epoch = 3};
+                double *draws;
 
-                task.param = select_param_default();
-                task.param.block = 2;
-                task.param.draws = 3;
+                param_defaults(strategy->params, task.value);
+                task.value[SELECT_BLOCK] = 2;
+                draws = param_at(strategy->params, task.value, "draws");
+                if (draws)
+                    *draws = 3;
                 if (select_layout_make(size[i], batch[j],
                                        (enum select_remainder)r, &task.layout,
                                        &err) ||
-                    select_strategy_fit(strategy, &task.layout, &task.param,
+                    select_strategy_fit(strategy, &task.layout, task.value,
                                         &err))
                     continue; // does not exist, and says so
                 look_at_ways(strategy, task, (enum select_remainder)r, features,
@@ -151,7 +144,7 @@ promises(const struct select_strategy *strategy,
             }
     T(seen.tried >= 50, "%s: %d ways", strategy->name, seen.tried);
     T(seen.legal, "%s: ids exist, none twice in a batch", strategy->name);
-    if (!is_choosy(strategy))
+    if (!strategy->partial)
         T(seen.fair, "%s: each sample once, left over or filling up",
           strategy->name);
     T(seen.same, "%s: the same epoch is the same order", strategy->name);
@@ -164,12 +157,13 @@ main(void)
 {
     float *memory;
     struct select_features features = clusters(101, 12, 9, 1, &memory);
-    const struct select_strategy *strategy;
     struct err err;
 
-    for (size_t i = 0; (strategy = select_strategy_at(i)); i++) {
-        T(select_strategy_find(strategy->name, &err) == strategy, "%s: %s",
-          strategy->name, strategy->help);
+    for (size_t i = 0; select_strategies[i]; i++) {
+        const struct select_strategy *strategy = select_strategies[i];
+
+        T(select_strategy_find(strategy->name, &err) == strategy,
+          "%s is found by its name", strategy->name);
         promises(strategy, &features);
     }
     T(!select_strategy_find("psychic", &err) &&

@@ -19,9 +19,9 @@ task_of(const struct select_features *f, size_t block)
     struct select_task task = {.seed = 2, .epoch = 1, .features = f};
     struct err err;
 
-    task.param = select_param_default();
-    task.param.tau = 0.2;
-    task.param.block = block;
+    param_defaults(select_params, task.value);
+    task.value[SELECT_TAU] = 0.2;
+    task.value[SELECT_BLOCK] = (double)block;
     T(!select_layout_make(N, B, SELECT_KEEP, &task.layout, &err), "layout");
     return task;
 }
@@ -29,8 +29,8 @@ task_of(const struct select_features *f, size_t block)
 static struct select_score
 score_of(const struct select_task *task, const int64_t *order)
 {
-    return select_score(task->features, task->param.tau, &task->layout, 0,
-                        task->layout.steps, order);
+    return select_score(task->features, task->value[SELECT_TAU], &task->layout,
+                        0, task->layout.steps, order);
 }
 
 /* Ten large classes: a block has enough of each. */
@@ -82,8 +82,8 @@ threads_do_not_show(size_t block)
     struct select_features f = clusters(N, D, 75, 0.5, &memory);
     struct select_task task = task_of(&f, block);
 
-    task.param.hardness = 0.7;
-    task.param.refine = 1;
+    task.value[SELECT_HARDNESS] = 0.7;
+    task.value[SELECT_REFINE] = 1;
     for (int threads = 1; threads <= 3; threads++) {
         struct err err;
 
@@ -194,10 +194,10 @@ hardness_is_a_straight_line(void)
     }
     task.epoch = 1;
     for (int h = 0; h < 4; h++) {
-        task.param.hardness = h / 4.;
+        task.value[SELECT_HARDNESS] = h / 4.;
         select_strategy_order(swap, &task, ids);
         T_NEAR((score_of(&task, ids).weight - base) / (most - base),
-               h / 4. + (1 - h / 4.) / task.param.block, 0.02,
+               h / 4. + (1 - h / 4.) / task.value[SELECT_BLOCK], 0.02,
                "h = %g of the way from %.0f to %.0f", h / 4., base, most);
     }
     free(memory);

@@ -24,7 +24,7 @@ static const struct param three[] = {
 };
 
 static struct param_set set;
-static struct opt opts[32];
+static struct opt opts[OPT_MOST];
 static const struct opt_tool tool = {
     "foil-test", "try parameters", NULL, 0, 0, opts,
 };
@@ -48,7 +48,7 @@ parse(const void *line)
     argv[argc] = NULL;
     for (size_t k = 0; k < 3; k++)
         param_set_add(&set, names[k], methods[k]);
-    param_set_opts(&set, opts, 32);
+    param_set_opts(&set, opts, 0);
     while (strcmp(names[i], argv[0]))
         i++;
     opt_parse(&tool, argc, argv);

@@ -9,12 +9,11 @@
 
 static struct select_options o = {
     .batch = 128, .epochs = 100, .lag = 1, .threads = 1, .patience = 10};
-static const char *strategy = "shuffle", *remainder_word = "keep";
-static const char *policy = "wait", *features = "steps", *table = "f32",
-                  *variant = "njw";
-static long block, restarts, draws, top;
+static const char *strategy = "shuffle";
 
-static const struct opt opts[] = {
+/* The table: these, the parameters of strategies, which come from lib/select,
+ * and the rest. */
+static const struct opt plan[] = {
     {"run", 'r', OPT_TEXT, &o.run, 0, 0, "DIR",
      "run directory: endpoints not given are inside"},
     {"plan", 0, OPT_TEXT, &o.plan, 0, 0, "ENDPOINT",
@@ -28,33 +27,19 @@ static const struct opt opts[] = {
     {"epochs", 'e', OPT_WHOLE, &o.epochs, 1, 1e9, "N",
      "epochs of the whole run"},
     {"seed", 's', OPT_WHOLE, &o.seed, 0, 1e15, "N", "of the random numbers"},
-    {"remainder", 0, OPT_WORD, &remainder_word, 0, 0, "keep|drop|wrap",
+    {"remainder", 0, OPT_CHOICE, &o.remainder, 0, 0, "keep|drop|wrap",
      "samples that do not fill a batch"},
-    {"tau", 0, OPT_REAL, &o.param.tau, 1e-4, 1e4, "X",
-     "temperature of the batch loss that is planned for"},
-    {"variant", 0, OPT_WORD, &variant, 0, 0, "njw|code|literal|kmeans",
-     "spectral: which matrix is clustered"},
-    {"block", 0, OPT_WHOLE, &block, 0, 1e6, "N",
-     "spectral, swap: batches planned together; swap: 0 for all"},
-    {"restarts", 0, OPT_WHOLE, &restarts, 1, 1000, "N", "spectral: of k-means"},
-    {"draws", 0, OPT_WHOLE, &draws, 1, 1e9, "N",
-     "osgd: of so many batches ..."},
-    {"top", 0, OPT_WHOLE, &top, 1, 1e9, "N",
-     "osgd: ... the so many with the largest loss"},
-    {"with-replacement", 0, OPT_FLAG, &o.param.replace, 0, 0, NULL,
-     "osgd: draw each batch by itself"},
-    {"refine", 0, OPT_FLAG, &o.param.refine, 0, 0, NULL,
-     "swap samples afterwards, whatever the strategy"},
-    {"hardness", 0, OPT_REAL, &o.param.hardness, 0, 1, "X",
-     "from 0, as a shuffle, to 1, as can be"},
+    {0},
+};
+static const struct opt rest[] = {
     {"avoid", 0, OPT_TEXT, &o.avoid, 0, 0, "FILE",
      "groups [N] whose samples are not to share a batch"},
-    {"features", 0, OPT_WORD, &features, 0, 0, "steps|eval",
+    {"features", 0, OPT_CHOICE, &o.eval, 0, 0, "steps|eval",
      "those of the training steps, or of a pass of their own"},
-    {"table", 0, OPT_WORD, &table, 0, 0, "f32|f16", "how precise they come"},
+    {"table", 0, OPT_CHOICE, &o.half, 0, 0, "f32|f16", "how precise they come"},
     {"lag", 0, OPT_WHOLE, &o.lag, 0, 100, "EPOCHS",
      "between the features' epoch and the one that is planned"},
-    {"policy", 0, OPT_WORD, &policy, 0, 0, "wait|previous|shuffle",
+    {"policy", 0, OPT_CHOICE, &o.policy, 0, 0, "wait|previous|shuffle",
      "when a plan is late"},
     {"threads", 0, OPT_WHOLE, &o.threads, 0, 1024, "N",
      "of planning, 0: all cores"},
@@ -76,6 +61,8 @@ static const struct opt opts[] = {
     WIRE_ALLOW_OPT(&o.allow),
     {0},
 };
+static struct opt opts[OPT_MOST];
+static struct param_set params;
 
 static const struct opt_tool tool = {
     "foil-select",
@@ -86,47 +73,24 @@ static const struct opt_tool tool = {
     opts,
 };
 
-/* The place of a word in a choice, "a|b|c". */
-static int
-chosen(const void *value, const char *word)
-{
-    const struct opt *opt = opts;
-    const char *at;
-    int k = 0;
-
-    while (opt->value != value)
-        opt++;
-    for (at = opt->arg;
-         strncmp(at, word, strlen(word)) || !strchr("|", at[strlen(word)]);
-         at = strchr(at, '|') + 1)
-        k++;
-    return k;
-}
-
 static void
-set_params(void)
+make_table(void)
 {
-    const struct select_param standard = select_param_default();
+    size_t n = opt_append(opts, 0, plan);
 
-    o.param.variant = (enum select_variant)chosen(&variant, variant);
-    o.param.block = opt_given(&block) ? (size_t)block : standard.block;
-    o.param.restarts =
-        opt_given(&restarts) ? (size_t)restarts : standard.restarts;
-    o.param.draws = opt_given(&draws) ? (size_t)draws : standard.draws;
-    o.param.keep = opt_given(&top) ? (size_t)top : standard.keep;
+    for (size_t i = 0; select_strategies[i]; i++)
+        param_set_add(&params, select_strategies[i]->name,
+                      select_strategies[i]->params);
+    n = param_set_opts(&params, opts, n);
+    opt_append(opts, n, rest);
 }
 
 const struct select_options *
 select_options_get(int argc, char **argv)
 {
-    const struct select_param standard = select_param_default();
     struct err err;
 
-    o.param = standard;
-    block = (long)standard.block;
-    restarts = (long)standard.restarts;
-    draws = (long)standard.draws;
-    top = (long)standard.keep;
+    make_table();
     o.operand = opt_parse(&tool, argc, argv);
     while (o.operand[o.operands])
         o.operands++;
@@ -142,19 +106,15 @@ select_options_get(int argc, char **argv)
     o.strategy = select_strategy_find(strategy, &err);
     if (!o.strategy)
         opt_misuse("%s", err.msg);
-    o.remainder =
-        (enum select_remainder)chosen(&remainder_word, remainder_word);
-    o.policy = (enum select_policy)chosen(&policy, policy);
-    o.eval = features[0] == 'e';
-    o.half = !strcmp(table, "f16");
-    set_params();
+    param_set_get(&params, o.strategy->params, o.value);
     return &o;
 }
 
 int
-select_options_wants(const struct select_options *options)
+select_options_wants(const struct select_options *options,
+                     const struct select_strategy *of)
 {
-    return options->strategy->wants_features || options->param.refine;
+    return of->wants_features || options->value[SELECT_REFINE];
 }
 
 /* The group of each sample, from a file of whole numbers. */
@@ -180,13 +140,13 @@ groups(const char *path, size_t size)
 struct select_task
 select_options_task(const struct select_options *options, size_t size)
 {
-    struct select_task task = {.seed = (uint64_t)options->seed,
-                               .param = options->param};
+    struct select_task task = {.seed = (uint64_t)options->seed};
     struct err err;
 
+    memcpy(task.value, options->value, sizeof task.value);
     if (select_layout_make(size, (size_t)options->batch, options->remainder,
                            &task.layout, &err) ||
-        select_strategy_fit(options->strategy, &task.layout, &task.param, &err))
+        select_strategy_fit(options->strategy, &task.layout, task.value, &err))
         die("%s", err.msg);
     if (options->avoid)
         task.group = groups(options->avoid, size);

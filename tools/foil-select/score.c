@@ -76,9 +76,10 @@ write_losses(const char *path, const struct select_task *task,
         die("%s", err.msg);
     for (size_t step = 0; step < layout->steps; step++)
         fprintf(draft.file, "%.9g\n",
-                select_batch_loss(
-                    f, task->param.tau, select_layout_count(layout, step),
-                    ids + select_layout_start(layout, step), work));
+                select_batch_loss(f, task->value[SELECT_TAU],
+                                  select_layout_count(layout, step),
+                                  ids + select_layout_start(layout, step),
+                                  work));
     if (file_draft_keep(&draft, &err))
         die("%s", err.msg);
     free(work);
@@ -113,7 +114,7 @@ print(const struct select_options *o, const struct select_task *task,
                         json_integer((json_int_t)task->features->d));
     json_object_set_new(line, "batches",
                         json_integer((json_int_t)task->layout.steps));
-    json_object_set_new(line, "tau", json_real(task->param.tau));
+    json_object_set_new(line, "tau", json_real(task->value[SELECT_TAU]));
     json_object_update_new(line, worth(task, ids));
     select_shuffle(task, random);
     baseline = worth(task, random);

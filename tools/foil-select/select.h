@@ -28,7 +28,7 @@ struct select_options {
     const char *run, *plan, *trainer, *keys, *allow, *quarantine;
     const char *avoid, *plan_out, *losses;
     const struct select_strategy *strategy;
-    struct select_param param;
+    double value[PARAM_MOST]; /* of the strategy's parameters */
     enum select_remainder remainder;
     enum select_policy policy;
     long batch, epochs, seed, lag, threads;
@@ -47,8 +47,9 @@ const struct select_options *select_options_get(int argc, char **argv);
 struct select_task select_options_task(const struct select_options *options,
                                        size_t size);
 
-/* 1 when plans are made from features. */
-int select_options_wants(const struct select_options *options);
+/* 1 when a strategy under these options plans from features. */
+int select_options_wants(const struct select_options *options,
+                         const struct select_strategy *of);
 
 /* report.c: names the first of the samples on stderr, writes all to FILE. */
 void select_report(const struct select_quarantine *bad,

@@ -11,14 +11,14 @@ kept(const struct select_options *options, int wants)
 void
 select_tell_list(const struct select_options *options)
 {
-    const struct select_strategy *s;
+    for (size_t i = 0; select_strategies[i]; i++) {
+        const struct select_strategy *s = select_strategies[i];
+        const int wants = select_options_wants(options, s);
 
-    for (size_t i = 0; (s = select_strategy_at(i)) != NULL; i++) {
-        const int wants = s->wants_features || options->param.refine;
-
-        json_print(json_pack("{s:s, s:s, s:b, s:o}", "name", s->name, "summary",
-                             s->help, "features", wants, "keep_features",
-                             kept(options, wants)));
+        json_print(json_pack("{s:s, s:s, s:b, s:o, s:o}", "name", s->name,
+                             "summary", s->summary, "features", wants,
+                             "keep_features", kept(options, wants), "defaults",
+                             param_list(s->params)));
     }
 }
 
@@ -27,7 +27,7 @@ select_tell_needs(const struct select_options *options,
                   const struct select_task *task)
 {
     const struct select_layout *layout = &task->layout;
-    const int wants = select_options_wants(options);
+    const int wants = select_options_wants(options, options->strategy);
 
     json_print(json_pack(
         "{s:s, s:o, s:I, s:I, s:I, s:I}", "strategy", options->strategy->name,

@@ -49,12 +49,12 @@ select_worth(struct wire_plan *about, const char *prefix,
 
         if (b < 2)
             continue;
-        loss = select_batch_loss(f, task->param.tau, b, mine, work);
+        loss = select_batch_loss(f, task->value[SELECT_TAU], b, mine, work);
         all.mean += loss;
         all.least = fmin(all.least, loss);
         all.largest = fmax(all.largest, loss);
-        all.weight +=
-            select_batch_weight(f, task->param.tau, most, b, mine, work);
+        all.weight += select_batch_weight(f, task->value[SELECT_TAU], most, b,
+                                          mine, work);
         n++;
     }
     free(work);

@@ -47,6 +47,7 @@ static const struct opt place[] = {
      "where selectors ask for features [ipc://DIR/features]"},
     WIRE_KEYS_OPT(&o.keys),
     WIRE_ALLOW_OPT(&o.allow),
+    {0},
 };
 
 /*
@@ -58,6 +59,7 @@ static const struct opt what[] = {
      "what is trained, see foil-train(1)"},
     {"compat", 0, OPT_WORD, &o.compat, 0, 0, "paper|reference",
      "where an objective's paper and its code differ"},
+    {0},
 };
 static const struct opt how[] = {
     {"arch", 0, OPT_WORD, &o.arch, 0, 0,
@@ -102,6 +104,7 @@ static const struct opt how[] = {
      "keep those of the ends of so many epochs, for selectors"},
     {"sampler", 0, OPT_WORD, &o.sampler, 0, 0, "service|fresh|stale|reset",
      "of emc2: the service, or chains of our own with these scores"},
+    {0},
 };
 
 /* What does not. */
@@ -127,10 +130,11 @@ static const struct opt conduct[] = {
      "print what there is, a line of JSON each, and train nothing"},
     {"dry-run", 0, OPT_FLAG, &o.dry, 0, 0, NULL,
      "judge the options and DIR, print what the run needs, train nothing"},
+    {0},
 };
 
-/* All of these, ended by a row without a name; [first, end) is remembered. */
-static struct opt opts[128];
+/* All of these; [first, end) is remembered. */
+static struct opt opts[OPT_MOST];
 static size_t first, end;
 static struct param_set params;
 
@@ -141,28 +145,17 @@ static const struct opt_tool tool = {
 /* What can be overridden besides the remembered options. */
 static const char *const others[] = {"dataset", "processor", "table"};
 
-/* Appends n rows at `at`; returns what is behind them. */
-static size_t
-append(size_t at, const struct opt *rows, size_t n)
-{
-    REQUIRE(at + n < sizeof opts / sizeof *opts);
-    memcpy(opts + at, rows, n * sizeof *rows);
-    return at + n;
-}
-
 static void
 make_table(void)
 {
-    const size_t room = sizeof opts / sizeof *opts;
-
     for (size_t i = 0; loss_objectives[i]; i++)
         param_set_add(&params, loss_objectives[i]->name,
                       loss_objectives[i]->params);
-    first = append(0, place, sizeof place / sizeof *place);
-    end = append(first, what, sizeof what / sizeof *what);
-    end += param_set_opts(&params, opts + end, room - end);
-    end = append(end, how, sizeof how / sizeof *how);
-    append(end, conduct, sizeof conduct / sizeof *conduct);
+    first = opt_append(opts, 0, place);
+    end = opt_append(opts, first, what);
+    end = param_set_opts(&params, opts, end);
+    end = opt_append(opts, end, how);
+    opt_append(opts, end, conduct);
 }
 
 static int
