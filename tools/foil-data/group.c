@@ -8,14 +8,16 @@
 #include "util/mem.h"
 #include "util/progress.h"
 
-static const char *output, *by;
+static const char *output;
+static int by = -1;
+enum { BY_DUPLICATE, BY_CAPTION, BY_LABEL, BY_FILE };
 static long bits = 8, max_pixels = DATA_MAX_PIXELS;
 static double levels = 12;
 
 const struct opt group_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
      "group of each sample, .npy; must be given"},
-    {"by", 0, OPT_WORD, &by, 0, 0, "duplicate|caption|label|file",
+    {"by", 0, OPT_CHOICE, &by, 0, 0, "duplicate|caption|label|file",
      "what samples have in common; must be given"},
     {"bits", 0, OPT_WHOLE, &bits, 0, 15, "N",
      "duplicates: by how many of 64 bits hashes may differ"},
@@ -80,15 +82,15 @@ run_group(char **operand)
     size_t n, groups;
     struct err err;
 
-    if (!by)
+    if (by < 0)
         opt_misuse("say what samples have in common with --by");
     set = open_set(operand[0]);
     npy.shape[0] = n = data_size(set);
     npy.data = mem_array(n, sizeof(int64_t));
-    groups = *by == 'd'   ? group_duplicates(set, npy.data)
-             : *by == 'c' ? data_group_caption(set, npy.data)
-             : *by == 'l' ? data_group_label(set, npy.data)
-                          : data_group_file(set, npy.data);
+    groups = by == BY_DUPLICATE ? group_duplicates(set, npy.data)
+             : by == BY_CAPTION ? data_group_caption(set, npy.data)
+             : by == BY_LABEL   ? data_group_label(set, npy.data)
+                                : data_group_file(set, npy.data);
     if (data_npy_write(path, &npy, &err))
         die("%s", err.msg);
     say("'%s': %zu samples in %zu groups, %zu of them in company", path, n,

@@ -45,8 +45,8 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
         .height = shape->height,
         .image_width = shape->width,
         .channels = shape->channels,
-        .bf16 = o->precision[0] == 'b',
-        .direct = o->conv[0] == 'd',
+        .bf16 = o->bf16,
+        .direct = o->direct,
     };
     if (train_is_table(o)) {
         spec->samples = shape->size;
@@ -65,9 +65,10 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
 static struct nn_optim_spec
 optim_spec(const struct train_options *o)
 {
-    const char *lars = o->lars[0] == 'a' ? "lars-a" : "lars-b";
+    const char *lars = o->lars_b ? "lars-b" : "lars-a";
 
-    return (struct nn_optim_spec){.name = o->optim[0] == 'l' ? lars : o->optim,
+    return (struct nn_optim_spec){.name = strcmp(o->optim, "lars") ? o->optim
+                                                                   : lars,
                                   .momentum = o->momentum,
                                   .nesterov = o->nesterov,
                                   .weight_decay = o->weight_decay,

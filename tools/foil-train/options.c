@@ -15,12 +15,8 @@ static struct train_options o = {
     .rows = "",
     .mean = "0.485,0.456,0.406",
     .deviation = "0.229,0.224,0.225",
-    .precision = "f32",
-    .conv = "auto",
     .optim = "sgd",
-    .lars = "a",
     .schedule = "cosine",
-    .compat = "paper",
     .sampler = "service",
     .accumulate = 1,
     .lr = 0.1,
@@ -57,7 +53,7 @@ static const struct opt place[] = {
 static const struct opt what[] = {
     {"objective", 0, OPT_TEXT, &o.objective, 0, 0, "NAME",
      "what is trained, see foil-train(1)"},
-    {"compat", 0, OPT_WORD, &o.compat, 0, 0, "paper|reference",
+    {"compat", 0, OPT_CHOICE, &o.loss.reference, 0, 0, "paper|reference",
      "where an objective's paper and its code differ"},
     {0},
 };
@@ -79,16 +75,15 @@ static const struct opt how[] = {
      "projection head, as 512-128, 512-128-bn or none, else the objective's"},
     {"mean", 0, OPT_TEXT, &o.mean, 0, 0, "R,G,B", "of pixels / 255"},
     {"deviation", 0, OPT_TEXT, &o.deviation, 0, 0, "R,G,B", "of pixels / 255"},
-    {"precision", 0, OPT_WORD, &o.precision, 0, 0, "f32|bf16",
-     "of activations"},
-    {"conv", 0, OPT_WORD, &o.conv, 0, 0, "auto|direct",
+    {"precision", 0, OPT_CHOICE, &o.bf16, 0, 0, "f32|bf16", "of activations"},
+    {"conv", 0, OPT_CHOICE, &o.direct, 0, 0, "auto|direct",
      "auto: Winograd where it is faster"},
     {"micro-batch", 0, OPT_WHOLE, &o.micro, 0, 1 << 20, "ROWS",
      "views that the encoder has in memory, 0: all"},
     {"accumulate", 0, OPT_WHOLE, &o.accumulate, 1, 1e6, "BATCHES",
      "one step of the optimiser for so many, by the mean of their gradients"},
     {"optim", 0, OPT_WORD, &o.optim, 0, 0, "sgd|adam|adamw|lars", "optimiser"},
-    {"lars", 0, OPT_WORD, &o.lars, 0, 0, "a|b", "which LARS"},
+    {"lars", 0, OPT_CHOICE, &o.lars_b, 0, 0, "a|b", "which LARS"},
     {"lr", 0, OPT_REAL, &o.lr, 0, 1e6, "X", "learning rate"},
     {"momentum", 0, OPT_REAL, &o.momentum, 0, 0.9999, "X", "of sgd and lars"},
     {"nesterov", 0, OPT_FLAG, &o.nesterov, 0, 0, NULL, "Nesterov's step"},
@@ -195,7 +190,6 @@ static void
 settle(const struct loss_objective *objective)
 {
     param_set_get(&params, objective->params, o.loss.value);
-    o.loss.reference = o.compat[0] == 'r';
     for (size_t i = 0; objective->params[i].name; i++) {
         const struct param_option *option =
             param_set_find(&params, objective->params[i].name);
@@ -355,6 +349,15 @@ same_type(const json_t *a, const json_t *b)
            json_is_null(b);
 }
 
+/* Whether a choice has the word that is its value. */
+static int
+is_word(const struct opt *opt, const json_t *value)
+{
+    return opt->kind != OPT_CHOICE || json_is_null(value) ||
+           (json_is_string(value) &&
+            opt_place(opt->arg, json_string_value(value)) >= 0);
+}
+
 /* An option takes the value of the checkpoint, unless another one was given. */
 static int
 take(const struct opt *opt, const json_t *value, struct err *err)
@@ -364,7 +367,7 @@ take(const struct opt *opt, const json_t *value, struct err *err)
     const int same = json_equal(mine, value);
     char *is, *was;
 
-    if (!same_type(value, mine)) {
+    if (!same_type(value, mine) || !is_word(opt, value)) {
         json_decref(mine);
         return err_set(err, "the checkpoint does not say --%s", opt->name);
     }

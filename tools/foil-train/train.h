@@ -50,12 +50,12 @@ struct train_options {
     /* what decides the result, and is remembered */
     const char *objective, *arch, *stem, *norm, *head, *mean, *deviation;
     const char *basis, *rows;
-    const char *precision, *conv, *optim, *lars, *schedule, *compat, *sampler;
+    const char *optim, *schedule, *sampler;
     struct loss_settings loss;              /* of the objective */
     struct train_course course[PARAM_MOST]; /* of its parameters */
     double lr, lr_end, momentum, weight_decay, warmup;
     long width, hidden, micro, accumulate, seed, threads, keep_features;
-    int nesterov;
+    int bf16, direct, lars_b, nesterov;
 
     /* what does not */
     const char *run, *batches, *negatives, *events, *features, *keys, *allow;
