@@ -1,0 +1,55 @@
+#ifndef NUM_LAYER_NORM_H
+#define NUM_LAYER_NORM_H
+
+#include <stddef.h>
+
+/*
+ * Layer normalisation (Ba, Kiros and Hinton 2016, arXiv:1607.06450) of n rows
+ * of d numbers:
+ *
+ *     y_ij = gamma_j (x_ij - m_i) r_i + beta_j,    r_i = 1 / sqrt(v_i +
+ * epsilon)
+ *
+ * where m and v are mean and (biased) variance of a row.  Each function takes
+ * one struct, of which it reads what is named there.  Rows are shared among
+ * the threads; results do not depend on their number.  Sums are double, in a
+ * fixed order.  O(n d) time, no scratch; calls on different arrays may run at
+ * the same time.
+ */
+struct num_layer_norm {
+    size_t n, d;
+    double epsilon;            /* 1e-5 in PyTorch and CLIP, 1e-12 in BERT */
+    const float *x;            /* [n,d] */
+    const float *gamma, *beta; /* [d] */
+    float *y;                  /* [n,d]; may be x */
+    float *mean, *rstd;        /* [n]: m and r */
+    const float *dy;           /* [n,d] dL/dy */
+    float *dx;                 /* [n,d]; may be dy */
+    float *dgamma, *dbeta;     /* [d] */
+    int add;                   /* to dgamma and dbeta; else overwrite them */
+};
+
+/* num_layer_norm_forward() writes y, mean and rstd, from n, d, epsilon, x,
+ * gamma and beta. */
+void num_layer_norm_forward(const struct num_layer_norm *a);
+
+/*
+ * num_layer_norm_backward() writes dgamma, dbeta and, where it is not NULL,
+ * dx, from n, d, x, gamma, mean, rstd and dy.  With u = (x - m) r and means
+ * over a row:
+ *
+ *     dx = r (gamma dy - mean(gamma dy) - u mean(gamma dy u))
+ *     dgamma = sum dy u,    dbeta = sum dy    over rows
+ */
+void num_layer_norm_backward(const struct num_layer_norm *a);
+
+/* The equations in loops, in double: the definition.  Shapes as above. */
+void num_layer_norm_forward_plain(size_t n, size_t d, double epsilon,
+                                  const double *x, const double *gamma,
+                                  const double *beta, double *y);
+void num_layer_norm_backward_plain(size_t n, size_t d, double epsilon,
+                                   const double *x, const double *gamma,
+                                   const double *dy, double *dx, double *dgamma,
+                                   double *dbeta);
+
+#endif
