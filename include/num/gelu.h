@@ -1,0 +1,34 @@
+#ifndef NUM_GELU_H
+#define NUM_GELU_H
+
+#include <stddef.h>
+
+/*
+ * The Gaussian error linear unit (Hendrycks and Gimpel 2016, arXiv:1606.08415)
+ * of n numbers, y = x F(x), in the three forms that are in use:
+ *
+ *     NUM_GELU_ERF    F(x) = (1 + erf(x / sqrt 2)) / 2: the definition, and
+ *                     PyTorch's default (approximate='none')
+ *     NUM_GELU_TANH   F(x) = (1 + tanh(u)) / 2 = 1 / (1 + e^-2u),
+ *                     u = sqrt(2 / pi) (x + 0.044715 x^3): approximate='tanh'
+ *     NUM_GELU_QUICK  F(x) = 1 / (1 + e^-1.702x): OpenAI's weights of CLIP
+ *
+ * F is off by at most 4e-7 of 1.  Numbers are shared among the threads; results
+ * do not depend on how many.  O(n) time; calls on different arrays may run at
+ * the same time.
+ */
+enum num_gelu { NUM_GELU_ERF, NUM_GELU_TANH, NUM_GELU_QUICK };
+
+/* num_gelu_forward() writes y [n] from x [n]; y may be x. */
+void num_gelu_forward(enum num_gelu form, size_t n, const float *x, float *y);
+
+/* num_gelu_backward() writes dL/dx = dL/dy (F(x) + x F'(x)) from x and dL/dy;
+ * dx may be dy. */
+void num_gelu_backward(enum num_gelu form, size_t n, const float *x,
+                       const float *dy, float *dx);
+
+/* y and dy/dx of one number, in double: the definition. */
+double num_gelu_plain(enum num_gelu form, double x);
+double num_gelu_slope_plain(enum num_gelu form, double x);
+
+#endif

@@ -1,0 +1,121 @@
+#include "num/gelu.h"
+#include "num/exp.h"
+#include "util/clones.h"
+
+enum { CHUNK = 4096 };
+
+/* F(x), and F'(x) where it is asked for. */
+struct gate {
+    float f, slope;
+};
+
+/* erf by Abramowitz and Stegun 1964, 7.1.26: to 1.5e-7. */
+static inline struct gate
+gate_erf(float x)
+{
+    const float size = x < 0 ? -x : x;
+    const float t = 1 / (1 + 0.3275911f * 0.707106781f * size);
+    const float bell = num_exp(-0.5f * x * x);
+    const float tail =
+        0.5f * bell * t *
+        (0.254829592f +
+         t * (-0.284496736f +
+              t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f))));
+
+    return (struct gate){x < 0 ? tail : 1 - tail, 0.398942280f * bell};
+}
+
+/* 1 / (1 + e^-a), where a' is the slope of a. */
+static inline struct gate
+gate_sigmoid(float a, float slope)
+{
+    const float f = 1 / (1 + num_exp(-a));
+
+    return (struct gate){f, f * (1 - f) * slope};
+}
+
+static inline struct gate
+gate_tanh(float x)
+{
+    const float scale = 1.59576912f, cubic = 0.044715f; // 2 sqrt(2 / pi)
+
+    return gate_sigmoid(scale * (x + cubic * x * x * x),
+                        scale * (1 + 3 * cubic * x * x));
+}
+
+static inline struct gate
+gate_quick(float x)
+{
+    return gate_sigmoid(1.702f * x, 1.702f);
+}
+
+/* A loop for each form, so that each becomes vectors. */
+#define FORWARD(gate_of)                     \
+    for (size_t i = 0; i < n; i++) {         \
+        const struct gate g = gate_of(x[i]); \
+                                             \
+        y[i] = x[i] * g.f;                   \
+    }
+
+#define BACKWARD(gate_of)                       \
+    for (size_t i = 0; i < n; i++) {            \
+        const struct gate g = gate_of(x[i]);    \
+                                                \
+        dx[i] = dy[i] * (g.f + x[i] * g.slope); \
+    }
+
+UTIL_CLONES static void
+forward(enum num_gelu form, size_t n, const float *x, float *y)
+{
+    switch (form) {
+    case NUM_GELU_ERF:
+        FORWARD(gate_erf)
+        break;
+    case NUM_GELU_TANH:
+        FORWARD(gate_tanh)
+        break;
+    case NUM_GELU_QUICK:
+        FORWARD(gate_quick)
+        break;
+    }
+}
+
+UTIL_CLONES static void
+backward(enum num_gelu form, size_t n, const float *x, const float *dy,
+         float *dx)
+{
+    switch (form) {
+    case NUM_GELU_ERF:
+        BACKWARD(gate_erf)
+        break;
+    case NUM_GELU_TANH:
+        BACKWARD(gate_tanh)
+        break;
+    case NUM_GELU_QUICK:
+        BACKWARD(gate_quick)
+        break;
+    }
+}
+
+static size_t
+chunk_at(size_t n, size_t at)
+{
+    return n - at < CHUNK ? n - at : CHUNK;
+}
+
+void
+num_gelu_forward(enum num_gelu form, size_t n, const float *x, float *y)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t at = 0; at < n; at += CHUNK)
+        forward(form, chunk_at(n, at), x + at, y + at);
+}
+
+void
+num_gelu_backward(enum num_gelu form, size_t n, const float *x, const float *dy,
+                  float *dx)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t at = 0; at < n; at += CHUNK)
+        backward(form, chunk_at(n, at), x + at, dy + at, dx + at);
+}

@@ -1,0 +1,102 @@
+#include <string.h>
+
+#include "maps.h"
+#include "num/gelu.h"
+#include "num/threads.h"
+#include "t.h"
+
+static const struct {
+    enum num_gelu form;
+    const char *name;
+    double at_one; /* gelu(1), of PyTorch where it has the form */
+} forms[] = {
+    {NUM_GELU_ERF, "erf", 0.841344746},
+    {NUM_GELU_TANH, "tanh", 0.841191991},
+    {NUM_GELU_QUICK, "quick", 0.845795765},
+};
+
+enum { FORMS = sizeof forms / sizeof *forms };
+
+static void
+slope_of_the_definition_is_a_central_difference(int f)
+{
+    const double step = 1e-5;
+    double most = 0;
+
+    for (double x = -8; x <= 8; x += 0.03125) {
+        double up = num_gelu_plain(forms[f].form, x + step);
+        double down = num_gelu_plain(forms[f].form, x - step);
+
+        most = fmax(most, fabs((up - down) / (2 * step) -
+                               num_gelu_slope_plain(forms[f].form, x)));
+    }
+    T(most < 1e-9, "%s: the slope is the central difference in double, %.1e",
+      forms[f].name, most);
+    T_NEAR(num_gelu_plain(forms[f].form, 1), forms[f].at_one, 1e-8,
+           "%s: the value at 1 is the published one", forms[f].name);
+}
+
+static void
+loops_agree_with_the_definition(int f)
+{
+    enum { N = 16385 };
+    float *x = mem_array(N, sizeof *x), *dy = normal(N, 1);
+    float *y = mem_array(N, sizeof *y), *dx = mem_array(N, sizeof *dx);
+    double most = 0, slope = 0;
+
+    for (int i = 0; i < N; i++)
+        x[i] = (float)(i - N / 2) / 1024;
+    num_gelu_forward(forms[f].form, N, x, y);
+    num_gelu_backward(forms[f].form, N, x, dy, dx);
+    for (int i = 0; i < N; i++) {
+        most = fmax(most, fabs(y[i] - num_gelu_plain(forms[f].form, x[i])) /
+                              fmax(1, fabsf(x[i])));
+        slope = fmax(slope, fabs(dx[i] - dy[i] * num_gelu_slope_plain(
+                                                     forms[f].form, x[i])) /
+                                fmax(1, fabsf(dy[i] * x[i])));
+    }
+    T(most < 4e-7, "%s: y of -8 to 8, off by %.1e", forms[f].name, most);
+    T(slope < 1e-6, "%s: dx, off by %.1e", forms[f].name, slope);
+    num_threads(3);
+    num_gelu_backward(forms[f].form, N, x, dy, y);
+    num_gelu_backward(forms[f].form, N, x, dy, dy);
+    num_threads(1);
+    T(!memcmp(dx, y, N * sizeof *y) && !memcmp(dx, dy, N * sizeof *y),
+      "%s: three threads, and dx over dy, give the same bits", forms[f].name);
+    num_gelu_forward(forms[f].form, N, x, y);
+    num_gelu_forward(forms[f].form, N, x, x);
+    T(!memcmp(x, y, N * sizeof *y), "%s: y over x gives the same bits",
+      forms[f].name);
+    free(x);
+    free(y);
+    free(dx);
+    free(dy);
+}
+
+static void
+ends_are_finite_and_nan_is_not_hidden(int f)
+{
+    float x[] = {-1e4f, -100, 0, 100, 1e4f, NAN}, y[6], dx[6];
+    const float one[] = {1, 1, 1, 1, 1, 1};
+
+    num_gelu_forward(forms[f].form, 6, x, y);
+    num_gelu_backward(forms[f].form, 6, x, one, dx);
+    T(fabsf(y[0]) < 1e-20f && fabsf(y[1]) < 1e-20f && y[2] == 0 &&
+          y[3] == 100 && y[4] == 1e4f,
+      "%s: 0 far below, x far above", forms[f].name);
+    T(fabsf(dx[0]) < 1e-20f && dx[2] == 0.5f && dx[4] == 1,
+      "%s: slopes 0 far below, 1/2 at 0, 1 far above", forms[f].name);
+    T(isnan(y[5]) && isnan(dx[5]), "%s: a NaN stays one", forms[f].name);
+}
+
+int
+main(void)
+{
+    num_threads(1);
+    for (int f = 0; f < FORMS; f++) {
+        slope_of_the_definition_is_a_central_difference(f);
+        loops_agree_with_the_definition(f);
+        ends_are_finite_and_nan_is_not_hidden(f);
+    }
+    return t_done();
+}
