@@ -28,13 +28,13 @@ init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
 static void
 forward(const struct nn_call *call)
 {
-    const struct num_map map = nn_map_out(call);
+    const size_t n = nn_map_out(call).n, width = nn_tensor(call, 0)->shape[2];
     const float *table = nn_param(call, 0);
     float *y = call->y;
 
-    for (size_t i = 0; i < map.n; i++) {
+    for (size_t i = 0; i < n; i++) {
         REQUIRE(call->keys[i] < call->graph->keys);
-        memcpy(y + i * map.c, table + call->keys[i] * map.c, map.c * sizeof *y);
+        memcpy(y + i * width, table + call->keys[i] * width, width * sizeof *y);
     }
 }
 
@@ -42,14 +42,14 @@ forward(const struct nn_call *call)
 static void
 backward(const struct nn_call *call)
 {
-    const struct num_map map = nn_map_out(call);
+    const size_t n = nn_map_out(call).n, width = nn_tensor(call, 0)->shape[2];
     const float *dy = call->dy;
     float *grads = nn_grad(call, 0);
 
     if (!call->add)
         memset(grads, 0, nn_tensor(call, 0)->count * sizeof *grads);
-    for (size_t i = 0; i < map.n; i++)
-        num_axpy(map.c, 1, dy + i * map.c, grads + call->keys[i] * map.c);
+    for (size_t i = 0; i < n; i++)
+        num_axpy(width, 1, dy + i * width, grads + call->keys[i] * width);
 }
 
 const struct nn_operator nn_op_table = {

@@ -1,6 +1,7 @@
 #ifndef NN_OPS_H
 #define NN_OPS_H
 
+#include "num/gelu.h"
 #include "num/norm.h"
 
 #include "graph.h"
@@ -16,7 +17,9 @@
     ROW(max)              \
     ROW(mean)             \
     ROW(linear)           \
-    ROW(table)
+    ROW(table)            \
+    ROW(layer_norm)       \
+    ROW(gelu)
 
 #define NN_DECLARE(row) extern const struct nn_operator nn_op_##row;
 NN_OPERATORS(NN_DECLARE)
@@ -73,5 +76,16 @@ void nn_graph_set_basis(const struct nn_graph *graph, const float *rows,
  */
 size_t nn_graph_table(struct nn_graph *graph, size_t in, size_t samples,
                       size_t views, size_t out);
+
+/*
+ * nn_graph_layer_norm() normalises each row (num/layer_norm.h), nn_graph_gelu()
+ * is the activation of transformers (num/gelu.h).
+ *     layer norm: weight bias, both [c]
+ */
+size_t nn_graph_layer_norm_tensors(struct nn_graph *graph, const char *name,
+                                   size_t c);
+size_t nn_graph_layer_norm(struct nn_graph *graph, size_t in, size_t tensor,
+                           double epsilon);
+size_t nn_graph_gelu(struct nn_graph *graph, size_t in, enum num_gelu form);
 
 #endif

@@ -15,8 +15,8 @@ nn_map(const struct nn_graph *graph, const struct nn_plan *plan, size_t value)
 
 /*
  * Whether operator i can do the work of the next one as well: nobody else
- * reads what it writes, and what is added is not wanted afterwards, because
- * the sum takes its place.
+ * reads what it writes, and what is added is wanted by no one else from there
+ * on, because the sum takes its place.
  */
 static int
 can_merge(const struct nn_graph *graph, size_t i)
@@ -28,8 +28,13 @@ can_merge(const struct nn_graph *graph, size_t i)
         next->in[0] != op->out || graph->values[op->out].readers != 1 ||
         nn_graph_is_given(graph, op->out) || !next->is->affine(next, &form))
         return 0;
-    return next->n_in == 1 || (graph->values[next->in[1]].last == i + 1 &&
-                               !nn_graph_is_given(graph, next->in[1]));
+    if (next->n_in == 1)
+        return 1;
+    for (size_t k = 0; k < op->n_in; k++)
+        if (op->in[k] == next->in[1])
+            return 0;
+    return graph->values[next->in[1]].last == i + 1 &&
+           !nn_graph_is_given(graph, next->in[1]);
 }
 
 static void

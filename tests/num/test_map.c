@@ -85,6 +85,30 @@ pixels_are_normalised(void)
     }
 }
 
+/* 1 + 2^-8 is half way between two halves, and so is 1 + 3 2^-8. */
+static void
+sums_are_rounded_once(void)
+{
+    for (int bf16 = 0; bf16 < 2; bf16++) {
+        struct num_map map = {3, 8, 3, 1, 8, bf16};
+        float x[72], y[72], want[72];
+        void *a, *b;
+
+        for (int i = 0; i < 72; i++) {
+            x[i] = 0x1p-8f;
+            y[i] = i % 3 ? 1 : 1 + 0x1p-7f;
+            want[i] = bf16 ? (i % 3 ? 1 : 1 + 0x1p-6f) : x[i] + y[i];
+        }
+        a = packed(&map, x);
+        b = packed(&map, y);
+        num_map_add(&map, a, b);
+        T(map_worst(&map, b, want) == 0, "%s: a sum of maps is rounded once",
+          bf16 ? "halves" : "f32");
+        free(a);
+        free(b);
+    }
+}
+
 int
 main(void)
 {
@@ -93,5 +117,6 @@ main(void)
     elements_are_where_the_header_says();
     halves_round_to_even();
     pixels_are_normalised();
+    sums_are_rounded_once();
     return t_done();
 }

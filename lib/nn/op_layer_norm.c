@@ -1,0 +1,104 @@
+#include "num/layer_norm.h"
+#include "util/err.h"
+#include "util/mem.h"
+
+#include "plan.h"
+
+size_t
+nn_graph_layer_norm_tensors(struct nn_graph *graph, const char *name, size_t c)
+{
+    size_t first = nn_graph_tensor(graph, name, "weight", 0, 1, &c);
+
+    nn_graph_tensor(graph, name, "bias", 0, 1, &c);
+    return first;
+}
+
+size_t
+nn_graph_layer_norm(struct nn_graph *graph, size_t in, size_t tensor,
+                    double epsilon)
+{
+    const struct num_map map = graph->values[in].map;
+    double *set = mem_array(1, sizeof *set);
+
+    REQUIRE(map.h * map.w == 1 && !map.bf16);
+    *set = epsilon;
+    return nn_graph_add(graph,
+                        (struct nn_op){.is = &nn_op_layer_norm,
+                                       .n_in = 1,
+                                       .in = {in},
+                                       .tensor = tensor,
+                                       .set = set},
+                        map);
+}
+
+static void
+init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
+     float *params, float *statistics)
+{
+    (void)seed;
+    (void)statistics;
+    nn_fill(graph, op->tensor, 1, params);
+    nn_fill(graph, op->tensor + 1, 0, params);
+}
+
+static int
+prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+        struct nn_step *step)
+{
+    step->needs = (struct nn_needs){
+        .state = 2 * nn_map(graph, plan, step->op.out).n * sizeof(float),
+        .reads = 1,
+        .over = 1,
+        .over_dy = 1,
+        .again = 1,
+    };
+    return 0;
+}
+
+static struct num_layer_norm
+args_of(const struct nn_call *call)
+{
+    const struct num_map map = nn_map_out(call);
+
+    return (struct num_layer_norm){
+        .n = map.n,
+        .d = map.c,
+        .epsilon = *(const double *)call->step->op.set,
+        .x = call->x[0],
+        .gamma = nn_param(call, 0),
+        .beta = nn_param(call, 1),
+        .y = call->y,
+        .mean = call->state,
+        .rstd = (float *)call->state + map.n,
+    };
+}
+
+static void
+forward(const struct nn_call *call)
+{
+    const struct num_layer_norm args = args_of(call);
+
+    num_layer_norm_forward(&args);
+}
+
+static void
+backward(const struct nn_call *call)
+{
+    struct num_layer_norm args = args_of(call);
+
+    args.dy = call->dy;
+    args.dx = call->dx[0];
+    args.dgamma = nn_grad(call, 0);
+    args.dbeta = nn_grad(call, 1);
+    args.add = call->add;
+    num_layer_norm_backward(&args);
+}
+
+const struct nn_operator nn_op_layer_norm = {
+    .name = "layer_norm",
+    .init = init,
+    .prepare = prepare,
+    .forward = forward,
+    .backward = backward,
+    .again = forward,
+};
