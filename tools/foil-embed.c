@@ -52,7 +52,7 @@ static const struct opt_tool tool = {
 };
 
 /* Which rows of a table the images at a time are. */
-static size_t *keys;
+static int32_t *ids;
 
 static void
 open_images(struct embed_images *images, const char *path)
@@ -90,25 +90,24 @@ model_open(struct nn_model *model, const char *path)
     size = (long)model->spec.height;
     if (untrained)
         nn_net_init(model->net, (uint64_t)seed);
-    if (nn_net_keys(model->net))
-        keys = mem_array((size_t)batch, sizeof *keys);
+    if (nn_net_ids(model->net))
+        ids = mem_array((size_t)batch, sizeof *ids);
 }
 
 /* The features of n images, [n,size,size,3], go to x [n,d]. */
 static void
 embed(const struct nn_model *model, size_t n, const uint8_t *images, float *x)
 {
+    const struct nn_input input = {.n = n, .images = images, .ids = ids};
     size_t pixels = n * (size_t)(size * size) * 3;
 
-    if (keys)
-        nn_net_pick(model->net, keys);
     if (!model->net)
         for (size_t i = 0; i < pixels; i++)
             x[i] = images[i] / 255.f;
     else if (*layer == 'h')
-        nn_net_infer(model->net, n, images, x, NULL);
+        nn_net_infer(model->net, &input, x, NULL);
     else
-        nn_net_infer(model->net, n, images, NULL, x);
+        nn_net_infer(model->net, &input, NULL, x);
 }
 
 static size_t
@@ -119,15 +118,15 @@ width(const struct nn_model *model)
     return *layer == 'h' ? nn_net_features(model->net) : nn_net_dim(model->net);
 }
 
-/* The view of a sample, or its key, goes to place i. */
+/* The view of a sample, or its id in a table, goes to place i. */
 static int
 bring(struct embed_images *images, const struct nn_model *model, size_t id,
       size_t i, uint8_t *image, struct err *err)
 {
-    if (!keys)
+    if (!ids)
         return embed_images_view(images, id, (size_t)size, (uint64_t)view,
                                  image, err);
-    keys[i] = id * (size_t)model->spec.views + (size_t)view;
+    ids[i] = (int32_t)(id * (size_t)model->spec.views + (size_t)view);
     return 0;
 }
 
@@ -236,7 +235,7 @@ main(int argc, char **argv)
             data_size(images.set));
     data_features_release(&features);
     nn_model_release(&model);
-    free(keys);
+    free(ids);
     embed_images_close(&images);
     close_stdout();
     return EXIT_OK;

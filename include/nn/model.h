@@ -65,7 +65,7 @@ int nn_model_open(struct nn_model *model, const char *path, size_t max_rows,
 
 /*
  * nn_model_fits() judges an encoder for the first `views` views of a data set
- * of so many samples: a table (nn_net_keys()) has rows for one only.
+ * of so many samples: a table (nn_net_ids()) has rows for one only.
  */
 int nn_model_fits(const struct nn_model *model, size_t samples, size_t views,
                   struct err *err);

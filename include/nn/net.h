@@ -7,8 +7,8 @@
 #include "util/err.h"
 
 /*
- * An encoder with its projection head: images in, features and embeddings
- * out, gradients back.
+ * An encoder with its projection head: a batch in (struct nn_input), features
+ * and embeddings out, gradients back.  Of images:
  *
  *     x = (u / 255 - mean) / deviation       per colour channel
  *     h = backbone(x)                        [n, features]  the pooled feature
@@ -28,8 +28,10 @@
  *
  * linear may see the image in a fixed basis: h = W (B x + c) + b.  B and c are
  * kept with the running statistics (basis.weight, basis.bias), zero until
- * nn_net_set_basis().  table looks at no image: h is a row of free numbers for
- * each (image, view), which nn_net_pick() names.
+ * nn_net_set_basis().  table reads ids in place of images: h is a row of free
+ * numbers for each (image, view), of the id views image + view.
+ *
+ * Not for two threads at once; two nets are independent of each other.
  */
 struct nn_spec {
     const char *arch; /* resnet18 resnet34 resnet50 resnet8 resnet20 mlp linear
@@ -51,6 +53,31 @@ struct nn_spec {
                    and a width in multiples of 16 */
     int direct; /* no Winograd convolutions (--conv direct) */
 };
+
+/*
+ * A batch: n samples of the kind that the network reads, in the fields beside
+ * it; the others are not looked at.  Samples from..to of a batch are a batch:
+ * images, rows or ids from there on, or with tokens offsets from there on.
+ *
+ *     NN_IMAGES  images
+ *     NN_ROWS    rows
+ *     NN_IDS     ids, one for each sample
+ *     NN_TOKENS  ids and offsets: the tokens of sample i, one or more, are
+ *                ids[offsets[i] .. offsets[i + 1]).  All are packed end to end:
+ *                there is no padding, and none is computed
+ */
+enum nn_input_kind { NN_IMAGES, NN_ROWS, NN_IDS, NN_TOKENS };
+
+struct nn_input {
+    size_t n;
+    const uint8_t *images; /* [n,height,image_width,channels] */
+    const float *rows;     /* [n,width] */
+    const int32_t *ids;    /* each from 0 to below nn_net_ids() */
+    const size_t *offsets; /* [n + 1], ascending */
+};
+
+/* nn_input_tokens() returns how many tokens a batch has, 0 without offsets. */
+size_t nn_input_tokens(const struct nn_input *input);
 
 /* What the blocks hold, in the order of torchvision's state_dict. */
 struct nn_tensor {
@@ -105,42 +132,29 @@ float *nn_net_grads(struct nn_net *net);
  */
 void nn_net_set_basis(struct nn_net *net, const float *rows);
 
-/* nn_net_keys() returns the rows of a table, samples views; else 0. */
-size_t nn_net_keys(const struct nn_net *net);
+/* nn_net_kind() returns what the network reads; nn_net_ids() how many ids there
+ * are, or 0 where it reads none. */
+enum nn_input_kind nn_net_kind(const struct nn_net *net);
+size_t nn_net_ids(const struct nn_net *net);
 
 /*
- * nn_net_pick() says which rows of its table, view + views image, the next
- * nn_net_forward() or nn_net_infer() takes instead of images.
- *   keys  [n], each < nn_net_keys(); kept, not copied, up to the next pick
- */
-void nn_net_pick(struct nn_net *net, const size_t *keys);
-
-/*
- * nn_net_forward() runs the network in training mode: batch norm uses the
- * statistics of all n rows and moves the running ones (momentum 0.1, unbiased
- * variance).
- *   n <= max_rows
- *   images [n,height,image_width,channels] u8; of a table not looked at
- *   h      [n,features] or NULL;  z [n,dim] or NULL
- */
-void nn_net_forward(struct nn_net *net, size_t n, const uint8_t *images,
-                    float *h, float *z);
-
-/*
- * nn_net_forward_as() is nn_net_forward() with a choice of what batch norm
- * goes by:
+ * nn_net_forward() runs the network in training mode, with a choice of what
+ * batch norm goes by:
  *
  *     NN_MOVE   the n rows' own statistics, which move the running ones
+ *               (momentum 0.1, unbiased variance)
  *     NN_LOOK   the n rows' own statistics; the running ones stay
  *     NN_FIXED  the running statistics, which stay and have no gradient: the
  *               function that nn_net_infer() computes, so that chunks of rows
  *               do not depend on one another
  *
  * The next nn_net_backward() goes back through the same.
+ *   input  n <= max_rows; may go once this returns
+ *   h      [n,features] or NULL;  z [n,dim] or NULL
  */
 enum nn_mode { NN_MOVE, NN_LOOK, NN_FIXED };
-void nn_net_forward_as(struct nn_net *net, enum nn_mode mode, size_t n,
-                       const uint8_t *images, float *h, float *z);
+void nn_net_forward(struct nn_net *net, enum nn_mode mode,
+                    const struct nn_input *input, float *h, float *z);
 
 /*
  * nn_net_backward() takes dL/dz [n,dim] of the last nn_net_forward() back and
@@ -151,7 +165,7 @@ void nn_net_backward(struct nn_net *net, const float *dz, int add);
 
 /* nn_net_infer() runs it in evaluation mode: running statistics, none moved.
  * z may be NULL (the head is then skipped); h may be NULL. */
-void nn_net_infer(struct nn_net *net, size_t n, const uint8_t *images, float *h,
+void nn_net_infer(struct nn_net *net, const struct nn_input *input, float *h,
                   float *z);
 
 /* nn_net_table() returns, as text to be given to free(), one line per layer

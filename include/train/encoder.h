@@ -50,6 +50,7 @@ struct train_encoder {
     size_t dim, image;        /* width of an embedding; bytes of an image */
     struct train_input input; /* of the last forward; lent */
     float *before;            /* running statistics as they were then */
+    int32_t *ids;             /* [micro] that are in the net */
 };
 
 /*

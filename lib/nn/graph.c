@@ -3,7 +3,7 @@
 #include "util/err.h"
 #include "util/mem.h"
 
-#include "graph.h"
+#include "operator.h"
 
 void
 nn_graph_release(struct nn_graph *graph)
@@ -28,9 +28,13 @@ add_value(struct nn_graph *graph, struct nn_value value)
 }
 
 size_t
-nn_graph_input(struct nn_graph *graph, struct num_map map)
+nn_graph_input(struct nn_graph *graph, enum nn_input_kind kind,
+               struct num_map map)
 {
-    return add_value(graph, (struct nn_value){.map = map, .writer = nn_none});
+    graph->input = kind;
+    return add_value(graph, (struct nn_value){.map = map,
+                                              .tokens = kind == NN_TOKENS,
+                                              .writer = nn_none});
 }
 
 size_t
@@ -62,11 +66,13 @@ nn_graph_add(struct nn_graph *graph, struct nn_op op, struct num_map map)
 {
     struct nn_value out = {.map = map, .writer = graph->n_ops};
 
-    REQUIRE(op.n_in <= NN_INPUTS);
+    REQUIRE(op.n_in >= 1 && op.n_in <= NN_INPUTS);
+    out.tokens = graph->values[op.in[0]].tokens && !op.is->pools;
     out.learnt = op.tensor != nn_none && !graph->tensors[op.tensor].statistic;
     for (size_t k = 0; k < op.n_in; k++) {
         struct nn_value *in = &graph->values[op.in[k]];
 
+        REQUIRE(in->tokens == graph->values[op.in[0]].tokens);
         in->readers++;
         in->last = graph->n_ops;
         out.learnt |= in->learnt;

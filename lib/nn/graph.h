@@ -6,7 +6,9 @@
 
 /*
  * A network as a list of operators on values.  A value is a map (num/map.h)
- * without its number of rows; value 0 is the input.  Operators stand in an
+ * without its number of rows: one for each sample of the batch, or one for each
+ * token of all samples, packed end to end.  Value 0 is the input (struct
+ * nn_input): normalised images, rows, or ids as i32.  Operators stand in an
  * order in which they can run.  Each writes one value, and any number of
  * operators may read it.  What an operator does is written in a file of its
  * own (lib/nn/op_*.c) behind struct nn_operator (lib/nn/operator.h).
@@ -20,6 +22,7 @@ static const size_t nn_none =
 
 struct nn_value {
     struct num_map map;
+    int tokens;           /* a row for each token, else for each sample */
     int learnt;           /* parameters bear on it: a gradient flows into it */
     size_t writer;        /* operator; nn_none of the input */
     size_t readers, last; /* how many operators read it, and the last one */
@@ -33,21 +36,23 @@ struct nn_op {
 };
 
 struct nn_graph {
+    enum nn_input_kind input;
     struct nn_value *values;
     struct nn_op *ops;
     struct nn_tensor *tensors;
     size_t n_values, n_ops, n_tensors;
     size_t values_room, ops_room, tensors_room;
     size_t params, statistics; /* floats in the two blocks */
-    size_t keys;               /* rows of the table that is read, or 0 */
+    size_t ids;                /* how many there are, where it reads them */
     size_t feature, output;    /* values h and z */
     size_t feature_ops;        /* so many operators lead to h */
 };
 
 void nn_graph_release(struct nn_graph *graph);
 
-/* nn_graph_input() adds value 0. */
-size_t nn_graph_input(struct nn_graph *graph, struct num_map map);
+/* nn_graph_input() adds value 0: images or rows of that map, or ids. */
+size_t nn_graph_input(struct nn_graph *graph, enum nn_input_kind kind,
+                      struct num_map map);
 
 /*
  * nn_graph_tensor() appends the tensor NAME.LAST to one of the two blocks and
@@ -60,8 +65,9 @@ size_t nn_graph_tensor(struct nn_graph *graph, const char *name,
 /*
  * nn_graph_add() appends an operator and the value that it writes, and returns
  * the number of the value.
- *   op   without `out`
- *   map  of the value
+ *   op   without `out`; all its inputs have a row for each sample, or all one
+ *        for each token
+ *   map  of the value, which has as many rows (but see nn_operator.pools)
  */
 size_t nn_graph_add(struct nn_graph *graph, struct nn_op op,
                     struct num_map map);

@@ -30,7 +30,6 @@ struct nn_net {
     char *table;
     const struct nn_plan *last; /* of the last nn_net_forward() */
     enum nn_mode last_mode;
-    const size_t *keys; /* of nn_net_pick() */
 };
 
 static int
@@ -82,7 +81,9 @@ judge(const struct nn_spec *spec, size_t max_rows, struct err *err)
                        spec->arch);
     if (is_table(spec) &&
         (in_range(spec->samples, "number of images", 1, 1L << 31, err) ||
-         in_range(spec->views, "number of views", 1, 65536, err)))
+         in_range(spec->views, "number of views", 1, 65536, err) ||
+         in_range(spec->samples * spec->views, "number of views of images", 1,
+                  INT32_MAX, err)))
         return -1;
     if (spec->channels != 1 && spec->channels != 3)
         return err_set(err, "images of %zu channels: want 1 or 3",
@@ -112,8 +113,8 @@ build(struct nn_graph *graph, const struct nn_spec *spec)
         .block = 1,
         .bf16 = resnet && spec->bf16,
     };
-    struct num_map nothing = {.c = 1, .h = 1, .w = 1, .block = 1};
-    size_t x = nn_graph_input(graph, is_table(spec) ? nothing : images);
+    size_t x = is_table(spec) ? nn_graph_input(graph, NN_IDS, nn_graph_rows(1))
+                              : nn_graph_input(graph, NN_IMAGES, images);
 
     graph->feature =
         resnet ? nn_resnet(graph, spec, x) : nn_perceptron(graph, spec, x);
@@ -121,17 +122,22 @@ build(struct nn_graph *graph, const struct nn_spec *spec)
     graph->output = nn_head(graph, spec->head, graph->feature);
 }
 
-/* The plan for n images, made where it is not there yet. */
+/* The plan for n samples, made where it is not there yet. */
 static const struct nn_plan *
-plan_for(struct nn_net *net, size_t n, int train)
+plan_for(struct nn_net *net, size_t n, size_t tokens, int train)
 {
     struct mode *mode = train ? &net->training : &net->inference;
     struct nn_plan *plan;
 
     for (size_t i = 0; i < PLANS; i++)
-        if (mode->plan[i] && mode->plan[i]->n == n)
+        if (mode->plan[i] && mode->plan[i]->n == n &&
+            mode->plan[i]->tokens == tokens)
             return mode->plan[i];
-    plan = nn_plan_new(&net->graph, net->dnn, n, train, net->direct);
+    plan = nn_plan_new(&net->graph, (struct nn_plan){.dnn = net->dnn,
+                                                     .n = n,
+                                                     .tokens = tokens,
+                                                     .train = train,
+                                                     .direct = net->direct});
     if (!plan)
         return NULL;
     if (net->last == mode->plan[mode->next])
@@ -189,7 +195,7 @@ nn_net_new(const struct nn_spec *spec, size_t max_rows, int train,
     if (train)
         net->grads = mem_aligned(net->graph.params, sizeof(float));
     net->dnn = num_dnn_new();
-    plan = plan_for(net, max_rows, train);
+    plan = plan_for(net, max_rows, 0, train);
     if (!plan) {
         err_set(err, "this processor cannot run '%s' as asked", spec->arch);
         nn_net_free(net);
@@ -277,41 +283,32 @@ nn_net_grads(struct nn_net *net)
     return net->grads;
 }
 
+enum nn_input_kind
+nn_net_kind(const struct nn_net *net)
+{
+    return net->graph.input;
+}
+
 size_t
-nn_net_keys(const struct nn_net *net)
+nn_net_ids(const struct nn_net *net)
 {
-    return net->graph.keys;
+    return net->graph.ids;
 }
 
-void
-nn_net_pick(struct nn_net *net, const size_t *keys)
-{
-    net->keys = keys;
-}
-
-/* Puts the images into a plan's block; returns what is needed to run it. */
+/* Puts a batch into a plan's block; returns what is needed to run it. */
 static struct nn_run
-start(struct nn_net *net, size_t n, const uint8_t *images, int train)
+start(struct nn_net *net, const struct nn_input *input, int train)
 {
-    const struct nn_plan *plan = plan_for(net, n, train);
-    struct num_map map = net->graph.values[0].map;
-    struct nn_run run = {&net->graph,
-                         plan,
-                         train ? net->training.block : net->inference.block,
-                         net->params,
-                         net->statistics,
-                         net->grads,
-                         0,
-                         NN_MOVE,
-                         net->keys};
+    struct nn_run run = {.graph = &net->graph,
+                         .params = net->params,
+                         .statistics = net->statistics,
+                         .grads = net->grads};
 
-    REQUIRE(plan && n >= 1 && n <= net->max_rows);
-    map.n = n;
-    if (nn_net_keys(net))
-        REQUIRE(net->keys);
-    else
-        num_map_pixels(&map, images, net->mean, net->deviation,
-                       run.block + plan->input);
+    REQUIRE(input->n >= 1 && input->n <= net->max_rows);
+    run.plan = plan_for(net, input->n, nn_input_tokens(input), train);
+    REQUIRE(run.plan);
+    run.block = train ? net->training.block : net->inference.block;
+    nn_run_input(&run, input, net->mean, net->deviation);
     return run;
 }
 
@@ -324,20 +321,13 @@ hand_out(const struct nn_run *run, size_t place, size_t width, float *to)
 }
 
 void
-nn_net_forward(struct nn_net *net, size_t n, const uint8_t *images, float *h,
-               float *z)
-{
-    nn_net_forward_as(net, NN_MOVE, n, images, h, z);
-}
-
-void
-nn_net_forward_as(struct nn_net *net, enum nn_mode mode, size_t n,
-                  const uint8_t *images, float *h, float *z)
+nn_net_forward(struct nn_net *net, enum nn_mode mode,
+               const struct nn_input *input, float *h, float *z)
 {
     struct nn_run run;
 
     REQUIRE(net->train);
-    run = start(net, n, images, 1);
+    run = start(net, input, 1);
     run.mode = mode;
     nn_run_forward(&run);
     hand_out(&run, run.plan->feature, nn_net_features(net), h);
@@ -349,9 +339,14 @@ nn_net_forward_as(struct nn_net *net, enum nn_mode mode, size_t n,
 void
 nn_net_backward(struct nn_net *net, const float *dz, int add)
 {
-    struct nn_run run = {&net->graph, net->last,       net->training.block,
-                         net->params, net->statistics, net->grads,
-                         add,         net->last_mode,  net->keys};
+    const struct nn_run run = {.graph = &net->graph,
+                               .plan = net->last,
+                               .block = net->training.block,
+                               .params = net->params,
+                               .statistics = net->statistics,
+                               .grads = net->grads,
+                               .add = add,
+                               .mode = net->last_mode};
 
     REQUIRE(net->last);
     memcpy(run.block + run.plan->dz, dz,
@@ -360,10 +355,10 @@ nn_net_backward(struct nn_net *net, const float *dz, int add)
 }
 
 void
-nn_net_infer(struct nn_net *net, size_t n, const uint8_t *images, float *h,
+nn_net_infer(struct nn_net *net, const struct nn_input *input, float *h,
              float *z)
 {
-    struct nn_run run = start(net, n, images, 0);
+    struct nn_run run = start(net, input, 0);
 
     nn_run_infer(&run, z ? net->graph.n_ops : net->graph.feature_ops);
     hand_out(&run, run.plan->feature, nn_net_features(net), h);

@@ -71,7 +71,7 @@ struct nn_call {
     const struct nn_plan *plan;
     const struct nn_step *step;
     enum nn_mode mode;
-    const size_t *keys; /* rows of a table */
+    const size_t *offsets; /* [n + 1], where the tokens of a sample begin */
 
     const void *x[NN_INPUTS];
     void *y;
@@ -94,6 +94,7 @@ struct nn_affine {
 
 struct nn_operator {
     const char *name;
+    int pools; /* it reads a row for each token, writes one for each sample */
 
     /* Writes the initial values of its tensors; NULL without tensors. */
     void (*init)(const struct nn_graph *graph, const struct nn_op *op,

@@ -19,7 +19,8 @@
     ROW(linear)           \
     ROW(table)            \
     ROW(layer_norm)       \
-    ROW(gelu)
+    ROW(gelu)             \
+    ROW(token_mean)
 
 #define NN_DECLARE(row) extern const struct nn_operator nn_op_##row;
 NN_OPERATORS(NN_DECLARE)
@@ -71,7 +72,8 @@ void nn_graph_set_basis(const struct nn_graph *graph, const float *rows,
                         float *statistics);
 
 /*
- * nn_graph_table() looks rows of a table up, those that nn_net_pick() names.
+ * nn_graph_table() looks up the rows of a table that ids name: id / views is
+ * the sample, id % views the view.
  *     weight [samples,views,out]
  */
 size_t nn_graph_table(struct nn_graph *graph, size_t in, size_t samples,
@@ -87,5 +89,8 @@ size_t nn_graph_layer_norm_tensors(struct nn_graph *graph, const char *name,
 size_t nn_graph_layer_norm(struct nn_graph *graph, size_t in, size_t tensor,
                            double epsilon);
 size_t nn_graph_gelu(struct nn_graph *graph, size_t in, enum num_gelu form);
+
+/* nn_graph_token_mean() is the mean over the tokens of each sample, in f32. */
+size_t nn_graph_token_mean(struct nn_graph *graph, size_t in);
 
 #endif

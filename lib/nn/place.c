@@ -382,6 +382,8 @@ nn_plan_place(struct nn_plan *plan, const struct nn_graph *graph)
     share_stores(&p);
     if (plan->train)
         keep_all(&p);
+    if (graph->input == NN_TOKENS)
+        plan->offsets = keep(plan, (plan->n + 1) * sizeof(size_t));
     p.arena.start = plan->bytes;
     if (!p.values[0].kept)
         p.values[0].place = arena_take(&p.arena, p.values[0].bytes);

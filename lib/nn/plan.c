@@ -9,7 +9,7 @@ nn_map(const struct nn_graph *graph, const struct nn_plan *plan, size_t value)
 {
     struct num_map map = graph->values[value].map;
 
-    map.n = plan->n;
+    map.n = graph->values[value].tokens ? plan->tokens : plan->n;
     return map;
 }
 
@@ -48,15 +48,11 @@ merge(struct nn_step *step, const struct nn_op *next)
 }
 
 struct nn_plan *
-nn_plan_new(const struct nn_graph *graph, struct num_dnn *dnn, size_t n,
-            int train, int direct)
+nn_plan_new(const struct nn_graph *graph, struct nn_plan what)
 {
     struct nn_plan *plan = mem_array(1, sizeof *plan);
 
-    plan->dnn = dnn;
-    plan->n = n;
-    plan->train = train;
-    plan->direct = direct;
+    *plan = what;
     plan->n_steps = graph->n_ops;
     plan->steps = mem_array(graph->n_ops, sizeof *plan->steps);
     for (size_t i = 0; i < graph->n_ops; i++) {
@@ -65,7 +61,7 @@ nn_plan_new(const struct nn_graph *graph, struct num_dnn *dnn, size_t n,
         step->op = graph->ops[i];
         if (step->skip)
             continue;
-        if (!train && can_merge(graph, i))
+        if (!plan->train && can_merge(graph, i))
             merge(step, &graph->ops[i + 1]);
         if (step->op.is->prepare && step->op.is->prepare(graph, plan, step)) {
             nn_plan_free(plan);

@@ -4,23 +4,25 @@
 #include "operator.h"
 
 /*
- * A graph made ready for n rows: what its operators prepared, and the place of
- * everything in one block of memory (lib/nn/place.c).
+ * A graph made ready for n samples: what its operators prepared, and the place
+ * of everything in one block of memory (lib/nn/place.c).
  */
 struct nn_plan {
     struct num_dnn *dnn;
-    size_t n;
+    size_t n, tokens; /* samples; tokens of all samples, where there are any */
     int train;
     int direct;            /* no Winograd convolutions */
     struct nn_step *steps; /* [n_ops of the graph] */
     size_t n_steps;
-    size_t input, feature, output, dz; /* places */
-    size_t bytes;                      /* of the block */
+    size_t input, offsets, feature, output, dz; /* places */
+    size_t bytes;                               /* of the block */
 };
 
-/* nn_plan_new() makes one.  NULL when the processor cannot do bfloat16. */
-struct nn_plan *nn_plan_new(const struct nn_graph *graph, struct num_dnn *dnn,
-                            size_t n, int train, int direct);
+/*
+ * nn_plan_new() makes one.  NULL when the processor cannot do bfloat16.
+ *   what  of the plan: dnn, n, tokens, train and direct
+ */
+struct nn_plan *nn_plan_new(const struct nn_graph *graph, struct nn_plan what);
 void nn_plan_free(struct nn_plan *plan);
 
 /* nn_plan_place() finds places for everything, when all steps are made. */

@@ -1,3 +1,7 @@
+#include <string.h>
+
+#include "util/err.h"
+
 #include "run.h"
 
 /* What is at a place of the block; NULL at none. */
@@ -16,7 +20,6 @@ call_of(const struct nn_run *run, const struct nn_step *step)
         .plan = run->plan,
         .step = step,
         .mode = run->mode,
-        .keys = run->keys,
         .y = at(run, step->out),
         .state = step->needs.state ? at(run, step->state) : NULL,
         .scratch = at(run, step->scratch),
@@ -24,9 +27,57 @@ call_of(const struct nn_run *run, const struct nn_step *step)
         .statistics = run->statistics,
     };
 
+    if (run->graph->input == NN_TOKENS)
+        call.offsets = at(run, run->plan->offsets);
     for (size_t k = 0; k < step->op.n_in; k++)
         call.x[k] = at(run, step->in[k]);
     return call;
+}
+
+size_t
+nn_input_tokens(const struct nn_input *input)
+{
+    return input->offsets ? input->offsets[input->n] - input->offsets[0] : 0;
+}
+
+/* The tokens of all samples, and where each sample's begin among them. */
+static void
+take_tokens(const struct nn_run *run, const struct nn_input *input)
+{
+    const size_t *from = input->offsets;
+    size_t *offsets = at(run, run->plan->offsets);
+
+    for (size_t i = 0; i <= input->n; i++) {
+        REQUIRE(i == 0 || from[i] > from[i - 1]);
+        offsets[i] = from[i] - from[0];
+    }
+    memcpy(at(run, run->plan->input), input->ids + from[0],
+           run->plan->tokens * sizeof *input->ids);
+}
+
+void
+nn_run_input(const struct nn_run *run, const struct nn_input *input,
+             const float *mean, const float *deviation)
+{
+    const struct num_map map = nn_map(run->graph, run->plan, 0);
+    void *to = at(run, run->plan->input);
+
+    REQUIRE(input->n == run->plan->n &&
+            nn_input_tokens(input) == run->plan->tokens);
+    switch (run->graph->input) {
+    case NN_IMAGES:
+        num_map_pixels(&map, input->images, mean, deviation, to);
+        break;
+    case NN_ROWS:
+        memcpy(to, input->rows, num_map_bytes(&map));
+        break;
+    case NN_IDS:
+        memcpy(to, input->ids, input->n * sizeof *input->ids);
+        break;
+    case NN_TOKENS:
+        take_tokens(run, input);
+        break;
+    }
 }
 
 void

@@ -13,8 +13,12 @@ struct nn_run {
     float *grads; /* of nn_run_backward() */
     int add;      /* it adds to grads */
     enum nn_mode mode;
-    const size_t *keys; /* [plan->n]: rows of a table */
 };
+
+/* nn_run_input() brings a batch to value 0; of images, x = (u / 255 - mean) /
+ * deviation. */
+void nn_run_input(const struct nn_run *run, const struct nn_input *input,
+                  const float *mean, const float *deviation);
 
 /* Each needs the values before it in place: the input, then all of a forward,
  * then the gradient at plan->dz. */

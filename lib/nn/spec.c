@@ -199,7 +199,7 @@ nn_model_fits(const struct nn_model *model, size_t samples, size_t views,
 {
     const struct nn_spec *spec = &model->spec;
 
-    if (!nn_net_keys(model->net))
+    if (!nn_net_ids(model->net))
         return 0;
     if ((size_t)spec->samples != samples)
         return err_set(err,

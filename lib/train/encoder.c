@@ -32,6 +32,7 @@ train_encoder_open(struct train_encoder *encoder,
         spec->net.height * spec->net.image_width * spec->net.channels;
     nn_net_statistics(encoder->net, &count);
     encoder->before = mem_array(count, sizeof *encoder->before);
+    encoder->ids = mem_array(encoder->micro, sizeof *encoder->ids);
     return 0;
 }
 
@@ -41,6 +42,7 @@ train_encoder_close(struct train_encoder *encoder)
     nn_net_free(encoder->net);
     nn_optim_free(encoder->optim);
     free(encoder->before);
+    free(encoder->ids);
     *encoder = (struct train_encoder){0};
 }
 
@@ -67,14 +69,14 @@ static void
 forward(struct train_encoder *encoder, struct part rows, enum nn_mode mode,
         float *z)
 {
-    const struct train_input *input = &encoder->input;
-    const uint8_t *images = input->images;
+    const struct train_input *from = &encoder->input;
+    struct nn_input input = {.n = rows.to - rows.from, .ids = encoder->ids};
 
-    if (input->keys)
-        nn_net_pick(encoder->net, input->keys + rows.from);
-    else
-        images += rows.from * encoder->image;
-    nn_net_forward_as(encoder->net, mode, rows.to - rows.from, images, NULL, z);
+    for (size_t i = 0; from->keys && i < input.n; i++)
+        encoder->ids[i] = (int32_t)from->keys[rows.from + i];
+    if (!from->keys)
+        input.images = from->images + rows.from * encoder->image;
+    nn_net_forward(encoder->net, mode, &input, NULL, z);
 }
 
 void

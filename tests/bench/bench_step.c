@@ -38,7 +38,9 @@ train_step(struct bench *b)
     const struct loss_settings set = loss_settings_of(b->simclr);
     struct loss_report report;
 
-    nn_net_forward(b->net, ROWS, b->images, NULL, b->z);
+    nn_net_forward(b->net, NN_MOVE,
+                   &(struct nn_input){.n = ROWS, .images = b->images}, NULL,
+                   b->z);
     loss_objective_run(b->simclr, &set, &batch, b->z, NULL, b->dz, b->work,
                        &report);
     nn_net_backward(b->net, b->dz, 0);
@@ -112,7 +114,9 @@ main(int argc, char **argv)
         if (train)
             train_step(&b);
         else
-            nn_net_infer(b.net, ROWS, b.images, b.h, NULL);
+            nn_net_infer(b.net,
+                         &(struct nn_input){.n = ROWS, .images = b.images}, b.h,
+                         NULL);
         ms = (clock_now() - start) * 1e3;
         if (i > 0 && ms < best)
             best = ms;

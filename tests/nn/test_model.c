@@ -252,11 +252,12 @@ an_encoder_is_opened(void)
     for (size_t i = 0; i < sizeof images; i++)
         images[i] = (uint8_t)(i * 37);
     nn_net_init(net, 1);
-    nn_net_infer(net, 2, images, NULL, want);
+    nn_net_infer(net, &(struct nn_input){.n = 2, .images = images}, NULL, want);
     file_mkdir(run, 0700, &err);
     write_checkpoint(run, net);
     T(!nn_model_open(&model, run, 2, 0, NULL, NULL, &err), "opens %s", err.msg);
-    nn_net_infer(model.net, 2, images, NULL, got);
+    nn_net_infer(model.net, &(struct nn_input){.n = 2, .images = images}, NULL,
+                 got);
     T(!memcmp(want, got, sizeof want), "and gives the same embeddings");
     T(json_object_get(model.config, "encoder"), "its config comes along");
     T(json_equal(

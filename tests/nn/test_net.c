@@ -90,11 +90,29 @@ named(const struct fixture *f, const char *name)
     return t;
 }
 
+/* nn_net_forward() and nn_net_infer() of n images. */
+static void
+forward(struct nn_net *net, enum nn_mode mode, size_t n, const uint8_t *images,
+        float *h, float *z)
+{
+    const struct nn_input input = {.n = n, .images = images};
+
+    nn_net_forward(net, mode, &input, h, z);
+}
+
+static void
+infer(struct nn_net *net, size_t n, const uint8_t *images, float *h, float *z)
+{
+    const struct nn_input input = {.n = n, .images = images};
+
+    nn_net_infer(net, &input, h, z);
+}
+
 /* A linear function of z, whose gradient is dz. */
 static double
 value(struct fixture *f)
 {
-    nn_net_forward_as(f->net, f->mode, f->n, f->images, NULL, f->z);
+    forward(f->net, f->mode, f->n, f->images, NULL, f->z);
     return num_dot(f->n * f->dim, f->z, f->dz);
 }
 
@@ -194,7 +212,7 @@ modes_differ_in_their_statistics(void)
     T(!memcmp(stays, nn_net_statistics(f.net, NULL), f.statistics * 4),
       "neither moves the running ones");
     memcpy(g.z, f.z, 6 * f.dim * 4);
-    nn_net_infer(f.net, 6, f.images, NULL, g.z);
+    infer(f.net, 6, f.images, NULL, g.z);
     value(&f);
     T_NEAR(apart(6 * f.dim, f.z, g.z), 0, 1e-4, "fixed: as in evaluation");
     free(stays);
@@ -214,8 +232,7 @@ fixed_chunks_add_up(void)
     nn_net_backward(f.net, f.dz, 0);
     memcpy(want, nn_net_grads(f.net), f.params * sizeof *want);
     for (size_t at = 0; at < 6; at += 2) {
-        nn_net_forward_as(f.net, NN_FIXED, 2, f.images + at * pixels, NULL,
-                          f.z);
+        forward(f.net, NN_FIXED, 2, f.images + at * pixels, NULL, f.z);
         nn_net_backward(f.net, f.dz + at * f.dim, at > 0);
     }
     T_NEAR(apart(f.params, nn_net_grads(f.net), want), 0, 1e-4,
@@ -253,7 +270,7 @@ same_again_bit_for_bit(int threads)
         struct fixture *f = i ? &b : &a;
 
         for (int step = 0; step < 2; step++) {
-            nn_net_forward(f->net, f->n, f->images, f->h, f->z);
+            forward(f->net, NN_MOVE, f->n, f->images, f->h, f->z);
             nn_net_backward(f->net, f->dz, 0);
             num_axpy(f->params, -1e-3f, nn_net_grads(f->net),
                      nn_net_params(f->net, NULL));
@@ -303,9 +320,9 @@ any_number_of_rows(void)
         struct fixture own = setup(&tiny, rows[i], 1);
 
         nn_net_init(large.net, 1);
-        nn_net_forward(large.net, rows[i], large.images, large.h, large.z);
+        forward(large.net, NN_MOVE, rows[i], large.images, large.h, large.z);
         nn_net_backward(large.net, large.dz, 0);
-        nn_net_forward(own.net, rows[i], large.images, own.h, own.z);
+        forward(own.net, NN_MOVE, rows[i], large.images, own.h, own.z);
         nn_net_backward(own.net, large.dz, 0);
         same &= !memcmp(large.h, own.h, rows[i] * own.features * 4);
         same &= !memcmp(large.z, own.z, rows[i] * own.dim * 4);
@@ -328,8 +345,8 @@ inference_is_the_same_function(const char *norm, const char *head)
     spec.head = head;
     f = setup(&spec, 4, 1);
     g = setup(&spec, 4, 0);
-    nn_net_forward(f.net, 4, f.images, f.h, f.z);
-    nn_net_infer(g.net, 4, f.images, g.h, g.z);
+    forward(f.net, NN_MOVE, 4, f.images, f.h, f.z);
+    infer(g.net, 4, f.images, g.h, g.z);
     T_NEAR(apart(4 * f.features, g.h, f.h), 0, 1e-4, "norm %s: h", norm);
     T_NEAR(apart(4 * f.dim, g.z, f.z), 0, 1e-4, "norm %s: z", norm);
     T(!nn_net_grads(g.net), "no gradients without train");
@@ -351,14 +368,14 @@ inference_uses_running_statistics(void)
     h = mem_array(f.n * f.features, sizeof *h);
     moved = mem_array(f.statistics, sizeof *moved);
     for (int i = 0; i < 150; i++)
-        nn_net_forward(f.net, f.n, f.images, f.h, NULL);
+        forward(f.net, NN_MOVE, f.n, f.images, f.h, NULL);
     memcpy(moved, nn_net_statistics(f.net, NULL), f.statistics * 4);
-    nn_net_infer(f.net, f.n, f.images, h, f.z);
+    infer(f.net, f.n, f.images, h, f.z);
     T_NEAR(apart(f.n * f.features, h, f.h), 0, 0.02,
            "after 150 times the same batch: its features");
     T(!memcmp(moved, nn_net_statistics(f.net, NULL), f.statistics * 4),
       "inference moves no statistics");
-    nn_net_infer(f.net, f.n, f.images, f.h, NULL);
+    infer(f.net, f.n, f.images, f.h, NULL);
     T(!memcmp(h, f.h, f.n * f.features * 4), "z is not needed for h");
     free(h);
     free(moved);
@@ -375,7 +392,7 @@ inference_keeps_the_last_forward(void)
     nn_net_backward(f.net, f.dz, 0);
     memcpy(want, g, f.params * sizeof *g);
     value(&f);
-    nn_net_infer(f.net, 3, f.images, f.h, NULL);
+    infer(f.net, 3, f.images, f.h, NULL);
     nn_net_backward(f.net, f.dz, 0);
     T(!memcmp(g, want, f.params * sizeof *g),
       "features between forward and backward disturb nothing");

@@ -14,16 +14,21 @@
 #include "util/mem.h"
 #include "util/rng.h"
 
-enum { N = 3 };
+enum { N = 3, WORDS = 7 };
+
+static const size_t offsets[N + 1] = {0, 1, 4, 12};
 
 /* A graph with its memory.  What its operators read is a table, whose rows are
- * parameters as others are: the gradient of an input is the gradient of one. */
+ * parameters as others are: the gradient of an input is the gradient of one.
+ * Of tokens, three samples have one, three and eight of a vocabulary of seven.
+ */
 struct net {
     struct nn_graph graph;
     struct num_dnn *dnn;
     struct nn_plan *plan;
-    size_t n, size; /* rows, and elements of the output */
-    size_t *keys;
+    size_t n, size; /* samples, and elements of the output */
+    int32_t *ids;
+    struct nn_input input;
     float *params, *grads, *statistics, *weights, *dz;
     char *block;
 };
@@ -39,16 +44,30 @@ free_value(struct nn_graph *graph, size_t n, struct num_map map)
 }
 
 static struct net
-net_start(size_t n, struct num_map map, size_t *x)
+net_start(size_t n, struct num_map map, int tokens, size_t *x)
 {
     struct net net = {.n = n, .dnn = num_dnn_new()};
+    size_t all = tokens ? offsets[n] : n;
 
-    net.keys = mem_array(n, sizeof *net.keys);
-    for (size_t i = 0; i < n; i++)
-        net.keys[i] = i;
-    nn_graph_input(&net.graph, nn_graph_rows(1));
-    *x = free_value(&net.graph, n, map);
+    net.ids = mem_array(all, sizeof *net.ids);
+    for (size_t i = 0; i < all; i++)
+        net.ids[i] = (int32_t)(tokens ? i * i % WORDS : i);
+    net.input = (struct nn_input){
+        .n = n, .ids = net.ids, .offsets = tokens ? offsets : NULL};
+    nn_graph_input(&net.graph, tokens ? NN_TOKENS : NN_IDS, nn_graph_rows(1));
+    *x = free_value(&net.graph, tokens ? WORDS : n, map);
     return net;
+}
+
+static struct nn_plan *
+plan_of(const struct net *net, const struct nn_input *input, int train)
+{
+    return nn_plan_new(&net->graph,
+                       (struct nn_plan){.dnn = net->dnn,
+                                        .n = input->n,
+                                        .tokens = nn_input_tokens(input),
+                                        .train = train,
+                                        .direct = 1});
 }
 
 /* Spreads numbers over a grid that keeps clear of 0 by .0125, and sums of two
@@ -105,7 +124,7 @@ net_end(struct net *net, size_t y)
     net->grads = mem_array(graph->params, sizeof(float));
     net->statistics = mem_array(graph->statistics, sizeof(float));
     net->weights = mem_array(net->size, sizeof(float));
-    net->plan = nn_plan_new(graph, net->dnn, net->n, 1, 1);
+    net->plan = plan_of(net, &net->input, 1);
     net->block = mem_aligned(net->plan->bytes, 1);
     net_fill(net);
 }
@@ -116,7 +135,7 @@ net_free(struct net *net)
     nn_plan_free(net->plan);
     num_dnn_free(net->dnn);
     nn_graph_release(&net->graph);
-    free(net->keys);
+    free(net->ids);
     free(net->params);
     free(net->grads);
     free(net->statistics);
@@ -135,7 +154,6 @@ run_of(const struct net *net, enum nn_mode mode)
         .statistics = net->statistics,
         .grads = net->grads,
         .mode = mode,
-        .keys = net->keys,
     };
 }
 
@@ -145,6 +163,7 @@ value(const struct net *net, enum nn_mode mode)
 {
     struct nn_run run = run_of(net, mode);
 
+    nn_run_input(&run, &net->input, NULL, NULL);
     nn_run_forward(&run);
     return num_dot(net->size, net->weights,
                    (const float *)(net->block + net->plan->output));
@@ -218,9 +237,10 @@ evaluation_off(struct net *net, size_t *merged)
     double most = 0;
 
     value(net, NN_FIXED);
-    other.plan = nn_plan_new(&net->graph, net->dnn, net->n, 0, 1);
+    other.plan = plan_of(net, &net->input, 0);
     other.block = mem_aligned(other.plan->bytes, 1);
     run = run_of(&other, NN_MOVE);
+    nn_run_input(&run, &net->input, NULL, NULL);
     nn_run_infer(&run, net->graph.n_ops);
     got = (const float *)(other.block + other.plan->output);
     for (size_t i = 0; i < net->size; i++)
@@ -434,17 +454,37 @@ readers_of_norm(struct nn_graph *graph, size_t x)
     return norm_of(graph, z, NUM_NORM_NONE, gelu_tanh(graph, y), 0);
 }
 
-/* A block of a transformer without its attention, x + W gelu(W ln(x)). */
+/* Blocks of a transformer without attention, x + W gelu(W ln(x)). */
 static size_t
-transformer(struct nn_graph *graph, size_t x)
+transformer(struct nn_graph *graph, size_t x, int layers)
 {
-    for (int layer = 0; layer < 12; layer++) {
+    for (int layer = 0; layer < layers; layer++) {
         size_t y = linear_of(graph, layer_norm(graph, x), 12);
 
         y = linear_of(graph, gelu_erf(graph, y), 4);
         x = norm_of(graph, y, NUM_NORM_NONE, x, 0);
     }
     return x;
+}
+
+static size_t
+deep(struct nn_graph *graph, size_t x)
+{
+    return transformer(graph, x, 12);
+}
+
+/* linear(ln(mean of the token vectors)). */
+static size_t
+bag_of_words(struct nn_graph *graph, size_t x)
+{
+    return linear_of(graph, layer_norm(graph, nn_graph_token_mean(graph, x)),
+                     3);
+}
+
+static size_t
+text(struct nn_graph *graph, size_t x)
+{
+    return nn_graph_token_mean(graph, transformer(graph, x, 2));
 }
 
 static const struct graph_test {
@@ -454,37 +494,42 @@ static const struct graph_test {
     size_t (*build)(struct nn_graph *graph, size_t x);
     const char *shape; /* of what it writes */
     size_t merged;     /* operators in evaluation that another one does */
+    int tokens;        /* it reads a row for each token */
 } tests[] = {
-    {"conv", "strided", {0, 3, 5, 4, 1, 0}, strided_conv, "4x3x2", 0},
-    {"conv", "of blocks", {0, 16, 3, 3, 16, 0}, conv, "16x3x3", 0},
-    {"conv", "with norm", {0, 4, 4, 4, 1, 0}, conv_and_norm, "4x4x4", 1},
-    {"conv", "with sum", {0, 4, 3, 3, 1, 0}, conv_and_none, "4x3x3", 1},
-    {"conv", "with both", {0, 4, 4, 4, 1, 0}, convs_and_sum, "4x4x4", 1},
-    {"conv", "plus its input", {0, 4, 4, 4, 1, 0}, conv_and_sum, "4x4x4", 0},
-    {"conv", "and later", {0, 4, 4, 4, 1, 0}, conv_and_reader, "4x4x4", 0},
-    {"norm", "batch", {0, 5, 3, 3, 1, 0}, batch, "5x3x3", 0},
-    {"norm", "batch, sum", {0, 8, 2, 3, 8, 0}, batch_and_sum, "8x2x3", 0},
-    {"norm", "group", {0, 34, 2, 2, 1, 0}, group, "34x2x2", 0},
-    {"norm", "relu", {0, 4, 3, 3, 1, 0}, relu, "4x3x3", 0},
-    {"norm", "sum, relu", {0, 4, 3, 3, 1, 0}, sum_and_relu, "4x3x3", 0},
-    {"norm", "x + x", {0, 4, 3, 3, 1, 0}, twice_itself, "4x3x3", 0},
-    {"max", "3x3", {0, 4, 5, 6, 1, 0}, max_pool, "4x3x3", 0},
-    {"mean", "of 3x5", {0, 8, 3, 5, 8, 0}, nn_graph_mean, "8x1x1", 0},
-    {"linear", "of an image", {0, 3, 2, 4, 1, 0}, linear, "5x1x1", 0},
-    {"table", "rows", {0, 7, 1, 1, 1, 0}, nothing, "7x1x1", 0},
-    {"layer_norm", "rows", {0, 6, 1, 1, 1, 0}, layer_norm, "6x1x1", 0},
-    {"gelu", "erf", {0, 16, 1, 1, 1, 0}, gelu_erf, "16x1x1", 0},
-    {"gelu", "tanh", {0, 4, 2, 2, 1, 0}, gelu_tanh, "4x2x2", 0},
-    {"gelu", "quick", {0, 16, 1, 1, 1, 0}, gelu_quick, "16x1x1", 0},
-    {"graph with", "3 readers", {0, 5, 1, 1, 1, 0}, three_readers, "6x1x1", 0},
-    {"graph with",
-     "3 readers of a norm",
-     {0, 5, 2, 2, 1, 0},
-     readers_of_norm,
-     "5x2x2",
-     0},
-    {"graph with", "24 readers", {0, 4, 1, 1, 1, 0}, many_readers, "3x1x1", 0},
-    {"graph with", "12 layers", {0, 4, 1, 1, 1, 0}, transformer, "4x1x1", 0},
+    {"conv", "strided", {0, 3, 5, 4, 1, 0}, strided_conv, "4x3x2", 0, 0},
+    {"conv", "of blocks", {0, 16, 3, 3, 16, 0}, conv, "16x3x3", 0, 0},
+    {"conv", "with norm", {0, 4, 4, 4, 1, 0}, conv_and_norm, "4x4x4", 1, 0},
+    {"conv", "with sum", {0, 4, 3, 3, 1, 0}, conv_and_none, "4x3x3", 1, 0},
+    {"conv", "with both", {0, 4, 4, 4, 1, 0}, convs_and_sum, "4x4x4", 1, 0},
+    {"conv", "plus its input", {0, 4, 4, 4, 1, 0}, conv_and_sum, "4x4x4", 0, 0},
+    {"conv", "and later", {0, 4, 4, 4, 1, 0}, conv_and_reader, "4x4x4", 0, 0},
+    {"norm", "batch", {0, 5, 3, 3, 1, 0}, batch, "5x3x3", 0, 0},
+    {"norm", "batch, sum", {0, 8, 2, 3, 8, 0}, batch_and_sum, "8x2x3", 0, 0},
+    {"norm", "group", {0, 34, 2, 2, 1, 0}, group, "34x2x2", 0, 0},
+    {"norm", "relu", {0, 4, 3, 3, 1, 0}, relu, "4x3x3", 0, 0},
+    {"norm", "sum, relu", {0, 4, 3, 3, 1, 0}, sum_and_relu, "4x3x3", 0, 0},
+    {"norm", "x + x", {0, 4, 3, 3, 1, 0}, twice_itself, "4x3x3", 0, 0},
+    {"max", "3x3", {0, 4, 5, 6, 1, 0}, max_pool, "4x3x3", 0, 0},
+    {"mean", "of 3x5", {0, 8, 3, 5, 8, 0}, nn_graph_mean, "8x1x1", 0, 0},
+    {"linear", "of an image", {0, 3, 2, 4, 1, 0}, linear, "5x1x1", 0, 0},
+    {"table", "rows", {0, 7, 1, 1, 1, 0}, nothing, "7x1x1", 0, 0},
+    {"layer_norm", "rows", {0, 6, 1, 1, 1, 0}, layer_norm, "6x1x1", 0, 0},
+    {"gelu", "erf", {0, 16, 1, 1, 1, 0}, gelu_erf, "16x1x1", 0, 0},
+    {"gelu", "tanh", {0, 4, 2, 2, 1, 0}, gelu_tanh, "4x2x2", 0, 0},
+    {"gelu", "quick", {0, 16, 1, 1, 1, 0}, gelu_quick, "16x1x1", 0, 0},
+    {"graph", "3 readers", {0, 5, 1, 1, 1, 0}, three_readers, "6x1x1", 0, 0},
+    {"graph", "a norm's 3", {0, 5, 2, 2, 1, 0}, readers_of_norm, "5x2x2", 0, 0},
+    {"graph", "24 readers", {0, 4, 1, 1, 1, 0}, many_readers, "3x1x1", 0, 0},
+    {"graph", "12 layers", {0, 4, 1, 1, 1, 0}, deep, "4x1x1", 0, 0},
+    {"token_mean",
+     "1, 3 and 8",
+     {0, 4, 1, 1, 1, 0},
+     nn_graph_token_mean,
+     "4x1x1",
+     0,
+     1},
+    {"graph", "words", {0, 4, 1, 1, 1, 0}, bag_of_words, "3x1x1", 0, 1},
+    {"graph", "text", {0, 4, 1, 1, 1, 0}, text, "4x1x1", 0, 1},
 };
 
 enum { TESTS = sizeof tests / sizeof *tests };
@@ -493,7 +538,7 @@ static void
 shape_gradient_and_evaluation_are_right(const struct graph_test *test)
 {
     size_t x, y, merged;
-    struct net net = net_start(N, test->in, &x);
+    struct net net = net_start(N, test->in, test->tokens, &x);
     const struct num_map *map;
     char name[64], shape[64];
     double off;
@@ -534,7 +579,7 @@ large_values_are_made_again(void)
 {
     enum { ROWS = 2048, WIDTH = 1024 };
     size_t x, y, again = 0;
-    struct net net = net_start(ROWS, nn_graph_rows(2), &x);
+    struct net net = net_start(ROWS, nn_graph_rows(2), 0, &x);
     double want, side[2], scale;
     const float step = 1e-3f;
     float *at;
@@ -565,6 +610,65 @@ large_values_are_made_again(void)
     net_free(&net);
 }
 
+/* Rows 1 and 2 of three, whose offsets do not begin at 0. */
+static void
+a_part_of_a_batch_is_a_batch(void)
+{
+    size_t x;
+    struct net net = net_start(N, nn_graph_rows(4), 1, &x), part;
+    struct nn_run run;
+
+    net_end(&net, bag_of_words(&net.graph, x));
+    value(&net, NN_LOOK);
+    part = net;
+    part.input.n = 2;
+    part.input.offsets++;
+    part.plan = plan_of(&part, &part.input, 1);
+    part.block = mem_aligned(part.plan->bytes, 1);
+    run = run_of(&part, NN_LOOK);
+    nn_run_input(&run, &part.input, NULL, NULL);
+    nn_run_forward(&run);
+    T(part.plan->tokens == 11 &&
+          !memcmp(part.block + part.plan->output,
+                  net.block + net.plan->output + 3 * sizeof(float),
+                  6 * sizeof(float)),
+      "two of three texts, packed from the second on, give the same bits");
+    nn_plan_free(part.plan);
+    free(part.block);
+    net_free(&net);
+}
+
+/* y = W x + b of the same numbers as f32 rows and as bytes of an image. */
+static void
+rows_and_images_are_read(void)
+{
+    static const float mean[] = {0.5f, 0.25f}, deviation[] = {1, 2};
+    static const uint8_t bytes[] = {0, 51, 102, 255, 1, 2, 3, 4};
+    const enum nn_input_kind kinds[] = {NN_ROWS, NN_IMAGES};
+    float rows[8], y[2][6];
+
+    for (size_t p = 0; p < 8; p++) // pixels to planes, two of each image
+        rows[p / 4 * 4 + p % 2 * 2 + p % 4 / 2] =
+            (float)((bytes[p] / 255. - mean[p % 2]) / deviation[p % 2]);
+    for (int i = 0; i < 2; i++) {
+        struct net net = {.n = 2, .dnn = num_dnn_new()};
+        struct num_map map = {.c = 2, .h = 1, .w = 2, .block = 1};
+        size_t x =
+            nn_graph_input(&net.graph, kinds[i], i ? map : nn_graph_rows(4));
+        struct nn_run run;
+
+        net.input = (struct nn_input){.n = 2, .images = bytes, .rows = rows};
+        net_end(&net, linear_of(&net.graph, x, 3));
+        run = run_of(&net, NN_LOOK);
+        nn_run_input(&run, &net.input, mean, deviation);
+        nn_run_forward(&run);
+        memcpy(y[i], net.block + net.plan->output, sizeof y[i]);
+        net_free(&net);
+    }
+    T(!memcmp(y[0], y[1], sizeof y[0]) && y[0][0] != y[0][3],
+      "f32 rows and normalised bytes give the same bits");
+}
+
 int
 main(void)
 {
@@ -573,5 +677,7 @@ main(void)
     for (size_t i = 0; i < TESTS; i++)
         shape_gradient_and_evaluation_are_right(&tests[i]);
     large_values_are_made_again();
+    a_part_of_a_batch_is_a_batch();
+    rows_and_images_are_read();
     return t_done();
 }

@@ -40,7 +40,7 @@ open_net(const struct nn_spec *spec, int train)
 static void
 rows_are_parameters(void)
 {
-    static const size_t keys[N] = {6, 0, 3, 6, 1}, other[N] = {7, 7, 7, 7, 7};
+    static const int32_t ids[N] = {6, 0, 3, 6, 1}, other[N] = {7, 7, 7, 7, 7};
     struct nn_net *net = open_net(&table, 1);
     float h[N * 7], z[N * 7], dz[N * 7], want[8 * 7] = {0};
     size_t n, off = 0;
@@ -51,16 +51,15 @@ rows_are_parameters(void)
           t->shape[1] == 2 && t->shape[2] == 7,
       "one tensor, [samples,views,width]");
     p = nn_net_params(net, &n);
-    T(n == 8 * 7 && nn_net_keys(net) == 8 && nn_net_dim(net) == 7,
+    T(n == 8 * 7 && nn_net_ids(net) == 8 && nn_net_dim(net) == 7,
       "a row for each image and view");
-    nn_net_pick(net, keys);
-    nn_net_forward(net, N, NULL, h, z);
+    nn_net_forward(net, NN_MOVE, &(struct nn_input){.n = N, .ids = ids}, h, z);
     for (size_t i = 0; i < N; i++)
-        off += !!memcmp(z + i * 7, p + keys[i] * 7, 7 * sizeof *z);
-    T(!off && !memcmp(h, z, sizeof h), "z is the rows that were picked");
+        off += !!memcmp(z + i * 7, p + ids[i] * 7, 7 * sizeof *z);
+    T(!off && !memcmp(h, z, sizeof h), "z is the rows of those ids");
     for (size_t i = 0; i < N * 7; i++) {
         dz[i] = (float)i;
-        want[keys[i / 7] * 7 + i % 7] += (float)i;
+        want[ids[i / 7] * 7 + i % 7] += (float)i;
     }
     nn_net_backward(net, dz, 0);
     T(!memcmp(g, want, sizeof want), "their gradients come to them, all of it");
@@ -68,9 +67,8 @@ rows_are_parameters(void)
     for (size_t i = 0; i < 8 * 7; i++)
         off += g[i] != 2 * want[i];
     T(!off, "and are added where that is asked for");
-    nn_net_pick(net, other);
-    nn_net_infer(net, N, NULL, NULL, z);
-    T(!memcmp(z + 28, p + 49, 7 * sizeof *z), "inference picks, too");
+    nn_net_infer(net, &(struct nn_input){.n = N, .ids = other}, NULL, z);
+    T(!memcmp(z + 28, p + 49, 7 * sizeof *z), "inference looks them up, too");
     nn_net_free(net);
 }
 
@@ -99,7 +97,7 @@ rows_are_normal(void)
 static void
 a_head_may_follow(void)
 {
-    static const size_t keys[N] = {0, 1, 2, 3, 4};
+    static const int32_t ids[N] = {0, 1, 2, 3, 4};
     struct nn_spec spec = table;
     struct nn_net *net;
     float z[N * 3], dz[N * 3] = {1};
@@ -107,8 +105,8 @@ a_head_may_follow(void)
 
     spec.head = "5-3";
     net = open_net(&spec, 1);
-    nn_net_pick(net, keys);
-    nn_net_forward(net, N, NULL, NULL, z);
+    nn_net_forward(net, NN_MOVE, &(struct nn_input){.n = N, .ids = ids}, NULL,
+                   z);
     nn_net_backward(net, dz, 0);
     nn_net_params(net, &n);
     T(nn_net_dim(net) == 3 && nn_net_features(net) == 7, "a head behind rows");
@@ -153,7 +151,8 @@ a_basis_is_fixed(void)
     for (size_t i = 0; i < N * 6; i++)
         dz[i] = (float)rng_normal(&rng);
     nn_net_set_basis(net, rows);
-    nn_net_forward(net, N, images, NULL, z);
+    nn_net_forward(net, NN_MOVE, &(struct nn_input){.n = N, .images = images},
+                   NULL, z);
     nn_net_backward(net, dz, 0);
     for (size_t i = 0; i < N * K; i++)
         for (size_t j = 0; j < PIXELS; j++)

@@ -115,7 +115,7 @@ write_example(const char *arch, const char *stem, size_t side)
     for (size_t i = 0; i < N * side * side * 3; i++)
         images[i] = (uint8_t)rng_below(&rng, 256);
     fill(net);
-    nn_net_infer(net, N, images, h, NULL);
+    nn_net_infer(net, &(struct nn_input){.n = N, .images = images}, h, NULL);
     file_mkdir(in, 0700, &err);
     write_features(in, net, &spec, images, h);
     T(!nn_model_save(in, net, 1, &err), "%s, %s stem: saved %s", arch, stem,

@@ -27,7 +27,7 @@ struct measured {
     uint64_t seed;
     size_t images, n, batch;
     uint8_t *pixel; /* [batch,size,size,3] */
-    size_t *key;    /* [batch], of a table */
+    int32_t *id;    /* [batch], of a table */
     float *z, *dz;  /* [n,dim] */
     struct progress progress;
     size_t done;
@@ -70,7 +70,7 @@ prepare(struct measured *m, const struct options *options, char **path)
     m->pool = data_pool_new(m->set, &how);
     m->recipe.size = spec->height;
     m->pixel = mem_array(m->batch, spec->height * spec->height * 3);
-    m->key = mem_array(m->batch, sizeof *m->key);
+    m->id = mem_array(m->batch, sizeof *m->id);
     m->z = mem_array(m->n * nn_net_dim(m->model.net), sizeof *m->z);
     m->dz = mem_array(m->n * nn_net_dim(m->model.net), sizeof *m->dz);
 }
@@ -83,7 +83,7 @@ release(struct measured *m)
     data_close(m->set);
     data_scratch_free(m->scratch);
     free(m->pixel);
-    free(m->key);
+    free(m->id);
     free(m->z);
     free(m->dz);
 }
@@ -115,20 +115,18 @@ static void
 forward(struct measured *m, size_t first)
 {
     const size_t n = rows_at(m, first), views = (size_t)m->model.spec.views;
+    const struct nn_input input = {.n = n, .images = m->pixel, .ids = m->id};
     struct nn_net *net = m->model.net;
 
     for (size_t i = 0; i < n; i++) {
         size_t id = (first + i) % m->images, view = (first + i) / m->images;
 
-        if (nn_net_keys(net))
-            m->key[i] = view + views * id;
+        if (nn_net_ids(net))
+            m->id[i] = (int32_t)(view + views * id);
         else
             draw(m, id, view, i);
     }
-    if (nn_net_keys(net))
-        nn_net_pick(net, m->key);
-    nn_net_forward_as(net, NN_FIXED, n, m->pixel, NULL,
-                      m->z + first * nn_net_dim(net));
+    nn_net_forward(net, NN_FIXED, &input, NULL, m->z + first * nn_net_dim(net));
     m->done += n;
     progress_show(&m->progress, (double)m->done, "");
 }
