@@ -195,10 +195,10 @@ end(struct train *t, int rc, struct err *err)
                            rc             ? err->msg
                            : stop_asked() ? "asked to"
                                           : "done");
-    if (t->source.server && !rc) {
+    if (t->source.inlet && !rc) {
         train_source_done(t);
-        wire_server_over(t->source.server, &t->state.at);
-        if (wire_server_peers(t->source.server))
+        wire_server_over(t->source.inlet->server, &t->state.at);
+        if (wire_server_peers(t->source.inlet->server))
             wire_wait(t->wire, -1, parting, &why);
     }
     if (t->trained)

@@ -11,11 +11,11 @@
  * The end of an edge that binds: one process that many connect to.
  *
  * It greets peers (hello, version, run, data set), sends strangers an error
- * that makes them greet again, books each peer's credit, answers repeated
- * requests with the same answer, notices who is gone, and hands the tool what
- * is left: news.  Peers are numbered from 1; one that begins anew, also under
- * its old name (hello's `peer`), leaves under the old number and joins under a
- * new one.  A peer that sends many malformed messages is sent away.
+ * that makes them greet again, answers repeated requests with the same answer,
+ * notices who is gone, and hands the tool what is left: news.  Peers are
+ * numbered from 1; one that begins anew, also under its old name (hello's
+ * `peer`), leaves under the old number and joins under a new one.  A peer that
+ * sends many malformed messages is sent away.
  *
  *     while ((rc = wire_wait(wire, stop, 1, &err)) > 0)
  *         while ((rc = wire_server_next(server, &news, &err)) > 0)
@@ -26,7 +26,7 @@ struct wire_server;
 /* What the binder is to those who connect. */
 enum wire_end_kind {
     WIRE_PRODUCES, /* they send next, we send items: flow/outlet.h */
-    WIRE_CONSUMES, /* we send next, they send batches: foil-train */
+    WIRE_CONSUMES, /* we send next, they send batches: flow/inlet.h */
     WIRE_SERVES    /* they ask, we answer: foil-negatives */
 };
 
@@ -35,7 +35,6 @@ struct wire_server_config {
     enum wire_end_kind kind;
     struct wire_hello hello; /* ours; without digest or recipe we take the
                               * first comer's and refuse others */
-    struct wire_place at;    /* WIRE_CONSUMES: session and first step */
     struct wire_limits limits;
 };
 
@@ -75,11 +74,6 @@ const struct wire_hello *wire_server_who(const struct wire_server *server,
                                          uint64_t peer);
 
 /*
- * WIRE_CONSUMES.  Batches that a peer still owes us; 0 for who is gone.
- */
-size_t wire_server_credit(const struct wire_server *server, uint64_t peer);
-
-/*
  * wire_server_send() sends one message to a peer.  Returns 1, or 0 when it is
  * not sent: the peer is gone (WIRE_LEFT will be news), or its queue is full.
  */
@@ -87,28 +81,12 @@ int wire_server_send(struct wire_server *server, uint64_t peer,
                      struct wire_msg *msg);
 
 /*
- * WIRE_CONSUMES.  wire_server_want() brings a peer's open credit up to n.
- * wire_server_waits() does, too, and says that we wait for the batch of our
- * place, which the peer hands on to the selector.  wire_server_done() tells
- * every peer that all steps before `at` are trained.
- *
- * WIRE_CONSUMES and WIRE_PRODUCES.  wire_server_over() tells every peer that
- * the run is over, which reaches them also when the server is closed next, and
- * those who left by saying nothing, too: they may only be slow.  It waits up to
- * 2 s for peers whose queues are full.
+ * wire_server_over() tells every peer that the run is over at `at`, which
+ * reaches them also when the server is closed next, and those who left by
+ * saying nothing, too: they may only be slow.  It waits up to 2 s for peers
+ * whose queues are full.
  */
-void wire_server_want(struct wire_server *server, uint64_t peer, size_t n);
-void wire_server_waits(struct wire_server *server, uint64_t peer, size_t n);
-void wire_server_done(struct wire_server *server, const struct wire_place *at);
 void wire_server_over(struct wire_server *server, const struct wire_place *at);
-
-/*
- * WIRE_CONSUMES.  wire_server_ended() tells whether peers have said end, and
- * with *at the last place that one of them named: nothing is at or after it.
- */
-enum wire_ended { WIRE_NOT_ENDED, WIRE_SOME_ENDED, WIRE_ALL_ENDED };
-enum wire_ended wire_server_ended(const struct wire_server *server,
-                                  struct wire_place *at);
 
 /*
  * WIRE_SERVES.  wire_server_answer() sends the answer to request `id` of a

@@ -44,6 +44,19 @@ flow_peers_leave(struct flow_peers *peers, uint64_t number)
 }
 
 void
+flow_peers_begin(struct flow_peers *peers, const struct wire_place *at)
+{
+    for (size_t i = 0; i < peers->n; i++) {
+        struct flow_peer *peer = &peers->peer[i];
+
+        peer->credit = 0;
+        peer->told = peer->ended = peer->called = 0;
+    }
+    peers->end_left = 0;
+    peers->end = *at;
+}
+
+void
 flow_peers_end(struct flow_peers *peers, struct flow_peer *peer,
                const struct wire_place *at)
 {

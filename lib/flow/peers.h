@@ -12,6 +12,8 @@ struct flow_peer {
     size_t credit;   /* items it waits for, or owes us */
     double blocked;  /* until when it is passed over: it could not be sent to */
     uint64_t served; /* turn in which it got its last item */
+    int called;      /* it is to be told that the consumer waits */
+    size_t gift;     /* and given so much credit beyond its share */
     int told;        /* that nothing is left of the plan */
     int ended;       /* it said end, and nothing since that takes it back */
 };
@@ -31,6 +33,9 @@ struct flow_peer *flow_peers_join(struct flow_peers *peers, uint64_t number);
 struct flow_peer *flow_peers_find(const struct flow_peers *peers,
                                   uint64_t number);
 void flow_peers_leave(struct flow_peers *peers, uint64_t number);
+
+/* flow_peers_begin(): a newer session: no credit, and no end, counts. */
+void flow_peers_begin(struct flow_peers *peers, const struct wire_place *at);
 
 /* flow_peers_end(): a peer said end. */
 void flow_peers_end(struct flow_peers *peers, struct flow_peer *peer,

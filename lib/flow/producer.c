@@ -58,16 +58,10 @@ flow_producer_leave(struct flow_producer *p, uint64_t peer)
 static void
 begin(struct flow_producer *p, const struct wire_place *at)
 {
-    for (size_t i = 0; i < p->peers.n; i++) {
-        struct flow_peer *peer = &p->peers.peer[i];
-
-        peer->credit = 0;
-        peer->told = peer->ended = 0;
-    }
-    p->peers.end_left = 0;
+    flow_peers_begin(&p->peers, at);
     flow_leases_clear(p->leases);
     p->behind_since = 0;
-    p->peers.end = p->at = p->fresh = *at;
+    p->at = p->fresh = *at;
 }
 
 /* The run may have come to a later place. */

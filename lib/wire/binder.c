@@ -185,34 +185,6 @@ greet(struct wire_server *server, const struct wire_id *from,
     return 1;
 }
 
-/* A batch source has ended: wire_server_ended() asks what all of them say. */
-static int
-take_end(struct wire_server *server, struct wire_peer *peer,
-         struct wire_msg *msg, struct wire_news *news)
-{
-    if (wire_place_get(&news->at, msg, &news->why))
-        return wire_binder_bad(server, peer, news);
-    if (news->at.session != server->at.session)
-        return 0;
-    peer->ended = 1;
-    if (wire_place_cmp(&news->at, &server->end) > 0)
-        server->end = news->at;
-    return 0;
-}
-
-static int
-take_batch(struct wire_server *server, struct wire_peer *peer,
-           struct wire_news *news)
-{
-    if (!peer->credit) {
-        err_set(&news->why, "sent a batch that nobody asked for");
-        return wire_binder_bad(server, peer, news);
-    }
-    peer->credit--;
-    peer->ended = 0;
-    return 1;
-}
-
 /* A request: the answer that it had before, or news. */
 static int
 take_request(struct wire_server *server, struct wire_peer *peer,
@@ -317,11 +289,6 @@ wire_binder_take(struct wire_server *server, const struct wire_id *from,
         return 0;
     case WIRE_ERROR:
         return take_error(server, peer, msg, news);
-    case WIRE_END:
-        return server->kind == WIRE_PRODUCES ||
-               take_end(server, peer, msg, news);
-    case WIRE_BATCH:
-        return take_batch(server, peer, news);
     default:
         return server->kind != WIRE_SERVES ||
                take_request(server, peer, msg, news);

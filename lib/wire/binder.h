@@ -15,11 +15,9 @@ struct wire_server {
     struct wire_sock *sock;
     enum wire_end_kind kind;
     struct wire_hello hello;
-    struct wire_place at; /* session -1: not known yet */
     struct wire_peers peers;
     struct wire_kept kept;
     struct wire_tally bad;
-    struct wire_place end;       /* the last that a peer said end with */
     struct wire_tally told;      /* errors about messages of ours */
     struct wire_tally strangers; /* messages of peers without hello */
     struct wire_msg *msg;        /* of the news that is out */

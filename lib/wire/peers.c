@@ -82,7 +82,6 @@ wire_peers_leave(struct wire_peers *peers, struct wire_peer *peer)
     mem_grow(&peers->left, &peers->room_left, peers->n_left + 1,
              sizeof *peers->left);
     peers->left[peers->n_left++] = peer->number;
-    peers->end_left |= peer->ended;
     *peer = peers->peer[--peers->n];
 }
 

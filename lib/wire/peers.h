@@ -17,12 +17,10 @@ struct wire_peer {
     uint64_t number;
     struct wire_id id;
     struct wire_hello hello;
-    char name[64]; /* hello's `peer`, or made from id */
-    size_t credit;
+    char name[64];     /* hello's `peer`, or made from id */
     double heard;      /* when it was heard last */
     double suspect;    /* since when it is silent for too long; 0: it is not */
     int dismissed;     /* told that the run is over */
-    int ended;         /* it said end, and nothing since that takes it back */
     double offended;   /* when it sent a malformed message last */
     unsigned offences; /* so many of late; see lib/wire/binder.c */
     double refused;    /* when it was told last that a message was refused */
@@ -33,7 +31,6 @@ struct wire_peers {
     size_t n, room;
     struct wire_peer *peer; /* [n] */
     uint64_t last;          /* number given last */
-    int end_left;           /* one that had said end has left */
     size_t n_left, room_left;
     uint64_t *left; /* [n_left] numbers, not reported yet */
     size_t n_silent, room_silent;
@@ -52,8 +49,8 @@ struct wire_peer *wire_peers_by_name(const struct wire_peers *peers,
                                      const char *name);
 
 /*
- * wire_peers_greet() enters a peer that said hello, under a new number and
- * without credit.  NULL when the table is full.
+ * wire_peers_greet() enters a peer that said hello, under a new number.  NULL
+ * when the table is full.
  */
 struct wire_peer *wire_peers_greet(struct wire_peers *peers,
                                    const struct wire_id *id,

@@ -21,22 +21,12 @@ wire_server_open(struct wire *wire, const struct wire_server_config *config,
     server->hello = config->hello;
     server->hello.version = WIRE_VERSION;
     wire_hello_name(&server->hello);
-    server->at = config->at;
     server->sock = wire_sock_bind(wire, WIRE_ROUTER, config->endpoint,
                                   &config->limits, err);
     if (server->sock)
         return server;
     free(server);
     return NULL;
-}
-
-/* Backwards: who is gone drops out of the table meanwhile. */
-static void
-tell_all(struct wire_server *server, struct wire_msg *msg)
-{
-    for (size_t i = server->peers.n; i-- > 0;)
-        wire_binder_tell(server, &server->peers.peer[i], wire_msg_hold(msg));
-    wire_msg_free(msg);
 }
 
 void
@@ -130,14 +120,6 @@ wire_server_who(const struct wire_server *server, uint64_t peer)
     return p ? &p->hello : NULL;
 }
 
-size_t
-wire_server_credit(const struct wire_server *server, uint64_t peer)
-{
-    struct wire_peer *p = wire_peers_by_number(&server->peers, peer);
-
-    return p ? p->credit : 0;
-}
-
 int
 wire_server_send(struct wire_server *server, uint64_t peer,
                  struct wire_msg *msg)
@@ -145,55 +127,6 @@ wire_server_send(struct wire_server *server, uint64_t peer,
     struct wire_peer *p = wire_peers_by_number(&server->peers, peer);
 
     return p && wire_binder_send(server, p, msg);
-}
-
-enum wire_ended
-wire_server_ended(const struct wire_server *server, struct wire_place *at)
-{
-    const struct wire_peers *peers = &server->peers;
-    int some = peers->end_left, all = 1;
-
-    for (size_t i = 0; i < peers->n; i++) {
-        some |= peers->peer[i].ended;
-        all &= peers->peer[i].ended;
-    }
-    *at = server->end;
-    return !some ? WIRE_NOT_ENDED : all ? WIRE_ALL_ENDED : WIRE_SOME_ENDED;
-}
-
-static void
-give_credit(struct wire_server *server, uint64_t peer, size_t k, int waits)
-{
-    struct wire_peer *p = wire_peers_by_number(&server->peers, peer);
-    const struct wire_next next = {server->at, (int64_t)k, waits};
-
-    REQUIRE(k <= WIRE_CREDIT_MAX);
-    if (p && wire_binder_tell(server, p, wire_next_put(&next)))
-        p->credit += k;
-}
-
-void
-wire_server_want(struct wire_server *server, uint64_t peer, size_t n)
-{
-    const size_t open = wire_server_credit(server, peer);
-
-    if (n > open)
-        give_credit(server, peer, n - open, 0);
-}
-
-void
-wire_server_waits(struct wire_server *server, uint64_t peer, size_t n)
-{
-    const size_t open = wire_server_credit(server, peer);
-
-    give_credit(server, peer, n > open ? n - open : 0, 1);
-}
-
-void
-wire_server_done(struct wire_server *server, const struct wire_place *at)
-{
-    server->at = *at;
-    tell_all(server, wire_place_put(WIRE_DONE, at));
 }
 
 /* Whether all peers that are there are told. */

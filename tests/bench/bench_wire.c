@@ -111,12 +111,13 @@ round_trips(size_t n, double *trip, double *decode)
         .endpoint = endpoint,
         .kind = WIRE_CONSUMES,
         .hello = {.stage = "train"},
-        .at = {1, 0, 0},
     };
     struct err err;
     struct wire *wire = wire_open(NULL, &err);
     struct wire_server *server = wire_server_open(wire, &config, &err);
     struct wire_batch batch;
+    const struct wire_next one = {{1, 0, 0}, 1, 0};
+    struct wire_msg *next = wire_next_put(&one);
     struct wire_news news;
     uint64_t peer;
 
@@ -127,7 +128,7 @@ round_trips(size_t n, double *trip, double *decode)
         const double start = clock_now();
         double came;
 
-        wire_server_want(server, peer, 1);
+        wire_server_send(server, peer, next);
         until(wire, server, WIRE_CAME, &news);
         came = clock_now();
         REQUIRE(!wire_batch_get(&batch, news.msg, 0, &err));
@@ -135,6 +136,7 @@ round_trips(size_t n, double *trip, double *decode)
         trip[i] = clock_now() - start;
         wire_batch_release(&batch);
     }
+    wire_msg_free(next);
     wire_server_close(server);
     wire_close(wire);
 }

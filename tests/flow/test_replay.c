@@ -1,6 +1,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "flow/inlet.h"
 #include "flow/replay.h"
 #include "t.h"
 #include "wire/batch.h"
@@ -94,41 +95,39 @@ batches(const char *path)
 {
     const char *endpoint = at("batch");
     const pid_t pid = play(path, endpoint);
-    struct wire_server_config config = {
+    struct flow_inlet_config config = {
         .endpoint = endpoint,
-        .kind = WIRE_CONSUMES,
         .hello = hello_of("train", "", "", 0),
         .at = {500, 0, 1},
+        .room = 2,
     };
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
-    struct wire_server *server = wire_server_open(wire, &config, &err);
+    struct flow_inlet *inlet = flow_inlet_open(wire, &config, &err);
     struct wire_batch batch;
-    struct wire_place end;
     struct wire_news news;
     int64_t want = 1;
-    int ended = 0, right = 1;
+    int right = 1;
 
-    while (!ended && wire_wait(wire, -1, 1, &err) > 0) {
-        while (wire_server_next(server, &news, &err) > 0) {
-            if (news.what == WIRE_JOINED)
-                wire_server_want(server, news.peer, 2);
+    while (flow_consumer_ended(inlet->consumer) != FLOW_ALL_ENDED &&
+           wire_wait(wire, -1, 1, &err) > 0) {
+        while (flow_inlet_next(inlet, &news)) {
             if (news.what != WIRE_CAME ||
                 wire_batch_get(&batch, news.msg, 10, &err))
                 continue;
             right &= batch.at.step == want && batch.at.session == 500 &&
                      batch.views[0] == want;
-            want++;
+            batch.at.step = ++want;
+            flow_inlet_done(inlet, &batch.at);
             wire_batch_release(&batch);
-            wire_server_want(server, news.peer, 2);
         }
-        ended = wire_server_ended(server, &end) == WIRE_ALL_ENDED;
+        flow_inlet_ask(inlet);
     }
     T(right && want == STEPS, "each batch once, in order, as recorded");
-    T(!strcmp(wire_server_hello(server)->digest, digest_a),
+    T(!strcmp(wire_server_hello(inlet->server)->digest, digest_a),
       "greeted as the recorded one did");
-    wire_server_over(server, &config.at);
-    wire_server_close(server);
+    wire_server_over(inlet->server, &config.at);
+    flow_inlet_close(inlet);
     wire_close(wire);
     T(ends_well(pid), "it ends when the run is over");
 }

@@ -3,6 +3,7 @@
  * which its tool does what tools do.  Whatever comes, credit stays in range,
  * the place never goes back, and news is about peers that are there.
  */
+#include "flow/inlet.h"
 #include "flow/outlet.h"
 #include "fuzz/sequence.h"
 #include "util/clock.h"
@@ -14,7 +15,8 @@ static const enum wire_end_kind kinds[] = {WIRE_PRODUCES, WIRE_CONSUMES,
 
 struct edge {
     struct wire *wire;
-    struct flow_outlet *outlet; /* WIRE_PRODUCES: around the server */
+    struct flow_outlet *outlet; /* around the server, of who produces */
+    struct flow_inlet *inlet;   /* of who consumes */
     struct wire_server *server;
     enum wire_end_kind kind;
     const char *endpoint;
@@ -41,8 +43,9 @@ check_state(struct edge *edge)
         const uint64_t peer = wire_server_peer(edge->server, i);
 
         REQUIRE(peer && wire_server_who(edge->server, peer));
-        // the tool may ask for a batch more in each of an input's steps
-        REQUIRE(wire_server_credit(edge->server, peer) <= 2 * WIRE_CREDIT_MAX);
+        if (edge->inlet)
+            REQUIRE(flow_consumer_credit(edge->inlet->consumer, peer) <=
+                    WIRE_CREDIT_MAX);
     }
     if (!edge->outlet)
         return;
@@ -63,8 +66,9 @@ read_news(struct edge *edge, uint64_t *last)
     int n = 0;
 
     while (n++ < NEWS_MAX &&
-           (edge->outlet ? flow_outlet_next(edge->outlet, &news)
-                         : wire_server_next(edge->server, &news, &err)) > 0) {
+           (edge->outlet  ? flow_outlet_next(edge->outlet, &news)
+            : edge->inlet ? flow_inlet_next(edge->inlet, &news)
+                          : wire_server_next(edge->server, &news, &err)) > 0) {
         if (news.what == WIRE_CAME)
             REQUIRE(news.msg && wire_server_who(edge->server, news.peer));
         if (news.what == WIRE_BAD)
@@ -88,10 +92,12 @@ act(struct edge *edge, struct bytes *from, uint64_t peer)
         wire_server_answer(edge->server, peer, what, msg);
         wire_msg_free(msg);
     } else if (edge->kind == WIRE_CONSUMES) {
+        flow_consumer_room(edge->inlet->consumer, what % 16);
         if (what & 1)
-            wire_server_want(edge->server, peer, what % 16);
+            flow_consumer_wait(edge->inlet->consumer, clock_now());
         else
-            wire_server_done(edge->server, &edge->at);
+            flow_inlet_done(edge->inlet, &at);
+        flow_inlet_ask(edge->inlet);
     } else if (what & 1) {
         if (!flow_producer_turn(edge->outlet->producer, clock_now(), &turn))
             return;
@@ -139,7 +145,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     struct bytes from = {data, len < 4096 ? len : 4096};
     struct edge edge = {.kind = kinds[byte(&from) % 3]};
-    struct wire_server_config config = {.kind = edge.kind, .at = {1, 0, 0}};
+    struct wire_server_config config = {.kind = edge.kind};
+    struct flow_inlet_config inlet = {.at = {1, 0, 0}};
     struct flow_outlet_config outlet = {.lease = 10};
     struct wire *wire;
     struct err err;
@@ -150,13 +157,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     edge.wire = wire;
     edge.endpoint = config.endpoint = fresh_endpoint();
     config.hello = hello(&(struct bytes){NULL, 0});
-    outlet.endpoint = config.endpoint;
-    outlet.hello = config.hello;
+    outlet.endpoint = inlet.endpoint = config.endpoint;
+    outlet.hello = inlet.hello = config.hello;
     if (edge.kind == WIRE_PRODUCES) {
         edge.outlet = flow_outlet_open(wire, &outlet, &err);
         REQUIRE(edge.outlet);
         edge.server = edge.outlet->server;
         edge.at = flow_producer_place(edge.outlet->producer);
+    } else if (edge.kind == WIRE_CONSUMES) {
+        edge.inlet = flow_inlet_open(wire, &inlet, &err);
+        REQUIRE(edge.inlet);
+        edge.server = edge.inlet->server;
     } else {
         edge.server = wire_server_open(wire, &config, &err);
         REQUIRE(edge.server);
@@ -171,6 +182,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         zmq_close(edge.peer[i]);
     if (edge.outlet)
         flow_outlet_close(edge.outlet);
+    else if (edge.inlet)
+        flow_inlet_close(edge.inlet);
     else
         wire_server_close(edge.server);
     wire_close(wire);

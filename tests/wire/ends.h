@@ -140,23 +140,4 @@ client_sees(struct wire *a, struct wire *b, struct wire_client *client,
     return 0;
 }
 
-/* Whether the server is told of the end within so many seconds. */
-__attribute__((unused)) static int
-server_hears_end(struct wire *a, struct wire *b, struct wire_server *server,
-                 double seconds)
-{
-    const double until = clock_now() + seconds;
-    struct wire_place end;
-    struct wire_news news;
-    struct err err;
-
-    do {
-        while (wire_server_next(server, &news, &err) > 0)
-            ;
-        if (wire_server_ended(server, &end) == WIRE_ALL_ENDED)
-            return 1;
-    } while (turn(a, b) && clock_now() < until);
-    return 0;
-}
-
 #endif

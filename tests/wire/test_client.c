@@ -276,6 +276,18 @@ misfits(void)
     refused("another data set", &hello);
 }
 
+/* A trainer at a place gives its newest peer credit. */
+static void
+give(struct wire_server *server, uint64_t peer, const struct wire_place *place,
+     int64_t credit)
+{
+    const struct wire_next next = {*place, credit, 0};
+    struct wire_msg *msg = wire_next_put(&next);
+
+    wire_server_send(server, peer, msg);
+    wire_msg_free(msg);
+}
+
 /* The trainer starts anew: a larger session wins, a smaller is ignored. */
 static void
 sessions(void)
@@ -286,8 +298,8 @@ sessions(void)
         .endpoint = at("batch"),
         .kind = WIRE_CONSUMES,
         .hello = hello_of("train", "", digest_a, 10),
-        .at = {100, 0, 7},
     };
+    struct wire_place place = {100, 0, 7};
     struct wire_client_config cc = plan_client("batch");
     struct wire_server *server = wire_server_open(a, &sc, &err);
     struct wire_client *client;
@@ -296,15 +308,15 @@ sessions(void)
     cc.kind = WIRE_BRINGS;
     client = wire_client_open(b, &cc, &err);
     T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "joined");
-    wire_server_want(server, news.peer, 4);
+    give(server, news.peer, &place, 4);
     T(client_sees(a, b, client, WIRE_MOVED, &news, 5) && news.at.step == 7,
       "the first session");
     wire_server_close(server);
 
-    sc.at = (struct wire_place){200, 0, 5};
+    place = (struct wire_place){200, 0, 5};
     server = wire_server_open(a, &sc, &err);
     T(both_see(a, b, server, client, WIRE_JOINED, &news), "joined the second");
-    wire_server_want(server, news.peer, 2);
+    give(server, news.peer, &place, 2);
     T(client_sees(a, b, client, WIRE_MOVED, &news, 5) && news.at.step == 5,
       "it goes back where the trainer is");
     T(wire_client_credit(client) == 2, "the old credit is forgotten");
@@ -312,15 +324,15 @@ sessions(void)
 
     server = wire_server_open(a, &sc, &err);
     T(both_see(a, b, server, client, WIRE_JOINED, &news), "the link renewed");
-    wire_server_want(server, news.peer, 2);
+    give(server, news.peer, &place, 2);
     client_sees(a, b, client, WIRE_MOVED, &news, 0.1);
     T(wire_client_credit(client) == 2, "credit starts from nothing");
     wire_server_close(server);
 
-    sc.at = (struct wire_place){150, 0, 9};
+    place = (struct wire_place){150, 0, 9};
     server = wire_server_open(a, &sc, &err);
     T(both_see(a, b, server, client, WIRE_JOINED, &news), "a stale one");
-    wire_server_want(server, news.peer, 2);
+    give(server, news.peer, &place, 2);
     T(!client_sees(a, b, client, WIRE_MOVED, &news, 0.1), "is ignored");
     T(wire_client_place(client).session == 200, "the place stays");
 

@@ -21,7 +21,6 @@ names(void)
     snprintf(hello.peer, sizeof hello.peer, "x");
     peer = wire_peers_greet(&peers, &id_b, &hello, 1);
     T(peer->number == 2 && !strcmp(peer->name, "x"), "named by hello");
-    peer->credit = 5;
     wire_peers_leave(&peers, wire_peers_by_number(&peers, 1));
     T(wire_peers_left(&peers) == 1 && wire_peers_left(&peers) == 0,
       "who left is reported once");
@@ -30,7 +29,6 @@ names(void)
     wire_peers_left(&peers);
     peer = wire_peers_greet(&peers, &id_a, &hello, 2);
     T(peer->number == 3 && peers.n == 1, "who is back is somebody new");
-    T(peer->credit == 0, "without credit");
     T(wire_peers_by_id(&peers, &id_a) == peer, "found by the new connection");
     T(!wire_peers_by_id(&peers, &id_b), "not by the old one");
     T(!wire_peers_by_name(&peers, ""), "no name is nobody's");
@@ -120,7 +118,6 @@ killed_and_stopped(void)
         .endpoint = endpoint,
         .kind = WIRE_CONSUMES,
         .hello = hello_of("train", "", "", 0),
-        .at = {1, 0, 0},
     };
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err);
@@ -143,7 +140,7 @@ killed_and_stopped(void)
             left += news.what == WIRE_LEFT;
     T(left == 2, "the killed peer and the stopped one have left");
     T(wire_server_peers(server) == 1, "the third has not");
-    wire_server_over(server, &sc.at);
+    wire_server_over(server, &(struct wire_place){1, 0, 0});
     kill(slow, SIGCONT);
     wire_server_close(server);
     wire_close(a);

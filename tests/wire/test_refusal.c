@@ -109,7 +109,6 @@ peer_is_told(void)
         .endpoint = at("batch"),
         .kind = WIRE_CONSUMES,
         .hello = hello_of("train", "", digest_a, 10),
-        .at = {9, 0, 0},
     };
     struct wire_hello mine = hello_of("augment", "", digest_a, 10);
     struct wire_error no = {.reason = "no such credit", .message = 1, .id = -1};

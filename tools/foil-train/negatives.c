@@ -33,7 +33,7 @@ open_inside(struct train *t)
 static int
 open_service(struct train *t, struct err *err)
 {
-    const struct wire_hello *mine = wire_server_hello(t->source.server);
+    const struct wire_hello *mine = wire_server_hello(t->source.inlet->server);
     struct wire_service_config config = {
         .role = "negatives",
         .hello = {.stage = "train",

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "flow/inlet.h"
 #include "loss/objective.h"
 #include "nn/schedule.h"
 #include "sample/source.h"
@@ -18,7 +19,6 @@
 #include "wire/feed.h"
 #include "wire/pairs.h"
 #include "wire/plan.h"
-#include "wire/server.h"
 #include "wire/service.h"
 #include "wire/state.h"
 #include "wire/weights.h"
@@ -140,18 +140,12 @@ struct train_features {
                                  one's and the next one's; id 0: none */
 };
 
-/* Batches that have come, until it is their turn. */
+/* Where batches come from. */
 struct train_source {
-    struct wire_server *server;
-    size_t credit, n, room;
-    struct wire_batch *held; /* [n], not sorted */
-    size_t largest;          /* bytes of a batch, so far */
-    double waiting, said;    /* since when; when it was said last */
-    double called, pause;    /* call_for(): when it was last; until the next */
-    size_t turn;             /* so often */
-    int calls;               /* in this wait */
-    int short_of;            /* the last one brought what was missing */
-    double over;             /* since when all say that nothing is left; or 0 */
+    struct flow_inlet *inlet;
+    size_t largest;       /* bytes of a batch, so far */
+    double waiting, said; /* since when; when it was said last */
+    double over;          /* since when all say that nothing is left; or 0 */
 };
 
 /* What moves with the epoch. */
