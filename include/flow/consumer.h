@@ -87,6 +87,9 @@ void flow_consumer_go(struct flow_consumer *consumer,
 void *flow_consumer_stale(struct flow_consumer *consumer);
 void *flow_consumer_drop(struct flow_consumer *consumer);
 
+/* flow_consumer_item(): held item i < flow_consumer_held(), in no order. */
+void *flow_consumer_item(const struct flow_consumer *consumer, size_t i);
+
 /* flow_consumer_wait(): the item of our place has not come, and nothing else is
  * to be done.  Call it again and again; take() ends it. */
 void flow_consumer_wait(struct flow_consumer *consumer, double now);

@@ -198,6 +198,13 @@ flow_consumer_drop(struct flow_consumer *c)
     return c->n ? take_out(c, c->n - 1) : NULL;
 }
 
+void *
+flow_consumer_item(const struct flow_consumer *c, size_t i)
+{
+    REQUIRE(i < c->n);
+    return c->held[i].item;
+}
+
 void
 flow_consumer_end(struct flow_consumer *c, uint64_t number,
                   const struct wire_place *at)

@@ -13,8 +13,8 @@
 
 enum { VIEWS = 2 };
 
-/* Seconds without the item whose turn it is, until one more is asked for. */
-static const double starving = 1;
+/* The one peer of the passage's consumer. */
+enum { SELECTOR = 1 };
 
 /* The selector has named the data set: now augmenters may come. */
 static void
@@ -44,13 +44,14 @@ open_items(struct filter *filter)
     filter->seed = (uint64_t)filter->options->seed ^ digest_word(&digest);
     sampler_know(filter->sampler, filter->options, selector);
     passage_init(&filter->passage, (size_t)selector->size);
+    flow_consumer_join(filter->passage.consumer, SELECTOR);
 }
 
 /* A trainer was started: nothing that was under way counts. */
 static void
 begin(struct filter *filter, const struct wire_place *at)
 {
-    passage_clear(&filter->passage);
+    passage_begin(&filter->passage, at);
     filter->ended = filter->over = 0;
     // what has not begun needs no state
     if (!at->epoch && !at->step && filter->sampler->next.session < at->session)
@@ -70,6 +71,7 @@ hear_selector(struct filter *filter)
             open_items(filter);
             break;
         case WIRE_CAME:
+            flow_consumer_came(filter->passage.consumer, SELECTOR);
             passage_add(&filter->passage, wire_client_item(filter->plan));
             break;
         case WIRE_ENDED:
@@ -201,7 +203,7 @@ draw(struct filter *filter)
     choose_variants(filter, &item);
     if (!item.look)
         sampler_draw(filter->sampler, &item, VIEWS, passage->number);
-    passage_pass(passage, due, wire_item_put(&item));
+    passage_pass(passage, wire_item_put(&item));
     wire_item_release(&item);
     return due;
 }
@@ -214,7 +216,7 @@ give(struct filter *filter)
     struct passage *passage = &filter->passage;
     struct passage_item *item;
     struct flow_turn turn;
-    struct wire_place fresh;
+    struct wire_place fresh, drawn;
 
     while (flow_producer_turn(producer, clock_now(), &turn)) {
         item = turn.again ? passage_find(passage, &turn.at)
@@ -229,33 +231,36 @@ give(struct filter *filter)
             flow_producer_go(producer, &fresh);
     }
     fresh = flow_producer_fresh(producer);
-    if (filter->ended && passage->next.session >= 0 &&
-        wire_place_cmp(&passage->next, &filter->end) >= 0 &&
+    drawn = flow_consumer_place(passage->consumer);
+    if (filter->ended && passage->session >= 0 &&
+        wire_place_cmp(&drawn, &filter->end) >= 0 &&
         !passage_new(passage, &fresh))
         flow_outlet_end(filter->items, &filter->end);
 }
 
-/*
- * Ask for as many items as we are asked for.  Those that wait here for one
- * that is missing must not use up all credit: its holder is gone, and we could
- * not take it over.
- */
+/* Ask for as many items as we are asked for, and beyond that for one that is
+ * missing while others wait here for it. */
 static void
 ask(struct filter *filter)
 {
+    const size_t wanted = flow_producer_credit(filter->items->producer);
+    struct flow_consumer *consumer = filter->passage.consumer;
     const double now = clock_now();
-    size_t wanted = flow_producer_credit(filter->items->producer), held;
-    int missing;
+    struct flow_ask ask;
 
-    held = passage_held(&filter->passage, &missing);
-    wanted = wanted > held ? wanted - held : 0;
-    if (held && missing && now - filter->given >= starving) {
-        filter->given = now;
-        wanted = wire_client_credit(filter->plan) + 1;
+    flow_consumer_room(consumer,
+                       wanted < WIRE_CREDIT_MAX ? wanted : WIRE_CREDIT_MAX);
+    if (flow_consumer_held(consumer) && !flow_consumer_due(consumer))
+        flow_consumer_wait(consumer, now);
+    while (flow_consumer_turn(consumer, now, &ask)) {
+        const size_t open = wire_client_credit(filter->plan),
+                     credit = open + (size_t)ask.next.credit;
+
+        wire_client_want(filter->plan,
+                         credit < WIRE_CREDIT_MAX ? credit : WIRE_CREDIT_MAX);
+        flow_consumer_asked(consumer, &ask,
+                            wire_client_credit(filter->plan) > open, now);
     }
-    if (wanted > WIRE_CREDIT_MAX)
-        wanted = WIRE_CREDIT_MAX;
-    wire_client_want(filter->plan, wanted);
 }
 
 void

@@ -1,6 +1,7 @@
 #ifndef FOIL_NEGATIVES_H
 #define FOIL_NEGATIVES_H
 
+#include "flow/consumer.h"
 #include "flow/outlet.h"
 #include "sample/source.h"
 #include "wire/client.h"
@@ -92,32 +93,32 @@ struct passage_item {
     int64_t steps;        /* in its epoch */
     struct wire_msg *msg; /* as it came; once drawn for, as it goes out */
     int look;             /* features are wanted: it is not weighed */
-    int drawn;
-    int busy;     /* its images' chains are not weighed yet */
-    size_t n;     /* of these */
-    int64_t *ids; /* [n] */
+    int busy;             /* its images' chains are not weighed yet */
+    size_t n;             /* of these */
+    int64_t *ids;         /* [n] */
 };
 
 /*
  * The items of a run in the order of the plan.  What comes out of order is
- * held until its turn has come; what went out is kept until its step is
- * trained, so that who asks again gets the same.
+ * held by a consumer until its turn to be drawn for has come; what was drawn
+ * for is kept until its step is trained, so that who asks again gets the same.
  */
 struct passage {
+    struct flow_consumer *consumer;
     size_t n, room;
-    struct passage_item *item; /* [n], not sorted */
-    struct wire_place next;    /* to be drawn for; session -1: not known */
-    int64_t number;            /* of that step in the run */
-    int64_t steps;             /* in its epoch; 0: not known */
-    size_t size;               /* of the data set */
-    uint32_t *busy;            /* [size] items that use an image's chains */
+    struct passage_item **item; /* [n] drawn for, not sorted */
+    int64_t session;            /* that `number` is of; -1: not known */
+    int64_t number;             /* in the run, of the step at our place */
+    int64_t steps;              /* in its epoch; 0: not known */
+    size_t size;                /* of the data set */
+    uint32_t *busy;             /* [size] items that use an image's chains */
 };
 
 void passage_init(struct passage *passage, size_t size);
 void passage_release(struct passage *passage);
 
-/* passage_clear() forgets all items. */
-void passage_clear(struct passage *passage);
+/* passage_begin() forgets all items: a trainer was started, at a place. */
+void passage_begin(struct passage *passage, const struct wire_place *at);
 
 /* passage_add() takes an item that came, unless it is late or there. */
 void passage_add(struct passage *passage, const struct wire_item *item);
@@ -135,19 +136,14 @@ struct passage_item *passage_due(struct passage *passage,
                                  const struct sampler *sampler);
 
 /* passage_pass() puts msg in the place of the item that was due. */
-void passage_pass(struct passage *passage, struct passage_item *item,
-                  struct wire_msg *msg);
+void passage_pass(struct passage *passage, struct wire_msg *msg);
 
 /* passage_find() returns the item of a place that was drawn for, passage_new()
  * the first of them that is not before a place; or NULL. */
-struct passage_item *passage_find(struct passage *passage,
+struct passage_item *passage_find(const struct passage *passage,
                                   const struct wire_place *at);
-struct passage_item *passage_new(struct passage *passage,
+struct passage_item *passage_new(const struct passage *passage,
                                  const struct wire_place *from);
-
-/* passage_held() counts the items that wait for their turn; *missing is set
- * when the one whose turn it is has not come. */
-size_t passage_held(const struct passage *passage, int *missing);
 
 /* filter.c */
 struct filter {
@@ -163,7 +159,6 @@ struct filter {
     int64_t *variant;
     size_t variant_room;
     uint64_t seed; /* of the choice of fixed views */
-    double given;  /* when the last credit beyond was given */
 };
 
 void filter_open(struct filter *filter, struct wire *wire);
