@@ -7,17 +7,12 @@
 #include "flow/producer.h"
 
 /*
- * The producer's book of what is handed out and not yet done.
+ * The producer's book of what is handed out and not yet done; see
+ * flow/producer.h for its rules.
  *
  * An item is named by its place (epoch, step).  It stays leased until its
- * step is trained.  When its holder is gone it is free, and goes to the next
- * peer that asks, lowest place first.  When the trainer waits for it and its
- * lease is over, its holder is late: it loses all that it holds, and is set
- * aside for four leases, for twice that the next time and so on, until one of
- * its items is trained.  The end of a lease alone means nothing:
- * the batch may lie with a trainer that is slow.  Time is the caller's
- * (clock_now()).  Kept sorted; O(log n) to
- * find, O(n) to insert or to look for what is late, n being some credits.
+ * step is trained; one that nobody holds is free.  Kept sorted: O(log n) to
+ * find, O(n) to insert or to look for what is free, n being some credits.
  */
 struct flow_leases;
 

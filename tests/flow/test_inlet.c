@@ -59,19 +59,22 @@ batch_edge(void)
 
     strcpy(cc.hello.recipe, "cifar");
     client = wire_client_open(b, &cc, &err);
-    T(inlet_sees(a, b, inlet, WIRE_JOINED, &news, 5), "joined");
+    T(inlet_sees(a, b, inlet, WIRE_JOINED, &news, 5), "an augmenter joins");
     T(wire_server_hello(inlet->server)->size == 10 &&
           !strcmp(wire_server_hello(inlet->server)->recipe, "cifar"),
-      "the first comer's data set, and recipe");
-    T(wire_client_send(client, msg) == 0, "nothing before it is asked for");
+      "data set and recipe are the first comer's");
+    T(wire_client_send(client, msg) == 0,
+      "nothing is sent before it is asked for");
     flow_inlet_ask(inlet);
-    T(client_sees(a, b, client, WIRE_MOVED, &news, 5), "credit and session");
-    T(wire_client_credit(client) == 1, "one");
-    T(wire_client_send(client, msg) == 1, "sent");
-    T(wire_client_send(client, msg) == 0, "not twice");
-    T(inlet_sees(a, b, inlet, WIRE_CAME, &news, 5), "came");
+    T(client_sees(a, b, client, WIRE_MOVED, &news, 5),
+      "the augmenter learns credit and session");
+    T(wire_client_credit(client) == 1, "one batch is asked for");
+    T(wire_client_send(client, msg) == 1, "one batch is sent");
+    T(wire_client_send(client, msg) == 0, "a second one is not");
+    T(inlet_sees(a, b, inlet, WIRE_CAME, &news, 5), "the batch comes");
     T(flow_consumer_credit(inlet->consumer, news.peer) == 0, "the books agree");
-    T(!wire_batch_get(&batch, news.msg, 10, &err), "decodes: %s", err.msg);
+    T(!wire_batch_get(&batch, news.msg, 10, &err), "the batch decodes: %s",
+      err.msg);
     T(flow_consumer_wants(inlet->consumer, &batch.at) &&
           !flow_consumer_hold(inlet->consumer, &batch.at, &batch) &&
           flow_consumer_take(inlet->consumer) == &batch,
@@ -80,15 +83,15 @@ batch_edge(void)
     wire_msg_free(msg);
     flow_inlet_done(inlet, &done);
     T(client_sees(a, b, client, WIRE_PASSED, &news, 5) && news.at.step == 1,
-      "done comes through");
+      "what is trained is passed on");
     wire_server_over(inlet->server, &done);
     T(client_sees(a, b, client, WIRE_ENDED, &news, 5), "the run is over");
 
     strcpy(cc.hello.recipe, "emc2");
     other = wire_client_open(b, &cc, &err);
-    T(inlet_sees(a, b, inlet, WIRE_BAD, &news, 5), "another recipe: %s",
-      news.why.msg);
-    T(wire_server_peers(inlet->server) == 1, "is not let in");
+    T(inlet_sees(a, b, inlet, WIRE_BAD, &news, 5),
+      "who has another recipe is refused: %s", news.why.msg);
+    T(wire_server_peers(inlet->server) == 1, "who is refused is not there");
     wire_client_close(other);
     wire_client_close(client);
     flow_inlet_close(inlet);
@@ -142,7 +145,8 @@ rules(void)
     struct wire_news news;
     struct wire_sock *sock = say(b, sc.endpoint, wire_batch_put(&batch));
 
-    T(inlet_sees(a, b, inlet, WIRE_BAD, &news, 5), "unasked: %s", news.why.msg);
+    T(inlet_sees(a, b, inlet, WIRE_BAD, &news, 5),
+      "a batch that nobody asked for is refused: %s", news.why.msg);
     T(inlet_sees(a, b, inlet, WIRE_LEFT, &news, 0.1) == 0 &&
           wire_server_peers(inlet->server) == 1,
       "who breaks a rule once may stay");

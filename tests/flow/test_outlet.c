@@ -41,28 +41,6 @@ hears_over(struct wire *a, struct wire *b, struct flow_outlet *outlet,
     return 0;
 }
 
-/* Turn both sides for a moment, whatever comes. */
-static void
-let_come(struct wire *a, struct wire *b, struct flow_outlet *outlet)
-{
-    struct wire_news news;
-
-    outlet_sees(a, b, outlet, WIRE_OVER, &news, 0.15);
-}
-
-static struct flow_outlet *
-open_plan(struct wire *wire, const char *name)
-{
-    struct err err = {""};
-    struct flow_outlet_config config = {
-        .endpoint = at(name),
-        .hello = hello_of("select", "", digest_a, 10),
-        .lease = 10,
-    };
-
-    return flow_outlet_open(wire, &config, &err);
-}
-
 /* A peer by hand, with a name of its own. */
 static struct wire_sock *
 join(struct wire *wire, const char *endpoint, const char *name,
@@ -119,13 +97,13 @@ plan_edge(void)
     struct wire_client *client = wire_client_open(b, &cc, &err);
     struct flow_outlet *outlet = flow_outlet_open(a, &sc, &err);
     struct wire_news news;
-    struct flow_turn turn;
+    struct flow_turn now;
     struct wire_msg *msg;
 
     T(client && outlet, "both ends open, the client first: %s", err.msg);
     T(outlet_sees(a, b, outlet, WIRE_JOINED, &news, 5), "the outlet greets");
     T(client_sees(a, b, client, WIRE_JOINED, &news, 5), "the client too");
-    T(!flow_producer_turn(outlet->producer, 0, &turn), "nobody asks yet");
+    T(!flow_producer_turn(outlet->producer, 0, &now), "nobody asks yet");
     wire_client_want(client, 2);
     T(wire_client_credit(client) == 0, "no credit before a session is known");
     wire_client_pass(client, &place);
@@ -136,18 +114,18 @@ plan_edge(void)
     T(flow_producer_credit(outlet->producer) == 2, "two items are asked for");
 
     for (int i = 0; i < 2; i++) {
-        T(flow_producer_turn(outlet->producer, clock_now(), &turn) &&
-              turn.peer == wire_server_peer(outlet->server, 0),
+        T(flow_producer_turn(outlet->producer, clock_now(), &now) &&
+              now.peer == wire_server_peer(outlet->server, 0),
           "it is the turn of the one peer");
-        item.at = turn.at;
+        item.at = now.at;
         msg = wire_item_put(&item);
-        T(flow_outlet_give(outlet, &turn, msg), "an item goes out");
+        T(flow_outlet_give(outlet, &now, msg), "an item goes out");
         wire_msg_free(msg);
-        turn.at.step++;
-        flow_producer_go(outlet->producer, &turn.at);
+        now.at.step++;
+        flow_producer_go(outlet->producer, &now.at);
     }
-    T(!flow_producer_turn(outlet->producer, clock_now(), &turn),
-      "then credit is used up");
+    T(!flow_producer_turn(outlet->producer, clock_now(), &now),
+      "then the credit is used up");
     T(flow_producer_out(outlet->producer) == 2, "two items are out");
     T(client_sees(a, b, client, WIRE_CAME, &news, 5), "an item comes");
     T(wire_client_item(client)->ids[2] == 2 &&
@@ -162,7 +140,8 @@ plan_edge(void)
     wire_client_pass(client, &place);
     T(outlet_sees(a, b, outlet, WIRE_PASSED, &news, 5) && news.at.step == 3,
       "what is trained is passed on");
-    T(flow_producer_out(outlet->producer) == 1, "and is no longer leased");
+    T(flow_producer_out(outlet->producer) == 1,
+      "what is trained is no longer leased");
     wire_client_waits(client);
     T(outlet_sees(a, b, outlet, WIRE_WAITED, &news, 5), "the trainer waits");
     flow_outlet_end(outlet, &place);
@@ -173,47 +152,12 @@ plan_edge(void)
     wire_client_over(client);
     T(hears_over(a, b, outlet, 5), "the run is over");
     wire_client_close(client);
+    for (int i = 0; i < 1000 && wire_server_reaches(outlet->server, now.peer);
+         i++)
+        turn(a, b);
     T(outlet_sees(a, b, outlet, WIRE_LEFT, &news, 8) && outlet->freed == 1,
       "who leaves frees what it had");
 
-    flow_outlet_close(outlet);
-    wire_close(a);
-    wire_close(b);
-}
-
-/* Of three consumers one says that the run is over. */
-static void
-ends(void)
-{
-    const struct wire_next one = {{6, 0, 0}, 1, 0};
-    const struct wire_place place = {6, 0, 0};
-    struct err err = {""};
-    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct flow_outlet *outlet = open_plan(a, "ends");
-    struct wire_sock *sock[3];
-    struct wire_news news;
-
-    for (int i = 0; i < 3; i++) {
-        const char name[] = {(char)('a' + i), 0};
-
-        sock[i] = join(b, at("ends"), name, 1);
-        tell(sock[i], wire_next_put(&one));
-    }
-    while (wire_server_peers(outlet->server) < 3)
-        outlet_sees(a, b, outlet, WIRE_JOINED, &news, 0.1);
-    let_come(a, b, outlet);
-    tell(sock[0], wire_place_put(WIRE_END, &place));
-    T(!hears_over(a, b, outlet, 0.2), "one of three: not the end");
-    tell(sock[1], wire_place_put(WIRE_END, &place));
-    tell(sock[2], wire_place_put(WIRE_END, &place));
-    T(hears_over(a, b, outlet, 5), "all three: the end");
-    tell(sock[1], wire_next_put(&one));
-    let_come(a, b, outlet);
-    T(!hears_over(a, b, outlet, 0), "one asks for more: not the end");
-    wire_sock_close(sock[1]);
-    T(hears_over(a, b, outlet, 8), "it is gone: the end");
-    for (int i = 0; i < 3; i += 2)
-        wire_sock_close(sock[i]);
     flow_outlet_close(outlet);
     wire_close(a);
     wire_close(b);
@@ -226,11 +170,11 @@ not_beyond_ten(void *tool, struct wire_place *place, struct err *why)
     return place->step > 10 ? err_set(why, "beyond ten") : 0;
 }
 
-/* Claims that cannot be, and a peer that does not stop making them. */
+/* Claims that cannot be. */
 static void
 claims(void)
 {
-    const struct wire_next now = {{6, 0, 3}, 1, 0}, back = {{6, 0, 4}, 0, 1},
+    const struct wire_next now = {{6, 0, 3}, 1, 0},
                            far = {{INT64_C(1) << 62, 0, 0}, 1, 0};
     const struct wire_place eleven = {6, 0, 11}, ten = {6, 0, 10};
     struct flow_outlet_config sc = {
@@ -246,30 +190,22 @@ claims(void)
     struct wire_news news;
 
     tell(sock, wire_next_put(&now));
-    T(outlet_sees(a, b, outlet, WIRE_MOVED, &news, 5), "a session");
+    T(outlet_sees(a, b, outlet, WIRE_MOVED, &news, 5),
+      "a peer names a session");
     tell(sock, wire_next_put(&far));
     T(outlet_sees(a, b, outlet, WIRE_BAD, &news, 5) &&
           strstr(news.why.msg, "ahead of this machine's clock"),
       "a session of the year 2116 is refused: %s", news.why.msg);
-    T(flow_producer_place(outlet->producer).session == 6, "the old one stays");
+    T(flow_producer_place(outlet->producer).session == 6,
+      "the session before stays");
     tell(sock, wire_place_put(WIRE_DONE, &eleven));
     T(outlet_sees(a, b, outlet, WIRE_BAD, &news, 5) &&
           strstr(news.why.msg, "beyond ten"),
       "a place that the tool does not believe: %s", news.why.msg);
-    T(flow_producer_place(outlet->producer).step == 3, "moves nothing");
+    T(flow_producer_place(outlet->producer).step == 3, "the place stays");
     tell(sock, wire_place_put(WIRE_DONE, &ten));
-    T(outlet_sees(a, b, outlet, WIRE_PASSED, &news, 5), "one that it does");
-
-    tell(sock, wire_next_put(&back));
-    T(!outlet_sees(a, b, outlet, WIRE_WAITED, &news, 0.2) &&
-          flow_producer_place(outlet->producer).step == 10,
-      "said to be waited for before it: old news");
-    for (double since = clock_now(); clock_now() < since + 1;)
-        let_come(a, b, outlet);
-    tell(sock, wire_next_put(&back));
-    T(outlet_sees(a, b, outlet, WIRE_WAITED, &news, 5) &&
-          flow_producer_place(outlet->producer).step == 4,
-      "still so after a second: back to it");
+    T(outlet_sees(a, b, outlet, WIRE_PASSED, &news, 5),
+      "one that the tool believes moves it");
 
     wire_sock_close(sock);
     flow_outlet_close(outlet);
@@ -320,7 +256,6 @@ main(void)
 {
     scratch_open();
     plan_edge();
-    ends();
     claims();
     late();
     scratch_close();
