@@ -1,56 +1,84 @@
-# make            build the tools into build/release/bin
+# make            build the tools and the library into build/release
+# make help       this list
 # make demo       set-up, build, and the whole pipeline on real images
 # make test       set-up, build, unit tests by floor, the tools as users meet them
-# make lint       format, rooms, headers, banned calls, scripts, man pages
+# make lint       format, rooms, headers, banned calls, scripts, man pages, clang
 # make check      what must pass before a commit: lint, test, test under asan
 # make ci         what CI runs: check, with all that foil is compared with, then
-#                 fuzz-smoke and a small pipeline on real data
+#                 threads under tsan, AVX2 alone, clang, fuzz-smoke and a small
+#                 pipeline on real data
 # make bench      speed as ratios to the peers, in one run (FILTER=name for one)
 # make fuzz       feed the decoders noise: F=name for one, N=runs each
 # make fuzz-smoke 1,000 runs of each
 # make cover      lines and functions that the tests reach
-# make install    PREFIX=/usr/local, DESTDIR= as usual
+# make install    PREFIX=/usr/local, LIBDIR=PREFIX/lib, DESTDIR= as usual
+# make uninstall  what was installed there, and nothing else
 # make fmt, clean
 #
-# B=name picks a build; each has a folder of its own: release debug asan cover.
-# V=1 shows the commands that build.
+# B=name picks a build; each has a folder of its own: release debug asan tsan
+# cover fuzz.  V=1 shows the commands that build.  CC, CFLAGS, CPPFLAGS, LDFLAGS
+# and PKG_CONFIG are yours.  DEVELOPER=1 makes warnings errors; lint, check and
+# ci set it.
 B       ?= release
-BUILDS  := release debug asan cover fuzz
+BUILDS  := release debug asan tsan cover fuzz
 ifeq ($(filter $(BUILDS),$(B)),)
 $(error there is no build '$(B)'; B is one of: $(BUILDS))
 endif
 CC      ?= cc
+NM      ?= nm
 PREFIX  ?= /usr/local
+LIBDIR  ?= $(PREFIX)/lib
 OUT     := build/$(B)
 
 # Rooms, lowest floor first: tests run in this order, so that the first
 # failure is the deepest one.
 ROOMS   := util num wire flow data nn loss sample select eval train
 
-# oneDNN and libarchive bring no usable .pc of their own in Debian 12.  The
-# OpenMP build of OpenBLAS is named by its folder: Debian's alternative may
-# point at the pthread build, which fights with oneDNN's threads.
-# msgpack's C library is called msgpack-c since Debian 13.
-MSGPACK := $(shell pkg-config --exists msgpack-c 2>/dev/null && echo msgpack-c \
-           || echo msgpack)
-PKGS    := libzmq $(MSGPACK) jansson libxxhash libjpeg libpng zlib
-BLAS    := /usr/lib/$(shell $(CC) -print-multiarch 2>/dev/null)/openblas-openmp
-LDLIBS  := -L$(BLAS) -Wl,-rpath,$(BLAS) -lopenblas -ldnnl -larchive \
-           $(shell pkg-config --libs $(PKGS) 2>/dev/null) -fopenmp -lm
+# Libraries; what is missing is said before anything is compiled.
+PKG_CONFIG  ?= pkg-config
+LIB_CFLAGS  := $(shell PKG_CONFIG='$(PKG_CONFIG)' scripts/libraries cflags)
+LIBS        := $(shell PKG_CONFIG='$(PKG_CONFIG)' scripts/libraries libs) -lm
 
+# Optimisation and debugging are the user's to replace; sanitizers are not.
 CFLAGS_release := -O3 -g
 CFLAGS_debug   := -Og -g3
-CFLAGS_asan    := -O1 -g -fsanitize=address,undefined \
-                  -fno-sanitize-recover=all -fno-omit-frame-pointer
-CFLAGS_cover   := -O0 -g --coverage
-CFLAGS_fuzz    := -O1 -g -fsanitize=fuzzer-no-link,address,undefined
+CFLAGS_asan    := -O1 -g
+CFLAGS_tsan    := -O1 -g
+CFLAGS_cover   := -O0 -g
+CFLAGS_fuzz    := -O1 -g
+CFLAGS         ?= $(CFLAGS_$(B))
+
+MODE_asan    := -fsanitize=address,undefined -fno-sanitize-recover=all \
+                -fno-omit-frame-pointer
+MODE_cover   := --coverage
+MODE_fuzz    := -fsanitize=fuzzer-no-link,address,undefined
+# gcc's OpenMP is not made for tsan, which would see races in every barrier.
+MODE_tsan    := -fsanitize=thread -fno-openmp -Wno-unknown-pragmas
+MODE_release  = -fstack-protector-strong $(FORTIFY)
+MODE_debug    = $(MODE_release)
+FORTIFY       = $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),\
+                -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wvla -Wundef -Wpointer-arith \
-           -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Werror
+           -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings
 WARN    += -Wno-psabi # notes on vectors of 16 floats, which are inlined
-CPPFLAGS += -Iinclude -D_POSIX_C_SOURCE=200809L
-PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-CFLAGS  += -std=c11 -fopenmp -fno-math-errno $(WARN) $(CFLAGS_$(B)) $(PKG_CFLAGS)
+WARN    += $(if $(DEVELOPER),-Werror)
+
+# One set of objects makes tools and library, so all are position-independent;
+# without interposition that costs nothing.
+INCLUDES     := -Iinclude
+OWN_CPPFLAGS  = $(INCLUDES) -D_POSIX_C_SOURCE=200809L $(LIB_CFLAGS)
+OWN_CFLAGS    = -std=c11 -fopenmp -fno-math-errno -ffp-contract=off -fPIC \
+                -fno-semantic-interposition $(WARN) $(MODE_$(B))
+OWN_LDFLAGS  := -Wl,-z,relro,-z,now,--as-needed
+COMPILE       = $(CC) $(OWN_CPPFLAGS) $(CPPFLAGS) $(OWN_CFLAGS) $(CFLAGS)
+LINK          = $(CC) $(OWN_CFLAGS) $(CFLAGS) -pie $(OWN_LDFLAGS) $(LDFLAGS)
+
+# gcc for aarch64 before 14 crashes where it makes vectors of these.
+OLD_ARM      := $(filter aarch64 4 5 6 7 8 9 10 11 12 13,$(shell \
+                $(CC) -dumpmachine 2>/dev/null | cut -d- -f1; $(CC) -dumpversion))
+OLD_ARM      := $(filter-out aarch64,$(if $(filter aarch64,$(OLD_ARM)),$(OLD_ARM)))
+NO_VECTORS   := lib/num/eigen tests/nn/test_net tests/loss/test_objective
 
 # $(call say,CC,file) before a command prints a short line in place of it.
 say      = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2) &&)
@@ -61,12 +89,13 @@ BANNED  := \b(malloc|calloc|realloc|strdup|strcpy|strcat|sprintf|strtok|atoi|ato
 # Packages that only some targets want: what foil is compared with, and what
 # builds fuzz targets.
 PEERS   := python3-torch python3-torchvision python3-pil python3-sklearn
-FUZZER  := clang libclang-rt-14-dev
+FUZZER  := clang libclang-rt-dev libomp-dev
 
 # How many tests run at a time.
 JOBS    ?= 2
 
 LIB     := $(OUT)/libfoil.a
+SHARED  := $(OUT)/libfoil.so.1
 LIB_O   := $(patsubst %.c,$(OUT)/%.o,$(wildcard lib/*/*.c))
 TOOLS   := $(patsubst tools/%.c,$(OUT)/bin/%,$(wildcard tools/*.c)) \
            $(patsubst tools/%.sh,$(OUT)/bin/%,$(wildcard tools/*.sh))
@@ -75,32 +104,59 @@ TESTS   := $(foreach r,$(ROOMS) foil-*,\
 CONFORM := $(patsubst %.c,$(OUT)/%,$(wildcard tests/conformance.c))
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
-CLI     := $(wildcard tests/cli/*.sh)
+CLI     := $(filter-out $(if $(filter release,$(B)),,%/install.sh),\
+           $(wildcard tests/cli/*.sh))
 HEADERS := $(wildcard include/*/*.h)
 SOURCES := $(HEADERS) $(wildcard lib/*/*.c lib/*/*.h tools/*.c tools/*/*.[ch] \
            tests/*.[ch] tests/*/*.[ch])
 SCRIPTS := $(filter-out scripts/benchmarks,$(wildcard scripts/*)) \
            $(wildcard scripts/benchmarks/*.sh pipelines/*.sh tests/*.sh tests/cli/*.sh \
-           tools/*.sh) .ci/run
+           tools/*.sh) tools/foil.bash .ci/run
 MAN     := $(wildcard tools/*.[157])
 
-.PHONY: all setup demo test check ci lint fmt cover fuzz fuzz-smoke bench install clean
+.PHONY: all help setup demo test check ci lint fmt cover fuzz fuzz-smoke bench \
+        install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(TOOLS)
+all: $(TOOLS) $(if $(filter release debug,$(B)),$(SHARED))
 
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
+
+# NOSETUP=1 leaves out what wants root.
 setup:
-	@scripts/setup
+	@$(if $(NOSETUP),:,scripts/setup)
+
+# What all objects are made with: other flags, other objects.  Libraries are
+# looked for when the flags are new.
+$(OUT)/flags: export FLAGS := $(COMPILE) $(LINK) $(LIBS)
+$(OUT)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo "$$FLAGS" | cmp -s - $@ || { CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' \
+	    PKG_CONFIG='$(PKG_CONFIG)' scripts/libraries check && \
+	    echo "$$FLAGS" >$@; }
+.PHONY: FORCE
 
 # Each object leaves a .d beside it: the headers it was made from.
-$(OUT)/%.o: %.c Makefile
+$(OUT)/%.o: %.c $(OUT)/flags
 	@mkdir -p $(@D)
-	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC,$<) $(COMPILE) -MMD -MP -c $< -o $@
 
 $(LIB): $(LIB_O)
 	@rm -f $@
 	$(call say,AR,$@) $(AR) rcs $@ $^
+
+# The library for other programs has the functions that the headers in include/
+# declare, and no others: a list of our own would be wrong one day.
+$(OUT)/libfoil.map: $(LIB) $(HEADERS)
+	$(call say,MAP,$@) NM='$(NM)' CC='$(CC)' scripts/exports $^ >$@
+
+$(SHARED): $(LIB) $(OUT)/libfoil.map
+	$(call say,LD,$@) $(CC) $(OWN_CFLAGS) $(CFLAGS) -shared $(OWN_LDFLAGS) \
+	    $(LDFLAGS) -Wl,-soname,$(@F),--version-script,$(OUT)/libfoil.map \
+	    -Wl,--no-undefined,--whole-archive $(LIB) -Wl,--no-whole-archive \
+	    $(LIBS) -o $@
 
 # A tool is one file, tools/foil-x.c, and what is in tools/foil-x/ if anything.
 parts    = $(patsubst %.c,$(OUT)/%.o,$(wildcard tools/$(1)/*.c))
@@ -108,7 +164,7 @@ tested   = $(if $(filter foil-%,$(1)),$(call parts,$(1)))
 .SECONDEXPANSION:
 $(OUT)/bin/%: $(OUT)/tools/%.o $$(call parts,$$*) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LD,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
+	$(call say,LD,$@) $(LINK) $^ $(LIBS) -o $@
 
 $(OUT)/bin/%: tools/%.sh
 	@mkdir -p $(@D)
@@ -116,11 +172,12 @@ $(OUT)/bin/%: tools/%.sh
 
 # A test in tests/foil-x/ is of the parts of that tool, and linked with them.
 $(OUT)/tests/%: $(OUT)/tests/%.o $$(call tested,$$(*D)) $(LIB)
-	$(call say,LD,$@) $(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDLIBS) -o $@
+	$(call say,LD,$@) $(LINK) $^ $(LIBS) -o $@
 
-$(OUT)/tests/%.o: CPPFLAGS += -Itests -Ilib
-$(OUT)/tests/foil-%.o: CPPFLAGS += -Itools
-$(OUT)/tests/fuzz/%: LDFLAGS += -fsanitize=fuzzer
+$(OUT)/tests/%.o: INCLUDES += -Itests -Ilib
+$(OUT)/tests/foil-%.o: INCLUDES += -Itools
+$(OUT)/tests/fuzz/%: OWN_LDFLAGS += -fsanitize=fuzzer
+$(NO_VECTORS:%=$(OUT)/%.o): OWN_CFLAGS += $(if $(OLD_ARM),-fno-tree-loop-vectorize)
 
 # The set-up comes first and may bring the very libraries that the build asks
 # pkg-config for, so the build is a make of its own.
@@ -128,7 +185,7 @@ test: setup
 	@$(MAKE) --no-print-directory run-tests
 
 .PHONY: run-tests
-run-tests: $(TESTS) $(CONFORM) $(TOOLS) $(BENCHES)
+run-tests: $(TESTS) $(CONFORM) all $(BENCHES)
 	@rm -rf $(OUT)/tap && mkdir -p $(OUT)/tap
 	@B=$(B) BIN=$(OUT)/bin TAP=$(OUT)/tap OMP_NUM_THREADS=1 prove -j $(JOBS) \
 	    --timer --failures --comments -e scripts/test $(TESTS) $(CLI)
@@ -138,17 +195,20 @@ demo: setup
 	@$(MAKE) --no-print-directory all
 	$(OUT)/bin/foil run demo
 
+# A make for developers.
+DEV := $(MAKE) --no-print-directory DEVELOPER=1
+
 check: setup
-	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory run-tests
-	@$(MAKE) --no-print-directory B=asan run-tests
+	@$(DEV) lint
+	@$(DEV) run-tests
+	@$(DEV) B=asan run-tests
 
 ci:
 	@scripts/setup $(FUZZER) $(PEERS)
-	@$(MAKE) --no-print-directory run-tests
-	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory B=asan run-tests
-	@$(MAKE) --no-print-directory fuzz-smoke
+	@$(DEV) run-tests
+	@$(DEV) lint
+	@$(DEV) B=asan run-tests
+	@$(DEV) fuzz-smoke
 	@mkdir -p $(OUT)/tap-smoke
 	@BIN=$(OUT)/bin TAP=$(OUT)/tap-smoke prove -v -e scripts/test scripts/smoke
 	@scripts/check-skips $(OUT)/tap-smoke
@@ -161,13 +221,17 @@ bench:
 run-bench: $(TOOLS) $(BENCHES)
 	BIN=$(OUT)/bin BENCH=$(OUT)/tests/bench scripts/bench $(FILTER)
 
-lint: $(TOOLS)
+lint:
+	@$(DEV) run-lint
+
+.PHONY: run-lint
+run-lint: $(TOOLS)
 	$(call say,LINT,format) clang-format --dry-run -Werror $(SOURCES)
 	$(call say,LINT,rooms) scripts/check-rooms
 	$(call say,LINT,calls) ! grep -nE '$(BANNED)' \
 	    $(filter-out lib/util/mem.c,$(wildcard lib/*/*.c)) \
 	    $(wildcard tools/*.c tools/*/*.c)
-	$(call say,LINT,headers) BUILD='$(CC) $(CPPFLAGS) $(CFLAGS)' \
+	$(call say,LINT,headers) BUILD='$(COMPILE)' \
 	    scripts/check-headers
 	$(call say,LINT,analysis) cppcheck -q -j 2 --enable=warning,portability \
 	    --error-exitcode=1 --std=c11 --suppressions-list=.cppcheck \
@@ -204,11 +268,11 @@ run-fuzz: $(F:%=$(OUT)/tests/fuzz/fuzz_%)
 	    -e scripts/fuzz $^
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/foil
-	install $(TOOLS) $(DESTDIR)$(PREFIX)/bin
-	cp -R pipelines $(DESTDIR)$(PREFIX)/share/foil
-	for m in $(MAN); do install -D -m 644 $$m \
-	    $(DESTDIR)$(PREFIX)/share/man/man$${m##*.}/$${m##*/}; done
+	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' OUT=$(OUT) \
+	    PKG_CONFIG='$(PKG_CONFIG)' scripts/install $(TOOLS)
+
+uninstall:
+	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' scripts/install --undo
 
 clean:
 	rm -rf build

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# make install, what another program and bash make of it, and make uninstall.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+
+dest=$work/dest root=$work/dest/opt/foil
+export PKG_CONFIG_PATH=$root/lib/pkgconfig LD_LIBRARY_PATH=$root/lib
+into() {
+    make --no-print-directory "$1" DESTDIR="$dest" PREFIX=/opt/foil
+}
+flags() {
+    pkg-config --define-variable=prefix="$root" "$@" foil
+}
+
+# compile FILE FLAG... : $work/FILE.c to $work/FILE, as a stranger does
+compile() {
+    # shellcheck disable=SC2086 # the compiler may be "ccache gcc"
+    ${CC:-cc} -std=c11 -Wall -Wextra -Werror "$work/$1.c" -o "$work/$1" "${@:2}"
+}
+
+pages() {
+    local tool
+    for tool in "$root"/bin/*; do
+        test -s "$root/share/man/man1/${tool##*/}.1" || return
+    done
+}
+
+# prints PATTERN COMMAND... : it succeeds, and prints a line like this
+prints() {
+    local out
+    out=$("${@:2}") && grep -e "$1" <<<"$out"
+}
+
+# complete_as WORD... : what bash offers for the last word
+complete_as() {
+    # shellcheck disable=SC2016 # for the other bash
+    bash -c 'PATH=${1%/*}:$PATH
+        . "$0"
+        complete -p "${1##*/}" >/dev/null || exit
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+        _foil "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+        echo "${COMPREPLY[@]}"' \
+        "$root/share/bash-completion/completions/foil" "$root/bin/$1" "${@:2}"
+}
+
+# offers WANT WORD... : bash offers exactly these words
+offers() {
+    local got
+    got=$(complete_as "${@:2}")
+    test "$got" = "$1" || { echo "got '$got'"; return 1; }
+}
+offers_among() {
+    grep -qwe "$1" <<<"$(complete_as "${@:2}")"
+}
+
+mkdir -p "$dest/opt"
+ok 'what is not installed cannot be taken away: make uninstall says so' \
+    refuses 2 'nothing is installed' into uninstall
+ok 'make install' into install
+ok 'each tool has its man page' pages
+ok 'an installed foil finds its pipelines' \
+    prints '^  simclr ' "$root/bin/foil"
+
+cat >"$work/product.c" <<'END'
+#include <stdio.h>
+#include "num/gemm.h"
+
+int main(void)
+{
+    float a[4] = {1, 2, 3, 4}, c[4] = {0};
+
+    num_gemm_nt(2, 2, 2, 1, a, a, 0, c);
+    return printf("%g\n", (double)c[3]) < 0;
+}
+END
+read -ra cflags < <(flags --cflags)
+read -ra libs < <(flags --libs)
+read -ra static < <(flags --static --libs | sed 's/-lfoil/-l:libfoil.a/')
+ok 'a program of ten lines is compiled with the flags of foil.pc' \
+    compile product "${cflags[@]}" "${libs[@]}"
+ok 'it computes' prints '^25$' "$work/product"
+ok 'it uses libfoil.so.1' \
+    prints "$root/lib/libfoil.so.1" ldd "$work/product"
+ok 'the same program with libfoil.a in it' \
+    compile product "${cflags[@]}" "${static[@]}"
+ok 'computes, too' prints '^25$' "$work/product"
+ok 'without libfoil.so.1' \
+    exits 1 prints libfoil ldd "$work/product"
+(cd "$root/include/foil" && printf '#include "%s"\n' */*.h &&
+    echo 'int main(void) { return 0; }') >"$work/all.c"
+ok 'every header is found and understood' \
+    compile all "${cflags[@]}" -D_POSIX_C_SOURCE=200809L "${libs[@]}"
+ok 'the library shows nothing that no header of it declares' \
+    exits 1 prints ' dnn_' nm -D --defined-only "$root/lib/libfoil.so.1"
+
+ok 'bash completes the name of an option' offers --nesterov foil-train --nes
+ok 'the value of one that takes a word out of several' \
+    offers imagenet foil-train --stem ima
+ok 'also behind a =' offers imagenet foil-train --stem = ima
+ok 'a file where an option takes one' \
+    offers "$work/product.c" foil-train --basis "$work/product."
+ok 'a verb' offers index foil-data ind
+ok 'an option of a verb' offers --decode foil-data index --dec
+ok 'a command of foil' offers 'negatives' foil neg
+ok 'an option of a verb of a command' offers --decode foil data index --dec
+ok 'an option of a pipeline' offers --epochs foil run simclr --ep
+ok 'a pipeline' offers_among simclr foil run sim
+
+mkdir -p "$root/lib/mine"
+touch "$root/share/old"
+sed -i '$i file /opt/foil/share/old' "$root/share/foil/installed"
+ok 'make install again' into install
+ok 'takes away what only the version before had' test ! -e "$root/share/old"
+ok 'make uninstall' into uninstall
+ok 'leaves what it did not bring' rmdir "$root/lib/mine"
+ok 'with the folders of that, and nothing else' \
+    test "$(cd "$dest" && find . ! -type d)$(find "$root" | wc -l)" = 2
+rmdir "$root/lib" "$root"
+ok 'make install into a folder that is not there' into install
+ok 'make uninstall' into uninstall
+ok 'leaves nothing' test "$(find "$dest" | wc -l)" = 2
+done_testing
