@@ -32,6 +32,13 @@ int json_get_text(const json_t *object, const char *key, const char **value,
                   struct err *err);
 
 /*
+ * json_text() returns an object as text by jansson's flags, keys in the order
+ * they were set and real numbers with the fewest digits that read back to the
+ * same, to be given to free().
+ */
+char *json_text(const json_t *object, size_t flags);
+
+/*
  * json_line() returns the object as one line of text that ends in a newline,
  * keys in the order they were set, to be given to free().
  */

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/json.h"
 #include "util/mem.h"
@@ -68,14 +69,72 @@ json_get_text(const json_t *object, const char *key, const char **value,
     return 0;
 }
 
+/*
+ * Writes one real number of n letters at `from` to `to` with the fewest digits
+ * that read back to the same, never more than it has; returns its end.
+ */
+static char *
+shortest(char *to, const char *from, size_t n)
+{
+    const double x = strtod(from, NULL);
+    const int with_power = memchr(from, 'e', n) != NULL;
+
+    for (int digits = 1; digits < 17; digits++) {
+        char text[40];
+        size_t len = (size_t)snprintf(text, sizeof text - 2, "%.*g", digits, x);
+        const int power = strchr(text, 'e') != NULL;
+
+        if (!power && !strchr(text, '.'))
+            len = (size_t)(stpcpy(text + len, ".0") - text);
+        if (strtod(text, NULL) == x && len <= n && power <= with_power) {
+            memcpy(to, text, len);
+            return to + len;
+        }
+    }
+    memmove(to, from, n);
+    return to + n;
+}
+
+/* jansson gives every real number 17 digits; jq 1.7, which compares digits,
+ * then finds that 0.20000000000000001 is not 0.2. */
+static void
+shorten(char *text)
+{
+    char *to = text;
+    int quoted = 0;
+
+    for (const char *at = text; *at;) {
+        size_t n = quoted ? 0 : strspn(at, "-+.0123456789e");
+
+        if (n > 1 && *at != 'e' && strcspn(at, ".e") < n) {
+            to = shortest(to, at, n);
+            at += n;
+            continue;
+        }
+        quoted ^= *at == '"';
+        if (*at == '\\')
+            *to++ = *at++;
+        *to++ = *at++;
+    }
+    *to = 0;
+}
+
+char *
+json_text(const json_t *object, size_t flags)
+{
+    char *text = json_dumps(object, JSON_PRESERVE_ORDER | flags);
+
+    REQUIRE(text);
+    shorten(text);
+    return text;
+}
+
 static char *
 line_of(const json_t *object, size_t flags)
 {
-    char *text = json_dumps(object, JSON_COMPACT | JSON_PRESERVE_ORDER | flags);
-    char *line;
+    char *text = json_text(object, JSON_COMPACT | flags);
+    char *line = mem_format("%s\n", text);
 
-    REQUIRE(text);
-    line = mem_format("%s\n", text);
     free(text);
     return line;
 }

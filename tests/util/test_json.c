@@ -80,6 +80,38 @@ rounds_for_people(void)
     json_decref(object);
 }
 
+static void
+spares_digits(void)
+{
+    static const double reals[] = {0.2,    1,     10,     -0.5,      100,
+                                   1e-5,   1e300, 1 / 3., 1234567.5, 5e-324,
+                                   -1e-17, 0,     0.1f,   1e17,      2.5e-9};
+    json_t *object = json_pack("{s: f, s: s, s: i, s: b}", "x", 0.2,
+                               "text 0.20000000000000001",
+                               "\"0.10000000000000001\\", "n", 100, "yes", 1);
+    char *text = json_text(object, JSON_COMPACT);
+
+    T(!strcmp(text, "{\"x\":0.2,\"text 0.20000000000000001\":"
+                    "\"\\\"0.10000000000000001\\\\\",\"n\":100,\"yes\":true}"),
+      "0.2 is 0.2; texts and whole numbers stay: %s", text);
+    free(text);
+    json_decref(object);
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+        struct err err;
+        json_t *back, *field;
+
+        object = json_pack("{s: f}", "x", reals[i]);
+        text = json_text(object, 0);
+        back = parse(text, &err);
+        field = back ? json_object_get(back, "x") : NULL;
+        T(json_is_real(field) && json_real_value(field) == reals[i],
+          "%.17g reads back to the same real: %s", reals[i], text);
+        free(text);
+        json_decref(object);
+        json_decref(back);
+    }
+}
+
 int
 main(void)
 {
@@ -91,5 +123,6 @@ main(void)
     judges_fields();
     writes_one_line();
     rounds_for_people();
+    spares_digits();
     return t_done();
 }

@@ -82,7 +82,7 @@ write_files(struct train *t, const char *folder, struct err *err)
     int rc = -1;
 
     if (config) {
-        text = json_dumps(config, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+        text = json_text(config, JSON_INDENT(2));
         rc = file_write(path, text, strlen(text), err);
     }
     if (!rc && (train_encoder_save(&t->encoder, folder, err) ||
