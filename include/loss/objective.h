@@ -19,7 +19,7 @@
  *     W_rc = dL/dS_rc        n anchors against rows = n + extra columns,
  *     dL/dV = (W + W') V,
  *
- * entries of S taken as independent (design/algorithms.md, 1.3): a function
+ * entries of S taken as independent (lib/algorithms.md 2): a function
  * run() that turns S into W.  The others take z to dL/dz themselves, direct().
  * Adding one is writing a file that describes it and putting its name into the
  * table in lib/loss/objective.c.

@@ -16,8 +16,7 @@
  * and, without what was drawn, from what is left.  Here it is drawn by
  * inverting the sums of the exponentials, which Z needs anyhow: one uniform
  * number a draw instead of one a sample.  Lindgren et al. 2021 ("Efficient
- * training of retrieval models using negative cache"); algorithms.md 2.5, 3.8
- * and appendix B.5.
+ * training of retrieval models using negative cache"); lib/algorithms.md 4.3.
  */
 struct sample_cache_how {
     double beta;                /* finite, >= 0 */

@@ -24,7 +24,7 @@
  *
  * takes the place of the softmax over negatives: the gradient on s_rc is
  * beta/n (w_rc - [c is r's positive]).  Yau et al. 2024, arXiv:2404.10575,
- * algorithm 1; algorithms.md 2.4, 3 and appendix B.2.
+ * algorithm 1; lib/algorithms.md 3.6 and 4.1.
  */
 
 /* What is proposed in a visit, and whose chain it is. */

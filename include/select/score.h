@@ -4,8 +4,9 @@
 #include "select/strategy.h"
 
 /*
- * How hard a batch is, and how much two samples make it so (algorithms.md
- * 4.1).  With Z_ij = u_i.v_j / tau, the loss of a batch of b pairs is
+ * How hard a batch is, and how much two samples make it so
+ * (lib/algorithms.md 5.1).  With Z_ij = u_i.v_j / tau, the loss of a batch of b
+ * pairs is
  *
  *     L = -1/b sum_i [ log softmax_j(Z_ij)_i + log softmax_j(Z_ji)_i ]
  *

@@ -5,7 +5,7 @@
 
 /*
  * shuffle: a uniformly random permutation of all samples in each epoch, cut
- * into batches in order (sampling without replacement; algorithms.md 4.5).
+ * into batches in order (sampling without replacement; lib/algorithms.md 5.3).
  * Its random numbers are keyed by (seed, epoch).  Under wrap the last batch
  * is filled up from the head of the permutation.  O(N).
  *

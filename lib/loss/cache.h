@@ -15,7 +15,7 @@
  *     scale_r = (1 - p_+, (1 - p_+) p(J)/q(J)),   w_rc = [c is J's row].
  *
  * Lindgren, Reddi, Guo and Kumar 2021, "Efficient Training of Retrieval Models
- * using Negative Cache"; algorithms.md 2.5, with the true score of the
+ * using Negative Cache"; lib/algorithms.md 4.3, with the true score of the
  * positive in p_+, J drawn by an older query and weighed again
  * (sample/cache.h).  w and scale are the service's, in batch->weights and
  * batch->scale; without scale all factors are 1, which is loss/emc2.h.  L is

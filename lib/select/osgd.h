@@ -7,7 +7,7 @@ enum { OSGD_TOP = SELECT_OWN, OSGD_DRAWS, OSGD_REPLACE };
 
 /*
  * Ordered SGD: of several random batches those with the largest loss are
- * trained (Kawaguchi and Lu 2020; algorithms.md 4.5; the loss is that of
+ * trained (Kawaguchi and Lu 2020; lib/algorithms.md 5.3; the loss is that of
  * select/score.h, on the features at hand).  All batches have the size of the
  * layout's largest.
  *

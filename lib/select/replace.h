@@ -7,8 +7,8 @@
 /*
  * replace: each batch is a uniformly random set of samples, drawn without
  * regard to the other batches (sampling with replacement between steps; the
- * analyses of SGD assume it; algorithms.md 4.5).  In an epoch a sample comes
- * once on average: some do not come at all, some twice and more.  Batch
+ * analyses of SGD assume it; lib/algorithms.md 5.3).  In an epoch a sample
+ * comes once on average: some do not come at all, some twice and more.  Batch
  * `step` is keyed by (seed, epoch, step).  Expected O(b log b) a batch.
  */
 extern const struct select_strategy select_strategy_replace;

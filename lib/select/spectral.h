@@ -15,7 +15,7 @@ enum { SPECTRAL_VARIANT = SELECT_OWN, SPECTRAL_RESTARTS };
 /*
  * spectral: samples that weigh much to one another (select/score.h) come into
  * one batch, by spectral clustering (Cho et al. 2023, arXiv:2307.05906;
- * algorithms.md 4.2, B.4).
+ * lib/algorithms.md 5.2).
  *
  * An epoch begins as that of shuffle; `block` batches at a time, k of them as
  * equal as can be, are planned together.  The n samples of a block become

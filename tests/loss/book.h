@@ -1,13 +1,13 @@
 #ifndef TESTS_LOSS_BOOK_H
 #define TESTS_LOSS_BOOK_H
 
-/* The test vectors of design/algorithms.md, appendix A, and the equations of
- * include/loss/ as directly as C can say them, in double. */
+/* The test vectors of the reference implementations, and the equations of
+ * lib/loss/ as directly as C can say them, in double. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-/* x[0..n) from the generator that appendix A defines. */
+/* x[0..n) in -.5 .. .5 from a linear congruential generator. */
 static inline void
 book_lcg(size_t n, uint64_t seed, double *x)
 {
@@ -19,7 +19,7 @@ book_lcg(size_t n, uint64_t seed, double *x)
 
 enum { BOOK_B = 4, BOOK_N = 8, BOOK_D = 5 };
 
-/* The two views of the four images of appendix A. */
+/* The two views of the four images of the reference vectors. */
 static inline void
 book_rows(float z[BOOK_N * BOOK_D])
 {

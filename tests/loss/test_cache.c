@@ -8,7 +8,7 @@
 enum { B = BOOK_B, N = BOOK_N, D = BOOK_D };
 
 /* Where the bank is the batch, and w the mean over all draws, the gradient is
- * that of -log p_+: SimCLR's, in appendix A with beta 10. */
+ * that of -log p_+: SimCLR's, with beta 10. */
 static void
 the_mean_draw_gives_simclr(void)
 {

@@ -11,8 +11,8 @@
 enum { B = BOOK_B, N = BOOK_N, D = BOOK_D };
 
 /* Chains that have mixed sit on each negative as long as its softmax says:
- * the gradient is that of the denominator without the partner, in appendix A
- * with beta 10. */
+ * the gradient is that of the denominator without the partner, as in
+ * book.h with beta 10. */
 static void
 mixed_chains_give_the_softmax(void)
 {

@@ -54,9 +54,9 @@ agrees_with_the_book(enum loss_mask mask, double beta)
     T_NEAR(loss_partition(B, ROWS, beta, mask, s, s), got, 0, "and in place");
 }
 
-/* The denominator without the partner: 2.2 of algorithms.md. */
+/* The denominator without the partner: DCL, lib/algorithms.md 3.1. */
 static void
-agrees_with_appendix_a(void)
+agrees_with_the_reference(void)
 {
     float z[N * D], v[N * D], s[N * N], w[N * N], dv[N * D];
     const float scale = 10.0f / N;
@@ -65,7 +65,7 @@ agrees_with_appendix_a(void)
     book_rows(z);
     num_unit_rows(N, D, z, v, NULL);
     num_gemm_nt(N, N, D, 1, v, v, 0, s);
-    T_NEAR(s[1], -0.511975, 1e-6, "the rows are those of appendix A");
+    T_NEAR(s[1], -0.511975, 1e-6, "the rows are those of the reference");
     T_NEAR(loss_partition(B, N, 10, LOSS_FAMILY, s, w) / N, -0.695097025, 2e-6,
            "in-batch value");
     num_scale(N * N, scale, w);
@@ -126,7 +126,7 @@ main(void)
         agrees_with_the_book(LOSS_FAMILY, beta);
         agrees_with_the_book(LOSS_OTHER, beta);
     }
-    agrees_with_appendix_a();
+    agrees_with_the_reference();
     spreads_to_further_rows();
     the_edge();
     return t_done();

@@ -27,7 +27,7 @@ by_definition(double tau, const float *s)
 
 /* tau 0.1, gradient at the rows that are already normalised. */
 static void
-agrees_with_appendix_a(void)
+agrees_with_the_reference(void)
 {
     const struct loss_batch batch = {.b = B, .d = D};
     const struct loss_settings set = {{0.1}, 0};
@@ -54,6 +54,6 @@ agrees_with_appendix_a(void)
 int
 main(void)
 {
-    agrees_with_appendix_a();
+    agrees_with_the_reference();
     return t_done();
 }

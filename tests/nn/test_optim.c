@@ -145,7 +145,7 @@ agrees_with_the_book(const struct nn_optim_spec *spec)
 
 /* Two steps on a fixed matrix, worked out in double. */
 static void
-lars_agrees_with_appendix_a(const char *name, const double want[2][4])
+lars_takes_the_steps_worked_out(const char *name, const double want[2][4])
 {
     static const struct nn_tensor matrix = {"p", 2, {2, 2}, 0, 4, 0};
     const struct nn_optim_spec spec = {name, 0.9, 0, 1e-4, 0};
@@ -308,8 +308,8 @@ main(void)
 
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         agrees_with_the_book(specs + i);
-    lars_agrees_with_appendix_a("lars-a", a);
-    lars_agrees_with_appendix_a("lars-b", b);
+    lars_takes_the_steps_worked_out("lars-a", a);
+    lars_takes_the_steps_worked_out("lars-b", b);
     threads_do_not_matter("sgd");
     threads_do_not_matter("adam");
     threads_do_not_matter("lars-a");

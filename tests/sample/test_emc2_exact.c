@@ -1,11 +1,11 @@
-/* The exact laws of small visits: algorithms.md 3.7. */
+/* The exact laws of small visits (lib/algorithms.md 4.1). */
 #include <string.h>
 
 #include "t.h"
 #include "visit.h"
 
 /* One view, seven images: each row's chain walks over six columns with the law
- * of algorithms.md 3.7 as its target, laid out from the column behind its own.
+ * below as its target, laid out from the column behind its own.
  */
 enum { B = 7, R = B - 1 };
 

@@ -1,7 +1,7 @@
 /*
  * The law that chains have in the long run, over batches out of a data set of
  * 100 images: random unit vectors in eight dimensions that stay as they are,
- * beta 5, batches of 8, fresh scores (algorithms.md 3.7).
+ * beta 5, batches of 8, fresh scores (lib/algorithms.md 4.1).
  *
  * Compared is what each chain recorded with the softmax over all states, as
  * law.h does.  The seeds are fixed, so nothing here changes from run to run;

@@ -6,8 +6,8 @@
 #include "util/rng.h"
 
 /*
- * Appendix A of algorithms.md, "MH sampler": three images, two views, d = 4,
- * beta 5, burn-in 2; one chain an image, its score stale; two visits of the
+ * A run of a reference implementation of our own: three images, two views, d =
+ * 4, beta 5, burn-in 2; one chain an image, its score stale; two visits of the
  * same batch, their uniforms drawn view by view, column by column, row by row.
  */
 enum { B = 3, N = 2 * B, D = 4, BURN = 2 };
@@ -125,7 +125,8 @@ visit(int repo, double score[N][N], struct visit *out)
     }
 }
 
-/* counts as in the appendix: a digit a column, rows one after the other. */
+/* counts as the reference has them: a digit a column, rows one after the other.
+ */
 static int
 counts_are(const struct visit *got, const char *counts, const int outside[N])
 {
@@ -148,7 +149,7 @@ scores_are(const struct visit *got, double a, double b, double c)
 }
 
 static void
-the_appendix(void)
+the_reference(void)
 {
     static const struct visit begin = {
         .score = {-INFINITY, -INFINITY, -INFINITY}, .state = {-1, -1, -1}};
@@ -213,7 +214,7 @@ even_proposals_are_exact(void)
 }
 
 /* Two states of law .8, .2, proposed in turn: A for certain after A, with
- * probability .75 after B (algorithms.md 3.7). */
+ * probability .75 after B (lib/algorithms.md 4.1). */
 static void
 a_fixed_order_is_not(void)
 {
@@ -265,7 +266,7 @@ edges(void)
 int
 main(void)
 {
-    the_appendix();
+    the_reference();
     even_proposals_are_exact();
     a_fixed_order_is_not();
     edges();

@@ -7,8 +7,7 @@
 #include "util/mem.h"
 #include "util/rng.h"
 
-/* Rows of numbers between -.5 and .5 as algorithms.md, appendix A, makes
- * them. */
+/* Rows of numbers between -.5 and .5, as the reference vectors are made. */
 static void
 lcg(size_t count, uint64_t s, double *x)
 {
@@ -128,7 +127,7 @@ functions_agree_with_libm(void)
     T(num_exp(-1000) < 3e-38 && num_exp(1000) > 1e38, "far out");
 }
 
-/* The numbers of appendix A. */
+/* Numbers of a reference implementation. */
 static void
 document(void)
 {

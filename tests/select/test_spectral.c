@@ -39,8 +39,7 @@ mean_loss(const struct select_task *task, const int64_t *order)
         .mean;
 }
 
-/* Rows of numbers between -.5 and .5 as algorithms.md, appendix A, makes
- * them. */
+/* Rows of numbers between -.5 and .5, as the reference vectors are made. */
 static void
 lcg(size_t count, uint64_t s, float *x)
 {
@@ -50,7 +49,7 @@ lcg(size_t count, uint64_t s, float *x)
     }
 }
 
-/* The eight points of appendix A, for which the paper's code always finds the
+/* Eight points for which the paper's code always finds the
  * best of all 105 pairings. */
 static void
 document(void)
@@ -75,7 +74,7 @@ document(void)
         for (int i = 0; i < 8; i += 2)
             wrong += partner[ids[i]] != ids[i + 1];
     }
-    T(!wrong, "appendix A: the best pairs in each of 50 epochs");
+    T(!wrong, "the best pairs of eight points in each of 50 epochs");
 }
 
 /* As many classes as batches, far apart: each batch is a class. */
