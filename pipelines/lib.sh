@@ -1,19 +1,20 @@
 # shellcheck shell=bash
 #
-# Sourced by every pipeline: the command line, the run directory, and stages
-# that all end when the run does, however it ends.
+# Sourced by every pipeline: the command line, the run directory, data sets and
+# results.
 #
-# A pipeline is a list of steps.  `learn DATA` trains: the trainer runs on the
-# terminal, its feeders in the background with a log each.  `step COMMAND...`
-# runs one tool on the terminal.  What a pipeline wants of a stage stands in an
-# array of that stage's name, an option with its value an item; what the user
-# says with --train 'ARGS' and so on wins over it.
+# A pipeline is a list of steps.  `learn DATA` trains: it gives foil-run(1) the
+# list of stages that `stages DATA` prints.  `step COMMAND...` runs one tool on
+# the terminal.  What a pipeline wants of a stage stands in an array of that
+# stage's name, an option with its value an item; what the user says with
+# --train 'ARGS' and so on wins over it.
 #
 # A run remembers what the user said, in RUN/command; --resume goes on with it.
 set -euo pipefail
 
 pipeline=${0##*/}
 pipeline=${pipeline%.sh}
+[[ ${0%/*} != */studies ]] || pipeline=studies/$pipeline
 
 say() {
     echo "foil run $pipeline: $1" >&2
@@ -33,7 +34,7 @@ misuse() {
 # ---------------------------------------------------------- the command line
 
 run=run/$pipeline epochs=100 batch=256 augmenters=2 threads=$(nproc) seed=1
-restarts=3 resume='' objective=simclr override=()
+restarts=3 resume='' objective=simclr override=() show=''
 select=() augment=() train=() negatives=() embed=()
 # more for the trainer, with the pipeline's own objective alone: others have
 # defaults of their own
@@ -54,6 +55,9 @@ remembers=yes
 # to be judged once more; what prepare() has seen, and ask() has heard
 learnt='' judge_anew='' prepared='' select_says='' train_says='' keep_epochs=0
 declare -A given=([select]='' [augment]='' [train]='' [negatives]='' [embed]='')
+# how a stage is started, as foil-run(1) reads it, before its options
+declare -A program=([select]=foil-select [augment]=foil-augment
+    [train]=foil-train [negatives]=foil-negatives)
 declare -A said=() # option or operand: 1, if the user said it now
 
 # own_usage : what the options of its own do
@@ -73,7 +77,9 @@ usage: foil run $pipeline${1:+ $1} [-r RUN] [--epochs N] [--batch N]
            [--objective NAME] [--augmenters N] [--threads N] [--seed N]
            [--restarts N] [--resume] [--override KEY] [--select ARGS]
            [--augment ARGS] [--train ARGS] [--negatives ARGS]
-           [--embed ARGS]${own:+ [OPTION ...]}
+           [--embed ARGS] [--select-command COMMAND]
+           [--augment-command COMMAND] [--train-command COMMAND]
+           [--negatives-command COMMAND] [--stages]${own:+ [OPTION ...]}
 
 foil run $pipeline: $(sed -n '2{s/^# //p;q;}' "$0")
 
@@ -90,6 +96,12 @@ foil run $pipeline: $(sed -n '2{s/^# //p;q;}' "$0")
   --override KEY      with --resume: take another value of this option
   --select ARGS       more options for foil-select; --augment, --train,
                       --negatives and --embed likewise
+  --select-command COMMAND
+                      run this with the options of foil-select in its place;
+                      --augment-command, --train-command and
+                      --negatives-command likewise
+  --stages            print the list of stages, as foil-run(1) reads it, and
+                      start nothing
   --help              this text
 END
     [[ ${#own[@]} -eq 0 ]] || own_usage
@@ -127,6 +139,10 @@ take() {
         printf -v "${1#--}" %s "$value" ;;
     --select | --augment | --train | --negatives | --embed)
         given[${1#--}]+=" $value" ;;
+    --select-command | --augment-command | --train-command | \
+        --negatives-command)
+        value=${1%-command}
+        program[${value#--}]=$2 ;;
     *) take_own "$1" "$value" ;;
     esac
     said[${1#--}]=1
@@ -157,6 +173,7 @@ options() {
         --*=*) value=${word#*=} word=${word%%=*} ;;
         --help) usage "$described"; exit ;;
         --resume) resume=--resume; continue ;;
+        --stages) show=yes; continue ;;
         --) operand+=("$@"); break ;;
         -?*) [[ $# -gt 0 ]] || misuse "$word wants a value"; shift ;;
         *) operand+=("$word"); continue ;;
@@ -168,6 +185,7 @@ options() {
     [[ -n $resume || ${#override[@]} -eq 0 ]] ||
         misuse '--override belongs to --resume'
     [[ -z $resume || -z $remembers ]] || recall
+    [[ -z $show || -n $remembers ]] || misuse 'a study has no --stages'
     [[ $augmenters -ge 1 ]] || misuse "--augmenters '0': want one or more"
     read -ra words <<<"${described%%[[]*}"
     [[ ${#operand[@]} -ge ${#words[@]} ]] || misuse "wants $described"
@@ -231,7 +249,8 @@ words_for() {
 # keys_of_run : sets keys
 keys_of_run() {
     keys=("${operands[@]}" epochs batch objective augmenters threads seed
-        restarts select augment train negatives embed "${own[@]%% *}")
+        restarts select augment train negatives embed "${own[@]%% *}"
+        {select,augment,train,negatives}-command)
 }
 
 # look_up KEY : sets value to what the run is told
@@ -245,6 +264,7 @@ look_up() {
                 value=$(realpath -ms -- "${operand[i]}")
         done ;;
     select | augment | train | negatives | embed) value=${given[$1]# } ;;
+    *-command) value=${program[${1%-command}]} ;;
     *) value=${!name} ;;
     esac
 }
@@ -351,7 +371,8 @@ refuse_other() {
 for_trainer() {
     local key
     local mine=" ${operands[*]} epochs batch augmenters restarts select augment\
- train negatives embed ${own[*]%% *} "
+ train negatives embed select-command augment-command train-command\
+ negatives-command ${own[*]%% *} "
     words=()
     for key in "${override[@]}"; do
         if [[ $key == "${operands[0]-}" ]]; then
@@ -364,145 +385,73 @@ for_trainer() {
 
 # ---------------------------------------------------------------- the stages
 
-declare -A stage=()   # process id: name
-declare -A command=() # name: how it is started
-declare -A left=()    # name: how often it may still be started again
-declare -A since=()   # name: how long its log was when it was started
-attended='' stopped='' grace=10
+supervisor='' stopped='' interrupted='' grace=10
 exec {held}</dev/null # what shows that the run is ours: hold() opens it
 
-# launch NAME COMMAND... : start it in a session of its own, so that Ctrl-C
-# reaches us alone, and to end with us, even should we be killed.
-launch() {
-    local name=$1
-    shift
-    setsid setpriv --pdeathsig TERM "$@" {held}<&- &
-    stage[$!]=$name
-}
-
-# feeder NAME COMMAND... : a stage in the background, with a log, that is
-# started again when it is killed: all it knows it can ask for.
-feeder() {
-    command[$1]=${*@Q} left[$1]=$restarts
-    feed "$1"
-}
-
-feed() {
-    local log=$run/log/$1.log
-    since[$1]=$(stat -c %s "$log" 2>/dev/null || echo 0)
-    eval "launch ${command[$1]}" >>"$log" 2>&1
-}
-
-# ending CODE : how a stage with that exit code has ended
-ending() {
-    if [[ $1 -gt 128 ]]; then
-        echo "was killed by signal $(($1 - 128))"
-    else
-        echo "ended with exit code $1"
-    fi
-}
-
-# lost NAME CODE : a stage has ended before the one that we wait for.
-lost() {
-    local how log=$run/log/$1.log
-    [[ $2 -ne 0 && -z $stopped ]] || return 0
-    how=$(ending "$2")
-    if [[ $2 -gt 128 && ${left[$1]:-0} -gt 0 ]]; then
-        left[$1]=$((left[$1] - 1))
-        say "$1 $how; it is started again"
-        feed "$1"
-    elif [[ $1 == augment-* && " ${stage[*]}" == *' augment-'* ]]; then
-        say "$1 $how; the others go on"
-    else
-        tail -c +$((${since[$1]:-0} + 1)) "$log" | tail -n 5 >&2
-        die "$2" "$1 $how; its log is '$log'"
-    fi
-}
-
-# gone : sets ended and code to a stage that ended while nobody waited.  When
-# one is killed then, bash says so and forgets the job, and wait -n passes it
-# over; its code it still knows.
-gone() {
-    for ended in "${!stage[@]}"; do
-        if ! kill -0 "$ended" 2>/dev/null; then
-            wait "$ended" || code=$?
-            return
-        fi
+# quoted WORD... : the words as foil-run(1) reads them
+quoted() {
+    local word quote="'\\''"
+    local -a all=()
+    for word; do
+        [[ $word =~ ^[][[:alnum:]_./:=,@%+-]+$ ]] ||
+            word="'${word//\'/"$quote"}'"
+        all+=("$word")
     done
-    ended=''
-    return 1
+    echo "${all[*]}"
+}
+
+# foil_run OPTION... : foil-run(1), which speaks for us
+foil_run() {
+    exec foil-run --as "foil run $pipeline" "$@" {held}<&-
+}
+
+# supervise LIST OPTION... : run a list of stages to its end by foil-run(1),
+# which ends all of them when we end; a run that does not end well is over
+supervise() {
+    local code=0 us=$BASHPID
+    foil_run --parent "$us" --grace "$grace" "${@:2}" <<<"$1" &
+    supervisor=$!
+    interrupted=yes
+    while [[ -n $interrupted ]]; do
+        interrupted='' code=0
+        wait "$supervisor" || code=$?
+    done
+    supervisor=''
+    [[ -z $stopped ]] || halted
+    [[ $code -eq 0 ]] || exit "$code"
+}
+
+# step COMMAND... : run one tool on the terminal.
+step() {
+    supervise "$1 main never $(quoted "$@")"
+}
+
+# interrupt SIGNAL CODE : hand it on, and wait
+interrupt() {
+    stopped=$2 interrupted=yes
+    [[ -n $supervisor ]] || exit "$2"
+    kill "-$1" "$supervisor" || :
 }
 
 # halted : the run was asked to stop, and did
 halted() {
     local how="; 'foil run --resume -r $run' goes on"
     [[ -e $run/command ]] || how=''
-    die $((128 + stopped)) "stopped$how"
+    die "$stopped" "stopped$how"
 }
 
-# attend NAME : look after all stages until that one has ended well; a run
-# in which it has not is over.
-attend() {
-    local code ended name=''
-    attended=$1
-    while [[ $name != "$1" ]]; do
-        code=0 ended=''
-        gone || wait -n -p ended "${!stage[@]}" || code=$?
-        [[ -n ${ended-} ]] || continue # it was a signal to us
-        name=${stage[$ended]}
-        unset "stage[$ended]"
-        [[ $name == "$1" ]] || lost "$name" "$code"
-    done
-    attended=''
-    [[ -z $stopped ]] || halted
-    [[ $code -eq 0 ]] || die "$code" "$name $(ending "$code")"
-}
-
-# step COMMAND... : run one tool on the terminal.
-step() {
-    launch "$1" "$@"
-    attend "$1"
-}
-
-# interrupt SIGNAL : ask the stage that we wait for to end well; a second
-# signal ends it at once.  (SIGINT would not do: bash has its children ignore
-# it.)
-interrupt() {
-    local pid
-    stopped=$1
-    [[ -n $attended ]] || exit $((128 + $1))
-    for pid in "${!stage[@]}"; do
-        [[ ${stage[$pid]} != "$attended" ]] || kill -TERM "$pid" || :
-    done
-}
-
-# dismiss : end every stage that is left, in $grace seconds at most.
-dismiss() {
-    local i
-    # shellcheck disable=SC2046 # process ids
-    kill -TERM $(jobs -p) || :
-    for ((i = 10 * grace; i > 0; i--)); do
-        [[ -n $(jobs -rp) ]] || break
-        sleep 0.1
-    done
-    # shellcheck disable=SC2046
-    kill -KILL $(jobs -p) || :
-    wait
-    stage=()
-} 2>/dev/null
-
-end_all() {
+at_end() {
     local code=$?
     trap '' INT TERM HUP
     set +e
-    dismiss
     [[ $code -ne 0 || -z $learnt ]] || conclude
     exit "$code"
 }
 
-trap end_all EXIT
-trap 'interrupt 2' INT
-trap 'interrupt 15' TERM HUP
+trap at_end EXIT
+trap 'interrupt INT 130' INT
+trap 'interrupt TERM 143' TERM
+trap 'interrupt HUP 143' HUP
 
 # ----------------------------------------------------------------- the steps
 
@@ -582,11 +531,22 @@ words_for_train() {
         --seed "$seed" ${resume:+"$resume"} "${more[@]}" "${words[@]}")
 }
 
+# ours STAGE : whether its command ends in our tool, which knows its options
+ours() {
+    [[ ${program[$1]} == *foil-$1 ]]
+}
+
 # ask DATA : the selector, if there is data yet, and the trainer, what they make
-# of their options; sets select_says and train_says, a line of JSON each, and
-# keep_epochs, of how many epochs the trainer is to keep features.
+# of their options, but for those that the user has for a program of another
+# kind; sets select_says and train_says, a line of JSON each, and keep_epochs, of
+# how many epochs the trainer is to keep features.
 ask() {
+    local name
     local -a words
+    local -A given=([train]=${given[train]} [select]=${given[select]})
+    for name in train select; do
+        ours "$name" || given[$name]=''
+    done
     select_says='' keep_epochs=0
     if [[ -n ${1-} ]]; then
         words_for_select
@@ -614,12 +574,22 @@ prepare() {
         [[ $# -eq 1 ]] || labelled "$data"
     done
     ask "${1-}"
+    [[ $# -eq 0 ]] || stages "$1" | foil_run --dry-run -r "$run" || exit
+    [[ -z $show ]] || show "$@"
     mkdir -p "$run"
     chmod 700 "$run"
     hold
     remember
     mkdir -p "$run/log"
     prepared="$* in $run"
+}
+
+# show [DATA] : print the list of stages, and be done
+show() {
+    [[ $# -gt 0 ]] || misuse '--stages is for a pipeline that is given its data'
+    learnt=''
+    stages "$1"
+    exit
 }
 
 # announce DATA : what is trained, and from where on
@@ -643,39 +613,56 @@ plural() {
     [[ $1 == 1 ]] || echo s
 }
 
-# filter_wanted WORD... : whether the negatives service, started with these, is
-# to stand between selector and augmenters
-filter_wanted() {
-    [[ " $* " == *' --filter '* || $filter == yes ]] ||
-        [[ -z $filter && $(field outside <<<"$train_says") == true ]]
+# negatives_wanted : the method of the service, if the objective wants one
+negatives_wanted() {
+    field negatives <<<"$train_says" | sed '/^null$/d'
 }
 
-# start_negatives METHOD : sets filtered where it is a filter, too
-start_negatives() {
-    words_for negatives "${negatives[@]}" "--method $1"
-    if filter_wanted "${words[@]}"; then
-        filtered=--filter
+# words_for_negatives, words_for_augment DATA : sets words; where negatives come
+# from outside of the batch, the service stands before the augmenters
+words_for_negatives() {
+    words_for negatives "${negatives[@]}" "--method $(negatives_wanted)"
+    if [[ $filter == yes || (-z $filter &&
+        $(field outside <<<"$train_says") == true) ]]; then
         [[ " ${words[*]} " == *' --filter '* ]] || words+=(--filter)
     fi
-    feeder negatives foil-negatives -r "$run" --seed "$seed" "${words[@]}"
+    words=(-r "$run" --seed "$seed" "${words[@]}")
 }
 
-# start DATA : all stages; sinks start before sources
-start() {
-    local method filtered='' i
+words_for_augment() {
+    local filtered=()
+    if [[ -n $(negatives_wanted) ]]; then
+        words_for_negatives
+        [[ " ${words[*]} " != *' --filter '* ]] || filtered=(--filter)
+    fi
+    words_for augment "${augment[@]}" "${filtered[@]}"
+    words=(-r "$run" --seed "$seed" "${words[@]}" "$1")
+}
+
+# command_of STAGE [DATA] : how it is started, with the run directory as $RUN
+command_of() {
+    local line there=''
     local -a words
-    method=$(field negatives <<<"$train_says")
-    words_for_train
-    launch train foil-train "${words[@]}"
-    [[ $method == null ]] || start_negatives "$method"
-    words_for augment "${augment[@]}" ${filtered:+"$filtered"}
-    for ((i = 1; i <= augmenters; i++)); do
-        feeder "augment-$i" foil-augment -r "$run" --seed "$seed" \
-            "${words[@]}" "$1"
-    done
-    words_for_select
-    feeder select "${elsewhere[@]}" foil-select -r "${select_run:-$run}" \
-        "${words[@]}" "${select_data:-$1}"
+    "words_for_$1" "${@:2}"
+    if [[ $1 == select ]]; then
+        there=${elsewhere:+$(quoted "${elsewhere[@]}") }
+        words=(-r "${select_run:-$run}" "${words[@]}" "${select_data:-$2}")
+    fi
+    line=" $(quoted "${words[@]}")"
+    echo "$there${program[$1]}${line/" -r $(quoted "$run") "/" -r \$RUN "}"
+}
+
+# stages DATA : the list for foil-run(1); sinks start before sources
+stages() {
+    local again=killed,$restarts
+    cat <<END
+# name     copies  restart   command
+train      main    never     $(command_of train)
+$([[ -z $(negatives_wanted) ]] ||
+        echo "negatives  1       $again  $(command_of negatives)")
+augment    $augmenters       $again  $(command_of augment "$1")
+select     1       $again  $(command_of select "$1")
+END
 }
 
 # learn DATA [TEST] : train on a data set, which TEST will judge.
@@ -684,8 +671,7 @@ learn() {
     prepared=''
     [[ -z $learnt ]] || return 0
     announce "$1"
-    start "$1"
-    attend train
+    supervise "$(stages "$1")" -r "$run"
     learnt=now
 }
 

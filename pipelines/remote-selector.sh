@@ -48,7 +48,7 @@ done
 select_run=$("${elsewhere[@]}" mktemp -d) ||
     die 1 "cannot make a folder by '$at'"
 trap 'code=$?; set +e; "${elsewhere[@]}" rm -rf "$select_run"; (exit $code)
-    end_all' EXIT
+    at_end' EXIT
 tar c -C "$run/keys" public select.key_secret |
     "${elsewhere[@]}" tar x -C "$select_run" ||
     die 1 "cannot bring keys to '$there'"

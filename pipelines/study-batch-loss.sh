@@ -43,7 +43,6 @@ if [[ -z $encoder ]]; then
         run=$encoder objective=simclr
         [[ ! -e $run/latest ]] || resume=--resume
         learn "$part"
-        dismiss
         touch "$encoder/done"
     fi
 fi

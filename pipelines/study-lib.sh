@@ -77,8 +77,7 @@ blend() {
     done
 }
 
-# fit METHOD DATA : train in $run, on from where it was interrupted, and end
-# the feeders.
+# fit METHOD DATA : train in $run, on from where it was interrupted
 fit() {
     local name
     resume=''
@@ -88,7 +87,6 @@ fit() {
         blend "$1" "$name"
     done
     learn "$2"
-    dismiss
     learnt='' # the study says where everything is
 }
 

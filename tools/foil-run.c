@@ -22,6 +22,7 @@
 static const char *run, *as = "foil-run";
 static double grace = 10;
 static long parent;
+static int dry_run;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &run, 0, 0, "RUN",
@@ -31,6 +32,8 @@ static const struct opt opts[] = {
      "seconds between SIGTERM and SIGKILL"},
     {"parent", 0, OPT_WHOLE, &parent, 0, 1e9, "PID",
      "end when this process does, which started us and has RUN; 0: none"},
+    {"dry-run", 0, OPT_FLAG, &dry_run, 0, 0, NULL,
+     "check the list and start nothing"},
     {"as", 0, OPT_TEXT, &as, 0, 0, "NAME", "what messages begin with"},
     {0},
 };
@@ -137,13 +140,13 @@ main(int argc, char **argv)
     alone = list.n == 1 && list.stage[0].is_main;
     if (!run && !alone)
         opt_misuse("more than one process wants -r, for their logs");
-    if (!alone) {
+    if (!alone && !dry_run) {
         if (!parent)
             take_run();
         logs = mem_format("%s/log", run);
         make_folders(logs);
     }
-    code = supervise(&list, logs, grace);
+    code = dry_run ? EXIT_OK : supervise(&list, logs, grace);
     list_release(&list);
     free(logs);
     free(named);

@@ -13,7 +13,7 @@ fi
 # The tools are the real ones; foil-eval can be another one.
 mkdir -p "$work/bin" "$work/share/foil"
 cp "$BIN/foil" "$work/bin"
-for tool in data select augment train embed eval; do
+for tool in data select augment train embed eval run; do
     ln -s "$BIN/foil-$tool" "$work/bin"
 done
 cp -r "${0%/*}/../../pipelines" "$work/share/foil"

@@ -156,8 +156,13 @@ list 'train main never ./stage train' '' 'select 1 never nope --all'
 ok 'a command that does not exist is refused: 1' refuses 1 \
     "^foil-run: list:3: no command 'nope' for 'select'$" "$foil_run" list
 ok 'before anything is started' exits 1 test -e started
+ok 'no run directory is made' exits 1 test -e run
+list 'train main never ./stage train' 'select 1 never true'
+ok 'a list may be checked alone' runs --dry-run
+ok 'nothing is started' exits 1 test -e started
+ok 'and none made' exits 1 test -e run
 list 'train main never ./list'
-ok 'so is a file that is no program' refuses 1 "no command './list'" \
+ok 'a file that is no program is refused: 1' refuses 1 "no command './list'" \
     "$foil_run" list
 printf '#!/no/interpreter\n' >script
 chmod 755 script

@@ -5,6 +5,7 @@
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
 PATH=$BIN:$PATH
+here=$(cd "${0%/*}" && pwd)
 cd "$work" || exit 1
 
 foil-data generate -o set.tar 32 2>/dev/null && foil-data index set.tar 2>/dev/null
@@ -178,6 +179,60 @@ cp set.tar "$odd"
 ok 'a path with a new line and a backslash' simclr odd "$odd" --epochs 1 \
     --batch 8 --train "$net" "${tiny[@]}"
 ok 'is remembered' simclr odd --resume --epochs 2 --override epochs
+
+# ---------------------------------------------- stages of the user's own
+
+own=(train.foil --epochs 3 --batch 8 --train "$net --lr 0.1" "${tiny[@]}")
+ok 'a run by the tools' simclr tools "${own[@]}"
+ok '--stages prints the list of it' simclr listed "${own[@]}" --stages
+mv out list
+ok 'a line for each' test "$(awk '!/^#/ && NF { print $1 }' list |
+    paste -sd ' ')" = 'train augment select'
+ok 'and makes no folder' exits 1 test -e listed
+ok 'the list may be run by itself' foil run ./list -r listed
+ok 'to the same bits' same_bits tools listed
+ok 'a stage may have another command in front of its tool' simclr nice \
+    "${own[@]}" --train-command 'nice -n 1 foil-train' \
+    --augment-command 'env A=b foil-augment' \
+    --select-command "sh -c 'exec foil-select \"\$@\"' sh"
+ok 'to the same bits' same_bits tools nice
+ok 'which a run remembers' grep -qx 'train-command nice -n 1 foil-train' \
+    nice/command
+ok 'another one is refused: 1' exits 1 simclr nice --resume \
+    --train-command foil-train
+ok 'by its option' grep -q \
+    "train-command is foil-train, but nice -n 1 foil-train in this run" said
+ok 'options of a tool behind another command are judged' exits 2 simclr new \
+    "${own[@]}" --train-command 'nice -n 1 foil-train' --train=--nonsense
+ok 'nothing is made' exits 1 test -e new
+ok 'a command that is not there is refused: 1' exits 1 simclr new \
+    "${own[@]}" --negatives-command nope --objective emc2
+ok 'by name' grep -q "^foil run simclr: .*no command 'nope' for 'negatives'" said
+ok 'nothing is made' exits 1 test -e new
+cat >mine.py <<'end'
+import json, os, sys
+json.dump([os.environ["RUN"], sys.argv[1:]], open("mine.json", "w"))
+end
+ok 'a trainer of the user'\''s own' simclr mine "${own[@]}" \
+    --train-command 'python3 mine.py --mine' --train '--its-own 3'
+ok 'has the options of ours, and those meant for it' jq -e '.[0] == "mine" and
+    (.[1] | .[0] == "--mine" and index("-r") and index("simclr") and
+    .[-2:] == ["--its-own", "3"])' mine.json
+ok 'a failing one: its exit code' exits 4 simclr fails "${own[@]}" \
+    --train-command "sh -c 'exit 4'"
+ok '--stages of a pipeline that makes its data: 2' refuses 2 'given its data' \
+    foil run quickstart -r new --stages
+examples=$(cd "$here/../../pipelines/examples" && pwd)
+if /usr/bin/python3 -c 'import zmq, msgpack' 2>/dev/null; then
+    ok 'a selector of another kind' simclr python "${own[@]}" \
+        --select-command "sh -c 'exec $examples/select.py ipc://\$RUN/plan 8 3 1'"
+    ok 'trains as many steps' past python 6
+    ok 'the example of a list' env DATA=train.foil PATH="$PATH" bash -c \
+        "ln -s '${examples%/*}' . && foil run ./pipelines/examples/python.list"
+    ok 'trains its ten epochs' past run/python 10
+else
+    skip 'a selector in Python' 'no python3-zmq'
+fi
 
 # ------------------------------------------------------------- a living run
 
