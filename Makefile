@@ -2,11 +2,12 @@
 # make help       this list
 # make demo       set-up, build, and the whole pipeline on real images
 # make test       set-up, build, unit tests by floor, the tools as users meet them
+# make test-studies  the tests that train each study, in some minutes
 # make lint       format, rooms, headers, banned calls, scripts, man pages, clang
 # make check      what must pass before a commit: lint, test, test under asan
 # make ci         what CI runs: check, with all that foil is compared with, then
-#                 threads under tsan, AVX2 alone, clang, fuzz-smoke and a small
-#                 pipeline on real data
+#                 test-studies, threads under tsan, AVX2 alone, clang, fuzz-smoke
+#                 and a small pipeline on real data
 # make bench      speed as ratios to the peers, in one run (FILTER=name for one)
 # make fuzz       feed the decoders noise: F=name for one, N=runs each
 # make fuzz-smoke 1,000 runs of each
@@ -104,18 +105,19 @@ TESTS   := $(foreach r,$(ROOMS) foil-*,\
 CONFORM := $(patsubst %.c,$(OUT)/%,$(wildcard tests/conformance.c))
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
-CLI     := $(filter-out $(if $(filter release,$(B)),,%/install.sh),\
+STUDIES := $(shell grep -ls '^\# Trains a study' tests/cli/*.sh)
+CLI     := $(filter-out $(STUDIES) $(if $(filter release,$(B)),,%/install.sh),\
            $(wildcard tests/cli/*.sh))
 HEADERS := $(wildcard include/*/*.h)
 SOURCES := $(HEADERS) $(wildcard lib/*/*.c lib/*/*.h tools/*.c tools/*/*.[ch] \
            tests/*.[ch] tests/*/*.[ch])
 SCRIPTS := $(filter-out scripts/benchmarks,$(wildcard scripts/*)) \
-           $(wildcard scripts/benchmarks/*.sh pipelines/*.sh tests/*.sh tests/cli/*.sh \
-           tools/*.sh) tools/foil.bash .ci/run
+           $(wildcard scripts/benchmarks/*.sh pipelines/*.sh pipelines/*/*.sh \
+           tests/*.sh tests/cli/*.sh tools/*.sh) tools/foil.bash .ci/run
 MAN     := $(wildcard tools/*.[157])
 
-.PHONY: all help setup demo test check ci lint fmt cover fuzz fuzz-smoke bench \
-        install uninstall clean
+.PHONY: all help setup demo test test-studies check ci lint fmt cover fuzz \
+        fuzz-smoke bench install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -191,6 +193,16 @@ run-tests: $(TESTS) $(CONFORM) all $(BENCHES)
 	    --timer --failures --comments -e scripts/test $(TESTS) $(CLI)
 	@scripts/check-skips $(OUT)/tap
 
+test-studies: setup
+	@$(MAKE) --no-print-directory run-studies
+
+.PHONY: run-studies
+run-studies: $(TOOLS)
+	@rm -rf $(OUT)/tap-studies && mkdir -p $(OUT)/tap-studies
+	@B=$(B) BIN=$(OUT)/bin TAP=$(OUT)/tap-studies OMP_NUM_THREADS=1 prove \
+	    -j $(JOBS) --timer --failures --comments -e scripts/test $(STUDIES)
+	@scripts/check-skips $(OUT)/tap-studies
+
 demo: setup
 	@$(MAKE) --no-print-directory all
 	$(OUT)/bin/foil run demo
@@ -206,6 +218,7 @@ check: setup
 ci:
 	@scripts/setup $(FUZZER) $(PEERS)
 	@$(DEV) run-tests
+	@$(DEV) run-studies
 	@$(DEV) lint
 	@$(DEV) B=asan run-tests
 	@$(DEV) fuzz-smoke

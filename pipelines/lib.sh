@@ -9,8 +9,14 @@
 # stage's name, an option with its value an item; what the user says with
 # --train 'ARGS' and so on wins over it.
 #
-# A run remembers what the user said, in RUN/command; --resume goes on with it.
+# A run remembers what the user said, in RUN/command; --resume goes on with it
+# (lib/remember.sh).  What comes of it is in lib/results.sh.
 set -euo pipefail
+
+# shellcheck source=pipelines/lib/remember.sh
+. "${BASH_SOURCE[0]%/*}/lib/remember.sh"
+# shellcheck source=pipelines/lib/results.sh
+. "${BASH_SOURCE[0]%/*}/lib/results.sh"
 
 pipeline=${0##*/}
 pipeline=${pipeline%.sh}
@@ -46,8 +52,14 @@ filter=''
 # where the selector is to be: a command that runs another one there, its run
 # directory and data set
 elsewhere=() select_run='' select_data=''
-# options of a pipeline's own: 'NAME ARG SENTENCE', in the variable of that
-# name (with _ for -) its default; where ARG is N or S, a whole number
+# options that have a value: 'NAME ARG SENTENCE', in the variable of that name
+# (with _ for -) its default; where ARG is N or S, a whole number; own are those
+# that a pipeline adds
+common=('epochs N epochs of the whole run' 'batch N images in a batch'
+    'objective NAME one of foil-train --list objectives'
+    'augmenters N how many augmenters feed the trainer'
+    'threads N of the trainer' 'seed N of every random choice'
+    'restarts N how often a killed feeder is started again')
 own=()
 # '' in a study, which remembers its settings in its own way
 remembers=yes
@@ -60,11 +72,10 @@ declare -A program=([select]=foil-select [augment]=foil-augment
     [train]=foil-train [negatives]=foil-negatives)
 declare -A said=() # option or operand: 1, if the user said it now
 
-# own_usage : what the options of its own do
-own_usage() {
+# values_usage ITEM... : what options that have a value do
+values_usage() {
     local item name arg what variable
-    printf '\nOptions of its own:\n\n'
-    for item in "${own[@]}"; do
+    for item; do
         read -r name arg what <<<"$item"
         variable=${name//-/_}
         printf '  %-19s %s [%s]\n' "--$name $arg" "$what" "${!variable}"
@@ -73,38 +84,24 @@ own_usage() {
 
 usage() {
     cat <<END
-usage: foil run $pipeline${1:+ $1} [-r RUN] [--epochs N] [--batch N]
-           [--objective NAME] [--augmenters N] [--threads N] [--seed N]
-           [--restarts N] [--resume] [--override KEY] [--select ARGS]
-           [--augment ARGS] [--train ARGS] [--negatives ARGS]
-           [--embed ARGS] [--select-command COMMAND]
-           [--augment-command COMMAND] [--train-command COMMAND]
-           [--negatives-command COMMAND] [--stages]${own:+ [OPTION ...]}
+usage: foil run $pipeline${1:+ $1} [OPTION ...]
 
 foil run $pipeline: $(sed -n '2{s/^# //p;q;}' "$0")
 
   -r, --run RUN       directory of the run, made with mode 0700 [$run]
-  --epochs N          epochs of the whole run [$epochs]
-  --batch N           images in a batch [$batch]
-  --objective NAME    one of foil-train --list objectives [$objective]
-  --augmenters N      how many augmenters feed the trainer [$augmenters]
-  --threads N         of the trainer [$threads]
-  --seed N            of every random choice [$seed]
-  --restarts N        how often a killed feeder is started again [$restarts]
+$(values_usage "${common[@]}" "${own[@]}")
   --resume            go on from the last checkpoint of RUN, as it was asked
                       for: all other options may be left out
   --override KEY      with --resume: take another value of this option
   --select ARGS       more options for foil-select; --augment, --train,
                       --negatives and --embed likewise
-  --select-command COMMAND
-                      run this with the options of foil-select in its place;
+  --select-command C  run this with the options of foil-select in its place;
                       --augment-command, --train-command and
                       --negatives-command likewise
   --stages            print the list of stages, as foil-run(1) reads it, and
                       start nothing
   --help              this text
 END
-    [[ ${#own[@]} -eq 0 ]] || own_usage
 }
 
 # whole OPTION VALUE : the value, in decimal
@@ -113,10 +110,25 @@ whole() {
     echo "$((10#$2))"
 }
 
-# take_own OPTION VALUE : set the variable of an own option
-take_own() {
+# take OPTION VALUE : set what an option is for
+take() {
+    local name=${1#--} value=$2
+    case $1 in
+    -r | --run) run=$value; return ;;
+    --override) override+=("$value"); return ;;
+    --select | --augment | --train | --negatives | --embed)
+        given[$name]+=" $value" ;;
+    --select-command | --augment-command | --train-command | \
+        --negatives-command) program[${name%-command}]=$value ;;
+    *) take_value "$1" "$value" ;;
+    esac
+    said[$name]=1
+}
+
+# take_value OPTION VALUE : set the variable of an option
+take_value() {
     local item name arg value=$2
-    for item in "${own[@]}"; do
+    for item in "${common[@]}" "${own[@]}"; do
         read -r name arg _ <<<"$item"
         if [[ $1 == "--$name" ]]; then
             [[ $arg != [NS] ]] || value=$(whole "$1" "$2")
@@ -125,27 +137,6 @@ take_own() {
         fi
     done
     misuse "no option '$1'"
-}
-
-# take WORD VALUE : set what an option is for
-take() {
-    local value=$2
-    case $1 in
-    -r | --run) run=$value; return ;;
-    --override) override+=("$value"); return ;;
-    --objective) objective=$value ;;
-    --epochs | --batch | --augmenters | --threads | --seed | --restarts)
-        value=$(whole "$1" "$value")
-        printf -v "${1#--}" %s "$value" ;;
-    --select | --augment | --train | --negatives | --embed)
-        given[${1#--}]+=" $value" ;;
-    --select-command | --augment-command | --train-command | \
-        --negatives-command)
-        value=${1%-command}
-        program[${value#--}]=$2 ;;
-    *) take_own "$1" "$value" ;;
-    esac
-    said[${1#--}]=1
 }
 
 # take_operands OPERANDS : give them their names, and refuse what is too much
@@ -240,149 +231,6 @@ words_for() {
     words+=("${more[@]}")
 }
 
-# ---------------------------------------------- what a run remembers
-#
-# RUN/command has a line 'KEY VALUE' for the pipeline, for each option by its
-# name and for each operand by its own, as DATA; \\ and \n stand for a backslash
-# and a new line.
-
-# keys_of_run : sets keys
-keys_of_run() {
-    keys=("${operands[@]}" epochs batch objective augmenters threads seed
-        restarts select augment train negatives embed "${own[@]%% *}"
-        {select,augment,train,negatives}-command)
-}
-
-# look_up KEY : sets value to what the run is told
-look_up() {
-    local name=${1//-/_} i
-    case $1 in
-    [A-Z]*)
-        value=''
-        for i in "${!operand[@]}"; do
-            [[ ${operands[i]} != "$1" ]] ||
-                value=$(realpath -ms -- "${operand[i]}")
-        done ;;
-    select | augment | train | negatives | embed) value=${given[$1]# } ;;
-    *-command) value=${program[${1%-command}]} ;;
-    *) value=${!name} ;;
-    esac
-}
-
-# tell KEY VALUE : tell it the run, in place of what it was told before
-tell() {
-    local i
-    case $1 in
-    [A-Z]*)
-        for i in "${!operands[@]}"; do
-            [[ ${operands[i]} != "$1" || -z $2 ]] || operand[i]=$2
-        done ;;
-    select | augment | train | negatives | embed) given[$1]=" $2" ;;
-    *) take "--$1" "$2" ;;
-    esac
-}
-
-# remember : write RUN/command
-remember() {
-    local key value
-    local -a keys
-    [[ -n $remembers ]] || return 0
-    keys_of_run
-    {
-        echo "pipeline $pipeline"
-        for key in "${keys[@]}"; do
-            look_up "$key"
-            value=${value//\\/\\\\}
-            printf '%s %s\n' "$key" "${value//$'\n'/\\n}"
-        done
-    } >"$run/command.new"
-    sync "$run/command.new"
-    mv "$run/command.new" "$run/command"
-}
-
-# recall : what the run remembers holds, unless it is overridden
-recall() {
-    local line value
-    local -a keys
-    if [[ ! -e $run/command ]]; then
-        [[ ! -e $run/latest ]] ||
-            say "'$run' is of an older foil and does not remember its command:\
- it goes on with the options given now"
-        return 0
-    fi
-    keys_of_run
-    while IFS= read -r line; do
-        printf -v value %b "${line#* }"
-        agree "${line%% *}" "$value"
-    done <"$run/command"
-}
-
-# agree KEY VALUE : the run remembers this; what is said now may not differ
-agree() {
-    local key=$1 was=$2 value
-    if [[ $key == pipeline ]]; then
-        [[ $was == "$pipeline" ]] || die 1 "'$run' is a run of '$was'"
-        return 0
-    fi
-    [[ " ${keys[*]} " == *" $key "* ]] ||
-        die 1 "'$run/command' has '$key', which this foil does not know"
-    look_up "$key"
-    if [[ -z ${said[$key]-} ]]; then
-        tell "$key" "$was"
-    elif [[ $key == train ]]; then
-        both_for_trainer "$was"
-    elif [[ $value != "$was" ]]; then
-        may_differ "$key" "$was" "$value"
-    fi
-}
-
-# both_for_trainer WORDS : what it was told and is told now; foil-train knows
-# its options, and what in them has to be the same
-both_for_trainer() {
-    local -a items words
-    items_of "$1"
-    words_for train "${items[@]}"
-    given[train]=" ${words[*]}"
-}
-
-# may_differ KEY WAS IS : or else refuse it
-may_differ() {
-    local name=$1
-    [[ $name == [A-Z]* ]] || name=--$name
-    case $1 in
-    augmenters | restarts | embed) ;; # the result is the same
-    TEST) [[ -z $2 ]] || overridden "$1" || refuse_other "$name" "$2" "$3"
-        judge_anew=yes ;;
-    *) overridden "$1" || refuse_other "$name" "$2" "$3" ;;
-    esac
-}
-
-overridden() {
-    [[ " ${override[*]} " == *" $1 "* ]]
-}
-
-refuse_other() {
-    die 1 "$1 is ${3:-empty}, but ${2:-empty} in this run: leave it out, or\
- add --override ${1#--}"
-}
-
-# for_trainer : sets words to --override KEY for what it may know; of what is
-# the pipeline's own it knows nothing, and a data set has another name there
-for_trainer() {
-    local key
-    local mine=" ${operands[*]} epochs batch augmenters restarts select augment\
- train negatives embed select-command augment-command train-command\
- negatives-command ${own[*]%% *} "
-    words=()
-    for key in "${override[@]}"; do
-        if [[ $key == "${operands[0]-}" ]]; then
-            words+=(--override dataset)
-        elif [[ $mine != *" $key "* ]]; then
-            words+=(--override "$key")
-        fi
-    done
-}
-
 # ---------------------------------------------------------------- the stages
 
 supervisor='' stopped='' interrupted='' grace=10
@@ -449,7 +297,7 @@ at_end() {
 }
 
 trap at_end EXIT
-trap 'interrupt INT 130' INT
+trap 'interrupt TERM 130' INT # which children in the background may ignore
 trap 'interrupt TERM 143' TERM
 trap 'interrupt HUP 143' HUP
 
@@ -673,95 +521,4 @@ learn() {
     announce "$1"
     supervise "$(stages "$1")" -r "$run"
     learnt=now
-}
-
-# conclude : where everything is
-conclude() {
-    local what found=''
-    for what in knn.jsonl probe.jsonl loss.png; do
-        [[ ! -e $run/$what ]] || found+=", $what"
-    done
-    what='the run is over'
-    [[ $learnt == now ]] ||
-        what='the run was over before, and nothing is left to train'
-    say "$what: '$run' has the encoder in latest/, its steps in\
- metrics.jsonl$found"
-}
-
-# features NAME DATA OPTION... : write the features of a data set to
-# RUN/embedded/NAME.npy, those of the newest checkpoint where no --raw is said.
-features() {
-    local name=$1 data=$2 checkpoint=$run/latest
-    local -a words
-    shift 2
-    [[ " $* " != *' --raw '* ]] || checkpoint=''
-    mkdir -p "$run/embedded"
-    indexed "$data"
-    words_for embed "${embed[@]}"
-    step foil-embed -o "$run/embedded/$name.npy" --threads "$threads" \
-        "$@" "${words[@]}" ${checkpoint:+"$checkpoint"} "$data"
-}
-
-# judge TRAIN TEST : features of both, then lines of JSON for each measure, on
-# the terminal and in RUN/MEASURE.jsonl; once.
-judge() {
-    local measure
-    [[ $learnt != before || -n $judge_anew || ! -e $run/probe.jsonl ]] ||
-        return 0
-    features train "$1"
-    features test "$2"
-    for measure in knn probe; do
-        step foil-eval "$measure" "$run"/embedded/{train,test}.npy \
-            >"$run/$measure.new"
-        mv "$run/$measure.new" "$run/$measure.jsonl"
-        cat "$run/$measure.jsonl"
-    done
-}
-
-# learn_and_judge DATA [TEST] : and judge if there is TEST
-learn_and_judge() {
-    learn "$@"
-    [[ $# -eq 1 ]] || judge "$@"
-}
-
-# draw FOLDER NAME : make FOLDER/NAME.png by the script NAME.gp beside it.
-draw() {
-    if command -v gnuplot >/dev/null; then
-        (cd "$1" && gnuplot "$2.gp")
-    else
-        say "no gnuplot here: '$1/$2.gp' draws '$2.png' where there is one"
-    fi
-}
-
-# draw_loss : the loss of each batch and its running mean over 2 % of the run
-# (loss.txt) as a picture, and the gnuplot script that drew it beside it.
-draw_loss() {
-    sed -n 's/^{"total":\([0-9]*\),.*"loss":\([^,]*\),.*/\1 \2/p' \
-        "$run/metrics.jsonl" | awk '
-        { step[NR] = $1; loss[NR] = $2; sum[NR] = sum[NR - 1] + $2 }
-        END {
-            half = int(NR / 100)
-            for (i = 1; i <= NR; i++) {
-                first = i > half ? i - half : 1
-                last = i + half < NR ? i + half : NR
-                print step[i], loss[i],
-                    (sum[last] - sum[first - 1]) / (last - first + 1)
-            }
-        }' >"$run/loss.txt"
-    cat >"$run/loss.gp" <<END
-# gnuplot loss.gp draws loss.png from loss.txt: step, loss, running mean.
-set terminal pngcairo size 800,500
-set output "loss.png"
-set title "The lower the loss, the better are the two views of an image\\n\\
-told from those of the other images in their batch"
-set xlabel "step: a batch of $batch images, two views of each"
-set ylabel "loss [nats]"
-set autoscale xfix
-set grid
-plot "loss.txt" using 1:2 with points pointtype 7 pointsize 0.2 \\
-    linecolor "grey60" title "of one batch", \\
-    "" using 1:3 with lines linewidth 2 linecolor "blue" \\
-    title "running mean over 2 % of the run"
-END
-    draw "$run" loss
 }

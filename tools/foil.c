@@ -5,7 +5,6 @@
  * installation and a copy never mix.
  */
 #include <errno.h>
-#include <glob.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/file.h"
+#include "foil/pipelines.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
@@ -66,67 +65,6 @@ lead_path(const char *folder)
     free(longer);
 }
 
-/*
- * Returns the folder of the pipelines, to be given to free(): that of the
- * installation, or of the checkout that has this program in build/x/bin.
- */
-static char *
-pipelines_near(const char *folder)
-{
-    static const char *const places[] = {
-        "../share/foil/pipelines",
-        "../../../pipelines",
-    };
-
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        char *path = mem_format("%s/%s", folder, places[i]);
-        char *lib = mem_format("%s/lib.sh", path);
-        int found = file_exists(lib);
-
-        free(lib);
-        if (found)
-            return path;
-        free(path);
-    }
-    die("no pipelines near '%s'", folder);
-}
-
-/* Print a pipeline's name and its second line, which says what it does. */
-static void
-print_pipeline(char *path)
-{
-    FILE *file = fopen(path, "r");
-    char line[128] = "", *name = basename(path);
-
-    if (!file)
-        return;
-    for (int i = 0; i < 2; i++)
-        if (!fgets(line, sizeof line, file))
-            *line = 0;
-    fclose(file);
-    line[strcspn(line, "\n")] = 0;
-    printf("  %-20.*s%s\n", (int)strcspn(name, "."), name,
-           strncmp(line, "# ", 2) ? "" : line + 2);
-}
-
-static void
-print_pipelines(const char *folder)
-{
-    char *pipelines = pipelines_near(folder);
-    char *pattern = mem_format("%s/*.sh", pipelines);
-    glob_t found;
-
-    puts("\npipelines, each run as 'foil run NAME':");
-    if (!glob(pattern, 0, NULL, &found)) {
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            if (!strstr(found.gl_pathv[i], "lib.sh"))
-                print_pipeline(found.gl_pathv[i]);
-        globfree(&found);
-    }
-    free(pattern);
-    free(pipelines);
-}
-
 static void
 print_overview(const char *folder)
 {
@@ -135,7 +73,7 @@ print_overview(const char *folder)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         printf("  %-12s%s\n", commands[i].name, commands[i].what);
     puts("  run         run a pipeline");
-    print_pipelines(folder);
+    pipelines_print(folder);
     close_stdout();
 }
 
@@ -154,43 +92,6 @@ run_to_resume(char **argv)
             run = *++argv;
     }
     return resume ? run : NULL;
-}
-
-/* Returns the pipeline that a run remembers, to be given to free(). */
-static char *
-pipeline_of(const char *run)
-{
-    static const char key[] = "pipeline ";
-    char *path = mem_format("%s/command", run), *name;
-    struct err err;
-    size_t len;
-    char *text = file_read(path, 1 << 20, &len, &err);
-
-    free(path);
-    if (text && strncmp(text, key, strlen(key)))
-        die("'%s/command' does not begin with the pipeline of the run", run);
-    if (text) {
-        text[strcspn(text, "\n")] = 0;
-        name = mem_text(text + strlen(key));
-        free(text);
-        return name;
-    }
-    die("%s: name the pipeline of the run", err.msg);
-}
-
-/* Returns the script of a pipeline, to be given to free(). */
-static char *
-script_of(const char *folder, const char *name)
-{
-    char *pipelines = pipelines_near(folder);
-    char *script = mem_format("%s/%s.sh", pipelines, name);
-
-    free(pipelines);
-    if (strchr(name, '/') || !strcmp(name, "lib") || !file_exists(script)) {
-        free(script);
-        return NULL;
-    }
-    return script;
 }
 
 /* Returns 1 for what is the path of a list of stages: ./LIST, ../LIST, /LIST.
@@ -227,8 +128,8 @@ run_pipeline(const char *folder, char **argv)
                    "--resume -r RUN");
     if (named && is_path(argv[1]))
         run_list(argv);
-    name = named ? mem_text(argv[1]) : pipeline_of(run);
-    script = script_of(folder, name);
+    name = named ? mem_text(argv[1]) : pipelines_remembered(run);
+    script = pipelines_script(folder, name);
     if (!script)
         opt_misuse("no pipeline '%s': 'foil' lists them", name);
     free(name);

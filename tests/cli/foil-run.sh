@@ -26,7 +26,7 @@ runs() {
 # said SENTENCE : a whole line of it, with the name in front
 said() {
     cat said
-    grep -qxF "foil-run: $1" said
+    grep -qxF "foil-run: ${1//$'\n'/}" said
 }
 
 # A stage: ./stage NAME COMMANDS notes that it was started and runs these.
@@ -231,8 +231,8 @@ for signal in INT:130 TERM:143 HUP:129; do
     list "${stages[@]}"
     ok "SIG${signal%:*} ends all: ${signal#*:}" exits "${signal#*:}" \
         ended_by "${signal%:*}"
-    ok 'and that is said' said "SIG${signal%:*}: train is asked to end, then\
- the others are; a second signal kills them"
+    ok 'and that is said' said 'train is asked to end, then the others are; a
+ second signal kills them'
     ok 'the main stage first' test "$(head -n 1 ended)/$(wc -l <ended)" = \
         train/4
     ok 'nothing is left' nothing_left
@@ -240,14 +240,14 @@ done
 second() {
     begun || return
     kill -INT "$begun"
-    becomes_true grep -q SIGINT said
+    becomes_true grep -q 'second signal' said
     kill -INT "$begun"
     wait "$begun"
 }
 list "train main never ./stage train 'touch ready; deaf'" \
     'feed 1 never ./stage feed work_on'
 ok 'a second SIGINT kills all: 130' exits 130 second
-ok 'at once' said 'SIGINT: all are killed'
+ok 'at once' said 'all are killed'
 ok 'nothing is left' nothing_left
 
 killed() {

@@ -5,7 +5,7 @@
 
 common foil
 
-mkdir -p "$work/bin" "$work/share/foil/pipelines"
+mkdir -p "$work/bin" "$work/share/foil/pipelines/studies"
 cp "$BIN/foil" "$work/bin"
 foil=$work/bin/foil
 
@@ -20,7 +20,8 @@ program() {
 program "$work/bin/foil-echo" 'printf "<%s>" "$@"'
 program "$work/bin/foil-three" 'exit 3'
 program "$work/share/foil/pipelines/lib.sh" '# Not a pipeline.'
-program "$work/share/foil/pipelines/study-lib.sh" '# Not a pipeline.'
+program "$work/share/foil/pipelines/studies/lib.sh" '# Not a pipeline.'
+program "$work/share/foil/pipelines/studies/far.sh" '# Try a study.'
 program "$work/share/foil/pipelines/try.sh" '# Try the dispatcher.' \
     'foil-echo "$@"'
 
@@ -43,6 +44,9 @@ ok 'the stages' grep -q '^  augment  *turn ids' "$work/out"
 "$foil" >"$work/list"
 ok 'and the pipelines by their second line' \
     grep -q '^  try  *Try the dispatcher\.$' "$work/list"
+ok 'a study is one, by the name of its folder' \
+    grep -q '^  studies/far  *Try a study\.$' "$work/list"
+ok 'and is run by it' "$foil" run studies/far
 ok 'but not their library' exits 1 grep -q 'Not a pipeline' "$work/list"
 ok 'a full disk shows: 1' exits 1 bash -c "exec '$foil' >/dev/full"
 
@@ -57,6 +61,10 @@ ok 'no such pipeline: 2' refuses 2 "no pipeline 'nonsense'" \
 ok 'the library is no pipeline: 2' refuses 2 "no pipeline 'lib'" \
     "$foil" run lib
 mkdir "$work/run"
+ok 'nor is that of the studies: 2' refuses 2 "no pipeline 'studies/lib'" \
+    "$foil" run studies/lib
+ok 'nor their folder: 2' refuses 2 "no pipeline 'studies/'" \
+    "$foil" run studies/
 ok 'a run that remembers no pipeline: 1' refuses 1 'name the pipeline' \
     "$foil" run --resume -r "$work/run"
 echo 'pipeline try' >"$work/run/command"

@@ -2,6 +2,7 @@
 # What the study of gradients is for, on real images: by the exact global loss
 # EMC2 with fresh scores ends far below SimCLR and SogCLR, with stale ones above
 # (the linear encoder, 500 images, batches of 4; seed 1).
+# Trains a study: for make test-studies
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
@@ -17,7 +18,7 @@ if [[ ${B-} == asan ]]; then
 fi
 
 "$BIN/foil-data" index -o "$work/set.foil" "$images" 2>/dev/null
-ok 'the study' "$BIN/foil" run study-gradient-norm -r "$work/run" --points 1 \
+ok 'the study' "$BIN/foil" run studies/gradient-norm -r "$work/run" --points 1 \
     --encoders linear --linear-steps 50000 --seeds 1 \
     --methods simclr,sogclr-.9,emc2-fresh,emc2-stale "$work/set.foil"
 

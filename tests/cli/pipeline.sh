@@ -8,7 +8,7 @@
 pipelines=$work/share/foil/pipelines
 mkdir -p "$work/bin" "$work/do" "$pipelines"
 cp "$BIN/foil" "$BIN/foil-run" "$work/bin"
-cp "${0%/*}/../../pipelines/lib.sh" "$pipelines"
+cp -r "${0%/*}/../../pipelines/lib" "${0%/*}/../../pipelines/lib.sh" "$pipelines"
 export work
 
 for tool in train augment select negatives; do
@@ -211,6 +211,20 @@ ok 'and how to go on' grep -qF \
     "foil run try: stopped; 'foil run --resume -r $work/run' goes on" \
     "$work/said"
 ok 'the trainer saved' grep -q saved "$work/do/saved"
+ok 'nothing is left' nothing_left
+
+interrupted_twice() {
+    "$work/bin/foil" run try DATA -r "$work/run" 2>"$work/said" &
+    local pid=$!
+    becomes_true test -e "$work/do/ready" || return
+    kill -TERM "$pid"
+    becomes_true grep -q 'second signal' "$work/said"
+    kill -TERM "$pid"
+    wait "$pid"
+}
+begin "train=trap '' TERM; $all_up touch \"\$work/do/ready\""
+ok 'a second signal ends a trainer that does not listen' exits 143 \
+    interrupted_twice
 ok 'nothing is left' nothing_left
 
 begin "train=$all_up touch \"\$work/do/ready\""

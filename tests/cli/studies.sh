@@ -2,6 +2,7 @@
 # Every study in its smallest form: it ends, has its table and pictures, and is
 # not trained again when it is called again.  What theory says of the geometry
 # is asserted.
+# Trains a study: for make test-studies
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
@@ -17,7 +18,7 @@ small='--width 4 --precision f32 --head 8'
 study() {
     local name=$1
     shift
-    timeout -k 5 900 "$BIN/foil" run "study-$name" -r "$work/$name" "$@"
+    timeout -k 5 900 "$BIN/foil" run "studies/$name" -r "$work/$name" "$@"
 }
 
 # again NAME ARG... : the same table without any training

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "process.h"
+#include "util/clock.h"
 #include "util/mem.h"
 
 enum { QUOTED = 5, QUOTED_BYTES = 4096 };
@@ -111,6 +112,7 @@ process_start(struct process *process, struct err *err)
     struct stat st;
 
     process->due = 0;
+    process->started = clock_now();
     if (in < 0)
         return err_sys(err, "cannot open '/dev/null'");
     if (process->log) {

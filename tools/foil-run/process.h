@@ -13,12 +13,13 @@
 struct process {
     const struct list_stage *stage;
     char *name;
-    char *log;     /* NULL: its output is ours */
-    long since;    /* how long the log was when it was started, in bytes */
-    pid_t pid;     /* also of its group; 0: it does not run */
-    long restarts; /* how often it may still be started again; -1: no bound */
-    double pause;  /* seconds before that */
-    double due;    /* when that is, as of clock_now(); 0: it is not */
+    char *log;      /* NULL: its output is ours */
+    long since;     /* how long the log was when it was started, in bytes */
+    pid_t pid;      /* also of its group; 0: it does not run */
+    long restarts;  /* how often it may still be started again; -1: no bound */
+    double started; /* when it was, as of clock_now() */
+    double pause;   /* seconds before it is started again */
+    double due;     /* when that is, as of clock_now(); 0: it is not */
 };
 
 /*

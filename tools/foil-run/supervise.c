@@ -98,6 +98,8 @@ starts_again(struct process *process, int status)
 
     if (process->stage->restart < least || !process->restarts)
         return 0;
+    if (clock_now() - process->started > longest_pause)
+        process->pause = 0;
     how = how_of(status);
     if (process->pause > 0)
         say("%s %s; it is started again in %g s", process->name, how,
@@ -172,16 +174,15 @@ on_signal(struct run *run, int signal)
         return; // a terminal that goes away sends several
     run->code = 128 + signal;
     if (run->asked || run->ending) {
-        say("SIG%s: all are killed", signal == SIGINT ? "INT" : "TERM");
+        say("all are killed");
         kill_all(run);
     } else if (process->pid) {
-        say("SIG%s: %s is asked to end, then the others are; a second signal "
-            "kills them",
-            signal == SIGINT   ? "INT"
-            : signal == SIGHUP ? "HUP"
-                               : "TERM",
+        say("%s is asked to end, then the others are; a second signal kills "
+            "them",
             process->name);
         process_ask(process);
+        for (size_t i = 0; i < run->n; i++)
+            run->process[i].due = 0;
     } else {
         end_all(run, run->code);
     }
@@ -252,20 +253,21 @@ wait_for_signals(struct run *run)
             on_signal(run, (int)info.ssi_signo);
 }
 
+/* The main stage first: the others may fail because it has ended. */
 static void
 look_after(struct run *run)
 {
     int status = 0;
 
     for (size_t i = 0; i < run->n; i++) {
-        struct process *process = &run->process[i];
+        struct process *process = &run->process[(run->main + i) % run->n];
         const pid_t pid = process->pid;
 
         if (pid && process_ended(process, &status)) {
             guard_forget(&run->guard, pid);
             on_end(run, process, status);
         }
-        if (process->due > 0 && !run->asked && process->due <= clock_now())
+        if (process->due > 0 && process->due <= clock_now())
             start(run, process);
     }
     if (run->ending && run->until > 0 && run->until <= clock_now())

@@ -9,7 +9,7 @@
 # resnet8 of width 8 without normalisation on views of 16x16, with fewer images,
 # so that it converges.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/lib.sh"
+. "${0%/*}/../lib.sh"
 
 threads=1 augmenters=1 batch=4 images=500 tau=0.2 points=10
 encoders=linear,conv linear_steps=50000 conv_steps=60000 conv_images=100
@@ -21,8 +21,8 @@ own=('images N of DATA' 'conv-images N for the convolutional encoder'
     'conv-steps N of each run of the convolutional one'
     'linear-rate X first learning rate of the linear encoder'
     'conv-rate X of the convolutional one')
-# shellcheck source=pipelines/study-lib.sh
-. "${0%/*}/study-lib.sh"
+# shellcheck source=pipelines/studies/lib.sh
+. "${0%/*}/lib.sh"
 train=('--optim sgd' '--momentum 0' '--weight-decay 0' '--warmup 0'
     '--schedule cosine' '--keep 100000')
 # shellcheck disable=SC2034 # lib.sh reads it

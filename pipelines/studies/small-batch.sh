@@ -8,13 +8,13 @@
 # score a state had when it was accepted (stale), or from a new start in every
 # batch (reset).
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/lib.sh"
+. "${0%/*}/../lib.sh"
 
 epochs=0 batch=32 threads=1 budget=40 images=10000
 own=('budget S seconds of training for each method and seed'
     'images N how many of TRAIN; 0: all')
-# shellcheck source=pipelines/study-lib.sh
-. "${0%/*}/study-lib.sh"
+# shellcheck source=pipelines/studies/lib.sh
+. "${0%/*}/lib.sh"
 warmup=1
 train=('--arch resnet8' '--head 128-64' '--precision bf16' '--tau 0.2'
     '--optim adam' '--lr 0.001' '--checkpoint-every 0')

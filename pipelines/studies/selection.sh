@@ -8,13 +8,13 @@
 # view of an image is the one nearest to its first view, among all others
 # (R@1), and nearest neighbours and a linear probe, taught on the images.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/lib.sh"
+. "${0%/*}/../lib.sh"
 
 threads=1 batch=32 epochs=10 images=10240 tau=0.1 protocols=epochs,time
 own=('images N how many of TRAIN; 0: all' 'tau X temperature'
     'protocols LIST epochs, time')
-# shellcheck source=pipelines/study-lib.sh
-. "${0%/*}/study-lib.sh"
+# shellcheck source=pipelines/studies/lib.sh
+. "${0%/*}/lib.sh"
 warmup=1
 train=('--arch resnet20' '--head 128-64' '--precision bf16' '--optim adam'
     '--lr 0.001' '--checkpoint-every 0')

@@ -10,12 +10,12 @@
 # good the encoders are, beside those of a fixed temperature: a probe taught on
 # the long tail is asked about TEST.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/lib.sh"
+. "${0%/*}/../lib.sh"
 
 threads=1 batch=128 epochs=20 factor=0.01
 own=('factor X size of the last class over that of the first')
-# shellcheck source=pipelines/study-lib.sh
-. "${0%/*}/study-lib.sh"
+# shellcheck source=pipelines/studies/lib.sh
+. "${0%/*}/lib.sh"
 seeds=1
 train=('--arch resnet8' '--head 128-64' '--precision bf16' '--optim adam'
     '--lr 0.001' '--warmup 1' '--checkpoint-every 0')

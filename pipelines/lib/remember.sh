@@ -1,0 +1,145 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # variables are shared with lib.sh
+#
+# Sourced by lib.sh: what a run remembers, so that --resume goes on with it.
+#
+# RUN/command has a line 'KEY VALUE' for the pipeline, for each option by its
+# name and for each operand by its own, as DATA; \\ and \n stand for a backslash
+# and a new line.
+
+# keys_of_run : sets keys
+keys_of_run() {
+    local stages=("${!program[@]}")
+    keys=("${operands[@]}" "${common[@]%% *}" "${own[@]%% *}" "${!given[@]}"
+        "${stages[@]/%/-command}")
+}
+
+# look_up KEY : sets value to what the run is told
+look_up() {
+    local name=${1//-/_} i
+    case $1 in
+    [A-Z]*)
+        value=''
+        for i in "${!operand[@]}"; do
+            [[ ${operands[i]} != "$1" ]] ||
+                value=$(realpath -ms -- "${operand[i]}")
+        done ;;
+    select | augment | train | negatives | embed) value=${given[$1]# } ;;
+    *-command) value=${program[${1%-command}]} ;;
+    *) value=${!name} ;;
+    esac
+}
+
+# tell KEY VALUE : tell it the run, in place of what it was told before
+tell() {
+    local i
+    case $1 in
+    [A-Z]*)
+        for i in "${!operands[@]}"; do
+            [[ ${operands[i]} != "$1" || -z $2 ]] || operand[i]=$2
+        done ;;
+    select | augment | train | negatives | embed) given[$1]=" $2" ;;
+    *) take "--$1" "$2" ;;
+    esac
+}
+
+# remember : write RUN/command
+remember() {
+    local key value
+    local -a keys
+    [[ -n $remembers ]] || return 0
+    keys_of_run
+    {
+        echo "pipeline $pipeline"
+        for key in "${keys[@]}"; do
+            look_up "$key"
+            value=${value//\\/\\\\}
+            printf '%s %s\n' "$key" "${value//$'\n'/\\n}"
+        done
+    } >"$run/command.new"
+    sync "$run/command.new"
+    mv "$run/command.new" "$run/command"
+}
+
+# recall : what the run remembers holds, unless it is overridden
+recall() {
+    local line value
+    local -a keys
+    if [[ ! -e $run/command ]]; then
+        [[ ! -e $run/latest ]] ||
+            say "'$run' is of an older foil and does not remember its command:\
+ it goes on with the options given now"
+        return 0
+    fi
+    keys_of_run
+    while IFS= read -r line; do
+        printf -v value %b "${line#* }"
+        agree "${line%% *}" "$value"
+    done <"$run/command"
+}
+
+# agree KEY VALUE : the run remembers this; what is said now may not differ
+agree() {
+    local key=$1 was=$2 value
+    if [[ $key == pipeline ]]; then
+        [[ $was == "$pipeline" ]] || die 1 "'$run' is a run of '$was'"
+        return 0
+    fi
+    [[ " ${keys[*]} " == *" $key "* ]] ||
+        die 1 "'$run/command' has '$key', which this foil does not know"
+    look_up "$key"
+    if [[ -z ${said[$key]-} ]]; then
+        tell "$key" "$was"
+    elif [[ $key == train ]]; then
+        both_for_trainer "$was"
+    elif [[ $value != "$was" ]]; then
+        may_differ "$key" "$was" "$value"
+    fi
+}
+
+# both_for_trainer WORDS : what it was told and is told now; foil-train knows
+# its options, and what in them has to be the same
+both_for_trainer() {
+    local -a items words
+    items_of "$1"
+    words_for train "${items[@]}"
+    given[train]=" ${words[*]}"
+}
+
+# may_differ KEY WAS IS : or else refuse it
+may_differ() {
+    local name=$1
+    [[ $name == [A-Z]* ]] || name=--$name
+    case $1 in
+    augmenters | restarts | embed) ;; # the result is the same
+    TEST) [[ -z $2 ]] || overridden "$1" || refuse_other "$name" "$2" "$3"
+        judge_anew=yes ;;
+    *) overridden "$1" || refuse_other "$name" "$2" "$3" ;;
+    esac
+}
+
+overridden() {
+    [[ " ${override[*]} " == *" $1 "* ]]
+}
+
+refuse_other() {
+    die 1 "$1 is ${3:-empty}, but ${2:-empty} in this run: leave it out, or\
+ add --override ${1#--}"
+}
+
+# for_trainer : sets words to --override KEY for what it may know: of what is
+# the pipeline's it knows little, and a data set has another name there
+for_trainer() {
+    local key
+    local -a keys
+    keys_of_run
+    words=()
+    for key in "${override[@]}"; do
+        case $key in
+        objective | threads | seed) ;;
+        "${operands[0]-}") key=dataset ;;
+        *) [[ " ${keys[*]} " != *" $key "* ]] || continue ;;
+        esac
+        words+=(--override "$key")
+    done
+}

@@ -1,0 +1,95 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # variables are shared with lib.sh
+#
+# Sourced by lib.sh: what comes of a run: features, measures, pictures.
+
+# conclude : where everything is
+conclude() {
+    local what found=''
+    for what in knn.jsonl probe.jsonl loss.png; do
+        [[ ! -e $run/$what ]] || found+=", $what"
+    done
+    what='the run is over'
+    [[ $learnt == now ]] ||
+        what='the run was over before, and nothing is left to train'
+    say "$what: '$run' has the encoder in latest/, its steps in\
+ metrics.jsonl$found"
+}
+
+# features NAME DATA OPTION... : write the features of a data set to
+# RUN/embedded/NAME.npy, those of the newest checkpoint where no --raw is said.
+features() {
+    local name=$1 data=$2 checkpoint=$run/latest
+    local -a words
+    shift 2
+    [[ " $* " != *' --raw '* ]] || checkpoint=''
+    mkdir -p "$run/embedded"
+    indexed "$data"
+    words_for embed "${embed[@]}"
+    step foil-embed -o "$run/embedded/$name.npy" --threads "$threads" \
+        "$@" "${words[@]}" ${checkpoint:+"$checkpoint"} "$data"
+}
+
+# judge TRAIN TEST : features of both, then lines of JSON for each measure, on
+# the terminal and in RUN/MEASURE.jsonl; once.
+judge() {
+    local measure
+    [[ $learnt != before || -n $judge_anew || ! -e $run/probe.jsonl ]] ||
+        return 0
+    features train "$1"
+    features test "$2"
+    for measure in knn probe; do
+        step foil-eval "$measure" "$run"/embedded/{train,test}.npy \
+            >"$run/$measure.new"
+        mv "$run/$measure.new" "$run/$measure.jsonl"
+        cat "$run/$measure.jsonl"
+    done
+}
+
+# learn_and_judge DATA [TEST] : and judge if there is TEST
+learn_and_judge() {
+    learn "$@"
+    [[ $# -eq 1 ]] || judge "$@"
+}
+
+# draw FOLDER NAME : make FOLDER/NAME.png by the script NAME.gp beside it.
+draw() {
+    if command -v gnuplot >/dev/null; then
+        (cd "$1" && gnuplot "$2.gp")
+    else
+        say "no gnuplot here: '$1/$2.gp' draws '$2.png' where there is one"
+    fi
+}
+
+# draw_loss : the loss of each batch and its running mean over 2 % of the run
+# (loss.txt) as a picture, and the gnuplot script that drew it beside it.
+draw_loss() {
+    sed -n 's/^{"total":\([0-9]*\),.*"loss":\([^,]*\),.*/\1 \2/p' \
+        "$run/metrics.jsonl" | awk '
+        { step[NR] = $1; loss[NR] = $2; sum[NR] = sum[NR - 1] + $2 }
+        END {
+            half = int(NR / 100)
+            for (i = 1; i <= NR; i++) {
+                first = i > half ? i - half : 1
+                last = i + half < NR ? i + half : NR
+                print step[i], loss[i],
+                    (sum[last] - sum[first - 1]) / (last - first + 1)
+            }
+        }' >"$run/loss.txt"
+    cat >"$run/loss.gp" <<END
+# gnuplot loss.gp draws loss.png from loss.txt: step, loss, running mean.
+set terminal pngcairo size 800,500
+set output "loss.png"
+set title "The lower the loss, the better are the two views of an image\\n\\
+told from those of the other images in their batch"
+set xlabel "step: a batch of $batch images, two views of each"
+set ylabel "loss [nats]"
+set autoscale xfix
+set grid
+plot "loss.txt" using 1:2 with points pointtype 7 pointsize 0.2 \\
+    linecolor "grey60" title "of one batch", \\
+    "" using 1:3 with lines linewidth 2 linecolor "blue" \\
+    title "running mean over 2 % of the run"
+END
+    draw "$run" loss
+}

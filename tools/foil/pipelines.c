@@ -1,0 +1,128 @@
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pipelines.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+/* The folders of pipelines, as their names begin. */
+static const char *const folders[] = {"", "studies/"};
+enum { N_FOLDERS = sizeof folders / sizeof *folders };
+
+/*
+ * Returns the folder of the pipelines, to be given to free(): that of the
+ * installation, or of the checkout that has this program in build/x/bin.
+ */
+static char *
+pipelines_near(const char *folder)
+{
+    static const char *const places[] = {
+        "../share/foil/pipelines",
+        "../../../pipelines",
+    };
+
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *path = mem_format("%s/%s", folder, places[i]);
+        char *lib = mem_format("%s/lib.sh", path);
+        int found = file_exists(lib);
+
+        free(lib);
+        if (found)
+            return path;
+        free(path);
+    }
+    die("no pipelines near '%s'", folder);
+}
+
+/* Print the name of a pipeline, and its second line, which says what it does.
+ */
+static void
+print_pipeline(const char *path, const char *name)
+{
+    FILE *file = fopen(path, "r");
+    char line[128] = "";
+
+    if (!file)
+        return;
+    for (int i = 0; i < 2; i++)
+        if (!fgets(line, sizeof line, file))
+            *line = 0;
+    fclose(file);
+    line[strcspn(line, "\n")] = 0;
+    printf("  %-22.*s%s\n", (int)strcspn(name, "."), name,
+           strncmp(line, "# ", 2) ? "" : line + 2);
+}
+
+void
+pipelines_print(const char *folder)
+{
+    char *pipelines = pipelines_near(folder);
+    const size_t n = strlen(pipelines) + 1;
+    glob_t found;
+
+    puts("\npipelines, each run as 'foil run NAME':");
+    for (int i = 0; i < N_FOLDERS; i++) {
+        char *pattern = mem_format("%s/%s*.sh", pipelines, folders[i]);
+
+        if (!glob(pattern, 0, NULL, &found)) {
+            for (size_t j = 0; j < found.gl_pathc; j++)
+                if (!strstr(found.gl_pathv[j], "/lib.sh"))
+                    print_pipeline(found.gl_pathv[j], found.gl_pathv[j] + n);
+            globfree(&found);
+        }
+        free(pattern);
+    }
+    free(pipelines);
+}
+
+char *
+pipelines_remembered(const char *run)
+{
+    static const char key[] = "pipeline ";
+    char *path = mem_format("%s/command", run), *name;
+    struct err err;
+    size_t len;
+    char *text = file_read(path, 1 << 20, &len, &err);
+
+    free(path);
+    if (text && strncmp(text, key, strlen(key)))
+        die("'%s/command' does not begin with the pipeline of the run", run);
+    if (text) {
+        text[strcspn(text, "\n")] = 0;
+        name = mem_text(text + strlen(key));
+        free(text);
+        return name;
+    }
+    die("%s: name the pipeline of the run", err.msg);
+}
+
+/* Returns 1 when a name may be that of a pipeline: in one of its folders, and
+ * not their library. */
+static int
+names_pipeline(const char *name)
+{
+    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+
+    for (int i = 0; i < N_FOLDERS; i++)
+        if (strlen(folders[i]) == (size_t)(last - name) &&
+            !strncmp(name, folders[i], (size_t)(last - name)))
+            return *last && strcmp(last, "lib");
+    return 0;
+}
+
+char *
+pipelines_script(const char *folder, const char *name)
+{
+    char *pipelines = pipelines_near(folder);
+    char *script = mem_format("%s/%s.sh", pipelines, name);
+
+    free(pipelines);
+    if (!names_pipeline(name) || !file_exists(script)) {
+        free(script);
+        return NULL;
+    }
+    return script;
+}
