@@ -23,11 +23,14 @@ static const char *run, *as = "foil-run";
 static double grace = 10;
 static long parent;
 static int dry_run;
+static struct opt_list commands;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &run, 0, 0, "RUN",
      "directory of the run, made with mode 0700: logs go to RUN/log; else "
      "run/ and the name of LIST"},
+    {"command", 0, OPT_LIST, &commands, 0, 0, "STAGE=COMMAND",
+     "in the place of the first word of that stage's command"},
     {"grace", 0, OPT_REAL, &grace, 0, 86400, "S",
      "seconds between SIGTERM and SIGKILL"},
     {"parent", 0, OPT_WHOLE, &parent, 0, 1e9, "PID",
@@ -115,6 +118,9 @@ read_list(struct list *list, const char *path)
     if (!text || list_read(list, path ? path : "standard input", text, &err))
         die("%s", err.msg);
     free(text);
+    for (size_t i = 0; i < commands.n; i++)
+        if (list_replace(list, commands.item[i], &err))
+            die("%s", err.msg);
     for (size_t i = 0; i < list->n; i++)
         if (process_findable(&list->stage[i], path ? path : "standard input",
                              &err))

@@ -277,6 +277,10 @@ ok 'in order' test "$(head -n 1 ended)" = train
 ok '--parent is who started it: 1' refuses 1 'process 1 did not start us' \
     "$foil_run" --parent 1 list
 list 'only main never sh -c "exit 3"'
+ok 'another command takes the place of the first word of one' exits 5 runs \
+    --command "only=sh -c 'exit 5' sh"
+ok 'that of no stage is refused: 1' refuses 1 "command 'x=y': want STAGE=" \
+    "$foil_run" --command x=y list
 ok '--as says who speaks' exits 3 runs --as 'foil run x'
 ok 'in messages' grep -qx 'foil run x: only ended with exit code 3' said
 done_testing

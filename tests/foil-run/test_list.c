@@ -179,6 +179,52 @@ one_main_stage_and_no_name_twice(void)
       "and where it is that of a copy");
 }
 
+/* Returns 1 when STAGE=COMMAND for 'a b c' is refused with this sentence. */
+static int
+not_replaced(const char *text, const char *sentence)
+{
+    struct list list;
+    struct err err = {""};
+    int rc = list_read(&list, "l", "a main never b c", &err) ||
+             !list_replace(&list, text, &err) || strcmp(err.msg, sentence) ||
+             strcmp(list.stage[0].argv[0], "b");
+
+    if (rc)
+        printf("# %s\n", err.msg);
+    list_release(&list);
+    return !rc;
+}
+
+static void
+a_command_is_replaced(void)
+{
+    struct list list;
+    struct err err;
+    int rc = list_read(&list, "l", "a main never b c 'd e'\nf 1 never g", &err);
+
+    rc = rc || list_replace(&list, "a=x 'y z'", &err) ||
+         list_replace(&list, "f=h", &err);
+    T(!rc && !strcmp(list.stage[0].argv[0], "x") &&
+          !strcmp(list.stage[0].argv[1], "y z"),
+      "a command gets other first words");
+    T(!rc && !strcmp(list.stage[0].argv[2], "c") &&
+          !strcmp(list.stage[0].argv[3], "d e") && !list.stage[0].argv[4],
+      "its arguments stay");
+    T(!rc && !strcmp(list.stage[1].argv[0], "h") && !list.stage[1].argv[1],
+      "so it is where there are none");
+    list_release(&list);
+    T(not_replaced("b=x", "--command 'b=x': want STAGE=COMMAND, of a stage of "
+                          "the list"),
+      "a stage that is not there is refused");
+    T(not_replaced("a", "--command 'a': want STAGE=COMMAND, of a stage of the "
+                        "list"),
+      "a stage alone is refused");
+    T(not_replaced("a=", "--command 'a=': want a command in one line"),
+      "no command is refused");
+    T(not_replaced("a='x", "--command:1: a quote is not closed"),
+      "a quote that is not closed is refused");
+}
+
 int
 main(void)
 {
@@ -186,5 +232,6 @@ main(void)
     words_are_quoted();
     errors_have_their_line();
     one_main_stage_and_no_name_twice();
+    a_command_is_replaced();
     return t_done();
 }

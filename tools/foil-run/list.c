@@ -75,21 +75,46 @@ static int (*const columns[])(struct list_stage *, const char *,
                               const struct words *, struct err *) = {
     set_name, set_copies, set_restart};
 
+static void
+release_words(char **words)
+{
+    for (char **word = words; word && *word; word++)
+        free(*word);
+    free(words);
+}
+
+/* Returns the words that are left of the line, NULL behind the last, their
+ * number in *n; NULL on error. */
+static char **
+take_words(struct words *words, size_t *n, struct err *err)
+{
+    char **word = NULL;
+    size_t room = 0;
+    int failed = 0;
+
+    *n = 0;
+    do {
+        mem_grow(&word, &room, *n + 1, sizeof *word);
+        word[*n] = words_next(words, &failed, err);
+    } while (word[(*n)++]);
+    --*n;
+    if (!failed)
+        return word;
+    release_words(word);
+    return NULL;
+}
+
 /* The command: all that is left of the line. */
 static int
 take_command(struct list_stage *stage, struct words *words, struct err *err)
 {
-    size_t n = 0, room = 0;
-    int failed = 0;
+    size_t n;
 
     stage->line = words->line;
-    do {
-        mem_grow(&stage->argv, &room, n + 1, sizeof *stage->argv);
-        stage->argv[n] = words_next(words, &failed, err);
-    } while (stage->argv[n++]);
-    if (failed)
+    stage->argv = take_words(words, &n, err);
+    if (!stage->argv)
         return -1;
-    if (!stage->argv[0] || !*stage->argv[0])
+    if (!n || !*stage->argv[0])
         return err_set(err,
                        "%s:%d: a stage is a line of name, copies, restart "
                        "policy and command",
@@ -189,9 +214,7 @@ list_read(struct list *list, const char *name, const char *text,
 static void
 release_stage(struct list_stage *stage)
 {
-    for (char **word = stage->argv; word && *word; word++)
-        free(*word);
-    free(stage->argv);
+    release_words(stage->argv);
     free(stage->name);
 }
 
@@ -202,6 +225,48 @@ list_release(struct list *list)
         release_stage(&list->stage[i]);
     free(list->stage);
     *list = (struct list){0};
+}
+
+static struct list_stage *
+find_stage(const struct list *list, const char *name, size_t n)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strlen(list->stage[i].name) == n &&
+            !memcmp(list->stage[i].name, name, n))
+            return &list->stage[i];
+    return NULL;
+}
+
+int
+list_replace(struct list *list, const char *text, struct err *err)
+{
+    const size_t n = strcspn(text, "=");
+    struct list_stage *stage = find_stage(list, text, n);
+    struct words words = {"--command", text + n + (text[n] == '='), 1};
+    size_t more, rest = 0, room = 0;
+    char **word;
+
+    if (!text[n] || !stage)
+        return err_set(err,
+                       "--command '%s': want STAGE=COMMAND, of a stage of "
+                       "the list",
+                       text);
+    word = take_words(&words, &more, err);
+    if (!word)
+        return -1;
+    if (!more || !*word[0] || *words.at) {
+        release_words(word);
+        return err_set(err, "--command '%s': want a command in one line", text);
+    }
+    while (stage->argv[rest])
+        rest++;
+    room = more + 1;
+    mem_grow(&word, &room, more + rest, sizeof *word);
+    free(stage->argv[0]);
+    memcpy(word + more, stage->argv + 1, rest * sizeof *word);
+    free(stage->argv);
+    stage->argv = word;
+    return 0;
 }
 
 char *

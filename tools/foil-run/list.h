@@ -54,6 +54,13 @@ int list_read(struct list *list, const char *name, const char *text,
 void list_release(struct list *list);
 
 /*
+ * list_replace() puts another program in the place of the first word of a
+ * stage's command: `text` is STAGE=COMMAND, the command quoted as in a list.
+ * -1 on error, and the list stays as it was.
+ */
+int list_replace(struct list *list, const char *text, struct err *err);
+
+/*
  * list_process_name() returns the name of a copy, counted from 0, to be given
  * to free(): that of the stage, and its number behind it where there are
  * several.
