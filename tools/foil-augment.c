@@ -107,7 +107,7 @@ hear_trainer(struct augmenter *a)
         return;
     wire_client_pass(a->plan, &at);
     if (waits)
-        wire_client_waits(a->plan);
+        wire_client_waits(a->plan, &at);
     if (wire_client_credit(a->batches) > a->outbox.n)
         wire_client_want(a->plan, wire_client_credit(a->batches) - a->outbox.n);
 }

@@ -80,12 +80,13 @@ struct wire_place wire_client_place(const struct wire_client *client);
  * session forgets the open credit, a later place is reported as done.
  * wire_client_want() brings the open credit up to n; nothing is asked for
  * before a session is known.  wire_client_waits() hands on that the trainer
- * waits for the batch of its place.  wire_client_over() tells the binder that
- * the run is over.
+ * waits for the batch of a place, which may lie before what
+ * we were told: then the open credit is forgotten, too.
+ * wire_client_over() tells the binder that the run is over.
  */
 void wire_client_pass(struct wire_client *client, const struct wire_place *at);
 void wire_client_want(struct wire_client *client, size_t n);
-void wire_client_waits(struct wire_client *client);
+void wire_client_waits(struct wire_client *client, const struct wire_place *at);
 void wire_client_over(struct wire_client *client);
 
 /*

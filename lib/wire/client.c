@@ -414,13 +414,20 @@ wire_client_pass(struct wire_client *client, const struct wire_place *at)
 }
 
 void
-wire_client_waits(struct wire_client *client)
+wire_client_waits(struct wire_client *client, const struct wire_place *at)
 {
-    const struct wire_next next = {client->at, 0, 1};
+    const struct wire_next next = {*at, 0, 1};
 
     REQUIRE(client->kind == WIRE_ASKS);
-    if (client->joined && client->at.session >= 0)
-        tell(client, wire_next_put(&next));
+    if (at->session < 0 || at->session != client->at.session)
+        return;
+    if (wire_place_cmp(at, &client->at) < 0)
+        set_credit(client, 0); // asked for at a wrong place: it may be refused
+    client->at = *at;
+    if (!client->joined)
+        return;
+    show_life(client);
+    tell(client, wire_next_put(&next));
 }
 
 void

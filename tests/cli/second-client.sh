@@ -88,4 +88,37 @@ ok 'one peer names a session of the next century: the run goes on' \
 ok '... with the same bits, next-newer' like_calm next-newer
 ok 'the selector says that it is refused' \
     grep -q "ahead of this machine's clock" "$work/next-newer/select.log"
+
+# filtered NAME WHAT : 640 steps with a filter, which the second client lies to
+filtered() {
+    local dir=$work/$1 code=0 pid service
+    mkdir -m 700 "$dir"
+    [[ $2 == none ]] ||
+        "$python" "$peer" "$dir" "$2" items >"$dir/told" 2>&1 &
+    "$BIN/foil-train" -r "$dir" --objective emc2 --arch linear --head 32-16 \
+        --lr 0.1 --warmup 0 --seed 5 --threads 1 --deadline 25 \
+        2>"$dir/train.log" &
+    pid=$!
+    "$BIN/foil-negatives" -r "$dir" --filter --seed 5 --lease 1.5 \
+        2>"$dir/negatives.log" &
+    service=$!
+    [[ $2 == none ]] || waits_for "$dir/told"
+    "$BIN/foil-select" -r "$dir" --seed 5 --batch 8 --epochs 10 --lease 1.5 \
+        "$data" 2>"$dir/select.log" &
+    "$BIN/foil-augment" -r "$dir" --filter --seed 5 --size 8 "$data" \
+        2>"$dir/augment.log" &
+    wait "$pid" || code=$?
+    kill "$service" # it serves until it is told to stop
+    cat "$dir"/*.log
+    return "$code"
+}
+
+ok 'a run with a filter ends' filtered calm2 none
+for what in done-near done-far; do
+    ok "one peer lies to a filter, $what: the run goes on" \
+        filtered "filter-$what" "$what"
+    ok "... with the same bits, $what" \
+        cmp "$work/calm2/latest/model.safetensors" \
+        "$work/filter-$what/latest/model.safetensors"
+done
 done_testing

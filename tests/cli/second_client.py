@@ -1,5 +1,6 @@
-"""second_client.py DIR WHAT: a well-formed peer beside the stages of a run,
-for second-client.sh. It joins DIR's edges as an augmenter and
+"""second_client.py DIR WHAT [EDGE]: a well-formed peer beside the stages of a run,
+for second-client.sh. It joins DIR's edges (EDGE: items, of a filter, in place of
+plan) as an augmenter and
 
     hold         takes one item, shows life, passes progress on, delivers nothing
     hoard        the same with all the items it can get
@@ -38,7 +39,7 @@ def say(sock, kind, head):
     sock.send_multipart([b"foil1." + kind.encode(), msgpack.packb(head)])
 
 
-plan, batch = join("plan"), join("batch")
+plan, batch = join(sys.argv[3] if len(sys.argv) > 3 else "plan"), join("batch")
 place, ready, said, beat, until = None, False, False, 0, time.monotonic() + 60
 credit = {"hold": 1, "hoard": 4096}.get(what, 0)
 

@@ -142,7 +142,7 @@ plan_edge(void)
       "what is trained is passed on");
     T(flow_producer_out(outlet->producer) == 1,
       "what is trained is no longer leased");
-    wire_client_waits(client);
+    wire_client_waits(client, &place);
     T(outlet_sees(a, b, outlet, WIRE_WAITED, &news, 5), "the trainer waits");
     flow_outlet_end(outlet, &place);
     flow_outlet_end(outlet, &place);

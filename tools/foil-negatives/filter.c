@@ -137,6 +137,7 @@ pass_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
 static void
 hear_augmenters(struct filter *filter)
 {
+    struct wire_place next;
     struct wire_news news;
     struct err err;
 
@@ -155,8 +156,12 @@ hear_augmenters(struct filter *filter)
             wire_client_pass(filter->plan, &news.at);
             break;
         case WIRE_WAITED:
-            if (!passage_find(&filter->passage, &news.at))
-                wire_client_waits(filter->plan);
+            if (passage_find(&filter->passage, &news.at))
+                break;
+            next = flow_consumer_place(filter->passage.consumer);
+            if (wire_place_cmp(&news.at, &next) < 0) // we were told wrong
+                passage_begin(&filter->passage, &news.at);
+            wire_client_waits(filter->plan, &news.at);
             break;
         case WIRE_BAD:
             say("%s", news.why.msg);

@@ -117,7 +117,8 @@ struct passage {
 void passage_init(struct passage *passage, size_t size);
 void passage_release(struct passage *passage);
 
-/* passage_begin() forgets all items: a trainer was started, at a place. */
+/* passage_begin() forgets all items: a trainer was started at a place, or is
+ * at an earlier one than was said. */
 void passage_begin(struct passage *passage, const struct wire_place *at);
 
 /* passage_add() takes an item that came, unless it is late or there. */
