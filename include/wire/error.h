@@ -1,29 +1,19 @@
 #ifndef WIRE_ERROR_H
 #define WIRE_ERROR_H
 
-#include "wire/msg.h"
+#include "wire/codec.h"
 
-/*
- * error: no, and why.
- *
- *     reason  text   one sentence, up to 511 bytes
- *     again   bool   optional: say hello again, then all will be well
- *     id      whole  optional: the request that this answers
- *     state   bool   optional: the service has no state for this run: send
- *                    state.put and ask again
- *     message bool   optional: one message was refused and changed nothing;
- *                    all else goes on
- *
- * An error is never answered with an error.
- */
+/* error: no, and why.  It is never answered with an error. */
 struct wire_error {
-    char reason[512];
-    int again, state, message;
-    int64_t id; /* -1: answers no request */
+    char reason[512]; /* one sentence */
+    int again;        /* say hello again, then all will be well */
+    int state;   /* the service has no state for this run: send state.put and
+                  * ask again */
+    int message; /* one message was refused and changed nothing; all else goes
+                  * on */
+    int64_t id;  /* of the request that this answers, >= 0; -1: of none */
 };
 
-struct wire_msg *wire_error_put(const struct wire_error *error);
-int wire_error_get(struct wire_error *error, const struct wire_msg *msg,
-                   struct err *err);
+WIRE_PLAIN(error, WIRE_ERROR)
 
 #endif

@@ -1,34 +1,29 @@
 #ifndef WIRE_HELLO_H
 #define WIRE_HELLO_H
 
-#include "wire/msg.h"
+#include "wire/codec.h"
 
 /*
  * hello: who one is, what one speaks, which data one means.  The connecting
  * side says it first, and again when told to; the binder answers with its
  * own, or with an error.
- *
- *     stage    text   "augment", "train" ...; up to 31 bytes
- *     version  whole  1
- *     run      text   name of the run, up to 127 bytes; "" fits every run
- *     dataset  map    {digest: 32 hexadecimal digits, size: images};
- *                     digest "" and size 0: not known yet
- *     peer     text   optional, up to 63 bytes: a name that stays the same
- *                     over reconnections of one process
- *     recipe   text   optional, up to 63 bytes: what all who make views for a
- *                     run must agree in, so that anyone makes the same
- *     greeting whole  optional, from 1: the number of this greeting, which the
- *                     answer repeats.  A hello that is said again because no
- *                     answer came keeps its number; a larger number begins
- *                     everything anew at both ends: credit is 0, and what was
- *                     handed out before is handed out again
  */
 struct wire_hello {
-    char stage[32], run[128], peer[64], recipe[64];
-    int64_t version;
-    char digest[33];
-    int64_t size;
-    int64_t greeting; /* 0: not numbered */
+    char stage[32];  /* "augment", "train" ... */
+    char run[128];   /* name of the run; "" fits every run */
+    char peer[64];   /* a name that stays the same over reconnections of one
+                      * process; "": none */
+    char recipe[64]; /* what all who make views for a run must agree in, so that
+                      * anyone makes the same; "": not known */
+    int64_t version; /* wire_hello_put() sends WIRE_VERSION */
+    char digest[33]; /* of the data set, 32 hexadecimal digits, and */
+    int64_t size;    /* its images; "" and 0: not known yet */
+    int64_t greeting; /* from 1: the number of this greeting, which the answer
+                       * repeats; 0: not numbered.  A hello that is said again
+                       * because no answer came keeps its number; a larger
+                       * number begins everything anew at both ends: credit is
+                       * 0, and what was handed out before is handed out again
+                       */
 };
 
 struct wire_msg *wire_hello_put(const struct wire_hello *hello);

@@ -1,46 +1,44 @@
 #ifndef WIRE_NEXT_H
 #define WIRE_NEXT_H
 
-#include "wire/msg.h"
+#include "wire/codec.h"
 
 /*
  * The messages that are a place in the run and little more.
  *
- *     session  whole  nanoseconds since 1970 at the start of the trainer; a
- *                     larger one wins, a smaller one is ignored
- *     epoch    whole  0 ..
- *     step     whole  step of that epoch, 0 ..
- *
- *     next  place + credit   consumer -> producer: `credit` more items are
- *                            welcome; the place is the first step that is
- *                            not trained yet.  credit 0: a sign of life.
- *                            Where the flag `waits` (may be missing) is true,
- *                            the trainer has nothing to do until the batch of
- *                            this place comes
- *     done  place            consumer -> producer: all before it is trained
- *     end   place + over     producer -> consumer: nothing at or after it,
- *                            and where `over` (may be missing) is true, the
- *                            run is over; consumer -> producer: it is over
- *     beat  (nothing)        producer -> consumer: a sign of life
+ *     next  consumer -> producer: more items are welcome; at is the first
+ *           step that is not trained yet
+ *     done  consumer -> producer: all before the place is trained
+ *     end   producer -> consumer: nothing at or after the place;
+ *           consumer -> producer: the run is over
+ *     beat  producer -> consumer: a sign of life
  */
 struct wire_place {
-    int64_t session, epoch, step;
+    int64_t session; /* nanoseconds since 1970 at the start of the trainer; a
+                      * larger one wins, a smaller one is ignored */
+    int64_t epoch;   /* from 0, below WIRE_EPOCH_MAX */
+    int64_t step;    /* of that epoch, from 0, below WIRE_STEP_MAX */
 };
 
 enum { WIRE_CREDIT_MAX = 4096 };
 
 struct wire_next {
     struct wire_place at;
-    int64_t credit; /* 0 .. WIRE_CREDIT_MAX */
-    int waits;
+    int64_t credit; /* so many more, 0 .. WIRE_CREDIT_MAX; 0: a sign of life */
+    int waits;      /* the trainer has nothing to do until the batch of this
+                     * place comes */
 };
+
+struct wire_end {
+    struct wire_place at;
+    int over; /* of a producer: the run is over */
+};
+
+WIRE_PLAIN(next, WIRE_NEXT)
+WIRE_PLAIN(end, WIRE_END)
 
 /* wire_place_cmp() orders by (epoch, step): < 0, 0, > 0.  Not by session. */
 int wire_place_cmp(const struct wire_place *a, const struct wire_place *b);
-
-struct wire_msg *wire_next_put(const struct wire_next *next);
-int wire_next_get(struct wire_next *next, const struct wire_msg *msg,
-                  struct err *err);
 
 /* kind: WIRE_DONE or WIRE_END. */
 struct wire_msg *wire_place_put(enum wire_kind kind,

@@ -1,42 +1,40 @@
 #ifndef WIRE_STATE_H
 #define WIRE_STATE_H
 
-#include "wire/msg.h"
+#include "wire/codec.h"
 
 /*
  * state, state.put, state.ok: a service's durable state, asked for and given
- * back by the trainer, the only writer of files.
- *
- *     id           whole  number of the request
- *     session      whole  as in wire/next.h
- *     epoch, step  whole  the first step that is not in the state
- *     fresh        bool   optional, of state.put: nothing of it has begun,
- *                         however many steps are trained
- *     tensors      whatever the stage names, up to WIRE_TENSORS_MAX
- *
- * "state" without tensors asks; "state" with them answers; "state.put" hands
- * over; "state.ok" says that it was taken.
+ * back by the trainer, the only writer of files.  "state" without tensors
+ * asks; "state" with them answers; "state.put" hands over; "state.ok" says
+ * that it was taken.  Of a decoded one `tensors` is its own, and what they
+ * point to lies in msg.
  */
 struct wire_state {
-    int64_t id, session, epoch, step;
-    int fresh;
-    size_t n;                    /* tensors */
-    struct wire_tensor *tensors; /* [n], names and data inside */
+    int64_t id;                   /* of the request */
+    int64_t session, epoch, step; /* the first step that is not in it */
+    int fresh; /* of state.put: nothing of it has begun, however many steps are
+                * trained */
+    size_t n;  /* up to WIRE_TENSORS_MAX */
+    struct wire_tensor *tensors; /* [n] whatever the stage names */
     struct wire_msg *msg;        /* held by a decoded one; else NULL */
 };
 
-/*
- * kind: WIRE_STATE, WIRE_STATE_PUT or WIRE_STATE_OK.  A decoded state owns
- * the array `tensors`; their data point into msg, which it holds.
- */
-struct wire_msg *wire_state_put(enum wire_kind kind,
-                                const struct wire_state *state);
-int wire_state_get(struct wire_state *state, struct wire_msg *msg,
-                   struct err *err);
-void wire_state_release(struct wire_state *state);
+/* The three have the same fields; kind is one of them. */
+static inline struct wire_msg *
+wire_state_put(enum wire_kind kind, const struct wire_state *state)
+{
+    REQUIRE(kind == WIRE_STATE || kind == WIRE_STATE_PUT ||
+            kind == WIRE_STATE_OK);
+    return wire_encode(kind, state);
+}
 
-/* wire_state_find() returns the tensor of that name, or NULL. */
-const struct wire_tensor *wire_state_find(const struct wire_state *state,
-                                          const char *name);
+static inline int
+wire_state_get(struct wire_state *state, struct wire_msg *msg, struct err *err)
+{
+    return wire_decode(WIRE_STATE, state, msg, 0, err);
+}
+
+WIRE_RELEASE(state, WIRE_STATE)
 
 #endif

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "util/clock.h"
-#include "wire/pack.h"
 
 #include "binder.h"
+#include "pack.h"
 #include "refusal.h"
 
 /* So many malformed messages, with less than so many seconds between two. */

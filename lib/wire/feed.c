@@ -3,7 +3,8 @@
 
 #include "util/mem.h"
 #include "wire/feed.h"
-#include "wire/pack.h"
+
+#include "pack.h"
 
 struct wire_feed {
     struct wire_sock *sock;

@@ -3,57 +3,22 @@
 #include <unistd.h>
 
 #include "util/clock.h"
-#include "util/digest.h"
 #include "wire/hello.h"
-#include "wire/pack.h"
 
 struct wire_msg *
 wire_hello_put(const struct wire_hello *hello)
 {
-    struct wire_writer w;
+    struct wire_hello ours = *hello;
 
-    wire_write_start(&w, WIRE_HELLO);
-    wire_write_text(&w, "stage", hello->stage);
-    wire_write_whole(&w, "version", WIRE_VERSION);
-    wire_write_text(&w, "run", hello->run);
-    wire_write_map(&w, "dataset", 2);
-    wire_write_text(&w, "digest", hello->digest);
-    wire_write_whole(&w, "size", hello->size);
-    if (*hello->peer)
-        wire_write_text(&w, "peer", hello->peer);
-    if (*hello->recipe)
-        wire_write_text(&w, "recipe", hello->recipe);
-    if (hello->greeting)
-        wire_write_whole(&w, "greeting", hello->greeting);
-    return wire_write_end(&w);
+    ours.version = WIRE_VERSION;
+    return wire_encode(WIRE_HELLO, &ours);
 }
 
 int
 wire_hello_get(struct wire_hello *hello, const struct wire_msg *msg,
                struct err *err)
 {
-    struct wire_reader r = wire_read_start(msg, err), set;
-    struct wire_hello got = {0};
-    struct digest digest;
-
-    wire_read_text(&r, "stage", got.stage, sizeof got.stage);
-    got.version = wire_read_whole(&r, "version", 0, INT32_MAX);
-    wire_read_text(&r, "run", got.run, sizeof got.run);
-    wire_read_text_if(&r, "peer", got.peer, sizeof got.peer);
-    wire_read_text_if(&r, "recipe", got.recipe, sizeof got.recipe);
-    if (wire_read_has(&r, "greeting"))
-        got.greeting = wire_read_whole(&r, "greeting", 1, INT64_MAX);
-    set = wire_read_map(&r, "dataset");
-    wire_read_text(&set, "digest", got.digest, sizeof got.digest);
-    got.size = wire_read_whole(&set, "size", 0, WIRE_SIZE_MAX);
-    if (*got.digest && digest_from_hex(&digest, got.digest))
-        wire_read_fail(&set, "'digest' is not 32 hexadecimal digits");
-    if (!*got.digest != !got.size)
-        wire_read_fail(&set, "a data set has a digest and images, or neither");
-    if (r.rc || set.rc)
-        return -1;
-    *hello = got;
-    return 0;
+    return wire_decode(WIRE_HELLO, hello, msg, 0, err);
 }
 
 void

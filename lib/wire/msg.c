@@ -5,27 +5,14 @@
 
 #include "util/mem.h"
 #include "wire/msg.h"
-#include "wire/pack.h"
 
 #include "guard.h"
+#include "message.h"
 #include "raw.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the tensors of our messages are used as they lie in memory"
 #endif
-
-static const char *const kind_name[WIRE_KINDS] = {
-    [WIRE_HELLO] = "hello",       [WIRE_ERROR] = "error",
-    [WIRE_NEXT] = "next",         [WIRE_DONE] = "done",
-    [WIRE_END] = "end",           [WIRE_BEAT] = "beat",
-    [WIRE_REJECT] = "reject",     [WIRE_ITEM] = "item",
-    [WIRE_BATCH] = "batch",       [WIRE_FEATURES] = "features",
-    [WIRE_PAIRS] = "pairs",       [WIRE_WEIGHTS] = "weights",
-    [WIRE_STATE] = "state",       [WIRE_STATE_PUT] = "state.put",
-    [WIRE_STATE_OK] = "state.ok", [WIRE_EVENT] = "event",
-    [WIRE_METRICS] = "metrics",   [WIRE_FEATURES_GET] = "features.get",
-    [WIRE_PLAN] = "plan",
-};
 
 struct wire_msg {
     size_t holders;
@@ -42,7 +29,7 @@ const char *
 wire_kind_name(enum wire_kind kind)
 {
     REQUIRE(kind < WIRE_KINDS);
-    return kind_name[kind];
+    return wire_messages[kind].name;
 }
 
 const char *
@@ -104,8 +91,10 @@ judge_kind(struct wire_msg *msg, struct err *err)
         return err_set(err, "peer speaks foil%zu, this is foil%d", version,
                        WIRE_VERSION);
     for (int k = 0; n < part.len && text[n] == '.' && k < WIRE_KINDS; k++) {
-        if (strlen(kind_name[k]) != part.len - n - 1 ||
-            memcmp(kind_name[k], text + n + 1, part.len - n - 1))
+        const char *name = wire_messages[k].name;
+
+        if (strlen(name) != part.len - n - 1 ||
+            memcmp(name, text + n + 1, part.len - n - 1))
             continue;
         msg->kind = (enum wire_kind)k;
         return 0;

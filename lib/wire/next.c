@@ -1,8 +1,5 @@
 #include "wire/next.h"
 #include "util/clock.h"
-#include "wire/pack.h"
-
-#include "place.h"
 
 int
 wire_session_judge(int64_t session, struct err *err)
@@ -26,102 +23,42 @@ wire_place_cmp(const struct wire_place *a, const struct wire_place *b)
     return (a->step > b->step) - (a->step < b->step);
 }
 
-void
-wire_place_write(struct wire_writer *w, const struct wire_place *at)
-{
-    wire_write_whole(w, "session", at->session);
-    wire_write_whole(w, "epoch", at->epoch);
-    wire_write_whole(w, "step", at->step);
-}
-
-void
-wire_place_read(struct wire_reader *r, struct wire_place *at)
-{
-    at->session = wire_read_whole(r, "session", 0, INT64_MAX);
-    at->epoch = wire_read_whole(r, "epoch", 0, WIRE_EPOCH_MAX - 1);
-    at->step = wire_read_whole(r, "step", 0, WIRE_STEP_MAX - 1);
-}
-
-struct wire_msg *
-wire_next_put(const struct wire_next *next)
-{
-    struct wire_writer w;
-
-    wire_write_start(&w, WIRE_NEXT);
-    wire_place_write(&w, &next->at);
-    wire_write_whole(&w, "credit", next->credit);
-    if (next->waits)
-        wire_write_flag(&w, "waits", 1);
-    return wire_write_end(&w);
-}
-
-int
-wire_next_get(struct wire_next *next, const struct wire_msg *msg,
-              struct err *err)
-{
-    struct wire_reader r = wire_read_start(msg, err);
-    struct wire_next got = {0};
-
-    wire_place_read(&r, &got.at);
-    got.credit = wire_read_whole(&r, "credit", 0, WIRE_CREDIT_MAX);
-    got.waits = wire_read_flag(&r, "waits");
-    if (r.rc)
-        return -1;
-    *next = got;
-    return 0;
-}
-
 struct wire_msg *
 wire_place_put(enum wire_kind kind, const struct wire_place *at)
 {
-    struct wire_writer w;
+    const struct wire_end end = {.at = *at};
 
     REQUIRE(kind == WIRE_DONE || kind == WIRE_END);
-    wire_write_start(&w, kind);
-    wire_place_write(&w, at);
-    return wire_write_end(&w);
+    return kind == WIRE_END ? wire_end_put(&end) : wire_encode(kind, at);
 }
 
 int
 wire_place_get(struct wire_place *at, const struct wire_msg *msg,
                struct err *err)
 {
-    struct wire_reader r = wire_read_start(msg, err);
-    struct wire_place got = {0};
-
-    wire_place_read(&r, &got);
-    if (r.rc)
-        return -1;
-    *at = got;
-    return 0;
+    return wire_decode(WIRE_DONE, at, msg, 0, err);
 }
 
 struct wire_msg *
 wire_over_put(const struct wire_place *at)
 {
-    struct wire_writer w;
+    const struct wire_end end = {*at, 1};
 
-    wire_write_start(&w, WIRE_END);
-    wire_place_write(&w, at);
-    wire_write_flag(&w, "over", 1);
-    return wire_write_end(&w);
+    return wire_end_put(&end);
 }
 
 int
 wire_over_get(const struct wire_msg *msg)
 {
+    struct wire_end end;
     struct err why;
-    struct wire_reader r = wire_read_start(msg, &why);
 
-    return wire_msg_kind(msg) == WIRE_END && wire_read_flag(&r, "over") &&
-           !r.rc;
+    return wire_msg_kind(msg) == WIRE_END && !wire_end_get(&end, msg, &why) &&
+           end.over;
 }
 
 struct wire_msg *
 wire_beat_put(void)
 {
-    struct wire_writer w;
-
-    wire_write_start(&w, WIRE_BEAT);
-    return wire_write_end(&w);
+    return wire_encode(WIRE_BEAT, NULL);
 }

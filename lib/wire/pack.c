@@ -1,12 +1,9 @@
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/mem.h"
-#include "wire/pack.h"
-
+#include "pack.h"
 #include "raw.h"
 
 void
@@ -18,8 +15,8 @@ wire_write_start(struct wire_writer *w, enum wire_kind kind)
     msgpack_packer_init(&w->packer, &w->body, msgpack_sbuffer_write);
 }
 
-static void
-put_text(struct wire_writer *w, const char *text)
+void
+wire_write_text(struct wire_writer *w, const char *text)
 {
     size_t n = strlen(text);
 
@@ -31,47 +28,7 @@ void
 wire_write_key(struct wire_writer *w, const char *key)
 {
     w->keys++;
-    put_text(w, key);
-}
-
-void
-wire_write_whole(struct wire_writer *w, const char *key, int64_t value)
-{
-    wire_write_key(w, key);
-    msgpack_pack_int64(&w->packer, value);
-}
-
-void
-wire_write_real(struct wire_writer *w, const char *key, double value)
-{
-    REQUIRE(isfinite(value));
-    wire_write_key(w, key);
-    msgpack_pack_double(&w->packer, value);
-}
-
-void
-wire_write_text(struct wire_writer *w, const char *key, const char *value)
-{
-    wire_write_key(w, key);
-    put_text(w, value);
-}
-
-void
-wire_write_flag(struct wire_writer *w, const char *key, int value)
-{
-    wire_write_key(w, key);
-    if (value)
-        msgpack_pack_true(&w->packer);
-    else
-        msgpack_pack_false(&w->packer);
-}
-
-void
-wire_write_map(struct wire_writer *w, const char *key, size_t n)
-{
-    wire_write_key(w, key);
-    msgpack_pack_map(&w->packer, n);
-    w->keys -= n; // its own keys are written the same way, and count there
+    wire_write_text(w, key);
 }
 
 void
@@ -95,8 +52,8 @@ put_tensors(struct wire_writer *w)
         const struct wire_tensor *t = &w->tensor[i];
 
         msgpack_pack_array(&w->packer, 3);
-        put_text(w, t->name);
-        put_text(w, wire_dtype_name(t->dtype));
+        wire_write_text(w, t->name);
+        wire_write_text(w, wire_dtype_name(t->dtype));
         msgpack_pack_array(&w->packer, t->rank);
         for (size_t k = 0; k < t->rank; k++)
             msgpack_pack_uint64(&w->packer, t->shape[k]);
@@ -138,7 +95,7 @@ wire_write_end(struct wire_writer *w)
 struct wire_reader
 wire_read_start(const struct wire_msg *msg, struct err *err)
 {
-    return (struct wire_reader){msg, wire_msg_header(msg), err, 0};
+    return (struct wire_reader){msg, &wire_msg_header(msg)->via.map, err, 0};
 }
 
 void
@@ -157,14 +114,14 @@ wire_read_fail(struct wire_reader *r, const char *fmt, ...)
 }
 
 /* The value of a key; NULL when it is missing, or there twice, a fault. */
-static const msgpack_object *
-find(struct wire_reader *r, const char *key)
+const msgpack_object *
+wire_read_find(struct wire_reader *r, const char *key)
 {
     const msgpack_object *found = NULL;
     const size_t n = strlen(key);
 
-    for (size_t i = 0; !r->rc && i < r->map->via.map.size; i++) {
-        const msgpack_object_kv *kv = &r->map->via.map.ptr[i];
+    for (size_t i = 0; !r->rc && i < r->map->size; i++) {
+        const msgpack_object_kv *kv = &r->map->ptr[i];
 
         if (kv->key.via.str.size != n || memcmp(kv->key.via.str.ptr, key, n))
             continue;
@@ -175,20 +132,14 @@ find(struct wire_reader *r, const char *key)
     return r->rc ? NULL : found;
 }
 
-static const msgpack_object *
-need(struct wire_reader *r, const char *key)
+const msgpack_object *
+wire_read_need(struct wire_reader *r, const char *key)
 {
-    const msgpack_object *o = find(r, key);
+    const msgpack_object *o = wire_read_find(r, key);
 
     if (!o)
         wire_read_fail(r, "'%s' is missing", key);
     return o;
-}
-
-int
-wire_read_has(struct wire_reader *r, const char *key)
-{
-    return find(r, key) != NULL;
 }
 
 int
@@ -205,25 +156,11 @@ wire_object_whole(const msgpack_object *o, int64_t min, int64_t max,
     return *value >= min && *value <= max ? 0 : -1;
 }
 
-int
-wire_object_real(const msgpack_object *o, double *value)
-{
-    if (o->type == MSGPACK_OBJECT_FLOAT32 || o->type == MSGPACK_OBJECT_FLOAT64)
-        *value = o->via.f64;
-    else if (o->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
-        *value = (double)o->via.u64;
-    else if (o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER)
-        *value = (double)o->via.i64;
-    else
-        return -1;
-    return isfinite(*value) ? 0 : -1;
-}
-
 int64_t
 wire_read_whole(struct wire_reader *r, const char *key, int64_t min,
                 int64_t max)
 {
-    const msgpack_object *o = need(r, key);
+    const msgpack_object *o = wire_read_need(r, key);
     int64_t value = 0;
 
     if (!o)
@@ -236,83 +173,10 @@ wire_read_whole(struct wire_reader *r, const char *key, int64_t min,
     return value;
 }
 
-double
-wire_read_real(struct wire_reader *r, const char *key, double min, double max)
-{
-    const msgpack_object *o = need(r, key);
-    double value = 0;
-
-    if (!o)
-        return 0;
-    if (wire_object_real(o, &value) || value < min || value > max) {
-        wire_read_fail(r, "'%s' is no number in %g .. %g", key, min, max);
-        return 0;
-    }
-    return value;
-}
-
-static void
-take_text(struct wire_reader *r, const char *key, const msgpack_object *o,
-          char *to, size_t room)
-{
-    *to = 0;
-    if (!o)
-        return;
-    if (o->type != MSGPACK_OBJECT_STR || o->via.str.size >= room ||
-        memchr(o->via.str.ptr, 0, o->via.str.size)) {
-        wire_read_fail(r, "'%s' is no text of at most %zu bytes", key,
-                       room - 1);
-        return;
-    }
-    memcpy(to, o->via.str.ptr, o->via.str.size);
-    to[o->via.str.size] = 0;
-}
-
-void
-wire_read_text(struct wire_reader *r, const char *key, char *to, size_t room)
-{
-    take_text(r, key, need(r, key), to, room);
-}
-
-void
-wire_read_text_if(struct wire_reader *r, const char *key, char *to, size_t room)
-{
-    take_text(r, key, find(r, key), to, room);
-}
-
-int
-wire_read_flag(struct wire_reader *r, const char *key)
-{
-    const msgpack_object *o = find(r, key);
-
-    if (!o)
-        return 0;
-    if (o->type != MSGPACK_OBJECT_BOOLEAN) {
-        wire_read_fail(r, "'%s' is neither true nor false", key);
-        return 0;
-    }
-    return o->via.boolean;
-}
-
-struct wire_reader
-wire_read_map(struct wire_reader *r, const char *key)
-{
-    static const msgpack_object empty = {.type = MSGPACK_OBJECT_MAP};
-    struct wire_reader inner = *r;
-
-    inner.map = need(r, key);
-    if (inner.map && inner.map->type != MSGPACK_OBJECT_MAP)
-        wire_read_fail(r, "'%s' is no map", key);
-    if (r->rc)
-        inner.map = &empty;
-    inner.rc = r->rc;
-    return inner;
-}
-
 const msgpack_object_array *
 wire_read_array(struct wire_reader *r, const char *key)
 {
-    const msgpack_object *o = find(r, key);
+    const msgpack_object *o = wire_read_find(r, key);
 
     if (!o)
         return NULL;
@@ -321,90 +185,4 @@ wire_read_array(struct wire_reader *r, const char *key)
         return NULL;
     }
     return &o->via.array;
-}
-
-const struct wire_tensor *
-wire_read_tensor_if(struct wire_reader *r, const char *name,
-                    enum wire_dtype dtype, size_t rank)
-{
-    const struct wire_tensor *t = wire_msg_find(r->msg, name);
-
-    if (r->rc || !t)
-        return NULL;
-    if (t->dtype != dtype || t->rank != rank) {
-        wire_read_fail(r, "tensor '%s' is %s of %zu sizes, want %s of %zu",
-                       name, wire_dtype_name(t->dtype), t->rank,
-                       wire_dtype_name(dtype), rank);
-        return NULL;
-    }
-    return t;
-}
-
-const struct wire_tensor *
-wire_read_tensor(struct wire_reader *r, const char *name, enum wire_dtype dtype,
-                 size_t rank)
-{
-    if (!wire_msg_find(r->msg, name))
-        wire_read_fail(r, "tensor '%s' is missing", name);
-    return wire_read_tensor_if(r, name, dtype, rank);
-}
-
-const int64_t *
-wire_read_ids_if(struct wire_reader *r, const char *name, int64_t size,
-                 size_t *n)
-{
-    const struct wire_tensor *t = wire_read_tensor_if(r, name, WIRE_I8, 1);
-    const int64_t *ids;
-
-    *n = 0;
-    if (!t)
-        return NULL;
-    if (t->count < 1) {
-        wire_read_fail(r, "tensor '%s' is empty", name);
-        return NULL;
-    }
-    ids = t->data;
-    for (size_t i = 0; i < t->count; i++) {
-        if (ids[i] >= 0 && (!size || ids[i] < size))
-            continue;
-        wire_read_fail(r, "id %jd in '%s' is not in the data set of %jd",
-                       (intmax_t)ids[i], name, (intmax_t)size);
-        return NULL;
-    }
-    *n = t->count;
-    return ids;
-}
-
-const int64_t *
-wire_read_ids(struct wire_reader *r, const char *name, int64_t size, size_t *n)
-{
-    if (!wire_msg_find(r->msg, name))
-        wire_read_fail(r, "tensor '%s' is missing", name);
-    return wire_read_ids_if(r, name, size, n);
-}
-
-static int
-compare(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-void
-wire_read_distinct(struct wire_reader *r, const char *name, const int64_t *ids,
-                   size_t n)
-{
-    int64_t *sorted;
-
-    if (r->rc || n < 2)
-        return;
-    sorted = mem_array(n, sizeof *sorted);
-    memcpy(sorted, ids, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare);
-    for (size_t i = 1; i < n; i++)
-        if (sorted[i] == sorted[i - 1])
-            wire_read_fail(r, "sample %jd is in '%s' twice",
-                           (intmax_t)sorted[i], name);
-    free(sorted);
 }

@@ -4,9 +4,9 @@
 
 #include "util/clock.h"
 #include "util/mem.h"
-#include "wire/pack.h"
 #include "wire/service.h"
 
+#include "pack.h"
 #include "refusal.h"
 
 static const double pause_least = 0.1, pause_most = 5;

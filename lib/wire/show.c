@@ -2,8 +2,9 @@
 
 #include "util/digest.h"
 #include "util/half.h"
-#include "wire/pack.h"
 #include "wire/show.h"
+
+#include "pack.h"
 
 /* Text may be anything: what is no UTF-8 is shown as such. */
 static json_t *

@@ -5,8 +5,6 @@
 #include "wire/msg.h"
 #include "wire/next.h"
 
-#include "parts.h"
-
 #define PART(text)             \
     {                          \
         text, sizeof(text) - 1 \

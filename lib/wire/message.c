@@ -1,0 +1,466 @@
+#include <float.h>
+#include <string.h>
+
+#include "util/digest.h"
+#include "wire/batch.h"
+#include "wire/error.h"
+#include "wire/event.h"
+#include "wire/features.h"
+#include "wire/fetch.h"
+#include "wire/hello.h"
+#include "wire/pairs.h"
+#include "wire/plan.h"
+#include "wire/reject.h"
+#include "wire/state.h"
+#include "wire/weights.h"
+
+#include "message.h"
+
+/*
+ * Parts of rows.  x is the struct without "wire_", m its member; the type on
+ * the wire follows from the member's, so the two cannot disagree.
+ */
+#define M(x, m) (((struct wire_##x *)0)->m)
+#define AT(x, m) offsetof(struct wire_##x, m)
+#define IS(x, m, type, what) _Generic(M(x, m), type : what)
+#define SIZE(x, m) IS(x, m, size_t, AT(x, m))
+
+#define WHOLE(x, key, m, min, max)                                    \
+    .name = (key), .at = AT(x, m), .least = (min), .greatest = (max), \
+    .type = _Generic(M(x, m), int64_t                                 \
+                     : WIRE_WHOLE, size_t                             \
+                     : WIRE_COUNT)
+#define REAL(x, key, m, min, max)                                       \
+    .name = (key), .at = AT(x, m), .type = IS(x, m, double, WIRE_REAL), \
+    .low = (min), .high = (max)
+#define FLAG(x, key, m)                                              \
+    .name = (key), .at = AT(x, m), .type = IS(x, m, int, WIRE_FLAG), \
+    .optional = 1
+#define TEXT(x, key, m)                                                 \
+    .name = (key), .at = AT(x, m), .type = IS(x, m, char *, WIRE_TEXT), \
+    .room = sizeof M(x, m)
+#define VALUES(x, key, m, n)                                                  \
+    .name = (key), .at = AT(x, m),                                            \
+    .type = IS(x, m, struct wire_metric *, WIRE_VALUES), .count = SIZE(x, n), \
+    .greatest = sizeof M(x, m) / sizeof *M(x, m)
+#define DTYPE(x, m) \
+    _Generic(M(x, m), const uint8_t * : WIRE_U1, const int32_t * : WIRE_I4,   \
+             const int64_t * : WIRE_I8, const float * : WIRE_F4)
+#define TENSOR(x, key, m, sizes)                                          \
+    .name = (key), .at = AT(x, m), .type = WIRE_TENSOR, .shape = (sizes), \
+    .dtype = DTYPE(x, m)
+#define IDS(x, key, m, sizes)                                          \
+    .name = (key), .at = AT(x, m), .type = WIRE_IDS, .shape = (sizes), \
+    .dtype = IS(x, m, const int64_t *, WIRE_I8)
+
+/* Rows that several messages have. */
+#define EPOCH(x, m) WHOLE(x, "epoch", m, 0, WIRE_EPOCH_MAX - 1)
+#define STEP(x, m) WHOLE(x, "step", m, 0, WIRE_STEP_MAX - 1)
+#define SESSION(x, m) WHOLE(x, "session", m, 0, INT64_MAX)
+#define SEQUENCE(x) WHOLE(x, "sequence", sequence, 0, INT64_MAX)
+#define SIDE(x, m) WHOLE(x, #m, m, 1, WIRE_SIDE_MAX)
+#define ABOVE(x, key, m) .above = (key), .above_at = IS(x, m, int64_t, AT(x, m))
+#define PLACE(x)                                    \
+    {SESSION(x, at.session)}, {EPOCH(x, at.epoch)}, \
+    {                                               \
+        STEP(x, at.step)                            \
+    }
+#define REQUEST(x)                                             \
+    {WHOLE(x, "id", id, 0, INT64_MAX)}, {SESSION(x, session)}, \
+        {EPOCH(x, epoch)},                                     \
+    {                                                          \
+        STEP(x, step)                                          \
+    }
+#define OF_EPOCH(x)                                                          \
+    {WHOLE(x, "steps", steps, 1, WIRE_STEP_MAX), ABOVE(x, "step", at.step)}, \
+    {                                                                        \
+        WHOLE(x, "epochs", epochs, 1, WIRE_EPOCH_MAX),                       \
+            ABOVE(x, "epoch", at.epoch)                                      \
+    }
+
+/* What wire/views.h says. */
+#define EACH(x, key, m, most) \
+    TENSOR(x, key, m, "r"), .optional = 1, .least = -1, .greatest = (most)
+#define VIEWS(x)                                                              \
+    {WHOLE(x, "reserve", of_extra.reserve, 1, WIRE_BATCH_MAX), .optional = 1, \
+     .least_size = 'r'},                                                      \
+        {EACH(x, "extra_view", of_extra.view, WIRE_VIEW_MAX - 1)},            \
+        {EACH(x, "hint_row", of_extra.hint_row, INT32_MAX)},                  \
+        {EACH(x, "hint_view", of_extra.hint_view, WIRE_VIEW_MAX - 1)},        \
+        {TENSOR(x, "hint_log_q", of_extra.hint_log_q, "r"), .optional = 1},   \
+        {VALUES(x, "hint_values", of_extra.hint_values,                       \
+                of_extra.n_hint_values),                                      \
+         .optional = 1},                                                      \
+        {WHOLE(x, "augmentations", variants.augmentations, 2, WIRE_VIEW_MAX), \
+         .optional = 1},                                                      \
+    {                                                                         \
+        TENSOR(x, "variants", variants.variant, "vb"),                        \
+            .with = "augmentations", .below = "augmentations",                \
+            .below_at = IS(x, variants.augmentations, int64_t,                \
+                           AT(x, variants.augmentations))                     \
+    }
+
+/* ---- checks between fields: x is the struct that was filled ------------- */
+
+/* How far from 1 a row of f4 may sum. */
+static const double slack = 1e-3;
+
+static void
+check_digest(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_hello *hello = x;
+    struct digest digest;
+
+    (void)size;
+    if (*hello->digest && digest_from_hex(&digest, hello->digest))
+        wire_read_fail(r, "'digest' is not 32 hexadecimal digits");
+}
+
+static void
+check_dataset(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_hello *hello = x;
+
+    (void)size;
+    if (!*hello->digest != !hello->size)
+        wire_read_fail(r, "a data set has a digest and images, or neither");
+}
+
+static void
+check_size(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_item *item = x;
+
+    if (size && item->size != size)
+        wire_read_fail(r, "data set of %jd images, ours has %jd",
+                       (intmax_t)item->size, (intmax_t)size);
+}
+
+static void
+check_w(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_weights *weights = x;
+    const double least = weights->keep_score ? 0 : 1 - slack;
+
+    (void)size;
+    for (size_t i = 0; i < weights->rows; i++) {
+        const float *row = weights->w + i * weights->columns;
+        double sum = 0;
+        int negative = 0;
+
+        for (size_t j = 0; j < weights->columns; j++) {
+            negative |= row[j] < 0;
+            sum += row[j];
+        }
+        if (!negative && sum <= 1 + slack && sum >= least)
+            continue;
+        wire_read_fail(r, "row %zu of w is no set of weights: sum %g", i, sum);
+        return;
+    }
+}
+
+static void
+check_keep(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_weights *weights = x;
+
+    for (size_t i = 0; weights->keep && i < weights->rows; i++) {
+        const int64_t id = weights->keep[2 * i],
+                      view = weights->keep[2 * i + 1];
+
+        if (id < -1 || (size && id >= size) || view < -1 ||
+            view >= WIRE_VIEW_MAX || (id == -1) != (view == -1))
+            wire_read_fail(r, "row %zu of keep is no chain state", i);
+    }
+}
+
+/* ---- tables ------------------------------------------------------------- */
+
+static const struct wire_field hello_fields[] = {
+    {TEXT(hello, "stage", stage)},
+    {WHOLE(hello, "version", version, 0, INT32_MAX)},
+    {TEXT(hello, "run", run)},
+    {.name = "dataset", .type = WIRE_MAP, .members = 2},
+    {TEXT(hello, "digest", digest)},
+    {WHOLE(hello, "size", size, 0, WIRE_SIZE_MAX)},
+    {TEXT(hello, "peer", peer), .optional = 1},
+    {TEXT(hello, "recipe", recipe), .optional = 1},
+    {WHOLE(hello, "greeting", greeting, 1, INT64_MAX), .optional = 1},
+    {0},
+};
+
+static const struct wire_check hello_checks[] = {
+    {"the digest is one", check_digest},
+    {"a data set has a digest and images, or neither", check_dataset},
+    {0},
+};
+
+static const struct wire_field error_fields[] = {
+    {TEXT(error, "reason", reason)},
+    {FLAG(error, "again", again)},
+    {FLAG(error, "state", state)},
+    {FLAG(error, "message", message)},
+    {WHOLE(error, "id", id, 0, INT64_MAX), .optional = 1, .missing = -1},
+    {0},
+};
+
+static const struct wire_field next_fields[] = {
+    PLACE(next),
+    {WHOLE(next, "credit", credit, 0, WIRE_CREDIT_MAX)},
+    {FLAG(next, "waits", waits)},
+    {0},
+};
+
+static const struct wire_field done_fields[] = {
+    {SESSION(place, session)},
+    {EPOCH(place, epoch)},
+    {STEP(place, step)},
+    {0},
+};
+
+static const struct wire_field end_fields[] = {
+    PLACE(end),
+    {FLAG(end, "over", over)},
+    {0},
+};
+
+static const struct wire_field beat_fields[] = {{0}};
+
+static const struct wire_field reject_fields[] = {
+    PLACE(reject),
+    {TEXT(reject, "reason", reason)},
+    {IDS(reject, "ids", ids, "n")},
+    {0},
+};
+
+static const struct wire_size reject_sizes[] = {
+    {'n', SIZE(reject, n), WIRE_SIZE_MAX},
+    {0},
+};
+
+static const struct wire_field item_fields[] = {
+    PLACE(item),
+    {TEXT(item, "run", run)},
+    {WHOLE(item, "size", size, 1, WIRE_SIZE_MAX)},
+    OF_EPOCH(item),
+    {IDS(item, "ids", ids, "b"), .once = 1},
+    {IDS(item, "extra", extra, "r"), .optional = 1},
+    VIEWS(item),
+    {FLAG(item, "look", look)},
+    {0},
+};
+
+static const struct wire_size item_sizes[] = {
+    {'b', SIZE(item, n), WIRE_BATCH_MAX},
+    {'r', SIZE(item, n_extra), WIRE_BATCH_MAX},
+    {'v', SIZE(item, variants.views), WIRE_SIZE_MAX},
+    {0},
+};
+
+static const struct wire_check item_checks[] = {
+    {"the data set is ours", check_size},
+    {0},
+};
+
+static const struct wire_field batch_fields[] = {
+    PLACE(batch),
+    OF_EPOCH(batch),
+    {SIDE(batch, height)},
+    {SIDE(batch, width)},
+    {SIDE(batch, channels)},
+    {WHOLE(batch, "rejected", rejected, 0, WIRE_BATCH_MAX)},
+    {.name = "substituted",
+     .type = IS(batch, substituted, int64_t (*)[2], WIRE_COUPLES),
+     .at = AT(batch, substituted),
+     .count = IS(batch, n_substituted, size_t, AT(batch, n_substituted)),
+     .greatest = WIRE_SUBSTITUTED_MAX,
+     .optional = 1},
+    {IDS(batch, "ids", ids, "b"), .once = 1},
+    {TENSOR(batch, "views", views, "vbhwc")},
+    {IDS(batch, "extra_ids", extra_ids, "r"), .optional = 1},
+    {TENSOR(batch, "extra", extra, "rhwc"), .with = "extra_ids"},
+    VIEWS(batch),
+    {TENSOR(batch, "tokens", tokens, "bl"), .optional = 1},
+    {FLAG(batch, "look", look)},
+    {0},
+};
+
+static const struct wire_size batch_sizes[] = {
+    {'b', SIZE(batch, n), WIRE_BATCH_MAX},
+    {'v', SIZE(batch, n_views), WIRE_SIZE_MAX},
+    {'h', SIZE(batch, height), WIRE_SIDE_MAX},
+    {'w', SIZE(batch, width), WIRE_SIDE_MAX},
+    {'c', SIZE(batch, channels), WIRE_SIDE_MAX},
+    {'r', SIZE(batch, n_extra), WIRE_SIZE_MAX},
+    {'l', SIZE(batch, n_tokens), WIRE_SIZE_MAX},
+    {'v', SIZE(batch, variants.views), WIRE_SIZE_MAX},
+    {0},
+};
+
+static const struct wire_field features_fields[] = {
+    {SEQUENCE(features)},
+    {EPOCH(features, epoch)},
+    {STEP(features, step)},
+    {TEXT(features, "mode", mode), .words = "train, eval"},
+    {WHOLE(features, "dim", dim, 1, WIRE_DIM_MAX)},
+    {WHOLE(features, "id", id, 1, INT64_MAX), .optional = 1},
+    {WHOLE(features, "next", next, 1, WIRE_SIZE_MAX), .with = "id"},
+    {IDS(features, "ids", ids, "b")},
+    {TENSOR(features, "z", z, "vbd"),
+     .half = IS(features, half, const uint16_t *, AT(features, half))},
+    {0},
+};
+
+static const struct wire_size features_sizes[] = {
+    {'b', SIZE(features, n), WIRE_SIZE_MAX},
+    {'v', SIZE(features, n_views), WIRE_SIZE_MAX},
+    {'d', SIZE(features, dim), WIRE_DIM_MAX},
+    {0},
+};
+
+static const struct wire_field pairs_fields[] = {
+    REQUEST(pairs),
+    {REAL(pairs, "beta", beta, DBL_MIN, 1e9)},
+    {IDS(pairs, "ids", ids, "b")},
+    {TENSOR(pairs, "z", z, "vbd")},
+    {IDS(pairs, "extra_ids", extra_ids, "r"), .optional = 1},
+    {TENSOR(pairs, "extra_z", extra_z, "rd"), .with = "extra_ids"},
+    VIEWS(pairs),
+    {0},
+};
+
+static const struct wire_size pairs_sizes[] = {
+    {'b', SIZE(pairs, n), WIRE_SIZE_MAX},
+    {'v', SIZE(pairs, n_views), WIRE_SIZE_MAX},
+    {'d', SIZE(pairs, dim), WIRE_DIM_MAX},
+    {'r', SIZE(pairs, n_extra), WIRE_SIZE_MAX},
+    {'v', SIZE(pairs, variants.views), WIRE_SIZE_MAX},
+    {0},
+};
+
+static const struct wire_field weights_fields[] = {
+    {WHOLE(weights, "id", id, 0, INT64_MAX)},
+    {REAL(weights, "accepted", accepted, 0, 1)},
+    {WHOLE(weights, "moved", moved, 0, INT64_MAX)},
+    {TENSOR(weights, "w", w, "an")},
+    {TENSOR(weights, "keep", keep, "a2"), .optional = 1},
+    {TENSOR(weights, "keep_score", keep_score, "a"), .optional = 1,
+     .with = "keep"},
+    {TENSOR(weights, "scale", scale, "a2"), .optional = 1, .low = 0,
+     .high = FLT_MAX},
+    {WHOLE(weights, "bank", bank, 1, WIRE_BANK_MAX), .optional = 1},
+    {VALUES(weights, "values", values, n_values), .optional = 1},
+    {0},
+};
+
+static const struct wire_size weights_sizes[] = {
+    {'a', SIZE(weights, rows), WIRE_SIZE_MAX},
+    {'n', SIZE(weights, columns), WIRE_SIZE_MAX},
+    {0},
+};
+
+static const struct wire_check weights_checks[] = {
+    {"rows of w are weights", check_w},
+    {"rows of keep are chain states", check_keep},
+    {0},
+};
+
+static const struct wire_field state_fields[] = {
+    REQUEST(state),
+    {FLAG(state, "fresh", fresh)},
+    {.name = "(any)",
+     .type = IS(state, tensors, struct wire_tensor *, WIRE_TENSORS),
+     .at = AT(state, tensors),
+     .count = IS(state, n, size_t, AT(state, n))},
+    {0},
+};
+
+static const struct wire_field event_fields[] = {
+    {SEQUENCE(event)},
+    {TEXT(event, "what", what), .words = "step, checkpoint, epoch, stop"},
+    {EPOCH(event, epoch)},
+    {STEP(event, step)},
+    {TEXT(event, "path", path), .optional = 1},
+    {TEXT(event, "reason", reason), .optional = 1},
+    {0},
+};
+
+static const struct wire_field metrics_fields[] = {
+    {SEQUENCE(metrics)},
+    {TEXT(metrics, "stage", stage)},
+    {WHOLE(metrics, "step", step, 0, INT64_MAX)},
+    {VALUES(metrics, "values", values, n)},
+    {0},
+};
+
+static const struct wire_field fetch_fields[] = {
+    {WHOLE(fetch, "id", id, 1, INT64_MAX)},
+    {EPOCH(fetch, epoch)},
+    {WHOLE(fetch, "from", from, 0, WIRE_SIZE_MAX - 1)},
+    {FLAG(fetch, "half", half)},
+    {WHOLE(fetch, "plan", plan, 0, WIRE_EPOCH_MAX - 1), .optional = 1,
+     .missing = -1},
+    {0},
+};
+
+static const struct wire_field plan_fields[] = {
+    {WHOLE(plan, "id", id, 1, INT64_MAX)},
+    {EPOCH(plan, epoch)},
+    {TEXT(plan, "strategy", strategy)},
+    {VALUES(plan, "values", values, n)},
+    {0},
+};
+
+static const struct wire_size no_sizes[] = {{0}};
+static const struct wire_check no_checks[] = {{0}};
+
+#define PLAIN(x) sizeof(struct wire_##x), 0, 0, x##_fields, no_sizes
+#define ARRAYS(x) sizeof(struct wire_##x), AT(x, msg), 0, x##_fields, x##_sizes
+#define STATE \
+    sizeof(struct wire_state), AT(state, msg), 0, state_fields, no_sizes
+
+const struct wire_message wire_messages[WIRE_KINDS] = {
+    [WIRE_HELLO] = {"hello", PLAIN(hello), hello_checks},
+    [WIRE_ERROR] = {"error", PLAIN(error), no_checks},
+    [WIRE_NEXT] = {"next", PLAIN(next), no_checks},
+    [WIRE_DONE] = {"done", sizeof(struct wire_place), 0, 0, done_fields,
+                   no_sizes, no_checks},
+    [WIRE_END] = {"end", PLAIN(end), no_checks},
+    [WIRE_BEAT] = {"beat", 0, 0, 0, beat_fields, no_sizes, no_checks},
+    [WIRE_REJECT] = {"reject", ARRAYS(reject), no_checks},
+    [WIRE_ITEM] = {"item", sizeof(struct wire_item), AT(item, msg),
+                   AT(item, size), item_fields, item_sizes, item_checks},
+    [WIRE_BATCH] = {"batch", ARRAYS(batch), no_checks},
+    [WIRE_FEATURES] = {"features", ARRAYS(features), no_checks},
+    [WIRE_PAIRS] = {"pairs", ARRAYS(pairs), no_checks},
+    [WIRE_WEIGHTS] = {"weights", ARRAYS(weights), weights_checks},
+    [WIRE_STATE] = {"state", STATE, no_checks},
+    [WIRE_STATE_PUT] = {"state.put", STATE, no_checks},
+    [WIRE_STATE_OK] = {"state.ok", STATE, no_checks},
+    [WIRE_EVENT] = {"event", PLAIN(event), no_checks},
+    [WIRE_METRICS] = {"metrics", PLAIN(metrics), no_checks},
+    [WIRE_FEATURES_GET] = {"features.get", PLAIN(fetch), no_checks},
+    [WIRE_PLAN] = {"plan", PLAIN(plan), no_checks},
+};
+
+const struct wire_field *
+wire_field_find(const struct wire_message *message, const char *name)
+{
+    const struct wire_field *f = message->fields;
+
+    while (f->name && strcmp(f->name, name))
+        f++;
+    REQUIRE(f->name);
+    return f;
+}
+
+const struct wire_size *
+wire_size_find(const struct wire_message *message, char name)
+{
+    const struct wire_size *size = message->sizes;
+
+    while (size->name && size->name != name)
+        size++;
+    REQUIRE(size->name);
+    return size;
+}
