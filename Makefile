@@ -238,7 +238,7 @@ lint:
 	@$(DEV) run-lint
 
 .PHONY: run-lint
-run-lint: $(TOOLS)
+run-lint: $(TOOLS) $(OUT)/tests/wire/messages
 	$(call say,LINT,format) clang-format --dry-run -Werror $(SOURCES)
 	$(call say,LINT,rooms) scripts/check-rooms
 	$(call say,LINT,calls) ! grep -nE '$(BANNED)' \
@@ -253,6 +253,7 @@ run-lint: $(TOOLS)
 	$(call say,LINT,manual) mandoc -T lint -W warning $(MAN)
 	$(call say,LINT,synopses) BIN=$(OUT)/bin scripts/check-man
 	$(call say,LINT,tables) BIN=$(OUT)/bin scripts/check-tables
+	$(call say,LINT,messages) scripts/check-messages $(OUT)/tests/wire/messages
 
 fmt:
 	clang-format -i $(SOURCES)
