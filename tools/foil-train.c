@@ -14,7 +14,6 @@
 #include "foil-train/train.h"
 #include "nn/checkpoint.h"
 #include "num/threads.h"
-#include "num/vec.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -71,7 +70,7 @@ begin(struct train *t, struct err *err)
     if (!rc) // a kill within a save may have come before its last part
         train_tidy(t);
     free(newest);
-    t->state.at.session = (int64_t)clock_wall();
+    t->session = (int64_t)clock_wall();
     return rc ? -1 : 0;
 }
 
@@ -116,31 +115,7 @@ finished(const struct train *t)
     const struct train_state *s = &t->state;
 
     return (t->options->steps && s->total >= t->options->steps) ||
-           (t->trained && s->at.epoch >= s->epochs);
-}
-
-/* One batch of the plan: 1 when it is done, 0 when asked to stop within it. */
-static int
-do_batch(struct train *t, const struct wire_batch *batch, struct err *err)
-{
-    struct train_result result;
-    int rc;
-
-    if (batch->look) {
-        train_look(t, batch);
-        train_features_take(
-            t, batch,
-            num_finite(2 * batch->n * nn_net_dim(t->encoder.net), t->z));
-        if (t->state.at.step == 0)
-            train_report_event(t, "epoch", "", "");
-        return 1;
-    }
-    rc = train_step(t, batch, &result, err);
-    if (rc > 0) {
-        train_features_take(t, batch, !result.refused);
-        train_report_step(t, batch, &result);
-    }
-    return rc;
+           (t->trained && s->epoch >= s->epochs);
 }
 
 static int
@@ -160,7 +135,7 @@ run(struct train *t, struct err *err)
         if (!t->trained && meet(t, &batch, err))
             rc = -1;
         if (rc > 0)
-            rc = do_batch(t, &batch, err);
+            rc = train_step(t, &batch, err);
         if (rc > 0) {
             t->trained = 1;
             if (!finished(t)) // who feeds us stays for the last save
@@ -196,8 +171,10 @@ end(struct train *t, int rc, struct err *err)
                            : stop_asked() ? "asked to"
                                           : "done");
     if (t->source.inlet && !rc) {
+        const struct wire_place at = train_at(t);
+
         train_source_done(t);
-        wire_server_over(t->source.inlet->server, &t->state.at);
+        wire_server_over(t->source.inlet->server, &at);
         if (wire_server_peers(t->source.inlet->server))
             wire_wait(t->wire, -1, parting, &why);
     }

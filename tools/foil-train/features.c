@@ -33,7 +33,7 @@ void
 train_features_room(struct train *t)
 {
     struct train_features *f = &t->features;
-    const size_t dim = nn_net_dim(t->encoder.net);
+    const size_t dim = t->encoder.dim;
 
     if (!t->options->keep_features)
         return;
@@ -65,22 +65,22 @@ set_mode(struct wire_features *features, int eval)
 }
 
 static void
-publish(struct train *t, const struct wire_batch *b)
+publish(struct train *t, const struct train_batch *b)
 {
-    struct wire_features features = {.epoch = b->at.epoch,
-                                     .step = b->at.step,
+    struct wire_features features = {.epoch = b->epoch,
+                                     .step = b->step,
                                      .n = b->n,
                                      .n_views = VIEWS,
-                                     .dim = nn_net_dim(t->encoder.net),
+                                     .dim = t->encoder.dim,
                                      .ids = b->ids,
-                                     .z = t->v};
+                                     .z = t->learner.v};
 
-    set_mode(&features, b->look);
+    set_mode(&features, b->eval);
     wire_feed_features(t->feed, &features);
 }
 
 void
-train_features_take(struct train *t, const struct wire_batch *b, int good)
+train_features_take(struct train *t, const struct train_batch *b, int good)
 {
     struct train_history *history = &t->features.history;
 
@@ -89,9 +89,9 @@ train_features_take(struct train *t, const struct wire_batch *b, int good)
     if (!history->past)
         return;
     if (good)
-        train_history_put(history, b->n, b->ids, t->v, b->look);
-    if (b->at.step + 1 == b->steps)
-        train_history_turn(history, b->at.epoch, b->steps);
+        train_history_put(history, b->n, b->ids, t->learner.v, b->eval);
+    if (b->step + 1 == b->steps)
+        train_history_turn(history, b->epoch, b->steps);
 }
 
 static struct wire_msg *
@@ -108,7 +108,7 @@ refuse(const char *reason, int64_t id, int state)
 static struct wire_msg *
 gone(const struct train *t, const struct wire_fetch *fetch)
 {
-    if (fetch->plan >= 0 && fetch->plan < t->state.at.epoch)
+    if (fetch->plan >= 0 && fetch->plan < t->state.epoch)
         return refuse("the epoch to be planned is over", fetch->id, 1);
     return refuse("the trainer keeps too few epochs of features: start it "
                   "with --keep-features one above the selector's --lag",
@@ -123,9 +123,9 @@ answer(struct train *t, const struct wire_fetch *fetch)
     const struct train_epoch *kept;
     struct wire_features piece = {.id = fetch->id, .n_views = VIEWS};
 
-    if (!f->history.past || fetch->epoch >= t->state.at.epoch)
+    if (!f->history.past || fetch->epoch >= t->state.epoch)
         return refuse("the epoch is not over yet", fetch->id, 0);
-    if (fetch->epoch + (int64_t)f->history.keep < t->state.at.epoch)
+    if (fetch->epoch + (int64_t)f->history.keep < t->state.epoch)
         return gone(t, fetch);
     kept = train_history_find(&f->history, fetch->epoch);
     if (kept && (size_t)fetch->from < f->history.size)
@@ -150,9 +150,8 @@ answer(struct train *t, const struct wire_fetch *fetch)
 static struct wire_msg *
 take(struct train *t, struct wire_msg *msg, int64_t *id, struct err *err)
 {
-    struct wire_state state = {.session = t->state.at.session,
-                               .epoch = t->state.at.epoch,
-                               .step = t->state.at.step};
+    struct wire_state state = {
+        .session = t->session, .epoch = t->state.epoch, .step = t->state.step};
     struct wire_fetch fetch;
     struct wire_plan plan;
 

@@ -10,26 +10,6 @@
 /* Seconds for which a service that was not there is not asked again. */
 static const double pause_without = 10;
 
-/* Chains of our own: the service's kernels without the service. */
-static void
-open_inside(struct train *t)
-{
-    const char *scores = t->options->sampler;
-    const struct sample_how how = {
-        .proposals = SAMPLE_ONCE,
-        .scores = !strcmp(scores, "stale")   ? SAMPLE_STALE
-                  : !strcmp(scores, "reset") ? SAMPLE_RESET
-                                             : SAMPLE_FRESH,
-        .burn = -1,
-        .horizon = 1,
-        .seed = (uint64_t)t->options->seed,
-    };
-
-    t->inside = mem_array(1, sizeof *t->inside);
-    sample_source_init(t->inside, &how, (size_t)t->shape.size);
-    t->service_behind = 1;
-}
-
 static int
 open_service(struct train *t, struct err *err)
 {
@@ -62,12 +42,9 @@ open_service(struct train *t, struct err *err)
 int
 train_negatives_open(struct train *t, struct err *err)
 {
-    if (t->service || t->inside)
+    if (t->service || strcmp(t->options->sampler, "service"))
         return 0;
-    if (!strcmp(t->options->sampler, "service"))
-        return open_service(t, err);
-    open_inside(t);
-    return 0;
+    return open_service(t, err);
 }
 
 void
@@ -75,9 +52,8 @@ train_negatives_close(struct train *t)
 {
     wire_service_close(t->service);
     wire_weights_release(&t->answer);
-    if (t->inside)
-        sample_source_release(t->inside);
-    free(t->inside);
+    train_inside_release(&t->inside);
+    free(t->in_batch);
 }
 
 static void
@@ -138,9 +114,9 @@ give_state(struct train *t, struct err *err)
     struct sample_array array[SAMPLE_MEMORY_ARRAYS];
     struct wire_tensor tensor[SAMPLE_MEMORY_ARRAYS];
     struct wire_state state = {
-        .session = t->state.at.session,
-        .epoch = t->state.at.epoch,
-        .step = t->state.at.step,
+        .session = t->session,
+        .epoch = t->state.epoch,
+        .step = t->state.step,
         .tensors = tensor,
     };
     struct wire_msg *answer;
@@ -151,10 +127,6 @@ give_state(struct train *t, struct err *err)
     state.n = sample_memory_list(&t->samples.memory, array);
     state.fresh =
         !t->samples.memory.chains.state && !t->samples.memory.bank.rows;
-    if (t->inside) {
-        t->service_behind = sample_source_load(t->inside, state.n, array, err);
-        return t->service_behind ? WIRE_FAILED : WIRE_ANSWERED;
-    }
     for (size_t i = 0; i < state.n; i++)
         wire_tensor_init(&tensor[i], array[i].name, array[i].dtype,
                          array[i].rank, array[i].shape, array[i].data);
@@ -171,19 +143,14 @@ give_state(struct train *t, struct err *err)
     return what;
 }
 
-static double
-beta_of(const struct train *t)
-{
-    return 1 / t->param.value[LOSS_TAU];
-}
-
 /* Decodes the weights of a batch; -1 where they are those of no such one. */
 static int
 get_weights(struct wire_weights *weights, struct wire_msg *answer,
-            const struct train *t, const struct wire_batch *b, struct err *err)
+            const struct train *t, const struct sample_step *step,
+            struct err *err)
 {
-    const int64_t A = b->variants.augmentations, views = A ? A : 2;
-    const size_t anchors = 2 * b->n;
+    const int64_t views = (int64_t)sample_step_views(step);
+    const size_t anchors = step->v * step->b;
     int rc = 0;
 
     if (wire_msg_kind(answer) != WIRE_WEIGHTS)
@@ -191,10 +158,10 @@ get_weights(struct wire_weights *weights, struct wire_msg *answer,
                        wire_kind_name(wire_msg_kind(answer)));
     if (wire_weights_get(weights, answer, t->shape.size, err))
         return -1;
-    if (weights->rows != anchors || weights->columns != anchors + b->n_extra)
+    if (weights->rows != anchors || weights->columns != anchors + step->extra)
         rc = err_set(err, "weights: %zu x %zu of them, want %zu x %zu",
                      weights->rows, weights->columns, anchors,
-                     anchors + b->n_extra);
+                     anchors + step->extra);
     for (size_t i = 0; weights->keep && i < anchors && !rc; i++)
         if (weights->keep[2 * i + 1] >= views)
             rc =
@@ -205,53 +172,26 @@ get_weights(struct wire_weights *weights, struct wire_msg *answer,
     return rc;
 }
 
-/* A batch that was encoded, as the samplers see it. */
-static struct sample_step
-step_of(const struct train *t, const struct wire_batch *b)
-{
-    const struct wire_extra *of = &b->of_extra;
-    const size_t d = nn_net_dim(t->encoder.net);
-
-    return (struct sample_step){
-        .epoch = (uint64_t)b->at.epoch,
-        .step = (uint64_t)b->at.step,
-        .beta = beta_of(t),
-        .v = 2,
-        .b = b->n,
-        .extra = b->n_extra,
-        .dim = d,
-        .fixed = (size_t)b->variants.augmentations,
-        .ids = b->ids,
-        .variants = b->variants.variant,
-        .extra_ids = b->extra_ids,
-        .extra_view = of->view,
-        .z = t->v,
-        .extra_z = t->v + 2 * b->n * d,
-        .hints = {of->hint_row, of->hint_view, of->hint_log_q},
-    };
-}
-
-/* The same for the service. */
+/* What the service is asked of a step. */
 static struct wire_msg *
-pairs_of(const struct train *t, const struct wire_batch *b, int64_t id)
+pairs_of(const struct train *t, const struct sample_step *step, int64_t id)
 {
-    const struct sample_step step = step_of(t, b);
     const struct wire_pairs pairs = {
         .id = id,
-        .session = t->state.at.session,
-        .epoch = b->at.epoch,
-        .step = b->at.step,
-        .beta = step.beta,
-        .n = step.b,
-        .n_views = step.v,
-        .dim = step.dim,
-        .n_extra = step.extra,
-        .ids = step.ids,
-        .z = step.z,
-        .extra_ids = step.extra_ids,
-        .extra_z = step.extra_z,
-        .of_extra = b->of_extra,
-        .variants = b->variants,
+        .session = t->session,
+        .epoch = (int64_t)step->epoch,
+        .step = (int64_t)step->step,
+        .beta = step->beta,
+        .n = step->b,
+        .n_views = step->v,
+        .dim = step->dim,
+        .n_extra = step->extra,
+        .ids = step->ids,
+        .z = step->z,
+        .extra_ids = step->extra_ids,
+        .extra_z = step->extra_z,
+        .of_extra = t->batch->of_extra,
+        .variants = t->batch->variants,
     };
 
     return wire_pairs_put(&pairs);
@@ -283,23 +223,17 @@ take(struct train *t, struct sample_weights *weights)
 
 /* Asks for the weights of a batch, once. */
 static enum wire_answer
-ask_weights(struct train *t, const struct wire_batch *b,
+ask_weights(struct train *t, const struct sample_step *step,
             struct sample_weights *weights, struct err *err)
 {
-    const struct sample_step step = step_of(t, b);
+    const int64_t id = wire_service_id(t->service);
     struct wire_msg *answer;
     enum wire_answer what;
-    int64_t id;
 
-    if (t->inside)
-        return sample_source_weigh(t->inside, &step, weights, err)
-                   ? WIRE_FAILED
-                   : WIRE_ANSWERED;
-    id = wire_service_id(t->service);
-    ask(t, pairs_of(t, b, id), id);
+    ask(t, pairs_of(t, step, id), id);
     while ((what = hear(t, &answer, err)) == WIRE_ANSWERED) {
         wire_weights_release(&t->answer);
-        if (!get_weights(&t->answer, answer, t, b, err)) {
+        if (!get_weights(&t->answer, answer, t, step, err)) {
             wire_msg_free(answer);
             take(t, weights);
             break;
@@ -312,21 +246,22 @@ ask_weights(struct train *t, const struct wire_batch *b,
 /* Without the service: the softmax over the other images of the batch, which
  * is what chains that have mixed within it would say. */
 static void
-in_batch(struct train *t, const struct wire_batch *b,
+in_batch(struct train *t, const struct sample_step *step,
          struct sample_weights *weights)
 {
-    const size_t n = 2 * b->n, rows = n + b->n_extra,
-                 d = nn_net_dim(t->encoder.net);
+    const size_t n = step->v * step->b, rows = n + step->extra;
 
-    num_gemm_nt(n, rows, d, 1, t->v, t->v, 0, t->weights);
-    loss_partition(b->n, rows, beta_of(t), LOSS_FAMILY, t->weights, t->weights);
+    mem_grow(&t->in_batch, &t->in_batch_room, n * rows, sizeof *t->in_batch);
+    num_gemm_nt(n, rows, step->dim, 1, step->z, step->z, 0, t->in_batch);
+    loss_partition(step->b, rows, step->beta, LOSS_FAMILY, t->in_batch,
+                   t->in_batch);
     *weights =
-        (struct sample_weights){.rows = n, .columns = rows, .w = t->weights};
+        (struct sample_weights){.rows = n, .columns = rows, .w = t->in_batch};
 }
 
 /* A service that lost its state is given ours, and asked again. */
 static enum wire_answer
-ask_until_answered(struct train *t, const struct wire_batch *b,
+ask_until_answered(struct train *t, const struct sample_step *step,
                    struct sample_weights *weights, struct err *err)
 {
     enum wire_answer what;
@@ -335,52 +270,62 @@ ask_until_answered(struct train *t, const struct wire_batch *b,
     do {
         what = t->service_behind ? give_state(t, err) : WIRE_ANSWERED;
         if (what == WIRE_ANSWERED)
-            what = ask_weights(t, b, weights, err);
+            what = ask_weights(t, step, weights, err);
         t->service_behind |= what == WIRE_NO_STATE;
     } while (what == WIRE_NO_STATE && --tries);
-    if (what == WIRE_ANSWERED && t->service)
+    if (what == WIRE_ANSWERED)
         memcpy(t->service_met, wire_service_who(t->service)->peer,
                sizeof t->service_met);
     return what;
 }
 
-int
-train_negatives(struct train *t, const struct wire_batch *b,
-                struct train_result *result, struct sample_weights *weights,
-                struct err *err)
+static int
+weigh(void *self, const struct sample_step *step,
+      struct sample_weights *weights, int *alone, struct err *err)
 {
+    struct train *t = self;
     enum wire_answer what = WIRE_UNREACHED;
 
+    *alone = 0;
     if (clock_now() >= t->service_again)
-        what = ask_until_answered(t, b, weights, err);
-    if (what == WIRE_ANSWERED) {
-        result->accepted = weights->accepted;
-        result->moved = (int64_t)weights->moved;
-        result->n_more = weights->n_values;
-        memcpy(result->more, weights->values, sizeof result->more);
+        what = ask_until_answered(t, step, weights, err);
+    if (what == WIRE_ANSWERED)
         return 1;
-    }
     if (what == WIRE_UNREACHED && !strcmp(t->options->policy, "in-batch")) {
         if (clock_now() >= t->service_again) {
             t->service_again = clock_now() + pause_without;
             train_report_say(t, "%s: training without it", err->msg);
         }
-        in_batch(t, b, weights);
-        result->alone = 1;
+        in_batch(t, step, weights);
+        *alone = 1;
         t->service_behind = 1;
         return 1;
     }
     return what == WIRE_STOPPED ? 0 : -1;
 }
 
-void
-train_negatives_keep(struct train *t, const struct wire_batch *b,
-                     const struct sample_weights *weights)
+/* Its chains have moved, our mirror has not. */
+static void
+refused(void *self)
 {
-    const struct sample_step step = step_of(t, b);
+    struct train *t = self;
 
-    t->samples.memory.total = t->state.total;
-    sample_memory_step(&t->samples.memory, &step, &weights->update);
+    t->service_behind = 1;
+}
+
+struct train_negatives
+train_negatives_of(struct train *t)
+{
+    const char *scores = t->options->sampler;
+
+    if (!strcmp(scores, "service"))
+        return (struct train_negatives){t, weigh, refused};
+    train_inside_init(&t->inside, &t->samples,
+                      !strcmp(scores, "stale")   ? SAMPLE_STALE
+                      : !strcmp(scores, "reset") ? SAMPLE_RESET
+                                                 : SAMPLE_FRESH,
+                      (uint64_t)t->options->seed);
+    return train_inside_negatives(&t->inside);
 }
 
 int

@@ -101,29 +101,34 @@ train_check(const struct train_options *o, struct err *err)
     return made ? 0 : -1;
 }
 
-static void
-make_room(struct train *t)
+static enum train_nonfinite
+on_nonfinite(const char *policy)
 {
-    const struct train_shape *shape = &t->shape;
-    const size_t n = 2 * shape->images, rows = t->encoder.rows;
-    const size_t d = t->encoder.dim;
-    const struct loss_batch largest = {
-        .b = shape->images, .extra = shape->extra, .d = d};
+    return !strcmp(policy, "skip")       ? TRAIN_ON_NONFINITE_SKIP
+           : !strcmp(policy, "rollback") ? TRAIN_ON_NONFINITE_ROLLBACK
+                                         : TRAIN_ON_NONFINITE_STOP;
+}
 
-    if (train_is_table(t->options))
-        t->keys = mem_array(rows, sizeof *t->keys);
-    else if (shape->extra)
-        t->pixels =
-            mem_array(rows * shape->height * shape->width, shape->channels);
-    t->z = mem_aligned(rows * d, sizeof(float));
-    t->v = mem_aligned(rows * d, sizeof(float));
-    t->dz = mem_aligned(rows * d, sizeof(float));
-    t->columns =
-        mem_array(shape->images * t->objective->columns, sizeof(float));
-    t->work =
-        mem_aligned(loss_objective_size(t->objective, &largest), sizeof(float));
-    if (t->objective->wants_weights)
-        t->weights = mem_aligned(n * rows, sizeof(float));
+static int
+open_learner(struct train *t, struct err *err)
+{
+    const struct train_options *o = t->options;
+    const struct train_learner_spec spec = {
+        .objective = t->objective,
+        .settings = &o->loss,
+        .pace = t->pace,
+        .encoder = {&t->encoder},
+        .table_views = train_is_table(o) ? t->shape.views : 0,
+        .images = t->shape.images,
+        .extra = t->shape.extra,
+        .samples = &t->samples,
+        .state = &t->state,
+        .negatives = &t->negatives,
+        .nonfinite = on_nonfinite(o->nonfinite),
+    };
+
+    t->negatives = train_negatives_of(t);
+    return train_learner_open(&t->learner, &spec, err);
 }
 
 int
@@ -177,14 +182,11 @@ train_net_open(struct train *t, struct err *err)
 
     if (train_spec(o, &t->shape, &spec.net, err) ||
         train_encoder_open(&t->encoder, &spec, err) ||
-        loss_objective_check(t->objective, &o->loss, t->shape.images,
-                             t->encoder.dim, err) ||
         (t->basis && give_basis(t, err)))
         return -1;
     train_samples_init(&t->samples, t->objective, (size_t)t->shape.size);
     train_features_room(t);
-    make_room(t);
-    return 0;
+    return open_learner(t, err);
 }
 
 int
@@ -216,13 +218,6 @@ train_net_close(struct train *t)
 {
     train_encoder_close(&t->encoder);
     train_samples_release(&t->samples);
-    free(t->pixels);
-    free(t->keys);
+    train_learner_close(&t->learner);
     free(t->basis);
-    free(t->z);
-    free(t->v);
-    free(t->dz);
-    free(t->columns);
-    free(t->weights);
-    free(t->work);
 }

@@ -86,32 +86,6 @@ train_pace_fits(const struct train *t, const struct wire_batch *b,
                    warmup, epochs, epochs / 10);
 }
 
-/* What a schedule says at the batch's place. */
-static double
-now(struct nn_schedule *schedule, const struct wire_batch *b)
-{
-    schedule->epochs = (double)b->epochs;
-    return nn_schedule_at(schedule, (double)b->at.epoch +
-                                        (double)b->at.step / (double)b->steps);
-}
-
-double
-train_pace_take(struct train *t, const struct wire_batch *b)
-{
-    const struct param *p = t->objective->params;
-    struct train_pace *pace = &t->pace;
-
-    t->param = t->options->loss;
-    for (size_t i = 0; p[i].name; i++) {
-        const double x = now(pace->value + i, b);
-        const int inverse = p[i].course == PARAM_INVERSE &&
-                            pace->value[i].kind == NN_SCHEDULE_WAVE;
-
-        t->param.value[i] = inverse ? 1 / x : x;
-    }
-    return now(&pace->rate, b);
-}
-
 int
 train_prepare(struct train *t, struct err *err)
 {

@@ -191,52 +191,28 @@ show_progress(struct train *t)
     progress_show(&t->progress, (double)s->total, more);
 }
 
-/* The temperature, and what else a schedule moves. */
-static void
-add_params(json_t *line, struct wire_metrics *metrics, const struct train *t)
-{
-    const struct param *own = t->objective->params;
-
-    for (size_t i = 0; own[i].name; i++)
-        if (i == LOSS_TAU || t->pace.value[i].kind != NN_SCHEDULE_CONSTANT)
-            add(line, metrics, own[i].name, t->param.value[i]);
-}
-
 void
-train_report_step(struct train *t, const struct wire_batch *b,
+train_report_step(struct train *t, const struct train_batch *b,
                   const struct train_result *r)
 {
     struct wire_metrics *metrics = mem_array(1, sizeof *metrics);
-    const struct wire_plan *plan = train_features_plan(t, b->at.epoch);
+    const struct wire_plan *plan = train_features_plan(t, b->epoch);
     json_t *line = json_object();
 
     *metrics = (struct wire_metrics){.stage = "train", .step = t->state.total};
     add_count(line, metrics, "total", t->state.total);
-    add_count(line, metrics, "epoch", b->at.epoch);
-    add_count(line, metrics, "step", b->at.step);
-    if (r->refused) {
-        json_object_set_new(line, "refused", json_string(r->refused));
-    } else {
-        add(line, metrics, "loss", r->loss.value);
-        add(line, metrics, "infonce", r->loss.infonce);
-        add(line, metrics, "positive", r->loss.positive);
-        add(line, metrics, "cosine", r->loss.cosine);
-        add(line, metrics, "deviation", r->loss.deviation);
-        for (size_t i = 0; i < r->loss.n_more; i++)
-            add(line, metrics, r->loss.more[i].name, r->loss.more[i].value);
-        add(line, metrics, "gradient", r->gradient);
-        add(line, metrics, "rate", r->rate);
-        add_params(line, metrics, t);
-        if (r->accepted >= 0) {
-            add(line, metrics, "accepted", r->accepted);
-            add_count(line, metrics, "moved", r->moved);
-            for (size_t i = 0; i < r->n_more; i++)
-                add(line, metrics, r->more[i].name, r->more[i].value);
-        }
-        if (r->alone)
-            add_count(line, metrics, "alone", 1);
-    }
-    if (plan && b->at.step == 0)
+    add_count(line, metrics, "epoch", b->epoch);
+    add_count(line, metrics, "step", b->step);
+    if (r->reason)
+        json_object_set_new(line, "refused", json_string(r->reason));
+    for (size_t i = 0; i < r->values.n; i++)
+        if (r->values.value[i].whole)
+            add_count(line, metrics, r->values.value[i].name,
+                      (int64_t)r->values.value[i].value);
+        else
+            add(line, metrics, r->values.value[i].name,
+                r->values.value[i].value);
+    if (plan && b->step == 0)
         add_plan(line, metrics, plan);
     add_count(line, metrics, "images", t->state.images);
     add_count(line, metrics, "substituted", (int64_t)b->n_substituted);
@@ -247,7 +223,7 @@ train_report_step(struct train *t, const struct wire_batch *b,
     write_line(t, line);
     wire_feed_metrics(t->feed, metrics);
     train_report_event(t, "step", "", "");
-    if (t->state.at.step == 0)
+    if (t->state.step == 0)
         train_report_event(t, "epoch", "", "");
     show_progress(t);
     json_decref(line);
@@ -258,8 +234,7 @@ void
 train_report_event(struct train *t, const char *what, const char *path,
                    const char *reason)
 {
-    struct wire_event event = {.epoch = t->state.at.epoch,
-                               .step = t->state.at.step};
+    struct wire_event event = {.epoch = t->state.epoch, .step = t->state.step};
 
     snprintf(event.what, sizeof event.what, "%s", what);
     snprintf(event.path, sizeof event.path, "%s", path);

@@ -11,22 +11,6 @@
 
 static const char config_name[] = "config.json";
 
-/* The counters of struct train_state by name. */
-static const struct {
-    const char *name;
-    size_t offset;
-} counters[] = {
-    {"epoch", offsetof(struct train_state, at.epoch)},
-    {"step", offsetof(struct train_state, at.step)},
-    {"steps", offsetof(struct train_state, steps)},
-    {"epochs", offsetof(struct train_state, epochs)},
-    {"total", offsetof(struct train_state, total)},
-    {"images", offsetof(struct train_state, images)},
-    {"substituted", offsetof(struct train_state, substituted)},
-    {"skipped", offsetof(struct train_state, skipped)},
-    {"alone", offsetof(struct train_state, alone)},
-};
-
 /* Machine and model of the processor: another may round otherwise. */
 static char *
 processor(void)
@@ -46,18 +30,12 @@ processor(void)
 static json_t *
 describe(struct train *t, struct err *err)
 {
-    json_t *state = json_object(), *config;
+    json_t *config;
     struct nn_spec spec;
     char *table, *cpu;
 
-    if (train_spec(t->options, &t->shape, &spec, err)) {
-        json_decref(state);
+    if (train_spec(t->options, &t->shape, &spec, err))
         return NULL;
-    }
-    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
-        json_object_set_new(
-            state, counters[i].name,
-            json_integer(*(int64_t *)((char *)&t->state + counters[i].offset)));
     table = nn_net_table(t->encoder.net);
     cpu = processor();
     config = json_pack(
@@ -67,7 +45,8 @@ describe(struct train *t, struct err *err)
         train_options_put(), "encoder", nn_spec_put(&spec), "dataset", "digest",
         t->shape.digest, "size", (json_int_t)t->shape.size, "batch", "images",
         (json_int_t)t->shape.images, "extra", (json_int_t)t->shape.extra,
-        "engine", "processor", cpu, "table", table, "state", state);
+        "engine", "processor", cpu, "table", table, "state",
+        train_state_put(&t->state));
     free(table);
     free(cpu);
     REQUIRE(config);
@@ -166,12 +145,8 @@ take_state(struct train *t, const json_t *config, struct err *err)
     const char *digest;
     int64_t images, extra;
 
-    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++) {
-        int64_t *at = (int64_t *)((char *)&t->state + counters[i].offset);
-
-        if (json_get_whole(state, counters[i].name, 0, INT64_MAX, at, err))
-            return -1;
-    }
+    if (train_state_get(&t->state, state, err))
+        return -1;
     if (json_get_text(data, "digest", &digest, err) ||
         json_get_whole(data, "size", 1, WIRE_SIZE_MAX, &t->shape.size, err) ||
         json_get_whole(batch, "images", 2, WIRE_BATCH_MAX, &images, err) ||
@@ -250,31 +225,14 @@ int
 train_rollback(struct train *t, struct err *err)
 {
     char *folder = nn_checkpoint_need(t->options->run, err);
-    struct train_samples *now = &t->samples, then;
     int rc = -1;
 
     if (!folder)
         return -1;
     // everything goes back but the list of who could not be used
-    train_samples_init(&then, t->objective, now->size);
     if (!nn_checkpoint_verify(folder, err) &&
-        !train_encoder_load(&t->encoder, folder, err) &&
-        !train_samples_load(&then, folder, err)) {
-        int64_t(*quarantine)[4] = then.quarantine;
-        size_t bad = then.bad, room = then.room;
-
-        then.quarantine = now->quarantine;
-        then.bad = now->bad;
-        then.room = now->room;
-        now->quarantine = quarantine;
-        now->bad = bad;
-        now->room = room;
-        train_samples_release(now);
-        *now = then;
-        rc = 0;
-    } else {
-        train_samples_release(&then);
-    }
+        !train_encoder_load(&t->encoder, folder, err))
+        rc = train_samples_revert(&t->samples, folder, err);
     free(folder);
     return rc;
 }

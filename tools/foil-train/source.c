@@ -15,7 +15,7 @@ train_source_open(struct train *t, struct err *err)
     const size_t credit = (size_t)t->options->credit;
     struct flow_inlet_config config = {
         .hello = {.stage = "train", .version = WIRE_VERSION},
-        .at = t->state.at,
+        .at = train_at(t),
         .room = credit,
         .limits = {.credit = credit,
                    .part_bytes = WIRE_MOST_PART,
@@ -213,7 +213,7 @@ was_over(const struct train *t, enum flow_ended said, double now)
                              ? t->options->deadline
                              : patience;
 
-    return state->epochs && state->at.epoch >= state->epochs &&
+    return state->epochs && state->epoch >= state->epochs &&
            (said != FLOW_NONE_ENDED || now - t->source.waiting >= until);
 }
 
@@ -247,7 +247,7 @@ complain(struct train *t, double now, struct err *err)
         return err_set(err,
                        "no batch for epoch %jd, step %jd in %.0f seconds, "
                        "%zu augmenters there: given up%s",
-                       (intmax_t)t->state.at.epoch, (intmax_t)t->state.at.step,
+                       (intmax_t)t->state.epoch, (intmax_t)t->state.step,
                        lasted, peers, peers ? "" : again);
     if (now - s->said < patience || lasted < patience)
         return 0;
@@ -259,8 +259,8 @@ complain(struct train *t, double now, struct err *err)
         train_report_say(t,
                          "waiting for %.0f seconds for epoch %jd, step %jd "
                          "from %zu augmenters",
-                         lasted, (intmax_t)t->state.at.epoch,
-                         (intmax_t)t->state.at.step, peers);
+                         lasted, (intmax_t)t->state.epoch,
+                         (intmax_t)t->state.step, peers);
     return 0;
 }
 
@@ -283,9 +283,10 @@ int
 train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
 {
     struct train_source *s = &t->source;
+    const struct wire_place at = train_at(t);
 
     s->waiting = clock_now();
-    flow_consumer_go(s->inlet->consumer, &t->state.at);
+    flow_consumer_go(s->inlet->consumer, &at);
     for (;;) {
         double now, pause = 1;
         int rc;
@@ -316,5 +317,7 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
 void
 train_source_done(struct train *t)
 {
-    flow_inlet_done(t->source.inlet, &t->state.at);
+    const struct wire_place at = train_at(t);
+
+    flow_inlet_done(t->source.inlet, &at);
 }

@@ -82,8 +82,8 @@ train_tell_needs(struct train *t, struct err *err)
     json_print(json_pack("{s:s, s:o, s:b, s:I, s:I, s:I, s:b}", "objective",
                          o->objective, "negatives", text_or_null(method),
                          "outside", method && t->objective->wants_outside,
-                         "epoch", (json_int_t)s->at.epoch, "step",
-                         (json_int_t)s->at.step, "total", (json_int_t)s->total,
+                         "epoch", (json_int_t)s->epoch, "step",
+                         (json_int_t)s->step, "total", (json_int_t)s->total,
                          "enough", o->steps && s->total >= o->steps));
     return 0;
 }

@@ -7,10 +7,10 @@
 
 #include "flow/inlet.h"
 #include "loss/objective.h"
-#include "nn/schedule.h"
 #include "sample/source.h"
 #include "train/encoder.h"
 #include "train/history.h"
+#include "train/learner.h"
 #include "util/err.h"
 #include "util/json.h"
 #include "util/opt.h"
@@ -28,12 +28,11 @@
  *
  *   options.c    the command line, and what of it a checkpoint remembers
  *   source.c     batches from augmenters, in the order of the plan
- *   pace.c       what moves with the epoch: rate, temperature ...
- *   net.c        encoder, optimiser and scratch for the batches that come
- *   encode.c     a batch through the encoder
- *   step.c       one step: forward, objective, backward, update
+ *   pace.c       schedules of what moves with the epoch
+ *   net.c        encoder and learner for the batches that come
+ *   batch.c      what the library is to know of a batch
+ *   step.c       one step, and what is done about what became of it
  *   negatives.c  weights from the negatives service
- *   samples.c    what is kept per sample
  *   features.c   features of past epochs, for selectors that ask
  *   save.c       checkpoints, written and read
  *   report.c     metrics.jsonl, events, progress, the summary
@@ -94,41 +93,6 @@ struct train_shape {
     size_t basis; /* rows of the fixed one that pixels are seen in, or 0 */
 };
 
-/* Where the run is, and what has happened. */
-struct train_state {
-    struct wire_place at;  /* the first step that is not trained */
-    int64_t steps, epochs; /* in its epoch; in all; 0: not known yet */
-    int64_t total;         /* steps done */
-    int64_t images;        /* that these trained */
-    int64_t substituted;   /* of these, stand-ins for unusable ones */
-    int64_t skipped;       /* steps that were not applied (--nan) */
-    int64_t alone;         /* steps without their service (--policy) */
-};
-
-/* Per-sample tables, by id. */
-struct train_samples {
-    const struct loss_objective *objective;
-    size_t size;
-    float *column;               /* [size,objective->columns] */
-    struct sample_memory memory; /* mirror of the service's */
-    size_t bad, room;
-    int64_t (*quarantine)[4]; /* [bad]: wanted, used, epoch, step */
-};
-
-void train_samples_init(struct train_samples *samples,
-                        const struct loss_objective *objective, size_t size);
-void train_samples_release(struct train_samples *samples);
-void train_samples_get(const struct train_samples *samples, size_t b,
-                       const int64_t *ids, float *state);
-void train_samples_put(struct train_samples *samples, size_t b,
-                       const int64_t *ids, const float *state);
-void train_samples_refuse(struct train_samples *samples,
-                          const struct wire_batch *batch);
-int train_samples_save(const struct train_samples *samples, const char *folder,
-                       struct err *err);
-int train_samples_load(struct train_samples *samples, const char *folder,
-                       struct err *err);
-
 struct train_features {
     struct wire_server *server;
     struct train_history history; /* empty until the encoder is there */
@@ -148,37 +112,34 @@ struct train_source {
     double over;          /* since when all say that nothing is left; or 0 */
 };
 
-/* What moves with the epoch. */
-struct train_pace {
-    struct nn_schedule rate, value[PARAM_MOST]; /* of t->param */
-};
-
 struct train {
     struct train_options *options;
     json_t *config; /* of the checkpoint that was resumed; options point here */
     const struct loss_objective *objective;
     struct train_pace pace;
-    struct loss_settings param; /* in force: the options', as they move */
     struct train_shape shape;
     struct train_state state;
+    int64_t session;
     struct train_samples samples;
 
     struct train_encoder encoder;
-    uint8_t *pixels;
-    size_t *keys; /* [rows] of a table */
+    struct train_negatives negatives;
+    struct train_learner learner;
     float *basis; /* [shape.basis + 1,basis_width], until the net has it */
     size_t basis_width;
-    float *z, *v, *dz, *weights, *columns, *work;
 
     struct wire *wire;
     struct train_source source;
     struct train_features features;
     struct wire_service *service;
-    struct wire_weights answer;   /* the last of the service */
-    struct sample_source *inside; /* instead, with --sampler; or NULL */
-    int service_behind;           /* it has to be given our mirror first */
-    char service_met[64];         /* whom we have given it to, or asked since */
-    double service_again;         /* --policy in-batch: not asked before then */
+    struct wire_weights answer;     /* the last of the service */
+    const struct wire_batch *batch; /* at hand */
+    float *in_batch;                /* weights of a batch without the service */
+    size_t in_batch_room;
+    struct train_inside inside; /* instead, with --sampler */
+    int service_behind;         /* it has to be given our mirror first */
+    char service_met[64];       /* whom we have given it to, or asked since */
+    double service_again;       /* --policy in-batch: not asked before then */
     struct wire_feed *feed;
     int stop;
 
@@ -190,9 +151,11 @@ struct train {
     int64_t first_images;
     int64_t saved; /* steps done at the last checkpoint, or -1 */
     int trained;   /* since we started: at least one step */
-    int in_a_row;  /* steps not applied, one after another */
     struct loss_report last;
 };
+
+/* batch.c: the first step that is not done, as messages say it. */
+struct wire_place train_at(const struct train *t);
 
 /* source.c: 1 with the next batch of the plan, 0 at its end or when asked to
  * stop, -1 when it is given up. */
@@ -211,7 +174,8 @@ void train_source_close(struct train *t);
  */
 int train_features_open(struct train *t, struct err *err);
 void train_features_room(struct train *t);
-void train_features_take(struct train *t, const struct wire_batch *b, int good);
+void train_features_take(struct train *t, const struct train_batch *b,
+                         int good);
 void train_features_serve(struct train *t);
 const struct wire_plan *train_features_plan(const struct train *t,
                                             int64_t epoch);
@@ -236,8 +200,7 @@ void train_net_close(struct train *t);
 
 /*
  * pace.c: train_pace_check() makes the schedules of the options, or says what
- * is wrong with them; pace may be NULL.  train_pace_take() puts into t->param
- * what is in force for a batch, and returns the learning rate.
+ * is wrong with them; pace may be NULL.
  * train_prepare() makes all of t that follows from the options alone.
  * train_pace_fits() refuses a warm-up that is longer than the run that the
  * first batch tells of.
@@ -245,54 +208,26 @@ void train_net_close(struct train *t);
 int train_prepare(struct train *t, struct err *err);
 int train_pace_check(const struct train_options *options,
                      struct train_pace *pace, struct err *err);
-double train_pace_take(struct train *t, const struct wire_batch *batch);
 int train_pace_fits(const struct train *t, const struct wire_batch *batch,
                     struct err *err);
 
-/* What came of a step. */
-struct train_result {
-    struct loss_report loss;
-    double rate, gradient;
-    double accepted; /* of proposals; -1: no service */
-    int64_t moved;
-    size_t n_more; /* what else the service said */
-    struct sample_value more[SAMPLE_VALUES_MAX];
-    int alone;           /* the service was not there */
-    const char *refused; /* why the step was not applied, or NULL */
-    double seconds;
-};
+/* batch.c: what the library is to know of a batch; lent. */
+void train_batch_of(const struct wire_batch *from, struct train_batch *batch);
 
-/*
- * encode.c: train_encode() makes t->z of a batch, raw, and t->v, of unit
- * length; extra rows behind the anchors.  `mode` is NN_MOVE where
- * train_encoder_backward() follows.
- */
-void train_encode(struct train *t, const struct wire_batch *batch,
-                  enum nn_mode mode);
-
-/*
- * step.c: train_look() only encodes a batch, into t->z and t->v, and moves the
- * place.  train_step() returns 1 when the step is over, 0 when asked to stop
- * within it.
- */
-void train_look(struct train *t, const struct wire_batch *batch);
+/* step.c: train_step() trains a batch, or only encodes it, and reports it.
+ * Returns 1 when that is over, 0 when asked to stop within it. */
 int train_step(struct train *t, const struct wire_batch *batch,
-               struct train_result *result, struct err *err);
+               struct err *err);
 
 /*
- * negatives.c: train_negatives_open() does nothing the second time.
- * train_negatives() returns 1 with the weights, which last until the next call,
- * 0 when asked to stop.  train_negatives_keep() mirrors what the service
- * remembers of a step that was applied.  train_negatives_meet() hands the
- * mirror to a service that was started again and asks for nothing yet, since a
- * filter lets no item pass without: 0, or -1 when it refuses.
+ * negatives.c: train_negatives_of() is who the options say weighs negatives:
+ * the service, or chains inside.  train_negatives_open() connects to the
+ * service if that is not done yet.  train_negatives_meet() hands the mirror to
+ * a service that was started again and asks for nothing yet, since a filter
+ * lets no item pass without: 0, or -1 when it refuses.
  */
+struct train_negatives train_negatives_of(struct train *t);
 int train_negatives_open(struct train *t, struct err *err);
-int train_negatives(struct train *t, const struct wire_batch *batch,
-                    struct train_result *result, struct sample_weights *weights,
-                    struct err *err);
-void train_negatives_keep(struct train *t, const struct wire_batch *batch,
-                          const struct sample_weights *weights);
 int train_negatives_meet(struct train *t, struct err *err);
 void train_negatives_close(struct train *t);
 
@@ -317,7 +252,7 @@ int train_tell_needs(struct train *t, struct err *err);
  * trained. */
 int train_report_open(struct train *t, struct err *err);
 void train_report_begin(struct train *t, const struct wire_batch *batch);
-void train_report_step(struct train *t, const struct wire_batch *batch,
+void train_report_step(struct train *t, const struct train_batch *batch,
                        const struct train_result *result);
 void train_report_event(struct train *t, const char *what, const char *path,
                         const char *reason);

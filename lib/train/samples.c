@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "nn/safetensors.h"
-#include "train.h"
+#include "train/samples.h"
 #include "util/mem.h"
 
 static const char file_name[] = "samples.safetensors";
@@ -56,12 +56,12 @@ train_samples_put(struct train_samples *samples, size_t b, const int64_t *ids,
 /* Writes down whose place was taken by somebody else. */
 void
 train_samples_refuse(struct train_samples *samples,
-                     const struct wire_batch *batch)
+                     const struct train_batch *batch)
 {
     for (size_t i = 0; i < batch->n_substituted; i++) {
         const int64_t entry[4] = {batch->substituted[i][0],
-                                  batch->substituted[i][1], batch->at.epoch,
-                                  batch->at.step};
+                                  batch->substituted[i][1], batch->epoch,
+                                  batch->step};
 
         mem_grow(&samples->quarantine, &samples->room, samples->bad + 1,
                  sizeof *samples->quarantine);
@@ -202,4 +202,25 @@ train_samples_load(struct train_samples *samples, const char *folder,
     }
     free(path);
     return rc;
+}
+
+int
+train_samples_revert(struct train_samples *samples, const char *folder,
+                     struct err *err)
+{
+    struct train_samples then;
+
+    train_samples_init(&then, samples->objective, samples->size);
+    if (train_samples_load(&then, folder, err)) {
+        train_samples_release(&then);
+        return -1;
+    }
+    free(then.quarantine);
+    then.quarantine = samples->quarantine;
+    then.bad = samples->bad;
+    then.room = samples->room;
+    samples->quarantine = NULL;
+    train_samples_release(samples);
+    *samples = then;
+    return 0;
 }

@@ -1,9 +1,9 @@
 #include <string.h>
 
 #include "child.h"
-#include "foil-train/train.h"
 #include "nn/safetensors.h"
 #include "t.h"
+#include "train/samples.h"
 
 enum { SIZE = 4 };
 
@@ -34,7 +34,7 @@ what_is_saved_comes_back(void)
     struct err err = {""};
     const struct loss_objective *isogclr = loss_objective_find("isogclr", &err);
     struct train_samples out, in;
-    struct wire_batch batch = {.n_substituted = 1, .at = {1, 2, 3}};
+    struct train_batch batch = {.n_substituted = 1, .epoch = 2, .step = 3};
     int64_t pair[1][2] = {{3, 1}};
 
     train_samples_init(&out, isogclr, SIZE);
@@ -51,6 +51,12 @@ what_is_saved_comes_back(void)
       "the columns");
     T(in.bad == 1 && in.quarantine[0][0] == 3 && in.quarantine[0][1] == 1,
       "the quarantine");
+    T(in.quarantine[0][2] == 2 && in.quarantine[0][3] == 3, "and when it was");
+    out.column[0] = -1;
+    train_samples_refuse(&out, &batch);
+    T(!train_samples_revert(&out, ".", &err) && out.column[0] == 0.5f &&
+          out.bad == 2,
+      "going back keeps the quarantine %s", err.msg);
     train_samples_release(&in);
     train_samples_release(&out);
 }

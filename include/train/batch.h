@@ -1,0 +1,40 @@
+#ifndef TRAIN_BATCH_H
+#define TRAIN_BATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sample/step.h"
+
+/*
+ * A batch of the plan, ready to be trained: two views of each of n samples,
+ * and further images that are negatives only.  All arrays are lent.
+ */
+struct train_batch {
+    int64_t epoch, step;   /* its place in the plan */
+    int64_t steps, epochs; /* in this epoch, > step; in all, > epoch */
+    int eval;              /* 1: features are wanted, nothing is trained */
+
+    size_t n;           /* samples, >= 2 */
+    const int64_t *ids; /* [n] */
+    /* of each view, height x width x channels bytes; with two encoders view k
+     * is the rows of encoder k */
+    const uint8_t *views;   /* [2,n,height,width,channels] */
+    int64_t fixed;          /* views that there are of a sample; 0: each is
+                               drawn anew */
+    const int64_t *view_of; /* [2,n] which of these; NULL when drawn anew */
+
+    size_t n_extra;            /* further images */
+    const int64_t *extra_ids;  /* [n_extra] */
+    const uint8_t *extra;      /* [n_extra,height,width,channels] */
+    const int64_t *extra_view; /* [n_extra] as view_of, -1: drawn anew; NULL:
+                                  all are */
+
+    struct sample_hints hints; /* of the further images, for the negatives */
+
+    size_t n_substituted;
+    int64_t (*substituted)[2]; /* [n_substituted] the sample that could
+                                        not be used, and who stands in for it */
+};
+
+#endif

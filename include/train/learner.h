@@ -1,0 +1,122 @@
+#ifndef TRAIN_LEARNER_H
+#define TRAIN_LEARNER_H
+
+#include "loss/objective.h"
+#include "nn/schedule.h"
+#include "train/batch.h"
+#include "train/encoder.h"
+#include "train/negatives.h"
+#include "train/samples.h"
+#include "train/state.h"
+#include "train/value.h"
+#include "util/param.h"
+
+/*
+ * One step of training: a batch in, what became of it out.
+ *
+ *     z   = encoder(views, extra)            raw embeddings
+ *     W   = negatives(z / |z|)               where the objective wants weights
+ *     L   = objective(z, W, columns of the samples)
+ *     g   = dL/dparams
+ *     params, columns, samplers move, if all of it is finite
+ *
+ * With one encoder all rows go through it.  With two, view k of each sample
+ * goes through encoder k, as image and text do; their embeddings must be
+ * equally wide, and there are no further images.
+ *
+ * A learner touches neither file nor socket and prints nothing; whom it asks
+ * for weights may.  Not for two threads at once.
+ */
+enum { TRAIN_ENCODERS = 2 };
+
+/* What to do about a step that is not finite. */
+enum train_nonfinite {
+    TRAIN_ON_NONFINITE_STOP,
+    TRAIN_ON_NONFINITE_SKIP,
+    TRAIN_ON_NONFINITE_ROLLBACK
+};
+
+/* What became of a step. */
+enum train_outcome {
+    TRAIN_FAILED,      /* no weights came: the sentence says why */
+    TRAIN_INTERRUPTED, /* asked to stop meanwhile; nothing has changed */
+    TRAIN_APPLIED,     /* weights, columns and samplers have moved */
+    TRAIN_SKIPPED,     /* not finite: nothing has moved, the next may come */
+    TRAIN_ROLLBACK,    /* the same, but the caller is to go back to the weights
+                          of its last snapshot first */
+    TRAIN_STOPPED      /* not finite, and the run is to end; or this was the
+                          TRAIN_LOST_STEPS-th in a row */
+};
+enum { TRAIN_LOST_STEPS = 16 };
+
+struct train_result {
+    enum train_outcome outcome;
+    const char *reason;         /* why it was not applied; or NULL */
+    struct loss_report loss;    /* of an applied step */
+    struct train_values values; /* of an applied step: loss, those of the
+                                   objective, gradient, rate, tau and what
+                                   else moves, those of the negatives */
+    double seconds;
+};
+
+/* What moves with the epoch: the learning rate, and each parameter of the
+ * objective; of one that is PARAM_INVERSE the inverse, where it moves as a
+ * wave. */
+struct train_pace {
+    struct nn_schedule rate, value[PARAM_MOST];
+};
+
+/* All that is pointed to is the caller's and must stay. */
+struct train_learner_spec {
+    const struct loss_objective *objective;
+    const struct loss_settings *settings; /* of the objective, as begun with */
+    struct train_pace pace;
+    struct train_encoder *encoder[TRAIN_ENCODERS]; /* the second may be NULL */
+    size_t table_views;   /* rows of a sample in the encoder "table"; else 0 */
+    size_t images, extra; /* at most, in a batch */
+    struct train_samples *samples;           /* whose columns are used */
+    struct train_state *state;               /* which steps move on */
+    const struct train_negatives *negatives; /* NULL: none are asked */
+    enum train_nonfinite nonfinite;
+};
+
+/* To be read. */
+struct train_learner {
+    struct train_learner_spec spec;
+    struct loss_settings settings; /* in force at the last step */
+    size_t dim;
+    float *z, *v; /* [rows,dim] of the last batch, raw and of unit length; extra
+                     rows behind the 2 n of its views */
+    float *dz, *columns, *work;
+    uint8_t *pixels;
+    size_t *keys;
+    int in_a_row; /* steps that were not applied */
+};
+
+/*
+ * train_learner_open() makes room for the largest batch.  -1 with a sentence,
+ * and closed, where objective and encoders do not go together.  Memory: for n
+ * rows about n n + 4 n dim floats, and a copy of the images if extra ones may
+ * come.
+ */
+int train_learner_open(struct train_learner *learner,
+                       const struct train_learner_spec *spec, struct err *err);
+void train_learner_close(struct train_learner *learner);
+
+/*
+ * train_learner_step() takes a step; err is filled in for TRAIN_FAILED alone.
+ * The state moves on to the next place unless the run failed, was interrupted,
+ * or is to stop.  Two forward passes, if micro-batched, and one backward of the
+ * encoders; O(n n dim) for the objective.
+ */
+enum train_outcome train_learner_step(struct train_learner *learner,
+                                      const struct train_batch *batch,
+                                      struct train_result *result,
+                                      struct err *err);
+
+/* train_learner_look() encodes a batch into z and v, trains nothing and moves
+ * the state on.  Returns 1 when all of z is finite. */
+int train_learner_look(struct train_learner *learner,
+                       const struct train_batch *batch);
+
+#endif

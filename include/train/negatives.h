@@ -1,0 +1,52 @@
+#ifndef TRAIN_NEGATIVES_H
+#define TRAIN_NEGATIVES_H
+
+#include "sample/source.h"
+#include "train/samples.h"
+#include "util/err.h"
+
+/*
+ * Who says how much each negative counts, for objectives that want to be told
+ * (loss/objective.h): a service, or chains in this process.  A learner asks
+ * once in each step.  What samplers remember of applied steps is mirrored in
+ * train_samples: whoever answers is brought up to that when it is new, or when
+ * a step that it weighed was not applied.
+ */
+struct train_negatives {
+    void *self; /* first argument of each */
+
+    /*
+     * weigh() answers: 1 with weights that last until the next call, 0 when
+     * asked to stop meanwhile, -1 on error.
+     *   alone  1: nobody was there, and the batch itself gave the weights,
+     * which have no numbers for the journal
+     */
+    int (*weigh)(void *self, const struct sample_step *step,
+                 struct sample_weights *weights, int *alone, struct err *err);
+
+    /* refused() follows when the step was not applied. */
+    void (*refused)(void *self);
+};
+
+/*
+ * Chains in this process: the sampler of EMC2 without its service, on the
+ * batch alone.  The same as a service with the same seed, to the bit.
+ */
+struct train_inside {
+    struct sample_source source;
+    struct train_samples *samples; /* with the mirror */
+    int behind;                    /* the source has to be given it first */
+};
+
+/* train_inside_init() begins with the mirror, which may have been loaded.
+ *   samples  must stay
+ *   scores   what chains know of where they stand (sample/emc2.h) */
+void train_inside_init(struct train_inside *inside,
+                       struct train_samples *samples, enum sample_scores scores,
+                       uint64_t seed);
+void train_inside_release(struct train_inside *inside);
+
+/* train_inside_negatives() returns it as a learner knows it. */
+struct train_negatives train_inside_negatives(struct train_inside *inside);
+
+#endif

@@ -1,0 +1,57 @@
+#ifndef TRAIN_SAMPLES_H
+#define TRAIN_SAMPLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "loss/objective.h"
+#include "sample/memory.h"
+#include "train/batch.h"
+#include "util/err.h"
+
+/*
+ * What a run keeps of each sample, by id: the objective's columns
+ * (loss/objective.h), what a sampler of negatives remembers, and which samples
+ * could not be used, when.  Not for two threads at once.
+ */
+struct train_samples {
+    const struct loss_objective *objective;
+    size_t size;                 /* of the data set */
+    float *column;               /* [size,objective->columns] */
+    struct sample_memory memory; /* mirror of the service's */
+    size_t bad, room;
+    int64_t (*quarantine)[4]; /* [bad]: wanted, used, epoch, step */
+};
+
+/* train_samples_init() begins with the objective's initial values. */
+void train_samples_init(struct train_samples *samples,
+                        const struct loss_objective *objective, size_t size);
+void train_samples_release(struct train_samples *samples);
+
+/* train_samples_get() copies the columns of b samples out, _put() in.
+ *   ids    [b]  each < size
+ *   state  [b,columns] */
+void train_samples_get(const struct train_samples *samples, size_t b,
+                       const int64_t *ids, float *state);
+void train_samples_put(struct train_samples *samples, size_t b,
+                       const int64_t *ids, const float *state);
+
+/* train_samples_refuse() notes the samples of a batch that others stand in
+ * for. */
+void train_samples_refuse(struct train_samples *samples,
+                          const struct train_batch *batch);
+
+/*
+ * The file samples.safetensors in a folder.  train_samples_revert() loads it
+ * too, but keeps the samples that could not be used as they are: for going back
+ * to an earlier step.  On error revert has changed nothing; after load all is
+ * undefined.
+ */
+int train_samples_save(const struct train_samples *samples, const char *folder,
+                       struct err *err);
+int train_samples_load(struct train_samples *samples, const char *folder,
+                       struct err *err);
+int train_samples_revert(struct train_samples *samples, const char *folder,
+                         struct err *err);
+
+#endif

@@ -1,0 +1,413 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/vec.h"
+#include "train/learner.h"
+#include "util/clock.h"
+#include "util/mem.h"
+
+static size_t
+rows_of(const struct train_batch *b)
+{
+    return 2 * b->n + b->n_extra;
+}
+
+static int
+check(const struct train_learner_spec *spec, struct err *err)
+{
+    const struct train_encoder *one = spec->encoder[0], *two = spec->encoder[1];
+
+    if (two && one->dim != two->dim)
+        return err_set(err,
+                       "two encoders of %zu and %zu numbers: their embeddings "
+                       "must be equally wide",
+                       one->dim, two->dim);
+    if (two && spec->extra)
+        return err_set(err, "two encoders take no further images");
+    REQUIRE(!spec->objective->wants_weights || spec->negatives);
+    return loss_objective_check(spec->objective, spec->settings, spec->images,
+                                one->dim, err);
+}
+
+int
+train_learner_open(struct train_learner *learner,
+                   const struct train_learner_spec *spec, struct err *err)
+{
+    const size_t rows = 2 * spec->images + spec->extra;
+    const size_t d = spec->encoder[0]->dim;
+    const struct loss_batch largest = {
+        .b = spec->images, .extra = spec->extra, .d = d};
+
+    *learner = (struct train_learner){0};
+    if (check(spec, err))
+        return -1;
+    learner->spec = *spec;
+    learner->dim = d;
+    if (spec->table_views)
+        learner->keys = mem_array(rows, sizeof *learner->keys);
+    else if (spec->extra)
+        learner->pixels = mem_array(rows, spec->encoder[0]->image);
+    learner->z = mem_aligned(rows * d, sizeof(float));
+    learner->v = mem_aligned(rows * d, sizeof(float));
+    learner->dz = mem_aligned(rows * d, sizeof(float));
+    learner->columns =
+        mem_array(spec->images * spec->objective->columns, sizeof(float));
+    learner->work = mem_aligned(loss_objective_size(spec->objective, &largest),
+                                sizeof(float));
+    return 0;
+}
+
+void
+train_learner_close(struct train_learner *learner)
+{
+    free(learner->z);
+    free(learner->v);
+    free(learner->dz);
+    free(learner->columns);
+    free(learner->work);
+    free(learner->pixels);
+    free(learner->keys);
+    *learner = (struct train_learner){0};
+}
+
+/* ------------------------------------------------------------- embeddings */
+
+/* Which rows of a table a batch is: the views' own, or fixed ones. */
+static void
+find_keys(struct train_learner *learner, const struct train_batch *b)
+{
+    const size_t views = learner->spec.table_views, anchors = 2 * b->n;
+    size_t *keys = learner->keys;
+
+    for (size_t r = 0; r < anchors; r++)
+        keys[r] = (size_t)b->ids[r % b->n] * views +
+                  (b->fixed ? (size_t)b->view_of[r] : r / b->n);
+    for (size_t i = 0; i < b->n_extra; i++) {
+        const int64_t view = b->extra_view ? b->extra_view[i] : -1;
+
+        keys[anchors + i] = (size_t)b->extra_ids[i] * views +
+                            (view > 0 ? (size_t)view % views : 0);
+    }
+}
+
+/* The images of a batch in one block: views, and the extra ones behind. */
+static const uint8_t *
+images_of(struct train_learner *learner, const struct train_batch *b)
+{
+    const size_t image = learner->spec.encoder[0]->image;
+    const size_t anchors = 2 * b->n * image;
+
+    if (!b->n_extra)
+        return b->views;
+    memcpy(learner->pixels, b->views, anchors);
+    memcpy(learner->pixels + anchors, b->extra, b->n_extra * image);
+    return learner->pixels;
+}
+
+/* All rows through the only encoder. */
+static void
+encode_by_one(struct train_learner *learner, const struct train_batch *b,
+              enum nn_mode mode)
+{
+    struct train_input input = {.n = rows_of(b), .keys = learner->keys};
+
+    if (learner->keys)
+        find_keys(learner, b);
+    else
+        input.images = images_of(learner, b);
+    train_encoder_forward(learner->spec.encoder[0], &input, mode, learner->z);
+}
+
+/* Each view through its own. */
+static void
+encode_by_two(struct train_learner *learner, const struct train_batch *b,
+              enum nn_mode mode)
+{
+    const uint8_t *images = b->views;
+
+    REQUIRE(!b->n_extra);
+    for (size_t k = 0; k < TRAIN_ENCODERS; k++) {
+        struct train_encoder *encoder = learner->spec.encoder[k];
+        const struct train_input input = {.n = b->n, .images = images};
+
+        train_encoder_forward(encoder, &input, mode,
+                              learner->z + k * b->n * learner->dim);
+        images += b->n * encoder->image;
+    }
+}
+
+static void
+encode(struct train_learner *learner, const struct train_batch *b,
+       enum nn_mode mode)
+{
+    REQUIRE(b->n <= learner->spec.images && b->n_extra <= learner->spec.extra);
+    if (learner->spec.encoder[1])
+        encode_by_two(learner, b, mode);
+    else
+        encode_by_one(learner, b, mode);
+    num_unit_rows(rows_of(b), learner->dim, learner->z, learner->v, NULL);
+}
+
+static int
+finite_embeddings(const struct train_learner *learner,
+                  const struct train_batch *b)
+{
+    return num_finite(rows_of(b) * learner->dim, learner->z);
+}
+
+/* The gradient of each encoder; returns the length of all together. */
+static double
+go_back(struct train_learner *learner, const struct train_batch *b)
+{
+    double length = 0;
+
+    for (size_t k = 0; k < TRAIN_ENCODERS && learner->spec.encoder[k]; k++) {
+        struct train_encoder *encoder = learner->spec.encoder[k];
+
+        train_encoder_backward(encoder, learner->dz + k * b->n * learner->dim);
+        length = k ? hypot(length, train_encoder_norm(encoder))
+                   : train_encoder_norm(encoder);
+    }
+    return length;
+}
+
+/* ------------------------------------------------------------------- pace */
+
+/* What a schedule says at the batch's place. */
+static double
+now(struct nn_schedule *schedule, const struct train_batch *b)
+{
+    schedule->epochs = (double)b->epochs;
+    return nn_schedule_at(schedule, (double)b->epoch +
+                                        (double)b->step / (double)b->steps);
+}
+
+/* Sets what is in force for a batch, and returns the learning rate. */
+static double
+keep_pace(struct train_learner *learner, const struct train_batch *b)
+{
+    const struct param *own = learner->spec.objective->params;
+    struct train_pace *pace = &learner->spec.pace;
+
+    learner->settings = *learner->spec.settings;
+    for (size_t i = 0; own[i].name; i++) {
+        const double x = now(&pace->value[i], b);
+        const int inverse = own[i].course == PARAM_INVERSE &&
+                            pace->value[i].kind == NN_SCHEDULE_WAVE;
+
+        learner->settings.value[i] = inverse ? 1 / x : x;
+    }
+    return now(&pace->rate, b);
+}
+
+/* --------------------------------------------------------------- one step */
+
+/* What negatives are asked in a step, and what they answer. */
+struct exchange {
+    struct sample_step step;
+    struct sample_weights weights;
+    int alone;
+};
+
+static int
+ask(struct train_learner *learner, const struct train_batch *b,
+    struct exchange *exchange, struct err *err)
+{
+    const struct train_negatives *negatives = learner->spec.negatives;
+
+    exchange->step = (struct sample_step){
+        .epoch = (uint64_t)b->epoch,
+        .step = (uint64_t)b->step,
+        .beta = 1 / learner->settings.value[LOSS_TAU],
+        .v = 2,
+        .b = b->n,
+        .extra = b->n_extra,
+        .dim = learner->dim,
+        .fixed = (size_t)b->fixed,
+        .ids = b->ids,
+        .variants = b->view_of,
+        .extra_ids = b->extra_ids,
+        .extra_view = b->extra_view,
+        .z = learner->v,
+        .extra_z = learner->v + 2 * b->n * learner->dim,
+        .hints = b->hints,
+    };
+    learner->spec.samples->memory.total = learner->spec.state->total;
+    return negatives->weigh(negatives->self, &exchange->step,
+                            &exchange->weights, &exchange->alone, err);
+}
+
+/* Forward, objective, backward: gradients, and nothing else but the running
+ * statistics has changed.  1, or what ask() says. */
+static int
+find_gradient(struct train_learner *learner, const struct train_batch *b,
+              struct exchange *exchange, struct loss_report *report,
+              double *gradient, struct err *err)
+{
+    const struct train_learner_spec *spec = &learner->spec;
+    struct loss_batch batch = {
+        .b = b->n, .extra = b->n_extra, .d = learner->dim};
+
+    encode(learner, b, NN_MOVE);
+    if (spec->objective->wants_weights && !finite_embeddings(learner, b)) {
+        report->value = NAN; // there is nothing to be asked
+        return 1;
+    }
+    if (spec->objective->wants_weights) {
+        const int rc = ask(learner, b, exchange, err);
+
+        if (rc <= 0)
+            return rc;
+    }
+    batch.weights = exchange->weights.w;
+    batch.scale = exchange->weights.scale;
+    train_samples_get(spec->samples, b->n, b->ids, learner->columns);
+    loss_objective_run(spec->objective, &learner->settings, &batch, learner->z,
+                       learner->columns, learner->dz, learner->work, report);
+    *gradient = go_back(learner, b);
+    return 1;
+}
+
+/* What of the step is not finite, or NULL. */
+static const char *
+not_finite(struct train_learner *learner, const struct train_batch *b,
+           const struct loss_report *report, double gradient)
+{
+    const struct train_learner_spec *spec = &learner->spec;
+
+    if (!isfinite(report->value))
+        return "the loss is not finite";
+    if (!isfinite(gradient))
+        return "the gradient is not finite";
+    for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++)
+        if (!train_encoder_steady(spec->encoder[k]))
+            return "a running statistic is not finite";
+    if (!num_finite(b->n * spec->objective->columns, learner->columns))
+        return "the state of a sample is not finite";
+    return NULL;
+}
+
+static enum train_outcome
+refuse(struct train_learner *learner)
+{
+    const struct train_learner_spec *spec = &learner->spec;
+
+    for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++)
+        train_encoder_undo(spec->encoder[k]);
+    if (spec->objective->wants_weights)
+        spec->negatives->refused(spec->negatives->self);
+    spec->state->skipped++;
+    if (spec->nonfinite == TRAIN_ON_NONFINITE_STOP ||
+        ++learner->in_a_row >= TRAIN_LOST_STEPS)
+        return TRAIN_STOPPED;
+    return spec->nonfinite == TRAIN_ON_NONFINITE_SKIP ? TRAIN_SKIPPED
+                                                      : TRAIN_ROLLBACK;
+}
+
+static enum train_outcome
+apply(struct train_learner *learner, const struct train_batch *b, double rate,
+      const struct exchange *exchange)
+{
+    const struct train_learner_spec *spec = &learner->spec;
+    struct train_state *state = spec->state;
+
+    for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++)
+        train_encoder_update(spec->encoder[k], rate);
+    train_samples_put(spec->samples, b->n, b->ids, learner->columns);
+    if (spec->objective->wants_weights)
+        sample_memory_step(&spec->samples->memory, &exchange->step,
+                           &exchange->weights.update);
+    learner->in_a_row = 0;
+    state->images += (int64_t)b->n;
+    state->substituted += (int64_t)b->n_substituted;
+    state->alone += exchange->alone;
+    return TRAIN_APPLIED;
+}
+
+static void
+move_on(struct train_state *state, const struct train_batch *b)
+{
+    state->steps = b->steps;
+    state->epochs = b->epochs;
+    state->step++;
+    if (state->step == b->steps) {
+        state->step = 0;
+        state->epoch++;
+    }
+}
+
+static void
+list_weights(struct train_values *values, const struct sample_weights *weights)
+{
+    train_values_add(values, "accepted", weights->accepted);
+    train_values_count(values, "moved", (int64_t)weights->moved);
+    for (size_t i = 0; i < weights->n_values; i++)
+        train_values_add(values, weights->values[i].name,
+                         weights->values[i].value);
+}
+
+/* What there is to say of a step that was applied. */
+static void
+list_values(const struct train_learner *learner, double gradient, double rate,
+            const struct exchange *exchange, struct train_result *result)
+{
+    const struct param *own = learner->spec.objective->params;
+    const struct train_pace *pace = &learner->spec.pace;
+    const struct loss_report *loss = &result->loss;
+    struct train_values *values = &result->values;
+
+    train_values_add(values, "loss", loss->value);
+    train_values_add(values, "infonce", loss->infonce);
+    train_values_add(values, "positive", loss->positive);
+    train_values_add(values, "cosine", loss->cosine);
+    train_values_add(values, "deviation", loss->deviation);
+    for (size_t i = 0; i < loss->n_more; i++)
+        train_values_add(values, loss->more[i].name, loss->more[i].value);
+    train_values_add(values, "gradient", gradient);
+    train_values_add(values, "rate", rate);
+    for (size_t i = 0; own[i].name; i++)
+        if (i == LOSS_TAU || pace->value[i].kind != NN_SCHEDULE_CONSTANT)
+            train_values_add(values, own[i].name, learner->settings.value[i]);
+    if (learner->spec.objective->wants_weights && !exchange->alone)
+        list_weights(values, &exchange->weights);
+    if (exchange->alone)
+        train_values_count(values, "alone", 1);
+}
+
+enum train_outcome
+train_learner_step(struct train_learner *learner, const struct train_batch *b,
+                   struct train_result *result, struct err *err)
+{
+    const double start = clock_now(), rate = keep_pace(learner, b);
+    struct exchange exchange = {0};
+    double gradient = 0;
+    int rc;
+
+    *result = (struct train_result){.outcome = TRAIN_FAILED};
+    rc = find_gradient(learner, b, &exchange, &result->loss, &gradient, err);
+    if (rc > 0) {
+        result->reason = not_finite(learner, b, &result->loss, gradient);
+        result->outcome = result->reason ? refuse(learner)
+                                         : apply(learner, b, rate, &exchange);
+    } else if (!rc) {
+        result->outcome = TRAIN_INTERRUPTED;
+    }
+    if (result->outcome == TRAIN_APPLIED)
+        list_values(learner, gradient, rate, &exchange, result);
+    if (rc > 0 && result->outcome != TRAIN_STOPPED) {
+        train_samples_refuse(learner->spec.samples, b);
+        learner->spec.state->total++;
+        move_on(learner->spec.state, b);
+    }
+    result->seconds = clock_now() - start;
+    return result->outcome;
+}
+
+int
+train_learner_look(struct train_learner *learner, const struct train_batch *b)
+{
+    encode(learner, b, NN_LOOK);
+    move_on(learner->spec.state, b);
+    return finite_embeddings(learner, b);
+}

@@ -1,0 +1,392 @@
+#include <string.h>
+
+#include "loss/objective.h"
+#include "num/vec.h"
+#include "t.h"
+#include "tiny.h"
+#include "train/learner.h"
+#include "util/mem.h"
+
+enum { SIZE = 12, N = 4, ROWS = 2 * N, EPOCHS = 2, STEPS = SIZE / N };
+
+/* All that a learner needs, and a batch. */
+struct world {
+    struct train_encoder encoder[2];
+    struct loss_settings settings;
+    struct train_samples samples;
+    struct train_state state;
+    struct train_negatives negatives;
+    struct train_learner learner;
+    struct train_batch batch;
+    int64_t ids[N];
+    uint8_t views[ROWS * TINY_IMAGE];
+    /* what the negatives were told */
+    int asked, refused, answer, alone;
+    float weights[ROWS * ROWS];
+};
+
+static int
+weigh(void *self, const struct sample_step *step,
+      struct sample_weights *weights, int *alone, struct err *err)
+{
+    struct world *w = self;
+    const size_t n = step->b, rows = 2 * n;
+
+    w->asked++;
+    if (w->answer < 0)
+        return err_set(err, "nobody knows");
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < rows; c++)
+            w->weights[r * rows + c] =
+                c % n == r % n ? 0 : 1 / (float)(rows - 2);
+    *weights = (struct sample_weights){
+        .rows = rows, .columns = rows, .w = w->weights, .accepted = 0.25};
+    *alone = w->alone;
+    return w->answer;
+}
+
+static void
+refused(void *self)
+{
+    ((struct world *)self)->refused++;
+}
+
+static struct world *
+begin(const char *objective, const char *norm, size_t encoders,
+      enum train_nonfinite nonfinite)
+{
+    struct world *w = mem_array(1, sizeof *w);
+    struct err err = {""};
+    struct train_learner_spec spec = {
+        .objective = loss_objective_find(objective, &err),
+        .settings = &w->settings,
+        .encoder = {&w->encoder[0], encoders > 1 ? &w->encoder[1] : NULL},
+        .images = N,
+        .samples = &w->samples,
+        .state = &w->state,
+        .negatives = &w->negatives,
+        .nonfinite = nonfinite,
+    };
+
+    w->settings = loss_settings_of(spec.objective);
+    spec.pace.rate.base = 0.05;
+    for (size_t i = 0; spec.objective->params[i].name; i++)
+        spec.pace.value[i].base = w->settings.value[i];
+    w->answer = 1;
+    w->negatives = (struct train_negatives){w, weigh, refused};
+    for (size_t k = 0; k < encoders; k++)
+        w->encoder[k] = tiny_open(norm, encoders > 1 ? N : ROWS, 0);
+    train_samples_init(&w->samples, spec.objective, SIZE);
+    if (train_learner_open(&w->learner, &spec, &err))
+        printf("# %s\n", err.msg);
+    w->batch = (struct train_batch){.steps = STEPS,
+                                    .epochs = EPOCHS,
+                                    .n = N,
+                                    .ids = w->ids,
+                                    .views = w->views};
+    return w;
+}
+
+static void
+end(struct world *w)
+{
+    train_learner_close(&w->learner);
+    train_samples_release(&w->samples);
+    train_encoder_close(&w->encoder[0]);
+    train_encoder_close(&w->encoder[1]);
+    free(w);
+}
+
+/* One step at the place of the state. */
+static enum train_outcome
+step(struct world *w, struct train_result *result, struct err *err)
+{
+    w->batch.epoch = w->state.epoch;
+    w->batch.step = w->state.step;
+    for (size_t i = 0; i < N; i++)
+        w->ids[i] = (int64_t)((size_t)w->state.step * N + i);
+    tiny_images(w->views, ROWS, (uint64_t)w->state.step);
+    return train_learner_step(&w->learner, &w->batch, result, err);
+}
+
+/* A copy of weights and running statistics, to be freed. */
+static float *
+weights_of(struct world *w, size_t *n)
+{
+    size_t more;
+    const float *params = nn_net_params(w->encoder[0].net, n);
+    const float *statistics = nn_net_statistics(w->encoder[0].net, &more);
+    float *copy = mem_array(*n + more, sizeof *copy);
+
+    memcpy(copy, params, *n * sizeof *copy);
+    memcpy(copy + *n, statistics, more * sizeof *copy);
+    *n += more;
+    return copy;
+}
+
+static int
+same_weights(struct world *w, const float *then)
+{
+    size_t n;
+    float *now = weights_of(w, &n);
+    const int same = !memcmp(now, then, n * sizeof *now);
+
+    free(now);
+    return same;
+}
+
+static void
+steps_train(void)
+{
+    struct world *w = begin("simclr", "group", 1, TRAIN_ON_NONFINITE_STOP);
+    struct train_result result;
+    struct err err = {""};
+    double first = 0, last = 0;
+
+    for (int i = 0; i < EPOCHS * STEPS; i++) {
+        if (step(w, &result, &err) != TRAIN_APPLIED)
+            printf("# %s\n", err.msg);
+        last = result.loss.value;
+        first = i ? first : last;
+    }
+    T(last < first, "the loss falls, from %g to %g", first, last);
+    T(w->state.total == EPOCHS * STEPS && w->state.epoch == EPOCHS &&
+          !w->state.step && w->state.images == EPOCHS * STEPS * N,
+      "the state counts steps, epochs and images");
+    T(result.outcome == TRAIN_APPLIED && !result.reason && !w->asked,
+      "nobody is asked where the objective wants no weights");
+    T_NEAR(train_values_find(&result.values, "loss")->value, last, 0,
+           "the values have the loss");
+    T(train_values_find(&result.values, "rate")->value == 0.05 &&
+          train_values_find(&result.values, "gradient")->value > 0 &&
+          !train_values_find(&result.values, "gamma"),
+      "rate and gradient, and nothing that stands still");
+    end(w);
+}
+
+static void
+a_look_trains_nothing(void)
+{
+    struct world *w = begin("simclr", "group", 1, TRAIN_ON_NONFINITE_STOP);
+    size_t n;
+    float *then = weights_of(w, &n);
+
+    tiny_images(w->views, ROWS, 1);
+    T(train_learner_look(&w->learner, &w->batch), "its embeddings are finite");
+    T(same_weights(w, then), "no weight and no statistic moves");
+    T(w->state.step == 1 && !w->state.total, "the place does, the count not");
+    T_NEAR(num_dot(TINY_DIM, w->learner.v, w->learner.v), 1, 1e-6,
+           "embeddings are of unit length");
+    free(then);
+    end(w);
+}
+
+/* A gradient of infinity: what becomes of the step, of the state, of weights */
+static void
+a_step_that_is_not_finite(enum train_nonfinite nonfinite,
+                          enum train_outcome want, const char *name)
+{
+    struct world *w = begin("emc2", "batch", 1, nonfinite);
+    struct train_result result;
+    struct err err = {""};
+    size_t n;
+    float *params = nn_net_params(w->encoder[0].net, &n), keep, *then;
+
+    step(w, &result, &err);
+    keep = params[0];
+    params[0] = NAN;
+    then = weights_of(w, &n);
+    T(step(w, &result, &err) == want && result.outcome == want, "is %s", name);
+    T(result.reason && strstr(result.reason, "is not finite"), "because %s",
+      result.reason);
+    T(same_weights(w, then), "weights and statistics are as before");
+    T(w->asked == 1 && w->samples.memory.total == 1 && w->refused == 1,
+      "embeddings that are not finite are shown to nobody");
+    T(w->state.skipped == 1 && w->state.images == N,
+      "it is counted as skipped, not as trained");
+    T(w->state.step == (want == TRAIN_STOPPED ? 1 : 2),
+      "the place moves on unless the run is to stop");
+    params[0] = keep;
+    T(step(w, &result, &err) == TRAIN_APPLIED && w->asked == 2,
+      "the next one is applied again");
+    free(then);
+    end(w);
+}
+
+static void
+so_many_in_a_row_are_a_run_that_is_lost(void)
+{
+    struct world *w = begin("simclr", "group", 1, TRAIN_ON_NONFINITE_SKIP);
+    struct train_result result;
+    struct err err = {""};
+    size_t n;
+    float *params = nn_net_params(w->encoder[0].net, &n), keep = params[0];
+    int skipped = 0;
+
+    params[0] = NAN;
+    for (int i = 0; i < TRAIN_LOST_STEPS - 1; i++)
+        skipped += step(w, &result, &err) == TRAIN_SKIPPED;
+    T(skipped == TRAIN_LOST_STEPS - 1, "fewer are skipped");
+    params[0] = keep;
+    T(step(w, &result, &err) == TRAIN_APPLIED, "a good one begins anew");
+    params[0] = NAN;
+    for (int i = 0; i < TRAIN_LOST_STEPS - 1; i++)
+        skipped += step(w, &result, &err) == TRAIN_SKIPPED;
+    T(skipped == 2 * (TRAIN_LOST_STEPS - 1) &&
+          step(w, &result, &err) == TRAIN_STOPPED,
+      "the %d-th in a row stops the run", TRAIN_LOST_STEPS);
+    end(w);
+}
+
+static void
+negatives_are_asked(void)
+{
+    struct world *w = begin("emc2", "group", 1, TRAIN_ON_NONFINITE_STOP);
+    struct train_result result;
+    struct err err = {""};
+
+    T(step(w, &result, &err) == TRAIN_APPLIED && w->asked == 1 &&
+          w->samples.memory.total == 1,
+      "once, and the mirror knows of a step that is applied");
+    T_NEAR(train_values_find(&result.values, "accepted")->value, 0.25, 0,
+           "what they say besides is among the values");
+    w->alone = 1;
+    T(step(w, &result, &err) == TRAIN_APPLIED && w->state.alone == 1 &&
+          train_values_find(&result.values, "alone") &&
+          !train_values_find(&result.values, "accepted"),
+      "a step without them is counted as one");
+    w->alone = 0;
+    w->answer = 0;
+    T(step(w, &result, &err) == TRAIN_INTERRUPTED, "they may be interrupted");
+    w->answer = -1;
+    T(step(w, &result, &err) == TRAIN_FAILED &&
+          !strcmp(err.msg, "nobody knows"),
+      "or fail: %s", err.msg);
+    T(w->state.total == 2 && w->state.step == 2 && w->samples.memory.total == 2,
+      "neither counts as a step");
+    end(w);
+}
+
+/* The loss of the last of two epochs of EMC2, with chains that are made anew
+ * before each step or not. */
+static double
+with_chains(int anew)
+{
+    struct world *w = begin("emc2", "group", 1, TRAIN_ON_NONFINITE_STOP);
+    struct train_result result;
+    struct train_inside inside;
+    struct err err = {""};
+
+    for (int i = 0; i < EPOCHS * STEPS; i++) {
+        if (!i || anew)
+            train_inside_init(&inside, &w->samples, SAMPLE_FRESH, 5);
+        w->negatives = train_inside_negatives(&inside);
+        if (step(w, &result, &err) != TRAIN_APPLIED)
+            printf("# %s\n", err.msg);
+        if (anew)
+            train_inside_release(&inside);
+    }
+    if (!anew)
+        train_inside_release(&inside);
+    T(w->samples.memory.total == EPOCHS * STEPS,
+      "the mirror has seen all steps");
+    end(w);
+    return result.loss.value;
+}
+
+static void
+chains_inside_go_on_from_the_mirror(void)
+{
+    const double once = with_chains(0), anew = with_chains(1);
+
+    T(isfinite(once) && once == anew,
+      "new ones that are given the mirror go on to the same bits");
+}
+
+static void
+columns_of_samples_move(void)
+{
+    struct world *w = begin("sogclr", "group", 1, TRAIN_ON_NONFINITE_STOP);
+    const size_t columns = w->samples.objective->columns;
+    struct train_result result;
+    struct err err = {""};
+    int moved = 0, stood = 1;
+
+    step(w, &result, &err);
+    for (size_t i = 0; i < SIZE * columns; i++) {
+        const int same =
+            w->samples.column[i] == w->samples.objective->initial[i % columns];
+
+        moved += i < N * columns && !same;
+        stood &= i < N * columns || same;
+    }
+    T(moved >= N && stood, "those of the batch, and no others");
+    end(w);
+}
+
+/* Two encoders with the same weights, each for one view, are one. */
+static void
+two_encoders_are_as_one_with_the_same_weights(void)
+{
+    struct world *one = begin("simclr", "group", 1, TRAIN_ON_NONFINITE_STOP);
+    struct world *two = begin("simclr", "group", 2, TRAIN_ON_NONFINITE_STOP);
+    struct train_result a, b;
+    struct err err = {""};
+    double off = 0, large = 0;
+    const float *g, *g0, *g1;
+    size_t n;
+
+    T(step(one, &a, &err) == TRAIN_APPLIED &&
+          step(two, &b, &err) == TRAIN_APPLIED,
+      "both take a step");
+    T_NEAR(b.loss.value, a.loss.value, 1e-5, "of the same loss");
+    nn_net_params(one->encoder[0].net, &n);
+    g = nn_net_grads(one->encoder[0].net);
+    g0 = nn_net_grads(two->encoder[0].net);
+    g1 = nn_net_grads(two->encoder[1].net);
+    for (size_t i = 0; i < n; i++) {
+        off = fmax(off, fabs((double)g0[i] + g1[i] - g[i]));
+        large = fmax(large, fabs(g[i]));
+    }
+    T(off / large < 1e-4, "the gradient of one is the sum of both: off by %g",
+      off / large);
+    T_NEAR(train_values_find(&b.values, "gradient")->value,
+           sqrt(num_dot(n, g0, g0) + num_dot(n, g1, g1)), 1e-5,
+           "its length is that of both together");
+    end(one);
+    end(two);
+}
+
+static void
+what_does_not_go_together_is_refused(void)
+{
+    struct world *w = begin("simclr", "group", 2, TRAIN_ON_NONFINITE_STOP);
+    struct train_learner_spec spec = w->learner.spec;
+    struct train_learner other;
+    struct err err = {""};
+
+    spec.extra = 3;
+    T(train_learner_open(&other, &spec, &err) == -1 && !other.z,
+      "two encoders and further images: %s", err.msg);
+    end(w);
+}
+
+int
+main(void)
+{
+    steps_train();
+    a_look_trains_nothing();
+    a_step_that_is_not_finite(TRAIN_ON_NONFINITE_STOP, TRAIN_STOPPED,
+                              "the end");
+    a_step_that_is_not_finite(TRAIN_ON_NONFINITE_SKIP, TRAIN_SKIPPED,
+                              "skipped");
+    a_step_that_is_not_finite(TRAIN_ON_NONFINITE_ROLLBACK, TRAIN_ROLLBACK,
+                              "rolled back by the caller");
+    so_many_in_a_row_are_a_run_that_is_lost();
+    negatives_are_asked();
+    chains_inside_go_on_from_the_mirror();
+    columns_of_samples_move();
+    two_encoders_are_as_one_with_the_same_weights();
+    what_does_not_go_together_is_refused();
+    return t_done();
+}
