@@ -1,6 +1,7 @@
 #ifndef WIRE_NEWS_H
 #define WIRE_NEWS_H
 
+#include "util/tally.h"
 #include "wire/next.h"
 
 /*
@@ -21,16 +22,6 @@ enum wire_what {
     WIRE_OVER,   /* at a client, from a producer: the run is over */
     WIRE_BAD     /* somebody sent nonsense: say news.why; nothing changed */
 };
-
-/*
- * wire_tally_add() counts one more thing of a kind that a peer may send
- * without end.  Returns 1 when it should be said: the 1st, 2nd, 4th, 8th ...,
- * with the count added to the sentence.
- */
-struct wire_tally {
-    uint64_t n;
-};
-int wire_tally_add(struct wire_tally *tally, struct err *why);
 
 struct wire_news {
     enum wire_what what;

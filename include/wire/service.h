@@ -67,7 +67,7 @@ enum wire_answer wire_service_wait(struct wire_service *service, int stop_fd,
 /*
  * wire_service_bad() refuses the answer that wire_service_wait() returned last:
  * wait again, another may come.  Returns 1 when *why should be said, as
- * wire_tally_add(), the service's endpoint added.
+ * tally_add(), the service's endpoint added.
  */
 int wire_service_bad(struct wire_service *service, struct err *why);
 

@@ -86,7 +86,7 @@ refuse_words(struct wire_server *server, struct wire_peer *peer, int last,
                 last ? " is sent away, it sends too much nonsense" : "",
                 why.msg);
     news->what = WIRE_BAD;
-    return wire_tally_add(&server->bad, &news->why) || last;
+    return tally_add(&server->bad, &news->why) || last;
 }
 
 int
@@ -214,7 +214,7 @@ take_error(struct wire_server *server, struct wire_peer *peer,
     err_set(&news->why, "%s %ju refuses a message of ours: %.400s",
             peer->hello.stage, (uintmax_t)peer->number, error.reason);
     news->what = WIRE_BAD;
-    return wire_tally_add(&server->told, &news->why);
+    return tally_add(&server->told, &news->why);
 }
 
 /* Who has not said hello is asked to; a binder that was restarted meets all
@@ -227,7 +227,7 @@ take_stranger(struct wire_server *server, const struct wire_id *from,
     err_set(&news->why, "a peer at '%.200s' sent %s before it said hello",
             wire_sock_endpoint(server->sock), wire_kind_name(kind));
     news->what = WIRE_BAD;
-    return wire_tally_add(&server->strangers, &news->why);
+    return tally_add(&server->strangers, &news->why);
 }
 
 /* 1 when our kind of end has use for that kind of message. */

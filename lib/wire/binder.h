@@ -17,10 +17,10 @@ struct wire_server {
     struct wire_hello hello;
     struct wire_peers peers;
     struct wire_kept kept;
-    struct wire_tally bad;
-    struct wire_tally told;      /* errors about messages of ours */
-    struct wire_tally strangers; /* messages of peers without hello */
-    struct wire_msg *msg;        /* of the news that is out */
+    struct tally bad;
+    struct tally told;      /* errors about messages of ours */
+    struct tally strangers; /* messages of peers without hello */
+    struct wire_msg *msg;   /* of the news that is out */
 };
 
 /*

@@ -25,9 +25,9 @@ struct wire_client {
     double came;          /* when an item, or what was refused, came last */
     struct wire_place at; /* session -1: not known yet */
     struct wire_refusal bad;
-    struct wire_tally told; /* errors about single messages of ours */
-    struct wire_msg *msg;   /* of the news that is out */
-    struct wire_item item;  /* the same, where it is one */
+    struct tally told;     /* errors about single messages of ours */
+    struct wire_msg *msg;  /* of the news that is out */
+    struct wire_item item; /* the same, where it is one */
 };
 
 /*
@@ -196,7 +196,7 @@ take_error(struct wire_client *client, struct wire_news *news, struct err *err)
         err_set(&news->why, "'%.80s' refuses a message of ours: %.400s",
                 wire_sock_endpoint(client->sock), error.reason);
         news->what = WIRE_BAD;
-        return wire_tally_add(&client->told, &news->why);
+        return tally_add(&client->told, &news->why);
     }
     if (!error.again)
         return err_set(err, "refused by '%.80s': %.400s",

@@ -16,9 +16,9 @@ struct wire {
     struct wire_sock *first;
     zmq_pollitem_t *items; /* of wire_wait() */
     size_t room;
-    unsigned long monitors;    /* so far: ZeroMQ is slow to free a name */
-    struct wire_tally refused; /* connections */
-    struct err why;            /* the last of them that should be said */
+    unsigned long monitors; /* so far: ZeroMQ is slow to free a name */
+    struct tally refused;   /* connections */
+    struct err why;         /* the last of them that should be said */
     int say;
 };
 

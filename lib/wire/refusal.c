@@ -34,7 +34,7 @@ wire_refusal_add(struct wire_refusal *refusal, struct wire_sock *sock,
     wire_refusal_tell(&refusal->told, sock, NULL, &plain);
     if (*from)
         err_set(why, "%.80s: %.400s", from, plain.msg);
-    return wire_tally_add(&refusal->n, why);
+    return tally_add(&refusal->n, why);
 }
 
 void

@@ -10,7 +10,7 @@
  * ends of edges: client.c, service.c, binder.c.
  */
 struct wire_refusal {
-    struct wire_tally n;
+    struct tally n;
     double told; /* when the sender was told last */
 };
 
@@ -25,7 +25,7 @@ void wire_refusal_tell(double *told, struct wire_sock *sock,
 
 /*
  * wire_refusal_add() tells the one at the other end of a DEALER, and counts.
- * Returns 1 when *why should be said, as wire_tally_add(), with the sender
+ * Returns 1 when *why should be said, as tally_add(), with the sender
  * before it.
  *   from   the sender; "": not known
  */

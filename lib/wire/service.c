@@ -22,8 +22,8 @@ struct wire_service {
     struct wire_msg *request; /* NULL: nothing is asked */
     int answered;             /* it is, unless the answer is refused */
     struct wire_refusal bad;
-    struct wire_tally told; /* errors about single messages of ours */
-    struct err last;        /* why what came last would not do; "": did */
+    struct tally told; /* errors about single messages of ours */
+    struct err last;   /* why what came last would not do; "": did */
     int64_t id;
     double begun, sent; /* when it was asked for, and tried last */
     double pause;       /* before the next fresh socket */
@@ -191,7 +191,7 @@ take_error(struct wire_service *service, const struct wire_msg *msg,
     err_set(err, "%.80s answers: %.400s", service->endpoint, error.reason);
     if (error.message) {
         service->last = *err;
-        return wire_tally_add(&service->told, err) ? WIRE_ODD : WIRE_STOPPED;
+        return tally_add(&service->told, err) ? WIRE_ODD : WIRE_STOPPED;
     }
     if (error.id < 0)
         return WIRE_REFUSED;

@@ -75,7 +75,7 @@ wire_refuse(struct wire *wire, const struct err *why)
 {
     struct err said = *why;
 
-    if (!wire_tally_add(&wire->refused, &said))
+    if (!tally_add(&wire->refused, &said))
         return;
     wire->why = said;
     wire->say = 1;

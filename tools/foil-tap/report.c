@@ -90,10 +90,10 @@ tap_report(struct tap *tap, const struct wire_msg *msg,
 void
 tap_complain(const char *why)
 {
-    static struct wire_tally tally;
+    static struct tally tally;
     struct err err;
 
     err_set(&err, "%.400s", why);
-    if (wire_tally_add(&tally, &err))
+    if (tally_add(&tally, &err))
         say("%s", err.msg);
 }

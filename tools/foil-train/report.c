@@ -109,7 +109,7 @@ write_line(struct train *t, json_t *object)
 
         err_set(&why, "cannot write to metrics.jsonl: %s",
                 wrote < 0 ? strerror(errno) : "disk full");
-        if (wire_tally_add(&t->unwritten, &why))
+        if (tally_add(&t->unwritten, &why))
             train_report_say(t, "%s", why.msg);
         if (wrote > 0 && before.st_size >= 0 &&
             ftruncate(t->metrics, before.st_size))

@@ -144,7 +144,7 @@ struct train {
     int stop;
 
     int metrics;                 /* descriptor of metrics.jsonl */
-    struct wire_tally unwritten; /* lines that it had no room for */
+    struct tally unwritten; /* lines that it had no room for */
     struct progress progress;
     double started, waited;
     int64_t first; /* steps done when we started */

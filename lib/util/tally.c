@@ -1,10 +1,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/news.h"
+#include "util/tally.h"
 
 int
-wire_tally_add(struct wire_tally *tally, struct err *why)
+tally_add(struct tally *tally, struct err *why)
 {
     size_t n = strlen(why->msg);
 

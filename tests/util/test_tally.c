@@ -1,18 +1,18 @@
 #include <string.h>
 
 #include "t.h"
-#include "wire/news.h"
+#include "util/tally.h"
 
 int
 main(void)
 {
-    struct wire_tally tally = {0};
+    struct tally tally = {0};
     unsigned long said = 0;
 
     for (int i = 1; i <= 20; i++) {
         struct err why = {"no"};
 
-        if (!wire_tally_add(&tally, &why))
+        if (!tally_add(&tally, &why))
             continue;
         said |= 1ul << i;
         if (i == 8)
