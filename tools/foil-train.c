@@ -86,7 +86,8 @@ meet(struct train *t, const struct wire_batch *b, struct err *err)
         return -1;
     if (t->objective->wants_weights && train_negatives_open(t, err))
         return -1;
-    train_report_begin(t, b);
+    train_journal_begin(&t->journal, t->options->steps ? t->options->steps
+                                                       : b->epochs * b->steps);
     nn_net_params(t->encoder.net, &count);
     say("%s of %zu parameters, %ld thread%s; up to %ld batches of %zu images "
         "wait, %.1f MB each",
@@ -179,7 +180,7 @@ end(struct train *t, int rc, struct err *err)
             wire_wait(t->wire, -1, parting, &why);
     }
     if (t->trained)
-        train_report_end(t);
+        train_journal_end(&t->journal, t->saved == t->state.total);
     return rc;
 }
 
@@ -192,8 +193,7 @@ release(struct train *t)
     wire_feed_close(t->feed);
     wire_close(t->wire);
     train_net_close(t);
-    if (t->metrics >= 0)
-        close(t->metrics);
+    train_journal_close(&t->journal);
     json_decref(t->config);
 }
 
@@ -215,13 +215,14 @@ tell(struct train *t)
 int
 main(int argc, char **argv)
 {
-    struct train t = {.saved = -1, .metrics = -1};
+    struct train t = {.saved = -1};
     struct wire_keys keys = {0};
     struct err err;
     int rc;
 
     num_threads_sleep(argv);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like any
+    train_report_init(&t);
     t.options = train_options_get(argc, argv);
     if (t.options->list || t.options->dry)
         return tell(&t);

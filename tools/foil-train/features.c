@@ -196,10 +196,17 @@ train_features_serve(struct train *t)
     }
 }
 
-const struct wire_plan *
-train_features_plan(const struct train *t, int64_t epoch)
+int
+train_features_plan(const struct train *t, int64_t epoch,
+                    struct train_plan *plan)
 {
-    const struct wire_plan *plan = &t->features.plan[epoch % 2];
+    const struct wire_plan *told = &t->features.plan[epoch % 2];
 
-    return plan->id && plan->epoch == epoch ? plan : NULL;
+    if (!told->id || told->epoch != epoch)
+        return 0;
+    *plan = (struct train_plan){.strategy = told->strategy};
+    for (size_t i = 0; i < told->n; i++)
+        train_values_add(&plan->values, told->values[i].name,
+                         told->values[i].value);
+    return 1;
 }

@@ -98,8 +98,8 @@ train_save(struct train *t, struct err *err)
     int rc;
 
     // the metrics of a step are on the disk before the step is committed
-    if (fsync(t->metrics))
-        return err_sys(err, "cannot sync metrics.jsonl");
+    if (train_journal_sync(&t->journal, err))
+        return -1;
     if (!train_encoder_finite(&t->encoder))
         return err_set(err, "the weights are not finite: not saved");
     folder = nn_checkpoint_begin(run, step, err);

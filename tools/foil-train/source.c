@@ -295,7 +295,7 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
             return -1;
         now = clock_now();
         if (!stop_asked() && take(t, batch)) {
-            t->waited += now - s->waiting;
+            t->journal.waited += now - s->waiting;
             return 1;
         }
         if (is_over(t, now))

@@ -1,34 +1,4 @@
-#include <string.h>
-
 #include "train.h"
-#include "util/file.h"
-#include "util/mem.h"
-
-/* One line with the ids of a batch that gave something not finite. */
-static int
-write_down(struct train *t, const struct train_batch *b, const char *reason,
-           struct err *err)
-{
-    char *path = mem_format("%s/nonfinite.jsonl", t->options->run), *line;
-    json_t *ids = json_array(), *object;
-    FILE *file = fopen(path, "a");
-    int rc = 0;
-
-    for (size_t i = 0; i < b->n; i++)
-        json_array_append_new(ids, json_integer(b->ids[i]));
-    object =
-        json_pack("{s:I, s:I, s:s, s:o}", "epoch", (json_int_t)b->epoch, "step",
-                  (json_int_t)b->step, "reason", reason, "ids", ids);
-    line = json_line(object);
-    if (!file || fputs(line, file) < 0)
-        rc = err_sys(err, "cannot write '%s'", path);
-    if (file && fclose(file) && !rc)
-        rc = err_sys(err, "cannot write '%s'", path);
-    free(line);
-    json_decref(object);
-    free(path);
-    return rc;
-}
 
 /* The step was not applied: what then is as --nan says. */
 static int
@@ -37,7 +7,7 @@ refuse(struct train *t, const struct train_batch *b,
 {
     struct err why;
 
-    if (write_down(t, b, result->reason, &why))
+    if (train_journal_refused(&t->journal, b, result->reason, &why))
         train_report_say(t, "%s", why.msg);
     if (result->outcome == TRAIN_STOPPED)
         return err_set(err,
@@ -80,7 +50,6 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
     case TRAIN_INTERRUPTED:
         return 0;
     case TRAIN_APPLIED:
-        t->last = result.loss;
         break;
     case TRAIN_SKIPPED:
     case TRAIN_ROLLBACK:

@@ -6,15 +6,13 @@
 #include <stdio.h>
 
 #include "flow/inlet.h"
-#include "loss/objective.h"
 #include "sample/source.h"
 #include "train/encoder.h"
 #include "train/history.h"
-#include "train/learner.h"
+#include "train/journal.h"
 #include "util/err.h"
 #include "util/json.h"
 #include "util/opt.h"
-#include "util/progress.h"
 #include "wire/batch.h"
 #include "wire/feed.h"
 #include "wire/pairs.h"
@@ -35,7 +33,7 @@
  *   negatives.c  weights from the negatives service
  *   features.c   features of past epochs, for selectors that ask
  *   save.c       checkpoints, written and read
- *   report.c     metrics.jsonl, events, progress, the summary
+ *   report.c     what the journal tells, printed and published
  *   tell.c       what there is, and what a run would need, without training
  */
 
@@ -49,12 +47,12 @@ struct train_options {
     /* what decides the result, and is remembered */
     const char *objective, *arch, *stem, *norm, *head, *mean, *deviation;
     const char *basis, *rows;
-    const char *optim, *schedule, *sampler;
+    const char *precision, *conv, *optim, *lars, *schedule, *compat, *sampler;
     struct loss_settings loss;              /* of the objective */
     struct train_course course[PARAM_MOST]; /* of its parameters */
     double lr, lr_end, momentum, weight_decay, warmup;
     long width, hidden, micro, accumulate, seed, threads, keep_features;
-    int bf16, direct, lars_b, nesterov;
+    int nesterov;
 
     /* what does not */
     const char *run, *batches, *negatives, *events, *features, *keys, *allow;
@@ -143,15 +141,9 @@ struct train {
     struct wire_feed *feed;
     int stop;
 
-    int metrics;                 /* descriptor of metrics.jsonl */
-    struct tally unwritten; /* lines that it had no room for */
-    struct progress progress;
-    double started, waited;
-    int64_t first; /* steps done when we started */
-    int64_t first_images;
+    struct train_journal journal;
     int64_t saved; /* steps done at the last checkpoint, or -1 */
     int trained;   /* since we started: at least one step */
-    struct loss_report last;
 };
 
 /* batch.c: the first step that is not done, as messages say it. */
@@ -170,15 +162,15 @@ void train_source_close(struct train *t);
  * train_features_room() makes room once the encoder is there.
  * train_features_take() publishes and keeps the rows t->v of a batch that was
  * good; train_features_serve() answers what was asked meanwhile.
- * train_features_plan() returns what a selector said of an epoch, or NULL.
+ * train_features_plan() returns 1 with what a selector said of an epoch.
  */
 int train_features_open(struct train *t, struct err *err);
 void train_features_room(struct train *t);
 void train_features_take(struct train *t, const struct train_batch *b,
                          int good);
 void train_features_serve(struct train *t);
-const struct wire_plan *train_features_plan(const struct train *t,
-                                            int64_t epoch);
+int train_features_plan(const struct train *t, int64_t epoch,
+                        struct train_plan *plan);
 void train_features_close(struct train *t);
 
 /*
@@ -248,16 +240,15 @@ int train_rollback(struct train *t, struct err *err);
 void train_tell_list(void);
 int train_tell_needs(struct train *t, struct err *err);
 
-/* report.c: train_report_begin() when the first batch has come, before it is
- * trained. */
+/* report.c: what the journal tells, printed and published.
+ * train_report_init() lets sentences be said. */
+void train_report_init(struct train *t);
 int train_report_open(struct train *t, struct err *err);
-void train_report_begin(struct train *t, const struct wire_batch *batch);
 void train_report_step(struct train *t, const struct train_batch *batch,
                        const struct train_result *result);
 void train_report_event(struct train *t, const char *what, const char *path,
                         const char *reason);
 void train_report_say(struct train *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-void train_report_end(struct train *t);
 
 #endif

@@ -1,0 +1,91 @@
+#ifndef TRAIN_JOURNAL_H
+#define TRAIN_JOURNAL_H
+
+#include <stdint.h>
+
+#include "train/learner.h"
+#include "util/progress.h"
+#include "util/tally.h"
+
+/*
+ * What a run tells of itself: metrics.jsonl, a line for each step; the ids of
+ * batches that were not finite, in nonfinite.jsonl; a line of progress on a
+ * terminal; and sentences for people.  Who wants the numbers or the sentences
+ * as they come, to publish or to print them, is a listener.
+ *
+ * Not for two threads at once.
+ */
+struct train_listener {
+    void *self; /* first argument of each */
+
+    /* A sentence, without an end of line; on a line of its own. */
+    void (*say)(void *self, const char *sentence);
+
+    /* The numbers of a line, in its order, once it is written; those of the
+     * plan by the name "plan.NAME".  NULL: not wanted. */
+    void (*line)(void *self, const struct train_values *values);
+};
+
+/* What a selector said of the plan of an epoch. */
+struct train_plan {
+    const char *strategy;
+    struct train_values values;
+};
+
+struct train_journal {
+    struct train_listener listener;
+    const char *run;
+    const struct train_state *state;
+    int file;               /* metrics.jsonl, or -1 */
+    struct tally unwritten; /* lines that it had no room for */
+    struct progress progress;
+    double started, waited;      /* seconds: when; for batches, since the last
+                                    line; to be added to */
+    int64_t first, first_images; /* of the state when it was opened */
+    struct loss_report last;     /* of the last step that was applied */
+};
+
+/* train_journal_init() makes one that only says sentences. */
+void train_journal_init(struct train_journal *journal,
+                        const struct train_listener *listener);
+
+/*
+ * train_journal_open() opens metrics.jsonl in a run directory and cuts off the
+ * lines of steps that will be done again, those above state->total, and what
+ * is no whole line.  Run and state must stay.
+ */
+int train_journal_open(struct train_journal *journal, const char *run,
+                       const struct train_state *state, struct err *err);
+void train_journal_close(struct train_journal *journal);
+
+/* train_journal_begin() shows progress from here on; steps: in all. */
+void train_journal_begin(struct train_journal *journal, int64_t steps);
+
+/*
+ * train_journal_step() writes what became of a step: one line, one write, so
+ * that a reader never sees half of one.  A line that cannot be written is said,
+ * the 1st, 2nd, 4th ... time, and the file stays a file of whole lines.
+ *   plan  of the epoch, for its first step; else NULL
+ */
+void train_journal_step(struct train_journal *journal,
+                        const struct train_batch *batch,
+                        const struct train_result *result,
+                        const struct train_plan *plan);
+
+/* train_journal_refused() writes down the ids of a batch whose step was not
+ * applied: a line in nonfinite.jsonl. */
+int train_journal_refused(struct train_journal *journal,
+                          const struct train_batch *batch, const char *reason,
+                          struct err *err);
+
+/* train_journal_say() takes the progress away and says a sentence. */
+void train_journal_say(struct train_journal *journal, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* train_journal_sync() returns when all lines are on the disk. */
+int train_journal_sync(struct train_journal *journal, struct err *err);
+
+/* train_journal_end() says what was done since it was opened. */
+void train_journal_end(struct train_journal *journal, int saved);
+
+#endif

@@ -1,0 +1,286 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "train/journal.h"
+#include "util/clock.h"
+#include "util/file.h"
+#include "util/json.h"
+#include "util/mem.h"
+
+/* How much of the text are whole lines of steps up to `total`. */
+static size_t
+lines_up_to(const char *text, size_t len, int64_t total)
+{
+    size_t keep = 0;
+
+    while (keep < len) {
+        const char *line = text + keep, *end = memchr(line, '\n', len - keep);
+        json_t *object;
+        json_int_t step;
+
+        if (!end)
+            break;
+        object = json_loadb(line, (size_t)(end - line), 0, NULL);
+        step = json_integer_value(json_object_get(object, "total"));
+        json_decref(object);
+        if (step < 1 || step > total)
+            break;
+        keep += (size_t)(end - line) + 1;
+    }
+    return keep;
+}
+
+void
+train_journal_init(struct train_journal *journal,
+                   const struct train_listener *listener)
+{
+    *journal = (struct train_journal){.listener = *listener, .file = -1};
+}
+
+int
+train_journal_open(struct train_journal *journal, const char *run,
+                   const struct train_state *state, struct err *err)
+{
+    char *path = mem_format("%s/metrics.jsonl", run), *text = NULL;
+    size_t len = 0;
+    int rc = -1;
+
+    journal->run = run;
+    journal->state = state;
+    journal->started = clock_now();
+    journal->first = state->total;
+    journal->first_images = state->images;
+    journal->file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (journal->file < 0) {
+        err_sys(err, "cannot open '%s'", path);
+        goto out;
+    }
+    text = file_read(path, SIZE_MAX / 4, &len, err);
+    if (!text)
+        goto out;
+    if (ftruncate(journal->file, (off_t)lines_up_to(text, len, state->total)))
+        err_sys(err, "cannot cut '%s'", path);
+    else
+        rc = 0;
+out:
+    free(text);
+    free(path);
+    return rc;
+}
+
+void
+train_journal_close(struct train_journal *journal)
+{
+    if (journal->file >= 0)
+        close(journal->file);
+    journal->file = -1;
+}
+
+void
+train_journal_say(struct train_journal *journal, const char *fmt, ...)
+{
+    struct err line;
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(line.msg, sizeof line.msg, fmt, ap);
+    va_end(ap);
+    progress_clear(&journal->progress);
+    journal->listener.say(journal->listener.self, line.msg);
+}
+
+int
+train_journal_sync(struct train_journal *journal, struct err *err)
+{
+    return fsync(journal->file) ? err_sys(err, "cannot sync metrics.jsonl") : 0;
+}
+
+/* One line, one write: a reader never sees half of one. */
+static void
+write_line(struct train_journal *journal, json_t *object)
+{
+    char *line = json_line(object);
+    size_t len = strlen(line);
+    struct stat before;
+    ssize_t wrote;
+
+    if (fstat(journal->file, &before))
+        before.st_size = -1;
+    wrote = write(journal->file, line, len);
+    if (wrote != (ssize_t)len) {
+        struct err why;
+
+        err_set(&why, "cannot write to metrics.jsonl: %s",
+                wrote < 0 ? strerror(errno) : "disk full");
+        if (tally_add(&journal->unwritten, &why))
+            train_journal_say(journal, "%s", why.msg);
+        if (wrote > 0 && before.st_size >= 0 &&
+            ftruncate(journal->file, before.st_size))
+            train_journal_say(journal, "metrics.jsonl holds a broken line");
+    }
+    free(line);
+}
+
+/* Adds a number to the line, where it is finite, and to the list. */
+static void
+add(json_t *line, struct train_values *values, const char *name, double x)
+{
+    json_object_set_new(line, name, json_real(x));
+    train_values_add(values, name, x);
+}
+
+static void
+add_count(json_t *line, struct train_values *values, const char *name,
+          int64_t x)
+{
+    json_object_set_new(line, name, json_integer(x));
+    train_values_count(values, name, x);
+}
+
+static void
+add_all(json_t *line, struct train_values *values,
+        const struct train_values *from)
+{
+    for (size_t i = 0; i < from->n; i++) {
+        const struct train_value *v = &from->value[i];
+
+        if (v->whole)
+            add_count(line, values, v->name, (int64_t)v->value);
+        else
+            add(line, values, v->name, v->value);
+    }
+}
+
+static void
+add_plan(json_t *line, struct train_values *values,
+         const struct train_plan *plan)
+{
+    json_t *object = json_object();
+
+    json_object_set_new(object, "strategy", json_string(plan->strategy));
+    for (size_t i = 0; i < plan->values.n; i++) {
+        const struct train_value *v = &plan->values.value[i];
+        char *name = mem_format("plan.%.58s", v->name);
+
+        json_object_set_new(object, v->name, json_real(v->value));
+        train_values_add(values, name, v->value);
+        free(name);
+    }
+    json_object_set_new(line, "plan", object);
+}
+
+/* The loss of the objective, and InfoNCE where that is another number. */
+static void
+write_loss(const struct loss_report *loss, char text[64])
+{
+    char value[24], infonce[24];
+
+    snprintf(value, sizeof value, "%.4f", loss->value);
+    snprintf(infonce, sizeof infonce, "%.4f", loss->infonce);
+    snprintf(text, 64, "loss %s", value);
+    if (strcmp(value, infonce))
+        snprintf(text, 64, "loss %s  infonce %s", value, infonce);
+}
+
+void
+train_journal_begin(struct train_journal *journal, int64_t steps)
+{
+    progress_start(&journal->progress, "steps", (double)journal->first,
+                   (double)steps);
+}
+
+static void
+show_progress(struct train_journal *journal)
+{
+    const struct train_state *state = journal->state;
+    const double elapsed = clock_now() - journal->progress.start;
+    char loss[64], more[96];
+
+    write_loss(&journal->last, loss);
+    snprintf(more, sizeof more, "%s  %.0f images/s", loss,
+             (double)(state->images - journal->first_images) / elapsed);
+    progress_show(&journal->progress, (double)state->total, more);
+}
+
+void
+train_journal_step(struct train_journal *journal, const struct train_batch *b,
+                   const struct train_result *result,
+                   const struct train_plan *plan)
+{
+    const struct train_state *state = journal->state;
+    const struct train_listener *listener = &journal->listener;
+    struct train_values values = {0};
+    json_t *line = json_object();
+
+    if (result->outcome == TRAIN_APPLIED)
+        journal->last = result->loss;
+    add_count(line, &values, "total", state->total);
+    add_count(line, &values, "epoch", b->epoch);
+    add_count(line, &values, "step", b->step);
+    if (result->reason)
+        json_object_set_new(line, "refused", json_string(result->reason));
+    add_all(line, &values, &result->values);
+    if (plan)
+        add_plan(line, &values, plan);
+    add_count(line, &values, "images", state->images);
+    add_count(line, &values, "substituted", (int64_t)b->n_substituted);
+    add(line, &values, "seconds", result->seconds);
+    add(line, &values, "waited", journal->waited);
+    add(line, &values, "time", (double)clock_wall() * 1e-9);
+    journal->waited = 0;
+    write_line(journal, line);
+    json_decref(line);
+    if (listener->line)
+        listener->line(listener->self, &values);
+    show_progress(journal);
+}
+
+int
+train_journal_refused(struct train_journal *journal,
+                      const struct train_batch *b, const char *reason,
+                      struct err *err)
+{
+    char *path = mem_format("%s/nonfinite.jsonl", journal->run), *line;
+    json_t *ids = json_array(), *object;
+    FILE *file = fopen(path, "a");
+    int rc = 0;
+
+    for (size_t i = 0; i < b->n; i++)
+        json_array_append_new(ids, json_integer(b->ids[i]));
+    object =
+        json_pack("{s:I, s:I, s:s, s:o}", "epoch", (json_int_t)b->epoch, "step",
+                  (json_int_t)b->step, "reason", reason, "ids", ids);
+    line = json_line(object);
+    if (!file || fputs(line, file) < 0)
+        rc = err_sys(err, "cannot write '%s'", path);
+    if (file && fclose(file) && !rc)
+        rc = err_sys(err, "cannot write '%s'", path);
+    free(line);
+    json_decref(object);
+    free(path);
+    return rc;
+}
+
+void
+train_journal_end(struct train_journal *journal, int saved)
+{
+    const struct train_state *state = journal->state;
+    const double seconds = clock_now() - journal->started;
+    const int64_t images = state->images - journal->first_images;
+    char loss[64];
+
+    write_loss(&journal->last, loss);
+    train_journal_say(
+        journal,
+        "%jd steps, %jd images in %.1f s (%.0f/s), %s; %jd images "
+        "replaced, %jd steps skipped, %jd without their service; %s",
+        (intmax_t)(state->total - journal->first), (intmax_t)images, seconds,
+        seconds > 0 ? (double)images / seconds : 0, loss,
+        (intmax_t)state->substituted, (intmax_t)state->skipped,
+        (intmax_t)state->alone, saved ? "saved" : "not saved");
+}

@@ -1,0 +1,240 @@
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "t.h"
+#include "train/journal.h"
+#include "util/file.h"
+#include "util/json.h"
+
+static char said[4096];
+static struct train_values heard;
+
+static void
+on_say(void *self, const char *sentence)
+{
+    (void)self;
+    snprintf(said + strlen(said), sizeof said - strlen(said), "%s\n", sentence);
+}
+
+static void
+on_line(void *self, const struct train_values *values)
+{
+    (void)self;
+    heard = *values;
+}
+
+static const struct train_listener listener = {NULL, on_say, on_line};
+
+static struct train_journal
+begin(const struct train_state *state)
+{
+    struct train_journal journal;
+    struct err err;
+
+    said[0] = 0;
+    train_journal_init(&journal, &listener);
+    if (train_journal_open(&journal, ".", state, &err))
+        printf("# %s\n", err.msg);
+    return journal;
+}
+
+/* Writes the lines of steps up to `total`. */
+static void
+steps(struct train_journal *journal, struct train_state *state, int64_t total)
+{
+    struct train_result result = {.outcome = TRAIN_APPLIED,
+                                  .loss = {.value = 0.75, .infonce = 0.75}};
+    struct train_batch batch = {.n_substituted = 2};
+
+    train_values_add(&result.values, "loss", 0.75);
+    train_values_count(&result.values, "moved", 12);
+    while (state->total < total) {
+        batch.step = state->total++;
+        state->images += 8;
+        train_journal_step(journal, &batch, &result, NULL);
+    }
+}
+
+/* How many lines there are, and the last as an object. */
+static size_t
+lines(const char *path, json_t **last)
+{
+    struct err err = {""};
+    size_t len = 0, n = 0;
+    char *text = file_read(path, 1 << 20, &len, &err), *line = text;
+
+    *last = NULL;
+    for (char *end;
+         text && (end = memchr(line, '\n', len - (size_t)(line - text)));
+         line = end + 1) {
+        json_decref(*last);
+        *last = json_parse(line, (size_t)(end - line), path, &err);
+        n += *last != NULL;
+    }
+    if (text && line != text + len)
+        printf("# '%s' does not end with a line\n", path);
+    free(text);
+    return n;
+}
+
+static double
+number(const json_t *object, const char *name)
+{
+    return json_number_value(json_object_get(object, name));
+}
+
+static void
+a_line_says_what_became_of_a_step(void)
+{
+    struct train_state state = {0};
+    struct train_journal journal = begin(&state);
+    json_t *last;
+
+    journal.waited = 0.5;
+    steps(&journal, &state, 3);
+    T(lines("metrics.jsonl", &last) == 3, "three steps are three lines");
+    T(number(last, "total") == 3 && number(last, "step") == 2 &&
+          number(last, "loss") == 0.75 && number(last, "moved") == 12 &&
+          number(last, "images") == 24 && number(last, "substituted") == 2,
+      "with step, values and images");
+    T(json_is_integer(json_object_get(last, "moved")), "a count is whole");
+    T(number(last, "waited") == 0, "what was waited is of one step");
+    T(heard.n == json_object_size(last) &&
+          train_values_find(&heard, "loss")->value == 0.75 &&
+          train_values_find(&heard, "total")->value == 3,
+      "who listens gets the same numbers");
+    train_journal_end(&journal, 1);
+    said[strcspn(said, "\n")] = 0;
+    T(strstr(said, "3 steps, 24 images") && strstr(said, "loss 0.7500;") &&
+          strstr(said, "; saved"),
+      "the end is said: %s", said);
+    json_decref(last);
+    train_journal_close(&journal);
+}
+
+static void
+lines_that_will_be_written_again_are_cut(void)
+{
+    struct train_state state = {.total = 2, .images = 16};
+    struct train_journal journal = begin(&state);
+    json_t *last;
+
+    T(lines("metrics.jsonl", &last) == 2 && number(last, "total") == 2,
+      "of three lines two stay for a run that goes on from the second step");
+    json_decref(last);
+    steps(&journal, &state, 5);
+    T(lines("metrics.jsonl", &last) == 5 && number(last, "total") == 5,
+      "and it goes on");
+    json_decref(last);
+    train_journal_end(&journal, 0);
+    T(strstr(said, "3 steps, 24 images") && strstr(said, "not saved"),
+      "its end is about its own steps");
+    train_journal_close(&journal);
+}
+
+static void
+a_plan_is_said_with_its_step(void)
+{
+    struct train_state state = {.total = 5};
+    struct train_journal journal = begin(&state);
+    struct train_result result = {.outcome = TRAIN_APPLIED};
+    struct train_plan plan = {.strategy = "swap"};
+    json_t *last;
+
+    train_values_add(&plan.values, "swaps", 40);
+    state.total++;
+    train_journal_step(&journal, &(struct train_batch){0}, &result, &plan);
+    lines("metrics.jsonl", &last);
+    T(number(json_object_get(last, "plan"), "swaps") == 40 &&
+          !strcmp(json_string_value(json_object_get(
+                      json_object_get(last, "plan"), "strategy")),
+                  "swap"),
+      "as an object of the line");
+    T(train_values_find(&heard, "plan.swaps")->value == 40,
+      "and to who listens by a name of its own");
+    json_decref(last);
+    train_journal_close(&journal);
+}
+
+static void
+a_step_that_was_not_applied_is_written_down(void)
+{
+    const int64_t ids[] = {4, 2};
+    struct train_state state = {.total = 6};
+    struct train_journal journal = begin(&state);
+    const struct train_batch batch = {
+        .epoch = 1, .step = 3, .n = 2, .ids = ids};
+    const struct train_result result = {.outcome = TRAIN_SKIPPED,
+                                        .reason = "the loss is not finite"};
+    struct err err;
+    json_t *last;
+
+    state.total++;
+    train_journal_step(&journal, &batch, &result, NULL);
+    lines("metrics.jsonl", &last);
+    T(!strcmp(json_string_value(json_object_get(last, "refused")),
+              result.reason) &&
+          !json_object_get(last, "loss"),
+      "its line has the reason and no loss");
+    json_decref(last);
+    T(!train_journal_refused(&journal, &batch, result.reason, &err) &&
+          lines("nonfinite.jsonl", &last) == 1 && number(last, "epoch") == 1 &&
+          json_integer_value(json_array_get(json_object_get(last, "ids"), 1)) ==
+              2,
+      "a file of its own has the ids");
+    json_decref(last);
+    train_journal_close(&journal);
+}
+
+/* In a process that may not make a file longer than it is. */
+static void
+on_a_full_disk(const void *arg)
+{
+    struct train_state state = {.total = 7};
+    struct train_journal journal = begin(&state);
+    struct rlimit limit;
+
+    (void)arg;
+    signal(SIGXFSZ, SIG_IGN);
+    limit.rlim_cur = limit.rlim_max =
+        (rlim_t)lseek(journal.file, 0, SEEK_END) + 9;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    steps(&journal, &state, 10);
+    fputs(said, stderr);
+}
+
+static void
+a_full_disk_breaks_no_line(void)
+{
+    const struct child c = child_run(on_a_full_disk, NULL);
+    json_t *last;
+
+    T(strstr(c.err, "cannot write to metrics.jsonl: disk full\n"),
+      "it is said");
+    T(strstr(c.err, "(2 so far)") && !strstr(c.err, "(3 so far)"),
+      "the first time, the second and the fourth");
+    T(lines("metrics.jsonl", &last) == 7 && number(last, "total") == 7,
+      "the file ends with the last whole line");
+    json_decref(last);
+}
+
+int
+main(void)
+{
+    char scratch[256];
+
+    child_scratch(scratch);
+    a_line_says_what_became_of_a_step();
+    lines_that_will_be_written_again_are_cut();
+    a_plan_is_said_with_its_step();
+    a_step_that_was_not_applied_is_written_down();
+    a_full_disk_breaks_no_line();
+    T(!unlink("metrics.jsonl") && !unlink("nonfinite.jsonl") && !chdir("/") &&
+          !rmdir(scratch),
+      "nothing else was written");
+    return t_done();
+}
