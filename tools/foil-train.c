@@ -52,6 +52,7 @@ begin(struct train *t, struct err *err)
     char *newest = NULL;
     int rc = -1, found;
 
+    train_save_open(t);
     if (file_mkdir(run, 0700, err) || lock(run, err))
         return -1;
     found = nn_checkpoint_find(run, &newest, err);
@@ -158,13 +159,14 @@ end(struct train *t, int rc, struct err *err)
 {
     struct err why;
 
-    if (t->trained && t->saved != t->state.total && train_save(t, &why)) {
+    if (t->trained && t->snapshot.saved != t->state.total &&
+        train_save(t, &why)) {
         if (rc)
             train_report_say(t, "no checkpoint: %s", why.msg);
         else
             rc = err_set(err, "no checkpoint: %s", why.msg);
     }
-    if (!rc && t->saved >= 0)
+    if (!rc && t->snapshot.saved >= 0)
         rc = nn_checkpoint_link(t->options->run, err);
     if (t->feed)
         train_report_event(t, "stop", "",
@@ -180,7 +182,7 @@ end(struct train *t, int rc, struct err *err)
             wire_wait(t->wire, -1, parting, &why);
     }
     if (t->trained)
-        train_journal_end(&t->journal, t->saved == t->state.total);
+        train_journal_end(&t->journal, t->snapshot.saved == t->state.total);
     return rc;
 }
 
@@ -215,7 +217,7 @@ tell(struct train *t)
 int
 main(int argc, char **argv)
 {
-    struct train t = {.saved = -1};
+    struct train t = {0};
     struct wire_keys keys = {0};
     struct err err;
     int rc;

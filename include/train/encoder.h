@@ -6,6 +6,7 @@
 
 #include "nn/net.h"
 #include "nn/optim.h"
+#include "train/part.h"
 #include "util/err.h"
 
 /*
@@ -108,5 +109,9 @@ int train_encoder_save(struct train_encoder *encoder, const char *folder,
                        struct err *err);
 int train_encoder_load(struct train_encoder *encoder, const char *folder,
                        struct err *err);
+
+/* train_encoder_part() returns it as a part of a checkpoint, which is refused
+ * where a weight is not finite. */
+struct train_part train_encoder_part(struct train_encoder *encoder);
 
 #endif

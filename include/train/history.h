@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "train/part.h"
 #include "util/err.h"
 
 /*
@@ -73,5 +74,9 @@ int train_history_save(struct train_history *history, const char *folder,
                        struct err *err);
 int train_history_load(struct train_history *history, const char *folder,
                        struct err *err);
+
+/* train_history_part() returns it as a part of a checkpoint, without a file
+ * while there is no history (keep is 0). */
+struct train_part train_history_part(struct train_history *history);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "train/learner.h"
+#include "train/part.h"
 #include "util/progress.h"
 #include "util/tally.h"
 
@@ -87,5 +88,9 @@ int train_journal_sync(struct train_journal *journal, struct err *err);
 
 /* train_journal_end() says what was done since it was opened. */
 void train_journal_end(struct train_journal *journal, int saved);
+
+/* train_journal_part() returns it as a part of a checkpoint: the lines of a
+ * step are on the disk before the step is committed. */
+struct train_part train_journal_part(struct train_journal *journal);
 
 #endif

@@ -7,6 +7,7 @@
 #include "loss/objective.h"
 #include "sample/memory.h"
 #include "train/batch.h"
+#include "train/part.h"
 #include "util/err.h"
 
 /*
@@ -53,5 +54,8 @@ int train_samples_load(struct train_samples *samples, const char *folder,
                        struct err *err);
 int train_samples_revert(struct train_samples *samples, const char *folder,
                          struct err *err);
+
+/* train_samples_part() returns them as a part of a checkpoint. */
+struct train_part train_samples_part(struct train_samples *samples);
 
 #endif

@@ -176,3 +176,34 @@ train_encoder_load(struct train_encoder *encoder, const char *folder,
         return -1;
     return nn_optim_load(folder, encoder->net, encoder->optim, err);
 }
+
+static int
+part_prepare(void *self, struct err *err)
+{
+    return train_encoder_finite(self)
+               ? 0
+               : err_set(err, "the weights are not finite: not saved");
+}
+
+static int
+part_save(void *self, const char *folder, struct err *err)
+{
+    return train_encoder_save(self, folder, err);
+}
+
+static int
+part_load(void *self, const char *folder, struct err *err)
+{
+    return train_encoder_load(self, folder, err);
+}
+
+struct train_part
+train_encoder_part(struct train_encoder *encoder)
+{
+    return (struct train_part){.name = "encoder",
+                               .self = encoder,
+                               .prepare = part_prepare,
+                               .save = part_save,
+                               .load = part_load,
+                               .revert = part_load};
+}

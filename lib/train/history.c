@@ -257,3 +257,28 @@ train_history_load(struct train_history *history, const char *folder,
     free(path);
     return rc;
 }
+
+static int
+part_save(void *self, const char *folder, struct err *err)
+{
+    struct train_history *history = self;
+
+    return history->keep ? train_history_save(history, folder, err) : 0;
+}
+
+static int
+part_load(void *self, const char *folder, struct err *err)
+{
+    struct train_history *history = self;
+
+    return history->keep ? train_history_load(history, folder, err) : 0;
+}
+
+struct train_part
+train_history_part(struct train_history *history)
+{
+    return (struct train_part){.name = "history",
+                               .self = history,
+                               .save = part_save,
+                               .load = part_load};
+}

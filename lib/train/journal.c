@@ -284,3 +284,16 @@ train_journal_end(struct train_journal *journal, int saved)
         (intmax_t)state->substituted, (intmax_t)state->skipped,
         (intmax_t)state->alone, saved ? "saved" : "not saved");
 }
+
+static int
+part_prepare(void *self, struct err *err)
+{
+    return train_journal_sync(self, err);
+}
+
+struct train_part
+train_journal_part(struct train_journal *journal)
+{
+    return (struct train_part){
+        .name = "journal", .self = journal, .prepare = part_prepare};
+}

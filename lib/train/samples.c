@@ -224,3 +224,31 @@ train_samples_revert(struct train_samples *samples, const char *folder,
     *samples = then;
     return 0;
 }
+
+static int
+part_save(void *self, const char *folder, struct err *err)
+{
+    return train_samples_save(self, folder, err);
+}
+
+static int
+part_load(void *self, const char *folder, struct err *err)
+{
+    return train_samples_load(self, folder, err);
+}
+
+static int
+part_revert(void *self, const char *folder, struct err *err)
+{
+    return train_samples_revert(self, folder, err);
+}
+
+struct train_part
+train_samples_part(struct train_samples *samples)
+{
+    return (struct train_part){.name = "samples",
+                               .self = samples,
+                               .save = part_save,
+                               .load = part_load,
+                               .revert = part_revert};
+}

@@ -19,7 +19,9 @@ refuse(struct train *t, const struct train_batch *b,
                      (intmax_t)b->step, result->reason,
                      result->outcome == TRAIN_SKIPPED ? "skipped"
                                                       : "rolled back");
-    return result->outcome == TRAIN_SKIPPED ? 0 : train_rollback(t, err);
+    return result->outcome == TRAIN_SKIPPED
+               ? 0
+               : train_snapshot_rollback(&t->snapshot, err);
 }
 
 static void

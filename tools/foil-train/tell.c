@@ -76,6 +76,7 @@ train_tell_needs(struct train *t, struct err *err)
     const struct train_state *s = &t->state;
     const char *method;
 
+    train_save_open(t);
     if (check_free(o->run, err) || stand(t, err))
         return -1;
     method = strcmp(o->sampler, "service") ? NULL : t->objective->wants_weights;

@@ -7,9 +7,11 @@
 
 #include "flow/inlet.h"
 #include "sample/source.h"
+#include "train/config.h"
 #include "train/encoder.h"
 #include "train/history.h"
 #include "train/journal.h"
+#include "train/snapshot.h"
 #include "util/err.h"
 #include "util/json.h"
 #include "util/opt.h"
@@ -32,7 +34,7 @@
  *   step.c       one step, and what is done about what became of it
  *   negatives.c  weights from the negatives service
  *   features.c   features of past epochs, for selectors that ask
- *   save.c       checkpoints, written and read
+ *   save.c       what checkpoints are made of
  *   report.c     what the journal tells, printed and published
  *   tell.c       what there is, and what a run would need, without training
  */
@@ -79,17 +81,6 @@ int train_options_take(const json_t *saved, struct err *err);
 
 /* train_overridden() returns 1 when --override names the key. */
 int train_overridden(const char *key);
-
-/* What batches look like: told by the first one, remembered. */
-struct train_shape {
-    char digest[33]; /* of the data set, and its images */
-    int64_t size;
-    size_t images, extra; /* at most, in a batch */
-    size_t height, width, channels;
-    size_t views; /* that an image has a table row for: those of a batch, or
-                     the fixed ones that there are of it */
-    size_t basis; /* rows of the fixed one that pixels are seen in, or 0 */
-};
 
 struct train_features {
     struct wire_server *server;
@@ -142,8 +133,8 @@ struct train {
     int stop;
 
     struct train_journal journal;
-    int64_t saved; /* steps done at the last checkpoint, or -1 */
-    int trained;   /* since we started: at least one step */
+    struct train_snapshot snapshot;
+    int trained; /* since we started: at least one step */
 };
 
 /* batch.c: the first step that is not done, as messages say it. */
@@ -223,13 +214,13 @@ int train_negatives_open(struct train *t, struct err *err);
 int train_negatives_meet(struct train *t, struct err *err);
 void train_negatives_close(struct train *t);
 
-/* save.c: train_resume() prepares everything from a checkpoint, too.
- * train_tidy() points `latest` to the newest checkpoint and removes old ones;
- * what cannot be done is said. */
+/* save.c: what checkpoints are made of.  train_save_open() lists it.
+ * train_tidy() says what cannot be done.  train_resume() prepares everything
+ * from a checkpoint, too. */
+void train_save_open(struct train *t);
 void train_tidy(struct train *t);
 int train_save(struct train *t, struct err *err);
 int train_resume(struct train *t, const char *folder, struct err *err);
-int train_rollback(struct train *t, struct err *err);
 
 /*
  * tell.c: train_tell_list() prints all objectives, a line of JSON each.

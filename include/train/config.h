@@ -1,0 +1,68 @@
+#ifndef TRAIN_CONFIG_H
+#define TRAIN_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nn/net.h"
+#include "train/state.h"
+#include "util/err.h"
+#include "util/json.h"
+
+/*
+ * config.json of a checkpoint: all that is known of a run before its arrays
+ * are loaded.
+ *
+ *     format, version, foil   "foil-config", 1, the version of foil
+ *     options    what was asked for (train/settings.h)
+ *     encoder    the spec of its net (nn/model.h)
+ *     dataset    digest and size
+ *     batch      images and extra: the largest
+ *     engine     processor and table: which bits come out depends on these
+ *     state      how far the run is (train/state.h)
+ */
+
+/* The most samples, and images in a batch, that a config may have. */
+#define TRAIN_SIZE_MAX ((int64_t)1 << 48)
+enum { TRAIN_IMAGES_MAX = 65536 };
+
+/* What batches look like: told by the first one, remembered. */
+struct train_shape {
+    char digest[33];      /* of the data set; "": not known */
+    int64_t size;         /* its samples */
+    size_t images, extra; /* at most, in a batch */
+    size_t height, width, channels;
+    size_t views; /* that a sample has a table row for: those of a batch, or
+                     the fixed ones that there are of it */
+    size_t basis; /* rows of the fixed one that pixels are seen in, or 0 */
+};
+
+/* What config.json is made of.  All is lent. */
+struct train_config {
+    json_t *options;
+    const struct nn_spec *encoder;
+    const struct nn_net *net;
+    const struct train_shape *shape;
+    const struct train_state *state;
+};
+
+/* train_config_save() writes it into a folder. */
+int train_config_save(const struct train_config *config, const char *folder,
+                      struct err *err);
+
+/* train_config_read() returns that of a folder, to be given to json_decref();
+ * train_config_get() finds shape and state in it. */
+json_t *train_config_read(const char *folder, struct err *err);
+int train_config_get(const json_t *config, struct train_shape *shape,
+                     struct train_state *state, struct err *err);
+
+/*
+ * train_config_check_engine() refuses a processor or a net that computes other
+ * bits than those of the config, unless overridden(key) is 1: the keys are
+ * "processor" and "table".
+ */
+int train_config_check_engine(const json_t *config, const struct nn_net *net,
+                              int (*overridden)(const char *key),
+                              struct err *err);
+
+#endif

@@ -1,0 +1,57 @@
+#ifndef TRAIN_SNAPSHOT_H
+#define TRAIN_SNAPSHOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "train/part.h"
+
+/*
+ * Checkpoints of a run: a list of parts, each of which writes and reads its own
+ * files in the folder of a checkpoint.  That folder is whole or not there
+ * (nn/checkpoint.h).  Not for two threads at once.
+ */
+enum { TRAIN_PARTS = 8 };
+
+struct train_snapshot {
+    const char *run; /* directory */
+    long keep;       /* checkpoints that stay, >= 2 */
+    int64_t saved;   /* step of the last that was committed or loaded, or -1 */
+    size_t n;
+    struct train_part part[TRAIN_PARTS];
+};
+
+/* train_snapshot_init() begins without parts; run must stay. */
+void train_snapshot_init(struct train_snapshot *snapshot, const char *run,
+                         long keep);
+
+/* train_snapshot_add() appends a part; more than TRAIN_PARTS are a bug. */
+void train_snapshot_add(struct train_snapshot *snapshot,
+                        struct train_part part);
+
+/*
+ * train_snapshot_commit() makes a checkpoint of that step out of all parts, in
+ * their order.  On error there is none, and those before are as they were.
+ * Call train_snapshot_tidy() after it.
+ */
+int train_snapshot_commit(struct train_snapshot *snapshot, int64_t step,
+                          struct err *err);
+
+/*
+ * train_snapshot_tidy() points `latest` to the newest checkpoint and removes
+ * the oldest.  What cannot be done is said in err, -1; it is no fault of the
+ * run, and the next call tries again.
+ */
+int train_snapshot_tidy(const struct train_snapshot *snapshot, struct err *err);
+
+/* train_snapshot_load() loads all parts out of a folder that is verified
+ * already, of that step.  After an error they are undefined. */
+int train_snapshot_load(struct train_snapshot *snapshot, const char *folder,
+                        int64_t step, struct err *err);
+
+/* train_snapshot_rollback() verifies the newest checkpoint and takes the parts
+ * back to it.  After an error they are undefined. */
+int train_snapshot_rollback(const struct train_snapshot *snapshot,
+                            struct err *err);
+
+#endif

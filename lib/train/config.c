@@ -1,0 +1,140 @@
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "nn/model.h"
+#include "train/config.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+static const char file_name[] = "config.json";
+
+/* Machine and model of the processor: another may round otherwise. */
+static char *
+processor(void)
+{
+    struct utsname name;
+    char line[512], model[256] = "";
+    FILE *file = fopen("/proc/cpuinfo", "r");
+
+    uname(&name);
+    while (file && !model[0] && fgets(line, sizeof line, file))
+        sscanf(line, "model name : %255[^\n]", model);
+    if (file)
+        fclose(file);
+    return mem_format("%s %s", name.machine, model);
+}
+
+static json_t *
+describe(const struct train_config *config)
+{
+    const struct train_shape *shape = config->shape;
+    char *table = nn_net_table(config->net), *cpu = processor();
+    json_t *object = json_pack(
+        "{s:s, s:i, s:s, s:O, s:o, s:{s:s, s:I}, s:{s:I, s:I}, s:{s:s, s:s}, "
+        "s:o}",
+        "format", "foil-config", "version", 1, "foil", FOIL_VERSION, "options",
+        config->options, "encoder", nn_spec_put(config->encoder), "dataset",
+        "digest", shape->digest, "size", (json_int_t)shape->size, "batch",
+        "images", (json_int_t)shape->images, "extra", (json_int_t)shape->extra,
+        "engine", "processor", cpu, "table", table, "state",
+        train_state_put(config->state));
+
+    free(table);
+    free(cpu);
+    REQUIRE(object);
+    return object;
+}
+
+int
+train_config_save(const struct train_config *config, const char *folder,
+                  struct err *err)
+{
+    char *path = mem_format("%s/%s", folder, file_name);
+    json_t *object = describe(config);
+    char *text = json_text(object, JSON_INDENT(2));
+    const int rc = file_write(path, text, strlen(text), err);
+
+    free(text);
+    json_decref(object);
+    free(path);
+    return rc;
+}
+
+json_t *
+train_config_read(const char *folder, struct err *err)
+{
+    char *path = mem_format("%s/%s", folder, file_name);
+    size_t len;
+    char *text = file_read(path, 1 << 24, &len, err);
+    json_t *config = text ? json_parse(text, len, path, err) : NULL;
+
+    free(text);
+    free(path);
+    return config;
+}
+
+int
+train_config_get(const json_t *config, struct train_shape *shape,
+                 struct train_state *state, struct err *err)
+{
+    const json_t *data = json_object_get(config, "dataset");
+    const json_t *batch = json_object_get(config, "batch");
+    const json_t *spec = json_object_get(config, "encoder");
+    struct nn_spec encoder;
+    const char *digest;
+    int64_t images, extra;
+
+    if (train_state_get(state, json_object_get(config, "state"), err) ||
+        json_get_text(data, "digest", &digest, err) ||
+        json_get_whole(data, "size", 1, TRAIN_SIZE_MAX, &shape->size, err) ||
+        json_get_whole(batch, "images", 2, TRAIN_IMAGES_MAX, &images, err) ||
+        json_get_whole(batch, "extra", 0, 2 * TRAIN_IMAGES_MAX, &extra, err) ||
+        nn_spec_get(&encoder, spec, err))
+        return -1;
+    *shape = (struct train_shape){
+        .size = shape->size,
+        .images = (size_t)images,
+        .extra = (size_t)extra,
+        .height = encoder.height,
+        .width = encoder.image_width,
+        .channels = encoder.channels,
+        .views = encoder.views ? (size_t)encoder.views : 2,
+        .basis = (size_t)encoder.basis,
+    };
+    snprintf(shape->digest, sizeof shape->digest, "%s", digest);
+    return 0;
+}
+
+/* A fact about the machine that decides the bits of the result. */
+static int
+compare(const json_t *engine, const char *key, const char *is,
+        int (*overridden)(const char *key), struct err *err)
+{
+    const char *was;
+
+    if (json_get_text(engine, key, &was, err))
+        return -1;
+    if (!strcmp(is, was) || overridden(key))
+        return 0;
+    return err_set(err,
+                   "the %s is another than in the checkpoint, and with it the "
+                   "last bits of every result: --override %s goes on",
+                   key, key);
+}
+
+int
+train_config_check_engine(const json_t *config, const struct nn_net *net,
+                          int (*overridden)(const char *key), struct err *err)
+{
+    const json_t *engine = json_object_get(config, "engine");
+    char *cpu = processor(), *table = nn_net_table(net);
+    int rc = compare(engine, "processor", cpu, overridden, err);
+
+    if (!rc)
+        rc = compare(engine, "table", table, overridden, err);
+    free(cpu);
+    free(table);
+    return rc;
+}

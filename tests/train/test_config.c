@@ -1,0 +1,89 @@
+#include <string.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "t.h"
+#include "tiny.h"
+#include "train/config.h"
+
+static const struct train_shape shape = {.digest = "0123456789abcdef",
+                                         .size = 500,
+                                         .images = 32,
+                                         .extra = 64,
+                                         .height = TINY_SIDE,
+                                         .width = TINY_SIDE,
+                                         .channels = 3,
+                                         .views = 2};
+static const struct train_state state = {1, 2, 30, 4, 50, 600, 7, 8, 9};
+
+static int
+never(const char *key)
+{
+    return key == NULL;
+}
+
+static int
+table_only(const char *key)
+{
+    return !strcmp(key, "table");
+}
+
+int
+main(void)
+{
+    const struct train_encoder_spec spec = tiny_spec("batch", 8, 0);
+    struct train_encoder encoder = tiny_open("batch", 8, 0);
+    struct train_encoder_spec wider = spec;
+    struct train_encoder other;
+    const struct train_config out = {.options = json_pack("{s:i}", "lr", 3),
+                                     .encoder = &spec.net,
+                                     .net = encoder.net,
+                                     .shape = &shape,
+                                     .state = &state};
+    struct train_shape in = {0};
+    struct train_state then = {0};
+    struct err err = {""};
+    char scratch[256];
+    json_t *config;
+
+    wider.net.width = 16;
+    if (train_encoder_open(&other, &wider, &err))
+        printf("# %s\n", err.msg);
+    child_scratch(scratch);
+    T(!train_config_save(&out, ".", &err), "saved %s", err.msg);
+    config = train_config_read(".", &err);
+    T(config && json_equal(json_object_get(config, "options"), out.options),
+      "the options are those that were given %s", err.msg);
+    T(!train_config_get(config, &in, &then, &err) &&
+          !memcmp(&then, &state, sizeof then),
+      "the state comes back %s", err.msg);
+    T(!strcmp(in.digest, shape.digest) && in.size == shape.size &&
+          in.images == shape.images && in.extra == shape.extra &&
+          in.height == shape.height && in.width == shape.width &&
+          in.channels == shape.channels && in.views == shape.views &&
+          in.basis == shape.basis,
+      "and the shape, image and views out of the encoder");
+    T(!train_config_check_engine(config, encoder.net, never, &err),
+      "the same net on the same machine may go on");
+    T(train_config_check_engine(config, other.net, never, &err) &&
+          strstr(err.msg, "--override table"),
+      "another one is refused: %s", err.msg);
+    T(!train_config_check_engine(config, other.net, table_only, &err),
+      "unless that is overridden");
+    json_object_set_new(json_object_get(config, "engine"), "processor",
+                        json_string("abacus"));
+    T(train_config_check_engine(config, encoder.net, table_only, &err) &&
+          strstr(err.msg, "--override processor"),
+      "another processor is refused: %s", err.msg);
+    json_object_del(json_object_get(config, "dataset"), "size");
+    T(train_config_get(config, &in, &then, &err) && strstr(err.msg, "size"),
+      "what is missing is named: %s", err.msg);
+    json_decref(config);
+    T(!unlink("config.json") && !train_config_read(".", &err),
+      "no file is no config: %s", err.msg);
+    T(!chdir("/") && !rmdir(scratch), "nothing else was written");
+    json_decref(out.options);
+    train_encoder_close(&encoder);
+    train_encoder_close(&other);
+    return t_done();
+}
