@@ -1,9 +1,7 @@
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "train.h"
+#include "train/settings.h"
 #include "wire/keys.h"
 
 static struct train_options o = {
@@ -128,10 +126,10 @@ static const struct opt conduct[] = {
     {0},
 };
 
-/* All of these; [first, end) is remembered. */
+/* All of these. */
 static struct opt opts[OPT_MOST];
-static size_t first, end;
 static struct param_set params;
+static struct train_settings settings;
 
 static const struct opt_tool tool = {
     "foil-train", "train an encoder by contrast", NULL, 0, 0, opts,
@@ -143,6 +141,8 @@ static const char *const others[] = {"dataset", "processor", "table"};
 static void
 make_table(void)
 {
+    size_t first, end;
+
     for (size_t i = 0; loss_objectives[i]; i++)
         param_set_add(&params, loss_objectives[i]->name,
                       loss_objectives[i]->params);
@@ -151,18 +151,8 @@ make_table(void)
     end = param_set_opts(&params, opts, end);
     end = opt_append(opts, end, how);
     opt_append(opts, end, conduct);
-}
-
-static int
-can_be_overridden(const char *key)
-{
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (!strcmp(others[i], key))
-            return 1;
-    for (size_t i = first; i < end; i++)
-        if (!strcmp(opts[i].name, key))
-            return 1;
-    return 0;
+    train_settings_init(&settings, opts + first, end - first, others,
+                        sizeof others / sizeof *others, &o.override);
 }
 
 /* Refuses options that were given, but that are of no use with others. */
@@ -200,64 +190,19 @@ settle(const struct loss_objective *objective)
         o.head = train_is_table(&o) ? "none" : objective->head;
 }
 
-/* What an option is set to; null where it has no default and was not given. */
-static json_t *
-value_of(const struct opt *opt)
-{
-    const char *text;
-    int length;
-
-    switch (opt->kind) {
-    case OPT_FLAG:
-        return json_boolean(*(const int *)opt->value);
-    case OPT_WHOLE:
-        return *(const long *)opt->value == LONG_MIN
-                   ? json_null()
-                   : json_integer(*(const long *)opt->value);
-    case OPT_REAL:
-        return isnan(*(const double *)opt->value)
-                   ? json_null()
-                   : json_real(*(const double *)opt->value);
-    case OPT_CHOICE:
-        if (*(const int *)opt->value < 0)
-            return json_null();
-        text = opt_word(opt->arg, *(const int *)opt->value, &length);
-        return json_stringn(text, (size_t)length);
-    case OPT_TEXT:
-    case OPT_WORD:
-    case OPT_LIST:
-        break;
-    }
-    text = *(const char *const *)opt->value;
-    return text ? json_string(text) : json_null();
-}
-
-static json_t *
-remembered(void)
-{
-    json_t *object = json_object();
-
-    for (size_t i = first; i < end; i++)
-        json_object_set_new(object, opts[i].name, value_of(opts + i));
-    return object;
-}
-
 json_t *
 train_options_put(void)
 {
     struct err err;
     const struct loss_objective *objective =
         loss_objective_find(o.objective, &err);
-    json_t *object = remembered();
+    json_t *object = train_settings_put(&settings);
 
     for (size_t i = 0; objective->params[i].name; i++)
         json_object_set_new(object, objective->params[i].name,
                             param_json(objective->params + i, o.loss.value[i]));
     return object;
 }
-
-/* What the options are that nobody gives. */
-static json_t *defaults;
 
 struct train_options *
 train_options_get(int argc, char **argv)
@@ -266,14 +211,13 @@ train_options_get(int argc, char **argv)
     struct err err;
 
     make_table();
-    defaults = remembered();
     opt_parse(&tool, argc, argv);
     if (o.list)
         return &o;
     if (!o.run)
         opt_misuse("-r is missing: the run directory");
     for (size_t i = 0; i < o.override.n; i++)
-        if (!can_be_overridden(o.override.item[i]))
+        if (!train_settings_knows(&settings, o.override.item[i]))
             opt_misuse("--override '%s': no checkpoint remembers that",
                        o.override.item[i]);
     opt_together(&o.keys, &o.allow);
@@ -289,103 +233,17 @@ train_options_get(int argc, char **argv)
 int
 train_overridden(const char *key)
 {
-    for (size_t i = 0; i < o.override.n; i++)
-        if (!strcmp(o.override.item[i], key))
-            return 1;
-    return 0;
+    return train_settings_overridden(&settings, key);
 }
 
-/* Sets an option to a value that has its type. */
-static void
-set_value(const struct opt *opt, const json_t *value)
-{
-    switch (opt->kind) {
-    case OPT_FLAG:
-        *(int *)opt->value = json_is_true(value);
-        break;
-    case OPT_WHOLE:
-        *(long *)opt->value =
-            json_is_null(value) ? LONG_MIN : (long)json_integer_value(value);
-        break;
-    case OPT_REAL:
-        *(double *)opt->value =
-            json_is_null(value) ? NAN : json_real_value(value);
-        break;
-    case OPT_CHOICE:
-        *(int *)opt->value =
-            json_is_null(value) ? -1
-                                : opt_place(opt->arg, json_string_value(value));
-        break;
-    case OPT_TEXT:
-    case OPT_WORD:
-    case OPT_LIST:
-        *(const char **)opt->value = json_string_value(value);
-        break;
-    }
-}
-
-/*
- * What a checkpoint says of an option, or what it is by itself: where it is
- * younger than the checkpoint, or a parameter of other objectives than that of
- * the run.
- */
-static const json_t *
-saved_value(const json_t *saved, const struct loss_objective *objective,
-            const char *name)
-{
-    const json_t *value = json_object_get(saved, name);
-
-    if (value && objective && param_set_find(&params, name) &&
-        !param_find(objective->params, name))
-        value = NULL;
-    return value ? value : json_object_get(defaults, name);
-}
-
+/* Not the parameter of other objectives than that of the run. */
 static int
-same_type(const json_t *a, const json_t *b)
+counts(const char *name, const void *data)
 {
-    return json_typeof(a) == json_typeof(b) ||
-           (json_is_boolean(a) && json_is_boolean(b)) || json_is_null(a) ||
-           json_is_null(b);
-}
+    const struct loss_objective *objective = data;
 
-/* Whether a choice has the word that is its value. */
-static int
-is_word(const struct opt *opt, const json_t *value)
-{
-    return opt->kind != OPT_CHOICE || json_is_null(value) ||
-           (json_is_string(value) &&
-            opt_place(opt->arg, json_string_value(value)) >= 0);
-}
-
-/* An option takes the value of the checkpoint, unless another one was given. */
-static int
-take(const struct opt *opt, const json_t *value, struct err *err)
-{
-    const size_t readable = JSON_ENCODE_ANY | JSON_REAL_PRECISION(9);
-    json_t *mine = value_of(opt);
-    const int same = json_equal(mine, value);
-    char *is, *was;
-
-    if (!same_type(value, mine) || !is_word(opt, value)) {
-        json_decref(mine);
-        return err_set(err, "the checkpoint does not say --%s", opt->name);
-    }
-    if (same || !opt_given(opt->value)) {
-        set_value(opt, value);
-        json_decref(mine);
-        return 0;
-    }
-    is = json_dumps(mine, readable);
-    was = json_dumps(value, readable);
-    err_set(err,
-            "--%s is %s, but %s in the checkpoint: leave it out, or add "
-            "--override %s",
-            opt->name, is, was, opt->name);
-    free(is);
-    free(was);
-    json_decref(mine);
-    return -1;
+    return !objective || !param_set_find(&params, name) ||
+           param_find(objective->params, name);
 }
 
 int
@@ -395,10 +253,8 @@ train_options_take(const json_t *saved, struct err *err)
     const struct loss_objective *objective =
         name ? loss_objective_find(name, err) : NULL;
 
-    for (size_t i = first; i < end; i++)
-        if (!train_overridden(opts[i].name) &&
-            take(opts + i, saved_value(saved, objective, opts[i].name), err))
-            return -1;
+    if (train_settings_take(&settings, saved, counts, objective, err))
+        return -1;
     objective = loss_objective_find(o.objective, err);
     if (!objective)
         return -1;

@@ -1,0 +1,186 @@
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train/settings.h"
+
+/* What an option is set to; null where it has no default and was not given. */
+static json_t *
+value_of(const struct opt *opt)
+{
+    const char *text;
+    int length;
+
+    switch (opt->kind) {
+    case OPT_FLAG:
+        return json_boolean(*(const int *)opt->value);
+    case OPT_WHOLE:
+        return *(const long *)opt->value == LONG_MIN
+                   ? json_null()
+                   : json_integer(*(const long *)opt->value);
+    case OPT_REAL:
+        return isnan(*(const double *)opt->value)
+                   ? json_null()
+                   : json_real(*(const double *)opt->value);
+    case OPT_CHOICE:
+        if (*(const int *)opt->value < 0)
+            return json_null();
+        text = opt_word(opt->arg, *(const int *)opt->value, &length);
+        return json_stringn(text, (size_t)length);
+    case OPT_TEXT:
+    case OPT_WORD:
+    case OPT_LIST:
+        break;
+    }
+    text = *(const char *const *)opt->value;
+    return text ? json_string(text) : json_null();
+}
+
+void
+train_settings_init(struct train_settings *settings, const struct opt *opt,
+                    size_t n, const char *const *others, size_t n_others,
+                    const struct opt_list *override)
+{
+    *settings = (struct train_settings){.opt = opt,
+                                        .n = n,
+                                        .others = others,
+                                        .n_others = n_others,
+                                        .override = override};
+    settings->defaults = train_settings_put(settings);
+}
+
+void
+train_settings_release(struct train_settings *settings)
+{
+    json_decref(settings->defaults);
+    *settings = (struct train_settings){0};
+}
+
+json_t *
+train_settings_put(const struct train_settings *settings)
+{
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < settings->n; i++)
+        json_object_set_new(object, settings->opt[i].name,
+                            value_of(&settings->opt[i]));
+    return object;
+}
+
+int
+train_settings_knows(const struct train_settings *settings, const char *key)
+{
+    for (size_t i = 0; i < settings->n_others; i++)
+        if (!strcmp(settings->others[i], key))
+            return 1;
+    for (size_t i = 0; i < settings->n; i++)
+        if (!strcmp(settings->opt[i].name, key))
+            return 1;
+    return 0;
+}
+
+int
+train_settings_overridden(const struct train_settings *settings,
+                          const char *key)
+{
+    for (size_t i = 0; i < settings->override->n; i++)
+        if (!strcmp(settings->override->item[i], key))
+            return 1;
+    return 0;
+}
+
+/* Sets an option to a value that has its type. */
+static void
+set_value(const struct opt *opt, const json_t *value)
+{
+    switch (opt->kind) {
+    case OPT_FLAG:
+        *(int *)opt->value = json_is_true(value);
+        break;
+    case OPT_WHOLE:
+        *(long *)opt->value =
+            json_is_null(value) ? LONG_MIN : (long)json_integer_value(value);
+        break;
+    case OPT_REAL:
+        *(double *)opt->value =
+            json_is_null(value) ? NAN : json_real_value(value);
+        break;
+    case OPT_CHOICE:
+        *(int *)opt->value =
+            json_is_null(value) ? -1
+                                : opt_place(opt->arg, json_string_value(value));
+        break;
+    case OPT_TEXT:
+    case OPT_WORD:
+    case OPT_LIST:
+        *(const char **)opt->value = json_string_value(value);
+        break;
+    }
+}
+
+static int
+same_type(const json_t *a, const json_t *b)
+{
+    return json_typeof(a) == json_typeof(b) ||
+           (json_is_boolean(a) && json_is_boolean(b)) || json_is_null(a) ||
+           json_is_null(b);
+}
+
+/* Whether a choice has the word that is its value. */
+static int
+is_word(const struct opt *opt, const json_t *value)
+{
+    return opt->kind != OPT_CHOICE || json_is_null(value) ||
+           (json_is_string(value) &&
+            opt_place(opt->arg, json_string_value(value)) >= 0);
+}
+
+/* An option takes the value of the checkpoint, unless another one was given. */
+static int
+take(const struct opt *opt, const json_t *value, struct err *err)
+{
+    const size_t readable = JSON_ENCODE_ANY | JSON_REAL_PRECISION(9);
+    json_t *mine = value_of(opt);
+    const int same = json_equal(mine, value);
+    char *is, *was;
+
+    if (!same_type(value, mine) || !is_word(opt, value)) {
+        json_decref(mine);
+        return err_set(err, "the checkpoint does not say --%s", opt->name);
+    }
+    if (same || !opt_given(opt->value)) {
+        set_value(opt, value);
+        json_decref(mine);
+        return 0;
+    }
+    is = json_dumps(mine, readable);
+    was = json_dumps(value, readable);
+    err_set(err,
+            "--%s is %s, but %s in the checkpoint: leave it out, or add "
+            "--override %s",
+            opt->name, is, was, opt->name);
+    free(is);
+    free(was);
+    json_decref(mine);
+    return -1;
+}
+
+int
+train_settings_take(const struct train_settings *settings, const json_t *saved,
+                    int (*counts)(const char *name, const void *data),
+                    const void *data, struct err *err)
+{
+    for (size_t i = 0; i < settings->n; i++) {
+        const struct opt *opt = &settings->opt[i];
+        const json_t *value = json_object_get(saved, opt->name);
+
+        if (train_settings_overridden(settings, opt->name))
+            continue;
+        if (!value || (counts && !counts(opt->name, data)))
+            value = json_object_get(settings->defaults, opt->name);
+        if (take(opt, value, err))
+            return -1;
+    }
+    return 0;
+}

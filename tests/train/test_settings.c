@@ -1,0 +1,132 @@
+#include <math.h>
+#include <string.h>
+
+#include "t.h"
+#include "train/settings.h"
+
+/* What a tool has. */
+static long width = 64;
+static double lr = 0.1, tau = NAN;
+static const char *arch = "resnet18", *head;
+static int nesterov, choice = -1;
+static struct opt_list override;
+
+static const struct opt opts[] = {
+    {"width", 0, OPT_WHOLE, &width, 0, 4096, "N", "channels"},
+    {"lr", 0, OPT_REAL, &lr, 0, 1e6, "X", "rate"},
+    {"tau", 0, OPT_REAL, &tau, 0, 1e6, "X", "temperature"},
+    {"arch", 0, OPT_WORD, &arch, 0, 0, "resnet18|mlp", "encoder"},
+    {"head", 0, OPT_TEXT, &head, 0, 0, "SPEC", "head"},
+    {"nesterov", 0, OPT_FLAG, &nesterov, 0, 0, NULL, "Nesterov"},
+    {"variant", 0, OPT_CHOICE, &choice, 0, 0, "code|literal", "which"},
+    {"override", 0, OPT_LIST, &override, 0, 0, "KEY", "differ"},
+    {0},
+};
+enum { REMEMBERED = 7 };
+
+static const struct opt_tool tool = {
+    "tool", "a tool", NULL, 0, 0, opts,
+};
+static const char *const others[] = {"dataset"};
+static struct train_settings settings;
+
+/* The command line is parsed once in a process: --lr 0.2 --width 32. */
+static void
+parse(void)
+{
+    static char words[][12] = {"tool",    "--lr",       "0.2",
+                               "--width", "32",         "--override",
+                               "dataset", "--override", "width"};
+    enum { WORDS = sizeof words / sizeof *words };
+    char *argv[WORDS + 1] = {NULL};
+
+    for (int i = 0; i < WORDS; i++)
+        argv[i] = words[i];
+    train_settings_init(&settings, opts, REMEMBERED, others, 1, &override);
+    opt_parse(&tool, WORDS, argv);
+}
+
+static int
+not_arch(const char *name, const void *data)
+{
+    return strcmp(name, data) != 0;
+}
+
+static void
+values_are_put_by_name(void)
+{
+    json_t *object = train_settings_put(&settings);
+
+    T(json_object_size(object) == REMEMBERED &&
+          !json_object_get(object, "override"),
+      "what is not remembered is not put");
+    T(json_real_value(json_object_get(object, "lr")) == 0.2 &&
+          json_integer_value(json_object_get(object, "width")) == 32 &&
+          !strcmp(json_string_value(json_object_get(object, "arch")),
+                  "resnet18") &&
+          json_is_false(json_object_get(object, "nesterov")),
+      "numbers, words and flags");
+    T(json_is_null(json_object_get(object, "tau")) &&
+          json_is_null(json_object_get(object, "head")) &&
+          json_is_null(json_object_get(object, "variant")),
+      "null without a default");
+    json_decref(object);
+}
+
+static void
+remembered_values_are_taken(void)
+{
+    json_t *saved = json_pack("{s:f, s:f, s:s, s:s, s:b, s:s, s:i}", "lr", 0.2,
+                              "tau", 0.5, "arch", "mlp", "head", "16-8",
+                              "nesterov", 1, "variant", "literal", "width", 99);
+    struct err err = {""};
+
+    T(!train_settings_take(&settings, saved, NULL, NULL, &err),
+      "the same value as given is no difference %s", err.msg);
+    T(tau == 0.5 && !strcmp(arch, "mlp") && !strcmp(head, "16-8") && nesterov &&
+          choice == 1,
+      "what was not given takes the saved value");
+    T(width == 32, "what is overridden stays as given");
+    T(!train_settings_take(&settings, saved, not_arch, "arch", &err) &&
+          !strcmp(arch, "resnet18"),
+      "a value that does not count leaves the default");
+    json_object_del(saved, "nesterov");
+    T(!train_settings_take(&settings, saved, NULL, NULL, &err) && !nesterov,
+      "so does an option that is younger than the checkpoint");
+    json_object_set_new(saved, "lr", json_real(0.3));
+    T(train_settings_take(&settings, saved, NULL, NULL, &err) &&
+          !strcmp(err.msg, "--lr is 0.2, but 0.3 in the checkpoint: leave it "
+                           "out, or add --override lr"),
+      "another value is refused: %s", err.msg);
+    json_object_set_new(saved, "lr", json_string("fast"));
+    T(train_settings_take(&settings, saved, NULL, NULL, &err) &&
+          strstr(err.msg, "does not say --lr"),
+      "so is one of another type: %s", err.msg);
+    arch = head = NULL;
+    json_decref(saved);
+}
+
+static void
+overrides_are_known_by_name(void)
+{
+    T(train_settings_knows(&settings, "tau") &&
+          train_settings_knows(&settings, "dataset") &&
+          !train_settings_knows(&settings, "override") &&
+          !train_settings_knows(&settings, "colour"),
+      "what is remembered, and facts besides, can be overridden");
+    T(train_settings_overridden(&settings, "dataset") &&
+          train_settings_overridden(&settings, "width") &&
+          !train_settings_overridden(&settings, "tau"),
+      "what is named is");
+}
+
+int
+main(void)
+{
+    parse();
+    values_are_put_by_name();
+    remembered_values_are_taken();
+    overrides_are_known_by_name();
+    train_settings_release(&settings);
+    return t_done();
+}
