@@ -1,60 +1,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train.h"
+#include "features.h"
 #include "util/half.h"
 #include "util/mem.h"
+#include "wire/features.h"
 #include "wire/fetch.h"
+#include "wire/state.h"
 
 enum { VIEWS = 2, PIECE = 1 << 20 /* bytes of an answer, about */ };
 
 int
-train_features_open(struct train *t, struct err *err)
+train_features_open(struct train_features *f, struct wire *wire,
+                    struct err *err)
 {
     struct wire_server_config config = {
         .kind = WIRE_SERVES,
         .hello = {.stage = "train",
                   .version = WIRE_VERSION,
-                  .size = t->shape.size},
+                  .size = f->shape->size},
     };
     char *endpoint;
 
-    if (!t->options->keep_features)
+    if (!f->options->keep_features)
         return 0;
-    endpoint = wire_endpoint(t->options->features, t->options->run, "features");
-    memcpy(config.hello.digest, t->shape.digest, sizeof config.hello.digest);
+    endpoint = wire_endpoint(f->options->features, f->options->run, "features");
+    memcpy(config.hello.digest, f->shape->digest, sizeof config.hello.digest);
     config.endpoint = endpoint;
-    t->features.server = wire_server_open(t->wire, &config, err);
+    f->server = wire_server_open(wire, &config, err);
     free(endpoint);
-    return t->features.server ? 0 : -1;
+    return f->server ? 0 : -1;
 }
 
 void
-train_features_room(struct train *t)
+train_features_close(struct train_features *f)
 {
-    struct train_features *f = &t->features;
-    const size_t dim = t->encoder.dim;
-
-    if (!t->options->keep_features)
-        return;
-    train_history_init(&f->history, (size_t)t->shape.size, dim,
-                       (size_t)t->options->keep_features);
-    f->most = PIECE / (VIEWS * dim * sizeof *f->z);
-    f->most = f->most ? f->most : 1;
-    f->z = mem_array(VIEWS * f->most * dim, sizeof *f->z);
-    f->half = mem_array(VIEWS * f->most * dim, sizeof *f->half);
-    f->ids = mem_array(f->most, sizeof *f->ids);
-}
-
-void
-train_features_close(struct train *t)
-{
-    wire_server_close(t->features.server);
-    train_history_release(&t->features.history);
-    free(t->features.z);
-    free(t->features.half);
-    free(t->features.ids);
-    t->features = (struct train_features){0};
+    wire_server_close(f->server);
+    free(f->z);
+    free(f->half);
+    free(f->ids);
 }
 
 static void
@@ -64,34 +48,19 @@ set_mode(struct wire_features *features, int eval)
              eval ? "eval" : "train");
 }
 
+/* Room for an answer, once it is known how wide features are. */
 static void
-publish(struct train *t, const struct train_batch *b)
+make_room(struct train_features *f)
 {
-    struct wire_features features = {.epoch = b->epoch,
-                                     .step = b->step,
-                                     .n = b->n,
-                                     .n_views = VIEWS,
-                                     .dim = t->encoder.dim,
-                                     .ids = b->ids,
-                                     .z = t->learner.v};
+    const size_t dim = f->history->dim;
 
-    set_mode(&features, b->eval);
-    wire_feed_features(t->feed, &features);
-}
-
-void
-train_features_take(struct train *t, const struct train_batch *b, int good)
-{
-    struct train_history *history = &t->features.history;
-
-    if (good && wire_feed_followed(t->feed))
-        publish(t, b);
-    if (!history->past)
+    if (f->z)
         return;
-    if (good)
-        train_history_put(history, b->n, b->ids, t->learner.v, b->eval);
-    if (b->step + 1 == b->steps)
-        train_history_turn(history, b->epoch, b->steps);
+    f->most = PIECE / (VIEWS * dim * sizeof *f->z);
+    f->most = f->most ? f->most : 1;
+    f->z = mem_array(VIEWS * f->most * dim, sizeof *f->z);
+    f->half = mem_array(VIEWS * f->most * dim, sizeof *f->half);
+    f->ids = mem_array(f->most, sizeof *f->ids);
 }
 
 static struct wire_msg *
@@ -106,9 +75,9 @@ refuse(const char *reason, int64_t id, int state)
 /* The features are gone: who plans an epoch that is over is late, who plans
  * another one cannot be served. */
 static struct wire_msg *
-gone(const struct train *t, const struct wire_fetch *fetch)
+gone(const struct train_features *f, const struct wire_fetch *fetch)
 {
-    if (fetch->plan >= 0 && fetch->plan < t->state.epoch)
+    if (fetch->plan >= 0 && fetch->plan < f->state->epoch)
         return refuse("the epoch to be planned is over", fetch->id, 1);
     return refuse("the trainer keeps too few epochs of features: start it "
                   "with --keep-features one above the selector's --lag",
@@ -117,27 +86,27 @@ gone(const struct train *t, const struct wire_fetch *fetch)
 
 /* What wire/fetch.h says. */
 static struct wire_msg *
-answer(struct train *t, const struct wire_fetch *fetch)
+answer(struct train_features *f, const struct wire_fetch *fetch)
 {
-    struct train_features *f = &t->features;
     const struct train_epoch *kept;
     struct wire_features piece = {.id = fetch->id, .n_views = VIEWS};
 
-    if (!f->history.past || fetch->epoch >= t->state.epoch)
+    if (!f->history->past || fetch->epoch >= f->state->epoch)
         return refuse("the epoch is not over yet", fetch->id, 0);
-    if (fetch->epoch + (int64_t)f->history.keep < t->state.epoch)
-        return gone(t, fetch);
-    kept = train_history_find(&f->history, fetch->epoch);
-    if (kept && (size_t)fetch->from < f->history.size)
+    if (fetch->epoch + (int64_t)f->history->keep < f->state->epoch)
+        return gone(f, fetch);
+    make_room(f);
+    kept = train_history_find(f->history, fetch->epoch);
+    if (kept && (size_t)fetch->from < f->history->size)
         piece.next =
-            (int64_t)train_history_cut(&f->history, kept, (size_t)fetch->from,
+            (int64_t)train_history_cut(f->history, kept, (size_t)fetch->from,
                                        f->most, f->ids, f->z, &piece.n);
     if (!piece.n)
         return refuse("no features of that epoch were kept", fetch->id, 1);
     piece.epoch = fetch->epoch;
     piece.step = kept->about[TRAIN_EPOCH_STEPS];
     set_mode(&piece, kept->about[TRAIN_EPOCH_EVAL] != 0);
-    piece.dim = f->history.dim;
+    piece.dim = f->history->dim;
     piece.ids = f->ids;
     piece.z = fetch->half ? NULL : f->z;
     piece.half = f->half;
@@ -148,10 +117,12 @@ answer(struct train *t, const struct wire_fetch *fetch)
 
 /* The answer to a request, or NULL with a sentence. */
 static struct wire_msg *
-take(struct train *t, struct wire_msg *msg, int64_t *id, struct err *err)
+take(struct train_features *f, struct wire_msg *msg, int64_t *id,
+     struct err *err)
 {
-    struct wire_state state = {
-        .session = t->session, .epoch = t->state.epoch, .step = t->state.step};
+    struct wire_state state = {.session = *f->session,
+                               .epoch = f->state->epoch,
+                               .step = f->state->step};
     struct wire_fetch fetch;
     struct wire_plan plan;
 
@@ -160,11 +131,11 @@ take(struct train *t, struct wire_msg *msg, int64_t *id, struct err *err)
         if (wire_fetch_get(&fetch, msg, err))
             return NULL;
         *id = fetch.id;
-        return answer(t, &fetch);
+        return answer(f, &fetch);
     case WIRE_PLAN:
         if (wire_plan_get(&plan, msg, err))
             return NULL;
-        t->features.plan[plan.epoch % 2] = plan;
+        f->plan[plan.epoch % 2] = plan;
         *id = state.id = plan.id;
         return wire_state_put(WIRE_STATE_OK, &state);
     default:
@@ -175,32 +146,32 @@ take(struct train *t, struct wire_msg *msg, int64_t *id, struct err *err)
 }
 
 void
-train_features_serve(struct train *t)
+train_features_serve(struct train_features *f)
 {
-    struct wire_server *server = t->features.server;
+    struct wire_server *server = f->server;
     struct wire_msg *msg;
     struct wire_news news;
     int64_t id;
 
     while (server && wire_server_next(server, &news, &news.why) > 0) {
         if (news.what == WIRE_BAD)
-            train_report_say(t, "%s", news.why.msg);
+            train_journal_say(f->journal, "%s", news.why.msg);
         if (news.what != WIRE_CAME)
             continue;
-        msg = take(t, news.msg, &id, &news.why);
+        msg = take(f, news.msg, &id, &news.why);
         if (msg)
             wire_server_answer(server, news.peer, id, msg);
         else if (wire_server_bad(server, news.peer, &news.why))
-            train_report_say(t, "%s", news.why.msg);
+            train_journal_say(f->journal, "%s", news.why.msg);
         wire_msg_free(msg);
     }
 }
 
 int
-train_features_plan(const struct train *t, int64_t epoch,
+train_features_plan(const struct train_features *f, int64_t epoch,
                     struct train_plan *plan)
 {
-    const struct wire_plan *told = &t->features.plan[epoch % 2];
+    const struct wire_plan *told = &f->plan[epoch % 2];
 
     if (!told->id || told->epoch != epoch)
         return 0;

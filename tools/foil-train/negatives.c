@@ -2,86 +2,79 @@
 #include <string.h>
 
 #include "loss/rows.h"
+#include "negatives.h"
 #include "num/gemm.h"
-#include "train.h"
 #include "util/clock.h"
 #include "util/mem.h"
+#include "wire/pairs.h"
+#include "wire/state.h"
 
 /* Seconds for which a service that was not there is not asked again. */
 static const double pause_without = 10;
 
-static int
-open_service(struct train *t, struct err *err)
+int
+train_service_open(struct train_service *s, struct wire *wire, const char *run,
+                   struct err *err)
 {
-    const struct wire_hello *mine = wire_server_hello(t->source.inlet->server);
     struct wire_service_config config = {
         .role = "negatives",
         .hello = {.stage = "train",
                   .version = WIRE_VERSION,
-                  .size = t->shape.size},
+                  .size = s->shape->size},
         .limits = {.part_bytes = WIRE_MOST_PART},
-        .deadline = t->options->deadline,
+        .deadline = s->options->deadline,
     };
     char *endpoint =
-        wire_endpoint(t->options->negatives, t->options->run, "negatives");
+        wire_endpoint(s->options->negatives, s->options->run, "negatives");
 
-    if (!strcmp(t->options->policy, "in-batch")) {
+    if (!strcmp(s->options->policy, "in-batch")) {
         // a step is worth a short wait, not the whole deadline
         config.timeout = 1;
         config.deadline = 2;
     }
-    memcpy(config.hello.run, mine->run, sizeof config.hello.run);
-    memcpy(config.hello.digest, t->shape.digest, sizeof config.hello.digest);
+    snprintf(config.hello.run, sizeof config.hello.run, "%s", run);
+    memcpy(config.hello.digest, s->shape->digest, sizeof config.hello.digest);
     config.endpoint = endpoint;
-    t->service = wire_service_open(t->wire, &config, err);
-    t->service_behind = 1;
+    s->service = wire_service_open(wire, &config, err);
+    s->behind = 1;
     free(endpoint);
-    return t->service ? 0 : -1;
-}
-
-int
-train_negatives_open(struct train *t, struct err *err)
-{
-    if (t->service || strcmp(t->options->sampler, "service"))
-        return 0;
-    return open_service(t, err);
+    return s->service ? 0 : -1;
 }
 
 void
-train_negatives_close(struct train *t)
+train_service_close(struct train_service *s)
 {
-    wire_service_close(t->service);
-    wire_weights_release(&t->answer);
-    train_inside_release(&t->inside);
-    free(t->in_batch);
+    wire_service_close(s->service);
+    wire_weights_release(&s->answer);
+    free(s->in_batch);
 }
 
 static void
-ask(struct train *t, struct wire_msg *request, int64_t id)
+ask(struct train_service *s, struct wire_msg *request, int64_t id)
 {
-    wire_service_ask(t->service, request, id);
+    wire_service_ask(s->service, request, id);
     wire_msg_free(request);
 }
 
 /* Waits for what comes of a request; what will not do is said. */
 static enum wire_answer
-hear(struct train *t, struct wire_msg **answer, struct err *err)
+hear(struct train_service *s, struct wire_msg **answer, struct err *err)
 {
     enum wire_answer what;
 
-    while ((what = wire_service_wait(t->service, t->stop, answer, err)) ==
+    while ((what = wire_service_wait(s->service, s->stop, answer, err)) ==
            WIRE_ODD)
-        train_report_say(t, "%s", err->msg);
+        train_journal_say(s->journal, "%s", err->msg);
     return what;
 }
 
 /* Lets go of an answer that will not do: a better one may come. */
 static void
-refuse(struct train *t, struct wire_msg *answer, struct err *why)
+refuse(struct train_service *s, struct wire_msg *answer, struct err *why)
 {
     wire_msg_free(answer);
-    if (wire_service_bad(t->service, why))
-        train_report_say(t, "%s", why->msg);
+    if (wire_service_bad(s->service, why))
+        train_journal_say(s->journal, "%s", why->msg);
 }
 
 /* 1 when it says that the state was taken. */
@@ -109,44 +102,44 @@ is_taken(struct wire_msg *answer, const struct wire_state *state,
 
 /* Gives the service our mirror of what it remembers. */
 static enum wire_answer
-give_state(struct train *t, struct err *err)
+give_state(struct train_service *s, struct err *err)
 {
     struct sample_array array[SAMPLE_MEMORY_ARRAYS];
     struct wire_tensor tensor[SAMPLE_MEMORY_ARRAYS];
     struct wire_state state = {
-        .session = t->session,
-        .epoch = t->state.epoch,
-        .step = t->state.step,
+        .session = *s->session,
+        .epoch = s->state->epoch,
+        .step = s->state->step,
         .tensors = tensor,
     };
     struct wire_msg *answer;
     enum wire_answer what;
     int taken = 0;
 
-    t->samples.memory.total = t->state.total;
-    state.n = sample_memory_list(&t->samples.memory, array);
+    s->samples->memory.total = s->state->total;
+    state.n = sample_memory_list(&s->samples->memory, array);
     state.fresh =
-        !t->samples.memory.chains.state && !t->samples.memory.bank.rows;
+        !s->samples->memory.chains.state && !s->samples->memory.bank.rows;
     for (size_t i = 0; i < state.n; i++)
         wire_tensor_init(&tensor[i], array[i].name, array[i].dtype,
                          array[i].rank, array[i].shape, array[i].data);
-    state.id = wire_service_id(t->service);
-    ask(t, wire_state_put(WIRE_STATE_PUT, &state), state.id);
-    while (!taken && (what = hear(t, &answer, err)) == WIRE_ANSWERED) {
+    state.id = wire_service_id(s->service);
+    ask(s, wire_state_put(WIRE_STATE_PUT, &state), state.id);
+    while (!taken && (what = hear(s, &answer, err)) == WIRE_ANSWERED) {
         taken = is_taken(answer, &state, err);
         if (!taken)
-            refuse(t, answer, err);
+            refuse(s, answer, err);
         else
             wire_msg_free(answer);
     }
-    t->service_behind = what != WIRE_ANSWERED;
+    s->behind = what != WIRE_ANSWERED;
     return what;
 }
 
 /* Decodes the weights of a batch; -1 where they are those of no such one. */
 static int
 get_weights(struct wire_weights *weights, struct wire_msg *answer,
-            const struct train *t, const struct sample_step *step,
+            const struct train_service *s, const struct sample_step *step,
             struct err *err)
 {
     const int64_t views = (int64_t)sample_step_views(step);
@@ -156,7 +149,7 @@ get_weights(struct wire_weights *weights, struct wire_msg *answer,
     if (wire_msg_kind(answer) != WIRE_WEIGHTS)
         return err_set(err, "pairs are answered with %s",
                        wire_kind_name(wire_msg_kind(answer)));
-    if (wire_weights_get(weights, answer, t->shape.size, err))
+    if (wire_weights_get(weights, answer, s->shape->size, err))
         return -1;
     if (weights->rows != anchors || weights->columns != anchors + step->extra)
         rc = err_set(err, "weights: %zu x %zu of them, want %zu x %zu",
@@ -174,11 +167,12 @@ get_weights(struct wire_weights *weights, struct wire_msg *answer,
 
 /* What the service is asked of a step. */
 static struct wire_msg *
-pairs_of(const struct train *t, const struct sample_step *step, int64_t id)
+pairs_of(const struct train_service *s, const struct sample_step *step,
+         int64_t id)
 {
     const struct wire_pairs pairs = {
         .id = id,
-        .session = t->session,
+        .session = *s->session,
         .epoch = (int64_t)step->epoch,
         .step = (int64_t)step->step,
         .beta = step->beta,
@@ -190,8 +184,8 @@ pairs_of(const struct train *t, const struct sample_step *step, int64_t id)
         .z = step->z,
         .extra_ids = step->extra_ids,
         .extra_z = step->extra_z,
-        .of_extra = t->batch->of_extra,
-        .variants = t->batch->variants,
+        .of_extra = s->batch->of_extra,
+        .variants = s->batch->variants,
     };
 
     return wire_pairs_put(&pairs);
@@ -199,9 +193,9 @@ pairs_of(const struct train *t, const struct sample_step *step, int64_t id)
 
 /* The answer of the service; it stays until the next one. */
 static void
-take(struct train *t, struct sample_weights *weights)
+take(struct train_service *s, struct sample_weights *weights)
 {
-    const struct wire_weights *answer = &t->answer;
+    const struct wire_weights *answer = &s->answer;
 
     *weights = (struct sample_weights){
         .rows = answer->rows,
@@ -223,22 +217,22 @@ take(struct train *t, struct sample_weights *weights)
 
 /* Asks for the weights of a batch, once. */
 static enum wire_answer
-ask_weights(struct train *t, const struct sample_step *step,
+ask_weights(struct train_service *s, const struct sample_step *step,
             struct sample_weights *weights, struct err *err)
 {
-    const int64_t id = wire_service_id(t->service);
+    const int64_t id = wire_service_id(s->service);
     struct wire_msg *answer;
     enum wire_answer what;
 
-    ask(t, pairs_of(t, step, id), id);
-    while ((what = hear(t, &answer, err)) == WIRE_ANSWERED) {
-        wire_weights_release(&t->answer);
-        if (!get_weights(&t->answer, answer, t, step, err)) {
+    ask(s, pairs_of(s, step, id), id);
+    while ((what = hear(s, &answer, err)) == WIRE_ANSWERED) {
+        wire_weights_release(&s->answer);
+        if (!get_weights(&s->answer, answer, s, step, err)) {
             wire_msg_free(answer);
-            take(t, weights);
+            take(s, weights);
             break;
         }
-        refuse(t, answer, err);
+        refuse(s, answer, err);
     }
     return what;
 }
@@ -246,36 +240,35 @@ ask_weights(struct train *t, const struct sample_step *step,
 /* Without the service: the softmax over the other images of the batch, which
  * is what chains that have mixed within it would say. */
 static void
-in_batch(struct train *t, const struct sample_step *step,
+in_batch(struct train_service *s, const struct sample_step *step,
          struct sample_weights *weights)
 {
     const size_t n = step->v * step->b, rows = n + step->extra;
 
-    mem_grow(&t->in_batch, &t->in_batch_room, n * rows, sizeof *t->in_batch);
-    num_gemm_nt(n, rows, step->dim, 1, step->z, step->z, 0, t->in_batch);
-    loss_partition(step->b, rows, step->beta, LOSS_FAMILY, t->in_batch,
-                   t->in_batch);
+    mem_grow(&s->in_batch, &s->in_batch_room, n * rows, sizeof *s->in_batch);
+    num_gemm_nt(n, rows, step->dim, 1, step->z, step->z, 0, s->in_batch);
+    loss_partition(step->b, rows, step->beta, LOSS_FAMILY, s->in_batch,
+                   s->in_batch);
     *weights =
-        (struct sample_weights){.rows = n, .columns = rows, .w = t->in_batch};
+        (struct sample_weights){.rows = n, .columns = rows, .w = s->in_batch};
 }
 
 /* A service that lost its state is given ours, and asked again. */
 static enum wire_answer
-ask_until_answered(struct train *t, const struct sample_step *step,
+ask_until_answered(struct train_service *s, const struct sample_step *step,
                    struct sample_weights *weights, struct err *err)
 {
     enum wire_answer what;
     int tries = 3;
 
     do {
-        what = t->service_behind ? give_state(t, err) : WIRE_ANSWERED;
+        what = s->behind ? give_state(s, err) : WIRE_ANSWERED;
         if (what == WIRE_ANSWERED)
-            what = ask_weights(t, step, weights, err);
-        t->service_behind |= what == WIRE_NO_STATE;
+            what = ask_weights(s, step, weights, err);
+        s->behind |= what == WIRE_NO_STATE;
     } while (what == WIRE_NO_STATE && --tries);
     if (what == WIRE_ANSWERED)
-        memcpy(t->service_met, wire_service_who(t->service)->peer,
-               sizeof t->service_met);
+        memcpy(s->met, wire_service_who(s->service)->peer, sizeof s->met);
     return what;
 }
 
@@ -283,22 +276,22 @@ static int
 weigh(void *self, const struct sample_step *step,
       struct sample_weights *weights, int *alone, struct err *err)
 {
-    struct train *t = self;
+    struct train_service *s = self;
     enum wire_answer what = WIRE_UNREACHED;
 
     *alone = 0;
-    if (clock_now() >= t->service_again)
-        what = ask_until_answered(t, step, weights, err);
+    if (clock_now() >= s->again)
+        what = ask_until_answered(s, step, weights, err);
     if (what == WIRE_ANSWERED)
         return 1;
-    if (what == WIRE_UNREACHED && !strcmp(t->options->policy, "in-batch")) {
-        if (clock_now() >= t->service_again) {
-            t->service_again = clock_now() + pause_without;
-            train_report_say(t, "%s: training without it", err->msg);
+    if (what == WIRE_UNREACHED && !strcmp(s->options->policy, "in-batch")) {
+        if (clock_now() >= s->again) {
+            s->again = clock_now() + pause_without;
+            train_journal_say(s->journal, "%s: training without it", err->msg);
         }
-        in_batch(t, step, weights);
+        in_batch(s, step, weights);
         *alone = 1;
-        t->service_behind = 1;
+        s->behind = 1;
         return 1;
     }
     return what == WIRE_STOPPED ? 0 : -1;
@@ -308,41 +301,32 @@ weigh(void *self, const struct sample_step *step,
 static void
 refused(void *self)
 {
-    struct train *t = self;
+    struct train_service *s = self;
 
-    t->service_behind = 1;
+    s->behind = 1;
 }
 
 struct train_negatives
-train_negatives_of(struct train *t)
+train_service_negatives(struct train_service *s)
 {
-    const char *scores = t->options->sampler;
-
-    if (!strcmp(scores, "service"))
-        return (struct train_negatives){t, weigh, refused};
-    train_inside_init(&t->inside, &t->samples,
-                      !strcmp(scores, "stale")   ? SAMPLE_STALE
-                      : !strcmp(scores, "reset") ? SAMPLE_RESET
-                                                 : SAMPLE_FRESH,
-                      (uint64_t)t->options->seed);
-    return train_inside_negatives(&t->inside);
+    return (struct train_negatives){s, weigh, refused};
 }
 
 int
-train_negatives_meet(struct train *t, struct err *err)
+train_service_meet(struct train_service *s, struct err *err)
 {
     const char *who;
     int rc;
 
-    while ((rc = wire_service_poll(t->service, err)) > 0)
-        train_report_say(t, "%s", err->msg);
+    while ((rc = wire_service_poll(s->service, err)) > 0)
+        train_journal_say(s->journal, "%s", err->msg);
     if (rc)
         return -1;
-    who = wire_service_who(t->service)->peer;
-    if (!wire_service_joined(t->service) || !strcmp(who, t->service_met))
+    who = wire_service_who(s->service)->peer;
+    if (!wire_service_joined(s->service) || !strcmp(who, s->met))
         return 0;
-    memcpy(t->service_met, who, sizeof t->service_met);
-    switch (give_state(t, err)) {
+    memcpy(s->met, who, sizeof s->met);
+    switch (give_state(s, err)) {
     case WIRE_REFUSED:
     case WIRE_FAILED:
         return -1;

@@ -1,6 +1,7 @@
 #include <string.h>
 
-#include "train.h"
+#include "options.h"
+#include "spec.h"
 #include "train/settings.h"
 #include "wire/keys.h"
 

@@ -1,4 +1,3 @@
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,23 +53,12 @@ train_report_open(struct train *t, struct err *err)
 }
 
 void
-train_report_say(struct train *t, const char *fmt, ...)
-{
-    struct err line;
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(line.msg, sizeof line.msg, fmt, ap);
-    va_end(ap);
-    train_journal_say(&t->journal, "%s", line.msg);
-}
-
-void
 train_report_step(struct train *t, const struct train_batch *b,
                   const struct train_result *result)
 {
     struct train_plan plan;
-    const int first = b->step == 0 && train_features_plan(t, b->epoch, &plan);
+    const int first =
+        b->step == 0 && train_features_plan(&t->features, b->epoch, &plan);
 
     train_journal_step(&t->journal, b, result, first ? &plan : NULL);
     train_report_event(t, "step", "", "");
@@ -88,4 +76,20 @@ train_report_event(struct train *t, const char *what, const char *path,
     snprintf(event.path, sizeof event.path, "%s", path);
     snprintf(event.reason, sizeof event.reason, "%s", reason);
     wire_feed_event(t->feed, &event);
+}
+
+void
+train_report_features(struct train *t, const struct train_batch *b)
+{
+    struct wire_features features = {.epoch = b->epoch,
+                                     .step = b->step,
+                                     .n = b->n,
+                                     .n_views = 2,
+                                     .dim = t->learner.dim,
+                                     .ids = b->ids,
+                                     .z = t->learner.v};
+
+    snprintf(features.mode, sizeof features.mode, "%s",
+             b->eval ? "eval" : "train");
+    wire_feed_features(t->feed, &features);
 }

@@ -1,6 +1,5 @@
 #include <stdlib.h>
 
-#include "nn/checkpoint.h"
 #include "train.h"
 #include "util/mem.h"
 
@@ -34,7 +33,7 @@ train_save_open(struct train *t)
     train_snapshot_add(snapshot, config);
     train_snapshot_add(snapshot, train_encoder_part(&t->encoder));
     train_snapshot_add(snapshot, train_samples_part(&t->samples));
-    train_snapshot_add(snapshot, train_history_part(&t->features.history));
+    train_snapshot_add(snapshot, train_history_part(&t->history));
 }
 
 void
@@ -43,7 +42,7 @@ train_tidy(struct train *t)
     struct err why;
 
     if (train_snapshot_tidy(&t->snapshot, &why))
-        train_report_say(t, "%s", why.msg);
+        train_journal_say(&t->journal, "%s", why.msg);
 }
 
 int
@@ -61,18 +60,13 @@ train_save(struct train *t, struct err *err)
     return 0;
 }
 
-int
-train_resume(struct train *t, const char *folder, struct err *err)
+void
+train_save_if_due(struct train *t)
 {
-    if (nn_checkpoint_verify(folder, err))
-        return -1;
-    t->config = train_config_read(folder, err);
-    if (!t->config ||
-        train_options_take(json_object_get(t->config, "options"), err) ||
-        train_config_get(t->config, &t->shape, &t->state, err) ||
-        train_prepare(t, err) || train_net_open(t, err) ||
-        train_config_check_engine(t->config, t->encoder.net, train_overridden,
-                                  err))
-        return -1;
-    return train_snapshot_load(&t->snapshot, folder, t->state.total, err);
+    const long every = t->options->every;
+    struct err err;
+
+    if (every && t->state.total % every == 0 && train_save(t, &err))
+        train_journal_say(&t->journal, "no checkpoint at step %jd: %s",
+                          (intmax_t)t->state.total, err.msg);
 }

@@ -132,7 +132,7 @@ came(struct train *t, const struct wire_news *news)
     if (wire_batch_get(&batch, news->msg, wire_server_hello(server)->size,
                        &why)) {
         if (wire_server_bad(server, news->peer, &why))
-            train_report_say(t, "%s", why.msg);
+            train_journal_say(&t->journal, "%s", why.msg);
         return;
     }
     if (!flow_consumer_wants(s->inlet->consumer, &batch.at)) {
@@ -140,7 +140,8 @@ came(struct train *t, const struct wire_news *news)
         return;
     }
     if (judge(t, &batch, &why)) {
-        train_report_say(t, "an augmenter was sent away: %s", why.msg);
+        train_journal_say(&t->journal, "an augmenter was sent away: %s",
+                          why.msg);
         send_away(server, news->peer, &why);
         wire_batch_release(&batch);
         return;
@@ -190,13 +191,13 @@ drain(struct train *t, struct err *err)
         if (news.what == WIRE_CAME)
             came(t, &news);
         if (news.what == WIRE_BAD)
-            train_report_say(t, "%s", news.why.msg);
+            train_journal_say(&t->journal, "%s", news.why.msg);
         if (news.what == WIRE_LEFT)
-            train_report_say(t, "an augmenter is gone, %zu remain",
-                             wire_server_peers(inlet->server));
+            train_journal_say(&t->journal, "an augmenter is gone, %zu remain",
+                              wire_server_peers(inlet->server));
     }
     flow_inlet_ask(inlet);
-    train_features_serve(t);
+    train_features_serve(&t->features);
     return 0;
 }
 
@@ -253,14 +254,15 @@ complain(struct train *t, double now, struct err *err)
         return 0;
     s->said = now;
     if (!peers)
-        train_report_say(t, "no augmenter is there: waiting for %.0f seconds%s",
-                         lasted, again);
+        train_journal_say(&t->journal,
+                          "no augmenter is there: waiting for %.0f seconds%s",
+                          lasted, again);
     else
-        train_report_say(t,
-                         "waiting for %.0f seconds for epoch %jd, step %jd "
-                         "from %zu augmenters",
-                         lasted, (intmax_t)t->state.epoch,
-                         (intmax_t)t->state.step, peers);
+        train_journal_say(&t->journal,
+                          "waiting for %.0f seconds for epoch %jd, step %jd "
+                          "from %zu augmenters",
+                          lasted, (intmax_t)t->state.epoch,
+                          (intmax_t)t->state.step, peers);
     return 0;
 }
 
@@ -302,7 +304,7 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
             return 0;
         flow_consumer_wait(s->inlet->consumer, now);
         flow_inlet_ask(s->inlet);
-        if (t->service && train_negatives_meet(t, err))
+        if (t->service.service && train_service_meet(&t->service, err))
             return -1;
         if (complain(t, now, err))
             return -1;

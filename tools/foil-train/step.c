@@ -8,20 +8,34 @@ refuse(struct train *t, const struct train_batch *b,
     struct err why;
 
     if (train_journal_refused(&t->journal, b, result->reason, &why))
-        train_report_say(t, "%s", why.msg);
+        train_journal_say(&t->journal, "%s", why.msg);
     if (result->outcome == TRAIN_STOPPED)
         return err_set(err,
                        "epoch %jd, step %jd: %s; the ids of the batch are in "
                        "'%s/nonfinite.jsonl'",
                        (intmax_t)b->epoch, (intmax_t)b->step, result->reason,
                        t->options->run);
-    train_report_say(t, "epoch %jd, step %jd: %s: %s", (intmax_t)b->epoch,
-                     (intmax_t)b->step, result->reason,
-                     result->outcome == TRAIN_SKIPPED ? "skipped"
-                                                      : "rolled back");
+    train_journal_say(&t->journal, "epoch %jd, step %jd: %s: %s",
+                      (intmax_t)b->epoch, (intmax_t)b->step, result->reason,
+                      result->outcome == TRAIN_SKIPPED ? "skipped"
+                                                       : "rolled back");
     return result->outcome == TRAIN_SKIPPED
                ? 0
                : train_snapshot_rollback(&t->snapshot, err);
+}
+
+/* What a batch left in v, for those who follow and for the history. */
+static void
+keep_features(struct train *t, const struct train_batch *b, int good)
+{
+    if (good && wire_feed_followed(t->feed))
+        train_report_features(t, b);
+    if (!t->history.keep)
+        return;
+    if (good)
+        train_history_put(&t->history, b->n, b->ids, t->learner.v, b->eval);
+    if (b->step + 1 == b->steps)
+        train_history_turn(&t->history, b->epoch, b->steps);
 }
 
 static void
@@ -29,7 +43,7 @@ look(struct train *t, const struct train_batch *b)
 {
     const int good = train_learner_look(&t->learner, b);
 
-    train_features_take(t, b, good);
+    keep_features(t, b, good);
     if (t->state.step == 0)
         train_report_event(t, "epoch", "", "");
 }
@@ -40,7 +54,7 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
     struct train_result result;
     struct train_batch batch;
 
-    t->batch = from;
+    t->service.batch = from;
     train_batch_of(from, &batch);
     if (batch.eval) {
         look(t, &batch);
@@ -60,7 +74,7 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
             return -1;
         break;
     }
-    train_features_take(t, &batch, result.outcome == TRAIN_APPLIED);
+    keep_features(t, &batch, result.outcome == TRAIN_APPLIED);
     train_report_step(t, &batch, &result);
     return 1;
 }

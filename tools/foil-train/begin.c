@@ -1,0 +1,196 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/checkpoint.h"
+#include "num/threads.h"
+#include "train.h"
+#include "util/clock.h"
+#include "util/file.h"
+
+void
+train_wire_up(struct train *t)
+{
+    t->features = (struct train_features){.options = t->options,
+                                          .shape = &t->shape,
+                                          .state = &t->state,
+                                          .session = &t->session,
+                                          .history = &t->history,
+                                          .journal = &t->journal};
+    t->service = (struct train_service){.options = t->options,
+                                        .shape = &t->shape,
+                                        .state = &t->state,
+                                        .session = &t->session,
+                                        .samples = &t->samples,
+                                        .journal = &t->journal,
+                                        .stop = t->stop};
+    train_save_open(t);
+}
+
+/* All that follows from the options alone. */
+static int
+prepare(struct train *t, struct err *err)
+{
+    struct train_options *o = t->options;
+
+    if (train_check(o, err))
+        return -1;
+    t->objective = loss_objective_find(o->objective, err);
+    o->threads = num_threads((int)o->threads);
+    return 0;
+}
+
+static int
+open_learner(struct train *t, struct err *err)
+{
+    const struct train_options *o = t->options;
+    struct train_learner_spec spec = {
+        .objective = t->objective,
+        .settings = &o->loss,
+        .encoder = {&t->encoder},
+        .table_views = train_is_table(o) ? t->shape.views : 0,
+        .images = t->shape.images,
+        .extra = t->shape.extra,
+        .samples = &t->samples,
+        .state = &t->state,
+        .negatives = &t->negatives,
+        .nonfinite = !strcmp(o->nonfinite, "skip") ? TRAIN_ON_NONFINITE_SKIP
+                     : !strcmp(o->nonfinite, "rollback")
+                         ? TRAIN_ON_NONFINITE_ROLLBACK
+                         : TRAIN_ON_NONFINITE_STOP,
+    };
+
+    if (!strcmp(o->sampler, "service")) {
+        t->negatives = train_service_negatives(&t->service);
+    } else {
+        train_inside_init(&t->inside, &t->samples,
+                          !strcmp(o->sampler, "stale")   ? SAMPLE_STALE
+                          : !strcmp(o->sampler, "reset") ? SAMPLE_RESET
+                                                         : SAMPLE_FRESH,
+                          (uint64_t)o->seed);
+        t->negatives = train_inside_negatives(&t->inside);
+    }
+    return train_pace_check(o, &spec.pace, err)
+               ? -1
+               : train_learner_open(&t->learner, &spec, err);
+}
+
+static int
+build(struct train *t, struct err *err)
+{
+    const struct train_options *o = t->options;
+    const size_t size = (size_t)t->shape.size;
+    struct train_encoder_spec spec;
+
+    if (train_encoder_spec(o, &t->shape, &spec, err) ||
+        train_encoder_open(&t->encoder, &spec, err) ||
+        train_basis_give(&t->basis, &t->encoder, err))
+        return -1;
+    train_samples_init(&t->samples, t->objective, size);
+    if (o->keep_features)
+        train_history_init(&t->history, size, t->encoder.dim,
+                           (size_t)o->keep_features);
+    return open_learner(t, err);
+}
+
+static int
+begin_anew(struct train *t, struct err *err)
+{
+    if (prepare(t, err) || train_basis_read(&t->basis, t->options->basis, err))
+        return -1;
+    t->shape.basis = t->basis.n;
+    return 0;
+}
+
+static int
+resume(struct train *t, const char *folder, struct err *err)
+{
+    if (nn_checkpoint_verify(folder, err))
+        return -1;
+    t->config = train_config_read(folder, err);
+    if (!t->config ||
+        train_options_take(json_object_get(t->config, "options"), err) ||
+        train_config_get(t->config, &t->shape, &t->state, err) ||
+        prepare(t, err) || build(t, err) ||
+        train_config_check_engine(t->config, t->encoder.net, train_overridden,
+                                  err))
+        return -1;
+    return train_snapshot_load(&t->snapshot, folder, t->state.total, err);
+}
+
+int
+train_begin(struct train *t, struct err *err)
+{
+    const char *run = t->options->run;
+    char *newest = NULL;
+    int rc = -1, found;
+
+    if (file_mkdir(run, 0700, err) || train_lock(run, err))
+        return -1;
+    found = nn_checkpoint_find(run, &newest, err);
+    if (found > 0 && !t->options->resume) {
+        err_set(err,
+                "'%s' holds a run: --resume goes on with it, another -r "
+                "starts anew",
+                run);
+    } else if (found > 0) {
+        rc = resume(t, newest, err);
+    } else if (!found) {
+        if (t->options->resume)
+            say("'%s' has no checkpoint yet: starting anew", run);
+        rc = begin_anew(t, err);
+    }
+    if (!rc) // a kill within a save may have come before its last part
+        train_tidy(t);
+    free(newest);
+    t->session = (int64_t)clock_wall();
+    return rc;
+}
+
+int
+train_stand(struct train *t, struct err *err)
+{
+    const char *run = t->options->run;
+    char *newest = NULL;
+    int rc = file_exists(run) ? nn_checkpoint_find(run, &newest, err) : 0;
+
+    if (rc > 0 && !t->options->resume)
+        rc = err_set(err, "'%s' holds a run: --resume goes on with it", run);
+    else if (rc >= 0)
+        rc = newest ? resume(t, newest, err) : prepare(t, err);
+    free(newest);
+    return rc;
+}
+
+int
+train_ask_service(struct train *t, struct err *err)
+{
+    const struct wire_hello *hello = wire_server_hello(t->source.inlet->server);
+
+    if (!t->objective->wants_weights || t->service.service ||
+        strcmp(t->options->sampler, "service"))
+        return 0;
+    return train_service_open(&t->service, t->wire, hello->run, err);
+}
+
+int
+train_meet(struct train *t, const struct wire_batch *b, struct err *err)
+{
+    size_t count;
+
+    if (!t->state.total && train_pace_fits(t->options, (double)b->epochs, err))
+        return -1;
+    if (!t->encoder.net &&
+        (build(t, err) || train_rows_read(&t->encoder, t->options->rows, err)))
+        return -1;
+    if (train_ask_service(t, err))
+        return -1;
+    train_journal_begin(&t->journal, t->options->steps ? t->options->steps
+                                                       : b->epochs * b->steps);
+    nn_net_params(t->encoder.net, &count);
+    say("%s of %zu parameters, %ld thread%s; up to %ld batches of %zu images "
+        "wait, %.1f MB each",
+        t->options->arch, count, t->options->threads,
+        t->options->threads == 1 ? "" : "s", t->options->credit,
+        t->shape.images, (double)wire_msg_bytes(b->msg) * 1e-6);
+    return 0;
+}

@@ -1,0 +1,29 @@
+#ifndef FOIL_TRAIN_GIVEN_H
+#define FOIL_TRAIN_GIVEN_H
+
+#include "train/encoder.h"
+
+/* What files give to an encoder that begins. */
+
+/* --basis: the fixed basis that "linear" sees pixels in. */
+struct train_basis {
+    const char *path;
+    float *rows;     /* [n + 1,width], or NULL: there is none */
+    size_t n, width; /* rows of the basis; numbers of an image */
+};
+
+/* train_basis_read() reads a file; none where the path is "". */
+int train_basis_read(struct train_basis *basis, const char *path,
+                     struct err *err);
+void train_basis_release(struct train_basis *basis);
+
+/* train_basis_give() makes it the encoder's, if there is one. */
+int train_basis_give(struct train_basis *basis, struct train_encoder *encoder,
+                     struct err *err);
+
+/* train_rows_read() reads --rows, with which a "table" begins, unless the path
+ * is "". */
+int train_rows_read(struct train_encoder *encoder, const char *path,
+                    struct err *err);
+
+#endif

@@ -1,0 +1,54 @@
+#ifndef FOIL_TRAIN_NEGATIVES_H
+#define FOIL_TRAIN_NEGATIVES_H
+
+#include "options.h"
+#include "train/config.h"
+#include "train/journal.h"
+#include "wire/batch.h"
+#include "wire/service.h"
+#include "wire/weights.h"
+
+/*
+ * Weights from the negatives service, foil-negatives(1).  A service that was
+ * started again is given the mirror of what it remembers; --policy in-batch
+ * lets steps go on without one.
+ */
+struct train_service {
+    /* whose it is; to be set first */
+    const struct train_options *options;
+    const struct train_shape *shape;
+    const struct train_state *state;
+    const int64_t *session;
+    struct train_samples *samples;
+    struct train_journal *journal;
+    int stop; /* descriptor, as wire_wait() */
+
+    const struct wire_batch *batch; /* at hand: to be set before each step */
+
+    struct wire_service *service; /* NULL until it is opened */
+    struct wire_weights answer;   /* the last */
+    float *in_batch;              /* weights of a batch without the service */
+    size_t in_batch_room;
+    int behind;   /* it has to be given our mirror first */
+    char met[64]; /* whom we have given it to, or asked since */
+    double again; /* --policy in-batch: not asked before then */
+};
+
+/* train_service_open() connects, once the shape is known.
+ *   run  its name, as augmenters say it */
+int train_service_open(struct train_service *service, struct wire *wire,
+                       const char *run, struct err *err);
+void train_service_close(struct train_service *service);
+
+/* train_service_negatives() returns it as a learner knows it; it may be opened
+ * later. */
+struct train_negatives train_service_negatives(struct train_service *service);
+
+/*
+ * train_service_meet() hands the mirror to a service that was started again and
+ * asks for nothing yet, since a filter lets no item pass without: 0, or -1 when
+ * it refuses.
+ */
+int train_service_meet(struct train_service *service, struct err *err);
+
+#endif

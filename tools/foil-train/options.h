@@ -1,0 +1,51 @@
+#ifndef FOIL_TRAIN_OPTIONS_H
+#define FOIL_TRAIN_OPTIONS_H
+
+#include "loss/objective.h"
+#include "util/json.h"
+#include "util/opt.h"
+
+/* How a parameter moves with the epoch (util/param.h); NULL: it does not. */
+struct train_course {
+    const char *schedule;
+    double end;
+};
+
+struct train_options {
+    /* what decides the result, and is remembered */
+    const char *objective, *arch, *stem, *norm, *head, *mean, *deviation;
+    const char *basis, *rows;
+    const char *optim, *schedule, *sampler;
+    struct loss_settings loss;              /* of the objective */
+    struct train_course course[PARAM_MOST]; /* of its parameters */
+    double lr, lr_end, momentum, weight_decay, warmup;
+    long width, hidden, micro, accumulate, seed, threads, keep_features;
+    int bf16, direct, lars_b, nesterov;
+
+    /* what does not */
+    const char *run, *batches, *negatives, *events, *features, *keys, *allow;
+    const char *nonfinite, *policy;
+    long steps, every, keep, credit;
+    double deadline;
+    int resume, dry;
+    const char *list;
+    struct opt_list override;
+};
+
+/* train_options_get() parses the command line; it prints and exits. */
+struct train_options *train_options_get(int argc, char **argv);
+
+/* train_options_put() returns what has to be remembered, as an object. */
+json_t *train_options_put(void);
+
+/*
+ * train_options_take() compares with what a checkpoint remembers: an option
+ * that was not given takes its value, one that was given with another is
+ * refused, unless --override names it.  The object must stay.
+ */
+int train_options_take(const json_t *saved, struct err *err);
+
+/* train_overridden() returns 1 when --override names the key. */
+int train_overridden(const char *key);
+
+#endif

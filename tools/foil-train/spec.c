@@ -1,0 +1,192 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spec.h"
+
+/* Three numbers, commas between them. */
+static int
+three(const char *option, const char *text, float out[3], struct err *err)
+{
+    const char *at = text;
+
+    for (int i = 0; i < 3; i++) {
+        char *end;
+
+        out[i] = strtof(at, &end);
+        if (end == at || *end != (i < 2 ? ',' : 0))
+            return err_set(err, "--%s '%s': want three numbers, as 0.5,0.5,0.5",
+                           option, text);
+        at = end + 1;
+    }
+    return 0;
+}
+
+int
+train_is_table(const struct train_options *o)
+{
+    return !strcmp(o->arch, "table");
+}
+
+int
+train_spec(const struct train_options *o, const struct train_shape *shape,
+           struct nn_spec *spec, struct err *err)
+{
+    *spec = (struct nn_spec){
+        .arch = o->arch,
+        .stem = o->stem,
+        .norm = o->norm,
+        .head = o->head,
+        .width = o->width,
+        .hidden = o->hidden,
+        .basis = (long)shape->basis,
+        .height = shape->height,
+        .image_width = shape->width,
+        .channels = shape->channels,
+        .bf16 = o->bf16,
+        .direct = o->direct,
+    };
+    if (train_is_table(o)) {
+        spec->samples = shape->size;
+        spec->views = (long)shape->views;
+    }
+    if (shape->basis) { // which is one of pixels / 255, offset included
+        for (int k = 0; k < 3; k++)
+            spec->deviation[k] = 1;
+        return 0;
+    }
+    if (three("mean", o->mean, spec->mean, err))
+        return -1;
+    return three("deviation", o->deviation, spec->deviation, err);
+}
+
+static struct nn_optim_spec
+optim_spec(const struct train_options *o)
+{
+    const char *lars = o->lars_b ? "lars-b" : "lars-a";
+
+    return (struct nn_optim_spec){.name = strcmp(o->optim, "lars") ? o->optim
+                                                                   : lars,
+                                  .momentum = o->momentum,
+                                  .nesterov = o->nesterov,
+                                  .weight_decay = o->weight_decay,
+                                  .accumulate = o->accumulate};
+}
+
+int
+train_encoder_spec(const struct train_options *o,
+                   const struct train_shape *shape,
+                   struct train_encoder_spec *spec, struct err *err)
+{
+    *spec =
+        (struct train_encoder_spec){.optim = optim_spec(o),
+                                    .rows = 2 * shape->images + shape->extra,
+                                    .micro = (size_t)o->micro,
+                                    .seed = (uint64_t)o->seed};
+    return train_spec(o, shape, &spec->net, err);
+}
+
+/* A schedule that says where it goes; `constant` goes nowhere. */
+static int
+parse(const char *option, const char *text, double base, double end,
+      struct nn_schedule *schedule, struct err *err)
+{
+    struct err why;
+
+    *schedule = (struct nn_schedule){.base = base, .end = end};
+    if (nn_schedule_parse(text, schedule, &why))
+        return err_set(err, "--%s: %s", option, why.msg);
+    return 0;
+}
+
+/* The same for a parameter of the objective, as its table says. */
+static int
+parse_param(const struct param *p, double value,
+            const struct train_course *course, struct nn_schedule *schedule,
+            struct err *err)
+{
+    const int from_one = p->course == PARAM_FROM_ONE;
+    char option[48];
+
+    *schedule = (struct nn_schedule){.base = value};
+    if (p->course < PARAM_TO_END)
+        return 0;
+    snprintf(option, sizeof option, "%s-schedule", p->name);
+    if (parse(option, course->schedule, from_one ? 1 : value,
+              from_one ? value : course->end, schedule, err))
+        return -1;
+    if (schedule->kind == NN_SCHEDULE_STEP)
+        return err_set(err, "--%s: step is for the learning rate", option);
+    if (schedule->kind == NN_SCHEDULE_CONSTANT) {
+        schedule->base = value;
+        return isnan(p->end) && !isnan(course->end)
+                   ? err_set(err, "--%s-end wants a --%s", p->name, option)
+                   : 0;
+    }
+    if (isnan(schedule->end))
+        return err_set(err, "--%s wants --%s-end, where it goes", option,
+                       p->name);
+    if (p->course == PARAM_INVERSE && schedule->kind == NN_SCHEDULE_WAVE) {
+        schedule->base = 1 / schedule->base;
+        schedule->end = 1 / schedule->end;
+    }
+    return 0;
+}
+
+int
+train_pace_check(const struct train_options *o, struct train_pace *pace,
+                 struct err *err)
+{
+    const struct loss_objective *objective =
+        loss_objective_find(o->objective, err);
+    struct train_pace any;
+
+    if (!pace)
+        pace = &any;
+    if (!objective ||
+        parse("schedule", o->schedule, o->lr, o->lr_end, &pace->rate, err))
+        return -1;
+    pace->rate.warmup = o->warmup;
+    for (size_t i = 0; objective->params[i].name; i++)
+        if (parse_param(objective->params + i, o->loss.value[i], o->course + i,
+                        pace->value + i, err))
+            return -1;
+    return 0;
+}
+
+int
+train_pace_fits(const struct train_options *o, double epochs, struct err *err)
+{
+    if (o->warmup <= epochs)
+        return 0;
+    return err_set(err,
+                   "--warmup is %g epochs and the run has %g, so that the rate "
+                   "would never get to --lr: give a tenth of them, --warmup %g",
+                   o->warmup, epochs, epochs / 10);
+}
+
+int
+train_check(const struct train_options *o, struct err *err)
+{
+    const struct train_shape any = {.size = 1,
+                                    .height = 32,
+                                    .width = 32,
+                                    .channels = 3,
+                                    .views = 2,
+                                    .basis = *o->basis ? 1 : 0};
+    const struct nn_optim_spec optim = optim_spec(o);
+    const struct loss_objective *objective =
+        loss_objective_find(o->objective, err);
+    struct nn_spec spec;
+    struct nn_optim *made;
+    struct nn_net *net;
+
+    if (!objective || loss_objective_check(objective, &o->loss, 0, 0, err) ||
+        train_pace_check(o, NULL, err) || train_spec(o, &any, &spec, err))
+        return -1;
+    net = nn_net_new(&spec, 1, 0, err);
+    made = net ? nn_optim_new(&optim, NULL, 0, 0, err) : NULL;
+    nn_optim_free(made);
+    nn_net_free(net);
+    return made ? 0 : -1;
+}

@@ -1,0 +1,33 @@
+#ifndef FOIL_TRAIN_SPEC_H
+#define FOIL_TRAIN_SPEC_H
+
+#include "options.h"
+#include "train/config.h"
+#include "train/learner.h"
+
+/* What the options make of encoder, optimiser and schedules. */
+
+/* train_is_table() returns 1 for an encoder that looks at no image. */
+int train_is_table(const struct train_options *options);
+
+/* train_spec() says what the net is to be, in the options' texts;
+ * train_encoder_spec() all of the encoder, for batches of that shape. */
+int train_spec(const struct train_options *options,
+               const struct train_shape *shape, struct nn_spec *spec,
+               struct err *err);
+int train_encoder_spec(const struct train_options *options,
+                       const struct train_shape *shape,
+                       struct train_encoder_spec *spec, struct err *err);
+
+/* train_pace_check() makes the schedules, or says what is wrong with them;
+ * pace may be NULL.  train_pace_fits() refuses a warm-up that is longer than a
+ * run of so many epochs. */
+int train_pace_check(const struct train_options *options,
+                     struct train_pace *pace, struct err *err);
+int train_pace_fits(const struct train_options *options, double epochs,
+                    struct err *err);
+
+/* train_check() says what is wrong with the options. */
+int train_check(const struct train_options *options, struct err *err);
+
+#endif
