@@ -33,7 +33,7 @@
  *   tell.c       what there is, and what a run would need, without training
  */
 
-/* Batches from augmenters. */
+/* Where batches come from. */
 struct train_source {
     struct flow_inlet *inlet;
     size_t largest;       /* bytes of a batch, so far */

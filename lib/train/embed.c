@@ -1,0 +1,109 @@
+#include <math.h>
+#include <string.h>
+
+#include "embed.h"
+#include "num/vec.h"
+
+static size_t
+rows_of(const struct train_batch *b)
+{
+    return 2 * b->n + b->n_extra;
+}
+
+/* Which rows of a table a batch is: the views' own, or fixed ones. */
+static void
+find_keys(struct train_learner *learner, const struct train_batch *b)
+{
+    const size_t views = learner->spec.table_views, anchors = 2 * b->n;
+    size_t *keys = learner->keys;
+
+    for (size_t r = 0; r < anchors; r++)
+        keys[r] = (size_t)b->ids[r % b->n] * views +
+                  (b->fixed ? (size_t)b->view_of[r] : r / b->n);
+    for (size_t i = 0; i < b->n_extra; i++) {
+        const int64_t view = b->extra_view ? b->extra_view[i] : -1;
+
+        keys[anchors + i] = (size_t)b->extra_ids[i] * views +
+                            (view > 0 ? (size_t)view % views : 0);
+    }
+}
+
+/* The images of a batch in one block: views, and the extra ones behind. */
+static const uint8_t *
+images_of(struct train_learner *learner, const struct train_batch *b)
+{
+    const size_t image = learner->spec.encoder[0]->image;
+    const size_t anchors = 2 * b->n * image;
+
+    if (!b->n_extra)
+        return b->views;
+    memcpy(learner->pixels, b->views, anchors);
+    memcpy(learner->pixels + anchors, b->extra, b->n_extra * image);
+    return learner->pixels;
+}
+
+/* All rows through the only encoder. */
+static void
+encode_by_one(struct train_learner *learner, const struct train_batch *b,
+              enum nn_mode mode)
+{
+    struct train_input input = {.n = rows_of(b), .keys = learner->keys};
+
+    if (learner->keys)
+        find_keys(learner, b);
+    else
+        input.images = images_of(learner, b);
+    train_encoder_forward(learner->spec.encoder[0], &input, mode, learner->z);
+}
+
+/* Each view through its own. */
+static void
+encode_by_two(struct train_learner *learner, const struct train_batch *b,
+              enum nn_mode mode)
+{
+    const uint8_t *images = b->views;
+
+    REQUIRE(!b->n_extra);
+    for (size_t k = 0; k < TRAIN_ENCODERS; k++) {
+        struct train_encoder *encoder = learner->spec.encoder[k];
+        const struct train_input input = {.n = b->n, .images = images};
+
+        train_encoder_forward(encoder, &input, mode,
+                              learner->z + k * b->n * learner->dim);
+        images += b->n * encoder->image;
+    }
+}
+
+void
+train_learner_encode(struct train_learner *learner, const struct train_batch *b,
+                     enum nn_mode mode)
+{
+    REQUIRE(b->n <= learner->spec.images && b->n_extra <= learner->spec.extra);
+    if (learner->spec.encoder[1])
+        encode_by_two(learner, b, mode);
+    else
+        encode_by_one(learner, b, mode);
+    num_unit_rows(rows_of(b), learner->dim, learner->z, learner->v, NULL);
+}
+
+int
+train_learner_finite(const struct train_learner *learner,
+                     const struct train_batch *b)
+{
+    return num_finite(rows_of(b) * learner->dim, learner->z);
+}
+
+double
+train_learner_back(struct train_learner *learner, const struct train_batch *b)
+{
+    double length = 0;
+
+    for (size_t k = 0; k < TRAIN_ENCODERS && learner->spec.encoder[k]; k++) {
+        struct train_encoder *encoder = learner->spec.encoder[k];
+
+        train_encoder_backward(encoder, learner->dz + k * b->n * learner->dim);
+        length = k ? hypot(length, train_encoder_norm(encoder))
+                   : train_encoder_norm(encoder);
+    }
+    return length;
+}

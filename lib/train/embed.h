@@ -1,0 +1,22 @@
+#ifndef TRAIN_EMBED_H
+#define TRAIN_EMBED_H
+
+#include "train/learner.h"
+
+/* A batch through the encoders of a learner, and its gradient back. */
+
+/* train_learner_encode() fills in z and v of all rows; NN_MOVE where
+ * train_learner_back() follows. */
+void train_learner_encode(struct train_learner *learner,
+                          const struct train_batch *batch, enum nn_mode mode);
+
+/* train_learner_finite() returns 1 when all of z is. */
+int train_learner_finite(const struct train_learner *learner,
+                         const struct train_batch *batch);
+
+/* train_learner_back() takes dz to the gradient of each encoder, and returns
+ * the length of all together. */
+double train_learner_back(struct train_learner *learner,
+                          const struct train_batch *batch);
+
+#endif
