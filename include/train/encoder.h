@@ -35,23 +35,14 @@ struct train_encoder_spec {
     uint64_t seed; /* of the initial weights */
 };
 
-/* What goes in: n rows of one kind. */
-struct train_input {
-    size_t n;
-    const uint8_t *images; /* [n,height,width,channels] */
-    const size_t *keys;    /* [n] rows of the encoder "table", in place of
-                              images; else NULL */
-};
-
 /* To be read, but for the blocks of net and optim: these may be filled. */
 struct train_encoder {
     struct nn_net *net;
     struct nn_optim *optim;
-    size_t rows, micro;       /* as in the spec; micro is never 0 */
-    size_t dim, image;        /* width of an embedding; bytes of an image */
-    struct train_input input; /* of the last forward; lent */
-    float *before;            /* running statistics as they were then */
-    int32_t *ids;             /* [micro] that are in the net */
+    size_t rows, micro;    /* as in the spec; micro is never 0 */
+    size_t dim, image;     /* width of an embedding; numbers of an image */
+    struct nn_input input; /* of the last forward; lent */
+    float *before;         /* running statistics as they were then */
 };
 
 /*
@@ -68,13 +59,13 @@ void train_encoder_close(struct train_encoder *encoder);
 
 /*
  * train_encoder_forward() encodes rows.
- *   input  1 <= n <= rows; its arrays must stay until train_encoder_backward()
- *   mode   NN_MOVE: a step, train_encoder_backward() may follow;
- *          NN_LOOK: embeddings are all that is wanted, nothing moves
- *   z      [n,dim], raw
+ *   input  images, ids or tokens, 1 <= n <= rows; its arrays must stay until
+ * train_encoder_backward() mode   NN_MOVE: a step, train_encoder_backward() may
+ * follow; NN_LOOK: embeddings are all that is wanted, nothing moves z [n,dim],
+ * raw
  */
 void train_encoder_forward(struct train_encoder *encoder,
-                           const struct train_input *input, enum nn_mode mode,
+                           const struct nn_input *input, enum nn_mode mode,
                            float *z);
 
 /*

@@ -89,8 +89,8 @@ struct train_learner {
                      rows behind the 2 n of its views */
     float *dz, *columns, *work;
     uint8_t *pixels;
-    size_t *keys;
-    int in_a_row; /* steps that were not applied */
+    int32_t *keys; /* rows of the encoder "table" */
+    int in_a_row;  /* steps that were not applied */
 };
 
 /*

@@ -15,16 +15,16 @@ static void
 find_keys(struct train_learner *learner, const struct train_batch *b)
 {
     const size_t views = learner->spec.table_views, anchors = 2 * b->n;
-    size_t *keys = learner->keys;
+    int32_t *keys = learner->keys;
 
     for (size_t r = 0; r < anchors; r++)
-        keys[r] = (size_t)b->ids[r % b->n] * views +
-                  (b->fixed ? (size_t)b->view_of[r] : r / b->n);
+        keys[r] = (int32_t)((size_t)b->ids[r % b->n] * views +
+                            (b->fixed ? (size_t)b->view_of[r] : r / b->n));
     for (size_t i = 0; i < b->n_extra; i++) {
         const int64_t view = b->extra_view ? b->extra_view[i] : -1;
 
-        keys[anchors + i] = (size_t)b->extra_ids[i] * views +
-                            (view > 0 ? (size_t)view % views : 0);
+        keys[anchors + i] = (int32_t)((size_t)b->extra_ids[i] * views +
+                                      (view > 0 ? (size_t)view % views : 0));
     }
 }
 
@@ -47,7 +47,7 @@ static void
 encode_by_one(struct train_learner *learner, const struct train_batch *b,
               enum nn_mode mode)
 {
-    struct train_input input = {.n = rows_of(b), .keys = learner->keys};
+    struct nn_input input = {.n = rows_of(b), .ids = learner->keys};
 
     if (learner->keys)
         find_keys(learner, b);
@@ -66,7 +66,7 @@ encode_by_two(struct train_learner *learner, const struct train_batch *b,
     REQUIRE(!b->n_extra);
     for (size_t k = 0; k < TRAIN_ENCODERS; k++) {
         struct train_encoder *encoder = learner->spec.encoder[k];
-        const struct train_input input = {.n = b->n, .images = images};
+        const struct nn_input input = {.n = b->n, .images = images};
 
         train_encoder_forward(encoder, &input, mode,
                               learner->z + k * b->n * learner->dim);

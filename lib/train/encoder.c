@@ -32,7 +32,6 @@ train_encoder_open(struct train_encoder *encoder,
         spec->net.height * spec->net.image_width * spec->net.channels;
     nn_net_statistics(encoder->net, &count);
     encoder->before = mem_array(count, sizeof *encoder->before);
-    encoder->ids = mem_array(encoder->micro, sizeof *encoder->ids);
     return 0;
 }
 
@@ -42,7 +41,6 @@ train_encoder_close(struct train_encoder *encoder)
     nn_net_free(encoder->net);
     nn_optim_free(encoder->optim);
     free(encoder->before);
-    free(encoder->ids);
     *encoder = (struct train_encoder){0};
 }
 
@@ -69,20 +67,29 @@ static void
 forward(struct train_encoder *encoder, struct part rows, enum nn_mode mode,
         float *z)
 {
-    const struct train_input *from = &encoder->input;
-    struct nn_input input = {.n = rows.to - rows.from, .ids = encoder->ids};
+    struct nn_input input = encoder->input;
 
-    for (size_t i = 0; from->keys && i < input.n; i++)
-        encoder->ids[i] = (int32_t)from->keys[rows.from + i];
-    if (!from->keys)
-        input.images = from->images + rows.from * encoder->image;
+    input.n = rows.to - rows.from;
+    switch (nn_net_kind(encoder->net)) {
+    case NN_IMAGES:
+        input.images += rows.from * encoder->image;
+        break;
+    case NN_ROWS:
+        input.rows += rows.from * encoder->image;
+        break;
+    case NN_IDS:
+        input.ids += rows.from;
+        break;
+    case NN_TOKENS:
+        input.offsets += rows.from;
+        break;
+    }
     nn_net_forward(encoder->net, mode, &input, NULL, z);
 }
 
 void
 train_encoder_forward(struct train_encoder *encoder,
-                      const struct train_input *input, enum nn_mode mode,
-                      float *z)
+                      const struct nn_input *input, enum nn_mode mode, float *z)
 {
     size_t n;
     const float *statistics = nn_net_statistics(encoder->net, &n);

@@ -28,7 +28,7 @@ fill(void)
 static void
 step(struct train_encoder *encoder, float *z)
 {
-    const struct train_input input = {.n = ROWS, .images = images};
+    const struct nn_input input = {.n = ROWS, .images = images};
 
     train_encoder_forward(encoder, &input, NN_MOVE, z);
     train_encoder_backward(encoder, dz);
@@ -77,7 +77,7 @@ static void
 the_gradient_is_that_of_the_embeddings(void)
 {
     struct train_encoder e = tiny_open("group", ROWS, 5);
-    const struct train_input input = {.n = ROWS, .images = images};
+    const struct nn_input input = {.n = ROWS, .images = images};
     float z[ROWS * TINY_DIM];
     size_t n;
     float *params = nn_net_params(e.net, &n);
@@ -111,7 +111,7 @@ undo_takes_the_statistics_back(void)
 
     for (int i = 0; i < 2; i++) {
         struct train_encoder e = tiny_open("batch", ROWS, micro[i]);
-        const struct train_input input = {.n = ROWS, .images = images};
+        const struct nn_input input = {.n = ROWS, .images = images};
         float z[ROWS * TINY_DIM];
         size_t n;
         float *now = nn_net_statistics(e.net, &n);
