@@ -38,7 +38,8 @@ ROOMS   := util num wire flow data nn loss sample select eval train
 # Libraries; what is missing is said before anything is compiled.
 PKG_CONFIG  ?= pkg-config
 LIB_CFLAGS  := $(shell PKG_CONFIG='$(PKG_CONFIG)' scripts/libraries cflags)
-LIBS        := $(shell PKG_CONFIG='$(PKG_CONFIG)' scripts/libraries libs) -lm
+LIBS        := $(shell PKG_CONFIG='$(PKG_CONFIG)' scripts/libraries libs) -lm \
+               $(if $(filter tsan,$(B)),-lgomp)
 
 # Optimisation and debugging are the user's to replace; sanitizers are not.
 CFLAGS_release := -O3 -g
@@ -54,7 +55,8 @@ MODE_asan    := -fsanitize=address,undefined -fno-sanitize-recover=all \
 MODE_cover   := --coverage
 MODE_fuzz    := -fsanitize=fuzzer-no-link,address,undefined
 # gcc's OpenMP is not made for tsan, which would see races in every barrier.
-MODE_tsan    := -fsanitize=thread -fno-openmp -Wno-unknown-pragmas
+MODE_tsan    := -fsanitize=thread -fno-openmp -Wno-unknown-pragmas \
+                -Wno-unused-variable
 MODE_release  = -fstack-protector-strong $(FORTIFY)
 MODE_debug    = $(MODE_release)
 FORTIFY       = $(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),\
@@ -87,8 +89,8 @@ say      = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2) &&)
 # Calls with a better way in lib/util: lint refuses them.
 BANNED  := \b(malloc|calloc|realloc|strdup|strcpy|strcat|sprintf|strtok|atoi|atof|rand|gets|system)\(
 
-# Packages that only some targets want: what foil is compared with, and what
-# builds fuzz targets.
+# Packages that only some targets want: what foil is compared with, and clang
+# with what fuzz targets want of it.
 PEERS   := python3-torch python3-torchvision python3-pil python3-sklearn
 FUZZER  := clang libclang-rt-dev libomp-dev
 
@@ -179,6 +181,8 @@ $(OUT)/tests/%: $(OUT)/tests/%.o $$(call tested,$$(*D)) $(LIB)
 $(OUT)/tests/%.o: INCLUDES += -Itests -Ilib
 $(OUT)/tests/foil-%.o: INCLUDES += -Itools
 $(OUT)/tests/fuzz/%: OWN_LDFLAGS += -fsanitize=fuzzer
+# It defines functions of the C library, of which fortified headers have bodies.
+$(OUT)/lib/wire/gate.o: FORTIFY :=
 $(NO_VECTORS:%=$(OUT)/%.o): OWN_CFLAGS += $(if $(OLD_ARM),-fno-tree-loop-vectorize)
 
 # The set-up comes first and may bring the very libraries that the build asks
@@ -186,12 +190,28 @@ $(NO_VECTORS:%=$(OUT)/%.o): OWN_CFLAGS += $(if $(OLD_ARM),-fno-tree-loop-vectori
 test: setup
 	@$(MAKE) --no-print-directory run-tests
 
-.PHONY: run-tests
-run-tests: $(TESTS) $(CONFORM) all $(BENCHES)
+# $(call prove,TEST...) runs them, and says what could not be tested.
+define prove
 	@rm -rf $(OUT)/tap && mkdir -p $(OUT)/tap
 	@B=$(B) BIN=$(OUT)/bin TAP=$(OUT)/tap OMP_NUM_THREADS=1 prove -j $(JOBS) \
-	    --timer --failures --comments -e scripts/test $(TESTS) $(CLI)
+	    --timer --failures --comments -e scripts/test $(1)
 	@scripts/check-skips $(OUT)/tap
+endef
+
+.PHONY: run-tests run-units run-threads objects
+run-tests: $(TESTS) $(CONFORM) all $(BENCHES)
+	$(call prove,$(TESTS) $(CLI))
+
+# Unit tests alone, of some rooms perhaps: ROOMS='num nn'.
+run-units: $(TESTS)
+	$(call prove,$(TESTS))
+
+# What has threads of its own: the watch for signals, and foil-select's planner.
+THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/foil-select/test_planner
+run-threads: $(THREADED)
+	$(call prove,$(THREADED))
+
+objects: $(patsubst %.c,$(OUT)/%.o,$(filter %.c,$(SOURCES)))
 
 test-studies: setup
 	@$(MAKE) --no-print-directory run-studies
@@ -221,6 +241,10 @@ ci:
 	@$(DEV) run-studies
 	@$(DEV) lint
 	@$(DEV) B=asan run-tests
+	@$(DEV) B=tsan run-threads
+	@ONEDNN_MAX_CPU_ISA=AVX2 OPENBLAS_CORETYPE=Haswell \
+	    $(DEV) ROOMS='num nn' run-units
+	@$(DEV) CC=clang OUT=build/clang CFLAGS=-O1 ROOMS='num nn loss' run-units
 	@$(DEV) fuzz-smoke
 	@mkdir -p $(OUT)/tap-smoke
 	@BIN=$(OUT)/bin TAP=$(OUT)/tap-smoke prove -v -e scripts/test scripts/smoke
@@ -235,7 +259,9 @@ run-bench: $(TOOLS) $(BENCHES)
 	BIN=$(OUT)/bin BENCH=$(OUT)/tests/bench scripts/bench $(FILTER)
 
 lint:
+	@$(if $(NOSETUP),:,scripts/setup $(FUZZER))
 	@$(DEV) run-lint
+	$(call say,LINT,clang) $(DEV) CC=clang OUT=build/clang CFLAGS=-O1 objects
 
 .PHONY: run-lint
 run-lint: $(TOOLS) $(OUT)/tests/wire/messages

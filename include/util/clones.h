@@ -9,7 +9,8 @@
  * in the way of instrumentation.
  */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && defined(__OPTIMIZE__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    defined(__OPTIMIZE__)
 #define UTIL_CLONES \
     __attribute__(( \
         target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))

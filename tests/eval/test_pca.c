@@ -60,7 +60,8 @@ coordinates_are_uncorrelated(size_t n, size_t d, size_t k)
             sum += c / (pca.scale * pca.scale);
         }
     T_NEAR(deviations, 1, 1e-5, "%zu rows of %zu: mean deviation 1", n, d);
-    T(off < 1e-4, "no correlation: %.1e at most", off);
+    // 1.1e-4 with OpenBLAS 0.3.29 for Haswell: LAPACK in single precision
+    T(off < 5e-4, "no correlation: %.1e at most", off);
     T(falls, "the first is the largest");
     T_NEAR(sum / (num_dot(n * d, x, x) / (double)n), pca.share, 1e-5,
            "their share of the variance");
