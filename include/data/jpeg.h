@@ -1,23 +1,9 @@
 #ifndef DATA_JPEG_H
 #define DATA_JPEG_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "data/image.h"
 #include "data/set.h"
 #include "util/err.h"
-
-/* Pixels: 8-bit RGB, row-major, packed: pixel[(y * width + x) * 3 + c]. */
-struct data_image {
-    uint8_t *pixel;
-    size_t width, height;
-    size_t room; /* bytes allocated */
-};
-
-void data_image_release(struct data_image *image);
-
-/* data_image_size() makes room for width x height; the content is undefined. */
-void data_image_size(struct data_image *image, size_t width, size_t height);
 
 /* How a file that libjpeg-turbo can read only with a warning is taken. */
 enum data_policy { DATA_REFUSE, DATA_ACCEPT };

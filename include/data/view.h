@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/jpeg.h"
+#include "data/image.h"
 #include "util/err.h"
 
 /*

@@ -7,7 +7,7 @@
 #include "canvas.h"
 
 void
-canvas_init(struct canvas *c, const struct data_image *image)
+data_canvas_init(struct canvas *c, const struct data_image *image)
 {
     const size_t n = image->width * image->height;
     float *block = mem_array(6 * n, sizeof *block);
@@ -23,17 +23,17 @@ canvas_init(struct canvas *c, const struct data_image *image)
     c->layer[0] = block + 3 * n;
     c->layer[1] = block + 4 * n;
     c->copy = block + 5 * n;
-    canvas_take(c, image);
+    data_canvas_take(c, image);
 }
 
 void
-canvas_release(struct canvas *c)
+data_canvas_release(struct canvas *c)
 {
     free(c->plane[0]);
 }
 
 void
-canvas_keep(const struct canvas *c, struct data_image *image)
+data_canvas_keep(const struct canvas *c, struct data_image *image)
 {
     data_image_size(image, c->width, c->height);
     for (size_t i = 0; i < c->n; i++)
@@ -46,7 +46,7 @@ canvas_keep(const struct canvas *c, struct data_image *image)
 }
 
 void
-canvas_take(struct canvas *c, const struct data_image *image)
+data_canvas_take(struct canvas *c, const struct data_image *image)
 {
     for (size_t i = 0; i < c->n; i++)
         for (size_t k = 0; k < 3; k++)
@@ -61,7 +61,8 @@ within(ptrdiff_t at, size_t n)
 }
 
 float
-canvas_sample(const struct canvas *c, const float *plane, double x, double y)
+data_canvas_sample(const struct canvas *c, const float *plane, double x,
+                   double y)
 {
     const ptrdiff_t i = (ptrdiff_t)floor(x), j = (ptrdiff_t)floor(y);
     const double right = x - (double)i, down = y - (double)j;
@@ -74,8 +75,8 @@ canvas_sample(const struct canvas *c, const float *plane, double x, double y)
 }
 
 void
-canvas_kernel_add(struct canvas_kernel *kernel, double dx, double dy,
-                  double weight)
+data_canvas_kernel_add(struct canvas_kernel *kernel, double dx, double dy,
+                       double weight)
 {
     const double left = floor(dx), top = floor(dy);
 
@@ -106,8 +107,8 @@ filter_row(const struct canvas *c, const struct canvas_tap *tap, float weight,
 }
 
 void
-canvas_filter(struct canvas *c, float *plane,
-              const struct canvas_kernel *kernel)
+data_canvas_filter(struct canvas *c, float *plane,
+                   const struct canvas_kernel *kernel)
 {
     double sum = 0;
 
@@ -122,22 +123,22 @@ canvas_filter(struct canvas *c, float *plane,
 }
 
 struct canvas_kernel
-canvas_gaussian(double sigma)
+data_canvas_gaussian(double sigma)
 {
     const int reach = (int)ceil(3 * sigma);
     struct canvas_kernel kernel = {0};
 
     for (int y = -reach; y <= reach; y++)
         for (int x = -reach; x <= reach; x++)
-            canvas_kernel_add(&kernel, x, y,
-                              exp(-.5 * (x * x + y * y) / (sigma * sigma)));
+            data_canvas_kernel_add(
+                &kernel, x, y, exp(-.5 * (x * x + y * y) / (sigma * sigma)));
     return kernel;
 }
 
 double
-canvas_rough(double sigma)
+data_canvas_rough(double sigma)
 {
-    const struct canvas_kernel kernel = canvas_gaussian(sigma);
+    const struct canvas_kernel kernel = data_canvas_gaussian(sigma);
     double sum = 0, square = 0;
 
     for (size_t t = 0; t < kernel.n; t++) {
@@ -149,13 +150,13 @@ canvas_rough(double sigma)
 }
 
 struct canvas_kernel
-canvas_streak(double length, double sigma, double angle)
+data_canvas_streak(double length, double sigma, double angle)
 {
     struct canvas_kernel kernel = {0};
 
     for (double t = 0; t <= length; t += .5)
-        canvas_kernel_add(&kernel, t * cos(angle), t * sin(angle),
-                          exp(-.5 * t * t / (sigma * sigma)));
+        data_canvas_kernel_add(&kernel, t * cos(angle), t * sin(angle),
+                               exp(-.5 * t * t / (sigma * sigma)));
     return kernel;
 }
 
@@ -191,7 +192,7 @@ add_octave(struct canvas *c, size_t cells, double strength, float *plane)
 }
 
 void
-canvas_clouds(struct canvas *c, double decay, float *plane)
+data_canvas_clouds(struct canvas *c, double decay, float *plane)
 {
     const size_t finest = c->width > c->height ? c->width : c->height;
     float low = INFINITY, high = -INFINITY;

@@ -9,10 +9,10 @@
 static const struct {
     const struct corruption *kind;
     size_t n;
-} families[] = {{corrupt_noise, 4},
-                {corrupt_blur, 5},
-                {corrupt_weather, 5},
-                {corrupt_digital, 5}};
+} families[] = {{data_corrupt_noise, 4},
+                {data_corrupt_blur, 5},
+                {data_corrupt_weather, 5},
+                {data_corrupt_digital, 5}};
 
 static const struct corruption *
 find(size_t kind)
@@ -57,9 +57,9 @@ data_corrupt(size_t kind, int severity, uint64_t seed, uint64_t sample,
     struct canvas c;
 
     REQUIRE(severity >= 1 && severity <= DATA_SEVERITIES);
-    canvas_init(&c, image);
+    data_canvas_init(&c, image);
     rng_init(&c.rng, seed, RNG_CORRUPT, sample, kind, 0);
     own->run(&c, own->amount[severity - 1]);
-    canvas_keep(&c, out);
-    canvas_release(&c);
+    data_canvas_keep(&c, out);
+    data_canvas_release(&c);
 }

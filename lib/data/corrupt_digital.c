@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/jpeg.h"
 #include "util/err.h"
 
 #include "canvas.h"
@@ -92,12 +93,12 @@ jpeg_compression(struct canvas *c, const double *amount)
     struct data_decoder *decoder = NULL;
     struct err err;
 
-    canvas_keep(c, &image);
+    data_canvas_keep(c, &image);
     REQUIRE(!data_jpeg_encode(image.pixel, c->width, c->height, 3,
                               (int)amount[0], &bytes, &err) &&
             !data_jpeg_decode(&decoder, bytes.data, bytes.len, c->n,
                               DATA_REFUSE, &image, &err));
-    canvas_take(c, &image);
+    data_canvas_take(c, &image);
     data_jpeg_free(decoder);
     data_bytes_release(&bytes);
     data_image_release(&image);
@@ -112,15 +113,15 @@ static void
 displace(struct canvas *c, const double *amount, float *layer)
 {
     const double smooth = amount[2] * c->unit, move = amount[0] * c->unit;
-    const double noise = amount[1] * c->unit * canvas_rough(smooth);
-    const struct canvas_kernel blur = canvas_gaussian(smooth);
+    const double noise = amount[1] * c->unit * data_canvas_rough(smooth);
+    const struct canvas_kernel blur = data_canvas_gaussian(smooth);
     double affine[3];
 
     for (size_t k = 0; k < 3; k++)
         affine[k] = rng_range(&c->rng, -move, move);
     for (size_t i = 0; i < c->n; i++)
         layer[i] = (float)(noise * rng_normal(&c->rng));
-    canvas_filter(c, layer, &blur);
+    data_canvas_filter(c, layer, &blur);
     free(blur.tap);
     for (size_t i = 0; i < c->n; i++) {
         const double x = (double)(i % c->width) / (double)c->width - .5;
@@ -137,14 +138,14 @@ elastic_transform(struct canvas *c, const double *amount)
     displace(c, amount, c->layer[1]);
     for (size_t k = 0; k < 3; k++) {
         for (size_t i = 0; i < c->n; i++)
-            c->copy[i] = canvas_sample(c, c->plane[k],
-                                       (double)(i % c->width) + c->layer[0][i],
-                                       (double)(i / c->width) + c->layer[1][i]);
+            c->copy[i] = data_canvas_sample(
+                c, c->plane[k], (double)(i % c->width) + c->layer[0][i],
+                (double)(i / c->width) + c->layer[1][i]);
         memcpy(c->plane[k], c->copy, c->n * sizeof *c->copy);
     }
 }
 
-const struct corruption corrupt_digital[5] = {
+const struct corruption data_corrupt_digital[5] = {
     {"contrast", contrast, {{.75}, {.5}, {.4}, {.3}, {.15}}},
     {"elastic_transform",
      elastic_transform,

@@ -56,7 +56,7 @@ impulse_noise(struct canvas *c, const double *amount)
     }
 }
 
-const struct corruption corrupt_noise[4] = {
+const struct corruption data_corrupt_noise[4] = {
     {"gaussian_noise", gaussian_noise, {{.04}, {.06}, {.08}, {.09}, {.1}}},
     {"shot_noise", shot_noise, {{500}, {250}, {100}, {75}, {50}}},
     {"impulse_noise", impulse_noise, {{.01}, {.02}, {.03}, {.05}, {.07}}},

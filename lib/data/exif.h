@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/jpeg.h"
+#include "data/image.h"
 
 /*
  * data_exif_orientation() finds the orientation (tag 0x0112 of the first

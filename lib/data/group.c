@@ -176,7 +176,7 @@ alike(const struct data_print *a, const struct data_print *b, size_t bits,
 }
 
 /* A part of a hash, and whose it is. */
-struct part {
+struct hash_part {
     uint64_t bits;
     size_t sample;
 };
@@ -184,7 +184,7 @@ struct part {
 static int
 compare_parts(const void *a, const void *b)
 {
-    const struct part *x = a, *y = b;
+    const struct hash_part *x = a, *y = b;
 
     if (x->bits != y->bits)
         return x->bits < y->bits ? -1 : 1;
@@ -195,7 +195,7 @@ size_t
 data_group_print(size_t n, const struct data_print *print, size_t bits,
                  double levels, int64_t *group)
 {
-    struct part *part = mem_array(n, sizeof *part);
+    struct hash_part *part = mem_array(n, sizeof *part);
     size_t *up = forest(n);
 
     REQUIRE(bits < 16);
@@ -207,7 +207,7 @@ data_group_print(size_t n, const struct data_print *print, size_t bits,
         for (size_t bit = p; bit < 64; bit += bits + 1)
             mask |= (uint64_t)1 << bit;
         for (size_t i = 0; i < n; i++)
-            part[i] = (struct part){print[i].hash & mask, i};
+            part[i] = (struct hash_part){print[i].hash & mask, i};
         qsort(part, n, sizeof *part, compare_parts);
         for (size_t i = 0; i < n; i++)
             for (size_t j = i + 1; j < n && part[j].bits == part[i].bits; j++) {

@@ -3,7 +3,7 @@
 #include "gz.h"
 
 gzFile
-gz_open(const char *path, struct err *err)
+data_gz_open(const char *path, struct err *err)
 {
     gzFile file = gzopen(path, "rb");
 
@@ -13,8 +13,8 @@ gz_open(const char *path, struct err *err)
 }
 
 int
-gz_take(gzFile file, const char *path, void *to, size_t n, size_t *got,
-        struct err *err)
+data_gz_take(gzFile file, const char *path, void *to, size_t n, size_t *got,
+             struct err *err)
 {
     int read = gzread(file, to, (unsigned)n), code;
 
@@ -32,20 +32,20 @@ big_endian(const uint8_t byte[4])
 }
 
 int
-gz_idx_head(gzFile file, const char *path, size_t size[4], size_t *rank,
-            struct err *err)
+data_gz_idx_head(gzFile file, const char *path, size_t size[4], size_t *rank,
+                 struct err *err)
 {
     uint8_t word[4];
     size_t got;
 
-    if (gz_take(file, path, word, 4, &got, err))
+    if (data_gz_take(file, path, word, 4, &got, err))
         return -1;
     if (got < 4 || word[0] || word[1] || word[2] != 8 || word[3] < 1 ||
         word[3] > 4)
         return err_set(err, "'%s' is no idx file of bytes", path);
     *rank = word[3];
     for (size_t i = 0; i < *rank; i++) {
-        if (gz_take(file, path, word, 4, &got, err))
+        if (data_gz_take(file, path, word, 4, &got, err))
             return -1;
         if (got < 4)
             return err_set(err, "'%s' is cut off", path);

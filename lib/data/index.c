@@ -52,7 +52,7 @@ data_index_new(const struct data_index_how *how)
     struct data_index *index = mem_array(1, sizeof *index);
 
     index->how = *how;
-    layout_text(&index->parts, "", 0);
+    data_layout_text(&index->parts, "", 0);
     return index;
 }
 
@@ -61,9 +61,9 @@ data_index_free(struct data_index *index)
 {
     if (!index)
         return;
-    place_close(index->place);
-    passed_release(&index->passed);
-    layout_release(&index->parts);
+    data_place_close(index->place);
+    data_passed_release(&index->passed);
+    data_layout_release(&index->parts);
     data_bytes_release(&index->bytes);
     data_image_release(&index->image);
     data_jpeg_free(index->decoder);
@@ -85,8 +85,8 @@ end_place(struct data_index *index)
     if (!index->place)
         return;
     first = index->first[parts->files - 1];
-    passed_place(&index->passed, parts, first, parts->samples - first);
-    place_close(index->place);
+    data_passed_place(&index->passed, parts, first, parts->samples - first);
+    data_place_close(index->place);
     index->place = NULL;
     index->group.len = 0;
 }
@@ -95,15 +95,16 @@ end_place(struct data_index *index)
 static void
 mark_place(struct data_index *index)
 {
-    const struct tree *tree = place_tree(index->place);
+    const struct tree *tree = data_place_tree(index->place);
     struct tree_state state;
-    const char *list = place_list(index->place, &state);
+    const char *list = data_place_list(index->place, &state);
 
     if (list)
-        layout_mark(&index->parts, list + data_kind_folders(list), 1, &state);
+        data_layout_mark(&index->parts, list + data_kind_folders(list), 1,
+                         &state);
     for (size_t i = 0; tree && i < tree->folders; i++)
-        layout_mark(&index->parts, tree->text + tree->folder[i].name, 0,
-                    &tree->folder[i].state);
+        data_layout_mark(&index->parts, tree->text + tree->folder[i].name, 0,
+                         &tree->folder[i].state);
 }
 
 int
@@ -113,15 +114,15 @@ data_index_add(struct data_index *index, const char *path, struct err *err)
     size_t files = index->parts.files;
 
     end_place(index);
-    place = place_open(path, err);
+    place = data_place_open(path, err);
     if (!place)
         return -1;
     index->place = place;
     mem_grow(&index->first, &index->first_room, files + 1,
              sizeof *index->first);
     index->first[files] = index->parts.samples;
-    if (layout_file(&index->parts, place_root(place), place_kind(place),
-                    place_bytes(place), err))
+    if (data_layout_file(&index->parts, data_place_root(place),
+                         data_place_kind(place), data_place_bytes(place), err))
         return -1;
     mark_place(index);
     return 0;
@@ -176,7 +177,8 @@ static uint64_t
 tidy_text(struct data_index *index, const char *text)
 {
     char *copy = mem_text(text);
-    uint64_t at = layout_text(&index->parts, copy, tidy(copy, strlen(copy)));
+    uint64_t at =
+        data_layout_text(&index->parts, copy, tidy(copy, strlen(copy)));
 
     free(copy);
     return at;
@@ -221,10 +223,10 @@ take_image(struct data_index *index, const struct place_item *item,
     };
     uint64_t class = index->group.class;
 
-    if (place_read(index->place, item, &index->bytes, err) ||
+    if (data_place_read(index->place, item, &index->bytes, err) ||
         judge_image(index, &sample, err))
         return -1;
-    sample.name = layout_text(parts, item->name, strlen(item->name));
+    sample.name = data_layout_text(parts, item->name, strlen(item->name));
     if (item->caption)
         sample.caption = tidy_text(index, item->caption);
     if (item->label && *item->label) {
@@ -249,12 +251,12 @@ take_text(struct data_index *index, const struct place_item *item, int is_class,
     const size_t max = is_class ? MAX_CLASS : MAX_TEXT;
     uint64_t at;
 
-    if (place_read(index->place, item, bytes, err))
+    if (data_place_read(index->place, item, bytes, err))
         return -1;
     if (bytes->len > max)
         return err_set(err, "is longer than %zu bytes", max);
-    at = layout_text(&index->parts, (char *)bytes->data,
-                     tidy((char *)bytes->data, bytes->len));
+    at = data_layout_text(&index->parts, (char *)bytes->data,
+                          tidy((char *)bytes->data, bytes->len));
     if (is_class)
         group->class = at;
     else
@@ -274,8 +276,8 @@ complain(struct data_index *index, const char *name, struct err *err)
     struct err reason = *err;
 
     if (!index->how.skip_bad)
-        return err_set(err, "'%s' in '%s': %s", name, place_root(index->place),
-                       reason.msg);
+        return err_set(err, "'%s' in '%s': %s", name,
+                       data_place_root(index->place), reason.msg);
     if (index->bad < COMPLAINTS)
         index->complaint[index->bad] = mem_format("'%s': %s", name, reason.msg);
     index->bad++;
@@ -291,7 +293,7 @@ take(struct data_index *index, const struct place_item *item,
         return err_set(err, "%s", item->bad);
     if (kind >= DATA_KIND_PICTURE) {
         index->tars |= data_kind_ends(item->name, ".tar");
-        passed_note(&index->passed, kind, item->name);
+        data_passed_note(&index->passed, kind, item->name);
         return 0;
     }
     if (kind != DATA_KIND_JPEG)
@@ -308,10 +310,10 @@ data_index_next(struct data_index *index, struct err *err)
     int got, list;
 
     REQUIRE(index->place);
-    list = place_list(index->place, &state) != NULL;
-    got = place_next(index->place, &item, err);
+    list = data_place_list(index->place, &state) != NULL;
+    got = data_place_next(index->place, &item, err);
     if (got < 0 && index->how.skip_bad) {
-        complain(index, place_root(index->place), err);
+        complain(index, data_place_root(index->place), err);
         return 0; // what the archive holds behind the damage is lost
     }
     if (got <= 0)
@@ -322,14 +324,14 @@ data_index_next(struct data_index *index, struct err *err)
     if (!take(index, &item, kind, err))
         return 1;
     if (kind == DATA_KIND_JPEG)
-        passed_image(&index->passed, item.name);
+        data_passed_image(&index->passed, item.name);
     return complain(index, item.name, err);
 }
 
 double
 data_index_share(const struct data_index *index)
 {
-    return index->place ? place_share(index->place) : 0;
+    return index->place ? data_place_share(index->place) : 0;
 }
 
 size_t
@@ -401,11 +403,11 @@ data_index_write(struct data_index *index, const char *path, struct err *err)
         size_t end =
             i + 1 < parts->files ? index->first[i + 1] : parts->samples;
 
-        labels_from_folders(parts, index->first[i], end - index->first[i],
-                            index->class);
+        data_labels_from_folders(parts, index->first[i], end - index->first[i],
+                                 index->class);
     }
-    if (labels_settle(parts, index->class, index->given, err))
+    if (data_labels_settle(parts, index->class, index->given, err))
         return -1;
-    passed_lost(&index->passed, parts, index->given);
-    return layout_write(parts, path, err);
+    data_passed_lost(&index->passed, parts, index->given);
+    return data_layout_write(parts, path, err);
 }

@@ -30,22 +30,6 @@ struct data_decoder {
     struct data_bytes inks;   // rows of CMYK
 };
 
-void
-data_image_release(struct data_image *image)
-{
-    free(image->pixel);
-    *image = (struct data_image){0};
-}
-
-void
-data_image_size(struct data_image *image, size_t width, size_t height)
-{
-    REQUIRE(height == 0 || width <= SIZE_MAX / 3 / height);
-    mem_grow(&image->pixel, &image->room, width * height * 3, 1);
-    image->width = width;
-    image->height = height;
-}
-
 _Noreturn static void
 fail(j_common_ptr jpeg)
 {

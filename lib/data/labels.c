@@ -62,7 +62,7 @@ insert(struct names *names, uint64_t at, struct err *err)
 }
 
 size_t
-labels_common(const struct layout_parts *parts, size_t first, size_t n)
+data_labels_common(const struct layout_parts *parts, size_t first, size_t n)
 {
     const char *model = NULL;
     size_t common = 0;
@@ -86,10 +86,10 @@ labels_common(const struct layout_parts *parts, size_t first, size_t n)
 }
 
 void
-labels_from_folders(struct layout_parts *parts, size_t first, size_t n,
-                    uint64_t *class)
+data_labels_from_folders(struct layout_parts *parts, size_t first, size_t n,
+                         uint64_t *class)
 {
-    size_t common = labels_common(parts, first, n), last_len = 0;
+    size_t common = data_labels_common(parts, first, n), last_len = 0;
     uint64_t last = 0;
 
     for (size_t i = first; i < first + n; i++) {
@@ -100,7 +100,7 @@ labels_from_folders(struct layout_parts *parts, size_t first, size_t n,
         if (len && (len != last_len || memcmp(name, parts->text + last, len))) {
             char *copy = mem_text(name); // the text may move as it grows
 
-            last = layout_text(parts, copy, len);
+            last = data_layout_text(parts, copy, len);
             last_len = len;
             free(copy);
         }
@@ -149,7 +149,7 @@ number_classes(struct layout_parts *parts, const uint64_t *class,
         char name[24];
         int n = snprintf(name, sizeof name, "%zu", i);
 
-        parts->class[i] = layout_text(parts, name, (size_t)n);
+        parts->class[i] = data_layout_text(parts, name, (size_t)n);
     }
     parts->classes = classes;
 }
@@ -171,8 +171,8 @@ rank_classes(struct layout_parts *parts, const uint64_t *class,
 }
 
 int
-labels_settle(struct layout_parts *parts, const uint64_t *class, int given,
-              struct err *err)
+data_labels_settle(struct layout_parts *parts, const uint64_t *class, int given,
+                   struct err *err)
 {
     struct names names = {.text = parts->text};
     size_t classes;

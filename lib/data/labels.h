@@ -9,28 +9,29 @@
 #include "layout.h"
 
 /*
- * labels_common() is how much of the names of the samples first .. first + n -
- * 1 is folders common to all.  The last folder of a name is never part of it,
- * so that a set of one class keeps its class.
+ * data_labels_common() is how much of the names of the samples first .. first +
+ * n - 1 is folders common to all.  The last folder of a name is never part of
+ * it, so that a set of one class keeps its class.
  */
-size_t labels_common(const struct layout_parts *parts, size_t first, size_t n);
+size_t data_labels_common(const struct layout_parts *parts, size_t first,
+                          size_t n);
 
 /*
- * labels_from_folders() gives the samples first .. first + n - 1, which come
- * from one place, the class that the folders in their names say: the first
+ * data_labels_from_folders() gives the samples first .. first + n - 1, which
+ * come from one place, the class that the folders in their names say: the first
  * folder behind those common to all.  Writes text places to class[]; 0 where
  * a name has no folder.
  */
-void labels_from_folders(struct layout_parts *parts, size_t first, size_t n,
-                         uint64_t *class);
+void data_labels_from_folders(struct layout_parts *parts, size_t first,
+                              size_t n, uint64_t *class);
 
 /*
- * labels_settle() turns the class texts of all samples into labels and the
+ * data_labels_settle() turns the class texts of all samples into labels and the
  * table of classes.
  *   given   the texts were given rather than read from folders: whole numbers
  *           count as they are
  */
-int labels_settle(struct layout_parts *parts, const uint64_t *class, int given,
-                  struct err *err);
+int data_labels_settle(struct layout_parts *parts, const uint64_t *class,
+                       int given, struct err *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include "layout.h"
 
 struct digest
-layout_data_digest(const struct layout_sample *sample, size_t n)
+data_layout_data_digest(const struct layout_sample *sample, size_t n)
 {
     struct digest_stream *stream = digest_new();
 
@@ -25,8 +25,8 @@ layout_data_digest(const struct layout_sample *sample, size_t n)
 }
 
 int
-layout_read(int fd, uint64_t offset, size_t n, struct data_bytes *bytes,
-            const char *name, struct err *err)
+data_layout_read(int fd, uint64_t offset, size_t n, struct data_bytes *bytes,
+                 const char *name, struct err *err)
 {
     size_t have = 0;
 
@@ -49,13 +49,14 @@ layout_read(int fd, uint64_t offset, size_t n, struct data_bytes *bytes,
 }
 
 char *
-layout_path(const char *folder, const char *name)
+data_layout_path(const char *folder, const char *name)
 {
     return name[0] == '/' ? mem_text(name) : mem_format("%s/%s", folder, name);
 }
 
 int
-layout_read_file(const char *path, struct data_bytes *bytes, struct err *err)
+data_layout_read_file(const char *path, struct data_bytes *bytes,
+                      struct err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC), rc = -1;
     struct stat st;
@@ -67,7 +68,7 @@ layout_read_file(const char *path, struct data_bytes *bytes, struct err *err)
     else if (st.st_size > LAYOUT_MAX_BYTES)
         err_set(err, "'%s' is larger than %d bytes", path, LAYOUT_MAX_BYTES);
     else
-        rc = layout_read(fd, 0, (size_t)st.st_size, bytes, path, err);
+        rc = data_layout_read(fd, 0, (size_t)st.st_size, bytes, path, err);
     if (fd >= 0)
         close(fd);
     return rc;

@@ -46,7 +46,7 @@ enum layout_kind {
     LAYOUT_FOLDER /* in a file of their own, `name` within the folder */
 };
 
-struct layout_file {
+struct data_layout_file {
     uint64_t bytes;              /* of a tar; 0 for a folder */
     uint64_t absolute, relative; /* paths; relative to the index's folder */
     uint64_t kind;
@@ -66,7 +66,7 @@ struct layout_sample {
  * What a folder of the data, or a list of files, was like when it was indexed.
  * Of more folders than LAYOUT_MAX_MARKS the first so many have one.
  */
-struct layout_mark {
+struct data_layout_mark {
     struct tree_state state;
     uint64_t name; /* within the folder that is `file`; "" is that itself */
     uint32_t file, list; /* list: 1 of a file list */
@@ -80,10 +80,10 @@ struct data_set {
     char *path; /* of the index */
     size_t bytes;
     const struct layout_head *head;
-    const struct layout_file *file;
+    const struct data_layout_file *file;
     const uint64_t *class;
     const struct layout_sample *sample;
-    const struct layout_mark *mark;
+    const struct data_layout_mark *mark;
     const char *text;
     char **place;  /* [files] where each was found */
     int *fd;       /* [files] or -1 */
@@ -93,55 +93,59 @@ struct data_set {
 
 /* The parts of an index that is to be written. */
 struct layout_parts {
-    struct layout_file *file;
+    struct data_layout_file *file;
     uint64_t *class;
     struct layout_sample *sample;
-    struct layout_mark *mark;
+    struct data_layout_mark *mark;
     char *text;
     size_t files, classes, samples, marks, text_len;
     size_t file_room, class_room, sample_room, mark_room, text_room;
 };
 
-/* layout_text() adds a string of n bytes and returns its place. */
-uint64_t layout_text(struct layout_parts *parts, const char *text, size_t n);
+/* data_layout_text() adds a string of n bytes and returns its place. */
+uint64_t data_layout_text(struct layout_parts *parts, const char *text,
+                          size_t n);
 
 /*
- * layout_file() adds a file or folder, whose relative path layout_write()
- * works out.
+ * data_layout_file() adds a file or folder, whose relative path
+ * data_layout_write() works out.
  */
-int layout_file(struct layout_parts *parts, const char *path,
-                enum layout_kind kind, uint64_t bytes, struct err *err);
+int data_layout_file(struct layout_parts *parts, const char *path,
+                     enum layout_kind kind, uint64_t bytes, struct err *err);
 
 /*
- * layout_mark() adds a mark to the file or folder that came last, unless there
- * are too many.
+ * data_layout_mark() adds a mark to the file or folder that came last, unless
+ * there are too many.
  */
-void layout_mark(struct layout_parts *parts, const char *name, int list,
-                 const struct tree_state *state);
+void data_layout_mark(struct layout_parts *parts, const char *name, int list,
+                      const struct tree_state *state);
 
-/* layout_write() writes an index, all or nothing. */
-int layout_write(struct layout_parts *parts, const char *path, struct err *err);
-void layout_release(struct layout_parts *parts);
+/* data_layout_write() writes an index, all or nothing. */
+int data_layout_write(struct layout_parts *parts, const char *path,
+                      struct err *err);
+void data_layout_release(struct layout_parts *parts);
 
-/* layout_data_digest() is what data_digest() gives, from the samples. */
-struct digest layout_data_digest(const struct layout_sample *sample, size_t n);
+/* data_layout_data_digest() is what data_digest() gives, from the samples. */
+struct digest data_layout_data_digest(const struct layout_sample *sample,
+                                      size_t n);
 
 /*
- * layout_mend() is what to do about an index that does not fit its data, as the
- * end of a sentence; to be given to free().
+ * data_layout_mend() is what to do about an index that does not fit its data,
+ * as the end of a sentence; to be given to free().
  */
-char *layout_mend(const struct data_set *set);
+char *data_layout_mend(const struct data_set *set);
 
-/* layout_read() reads n bytes at an offset; `name` is for the sentence. */
-int layout_read(int fd, uint64_t offset, size_t n, struct data_bytes *bytes,
-                const char *name, struct err *err);
-
-/* layout_path() is the path of a name in a folder, or an absolute one; to be
- * given to free(). */
-char *layout_path(const char *folder, const char *name);
-
-/* layout_read_file() reads a whole file. */
-int layout_read_file(const char *path, struct data_bytes *bytes,
+/* data_layout_read() reads n bytes at an offset; `name` is for the sentence. */
+int data_layout_read(int fd, uint64_t offset, size_t n,
+                     struct data_bytes *bytes, const char *name,
                      struct err *err);
+
+/* data_layout_path() is the path of a name in a folder, or an absolute one; to
+ * be given to free(). */
+char *data_layout_path(const char *folder, const char *name);
+
+/* data_layout_read_file() reads a whole file. */
+int data_layout_read_file(const char *path, struct data_bytes *bytes,
+                          struct err *err);
 
 #endif

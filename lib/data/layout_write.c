@@ -10,7 +10,7 @@
 #include "layout.h"
 
 uint64_t
-layout_text(struct layout_parts *parts, const char *text, size_t n)
+data_layout_text(struct layout_parts *parts, const char *text, size_t n)
 {
     uint64_t at;
 
@@ -29,8 +29,8 @@ layout_text(struct layout_parts *parts, const char *text, size_t n)
 }
 
 int
-layout_file(struct layout_parts *parts, const char *path, enum layout_kind kind,
-            uint64_t bytes, struct err *err)
+data_layout_file(struct layout_parts *parts, const char *path,
+                 enum layout_kind kind, uint64_t bytes, struct err *err)
 {
     char *absolute = realpath(path, NULL);
 
@@ -38,9 +38,9 @@ layout_file(struct layout_parts *parts, const char *path, enum layout_kind kind,
         return err_sys(err, "cannot find '%s'", path);
     mem_grow(&parts->file, &parts->file_room, parts->files + 1,
              sizeof *parts->file);
-    parts->file[parts->files++] = (struct layout_file){
+    parts->file[parts->files++] = (struct data_layout_file){
         .bytes = bytes,
-        .absolute = layout_text(parts, absolute, strlen(absolute)),
+        .absolute = data_layout_text(parts, absolute, strlen(absolute)),
         .kind = kind,
     };
     free(absolute);
@@ -48,16 +48,16 @@ layout_file(struct layout_parts *parts, const char *path, enum layout_kind kind,
 }
 
 void
-layout_mark(struct layout_parts *parts, const char *name, int list,
-            const struct tree_state *state)
+data_layout_mark(struct layout_parts *parts, const char *name, int list,
+                 const struct tree_state *state)
 {
     if (parts->marks == LAYOUT_MAX_MARKS)
         return;
     mem_grow(&parts->mark, &parts->mark_room, parts->marks + 1,
              sizeof *parts->mark);
-    parts->mark[parts->marks++] = (struct layout_mark){
+    parts->mark[parts->marks++] = (struct data_layout_mark){
         .state = *state,
-        .name = layout_text(parts, name, strlen(name)),
+        .name = data_layout_text(parts, name, strlen(name)),
         .file = (uint32_t)parts->files - 1,
         .list = (uint32_t)list,
     };
@@ -96,10 +96,10 @@ find_ways(struct layout_parts *parts, const char *path, struct err *err)
     if (!folder)
         err_sys(err, "cannot find the folder of '%s'", path);
     for (size_t i = 0; folder && i < parts->files; i++) {
-        struct layout_file *file = &parts->file[i];
+        struct data_layout_file *file = &parts->file[i];
         char *way = relative_path(folder, parts->text + file->absolute);
 
-        file->relative = layout_text(parts, way, strlen(way));
+        file->relative = data_layout_text(parts, way, strlen(way));
         free(way);
     }
     free(copy);
@@ -132,7 +132,7 @@ fill_head(struct layout_head *head, const struct layout_parts *parts,
     head->samples = parts->samples;
     head->marks = parts->marks;
     head->text = parts->text_len;
-    head->data = layout_data_digest(parts->sample, parts->samples);
+    head->data = data_layout_data_digest(parts->sample, parts->samples);
     for (size_t i = 0; i < PARTS; i++) {
         digest_add(body, part[i].data, part[i].bytes);
         head->bytes += part[i].bytes;
@@ -142,7 +142,7 @@ fill_head(struct layout_head *head, const struct layout_parts *parts,
 }
 
 int
-layout_write(struct layout_parts *parts, const char *path, struct err *err)
+data_layout_write(struct layout_parts *parts, const char *path, struct err *err)
 {
     struct file_draft draft = {0};
     struct layout_head head;
@@ -171,7 +171,7 @@ layout_write(struct layout_parts *parts, const char *path, struct err *err)
 }
 
 void
-layout_release(struct layout_parts *parts)
+data_layout_release(struct layout_parts *parts)
 {
     free(parts->file);
     free(parts->class);

@@ -54,7 +54,7 @@ empty(struct passed_names *names)
 }
 
 void
-passed_note(struct passed *passed, enum data_kind kind, const char *name)
+data_passed_note(struct passed *passed, enum data_kind kind, const char *name)
 {
     const int picture = kind == DATA_KIND_PICTURE;
     char **first = picture ? &passed->picture : &passed->other;
@@ -66,21 +66,21 @@ passed_note(struct passed *passed, enum data_kind kind, const char *name)
     passed->pictures += (size_t)picture;
     passed->others += !picture;
     if (picture)
-        passed_image(passed, name);
+        data_passed_image(passed, name);
 }
 
 void
-passed_image(struct passed *passed, const char *name)
+data_passed_image(struct passed *passed, const char *name)
 {
     insert(&passed->folders, name, data_kind_folders(name));
 }
 
 void
-passed_place(struct passed *passed, const struct layout_parts *parts,
-             size_t first, size_t n)
+data_passed_place(struct passed *passed, const struct layout_parts *parts,
+                  size_t first, size_t n)
 {
     const char *model = n ? parts->text + parts->sample[first].name : "";
-    const size_t common = labels_common(parts, first, n);
+    const size_t common = data_labels_common(parts, first, n);
 
     for (size_t i = 0; i < passed->folders.n; i++) {
         const char *name = passed->folders.name[i];
@@ -96,7 +96,8 @@ passed_place(struct passed *passed, const struct layout_parts *parts,
 }
 
 void
-passed_lost(struct passed *passed, const struct layout_parts *parts, int given)
+data_passed_lost(struct passed *passed, const struct layout_parts *parts,
+                 int given)
 {
     struct passed_names *names = &passed->classes;
 
@@ -116,7 +117,7 @@ passed_lost(struct passed *passed, const struct layout_parts *parts, int given)
 }
 
 void
-passed_release(struct passed *passed)
+data_passed_release(struct passed *passed)
 {
     empty(&passed->folders);
     empty(&passed->classes);

@@ -20,26 +20,27 @@ struct passed {
     struct passed_names classes; /* of all places: so are some of these */
 };
 
-/* passed_note() counts a file that is passed over. */
-void passed_note(struct passed *passed, enum data_kind kind, const char *name);
+/* data_passed_note() counts a file that is passed over. */
+void data_passed_note(struct passed *passed, enum data_kind kind,
+                      const char *name);
 
-/* passed_image() notes that an image of this name has no sample. */
-void passed_image(struct passed *passed, const char *name);
-
-/*
- * passed_place() turns the folders of a place into the classes that they would
- * say, by the samples first .. first + n - 1 that it has (see labels.h).
- */
-void passed_place(struct passed *passed, const struct layout_parts *parts,
-                  size_t first, size_t n);
+/* data_passed_image() notes that an image of this name has no sample. */
+void data_passed_image(struct passed *passed, const char *name);
 
 /*
- * passed_lost() leaves the classes that no sample has; none where labels are
- * given, for then folders say nothing.
+ * data_passed_place() turns the folders of a place into the classes that they
+ * would say, by the samples first .. first + n - 1 that it has (see labels.h).
  */
-void passed_lost(struct passed *passed, const struct layout_parts *parts,
-                 int given);
+void data_passed_place(struct passed *passed, const struct layout_parts *parts,
+                       size_t first, size_t n);
 
-void passed_release(struct passed *passed);
+/*
+ * data_passed_lost() leaves the classes that no sample has; none where labels
+ * are given, for then folders say nothing.
+ */
+void data_passed_lost(struct passed *passed, const struct layout_parts *parts,
+                      int given);
+
+void data_passed_release(struct passed *passed);
 
 #endif

@@ -54,11 +54,11 @@ open_list(struct place *place, const char *path, struct err *err)
     place->root = mem_text(dirname(copy));
     free(copy);
     place->list_path = mem_text(path);
-    place->list_state.time = tree_time(path);
+    place->list_state.time = data_tree_time(path);
     place->list = file_read(path, MAX_LIST, &place->list_bytes, err);
     if (!place->list)
         return -1;
-    tree_text_state(place->list, place->list_bytes, &place->list_state);
+    data_tree_text_state(place->list, place->list_bytes, &place->list_state);
     return 0;
 }
 
@@ -72,7 +72,7 @@ open_any(struct place *place, const char *path, struct err *err)
         return err_sys(err, "cannot open '%s'", path);
     if (S_ISDIR(st.st_mode)) {
         place->root = mem_text(path);
-        return tree_walk(&place->tree, path, err);
+        return data_tree_walk(&place->tree, path, err);
     }
     text = is_text(path, err);
     if (text < 0)
@@ -85,23 +85,23 @@ open_any(struct place *place, const char *path, struct err *err)
 }
 
 struct place *
-place_open(const char *path, struct err *err)
+data_place_open(const char *path, struct err *err)
 {
     struct place *place = mem_array(1, sizeof *place);
 
     if (!open_any(place, path, err))
         return place;
-    place_close(place);
+    data_place_close(place);
     return NULL;
 }
 
 void
-place_close(struct place *place)
+data_place_close(struct place *place)
 {
     if (!place)
         return;
     data_tar_close(place->tar);
-    tree_release(&place->tree);
+    data_tree_release(&place->tree);
     free(place->list);
     free(place->list_path);
     free(place->root);
@@ -145,7 +145,7 @@ next_line(struct place *place, struct place_item *item)
 }
 
 int
-place_next(struct place *place, struct place_item *item, struct err *err)
+data_place_next(struct place *place, struct place_item *item, struct err *err)
 {
     struct data_member member;
     int got;
@@ -173,24 +173,24 @@ place_next(struct place *place, struct place_item *item, struct err *err)
 }
 
 int
-place_read(struct place *place, const struct place_item *item,
-           struct data_bytes *bytes, struct err *err)
+data_place_read(struct place *place, const struct place_item *item,
+                struct data_bytes *bytes, struct err *err)
 {
     if (!place->tar) {
-        char *path = layout_path(place->root, item->name);
-        int rc = layout_read_file(path, bytes, err);
+        char *path = data_layout_path(place->root, item->name);
+        int rc = data_layout_read_file(path, bytes, err);
 
         free(path);
         return rc;
     }
     if (item->bytes > LAYOUT_MAX_BYTES)
         return err_set(err, "larger than %d bytes", LAYOUT_MAX_BYTES);
-    return layout_read(data_tar_fd(place->tar), item->offset, item->bytes,
-                       bytes, item->name, err);
+    return data_layout_read(data_tar_fd(place->tar), item->offset, item->bytes,
+                            bytes, item->name, err);
 }
 
 double
-place_share(const struct place *place)
+data_place_share(const struct place *place)
 {
     if (place->tar)
         return (double)data_tar_position(place->tar) /
@@ -200,32 +200,32 @@ place_share(const struct place *place)
 }
 
 const char *
-place_list(const struct place *place, struct tree_state *state)
+data_place_list(const struct place *place, struct tree_state *state)
 {
     *state = place->list_state;
     return place->list_path;
 }
 
 const struct tree *
-place_tree(const struct place *place)
+data_place_tree(const struct place *place)
 {
     return place->tree.folders ? &place->tree : NULL;
 }
 
 const char *
-place_root(const struct place *place)
+data_place_root(const struct place *place)
 {
     return place->root;
 }
 
 enum layout_kind
-place_kind(const struct place *place)
+data_place_kind(const struct place *place)
 {
     return place->tar ? LAYOUT_TAR : LAYOUT_FOLDER;
 }
 
 uint64_t
-place_bytes(const struct place *place)
+data_place_bytes(const struct place *place)
 {
     return place->tar ? data_tar_bytes(place->tar) : 0;
 }

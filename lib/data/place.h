@@ -21,29 +21,32 @@ struct place_item {
 };
 
 struct place;
-struct place *place_open(const char *path, struct err *err);
-void place_close(struct place *place);
+struct place *data_place_open(const char *path, struct err *err);
+void data_place_close(struct place *place);
 
-/* place_next() finds the next file: 1, 0 at the end, -1. */
-int place_next(struct place *place, struct place_item *item, struct err *err);
+/* data_place_next() finds the next file: 1, 0 at the end, -1. */
+int data_place_next(struct place *place, struct place_item *item,
+                    struct err *err);
 
-/* place_read() reads the content of the item that place_next() gave. */
-int place_read(struct place *place, const struct place_item *item,
-               struct data_bytes *bytes, struct err *err);
+/* data_place_read() reads the content of the item that data_place_next() gave.
+ */
+int data_place_read(struct place *place, const struct place_item *item,
+                    struct data_bytes *bytes, struct err *err);
 
-/* place_share() tells how much of the place is done, 0 .. 1. */
-double place_share(const struct place *place);
+/* data_place_share() tells how much of the place is done, 0 .. 1. */
+double data_place_share(const struct place *place);
 
-/* place_list() is the path of a file whose lines say what the samples are, and
- * what is to be known of it; NULL where the place is none. */
-const char *place_list(const struct place *place, struct tree_state *state);
+/* data_place_list() is the path of a file whose lines say what the samples are,
+ * and what is to be known of it; NULL where the place is none. */
+const char *data_place_list(const struct place *place,
+                            struct tree_state *state);
 
-/* place_tree() is a folder's tree; NULL where the place is none. */
-const struct tree *place_tree(const struct place *place);
+/* data_place_tree() is a folder's tree; NULL where the place is none. */
+const struct tree *data_place_tree(const struct place *place);
 
-/* place_root() is the path that names or offsets refer to. */
-const char *place_root(const struct place *place);
-enum layout_kind place_kind(const struct place *place);
-uint64_t place_bytes(const struct place *place);
+/* data_place_root() is the path that names or offsets refer to. */
+const char *data_place_root(const struct place *place);
+enum layout_kind data_place_kind(const struct place *place);
+uint64_t data_place_bytes(const struct place *place);
 
 #endif

@@ -130,7 +130,7 @@ static int
 is_sample(const struct data_set *set, const struct layout_sample *sample)
 {
     const struct layout_head *head = set->head;
-    const struct layout_file *file;
+    const struct data_layout_file *file;
 
     if (sample->file >= head->files || sample->name >= head->text ||
         sample->caption >= head->text || sample->label < -1 ||
@@ -176,7 +176,7 @@ judge_body(struct data_set *set, struct err *err)
 static int
 fits(const struct data_set *set, size_t i, struct err *err)
 {
-    const struct layout_file *file = &set->file[i];
+    const struct data_layout_file *file = &set->file[i];
     const char *path = set->place[i];
     struct stat st;
     char *mend;
@@ -188,7 +188,7 @@ fits(const struct data_set *set, size_t i, struct err *err)
     if (file->kind == LAYOUT_TAR && S_ISREG(st.st_mode) &&
         (uint64_t)st.st_size == file->bytes)
         return 0;
-    mend = layout_mend(set);
+    mend = data_layout_mend(set);
     err_set(err, "'%s' has changed since it was indexed: %s", path, mend);
     free(mend);
     return -1;
@@ -210,7 +210,7 @@ find_files(struct data_set *set, struct err *err)
         const char *relative = set->text + set->file[i].relative;
         const char *absolute = set->text + set->file[i].absolute;
 
-        set->place[i] = strcmp(folder, ".") ? layout_path(folder, relative)
+        set->place[i] = strcmp(folder, ".") ? data_layout_path(folder, relative)
                                             : mem_text(relative);
         if (!fits(set, i, err))
             continue;
@@ -352,7 +352,7 @@ static int
 with_mend(const struct data_set *set, struct err *err)
 {
     const struct err why = *err;
-    char *mend = layout_mend(set);
+    char *mend = data_layout_mend(set);
 
     err_set(err, "%s: %s", why.msg, mend);
     free(mend);
@@ -365,8 +365,8 @@ read_own(const struct data_set *set, const struct layout_sample *sample,
          struct data_bytes *bytes, struct err *err)
 {
     const char *name = set->text + sample->name;
-    char *path = layout_path(set->place[sample->file], name);
-    int rc = layout_read_file(path, bytes, err);
+    char *path = data_layout_path(set->place[sample->file], name);
+    int rc = data_layout_read_file(path, bytes, err);
 
     if (rc && !file_exists(path))
         with_mend(set, err);
@@ -379,7 +379,7 @@ data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
           struct err *err)
 {
     const struct layout_sample *sample = sample_of(set, id);
-    const struct layout_file *file = &set->file[sample->file];
+    const struct data_layout_file *file = &set->file[sample->file];
     const char *name = set->text + sample->name;
     struct digest digest;
     int rc;
@@ -388,8 +388,8 @@ data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
         int fd = archive_of(set, sample->file, err);
 
         rc = fd < 0 ? -1
-                    : layout_read(fd, sample->offset, sample->bytes, bytes,
-                                  name, err);
+                    : data_layout_read(fd, sample->offset, sample->bytes, bytes,
+                                       name, err);
     } else {
         rc = read_own(set, sample, bytes, err);
     }

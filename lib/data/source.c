@@ -66,7 +66,7 @@ open_next(struct data_source *source, struct err *err)
 {
     if (source->file)
         gzclose(source->file);
-    source->file = gz_open(source->how.file[source->at], err);
+    source->file = data_gz_open(source->how.file[source->at], err);
     return source->file ? 0 : -1;
 }
 
@@ -77,7 +77,7 @@ open_idx(struct data_source *source, struct err *err)
     struct form *form = &source->form;
     size_t size[4] = {0}, rank;
 
-    if (gz_idx_head(source->file, path, size, &rank, err))
+    if (data_gz_idx_head(source->file, path, size, &rank, err))
         return -1;
     if (rank < 3 || (rank == 4 && size[3] != 3))
         return err_set(err,
@@ -104,7 +104,7 @@ take_labels(struct data_source *source, gzFile file, const char *path,
     size_t size[4] = {0}, rank, got = 1;
 
     if (source->how.form == DATA_IDX) {
-        if (gz_idx_head(file, path, size, &rank, err))
+        if (data_gz_idx_head(file, path, size, &rank, err))
             return -1;
         if (rank != 1)
             return err_set(err, "'%s' holds no labels", path);
@@ -114,7 +114,8 @@ take_labels(struct data_source *source, gzFile file, const char *path,
     }
     while (got && labels->len < MAX_LABELS) {
         mem_grow(&labels->data, &labels->room, labels->len + 65536, 1);
-        if (gz_take(file, path, labels->data + labels->len, 65536, &got, err))
+        if (data_gz_take(file, path, labels->data + labels->len, 65536, &got,
+                         err))
             return -1;
         labels->len += got;
     }
@@ -128,7 +129,7 @@ static int
 open_labels(struct data_source *source, struct err *err)
 {
     const char *path = source->how.file[1];
-    gzFile file = gz_open(path, err);
+    gzFile file = data_gz_open(path, err);
     size_t highest = 0;
     int rc;
 
@@ -318,7 +319,7 @@ next_record(struct data_source *source, struct err *err)
         const char *path = source->how.file[source->at];
         size_t got;
 
-        if (gz_take(source->file, path, source->raw, want, &got, err))
+        if (data_gz_take(source->file, path, source->raw, want, &got, err))
             return -1;
         if (got == want)
             return 1;

@@ -129,7 +129,7 @@ copy_text(struct layout_parts *parts, const struct data_set *set, uint64_t at)
 {
     const char *text = set->text + at;
 
-    return layout_text(parts, text, strlen(text));
+    return data_layout_text(parts, text, strlen(text));
 }
 
 static void
@@ -152,14 +152,14 @@ data_subset(const struct data_set *set, const uint8_t *keep, uint8_t which,
     const struct layout_head *head = set->head;
     int rc = 0;
 
-    layout_text(&parts, "", 0);
+    data_layout_text(&parts, "", 0);
     for (size_t i = 0, m = 0; !rc && i < head->files; i++) {
-        rc = layout_file(&parts, set->place[i],
-                         (enum layout_kind)set->file[i].kind,
-                         set->file[i].bytes, err);
+        rc = data_layout_file(&parts, set->place[i],
+                              (enum layout_kind)set->file[i].kind,
+                              set->file[i].bytes, err);
         for (; m < head->marks && set->mark[m].file == i; m++)
-            layout_mark(&parts, set->text + set->mark[m].name,
-                        (int)set->mark[m].list, &set->mark[m].state);
+            data_layout_mark(&parts, set->text + set->mark[m].name,
+                             (int)set->mark[m].list, &set->mark[m].state);
     }
     parts.class = mem_array(head->classes, sizeof *parts.class);
     parts.classes = head->classes;
@@ -171,7 +171,7 @@ data_subset(const struct data_set *set, const uint8_t *keep, uint8_t which,
     if (!rc && !parts.samples)
         rc = err_set(err, "no sample is left for '%s'", path);
     if (!rc)
-        rc = layout_write(&parts, path, err);
-    layout_release(&parts);
+        rc = data_layout_write(&parts, path, err);
+    data_layout_release(&parts);
     return rc;
 }

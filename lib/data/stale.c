@@ -26,7 +26,7 @@ is_origin(const struct data_set *set, const char *path)
 }
 
 char *
-layout_mend(const struct data_set *set)
+data_layout_mend(const struct data_set *set)
 {
     const size_t n = strlen(set->path), end = strlen(LAYOUT_SUFFIX);
     char *data, *mend;
@@ -43,7 +43,7 @@ layout_mend(const struct data_set *set)
 
 /* A folder, or a list, that is not what it was. */
 struct change {
-    const struct layout_mark *mark;
+    const struct data_layout_mark *mark;
     const char *name;
     size_t len;
     uint64_t count; /* of its names now */
@@ -57,7 +57,7 @@ struct changes {
 /* Reads a list, unless its size tells already; one that has gone is not
  * missed, for nothing but the index was made of it. */
 static int
-list_changed(const struct layout_mark *mark, const char *path)
+list_changed(const struct data_layout_mark *mark, const char *path)
 {
     struct tree_state now;
     struct stat st;
@@ -72,27 +72,28 @@ list_changed(const struct layout_mark *mark, const char *path)
     text = file_read(path, MAX_LIST, &n, &err);
     if (!text)
         return 0;
-    tree_text_state(text, n, &now);
+    data_tree_text_state(text, n, &now);
     free(text);
     return now.sum != mark->state.sum;
 }
 
 /* Has it changed?  The count of names goes to *count, 0 where it has gone. */
 static int
-has_changed(const struct layout_mark *mark, const char *path, uint64_t *count)
+has_changed(const struct data_layout_mark *mark, const char *path,
+            uint64_t *count)
 {
     struct tree_state now = {0};
     struct tree_names names;
     struct err err;
 
     *count = 0;
-    if (mark->state.time && mark->state.time == tree_time(path))
+    if (mark->state.time && mark->state.time == data_tree_time(path))
         return 0;
     if (mark->list)
         return list_changed(mark, path);
-    if (tree_list(path, &names, &now, &err))
+    if (data_tree_list(path, &names, &now, &err))
         return 1;
-    tree_names_release(&names);
+    data_tree_names_release(&names);
     *count = now.count;
     return now.count != mark->state.count || now.sum != mark->state.sum;
 }
@@ -101,7 +102,7 @@ static void
 find_changes(const struct data_set *set, struct changes *changes)
 {
     for (size_t i = 0; i < set->head->marks; i++) {
-        const struct layout_mark *mark = &set->mark[i];
+        const struct data_layout_mark *mark = &set->mark[i];
         const char *name = set->text + mark->name;
         char *path = mem_format("%s/%s", set->place[mark->file], name);
         uint64_t count;
@@ -141,7 +142,7 @@ look_inside(struct inside *in, const struct data_set *set,
 {
     const char *name = set->text + sample->name;
     const char *last = in->last ? set->text + in->last->name : "";
-    const struct layout_mark key = {.file = sample->file};
+    const struct data_layout_mark key = {.file = sample->file};
     const struct change want = {&key, name, data_kind_folders(name), 0};
     struct tree_state state;
     struct err err;
@@ -151,13 +152,14 @@ look_inside(struct inside *in, const struct data_set *set,
         data_kind_folders(last) == want.len && !memcmp(last, name, want.len))
         return;
     in->last = sample;
-    tree_names_release(&in->names);
+    data_tree_names_release(&in->names);
     in->change = bsearch(&want, sorted->change, sorted->n,
                          sizeof *sorted->change, by_folder);
     if (!in->change)
         return;
     path = mem_format("%s/%s", set->place[sample->file], in->change->name);
-    tree_list(path, &in->names, &state, &err); // a folder that has gone: none
+    data_tree_list(path, &in->names, &state,
+                   &err); // a folder that has gone: none
     free(path);
 }
 
@@ -176,12 +178,13 @@ count_gone(const struct data_set *set, const struct changes *sorted,
         if (set->file[sample->file].kind != LAYOUT_FOLDER)
             continue;
         look_inside(&in, set, sorted, sample);
-        if (!in.change || tree_names_find(&in.names, name + in.change->len))
+        if (!in.change ||
+            data_tree_names_find(&in.names, name + in.change->len))
             continue;
         if (!gone++)
             *first = sample;
     }
-    tree_names_release(&in.names);
+    data_tree_names_release(&in.names);
     return gone;
 }
 
@@ -224,7 +227,7 @@ data_stale(const struct data_set *set, struct err *err)
     one = changes.change[0];
     qsort(changes.change, changes.n, sizeof *changes.change, by_folder);
     gone = count_gone(set, &changes, &first);
-    mend = layout_mend(set);
+    mend = data_layout_mend(set);
     if (gone)
         err_set(err, "'%s/%s' has gone since it was indexed%s: %s",
                 set->place[first->file], set->text + first->name,

@@ -41,7 +41,7 @@ time_of(const struct stat *st)
 }
 
 int64_t
-tree_time(const char *path)
+data_tree_time(const char *path)
 {
     struct stat st;
 
@@ -109,8 +109,8 @@ list(DIR *dir, const char *path, struct tree_names *names,
 }
 
 int
-tree_list(const char *path, struct tree_names *names, struct tree_state *state,
-          struct err *err)
+data_tree_list(const char *path, struct tree_names *names,
+               struct tree_state *state, struct err *err)
 {
     DIR *dir = opendir(path);
     int rc;
@@ -121,12 +121,12 @@ tree_list(const char *path, struct tree_names *names, struct tree_state *state,
     rc = list(dir, path, names, state, err);
     closedir(dir);
     if (rc)
-        tree_names_release(names);
+        data_tree_names_release(names);
     return rc;
 }
 
 void
-tree_names_release(struct tree_names *names)
+data_tree_names_release(struct tree_names *names)
 {
     for (size_t i = 0; i < names->n; i++)
         free(names->entry[i].name);
@@ -135,7 +135,7 @@ tree_names_release(struct tree_names *names)
 }
 
 void
-tree_text_state(const char *text, size_t n, struct tree_state *state)
+data_tree_text_state(const char *text, size_t n, struct tree_state *state)
 {
     struct digest digest = digest_bytes(text, n);
 
@@ -144,7 +144,7 @@ tree_text_state(const char *text, size_t n, struct tree_state *state)
 }
 
 int
-tree_names_find(const struct tree_names *names, const char *name)
+data_tree_names_find(const struct tree_names *names, const char *name)
 {
     const struct tree_name key = {.name = (char *)(uintptr_t)name};
 
@@ -243,7 +243,7 @@ walk(struct tree *tree, const char *root, const char *below,
     struct tree_names names;
     struct tree_state state;
     char *folder = mem_format("%s/%s", root, below);
-    int rc = tree_list(folder, &names, &state, err);
+    int rc = data_tree_list(folder, &names, &state, err);
 
     free(folder);
     if (rc)
@@ -258,12 +258,12 @@ walk(struct tree *tree, const char *root, const char *below,
             follow(tree, root, name, level);
         free(name);
     }
-    tree_names_release(&names);
+    data_tree_names_release(&names);
     return 0;
 }
 
 int
-tree_walk(struct tree *tree, const char *root, struct err *err)
+data_tree_walk(struct tree *tree, const char *root, struct err *err)
 {
     struct level top = {.depth = 1};
     struct stat st;
@@ -277,7 +277,7 @@ tree_walk(struct tree *tree, const char *root, struct err *err)
 }
 
 void
-tree_release(struct tree *tree)
+data_tree_release(struct tree *tree)
 {
     free(tree->text);
     free(tree->entry);

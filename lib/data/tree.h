@@ -27,26 +27,28 @@ struct tree_state {
 };
 
 /*
- * tree_list() reads a folder: its entries, to be released, and its state.
+ * data_tree_list() reads a folder: its entries, to be released, and its state.
  * Only entries that are neither file nor folder nor known by their names cost
  * a stat().
  */
-int tree_list(const char *path, struct tree_names *names,
-              struct tree_state *state, struct err *err);
-void tree_names_release(struct tree_names *names);
+int data_tree_list(const char *path, struct tree_names *names,
+                   struct tree_state *state, struct err *err);
+void data_tree_names_release(struct tree_names *names);
 
-/* tree_text_state() is the state of a text file of n bytes, but for its time.
+/* data_tree_text_state() is the state of a text file of n bytes, but for its
+ * time.
  */
-void tree_text_state(const char *text, size_t n, struct tree_state *state);
+void data_tree_text_state(const char *text, size_t n, struct tree_state *state);
 
-/* tree_names_find() is 1 where there is an entry of that name.  O(log n). */
-int tree_names_find(const struct tree_names *names, const char *name);
+/* data_tree_names_find() is 1 where there is an entry of that name.  O(log n).
+ */
+int data_tree_names_find(const struct tree_names *names, const char *name);
 
 /*
- * tree_time() returns the time that tree_list() would give for the state of a
- * folder or file, or -1 where there is none; one stat().
+ * data_tree_time() returns the time that data_tree_list() would give for the
+ * state of a folder or file, or -1 where there is none; one stat().
  */
-int64_t tree_time(const char *path);
+int64_t data_tree_time(const char *path);
 
 /*
  * All files below a folder, by the names relative to it: folder by folder, the
@@ -70,8 +72,8 @@ struct tree {
     size_t folders, folder_room;
 };
 
-/* tree_walk() fills in an empty tree; -1 where the root cannot be read. */
-int tree_walk(struct tree *tree, const char *root, struct err *err);
-void tree_release(struct tree *tree);
+/* data_tree_walk() fills in an empty tree; -1 where the root cannot be read. */
+int data_tree_walk(struct tree *tree, const char *root, struct err *err);
+void data_tree_release(struct tree *tree);
 
 #endif

@@ -27,8 +27,8 @@ size(const struct loss_batch *batch)
 static void
 standardise(size_t b, size_t d, const float *z, float *h, float *deviation)
 {
-    moments_centre(b, d, z, h);
-    moments_squares(b, d, h, deviation);
+    loss_moments_centre(b, d, z, h);
+    loss_moments_squares(b, d, h, deviation);
     for (size_t k = 0; k < d; k++)
         deviation[k] = (float)sqrt(deviation[k] / (double)b + eps);
     for (size_t i = 0; i < b; i++)

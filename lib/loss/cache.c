@@ -9,7 +9,7 @@ run(const struct loss_batch *batch, const struct loss_settings *set,
     double doubt = 0, sum = 0, squares = 0, drawn = 0;
 
     (void)state;
-    report->value = sampled_weigh(batch, set, s);
+    report->value = loss_sampled_weigh(batch, set, s);
     for (size_t r = 0; r < n; r++) {
         const double positive = batch->scale ? batch->scale[2 * r] : 1;
         const double negative = batch->scale ? batch->scale[2 * r + 1] : 1;

@@ -12,7 +12,7 @@ run(const struct loss_batch *batch, const struct loss_settings *set,
     double all = 0, outside = 0, dropped;
 
     (void)state;
-    report->value = sampled_weigh(batch, set, s);
+    report->value = loss_sampled_weigh(batch, set, s);
     for (size_t r = 0; r < n; r++)
         for (size_t c = 0; c < rows; c++) {
             all += batch->weights[r * rows + c];

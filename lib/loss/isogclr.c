@@ -3,36 +3,36 @@
 #include "isogclr.h"
 #include "running.h"
 
-static struct running_row
+static struct loss_running_row
 isogclr_row(const struct loss_batch *batch, const struct loss_settings *set,
             size_t r, const float *state, float *row)
 {
     const float *mine = state + r % batch->b * RUNNING_ISOGCLR;
 
-    return running_row(batch, set, r, mine[RUNNING_TAU], mine, row);
+    return loss_running_row(batch, set, r, mine[RUNNING_TAU], mine, row);
 }
 
 static void
 run(const struct loss_batch *batch, const struct loss_settings *set,
     float *state, float *s, struct loss_report *report)
 {
-    running_temperatures(batch, set, isogclr_row, state, s, report);
+    loss_running_temperatures(batch, set, isogclr_row, state, s, report);
 }
 
 static int
 check(const struct loss_settings *set, size_t b, struct err *err)
 {
-    return running_check(set, b, LOSS_FAMILY, err);
+    return loss_running_check(set, b, LOSS_FAMILY, err);
 }
 
 const struct loss_objective loss_isogclr = {
     .name = "isogclr",
     .summary = "sogclr with a temperature learnt for each image",
-    .params = running_params,
+    .params = loss_running_params,
     .head = "512-128",
     .columns = RUNNING_ISOGCLR,
-    .column = running_column,
-    .initial = running_initial,
+    .column = loss_running_column,
+    .initial = loss_running_initial,
     .check = check,
     .run = run,
 };

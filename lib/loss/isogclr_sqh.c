@@ -60,7 +60,7 @@ softmax(const struct hinge *h)
     return (struct softmax){log(sum) + max, mean / sum, moment / sum};
 }
 
-static struct running_row
+static struct loss_running_row
 sqh_row(const struct loss_batch *batch, const struct loss_settings *set,
         size_t r, const float *state, float *row)
 {
@@ -70,7 +70,7 @@ sqh_row(const struct loss_batch *batch, const struct loss_settings *set,
     const double log_m = log((double)loss_mask_count(b, LOSS_SELF));
     const double log_g = q.log_z - log_m;
     const double log_u =
-        running_mean(set, state + r % b * RUNNING_ISOGCLR, log_g);
+        loss_running_mean(set, state + r % b * RUNNING_ISOGCLR, log_g);
     const double weight = exp(log_g - log_u);
     double all = 0;
 
@@ -84,7 +84,7 @@ sqh_row(const struct loss_batch *batch, const struct loss_settings *set,
     row[partner] -= (float)all;
     for (size_t c = n; c < n + batch->extra; c++)
         row[c] = 0;
-    return (struct running_row){
+    return (struct loss_running_row){
         .log_u = log_u,
         .weight = weight,
         .value = weight * q.mean,
@@ -97,23 +97,23 @@ static void
 run(const struct loss_batch *batch, const struct loss_settings *set,
     float *state, float *s, struct loss_report *report)
 {
-    running_temperatures(batch, set, sqh_row, state, s, report);
+    loss_running_temperatures(batch, set, sqh_row, state, s, report);
 }
 
 static int
 check(const struct loss_settings *set, size_t b, struct err *err)
 {
-    return running_check(set, b, LOSS_SELF, err);
+    return loss_running_check(set, b, LOSS_SELF, err);
 }
 
 const struct loss_objective loss_isogclr_sqh = {
     .name = "isogclr_sqh",
     .summary = "isogclr on a squared hinge",
-    .params = running_params,
+    .params = loss_running_params,
     .head = "512-128",
     .columns = RUNNING_ISOGCLR,
-    .column = running_column,
-    .initial = running_initial,
+    .column = loss_running_column,
+    .initial = loss_running_initial,
     .check = check,
     .run = run,
 };

@@ -1,7 +1,7 @@
 #include "moments.h"
 
 void
-moments_centre(size_t b, size_t d, const float *z, float *x)
+loss_moments_centre(size_t b, size_t d, const float *z, float *x)
 {
     for (size_t k = 0; k < d; k++) {
         double sum = 0;
@@ -14,7 +14,7 @@ moments_centre(size_t b, size_t d, const float *z, float *x)
 }
 
 void
-moments_squares(size_t b, size_t d, const float *x, float *sum)
+loss_moments_squares(size_t b, size_t d, const float *x, float *sum)
 {
     for (size_t k = 0; k < d; k++) {
         double squares = 0;

@@ -97,13 +97,6 @@ loss_objective_size(const struct loss_objective *objective,
     return rows * batch->d + rows + (rows + 1) * rows + scratch;
 }
 
-void
-loss_report_more(struct loss_report *report, const char *name, double value)
-{
-    REQUIRE(report->n_more < LOSS_MORE);
-    report->more[report->n_more++] = (struct loss_metric){name, value};
-}
-
 /* The mean cosine of two anchors: from |sum v|^2 = n + sum of the others. */
 static void
 report_spread(size_t n, size_t d, const float *v, const float *s, size_t rows,

@@ -9,7 +9,7 @@
 /* |G| is at most this. */
 static const double steepest = 3;
 
-const struct param running_params[] = {
+const struct param loss_running_params[] = {
     [TAU] = {PARAM_REAL("tau", 0.7, 1e-4, 1e4, "temperature"),
              .course = PARAM_LEARNT},
     RUNNING_PARAM_GAMMA(0.8),
@@ -24,11 +24,12 @@ const struct param running_params[] = {
     {0},
 };
 
-const char *const running_column[] = {"log_u", "seen", "momentum", "tau"};
-const float running_initial[] = {0, 0, 0, 0};
+const char *const loss_running_column[] = {"log_u", "seen", "momentum", "tau"};
+const float loss_running_initial[] = {0, 0, 0, 0};
 
 double
-running_mean(const struct loss_settings *set, const float *state, double log_g)
+loss_running_mean(const struct loss_settings *set, const float *state,
+                  double log_g)
 {
     const double gamma = set->value[GAMMA];
 
@@ -39,15 +40,16 @@ running_mean(const struct loss_settings *set, const float *state, double log_g)
 }
 
 void
-running_keep(float *state, double one, double two)
+loss_running_keep(float *state, double one, double two)
 {
     state[RUNNING_LOG_U] = (float)(loss_log_add(one, two) - log(2));
     state[RUNNING_SEEN] = 1;
 }
 
-struct running_row
-running_row(const struct loss_batch *batch, const struct loss_settings *set,
-            size_t r, double tau, const float *state, float *row)
+struct loss_running_row
+loss_running_row(const struct loss_batch *batch,
+                 const struct loss_settings *set, size_t r, double tau,
+                 const float *state, float *row)
 {
     const size_t b = batch->b, rows = 2 * b + batch->extra;
     const size_t partner = loss_partner(b, r);
@@ -55,14 +57,14 @@ running_row(const struct loss_batch *batch, const struct loss_settings *set,
     const struct loss_row q =
         loss_row_partition(b, rows, r, 1 / tau, LOSS_FAMILY, row, row);
     const double log_g = q.log_z - log((double)loss_mask_count(b, LOSS_FAMILY));
-    const double log_u = running_mean(set, state, log_g);
+    const double log_u = loss_running_mean(set, state, log_g);
     const double weight = exp(log_g - log_u);
     const float times = (float)(scale * weight);
 
     for (size_t c = 0; c < 2 * b; c++)
         row[c] *= times;
     row[partner] -= (float)scale;
-    return (struct running_row){
+    return (struct loss_running_row){
         .log_u = log_u,
         .weight = weight,
         .value = weight * q.mean - score,
@@ -72,7 +74,7 @@ running_row(const struct loss_batch *batch, const struct loss_settings *set,
 }
 
 void
-running_add(struct running_sums *sums, const struct running_row *row)
+loss_running_add(struct running_sums *sums, const struct loss_running_row *row)
 {
     sums->value += row->value;
     sums->weight += row->weight;
@@ -80,8 +82,8 @@ running_add(struct running_sums *sums, const struct running_row *row)
 }
 
 void
-running_report(const struct loss_batch *batch, const struct running_sums *sums,
-               struct loss_report *report)
+loss_running_report(const struct loss_batch *batch,
+                    const struct running_sums *sums, struct loss_report *report)
 {
     const double n = 2 * (double)batch->b;
 
@@ -154,9 +156,9 @@ cool(const struct loss_settings *set, size_t b, float *state)
 }
 
 void
-running_temperatures(const struct loss_batch *batch,
-                     const struct loss_settings *set, running_fn *fn,
-                     float *state, float *s, struct loss_report *report)
+loss_running_temperatures(const struct loss_batch *batch,
+                          const struct loss_settings *set, running_fn *fn,
+                          float *state, float *s, struct loss_report *report)
 {
     const size_t b = batch->b, rows = 2 * b + batch->extra;
     struct running_sums sums = {0};
@@ -164,25 +166,25 @@ running_temperatures(const struct loss_batch *batch,
     warm(set, b, state);
     for (size_t k = 0; k < b; k++) {
         float *mine = state + k * RUNNING_ISOGCLR;
-        struct running_row view[2];
+        struct loss_running_row view[2];
 
         for (size_t v = 0; v < 2; v++) {
             const size_t r = k + v * b;
 
             view[v] = fn(batch, set, r, state, s + r * rows);
-            running_add(&sums, view + v);
+            loss_running_add(&sums, view + v);
         }
-        running_keep(mine, view[0].log_u, view[1].log_u);
+        loss_running_keep(mine, view[0].log_u, view[1].log_u);
         push(set, view[0].slope, view[1].slope, mine);
     }
-    running_report(batch, &sums, report);
+    loss_running_report(batch, &sums, report);
     cool(set, b, state);
     report_temperatures(b, state, report);
 }
 
 int
-running_check(const struct loss_settings *set, size_t b, enum loss_mask mask,
-              struct err *err)
+loss_running_check(const struct loss_settings *set, size_t b,
+                   enum loss_mask mask, struct err *err)
 {
     const size_t m = b ? loss_mask_count(b, mask) : 0;
 

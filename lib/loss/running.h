@@ -19,22 +19,22 @@ enum {
     RUNNING_ISOGCLR
 };
 
-extern const char *const running_column[RUNNING_ISOGCLR];
-extern const float running_initial[RUNNING_ISOGCLR];
+extern const char *const loss_running_column[RUNNING_ISOGCLR];
+extern const float loss_running_initial[RUNNING_ISOGCLR];
 
 /*
- * running_mean() returns log( (1 - gamma) u + gamma g ), gamma 1 at the first
- * visit; the reference's u is 0 there.
- *   state  of the image
+ * loss_running_mean() returns log( (1 - gamma) u + gamma g ), gamma 1 at the
+ * first visit; the reference's u is 0 there. state  of the image
  */
-double running_mean(const struct loss_settings *set, const float *state,
-                    double log_g);
+double loss_running_mean(const struct loss_settings *set, const float *state,
+                         double log_g);
 
-/* running_keep() makes the means of both views, as logarithms, the state. */
-void running_keep(float *state, double one, double two);
+/* loss_running_keep() makes the means of both views, as logarithms, the state.
+ */
+void loss_running_keep(float *state, double one, double two);
 
 /* What comes of a row. */
-struct running_row {
+struct loss_running_row {
     double log_u;  /* new */
     double weight; /* sum_c a_rc */
     double value;  /* sum_c a_rc s_rc - s_r,partner */
@@ -42,32 +42,36 @@ struct running_row {
     double slope;  /* G without rho */
 };
 
-/* running_row() is row r of loss/sogclr.h: S in, W out. */
-struct running_row running_row(const struct loss_batch *batch,
-                               const struct loss_settings *set, size_t r,
-                               double tau, const float *state, float *row);
+/* loss_running_row() is row r of loss/sogclr.h: S in, W out. */
+struct loss_running_row loss_running_row(const struct loss_batch *batch,
+                                         const struct loss_settings *set,
+                                         size_t r, double tau,
+                                         const float *state, float *row);
 
 /* Sums over rows, for the report. */
 struct running_sums {
     double value, weight, kl;
 };
 
-void running_add(struct running_sums *sums, const struct running_row *row);
-void running_report(const struct loss_batch *batch,
-                    const struct running_sums *sums,
-                    struct loss_report *report);
+void loss_running_add(struct running_sums *sums,
+                      const struct loss_running_row *row);
+void loss_running_report(const struct loss_batch *batch,
+                         const struct running_sums *sums,
+                         struct loss_report *report);
 
 /* Row r of an objective with temperatures: S in, W out.
  *   state  [b,RUNNING_ISOGCLR]  of the whole batch, temperatures not moved yet
  */
-typedef struct running_row running_fn(const struct loss_batch *batch,
-                                      const struct loss_settings *set, size_t r,
-                                      const float *state, float *row);
+typedef struct loss_running_row running_fn(const struct loss_batch *batch,
+                                           const struct loss_settings *set,
+                                           size_t r, const float *state,
+                                           float *row);
 
-/* running_temperatures() is loss/isogclr.h, given its rows. */
-void running_temperatures(const struct loss_batch *batch,
-                          const struct loss_settings *set, running_fn *fn,
-                          float *state, float *s, struct loss_report *report);
+/* loss_running_temperatures() is loss/isogclr.h, given its rows. */
+void loss_running_temperatures(const struct loss_batch *batch,
+                               const struct loss_settings *set, running_fn *fn,
+                               float *state, float *s,
+                               struct loss_report *report);
 
 /* The parameters of SogCLR, then those of the objectives with temperatures. */
 enum { TAU = LOSS_TAU, GAMMA, RHO, ETA, BETA_U, TAU_MIN, TAU_MAX };
@@ -77,11 +81,11 @@ enum { TAU = LOSS_TAU, GAMMA, RHO, ETA, BETA_U, TAU_MIN, TAU_MAX };
                           "weight of the new value in a running mean"), \
                .course = PARAM_FROM_ONE}
 
-extern const struct param running_params[];
+extern const struct param loss_running_params[];
 
-/* running_check() refuses what loss_objective_check() has to, for temperatures
- * over the columns of a mask; b = 0: not known. */
-int running_check(const struct loss_settings *set, size_t b,
-                  enum loss_mask mask, struct err *err);
+/* loss_running_check() refuses what loss_objective_check() has to, for
+ * temperatures over the columns of a mask; b = 0: not known. */
+int loss_running_check(const struct loss_settings *set, size_t b,
+                       enum loss_mask mask, struct err *err);
 
 #endif

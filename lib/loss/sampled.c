@@ -3,8 +3,8 @@
 #include "sampled.h"
 
 double
-sampled_weigh(const struct loss_batch *batch, const struct loss_settings *set,
-              float *s)
+loss_sampled_weigh(const struct loss_batch *batch,
+                   const struct loss_settings *set, float *s)
 {
     static const float one[2] = {1, 1};
     const size_t n = 2 * batch->b, rows = n + batch->extra;

@@ -4,14 +4,15 @@
 #include "loss/objective.h"
 
 /*
- * sampled_weigh() makes S the W of objectives whose negatives are a service's,
+ * loss_sampled_weigh() makes S the W of objectives whose negatives are a
+ * service's,
  *
  *     W_rc = beta/n ( scale_r1 w_rc - scale_r0 [c = partner] ),
  *
  * beta = 1/tau, scale 1 without batch->scale, and returns sum_rc W_rc s_rc.
  *   s  [n,rows]
  */
-double sampled_weigh(const struct loss_batch *batch,
-                     const struct loss_settings *set, float *s);
+double loss_sampled_weigh(const struct loss_batch *batch,
+                          const struct loss_settings *set, float *s);
 
 #endif

@@ -19,20 +19,20 @@ run(const struct loss_batch *batch, const struct loss_settings *set,
     struct running_sums sums = {0};
 
     for (size_t k = 0; k < b; k++, state += RUNNING_SOGCLR) {
-        struct running_row view[2];
+        struct loss_running_row view[2];
 
         for (size_t v = 0; v < 2; v++) {
             const size_t r = k + v * b;
 
-            view[v] = running_row(batch, set, r, set->value[TAU], state,
-                                  s + r * rows);
-            running_add(&sums, view + v);
+            view[v] = loss_running_row(batch, set, r, set->value[TAU], state,
+                                       s + r * rows);
+            loss_running_add(&sums, view + v);
         }
-        running_keep(state, view[0].log_u, view[1].log_u);
+        loss_running_keep(state, view[0].log_u, view[1].log_u);
         if (set->reference) // their sum
             state[RUNNING_LOG_U] += (float)log(2);
     }
-    running_report(batch, &sums, report);
+    loss_running_report(batch, &sums, report);
 }
 
 static int
@@ -55,8 +55,8 @@ const struct loss_objective loss_sogclr = {
     .params = params,
     .head = "512-128",
     .columns = RUNNING_SOGCLR,
-    .column = running_column,
-    .initial = running_initial,
+    .column = loss_running_column,
+    .initial = loss_running_initial,
     .check = check,
     .run = run,
 };

@@ -49,8 +49,8 @@ spread_view(size_t b, size_t d, const struct loss_settings *set, const float *z,
     const double count = (double)(b - 1), width = (double)d;
     float *x = work, *slope = x + b * d, *c = slope + d;
 
-    moments_centre(b, d, z, x);
-    moments_squares(b, d, x, slope);
+    loss_moments_centre(b, d, z, x);
+    loss_moments_squares(b, d, x, slope);
     for (size_t k = 0; k < d; k++) {
         const double deviation = sqrt(slope[k] / count + eps);
 

@@ -1,9 +1,14 @@
 #include "operator.h"
+#include "plan.h"
 
-#define ROW(row) &nn_op_##row,
+struct num_map
+nn_map(const struct nn_graph *graph, const struct nn_plan *plan, size_t value)
+{
+    struct num_map map = graph->values[value].map;
 
-const struct nn_operator *const nn_operators[] = {NN_OPERATORS(ROW)};
-const size_t nn_operators_count = sizeof nn_operators / sizeof *nn_operators;
+    map.n = graph->values[value].tokens ? plan->tokens : plan->n;
+    return map;
+}
 
 struct num_map
 nn_map_in(const struct nn_call *call, size_t k)

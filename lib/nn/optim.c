@@ -9,7 +9,7 @@
 /* Elements that one thread takes at a time: a part of one tensor. */
 enum { CHUNK = 16384 };
 
-enum kind { SGD, ADAM, ADAMW, LARS_A, LARS_B };
+enum update { SGD, ADAM, ADAMW, LARS_A, LARS_B };
 
 static const char *const names[] = {"sgd", "adam", "adamw", "lars-a", "lars-b"};
 
@@ -23,7 +23,7 @@ struct chunk {
 
 struct nn_optim {
     struct nn_optim_spec spec;
-    enum kind kind;
+    enum update kind;
     const struct nn_tensor *tensors;
     size_t n, chunks;
     struct chunk *chunk;
@@ -228,7 +228,7 @@ nn_optim_new(const struct nn_optim_spec *spec, const struct nn_tensor *tensors,
     }
     optim = mem_array(1, sizeof *optim);
     *optim = (struct nn_optim){
-        .spec = *spec, .kind = (enum kind)kind, .tensors = tensors, .n = n};
+        .spec = *spec, .kind = (enum update)kind, .tensors = tensors, .n = n};
     optim->spec.name = names[kind];
     optim->ratio = mem_array(n, sizeof *optim->ratio);
     optim->moment[0] = mem_aligned(count, sizeof(float));

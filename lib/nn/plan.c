@@ -4,15 +4,6 @@
 
 #include "plan.h"
 
-struct num_map
-nn_map(const struct nn_graph *graph, const struct nn_plan *plan, size_t value)
-{
-    struct num_map map = graph->values[value].map;
-
-    map.n = graph->values[value].tokens ? plan->tokens : plan->n;
-    return map;
-}
-
 /*
  * Whether operator i can do the work of the next one as well: nobody else
  * reads what it writes, and what is added is wanted by no one else from there

@@ -9,11 +9,11 @@
 
 /* The fields of a spec by name, so that writing and reading cannot differ.
  * LATER is a LONG that older checkpoints do not have: 0. */
-enum kind { TEXT, LONG, LATER, SIZE, FLAG, TRIPLE };
+enum field_kind { TEXT, LONG, LATER, SIZE, FLAG, TRIPLE };
 
 static const struct {
     const char *name;
-    enum kind kind;
+    enum field_kind kind;
     size_t offset;
 } fields[] = {
     {"arch", TEXT, offsetof(struct nn_spec, arch)},

@@ -41,13 +41,13 @@ tensors_of(const struct num_conv_spec *spec)
     // the layout of weights takes longer than the convolution
     return (struct dnn_conv){
         .kind = dnnl_forward_training,
-        .x = dnn_map(&spec->in),
-        .y = dnn_map(&y),
-        .bias = spec->bias ? dnn_md_new(1, w, dnnl_f32, dnnl_x) : NULL,
-        .w = dnn_md_new(4, w, spec->in.bf16 ? dnnl_bf16 : dnnl_f32,
-                        dnnl_format_tag_any),
-        .dw = dnn_md_new(4, w, dnnl_f32, dnnl_format_tag_any),
-        .plain = dnn_md_new(4, w, dnnl_f32, dnnl_oihw),
+        .x = num_dnn_map(&spec->in),
+        .y = num_dnn_map(&y),
+        .bias = spec->bias ? num_dnn_md_new(1, w, dnnl_f32, dnnl_x) : NULL,
+        .w = num_dnn_md_new(4, w, spec->in.bf16 ? dnnl_bf16 : dnnl_f32,
+                            dnnl_format_tag_any),
+        .dw = num_dnn_md_new(4, w, dnnl_f32, dnnl_format_tag_any),
+        .plain = num_dnn_md_new(4, w, dnnl_f32, dnnl_oihw),
         .strides = {step, step},
         .low = {pad, pad},
         .high = {((dnnl_dim_t)y.h - 1) * step + k - (dnnl_dim_t)spec->in.h -
@@ -60,12 +60,12 @@ tensors_of(const struct num_conv_spec *spec)
 static void
 release_tensors(struct dnn_conv *s)
 {
-    dnn_md_free(s->x);
-    dnn_md_free(s->y);
-    dnn_md_free(s->bias);
-    dnn_md_free(s->w);
-    dnn_md_free(s->dw);
-    dnn_md_free(s->plain);
+    num_dnn_md_free(s->x);
+    num_dnn_md_free(s->y);
+    num_dnn_md_free(s->bias);
+    num_dnn_md_free(s->w);
+    num_dnn_md_free(s->dw);
+    num_dnn_md_free(s->plain);
 }
 
 /* Finds an implementation of a pass: Winograd where it is wanted and there,
@@ -79,14 +79,14 @@ find(const struct num_dnn *dnn, const struct num_conv_spec *spec,
                                                : dnnl_convolution_direct;
     int is_forward = pass == NUM_CONV_FORWARD;
     dnnl_primitive_attr_t attr =
-        dnn_attr(is_forward && spec->add, is_forward && spec->relu);
+        num_dnn_attr(is_forward && spec->add, is_forward && spec->relu);
     dnnl_primitive_desc_t found =
-        dnn_conv_find(dnn, s, pass, how, attr, forward);
+        num_dnn_conv_find(dnn, s, pass, how, attr, forward);
 
     if (!found && how != dnnl_convolution_direct)
-        found =
-            dnn_conv_find(dnn, s, pass, dnnl_convolution_direct, attr, forward);
-    dnn_ok(dnnl_primitive_attr_destroy(attr));
+        found = num_dnn_conv_find(dnn, s, pass, dnnl_convolution_direct, attr,
+                                  forward);
+    num_dnn_ok(dnnl_primitive_attr_destroy(attr));
     return found;
 }
 
@@ -108,29 +108,29 @@ make_pass(struct num_conv *conv, const struct dnn_conv *s,
 
     if (!desc)
         return -1;
-    w = dnn_md_of(desc, pass == NUM_CONV_BACK_WEIGHTS
-                            ? dnnl_query_diff_weights_md
-                            : dnnl_query_weights_md);
-    dnn_op_init(op, dnn, desc);
-    dnn_op_arg(op, dnn, args[pass][0],
-               pass == NUM_CONV_BACK_DATA ? s->y : s->x);
-    dnn_op_arg(op, dnn, args[pass][1], w);
-    dnn_op_arg(op, dnn, args[pass][2],
-               pass == NUM_CONV_BACK_DATA ? s->x : s->y);
+    w = num_dnn_md_of(desc, pass == NUM_CONV_BACK_WEIGHTS
+                                ? dnnl_query_diff_weights_md
+                                : dnnl_query_weights_md);
+    num_dnn_op_init(op, dnn, desc);
+    num_dnn_op_arg(op, dnn, args[pass][0],
+                   pass == NUM_CONV_BACK_DATA ? s->y : s->x);
+    num_dnn_op_arg(op, dnn, args[pass][1], w);
+    num_dnn_op_arg(op, dnn, args[pass][2],
+                   pass == NUM_CONV_BACK_DATA ? s->x : s->y);
     if (spec->bias && pass != NUM_CONV_BACK_DATA)
-        dnn_op_arg(op, dnn,
-                   pass == NUM_CONV_FORWARD ? DNNL_ARG_BIAS
-                                            : DNNL_ARG_DIFF_BIAS,
-                   s->bias);
+        num_dnn_op_arg(op, dnn,
+                       pass == NUM_CONV_FORWARD ? DNNL_ARG_BIAS
+                                                : DNNL_ARG_DIFF_BIAS,
+                       s->bias);
     if (pass == NUM_CONV_BACK_WEIGHTS) {
-        dnn_op_reorder(&conv->from[0], dnn, w, s->plain, 0);
-        dnn_op_reorder(&conv->from[1], dnn, w, s->plain, 1);
+        num_dnn_op_reorder(&conv->from[0], dnn, w, s->plain, 0);
+        num_dnn_op_reorder(&conv->from[1], dnn, w, s->plain, 1);
     } else {
-        dnn_op_reorder(&conv->to[pass], dnn, s->plain, w, 0);
+        num_dnn_op_reorder(&conv->to[pass], dnn, s->plain, w, 0);
     }
-    if (conv->weights < dnn_size(w))
-        conv->weights = dnn_size(w);
-    dnn_md_free(w);
+    if (conv->weights < num_dnn_size(w))
+        conv->weights = num_dnn_size(w);
+    num_dnn_md_free(w);
     return 0;
 }
 
@@ -153,7 +153,7 @@ num_conv_new(struct num_dnn *dnn, const struct num_conv_spec *spec)
             bad |= make_pass(conv, &s, NUM_CONV_BACK_DATA, forward);
         if (spec->train)
             bad |= make_pass(conv, &s, NUM_CONV_BACK_WEIGHTS, forward);
-        dnn_ok(dnnl_primitive_desc_destroy(forward));
+        num_dnn_ok(dnnl_primitive_desc_destroy(forward));
     }
     release_tensors(&s);
     if (bad) {
@@ -169,10 +169,10 @@ num_conv_free(struct num_conv *conv)
     if (!conv)
         return;
     for (int i = 0; i < 3; i++)
-        dnn_op_release(&conv->pass[i]);
+        num_dnn_op_release(&conv->pass[i]);
     for (int i = 0; i < 2; i++) {
-        dnn_op_release(&conv->to[i]);
-        dnn_op_release(&conv->from[i]);
+        num_dnn_op_release(&conv->to[i]);
+        num_dnn_op_release(&conv->from[i]);
     }
     free(conv);
 }
@@ -219,9 +219,10 @@ run_with_weights(const struct num_conv *conv, enum num_conv_pass pass,
 {
     void *own = scratch, *rest = (char *)scratch + aligned(conv->weights);
 
-    dnn_op_run(&conv->to[pass], conv->dnn, (void *[]){(void *)w, own}, rest);
-    dnn_op_run(&conv->pass[pass], conv->dnn,
-               (void *[]){(void *)from, own, to, (void *)b}, rest);
+    num_dnn_op_run(&conv->to[pass], conv->dnn, (void *[]){(void *)w, own},
+                   rest);
+    num_dnn_op_run(&conv->pass[pass], conv->dnn,
+                   (void *[]){(void *)from, own, to, (void *)b}, rest);
 }
 
 void
@@ -246,9 +247,10 @@ num_conv_back_weights(const struct num_conv *conv, const void *x,
     char *own = scratch, *bias = own + aligned(conv->weights);
     char *rest = bias + bias_bytes(conv);
 
-    dnn_op_run(&conv->pass[NUM_CONV_BACK_WEIGHTS], conv->dnn,
-               (void *[]){(void *)x, own, (void *)dy, bias}, rest);
-    dnn_op_run(&conv->from[!!accumulate], conv->dnn, (void *[]){own, dw}, rest);
+    num_dnn_op_run(&conv->pass[NUM_CONV_BACK_WEIGHTS], conv->dnn,
+                   (void *[]){(void *)x, own, (void *)dy, bias}, rest);
+    num_dnn_op_run(&conv->from[!!accumulate], conv->dnn, (void *[]){own, dw},
+                   rest);
     for (size_t o = 0; conv->spec.bias && o < conv->spec.out; o++)
         db[o] = (accumulate ? db[o] : 0) + ((float *)bias)[o];
 }

@@ -5,20 +5,14 @@
 
 #include "dnn_op.h"
 
-void
-dnn_ok(dnnl_status_t status)
-{
-    REQUIRE(status == dnnl_success);
-}
-
 struct num_dnn *
 num_dnn_new(void)
 {
     struct num_dnn *dnn = mem_array(1, sizeof *dnn);
 
-    dnn_ok(dnnl_engine_create(&dnn->engine, dnnl_cpu, 0));
-    dnn_ok(dnnl_stream_create(&dnn->stream, dnn->engine,
-                              dnnl_stream_default_flags));
+    num_dnn_ok(dnnl_engine_create(&dnn->engine, dnnl_cpu, 0));
+    num_dnn_ok(dnnl_stream_create(&dnn->stream, dnn->engine,
+                                  dnnl_stream_default_flags));
     return dnn;
 }
 
@@ -27,8 +21,8 @@ num_dnn_free(struct num_dnn *dnn)
 {
     if (!dnn)
         return;
-    dnn_ok(dnnl_stream_destroy(dnn->stream));
-    dnn_ok(dnnl_engine_destroy(dnn->engine));
+    num_dnn_ok(dnnl_stream_destroy(dnn->stream));
+    num_dnn_ok(dnnl_engine_destroy(dnn->engine));
     free(dnn);
 }
 
@@ -41,7 +35,7 @@ num_dnn_bf16(void)
 }
 
 dnn_md
-dnn_map(const struct num_map *map)
+num_dnn_map(const struct num_map *map)
 {
     dnnl_dims_t dims = {(dnnl_dim_t)map->n, (dnnl_dim_t)map->c,
                         (dnnl_dim_t)map->h, (dnnl_dim_t)map->w};
@@ -50,104 +44,106 @@ dnn_map(const struct num_map *map)
                                               : dnnl_nchw;
 
     REQUIRE(map->c % map->block == 0);
-    return dnn_md_new(4, dims, map->bf16 ? dnnl_bf16 : dnnl_f32, tag);
+    return num_dnn_md_new(4, dims, map->bf16 ? dnnl_bf16 : dnnl_f32, tag);
 }
 
 size_t
-dnn_size(dnn_md md)
+num_dnn_size(dnn_md md)
 {
     return dnnl_memory_desc_get_size(md);
 }
 
 dnnl_primitive_attr_t
-dnn_attr(int add, int relu)
+num_dnn_attr(int add, int relu)
 {
     dnnl_primitive_attr_t attr;
     dnnl_post_ops_t post;
 
-    dnn_ok(dnnl_primitive_attr_create(&attr));
-    dnn_ok(dnnl_primitive_attr_set_scratchpad_mode(attr,
-                                                   dnnl_scratchpad_mode_user));
-    dnn_ok(dnnl_post_ops_create(&post));
+    num_dnn_ok(dnnl_primitive_attr_create(&attr));
+    num_dnn_ok(dnnl_primitive_attr_set_scratchpad_mode(
+        attr, dnnl_scratchpad_mode_user));
+    num_dnn_ok(dnnl_post_ops_create(&post));
     if (add)
-        dnn_post_add(post);
+        num_dnn_post_add(post);
     if (relu)
-        dnn_post_relu(post);
-    dnn_ok(dnnl_primitive_attr_set_post_ops(attr, post));
-    dnn_ok(dnnl_post_ops_destroy(post));
+        num_dnn_post_relu(post);
+    num_dnn_ok(dnnl_primitive_attr_set_post_ops(attr, post));
+    num_dnn_ok(dnnl_post_ops_destroy(post));
     return attr;
 }
 
 void
-dnn_op_init(struct dnn_op *op, const struct num_dnn *dnn,
-            dnnl_primitive_desc_t desc)
+num_dnn_op_init(struct dnn_op *op, const struct num_dnn *dnn,
+                dnnl_primitive_desc_t desc)
 {
     dnn_md pad =
         dnnl_primitive_desc_query_md(desc, dnnl_query_scratchpad_md, 0);
     const char *name;
 
     *op = (struct dnn_op){0};
-    dnn_ok(dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name));
+    num_dnn_ok(
+        dnnl_primitive_desc_query(desc, dnnl_query_impl_info_str, 0, &name));
     op->name = mem_text(name); // oneDNN 3 frees it with the description
-    dnn_ok(dnnl_memory_create(&op->scratchpad, pad, dnn->engine,
-                              DNNL_MEMORY_NONE));
-    op->room = dnn_size(pad);
-    dnn_ok(dnnl_primitive_create(&op->primitive, desc));
-    dnn_ok(dnnl_primitive_desc_destroy(desc));
+    num_dnn_ok(dnnl_memory_create(&op->scratchpad, pad, dnn->engine,
+                                  DNNL_MEMORY_NONE));
+    op->room = num_dnn_size(pad);
+    num_dnn_ok(dnnl_primitive_create(&op->primitive, desc));
+    num_dnn_ok(dnnl_primitive_desc_destroy(desc));
 }
 
 void
-dnn_op_arg(struct dnn_op *op, const struct num_dnn *dnn, int which, dnn_md desc)
+num_dnn_op_arg(struct dnn_op *op, const struct num_dnn *dnn, int which,
+               dnn_md desc)
 {
     dnnl_exec_arg_t *arg = &op->arg[op->count++];
 
     REQUIRE(op->count <= DNN_ARGS);
     arg->arg = which;
-    dnn_ok(
+    num_dnn_ok(
         dnnl_memory_create(&arg->memory, desc, dnn->engine, DNNL_MEMORY_NONE));
 }
 
 void
-dnn_op_run(const struct dnn_op *op, const struct num_dnn *dnn,
-           void *const *data, void *scratch)
+num_dnn_op_run(const struct dnn_op *op, const struct num_dnn *dnn,
+               void *const *data, void *scratch)
 {
     dnnl_exec_arg_t arg[DNN_ARGS + 1];
 
     for (int i = 0; i < op->count; i++) {
         arg[i] = op->arg[i];
-        dnn_ok(dnnl_memory_set_data_handle(arg[i].memory, data[i]));
+        num_dnn_ok(dnnl_memory_set_data_handle(arg[i].memory, data[i]));
     }
     arg[op->count] = (dnnl_exec_arg_t){DNNL_ARG_SCRATCHPAD, op->scratchpad};
-    dnn_ok(dnnl_memory_set_data_handle(op->scratchpad, scratch));
-    dnn_ok(
+    num_dnn_ok(dnnl_memory_set_data_handle(op->scratchpad, scratch));
+    num_dnn_ok(
         dnnl_primitive_execute(op->primitive, dnn->stream, op->count + 1, arg));
-    dnn_ok(dnnl_stream_wait(dnn->stream));
+    num_dnn_ok(dnnl_stream_wait(dnn->stream));
 }
 
 void
-dnn_op_release(struct dnn_op *op)
+num_dnn_op_release(struct dnn_op *op)
 {
     for (int i = 0; i < op->count; i++)
-        dnn_ok(dnnl_memory_destroy(op->arg[i].memory));
+        num_dnn_ok(dnnl_memory_destroy(op->arg[i].memory));
     if (op->primitive) {
-        dnn_ok(dnnl_memory_destroy(op->scratchpad));
-        dnn_ok(dnnl_primitive_destroy(op->primitive));
+        num_dnn_ok(dnnl_memory_destroy(op->scratchpad));
+        num_dnn_ok(dnnl_primitive_destroy(op->primitive));
     }
     free(op->name);
     *op = (struct dnn_op){0};
 }
 
 void
-dnn_op_reorder(struct dnn_op *op, const struct num_dnn *dnn, dnn_md from,
-               dnn_md to, int add)
+num_dnn_op_reorder(struct dnn_op *op, const struct num_dnn *dnn, dnn_md from,
+                   dnn_md to, int add)
 {
-    dnnl_primitive_attr_t attr = dnn_attr(add, 0);
+    dnnl_primitive_attr_t attr = num_dnn_attr(add, 0);
     dnnl_primitive_desc_t desc;
 
-    dnn_ok(dnnl_reorder_primitive_desc_create(&desc, from, dnn->engine, to,
-                                              dnn->engine, attr));
-    dnn_ok(dnnl_primitive_attr_destroy(attr));
-    dnn_op_init(op, dnn, desc);
-    dnn_op_arg(op, dnn, DNNL_ARG_FROM, from);
-    dnn_op_arg(op, dnn, DNNL_ARG_TO, to);
+    num_dnn_ok(dnnl_reorder_primitive_desc_create(&desc, from, dnn->engine, to,
+                                                  dnn->engine, attr));
+    num_dnn_ok(dnnl_primitive_attr_destroy(attr));
+    num_dnn_op_init(op, dnn, desc);
+    num_dnn_op_arg(op, dnn, DNNL_ARG_FROM, from);
+    num_dnn_op_arg(op, dnn, DNNL_ARG_TO, to);
 }

@@ -20,32 +20,33 @@ struct num_dnn {
     dnnl_stream_t stream;
 };
 
-/* dnn_ok() is REQUIRE for oneDNN: what was described well must work. */
-void dnn_ok(dnnl_status_t status);
+/* num_dnn_ok() is REQUIRE for oneDNN: what was described well must work. */
+void num_dnn_ok(dnnl_status_t status);
 
 /*
  * dnn_md describes a tensor: version 2 has it by value, 3 behind a pointer;
- * here it is a pointer that dnn_md_free() takes.  NULL is none.
- * dnn_md_new() describes by extents, type and layout, dnn_md_of() as a
- * primitive wants it, dnn_map() a map.  dnn_size() is in bytes.
+ * here it is a pointer that num_dnn_md_free() takes.  NULL is none.
+ * num_dnn_md_new() describes by extents, type and layout, num_dnn_md_of() as a
+ * primitive wants it, num_dnn_map() a map.  num_dnn_size() is in bytes.
  */
 #if DNNL_VERSION_MAJOR < 3
 typedef const dnnl_memory_desc_t *dnn_md;
 #else
 typedef const_dnnl_memory_desc_t dnn_md;
 #endif
-dnn_md dnn_md_new(int rank, const dnnl_dims_t dims, dnnl_data_type_t type,
-                  dnnl_format_tag_t tag);
-dnn_md dnn_md_of(const_dnnl_primitive_desc_t desc, dnnl_query_t which);
-void dnn_md_free(dnn_md md);
-dnn_md dnn_map(const struct num_map *map);
-size_t dnn_size(dnn_md md);
+dnn_md num_dnn_md_new(int rank, const dnnl_dims_t dims, dnnl_data_type_t type,
+                      dnnl_format_tag_t tag);
+dnn_md num_dnn_md_of(const_dnnl_primitive_desc_t desc, dnnl_query_t which);
+void num_dnn_md_free(dnn_md md);
+dnn_md num_dnn_map(const struct num_map *map);
+size_t num_dnn_size(dnn_md md);
 
-/* dnn_attr() returns attributes that leave the scratchpad to the caller, and
- * have the result added to what is there, then clipped at 0, where wanted. */
-dnnl_primitive_attr_t dnn_attr(int add, int relu);
-void dnn_post_add(dnnl_post_ops_t post);
-void dnn_post_relu(dnnl_post_ops_t post);
+/* num_dnn_attr() returns attributes that leave the scratchpad to the caller,
+ * and have the result added to what is there, then clipped at 0, where wanted.
+ */
+dnnl_primitive_attr_t num_dnn_attr(int add, int relu);
+void num_dnn_post_add(dnnl_post_ops_t post);
+void num_dnn_post_relu(dnnl_post_ops_t post);
 
 /* The tensors of a convolution, and how its window moves. */
 struct dnn_conv {
@@ -67,22 +68,22 @@ struct dnn_pool {
  * These find an implementation, or return NULL where there is none.  A backward
  * pass wants the description of a forward one.
  */
-dnnl_primitive_desc_t dnn_conv_find(const struct num_dnn *dnn,
-                                    const struct dnn_conv *conv,
-                                    enum num_conv_pass pass,
-                                    dnnl_alg_kind_t how,
-                                    const_dnnl_primitive_attr_t attr,
-                                    const_dnnl_primitive_desc_t forward);
-dnnl_primitive_desc_t dnn_pool_find(const struct num_dnn *dnn,
-                                    const struct dnn_pool *pool,
-                                    const_dnnl_primitive_attr_t attr,
-                                    const_dnnl_primitive_desc_t forward);
+dnnl_primitive_desc_t num_dnn_conv_find(const struct num_dnn *dnn,
+                                        const struct dnn_conv *conv,
+                                        enum num_conv_pass pass,
+                                        dnnl_alg_kind_t how,
+                                        const_dnnl_primitive_attr_t attr,
+                                        const_dnnl_primitive_desc_t forward);
+dnnl_primitive_desc_t num_dnn_pool_find(const struct num_dnn *dnn,
+                                        const struct dnn_pool *pool,
+                                        const_dnnl_primitive_attr_t attr,
+                                        const_dnnl_primitive_desc_t forward);
 
 enum { DNN_ARGS = 6 };
 
 /*
  * A primitive with the places of its arguments.  Zeroed it is none: then
- * dnn_op_release() does nothing and `room` is 0.
+ * num_dnn_op_release() does nothing and `room` is 0.
  */
 struct dnn_op {
     dnnl_primitive_t primitive;
@@ -94,20 +95,20 @@ struct dnn_op {
 };
 
 /*
- * dnn_op_init() makes the primitive out of its description, and destroys the
- * description.  Then each argument is announced once, in the order in which
- * dnn_op_run() will be given the data.
+ * num_dnn_op_init() makes the primitive out of its description, and destroys
+ * the description.  Then each argument is announced once, in the order in which
+ * num_dnn_op_run() will be given the data.
  */
-void dnn_op_init(struct dnn_op *op, const struct num_dnn *dnn,
-                 dnnl_primitive_desc_t desc);
-void dnn_op_arg(struct dnn_op *op, const struct num_dnn *dnn, int which,
-                dnn_md desc);
-void dnn_op_run(const struct dnn_op *op, const struct num_dnn *dnn,
-                void *const *data, void *scratch);
-void dnn_op_release(struct dnn_op *op);
+void num_dnn_op_init(struct dnn_op *op, const struct num_dnn *dnn,
+                     dnnl_primitive_desc_t desc);
+void num_dnn_op_arg(struct dnn_op *op, const struct num_dnn *dnn, int which,
+                    dnn_md desc);
+void num_dnn_op_run(const struct dnn_op *op, const struct num_dnn *dnn,
+                    void *const *data, void *scratch);
+void num_dnn_op_release(struct dnn_op *op);
 
-/* dnn_op_reorder() makes a change of layout: to = from, or to += from. */
-void dnn_op_reorder(struct dnn_op *op, const struct num_dnn *dnn, dnn_md from,
-                    dnn_md to, int add);
+/* num_dnn_op_reorder() makes a change of layout: to = from, or to += from. */
+void num_dnn_op_reorder(struct dnn_op *op, const struct num_dnn *dnn,
+                        dnn_md from, dnn_md to, int add);
 
 #endif

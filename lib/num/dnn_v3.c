@@ -5,49 +5,49 @@
 static const dnnl_dims_t dense; // a window without gaps
 
 dnn_md
-dnn_md_new(int rank, const dnnl_dims_t dims, dnnl_data_type_t type,
-           dnnl_format_tag_t tag)
+num_dnn_md_new(int rank, const dnnl_dims_t dims, dnnl_data_type_t type,
+               dnnl_format_tag_t tag)
 {
     dnnl_memory_desc_t md;
 
-    dnn_ok(dnnl_memory_desc_create_with_tag(&md, rank, dims, type, tag));
+    num_dnn_ok(dnnl_memory_desc_create_with_tag(&md, rank, dims, type, tag));
     return md;
 }
 
 dnn_md
-dnn_md_of(const_dnnl_primitive_desc_t desc, dnnl_query_t which)
+num_dnn_md_of(const_dnnl_primitive_desc_t desc, dnnl_query_t which)
 {
     dnnl_memory_desc_t md;
 
-    dnn_ok(dnnl_memory_desc_clone(
+    num_dnn_ok(dnnl_memory_desc_clone(
         &md, dnnl_primitive_desc_query_md(desc, which, 0)));
     return md;
 }
 
 void
-dnn_md_free(dnn_md md)
+num_dnn_md_free(dnn_md md)
 {
     if (md)
-        dnn_ok(dnnl_memory_desc_destroy((dnnl_memory_desc_t)md));
+        num_dnn_ok(dnnl_memory_desc_destroy((dnnl_memory_desc_t)md));
 }
 
 void
-dnn_post_add(dnnl_post_ops_t post)
+num_dnn_post_add(dnnl_post_ops_t post)
 {
-    dnn_ok(dnnl_post_ops_append_sum(post, 1, 0, dnnl_data_type_undef));
+    num_dnn_ok(dnnl_post_ops_append_sum(post, 1, 0, dnnl_data_type_undef));
 }
 
 void
-dnn_post_relu(dnnl_post_ops_t post)
+num_dnn_post_relu(dnnl_post_ops_t post)
 {
-    dnn_ok(dnnl_post_ops_append_eltwise(post, dnnl_eltwise_relu, 0, 0));
+    num_dnn_ok(dnnl_post_ops_append_eltwise(post, dnnl_eltwise_relu, 0, 0));
 }
 
 dnnl_primitive_desc_t
-dnn_conv_find(const struct num_dnn *dnn, const struct dnn_conv *s,
-              enum num_conv_pass pass, dnnl_alg_kind_t how,
-              const_dnnl_primitive_attr_t attr,
-              const_dnnl_primitive_desc_t forward)
+num_dnn_conv_find(const struct num_dnn *dnn, const struct dnn_conv *s,
+                  enum num_conv_pass pass, dnnl_alg_kind_t how,
+                  const_dnnl_primitive_attr_t attr,
+                  const_dnnl_primitive_desc_t forward)
 {
     dnnl_primitive_desc_t found = NULL;
     dnnl_status_t status;
@@ -68,9 +68,9 @@ dnn_conv_find(const struct num_dnn *dnn, const struct dnn_conv *s,
 }
 
 dnnl_primitive_desc_t
-dnn_pool_find(const struct num_dnn *dnn, const struct dnn_pool *s,
-              const_dnnl_primitive_attr_t attr,
-              const_dnnl_primitive_desc_t forward)
+num_dnn_pool_find(const struct num_dnn *dnn, const struct dnn_pool *s,
+                  const_dnnl_primitive_attr_t attr,
+                  const_dnnl_primitive_desc_t forward)
 {
     dnnl_primitive_desc_t found = NULL;
     dnnl_status_t status;

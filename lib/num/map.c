@@ -104,8 +104,9 @@ num_map_add(const struct num_map *map, const void *x, void *y)
 
 #pragma omp parallel for schedule(static)
     for (size_t at = 0; at < map->n * groups; at++)
-        planes_flow(planes_size(map), map->bf16,
-                    (struct planes_flow){.dy = planes_at(map, y, 0, at),
-                                         .dy2 = planes_at(map, x, 0, at)},
-                    planes_at(map, y, 0, at));
+        num_planes_flow(
+            planes_size(map), map->bf16,
+            (struct num_planes_flow){.dy = planes_at(map, y, 0, at),
+                                     .dy2 = planes_at(map, x, 0, at)},
+            planes_at(map, y, 0, at));
 }

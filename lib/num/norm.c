@@ -114,7 +114,7 @@ measure_plane(const struct job *job, size_t i, size_t g)
     for (size_t l = 0; l < LANES; l++)
         first[l] = map->bf16 ? half_value(((const uint16_t *)plane)[l % b])
                              : ((const float *)plane)[l % b];
-    planes_measure(planes_size(map), map->bf16, plane, first, sum, square);
+    num_planes_measure(planes_size(map), map->bf16, plane, first, sum, square);
     fold(b, sum, square, mean, rest);
     for (size_t j = 0; j < b; j++) {
         mean[j] /= pixels_of(map);
@@ -175,9 +175,10 @@ apply_plane(const struct job *job, const struct terms *t, size_t i, size_t g)
 {
     const struct num_map *map = job->map;
 
-    planes_apply(planes_size(map), map->bf16, planes_at(map, job->x, i, g),
-                 t->scale, t->centre, t->shift, planes_at(map, job->add, i, g),
-                 job->norm->relu, planes_at(map, job->y, i, g));
+    num_planes_apply(planes_size(map), map->bf16, planes_at(map, job->x, i, g),
+                     t->scale, t->centre, t->shift,
+                     planes_at(map, job->add, i, g), job->norm->relu,
+                     planes_at(map, job->y, i, g));
 }
 
 static void
@@ -285,13 +286,13 @@ num_norm_apply(const struct num_norm *norm, const void *x, const float *gamma,
 
 /* What arrives at plane (i, g), and where it goes on: num_norm_backward()
  * without y has y made again. */
-static struct planes_flow
+static struct num_planes_flow
 flow_at(const struct job *job, const struct terms *t, size_t i, size_t g)
 {
     const struct num_map *map = job->map;
     int relu = job->norm->relu, remake = relu && !job->y;
 
-    return (struct planes_flow){
+    return (struct num_planes_flow){
         planes_at(map, job->dy, i, g),
         planes_at(map, job->dy2, i, g),
         relu ? planes_at(map, job->y, i, g) : NULL,
@@ -309,9 +310,9 @@ back_measure_plane(const struct job *job, const struct terms *t, size_t i,
     size_t at = i * map->c + g * map->block;
     float sum[LANES], along[LANES];
 
-    planes_back_measure(planes_size(map), map->bf16, flow_at(job, t, i, g),
-                        planes_at(map, job->x, i, g), t->centre,
-                        planes_at(map, job->dadd, i, g), sum, along);
+    num_planes_back_measure(planes_size(map), map->bf16, flow_at(job, t, i, g),
+                            planes_at(map, job->x, i, g), t->centre,
+                            planes_at(map, job->dadd, i, g), sum, along);
     fold(map->block, sum, along, job->first + at, job->second + at);
 }
 
@@ -347,13 +348,13 @@ back_plane(const struct job *job, const struct terms *t,
            const struct back_terms *b, size_t i, size_t g)
 {
     const struct num_map *map = job->map;
-    struct planes_flow flow = flow_at(job, t, i, g);
+    struct num_planes_flow flow = flow_at(job, t, i, g);
 
     if (job->dadd) // holds f already
-        flow = (struct planes_flow){.dy = planes_at(map, job->dadd, i, g)};
-    planes_back(planes_size(map), map->bf16, flow, planes_at(map, job->x, i, g),
-                t->centre, t->scale, b->along, b->level,
-                planes_at(map, job->dx, i, g));
+        flow = (struct num_planes_flow){.dy = planes_at(map, job->dadd, i, g)};
+    num_planes_back(planes_size(map), map->bf16, flow,
+                    planes_at(map, job->x, i, g), t->centre, t->scale, b->along,
+                    b->level, planes_at(map, job->dx, i, g));
 }
 
 /* Adds gamma times the sums of channel k of image i to their total. */
@@ -420,9 +421,9 @@ back_none(const struct job *job)
 
 #pragma omp parallel for schedule(static)
     for (size_t at = 0; at < map->n * groups; at++)
-        planes_flow(planes_size(map), map->bf16,
-                    flow_at(job, NULL, at / groups, at % groups),
-                    planes_at(map, job->dx, 0, at));
+        num_planes_flow(planes_size(map), map->bf16,
+                        flow_at(job, NULL, at / groups, at % groups),
+                        planes_at(map, job->dx, 0, at));
     if (job->dadd)
         memcpy(job->dadd, job->dx, num_map_bytes(map));
 }

@@ -39,7 +39,7 @@ give(void *data, size_t i, size_t n, struct pair x, int bf16)
 
 /* dy + dy2 at i. */
 LANES_INLINE struct pair
-arriving(const struct planes_flow *flow, size_t i, size_t n, int bf16)
+arriving(const struct num_planes_flow *flow, size_t i, size_t n, int bf16)
 {
     struct pair g = take(flow->dy, i, n, bf16), more;
 
@@ -66,7 +66,7 @@ struct remade {
 };
 
 LANES_INLINE struct remade
-remade_of(const struct planes_flow *flow, int bf16)
+remade_of(const struct num_planes_flow *flow, int bf16)
 {
     struct remade r = {{{{0}, {0}}}, {{{0}, {0}}}};
 
@@ -79,8 +79,8 @@ remade_of(const struct planes_flow *flow, int bf16)
 
 /* g at i, with d = x - centre there. */
 LANES_INLINE struct pair
-flowing(const struct planes_flow *flow, const struct remade *r, struct pair d,
-        size_t i, size_t n, int bf16)
+flowing(const struct num_planes_flow *flow, const struct remade *r,
+        struct pair d, size_t i, size_t n, int bf16)
 {
     struct pair g = arriving(flow, i, n, bf16);
 
@@ -117,8 +117,8 @@ measure(size_t size, int bf16, const void *x, const float *centre, float *sum,
 }
 
 UTIL_CLONES void
-planes_measure(size_t size, int bf16, const void *x, const float *centre,
-               float *sum, float *square)
+num_planes_measure(size_t size, int bf16, const void *x, const float *centre,
+                   float *sum, float *square)
 {
     BOTH_TYPES(measure(size, 0, x, centre, sum, square),
                measure(size, 1, x, centre, sum, square));
@@ -148,16 +148,16 @@ apply(size_t size, int bf16, const void *x, const float *scale,
 }
 
 UTIL_CLONES void
-planes_apply(size_t size, int bf16, const void *x, const float *scale,
-             const float *centre, const float *shift, const void *add, int relu,
-             void *y)
+num_planes_apply(size_t size, int bf16, const void *x, const float *scale,
+                 const float *centre, const float *shift, const void *add,
+                 int relu, void *y)
 {
     BOTH_TYPES(apply(size, 0, x, scale, centre, shift, add, relu, y),
                apply(size, 1, x, scale, centre, shift, add, relu, y));
 }
 
 LANES_INLINE void
-back_measure(size_t size, int bf16, struct planes_flow flow, const void *x,
+back_measure(size_t size, int bf16, struct num_planes_flow flow, const void *x,
              const float *centre, void *kept, float *sum, float *along)
 {
     struct pair c = pair_of(centre, bf16);
@@ -183,16 +183,16 @@ back_measure(size_t size, int bf16, struct planes_flow flow, const void *x,
 }
 
 UTIL_CLONES void
-planes_back_measure(size_t size, int bf16, struct planes_flow flow,
-                    const void *x, const float *centre, void *kept, float *sum,
-                    float *along)
+num_planes_back_measure(size_t size, int bf16, struct num_planes_flow flow,
+                        const void *x, const float *centre, void *kept,
+                        float *sum, float *along)
 {
     BOTH_TYPES(back_measure(size, 0, flow, x, centre, kept, sum, along),
                back_measure(size, 1, flow, x, centre, kept, sum, along));
 }
 
 LANES_INLINE void
-back(size_t size, int bf16, struct planes_flow flow, const void *x,
+back(size_t size, int bf16, struct num_planes_flow flow, const void *x,
      const float *centre, const float *p, const float *q, const float *s,
      void *dx)
 {
@@ -214,16 +214,16 @@ back(size_t size, int bf16, struct planes_flow flow, const void *x,
 }
 
 UTIL_CLONES void
-planes_back(size_t size, int bf16, struct planes_flow flow, const void *x,
-            const float *centre, const float *p, const float *q, const float *s,
-            void *dx)
+num_planes_back(size_t size, int bf16, struct num_planes_flow flow,
+                const void *x, const float *centre, const float *p,
+                const float *q, const float *s, void *dx)
 {
     BOTH_TYPES(back(size, 0, flow, x, centre, p, q, s, dx),
                back(size, 1, flow, x, centre, p, q, s, dx));
 }
 
 LANES_INLINE void
-keep_flow(size_t size, int bf16, struct planes_flow flow, void *kept)
+keep_flow(size_t size, int bf16, struct num_planes_flow flow, void *kept)
 {
     for (size_t i = 0; i < size; i += PAIR) {
         size_t n = rest_of(size, i);
@@ -236,7 +236,7 @@ keep_flow(size_t size, int bf16, struct planes_flow flow, void *kept)
 }
 
 UTIL_CLONES void
-planes_flow(size_t size, int bf16, struct planes_flow flow, void *kept)
+num_planes_flow(size_t size, int bf16, struct num_planes_flow flow, void *kept)
 {
     BOTH_TYPES(keep_flow(size, 0, flow, kept), keep_flow(size, 1, flow, kept));
 }
@@ -256,7 +256,7 @@ sum_of(size_t size, int bf16, const void *x, float *sum)
 }
 
 UTIL_CLONES void
-planes_sum(size_t size, int bf16, const void *x, float *sum)
+num_planes_sum(size_t size, int bf16, const void *x, float *sum)
 {
     BOTH_TYPES(sum_of(size, 0, x, sum), sum_of(size, 1, x, sum));
 }
@@ -271,7 +271,7 @@ fill(size_t size, int bf16, const float *value, void *y)
 }
 
 UTIL_CLONES void
-planes_fill(size_t size, int bf16, const float *value, void *y)
+num_planes_fill(size_t size, int bf16, const float *value, void *y)
 {
     BOTH_TYPES(fill(size, 0, value, y), fill(size, 1, value, y));
 }

@@ -31,8 +31,8 @@ tensors_of(const struct num_pool_spec *spec)
     dnnl_dim_t pad = (dnnl_dim_t)spec->pad;
 
     return (struct dnn_pool){
-        .x = dnn_map(&spec->in),
-        .y = dnn_map(&out),
+        .x = num_dnn_map(&spec->in),
+        .y = num_dnn_map(&out),
         .window = {k, k},
         .strides = {step, step},
         .low = {pad, pad},
@@ -48,10 +48,10 @@ static dnnl_primitive_desc_t
 find(const struct num_dnn *dnn, const struct dnn_pool *s,
      const_dnnl_primitive_desc_t forward)
 {
-    dnnl_primitive_attr_t attr = dnn_attr(0, 0);
-    dnnl_primitive_desc_t found = dnn_pool_find(dnn, s, attr, forward);
+    dnnl_primitive_attr_t attr = num_dnn_attr(0, 0);
+    dnnl_primitive_desc_t found = num_dnn_pool_find(dnn, s, attr, forward);
 
-    dnn_ok(dnnl_primitive_attr_destroy(attr));
+    num_dnn_ok(dnnl_primitive_attr_destroy(attr));
     return found;
 }
 
@@ -61,13 +61,13 @@ make_op(struct dnn_op *op, const struct num_pool *pool,
 {
     int back = op == &pool->backward;
 
-    dnn_op_init(op, pool->dnn, desc);
-    dnn_op_arg(op, pool->dnn, back ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC,
-               back ? s->y : s->x);
-    dnn_op_arg(op, pool->dnn, back ? DNNL_ARG_DIFF_SRC : DNNL_ARG_DST,
-               back ? s->x : s->y);
+    num_dnn_op_init(op, pool->dnn, desc);
+    num_dnn_op_arg(op, pool->dnn, back ? DNNL_ARG_DIFF_DST : DNNL_ARG_SRC,
+                   back ? s->y : s->x);
+    num_dnn_op_arg(op, pool->dnn, back ? DNNL_ARG_DIFF_SRC : DNNL_ARG_DST,
+                   back ? s->x : s->y);
     if (pool->spec.train)
-        dnn_op_arg(op, pool->dnn, DNNL_ARG_WORKSPACE, places);
+        num_dnn_op_arg(op, pool->dnn, DNNL_ARG_WORKSPACE, places);
 }
 
 struct num_pool *
@@ -81,8 +81,8 @@ num_pool_new(struct num_dnn *dnn, const struct num_pool_spec *spec)
     pool->dnn = dnn;
     pool->spec = *spec;
     if (forward && spec->train) {
-        places = dnn_md_of(forward, dnnl_query_workspace_md);
-        pool->places = dnn_size(places);
+        places = num_dnn_md_of(forward, dnnl_query_workspace_md);
+        pool->places = num_dnn_size(places);
         back = find(dnn, &s, forward);
     }
     if (!forward || (spec->train && !back)) {
@@ -94,9 +94,9 @@ num_pool_new(struct num_dnn *dnn, const struct num_pool_spec *spec)
         if (back)
             make_op(&pool->backward, pool, &s, back, places);
     }
-    dnn_md_free(places);
-    dnn_md_free(s.x);
-    dnn_md_free(s.y);
+    num_dnn_md_free(places);
+    num_dnn_md_free(s.x);
+    num_dnn_md_free(s.y);
     return pool;
 }
 
@@ -105,8 +105,8 @@ num_pool_free(struct num_pool *pool)
 {
     if (!pool)
         return;
-    dnn_op_release(&pool->forward);
-    dnn_op_release(&pool->backward);
+    num_dnn_op_release(&pool->forward);
+    num_dnn_op_release(&pool->backward);
     free(pool);
 }
 
@@ -128,16 +128,16 @@ void
 num_pool_forward(const struct num_pool *pool, const void *x, void *y,
                  void *places, void *scratch)
 {
-    dnn_op_run(&pool->forward, pool->dnn, (void *[]){(void *)x, y, places},
-               scratch);
+    num_dnn_op_run(&pool->forward, pool->dnn, (void *[]){(void *)x, y, places},
+                   scratch);
 }
 
 void
 num_pool_backward(const struct num_pool *pool, const void *dy,
                   const void *places, void *dx, void *scratch)
 {
-    dnn_op_run(&pool->backward, pool->dnn,
-               (void *[]){(void *)dy, dx, (void *)places}, scratch);
+    num_dnn_op_run(&pool->backward, pool->dnn,
+                   (void *[]){(void *)dy, dx, (void *)places}, scratch);
 }
 
 /* The place in x of the first of the largest in window `at` of y. */

@@ -77,7 +77,7 @@ silence(struct block *block, const uint8_t *known)
 }
 
 size_t
-block_cut(const struct select_layout *layout, size_t count)
+select_block_cut(const struct select_layout *layout, size_t count)
 {
     size_t most = SAMPLES / layout->batch;
 
@@ -86,8 +86,8 @@ block_cut(const struct select_layout *layout, size_t count)
 }
 
 void
-block_init(struct block *block, const struct select_task *task, size_t k,
-           const int64_t *step, const int64_t *ids)
+select_block_init(struct block *block, const struct select_task *task, size_t k,
+                  const int64_t *step, const int64_t *ids)
 {
     const struct select_layout *layout = &task->layout;
     size_t n = 0;
@@ -123,8 +123,8 @@ block_init(struct block *block, const struct select_task *task, size_t k,
 }
 
 void
-block_store(const struct block *block, const struct select_task *task,
-            const int64_t *step, int64_t *ids)
+select_block_store(const struct block *block, const struct select_task *task,
+                   const int64_t *step, int64_t *ids)
 {
     for (size_t c = 0; c < block->exchange.k; c++) {
         int64_t *id = ids + select_layout_start(&task->layout, (size_t)step[c]);
@@ -135,7 +135,7 @@ block_store(const struct block *block, const struct select_task *task,
 }
 
 void
-block_release(struct block *block)
+select_block_release(struct block *block)
 {
     free(block->id);
     free(block->start);

@@ -23,22 +23,23 @@ struct block {
                        joins and parts none gains or loses half as much */
 };
 
-/* block_cut() returns how many of `count` batches make a block that is not
- * above 4,096 samples: two at least. */
-size_t block_cut(const struct select_layout *layout, size_t count);
+/* select_block_cut() returns how many of `count` batches make a block that is
+ * not above 4,096 samples: two at least. */
+size_t select_block_cut(const struct select_layout *layout, size_t count);
 
 /*
- * block_init() takes out k batches.
+ * select_block_init() takes out k batches.
  *   step [k]  which ones
  *   ids       of the whole epoch
  * O(n^2 d) time, 4 n^2 bytes.
  */
-void block_init(struct block *block, const struct select_task *task, size_t k,
-                const int64_t *step, const int64_t *ids);
+void select_block_init(struct block *block, const struct select_task *task,
+                       size_t k, const int64_t *step, const int64_t *ids);
 
-/* block_store() puts them back, as they are now. */
-void block_store(const struct block *block, const struct select_task *task,
-                 const int64_t *step, int64_t *ids);
-void block_release(struct block *block);
+/* select_block_store() puts them back, as they are now. */
+void select_block_store(const struct block *block,
+                        const struct select_task *task, const int64_t *step,
+                        int64_t *ids);
+void select_block_release(struct block *block);
 
 #endif

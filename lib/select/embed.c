@@ -188,15 +188,15 @@ means(const struct select_features *f, size_t n, const int64_t *ids, float *x)
 }
 
 size_t
-embed_dimension(const struct select_task *task, size_t k)
+select_embed_dimension(const struct select_task *task, size_t k)
 {
     return task->value[SPECTRAL_VARIANT] == SPECTRAL_KMEANS ? task->features->d
                                                             : k;
 }
 
 void
-embed(const struct select_task *task, size_t n, size_t k, const int64_t *ids,
-      struct rng *rng, float *x)
+select_embed(const struct select_task *task, size_t n, size_t k,
+             const int64_t *ids, struct rng *rng, float *x)
 {
     if (task->value[SPECTRAL_VARIANT] == SPECTRAL_KMEANS)
         means(task->features, n, ids, x);

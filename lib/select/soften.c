@@ -60,7 +60,7 @@ select_soften(const struct select_task *task, int64_t *ids)
 {
     size_t steps = task->layout.steps;
     const size_t asked = (size_t)task->value[SELECT_BLOCK];
-    size_t count = block_cut(&task->layout, asked ? asked : SET);
+    size_t count = select_block_cut(&task->layout, asked ? asked : SET);
     size_t sets = (steps + count - 1) / count;
     int64_t *step = mem_array(steps, sizeof *step);
     struct rng all;
@@ -78,10 +78,10 @@ select_soften(const struct select_task *task, int64_t *ids)
         if (to - from < 2)
             continue;
         rng_init(&rng, task->seed, RNG_PLAN, task->epoch, i, STREAM_SOFTEN);
-        block_init(&block, task, to - from, step + from, ids);
+        select_block_init(&block, task, to - from, step + from, ids);
         loosen(&block, task->value[SELECT_HARDNESS], &rng);
-        block_store(&block, task, step + from, ids);
-        block_release(&block);
+        select_block_store(&block, task, step + from, ids);
+        select_block_release(&block);
     }
     free(step);
 }

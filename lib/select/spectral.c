@@ -17,7 +17,7 @@
 enum { MOST = 20000 };
 
 /* The batches that are planned together, without what stays in its place. */
-struct block {
+struct spectral {
     const struct select_task *task;
     size_t k, n;
     int64_t *id;   /* [n] */
@@ -28,15 +28,15 @@ struct block {
 
 /* Steps [from,to) of an epoch. */
 static void
-block_init(struct block *b, const struct select_task *task, size_t from,
-           size_t to, const int64_t *ids)
+spectral_init(struct spectral *b, const struct select_task *task, size_t from,
+              size_t to, const int64_t *ids)
 {
     const struct select_layout *layout = &task->layout;
     const uint8_t *known = task->features->known;
     const size_t first = select_layout_start(layout, from);
     const size_t most = select_layout_start(layout, to) - first;
 
-    *b = (struct block){.task = task, .k = to - from};
+    *b = (struct spectral){.task = task, .k = to - from};
     b->id = mem_array(most, sizeof *b->id);
     b->place = mem_array(most, sizeof *b->place);
     b->room = mem_array(b->k, sizeof *b->room);
@@ -53,7 +53,7 @@ block_init(struct block *b, const struct select_task *task, size_t from,
 }
 
 static void
-block_release(struct block *b)
+spectral_release(struct spectral *b)
 {
     free(b->id);
     free(b->place);
@@ -86,7 +86,7 @@ distances(size_t n, size_t k, size_t d, const float *x, const float *column,
 /* Which batch each point [n,d] comes into: to [n].  Batches are dealt out to
  * centres at random. */
 static void
-divide(struct block *b, size_t d, const float *x, uint32_t *to)
+divide(struct spectral *b, size_t d, const float *x, uint32_t *to)
 {
     const size_t n = b->n, k = b->k;
     float *centre = mem_array(k * d, sizeof *centre);
@@ -111,7 +111,7 @@ divide(struct block *b, size_t d, const float *x, uint32_t *to)
 
 /* Samples in the order of their batches; returns the losses of these. */
 static double
-arrange(const struct block *b, const uint32_t *to, int64_t *order)
+arrange(const struct spectral *b, const uint32_t *to, int64_t *order)
 {
     const struct select_task *task = b->task;
     size_t *next = mem_array(b->k, sizeof *next), most = b->room[0], from = 0;
@@ -137,16 +137,16 @@ arrange(const struct block *b, const uint32_t *to, int64_t *order)
 
 /* The order with the largest loss of several. */
 static void
-search(struct block *b, int64_t *best)
+search(struct spectral *b, int64_t *best)
 {
     const size_t restarts = (size_t)b->task->value[SPECTRAL_RESTARTS];
-    const size_t d = embed_dimension(b->task, b->k);
+    const size_t d = select_embed_dimension(b->task, b->k);
     float *x = mem_aligned(b->n * d, sizeof *x);
     uint32_t *to = mem_array(b->n, sizeof *to);
     int64_t *order = mem_array(b->n, sizeof *order);
     double most = -1;
 
-    embed(b->task, b->n, b->k, b->id, &b->rng, x);
+    select_embed(b->task, b->n, b->k, b->id, &b->rng, x);
     for (size_t r = 0; r < restarts; r++) {
         double loss;
 
@@ -167,9 +167,9 @@ static void
 plan(const struct select_task *task, size_t number, size_t from, size_t to,
      int64_t *ids)
 {
-    struct block b;
+    struct spectral b;
 
-    block_init(&b, task, from, to, ids);
+    spectral_init(&b, task, from, to, ids);
     rng_init(&b.rng, task->seed, RNG_PLAN, task->epoch, number,
              STREAM_SPECTRAL);
     if (b.k > 1 && b.n > b.k) {
@@ -180,7 +180,7 @@ plan(const struct select_task *task, size_t number, size_t from, size_t to,
             ids[b.place[i]] = order[i];
         free(order);
     }
-    block_release(&b);
+    spectral_release(&b);
 }
 
 static int

@@ -28,11 +28,11 @@ improve(const struct select_task *task, uint64_t number, size_t k,
     double weight;
 
     rng_init(&rng, task->seed, RNG_PLAN, task->epoch, number, STREAM_SWAP);
-    block_init(&block, task, k, step, ids);
+    select_block_init(&block, task, k, step, ids);
     block.exchange.kicks = KICKS * k;
     weight = select_exchange_run(&block.exchange, &rng);
-    block_store(&block, task, step, ids);
-    block_release(&block);
+    select_block_store(&block, task, step, ids);
+    select_block_release(&block);
     return weight;
 }
 
@@ -62,14 +62,14 @@ improve_all(const struct select_task *task, unsigned round, size_t count,
 static void
 improve_whole(const struct select_task *task, int64_t *step, int64_t *ids)
 {
-    size_t count = whole_count(&task->layout);
+    size_t count = select_whole_count(&task->layout);
     unsigned rounds = task->layout.steps > count ? ROUNDS : 1;
     double before, weight = -INFINITY;
     unsigned round = 0;
 
     do {
         before = weight;
-        whole_regions(task, ++round, count, ids, step);
+        select_whole_regions(task, ++round, count, ids, step);
         weight = improve_all(task, round, count, step, ids);
     } while (round < rounds && !(weight - before < worth * fabs(before)));
 }
@@ -84,7 +84,7 @@ select_swap_improve(const struct select_task *task, int64_t *ids)
     for (size_t i = 0; i < steps; i++)
         step[i] = (int64_t)i;
     if (block)
-        improve_all(task, 0, block_cut(&task->layout, block), step, ids);
+        improve_all(task, 0, select_block_cut(&task->layout, block), step, ids);
     else
         improve_whole(task, step, ids);
     free(step);
@@ -95,7 +95,7 @@ select_swap(const struct select_task *task, int64_t *ids)
 {
     select_shuffle(task, ids);
     if (!task->value[SELECT_BLOCK])
-        whole_gather(task, ids);
+        select_whole_gather(task, ids);
     select_swap_improve(task, ids);
 }
 

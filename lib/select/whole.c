@@ -13,11 +13,11 @@
 enum { REGION = 1280, BATCHES = 4 };
 
 size_t
-whole_count(const struct select_layout *layout)
+select_whole_count(const struct select_layout *layout)
 {
     size_t count = REGION / layout->batch;
 
-    return block_cut(layout, count < BATCHES ? BATCHES : count);
+    return select_block_cut(layout, count < BATCHES ? BATCHES : count);
 }
 
 static int
@@ -27,15 +27,15 @@ is_known(const struct select_features *features, int64_t id)
 }
 
 void
-whole_gather(const struct select_task *task, int64_t *ids)
+select_whole_gather(const struct select_task *task, int64_t *ids)
 {
     const struct select_layout *layout = &task->layout;
     size_t total = select_layout_total(layout), n = 0, next = 0;
-    size_t leaf = whole_count(layout) * layout->batch;
+    size_t leaf = select_whole_count(layout) * layout->batch;
     int64_t *point;
     uint32_t *link;
 
-    if (layout->steps <= whole_count(layout))
+    if (layout->steps <= select_whole_count(layout))
         return; // all are rearranged together
     if (total > layout->size)
         total = select_layout_start(layout, layout->steps - 1);
@@ -55,8 +55,8 @@ whole_gather(const struct select_task *task, int64_t *ids)
 }
 
 void
-whole_regions(const struct select_task *task, unsigned round, size_t count,
-              const int64_t *ids, int64_t *step)
+select_whole_regions(const struct select_task *task, unsigned round,
+                     size_t count, const int64_t *ids, int64_t *step)
 {
     const struct select_layout *layout = &task->layout;
     size_t d = task->features->d;

@@ -464,3 +464,10 @@ wire_size_find(const struct wire_message *message, char name)
     REQUIRE(size->name);
     return size;
 }
+
+const char *
+wire_kind_name(enum wire_kind kind)
+{
+    REQUIRE(kind < WIRE_KINDS);
+    return wire_messages[kind].name;
+}

@@ -68,7 +68,8 @@ const msgpack_object_array *wire_read_array(struct wire_reader *r,
 int wire_object_whole(const msgpack_object *object, int64_t min, int64_t max,
                       int64_t *value);
 
-/* The parsed header of a message. */
+/* The name of a message's kind, and its parsed header. */
+const char *wire_msg_name(const struct wire_msg *msg);
 const msgpack_object *wire_msg_header(const struct wire_msg *msg);
 
 #endif

@@ -24,17 +24,17 @@ make_seed(void)
     struct err err;
     char *path = scratch_put(1, "1234567", 7);
 
-    layout_text(&parts, "", 0);
-    REQUIRE(!layout_file(&parts, path, LAYOUT_TAR, 7, &err));
-    REQUIRE(!layout_file(&parts, "/", LAYOUT_FOLDER, 0, &err));
-    layout_mark(&parts, "", 0, &(struct tree_state){1, 2, 3});
-    layout_mark(&parts, "list", 1, &(struct tree_state){1, 2, 3});
+    data_layout_text(&parts, "", 0);
+    REQUIRE(!data_layout_file(&parts, path, LAYOUT_TAR, 7, &err));
+    REQUIRE(!data_layout_file(&parts, "/", LAYOUT_FOLDER, 0, &err));
+    data_layout_mark(&parts, "", 0, &(struct tree_state){1, 2, 3});
+    data_layout_mark(&parts, "list", 1, &(struct tree_state){1, 2, 3});
     parts.sample = calloc(3, sizeof sample);
     parts.class = calloc(1, sizeof *parts.class);
     parts.classes = 1;
-    parts.class[0] = layout_text(&parts, "class", 5);
-    sample.name = layout_text(&parts, "name", 4);
-    sample.caption = layout_text(&parts, "caption", 7);
+    parts.class[0] = data_layout_text(&parts, "class", 5);
+    sample.name = data_layout_text(&parts, "name", 4);
+    sample.caption = data_layout_text(&parts, "caption", 7);
     for (size_t i = 0; i < 3; i++) {
         sample.file = i == 2;
         sample.offset = i;
@@ -42,10 +42,10 @@ make_seed(void)
     }
     parts.samples = 3;
     path = scratch_put(0, "", 0);
-    REQUIRE(!layout_write(&parts, path, &err));
+    REQUIRE(!data_layout_write(&parts, path, &err));
     seed = file_read(path, 1 << 16, &seed_len, &err);
     REQUIRE(seed);
-    layout_release(&parts);
+    data_layout_release(&parts);
 }
 
 static void

@@ -1,0 +1,3 @@
+#include "select/strategy.h"
+
+const struct param select_params[] = {SELECT_PARAMS, {0}};

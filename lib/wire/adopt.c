@@ -1,0 +1,235 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+
+#include "body.h"
+#include "guard.h"
+#include "message.h"
+#include "raw.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the tensors of our messages are used as they lie in memory"
+#endif
+
+/* Text that came from outside, for a sentence: printable, cut at 40 bytes. */
+static const char *
+printable(char to[41], const char *text, size_t n)
+{
+    size_t i = 0;
+
+    for (; i < n && i < 40; i++)
+        to[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+    to[i] = 0;
+    return to;
+}
+
+/* "foil1.batch": magic, version, kind. */
+static int
+judge_kind(struct wire_msg *msg, struct err *err)
+{
+    const struct wire_part part = wire_msg_part(msg, 0);
+    const char *text = part.data;
+    size_t n = 4, version = 0;
+    char shown[41];
+
+    if (part.len < 5 || memcmp(text, "foil", 4))
+        return err_set(err, "not a message of foil: '%s'",
+                       printable(shown, text, part.len));
+    for (; n < part.len && n < 8 && text[n] >= '0' && text[n] <= '9'; n++)
+        version = version * 10 + (size_t)(text[n] - '0');
+    if (version != WIRE_VERSION)
+        return err_set(err, "peer speaks foil%zu, this is foil%d", version,
+                       WIRE_VERSION);
+    for (int k = 0; n < part.len && text[n] == '.' && k < WIRE_KINDS; k++) {
+        const char *name = wire_messages[k].name;
+
+        if (strlen(name) != part.len - n - 1 ||
+            memcmp(name, text + n + 1, part.len - n - 1))
+            continue;
+        msg->kind = (enum wire_kind)k;
+        msg->name = name;
+        return 0;
+    }
+    return err_set(err, "no such kind of message: '%s'",
+                   printable(shown, text, part.len));
+}
+
+static int
+judge_header(struct wire_msg *msg, struct err *err)
+{
+    const struct wire_part part = wire_msg_part(msg, 1);
+    size_t used = 0;
+
+    if (wire_guard(part.data, part.len, err))
+        return -1;
+    if (msgpack_unpack_next(&msg->header, part.data, part.len, &used) !=
+            MSGPACK_UNPACK_SUCCESS ||
+        used != part.len)
+        return err_set(err, "header is not msgpack");
+    return 0;
+}
+
+/* [name, dtype, [size ...]] */
+static int
+judge_tensor(struct wire_tensor *t, const msgpack_object *o)
+{
+    const msgpack_object *field = o->via.array.ptr;
+    const msgpack_object_array *shape;
+    enum dtype d;
+
+    if (o->type != MSGPACK_OBJECT_ARRAY || o->via.array.size != 3 ||
+        field[0].type != MSGPACK_OBJECT_STR ||
+        field[1].type != MSGPACK_OBJECT_STR ||
+        field[2].type != MSGPACK_OBJECT_ARRAY)
+        return -1;
+    if (field[0].via.str.size < 1 || field[0].via.str.size >= WIRE_NAME_MAX ||
+        memchr(field[0].via.str.ptr, 0, field[0].via.str.size))
+        return -1;
+    memcpy(t->name, field[0].via.str.ptr, field[0].via.str.size);
+    d = dtype_by_wire(field[1].via.str.ptr, field[1].via.str.size);
+    shape = &field[2].via.array;
+    if (d == DTYPES || shape->size > WIRE_RANK_MAX)
+        return -1;
+    t->dtype = (enum wire_dtype)d;
+    t->rank = shape->size;
+    t->count = 1;
+    for (size_t i = 0; i < t->rank; i++) {
+        int64_t size;
+
+        if (wire_object_whole(&shape->ptr[i], 0, WIRE_SIZE_MAX, &size) ||
+            (size && t->count > (size_t)WIRE_SIZE_MAX / (size_t)size))
+            return -1;
+        t->shape[i] = (size_t)size;
+        t->count *= (size_t)size;
+    }
+    return 0;
+}
+
+/* Every finite number has an exponent that is not all ones. */
+static int
+all_finite(const struct wire_tensor *t)
+{
+    const uint16_t *two = t->data;
+    const uint32_t *f4 = t->data;
+    const uint64_t *f8 = t->data, e8 = (uint64_t)0x7ff << 52;
+    int bad = 0;
+
+    if (t->dtype == WIRE_BF)
+        for (size_t i = 0; i < t->count; i++)
+            bad |= (two[i] & 0x7f80) == 0x7f80;
+    if (t->dtype == WIRE_F2)
+        for (size_t i = 0; i < t->count; i++)
+            bad |= (two[i] & 0x7c00) == 0x7c00;
+    if (t->dtype == WIRE_F4)
+        for (size_t i = 0; i < t->count; i++)
+            bad |= (f4[i] & 0x7f800000) == 0x7f800000;
+    if (t->dtype == WIRE_F8)
+        for (size_t i = 0; i < t->count; i++)
+            bad |= (f8[i] & e8) == e8;
+    return !bad;
+}
+
+/* The bytes of tensor i, copied where they lie askew. */
+static int
+judge_data(struct wire_msg *msg, size_t i, int stranger, struct err *err)
+{
+    struct wire_tensor *t = &msg->tensor[i];
+    const struct wire_part part = wire_msg_part(msg, 2 + i);
+    const size_t bytes = wire_dtype_bytes(t->dtype);
+
+    if (part.len % bytes || part.len / bytes != t->count)
+        return err_set(err, "tensor '%s' has %zu bytes, want %zu x %zu",
+                       t->name, part.len, t->count, bytes);
+    t->data = part.data;
+    if ((uintptr_t)part.data % bytes) {
+        msg->aligned[i] = mem_aligned(part.len, 1);
+        t->data = memcpy(msg->aligned[i], part.data, part.len);
+    }
+    if (stranger && !all_finite(t))
+        return err_set(err, "tensor '%s' has a number that is not finite",
+                       t->name);
+    return 0;
+}
+
+static int
+judge_tensors(struct wire_msg *msg, int stranger, struct err *err)
+{
+    struct wire_reader r = wire_read_start(msg, err);
+    const msgpack_object_array *list = wire_read_array(&r, "tensors");
+
+    if (r.rc)
+        return -1;
+    msg->n_tensors = list ? list->size : 0;
+    if (msg->n_tensors != msg->n_parts - 2) {
+        msg->n_tensors = 0;
+        return err_set(err, "%zu parts behind the header, 'tensors' says %u",
+                       msg->n_parts - 2, list ? list->size : 0);
+    }
+    msg->tensor = mem_array(msg->n_tensors, sizeof *msg->tensor);
+    msg->aligned = mem_array(msg->n_tensors, sizeof *msg->aligned);
+    for (size_t i = 0; i < msg->n_tensors; i++) {
+        if (judge_tensor(&msg->tensor[i], &list->ptr[i]))
+            return err_set(err, "entry %zu of 'tensors' is malformed", i);
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(msg->tensor[i].name, msg->tensor[j].name))
+                return err_set(err, "two tensors are named '%s'",
+                               msg->tensor[i].name);
+        if (judge_data(msg, i, stranger, err))
+            return -1;
+    }
+    return 0;
+}
+
+static void
+keep_role(struct wire_msg *msg)
+{
+    const char *role = zmq_msg_gets(&msg->parts[0], "User-Id");
+
+    if (role)
+        snprintf(msg->role, sizeof msg->role, "%s", role);
+}
+
+struct wire_msg *
+wire_msg_adopt(size_t n, zmq_msg_t *parts, int stranger, struct err *err)
+{
+    struct wire_msg *msg = mem_array(1, sizeof *msg);
+
+    msg->holders = 1;
+    msg->n_parts = n;
+    msg->parts = mem_array(n, sizeof *msg->parts);
+    msgpack_unpacked_init(&msg->header);
+    for (size_t i = 0; i < n; i++) {
+        zmq_msg_init(&msg->parts[i]);
+        zmq_msg_move(&msg->parts[i], &parts[i]);
+        zmq_msg_close(&parts[i]);
+    }
+    if (n < 2 || n > WIRE_PARTS_MAX) {
+        err_set(err, "message of %zu parts, want 2 .. %d", n, WIRE_PARTS_MAX);
+        goto fail;
+    }
+    if (judge_kind(msg, err) || judge_header(msg, err) ||
+        judge_tensors(msg, stranger, err)) {
+        goto fail;
+    }
+    keep_role(msg);
+    return msg;
+
+fail:
+    wire_msg_free(msg);
+    return NULL;
+}
+
+struct wire_msg *
+wire_msg_from(size_t n, const struct wire_part *parts, struct err *err)
+{
+    zmq_msg_t copy[WIRE_PARTS_MAX];
+
+    if (n < 2 || n > WIRE_PARTS_MAX) {
+        err_set(err, "message of %zu parts, want 2 .. %d", n, WIRE_PARTS_MAX);
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++)
+        wire_part_copy(&copy[i], parts[i].data, parts[i].len);
+    return wire_msg_adopt(n, copy, 1, err);
+}
