@@ -15,10 +15,10 @@ enum verb {
 };
 
 static const struct opt_tool verbs[] = {
-    [INDEX] = {"foil-data index", "make the index that other tools read by",
+    [INDEX] = {"foil-data index", "make the index that other tools read",
                "PATH ...", 1, 1 << 20, index_opts},
     [IMPORT] = {"foil-data import",
-                "make a tar of JPEGs from the files of an older set",
+                "make a tar of JPEGs from a data set in a binary format",
                 "FORM FILE ...", 2, 1 << 20, import_opts},
     [GENERATE] = {"foil-data generate",
                   "make a tar of labelled shapes and textures", "COUNT", 1, 1,
@@ -27,16 +27,16 @@ static const struct opt_tool verbs[] = {
                "divide a set at random, class by class, without a copy",
                "DATA PART REST", 3, 3, split_opts},
     [LONGTAIL] = {"foil-data longtail",
-                  "thin out classes until few are large and many small", "DATA",
-                  1, 1, longtail_opts},
+                  "make a long-tailed subset: few large and many small classes",
+                  "DATA", 1, 1, longtail_opts},
     [CORRUPT] = {"foil-data corrupt",
-                 "damage images, by noise, blur, weather or processing", "DATA",
+                 "corrupt images by noise, blur, weather or processing", "DATA",
                  1, 1, corrupt_opts},
-    [GROUP] = {"foil-data group", "tell which samples belong together", "DATA",
+    [GROUP] = {"foil-data group", "find samples that belong together", "DATA",
                1, 1, group_opts},
-    [INFO] = {"foil-data info", "tell size, classes and digest", "DATA", 1, 1,
+    [INFO] = {"foil-data info", "print size, classes and digest", "DATA", 1, 1,
               no_opts},
-    [LIST] = {"foil-data list", "list the samples as a table", "DATA", 1, 1,
+    [LIST] = {"foil-data list", "print the samples as a table", "DATA", 1, 1,
               no_opts},
     {0},
 };
@@ -49,7 +49,7 @@ static void (*const run[])(char **operand) = {
 
 static const struct opt_tool tool = {
     .name = "foil-data",
-    .summary = "make, import, index, split, damage and list data sets",
+    .summary = "make, import, index, split, corrupt and list data sets",
 };
 
 int

@@ -18,7 +18,8 @@ static long size, seed, view, batch = 256, threads;
 static long max_pixels = DATA_MAX_PIXELS;
 
 static const struct opt opts[] = {
-    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "where features go, .npy"},
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
+     "output, .npy; must be given"},
     {"layer", 0, OPT_WORD, &layer, 0, 0, "h|z",
      "the encoder's features or the head's embeddings"},
     {"untrained", 0, OPT_FLAG, &untrained, 0, 0, NULL,
@@ -26,19 +27,20 @@ static const struct opt opts[] = {
     {"raw", 0, OPT_FLAG, &raw, 0, 0, NULL,
      "no encoder: the pixels are the features"},
     {"size", 0, OPT_WHOLE, &size, 0, 1024, "N",
-     "images are N x N; 0: as in training, raw 32"},
+     "images are N x N; 0: as in training, 32 with --raw"},
     {"recipe", 0, OPT_TEXT, &recipe_spec, 0, 0, "SPEC",
-     "random views, NAME[,FIELD=X]...; else plain ones"},
-    {"view", 0, OPT_WHOLE, &view, 0, 65535, "N", "which of the random views"},
+     "augmented views, by NAME[,FIELD=X]...; else plain ones"},
+    {"view", 0, OPT_WHOLE, &view, 0, 65535, "N",
+     "number of the augmented view"},
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N",
-     "of random views and initial weights"},
+     "seed of augmented views and initial weights"},
     {"batch", 'b', OPT_WHOLE, &batch, 1, 65536, "N", "images at a time"},
     {"bad", 0, OPT_WORD, &bad, 0, 0, "refuse|skip",
      "what to do with an image that is no sound JPEG"},
     {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
-     "an image with more is bad"},
+     "an image with more pixels is bad"},
     {"threads", 0, OPT_WHOLE, &threads, 0, 1024, "N",
-     "to use; 0: as many as there are cores"},
+     "threads to use; 0: all cores"},
     {0},
 };
 

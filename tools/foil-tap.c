@@ -9,7 +9,7 @@ static struct tap tap = {.kinds = "", .role = "any", .to = "train"};
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &tap.run, 0, 0, "DIR",
-     "run directory: where events, plan and batch are unless named"},
+     "run directory: endpoints not given are inside"},
     {"full", 'f', OPT_FLAG, &tap.full, 0, 0, NULL,
      "print all numbers of the tensors instead of a digest"},
     {"quiet", 'q', OPT_FLAG, &tap.quiet, 0, 0, NULL, "print nothing"},
@@ -18,22 +18,21 @@ static const struct opt opts[] = {
     {"count", 'n', OPT_WHOLE, &tap.count, 0, 1e15, "N",
      "end after N messages; 0: never"},
     {"follow", 0, OPT_FLAG, &tap.follow, 0, 0, NULL,
-     "events: listen on when the run is over"},
+     "events: wait for the next run when one is over"},
     {"record", 'w', OPT_TEXT, &tap.record, 0, 0, "FILE",
      "write the messages to FILE too"},
     {"to", 0, OPT_WORD, &tap.to, 0, 0, "select|train|negatives",
-     "proxy, replay: whose key the real binder has"},
+     "proxy, replay: role in the key of the stage that binds"},
     WIRE_KEYS_OPT(&tap.keys),
     WIRE_ALLOW_OPT(&tap.allow),
     {"role", 0, OPT_WORD, &tap.role, 0, 0,
-     "select|augment|train|negatives|tap|any",
-     "keys: what the holder may speak as"},
+     "select|augment|train|negatives|tap|any", "keys: role of the holder"},
     {0},
 };
 
 static const struct opt_tool tool = {
     "foil-tap",
-    "watch, record, replay what the stages say",
+    "watch, record and replay the messages between stages",
     "events|proxy|show|replay|keys [WHERE ...]",
     1,
     3,

@@ -20,13 +20,13 @@ static const struct {
     const char *name, *what;
 } commands[] = {
     {"select", "decide which samples share a mini-batch"},
-    {"augment", "turn ids into decoded, augmented views"},
+    {"augment", "turn plan items into batches of augmented views"},
     {"train", "train an encoder by contrast"},
-    {"negatives", "answer which negatives an anchor meets"},
-    {"embed", "turn a data set into features"},
-    {"eval", "say how good features are"},
-    {"data", "make, import, index and split data sets"},
-    {"tap", "watch, record and replay a stream"},
+    {"negatives", "draw and weigh the negatives of a batch"},
+    {"embed", "turn the images of a data set into features"},
+    {"eval", "measure how good features are"},
+    {"data", "make, import, index, split, corrupt and list data sets"},
+    {"tap", "watch, record and replay the messages between stages"},
 };
 
 static const struct opt opts[] = {{0}};

@@ -29,15 +29,15 @@ struct wire_keys {
 
 /* The options of a tool that may speak on such a socket, in its table: two
  * const char *, which go together (util/opt.h). */
-#define WIRE_KEYS_OPT(own)                             \
-    {                                                  \
-        "keys", 0, OPT_TEXT, own, 0, 0, "FILE",        \
-            "our own certificate, with its secret key" \
+#define WIRE_KEYS_OPT(own)                         \
+    {                                              \
+        "keys", 0, OPT_TEXT, own, 0, 0, "FILE",    \
+            "our certificate, with its secret key" \
     }
-#define WIRE_ALLOW_OPT(allow)                              \
-    {                                                      \
-        "allow", 0, OPT_TEXT, allow, 0, 0, "DIR",          \
-            "public certificates of who may speak with us" \
+#define WIRE_ALLOW_OPT(allow)                            \
+    {                                                    \
+        "allow", 0, OPT_TEXT, allow, 0, 0, "DIR",        \
+            "public certificates of the peers to accept" \
     }
 
 /*

@@ -40,7 +40,7 @@ ok 'an option behind a command is the command'\''s' \
 ok 'the exit code is the command'\''s' exits 3 "$foil" three
 ok 'a pipeline finds the tools' prints '<DATA><-r>' "$foil" run try DATA -r
 ok 'alone it lists' "$foil"
-ok 'the stages' grep -q '^  augment  *turn ids' "$work/out"
+ok 'the stages' grep -q '^  augment  *turn plan items' "$work/out"
 "$foil" >"$work/list"
 ok 'and the pipelines by their second line' \
     grep -q '^  try  *Try the dispatcher\.$' "$work/list"

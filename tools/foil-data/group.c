@@ -20,11 +20,11 @@ const struct opt group_opts[] = {
     {"by", 0, OPT_CHOICE, &by, 0, 0, "duplicate|caption|label|file",
      "what samples have in common; must be given"},
     {"bits", 0, OPT_WHOLE, &bits, 0, 15, "N",
-     "duplicates: by how many of 64 bits hashes may differ"},
+     "duplicate: most bits of 64 that differ between hashes"},
     {"levels", 0, OPT_REAL, &levels, 0, 255, "X",
-     "duplicates: by how much colours may"},
+     "duplicate: largest mean difference of colours"},
     {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
-     "refuse images with more"},
+     "refuse images with more pixels"},
     {0},
 };
 

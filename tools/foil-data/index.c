@@ -18,11 +18,11 @@ const struct opt index_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
      "the index; else PATH.foil beside the data"},
     {"bad", 0, OPT_WORD, &bad, 0, 0, "refuse|skip",
-     "what to do about a file that is no sound JPEG"},
+     "what to do with a file that is no sound JPEG"},
     {"decode", 0, OPT_FLAG, &decode, 0, 0, NULL,
-     "decode all of each image, not the header alone"},
+     "decode each image in full, not only its header"},
     {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
-     "refuse images with more"},
+     "refuse images with more pixels"},
     {0},
 };
 

@@ -16,7 +16,7 @@ static int coarse;
 
 const struct opt import_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "the tar; must be given"},
-    {"quality", 'q', OPT_WHOLE, &quality, 1, 100, "Q", "of the JPEGs"},
+    {"quality", 'q', OPT_WHOLE, &quality, 1, 100, "Q", "quality of the JPEGs"},
     {"limit", 'n', OPT_WHOLE, &limit, 0, 1e14, "N",
      "take the first N images; 0 is all"},
     {"classes", 0, OPT_TEXT, &classes, 0, 0, "FILE",
@@ -28,9 +28,9 @@ const struct opt import_opts[] = {
 
 const struct opt generate_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE", "the tar; must be given"},
-    {"quality", 'q', OPT_WHOLE, &quality, 1, 100, "Q", "of the JPEGs"},
+    {"quality", 'q', OPT_WHOLE, &quality, 1, 100, "Q", "quality of the JPEGs"},
     {"size", 0, OPT_WHOLE, &size, 8, 4096, "N", "images are N x N"},
-    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "of the random numbers"},
+    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of the random numbers"},
     {0},
 };
 

@@ -10,19 +10,19 @@ static const char *output;
 
 const struct opt split_opts[] = {
     {"share", 0, OPT_REAL, &share, 1e-6, 1 - 1e-6, "X",
-     "of each class that PART gets"},
+     "share of each class that PART gets"},
     {"count", 'n', OPT_WHOLE, &count, 0, 1e14, "N",
-     "samples that PART gets, instead of a share; 0: by share"},
-    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "of the random numbers"},
+     "number of samples that PART gets; 0: by share"},
+    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of the random numbers"},
     {0},
 };
 
 const struct opt longtail_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
-     "the index of what stays; must be given"},
+     "the index of the subset; must be given"},
     {"factor", 0, OPT_REAL, &factor, 1e-6, 1, "X",
      "size of the last class, as a share of the first"},
-    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "of the random numbers"},
+    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of the random numbers"},
     {0},
 };
 
