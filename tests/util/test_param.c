@@ -81,6 +81,7 @@ static void
 a_table_has_names_defaults_and_ranges(void)
 {
     double value[PARAM_MOST];
+    json_t *list;
     char *text;
     struct err err;
 
@@ -97,11 +98,13 @@ a_table_has_names_defaults_and_ranges(void)
       "a number beyond its range is refused: %s", err.msg);
     value[COUNT] = NAN;
     T(param_check(one, value, &err), "no number is refused");
-    text = json_line(param_list(one));
+    list = param_list(one);
+    text = json_line(list);
     T(!strcmp(text, "{\"share\":0.5,\"count\":3,\"fast\":false,"
                     "\"kind\":\"bc\"}\n"),
       "a list has each default in its kind");
     free(text);
+    json_decref(list);
 }
 
 int
