@@ -6,7 +6,7 @@
 # make lint       format, rooms, headers, banned calls, scripts, man pages, clang
 # make check      what must pass before a commit: lint, test, test under asan
 # make ci         what CI runs: check, with all that foil is compared with, then
-#                 test-studies, threads under tsan, AVX2 alone, clang, fuzz-smoke
+#                 short studies, threads under tsan, AVX2 alone, clang, fuzz-smoke
 #                 and a small pipeline on real data
 # make bench      speed as ratios to the peers, in one run (FILTER=name for one)
 # make fuzz       feed the decoders noise: F=name for one, N=runs each
@@ -95,7 +95,7 @@ PEERS   := python3-torch python3-torchvision python3-pil python3-sklearn
 FUZZER  := clang libclang-rt-dev libomp-dev
 
 # How many tests run at a time.
-JOBS    ?= 2
+JOBS    ?= 4
 
 LIB     := $(OUT)/libfoil.a
 SHARED  := $(OUT)/libfoil.so.1
@@ -108,6 +108,7 @@ CONFORM := $(patsubst %.c,$(OUT)/%,$(wildcard tests/conformance.c))
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
 STUDIES := $(shell grep -ls '^\# Trains a study' tests/cli/*.sh)
+SHORT   := $(shell grep -ls '^\# Trains a study in a minute' tests/cli/*.sh)
 CLI     := $(filter-out $(STUDIES) $(if $(filter release,$(B)),,%/install.sh),\
            $(wildcard tests/cli/*.sh))
 HEADERS := $(wildcard include/*/*.h)
@@ -238,7 +239,7 @@ check: setup
 ci:
 	@scripts/setup $(FUZZER) $(PEERS)
 	@$(DEV) run-tests
-	@$(DEV) run-studies
+	@$(DEV) run-studies STUDIES='$(SHORT)'
 	@$(DEV) lint
 	@$(DEV) B=asan run-tests
 	@$(DEV) B=tsan run-threads

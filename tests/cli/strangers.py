@@ -20,7 +20,7 @@ import threading
 import time
 
 RUN, BATCH, TRAIN, SELECT = sys.argv[1:]
-LASTS, PAUSE = 0.7, 0.1  # seconds; who is cut off is done at once
+LASTS, PAUSE = 0.6, 0.1  # seconds; who is cut off is done at once
 MIB = 1 << 20
 zeros = bytes(MIB)
 

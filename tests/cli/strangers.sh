@@ -20,7 +20,7 @@ done
 batch=tcp://127.0.0.1:$((20000 + $$ % 20000))
 
 # what the sanitizer keeps of freed memory is no peer's
-epochs=100 checked=1
+epochs=200 checked=1
 if grep -q __asan_init "$BIN/foil-train"; then
     epochs=40 checked=0
 fi

@@ -2,7 +2,7 @@
 # Every study in its smallest form: it ends, has its table and pictures, and is
 # not trained again when it is called again.  What theory says of the geometry
 # is asserted.
-# Trains a study: for make test-studies
+# Trains a study in a minute: for make test-studies, and CI
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1
