@@ -34,8 +34,7 @@
  * Not for two threads at once; two nets are independent of each other.
  */
 struct nn_spec {
-    const char *arch; /* resnet18 resnet34 resnet50 resnet8 resnet20 mlp linear
-                         table */
+    const char *arch; /* the encoder: one of nn_encoder_words() */
     const char *stem; /* imagenet (7x7 stride 2, max-pool) | small (3x3) */
     const char *norm; /* batch | group (of up to 32 groups) | none (then
                          convolutions have a bias); of the ResNets */
@@ -86,6 +85,14 @@ struct nn_tensor {
     size_t offset, count; /* in floats, in its block */
     int statistic;        /* in the block of running statistics, no gradient */
 };
+
+/*
+ * nn_encoder_words() returns the names of all encoders as "resnet18|...", for
+ * an option; nn_encoder_reads_ids() 1 for the name of one that reads the ids of
+ * samples and looks at no image.  lib/nn/encoder.c has the table.
+ */
+const char *nn_encoder_words(void);
+int nn_encoder_reads_ids(const char *name);
 
 struct nn_net;
 

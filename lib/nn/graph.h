@@ -91,17 +91,9 @@ void nn_draw(const struct nn_graph *graph, size_t number, uint64_t seed,
 void nn_fill(const struct nn_graph *graph, size_t number, float value,
              float *block);
 
-/* The parts of a network, from value `in` on; each returns the last value.
- * The spec was judged before. */
-size_t nn_resnet(struct nn_graph *graph, const struct nn_spec *spec, size_t in);
-size_t nn_perceptron(struct nn_graph *graph, const struct nn_spec *spec,
-                     size_t in);
+/* nn_head() adds a projection head behind value `in` and returns the last
+ * value.  The spec was judged before. */
 size_t nn_head(struct nn_graph *graph, const char *head, size_t in);
-
-/* nn_resnet_known() returns 1 for the name of a ResNet; nn_resnet_width() its
- * own width. */
-int nn_resnet_known(const char *arch);
-size_t nn_resnet_width(const struct nn_spec *spec);
 
 /* nn_head_judge() returns 0, or -1 with a sentence. */
 int nn_head_judge(const char *head, struct err *err);

@@ -5,6 +5,7 @@
 
 #include "util/err.h"
 
+#include "encoder.h"
 #include "ops.h"
 
 enum { MAX_WIDTH = 65536, MAX_LAYERS = 16 };
@@ -96,19 +97,37 @@ nn_head(struct nn_graph *graph, const char *spec, size_t x)
     return x;
 }
 
-size_t
-nn_perceptron(struct nn_graph *graph, const struct nn_spec *spec, size_t x)
+static size_t
+hidden(const struct nn_spec *spec)
 {
-    size_t width = spec->hidden ? (size_t)spec->hidden : 512;
+    return spec->hidden ? (size_t)spec->hidden : 512;
+}
 
-    if (!strcmp(spec->arch, "table"))
-        return nn_graph_table(graph, x, (size_t)spec->samples,
-                              (size_t)spec->views, width);
+size_t
+nn_mlp(struct nn_graph *graph, const struct nn_encoder *encoder,
+       const struct nn_spec *spec, size_t x)
+{
+    (void)encoder;
+    x = linear(graph, "fc1", x, hidden(spec), 0);
+    x = nn_graph_norm(graph, x, nn_none, NUM_NORM_NONE, nn_none, 1);
+    return linear(graph, "fc2", x, hidden(spec), 0);
+}
+
+size_t
+nn_linear(struct nn_graph *graph, const struct nn_encoder *encoder,
+          const struct nn_spec *spec, size_t x)
+{
+    (void)encoder;
     if (spec->basis)
         x = linear(graph, "basis", x, (size_t)spec->basis, 1);
-    if (!strcmp(spec->arch, "linear"))
-        return linear(graph, "fc", x, width, 0);
-    x = linear(graph, "fc1", x, width, 0);
-    x = nn_graph_norm(graph, x, nn_none, NUM_NORM_NONE, nn_none, 1);
-    return linear(graph, "fc2", x, width, 0);
+    return linear(graph, "fc", x, hidden(spec), 0);
+}
+
+size_t
+nn_table(struct nn_graph *graph, const struct nn_encoder *encoder,
+         const struct nn_spec *spec, size_t x)
+{
+    (void)encoder;
+    return nn_graph_table(graph, x, (size_t)spec->samples, (size_t)spec->views,
+                          hidden(spec));
 }

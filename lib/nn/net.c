@@ -5,6 +5,7 @@
 #include "nn/net.h"
 #include "util/mem.h"
 
+#include "encoder.h"
 #include "run.h"
 
 /* Plans are kept for this many row counts: full batches, the last one of an
@@ -54,19 +55,26 @@ in_range(long value, const char *field, long low, long high, struct err *err)
 }
 
 static int
-is_table(const struct nn_spec *spec)
+judge_bf16(const struct nn_encoder *encoder, const struct nn_spec *spec,
+           struct err *err)
 {
-    return !strcmp(spec->arch, "table");
+    const size_t width = spec->width ? (size_t)spec->width : encoder->width;
+
+    if (!num_dnn_bf16())
+        return err_set(err, "bfloat16 needs a processor with AVX-512");
+    if (width % 16)
+        return err_set(
+            err, "bfloat16 needs a width in multiples of 16, not %zu", width);
+    return 0;
 }
 
 /* Everything about the spec that does not need a graph. */
 static int
 judge(const struct nn_spec *spec, size_t max_rows, struct err *err)
 {
-    if (one_of(spec->arch, "encoder",
-               "resnet18 resnet34 resnet50 resnet8 resnet20 mlp linear table",
-               err) ||
-        one_of(spec->stem, "stem", "imagenet small", err) ||
+    const struct nn_encoder *encoder = nn_encoder_find(spec->arch, err);
+
+    if (!encoder || one_of(spec->stem, "stem", "imagenet small", err) ||
         one_of(spec->norm, "norm", "batch group none", err) ||
         nn_head_judge(spec->head, err) ||
         in_range(spec->width, "width", 0, 1024, err) ||
@@ -76,10 +84,10 @@ judge(const struct nn_spec *spec, size_t max_rows, struct err *err)
         in_range((long)max_rows, "number of rows", 1, 1 << 20, err) ||
         in_range(spec->basis, "rows of a basis", 0, 65536, err))
         return -1;
-    if (spec->basis && strcmp(spec->arch, "linear"))
+    if (spec->basis && !encoder->basis)
         return err_set(err, "a basis is for the encoder linear, not for %s",
                        spec->arch);
-    if (is_table(spec) &&
+    if (encoder->input == NN_IDS &&
         (in_range(spec->samples, "number of images", 1, 1L << 31, err) ||
          in_range(spec->views, "number of views", 1, 65536, err) ||
          in_range(spec->samples * spec->views, "number of views of images", 1,
@@ -91,33 +99,26 @@ judge(const struct nn_spec *spec, size_t max_rows, struct err *err)
     for (size_t k = 0; k < spec->channels; k++)
         if (!(spec->deviation[k] > 0))
             return err_set(err, "deviation of channel %zu is not above 0", k);
-    if (!spec->bf16 || !nn_resnet_known(spec->arch))
-        return 0;
-    if (!num_dnn_bf16())
-        return err_set(err, "bfloat16 needs a processor with AVX-512");
-    if (nn_resnet_width(spec) % 16)
-        return err_set(err,
-                       "bfloat16 needs a width in multiples of 16, not %zu",
-                       nn_resnet_width(spec));
-    return 0;
+    return spec->bf16 && encoder->bf16 ? judge_bf16(encoder, spec, err) : 0;
 }
 
 static void
 build(struct nn_graph *graph, const struct nn_spec *spec)
 {
-    int resnet = nn_resnet_known(spec->arch);
+    struct err none;
+    const struct nn_encoder *encoder = nn_encoder_find(spec->arch, &none);
     struct num_map images = {
         .c = spec->channels,
         .h = spec->height,
         .w = spec->image_width,
         .block = 1,
-        .bf16 = resnet && spec->bf16,
+        .bf16 = encoder->bf16 && spec->bf16,
     };
-    size_t x = is_table(spec) ? nn_graph_input(graph, NN_IDS, nn_graph_rows(1))
-                              : nn_graph_input(graph, NN_IMAGES, images);
+    size_t x =
+        nn_graph_input(graph, encoder->input,
+                       encoder->input == NN_IDS ? nn_graph_rows(1) : images);
 
-    graph->feature =
-        resnet ? nn_resnet(graph, spec, x) : nn_perceptron(graph, spec, x);
+    graph->feature = encoder->build(graph, encoder, spec, x);
     graph->feature_ops = graph->n_ops;
     graph->output = nn_head(graph, spec->head, graph->feature);
 }

@@ -1,25 +1,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "encoder.h"
 #include "ops.h"
 
 /*
- * Residual networks: He, Zhang, Ren and Sun 2015, arXiv:1512.03385.  The large
- * ones as torchvision builds and names them (a bottleneck has its stride in
- * the 3x3), the small ones as section 4.2 has them for CIFAR, with a 1x1
+ * Residual networks: He, Zhang, Ren and Sun 2015, arXiv:1512.03385, with a 1x1
  * convolution where a shortcut changes its shape.
  */
-struct family {
-    const char *name;
-    size_t width, stages, blocks[4];
-    int bottleneck;
-};
-
-static const struct family families[] = {
-    {"resnet18", 64, 4, {2, 2, 2, 2}, 0}, {"resnet34", 64, 4, {3, 4, 6, 3}, 0},
-    {"resnet50", 64, 4, {3, 4, 6, 3}, 1}, {"resnet8", 16, 3, {1, 1, 1}, 0},
-    {"resnet20", 16, 3, {3, 3, 3}, 0},
-};
 
 /* What every block of a network shares. */
 struct build {
@@ -28,27 +16,6 @@ struct build {
     size_t block;
     int bottleneck;
 };
-
-static const struct family *
-find(const char *arch)
-{
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (!strcmp(families[i].name, arch))
-            return &families[i];
-    return NULL;
-}
-
-int
-nn_resnet_known(const char *arch)
-{
-    return find(arch) != NULL;
-}
-
-size_t
-nn_resnet_width(const struct nn_spec *spec)
-{
-    return spec->width ? (size_t)spec->width : find(spec->arch)->width;
-}
 
 /* A convolution with its norm: first their tensors, later their operators. */
 struct pair {
@@ -122,21 +89,22 @@ norm_of(const struct nn_spec *spec)
 }
 
 size_t
-nn_resnet(struct nn_graph *graph, const struct nn_spec *spec, size_t in)
+nn_resnet(struct nn_graph *graph, const struct nn_encoder *encoder,
+          const struct nn_spec *spec, size_t in)
 {
-    const struct family *family = find(spec->arch);
-    size_t width = nn_resnet_width(spec), c = graph->values[in].map.c;
+    size_t width = spec->width ? (size_t)spec->width : encoder->width,
+           c = graph->values[in].map.c;
     int large = !strcmp(spec->stem, "imagenet");
     struct build b = {graph, norm_of(spec), num_map_block(width),
-                      family->bottleneck};
+                      encoder->bottleneck};
     size_t x =
         apply(&b, in, tensors(&b, "conv1", "bn1", width, c, large ? 7 : 3),
               large ? 2 : 1, nn_none, 1);
 
     if (large)
         x = nn_graph_max(graph, x, 3, 2);
-    for (size_t s = 0; s < family->stages; s++)
-        for (size_t i = 0; i < family->blocks[s]; i++) {
+    for (size_t s = 0; s < encoder->stages; s++)
+        for (size_t i = 0; i < encoder->blocks[s]; i++) {
             char name[64];
 
             snprintf(name, sizeof name, "layer%zu.%zu", s + 1, i);

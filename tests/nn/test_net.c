@@ -574,10 +574,36 @@ senseless_specs_are_refused(void)
     nn_net_free(NULL);
 }
 
+/* The table of encoders: a net each, of what it says it reads. */
+static void
+each_encoder_has_a_net(void)
+{
+    char words[256], *rest = words;
+    size_t n = 0, ids = 0;
+
+    snprintf(words, sizeof words, "%s", nn_encoder_words());
+    for (char *word; (word = strtok_r(rest, "|", &rest)); n++) {
+        struct nn_spec s = tiny;
+        struct err err = {""};
+        struct nn_net *net;
+
+        s.arch = word;
+        s.samples = s.views = 2;
+        net = nn_net_new(&s, 2, 0, &err);
+        ids += (size_t)nn_encoder_reads_ids(word);
+        T(net && (nn_net_kind(net) == NN_IDS) == nn_encoder_reads_ids(word),
+          "there is a net %s of what it reads: %s", word, err.msg);
+        nn_net_free(net);
+    }
+    T(n == 8 && ids == 1, "eight encoders, one of which reads ids");
+    T(!nn_encoder_reads_ids("resnet"), "what is no encoder reads no ids");
+}
+
 int
 main(void)
 {
     num_threads(1);
+    each_encoder_has_a_net();
     gradient_is_the_slope();
     gradient_of_a_large_batch_is_the_slope();
     modes_differ_in_their_statistics();

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "nn/net.h"
 #include "options.h"
 #include "spec.h"
 #include "train/settings.h"
@@ -57,8 +58,6 @@ static const struct opt what[] = {
     {0},
 };
 static const struct opt how[] = {
-    {"arch", 0, OPT_WORD, &o.arch, 0, 0,
-     "resnet18|resnet34|resnet50|resnet8|resnet20|mlp|linear|table", "encoder"},
     {"basis", 0, OPT_TEXT, &o.basis, 0, 0, "FILE",
      "fixed basis that linear sees pixels in, .npy"},
     {"rows", 0, OPT_TEXT, &o.rows, 0, 0, "FILE",
@@ -142,6 +141,10 @@ static const char *const others[] = {"dataset", "processor", "table"};
 static void
 make_table(void)
 {
+    const struct opt arch[] = {
+        {"arch", 0, OPT_WORD, &o.arch, 0, 0, nn_encoder_words(), "encoder"},
+        {0},
+    };
     size_t first, end;
 
     for (size_t i = 0; loss_objectives[i]; i++)
@@ -150,6 +153,7 @@ make_table(void)
     first = opt_append(opts, 0, place);
     end = opt_append(opts, first, what);
     end = param_set_opts(&params, opts, end);
+    end = opt_append(opts, end, arch);
     end = opt_append(opts, end, how);
     opt_append(opts, end, conduct);
     train_settings_init(&settings, opts + first, end - first, others,
@@ -169,7 +173,7 @@ judge(const struct loss_objective *objective, struct err *err)
     if (*o.basis && (opt_given(&o.mean) || opt_given(&o.deviation)))
         return err_set(err, "--basis has its own offset and scale: --mean and "
                             "--deviation have no use");
-    if (*o.rows && !train_is_table(&o))
+    if (*o.rows && !nn_encoder_reads_ids(o.arch))
         return err_set(err, "--rows is for the encoder table, not for %s",
                        o.arch);
     return 0;
@@ -188,7 +192,7 @@ settle(const struct loss_objective *objective)
         o.course[i] = (struct train_course){option->schedule, option->end};
     }
     if (!o.head)
-        o.head = train_is_table(&o) ? "none" : objective->head;
+        o.head = nn_encoder_reads_ids(o.arch) ? "none" : objective->head;
 }
 
 json_t *

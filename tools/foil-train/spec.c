@@ -23,12 +23,6 @@ three(const char *option, const char *text, float out[3], struct err *err)
 }
 
 int
-train_is_table(const struct train_options *o)
-{
-    return !strcmp(o->arch, "table");
-}
-
-int
 train_spec(const struct train_options *o, const struct train_shape *shape,
            struct nn_spec *spec, struct err *err)
 {
@@ -46,7 +40,7 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
         .bf16 = o->bf16,
         .direct = o->direct,
     };
-    if (train_is_table(o)) {
+    if (nn_encoder_reads_ids(o->arch)) {
         spec->samples = shape->size;
         spec->views = (long)shape->views;
     }

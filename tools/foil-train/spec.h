@@ -7,9 +7,6 @@
 
 /* What the options make of encoder, optimiser and schedules. */
 
-/* train_is_table() returns 1 for an encoder that looks at no image. */
-int train_is_table(const struct train_options *options);
-
 /* train_spec() says what the net is to be, in the options' texts;
  * train_encoder_spec() all of the encoder, for batches of that shape. */
 int train_spec(const struct train_options *options,
