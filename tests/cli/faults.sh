@@ -3,6 +3,8 @@
 # killed, the run ends with the checkpoint of an undisturbed one, bit for bit.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 export OMP_NUM_THREADS=1
 
 data=$work/data.tar
@@ -45,16 +47,6 @@ begin() {
     select_batches "$1"
 }
 
-# past RUN STEPS : so many steps are trained, and the trainer is at work
-past() {
-    becomes_true has_steps "$1" "$2" && kill -0 "$trainer"
-}
-
-has_steps() {
-    [[ -e $work/$1/metrics.jsonl ]] &&
-        [[ $(wc -l <"$work/$1/metrics.jsonl") -ge $2 ]]
-}
-
 # ends RUN : the trainer ends well, and so the others, by themselves
 ends() {
     local code=0 pid
@@ -64,17 +56,6 @@ ends() {
         becomes_true gone "$pid" || { ps -o pid,stat,args "$pid"; return 1; }
     done
     return "$code"
-}
-
-gone() {
-    ! kill -0 "$1" 2>/dev/null
-}
-
-# kill_now PID... : without a chance to say good-bye
-kill_now() {
-    kill -KILL "$@"
-    wait "$@" 2>/dev/null
-    true
 }
 
 tensors='model head optim samples'
@@ -89,10 +70,6 @@ like_calm() {
     done
     timeless calm >"$work/calm.metrics"
     timeless "$1" | cmp "$work/calm.metrics" -
-}
-
-timeless() {
-    jq -c 'del(.seconds, .waited, .time)' "$work/$1/metrics.jsonl"
 }
 
 # ------------------------------------------------------------- undisturbed

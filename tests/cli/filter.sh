@@ -4,6 +4,8 @@
 # undisturbed one, bit for bit.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 export OMP_NUM_THREADS=1
 data=$work/data.tar
 
@@ -51,33 +53,6 @@ ends() {
     { kill "$filter" && wait "$filter"; } || code=$?
     cat "$work/$1".*
     return "$code"
-}
-
-steps() {
-    if [[ -e $work/$1/metrics.jsonl ]]; then
-        wc -l <"$work/$1/metrics.jsonl"
-    else
-        echo 0
-    fi
-}
-
-# past RUN STEPS : so many steps are trained, and more are to come
-past() {
-    becomes_true has_steps "$@" && kill -0 "$trainer"
-}
-
-has_steps() {
-    [[ $(steps "$1") -ge $2 ]]
-}
-
-kill_now() {
-    kill -KILL "$1"
-    { wait "$1"; } 2>/dev/null
-    true
-}
-
-timeless() {
-    jq -c 'del(.seconds, .waited, .time)' "$work/$1/metrics.jsonl"
 }
 
 # same RUN RUN : checkpoints and metrics are equal

@@ -3,6 +3,8 @@
 # The addresses exist only in the two namespaces that this test makes.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 export OMP_NUM_THREADS=1
 
 far=foil-far-$$ near=foil-near-$$
@@ -114,12 +116,6 @@ piped() {
     piped=$!
 }
 
-# steps RUN : so many are trained
-steps() {
-    if [[ -e $work/$1/metrics.jsonl ]]; then wc -l <"$work/$1/metrics.jsonl"
-    else echo 0; fi
-}
-
 beyond() {
     test "$(steps "$1")" -gt "$2"
 }
@@ -137,11 +133,6 @@ cut() {
     ip -n "$near" link set foil1 down
     sleep 10
     ip -n "$near" link set foil1 up
-}
-
-timeless() {
-    jq -c 'del(.seconds, .waited, .time, .plan.seconds, .plan.waited,
-        .plan.time)' "$work/$1/metrics.jsonl"
 }
 
 ip -n "$near" link set lo up

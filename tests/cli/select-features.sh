@@ -3,6 +3,8 @@
 # what a plan from files is worth.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 export OMP_NUM_THREADS=1
 
 data=$work/data.tar
@@ -88,16 +90,6 @@ plan() {
     stages+=("$selector")
 }
 
-has_steps() {
-    [[ -e $work/$1/metrics.jsonl ]] &&
-        [[ $(wc -l <"$work/$1/metrics.jsonl") -ge $2 ]]
-}
-
-# past RUN STEPS : so many steps are trained, and the trainer is at work
-past() {
-    becomes_true has_steps "$1" "$2" && kill -0 "$trainer"
-}
-
 # ends RUN : the trainer ends well, and with it the others
 ends() {
     local code=0 pid
@@ -109,21 +101,6 @@ ends() {
     done
     stages=()
     return "$code"
-}
-
-gone() {
-    ! kill -0 "$1" 2>/dev/null
-}
-
-kill_now() {
-    kill -KILL "$@"
-    wait "$@" 2>/dev/null
-    true
-}
-
-timeless() {
-    jq -c 'del(.seconds, .waited, .time, .plan.seconds, .plan.waited,
-        .plan.time)' "$work/$1/metrics.jsonl"
 }
 
 # like CALM RUN : checkpoint and metrics are the same

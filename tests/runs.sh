@@ -1,0 +1,40 @@
+# Sourced by tests/cli/*.sh after tap.sh: looks at runs in $work, and ends their
+# stages.
+# shellcheck shell=bash disable=SC2154 # work and trainer are the caller's
+
+# steps RUN : how many are trained
+steps() {
+    if [[ -e $work/$1/metrics.jsonl ]]; then
+        wc -l <"$work/$1/metrics.jsonl"
+    else
+        echo 0
+    fi
+}
+
+# has_steps RUN N : so many steps are trained, or more
+has_steps() {
+    [[ $(steps "$1") -ge $2 ]]
+}
+
+# past RUN N : so many steps get trained, and $trainer is still at work
+past() {
+    becomes_true has_steps "$1" "$2" && kill -0 "$trainer"
+}
+
+# timeless RUN : its metrics without what depends on the clock
+timeless() {
+    jq -c 'del(.seconds, .waited, .time) |
+        if .plan then .plan |= del(.seconds, .waited, .time) else . end' \
+        "$work/$1/metrics.jsonl"
+}
+
+gone() {
+    ! kill -0 "$1" 2>/dev/null
+}
+
+# kill_now PID... : without a chance to say good-bye
+kill_now() {
+    kill -KILL "$@"
+    { wait "$@"; } 2>/dev/null
+    true
+}
