@@ -9,7 +9,9 @@ strangers has a key, and none uses ZeroMQ.
 Prints, for each attack, its name, how often it was made, and the memory that
 the trainer and the selector had while it lasted beyond what they had before
 all attacks, in KiB; then "rate" and the steps per second under attack as a
-share of those in the pauses between.
+share of those in the pauses between, and "work" and the same per second of
+processor time of trainer and selector: what others take of the processors is
+not in it.
 """
 import os
 import select
@@ -39,6 +41,16 @@ def memory(pid):
         with open(f"/proc/{pid}/status") as file:
             return next(int(l.split()[1]) for l in file if l[:6] == "VmRSS:")
     except (OSError, StopIteration):
+        return 0
+
+
+def processor(pid):
+    """seconds that it has used; 0 when it is gone"""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            user, system = file.read().rsplit(")", 1)[1].split()[11:13]
+            return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+    except OSError:
         return 0
 
 
@@ -169,10 +181,12 @@ def watch():
 
 
 def pace(what):
-    """steps and seconds that something took"""
+    """steps, seconds and processor seconds that something took"""
+    used = processor(TRAIN) + processor(SELECT)
     a, t = steps(), time.time()
     what()
-    return steps() - a, time.time() - t
+    return (steps() - a, time.time() - t,
+            processor(TRAIN) + processor(SELECT) - used)
 
 
 def main():
@@ -182,7 +196,7 @@ def main():
     time.sleep(PAUSE)
     before = {pid: memory(pid) for pid in (TRAIN, SELECT)}
     threading.Thread(target=watch, daemon=True).start()
-    spent, made = [0, 0, 0, 0], {a: [0, 0, 0] for a in attacks}
+    spent, made = [0] * 6, {a: [0, 0, 0] for a in attacks}
     while memory(TRAIN) and memory(SELECT):
         for attack in attacks:
             calm = pace(lambda: time.sleep(PAUSE))
@@ -201,8 +215,9 @@ def main():
                 was[i + 1] = max(was[i + 1], peak.get(pid, 0) - before[pid])
     for attack, was in made.items():
         print(attack.__name__, *was)
-    rates = spent[0] / max(spent[1], 0.001), spent[2] / max(spent[3], 0.001)
-    print("rate", round(rates[1] / max(rates[0], 0.001), 3))
+    for name, i in ("rate", 1), ("work", 2):
+        calm, hard = (spent[k] / max(spent[k + i], 0.001) for k in (0, 3))
+        print(name, round(hard / max(calm, 0.001), 3))
 
 
 main()
