@@ -616,7 +616,9 @@ a_part_of_a_batch_is_a_batch(void)
 {
     size_t x;
     struct net net = net_start(N, nn_graph_rows(4), 1, &x), part;
+    const float *whole, *two;
     struct nn_run run;
+    double off = 0;
 
     net_end(&net, bag_of_words(&net.graph, x));
     value(&net, NN_LOOK);
@@ -628,11 +630,14 @@ a_part_of_a_batch_is_a_batch(void)
     run = run_of(&part, NN_LOOK);
     nn_run_input(&run, &part.input, NULL, NULL);
     nn_run_forward(&run);
-    T(part.plan->tokens == 11 &&
-          !memcmp(part.block + part.plan->output,
-                  net.block + net.plan->output + 3 * sizeof(float),
-                  6 * sizeof(float)),
-      "two of three texts, packed from the second on, give the same bits");
+    whole = (const float *)(net.block + net.plan->output) + 3;
+    two = (const float *)(part.block + part.plan->output);
+    T(part.plan->tokens == 11, "the part has the tokens of its texts");
+    for (size_t i = 0; i < 6; i++)
+        off = fmax(off, fabs((double)two[i] - (double)whole[i]));
+    // a product of fewer rows may add in another order
+    T(off < 1e-6,
+      "two of three texts, packed from the second on, give the same: %g", off);
     nn_plan_free(part.plan);
     free(part.block);
     net_free(&net);
