@@ -149,7 +149,7 @@ if "$python" -c 'import zmq, msgpack' 2>/dev/null; then
     becomes_true test -e "$work/one" -a -e "$work/two"
     ok 'noise on both edges: the run goes on' run -r "$work/noisy" "$data"
     kill "$one" "$two"
-    ok 'to the same bits' cmp "$work"/{calm,noisy}/latest/model.safetensors
+    ok 'noise on both edges: the run goes on, to the same bits' cmp "$work"/{calm,noisy}/latest/model.safetensors
     ok 'and that there was noise is said' grep -qE 'refused|message|hello' \
         "$work/noisy/log/select.log"
 else

@@ -90,7 +90,7 @@ begin augmenter
 ok 'in the middle of an epoch' past augmenter 100
 kill_now "$first"
 ok 'one of two augmenters is killed: the run goes on' ends augmenter
-ok 'to the same bits' like_calm augmenter
+ok 'one of two augmenters is killed: the run goes on, to the same bits' like_calm augmenter
 waited=$(jq -s 'map(.waited) | max' "$work/augmenter/metrics.jsonl")
 echo "# the trainer waited $waited s at most"
 ok 'within 5 seconds' jq -en "$waited < 5"
@@ -100,21 +100,21 @@ past joined 100
 augment joined
 kill_now "$first" "$second"
 ok 'two are killed, one has joined: the run goes on' ends joined
-ok 'to the same bits' like_calm joined
+ok 'two are killed, one has joined: the run goes on, to the same bits' like_calm joined
 
 begin selector
 past selector 100
 kill_now "$selector"
 select_batches selector
 ok 'the selector is killed: the next one takes over' ends selector
-ok 'to the same bits' like_calm selector
+ok 'the selector is killed: the next one takes over, to the same bits' like_calm selector
 
 begin trainer
 past trainer 220
 kill_now "$trainer"
 train trainer --resume
 ok 'the trainer is killed: resumed beside its feeders' ends trainer
-ok 'to the same bits' like_calm trainer
+ok 'the trainer is killed: resumed beside its feeders, to the same bits' like_calm trainer
 
 begin all
 past all 330
@@ -125,13 +125,13 @@ train all --resume
 augment all
 select_batches all
 ok 'resumed with one augmenter' ends all
-ok 'to the same bits' like_calm all
+ok 'resumed with one augmenter, to the same bits' like_calm all
 
 # An augmenter that finds no trainer hears from the selector that all is over.
 begin lonely
 augment lonely --batches "ipc://$work/lonely/nowhere"
 ok 'an augmenter without a trainer: the run ends, and it too' ends lonely
-ok 'to the same bits' like_calm lonely
+ok 'an augmenter without a trainer: the run ends, and it too, to the same bits' like_calm lonely
 
 # ------------------------------------------------------------- the pipeline
 
@@ -152,10 +152,10 @@ ok 'the trainer saved' grep -q '; saved$' "$work/said"
 nothing_left() {
     ! pgrep -f -- "-r $work/$1" || return
 }
-ok 'nothing is left' nothing_left stopped
+ok 'the trainer saved, nothing is left' nothing_left stopped
 ok 'resumed' "${pipeline[@]}" -r "$work/stopped" --resume
-ok 'to the same bits' like_calm stopped
-ok 'nothing is left' nothing_left stopped
+ok 'resumed, to the same bits' like_calm stopped
+ok 'resumed, nothing is left' nothing_left stopped
 ok 'a finished run that is resumed alone ends by itself' wait "$finished"
 ok 'and says that it is finished' \
     grep -q 'nothing is left to do: 768 steps' "$work/finished/log"

@@ -189,7 +189,7 @@ with_key select
 "$BIN/foil-select" --plan "$(at 2)" -b 8 -e "$epochs" "${key[@]}" "$data" \
     2>>"$work/secret.select" &
 ok 'all over tcp, encrypted' ends secret
-ok 'to the same bits' same fresh secret
+ok 'all over tcp, encrypted, to the same bits' same fresh secret
 
 # --------------------------------------------------------------- refusals
 

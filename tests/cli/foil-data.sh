@@ -30,7 +30,7 @@ done
 
 # generate
 ok 'generate' "$data" generate -o a.tar --size 16 40
-ok 'again' "$data" generate -o b.tar --size 16 40
+ok 'generate, again' "$data" generate -o b.tar --size 16 40
 ok 'the same options, the same bytes' cmp a.tar b.tar
 ok 'another seed' "$data" generate -o b.tar --size 16 -s 2 40
 ok 'other bytes' exits 1 cmp -s a.tar b.tar
@@ -91,7 +91,7 @@ ok 'longtail' "$data" longtail --factor .2 -o tail.foil a.tar
 ok '8 classes, the last with a fifth' \
     test "$(counts tail.foil)" = '5 3 3 2 1 1 1 1 '
 ok 'all 8 classes stay' is 8 classes tail.foil
-ok 'again' "$data" longtail --factor .2 -o again.foil a.tar
+ok 'all 8 classes stay, again' "$data" longtail --factor .2 -o again.foil a.tar
 ok 'the same seed, the same samples' \
     is "$(value digest tail.foil)" digest again.foil
 ok 'no -o: 2' refuses 2 'name the index with -o' "$data" longtail a.tar
@@ -99,7 +99,7 @@ ok 'a full disk: 1' refuses 1 'No space' "$data" longtail -o /dev/full a.tar
 
 # corrupt
 ok 'corrupt' "$data" corrupt -k frost --severity 3 -o c.tar a.tar
-ok 'again' "$data" corrupt -k frost --severity 3 -o d.tar a.tar
+ok 'corrupt, again' "$data" corrupt -k frost --severity 3 -o d.tar a.tar
 ok 'the same options, the same bytes' cmp c.tar d.tar
 ok 'another seed' "$data" corrupt -s 2 -k frost --severity 3 -o d.tar a.tar
 ok 'other bytes' exits 1 cmp -s c.tar d.tar

@@ -79,7 +79,7 @@ ok 'all were started' test "$(lines started)" = \
     'augment augment select train'
 ok 'the others are told to end' test "$(lines ended)" = \
     'augment augment select'
-ok 'nothing is left' nothing_left
+ok 'the others are told to end, nothing is left' nothing_left
 ok 'copies have a log each' grep -qx views run/list/log/augment-1.log \
     run/list/log/augment-2.log
 ok 'standard error goes to the log, too' grep -qx plan run/list/log/select.log
@@ -101,7 +101,7 @@ list "${stages[@]}"
 ok 'a run of eight stages ends when the main one does' runs
 ok 'with a log for seven' test "$(find run/list/log -type f | wc -l)" -eq 7
 ok 'which are told to end' test "$(lines ended)" = 's1 s2 s3 s4 s5 s6 s7'
-ok 'nothing is left' nothing_left
+ok 'which are told to end, nothing is left' nothing_left
 
 # ------------------------------------------------------------- a stage dies
 
@@ -112,7 +112,7 @@ ok 'in a sentence' said \
     "select ended with exit code 3; its log is 'run/list/log/select.log'"
 ok 'with the last five lines of its log' \
     test "$(head -n 5 said | paste -sd ' ')" = '6 7 8 9 no such data'
-ok 'nothing is left' nothing_left
+ok 'with the last five lines of its log, nothing is left' nothing_left
 list 'train main never ./stage train work_on' \
     "select 1 never sh -c 'printf no; exit 3'"
 mkdir -p run/list/log
@@ -208,11 +208,11 @@ exec {lock}<&-
 list "train main never ./stage train 'until_started 4'" \
     'deaf 2 never ./stage deaf deaf' 'last 1 never ./stage last work_on'
 ok 'a stage that ignores SIGTERM is killed' runs --grace 0.2
-ok 'nothing is left' nothing_left
+ok 'a stage that ignores SIGTERM is killed, nothing is left' nothing_left
 list "train main never ./stage train 'until_started 4'" \
     "parent 1 never ./stage parent './stage child deaf & ./stage other work_on'"
 ok 'what a stage has started ends with it' runs --grace 0.2
-ok 'nothing is left' nothing_left
+ok 'what a stage has started ends with it, nothing is left' nothing_left
 
 # begun OPTION... : the list, in the background, up to the file ready
 begun() {
@@ -235,7 +235,7 @@ for signal in INT:130 TERM:143 HUP:129; do
  second signal kills them'
     ok 'the main stage first' test "$(head -n 1 ended)/$(wc -l <ended)" = \
         train/4
-    ok 'nothing is left' nothing_left
+    ok 'the main stage first, nothing is left' nothing_left
 done
 second() {
     begun || return
@@ -248,7 +248,7 @@ list "train main never ./stage train 'touch ready; deaf'" \
     'feed 1 never ./stage feed work_on'
 ok 'a second SIGINT kills all: 130' exits 130 second
 ok 'at once' said 'all are killed'
-ok 'nothing is left' nothing_left
+ok 'at once, nothing is left' nothing_left
 
 killed() {
     begun --grace 0.3 || return

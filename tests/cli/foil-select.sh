@@ -90,7 +90,7 @@ kill -9 "$selector"
 select_ -b 4 -e 3
 touch "$work/gate"
 ok 'restarted after kill -9: the run goes on' wait "$asker"
-ok 'and ends' wait "$selector"
+ok 'restarted after kill -9: the run goes on and ends' wait "$selector"
 ok 'with the plan it had' diff <(plan "$work/whole") <(plan "$work/across")
 
 # a trainer that resumes says where; a newer one takes over

@@ -117,7 +117,7 @@ cp -r "$work/c" "$work/e"
 cp -r "$work/c" "$work/f"
 small=(--resume)
 ok 'goes on from there' with "$work/c" --
-ok 'to the same bits' diff -r "$work/a/latest/" "$work/c/latest/"
+ok 'goes on from there, to the same bits' diff -r "$work/a/latest/" "$work/c/latest/"
 ok 'and the same metrics' same_metrics "$work/a" "$work/c"
 ok 'another tau on request' with "$work/d" -- --tau 0.2 --override tau
 ok 'is remembered' jq -e '.options.tau == 0.2' "$work/d/latest/config.json"
@@ -169,7 +169,7 @@ ok 'and no head' test ! -e "$work/p/latest/head.safetensors"
 ok 'it stops' with "$work/q" -- --steps 5
 small=(--resume)
 ok 'and goes on' with "$work/q" --
-ok 'to the same bits' diff -r "$work/p/latest/" "$work/q/latest/"
+ok 'and goes on, to the same bits' diff -r "$work/p/latest/" "$work/q/latest/"
 ok 'a data set of as many images' \
     "$BIN/foil-data" generate --size 8 -o "$work/set.tar" 64
 "$BIN/foil-data" index "$work/set.tar"
@@ -209,7 +209,7 @@ ok 'it stops' with "$work/s" -- --basis "$work/basis.npy" --steps 5
 rm "$work/basis.npy"
 small=(--resume)
 ok 'and goes on without the file' with "$work/s" --
-ok 'to the same bits' diff -r "$work/r/latest/" "$work/s/latest/"
+ok 'and goes on without the file, to the same bits' diff -r "$work/r/latest/" "$work/s/latest/"
 small=(--arch linear --head none)
 ok 'a basis of other images: 1' refuses 1 'for images of 191 numbers' \
     with "$work/t" -- --basis "$work/other.npy"
@@ -253,7 +253,7 @@ ok 'a step for three batches' with "$work/u" --
 ok 'stops between them' with "$work/v" -- --steps 5
 small=(--resume)
 ok 'and goes on' with "$work/v" --
-ok 'to the same bits' diff -r "$work/u/latest/" "$work/v/latest/"
+ok 'and goes on, to the same bits' diff -r "$work/u/latest/" "$work/v/latest/"
 
 # black images are zeros, the variance of white ones overflows
 small=(--arch resnet8 --head 8 --threads 1 --mean '0,0,0'

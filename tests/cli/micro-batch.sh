@@ -111,7 +111,7 @@ net=(--arch resnet8 --head 16-8 --width 8 --threads 1 --micro-batch 8)
 ok 'batch norm' with "$work/a" "${net[@]}"
 ok 'stops' with "$work/b" "${net[@]}" --steps 3
 ok 'goes on' with "$work/b" --resume
-ok 'to the same bits' diff -r "$work/a/latest/" "$work/b/latest/"
+ok 'goes on, to the same bits' diff -r "$work/a/latest/" "$work/b/latest/"
 ok 'other micro-batches: 1' refuses 1 '--micro-batch is 4, but 8' \
     "$BIN/foil-train" -r "$work/b" --resume --micro-batch 4
 

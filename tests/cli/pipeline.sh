@@ -100,7 +100,7 @@ ok 'the run is over when the trainer ends' try DATA --epochs 07 --batch=32
 ok 'and the pipeline goes on' grep -q '^learnt from DATA$' "$work/out"
 ok 'the others are ended' test "$(sort "$work/ended" | tr '\n' ' ')" = \
     'augment augment select '
-ok 'nothing is left' nothing_left
+ok 'the others are ended, nothing is left' nothing_left
 ok 'epochs, batch, data reach the selector' grep -qx \
     "select -r $work/run --seed 1 --batch 32 --epochs 7 DATA" "$work/started"
 ok 'the run directory is ours alone' \
@@ -140,7 +140,7 @@ begin 'train=sleep 0.1; exit 7'
 ok 'a failing trainer: its exit code' exits 7 try DATA
 ok 'and a sentence' grep -q '^foil run try: train ended with exit code 7$' \
     "$work/said"
-ok 'nothing is left' nothing_left
+ok 'and a sentence, nothing is left' nothing_left
 
 begin "select=$all_up echo select: no such data set >&2; exit 1"
 ok 'a failing selector: its exit code' exits 1 try DATA
@@ -148,7 +148,7 @@ ok 'and a sentence' grep -q \
     '^foil run try: select ended with exit code 1; its log is ' "$work/said"
 ok 'and what it said' grep -q '^select: no such data set$' "$work/said"
 ok 'the trainer is asked to end' grep -q train "$work/ended"
-ok 'nothing is left' nothing_left
+ok 'the trainer is asked to end, nothing is left' nothing_left
 
 begin 'select=printf "%s\n" old{1..9}; exit 2'
 ok 'a selector that says much and fails' exits 2 try DATA
@@ -167,7 +167,7 @@ begin 'select=kill -KILL $$' 'train=sleep 30; exit 0'
 ok 'a selector that is killed again and again: 137' \
     exits 137 try DATA --restarts 2
 ok 'was started three times' test "$(started select)" -eq 3
-ok 'nothing is left' nothing_left
+ok 'was started three times, nothing is left' nothing_left
 
 kill_one='! mkdir "$work/do/killed" 2>/dev/null || kill -KILL $$'
 wait_for_3='until [[ $(wc -l <"$work/pids.augment") -eq 3 ]]; do sleep 0.01; done'
@@ -185,7 +185,7 @@ ok 'no augmenter is left: 1' exits 1 try DATA
 
 begin 'select=trap "" TERM' "train=$all_up exit 0"
 ok 'a stage that does not listen is killed' try DATA
-ok 'nothing is left' nothing_left
+ok 'a stage that does not listen is killed, nothing is left' nothing_left
 
 # ------------------------------------------------- from outside: signals
 
@@ -202,7 +202,7 @@ saves="trap 'echo saved >\"\$work/do/saved\"; exit 0' TERM; $all_up"
 begin "train=$saves touch \"\$work/do/ready\""
 ok 'SIGTERM: 143' exits 143 stopped_by TERM
 ok 'the trainer saved' grep -q saved "$work/do/saved"
-ok 'nothing is left' nothing_left
+ok 'the trainer saved, nothing is left' nothing_left
 
 # What Ctrl-C does to the pipeline; the stages are out of its reach.
 begin "train=$saves kill -INT \$(ps -o ppid= \$PPID)"
@@ -211,7 +211,7 @@ ok 'and how to go on' grep -qF \
     "foil run try: stopped; 'foil run --resume -r $work/run' goes on" \
     "$work/said"
 ok 'the trainer saved' grep -q saved "$work/do/saved"
-ok 'nothing is left' nothing_left
+ok 'the trainer saved, nothing is left' nothing_left
 
 interrupted_twice() {
     "$work/bin/foil" run try DATA -r "$work/run" 2>"$work/said" &
@@ -225,7 +225,7 @@ interrupted_twice() {
 begin "train=trap '' TERM; $all_up touch \"\$work/do/ready\""
 ok 'a second signal ends a trainer that does not listen' exits 143 \
     interrupted_twice
-ok 'nothing is left' nothing_left
+ok 'a second signal ends a trainer that does not listen, nothing is left' nothing_left
 
 begin "train=$all_up touch \"\$work/do/ready\""
 killed() {

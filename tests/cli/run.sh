@@ -190,12 +190,12 @@ ok 'a line for each' test "$(awk '!/^#/ && NF { print $1 }' list |
     paste -sd ' ')" = 'train augment select'
 ok 'and makes no folder' exits 1 test -e listed
 ok 'the list may be run by itself' foil run ./list -r listed
-ok 'to the same bits' same_bits tools listed
+ok 'the list may be run by itself, to the same bits' same_bits tools listed
 ok 'a stage may have another command in front of its tool' simclr nice \
     "${own[@]}" --train-command 'nice -n 1 foil-train' \
     --augment-command 'env A=b foil-augment' \
     --select-command "sh -c 'exec foil-select \"\$@\"' sh"
-ok 'to the same bits' same_bits tools nice
+ok 'a stage may have another command in front of its tool, to the same bits' same_bits tools nice
 ok 'which a run remembers' grep -qx 'train-command nice -n 1 foil-train' \
     nice/command
 ok 'another one is refused: 1' exits 1 simclr nice --resume \

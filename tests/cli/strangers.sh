@@ -73,7 +73,7 @@ begin storm
 "$python" "${0%/*}/strangers.py" "$work/storm" "$batch" "$trainer" \
     "$selector" >"$work/strangers"
 ok 'a run under attack ends' ends storm
-ok 'to the same bits' same
+ok 'a run under attack ends, to the same bits' same
 sed 's/^/# /' "$work/strangers"
 while read -r name what; do
     ok "$what" attacked "$name"

@@ -63,7 +63,8 @@ idx_is_read(void)
     T(source && data_source_next(source, &picture, &err) == 1 &&
           picture.pixel[0] == 7 && !strcmp(picture.class, "03"),
       "the second, its class as long as the longest");
-    T(source && data_source_next(source, &picture, &err) == 0, "the end");
+    T(source && data_source_next(source, &picture, &err) == 0,
+      "there is no picture more");
     data_source_close(source);
 
     source = open_files(DATA_IDX, "i", NULL);
@@ -191,7 +192,8 @@ stl_is_read(void)
       "label 10 is truck");
     T(picture.pixel && picture.pixel[(5 * 96 + 7) * 3 + 1] == 200,
       "columns become rows");
-    T(source && data_source_next(source, &picture, &err) == 0, "the end");
+    T(source && data_source_next(source, &picture, &err) == 0,
+      "there is no picture more");
     data_source_close(source);
     T(count(open_files(DATA_STL10, "x", NULL)) == 1, "without labels");
     put_text("y", "\x01\x02");

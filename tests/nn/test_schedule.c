@@ -61,7 +61,7 @@ static void
 numbers_go_to_their_end(void)
 {
     T_NEAR(at("cosine", 50), 0.3, 1e-12, "half way");
-    T_NEAR(at("cosine", 100), 0.1, 1e-12, "the end");
+    T_NEAR(at("cosine", 100), 0.1, 1e-12, "it is at its end in the last epoch");
     T_NEAR(at("cosine:20", 10), 0.3, 1e-12, "half way of its span");
     T_NEAR(at("cosine:20", 70), 0.1, 1e-12, "there it stays");
     T_NEAR(at("linear", 25), 0.4, 1e-12, "a quarter of the way");
@@ -69,7 +69,8 @@ numbers_go_to_their_end(void)
     T_NEAR(at("quarter", 0), 0.5, 1e-12, "begins at its base");
     T_NEAR(at("quarter", 100.0 / 3), 0.1 + 0.4 * sqrt(0.75), 1e-12,
            "cos 30 degrees");
-    T_NEAR(at("quarter", 100), 0.1, 1e-12, "the end");
+    T_NEAR(at("quarter", 100), 0.1, 1e-12,
+           "it is at its end in the last epoch");
     T_NEAR(at("wave:8", 4), 0.1, 1e-12, "half a period: there");
     T_NEAR(at("wave:8", 6), 0.3, 1e-12, "on its way back");
     T_NEAR(at("wave:8", 16), 0.5, 1e-12, "two periods: back");

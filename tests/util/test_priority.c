@@ -9,6 +9,7 @@ main(void)
     priority_low();
     T(getpriority(PRIO_PROCESS, 0) == 19, "as low as can be");
     priority_low();
-    T(getpriority(PRIO_PROCESS, 0) == 19, "and again");
+    T(getpriority(PRIO_PROCESS, 0) == 19,
+      "lowered twice, it is as low as once");
     return t_done();
 }

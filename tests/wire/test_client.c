@@ -37,7 +37,7 @@ binder_restarts(void)
     struct wire_next next;
     struct wire_news news;
 
-    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "joined");
+    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "the peer has joined");
     T(client_sees(a, b, client, WIRE_JOINED, &news, 5), "both");
     wire_client_pass(client, &place);
     wire_client_want(client, 3);
@@ -125,7 +125,7 @@ items_of_an_old_session(void)
     uint64_t peer;
 
     client_sees(a, b, client, WIRE_JOINED, &news, 0.1);
-    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "joined");
+    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "the peer has joined");
     client_sees(a, b, client, WIRE_JOINED, &news, 5);
     wire_client_pass(client, &old);
     wire_client_want(client, 2);
@@ -307,7 +307,7 @@ sessions(void)
 
     cc.kind = WIRE_BRINGS;
     client = wire_client_open(b, &cc, &err);
-    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "joined");
+    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "the peer has joined");
     give(server, news.peer, &place, 4);
     T(client_sees(a, b, client, WIRE_MOVED, &news, 5) && news.at.step == 7,
       "the first session");

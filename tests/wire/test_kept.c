@@ -16,7 +16,7 @@ main(void)
     T(!wire_kept_find(&kept, "a", 2), "and its request");
     wire_kept_put(&kept, "a", 2, two);
     T(wire_kept_find(&kept, "a", 2) == two, "the last one");
-    T(!wire_kept_find(&kept, "a", 1), "alone");
+    T(!wire_kept_find(&kept, "a", 1), "and the one before is forgotten");
     for (int i = 1; i < WIRE_KEPT_MAX; i++) {
         snprintf(name, sizeof name, "n%d", i);
         wire_kept_put(&kept, name, 1, one);

@@ -57,7 +57,8 @@ main(void)
     T(wire_record_next(file, &got, &msg, &err) == 1 && got.from == 3,
       "the second");
     wire_msg_free(msg);
-    T(wire_record_next(file, &got, &msg, &err) == 0, "the end");
+    T(wire_record_next(file, &got, &msg, &err) == 0,
+      "there is no message more");
     fclose(file);
 
     // cut anywhere but between two messages, it is damaged

@@ -58,7 +58,8 @@ item_costs_nothing(void)
     struct wire_next next;
     struct wire_news news;
 
-    T(both_see(a, b, server, client, WIRE_JOINED, &news), "joined");
+    T(both_see(a, b, server, client, WIRE_JOINED, &news),
+      "the peer has joined");
     wire_client_pass(client, &place);
     wire_client_want(client, 3);
     T(server_is_asked(a, b, server, client, &next) && next.credit == 3,

@@ -72,7 +72,7 @@ greetings(void)
     struct wire_news news;
     uint64_t peer;
 
-    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "joined");
+    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "the peer has joined");
     peer = news.peer;
     strcpy(hello.peer, "x");
     hello.greeting = 1;
@@ -115,7 +115,7 @@ nonsense(void)
     struct wire_news news;
     int away = 0;
 
-    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "joined");
+    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "the peer has joined");
     for (int i = 0; i < 80; i++)
         wire_server_doubt(server, news.peer, &why);
     let_come(a, b, server);
@@ -126,7 +126,8 @@ nonsense(void)
         away = strstr(news.why.msg, "sent away") != NULL;
     T(away, "who goes on sending what has no use is sent away: %s",
       news.why.msg);
-    T(server_sees(a, b, server, WIRE_LEFT, &news, 5), "and is gone");
+    T(server_sees(a, b, server, WIRE_LEFT, &news, 5),
+      "who is sent away is gone");
     wire_sock_close(sock);
     wire_server_close(server);
     wire_close(a);
