@@ -77,6 +77,7 @@ class Run:
         self.folder, self.kind = f"{work}/{name}", kind
         os.mkdir(self.folder, 0o700)
         self.process, self.started = {}, {}
+        self.last = 0  # when the last step was seen
         self.names = ["train", "select"] + \
             ["negatives"] * (kind in OPTIONS["negatives"]) + \
             [f"augment{i}" for i in range(augmenters)]
@@ -117,10 +118,10 @@ class Run:
         servers = [self.started[name] for name in self.process
                    if not name.startswith("augment")]
         for name, process in self.process.items():
-            late = ended - max(self.started[name], *servers) < 5
+            late = self.last - max(self.started[name], *servers) < 5
             if (name == "negatives" or late) and process.poll() is None:
                 # a service waits for the next trainer, and so does a stage
-                # that had not found the others again when they ended
+                # that had not found the others again at the last step
                 process.terminate()
             try:
                 process.wait(max(0.1, until - time.monotonic()))
@@ -155,6 +156,7 @@ def watch(run, rng, kills):
         now, at = time.monotonic(), run.steps()
         if at != steps:
             longest, steps, since = max(longest, now - since), at, now
+            run.last = now
         for name in [n for when, n in waiting if when <= now]:
             # who starts stages sees that the run is over, and starts no more
             if name == "train" or run.process["select"].poll() != 0:
