@@ -2,12 +2,10 @@
  * An outlet over sockets: what peers say reaches the producer, and what the
  * producer hands out reaches them.
  */
-#include <time.h>
-
-#include "flow/outlet.h"
 #include "t.h"
-#include "wire/ends.h"
+#include "flow/outlet.h"
 #include "wire/item.h"
+#include "wire/peer.h"
 
 /* Turn both sides until the outlet has news of that kind. */
 static int
@@ -39,39 +37,6 @@ hears_over(struct wire *a, struct wire *b, struct flow_outlet *outlet,
             return 1;
     } while (turn(a, b) && clock_now() < until);
     return 0;
-}
-
-/* A peer by hand, with a name of its own. */
-static struct wire_sock *
-join(struct wire *wire, const char *endpoint, const char *name,
-     int64_t greeting)
-{
-    const struct wire_limits limits = {0};
-    struct wire_hello hello = hello_of("augment", "", digest_a, 10);
-    struct wire_msg *msg;
-    struct err err;
-    struct wire_sock *sock =
-        wire_sock_connect(wire, WIRE_DEALER, endpoint, NULL, &limits, &err);
-
-    snprintf(hello.peer, sizeof hello.peer, "%s", name);
-    hello.greeting = greeting;
-    msg = wire_hello_put(&hello);
-    while (!wire_sock_send(sock, NULL, msg))
-        wire_wait(wire, -1, 0.001, &err);
-    wire_msg_free(msg);
-    return sock;
-}
-
-/* Send, also where the queue is full for now: a burst must not lose any. */
-static void
-tell(struct wire_sock *sock, struct wire_msg *msg)
-{
-    const struct timespec pause = {.tv_nsec = 1000000};
-    const double until = clock_now() + 5;
-
-    while (!wire_sock_send(sock, NULL, msg) && clock_now() < until)
-        nanosleep(&pause, NULL);
-    wire_msg_free(msg);
 }
 
 /* foil-select and foil-augment: items for credit, done, end. */
