@@ -76,11 +76,11 @@ struct loss_objective {
     const char *head;           /* its projection head, for nn_spec */
     const char *wants_weights;  /* from the negatives service, by that method;
                                    NULL: none */
-    int wants_outside; /* that method draws from outside of the batch, so the
-                          service has to be the filter of items, too */
-    int draws_inside;  /* the trainer can draw by that method itself */
-    size_t aside;      /* columns at the end of z that are no part of the
-                          embedding, but for direct() to interpret */
+    int wants_outside;  /* that method draws from outside of the batch, so the
+                           service has to be the filter of items, too */
+    int draws_inside;   /* the trainer can draw by that method itself */
+    size_t aux_columns; /* columns at the end of z that are no part of the
+                           embedding, but for direct() to interpret */
 
     /* Per-sample state that lives as long as the run: one float per column,
      * what it starts from.  The caller keeps the table, by sample id. */

@@ -11,10 +11,10 @@
 
 /* The columns of the batch that a row meets. */
 enum loss_mask {
-    LOSS_SELF,   /* all but itself: 2b - 1, the partner among them */
-    LOSS_FAMILY, /* all but itself and its partner: 2b - 2 */
-    LOSS_OTHER,  /* of the other view all: b, the partner among them */
-    LOSS_RIVALS  /* of the other view all but its partner: b - 1 */
+    LOSS_BATCH,          /* all but itself: 2b - 1, the partner among them */
+    LOSS_NEGATIVES,      /* all but itself and its partner: 2b - 2 */
+    LOSS_CROSS,          /* of the other view all: b, the partner among them */
+    LOSS_CROSS_NEGATIVES /* of the other view all but its partner: b - 1 */
 };
 
 /* loss_mask_count() returns how many these are. */
@@ -37,8 +37,8 @@ struct loss_row {
  *   s  [rows]  the row of S
  *   p  [rows]  or NULL; 0 in columns that the row does not meet.  May be s.
  * The largest score is taken out first, so any beta >= 0 is fine.  The softmax
- * is beta mean - log_z + log m away from the uniform law over its m columns
- * (Kullback-Leibler).
+ * is beta mean - log_z + log m away from the uniform distribution over its m
+ * columns (Kullback-Leibler).
  */
 struct loss_row loss_row_partition(size_t b, size_t rows, size_t r, double beta,
                                    enum loss_mask mask, const float *s,
@@ -57,14 +57,14 @@ double loss_partition(size_t b, size_t rows, double beta, enum loss_mask mask,
 double loss_log_add(double a, double b);
 
 /*
- * loss_spread() takes a weight matrix to the gradient on the rows:
+ * loss_similarity_backward() takes a weight matrix to the gradient on the rows:
  *
  *     dv = (W + W') v,   W extended by zero rows to [rows,rows]
  *
  *   w      [rows,rows], of which the first n are looked at; becomes W + W'
  *   v, dv  [rows,d]
  */
-void loss_spread(size_t n, size_t rows, size_t d, float *w, const float *v,
-                 float *dv);
+void loss_similarity_backward(size_t n, size_t rows, size_t d, float *w,
+                              const float *v, float *dv);
 
 #endif

@@ -80,7 +80,7 @@ void num_norm_backward(const struct num_norm *norm, const void *x,
                        const void *dy2, void *dx, void *dadd, float *dgamma,
                        float *dbeta, int accumulate, double *work);
 
-/* The same by the book, for plain f32 maps (block 1): the definition.
+/* The same in loops, for plain f32 maps (block 1): the definition.
  *   work  three doubles an element */
 void num_norm_forward_plain(const struct num_norm *norm, const float *x,
                             const float *gamma, const float *beta,

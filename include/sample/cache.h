@@ -6,14 +6,14 @@
 /*
  * The negative cache: negatives drawn from the softmax over all of the bank.
  *
- * A query q of sample i has the law
+ * A query q of sample i has the distribution
  *
  *     p(j) = exp(beta q.e_j) / Z,   Z = sum_{j != i} exp(beta q.e_j),
  *
  * over the samples j != i that have a row e_j in the bank.  Gumbel-max takes
  * the largest beta q.e_j + G_j with G_j standard Gumbel noise, and the k
- * largest for k draws without replacement; that is the law of drawing from p
- * and, without what was drawn, from what is left.  Here it is drawn by
+ * largest for k draws without replacement; that is the distribution of drawing
+ * from p and, without what was drawn, from what is left.  Here it is drawn by
  * inverting the sums of the exponentials, which Z needs anyhow: one uniform
  * number a draw instead of one a sample.  Lindgren et al. 2021 ("Efficient
  * training of retrieval models using negative cache"); lib/algorithms.md 4.3.

@@ -9,7 +9,7 @@
  * batch that go on from where the last visit left them.
  *
  * Row r = view * b + i is a view of image i.  Its chain walks over the rows of
- * the other images and has the law
+ * the other images and has the distribution
  *
  *     p_r(c) ~ exp(beta s_rc),    c mod b != r mod b
  *
@@ -31,11 +31,11 @@
 enum sample_proposals {
     /* Each of the R = v (b - 1) rows of other images once, in random order, to
      * a chain of the row's own: one for each (image, view).  Where the views of
-     * an image are alike a state is as good as retried, which flattens the law
-     * of small batches: at N = 100, b = 8 it is .006 from the target in total
-     * variation with views that have nothing in common, .076 with views that
-     * are the same vector, and `once` .005 then; at N = 24, b = 4 .06 with
-     * views as alike as augmentations are, `once` .01. */
+     * an image are alike a state is as good as retried, which flattens the
+     * distribution of small batches: at N = 100, b = 8 it is .006 from the
+     * target in total variation with views that have nothing in common, .076
+     * with views that are the same vector, and `once` .005 then; at N = 24, b =
+     * 4 .06 with views as alike as augmentations are, `once` .01. */
     SAMPLE_ROW,
     /* Each of the R = b - 1 other images once, one of its views by chance, to
      * a chain of the row's own: no bias at any b. */
@@ -43,8 +43,8 @@ enum sample_proposals {
     /* As the reference does it: one chain for each image, which the rows of
      * its views move one after the other, each by the R = v (b - 1) rows of
      * other images in the order of the batch.  A state is retried v v times a
-     * visit, which flattens the law of small batches (3.7): total variation
-     * .095 at N = 100, b = 8. */
+     * visit, which flattens the distribution of small batches (3.7): total
+     * variation .095 at N = 100, b = 8. */
     SAMPLE_ALL4
 };
 

@@ -6,7 +6,7 @@ run(const struct loss_batch *batch, const struct loss_settings *set,
     float *state, float *s, struct loss_report *report)
 {
     const size_t n = 2 * batch->b;
-    double doubt = 0, sum = 0, squares = 0, drawn = 0;
+    double mass = 0, sum = 0, squares = 0, drawn = 0;
 
     (void)state;
     report->value = loss_sampled_weigh(batch, set, s);
@@ -15,12 +15,12 @@ run(const struct loss_batch *batch, const struct loss_settings *set,
         const double negative = batch->scale ? batch->scale[2 * r + 1] : 1;
         const double x = positive > 0 ? negative / positive : 0;
 
-        doubt += positive;
+        mass += positive;
         sum += x;
         squares += x * x;
         drawn += x > 0;
     }
-    loss_report_more(report, "doubt", doubt / (double)n);
+    loss_report_more(report, "negative_mass", mass / (double)n);
     loss_report_more(report, "importance_ess",
                      squares > 0 ? sum * sum / squares / drawn : 0);
 }

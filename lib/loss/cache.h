@@ -21,8 +21,8 @@
  * batch->scale; without scale all factors are 1, which is loss/emc2.h.  L is
  * linear in S and says little; look at the report's infonce.
  *
- * Reports `doubt`, the mean of 1 - p_+, and `importance_ess`: with x_r =
- * scale_r1 / scale_r0 over the rows that have one, (sum x)^2 / sum x^2 over
+ * Reports `negative_mass`, the mean of 1 - p_+, and `importance_ess`: with x_r
+ * = scale_r1 / scale_r0 over the rows that have one, (sum x)^2 / sum x^2 over
  * their number, 1 where draws are as good as fresh ones.
  */
 extern const struct loss_objective loss_cache;

@@ -10,7 +10,7 @@ loss_decoupled(const struct loss_batch *batch, double tau, float *s,
 {
     const size_t b = batch->b, n = 2 * b, rows = n + batch->extra;
     const double beta = 1 / tau;
-    const double log_m = log((double)loss_mask_count(b, LOSS_FAMILY));
+    const double log_m = log((double)loss_mask_count(b, LOSS_NEGATIVES));
     const float scale = (float)(beta / (double)n);
     double value = 0, kl = 0;
 
@@ -19,7 +19,7 @@ loss_decoupled(const struct loss_batch *batch, double tau, float *s,
         const size_t partner = loss_partner(b, r);
         const double score = row[partner];
         const struct loss_row q =
-            loss_row_partition(b, rows, r, beta, LOSS_FAMILY, row, row);
+            loss_row_partition(b, rows, r, beta, LOSS_NEGATIVES, row, row);
 
         value += q.log_z - beta * score;
         kl += beta * q.mean - q.log_z + log_m;

@@ -43,13 +43,14 @@ hcl_row(const struct loss_batch *batch, const struct loss_settings *set,
     const size_t b = batch->b, rows = 2 * b + batch->extra;
     const size_t partner = loss_partner(b, r);
     const double tau = set->value[TAU], beta = set->value[BETA];
-    const double m = (double)loss_mask_count(b, LOSS_FAMILY);
+    const double m = (double)loss_mask_count(b, LOSS_NEGATIVES);
     const double scale = 1 / (tau * (double)(2 * b)), x = row[partner] / tau;
     const double z0 =
-        loss_row_partition(b, rows, r, beta / tau, LOSS_FAMILY, row, low).log_z;
-    const double z1 =
-        loss_row_partition(b, rows, r, (1 + beta) / tau, LOSS_FAMILY, row, row)
+        loss_row_partition(b, rows, r, beta / tau, LOSS_NEGATIVES, row, low)
             .log_z;
+    const double z1 = loss_row_partition(b, rows, r, (1 + beta) / tau,
+                                         LOSS_NEGATIVES, row, row)
+                          .log_z;
     const double log_a = log(m) + z1 - z0 - x, least = log(m) - 1 / tau - x;
     const double free = debiased(log_a, m, set->value[TAU_PLUS]);
     double l, pull; // pull: dL/dx_partner, and what the negatives share

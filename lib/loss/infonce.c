@@ -11,7 +11,7 @@ run(const struct loss_batch *batch, const struct loss_settings *set,
     const double beta = 1 / set->value[LOSS_TAU], scale = beta / (double)b;
 
     (void)state;
-    report->value = loss_partition(b, rows, beta, LOSS_OTHER, s, s) / (double)b;
+    report->value = loss_partition(b, rows, beta, LOSS_CROSS, s, s) / (double)b;
     num_scale(n * rows, (float)scale, s);
     for (size_t r = 0; r < n; r++)
         s[r * rows + loss_partner(b, r)] -= (float)scale;

@@ -22,7 +22,7 @@ run(const struct loss_batch *batch, const struct loss_settings *set,
 static int
 check(const struct loss_settings *set, size_t b, struct err *err)
 {
-    return loss_running_check(set, b, LOSS_FAMILY, err);
+    return loss_running_check(set, b, LOSS_NEGATIVES, err);
 }
 
 const struct loss_objective loss_isogclr = {

@@ -67,7 +67,7 @@ sqh_row(const struct loss_batch *batch, const struct loss_settings *set,
     const size_t b = batch->b, n = 2 * b, partner = loss_partner(b, r);
     const struct hinge h = {b, r, row, state, row[partner], set->reference};
     const struct softmax q = softmax(&h);
-    const double log_m = log((double)loss_mask_count(b, LOSS_SELF));
+    const double log_m = log((double)loss_mask_count(b, LOSS_BATCH));
     const double log_g = q.log_z - log_m;
     const double log_u =
         loss_running_mean(set, state + r % b * RUNNING_ISOGCLR, log_g);
@@ -103,7 +103,7 @@ run(const struct loss_batch *batch, const struct loss_settings *set,
 static int
 check(const struct loss_settings *set, size_t b, struct err *err)
 {
-    return loss_running_check(set, b, LOSS_SELF, err);
+    return loss_running_check(set, b, LOSS_BATCH, err);
 }
 
 const struct loss_objective loss_isogclr_sqh = {

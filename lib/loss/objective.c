@@ -76,16 +76,16 @@ loss_objective_check(const struct loss_objective *objective,
 {
     if (b == 1)
         return err_set(err, "one image has no negatives: want two or more");
-    if (d && d <= objective->aside)
+    if (d && d <= objective->aux_columns)
         return err_set(err, "%s wants embeddings of more than %zu columns",
-                       objective->name, objective->aside);
+                       objective->name, objective->aux_columns);
     if (param_check(objective->params, set->value, err))
         return -1;
     return objective->check ? objective->check(set, b, err) : 0;
 }
 
-/* v and lengths, S or W with what loss_spread() and run() want besides, and
- * what direct() wants. */
+/* v and lengths, S or W with what loss_similarity_backward() and run() want
+ * besides, and what direct() wants. */
 size_t
 loss_objective_size(const struct loss_objective *objective,
                     const struct loss_batch *batch)
@@ -123,10 +123,11 @@ report_spread(size_t n, size_t d, const float *v, const float *s, size_t rows,
 
 /* The first columns of z, packed. */
 static void
-embedding(size_t rows, size_t d, size_t aside, const float *z, float *out)
+embedding(size_t rows, size_t d, size_t aux_columns, const float *z, float *out)
 {
     for (size_t r = 0; r < rows; r++)
-        memcpy(out + r * (d - aside), z + r * d, (d - aside) * sizeof *z);
+        memcpy(out + r * (d - aux_columns), z + r * d,
+               (d - aux_columns) * sizeof *z);
 }
 
 void
@@ -136,13 +137,13 @@ loss_objective_run(const struct loss_objective *objective,
                    float *dz, float *work, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
-    const size_t d = batch->d - objective->aside;
+    const size_t d = batch->d - objective->aux_columns;
     float *v = work, *length = v + rows * batch->d, *s = length + rows;
     float *scratch = s + (rows + 1) * rows;
 
-    REQUIRE(batch->b >= 2 && batch->d > objective->aside &&
+    REQUIRE(batch->b >= 2 && batch->d > objective->aux_columns &&
             set->value[LOSS_TAU] > 0);
-    embedding(rows, batch->d, objective->aside, z, v);
+    embedding(rows, batch->d, objective->aux_columns, z, v);
     num_unit_rows(rows, d, v, v, length);
     num_gemm_nt(n, rows, d, 1, v, v, 0, s);
     *report = (struct loss_report){0};
@@ -153,7 +154,7 @@ loss_objective_run(const struct loss_objective *objective,
         memset(dz + n * batch->d, 0, batch->extra * batch->d * sizeof *dz);
     } else {
         objective->run(batch, set, state, s, report);
-        loss_spread(n, rows, d, s, v, dz);
+        loss_similarity_backward(n, rows, d, s, v, dz);
         num_unit_rows_back(rows, d, v, length, dz, dz);
     }
 }

@@ -16,10 +16,10 @@ loss_partner(size_t b, size_t row)
 size_t
 loss_mask_count(size_t b, enum loss_mask mask)
 {
-    return mask == LOSS_SELF     ? 2 * b - 1
-           : mask == LOSS_FAMILY ? 2 * b - 2
-           : mask == LOSS_OTHER  ? b
-                                 : b - 1;
+    return mask == LOSS_BATCH       ? 2 * b - 1
+           : mask == LOSS_NEGATIVES ? 2 * b - 2
+           : mask == LOSS_CROSS     ? b
+                                    : b - 1;
 }
 
 /* The columns that a row meets, as runs [from,to). */
@@ -36,13 +36,13 @@ runs_of(size_t b, size_t r, enum loss_mask mask)
     const size_t other = r < b ? b : 0;
 
     switch (mask) {
-    case LOSS_SELF:
+    case LOSS_BATCH:
         return (struct runs){{0, r + 1, n}, {r, n, n}};
-    case LOSS_FAMILY:
+    case LOSS_NEGATIVES:
         return (struct runs){{0, own + 1, own + b + 1}, {own, own + b, n}};
-    case LOSS_OTHER:
+    case LOSS_CROSS:
         return (struct runs){{other, n, n}, {other + b, n, n}};
-    case LOSS_RIVALS:
+    case LOSS_CROSS_NEGATIVES:
         break;
     }
     return (struct runs){{other, partner + 1, n}, {partner, other + b, n}};
@@ -135,8 +135,8 @@ add_mirror(size_t rows, size_t top, size_t left, float *w)
 }
 
 void
-loss_spread(size_t n, size_t rows, size_t d, float *w, const float *v,
-            float *dv)
+loss_similarity_backward(size_t n, size_t rows, size_t d, float *w,
+                         const float *v, float *dv)
 {
     memset(w + n * rows, 0, (rows - n) * rows * sizeof *w);
     // in squares: a column of W is a cache miss an element

@@ -55,8 +55,9 @@ loss_running_row(const struct loss_batch *batch,
     const size_t partner = loss_partner(b, r);
     const double score = row[partner], scale = 1 / (double)b;
     const struct loss_row q =
-        loss_row_partition(b, rows, r, 1 / tau, LOSS_FAMILY, row, row);
-    const double log_g = q.log_z - log((double)loss_mask_count(b, LOSS_FAMILY));
+        loss_row_partition(b, rows, r, 1 / tau, LOSS_NEGATIVES, row, row);
+    const double log_g =
+        q.log_z - log((double)loss_mask_count(b, LOSS_NEGATIVES));
     const double log_u = loss_running_mean(set, state, log_g);
     const double weight = exp(log_g - log_u);
     const float times = (float)(scale * weight);
@@ -94,7 +95,7 @@ loss_running_report(const struct loss_batch *batch,
 
 /* Images that were not seen get their first temperature. */
 static void
-warm(const struct loss_settings *set, size_t b, float *state)
+init_temperatures(const struct loss_settings *set, size_t b, float *state)
 {
     for (size_t k = 0; k < b; k++, state += RUNNING_ISOGCLR)
         if (!state[RUNNING_SEEN])
@@ -103,7 +104,8 @@ warm(const struct loss_settings *set, size_t b, float *state)
 
 /* An image's momentum goes by G of both views. */
 static void
-push(const struct loss_settings *set, double one, double two, float *state)
+update_momentum(const struct loss_settings *set, double one, double two,
+                float *state)
 {
     const double slope =
         fmin(fmax((one + two) / 2 + set->value[RHO], -steepest), steepest);
@@ -144,7 +146,7 @@ report_temperatures(size_t b, const float *state, struct loss_report *report)
 
 /* Temperatures move by it. */
 static void
-cool(const struct loss_settings *set, size_t b, float *state)
+update_temperatures(const struct loss_settings *set, size_t b, float *state)
 {
     for (size_t k = 0; k < b; k++, state += RUNNING_ISOGCLR) {
         const double tau =
@@ -163,7 +165,7 @@ loss_running_temperatures(const struct loss_batch *batch,
     const size_t b = batch->b, rows = 2 * b + batch->extra;
     struct running_sums sums = {0};
 
-    warm(set, b, state);
+    init_temperatures(set, b, state);
     for (size_t k = 0; k < b; k++) {
         float *mine = state + k * RUNNING_ISOGCLR;
         struct loss_running_row view[2];
@@ -175,10 +177,10 @@ loss_running_temperatures(const struct loss_batch *batch,
             loss_running_add(&sums, view + v);
         }
         loss_running_keep(mine, view[0].log_u, view[1].log_u);
-        push(set, view[0].slope, view[1].slope, mine);
+        update_momentum(set, view[0].slope, view[1].slope, mine);
     }
     loss_running_report(batch, &sums, report);
-    cool(set, b, state);
+    update_temperatures(set, b, state);
     report_temperatures(b, state, report);
 }
 

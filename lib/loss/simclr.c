@@ -8,7 +8,7 @@ loss_infonce(const struct loss_batch *batch, double tau, const float *s)
 {
     const size_t n = 2 * batch->b;
 
-    return loss_partition(batch->b, n + batch->extra, 1 / tau, LOSS_SELF, s,
+    return loss_partition(batch->b, n + batch->extra, 1 / tau, LOSS_BATCH, s,
                           NULL) /
            (double)n;
 }
@@ -24,7 +24,7 @@ run(const struct loss_batch *batch, const struct loss_settings *set,
 
     (void)state;
     report->value = times / (double)n *
-                    loss_partition(batch->b, rows, beta, LOSS_SELF, s, s);
+                    loss_partition(batch->b, rows, beta, LOSS_BATCH, s, s);
     num_scale(n * rows, (float)scale, s);
     for (size_t r = 0; r < n; r++)
         s[r * rows + loss_partner(batch->b, r)] -= (float)scale;

@@ -15,7 +15,7 @@ static const struct param params[] = {
 };
 
 /* log(1 + e^x) / (e^x / (1 + e^x)): -log p over 1 - p, where x is the
- * log-partition of the rivals less the partner's exponent. */
+ * log-partition of the negatives less the partner's exponent. */
 static double
 surprise(double x)
 {
@@ -26,7 +26,7 @@ surprise(double x)
 
 /* 1 - p of the partner */
 static double
-doubt(double x)
+other_mass(double x)
 {
     return 1 / (1 + exp(-x));
 }
@@ -45,13 +45,13 @@ simco_row(const struct loss_batch *batch, const struct loss_settings *set,
     double x[3], far, pull;
 
     for (int i = 0; i < 3; i++)
-        x[i] = loss_row_partition(b, rows, r, beta[i], LOSS_RIVALS, row,
-                                  i == 2 ? row : NULL)
+        x[i] = loss_row_partition(b, rows, r, beta[i], LOSS_CROSS_NEGATIVES,
+                                  row, i == 2 ? row : NULL)
                    .log_z -
                beta[i] * score;
-    far = doubt(x[0]);
-    *weight = far / doubt(x[1]);
-    pull = set->reference ? 2 * *weight * doubt(x[2]) : far;
+    far = other_mass(x[0]);
+    *weight = far / other_mass(x[1]);
+    pull = set->reference ? 2 * *weight * other_mass(x[2]) : far;
     num_scale(rows, (float)(beta[2] * pull / (double)(2 * b)), row);
     row[partner] = -(float)(beta[2] * pull / (double)(2 * b));
     return pull * surprise(x[2]);

@@ -4,8 +4,8 @@
 #include "loss/objective.h"
 
 /*
- * SimCo, dual temperature: rivals are the other view's rows, and the weight of
- * a row comes from a second, higher temperature.
+ * SimCo, dual temperature: negatives are the other view's rows, and the weight
+ * of a row comes from a second, higher temperature.
  *
  *     p, p' = softmax of row r over the b rows of the other view, at tau, at
  *             tau_inter

@@ -41,7 +41,7 @@ tau_row(const struct loss_batch *batch, const struct loss_settings *set,
     const double score = row[partner],
                  scale = 1 / (set->value[LOSS_TAU] * (double)n);
     const struct loss_row q = loss_row_partition(
-        b, n, r, t / set->value[LOSS_TAU], LOSS_FAMILY, row, row);
+        b, n, r, t / set->value[LOSS_TAU], LOSS_NEGATIVES, row, row);
     const double log_z =
         set->reference ? loss_log_add(q.log_z, log(reference_eps)) : q.log_z;
     const double share = exp(q.log_z - log_z);
@@ -70,7 +70,7 @@ direct(const struct loss_batch *batch, const struct loss_settings *set,
     num_gemm_nt(n, n, width, 1, v, v, 0, s);
     for (size_t r = 0; r < n; r++)
         value += tau_row(batch, set, r, z, s + r * n, dz);
-    loss_spread(n, n, width, s, v, dv);
+    loss_similarity_backward(n, n, width, s, v, dv);
     num_unit_rows_back(n, width, v, length, dv, dv);
     for (size_t r = 0; r < n; r++) {
         const double t = certainty(batch, z, r);
@@ -94,7 +94,7 @@ const struct loss_objective loss_tau_simclr = {
     .summary = "the encoder says how sure it is of each view",
     .params = params,
     .head = "512-129",
-    .aside = 1,
+    .aux_columns = 1,
     .direct = direct,
     .direct_size = size,
 };

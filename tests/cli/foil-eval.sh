@@ -264,8 +264,8 @@ ok 'no gnuplot: 1' refuses 1 "'pictures/u.gp' is its script" \
     env PATH=/nowhere "$eval" temperature --plot pictures/u.png warm set.tar
 ok 'the script is there' test -s pictures/u.gp
 
-# The linear encoder by the book: the same views, everything else in double.
-cat >book.py <<'END'
+# The linear encoder, written naively: the same views, everything else in double.
+cat >naive.py <<'END'
 import json, subprocess, sys
 import numpy as np
 
@@ -327,12 +327,12 @@ END
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     own=cifar,hue=0,scale-min=0.5
     "$eval" loss --threads 1 --recipe $own linear set.tar >linear.line
-    ok 'a linear encoder, by the book' \
-        /usr/bin/python3 book.py "$BIN/foil-embed" $own
+    ok 'a linear encoder agrees with the naive formula' \
+        /usr/bin/python3 naive.py "$BIN/foil-embed" $own
     ok 'by another recipe, none of four figures' exits 4 \
-        /usr/bin/python3 book.py "$BIN/foil-embed" cifar
+        /usr/bin/python3 naive.py "$BIN/foil-embed" cifar
 else
-    skip 'a linear encoder, by the book' 'no python3-numpy'
+    skip 'a linear encoder agrees with the naive formula' 'no python3-numpy'
 fi
 
 # The peer: scikit-learn on the same features.

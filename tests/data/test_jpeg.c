@@ -210,12 +210,12 @@ files_stand_alone(void)
 
 /* Rows of a 3 x 2 image 1 2 3 / 4 5 6 as each orientation shows them. */
 static void
-turns_are_by_the_book(void)
+orientations_are_applied(void)
 {
     static const struct {
         size_t width;
         const char *rows;
-    } book[9] = {{0, ""},       {3, "123456"}, {3, "321654"},
+    } want[9] = {{0, ""},       {3, "123456"}, {3, "321654"},
                  {3, "654321"}, {3, "456123"}, {2, "142536"},
                  {2, "415263"}, {2, "635241"}, {2, "362514"}};
     uint8_t pixel[18];
@@ -228,8 +228,8 @@ turns_are_by_the_book(void)
 
         data_exif_turn(o, &from, &to);
         for (size_t i = 0; i < 18; i++)
-            same &= to.pixel[i] == book[o].rows[i / 3];
-        T(same && to.width == book[o].width, "orientation %d", o);
+            same &= to.pixel[i] == want[o].rows[i / 3];
+        T(same && to.width == want[o].width, "orientation %d", o);
     }
     data_image_release(&to);
 }
@@ -319,7 +319,7 @@ main(void)
     limits_hold();
     damage_is_told();
     files_stand_alone();
-    turns_are_by_the_book();
+    orientations_are_applied();
     orientation_is_applied();
     data_jpeg_free(decoder);
     return t_done();

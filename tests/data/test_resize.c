@@ -45,8 +45,8 @@ weight(size_t in, size_t out, size_t i, size_t x)
 }
 
 static double
-book(const struct data_image *image, const struct data_box *box, size_t width,
-     size_t height, size_t x, size_t y, size_t c)
+naive(const struct data_image *image, const struct data_box *box, size_t width,
+      size_t height, size_t x, size_t y, size_t c)
 {
     double sum = 0;
 
@@ -63,7 +63,7 @@ book(const struct data_image *image, const struct data_box *box, size_t width,
 
 /* Two roundings, each by at most half: off by at most one level. */
 static void
-agrees_with_the_book(void)
+agrees_with_naive(void)
 {
     static const size_t size[][2] = {{8, 8}, {3, 13}, {21, 2}, {1, 1}};
     struct data_image image = noise(19, 14, 1);
@@ -77,8 +77,8 @@ agrees_with_the_book(void)
         data_resize(&image, &box, w, h, NULL, 0, &scratch, out);
         for (size_t i = 0; i < w * h * 3; i++)
             worst =
-                fmax(worst, fabs(out[i] - book(&image, &box, w, h, i / 3 % w,
-                                               i / 3 / w, i % 3)));
+                fmax(worst, fabs(out[i] - naive(&image, &box, w, h, i / 3 % w,
+                                                i / 3 / w, i % 3)));
         T(worst <= 1, "16 x 11 to %zu x %zu: within %.2f of the sum in double",
           w, h, worst);
         free(out);
@@ -179,7 +179,7 @@ white_stays_white(void)
 int
 main(void)
 {
-    agrees_with_the_book();
+    agrees_with_naive();
     closed_forms();
     same_size_is_a_copy();
     flip_mirrors();

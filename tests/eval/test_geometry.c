@@ -120,7 +120,7 @@ covariance(int a, int b)
 }
 
 static void
-agrees_with_the_book(void)
+agrees_with_naive(void)
 {
     const double pairs = N * (N - 1) / 2.;
     struct eval_geometry g;
@@ -175,7 +175,7 @@ main(void)
     zero_rows_are_collapsed_too();
     equal_rows_never_exceed_zero();
     axes_are_spread_evenly();
-    agrees_with_the_book();
+    agrees_with_naive();
     lengths_do_not_matter();
     return t_done();
 }

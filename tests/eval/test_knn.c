@@ -21,7 +21,7 @@ draw(struct rng *rng, size_t n, float *x)
 
 /* The formula in the header, in double. */
 static double
-by_the_book(enum eval_metric metric, size_t d, const float *q, const float *r)
+naive(enum eval_metric metric, size_t d, const float *q, const float *r)
 {
     double dot = 0, qq = 0, rr = 0, apart = 0;
 
@@ -48,20 +48,20 @@ faults(enum eval_metric metric, size_t n, size_t d, const float *query,
     size_t wrong = 0, nearer = 0;
 
     for (size_t j = 0; j < k; j++) {
-        double s = by_the_book(metric, d, query, ref + ids[j] * d);
+        double s = naive(metric, d, query, ref + ids[j] * d);
 
         wrong += fabs(s - score[j]) > 1e-9 || ids[j] == self;
         wrong += j && score[j] > score[j - 1];
         wrong += j && score[j] == score[j - 1] && ids[j] < ids[j - 1];
     }
     for (size_t r = 0; r < n; r++)
-        nearer += r != self && by_the_book(metric, d, query, ref + r * d) >
-                                   score[k - 1] + 1e-12;
+        nearer += r != self &&
+                  naive(metric, d, query, ref + r * d) > score[k - 1] + 1e-12;
     return wrong + (nearer > k - 1);
 }
 
 static void
-agrees_with_the_book(void)
+agrees_with_naive(void)
 {
     struct rng rng;
     float *query = mem_array(M * D, sizeof *query);
@@ -212,7 +212,7 @@ threads_change_nothing(void)
 int
 main(void)
 {
-    agrees_with_the_book();
+    agrees_with_naive();
     all_references_in_order();
     equal_rows_rank_by_id();
     rounding_does_not_misplace();

@@ -26,7 +26,7 @@ draw(uint64_t seed, struct eval_linear *linear)
 
 /* The equation in the header, as directly as C can say it. */
 static double
-by_the_book(const struct eval_linear *linear, size_t *right)
+naive(const struct eval_linear *linear, size_t *right)
 {
     double loss = 0;
 
@@ -61,14 +61,14 @@ no_weights_give_log_c(struct eval_linear *linear)
 }
 
 static void
-agrees_with_the_book(struct eval_linear *linear)
+agrees_with_naive(struct eval_linear *linear)
 {
     float work[N * C];
     size_t right, want;
 
     draw(1, linear);
     T_NEAR(eval_logistic_sum(linear, &rows, NULL, work, &right),
-           by_the_book(linear, &want), 1e-5, "naive rewrite");
+           naive(linear, &want), 1e-5, "naive rewrite");
     T(right == want, "%zu rows have their own label", want);
     T_NEAR(eval_logistic_accuracy(linear, &rows), (double)want / N, 1e-12,
            "accuracy");
@@ -145,7 +145,7 @@ main(void)
 
     eval_linear_init(&linear, D, C);
     no_weights_give_log_c(&linear);
-    agrees_with_the_book(&linear);
+    agrees_with_naive(&linear);
     shifted_logits_change_nothing(&linear);
     gradient_is_the_slope(&linear);
     fit_is_stationary(&linear);

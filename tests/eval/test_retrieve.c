@@ -53,10 +53,10 @@ score(const struct pairs *p, const float *u, const float *v, int cosine)
     return cosine ? uu * vv > 0 ? uv / sqrt(uu * vv) : 0 : uv;
 }
 
-/* The rank of row i of `to` for row i of `from`, by the book. */
+/* The rank of row i of `to` for row i of `from`, naively. */
 static double
-book(const struct pairs *p, const float *from, const float *to, size_t i,
-     int cosine)
+naive(const struct pairs *p, const float *from, const float *to, size_t i,
+      int cosine)
 {
     const double own = score(p, from + i * p->d, to + i * p->d, cosine);
     double rank = 1;
@@ -71,7 +71,7 @@ book(const struct pairs *p, const float *from, const float *to, size_t i,
 }
 
 static void
-agrees_with_the_book(struct pairs *p, const char *what)
+agrees_with_naive(struct pairs *p, const char *what)
 {
     for (int cosine = 0; cosine < 2; cosine++) {
         size_t wrong = 0;
@@ -80,8 +80,8 @@ agrees_with_the_book(struct pairs *p, const char *what)
                       cosine ? EVAL_PAIR_COSINE : EVAL_PAIR_RAW, p->forward,
                       p->backward);
         for (size_t i = 0; i < p->n; i++)
-            wrong += (p->forward[i] != book(p, p->u, p->v, i, cosine)) +
-                     (p->backward[i] != book(p, p->v, p->u, i, cosine));
+            wrong += (p->forward[i] != naive(p, p->u, p->v, i, cosine)) +
+                     (p->backward[i] != naive(p, p->v, p->u, i, cosine));
         T(wrong == 0, "%s: %s ranks, %zu of %zu differ", what,
           cosine ? "cosine" : "raw", wrong, 2 * p->n);
     }
@@ -98,7 +98,7 @@ any_size(void)
         char what[64];
 
         snprintf(what, sizeof what, "%zu pairs of %zu", p.n, p.d);
-        agrees_with_the_book(&p, what);
+        agrees_with_naive(&p, what);
         release(&p);
     }
 }
@@ -115,7 +115,7 @@ ties_count_half(void)
         p.u[20 * 8 + k] = p.v[20 * 8 + k] = 0;
         p.v[30 * 8 + k] = p.v[31 * 8 + k] * (1 + 1e-7f);
     }
-    agrees_with_the_book(&p, "ties");
+    agrees_with_naive(&p, "ties");
     release(&p);
 }
 

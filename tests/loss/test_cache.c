@@ -1,11 +1,11 @@
-#include "loss/book.h"
 #include "loss/cache.h"
+#include "loss/naive.h"
 #include "loss/rows.h"
 #include "num/gemm.h"
 #include "num/vec.h"
 #include "t.h"
 
-enum { B = BOOK_B, N = BOOK_N, D = BOOK_D };
+enum { B = NAIVE_B, N = NAIVE_N, D = NAIVE_D };
 
 /* Where the bank is the batch, and w the mean over all draws, the gradient is
  * that of -log p_+: SimCLR's, with beta 10. */
@@ -17,28 +17,28 @@ the_mean_draw_gives_simclr(void)
         .b = B, .d = D, .weights = w, .scale = scale};
     const struct loss_settings set = {{0.1}, 0};
     struct loss_report report = {0};
-    double sum = 0, doubt = 0;
+    double sum = 0, mass = 0;
 
-    book_rows(z);
+    naive_rows(z);
     num_unit_rows(N, D, z, v, NULL);
     num_gemm_nt(N, N, D, 1, v, v, 0, s);
     for (size_t r = 0; r < N; r++) {
         const double own = exp(10 * s[r * N + loss_partner(B, r)]);
-        const double z_r = exp(
-            loss_row_partition(B, N, r, 10, LOSS_FAMILY, s + r * N, w + r * N)
-                .log_z);
+        const double z_r = exp(loss_row_partition(B, N, r, 10, LOSS_NEGATIVES,
+                                                  s + r * N, w + r * N)
+                                   .log_z);
 
         scale[2 * r] = scale[2 * r + 1] = (float)(z_r / (z_r + own));
-        doubt += z_r / (z_r + own) / N;
+        mass += z_r / (z_r + own) / N;
     }
     loss_cache.run(&batch, &set, NULL, s, &report);
-    loss_spread(N, N, D, s, v, dv);
+    loss_similarity_backward(N, N, D, s, v, dv);
     for (size_t i = 0; i < N * D; i++)
         sum += fabs(dv[i]);
     T_NEAR(sum, 12.227761403, 2e-6, "gradient");
     T_NEAR(dv[0], -0.067549886, 2e-6, "its first element");
     T_NEAR(dv[N * D - 1], 0.173889896, 2e-6, "its last element");
-    T_NEAR(report.more[0].value, doubt, 1e-6, "mean of 1 - p_+");
+    T_NEAR(report.more[0].value, mass, 1e-6, "mean of 1 - p_+");
     T_NEAR(report.more[1].value, 1, 1e-6, "draws as good as fresh ones");
 }
 
@@ -55,7 +55,7 @@ reports_the_importance(void)
 
     s[3 * 4 + 1] = 1;
     loss_cache.run(&batch, &set, NULL, s, &report);
-    T_NEAR(report.more[0].value, .85 / 4, 1e-6, "doubt");
+    T_NEAR(report.more[0].value, .85 / 4, 1e-6, "mass of the negatives");
     T_NEAR(report.more[1].value, 36.0 / 14 / 3, 1e-6, "importance_ess");
     T(s[3 * 4 + 1] == 0 && report.value == 0,
       "a row without a negative has no gradient, nor a value");

@@ -1,18 +1,18 @@
 #include <stdlib.h>
 
-#include "loss/book.h"
 #include "loss/emc2.h"
+#include "loss/naive.h"
 #include "loss/rows.h"
 #include "loss/simclr.h"
 #include "num/gemm.h"
 #include "num/vec.h"
 #include "t.h"
 
-enum { B = BOOK_B, N = BOOK_N, D = BOOK_D };
+enum { B = NAIVE_B, N = NAIVE_N, D = NAIVE_D };
 
 /* Chains that have mixed sit on each negative as long as its softmax says:
  * the gradient is that of the denominator without the partner, as in
- * book.h with beta 10. */
+ * naive.h with beta 10. */
 static void
 mixed_chains_give_the_softmax(void)
 {
@@ -22,13 +22,13 @@ mixed_chains_give_the_softmax(void)
     struct loss_report report = {0};
     double sum = 0, infonce;
 
-    book_rows(z);
+    naive_rows(z);
     num_unit_rows(N, D, z, v, NULL);
     num_gemm_nt(N, N, D, 1, v, v, 0, s);
     infonce = loss_infonce(&batch, 0.1, s);
-    loss_partition(B, N, 10, LOSS_FAMILY, s, w);
+    loss_partition(B, N, 10, LOSS_NEGATIVES, s, w);
     loss_emc2.run(&batch, &set, NULL, s, &report);
-    loss_spread(N, N, D, s, v, dv);
+    loss_similarity_backward(N, N, D, s, v, dv);
     for (size_t i = 0; i < N * D; i++)
         sum += fabs(dv[i]);
     T_NEAR(sum, 33.254410154, 2e-6, "gradient");

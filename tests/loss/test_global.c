@@ -1,14 +1,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loss/book.h"
 #include "loss/global.h"
+#include "loss/naive.h"
 #include "loss/objective.h"
 #include "t.h"
 #include "util/mem.h"
 #include "util/rng.h"
 
-/* Rows with their gradient; z in double for the book. */
+/* Rows with their gradient; z in double for the naive. */
 struct example {
     struct loss_global set;
     size_t n;
@@ -50,7 +50,7 @@ release(struct example *e)
 
 /* L as the header has it, in double. */
 static double
-book(const struct example *e, const double *z)
+naive(const struct example *e, const double *z)
 {
     const size_t images = e->set.images, d = e->set.d;
     double total = 0;
@@ -60,9 +60,9 @@ book(const struct example *e, const double *z)
 
         for (size_t c = 0; c < e->n; c++)
             if (c % images != r % images)
-                sum += exp(e->set.beta * book_cosine(d, z + r * d, z + c * d));
+                sum += exp(e->set.beta * naive_cosine(d, z + r * d, z + c * d));
         for (size_t p = r % images; p < e->n; p += images) {
-            double s = e->set.beta * book_cosine(d, z + r * d, z + p * d);
+            double s = e->set.beta * naive_cosine(d, z + r * d, z + p * d);
 
             if (p != r)
                 total += log(sum + (e->set.inside ? exp(s) : 0)) - s;
@@ -79,16 +79,16 @@ gradient_is_the_slope(size_t images, size_t views, double beta, int inside)
     double off = 0, largest = 0, value;
 
     value = loss_global(&e.set, e.zf, e.dz, e.work);
-    T_NEAR(value, book(&e, e.z), 2e-6 + 2e-8 * beta,
+    T_NEAR(value, naive(&e, e.z), 2e-6 + 2e-8 * beta,
            "%zu images, %zu views, beta %g, %s", images, views, beta,
            inside ? "inside" : "outside");
     for (size_t i = 0; i < e.n * e.set.d; i++) {
         double was = e.z[i], up, down;
 
         e.z[i] = was + h;
-        up = book(&e, e.z);
+        up = naive(&e, e.z);
         e.z[i] = was - h;
-        down = book(&e, e.z);
+        down = naive(&e, e.z);
         e.z[i] = was;
         off = fmax(off, fabs(e.dz[i] - (up - down) / (2 * h)));
         largest = fmax(largest, fabs(e.dz[i]));
@@ -110,7 +110,7 @@ tiles_fit_together(void)
 
     rng_init(&rng, 2, RNG_TEST, 0, 0, 0);
     value = loss_global(&e.set, e.zf, e.dz, e.work);
-    T_NEAR(value, book(&e, e.z), 2e-6, "602 rows");
+    T_NEAR(value, naive(&e, e.z), 2e-6, "602 rows");
     for (size_t i = 0; i < e.n * 8; i++) {
         double u = rng_normal(&rng);
 
@@ -122,7 +122,7 @@ tiles_fit_together(void)
 
         for (size_t i = 0; i < e.n * 8; i++)
             z[i] = e.z[i] + (s ? 1e-6 : -1e-6) * side[i];
-        got[s] = book(&e, z);
+        got[s] = naive(&e, z);
         free(z);
     }
     T_NEAR((got[1] - got[0]) / 2e-6 / want, 1, 1e-4, "their gradient");

@@ -1,9 +1,9 @@
 /* Every objective of the table, from raw embeddings to their gradient. */
 #include <stdlib.h>
 
-#include "loss/book_objectives.h"
 #include "loss/dcl.h"
 #include "loss/flatclr.h"
+#include "loss/naive_objectives.h"
 #include "loss/simclr.h"
 #include "t.h"
 #include "util/mem.h"
@@ -43,7 +43,7 @@ example_init(struct example *e, const struct loss_objective *o, size_t b,
         if (k % 2)
             memcpy(e->before + k * o->columns, seen, o->columns * sizeof *seen);
     }
-    book_lcg(rows * d, 7 * b + d, e->z);
+    naive_lcg(rows * d, 7 * b + d, e->z);
     for (size_t i = 0; i < rows * d; i++)
         e->z[i] = e->zf[i] = (float)e->z[i];
     for (size_t r = 0; r < n; r++) {
@@ -91,11 +91,11 @@ run(struct example *e)
 }
 
 static size_t
-book_find(const struct loss_objective *o)
+naive_find(const struct loss_objective *o)
 {
     size_t i = 0;
 
-    while (strcmp(book_objectives[i].name, o->name))
+    while (strcmp(naive_objectives[i].name, o->name))
         i++;
     return i;
 }
@@ -106,12 +106,12 @@ gradient_is_the_slope(const struct loss_objective *o, const size_t shape[3],
                       double tau, int reference)
 {
     const double h = 1e-6;
-    const size_t i_book = book_find(o);
+    const size_t row = naive_find(o);
     struct example e;
-    struct book k;
+    struct naive k;
     double off = 0, largest = 0, value, *z0;
 
-    example_init(&e, o, shape[0], shape[1], shape[2] + o->aside);
+    example_init(&e, o, shape[0], shape[1], shape[2] + o->aux_columns);
     e.set.value[LOSS_TAU] = tau;
     e.set.reference = reference;
     if (reference) { // what else is beyond a bend
@@ -121,11 +121,10 @@ gradient_is_the_slope(const struct loss_objective *o, const size_t shape[3],
     }
     z0 = mem_array(e.rows * e.batch.d, sizeof *z0);
     memcpy(z0, e.z, e.rows * e.batch.d * sizeof *z0);
-    k = (struct book){e.batch.b, e.rows,  e.batch.d, o, &e.set,
-                      e.weights, e.scale, e.before,  z0};
-    value =
-        (book_objectives[i_book].value ? book_objectives[i_book].value
-                                       : book_objectives[i_book].loss)(&k, e.z);
+    k = (struct naive){e.batch.b, e.rows,  e.batch.d, o, &e.set,
+                       e.weights, e.scale, e.before,  z0};
+    value = (naive_objectives[row].value ? naive_objectives[row].value
+                                         : naive_objectives[row].loss)(&k, e.z);
     T_NEAR(run(&e).value, value, 1e-5,
            "%s: value, b %zu, extra %zu, d %zu, tau %g, reference %d", o->name,
            shape[0], shape[1], shape[2], tau, reference);
@@ -133,9 +132,9 @@ gradient_is_the_slope(const struct loss_objective *o, const size_t shape[3],
         double up, down;
 
         e.z[i] = z0[i] + h;
-        up = book_objectives[i_book].loss(&k, e.z);
+        up = naive_objectives[row].loss(&k, e.z);
         e.z[i] = z0[i] - h;
-        down = book_objectives[i_book].loss(&k, e.z);
+        down = naive_objectives[row].loss(&k, e.z);
         e.z[i] = z0[i];
         off = fmax(off, fabs(e.dz[i] - (up - down) / (2 * h)));
         largest = fmax(largest, fabs(e.dz[i]));
@@ -154,7 +153,7 @@ equal_rows_have_no_way_out(const struct loss_objective *o)
     double sum = 0;
     int finite = 1;
 
-    example_init(&e, o, 5, 0, 8 + o->aside);
+    example_init(&e, o, 5, 0, 8 + o->aux_columns);
     e.set.value[LOSS_TAU] = 0.1;
     for (size_t i = 0; i < e.rows * e.batch.d; i++)
         e.zf[i] = 0.1f;
@@ -178,7 +177,7 @@ rows_may_move(const struct loss_objective *o, const size_t *to,
               const char *what)
 {
     enum { B = 4, N = 2 * B };
-    const size_t d = 6 + o->aside, columns = o->columns;
+    const size_t d = 6 + o->aux_columns, columns = o->columns;
     struct example e, f;
     double off = 0;
 
@@ -224,7 +223,7 @@ the_edge(const struct loss_objective *o)
 {
     struct example e;
 
-    example_init(&e, o, 2, 0, 1 + o->aside);
+    example_init(&e, o, 2, 0, 1 + o->aux_columns);
     e.set.value[LOSS_TAU] = 1e-4;
     T(isfinite(run(&e).value) && all_finite(&e),
       "%s: two images of width 1, cold", o->name);
@@ -243,7 +242,7 @@ cold_is_bearable(const struct loss_objective *o)
 {
     struct example e;
 
-    example_init(&e, o, 8, 0, 16 + o->aside);
+    example_init(&e, o, 8, 0, 16 + o->aux_columns);
     e.set.value[LOSS_TAU] = 1e-4;
     T(isfinite(run(&e).value) && all_finite(&e), "%s: beta of 10,000", o->name);
     e.set.value[LOSS_TAU] = 1e4;
@@ -257,7 +256,7 @@ static void
 duplicates_are_bearable(const struct loss_objective *o)
 {
     struct example e;
-    const size_t d = 5 + o->aside;
+    const size_t d = 5 + o->aux_columns;
 
     example_init(&e, o, 3, 0, d);
     e.set.value[LOSS_TAU] = 0.01;
@@ -284,8 +283,9 @@ defaults_are_sound(const struct loss_objective *o)
     T(loss_objective_check(o, &set, 1, 128, &err) &&
           strstr(err.msg, "no negatives"),
       "%s: one image is refused", o->name);
-    T(!o->aside || (loss_objective_check(o, &set, 256, o->aside, &err) &&
-                    strstr(err.msg, "more than")),
+    T(!o->aux_columns ||
+          (loss_objective_check(o, &set, 256, o->aux_columns, &err) &&
+           strstr(err.msg, "more than")),
       "%s: an embedding of no column is refused", o->name);
     T(!strcmp(o->params[LOSS_TAU].name, "tau"),
       "%s: its first parameter is the temperature", o->name);

@@ -1,19 +1,19 @@
 #include <stdlib.h>
 
-#include "loss/book.h"
+#include "loss/naive.h"
 #include "loss/rows.h"
 #include "num/gemm.h"
 #include "num/vec.h"
 #include "t.h"
 
-enum { B = BOOK_B, N = BOOK_N, D = BOOK_D, EXTRA = 3, ROWS = N + EXTRA };
+enum { B = NAIVE_B, N = NAIVE_N, D = NAIVE_D, EXTRA = 3, ROWS = N + EXTRA };
 
 static void
 example(float s[N * ROWS])
 {
     double x[N * ROWS];
 
-    book_lcg(N * ROWS, 3, x);
+    naive_lcg(N * ROWS, 3, x);
     for (size_t i = 0; i < N * ROWS; i++)
         s[i] = (float)x[i];
 }
@@ -21,13 +21,13 @@ example(float s[N * ROWS])
 static int
 masked(size_t r, size_t c, enum loss_mask mask)
 {
-    return mask == LOSS_OTHER
+    return mask == LOSS_CROSS
                ? r / B == c / B
-               : c == r || (mask == LOSS_FAMILY && c % B == r % B);
+               : c == r || (mask == LOSS_NEGATIVES && c % B == r % B);
 }
 
 static void
-agrees_with_the_book(enum loss_mask mask, double beta)
+agrees_with_naive(enum loss_mask mask, double beta)
 {
     float s[N * ROWS], p[N * ROWS];
     double want = 0, off = 0, got;
@@ -62,16 +62,16 @@ agrees_with_the_reference(void)
     const float scale = 10.0f / N;
     double sum = 0;
 
-    book_rows(z);
+    naive_rows(z);
     num_unit_rows(N, D, z, v, NULL);
     num_gemm_nt(N, N, D, 1, v, v, 0, s);
     T_NEAR(s[1], -0.511975, 1e-6, "the rows are those of the reference");
-    T_NEAR(loss_partition(B, N, 10, LOSS_FAMILY, s, w) / N, -0.695097025, 2e-6,
-           "in-batch value");
+    T_NEAR(loss_partition(B, N, 10, LOSS_NEGATIVES, s, w) / N, -0.695097025,
+           2e-6, "in-batch value");
     num_scale(N * N, scale, w);
     for (size_t r = 0; r < N; r++)
         w[r * N + loss_partner(B, r)] -= scale;
-    loss_spread(N, N, D, w, v, dv);
+    loss_similarity_backward(N, N, D, w, v, dv);
     for (size_t i = 0; i < N * D; i++)
         sum += fabs(dv[i]);
     T_NEAR(sum, 33.254410154, 2e-6, "in-batch gradient");
@@ -86,12 +86,12 @@ spreads_to_further_rows(void)
     double x[ROWS * D], off = 0;
 
     example(w);
-    book_lcg(ROWS * D, 5, x);
+    naive_lcg(ROWS * D, 5, x);
     for (size_t i = 0; i < ROWS * D; i++)
         v[i] = (float)x[i];
     memcpy(all, w, sizeof w);
     all[N * ROWS] = NAN; // nothing is looked at there
-    loss_spread(N, ROWS, D, all, v, dv);
+    loss_similarity_backward(N, ROWS, D, all, v, dv);
     for (size_t r = 0; r < ROWS; r++)
         for (size_t k = 0; k < D; k++) {
             double want = 0;
@@ -111,10 +111,10 @@ the_edge(void)
     float s[16] = {0, 9, 1, -1, 9, 0, -1, 1, 1, -1, 0, 9, -1, 1, 9, 0};
     float p[16];
 
-    T_NEAR(loss_partition(2, 4, 1e30, LOSS_FAMILY, s, p) / 1e30, 32, 1e-6,
+    T_NEAR(loss_partition(2, 4, 1e30, LOSS_NEGATIVES, s, p) / 1e30, 32, 1e-6,
            "huge beta: the largest score alone");
     T(p[1] == 1 && p[3] == 0 && p[0] == 0 && p[2] == 0, "and all of p is its");
-    T_NEAR(loss_partition(2, 4, 1e-30, LOSS_SELF, s, p), 4 * log(3), 1e-6,
+    T_NEAR(loss_partition(2, 4, 1e-30, LOSS_BATCH, s, p), 4 * log(3), 1e-6,
            "tiny beta: all alike");
 }
 
@@ -122,9 +122,9 @@ int
 main(void)
 {
     for (double beta = 0.1; beta < 200; beta *= 10) {
-        agrees_with_the_book(LOSS_SELF, beta);
-        agrees_with_the_book(LOSS_FAMILY, beta);
-        agrees_with_the_book(LOSS_OTHER, beta);
+        agrees_with_naive(LOSS_BATCH, beta);
+        agrees_with_naive(LOSS_NEGATIVES, beta);
+        agrees_with_naive(LOSS_CROSS, beta);
     }
     agrees_with_the_reference();
     spreads_to_further_rows();

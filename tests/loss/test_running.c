@@ -1,7 +1,7 @@
 /* Running means of denominators and temperatures: sogclr and its kin. */
-#include "loss/book_objectives.h"
 #include "loss/dcl.h"
 #include "loss/isogclr.h"
+#include "loss/naive_objectives.h"
 #include "loss/running.h"
 #include "loss/sogclr.h"
 #include "num/gemm.h"
@@ -17,7 +17,7 @@ scores(float s[N * N])
     double x[N * D];
     float z[N * D];
 
-    book_lcg(N * D, 11, x);
+    naive_lcg(N * D, 11, x);
     for (size_t i = 0; i < N * D; i++)
         z[i] = (float)(i < B * D ? x[i] : 0.6 * x[i - B * D] + 0.4 * x[i]);
     num_unit_rows(N, D, z, z, NULL);
@@ -42,9 +42,9 @@ mean_of(const float *s, size_t k, double tau)
     for (size_t v = 0; v < 2; v++) {
         for (size_t c = 0; c < N; c++)
             row[c] = s[(k + v * B) * N + c];
-        sum += exp(book_log_sum(B, k + v * B, 1 / tau, LOSS_FAMILY, row));
+        sum += exp(naive_log_sum(B, k + v * B, 1 / tau, LOSS_NEGATIVES, row));
     }
-    return sum / 2 / (double)loss_mask_count(B, LOSS_FAMILY);
+    return sum / 2 / (double)loss_mask_count(B, LOSS_NEGATIVES);
 }
 
 /* The first visit counts whole, later ones by gamma. */
@@ -122,7 +122,7 @@ temperatures_settle(double rho, double least, double most)
                        s[ROWS * ROWS];
     double x[12 * ROWS * ROWS], lowest = 1, highest = 0, kl;
 
-    book_lcg(12 * ROWS * ROWS, 9, x);
+    naive_lcg(12 * ROWS * ROWS, 9, x);
     for (size_t r = 0; r < ROWS; r++)
         for (size_t c = 0; c <= r; c++) {
             double sum = 0;

@@ -1,13 +1,13 @@
 #include <stdlib.h>
 
-#include "loss/book.h"
+#include "loss/naive.h"
 #include "loss/rows.h"
 #include "loss/simclr.h"
 #include "num/gemm.h"
 #include "num/vec.h"
 #include "t.h"
 
-enum { B = BOOK_B, N = BOOK_N, D = BOOK_D };
+enum { B = NAIVE_B, N = NAIVE_N, D = NAIVE_D };
 
 /* The loss by its definition, in double. */
 static double
@@ -35,13 +35,13 @@ agrees_with_the_reference(void)
     struct loss_report report = {0};
     double sum = 0, alone, want;
 
-    book_rows(z);
+    naive_rows(z);
     num_unit_rows(N, D, z, v, NULL);
     num_gemm_nt(N, N, D, 1, v, v, 0, s);
     alone = loss_infonce(&batch, 0.1, s);
     want = by_definition(0.1, s);
     loss_simclr.run(&batch, &set, NULL, s, &report);
-    loss_spread(N, N, D, s, v, dv);
+    loss_similarity_backward(N, N, D, s, v, dv);
     for (size_t i = 0; i < N * D; i++)
         sum += fabs(dv[i]);
     T_NEAR(report.value, 0.650472417, 2e-6, "value");

@@ -18,14 +18,14 @@ static const struct nn_tensor tensors[] = {
 };
 
 /* The equations of the header, in double, one element or tensor at a time. */
-struct book {
+struct naive {
     double p[COUNT], m[COUNT], v[COUNT];
     int t;
 };
 
 static void
-book_sgd(struct book *k, const struct nn_optim_spec *s, double lr,
-         const float *g, size_t i)
+naive_sgd(struct naive *k, const struct nn_optim_spec *s, double lr,
+          const float *g, size_t i)
 {
     double d = g[i] + s->weight_decay * k->p[i];
 
@@ -34,8 +34,8 @@ book_sgd(struct book *k, const struct nn_optim_spec *s, double lr,
 }
 
 static void
-book_adam(struct book *k, const struct nn_optim_spec *s, double lr,
-          const float *g, size_t i)
+naive_adam(struct naive *k, const struct nn_optim_spec *s, double lr,
+           const float *g, size_t i)
 {
     double d = g[i] + s->weight_decay * k->p[i];
 
@@ -60,8 +60,8 @@ norm(size_t from, size_t to, const double *x)
 }
 
 static void
-book_lars(struct book *k, const struct nn_optim_spec *s, double lr,
-          const float *g, size_t from, size_t to)
+naive_lars(struct naive *k, const struct nn_optim_spec *s, double lr,
+           const float *g, size_t from, size_t to)
 {
     static double d[COUNT], plain[COUNT];
     const double wd = s->weight_decay, mu = s->momentum;
@@ -89,20 +89,20 @@ book_lars(struct book *k, const struct nn_optim_spec *s, double lr,
 }
 
 static void
-book_step(struct book *k, const struct nn_optim_spec *s, double lr,
-          const float *g)
+naive_step(struct naive *k, const struct nn_optim_spec *s, double lr,
+           const float *g)
 {
     k->t++;
     if (!strncmp(s->name, "lars", 4)) {
-        book_lars(k, s, lr, g, 0, WEIGHTS);
-        book_lars(k, s, lr, g, WEIGHTS, COUNT);
+        naive_lars(k, s, lr, g, 0, WEIGHTS);
+        naive_lars(k, s, lr, g, WEIGHTS, COUNT);
         return;
     }
     for (size_t i = 0; i < COUNT; i++)
         if (!strcmp(s->name, "sgd"))
-            book_sgd(k, s, lr, g, i);
+            naive_sgd(k, s, lr, g, i);
         else
-            book_adam(k, s, lr, g, i);
+            naive_adam(k, s, lr, g, i);
 }
 
 static void
@@ -113,9 +113,9 @@ noise(struct rng *rng, float scale, float *x)
 }
 
 static void
-agrees_with_the_book(const struct nn_optim_spec *spec)
+agrees_with_naive(const struct nn_optim_spec *spec)
 {
-    static struct book book;
+    static struct naive naive;
     static float p[COUNT], g[COUNT];
     struct nn_optim *optim;
     struct rng rng;
@@ -123,19 +123,19 @@ agrees_with_the_book(const struct nn_optim_spec *spec)
     double off = 0;
 
     rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
-    memset(&book, 0, sizeof book);
+    memset(&naive, 0, sizeof naive);
     noise(&rng, 1, p);
     memset(p + WEIGHTS, 0, BIAS * sizeof *p); // biases start from 0
     for (size_t i = 0; i < COUNT; i++)
-        book.p[i] = p[i];
+        naive.p[i] = p[i];
     optim = nn_optim_new(spec, tensors, 3, COUNT, &err);
     for (int t = 1; t <= 5; t++) {
         noise(&rng, 0.1f, g);
         nn_optim_step(optim, 0.05 * t, p, g);
-        book_step(&book, spec, 0.05 * t, g);
+        naive_step(&naive, spec, 0.05 * t, g);
     }
     for (size_t i = 0; i < COUNT; i++)
-        off = fmax(off, fabs(p[i] - book.p[i]));
+        off = fmax(off, fabs(p[i] - naive.p[i]));
     T(off < 2e-6, "%s, momentum %g%s, decay %g: off by %.1e", spec->name,
       spec->momentum, spec->nesterov ? " Nesterov" : "", spec->weight_decay,
       off);
@@ -307,7 +307,7 @@ main(void)
                                    {.994653, 2.010672, 2.983959, 3.997308}};
 
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
-        agrees_with_the_book(specs + i);
+        agrees_with_naive(specs + i);
     lars_takes_the_steps_worked_out("lars-a", a);
     lars_takes_the_steps_worked_out("lars-b", b);
     threads_do_not_matter("sgd");

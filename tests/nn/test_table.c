@@ -128,7 +128,7 @@ with_basis(long k)
     return spec;
 }
 
-/* z = W B (x - o) + b, by the book. */
+/* z = W B (x - o) + b, naively. */
 static void
 a_basis_is_fixed(void)
 {

@@ -189,7 +189,7 @@ gradient_of_w_is_the_sum(const struct num_conv_spec *spec,
 }
 
 static void
-agrees_with_the_book(struct num_dnn *dnn, const struct num_conv_spec *shape)
+agrees_with_plain(struct num_dnn *dnn, const struct num_conv_spec *shape)
 {
     struct num_conv_spec spec = *shape;
     struct num_conv *conv;
@@ -273,7 +273,7 @@ main(void)
     struct num_dnn *dnn = num_dnn_new();
 
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
-        agrees_with_the_book(dnn, &specs[i]);
+        agrees_with_plain(dnn, &specs[i]);
     adds_and_clips(dnn, 0);
     adds_and_clips(dnn, 1);
     identity_is_a_closed_form(dnn);

@@ -51,9 +51,9 @@ data_release(struct data *d)
         free(all[i]);
 }
 
-/* Both passes by the book; dy and dy2 arrive as their sum. */
+/* Both passes by the plain functions; dy and dy2 arrive as their sum. */
 static void
-by_the_book(const struct num_norm *norm, struct data *d, int add, int two)
+plain_of(const struct num_norm *norm, struct data *d, int add, int two)
 {
     float *sum = mem_array(d->size, sizeof *sum);
 
@@ -68,8 +68,8 @@ by_the_book(const struct num_norm *norm, struct data *d, int add, int two)
 }
 
 /*
- * The fast one against the book, with everything in place that may be: y over
- * x forward where nothing needs x, dx over dy, dadd over dy.
+ * The fast one against the plain one, with everything in place that may be: y
+ * over x forward where nothing needs x, dx over dy, dadd over dy.
  */
 static void
 agrees(const struct num_norm *norm, int add, int two, const char *name)
@@ -83,7 +83,7 @@ agrees(const struct num_norm *norm, int add, int two, const char *name)
     int remake = !add && norm->kind != NUM_NORM_NONE;
     double *work = mem_array(num_norm_work(norm), sizeof *work);
 
-    by_the_book(norm, &want, add, two);
+    plain_of(norm, &want, add, two);
     num_norm_forward(norm, x, got.gamma, got.beta, more, y, got.mean,
                      got.variance, work);
     T_NEAR(map_worst(map, y, want.y), 0, tolerance, "%s: y", name);
@@ -115,7 +115,7 @@ agrees(const struct num_norm *norm, int add, int two, const char *name)
 }
 
 static void
-agrees_with_the_book(void)
+agrees_with_plain(void)
 {
     static const struct num_map maps[] = {
         {3, 16, 5, 7, 16, 0}, {2, 32, 4, 4, 16, 0}, {5, 64, 1, 1, 16, 0},
@@ -258,7 +258,7 @@ int
 main(void)
 {
     sums_round_to_even();
-    agrees_with_the_book();
+    agrees_with_plain();
     output_is_standard();
     given_statistics_are_used();
     nan_is_not_hidden();

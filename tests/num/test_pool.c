@@ -3,7 +3,7 @@
 #include "t.h"
 
 static void
-agrees_with_the_book(struct num_dnn *dnn, const struct num_pool_spec *spec)
+agrees_with_plain(struct num_dnn *dnn, const struct num_pool_spec *spec)
 {
     struct num_map out = num_pool_out(spec);
     float *x = normal(num_map_size(&spec->in), 1);
@@ -90,7 +90,7 @@ main(void)
 
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
         if (!specs[i].in.bf16 || num_dnn_bf16())
-            agrees_with_the_book(dnn, &specs[i]);
+            agrees_with_plain(dnn, &specs[i]);
     inference_needs_no_places(dnn);
     num_dnn_free(dnn);
     mean_and_its_gradient((struct num_map){3, 32, 4, 4, 16, 0});

@@ -29,34 +29,34 @@ circle_forget(struct sample_bank *bank, size_t id)
     bank->known--;
 }
 
-/* Pearson's statistic of counts against a law that sums to 1. */
+/* Pearson's statistic of counts against a distribution that sums to 1. */
 static inline double
-chi_square(size_t n, const double *count, const double *law)
+chi_square(size_t n, const double *count, const double *target)
 {
     double sum = 0, chi = 0;
 
     for (size_t j = 0; j < n; j++)
         sum += count[j];
     for (size_t j = 0; j < n; j++)
-        if (law[j] > 0)
-            chi += (count[j] - sum * law[j]) * (count[j] - sum * law[j]) /
-                   (sum * law[j]);
+        if (target[j] > 0)
+            chi += (count[j] - sum * target[j]) * (count[j] - sum * target[j]) /
+                   (sum * target[j]);
     return chi;
 }
 
 /* The softmax of beta cosine over [1,size), 0 where `without`. */
 static inline void
 softmax(size_t size, double beta, const double *cosine, size_t without,
-        double *law)
+        double *target)
 {
     double sum = 0;
 
     for (size_t j = 0; j < size; j++) {
-        law[j] = j == 0 || j == without ? 0 : exp(beta * cosine[j]);
-        sum += law[j];
+        target[j] = j == 0 || j == without ? 0 : exp(beta * cosine[j]);
+        sum += target[j];
     }
     for (size_t j = 0; j < size; j++)
-        law[j] /= sum;
+        target[j] /= sum;
 }
 
 #endif

@@ -32,20 +32,20 @@ draw_all(const struct sample_bank *bank, double b, uint64_t step, size_t k,
 static void
 the_law_is_the_softmax(void)
 {
-    double law[SIZE], count[SIZE] = {0}, chi, off = 0;
+    double target[SIZE], count[SIZE] = {0}, chi, off = 0;
     struct sample_draw draw[QUERIES];
     struct sample_bank bank;
 
     bank_init(&bank);
-    softmax(SIZE, beta, cosine, MISSING, law);
+    softmax(SIZE, beta, cosine, MISSING, target);
     for (uint64_t step = 0; step < CALLS; step++) {
         draw_all(&bank, beta, step, 1, draw);
         for (size_t q = 0; q < QUERIES; q++) {
             count[draw[q].id]++;
-            off = fmax(off, fabs(draw[q].log_q - log(law[draw[q].id])));
+            off = fmax(off, fabs(draw[q].log_q - log(target[draw[q].id])));
         }
     }
-    chi = chi_square(SIZE, count, law);
+    chi = chi_square(SIZE, count, target);
     T(chi < 18.5, "chi-square of 4 degrees, alpha .001: %.1f < 18.5", chi);
     T(!count[0] && !count[MISSING],
       "never the own sample, nor one without a row");
@@ -57,7 +57,7 @@ the_law_is_the_softmax(void)
 static void
 without_replacement(void)
 {
-    double p[SIZE], law[SIZE * SIZE] = {0}, count[SIZE * SIZE] = {0}, chi;
+    double p[SIZE], target[SIZE * SIZE] = {0}, count[SIZE * SIZE] = {0}, chi;
     static struct sample_draw draw[QUERIES * SIZE];
     struct sample_bank bank;
     int all = 1;
@@ -66,13 +66,13 @@ without_replacement(void)
     softmax(SIZE, beta, cosine, MISSING, p);
     for (size_t i = 0; i < SIZE; i++)
         for (size_t j = 0; j < SIZE; j++)
-            law[i * SIZE + j] = i == j ? 0 : p[i] * p[j] / (1 - p[i]);
+            target[i * SIZE + j] = i == j ? 0 : p[i] * p[j] / (1 - p[i]);
     for (uint64_t step = 0; step < CALLS; step++) {
         draw_all(&bank, beta, step, 2, draw);
         for (size_t q = 0; q < QUERIES; q++)
             count[draw[2 * q].id * SIZE + draw[2 * q + 1].id]++;
     }
-    chi = chi_square(SIZE * SIZE, count, law);
+    chi = chi_square(SIZE * SIZE, count, target);
     T(chi < 43.8, "pairs, chi-square of 19 degrees, alpha .001: %.1f < 43.8",
       chi);
 
@@ -90,11 +90,11 @@ without_replacement(void)
     sample_bank_release(&bank);
 }
 
-/* Noise of its own for each sample, by the book: argmax beta s + Gumbel. */
+/* Noise of its own for each sample, naively: argmax beta s + Gumbel. */
 static void
 as_gumbel_max_draws(void)
 {
-    double count[SIZE] = {0}, law[SIZE] = {0}, chi = 0;
+    double count[SIZE] = {0}, target[SIZE] = {0}, chi = 0;
     static struct sample_draw draw[QUERIES];
     struct sample_bank bank;
     struct rng rng;
@@ -116,13 +116,13 @@ as_gumbel_max_draws(void)
                 most = beta * cosine[j] + noise;
             }
             count[draw[q].id]++;
-            law[best]++;
+            target[best]++;
         }
     }
     for (size_t j = 0; j < SIZE; j++)
-        if (count[j] + law[j] > 0)
-            chi +=
-                (count[j] - law[j]) * (count[j] - law[j]) / (count[j] + law[j]);
+        if (count[j] + target[j] > 0)
+            chi += (count[j] - target[j]) * (count[j] - target[j]) /
+                   (count[j] + target[j]);
     T(chi < 18.5, "two samples, chi-square of 4 degrees, alpha .001: %.1f",
       chi);
     sample_bank_release(&bank);
@@ -133,7 +133,8 @@ static void
 over_many_blocks(void)
 {
     enum { MANY = 1300, BINS = 13 };
-    double *c = mem_array(MANY, sizeof *c), *law = mem_array(MANY, sizeof *law);
+    double *c = mem_array(MANY, sizeof *c),
+           *target = mem_array(MANY, sizeof *target);
     double bin[BINS] = {0}, count[BINS] = {0}, chi;
     static struct sample_draw draw[QUERIES];
     struct sample_bank bank;
@@ -145,9 +146,9 @@ over_many_blocks(void)
     circle_forget(&bank, 600);
     for (size_t j = 0; j < MANY; j++)
         c[j] = bank.rows[2 * j];
-    softmax(MANY, 2, c, 600, law);
+    softmax(MANY, 2, c, 600, target);
     for (size_t j = 0; j < MANY; j++)
-        bin[j / 100] += law[j];
+        bin[j / 100] += target[j];
     for (uint64_t step = 0; step < CALLS; step++) {
         draw_all(&bank, 2, step, 1, draw);
         for (size_t q = 0; q < QUERIES; q++) {
@@ -165,11 +166,11 @@ over_many_blocks(void)
     T_NEAR(draw[0].log_q, -log(MANY - 2), 1e-6, "beta 0: any other");
     sample_bank_release(&bank);
     free(c);
-    free(law);
+    free(target);
 }
 
 /* What a query that has moved to cosine t with sample 0 makes of it. */
-struct book {
+struct naive {
     double log_z, mean; /* over the negatives */
 };
 
@@ -179,8 +180,8 @@ score(const float query[2], size_t j)
     return query[0] * cosine[j] + query[1] * sqrt(1 - cosine[j] * cosine[j]);
 }
 
-static struct book
-by_the_book(const float query[2], double b)
+static struct naive
+naive_of(const float query[2], double b)
 {
     double sum = 0, moment = 0;
 
@@ -189,7 +190,7 @@ by_the_book(const float query[2], double b)
             sum += exp(b * score(query, j));
             moment += exp(b * score(query, j)) * score(query, j);
         }
-    return (struct book){log(sum), moment / sum};
+    return (struct naive){log(sum), moment / sum};
 }
 
 /* The mean over draws of (1 - p_+) p/q s_J and of (1 - p_+) s_+ is the slope
@@ -199,7 +200,7 @@ the_mean_is_the_slope(void)
 {
     const float moved[2] = {.6f, -.8f};
     const double plus = .4, h = 1e-4;
-    const struct book book = by_the_book(moved, beta);
+    const struct naive naive = naive_of(moved, beta);
     static float query[QUERIES * 2], scale[QUERIES * 2], positive[QUERIES];
     static struct sample_draw draw[QUERIES];
     struct sample_cache_report report = {0};
@@ -218,14 +219,14 @@ the_mean_is_the_slope(void)
                                     positive, draw, scale);
         for (size_t q = 0; q < QUERIES; q++) {
             const double s = score(moved, (size_t)draw[q].id);
-            const double p = beta * s - book.log_z;
+            const double p = beta * s - naive.log_z;
             const double x = scale[2 * q + 1] * s - scale[2 * q] * plus;
 
             off = fmax(off, fabs(scale[2 * q + 1] / scale[2 * q] /
                                      exp(p - draw[q].log_q) -
                                  1));
             off = fmax(off, fabs(scale[2 * q] -
-                                 1 / (1 + exp(beta * plus - book.log_z))));
+                                 1 / (1 + exp(beta * plus - naive.log_z))));
             sum += x / number;
             squares += x * x / number;
             weight += scale[2 * q + 1] / scale[2 * q] / number;
@@ -233,11 +234,11 @@ the_mean_is_the_slope(void)
     }
     for (int side = -1; side <= 1; side += 2) {
         const double b = beta + side * h;
-        const double z = by_the_book(moved, b).log_z;
+        const double z = naive_of(moved, b).log_z;
 
         slope += side * log1p(exp(z - b * plus)) / (2 * h);
     }
-    T(off < 2e-6, "p_+ and p/q by the book: off by %.1e", off);
+    T(off < 2e-6, "p_+ and p/q agree with the naive formula: off by %.1e", off);
     T(fabs(sum - slope) < 4 * sqrt((squares - sum * sum) / number),
       "mean gradient %.4f, slope %.4f: within four deviations, alpha 6e-5", sum,
       slope);

@@ -192,7 +192,7 @@ a_function_of_its_key(void)
       "the two views of an image draw for themselves");
 }
 
-/* Permuting the images permutes the law of w (not each draw of it). */
+/* Permuting the images permutes the distribution of w (not each draw of it). */
 static void
 symmetric_in_law(void)
 {
@@ -226,7 +226,8 @@ symmetric_in_law(void)
                 worst, fabs(mean[1][r * ROWS + c] - mean[0][row * ROWS + col]));
         }
     // standard deviation of a difference: at most sqrt(2 / 4 / 3000) = .013
-    T(worst < 0.055, "permuted images, permuted law: off by %.3f", worst);
+    T(worst < 0.055, "permuted images, permuted distribution: off by %.3f",
+      worst);
 }
 
 int

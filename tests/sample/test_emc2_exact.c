@@ -1,11 +1,11 @@
-/* The exact laws of small visits (lib/algorithms.md 4.1). */
+/* The exact distributions of small visits (lib/algorithms.md 4.1). */
 #include <string.h>
 
 #include "t.h"
 #include "visit.h"
 
-/* One view, seven images: each row's chain walks over six columns with the law
- * below as its target, laid out from the column behind its own.
+/* One view, seven images: each row's chain walks over six columns with the
+ * distribution below as its target, laid out from the column behind its own.
  */
 enum { B = 7, R = B - 1 };
 
@@ -23,17 +23,17 @@ scores(float s[B * B])
 }
 
 /*
- * By the book: the law of the states recorded in a visit, and of the last one,
- * by going through all 6! orders of proposals.  from [R+1]: the law of the
- * state before, its last entry for a cold chain.
+ * Naively: the distribution of the states recorded in a visit, and of the last
+ * one, by going through all 6! orders of proposals.  from [R+1]: the
+ * distribution of the state before, its last entry for a cold chain.
  */
-struct book {
+struct naive {
     double recorded[R], last[R];
 };
 
 static void
 propose(const int order[R], int burn, const double from[R + 1],
-        struct book *book)
+        struct naive *naive)
 {
     double p[R + 1];
 
@@ -50,41 +50,42 @@ propose(const int order[R], int burn, const double from[R + 1],
             p[at] -= move * p[at];
         }
         for (int i = 0; k >= burn && i < R; i++)
-            book->recorded[i] += p[i] / (R - burn) / 720;
+            naive->recorded[i] += p[i] / (R - burn) / 720;
     }
     for (int i = 0; i < R; i++)
-        book->last[i] += p[i] / 720;
+        naive->last[i] += p[i] / 720;
 }
 
 static void
 all_orders(int k, int order[R], int burn, const double from[R + 1],
-           struct book *book)
+           struct naive *naive)
 {
     if (k == R)
-        propose(order, burn, from, book);
+        propose(order, burn, from, naive);
     for (int i = k; i < R; i++) {
         int keep = order[i];
 
         order[i] = order[k];
         order[k] = keep;
-        all_orders(k + 1, order, burn, from, book);
+        all_orders(k + 1, order, burn, from, naive);
         order[k] = order[i];
         order[i] = keep;
     }
 }
 
-static struct book
-by_the_book(int burn, const double from[R + 1])
+static struct naive
+naive_of(int burn, const double from[R + 1])
 {
-    struct book book = {{0}, {0}};
+    struct naive naive = {{0}, {0}};
     int order[R] = {0, 1, 2, 3, 4, 5};
 
-    all_orders(0, order, burn, from, &book);
-    return book;
+    all_orders(0, order, burn, from, &naive);
+    return naive;
 }
 
-/* The sampler's own law: the mean of w over visits; chi gets the statistic of
- * the last states, which are independent when chains start cold. */
+/* The sampler's own distribution: the mean of w over visits; chi gets the
+ * statistic of the last states, which are independent when chains start cold.
+ */
 static void
 simulate(int visits, size_t burn, int cold, double mean[R], double last[R])
 {
@@ -120,17 +121,18 @@ cold_chains_have_the_exact_law(void)
     enum { VISITS = 4000 };
 
     for (int i = 0; i < 3; i++) {
-        struct book book = by_the_book(burn[i], cold);
+        struct naive naive = naive_of(burn[i], cold);
         double mean[R], last[R], chi = 0, worst = 0;
 
         for (int j = 0; j < R; j++)
-            worst = fmax(worst, fabs(book.recorded[j] - printed[i][j]));
-        T(worst < 6e-4, "burn-in %d: the book agrees with 3.7", burn[i]);
+            worst = fmax(worst, fabs(naive.recorded[j] - printed[i][j]));
+        T(worst < 6e-4, "burn-in %d: the naive formula agrees with 3.7",
+          burn[i]);
 
         simulate(VISITS, (size_t)burn[i], 1, mean, last);
         worst = 0;
         for (int j = 0; j < R; j++) {
-            double p = book.recorded[j], q = book.last[j] * VISITS * B;
+            double p = naive.recorded[j], q = naive.last[j] * VISITS * B;
 
             // w is in [0,1], so p (1 - p) bounds its variance
             worst = fmax(worst,
@@ -144,20 +146,20 @@ cold_chains_have_the_exact_law(void)
     }
 }
 
-/* Chains that go on have the law that their visits leave unchanged. */
+/* Chains that go on have the distribution that their visits leave unchanged. */
 static void
 warm_chains_have_theirs(void)
 {
     double from[R + 1] = {1}, mean[R], last[R], worst = 0;
-    struct book book = {{0}, {0}};
+    struct naive naive = {{0}, {0}};
 
     for (int i = 0; i < 20; i++) {
-        book = by_the_book(3, from);
-        memcpy(from, book.last, sizeof book.last);
+        naive = naive_of(3, from);
+        memcpy(from, naive.last, sizeof naive.last);
     }
     simulate(4000, 3, 0, mean, last);
     for (int j = 0; j < R; j++)
-        worst = fmax(worst, fabs(mean[j] - book.recorded[j]));
+        worst = fmax(worst, fabs(mean[j] - naive.recorded[j]));
     T(worst < 0.012, "within four deviations: off by %.4f", worst);
 }
 

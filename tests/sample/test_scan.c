@@ -200,7 +200,8 @@ even_proposals_are_exact(void)
             column[k] = (uint32_t)rng_below(&rng, STATES);
             luck[k] = -log(1 - rng_unit(&rng));
         }
-        // the law of a state 64 proposals on: (5/6)^64 from independent
+        // the distribution of a state 64 proposals on: (5/6)^64 from
+        // independent
         sample_scan(APART - 1, column, luck, score, &chain, NULL);
         sample_scan(1, column + APART - 1, luck + APART - 1, score, &chain,
                     count);
@@ -213,8 +214,8 @@ even_proposals_are_exact(void)
     T(chi < 20.5, "chi-square of 5 degrees, alpha .001: %.1f < 20.5", chi);
 }
 
-/* Two states of law .8, .2, proposed in turn: A for certain after A, with
- * probability .75 after B (lib/algorithms.md 4.1). */
+/* Two states of distribution .8, .2, proposed in turn: A for certain after A,
+ * with probability .75 after B (lib/algorithms.md 4.1). */
 static void
 a_fixed_order_is_not(void)
 {

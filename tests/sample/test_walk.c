@@ -37,12 +37,12 @@ walk(struct example *e)
 static void
 the_law_is_the_softmax(void)
 {
-    double law[SIZE], count[SIZE] = {0}, view = 0, chi, accepted = 0;
+    double target[SIZE], count[SIZE] = {0}, view = 0, chi, accepted = 0;
     struct example e;
     int known = 1;
 
     example_init(&e);
-    softmax(SIZE, e.how.beta, cosine, MISSING, law);
+    softmax(SIZE, e.how.beta, cosine, MISSING, target);
     for (e.how.step = 0; e.how.step < 600; e.how.step++) {
         accepted += walk(&e).accepted / 600;
         for (size_t r = 0; r < ROWS; r++) {
@@ -51,7 +51,7 @@ the_law_is_the_softmax(void)
             view += (double)e.state[r].view / (600 * ROWS);
         }
     }
-    chi = chi_square(SIZE, count, law);
+    chi = chi_square(SIZE, count, target);
     T(chi < 20.5, "chi-square of 5 degrees, alpha .001: %.1f < 20.5", chi);
     T(known, "neither the own sample nor one without a row");
     T(fabs(view - .5) < 4 * sqrt(.25 / (600 * ROWS)),
@@ -63,14 +63,14 @@ the_law_is_the_softmax(void)
 
 /*
  * Two rows a sample: view 0 of sample 0 points right, its view 1 up, and sample
- * j has two views at different cosines with the first.  Each chain has the law
- * of its own row over both views of the others.
+ * j has two views at different cosines with the first.  Each chain has the
+ * distribution of its own row over both views of the others.
  */
 static void
 each_view_has_its_law(void)
 {
     static const double other[SIZE] = {0, .2, .95, .5, -.3, .8, 1, .1};
-    double law[2][2 * SIZE], count[2][2 * SIZE] = {{0}}, chi[2];
+    double target[2][2 * SIZE], count[2][2 * SIZE] = {{0}}, chi[2];
     int64_t ids[ROWS] = {0}, variants[ROWS];
     struct sample_bank bank;
     struct example e;
@@ -83,7 +83,7 @@ each_view_has_its_law(void)
         const float row[2] = {(float)x, (float)sqrt(1 - x * x)};
 
         for (size_t k = 0; k < 2; k++)
-            law[k][at] = at < 2 ? 0 : exp(e.how.beta * row[k]);
+            target[k][at] = at < 2 ? 0 : exp(e.how.beta * row[k]);
         if (at != 2 * MISSING + 1)
             sample_bank_push(&bank, 0, 1, &at, row);
     }
@@ -102,16 +102,17 @@ each_view_has_its_law(void)
     for (size_t k = 0; k < 2; k++) {
         double sum = 0;
 
-        law[k][2 * MISSING + 1] = 0;
+        target[k][2 * MISSING + 1] = 0;
         for (size_t at = 0; at < 2 * SIZE; at++)
-            sum += law[k][at];
+            sum += target[k][at];
         for (size_t at = 0; at < 2 * SIZE; at++)
-            law[k][at] /= sum;
-        chi[k] = chi_square(2 * SIZE, count[k], law[k]);
+            target[k][at] /= sum;
+        chi[k] = chi_square(2 * SIZE, count[k], target[k]);
     }
     T(known, "no view of the own sample, and none without a row");
     T(chi[0] < 32.9 && chi[1] < 32.9,
-      "the law of each view, chi-square of 12 degrees, alpha .001: %.1f, %.1f "
+      "the distribution of each view, chi-square of 12 degrees, alpha .001: "
+      "%.1f, %.1f "
       "< 32.9",
       chi[0], chi[1]);
     sample_bank_release(&bank);

@@ -22,7 +22,7 @@ scatter(void)
 
 /* Where all points are in one region the lists are those of a full search. */
 static void
-lists_by_the_book(void)
+lists_agree_with_naive(void)
 {
     float *memory;
     struct select_features f = clusters(N, D, 30, 0.5, &memory);
@@ -104,7 +104,7 @@ int
 main(void)
 {
     num_threads(1);
-    lists_by_the_book();
+    lists_agree_with_naive();
     lists_and_stretches();
     edges();
     return t_done();

@@ -69,7 +69,7 @@ s_of(double c, double x)
     return fmax(y, 0) + log1p(exp(-fabs(y)));
 }
 
-/* w by the book. */
+/* w, naively. */
 static double
 w_of(const struct select_features *f, double tau, size_t batch, size_t k,
      size_t l)
@@ -82,7 +82,7 @@ w_of(const struct select_features *f, double tau, size_t batch, size_t k,
            s_of(c, kl - ll);
 }
 
-/* One direction of the loss by the book; across: of v against u. */
+/* One direction of the loss, naively; across: of v against u. */
 static double
 loss_of(const struct select_features *f, double tau, size_t b,
         const int64_t *ids, int across)
@@ -164,7 +164,7 @@ document(void)
 }
 
 static void
-affinity_is_by_the_book(size_t n, size_t batch, double tau, double apart)
+affinity_agrees_with_naive(size_t n, size_t batch, double tau, double apart)
 {
     float *memory, *w = mem_array(n * n, sizeof *w);
     const struct select_features f = features(n, 12, apart, &memory);
@@ -193,7 +193,7 @@ affinity_is_by_the_book(size_t n, size_t batch, double tau, double apart)
 }
 
 static void
-loss_is_by_the_book(size_t b, double tau)
+loss_agrees_with_naive(size_t b, double tau)
 {
     float *memory, *work = mem_array(select_batch_work(b, 12), sizeof *work);
     const struct select_features f = features(b + 3, 12, 0.5, &memory);
@@ -275,15 +275,15 @@ main(void)
 {
     functions_agree_with_libm();
     document();
-    affinity_is_by_the_book(33, 8, 1, 0.5);
-    affinity_is_by_the_book(70, 32, 0.1, 0.5);
-    affinity_is_by_the_book(64, 2, 0.5, 1);
-    affinity_is_by_the_book(40, 32, 0.005, 2); // e^w would be e^1600
-    affinity_is_by_the_book(2, 32, 0.5, 1);
-    loss_is_by_the_book(1, 0.5);
-    loss_is_by_the_book(2, 0.1);
-    loss_is_by_the_book(32, 0.1);
-    loss_is_by_the_book(77, 0.005);
+    affinity_agrees_with_naive(33, 8, 1, 0.5);
+    affinity_agrees_with_naive(70, 32, 0.1, 0.5);
+    affinity_agrees_with_naive(64, 2, 0.5, 1);
+    affinity_agrees_with_naive(40, 32, 0.005, 2); // e^w would be e^1600
+    affinity_agrees_with_naive(2, 32, 0.5, 1);
+    loss_agrees_with_naive(1, 0.5);
+    loss_agrees_with_naive(2, 0.1);
+    loss_agrees_with_naive(32, 0.1);
+    loss_agrees_with_naive(77, 0.005);
     identical_rows();
     score_sums_up();
     return t_done();

@@ -3,7 +3,7 @@
 #include "t.h"
 #include "util/half.h"
 
-/* By the book: the value of a half, in double. */
+/* Naively: the value of a half, in double. */
 static double
 value(unsigned half)
 {

@@ -1,5 +1,5 @@
 /*
- * The law of the chains that foil-negatives keeps, for every value of
+ * The distribution of the chains that foil-negatives keeps, for every value of
  * --proposals, where it is hard: 24 images whose views are near copies, beta 5,
  * batches of 4, fresh scores, states from outside of the batch brought along as
  * the filter does it.
@@ -7,14 +7,14 @@
  * A view of image i is its vector in eight dimensions with noise, to unit
  * length: .2 makes views that are alike, .5 such as differ.  Views are fixed,
  * or drawn anew each time, and then a state is an image.  Compared is what
- * chains recorded with the softmax that their anchors had, as law.h does.
- * Seeds are fixed, so nothing changes from run to run; bounds are as found.
- * FOIL_STEPS sets another number of steps.
+ * chains recorded with the softmax that their anchors had, as distribution.h
+ * does. Seeds are fixed, so nothing changes from run to run; bounds are as
+ * found. FOIL_STEPS sets another number of steps.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "law.h"
+#include "distribution.h"
 #include "num/vec.h"
 #include "sample/source.h"
 #include "t.h"
@@ -175,7 +175,7 @@ variation(const struct world *world)
 }
 
 static double
-law(struct kind kind)
+distance(struct kind kind)
 {
     const char *more = getenv("FOIL_STEPS");
     const int64_t steps = more ? strtol(more, NULL, 10) : STEPS;
@@ -194,7 +194,7 @@ law(struct kind kind)
 }
 
 /* Bounds are what was found, and a quarter to either side; noise alone puts an
- * exact law at about .01. */
+ * exact distribution at about .01. */
 static const struct {
     const char *what;
     struct kind kind;
@@ -222,14 +222,15 @@ int
 main(void)
 {
     const struct sample_how bank = {.proposals = SAMPLE_ONCE, .moves = 20};
-    const double of_row = law((struct kind){{.proposals = SAMPLE_ROW}, 1, .5});
-    const double of_bank = law((struct kind){bank, 1, .5});
+    const double of_row =
+        distance((struct kind){{.proposals = SAMPLE_ROW}, 1, .5});
+    const double of_bank = distance((struct kind){bank, 1, .5});
 
     T(of_bank < .01 && of_bank <= of_row,
       "bank, views differ: %.4f from the softmax, less than row with %.4f",
       of_bank, of_row);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const double off = law(kinds[i].kind);
+        const double off = distance(kinds[i].kind);
 
         T(off >= kinds[i].low && off <= kinds[i].high,
           "%s: %.4f from the softmax, between %.3f and %.3f", kinds[i].what,

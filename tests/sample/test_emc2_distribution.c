@@ -1,17 +1,17 @@
 /*
- * The law that chains have in the long run, over batches out of a data set of
- * 100 images: random unit vectors in eight dimensions that stay as they are,
- * beta 5, batches of 8, fresh scores (lib/algorithms.md 4.1).
+ * The distribution that chains have in the long run, over batches out of a data
+ * set of 100 images: random unit vectors in eight dimensions that stay as they
+ * are, beta 5, batches of 8, fresh scores (lib/algorithms.md 4.1).
  *
  * Compared is what each chain recorded with the softmax over all states, as
- * law.h does.  The seeds are fixed, so nothing here changes from run to run;
- * bounds are chosen for the noise at the number of visits made, which
+ * distribution.h does.  The seeds are fixed, so nothing here changes from run
+ * to run; bounds are chosen for the noise at the number of visits made, which
  * FOIL_VISITS sets (per image).
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "law.h"
+#include "distribution.h"
 #include "num/vec.h"
 #include "sample/chains.h"
 #include "t.h"
@@ -104,10 +104,10 @@ visit(struct world *world, struct sample_emc2_how *how, int record)
             world->recorded[who[r]][who[c]] += w[r * (N + extra) + c];
 }
 
-/* The law of one chain; where views are alike, that of images.  Returns how
- * many states it has. */
+/* The distribution of one chain; where views are alike, that of images. Returns
+ * how many states it has. */
 static size_t
-law(const struct world *world, size_t chain, struct share share[STATES])
+shares_of(const struct world *world, size_t chain, struct share share[STATES])
 {
     const size_t states = world->alike ? IMAGES : STATES;
     size_t n = 0;
@@ -138,7 +138,7 @@ measure(const struct world *world)
     double recorded = 0;
 
     for (size_t chain = 0; chain < STATES; chain++) {
-        const size_t n = law(world, chain, share);
+        const size_t n = shares_of(world, chain, share);
         double sum = 0, moment = 0;
 
         share_pool(n, share, 1. / STATES, mean);

@@ -1,18 +1,18 @@
-#ifndef TESTS_LOSS_BOOK_OBJECTIVES_H
-#define TESTS_LOSS_BOOK_OBJECTIVES_H
+#ifndef TESTS_LOSS_NAIVE_OBJECTIVES_H
+#define TESTS_LOSS_NAIVE_OBJECTIVES_H
 
 /*
  * Every objective as its header states it, in double and from raw rows, so that
  * central differences can be taken.  What is held constant in the gradient
  * (running means, temperatures, SimCo's weights) is computed from z0.
  */
-#include "loss/book.h"
+#include "loss/naive.h"
 #include "loss/objective.h"
 #include "loss/rows.h"
 
-enum { BOOK_ROWS = 48, BOOK_WIDTH = 32 };
+enum { NAIVE_ROWS = 48, NAIVE_WIDTH = 32 };
 
-struct book {
+struct naive {
     size_t b, rows, d;
     const struct loss_objective *objective;
     const struct loss_settings *set;
@@ -24,97 +24,98 @@ struct book {
 
 /* What a parameter of the objective is set to. */
 static inline double
-book_param(const struct book *k, const char *name)
+naive_param(const struct naive *k, const char *name)
 {
     const struct param *params = k->objective->params;
 
     return k->set->value[param_find(params, name) - params];
 }
 
-typedef double book_matrix[BOOK_ROWS][BOOK_ROWS];
+typedef double naive_matrix[NAIVE_ROWS][NAIVE_ROWS];
 
 static inline void
-book_scores(const struct book *k, size_t width, const double *z, book_matrix s)
+naive_scores(const struct naive *k, size_t width, const double *z,
+             naive_matrix s)
 {
     for (size_t r = 0; r < 2 * k->b; r++)
         for (size_t c = 0; c < k->rows; c++)
-            s[r][c] = book_cosine(width, z + r * k->d, z + c * k->d);
+            s[r][c] = naive_cosine(width, z + r * k->d, z + c * k->d);
 }
 
 static inline int
-book_meets(size_t b, size_t r, size_t c, enum loss_mask mask)
+naive_meets(size_t b, size_t r, size_t c, enum loss_mask mask)
 {
     const int other = (r < b) != (c < b), kin = c % b == r % b;
 
     if (c >= 2 * b || c == r)
         return 0;
-    return mask == LOSS_SELF     ? 1
-           : mask == LOSS_FAMILY ? !kin
-           : mask == LOSS_OTHER  ? other
-                                 : other && !kin;
+    return mask == LOSS_BATCH       ? 1
+           : mask == LOSS_NEGATIVES ? !kin
+           : mask == LOSS_CROSS     ? other
+                                    : other && !kin;
 }
 
 /* log sum_c exp(beta s_c) */
 static inline double
-book_log_sum(size_t b, size_t r, double beta, enum loss_mask mask,
-             const double *s)
+naive_log_sum(size_t b, size_t r, double beta, enum loss_mask mask,
+              const double *s)
 {
     double sum = 0;
 
     for (size_t c = 0; c < 2 * b; c++)
-        sum += book_meets(b, r, c, mask) ? exp(beta * s[c]) : 0;
+        sum += naive_meets(b, r, c, mask) ? exp(beta * s[c]) : 0;
     return log(sum);
 }
 
 static inline double
-book_decoupled(const struct book *k, const double *z, enum loss_mask mask)
+naive_decoupled(const struct naive *k, const double *z, enum loss_mask mask)
 {
     const double beta = 1 / k->set->value[LOSS_TAU];
     double loss = 0;
-    book_matrix s;
+    naive_matrix s;
 
-    book_scores(k, k->d, z, s);
+    naive_scores(k, k->d, z, s);
     for (size_t r = 0; r < 2 * k->b; r++)
-        loss += book_log_sum(k->b, r, beta, mask, s[r]) -
+        loss += naive_log_sum(k->b, r, beta, mask, s[r]) -
                 beta * s[r][loss_partner(k->b, r)];
     return loss / (double)(2 * k->b);
 }
 
 static inline double
-book_infonce(const struct book *k, const double *z)
+naive_infonce(const struct naive *k, const double *z)
 {
-    return book_decoupled(k, z, LOSS_SELF);
+    return naive_decoupled(k, z, LOSS_BATCH);
 }
 
 static inline double
-book_infonce_across(const struct book *k, const double *z)
+naive_infonce_across(const struct naive *k, const double *z)
 {
-    return 2 * book_decoupled(k, z, LOSS_OTHER);
+    return 2 * naive_decoupled(k, z, LOSS_CROSS);
 }
 
 static inline double
-book_simclr(const struct book *k, const double *z)
+naive_simclr(const struct naive *k, const double *z)
 {
-    return book_infonce(k, z) *
+    return naive_infonce(k, z) *
            (k->set->reference ? k->set->value[LOSS_TAU] / 0.07 : 1);
 }
 
 static inline double
-book_dcl(const struct book *k, const double *z)
+naive_dcl(const struct naive *k, const double *z)
 {
-    return book_decoupled(k, z, LOSS_FAMILY);
+    return naive_decoupled(k, z, LOSS_NEGATIVES);
 }
 
 static inline double
-book_hcl(const struct book *k, const double *z)
+naive_hcl(const struct naive *k, const double *z)
 {
     const size_t b = k->b, n = 2 * b;
-    const double tau = k->set->value[LOSS_TAU], beta = book_param(k, "beta");
-    const double plus = book_param(k, "tau-plus"), m = (double)(n - 2);
+    const double tau = k->set->value[LOSS_TAU], beta = naive_param(k, "beta");
+    const double plus = naive_param(k, "tau-plus"), m = (double)(n - 2);
     double loss = 0;
-    book_matrix s;
+    naive_matrix s;
 
-    book_scores(k, k->d, z, s);
+    naive_scores(k, k->d, z, s);
     for (size_t r = 0; r < n; r++) {
         const double pos = exp(s[r][loss_partner(b, r)] / tau);
         double up = 0, down = 0, ng;
@@ -122,7 +123,7 @@ book_hcl(const struct book *k, const double *z)
         for (size_t c = 0; c < n; c++) {
             const double neg = exp(s[r][c] / tau);
 
-            if (!book_meets(b, r, c, LOSS_FAMILY))
+            if (!naive_meets(b, r, c, LOSS_NEGATIVES))
                 continue;
             up += pow(neg, beta) * neg;
             down += pow(neg, beta) / m;
@@ -136,9 +137,9 @@ book_hcl(const struct book *k, const double *z)
 
 /* The running mean of a row's sums g. */
 static inline double
-book_running(const struct book *k, const float *state, double g)
+naive_running(const struct naive *k, const float *state, double g)
 {
-    const double gamma = book_param(k, "gamma");
+    const double gamma = naive_param(k, "gamma");
 
     if (!state[1])
         return k->set->reference ? gamma * g : g;
@@ -146,24 +147,25 @@ book_running(const struct book *k, const float *state, double g)
 }
 
 static inline double
-book_running_rows(const struct book *k, const double *z, size_t columns)
+naive_running_rows(const struct naive *k, const double *z, size_t columns)
 {
     const size_t b = k->b, n = 2 * b;
     double loss = 0;
-    book_matrix s, s0;
+    naive_matrix s, s0;
 
-    book_scores(k, k->d, z, s);
-    book_scores(k, k->d, k->z0, s0);
+    naive_scores(k, k->d, z, s);
+    naive_scores(k, k->d, k->z0, s0);
     for (size_t r = 0; r < n; r++) {
         const float *state = k->state + r % b * columns;
         const double tau =
             columns == 4 && state[1] ? state[3] : k->set->value[LOSS_TAU];
         const double m = (double)(n - 2);
-        const double g = exp(book_log_sum(b, r, 1 / tau, LOSS_FAMILY, s0[r]));
-        const double u = book_running(k, state, g / m);
+        const double g =
+            exp(naive_log_sum(b, r, 1 / tau, LOSS_NEGATIVES, s0[r]));
+        const double u = naive_running(k, state, g / m);
 
         for (size_t c = 0; c < n; c++)
-            if (book_meets(b, r, c, LOSS_FAMILY))
+            if (naive_meets(b, r, c, LOSS_NEGATIVES))
                 loss += exp(s0[r][c] / tau) / (m * u) * s[r][c];
         loss -= s[r][loss_partner(b, r)];
     }
@@ -171,30 +173,30 @@ book_running_rows(const struct book *k, const double *z, size_t columns)
 }
 
 static inline double
-book_sogclr(const struct book *k, const double *z)
+naive_sogclr(const struct naive *k, const double *z)
 {
-    return book_running_rows(k, z, 2);
+    return naive_running_rows(k, z, 2);
 }
 
 static inline double
-book_isogclr(const struct book *k, const double *z)
+naive_isogclr(const struct naive *k, const double *z)
 {
-    return book_running_rows(k, z, 4);
+    return naive_running_rows(k, z, 4);
 }
 
 static inline double
-book_isogclr_sqh(const struct book *k, const double *z)
+naive_isogclr_sqh(const struct naive *k, const double *z)
 {
     const size_t b = k->b, n = 2 * b;
     double loss = 0;
-    book_matrix s, s0;
+    naive_matrix s, s0;
 
-    book_scores(k, k->d, z, s);
-    book_scores(k, k->d, k->z0, s0);
+    naive_scores(k, k->d, z, s);
+    naive_scores(k, k->d, k->z0, s0);
     for (size_t r = 0; r < n; r++) {
         const size_t p = loss_partner(b, r);
         const float *state = k->state + r % b * 4;
-        double e[BOOK_ROWS], l[BOOK_ROWS], g = 0, u;
+        double e[NAIVE_ROWS], l[NAIVE_ROWS], g = 0, u;
 
         for (size_t c = 0; c < n; c++) {
             const float *whose =
@@ -205,7 +207,7 @@ book_isogclr_sqh(const struct book *k, const double *z)
             e[c] = exp(pow(fmax(0, s0[r][c] - s0[r][p] + 0.8), 2) / tau);
             g += c == r ? 0 : e[c] / (double)(n - 1);
         }
-        u = book_running(k, state, g);
+        u = naive_running(k, state, g);
         for (size_t c = 0; c < n; c++)
             loss += c == r ? 0 : e[c] / ((double)(n - 1) * u) * l[c];
     }
@@ -214,47 +216,48 @@ book_isogclr_sqh(const struct book *k, const double *z)
 
 /* -log p of the partner among the other view's rows, and 1 - p. */
 static inline double
-book_surprise(size_t b, size_t r, double beta, const double *s, double *doubt)
+naive_surprise(size_t b, size_t r, double beta, const double *s, double *mass)
 {
     const double own = exp(beta * s[loss_partner(b, r)]);
-    const double others = exp(book_log_sum(b, r, beta, LOSS_RIVALS, s));
+    const double others =
+        exp(naive_log_sum(b, r, beta, LOSS_CROSS_NEGATIVES, s));
 
-    *doubt = others / (own + others);
+    *mass = others / (own + others);
     return log(1 + others / own);
 }
 
 static inline double
-book_simco(const struct book *k, const double *z)
+naive_simco(const struct naive *k, const double *z)
 {
     const size_t b = k->b, rows = k->set->reference ? b : 2 * b;
     const double beta = k->set->reference ? 1 : 1 / k->set->value[LOSS_TAU];
     double loss = 0;
-    book_matrix s, s0;
+    naive_matrix s, s0;
 
-    book_scores(k, k->d, z, s);
-    book_scores(k, k->d, k->z0, s0);
+    naive_scores(k, k->d, z, s);
+    naive_scores(k, k->d, k->z0, s0);
     for (size_t r = 0; r < rows; r++) {
         double far, near, none;
 
-        book_surprise(b, r, 1 / book_param(k, "tau-inter"), s0[r], &far);
-        book_surprise(b, r, 1 / k->set->value[LOSS_TAU], s0[r], &near);
-        loss += far / near * book_surprise(b, r, beta, s[r], &none);
+        naive_surprise(b, r, 1 / naive_param(k, "tau-inter"), s0[r], &far);
+        naive_surprise(b, r, 1 / k->set->value[LOSS_TAU], s0[r], &near);
+        loss += far / near * naive_surprise(b, r, beta, s[r], &none);
     }
     return loss / (double)rows;
 }
 
 static inline double
-book_tau_simclr(const struct book *k, const double *z)
+naive_tau_simclr(const struct naive *k, const double *z)
 {
     const size_t b = k->b, n = 2 * b;
-    double loss = 0, t[BOOK_ROWS];
-    book_matrix s;
+    double loss = 0, t[NAIVE_ROWS];
+    naive_matrix s;
 
-    book_scores(k, k->d - 1, z, s);
+    naive_scores(k, k->d - 1, z, s);
     for (size_t r = 0; r < n; r++)
         t[r] = 1 / (1 + exp(-z[(r + 1) * k->d - 1])) / k->set->value[LOSS_TAU];
     for (size_t r = 0; r < n; r++) {
-        const double sum = exp(book_log_sum(b, r, t[r], LOSS_FAMILY, s[r]));
+        const double sum = exp(naive_log_sum(b, r, t[r], LOSS_NEGATIVES, s[r]));
 
         loss += log(sum + (k->set->reference ? 1e-6 : 0)) -
                 t[k->set->reference ? r % b : r] * s[r][loss_partner(b, r)];
@@ -263,11 +266,11 @@ book_tau_simclr(const struct book *k, const double *z)
 }
 
 static inline double
-book_spectral_cl(const struct book *k, const double *z)
+naive_spectral_cl(const struct naive *k, const double *z)
 {
     const size_t b = k->b, d = k->d;
-    const double mu = book_param(k, "mu");
-    double loss = 0, x[BOOK_ROWS * BOOK_WIDTH];
+    const double mu = naive_param(k, "mu");
+    double loss = 0, x[NAIVE_ROWS * NAIVE_WIDTH];
 
     for (size_t r = 0; r < 2 * b; r++) {
         double square = 0;
@@ -290,7 +293,7 @@ book_spectral_cl(const struct book *k, const double *z)
 
 /* Mean and sum of squares about it of column k. */
 static inline double
-book_column(size_t b, size_t d, size_t k, const double *z, double *mean)
+naive_column(size_t b, size_t d, size_t k, const double *z, double *mean)
 {
     double squares = 0;
 
@@ -304,20 +307,20 @@ book_column(size_t b, size_t d, size_t k, const double *z, double *mean)
 
 /* sum_i (x_ik - mean)(y_il - mean) */
 static inline double
-book_product(size_t b, size_t d, size_t k, size_t l, const double *x,
-             const double *y)
+naive_product(size_t b, size_t d, size_t k, size_t l, const double *x,
+              const double *y)
 {
     double one, two, sum = 0;
 
-    book_column(b, d, k, x, &one);
-    book_column(b, d, l, y, &two);
+    naive_column(b, d, k, x, &one);
+    naive_column(b, d, l, y, &two);
     for (size_t i = 0; i < b; i++)
         sum += (x[i * d + k] - one) * (y[i * d + l] - two);
     return sum;
 }
 
 static inline double
-book_barlow_twins(const struct book *k, const double *z)
+naive_barlow_twins(const struct naive *k, const double *z)
 {
     const size_t b = k->b, d = k->d;
     double loss = 0, mean;
@@ -325,50 +328,51 @@ book_barlow_twins(const struct book *k, const double *z)
     for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j < d; j++) {
             const double *y = z + b * d;
-            const double one = book_column(b, d, i, z, &mean) / (double)b;
-            const double two = book_column(b, d, j, y, &mean) / (double)b;
-            const double c = book_product(b, d, i, j, z, y) / (double)b /
+            const double one = naive_column(b, d, i, z, &mean) / (double)b;
+            const double two = naive_column(b, d, j, y, &mean) / (double)b;
+            const double c = naive_product(b, d, i, j, z, y) / (double)b /
                              sqrt((one + 1e-5) * (two + 1e-5));
 
-            loss += i == j ? pow(c - 1, 2) : book_param(k, "lambda") * c * c;
+            loss += i == j ? pow(c - 1, 2) : naive_param(k, "lambda") * c * c;
         }
     return loss;
 }
 
 static inline double
-book_vicreg(const struct book *k, const double *z)
+naive_vicreg(const struct naive *k, const double *z)
 {
     const size_t b = k->b, d = k->d;
     const double count = (double)(b - 1), width = (double)d;
     double loss = 0, mean;
 
     for (size_t i = 0; i < b * d; i++)
-        loss += book_param(k, "invariance") * pow(z[i] - z[b * d + i], 2) /
+        loss += naive_param(k, "invariance") * pow(z[i] - z[b * d + i], 2) /
                 ((double)b * width);
     for (const double *x = z; x <= z + b * d; x += b * d)
         for (size_t i = 0; i < d; i++) {
-            const double var = book_column(b, d, i, x, &mean) / count;
+            const double var = naive_column(b, d, i, x, &mean) / count;
 
-            loss += book_param(k, "variance") / 2 *
+            loss += naive_param(k, "variance") / 2 *
                     fmax(0, 1 - sqrt(var + 1e-4)) / width;
             for (size_t j = 0; j < d; j++)
                 loss +=
-                    i == j ? 0
-                           : book_param(k, "covariance") / width *
-                                 pow(book_product(b, d, i, j, x, x) / count, 2);
+                    i == j
+                        ? 0
+                        : naive_param(k, "covariance") / width *
+                              pow(naive_product(b, d, i, j, x, x) / count, 2);
         }
     return loss;
 }
 
 /* Negatives of a service, with its factors. */
 static inline double
-book_sampled(const struct book *k, const double *z)
+naive_sampled(const struct naive *k, const double *z)
 {
     const size_t n = 2 * k->b;
     double loss = 0;
-    book_matrix s;
+    naive_matrix s;
 
-    book_scores(k, k->d, z, s);
+    naive_scores(k, k->d, z, s);
     for (size_t r = 0; r < n; r++) {
         for (size_t c = 0; c < k->rows; c++)
             loss += k->scale[2 * r + 1] * k->weights[r * k->rows + c] *
@@ -382,24 +386,24 @@ book_sampled(const struct book *k, const double *z)
 /* value is what is reported, where that is not what is differentiated. */
 static const struct {
     const char *name;
-    double (*loss)(const struct book *k, const double *z);
-    double (*value)(const struct book *k, const double *z);
-} book_objectives[] = {
-    {"simclr", book_simclr, NULL},
-    {"dcl", book_dcl, NULL},
-    {"infonce", book_infonce_across, NULL},
-    {"flatclr", book_dcl, book_infonce},
-    {"hcl", book_hcl, NULL},
-    {"sogclr", book_sogclr, NULL},
-    {"isogclr", book_isogclr, NULL},
-    {"isogclr_sqh", book_isogclr_sqh, NULL},
-    {"simco", book_simco, NULL},
-    {"tau_simclr", book_tau_simclr, NULL},
-    {"spectral_cl", book_spectral_cl, NULL},
-    {"barlow_twins", book_barlow_twins, NULL},
-    {"vicreg", book_vicreg, NULL},
-    {"emc2", book_sampled, NULL},
-    {"cache", book_sampled, NULL},
+    double (*loss)(const struct naive *k, const double *z);
+    double (*value)(const struct naive *k, const double *z);
+} naive_objectives[] = {
+    {"simclr", naive_simclr, NULL},
+    {"dcl", naive_dcl, NULL},
+    {"infonce", naive_infonce_across, NULL},
+    {"flatclr", naive_dcl, naive_infonce},
+    {"hcl", naive_hcl, NULL},
+    {"sogclr", naive_sogclr, NULL},
+    {"isogclr", naive_isogclr, NULL},
+    {"isogclr_sqh", naive_isogclr_sqh, NULL},
+    {"simco", naive_simco, NULL},
+    {"tau_simclr", naive_tau_simclr, NULL},
+    {"spectral_cl", naive_spectral_cl, NULL},
+    {"barlow_twins", naive_barlow_twins, NULL},
+    {"vicreg", naive_vicreg, NULL},
+    {"emc2", naive_sampled, NULL},
+    {"cache", naive_sampled, NULL},
 };
 
 #endif

@@ -1,11 +1,11 @@
-#ifndef TESTS_SAMPLE_LAW_H
-#define TESTS_SAMPLE_LAW_H
+#ifndef TESTS_SAMPLE_DISTRIBUTION_H
+#define TESTS_SAMPLE_DISTRIBUTION_H
 
 /*
- * How far chains are from their law, by total variation.  States are taken in
- * the order of their probability and averaged over chains first: a law that is
- * too flat shows as well as chain by chain, and the noise of n chains goes down
- * by the root of n.
+ * How far chains are from their distribution, by total variation.  States are
+ * taken in the order of their probability and averaged over chains first: a
+ * distribution that is too flat shows as well as chain by chain, and the noise
+ * of n chains goes down by the root of n.
  */
 #include <math.h>
 #include <stdlib.h>

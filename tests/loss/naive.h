@@ -1,5 +1,5 @@
-#ifndef TESTS_LOSS_BOOK_H
-#define TESTS_LOSS_BOOK_H
+#ifndef TESTS_LOSS_NAIVE_H
+#define TESTS_LOSS_NAIVE_H
 
 /* The test vectors of the reference implementations, and the equations of
  * lib/loss/ as directly as C can say them, in double. */
@@ -9,7 +9,7 @@
 
 /* x[0..n) in -.5 .. .5 from a linear congruential generator. */
 static inline void
-book_lcg(size_t n, uint64_t seed, double *x)
+naive_lcg(size_t n, uint64_t seed, double *x)
 {
     for (size_t i = 0; i < n; i++) {
         seed = (1103515245 * seed + 12345) % 2147483648u;
@@ -17,25 +17,25 @@ book_lcg(size_t n, uint64_t seed, double *x)
     }
 }
 
-enum { BOOK_B = 4, BOOK_N = 8, BOOK_D = 5 };
+enum { NAIVE_B = 4, NAIVE_N = 8, NAIVE_D = 5 };
 
 /* The two views of the four images of the reference vectors. */
 static inline void
-book_rows(float z[BOOK_N * BOOK_D])
+naive_rows(float z[NAIVE_N * NAIVE_D])
 {
-    double one[BOOK_B * BOOK_D], two[BOOK_B * BOOK_D];
+    double one[NAIVE_B * NAIVE_D], two[NAIVE_B * NAIVE_D];
 
-    book_lcg(BOOK_B * BOOK_D, 11, one);
-    book_lcg(BOOK_B * BOOK_D, 22, two);
-    for (size_t i = 0; i < BOOK_B * BOOK_D; i++) {
+    naive_lcg(NAIVE_B * NAIVE_D, 11, one);
+    naive_lcg(NAIVE_B * NAIVE_D, 22, two);
+    for (size_t i = 0; i < NAIVE_B * NAIVE_D; i++) {
         z[i] = (float)one[i];
-        z[BOOK_B * BOOK_D + i] = (float)(0.6 * one[i] + 0.4 * two[i]);
+        z[NAIVE_B * NAIVE_D + i] = (float)(0.6 * one[i] + 0.4 * two[i]);
     }
 }
 
 /* Cosine of rows a and b. */
 static inline double
-book_cosine(size_t d, const double *a, const double *b)
+naive_cosine(size_t d, const double *a, const double *b)
 {
     double ab = 0, aa = 0, bb = 0;
 
