@@ -34,15 +34,15 @@ struct augmenter {
 };
 
 /*
- * A sample was bad, another one stands in for it: tell the selector always,
+ * A bad sample got a substitute: tell the selector always,
  * the user the first few times.
  */
 static void
-tell_swap(void *data, const struct wire_place *at, const int64_t swap[2],
-          int first, const struct err *why)
+tell_substitute(void *data, const struct wire_place *at, const int64_t pair[2],
+                int first, const struct err *why)
 {
     struct augmenter *a = data;
-    struct wire_reject reject = {.at = *at, .n = 1, .ids = swap};
+    struct wire_reject reject = {.at = *at, .n = 1, .ids = pair};
     struct wire_msg *msg;
 
     snprintf(reject.reason, sizeof reject.reason, "%.*s",
@@ -54,8 +54,8 @@ tell_swap(void *data, const struct wire_place *at, const int64_t swap[2],
         return;
     progress_clear(&a->progress);
     if (a->maker.bad <= NAMED_BAD)
-        say("%s; '%s' stands in for it", why->msg,
-            data_name(a->maker.set, (size_t)swap[1]));
+        say("%s; its substitute is '%s'", why->msg,
+            data_name(a->maker.set, (size_t)pair[1]));
 }
 
 static void
@@ -233,7 +233,7 @@ main(int argc, char **argv)
     if (options->keys &&
         wire_keys_open(&keys, options->keys, options->allow, &err))
         die("%s", err.msg);
-    a.maker.watcher = (struct augment_watcher){tell_swap, show_life, &a};
+    a.maker.watcher = (struct augment_watcher){tell_substitute, show_life, &a};
     augment_maker_open(&a.maker, options);
     if (options->sheet)
         augment_maker_sheet(&a.maker);

@@ -7,7 +7,7 @@
 /*
  * The pixels of a batch: views of some samples and one view each of some
  * further ones, made sample by sample.  A bad sample is replaced by one that
- * is good and not in the batch (data_pool_stand_in()), the same one whoever
+ * is good and not in the batch (data_pool_substitute()), the same one whoever
  * makes the batch.
  *
  *     data_gather_begin(&gather, ...);
@@ -25,11 +25,11 @@ struct data_wanted {
 
 struct data_gather {
     struct data_wanted want;
-    int64_t *ids;       /* [b+r] who is really in the batch */
-    uint8_t *pixel;     /* [v,b,size,size,3], [r,size,size,3] */
-    int64_t (*swap)[2]; /* [n_swap]: who was wanted, who came */
-    size_t n_swap, at;
-    size_t ids_room, pixel_room, swap_room;
+    int64_t *ids;              /* [b+r] the samples used */
+    uint8_t *pixel;            /* [v,b,size,size,3], [r,size,size,3] */
+    int64_t (*substituted)[2]; /* [n_substituted]: wanted, used instead */
+    size_t n_substituted, at;
+    size_t ids_room, pixel_room, substituted_room;
     struct data_scratch *scratch;
 };
 
@@ -47,7 +47,7 @@ void data_gather_begin(struct data_gather *gather,
  *   recipe   of the size that was begun with
  *   seed, epoch   as in data_view()
  * Returns 1: one is made, 0: there was none left, -1: a sample is bad and
- * nobody can stand in for it.  *why tells of each swap, too.
+ * there is no substitute.  *why also names each substitute.
  */
 int data_gather_next(struct data_gather *gather, struct data_pool *pool,
                      const struct data_recipe *recipe, uint64_t seed,

@@ -27,31 +27,32 @@ size_t data_group_caption(const struct data_set *set, int64_t *group);
 size_t data_group_file(const struct data_set *set, int64_t *group);
 
 /*
- * What an image is recognised by: itself, scaled to 9 x 8 pixels, and of these,
- * in grey, 64 bits that say which pixel is darker than the one to its right
- * (the difference hash).  Scaling, compression and slight changes of light
- * leave most bits as they are.
+ * A fingerprint of an image: the image itself, scaled to 9 x 8 pixels, and of
+ * these, in grey, 64 bits that say which pixel is darker than the one to its
+ * right (the difference hash).  Scaling, compression and slight changes of
+ * light leave most bits as they are.
  */
-enum { DATA_PRINT_WIDTH = 9, DATA_PRINT_HEIGHT = 8 };
+enum { DATA_FINGERPRINT_WIDTH = 9, DATA_FINGERPRINT_HEIGHT = 8 };
 
-struct data_print {
+struct data_fingerprint {
     uint64_t hash;
-    uint8_t pixel[DATA_PRINT_WIDTH * DATA_PRINT_HEIGHT * 3];
+    uint8_t pixel[DATA_FINGERPRINT_WIDTH * DATA_FINGERPRINT_HEIGHT * 3];
 };
 
-void data_print(const struct data_image *image, struct data_scratch **scratch,
-                struct data_print *print);
+void data_fingerprint(const struct data_image *image,
+                      struct data_scratch **scratch,
+                      struct data_fingerprint *fingerprint);
 
 /*
- * data_group_print() puts images together whose prints differ in at most `bits`
- * bits and, since smooth images have few bits to differ in, by at most `levels`
- * of 255 in the mean over their pixels; and those that do so from these.
- *   bits    0 .. 15
- *   levels  >= 0
- * Compares all prints that agree in one of bits + 1 parts of the hash: about
- * n^2 (bits + 1) 2^(-64 / (bits + 1)) pairs, n^2 where most images are alike.
+ * data_group_fingerprint() puts images together whose fingerprints differ in at
+ * most `bits` bits and, since smooth images have few bits to differ in, by at
+ * most `levels` of 255 in the mean over their pixels; and those that do so from
+ * these. bits    0 .. 15 levels  >= 0 Compares all fingerprints that agree in
+ * one of bits + 1 parts of the hash: about n^2 (bits + 1) 2^(-64 / (bits + 1))
+ * pairs, n^2 where most images are alike.
  */
-size_t data_group_print(size_t n, const struct data_print *print, size_t bits,
-                        double levels, int64_t *group);
+size_t data_group_fingerprint(size_t n,
+                              const struct data_fingerprint *fingerprint,
+                              size_t bits, double levels, int64_t *group);
 
 #endif

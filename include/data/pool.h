@@ -39,14 +39,14 @@ const struct data_image *data_pool_get(struct data_pool *pool, size_t id,
 size_t data_pool_bad(const struct data_pool *pool);
 
 /*
- * data_pool_stand_in() finds who stands in for a bad sample: from a random
+ * data_pool_substitute() finds the substitute of a bad sample: from a random
  * sample on, keyed by (seed, id, epoch), the first in the order of ids that is
- * good and not among `taken`.  The same for everyone who asks the same.
- *   taken  [n] ids that must not come twice: those of the batch
+ * good and not among `taken`.  The same arguments give the same substitute.
+ *   taken  [n] ids that are not allowed: those of the batch
  * Returns its id, or -1 when there is none.
  */
-int64_t data_pool_stand_in(struct data_pool *pool, uint64_t seed, size_t id,
-                           uint64_t epoch, size_t n, const int64_t *taken,
-                           struct err *err);
+int64_t data_pool_substitute(struct data_pool *pool, uint64_t seed, size_t id,
+                             uint64_t epoch, size_t n, const int64_t *taken,
+                             struct err *err);
 
 #endif

@@ -31,13 +31,13 @@ void data_sheet_draw(const struct data_sheet *sheet,
                      struct data_pool *pool, uint8_t *pixel);
 
 /*
- * data_sheet_damage() draws a sheet of another kind: each of its places is for
- * one kind of damage (data/corrupt.h), with a plain view and what the five
+ * data_sheet_corruptions() draws a sheet of another kind: each of its places is
+ * for one kind of damage (data/corrupt.h), with a plain view and what the five
  * severities, or the first `views` of them, make of it.
  *   sheet   rows x columns >= DATA_CORRUPTIONS
  */
-void data_sheet_damage(const struct data_sheet *sheet,
-                       const struct data_recipe *recipe, size_t size,
-                       struct data_pool *pool, uint8_t *pixel);
+void data_sheet_corruptions(const struct data_sheet *sheet,
+                            const struct data_recipe *recipe, size_t size,
+                            struct data_pool *pool, uint8_t *pixel);
 
 #endif

@@ -28,7 +28,7 @@ enum rng_use {
     RNG_SPLIT,      /* subsets of a data set */
     RNG_GENERATE,   /* built-in images: (sample) */
     RNG_EVAL,       /* shuffles of a probe: (epoch) */
-    RNG_SUBSTITUTE, /* who stands in for a bad sample: (sample, epoch) */
+    RNG_SUBSTITUTE, /* substitute of a bad sample: (sample, epoch) */
     RNG_WALK,       /* moves on the bank: (step, epoch, row) */
     RNG_CACHE,      /* draws from the bank: (step, epoch, query) */
     RNG_REFRESH,    /* the order in which a cache is refreshed */

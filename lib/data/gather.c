@@ -12,7 +12,7 @@ data_gather_begin(struct data_gather *g, const struct data_wanted *want)
 
     REQUIRE(n && want->views && want->size);
     g->want = *want;
-    g->n_swap = g->at = 0;
+    g->n_substituted = g->at = 0;
     mem_grow(&g->ids, &g->ids_room, all, sizeof *g->ids);
     mem_grow(&g->pixel, &g->pixel_room,
              (want->views * n + want->n_extra) * want->size * want->size * 3,
@@ -22,7 +22,7 @@ data_gather_begin(struct data_gather *g, const struct data_wanted *want)
         memcpy(g->ids + n, want->extra, want->n_extra * sizeof *g->ids);
 }
 
-/* The image of the sample that is next, or of who stands in for it. */
+/* The image of the next sample, or of its substitute. */
 static const struct data_image *
 image_of(struct data_gather *g, struct data_pool *pool, uint64_t seed,
          uint64_t epoch, struct err *why)
@@ -34,15 +34,16 @@ image_of(struct data_gather *g, struct data_pool *pool, uint64_t seed,
 
     if (image)
         return image;
-    used = data_pool_stand_in(pool, seed, (size_t)wanted, epoch,
-                              g->want.n + g->want.n_extra, g->ids, &err);
+    used = data_pool_substitute(pool, seed, (size_t)wanted, epoch,
+                                g->want.n + g->want.n_extra, g->ids, &err);
     if (used < 0) {
         err_set(why, "%s", err.msg);
         return NULL;
     }
-    mem_grow(&g->swap, &g->swap_room, g->n_swap + 1, sizeof *g->swap);
-    g->swap[g->n_swap][0] = wanted;
-    g->swap[g->n_swap++][1] = g->ids[g->at] = used;
+    mem_grow(&g->substituted, &g->substituted_room, g->n_substituted + 1,
+             sizeof *g->substituted);
+    g->substituted[g->n_substituted][0] = wanted;
+    g->substituted[g->n_substituted++][1] = g->ids[g->at] = used;
     return data_pool_get(pool, (size_t)used, &err);
 }
 
@@ -94,7 +95,7 @@ data_gather_release(struct data_gather *g)
 {
     free(g->ids);
     free(g->pixel);
-    free(g->swap);
+    free(g->substituted);
     data_scratch_free(g->scratch);
     *g = (struct data_gather){0};
 }

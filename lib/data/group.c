@@ -144,27 +144,28 @@ data_group_label(const struct data_set *set, int64_t *group)
 }
 
 void
-data_print(const struct data_image *image, struct data_scratch **scratch,
-           struct data_print *print)
+data_fingerprint(const struct data_image *image, struct data_scratch **scratch,
+                 struct data_fingerprint *fingerprint)
 {
     const struct data_box all = {0, 0, image->width, image->height};
-    const uint8_t *p = print->pixel;
+    const uint8_t *p = fingerprint->pixel;
     uint64_t hash = 0;
 
-    data_resize(image, &all, DATA_PRINT_WIDTH, DATA_PRINT_HEIGHT, NULL, 0,
-                scratch, print->pixel);
-    for (size_t i = 0; i < DATA_PRINT_WIDTH * DATA_PRINT_HEIGHT; i++, p += 3) {
+    data_resize(image, &all, DATA_FINGERPRINT_WIDTH, DATA_FINGERPRINT_HEIGHT,
+                NULL, 0, scratch, fingerprint->pixel);
+    for (size_t i = 0; i < DATA_FINGERPRINT_WIDTH * DATA_FINGERPRINT_HEIGHT;
+         i++, p += 3) {
         const int here = 299 * p[0] + 587 * p[1] + 114 * p[2];
 
-        if (i % DATA_PRINT_WIDTH + 1 < DATA_PRINT_WIDTH)
+        if (i % DATA_FINGERPRINT_WIDTH + 1 < DATA_FINGERPRINT_WIDTH)
             hash = hash << 1 | (here < 299 * p[3] + 587 * p[4] + 114 * p[5]);
     }
-    print->hash = hash;
+    fingerprint->hash = hash;
 }
 
 static int
-alike(const struct data_print *a, const struct data_print *b, size_t bits,
-      double levels)
+alike(const struct data_fingerprint *a, const struct data_fingerprint *b,
+      size_t bits, double levels)
 {
     int apart = 0;
 
@@ -192,8 +193,8 @@ compare_parts(const void *a, const void *b)
 }
 
 size_t
-data_group_print(size_t n, const struct data_print *print, size_t bits,
-                 double levels, int64_t *group)
+data_group_fingerprint(size_t n, const struct data_fingerprint *fingerprint,
+                       size_t bits, double levels, int64_t *group)
 {
     struct hash_part *part = mem_array(n, sizeof *part);
     size_t *up = forest(n);
@@ -207,13 +208,13 @@ data_group_print(size_t n, const struct data_print *print, size_t bits,
         for (size_t bit = p; bit < 64; bit += bits + 1)
             mask |= (uint64_t)1 << bit;
         for (size_t i = 0; i < n; i++)
-            part[i] = (struct hash_part){print[i].hash & mask, i};
+            part[i] = (struct hash_part){fingerprint[i].hash & mask, i};
         qsort(part, n, sizeof *part, compare_parts);
         for (size_t i = 0; i < n; i++)
             for (size_t j = i + 1; j < n && part[j].bits == part[i].bits; j++) {
                 size_t a = part[i].sample, b = part[j].sample;
 
-                if (alike(&print[a], &print[b], bits, levels))
+                if (alike(&fingerprint[a], &fingerprint[b], bits, levels))
                     unite(up, a, b);
             }
     }

@@ -5,10 +5,10 @@
 #include "data/jpeg.h"
 #include "util/mem.h"
 
+#include "input.h"
 #include "kind.h"
 #include "labels.h"
-#include "passed.h"
-#include "place.h"
+#include "skipped.h"
 
 enum {
     COMPLAINTS = 100,
@@ -26,12 +26,12 @@ struct group {
 
 struct data_index {
     struct data_index_how how;
-    struct place *place;
-    size_t place_first; // sample
+    struct input *input;
+    size_t input_first; // sample
     struct group group;
 
     struct layout_parts parts;
-    uint64_t *class; // [samples] text places, 0 where none was given
+    uint64_t *class; // [samples] offsets in the text, 0 where none was given
     size_t class_room;
     size_t *first; // [files] first sample of each
     size_t first_room;
@@ -43,7 +43,7 @@ struct data_index {
     struct data_image image;
     char *complaint[COMPLAINTS];
     size_t bad;
-    struct passed passed;
+    struct skipped skipped;
 };
 
 struct data_index *
@@ -61,8 +61,8 @@ data_index_free(struct data_index *index)
 {
     if (!index)
         return;
-    data_place_close(index->place);
-    data_passed_release(&index->passed);
+    data_input_close(index->input);
+    data_skipped_release(&index->skipped);
     data_layout_release(&index->parts);
     data_bytes_release(&index->bytes);
     data_image_release(&index->image);
@@ -75,29 +75,29 @@ data_index_free(struct data_index *index)
     free(index);
 }
 
-/* Nothing more comes from the place. */
+/* Nothing more comes from the input. */
 static void
-end_place(struct data_index *index)
+end_input(struct data_index *index)
 {
     struct layout_parts *parts = &index->parts;
     size_t first;
 
-    if (!index->place)
+    if (!index->input)
         return;
     first = index->first[parts->files - 1];
-    data_passed_place(&index->passed, parts, first, parts->samples - first);
-    data_place_close(index->place);
-    index->place = NULL;
+    data_skipped_input(&index->skipped, parts, first, parts->samples - first);
+    data_input_close(index->input);
+    index->input = NULL;
     index->group.len = 0;
 }
 
-/* Note what the place was like, for data_stale(). */
+/* Note what the input was like, for data_stale(). */
 static void
-mark_place(struct data_index *index)
+mark_input(struct data_index *index)
 {
-    const struct tree *tree = data_place_tree(index->place);
+    const struct tree *tree = data_input_tree(index->input);
     struct tree_state state;
-    const char *list = data_place_list(index->place, &state);
+    const char *list = data_input_list(index->input, &state);
 
     if (list)
         data_layout_mark(&index->parts, list + data_kind_folders(list), 1,
@@ -110,21 +110,21 @@ mark_place(struct data_index *index)
 int
 data_index_add(struct data_index *index, const char *path, struct err *err)
 {
-    struct place *place;
+    struct input *input;
     size_t files = index->parts.files;
 
-    end_place(index);
-    place = data_place_open(path, err);
-    if (!place)
+    end_input(index);
+    input = data_input_open(path, err);
+    if (!input)
         return -1;
-    index->place = place;
+    index->input = input;
     mem_grow(&index->first, &index->first_room, files + 1,
              sizeof *index->first);
     index->first[files] = index->parts.samples;
-    if (data_layout_file(&index->parts, data_place_root(place),
-                         data_place_kind(place), data_place_bytes(place), err))
+    if (data_layout_file(&index->parts, data_input_root(input),
+                         data_input_kind(input), data_input_bytes(input), err))
         return -1;
-    mark_place(index);
+    mark_input(index);
     return 0;
 }
 
@@ -210,7 +210,7 @@ judge_image(struct data_index *index, struct layout_sample *sample,
 }
 
 static int
-take_image(struct data_index *index, const struct place_item *item,
+take_image(struct data_index *index, const struct input_item *item,
            struct err *err)
 {
     struct layout_parts *parts = &index->parts;
@@ -223,7 +223,7 @@ take_image(struct data_index *index, const struct place_item *item,
     };
     uint64_t class = index->group.class;
 
-    if (data_place_read(index->place, item, &index->bytes, err) ||
+    if (data_input_read(index->input, item, &index->bytes, err) ||
         judge_image(index, &sample, err))
         return -1;
     sample.name = data_layout_text(parts, item->name, strlen(item->name));
@@ -243,7 +243,7 @@ take_image(struct data_index *index, const struct place_item *item,
 
 /* A caption or a class for the images of the group, seen or still to come. */
 static int
-take_text(struct data_index *index, const struct place_item *item, int is_class,
+take_text(struct data_index *index, const struct input_item *item, int is_class,
           struct err *err)
 {
     struct group *group = &index->group;
@@ -251,7 +251,7 @@ take_text(struct data_index *index, const struct place_item *item, int is_class,
     const size_t max = is_class ? MAX_CLASS : MAX_TEXT;
     uint64_t at;
 
-    if (data_place_read(index->place, item, bytes, err))
+    if (data_input_read(index->input, item, bytes, err))
         return -1;
     if (bytes->len > max)
         return err_set(err, "is longer than %zu bytes", max);
@@ -277,23 +277,23 @@ complain(struct data_index *index, const char *name, struct err *err)
 
     if (!index->how.skip_bad)
         return err_set(err, "'%s' in '%s': %s", name,
-                       data_place_root(index->place), reason.msg);
+                       data_input_root(index->input), reason.msg);
     if (index->bad < COMPLAINTS)
         index->complaint[index->bad] = mem_format("'%s': %s", name, reason.msg);
     index->bad++;
     return 1;
 }
 
-/* Take in a file of the place, or pass it over; -1 where it is bad. */
+/* Take in a file of the input, or pass it over; -1 where it is bad. */
 static int
-take(struct data_index *index, const struct place_item *item,
+take(struct data_index *index, const struct input_item *item,
      enum data_kind kind, struct err *err)
 {
     if (item->bad)
         return err_set(err, "%s", item->bad);
     if (kind >= DATA_KIND_PICTURE) {
         index->tars |= data_kind_ends(item->name, ".tar");
-        data_passed_note(&index->passed, kind, item->name);
+        data_skipped_count(&index->skipped, kind, item->name);
         return 0;
     }
     if (kind != DATA_KIND_JPEG)
@@ -304,16 +304,16 @@ take(struct data_index *index, const struct place_item *item,
 int
 data_index_next(struct data_index *index, struct err *err)
 {
-    struct place_item item;
+    struct input_item item;
     struct tree_state state;
     enum data_kind kind;
     int got, list;
 
-    REQUIRE(index->place);
-    list = data_place_list(index->place, &state) != NULL;
-    got = data_place_next(index->place, &item, err);
+    REQUIRE(index->input);
+    list = data_input_list(index->input, &state) != NULL;
+    got = data_input_next(index->input, &item, err);
     if (got < 0 && index->how.skip_bad) {
-        complain(index, data_place_root(index->place), err);
+        complain(index, data_input_root(index->input), err);
         return 0; // what the archive holds behind the damage is lost
     }
     if (got <= 0)
@@ -324,14 +324,14 @@ data_index_next(struct data_index *index, struct err *err)
     if (!take(index, &item, kind, err))
         return 1;
     if (kind == DATA_KIND_JPEG)
-        data_passed_image(&index->passed, item.name);
+        data_skipped_image(&index->skipped, item.name);
     return complain(index, item.name, err);
 }
 
 double
 data_index_share(const struct data_index *index)
 {
-    return index->place ? data_place_share(index->place) : 0;
+    return index->input ? data_input_share(index->input) : 0;
 }
 
 size_t
@@ -353,19 +353,19 @@ data_index_complaint(const struct data_index *index, size_t i)
 }
 
 size_t
-data_index_passed(const struct data_index *index, int pictures,
-                  const char **first)
+data_index_skipped(const struct data_index *index, int pictures,
+                   const char **first)
 {
-    const struct passed *passed = &index->passed;
+    const struct skipped *skipped = &index->skipped;
 
-    *first = pictures ? passed->picture : passed->other;
-    return pictures ? passed->pictures : passed->others;
+    *first = pictures ? skipped->picture : skipped->other;
+    return pictures ? skipped->pictures : skipped->others;
 }
 
 const char *
 data_index_lost(const struct data_index *index, size_t i)
 {
-    const struct passed_names *lost = &index->passed.classes;
+    const struct skipped_names *lost = &index->skipped.classes;
 
     return i < lost->n ? lost->name[i] : NULL;
 }
@@ -375,7 +375,7 @@ static int
 no_sample(const struct data_index *index, const char *path, struct err *err)
 {
     const struct layout_parts *parts = &index->parts;
-    const struct passed *passed = &index->passed;
+    const struct skipped *skipped = &index->skipped;
     const char *where =
         parts->files ? parts->text + parts->file[0].absolute : path;
 
@@ -383,11 +383,11 @@ no_sample(const struct data_index *index, const char *path, struct err *err)
         return err_set(err,
                        "there is no JPEG in '%s', only tars: give their names",
                        where);
-    if (passed->pictures)
+    if (skipped->pictures)
         return err_set(err,
                        "there is no JPEG in '%s', only images of other forms "
                        "(%zu, such as '%s'): convert them to JPEG first",
-                       where, passed->pictures, passed->picture);
+                       where, skipped->pictures, skipped->picture);
     return err_set(err, "there is no JPEG in '%s'", where);
 }
 
@@ -396,7 +396,7 @@ data_index_write(struct data_index *index, const char *path, struct err *err)
 {
     struct layout_parts *parts = &index->parts;
 
-    end_place(index);
+    end_input(index);
     if (!parts->samples)
         return no_sample(index, path, err);
     for (size_t i = 0; !index->given && i < parts->files; i++) {
@@ -408,6 +408,6 @@ data_index_write(struct data_index *index, const char *path, struct err *err)
     }
     if (data_labels_settle(parts, index->class, index->given, err))
         return -1;
-    data_passed_lost(&index->passed, parts, index->given);
+    data_skipped_lost(&index->skipped, parts, index->given);
     return data_layout_write(parts, path, err);
 }

@@ -104,9 +104,9 @@ is_among(int64_t id, size_t n, const int64_t *ids)
 }
 
 int64_t
-data_pool_stand_in(struct data_pool *pool, uint64_t seed, size_t id,
-                   uint64_t epoch, size_t n, const int64_t *taken,
-                   struct err *err)
+data_pool_substitute(struct data_pool *pool, uint64_t seed, size_t id,
+                     uint64_t epoch, size_t n, const int64_t *taken,
+                     struct err *err)
 {
     const size_t size = data_size(pool->set);
     struct rng rng;
@@ -122,6 +122,6 @@ data_pool_stand_in(struct data_pool *pool, uint64_t seed, size_t id,
             data_pool_get(pool, at, &why))
             return (int64_t)at;
     }
-    return err_set(err, "no sample is left to stand in for '%s'",
+    return err_set(err, "no sample is left to replace '%s'",
                    data_name(pool->set, id));
 }

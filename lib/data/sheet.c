@@ -100,9 +100,9 @@ data_sheet_draw(const struct data_sheet *sheet,
 }
 
 void
-data_sheet_damage(const struct data_sheet *sheet,
-                  const struct data_recipe *recipe, size_t size,
-                  struct data_pool *pool, uint8_t *pixel)
+data_sheet_corruptions(const struct data_sheet *sheet,
+                       const struct data_recipe *recipe, size_t size,
+                       struct data_pool *pool, uint8_t *pixel)
 {
     const struct grid g = grid_of(sheet, recipe);
     struct data_scratch *scratch = NULL;

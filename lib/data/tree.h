@@ -53,7 +53,7 @@ int64_t data_tree_time(const char *path);
 /*
  * All files below a folder, by the names relative to it: folder by folder, the
  * entries of each in byte order.  Links are followed; names that begin with a
- * dot are passed over.  What cannot be followed is an entry, too, and says why:
+ * dot are skipped.  What cannot be followed is an entry, too, and says why:
  * a link to nothing or to a folder that it lies in, a folder that cannot be
  * read or lies deeper than 32 others.
  */

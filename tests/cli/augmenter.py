@@ -5,7 +5,7 @@ noise to foil-train, the same noise each time, and ends when the run is over.
     steps, epochs, images, side   of the plan: 4 2 8 8
     size, digest                  of the data set: 64 ab...
     white=E:S     all pixels of that batch are 255, all others black
-    replaced=E:S  in that batch, image 1 stands in for image 63
+    replaced=E:S  in that batch, image 1 is the substitute of image 63
     nap           seconds of work for each batch
     until=N       goes away after N batches
 """

@@ -144,7 +144,7 @@ if "$python" -c 'import msgpack, zmq' 2>/dev/null; then
     ok 'a bad sample: the run goes on' run bad1 1 --max-bad 0.1 "$work/bad.tar"
     ok 'with others, too' run bad2 2 --max-bad 0.1 "$work/bad.tar"
     ok 'the same substitutes' cmp "$work/bad1/batches" "$work/bad2/batches"
-    ok 'which are named' grep -q "stands in for it" "$work/bad1/augment.0"
+    ok 'which are named' grep -q "its substitute is" "$work/bad1/augment.0"
     ok 'the selector is told' grep -q '^rejected 10 ' "$work/bad1/log"
     ok 'the trainer is told' grep -q '\[\[10, [0-9]*\]' "$work/bad1/batches"
     ends many 1 60 8 6

@@ -136,7 +136,7 @@ ok 'a full disk: 1' refuses 1 'No space' \
 # group
 "$data" index -o aa.foil a.tar a.tar 2>/dev/null
 ok 'twice the same set' "$data" group --by duplicate -o g.npy aa.foil
-ok 'nobody is alone' grep -q '80 samples in 40 groups, 80 of them in company' \
+ok 'nobody is alone' grep -q '80 samples in 40 groups, 80 of them in groups of two or more' \
     "$work/out"
 ok 'by file' "$data" group --by file -o g.npy d.tar.foil
 ok 'as many versions' grep -q '285 samples in 3 groups' "$work/out"
@@ -201,7 +201,7 @@ else
     skip 'a read-only folder' 'root writes everywhere'
 fi
 
-# links that lead nowhere or back, and what is passed over
+# links that lead nowhere or back, and what is skipped
 mkdir -p links/a links/b
 cp 000000.jpg links/a/
 ln -s nowhere links/a/x.jpg
@@ -220,13 +220,13 @@ ok 'a link in a circle is left out' "$data" index --bad skip links
 ok 'one image of the folder is taken' is 1 samples links
 rm links/loop
 touch links/b/{1,2}.png links/b/3.webp links/readme
-ok 'a folder with other files is indexed' bash -c "'$data' index links 2>passed"
+ok 'a folder with other files is indexed' bash -c "'$data' index links 2>skipped"
 ok 'images that are not JPEG are counted' grep -F \
-    "3 images are not JPEG: passed over ('b/1.png', for one)" passed
+    "3 images are not JPEG: skipped (such as 'b/1.png')" skipped
 ok 'other files are counted apart' grep -F \
-    "1 file is no image: passed over ('readme', for one)" passed
+    "1 file is no image: skipped (such as 'readme')" skipped
 ok 'a class that lost all its images is named' grep -F \
-    "class 'b' has no sound JPEG: left out" passed
+    "class 'b' has no sound JPEG: left out" skipped
 ok 'a folder of other images says what is there and wanted: 1' \
     refuses 1 'only images of other forms \(3, .*convert them to JPEG first' \
     "$data" index links/b

@@ -142,7 +142,7 @@ ok 'the metrics have it, and the temperatures' \
     ([.tau_min, .tau_25, .tau_50, .tau_75, .tau_max] | . == sort))' \
     "$work/near/metrics.jsonl"
 
-ok 'a stand-in' with "$work/g" replaced=1:2 --
+ok 'a substitute' with "$work/g" replaced=1:2 --
 ok 'is counted' grep -q '1 images replaced' "$work/g.err"
 ok 'other images are sent away: 1' refuses 1 'given up' \
     with "$work/h" images=1 -- --deadline 2

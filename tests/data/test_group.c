@@ -75,13 +75,13 @@ any_common_line_counts(void)
     data_close(set);
 }
 
-static struct data_print
+static struct data_fingerprint
 print_of(const struct data_image *image)
 {
     struct data_scratch *scratch = NULL;
-    struct data_print print;
+    struct data_fingerprint print;
 
-    data_print(image, &scratch, &print);
+    data_fingerprint(image, &scratch, &print);
     data_scratch_free(scratch);
     return print;
 }
@@ -91,7 +91,7 @@ static void
 versions_are_recognised(void)
 {
     enum { SHAPES = 40, ALL = SHAPES + 3 };
-    struct data_print print[ALL];
+    struct data_fingerprint print[ALL];
     struct data_image image = {0}, other = {0};
     struct data_bytes bytes = {0};
     struct data_decoder *decoder = NULL;
@@ -116,11 +116,11 @@ versions_are_recognised(void)
     for (size_t i = 0; i < 32 * 32 * 3; i++)
         other.pixel[i] = (uint8_t)(other.pixel[i] / 1.05);
     print[SHAPES + 2] = print_of(&other);
-    T(data_group_print(ALL, print, 8, 12, group) == SHAPES,
+    T(data_group_fingerprint(ALL, print, 8, 12, group) == SHAPES,
       "40 shapes, 3 versions of one: 40 groups");
     for (size_t i = SHAPES; i < ALL; i++)
         T(group[i] == 7, "version %zu is with the original", i - SHAPES);
-    T(data_group_print(ALL, print, 0, 0, group) == ALL,
+    T(data_group_fingerprint(ALL, print, 0, 0, group) == ALL,
       "nothing allowed: nobody is alike");
     data_image_release(&image);
     data_image_release(&other);
@@ -130,8 +130,8 @@ versions_are_recognised(void)
 
 /* All pairs, naively. */
 static size_t
-naive(size_t n, const struct data_print *print, size_t bits, double levels,
-      int64_t *group)
+naive(size_t n, const struct data_fingerprint *print, size_t bits,
+      double levels, int64_t *group)
 {
     size_t groups = 0;
 
@@ -170,7 +170,7 @@ static void
 no_pair_is_missed(void)
 {
     enum { N = 60 };
-    static struct data_print print[N];
+    static struct data_fingerprint print[N];
     int64_t group[N], want[N];
     struct rng rng;
 
@@ -183,7 +183,7 @@ no_pair_is_missed(void)
             print[i].pixel[k] = (uint8_t)(100 + rng_below(&rng, 10));
     }
     for (size_t bits = 0; bits < 16; bits += 3) {
-        size_t groups = data_group_print(N, print, bits, 3.4, group);
+        size_t groups = data_group_fingerprint(N, print, bits, 3.4, group);
 
         T(naive(N, print, bits, 3.4, want) == groups &&
               !memcmp(group, want, sizeof want),

@@ -99,9 +99,9 @@ stand_ins_are_good_and_new(struct data_set *set)
     struct err err;
 
     for (uint64_t epoch = 0; epoch < 20; epoch++) {
-        int64_t a = data_pool_stand_in(pool, 1, 3, epoch, 5, taken, &err);
-        int64_t b = data_pool_stand_in(other, 1, 3, epoch, 5, taken, &err);
-        int64_t c = data_pool_stand_in(other, 1, 4, epoch, 5, taken, &err);
+        int64_t a = data_pool_substitute(pool, 1, 3, epoch, 5, taken, &err);
+        int64_t b = data_pool_substitute(other, 1, 3, epoch, 5, taken, &err);
+        int64_t c = data_pool_substitute(other, 1, 4, epoch, 5, taken, &err);
 
         wrong += a != b || a < 6 || is_bad((size_t)a) || is_bad((size_t)c);
         moved += a != c;
@@ -119,7 +119,7 @@ nobody_is_left(struct data_set *set)
     struct data_pool *pool = pool_of(set, 0);
     struct err err;
 
-    T(data_pool_stand_in(pool, 1, 3, 0, 10, all, &err) == -1 &&
+    T(data_pool_substitute(pool, 1, 3, 0, 10, all, &err) == -1 &&
           strstr(err.msg, "no sample is left"),
       "%s", err.msg);
     data_pool_free(pool);
@@ -154,9 +154,11 @@ gathers_a_batch(struct data_set *set)
                 !memcmp(first, g.ids, sizeof first);
     }
     T(same, "again: the same bytes");
-    T(g.n_swap == 2 && g.swap[0][0] == 3 && g.swap[1][0] == 9, "two swaps");
-    T(g.ids[0] == 5 && g.ids[1] == g.swap[0][1] && g.ids[2] == 0 &&
-          g.ids[3] == g.swap[1][1] && g.ids[4] == 5,
+    T(g.n_substituted == 2 && g.substituted[0][0] == 3 &&
+          g.substituted[1][0] == 9,
+      "two substitutes");
+    T(g.ids[0] == 5 && g.ids[1] == g.substituted[0][1] && g.ids[2] == 0 &&
+          g.ids[3] == g.substituted[1][1] && g.ids[4] == 5,
       "ids say who is in the batch");
     T(g.ids[1] != g.ids[3] && !is_bad((size_t)g.ids[1]), "nobody twice");
     data_view(&recipe, data_pool_get(pool, 0, &why), 1, 0, 0, 1, &g.scratch,

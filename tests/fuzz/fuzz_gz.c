@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "data/source.h"
+#include "data/import.h"
 #include "fuzz/scratch.h"
 #include "fuzz/seeded.h"
 #include "util/file.h"
@@ -36,9 +36,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     const int list = len && data[0] & 1;
     const uint8_t *rest = len ? data + 1 : data;
     struct data_picture picture;
-    struct data_source *source;
+    struct data_import *source;
     char *path[1];
-    struct data_source_how how = {
+    struct data_import_how how = {
         .form = DATA_CIFAR10, .file = path, .files = 1};
     struct err err = {""};
     size_t n, sum = 0;
@@ -52,9 +52,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     n = seeded_input(rest, list ? 0 : len, list ? 0 : 1,
                      (const uint8_t *const[]){seed}, &seed_len, file);
     path[0] = list ? scratch_put(0, seed, seed_len) : scratch_put(0, file, n);
-    source = data_source_open(&how, &err);
+    source = data_import_open(&how, &err);
     for (int i = 0; source && i < 4; i++) {
-        rc = data_source_next(source, &picture, &err);
+        rc = data_import_next(source, &picture, &err);
         if (rc <= 0)
             break;
         sum += picture.class ? strlen(picture.class) : 0;
@@ -62,6 +62,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
             sum += picture.pixel[j];
     }
     REQUIRE((source && rc >= 0) || *err.msg);
-    data_source_close(source);
+    data_import_close(source);
     return sum == 1;
 }

@@ -1,5 +1,5 @@
 /* Older binary forms: refused, or every pixel that they promise is there. */
-#include "data/source.h"
+#include "data/import.h"
 #include "fuzz/scratch.h"
 #include "fuzz/seeded.h"
 
@@ -22,9 +22,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     const enum data_form form = (enum data_form)(choice % 4);
     const int apart = form == DATA_IDX || form == DATA_STL10;
     char *path[2];
-    struct data_source_how how = {
+    struct data_import_how how = {
         .form = form, .file = path, .files = apart && choice & 4 ? 2 : 1};
-    struct data_source *source;
+    struct data_import *source;
     struct data_picture picture;
     unsigned sum = 0;
     struct err err;
@@ -42,14 +42,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         path[0] = scratch_put(0, file, n);
         path[1] = scratch_put(1, labels, sizeof labels);
     }
-    source = data_source_open(&how, &err);
+    source = data_import_open(&how, &err);
     for (int i = 0; source && i < 4; i++) {
-        if (data_source_next(source, &picture, &err) <= 0)
+        if (data_import_next(source, &picture, &err) <= 0)
             break;
         for (size_t j = 0;
              j < picture.width * picture.height * picture.channels; j++)
             sum += picture.pixel[j];
     }
-    data_source_close(source);
+    data_import_close(source);
     return sum == 1;
 }

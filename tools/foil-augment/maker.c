@@ -89,17 +89,17 @@ augment_maker_tell(const struct augment_maker *maker,
         credit, options->views, item->n, size, size, mib, options->cache);
 }
 
-/* A sample was bad, another one stands in for it.  Too many end the run. */
+/* A bad sample got a substitute.  Too many bad ones end the run. */
 static void
-report_swap(struct augment_maker *maker, const struct wire_place *at,
-            const int64_t swap[2], const struct err *why)
+report_substitute(struct augment_maker *maker, const struct wire_place *at,
+                  const int64_t pair[2], const struct err *why)
 {
     const size_t bad = data_pool_bad(maker->pool), size = data_size(maker->set);
     const double most = maker->options->max_bad;
     const int first = bad != maker->bad;
 
     maker->bad = bad;
-    maker->watcher.swapped(maker->watcher.data, at, swap, first, why);
+    maker->watcher.substituted(maker->watcher.data, at, pair, first, why);
     if ((double)bad > most * (double)size)
         die("%zu of %zu samples are bad, more than --max-bad %g allows; "
             "the last: %s",
@@ -144,21 +144,22 @@ make_views(struct augment_maker *maker, const struct wire_item *item,
         .extra_view = item->of_extra.view,
     };
     struct data_gather *g = &maker->gather;
-    size_t swaps = 0;
+    size_t substitutes = 0;
     struct err why;
     int rc;
 
     data_gather_begin(g, &want);
     while ((rc = data_gather_next(g, maker->pool, &options->recipe, maker->seed,
                                   (uint64_t)item->at.epoch, &why)) > 0) {
-        if (g->n_swap > swaps)
-            report_swap(maker, &item->at, g->swap[swaps++], &why);
+        if (g->n_substituted > substitutes)
+            report_substitute(maker, &item->at, g->substituted[substitutes++],
+                              &why);
         maker->watcher.lives(maker->watcher.data);
     }
     if (rc < 0)
         die("%s", why.msg);
-    if (swaps > WIRE_SUBSTITUTED_MAX)
-        die("%zu bad samples in one batch are too many", swaps);
+    if (substitutes > WIRE_SUBSTITUTED_MAX)
+        die("%zu bad samples in one batch are too many", substitutes);
 }
 
 struct wire_msg *
@@ -186,9 +187,9 @@ augment_maker_make(struct augment_maker *maker, const struct wire_item *item)
         die("a batch of %ld x %zu views of %zu x %zu is larger than 1 GiB",
             options->views, item->n, size, size);
     make_views(maker, item, batch.variants.variant);
-    batch.rejected = (int64_t)g->n_swap;
-    batch.n_substituted = g->n_swap;
-    batch.substituted = g->swap;
+    batch.rejected = (int64_t)g->n_substituted;
+    batch.n_substituted = g->n_substituted;
+    batch.substituted = g->substituted;
     batch.ids = g->ids;
     batch.views = g->pixel;
     batch.extra_ids = g->ids + item->n;

@@ -13,10 +13,11 @@
  * goes through the functions of its watcher.
  */
 struct augment_watcher {
-    /* A sample was bad, swap[0], and another one stands in for it, swap[1];
+    /* The bad sample pair[0] was replaced by its substitute pair[1];
      * why says what is wrong.  first: this sample was not known to be bad. */
-    void (*swapped)(void *data, const struct wire_place *at,
-                    const int64_t swap[2], int first, const struct err *why);
+    void (*substituted)(void *data, const struct wire_place *at,
+                        const int64_t pair[2], int first,
+                        const struct err *why);
     void (*lives)(void *data); /* between two images: to show life */
     void *data;
 };

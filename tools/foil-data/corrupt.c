@@ -69,7 +69,7 @@ draw_sheet(struct data_pool *pool, size_t size)
 
     data_sheet_size(&how, &recipe, &width, &height);
     pixel = mem_array(width * height, 3);
-    data_sheet_damage(&how, &recipe, size, pool, pixel);
+    data_sheet_corruptions(&how, &recipe, size, pool, pixel);
     if (data_png_write(sheet, pixel, width, height, &err))
         die("%s", err.msg);
     free(pixel);

@@ -34,7 +34,7 @@ group_duplicates(struct data_set *set, int64_t *group)
     const struct data_pool_how how = {DATA_REFUSE, (size_t)max_pixels, 0};
     struct data_pool *pool = data_pool_new(set, &how);
     const size_t n = data_size(set);
-    struct data_print *print = mem_array(n, sizeof *print);
+    struct data_fingerprint *print = mem_array(n, sizeof *print);
     struct data_scratch *scratch = NULL;
     struct progress progress;
     size_t groups;
@@ -48,11 +48,11 @@ group_duplicates(struct data_set *set, int64_t *group)
             progress_clear(&progress);
             die("%s", err.msg);
         }
-        data_print(image, &scratch, &print[i]);
+        data_fingerprint(image, &scratch, &print[i]);
         progress_show(&progress, (double)i, "");
     }
     progress_clear(&progress);
-    groups = data_group_print(n, print, (size_t)bits, levels, group);
+    groups = data_group_fingerprint(n, print, (size_t)bits, levels, group);
     data_scratch_free(scratch);
     free(print);
     data_pool_free(pool);
@@ -61,16 +61,16 @@ group_duplicates(struct data_set *set, int64_t *group)
 
 /* How many samples are not alone in their group. */
 static size_t
-count_company(size_t n, const int64_t *group, size_t groups)
+count_grouped(size_t n, const int64_t *group, size_t groups)
 {
-    size_t *size = mem_array(groups, sizeof *size), company = 0;
+    size_t *size = mem_array(groups, sizeof *size), grouped = 0;
 
     for (size_t i = 0; i < n; i++)
         size[group[i]]++;
     for (size_t g = 0; g < groups; g++)
-        company += size[g] > 1 ? size[g] : 0;
+        grouped += size[g] > 1 ? size[g] : 0;
     free(size);
-    return company;
+    return grouped;
 }
 
 void
@@ -93,8 +93,8 @@ run_group(char **operand)
                                 : data_group_file(set, npy.data);
     if (data_npy_write(path, &npy, &err))
         die("%s", err.msg);
-    say("'%s': %zu samples in %zu groups, %zu of them in company", path, n,
-        groups, count_company(n, npy.data, groups));
+    say("'%s': %zu samples in %zu groups, %zu of them in groups of two or more",
+        path, n, groups, count_grouped(n, npy.data, groups));
     data_npy_release(&npy);
     data_close(set);
 }

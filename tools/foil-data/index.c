@@ -59,19 +59,19 @@ take_in(struct data_index *index, const char *path)
             added ? " (--bad skip leaves out what is bad)" : "");
 }
 
-/* What the index is made without, and need not be told as bad. */
+/* Files that are not in the index, though they are not bad. */
 static void
-say_passed(const struct data_index *index)
+report_skipped(const struct data_index *index)
 {
     const char *first;
-    size_t n = data_index_passed(index, 1, &first);
+    size_t n = data_index_skipped(index, 1, &first);
 
     if (n)
-        say("%zu %s not JPEG: passed over ('%s', for one)", n,
+        say("%zu %s not JPEG: skipped (such as '%s')", n,
             n == 1 ? "image is" : "images are", first);
-    n = data_index_passed(index, 0, &first);
+    n = data_index_skipped(index, 0, &first);
     if (n)
-        say("%zu %s: passed over ('%s', for one)", n,
+        say("%zu %s: skipped (such as '%s')", n,
             n == 1 ? "file is no image" : "files are no images", first);
     for (n = 0; data_index_lost(index, n); n++)
         if (n < LOST)
@@ -88,7 +88,7 @@ run_index(char **path)
                                  .decode = decode,
                                  .max_pixels = (size_t)max_pixels};
     struct data_index *index = data_index_new(&how);
-    char *place = output ? mem_text(output) : beside(path[0]);
+    char *to = output ? mem_text(output) : beside(path[0]);
     struct err err;
 
     if (path[1] && !output)
@@ -97,14 +97,14 @@ run_index(char **path)
         take_in(index, *at);
     for (size_t i = 0; data_index_complaint(index, i); i++)
         say("left out %s", data_index_complaint(index, i));
-    if (data_index_write(index, place, &err))
+    if (data_index_write(index, to, &err))
         die("%s%s", err.msg,
             output || !data_index_size(index)
                 ? ""
                 : " (-o FILE puts the index elsewhere)");
-    say_passed(index);
-    say("'%s': %zu samples, %zu left out as bad", place, data_index_size(index),
+    report_skipped(index);
+    say("'%s': %zu samples, %zu left out as bad", to, data_index_size(index),
         data_index_bad(index));
     data_index_free(index);
-    free(place);
+    free(to);
 }

@@ -5,7 +5,7 @@
 
 #include "data.h"
 #include "data/generate.h"
-#include "data/source.h"
+#include "data/import.h"
 #include "making.h"
 #include "util/mem.h"
 
@@ -51,11 +51,11 @@ form_of(const char *name)
 void
 run_import(char **operand)
 {
-    struct data_source_how how = {.form = form_of(operand[0]),
+    struct data_import_how how = {.form = form_of(operand[0]),
                                   .file = operand + 1,
                                   .coarse = coarse,
                                   .classes = classes};
-    struct data_source *source;
+    struct data_import *source;
     struct data_picture picture;
     struct making making;
     struct err err;
@@ -65,13 +65,13 @@ run_import(char **operand)
     while (operand[1 + how.files])
         how.files++;
     wanted_output(output, "tar");
-    source = data_source_open(&how, &err);
+    source = data_import_open(&how, &err);
     if (!source)
         die("%s", err.msg);
-    n = data_source_size(source);
+    n = data_import_size(source);
     making_start(&making, output, quality, n < most ? n : most);
     while (making.done < most &&
-           (got = data_source_next(source, &picture, &err)) != 0) {
+           (got = data_import_next(source, &picture, &err)) != 0) {
         char name[128];
 
         if (got < 0)
@@ -85,7 +85,7 @@ run_import(char **operand)
     if (!making.done)
         making_give_up(&making, "there is no image to import");
     making_finish(&making);
-    data_source_close(source);
+    data_import_close(source);
 }
 
 void

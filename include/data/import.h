@@ -1,5 +1,5 @@
-#ifndef DATA_SOURCE_H
-#define DATA_SOURCE_H
+#ifndef DATA_IMPORT_H
+#define DATA_IMPORT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ enum data_form { DATA_IDX, DATA_CIFAR10, DATA_CIFAR100, DATA_STL10 };
  * What to read.  For idx and stl10, file[0] are the images and file[1] the
  * labels; without file[1], all labels are -1.
  */
-struct data_source_how {
+struct data_import_how {
     enum data_form form;
     size_t files;
     char *const *file;
@@ -32,17 +32,17 @@ struct data_source_how {
 };
 
 /*
- * data_source_open() opens the files and judges their heads.  Without
+ * data_import_open() opens the files and judges their heads.  Without
  * `classes`, cifar10 and stl10 have the names that their authors gave, the
  * others numbers.
  */
-struct data_source;
-struct data_source *data_source_open(const struct data_source_how *how,
+struct data_import;
+struct data_import *data_import_open(const struct data_import_how *how,
                                      struct err *err);
-void data_source_close(struct data_source *source);
+void data_import_close(struct data_import *import);
 
-/* data_source_size() is the count of images where the form tells it, or 0. */
-size_t data_source_size(const struct data_source *source);
+/* data_import_size() is the count of images where the form tells it, or 0. */
+size_t data_import_size(const struct data_import *import);
 
 struct data_picture {
     const uint8_t *pixel; /* [height,width,channels], until the next call */
@@ -51,10 +51,10 @@ struct data_picture {
 };
 
 /*
- * data_source_next() reads an image: 1, 0 at the end, or -1 where a file is
+ * data_import_next() reads an image: 1, 0 at the end, or -1 where a file is
  * cut off, a label is out of range, or images and labels differ in number.
  */
-int data_source_next(struct data_source *source, struct data_picture *picture,
+int data_import_next(struct data_import *import, struct data_picture *picture,
                      struct err *err);
 
 #endif

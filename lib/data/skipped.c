@@ -4,11 +4,11 @@
 #include "util/mem.h"
 
 #include "labels.h"
-#include "passed.h"
+#include "skipped.h"
 
 /* Where a name of n bytes is, or belongs; 1 where it is there. */
 static int
-find(const struct passed_names *names, const char *name, size_t n,
+find(const struct skipped_names *names, const char *name, size_t n,
      size_t *where)
 {
     size_t low = 0, high = names->n;
@@ -32,7 +32,7 @@ find(const struct passed_names *names, const char *name, size_t n,
 }
 
 static void
-insert(struct passed_names *names, const char *name, size_t n)
+insert(struct skipped_names *names, const char *name, size_t n)
 {
     size_t where;
 
@@ -46,7 +46,7 @@ insert(struct passed_names *names, const char *name, size_t n)
 }
 
 static void
-empty(struct passed_names *names)
+empty(struct skipped_names *names)
 {
     for (size_t i = 0; i < names->n; i++)
         free(names->name[i]);
@@ -54,52 +54,53 @@ empty(struct passed_names *names)
 }
 
 void
-data_passed_note(struct passed *passed, enum data_kind kind, const char *name)
+data_skipped_count(struct skipped *skipped, enum data_kind kind,
+                   const char *name)
 {
     const int picture = kind == DATA_KIND_PICTURE;
-    char **first = picture ? &passed->picture : &passed->other;
+    char **first = picture ? &skipped->picture : &skipped->other;
 
     if (kind == DATA_KIND_HIDDEN)
         return;
     if (!*first)
         *first = mem_text(name);
-    passed->pictures += (size_t)picture;
-    passed->others += !picture;
+    skipped->pictures += (size_t)picture;
+    skipped->others += !picture;
     if (picture)
-        data_passed_image(passed, name);
+        data_skipped_image(skipped, name);
 }
 
 void
-data_passed_image(struct passed *passed, const char *name)
+data_skipped_image(struct skipped *skipped, const char *name)
 {
-    insert(&passed->folders, name, data_kind_folders(name));
+    insert(&skipped->folders, name, data_kind_folders(name));
 }
 
 void
-data_passed_place(struct passed *passed, const struct layout_parts *parts,
-                  size_t first, size_t n)
+data_skipped_input(struct skipped *skipped, const struct layout_parts *parts,
+                   size_t first, size_t n)
 {
     const char *model = n ? parts->text + parts->sample[first].name : "";
     const size_t common = data_labels_common(parts, first, n);
 
-    for (size_t i = 0; i < passed->folders.n; i++) {
-        const char *name = passed->folders.name[i];
+    for (size_t i = 0; i < skipped->folders.n; i++) {
+        const char *name = skipped->folders.name[i];
         size_t len;
 
         if (strncmp(name, model, common))
             continue;
         len = strcspn(name + common, "/");
         if (len)
-            insert(&passed->classes, name + common, len);
+            insert(&skipped->classes, name + common, len);
     }
-    empty(&passed->folders);
+    empty(&skipped->folders);
 }
 
 void
-data_passed_lost(struct passed *passed, const struct layout_parts *parts,
-                 int given)
+data_skipped_lost(struct skipped *skipped, const struct layout_parts *parts,
+                  int given)
 {
-    struct passed_names *names = &passed->classes;
+    struct skipped_names *names = &skipped->classes;
 
     if (given)
         empty(names);
@@ -117,13 +118,13 @@ data_passed_lost(struct passed *passed, const struct layout_parts *parts,
 }
 
 void
-data_passed_release(struct passed *passed)
+data_skipped_release(struct skipped *skipped)
 {
-    empty(&passed->folders);
-    empty(&passed->classes);
-    free(passed->folders.name);
-    free(passed->classes.name);
-    free(passed->picture);
-    free(passed->other);
-    *passed = (struct passed){0};
+    empty(&skipped->folders);
+    empty(&skipped->classes);
+    free(skipped->folders.name);
+    free(skipped->classes.name);
+    free(skipped->picture);
+    free(skipped->other);
+    *skipped = (struct skipped){0};
 }

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/import.h"
 #include "data/jpeg.h"
-#include "data/source.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -49,8 +49,8 @@ static const struct form {
                      "monkey", "ship", "truck"}},
 };
 
-struct data_source {
-    struct data_source_how how;
+struct data_import {
+    struct data_import_how how;
     struct form form;
     gzFile file;
     size_t at;                // which file
@@ -62,22 +62,22 @@ struct data_source {
 };
 
 static int
-open_next(struct data_source *source, struct err *err)
+open_next(struct data_import *import, struct err *err)
 {
-    if (source->file)
-        gzclose(source->file);
-    source->file = data_gz_open(source->how.file[source->at], err);
-    return source->file ? 0 : -1;
+    if (import->file)
+        gzclose(import->file);
+    import->file = data_gz_open(import->how.file[import->at], err);
+    return import->file ? 0 : -1;
 }
 
 static int
-open_idx(struct data_source *source, struct err *err)
+open_idx(struct data_import *import, struct err *err)
 {
-    const char *path = source->how.file[0];
-    struct form *form = &source->form;
+    const char *path = import->how.file[0];
+    struct form *form = &import->form;
     size_t size[4] = {0}, rank;
 
-    if (data_gz_idx_head(source->file, path, size, &rank, err))
+    if (data_gz_idx_head(import->file, path, size, &rank, err))
         return -1;
     if (rank < 3 || (rank == 4 && size[3] != 3))
         return err_set(err,
@@ -88,7 +88,7 @@ open_idx(struct data_source *source, struct err *err)
         size[2] > MAX_SIDE || size[1] * size[2] > DATA_MAX_PIXELS)
         return err_set(err, "'%s' claims %zu images of %zux%zu", path, size[0],
                        size[2], size[1]);
-    source->n = size[0];
+    import->n = size[0];
     form->height = size[1];
     form->width = size[2];
     form->channels = rank == 4 ? 3 : 1;
@@ -97,20 +97,20 @@ open_idx(struct data_source *source, struct err *err)
 
 /* Read all that is there, so that nothing is believed of a count. */
 static int
-take_labels(struct data_source *source, gzFile file, const char *path,
+take_labels(struct data_import *import, gzFile file, const char *path,
             struct err *err)
 {
-    struct data_bytes *labels = &source->labels;
+    struct data_bytes *labels = &import->labels;
     size_t size[4] = {0}, rank, got = 1;
 
-    if (source->how.form == DATA_IDX) {
+    if (import->how.form == DATA_IDX) {
         if (data_gz_idx_head(file, path, size, &rank, err))
             return -1;
         if (rank != 1)
             return err_set(err, "'%s' holds no labels", path);
-        if (size[0] != source->n)
+        if (size[0] != import->n)
             return err_set(err, "'%s' has %zu labels for %zu images", path,
-                           size[0], source->n);
+                           size[0], import->n);
     }
     while (got && labels->len < MAX_LABELS) {
         mem_grow(&labels->data, &labels->room, labels->len + 65536, 1);
@@ -119,29 +119,29 @@ take_labels(struct data_source *source, gzFile file, const char *path,
             return -1;
         labels->len += got;
     }
-    if (source->n && labels->len != source->n)
+    if (import->n && labels->len != import->n)
         return err_set(err, "'%s' holds %zu labels, not the %zu it claims",
-                       path, labels->len, source->n);
+                       path, labels->len, import->n);
     return 0;
 }
 
 static int
-open_labels(struct data_source *source, struct err *err)
+open_labels(struct data_import *import, struct err *err)
 {
-    const char *path = source->how.file[1];
+    const char *path = import->how.file[1];
     gzFile file = data_gz_open(path, err);
     size_t highest = 0;
     int rc;
 
     if (!file)
         return -1;
-    rc = take_labels(source, file, path, err);
+    rc = take_labels(import, file, path, err);
     gzclose(file);
-    for (size_t i = 0; i < source->labels.len; i++)
-        if (source->labels.data[i] > highest)
-            highest = source->labels.data[i];
-    if (source->how.form == DATA_IDX)
-        source->form.classes = highest + 1;
+    for (size_t i = 0; i < import->labels.len; i++)
+        if (import->labels.data[i] > highest)
+            highest = import->labels.data[i];
+    if (import->how.form == DATA_IDX)
+        import->form.classes = highest + 1;
     return rc;
 }
 
@@ -154,13 +154,13 @@ is_folder_name(const char *name)
 }
 
 static void
-add_class(struct data_source *source, char *name)
+add_class(struct data_import *import, char *name)
 {
-    source->class[source->classes++] = name;
+    import->class[import->classes++] = name;
 }
 
 static int
-read_classes(struct data_source *source, const char *path, struct err *err)
+read_classes(struct data_import *import, const char *path, struct err *err)
 {
     size_t len;
     char *text = file_read(path, 1 << 20, &len, err), *rest = text;
@@ -168,105 +168,105 @@ read_classes(struct data_source *source, const char *path, struct err *err)
 
     if (!text)
         return -1;
-    for (char *line; source->classes < source->form.classes &&
+    for (char *line; import->classes < import->form.classes &&
                      (line = strtok_r(rest, "\n", &rest));) {
         line[strcspn(line, "\r")] = 0;
         if (!rc && !is_folder_name(line))
             rc = err_set(err, "'%s' in '%s' cannot be the name of a folder",
                          line, path);
-        add_class(source, mem_text(line));
+        add_class(import, mem_text(line));
     }
     free(text);
-    if (!rc && source->classes < source->form.classes)
+    if (!rc && import->classes < import->form.classes)
         rc = err_set(err, "'%s' names %zu classes of %zu", path,
-                     source->classes, source->form.classes);
+                     import->classes, import->form.classes);
     return rc;
 }
 
 /* Numbers get as many digits as the largest, so that their order stays. */
 static int
-name_classes(struct data_source *source, struct err *err)
+name_classes(struct data_import *import, struct err *err)
 {
-    const struct form *form = &source->form;
+    const struct form *form = &import->form;
     int digits = snprintf(NULL, 0, "%zu", form->classes - 1);
 
-    source->class = mem_array(form->classes, sizeof *source->class);
-    if (source->how.classes)
-        return read_classes(source, source->how.classes, err);
+    import->class = mem_array(form->classes, sizeof *import->class);
+    if (import->how.classes)
+        return read_classes(import, import->how.classes, err);
     for (size_t i = 0; i < form->classes; i++)
-        add_class(source, form->class[0] ? mem_text(form->class[i])
+        add_class(import, form->class[0] ? mem_text(form->class[i])
                                          : mem_format("%0*zu", digits, i));
     return 0;
 }
 
 static int
-start(struct data_source *source, struct err *err)
+start(struct data_import *import, struct err *err)
 {
-    const enum data_form form = source->how.form;
+    const enum data_form form = import->how.form;
     const int apart = form == DATA_IDX || form == DATA_STL10;
     size_t pixels;
 
-    if (apart && source->how.files > 2)
+    if (apart && import->how.files > 2)
         return err_set(err, "%s wants a file of images and one of labels",
-                       source->form.name);
-    if (open_next(source, err) || (form == DATA_IDX && open_idx(source, err)) ||
-        (apart && source->how.files == 2 && open_labels(source, err)) ||
-        name_classes(source, err))
+                       import->form.name);
+    if (open_next(import, err) || (form == DATA_IDX && open_idx(import, err)) ||
+        (apart && import->how.files == 2 && open_labels(import, err)) ||
+        name_classes(import, err))
         return -1;
-    pixels = source->form.height * source->form.width * source->form.channels;
-    source->raw = mem_array(source->form.front + pixels, 1);
-    source->pixel = mem_array(pixels, 1);
+    pixels = import->form.height * import->form.width * import->form.channels;
+    import->raw = mem_array(import->form.front + pixels, 1);
+    import->pixel = mem_array(pixels, 1);
     return 0;
 }
 
-struct data_source *
-data_source_open(const struct data_source_how *how, struct err *err)
+struct data_import *
+data_import_open(const struct data_import_how *how, struct err *err)
 {
-    struct data_source *source = mem_array(1, sizeof *source);
+    struct data_import *import = mem_array(1, sizeof *import);
 
     REQUIRE(how->files >= 1);
-    source->how = *how;
-    source->form = forms[how->form];
+    import->how = *how;
+    import->form = forms[how->form];
     if (how->form == DATA_CIFAR100 && how->coarse) {
-        source->form.label = 0;
-        source->form.classes = 20;
+        import->form.label = 0;
+        import->form.classes = 20;
     }
-    if (!start(source, err))
-        return source;
-    data_source_close(source);
+    if (!start(import, err))
+        return import;
+    data_import_close(import);
     return NULL;
 }
 
 void
-data_source_close(struct data_source *source)
+data_import_close(struct data_import *import)
 {
-    if (!source)
+    if (!import)
         return;
-    if (source->file)
-        gzclose(source->file);
-    for (size_t i = 0; i < source->classes; i++)
-        free(source->class[i]);
-    free(source->class);
-    data_bytes_release(&source->labels);
-    free(source->raw);
-    free(source->pixel);
-    free(source);
+    if (import->file)
+        gzclose(import->file);
+    for (size_t i = 0; i < import->classes; i++)
+        free(import->class[i]);
+    free(import->class);
+    data_bytes_release(&import->labels);
+    free(import->raw);
+    free(import->pixel);
+    free(import);
 }
 
 size_t
-data_source_size(const struct data_source *source)
+data_import_size(const struct data_import *import)
 {
-    return source->n;
+    return import->n;
 }
 
 /* Bring planes of colour into the order of pixels. */
 static const uint8_t *
-interleave(struct data_source *source)
+interleave(struct data_import *import)
 {
-    const struct form *form = &source->form;
+    const struct form *form = &import->form;
     const size_t h = form->height, w = form->width, c = form->channels;
-    const uint8_t *raw = source->raw + form->front;
-    uint8_t *out = source->pixel;
+    const uint8_t *raw = import->raw + form->front;
+    uint8_t *out = import->pixel;
 
     if (form->order == PIXELS)
         return raw;
@@ -275,87 +275,87 @@ interleave(struct data_source *source)
             for (size_t i = 0; i < c; i++)
                 *out++ = raw[i * h * w +
                              (form->order == ROWS ? y * w + x : x * h + y)];
-    return source->pixel;
+    return import->pixel;
 }
 
 /* The label of the record just read: a class, NULL for none, or -1. */
 static int
-find_class(const struct data_source *source, const char **class,
+find_class(const struct data_import *import, const char **class,
            struct err *err)
 {
-    const struct form *form = &source->form;
-    const char *path = source->how.file[source->at];
+    const struct form *form = &import->form;
+    const char *path = import->how.file[import->at];
     unsigned label;
 
     *class = NULL;
     if (form->front) {
-        label = source->raw[form->label];
-    } else if (source->labels.data) {
-        if (source->done >= source->labels.len)
+        label = import->raw[form->label];
+    } else if (import->labels.data) {
+        if (import->done >= import->labels.len)
             return err_set(err, "'%s' has more images than '%s' has labels",
-                           path, source->how.file[1]);
-        label = source->labels.data[source->done];
+                           path, import->how.file[1]);
+        label = import->labels.data[import->done];
     } else {
         return 0;
     }
     if (label < form->base || label - form->base >= form->classes)
         return err_set(err, "label %u of image %zu in '%s' is not %s's", label,
-                       source->done, path, form->name);
-    *class = source->class[label - form->base];
+                       import->done, path, form->name);
+    *class = import->class[label - form->base];
     return 0;
 }
 
 /* 1 with a record in raw, 0 at the end of all files, -1. */
 static int
-next_record(struct data_source *source, struct err *err)
+next_record(struct data_import *import, struct err *err)
 {
-    const struct form *form = &source->form;
+    const struct form *form = &import->form;
     const size_t want =
         form->front + form->height * form->width * form->channels;
 
-    if (source->n && source->done == source->n)
+    if (import->n && import->done == import->n)
         return 0;
     for (;;) {
-        const char *path = source->how.file[source->at];
+        const char *path = import->how.file[import->at];
         size_t got;
 
-        if (data_gz_take(source->file, path, source->raw, want, &got, err))
+        if (data_gz_take(import->file, path, import->raw, want, &got, err))
             return -1;
         if (got == want)
             return 1;
-        if (got || source->n)
+        if (got || import->n)
             return err_set(err, "'%s' is cut off in image %zu", path,
-                           source->done);
-        if (form->front == 0 || source->at + 1 == source->how.files)
+                           import->done);
+        if (form->front == 0 || import->at + 1 == import->how.files)
             return 0;
-        source->at++;
-        if (open_next(source, err))
+        import->at++;
+        if (open_next(import, err))
             return -1;
     }
 }
 
 int
-data_source_next(struct data_source *source, struct data_picture *picture,
+data_import_next(struct data_import *import, struct data_picture *picture,
                  struct err *err)
 {
-    const struct form *form = &source->form;
-    int got = next_record(source, err);
+    const struct form *form = &import->form;
+    int got = next_record(import, err);
 
     if (got < 0)
         return -1;
-    if (got == 0 && source->labels.data && source->labels.len > source->done)
+    if (got == 0 && import->labels.data && import->labels.len > import->done)
         return err_set(err, "'%s' has more labels than '%s' has images",
-                       source->how.file[1], source->how.file[0]);
+                       import->how.file[1], import->how.file[0]);
     if (got == 0)
         return 0;
     *picture = (struct data_picture){
-        .pixel = interleave(source),
+        .pixel = interleave(import),
         .height = form->height,
         .width = form->width,
         .channels = form->channels,
     };
-    if (find_class(source, &picture->class, err))
+    if (find_class(import, &picture->class, err))
         return -1;
-    source->done++;
+    import->done++;
     return 1;
 }

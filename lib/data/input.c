@@ -8,13 +8,13 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-#include "place.h"
+#include "input.h"
 #include "tar.h"
 #include "tree.h"
 
 enum { MAX_LIST = 1 << 30 };
 
-struct place {
+struct input {
     char *root;
     struct data_tar *tar; // of a tar
     struct tree tree;     // of a folder
@@ -47,23 +47,23 @@ is_text(const char *path, struct err *err)
 }
 
 static int
-open_list(struct place *place, const char *path, struct err *err)
+open_list(struct input *input, const char *path, struct err *err)
 {
     char *copy = mem_text(path);
 
-    place->root = mem_text(dirname(copy));
+    input->root = mem_text(dirname(copy));
     free(copy);
-    place->list_path = mem_text(path);
-    place->list_state.time = data_tree_time(path);
-    place->list = file_read(path, MAX_LIST, &place->list_bytes, err);
-    if (!place->list)
+    input->list_path = mem_text(path);
+    input->list_state.time = data_tree_time(path);
+    input->list = file_read(path, MAX_LIST, &input->list_bytes, err);
+    if (!input->list)
         return -1;
-    data_tree_text_state(place->list, place->list_bytes, &place->list_state);
+    data_tree_text_state(input->list, input->list_bytes, &input->list_state);
     return 0;
 }
 
 static int
-open_any(struct place *place, const char *path, struct err *err)
+open_any(struct input *input, const char *path, struct err *err)
 {
     struct stat st;
     int text;
@@ -71,41 +71,41 @@ open_any(struct place *place, const char *path, struct err *err)
     if (stat(path, &st))
         return err_sys(err, "cannot open '%s'", path);
     if (S_ISDIR(st.st_mode)) {
-        place->root = mem_text(path);
-        return data_tree_walk(&place->tree, path, err);
+        input->root = mem_text(path);
+        return data_tree_walk(&input->tree, path, err);
     }
     text = is_text(path, err);
     if (text < 0)
         return -1;
     if (text)
-        return open_list(place, path, err);
-    place->root = mem_text(path);
-    place->tar = data_tar_open(path, err);
-    return place->tar ? 0 : -1;
+        return open_list(input, path, err);
+    input->root = mem_text(path);
+    input->tar = data_tar_open(path, err);
+    return input->tar ? 0 : -1;
 }
 
-struct place *
-data_place_open(const char *path, struct err *err)
+struct input *
+data_input_open(const char *path, struct err *err)
 {
-    struct place *place = mem_array(1, sizeof *place);
+    struct input *input = mem_array(1, sizeof *input);
 
-    if (!open_any(place, path, err))
-        return place;
-    data_place_close(place);
+    if (!open_any(input, path, err))
+        return input;
+    data_input_close(input);
     return NULL;
 }
 
 void
-data_place_close(struct place *place)
+data_input_close(struct input *input)
 {
-    if (!place)
+    if (!input)
         return;
-    data_tar_close(place->tar);
-    data_tree_release(&place->tree);
-    free(place->list);
-    free(place->list_path);
-    free(place->root);
-    free(place);
+    data_tar_close(input->tar);
+    data_tree_release(&input->tree);
+    free(input->list);
+    free(input->list_path);
+    free(input->root);
+    free(input);
 }
 
 /* Cut the text at the first of `ends`; return what lies behind, or NULL. */
@@ -120,13 +120,13 @@ cut(char *text, const char *ends)
 }
 
 static int
-next_line(struct place *place, struct place_item *item)
+next_line(struct input *input, struct input_item *item)
 {
-    while (place->at < place->list_bytes) {
-        char *line = place->list + place->at, *label, *caption = NULL;
+    while (input->at < input->list_bytes) {
+        char *line = input->list + input->at, *label, *caption = NULL;
         size_t n = strcspn(line, "\n");
 
-        place->at += n + 1;
+        input->at += n + 1;
         line[n] = 0;
         if (n && line[n - 1] == '\r')
             line[n - 1] = 0;
@@ -137,7 +137,7 @@ next_line(struct place *place, struct place_item *item)
             line += 2;
         if (!*line)
             continue;
-        *item = (struct place_item){
+        *item = (struct input_item){
             .name = line, .label = label, .caption = caption};
         return 1;
     }
@@ -145,25 +145,25 @@ next_line(struct place *place, struct place_item *item)
 }
 
 int
-data_place_next(struct place *place, struct place_item *item, struct err *err)
+data_input_next(struct input *input, struct input_item *item, struct err *err)
 {
     struct data_member member;
     int got;
 
-    if (place->list)
-        return next_line(place, item);
-    *item = (struct place_item){0};
-    if (!place->tar) {
+    if (input->list)
+        return next_line(input, item);
+    *item = (struct input_item){0};
+    if (!input->tar) {
         const struct tree_entry *entry;
 
-        if (place->at == place->tree.n)
+        if (input->at == input->tree.n)
             return 0;
-        entry = &place->tree.entry[place->at++];
-        item->name = place->tree.text + entry->name;
-        item->bad = entry->why ? place->tree.text + entry->why : NULL;
+        entry = &input->tree.entry[input->at++];
+        item->name = input->tree.text + entry->name;
+        item->bad = entry->why ? input->tree.text + entry->why : NULL;
         return 1;
     }
-    got = data_tar_next(place->tar, &member, err);
+    got = data_tar_next(input->tar, &member, err);
     if (got > 0) {
         item->name = member.name;
         item->offset = member.offset;
@@ -173,11 +173,11 @@ data_place_next(struct place *place, struct place_item *item, struct err *err)
 }
 
 int
-data_place_read(struct place *place, const struct place_item *item,
+data_input_read(struct input *input, const struct input_item *item,
                 struct data_bytes *bytes, struct err *err)
 {
-    if (!place->tar) {
-        char *path = data_layout_path(place->root, item->name);
+    if (!input->tar) {
+        char *path = data_layout_path(input->root, item->name);
         int rc = data_layout_read_file(path, bytes, err);
 
         free(path);
@@ -185,47 +185,47 @@ data_place_read(struct place *place, const struct place_item *item,
     }
     if (item->bytes > LAYOUT_MAX_BYTES)
         return err_set(err, "larger than %d bytes", LAYOUT_MAX_BYTES);
-    return data_layout_read(data_tar_fd(place->tar), item->offset, item->bytes,
+    return data_layout_read(data_tar_fd(input->tar), item->offset, item->bytes,
                             bytes, item->name, err);
 }
 
 double
-data_place_share(const struct place *place)
+data_input_share(const struct input *input)
 {
-    if (place->tar)
-        return (double)data_tar_position(place->tar) /
-               (double)data_tar_bytes(place->tar);
-    return (double)place->at /
-           (double)(place->list ? place->list_bytes + 1 : place->tree.n + 1);
+    if (input->tar)
+        return (double)data_tar_position(input->tar) /
+               (double)data_tar_bytes(input->tar);
+    return (double)input->at /
+           (double)(input->list ? input->list_bytes + 1 : input->tree.n + 1);
 }
 
 const char *
-data_place_list(const struct place *place, struct tree_state *state)
+data_input_list(const struct input *input, struct tree_state *state)
 {
-    *state = place->list_state;
-    return place->list_path;
+    *state = input->list_state;
+    return input->list_path;
 }
 
 const struct tree *
-data_place_tree(const struct place *place)
+data_input_tree(const struct input *input)
 {
-    return place->tree.folders ? &place->tree : NULL;
+    return input->tree.folders ? &input->tree : NULL;
 }
 
 const char *
-data_place_root(const struct place *place)
+data_input_root(const struct input *input)
 {
-    return place->root;
+    return input->root;
 }
 
 enum layout_kind
-data_place_kind(const struct place *place)
+data_input_kind(const struct input *input)
 {
-    return place->tar ? LAYOUT_TAR : LAYOUT_FOLDER;
+    return input->tar ? LAYOUT_TAR : LAYOUT_FOLDER;
 }
 
 uint64_t
-data_place_bytes(const struct place *place)
+data_input_bytes(const struct input *input)
 {
-    return place->tar ? data_tar_bytes(place->tar) : 0;
+    return input->tar ? data_tar_bytes(input->tar) : 0;
 }

@@ -1,32 +1,32 @@
 #include <zlib.h>
 
-#include "data/source.h"
+#include "data/import.h"
 #include "fixture.h"
 #include "t.h"
 
-static struct data_source *
+static struct data_import *
 open_files(enum data_form form, const char *first, const char *second)
 {
     static char name[2][64];
     static char *file[] = {name[0], name[1]};
-    struct data_source_how how = {
+    struct data_import_how how = {
         .form = form, .files = second ? 2 : 1, .file = file};
 
     snprintf(name[0], sizeof name[0], "%s", first);
     snprintf(name[1], sizeof name[1], "%s", second ? second : "");
-    return data_source_open(&how, &err);
+    return data_import_open(&how, &err);
 }
 
 /* Read to the end: the count of images, or -1 with err. */
 static int
-count(struct data_source *source)
+count(struct data_import *import)
 {
     struct data_picture picture;
     int n = 0, got = -1;
 
-    while (source && (got = data_source_next(source, &picture, &err)) > 0)
+    while (import && (got = data_import_next(import, &picture, &err)) > 0)
         n++;
-    data_source_close(source);
+    data_import_close(import);
     return got < 0 ? -1 : n;
 }
 
@@ -48,36 +48,36 @@ idx_is_read(void)
 {
     static const uint8_t colour[] = {0, 0, 8, 4, 0, 0, 0, 1, 0, 0, 0, 1, 0,
                                      0, 0, 2, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6};
-    struct data_source *source;
+    struct data_import *import;
     struct data_picture picture;
 
     put_gz("i.gz", idx, sizeof idx);
     REQUIRE(!file_write("i", idx, sizeof idx, &err));
     REQUIRE(!file_write("l", idx_labels, sizeof idx_labels, &err));
-    source = open_files(DATA_IDX, "i.gz", "l");
-    T(source && data_source_size(source) == 2, "gzipped");
-    T(source && data_source_next(source, &picture, &err) == 1 &&
+    import = open_files(DATA_IDX, "i.gz", "l");
+    T(import && data_import_size(import) == 2, "gzipped");
+    T(import && data_import_next(import, &picture, &err) == 1 &&
           picture.width == 3 && picture.height == 2 && picture.channels == 1 &&
           !memcmp(picture.pixel, idx + 16, 6) && !strcmp(picture.class, "11"),
       "the first image and its class");
-    T(source && data_source_next(source, &picture, &err) == 1 &&
+    T(import && data_import_next(import, &picture, &err) == 1 &&
           picture.pixel[0] == 7 && !strcmp(picture.class, "03"),
       "the second, its class as long as the longest");
-    T(source && data_source_next(source, &picture, &err) == 0,
+    T(import && data_import_next(import, &picture, &err) == 0,
       "there is no picture more");
-    data_source_close(source);
+    data_import_close(import);
 
-    source = open_files(DATA_IDX, "i", NULL);
-    T(source && data_source_next(source, &picture, &err) == 1 && !picture.class,
+    import = open_files(DATA_IDX, "i", NULL);
+    T(import && data_import_next(import, &picture, &err) == 1 && !picture.class,
       "plain, without labels");
-    data_source_close(source);
+    data_import_close(import);
 
     REQUIRE(!file_write("c", colour, sizeof colour, &err));
-    source = open_files(DATA_IDX, "c", NULL);
-    T(source && data_source_next(source, &picture, &err) == 1 &&
+    import = open_files(DATA_IDX, "c", NULL);
+    T(import && data_import_next(import, &picture, &err) == 1 &&
           picture.channels == 3 && picture.width == 2 && picture.pixel[3] == 4,
       "in colour");
-    data_source_close(source);
+    data_import_close(import);
 }
 
 static void
@@ -114,7 +114,7 @@ static void
 cifar_is_read(void)
 {
     static uint8_t record[2 * 3074];
-    struct data_source *source;
+    struct data_import *import;
     struct data_picture picture = {0};
 
     record[0] = 9;
@@ -123,14 +123,14 @@ cifar_is_read(void)
     record[3073] = 2;
     REQUIRE(!file_write("c10", record, 2 * 3073, &err));
     T(count(open_files(DATA_CIFAR10, "c10", "c10")) == 4, "files make one set");
-    source = open_files(DATA_CIFAR10, "c10", NULL);
-    T(source && data_source_next(source, &picture, &err) == 1 &&
+    import = open_files(DATA_CIFAR10, "c10", NULL);
+    T(import && data_import_next(import, &picture, &err) == 1 &&
           !strcmp(picture.class, "truck"),
       "cifar10 has names");
     T(picture.pixel && picture.pixel[(5 * 32 + 7) * 3 + 2] == 105 &&
           picture.pixel[0] == 0 && picture.pixel[1] == 50,
       "planes become pixels");
-    data_source_close(source);
+    data_import_close(import);
     record[0] = 10;
     REQUIRE(!file_write("bad", record, 3073, &err));
     T(count(open_files(DATA_CIFAR10, "bad", NULL)) == -1, "%s", err.msg);
@@ -140,11 +140,11 @@ cifar_is_read(void)
     record[0] = 3;
     record[1] = 57;
     REQUIRE(!file_write("c100", record, 3074, &err));
-    source = open_files(DATA_CIFAR100, "c100", NULL);
-    T(source && data_source_next(source, &picture, &err) == 1 &&
+    import = open_files(DATA_CIFAR100, "c100", NULL);
+    T(import && data_import_next(import, &picture, &err) == 1 &&
           !strcmp(picture.class, "57"),
       "cifar100: the fine label");
-    data_source_close(source);
+    data_import_close(import);
 }
 
 static void
@@ -152,27 +152,27 @@ classes_can_be_named(void)
 {
     static char name[] = "c100";
     static char *file[] = {name};
-    struct data_source_how how = {.form = DATA_CIFAR100,
+    struct data_import_how how = {.form = DATA_CIFAR100,
                                   .files = 1,
                                   .file = file,
                                   .coarse = 1,
                                   .classes = "names"};
     struct data_picture picture;
-    struct data_source *source;
+    struct data_import *import;
     char text[400] = "";
 
     for (int i = 0; i < 20; i++)
         snprintf(text + strlen(text), 20, "name %d\r\n", i);
     put_text("names", text);
-    source = data_source_open(&how, &err);
-    T(source && data_source_next(source, &picture, &err) == 1 &&
+    import = data_import_open(&how, &err);
+    T(import && data_import_next(import, &picture, &err) == 1 &&
           !strcmp(picture.class, "name 3"),
       "the coarse label, by name");
-    data_source_close(source);
+    data_import_close(import);
     put_text("names", "one\ntwo\n");
-    T(!data_source_open(&how, &err), "%s", err.msg);
+    T(!data_import_open(&how, &err), "%s", err.msg);
     put_text("names", "../up\n");
-    T(!data_source_open(&how, &err), "%s", err.msg);
+    T(!data_import_open(&how, &err), "%s", err.msg);
 }
 
 /* stl10: each colour by columns, labels from 1 in another file. */
@@ -180,21 +180,21 @@ static void
 stl_is_read(void)
 {
     static uint8_t record[3 * 96 * 96];
-    struct data_source *source;
+    struct data_import *import;
     struct data_picture picture = {0};
 
     record[1 * 96 * 96 + 7 * 96 + 5] = 200; // green, column 7, row 5
     REQUIRE(!file_write("x", record, sizeof record, &err));
     put_text("y", "\x0a");
-    source = open_files(DATA_STL10, "x", "y");
-    T(source && data_source_next(source, &picture, &err) == 1 &&
+    import = open_files(DATA_STL10, "x", "y");
+    T(import && data_import_next(import, &picture, &err) == 1 &&
           !strcmp(picture.class, "truck") && picture.width == 96,
       "label 10 is truck");
     T(picture.pixel && picture.pixel[(5 * 96 + 7) * 3 + 1] == 200,
       "columns become rows");
-    T(source && data_source_next(source, &picture, &err) == 0,
+    T(import && data_import_next(import, &picture, &err) == 0,
       "there is no picture more");
-    data_source_close(source);
+    data_import_close(import);
     T(count(open_files(DATA_STL10, "x", NULL)) == 1, "without labels");
     put_text("y", "\x01\x02");
     T(count(open_files(DATA_STL10, "x", "y")) == -1, "%s", err.msg);

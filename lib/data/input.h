@@ -1,0 +1,52 @@
+#ifndef DATA_INPUT_H
+#define DATA_INPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/set.h"
+#include "util/err.h"
+
+#include "layout.h"
+#include "tree.h"
+
+/*
+ * A input that files come from, whatever its form: a tar, a folder, a list.
+ */
+struct input_item {
+    const char *name; /* lives until the next call */
+    uint64_t offset, bytes;
+    const char *label, *caption; /* that a list gives; else NULL */
+    const char *bad; /* why it cannot be read, where that shows already */
+};
+
+struct input;
+struct input *data_input_open(const char *path, struct err *err);
+void data_input_close(struct input *input);
+
+/* data_input_next() finds the next file: 1, 0 at the end, -1. */
+int data_input_next(struct input *input, struct input_item *item,
+                    struct err *err);
+
+/* data_input_read() reads the content of the item that data_input_next() gave.
+ */
+int data_input_read(struct input *input, const struct input_item *item,
+                    struct data_bytes *bytes, struct err *err);
+
+/* data_input_share() tells how much of the input is done, 0 .. 1. */
+double data_input_share(const struct input *input);
+
+/* data_input_list() is the path of a file whose lines say what the samples are,
+ * and what is to be known of it; NULL where the input is none. */
+const char *data_input_list(const struct input *input,
+                            struct tree_state *state);
+
+/* data_input_tree() is a folder's tree; NULL where the input is none. */
+const struct tree *data_input_tree(const struct input *input);
+
+/* data_input_root() is the path that names or offsets refer to. */
+const char *data_input_root(const struct input *input);
+enum layout_kind data_input_kind(const struct input *input);
+uint64_t data_input_bytes(const struct input *input);
+
+#endif
