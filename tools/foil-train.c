@@ -50,7 +50,7 @@ run(struct train *t, struct err *err)
             t->trained = 1;
             if (!finished(t)) // who feeds us stays for the last save
                 train_source_done(t);
-            if (!batch.look)
+            if (!batch.encode_only)
                 train_save_if_due(t);
         }
         wire_batch_release(&batch);

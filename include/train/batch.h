@@ -13,7 +13,7 @@
 struct train_batch {
     int64_t epoch, step;   /* its place in the plan */
     int64_t steps, epochs; /* in this epoch, > step; in all, > epoch */
-    int eval;              /* 1: features are wanted, nothing is trained */
+    int encode_only;       /* 1: features are wanted, nothing is trained */
 
     size_t n;           /* samples, >= 2 */
     const int64_t *ids; /* [n] */

@@ -114,9 +114,9 @@ enum train_outcome train_learner_step(struct train_learner *learner,
                                       struct train_result *result,
                                       struct err *err);
 
-/* train_learner_look() encodes a batch into z and v, trains nothing and moves
+/* train_learner_encode() encodes a batch into z and v, trains nothing and moves
  * the state on.  Returns 1 when all of z is finite. */
-int train_learner_look(struct train_learner *learner,
-                       const struct train_batch *batch);
+int train_learner_encode(struct train_learner *learner,
+                         const struct train_batch *batch);
 
 #endif

@@ -24,7 +24,7 @@ struct wire_batch {
     const int64_t *extra_ids; /* [r] or NULL */
     const uint8_t *extra;     /* [r,h,w,c] one view each of these */
     const int32_t *tokens;    /* [b,len] captions, or NULL */
-    int look;                 /* as in the item */
+    int encode_only;          /* as in the item */
     struct wire_extra of_extra;
     struct wire_variants variants; /* which views they are */
     struct wire_msg *msg;          /* held by a decoded one; else NULL */

@@ -12,7 +12,7 @@ struct wire_item {
     int64_t size;         /* images in the data set, >= 1; every id is below */
     int64_t steps;        /* in this epoch, > step */
     int64_t epochs;       /* planned in all, > epoch */
-    int look;             /* features are wanted, nothing is trained */
+    int encode_only;      /* features are wanted, nothing is trained */
     size_t n, n_extra;    /* b, 1 .. WIRE_BATCH_MAX; r, the same, or 0 */
     const int64_t *ids;   /* [b] who is trained, each once */
     const int64_t *extra; /* [r] who is encoded besides; may repeat */

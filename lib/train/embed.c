@@ -75,8 +75,8 @@ encode_by_two(struct train_learner *learner, const struct train_batch *b,
 }
 
 void
-train_learner_encode(struct train_learner *learner, const struct train_batch *b,
-                     enum nn_mode mode)
+train_learner_embed(struct train_learner *learner, const struct train_batch *b,
+                    enum nn_mode mode)
 {
     REQUIRE(b->n <= learner->spec.images && b->n_extra <= learner->spec.extra);
     if (learner->spec.encoder[1])

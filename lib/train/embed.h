@@ -5,10 +5,10 @@
 
 /* A batch through the encoders of a learner, and its gradient back. */
 
-/* train_learner_encode() fills in z and v of all rows; NN_MOVE where
+/* train_learner_embed() fills in z and v of all rows; NN_MOVE where
  * train_learner_back() follows. */
-void train_learner_encode(struct train_learner *learner,
-                          const struct train_batch *batch, enum nn_mode mode);
+void train_learner_embed(struct train_learner *learner,
+                         const struct train_batch *batch, enum nn_mode mode);
 
 /* train_learner_finite() returns 1 when all of z is. */
 int train_learner_finite(const struct train_learner *learner,

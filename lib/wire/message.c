@@ -246,7 +246,7 @@ static const struct wire_field item_fields[] = {
     {IDS(item, "ids", ids, "b"), .once = 1},
     {IDS(item, "extra", extra, "r"), .optional = 1},
     VIEWS(item),
-    {FLAG(item, "look", look)},
+    {FLAG(item, "encode_only", encode_only)},
     {0},
 };
 
@@ -281,7 +281,7 @@ static const struct wire_field batch_fields[] = {
     {TENSOR(batch, "extra", extra, "rhwc"), .with = "extra_ids"},
     VIEWS(batch),
     {TENSOR(batch, "tokens", tokens, "bl"), .optional = 1},
-    {FLAG(batch, "look", look)},
+    {FLAG(batch, "encode_only", encode_only)},
     {0},
 };
 

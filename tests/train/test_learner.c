@@ -172,7 +172,8 @@ a_look_trains_nothing(void)
     float *then = weights_of(w, &n);
 
     tiny_images(w->views, ROWS, 1);
-    T(train_learner_look(&w->learner, &w->batch), "its embeddings are finite");
+    T(train_learner_encode(&w->learner, &w->batch),
+      "its embeddings are finite");
     T(same_weights(w, then), "no weight and no statistic moves");
     T(w->state.step == 1 && !w->state.total, "the place does, the count not");
     T_NEAR(num_dot(TINY_DIM, w->learner.v, w->learner.v), 1, 1e-6,

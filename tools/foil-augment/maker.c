@@ -178,7 +178,7 @@ augment_maker_make(struct augment_maker *maker, const struct wire_item *item)
         .width = size,
         .channels = 3,
         .n_extra = item->n_extra,
-        .look = item->look,
+        .encode_only = item->encode_only,
         .of_extra = item->of_extra,
         .variants = choose_variants(maker, item),
     };

@@ -206,7 +206,7 @@ draw(struct filter *filter)
         return NULL;
     REQUIRE(!wire_item_get(&item, due->msg, (int64_t)passage->size, &err));
     choose_variants(filter, &item);
-    if (!item.look)
+    if (!item.encode_only)
         sampler_draw(filter->sampler, &item, VIEWS, passage->number);
     passage_pass(passage, wire_item_put(&item));
     wire_item_release(&item);

@@ -92,7 +92,7 @@ struct passage_item {
     struct wire_place at;
     int64_t steps;        /* in its epoch */
     struct wire_msg *msg; /* as it came; once drawn for, as it goes out */
-    int look;             /* features are wanted: it is not weighed */
+    int encode_only;      /* features are wanted: it is not weighed */
     int busy;             /* its images' chains are not weighed yet */
     size_t n;             /* of these */
     int64_t *ids;         /* [n] */

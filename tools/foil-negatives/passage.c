@@ -88,7 +88,7 @@ passage_add(struct passage *passage, const struct wire_item *from)
         .at = from->at,
         .steps = from->steps,
         .msg = wire_msg_hold(from->msg),
-        .look = from->look,
+        .encode_only = from->encode_only,
         .n = from->n,
         .ids = mem_array(from->n, sizeof *item->ids),
     };
@@ -170,7 +170,7 @@ passage_due(struct passage *passage, const struct sampler *sampler)
         return NULL;
     go_to(passage, flow_consumer_place(passage->consumer));
     item = flow_consumer_due(passage->consumer);
-    if (!item || item->look)
+    if (!item || item->encode_only)
         return item;
     for (size_t i = 0; sample_source_waits(&source->how) && i < item->n; i++)
         if (passage->busy[item->ids[i]])
@@ -192,9 +192,9 @@ passage_pass(struct passage *passage, struct wire_msg *msg)
     mem_grow(&passage->item, &passage->room, passage->n + 1,
              sizeof(struct passage_item *));
     passage->item[passage->n++] = item;
-    if (!item->look)
+    if (!item->encode_only)
         set_busy(passage, item, 1);
-    passage->number += !item->look;
+    passage->number += !item->encode_only;
     passage->steps = item->steps;
     next.step++;
     go_to(passage, next);

@@ -302,7 +302,7 @@ item_of(struct selector *s, const struct wire_place *at)
         .size = (int64_t)s->task.layout.size,
         .steps = steps(s),
         .epochs = s->options->epochs,
-        .look = (size_t)at->step >= s->task.layout.steps,
+        .encode_only = (size_t)at->step >= s->task.layout.steps,
     };
 
     item.ids = ids_of(s, at, &item.n);

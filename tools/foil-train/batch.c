@@ -8,7 +8,7 @@ train_batch_of(const struct wire_batch *b, struct train_batch *batch)
         .step = b->at.step,
         .steps = b->steps,
         .epochs = b->epochs,
-        .eval = b->look,
+        .encode_only = b->encode_only,
         .n = b->n,
         .ids = b->ids,
         .views = b->views,

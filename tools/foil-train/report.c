@@ -90,6 +90,6 @@ train_report_features(struct train *t, const struct train_batch *b)
                                      .z = t->learner.v};
 
     snprintf(features.mode, sizeof features.mode, "%s",
-             b->eval ? "eval" : "train");
+             b->encode_only ? "eval" : "train");
     wire_feed_features(t->feed, &features);
 }

@@ -33,15 +33,16 @@ keep_features(struct train *t, const struct train_batch *b, int good)
     if (!t->history.keep)
         return;
     if (good)
-        train_history_put(&t->history, b->n, b->ids, t->learner.v, b->eval);
+        train_history_put(&t->history, b->n, b->ids, t->learner.v,
+                          b->encode_only);
     if (b->step + 1 == b->steps)
         train_history_turn(&t->history, b->epoch, b->steps);
 }
 
 static void
-look(struct train *t, const struct train_batch *b)
+encode_only(struct train *t, const struct train_batch *b)
 {
-    const int good = train_learner_look(&t->learner, b);
+    const int good = train_learner_encode(&t->learner, b);
 
     keep_features(t, b, good);
     if (t->state.step == 0)
@@ -56,8 +57,8 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
 
     t->service.batch = from;
     train_batch_of(from, &batch);
-    if (batch.eval) {
-        look(t, &batch);
+    if (batch.encode_only) {
+        encode_only(t, &batch);
         return 1;
     }
     switch (train_learner_step(&t->learner, &batch, &result, err)) {
