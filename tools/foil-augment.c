@@ -96,7 +96,7 @@ hear_trainer(struct augmenter *a)
     while ((rc = wire_client_next(a->batches, &news, &err)) > 0) {
         a->over |= news.what == WIRE_ENDED;
         waits |= news.what == WIRE_WAITED;
-        if (news.what == WIRE_BAD)
+        if (news.what == WIRE_REPORT)
             say("%s", news.why.msg);
     }
     if (rc < 0)
@@ -125,9 +125,9 @@ hear_selector(struct augmenter *a)
         die("%s", err.msg);
     if (rc == 0)
         return 0;
-    if (news.what == WIRE_CAME)
+    if (news.what == WIRE_MESSAGE)
         take_item(a);
-    if (news.what == WIRE_BAD)
+    if (news.what == WIRE_REPORT)
         say("%s", news.why.msg);
     a->over |= news.what == WIRE_OVER;
     if (news.what != WIRE_ENDED)

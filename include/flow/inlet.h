@@ -10,7 +10,7 @@
  *
  *     while ((rc = wire_wait(wire, stop, 1, &err)) > 0) {
  *         while (flow_inlet_next(inlet, &news))
- *             if (news.what == WIRE_CAME) flow_consumer_hold( ... )
+ *             if (news.what == WIRE_MESSAGE) flow_consumer_hold( ... )
  *         flow_inlet_ask(inlet);
  *         while ((item = flow_consumer_take(inlet->consumer)))
  *             flow_inlet_done(inlet, place behind it);
@@ -40,7 +40,7 @@ void flow_inlet_close(struct flow_inlet *inlet);
 
 /*
  * flow_inlet_next() returns 1 with news, 0 when there is none now: JOINED,
- * LEFT, BAD, and CAME, of which news->msg is a batch that was asked for.
+ * LEFT, REPORT, and MESSAGE, of which news->msg is a batch that was asked for.
  */
 int flow_inlet_next(struct flow_inlet *inlet, struct wire_news *news);
 

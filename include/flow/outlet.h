@@ -50,9 +50,9 @@ void flow_outlet_close(struct flow_outlet *outlet);
 
 /*
  * flow_outlet_next() returns 1 with news, 0 when there is none now: JOINED,
- * LEFT, MOVED, PASSED, WAITED, BAD, and CAME, of which news->msg is a reject.
- * Where the trainer waits for an item, its holder is seen to be connected: one
- * that was killed leaves at once.
+ * LEFT, MOVED, PASSED, WAITED, REPORT, and MESSAGE, of which news->msg is a
+ * reject. Where the trainer waits for an item, its holder is seen to be
+ * connected: one that was killed leaves at once.
  */
 int flow_outlet_next(struct flow_outlet *outlet, struct wire_news *news);
 

@@ -43,9 +43,9 @@ void wire_client_close(struct wire_client *client);
  * wire_client_next() returns 1 with news, 0 when there is none now, -1 when
  * the binder refused us (version, run, data set): end with that sentence.
  *
- * WIRE_ASKS reports JOINED, CAME (wire_client_item()), ENDED, OVER, BAD.
+ * WIRE_ASKS reports JOINED, MESSAGE (wire_client_item()), ENDED, OVER, REPORT.
  * WIRE_BRINGS reports JOINED, MOVED, PASSED, WAITED, ENDED (the run is over),
- * BAD.
+ * REPORT.
  */
 int wire_client_next(struct wire_client *client, struct wire_news *news,
                      struct err *err);

@@ -8,27 +8,27 @@
  * What the end of an edge reports to the loop of its tool.
  */
 enum wire_what {
-    WIRE_JOINED, /* a peer and we have greeted; again after a renewal.  Its
-                  * credit starts from nothing */
-    WIRE_LEFT,   /* a peer is gone: hand its leases to others */
-    WIRE_CAME,   /* news.msg is for you: item, batch, reject, pairs ... */
-    WIRE_MOVED,  /* a newer session: forget leases, go to news.at */
-    WIRE_PASSED, /* every step before news.at is trained: forget leases
-                  * before it, and hand out nothing before it any more */
-    WIRE_WAITED, /* the trainer waits for the batch of news.at: if you handed
-                  * its item out long ago, see to it */
-    WIRE_ENDED,  /* at a client.  From a producer: nothing at or after news.at;
-                  * from a consumer: the run is over */
-    WIRE_OVER,   /* at a client, from a producer: the run is over */
-    WIRE_BAD     /* somebody sent nonsense: say news.why; nothing changed */
+    WIRE_JOINED,  /* a peer and we have greeted; again after a renewal.  Its
+                   * credit starts from nothing */
+    WIRE_LEFT,    /* a peer is gone: hand its leases to others */
+    WIRE_MESSAGE, /* news.msg is for you: item, batch, reject, pairs ... */
+    WIRE_MOVED,   /* a newer session: forget leases, go to news.at */
+    WIRE_PASSED,  /* every step before news.at is trained: forget leases
+                   * before it, and hand out nothing before it any more */
+    WIRE_WAITED,  /* the trainer waits for the batch of news.at: if you handed
+                   * its item out long ago, see to it */
+    WIRE_ENDED,   /* at a client.  From a producer: nothing at or after news.at;
+                   * from a consumer: the run is over */
+    WIRE_OVER,    /* at a client, from a producer: the run is over */
+    WIRE_REPORT   /* say news.why: something was refused, and changed nothing */
 };
 
 struct wire_news {
     enum wire_what what;
     uint64_t peer;        /* number of the peer; 0 on the connecting side */
     struct wire_place at; /* where a place belongs to it */
-    struct wire_msg *msg; /* WIRE_CAME: lasts until the next call */
-    struct err why;       /* WIRE_BAD */
+    struct wire_msg *msg; /* WIRE_MESSAGE: lasts until the next call */
+    struct err why;       /* WIRE_REPORT */
 };
 
 #endif

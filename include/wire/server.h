@@ -103,11 +103,12 @@ int wire_server_answer(struct wire_server *server, uint64_t peer, int64_t id,
 int wire_server_reaches(struct wire_server *server, uint64_t peer);
 
 /*
- * wire_server_bad() counts a message that the tool could not decode.  Returns
+ * wire_server_refuse() counts a message that the tool could not decode. Returns
  * 1 when that should be said (the 1st, 2nd, 4th, 8th ...), with the count and
  * the sender added to the sentence.
  */
-int wire_server_bad(struct wire_server *server, uint64_t peer, struct err *why);
+int wire_server_refuse(struct wire_server *server, uint64_t peer,
+                       struct err *why);
 
 /* wire_server_doubt() is the same for a claim that we do not believe, which is
  * no malformed message: its sender is told, and never sent away for it. */

@@ -65,11 +65,11 @@ enum wire_answer wire_service_wait(struct wire_service *service, int stop_fd,
                                    struct wire_msg **answer, struct err *err);
 
 /*
- * wire_service_bad() refuses the answer that wire_service_wait() returned last:
- * wait again, another may come.  Returns 1 when *why should be said, as
+ * wire_service_refuse() refuses the answer that wire_service_wait() returned
+ * last: wait again, another may come.  Returns 1 when *why should be said, as
  * tally_add(), the service's endpoint added.
  */
-int wire_service_bad(struct wire_service *service, struct err *why);
+int wire_service_refuse(struct wire_service *service, struct err *why);
 
 /*
  * wire_service_poll() reads what has come, and gives up what was asked: 0, 1

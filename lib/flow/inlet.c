@@ -38,8 +38,8 @@ flow_inlet_close(struct flow_inlet *inlet)
 static int
 bad(struct flow_inlet *inlet, struct wire_news *news)
 {
-    news->what = WIRE_BAD;
-    return wire_server_bad(inlet->server, news->peer, &news->why);
+    news->what = WIRE_REPORT;
+    return wire_server_refuse(inlet->server, news->peer, &news->why);
 }
 
 static int
@@ -73,7 +73,7 @@ flow_inlet_next(struct flow_inlet *inlet, struct wire_news *news)
             flow_consumer_join(inlet->consumer, news->peer);
         if (news->what == WIRE_LEFT)
             flow_consumer_leave(inlet->consumer, news->peer);
-        if (news->what != WIRE_CAME || take(inlet, news))
+        if (news->what != WIRE_MESSAGE || take(inlet, news))
             return 1;
     }
     return 0;

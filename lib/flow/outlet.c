@@ -42,8 +42,8 @@ flow_outlet_close(struct flow_outlet *outlet)
 static int
 bad(struct flow_outlet *outlet, struct wire_news *news)
 {
-    news->what = WIRE_BAD;
-    return wire_server_bad(outlet->server, news->peer, &news->why);
+    news->what = WIRE_REPORT;
+    return wire_server_refuse(outlet->server, news->peer, &news->why);
 }
 
 /* A place that is new to us may be: 0, or -1 with why not. */
@@ -71,7 +71,7 @@ take_place(struct flow_outlet *outlet, struct wire_news *news)
     if (next.at.session < flow_producer_place(producer).session)
         return 0;
     if (judge(outlet, &next.at, &news->why)) {
-        news->what = WIRE_BAD;
+        news->what = WIRE_REPORT;
         return wire_server_doubt(outlet->server, news->peer, &news->why);
     }
     said = is_next ? flow_producer_next(producer, news->peer, &next, now)
@@ -136,7 +136,7 @@ flow_outlet_next(struct flow_outlet *outlet, struct wire_news *news)
         case WIRE_LEFT:
             outlet->freed = flow_producer_leave(outlet->producer, news->peer);
             return 1;
-        case WIRE_CAME:
+        case WIRE_MESSAGE:
             if (take(outlet, news))
                 return 1;
             break;

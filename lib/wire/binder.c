@@ -85,7 +85,7 @@ refuse_words(struct wire_server *server, struct wire_peer *peer, int last,
                 (uintmax_t)peer->number, peer->name,
                 last ? " is sent away, it sends too much nonsense" : "",
                 why.msg);
-    news->what = WIRE_BAD;
+    news->what = WIRE_REPORT;
     return tally_add(&server->bad, &news->why) || last;
 }
 
@@ -213,7 +213,7 @@ take_error(struct wire_server *server, struct wire_peer *peer,
         return wire_binder_bad(server, peer, news);
     err_set(&news->why, "%s %ju refuses a message of ours: %.400s",
             peer->hello.stage, (uintmax_t)peer->number, error.reason);
-    news->what = WIRE_BAD;
+    news->what = WIRE_REPORT;
     return tally_add(&server->told, &news->why);
 }
 
@@ -226,7 +226,7 @@ take_stranger(struct wire_server *server, const struct wire_id *from,
     wire_binder_refuse(server, from, "who are you? say hello", 1);
     err_set(&news->why, "a peer at '%.200s' sent %s before it said hello",
             wire_sock_endpoint(server->sock), wire_kind_name(kind));
-    news->what = WIRE_BAD;
+    news->what = WIRE_REPORT;
     return tally_add(&server->strangers, &news->why);
 }
 
@@ -276,7 +276,7 @@ wire_binder_take(struct wire_server *server, const struct wire_id *from,
     if (!peer)
         return take_stranger(server, from, kind, news);
     peer->heard = clock_now();
-    news->what = WIRE_CAME;
+    news->what = WIRE_MESSAGE;
     news->peer = peer->number;
     news->msg = msg;
     if (!expects(server->kind, kind)) {

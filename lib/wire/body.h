@@ -7,7 +7,7 @@
 #include "wire/msg.h"
 
 /* What a message is: for lib/wire/msg.c, which gives its parts, and
- * lib/wire/adopt.c, which judges them. */
+ * lib/wire/parse.c, which checks them. */
 struct wire_msg {
     size_t holders;
     enum wire_kind kind;

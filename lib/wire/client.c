@@ -129,7 +129,7 @@ set_credit(struct wire_client *client, size_t credit)
 static int
 bad(struct wire_client *client, struct wire_news *news)
 {
-    news->what = WIRE_BAD;
+    news->what = WIRE_REPORT;
     return wire_refusal_add(&client->bad, client->sock, client->who.stage,
                             &news->why);
 }
@@ -195,7 +195,7 @@ take_error(struct wire_client *client, struct wire_news *news, struct err *err)
     if (error.message) {
         err_set(&news->why, "'%.80s' refuses a message of ours: %.400s",
                 wire_sock_endpoint(client->sock), error.reason);
-        news->what = WIRE_BAD;
+        news->what = WIRE_REPORT;
         return tally_add(&client->told, &news->why);
     }
     if (!error.again)
@@ -278,7 +278,7 @@ take_item(struct wire_client *client, struct wire_news *news)
     client->came = clock_now();
     if (client->credit)
         set_credit(client, client->credit - 1);
-    news->what = WIRE_CAME;
+    news->what = WIRE_MESSAGE;
     news->msg = client->msg;
     return 1;
 }
@@ -331,7 +331,7 @@ wire_client_next(struct wire_client *client, struct wire_news *news,
     *news = (struct wire_news){0};
     ask_again(client);
     if (wire_refused(client->wire, &news->why)) {
-        news->what = WIRE_BAD;
+        news->what = WIRE_REPORT;
         return 1;
     }
     while (!rc) {

@@ -8,12 +8,12 @@
 /*
  * Between messages and ZeroMQ: for the files of this room.
  *
- * wire_msg_adopt() makes a message of n parts, which it takes over: they are
+ * wire_msg_parse() makes a message of n parts, which it takes over: they are
  * empty or closed afterwards, also on error.  A stranger's is judged whole,
  * as wire_msg_from() does; our own is not searched for floats that are not
  * finite.
  */
-struct wire_msg *wire_msg_adopt(size_t n, zmq_msg_t *parts, int stranger,
+struct wire_msg *wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger,
                                 struct err *err);
 
 /* wire_msg_share() makes `part` another holder of part i's bytes. */

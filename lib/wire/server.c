@@ -48,7 +48,7 @@ wire_server_next(struct wire_server *server, struct wire_news *news,
     (void)err; // nothing that a peer does ends the tool
     *news = (struct wire_news){0};
     if (wire_refused(server->wire, &news->why)) {
-        news->what = WIRE_BAD;
+        news->what = WIRE_REPORT;
         return 1;
     }
     for (;;) {
@@ -184,7 +184,7 @@ wire_server_reaches(struct wire_server *server, uint64_t peer)
 }
 
 int
-wire_server_bad(struct wire_server *server, uint64_t peer, struct err *why)
+wire_server_refuse(struct wire_server *server, uint64_t peer, struct err *why)
 {
     struct wire_news news = {.why = *why};
     int say = wire_binder_bad(

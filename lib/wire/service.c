@@ -146,7 +146,7 @@ refuse(struct wire_service *service, struct err *err)
 }
 
 int
-wire_service_bad(struct wire_service *service, struct err *why)
+wire_service_refuse(struct wire_service *service, struct err *why)
 {
     service->answered = 0;
     return refuse(service, why) == WIRE_ODD;

@@ -398,7 +398,7 @@ wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
         return err_set(err, "message of %zu parts, want 2 .. %d", n,
                        WIRE_PARTS_MAX);
     }
-    *msg = wire_msg_adopt(n, parts, 1, err);
+    *msg = wire_msg_parse(n, parts, 1, err);
     return *msg ? 1 : -1;
 }
 

@@ -85,7 +85,7 @@ wire_write_end(struct wire_writer *w)
         wire_part_copy(&parts[2 + i], w->tensor[i].data,
                        w->tensor[i].count *
                            wire_dtype_bytes(w->tensor[i].dtype));
-    msg = wire_msg_adopt(2 + w->n, parts, 0, &err);
+    msg = wire_msg_parse(2 + w->n, parts, 0, &err);
     REQUIRE(msg); // what we write, we can read
     msgpack_sbuffer_destroy(&whole);
     msgpack_sbuffer_destroy(&w->body);

@@ -129,7 +129,7 @@ round_trips(size_t n, double *trip, double *decode)
         double came;
 
         wire_server_send(server, peer, next);
-        until(wire, server, WIRE_CAME, &news);
+        until(wire, server, WIRE_MESSAGE, &news);
         came = clock_now();
         REQUIRE(!wire_batch_get(&batch, news.msg, 0, &err));
         decode[i] = clock_now() - came;

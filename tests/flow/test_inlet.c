@@ -71,7 +71,7 @@ batch_edge(void)
     T(wire_client_credit(client) == 1, "one batch is asked for");
     T(wire_client_send(client, msg) == 1, "one batch is sent");
     T(wire_client_send(client, msg) == 0, "a second one is not");
-    T(inlet_sees(a, b, inlet, WIRE_CAME, &news, 5), "the batch comes");
+    T(inlet_sees(a, b, inlet, WIRE_MESSAGE, &news, 5), "the batch comes");
     T(flow_consumer_credit(inlet->consumer, news.peer) == 0, "the books agree");
     T(!wire_batch_get(&batch, news.msg, 10, &err), "the batch decodes: %s",
       err.msg);
@@ -89,7 +89,7 @@ batch_edge(void)
 
     strcpy(cc.hello.recipe, "emc2");
     other = wire_client_open(b, &cc, &err);
-    T(inlet_sees(a, b, inlet, WIRE_BAD, &news, 5),
+    T(inlet_sees(a, b, inlet, WIRE_REPORT, &news, 5),
       "who has another recipe is refused: %s", news.why.msg);
     T(wire_server_peers(inlet->server) == 1, "who is refused is not there");
     wire_client_close(other);
@@ -145,7 +145,7 @@ rules(void)
     struct wire_news news;
     struct wire_sock *sock = say(b, sc.endpoint, wire_batch_put(&batch));
 
-    T(inlet_sees(a, b, inlet, WIRE_BAD, &news, 5),
+    T(inlet_sees(a, b, inlet, WIRE_REPORT, &news, 5),
       "a batch that nobody asked for is refused: %s", news.why.msg);
     T(inlet_sees(a, b, inlet, WIRE_LEFT, &news, 0.1) == 0 &&
           wire_server_peers(inlet->server) == 1,

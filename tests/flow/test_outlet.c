@@ -92,13 +92,13 @@ plan_edge(void)
     T(!flow_producer_turn(outlet->producer, clock_now(), &now),
       "then the credit is used up");
     T(flow_producer_out(outlet->producer) == 2, "two items are out");
-    T(client_sees(a, b, client, WIRE_CAME, &news, 5), "an item comes");
+    T(client_sees(a, b, client, WIRE_MESSAGE, &news, 5), "an item comes");
     T(wire_client_item(client)->ids[2] == 2 &&
           wire_client_item(client)->at.step == 2,
       "it is what was sent");
     T((uintptr_t)wire_client_item(client)->ids % 8 == 0,
       "its ids are aligned, however they came");
-    T(client_sees(a, b, client, WIRE_CAME, &news, 5), "the other one comes");
+    T(client_sees(a, b, client, WIRE_MESSAGE, &news, 5), "the other one comes");
     T(wire_client_credit(client) == 0, "the client's book agrees");
 
     place.step = 3;
@@ -158,13 +158,13 @@ claims(void)
     T(outlet_sees(a, b, outlet, WIRE_MOVED, &news, 5),
       "a peer names a session");
     tell(sock, wire_next_put(&far));
-    T(outlet_sees(a, b, outlet, WIRE_BAD, &news, 5) &&
+    T(outlet_sees(a, b, outlet, WIRE_REPORT, &news, 5) &&
           strstr(news.why.msg, "ahead of this machine's clock"),
       "a session of the year 2116 is refused: %s", news.why.msg);
     T(flow_producer_place(outlet->producer).session == 6,
       "the session before stays");
     tell(sock, wire_place_put(WIRE_DONE, &eleven));
-    T(outlet_sees(a, b, outlet, WIRE_BAD, &news, 5) &&
+    T(outlet_sees(a, b, outlet, WIRE_REPORT, &news, 5) &&
           strstr(news.why.msg, "beyond ten"),
       "a place that the tool does not believe: %s", news.why.msg);
     T(flow_producer_place(outlet->producer).step == 3, "the place stays");

@@ -112,7 +112,7 @@ batches(const char *path)
     while (flow_consumer_ended(inlet->consumer) != FLOW_ALL_ENDED &&
            wire_wait(wire, -1, 1, &err) > 0) {
         while (flow_inlet_next(inlet, &news)) {
-            if (news.what != WIRE_CAME ||
+            if (news.what != WIRE_MESSAGE ||
                 wire_batch_get(&batch, news.msg, 10, &err))
                 continue;
             right &= batch.at.step == want && batch.at.session == 500 &&
@@ -156,7 +156,7 @@ items(const char *path)
     while (!ended && wire_wait(wire, -1, 1, &err) > 0) {
         while (wire_client_next(client, &news, &err) > 0) {
             ended |= news.what == WIRE_ENDED;
-            if (news.what != WIRE_CAME ||
+            if (news.what != WIRE_MESSAGE ||
                 wire_item_get(&item, news.msg, 10, &err))
                 continue;
             right &= item.at.step == want++ && item.at.session == 7;

@@ -39,9 +39,9 @@ read_news(struct edge *edge)
 
     for (int n = 0; rc > 0 && n < NEWS_MAX; n++) {
         rc = wire_client_next(edge->client, &news, &err);
-        if (rc > 0 && news.what == WIRE_CAME)
+        if (rc > 0 && news.what == WIRE_MESSAGE)
             REQUIRE(news.msg);
-        if (rc > 0 && news.what == WIRE_BAD)
+        if (rc > 0 && news.what == WIRE_REPORT)
             REQUIRE(*news.why.msg);
     }
     REQUIRE(rc >= 0 || *err.msg);

@@ -69,11 +69,11 @@ read_news(struct edge *edge, uint64_t *last)
            (edge->outlet  ? flow_outlet_next(edge->outlet, &news)
             : edge->inlet ? flow_inlet_next(edge->inlet, &news)
                           : wire_server_next(edge->server, &news, &err)) > 0) {
-        if (news.what == WIRE_CAME)
+        if (news.what == WIRE_MESSAGE)
             REQUIRE(news.msg && wire_server_who(edge->server, news.peer));
-        if (news.what == WIRE_BAD)
+        if (news.what == WIRE_REPORT)
             REQUIRE(*news.why.msg);
-        if (news.what == WIRE_CAME || news.what == WIRE_JOINED)
+        if (news.what == WIRE_MESSAGE || news.what == WIRE_JOINED)
             *last = news.peer;
     }
 }

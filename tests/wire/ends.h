@@ -98,7 +98,7 @@ server_is_asked(struct wire *a, struct wire *b, struct wire_server *server,
     for (int i = 0; i < 1000; i++) {
         while (client && wire_client_next(client, &news, &err) > 0)
             ;
-        while (server_sees(a, b, server, WIRE_CAME, &news, 0))
+        while (server_sees(a, b, server, WIRE_MESSAGE, &news, 0))
             if (wire_msg_kind(news.msg) == WIRE_NEXT &&
                 !wire_next_get(next, news.msg, &err) &&
                 (next->credit || next->waits))

@@ -136,7 +136,7 @@ items_of_an_old_session(void)
     wire_client_want(client, 2);
     T(server_is_asked(a, b, server, client, &next) && next.at.session == 10,
       "and the next one");
-    T(!client_sees(a, b, client, WIRE_CAME, &news, 0.2),
+    T(!client_sees(a, b, client, WIRE_MESSAGE, &news, 0.2),
       "an item of the old session is passed over");
     T(wire_client_credit(client) == 2,
       "and takes nothing off the credit of the new one");
@@ -225,7 +225,7 @@ each_greeting_begins_anew(void)
     answer(&h, second);
     tell(&h, wire_next_put(&three));
     T(client_sees(h.a, h.b, h.client, WIRE_JOINED, &news, 5), "the right one");
-    client_sees(h.a, h.b, h.client, WIRE_BAD, &news, 0.1);
+    client_sees(h.a, h.b, h.client, WIRE_REPORT, &news, 0.1);
     T(wire_client_credit(h.client) == 3, "only what came after it counts");
     wire_client_close(h.client);
     wire_sock_close(h.sock);
@@ -252,7 +252,7 @@ refused(const char *what, const struct wire_hello *hello)
     for (int i = 0; i < 1000 && rc >= 0; i++) {
         turn(a, b);
         while (wire_server_next(server, &news, &err) > 0)
-            said += news.what == WIRE_BAD;
+            said += news.what == WIRE_REPORT;
         rc = wire_client_next(client, &news, &err);
     }
     T(rc < 0 && *err.msg, "%s: %s", what, err.msg);

@@ -83,10 +83,10 @@ main(void)
     T(sees(wire, proxy, NULL, one, WIRE_JOINED, &news, &passed), "and greets");
     wire_client_pass(one, &place);
     wire_client_want(one, 1);
-    T(sees(wire, proxy, server, NULL, WIRE_CAME, &news, &passed), "asked");
+    T(sees(wire, proxy, server, NULL, WIRE_MESSAGE, &news, &passed), "asked");
     msg = wire_item_put(&item);
     T(wire_server_send(server, news.peer, msg), "sent");
-    T(sees(wire, proxy, NULL, one, WIRE_CAME, &news, &passed) &&
+    T(sees(wire, proxy, NULL, one, WIRE_MESSAGE, &news, &passed) &&
           !wire_item_get(&got, news.msg, 10, &err) && got.ids[1] == 2,
       "the item comes to the one who asked");
     wire_item_release(&got);

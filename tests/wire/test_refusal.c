@@ -66,29 +66,29 @@ item_costs_nothing(void)
       "asked for three");
 
     send_item(server, &place, "r", 11);
-    T(client_sees(a, b, client, WIRE_BAD, &news, 5) &&
+    T(client_sees(a, b, client, WIRE_REPORT, &news, 5) &&
           strstr(news.why.msg, "select: item: data set of 11"),
       "an item of another data set is refused: %s", news.why.msg);
-    T(server_sees(a, b, server, WIRE_BAD, &news, 5) &&
+    T(server_sees(a, b, server, WIRE_REPORT, &news, 5) &&
           strstr(news.why.msg, "augment 1 refuses a message of ours: item: "
                                "data set of 11"),
       "its sender hears why, and says who: %s", news.why.msg);
     send_item(server, &place, "other", 10);
-    T(client_sees(a, b, client, WIRE_BAD, &news, 5) &&
+    T(client_sees(a, b, client, WIRE_REPORT, &news, 5) &&
           strstr(news.why.msg, "of run 'other', this is run 'r'"),
       "an item of another run is refused: %s", news.why.msg);
     T(wire_client_credit(client) == 3, "what is refused costs no credit");
     send_item(server, &older, "r", 10);
-    T(!client_sees(a, b, client, WIRE_CAME, &news, 0.1) &&
+    T(!client_sees(a, b, client, WIRE_MESSAGE, &news, 0.1) &&
           wire_client_credit(client) == 3,
       "nor does an item of an older session, which is no news");
     wire_client_want(client, 3);
-    T(!server_sees(a, b, server, WIRE_CAME, &news, 0.1),
+    T(!server_sees(a, b, server, WIRE_MESSAGE, &news, 0.1),
       "none is asked for again at once");
     T(server_is_asked(a, b, server, client, &next) && next.credit == 1,
       "but one by one, after a while");
     send_item(server, &place, "", 10);
-    T(client_sees(a, b, client, WIRE_CAME, &news, 5) &&
+    T(client_sees(a, b, client, WIRE_MESSAGE, &news, 5) &&
           wire_client_item(client)->ids[2] == 3,
       "a good one is taken");
     T(wire_client_credit(client) == 2, "and costs a credit");
@@ -122,7 +122,7 @@ peer_is_told(void)
     int errors = 0;
 
     wire_sock_soon(sock, msg);
-    T(server_sees(a, b, server, WIRE_BAD, &news, 5) &&
+    T(server_sees(a, b, server, WIRE_REPORT, &news, 5) &&
           strstr(news.why.msg, "sent beat before it said hello"),
       "what comes before hello is counted and said: %s", news.why.msg);
     T(strstr(news.why.msg, "/batch"), "of which edge");
@@ -134,12 +134,12 @@ peer_is_told(void)
     msg = item_of(&(struct wire_place){9, 0, 0}, "", 10);
     wire_sock_send(sock, NULL, msg);
     wire_msg_free(msg);
-    T(server_sees(a, b, server, WIRE_BAD, &news, 5), "refused: %s",
+    T(server_sees(a, b, server, WIRE_REPORT, &news, 5), "refused: %s",
       news.why.msg);
     msg = wire_error_put(&no);
     wire_sock_send(sock, NULL, msg);
     wire_msg_free(msg);
-    T(server_sees(a, b, server, WIRE_BAD, &news, 5) &&
+    T(server_sees(a, b, server, WIRE_REPORT, &news, 5) &&
           strstr(news.why.msg, "no such credit"),
       "an error of a peer is said: %s", news.why.msg);
     for (int i = 0; i < 20; i++) {
@@ -246,7 +246,7 @@ answer_is_waited_past(void)
       "an answer without id is said: %s", err.msg);
     T(hear(service, &err) == WIRE_FAILED && strstr(err.msg, "sum 0.5"),
       "weights that do not sum to one, an older id passed over: %s", err.msg);
-    T(wire_service_bad(service, &err) == 1 &&
+    T(wire_service_refuse(service, &err) == 1 &&
           strstr(err.msg, "negatives': weights: row 0") == NULL &&
           strstr(err.msg, "weights: row 0"),
       "are refused, and that is said: %s", err.msg);
@@ -257,7 +257,7 @@ answer_is_waited_past(void)
     T(router_sees(a, b, sock, WIRE_BEAT, &from), "asked again");
     reply_weights(sock, &from, 8, 2);
     T(hear(service, &err) == WIRE_FAILED, "a bad answer alone");
-    wire_service_bad(service, &err);
+    wire_service_refuse(service, &err);
     T(hear(service, &err) == WIRE_UNREACHED && strstr(err.msg, "sum 2"),
       "at the deadline it is named: %s", err.msg);
     wire_msg_free(hello);

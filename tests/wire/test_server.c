@@ -87,7 +87,7 @@ nonsense(void)
     T(wire_server_peers(server) == 1, "a wrong claim is no malformed message");
     for (int i = 0; i < 80; i++)
         tell(sock, wire_item_put(&item));
-    while (!away && server_sees(a, b, server, WIRE_BAD, &news, 5))
+    while (!away && server_sees(a, b, server, WIRE_REPORT, &news, 5))
         away = strstr(news.why.msg, "sent away") != NULL;
     T(away, "who goes on sending what has no use is sent away: %s",
       news.why.msg);

@@ -60,7 +60,7 @@ start_service(const char *endpoint)
     server = wire_server_open(wire, &config, &err);
     while (wire_wait(wire, -1, 1, &err) > 0) {
         while (wire_server_next(server, &news, &err) > 0) {
-            if (news.what != WIRE_CAME)
+            if (news.what != WIRE_MESSAGE)
                 continue;
             if (wire_msg_kind(news.msg) == WIRE_PAIRS) {
                 answer_pairs(server, &news, has_state);

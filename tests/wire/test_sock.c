@@ -217,8 +217,8 @@ nonsense(void)
         say_raw(peer, 2, bomb);
     for (int i = 0; i < 200 && said < 5 && wire_wait(a, -1, 0.01, &err); i++)
         while (wire_server_next(server, &news, &err) > 0) {
-            said += news.what == WIRE_BAD;
-            other += news.what != WIRE_BAD;
+            said += news.what == WIRE_REPORT;
+            other += news.what != WIRE_REPORT;
         }
     T(said == 5 && !other, "20 bombs are said at 1, 2, 4, 8, 16");
     T(wire_server_peers(server) == 0, "nobody joined");

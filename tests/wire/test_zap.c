@@ -67,7 +67,7 @@ meets(const char *name, enum wire_what what, double seconds)
     b = wire_open(name ? &theirs : NULL, &err);
     client = wire_client_open(b, &cc, &err);
     seen = server_sees(a, b, server, what, &news, seconds);
-    if (what == WIRE_BAD && seen)
+    if (what == WIRE_REPORT && seen)
         printf("# %s\n", news.why.msg);
     wire_client_close(client);
     wire_server_close(server);
@@ -110,7 +110,7 @@ wrong_role(void)
     int told = 0;
 
     wire_sock_soon(sock, msg);
-    T(server_sees(a, b, server, WIRE_BAD, &news, 5), "refused: %s",
+    T(server_sees(a, b, server, WIRE_REPORT, &news, 5), "refused: %s",
       news.why.msg);
     for (int i = 0; i < 500 && !told; i++) {
         turn(a, b);
@@ -134,8 +134,8 @@ main(void)
     scratch_open();
     make_keys();
     T(meets("augment", WIRE_JOINED, 5), "an allowed key comes in");
-    T(meets("stranger", WIRE_BAD, 5), "an unknown key is refused and named");
-    T(meets(NULL, WIRE_BAD, 5), "a peer without key is refused");
+    T(meets("stranger", WIRE_REPORT, 5), "an unknown key is refused and named");
+    T(meets(NULL, WIRE_REPORT, 5), "a peer without key is refused");
     T(!meets("stranger", WIRE_JOINED, 0.3), "the unknown does not get in");
     T(!meets(NULL, WIRE_JOINED, 0.3), "nor does plain text");
     wrong_role();

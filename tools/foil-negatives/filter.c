@@ -70,7 +70,7 @@ hear_selector(struct filter *filter)
         case WIRE_JOINED:
             open_items(filter);
             break;
-        case WIRE_CAME:
+        case WIRE_MESSAGE:
             flow_consumer_came(filter->passage.consumer, SELECTOR);
             passage_add(&filter->passage, wire_client_item(filter->plan));
             break;
@@ -82,7 +82,7 @@ hear_selector(struct filter *filter)
             if (filter->items)
                 flow_outlet_over(filter->items);
             break;
-        case WIRE_BAD:
+        case WIRE_REPORT:
             say("%s", news.why.msg);
             break;
         default:
@@ -143,9 +143,9 @@ hear_augmenters(struct filter *filter)
 
     while (flow_outlet_next(filter->items, &news)) {
         switch (news.what) {
-        case WIRE_CAME:
+        case WIRE_MESSAGE:
             if (pass_reject(filter, news.peer, news.msg, &news.why) &&
-                wire_server_bad(filter->items->server, news.peer, &news.why))
+                wire_server_refuse(filter->items->server, news.peer, &news.why))
                 say("%s", news.why.msg);
             break;
         case WIRE_MOVED:
@@ -163,7 +163,7 @@ hear_augmenters(struct filter *filter)
                 passage_begin(&filter->passage, &news.at);
             wire_client_waits(filter->plan, &news.at);
             break;
-        case WIRE_BAD:
+        case WIRE_REPORT:
             say("%s", news.why.msg);
             break;
         default:

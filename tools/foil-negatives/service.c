@@ -186,12 +186,12 @@ handle(struct service *service, struct wire_news *news)
         sampler_know(service->sampler, service->options,
                      wire_server_hello(service->server));
         break;
-    case WIRE_CAME:
+    case WIRE_MESSAGE:
         if (take(service, news->peer, news->msg, &news->why) &&
-            wire_server_bad(service->server, news->peer, &news->why))
+            wire_server_refuse(service->server, news->peer, &news->why))
             say("%s", news->why.msg);
         break;
-    case WIRE_BAD:
+    case WIRE_REPORT:
         say("%s", news->why.msg);
         break;
     default:

@@ -65,7 +65,7 @@ static void
 refuse(struct wire_service *service, struct wire_msg *answer, struct err *why)
 {
     wire_msg_free(answer);
-    if (wire_service_bad(service, why))
+    if (wire_service_refuse(service, why))
         say("%s", why->msg);
 }
 

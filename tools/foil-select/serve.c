@@ -168,15 +168,15 @@ handle(struct selector *s, struct wire_news *news)
                  s->outlet->freed);
         tell(s, text);
         break;
-    case WIRE_CAME:
+    case WIRE_MESSAGE:
         if (take_reject(s, news->peer, news->msg, &news->why) &&
-            wire_server_bad(s->outlet->server, news->peer, &news->why))
+            wire_server_refuse(s->outlet->server, news->peer, &news->why))
             tell(s, news->why.msg);
         break;
     case WIRE_MOVED:
         moved(s, &news->at);
         break;
-    case WIRE_BAD:
+    case WIRE_REPORT:
         tell(s, news->why.msg);
         break;
     default:

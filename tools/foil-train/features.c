@@ -154,14 +154,14 @@ train_features_serve(struct train_features *f)
     int64_t id;
 
     while (server && wire_server_next(server, &news, &news.why) > 0) {
-        if (news.what == WIRE_BAD)
+        if (news.what == WIRE_REPORT)
             train_journal_say(f->journal, "%s", news.why.msg);
-        if (news.what != WIRE_CAME)
+        if (news.what != WIRE_MESSAGE)
             continue;
         msg = take(f, news.msg, &id, &news.why);
         if (msg)
             wire_server_answer(server, news.peer, id, msg);
-        else if (wire_server_bad(server, news.peer, &news.why))
+        else if (wire_server_refuse(server, news.peer, &news.why))
             train_journal_say(f->journal, "%s", news.why.msg);
         wire_msg_free(msg);
     }

@@ -73,7 +73,7 @@ static void
 refuse(struct train_service *s, struct wire_msg *answer, struct err *why)
 {
     wire_msg_free(answer);
-    if (wire_service_bad(s->service, why))
+    if (wire_service_refuse(s->service, why))
         train_journal_say(s->journal, "%s", why->msg);
 }
 

@@ -131,7 +131,7 @@ came(struct train *t, const struct wire_news *news)
 
     if (wire_batch_get(&batch, news->msg, wire_server_hello(server)->size,
                        &why)) {
-        if (wire_server_bad(server, news->peer, &why))
+        if (wire_server_refuse(server, news->peer, &why))
             train_journal_say(&t->journal, "%s", why.msg);
         return;
     }
@@ -188,9 +188,9 @@ drain(struct train *t, struct err *err)
     while (flow_inlet_next(inlet, &news)) {
         if (news.what == WIRE_JOINED && check_data(t, err))
             return -1;
-        if (news.what == WIRE_CAME)
+        if (news.what == WIRE_MESSAGE)
             came(t, &news);
-        if (news.what == WIRE_BAD)
+        if (news.what == WIRE_REPORT)
             train_journal_say(&t->journal, "%s", news.why.msg);
         if (news.what == WIRE_LEFT)
             train_journal_say(&t->journal, "an augmenter is gone, %zu remain",

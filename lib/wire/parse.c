@@ -191,7 +191,7 @@ keep_role(struct wire_msg *msg)
 }
 
 struct wire_msg *
-wire_msg_adopt(size_t n, zmq_msg_t *parts, int stranger, struct err *err)
+wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger, struct err *err)
 {
     struct wire_msg *msg = mem_array(1, sizeof *msg);
 
@@ -231,5 +231,5 @@ wire_msg_from(size_t n, const struct wire_part *parts, struct err *err)
     }
     for (size_t i = 0; i < n; i++)
         wire_part_copy(&copy[i], parts[i].data, parts[i].len);
-    return wire_msg_adopt(n, copy, 1, err);
+    return wire_msg_parse(n, copy, 1, err);
 }
