@@ -21,8 +21,8 @@ enum eval_similarity { EVAL_PAIR_COSINE, EVAL_PAIR_RAW };
  *   u, v      [n,d]  finite; rows are zero or of length 1e-15 .. 1e15
  *   forward   [n]    rank of v_i for u_i among all of v
  *   backward  [n]    rank of u_i for v_i among all of u
- * Scores are f32, but what rounding leaves in doubt is decided in double: ranks
- * are those of the formula in double and do not depend on the number of
+ * Scores are f32, but scores within rounding error are compared in double:
+ * ranks are those of the formula in double and do not depend on the number of
  * threads.  O(n^2 d) time; 2 n d floats, and a tile of scores of 1 MB.
  */
 void eval_retrieve(size_t n, size_t d, const float *u, const float *v,

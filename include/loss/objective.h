@@ -48,7 +48,7 @@ struct loss_settings {
 enum { LOSS_TAU };
 #define LOSS_PARAM_TAU(v)                                         \
     [LOSS_TAU] = {PARAM_REAL("tau", v, 1e-4, 1e4, "temperature"), \
-                  .course = PARAM_INVERSE, .end = NAN}
+                  .schedule = PARAM_INVERSE, .end = NAN}
 
 /* Numbers that only some objectives have. */
 enum { LOSS_MORE = 8 };

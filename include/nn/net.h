@@ -175,9 +175,10 @@ void nn_net_backward(struct nn_net *net, const float *dz, int add);
 void nn_net_infer(struct nn_net *net, const struct nn_input *input, float *h,
                   float *z);
 
-/* nn_net_table() returns, as text to be given to free(), one line per layer
- * with its shape and the algorithm chosen for each pass: kept in checkpoints,
- * so that a resumed run can be refused where it would not be bit-equal. */
-char *nn_net_table(const struct nn_net *net);
+/* nn_net_algorithms() returns, as text to be given to free(), one line per
+ * layer with its shape and the algorithm chosen for each pass: kept in
+ * checkpoints, so that a resumed run can be refused where it would not be
+ * bit-equal. */
+char *nn_net_algorithms(const struct nn_net *net);
 
 #endif

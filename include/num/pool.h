@@ -28,16 +28,16 @@ struct num_pool *num_pool_new(struct num_dnn *dnn,
                               const struct num_pool_spec *spec);
 void num_pool_free(struct num_pool *pool);
 
-/* num_pool_places() returns the bytes that num_pool_forward() remembers the
- * places of the largest in; num_pool_scratch() the bytes of scratch. */
-size_t num_pool_places(const struct num_pool *pool);
+/* num_pool_argmax_bytes() returns the bytes of argmax, where num_pool_forward()
+ * keeps which element was the largest; num_pool_scratch() those of scratch. */
+size_t num_pool_argmax_bytes(const struct num_pool *pool);
 size_t num_pool_scratch(const struct num_pool *pool);
 
-/* places [num_pool_places()], written forward and read backward. */
+/* argmax [num_pool_argmax_bytes()], written forward and read backward. */
 void num_pool_forward(const struct num_pool *pool, const void *x, void *y,
-                      void *places, void *scratch);
+                      void *argmax, void *scratch);
 void num_pool_backward(const struct num_pool *pool, const void *dy,
-                       const void *places, void *dx, void *scratch);
+                       const void *argmax, void *dx, void *scratch);
 
 /* The definition, for plain f32 maps. */
 void num_pool_forward_plain(const struct num_pool_spec *spec, const float *x,

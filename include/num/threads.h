@@ -9,11 +9,11 @@
 int num_threads(int n);
 
 /*
- * num_threads_sleep() makes threads sleep while they wait for one another.  As
- * things are they turn in circles for a while, and beside any other busy
- * process keep the processor from the very thread that they wait for: a
- * training step with two threads then takes two to five times as long.  Alone
- * on the machine it takes as long either way.
+ * num_threads_sleep() makes threads sleep while they wait for one another.  By
+ * default they spin (busy-wait) for a while, and beside any other busy process
+ * they keep the processor from the very thread that they wait for: a training
+ * step with two threads then takes two to five times as long.  Alone on the
+ * machine it takes as long either way.
  *
  * The library of the threads looks at its environment before main() begins, so
  * the program is executed once more, with GOMP_SPINCOUNT=0: to be called first

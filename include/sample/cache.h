@@ -42,11 +42,11 @@ void sample_cache_draw(const struct sample_cache_how *how,
                        struct sample_draw *draw);
 
 /*
- * What the draws of a batch are worth under the queries of now.
+ * The importance of the draws of a batch under the current queries.
  *
  *     p_+ = exp(beta s_+) / (exp(beta s_+) + Z),
  *
- * Z over the bank with the query of now, s_+ the cosine of query and positive;
+ * Z over the bank with the current query, s_+ the cosine of query and positive;
  * and the importance p(J) / q(J) of a negative J that was drawn by an older
  * query, p(J) with its row in the bank.  The gradient of -log p_+ is
  * (1 - p_+) beta (E_p s_J - s_+): so these are the factors of the objective

@@ -48,12 +48,12 @@ enum sample_proposals {
     SAMPLE_ALL4
 };
 
-/* What the state that a chain comes with is worth. */
+/* Which score the state has that a chain comes with. */
 enum sample_scores {
     /* Its score under the current parameters: from its row in the batch, else
      * from its extra column.  Without either the chain starts cold. */
     SAMPLE_FRESH,
-    /* What it was worth when it was accepted, as the reference does it.  It
+    /* Its score when it was accepted, as the reference does it.  It
      * counts as outside of the batch even where it is not, and what is
      * recorded there is dropped: rows of w sum to less than 1. */
     SAMPLE_STALE,

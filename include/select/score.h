@@ -50,7 +50,7 @@ double select_batch_weight(const struct select_features *f, double tau,
 void select_affinity(const struct select_features *f, double tau, size_t batch,
                      size_t n, const int64_t *ids, float *w);
 
-/* What a plan, or part of one, is worth. */
+/* How hard a plan, or part of one, is. */
 struct select_score {
     double mean, least, largest; /* batch loss */
     double weight;               /* within all batches */

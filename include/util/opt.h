@@ -34,7 +34,7 @@ enum opt_kind {
     OPT_REAL,   /* double within min .. max; NaN: no default */
     OPT_TEXT,   /* const char * */
     OPT_WORD,   /* const char *: one of the words in arg, "a|b|c" */
-    OPT_CHOICE, /* int or enum: the place of the word in arg, "a|b|c", from 0;
+    OPT_CHOICE, /* int or enum: the index of the word in arg, "a|b|c", from 0;
                    -1: no default */
     OPT_LIST    /* struct opt_list: may be given often */
 };
@@ -86,12 +86,12 @@ size_t opt_append(struct opt opts[OPT_MOST], size_t n, const struct opt *rows);
 int opt_given(const void *value);
 
 /*
- * opt_place() returns the place of a word in the words of a choice, "a|b|c",
- * from 0, or -1.  opt_word() returns where the word at a place begins, and its
+ * opt_index() returns the index of a word in the words of a choice, "a|b|c",
+ * from 0, or -1.  opt_word() returns where the word of an index begins, and its
  * length.
  */
-int opt_place(const char *words, const char *word);
-const char *opt_word(const char *words, int place, int *length);
+int opt_index(const char *words, const char *word);
+const char *opt_word(const char *words, int index, int *length);
 
 /* opt_together() is opt_misuse() where one of two options was given without the
  * other; `one` and `other` are the variables that they set. */
@@ -127,8 +127,8 @@ _Noreturn void die_with(int code, const char *fmt, ...)
 /* say() prints "tool: message" to stderr and returns. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* say_as() has messages begin with this name from here on, which is kept, in
- * place of the tool's: for one that speaks for another. */
+/* say_as() makes messages begin with this name, which is kept, instead of the
+ * tool's: for a tool that works for another. */
 void say_as(const char *name);
 
 /*

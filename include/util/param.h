@@ -20,7 +20,7 @@
  *
  * and reads them from an array in the order of this table, value[BETA].  A
  * whole number is a double there, too, a flag is 0 or 1, and a choice is the
- * place of its word.  Options, --help, ranges, --list and what the man pages
+ * index of its word.  Options, --help, ranges, --list and what the man pages
  * say of defaults follow from the table.
  *
  * All functions but param_set_add() only read; they may run in any thread.
@@ -28,7 +28,7 @@
 enum { PARAM_MOST = 16 }; /* parameters of one method */
 
 /* Whether a schedule may move the value with the epoch. */
-enum param_course {
+enum param_schedule {
     PARAM_FIXED,   /* no */
     PARAM_LEARNT,  /* no: the method moves it by itself */
     PARAM_TO_END,  /* from the value to that of --NAME-end */
@@ -43,7 +43,7 @@ struct param {
     double min, max;    /* OPT_WHOLE, OPT_REAL */
     const char *arg;    /* what --help calls the value; the words of a choice */
     const char *help;   /* half a sentence */
-    enum param_course course; /* OPT_REAL */
+    enum param_schedule schedule; /* OPT_REAL */
     double end; /* default of --NAME-end; NaN: it has to be given */
 };
 

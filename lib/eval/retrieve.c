@@ -78,18 +78,18 @@ exact(const struct job *job, size_t i, size_t j)
 }
 
 /*
- * The doubt about the scores of row i of a side: gamma_d |u| |v| for an f32
- * product in any order (Higham 2002, 3.1), and what rounding the rows adds.
+ * The rounding error of the scores of row i of a side: gamma_d |u| |v| for an
+ * f32 product in any order (Higham 2002, 3.1), and what rounding the rows adds.
  */
 static void
-set_doubt(const struct job *job, struct side *own, const struct side *other,
-          size_t i, double score)
+set_bounds(const struct job *job, struct side *own, const struct side *other,
+           size_t i, double score)
 {
     double length = job->cosine ? own->length[i] > 0 : own->length[i];
-    double doubt = 2 * ldexp((double)job->d + 8, -24) * length * other->longest;
+    double error = 2 * ldexp((double)job->d + 8, -24) * length * other->longest;
 
-    own->low[i] = nextafterf((float)(score - doubt), -INFINITY);
-    own->high[i] = nextafterf((float)(score + doubt), INFINITY);
+    own->low[i] = nextafterf((float)(score - error), -INFINITY);
+    own->high[i] = nextafterf((float)(score + error), INFINITY);
 }
 
 /* Counts what is clear about one row of a tile for both sides; returns how
@@ -98,18 +98,18 @@ UTIL_CLONES static size_t
 count(size_t n, const float *s, float low, float high, const float *lows,
       const float *highs, int32_t *above, int32_t *aboves)
 {
-    int32_t more = 0, doubts = 0;
+    int32_t more = 0, near = 0;
 
     for (size_t j = 0; j < n; j++) {
         int over = s[j] > high, overs = s[j] > highs[j];
 
         more += over;
         aboves[j] += overs;
-        doubts += (s[j] >= low) & !over;
-        doubts += (s[j] >= lows[j]) & !overs;
+        near += (s[j] >= low) & !over;
+        near += (s[j] >= lows[j]) & !overs;
     }
     *above += more;
-    return (size_t)doubts;
+    return (size_t)near;
 }
 
 /* 1 when x is larger, 1/2 when it is equal. */
@@ -119,7 +119,8 @@ beats(double x, double y)
     return x > y ? 1 : x == y ? .5 : 0;
 }
 
-/* Looks again at what is in doubt in row i of a tile from column `first` on. */
+/* Looks again at the scores within rounding error in row i of a tile from
+ * column `first` on. */
 static void
 settle(const struct job *job, size_t i, size_t first, size_t n, const float *s)
 {
@@ -174,8 +175,8 @@ eval_retrieve(size_t n, size_t d, const float *u, const float *v,
     for (size_t i = 0; i < n; i++) {
         double score = exact(&job, i, i);
 
-        set_doubt(&job, &job.u, &job.v, i, score);
-        set_doubt(&job, &job.v, &job.u, i, score);
+        set_bounds(&job, &job.u, &job.v, i, score);
+        set_bounds(&job, &job.v, &job.u, i, score);
     }
     for (size_t i = 0; i < n; i += TILE)
         for (size_t j = 0; j < n; j += TILE)

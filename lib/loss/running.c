@@ -11,12 +11,12 @@ static const double steepest = 3;
 
 const struct param loss_running_params[] = {
     [TAU] = {PARAM_REAL("tau", 0.7, 1e-4, 1e4, "temperature"),
-             .course = PARAM_LEARNT},
+             .schedule = PARAM_LEARNT},
     RUNNING_PARAM_GAMMA(0.8),
     [RHO] = {PARAM_REAL("rho", 0.3, 0, 100,
                         "divergence from uniform that temperatures keep")},
     [ETA] = {PARAM_REAL("eta", 0.01, 0, 100, "rate of temperatures"),
-             .course = PARAM_TO_END, .end = 1e-4},
+             .schedule = PARAM_TO_END, .end = 1e-4},
     [BETA_U] = {PARAM_REAL("beta-u", 0.9, 0, 1,
                            "weight of the new value in their momentum")},
     [TAU_MIN] = {PARAM_REAL("tau-min", 0.05, 1e-4, 1e4, "least temperature")},

@@ -79,7 +79,7 @@ enum { TAU = LOSS_TAU, GAMMA, RHO, ETA, BETA_U, TAU_MIN, TAU_MAX };
 #define RUNNING_PARAM_GAMMA(v)                                          \
     [GAMMA] = {PARAM_REAL("gamma", v, 0, 1,                             \
                           "weight of the new value in a running mean"), \
-               .course = PARAM_FROM_ONE}
+               .schedule = PARAM_FROM_ONE}
 
 extern const struct param loss_running_params[];
 

@@ -28,7 +28,7 @@ struct nn_net {
     int direct, train;
     float *params, *grads, *statistics;
     struct mode training, inference;
-    char *table;
+    char *algorithms;
     const struct nn_plan *last; /* of the last nn_net_forward() */
     enum nn_mode last_mode;
 };
@@ -154,9 +154,9 @@ plan_for(struct nn_net *net, size_t n, size_t tokens, int train)
     return plan;
 }
 
-/* What nn_net_table() returns. */
+/* What nn_net_algorithms() returns. */
 static char *
-table_of(const struct nn_graph *graph, const struct nn_plan *plan)
+algorithms_of(const struct nn_graph *graph, const struct nn_plan *plan)
 {
     char *text = mem_text("");
 
@@ -202,7 +202,7 @@ nn_net_new(const struct nn_spec *spec, size_t max_rows, int train,
         nn_net_free(net);
         return NULL;
     }
-    net->table = table_of(&net->graph, plan);
+    net->algorithms = algorithms_of(&net->graph, plan);
     return net;
 }
 
@@ -224,7 +224,7 @@ nn_net_free(struct nn_net *net)
     mode_release(&net->inference);
     num_dnn_free(net->dnn);
     nn_graph_release(&net->graph);
-    free(net->table);
+    free(net->algorithms);
     free(net->params);
     free(net->grads);
     free(net->statistics);
@@ -315,7 +315,7 @@ start(struct nn_net *net, const struct nn_input *input, int train)
 
 /* Copies rows out of the block, for a caller who wants them. */
 static void
-hand_out(const struct nn_run *run, size_t place, size_t width, float *to)
+copy_out(const struct nn_run *run, size_t place, size_t width, float *to)
 {
     if (to)
         memcpy(to, run->block + place, run->plan->n * width * sizeof *to);
@@ -331,8 +331,8 @@ nn_net_forward(struct nn_net *net, enum nn_mode mode,
     run = start(net, input, 1);
     run.mode = mode;
     nn_run_forward(&run);
-    hand_out(&run, run.plan->feature, nn_net_features(net), h);
-    hand_out(&run, run.plan->output, nn_net_dim(net), z);
+    copy_out(&run, run.plan->feature, nn_net_features(net), h);
+    copy_out(&run, run.plan->output, nn_net_dim(net), z);
     net->last = run.plan;
     net->last_mode = mode;
 }
@@ -362,12 +362,12 @@ nn_net_infer(struct nn_net *net, const struct nn_input *input, float *h,
     struct nn_run run = start(net, input, 0);
 
     nn_run_infer(&run, z ? net->graph.n_ops : net->graph.feature_ops);
-    hand_out(&run, run.plan->feature, nn_net_features(net), h);
-    hand_out(&run, run.plan->output, nn_net_dim(net), z);
+    copy_out(&run, run.plan->feature, nn_net_features(net), h);
+    copy_out(&run, run.plan->output, nn_net_dim(net), z);
 }
 
 char *
-nn_net_table(const struct nn_net *net)
+nn_net_algorithms(const struct nn_net *net)
 {
-    return mem_text(net->table);
+    return mem_text(net->algorithms);
 }

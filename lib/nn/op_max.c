@@ -43,7 +43,7 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     if (!step->made)
         return -1;
     step->needs.scratch = num_pool_scratch(step->made);
-    step->needs.state = plan->train ? num_pool_places(step->made) : 0;
+    step->needs.state = plan->train ? num_pool_argmax_bytes(step->made) : 0;
     return 0;
 }
 

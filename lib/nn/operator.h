@@ -15,7 +15,7 @@
  * backward(), or infer(), of each step with a struct nn_call.
  */
 
-/* What an operator tells the plan about its memory (place.c). */
+/* What an operator tells the plan about its memory (memory.c). */
 struct nn_needs {
     size_t scratch; /* bytes while one of its functions runs */
     size_t state;   /* bytes that it writes forward and reads backward */
@@ -127,7 +127,7 @@ struct nn_operator {
     void (*fold)(const struct nn_call *call, const struct nn_op *op,
                  float *scale, float *shift);
 
-    /* A line on what was chosen for this processor, for nn_net_table(), as
+    /* A line on what was chosen for this processor, for nn_net_algorithms(), as
      * text to be given to free(); or NULL. */
     char *(*describe)(const struct nn_graph *graph, const struct nn_step *step);
 };

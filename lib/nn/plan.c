@@ -59,7 +59,7 @@ nn_plan_new(const struct nn_graph *graph, struct nn_plan what)
             return NULL;
         }
     }
-    nn_plan_place(plan, graph);
+    nn_plan_memory(plan, graph);
     return plan;
 }
 

@@ -4,8 +4,8 @@
 #include "operator.h"
 
 /*
- * A graph made ready for n samples: what its operators prepared, and the place
- * of everything in one block of memory (lib/nn/place.c).
+ * A graph made ready for n samples: what its operators prepared, and the offset
+ * of everything in one block of memory (lib/nn/memory.c).
  */
 struct nn_plan {
     struct num_dnn *dnn;
@@ -14,7 +14,7 @@ struct nn_plan {
     int direct;            /* no Winograd convolutions */
     struct nn_step *steps; /* [n_ops of the graph] */
     size_t n_steps;
-    size_t input, offsets, feature, output, dz; /* places */
+    size_t input, offsets, feature, output, dz; /* offsets */
     size_t bytes;                               /* of the block */
 };
 
@@ -25,7 +25,8 @@ struct nn_plan {
 struct nn_plan *nn_plan_new(const struct nn_graph *graph, struct nn_plan what);
 void nn_plan_free(struct nn_plan *plan);
 
-/* nn_plan_place() finds places for everything, when all steps are made. */
-void nn_plan_place(struct nn_plan *plan, const struct nn_graph *graph);
+/* nn_plan_memory() gives each value its offset in the block, when all steps are
+ * made. */
+void nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph);
 
 #endif

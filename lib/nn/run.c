@@ -106,7 +106,7 @@ nn_run_infer(const struct nn_run *run, size_t n_ops)
 
 /* Makes input k of a step again; returns it. */
 static const void *
-make_again(const struct nn_run *run, const struct nn_step *step, size_t k)
+recompute(const struct nn_run *run, const struct nn_step *step, size_t k)
 {
     size_t writer = run->graph->values[step->op.in[k]].writer;
     const struct nn_step *made = &run->plan->steps[writer];
@@ -137,7 +137,7 @@ back_call_of(const struct nn_run *run, const struct nn_step *step)
         if (!(step->needs.reads & 1u << k))
             call.x[k] = NULL;
         else if (step->again[k] != nn_none)
-            call.x[k] = make_again(run, step, k);
+            call.x[k] = recompute(run, step, k);
         call.dx[k] = at(run, step->dx[k]);
     }
     if (!(step->needs.reads & NN_READS_OUT))

@@ -10,7 +10,7 @@ struct num_pool {
     struct num_pool_spec spec;
     const struct num_dnn *dnn;
     struct dnn_op forward, backward;
-    size_t places;
+    size_t argmax;
 };
 
 struct num_map
@@ -57,7 +57,7 @@ find(const struct num_dnn *dnn, const struct dnn_pool *s,
 
 static void
 make_op(struct dnn_op *op, const struct num_pool *pool,
-        const struct dnn_pool *s, dnnl_primitive_desc_t desc, dnn_md places)
+        const struct dnn_pool *s, dnnl_primitive_desc_t desc, dnn_md argmax)
 {
     int back = op == &pool->backward;
 
@@ -67,7 +67,7 @@ make_op(struct dnn_op *op, const struct num_pool *pool,
     num_dnn_op_arg(op, pool->dnn, back ? DNNL_ARG_DIFF_SRC : DNNL_ARG_DST,
                    back ? s->x : s->y);
     if (pool->spec.train)
-        num_dnn_op_arg(op, pool->dnn, DNNL_ARG_WORKSPACE, places);
+        num_dnn_op_arg(op, pool->dnn, DNNL_ARG_WORKSPACE, argmax);
 }
 
 struct num_pool *
@@ -76,13 +76,13 @@ num_pool_new(struct num_dnn *dnn, const struct num_pool_spec *spec)
     struct num_pool *pool = mem_array(1, sizeof *pool);
     struct dnn_pool s = tensors_of(spec);
     dnnl_primitive_desc_t forward = find(dnn, &s, NULL), back = NULL;
-    dnn_md places = NULL;
+    dnn_md argmax = NULL;
 
     pool->dnn = dnn;
     pool->spec = *spec;
     if (forward && spec->train) {
-        places = num_dnn_md_of(forward, dnnl_query_workspace_md);
-        pool->places = num_dnn_size(places);
+        argmax = num_dnn_md_of(forward, dnnl_query_workspace_md);
+        pool->argmax = num_dnn_size(argmax);
         back = find(dnn, &s, forward);
     }
     if (!forward || (spec->train && !back)) {
@@ -90,11 +90,11 @@ num_pool_new(struct num_dnn *dnn, const struct num_pool_spec *spec)
         num_pool_free(pool);
         pool = NULL;
     } else {
-        make_op(&pool->forward, pool, &s, forward, places);
+        make_op(&pool->forward, pool, &s, forward, argmax);
         if (back)
-            make_op(&pool->backward, pool, &s, back, places);
+            make_op(&pool->backward, pool, &s, back, argmax);
     }
-    num_dnn_md_free(places);
+    num_dnn_md_free(argmax);
     num_dnn_md_free(s.x);
     num_dnn_md_free(s.y);
     return pool;
@@ -111,9 +111,9 @@ num_pool_free(struct num_pool *pool)
 }
 
 size_t
-num_pool_places(const struct num_pool *pool)
+num_pool_argmax_bytes(const struct num_pool *pool)
 {
-    return pool->places;
+    return pool->argmax;
 }
 
 size_t
@@ -126,18 +126,18 @@ num_pool_scratch(const struct num_pool *pool)
 
 void
 num_pool_forward(const struct num_pool *pool, const void *x, void *y,
-                 void *places, void *scratch)
+                 void *argmax, void *scratch)
 {
-    num_dnn_op_run(&pool->forward, pool->dnn, (void *[]){(void *)x, y, places},
+    num_dnn_op_run(&pool->forward, pool->dnn, (void *[]){(void *)x, y, argmax},
                    scratch);
 }
 
 void
 num_pool_backward(const struct num_pool *pool, const void *dy,
-                  const void *places, void *dx, void *scratch)
+                  const void *argmax, void *dx, void *scratch)
 {
     num_dnn_op_run(&pool->backward, pool->dnn,
-                   (void *[]){(void *)dy, dx, (void *)places}, scratch);
+                   (void *[]){(void *)dy, dx, (void *)argmax}, scratch);
 }
 
 /* The place in x of the first of the largest in window `at` of y. */

@@ -113,7 +113,7 @@ exchange(struct epoch *epoch, size_t a, int64_t *id, size_t c)
     return done;
 }
 
-/* Through how many batches it is worth to look for a place. */
+/* Through how many batches a search goes. */
 static size_t
 reach(const struct epoch *epoch, uint32_t g)
 {

@@ -9,14 +9,14 @@
 #include "swap.h"
 #include "whole.h"
 
-/* Kicks per batch: worth half a percent of the weight, and as much time as the
- * search before them. */
+/* Kicks per batch: they add half a percent to the weight, and as much time as
+ * the search before them. */
 enum { KICKS = 2 };
 
 /* Times that regions are formed, and the gain, as a share of the weight, that
- * makes it worth to form them once more. */
+ * makes it useful to form them once more. */
 enum { ROUNDS = 20 };
-static const double worth = 1e-3;
+static const double least_gain = 1e-3;
 
 /* Rearranges k batches; returns the weight within them. */
 static double
@@ -71,7 +71,7 @@ improve_whole(const struct select_task *task, int64_t *step, int64_t *ids)
         before = weight;
         select_whole_regions(task, ++round, count, ids, step);
         weight = improve_all(task, round, count, step, ids);
-    } while (round < rounds && !(weight - before < worth * fabs(before)));
+    } while (round < rounds && !(weight - before < least_gain * fabs(before)));
 }
 
 void

@@ -30,7 +30,7 @@ static json_t *
 describe(const struct train_config *config)
 {
     const struct train_shape *shape = config->shape;
-    char *table = nn_net_table(config->net), *cpu = processor();
+    char *table = nn_net_algorithms(config->net), *cpu = processor();
     json_t *object = json_pack(
         "{s:s, s:i, s:s, s:O, s:o, s:{s:s, s:I}, s:{s:I, s:I}, s:{s:s, s:s}, "
         "s:o}",
@@ -129,7 +129,7 @@ train_config_check_engine(const json_t *config, const struct nn_net *net,
                           int (*overridden)(const char *key), struct err *err)
 {
     const json_t *engine = json_object_get(config, "engine");
-    char *cpu = processor(), *table = nn_net_table(net);
+    char *cpu = processor(), *table = nn_net_algorithms(net);
     int rc = compare(engine, "processor", cpu, overridden, err);
 
     if (!rc)

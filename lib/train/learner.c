@@ -86,7 +86,7 @@ keep_pace(struct train_learner *learner, const struct train_batch *b)
     learner->settings = *learner->spec.settings;
     for (size_t i = 0; own[i].name; i++) {
         const double x = now(&pace->value[i], b);
-        const int inverse = own[i].course == PARAM_INVERSE &&
+        const int inverse = own[i].schedule == PARAM_INVERSE &&
                             pace->value[i].kind == NN_SCHEDULE_WAVE;
 
         learner->settings.value[i] = inverse ? 1 / x : x;

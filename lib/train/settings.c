@@ -109,7 +109,7 @@ set_value(const struct opt *opt, const json_t *value)
     case OPT_CHOICE:
         *(int *)opt->value =
             json_is_null(value) ? -1
-                                : opt_place(opt->arg, json_string_value(value));
+                                : opt_index(opt->arg, json_string_value(value));
         break;
     case OPT_TEXT:
     case OPT_WORD:
@@ -133,7 +133,7 @@ is_word(const struct opt *opt, const json_t *value)
 {
     return opt->kind != OPT_CHOICE || json_is_null(value) ||
            (json_is_string(value) &&
-            opt_place(opt->arg, json_string_value(value)) >= 0);
+            opt_index(opt->arg, json_string_value(value)) >= 0);
 }
 
 /* An option takes the value of the checkpoint, unless another one was given. */

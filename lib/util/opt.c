@@ -17,7 +17,7 @@ enum { WIDTH = 78, HELP_COLUMN = 26 };
 
 static const char *tool_name = "foil";
 static const struct opt *tool_opts;
-static char given[OPT_MOST]; // by place in tool_opts
+static char given[OPT_MOST]; // by index in tool_opts
 
 static void
 message(const char *fmt, va_list ap)
@@ -159,24 +159,24 @@ print_usage(const char *lead, const struct opt_tool *tool)
 }
 
 const char *
-opt_word(const char *words, int place, int *length)
+opt_word(const char *words, int index, int *length)
 {
-    for (; place > 0; place--)
+    for (; index > 0; index--)
         words += strcspn(words, "|") + 1;
     *length = (int)strcspn(words, "|");
     return words;
 }
 
 int
-opt_place(const char *words, const char *word)
+opt_index(const char *words, const char *word)
 {
     const size_t n = strlen(word);
 
-    for (int place = 0; n; place++) {
+    for (int index = 0; n; index++) {
         const size_t len = strcspn(words, "|");
 
         if (len == n && !memcmp(words, word, n))
-            return place;
+            return index;
         words += len;
         if (!*words++)
             break;
@@ -300,13 +300,13 @@ set_number(const struct opt *o, const char *text)
 }
 
 static int
-checked_place(const struct opt *o, const char *text)
+checked_index(const struct opt *o, const char *text)
 {
-    const int place = opt_place(o->arg, text);
+    const int index = opt_index(o->arg, text);
 
-    if (place < 0)
+    if (index < 0)
         opt_misuse("--%s '%s': want one of %s", o->name, text, o->arg);
-    return place;
+    return index;
 }
 
 static void
@@ -323,10 +323,10 @@ set_value(const struct opt *o, const char *text)
         set_number(o, text);
         break;
     case OPT_CHOICE:
-        *(int *)o->value = checked_place(o, text);
+        *(int *)o->value = checked_index(o, text);
         break;
     case OPT_WORD:
-        checked_place(o, text);
+        checked_index(o, text);
         *(const char **)o->value = text;
         break;
     case OPT_TEXT:

@@ -100,8 +100,8 @@ widen(struct param *all, const struct param *own)
     REQUIRE(all->kind == own->kind);
     all->min = fmin(all->min, own->min);
     all->max = fmax(all->max, own->max);
-    if (all->course < PARAM_TO_END) {
-        all->course = own->course;
+    if (all->schedule < PARAM_TO_END) {
+        all->schedule = own->schedule;
         all->end = own->end;
     }
     if (all->value != own->value)
@@ -205,12 +205,12 @@ append_schedule(struct param_option *option, struct opt *opts, size_t n)
         {0},
     };
 
-    if (p->course < PARAM_TO_END)
+    if (p->schedule < PARAM_TO_END)
         return n;
     option->schedule = "constant";
     option->end = p->end;
     rows[0].name = mem_format("%s-schedule", p->name);
-    if (p->course == PARAM_FROM_ONE) {
+    if (p->schedule == PARAM_FROM_ONE) {
         rows[0].help = mem_format("how --%s comes down from 1", p->name);
     } else {
         rows[0].help =
@@ -266,7 +266,7 @@ static int
 refuse(const char *method, const struct param *own, const char *name,
        const char *behind, struct err *err)
 {
-    if (own && own->course == PARAM_LEARNT)
+    if (own && own->schedule == PARAM_LEARNT)
         return err_set(err, "%s learns its %ss: it has no --%s%s", method,
                        own->help, name, behind);
     return err_set(err, "%s has no --%s%s", method, name, behind);
@@ -280,7 +280,7 @@ param_set_judge(const struct param_set *set, const char *method,
         const struct param_option *option = set->option + i;
         const char *name = option->param.name;
         const struct param *own = param_find(params, name);
-        const int moves = own && own->course >= PARAM_TO_END;
+        const int moves = own && own->schedule >= PARAM_TO_END;
 
         if (!own && (opt_given(&option->real) || opt_given(&option->whole) ||
                      opt_given(&option->flag) || opt_given(&option->choice)))

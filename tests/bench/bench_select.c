@@ -69,7 +69,7 @@ plan(char **argument, const char *variant)
     task.value[SELECT_BLOCK] = (double)strtoul(argument[4], NULL, 10);
     own = param_find(strategy->params, "variant");
     if (own)
-        task.value[own - strategy->params] = opt_place(own->arg, variant);
+        task.value[own - strategy->params] = opt_index(own->arg, variant);
     num_threads((int)strtol(argument[5], NULL, 10));
     if (select_layout_make(u.shape[0], strtoul(argument[2], NULL, 10),
                            SELECT_KEEP, &task.layout, &err) ||

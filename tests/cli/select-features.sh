@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Plans from features: the same to the bit whatever is killed when; late plans;
-# what a plan from files is worth.
+# how hard a plan from files is.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -19,7 +19,7 @@ ok 'a plan from a file' "${score[@]}" --strategy swap --plan-out "$work/plan"
 ok 'one line of JSON' jq -se 'length == 1 and .[0].strategy == "swap" and
     .[0].samples == 512 and .[0].batches == 16' "$work/out"
 "${score[@]}" --strategy swap >"$work/swap.json"
-ok 'is worth more than a random one' \
+ok 'is harder than a random one' \
     jq -e '.mean > .random.mean and .weight > .random.weight and
     .min <= .mean and .mean <= .max and .seconds > 0' "$work/swap.json"
 ok 'each sample once' diff <(seq 0 511) <(tr ' ' '\n' <"$work/plan" | sort -n)

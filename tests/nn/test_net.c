@@ -415,8 +415,8 @@ winograd_and_halves_are_close(void)
     value(&direct);
     T_NEAR(apart(6 * direct.dim, winograd.z, direct.z), 0, 1e-3,
            "Winograd against direct");
-    table = nn_net_table(winograd.net);
-    plain = nn_net_table(direct.net);
+    table = nn_net_algorithms(winograd.net);
+    plain = nn_net_algorithms(direct.net);
     T(!strstr(plain, "wino"), "--conv direct: no Winograd in the table");
     T(strstr(table, "layer2.0.conv1.weight 16x16x16 32x8x8 ") != NULL,
       "the table has a line per convolution");

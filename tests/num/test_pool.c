@@ -11,7 +11,7 @@ agrees_with_plain(struct num_dnn *dnn, const struct num_pool_spec *spec)
     float *y = mem_array(num_map_size(&out), sizeof *y);
     float *dx = mem_array(num_map_size(&spec->in), sizeof *dx);
     struct num_pool *pool = num_pool_new(dnn, spec);
-    void *places = mem_aligned(num_pool_places(pool), 1);
+    void *argmax = mem_aligned(num_pool_argmax_bytes(pool), 1);
     void *scratch = mem_aligned(num_pool_scratch(pool), 1);
     void *mx, *mdy, *my = empty(&out), *mdx = empty(&spec->in);
     double tolerance = spec->in.bf16 ? 5e-2 : 1e-6; // sums in halves
@@ -20,8 +20,8 @@ agrees_with_plain(struct num_dnn *dnn, const struct num_pool_spec *spec)
     rounded(&out, dy);
     mx = packed(&spec->in, x);
     mdy = packed(&out, dy);
-    num_pool_forward(pool, mx, my, places, scratch);
-    num_pool_backward(pool, mdy, places, mdx, scratch);
+    num_pool_forward(pool, mx, my, argmax, scratch);
+    num_pool_backward(pool, mdy, argmax, mdx, scratch);
     num_pool_forward_plain(spec, x, y);
     num_pool_backward_plain(spec, x, dy, dx);
     T(map_worst(&out, my, y) == 0, "%zux%zux%zu: the largest", spec->in.c,
@@ -29,7 +29,7 @@ agrees_with_plain(struct num_dnn *dnn, const struct num_pool_spec *spec)
     T_NEAR(map_worst(&spec->in, mdx, dx), 0, tolerance,
            "its gradient, added up where windows overlap");
     num_pool_free(pool);
-    void *all[] = {x, dy, y, dx, places, scratch, mx, mdy, my, mdx};
+    void *all[] = {x, dy, y, dx, argmax, scratch, mx, mdy, my, mdx};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
@@ -41,7 +41,7 @@ inference_needs_no_places(struct num_dnn *dnn)
     struct num_pool_spec spec = {{1, 16, 5, 5, 16, 0}, 3, 2, 1, 0};
     struct num_pool *pool = num_pool_new(dnn, &spec);
 
-    T(num_pool_places(pool) == 0, "nothing is remembered");
+    T(num_pool_argmax_bytes(pool) == 0, "nothing is remembered");
     num_pool_free(pool);
     num_pool_free(NULL);
 }

@@ -7,15 +7,15 @@
 enum { SHARE, COUNT, FAST, KIND };
 
 static const struct param one[] = {
-    [SHARE] = {PARAM_REAL("share", 0.5, 0, 1, "share"), .course = PARAM_TO_END,
-               .end = NAN},
+    [SHARE] = {PARAM_REAL("share", 0.5, 0, 1, "share"),
+               .schedule = PARAM_TO_END, .end = NAN},
     [COUNT] = {PARAM_WHOLE("count", 3, 1, 9, "so many")},
     [FAST] = {PARAM_FLAG("fast", "be quick")},
     [KIND] = {PARAM_CHOICE("kind", 1, "a|bc|d", "which kind")},
     {0},
 };
 static const struct param two[] = {
-    {PARAM_REAL("share", 0.25, 0.1, 2, "share"), .course = PARAM_LEARNT},
+    {PARAM_REAL("share", 0.25, 0.1, 2, "share"), .schedule = PARAM_LEARNT},
     {0},
 };
 static const struct param three[] = {

@@ -55,7 +55,7 @@ run_import(char **operand)
                                   .file = operand + 1,
                                   .coarse = coarse,
                                   .classes = classes};
-    struct data_import *source;
+    struct data_import *import;
     struct data_picture picture;
     struct making making;
     struct err err;
@@ -65,13 +65,13 @@ run_import(char **operand)
     while (operand[1 + how.files])
         how.files++;
     wanted_output(output, "tar");
-    source = data_import_open(&how, &err);
-    if (!source)
+    import = data_import_open(&how, &err);
+    if (!import)
         die("%s", err.msg);
-    n = data_import_size(source);
+    n = data_import_size(import);
     making_start(&making, output, quality, n < most ? n : most);
     while (making.done < most &&
-           (got = data_import_next(source, &picture, &err)) != 0) {
+           (got = data_import_next(import, &picture, &err)) != 0) {
         char name[128];
 
         if (got < 0)
@@ -85,7 +85,7 @@ run_import(char **operand)
     if (!making.done)
         making_give_up(&making, "there is no image to import");
     making_finish(&making);
-    data_import_close(source);
+    data_import_close(import);
 }
 
 void

@@ -70,20 +70,20 @@ refuse(struct wire_service *service, struct wire_msg *answer, struct err *why)
 }
 
 void
-select_table_release(struct select_table *table)
+select_history_release(struct select_history *history)
 {
-    free(table->rows);
-    free(table->known);
-    *table = (struct select_table){0};
+    free(history->rows);
+    free(history->known);
+    *history = (struct select_history){0};
 }
 
 static void
-make_room(struct select_table *table, size_t size, size_t d)
+make_room(struct select_history *history, size_t size, size_t d)
 {
-    table->rows = mem_aligned(VIEWS * size * d, sizeof *table->rows);
-    table->known = mem_array(size, 1);
-    table->features = (struct select_features){
-        d, table->rows, table->rows + size * d, table->known};
+    history->rows = mem_aligned(VIEWS * size * d, sizeof *history->rows);
+    history->known = mem_array(size, 1);
+    history->features = (struct select_features){
+        d, history->rows, history->rows + size * d, history->known};
 }
 
 static void
@@ -104,14 +104,14 @@ is_unit(size_t d, const float *row)
 
 /* Puts a piece into its place; what is no feature stays unknown. */
 static int
-put(struct select_table *table, const struct wire_features *piece, size_t size,
-    struct err *why)
+put(struct select_history *history, const struct wire_features *piece,
+    size_t size, struct err *why)
 {
     const size_t d = piece->dim;
 
-    if (!table->rows)
-        make_room(table, size, d);
-    if (d != table->features.d || piece->n_views != VIEWS)
+    if (!history->rows)
+        make_room(history, size, d);
+    if (d != history->features.d || piece->n_views != VIEWS)
         return err_set(why, "features of another shape than the first ones");
     for (size_t i = 0; i < piece->n; i++) {
         const size_t id = (size_t)piece->ids[i];
@@ -119,15 +119,15 @@ put(struct select_table *table, const struct wire_features *piece, size_t size,
         uint8_t known = 1;
 
         for (size_t v = 0; v < VIEWS; v++) {
-            float *row = table->rows + (v * size + id) * d;
+            float *row = history->rows + (v * size + id) * d;
 
             get_row(piece, (v * piece->n + i) * d, row);
             known &= is_unit(d, row);
         }
-        table->n += known && !table->known[id];
-        table->known[id] = known;
+        history->n += known && !history->known[id];
+        history->known[id] = known;
     }
-    table->eval = piece->mode[0] == 'e';
+    history->eval = piece->mode[0] == 'e';
     return 0;
 }
 
@@ -151,7 +151,7 @@ get_piece(struct wire_features *piece, struct wire_msg *answer,
 static enum select_fetched
 next_piece(struct wire_service *service, int stop,
            const struct wire_fetch *wanted, size_t size, int64_t *from,
-           struct select_table *table, struct err *why)
+           struct select_history *history, struct err *why)
 {
     struct wire_fetch fetch = *wanted;
     struct wire_features piece;
@@ -165,7 +165,7 @@ next_piece(struct wire_service *service, int stop,
         int rc = get_piece(&piece, answer, &fetch, size, why);
 
         if (!rc) {
-            rc = put(table, &piece, size, why);
+            rc = put(history, &piece, size, why);
             *from = piece.next;
             wire_features_release(&piece);
         }
@@ -182,16 +182,16 @@ next_piece(struct wire_service *service, int stop,
 enum select_fetched
 select_fetch(struct wire_service *service, int stop,
              const struct wire_fetch *wanted, size_t size,
-             struct select_table *table, struct err *why)
+             struct select_history *history, struct err *why)
 {
     enum select_fetched what = FETCH_DONE;
     int64_t from = 0;
 
-    *table = (struct select_table){0};
+    *history = (struct select_history){0};
     while (what == FETCH_DONE && from < (int64_t)size)
-        what = next_piece(service, stop, wanted, size, &from, table, why);
+        what = next_piece(service, stop, wanted, size, &from, history, why);
     if (what != FETCH_DONE)
-        select_table_release(table);
+        select_history_release(history);
     return what;
 }
 

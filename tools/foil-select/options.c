@@ -48,7 +48,7 @@ static const struct opt rest[] = {
     {"quarantine", 0, OPT_TEXT, &o.quarantine, 0, 0, "FILE",
      "write samples that could not be used here"},
     {"score", 0, OPT_FLAG, &o.score, 0, 0, NULL,
-     "plan an epoch from files, and say what it is worth"},
+     "plan an epoch from files, and print how hard its batches are"},
     {"plan-out", 0, OPT_TEXT, &o.plan_out, 0, 0, "FILE",
      "--score: write the plan, a line of ids for each batch"},
     {"losses", 0, OPT_TEXT, &o.losses, 0, 0, "FILE",

@@ -58,7 +58,7 @@ struct job {
     unsigned turn;
     int64_t epoch, from;
     double waited; /* seconds for the features */
-    struct select_table table;
+    struct select_history history;
     enum select_fetched what;
 };
 
@@ -104,8 +104,9 @@ fetch(struct planner *p, struct job *job)
 
     job->what = job->from < 0 ? FETCH_NONE : FETCH_AGAIN;
     while (job->what == FETCH_AGAIN && is_current(p, job->turn)) {
-        job->what = select_fetch(p->service, p->wake[0], &wanted,
-                                 p->config.task.layout.size, &job->table, &why);
+        job->what =
+            select_fetch(p->service, p->wake[0], &wanted,
+                         p->config.task.layout.size, &job->history, &why);
         if (job->what == FETCH_AGAIN) {
             set_trouble(p, 1, &why);
             rest(p);
@@ -130,7 +131,7 @@ make(struct planner *p, const struct job *job)
 
     made.ids = mem_array(total, sizeof *made.ids);
     task.epoch = (uint64_t)job->epoch;
-    task.features = job->what == FETCH_DONE ? &job->table.features : NULL;
+    task.features = job->what == FETCH_DONE ? &job->history.features : NULL;
     select_strategy_order(strategy, &task, made.ids);
     seconds = clock_now() - start;
     about->epoch = job->epoch;
@@ -139,12 +140,12 @@ make(struct planner *p, const struct job *job)
     if (task.features) {
         add(about, "from", (double)job->from);
         add(about, "stale", (double)(job->epoch - job->from));
-        add(about, "known", (double)job->table.n / (double)task.layout.size);
-        add(about, "eval", job->table.eval);
-        select_worth(about, "", &task, made.ids);
+        add(about, "known", (double)job->history.n / (double)task.layout.size);
+        add(about, "eval", job->history.eval);
+        select_measure(about, "", &task, made.ids);
         random = mem_array(total, sizeof *random);
         select_shuffle(&task, random);
-        select_worth(about, "random_", &task, random);
+        select_measure(about, "random_", &task, random);
         free(random);
     }
     add(about, "seconds", seconds);
@@ -180,7 +181,7 @@ plan(struct planner *p)
         }
     }
     p->busy = 0;
-    select_table_release(&job.table);
+    select_history_release(&job.history);
 }
 
 static void

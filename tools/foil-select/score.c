@@ -85,14 +85,14 @@ write_losses(const char *path, const struct select_task *task,
     free(work);
 }
 
-/* What a plan is worth, as an object. */
+/* How hard a plan is, as an object. */
 static json_t *
-worth(const struct select_task *task, const int64_t *ids)
+measured(const struct select_task *task, const int64_t *ids)
 {
     struct wire_plan about = {0};
     json_t *object = json_object();
 
-    select_worth(&about, "", task, ids);
+    select_measure(&about, "", task, ids);
     for (size_t i = 0; i < about.n; i++)
         json_object_set_new(object, about.values[i].name,
                             json_real(about.values[i].value));
@@ -115,9 +115,9 @@ print(const struct select_options *o, const struct select_task *task,
     json_object_set_new(line, "batches",
                         json_integer((json_int_t)task->layout.steps));
     json_object_set_new(line, "tau", json_real(task->value[SELECT_TAU]));
-    json_object_update_new(line, worth(task, ids));
+    json_object_update_new(line, measured(task, ids));
     select_shuffle(task, random);
-    baseline = worth(task, random);
+    baseline = measured(task, random);
     json_object_set_new(line, "random", baseline);
     json_object_set_new(line, "seconds", json_real(seconds));
     json_print(line);

@@ -17,7 +17,7 @@
  *   serve.c     who asks gets items: places, leases, what is late
  *   planner.c   a thread that plans epochs from features
  *   fetch.c     these features, from the trainer
- *   worth.c     what a plan is worth, beside a random one
+ *   measure.c     how hard a plan is, beside a random one
  *   score.c     --score: a plan from files, without a trainer
  *   report.c    samples that could not be used
  *   tell.c      what there is, and what a plan needs, without a trainer
@@ -66,13 +66,13 @@ void select_score_files(const struct select_options *options);
 
 /* ---------------------------------------------------------------- planning */
 
-/* worth.c: adds to `about` what an epoch is worth, of each batch the samples
+/* measure.c: adds to `about` how hard an epoch is, of each batch the samples
  * with features, under names that begin with `prefix`. */
-void select_worth(struct wire_plan *about, const char *prefix,
-                  const struct select_task *task, const int64_t *ids);
+void select_measure(struct wire_plan *about, const char *prefix,
+                    const struct select_task *task, const int64_t *ids);
 
-/* The table of an epoch, from the trainer. */
-struct select_table {
+/* The features of an epoch, out of the history that the trainer keeps. */
+struct select_history {
     struct select_features features;
     float *rows;    /* [2,size,d] that features.u and .v point into */
     uint8_t *known; /* [size] */
@@ -94,10 +94,11 @@ struct wire_service;
 struct wire_fetch;
 enum select_fetched select_fetch(struct wire_service *service, int stop,
                                  const struct wire_fetch *wanted, size_t size,
-                                 struct select_table *table, struct err *why);
+                                 struct select_history *history,
+                                 struct err *why);
 enum select_fetched select_tell(struct wire_service *service, int stop,
                                 struct wire_plan *about, struct err *why);
-void select_table_release(struct select_table *table);
+void select_history_release(struct select_history *history);
 
 /*
  * The planner: a thread with a connection to the trainer of its own.  Asked

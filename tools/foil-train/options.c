@@ -189,7 +189,8 @@ settle(const struct loss_objective *objective)
         const struct param_option *option =
             param_set_find(&params, objective->params[i].name);
 
-        o.course[i] = (struct train_course){option->schedule, option->end};
+        o.param_schedule[i] =
+            (struct train_schedule){option->schedule, option->end};
     }
     if (!o.head)
         o.head = nn_encoder_reads_ids(o.arch) ? "none" : objective->head;

@@ -6,7 +6,7 @@
 #include "util/opt.h"
 
 /* How a parameter moves with the epoch (util/param.h); NULL: it does not. */
-struct train_course {
+struct train_schedule {
     const char *schedule;
     double end;
 };
@@ -16,8 +16,8 @@ struct train_options {
     const char *objective, *arch, *stem, *norm, *head, *mean, *deviation;
     const char *basis, *rows;
     const char *optim, *schedule, *sampler;
-    struct loss_settings loss;              /* of the objective */
-    struct train_course course[PARAM_MOST]; /* of its parameters */
+    struct loss_settings loss;                        /* of the objective */
+    struct train_schedule param_schedule[PARAM_MOST]; /* of its parameters */
     double lr, lr_end, momentum, weight_decay, warmup;
     long width, hidden, micro, accumulate, seed, threads, keep_features;
     int bf16, direct, lars_b, nesterov;

@@ -96,31 +96,31 @@ parse(const char *option, const char *text, double base, double end,
 /* The same for a parameter of the objective, as its table says. */
 static int
 parse_param(const struct param *p, double value,
-            const struct train_course *course, struct nn_schedule *schedule,
+            const struct train_schedule *given, struct nn_schedule *schedule,
             struct err *err)
 {
-    const int from_one = p->course == PARAM_FROM_ONE;
+    const int from_one = p->schedule == PARAM_FROM_ONE;
     char option[48];
 
     *schedule = (struct nn_schedule){.base = value};
-    if (p->course < PARAM_TO_END)
+    if (p->schedule < PARAM_TO_END)
         return 0;
     snprintf(option, sizeof option, "%s-schedule", p->name);
-    if (parse(option, course->schedule, from_one ? 1 : value,
-              from_one ? value : course->end, schedule, err))
+    if (parse(option, given->schedule, from_one ? 1 : value,
+              from_one ? value : given->end, schedule, err))
         return -1;
     if (schedule->kind == NN_SCHEDULE_STEP)
         return err_set(err, "--%s: step is for the learning rate", option);
     if (schedule->kind == NN_SCHEDULE_CONSTANT) {
         schedule->base = value;
-        return isnan(p->end) && !isnan(course->end)
+        return isnan(p->end) && !isnan(given->end)
                    ? err_set(err, "--%s-end wants a --%s", p->name, option)
                    : 0;
     }
     if (isnan(schedule->end))
         return err_set(err, "--%s wants --%s-end, where it goes", option,
                        p->name);
-    if (p->course == PARAM_INVERSE && schedule->kind == NN_SCHEDULE_WAVE) {
+    if (p->schedule == PARAM_INVERSE && schedule->kind == NN_SCHEDULE_WAVE) {
         schedule->base = 1 / schedule->base;
         schedule->end = 1 / schedule->end;
     }
@@ -142,8 +142,8 @@ train_pace_check(const struct train_options *o, struct train_pace *pace,
         return -1;
     pace->rate.warmup = o->warmup;
     for (size_t i = 0; objective->params[i].name; i++)
-        if (parse_param(objective->params + i, o->loss.value[i], o->course + i,
-                        pace->value + i, err))
+        if (parse_param(objective->params + i, o->loss.value[i],
+                        o->param_schedule + i, pace->value + i, err))
             return -1;
     return 0;
 }

@@ -33,8 +33,8 @@ known_ones(const struct select_task *task, size_t step, const int64_t *ids,
 }
 
 void
-select_worth(struct wire_plan *about, const char *prefix,
-             const struct select_task *task, const int64_t *ids)
+select_measure(struct wire_plan *about, const char *prefix,
+               const struct select_task *task, const int64_t *ids)
 {
     const struct select_features *f = task->features;
     const size_t most = task->layout.batch + (task->layout.larger > 0);

@@ -17,7 +17,8 @@
  */
 enum { ALIGN = 64 };
 
-static const size_t worth = 8 << 20; // bytes that are worth making again
+static const size_t recompute_bytes =
+    8 << 20; // values that are larger are computed twice
 
 /* The shared part: what lives in it, by place. */
 struct arena {
@@ -146,12 +147,12 @@ know_values(struct places *p)
 /* Whether value v is made again for the one operator that reads it, and that
  * in backward as well: where that can be done, and v is large. */
 static int
-can_make_again(const struct places *p, size_t v)
+can_recompute(const struct places *p, size_t v)
 {
     const struct nn_value *value = &p->graph->values[v];
     const struct nn_step *writer, *reader = &p->plan->steps[value->last];
 
-    if (!p->values[v].wanted || p->values[v].bytes < worth ||
+    if (!p->values[v].wanted || p->values[v].bytes < recompute_bytes ||
         value->writer == nn_none || value->readers != 1 ||
         nn_graph_is_given(p->graph, v))
         return 0;
@@ -369,7 +370,7 @@ no_places(struct nn_step *step)
 }
 
 void
-nn_plan_place(struct nn_plan *plan, const struct nn_graph *graph)
+nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
 {
     struct places p = {plan, graph, NULL, {.n = 0}};
 
@@ -378,7 +379,7 @@ nn_plan_place(struct nn_plan *plan, const struct nn_graph *graph)
         no_places(&plan->steps[i]);
     know_values(&p);
     for (size_t v = 0; v < graph->n_values; v++)
-        p.values[v].again = can_make_again(&p, v);
+        p.values[v].again = can_recompute(&p, v);
     share_stores(&p);
     if (plan->train)
         keep_all(&p);
