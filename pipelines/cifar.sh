@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The CIFAR-10 figures of the README: TRAIN and TEST as tars of JPEGs.
+# Train on CIFAR-10 and evaluate: TRAIN and TEST are tars of JPEGs.
 #
 # foil-data import cifar10 makes such tars from the binaries.
 # shellcheck source=pipelines/lib.sh

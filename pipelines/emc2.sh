@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# EMC2: a Markov chain for each image finds the negatives that are hard.
+# EMC2: negatives sampled by Markov chains, one for each view of an image.
 #
 # The chains live in foil-negatives, beside the trainer, and between selector
 # and augmenters, so that the images at which they stand can come along from

@@ -57,9 +57,9 @@ elsewhere=() select_run='' select_data=''
 # that a pipeline adds
 common=('epochs N epochs of the whole run' 'batch N images in a batch'
     'objective NAME one of foil-train --list objectives'
-    'augmenters N how many augmenters feed the trainer'
-    'threads N of the trainer' 'seed N of every random choice'
-    'restarts N how often a killed feeder is started again')
+    'augmenters N number of augmenters'
+    'threads N threads of the trainer' 'seed N seed of all random numbers'
+    'restarts N most restarts of a killed feeder')
 own=()
 # '' in a study, which remembers its settings in its own way
 remembers=yes
@@ -88,14 +88,14 @@ usage: foil run $pipeline${1:+ $1} [OPTION ...]
 
 foil run $pipeline: $(sed -n '2{s/^# //p;q;}' "$0")
 
-  -r, --run RUN       directory of the run, made with mode 0700 [$run]
+  -r, --run RUN       run directory, created with mode 0700 [$run]
 $(values_usage "${common[@]}" "${own[@]}")
-  --resume            go on from the last checkpoint of RUN, as it was asked
-                      for: all other options may be left out
-  --override KEY      with --resume: take another value of this option
+  --resume            continue RUN from its newest checkpoint, with the options
+                      that it was started with
+  --override KEY      with --resume: allow another value of this option
   --select ARGS       more options for foil-select; --augment, --train,
                       --negatives and --embed likewise
-  --select-command C  run this with the options of foil-select in its place;
+  --select-command C  run C instead of foil-select, with the same options;
                       --augment-command, --train-command and
                       --negatives-command likewise
   --stages            print the list of stages, as foil-run(1) reads it, and
@@ -440,7 +440,7 @@ show() {
     exit
 }
 
-# announce DATA : what is trained, and from where on
+# announce DATA : say what the run trains, and from which step on
 announce() {
     local steps least largest images at='' sizes
     [[ -n $remembers ]] || return 0
@@ -451,7 +451,7 @@ announce() {
     sizes=$largest
     [[ $least == "$largest" ]] || sizes="$least or $largest"
     [[ $largest == "$batch" ]] || sizes+=" (at most $batch, evened out)"
-    [[ $steps == 0 ]] || at="goes on behind step $steps, in epoch \
+    [[ $steps == 0 ]] || at="continues after step $steps, in epoch \
 $(($(field epoch <<<"$train_says") + 1)): "
     say "$at$objective, $images images of '$1' in batches of $sizes, $epochs\
  epochs, seed $seed, $threads thread$(plural "$threads")"

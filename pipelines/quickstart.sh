@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The smallest run that learns: generated shapes, a small encoder, seconds.
+# Train a small encoder on generated shapes, in seconds.
 # shellcheck source=pipelines/lib.sh
 . "${0%/*}/lib.sh"
 

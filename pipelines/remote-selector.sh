@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# SimCLR on hard batches, which another machine plans.
+# SimCLR on hard batches that are planned on another machine.
 #
 # Items and features go over tcp, encrypted and authenticated by CURVE: keys
 # are made in RUN/keys, and the selector's are brought to a scratch folder over

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# SimCLR: the negatives of an image are all other images of its batch.
+# SimCLR: the negatives of an image are the other images of its batch.
 #
 # With TEST the encoder is judged: nearest neighbours and a linear probe are
 # taught on DATA and asked about TEST.

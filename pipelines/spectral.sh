@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# SimCLR on hard batches: what is alike is contrasted with each other.
+# SimCLR on hard batches: similar images share a batch.
 #
 # Batches are planned beside the training of an epoch, by clustering what the
 # encoder made of the images in the one before.  With TEST the encoder is

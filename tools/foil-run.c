@@ -27,17 +27,16 @@ static struct opt_list commands;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &run, 0, 0, "RUN",
-     "directory of the run, made with mode 0700: logs go to RUN/log; else "
-     "run/ and the name of LIST"},
+     "run directory, with logs in RUN/log; else run/ and the name of LIST"},
     {"command", 0, OPT_LIST, &commands, 0, 0, "STAGE=COMMAND",
-     "in the place of the first word of that stage's command"},
+     "replace the first word of that stage's command"},
     {"grace", 0, OPT_REAL, &grace, 0, 86400, "S",
      "seconds between SIGTERM and SIGKILL"},
     {"parent", 0, OPT_WHOLE, &parent, 0, 1e9, "PID",
-     "end when this process does, which started us and has RUN; 0: none"},
+     "end when this process ends; 0: none"},
     {"dry-run", 0, OPT_FLAG, &dry_run, 0, 0, NULL,
      "check the list and start nothing"},
-    {"as", 0, OPT_TEXT, &as, 0, 0, "NAME", "what messages begin with"},
+    {"as", 0, OPT_TEXT, &as, 0, 0, "NAME", "name at the beginning of messages"},
     {0},
 };
 

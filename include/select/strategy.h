@@ -31,11 +31,11 @@ enum { SELECT_TAU, SELECT_BLOCK, SELECT_REFINE, SELECT_HARDNESS, SELECT_OWN };
         "tau", 0.5, 1e-4, 1e4,                                              \
         "temperature of the batch loss that is planned for")},              \
     [SELECT_BLOCK] = {PARAM_WHOLE(                                          \
-        "block", 40, 0, 1e6, "batches that are planned together, 0: all")}, \
+        "block", 40, 0, 1e6, "batches that are planned together; 0: all")}, \
     [SELECT_REFINE] = {PARAM_FLAG(                                          \
-        "refine", "swap samples afterwards, whatever the strategy")},       \
-    [SELECT_HARDNESS] = {PARAM_REAL("hardness", 1, 0, 1,                    \
-                                    "from 0, as a shuffle, to 1, as can be")}
+        "refine", "exchange samples between batches afterwards")},          \
+    [SELECT_HARDNESS] = {PARAM_REAL(                                        \
+        "hardness", 1, 0, 1, "0: as a shuffle .. 1: as hard as can be")}
 
 /* The table of a strategy without parameters of its own. */
 extern const struct param select_params[];

@@ -79,7 +79,7 @@ run(const struct loss_batch *batch, const struct loss_settings *set,
 
 const struct loss_objective loss_simco = {
     .name = "simco",
-    .summary = "two temperatures, the other view alone",
+    .summary = "two temperatures, negatives from the other view",
     .params = params,
     .head = "128-128",
     .run = run,

@@ -91,7 +91,7 @@ static const struct param params[] = {LOSS_PARAM_TAU(0.07), {0}};
 
 const struct loss_objective loss_tau_simclr = {
     .name = "tau_simclr",
-    .summary = "the encoder says how sure it is of each view",
+    .summary = "a temperature that the encoder predicts for each view",
     .params = params,
     .head = "512-129",
     .aux_columns = 1,

@@ -318,17 +318,17 @@ select_osgd_full(const struct select_task *task, int64_t *ids)
 }
 
 /* Which both have. */
-#define TOP        \
-    [OSGD_TOP] = { \
-        PARAM_WHOLE("top", 1, 1, 1e9, "batches of the largest loss to train")}
+#define TOP                    \
+    [OSGD_TOP] = {PARAM_WHOLE( \
+        "top", 1, 1, 1e9, "batches with the largest loss that are trained")}
 
 static const struct param params[] = {
     SELECT_PARAMS,
     TOP,
     [OSGD_DRAWS] = {PARAM_WHOLE("draws", 10, 1, 1e9,
-                                "random batches to take these from")},
+                                "random batches among which they are")},
     [OSGD_REPLACE] = {PARAM_FLAG("with-replacement",
-                                 "draw each batch by itself")},
+                                 "draw each batch independently")},
     {0},
 };
 static const struct param full_params[] = {SELECT_PARAMS, TOP, {0}};
@@ -345,7 +345,7 @@ const struct select_strategy select_strategy_osgd = {
 
 const struct select_strategy select_strategy_osgd_full = {
     .name = "osgd-full",
-    .summary = "the hardest of all batches that there are",
+    .summary = "the hardest of all possible batches",
     .params = full_params,
     .wants_features = 1,
     .partial = 1,

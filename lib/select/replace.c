@@ -40,7 +40,7 @@ select_replace(const struct select_task *task, int64_t *ids)
 
 const struct select_strategy select_strategy_replace = {
     .name = "replace",
-    .summary = "each batch drawn by itself, with replacement",
+    .summary = "each batch drawn independently",
     .params = select_params,
     .partial = 1,
     .order = select_replace,

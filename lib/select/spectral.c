@@ -246,7 +246,8 @@ static const struct param params[] = {
     [SPECTRAL_VARIANT] = {PARAM_CHOICE("variant", SPECTRAL_NJW,
                                        "njw|code|literal|kmeans",
                                        "which matrix is clustered")},
-    [SPECTRAL_RESTARTS] = {PARAM_WHOLE("restarts", 5, 1, 1000, "of k-means")},
+    [SPECTRAL_RESTARTS] = {PARAM_WHOLE("restarts", 5, 1, 1000,
+                                       "starts of k-means")},
     {0},
 };
 

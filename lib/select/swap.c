@@ -101,7 +101,7 @@ select_swap(const struct select_task *task, int64_t *ids)
 
 const struct select_strategy select_strategy_swap = {
     .name = "swap",
-    .summary = "a shuffle whose samples change places for harder batches",
+    .summary = "a shuffle, then exchanges of samples for harder batches",
     .params = select_params,
     .wants_features = 1,
     .order = select_swap,

@@ -211,12 +211,13 @@ append_schedule(struct param_option *option, struct opt *opts, size_t n)
     option->end = p->end;
     rows[0].name = mem_format("%s-schedule", p->name);
     if (p->schedule == PARAM_FROM_ONE) {
-        rows[0].help = mem_format("how --%s comes down from 1", p->name);
-    } else {
         rows[0].help =
-            mem_format("how --%s goes to --%s-end", p->name, p->name);
+            mem_format("schedule of --%s, from 1 down to its value", p->name);
+    } else {
+        rows[0].help = mem_format("schedule of --%s", p->name);
         rows[1].name = mem_format("%s-end", p->name);
-        rows[1].help = mem_format("where --%s goes", p->name);
+        rows[1].help =
+            mem_format("value of --%s at the end of its schedule", p->name);
     }
     return opt_append(opts, n, rows);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How hard batches get: losses of random, spectral and swapped batches.
+# Study: the loss of random and of hard batches.
 #
 # An encoder, which SimCLR trains on --images images of DATA unless --encoder
 # names a run, embeds two views of each; every strategy plans batches of these,

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The geometry of the least loss: free embeddings under each choice of batches.
+# Study: free embeddings and the known optimum of the loss.
 #
 # N images have free embeddings of d dimensions, which infonce moves at
 # temperature 1, by plain SGD of rate 0.5 in batches of two, as in the

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How far each objective gets down the exact loss, and its gradient's length.
+# Study: how far each objective minimises the exact global loss.
 #
 # As figure 7 of the EMC2 paper: some images of DATA in two fixed views, batches
 # of four, plain SGD on a cosine schedule, the same effective step for every

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does it pay to choose who shares a batch: retrieval and nearest neighbours.
+# Study: retrieval and nearest neighbours after training on hard batches.
 #
 # SimCLR and SogCLR on --images images of TRAIN, with batches by each strategy.
 # First all are trained on as many images, --epochs times all (equal epochs);

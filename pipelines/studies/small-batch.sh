@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Small batches: which objective makes most of the same time, over seeds.
+# Study: objectives at small batches, in equal time.
 #
 # Each method trains for --budget seconds on --images images of TRAIN, with
 # each seed; nearest neighbours and a linear probe, taught on these images, are

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What temperatures iSogCLR learns where some classes are rare.
+# Study: the temperatures that iSogCLR learns on a long tail.
 #
 # The classes of TRAIN are thinned out exponentially, to a hundredth of the
 # first for the last (foil-data longtail); iSogCLR learns a temperature for each

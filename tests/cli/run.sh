@@ -124,7 +124,7 @@ ok 'a run remembers its command' grep -qx 'epochs 150' parts/command
 ok '--resume needs nothing else, from anywhere' bash -c \
     'mkdir -p away && cd away && foil run --resume -r ../parts 2>../said'
 ok 'says what it goes on with, in a line' grep -qE \
-    "goes on behind step [0-9]+, in epoch [0-9]+: sogclr, 16 images" said
+    "continues after step [0-9]+, in epoch [0-9]+: sogclr, 16 images" said
 ok 'and ends with the same bits' same_bits whole parts
 ok 'and the same results' jq -es '.[0].accuracy == .[1].accuracy' \
     {whole,parts}/probe.jsonl

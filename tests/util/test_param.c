@@ -118,7 +118,9 @@ main(void)
     gives("one --share-schedule linear --share-end 0.1", "0.5 3 0 1 linear");
     gives("two --share 2", "2 constant");
     gives("one --help", "  --share X               one, two: share");
-    gives("one --help", "--share-end X           where --share goes");
+    gives(
+        "one --help",
+        "--share-end X           value of --share at the end of its schedule");
     gives("one --help",
           "--count N               one: so many; three: how many [3]");
     gives("one --help", "--kind a|bc|d           one: which kind [bc]");
