@@ -281,6 +281,7 @@ run-lint: $(TOOLS) $(OUT)/tests/wire/messages
 	$(call say,LINT,synopses) BIN=$(OUT)/bin scripts/check-man
 	$(call say,LINT,tables) BIN=$(OUT)/bin scripts/check-tables
 	$(call say,LINT,messages) scripts/check-messages $(OUT)/tests/wire/messages
+	$(call say,LINT,words) scripts/check-words
 
 fmt:
 	clang-format -i $(SOURCES)

@@ -19,6 +19,9 @@
  */
 enum data_form { DATA_IDX, DATA_CIFAR10, DATA_CIFAR100, DATA_STL10 };
 
+/* data_form_find() finds a form by its name; -1 with the list of names. */
+int data_form_find(const char *name, enum data_form *form, struct err *err);
+
 /*
  * What to read.  For idx and stl10, file[0] are the images and file[1] the
  * labels; without file[1], all labels are -1.

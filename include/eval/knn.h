@@ -37,7 +37,7 @@ void eval_knn_free(struct eval_knn *knn);
  * eval_knn_find() ranks the k nearest references of each of m queries.
  *   query  [m,d]  as the references
  *   k             1 .. n, or n - 1 when a query is left out of its neighbours
- *   self          query i is reference self + i, which is passed over;
+ *   self          query i is reference self + i, which is left out;
  *                 EVAL_NO_SELF when the sets are different
  *   ids    [m,k]  nearest first
  *   score  [m,k]  s of each; may be NULL

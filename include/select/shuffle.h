@@ -10,8 +10,8 @@
  * is filled up from the head of the permutation.  O(N).
  *
  * fixed: that of epoch 0 in every epoch.  Samples that do not share a batch
- * never meet, so what is trained is not the loss of the whole: with batches of
- * two each pair is driven apart as if there were nothing else.
+ * are never contrasted, so the loss that is minimised is not that of the whole
+ * data set: with batches of two each pair is pushed apart as if it were alone.
  */
 extern const struct select_strategy select_strategy_shuffle;
 extern const struct select_strategy select_strategy_fixed;

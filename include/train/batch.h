@@ -34,7 +34,7 @@ struct train_batch {
 
     size_t n_substituted;
     int64_t (*substituted)[2]; /* [n_substituted] the sample that could
-                                        not be used, and who stands in for it */
+                                        not be used, and its substitute */
 };
 
 #endif

@@ -37,8 +37,8 @@ void train_samples_get(const struct train_samples *samples, size_t b,
 void train_samples_put(struct train_samples *samples, size_t b,
                        const int64_t *ids, const float *state);
 
-/* train_samples_refuse() notes the samples of a batch that others stand in
- * for. */
+/* train_samples_refuse() records the samples of a batch that were replaced,
+ * with their substitutes. */
 void train_samples_refuse(struct train_samples *samples,
                           const struct train_batch *batch);
 

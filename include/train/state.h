@@ -12,7 +12,7 @@ struct train_state {
     int64_t steps, epochs; /* in its epoch; in all; 0: not known yet */
     int64_t total;         /* steps done */
     int64_t images;        /* that these trained */
-    int64_t substituted;   /* of these, stand-ins for unusable ones */
+    int64_t substituted;   /* of these, substitutes for unusable ones */
     int64_t skipped;       /* steps that were not applied: not finite */
     int64_t alone;         /* steps without their negatives service */
 };

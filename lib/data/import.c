@@ -61,6 +61,23 @@ struct data_import {
     size_t classes;
 };
 
+int
+data_form_find(const char *name, enum data_form *form, struct err *err)
+{
+    char names[64] = "";
+    size_t len = 0;
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s",
+                                i ? ", " : "", forms[i].name);
+        if (!strcmp(name, forms[i].name)) {
+            *form = (enum data_form)i;
+            return 0;
+        }
+    }
+    return err_set(err, "FORM '%s': want one of %s", name, names);
+}
+
 static int
 open_next(struct data_import *import, struct err *err)
 {

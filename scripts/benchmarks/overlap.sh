@@ -53,7 +53,7 @@ timeline() {
 # plans.dat (begin, end, epoch, when features were asked for).
 set terminal pngcairo size 1200,320
 set output "timeline.png"
-set title "what is trained, and what is planned meanwhile"
+set title "epochs that are trained, and plans made meanwhile"
 set xlabel "seconds"
 set yrange [0.4:2.6]
 set ytics ("foil-select" 1, "foil-train" 2)

@@ -80,7 +80,7 @@ ok 'its items are handed out again' grep -q 'items go to the next' \
 cat "$work/dead" "$work/heir" >"$work/both"
 ok 'the plan is the same' diff <(plan "$work/whole") <(plan "$work/both")
 
-# killed in the middle: the next one learns from who asks where the run is
+# killed in the middle: the next one learns from augmenters where the run is
 select_ -b 4 -e 3
 ask gate="$work/gate" >"$work/across" &
 asker=$!

@@ -204,11 +204,25 @@ stl_is_read(void)
     T(count(open_files(DATA_STL10, "x", "y")) == -1, "%s", err.msg);
 }
 
+static void
+forms_have_names(void)
+{
+    enum data_form form;
+
+    T(!data_form_find("cifar100", &form, &err) && form == DATA_CIFAR100,
+      "a form is found by its name");
+    T(data_form_find("svhn", &form, &err) &&
+          !strcmp(err.msg, "FORM 'svhn': want one of idx, cifar10, cifar100, "
+                           "stl10"),
+      "another name is refused with the list: %s", err.msg);
+}
+
 int
 main(void)
 {
     if (enter_folder())
         return 1;
+    forms_have_names();
     idx_is_read();
     idx_is_judged();
     cifar_is_read();

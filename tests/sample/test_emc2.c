@@ -148,7 +148,7 @@ states_follow_their_image(void)
     T(a.moves.moved == ROWS, "a state that is not in the batch is none");
 }
 
-/* A sample that stands in for a bad one may be in the batch already. */
+/* The substitute of a bad sample may be in the batch already. */
 static void
 an_image_may_come_twice(void)
 {

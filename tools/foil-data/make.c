@@ -37,15 +37,12 @@ const struct opt generate_opts[] = {
 static enum data_form
 form_of(const char *name)
 {
-    static const char *const forms[] = {[DATA_IDX] = "idx",
-                                        [DATA_CIFAR10] = "cifar10",
-                                        [DATA_CIFAR100] = "cifar100",
-                                        [DATA_STL10] = "stl10"};
+    enum data_form form;
+    struct err err;
 
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (!strcmp(name, forms[i]))
-            return (enum data_form)i;
-    opt_misuse("FORM '%s': want one of idx, cifar10, cifar100, stl10", name);
+    if (data_form_find(name, &form, &err))
+        opt_misuse("%s", err.msg);
+    return form;
 }
 
 void

@@ -101,7 +101,8 @@ struct passage_item {
 /*
  * The items of a run in the order of the plan.  What comes out of order is
  * held by a consumer until its turn to be drawn for has come; what was drawn
- * for is kept until its step is trained, so that who asks again gets the same.
+ * for is kept until its step is trained, so that a peer that asks again gets
+ * the same.
  */
 struct passage {
     struct flow_consumer *consumer;
@@ -126,7 +127,7 @@ void passage_add(struct passage *passage, const struct wire_item *item);
 
 /*
  * passage_move() learns how far the sampler has weighed and the trainer has
- * trained; what is trained is forgotten.
+ * trained; trained items are forgotten.
  */
 void passage_move(struct passage *passage, const struct sampler *sampler,
                   const struct wire_place *trained);

@@ -14,7 +14,7 @@
  * The parts of foil-select, one file each:
  *
  *   options.c   the command line
- *   serve.c     who asks gets items: places, leases, what is late
+ *   serve.c     hands out items: places, leases, late augmenters
  *   planner.c   a thread that plans epochs from features
  *   fetch.c     these features, from the trainer
  *   measure.c     how hard a plan is, beside a random one

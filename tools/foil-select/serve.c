@@ -186,7 +186,7 @@ handle(struct selector *s, struct wire_news *news)
 
 /* ---------------------------------------------------------------- plans */
 
-/* What the planner has made, for who asks. */
+/* What the planner has made, for a peer that asks. */
 static void
 take_plan(struct selector *s)
 {

@@ -24,7 +24,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     char *path[2];
     struct data_import_how how = {
         .form = form, .file = path, .files = apart && choice & 4 ? 2 : 1};
-    struct data_import *source;
+    struct data_import *import;
     struct data_picture picture;
     unsigned sum = 0;
     struct err err;
@@ -42,14 +42,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         path[0] = scratch_put(0, file, n);
         path[1] = scratch_put(1, labels, sizeof labels);
     }
-    source = data_import_open(&how, &err);
-    for (int i = 0; source && i < 4; i++) {
-        if (data_import_next(source, &picture, &err) <= 0)
+    import = data_import_open(&how, &err);
+    for (int i = 0; import && i < 4; i++) {
+        if (data_import_next(import, &picture, &err) <= 0)
             break;
         for (size_t j = 0;
              j < picture.width * picture.height * picture.channels; j++)
             sum += picture.pixel[j];
     }
-    data_import_close(source);
+    data_import_close(import);
     return sum == 1;
 }
