@@ -11,7 +11,8 @@ enum verb {
     CORRUPT,
     GROUP,
     INFO,
-    LIST
+    LIST,
+    CAT
 };
 
 static const struct opt_tool verbs[] = {
@@ -37,7 +38,9 @@ static const struct opt_tool verbs[] = {
     [INFO] = {"foil-data info", "print size, classes and digest", "DATA", 1, 1,
               no_opts},
     [LIST] = {"foil-data list", "print the samples as a table", "DATA", 1, 1,
-              no_opts},
+              list_opts},
+    [CAT] = {"foil-data cat", "print the JPEG of a sample", "DATA ID", 2, 2,
+             no_opts},
     {0},
 };
 
@@ -45,6 +48,7 @@ static void (*const run[])(char **operand) = {
     [INDEX] = run_index, [IMPORT] = run_import,     [GENERATE] = run_generate,
     [SPLIT] = run_split, [LONGTAIL] = run_longtail, [CORRUPT] = run_corrupt,
     [GROUP] = run_group, [INFO] = run_info,         [LIST] = run_list,
+    [CAT] = run_cat,
 };
 
 static const struct opt_tool tool = {

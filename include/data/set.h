@@ -64,6 +64,15 @@ size_t data_height(const struct data_set *set, size_t id);
 const char *data_name(const struct data_set *set, size_t id);
 const char *data_caption(const struct data_set *set, size_t id);
 
+/*
+ * data_where() returns the absolute path of the file that holds a sample, to be
+ * given to free(): its own file, or a tar.  *offset is where its JPEG begins in
+ * that file, and data_length() how long it is.  NULL when that path leads
+ * nowhere.
+ */
+char *data_where(const struct data_set *set, size_t id, uint64_t *offset,
+                 struct err *err);
+
 /* Bytes that grow as needed; release with data_bytes_release(). */
 struct data_bytes {
     uint8_t *data;

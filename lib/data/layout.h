@@ -144,6 +144,10 @@ int data_layout_read(int fd, uint64_t offset, size_t n,
  * be given to free(). */
 char *data_layout_path(const char *folder, const char *name);
 
+/* data_layout_absolute() is a path from the root on, without links; to be given
+ * to free(), NULL when nothing is there. */
+char *data_layout_absolute(const char *path, struct err *err);
+
 /* data_layout_read_file() reads a whole file. */
 int data_layout_read_file(const char *path, struct data_bytes *bytes,
                           struct err *err);

@@ -28,14 +28,24 @@ data_layout_text(struct layout_parts *parts, const char *text, size_t n)
     return at;
 }
 
-int
-data_layout_file(struct layout_parts *parts, const char *path,
-                 enum layout_kind kind, uint64_t bytes, struct err *err)
+char *
+data_layout_absolute(const char *path, struct err *err)
 {
     char *absolute = realpath(path, NULL);
 
     if (!absolute)
-        return err_sys(err, "cannot find '%s'", path);
+        err_sys(err, "cannot find '%s'", path);
+    return absolute;
+}
+
+int
+data_layout_file(struct layout_parts *parts, const char *path,
+                 enum layout_kind kind, uint64_t bytes, struct err *err)
+{
+    char *absolute = data_layout_absolute(path, err);
+
+    if (!absolute)
+        return -1;
     mem_grow(&parts->file, &parts->file_room, parts->files + 1,
              sizeof *parts->file);
     parts->file[parts->files++] = (struct data_layout_file){

@@ -327,6 +327,22 @@ data_height(const struct data_set *set, size_t id)
     return sample_of(set, id)->height;
 }
 
+char *
+data_where(const struct data_set *set, size_t id, uint64_t *offset,
+           struct err *err)
+{
+    const struct layout_sample *sample = sample_of(set, id);
+    const int own = set->file[sample->file].kind == LAYOUT_FOLDER;
+    char *path = own ? data_layout_path(set->place[sample->file],
+                                        set->text + sample->name)
+                     : mem_text(set->place[sample->file]);
+    char *absolute = data_layout_absolute(path, err);
+
+    free(path);
+    *offset = own ? 0 : sample->offset;
+    return absolute;
+}
+
 /* The descriptor of an archive; opening one too many closes the oldest. */
 static int
 archive_of(struct data_set *set, size_t file, struct err *err)

@@ -22,7 +22,7 @@ is() {
 common foil-data
 ok 'no verb: 2' refuses 2 'wants a verb' "$data"
 ok 'unknown verb: 2' refuses 2 "no verb 'pack'" "$data" pack
-for verb in index import generate split longtail corrupt group info list; do
+for verb in index import generate split longtail corrupt group info list cat; do
     ok "$verb --help: 0" "$data" "$verb" --help
     ok "$verb without operands: 2" refuses 2 "foil-data $verb: wants" \
         "$data" "$verb"
@@ -59,6 +59,35 @@ ok 'captions in one cell' grep -qP 'on .* ground\\n\w+ ' list
 ok 'list to a full disk: 1' exits 1 bash -c "'$data' list a.tar >/dev/full"
 ok 'list to a reader that goes' bash -c \
     "'$data' list a.tar | head -1 | grep -q '^id'"
+ok 'list --where' bash -c "'$data' list --where a.tar >where"
+ok 'the same table with two columns more' cmp list <(cut -f1-8 where)
+ok 'which are file and offset' test "$(sed -n 1p where | cut -f9-)" = \
+    $'file\toffset'
+
+# at ID : the bytes that --where says are those of a sample
+at() {
+    local bytes file offset
+    IFS=$'\t' read -r bytes file offset < <(
+        awk -F'\t' -v OFS='\t' -v id="$1" '$1 == id { print $4, $9, $10 }' where)
+    tail -c +$((offset + 1)) "$file" | head -c "$bytes"
+}
+tar xf a.tar 000000.jpg 000039.jpg
+ok 'the JPEG of the first sample lies there' cmp 000000.jpg <(at 0)
+ok 'and that of the last' cmp 000039.jpg <(at 39)
+ok 'cat prints the same' cmp 000039.jpg <("$data" cat a.tar 39)
+ok 'cat of a sample that is not there: 2' \
+    refuses 2 "ID '40': want a whole number in 0 .. 39" "$data" cat a.tar 40
+ok 'cat to a full disk: 1' exits 1 bash -c "'$data' cat a.tar 0 >/dev/full"
+mkdir own
+cp 000039.jpg own/one.jpg
+"$data" index own 2>/dev/null
+ok 'a file of its own begins at 0' test \
+    "$("$data" list --where own | sed 1d | cut -f9-)" = "$(realpath own/one.jpg)"$'\t0'
+ok 'and cat prints it' cmp 000039.jpg <("$data" cat own 0)
+cp 000000.jpg own/one.jpg
+ok 'a sample that has changed is not printed: 1' \
+    refuses 1 "'one.jpg' has changed since it was indexed" "$data" cat own 0
+
 ok 'two places need a name: 2' refuses 2 'name its index with -o' \
     "$data" index a.tar b.tar
 ok 'two shards, one set' "$data" index -o ab.foil a.tar b.tar

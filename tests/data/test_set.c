@@ -147,6 +147,47 @@ many_shards(void)
     data_close(set);
 }
 
+/* 1 when the bytes of a sample are where data_where() says. */
+static int
+lies_there(struct data_set *set, size_t id)
+{
+    struct data_bytes bytes = {0};
+    uint64_t offset = 1;
+    char *path = data_where(set, id, &offset, &err);
+    size_t len = 0;
+    char *file = path ? file_read(path, 1 << 20, &len, &err) : NULL;
+    int there = file && path[0] == '/' && !data_read(set, id, &bytes, &err) &&
+                offset + data_length(set, id) <= len &&
+                !memcmp(file + offset, bytes.data, data_length(set, id));
+
+    data_bytes_release(&bytes);
+    free(file);
+    free(path);
+    return there;
+}
+
+static void
+where_samples_are(void)
+{
+    struct data_set *set;
+
+    put_tar("two.tar", two);
+    REQUIRE(!make_index(place, "two.tar.foil", 0));
+    set = data_open("two.tar", &err);
+    T(set && lies_there(set, 0) && lies_there(set, 1), "in a tar");
+    data_close(set);
+    mkdir("w", 0700);
+    put_jpeg("w/1.jpg", 1);
+    REQUIRE(!make_index((const char *const[]){"w", NULL}, "w.foil", 0));
+    set = data_open("w", &err);
+    T(set && lies_there(set, 0), "in a folder, as a file of its own");
+    unlink("w/1.jpg");
+    T(set && !data_where(set, 0, &(uint64_t){0}, &err) &&
+          strstr(err.msg, "w/1.jpg"),
+      "a file that has gone is nowhere: %s", err.msg);
+    data_close(set);
+}
+
 int
 main(void)
 {
@@ -157,6 +198,7 @@ main(void)
     data_that_moved();
     data_that_changed();
     many_shards();
+    where_samples_are();
     if (leave_folder())
         return 1;
     return t_done();

@@ -7,7 +7,7 @@
 
 extern const struct opt index_opts[], import_opts[], generate_opts[];
 extern const struct opt split_opts[], longtail_opts[], corrupt_opts[],
-    group_opts[];
+    group_opts[], list_opts[];
 
 void run_index(char **place);
 void run_import(char **operand);
@@ -18,6 +18,7 @@ void run_corrupt(char **operand);
 void run_group(char **operand);
 void run_info(char **operand);
 void run_list(char **operand);
+void run_cat(char **operand);
 
 /* open_set() dies where it fails. */
 struct data_set *open_set(const char *path);

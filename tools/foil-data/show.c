@@ -1,8 +1,17 @@
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "data.h"
 #include "util/digest.h"
+
+static int where;
+
+const struct opt list_opts[] = {
+    {"where", 0, OPT_FLAG, &where, 0, 0, NULL,
+     "and in which file the JPEG is, from which byte on"},
+    {0},
+};
 
 struct range {
     size_t min, max;
@@ -54,12 +63,28 @@ print_cell(const char *text)
             putchar(*text);
 }
 
+/* The cells that --where adds. */
+static void
+print_where(const struct data_set *set, size_t id)
+{
+    struct err err;
+    uint64_t offset;
+    char *path = data_where(set, id, &offset, &err);
+
+    if (!path)
+        die("%s", err.msg);
+    print_cell(path);
+    printf("\t%ju", (uintmax_t)offset);
+    free(path);
+}
+
 void
 run_list(char **operand)
 {
     struct data_set *set = open_set(operand[0]);
 
-    puts("id\tlabel\tclass\tbytes\twidth\theight\tname\tcaption");
+    printf("id\tlabel\tclass\tbytes\twidth\theight\tname\tcaption%s\n",
+           where ? "\tfile\toffset" : "");
     for (size_t i = 0; i < data_size(set) && !ferror(stdout); i++) {
         int label = data_label(set, i);
 
@@ -69,7 +94,25 @@ run_list(char **operand)
                data_height(set, i));
         print_cell(data_name(set, i));
         print_cell(data_caption(set, i));
+        if (where)
+            print_where(set, i);
         putchar('\n');
     }
+    data_close(set);
+}
+
+void
+run_cat(char **operand)
+{
+    struct data_set *set = open_set(operand[0]);
+    const size_t id =
+        (size_t)opt_whole("ID", operand[1], 0, (double)(data_size(set) - 1));
+    struct data_bytes bytes = {0};
+    struct err err;
+
+    if (data_read(set, id, &bytes, &err))
+        die("%s", err.msg);
+    fwrite(bytes.data, 1, bytes.len, stdout);
+    data_bytes_release(&bytes);
     data_close(set);
 }
