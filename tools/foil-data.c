@@ -10,6 +10,7 @@ enum verb {
     LONGTAIL,
     CORRUPT,
     GROUP,
+    VOCABULARY,
     INFO,
     LIST,
     CAT
@@ -35,6 +36,8 @@ static const struct opt_tool verbs[] = {
                  1, 1, corrupt_opts},
     [GROUP] = {"foil-data group", "find samples that belong together", "DATA",
                1, 1, group_opts},
+    [VOCABULARY] = {"foil-data vocabulary", "learn the tokens of captions",
+                    "DATA ...", 1, 1 << 20, vocabulary_opts},
     [INFO] = {"foil-data info", "print size, classes and digest", "DATA", 1, 1,
               no_opts},
     [LIST] = {"foil-data list", "print the samples as a table", "DATA", 1, 1,
@@ -45,9 +48,11 @@ static const struct opt_tool verbs[] = {
 };
 
 static void (*const run[])(char **operand) = {
-    [INDEX] = run_index, [IMPORT] = run_import,     [GENERATE] = run_generate,
-    [SPLIT] = run_split, [LONGTAIL] = run_longtail, [CORRUPT] = run_corrupt,
-    [GROUP] = run_group, [INFO] = run_info,         [LIST] = run_list,
+    [INDEX] = run_index,       [IMPORT] = run_import,
+    [GENERATE] = run_generate, [SPLIT] = run_split,
+    [LONGTAIL] = run_longtail, [CORRUPT] = run_corrupt,
+    [GROUP] = run_group,       [VOCABULARY] = run_vocabulary,
+    [INFO] = run_info,         [LIST] = run_list,
     [CAT] = run_cat,
 };
 

@@ -22,7 +22,8 @@ is() {
 common foil-data
 ok 'no verb: 2' refuses 2 'wants a verb' "$data"
 ok 'unknown verb: 2' refuses 2 "no verb 'pack'" "$data" pack
-for verb in index import generate split longtail corrupt group info list cat; do
+for verb in index import generate split longtail corrupt group vocabulary info \
+    list cat; do
     ok "$verb --help: 0" "$data" "$verb" --help
     ok "$verb without operands: 2" refuses 2 "foil-data $verb: wants" \
         "$data" "$verb"
@@ -179,11 +180,31 @@ ok 'no -o: 2' refuses 2 'name the list of groups with -o' \
 ok 'a full disk: 1' refuses 1 'No space' \
     "$data" group --by label -o /dev/full a.tar
 
+# vocabulary
+ok 'vocabulary' "$data" vocabulary -o v.txt a.tar
+ok 'of the captions of 40 samples' grep -q 'captions of 40 samples' "$work/out"
+ok 'with a heading and a merge a line' bash -c "head -1 v.txt |
+    grep -qx '#version: 0.2' && ! sed 1d v.txt | grep -qvxE '[^ ]+ [^ ]+'"
+ok 'whole words become tokens' grep -q 'un d</w>$' v.txt
+ok 'of both sets' "$data" vocabulary -o both.txt a.tar ab.foil
+ok 'the same captions again' "$data" vocabulary -o w.txt a.tar
+ok 'the same file' cmp v.txt w.txt
+ok 'of 600 tokens' "$data" vocabulary --size 600 -o w.txt a.tar
+ok 'are the first of them' cmp w.txt <(head -87 v.txt)
+ok 'a fifth time at least' "$data" vocabulary --min 5 -o w.txt a.tar
+ok 'are the first, too' cmp w.txt <(head -n "$(wc -l <w.txt)" v.txt)
+ok 'no -o: 2' refuses 2 'name the vocabulary with -o' "$data" vocabulary a.tar
+ok 'too few tokens: 2' refuses 2 'want a whole number' \
+    "$data" vocabulary --size 513 -o w.txt a.tar
+ok 'a full disk: 1' refuses 1 'No space' "$data" vocabulary -o /dev/full a.tar
+
 # what may be wrong with data
 ok 'missing: 1' refuses 1 "cannot open the data set 'no.tar'" "$data" info no.tar
 mkdir bare
 tar xf a.tar -C bare --wildcards '*.jpg'
 "$data" index bare 2>/dev/null
+ok 'vocabulary without captions: 1' refuses 1 "'bare' has no captions" \
+    "$data" vocabulary -o w.txt bare
 ok 'longtail without labels: 1' refuses 1 'has no labels' \
     "$data" longtail -o x.foil bare
 ok 'not indexed: 1' refuses 1 "'b.tar' has no index: make one" \

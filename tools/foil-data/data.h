@@ -7,7 +7,7 @@
 
 extern const struct opt index_opts[], import_opts[], generate_opts[];
 extern const struct opt split_opts[], longtail_opts[], corrupt_opts[],
-    group_opts[], list_opts[];
+    group_opts[], vocabulary_opts[], list_opts[];
 
 void run_index(char **place);
 void run_import(char **operand);
@@ -16,6 +16,7 @@ void run_split(char **operand);
 void run_longtail(char **operand);
 void run_corrupt(char **operand);
 void run_group(char **operand);
+void run_vocabulary(char **data);
 void run_info(char **operand);
 void run_list(char **operand);
 void run_cat(char **operand);

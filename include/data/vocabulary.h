@@ -1,0 +1,90 @@
+#ifndef DATA_VOCABULARY_H
+#define DATA_VOCABULARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/set.h"
+#include "util/digest.h"
+#include "util/err.h"
+
+/*
+ * Tokens of captions, by a vocabulary of one of two kinds:
+ *
+ *   byte-level byte-pair encoding, in the form of CLIP's and Hugging Face's
+ *     merges.txt: ids 0 .. 255 are bytes, 256 .. 511 bytes at the end of a
+ * word, 512 + m what merge m makes, then start and end; M <= 48,894 merges, so
+ *     V = 514 + M.  Nothing is unknown: every text is bytes
+ *   WordPiece, BERT's vocab.txt: a token a line, its id the line from 0, with
+ *     [CLS] for the start, [SEP] for the end and [UNK]
+ *
+ * A text is made normal first, for both (Unicode normalisation form C, lower
+ * case, runs of white space as one space, U+FFFD for what is no UTF-8).  Names
+ * of special tokens in it are ordinary text.
+ *
+ * A vocabulary keeps the tokens of up to 65,536 words that it met, so it is for
+ * one thread at a time.
+ */
+struct data_vocabulary;
+
+/*
+ * data_vocabulary_open() reads a file, which may be gzipped, of up to 64 MiB.
+ * Refused, with the line: what is said in data_vocabulary_parse().
+ */
+struct data_vocabulary *data_vocabulary_open(const char *path, struct err *err);
+
+/*
+ * data_vocabulary_parse() reads such a file from memory; it is WordPiece where
+ * a line is [UNK].  Of merges are refused: a line without exactly one space,
+ * a symbol that no line above makes, one that is made twice; of WordPiece an
+ * empty line, a token that comes twice, more than 2^20, no [CLS] or [SEP].
+ */
+struct data_vocabulary *data_vocabulary_parse(const char *text, size_t len,
+                                              struct err *err);
+void data_vocabulary_free(struct data_vocabulary *vocabulary);
+
+/* V: all ids are below it. */
+size_t data_vocabulary_size(const struct data_vocabulary *vocabulary);
+
+/* Ids of the tokens that begin and end a row. */
+int32_t data_vocabulary_start(const struct data_vocabulary *vocabulary);
+int32_t data_vocabulary_end(const struct data_vocabulary *vocabulary);
+
+/*
+ * data_vocabulary_text() is the file of that vocabulary, of *len bytes, without
+ * what does not count; to be given to free().  data_vocabulary_digest() is that
+ * of this text: runs with equal ones have equal tokens.
+ */
+char *data_vocabulary_text(const struct data_vocabulary *vocabulary,
+                           size_t *len);
+struct digest data_vocabulary_digest(const struct data_vocabulary *vocabulary);
+
+/*
+ * data_vocabulary_encode() writes the tokens of a text of len bytes, without
+ * start and end, up to the first `most` of them.
+ *   token  [most] out
+ * Returns how many there are.  About 0.1 us for a word that it has met.
+ */
+size_t data_vocabulary_encode(struct data_vocabulary *vocabulary,
+                              const char *text, size_t len, size_t most,
+                              int32_t *token);
+
+/*
+ * data_vocabulary_row() writes a caption as a row of `context` >= 2 tokens at
+ * most: start, tokens, end.  What is too long is cut, and ends in the end all
+ * the same.
+ *   row    [context] out; 0 behind its end
+ * Returns its length, 2 .. context.
+ */
+size_t data_vocabulary_row(struct data_vocabulary *vocabulary, const char *text,
+                           size_t len, size_t context, int32_t *row);
+
+/*
+ * data_vocabulary_decode() writes n tokens, ids below V, as text over what
+ * *text held, with a zero byte that does not count behind it: a space between
+ * words, nothing for start and end.  Of WordPiece, ## go.
+ */
+void data_vocabulary_decode(const struct data_vocabulary *vocabulary, size_t n,
+                            const int32_t *token, struct data_bytes *text);
+
+#endif

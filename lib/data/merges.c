@@ -1,0 +1,334 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/merges.h"
+#include "util/mem.h"
+
+#include "bpe.h"
+#include "text.h"
+
+struct data_merges {
+    struct lexicon words; /* as they come, before they are folded */
+    size_t *count;        /* [words.n] */
+    size_t room;
+};
+
+struct data_merges *
+data_merges_new(void)
+{
+    return mem_array(1, sizeof(struct data_merges));
+}
+
+void
+data_merges_free(struct data_merges *merges)
+{
+    if (!merges)
+        return;
+    data_lexicon_release(&merges->words);
+    free(merges->count);
+    free(merges);
+}
+
+size_t
+data_merges_words(const struct data_merges *merges)
+{
+    return merges->words.n;
+}
+
+/* Counts a string `times` more. */
+static void
+count_in(struct lexicon *lexicon, size_t **count, size_t *room,
+         const void *text, size_t len, size_t times)
+{
+    const size_t before = lexicon->n, i = data_lexicon_add(lexicon, text, len);
+
+    mem_grow(count, room, lexicon->n, sizeof **count);
+    (*count)[i] = (i == before ? 0 : (*count)[i]) + times;
+}
+
+void
+data_merges_count(struct data_merges *merges, const char *text, size_t len)
+{
+    const char *word;
+    size_t at = 0, n;
+
+    while (data_text_word(text, len, &at, &word, &n))
+        count_in(&merges->words, &merges->count, &merges->room, word, n, 1);
+}
+
+/* Neighbours, and the pieces that have them, some perhaps no longer. */
+struct pair {
+    int32_t left, right;
+    size_t count;
+    uint32_t *piece; /* [n] */
+    size_t n, room;
+};
+
+/* A pair as it waits: with the count that it had when it came. */
+struct turn {
+    size_t count, pair;
+};
+
+struct training {
+    struct lexicon pieces;
+    size_t *count; /* [pieces.n] */
+    size_t count_room;
+    int32_t *symbol;     /* of all pieces, one behind the other */
+    size_t *start;       /* [pieces.n] where those of each begin */
+    uint32_t *n;         /* [pieces.n] how many they are now */
+    struct bpe bpe;      /* so far */
+    struct pairs number; /* of each pair */
+    struct pair *pair;
+    size_t pairs, pair_room;
+    struct turn *heap; /* the first in turn at its top */
+    size_t waiting, heap_room;
+};
+
+/* Folds the words and cuts them into pieces. */
+static void
+cut_words(struct training *t, const struct data_merges *merges)
+{
+    struct data_bytes fold = {0};
+
+    for (size_t i = 0; i < merges->words.n; i++) {
+        size_t n;
+        const char *word = data_lexicon_text(&merges->words, i, &n);
+
+        data_text_fold(word, n, &fold);
+        for (size_t at = 0; at < fold.len;) {
+            n = data_text_piece(fold.data + at, fold.len - at);
+            count_in(&t->pieces, &t->count, &t->count_room, fold.data + at, n,
+                     merges->count[i]);
+            at += n;
+        }
+    }
+    data_bytes_release(&fold);
+}
+
+static void
+spell(struct training *t)
+{
+    t->symbol = mem_array(t->pieces.text_len, sizeof *t->symbol);
+    t->start = mem_array(t->pieces.n, sizeof *t->start);
+    t->n = mem_array(t->pieces.n, sizeof *t->n);
+    for (size_t i = 0, at = 0; i < t->pieces.n; i++) {
+        size_t n;
+        const char *piece = data_lexicon_text(&t->pieces, i, &n);
+
+        t->start[i] = at;
+        t->n[i] = (uint32_t)n;
+        for (size_t k = 0; k < n; k++)
+            t->symbol[at++] = t->bpe.symbols.of_byte[(uint8_t)piece[k]];
+        t->symbol[at - 1] += SYMBOLS_BYTES;
+    }
+}
+
+/* The order of the bytes of two pairs, joined. */
+static int
+compare_bytes(const struct symbols *symbols, const struct pair *a,
+              const struct pair *b)
+{
+    size_t n[2], m[2];
+    const char *x[] = {data_symbols_bytes(symbols, a->left, &n[0]),
+                       data_symbols_bytes(symbols, a->right, &n[1])};
+    const char *y[] = {data_symbols_bytes(symbols, b->left, &m[0]),
+                       data_symbols_bytes(symbols, b->right, &m[1])};
+    size_t i = 0, j = 0; /* sides */
+
+    while (i < 2 && j < 2) {
+        const size_t len = n[i] < m[j] ? n[i] : m[j];
+        const int order = memcmp(x[i], y[j], len);
+
+        if (order)
+            return order;
+        x[i] += len;
+        y[j] += len;
+        i += !(n[i] -= len);
+        j += !(m[j] -= len);
+    }
+    return (i < 2) - (j < 2);
+}
+
+/* 1 where turn a comes before b. */
+static int
+before(const struct training *t, const struct turn *a, const struct turn *b)
+{
+    const struct pair *x = &t->pair[a->pair], *y = &t->pair[b->pair];
+    const struct symbols_entry *entry = t->bpe.symbols.entry;
+    int order;
+
+    if (a->count != b->count)
+        return a->count > b->count;
+    order = compare_bytes(&t->bpe.symbols, x, y);
+    if (order)
+        return order < 0;
+    if (entry[x->left].len != entry[y->left].len)
+        return entry[x->left].len < entry[y->left].len;
+    return entry[x->right].last < entry[y->right].last;
+}
+
+static void
+swap(struct turn *heap, size_t i, size_t j)
+{
+    const struct turn turn = heap[i];
+
+    heap[i] = heap[j];
+    heap[j] = turn;
+}
+
+static void
+await(struct training *t, size_t pair)
+{
+    size_t i = t->waiting;
+
+    mem_grow(&t->heap, &t->heap_room, ++t->waiting, sizeof *t->heap);
+    t->heap[i] = (struct turn){t->pair[pair].count, pair};
+    for (; i && before(t, &t->heap[i], &t->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        swap(t->heap, i, (i - 1) / 2);
+}
+
+static struct turn
+take(struct training *t)
+{
+    const struct turn first = t->heap[0];
+    const size_t n = --t->waiting;
+
+    t->heap[0] = t->heap[n];
+    for (size_t i = 0, child; (child = 2 * i + 1) < n; i = child) {
+        child +=
+            child + 1 < n && before(t, &t->heap[child + 1], &t->heap[child]);
+        if (!before(t, &t->heap[child], &t->heap[i]))
+            break;
+        swap(t->heap, i, child);
+    }
+    return first;
+}
+
+static size_t
+number_of(struct training *t, int32_t left, int32_t right)
+{
+    const int64_t number = data_pairs_get(&t->number, left, right);
+
+    if (number >= 0)
+        return (size_t)number;
+    mem_grow(&t->pair, &t->pair_room, t->pairs + 1, sizeof *t->pair);
+    t->pair[t->pairs] = (struct pair){.left = left, .right = right};
+    data_pairs_put(&t->number, left, right, t->pairs);
+    return t->pairs++;
+}
+
+/* Counts the pairs of a piece in, or out. */
+static void
+count_pairs(struct training *t, size_t piece, int in)
+{
+    const int32_t *symbol = t->symbol + t->start[piece];
+
+    for (size_t k = 0; k + 1 < t->n[piece]; k++) {
+        const size_t number = number_of(t, symbol[k], symbol[k + 1]);
+        struct pair *pair = &t->pair[number];
+
+        pair->count += in ? t->count[piece] : -t->count[piece];
+        if (!in || (pair->n && pair->piece[pair->n - 1] == piece))
+            continue;
+        mem_grow(&pair->piece, &pair->room, pair->n + 1, sizeof *pair->piece);
+        pair->piece[pair->n++] = (uint32_t)piece;
+    }
+}
+
+/* Puts the symbol of a pair in place of it, left to right. */
+static void
+replace(struct training *t, size_t piece, const struct pair *pair,
+        int32_t joined)
+{
+    int32_t *symbol = t->symbol + t->start[piece];
+    const size_t n = t->n[piece];
+    size_t to = 0;
+
+    for (size_t k = 0; k < n; k++)
+        if (k + 1 < n && symbol[k] == pair->left &&
+            symbol[k + 1] == pair->right) {
+            symbol[to++] = joined;
+            k++;
+        } else {
+            symbol[to++] = symbol[k];
+        }
+    t->n[piece] = (uint32_t)to;
+}
+
+/* Merges a pair wherever it is; the pairs that come of it wait their turn. */
+static void
+merge(struct training *t, size_t number)
+{
+    const struct pair pair = t->pair[number]; // the table may move
+    const int32_t joined = (int32_t)t->bpe.symbols.written.n - 1;
+    const size_t known = t->pairs;
+
+    for (size_t i = 0; i < pair.n; i++) {
+        count_pairs(t, pair.piece[i], 0);
+        replace(t, pair.piece[i], &pair, joined);
+        count_pairs(t, pair.piece[i], 1);
+    }
+    free(t->pair[number].piece);
+    t->pair[number].piece = NULL;
+    t->pair[number].n = t->pair[number].room = 0;
+    for (size_t i = known; i < t->pairs; i++)
+        await(t, i);
+}
+
+/* The symbol of the pair that is next, until there are enough. */
+static void
+learn(struct training *t, size_t size, size_t min)
+{
+    const size_t most = size - SYMBOLS_FIRST - 2;
+
+    while (t->bpe.merges < most && t->waiting) {
+        const struct turn turn = take(t);
+        const struct pair *pair = &t->pair[turn.pair];
+
+        if (turn.count < min)
+            return;
+        if (turn.count != pair->count)
+            await(t, turn.pair);
+        else if (!data_bpe_add(&t->bpe, pair->left, pair->right))
+            merge(t, turn.pair);
+    }
+}
+
+static void
+release(struct training *t)
+{
+    for (size_t i = 0; i < t->pairs; i++)
+        free(t->pair[i].piece);
+    data_lexicon_release(&t->pieces);
+    data_bpe_release(&t->bpe);
+    data_pairs_release(&t->number);
+    free(t->count);
+    free(t->symbol);
+    free(t->start);
+    free(t->n);
+    free(t->pair);
+    free(t->heap);
+}
+
+char *
+data_merges_train(const struct data_merges *merges, size_t size, size_t min,
+                  size_t *len)
+{
+    struct training t = {.waiting = 0};
+    struct data_bytes text = {0};
+
+    REQUIRE(size >= SYMBOLS_FIRST + 2 && min >= 1 &&
+            size <= SYMBOLS_FIRST + 2 + BPE_MERGES_MAX);
+    data_bpe_init(&t.bpe);
+    cut_words(&t, merges);
+    spell(&t);
+    for (size_t i = 0; i < t.pieces.n; i++)
+        count_pairs(&t, i, 1);
+    for (size_t i = 0; i < t.pairs; i++)
+        await(&t, i);
+    learn(&t, size, min);
+    data_bpe_text(&t.bpe, &text);
+    release(&t);
+    *len = text.len;
+    return (char *)text.data;
+}

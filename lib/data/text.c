@@ -1,0 +1,197 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unicase.h>
+#include <unictype.h>
+#include <uninorm.h>
+#include <unistr.h>
+
+#include "util/mem.h"
+
+#include "text.h"
+#include "utf8.h"
+
+static int
+is_ascii_space(unsigned char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* How many bytes of white space begin here, or 0. */
+static size_t
+space_at(const char *text, size_t len)
+{
+    uint32_t c;
+    size_t n;
+
+    if ((unsigned char)*text < 0x80)
+        return (size_t)is_ascii_space((unsigned char)*text);
+    n = data_utf8_next(text, len, &c);
+    return uc_is_property_white_space(c) ? n : 0;
+}
+
+int
+data_text_word(const char *text, size_t len, size_t *at, const char **word,
+               size_t *n)
+{
+    size_t i = *at, space = 0;
+    uint32_t c;
+
+    while (i < len && (space = space_at(text + i, len - i)))
+        i += space;
+    *word = text + i;
+    while (i < len && !space_at(text + i, len - i))
+        i += data_utf8_next(text + i, len - i, &c);
+    *n = (size_t)(text + i - *word);
+    *at = i;
+    return *n > 0;
+}
+
+void
+data_text_append(struct data_bytes *text, const void *from, size_t n)
+{
+    mem_grow(&text->data, &text->room, text->len + n, 1);
+    if (n)
+        memcpy(text->data + text->len, from, n);
+    text->len += n;
+}
+
+/* Copy a word, without what is no UTF-8; 1 where all of it is ASCII. */
+static int
+copy(const char *word, size_t n, struct data_bytes *to)
+{
+    int ascii = 1;
+
+    to->len = 0;
+    for (size_t i = 0; i < n;) {
+        uint32_t c;
+        const size_t part = data_utf8_next(word + i, n - i, &c);
+
+        if (c == UTF8_BAD)
+            data_text_append(to, "\xef\xbf\xbd", 3);
+        else
+            data_text_append(to, word + i, part);
+        ascii &= c < 0x80;
+        i += part;
+    }
+    return ascii;
+}
+
+enum { DOTTED_I = 0x130, SIGMA = 0x3a3, FINAL_SIGMA = 0x3c2 };
+
+/* Are the next characters that count cased, forwards or backwards?  Those that
+ * are case-ignorable do not, whether cased or not. */
+static int
+is_beside_cased(const uint8_t *text, const uint8_t *end, int forwards)
+{
+    while (text != end) {
+        uint32_t c;
+
+        if (forwards) {
+            text += data_utf8_next(text, (size_t)(end - text), &c);
+        } else {
+            while ((*--text & 0xc0) == 0x80)
+                ;
+            data_utf8_next(text, 4, &c);
+        }
+        if (!uc_is_property_case_ignorable(c))
+            return uc_is_property_cased(c);
+    }
+    return 0;
+}
+
+/*
+ * Writes text of n bytes in lower case, by the full mapping (SpecialCasing.txt)
+ * without a locale: it differs from that of single characters at I with a dot,
+ * and at a sigma that ends a word.  u8_tolower() of libunistring 1.0 takes an
+ * apostrophe for the end of one, which Unicode does not.
+ */
+static void
+lower(const uint8_t *text, size_t n, struct data_bytes *to)
+{
+    size_t more;
+
+    to->len = 0;
+    for (size_t at = 0; at < n; at += more) {
+        uint8_t small[8] = {0};
+        uint32_t c;
+
+        more = data_utf8_next(text + at, n - at, &c);
+        if (c == SIGMA && is_beside_cased(text + at, text, 0) &&
+            !is_beside_cased(text + at + more, text + n, 1))
+            c = FINAL_SIGMA;
+        data_text_append(
+            to, small,
+            (size_t)u8_uctomb(small, c == DOTTED_I ? 'i' : uc_tolower(c), 8));
+        if (c == DOTTED_I)
+            data_text_append(to, "\xcc\x87", 2);
+    }
+}
+
+void
+data_text_fold(const char *word, size_t n, struct data_bytes *fold)
+{
+    uint8_t *composed;
+    size_t len;
+
+    if (copy(word, n, fold)) {
+        for (size_t i = 0; i < n; i++)
+            if (fold->data[i] >= 'A' && fold->data[i] <= 'Z')
+                fold->data[i] += 'a' - 'A';
+        return;
+    }
+    composed = u8_normalize(UNINORM_NFC, fold->data, fold->len, NULL, &len);
+    REQUIRE(composed); // there is memory, and it is UTF-8
+    lower(composed, len, fold);
+    free(composed);
+}
+
+/* The length of a contraction that begins here, or 0. */
+static size_t
+contraction(const uint8_t *fold, size_t n)
+{
+    static const char *const short_for[] = {"'s", "'t",  "'re", "'ve",
+                                            "'m", "'ll", "'d"};
+
+    for (size_t i = 0; i < sizeof short_for / sizeof *short_for; i++) {
+        const size_t len = strlen(short_for[i]);
+
+        if (len <= n && !memcmp(fold, short_for[i], len))
+            return len;
+    }
+    return 0;
+}
+
+enum category { LETTER, NUMBER, OTHER };
+
+static enum category
+category_of(uint32_t c)
+{
+    if (c < 0x80)
+        return c >= 'a' && c <= 'z'   ? LETTER
+               : c >= '0' && c <= '9' ? NUMBER
+                                      : OTHER;
+    if (uc_is_general_category(c, UC_LETTER))
+        return LETTER;
+    return uc_is_general_category(c, UC_NUMBER) ? NUMBER : OTHER;
+}
+
+size_t
+data_text_piece(const uint8_t *fold, size_t n)
+{
+    size_t len = *fold == '\'' ? contraction(fold, n) : 0;
+    enum category category;
+    uint32_t c;
+
+    if (len)
+        return len;
+    len = data_utf8_next(fold, n, &c);
+    category = category_of(c);
+    while (category != NUMBER && len < n) {
+        const size_t more = data_utf8_next(fold + len, n - len, &c);
+
+        if (category_of(c) != category)
+            break;
+        len += more;
+    }
+    return len;
+}

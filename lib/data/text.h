@@ -1,0 +1,45 @@
+#ifndef DATA_TEXT_H
+#define DATA_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/set.h"
+
+/*
+ * A text as tokenisers see it.  Its normal form is made in this order: U+FFFD
+ * for each maximal part that is no UTF-8 (utf8.h); normalisation form C
+ * (Unicode standard annex 15); one space for each run of White_Space, none at
+ * the ends; lower case by the full mapping, without a locale, that is not
+ * normalised again.
+ *
+ * No step looks across white space: the normal form of a text is that of its
+ * words, with spaces between them.
+ */
+
+/*
+ * data_text_word() finds the first word at *at or behind it in a text of len
+ * bytes: a run of characters without White_Space.  1 with its place and length,
+ * *at behind it; 0 where there is none.
+ */
+int data_text_word(const char *text, size_t len, size_t *at, const char **word,
+                   size_t *n);
+
+/* data_text_fold() writes the normal form of a word of n >= 1 bytes over what
+ * *fold held. */
+void data_text_fold(const char *word, size_t n, struct data_bytes *fold);
+
+/* data_text_append() adds n bytes to a text. */
+void data_text_append(struct data_bytes *text, const void *from, size_t n);
+
+/*
+ * data_text_piece() is the length of the piece of a folded word, n >= 1, that
+ * byte-level byte-pair encoding may not go beyond: the first of
+ *
+ *     's 't 're 've 'm 'll 'd | letters (category L) | one number (N) | others
+ *
+ * that fits (CLIP's pattern).
+ */
+size_t data_text_piece(const uint8_t *fold, size_t n);
+
+#endif

@@ -1,0 +1,290 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/vocabulary.h"
+#include "util/mem.h"
+
+#include "bpe.h"
+#include "gz.h"
+#include "text.h"
+#include "wordpiece.h"
+
+enum {
+    MAX_FILE = 1 << 26,
+    MAX_KEPT = 1 << 16, // words whose tokens are kept
+    MAX_WORD = 64       // bytes of one of them
+};
+
+struct data_vocabulary {
+    int is_wordpiece;
+    struct bpe bpe;
+    struct wordpiece wordpiece;
+    struct digest digest;
+
+    struct lexicon kept; // words as they come, before they are folded
+    struct kept {
+        size_t at;
+        uint32_t n;
+    } * kept_at; // [kept.n] where in kept_tokens theirs are
+    size_t kept_room;
+    struct tokens kept_tokens;
+    struct tokens tokens; // of one word that is not kept
+    struct data_bytes fold;
+};
+
+/* Merges have no line without a space. */
+static int
+has_line(const char *text, size_t len, const char *wanted)
+{
+    const size_t n = strlen(wanted);
+
+    for (size_t at = 0; at + n <= len;) {
+        const char *end;
+
+        if (!memcmp(text + at, wanted, n) &&
+            (at + n == len || text[at + n] == '\n' || text[at + n] == '\r'))
+            return 1;
+        end = memchr(text + at, '\n', len - at);
+        if (!end)
+            return 0;
+        at = (size_t)(end - text) + 1;
+    }
+    return 0;
+}
+
+struct data_vocabulary *
+data_vocabulary_parse(const char *text, size_t len, struct err *err)
+{
+    struct data_vocabulary *vocabulary = mem_array(1, sizeof *vocabulary);
+    char *own;
+    int rc;
+
+    vocabulary->is_wordpiece = has_line(text, len, "[UNK]");
+    rc = vocabulary->is_wordpiece
+             ? data_wordpiece_parse(&vocabulary->wordpiece, text, len, err)
+             : data_bpe_parse(&vocabulary->bpe, text, len, err);
+    if (rc) {
+        data_vocabulary_free(vocabulary);
+        return NULL;
+    }
+    own = data_vocabulary_text(vocabulary, &len);
+    vocabulary->digest = digest_bytes(own, len);
+    free(own);
+    return vocabulary;
+}
+
+/* The bytes of a file that may be gzipped, to be given to free(), or NULL. */
+static char *
+read_file(const char *path, size_t *len, struct err *err)
+{
+    gzFile file = data_gz_open(path, err);
+    char *text = NULL;
+    size_t room = 0, got = 1;
+    int rc = 0;
+
+    if (!file)
+        return NULL;
+    *len = 0;
+    while (!rc && got) {
+        mem_grow(&text, &room, *len + (1 << 16), 1);
+        rc = data_gz_take(file, path, text + *len, 1 << 16, &got, err);
+        *len += got;
+        if (!rc && *len > MAX_FILE)
+            rc = err_set(err, "'%s' is larger than %d bytes", path, MAX_FILE);
+    }
+    gzclose(file);
+    if (!rc)
+        return text;
+    free(text);
+    return NULL;
+}
+
+struct data_vocabulary *
+data_vocabulary_open(const char *path, struct err *err)
+{
+    struct data_vocabulary *vocabulary;
+    struct err why;
+    size_t len;
+    char *text = read_file(path, &len, err);
+
+    if (!text)
+        return NULL;
+    vocabulary = data_vocabulary_parse(text, len, &why);
+    if (!vocabulary)
+        err_set(err, "'%s' is no vocabulary: %s", path, why.msg);
+    free(text);
+    return vocabulary;
+}
+
+void
+data_vocabulary_free(struct data_vocabulary *vocabulary)
+{
+    if (!vocabulary)
+        return;
+    data_bpe_release(&vocabulary->bpe);
+    data_wordpiece_release(&vocabulary->wordpiece);
+    data_lexicon_release(&vocabulary->kept);
+    data_tokens_release(&vocabulary->kept_tokens);
+    data_tokens_release(&vocabulary->tokens);
+    data_bytes_release(&vocabulary->fold);
+    free(vocabulary->kept_at);
+    free(vocabulary);
+}
+
+size_t
+data_vocabulary_size(const struct data_vocabulary *vocabulary)
+{
+    return vocabulary->is_wordpiece
+               ? vocabulary->wordpiece.token.n
+               : SYMBOLS_FIRST + vocabulary->bpe.merges + 2;
+}
+
+int32_t
+data_vocabulary_start(const struct data_vocabulary *vocabulary)
+{
+    return vocabulary->is_wordpiece
+               ? vocabulary->wordpiece.start
+               : (int32_t)data_vocabulary_size(vocabulary) - 2;
+}
+
+int32_t
+data_vocabulary_end(const struct data_vocabulary *vocabulary)
+{
+    return vocabulary->is_wordpiece
+               ? vocabulary->wordpiece.end
+               : (int32_t)data_vocabulary_size(vocabulary) - 1;
+}
+
+struct digest
+data_vocabulary_digest(const struct data_vocabulary *vocabulary)
+{
+    return vocabulary->digest;
+}
+
+char *
+data_vocabulary_text(const struct data_vocabulary *vocabulary, size_t *len)
+{
+    struct data_bytes text = {0};
+
+    if (vocabulary->is_wordpiece)
+        data_wordpiece_text(&vocabulary->wordpiece, &text);
+    else
+        data_bpe_text(&vocabulary->bpe, &text);
+    *len = text.len;
+    return (char *)text.data;
+}
+
+/* The tokens of a word, made anew. */
+static const struct tokens *
+make(struct data_vocabulary *vocabulary, const char *word, size_t n)
+{
+    struct tokens *tokens = &vocabulary->tokens;
+    const struct data_bytes *fold = &vocabulary->fold;
+
+    tokens->n = 0;
+    data_text_fold(word, n, &vocabulary->fold);
+    if (vocabulary->is_wordpiece) {
+        data_wordpiece_encode(&vocabulary->wordpiece, fold->data, fold->len,
+                              tokens);
+        return tokens;
+    }
+    for (size_t at = 0; at < fold->len;) {
+        const size_t piece = data_text_piece(fold->data + at, fold->len - at);
+
+        data_bpe_encode(&vocabulary->bpe, fold->data + at, piece, tokens);
+        at += piece;
+    }
+    return tokens;
+}
+
+/* Keeps the tokens of word i, which is new. */
+static void
+keep(struct data_vocabulary *v, size_t i, const struct tokens *made)
+{
+    mem_grow(&v->kept_at, &v->kept_room, i + 1, sizeof *v->kept_at);
+    v->kept_at[i] = (struct kept){v->kept_tokens.n, (uint32_t)made->n};
+    for (size_t k = 0; k < made->n; k++)
+        data_tokens_add(&v->kept_tokens, made->id[k]);
+}
+
+/* The tokens of a word, *count of them, until the next call. */
+static const int32_t *
+tokens_of(struct data_vocabulary *v, const char *word, size_t n, size_t *count)
+{
+    const struct kept *kept;
+    int64_t i;
+
+    if (n > MAX_WORD) {
+        const struct tokens *made = make(v, word, n);
+
+        *count = made->n;
+        return made->id;
+    }
+    i = data_lexicon_find(&v->kept, word, n);
+    if (i < 0) {
+        if (v->kept.n == MAX_KEPT) {
+            data_lexicon_clear(&v->kept);
+            v->kept_tokens.n = 0;
+        }
+        i = (int64_t)data_lexicon_add(&v->kept, word, n);
+        keep(v, (size_t)i, make(v, word, n));
+    }
+    kept = &v->kept_at[i];
+    *count = kept->n;
+    return kept->n ? v->kept_tokens.id + kept->at : NULL;
+}
+
+size_t
+data_vocabulary_encode(struct data_vocabulary *vocabulary, const char *text,
+                       size_t len, size_t most, int32_t *token)
+{
+    size_t n = 0, at = 0, bytes;
+    const char *word;
+
+    while (n < most && data_text_word(text, len, &at, &word, &bytes)) {
+        size_t count;
+        const int32_t *id = tokens_of(vocabulary, word, bytes, &count);
+
+        for (size_t i = 0; i < count && n < most; i++)
+            token[n++] = id[i];
+    }
+    return n;
+}
+
+size_t
+data_vocabulary_row(struct data_vocabulary *vocabulary, const char *text,
+                    size_t len, size_t context, int32_t *row)
+{
+    size_t n;
+
+    REQUIRE(context >= 2);
+    row[0] = data_vocabulary_start(vocabulary);
+    n = 1 + data_vocabulary_encode(vocabulary, text, len, context - 2, row + 1);
+    row[n++] = data_vocabulary_end(vocabulary);
+    for (size_t i = n; i < context; i++)
+        row[i] = 0;
+    return n;
+}
+
+void
+data_vocabulary_decode(const struct data_vocabulary *vocabulary, size_t n,
+                       const int32_t *token, struct data_bytes *text)
+{
+    const int32_t start = data_vocabulary_start(vocabulary),
+                  end = data_vocabulary_end(vocabulary);
+    int apart = 0;
+
+    text->len = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (token[i] == start || token[i] == end)
+            continue;
+        REQUIRE(token[i] >= 0 &&
+                (size_t)token[i] < data_vocabulary_size(vocabulary));
+        apart = vocabulary->is_wordpiece
+                    ? data_wordpiece_decode(&vocabulary->wordpiece, token[i],
+                                            apart, text)
+                    : data_bpe_decode(&vocabulary->bpe, token[i], apart, text);
+    }
+    data_text_append(text, "", 1);
+    text->len--;
+}

@@ -1,0 +1,69 @@
+/* Lists of merges and WordPiece vocabularies: refused with a sentence, or all
+ * tokens of any text are in range, and the list is the same written and read
+ * again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/vocabulary.h"
+#include "fuzz/seeded.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+enum { MOST = 1 << 12, CONTEXT = 16 };
+
+static void
+use(struct data_vocabulary *vocabulary, const uint8_t *caption, size_t len)
+{
+    const int32_t size = (int32_t)data_vocabulary_size(vocabulary);
+    static int32_t token[MOST];
+    int32_t row[CONTEXT];
+    struct data_bytes text = {0};
+    size_t n = data_vocabulary_encode(vocabulary, (const char *)caption, len,
+                                      MOST, token);
+
+    for (size_t i = 0; i < n; i++)
+        REQUIRE(token[i] >= 0 && token[i] < size);
+    data_vocabulary_decode(vocabulary, n, token, &text);
+    REQUIRE(strlen((char *)text.data) <= text.len);
+    n = data_vocabulary_row(vocabulary, (const char *)caption, len, CONTEXT,
+                            row);
+    REQUIRE(n >= 2 && row[0] == data_vocabulary_start(vocabulary) &&
+            row[n - 1] == data_vocabulary_end(vocabulary));
+    data_bytes_release(&text);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    static const char merges[] = "#version: 0.2\na b\nb c</w>\nab a\na "
+                                 "a\n\xc3\x83 \xc2\xa4\nab ab</w>\n";
+    static const char tokens[] =
+        "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n##a\nab\n##ab\n\xc3\xa4\n,\n##\n#\n";
+    static const uint8_t *const seed[] = {(const uint8_t *)merges,
+                                          (const uint8_t *)tokens};
+    static const size_t seed_len[] = {sizeof merges - 1, sizeof tokens - 1};
+    static uint8_t file[SEEDED_ROOM];
+    struct data_vocabulary *vocabulary, *again;
+    const size_t n = seeded_input(data, len, 2, seed, seed_len, file);
+    struct digest a, b;
+    struct err err = {""};
+    size_t text_len;
+    char *text;
+
+    vocabulary = data_vocabulary_parse((const char *)file, n, &err);
+    REQUIRE(vocabulary || *err.msg);
+    if (!vocabulary)
+        return 0;
+    use(vocabulary, file, n);
+    use(vocabulary, data, len);
+    text = data_vocabulary_text(vocabulary, &text_len);
+    again = data_vocabulary_parse(text, text_len, &err);
+    REQUIRE(again);
+    a = data_vocabulary_digest(vocabulary);
+    b = data_vocabulary_digest(again);
+    REQUIRE(!memcmp(&a, &b, sizeof a));
+    free(text);
+    data_vocabulary_free(again);
+    data_vocabulary_free(vocabulary);
+    return 0;
+}

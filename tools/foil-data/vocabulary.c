@@ -1,0 +1,65 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "data.h"
+#include "data/merges.h"
+#include "data/vocabulary.h"
+#include "util/file.h"
+
+enum { BYTES = 514, CLIP = 49408 };
+
+static const char *output;
+static long size = 8192, min = 2;
+
+const struct opt vocabulary_opts[] = {
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
+     "the vocabulary; must be given"},
+    {"size", 0, OPT_WHOLE, &size, BYTES, CLIP, "N", "tokens at most"},
+    {"min", 0, OPT_WHOLE, &min, 1, 1e15, "N",
+     "merge no pair that occurs less often"},
+    {0},
+};
+
+/* Counts the words of all captions; how many samples have some. */
+static size_t
+count_captions(struct data_merges *merges, const char *path)
+{
+    struct data_set *set = open_set(path);
+    size_t captioned = 0;
+
+    for (size_t i = 0; i < data_size(set); i++) {
+        const char *caption = data_caption(set, i);
+
+        data_merges_count(merges, caption, strlen(caption));
+        captioned += *caption != 0;
+    }
+    data_close(set);
+    return captioned;
+}
+
+void
+run_vocabulary(char **data)
+{
+    const char *path = wanted_output(output, "vocabulary");
+    struct data_merges *merges = data_merges_new();
+    struct data_vocabulary *vocabulary;
+    size_t captioned = 0, len;
+    struct err err;
+    char *text;
+
+    for (char **at = data; *at; at++)
+        captioned += count_captions(merges, *at);
+    if (!captioned)
+        die("'%s' has no captions to learn a vocabulary from", data[0]);
+    text = data_merges_train(merges, (size_t)size, (size_t)min, &len);
+    vocabulary = data_vocabulary_parse(text, len, &err);
+    if (!vocabulary || file_write(path, text, len, &err))
+        die("%s", err.msg);
+    say("'%s': %zu tokens, from %zu distinct words in the captions of %zu "
+        "samples",
+        path, data_vocabulary_size(vocabulary), data_merges_words(merges),
+        captioned);
+    data_vocabulary_free(vocabulary);
+    data_merges_free(merges);
+    free(text);
+}
