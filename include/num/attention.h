@@ -1,0 +1,71 @@
+#ifndef NUM_ATTENTION_H
+#define NUM_ATTENTION_H
+
+#include <stddef.h>
+
+/*
+ * Scaled dot-product attention with several heads (Vaswani et al. 2017,
+ * arXiv:1706.03762, equation 1) of n texts whose tokens are packed end to end.
+ * For each text and head, with query q_i, key k_i and value v_i of token i, d
+ * numbers each:
+ *
+ *     s_ij = <q_i, k_j> / sqrt(d)
+ *     p_ij = e^s_ij / sum_j e^s_ij,    y_i = sum_j p_ij v_j
+ *
+ * where j is over the tokens of the same text, with `causal` over those up to
+ * i.  Nothing else is computed: there is no padding.
+ *
+ * Forward keeps two numbers for each token and head, from which backward makes
+ * p again, bit for bit.  A text's results do not depend on the other texts, nor
+ * on the number of threads: each sum is over rising j (or d, or i), in f32, and
+ * that of e^s in double.
+ *
+ * Each function takes one struct, of which it reads what is named there.
+ * O(sum over texts of length^2 heads d) time; calls on different arrays may run
+ * at the same time.
+ */
+struct num_attention {
+    size_t n;
+    const size_t *offsets; /* [n + 1], rising: text i is the tokens from
+                              offsets[i] to below offsets[i + 1] */
+    size_t longest;        /* no text has more tokens */
+    size_t heads, d;
+    int causal;
+    size_t stride;          /* floats from one token to the next in q, k, v and
+                               their gradients; >= heads d */
+    const float *q, *k, *v; /* [tokens,heads,d] */
+    float *y;               /* [tokens,heads,d], packed */
+    float *top, *share;     /* [tokens,heads]: max_j s_ij; 1 / sum_j e^(s_ij -
+                               top) */
+    const float *dy;        /* [tokens,heads,d], packed: dL/dy */
+    float *dq, *dk, *dv;
+    float *scratch; /* [num_attention_scratch()] */
+};
+
+/* num_attention_scratch() returns floats for both functions and all threads. */
+size_t num_attention_scratch(size_t longest, size_t d);
+
+/* num_attention_forward() writes y, top and share, from q, k and v. */
+void num_attention_forward(const struct num_attention *a);
+
+/*
+ * num_attention_backward() writes dq, dk and dv, from q, k, v, top, share and
+ * dy.  With g_ij = <dy_i, v_j>:
+ *
+ *     ds_ij = p_ij (g_ij - sum_j p_ij g_ij) / sqrt(d)
+ *     dq_i = sum_j ds_ij k_j,  dk_j = sum_i ds_ij q_i,  dv_j = sum_i p_ij dy_i
+ */
+void num_attention_backward(const struct num_attention *a);
+
+/* The equations in loops, in double, of one text and one head: the definition.
+ *   q, k, v, y and gradients  [len,d];  p [len,len] is written by forward, read
+ *   by backward */
+void num_attention_forward_plain(size_t len, size_t d, int causal,
+                                 const double *q, const double *k,
+                                 const double *v, double *y, double *p);
+void num_attention_backward_plain(size_t len, size_t d, const double *q,
+                                  const double *k, const double *v,
+                                  const double *p, const double *dy, double *dq,
+                                  double *dk, double *dv);
+
+#endif

@@ -1,0 +1,432 @@
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "lanes.h"
+#include "num/attention.h"
+#include "num/exp.h"
+#include "util/clones.h"
+#include "util/err.h"
+
+/*
+ * One text and one head at a time: products of a few dozen rows, too small for
+ * those of num/gemm.h.  Rows of scores are padded to whole vectors, as are rows
+ * of d numbers where they do not fill them; what is beyond is zero.
+ *
+ * Rows are taken four at a time, because a causal block of rows ends at its own
+ * last token: what lies beyond is neither computed nor read.
+ */
+enum { ROWS = 4 };
+
+static size_t
+padded(size_t n)
+{
+    return (n + LANES - 1) / LANES * LANES;
+}
+
+/* Rows of d numbers: where they are, and how far from one to the next. */
+struct rows {
+    const float *at;
+    size_t stride;
+};
+
+/* Where the rows of a product go; `to` is in place of it where d is padded. */
+struct sink {
+    float *at;
+    size_t stride;
+    float *to;
+    size_t to_stride;
+};
+
+/* A text and a head. */
+struct task {
+    size_t len, d, wide, deep; /* wide, deep: padded len, d */
+    int causal;
+    float scale;
+    struct rows q, k, v, dy;
+    float *top, *share; /* of the first token */
+    size_t heads;       /* from a token to the next in these */
+    float *s, *g;       /* [len,wide] */
+    float *kt, *vt;     /* [d,wide]: keys and values, transposed */
+    float *room[4];     /* [len,deep] each */
+};
+
+/* Floats that a task takes of the scratch. */
+static size_t
+task_size(size_t len, size_t d)
+{
+    return 2 * len * padded(len) + 2 * d * padded(len) + 4 * len * padded(d);
+}
+
+size_t
+num_attention_scratch(size_t longest, size_t d)
+{
+    return (size_t)omp_get_max_threads() * task_size(longest, d);
+}
+
+/*
+ * c = a b for `rows` <= ROWS rows and n columns, a multiple of LANES, summed
+ * over k from `from` to below `to`: a_ik is a[i * ai + k * ak], row k of b is
+ * b + k * ldb.
+ */
+struct product {
+    const float *a;
+    size_t ai, ak;
+    const float *b;
+    size_t ldb;
+    float *c;
+    size_t ldc;
+    size_t n, from, to;
+};
+
+LANES_INLINE void
+columns(const struct product *p, size_t rows, size_t vectors, size_t at)
+{
+    lanes sum[ROWS][2] = {0};
+
+    for (size_t k = p->from; k < p->to; k++) {
+        const float *a = p->a + k * p->ak;
+        lanes b[2];
+
+        memcpy(b, p->b + k * p->ldb + at, vectors * sizeof *b);
+        for (size_t i = 0; i < rows; i++)
+            for (size_t v = 0; v < vectors; v++)
+                sum[i][v] += a[i * p->ai] * b[v];
+    }
+    for (size_t i = 0; i < rows; i++)
+        memcpy(p->c + i * p->ldc + at, sum[i], vectors * sizeof *sum[i]);
+}
+
+LANES_INLINE void
+all_columns(const struct product *p, size_t rows)
+{
+    size_t at = 0;
+
+    for (; at + 2 * LANES <= p->n; at += 2 * LANES)
+        columns(p, rows, 2, at);
+    if (at < p->n)
+        columns(p, rows, 1, at);
+}
+
+UTIL_CLONES static void
+multiply(const struct product *whole, size_t rows)
+{
+    struct product p = *whole;
+
+    if (rows == ROWS) {
+        all_columns(&p, ROWS);
+        return;
+    }
+    for (size_t i = 0; i < rows; i++, p.a += p.ai, p.c += p.ldc)
+        all_columns(&p, 1);
+}
+
+/* Which tokens the rows from i on see: those before this one. */
+static size_t
+sight(const struct task *t, size_t i, size_t rows)
+{
+    return t->causal ? i + rows : t->len;
+}
+
+static size_t
+rows_at(const struct task *t, size_t i)
+{
+    return t->len - i < ROWS ? t->len - i : ROWS;
+}
+
+/* s = x y', of which yt is the transpose. */
+static void
+scores(const struct task *t, struct rows x, const float *yt, float *s)
+{
+    for (size_t i = 0; i < t->len; i += ROWS) {
+        const size_t rows = rows_at(t, i);
+        const struct product p = {
+            .a = x.at + i * x.stride,
+            .ai = x.stride,
+            .ak = 1,
+            .b = yt,
+            .ldb = t->wide,
+            .c = s + i * t->wide,
+            .ldc = t->wide,
+            .n = padded(sight(t, i, rows)),
+            .to = t->d,
+        };
+
+        multiply(&p, rows);
+    }
+}
+
+static void
+deliver(const struct task *t, const struct sink *out)
+{
+    for (size_t i = 0; out->to && i < t->len; i++)
+        memcpy(out->to + i * out->to_stride, out->at + i * out->stride,
+               t->d * sizeof *out->at);
+}
+
+/* out = p x, with p [len,wide] zero where a token sees none. */
+static void
+mix(const struct task *t, const float *p, struct rows x, struct sink out)
+{
+    for (size_t i = 0; i < t->len; i += ROWS) {
+        const size_t rows = rows_at(t, i);
+        const struct product product = {
+            .a = p + i * t->wide,
+            .ai = t->wide,
+            .ak = 1,
+            .b = x.at,
+            .ldb = x.stride,
+            .c = out.at + i * out.stride,
+            .ldc = out.stride,
+            .n = t->deep,
+            .to = sight(t, i, rows),
+        };
+
+        multiply(&product, rows);
+    }
+    deliver(t, &out);
+}
+
+/* out = p' x. */
+static void
+mix_back(const struct task *t, const float *p, struct rows x, struct sink out)
+{
+    for (size_t j = 0; j < t->len; j += ROWS) {
+        const struct product product = {
+            .a = p + j,
+            .ai = 1,
+            .ak = t->wide,
+            .b = x.at,
+            .ldb = x.stride,
+            .c = out.at + j * out.stride,
+            .ldc = out.stride,
+            .n = t->deep,
+            .from = t->causal ? j : 0,
+            .to = t->len,
+        };
+
+        multiply(&product, rows_at(t, j));
+    }
+    deliver(t, &out);
+}
+
+static double
+total(const double *part)
+{
+    double sum = 0;
+
+    for (size_t j = 0; j < LANES; j++)
+        sum += part[j];
+    return sum;
+}
+
+/* Row i of s becomes e^(s - top) share, zero from `seen` up to n. */
+UTIL_CLONES static void
+weigh(float *s, size_t seen, size_t n, float scale, float top, float share)
+{
+    for (size_t j = 0; j < n; j++)
+        s[j] = num_exp(s[j] * scale - top) * share;
+    for (size_t j = seen; j < n; j++)
+        s[j] = 0;
+}
+
+UTIL_CLONES static double
+sum_of(const float *s, size_t n)
+{
+    double part[LANES] = {0};
+
+    for (size_t at = 0; at < n; at += LANES)
+        for (size_t j = 0; j < LANES; j++)
+            part[j] += s[at + j];
+    return total(part);
+}
+
+UTIL_CLONES static float
+largest(const float *s, size_t n)
+{
+    float top = s[0];
+
+    for (size_t j = 1; j < n; j++)
+        top = s[j] > top ? s[j] : top;
+    return top;
+}
+
+/* Scores become weights; their tops and shares are kept. */
+static void
+soften(const struct task *t)
+{
+    for (size_t i = 0; i < t->len; i++) {
+        const size_t first = i - i % ROWS, rows = rows_at(t, first);
+        const size_t n = padded(sight(t, first, rows));
+        const size_t seen = t->causal ? i + 1 : t->len;
+        float *s = t->s + i * t->wide;
+        const float top = largest(s, seen) * t->scale;
+        float share;
+
+        weigh(s, seen, n, t->scale, top, 1);
+        share = (float)(1 / sum_of(s, n));
+        for (size_t j = 0; j < n; j++)
+            s[j] *= share;
+        t->top[i * t->heads] = top;
+        t->share[i * t->heads] = share;
+    }
+}
+
+/* The same weights again, from what was kept. */
+static void
+soften_again(const struct task *t)
+{
+    for (size_t i = 0; i < t->len; i++) {
+        const size_t first = i - i % ROWS, rows = rows_at(t, first);
+
+        weigh(t->s + i * t->wide, t->causal ? i + 1 : t->len,
+              padded(sight(t, first, rows)), t->scale, t->top[i * t->heads],
+              t->share[i * t->heads]);
+    }
+}
+
+/* g = p (g - sum p g) scale, of a row of n. */
+UTIL_CLONES static void
+slope_row(const float *p, size_t n, float scale, float *g)
+{
+    double part[LANES] = {0};
+    float mean;
+
+    for (size_t at = 0; at < n; at += LANES)
+        for (size_t j = 0; j < LANES; j++)
+            part[j] += (double)p[at + j] * g[at + j];
+    mean = (float)total(part);
+    for (size_t j = 0; j < n; j++)
+        g[j] = p[j] * (g[j] - mean) * scale;
+}
+
+static void
+slopes(const struct task *t)
+{
+    for (size_t i = 0; i < t->len; i++) {
+        const size_t first = i - i % ROWS, rows = rows_at(t, first);
+
+        slope_row(t->s + i * t->wide, padded(sight(t, first, rows)), t->scale,
+                  t->g + i * t->wide);
+    }
+}
+
+/* Columns of [len,d] become rows of [d,wide], zero beyond len. */
+static void
+transpose(const struct task *t, struct rows x, float *to)
+{
+    for (size_t c = 0; c < t->d; c++) {
+        for (size_t i = 0; i < t->len; i++)
+            to[c * t->wide + i] = x.at[i * x.stride + c];
+        for (size_t i = t->len; i < t->wide; i++)
+            to[c * t->wide + i] = 0;
+    }
+}
+
+/* Rows of whole vectors: these, or a copy of them. */
+static struct rows
+whole_rows(const struct task *t, struct rows x, float *room)
+{
+    if (t->d == t->deep)
+        return x;
+    for (size_t i = 0; i < t->len; i++) {
+        memcpy(room + i * t->deep, x.at + i * x.stride, t->d * sizeof *room);
+        memset(room + i * t->deep + t->d, 0, (t->deep - t->d) * sizeof *room);
+    }
+    return (struct rows){room, t->deep};
+}
+
+/* A sink of whole vectors: the place itself, or room to be copied there. */
+static struct sink
+sink_of(const struct task *t, float *to, size_t stride, float *room)
+{
+    if (t->d == t->deep)
+        return (struct sink){.at = to, .stride = stride};
+    return (struct sink){room, t->deep, to, stride};
+}
+
+static struct task
+task_of(const struct num_attention *a, size_t text, size_t head)
+{
+    const size_t token = a->offsets[text], at = token * a->stride + head * a->d;
+    const size_t packed = a->heads * a->d, here = token * packed + head * a->d;
+    const size_t room = task_size(a->longest, a->d);
+    struct task t = {
+        .len = a->offsets[text + 1] - token,
+        .d = a->d,
+        .deep = padded(a->d),
+        .causal = a->causal,
+        .scale = (float)(1 / sqrt((double)a->d)),
+        .q = {a->q + at, a->stride},
+        .k = {a->k + at, a->stride},
+        .v = {a->v + at, a->stride},
+        .top = a->top + token * a->heads + head,
+        .share = a->share + token * a->heads + head,
+        .heads = a->heads,
+        .s = a->scratch + (size_t)omp_get_thread_num() * room,
+    };
+
+    REQUIRE(t.len >= 1 && t.len <= a->longest);
+    if (a->dy)
+        t.dy = (struct rows){a->dy + here, packed};
+    t.wide = padded(t.len);
+    t.g = t.s + t.len * t.wide;
+    t.kt = t.g + t.len * t.wide;
+    t.vt = t.kt + t.d * t.wide;
+    t.room[0] = t.vt + t.d * t.wide;
+    for (size_t i = 1; i < 4; i++)
+        t.room[i] = t.room[i - 1] + t.len * t.deep;
+    return t;
+}
+
+static void
+forward(const struct num_attention *a, size_t text, size_t head)
+{
+    const struct task t = task_of(a, text, head);
+    const size_t packed = a->heads * a->d;
+    float *y = a->y + a->offsets[text] * packed + head * a->d;
+
+    transpose(&t, t.k, t.kt);
+    scores(&t, t.q, t.kt, t.s);
+    soften(&t);
+    mix(&t, t.s, whole_rows(&t, t.v, t.room[0]),
+        sink_of(&t, y, packed, t.room[1]));
+}
+
+static void
+backward(const struct num_attention *a, size_t text, size_t head)
+{
+    const struct task t = task_of(a, text, head);
+    const size_t at = a->offsets[text] * a->stride + head * a->d;
+
+    transpose(&t, t.k, t.kt);
+    transpose(&t, t.v, t.vt);
+    scores(&t, t.q, t.kt, t.s);
+    soften_again(&t);
+    mix_back(&t, t.s, whole_rows(&t, t.dy, t.room[0]),
+             sink_of(&t, a->dv + at, a->stride, t.room[1]));
+    scores(&t, t.dy, t.vt, t.g);
+    slopes(&t);
+    mix(&t, t.g, whole_rows(&t, t.k, t.room[2]),
+        sink_of(&t, a->dq + at, a->stride, t.room[1]));
+    mix_back(&t, t.g, whole_rows(&t, t.q, t.room[3]),
+             sink_of(&t, a->dk + at, a->stride, t.room[1]));
+}
+
+void
+num_attention_forward(const struct num_attention *a)
+{
+#pragma omp parallel for collapse(2) schedule(dynamic)
+    for (size_t text = 0; text < a->n; text++)
+        for (size_t head = 0; head < a->heads; head++)
+            forward(a, text, head);
+}
+
+void
+num_attention_backward(const struct num_attention *a)
+{
+#pragma omp parallel for collapse(2) schedule(dynamic)
+    for (size_t text = 0; text < a->n; text++)
+        for (size_t head = 0; head < a->heads; head++)
+            backward(a, text, head);
+}

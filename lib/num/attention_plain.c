@@ -1,0 +1,68 @@
+#include <math.h>
+
+#include "num/attention.h"
+
+static double
+dot(size_t n, const double *x, const double *y)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += x[i] * y[i];
+    return sum;
+}
+
+void
+num_attention_forward_plain(size_t len, size_t d, int causal, const double *q,
+                            const double *k, const double *v, double *y,
+                            double *p)
+{
+    for (size_t i = 0; i < len; i++) {
+        const size_t end = causal ? i + 1 : len;
+        double top = -INFINITY, sum = 0;
+
+        for (size_t j = 0; j < len; j++) {
+            double s = dot(d, q + i * d, k + j * d) / sqrt((double)d);
+
+            p[i * len + j] = j < end ? s : -INFINITY;
+            top = fmax(top, p[i * len + j]);
+        }
+        for (size_t j = 0; j < len; j++) {
+            p[i * len + j] = exp(p[i * len + j] - top);
+            sum += p[i * len + j];
+        }
+        for (size_t c = 0; c < d; c++)
+            y[i * d + c] = 0;
+        for (size_t j = 0; j < len; j++) {
+            p[i * len + j] /= sum;
+            for (size_t c = 0; c < d; c++)
+                y[i * d + c] += p[i * len + j] * v[j * d + c];
+        }
+    }
+}
+
+void
+num_attention_backward_plain(size_t len, size_t d, const double *q,
+                             const double *k, const double *v, const double *p,
+                             const double *dy, double *dq, double *dk,
+                             double *dv)
+{
+    for (size_t i = 0; i < len * d; i++)
+        dq[i] = dk[i] = dv[i] = 0;
+    for (size_t i = 0; i < len; i++) {
+        double mean = 0;
+
+        for (size_t j = 0; j < len; j++)
+            mean += p[i * len + j] * dot(d, dy + i * d, v + j * d);
+        for (size_t j = 0; j < len; j++) {
+            double g = dot(d, dy + i * d, v + j * d);
+            double ds = p[i * len + j] * (g - mean) / sqrt((double)d);
+
+            for (size_t c = 0; c < d; c++) {
+                dq[i * d + c] += ds * k[j * d + c];
+                dk[j * d + c] += ds * q[i * d + c];
+                dv[j * d + c] += p[i * len + j] * dy[i * d + c];
+            }
+        }
+    }
+}

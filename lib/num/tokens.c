@@ -1,0 +1,112 @@
+#include <string.h>
+
+#include "num/tokens.h"
+#include "num/vec.h"
+#include "util/clones.h"
+#include "util/err.h"
+
+enum { COLUMNS = 64 };
+
+void
+num_embed(size_t n, size_t d, const int32_t *ids, const float *table, float *y)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        memcpy(y + i * d, table + (size_t)ids[i] * d, d * sizeof *y);
+}
+
+size_t
+num_embed_room(size_t n, size_t rows)
+{
+    return n + rows + 1;
+}
+
+/* Where the rows of each id begin among those that are sorted by id. */
+static void
+sort_by_id(size_t n, size_t rows, const int32_t *ids, uint32_t *first,
+           uint32_t *sorted)
+{
+    memset(first, 0, (rows + 1) * sizeof *first);
+    for (size_t i = 0; i < n; i++) {
+        REQUIRE(ids[i] >= 0 && (size_t)ids[i] < rows);
+        first[ids[i] + 1]++;
+    }
+    for (size_t r = 0; r < rows; r++)
+        first[r + 1] += first[r];
+    for (size_t i = 0; i < n; i++) // each runs up to where the next began
+        sorted[first[ids[i]]++] = (uint32_t)i;
+    for (size_t r = rows; r > 0; r--)
+        first[r] = first[r - 1];
+    first[0] = 0;
+}
+
+void
+num_embed_back(size_t n, size_t d, size_t rows, const int32_t *ids,
+               const float *dy, int add, float *dtable, uint32_t *order)
+{
+    uint32_t *first = order, *sorted = order + rows + 1;
+
+    sort_by_id(n, rows, ids, first, sorted);
+#pragma omp parallel for schedule(static)
+    for (size_t r = 0; r < rows; r++) {
+        float *to = dtable + r * d;
+
+        if (!add)
+            memset(to, 0, d * sizeof *to);
+        for (uint32_t k = first[r]; k < first[r + 1]; k++)
+            num_axpy(d, 1, dy + sorted[k] * d, to);
+    }
+}
+
+void
+num_position(size_t n, const size_t *offsets, size_t d, const float *p,
+             const float *x, float *y)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        for (size_t t = offsets[i]; t < offsets[i + 1]; t++) {
+            const float *row = p + (t - offsets[i]) * d;
+
+            for (size_t c = 0; c < d; c++)
+                y[t * d + c] = x[t * d + c] + row[c];
+        }
+}
+
+void
+num_position_back(size_t n, const size_t *offsets, size_t longest, size_t d,
+                  const float *dy, int add, float *dp)
+{
+#pragma omp parallel for schedule(dynamic)
+    for (size_t place = 0; place < longest; place++) {
+        float *to = dp + place * d;
+
+        if (!add)
+            memset(to, 0, d * sizeof *to);
+        for (size_t i = 0; i < n; i++)
+            if (place < offsets[i + 1] - offsets[i])
+                num_axpy(d, 1, dy + (offsets[i] + place) * d, to);
+    }
+}
+
+/* Columns from `from` on, at most COLUMNS. */
+UTIL_CLONES static void
+sum_columns(size_t n, size_t d, size_t from, const float *x, int add,
+            float *sum)
+{
+    const size_t wide = d - from < COLUMNS ? d - from : COLUMNS;
+    double all[COLUMNS] = {0};
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < wide; j++)
+            all[j] += x[i * d + from + j];
+    for (size_t j = 0; j < wide; j++)
+        sum[from + j] = (add ? sum[from + j] : 0) + (float)all[j];
+}
+
+void
+num_column_sums(size_t n, size_t d, const float *x, int add, float *sum)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t from = 0; from < d; from += COLUMNS)
+        sum_columns(n, d, from, x, add, sum);
+}

@@ -1,0 +1,138 @@
+/* What tokens share: rows of a table, vectors of places, sums of columns. */
+#include <string.h>
+
+#include "maps.h"
+#include "num/threads.h"
+#include "num/tokens.h"
+#include "t.h"
+
+enum { ROWS = 7, N = 500, D = 70 };
+
+/* Row r of dtable by the definition, in f32 and in the order of tokens. */
+static int
+table_row_is(size_t r, const int32_t *ids, const float *dy, const float *start,
+             const float *got)
+{
+    int same = 1;
+
+    for (size_t c = 0; c < D; c++) {
+        float sum = start ? start[r * D + c] : 0;
+
+        for (size_t i = 0; i < N; i++)
+            if ((size_t)ids[i] == r)
+                sum += dy[i * D + c];
+        same &= sum == got[r * D + c];
+    }
+    return same;
+}
+
+static void
+rows_are_looked_up_and_summed(void)
+{
+    float *table = normal(ROWS * D, 1), *dy = normal(N * D, 2);
+    float *y = mem_array(N * D, sizeof *y), *start = normal(ROWS * D, 3);
+    float *once = normal(ROWS * D, 4), *more = normal(ROWS * D, 3);
+    uint32_t *order = mem_array(num_embed_room(N, ROWS), sizeof *order);
+    int32_t ids[N];
+    int same = 1, overwritten = 1, added = 1;
+
+    for (size_t i = 0; i < N; i++) // nobody is 6
+        ids[i] = (int32_t)(i * i % 11 % 6);
+    num_embed(N, D, ids, table, y);
+    for (size_t i = 0; i < N; i++)
+        same &= !memcmp(y + i * D, table + ids[i] * D, D * sizeof *y);
+    T(same, "each token gets the row of its id");
+    for (int threads = 1; threads <= 3; threads += 2) {
+        num_threads(threads);
+        num_embed_back(N, D, ROWS, ids, dy, 0, once, order);
+        memcpy(more, start, ROWS * D * sizeof *more);
+        num_embed_back(N, D, ROWS, ids, dy, 1, more, order);
+        for (size_t r = 0; r < ROWS; r++) {
+            overwritten &= table_row_is(r, ids, dy, NULL, once);
+            added &= table_row_is(r, ids, dy, start, more);
+        }
+    }
+    T(overwritten, "a row's gradient is the sum in the order of tokens, zero "
+                   "where there is none");
+    T(added, "and is added where that is asked for");
+    num_threads(1);
+    num_embed_back(1, D, ROWS, ids, dy, 0, once, order);
+    T(table_row_is(0, ids, dy, NULL, once) == 0 &&
+          !memcmp(once, dy, D * sizeof *dy),
+      "of a lone token too");
+    free(table);
+    free(dy);
+    free(y);
+    free(start);
+    free(once);
+    free(more);
+    free(order);
+}
+
+static void
+places_count_from_each_beginning(void)
+{
+    const size_t offsets[] = {0, 1, 4, 12}, longest = 10;
+    float *x = normal(12 * D, 1), *p = normal(longest * D, 2);
+    float *y = mem_array(12 * D, sizeof *y), *dp = normal(longest * D, 3);
+    int same = 1, back = 1;
+
+    num_position(3, offsets, D, p, x, y);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t t = offsets[i]; t < offsets[i + 1]; t++)
+            for (size_t c = 0; c < D; c++)
+                same &=
+                    y[t * D + c] == x[t * D + c] + p[(t - offsets[i]) * D + c];
+    T(same, "a token gets the vector of its place in the text");
+    num_position(3, offsets, D, p, x, x);
+    T(!memcmp(x, y, 12 * D * sizeof *x), "in place as well");
+    num_position_back(3, offsets, longest, D, y, 0, dp);
+    for (size_t c = 0; c < D; c++) {
+        back &= dp[c] == y[c] + y[D + c] + y[4 * D + c];
+        back &= dp[2 * D + c] == y[3 * D + c] + y[6 * D + c];
+        back &= dp[7 * D + c] == y[11 * D + c] && dp[8 * D + c] == 0;
+    }
+    T(back, "its gradient is the sum over texts that have the place");
+    num_position_back(3, offsets, longest, D, y, 1, dp);
+    T(dp[7 * D] == 2 * y[11 * D] && dp[9 * D] == 0, "and is added");
+    free(x);
+    free(p);
+    free(y);
+    free(dp);
+}
+
+static void
+columns_are_summed_in_double(void)
+{
+    float *x = normal(N * D, 1), *sum = normal(D, 2), *more = normal(D, 2);
+    int same = 1;
+
+    x[0] = 1e8f; // in f32 the others would be lost
+    num_column_sums(N, D, x, 0, sum);
+    num_column_sums(N, D, x, 1, more);
+    free(x);
+    x = normal(N * D, 1);
+    for (size_t c = 0; c < D; c++) {
+        float *start = normal(D, 2);
+        double all = c ? x[c] : 1e8;
+
+        for (size_t i = 1; i < N; i++)
+            all += x[i * D + c];
+        same &= sum[c] == (float)all && more[c] == start[c] + (float)all;
+        free(start);
+    }
+    T(same, "columns are summed in double, in the order of rows");
+    free(x);
+    free(sum);
+    free(more);
+}
+
+int
+main(void)
+{
+    num_threads(1);
+    rows_are_looked_up_and_summed();
+    places_count_from_each_beginning();
+    columns_are_summed_in_double();
+    return t_done();
+}
