@@ -26,6 +26,16 @@
  * 4.2, with 1x1 convolutions in the shortcuts.  mlp is h = W relu(W x + b) + b
  * (fc1, fc2), linear is h = W x + b (fc), of the image as a row.
  *
+ * vit is the vision transformer of Dosovitskiy et al. 2020, arXiv:2010.11929,
+ * as torchvision has it: W numbers a token, L layers, H heads, patches of P x P
+ * pixels; h is the class token's row behind the last norm.
+ *
+ * Of texts: clip is the text tower of CLIP (Radford et al. 2021,
+ * arXiv:2103.00020) under open_clip's names, whose h is the row of the last
+ * token; bow the mean of the token vectors, normalised; distilbert that of Sanh
+ * et al. 2019, arXiv:1910.01108, under Hugging Face's names, whose h is the row
+ * of the first token.
+ *
  * linear may see the image in a fixed basis: h = W (B x + c) + b.  B and c are
  * kept with the running statistics (basis.weight, basis.bias), zero until
  * nn_net_set_basis().  table reads ids in place of images: h is a row of free
@@ -34,18 +44,23 @@
  * Not for two threads at once; two nets are independent of each other.
  */
 struct nn_spec {
-    const char *arch; /* the encoder: one of nn_encoder_words() */
+    const char *arch; /* the encoder: one of nn_encoder_words(), with its sizes:
+                         "resnet18", "clip:128x2" */
     const char *stem; /* imagenet (7x7 stride 2, max-pool) | small (3x3) */
     const char *norm; /* batch | group (of up to 32 groups) | none (then
                          convolutions have a bias); of the ResNets */
     const char *head; /* hidden and output widths, "512-128"; "none": z = h;
                          a trailing "-bn" puts batch norm behind the hidden
-                         layers: "512-128-bn" */
+                         layers: "512-128-bn"; "project:N": z = W h of N
+                         numbers, head.proj.weight of images and
+                         text_projection (W') of texts */
     long width;       /* channels of the first stage; 0: the arch's own
                          (64, and 16 for resnet8 and resnet20) */
     long hidden;      /* mlp, linear, table: width of h and between; 0: 512 */
     long basis;       /* linear: rows of B; 0: the pixels themselves */
-    long samples, views;                  /* table: images, and rows of each */
+    long samples, views;      /* table: images, and rows of each */
+    long vocabulary, context; /* of texts: ids, and tokens of a text at most */
+    long quick_gelu; /* clip: x sigmoid(1.702 x), for OpenAI's weights */
     size_t height, image_width, channels; /* of the images: 8 .. 1024, 1 | 3 */
     float mean[3], deviation[3];          /* of pixels / 255 */
     int bf16;   /* activations and convolutions in bfloat16; needs AVX-512
@@ -84,15 +99,19 @@ struct nn_tensor {
     size_t rank, shape[4];
     size_t offset, count; /* in floats, in its block */
     int statistic;        /* in the block of running statistics, no gradient */
+    int decays;           /* optimisers treat it as a matrix (nn/optim.h): its
+                             rank is above 1, and it is neither the embedding of
+                             a position nor a class token */
 };
 
 /*
- * nn_encoder_words() returns the names of all encoders as "resnet18|...", for
- * an option; nn_encoder_reads_ids() 1 for the name of one that reads the ids of
- * samples and looks at no image.  lib/nn/encoder.c has the table.
+ * nn_encoder_words() returns the names of all encoders of texts, or of all
+ * others, as "resnet18|...|vit:WxLxP[xH]", for an option; nn_encoder_reads() 1
+ * where an arch is that of one that reads this kind.  lib/nn/encoder.c has the
+ * table.
  */
-const char *nn_encoder_words(void);
-int nn_encoder_reads_ids(const char *name);
+const char *nn_encoder_words(int texts);
+int nn_encoder_reads(const char *arch, enum nn_input_kind kind);
 
 struct nn_net;
 
@@ -116,7 +135,9 @@ void nn_net_free(struct nn_net *net);
  * nn_net_init() draws torchvision's initial weights: kaiming normal fan_out
  * for convolutions, U(+-1/sqrt(fan_in)) for linear layers, 1 and 0 for norms.
  * W and b behind a basis of k rows are normal, of variance 1 / (k + 1); a
- * table is standard normal.
+ * table is standard normal.  Of transformers as CLIP has them (transformer.h in
+ * lib/nn), vectors of tokens and places normal with deviation 0.02, of places
+ * in clip 0.01; the class token 0.
  */
 void nn_net_init(struct nn_net *net, uint64_t seed);
 
@@ -140,9 +161,11 @@ float *nn_net_grads(struct nn_net *net);
 void nn_net_set_basis(struct nn_net *net, const float *rows);
 
 /* nn_net_kind() returns what the network reads; nn_net_ids() how many ids there
- * are, or 0 where it reads none. */
+ * are, or 0 where it reads none; nn_net_context() how many tokens a text may
+ * have, 0 where it reads none. */
 enum nn_input_kind nn_net_kind(const struct nn_net *net);
 size_t nn_net_ids(const struct nn_net *net);
+size_t nn_net_context(const struct nn_net *net);
 
 /*
  * nn_net_forward() runs the network in training mode, with a choice of what

@@ -15,13 +15,16 @@
  * adam     d = g + wd p;  m = b1 m + (1 - b1) d;  v = b2 v + (1 - b2) d d
  *          p -= lr / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + 1e-8)
  *          b1 = 0.9, b2 = 0.999
- * adamw    the same with d = g, after p -= lr wd p in tensors of rank > 1
- * lars-a   in tensors of rank > 1:  d = g + wd p,
+ * adamw    the same with d = g, after p -= lr wd p in tensors that decay
+ * lars-a   in tensors that decay:  d = g + wd p,
  *          m = mu m + q d, q = 0.001 |p| / |d|, 1 where a norm is 0;
  *          in the others d = g, q = 1;  p -= lr m
  * lars-b   d = g + wd p;  m = mu m + d, the first time (1 + mu) d;
  *          p -= lr q m, q = 0.001 |p| / (|g| + wd |p|), 1 where a norm is 0;
  *          in every tensor, biases too: kept to compare with published runs
+ *
+ * Those of rank > 1 decay, but for embeddings of positions and class tokens
+ * (nn_tensor.decays).
  *
  * Kingma and Ba 2015, arXiv:1412.6980; Loshchilov and Hutter 2019,
  * arXiv:1711.05101; You, Gitman and Ginsburg 2017, arXiv:1708.03888.

@@ -4,6 +4,7 @@
 #include "util/err.h"
 
 #include "encoder.h"
+#include "sizes.h"
 
 /*
  * Residual networks: the large ones as torchvision builds and names them (a
@@ -11,55 +12,123 @@
  * paper has them for CIFAR.
  */
 static const struct nn_encoder encoders[] = {
-    {"resnet18", NN_IMAGES, 0, 1, nn_resnet, 64, 4, {2, 2, 2, 2}, 0},
-    {"resnet34", NN_IMAGES, 0, 1, nn_resnet, 64, 4, {3, 4, 6, 3}, 0},
-    {"resnet50", NN_IMAGES, 0, 1, nn_resnet, 64, 4, {3, 4, 6, 3}, 1},
-    {"resnet8", NN_IMAGES, 0, 1, nn_resnet, 16, 3, {1, 1, 1}, 0},
-    {"resnet20", NN_IMAGES, 0, 1, nn_resnet, 16, 3, {3, 3, 3}, 0},
-    {.name = "mlp", .input = NN_IMAGES, .build = nn_mlp},
-    {.name = "linear", .input = NN_IMAGES, .basis = 1, .build = nn_linear},
+    {.name = "resnet18",
+     .bf16 = 1,
+     .build = nn_resnet,
+     .width = 64,
+     .stages = 4,
+     .blocks = {2, 2, 2, 2}},
+    {.name = "resnet34",
+     .bf16 = 1,
+     .build = nn_resnet,
+     .width = 64,
+     .stages = 4,
+     .blocks = {3, 4, 6, 3}},
+    {.name = "resnet50",
+     .bf16 = 1,
+     .build = nn_resnet,
+     .width = 64,
+     .stages = 4,
+     .blocks = {3, 4, 6, 3},
+     .bottleneck = 1},
+    {.name = "resnet8",
+     .bf16 = 1,
+     .build = nn_resnet,
+     .width = 16,
+     .stages = 3,
+     .blocks = {1, 1, 1}},
+    {.name = "resnet20",
+     .bf16 = 1,
+     .build = nn_resnet,
+     .width = 16,
+     .stages = 3,
+     .blocks = {3, 3, 3}},
+    {.name = "mlp", .build = nn_mlp},
+    {.name = "linear", .basis = 1, .build = nn_linear},
     {.name = "table", .input = NN_IDS, .build = nn_table},
+    {.name = "vit",
+     .build = nn_vit,
+     .form = "WxLxP[xH]",
+     .required = 1,
+     .sizes = 3,
+     .heads = 1},
+    {.name = "bow",
+     .input = NN_TOKENS,
+     .build = nn_bow,
+     .form = "W",
+     .required = 1,
+     .sizes = 1},
+    {.name = "clip",
+     .input = NN_TOKENS,
+     .build = nn_clip,
+     .form = "WxL[xH]",
+     .required = 1,
+     .sizes = 2,
+     .heads = 1},
+    {.name = "distilbert",
+     .input = NN_TOKENS,
+     .build = nn_distilbert,
+     .form = "WxL[xH]",
+     .sizes = 2,
+     .heads = 1,
+     .given = {768, 6, 12}},
 };
 
-enum { ENCODERS = sizeof encoders / sizeof *encoders };
+enum { ENCODERS = sizeof encoders / sizeof *encoders, WORDS = 256 };
 
+/* Those of texts, or all others. */
 static const char *
-names(char *text, size_t room, char between)
+words(char text[WORDS], int texts, char between)
 {
     size_t len = 0;
 
-    for (size_t i = 0; i < ENCODERS; i++)
-        len += (size_t)snprintf(text + len, room - len, "%.*s%s", i > 0,
-                                &between, encoders[i].name);
+    for (size_t i = 0; i < ENCODERS; i++) {
+        if ((encoders[i].input == NN_TOKENS) != texts)
+            continue;
+        if (len)
+            text[len++] = between;
+        len += (size_t)nn_sizes_word(&encoders[i], text + len, WORDS - len);
+        REQUIRE(len + 1 < WORDS);
+    }
     return text;
 }
 
-const struct nn_encoder *
-nn_encoder_find(const char *name, struct err *err)
+static const struct nn_encoder *
+find(const char *arch)
 {
-    char list[256];
+    const size_t len = strcspn(arch, ":");
 
     for (size_t i = 0; i < ENCODERS; i++)
-        if (!strcmp(encoders[i].name, name))
+        if (!strncmp(encoders[i].name, arch, len) && !encoders[i].name[len] &&
+            (!arch[len] || encoders[i].form))
             return &encoders[i];
-    err_set(err, "no encoder '%s': want one of %s", name,
-            names(list, sizeof list, ' '));
     return NULL;
 }
 
-const char *
-nn_encoder_words(void)
+const struct nn_encoder *
+nn_encoder_find(const char *arch, struct err *err)
 {
-    static char words[256];
+    const struct nn_encoder *encoder = find(arch);
+    char images[WORDS], texts[WORDS];
 
-    return names(words, sizeof words, '|');
+    if (!encoder)
+        err_set(err, "no encoder '%s': want one of %s; of texts %s", arch,
+                words(images, 0, ' '), words(texts, 1, ' '));
+    return encoder;
+}
+
+const char *
+nn_encoder_words(int texts)
+{
+    static char list[2][WORDS];
+
+    return words(list[!!texts], !!texts, '|');
 }
 
 int
-nn_encoder_reads_ids(const char *name)
+nn_encoder_reads(const char *arch, enum nn_input_kind kind)
 {
-    struct err none;
-    const struct nn_encoder *encoder = nn_encoder_find(name, &none);
+    const struct nn_encoder *encoder = find(arch);
 
-    return encoder && encoder->input == NN_IDS;
+    return encoder && encoder->input == kind;
 }

@@ -43,11 +43,12 @@ nn_graph_tensor(struct nn_graph *graph, const char *name, const char *last,
 {
     size_t *block = statistic ? &graph->statistics : &graph->params;
     struct nn_tensor t = {
-        .name = mem_format("%s.%s", name, last),
+        .name = last ? mem_format("%s.%s", name, last) : mem_text(name),
         .rank = rank,
         .offset = *block,
         .count = 1,
         .statistic = statistic,
+        .decays = rank > 1,
     };
 
     for (size_t i = 0; i < rank; i++) {
@@ -67,7 +68,8 @@ nn_graph_add(struct nn_graph *graph, struct nn_op op, struct num_map map)
     struct nn_value out = {.map = map, .writer = graph->n_ops};
 
     REQUIRE(op.n_in >= 1 && op.n_in <= NN_INPUTS);
-    out.tokens = graph->values[op.in[0]].tokens && !op.is->pools;
+    out.tokens =
+        op.is->splits || (graph->values[op.in[0]].tokens && !op.is->pools);
     out.learnt = op.tensor != nn_none && !graph->tensors[op.tensor].statistic;
     for (size_t k = 0; k < op.n_in; k++) {
         struct nn_value *in = &graph->values[op.in[k]];
@@ -82,6 +84,18 @@ nn_graph_add(struct nn_graph *graph, struct nn_op op, struct num_map map)
              sizeof *graph->ops);
     graph->ops[graph->n_ops++] = op;
     return op.out;
+}
+
+size_t
+nn_input_tokens(const struct nn_input *input)
+{
+    return input->offsets ? input->offsets[input->n] - input->offsets[0] : 0;
+}
+
+size_t
+nn_graph_tokens(const struct nn_graph *graph, const struct nn_input *input)
+{
+    return graph->each ? input->n * graph->each : nn_input_tokens(input);
 }
 
 int

@@ -44,8 +44,10 @@ struct nn_graph {
     size_t values_room, ops_room, tensors_room;
     size_t params, statistics; /* floats in the two blocks */
     size_t ids;                /* how many there are, where it reads them */
-    size_t feature, output;    /* values h and z */
-    size_t feature_ops;        /* so many operators lead to h */
+    size_t context;            /* the most tokens of a sample; 0 without any */
+    size_t each; /* tokens of every sample, where an operator makes them */
+    size_t feature, output; /* values h and z */
+    size_t feature_ops;     /* so many operators lead to h */
 };
 
 void nn_graph_release(struct nn_graph *graph);
@@ -55,8 +57,9 @@ size_t nn_graph_input(struct nn_graph *graph, enum nn_input_kind kind,
                       struct num_map map);
 
 /*
- * nn_graph_tensor() appends the tensor NAME.LAST to one of the two blocks and
- * returns its number.  Tensors stand in the order of the state_dict.
+ * nn_graph_tensor() appends the tensor NAME.LAST, or NAME where `last` is NULL,
+ * to one of the two blocks and returns its number.  Tensors stand in the order
+ * of the state_dict.
  */
 size_t nn_graph_tensor(struct nn_graph *graph, const char *name,
                        const char *last, int statistic, size_t rank,
@@ -71,6 +74,10 @@ size_t nn_graph_tensor(struct nn_graph *graph, const char *name,
  */
 size_t nn_graph_add(struct nn_graph *graph, struct nn_op op,
                     struct num_map map);
+
+/* nn_graph_tokens() returns how many rows of tokens a batch has. */
+size_t nn_graph_tokens(const struct nn_graph *graph,
+                       const struct nn_input *input);
 
 /* nn_graph_is_given() returns 1 for values that are given to the caller. */
 int nn_graph_is_given(const struct nn_graph *graph, size_t value);
@@ -92,7 +99,8 @@ void nn_fill(const struct nn_graph *graph, size_t number, float value,
              float *block);
 
 /* nn_head() adds a projection head behind value `in` and returns the last
- * value.  The spec was judged before. */
+ * value.  The spec was judged before.  Of a text tower "project:N" has another
+ * name and layout than of an image tower. */
 size_t nn_head(struct nn_graph *graph, const char *head, size_t in);
 
 /* nn_head_judge() returns 0, or -1 with a sentence. */

@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,13 @@
 
 enum { MAX_WIDTH = 65536, MAX_LAYERS = 16 };
 
+static const char project[] = "project:";
+
 /* A head spec, read: "512-128-bn" is two widths with batch norm between. */
 struct head {
     size_t layers, width[MAX_LAYERS];
     int norm;
+    int project; /* one layer, without bias */
 };
 
 /* Returns 0, or -1 where it is not to be read. */
@@ -23,6 +27,9 @@ parse(const char *spec, struct head *head)
     *head = (struct head){0};
     if (!strcmp(spec, "none"))
         return 0;
+    head->project = !strncmp(spec, project, strlen(project));
+    if (head->project)
+        spec += strlen(project);
     for (;;) {
         unsigned long width;
         char *end;
@@ -30,7 +37,8 @@ parse(const char *spec, struct head *head)
         if (!isdigit((unsigned char)*spec) || head->layers == MAX_LAYERS)
             return -1;
         width = strtoul(spec, &end, 10);
-        if (width < 1 || width > MAX_WIDTH || (*end && *end != '-'))
+        if (width < 1 || width > MAX_WIDTH ||
+            (*end && (*end != '-' || head->project)))
             return -1;
         head->width[head->layers++] = width;
         if (!*end)
@@ -52,21 +60,35 @@ nn_head_judge(const char *spec, struct err *err)
         return 0;
     return err_set(err,
                    "bad head '%s': want widths up to %d such as '512-128' or "
-                   "'512-128-bn', or 'none'",
+                   "'512-128-bn', 'project:128', or 'none'",
                    spec, MAX_WIDTH);
 }
 
-/* A linear layer, with its tensors; images are rows of c h w numbers. */
 static size_t
 linear(struct nn_graph *graph, const char *name, size_t in, size_t out,
        int fixed)
 {
-    const struct num_map *map = &graph->values[in].map;
+    return nn_graph_linear(
+        graph, in,
+        &(struct nn_linear){.name = name, .out = out, .fixed = fixed});
+}
 
-    return nn_graph_linear(graph, in,
-                           nn_graph_linear_tensors(graph, name, out,
-                                                   map->c * map->h * map->w,
-                                                   fixed));
+/* As open_clip has them: the one of images in its own tower, that of texts a
+ * parameter beside the others. */
+static size_t
+projection(struct nn_graph *graph, size_t x, size_t out)
+{
+    const double width = (double)graph->values[x].map.c;
+    const struct nn_linear image = {
+        .name = "head.proj", .out = out, .no_bias = 1};
+    const struct nn_linear text = {.name = "text_projection",
+                                   .out = out,
+                                   .across = 1,
+                                   .no_bias = 1,
+                                   .deviation = pow(width, -0.5)};
+
+    return nn_graph_linear(graph, x,
+                           graph->input == NN_TOKENS ? &text : &image);
 }
 
 size_t
@@ -76,6 +98,8 @@ nn_head(struct nn_graph *graph, const char *spec, size_t x)
     size_t at = 0; // in nn.Sequential
 
     REQUIRE(!parse(spec, &head));
+    if (head.project)
+        return projection(graph, x, head.width[0]);
     for (size_t i = 0; i < head.layers; i++) {
         size_t norm = nn_none;
         char name[64];

@@ -383,7 +383,8 @@ nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
     share_stores(&p);
     if (plan->train)
         keep_all(&p);
-    if (graph->input == NN_TOKENS)
+    plan->offsets = nn_none;
+    if (graph->context)
         plan->offsets = keep(plan, (plan->n + 1) * sizeof(size_t));
     p.arena.start = plan->bytes;
     if (!p.values[0].kept)

@@ -7,6 +7,7 @@
 
 #include "encoder.h"
 #include "run.h"
+#include "sizes.h"
 
 /* Plans are kept for this many row counts: full batches, the last one of an
  * epoch, and what a caller asks for besides. */
@@ -68,6 +69,21 @@ judge_bf16(const struct nn_encoder *encoder, const struct nn_spec *spec,
     return 0;
 }
 
+static int
+judge_images(const struct nn_spec *spec, struct err *err)
+{
+    if (in_range((long)spec->height, "image height", 8, 1024, err) ||
+        in_range((long)spec->image_width, "image width", 8, 1024, err))
+        return -1;
+    if (spec->channels != 1 && spec->channels != 3)
+        return err_set(err, "images of %zu channels: want 1 or 3",
+                       spec->channels);
+    for (size_t k = 0; k < spec->channels; k++)
+        if (!(spec->deviation[k] > 0))
+            return err_set(err, "deviation of channel %zu is not above 0", k);
+    return 0;
+}
+
 /* Everything about the spec that does not need a graph. */
 static int
 judge(const struct nn_spec *spec, size_t max_rows, struct err *err)
@@ -79,10 +95,10 @@ judge(const struct nn_spec *spec, size_t max_rows, struct err *err)
         nn_head_judge(spec->head, err) ||
         in_range(spec->width, "width", 0, 1024, err) ||
         in_range(spec->hidden, "hidden width", 0, 65536, err) ||
-        in_range((long)spec->height, "image height", 8, 1024, err) ||
-        in_range((long)spec->image_width, "image width", 8, 1024, err) ||
         in_range((long)max_rows, "number of rows", 1, 1 << 20, err) ||
-        in_range(spec->basis, "rows of a basis", 0, 65536, err))
+        in_range(spec->basis, "rows of a basis", 0, 65536, err) ||
+        (encoder->input != NN_TOKENS && judge_images(spec, err)) ||
+        nn_sizes_judge(encoder, spec, err))
         return -1;
     if (spec->basis && !encoder->basis)
         return err_set(err, "a basis is for the encoder linear, not for %s",
@@ -93,12 +109,6 @@ judge(const struct nn_spec *spec, size_t max_rows, struct err *err)
          in_range(spec->samples * spec->views, "number of views of images", 1,
                   INT32_MAX, err)))
         return -1;
-    if (spec->channels != 1 && spec->channels != 3)
-        return err_set(err, "images of %zu channels: want 1 or 3",
-                       spec->channels);
-    for (size_t k = 0; k < spec->channels; k++)
-        if (!(spec->deviation[k] > 0))
-            return err_set(err, "deviation of channel %zu is not above 0", k);
     return spec->bf16 && encoder->bf16 ? judge_bf16(encoder, spec, err) : 0;
 }
 
@@ -116,7 +126,7 @@ build(struct nn_graph *graph, const struct nn_spec *spec)
     };
     size_t x =
         nn_graph_input(graph, encoder->input,
-                       encoder->input == NN_IDS ? nn_graph_rows(1) : images);
+                       encoder->input == NN_IMAGES ? images : nn_graph_rows(1));
 
     graph->feature = encoder->build(graph, encoder, spec, x);
     graph->feature_ops = graph->n_ops;
@@ -196,7 +206,9 @@ nn_net_new(const struct nn_spec *spec, size_t max_rows, int train,
     if (train)
         net->grads = mem_aligned(net->graph.params, sizeof(float));
     net->dnn = num_dnn_new();
-    plan = plan_for(net, max_rows, 0, train);
+    // texts of one token: room for more is made when they come
+    plan = plan_for(net, max_rows,
+                    max_rows * (net->graph.each ? net->graph.each : 1), train);
     if (!plan) {
         err_set(err, "this processor cannot run '%s' as asked", spec->arch);
         nn_net_free(net);
@@ -296,6 +308,12 @@ nn_net_ids(const struct nn_net *net)
     return net->graph.ids;
 }
 
+size_t
+nn_net_context(const struct nn_net *net)
+{
+    return net->graph.each ? 0 : net->graph.context;
+}
+
 /* Puts a batch into a plan's block; returns what is needed to run it. */
 static struct nn_run
 start(struct nn_net *net, const struct nn_input *input, int train)
@@ -306,7 +324,8 @@ start(struct nn_net *net, const struct nn_input *input, int train)
                          .grads = net->grads};
 
     REQUIRE(input->n >= 1 && input->n <= net->max_rows);
-    run.plan = plan_for(net, input->n, nn_input_tokens(input), train);
+    run.plan =
+        plan_for(net, input->n, nn_graph_tokens(&net->graph, input), train);
     REQUIRE(run.plan);
     run.block = train ? net->training.block : net->inference.block;
     nn_run_input(&run, input, net->mean, net->deviation);

@@ -1,31 +1,65 @@
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "num/gemm.h"
+#include "num/tokens.h"
 #include "num/vec.h"
 #include "util/err.h"
+#include "util/mem.h"
 
 #include "plan.h"
 
-size_t
-nn_graph_linear_tensors(struct nn_graph *graph, const char *name, size_t out,
-                        size_t in, int fixed)
-{
-    size_t first =
-        nn_graph_tensor(graph, name, "weight", fixed, 2, (size_t[]){out, in});
+struct linear {
+    int bias, across;
+    double deviation;
+};
 
-    nn_graph_tensor(graph, name, "bias", fixed, 1, &out);
-    return first;
+static size_t
+add_weight(struct nn_graph *graph, const struct nn_linear *what, size_t in)
+{
+    const size_t p = what->patch, out = what->out;
+    char name[256];
+
+    if (what->across)
+        return nn_graph_tensor(graph, what->name, NULL, what->fixed, 2,
+                               (size_t[]){in, out});
+    snprintf(name, sizeof name, "%s%cweight", what->name,
+             what->joined ? '_' : '.');
+    if (p)
+        return nn_graph_tensor(graph, name, NULL, what->fixed, 4,
+                               (size_t[]){out, in / (p * p), p, p});
+    return nn_graph_tensor(graph, name, NULL, what->fixed, 2,
+                           (size_t[]){out, in});
+}
+
+static void
+add_bias(struct nn_graph *graph, const struct nn_linear *what)
+{
+    char name[256];
+
+    snprintf(name, sizeof name, "%s%cbias", what->name,
+             what->joined ? '_' : '.');
+    nn_graph_tensor(graph, name, NULL, what->fixed, 1, &what->out);
 }
 
 size_t
-nn_graph_linear(struct nn_graph *graph, size_t in, size_t tensor)
+nn_graph_linear(struct nn_graph *graph, size_t in, const struct nn_linear *what)
 {
-    return nn_graph_add(
-        graph,
-        (struct nn_op){
-            .is = &nn_op_linear, .n_in = 1, .in = {in}, .tensor = tensor},
-        nn_graph_rows(graph->tensors[tensor].shape[0]));
+    const struct num_map *map = &graph->values[in].map;
+    const size_t tensor = add_weight(graph, what, map->c * map->h * map->w);
+    struct linear *set = mem_array(1, sizeof *set);
+
+    *set = (struct linear){!what->no_bias, what->across, what->deviation};
+    if (set->bias)
+        add_bias(graph, what);
+    return nn_graph_add(graph,
+                        (struct nn_op){.is = &nn_op_linear,
+                                       .n_in = 1,
+                                       .in = {in},
+                                       .tensor = tensor,
+                                       .set = set},
+                        nn_graph_rows(what->out));
 }
 
 static int
@@ -44,13 +78,15 @@ is_behind_basis(const struct nn_graph *graph, const struct nn_op *op)
            is_fixed(graph, &graph->ops[writer]);
 }
 
-/* Uniform within +-1 / sqrt(fan_in), as torchvision has it; normal behind a
- * basis. */
+/* As it is asked for; else uniform within +-1 / sqrt(fan_in), as torchvision
+ * has it, or normal behind a basis. */
 static void
 init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
      float *params, float *statistics)
 {
-    double fan_in = (double)graph->tensors[op->tensor].shape[1];
+    const struct nn_tensor *w = &graph->tensors[op->tensor];
+    const struct linear *set = op->set;
+    double fan_in = (double)w->count / (double)graph->values[op->out].map.c;
     int basis = is_behind_basis(graph, op);
     double deviation = basis ? sqrt(1 / (fan_in + 1)) : 0;
     double bound = basis ? 0 : sqrt(1 / fan_in);
@@ -58,8 +94,15 @@ init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
     (void)statistics;
     if (is_fixed(graph, op)) // not ours to draw
         return;
+    if (set->deviation > 0) {
+        nn_draw(graph, op->tensor, seed, set->deviation, 0, params);
+        if (set->bias)
+            nn_fill(graph, op->tensor + 1, 0, params);
+        return;
+    }
     nn_draw(graph, op->tensor, seed, deviation, bound, params);
-    nn_draw(graph, op->tensor + 1, seed, deviation, bound, params);
+    if (set->bias)
+        nn_draw(graph, op->tensor + 1, seed, deviation, bound, params);
 }
 
 void
@@ -92,46 +135,68 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     return 0;
 }
 
-static void
-forward(const struct nn_call *call)
-{
-    const struct nn_tensor *w = nn_tensor(call, 0);
-    size_t n = nn_map_out(call).n, out = w->shape[0], in = w->shape[1];
-    const float *b = nn_param(call, 1);
-    float *y = call->y;
+/* Rows, and numbers of a row that is read and one that is written. */
+struct shape {
+    size_t n, in, out;
+};
 
-    for (size_t i = 0; i < n; i++)
-        memcpy(y + i * out, b, out * sizeof *y);
-    num_gemm_nt(n, out, in, 1, call->x[0], nn_param(call, 0), 1, y);
+static struct shape
+shape_of(const struct nn_call *call)
+{
+    const struct num_map map = nn_map_out(call);
+
+    return (struct shape){map.n, nn_tensor(call, 0)->count / map.c, map.c};
 }
 
 static void
-back_params(const struct nn_call *call, size_t n, size_t out, size_t in)
+forward(const struct nn_call *call)
 {
-    const float *dy = call->dy;
-    float *db = nn_grad(call, 1);
+    const struct linear *set = call->step->op.set;
+    const struct shape s = shape_of(call);
+    const float *x = call->x[0], *w = nn_param(call, 0);
+    const float *b = set->bias ? nn_param(call, 1) : NULL;
+    const float beta = set->bias ? 1 : 0;
+    float *y = call->y;
 
-    num_gemm_tn(out, in, n, 1, dy, call->x[0], call->add ? 1 : 0,
-                nn_grad(call, 0));
-    for (size_t o = 0; o < out; o++) {
-        double sum = 0;
+    for (size_t i = 0; b && i < s.n; i++)
+        memcpy(y + i * s.out, b, s.out * sizeof *y);
+    if (set->across)
+        num_gemm_nn(s.n, s.out, s.in, 1, x, w, beta, y);
+    else
+        num_gemm_nt(s.n, s.out, s.in, 1, x, w, beta, y);
+}
 
-        for (size_t i = 0; i < n; i++)
-            sum += dy[i * out + o];
-        db[o] = (call->add ? db[o] : 0) + (float)sum;
-    }
+static void
+back_params(const struct nn_call *call, struct shape s)
+{
+    const struct linear *set = call->step->op.set;
+    const float beta = call->add ? 1 : 0;
+    const float *x = call->x[0], *dy = call->dy;
+    float *dw = nn_grad(call, 0);
+
+    if (set->across)
+        num_gemm_tn(s.in, s.out, s.n, 1, x, dy, beta, dw);
+    else
+        num_gemm_tn(s.out, s.in, s.n, 1, dy, x, beta, dw);
+    if (set->bias)
+        num_column_sums(s.n, s.out, dy, call->add, nn_grad(call, 1));
 }
 
 static void
 backward(const struct nn_call *call)
 {
-    const struct nn_tensor *w = nn_tensor(call, 0);
-    size_t n = nn_map_out(call).n, out = w->shape[0], in = w->shape[1];
+    const struct linear *set = call->step->op.set;
+    const struct shape s = shape_of(call);
+    const float *w = nn_param(call, 0);
 
-    if (!w->statistic)
-        back_params(call, n, out, in);
-    if (call->dx[0])
-        num_gemm_nn(n, in, out, 1, call->dy, nn_param(call, 0), 0, call->dx[0]);
+    if (!nn_tensor(call, 0)->statistic)
+        back_params(call, s);
+    if (!call->dx[0])
+        return;
+    if (set->across)
+        num_gemm_nt(s.n, s.in, s.out, 1, call->dy, w, 0, call->dx[0]);
+    else
+        num_gemm_nn(s.n, s.in, s.out, 1, call->dy, w, 0, call->dx[0]);
 }
 
 const struct nn_operator nn_op_linear = {

@@ -94,7 +94,8 @@ struct nn_affine {
 
 struct nn_operator {
     const char *name;
-    int pools; /* it reads a row for each token, writes one for each sample */
+    int pools;  /* it reads a row for each token, writes one for each sample */
+    int splits; /* it writes graph->each tokens for each sample */
 
     /* Writes the initial values of its tensors; NULL without tensors. */
     void (*init)(const struct nn_graph *graph, const struct nn_op *op,

@@ -20,7 +20,12 @@
     ROW(table)            \
     ROW(layer_norm)       \
     ROW(gelu)             \
-    ROW(token_mean)
+    ROW(token_mean)       \
+    ROW(token_pick)       \
+    ROW(position)         \
+    ROW(attention)        \
+    ROW(patches)          \
+    ROW(class_token)
 
 #define NN_DECLARE(row) extern const struct nn_operator nn_op_##row;
 NN_OPERATORS(NN_DECLARE)
@@ -59,25 +64,70 @@ size_t nn_graph_max(struct nn_graph *graph, size_t in, size_t kernel,
 size_t nn_graph_mean(struct nn_graph *graph, size_t in);
 
 /*
- * nn_graph_linear() is W x + b of each row.
- *     weight [out,in], bias [out]; with `fixed` both are statistics
+ * nn_graph_linear() adds W x + b of each row, with its tensors.
+ *     NAME.weight [out,in], NAME.bias [out]; with `fixed` both are statistics
  *
  * nn_graph_set_basis() is nn_net_set_basis(): fills the fixed one that reads
  * the input.
  */
-size_t nn_graph_linear_tensors(struct nn_graph *graph, const char *name,
-                               size_t out, size_t in, int fixed);
-size_t nn_graph_linear(struct nn_graph *graph, size_t in, size_t tensor);
+struct nn_linear {
+    const char *name;
+    size_t out;
+    int joined; /* NAME_weight, NAME_bias */
+    int across; /* W' is kept, [in,out], and NAME is all of its name */
+    int no_bias;
+    int fixed;
+    size_t patch;     /* of images of p x p pixels: W is [out,in / p p,p,p] */
+    double deviation; /* W begins normal, b zero; 0: both uniform within
+                         +-1 / sqrt(in) */
+};
+
+size_t nn_graph_linear(struct nn_graph *graph, size_t in,
+                       const struct nn_linear *what);
 void nn_graph_set_basis(const struct nn_graph *graph, const float *rows,
                         float *statistics);
 
 /*
  * nn_graph_table() looks up the rows of a table that ids name: id / views is
  * the sample, id % views the view.
- *     weight [samples,views,out]
+ *     table.weight [samples,views,out], from a standard normal distribution
+ *
+ * nn_graph_embedding() is the same for tokens.
+ *     NAME.weight [ids,out], normal of that deviation
  */
 size_t nn_graph_table(struct nn_graph *graph, size_t in, size_t samples,
                       size_t views, size_t out);
+size_t nn_graph_embedding(struct nn_graph *graph, size_t in, const char *name,
+                          size_t ids, size_t out, double deviation);
+
+/*
+ * nn_graph_position() adds to each token the vector of its place in the sample
+ * (num/tokens.h).
+ *     NAME [context of the graph,c], with `one` [1,context,c]; normal of that
+ *     deviation; no weight decay
+ */
+size_t nn_graph_position(struct nn_graph *graph, size_t in, const char *name,
+                         int one, double deviation);
+
+/*
+ * nn_graph_attention() lets the tokens of a sample see each other
+ * (num/attention.h).
+ *   in    queries, keys and values: one value of 3 c numbers a row, or three
+ *         of c; c is a multiple of `heads`
+ */
+size_t nn_graph_attention(struct nn_graph *graph, size_t n_in, const size_t *in,
+                          size_t heads, int causal);
+
+/*
+ * nn_graph_patches() cuts each image into patches of p x p pixels, which are
+ * the tokens of a sample, row by row, as c p p numbers; h and w are multiples
+ * of p.  In front of them is a row of zeros, for nn_graph_class_token(), which
+ * writes its vector over the first token of each sample.
+ *     NAME [1,1,c], zeros to begin with; no weight decay
+ */
+size_t nn_graph_patches(struct nn_graph *graph, size_t in, size_t p);
+size_t nn_graph_class_token(struct nn_graph *graph, size_t in,
+                            const char *name);
 
 /*
  * nn_graph_layer_norm() normalises each row (num/layer_norm.h), nn_graph_gelu()
@@ -92,5 +142,10 @@ size_t nn_graph_gelu(struct nn_graph *graph, size_t in, enum num_gelu form);
 
 /* nn_graph_token_mean() is the mean over the tokens of each sample, in f32. */
 size_t nn_graph_token_mean(struct nn_graph *graph, size_t in);
+
+/* nn_graph_token_pick() is the first token of each sample, or the last. */
+enum nn_pick { NN_FIRST, NN_LAST };
+size_t nn_graph_token_pick(struct nn_graph *graph, size_t in,
+                           enum nn_pick which);
 
 #endif

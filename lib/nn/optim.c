@@ -130,7 +130,7 @@ lars_ratio(const struct nn_optim *optim, const struct nn_tensor *t,
     double of_p, of_d;
 
     if (optim->kind == LARS_A) {
-        if (t->rank <= 1)
+        if (!t->decays)
             return 1;
         norms(t->count, (float)decay, p, g, &of_p, &of_d);
         return of_p > 0 && of_d > 0 ? trust * of_p / of_d : 1;
@@ -157,7 +157,7 @@ rule_for(const struct nn_optim *optim, const struct nn_tensor *t, double lr)
         break;
     case ADAMW:
         rule.decay = 0;
-        if (t->rank > 1)
+        if (t->decays)
             rule.shrink = (float)(1 - lr * decay);
         // fall through
     case ADAM:
@@ -166,7 +166,7 @@ rule_for(const struct nn_optim *optim, const struct nn_tensor *t, double lr)
         break;
     case LARS_A:
         rule.gain = (float)q;
-        if (t->rank <= 1)
+        if (!t->decays)
             rule.decay = 0;
         break;
     case LARS_B:

@@ -27,17 +27,10 @@ call_of(const struct nn_run *run, const struct nn_step *step)
         .statistics = run->statistics,
     };
 
-    if (run->graph->input == NN_TOKENS)
-        call.offsets = at(run, run->plan->offsets);
+    call.offsets = at(run, run->plan->offsets);
     for (size_t k = 0; k < step->op.n_in; k++)
         call.x[k] = at(run, step->in[k]);
     return call;
-}
-
-size_t
-nn_input_tokens(const struct nn_input *input)
-{
-    return input->offsets ? input->offsets[input->n] - input->offsets[0] : 0;
 }
 
 /* The tokens of all samples, and where each sample's begin among them. */
@@ -48,7 +41,8 @@ take_tokens(const struct nn_run *run, const struct nn_input *input)
     size_t *offsets = at(run, run->plan->offsets);
 
     for (size_t i = 0; i <= input->n; i++) {
-        REQUIRE(i == 0 || from[i] > from[i - 1]);
+        REQUIRE(i == 0 || (from[i] > from[i - 1] &&
+                           from[i] - from[i - 1] <= run->graph->context));
         offsets[i] = from[i] - from[0];
     }
     memcpy(at(run, run->plan->input), input->ids + from[0],
@@ -63,7 +57,9 @@ nn_run_input(const struct nn_run *run, const struct nn_input *input,
     void *to = at(run, run->plan->input);
 
     REQUIRE(input->n == run->plan->n &&
-            nn_input_tokens(input) == run->plan->tokens);
+            nn_graph_tokens(run->graph, input) == run->plan->tokens);
+    for (size_t i = 0; run->graph->each && i <= input->n; i++)
+        ((size_t *)at(run, run->plan->offsets))[i] = i * run->graph->each;
     switch (run->graph->input) {
     case NN_IMAGES:
         num_map_pixels(&map, input->images, mean, deviation, to);

@@ -25,6 +25,9 @@ static const struct {
     {"basis", LATER, offsetof(struct nn_spec, basis)},
     {"samples", LATER, offsetof(struct nn_spec, samples)},
     {"views", LATER, offsetof(struct nn_spec, views)},
+    {"vocabulary", LATER, offsetof(struct nn_spec, vocabulary)},
+    {"context", LATER, offsetof(struct nn_spec, context)},
+    {"quick_gelu", LATER, offsetof(struct nn_spec, quick_gelu)},
     {"height", SIZE, offsetof(struct nn_spec, height)},
     {"image_width", SIZE, offsetof(struct nn_spec, image_width)},
     {"channels", SIZE, offsetof(struct nn_spec, channels)},
@@ -108,7 +111,7 @@ nn_spec_get(struct nn_spec *spec, const json_t *object, struct err *err)
             *(long *)at = (long)whole;
             break;
         case SIZE:
-            rc = json_get_whole(object, name, 1, 1 << 20, &whole, err);
+            rc = json_get_whole(object, name, 0, 1 << 20, &whole, err);
             *(size_t *)at = (size_t)whole;
             break;
         case FLAG:

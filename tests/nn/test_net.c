@@ -163,6 +163,7 @@ gradient_is_the_slope(void)
         {"resnet50", "small", "group", "8"},
         {"mlp", "small", "batch", "24-8"},
         {"linear", "small", "batch", "none"},
+        {"vit:16x2x2x4", "small", "batch", "project:8"},
     };
 
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
@@ -555,8 +556,23 @@ refuses(struct nn_spec spec, const char *why)
 static void
 senseless_specs_are_refused(void)
 {
-    static const char *heads[] = {"",       "0",   "512-", "-5",   "bn",
-                                  "5-bn-6", "a-b", "5 6",  "70000"};
+    static const char *heads[] = {"",      "0",        "512-",       "-5",
+                                  "bn",    "5-bn-6",   "a-b",        "5 6",
+                                  "70000", "project:", "project:5-6"};
+    static const struct {
+        const char *arch, *why;
+    } sizes[] = {
+        {"vit", "bad encoder 'vit': want vit:WxLxP[xH]"},
+        {"vit:16x2", "bad encoder 'vit:16x2'"},
+        {"vit:16x2x2x2x2", "bad encoder"},
+        {"vit:16x2x2x", "bad encoder"},
+        {"vit:16x2x2x3", "16 numbers cannot be shared by 3 heads"},
+        {"vit:16x2x5", "images of 12x10 cannot be cut into patches of 5x5"},
+        {"vit:16x0x2", "bad encoder"},
+        {"vit:9000x1x2", "bad encoder"},
+        {"mlp:16", "no encoder 'mlp:16'"},
+        {"bow:16", "a vocabulary of 0 tokens"},
+    };
     struct nn_spec s = tiny;
 
     s.arch = "resnet19", refuses(s, "no encoder 'resnet19'"), s = tiny;
@@ -568,35 +584,62 @@ senseless_specs_are_refused(void)
     s.image_width = 1025, refuses(s, "bad image width 1025"), s = tiny;
     s.channels = 2, refuses(s, "images of 2 channels"), s = tiny;
     s.deviation[1] = 0, refuses(s, "deviation of channel 1"), s = tiny;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        s.arch = sizes[i].arch, refuses(s, sizes[i].why);
+    s.context = 3, s.vocabulary = 9;
+    s.arch = "distilbert:30x1x4", refuses(s, "30 numbers cannot be shared by");
+    s.context = 0, refuses(s, "texts of up to 0 tokens"), s = tiny;
     s.bf16 = 1, s.width = 8, refuses(s, "bfloat16 needs a"), s = tiny;
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         s.head = heads[i], refuses(s, "bad head");
     nn_net_free(NULL);
 }
 
-/* The table of encoders: a net each, of what it says it reads. */
+/* A net by that name, of what it says it reads. */
+static void
+has_a_net(const char *arch, enum nn_input_kind kind)
+{
+    struct nn_spec s = tiny;
+    struct err err = {""};
+    struct nn_net *net;
+
+    s.arch = arch;
+    s.samples = s.views = 2;
+    s.vocabulary = 20;
+    s.context = 8;
+    net = nn_net_new(&s, 2, 0, &err);
+    T(net && nn_net_kind(net) == kind && nn_encoder_reads(arch, kind),
+      "there is a net %s of what it reads: %s", arch, err.msg);
+    T(net && nn_net_context(net) == (kind == NN_TOKENS ? 8 : 0),
+      "%s knows how long a text may be", arch);
+    nn_net_free(net);
+}
+
+/* The table of encoders: a net each. */
 static void
 each_encoder_has_a_net(void)
 {
-    char words[256], *rest = words;
-    size_t n = 0, ids = 0;
+    static const char *const sized[] = {"vit:16x1x2", "bow:16", "clip:16x1",
+                                        "distilbert:16x1x2"};
+    char words[512], *rest = words;
+    size_t n = 0;
 
-    snprintf(words, sizeof words, "%s", nn_encoder_words());
-    for (char *word; (word = strtok_r(rest, "|", &rest)); n++) {
-        struct nn_spec s = tiny;
-        struct err err = {""};
-        struct nn_net *net;
+    snprintf(words, sizeof words, "%s|%s", nn_encoder_words(0),
+             nn_encoder_words(1));
+    for (char *word; (word = strtok_r(rest, "|", &rest));) {
+        const size_t len = strcspn(word, ":[");
+        const char *arch = word;
 
-        s.arch = word;
-        s.samples = s.views = 2;
-        net = nn_net_new(&s, 2, 0, &err);
-        ids += (size_t)nn_encoder_reads_ids(word);
-        T(net && (nn_net_kind(net) == NN_IDS) == nn_encoder_reads_ids(word),
-          "there is a net %s of what it reads: %s", word, err.msg);
-        nn_net_free(net);
+        for (size_t i = 0; i < sizeof sized / sizeof *sized; i++)
+            if (!strncmp(sized[i], word, len) && sized[i][len] == ':')
+                arch = sized[i];
+        has_a_net(arch, !strcmp(word, "table")              ? NN_IDS
+                        : strstr(nn_encoder_words(1), word) ? NN_TOKENS
+                                                            : NN_IMAGES);
+        n++;
     }
-    T(n == 8 && ids == 1, "eight encoders, one of which reads ids");
-    T(!nn_encoder_reads_ids("resnet"), "what is no encoder reads no ids");
+    T(n == 12, "twelve encoders");
+    T(!nn_encoder_reads("resnet", NN_IMAGES), "what is no encoder reads none");
 }
 
 int

@@ -14,7 +14,7 @@
 #include "util/mem.h"
 #include "util/rng.h"
 
-enum { N = 3, WORDS = 7 };
+enum { N = 3, WORDS = 7, CONTEXT = 9 };
 
 static const size_t offsets[N + 1] = {0, 1, 4, 12};
 
@@ -55,6 +55,8 @@ net_start(size_t n, struct num_map map, int tokens, size_t *x)
     net.input = (struct nn_input){
         .n = n, .ids = net.ids, .offsets = tokens ? offsets : NULL};
     nn_graph_input(&net.graph, tokens ? NN_TOKENS : NN_IDS, nn_graph_rows(1));
+    if (tokens)
+        net.graph.context = CONTEXT;
     *x = free_value(&net.graph, tokens ? WORDS : n, map);
     return net;
 }
@@ -62,12 +64,13 @@ net_start(size_t n, struct num_map map, int tokens, size_t *x)
 static struct nn_plan *
 plan_of(const struct net *net, const struct nn_input *input, int train)
 {
-    return nn_plan_new(&net->graph,
-                       (struct nn_plan){.dnn = net->dnn,
-                                        .n = input->n,
-                                        .tokens = nn_input_tokens(input),
-                                        .train = train,
-                                        .direct = 1});
+    const size_t tokens = nn_graph_tokens(&net->graph, input);
+
+    return nn_plan_new(&net->graph, (struct nn_plan){.dnn = net->dnn,
+                                                     .n = input->n,
+                                                     .tokens = tokens,
+                                                     .train = train,
+                                                     .direct = 1});
 }
 
 /* Spreads numbers over a grid that keeps clear of 0 by .0125, and sums of two
@@ -278,11 +281,8 @@ norm_of(struct nn_graph *graph, size_t x, enum num_norm_kind kind, size_t add,
 static size_t
 linear_of(struct nn_graph *graph, size_t x, size_t out)
 {
-    const struct num_map *map = &graph->values[x].map;
-
-    return nn_graph_linear(
-        graph, x,
-        nn_graph_linear_tensors(graph, "l", out, map->c * map->h * map->w, 0));
+    return nn_graph_linear(graph, x,
+                           &(struct nn_linear){.name = "l", .out = out});
 }
 
 static size_t
@@ -473,6 +473,86 @@ deep(struct nn_graph *graph, size_t x)
     return transformer(graph, x, 12);
 }
 
+static size_t
+across(struct nn_graph *graph, size_t x)
+{
+    return nn_graph_linear(
+        graph, x,
+        &(struct nn_linear){.name = "l", .out = 5, .across = 1, .no_bias = 1});
+}
+
+static size_t
+no_bias(struct nn_graph *graph, size_t x)
+{
+    return nn_graph_linear(
+        graph, x, &(struct nn_linear){.name = "l", .out = 5, .no_bias = 1});
+}
+
+/* A row for each sample, on which every token bears differently. */
+static size_t
+pooled(struct nn_graph *graph, size_t x)
+{
+    return nn_graph_token_mean(graph, gelu_erf(graph, x));
+}
+
+static size_t
+embedding(struct nn_graph *graph, size_t x)
+{
+    size_t y = nn_graph_embedding(graph, 0, "e", WORDS, 4, 0.02);
+
+    return pooled(graph, norm_of(graph, y, NUM_NORM_NONE, x, 0));
+}
+
+static size_t
+position(struct nn_graph *graph, size_t x)
+{
+    return pooled(graph, nn_graph_position(graph, x, "p", 0, 0.01));
+}
+
+static size_t
+first(struct nn_graph *graph, size_t x)
+{
+    return nn_graph_token_pick(graph, x, NN_FIRST);
+}
+
+static size_t
+last(struct nn_graph *graph, size_t x)
+{
+    return nn_graph_token_pick(graph, x, NN_LAST);
+}
+
+/* Queries, keys and values side by side. */
+static size_t
+attention(struct nn_graph *graph, size_t x)
+{
+    return pooled(graph, nn_graph_attention(graph, 1, &x, 2, 1));
+}
+
+static size_t
+attention_of_three(struct nn_graph *graph, size_t x)
+{
+    const size_t in[] = {linear_of(graph, x, 6), linear_of(graph, x, 6), x};
+
+    return pooled(graph, nn_graph_attention(graph, 3, in, 3, 0));
+}
+
+/* Images of 4x6 in patches of 2x2, and what a linear layer makes of them. */
+static size_t
+patches(struct nn_graph *graph, size_t x)
+{
+    x = nn_graph_linear(graph, nn_graph_patches(graph, x, 2),
+                        &(struct nn_linear){.name = "l", .out = 3, .patch = 2});
+    return nn_graph_token_pick(graph, x, NN_LAST);
+}
+
+/* Each token of an image, and so the one over which the class is written. */
+static size_t
+class_token(struct nn_graph *graph, size_t x)
+{
+    x = nn_graph_class_token(graph, nn_graph_patches(graph, x, 2), "class");
+    return pooled(graph, x);
+}
+
 /* linear(ln(mean of the token vectors)). */
 static size_t
 bag_of_words(struct nn_graph *graph, size_t x)
@@ -521,6 +601,22 @@ static const struct graph_test {
     {"graph", "a norm's 3", {0, 5, 2, 2, 1, 0}, readers_of_norm, "5x2x2", 0, 0},
     {"graph", "24 readers", {0, 4, 1, 1, 1, 0}, many_readers, "3x1x1", 0, 0},
     {"graph", "12 layers", {0, 4, 1, 1, 1, 0}, deep, "4x1x1", 0, 0},
+    {"linear", "across", {0, 4, 1, 1, 1, 0}, across, "5x1x1", 0, 0},
+    {"linear", "no bias", {0, 4, 1, 1, 1, 0}, no_bias, "5x1x1", 0, 0},
+    {"table", "of words", {0, 4, 1, 1, 1, 0}, embedding, "4x1x1", 0, 1},
+    {"position", "in a text", {0, 4, 1, 1, 1, 0}, position, "4x1x1", 0, 1},
+    {"token_pick", "first", {0, 4, 1, 1, 1, 0}, first, "4x1x1", 0, 1},
+    {"token_pick", "last", {0, 4, 1, 1, 1, 0}, last, "4x1x1", 0, 1},
+    {"attention", "causal", {0, 12, 1, 1, 1, 0}, attention, "4x1x1", 0, 1},
+    {"attention",
+     "of three",
+     {0, 6, 1, 1, 1, 0},
+     attention_of_three,
+     "6x1x1",
+     0,
+     1},
+    {"patches", "of 2x2", {0, 2, 4, 6, 1, 0}, patches, "3x1x1", 0, 0},
+    {"class_token", "", {0, 1, 4, 4, 1, 0}, class_token, "4x1x1", 0, 0},
     {"token_mean",
      "1, 3 and 8",
      {0, 4, 1, 1, 1, 0},

@@ -12,9 +12,9 @@ enum { ROWS = 3, COLUMNS = 11000, WEIGHTS = ROWS * COLUMNS, BIAS = 7 };
 enum { COUNT = WEIGHTS + BIAS };
 
 static const struct nn_tensor tensors[] = {
-    {"w", 2, {ROWS, COLUMNS}, 0, WEIGHTS, 0},
-    {"running_mean", 1, {BIAS}, 0, BIAS, 1},
-    {"b", 1, {BIAS}, WEIGHTS, BIAS, 0},
+    {"w", 2, {ROWS, COLUMNS}, 0, WEIGHTS, 0, 1},
+    {"running_mean", 1, {BIAS}, 0, BIAS, 1, 0},
+    {"b", 1, {BIAS}, WEIGHTS, BIAS, 0, 0},
 };
 
 /* The equations of the header, in double, one element or tensor at a time. */
@@ -147,7 +147,7 @@ agrees_with_naive(const struct nn_optim_spec *spec)
 static void
 lars_takes_the_steps_worked_out(const char *name, const double want[2][4])
 {
-    static const struct nn_tensor matrix = {"p", 2, {2, 2}, 0, 4, 0};
+    static const struct nn_tensor matrix = {"p", 2, {2, 2}, 0, 4, 0, 1};
     const struct nn_optim_spec spec = {name, 0.9, 0, 1e-4, 0};
     const float g[4] = {0.1f, -0.2f, 0.3f, 0.05f};
     float p[4] = {1, 2, 3, 4};
@@ -161,6 +161,31 @@ lars_takes_the_steps_worked_out(const char *name, const double want[2][4])
                    t + 1, i);
     }
     nn_optim_free(optim);
+}
+
+/* A matrix that does not decay is a bias to those who tell them apart. */
+static void
+decay_goes_by_the_table(const char *name)
+{
+    const struct nn_tensor matrix = {"p", 2, {2, 2}, 0, 4, 0, 0};
+    const struct nn_tensor vector = {"p", 1, {4}, 0, 4, 0, 0};
+    const struct nn_tensor decaying = {"p", 2, {2, 2}, 0, 4, 0, 1};
+    const struct nn_tensor *const all[] = {&matrix, &vector, &decaying};
+    const struct nn_optim_spec spec = {name, 0.9, 0, 0.1, 0};
+    const float g[4] = {0.1f, -0.2f, 0.3f, 0.05f};
+    float p[3][4];
+    struct err err;
+
+    for (int k = 0; k < 3; k++) {
+        struct nn_optim *optim = nn_optim_new(&spec, all[k], 1, 4, &err);
+
+        for (int i = 0; i < 4; i++)
+            p[k][i] = 1;
+        nn_optim_step(optim, 0.1, p[k], g);
+        nn_optim_free(optim);
+    }
+    T(!memcmp(p[0], p[1], sizeof p[0]) && memcmp(p[0], p[2], sizeof p[0]),
+      "%s: a matrix that does not decay takes the step of a vector", name);
 }
 
 static void
@@ -310,6 +335,8 @@ main(void)
         agrees_with_naive(specs + i);
     lars_takes_the_steps_worked_out("lars-a", a);
     lars_takes_the_steps_worked_out("lars-b", b);
+    decay_goes_by_the_table("adamw");
+    decay_goes_by_the_table("lars-a");
     threads_do_not_matter("sgd");
     threads_do_not_matter("adam");
     threads_do_not_matter("lars-a");

@@ -47,7 +47,7 @@ open_learner(struct train *t, struct err *err)
         .objective = t->objective,
         .settings = &o->loss,
         .encoder = {&t->encoder},
-        .table_views = nn_encoder_reads_ids(o->arch) ? t->shape.views : 0,
+        .table_views = nn_encoder_reads(o->arch, NN_IDS) ? t->shape.views : 0,
         .images = t->shape.images,
         .extra = t->shape.extra,
         .samples = &t->samples,

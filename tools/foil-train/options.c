@@ -151,7 +151,7 @@ static void
 make_table(void)
 {
     const struct opt arch[] = {
-        {"arch", 0, OPT_WORD, &o.arch, 0, 0, nn_encoder_words(), "encoder"},
+        {"arch", 0, OPT_TEXT, &o.arch, 0, 0, nn_encoder_words(0), "encoder"},
         {0},
     };
     size_t first, end;
@@ -182,7 +182,7 @@ judge(const struct loss_objective *objective, struct err *err)
     if (*o.basis && (opt_given(&o.mean) || opt_given(&o.deviation)))
         return err_set(err, "--basis has its own offset and scale: --mean and "
                             "--deviation have no use");
-    if (*o.rows && !nn_encoder_reads_ids(o.arch))
+    if (*o.rows && !nn_encoder_reads(o.arch, NN_IDS))
         return err_set(err, "--rows is for the encoder table, not for %s",
                        o.arch);
     return 0;
@@ -202,7 +202,7 @@ settle(const struct loss_objective *objective)
             (struct train_schedule){option->schedule, option->end};
     }
     if (!o.head)
-        o.head = nn_encoder_reads_ids(o.arch) ? "none" : objective->head;
+        o.head = nn_encoder_reads(o.arch, NN_IDS) ? "none" : objective->head;
 }
 
 json_t *

@@ -102,7 +102,8 @@ judge(struct train *t, const struct wire_batch *b, struct err *err)
                        "a batch of %zu and %zu images: this run has up to %zu "
                        "and %zu",
                        b->n, b->n_extra, shape->images, shape->extra);
-    if (nn_encoder_reads_ids(t->options->arch) && views_of(b) != shape->views)
+    if (nn_encoder_reads(t->options->arch, NN_IDS) &&
+        views_of(b) != shape->views)
         return err_set(err, "%zu views of an image: this run has %zu",
                        views_of(b), shape->views);
     return 0;

@@ -26,6 +26,9 @@ int
 train_spec(const struct train_options *o, const struct train_shape *shape,
            struct nn_spec *spec, struct err *err)
 {
+    if (nn_encoder_reads(o->arch, NN_TOKENS))
+        return err_set(err, "--arch %s reads texts: want one of %s", o->arch,
+                       nn_encoder_words(0));
     *spec = (struct nn_spec){
         .arch = o->arch,
         .stem = o->stem,
@@ -40,7 +43,7 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
         .bf16 = o->bf16,
         .direct = o->direct,
     };
-    if (nn_encoder_reads_ids(o->arch)) {
+    if (nn_encoder_reads(o->arch, NN_IDS)) {
         spec->samples = shape->size;
         spec->views = (long)shape->views;
     }

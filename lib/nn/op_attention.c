@@ -1,0 +1,118 @@
+#include "num/attention.h"
+#include "util/err.h"
+#include "util/mem.h"
+
+#include "plan.h"
+
+struct attention {
+    size_t heads;
+    int causal;
+};
+
+size_t
+nn_graph_attention(struct nn_graph *graph, size_t n_in, const size_t *in,
+                   size_t heads, int causal)
+{
+    struct nn_op op = {.is = &nn_op_attention, .n_in = n_in, .tensor = nn_none};
+    const struct nn_value *x = &graph->values[in[0]];
+    const size_t width = n_in == 1 ? x->map.c / 3 : x->map.c;
+    struct attention *set = mem_array(1, sizeof *set);
+
+    REQUIRE(n_in == 1 || n_in == 3);
+    REQUIRE(x->tokens && graph->context && !x->map.bf16 && width % heads == 0);
+    *set = (struct attention){heads, causal};
+    op.set = set;
+    for (size_t k = 0; k < n_in; k++) {
+        op.in[k] = in[k];
+        REQUIRE(graph->values[in[k]].map.c == width * (n_in == 1 ? 3 : 1));
+    }
+    return nn_graph_add(graph, op, nn_graph_rows(width));
+}
+
+static int
+prepare(const struct nn_graph *graph, const struct nn_plan *plan,
+        struct nn_step *step)
+{
+    const struct attention *set = step->op.set;
+    const struct num_map map = nn_map(graph, plan, step->op.out);
+
+    step->needs = (struct nn_needs){
+        .scratch = num_attention_scratch(graph->context, map.c / set->heads) *
+                   sizeof(float),
+        .state = 2 * map.n * set->heads * sizeof(float),
+        .reads = step->op.n_in == 1 ? 1 : 7,
+    };
+    return 0;
+}
+
+/* Queries, keys or values: in a value of their own, or side by side. */
+static const float *
+part(const struct nn_call *call, size_t k, size_t width)
+{
+    const float *side = call->x[0];
+
+    return call->step->op.n_in == 1 ? side + k * width : call->x[k];
+}
+
+static float *
+d_part(const struct nn_call *call, size_t k, size_t width)
+{
+    float *side = call->dx[0];
+
+    return call->step->op.n_in == 1 ? side + k * width : call->dx[k];
+}
+
+static struct num_attention
+args_of(const struct nn_call *call)
+{
+    const struct attention *set = call->step->op.set;
+    const struct num_map map = nn_map_out(call);
+
+    return (struct num_attention){
+        .n = call->plan->n,
+        .offsets = call->offsets,
+        .longest = call->graph->context,
+        .heads = set->heads,
+        .d = map.c / set->heads,
+        .causal = set->causal,
+        .stride = call->step->op.n_in == 1 ? 3 * map.c : map.c,
+        .q = part(call, 0, map.c),
+        .k = part(call, 1, map.c),
+        .v = part(call, 2, map.c),
+        .y = call->y,
+        .top = call->state,
+        .share = (float *)call->state + map.n * set->heads,
+        .scratch = call->scratch,
+    };
+}
+
+static void
+forward(const struct nn_call *call)
+{
+    const struct num_attention args = args_of(call);
+
+    num_attention_forward(&args);
+}
+
+static void
+backward(const struct nn_call *call)
+{
+    const size_t width = nn_map_out(call).c;
+    struct num_attention args = args_of(call);
+
+    // nothing is learnt before a lone one of the three: then all are
+    REQUIRE(call->dx[0] &&
+            (call->step->op.n_in == 1 || (call->dx[1] && call->dx[2])));
+    args.dy = call->dy;
+    args.dq = d_part(call, 0, width);
+    args.dk = d_part(call, 1, width);
+    args.dv = d_part(call, 2, width);
+    num_attention_backward(&args);
+}
+
+const struct nn_operator nn_op_attention = {
+    .name = "attention",
+    .prepare = prepare,
+    .forward = forward,
+    .backward = backward,
+};

@@ -1,0 +1,66 @@
+#include <string.h>
+
+#include "util/err.h"
+#include "util/mem.h"
+
+#include "plan.h"
+
+size_t
+nn_graph_token_pick(struct nn_graph *graph, size_t in, enum nn_pick which)
+{
+    const struct num_map map = graph->values[in].map;
+    enum nn_pick *set = mem_array(1, sizeof *set);
+
+    REQUIRE(graph->values[in].tokens && !map.bf16);
+    *set = which;
+    return nn_graph_add(graph,
+                        (struct nn_op){.is = &nn_op_token_pick,
+                                       .n_in = 1,
+                                       .in = {in},
+                                       .tensor = nn_none,
+                                       .set = set},
+                        map);
+}
+
+/* The token that is picked of sample i. */
+static size_t
+picked(const struct nn_call *call, size_t i)
+{
+    const enum nn_pick *set = call->step->op.set;
+
+    return *set == NN_FIRST ? call->offsets[i] : call->offsets[i + 1] - 1;
+}
+
+static void
+forward(const struct nn_call *call)
+{
+    const struct num_map map = nn_map_out(call);
+    const size_t d = map.c * map.h * map.w;
+    const float *x = call->x[0];
+    float *y = call->y;
+
+    for (size_t i = 0; i < map.n; i++)
+        memcpy(y + i * d, x + picked(call, i) * d, d * sizeof *y);
+}
+
+static void
+backward(const struct nn_call *call)
+{
+    const struct num_map map = nn_map_out(call);
+    const size_t d = map.c * map.h * map.w;
+    const float *dy = call->dy;
+    float *dx = call->dx[0];
+
+    if (!dx)
+        return;
+    memset(dx, 0, call->plan->tokens * d * sizeof *dx);
+    for (size_t i = 0; i < map.n; i++)
+        memcpy(dx + picked(call, i) * d, dy + i * d, d * sizeof *dy);
+}
+
+const struct nn_operator nn_op_token_pick = {
+    .name = "token_pick",
+    .pools = 1,
+    .forward = forward,
+    .backward = backward,
+};

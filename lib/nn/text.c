@@ -1,0 +1,125 @@
+#include <stdio.h>
+
+#include "encoder.h"
+#include "ops.h"
+#include "sizes.h"
+#include "transformer.h"
+
+/*
+ * Encoders of texts: tokens of all texts, packed end to end, in; a row for each
+ * text out.  Names and layouts are those of open_clip and of Hugging Face's
+ * DistilBERT.
+ */
+static const double clip_epsilon = 1e-5, bert_epsilon = 1e-12, deviation = 0.02;
+
+static enum num_gelu
+gelu_of(const struct nn_spec *spec)
+{
+    return spec->quick_gelu ? NUM_GELU_QUICK : NUM_GELU_ERF;
+}
+
+/* Token vectors, for texts of at most so many tokens. */
+static size_t
+embed(struct nn_graph *graph, const struct nn_spec *spec, size_t x,
+      const char *name, size_t width)
+{
+    graph->context = (size_t)spec->context;
+    return nn_graph_embedding(graph, x, name, (size_t)spec->vocabulary, width,
+                              deviation);
+}
+
+/* The mean of the token vectors, normalised: no order, no layers. */
+size_t
+nn_bow(struct nn_graph *graph, const struct nn_encoder *encoder,
+       const struct nn_spec *spec, size_t x)
+{
+    const struct nn_sizes sizes = nn_sizes_of(encoder, spec->arch);
+
+    x = embed(graph, spec, x, "token_embedding", sizes.of[0]);
+    return nn_ln(graph, nn_graph_token_mean(graph, x), "ln_final",
+                 clip_epsilon);
+}
+
+/* The text tower of CLIP: Radford et al. 2021, arXiv:2103.00020.  The norm
+ * comes behind the pick, which is the same for one token in ten. */
+size_t
+nn_clip(struct nn_graph *graph, const struct nn_encoder *encoder,
+        const struct nn_spec *spec, size_t x)
+{
+    const struct nn_sizes sizes = nn_sizes_of(encoder, spec->arch);
+    const struct nn_blocks blocks = {
+        .width = sizes.of[0],
+        .layers = sizes.of[1],
+        .heads = sizes.of[2],
+        .causal = 1,
+        .epsilon = clip_epsilon,
+        .gelu = gelu_of(spec),
+        .path = "transformer.resblocks.%zu",
+        .attention = "attn",
+        .fc = "mlp.c_fc",
+        .proj = "mlp.c_proj",
+    };
+
+    x = embed(graph, spec, x, "token_embedding", blocks.width);
+    x = nn_graph_position(graph, x, "positional_embedding", 0, 0.01);
+    x = nn_blocks(graph, &blocks, x);
+    return nn_ln(graph, nn_graph_token_pick(graph, x, NN_LAST), "ln_final",
+                 clip_epsilon);
+}
+
+static size_t
+linear(struct nn_graph *graph, size_t x, const char *path, const char *last,
+       size_t out)
+{
+    char name[128];
+
+    snprintf(name, sizeof name, "%s.%s", path, last);
+    return nn_graph_linear(
+        graph, x,
+        &(struct nn_linear){.name = name, .out = out, .deviation = deviation});
+}
+
+/* A block with its norms last: x = ln(x + out(attention(x))), and the same
+ * around the two other layers. */
+static size_t
+bert_block(struct nn_graph *graph, const struct nn_spec *spec, const char *path,
+           size_t heads, size_t x)
+{
+    const size_t width = graph->values[x].map.c;
+    const size_t in[] = {
+        linear(graph, x, path, "attention.q_lin", width),
+        linear(graph, x, path, "attention.k_lin", width),
+        linear(graph, x, path, "attention.v_lin", width),
+    };
+    char name[128];
+    size_t y = nn_graph_attention(graph, 3, in, heads, 0);
+
+    y = linear(graph, y, path, "attention.out_lin", width);
+    snprintf(name, sizeof name, "%s.sa_layer_norm", path);
+    x = nn_ln(graph, nn_sum(graph, x, y), name, bert_epsilon);
+    y = linear(graph, x, path, "ffn.lin1", 4 * width);
+    y = nn_graph_gelu(graph, y, gelu_of(spec));
+    y = linear(graph, y, path, "ffn.lin2", width);
+    snprintf(name, sizeof name, "%s.output_layer_norm", path);
+    return nn_ln(graph, nn_sum(graph, x, y), name, bert_epsilon);
+}
+
+/* Sanh, Debut, Chaumond and Wolf 2019, arXiv:1910.01108. */
+size_t
+nn_distilbert(struct nn_graph *graph, const struct nn_encoder *encoder,
+              const struct nn_spec *spec, size_t x)
+{
+    const struct nn_sizes sizes = nn_sizes_of(encoder, spec->arch);
+
+    x = embed(graph, spec, x, "embeddings.word_embeddings", sizes.of[0]);
+    x = nn_graph_position(graph, x, "embeddings.position_embeddings.weight", 0,
+                          deviation);
+    x = nn_ln(graph, x, "embeddings.LayerNorm", bert_epsilon);
+    for (size_t i = 0; i < sizes.of[1]; i++) {
+        char path[64];
+
+        snprintf(path, sizeof path, "transformer.layer.%zu", i);
+        x = bert_block(graph, spec, path, sizes.of[2], x);
+    }
+    return nn_graph_token_pick(graph, x, NN_FIRST);
+}

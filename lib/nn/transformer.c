@@ -1,0 +1,81 @@
+#include <math.h>
+#include <stdio.h>
+
+#include "ops.h"
+#include "transformer.h"
+
+size_t
+nn_ln(struct nn_graph *graph, size_t x, const char *name, double epsilon)
+{
+    const size_t c = graph->values[x].map.c;
+
+    return nn_graph_layer_norm(
+        graph, x, nn_graph_layer_norm_tensors(graph, name, c), epsilon);
+}
+
+size_t
+nn_sum(struct nn_graph *graph, size_t x, size_t y)
+{
+    return nn_graph_norm(graph, y, nn_none, NUM_NORM_NONE, x, 0);
+}
+
+/* "PATH.LAST" of block i. */
+static const char *
+name_of(char name[256], const struct nn_blocks *b, size_t i, const char *last)
+{
+    int len = snprintf(name, 128, b->path, i);
+
+    snprintf(name + len, 128, ".%s", last);
+    return name;
+}
+
+static size_t
+attend(struct nn_graph *graph, const struct nn_blocks *b, size_t i, size_t x)
+{
+    const double w = (double)b->width, layers = (double)b->layers;
+    char name[256], last[64];
+    size_t y = nn_ln(graph, x, name_of(name, b, i, "ln_1"), b->epsilon);
+
+    snprintf(last, sizeof last, "%s.in_proj", b->attention);
+    y = nn_graph_linear(graph, y,
+                        &(struct nn_linear){.name = name_of(name, b, i, last),
+                                            .out = 3 * b->width,
+                                            .joined = 1,
+                                            .deviation = pow(w, -0.5)});
+    y = nn_graph_attention(graph, 1, &y, b->heads, b->causal);
+    snprintf(last, sizeof last, "%s.out_proj", b->attention);
+    y = nn_graph_linear(
+        graph, y,
+        &(struct nn_linear){.name = name_of(name, b, i, last),
+                            .out = b->width,
+                            .deviation = pow(2 * w * layers, -0.5)});
+    return nn_sum(graph, x, y);
+}
+
+static size_t
+think(struct nn_graph *graph, const struct nn_blocks *b, size_t i, size_t x)
+{
+    const double w = (double)b->width, layers = (double)b->layers;
+    char name[256];
+    size_t y = nn_ln(graph, x, name_of(name, b, i, "ln_2"), b->epsilon);
+
+    y = nn_graph_linear(graph, y,
+                        &(struct nn_linear){.name = name_of(name, b, i, b->fc),
+                                            .out = 4 * b->width,
+                                            .deviation = pow(2 * w, -0.5)});
+    y = nn_graph_gelu(graph, y, b->gelu);
+    y = nn_graph_linear(
+        graph, y,
+        &(struct nn_linear){.name = name_of(name, b, i, b->proj),
+                            .out = b->width,
+                            .deviation = pow(2 * w * layers, -0.5)});
+    return nn_sum(graph, x, y);
+}
+
+size_t
+nn_blocks(struct nn_graph *graph, const struct nn_blocks *b, size_t x)
+{
+    for (size_t i = 0; i < b->layers; i++)
+        x = think(graph, b, i, attend(graph, b, i, x));
+    return x;
+}

@@ -1,0 +1,36 @@
+#ifndef NN_TRANSFORMER_H
+#define NN_TRANSFORMER_H
+
+#include "num/gelu.h"
+
+#include "graph.h"
+
+/*
+ * Parts of transformers (Vaswani et al. 2017, arXiv:1706.03762) on rows of
+ * tokens.  The blocks of CLIP and ViT have their norms first:
+ *
+ *     x += out(attention(ln_1 x)),    x += proj(gelu(fc(ln_2 x)))
+ *
+ * Their weights begin normal: queries, keys and values with deviation W^-1/2,
+ * out and proj with (2 W L)^-1/2, fc with (2 W)^-1/2; biases are 0.
+ */
+struct nn_blocks {
+    size_t width, layers, heads;
+    int causal;
+    double epsilon; /* of the norms */
+    enum num_gelu gelu;
+
+    /* Names: block i is PATH with i for its %zu; in it are ATTENTION, FC and
+     * PROJ. */
+    const char *path, *attention, *fc, *proj;
+};
+
+/* nn_blocks() adds all layers behind value x, and returns the last value. */
+size_t nn_blocks(struct nn_graph *graph, const struct nn_blocks *b, size_t x);
+
+/* nn_ln() adds a layer norm with its tensors; nn_sum() adds two values. */
+size_t nn_ln(struct nn_graph *graph, size_t x, const char *name,
+             double epsilon);
+size_t nn_sum(struct nn_graph *graph, size_t x, size_t y);
+
+#endif
