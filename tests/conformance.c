@@ -24,6 +24,7 @@
 #include "conform_file.h"
 #include "conform_loss.h"
 #include "conform_select.h"
+#include "conform_tower.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
@@ -34,13 +35,21 @@ static const struct {
     const char *objective;
     int (*run)(struct file *file, const char *name, struct err *err);
 } handlers[] = {
-    {"augment", augment},           {"emc2", emc2},
-    {"simclr", at_unit_rows},       {"hcl", at_unit_rows},
-    {"sogclr", at_unit_rows},       {"isogclr", at_unit_rows},
-    {"isogclr_sqh", at_unit_rows},  {"flatclr", at_given_rows},
-    {"simco", at_given_rows},       {"tau_simclr", at_given_rows},
-    {"spectral_cl", at_given_rows}, {"barlow_twins", at_given_rows},
-    {"vicreg", at_given_rows},      {"batch selection", selection},
+    {"augment", augment},
+    {"emc2", emc2},
+    {"simclr", at_unit_rows},
+    {"hcl", at_unit_rows},
+    {"sogclr", at_unit_rows},
+    {"isogclr", at_unit_rows},
+    {"isogclr_sqh", at_unit_rows},
+    {"flatclr", at_given_rows},
+    {"simco", at_given_rows},
+    {"tau_simclr", at_given_rows},
+    {"spectral_cl", at_given_rows},
+    {"barlow_twins", at_given_rows},
+    {"vicreg", at_given_rows},
+    {"batch selection", selection},
+    {"tower", tower},
 };
 
 /* "simclr_tau0.5" is the objective "simclr"; pictures have none. */

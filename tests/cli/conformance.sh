@@ -37,6 +37,9 @@ ok 'gradients are compared' grep -q '^simclr.*grad_z1.*relative.ok' "$work/all"
 ok 'batches are compared' \
     grep -q '^select.*spectral code.*ratio, at least 0.99.ok' "$work/all"
 ok 'counts of EMC2 are exact' grep -q '^emc2.*counts.0.relative.ok' "$work/all"
+ok 'text towers and ViT are compared' \
+    test "$(grep -c '\(bow\|clip_.*\|distilbert\|vit\).safetensors.gradients.*ok' \
+    "$work/all")" = 5
 ok 'the last line is the worst' \
     bash -c "tail -n 1 '$work/all' | grep -q ^worst"
 ok 'nothing is within 1e-12' exits 1 "$run" -t 1e-12 "$small"
@@ -65,6 +68,10 @@ emc2_beta5.0_P0_b4_d8 step0.acceptance nan-first
 emc2_beta14.28_P3_b4_d8 step1.score_after nan-last
 emc2_beta14.28_P3_b4_d8 step1.oob_counts plus-one
 emc2_beta14.28_P3_b4_d8 step1.state_after plus-one
+clip_text z nan-last
+clip_text grad.positional_embedding more
+distilbert grad.transformer.layer.1.attention.q_lin.weight nan-first
+vit grad.class_token more
 select_N64_B8_C6 weight nan-but-last
 select_N64_B8_C6 u nan-first
 select_N64_B8_C6 reference_labels plus-one
