@@ -91,9 +91,16 @@ rows_get(const struct file *file, size_t step, size_t *b, size_t *d,
 struct steps {
     const struct loss_objective *objective;
     struct loss_settings set;
-    size_t steps, samples; /* rows of the table */
-    float *table;          /* [samples,columns] */
+    size_t steps, samples; /* rows of a table */
+    float *table; /* [samples,columns]; with sides that of view 1 behind it */
 };
+
+/* 1, or 2 where each side has a table of its own. */
+static size_t
+sides_of(const struct steps *all)
+{
+    return loss_objective_states(all->objective, 1);
+}
 
 /* Hyper-parameters as the files call them. */
 static const struct {
@@ -105,7 +112,23 @@ static const struct {
     {"tau_min", "tau-min"},   {"tau_max", "tau-max"}, {"beta", "beta"},
     {"tau_plus", "tau-plus"}, {"mu", "mu"},           {"lambd", "lambda"},
     {"sim", "invariance"},    {"std", "variance"},    {"cov", "covariance"},
+    {"lambda1", "within"},    {"lambda2", "across"},
 };
+
+/* rho as this objective has it: log(b - 1) less a gap. */
+static int
+gap_get(struct steps *all, const struct file *file, struct err *err)
+{
+    double *gap = param_at(all->objective->params, all->set.value, "rho-gap");
+    double rho, b;
+
+    if (!gap)
+        return 0;
+    if (real_get(file, "rho", &rho, err) || real_get(file, "b", &b, err))
+        return -1;
+    *gap = log(b - 1) - rho;
+    return 0;
+}
 
 static int
 steps_init(struct steps *all, const struct file *file, const char *name,
@@ -127,7 +150,7 @@ steps_init(struct steps *all, const struct file *file, const char *name,
     }
     // SupCon's scale is in none of the files
     all->set.reference = all->objective != &loss_simclr;
-    if (real_get(file, "steps", &steps, err) ||
+    if (gap_get(all, file, err) || real_get(file, "steps", &steps, err) ||
         (all->objective->columns && real_get(file, "N", &samples, err)) ||
         loss_objective_check(all->objective, &all->set, 0, 0, err))
         return -1;
@@ -137,12 +160,13 @@ steps_init(struct steps *all, const struct file *file, const char *name,
     all->steps = (size_t)steps;
     all->samples = (size_t)samples;
     all->table =
-        mem_array(all->samples * all->objective->columns, sizeof *all->table);
+        mem_array(sides_of(all) * all->samples * all->objective->columns,
+                  sizeof *all->table);
     return 0;
 }
 
-/* The rows of the table that a step's images have, [b,columns]: copied out of
- * it, or into it. */
+/* The rows of the table that a step's images have, [states,columns]: copied out
+ * of it, or into it. */
 static int
 table_copy(const struct steps *all, const struct file *file, size_t step,
            size_t b, int into, float *state, struct err *err)
@@ -159,13 +183,13 @@ table_copy(const struct steps *all, const struct file *file, size_t step,
         return -1;
     if (a->count != b)
         return err_set(err, "'%s' does not have %zu numbers", name, b);
-    for (size_t k = 0; k < b; k++) {
-        const int64_t id = ((const int64_t *)a->data)[k];
+    for (size_t k = 0; k < sides_of(all) * b; k++) {
+        const int64_t id = ((const int64_t *)a->data)[k % b];
         float *mine = state + k * columns, *row;
 
         if (id < 0 || (uint64_t)id >= all->samples)
             return err_set(err, "'%s' holds what is no sample", name);
-        row = all->table + (size_t)id * columns;
+        row = all->table + (k / b * all->samples + (size_t)id) * columns;
         memcpy(into ? row : mine, into ? mine : row, columns * sizeof *row);
     }
     return 0;
@@ -195,10 +219,64 @@ compare_column(struct file *file, const struct steps *all, size_t step,
     return rc;
 }
 
+/* log u of a side against log s + b of the reference, which keeps two numbers
+ * for it: the largest score so far, and a mean that is scaled by it. */
+static int
+compare_means(struct file *file, const struct steps *all, size_t step,
+              size_t side, struct err *err)
+{
+    static const char *const what[][2] = {{"s_image", "b_image"},
+                                          {"s_text", "b_text"}};
+    const float *table =
+        all->table + side * all->samples * all->objective->columns;
+    const struct nn_array *a[2];
+    double off = 0;
+
+    for (size_t i = 0; i < 2; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "step%zu.state.%s", step, what[side][i]);
+        a[i] = array_get(file, "F64", name, err);
+        if (!a[i] || a[i]->count != all->samples)
+            return a[i] ? err_set(err, "'%s' has another size", name) : -1;
+    }
+    for (size_t i = 0; i < all->samples; i++) {
+        const float *row = table + i * all->objective->columns;
+        const double s = ((const double *)a[0]->data)[i];
+        const double b = ((const double *)a[1]->data)[i];
+
+        off = row[1] ? worse(off, fabs(row[0] - (log(s) + b))) : worse(off, s);
+    }
+    note(file, what[side][0], off, RELATIVE);
+    return 0;
+}
+
+static int
+compare_sides(struct file *file, const struct steps *all, size_t step,
+              struct err *err)
+{
+    static const char *const what[][2] = {{"state.u_image", "state.tau_image"},
+                                          {"state.u_text", "state.tau_text"}};
+
+    for (size_t side = 0; side < 2; side++) {
+        struct steps one = *all;
+
+        one.table += side * all->samples * all->objective->columns;
+        if (compare_means(file, all, step, side, err) ||
+            (all->objective->columns == 4 &&
+             (compare_column(file, &one, step, what[side][0], 2, err) ||
+              compare_column(file, &one, step, what[side][1], 3, err))))
+            return -1;
+    }
+    return 0;
+}
+
 static int
 compare_state(struct file *file, const struct steps *all, size_t step,
               struct err *err)
 {
+    if (all->objective->columns && all->objective->sides)
+        return compare_sides(file, all, step, err);
     if (all->objective->columns == 2)
         return compare_column(file, all, step, "state.u", 0, err);
     if (all->objective->columns == 4 &&
@@ -249,7 +327,8 @@ objective_step(struct file *file, const struct steps *all, size_t step,
     if (!z)
         return -1;
     dz = mem_array(2 * b * d, sizeof *dz);
-    state = mem_array(b * all->objective->columns, sizeof *state);
+    state =
+        mem_array(sides_of(all) * b * all->objective->columns, sizeof *state);
     rc = table_copy(all, file, step, b, 0, state, err);
     if (!rc) {
         gradient(all, &(struct loss_batch){.b = b, .d = d}, unit, z, state, dz,

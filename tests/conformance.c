@@ -48,6 +48,10 @@ static const struct {
     {"spectral_cl", at_given_rows},
     {"barlow_twins", at_given_rows},
     {"vicreg", at_given_rows},
+    {"clip", at_unit_rows},
+    {"cyclip", at_unit_rows},
+    {"sogclr_bimodal", at_unit_rows},
+    {"isogclr_bimodal", at_unit_rows},
     {"batch selection", selection},
     {"tower", tower},
 };

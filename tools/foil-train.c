@@ -105,6 +105,7 @@ release(struct train *t)
     train_learner_close(&t->learner);
     train_inside_release(&t->inside);
     train_encoder_close(&t->encoder);
+    train_scalars_close(&t->scalars);
     train_basis_release(&t->basis);
     train_history_release(&t->history);
     train_samples_release(&t->samples);

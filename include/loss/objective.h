@@ -49,9 +49,36 @@ enum { LOSS_TAU };
 #define LOSS_PARAM_TAU(v)                                         \
     [LOSS_TAU] = {PARAM_REAL("tau", v, 1e-4, 1e4, "temperature"), \
                   .schedule = PARAM_INVERSE, .end = NAN}
+#define LOSS_PARAM_TAU_LEARNT(v)                                  \
+    [LOSS_TAU] = {PARAM_REAL("tau", v, 1e-4, 1e4, "temperature"), \
+                  .schedule = PARAM_LEARNT}
+
+/*
+ * A parameter that the optimiser moves with the weights of the encoder: the
+ * scalar x stands for the value y of the parameter,
+ *
+ *     y = exp(-x)   where inverse      y = x   otherwise,
+ *
+ * and is kept within [min, max] after each step.
+ */
+struct loss_scalar {
+    const char *name; /* of the tensor in a checkpoint */
+    size_t param;     /* the parameter that it is the value of */
+    size_t fixed;     /* the flag that keeps it as it is, or LOSS_NEVER_FIXED */
+    int inverse;
+    double min, max; /* of x */
+};
+
+enum { LOSS_SCALARS = 2, LOSS_NEVER_FIXED = PARAM_MOST };
+
+/* log(1/tau), from 0 to log 100. */
+#define LOSS_SCALAR_TAU(flag)                                  \
+    {                                                          \
+        "logit_scale", LOSS_TAU, flag, 1, 0, 4.605170185988092 \
+    }
 
 /* Numbers that only some objectives have. */
-enum { LOSS_MORE = 8 };
+enum { LOSS_MORE = 10 };
 
 struct loss_metric {
     const char *name;
@@ -66,6 +93,7 @@ struct loss_report {
     double cosine;    /* mean cosine of two different anchors; 1: collapsed */
     double deviation; /* mean over dimensions of the deviation of v, times
                          sqrt d; 1: spread out, 0: collapsed */
+    double slope[LOSS_SCALARS]; /* dL/dx of the objective's scalars */
     size_t n_more;
     struct loss_metric more[LOSS_MORE];
 };
@@ -87,13 +115,18 @@ struct loss_objective {
     size_t columns;
     const char *const *column;
     const float *initial;
+    int sides; /* 1: view 0 and view 1 have columns each, as image and text */
+
+    /* What the optimiser moves, at most LOSS_SCALARS, ended by {0}; or NULL. */
+    const struct loss_scalar *scalars;
 
     /* check() says what cannot work, as loss_objective_check(); or NULL. */
     int (*check)(const struct loss_settings *set, size_t b, struct err *err);
 
     /*
      * run() turns S into W and reports value and `more`.
-     *   state  [b,columns]  old state of the batch's images in, new out
+     *   state  [b,columns]  old state of the batch's images in, new out;
+     *          [2b,columns] with `sides`: of each row
      *   s      [n + 1,rows] S in, W out; the last row is scratch
      */
     void (*run)(const struct loss_batch *batch, const struct loss_settings *set,
@@ -128,6 +161,22 @@ int loss_objective_check(const struct loss_objective *objective,
                          const struct loss_settings *set, size_t b, size_t d,
                          struct err *err);
 
+/* loss_objective_states() returns how many rows of state a batch of b images
+ * has: b, or 2b with sides, view-major as embeddings are. */
+size_t loss_objective_states(const struct loss_objective *objective, size_t b);
+
+/*
+ * loss_scalar_start() returns the x that stands for a parameter's value,
+ * loss_scalar_apply() makes x the value; loss_scalar_moves() returns 0 where a
+ * flag keeps it as it is.
+ */
+double loss_scalar_start(const struct loss_scalar *scalar,
+                         const struct loss_settings *set);
+void loss_scalar_apply(const struct loss_scalar *scalar, double x,
+                       struct loss_settings *set);
+int loss_scalar_moves(const struct loss_scalar *scalar,
+                      const struct loss_settings *set);
+
 /* loss_objective_size() returns the floats of scratch for such a batch. */
 size_t loss_objective_size(const struct loss_objective *objective,
                            const struct loss_batch *batch);
@@ -136,7 +185,8 @@ size_t loss_objective_size(const struct loss_objective *objective,
  * loss_objective_run() takes raw embeddings to their gradient, through the
  * normalisation of rows where S is what counts.
  *   z, dz  [rows,d]     dz is overwritten with dL/dz
- *   state  [b,columns]  old in, new out; NULL without columns
+ *   state  [loss_objective_states(), columns]  old in, new out; NULL without
+ *          columns
  *   work   [loss_objective_size()]
  * A z that is not finite gives a value that is not finite, nothing worse.
  * O(n rows d) time.

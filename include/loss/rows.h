@@ -53,6 +53,14 @@ struct loss_row loss_row_partition(size_t b, size_t rows, size_t r, double beta,
 double loss_partition(size_t b, size_t rows, double beta, enum loss_mask mask,
                       const float *s, float *p);
 
+/*
+ * loss_partner_balance() makes the weight of the partner the negative of the
+ * sum of all others, as it is in a softmax whose target is the partner: without
+ * the cancellation of p - 1, which loses all digits once p is near 1.
+ *   w  [rows]  a row of W
+ */
+void loss_partner_balance(size_t rows, size_t partner, float *w);
+
 /* loss_log_add() returns log(exp(a) + exp(b)). */
 double loss_log_add(double a, double b);
 

@@ -7,6 +7,7 @@
 #include "train/encoder.h"
 #include "train/negatives.h"
 #include "train/samples.h"
+#include "train/scalars.h"
 #include "train/state.h"
 #include "train/value.h"
 #include "util/param.h"
@@ -75,6 +76,7 @@ struct train_learner_spec {
     size_t table_views;   /* rows of a sample in the encoder "table"; else 0 */
     size_t images, extra; /* at most, in a batch */
     struct train_samples *samples;           /* whose columns are used */
+    struct train_scalars *scalars;           /* of the objective; or NULL */
     struct train_state *state;               /* which steps move on */
     const struct train_negatives *negatives; /* NULL: none are asked */
     enum train_nonfinite nonfinite;

@@ -18,7 +18,9 @@
 struct train_samples {
     const struct loss_objective *objective;
     size_t size;                 /* of the data set */
-    float *column;               /* [size,objective->columns] */
+    float *column;               /* [size,objective->columns]; where the
+                                    objective has sides, that of view 1 behind
+                                    that of view 0 */
     struct sample_memory memory; /* mirror of the service's */
     size_t bad, room;
     int64_t (*quarantine)[4]; /* [bad]: wanted, used, epoch, step */
@@ -31,7 +33,7 @@ void train_samples_release(struct train_samples *samples);
 
 /* train_samples_get() copies the columns of b samples out, _put() in.
  *   ids    [b]  each < size
- *   state  [b,columns] */
+ *   state  [b,columns]; [2b,columns] where the objective has sides */
 void train_samples_get(const struct train_samples *samples, size_t b,
                        const int64_t *ids, float *state);
 void train_samples_put(struct train_samples *samples, size_t b,

@@ -9,16 +9,21 @@
 
 #include "barlow_twins.h"
 #include "cache.h"
+#include "clip.h"
+#include "cyclip.h"
 #include "dcl.h"
 #include "emc2.h"
 #include "flatclr.h"
 #include "hcl.h"
 #include "infonce.h"
 #include "isogclr.h"
+#include "isogclr_bimodal.h"
 #include "isogclr_sqh.h"
+#include "siglip.h"
 #include "simclr.h"
 #include "simco.h"
 #include "sogclr.h"
+#include "sogclr_bimodal.h"
 #include "spectral_cl.h"
 #include "tau_simclr.h"
 #include "vicreg.h"
@@ -37,6 +42,11 @@ const struct loss_objective *const loss_objectives[] = {
     &loss_spectral_cl,
     &loss_barlow_twins,
     &loss_vicreg,
+    &loss_clip,
+    &loss_cyclip,
+    &loss_siglip,
+    &loss_sogclr_bimodal,
+    &loss_isogclr_bimodal,
     &loss_emc2,
     &loss_cache,
     NULL,
@@ -86,6 +96,37 @@ loss_objective_check(const struct loss_objective *objective,
 
 /* v and lengths, S or W with what loss_similarity_backward() and run() want
  * besides, and what direct() wants. */
+size_t
+loss_objective_states(const struct loss_objective *objective, size_t b)
+{
+    return objective->sides ? 2 * b : b;
+}
+
+double
+loss_scalar_start(const struct loss_scalar *scalar,
+                  const struct loss_settings *set)
+{
+    const double value = set->value[scalar->param];
+
+    return scalar->inverse ? -log(value) : value;
+}
+
+void
+loss_scalar_apply(const struct loss_scalar *scalar, double x,
+                  struct loss_settings *set)
+{
+    set->value[scalar->param] = scalar->inverse ? exp(-x) : x;
+}
+
+int
+loss_scalar_moves(const struct loss_scalar *scalar,
+                  const struct loss_settings *set)
+{
+    return scalar->fixed == LOSS_NEVER_FIXED || !set->value[scalar->fixed];
+}
+
+/* v and lengths, S or W with what loss_spread() and run() want besides, and
+ * what direct() wants. */
 size_t
 loss_objective_size(const struct loss_objective *objective,
                     const struct loss_batch *batch)

@@ -114,6 +114,17 @@ loss_partition(size_t b, size_t rows, double beta, enum loss_mask mask,
     return total;
 }
 
+void
+loss_partner_balance(size_t rows, size_t partner, float *w)
+{
+    double others = 0;
+
+    w[partner] = 0;
+    for (size_t c = 0; c < rows; c++)
+        others += w[c];
+    w[partner] = (float)-others;
+}
+
 double
 loss_log_add(double a, double b)
 {

@@ -126,9 +126,9 @@ ascending(const void *one, const void *two)
     return (x > y) - (x < y);
 }
 
-/* Mean, least, largest and quartiles of the temperatures. */
-static void
-report_temperatures(size_t b, const float *state, struct loss_report *report)
+void
+loss_running_temperatures_report(size_t b, const float *state,
+                                 struct loss_report *report)
 {
     float *tau = mem_array(b, sizeof *tau);
     double sum = 0;
@@ -184,7 +184,7 @@ loss_running_temperatures(const struct loss_batch *batch,
     }
     loss_running_report(batch, &sums, report);
     update_temperatures(set, b, state);
-    report_temperatures(b, state, report);
+    loss_running_temperatures_report(b, state, report);
 }
 
 int

@@ -73,6 +73,11 @@ void loss_running_temperatures(const struct loss_batch *batch,
                                float *state, float *s,
                                struct loss_report *report);
 
+/* loss_running_temperatures_report() adds mean, least, largest and quartiles of
+ * the temperatures:  state [n,RUNNING_ISOGCLR]. */
+void loss_running_temperatures_report(size_t n, const float *state,
+                                      struct loss_report *report);
+
 /* The parameters of SogCLR, then those of the objectives with temperatures. */
 enum { TAU = LOSS_TAU, GAMMA, RHO, ETA, BETA_U, TAU_MIN, TAU_MAX };
 

@@ -46,7 +46,9 @@ train_learner_open(struct train_learner *learner,
     learner->v = mem_aligned(rows * d, sizeof(float));
     learner->dz = mem_aligned(rows * d, sizeof(float));
     learner->columns =
-        mem_array(spec->images * spec->objective->columns, sizeof(float));
+        mem_array(loss_objective_states(spec->objective, spec->images) *
+                      spec->objective->columns,
+                  sizeof(float));
     learner->work = mem_aligned(loss_objective_size(spec->objective, &largest),
                                 sizeof(float));
     return 0;
@@ -91,6 +93,8 @@ keep_pace(struct train_learner *learner, const struct train_batch *b)
 
         learner->settings.value[i] = inverse ? 1 / x : x;
     }
+    if (learner->spec.scalars)
+        train_scalars_apply(learner->spec.scalars, &learner->settings);
     return now(&pace->rate, b);
 }
 
@@ -176,7 +180,11 @@ not_finite(struct train_learner *learner, const struct train_batch *b,
     for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++)
         if (!train_encoder_steady(spec->encoder[k]))
             return "a running statistic is not finite";
-    if (!num_finite(b->n * spec->objective->columns, learner->columns))
+    if (spec->scalars && !train_scalars_finite(spec->scalars, report))
+        return "the gradient of a scalar is not finite";
+    if (!num_finite(loss_objective_states(spec->objective, b->n) *
+                        spec->objective->columns,
+                    learner->columns))
         return "the state of a sample is not finite";
     return NULL;
 }
@@ -200,13 +208,15 @@ refuse(struct train_learner *learner)
 
 static enum train_outcome
 apply(struct train_learner *learner, const struct train_batch *b, double rate,
-      const struct exchange *exchange)
+      const struct exchange *exchange, const struct loss_report *report)
 {
     const struct train_learner_spec *spec = &learner->spec;
     struct train_state *state = spec->state;
 
     for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++)
         train_encoder_update(spec->encoder[k], rate);
+    if (spec->scalars)
+        train_scalars_update(spec->scalars, report, rate);
     train_samples_put(spec->samples, b->n, b->ids, learner->columns);
     if (spec->objective->wants_weights)
         sample_memory_step(&spec->samples->memory, &exchange->step,
@@ -281,8 +291,9 @@ train_learner_step(struct train_learner *learner, const struct train_batch *b,
     rc = find_gradient(learner, b, &exchange, &result->loss, &gradient, err);
     if (rc > 0) {
         result->reason = not_finite(learner, b, &result->loss, gradient);
-        result->outcome = result->reason ? refuse(learner)
-                                         : apply(learner, b, rate, &exchange);
+        result->outcome =
+            result->reason ? refuse(learner)
+                           : apply(learner, b, rate, &exchange, &result->loss);
     } else if (!rc) {
         result->outcome = TRAIN_INTERRUPTED;
     }

@@ -13,10 +13,11 @@ train_samples_init(struct train_samples *samples,
                    const struct loss_objective *objective, size_t size)
 {
     const size_t columns = objective->columns;
+    const size_t states = loss_objective_states(objective, size);
 
     *samples = (struct train_samples){.objective = objective, .size = size};
-    samples->column = mem_array(size * columns, sizeof *samples->column);
-    for (size_t i = 0; i < size * columns; i++)
+    samples->column = mem_array(states * columns, sizeof *samples->column);
+    for (size_t i = 0; i < states * columns; i++)
         samples->column[i] = objective->initial[i % columns];
     sample_memory_init(&samples->memory, size);
 }
@@ -30,16 +31,27 @@ train_samples_release(struct train_samples *samples)
     *samples = (struct train_samples){0};
 }
 
-/* The state of a batch, [b,columns]. */
+/* The columns of row r of a batch's state. */
+static float *
+columns_of(const struct train_samples *samples, size_t b, const int64_t *ids,
+           size_t r)
+{
+    const size_t side = r / b;
+
+    return samples->column + (side * samples->size + (size_t)ids[r % b]) *
+                                 samples->objective->columns;
+}
+
 void
 train_samples_get(const struct train_samples *samples, size_t b,
                   const int64_t *ids, float *state)
 {
     const size_t columns = samples->objective->columns;
+    const size_t states = loss_objective_states(samples->objective, b);
 
-    for (size_t i = 0; i < b * columns; i++)
-        state[i] =
-            samples->column[(size_t)ids[i / columns] * columns + i % columns];
+    for (size_t r = 0; columns && r < states; r++)
+        memcpy(state + r * columns, columns_of(samples, b, ids, r),
+               columns * sizeof *state);
 }
 
 void
@@ -47,10 +59,11 @@ train_samples_put(struct train_samples *samples, size_t b, const int64_t *ids,
                   const float *state)
 {
     const size_t columns = samples->objective->columns;
+    const size_t states = loss_objective_states(samples->objective, b);
 
-    for (size_t i = 0; i < b * columns; i++)
-        samples->column[(size_t)ids[i / columns] * columns + i % columns] =
-            state[i];
+    for (size_t r = 0; columns && r < states; r++)
+        memcpy(columns_of(samples, b, ids, r), state + r * columns,
+               columns * sizeof *state);
 }
 
 /* Writes down whose place was taken by somebody else. */
@@ -69,14 +82,32 @@ train_samples_refuse(struct train_samples *samples,
     }
 }
 
-/* Column k of the table, one number per sample. */
+/* Number k of a sample, side after side: where it is, and what it is called. */
+static float *
+column_at(const struct train_samples *samples, size_t k, size_t i)
+{
+    const size_t columns = samples->objective->columns;
+
+    return samples->column + (k / columns * samples->size + i) * columns +
+           k % columns;
+}
+
+static char *
+column_name(const struct loss_objective *o, size_t k)
+{
+    return o->sides ? mem_format("view%zu.%s", k / o->columns,
+                                 o->column[k % o->columns])
+                    : mem_format("%s", o->column[k]);
+}
+
+/* The same of all samples. */
 static float *
 column(const struct train_samples *samples, size_t k)
 {
     float *x = mem_array(samples->size, sizeof *x);
 
     for (size_t i = 0; i < samples->size; i++)
-        x[i] = samples->column[i * samples->objective->columns + k];
+        x[i] = *column_at(samples, k, i);
     return x;
 }
 
@@ -87,16 +118,19 @@ train_samples_save(const struct train_samples *samples, const char *folder,
     const struct loss_objective *o = samples->objective;
     struct sample_array kept[SAMPLE_MEMORY_ARRAYS];
     const size_t arrays = sample_memory_list(&samples->memory, kept);
-    struct nn_array *array = mem_array(o->columns + arrays + 1, sizeof *array);
+    const size_t columns = loss_objective_states(o, 1) * o->columns;
+    struct nn_array *array = mem_array(columns + arrays + 1, sizeof *array);
     char *path = mem_format("%s/%s", folder, file_name);
     size_t n = 0;
     int rc;
 
-    for (size_t k = 0; k < o->columns; k++) {
+    for (size_t k = 0; k < columns; k++) {
+        char *name = column_name(o, k);
         float *x = column(samples, k);
 
-        nn_array_init(array + n++, o->column[k], "F32", 1, &samples->size, x);
+        nn_array_init(array + n++, name, "F32", 1, &samples->size, x);
         free(x);
+        free(name);
     }
     for (size_t i = 0; o->wants_weights && i < arrays; i++)
         nn_array_init(array + n++, kept[i].name,
@@ -164,15 +198,15 @@ take(struct train_samples *samples, const char *path,
     const struct loss_objective *o = samples->objective;
     const struct nn_array *a;
 
-    for (size_t k = 0; k < o->columns; k++) {
-        const float *x;
+    for (size_t k = 0; k < loss_objective_states(o, 1) * o->columns; k++) {
+        char *name = column_name(o, k);
 
-        a = want(array, n, path, o->column[k], "F32", 1, &samples->size, err);
+        a = want(array, n, path, name, "F32", 1, &samples->size, err);
+        free(name);
         if (!a)
             return -1;
-        x = a->data;
         for (size_t i = 0; i < samples->size; i++)
-            samples->column[i * o->columns + k] = x[i];
+            *column_at(samples, k, i) = ((const float *)a->data)[i];
     }
     if (o->wants_weights && take_memory(samples, path, array, n, err))
         return -1;

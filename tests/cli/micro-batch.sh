@@ -50,7 +50,8 @@ END
 # steps by 16 views; 5 of them at a time: 4 parts
 plain=("${net[@]}" --momentum 0 --weight-decay 0 --steps 1)
 for objective in simclr sogclr hcl isogclr simco spectral_cl barlow_twins \
-    vicreg tau_simclr 'emc2 --policy in-batch'; do
+    vicreg tau_simclr clip cyclip siglip sogclr_bimodal isogclr_bimodal \
+    'emc2 --policy in-batch'; do
     # shellcheck disable=SC2086
     set -- --objective $objective
     ok "$objective: at once" with "$work/$2-1" "${plain[@]}" "$@"

@@ -6,8 +6,8 @@
 
 options=(--arch resnet8 --head 16-8 --lr 0.1 --threads 1 --deadline 20
     --checkpoint-every 10)
-# an objective that keeps something of each sample
-kept=(--objective isogclr --rho 0.2)
+# an objective that keeps something of both views of each sample
+kept=(--objective isogclr_bimodal)
 
 # others DIR STAGE... : these stages, in the background; their ids in $stages
 others() {
@@ -140,5 +140,22 @@ ok 'it is killed in the middle' test "$(steps "$work/h")" -lt "$all"
 ok 'it goes on with its chains' whole "$work/h" "${inside[@]}" --resume
 end_stages
 same 'trainer with chains killed' "$work/g" "$work/h"
+
+# what an objective learns itself is in its checkpoint, with moments
+learnt=(--objective siglip)
+others "$work/i" select augment
+ok 'undisturbed, with a temperature that is learnt' whole "$work/i" \
+    "${learnt[@]}"
+end_stages
+ok 'it has moved' test "$(jq -r .tau "$work/i/metrics.jsonl" | sort -u |
+    wc -l)" -gt 20
+
+others "$work/j" select augment
+start "$work/j" "${learnt[@]}"
+stop KILL "$trainer"
+ok 'it is killed in the middle' test "$(steps "$work/j")" -lt "$all"
+ok 'it goes on with what it learnt' whole "$work/j" "${learnt[@]}" --resume
+end_stages
+same 'trainer with a learnt temperature killed' "$work/i" "$work/j"
 
 done_testing

@@ -18,7 +18,7 @@ struct naive {
     const struct loss_settings *set;
     const float *weights; /* [2b,rows] */
     const float *scale;   /* [2b,2] */
-    const float *state;   /* [b,columns], before the step */
+    const float *state;   /* [b,columns], before the step; with sides [2b,..] */
     const double *z0;     /* [rows,d] */
 };
 
@@ -383,6 +383,75 @@ naive_sampled(const struct naive *k, const double *z)
     return loss / (double)n;
 }
 
+static inline double
+naive_clip(const struct naive *k, const double *z)
+{
+    return naive_decoupled(k, z, LOSS_CROSS);
+}
+
+static inline double
+naive_cyclip(const struct naive *k, const double *z)
+{
+    const size_t b = k->b;
+    double within = 0, across = 0;
+    naive_matrix s;
+
+    naive_scores(k, k->d, z, s);
+    for (size_t i = 0; i < b; i++)
+        for (size_t j = 0; j < b; j++) {
+            within += pow(s[i][j] - s[b + i][b + j], 2) / (double)b;
+            across += pow(s[i][b + j] - s[j][b + i], 2) / (double)b;
+        }
+    return naive_clip(k, z) + naive_param(k, "within") * within +
+           naive_param(k, "across") * across;
+}
+
+static inline double
+naive_siglip(const struct naive *k, const double *z)
+{
+    double loss = 0;
+    naive_matrix s;
+
+    naive_scores(k, k->d, z, s);
+    for (size_t i = 0; i < k->b; i++)
+        for (size_t j = 0; j < k->b; j++) {
+            const double x = s[i][k->b + j] / k->set->value[LOSS_TAU] +
+                             naive_param(k, "bias");
+
+            loss += log1p(exp(i == j ? -x : x)) / (double)k->b;
+        }
+    return loss;
+}
+
+static inline double
+naive_bimodal(const struct naive *k, const double *z)
+{
+    const size_t b = k->b, columns = k->objective->columns;
+    const enum loss_mask mask =
+        k->set->reference ? LOSS_CROSS : LOSS_CROSS_NEGATIVES;
+    double loss = 0;
+    naive_matrix s, s0;
+
+    naive_scores(k, k->d, z, s);
+    naive_scores(k, k->d, k->z0, s0);
+    for (size_t r = 0; r < 2 * b; r++) {
+        const size_t p = loss_partner(b, r);
+        const float *state = k->state + r * columns;
+        const double tau =
+            columns == 4 && state[1] ? state[3] : k->set->value[LOSS_TAU];
+        double e[NAIVE_ROWS] = {0}, g = 0;
+
+        for (size_t c = 0; c < 2 * b; c++)
+            if (naive_meets(b, r, c, mask)) {
+                e[c] = exp((s0[r][c] - s0[r][p]) / tau) / (double)(b - 1);
+                g += e[c];
+            }
+        for (size_t c = 0; c < 2 * b; c++)
+            loss += e[c] / naive_running(k, state, g) * (s[r][c] - s[r][p]);
+    }
+    return loss / (double)b;
+}
+
 /* value is what is reported, where that is not what is differentiated. */
 static const struct {
     const char *name;
@@ -402,6 +471,11 @@ static const struct {
     {"spectral_cl", naive_spectral_cl, NULL},
     {"barlow_twins", naive_barlow_twins, NULL},
     {"vicreg", naive_vicreg, NULL},
+    {"clip", naive_clip, NULL},
+    {"cyclip", naive_cyclip, NULL},
+    {"siglip", naive_siglip, NULL},
+    {"sogclr_bimodal", naive_bimodal, NULL},
+    {"isogclr_bimodal", naive_bimodal, NULL},
     {"emc2", naive_sampled, NULL},
     {"cache", naive_sampled, NULL},
 };

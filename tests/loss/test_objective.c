@@ -1,8 +1,10 @@
 /* Every objective of the table, from raw embeddings to their gradient. */
 #include <stdlib.h>
 
+#include "loss/clip.h"
 #include "loss/dcl.h"
 #include "loss/flatclr.h"
+#include "loss/infonce.h"
 #include "loss/naive_objectives.h"
 #include "loss/simclr.h"
 #include "t.h"
@@ -24,6 +26,7 @@ example_init(struct example *e, const struct loss_objective *o, size_t b,
              size_t extra, size_t d)
 {
     const size_t n = 2 * b, rows = n + extra;
+    const size_t states = loss_objective_states(o, b);
 
     *e = (struct example){
         .objective = o, .set = loss_settings_of(o), .rows = rows};
@@ -34,9 +37,9 @@ example_init(struct example *e, const struct loss_objective *o, size_t b,
     e->scale = mem_array(n * 2, sizeof *e->scale);
     e->batch = (struct loss_batch){b, extra, d, e->weights, e->scale};
     e->work = mem_array(loss_objective_size(o, &e->batch), sizeof *e->work);
-    e->state = mem_array(b * o->columns, sizeof *e->state);
-    e->before = mem_array(b * o->columns, sizeof *e->before);
-    for (size_t k = 0; k < b && o->columns; k++) {
+    e->state = mem_array(states * o->columns, sizeof *e->state);
+    e->before = mem_array(states * o->columns, sizeof *e->before);
+    for (size_t k = 0; k < states && o->columns; k++) {
         const float seen[] = {0.3f * (float)k, 1, 0.1f,
                               0.2f + 0.1f * (float)(k % 3)};
 
@@ -77,14 +80,21 @@ set_param(struct example *e, const char *name, double value)
         *at = value;
 }
 
+/* Numbers of the state. */
+static size_t
+states(const struct example *e)
+{
+    return loss_objective_states(e->objective, e->batch.b) *
+           e->objective->columns;
+}
+
 static struct loss_report
 run(struct example *e)
 {
     struct loss_report report;
 
     if (e->objective->columns)
-        memcpy(e->state, e->before,
-               e->batch.b * e->objective->columns * sizeof *e->state);
+        memcpy(e->state, e->before, states(e) * sizeof *e->state);
     loss_objective_run(e->objective, &e->set, &e->batch, e->zf, e->state, e->dz,
                        e->work, &report);
     return report;
@@ -178,6 +188,7 @@ rows_may_move(const struct loss_objective *o, const size_t *to,
 {
     enum { B = 4, N = 2 * B };
     const size_t d = 6 + o->aux_columns, columns = o->columns;
+    const size_t period = loss_objective_states(o, B);
     struct example e, f;
     double off = 0;
 
@@ -189,7 +200,8 @@ rows_may_move(const struct loss_objective *o, const size_t *to,
         for (size_t c = 0; c < N; c++)
             f.weights[to[r] * N + to[c]] = e.weights[r * N + c];
         for (size_t k = 0; k < columns; k++)
-            f.before[to[r] % B * columns + k] = e.before[r % B * columns + k];
+            f.before[to[r] % period * columns + k] =
+                e.before[r % period * columns + k];
     }
     T_NEAR(run(&e).value, run(&f).value, 2e-6, "%s: %s, same value", o->name,
            what);
@@ -197,8 +209,8 @@ rows_may_move(const struct loss_objective *o, const size_t *to,
         for (size_t k = 0; k < d; k++)
             off = fmax(off, fabs(e.dz[r * d + k] - f.dz[to[r] * d + k]));
         for (size_t k = 0; k < columns; k++)
-            off = fmax(off, fabs(e.state[r % B * columns + k] -
-                                 f.state[to[r] % B * columns + k]));
+            off = fmax(off, fabs(e.state[r % period * columns + k] -
+                                 f.state[to[r] % period * columns + k]));
     }
     T(off < 2e-5, "%s: %s, so is the gradient: off by %.1e", o->name, what,
       off);
@@ -213,7 +225,7 @@ all_finite(const struct example *e)
 
     for (size_t i = 0; i < e->rows * e->batch.d; i++)
         finite &= !!isfinite(e->dz[i]);
-    for (size_t i = 0; i < e->batch.b * e->objective->columns; i++)
+    for (size_t i = 0; i < states(e); i++)
         finite &= !!isfinite(e->state[i]);
     return finite;
 }
@@ -290,6 +302,8 @@ defaults_are_sound(const struct loss_objective *o)
     T(!strcmp(o->params[LOSS_TAU].name, "tau"),
       "%s: its first parameter is the temperature", o->name);
     for (size_t i = 0; o->params[i].name; i++) {
+        if (o->params[i].kind == OPT_FLAG)
+            continue;
         set = loss_settings_of(o);
         set.value[i] = o->params[i].max + 1;
         T(loss_objective_check(o, &set, 256, 128, &err) &&
@@ -310,6 +324,70 @@ flatclr_has_the_weights_of_dcl(void)
     run(&f);
     T(!memcmp(e.dz, f.dz, e.rows * e.batch.d * sizeof *e.dz),
       "flatclr has the gradient of dcl to the bit");
+    example_release(&e);
+    example_release(&f);
+}
+
+/* dL/dx of each scalar against central differences of the formula. */
+static void
+scalars_have_the_slope(const struct loss_objective *o, double tau)
+{
+    const double h = 1e-5;
+    const size_t i_naive = naive_find(o);
+    struct example e;
+    struct loss_report report;
+
+    example_init(&e, o, 6, 0, 9);
+    e.set.value[LOSS_TAU] = tau;
+    report = run(&e);
+    for (size_t i = 0; o->scalars && o->scalars[i].name; i++) {
+        const struct loss_scalar *scalar = o->scalars + i;
+        const double x = loss_scalar_start(scalar, &e.set);
+        struct loss_settings up = e.set, down = e.set;
+        struct naive k = {e.batch.b, e.rows,  e.batch.d, o,  &up,
+                          e.weights, e.scale, e.before,  e.z};
+        double slope;
+
+        loss_scalar_apply(scalar, x + h, &up);
+        loss_scalar_apply(scalar, x - h, &down);
+        slope = naive_objectives[i_naive].loss(&k, e.z);
+        k.set = &down;
+        slope = (slope - naive_objectives[i_naive].loss(&k, e.z)) / (2 * h);
+        T_NEAR(report.slope[i], slope, 1e-5 * fmax(1, fabs(slope)),
+               "%s: slope along %s, tau %g", o->name, scalar->name, tau);
+    }
+    example_release(&e);
+}
+
+static void
+scalars_stand_for_parameters(void)
+{
+    struct loss_settings set = loss_settings_of(&loss_clip);
+    const struct loss_scalar *scale = &loss_clip.scalars[0];
+
+    T_NEAR(loss_scalar_start(scale, &set), log(1 / 0.07), 1e-12,
+           "the scale of clip begins at log(1 / 0.07)");
+    loss_scalar_apply(scale, scale->max, &set);
+    T_NEAR(set.value[LOSS_TAU], 0.01, 1e-12, "its bound is tau 0.01");
+    T(loss_scalar_moves(scale, &set), "it is learnt");
+    *param_at(loss_clip.params, set.value, "fixed-tau") = 1;
+    T(!loss_scalar_moves(scale, &set), "with --fixed-tau it is not");
+}
+
+/* Radford's loss is the mean of both directions, van den Oord's their sum. */
+static void
+clip_is_half_of_infonce(void)
+{
+    struct example e, f;
+    double off = 0;
+
+    example_init(&e, &loss_clip, 7, 2, 6);
+    example_init(&f, &loss_infonce_objective, 7, 2, 6);
+    e.set.value[LOSS_TAU] = f.set.value[LOSS_TAU] = 0.2;
+    T_NEAR(2 * run(&e).value, run(&f).value, 1e-6, "clip is half of infonce");
+    for (size_t i = 0; i < e.rows * e.batch.d; i++)
+        off = fmax(off, fabs(2 * e.dz[i] - f.dz[i]));
+    T(off < 1e-6, "so is its gradient, off by %.1e", off);
     example_release(&e);
     example_release(&f);
 }
@@ -357,7 +435,11 @@ main(void)
         cold_is_bearable(o);
         duplicates_are_bearable(o);
         defaults_are_sound(o);
+        scalars_have_the_slope(o, 0.1);
+        scalars_have_the_slope(o, 1);
     }
+    scalars_stand_for_parameters();
+    clip_is_half_of_infonce();
     flatclr_has_the_weights_of_dcl();
     reports_the_spread();
     T(!loss_objective_find("simclear", &err) && strstr(err.msg, "simclr dcl"),

@@ -61,6 +61,41 @@ what_is_saved_comes_back(void)
     train_samples_release(&out);
 }
 
+/* Two tables, by the same ids: view 0's and view 1's. */
+static void
+sides_have_columns_each(void)
+{
+    struct err err = {""};
+    const struct loss_objective *o =
+        loss_objective_find("sogclr_bimodal", &err);
+    const int64_t ids[] = {3, 1};
+    const float mine[8] = {1, 1, 2, 1, 30, 1, 40, 1};
+    struct train_samples out, in;
+    struct nn_array *array;
+    float state[8];
+    size_t n;
+
+    train_samples_init(&out, o, SIZE);
+    train_samples_init(&in, o, SIZE);
+    train_samples_put(&out, 2, ids, mine);
+    train_samples_get(&out, 2, ids, state);
+    T(!memcmp(state, mine, sizeof mine), "what is put is got");
+    train_samples_get(&out, 2, (int64_t[]){1, 0}, state);
+    T(state[0] == 2 && state[4] == 40 && state[2] == 0 && state[6] == 0,
+      "each side by id");
+    T(!train_samples_save(&out, ".", &err) &&
+          !train_samples_load(&in, ".", &err) &&
+          !memcmp(in.column, out.column, 2 * SIZE * 2 * sizeof *in.column),
+      "saved and loaded %s", err.msg);
+    T(!nn_arrays_read("samples.safetensors", &array, &n, NULL, &err) &&
+          nn_arrays_find(array, n, "view0.log_u") &&
+          nn_arrays_find(array, n, "view1.seen"),
+      "the file names the side");
+    nn_arrays_free(array, n);
+    train_samples_release(&in);
+    train_samples_release(&out);
+}
+
 int
 main(void)
 {
@@ -71,6 +106,7 @@ main(void)
 
     child_scratch(scratch);
     what_is_saved_comes_back();
+    sides_have_columns_each();
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         T(load(foreign[i], &err) == -1 && strstr(err.msg, foreign[i]) &&
               strstr(err.msg, "'chain'"),

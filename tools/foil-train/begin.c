@@ -51,6 +51,7 @@ open_learner(struct train *t, struct err *err)
         .images = t->shape.images,
         .extra = t->shape.extra,
         .samples = &t->samples,
+        .scalars = &t->scalars,
         .state = &t->state,
         .negatives = &t->negatives,
         .nonfinite = !strcmp(o->nonfinite, "skip") ? TRAIN_ON_NONFINITE_SKIP
@@ -83,6 +84,8 @@ build(struct train *t, struct err *err)
 
     if (train_encoder_spec(o, &t->shape, &spec, err) ||
         train_encoder_open(&t->encoder, &spec, err) ||
+        train_scalars_open(&t->scalars, t->objective, &o->loss, &spec.optim,
+                           err) ||
         train_basis_give(&t->basis, &t->encoder, err))
         return -1;
     train_samples_init(&t->samples, t->objective, size);

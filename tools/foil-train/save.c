@@ -32,6 +32,7 @@ train_save_open(struct train *t)
     train_snapshot_add(snapshot, train_journal_part(&t->journal));
     train_snapshot_add(snapshot, config);
     train_snapshot_add(snapshot, train_encoder_part(&t->encoder));
+    train_snapshot_add(snapshot, train_scalars_part(&t->scalars));
     train_snapshot_add(snapshot, train_samples_part(&t->samples));
     train_snapshot_add(snapshot, train_history_part(&t->history));
 }

@@ -56,7 +56,8 @@ struct train {
     struct train_samples samples;
     struct train_history history;
     struct train_encoder encoder;
-    struct train_basis basis; /* until the encoder has it */
+    struct train_scalars scalars; /* of the objective */
+    struct train_basis basis;     /* until the encoder has it */
 
     struct wire *wire;
     struct wire_feed *feed;

@@ -1,0 +1,27 @@
+#ifndef LIB_LOSS_ISOGCLR_BIMODAL_H
+#define LIB_LOSS_ISOGCLR_BIMODAL_H
+
+#include "loss/objective.h"
+
+/*
+ * iSogCLR for pairs of two kinds: loss/sogclr_bimodal.h with a temperature
+ * learnt for each image and for each text,
+ *
+ *     G_r   = log u_r + rho - sum_c w_rc x_rc / (b - 1), clipped to +-5
+ *     m_r   = (1 - beta_u) m_r + beta_u G_r
+ *     tau_r = clip(tau_r - eta m_r, tau_min, tau_max)        after the step
+ *     rho   = log(b - 1) - rho_gap.
+ *
+ * rho is the divergence from uniform that temperatures keep; no softmax over
+ * b - 1 others is further than log(b - 1), so rho_gap, --rho-gap, is above 0.
+ * At .4, the published setting's regime, temperatures sink to tau_min on small
+ * data; 1.5 is the default.  Qiu and others 2023, "Not All Semantics are
+ * Created Equal", algorithm 2; lib/algorithms.md 3.8.
+ *
+ * Columns {log_u, seen, momentum, tau} for each side.  Reports rho and, of the
+ * temperatures of both sides, mean, least, largest, quartiles, and the share
+ * at tau_min as `tau_floor`.
+ */
+extern const struct loss_objective loss_isogclr_bimodal;
+
+#endif
