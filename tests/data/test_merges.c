@@ -8,7 +8,7 @@
 #include "util/rng.h"
 
 /*
- * Training by the book: after each merge all pairs are counted again.  Words
+ * Naive training: after each merge all pairs are counted again.  Words
  * are of small letters, digits and '-', and a symbol is written as its bytes,
  * with an underscore where it ends a word.
  */

@@ -129,9 +129,9 @@ merges_apply_in_their_order(void)
     data_vocabulary_free(v);
 }
 
-/* Encoding by the book: the best merge, at all its places, until none fits. */
+/* Naive encoding: the best merge, at all its places, until none fits. */
 static size_t
-by_the_book(const struct bpe *bpe, const char *word, int32_t *symbol)
+encode_naively(const struct bpe *bpe, const char *word, int32_t *symbol)
 {
     size_t n = strlen(word);
 
@@ -160,7 +160,7 @@ by_the_book(const struct bpe *bpe, const char *word, int32_t *symbol)
 }
 
 static void
-any_merges_by_the_book(void)
+any_merges_encode_naively(void)
 {
     size_t same = 0, fewer = 0;
 
@@ -186,7 +186,7 @@ any_merges_by_the_book(void)
             word[i] = (char)('a' + rng_below(&rng, 2));
         word[n] = 0;
         data_bpe_encode(&bpe, (const uint8_t *)word, n, &tokens);
-        m = by_the_book(&bpe, word, want);
+        m = encode_naively(&bpe, word, want);
         same += m == tokens.n && !memcmp(tokens.id, want, m * sizeof *want);
         fewer += m < n;
         data_tokens_release(&tokens);
@@ -426,7 +426,7 @@ main(void)
         return 1;
     bytes_alone();
     merges_apply_in_their_order();
-    any_merges_by_the_book();
+    any_merges_encode_naively();
     bad_files_are_refused();
     files_are_read();
     more_merges_than_count();
