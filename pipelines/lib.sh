@@ -5,9 +5,9 @@
 #
 # A pipeline is a list of steps.  `learn DATA` trains: it gives foil-run(1) the
 # list of stages that `stages DATA` prints.  `step COMMAND...` runs one tool on
-# the terminal.  What a pipeline wants of a stage stands in an array of that
-# stage's name, an option with its value an item; what the user says with
-# --train 'ARGS' and so on wins over it.
+# the terminal.  The options of a stage that a pipeline sets are in an array of
+# that stage's name, an option with its value an item; those that the user gives
+# by --train 'ARGS' and so on take precedence.
 #
 # A run remembers what the user said, in RUN/command; --resume goes on with it
 # (lib/remember.sh).  What comes of it is in lib/results.sh.
@@ -341,7 +341,7 @@ hold() {
     [[ -d $run ]] || return 0
     exec {held}<&- {held}<"$run"
     flock -n -E 99 "$held" || code=$?
-    [[ $code -ne 99 ]] || die 1 "another foil run has '$run'"
+    [[ $code -ne 99 ]] || die 1 "another foil run uses '$run'"
 }
 
 # named : the name of the run leaves room for those of its sockets

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SimCLR on hard batches: similar images share a batch.
 #
-# Batches are planned beside the training of an epoch, by clustering what the
-# encoder made of the images in the one before.  With TEST the encoder is
+# Batches are planned beside the training of an epoch, by clustering the
+# features of the images in the previous one.  With TEST the encoder is
 # judged as in simclr.
 # shellcheck source=pipelines/lib.sh
 . "${0%/*}/lib.sh"

@@ -168,7 +168,7 @@ run(struct embed_images *images, const struct nn_model *model,
     progress_clear(&progress);
     free(pixels);
     if (!f->n)
-        die("not one image of %zu is a sound JPEG", all);
+        die("none of %zu images is a sound JPEG", all);
     return all - f->n;
 }
 

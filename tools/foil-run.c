@@ -100,7 +100,7 @@ take_run(void)
     if (fd < 0)
         die("cannot open '%s': %s", run, strerror(errno));
     if (flock(fd, LOCK_EX | LOCK_NB))
-        die("another foil run has '%s'", run);
+        die("another foil run uses '%s'", run);
 }
 
 static void

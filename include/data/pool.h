@@ -9,10 +9,10 @@
 #include "util/err.h"
 
 /*
- * A data set as pixels, for those who need the same samples again and again.
- * What was decoded is kept while there is room, for good: of samples in random
- * order no other choice meets more of them again.  What is bad (unreadable,
- * changed, no sound JPEG, too large) is remembered, too.
+ * A cache of decoded images, for a caller that reads samples repeatedly.
+ * Decoded images are kept until the room is full and are never evicted: for
+ * samples in random order no other policy has more hits.  Bad samples
+ * (unreadable, changed, no sound JPEG, too large) are remembered, too.
  */
 struct data_pool;
 

@@ -8,9 +8,9 @@
 #include "util/param.h"
 
 /*
- * Objectives: what the embeddings of a batch are pulled and pushed towards.
+ * Objectives: losses of the embeddings of a batch, with their gradients.
  *
- * b images were seen twice each: the n = 2b rows of z are view-major, row r is
+ * b images have two views each: the n = 2b rows of z are view-major, row r is
  * view r / b of image r mod b, and its partner is row (r + b) mod n.  `extra`
  * further rows may follow: images that are nobody's anchor, only negatives.
  * With v_r = z_r / |z_r| and S = V V', most objectives are a value L and a
@@ -26,11 +26,11 @@
  */
 struct loss_batch {
     size_t b;             /* images, >= 2 */
-    size_t extra;         /* rows behind the 2b anchors */
+    size_t extra;         /* rows after the 2b anchors: negatives only */
     size_t d;             /* width of a row */
-    const float *weights; /* [n,rows] what a service says of each negative, or
-                             NULL where the objective wants none; rows sum to 1,
-                             or less where it dropped some */
+    const float *weights; /* [n,rows] weight of each negative, from the
+                             service; NULL if the objective wants none.  Rows
+                             sum to 1, or less where some were dropped */
     const float *scale;   /* [n,2] factors of the positive and of the negative
                              terms of each anchor, from the service; NULL: 1 */
 };
@@ -39,8 +39,8 @@ struct loss_batch {
 struct loss_settings {
     double value[PARAM_MOST]; /* of its parameters, in the order of its table;
                                  LOSS_TAU is the first of all */
-    int reference; /* 1: as the reference implementation does it where that
-                      is not what the paper says; 0: as is right */
+    int reference; /* 1: the form of the reference implementation where it
+                      differs from the paper; 0: the correct form */
 };
 
 /* The temperature, which every objective has: that of the InfoNCE in the report

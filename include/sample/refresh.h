@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /*
- * Who is refreshed when: a queue that starts as a random order of all samples,
- * and whose first go to its end once they are refreshed.  So step t takes the
- * next of `period` equal parts, and nothing but t needs to be kept.
+ * Which samples are refreshed in which step: a queue that begins as a random
+ * order of all samples; those at its front are refreshed and go to its end.  So
+ * step t takes the next of `period` equal parts, and only t has to be known.
  */
 struct sample_refresh {
     size_t size, period;

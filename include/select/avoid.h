@@ -12,14 +12,14 @@ size_t select_avoid_count(const struct select_layout *layout,
                           const int64_t *group, const int64_t *ids);
 
 /*
- * select_avoid() takes such pairs apart in an epoch that any strategy has
- * made: a sample that has one of its group beside it changes places with a
- * sample of another batch, where that leaves fewer pairs in the two and no
- * sample twice in either.  It looks through the next 256 batches for one, and
- * the epoch is gone through until nothing changes, four times at most.
- * A group of more samples than batches cannot be parted: its samples look
- * through 16 only.  Deterministic.  Returns the pairs that remain.  O(N) where
- * few are to be parted.
+ * select_avoid() separates such pairs in an epoch of any strategy.  A sample
+ * that shares its batch with one of its group is exchanged with a sample of
+ * another batch, if that leaves fewer pairs in the two batches and no sample
+ * twice in either.  The next 256 batches are searched; passes over the epoch
+ * end when nothing changes, after four at most.  A group of more samples than
+ * batches cannot be separated: only 16 batches are searched for its samples.
+ * Deterministic.  Returns the pairs that remain.  O(N) if few pairs have to be
+ * separated.
  */
 size_t select_avoid(const struct select_layout *layout, const int64_t *group,
                     int64_t *ids);

@@ -13,8 +13,8 @@
  */
 
 /*
- * What the encoder made of the samples, by id, rows of unit length: u of their
- * first view and v of their second.  Both may be one array.
+ * Features of the samples, by id, rows of unit length: u of their first view
+ * and v of their second.  Both may be one array.
  */
 struct select_features {
     size_t d;

@@ -6,11 +6,11 @@
 #include "util/err.h"
 
 /*
- * Who says how much each negative counts, for objectives that want to be told
+ * The source of weights of negatives, for objectives that want them
  * (loss/objective.h): a service, or chains in this process.  A learner asks
- * once in each step.  What samplers remember of applied steps is mirrored in
- * train_samples: whoever answers is brought up to that when it is new, or when
- * a step that it weighed was not applied.
+ * once in each step.  The sampler state after the applied steps is mirrored in
+ * train_samples: a sampler gets it when it is new, or when a step that it
+ * weighed was not applied.
  */
 struct train_negatives {
     void *self; /* first argument of each */

@@ -278,7 +278,7 @@ train_journal_end(struct train_journal *journal, int saved)
     train_journal_say(
         journal,
         "%jd steps, %jd images in %.1f s (%.0f/s), %s; %jd images "
-        "replaced, %jd steps skipped, %jd without their service; %s",
+        "replaced, %jd steps skipped, %jd without the negatives service; %s",
         (intmax_t)(state->total - journal->first), (intmax_t)images, seconds,
         seconds > 0 ? (double)images / seconds : 0, loss,
         (intmax_t)state->substituted, (intmax_t)state->skipped,

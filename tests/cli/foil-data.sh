@@ -156,7 +156,7 @@ ok 'by name' test "$(tar tf d.tar | grep jpg | cut -d/ -f1 | sort -u |
 "$data" index d.tar 2>/dev/null
 ok 'a sheet' "$data" corrupt --sheet sheet.png a.tar
 ok 'is a PNG' bash -c "head -c 4 sheet.png | grep -q PNG"
-ok 'no kind: 2' refuses 2 'name the damage' "$data" corrupt -o c.tar a.tar
+ok 'no kind: 2' refuses 2 'name the corruption' "$data" corrupt -o c.tar a.tar
 ok 'an unknown kind: 2' refuses 2 "no corruption 'rust': want one of gauss" \
     "$data" corrupt -k rust -o c.tar a.tar
 ok 'no -o: 2' refuses 2 'name the tar with -o' "$data" corrupt -k fog a.tar

@@ -129,7 +129,7 @@ ok 'a sample without a class: 1' refuses 1 "row 0 of 'none.npy' has the label" \
     "$eval" knn -k 1 train.npy none.npy
 ok 'another width: 1' refuses 1 'has 2 columns' \
     "$eval" knn -k 1 train.npy wide.npy
-ok 'too few rows: 1' refuses 1 '3 neighbours cannot be had among 2' \
+ok 'too few rows: 1' refuses 1 'cannot find 3 neighbours among 2' \
     "$eval" knn -k 3 train.npy
 ok 'not a number: 1' refuses 1 'holds -?nan in row 0' "$eval" geometry nan.npy
 ok 'a full disk: 1' exits 1 \

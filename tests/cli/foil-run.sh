@@ -128,9 +128,9 @@ list 'train main never sleep 60' \
 ok 'a stage that is killed again and again: 137' exits 137 runs
 ok 'was started three times' test "$(wc -l <started)" -eq 3
 ok 'the first time at once' said \
-    'select was killed by signal 9; it is started again'
+    'select was killed by signal 9; restarting it'
 ok 'the second time after a pause' said \
-    'select was killed by signal 9; it is started again in 0.1 s'
+    'select was killed by signal 9; restarting it in 0.1 s'
 list 'train main never sleep 60' "select 1 killed ./stage select 'exit 1'"
 ok "'killed' is not for one that fails" exits 1 runs
 ok 'it was started once' test "$(wc -l <started)" -eq 1
@@ -141,14 +141,14 @@ list "train main never ./stage train 'until_started 4'" \
     'select 1 always ./stage select true'
 ok "'always' is also for one that ends with 0" runs
 ok 'without a bound it goes on' said \
-    'select ended with exit code 0; it is started again in 0.1 s'
+    'select ended with exit code 0; restarting it in 0.1 s'
 list "train main killed,1 ./stage t 'mkdir ready || exit 5; kill -9 \$\$'"
 ok 'a main stage may be started again' exits 5 runs
 list "train main never ./stage t 'until grep -s code said; do sleep 0.01; done'" \
     "augment 2 never ./stage a 'mkdir ready || work_on; exit 4'"
 ok 'a copy that fails is no failure while another one works' runs
 ok 'but is said' grep -qE \
-    'augment-[12] ended with exit code 4; the others go on' said
+    'augment-[12] ended with exit code 4; its other copies continue' said
 
 # ------------------------------------------------ what cannot be started
 
@@ -200,7 +200,7 @@ rmdir run/list/log/b.log
 exec {lock}<run/list
 flock "$lock"
 ok 'a run directory that another one has: 1' refuses 1 \
-    "another foil run has 'run/list'" "$foil_run" list
+    "another foil run uses 'run/list'" "$foil_run" list
 exec {lock}<&-
 
 # ---------------------------------------------------- what does not end
@@ -231,8 +231,8 @@ for signal in INT:130 TERM:143 HUP:129; do
     list "${stages[@]}"
     ok "SIG${signal%:*} ends all: ${signal#*:}" exits "${signal#*:}" \
         ended_by "${signal%:*}"
-    ok 'and that is said' said 'train is asked to end, then the others are; a
- second signal kills them'
+    ok 'and that is said' said 'ending train, then the other
+ stages; a second signal kills all'
     ok 'the main stage first' test "$(head -n 1 ended)/$(wc -l <ended)" = \
         train/4
     ok 'the main stage first, nothing is left' nothing_left
@@ -247,7 +247,7 @@ second() {
 list "train main never ./stage train 'touch ready; deaf'" \
     'feed 1 never ./stage feed work_on'
 ok 'a second SIGINT kills all: 130' exits 130 second
-ok 'at once' said 'all are killed'
+ok 'at once' said 'killing all stages'
 ok 'at once, nothing is left' nothing_left
 
 killed() {

@@ -157,7 +157,7 @@ ok 'in-batch negatives instead' with "$work/o" -- --objective emc2 \
     --policy in-batch
 ok 'each such step is marked' \
     test "$(jq -s 'map(.alone) | add' "$work/o/metrics.jsonl")" -eq 8
-ok 'and counted' grep -q '8 without their service' "$work/o.err"
+ok 'and counted' grep -q '8 without the negatives service' "$work/o.err"
 
 small=(--arch table --hidden 5 --lr 0.5 --momentum 0 --weight-decay 0
     --threads 1)

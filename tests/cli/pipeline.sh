@@ -174,12 +174,12 @@ wait_for_3='until [[ $(wc -l <"$work/pids.augment") -eq 3 ]]; do sleep 0.01; don
 begin "augment=$kill_one" "train=$wait_for_3 2>/dev/null; exit 0"
 ok 'a killed augmenter is started again' try DATA
 ok 'and that is said' grep -qE \
-    'augment-[12] was killed by signal 9; it is started again' "$work/said"
+    'augment-[12] was killed by signal 9; restarting it' "$work/said"
 
 begin "augment=$kill_one" "train=$all_up sleep 0.3; exit 0"
 ok 'without restarts the other one goes on' try DATA --restarts 0
 ok 'and that is said' grep -qE \
-    'augment-[12] was killed by signal 9; the others go on' "$work/said"
+    'augment-[12] was killed by signal 9; its other copies continue' "$work/said"
 begin 'augment=exit 1'
 ok 'no augmenter is left: 1' exits 1 try DATA
 

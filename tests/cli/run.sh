@@ -252,7 +252,7 @@ foil run simclr train.foil -r living --epochs 1000000 --batch 8 \
 living=$!
 becomes_true past living 50
 ok 'a second --resume of a living run: 1' exits 1 second living --resume
-ok 'and why' grep -q "another foil run has 'living'" said
+ok 'and why' grep -q "another foil run uses 'living'" said
 ok 'a second start' exits 1 second living simclr train.foil
 kill -TERM "$living"
 wait "$living"

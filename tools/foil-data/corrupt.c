@@ -40,7 +40,7 @@ kinds(void)
     struct err err;
 
     if (!kind_name)
-        opt_misuse("name the damage with --kind NAME");
+        opt_misuse("name the corruption with --kind NAME");
     if (!strcmp(kind_name, "all"))
         return (struct range){0, DATA_CORRUPTIONS};
     if (data_corrupt_find(kind_name, &range.from, &err))

@@ -57,7 +57,7 @@ run_geometry(const struct options *options, char **path)
     if (path[1]) {
         load(&two, path[1], NULL);
         if (two.n != one.n || two.d != one.d)
-            die("'%s' and '%s' differ in shape: they are to hold two views of "
+            die("'%s' and '%s' differ in shape: they must hold two views of "
                 "each image",
                 path[0], path[1]);
         json_object_set_new(

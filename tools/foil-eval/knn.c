@@ -98,7 +98,7 @@ run_knn(const struct options *options, char **path)
     most = pair.train.n - !path[1];
     n = (double)pair.test->n;
     if (list.most > most)
-        die("%zu neighbours cannot be had among %zu", list.most, most);
+        die("cannot find %zu neighbours among %zu rows", list.most, most);
     score = classify(options, &list, &pair);
     how = json_pack("{s:s s:s s:b}", "metric", options->metric, "ties",
                     "lower id, smallest label", "leave_one_out", !path[1]);

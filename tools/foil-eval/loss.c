@@ -57,7 +57,7 @@ prepare(struct measured *m, const struct options *options, char **path)
     m->images = data_size(m->set);
     m->n = m->images * (size_t)options->views;
     if (m->images < 2)
-        die("'%s' has one image, and nothing to tell it from", path[1]);
+        die("'%s' has one image: the loss needs two", path[1]);
     if (m->batch > m->n)
         m->batch = m->n;
     if (nn_model_open(&m->model, path[0], m->batch, 1, precisely, NULL, &err) ||

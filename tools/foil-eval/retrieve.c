@@ -106,7 +106,7 @@ static void
 check(char **path, const struct data_features *u, const struct data_features *v)
 {
     if (u->n != v->n || u->d != v->d)
-        die("'%s' and '%s' differ in shape: they are to hold two views of each "
+        die("'%s' and '%s' differ in shape: they must hold two views of each "
             "image",
             path[0], path[1]);
     for (size_t i = 0; u->ids && v->ids && i < u->n; i++)

@@ -16,7 +16,7 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-/* Seconds before a process is started again: none, then these doubled. */
+/* Seconds before a process is restarted: none, then these doubled. */
 static const double first_pause = 0.1, longest_pause = 30;
 
 struct run {
@@ -87,7 +87,7 @@ start(struct run *run, struct process *process)
 
 /* ------------------------------------------- when a process has ended */
 
-/* Returns 1 when it is to be started again after such an end, in time. */
+/* Returns 1 when it is to be restarted after such an end, in time. */
 static int
 starts_again(struct process *process, int status)
 {
@@ -102,10 +102,9 @@ starts_again(struct process *process, int status)
         process->pause = 0;
     how = how_of(status);
     if (process->pause > 0)
-        say("%s %s; it is started again in %g s", process->name, how,
-            process->pause);
+        say("%s %s; restarting it in %g s", process->name, how, process->pause);
     else
-        say("%s %s; it is started again", process->name, how);
+        say("%s %s; restarting it", process->name, how);
     free(how);
     process->restarts -= process->restarts > 0;
     process->due = clock_now() + process->pause;
@@ -135,7 +134,7 @@ failed(struct run *run, const struct process *process, int status)
     char *how = how_of(status);
 
     if (others_go_on(run, process)) {
-        say("%s %s; the others go on", process->name, how);
+        say("%s %s; its other copies continue", process->name, how);
     } else {
         process_quote(process);
         if (process->log)
@@ -174,11 +173,10 @@ on_signal(struct run *run, int signal)
         return; // a terminal that goes away sends several
     run->code = 128 + signal;
     if (run->asked || run->ending) {
-        say("all are killed");
+        say("killing all stages");
         kill_all(run);
     } else if (process->pid) {
-        say("%s is asked to end, then the others are; a second signal kills "
-            "them",
+        say("ending %s, then the other stages; a second signal kills all",
             process->name);
         process_ask(process);
         for (size_t i = 0; i < run->n; i++)
@@ -231,7 +229,7 @@ pause_of(const struct run *run)
     return next > 0 ? (int)(next * 1000) + 1 : 0;
 }
 
-/* Returns 1 while one runs, or is to be started again. */
+/* Returns 1 while one runs, or is to be restarted. */
 static int
 alive(const struct run *run)
 {
