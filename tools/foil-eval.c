@@ -77,6 +77,8 @@ static const struct opt retrieve_opts[] = {
      "rank by cosines, or by plain products"},
     {"within", 0, OPT_TEXT, &options.within, 0, 0, "FILE",
      "group of each row: rank within groups only"},
+    {"captions", 0, OPT_FLAG, &options.captions, 0, 0, NULL,
+     "the rows of the second are captions, any number an image"},
     {"threads", 0, OPT_WHOLE, &options.threads, 0, 1024, "N",
      "threads to use; 0: all cores"},
     {0},
@@ -170,7 +172,10 @@ main(int argc, char **argv)
         run_geometry(&options, operand);
         break;
     case RETRIEVE:
-        run_retrieve(&options, operand);
+        if (options.captions)
+            run_captions(&options, operand);
+        else
+            run_retrieve(&options, operand);
         break;
     case LOSS:
         run_loss(&options, operand);

@@ -16,6 +16,7 @@
  *     x.npy         [n,d] f4  a row for each sample
  *     x.ids.npy     [n]   i8  which sample it is in the data set
  *     x.labels.npy  [n]   i8  its class, -1 where it has none
+ *     x.same.npy    [n]   i8  of captions: equal numbers where they are equal
  *     x.classes               the names of the classes (data/classes.h)
  *     x.json                  how they were made, an object
  */
@@ -24,6 +25,7 @@ struct data_features {
     float *x;                    /* [n,d] */
     int64_t *ids;                /* [n], or NULL */
     int64_t *labels;             /* [n], or NULL */
+    int64_t *same;               /* [n], or NULL */
     json_t *about;               /* or NULL */
     struct data_classes classes; /* n = 0: labels are but numbers */
 };

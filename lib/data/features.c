@@ -176,6 +176,7 @@ data_features_read(struct data_features *features, const char *path,
         return -1;
     if (read_list(path, ".ids.npy", features->n, &features->ids, err) ||
         read_list(path, ".labels.npy", features->n, &features->labels, err) ||
+        read_list(path, ".same.npy", features->n, &features->same, err) ||
         read_classes(path, &features->classes, err) ||
         judge_labels(path, features, err) ||
         read_about(path, &features->about, err)) {
@@ -249,6 +250,7 @@ data_features_write(const char *path, const struct data_features *f,
 
     if (write_list(path, ".ids.npy", f->n, f->ids, err) ||
         write_list(path, ".labels.npy", f->n, f->labels, err) ||
+        write_list(path, ".same.npy", f->n, f->same, err) ||
         write_classes(path, &f->classes, err) ||
         write_about(path, f->about, err))
         return -1;
@@ -310,6 +312,7 @@ data_features_release(struct data_features *features)
     free(features->x);
     free(features->ids);
     free(features->labels);
+    free(features->same);
     json_decref(features->about);
     data_classes_release(&features->classes);
     *features = (struct data_features){0};

@@ -157,6 +157,31 @@ npy far.ids.npy '<i8' '2,' "$(int 0)" "$(int 2)"
 ok 'other samples: 1' refuses 1 'row 1 is sample 1 in .test.npy. and 2 in' \
     "$eval" retrieve test.npy far.npy
 
+# captions: image 5 has two, image 6 one, which equals the first of image 5
+npy pics.npy '<f4' '2, 2' $one $zero $zero $one
+npy pics.ids.npy '<i8' '2,' "$(int 5)" "$(int 6)"
+npy words.npy '<f4' '3, 2' $zero $one $one $zero $zero $one
+npy words.ids.npy '<i8' '3,' "$(int 5)" "$(int 5)" "$(int 6)"
+ok 'captions: one of two suffices; of equal ones half' \
+    says '"rule":"strict","image_to_text":{"r1":0.5,"r5":1.0.*"mrr":0.83' \
+    retrieve --captions pics.npy words.npy
+ok 'without groups that is the only rule' test "$(wc -l <line)" -eq 1
+npy words.same.npy '<i8' '3,' "$(int 0)" "$(int 1)" "$(int 0)"
+"$eval" retrieve --captions pics.npy words.npy >line
+ok 'captions of one group answer as one' grep -q \
+    '"rule":"equal","image_to_text":{"r1":1.0.*"text_to_image":{"r1":1.0' line
+ok 'the strict rule is beside it' grep -q '"rule":"strict"' line
+ok 'chance counts the answers' grep -q '"chance":0.8333' line
+npy words.ids.npy '<i8' '3,' "$(int 5)" "$(int 5)" "$(int 7)"
+"$eval" retrieve --captions pics.npy words.npy >line
+ok 'a caption of no image is left out, and counted' \
+    grep -q '"rule":"strict".*"queries":2,"left_out":1' line
+rm words.ids.npy
+ok 'captions without ids: 1' refuses 1 "'words.npy' has no .ids.npy" \
+    "$eval" retrieve --captions pics.npy words.npy
+ok '--captions with --within: 2' refuses 2 'goes without --within' \
+    "$eval" retrieve --captions --within groups.npy pics.npy words.npy
+
 # loss: of encoders that a run of a few steps has left
 "$BIN/foil-data" generate -o set.tar --size 16 24 2>/dev/null
 "$BIN/foil-data" index set.tar 2>/dev/null

@@ -17,12 +17,14 @@ struct options {
     double temperature, l2, held_out, tolerance, tau;
     long iterations, seed, rows, threads, views, batch, max_pixels;
     long components, extreme;
+    int captions;
 };
 
 void run_knn(const struct options *options, char **path);
 void run_probe(const struct options *options, char **path);
 void run_geometry(const struct options *options, char **path);
 void run_retrieve(const struct options *options, char **path);
+void run_captions(const struct options *options, char **path);
 void run_loss(const struct options *options, char **path);
 void run_pca(const struct options *options, char **path);
 void run_temperature(const struct options *options, char **path);

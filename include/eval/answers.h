@@ -1,0 +1,59 @@
+#ifndef EVAL_ANSWERS_H
+#define EVAL_ANSWERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Retrieval where a query may have several right answers: an image its
+ * captions, a caption its image.
+ *
+ *     s_ij   = <u_i, v_j> / (|u_i| |v_j|)        0 where a row is zero
+ *     best_i = max_{j in O_i} s_ij               O_i: the right answers
+ *     rank_i = 1 + #{j not in O_i: s_ij > best_i}
+ *                + #{j not in O_i: s_ij = best_i} / 2
+ *
+ * so a query is found at k when one of its answers is among the first k, and a
+ * tie counts half.  With one answer each this is eval/retrieve.h.
+ */
+struct eval_answers {
+    size_t n;       /* queries */
+    size_t *offset; /* [n + 1]: those of query i are j[offset[i]] up to below
+                       j[offset[i + 1]], rising; a query may have none */
+    size_t *j;      /* [offset[n]] */
+};
+
+/*
+ * eval_answers_by_key() makes the answers of n queries among m candidates: all
+ * those of the same key.
+ *   query [n], candidate [m]  any numbers
+ * O((n + m) log m + answers) time.  To be released.
+ */
+struct eval_answers eval_answers_by_key(size_t n, const int64_t *query,
+                                        size_t m, const int64_t *candidate);
+
+/*
+ * eval_answers_join() makes the answers of a query those of its answers: with
+ * captions that are equal to each other in `answers`, and images of captions in
+ * `next`, all images that have an equal caption.
+ */
+void eval_answers_join(struct eval_answers *answers,
+                       const struct eval_answers *next);
+
+void eval_answers_release(struct eval_answers *answers);
+
+/*
+ * eval_answers_rank() ranks: rank [n], 0 for queries without an answer.
+ *   u [n,d], v [m,d]  finite; rows are zero or of length 1e-15 .. 1e15
+ * Scores are f32, but those within rounding error of the best are compared in
+ * double: ranks are those of the formula in double, and do not depend on the
+ * number of threads.  O(n m d) time; (n + m) d floats and 1 MB.
+ */
+void eval_answers_rank(const struct eval_answers *answers, size_t m, size_t d,
+                       const float *u, const float *v, double *rank);
+
+/* eval_answers_chance() returns how many queries a random order would find at
+ * 1, as a share of those that have an answer. */
+double eval_answers_chance(const struct eval_answers *answers, size_t m);
+
+#endif

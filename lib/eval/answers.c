@@ -1,0 +1,308 @@
+#include "eval/answers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/gemm.h"
+#include "num/vec.h"
+#include "util/clones.h"
+#include "util/err.h"
+#include "util/mem.h"
+
+/* A candidate by its key. */
+struct keyed {
+    int64_t key;
+    size_t j;
+};
+
+static int
+by_key(const void *a, const void *b)
+{
+    const struct keyed *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->j < y->j ? -1 : 1;
+}
+
+static struct keyed *
+sorted(size_t m, const int64_t *key)
+{
+    struct keyed *k = mem_array(m, sizeof *k);
+
+    for (size_t j = 0; j < m; j++)
+        k[j] = (struct keyed){key[j], j};
+    qsort(k, m, sizeof *k, by_key);
+    return k;
+}
+
+/* The first place whose key is not below. */
+static size_t
+lower_bound(size_t m, const struct keyed *k, int64_t key)
+{
+    size_t from = 0;
+
+    while (m) {
+        const size_t half = m / 2;
+
+        if (k[from + half].key < key) {
+            from += half + 1;
+            m -= half + 1;
+        } else {
+            m = half;
+        }
+    }
+    return from;
+}
+
+struct eval_answers
+eval_answers_by_key(size_t n, const int64_t *query, size_t m,
+                    const int64_t *candidate)
+{
+    struct keyed *k = sorted(m, candidate);
+    struct eval_answers a = {.n = n};
+    size_t room = 0, count = 0;
+
+    a.offset = mem_array(n + 1, sizeof *a.offset);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t at = lower_bound(m, k, query[i]);
+             at < m && k[at].key == query[i]; at++) {
+            mem_grow(&a.j, &room, count + 1, sizeof *a.j);
+            a.j[count++] = k[at].j;
+        }
+        a.offset[i + 1] = count;
+    }
+    free(k);
+    return a;
+}
+
+static int
+rising(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Sorts, and leaves each number once; returns how many there are. */
+static size_t
+distinct(size_t n, size_t *j)
+{
+    size_t kept = 0;
+
+    if (n)
+        qsort(j, n, sizeof *j, rising);
+    for (size_t i = 0; i < n; i++)
+        if (!i || j[i] != j[i - 1])
+            j[kept++] = j[i];
+    return kept;
+}
+
+void
+eval_answers_join(struct eval_answers *answers, const struct eval_answers *next)
+{
+    size_t *wide = NULL, room = 0, count = 0, first = 0;
+
+    for (size_t i = 0; i < answers->n; i++) {
+        const size_t from = count, end = answers->offset[i + 1];
+
+        for (size_t q = first; q < end; q++) {
+            const size_t *offset = next->offset + answers->j[q];
+            const size_t more = offset[1] - offset[0];
+
+            mem_grow(&wide, &room, count + more, sizeof *wide);
+            if (more)
+                memcpy(wide + count, next->j + offset[0], more * sizeof *wide);
+            count += more;
+        }
+        if (count > from)
+            count = from + distinct(count - from, wide + from);
+        first = end;
+        answers->offset[i + 1] = count;
+    }
+    free(answers->j);
+    answers->j = wide;
+}
+
+void
+eval_answers_release(struct eval_answers *answers)
+{
+    free(answers->offset);
+    free(answers->j);
+    *answers = (struct eval_answers){0};
+}
+
+double
+eval_answers_chance(const struct eval_answers *answers, size_t m)
+{
+    double sum = 0;
+    size_t with = 0;
+
+    for (size_t i = 0; i < answers->n; i++) {
+        const size_t own = answers->offset[i + 1] - answers->offset[i];
+
+        with += own > 0;
+        sum += (double)own / (double)m;
+    }
+    return with ? sum / (double)with : 0;
+}
+
+/* ---------------------------------------------------------------- ranking */
+
+enum { TILE = 512 }; // rows and columns of scores at a time
+
+/* Rows as they came, of length 1, and how long they were. */
+struct side {
+    const float *given;
+    float *unit;
+    double *length;
+};
+
+struct job {
+    const struct eval_answers *answers;
+    size_t m, d;
+    struct side u, v;
+    double *best; /* [n] */
+    float *tile;  /* [TILE,TILE] */
+};
+
+static struct side
+side_of(size_t n, size_t d, const float *given)
+{
+    struct side s = {given, mem_array(n * d, sizeof *s.unit),
+                     mem_array(n, sizeof *s.length)};
+
+    for (size_t i = 0; i < n; i++) {
+        s.length[i] = sqrt(num_dot(d, given + i * d, given + i * d));
+        for (size_t k = 0; k < d && s.length[i] > 0; k++)
+            s.unit[i * d + k] = (float)(given[i * d + k] / s.length[i]);
+    }
+    return s;
+}
+
+static void
+side_release(struct side *s)
+{
+    free(s->unit);
+    free(s->length);
+}
+
+/* s_ij as the header has it. */
+static double
+exact(const struct job *job, size_t i, size_t j)
+{
+    const double lengths = job->u.length[i] * job->v.length[j];
+
+    return lengths > 0 ? num_dot(job->d, job->u.given + i * job->d,
+                                 job->v.given + j * job->d) /
+                             lengths
+                       : 0;
+}
+
+static double
+best_of(const struct job *job, size_t i)
+{
+    const struct eval_answers *a = job->answers;
+    double best = -INFINITY;
+
+    for (size_t q = a->offset[i]; q < a->offset[i + 1]; q++)
+        best = fmax(best, exact(job, i, a->j[q]));
+    return best;
+}
+
+/* Right answers do not stand in each other's way. */
+static void
+strike_answers(const struct job *job, size_t i, size_t first, size_t n,
+               float *s)
+{
+    const struct eval_answers *a = job->answers;
+
+    for (size_t q = a->offset[i]; q < a->offset[i + 1]; q++)
+        if (a->j[q] >= first && a->j[q] < first + n)
+            s[a->j[q] - first] = -INFINITY;
+}
+
+/* How many scores are above high, and how many from low up to it. */
+UTIL_CLONES static size_t
+count(size_t n, const float *s, float low, float high, size_t *near)
+{
+    size_t above = 0, between = 0;
+
+    for (size_t j = 0; j < n; j++) {
+        above += s[j] > high;
+        between += (s[j] >= low) & (s[j] <= high);
+    }
+    *near = between;
+    return above;
+}
+
+/* What the n columns from `first` on add to the rank of query i. */
+static double
+overtaken(const struct job *job, size_t i, size_t first, size_t n, float *s)
+{
+    // an f32 product in any order (Higham 2002, 3.1), and rounded rows
+    const double error = 2 * ldexp((double)job->d + 8, -24);
+    const double best = job->best[i];
+    const float low = nextafterf((float)(best - error), -INFINITY);
+    const float high = nextafterf((float)(best + error), INFINITY);
+    size_t near;
+    double rank;
+
+    strike_answers(job, i, first, n, s);
+    rank = (double)count(n, s, low, high, &near);
+    for (size_t j = 0; near && j < n; j++)
+        if (s[j] >= low && s[j] <= high) {
+            const double score = exact(job, i, first + j);
+
+            rank += score > best ? 1 : score == best ? .5 : 0;
+        }
+    return rank;
+}
+
+static size_t
+tile_at(size_t n, size_t first)
+{
+    return n - first < TILE ? n - first : TILE;
+}
+
+static void
+rank_tile(const struct job *job, size_t i0, size_t j0, double *rank)
+{
+    const size_t rows = tile_at(job->answers->n, i0);
+    const size_t columns = tile_at(job->m, j0);
+
+    num_gemm_nt(rows, columns, job->d, 1, job->u.unit + i0 * job->d,
+                job->v.unit + j0 * job->d, 0, job->tile);
+    for (size_t i = 0; i < rows; i++)
+        if (rank[i0 + i] > 0)
+            rank[i0 + i] +=
+                overtaken(job, i0 + i, j0, columns, job->tile + i * columns);
+}
+
+void
+eval_answers_rank(const struct eval_answers *answers, size_t m, size_t d,
+                  const float *u, const float *v, double *rank)
+{
+    const size_t n = answers->n;
+    struct job job = {answers,
+                      m,
+                      d,
+                      side_of(n, d, u),
+                      side_of(m, d, v),
+                      mem_array(n, sizeof *job.best),
+                      mem_aligned(TILE * TILE, sizeof *job.tile)};
+
+    REQUIRE(d >= 1);
+    for (size_t i = 0; i < n; i++) {
+        job.best[i] = best_of(&job, i);
+        rank[i] = job.best[i] > -INFINITY;
+    }
+    for (size_t i = 0; i < n; i += TILE)
+        for (size_t j = 0; j < m; j += TILE)
+            rank_tile(&job, i, j, rank);
+    side_release(&job.u);
+    side_release(&job.v);
+    free(job.best);
+    free(job.tile);
+}
