@@ -8,13 +8,13 @@
 
 /*
  * The end of an edge that connects: says hello, says it again whenever the
- * binder does not know it (it was restarted, or the link was cut), gives its
- * open credit anew, and shows signs of life each second.  Each greeting begins
- * everything anew at both ends, so that their books of credit agree: what the
- * binder sent before it answered is passed over here and freed there.
+ * binder does not know it (it was restarted, or the connection was lost), gives
+ * its open credit anew, and shows signs of life each second.  What comes before
+ * the binder answers was meant for an earlier connection and is dropped
+ * (lib/wire/greeting.h).
  *
  * A message that it refuses changes nothing, is counted, and its sender hears
- * why, at most ten times a second.  It costs no credit; where the binder thinks
+ * why, at most 16 times a second.  It costs no credit; where the binder thinks
  * that it did, and so sends nothing more, one item is asked for again after
  * each second without any.
  */
@@ -88,6 +88,13 @@ void wire_client_pass(struct wire_client *client, const struct wire_place *at);
 void wire_client_want(struct wire_client *client, size_t n);
 void wire_client_waits(struct wire_client *client, const struct wire_place *at);
 void wire_client_over(struct wire_client *client);
+
+/*
+ * wire_client_refuse() refuses the message of the last news: its sender is told
+ * why by an error that names it.  Returns 1 when *why is to be said, with the
+ * count and the sender added.
+ */
+int wire_client_refuse(struct wire_client *client, struct err *why);
 
 /*
  * wire_client_send() sends a message; a batch costs one credit.  Returns 1,

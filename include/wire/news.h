@@ -28,7 +28,9 @@ struct wire_news {
     uint64_t peer;        /* number of the peer; 0 on the connecting side */
     struct wire_place at; /* where a place belongs to it */
     struct wire_msg *msg; /* WIRE_MESSAGE: lasts until the next call */
-    struct err why;       /* WIRE_REPORT */
+    struct err why; /* WIRE_REPORT; of an error that names an item of ours,
+                     * which a producer gets as WIRE_MESSAGE: "" where it
+                     * need not be said */
 };
 
 #endif

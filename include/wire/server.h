@@ -13,9 +13,9 @@
  * It greets peers (hello, version, run, data set), sends strangers an error
  * that makes them greet again, answers repeated requests with the same answer,
  * notices who is gone, and hands the tool what is left: news.  Peers are
- * numbered from 1; one that begins anew, also under its old name (hello's
- * `peer`), leaves under the old number and joins under a new one.  A peer that
- * sends many malformed messages is sent away.
+ * numbered from 1; one that says hello on another connection leaves under its
+ * old number and joins under a new one.  A peer of which 64 messages in a row
+ * are refused is sent away.
  *
  *     while ((rc = wire_wait(wire, stop, 1, &err)) > 0)
  *         while ((rc = wire_server_next(server, &news, &err)) > 0)
@@ -103,16 +103,12 @@ int wire_server_answer(struct wire_server *server, uint64_t peer, int64_t id,
 int wire_server_reaches(struct wire_server *server, uint64_t peer);
 
 /*
- * wire_server_refuse() counts a message that the tool could not decode. Returns
- * 1 when that should be said (the 1st, 2nd, 4th, 8th ...), with the count and
- * the sender added to the sentence.
+ * wire_server_refuse() refuses the message of the last news, which peer sent:
+ * it is told why by an error that names the message, and sent away after 64 in
+ * a row.  Returns 1 when that is to be said (the 1st, 2nd, 4th, 8th ... of
+ * all), with the count and the sender added to the sentence.
  */
 int wire_server_refuse(struct wire_server *server, uint64_t peer,
                        struct err *why);
-
-/* wire_server_doubt() is the same for a claim that we do not believe, which is
- * no malformed message: its sender is told, and never sent away for it. */
-int wire_server_doubt(struct wire_server *server, uint64_t peer,
-                      struct err *why);
 
 #endif

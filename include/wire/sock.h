@@ -1,8 +1,8 @@
 #ifndef WIRE_SOCK_H
 #define WIRE_SOCK_H
 
+#include "wire/error.h"
 #include "wire/keys.h"
-#include "wire/msg.h"
 
 /*
  * Sockets between tools, and the one place where a tool waits.
@@ -115,10 +115,14 @@ struct wire_id {
  *   from   who sent it, on a ROUTER; else NULL
  *
  * Returns 1 with a message that the caller frees, 0 when none is there, -1
- * with a sentence when what came is no message of ours (it is gone, go on).
+ * with a sentence when what came is no message of ours (it is gone, go on):
+ * wire_sock_subject() says what is known of it.
  */
 int wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
                    struct wire_msg **msg, struct err *err);
+
+/* wire_sock_subject(): of the message that was refused last. */
+const struct wire_subject *wire_sock_subject(const struct wire_sock *sock);
 
 /*
  * wire_sock_send() sends without waiting; msg stays the caller's.

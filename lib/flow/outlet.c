@@ -72,7 +72,7 @@ take_place(struct flow_outlet *outlet, struct wire_news *news)
         return 0;
     if (judge(outlet, &next.at, &news->why)) {
         news->what = WIRE_REPORT;
-        return wire_server_doubt(outlet->server, news->peer, &news->why);
+        return wire_server_refuse(outlet->server, news->peer, &news->why);
     }
     said = is_next ? flow_producer_next(producer, news->peer, &next, now)
                    : flow_producer_done(producer, &next.at, now);
@@ -118,6 +118,9 @@ take(struct flow_outlet *outlet, struct wire_news *news)
         return take_place(outlet, news);
     case WIRE_END:
         return take_end(outlet, news);
+    case WIRE_ERROR:
+        news->what = WIRE_REPORT;
+        return *news->why.msg != '\0';
     default:
         return 1;
     }

@@ -6,6 +6,8 @@
 #include "wire/client.h"
 #include "wire/error.h"
 
+#include "greeting.h"
+#include "raw.h"
 #include "refusal.h"
 
 /*
@@ -19,33 +21,23 @@ struct wire_client {
     struct wire_sock *sock;
     enum wire_client_kind kind;
     struct wire_hello hello, who;
-    int joined, lost; /* lost: and what came before is being read */
+    struct wire_greeting greeting;
+    int lost; /* the connection is, and what came before is being read */
     size_t credit;
     size_t unsure;        /* of it: that a refused message may have used up */
     double came;          /* when an item, or what was refused, came last */
     struct wire_place at; /* session -1: not known yet */
-    struct wire_refusal bad;
-    struct tally told;     /* errors about single messages of ours */
+    struct wire_refusal refusal;
+    struct tally refused;  /* messages */
+    struct tally told;     /* errors about messages of ours */
     struct wire_msg *msg;  /* of the news that is out */
     struct wire_item item; /* the same, where it is one */
 };
 
-/*
- * Begin anew: say hello as soon as somebody is there, and each second until
- * the answer comes.  What the binder sends before its answer belongs to an
- * earlier greeting and is passed over; the binder hands it out again.
- */
-static void
-greet(struct wire_client *client)
+static int
+is_in(const struct wire_client *client)
 {
-    struct wire_msg *hello;
-
-    client->hello.greeting++;
-    hello = wire_hello_put(&client->hello);
-    client->joined = 0;
-    wire_sock_soon(client->sock, hello);
-    wire_sock_beat(client->sock, hello);
-    wire_msg_free(hello);
+    return client->greeting.state == WIRE_IN;
 }
 
 struct wire_client *
@@ -53,6 +45,7 @@ wire_client_open(struct wire *wire, const struct wire_client_config *config,
                  struct err *err)
 {
     struct wire_client *client = mem_array(1, sizeof *client);
+    struct wire_msg *hello;
 
     client->wire = wire;
     client->kind = config->kind;
@@ -66,7 +59,9 @@ wire_client_open(struct wire *wire, const struct wire_client_config *config,
         free(client);
         return NULL;
     }
-    greet(client);
+    hello = wire_hello_put(&client->hello);
+    wire_sock_greet(client->sock, &client->greeting, hello);
+    wire_msg_free(hello);
     return client;
 }
 
@@ -110,7 +105,7 @@ ask(struct wire_client *client, size_t credit)
 {
     const struct wire_next next = {client->at, (int64_t)credit, 0};
 
-    if (!client->joined || client->at.session < 0 || !credit)
+    if (!is_in(client) || client->at.session < 0 || !credit)
         return 1;
     return tell(client, wire_next_put(&next));
 }
@@ -127,25 +122,64 @@ set_credit(struct wire_client *client, size_t credit)
 }
 
 static int
+refuse(struct wire_client *client, const struct wire_subject *subject,
+       struct wire_news *news)
+{
+    const struct err plain = news->why;
+
+    wire_refusal_tell(&client->refusal, client->sock, NULL, subject, &plain);
+    if (*client->who.stage)
+        err_set(&news->why, "%s: %.400s", client->who.stage, plain.msg);
+    news->what = WIRE_REPORT;
+    return tally_add(&client->refused, &news->why);
+}
+
+int
+wire_client_refuse(struct wire_client *client, struct err *why)
+{
+    struct wire_news news = {.why = *why};
+    struct wire_subject subject;
+    int say;
+
+    REQUIRE(client->msg);
+    wire_subject_of(&subject, client->msg);
+    say = refuse(client, &subject, &news);
+    *why = news.why;
+    return say;
+}
+
+static int
 bad(struct wire_client *client, struct wire_news *news)
 {
-    news->what = WIRE_REPORT;
-    return wire_refusal_add(&client->bad, client->sock, client->who.stage,
-                            &news->why);
+    struct wire_subject subject;
+
+    wire_subject_of(&subject, client->msg);
+    return refuse(client, &subject, news);
 }
 
 /*
- * What may have been meant as an item.  It costs no credit: who is between us
- * and the binder may have added it.  But the binder may have booked it, and
- * then nothing more comes: ask_again().
+ * It costs no credit: who is between us and the binder may have added it.  But
+ * the binder may have booked it, and then nothing more comes: ask_again().
  */
-static int
-bad_item(struct wire_client *client, struct wire_news *news)
+static void
+count_item(struct wire_client *client)
 {
     client->came = clock_now();
     if (client->kind == WIRE_ASKS && client->unsure < client->credit)
         client->unsure++;
-    return bad(client, news);
+}
+
+/* What could not be read.  Another version is refused by name. */
+static int
+unread(struct wire_client *client, struct wire_news *news, struct err *err)
+{
+    const struct wire_subject *subject = wire_sock_subject(client->sock);
+
+    if (!is_in(client) && subject->version)
+        return err_set(err, "'%.80s': %.400s", wire_sock_endpoint(client->sock),
+                       news->why.msg);
+    count_item(client);
+    return refuse(client, subject, news);
 }
 
 static void
@@ -153,7 +187,7 @@ ask_again(struct wire_client *client)
 {
     const double now = clock_now();
 
-    if (!client->unsure || !client->joined ||
+    if (!client->unsure || !is_in(client) ||
         now - client->came < pause_refused || !ask(client, 1))
         return;
     client->unsure--;
@@ -171,12 +205,9 @@ take_hello(struct wire_client *client, struct wire_news *news, struct err *err)
         wire_refusal_last(client->wire, client->sock, err);
         return -1;
     }
-    if (client->joined ||
-        (who.greeting && who.greeting != client->hello.greeting))
+    if (!wire_greeting_hello(&client->greeting))
         return 0;
     client->who = who;
-    client->joined = 1;
-    wire_sock_soon(client->sock, NULL);
     show_life(client);
     client->unsure = 0;
     if (client->kind != WIRE_ASKS || !ask(client, client->credit))
@@ -188,22 +219,20 @@ take_hello(struct wire_client *client, struct wire_news *news, struct err *err)
 static int
 take_error(struct wire_client *client, struct wire_news *news, struct err *err)
 {
+    const char *at = wire_sock_endpoint(client->sock);
     struct wire_error error;
 
     if (wire_error_get(&error, client->msg, &news->why))
         return bad(client, news);
-    if (error.message) {
-        err_set(&news->why, "'%.80s' refuses a message of ours: %.400s",
-                wire_sock_endpoint(client->sock), error.reason);
-        news->what = WIRE_REPORT;
-        return tally_add(&client->told, &news->why);
+    if (error.again) {
+        wire_greeting_again(&client->greeting);
+        return 0;
     }
-    if (!error.again)
-        return err_set(err, "refused by '%.80s': %.400s",
-                       wire_sock_endpoint(client->sock), error.reason);
-    if (client->joined) // else our hello is already on its way
-        greet(client);
-    return 0;
+    if (!*error.of.kind)
+        return err_set(err, "refused by '%.80s': %.400s", at, error.reason);
+    wire_refusal_words(&error, at, &news->why);
+    news->what = WIRE_REPORT;
+    return tally_add(&client->told, &news->why);
 }
 
 /* A consumer's credit and place. */
@@ -271,8 +300,10 @@ take_item(struct wire_client *client, struct wire_news *news)
         client->hello.size ? client->hello.size : client->who.size;
 
     if (wire_item_get(&client->item, client->msg, size, &news->why) ||
-        judge_run(client, &news->why))
-        return bad_item(client, news);
+        judge_run(client, &news->why)) {
+        count_item(client);
+        return bad(client, news);
+    }
     if (client->item.at.session != client->at.session)
         return 0;
     client->came = clock_now();
@@ -287,13 +318,18 @@ static int
 take(struct wire_client *client, struct wire_news *news, struct err *err)
 {
     const enum wire_kind kind = wire_msg_kind(client->msg);
+    struct wire_subject subject;
 
     if (kind == WIRE_HELLO)
         return take_hello(client, news, err);
     if (kind == WIRE_ERROR)
         return take_error(client, news, err);
-    if (!client->joined) // meant for the one we were before
+    if (!is_in(client)) // meant for an earlier connection
         return 0;
+    wire_subject_of(&subject, client->msg);
+    if (subject.at.session >= 0 &&
+        wire_session_judge(subject.at.session, &news->why))
+        return bad(client, news);
     if (kind == WIRE_END)
         return take_end(client, news);
     if (kind == WIRE_ITEM && client->kind == WIRE_ASKS)
@@ -315,7 +351,7 @@ look_again(struct wire_client *client)
 {
     if (client->lost) {
         client->lost = 0;
-        greet(client);
+        wire_greeting_lost(&client->greeting);
         return 0;
     }
     client->lost = wire_sock_lost(client->sock);
@@ -343,7 +379,7 @@ wire_client_next(struct wire_client *client, struct wire_news *news,
         *news = (struct wire_news){0};
         came = wire_sock_recv(client->sock, NULL, &client->msg, &news->why);
         if (came)
-            rc = came < 0 ? bad_item(client, news) : take(client, news, err);
+            rc = came < 0 ? unread(client, news, err) : take(client, news, err);
         else if (!look_again(client))
             break;
     }
@@ -355,13 +391,13 @@ wire_client_next(struct wire_client *client, struct wire_news *news,
 int
 wire_client_joined(const struct wire_client *client)
 {
-    return client->joined;
+    return is_in(client);
 }
 
 int
 wire_client_trouble(const struct wire_client *client, struct err *why)
 {
-    if (client->joined)
+    if (is_in(client))
         return 0;
     if (!wire_sock_trouble(client->sock, why))
         err_set(why, "nobody has answered at '%.200s'",
@@ -406,7 +442,7 @@ wire_client_pass(struct wire_client *client, const struct wire_place *at)
     client->at = *at;
     if (newer)
         set_credit(client, 0);
-    if (!client->joined)
+    if (!is_in(client))
         return;
     show_life(client);
     if (!newer)
@@ -424,7 +460,7 @@ wire_client_waits(struct wire_client *client, const struct wire_place *at)
     if (wire_place_cmp(at, &client->at) < 0)
         set_credit(client, 0); // asked for at a wrong place: it may be refused
     client->at = *at;
-    if (!client->joined)
+    if (!is_in(client))
         return;
     show_life(client);
     tell(client, wire_next_put(&next));
@@ -446,7 +482,7 @@ void
 wire_client_over(struct wire_client *client)
 {
     REQUIRE(client->kind == WIRE_ASKS);
-    if (client->joined && client->at.session >= 0)
+    if (is_in(client) && client->at.session >= 0)
         tell(client, wire_place_put(WIRE_END, &client->at));
 }
 
@@ -455,7 +491,7 @@ wire_client_send(struct wire_client *client, struct wire_msg *msg)
 {
     const int costs = wire_msg_kind(msg) == WIRE_BATCH;
 
-    if (!client->joined || (costs && !client->credit) ||
+    if (!is_in(client) || (costs && !client->credit) ||
         wire_sock_send(client->sock, NULL, msg) != 1)
         return 0;
     client->credit -= (size_t)costs;

@@ -101,6 +101,8 @@ is_said(const struct wire_message *m, const struct wire_field *f, const void *x)
         return *(const int *)member(x, f->at) != 0;
     case WIRE_TEXT:
         return *(const char *)member(x, f->at) != '\0';
+    case WIRE_SHARE:
+        return ((const int64_t *)member(x, f->at))[1] != 0;
     case WIRE_VALUES:
     case WIRE_COUPLES:
         return count_at(x, f->count) != 0;
@@ -161,6 +163,14 @@ put_values(struct wire_writer *w, const struct wire_field *f, const void *x)
 }
 
 static void
+put_two(struct wire_writer *w, const int64_t two[2])
+{
+    msgpack_pack_array(&w->packer, 2);
+    msgpack_pack_int64(&w->packer, two[0]);
+    msgpack_pack_int64(&w->packer, two[1]);
+}
+
+static void
 put_couples(struct wire_writer *w, const struct wire_field *f, const void *x)
 {
     const int64_t *couple = pointer_at(x, f->at);
@@ -169,11 +179,8 @@ put_couples(struct wire_writer *w, const struct wire_field *f, const void *x)
     REQUIRE(n <= (size_t)f->greatest);
     wire_write_key(w, f->name);
     msgpack_pack_array(&w->packer, n);
-    for (size_t i = 0; i < n; i++) {
-        msgpack_pack_array(&w->packer, 2);
-        msgpack_pack_int64(&w->packer, couple[2 * i]);
-        msgpack_pack_int64(&w->packer, couple[2 * i + 1]);
-    }
+    for (size_t i = 0; i < n; i++)
+        put_two(w, couple + 2 * i);
 }
 
 static void
@@ -199,6 +206,10 @@ put(struct wire_writer *w, const struct wire_message *m,
         break;
     case WIRE_MAP:
         put_map(w, f->name, f->members);
+        break;
+    case WIRE_SHARE:
+        wire_write_key(w, f->name);
+        put_two(w, member(x, f->at));
         break;
     case WIRE_VALUES:
         put_values(w, f, x);
@@ -331,9 +342,9 @@ get_text(struct decoder *d, const struct wire_field *f)
         return;
     text = &o->via.str;
     if (o->type != MSGPACK_OBJECT_STR || text->size >= f->room ||
-        memchr(text->ptr, 0, text->size))
-        wire_read_fail(&d->r, "'%s' is no text of at most %zu bytes", f->name,
-                       f->room - 1);
+        text->size < (size_t)f->least || memchr(text->ptr, 0, text->size))
+        wire_read_fail(&d->r, "'%s' is no text of %jd to %zu bytes", f->name,
+                       (intmax_t)f->least, f->room - 1);
     else if (f->words && !is_word(f->words, text))
         wire_read_fail(&d->r, "'%s' is none of %s", f->name, f->words);
     else
@@ -381,6 +392,30 @@ get_values(struct decoder *d, const struct wire_field *f)
         *(size_t *)member(d->x, f->count) = map->size;
 }
 
+/* [a, b], each from 0 to `most`. */
+static int
+object_two(const msgpack_object *o, int64_t most, int64_t two[2])
+{
+    const msgpack_object_array *list = &o->via.array;
+
+    return o->type != MSGPACK_OBJECT_ARRAY || list->size != 2 ||
+                   wire_object_whole(&list->ptr[0], 0, most, &two[0]) ||
+                   wire_object_whole(&list->ptr[1], 0, most, &two[1])
+               ? -1
+               : 0;
+}
+
+static void
+get_share(struct decoder *d, const struct wire_field *f)
+{
+    const msgpack_object *o = wire_read_need(&d->r, f->name);
+    int64_t *part = member(d->x, f->at);
+
+    if (o && (object_two(o, f->greatest, part) || part[0] >= part[1]))
+        wire_read_fail(&d->r, "'%s' is no [i, n] with i < n <= %jd", f->name,
+                       (intmax_t)f->greatest);
+}
+
 static void
 get_couples(struct decoder *d, const struct wire_field *f)
 {
@@ -398,15 +433,10 @@ get_couples(struct decoder *d, const struct wire_field *f)
     couple = mem_array(list->size, sizeof *couple);
     set_pointer(d->x, f->at, couple);
     *(size_t *)member(d->x, f->count) = list->size;
-    for (size_t i = 0; i < list->size; i++) {
-        const msgpack_object_array *two = &list->ptr[i].via.array;
-
-        if (list->ptr[i].type != MSGPACK_OBJECT_ARRAY || two->size != 2 ||
-            wire_object_whole(&two->ptr[0], 0, most, &couple[i][0]) ||
-            wire_object_whole(&two->ptr[1], 0, most, &couple[i][1]))
+    for (size_t i = 0; i < list->size; i++)
+        if (object_two(&list->ptr[i], most, couple[i]))
             wire_read_fail(&d->r, "entry %zu of '%s' is no pair of ids", i,
                            f->name);
-    }
 }
 
 /* "v,b,d" of "vbd", for a sentence. */
@@ -629,6 +659,9 @@ get(struct decoder *d, const struct wire_field *f)
         get_text(d, f);
         break;
     case WIRE_MAP: // wire_decode() goes into it
+        break;
+    case WIRE_SHARE:
+        get_share(d, f);
         break;
     case WIRE_VALUES:
         get_values(d, f);

@@ -3,6 +3,7 @@
 
 #include <zmq.h>
 
+#include "wire/error.h"
 #include "wire/news.h"
 #include "wire/sock.h"
 
@@ -32,8 +33,10 @@ struct wire_sock {
     int from;     /* the descriptor that the last message came by, or -1 */
     int up, lost; /* DEALER: somebody is there; was, and went */
     char endpoint[256];
-    struct wire_msg *beat, *soon;
+    struct wire_msg *beat, *soon, *hello;
+    struct wire_greeting *greeting; /* NULL: none is said */
     double beat_at;
+    struct wire_subject subject; /* what was refused last */
     struct err trouble; /* why connections come to nothing; "": they do not */
 };
 

@@ -39,6 +39,9 @@
 #define TEXT(x, key, m)                                                 \
     .name = (key), .at = AT(x, m), .type = IS(x, m, char *, WIRE_TEXT), \
     .room = sizeof M(x, m)
+#define SHARE(x, key, m, most)                                              \
+    .name = (key), .at = AT(x, m), .type = IS(x, m, int64_t *, WIRE_SHARE), \
+    .greatest = (most), .optional = 1
 #define VALUES(x, key, m, n)                                                  \
     .name = (key), .at = AT(x, m),                                            \
     .type = IS(x, m, struct wire_metric *, WIRE_VALUES), .count = SIZE(x, n), \
@@ -183,9 +186,11 @@ static const struct wire_field hello_fields[] = {
     {.name = "dataset", .type = WIRE_MAP, .members = 2},
     {TEXT(hello, "digest", digest)},
     {WHOLE(hello, "size", size, 0, WIRE_SIZE_MAX)},
-    {TEXT(hello, "peer", peer), .optional = 1},
-    {TEXT(hello, "recipe", recipe), .optional = 1},
-    {WHOLE(hello, "greeting", greeting, 1, INT64_MAX), .optional = 1},
+    {TEXT(hello, "peer", peer), .least = 1},
+    {TEXT(hello, "recipe", recipe), .least = 1, .optional = 1},
+    {TEXT(hello, "sampler", sampler), .least = 1, .optional = 1},
+    {WHOLE(hello, "max_batch", max_batch, 1, WIRE_SIZE_MAX), .optional = 1},
+    {SHARE(hello, "part", part, WIRE_RANKS_MAX)},
     {0},
 };
 
@@ -199,8 +204,13 @@ static const struct wire_field error_fields[] = {
     {TEXT(error, "reason", reason)},
     {FLAG(error, "again", again)},
     {FLAG(error, "state", state)},
-    {FLAG(error, "message", message)},
     {WHOLE(error, "id", id, 0, INT64_MAX), .optional = 1, .missing = -1},
+    {TEXT(error, "kind", of.kind), .optional = 1},
+    {SESSION(error, of.at.session), .optional = 1, .missing = -1,
+     .with = "kind"},
+    {EPOCH(error, of.at.epoch), .with = "session"},
+    {STEP(error, of.at.step), .with = "session"},
+    {WHOLE(error, "count", count, 1, INT64_MAX), .optional = 1, .with = "kind"},
     {0},
 };
 

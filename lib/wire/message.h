@@ -19,6 +19,7 @@ enum wire_field_type {
     WIRE_FLAG,    /* int: 1 or 0 */
     WIRE_TEXT,    /* char [room], no zero byte inside; one of `words` if any */
     WIRE_MAP,     /* a map, whose keys are the next `members` rows */
+    WIRE_SHARE,   /* int64_t [2]: i, n with i < n <= greatest; 0, 0: missing */
     WIRE_VALUES,  /* struct wire_metric [count] */
     WIRE_COUPLES, /* int64_t (*)[2], [count]: two samples each */
     WIRE_TENSOR,  /* const T * of that dtype and shape */
@@ -38,8 +39,9 @@ struct wire_field {
     const char *with; /* both are there or neither; an optional one only where
                        * that one is */
 
-    /* Whole numbers: least .. greatest.  Values and couples: at most greatest.
-     * Elements of a tensor: the same, where least < greatest. */
+    /* Whole numbers: least .. greatest.  Texts: at least least bytes.  Values
+     * and couples: at most greatest.  Elements of a tensor: least .. greatest,
+     * where least < greatest. */
     int64_t least, greatest;
     double low, high;  /* of reals, and of elements where low < high */
     const char *above; /* more than that whole number, at above_at */

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,23 +25,29 @@ printable(char to[41], const char *text, size_t n)
     return to;
 }
 
-/* "foil1.batch": magic, version, kind. */
+/* "foil2.batch": magic, version, kind. */
 static int
-judge_kind(struct wire_msg *msg, struct err *err)
+judge_kind(struct wire_msg *msg, struct wire_subject *subject, struct err *err)
 {
     const struct wire_part part = wire_msg_part(msg, 0);
     const char *text = part.data;
-    size_t n = 4, version = 0;
+    size_t n = 4;
+    int64_t version = 0;
     char shown[41];
 
     if (part.len < 5 || memcmp(text, "foil", 4))
         return err_set(err, "not a message of foil: '%s'",
                        printable(shown, text, part.len));
     for (; n < part.len && n < 8 && text[n] >= '0' && text[n] <= '9'; n++)
-        version = version * 10 + (size_t)(text[n] - '0');
-    if (version != WIRE_VERSION)
-        return err_set(err, "peer speaks foil%zu, this is foil%d", version,
-                       WIRE_VERSION);
+        version = version * 10 + (text[n] - '0');
+    if (n + 1 < part.len)
+        snprintf(subject->kind, sizeof subject->kind, "%.31s",
+                 printable(shown, text + n + 1, part.len - n - 1));
+    if (version != WIRE_VERSION) {
+        subject->version = version;
+        return err_set(err, "peer speaks foil%jd, this is foil%d",
+                       (intmax_t)version, WIRE_VERSION);
+    }
     for (int k = 0; n < part.len && text[n] == '.' && k < WIRE_KINDS; k++) {
         const char *name = wire_messages[k].name;
 
@@ -191,10 +198,12 @@ keep_role(struct wire_msg *msg)
 }
 
 struct wire_msg *
-wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger, struct err *err)
+wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger,
+               struct wire_subject *subject, struct err *err)
 {
     struct wire_msg *msg = mem_array(1, sizeof *msg);
 
+    *subject = (struct wire_subject){"?", {-1, 0, 0}, 0};
     msg->holders = 1;
     msg->n_parts = n;
     msg->parts = mem_array(n, sizeof *msg->parts);
@@ -208,10 +217,11 @@ wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger, struct err *err)
         err_set(err, "message of %zu parts, want 2 .. %d", n, WIRE_PARTS_MAX);
         goto fail;
     }
-    if (judge_kind(msg, err) || judge_header(msg, err) ||
-        judge_tensors(msg, stranger, err)) {
+    if (judge_kind(msg, subject, err) || judge_header(msg, err))
         goto fail;
-    }
+    wire_subject_of(subject, msg);
+    if (judge_tensors(msg, stranger, err))
+        goto fail;
     keep_role(msg);
     return msg;
 
@@ -220,10 +230,27 @@ fail:
     return NULL;
 }
 
+void
+wire_subject_of(struct wire_subject *subject, const struct wire_msg *msg)
+{
+    struct err ignored;
+    struct wire_reader r = wire_read_start(msg, &ignored);
+    struct wire_place *at = &subject->at;
+
+    *subject = (struct wire_subject){"", {-1, 0, 0}, 0};
+    snprintf(subject->kind, sizeof subject->kind, "%s", wire_msg_name(msg));
+    at->session = wire_read_whole(&r, "session", 0, INT64_MAX);
+    at->epoch = wire_read_whole(&r, "epoch", 0, WIRE_EPOCH_MAX - 1);
+    at->step = wire_read_whole(&r, "step", 0, WIRE_STEP_MAX - 1);
+    if (r.rc)
+        *at = (struct wire_place){-1, 0, 0};
+}
+
 struct wire_msg *
 wire_msg_from(size_t n, const struct wire_part *parts, struct err *err)
 {
     zmq_msg_t copy[WIRE_PARTS_MAX];
+    struct wire_subject subject;
 
     if (n < 2 || n > WIRE_PARTS_MAX) {
         err_set(err, "message of %zu parts, want 2 .. %d", n, WIRE_PARTS_MAX);
@@ -231,5 +258,5 @@ wire_msg_from(size_t n, const struct wire_part *parts, struct err *err)
     }
     for (size_t i = 0; i < n; i++)
         wire_part_copy(&copy[i], parts[i].data, parts[i].len);
-    return wire_msg_parse(n, copy, 1, err);
+    return wire_msg_parse(n, copy, 1, &subject, err);
 }

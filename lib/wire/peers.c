@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +8,16 @@
 /* Seconds between the first and the second look at a silent peer. */
 static const double second_look = 0.1;
 
+/* Seconds between two times that a connection is told to say hello. */
+static const double pause_again = 1;
+
 void
 wire_peers_release(struct wire_peers *peers)
 {
     free(peers->peer);
     free(peers->left);
     free(peers->silent);
+    free(peers->stranger);
     *peers = (struct wire_peers){0};
 }
 
@@ -49,31 +52,73 @@ wire_peers_by_name(const struct wire_peers *peers, const char *name)
     return NULL;
 }
 
-/* Who gives no name of his own is called by his connection. */
-static void
-name(struct wire_peer *peer)
+/* Room for one more, or NULL. */
+static struct wire_peer *
+make_room(struct wire_peers *peers)
 {
-    const size_t room = (sizeof peer->name - 1) / 2;
+    struct wire_peer *oldest = peers->peer;
 
-    snprintf(peer->name, sizeof peer->name, "%s", peer->hello.peer);
-    for (size_t i = 0; !*peer->hello.peer && i < peer->id.len && i < room; i++)
-        snprintf(peer->name + 2 * i, 3, "%02x", peer->id.byte[i]);
-}
-
-struct wire_peer *
-wire_peers_greet(struct wire_peers *peers, const struct wire_id *id,
-                 const struct wire_hello *hello, double now)
-{
-    struct wire_peer *peer;
-
+    for (size_t i = 1; i < peers->n; i++)
+        if (peers->peer[i].heard < oldest->heard)
+            oldest = &peers->peer[i];
+    if (peers->n == WIRE_PEERS_MAX && peers->patient)
+        wire_peers_leave(peers, oldest);
     if (peers->n == WIRE_PEERS_MAX)
         return NULL;
-    mem_grow(&peers->peer, &peers->room, peers->n + 1, sizeof *peer);
-    peer = &peers->peer[peers->n++];
-    *peer = (struct wire_peer){
+    mem_grow(&peers->peer, &peers->room, peers->n + 1, sizeof *peers->peer);
+    return &peers->peer[peers->n++];
+}
+
+enum wire_greeted
+wire_peers_greet(struct wire_peers *peers, const struct wire_id *id,
+                 const struct wire_hello *hello, double now,
+                 struct wire_peer **peer)
+{
+    struct wire_peer *before;
+
+    *peer = wire_peers_by_id(peers, id);
+    if (*peer) {
+        wire_peers_hear(*peer, now);
+        return WIRE_KNOWN;
+    }
+    before = wire_peers_by_name(peers, hello->peer);
+    if (before)
+        wire_peers_leave(peers, before);
+    *peer = make_room(peers);
+    if (!*peer)
+        return WIRE_CROWDED;
+    **peer = (struct wire_peer){
         .number = ++peers->last, .id = *id, .hello = *hello, .heard = now};
-    name(peer);
-    return peer;
+    return WIRE_ENTERED;
+}
+
+int
+wire_peers_again(struct wire_peers *peers, const struct wire_id *id, double now)
+{
+    struct wire_stranger *stranger = peers->stranger;
+    size_t i = 0;
+
+    while (i < peers->n_strangers &&
+           (stranger[i].id.len != id->len ||
+            memcmp(stranger[i].id.byte, id->byte, id->len)))
+        i++;
+    if (i < peers->n_strangers && now - stranger[i].told < pause_again)
+        return 0;
+    if (i == peers->n_strangers && i < WIRE_PEERS_MAX) {
+        mem_grow(&peers->stranger, &peers->room_strangers, i + 1,
+                 sizeof *stranger);
+        peers->n_strangers++;
+    } else if (i == peers->n_strangers) { // in the place of the oldest
+        i = peers->next_stranger++ % WIRE_PEERS_MAX;
+    }
+    peers->stranger[i] = (struct wire_stranger){*id, now};
+    return 1;
+}
+
+void
+wire_peers_hear(struct wire_peer *peer, double now)
+{
+    peer->heard = now;
 }
 
 void

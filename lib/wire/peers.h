@@ -4,8 +4,27 @@
 #include "wire/hello.h"
 #include "wire/sock.h"
 
+#include "refusal.h"
+
 /*
- * The table of who is connected to a binder: for lib/wire/server.c.
+ * Who is connected to a binder, and the greeting of its side, as a state
+ * machine: it has no socket and no clock.  Its caller tells it what came and
+ * what time it is (`now`, in seconds from any start, never going back).
+ * lib/wire/binder.c binds it to a socket; lib/wire/greeting.h is the other
+ * end's.
+ *
+ *     connection  what comes              then
+ *     unknown     a hello that fits       it is entered, and answered.  A peer
+ *                                         of that name on another connection
+ *                                         leaves: what was on its way there may
+ *                                         be lost
+ *     unknown     anything else           an error with `again`, at most one a
+ *                                         second for each connection
+ *     known       a hello that fits       it is answered, and changes nothing
+ *     known       nothing for 3 seconds   it leaves, and is remembered
+ *
+ * Silence is judged only when everything that is there was read, twice, 0.1 s
+ * apart.
  *
  * Peers are found by routing id (who sent this?), by number (the tool's name
  * for them) and by the name in their hello (is that one back?).  Linear
@@ -17,17 +36,22 @@ struct wire_peer {
     uint64_t number;
     struct wire_id id;
     struct wire_hello hello;
-    char name[64];     /* hello's `peer`, or made from id */
-    double heard;      /* when it was heard last */
-    double suspect;    /* since when it is silent for too long; 0: it is not */
-    int dismissed;     /* told that the run is over */
-    double offended;   /* when it sent a malformed message last */
-    unsigned offences; /* so many of late; see lib/wire/binder.c */
-    double refused;    /* when it was told last that a message was refused */
-    int gone;          /* cannot be sent to: leaves when its words are read */
+    double heard;   /* when something came from it last */
+    double suspect; /* since when it is silent for too long; 0: it is not */
+    int dismissed;  /* told that the run is over */
+    int gone;       /* cannot be sent to: leaves when all is read that came */
+    struct wire_refusal refusal; /* of its messages */
+};
+
+/* A connection without hello that was told to say it. */
+struct wire_stranger {
+    struct wire_id id;
+    double told;
 };
 
 struct wire_peers {
+    int patient; /* silence tells nothing: when the table is full, the peer that
+                  * was silent for longest makes room */
     size_t n, room;
     struct wire_peer *peer; /* [n] */
     uint64_t last;          /* number given last */
@@ -36,6 +60,8 @@ struct wire_peers {
     size_t n_silent, room_silent;
     struct wire_id *silent; /* [n_silent] of who left by saying nothing: it may
                                only be slow, and hear us still */
+    size_t n_strangers, room_strangers, next_stranger;
+    struct wire_stranger *stranger; /* [n_strangers] the last ones */
 };
 
 void wire_peers_release(struct wire_peers *peers);
@@ -49,12 +75,29 @@ struct wire_peer *wire_peers_by_name(const struct wire_peers *peers,
                                      const char *name);
 
 /*
- * wire_peers_greet() enters a peer that said hello, under a new number.  NULL
- * when the table is full.
+ * wire_peers_greet(): a connection said a hello that fits.  Returns what that
+ * comes to; *peer is the one it is of: answer it.  Who is entered has a new
+ * number.
  */
-struct wire_peer *wire_peers_greet(struct wire_peers *peers,
+enum wire_greeted {
+    WIRE_CROWDED = -1, /* the table is full: no peer */
+    WIRE_KNOWN,        /* this connection is known: nothing has changed */
+    WIRE_ENTERED
+};
+enum wire_greeted wire_peers_greet(struct wire_peers *peers,
                                    const struct wire_id *id,
-                                   const struct wire_hello *hello, double now);
+                                   const struct wire_hello *hello, double now,
+                                   struct wire_peer **peer);
+
+/*
+ * wire_peers_again(): something else came by a connection that is not known.
+ * Returns 1 when it is to be told to say hello.
+ */
+int wire_peers_again(struct wire_peers *peers, const struct wire_id *id,
+                     double now);
+
+/* wire_peers_hear(): something came from a peer. */
+void wire_peers_hear(struct wire_peer *peer, double now);
 
 /* wire_peers_leave() removes one, to be reported by wire_peers_left(). */
 void wire_peers_leave(struct wire_peers *peers, struct wire_peer *peer);
@@ -64,7 +107,7 @@ uint64_t wire_peers_left(struct wire_peers *peers);
 
 /*
  * wire_peers_part() lets those leave that cannot be sent to any more.  Call it
- * when all that had come is read: among it may be their END.
+ * when everything is read: their END may be there.
  */
 void wire_peers_part(struct wire_peers *peers);
 

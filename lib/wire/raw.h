@@ -3,7 +3,7 @@
 
 #include <zmq.h>
 
-#include "wire/msg.h"
+#include "wire/error.h"
 
 /*
  * Between messages and ZeroMQ: for the files of this room.
@@ -11,10 +11,13 @@
  * wire_msg_parse() makes a message of n parts, which it takes over: they are
  * empty or closed afterwards, also on error.  A stranger's is judged whole,
  * as wire_msg_from() does; our own is not searched for floats that are not
- * finite.
+ * finite.  *subject says what is known of it where it is refused.
  */
 struct wire_msg *wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger,
-                                struct err *err);
+                                struct wire_subject *subject, struct err *err);
+
+/* wire_subject_of() says what an error about a message names. */
+void wire_subject_of(struct wire_subject *subject, const struct wire_msg *msg);
 
 /* wire_msg_share() makes `part` another holder of part i's bytes. */
 void wire_msg_share(const struct wire_msg *msg, size_t i, zmq_msg_t *part);

@@ -5,6 +5,7 @@
 #include "util/mem.h"
 
 #include "binder.h"
+#include "raw.h"
 
 /* Seconds for which the last word waits for room in the queue of a peer that
  * is behind. */
@@ -18,6 +19,7 @@ wire_server_open(struct wire *wire, const struct wire_server_config *config,
 
     server->wire = wire;
     server->kind = config->kind;
+    server->peers.patient = config->kind == WIRE_SERVES;
     server->hello = config->hello;
     server->hello.version = WIRE_VERSION;
     wire_hello_name(&server->hello);
@@ -55,22 +57,16 @@ wire_server_next(struct wire_server *server, struct wire_news *news,
         struct wire_id from;
         int rc;
 
-        wire_msg_free(server->msg);
-        server->msg = NULL;
+        wire_binder_settle(server);
         *news = (struct wire_news){0};
         rc = wire_sock_recv(server->sock, &from, &server->msg, &news->why);
         if (rc == 0)
             break;
-        if (rc < 0) {
-            struct wire_peer *peer = wire_peers_by_id(&server->peers, &from);
-
-            if (!peer)
-                wire_binder_refuse(server, &from, news->why.msg, 0);
-            if (wire_binder_bad(server, peer, news))
-                return 1;
-        } else if (wire_binder_take(server, &from, server->msg, news)) {
+        rc = rc < 0 ? wire_binder_unread(server, &from, news)
+                    : wire_binder_take(server, &from, server->msg, news);
+        server->from = rc && news->what == WIRE_MESSAGE ? news->peer : 0;
+        if (rc)
             return 1;
-        }
     }
     wire_peers_part(&server->peers);
     if (server->kind != WIRE_SERVES)
@@ -168,7 +164,7 @@ wire_server_answer(struct wire_server *server, uint64_t peer, int64_t id,
     if (!p)
         return 0;
     if (wire_msg_kind(msg) != WIRE_ERROR) // an error is no lasting answer
-        wire_kept_put(&server->kept, p->name, id, msg);
+        wire_kept_put(&server->kept, p->hello.peer, id, msg);
     return wire_binder_send(server, p, msg);
 }
 
@@ -186,21 +182,17 @@ wire_server_reaches(struct wire_server *server, uint64_t peer)
 int
 wire_server_refuse(struct wire_server *server, uint64_t peer, struct err *why)
 {
+    struct wire_peer *p = wire_peers_by_number(&server->peers, peer);
     struct wire_news news = {.why = *why};
-    int say = wire_binder_bad(
-        server, wire_peers_by_number(&server->peers, peer), &news);
+    struct wire_subject subject;
+    int say;
 
-    *why = news.why;
-    return say;
-}
-
-int
-wire_server_doubt(struct wire_server *server, uint64_t peer, struct err *why)
-{
-    struct wire_news news = {.why = *why};
-    int say = wire_binder_doubt(
-        server, wire_peers_by_number(&server->peers, peer), &news);
-
+    REQUIRE(server->from == peer && !server->refused_it);
+    server->refused_it = 1;
+    if (!p)
+        return 0;
+    wire_subject_of(&subject, server->msg);
+    say = wire_binder_refuse(server, p, &subject, &news);
     *why = news.why;
     return say;
 }

@@ -6,7 +6,9 @@
 #include "util/mem.h"
 #include "wire/service.h"
 
+#include "greeting.h"
 #include "pack.h"
+#include "raw.h"
 #include "refusal.h"
 
 static const double pause_least = 0.1, pause_most = 5;
@@ -17,13 +19,15 @@ struct wire_service {
     struct wire_service_config config;
     char *endpoint, *role;
     struct wire_hello who;
-    int joined;
+    struct wire_greeting greeting;
     int64_t last_id;
     struct wire_msg *request; /* NULL: nothing is asked */
     int answered;             /* it is, unless the answer is refused */
-    struct wire_refusal bad;
-    struct tally told; /* errors about single messages of ours */
-    struct err last;   /* why what came last would not do; "": did */
+    struct wire_refusal refusal;
+    struct wire_subject subject; /* of the answer that the caller has */
+    struct tally refused;        /* messages */
+    struct tally told;           /* errors about messages of ours */
+    struct err last; /* why what came last was refused; "": it was not */
     int64_t id;
     double begun, sent; /* when it was asked for, and tried last */
     double pause;       /* before the next fresh socket */
@@ -31,20 +35,29 @@ struct wire_service {
 };
 
 static int
+is_in(const struct wire_service *service)
+{
+    return service->greeting.state == WIRE_IN;
+}
+
+static int
 connect_anew(struct wire_service *service, struct err *err)
 {
-    struct wire_msg *hello;
+    struct wire_msg *hello, *beat;
 
     wire_sock_close(service->sock);
-    service->joined = 0;
+    wire_greeting_lost(&service->greeting);
     service->sock =
         wire_sock_connect(service->wire, WIRE_DEALER, service->endpoint,
                           service->role, &service->config.limits, err);
     if (!service->sock)
         return -1;
     hello = wire_hello_put(&service->config.hello);
-    wire_sock_soon(service->sock, hello);
+    beat = wire_beat_put();
+    wire_sock_greet(service->sock, &service->greeting, hello);
+    wire_sock_beat(service->sock, beat);
     wire_msg_free(hello);
+    wire_msg_free(beat);
     return 0;
 }
 
@@ -104,7 +117,7 @@ wire_service_who(const struct wire_service *service)
 static void
 try_to_send(struct wire_service *service)
 {
-    if (service->joined && service->request && !service->answered)
+    if (is_in(service) && service->request && !service->answered)
         wire_sock_soon(service->sock, service->request);
 }
 
@@ -119,37 +132,28 @@ wire_service_ask(struct wire_service *service, struct wire_msg *request,
     *service->last.msg = '\0';
     service->begun = service->sent = clock_now();
     service->pause = pause_least;
-    if (service->joined && wire_sock_send(service->sock, NULL, request) != 1)
+    if (is_in(service) && wire_sock_send(service->sock, NULL, request) != 1)
         try_to_send(service);
 }
 
-/* Say hello again on the same connection; the request follows the answer. */
-static void
-greet(struct wire_service *service)
-{
-    struct wire_msg *hello = wire_hello_put(&service->config.hello);
-
-    service->joined = 0;
-    wire_sock_soon(service->sock, hello);
-    wire_msg_free(hello);
-}
-
-/* What came will not do: WIRE_ODD when that should be said. */
+/* Something is refused: WIRE_ODD when that should be said. */
 static enum wire_answer
-refuse(struct wire_service *service, struct err *err)
+refuse(struct wire_service *service, const struct wire_subject *subject,
+       struct err *err)
 {
-    service->last = *err;
-    return wire_refusal_add(&service->bad, service->sock, service->endpoint,
-                            err)
-               ? WIRE_ODD
-               : WIRE_STOPPED;
+    const struct err plain = *err;
+
+    service->last = plain;
+    wire_refusal_tell(&service->refusal, service->sock, NULL, subject, &plain);
+    err_set(err, "%.80s: %.400s", service->endpoint, plain.msg);
+    return tally_add(&service->refused, err) ? WIRE_ODD : WIRE_STOPPED;
 }
 
 int
 wire_service_refuse(struct wire_service *service, struct err *why)
 {
     service->answered = 0;
-    return refuse(service, why) == WIRE_ODD;
+    return refuse(service, &service->subject, why) == WIRE_ODD;
 }
 
 /* What came: WIRE_STOPPED stands for "go on waiting" here. */
@@ -160,16 +164,15 @@ take_hello(struct wire_service *service, const struct wire_msg *msg,
     struct wire_hello who;
 
     if (wire_hello_get(&who, msg, err))
-        return refuse(service, err);
+        return refuse(service, &service->subject, err);
     if (wire_hello_fits(&service->config.hello, &who, err)) {
         wire_refusal_last(service->wire, service->sock, err);
         return WIRE_REFUSED;
     }
+    if (!wire_greeting_hello(&service->greeting))
+        return WIRE_STOPPED;
     service->who = who;
-    if (!service->joined) {
-        service->joined = 1;
-        try_to_send(service);
-    }
+    try_to_send(service);
     return WIRE_STOPPED;
 }
 
@@ -180,19 +183,19 @@ take_error(struct wire_service *service, const struct wire_msg *msg,
     struct wire_error error;
 
     if (wire_error_get(&error, msg, err))
-        return refuse(service, err);
+        return refuse(service, &service->subject, err);
     if (error.again) {
-        if (service->joined)
-            greet(service);
+        wire_greeting_again(&service->greeting);
         return WIRE_STOPPED;
     }
     if (error.id >= 0 && error.id != service->id)
         return WIRE_STOPPED;
-    err_set(err, "%.80s answers: %.400s", service->endpoint, error.reason);
-    if (error.message) {
+    if (*error.of.kind) {
+        wire_refusal_words(&error, service->endpoint, err);
         service->last = *err;
         return tally_add(&service->told, err) ? WIRE_ODD : WIRE_STOPPED;
     }
+    err_set(err, "%.80s answers: %.400s", service->endpoint, error.reason);
     if (error.id < 0)
         return WIRE_REFUSED;
     return error.state ? WIRE_NO_STATE : WIRE_FAILED;
@@ -204,15 +207,31 @@ take(struct wire_service *service, struct wire_msg *msg, struct err *err)
     struct wire_reader r = wire_read_start(msg, err);
     int64_t id;
 
+    wire_subject_of(&service->subject, msg);
     if (wire_msg_kind(msg) == WIRE_HELLO)
         return take_hello(service, msg, err);
     if (wire_msg_kind(msg) == WIRE_ERROR)
         return take_error(service, msg, err);
+    if (!is_in(service)) // meant for an earlier connection
+        return WIRE_STOPPED;
     id = wire_read_whole(&r, "id", 0, INT64_MAX);
     if (r.rc)
-        return refuse(service, err);
+        return refuse(service, &service->subject, err);
     return id != service->id || service->answered ? WIRE_STOPPED
                                                   : WIRE_ANSWERED;
+}
+
+/* What could not be read.  Another version is refused by name. */
+static enum wire_answer
+unread(struct wire_service *service, struct err *err)
+{
+    const struct wire_subject *subject = wire_sock_subject(service->sock);
+    const struct err why = *err;
+
+    if (is_in(service) || !subject->version)
+        return refuse(service, subject, err);
+    err_set(err, "'%.80s': %.400s", service->endpoint, why.msg);
+    return WIRE_REFUSED;
 }
 
 /* Read all that is there, up to what ends the wait. */
@@ -225,7 +244,7 @@ drain(struct wire_service *service, struct wire_msg **answer, struct err *err)
     while (what == WIRE_STOPPED &&
            (came = wire_sock_recv(service->sock, NULL, answer, err))) {
         if (came < 0) {
-            what = refuse(service, err);
+            what = unread(service, err);
             continue;
         }
         what = take(service, *answer, err);
@@ -233,7 +252,9 @@ drain(struct wire_service *service, struct wire_msg **answer, struct err *err)
             wire_msg_free(*answer);
     }
     if (what == WIRE_STOPPED && wire_sock_lost(service->sock))
-        greet(service);
+        wire_greeting_lost(&service->greeting);
+    if (!is_in(service))
+        wire_sock_soon(service->sock, NULL); // the answer to hello comes first
     return what;
 }
 
@@ -273,7 +294,7 @@ wire_service_poll(struct wire_service *service, struct err *err)
 int
 wire_service_joined(const struct wire_service *service)
 {
-    return service->joined;
+    return is_in(service);
 }
 
 static enum wire_answer

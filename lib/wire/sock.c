@@ -13,6 +13,7 @@
 #include "util/mem.h"
 
 #include "gate.h"
+#include "greeting.h"
 #include "inside.h"
 #include "raw.h"
 
@@ -336,6 +337,7 @@ wire_sock_close(struct wire_sock *sock)
         zmq_close(sock->monitor);
     wire_msg_free(sock->beat);
     wire_msg_free(sock->soon);
+    wire_msg_free(sock->hello);
     free(sock);
 }
 
@@ -392,14 +394,21 @@ wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
         !(events & ZMQ_POLLIN))
         return 0;
     n = take_parts(sock, from, parts);
+    sock->subject = (struct wire_subject){"?", {-1, 0, 0}, 0};
     if (n > WIRE_PARTS_MAX) {
         for (size_t i = 0; i < WIRE_PARTS_MAX; i++)
             zmq_msg_close(&parts[i]);
         return err_set(err, "message of %zu parts, want 2 .. %d", n,
                        WIRE_PARTS_MAX);
     }
-    *msg = wire_msg_parse(n, parts, 1, err);
+    *msg = wire_msg_parse(n, parts, 1, &sock->subject, err);
     return *msg ? 1 : -1;
+}
+
+const struct wire_subject *
+wire_sock_subject(const struct wire_sock *sock)
+{
+    return &sock->subject;
 }
 
 /* 1 sent, 0 not now, -1 gone: what a part that was not sent means. */
@@ -464,6 +473,14 @@ wire_sock_lost(struct wire_sock *sock)
 
     sock->lost = 0;
     return lost;
+}
+
+void
+wire_sock_greet(struct wire_sock *sock, struct wire_greeting *greeting,
+                struct wire_msg *hello)
+{
+    sock->greeting = greeting;
+    replace(&sock->hello, hello);
 }
 
 void

@@ -9,6 +9,7 @@
 #include "util/nofile.h"
 
 #include "gate.h"
+#include "greeting.h"
 #include "inside.h"
 #include "zap.h"
 
@@ -63,6 +64,10 @@ wire_beat(struct wire *wire)
     const double now = clock_now();
 
     for (struct wire_sock *sock = wire->first; sock; sock = sock->next) {
+        if (sock->greeting && wire_greeting_turn(sock->greeting, sock->up, now))
+            wire_sock_send(sock, NULL, sock->hello);
+        if (sock->greeting && sock->greeting->state != WIRE_IN)
+            continue; // signs of life are for who knows us
         if (!sock->beat || now < sock->beat_at)
             continue;
         sock->beat_at = now + WIRE_BEAT_EVERY;
@@ -209,9 +214,12 @@ patience(const struct wire *wire, double until)
 {
     const double now = clock_now();
 
-    for (const struct wire_sock *s = wire->first; s; s = s->next)
+    for (const struct wire_sock *s = wire->first; s; s = s->next) {
         if (s->beat && s->beat_at < until)
             until = s->beat_at;
+        if (s->greeting)
+            until = fmin(until, wire_greeting_due(s->greeting, s->up));
+    }
     return until > now ? (long)ceil((until - now) * 1000) : 0;
 }
 

@@ -66,6 +66,7 @@ wire_write_end(struct wire_writer *w)
     zmq_msg_t parts[WIRE_PARTS_MAX];
     msgpack_sbuffer whole;
     msgpack_packer packer;
+    struct wire_subject subject;
     struct wire_msg *msg;
     char kind[32];
     struct err err;
@@ -85,7 +86,7 @@ wire_write_end(struct wire_writer *w)
         wire_part_copy(&parts[2 + i], w->tensor[i].data,
                        w->tensor[i].count *
                            wire_dtype_bytes(w->tensor[i].dtype));
-    msg = wire_msg_parse(2 + w->n, parts, 0, &err);
+    msg = wire_msg_parse(2 + w->n, parts, 0, &subject, &err);
     REQUIRE(msg); // what we write, we can read
     msgpack_sbuffer_destroy(&whole);
     msgpack_sbuffer_destroy(&w->body);

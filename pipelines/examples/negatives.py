@@ -42,7 +42,7 @@ while True:
     head = msgpack.unpackb(head)
     if kind == b"foil1.hello":
         greeted[peer] = True
-        send(peer, b"hello", dict(head, stage="negatives"))
+        send(peer, b"hello", dict(head, stage="negatives", peer="negatives.py"))
     elif peer not in greeted:
         send(peer, b"error", {"reason": "who are you?", "again": True})
     elif kind == b"foil1.pairs":

@@ -1,8 +1,7 @@
 #!/usr/bin/python3
 """Plan epochs by shuffling: foil-select in Python, whole but for its options.
 usage: select.py ENDPOINT BATCH EPOCHS SEED
-Books credit, leases items: foil-wire(5). Needs python3-zmq, python3-msgpack.
-"""
+Counts credit, leases items: foil-wire(5). Needs python3-zmq, python3-msgpack."""
 import functools
 import random
 import struct
@@ -52,7 +51,8 @@ while done < epochs * steps:
             dataset, credit[peer] = dataset or head["dataset"], 0
             leases = {i: (p, t * (p != peer)) for i, (p, t) in leases.items()}
             steps = min(-(-dataset["size"] // batch), dataset["size"] // 2)
-            send(peer, b"hello", dict(head, stage="select", dataset=dataset))
+            head.update(stage="select", peer="select.py", dataset=dataset)
+            send(peer, b"hello", head)
         elif peer not in credit:
             send(peer, b"error", {"reason": "who are you?", "again": True})
         elif "session" in head and kind != b"foil1.reject":

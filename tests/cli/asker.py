@@ -61,7 +61,7 @@ def send_place(kind, at=None, *parts, **more):
 def hello():
     send(b"hello", stage="augment", version=want["version"], run="",
          dataset={"digest": want["digest"], "size": want["size"]},
-         peer=f"asker-{time.time_ns()}")
+         peer=f"asker-{time.time_ns()}", recipe="asker")
 
 
 hello()

@@ -58,7 +58,7 @@ def hear(sock, stage):
     kind, head = kind.decode()[6:], msgpack.unpackb(head)
     heard[peer] = time.monotonic()
     if kind == "hello":
-        send(sock, peer, b"hello", dict(head, stage=stage, peer=""))
+        send(sock, peer, b"hello", dict(head, stage=stage, peer=stage))
         known.add((stage, peer))
         if stage == "train":
             send(sock, peer, b"next", dict(place(), credit=CREDIT))

@@ -9,6 +9,7 @@ noise to foil-train, the same noise each time, and ends when the run is over.
     nap           seconds of work for each batch
     until=N       goes away after N batches
 """
+import os
 import random
 import sys
 import time
@@ -33,7 +34,9 @@ def send(kind, header, *tensors):
 
 
 def hello():
-    send(b"hello", {"stage": "augment", "version": 1, "run": "", "dataset":
+    send(b"hello", {"stage": "augment", "version": 1, "run": "",
+                    "peer": f"augmenter-{os.getpid()}", "recipe": "augmenter.py",
+                    "dataset":
                     {"digest": option["digest"], "size": option["size"]}})
 
 

@@ -87,7 +87,8 @@ import sys, zmq, msgpack
 bind, endpoint = sys.argv[1:]
 s = zmq.Context().socket(zmq.ROUTER if bind == "bind" else zmq.DEALER)
 s.linger = 0
-hello = msgpack.packb({"stage": "augment", "version": 2, "run": "",
+hello = msgpack.packb({"stage": "augment", "version": 3, "run": "",
+                       "peer": "two.py", "recipe": "two.py",
                        "dataset": {"digest": "0" * 32, "size": 512}})
 if bind == "bind":
     s.bind(endpoint)

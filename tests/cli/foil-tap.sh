@@ -40,6 +40,7 @@ import msgpack, struct, sys, zmq, zmq.auth
 
 DIGEST = "0123456789abcdef0123456789abcdef"
 hello = lambda stage: {"stage": stage, "version": 1, "run": "",
+                       "peer": stage, "recipe": "stage.py",
                        "dataset": {"digest": DIGEST, "size": 10}}
 place = lambda session, step: {"session": session, "epoch": 0, "step": step}
 pack = lambda kind, head, *t: [b"foil1." + kind, msgpack.packb(head), *t]

@@ -52,6 +52,9 @@ longest() {
 }
 
 ok 'an undisturbed run ends' run calm 2 none
+# what all who bring views must agree in
+RECIPE=$(sed -n 's/.*; recipe \([0-9a-f]*\)$/\1/p;T;q' "$work/calm/augment.log")
+export RECIPE
 
 for k in 1 3 8; do
     ok "$k augmenters, one more holds an item: the run ends" \

@@ -11,8 +11,9 @@ plan) as an augmenter and
     next-newer   names a session 80 years ahead
 
 The last five say it once, when 20 steps are trained. Prints what it is told by `error`. Ends when the run
-does, or after a minute.
+does, or after a minute. RECIPE in the environment is that of the run.
 """
+import os
 import sys
 import time
 
@@ -30,7 +31,7 @@ def join(edge):
     sock.connect(f"ipc://{folder}/{edge}")
     poller.register(sock, zmq.POLLIN)
     say(sock, "hello", {"stage": "augment", "version": 1, "run": "",
-                        "peer": "second-client",
+                        "peer": "second-client", "recipe": os.environ["RECIPE"],
                         "dataset": {"digest": "", "size": 0}})
     return sock
 

@@ -202,7 +202,7 @@ def ask(kind, **head):
     sock.send_multipart([b"foil1." + kind, msgpack.packb(head)])
     answer = sock.recv_multipart()
     return msgpack.unpackb(answer[1])
-ask(b"hello", stage="select", version=1, run="",
+ask(b"hello", stage="select", version=1, run="", peer="ask.py",
     dataset={"digest": "", "size": 0})
 print(json.dumps(ask(b"features.get", id=1, epoch=0, plan=int(sys.argv[2]),
                      **{"from": 0})))

@@ -67,7 +67,7 @@ def item(step, mistake=""):
 
 
 def hello(head, stage):
-    head = {**head, "stage": stage}
+    head = {**head, "stage": stage, "peer": stage}
     if stage == "train" or not greeting:
         return head
     if greeting == "nodataset":
@@ -114,7 +114,7 @@ def wait(true):
 def told(mistake):
     wait(lambda: errors)
     for head in errors:
-        print(mistake, head["reason"], head.get("message", False), sep="\t",
+        print(mistake, head["reason"], head.get("kind", ""), sep="\t",
               flush=True)
     errors.clear()
 

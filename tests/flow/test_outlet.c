@@ -151,7 +151,7 @@ claims(void)
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct flow_outlet *outlet = flow_outlet_open(a, &sc, &err);
-    struct wire_sock *sock = join(b, at("claims"), "x", 1);
+    struct wire_sock *sock = join(b, at("claims"), "x");
     struct wire_news news;
 
     tell(sock, wire_next_put(&now));
@@ -191,7 +191,7 @@ late(void)
     };
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct flow_outlet *outlet = flow_outlet_open(a, &config, &err);
-    struct wire_sock *sock = join(b, at("late"), "hoarder", 1);
+    struct wire_sock *sock = join(b, at("late"), "hoarder");
     struct wire_msg *msg = wire_beat_put(); // stands for an item
     struct flow_turn turn = {0};
     struct wire_news news;

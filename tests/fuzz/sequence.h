@@ -60,6 +60,8 @@ hello(struct bytes *from)
     snprintf(hello.peer, sizeof hello.peer, "p%u", x / 32 % 4);
     if (x / 128)
         *hello.peer = 0;
+    if (x & 2)
+        snprintf(hello.recipe, sizeof hello.recipe, "cifar");
     return hello;
 }
 
@@ -107,8 +109,7 @@ message(struct bytes *from)
                                    .credit = byte(from) * 17 % WIRE_CREDIT_MAX};
     const struct wire_reject reject = {
         .at = at, .reason = "no JPEG", .n = 2, .ids = ids};
-    const struct wire_error error = {
-        .reason = "who?", .again = kind == 8, .id = -1};
+    struct wire_error error = {.reason = "who?", .id = -1};
     struct wire_hello first;
 
     switch (kind) {
@@ -129,6 +130,10 @@ message(struct bytes *from)
     case 7:
         return wire_reject_put(&reject);
     case 8:
+        error.again = at.step % 2 == 1;
+        error.of.at = at;
+        if (at.epoch)
+            strcpy(error.of.kind, "item");
         return wire_error_put(&error);
     case 9:
         return small_batch(&at);

@@ -50,11 +50,15 @@ static const char digest_a[] = "0123456789abcdef0123456789abcdef";
 __attribute__((unused)) static struct wire_hello
 hello_of(const char *stage, const char *run, const char *digest, int64_t size)
 {
+    static int n;
     struct wire_hello hello = {.version = WIRE_VERSION, .size = size};
 
     snprintf(hello.stage, sizeof hello.stage, "%s", stage);
     snprintf(hello.run, sizeof hello.run, "%s", run);
     snprintf(hello.digest, sizeof hello.digest, "%s", digest);
+    snprintf(hello.peer, sizeof hello.peer, "%.31s-%d", stage, ++n);
+    if (!strcmp(stage, "augment"))
+        snprintf(hello.recipe, sizeof hello.recipe, "cifar");
     return hello;
 }
 

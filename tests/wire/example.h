@@ -115,6 +115,8 @@ example_field(const struct wire_message *m, const struct wire_field *f,
     else if (f->words)
         snprintf(x + f->at, f->room, "%.*s", (int)strcspn(f->words, ","),
                  f->words);
+    else if (f->type == WIRE_SHARE && there)
+        memcpy(x + f->at, (int64_t[]){3, 4}, 2 * sizeof(int64_t));
     else if (f->type == WIRE_FLAG)
         *(int *)(x + f->at) = there;
     else if (f->shape && there)

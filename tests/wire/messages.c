@@ -59,6 +59,15 @@ print_real(const struct wire_field *f)
 }
 
 static void
+print_text(const struct wire_field *f)
+{
+    printf("text ");
+    if (f->least)
+        printf("%jd..", (intmax_t)f->least);
+    printf("%zu", f->room - 1);
+}
+
+static void
 print_shape(const char *shape)
 {
     printf("[");
@@ -102,10 +111,13 @@ print_type(const struct wire_field *f)
         if (f->words)
             printf("one of %s", f->words);
         else
-            printf("text %zu", f->room - 1);
+            print_text(f);
         break;
     case WIRE_MAP:
         printf("map");
+        break;
+    case WIRE_SHARE:
+        printf("[i, n], i < n <= %jd", (intmax_t)f->greatest);
         break;
     case WIRE_VALUES:
         printf("up to %jd reals", (intmax_t)f->greatest);

@@ -8,8 +8,7 @@
 
 /* A peer by hand, with a name of its own. */
 __attribute__((unused)) static struct wire_sock *
-join(struct wire *wire, const char *endpoint, const char *name,
-     int64_t greeting)
+join(struct wire *wire, const char *endpoint, const char *name)
 {
     const struct wire_limits limits = {0};
     struct wire_hello hello = hello_of("augment", "", digest_a, 10);
@@ -19,7 +18,6 @@ join(struct wire *wire, const char *endpoint, const char *name,
         wire_sock_connect(wire, WIRE_DEALER, endpoint, NULL, &limits, &err);
 
     snprintf(hello.peer, sizeof hello.peer, "%s", name);
-    hello.greeting = greeting;
     msg = wire_hello_put(&hello);
     while (!wire_sock_send(sock, NULL, msg))
         wire_wait(wire, -1, 0.001, &err);

@@ -148,91 +148,6 @@ items_of_an_old_session(void)
     wire_close(b);
 }
 
-/* A binder by hand: answers nothing by itself. */
-struct by_hand {
-    struct wire *a, *b;
-    struct wire_sock *sock;
-    struct wire_client *client;
-    struct wire_id peer;
-};
-
-/* The number of the next hello that comes, or 0. */
-static int64_t
-next_greeting(struct by_hand *h)
-{
-    struct wire_hello hello = {0};
-    struct wire_news news;
-    struct wire_msg *msg;
-    struct err err;
-
-    for (int i = 0; i < 1000 && !hello.greeting; i++) {
-        turn(h->a, h->b);
-        while (wire_client_next(h->client, &news, &err) > 0)
-            ;
-        if (wire_sock_recv(h->sock, &h->peer, &msg, &err) <= 0)
-            continue;
-        if (wire_msg_kind(msg) == WIRE_HELLO)
-            wire_hello_get(&hello, msg, &err);
-        wire_msg_free(msg);
-    }
-    return hello.greeting;
-}
-
-static void
-tell(struct by_hand *h, struct wire_msg *msg)
-{
-    wire_sock_send(h->sock, &h->peer, msg);
-    wire_msg_free(msg);
-}
-
-static void
-answer(struct by_hand *h, int64_t greeting)
-{
-    struct wire_hello mine = hello_of("train", "", digest_a, 10);
-
-    mine.greeting = greeting;
-    tell(h, wire_hello_put(&mine));
-}
-
-/* Credit of before an answer to the last greeting is none. */
-static void
-each_greeting_begins_anew(void)
-{
-    const struct wire_limits limits = {0};
-    const struct wire_error again = {.reason = "who", .again = 1, .id = -1};
-    const struct wire_next four = {{5, 0, 0}, 4, 0}, three = {{5, 0, 0}, 3, 0};
-    struct wire_client_config cc = plan_client("anew");
-    struct err err = {""};
-    struct by_hand h = {.a = wire_open(NULL, &err), .b = wire_open(NULL, &err)};
-    struct wire_news news;
-    int64_t first, second;
-
-    cc.kind = WIRE_BRINGS;
-    h.sock = wire_sock_bind(h.a, WIRE_ROUTER, at("anew"), &limits, &err);
-    h.client = wire_client_open(h.b, &cc, &err);
-    first = next_greeting(&h);
-    answer(&h, first);
-    tell(&h, wire_next_put(&four));
-    T(client_sees(h.a, h.b, h.client, WIRE_MOVED, &news, 5), "credit comes");
-    T(wire_client_credit(h.client) == 4, "four");
-    tell(&h, wire_error_put(&again));
-    second = next_greeting(&h);
-    T(second > first, "each greeting has a larger number");
-    answer(&h, first);
-    tell(&h, wire_next_put(&four));
-    T(!client_sees(h.a, h.b, h.client, WIRE_JOINED, &news, 0.2),
-      "an answer to an earlier greeting is none");
-    answer(&h, second);
-    tell(&h, wire_next_put(&three));
-    T(client_sees(h.a, h.b, h.client, WIRE_JOINED, &news, 5), "the right one");
-    client_sees(h.a, h.b, h.client, WIRE_REPORT, &news, 0.1);
-    T(wire_client_credit(h.client) == 3, "only what came after it counts");
-    wire_client_close(h.client);
-    wire_sock_close(h.sock);
-    wire_close(h.a);
-    wire_close(h.b);
-}
-
 /* What the binder refuses ends the client, with the reason. */
 static void
 refused(const char *what, const struct wire_hello *hello)
@@ -349,7 +264,6 @@ main(void)
     binder_restarts();
     stranger_is_told();
     items_of_an_old_session();
-    each_greeting_begins_anew();
     misfits();
     sessions();
     scratch_close();

@@ -385,7 +385,10 @@ texts(const struct wire_msg *msg)
         set(&d, msg, f, draft_text(longest));
         within(&d, "is no text", "the longest", f->name);
         set(&d, msg, f, draft_text(longest - 1));
-        refused(&d, "is no text of at most", "too long", f->name);
+        refused(&d, "is no text of", "too long", f->name);
+        set(&d, msg, f, draft_text(""));
+        if (f->least)
+            refused(&d, "is no text of 1 to", "an empty one", f->name);
         set(&d, msg, f, zero);
         refused(&d, "is no text", "a zero byte", f->name);
         if (!f->words)
@@ -404,6 +407,36 @@ texts(const struct wire_msg *msg)
         }
     }
     all_good("texts have their length, words are known");
+}
+
+static void
+parts(const struct wire_msg *msg)
+{
+    const struct wire_field *f;
+    struct draft d;
+
+    for (f = message->fields; f->name; f++) {
+        const int64_t most = f->greatest,
+                      two[][2] = {{0, 0},          {1, 1},        {-1, 2},
+                                  {2, 1},          {0, most + 1}, {0, 1},
+                                  {most - 1, most}};
+
+        if (f->type != WIRE_SHARE)
+            continue;
+        for (size_t i = 0; i < 7; i++) {
+            msgpack_object list[] = {draft_whole(two[i][0]),
+                                     draft_whole(two[i][1]), draft_whole(9)};
+
+            set(&d, msg, f, draft_list(2, list));
+            if (i < 5)
+                refused(&d, "is no [i, n] with i < n", "no part", f->name);
+            else
+                taken(&d, "a part", f->name);
+            set(&d, msg, f, draft_list(i % 2 ? 1 : 3, list));
+            refused(&d, "is no [i, n]", "of one or three", f->name);
+        }
+    }
+    all_good("a part is below the number of parts");
 }
 
 /* A list of n elements, of which the first is given and the rest are right. */
@@ -748,6 +781,7 @@ main(void)
         wrong_types(msg);
         ranges(msg);
         texts(msg);
+        parts(msg);
         lists(msg);
         wrong_tensors(msg);
         wrong_elements(msg);

@@ -9,37 +9,74 @@
 
 static const struct wire_id id_a = {1, {'a'}}, id_b = {1, {'b'}};
 
+static struct wire_peer *
+greet(struct wire_peers *peers, const struct wire_id *id, const char *name,
+      double now, enum wire_greeted *what)
+{
+    struct wire_hello hello = hello_of("augment", "", "", 0);
+    struct wire_peer *peer;
+
+    snprintf(hello.peer, sizeof hello.peer, "%s", name);
+    *what = wire_peers_greet(peers, id, &hello, now, &peer);
+    return peer;
+}
+
 static void
 names(void)
 {
     struct wire_peers peers = {0};
-    struct wire_hello hello = hello_of("augment", "", "", 0);
-    struct wire_peer *peer;
+    enum wire_greeted what;
+    struct wire_peer *peer = greet(&peers, &id_a, "x", 1, &what);
 
-    peer = wire_peers_greet(&peers, &id_a, &hello, 1);
-    T(peer->number == 1 && !strcmp(peer->name, "61"), "named by connection");
-    snprintf(hello.peer, sizeof hello.peer, "x");
-    peer = wire_peers_greet(&peers, &id_b, &hello, 1);
-    T(peer->number == 2 && !strcmp(peer->name, "x"), "named by hello");
-    wire_peers_leave(&peers, wire_peers_by_number(&peers, 1));
+    T(what == WIRE_ENTERED && peer->number == 1, "a name that is new");
+    peer = greet(&peers, &id_a, "x", 1, &what);
+    T(what == WIRE_KNOWN && peer->number == 1 && !wire_peers_left(&peers),
+      "its second hello changes nothing");
+    peer = greet(&peers, &id_b, "x", 2, &what);
+    T(what == WIRE_ENTERED && peer->number == 2 && peers.n == 1,
+      "a name that is known, on another connection: entered anew");
     T(wire_peers_left(&peers) == 1 && wire_peers_left(&peers) == 0,
-      "who left is reported once");
-    T(wire_peers_by_name(&peers, "x") == peers.peer, "found by its name");
-    wire_peers_leave(&peers, wire_peers_by_name(&peers, "x"));
-    wire_peers_left(&peers);
-    peer = wire_peers_greet(&peers, &id_a, &hello, 2);
-    T(peer->number == 3 && peers.n == 1, "who is back is somebody new");
-    T(wire_peers_by_id(&peers, &id_a) == peer, "found by the new connection");
-    T(!wire_peers_by_id(&peers, &id_b), "not by the old one");
-    T(!wire_peers_by_name(&peers, ""), "no name is nobody's");
-
-    *hello.peer = 0;
+      "the old one has left, which is reported once");
+    T(wire_peers_by_name(&peers, "x") == peer &&
+          wire_peers_by_id(&peers, &id_b) == peer &&
+          wire_peers_by_number(&peers, 2) == peer,
+      "found by name, connection and number");
+    T(!wire_peers_by_id(&peers, &id_a), "the old connection is nobody's");
     for (unsigned i = 1; i < WIRE_PEERS_MAX; i++) {
         struct wire_id id = {2, {(uint8_t)(i >> 8), (uint8_t)i}};
+        char text[16];
 
-        wire_peers_greet(&peers, &id, &hello, 2);
+        snprintf(text, sizeof text, "y%u", i);
+        greet(&peers, &id, text, 10 + i, &what);
     }
-    T(!wire_peers_greet(&peers, &id_b, &hello, 2), "the table is full");
+    greet(&peers, &id_a, "z", 2000, &what);
+    T(what == WIRE_CROWDED && peers.n == WIRE_PEERS_MAX, "the table is full");
+    peers.patient = 1;
+    peer = greet(&peers, &id_a, "z", 2000, &what);
+    T(what == WIRE_ENTERED && wire_peers_left(&peers) == 2,
+      "at a service, the one that was silent for longest makes room");
+    wire_peers_release(&peers);
+}
+
+/* Connections that are not known are told so once a second each. */
+static void
+strangers(void)
+{
+    struct wire_peers peers = {0};
+    int told = 0;
+
+    T(wire_peers_again(&peers, &id_a, 10), "the first message is answered");
+    T(!wire_peers_again(&peers, &id_a, 10.9), "another one soon after is not");
+    T(wire_peers_again(&peers, &id_b, 10.9), "but one of another connection");
+    T(wire_peers_again(&peers, &id_a, 11), "a second later it is");
+    T(!wire_peers_again(&peers, &id_b, 11.8), "each by itself");
+    for (unsigned i = 0; i < 3 * WIRE_PEERS_MAX; i++) {
+        struct wire_id id = {2, {(uint8_t)(i >> 8), (uint8_t)i}};
+
+        told += wire_peers_again(&peers, &id, 12);
+    }
+    T(told == 3 * WIRE_PEERS_MAX && peers.n_strangers == WIRE_PEERS_MAX,
+      "the last thousand are kept in mind");
     wire_peers_release(&peers);
 }
 
@@ -47,21 +84,26 @@ static void
 silence(void)
 {
     struct wire_peers peers = {0};
-    struct wire_hello hello = hello_of("augment", "", "", 0);
+    enum wire_greeted what;
 
-    wire_peers_greet(&peers, &id_a, &hello, 10);
+    greet(&peers, &id_a, "x", 10, &what);
     wire_peers_judge(&peers, 13);
     wire_peers_judge(&peers, 13.9);
     T(peers.n == 1, "three seconds and a first look: still there");
-    wire_peers_by_id(&peers, &id_a)->heard = 13.95;
+    wire_peers_hear(wire_peers_by_id(&peers, &id_a), 13.95);
     wire_peers_judge(&peers, 14);
     wire_peers_judge(&peers, 16.9);
-    T(peers.n == 1, "heard again");
+    T(peers.n == 1, "something came from it");
     wire_peers_judge(&peers, 17);
     wire_peers_judge(&peers, 17.05);
     T(peers.n == 1, "a second look too early");
     wire_peers_judge(&peers, 17.1);
     T(peers.n == 0 && wire_peers_left(&peers) == 1, "gone");
+    T(peers.n_silent == 1 && peers.silent[0].byte[0] == 'a',
+      "but how it is reached is kept");
+    T(wire_peers_again(&peers, &id_a, 18), "when it is back it says hello");
+    greet(&peers, &id_a, "x", 18, &what);
+    T(what == WIRE_ENTERED && peers.peer->number == 2, "and is entered anew");
     wire_peers_release(&peers);
 }
 
@@ -153,6 +195,7 @@ main(void)
 {
     scratch_open();
     names();
+    strangers();
     silence();
     killed_and_stopped();
     scratch_close();

@@ -69,14 +69,18 @@ item_costs_nothing(void)
     T(client_sees(a, b, client, WIRE_REPORT, &news, 5) &&
           strstr(news.why.msg, "select: item: data set of 11"),
       "an item of another data set is refused: %s", news.why.msg);
-    T(server_sees(a, b, server, WIRE_REPORT, &news, 5) &&
-          strstr(news.why.msg, "augment 1 refuses a message of ours: item: "
+    T(server_sees(a, b, server, WIRE_MESSAGE, &news, 5) &&
+          wire_msg_kind(news.msg) == WIRE_ERROR &&
+          strstr(news.why.msg, "refuses our item of epoch 0, step 0: item: "
                                "data set of 11"),
       "its sender hears why, and says who: %s", news.why.msg);
     send_item(server, &place, "other", 10);
     T(client_sees(a, b, client, WIRE_REPORT, &news, 5) &&
           strstr(news.why.msg, "of run 'other', this is run 'r'"),
       "an item of another run is refused: %s", news.why.msg);
+    T(server_sees(a, b, server, WIRE_MESSAGE, &news, 5) &&
+          strstr(news.why.msg, "of run 'other'"),
+      "and its sender hears that, too");
     T(wire_client_credit(client) == 3, "what is refused costs no credit");
     send_item(server, &older, "r", 10);
     T(!client_sees(a, b, client, WIRE_MESSAGE, &news, 0.1) &&
@@ -112,7 +116,8 @@ peer_is_told(void)
         .hello = hello_of("train", "", digest_a, 10),
     };
     struct wire_hello mine = hello_of("augment", "", digest_a, 10);
-    struct wire_error no = {.reason = "no such credit", .message = 1, .id = -1};
+    struct wire_error no = {
+        .reason = "no such credit", .id = -1, .of = {"next", {-1, 0, 0}, 0}};
     struct wire_server *server = wire_server_open(a, &sc, &err);
     struct wire_sock *sock =
         wire_sock_connect(b, WIRE_DEALER, at("batch"), "", &limits, &err);
@@ -150,7 +155,9 @@ peer_is_told(void)
                   !wire_error_get(&error, reply, &err) && !error.again;
         wire_msg_free(reply);
     }
-    T(errors == 1 && error.message && strstr(error.reason, "no use here"),
+    T(errors == 1 && !strcmp(error.of.kind, "item") &&
+          error.of.at.session == 9 && error.count == 1 &&
+          strstr(error.reason, "no use here"),
       "the peer got one error, for what was refused: %s", error.reason);
     T(wire_server_peers(server) == 1, "it is still there");
     wire_server_close(server);

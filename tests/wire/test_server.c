@@ -1,5 +1,6 @@
 #include "t.h"
 #include "wire/item.h"
+#include "wire/reject.h"
 
 #include "peer.h"
 
@@ -25,14 +26,14 @@ let_come(struct wire *a, struct wire *b, struct wire_server *server)
     server_sees(a, b, server, WIRE_OVER, &news, 0.15);
 }
 
-/* A hello that is repeated changes nothing, one with a new number all. */
+/* A hello that is repeated changes nothing; on another connection all. */
 static void
 greetings(void)
 {
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct wire_server *server = open_plan(a, "greetings");
-    struct wire_sock *sock = join(b, at("greetings"), "x", 1), *back;
+    struct wire_sock *sock = join(b, at("greetings"), "x"), *back;
     struct wire_hello hello = hello_of("augment", "", digest_a, 10);
     struct wire_news news;
     uint64_t peer;
@@ -40,20 +41,15 @@ greetings(void)
     T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "the peer has joined");
     peer = news.peer;
     strcpy(hello.peer, "x");
-    hello.greeting = 1;
     tell(sock, wire_hello_put(&hello));
     T(!server_sees(a, b, server, WIRE_JOINED, &news, 0.15),
-      "the same hello once more changes nothing");
-    hello.greeting = 2;
-    tell(sock, wire_hello_put(&hello));
+      "a second hello of a connection changes nothing");
+    back = join(b, at("greetings"), "x");
     T(server_sees(a, b, server, WIRE_JOINED, &news, 5) && news.peer != peer,
-      "the next greeting: somebody new");
-    T(server_sees(a, b, server, WIRE_LEFT, &news, 5) && news.peer == peer,
-      "and the old one is gone");
-    back = join(b, at("greetings"), "x", 1);
-    T(server_sees(a, b, server, WIRE_JOINED, &news, 5) &&
+      "the same name on another connection: somebody new");
+    T(server_sees(a, b, server, WIRE_LEFT, &news, 5) && news.peer == peer &&
           wire_server_peers(server) == 1,
-      "on another connection, too");
+      "and the old one is gone");
     wire_sock_close(sock);
     wire_sock_close(back);
     wire_server_close(server);
@@ -61,38 +57,94 @@ greetings(void)
     wire_close(b);
 }
 
+/* Errors that have come to a peer; of each kind of message one at least. */
+static int
+errors_of(struct wire_sock *sock, struct wire_error *last)
+{
+    struct wire_msg *msg;
+    struct err err;
+    int n = 0;
+
+    while (wire_sock_recv(sock, NULL, &msg, &err) > 0) {
+        n += wire_msg_kind(msg) == WIRE_ERROR &&
+             !wire_error_get(last, msg, &err) && *last->of.kind;
+        wire_msg_free(msg);
+    }
+    return n;
+}
+
 /* A peer that does not stop sending what has no use. */
 static void
 nonsense(void)
 {
     const int64_t ids[] = {1, 2};
-    const struct wire_item item = {.at = {6, 0, 0},
+    const struct wire_item item = {.at = {6, 0, 3},
                                    .size = 10,
                                    .steps = 5,
                                    .epochs = 1,
                                    .n = 2,
                                    .ids = ids};
+    const struct wire_reject reject = {.n = 2, .ids = ids};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct wire_server *server = open_plan(a, "nonsense");
-    struct wire_sock *sock = join(b, at("nonsense"), "x", 1);
-    struct err why = {"beyond ten"};
+    struct wire_sock *sock = join(b, at("nonsense"), "x");
+    struct wire_error error = {.id = -1};
     struct wire_news news;
     int away = 0;
 
     T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "the peer has joined");
-    for (int i = 0; i < 80; i++)
-        wire_server_doubt(server, news.peer, &why);
+    for (int i = 0; i < 80; i++) {
+        if (i % 60 == 0)
+            tell(sock, wire_reject_put(&reject));
+        tell(sock, wire_item_put(&item));
+    }
     let_come(a, b, server);
-    T(wire_server_peers(server) == 1, "a wrong claim is no malformed message");
-    for (int i = 0; i < 80; i++)
+    T(wire_server_peers(server) == 1,
+      "80 that are refused, and a good one between them: it stays");
+    T(errors_of(sock, &error) >= 16, "its sender is told");
+    T(!strcmp(error.of.kind, "item") && error.of.at.session == 6 &&
+          error.of.at.step == 3 && error.count > 1,
+      "with kind, place and count: %s of step %jd, %jd", error.of.kind,
+      (intmax_t)error.of.at.step, (intmax_t)error.count);
+    for (int i = 0; i < 64; i++)
         tell(sock, wire_item_put(&item));
     while (!away && server_sees(a, b, server, WIRE_REPORT, &news, 5))
         away = strstr(news.why.msg, "sent away") != NULL;
-    T(away, "who goes on sending what has no use is sent away: %s",
-      news.why.msg);
+    T(away, "64 in a row, and it is sent away: %s", news.why.msg);
     T(server_sees(a, b, server, WIRE_LEFT, &news, 5),
       "who is sent away is gone");
+    wire_sock_close(sock);
+    wire_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
+/* Of a peer, a refusal of an item reaches who sent it. */
+static void
+refused_item(void)
+{
+    const struct wire_error no = {
+        .reason = "no such image", .id = -1, .of = {"item", {6, 1, 2}, 0}};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct wire_server *server = open_plan(a, "refused");
+    struct wire_sock *sock = join(b, at("refused"), "x");
+    struct wire_news news;
+    struct wire_error error;
+    int said = 0, n = 0;
+
+    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "the peer has joined");
+    for (int i = 0; i < 5; i++)
+        tell(sock, wire_error_put(&no));
+    while (server_sees(a, b, server, WIRE_MESSAGE, &news, n < 5 ? 5 : 0.1)) {
+        n += !wire_error_get(&error, news.msg, &err) &&
+             error.of.at.epoch == 1 && error.of.at.step == 2;
+        said += *news.why.msg != '\0';
+    }
+    T(n == 5, "each error about an item is a message for who produces");
+    T(said == 3, "that is said the 1st, 2nd, 4th time");
+    T(errors_of(sock, &error) == 0, "and not answered");
     wire_sock_close(sock);
     wire_server_close(server);
     wire_close(a);
@@ -149,6 +201,7 @@ main(void)
     scratch_open();
     greetings();
     nonsense();
+    refused_item();
     last_words();
     scratch_close();
     return t_done();
