@@ -10,7 +10,7 @@
 /*
  * One message of foil's protocol, in memory.
  *
- *     part 0   "foil1.<kind>"                     magic, version, kind
+ *     part 0   "foil2.<kind>"                     magic, version, kind
  *     part 1   a msgpack map: the header          at most 64 KiB, depth 4
  *     part 2+  tensors, raw, little end first, C order, in the order of the
  *              header's "tensors": [[name, dtype, [size ...]] ...]
@@ -23,7 +23,7 @@
 struct wire_msg;
 
 enum {
-    WIRE_VERSION = 1,
+    WIRE_VERSION = 2,
     WIRE_HEADER_MAX = 65536, /* bytes of a header */
     WIRE_DEPTH_MAX = 4,      /* maps and arrays inside each other */
     WIRE_TENSORS_MAX = 64,   /* tensors of a message */
@@ -61,7 +61,7 @@ enum wire_kind {
     WIRE_KINDS
 };
 
-/* wire_kind_name() returns the word behind "foil1.": "hello", "state.put". */
+/* wire_kind_name() returns the word behind "foil2.": "hello", "state.put". */
 const char *wire_kind_name(enum wire_kind kind);
 
 /* Those of util/dtype.h that are sent. */
@@ -107,7 +107,7 @@ struct wire_part {
  * wire_msg_from() makes a message of raw parts, which are copied: for tests,
  * recordings and fuzzers.  It refuses what is no message of this version:
  * kind, guarded header, tensors and their lengths, floats that are not
- * finite.  "peer speaks foil2, this is foil1" is one of its sentences.
+ * finite.  "peer speaks foil1, this is foil2" is one of its sentences.
  */
 struct wire_msg *wire_msg_from(size_t n, const struct wire_part *parts,
                                struct err *err);

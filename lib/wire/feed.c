@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +10,9 @@
 struct wire_feed {
     struct wire_sock *sock;
     int64_t events, metrics, features; /* sent so far */
-    unsigned followed; /* bit n: the first n bytes of features_kind are */
+    char topic[32];                    /* of features */
+    unsigned followed;                 /* bit n: its first n bytes are */
 };
-
-static const char features_kind[] = "foil1.features";
 
 struct wire_listener {
     struct wire_sock *sock;
@@ -25,6 +25,8 @@ wire_feed_open(struct wire *wire, const char *endpoint,
 {
     struct wire_feed *feed = mem_array(1, sizeof *feed);
 
+    snprintf(feed->topic, sizeof feed->topic, "foil%d.%s", WIRE_VERSION,
+             wire_kind_name(WIRE_FEATURES));
     feed->sock = wire_sock_bind(wire, WIRE_PUB, endpoint, limits, err);
     if (feed->sock)
         return feed;
@@ -82,12 +84,12 @@ wire_feed_features(struct wire_feed *feed, struct wire_features *features)
 int
 wire_feed_followed(struct wire_feed *feed)
 {
-    char topic[sizeof features_kind];
+    char topic[sizeof feed->topic];
     size_t n;
     int on;
 
     while (wire_sock_topic(feed->sock, &on, topic, sizeof topic, &n)) {
-        if (n >= sizeof topic || memcmp(topic, features_kind, n))
+        if (n > strlen(feed->topic) || memcmp(topic, feed->topic, n))
             continue;
         if (on)
             feed->followed |= 1u << n;

@@ -80,7 +80,7 @@ struct wire_check {
 };
 
 struct wire_message {
-    const char *name;                /* behind "foil1." */
+    const char *name;                /* behind "foil2." */
     size_t bytes;                    /* of the struct */
     size_t held;                     /* offset of `msg`; 0: none */
     size_t images;                   /* offset of its own size of the data set;

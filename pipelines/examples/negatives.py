@@ -23,7 +23,7 @@ greeted = {}
 def send(peer, kind, header, **tensors):
     header["tensors"] = [[name, t.dtype.str[1:], list(t.shape)]
                          for name, t in tensors.items()]
-    socket.send_multipart([peer, b"foil1." + kind, msgpack.packb(header)] +
+    socket.send_multipart([peer, b"foil2." + kind, msgpack.packb(header)] +
                           [t.tobytes() for t in tensors.values()])
 
 
@@ -40,18 +40,18 @@ def weigh(z, beta):
 while True:
     peer, kind, head, *parts = socket.recv_multipart()
     head = msgpack.unpackb(head)
-    if kind == b"foil1.hello":
+    if kind == b"foil2.hello":
         greeted[peer] = True
         send(peer, b"hello", dict(head, stage="negatives", peer="negatives.py"))
     elif peer not in greeted:
         send(peer, b"error", {"reason": "who are you?", "again": True})
-    elif kind == b"foil1.pairs":
+    elif kind == b"foil2.pairs":
         shape = {t[0]: t[2] for t in head["tensors"]}
         at = [t[0] for t in head["tensors"]].index("z")
         z = np.frombuffer(parts[at], "<f4").reshape(shape["z"])
         send(peer, b"weights",
              {"id": head["id"], "accepted": 1.0, "moved": 0},
              w=weigh(z, head["beta"]))
-    elif kind == b"foil1.state.put":
+    elif kind == b"foil2.state.put":
         send(peer, b"state.ok", {k: head[k] for k in
                                  ("id", "session", "epoch", "step")})

@@ -22,7 +22,7 @@ session, done, fresh, steps = -1, 0, 0, 1
 
 
 def send(peer, kind, head, *parts):
-    socket.send_multipart([peer, b"foil1." + kind, msgpack.packb(head), *parts])
+    socket.send_multipart([peer, b"foil2." + kind, msgpack.packb(head), *parts])
 
 
 @functools.lru_cache(2)
@@ -47,7 +47,7 @@ while done < epochs * steps:
     if ready:
         peer, kind, head, *_ = socket.recv_multipart()
         head, seen[peer] = msgpack.unpackb(head), now
-        if kind == b"foil1.hello":
+        if kind == b"foil2.hello":
             dataset, credit[peer] = dataset or head["dataset"], 0
             leases = {i: (p, t * (p != peer)) for i, (p, t) in leases.items()}
             steps = min(-(-dataset["size"] // batch), dataset["size"] // 2)
@@ -55,7 +55,7 @@ while done < epochs * steps:
             send(peer, b"hello", head)
         elif peer not in credit:
             send(peer, b"error", {"reason": "who are you?", "again": True})
-        elif "session" in head and kind != b"foil1.reject":
+        elif "session" in head and kind != b"foil2.reject":
             at = head["epoch"] * steps + head["step"]
             if head["session"] > session:  # a trainer was started
                 session, done, fresh, leases = head["session"], at, at, {}
@@ -63,7 +63,7 @@ while done < epochs * steps:
             if head["session"] == session:
                 done, fresh = max(done, at), max(fresh, at)
                 credit[peer] += head.get("credit", 0)
-                if kind == b"foil1.end":
+                if kind == b"foil2.end":
                     break
     leases = {item: lease for item, lease in leases.items() if item >= done}
     credit = {p: k for p, k in credit.items() if now - seen[p] < 3}

@@ -7,7 +7,7 @@ usage: asker.py ENDPOINT [NAME=VALUE ...]
   credit=2                   items it waits for at a time
   limit=0                    ends after so many items, reporting none: dies
   over=0                     says after so many items that the run is over
-  version=1 digest= size=0   what it says in its hello
+  version=2 digest= size=0   what it says in its hello
   reject=                    an id to complain about with the item that has it
   own=1                      0: with every item that does not have it
   quiet=0                    1: goes without a word when all is done
@@ -29,7 +29,7 @@ import msgpack
 import zmq
 
 endpoint = sys.argv[1]
-want = dict(session=1, epoch=0, step=0, credit=2, limit=0, over=0, version=1,
+want = dict(session=1, epoch=0, step=0, credit=2, limit=0, over=0, version=2,
             digest="", size=0, reject="", own=1, quiet=0, gate="", key="",
             secret="", server="")
 for word in sys.argv[2:]:
@@ -50,7 +50,7 @@ given, joined, early, end = 0, False, set(), (2**32, 0)
 
 
 def send(kind, *parts, **head):
-    socket.send_multipart([b"foil1." + kind, msgpack.packb(head), *parts])
+    socket.send_multipart([b"foil2." + kind, msgpack.packb(head), *parts])
 
 
 def send_place(kind, at=None, *parts, **more):
@@ -73,7 +73,7 @@ while time.monotonic() < deadline:
         continue
     kind, head, *parts = socket.recv_multipart()
     head = msgpack.unpackb(head)
-    if kind == b"foil1.error":
+    if kind == b"foil2.error":
         if head.get("message"):
             print(head["reason"], file=sys.stderr)
             continue
@@ -81,12 +81,12 @@ while time.monotonic() < deadline:
             sys.exit(head["reason"])
         time.sleep(0.1)
         hello()
-    elif kind == b"foil1.hello":
+    elif kind == b"foil2.hello":
         joined = True
         send_place(b"next", credit=want["credit"])
-    elif kind == b"foil1.end":
+    elif kind == b"foil2.end":
         end = head["epoch"], head["step"]
-    elif kind == b"foil1.item":
+    elif kind == b"foil2.item":
         deadline = time.monotonic() + 30
         end = min(end, (head["epochs"], 0))
         at = head["epoch"], head["step"]

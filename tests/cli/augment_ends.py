@@ -32,7 +32,7 @@ def i8(ids):
 
 
 def send(sock, peer, kind, head, *tensors):
-    sock.send_multipart([peer, b"foil1." + kind, msgpack.packb(head),
+    sock.send_multipart([peer, b"foil2." + kind, msgpack.packb(head),
                          *tensors])
 
 

@@ -30,11 +30,11 @@ socket.connect(sys.argv[1])
 
 
 def send(kind, header, *tensors):
-    socket.send_multipart([b"foil1." + kind, msgpack.packb(header), *tensors])
+    socket.send_multipart([b"foil2." + kind, msgpack.packb(header), *tensors])
 
 
 def hello():
-    send(b"hello", {"stage": "augment", "version": 1, "run": "",
+    send(b"hello", {"stage": "augment", "version": 2, "run": "",
                     "peer": f"augmenter-{os.getpid()}", "recipe": "augmenter.py",
                     "dataset":
                     {"digest": option["digest"], "size": option["size"]}})

@@ -81,7 +81,7 @@ ok 'another data set on resume: 1' exits 1 run -r "$work/calm" \
 ok 'and a sentence' grep -q \
     'DATA is .*other.tar, but .*data.tar in this run' "$work/out"
 
-# Version 2: a peer that greets the trainer, and a selector that answers.
+# Version 3: a peer that greets the trainer, and a selector that answers.
 cat >"$work/two.py" <<'END'
 import sys, zmq, msgpack
 bind, endpoint = sys.argv[1:]
@@ -93,11 +93,11 @@ hello = msgpack.packb({"stage": "augment", "version": 3, "run": "",
 if bind == "bind":
     s.bind(endpoint)
     who = s.recv_multipart()[0]
-    s.send_multipart([who, b"foil1.hello", hello])
+    s.send_multipart([who, b"foil2.hello", hello])
     s.poll(2000)
 else:
     s.connect(endpoint)
-    s.send_multipart([b"foil1.hello", hello])
+    s.send_multipart([b"foil2.hello", hello])
     if not s.poll(10000):
         sys.exit("no answer")
     kind, head = s.recv_multipart()[:2]
@@ -115,10 +115,10 @@ r = random.Random(1)
 junk = [b"", b"\xff" * 65537, b"\xdd\xff\xff\xff\xff", b"\x81" * 200,
         msgpack.packb({"session": -1}), msgpack.packb([1]),
         msgpack.packb({"session": 1 << 62, "epoch": 1e300, "step": None})]
-kinds = [b"foil1." + k for k in (b"hello", b"next", b"item", b"batch", b"done",
+kinds = [b"foil2." + k for k in (b"hello", b"next", b"item", b"batch", b"done",
                                  b"end", b"reject", b"nonsense")]
 while True:
-    parts = [r.choice(kinds + [b"foil2.hello", b"", b"GET / HTTP/1.1"])]
+    parts = [r.choice(kinds + [b"foil1.hello", b"", b"GET / HTTP/1.1"])]
     parts += [r.choice(junk + [r.randbytes(40)]) for _ in range(r.randrange(4))]
     s.send_multipart(parts)
     s.poll(1)
@@ -130,15 +130,15 @@ if "$python" -c 'import zmq, msgpack' 2>/dev/null; then
     mkdir "$work/v2"
     "$BIN/foil-train" -r "$work/v2" --deadline 20 2>"$work/v2/err" &
     trainer=$!
-    ok 'a peer of version 2 is told' \
+    ok 'a peer of version 3 is told' \
         "$python" "$work/two.py" connect "ipc://$work/v2/batch"
-    ok 'why' grep -q '^foil1.error.*version' "$work/out"
+    ok 'why' grep -q '^foil2.error.*version' "$work/out"
     ok 'and the user, too' grep -q version "$work/v2/err"
     kill "$trainer"
     wait "$trainer"
 
     "$python" "$work/two.py" bind "ipc://$work/v2/plan" &
-    ok 'a selector of version 2: 1' refuses 1 'version' timeout 20 \
+    ok 'a selector of version 3: 1' refuses 1 'version' timeout 20 \
         "$BIN/foil-augment" -r "$work/v2" --size 8 "$data"
     wait $!
 

@@ -39,11 +39,11 @@ cat >"$work/stage.py" <<'EOF'
 import msgpack, struct, sys, zmq, zmq.auth
 
 DIGEST = "0123456789abcdef0123456789abcdef"
-hello = lambda stage: {"stage": stage, "version": 1, "run": "",
+hello = lambda stage: {"stage": stage, "version": 2, "run": "",
                        "peer": stage, "recipe": "stage.py",
                        "dataset": {"digest": DIGEST, "size": 10}}
 place = lambda session, step: {"session": session, "epoch": 0, "step": step}
-pack = lambda kind, head, *t: [b"foil1." + kind, msgpack.packb(head), *t]
+pack = lambda kind, head, *t: [b"foil2." + kind, msgpack.packb(head), *t]
 ids = struct.pack("<4q", 1, 2, 3, 4)
 
 def batch(session, step):
@@ -74,15 +74,15 @@ def trainer(endpoint):              # binds, as foil-train does
     while True:
         peer, kind, head, *t = sock.recv_multipart()
         h = msgpack.unpackb(head)
-        if kind == b"foil1.hello":
-            assert h["dataset"]["digest"] == DIGEST and h["version"] == 1
+        if kind == b"foil2.hello":
+            assert h["dataset"]["digest"] == DIGEST and h["version"] == 2
             sock.send_multipart([peer] + pack(b"hello", hello("train")))
             sock.send_multipart([peer] + pack(b"next", dict(place(8, 0), credit=2)))
-        elif kind == b"foil1.batch":
+        elif kind == b"foil2.batch":
             assert t[0] == ids and h["session"] == 8
             got.append((h["step"], t[1][0], len(t[1])))
             sock.send_multipart([peer] + pack(b"next", dict(place(8, 0), credit=1)))
-        elif kind == b"foil1.end":
+        elif kind == b"foil2.end":
             assert h["step"] == 3
             sock.send_multipart([peer] + pack(b"end", place(8, 3)))
             break
@@ -93,13 +93,13 @@ def augmenter(endpoint, want=ids):  # connects, as foil-augment does
     sock.connect(endpoint)
     sock.send_multipart(pack(b"hello", hello("augment")))
     kind, head = sock.recv_multipart()
-    assert kind == b"foil1.hello" and msgpack.unpackb(head)["stage"] == "select"
+    assert kind == b"foil2.hello" and msgpack.unpackb(head)["stage"] == "select"
     sock.send_multipart(pack(b"next", dict(place(9, 0), credit=2)))
     got = []
-    while kind != b"foil1.end":
+    while kind != b"foil2.end":
         kind, head, *t = sock.recv_multipart()
         h = msgpack.unpackb(head)
-        if kind == b"foil1.item":
+        if kind == b"foil2.item":
             assert want in (t[0], "any") and h["session"] == 9
             got.append(h["step"])
             sock.send_multipart(pack(b"next", dict(place(9, 0), credit=1)))

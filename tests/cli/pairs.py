@@ -49,20 +49,20 @@ def connect():
         socket.close(0)
     socket = context.socket(zmq.DEALER)
     socket.connect(endpoint)
-    head = {"stage": "train", "version": 1, "run": "", "peer": want["peer"],
+    head = {"stage": "train", "version": 2, "run": "", "peer": want["peer"],
             "dataset": {"digest": "0" * 32, "size": size}}
-    socket.send_multipart([b"foil1.hello", msgpack.packb(head)])
+    socket.send_multipart([b"foil2.hello", msgpack.packb(head)])
 
 
 def ask(kind, head, *tensors):
     """Until the answer to this id comes, on ever fresh sockets."""
     for _ in range(30):
-        socket.send_multipart([b"foil1." + kind, msgpack.packb(head),
+        socket.send_multipart([b"foil2." + kind, msgpack.packb(head),
                                *tensors])
         while socket.poll(1000):
             kind_, head_, *parts = socket.recv_multipart()
             answer = msgpack.unpackb(head_)
-            if kind_ == b"foil1.hello" or answer.get("again"):
+            if kind_ == b"foil2.hello" or answer.get("again"):
                 continue
             if answer.get("id", head["id"]) == head["id"]:
                 return kind_[6:], answer, parts

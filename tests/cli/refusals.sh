@@ -71,9 +71,9 @@ float 'epoch' is no whole number
 stepover 'steps' is no whole number in 1001
 otherrun of run 'other', this is run ''
 empty tensor 'ids' is empty
-kind no such kind of message: 'foil1.items'
+kind no such kind of message: 'foil2.items'
 prefix 'item'
-v2 peer speaks foil2, this is foil1
+v1 peer speaks foil1, this is foil2
 part tensor 'ids' has 24 bytes
 noheader message of 1 parts
 END

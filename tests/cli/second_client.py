@@ -30,14 +30,14 @@ def join(edge):
     sock.linger = 500
     sock.connect(f"ipc://{folder}/{edge}")
     poller.register(sock, zmq.POLLIN)
-    say(sock, "hello", {"stage": "augment", "version": 1, "run": "",
+    say(sock, "hello", {"stage": "augment", "version": 2, "run": "",
                         "peer": "second-client", "recipe": os.environ["RECIPE"],
                         "dataset": {"digest": "", "size": 0}})
     return sock
 
 
 def say(sock, kind, head):
-    sock.send_multipart([b"foil1." + kind.encode(), msgpack.packb(head)])
+    sock.send_multipart([b"foil2." + kind.encode(), msgpack.packb(head)])
 
 
 plan, batch = join(sys.argv[3] if len(sys.argv) > 3 else "plan"), join("batch")

@@ -33,7 +33,7 @@ def item(step, mistake=""):
     ids = list(range(BATCH))
     head = {**place, "step": step, "run": "", "size": size, "steps": STEPS,
             "epochs": 1, "tensors": [["ids", "i8", [BATCH]]]}
-    kind = b"foil1.item"
+    kind = b"foil2.item"
     if mistake == "i4":
         head["tensors"] = [["ids", "i4", [2 * BATCH]]]
     elif mistake == "outside":
@@ -53,11 +53,11 @@ def item(step, mistake=""):
     elif mistake == "empty":
         head["tensors"], ids = [["ids", "i8", [0]]], []
     elif mistake == "kind":
-        kind = b"foil1.items"
+        kind = b"foil2.items"
     elif mistake == "prefix":
         kind = b"item"
-    elif mistake == "v2":
-        kind = b"foil2.item"
+    elif mistake == "v1":
+        kind = b"foil1.item"
     parts = [kind, msgpack.packb(head), struct.pack(f"<{len(ids)}q", *ids)]
     if mistake == "part":
         parts[2] = parts[2][:-8]
@@ -73,14 +73,14 @@ def hello(head, stage):
     if greeting == "nodataset":
         del head["dataset"]
     elif greeting == "version":
-        head["version"] = 2
+        head["version"] = 1
     elif greeting == "digest":
         head["dataset"] = {"digest": "0" * 32, "size": size}
     return head
 
 
 def send(socket, peer, kind, head):
-    socket.send_multipart([peer, b"foil1." + kind, msgpack.packb(head)])
+    socket.send_multipart([peer, b"foil2." + kind, msgpack.packb(head)])
 
 
 def turn(seconds):
@@ -125,7 +125,7 @@ if greeting:
     sys.exit()
 wait(lambda: asked)
 for mistake in ("i4", "outside", "twice", "size", "nosteps", "float",
-                "stepover", "otherrun", "empty", "kind", "prefix", "v2",
+                "stepover", "otherrun", "empty", "kind", "prefix", "v1",
                 "part", "noheader"):
     turn(0.12)  # it answers ten times a second at most
     plan.send_multipart([augmenter, *item(0, mistake)])

@@ -188,7 +188,7 @@ talkative(void)
     for (int i = 0; i < 10000 && came == i; i++) {
         struct wire_id from;
 
-        say(wire, fd, "foil1.beat", &head);
+        say(wire, fd, "foil2.beat", &head);
         wire_wait(wire, -1, 5, &err);
         if (wire_sock_recv(sock, &from, &msg, &err) > 0) {
             came++;
@@ -223,7 +223,7 @@ admits(size_t part, size_t bytes, size_t expect, size_t credit)
     int joined = 0;
 
     greet(wire, fd, "DEALER");
-    say(wire, fd, "foil1.hello", &head);
+    say(wire, fd, "foil2.hello", &head);
     for (int i = 0; i < 1000 && !joined; i++) {
         wire_wait(wire, -1, 0.005, &err);
         while (wire_server_next(server, &news, &err) > 0)

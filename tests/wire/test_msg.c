@@ -25,17 +25,17 @@ kinds(void)
     static const char *const odd[] = {
         "",
         "foil",
-        "foil1",
-        "foil1.",
-        "foil1.x",
-        "foil1.batchx",
-        "foil1batch",
+        "foil2",
+        "foil2.",
+        "foil2.x",
+        "foil2.batchx",
+        "foil2batch",
         "nonsense",
         "foil.x",
-        "foil2.batch",
+        "foil1.batch",
         "foil0.hello",
-        "FOIL1.hello",
-        "foil11.hello",
+        "FOIL2.hello",
+        "foil22.hello",
     };
     struct wire_part part[] = {{NULL, 0}, PART("\x80")};
     struct err err;
@@ -44,14 +44,14 @@ kinds(void)
         part[0] = (struct wire_part){odd[i], strlen(odd[i])};
         T(!taken(2, part, &err), "'%s': %s", odd[i], err.msg);
     }
-    part[0] = (struct wire_part)PART("foil2.batch");
+    part[0] = (struct wire_part)PART("foil1.batch");
     taken(2, part, &err);
-    T(!strcmp(err.msg, "peer speaks foil2, this is foil1"),
+    T(!strcmp(err.msg, "peer speaks foil1, this is foil2"),
       "another version is refused by name");
     for (int k = 0; k < WIRE_KINDS; k++) {
         char name[32];
 
-        snprintf(name, sizeof name, "foil1.%s", wire_kind_name(k));
+        snprintf(name, sizeof name, "foil2.%s", wire_kind_name(k));
         part[0] = (struct wire_part){name, strlen(name)};
         T(taken(2, part, &err), "%s is known", name);
     }
@@ -60,7 +60,7 @@ kinds(void)
 static void
 counts(void)
 {
-    struct wire_part part[WIRE_PARTS_MAX + 1] = {PART("foil1.beat"),
+    struct wire_part part[WIRE_PARTS_MAX + 1] = {PART("foil2.beat"),
                                                  PART("\x80")};
     struct err err;
 
@@ -78,7 +78,7 @@ tensor_taken(const char *list, size_t n, const void *data, size_t len)
 {
     char header[128] = "\x81\xa7tensors";
     struct wire_part part[] = {
-        PART("foil1.beat"), {header, 9 + n}, {data, len}};
+        PART("foil2.beat"), {header, 9 + n}, {data, len}};
     struct err err = {""};
     int ok;
 
@@ -190,7 +190,7 @@ alignment(void)
     for (size_t shift = 0; shift < 8; shift++) {
         char room[32];
         struct wire_part part[] = {
-            PART("foil1.beat"), PART(header), {room + shift, 16}};
+            PART("foil2.beat"), PART(header), {room + shift, 16}};
         struct err err;
         struct wire_msg *msg;
         const struct wire_tensor *z;
@@ -208,7 +208,7 @@ static void
 twice(void)
 {
     struct wire_part part[] = {
-        PART("foil1.done"),
+        PART("foil2.done"),
         PART("\x84\xa7session\x01\xa5"
              "epoch\x01\xa4step\x01\xa4step\x02"),
     };

@@ -76,6 +76,14 @@ main(void)
            1, 32, file);
     fclose(file);
     T(count(&err) < 0, "a part larger than the file: %s", err.msg);
+
+    file = fopen(path, "wb");
+    fwrite("FOILREC1tttttttt\0\0\0\0\2\0\0\0\12\0\0\0\0\0\0\0foil1.beat"
+           "\1\0\0\0\0\0\0\0\200",
+           1, 51, file);
+    fclose(file);
+    T(count(&err) < 0 && strstr(err.msg, "version 1 of the protocol"),
+      "one of another version is named: %s", err.msg);
     wire_msg_free(beat);
     scratch_close();
     return t_done();

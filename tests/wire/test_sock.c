@@ -195,9 +195,9 @@ say_raw(void *socket, size_t n, const struct wire_part *part)
 static void
 nonsense(void)
 {
-    static const struct wire_part bomb[] = {PART("foil1.next"),
+    static const struct wire_part bomb[] = {PART("foil2.next"),
                                             PART("\xdd\xff\x00\x00\x00")};
-    static const struct wire_part two[] = {PART("foil2.hello"), PART("\x80")};
+    static const struct wire_part old[] = {PART("foil1.hello"), PART("\x80")};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err);
     struct wire_server_config sc = {
@@ -223,17 +223,17 @@ nonsense(void)
     T(said == 5 && !other, "20 bombs are said at 1, 2, 4, 8, 16");
     T(wire_server_peers(server) == 0, "nobody joined");
 
-    say_raw(peer, 2, two);
+    say_raw(peer, 2, old);
     zmq_setsockopt(peer, ZMQ_RCVTIMEO, &patience_ms, sizeof patience_ms);
-    for (int i = 0; i < 200 && !strstr(reply, "foil2"); i++) {
+    for (int i = 0; i < 200 && !strstr(reply, "peer speaks"); i++) {
         wire_wait(a, -1, 0.01, &err);
         while (wire_server_next(server, &news, &err) > 0)
             ;
         n = zmq_recv(peer, reply, sizeof reply - 1, 0);
         reply[n > 0 ? n : 0] = 0;
     }
-    T(strstr(reply, "peer speaks foil2, this is foil1") != NULL,
-      "version 2 is told why");
+    T(strstr(reply, "peer speaks foil1, this is foil2") != NULL,
+      "version 1 is told why");
     zmq_close(peer);
     zmq_ctx_term(context);
     wire_server_close(server);
@@ -247,7 +247,7 @@ nonsense(void)
 static void
 flood(void)
 {
-    static const struct wire_part nothing[] = {PART("foil1.beat"),
+    static const struct wire_part nothing[] = {PART("foil2.beat"),
                                                PART("\x80")};
     const struct timespec busy = {.tv_sec = 1, .tv_nsec = 300000000};
     const int at_once = 0, many = 100000;
