@@ -10,7 +10,7 @@
 #include "util/opt.h"
 #include "util/stop.h"
 
-static struct sampler sampler = {.next.session = -1};
+static struct sampler sampler = {.next.session = -1, .arrival.at.session = -1};
 
 static int
 serve(struct service *service, struct filter *filter, struct wire *wire,
@@ -56,6 +56,7 @@ main(int argc, char **argv)
     if (o->filter)
         filter_close(&filter);
     wire_server_close(service.server);
+    sample_store_release(&sampler.arrival.store);
     sample_source_release(&sampler.source);
     wire_close(wire);
     wire_keys_release(&keys);

@@ -35,7 +35,7 @@ run(struct train *t, struct err *err)
     struct wire_batch batch;
     int rc = 1;
 
-    // a filter waits for our mirror before it lets the first item pass
+    // a filter waits for its tables before it lets the first item pass
     if (t->encoder.net && train_ask_service(t, err))
         return -1;
     while (rc > 0 && !finished(t)) {

@@ -20,45 +20,51 @@
  *   rows [size views,dim]   unit length; zero where there is none
  *   when [size views]       the step that wrote the row, -1: none did
  *
- * and of the n updates in the queue, oldest first,
- *
- *   queue_when [n]   queue_ids [n]   queue_rows [n,dim]
- *
- * In `state` and `state.put` messages and in checkpoints these are the tensors
- * "bank", "bank_when", "bank_queue_when", "bank_queue_ids", "bank_queue".
+ * Each update, whether it waits or stands in the table, has a slot: the lowest
+ * that was free when it was pushed.  It is free again when a later update of
+ * its row stands in the table.  Who keeps the updates by their slots keeps the
+ * bank, and each is written down once.
  */
-#define SAMPLE_BANK "bank"
-#define SAMPLE_BANK_WHEN "bank_when"
-#define SAMPLE_BANK_QUEUE_WHEN "bank_queue_when"
-#define SAMPLE_BANK_QUEUE_IDS "bank_queue_ids"
-#define SAMPLE_BANK_QUEUE "bank_queue"
-
 struct sample_bank {
     size_t size, views, dim;
     float *rows;
-    int64_t *when;
-    size_t n, room; /* queue: updates, and those there is room for */
-    int64_t *queue_when, *queue_ids;
-    float *queue_rows;
-    size_t known; /* rows that were written */
+    int64_t *when, *slot; /* slot: of each row, where there is one */
+    size_t n, room;       /* queue: updates, and those there is room for */
+    int64_t *queue_when, *queue_rows, *queue_slots; /* [n] oldest first */
+    float *queue_z;                                 /* [n,dim] */
+    size_t known;                                   /* rows that were written */
+    size_t slots, slots_room, lowest; /* none below `lowest` is free */
+    uint8_t *taken;                   /* [slots] */
 };
 
 /*
  * sample_bank_init() begins without a row.
  *   size   samples;  views >= 1, rows of each
- * 4 size views (dim + 2) bytes.
+ * 4 size views (dim + 4) bytes.
  */
 void sample_bank_init(struct sample_bank *bank, size_t size, size_t views,
                       size_t dim);
 void sample_bank_release(struct sample_bank *bank);
 
+/* sample_bank_copy() begins as another one is. */
+void sample_bank_copy(struct sample_bank *bank, const struct sample_bank *from);
+
 /*
- * sample_bank_push() puts rows that step `when` made at the end of the queue.
+ * sample_bank_push() puts an update that step `when` made at the end of the
+ * queue, in the lowest slot that is free.
  *   when  not before the last one pushed
- *   ids [n] row numbers, each < size views;  rows [n,dim]
+ *   row   < size views;  z [dim]
  */
-void sample_bank_push(struct sample_bank *bank, int64_t when, size_t n,
-                      const int64_t *ids, const float *rows);
+void sample_bank_push(struct sample_bank *bank, int64_t when, int64_t row,
+                      const float *z);
+
+/* sample_bank_restore() is the same for one that has its slot already, in which
+ * no other update is. */
+void sample_bank_restore(struct sample_bank *bank, int64_t when, int64_t row,
+                         int64_t slot, const float *z);
+
+/* sample_bank_reserve() makes slots up to n, which are free. */
+void sample_bank_reserve(struct sample_bank *bank, size_t n);
 
 /* How old the table was where it was renewed. */
 struct sample_staleness {
@@ -73,17 +79,5 @@ struct sample_staleness {
  */
 struct sample_staleness sample_bank_advance(struct sample_bank *bank,
                                             int64_t to);
-
-/*
- * sample_bank_load() takes table and queue from outside, laid out as above.
- *   rows [size views,dim], when [size views]; the queue's [n], [n], [n,dim]
- * Refused, and nothing changed, where a row does not exist, the queue is not
- * in the order of its steps, a step is below -1 (in the queue: 0), or a number
- * is not finite.
- */
-int sample_bank_load(struct sample_bank *bank, const float *rows,
-                     const int64_t *when, size_t n, const int64_t *queue_when,
-                     const int64_t *queue_ids, const float *queue_rows,
-                     struct err *err);
 
 #endif

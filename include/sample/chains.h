@@ -12,14 +12,7 @@
  *   state [size,views]   {-1, -1} where a chain has not begun
  *   score [size,views]   beta s of the state when it was accepted, which only
  *                        `stale` chains look at; -FLT_MAX at first
- *
- * In `state` and `state.put` messages these are the tensors SAMPLE_CHAINS, i8
- * [size,views,2], and SAMPLE_SCORES, f4 [size,views]; without them chains
- * begin anew.
  */
-#define SAMPLE_CHAINS "chain"
-#define SAMPLE_SCORES "chain_score"
-
 struct sample_chains {
     size_t size, views;
     struct sample_state *state;
@@ -46,13 +39,16 @@ void sample_chains_put(struct sample_chains *chains, size_t v, size_t b,
                        const int64_t *ids, const int64_t *variants,
                        const struct sample_state *state, const float *score);
 
-/*
- * sample_chains_load() takes all chains from outside, laid out as above;
- * without scores (NULL) as none had one.  Refused, and nothing changed, where a
- * state names a sample or a view that does not exist, or a score is not finite.
- */
-int sample_chains_load(struct sample_chains *chains,
-                       const struct sample_state *state, const float *score,
-                       struct err *err);
+/* sample_chains_place() returns where the chain of row `row` of a batch is in
+ * these arrays: id views + its view. */
+size_t sample_chains_place(const struct sample_chains *chains, size_t b,
+                           const int64_t *ids, const int64_t *variants,
+                           size_t row);
+
+/* sample_chains_set() sets one from outside.  Refused, and not changed, where
+ * the state names a sample or a view that does not exist, or the score is not
+ * finite. */
+int sample_chains_set(struct sample_chains *chains, size_t place,
+                      struct sample_state state, float score, struct err *err);
 
 #endif

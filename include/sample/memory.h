@@ -4,111 +4,100 @@
 #include "sample/bank.h"
 #include "sample/chains.h"
 #include "sample/step.h"
-#include "util/dtype.h"
+#include "sample/store.h"
 
 /*
  * What a sampler remembers from step to step: how many there were, where its
- * chains stand, its bank of features, the last inverse temperatures.  The
- * negatives service has one, the trainer keeps a mirror of it, which it writes
- * into checkpoints and hands to a service that was started again.
+ * chains stand, its bank of features, the last inverse temperatures.
+ *
+ * It is kept in tables (sample/store.h), zeros where nothing was written;
+ * numbers are little-endian:
+ *
+ *   chain [N V]    i8 id + 1, i4 view + 1, f4 score: where the chain of view v
+ *                  of sample i stands, in row V i + v
+ *   bank  [slots]  i8 step + 1, i8 id, i4 view, i4 rows of a sample, f4 [d]:
+ *                  an update of a row (sample/bank.h), by its slot.  Of those
+ *                  of one row the latest counts that is due.  Its rows grow
+ *   beta  [H]      i8 step + 1, f8 beta: of step t, in row t mod H
  */
-enum { SAMPLE_HORIZON_MAX = 4096 };
+enum { SAMPLE_HORIZON_MAX = 4096, SAMPLE_MEMORY_TABLES = 3 };
 
-struct sample_memory {
-    size_t size;                 /* of the data set */
-    int64_t total;               /* steps that it has seen */
-    struct sample_chains chains; /* state NULL: none has begun */
-    int scored;                  /* the chains' scores count */
-    struct sample_bank bank;     /* rows NULL: none is kept */
-    size_t n_beta;               /* of the last steps, the newest last */
-    double beta[SAMPLE_HORIZON_MAX];
+struct sample_memory_form {
+    size_t size;    /* of the data set */
+    int chains;     /* 1: chains are kept, */
+    int scores;     /* and their scores */
+    size_t horizon; /* steps by which the bank is behind; 0: there is none */
 };
 
-/* sample_memory_init() begins without chains and bank. */
-void sample_memory_init(struct sample_memory *memory, size_t size);
+/* The rows of a table that a step has written. */
+struct sample_written {
+    size_t n, at_room, row_room;
+    int64_t *at;
+    uint8_t *row;
+};
+
+struct sample_memory {
+    struct sample_memory_form form;
+    int64_t total;               /* steps that it has seen */
+    struct sample_chains chains; /* state NULL: none has begun */
+    struct sample_bank bank;     /* rows NULL: none has begun */
+    int64_t *beta_step;          /* [horizon] -1: none */
+    double *beta;                /* [horizon] */
+    struct sample_written chain_rows, bank_rows, beta_rows; /* the last step */
+};
+
+/* sample_memory_init() begins without chains and bank, after `total` steps. */
+void sample_memory_init(struct sample_memory *memory,
+                        const struct sample_memory_form *form, int64_t total);
 void sample_memory_release(struct sample_memory *memory);
 
 /*
- * sample_memory_fit() forgets a bank that has another number of rows a sample,
- * such as one out of a checkpoint of an earlier foil, which had one whatever
- * the views: it fills again as steps go.
+ * sample_memory_views() returns how many rows of a sample the bank has: one of
+ * each fixed view where there are chains, else one.
  */
-void sample_memory_fit(struct sample_memory *memory, size_t views);
+size_t sample_memory_views(const struct sample_memory *memory,
+                           const struct sample_step *step);
 
 /*
  * sample_memory_feed() pushes the rows of step `when` to a bank: all that were
  * encoded where it has one of each fixed view; else of the anchors the first
- * view, and what came besides.
+ * view, and what came besides.  Of a row that came twice the last counts.
  */
 void sample_memory_feed(struct sample_bank *bank, int64_t when,
                         const struct sample_step *step);
 
-/* What the weighing of a step changes in a memory, besides its rows. */
-struct sample_update {
-    const struct sample_state *state; /* [v b] where its chains stand; NULL:
-                                         there are no chains */
-    const float *score;               /* [v b] what that is worth, or NULL */
-    int64_t bank; /* steps by which the bank is behind; 0: there is none */
-};
-
 /*
- * sample_memory_step() is the one update of a memory, the sampler's and its
- * mirror's: writes down where the chains of a step stand, feeds the bank with
- * its rows and its beta, counts it, and brings the bank up to `total - bank`.
- * The first time it makes the tables.  The bank is one of each fixed view where
- * there are chains, else one row a sample.
+ * sample_memory_step() remembers a step: writes down where its chains stand,
+ * feeds the bank with its rows and its beta, counts it, and brings the bank up
+ * to `total - horizon`.  The first time it makes the tables.
+ *   state [v b]  where its chains stand; NULL: there are no chains
+ *   score [v b]  what that was worth; NULL: scores do not count
  *
- * Returns how old the bank was where it was renewed.  O(n (1 + dim)) time.
+ * Returns how old the bank was where it was renewed.  O(n (log n + dim)) time.
  */
 struct sample_staleness sample_memory_step(struct sample_memory *memory,
                                            const struct sample_step *step,
-                                           const struct sample_update *update);
+                                           const struct sample_state *state,
+                                           const float *score);
+
+/* sample_memory_rows() lists what the last step has written, a table each, and
+ * returns how many there are.  It lasts until the next step. */
+size_t sample_memory_rows(const struct sample_memory *memory,
+                          struct sample_rows rows[SAMPLE_MEMORY_TABLES]);
 
 /*
- * sample_memory_views() returns how many rows of a sample the bank has: one of
- * each fixed view where the bank is that of chains, else one.
+ * sample_memory_load() takes all from the tables that hold what was written up
+ * to `total`.  Refused, and nothing changed, where a table is missing or of
+ * another shape, there is another one, or a row says what cannot be.
  */
-size_t sample_memory_views(const struct sample_step *step, int chains);
+int sample_memory_load(struct sample_memory *memory,
+                       const struct sample_store *store, int64_t total,
+                       struct err *err);
 
 /*
  * sample_memory_beta() returns the inverse temperature of a step that the bank
- * waits for, or of the nearest that is known; 0 when none is.
+ * waits for, or of the nearest before that is known, or after; 0 when none is.
  */
 double sample_memory_beta(const struct sample_memory *memory, int64_t step);
-
-/* An array with a name; shape[3] are the first sizes of maybe more. */
-struct sample_array {
-    const char *name;
-    enum dtype dtype;
-    size_t rank, shape[3], count; /* count: the product of all sizes */
-    const void *data;
-};
-
-/* sample_array_of() makes one that points to name and data. */
-struct sample_array sample_array_of(const char *name, enum dtype dtype,
-                                    size_t rank, const size_t *shape,
-                                    const void *data);
-
-/* sample_array_find() returns the first of that name, or NULL. */
-const struct sample_array *sample_array_find(const char *name, size_t n,
-                                             const struct sample_array *array);
-
-/*
- * sample_memory_list() lists it as arrays that point into it, and returns how
- * many: as sample/chains.h and sample/bank.h name them, and the steps.
- */
-#define SAMPLE_TOTAL "total"
-#define SAMPLE_BETA "beta"
-enum { SAMPLE_MEMORY_ARRAYS = 9 };
-size_t sample_memory_list(const struct sample_memory *memory,
-                          struct sample_array array[SAMPLE_MEMORY_ARRAYS]);
-
-/*
- * sample_memory_load() takes all from such a list; what is not in it has not
- * begun, other arrays are not looked at.  Refused, and nothing changed, where
- * an array is of another type or shape, or says what cannot be.
- */
-int sample_memory_load(struct sample_memory *memory, size_t n,
-                       const struct sample_array *array, struct err *err);
 
 #endif

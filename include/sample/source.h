@@ -36,10 +36,9 @@ struct sample_how {
 
 struct sample_source {
     struct sample_how how;
-    struct sample_memory
-        memory;               /* bank: as of `horizon` steps before the next
-                                 to weigh; the trainer's mirror is the same */
-    struct sample_bank ahead; /* and before the next to draw for */
+    struct sample_memory memory; /* bank: as of `horizon` steps before the next
+                                    to weigh */
+    struct sample_bank ahead;    /* and before the next to draw for */
     struct sample_refresh refresh; /* order NULL: nothing is refreshed */
 
     /* of the last draw and the last weighing */
@@ -58,16 +57,21 @@ void sample_source_init(struct sample_source *source,
                         const struct sample_how *how, size_t size);
 void sample_source_release(struct sample_source *source);
 
-/* sample_source_load() takes another's memory: sample_memory_load(). */
-int sample_source_load(struct sample_source *source, size_t n,
-                       const struct sample_array *array, struct err *err);
+/* sample_source_name() returns the sampler's name and version: one of the same
+ * name reads what another has kept. */
+const char *sample_source_name(const struct sample_how *how);
+
+/* sample_source_begin() forgets all; so many steps were trained without. */
+void sample_source_begin(struct sample_source *source, int64_t total);
 
 /*
- * sample_source_judge() refuses a memory of steps that lacks what a sampler of
- * that kind has after the first: its chains, or its bank.
+ * sample_source_load() goes on from what was kept of `total` steps.  Refused,
+ * and nothing changed, where that is another sampler's, lacks a table of ours,
+ * or sample_memory_load() says so.
  */
-int sample_source_judge(const struct sample_how *how, size_t n,
-                        const struct sample_array *array, struct err *err);
+int sample_source_load(struct sample_source *source,
+                       const struct sample_store *store, int64_t total,
+                       struct err *err);
 
 /* sample_source_banks() returns 1 when a bank is kept, sample_source_waits()
  * when an item has to wait for chains that are under way. */
@@ -100,16 +104,22 @@ struct sample_extras sample_source_draw(struct sample_source *source,
 /* How much each negative counts; n = v b rows, n + extra columns. */
 struct sample_weights {
     size_t rows, columns;
-    const float *w;              /* [rows,columns] not negative; zero at a row's
-                                    own image.  Rows sum to 1, of `stale` chains
-                                    to 1 or less */
-    const float *scale;          /* [rows,2] factors of the positive and the
-                                    negative term; NULL: 1, 1 */
-    double accepted;             /* share of proposals, 0 .. 1 */
-    size_t moved;                /* chains whose state changed */
-    struct sample_update update; /* what a mirror has to follow */
+    const float *w;     /* [rows,columns] not negative; zero at a row's
+                           own image.  Rows sum to 1 */
+    int partial;        /* 1: rows may sum to less, as those of `stale` do */
+    const float *scale; /* [rows,2] factors of the positive and the
+                           negative term; NULL: 1, 1 */
+    const float *s;     /* [rows,columns] cosine similarities, where
+                           they are at hand; or NULL */
+    double accepted;    /* share of proposals, 0 .. 1 */
+    size_t moved;       /* chains whose state changed */
     size_t n_values;
     struct sample_value values[SAMPLE_VALUES_MAX];
+
+    /* To be kept for the sampler (sample/store.h), if the step is applied. */
+    const char *sampler;
+    size_t n_tables;
+    struct sample_rows tables[SAMPLE_TABLES_MAX];
 };
 
 /*

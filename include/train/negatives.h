@@ -8,16 +8,17 @@
 /*
  * The source of weights of negatives, for objectives that want them
  * (loss/objective.h): a service, or chains in this process.  A learner asks
- * once in each step.  The sampler state after the applied steps is mirrored in
- * train_samples: a sampler gets it when it is new, or when a step that it
- * weighed was not applied.
+ * once in each step.  What a sampler wants kept of the steps that were applied
+ * is in train_samples: a sampler gets it back when it is new, or when a step
+ * that it weighed was not applied.
  */
 struct train_negatives {
     void *self; /* first argument of each */
 
     /*
-     * weigh() answers: 1 with weights that last until the next call, 0 when
-     * asked to stop meanwhile, -1 on error.
+     * weigh() answers: 1 with weights that last until the next call, and whose
+     * tables the store of train_samples can keep; 0 when asked to stop
+     * meanwhile, -1 on error.
      *   alone  1: nobody was there, and the batch itself gave the weights,
      * which have no numbers for the journal
      */
@@ -34,11 +35,11 @@ struct train_negatives {
  */
 struct train_inside {
     struct sample_source source;
-    struct train_samples *samples; /* with the mirror */
+    struct train_samples *samples; /* with what was kept */
     int behind;                    /* the source has to be given it first */
 };
 
-/* train_inside_init() begins with the mirror, which may have been loaded.
+/* train_inside_init() begins with what was kept, which may have been loaded.
  *   samples  must stay
  *   scores   what chains know of where they stand (sample/emc2.h) */
 void train_inside_init(struct train_inside *inside,

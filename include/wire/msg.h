@@ -51,7 +51,6 @@ enum wire_kind {
     WIRE_FEATURES,
     WIRE_PAIRS,
     WIRE_WEIGHTS,
-    WIRE_STATE,
     WIRE_STATE_PUT,
     WIRE_STATE_OK,
     WIRE_EVENT,

@@ -2,39 +2,36 @@
 #define WIRE_STATE_H
 
 #include "wire/codec.h"
+#include "wire/table.h"
 
 /*
- * state, state.put, state.ok: a service's durable state, asked for and given
- * back by the trainer, the only writer of files.  "state" without tensors
- * asks; "state" with them answers; "state.put" hands over; "state.ok" says
- * that it was taken.  Of a decoded one `tensors` is its own, and what they
- * point to lies in msg.
+ * state.put: what the trainer has kept for a negatives service, given back to
+ * it piece by piece; the answer to each is state.ok.  A piece has rows of one
+ * table; tables come in their order, rows from the first to the last.
  */
 struct wire_state {
-    int64_t id;                   /* of the request */
-    int64_t session, epoch, step; /* the first step that is not in it */
-    int fresh; /* of state.put: nothing of it has begun, however many steps are
-                * trained */
-    size_t n;  /* up to WIRE_TENSORS_MAX */
-    struct wire_tensor *tensors; /* [n] whatever the stage names */
-    struct wire_msg *msg;        /* held by a decoded one; else NULL */
+    int64_t id;                      /* of the request */
+    int64_t session, epoch, step;    /* the first step that is not in it */
+    char sampler[WIRE_SAMPLER_NAME]; /* whose it is, as its hello said */
+    int64_t total;                   /* steps trained */
+    int fresh;    /* nothing was kept yet, however many steps are trained:
+                   * there are no tables */
+    size_t n;     /* up to WIRE_TABLES_MAX */
+    int64_t from; /* the rows of this piece begin there */
+    int last;     /* this is the last piece */
+    struct wire_table *tables; /* [n] all tables; one of them has rows, or
+                                * none.  Of a decoded one its own */
+    struct wire_msg *msg;      /* held by a decoded one; else NULL */
 };
 
-/* The three have the same fields; kind is one of them. */
-static inline struct wire_msg *
-wire_state_put(enum wire_kind kind, const struct wire_state *state)
-{
-    REQUIRE(kind == WIRE_STATE || kind == WIRE_STATE_PUT ||
-            kind == WIRE_STATE_OK);
-    return wire_encode(kind, state);
-}
+WIRE_HELD(state, WIRE_STATE_PUT)
 
-static inline int
-wire_state_get(struct wire_state *state, struct wire_msg *msg, struct err *err)
-{
-    return wire_decode(WIRE_STATE, state, msg, 0, err);
-}
+/* state.ok: it was taken. */
+struct wire_state_ok {
+    int64_t id;
+    int64_t session, epoch, step;
+};
 
-WIRE_RELEASE(state, WIRE_STATE)
+WIRE_PLAIN(state_ok, WIRE_STATE_OK)
 
 #endif

@@ -1,4 +1,3 @@
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@ sample_bank_init(struct sample_bank *bank, size_t size, size_t views,
         .dim = dim,
         .rows = mem_aligned(rows * dim, sizeof *bank->rows),
         .when = mem_array(rows, sizeof *bank->when),
+        .slot = mem_array(rows, sizeof *bank->slot),
     };
     for (size_t i = 0; i < rows; i++)
         bank->when[i] = -1;
@@ -29,9 +29,12 @@ sample_bank_release(struct sample_bank *bank)
 {
     free(bank->rows);
     free(bank->when);
+    free(bank->slot);
     free(bank->queue_when);
-    free(bank->queue_ids);
     free(bank->queue_rows);
+    free(bank->queue_slots);
+    free(bank->queue_z);
+    free(bank->taken);
     *bank = (struct sample_bank){0};
 }
 
@@ -39,31 +42,52 @@ sample_bank_release(struct sample_bank *bank)
 static void
 make_room(struct sample_bank *bank, size_t n)
 {
-    size_t ids = bank->room, numbers = bank->room * bank->dim;
+    size_t rows = bank->room, slots = rows, numbers = rows * bank->dim;
 
     mem_grow(&bank->queue_when, &bank->room, n, sizeof *bank->queue_when);
     // as much as that has now: they grow by themselves otherwise
-    mem_grow(&bank->queue_ids, &ids, bank->room, sizeof *bank->queue_ids);
-    mem_grow(&bank->queue_rows, &numbers, bank->room * bank->dim,
-             sizeof *bank->queue_rows);
+    mem_grow(&bank->queue_rows, &rows, bank->room, sizeof *bank->queue_rows);
+    mem_grow(&bank->queue_slots, &slots, bank->room, sizeof *bank->queue_slots);
+    mem_grow(&bank->queue_z, &numbers, bank->room * bank->dim,
+             sizeof *bank->queue_z);
 }
 
 void
-sample_bank_push(struct sample_bank *bank, int64_t when, size_t n,
-                 const int64_t *ids, const float *rows)
+sample_bank_reserve(struct sample_bank *bank, size_t n)
 {
-    const size_t old = bank->n;
+    if (n <= bank->slots)
+        return;
+    mem_grow(&bank->taken, &bank->slots_room, n, sizeof *bank->taken);
+    memset(bank->taken + bank->slots, 0, n - bank->slots);
+    bank->slots = n;
+}
 
-    REQUIRE(when >= 0 && (!old || when >= bank->queue_when[old - 1]));
-    make_room(bank, old + n);
-    for (size_t i = 0; i < n; i++) {
-        REQUIRE(ids[i] >= 0 && (uint64_t)ids[i] < bank->size * bank->views);
-        bank->queue_when[old + i] = when;
-        bank->queue_ids[old + i] = ids[i];
-    }
-    memcpy(bank->queue_rows + old * bank->dim, rows,
-           n * bank->dim * sizeof *rows);
-    bank->n += n;
+void
+sample_bank_restore(struct sample_bank *bank, int64_t when, int64_t row,
+                    int64_t slot, const float *z)
+{
+    const size_t n = bank->n;
+
+    REQUIRE(when >= 0 && (!n || when >= bank->queue_when[n - 1]));
+    REQUIRE(row >= 0 && (uint64_t)row < bank->size * bank->views);
+    sample_bank_reserve(bank, (size_t)slot + 1);
+    REQUIRE(slot >= 0 && !bank->taken[slot]);
+    bank->taken[slot] = 1;
+    make_room(bank, n + 1);
+    bank->queue_when[n] = when;
+    bank->queue_rows[n] = row;
+    bank->queue_slots[n] = slot;
+    memcpy(bank->queue_z + n * bank->dim, z, bank->dim * sizeof *z);
+    bank->n++;
+}
+
+void
+sample_bank_push(struct sample_bank *bank, int64_t when, int64_t row,
+                 const float *z)
+{
+    while (bank->lowest < bank->slots && bank->taken[bank->lowest])
+        bank->lowest++;
+    sample_bank_restore(bank, when, row, (int64_t)bank->lowest, z);
 }
 
 /* |old - new|^2 / |new|^2 */
@@ -77,43 +101,59 @@ staleness(size_t d, const float *old, const float *new)
     return off / fmax(num_dot(d, new, new), 1e-24);
 }
 
+static void
+free_slot(struct sample_bank *bank, size_t slot)
+{
+    bank->taken[slot] = 0;
+    bank->lowest = slot < bank->lowest ? slot : bank->lowest;
+}
+
 /* Write one update into the table. */
 static void
 renew(struct sample_bank *bank, size_t i, struct sample_staleness *sum)
 {
-    const size_t d = bank->dim, id = (size_t)bank->queue_ids[i];
-    const float *new = bank->queue_rows + i *d;
-    float *old = bank->rows + id * d;
+    const size_t d = bank->dim, row = (size_t)bank->queue_rows[i];
+    const float *new = bank->queue_z + i *d;
+    float *old = bank->rows + row * d;
 
-    if (bank->when[id] < 0) {
+    if (bank->when[row] < 0) {
         bank->known++;
     } else {
+        free_slot(bank, (size_t)bank->slot[row]);
         sum->renewed++;
         sum->mean += staleness(d, old, new);
-        sum->age += (double)(bank->queue_when[i] - bank->when[id]);
+        sum->age += (double)(bank->queue_when[i] - bank->when[row]);
     }
     memcpy(old, new, d * sizeof *old);
-    bank->when[id] = bank->queue_when[i];
+    bank->when[row] = bank->queue_when[i];
+    bank->slot[row] = bank->queue_slots[i];
+}
+
+/* Takes the first n updates off the queue. */
+static void
+drop(struct sample_bank *bank, size_t n)
+{
+    const size_t left = bank->n - n, bytes = left * sizeof(int64_t);
+
+    bank->n = left;
+    if (!n || !left)
+        return;
+    memmove(bank->queue_when, bank->queue_when + n, bytes);
+    memmove(bank->queue_rows, bank->queue_rows + n, bytes);
+    memmove(bank->queue_slots, bank->queue_slots + n, bytes);
+    memmove(bank->queue_z, bank->queue_z + n * bank->dim,
+            left * bank->dim * sizeof *bank->queue_z);
 }
 
 struct sample_staleness
 sample_bank_advance(struct sample_bank *bank, int64_t to)
 {
     struct sample_staleness sum = {0};
-    size_t n = 0, left;
+    size_t n = 0;
 
     for (; n < bank->n && bank->queue_when[n] <= to; n++)
         renew(bank, n, &sum);
-    left = bank->n - n;
-    if (n && left) {
-        memmove(bank->queue_when, bank->queue_when + n,
-                left * sizeof *bank->queue_when);
-        memmove(bank->queue_ids, bank->queue_ids + n,
-                left * sizeof *bank->queue_ids);
-        memmove(bank->queue_rows, bank->queue_rows + n * bank->dim,
-                left * bank->dim * sizeof *bank->queue_rows);
-    }
-    bank->n = left;
+    drop(bank, n);
     if (sum.renewed) {
         sum.mean /= (double)sum.renewed;
         sum.age /= (double)sum.renewed;
@@ -121,47 +161,23 @@ sample_bank_advance(struct sample_bank *bank, int64_t to)
     return sum;
 }
 
-/* Say what is wrong with a queue from outside. */
-static int
-queue_check(const struct sample_bank *bank, size_t n, const int64_t *when,
-            const int64_t *ids, struct err *err)
+void
+sample_bank_copy(struct sample_bank *bank, const struct sample_bank *from)
 {
+    const size_t rows = from->size * from->views, n = from->n;
+
+    sample_bank_init(bank, from->size, from->views, from->dim);
+    memcpy(bank->rows, from->rows, rows * from->dim * sizeof *bank->rows);
+    memcpy(bank->when, from->when, rows * sizeof *bank->when);
+    memcpy(bank->slot, from->slot, rows * sizeof *bank->slot);
+    bank->known = from->known;
+    sample_bank_reserve(bank, from->slots);
+    if (from->slots)
+        memcpy(bank->taken, from->taken, from->slots);
     for (size_t i = 0; i < n; i++) {
-        if (ids[i] < 0 || (uint64_t)ids[i] >= bank->size * bank->views)
-            return err_set(err, "the queue of the bank names row %" PRId64,
-                           ids[i]);
-        if (when[i] < (i ? when[i - 1] : 0))
-            return err_set(err, "the queue of the bank is out of order");
+        bank->taken[from->queue_slots[i]] = 0;
+        sample_bank_restore(bank, from->queue_when[i], from->queue_rows[i],
+                            from->queue_slots[i],
+                            from->queue_z + i * from->dim);
     }
-    return 0;
-}
-
-int
-sample_bank_load(struct sample_bank *bank, const float *rows,
-                 const int64_t *when, size_t n, const int64_t *queue_when,
-                 const int64_t *queue_ids, const float *queue_rows,
-                 struct err *err)
-{
-    const size_t all = bank->size * bank->views;
-    size_t known = 0;
-
-    for (size_t i = 0; i < all; i++) {
-        if (when[i] < -1)
-            return err_set(err, "the bank's row %zu is of step %" PRId64, i,
-                           when[i]);
-        known += when[i] >= 0;
-    }
-    if (queue_check(bank, n, queue_when, queue_ids, err))
-        return -1;
-    if (!num_finite(all * bank->dim, rows) ||
-        !num_finite(n * bank->dim, queue_rows))
-        return err_set(err, "a number of the bank is not finite");
-    memcpy(bank->rows, rows, all * bank->dim * sizeof *rows);
-    memcpy(bank->when, when, all * sizeof *when);
-    bank->known = known;
-    bank->n = 0;
-    for (size_t i = 0; i < n; i++)
-        sample_bank_push(bank, queue_when[i], 1, queue_ids + i,
-                         queue_rows + i * bank->dim);
-    return 0;
 }

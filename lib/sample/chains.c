@@ -28,10 +28,9 @@ sample_chains_release(struct sample_chains *chains)
     *chains = (struct sample_chains){0};
 }
 
-/* The place of the chain of row `row` of a batch. */
-static size_t
-place_of(const struct sample_chains *chains, size_t b, const int64_t *ids,
-         const int64_t *variants, size_t row)
+size_t
+sample_chains_place(const struct sample_chains *chains, size_t b,
+                    const int64_t *ids, const int64_t *variants, size_t row)
 {
     const int64_t id = ids[row % b];
     const int64_t view = variants ? variants[row] : (int64_t)(row / b);
@@ -47,7 +46,7 @@ sample_chains_get(const struct sample_chains *chains, size_t v, size_t b,
                   struct sample_state *state, float *score)
 {
     for (size_t row = 0; row < v * b; row++) {
-        const size_t at = place_of(chains, b, ids, variants, row);
+        const size_t at = sample_chains_place(chains, b, ids, variants, row);
 
         state[row] = chains->state[at];
         if (score)
@@ -61,7 +60,7 @@ sample_chains_put(struct sample_chains *chains, size_t v, size_t b,
                   const struct sample_state *state, const float *score)
 {
     for (size_t row = 0; row < v * b; row++) {
-        const size_t at = place_of(chains, b, ids, variants, row);
+        const size_t at = sample_chains_place(chains, b, ids, variants, row);
 
         chains->state[at] = state[row];
         if (score)
@@ -80,26 +79,20 @@ is_sound(const struct sample_chains *chains, struct sample_state state)
 }
 
 int
-sample_chains_load(struct sample_chains *chains,
-                   const struct sample_state *state, const float *score,
-                   struct err *err)
+sample_chains_set(struct sample_chains *chains, size_t place,
+                  struct sample_state state, float score, struct err *err)
 {
-    const size_t n = chains->size * chains->views;
+    const size_t id = place / chains->views, view = place % chains->views;
 
-    for (size_t i = 0; i < n; i++) {
-        if (!is_sound(chains, state[i]))
-            return err_set(err,
-                           "the chain of sample %zu, view %zu stands at "
-                           "sample %" PRId64 ", view %" PRId64,
-                           i / chains->views, i % chains->views, state[i].id,
-                           state[i].view);
-        if (score && !isfinite(score[i]))
-            return err_set(err,
-                           "the chain of sample %zu, view %zu has no score",
-                           i / chains->views, i % chains->views);
-    }
-    memcpy(chains->state, state, n * sizeof *state);
-    for (size_t i = 0; i < n; i++)
-        chains->score[i] = score ? score[i] : -FLT_MAX;
+    if (!is_sound(chains, state))
+        return err_set(err,
+                       "the chain of sample %zu, view %zu stands at sample "
+                       "%" PRId64 ", view %" PRId64,
+                       id, view, state.id, state.view);
+    if (!isfinite(score))
+        return err_set(err, "the chain of sample %zu, view %zu has no score",
+                       id, view);
+    chains->state[place] = state;
+    chains->score[place] = score;
     return 0;
 }

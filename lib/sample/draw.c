@@ -165,25 +165,20 @@ most(const struct sample_source *source, const struct sample_step *step)
     return step->b + (refresh->order ? refresh->size / refresh->period + 1 : 0);
 }
 
-/* The bank as of a step, which may lie ahead of what is to be weighed next. */
+/* The bank as of a step, which may lie ahead of what is to be weighed next.
+ * Where it has other views there is none: the weighing will refuse the step. */
 static void
 look_ahead(struct sample_source *source, size_t views, int64_t then)
 {
     const struct sample_bank *from = &source->memory.bank;
     struct sample_bank *ahead = &source->ahead;
-    struct err err;
 
-    sample_memory_fit(&source->memory, views);
-    if (ahead->rows && ahead->views != views)
+    if (!from->rows || from->views != views) {
         sample_bank_release(ahead);
-    if (!from->rows)
         return;
-    if (!ahead->rows) {
-        sample_bank_init(ahead, from->size, from->views, from->dim);
-        REQUIRE(!sample_bank_load(ahead, from->rows, from->when, from->n,
-                                  from->queue_when, from->queue_ids,
-                                  from->queue_rows, &err));
     }
+    if (!ahead->rows)
+        sample_bank_copy(ahead, from);
     sample_bank_advance(ahead, then);
 }
 
@@ -200,7 +195,7 @@ sample_source_draw(struct sample_source *source, const struct sample_step *step,
     make_room(source, extras.most);
     mem_grow(&source->state, &source->state_room, step->v * step->b,
              sizeof *source->state);
-    look_ahead(source, sample_memory_views(step, !how->cache), then);
+    look_ahead(source, sample_memory_views(&source->memory, step), then);
     if (how->cache)
         consult_cache(source, step, number, beta, &extras);
     else if (how->moves)

@@ -6,17 +6,28 @@
 #include "sample/source.h"
 #include "util/mem.h"
 
-/* w of a batch is at most 1 GiB, as a part of a message is; so are the tables
- * of a memory, which could not be handed over otherwise. */
+/* w of a batch is at most 1 GiB, as a part of a message is. */
 enum { ROWS_MAX = 16384, WEIGHTS_MAX = 1 << 28 };
-static const double part_max = 0x1p30;
+
+static struct sample_memory_form
+form_of(const struct sample_how *how, size_t size)
+{
+    return (struct sample_memory_form){
+        .size = size,
+        .chains = !how->cache,
+        .scores = !how->cache && how->scores == SAMPLE_STALE,
+        .horizon = sample_source_banks(how) ? how->horizon : 0,
+    };
+}
 
 void
 sample_source_init(struct sample_source *source, const struct sample_how *how,
                    size_t size)
 {
+    const struct sample_memory_form form = form_of(how, size);
+
     *source = (struct sample_source){.how = *how};
-    sample_memory_init(&source->memory, size);
+    sample_memory_init(&source->memory, &form, 0);
     if (how->cache && how->refresh > 0)
         sample_refresh_init(&source->refresh, size, how->refresh, how->seed);
 }
@@ -45,39 +56,42 @@ sample_source_release(struct sample_source *source)
     *source = (struct sample_source){0};
 }
 
-int
-sample_source_load(struct sample_source *source, size_t n,
-                   const struct sample_array *array, struct err *err)
+const char *
+sample_source_name(const struct sample_how *how)
 {
-    if (sample_memory_load(&source->memory, n, array, err))
-        return -1;
+    if (how->cache)
+        return "cache 1";
+    if (how->moves)
+        return "emc2 1 bank";
+    return how->scores == SAMPLE_STALE ? "emc2 1 stale" : "emc2 1";
+}
+
+void
+sample_source_begin(struct sample_source *source, int64_t total)
+{
+    const struct sample_memory_form form = source->memory.form;
+
+    sample_memory_release(&source->memory);
+    sample_memory_init(&source->memory, &form, total);
     sample_bank_release(&source->ahead);
-    return 0;
 }
 
 int
-sample_source_judge(const struct sample_how *how, size_t n,
-                    const struct sample_array *array, struct err *err)
+sample_source_load(struct sample_source *source,
+                   const struct sample_store *store, int64_t total,
+                   struct err *err)
 {
-    const struct sample_array *total =
-        sample_array_find(SAMPLE_TOTAL, n, array);
-    const char *lacks = NULL;
+    const char *name = sample_source_name(&source->how);
 
-    if (!total || total->dtype != DTYPE_I8 || total->count != 1 ||
-        *(const int64_t *)total->data <= 0)
-        return 0;
-    if (!how->cache && !sample_array_find(SAMPLE_CHAINS, n, array))
-        lacks = SAMPLE_CHAINS;
-    else if (sample_source_banks(how) &&
-             !sample_array_find(SAMPLE_BANK, n, array))
-        lacks = SAMPLE_BANK;
-    if (!lacks)
-        return 0;
-    return err_set(err,
-                   "the state of %jd steps has no '%s', which these negatives "
-                   "rest on: hand back all that was kept, or say 'fresh' where "
-                   "nothing has begun",
-                   (intmax_t) * (const int64_t *)total->data, lacks);
+    if (store->n && strcmp(store->sampler, name))
+        return err_set(err,
+                       "the state is that of sampler '%s', and this is '%s': "
+                       "start it with the options that it had",
+                       store->sampler, name);
+    if (sample_memory_load(&source->memory, store, total, err))
+        return -1;
+    sample_bank_release(&source->ahead);
+    return 0;
 }
 
 int
@@ -127,24 +141,46 @@ judge_chains(const struct sample_source *source, const struct sample_step *step,
 }
 
 static int
+judge_bank(const struct sample_source *source, const struct sample_step *step,
+           struct err *err)
+{
+    const struct sample_bank *bank = &source->memory.bank;
+    const size_t views = sample_memory_views(&source->memory, step);
+
+    if (!sample_source_banks(&source->how))
+        return 0;
+    if (bank->rows && bank->dim != step->dim)
+        return err_set(err, "features of %zu numbers where the bank has %zu",
+                       step->dim, bank->dim);
+    if (bank->rows && bank->views != views)
+        return err_set(err,
+                       "a bank of %zu rows of a sample where the bank so far "
+                       "has %zu",
+                       views, bank->views);
+    return 0;
+}
+
+/* What is kept has to fit into a store. */
+static int
 judge_size(const struct sample_source *source, const struct sample_step *step,
            struct err *err)
 {
     const struct sample_how *how = &source->how;
-    const double size = (double)source->memory.size;
-    const double chain =
+    const double size = (double)source->memory.form.size;
+    const double chains =
         how->cache ? 0 : size * (double)sample_step_views(step);
-    const double rows = size * (double)sample_memory_views(step, !how->cache);
-    const double bank =
-        sample_source_banks(how) ? rows * (double)step->dim * sizeof(float) : 0;
+    const double rows =
+        sample_source_banks(how)
+            ? size * (double)sample_memory_views(&source->memory, step)
+            : 0;
 
-    if (fmax(chain * sizeof(struct sample_state), bank) > part_max)
-        return err_set(err,
-                       "chains of %.0f views, or a bank of %.0f rows of "
-                       "%zu numbers, are more than the 1 GiB that a message "
-                       "can hand over",
-                       chain, rows, step->dim);
-    return 0;
+    if (chains * 16 + rows * 4 * ((double)step->dim + 6) <=
+        (double)SAMPLE_STORE_MAX)
+        return 0;
+    return err_set(err,
+                   "chains of %.0f views and a bank of %.0f rows of %zu "
+                   "numbers are more than the %zu GiB that a trainer keeps",
+                   chains, rows, step->dim, SAMPLE_STORE_MAX >> 30);
 }
 
 /* Refuse what cannot be done. */
@@ -153,19 +189,15 @@ judge(const struct sample_source *source, const struct sample_step *step,
       struct err *err)
 {
     const size_t v = step->v, b = step->b, n = v * b;
-    const struct sample_bank *bank = &source->memory.bank;
 
     if (b < 2 || b > ROWS_MAX / v || n * (n + step->extra) > WEIGHTS_MAX)
         return err_set(err,
                        "%zu views of %zu images and %zu more: want 2 images or "
                        "more and %d rows at most",
                        v, b, step->extra, ROWS_MAX);
-    if (bank->rows && bank->dim != step->dim)
-        return err_set(err, "features of %zu numbers where the bank has %zu",
-                       step->dim, bank->dim);
     if (source->how.cache && v != 2)
         return err_set(err, "%zu views: the cache wants 2", v);
-    if (judge_size(source, step, err))
+    if (judge_bank(source, step, err) || judge_size(source, step, err))
         return -1;
     return source->how.cache ? 0 : judge_chains(source, step, err);
 }
@@ -264,7 +296,7 @@ weigh_chains(struct sample_source *source, const struct sample_step *step,
     struct sample_moves moves;
 
     if (!chains->state)
-        sample_chains_init(chains, source->memory.size,
+        sample_chains_init(chains, source->memory.form.size,
                            sample_step_views(step));
     sample_chains_get(chains, v, b, step->ids, step->variants, source->state,
                       score);
@@ -273,8 +305,7 @@ weigh_chains(struct sample_source *source, const struct sample_step *step,
     moves = sample_emc2(&visit, &batch, source->state, score, source->w);
     weights->accepted = moves.accepted;
     weights->moved = moves.moved;
-    weights->update.state = source->state;
-    weights->update.score = score;
+    weights->partial = score != NULL;
     add_value(weights, "cold", (double)moves.cold / (double)(v * b));
 }
 
@@ -349,18 +380,20 @@ static void
 remember(struct sample_source *source, const struct sample_step *step,
          struct sample_weights *weights)
 {
+    const struct sample_how *how = &source->how;
     struct sample_memory *memory = &source->memory;
     const struct sample_bank *bank = &memory->bank;
     struct sample_staleness stale;
 
-    if (!sample_source_banks(&source->how)) {
-        sample_memory_step(memory, step, &weights->update);
-        return;
-    }
     if (source->ahead.rows)
         sample_memory_feed(&source->ahead, memory->total, step);
-    weights->update.bank = (int64_t)source->how.horizon;
-    stale = sample_memory_step(memory, step, &weights->update);
+    stale = sample_memory_step(
+        memory, step, how->cache ? NULL : source->state,
+        how->scores == SAMPLE_STALE && !how->cache ? source->score : NULL);
+    weights->sampler = sample_source_name(how);
+    weights->n_tables = sample_memory_rows(memory, weights->tables);
+    if (!sample_source_banks(how))
+        return;
     add_value(weights, "known",
               (double)bank->known / (double)(bank->size * bank->views));
     add_value(weights, "staleness", stale.mean);
@@ -377,11 +410,10 @@ sample_source_weigh(struct sample_source *source,
 
     if (judge(source, step, err))
         return -1;
-    sample_memory_fit(&source->memory, sample_memory_views(step, !how->cache));
     make_room(source, n, columns);
     compare(source, step);
-    *weights =
-        (struct sample_weights){.rows = n, .columns = columns, .w = source->w};
+    *weights = (struct sample_weights){
+        .rows = n, .columns = columns, .w = source->w, .s = source->s};
     if (how->cache)
         weigh_cache(source, step, weights);
     else

@@ -22,24 +22,37 @@ train_inside_release(struct train_inside *inside)
     sample_source_release(&inside->source);
 }
 
+/* Gives the source what was kept of it. */
+static int
+give_state(struct train_inside *inside, struct err *err)
+{
+    const struct train_samples *samples = inside->samples;
+    const int64_t total = samples->state->total;
+
+    if (samples->store.n)
+        return sample_source_load(&inside->source, &samples->store, total, err);
+    sample_source_begin(&inside->source, total);
+    return 0;
+}
+
 static int
 weigh(void *self, const struct sample_step *step,
       struct sample_weights *weights, int *alone, struct err *err)
 {
     struct train_inside *inside = self;
-    struct sample_array array[SAMPLE_MEMORY_ARRAYS];
 
     *alone = 0;
-    if (inside->behind &&
-        sample_source_load(&inside->source,
-                           sample_memory_list(&inside->samples->memory, array),
-                           array, err))
+    if (inside->behind && give_state(inside, err))
         return -1;
     inside->behind = 0;
-    return sample_source_weigh(&inside->source, step, weights, err) ? -1 : 1;
+    if (sample_source_weigh(&inside->source, step, weights, err) ||
+        sample_store_judge(&inside->samples->store, weights->n_tables,
+                           weights->tables, err))
+        return -1;
+    return 1;
 }
 
-/* The chains have moved, the mirror has not. */
+/* The chains have moved, what was kept of them has not. */
 static void
 refused(void *self)
 {

@@ -130,7 +130,6 @@ ask(struct train_learner *learner, const struct train_batch *b,
         .extra_z = learner->v + 2 * b->n * learner->dim,
         .hints = b->hints,
     };
-    learner->spec.samples->memory.total = learner->spec.state->total;
     return negatives->weigh(negatives->self, &exchange->step,
                             &exchange->weights, &exchange->alone, err);
 }
@@ -218,9 +217,8 @@ apply(struct train_learner *learner, const struct train_batch *b, double rate,
     if (spec->scalars)
         train_scalars_update(spec->scalars, report, rate);
     train_samples_put(spec->samples, b->n, b->ids, learner->columns);
-    if (spec->objective->wants_weights)
-        sample_memory_step(&spec->samples->memory, &exchange->step,
-                           &exchange->weights.update);
+    sample_store_write(&spec->samples->store, exchange->weights.sampler,
+                       exchange->weights.n_tables, exchange->weights.tables);
     learner->in_a_row = 0;
     state->images += (int64_t)b->n;
     state->substituted += (int64_t)b->n_substituted;

@@ -1,3 +1,5 @@
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,19 +9,22 @@
 
 static const char file_name[] = "samples.safetensors";
 static const char quarantine_name[] = "quarantine";
+static const char table_prefix[] = "sampler.";
 
 void
 train_samples_init(struct train_samples *samples,
-                   const struct loss_objective *objective, size_t size)
+                   const struct loss_objective *objective, size_t size,
+                   const struct train_state *state)
 {
     const size_t columns = objective->columns;
     const size_t states = loss_objective_states(objective, size);
 
-    *samples = (struct train_samples){.objective = objective, .size = size};
+    *samples = (struct train_samples){
+        .objective = objective, .state = state, .size = size};
     samples->column = mem_array(states * columns, sizeof *samples->column);
     for (size_t i = 0; i < states * columns; i++)
         samples->column[i] = objective->initial[i % columns];
-    sample_memory_init(&samples->memory, size);
+    sample_store_init(&samples->store);
 }
 
 void
@@ -27,7 +32,7 @@ train_samples_release(struct train_samples *samples)
 {
     free(samples->column);
     free(samples->quarantine);
-    sample_memory_release(&samples->memory);
+    sample_store_release(&samples->store);
     *samples = (struct train_samples){0};
 }
 
@@ -111,16 +116,44 @@ column(const struct train_samples *samples, size_t k)
     return x;
 }
 
+/* The tables of a sampler, as arrays; returns how many. */
+static size_t
+list_tables(const struct sample_store *store, struct nn_array *array)
+{
+    for (size_t i = 0; i < store->n; i++) {
+        const struct sample_table *table = &store->table[i];
+        char *name = mem_format("%s%s", table_prefix, table->name);
+
+        nn_array_init(array + i, name, "U8", 2,
+                      (size_t[]){table->rows, table->width}, table->bytes);
+        free(name);
+    }
+    return store->n;
+}
+
+/* Whose tables they are; NULL without a sampler. */
+static json_t *
+describe(const struct train_samples *samples)
+{
+    char total[32];
+
+    if (!samples->objective->wants_weights)
+        return NULL;
+    snprintf(total, sizeof total, "%" PRId64, samples->state->total);
+    return json_pack("{s:s, s:s}", "sampler", samples->store.sampler, "total",
+                     total);
+}
+
 int
 train_samples_save(const struct train_samples *samples, const char *folder,
                    struct err *err)
 {
     const struct loss_objective *o = samples->objective;
-    struct sample_array kept[SAMPLE_MEMORY_ARRAYS];
-    const size_t arrays = sample_memory_list(&samples->memory, kept);
     const size_t columns = loss_objective_states(o, 1) * o->columns;
-    struct nn_array *array = mem_array(columns + arrays + 1, sizeof *array);
+    struct nn_array *array =
+        mem_array(columns + samples->store.n + 1, sizeof *array);
     char *path = mem_format("%s/%s", folder, file_name);
+    json_t *about = describe(samples);
     size_t n = 0;
     int rc;
 
@@ -132,14 +165,12 @@ train_samples_save(const struct train_samples *samples, const char *folder,
         free(x);
         free(name);
     }
-    for (size_t i = 0; o->wants_weights && i < arrays; i++)
-        nn_array_init(array + n++, kept[i].name,
-                      dtype_about(kept[i].dtype)->safetensors, kept[i].rank,
-                      kept[i].shape, kept[i].data);
+    n += list_tables(&samples->store, array + n);
     nn_array_init(array + n++, quarantine_name, "I64", 2,
                   (size_t[]){samples->bad, 4}, samples->quarantine);
-    rc = nn_arrays_write(path, array, n, NULL, err);
+    rc = nn_arrays_write(path, array, n, about, err);
     nn_arrays_free(array, n);
+    json_decref(about);
     free(path);
     return rc;
 }
@@ -161,39 +192,59 @@ want(const struct nn_array *array, size_t n, const char *path, const char *name,
     return fits ? a : NULL;
 }
 
-/* The mirror of the service's memory: all tensors that could be its. */
+/* The tables of a sampler, all arrays that are called so. */
 static int
-take_memory(struct train_samples *samples, const char *path,
-            const struct nn_array *array, size_t n, struct err *err)
+take_tables(struct train_samples *samples, const char *path,
+            const struct nn_array *array, size_t n, const char *sampler,
+            struct err *err)
 {
-    struct sample_array *kept = mem_array(n, sizeof *kept);
+    const size_t prefix = strlen(table_prefix);
+    struct sample_rows rows[SAMPLE_TABLES_MAX];
     struct err why;
-    int rc;
+    size_t tables = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const char *type = array[i].dtype;
-        const enum dtype d = dtype_by_safetensors(type, strlen(type));
+        const struct nn_array *a = &array[i];
 
-        if (d == DTYPES || !dtype_about(d)->wire) {
-            free(kept);
-            return err_set(err,
-                           "'%s': tensor '%.80s' is of type %s: not one "
-                           "that we write",
-                           path, array[i].name, type);
-        }
-        kept[i] = sample_array_of(array[i].name, d, array[i].rank,
-                                  array[i].shape, array[i].data);
+        if (strncmp(a->name, table_prefix, prefix))
+            continue;
+        if (strcmp(a->dtype, "U8") || a->rank != 2 ||
+            tables == SAMPLE_TABLES_MAX)
+            return err_set(err, "'%s': tensor '%.80s' is no table of a sampler",
+                           path, a->name);
+        rows[tables++] = (struct sample_rows){.name = a->name + prefix,
+                                              .rows = a->shape[0],
+                                              .width = a->shape[1],
+                                              .n = a->shape[0],
+                                              .row = a->data};
     }
-    rc = sample_memory_load(&samples->memory, n, kept, &why);
-    if (rc)
-        err_set(err, "'%s': %s", path, why.msg);
-    free(kept);
-    return rc;
+    sample_store_release(&samples->store);
+    if (sample_store_judge(&samples->store, tables, rows, &why))
+        return err_set(err, "'%s': %s", path, why.msg);
+    sample_store_write(&samples->store, sampler, tables, rows);
+    return 0;
+}
+
+static int
+take_sampler(struct train_samples *samples, const char *path,
+             const struct nn_array *array, size_t n, const json_t *about,
+             struct err *err)
+{
+    const char *sampler = json_string_value(json_object_get(about, "sampler"));
+
+    if (!sampler || strlen(sampler) >= SAMPLE_SAMPLER_MAX)
+        return err_set(err,
+                       "'%s' names no sampler: it was written before version 2 "
+                       "of the protocol, whose samplers keep other tables; go "
+                       "on with that foil, or begin the run anew",
+                       path);
+    return take_tables(samples, path, array, n, sampler, err);
 }
 
 static int
 take(struct train_samples *samples, const char *path,
-     const struct nn_array *array, size_t n, struct err *err)
+     const struct nn_array *array, size_t n, const json_t *about,
+     struct err *err)
 {
     const struct loss_objective *o = samples->objective;
     const struct nn_array *a;
@@ -208,7 +259,7 @@ take(struct train_samples *samples, const char *path,
         for (size_t i = 0; i < samples->size; i++)
             *column_at(samples, k, i) = ((const float *)a->data)[i];
     }
-    if (o->wants_weights && take_memory(samples, path, array, n, err))
+    if (o->wants_weights && take_sampler(samples, path, array, n, about, err))
         return -1;
     a = want(array, n, path, quarantine_name, "I64", 2, (size_t[]){0, 4}, err);
     if (!a)
@@ -227,12 +278,14 @@ train_samples_load(struct train_samples *samples, const char *folder,
 {
     char *path = mem_format("%s/%s", folder, file_name);
     struct nn_array *array;
+    json_t *about = NULL;
     size_t n;
-    int rc = nn_arrays_read(path, &array, &n, NULL, err);
+    int rc = nn_arrays_read(path, &array, &n, &about, err);
 
     if (!rc) {
-        rc = take(samples, path, array, n, err);
+        rc = take(samples, path, array, n, about, err);
         nn_arrays_free(array, n);
+        json_decref(about);
     }
     free(path);
     return rc;
@@ -244,7 +297,8 @@ train_samples_revert(struct train_samples *samples, const char *folder,
 {
     struct train_samples then;
 
-    train_samples_init(&then, samples->objective, samples->size);
+    train_samples_init(&then, samples->objective, samples->size,
+                       samples->state);
     if (train_samples_load(&then, folder, err)) {
         train_samples_release(&then);
         return -1;

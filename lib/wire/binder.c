@@ -233,7 +233,6 @@ expects(enum wire_end_kind end, enum wire_kind kind)
     case WIRE_BATCH:
         return end == WIRE_CONSUMES;
     case WIRE_PAIRS:
-    case WIRE_STATE:
     case WIRE_STATE_PUT:
     case WIRE_FEATURES_GET:
     case WIRE_PLAN:

@@ -7,6 +7,7 @@
 #include "wire/metrics.h"
 
 #include "message.h"
+#include "tables.h"
 
 /* ---- members of a struct, by their offset ------------------------------ */
 
@@ -105,6 +106,7 @@ is_said(const struct wire_message *m, const struct wire_field *f, const void *x)
         return ((const int64_t *)member(x, f->at))[1] != 0;
     case WIRE_VALUES:
     case WIRE_COUPLES:
+    case WIRE_TABLES:
         return count_at(x, f->count) != 0;
     case WIRE_TENSOR:
     case WIRE_IDS:
@@ -122,16 +124,6 @@ put_tensor(struct wire_writer *w, const struct wire_message *m,
 
     REQUIRE(t.data && t.count);
     wire_write_tensor(w, f->name, t.dtype, t.data, t.rank, t.shape);
-}
-
-static void
-put_tensors(struct wire_writer *w, const struct wire_field *f, const void *x)
-{
-    const struct wire_tensor *t = pointer_at(x, f->at);
-
-    for (size_t i = 0; i < count_at(x, f->count); i++)
-        wire_write_tensor(w, t[i].name, t[i].dtype, t[i].data, t[i].rank,
-                          t[i].shape);
 }
 
 static void
@@ -221,8 +213,9 @@ put(struct wire_writer *w, const struct wire_message *m,
     case WIRE_IDS:
         put_tensor(w, m, f, x);
         break;
-    case WIRE_TENSORS:
-        put_tensors(w, f, x);
+    case WIRE_TABLES:
+        wire_tables_put(w, f->name, count_at(x, f->count),
+                        pointer_at(x, f->at));
     }
 }
 
@@ -606,18 +599,11 @@ get_tensor(struct decoder *d, const struct wire_field *f)
 }
 
 static void
-get_tensors(struct decoder *d, const struct wire_field *f)
+get_tables(struct decoder *d, const struct wire_field *f)
 {
-    const size_t n = wire_msg_tensors(d->r.msg);
-    struct wire_tensor *tensor;
+    size_t *n = member(d->x, f->count);
 
-    if (!n)
-        return;
-    tensor = mem_array(n, sizeof *tensor);
-    for (size_t i = 0; i < n; i++)
-        tensor[i] = *wire_msg_tensor(d->r.msg, i);
-    set_pointer(d->x, f->at, tensor);
-    *(size_t *)member(d->x, f->count) = n;
+    set_pointer(d->x, f->at, wire_tables_get(&d->r, f->name, f->placed, n));
 }
 
 /* What a field is where it is missing; 1 when that is all. */
@@ -673,8 +659,8 @@ get(struct decoder *d, const struct wire_field *f)
     case WIRE_IDS:
         get_tensor(d, f);
         break;
-    case WIRE_TENSORS:
-        get_tensors(d, f);
+    case WIRE_TABLES:
+        get_tables(d, f);
     }
 }
 
@@ -685,7 +671,7 @@ free_own(const struct wire_message *m, void *x)
     const struct wire_field *f;
 
     for (f = m->fields; f->name; f++)
-        if (f->type == WIRE_COUPLES || f->type == WIRE_TENSORS)
+        if (f->type == WIRE_COUPLES || f->type == WIRE_TABLES)
             free((void *)pointer_at(x, f->at));
 }
 

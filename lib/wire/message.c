@@ -46,6 +46,9 @@
     .name = (key), .at = AT(x, m),                                            \
     .type = IS(x, m, struct wire_metric *, WIRE_VALUES), .count = SIZE(x, n), \
     .greatest = sizeof M(x, m) / sizeof *M(x, m)
+#define TABLE_LIST(x, key, m, n)   \
+    .name = (key), .at = AT(x, m), \
+    .type = IS(x, m, struct wire_table *, WIRE_TABLES), .count = SIZE(x, n)
 #define DTYPE(x, m) \
     _Generic(M(x, m), const uint8_t * : WIRE_U1, const int32_t * : WIRE_I4,   \
              const int64_t * : WIRE_I8, const float * : WIRE_F4)
@@ -143,7 +146,7 @@ static void
 check_w(struct wire_reader *r, const void *x, int64_t size)
 {
     const struct wire_weights *weights = x;
-    const double least = weights->keep_score ? 0 : 1 - slack;
+    const double least = weights->partial ? 0 : 1 - slack;
 
     (void)size;
     for (size_t i = 0; i < weights->rows; i++) {
@@ -163,18 +166,25 @@ check_w(struct wire_reader *r, const void *x, int64_t size)
 }
 
 static void
-check_keep(struct wire_reader *r, const void *x, int64_t size)
+check_piece(struct wire_reader *r, const void *x, int64_t size)
 {
-    const struct wire_weights *weights = x;
+    const struct wire_state *state = x;
+    size_t pieces = 0;
 
-    for (size_t i = 0; weights->keep && i < weights->rows; i++) {
-        const int64_t id = weights->keep[2 * i],
-                      view = weights->keep[2 * i + 1];
+    (void)size;
+    for (size_t i = 0; i < state->n; i++) {
+        const struct wire_table *t = &state->tables[i];
 
-        if (id < -1 || (size && id >= size) || view < -1 ||
-            view >= WIRE_VIEW_MAX || (id == -1) != (view == -1))
-            wire_read_fail(r, "row %zu of keep is no chain state", i);
+        pieces += t->n > 0;
+        if (t->n && (t->n > t->rows || (uint64_t)state->from > t->rows - t->n))
+            wire_read_fail(r, "rows %jd .. of table '%s' end behind its %zu",
+                           (intmax_t)state->from, t->name, t->rows);
+        if (t->n > 1 && t->n > WIRE_PIECE_MAX / t->width)
+            wire_read_fail(r, "%zu rows of table '%s' are more than %d bytes",
+                           t->n, t->name, WIRE_PIECE_MAX);
     }
+    if (pieces > 1)
+        wire_read_fail(r, "rows of %zu tables in one piece", pieces);
 }
 
 /* ---- tables ------------------------------------------------------------- */
@@ -353,12 +363,11 @@ static const struct wire_field weights_fields[] = {
     {REAL(weights, "accepted", accepted, 0, 1)},
     {WHOLE(weights, "moved", moved, 0, INT64_MAX)},
     {TENSOR(weights, "w", w, "an")},
-    {TENSOR(weights, "keep", keep, "a2"), .optional = 1},
-    {TENSOR(weights, "keep_score", keep_score, "a"), .optional = 1,
-     .with = "keep"},
+    {FLAG(weights, "partial", partial)},
     {TENSOR(weights, "scale", scale, "a2"), .optional = 1, .low = 0,
      .high = FLT_MAX},
-    {WHOLE(weights, "bank", bank, 1, WIRE_BANK_MAX), .optional = 1},
+    {TABLE_LIST(weights, "store", tables, n_tables), .optional = 1,
+     .placed = 1},
     {VALUES(weights, "values", values, n_values), .optional = 1},
     {0},
 };
@@ -371,17 +380,27 @@ static const struct wire_size weights_sizes[] = {
 
 static const struct wire_check weights_checks[] = {
     {"rows of w are weights", check_w},
-    {"rows of keep are chain states", check_keep},
     {0},
 };
 
 static const struct wire_field state_fields[] = {
     REQUEST(state),
+    {TEXT(state, "sampler", sampler)},
+    {WHOLE(state, "total", total, 0, WIRE_STEP_MAX)},
     {FLAG(state, "fresh", fresh)},
-    {.name = "(any)",
-     .type = IS(state, tensors, struct wire_tensor *, WIRE_TENSORS),
-     .at = AT(state, tensors),
-     .count = IS(state, n, size_t, AT(state, n))},
+    {TABLE_LIST(state, "tables", tables, n)},
+    {WHOLE(state, "from", from, 0, WIRE_SIZE_MAX - 1), .optional = 1},
+    {FLAG(state, "last", last)},
+    {0},
+};
+
+static const struct wire_check state_checks[] = {
+    {"a piece is of one table", check_piece},
+    {0},
+};
+
+static const struct wire_field state_ok_fields[] = {
+    REQUEST(state_ok),
     {0},
 };
 
@@ -426,8 +445,6 @@ static const struct wire_check no_checks[] = {{0}};
 
 #define PLAIN(x) sizeof(struct wire_##x), 0, 0, x##_fields, no_sizes
 #define ARRAYS(x) sizeof(struct wire_##x), AT(x, msg), 0, x##_fields, x##_sizes
-#define STATE \
-    sizeof(struct wire_state), AT(state, msg), 0, state_fields, no_sizes
 
 const struct wire_message wire_messages[WIRE_KINDS] = {
     [WIRE_HELLO] = {"hello", PLAIN(hello), hello_checks},
@@ -444,9 +461,9 @@ const struct wire_message wire_messages[WIRE_KINDS] = {
     [WIRE_FEATURES] = {"features", ARRAYS(features), no_checks},
     [WIRE_PAIRS] = {"pairs", ARRAYS(pairs), no_checks},
     [WIRE_WEIGHTS] = {"weights", ARRAYS(weights), weights_checks},
-    [WIRE_STATE] = {"state", STATE, no_checks},
-    [WIRE_STATE_PUT] = {"state.put", STATE, no_checks},
-    [WIRE_STATE_OK] = {"state.ok", STATE, no_checks},
+    [WIRE_STATE_PUT] = {"state.put", sizeof(struct wire_state), AT(state, msg),
+                        0, state_fields, no_sizes, state_checks},
+    [WIRE_STATE_OK] = {"state.ok", PLAIN(state_ok), no_checks},
     [WIRE_EVENT] = {"event", PLAIN(event), no_checks},
     [WIRE_METRICS] = {"metrics", PLAIN(metrics), no_checks},
     [WIRE_FEATURES_GET] = {"features.get", PLAIN(fetch), no_checks},

@@ -24,7 +24,7 @@ enum wire_field_type {
     WIRE_COUPLES, /* int64_t (*)[2], [count]: two samples each */
     WIRE_TENSOR,  /* const T * of that dtype and shape */
     WIRE_IDS,     /* const int64_t *, the same: samples of the data set */
-    WIRE_TENSORS  /* struct wire_tensor *, [count]: whatever there is */
+    WIRE_TABLES   /* struct wire_table *, [count]: lib/wire/tables.h */
 };
 
 struct wire_field {
@@ -49,7 +49,8 @@ struct wire_field {
     char least_size;   /* and no less than that size; 0: none */
     const char *below; /* elements are 0 .. that number - 1 */
     size_t below_at;
-    int once; /* no element is there twice */
+    int once;   /* no element is there twice */
+    int placed; /* rows of tables have places */
 
     size_t room, members, count; /* count: offset of a size_t */
     const char *words;           /* "train, eval" */

@@ -45,10 +45,10 @@ ask(struct bench *b, struct wire_msg *request, int64_t id)
 static void
 begin(struct bench *b)
 {
-    const struct wire_state state = {.id = wire_service_id(b->service),
-                                     .session = 1};
+    const struct wire_state state = {
+        .id = wire_service_id(b->service), .session = 1, .last = 1};
 
-    wire_msg_free(ask(b, wire_state_put(WIRE_STATE_PUT, &state), state.id));
+    wire_msg_free(ask(b, wire_state_put(&state), state.id));
 }
 
 static void

@@ -49,58 +49,81 @@ sums() {
 }
 
 serve
-pairs state=1 again=2 >"$work/whole"
-ok 'asked again: the same answer; the state is what was answered' \
-    test $? -eq 0
+pairs again=2 >"$work/whole"
+ok 'asked again: the same answer' test $? -eq 0
 ok 'four answers' test 4 -eq "$(wc -l <"$work/whole")"
 ok 'they are weights' sums "$work/whole"
 ok 'a newer trainer hands over its own' pairs session=2
 ok 'the same as the first got' diff "$work/whole" "$work/out"
 ok 'a step of the past is not taken' refuses 1 'does not stand where' \
     pairs session=2 step=1 put=0
-ok 'nor another trainer without its mirror' refuses 1 'does not stand where' \
+ok 'nor another trainer without its state' refuses 1 'does not stand where' \
     pairs session=3 put=0
 ok 'a batch of one' refuses 1 'want 2 images' pairs session=4 batch=1
+ok 'a newer one' pairs session=5
 ok 'another number of views' refuses 1 "3 views where the chains are for 2" \
-    pairs session=4 step=4 views=3 put=0
+    pairs session=5 step=4 views=3 put=0
 ok 'ends' ends
 
-# the chains are those of the trainer that brought them, while it is there
+# the state is that of the trainer that brought them, while it is there
 rm -f "$work/gate"
 serve
 pairs peer=one gate="$work/gate" >"$work/owner" &
 trainer=$!
-ok 'a trainer uses the chains' waits_for "$work/owner"
-owned='belong to train 1 of session 1, which is still connected'
+ok 'a trainer uses the sampler' waits_for "$work/owner"
+owned='belongs to train 1 of session 1, which is still connected'
 ok 'a second one may not' refuses 1 "$owned" pairs peer=two step=1
 ok 'nor bring a state for the same session' refuses 1 "$owned" \
     pairs peer=two step=0
 ok 'nor for a newer one' refuses 1 "$owned" pairs peer=two session=2
-ok 'the service says so' grep -q "train 2 'two': the chains belong to train 1" \
+ok 'the service says so' grep -q "train 2 'two': the state belongs to train 1" \
     "$work/serve.err"
 touch "$work/gate"
 ok 'the first goes on' wait "$trainer"
 ok 'as if nothing had been' diff "$work/whole" "$work/owner"
 ok 'when it is gone, a newer one takes over' pairs peer=two session=2
 ok 'the same as the first got' diff "$work/whole" "$work/out"
-ok 'an older one does not' refuses 1 'are of session 2, which is newer' \
+ok 'an older one does not' refuses 1 'is of session 2, which is newer' \
     pairs peer=three session=1
 ok 'a session of the far future: refused' \
     refuses 1 'days ahead of this machine' pairs peer=two session=4611686018427387904
 ok 'and the present one goes on' pairs peer=two session=2 step=4
 ok 'ends' ends
 
-# a state that says that there were steps has what they leave behind
-rm -f "$work/gate"
-serve --filter --proposals bank
-ok 'a state of 5 steps without a bank: refused' \
-    refuses 1 "the state of 5 steps has no 'bank'" pairs total=5
-ok 'nor without chains' \
-    refuses 1 "the state of 5 steps has no 'chain'" pairs total=5 chain=0
-ok 'unless it says that nothing has begun' pairs total=5 chain=0 fresh=1
+# what the trainer kept, handed back after two steps as after one that was not
+# applied
+# go_back [NAME=VALUE ...] : pairs, without what it prints
+go_back() {
+    pairs back=2 "$@" >"$work/back"
+}
+
+serve
+ok 'handed back, a row at a time' go_back piece=1
+ok 'it goes on from there' diff "$work/whole" "$work/back"
+ok 'rows that do not follow: refused' refuses 1 \
+    "rows 1 .. of table 'chain' do not follow" \
+    go_back session=2 piece=1 skip=1
+ok 'the state of another sampler: refused' refuses 1 \
+    "of sampler 'topk 1', and this is 'emc2 1'" \
+    go_back session=3 sampler='topk 1'
+ok 'a table of another shape: refused' refuses 1 \
+    "table 'chain' has rows of 17 bytes, want 16" \
+    go_back session=4 wider=chain
+ok 'of 5 steps without any table: refused' refuses 1 \
+    "the state of 5 steps has no table 'chain'" pairs session=5 total=5
+ok 'unless it says that nothing has begun' pairs session=6 total=5 fresh=1
+ok 'which a state with tables does not say' refuses 1 \
+    "'fresh' has no tables" go_back session=7 fresh=1
+ok 'ends' ends
+serve --filter --proposals bank --horizon 3
+ok 'a bank, handed back' go_back piece=1
+ok 'a state of 2 steps without its bank: refused' refuses 1 \
+    "the state of 2 steps has no table 'bank'" go_back session=2 without=bank
+ok 'and one of steps that were not yet' refuses 1 \
+    'of none of 1 steps' go_back session=3 total=1
 ok 'ends' ends
 
-# killed in the middle: the trainer hands its mirror back
+# killed in the middle: the trainer hands back what it kept
 serve
 pairs gate="$work/gate" >"$work/across" &
 trainer=$!

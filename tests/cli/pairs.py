@@ -7,13 +7,18 @@ usage: pairs.py ENDPOINT [NAME=VALUE ...]
   session=1 step=0 steps=4   which steps to ask for
   size=12 batch=4 views=2    of the data set and of each batch
   beta=5
-  put=1                      hand the mirror over when asked; 0: give up
+  put=1                      hand back what was kept when asked; 0: give up
+  piece=1000                 rows of a piece of that
+  back=0                     hand it back before this step, too; there
+    total=-1                 it says that there were so many steps; -1: these
+    sampler=                 whose it is said to be; "": whose it is
+    without=                 a table is left out
+    wider=                   one has rows of a byte more
+    skip=0                   pieces are left out
+    fresh=0                  it says that nothing has begun
   again=0                    ask for each step so often again
   gate=                      after its first step it waits for this file
-  state=0                    in the end compare the service's state with ours
   peer=pairs.py              its name in hello
-  total=0                    the steps that state.put says there were
-  chain=1 fresh=0            what state.put has of the mirror; that nothing has begun
 
 One line of JSON a step.  Ends with 1 when it is refused: the reason goes to
 stderr.
@@ -29,15 +34,17 @@ import msgpack
 import zmq
 
 endpoint = sys.argv[1]
-want = dict(session=1, step=0, steps=4, size=12, batch=4, views=2, beta=5.0,
-            put=1, again=0, gate="", state=0, peer="pairs.py", total=0,
-            chain=1, fresh=0)
+PLAIN = dict(total=-1, sampler="", without="", wider="", skip=0, fresh=0)
+want = dict(PLAIN, session=1, step=0, steps=4, size=12, batch=4, views=2,
+            beta=5.0, put=1, back=0, piece=1000, again=0, gate="",
+            peer="pairs.py")
 for word in sys.argv[2:]:
     name, value = word.split("=", 1)
     want[name] = type(want[name])(value)
 
 size, b, v, d = want["size"], want["batch"], want["views"], 3
-mirror = [-1] * (size * v * 2)
+tables = {}  # what the service wants kept: name -> rows, each a bytearray
+sampler = ""
 context = zmq.Context()
 socket = None
 number = time.time_ns()
@@ -56,12 +63,14 @@ def connect():
 
 def ask(kind, head, *tensors):
     """Until the answer to this id comes, on ever fresh sockets."""
+    global sampler
     for _ in range(30):
         socket.send_multipart([b"foil2." + kind, msgpack.packb(head),
                                *tensors])
         while socket.poll(1000):
             kind_, head_, *parts = socket.recv_multipart()
             answer = msgpack.unpackb(head_)
+            sampler = answer.get("sampler", sampler)
             if kind_ == b"foil2.hello" or answer.get("again"):
                 continue
             if answer.get("id", head["id"]) == head["id"]:
@@ -85,17 +94,47 @@ def batch_of(step):
     return dice.sample(range(size), b), z
 
 
+def keep(answer, parts):
+    """Write down what the service wants kept."""
+    tensors = {t[0]: (t[2], part)
+               for t, part in zip(answer.get("tensors", []), parts)}
+    for name, rows, width in answer.get("store", []):
+        table = tables.setdefault(name, [])
+        table += [bytearray(width) for _ in range(rows - len(table))]
+        (n,), at = tensors.get(name + ".at", ([0], b""))
+        _, row = tensors.get(name + ".row", (None, b""))
+        for k, place_ in enumerate(struct.unpack(f"<{n}q", at)):
+            table[place_][:] = row[k * width:(k + 1) * width]
+
+
 def put_state(step):
-    head = dict(place(step), tensors=[["total", "i8", [1]]])
-    parts = [struct.pack("<q", want["total"])]
-    if want["chain"]:
-        head["tensors"].append(["chain", "i8", [size, v, 2]])
-        parts.append(struct.pack(f"<{len(mirror)}q", *mirror))
-    if want["fresh"]:
-        head["fresh"] = True
-    kind, answer, _ = ask(b"state.put", head, *parts)
-    if kind != b"state.ok":
-        sys.exit(answer["reason"])
+    """Hand back what was kept, piece by piece."""
+    odd = want if step == want["back"] else PLAIN
+    kept = {name: rows for name, rows in tables.items()
+            if name != odd["without"]}
+    if odd["wider"]:
+        kept[odd["wider"]] = [row + b"x" for row in kept[odd["wider"]]]
+    pieces = [(name, first) for name in kept
+              for first in range(0, len(kept[name]), want["piece"])]
+    pieces = pieces[odd["skip"]:] or [(None, 0)]
+    for name, first in pieces:
+        head = dict(place(step), sampler=odd["sampler"] or sampler,
+                    total=step if odd["total"] < 0 else odd["total"],
+                    tables=[[n, len(rows), len(rows[0])]
+                            for n, rows in kept.items()],
+                    last=(name, first) == pieces[-1])
+        parts = []
+        if odd["fresh"]:
+            head["fresh"] = True
+        if name:
+            rows = kept[name][first:first + want["piece"]]
+            head["from"] = first
+            head["tensors"] = [[name + ".row", "u1",
+                                [len(rows), len(rows[0])]]]
+            parts.append(b"".join(rows))
+        kind, answer, _ = ask(b"state.put", head, *parts)
+        if kind != b"state.ok":
+            sys.exit(answer["reason"])
 
 
 def weights(step, head):
@@ -108,6 +147,8 @@ def weights(step, head):
 
 connect()
 for step in range(want["step"], want["step"] + want["steps"]):
+    if want["back"] == step > want["step"]:
+        put_state(step)
     head = place(step)
     ids, kind, answer, parts = weights(step, head)
     if answer.get("state") and want["put"]:
@@ -123,16 +164,6 @@ for step in range(want["step"], want["step"] + want["steps"]):
         "step": step, "ids": ids, "accepted": answer["accepted"],
         "moved": answer["moved"], "id": answer["id"] == head["id"],
         "w": struct.unpack(f"<{(v * b) ** 2}f", parts[0])}), flush=True)
-    if "keep" in shape:
-        keep = struct.unpack(f"<{v * b * 2}q", parts[1])
-        for r in range(v * b):
-            at = (ids[r % b] * v + r // b) * 2
-            mirror[at:at + 2] = keep[2 * r:2 * r + 2]
+    keep(answer, parts)
     while want["gate"] and not os.path.exists(want["gate"]):
         time.sleep(0.05)
-if want["state"]:
-    kind, answer, parts = ask(b"state", place(want["step"] + want["steps"]))
-    at = [name for name, *_ in answer["tensors"]].index("chain")
-    got = list(struct.unpack(f"<{len(mirror)}q", parts[at]))
-    if kind != b"state" or got != mirror:
-        sys.exit("the service's state is not the mirror")

@@ -15,7 +15,7 @@ circle_init(struct sample_bank *bank, size_t size, const double *cosine)
         const float row[2] = {(float)cosine[j],
                               (float)sqrt(1 - cosine[j] * cosine[j])};
 
-        sample_bank_push(bank, 0, 1, &id, row);
+        sample_bank_push(bank, 0, id, row);
     }
     sample_bank_advance(bank, 0);
 }

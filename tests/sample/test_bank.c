@@ -18,7 +18,7 @@ row_is(const struct sample_bank *bank, size_t i, const float *want,
 static void
 push(struct sample_bank *bank, int64_t when, int64_t id, const float *row)
 {
-    sample_bank_push(bank, when, 1, &id, row);
+    sample_bank_push(bank, when, id, row);
 }
 
 static void
@@ -57,81 +57,78 @@ updates_wait(void)
     sample_bank_release(&bank);
 }
 
-/* A bank that takes another's table and queue goes on as that one does. */
+/* The slot of the update that was pushed last. */
+static int64_t
+slot(const struct sample_bank *bank)
+{
+    return bank->queue_slots[bank->n - 1];
+}
+
+/* An update has a slot to itself from its push until a later one of its row
+ * stands in the table. */
 static void
-takes_a_state(void)
+slots_are_used_again(void)
+{
+    struct sample_bank bank;
+
+    sample_bank_init(&bank, SIZE, 1, DIM);
+    push(&bank, 0, 3, right);
+    push(&bank, 0, 4, right);
+    push(&bank, 1, 3, up);
+    T(slot(&bank) == 2 && bank.slots == 3, "each update has its own");
+    sample_bank_advance(&bank, 0);
+    push(&bank, 2, 3, left);
+    T(slot(&bank) == 3, "also one that will be renewed, until that is due");
+    sample_bank_advance(&bank, 1);
+    push(&bank, 3, 1, up);
+    T(slot(&bank) == 0, "then its slot is free");
+    push(&bank, 3, 0, up);
+    T(slot(&bank) == 4 && bank.slots == 5, "another is made where none is");
+    sample_bank_advance(&bank, 9);
+    push(&bank, 9, 2, up);
+    T(slot(&bank) == 2, "the lowest free one comes first");
+    for (int64_t step = 10; step < 200; step++) {
+        push(&bank, step, step % SIZE, up);
+        sample_bank_advance(&bank, step - 2);
+    }
+    T(bank.slots == SIZE + 3, "%zu slots for %d rows and 3 that wait",
+      bank.slots, SIZE);
+    sample_bank_release(&bank);
+}
+
+/* A copy goes on as the first one does. */
+static void
+goes_on_as_a_copy(void)
 {
     struct sample_bank a, b;
-    struct err err;
 
     sample_bank_init(&a, SIZE, 1, DIM);
-    sample_bank_init(&b, SIZE, 1, DIM);
-    push(&b, 7, 2, up);
     push(&a, 0, 3, right);
     push(&a, 1, 2, up);
     push(&a, 4, 1, left);
     sample_bank_advance(&a, 0);
-    T(!sample_bank_load(&b, a.rows, a.when, a.n, a.queue_when, a.queue_ids,
-                        a.queue_rows, &err),
-      "a state is taken");
-    T(b.known == 1 && b.n == 2, "what was there before is gone");
-    push(&a, 5, 0, up);
-    push(&b, 5, 0, up);
+    sample_bank_copy(&b, &a);
+    T(b.known == 1 && b.n == 2 && b.slots == 3, "a table and a queue");
     for (int64_t to = 1; to < 6; to++) {
+        push(&a, 4 + to, 3, up);
+        push(&b, 4 + to, 3, up);
         sample_bank_advance(&a, to);
         sample_bank_advance(&b, to);
     }
     T(!memcmp(a.rows, b.rows, SIZE * DIM * sizeof *a.rows) &&
-          !memcmp(a.when, b.when, SIZE * sizeof *a.when) && !b.n &&
+          !memcmp(a.when, b.when, SIZE * sizeof *a.when) && a.n == b.n &&
+          !memcmp(a.queue_slots, b.queue_slots, a.n * sizeof *a.queue_slots) &&
           a.known == b.known,
       "both go on alike");
     sample_bank_release(&a);
     sample_bank_release(&b);
 }
 
-static void
-refuses_what_is_wrong(void)
-{
-    const int64_t ids[2] = {4, SIZE}, minus[1] = {-1}, steps[2] = {3, 2};
-    const int64_t when[SIZE] = {-1, 0, 1, -1, 2};
-    const int64_t before[SIZE] = {-1, 0, -2, 0, 0};
-    float rows[SIZE * DIM] = {0}, bad[SIZE * DIM] = {0};
-    struct sample_bank bank;
-    struct err err;
-
-    bad[3] = NAN;
-    sample_bank_init(&bank, SIZE, 1, DIM);
-    push(&bank, 1, 2, up);
-    T(sample_bank_load(&bank, rows, when, 2, (int64_t[]){1, 2}, ids, rows,
-                       &err) &&
-          strstr(err.msg, "row 5"),
-      "a sample that does not exist");
-    T(sample_bank_load(&bank, rows, when, 1, when + 1, minus, rows, &err) &&
-          strstr(err.msg, "row -1"),
-      "nor that one");
-    T(sample_bank_load(&bank, rows, when, 2, steps, (int64_t[]){0, 0}, rows,
-                       &err) &&
-          strstr(err.msg, "order"),
-      "a queue out of order");
-    T(sample_bank_load(&bank, rows, when, 1, minus, ids, rows, &err),
-      "a queue from before the first step");
-    T(sample_bank_load(&bank, rows, before, 0, NULL, NULL, NULL, &err) &&
-          strstr(err.msg, "row 2 is of step -2"),
-      "a row from before the first step");
-    T(sample_bank_load(&bank, bad, when, 0, NULL, NULL, NULL, &err) &&
-          sample_bank_load(&bank, rows, when, 2, when + 1, (int64_t[]){4, 0},
-                           bad, &err),
-      "numbers that are none");
-    T(bank.n == 1 && !bank.known && bank.when[1] == -1,
-      "and nothing has changed");
-    sample_bank_release(&bank);
-}
-
 int
 main(void)
 {
     updates_wait();
-    takes_a_state();
-    refuses_what_is_wrong();
+    slots_are_used_again();
+    goes_on_as_a_copy();
     return t_done();
 }

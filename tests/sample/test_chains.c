@@ -66,43 +66,30 @@ states_from_outside_are_judged(void)
     static const struct sample_state bad[] = {
         {N, 0}, {-2, 0}, {1, V}, {1, -1}, {-1, 0},
     };
-    struct sample_state state[N * V];
-    float score[N * V] = {0};
+    const struct sample_state good = {4, 1};
+    const size_t place = 3 * V + 1;
     struct sample_chains chains;
     struct err err;
 
     sample_chains_init(&chains, N, V);
-    for (int i = 0; i < N * V; i++)
-        state[i] = (struct sample_state){(i / V + 1) % N, i % V};
-    T(!sample_chains_load(&chains, state, NULL, &err) &&
-          !memcmp(state, chains.state, sizeof state) &&
-          chains.score[1] == -FLT_MAX,
-      "good ones are taken");
-    score[7] = -FLT_MAX;
-    score[1] = 2;
-    T(!sample_chains_load(&chains, state, score, &err) &&
-          !memcmp(score, chains.score, sizeof score),
-      "with their scores");
-    score[1] = 3;
-    for (int i = 0; i < 2; i++) {
-        score[7] = i ? NAN : INFINITY;
-        T(sample_chains_load(&chains, state, score, &err) &&
+    T(!sample_chains_set(&chains, place, good, -FLT_MAX, &err) &&
+          chains.state[place].id == 4 && chains.score[place] == -FLT_MAX,
+      "a good one is taken");
+    for (int i = 0; i < 2; i++)
+        T(sample_chains_set(&chains, place, good, i ? NAN : INFINITY, &err) &&
               strstr(err.msg, "sample 3, view 1 has no score") &&
-              chains.score[1] == 2,
+              chains.score[place] == -FLT_MAX,
           "refused, nothing changed: %s", err.msg);
-    }
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct sample_state keep = state[3 * V + 1];
-
-        state[3 * V + 1] = bad[i];
-        state[0].view = 1 - state[0].view;
-        T(sample_chains_load(&chains, state, NULL, &err) &&
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        T(sample_chains_set(&chains, place, bad[i], 0, &err) &&
               strstr(err.msg, "sample 3, view 1") &&
-              chains.state[0].view != state[0].view,
+              chains.state[place].id == 4,
           "refused, nothing changed: %s", err.msg);
-        state[3 * V + 1] = keep;
-        state[0].view = 1 - state[0].view;
-    }
+    T(!sample_chains_set(&chains, place, (struct sample_state){-1, -1}, 0,
+                         &err),
+      "none is a state, too");
+    T(sample_chains_place(&chains, B, ids, NULL, B + 2) == 2 * V + 1,
+      "the place of a row");
     sample_chains_release(&chains);
 }
 

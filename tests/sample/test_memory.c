@@ -1,16 +1,23 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sample/memory.h"
 #include "t.h"
+#include "util/mem.h"
 
-enum { N = 6, A = 3, V = 2, B = 2, D = 2, R = 1, Q = V * B + R };
+#include "remember.h"
+
+enum { N = 6, A = 3, V = 2, B = 2, D = 2, R = 1, Q = V * B + R, H = 2 };
 
 static const int64_t ids[B] = {4, 1}, extra_ids[R] = {5}, extra_view[R] = {1};
 static const int64_t variants[V * B] = {2, 0, 1, 1};
 static const struct sample_state state[V * B] = {
     {1, 0}, {0, 2}, {3, 1}, {5, 0}};
 static const float score[V * B] = {1, 2, 3, 4};
+
+static const struct sample_memory_form with_chains = {N, 1, 1, H},
+                                       without = {N, 0, 0, H};
 
 /* What was asked for a step. */
 static struct sample_step
@@ -35,37 +42,32 @@ step_of(int step)
     };
 }
 
-/* One step with a bank that is two behind; of chains, or not. */
+/* One step, kept in a store if there is one. */
 static void
-follow(struct sample_memory *memory, const struct sample_step *step, int chains)
+follow(struct sample_memory *memory, struct sample_store *store,
+       const struct sample_step *step)
 {
-    const struct sample_update update = {chains ? state : NULL, score, 2};
+    const int chains = memory->form.chains;
 
-    sample_memory_step(memory, step, &update);
+    sample_memory_step(memory, step, chains ? state : NULL,
+                       memory->form.scores ? score : NULL);
+    if (store)
+        remember(store, "x", memory);
 }
 
 /* Two steps; the first is in the table, the second in the queue. */
 static void
-live(struct sample_memory *memory, int chains)
+live(struct sample_memory *memory, struct sample_store *store,
+     const struct sample_memory_form *form)
 {
-    sample_memory_init(memory, N);
+    sample_memory_init(memory, form, 0);
+    if (store)
+        sample_store_init(store);
     for (int i = 0; i < 2; i++) {
         const struct sample_step step = step_of(i);
 
-        follow(memory, &step, chains);
+        follow(memory, store, &step);
     }
-}
-
-static int
-same(const struct sample_array *a, const struct sample_array *b, size_t n)
-{
-    int same = 1;
-
-    for (size_t i = 0; i < n; i++)
-        same &= !strcmp(a[i].name, b[i].name) && a[i].count == b[i].count &&
-                !memcmp(a[i].data, b[i].data,
-                        a[i].count * dtype_about(a[i].dtype)->bytes);
-    return same;
 }
 
 /* Row `row` of the bank is this, written in step 0. */
@@ -81,128 +83,268 @@ row_is(const struct sample_memory *memory, size_t row, float x, float y)
 static void
 a_row_of_each_view(void)
 {
-    struct sample_array list[SAMPLE_MEMORY_ARRAYS];
     struct sample_step step = step_of(2);
-    struct sample_memory a, b;
-    struct err err = {""};
-    size_t n;
+    struct sample_memory a;
 
-    live(&a, 1);
+    live(&a, NULL, &with_chains);
     T(a.bank.views == A && a.bank.known == V * B + R && a.bank.n == V * B + R,
       "views of the anchors and what came besides");
     T(row_is(&a, 4 * A + 2, 1, 0) && row_is(&a, A, 0, 1) &&
           row_is(&a, 4 * A + 1, -1, 0) && row_is(&a, A + 1, 0, -1) &&
           row_is(&a, 5 * A + 1, 0.6f, 0.8f) && a.bank.when[4 * A] == -1,
       "each is in the row of its view");
-    n = sample_memory_list(&a, list);
-    sample_memory_init(&b, N);
-    T(!sample_memory_load(&b, n, list, &err) && b.bank.views == A &&
-          b.bank.known == a.bank.known && b.bank.n == a.bank.n,
-      "a list of it is taken as it was: %s", err.msg);
     step.extra_view = (int64_t[]){A};
-    follow(&b, &step, 1);
-    T(b.bank.n == V * B, "a view that does not exist has no row");
-    sample_memory_release(&b);
-
-    live(&b, 0);
-    T(b.bank.views == 1 && b.bank.known == B + R && row_is(&b, 4, 1, 0),
-      "any other bank has the first view of the anchors");
-    step = step_of(2);
-    follow(&b, &step, 1);
-    T(b.bank.views == A && !b.bank.known && b.bank.n == V * B + R,
-      "a bank of another form is forgotten");
+    follow(&a, NULL, &step);
+    T(a.bank.n == V * B, "a view that does not exist has no row");
+    step.extra_ids = &ids[1];
+    step.extra_view = &variants[1];
+    follow(&a, NULL, &step);
+    T(a.bank.n == V * B && a.bank.queue_rows[0] == A &&
+          a.bank.queue_z[0] == 0.6f,
+      "of a row that came twice the last counts");
     sample_memory_release(&a);
-    sample_memory_release(&b);
+
+    live(&a, NULL, &without);
+    T(a.bank.views == 1 && a.bank.known == B + R && row_is(&a, 4, 1, 0),
+      "any other bank has the first view of the anchors");
+    sample_memory_release(&a);
 }
 
+/* What a step writes is what has changed. */
 static void
-round_trip(void)
+few_rows_a_step(void)
 {
-    struct sample_array list[SAMPLE_MEMORY_ARRAYS], back[SAMPLE_MEMORY_ARRAYS];
-    struct sample_memory a, b;
-    struct err err = {""};
+    struct sample_rows rows[SAMPLE_MEMORY_TABLES];
+    struct sample_memory a;
+    struct sample_step step = step_of(0);
+    struct sample_state other[V * B];
     size_t n;
 
-    live(&a, 1);
-    n = sample_memory_list(&a, list);
-    T(n == SAMPLE_MEMORY_ARRAYS, "%zu arrays", n);
-    T(a.chains.state[4 * A + 2].id == 1 && a.chains.state[4 * A].id == -1,
-      "the chain of sample 4, variant 2");
-    T(a.n_beta == 2 && sample_memory_beta(&a, 0) == 2 &&
-          sample_memory_beta(&a, 1) == 3 && sample_memory_beta(&a, 9) == 3,
-      "inverse temperatures");
-    T(a.bank.when[5 * A + 1] == 0 && a.bank.n == Q, "a table and a queue");
-    sample_memory_init(&b, N);
-    T(!sample_memory_load(&b, n, list, &err), "loads: %s", err.msg);
-    T(sample_memory_list(&b, back) == n && same(list, back, n) &&
-          b.total == 2 && b.scored && b.n_beta == 2 && b.beta[1] == 3,
-      "as it was");
-    T(!sample_memory_load(&b, 0, NULL, &err) && !b.chains.state &&
-          !b.bank.rows && !b.total && sample_memory_list(&b, back) == 1,
-      "from nothing: nothing has begun");
+    sample_memory_init(&a, &with_chains, 0);
+    follow(&a, NULL, &step);
+    n = sample_memory_rows(&a, rows);
+    T(n == SAMPLE_MEMORY_TABLES && rows[0].n == V * B && rows[1].n == Q &&
+          rows[2].n == 1,
+      "chains, updates of the bank, a beta");
+    T(rows[0].rows == N * A && rows[0].width == 16 && rows[1].rows == Q &&
+          rows[1].width == 24 + 4 * D && rows[2].rows == H &&
+          rows[2].width == 16,
+      "of tables of these shapes");
+    T(rows[0].at[0] == 4 * A + 2 && rows[0].at[1] == A,
+      "a chain is at its sample and view");
+    memcpy(other, state, sizeof other);
+    other[2].view = 0;
+    sample_memory_step(&a, &step, other, score);
+    sample_memory_rows(&a, rows);
+    T(rows[0].n == 1 && rows[0].at[0] == 4 * A + 1,
+      "a chain that stays is not written again");
     sample_memory_release(&a);
-    sample_memory_release(&b);
+
+    sample_memory_init(&a, &without, 0);
+    follow(&a, NULL, &step);
+    T(sample_memory_rows(&a, rows) == 2 && !strcmp(rows[0].name, "bank"),
+      "without chains there is no table of them");
+    sample_memory_release(&a);
 }
 
-/* Whether all but the array `name` as it is here is taken. */
 static void
-refused(const char *why, const char *name, struct sample_array instead)
+betas(void)
 {
-    struct sample_array list[SAMPLE_MEMORY_ARRAYS];
-    struct sample_memory a, b;
-    struct err err = {""};
-    size_t n, at = 0;
+    struct sample_memory a;
 
-    live(&a, 1);
-    n = sample_memory_list(&a, list);
-    while (strcmp(list[at].name, name))
-        at++;
-    instead.name = list[at].name;
-    list[at] = instead;
-    sample_memory_init(&b, N);
-    b.total = 7;
-    T(sample_memory_load(&b, n, list, &err) && b.total == 7 && !b.bank.rows,
-      "%s: %s", why, err.msg);
+    sample_memory_init(&a, &with_chains, 0);
+    T(sample_memory_beta(&a, 3) == 0, "none is known");
+    for (int i = 0; i < 4; i++) {
+        const struct sample_step step = step_of(i);
+
+        follow(&a, NULL, &step);
+    }
+    T(sample_memory_beta(&a, 2) == 4 && sample_memory_beta(&a, 3) == 5,
+      "those of the last steps");
+    T(sample_memory_beta(&a, 9) == 5 && sample_memory_beta(&a, 1) == 4 &&
+          sample_memory_beta(&a, -5) == 4,
+      "else that of the nearest");
+    sample_memory_release(&a);
+}
+
+/* A memory that is loaded from a store is the one that wrote it. */
+static void
+round_trip(const struct sample_memory_form *form, const char *what)
+{
+    struct sample_memory a, b;
+    struct sample_store store;
+    struct err err = {""};
+    int same = 1;
+
+    live(&a, &store, form);
+    sample_memory_init(&b, form, 0);
+    for (int i = 2; i < 9 && same; i++) {
+        struct sample_step step = step_of(i);
+
+        step.extra = i % 2;
+        same = !sample_memory_load(&b, &store, a.total, &err) &&
+               same_memories(&a, &b);
+        follow(&a, &store, &step);
+    }
+    T(same, "%s: as it was, after each step %s", what, err.msg);
+    T(!sample_memory_load(&b, &store, a.total + 1, &err) && a.bank.n &&
+          !b.bank.n,
+      "%s: after a step that was not applied the bank is one further", what);
     sample_memory_release(&a);
     sample_memory_release(&b);
+    sample_store_release(&store);
+}
+
+/* The bytes of a row of a table. */
+static void *
+row_of(struct sample_store *store, size_t table, size_t row)
+{
+    return store->table[table].bytes + row * store->table[table].width;
+}
+
+enum { CHAIN, BANK, BETA };
+
+/* Puts a number into a row, or a table out of shape, and loads that. */
+static struct sample_store *
+begin(struct sample_memory *memory, struct sample_store *store)
+{
+    struct sample_memory a;
+
+    live(&a, store, &with_chains);
+    sample_memory_release(&a);
+    sample_memory_init(memory, &with_chains, 7);
+    return store;
+}
+
+static void
+refuses(const char *what, const char *part, struct sample_memory *memory,
+        struct sample_store *store, int64_t total)
+{
+    struct err err = {""};
+
+    T(sample_memory_load(memory, store, total, &err) && strstr(err.msg, part) &&
+          memory->total == 7 && !memory->bank.rows,
+      "%s: %s", what, err.msg);
+    sample_memory_release(memory);
+    sample_store_release(store);
+}
+
+/* A whole number at an offset of a row is wrong. */
+static void
+wrong_number(const char *what, const char *part, size_t table, size_t row,
+             size_t at, int64_t value, size_t bytes)
+{
+    struct sample_memory memory;
+    struct sample_store store;
+
+    begin(&memory, &store);
+    memcpy((char *)row_of(&store, table, row) + at, &value, bytes);
+    refuses(what, part, &memory, &store, 2);
+}
+
+static void
+wrong_tables(void)
+{
+    struct sample_memory memory;
+    struct sample_store store;
+
+    begin(&memory, &store);
+    store.table[BANK].name[0] = 'c';
+    refuses("no bank", "of 2 steps has no table 'bank'", &memory, &store, 2);
+    begin(&memory, &store);
+    store.table[CHAIN].name[0] = 'x';
+    refuses("no chains", "has no table 'chain'", &memory, &store, 2);
+    begin(&memory, &store);
+    store.table[store.n] = store.table[0];
+    snprintf(store.table[store.n].name, 8, "more");
+    store.table[store.n++].bytes = mem_array(1, 1);
+    refuses("one table more", "4 tables, want 3", &memory, &store, 2);
+    begin(&memory, &store);
+    store.table[CHAIN].rows--;
+    refuses("a chain less", "17 rows, want one for each view", &memory, &store,
+            2);
+    begin(&memory, &store);
+    store.table[CHAIN].width = 12;
+    refuses("narrow chains", "rows of 12 bytes, want 16", &memory, &store, 2);
+    begin(&memory, &store);
+    store.table[BANK].width = 24;
+    refuses("a bank without numbers", "rows of 24 bytes", &memory, &store, 2);
+    begin(&memory, &store);
+    store.table[BANK].width = 30;
+    refuses("half a number", "rows of 30 bytes", &memory, &store, 2);
+    begin(&memory, &store);
+    store.table[BETA].rows = 1;
+    refuses("another horizon", "1 rows where the bank is 2 steps behind",
+            &memory, &store, 2);
+    begin(&memory, &store);
+    memset(store.table[BANK].bytes, 0,
+           store.table[BANK].rows * store.table[BANK].width);
+    refuses("an empty bank", "no row that was written", &memory, &store, 2);
+    begin(&memory, &store);
+    refuses("fewer steps than rows say", "of none of 1 steps", &memory, &store,
+            1);
+    begin(&memory, &store);
+    refuses("steps below 0", "-1 steps", &memory, &store, -1);
 }
 
 static void
 strangers_are_judged(void)
 {
-    static const int64_t many[N * A * 2] = {0, N}, total[] = {-1},
-                                      later[Q] = {0, 2, 2, 2, 2},
-                                      nobody[Q] = {0, 1, N * A};
-    static const float row[N * D];
+    struct sample_memory memory;
+    struct sample_store store;
+    const float none = NAN;
 
-    refused("steps below 0", SAMPLE_TOTAL,
-            (struct sample_array){"", DTYPE_I8, 1, {1}, 1, total});
-    refused("chains of other samples", SAMPLE_CHAINS,
-            (struct sample_array){
-                "", DTYPE_I8, 3, {N - 1, A, 2}, (N - 1) * A * 2, many});
-    refused("a chain that stands at no view", SAMPLE_CHAINS,
-            (struct sample_array){"", DTYPE_I8, 3, {N, A, 2}, N * A * 2, many});
-    refused("scores of other views", SAMPLE_SCORES,
-            (struct sample_array){"", DTYPE_F4, 2, {N, 2}, N * 2, row});
-    refused("a bank of whole numbers", SAMPLE_BANK,
-            (struct sample_array){"", DTYPE_I8, 2, {N, D}, N * D, many});
-    refused("a bank of half a row a sample", SAMPLE_BANK,
-            (struct sample_array){"", DTYPE_F4, 2, {N / 2, D}, N / 2 * D, row});
-    refused("a queue without steps", SAMPLE_BANK_QUEUE_WHEN,
-            (struct sample_array){"", DTYPE_I8, 1, {0}, 0, later});
-    refused("a step that was not yet", SAMPLE_BANK_QUEUE_WHEN,
-            (struct sample_array){"", DTYPE_I8, 1, {Q}, Q, later});
-    refused("a sample that is not there", SAMPLE_BANK_QUEUE_IDS,
-            (struct sample_array){"", DTYPE_I8, 1, {Q}, Q, nobody});
-    refused("a shorter queue", SAMPLE_BANK_QUEUE,
-            (struct sample_array){"", DTYPE_F4, 2, {2, D}, 2 * D, row});
+    wrong_tables();
+    wrong_number("a chain at a sample that is not there", "sample 0, view 1",
+                 CHAIN, 1, 0, N + 1, 8);
+    wrong_number("and at one below 0", "sample 0, view 1", CHAIN, 1, 0,
+                 INT64_MIN, 8);
+    wrong_number("a chain at a view that is not there", "sample 4, view 2",
+                 CHAIN, 4 * A + 2, 8, A + 1, 4);
+    wrong_number("a view of no sample", "sample 0, view 0", CHAIN, 0, 8, 1, 4);
+    wrong_number("an update of no sample", "of sample 6, view", BANK, 0, 8, N,
+                 8);
+    wrong_number("and of one below 0", "of sample -1, view", BANK, 0, 8, -1, 8);
+    wrong_number("an update of no view", "view 3 of 3", BANK, 0, 16, A, 4);
+    wrong_number("of other views than the first", "of 4", BANK, 1, 20, A + 1,
+                 4);
+    wrong_number("of a step that was not yet", "of none of 2 steps", BANK, 0, 0,
+                 3, 8);
+    wrong_number("of one below 0", "of none of 2 steps", BANK, 0, 0, INT64_MIN,
+                 8);
+    wrong_number("a beta of no step", "no beta", BETA, 1, 0, 3, 8);
+    wrong_number("a beta that is none", "no beta", BETA, 1, 8, -1, 8);
+    begin(&memory, &store);
+    memcpy((char *)row_of(&store, CHAIN, 4 * A + 2) + 12, &none, 4);
+    refuses("a score that is none", "has no score", &memory, &store, 2);
+    begin(&memory, &store);
+    memcpy((char *)row_of(&store, BANK, 2) + 28, &none, 4);
+    refuses("a feature that is none", "in row 2 of 'bank' is not finite",
+            &memory, &store, 2);
 }
 
 int
 main(void)
 {
-    round_trip();
+    const struct sample_memory_form no_scores = {N, 1, 0, H},
+                                    no_bank = {N, 1, 1, 0};
+    struct sample_memory a, b;
+    struct sample_store store;
+    struct err err;
+
     a_row_of_each_view();
+    few_rows_a_step();
+    betas();
+    round_trip(&with_chains, "chains and bank");
+    round_trip(&no_scores, "without scores");
+    round_trip(&without, "without chains");
+    live(&a, &store, &no_bank);
+    sample_memory_init(&b, &no_bank, 0);
+    T(!sample_memory_load(&b, &store, 2, &err) && same_memories(&a, &b),
+      "without bank, as it was");
+    sample_memory_release(&a);
+    sample_memory_release(&b);
+    sample_store_release(&store);
     strangers_are_judged();
     return t_done();
 }

@@ -8,6 +8,8 @@
 #include "util/mem.h"
 #include "util/rng.h"
 
+#include "remember.h"
+
 enum { N = 24, B = 4, V = 2, D = 8, STEPS = 40, EXTRA = 64, H = 3 };
 
 /* What is under way: items that were drawn for, in a ring. */
@@ -140,43 +142,43 @@ value(const struct sample_weights *w, const char *name)
     return NAN;
 }
 
-/* 1 when both memories say the same of themselves. */
-static int
-is_same(const struct sample_memory *one, const struct sample_memory *other)
+/* Writes down what a step wants kept. */
+static void
+keep_tables(struct sample_store *store, const struct sample_weights *w)
 {
-    struct sample_array a[SAMPLE_MEMORY_ARRAYS], b[SAMPLE_MEMORY_ARRAYS];
-    const size_t n = sample_memory_list(one, a);
-    int same = sample_memory_list(other, b) == n;
+    struct err err;
 
-    for (size_t i = 0; i < n && same; i++)
-        same = !strcmp(a[i].name, b[i].name) && a[i].count == b[i].count &&
-               !memcmp(a[i].data, b[i].data,
-                       a[i].count * dtype_about(a[i].dtype)->bytes);
-    return same;
+    REQUIRE(!sample_store_judge(store, w->n_tables, w->tables, &err));
+    sample_store_write(store, w->sampler, w->n_tables, w->tables);
 }
 
-/* A mirror that hears of each step, and of nothing else, is the memory. */
+/* What is kept of each step is all that there is to be remembered. */
 static void
-a_mirror_follows(const struct sample_how *how, size_t A, const char *what)
+nothing_else_is_remembered(const struct sample_how *how, size_t A,
+                           const char *what)
 {
     struct run *run = mem_array(1, sizeof *run);
     struct sample_weights w = {0};
-    struct sample_memory mirror;
+    struct sample_source other;
+    struct sample_store store;
     struct err err = {""};
     int good = 1;
 
     begin(run, how, A);
-    sample_memory_init(&mirror, N);
+    sample_store_init(&store);
+    sample_source_init(&other, how, N);
     for (int t = 0; t < STEPS && good; t++) {
         draw(run, t);
         good = !weigh(run, t, &w, &err);
-        sample_memory_step(&mirror, &run->last, &w.update);
-        good &= is_same(&mirror, &run->source.memory);
+        keep_tables(&store, &w);
+        good &= !sample_source_load(&other, &store, t + 1, &err) &&
+                same_memories(&other.memory, &run->source.memory);
     }
-    T(good && mirror.total == STEPS,
-      "%s: a mirror is the same after each of %d steps %s", what, STEPS,
+    T(good && run->source.memory.total == STEPS,
+      "%s: what is kept is the memory, after each of %d steps %s", what, STEPS,
       err.msg);
-    sample_memory_release(&mirror);
+    sample_store_release(&store);
+    sample_source_release(&other);
     sample_source_release(&run->source);
     free(run);
 }
@@ -189,20 +191,19 @@ play(const struct sample_how *how, size_t A, int early, int restart,
 {
     struct run *run = mem_array(1, sizeof *run), *again;
     struct sample_weights w = {0};
+    struct sample_store store;
     uint64_t sum = 7;
     size_t extras = 0;
     int good = 1, drawn = 0;
     struct err err = {""};
 
     begin(run, how, A);
+    sample_store_init(&store);
     for (int t = 0; t < STEPS && good; t++) {
-        if (t == restart) { // all is forgotten but what the trainer mirrors
-            struct sample_array list[SAMPLE_MEMORY_ARRAYS];
-            size_t n = sample_memory_list(&run->source.memory, list);
-
+        if (t == restart) { // all is forgotten but what the trainer keeps
             again = mem_array(1, sizeof *again);
             begin(again, how, A);
-            good &= !sample_source_load(&again->source, n, list, &err);
+            good &= !sample_source_load(&again->source, &store, t, &err);
             sample_source_release(&run->source);
             free(run);
             run = again;
@@ -212,6 +213,7 @@ play(const struct sample_how *how, size_t A, int early, int restart,
             draw(run, drawn);
         good &= !weigh(run, t, &w, &err) &&
                 is_good(run, t, &w, how->scores == SAMPLE_STALE ? 0 : 1);
+        keep_tables(&store, &w);
         extras += run->extras[t].n;
         for (size_t i = 0; good && i < w.rows * w.columns; i++)
             sum = sum * 31 + (uint64_t)(w.w[i] * 1e6f);
@@ -222,6 +224,7 @@ play(const struct sample_how *how, size_t A, int early, int restart,
       "%zu from outside", extras);
     if (sample_source_banks(how))
         T(value(&w, "known") == 1 && value(&w, "age") > 1, "the bank is full");
+    sample_store_release(&store);
     sample_source_release(&run->source);
     free(run);
     return sum;
@@ -265,7 +268,7 @@ early_or_late(void)
         const struct sample_how *how = &kinds[i].how;
         const uint64_t sum = play(how, kinds[i].A, 0, -1, kinds[i].what);
 
-        a_mirror_follows(how, kinds[i].A, kinds[i].what);
+        nothing_else_is_remembered(how, kinds[i].A, kinds[i].what);
         T(play(how, kinds[i].A, kinds[i].early, -1, kinds[i].what) == sum,
           "%s: the same however early", kinds[i].what);
         T(play(how, kinds[i].A, kinds[i].early, STEPS / 2, kinds[i].what) ==
@@ -280,8 +283,7 @@ stand(struct run *run, const struct sample_state *state)
 {
     const struct sample_step step = step_of(run, 0);
 
-    sample_memory_step(&run->source.memory, &step,
-                       &(struct sample_update){.state = state});
+    sample_memory_step(&run->source.memory, &step, state, NULL);
 }
 
 /* A state in the batch is not brought along again, nor one twice. */
@@ -398,13 +400,73 @@ refusals(void)
       "chains of other views draw nothing: %s", err.msg);
     sample_source_release(&run->source);
     begin(run, &how, 3);
-    run->source.memory.size = (size_t)1 << 26;
-    T(weigh(run, 0, &w, &err) && strstr(err.msg, "1 GiB"),
-      "more than can be handed over: %s", err.msg);
+    run->source.memory.form.size = (size_t)1 << 29;
+    T(weigh(run, 0, &w, &err) && strstr(err.msg, "8 GiB"),
+      "more than is kept: %s", err.msg);
+    run->source.memory.form.size = N;
     sample_source_release(&run->source);
     how.proposals = SAMPLE_ALL4;
     begin(run, &how, 3);
     T(weigh(run, 0, &w, &err), "one chain for views that differ: %s", err.msg);
+    sample_source_release(&run->source);
+    free(run);
+}
+
+/* A state that another sampler has kept, or that lacks something. */
+static void
+states_of_others(void)
+{
+    const struct sample_how how = {.burn = -1, .horizon = H},
+                            bank = {.moves = 5, .horizon = H},
+                            stale = {.scores = SAMPLE_STALE, .horizon = H},
+                            cache = {.cache = 1, .horizon = H};
+    const struct sample_how *const others[] = {&bank, &stale, &cache};
+    struct run *run = mem_array(1, sizeof *run);
+    struct sample_weights w;
+    struct sample_store store;
+    struct err err = {""};
+
+    begin(run, &how, 0);
+    sample_store_init(&store);
+    T(sample_source_load(&run->source, &store, 9, &err) &&
+          strstr(err.msg, "of 9 steps has no table 'chain'"),
+      "nothing was kept: %s", err.msg);
+    REQUIRE(!weigh(run, 0, &w, &err));
+    keep_tables(&store, &w);
+    for (size_t i = 0; i < 3; i++) {
+        struct sample_source other;
+
+        sample_source_init(&other, others[i], N);
+        T(sample_source_load(&other, &store, 1, &err) &&
+              strstr(err.msg, "sampler 'emc2 1', and this is '"),
+          "%s", err.msg);
+        sample_source_release(&other);
+    }
+    sample_source_begin(&run->source, 5);
+    T(run->source.memory.total == 5 && !run->source.memory.chains.state,
+      "it begins anew after steps without it");
+    sample_store_release(&store);
+    sample_source_release(&run->source);
+    free(run);
+}
+
+/* The bank of a run has so many rows of a sample, and keeps them. */
+static void
+banks_keep_their_form(void)
+{
+    const struct sample_how how = {
+        .proposals = SAMPLE_ONCE, .moves = 5, .horizon = 1};
+    struct run *run = mem_array(1, sizeof *run);
+    struct sample_weights w;
+    struct err err = {""};
+
+    begin(run, &how, 2);
+    REQUIRE(!weigh(run, 0, &w, &err));
+    run->A = 0; // two views, as before
+    draw(run, 1);
+    T(!run->extras[1].n && weigh(run, 1, &w, &err) &&
+          strstr(err.msg, "1 rows of a sample where the bank so far has 2"),
+      "views drawn anew after fixed ones: %s", err.msg);
     sample_source_release(&run->source);
     free(run);
 }
@@ -415,6 +477,8 @@ main(void)
     early_or_late();
     each_state_once();
     hints_place_chains();
+    states_of_others();
+    banks_keep_their_form();
     refusals();
     return t_done();
 }

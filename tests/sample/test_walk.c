@@ -85,7 +85,7 @@ each_view_has_its_law(void)
         for (size_t k = 0; k < 2; k++)
             target[k][at] = at < 2 ? 0 : exp(e.how.beta * row[k]);
         if (at != 2 * MISSING + 1)
-            sample_bank_push(&bank, 0, 1, &at, row);
+            sample_bank_push(&bank, 0, at, row);
     }
     sample_bank_advance(&bank, 0);
     for (size_t r = 0; r < ROWS; r++)

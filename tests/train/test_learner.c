@@ -23,6 +23,7 @@ struct world {
     /* what the negatives were told */
     int asked, refused, answer, alone;
     float weights[ROWS * ROWS];
+    int64_t told; /* written into a row of a table */
 };
 
 static int
@@ -39,8 +40,20 @@ weigh(void *self, const struct sample_step *step,
         for (size_t c = 0; c < rows; c++)
             w->weights[r * rows + c] =
                 c % n == r % n ? 0 : 1 / (float)(rows - 2);
+    w->told = w->asked;
     *weights = (struct sample_weights){
-        .rows = rows, .columns = rows, .w = w->weights, .accepted = 0.25};
+        .rows = rows,
+        .columns = rows,
+        .w = w->weights,
+        .accepted = 0.25,
+        .sampler = "one",
+        .n_tables = 1,
+        .tables = {{.name = "asked",
+                    .rows = 1,
+                    .width = 8,
+                    .n = 1,
+                    .row = (const uint8_t *)&w->told}},
+    };
     *alone = w->alone;
     return w->answer;
 }
@@ -49,6 +62,16 @@ static void
 refused(void *self)
 {
     ((struct world *)self)->refused++;
+}
+
+/* What was written of the last step that was applied; 0: none. */
+static int64_t
+kept(const struct world *w)
+{
+    const struct sample_table *table =
+        sample_store_find(&w->samples.store, "asked");
+
+    return table ? *(const int64_t *)table->bytes : 0;
 }
 
 static struct world *
@@ -76,7 +99,7 @@ begin(const char *objective, const char *norm, size_t encoders,
     w->negatives = (struct train_negatives){w, weigh, refused};
     for (size_t k = 0; k < encoders; k++)
         w->encoder[k] = tiny_open(norm, encoders > 1 ? N : ROWS, 0);
-    train_samples_init(&w->samples, spec.objective, SIZE);
+    train_samples_init(&w->samples, spec.objective, SIZE, &w->state);
     if (train_learner_open(&w->learner, &spec, &err))
         printf("# %s\n", err.msg);
     w->batch = (struct train_batch){.steps = STEPS,
@@ -201,7 +224,7 @@ a_step_that_is_not_finite(enum train_nonfinite nonfinite,
     T(result.reason && strstr(result.reason, "is not finite"), "because %s",
       result.reason);
     T(same_weights(w, then), "weights and statistics are as before");
-    T(w->asked == 1 && w->samples.memory.total == 1 && w->refused == 1,
+    T(w->asked == 1 && kept(w) == 1 && w->refused == 1,
       "embeddings that are not finite are shown to nobody");
     T(w->state.skipped == 1 && w->state.images == N,
       "it is counted as skipped, not as trained");
@@ -247,8 +270,8 @@ negatives_are_asked(void)
     struct err err = {""};
 
     T(step(w, &result, &err) == TRAIN_APPLIED && w->asked == 1 &&
-          w->samples.memory.total == 1,
-      "once, and the mirror knows of a step that is applied");
+          kept(w) == 1 && !strcmp(w->samples.store.sampler, "one"),
+      "once, and what they want kept of a step that is applied is kept");
     T_NEAR(train_values_find(&result.values, "accepted")->value, 0.25, 0,
            "what they say besides is among the values");
     w->alone = 1;
@@ -263,8 +286,8 @@ negatives_are_asked(void)
     T(step(w, &result, &err) == TRAIN_FAILED &&
           !strcmp(err.msg, "nobody knows"),
       "or fail: %s", err.msg);
-    T(w->state.total == 2 && w->state.step == 2 && w->samples.memory.total == 2,
-      "neither counts as a step");
+    T(w->state.total == 2 && w->state.step == 2 && kept(w) == 2,
+      "neither counts as a step, and nothing is kept of them");
     end(w);
 }
 
@@ -289,19 +312,19 @@ with_chains(int anew)
     }
     if (!anew)
         train_inside_release(&inside);
-    T(w->samples.memory.total == EPOCHS * STEPS,
-      "the mirror has seen all steps");
+    T(w->samples.store.n == 1 && w->samples.store.table[0].rows == 2 * SIZE,
+      "where chains stand is kept");
     end(w);
     return result.loss.value;
 }
 
 static void
-chains_inside_go_on_from_the_mirror(void)
+chains_inside_go_on_from_what_is_kept(void)
 {
     const double once = with_chains(0), anew = with_chains(1);
 
     T(isfinite(once) && once == anew,
-      "new ones that are given the mirror go on to the same bits");
+      "new ones that are given what was kept go on to the same bits");
 }
 
 static void
@@ -385,7 +408,7 @@ main(void)
                               "rolled back by the caller");
     so_many_in_a_row_are_a_run_that_is_lost();
     negatives_are_asked();
-    chains_inside_go_on_from_the_mirror();
+    chains_inside_go_on_from_what_is_kept();
     columns_of_samples_move();
     two_encoders_are_as_one_with_the_same_weights();
     what_does_not_go_together_is_refused();

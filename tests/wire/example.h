@@ -12,6 +12,7 @@
 
 #include "wire/message.h"
 #include "wire/metrics.h"
+#include "wire/table.h"
 
 /* Structs and their arrays, until the next example_start(). */
 static struct {
@@ -74,8 +75,9 @@ example_array(const struct wire_message *m, const struct wire_field *f, char *x)
 static inline void
 example_list(const struct wire_field *f, char *x)
 {
+    static const int64_t places[] = {1, 0};
     struct wire_metric *value = (void *)(x + f->at);
-    struct wire_tensor *tensor;
+    struct wire_table *table;
     int64_t *couple;
     void *list = NULL;
 
@@ -86,9 +88,11 @@ example_list(const struct wire_field *f, char *x)
         list = couple = example_take(4 * sizeof *couple);
         memcpy(couple, (int64_t[]){0, 1, 1, 0}, 4 * sizeof *couple);
     } else {
-        list = tensor = example_take(2 * sizeof *tensor);
-        tensor[0] = (struct wire_tensor){"a", WIRE_F8, 0, {0}, 1, "01234567"};
-        tensor[1] = (struct wire_tensor){"b", WIRE_U1, 2, {2, 1}, 2, "xy"};
+        list = table = example_take(2 * sizeof *table);
+        table[0] = (struct wire_table){"a", 30, 3, 2, NULL, (void *)"abcdef"};
+        table[1] = (struct wire_table){"b", 1, 8, 0, NULL, NULL};
+        if (f->placed)
+            table[0].at = places;
     }
     if (list)
         memcpy(x + f->at, &list, sizeof list);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "wire/message.h"
+#include "wire/table.h"
 
 /*
  * Prints the tables of all messages: kind, name and type of each field, then
@@ -129,8 +130,9 @@ print_type(const struct wire_field *f)
     case WIRE_IDS:
         print_tensor(f);
         break;
-    case WIRE_TENSORS:
-        printf("tensors");
+    case WIRE_TABLES:
+        printf("up to %d tables%s", WIRE_TABLES_MAX,
+               f->placed ? ", with places" : "");
     }
 }
 

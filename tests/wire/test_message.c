@@ -3,6 +3,7 @@
 
 #include "t.h"
 #include "wire/codec.h"
+#include "wire/table.h"
 
 #include "draft.h"
 #include "example.h"
@@ -135,7 +136,7 @@ map_of(const struct wire_field *field)
 static int
 is_key(const struct wire_field *f)
 {
-    return !f->shape && f->type != WIRE_TENSORS;
+    return !f->shape;
 }
 
 static int
@@ -285,7 +286,7 @@ wrong_types(const struct wire_msg *msg)
             int right;
         } tries[] = {
             {"nil", nil, 0},
-            {"a list", list, f->type == WIRE_COUPLES},
+            {"a list", list, f->type == WIRE_COUPLES || f->type == WIRE_TABLES},
             {"a map", map, is_map},
             {"true", yes, f->type == WIRE_FLAG},
             {"a text", draft_text("7"), is_text},
@@ -700,8 +701,8 @@ static const struct breach {
     {WIRE_ITEM, "the data set is ours", NULL, "size", NULL, 99},
     {WIRE_WEIGHTS, "rows of w are weights", NULL, "w", NULL, -0.25},
     {WIRE_WEIGHTS, "rows of w are weights", NULL, "w", NULL, 0.9},
-    {WIRE_WEIGHTS, "rows of keep are chain states", NULL, "keep", NULL, -1},
-    {WIRE_WEIGHTS, "rows of keep are chain states", NULL, "keep", NULL, 65535},
+    {WIRE_STATE_PUT, "a piece is of one table", NULL, "from", NULL, 29},
+    {WIRE_STATE_PUT, "a piece is of one table", NULL, "from", NULL, 1e12},
 };
 
 static void
@@ -744,7 +745,7 @@ breach_all(const struct wire_msg *msg)
     }
 }
 
-/* Weights of stale chains may drop a share of a row, others not. */
+/* Weights may drop a share of a row where they say so. */
 static void
 dropped_share(const struct wire_msg *msg)
 {
@@ -755,10 +756,153 @@ dropped_share(const struct wire_msg *msg)
     t = draft_tensor(&d, "w");
     t->data = elements(t, 0, 0.25f);
     taken(&d, "with a share dropped", "w");
-    t = draft_tensor(&d, "keep_score");
+    draft_remove(&d, NULL, "partial");
+    refused(&d, "is no set of weights", "without partial", "w");
+    all_good("a row may sum to less than 1 where they are partial");
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* A list of n tables; the last one is given. */
+static void
+set_tables(struct draft *d, const struct wire_msg *msg,
+           const struct wire_field *f, size_t n, msgpack_object name,
+           int64_t rows, int64_t width)
+{
+    static msgpack_object entry[20][3], list[20];
+    static char names[20][8];
+
+    for (size_t i = 0; i < n; i++) {
+        snprintf(names[i], sizeof *names, "t%zu", i);
+        entry[i][0] = i + 1 < n ? draft_text(names[i]) : name;
+        entry[i][1] = draft_whole(i + 1 < n ? 1 : rows);
+        entry[i][2] = draft_whole(i + 1 < n ? 1 : width);
+        list[i] = draft_list(3, entry[i]);
+    }
+    set(d, msg, f, draft_list((uint32_t)n, list));
+}
+
+static void
+wrong_entries(const struct wire_msg *msg, const struct wire_field *f)
+{
+    static char longest[WIRE_TABLE_NAME], longer[WIRE_TABLE_NAME + 1];
+    msgpack_object zero = draft_text("a.c"), two[2], one;
+    struct draft d;
+
+    zero.via.str.ptr = "a\0c";
+    memset(longest, 'n', sizeof longest - 1);
+    memset(longer, 'n', sizeof longer - 1);
+    set_tables(&d, msg, f, 1, draft_text(longest), 1, 1);
+    taken(&d, "the longest name", f->name);
+    set_tables(&d, msg, f, 1, draft_text(longer), 1, 1);
+    refused(&d, "a name has 1 .. 59 bytes", "a longer name", f->name);
+    set_tables(&d, msg, f, 1, draft_text(""), 1, 1);
+    refused(&d, "a name has 1 .. 59 bytes", "no name", f->name);
+    set_tables(&d, msg, f, 1, zero, 1, 1);
+    refused(&d, "a name has 1 .. 59 bytes", "a zero byte", f->name);
+    set_tables(&d, msg, f, 1, draft_whole(3), 1, 1);
+    refused(&d, "is no table", "a number as name", f->name);
+    set_tables(&d, msg, f, 2, draft_text("t0"), 1, 1);
+    refused(&d, "'t0' is there twice", "two of one name", f->name);
+    set_tables(&d, msg, f, 1, draft_text("x"), 0, 1);
+    refused(&d, "is no table", "no rows", f->name);
+    set_tables(&d, msg, f, 1, draft_text("x"), WIRE_SIZE_MAX + 1, 1);
+    refused(&d, "is no table", "too many rows", f->name);
+    set_tables(&d, msg, f, 1, draft_text("x"), 1, 0);
+    refused(&d, "is no table", "no width", f->name);
+    set_tables(&d, msg, f, 1, draft_text("x"), 1, WIRE_WIDTH_MAX);
+    taken(&d, "the widest", f->name);
+    set_tables(&d, msg, f, 1, draft_text("x"), 1, WIRE_WIDTH_MAX + 1);
+    refused(&d, "is no table", "wider", f->name);
+    set_tables(&d, msg, f, WIRE_TABLES_MAX, draft_text("x"), 1, 1);
+    taken(&d, "as many as there may be", f->name);
+    set_tables(&d, msg, f, WIRE_TABLES_MAX + 1, draft_text("x"), 1, 1);
+    refused(&d, "at most 16 tables", "one too many", f->name);
+    two[0] = draft_text("x");
+    two[1] = draft_whole(1);
+    one = draft_list(2, two);
+    set(&d, msg, f, draft_list(1, &one));
+    refused(&d, "is no table", "two elements", f->name);
+}
+
+/* The example has 2 rows of table 'a', 30 x 3. */
+static void
+wrong_rows(const struct wire_msg *msg, const struct wire_field *f)
+{
+    static const int64_t places[] = {29, 0};
+    struct wire_tensor *t;
+    struct draft d;
+
+    draft_start(&d, msg);
+    draft_tensor(&d, "a.row")->shape[1] = 2;
+    refused(&d, "no u1 [k,3]", "narrower rows", f->name);
+    draft_start(&d, msg);
+    t = draft_tensor(&d, "a.row");
+    t->data = counted;
+    t->dtype = WIRE_I4;
+    refused(&d, "no u1 [k,3]", "of another dtype", f->name);
+    draft_start(&d, msg);
+    draft_tensor(&d, "a.row")->rank = 1;
+    refused(&d, "no u1 [k,3]", "of another rank", f->name);
+    draft_start(&d, msg);
+    t = draft_tensor(&d, "a.row");
     *t = d.tensor[--d.n];
-    refused(&d, "is no set of weights", "without keep_score", "w");
-    all_good("a row may sum to less than 1 where there is a keep_score");
+    if (!f->placed) {
+        taken(&d, "a piece without rows", f->name);
+        return;
+    }
+    refused(&d, "no i8 [0]", "places without rows", f->name);
+    draft_start(&d, msg);
+    draft_tensor(&d, "a.at")->data = places;
+    taken(&d, "the last row", f->name);
+    draft_tensor(&d, "a.at")->data = elements(draft_tensor(&d, "a.at"), 30, 0);
+    refused(&d, "'a.at' has 30, want 0 .. 29", "behind it", f->name);
+    draft_tensor(&d, "a.at")->data = elements(draft_tensor(&d, "a.at"), -1, 0);
+    refused(&d, "'a.at' has -1", "before the first", f->name);
+    draft_start(&d, msg);
+    draft_tensor(&d, "a.at")->shape[0] = 1;
+    refused(&d, "no i8 [2]", "a place too few", f->name);
+    draft_start(&d, msg);
+    draft_tensor(&d, "a.at")->name[0] = 'x';
+    refused(&d, "no i8 [2]", "no places", f->name);
+}
+
+static void
+tables(const struct wire_msg *msg)
+{
+    const struct wire_field *f;
+
+    for (f = message->fields; f->name; f++) {
+        if (f->type != WIRE_TABLES)
+            continue;
+        wrong_entries(msg, f);
+        wrong_rows(msg, f);
+        all_good("tables and their rows are right");
+    }
+}
+
+/* One piece has rows of one table, and no more than 16 MiB. */
+static void
+pieces(const struct wire_msg *msg)
+{
+    static uint8_t bytes[WIRE_PIECE_MAX + 3];
+    const struct wire_field *f = wire_field_find(message, "tables");
+    struct wire_tensor *t;
+    struct draft d;
+
+    draft_start(&d, msg);
+    d.tensor[d.n] = (struct wire_tensor){"b.row", WIRE_U1, 2, {1, 8}, 8, bytes};
+    d.n++;
+    draft_set(&d, NULL, "from", draft_whole(0));
+    refused(&d, "rows of 2 tables", "rows of two tables", "tables");
+    set_tables(&d, msg, f, 1, draft_text("a"), 1 << 24, 3);
+    t = draft_tensor(&d, "a.row");
+    t->data = bytes;
+    t->shape[0] = WIRE_PIECE_MAX / 3;
+    taken(&d, "as many rows as there may be", "tables");
+    t->shape[0]++;
+    refused(&d, "more than 16777216 bytes", "one row more", "tables");
+    all_good("a piece is of one table, and not too large");
 }
 
 int
@@ -787,8 +931,11 @@ main(void)
         wrong_elements(msg);
         cut(msg);
         breach_all(msg);
+        tables(msg);
         if (kind == WIRE_WEIGHTS)
             dropped_share(msg);
+        if (kind == WIRE_STATE_PUT)
+            pieces(msg);
         wire_msg_free(msg);
     }
     return t_done();

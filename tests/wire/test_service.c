@@ -69,7 +69,8 @@ start_service(const char *endpoint)
             if (wire_state_get(&state, news.msg, &err))
                 continue;
             has_state = 1;
-            msg = wire_state_put(WIRE_STATE_OK, &state);
+            msg = wire_state_ok_put(&(struct wire_state_ok){
+                state.id, state.session, state.epoch, state.step});
             wire_server_answer(server, news.peer, state.id, msg);
             wire_msg_free(msg);
             wire_state_release(&state);
@@ -175,7 +176,7 @@ state(const char *endpoint)
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
     struct wire_service *service = wire_service_open(wire, &config, &err);
-    struct wire_msg *msg = wire_state_put(WIRE_STATE_PUT, &empty), *answer;
+    struct wire_msg *msg = wire_state_put(&empty), *answer;
     int64_t moved;
 
     ask(service, 500, WANTS_STATE);

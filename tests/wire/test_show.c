@@ -43,9 +43,13 @@ numbers(void)
         {"c", WIRE_F4, 0, {0}, 1, f4}, {"d", WIRE_I8, 1, {1}, 1, i8},
         {"e", WIRE_I4, 1, {1}, 1, i4}, {"f", WIRE_F8, 1, {1}, 1, f8},
     };
-    struct wire_state state = {.id = 1, .n = 6, .tensors = tensors};
+    struct wire_writer w;
 
-    return wire_state_put(WIRE_STATE, &state);
+    wire_write_start(&w, WIRE_BEAT);
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
+        wire_write_tensor(&w, tensors[i].name, tensors[i].dtype,
+                          tensors[i].data, tensors[i].rank, tensors[i].shape);
+    return wire_write_end(&w);
 }
 
 int

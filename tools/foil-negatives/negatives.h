@@ -29,11 +29,19 @@ struct negatives_options {
 
 const struct negatives_options *negatives_options_get(int argc, char **argv);
 
+/* A state on its way in, piece by piece. */
+struct sampler_arrival {
+    struct sample_store store; /* what has come of it */
+    struct wire_place at;
+    int64_t total;
+    size_t table, from; /* with which the next piece begins */
+};
+
 /*
  * The sampler stands where it stood before the step `next`, the first that it
  * may be asked for, in the run of trainer `next.session`.  An earlier step, or
  * another trainer's, would start from the wrong place: then the trainer has to
- * hand over its mirror first.
+ * hand over what it kept first.
  *
  * It belongs to the peer that brought its state or used it first.  Nobody else
  * changes it while that one is connected; afterwards whoever brings the same or
@@ -46,6 +54,7 @@ struct sampler {
     uint64_t owner;              /* a peer of `server`; 0: nobody yet */
     char name[64];               /* of it in hello, by which it comes back */
     struct wire_server *server;  /* of the service */
+    struct sampler_arrival arrival;
 };
 
 /*
@@ -71,11 +80,14 @@ void sampler_draw(struct sampler *sampler, struct wire_item *item, size_t views,
 struct wire_msg *sampler_weigh(struct sampler *sampler,
                                const struct wire_pairs *pairs, struct err *err);
 
-/* sampler_load() takes what a trainer hands over, and its place; or nothing.
- * sampler_state() answers request `id` with what is remembered. */
+/*
+ * sampler_load() takes a piece of what a trainer hands over; with the last one
+ * the sampler stands at its place.  -1, and it stands where it did, with the
+ * reason where that will not do: `again` is 1 where the trainer has to begin
+ * with the first piece.
+ */
 int sampler_load(struct sampler *sampler, const struct wire_state *state,
-                 struct err *err);
-struct wire_msg *sampler_state(const struct sampler *sampler, int64_t id);
+                 int *again, struct err *err);
 
 /* service.c */
 struct service {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "negatives.h"
-#include "util/mem.h"
 
 void
 sampler_know(struct sampler *sampler, const struct negatives_options *o,
@@ -18,11 +17,9 @@ sampler_know(struct sampler *sampler, const struct negatives_options *o,
 void
 sampler_begin(struct sampler *sampler, const struct wire_place *at)
 {
-    struct err err;
-
     if (sampler->owner && wire_server_reaches(sampler->server, sampler->owner))
         return;
-    REQUIRE(!sample_source_load(&sampler->source, 0, NULL, &err));
+    sample_source_begin(&sampler->source, 0);
     sampler->next = *at;
     sampler->owner = 0;
 }
@@ -94,12 +91,27 @@ step_of(const struct wire_pairs *p)
     };
 }
 
+/* Tables as messages say them. */
+static void
+list_tables(size_t n, const struct sample_rows *rows, struct wire_table *table)
+{
+    for (size_t i = 0; i < n; i++) {
+        table[i] = (struct wire_table){.rows = rows[i].rows,
+                                       .width = rows[i].width,
+                                       .n = rows[i].n,
+                                       .at = rows[i].at,
+                                       .row = rows[i].row};
+        snprintf(table[i].name, sizeof table[i].name, "%s", rows[i].name);
+    }
+}
+
 struct wire_msg *
 sampler_weigh(struct sampler *sampler, const struct wire_pairs *pairs,
               struct err *err)
 {
     const struct wire_extra *of = &pairs->of_extra;
     const struct sample_step step = step_of(pairs);
+    struct wire_table table[SAMPLE_TABLES_MAX];
     struct sample_weights w;
     struct wire_weights weights;
 
@@ -107,6 +119,7 @@ sampler_weigh(struct sampler *sampler, const struct wire_pairs *pairs,
         return NULL;
     sampler->next.epoch = pairs->epoch;
     sampler->next.step = pairs->step + 1;
+    list_tables(w.n_tables, w.tables, table);
     weights = (struct wire_weights){
         .id = pairs->id,
         .accepted = w.accepted,
@@ -114,10 +127,10 @@ sampler_weigh(struct sampler *sampler, const struct wire_pairs *pairs,
         .rows = w.rows,
         .columns = w.columns,
         .w = w.w,
-        .keep = w.update.state ? &w.update.state->id : NULL,
-        .keep_score = w.update.score,
+        .partial = w.partial,
         .scale = w.scale,
-        .bank = w.update.bank,
+        .n_tables = w.n_tables,
+        .tables = table,
         .n_values = of->n_hint_values,
     };
     memcpy(weights.values, of->hint_values, sizeof of->hint_values);
@@ -126,47 +139,112 @@ sampler_weigh(struct sampler *sampler, const struct wire_pairs *pairs,
     return wire_weights_put(&weights);
 }
 
-int
-sampler_load(struct sampler *sampler, const struct wire_state *state,
-             struct err *err)
+/* The table of which a piece has rows, or n: of none. */
+static size_t
+table_of(const struct wire_state *state)
 {
-    struct sample_array *array = mem_array(state->n, sizeof *array);
-    struct sample_source *source = &sampler->source;
-    int rc = 0;
+    size_t i = 0;
 
-    for (size_t i = 0; i < state->n; i++) {
-        const struct wire_tensor *t = &state->tensors[i];
-
-        array[i] = sample_array_of(t->name, (enum dtype)t->dtype, t->rank,
-                                   t->shape, t->data);
-    }
-    if (!state->fresh)
-        rc = sample_source_judge(&source->how, state->n, array, err);
-    if (!rc)
-        rc = sample_source_load(source, state->n, array, err);
-    free(array);
-    if (!rc)
-        sampler->next =
-            (struct wire_place){state->session, state->epoch, state->step};
-    return rc;
+    while (i < state->n && !state->tables[i].n)
+        i++;
+    return i;
 }
 
-struct wire_msg *
-sampler_state(const struct sampler *sampler, int64_t id)
+/* Begins with the first piece of a state, or sees that this is the next one. */
+static int
+follow(struct sampler_arrival *arrival, const struct wire_state *state,
+       struct err *err)
 {
-    struct sample_array array[SAMPLE_MEMORY_ARRAYS];
-    struct wire_tensor tensor[SAMPLE_MEMORY_ARRAYS];
-    const struct wire_state state = {
-        .id = id,
-        .session = sampler->next.session,
-        .epoch = sampler->next.epoch,
-        .step = sampler->next.step,
-        .n = sample_memory_list(&sampler->source.memory, array),
-        .tensors = tensor,
-    };
+    const struct wire_place at = {state->session, state->epoch, state->step};
+    const size_t table = table_of(state);
 
-    for (size_t i = 0; i < state.n; i++)
-        wire_tensor_init(&tensor[i], array[i].name, array[i].dtype,
-                         array[i].rank, array[i].shape, array[i].data);
-    return wire_state_put(WIRE_STATE, &state);
+    if (table == state->n || (!table && !state->from)) {
+        sample_store_release(&arrival->store);
+        *arrival = (struct sampler_arrival){.at = at, .total = state->total};
+        return 0;
+    }
+    if (wire_place_cmp(&arrival->at, &at) || arrival->total != state->total ||
+        arrival->table != table || arrival->from != (size_t)state->from)
+        return err_set(err,
+                       "rows %jd .. of table '%s' do not follow what came of "
+                       "the state so far: hand it over from its beginning",
+                       (intmax_t)state->from, state->tables[table].name);
+    return 0;
+}
+
+/* Puts the rows of a piece into the tables that have come so far. */
+static int
+add_piece(struct sampler_arrival *arrival, const struct wire_state *state,
+          struct err *err)
+{
+    struct sample_rows rows[SAMPLE_TABLES_MAX];
+    const size_t i = table_of(state);
+
+    for (size_t k = 0; k < state->n; k++) {
+        const struct wire_table *t = &state->tables[k];
+
+        rows[k] = (struct sample_rows){t->name, t->rows, t->width,
+                                       t->n,    NULL,    (size_t)state->from,
+                                       t->row};
+    }
+    if (sample_store_judge(&arrival->store, state->n, rows, err))
+        return -1;
+    sample_store_write(&arrival->store, state->sampler, state->n, rows);
+    if (i == state->n)
+        return 0;
+    arrival->from += rows[i].n;
+    if (arrival->from == rows[i].rows) {
+        arrival->table++;
+        arrival->from = 0;
+    }
+    return 0;
+}
+
+/* The last piece has come. */
+static int
+take_all(struct sampler *sampler, const struct wire_state *state,
+         struct err *err)
+{
+    const struct sampler_arrival *arrival = &sampler->arrival;
+    const struct sample_store *store = &arrival->store;
+
+    if (arrival->table < store->n)
+        return err_set(err, "the state of %jd steps lacks rows %zu .. of '%s'",
+                       (intmax_t)state->total, arrival->from,
+                       store->table[arrival->table].name);
+    if (!state->fresh && (state->total || store->n)) {
+        if (sample_source_load(&sampler->source, store, state->total, err))
+            return -1;
+    } else {
+        sample_source_begin(&sampler->source, state->total);
+    }
+    sampler->next = arrival->at;
+    return 0;
+}
+
+int
+sampler_load(struct sampler *sampler, const struct wire_state *state,
+             int *again, struct err *err)
+{
+    struct sampler_arrival *arrival = &sampler->arrival;
+    int rc;
+
+    *again = 0;
+    if (state->fresh && state->n)
+        return err_set(err,
+                       "a state that is 'fresh' has no tables: this one "
+                       "has %zu",
+                       state->n);
+    if (follow(arrival, state, err)) {
+        *again = 1;
+        return -1;
+    }
+    rc = add_piece(arrival, state, err);
+    if (!rc && !state->last)
+        return 0;
+    if (!rc)
+        rc = take_all(sampler, state, err);
+    sample_store_release(&arrival->store);
+    *arrival = (struct sampler_arrival){.at.session = -1};
+    return rc;
 }

@@ -21,12 +21,12 @@ judge_owner(struct sampler *sampler, uint64_t peer, int64_t session,
     owner = wire_server_who(sampler->server, sampler->owner);
     if (owner && wire_server_reaches(sampler->server, sampler->owner))
         return err_set(err,
-                       "the chains belong to %s %ju of session %jd, which is "
+                       "the state belongs to %s %ju of session %jd, which is "
                        "still connected",
                        owner->stage, (uintmax_t)sampler->owner,
                        (intmax_t)sampler->next.session);
     if (session < sampler->next.session)
-        return err_set(err, "the chains are of session %jd, which is newer",
+        return err_set(err, "the state is of session %jd, which is newer",
                        (intmax_t)sampler->next.session);
     return 0;
 }
@@ -91,7 +91,8 @@ take_pairs(struct service *service, uint64_t peer, struct wire_msg *msg,
     struct wire_pairs pairs;
     struct err why;
 
-    if (wire_pairs_get(&pairs, msg, (int64_t)sampler->source.memory.size, err))
+    if (wire_pairs_get(&pairs, msg, (int64_t)sampler->source.memory.form.size,
+                       err))
         return -1;
     if (judge_owner(sampler, peer, pairs.session, err)) {
         wire_pairs_release(&pairs);
@@ -117,6 +118,7 @@ take_state_put(struct service *service, uint64_t peer, struct wire_msg *msg,
     struct sampler *sampler = service->sampler;
     struct wire_state state;
     struct err why;
+    int again;
 
     if (wire_state_get(&state, msg, err))
         return -1;
@@ -124,35 +126,14 @@ take_state_put(struct service *service, uint64_t peer, struct wire_msg *msg,
         wire_state_release(&state);
         return -1;
     }
-    if (sampler_load(sampler, &state, &why)) {
-        refuse(service, peer, state.id, 0, why.msg);
+    if (sampler_load(sampler, &state, &again, &why)) {
+        refuse(service, peer, state.id, again, why.msg);
     } else {
-        const struct wire_state ok = {.id = state.id,
-                                      .session = state.session,
-                                      .epoch = state.epoch,
-                                      .step = state.step};
+        const struct wire_state_ok ok = {state.id, state.session, state.epoch,
+                                         state.step};
 
         take_over(sampler, peer);
-        answer(service, peer, state.id, wire_state_put(WIRE_STATE_OK, &ok));
-    }
-    wire_state_release(&state);
-    return 0;
-}
-
-/* Hand out what is remembered. */
-static int
-take_state(struct service *service, uint64_t peer, struct wire_msg *msg,
-           struct err *err)
-{
-    const struct sampler *sampler = service->sampler;
-    struct wire_state state;
-
-    if (wire_state_get(&state, msg, err))
-        return -1;
-    if (state.session != sampler->next.session) {
-        refuse(service, peer, state.id, 1, "no state for this trainer");
-    } else {
-        answer(service, peer, state.id, sampler_state(sampler, state.id));
+        answer(service, peer, state.id, wire_state_ok_put(&ok));
     }
     wire_state_release(&state);
     return 0;
@@ -169,8 +150,6 @@ take(struct service *service, uint64_t peer, struct wire_msg *msg,
         return take_pairs(service, peer, msg, err);
     case WIRE_STATE_PUT:
         return take_state_put(service, peer, msg, err);
-    case WIRE_STATE:
-        return take_state(service, peer, msg, err);
     default:
         return err_set(err, "'%s' is nothing for a sampler",
                        wire_kind_name(wire_msg_kind(msg)));
@@ -216,7 +195,6 @@ service_open(struct service *service, struct wire *wire)
     struct wire_server_config config = {
         .kind = WIRE_SERVES,
         .hello = {.stage = "negatives", .version = WIRE_VERSION},
-        // the state of a run with a bank comes back in one message
         .limits = {.part_bytes = WIRE_MOST_PART,
                    .held_bytes = (size_t)2 * WIRE_MOST_PART},
     };
@@ -225,6 +203,8 @@ service_open(struct service *service, struct wire *wire)
 
     if (o->run && file_mkdir(o->run, 0700, &err))
         die("%s", err.msg);
+    snprintf(config.hello.sampler, sizeof config.hello.sampler, "%s",
+             sample_source_name(&o->how));
     config.endpoint = at;
     service->server = wire_server_open(wire, &config, &err);
     if (!service->server)

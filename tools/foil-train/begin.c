@@ -88,7 +88,7 @@ build(struct train *t, struct err *err)
                            err) ||
         train_basis_give(&t->basis, &t->encoder, err))
         return -1;
-    train_samples_init(&t->samples, t->objective, size);
+    train_samples_init(&t->samples, t->objective, size, &t->state);
     if (o->keep_features)
         train_history_init(&t->history, size, t->encoder.dim,
                            (size_t)o->keep_features);

@@ -120,7 +120,7 @@ static struct wire_msg *
 take(struct train_features *f, struct wire_msg *msg, int64_t *id,
      struct err *err)
 {
-    struct wire_state state = {.session = *f->session,
+    struct wire_state_ok ok = {.session = *f->session,
                                .epoch = f->state->epoch,
                                .step = f->state->step};
     struct wire_fetch fetch;
@@ -136,8 +136,8 @@ take(struct train_features *f, struct wire_msg *msg, int64_t *id,
         if (wire_plan_get(&plan, msg, err))
             return NULL;
         f->plan[plan.epoch % 2] = plan;
-        *id = state.id = plan.id;
-        return wire_state_put(WIRE_STATE_OK, &state);
+        *id = ok.id = plan.id;
+        return wire_state_ok_put(&ok);
     default:
         err_set(err, "'%s' is nothing for a service of features",
                 wire_kind_name(wire_msg_kind(msg)));

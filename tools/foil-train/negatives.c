@@ -82,7 +82,7 @@ static int
 is_taken(struct wire_msg *answer, const struct wire_state *state,
          struct err *err)
 {
-    struct wire_state ok;
+    struct wire_state_ok ok;
     int same;
 
     if (wire_msg_kind(answer) != WIRE_STATE_OK) {
@@ -90,41 +90,49 @@ is_taken(struct wire_msg *answer, const struct wire_state *state,
                 wire_kind_name(wire_msg_kind(answer)));
         return 0;
     }
-    if (wire_state_get(&ok, answer, err))
+    if (wire_state_ok_get(&ok, answer, err))
         return 0;
     same = ok.session == state->session && ok.epoch == state->epoch &&
            ok.step == state->step;
     if (!same)
         err_set(err, "state.ok is of another place");
-    wire_state_release(&ok);
     return same;
 }
 
-/* Gives the service our mirror of what it remembers. */
+/* One piece of what was kept. */
 static enum wire_answer
-give_state(struct train_service *s, struct err *err)
+give_piece(struct train_service *s, const struct sample_piece *piece, int last,
+           struct err *err)
 {
-    struct sample_array array[SAMPLE_MEMORY_ARRAYS];
-    struct wire_tensor tensor[SAMPLE_MEMORY_ARRAYS];
+    const struct sample_store *store = &s->samples->store;
+    struct wire_table table[SAMPLE_TABLES_MAX] = {{.n = 0}};
     struct wire_state state = {
+        .id = wire_service_id(s->service),
         .session = *s->session,
         .epoch = s->state->epoch,
         .step = s->state->step,
-        .tensors = tensor,
+        .total = s->state->total,
+        .fresh = !store->n,
+        .n = store->n,
+        .from = (int64_t)piece->from,
+        .last = last,
+        .tables = table,
     };
     struct wire_msg *answer;
     enum wire_answer what;
     int taken = 0;
 
-    s->samples->memory.total = s->state->total;
-    state.n = sample_memory_list(&s->samples->memory, array);
-    state.fresh =
-        !s->samples->memory.chains.state && !s->samples->memory.bank.rows;
-    for (size_t i = 0; i < state.n; i++)
-        wire_tensor_init(&tensor[i], array[i].name, array[i].dtype,
-                         array[i].rank, array[i].shape, array[i].data);
-    state.id = wire_service_id(s->service);
-    ask(s, wire_state_put(WIRE_STATE_PUT, &state), state.id);
+    memcpy(state.sampler, store->sampler, sizeof state.sampler);
+    for (size_t i = 0; i < store->n; i++) {
+        const struct sample_table *t = &store->table[i];
+
+        memcpy(table[i].name, t->name, sizeof table[i].name);
+        table[i].rows = t->rows;
+        table[i].width = t->width;
+        table[i].n = i == piece->table ? piece->n : 0;
+        table[i].row = t->bytes + piece->from * t->width;
+    }
+    ask(s, wire_state_put(&state), state.id);
     while (!taken && (what = hear(s, &answer, err)) == WIRE_ANSWERED) {
         taken = is_taken(answer, &state, err);
         if (!taken)
@@ -132,18 +140,45 @@ give_state(struct train_service *s, struct err *err)
         else
             wire_msg_free(answer);
     }
+    return what;
+}
+
+/* Gives the service back what was kept of it. */
+static enum wire_answer
+give_state(struct train_service *s, struct err *err)
+{
+    struct sample_piece piece = {.n = 0};
+    enum wire_answer what;
+    int more;
+
+    do {
+        more = sample_store_next(&s->samples->store, &piece);
+        what = give_piece(s, &piece, !more, err);
+    } while (more && what == WIRE_ANSWERED);
     s->behind = what != WIRE_ANSWERED;
     return what;
+}
+
+/* The tables that an answer wants kept, as the store knows them. */
+static void
+list_tables(struct train_service *s, const struct wire_weights *weights)
+{
+    for (size_t i = 0; i < weights->n_tables; i++) {
+        const struct wire_table *t = &weights->tables[i];
+
+        s->tables[i] = (struct sample_rows){t->name, t->rows, t->width, t->n,
+                                            t->at,   0,       t->row};
+    }
 }
 
 /* Decodes the weights of a batch; -1 where they are those of no such one. */
 static int
 get_weights(struct wire_weights *weights, struct wire_msg *answer,
-            const struct train_service *s, const struct sample_step *step,
+            struct train_service *s, const struct sample_step *step,
             struct err *err)
 {
-    const int64_t views = (int64_t)sample_step_views(step);
     const size_t anchors = step->v * step->b;
+    struct err why;
     int rc = 0;
 
     if (wire_msg_kind(answer) != WIRE_WEIGHTS)
@@ -151,15 +186,14 @@ get_weights(struct wire_weights *weights, struct wire_msg *answer,
                        wire_kind_name(wire_msg_kind(answer)));
     if (wire_weights_get(weights, answer, s->shape->size, err))
         return -1;
+    list_tables(s, weights);
     if (weights->rows != anchors || weights->columns != anchors + step->extra)
         rc = err_set(err, "weights: %zu x %zu of them, want %zu x %zu",
                      weights->rows, weights->columns, anchors,
                      anchors + step->extra);
-    for (size_t i = 0; weights->keep && i < anchors && !rc; i++)
-        if (weights->keep[2 * i + 1] >= views)
-            rc =
-                err_set(err, "weights: row %zu of keep names view %jd of %jd",
-                        i, (intmax_t)weights->keep[2 * i + 1], (intmax_t)views);
+    else if (sample_store_judge(&s->samples->store, weights->n_tables,
+                                s->tables, &why))
+        rc = err_set(err, "weights: %s", why.msg);
     if (rc)
         wire_weights_release(weights);
     return rc;
@@ -204,10 +238,16 @@ take(struct train_service *s, struct sample_weights *weights)
         .scale = answer->scale,
         .accepted = answer->accepted,
         .moved = (size_t)answer->moved,
-        .update = {(const struct sample_state *)answer->keep,
-                   answer->keep_score, answer->bank},
         .n_values = answer->n_values,
+        .sampler = wire_service_who(s->service)->sampler,
+        .n_tables = answer->n_tables,
     };
+    memcpy(weights->tables, s->tables, sizeof s->tables);
+    _Static_assert((int)WIRE_TABLES_MAX == (int)SAMPLE_TABLES_MAX &&
+                       (int)WIRE_TABLE_NAME == (int)SAMPLE_NAME_MAX &&
+                       (int)WIRE_SAMPLER_NAME == (int)SAMPLE_SAMPLER_MAX &&
+                       (int)WIRE_PIECE_MAX == (int)SAMPLE_PIECE_MAX,
+                   "what can be kept can be sent");
     _Static_assert((int)WIRE_VALUES_MAX <= (int)SAMPLE_VALUES_MAX,
                    "room for all values of a service");
     for (size_t i = 0; i < answer->n_values; i++)
@@ -253,7 +293,7 @@ in_batch(struct train_service *s, const struct sample_step *step,
         (struct sample_weights){.rows = n, .columns = rows, .w = s->in_batch};
 }
 
-/* A service that lost its state is given ours, and asked again. */
+/* A service that lost its state is given what we kept, and asked again. */
 static enum wire_answer
 ask_until_answered(struct train_service *s, const struct sample_step *step,
                    struct sample_weights *weights, struct err *err)
@@ -297,7 +337,7 @@ weigh(void *self, const struct sample_step *step,
     return what == WIRE_STOPPED ? 0 : -1;
 }
 
-/* Its chains have moved, our mirror has not. */
+/* It has gone on, what we keep of it has not. */
 static void
 refused(void *self)
 {

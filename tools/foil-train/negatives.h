@@ -10,7 +10,7 @@
 
 /*
  * Weights from the negatives service, foil-negatives(1).  A service that was
- * started again is given the mirror of what it remembers; --policy in-batch
+ * started again is given back the tables that we keep for it; --policy in-batch
  * lets steps go on without one.
  */
 struct train_service {
@@ -25,11 +25,12 @@ struct train_service {
 
     const struct wire_batch *batch; /* at hand: to be set before each step */
 
-    struct wire_service *service; /* NULL until it is opened */
-    struct wire_weights answer;   /* the last */
-    float *in_batch;              /* weights of a batch without the service */
+    struct wire_service *service;                 /* NULL until it is opened */
+    struct wire_weights answer;                   /* the last */
+    struct sample_rows tables[SAMPLE_TABLES_MAX]; /* of it */
+    float *in_batch; /* weights of a batch without the service */
     size_t in_batch_room;
-    int behind;   /* it has to be given our mirror first */
+    int behind;   /* it has to be given its tables first */
     char met[64]; /* whom we have given it to, or asked since */
     double again; /* --policy in-batch: not asked before then */
 };
@@ -45,7 +46,7 @@ void train_service_close(struct train_service *service);
 struct train_negatives train_service_negatives(struct train_service *service);
 
 /*
- * train_service_meet() hands the mirror to a service that was started again and
+ * train_service_meet() hands its tables to a service that was started again and
  * asks for nothing yet, since a filter lets no item pass without: 0, or -1 when
  * it refuses.
  */

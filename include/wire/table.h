@@ -1,0 +1,28 @@
+#ifndef WIRE_TABLE_H
+#define WIRE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Tables of bytes that the trainer keeps for a negatives service: rows x width
+ * each, zeros at first.  `weights` says which rows of a table a step changes,
+ * `state.put` hands rows back that follow each other.
+ */
+enum {
+    WIRE_TABLES_MAX = 16,
+    WIRE_TABLE_NAME = 60,           /* bytes of a table's name, with the zero */
+    WIRE_SAMPLER_NAME = 64,         /* of the sampler's */
+    WIRE_WIDTH_MAX = 16 << 20,      /* bytes of a row */
+    WIRE_PIECE_MAX = WIRE_WIDTH_MAX /* bytes of rows in a state.put */
+};
+
+struct wire_table {
+    char name[WIRE_TABLE_NAME];
+    size_t rows, width; /* of the table */
+    size_t n;           /* of these rows; 0: none */
+    const int64_t *at;  /* [n] which, each < rows; NULL in state.put */
+    const uint8_t *row; /* [n,width] what stands in them */
+};
+
+#endif

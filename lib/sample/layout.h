@@ -1,0 +1,43 @@
+#ifndef SAMPLE_LAYOUT_H
+#define SAMPLE_LAYOUT_H
+
+#include "sample/memory.h"
+
+/*
+ * How a memory is laid out in tables of bytes (sample/memory.h): rows as they
+ * stand there.  The numbers of an update follow its row.
+ */
+struct sample_chain_row {
+    int64_t id_1;
+    int32_t view_1;
+    float score;
+};
+
+struct sample_update_row {
+    int64_t step_1, id;
+    int32_t view, views;
+};
+
+struct sample_beta_row {
+    int64_t step_1;
+    double beta;
+};
+
+/* The tables, in the order in which they are listed. */
+enum { SAMPLE_CHAIN, SAMPLE_BANK, SAMPLE_BETA };
+extern const char *const sample_table_names[SAMPLE_MEMORY_TABLES];
+
+/* sample_table_is() returns 1 when such a memory has that table. */
+int sample_table_is(const struct sample_memory_form *form, size_t table);
+
+/* These add a row that a step has written; sample_written_update() update i of
+ * a bank's queue. */
+void sample_written_chain(struct sample_written *to, size_t at,
+                          struct sample_state state, float score);
+void sample_written_update(struct sample_written *to,
+                           const struct sample_bank *bank, size_t i);
+void sample_written_beta(struct sample_written *to, size_t at, int64_t step,
+                         double beta);
+void sample_written_release(struct sample_written *written);
+
+#endif

@@ -1,0 +1,140 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+
+#include "tables.h"
+
+static const char *
+tensor_name(char to[WIRE_NAME_MAX], const struct wire_table *table,
+            const char *what)
+{
+    snprintf(to, WIRE_NAME_MAX, "%.59s.%s", table->name, what);
+    return to;
+}
+
+void
+wire_tables_put(struct wire_writer *w, const char *key, size_t n,
+                const struct wire_table *table)
+{
+    char name[WIRE_NAME_MAX];
+
+    wire_write_key(w, key);
+    msgpack_pack_array(&w->packer, n);
+    for (size_t i = 0; i < n; i++) {
+        msgpack_pack_array(&w->packer, 3);
+        wire_write_text(w, table[i].name);
+        msgpack_pack_uint64(&w->packer, table[i].rows);
+        msgpack_pack_uint64(&w->packer, table[i].width);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const size_t shape[] = {table[i].n, table[i].width};
+
+        if (!table[i].n)
+            continue;
+        if (table[i].at)
+            wire_write_tensor(w, tensor_name(name, &table[i], "at"), WIRE_I8,
+                              table[i].at, 1, shape);
+        wire_write_tensor(w, tensor_name(name, &table[i], "row"), WIRE_U1,
+                          table[i].row, 2, shape);
+    }
+}
+
+/* [name, rows, width] */
+static void
+get_entry(struct wire_reader *r, const char *key, size_t i,
+          const msgpack_object *o, struct wire_table *table)
+{
+    const msgpack_object_array *entry = &o->via.array;
+    const msgpack_object_str *name;
+    int64_t rows, width;
+
+    if (o->type != MSGPACK_OBJECT_ARRAY || entry->size != 3 ||
+        entry->ptr[0].type != MSGPACK_OBJECT_STR ||
+        wire_object_whole(&entry->ptr[1], 1, WIRE_SIZE_MAX, &rows) ||
+        wire_object_whole(&entry->ptr[2], 1, WIRE_WIDTH_MAX, &width)) {
+        wire_read_fail(r, "entry %zu of '%s' is no table", i, key);
+        return;
+    }
+    name = &entry->ptr[0].via.str;
+    if (!name->size || name->size >= sizeof table->name ||
+        memchr(name->ptr, 0, name->size)) {
+        wire_read_fail(r, "entry %zu of '%s': a name has 1 .. %zu bytes", i,
+                       key, sizeof table->name - 1);
+        return;
+    }
+    memcpy(table->name, name->ptr, name->size);
+    table->rows = (size_t)rows;
+    table->width = (size_t)width;
+}
+
+/* The rows of a table that are in the message. */
+static void
+get_rows(struct wire_reader *r, struct wire_table *table)
+{
+    char name[WIRE_NAME_MAX];
+    const struct wire_tensor *row =
+        wire_msg_find(r->msg, tensor_name(name, table, "row"));
+
+    if (!row)
+        return;
+    if (row->dtype != WIRE_U1 || row->rank != 2 || !row->count ||
+        row->shape[1] != table->width)
+        wire_read_fail(r, "tensor '%s' is no u1 [k,%zu]", name, table->width);
+    table->n = row->shape[0];
+    table->row = row->data;
+}
+
+/* Where these rows stand. */
+static void
+get_places(struct wire_reader *r, struct wire_table *table)
+{
+    char name[WIRE_NAME_MAX];
+    const struct wire_tensor *at =
+        wire_msg_find(r->msg, tensor_name(name, table, "at"));
+
+    if (!at && !table->n)
+        return;
+    if (!at || at->dtype != WIRE_I8 || at->rank != 1 || at->count != table->n) {
+        wire_read_fail(r, "tensor '%s' is no i8 [%zu], a place for each row",
+                       name, table->n);
+        return;
+    }
+    table->at = at->data;
+    for (size_t i = 0; i < table->n; i++)
+        if (table->at[i] < 0 || (uint64_t)table->at[i] >= table->rows)
+            wire_read_fail(r, "'%s' has %jd, want 0 .. %zu", name,
+                           (intmax_t)table->at[i], table->rows - 1);
+}
+
+struct wire_table *
+wire_tables_get(struct wire_reader *r, const char *key, int placed, size_t *n)
+{
+    const msgpack_object *o = wire_read_need(r, key);
+    struct wire_table *table;
+
+    *n = 0;
+    if (o && (o->type != MSGPACK_OBJECT_ARRAY ||
+              o->via.array.size > WIRE_TABLES_MAX))
+        wire_read_fail(r, "'%s' is no list of at most %d tables", key,
+                       WIRE_TABLES_MAX);
+    if (r->rc || !o->via.array.size)
+        return NULL;
+    table = mem_array(o->via.array.size, sizeof *table);
+    for (; *n < o->via.array.size && !r->rc; ++*n) {
+        get_entry(r, key, *n, &o->via.array.ptr[*n], &table[*n]);
+        for (size_t k = 0; k < *n && !r->rc; k++)
+            if (!strcmp(table[k].name, table[*n].name))
+                wire_read_fail(r, "table '%s' is there twice", table[k].name);
+        if (!r->rc)
+            get_rows(r, &table[*n]);
+        if (!r->rc && placed)
+            get_places(r, &table[*n]);
+    }
+    if (!r->rc)
+        return table;
+    free(table);
+    *n = 0;
+    return NULL;
+}

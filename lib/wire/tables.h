@@ -1,0 +1,20 @@
+#ifndef WIRE_TABLES_H
+#define WIRE_TABLES_H
+
+#include "pack.h"
+#include "wire/table.h"
+
+/*
+ * Tables in a message, for lib/wire/codec.c: a list [[name, rows, width] ...]
+ * in the header, and of each that has rows here the tensors NAME.row, u1
+ * [k,width], and NAME.at, i8 [k], where rows have places.
+ *
+ * wire_tables_get() returns an array for free(), or NULL where there is none
+ * or it will not do.
+ */
+void wire_tables_put(struct wire_writer *w, const char *key, size_t n,
+                     const struct wire_table *table);
+struct wire_table *wire_tables_get(struct wire_reader *r, const char *key,
+                                   int placed, size_t *n);
+
+#endif
