@@ -91,8 +91,8 @@ struct train_learner {
                      rows behind the 2 n of its views */
     float *dz, *columns, *work;
     uint8_t *pixels;
-    int32_t *keys; /* rows of the encoder "table" */
-    int in_a_row;  /* steps that were not applied */
+    int32_t *table_rows; /* of a batch, in the encoder "table" */
+    int in_a_row;        /* steps that were not applied */
 };
 
 /*

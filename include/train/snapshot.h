@@ -17,6 +17,7 @@ struct train_snapshot {
     const char *run; /* directory */
     long keep;       /* checkpoints that stay, >= 2 */
     int64_t saved;   /* step of the last that was committed or loaded, or -1 */
+    int lost;        /* going back has failed: the parts are undefined */
     size_t n;
     struct train_part part[TRAIN_PARTS];
 };
@@ -31,8 +32,9 @@ void train_snapshot_add(struct train_snapshot *snapshot,
 
 /*
  * train_snapshot_commit() makes a checkpoint of that step out of all parts, in
- * their order.  On error there is none, and those before are as they were.
- * Call train_snapshot_tidy() after it.
+ * their order.  On error there is none, and those before are as they were: as
+ * where train_snapshot_rollback() has failed before.  Call
+ * train_snapshot_tidy() after it.
  */
 int train_snapshot_commit(struct train_snapshot *snapshot, int64_t step,
                           struct err *err);
@@ -50,8 +52,7 @@ int train_snapshot_load(struct train_snapshot *snapshot, const char *folder,
                         int64_t step, struct err *err);
 
 /* train_snapshot_rollback() verifies the newest checkpoint and takes the parts
- * back to it.  After an error they are undefined. */
-int train_snapshot_rollback(const struct train_snapshot *snapshot,
-                            struct err *err);
+ * back to it.  After an error they are undefined, and not to be saved. */
+int train_snapshot_rollback(struct train_snapshot *snapshot, struct err *err);
 
 #endif

@@ -12,18 +12,18 @@ rows_of(const struct train_batch *b)
 
 /* Which rows of a table a batch is: the views' own, or fixed ones. */
 static void
-find_keys(struct train_learner *learner, const struct train_batch *b)
+find_table_rows(struct train_learner *learner, const struct train_batch *b)
 {
     const size_t views = learner->spec.table_views, anchors = 2 * b->n;
-    int32_t *keys = learner->keys;
+    int32_t *rows = learner->table_rows;
 
     for (size_t r = 0; r < anchors; r++)
-        keys[r] = (int32_t)((size_t)b->ids[r % b->n] * views +
+        rows[r] = (int32_t)((size_t)b->ids[r % b->n] * views +
                             (b->fixed ? (size_t)b->view_of[r] : r / b->n));
     for (size_t i = 0; i < b->n_extra; i++) {
         const int64_t view = b->extra_view ? b->extra_view[i] : -1;
 
-        keys[anchors + i] = (int32_t)((size_t)b->extra_ids[i] * views +
+        rows[anchors + i] = (int32_t)((size_t)b->extra_ids[i] * views +
                                       (view > 0 ? (size_t)view % views : 0));
     }
 }
@@ -47,10 +47,10 @@ static void
 encode_by_one(struct train_learner *learner, const struct train_batch *b,
               enum nn_mode mode)
 {
-    struct nn_input input = {.n = rows_of(b), .ids = learner->keys};
+    struct nn_input input = {.n = rows_of(b), .ids = learner->table_rows};
 
-    if (learner->keys)
-        find_keys(learner, b);
+    if (learner->table_rows)
+        find_table_rows(learner, b);
     else
         input.images = images_of(learner, b);
     train_encoder_forward(learner->spec.encoder[0], &input, mode, learner->z);

@@ -39,7 +39,7 @@ train_learner_open(struct train_learner *learner,
     learner->spec = *spec;
     learner->dim = d;
     if (spec->table_views)
-        learner->keys = mem_array(rows, sizeof *learner->keys);
+        learner->table_rows = mem_array(rows, sizeof *learner->table_rows);
     else if (spec->extra)
         learner->pixels = mem_array(rows, spec->encoder[0]->image);
     learner->z = mem_aligned(rows * d, sizeof(float));
@@ -63,7 +63,7 @@ train_learner_close(struct train_learner *learner)
     free(learner->columns);
     free(learner->work);
     free(learner->pixels);
-    free(learner->keys);
+    free(learner->table_rows);
     *learner = (struct train_learner){0};
 }
 

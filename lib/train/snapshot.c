@@ -36,6 +36,9 @@ train_snapshot_commit(struct train_snapshot *snapshot, int64_t step,
     char *folder;
     int rc;
 
+    if (snapshot->lost)
+        return err_set(err, "going back to the last checkpoint has failed, and "
+                            "left nothing that could be saved");
     for (size_t i = 0; i < snapshot->n; i++) {
         const struct train_part *part = &snapshot->part[i];
 
@@ -87,7 +90,7 @@ train_snapshot_load(struct train_snapshot *snapshot, const char *folder,
 }
 
 int
-train_snapshot_rollback(const struct train_snapshot *snapshot, struct err *err)
+train_snapshot_rollback(struct train_snapshot *snapshot, struct err *err)
 {
     char *folder = nn_checkpoint_need(snapshot->run, err);
     int rc = folder ? nn_checkpoint_verify(folder, err) : -1;
@@ -98,5 +101,6 @@ train_snapshot_rollback(const struct train_snapshot *snapshot, struct err *err)
         rc = part->revert ? part->revert(part->self, folder, err) : 0;
     }
     free(folder);
+    snapshot->lost = rc != 0;
     return rc;
 }

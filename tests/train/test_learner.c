@@ -188,7 +188,7 @@ steps_train(void)
 }
 
 static void
-a_look_trains_nothing(void)
+encoding_only_trains_nothing(void)
 {
     struct world *w = begin("simclr", "group", 1, TRAIN_ON_NONFINITE_STOP);
     size_t n;
@@ -399,7 +399,7 @@ int
 main(void)
 {
     steps_train();
-    a_look_trains_nothing();
+    encoding_only_trains_nothing();
     a_step_that_is_not_finite(TRAIN_ON_NONFINITE_STOP, TRAIN_STOPPED,
                               "the end");
     a_step_that_is_not_finite(TRAIN_ON_NONFINITE_SKIP, TRAIN_SKIPPED,

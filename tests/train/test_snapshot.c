@@ -128,6 +128,28 @@ a_part_that_refuses_leaves_what_was(void)
     }
 }
 
+/* The second part cannot go back: the first has, already. */
+static void
+a_part_that_cannot_go_back_is_the_end(void)
+{
+    struct number a = {.file = "a", .value = 1}, b = {.file = "c", .value = 2};
+    struct train_snapshot snapshot;
+    struct err err = {""};
+
+    train_snapshot_init(&snapshot, ".", 2);
+    train_snapshot_add(&snapshot, part(&a, 1));
+    train_snapshot_add(&snapshot, part(&b, 1)); // whose file is not there
+    T(train_snapshot_rollback(&snapshot, &err) == -1, "no way back: %s",
+      err.msg);
+    T(train_snapshot_commit(&snapshot, 8, &err) == -1 && snapshot.saved == -1 &&
+          !file_exists("step-00000008"),
+      "parts of two steps are not saved together: %s", err.msg);
+    b.file = "a";
+    T(!train_snapshot_rollback(&snapshot, &err) &&
+          !train_snapshot_commit(&snapshot, 7, &err),
+      "once that succeeds, they are %s", err.msg);
+}
+
 static void
 old_ones_go(void)
 {
@@ -175,6 +197,10 @@ a_damaged_checkpoint_is_no_way_back(void)
     fclose(file);
     T(train_snapshot_rollback(&snapshot, &err) == -1 && isnan(params[3]),
       "damage is seen before anything is loaded: %s", err.msg);
+    params[3] = keep;
+    T(train_snapshot_commit(&snapshot, 13, &err) == -1 &&
+          snapshot.saved == 11 && !file_exists("step-00000013"),
+      "what is left then is not saved: %s", err.msg);
     train_encoder_close(&encoder);
 }
 
@@ -186,6 +212,7 @@ main(void)
     child_scratch(scratch);
     parts_are_walked_in_their_order();
     a_part_that_refuses_leaves_what_was();
+    a_part_that_cannot_go_back_is_the_end();
     old_ones_go();
     a_damaged_checkpoint_is_no_way_back();
     command = mem_format("rm -r '%s'", scratch);
