@@ -11,9 +11,13 @@ steps() {
     fi
 }
 
-# has_steps RUN N : so many steps are trained, or more
+# has_steps RUN N : so many steps are trained, or more; asked often, so without
+# a process for it
 has_steps() {
-    [[ $(steps "$1") -ge $2 ]]
+    local lines=()
+    [[ ! -s $work/$1/metrics.jsonl ]] ||
+        mapfile -n "$2" -t lines <"$work/$1/metrics.jsonl"
+    [[ ${#lines[@]} -ge $2 ]]
 }
 
 # past RUN N : so many steps get trained, and $trainer is still at work
@@ -37,4 +41,20 @@ kill_now() {
     kill -KILL "$@"
     { wait "$@"; } 2>/dev/null
     true
+}
+
+# begun NAME COMMAND... : in the background, since most of a run is waiting; what
+# it starts ends with it
+declare -A doing
+begun() {
+    (
+        trap 'kill $(jobs -p) 2>/dev/null' EXIT
+        "${@:2}"
+    ) >"$work/$1.said" 2>&1 &
+    doing[$1]=$!
+}
+
+# ended NAME : it has gone well
+ended() {
+    wait "${doing[$1]}" || { cat "$work/$1.said"; return 1; }
 }

@@ -1,10 +1,10 @@
 """storm.py [KILLS [SEED [STAGE]]]: random kill -9 over small runs.
 
-Runs of a few seconds, one after the other, until so many processes were
-killed: trainer, selector, negatives service (a filter) or any of 1 to 8
-augmenters, up to 12 in a run, up to three at the same moment, each started
-again at once or after a while; with STAGE (train, say) that stage alone, up to
-40 times. The runs take turns:
+Runs of a few seconds, two at a time, until so many processes were killed:
+trainer, selector, negatives service (a filter) or any of 1 to 8 augmenters, up
+to 12 in a run, up to three at the same moment, each started again at once or
+after a while; with STAGE (train, say) that stage alone, up to 40 times. The
+runs take turns:
 
     isogclr        per-sample states, shuffled plans
     emc2-row       Markov chains, a filter between selector and augmenters
@@ -16,6 +16,7 @@ one, bit for bit (times apart), and never stand still for 15 seconds. Prints
 TAP and, at the end, figures. BIN is the folder of the tools. A run that fails
 keeps its folder: its name is printed.
 """
+import concurrent.futures
 import hashlib
 import json
 import os
@@ -52,7 +53,7 @@ OPTIONS = {
         "emc2-row": "--filter", "emc2-bank": "--filter",
     },
     "select": {
-        "": "--seed 5 --batch 8 --epochs 24",
+        "": "--seed 5 --batch 8 --epochs 14",
         "spectral": "--strategy spectral --block 128 --threads 1",
     },
     "negatives": {
@@ -150,7 +151,7 @@ def watch(run, rng, kills):
     """Lets a run go to its end, killing; returns kills done, longest stall."""
     done, longest, waiting = 0, 0.0, []
     steps, since = 0, time.monotonic()
-    strike = since + rng.uniform(0.1, 1)
+    strike = since + rng.uniform(0.1, 0.5)
     while True:
         time.sleep(0.02)
         now, at = time.monotonic(), run.steps()
@@ -167,7 +168,7 @@ def watch(run, rng, kills):
         if now - since > GIVE_UP:
             return done, now - since
         if done < kills and at > 20 and now >= strike:
-            strike = now + rng.uniform(0.05, 0.8)
+            strike = now + rng.uniform(0.05, 0.5)
             longest, since = max(longest, now - since), now
             alive = [n for n in run.names if run.alive(n)
                      and n.startswith(STAGE)]
@@ -178,52 +179,79 @@ def watch(run, rng, kills):
                 waiting.append((now + rng.choice((0, 0, 0.2, 1)), name))
 
 
-def report(number, good, what, run=None):
-    print(f"{'ok' if good else 'not ok'} {number} - {what}", flush=True)
-    if not good and run:
-        print(f"# logs: {run.folder}", flush=True)
-    return good
+class Storm:
+    """Undisturbed runs of each kind, then disturbed ones, two at a time."""
 
+    def __init__(self):
+        self.kinds = list(OPTIONS["train"])[1:]
+        self.calm = {}
+        self.number, self.killed, self.runs, self.bad = 0, 0, 0, 0
+        self.longest = 0.0
 
-def main():
-    rng = random.Random(SEED)
-    number, killed, runs, longest, bad = 0, 0, 0, 0.0, 0
-    calm = {}
-    for command in (["generate", "-o", data, "--size", "16", "512"],
-                    ["index", data]):
-        subprocess.run([BIN + "/foil-data", *command], env=env, check=True,
-                       stderr=subprocess.DEVNULL)
-    kinds = list(OPTIONS["train"])[1:]
-    for kind in kinds:
+    def report(self, good, what, run):
+        self.number += 1
+        self.bad += not good
+        print(f"{'ok' if good else 'not ok'} {self.number} - {what}",
+              flush=True)
+        if not good:
+            print(f"# logs: {run.folder}", flush=True)
+
+    def undisturbed(self, kind):
         run = Run("calm-" + kind, kind, 2)
-        watch(run, rng, 0)
-        left, code = run.end(), run.process["train"].returncode
-        number += 1
-        bad += not report(number, code == 0 and not left,
-                          f"undisturbed: {kind}", run)
-        calm[kind] = run.result()
-    while killed < KILLS and not bad > 20:
-        kind, k = kinds[runs % len(kinds)], rng.randint(1, 8)
-        run = Run(f"run{runs}", kind, k)
-        done, stall = watch(run, rng, min(PER_RUN, KILLS - killed))
-        left, code = run.end(), run.process["train"].returncode
-        same = code == 0 and run.result() == calm[kind]
+        watch(run, random.Random(), 0)
+        left = run.end()
+        return run, run.process["train"].returncode == 0 and not left
+
+    def disturbed(self, number, kills):
+        rng = random.Random(f"{SEED} {number}")
+        kind = self.kinds[number % len(self.kinds)]
+        run = Run(f"run{number}", kind, rng.randint(1, 8))
+        return run, watch(run, rng, kills), run.end()
+
+    def judge(self, run, done, stall, left):
+        code = run.process["train"].returncode
+        same = code == 0 and run.result() == self.calm[run.kind]
         good = same and not left and stall < STALL
-        number, runs, killed = number + 1, runs + 1, killed + done
-        longest = max(longest, stall)
-        bad += not report(
-            number, good, f"{kind}, {k} augmenters, {done} kills: "
+        self.runs, self.killed = self.runs + 1, self.killed + done
+        self.longest = max(self.longest, stall)
+        augmenters = sum(n.startswith("augment") for n in run.names)
+        self.report(
+            good, f"{run.kind}, {augmenters} augmenters, {done} kills: "
             + ("same bits" if same else f"other bits, exit code {code}")
             + f", at most {stall:.1f} s without a step"
             + (f", left: {' '.join(left)}" if left else ""), run)
         if good:
             shutil.rmtree(run.folder)
-    print(f"# {runs} runs, {killed} kills, {bad} bad, longest time without a "
-          f"step {longest:.1f} s, seed {SEED}")
-    print(f"1..{number}")
-    if not bad:
+
+    def blow(self, pool):
+        for run, good in pool.map(self.undisturbed, self.kinds):
+            self.report(good, f"undisturbed: {run.kind}", run)
+            if good:
+                self.calm[run.kind] = run.result()
+        while (self.killed < KILLS and self.bad <= 20
+               and len(self.calm) == len(self.kinds)):
+            each = min(PER_RUN, (KILLS - self.killed + 1) // 2)
+            pair = [pool.submit(self.disturbed, self.runs + i, each)
+                    for i in (0, 1)]
+            for one in pair:
+                run, (done, stall), left = one.result()
+                self.judge(run, done, stall, left)
+
+
+def main():
+    for command in (["generate", "-o", data, "--size", "16", "512"],
+                    ["index", data]):
+        subprocess.run([BIN + "/foil-data", *command], env=env, check=True,
+                       stderr=subprocess.DEVNULL)
+    storm = Storm()
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        storm.blow(pool)
+    print(f"# {storm.runs} runs, {storm.killed} kills, {storm.bad} bad, "
+          f"longest time without a step {storm.longest:.1f} s, seed {SEED}")
+    print(f"1..{storm.number}")
+    if not storm.bad:
         shutil.rmtree(work)
-    return bad > 0
+    return storm.bad > 0
 
 
 sys.exit(main())

@@ -59,13 +59,19 @@ refuses() {
         { echo "no '$pattern' on stderr"; return 1; }
 }
 
+# nap SECONDS : without a process for it
+exec {nothing}<> <(:) # no byte ever comes, and no end
+nap() {
+    read -rt "$1" -u "$nothing" || true
+}
+
 # becomes_true COMMAND... : the command succeeds within 20 seconds
 becomes_true() {
-    for _ in {1..400}; do
-        "$@" && return
-        sleep 0.05
+    local until=$((SECONDS + 21))
+    until "$@"; do
+        [[ $SECONDS -lt $until ]] || return
+        nap 0.02
     done
-    return 1
 }
 
 # waits_for FILE : the file gets its first byte within 20 seconds

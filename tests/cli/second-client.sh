@@ -4,6 +4,8 @@
 # is over. The run must go on without it, and end with the same bits.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 export OMP_NUM_THREADS=1
 python=/usr/bin/python3
 peer=${0%/*}/second_client.py
@@ -16,26 +18,48 @@ data=$work/data.tar
 "$BIN/foil-data" generate -o "$data" --size 16 512 2>/dev/null
 "$BIN/foil-data" index "$data" 2>/dev/null
 
-# run NAME AUGMENTERS WHAT : a run of 1,280 steps with that many augmenters and,
+# run NAME AUGMENTERS WHAT : a run of 512 steps with that many augmenters and,
 # unless WHAT is none, a second client
 run() {
-    local dir=$work/$1 code=0 pid
+    local dir=$work/$1 code=0 trainer
     mkdir -m 700 "$dir"
     if [[ $3 != none ]]; then
         "$python" "$peer" "$dir" "$3" >"$dir/told" 2>&1 &
     fi
     "$BIN/foil-train" -r "$dir" --arch linear --head 32-16 --lr 0.1 \
         --warmup 0 --seed 5 --threads 1 2>"$dir/train.log" &
-    pid=$!
+    trainer=$!
     # the second client comes first: it is to have its share
     [[ $3 == none ]] || waits_for "$dir/told"
-    "$BIN/foil-select" -r "$dir" --seed 5 --batch 8 --epochs 20 --lease 1.5 \
+    "$BIN/foil-select" -r "$dir" --seed 5 --batch 8 --epochs 8 --lease 1.5 \
         "$data" 2>"$dir/select.log" &
     for ((i = 0; i < $2; i++)); do
         "$BIN/foil-augment" -r "$dir" --seed 5 --size 8 "$data" \
             2>>"$dir/augment.log" &
     done
-    wait "$pid" || code=$?
+    wait "$trainer" || code=$?
+    cat "$dir"/*.log
+    return "$code"
+}
+
+# filtered NAME WHAT : 384 steps with a filter, which the second client lies to
+filtered() {
+    local dir=$work/$1 code=0 trainer
+    mkdir -m 700 "$dir"
+    [[ $2 == none ]] ||
+        "$python" "$peer" "$dir" "$2" items >"$dir/told" 2>&1 &
+    "$BIN/foil-train" -r "$dir" --objective emc2 --arch linear --head 32-16 \
+        --lr 0.1 --warmup 0 --seed 5 --threads 1 --deadline 25 \
+        2>"$dir/train.log" &
+    trainer=$!
+    "$BIN/foil-negatives" -r "$dir" --filter --seed 5 --lease 1.5 \
+        2>"$dir/negatives.log" &
+    [[ $2 == none ]] || waits_for "$dir/told"
+    "$BIN/foil-select" -r "$dir" --seed 5 --batch 8 --epochs 6 --lease 1.5 \
+        "$data" 2>"$dir/select.log" &
+    "$BIN/foil-augment" -r "$dir" --filter --seed 5 --size 8 "$data" \
+        2>"$dir/augment.log" &
+    wait "$trainer" || code=$?
     cat "$dir"/*.log
     return "$code"
 }
@@ -51,76 +75,65 @@ longest() {
     jq -s 'map(.waited) | max' "$work/$1/metrics.jsonl"
 }
 
-ok 'an undisturbed run ends' run calm 2 none
+begun calm run calm 2 none
+ok 'an undisturbed run ends' ended calm
 # what all who bring views must agree in
 RECIPE=$(sed -n 's/.*; recipe \([0-9a-f]*\)$/\1/p;T;q' "$work/calm/augment.log")
 export RECIPE
 
-for k in 1 3 8; do
-    ok "$k augmenters, one more holds an item: the run ends" \
-        run "hold$k" "$k" hold
+# three at a time: most of each is waiting for a lease to end
+begun hold1 run hold1 1 hold
+begun hold3 run hold3 3 hold
+begun hold8 run hold8 8 hold
+for k in 1 3; do
+    ok "$k augmenters, one more holds an item: the run ends" ended "hold$k"
     ok "... with the same bits, $k augmenters" like_calm "hold$k"
 done
+begun hoard run hoard 3 hoard
+begun end-batch run end-batch 2 end-batch
+ok "8 augmenters, one more holds an item: the run ends" ended hold8
+ok "... with the same bits, 8 augmenters" like_calm hold8
 # on a machine that is very busy it may have been silent for too long instead
 ok 'the selector names who held it' \
     grep -q "'second-client' did not deliver epoch 0, step" \
     "$work"/hold{1,3,8}/select.log
 ok 'the peer is set aside: it is named once' \
     test "$(grep -c second-client "$work/hold3/select.log")" -le 1
+begun end-plan run end-plan 2 end-plan
 
-ok '3 augmenters, one more hoards all items: the run ends' run hoard 3 hoard
+ok '3 augmenters, one more hoards all items: the run ends' ended hoard
 ok '... with the same bits, hoard' like_calm hoard
 ok 'the trainer waited for about one lease' holds "$(longest hoard) < 8"
+begun done-far run done-far 2 done-far
 
 ok 'one peer tells the trainer that nothing is left: the run goes on' \
-    run end-batch 2 end-batch
+    ended end-batch
 ok '... with the same bits, end-batch' like_calm end-batch
+begun done-near run done-near 2 done-near
 ok 'one peer tells the selector that the run is over: the run goes on' \
-    run end-plan 2 end-plan
+    ended end-plan
 ok '... with the same bits, end-plan' like_calm end-plan
-ok 'one peer says that epoch 99 is reached: the run goes on' \
-    run done-far 2 done-far
+begun next-newer run next-newer 2 next-newer
+ok 'one peer says that epoch 99 is reached: the run goes on' ended done-far
 ok '... with the same bits, done-far' like_calm done-far
 ok 'the selector says what is wrong with that' \
-    grep -q 'this plan has 20 epochs' "$work/done-far/select.log"
+    grep -q 'this plan has 8 epochs' "$work/done-far/select.log"
+begun calm2 filtered calm2 none
 ok 'one peer says too early that steps are trained: the run goes on' \
-    run done-near 2 done-near
+    ended done-near
 ok '... with the same bits, done-near' like_calm done-near
+begun filter-near filtered filter-near done-near
 ok 'one peer names a session of the next century: the run goes on' \
-    run next-newer 2 next-newer
+    ended next-newer
 ok '... with the same bits, next-newer' like_calm next-newer
 ok 'the selector says that it is refused' \
     grep -q "ahead of this machine's clock" "$work/next-newer/select.log"
-
-# filtered NAME WHAT : 640 steps with a filter, which the second client lies to
-filtered() {
-    local dir=$work/$1 code=0 pid service
-    mkdir -m 700 "$dir"
-    [[ $2 == none ]] ||
-        "$python" "$peer" "$dir" "$2" items >"$dir/told" 2>&1 &
-    "$BIN/foil-train" -r "$dir" --objective emc2 --arch linear --head 32-16 \
-        --lr 0.1 --warmup 0 --seed 5 --threads 1 --deadline 25 \
-        2>"$dir/train.log" &
-    pid=$!
-    "$BIN/foil-negatives" -r "$dir" --filter --seed 5 --lease 1.5 \
-        2>"$dir/negatives.log" &
-    service=$!
-    [[ $2 == none ]] || waits_for "$dir/told"
-    "$BIN/foil-select" -r "$dir" --seed 5 --batch 8 --epochs 10 --lease 1.5 \
-        "$data" 2>"$dir/select.log" &
-    "$BIN/foil-augment" -r "$dir" --filter --seed 5 --size 8 "$data" \
-        2>"$dir/augment.log" &
-    wait "$pid" || code=$?
-    kill "$service" # it serves until it is told to stop
-    cat "$dir"/*.log
-    return "$code"
-}
-
-ok 'a run with a filter ends' filtered calm2 none
-for what in done-near done-far; do
-    ok "one peer lies to a filter, $what: the run goes on" \
-        filtered "filter-$what" "$what"
-    ok "... with the same bits, $what" \
+begun filter-far filtered filter-far done-far
+ok 'a run with a filter ends' ended calm2
+for what in near far; do
+    ok "one peer lies to a filter, done-$what: the run goes on" \
+        ended "filter-$what"
+    ok "... with the same bits, done-$what" \
         cmp "$work/calm2/latest/model.safetensors" \
         "$work/filter-$what/latest/model.safetensors"
 done

@@ -1,4 +1,4 @@
-"""Strangers at the sockets of a run, in turn and again until it ends.
+"""Strangers at the sockets of a run, in turn, until each has had two goes.
 
 usage: strangers.py RUN BATCH TRAIN_PID SELECT_PID
 
@@ -22,7 +22,8 @@ import threading
 import time
 
 RUN, BATCH, TRAIN, SELECT = sys.argv[1:]
-LASTS, PAUSE = 0.6, 0.1  # seconds; who is cut off is done at once
+LASTS, PAUSE = 0.5, 0.15  # seconds; who is cut off is done at once
+GOES, ROUNDS = 2, 10  # of each attack; at the most, if it is not made at once
 MIB = 1 << 20
 zeros = bytes(MIB)
 
@@ -197,17 +198,17 @@ def main():
     before = {pid: memory(pid) for pid in (TRAIN, SELECT)}
     threading.Thread(target=watch, daemon=True).start()
     spent, made = [0] * 6, {a: [0, 0, 0] for a in attacks}
-    while memory(TRAIN) and memory(SELECT):
-        for attack in attacks:
+    for _ in range(ROUNDS):
+        for attack in [a for a in attacks if made[a][0] < GOES]:
             calm = pace(lambda: time.sleep(PAUSE))
             peak.clear()
             try:
                 hard = pace(lambda: attack(time.time() + LASTS))
             except OSError:
-                continue  # cut off in the handshake, or the run is over
+                continue  # cut off in the handshake
             time.sleep(0.02)
             if not memory(TRAIN) or not memory(SELECT):
-                break
+                sys.exit("the run is over")
             spent = [x + y for x, y in zip(spent, calm + hard)]
             was = made[attack]
             was[0] += 1

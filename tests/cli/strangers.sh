@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Strangers at the sockets of a run: what they send is bounded before they are
 # known, the memory of the run stays, and so do its bits.
-# Runs alone: it compares rates.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 export OMP_NUM_THREADS=1
 python=/usr/bin/python3 # has what Debian packages
 
@@ -20,9 +21,9 @@ done
 batch=tcp://127.0.0.1:$((20000 + $$ % 20000))
 
 # what the sanitizer keeps of freed memory is no peer's
-epochs=200 checked=1
+checked=1
 if grep -q __asan_init "$BIN/foil-train"; then
-    epochs=40 checked=0
+    checked=0
 fi
 
 # stage ROLE RUN OPTIONS... : starts it, with its key and 1,024 files
@@ -34,29 +35,28 @@ stage() {
     ) &
 }
 
-# begin RUN : all stages; plan, features and events are ipc, batch is tcp
+# begin RUN TRAIN-OPTION... : all stages; plan, features and events are ipc,
+# batch is tcp; so many epochs that no run comes to the end of its plan
 begin() {
     mkdir -m 700 "$work/$1"
     stage train "$1" --arch linear --head 64-32 --lr 0.05 --warmup 0 --seed 5 \
-        --threads 1 --checkpoint-every 1000 --keep-features 2 --batches "$batch"
+        --threads 1 --checkpoint-every 1000000 --keep-features 2 \
+        --batches "$batch" "${@:2}"
     trainer=$!
     stage augment "$1" --seed 5 --size 12 --batches "$batch" "$data"
     augmenter=$!
-    stage select "$1" --seed 5 --batch 16 --epochs "$epochs" "$data"
+    stage select "$1" --seed 5 --batch 16 --epochs 1000 "$data"
     selector=$!
 }
 
-# ends RUN : every stage ends well, by itself
-ends() {
-    wait "$trainer" && wait "$augmenter" && wait "$selector" && return
+# end RUN : the trainer ends well, asked to or by itself, and then the others
+end() {
+    if wait "$trainer"; then
+        kill "$augmenter" "$selector" 2>/dev/null
+        wait "$augmenter" && wait "$selector" && return
+    fi
     tail -n 20 "$work/$1/log"
     return 1
-}
-
-# same : the run under attack ended with the bits of the calm one
-same() {
-    cmp "$work/calm/latest/model.safetensors" \
-        "$work/storm/latest/model.safetensors"
 }
 
 # attacked NAME COLUMN... : it was made, and took less than 64 MiB
@@ -66,14 +66,16 @@ attacked() {
         END { exit !fine }' "$work/strangers"
 }
 
-begin calm
-ok 'a calm run ends' ends calm
-
 begin storm
-"$python" "${0%/*}/strangers.py" "$work/storm" "$batch" "$trainer" \
-    "$selector" >"$work/strangers"
-ok 'a run under attack ends' ends storm
-ok 'a run under attack ends, to the same bits' same
+ok 'each stranger has two goes' "$python" "${0%/*}/strangers.py" "$work/storm" \
+    "$batch" "$trainer" "$selector"
+mv "$work/out" "$work/strangers"
+kill "$trainer"
+ok 'a run under attack goes on, and ends well when it is asked to' end storm
+begin calm --steps "$(steps storm)"
+ok 'a calm run of as many steps' end calm
+ok 'has the same bits' cmp "$work/calm/latest/model.safetensors" \
+    "$work/storm/latest/model.safetensors"
 sed 's/^/# /' "$work/strangers"
 while read -r name what; do
     ok "$what" attacked "$name"
