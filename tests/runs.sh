@@ -58,3 +58,8 @@ begun() {
 ended() {
     wait "${doing[$1]}" || { cat "$work/$1.said"; return 1; }
 }
+
+# expect WHAT COMMAND... : in such a part, which is over without it
+expect() {
+    "${@:2}" || { echo "not $1"; exit 1; }
+}

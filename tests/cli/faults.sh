@@ -68,95 +68,132 @@ like_calm() {
         cmp "$work/calm/latest/$name.safetensors" \
             "$work/$1/latest/$name.safetensors" || return
     done
-    timeless calm >"$work/calm.metrics"
-    timeless "$1" | cmp "$work/calm.metrics" -
+    diff "$work/calm.metrics" <(timeless "$1")
 }
 
-# ------------------------------------------------------------- undisturbed
+# ------------------------------------- what is done to a run, up to its end
 
-begin calm
-ok 'an undisturbed run ends' ends calm
-ok 'with all its steps' test "$(wc -l <"$work/calm/metrics.jsonl")" -eq 768
+calm() {
+    begin calm
+    ends calm
+}
 
-# A trainer that was killed when its feeders had ended already, and is started
-# again without them; it takes ten seconds: see the end.
-cp -r "$work/calm" "$work/finished"
-train finished --resume
-finished=$trainer
+# a trainer that was killed when its feeders had ended already, and is started
+# again without them
+finished() {
+    train finished --resume
+    ends finished
+}
 
-# ------------------------------------------------------------------ kill -9
+# one of two augmenters is killed in the middle of an epoch
+augmenter() {
+    begin augmenter
+    past augmenter 100 && kill_now "$first" && ends augmenter
+}
 
-begin augmenter
-ok 'in the middle of an epoch' past augmenter 100
-kill_now "$first"
-ok 'one of two augmenters is killed: the run goes on' ends augmenter
-ok 'one of two augmenters is killed: the run goes on, to the same bits' like_calm augmenter
-waited=$(jq -s 'map(.waited) | max' "$work/augmenter/metrics.jsonl")
-echo "# the trainer waited $waited s at most"
-ok 'within 5 seconds' jq -en "$waited < 5"
+# both are killed when one has joined
+joined() {
+    begin joined
+    past joined 100 && augment joined && kill_now "$first" "$second" &&
+        ends joined
+}
 
-begin joined
-past joined 100
-augment joined
-kill_now "$first" "$second"
-ok 'two are killed, one has joined: the run goes on' ends joined
-ok 'two are killed, one has joined: the run goes on, to the same bits' like_calm joined
+selector() {
+    begin selector
+    past selector 100 && kill_now "$selector" && select_batches selector &&
+        ends selector
+}
 
-begin selector
-past selector 100
-kill_now "$selector"
-select_batches selector
-ok 'the selector is killed: the next one takes over' ends selector
-ok 'the selector is killed: the next one takes over, to the same bits' like_calm selector
+trainer() {
+    begin trainer
+    past trainer 220 && kill_now "$trainer" && train trainer --resume &&
+        ends trainer
+}
 
-begin trainer
-past trainer 220
-kill_now "$trainer"
-train trainer --resume
-ok 'the trainer is killed: resumed beside its feeders' ends trainer
-ok 'the trainer is killed: resumed beside its feeders, to the same bits' like_calm trainer
+# all are killed, and resumed with one augmenter
+all() {
+    begin all
+    past all 330 && kill_now "$trainer" "$first" "$second" "$selector" &&
+        test -e "$work/all/latest/MANIFEST.json" || return
+    train all --resume
+    augment all
+    select_batches all
+    ends all
+}
 
-begin all
-past all 330
-kill_now "$trainer" "$first" "$second" "$selector"
-ok 'all are killed: no checkpoint is broken' \
-    test -e "$work/all/latest/MANIFEST.json"
-train all --resume
-augment all
-select_batches all
-ok 'resumed with one augmenter' ends all
-ok 'resumed with one augmenter, to the same bits' like_calm all
-
-# An augmenter that finds no trainer hears from the selector that all is over.
-begin lonely
-augment lonely --batches "ipc://$work/lonely/nowhere"
-ok 'an augmenter without a trainer: the run ends, and it too' ends lonely
-ok 'an augmenter without a trainer: the run ends, and it too, to the same bits' like_calm lonely
-
-# ------------------------------------------------------------- the pipeline
+# an augmenter that finds no trainer hears from the selector that all is over
+lonely() {
+    begin lonely
+    augment lonely --batches "ipc://$work/lonely/nowhere"
+    ends lonely
+}
 
 pipeline=("$BIN/foil" run simclr "$data" --seed 5 --threads 1 --batch 8
     --epochs 12 --augment '--size 8' --train '--arch linear --head 32-16'
     --train '--lr 0.1 --warmup 0 --tau 0.5 --checkpoint-every 50')
 
-ok 'as a pipeline' "${pipeline[@]}" -r "$work/piped"
-ok 'the same bits' like_calm piped
-
-"${pipeline[@]}" -r "$work/stopped" 2>"$work/said" &
-trainer=$!
-past stopped 100
-kill -TERM "$trainer"
-ok 'SIGTERM, as Ctrl-C: 143' exits 143 wait "$trainer"
-sed "s/^/# /" "$work/said"
-ok 'the trainer saved' grep -q '; saved$' "$work/said"
 nothing_left() {
     ! pgrep -f -- "-r $work/$1" || return
 }
-ok 'the trainer saved, nothing is left' nothing_left stopped
+
+# SIGTERM, as Ctrl-C
+stopped() {
+    "${pipeline[@]}" -r "$work/stopped" &
+    trainer=$!
+    past stopped 100 && kill -TERM "$trainer" || return
+    exits 143 wait "$trainer" && nothing_left stopped
+}
+
+# ------------------------------------------------------------------ kill -9
+
+# some at a time: most of each is waiting, to see who is gone
+begun lonely lonely
+begun augmenter augmenter
+begun calm calm
+ok 'an undisturbed run ends' ended calm
+ok 'with all its steps' test "$(steps calm)" -eq 768
+timeless calm >"$work/calm.metrics"
+cp -r "$work/calm" "$work/finished"
+begun finished finished
+
+begun joined joined
+begun selector selector
+ok 'two are killed, one has joined: the run goes on' ended joined
+ok 'two are killed, one has joined: the run goes on, to the same bits' \
+    like_calm joined
+begun trainer trainer
+ok 'the selector is killed: the next one takes over' ended selector
+ok 'the selector is killed: the next one takes over, to the same bits' \
+    like_calm selector
+begun all all
+ok 'the trainer is killed: resumed beside its feeders' ended trainer
+ok 'the trainer is killed: resumed beside its feeders, to the same bits' \
+    like_calm trainer
+begun piped "${pipeline[@]}" -r "$work/piped"
+ok 'all are killed: no checkpoint is broken, resumed with one augmenter' \
+    ended all
+ok 'resumed with one augmenter, to the same bits' like_calm all
+ok 'one of two augmenters is killed: the run goes on' ended augmenter
+ok 'one of two augmenters is killed: the run goes on, to the same bits' \
+    like_calm augmenter
+waited=$(jq -s 'map(.waited) | max' "$work/augmenter/metrics.jsonl")
+echo "# the trainer waited $waited s at most"
+ok 'within 5 seconds' holds "$waited < 5"
+ok 'an augmenter without a trainer: the run ends, and it too' ended lonely
+ok 'an augmenter without a trainer: the run ends, and it too, to the same bits' \
+    like_calm lonely
+
+# ------------------------------------------------------------- the pipeline
+
+begun stopped stopped
+ok 'as a pipeline' ended piped
+ok 'the same bits' like_calm piped
+ok 'SIGTERM, as Ctrl-C: 143, nothing is left' ended stopped
+ok 'the trainer saved' grep -q '; saved$' "$work/stopped.said"
 ok 'resumed' "${pipeline[@]}" -r "$work/stopped" --resume
 ok 'resumed, to the same bits' like_calm stopped
 ok 'resumed, nothing is left' nothing_left stopped
-ok 'a finished run that is resumed alone ends by itself' wait "$finished"
+ok 'a finished run that is resumed alone ends by itself' ended finished
 ok 'and says that it is finished' \
     grep -q 'nothing is left to do: 768 steps' "$work/finished/log"
 ok 'with the same bits' like_calm finished

@@ -62,11 +62,6 @@ same() {
         diff <(timeless "$1") <(timeless "$2")
 }
 
-# expect WHAT COMMAND... : or this play is over
-expect() {
-    "${@:2}" || { echo "$name: not $1"; exit 1; }
-}
-
 # play NAME OBJECTIVE OPTIONS... : a run in peace; one whose filter is killed,
 # and then its trainer
 play() {

@@ -3,20 +3,28 @@
 # same checkpoint and the same metrics, bit for bit.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 
 options=(--arch resnet8 --head 16-8 --lr 0.1 --threads 1 --deadline 20
     --checkpoint-every 10)
-# an objective that keeps something of both views of each sample
+# an objective that keeps something of both views of each sample; one with a
+# service of negatives; one with chains that the trainer keeps itself; one that
+# learns a temperature
 kept=(--objective isogclr_bimodal)
+served=(--objective emc2)
+inside=(--objective emc2 --sampler stale)
+learnt=(--objective siglip)
+all=160 # steps
 
-# others DIR STAGE... : these stages, in the background; their ids in $stages
+# others RUN STAGE... : these stages, in the background; their ids in $stages
 others() {
-    local dir=$1 stage
+    local dir=$work/$1 stage
     shift
     mkdir -p "$dir"
     for stage in "$@"; do
         case $stage in
-        select) set -- -b 8 -e 30 "$work/set.tar" ;;
+        select) set -- -b 8 -e $((all / 8)) "$work/set.tar" ;;
         augment) set -- --size 16 "$work/set.tar" ;;
         negatives) set -- ;;
         esac
@@ -25,20 +33,17 @@ others() {
     done
 }
 
-# whole DIR OPTIONS... : a run that nobody disturbs
-whole() {
-    local dir=$1
-    shift
-    "$BIN/foil-train" -r "$dir" "${options[@]}" "$@"
+# train RUN OPTIONS... : a trainer, to its end
+train() {
+    "$BIN/foil-train" -r "$work/$1" "${options[@]}" "${@:2}"
 }
 
-# start DIR OPTIONS... : a trainer in the background that has saved, in $trainer
+# start RUN OPTIONS... : a trainer in the background that has saved, in $trainer
 start() {
-    local dir=$1
-    shift
-    "$BIN/foil-train" -r "$dir" "${options[@]}" "$@" 2>>"$dir/train.err" &
+    "$BIN/foil-train" -r "$work/$1" "${options[@]}" "${@:2}" \
+        2>>"$work/$1/train.err" &
     trainer=$!
-    becomes_true test -e "$dir/latest"
+    becomes_true test -e "$work/$1/latest"
 }
 
 # stop SIGNAL PID : and what it ends with
@@ -47,115 +52,109 @@ stop() {
     wait "$2" 2>/dev/null
 }
 
+# midway RUN : not at the end yet
+midway() {
+    test "$(steps "$1")" -lt "$all"
+}
+
 end_stages() {
     kill "${stages[@]}" 2>/dev/null
-    wait
+    wait "${stages[@]}" 2>/dev/null
     stages=()
 }
 
-steps() {
-    wc -l <"$1/metrics.jsonl"
+# ------------------------------------- what is done to a run, up to its end
+
+# undisturbed RUN OPTIONS... : with a service of negatives where it is served
+undisturbed() {
+    others "$1" select augment
+    [[ $1 != served ]] || others "$1" negatives
+    expect 'a good end' train "$@"
+    expect 'all its steps' test "$(steps "$1")" -eq "$all"
 }
 
-# beyond N DIR : more than N steps are done
-beyond() {
-    test "$(steps "$2")" -gt "$1"
+# trainer_killed RUN OPTIONS... : the others stay
+trainer_killed() {
+    others "$1" select augment augment
+    start "$@"
+    stop KILL "$trainer"
+    expect 'killed in the middle' midway "$1"
+    expect 'gone on with' train "$@" --resume
 }
 
-# same WHAT DIR DIR : checkpoints and metrics are equal
+trainer_stopped() {
+    others stopped select augment
+    start stopped "${kept[@]}"
+    expect 'a good end when asked to' stop TERM "$trainer"
+    expect 'stopped in the middle' midway stopped
+    end_stages
+    others stopped select augment
+    expect 'gone on with by all' train stopped --resume
+}
+
+feeders_killed() {
+    others fed select augment augment
+    start fed "${kept[@]}"
+    stop KILL "${stages[1]}"
+    stop KILL "${stages[0]}"
+    expect 'at work without them' kill -0 "$trainer"
+    others fed select
+    expect 'at its end' wait "$trainer"
+}
+
+service_killed() {
+    others again select augment negatives
+    start again "${served[@]}"
+    stop KILL "${stages[2]}"
+    others again negatives
+    expect 'going on with the new service' \
+        becomes_true has_steps again $(($(steps again) + 1))
+    stop KILL "$trainer"
+    expect 'killed in the middle' midway again
+    expect 'gone on with' train again "${served[@]}" --resume
+}
+
+# same WHAT RUN RUN : checkpoints and metrics are equal
 same() {
-    ok "$1: the same checkpoint" diff -r "$2/latest/" "$3/latest/"
-    ok "$1: the same metrics" diff \
-        <(jq -c 'del(.seconds, .waited, .time)' "$2/metrics.jsonl") \
-        <(jq -c 'del(.seconds, .waited, .time)' "$3/metrics.jsonl")
+    ok "$1: the same checkpoint" \
+        diff -r "$work/$2/latest/" "$work/$3/latest/"
+    ok "$1: the same metrics" diff <(timeless "$2") <(timeless "$3")
 }
 
 stages=()
 ok 'a data set' "$BIN/foil-data" generate --size 16 -o "$work/set.tar" 64
 ok 'its index' "$BIN/foil-data" index "$work/set.tar"
 
-others "$work/a" select augment
-ok 'undisturbed' whole "$work/a" "${kept[@]}"
-end_stages
-all=$(steps "$work/a")
-ok 'of 30 epochs of 8 steps' test "$all" -eq 240
-
-others "$work/b" select augment augment
-start "$work/b" "${kept[@]}"
-stop KILL "$trainer"
-ok 'the trainer is killed in the middle' test "$(steps "$work/b")" -lt "$all"
-ok 'it goes on, the others stay' whole "$work/b" --resume
-end_stages
-same 'trainer killed' "$work/a" "$work/b"
-
-others "$work/c" select augment
-start "$work/c" "${kept[@]}"
-stop TERM "$trainer"
-ok 'the trainer is asked to stop: 0' test $? -eq 0
-ok 'in the middle' test "$(steps "$work/c")" -lt "$all"
-end_stages
-others "$work/c" select augment
-ok 'all start again' whole "$work/c" --resume
-end_stages
-same 'trainer stopped' "$work/a" "$work/c"
-
-others "$work/d" select augment augment
-start "$work/d" "${kept[@]}"
-stop KILL "${stages[1]}"
-stop KILL "${stages[0]}"
-unset 'stages[0]' 'stages[1]'
-ok 'an augmenter and the selector are killed' kill -0 "$trainer"
-others "$work/d" select
-wait "$trainer"
-ok 'the trainer gets to the end' test $? -eq 0
-end_stages
-same 'selector, augmenter killed' "$work/a" "$work/d"
-
-others "$work/e" select augment negatives
-ok 'undisturbed, with negatives' whole "$work/e" --objective emc2
-end_stages
-
-others "$work/f" select augment negatives
-start "$work/f" --objective emc2
-stop KILL "${stages[2]}"
-unset 'stages[2]'
-others "$work/f" negatives
-ok 'the service is back' becomes_true beyond "$(steps "$work/f")" "$work/f"
-stop KILL "$trainer"
-ok 'the trainer is killed in the middle' test "$(steps "$work/f")" -lt "$all"
-ok 'it goes on' whole "$work/f" --objective emc2 --resume
-end_stages
-same 'service, trainer killed' "$work/e" "$work/f"
-
-# the chains that the trainer keeps itself are in its checkpoint, too
-inside=(--objective emc2 --sampler stale)
-others "$work/g" select augment
-ok 'undisturbed, with chains of its own' whole "$work/g" "${inside[@]}"
-end_stages
-
-others "$work/h" select augment
-start "$work/h" "${inside[@]}"
-stop KILL "$trainer"
-ok 'it is killed in the middle' test "$(steps "$work/h")" -lt "$all"
-ok 'it goes on with its chains' whole "$work/h" "${inside[@]}" --resume
-end_stages
-same 'trainer with chains killed' "$work/g" "$work/h"
-
-# what an objective learns itself is in its checkpoint, with moments
-learnt=(--objective siglip)
-others "$work/i" select augment
-ok 'undisturbed, with a temperature that is learnt' whole "$work/i" \
-    "${learnt[@]}"
-end_stages
-ok 'it has moved' test "$(jq -r .tau "$work/i/metrics.jsonl" | sort -u |
+# some at a time: much of each is waiting
+begun kept undisturbed kept "${kept[@]}"
+begun killed trainer_killed killed "${kept[@]}"
+begun stopped trainer_stopped
+ok 'undisturbed' ended kept
+ok 'the trainer is killed in the middle, it goes on, the others stay' \
+    ended killed
+begun fed feeders_killed
+begun served undisturbed served "${served[@]}"
+same 'trainer killed' kept killed
+ok 'the trainer is asked to stop: 0; all start again' ended stopped
+same 'trainer stopped' kept stopped
+begun again service_killed
+ok 'an augmenter and the selector are killed: the trainer gets to the end' \
+    ended fed
+same 'selector, augmenter killed' kept fed
+begun inside undisturbed inside "${inside[@]}"
+begun within trainer_killed within "${inside[@]}"
+ok 'undisturbed, with negatives' ended served
+ok 'the service is killed and back, then the trainer is killed: it goes on' \
+    ended again
+same 'service, trainer killed' served again
+ok 'undisturbed, with chains of its own' ended inside
+ok 'it is killed in the middle, and goes on with its chains' ended within
+same 'trainer with chains killed' inside within
+begun learnt undisturbed learnt "${learnt[@]}"
+begun cut trainer_killed cut "${learnt[@]}"
+ok 'undisturbed, with a temperature that is learnt' ended learnt
+ok 'it has moved' test "$(jq -r .tau "$work/learnt/metrics.jsonl" | sort -u |
     wc -l)" -gt 20
-
-others "$work/j" select augment
-start "$work/j" "${learnt[@]}"
-stop KILL "$trainer"
-ok 'it is killed in the middle' test "$(steps "$work/j")" -lt "$all"
-ok 'it goes on with what it learnt' whole "$work/j" "${learnt[@]}" --resume
-end_stages
-same 'trainer with a learnt temperature killed' "$work/i" "$work/j"
-
+ok 'it is killed in the middle, and goes on with what it learnt' ended cut
+same 'trainer with a learnt temperature killed' learnt cut
 done_testing
