@@ -64,20 +64,24 @@ ok 'no trainer named: 2' refuses 2 'wants -r DIR or --trainer' \
 
 # ------------------------------------------------------------------- a run
 
+# 32 steps an epoch
+few=$work/few.tar
+"$BIN/foil-data" generate -o "$few" --size 16 256 2>/dev/null
+"$BIN/foil-data" index "$few" 2>/dev/null
 stages=() epochs=12
 
 # train RUN OPTIONS... : in the background, its number in $trainer
 train() {
     mkdir -p "$work/$1"
     "$BIN/foil-train" -r "$work/$1" --arch linear --head 32-16 \
-        --lr 0.1 --warmup 0 --seed 5 --threads 1 --checkpoint-every 50 --deadline 60 \
+        --lr 0.1 --warmup 0 --seed 5 --threads 1 --checkpoint-every 25 --deadline 60 \
         "${@:2}" 2>>"$work/$1/log" &
     trainer=$!
 }
 
 # augment RUN : in the background; ends with the trainer
 augment() {
-    "$BIN/foil-augment" -r "$work/$1" --seed 5 --size 8 "$data" \
+    "$BIN/foil-augment" -r "$work/$1" --seed 5 --size 8 "$few" \
         2>>"$work/$1/log" &
     stages+=($!)
 }
@@ -85,7 +89,7 @@ augment() {
 # plan RUN OPTIONS... : in the background, its number in $selector
 plan() {
     "$BIN/foil-select" -r "$work/$1" --seed 5 --batch 8 \
-        --epochs "$epochs" "${@:2}" "$data" 2>>"$work/$1/log" &
+        --epochs "$epochs" "${@:2}" "$few" 2>>"$work/$1/log" &
     selector=$!
     stages+=("$selector")
 }
@@ -115,79 +119,52 @@ plans() {
         "$work/$1/metrics.jsonl"
 }
 
-# killed NAME SELECT-OPTIONS... : a run against calm/NAME in which selector,
-# trainer and at last all are killed
-killed() {
-    local name=$1
-    shift
-    train "$name" --keep-features 2
-    augment "$name"
-    plan "$name" "$@"
-    for steps in 20 160 230; do
-        ok "$name: in the middle of an epoch" past "$name" "$steps"
-        kill_now "$selector"
-        plan "$name" "$@"
-    done
-    past "$name" 300
-    kill_now "$trainer"
-    train "$name" --resume
-    past "$name" 370
-    kill_now "$trainer" "$selector"
-    train "$name" --resume
-    plan "$name" "$@"
-    ok "$name: the run goes on" ends "$name"
-    ok "$name: to the same bits" like "calm-$name" "$name"
+# whole RUN SELECT-OPTIONS... : an undisturbed run
+whole() {
+    train "$1" --keep-features 2
+    augment "$1"
+    plan "$@"
+    ends "$1"
 }
 
-for kind in steps eval late; do
-    options=(--strategy swap)
-    [[ $kind != eval ]] || options+=(--features eval)
-    [[ $kind != late ]] || options+=(--lag 0)
-    train "calm-$kind" --keep-features 2
-    augment "calm-$kind"
-    plan "calm-$kind" "${options[@]}"
-    ok "$kind: an undisturbed run" ends "calm-$kind"
-    ok "$kind: with all its steps" \
-        test "$(wc -l <"$work/calm-$kind/metrics.jsonl")" -eq $((epochs * 64))
-    killed "$kind" "${options[@]}"
-done
+# killed NAME SELECT-OPTIONS... : a run in which selector, trainer and at last
+# all are killed, each in the middle of an epoch
+killed() {
+    local name=$1
+    train "$name" --keep-features 2
+    augment "$name"
+    plan "$@"
+    for steps in 10 80 115; do
+        expect "at step $steps" past "$name" "$steps"
+        kill_now "$selector"
+        plan "$@"
+    done
+    expect 'at step 150' past "$name" 150
+    kill_now "$trainer"
+    train "$name" --resume
+    expect 'at step 185' past "$name" 185
+    kill_now "$trainer" "$selector"
+    train "$name" --resume
+    plan "$@"
+    ends "$name"
+}
 
-ok 'each plan stands with the first step of its epoch' plans calm-steps \
-    "map(.epoch) == [range($epochs)] and all(.step == 0)"
-ok 'lag 1: two epochs are shuffled, then features are two epochs old' \
-    plans calm-steps 'map(.strategy) == ["shuffle", "shuffle"] +
-        [range(10) | "swap"] and all(.[2:][]; .stale == 2 and .known == 1 and
-        .eval == 0 and .mean > .random_mean and .from == .epoch - 2)'
-ok 'lag 0: one is, then they are one epoch old' \
-    plans calm-late 'map(.strategy)[:2] == ["shuffle", "swap"] and
-        all(.[1:][]; .stale == 1)'
-ok 'features of a pass of their own are said to be' \
-    plans calm-eval 'all(.[2:][]; .eval == 1 and .known == 1)'
-ok 'which are others' bash -c "! cmp -s '$work'/calm-{eval,steps}/metrics.jsonl"
+# late RUN POLICY : the trainer is one that the selector never finds, so no plan
+# ever comes
+late() {
+    whole "$1" --strategy swap --policy "$2" --trainer "ipc://$work/nobody"
+}
 
-# ------------------------------------------------------------ what is late
-
-# a trainer that the selector never finds: no plan ever comes
-for policy in shuffle previous; do
-    train "$policy" --keep-features 2
-    augment "$policy"
-    plan "$policy" --strategy swap --policy "$policy" \
-        --trainer "ipc://$work/nobody"
-    ok "--policy $policy: the run goes on" ends "$policy"
-    ok 'it says so' grep -q 'plan of epoch 2 is late: it is shuffled' \
-        "$work/$policy/log"
-done
-train half --keep-features 2
-augment half
-plan half --strategy swap --table f16
-ok 'features in half precision' ends half
-ok 'are nearly the same' jq -en "$(plans calm-steps '.[2].random_mean') -
-    $(plans half '.[2].random_mean') | fabs < 0.01 and . != 0"
-
-train found --keep-features 2
-augment found
-plan found --strategy swap --policy previous
-ok 'plans that are there are taken' ends found
+# without_features RUN : what selector and trainer say when none are kept
+without_features() {
+    train "$1"
+    augment "$1"
+    plan "$1" --strategy swap
+    expect 'a selector that says so' \
+        becomes_true grep -q 'started with --keep-features' "$work/$1/log"
+    kill -TERM "$selector"
+    expect 'a good end of a selector that waits for them' wait "$selector"
+}
 
 # ask_features RUN PLAN : what the trainer says to who wants the features of
 # the first epoch for an epoch PLAN
@@ -209,39 +186,78 @@ print(json.dumps(ask(b"features.get", id=1, epoch=0, plan=int(sys.argv[2]),
 END
 }
 
-train short --keep-features 1
-augment short
-plan short --strategy swap
-past short 230
-kill_now "$selector"
-if /usr/bin/python3 -c 'import msgpack, zmq' 2>/dev/null; then
-    ask_features short 1 >"$work/late.json"
+# too_few RUN : the trainer keeps the features of one epoch, and the selector is
+# killed in a later one, and started again
+too_few() {
+    train "$1" --keep-features 1
+    augment "$1"
+    plan "$1" --strategy swap
+    expect 'at step 115' past "$1" 115
+    kill_now "$selector"
+    if /usr/bin/python3 -c 'import msgpack, zmq' 2>/dev/null; then
+        ask_features "$1" 1 >"$work/late.json"
+        ask_features "$1" 9 >"$work/few.json"
+    fi
+    plan "$1" --strategy swap
+    expect 'an end of the selector with 1' exits 1 wait "$selector"
+}
+
+# some at a time: much of each is waiting
+declare -A options=([steps]='--strategy swap'
+    [eval]='--strategy swap --features eval' [late]='--strategy swap --lag 0')
+begun none without_features none
+for kind in steps eval late; do
+    # shellcheck disable=SC2086 # options are words
+    begun "$kind" killed "$kind" ${options[$kind]}
+    # shellcheck disable=SC2086
+    ok "$kind: an undisturbed run" whole "calm-$kind" ${options[$kind]}
+    ok "$kind: with all its steps" \
+        test "$(steps "calm-$kind")" -eq $((epochs * 32))
+    ok "$kind: killed in the middle of epochs, the run goes on" ended "$kind"
+    ok "$kind: to the same bits" like "calm-$kind" "$kind"
+done
+
+ok 'each plan stands with the first step of its epoch' plans calm-steps \
+    "map(.epoch) == [range($epochs)] and all(.step == 0)"
+ok 'lag 1: two epochs are shuffled, then features are two epochs old' \
+    plans calm-steps 'map(.strategy) == ["shuffle", "shuffle"] +
+        [range(10) | "swap"] and all(.[2:][]; .stale == 2 and .known == 1 and
+        .eval == 0 and .mean > .random_mean and .from == .epoch - 2)'
+ok 'lag 0: one is, then they are one epoch old' \
+    plans calm-late 'map(.strategy)[:2] == ["shuffle", "swap"] and
+        all(.[1:][]; .stale == 1)'
+ok 'features of a pass of their own are said to be' \
+    plans calm-eval 'all(.[2:][]; .eval == 1 and .known == 1)'
+ok 'which are others' bash -c "! cmp -s '$work'/calm-{eval,steps}/metrics.jsonl"
+
+# ------------------------------------------------------------ what is late
+
+begun shuffle late shuffle shuffle
+begun previous late previous previous
+begun short too_few short
+ok 'features in half precision' whole half --strategy swap --table f16
+ok 'are nearly the same' jq -en "$(plans calm-steps '.[2].random_mean') -
+    $(plans half '.[2].random_mean') | fabs < 0.01 and . != 0"
+for policy in shuffle previous; do
+    ok "--policy $policy: the run goes on" ended "$policy"
+    ok 'it says so' grep -q 'plan of epoch 2 is late: it is shuffled' \
+        "$work/$policy/log"
+done
+ok 'plans that are there are taken' whole found --strategy swap \
+    --policy previous
+
+ok 'features that are not kept for long enough: 1' ended short
+ok 'with the reason' grep -q 'foil-select: .*keeps too few epochs' \
+    "$work/short/log"
+if [[ -e $work/few.json ]]; then
     ok 'features that are gone, for an epoch that is over: late' \
         jq -e '.id == 1 and .state and (.reason | test("is over"))' "$work/late.json"
     sed "s/^/# /" "$work/late.json"
-    ask_features short 9 >"$work/few.json"
     ok 'for one that is not: never' jq -e '.id == null and
         (.reason | test("keeps too few"))' "$work/few.json"
 else
     skip 'features that are gone' 'no python3-zmq, python3-msgpack'
 fi
-plan short --strategy swap
-wait "$selector"
-ok 'features that are not kept for long enough: 1' test $? -eq 1
-ok 'with the reason' grep -q 'foil-select: .*keeps too few epochs' \
-    "$work/short/log"
-kill "$trainer" "${stages[@]}" 2>/dev/null
-wait
-stages=()
-
-train none
-augment none
-plan none --strategy swap
-ok 'no features at all: it says so' \
-    becomes_true grep -q 'started with --keep-features' "$work/none/log"
-kill -TERM "$selector"
-ok 'SIGTERM while it waits for them: 0' wait "$selector"
-kill "$trainer" "${stages[@]}" 2>/dev/null
-wait
-
+ok 'no features at all: the selector says so, and SIGTERM ends it well: 0' \
+    ended none
 done_testing
