@@ -320,8 +320,13 @@ indexed() {
     [[ -e ${1%/}.foil || $1 == *.foil ]] || step foil-data index "$1"
 }
 
-# field NAME : of each line of JSON on standard input
+# field NAME LINE : of a line of JSON
 field() {
+    [[ ! $2 =~ \"$1\":\"?([^],}\"]*) ]] || echo "${BASH_REMATCH[1]}"
+}
+
+# fields NAME : of each line of JSON on standard input
+fields() {
     sed -n 's/.*"'"$1"'":"\{0,1\}\([^],}"]*\).*/\1/p'
 }
 
@@ -400,12 +405,12 @@ ask() {
         words_for_select
         select_says=$("${elsewhere[@]}" foil-select --dry-run "${words[@]}" \
             "${select_data:-$1}" {held}<&-) || exit
-        keep_epochs=$(field keep_features <<<"$select_says")
+        keep_epochs=$(field keep_features "$select_says")
     fi
     words_for_train
     train_says=$(foil-train --dry-run "${words[@]}") || exit
-    [[ $(field enough <<<"$train_says") == false &&
-        $(field epoch <<<"$train_says") -lt $epochs ]] || learnt=before
+    [[ $(field enough "$train_says") == false &&
+        $(field epoch "$train_says") -lt $epochs ]] || learnt=before
 }
 
 # prepare [DATA [TEST]] : refuse what cannot work before anything is there or
@@ -444,15 +449,15 @@ show() {
 announce() {
     local steps least largest images at='' sizes
     [[ -n $remembers ]] || return 0
-    least=$(field least <<<"$select_says")
-    largest=$(field largest <<<"$select_says")
-    images=$(field samples <<<"$select_says")
-    steps=$(field total <<<"$train_says")
+    least=$(field least "$select_says")
+    largest=$(field largest "$select_says")
+    images=$(field samples "$select_says")
+    steps=$(field total "$train_says")
     sizes=$largest
     [[ $least == "$largest" ]] || sizes="$least or $largest"
     [[ $largest == "$batch" ]] || sizes+=" (at most $batch, evened out)"
     [[ $steps == 0 ]] || at="continues after step $steps, in epoch \
-$(($(field epoch <<<"$train_says") + 1)): "
+$(($(field epoch "$train_says") + 1)): "
     say "$at$objective, $images images of '$1' in batches of $sizes, $epochs\
  epochs, seed $seed, $threads thread$(plural "$threads")"
 }
@@ -463,7 +468,9 @@ plural() {
 
 # negatives_wanted : the method of the service, if the objective wants one
 negatives_wanted() {
-    field negatives <<<"$train_says" | sed '/^null$/d'
+    local method
+    method=$(field negatives "$train_says")
+    [[ $method == null ]] || echo "$method"
 }
 
 # words_for_negatives, words_for_augment DATA : sets words; where negatives come
@@ -471,7 +478,7 @@ negatives_wanted() {
 words_for_negatives() {
     words_for negatives "${negatives[@]}" "--method $(negatives_wanted)"
     if [[ $filter == yes || (-z $filter &&
-        $(field outside <<<"$train_says") == true) ]]; then
+        $(field outside "$train_says") == true) ]]; then
         [[ " ${words[*]} " == *' --filter '* ]] || words+=(--filter)
     fi
     words=(-r "$run" --seed "$seed" "${words[@]}")

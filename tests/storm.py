@@ -36,7 +36,7 @@ GIVE_UP = 120.0   # seconds without a step after which a run is given up
 PER_RUN = 40 if STAGE else 12
 work = tempfile.mkdtemp(prefix="storm-")
 data = work + "/data.tar"
-env = dict(os.environ, OMP_NUM_THREADS="1")
+env = dict(os.environ, OMP_NUM_THREADS="1", GOMP_SPINCOUNT="0")
 
 # options of each stage by kind of run; "" has those of all
 OPTIONS = {

@@ -7,6 +7,8 @@ BIN=${BIN:-build/release/bin}
 BIN=$(cd "$BIN" && pwd)
 # shellcheck disable=SC2034 # for the tests
 shared=${FOIL_SHARED:-$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)/../shared}
+# the tools start themselves again where this is not set
+export GOMP_SPINCOUNT=0
 work=$(mktemp -d) count=0 failed=0
 trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$work"' EXIT
 

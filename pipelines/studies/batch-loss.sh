@@ -82,7 +82,7 @@ kin() {
         sort -g "$file.losses" | awk -v name="$name" -v random="$random" \
             -v kin="$(kin "$file.plan")" \
             -v seconds="$(sed 's/"random":{[^}]*}//' "$file.json" |
-                field seconds)" '
+                fields seconds)" '
             NR == 1 { least = $1 }
             { sum += $1 }
             END {

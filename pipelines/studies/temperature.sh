@@ -43,7 +43,7 @@ indexed "${operand[0]}"
 
 # last_kl : the mean of the last epoch, weighted by nothing
 last_kl() {
-    tail -n "$(batches_of "$tail")" "$run/metrics.jsonl" | field kl |
+    tail -n "$(batches_of "$tail")" "$run/metrics.jsonl" | fields kl |
         awk '{ sum += $1 } END { print sum / NR }'
 }
 

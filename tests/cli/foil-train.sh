@@ -2,6 +2,8 @@
 # foil-train as its users meet it, with a stage in Python that brings batches.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 
 augmenter=$(cd "${0%/*}" && pwd)/augmenter.py
 linear=(--arch linear --head 8 --lr 0.05 --threads 1)
@@ -26,13 +28,8 @@ with() {
     return "$code"
 }
 
-# without_time FILE : metrics but for the fields that are time
-without_time() {
-    jq -c 'del(.seconds, .waited, .time)' "$1"
-}
-
 same_metrics() {
-    diff <(without_time "$1/metrics.jsonl") <(without_time "$2/metrics.jsonl")
+    diff <(timeless "$1") <(timeless "$2")
 }
 
 common foil-train -r "$work/none"
@@ -73,7 +70,7 @@ ok 'override of nothing: 2' refuses 2 'no checkpoint remembers' \
 ok 'half the keys: 2' refuses 2 'go together' \
     "$BIN/foil-train" -r x --keys y
 ok 'no place for the run: 1' refuses 1 'cannot make folder' \
-    "$BIN/foil-train" -r /dev/null/x
+    "$BIN/foil-train" -r /dev/null/x "${small[@]}"
 ok 'nobody comes: 1' refuses 1 'no batch for epoch 0, step 0 in 1 seconds' \
     "$BIN/foil-train" -r "$work/alone" "${small[@]}" --deadline 1
 
@@ -104,7 +101,7 @@ ok 'used already: 1' refuses 1 'holds a run: --resume' \
     "$BIN/foil-train" -r "$work/a"
 ok 'a second run gives the same' with "$work/b" -- --checkpoint-every 0
 ok 'to the bit' diff -r "$work/a/latest/" "$work/b/latest/"
-ok 'and the same metrics' same_metrics "$work/a" "$work/b"
+ok 'and the same metrics' same_metrics a b
 
 ok 'stops after --steps' with "$work/c" -- --steps 5
 ok 'nothing left to do: 0' exits 0 \
@@ -118,7 +115,7 @@ cp -r "$work/c" "$work/f"
 small=(--resume)
 ok 'goes on from there' with "$work/c" --
 ok 'goes on from there, to the same bits' diff -r "$work/a/latest/" "$work/c/latest/"
-ok 'and the same metrics' same_metrics "$work/a" "$work/c"
+ok 'and the same metrics' same_metrics a c
 ok 'another tau on request' with "$work/d" -- --tau 0.2 --override tau
 ok 'is remembered' jq -e '.options.tau == 0.2' "$work/d/latest/config.json"
 ok 'another data set: 1' refuses 1 'digest cdcdcdcd; the checkpoint is of' \
@@ -130,7 +127,7 @@ printf 'x' | dd of="$work/f/latest/optim.safetensors" bs=1 seek=99 conv=notrunc 
 ok 'a damaged checkpoint: 1' refuses 1 "optim.safetensors' is damaged" \
     "$BIN/foil-train" -r "$work/f" --resume
 rm -r "$work"/f/step-*
-ok 'none yet: anew' with "$work/f" --
+ok 'none yet: anew' with "$work/f" -- "${linear[@]}"
 small=("${linear[@]}")
 
 ok 'a divergence that 14 negatives cannot have: 1' \

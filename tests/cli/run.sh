@@ -31,8 +31,13 @@ ok 'objectives are listed as JSON, with a sentence each' \
 ok 'strategies too' \
     jq -es 'length > 5 and all(.name and .summary and (.features != null))' \
     strategies.json
-mapfile -t objective < <(jq -r .name objectives.json)
-mapfile -t strategy < <(jq -r .name strategies.json)
+declare -A served kept # whether by a service; for how many epochs
+while read -r name want; do
+    objective+=("$name") served[$name]=$want
+done < <(jq -r '"\(.name) \(.negatives != null)"' objectives.json)
+while read -r name want; do
+    strategy+=("$name") kept[$name]=$want
+done < <(jq -r '"\(.name) \(.keep_features)"' strategies.json)
 
 # Each objective with a strategy, so that each strategy has its turn.
 train_each() {
@@ -48,22 +53,15 @@ train_each() {
 }
 train_each
 
-# in_table TABLE NAME EXPRESSION : of that row
-in_table() {
-    jq -c "select(.name == \"$2\") | $3" "$1.json"
-}
-
-# as_listed I : the run had the stages and features that the tables ask for
+# as_listed I STRATEGY : the run had the stages and features that the tables
+# ask for
 as_listed() {
-    local run=each-$1 service=false want
+    local run=each-$1 name=${objective[$1]} service=false
     cat "$run.said"
     [[ ! -e $run/log/negatives.log ]] || service=true
-    want=$(in_table objectives "${objective[$1]}" '.negatives != null')
-    test "$service" = "$want" || return
-    test "$(jq -r .options.objective "$run/latest/config.json")" = \
-        "${objective[$1]}" || return
-    want=$(in_table strategies "$2" .keep_features)
-    test "$(jq '.options["keep-features"]' "$run/latest/config.json")" = "$want"
+    test "$service" = "${served[$name]}" || return
+    test "$(jq -r '.options | "\(.objective) \(.["keep-features"])"' \
+        "$run/latest/config.json")" = "$name ${kept[$2]}"
 }
 for i in "${!objective[@]}"; do
     planned=${strategy[i % ${#strategy[@]}]}
