@@ -5,6 +5,16 @@
 
 #include "train/settings.h"
 
+static json_t *
+list_of(const struct opt_list *list)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < list->n; i++)
+        json_array_append_new(array, json_string(list->item[i]));
+    return array;
+}
+
 /* What an option is set to; null where it has no default and was not given. */
 static json_t *
 value_of(const struct opt *opt)
@@ -28,9 +38,10 @@ value_of(const struct opt *opt)
             return json_null();
         text = opt_word(opt->arg, *(const int *)opt->value, &length);
         return json_stringn(text, (size_t)length);
+    case OPT_LIST:
+        return list_of(opt->value);
     case OPT_TEXT:
     case OPT_WORD:
-    case OPT_LIST:
         break;
     }
     text = *(const char *const *)opt->value;
@@ -90,6 +101,14 @@ train_settings_overridden(const struct train_settings *settings,
     return 0;
 }
 
+static void
+set_list(struct opt_list *list, const json_t *array)
+{
+    list->n = json_array_size(array);
+    for (size_t i = 0; i < list->n; i++)
+        list->item[i] = json_string_value(json_array_get(array, i));
+}
+
 /* Sets an option to a value that has its type. */
 static void
 set_value(const struct opt *opt, const json_t *value)
@@ -111,9 +130,11 @@ set_value(const struct opt *opt, const json_t *value)
             json_is_null(value) ? -1
                                 : opt_index(opt->arg, json_string_value(value));
         break;
+    case OPT_LIST:
+        set_list(opt->value, value);
+        break;
     case OPT_TEXT:
     case OPT_WORD:
-    case OPT_LIST:
         *(const char **)opt->value = json_string_value(value);
         break;
     }
@@ -127,10 +148,25 @@ same_type(const json_t *a, const json_t *b)
            json_is_null(b);
 }
 
-/* Whether a choice has the word that is its value. */
+/* Whether a list is one of texts, and not too long. */
 static int
-is_word(const struct opt *opt, const json_t *value)
+is_list(const json_t *value)
 {
+    const struct opt_list *none = NULL;
+    const size_t n = json_array_size(value);
+    int texts = n <= sizeof none->item / sizeof *none->item;
+
+    for (size_t i = 0; i < n; i++)
+        texts &= json_is_string(json_array_get(value, i));
+    return texts;
+}
+
+/* Whether an option can have the value: a choice has the word. */
+static int
+can_have(const struct opt *opt, const json_t *value)
+{
+    if (opt->kind == OPT_LIST)
+        return json_is_array(value) && is_list(value);
     return opt->kind != OPT_CHOICE || json_is_null(value) ||
            (json_is_string(value) &&
             opt_index(opt->arg, json_string_value(value)) >= 0);
@@ -145,7 +181,7 @@ take(const struct opt *opt, const json_t *value, struct err *err)
     const int same = json_equal(mine, value);
     char *is, *was;
 
-    if (!same_type(value, mine) || !is_word(opt, value)) {
+    if (!same_type(value, mine) || !can_have(opt, value)) {
         json_decref(mine);
         return err_set(err, "the checkpoint does not say --%s", opt->name);
     }

@@ -47,7 +47,7 @@ ok 'chains of its own that it cannot have: 2' refuses 2 \
 ok '--list objectives: a line of JSON each' "$BIN/foil-train" --list objectives
 ok 'with what each needs' jq -es 'map(select(.name == "emc2"))[0] |
     .negatives == "emc2" and .inside and .defaults == {tau: 0.5}' "$work/out"
-ok 'unknown encoder: 2' refuses 2 "--arch 'resnet1'" \
+ok 'unknown encoder: 2' refuses 2 "no encoder 'resnet1'" \
     "$BIN/foil-train" -r x --arch resnet1
 ok 'bad head: 2' refuses 2 'head' "$BIN/foil-train" -r x --head 12-x
 ok 'bad schedule: 2' refuses 2 'schedule' \
@@ -227,6 +227,37 @@ ok 'rows that do not fit: 1' refuses 1 'want finite f4 \[128,5\]' \
     with "$work/unfit" -- --rows "$work/other.npy"
 ok 'rows of another encoder: 2' refuses 2 'not for mlp' \
     "$BIN/foil-train" -r x --arch mlp --rows x
+
+small=(--arch vit:16x1x4 --head project:4 --lr 0 --threads 1)
+ok 'a vision transformer' with "$work/vit" --
+first=$work/vit/latest/model.safetensors
+cp "$first" "$work/other.safetensors"
+ok 'another begins with its weights' with "$work/init" -- -s 2 \
+    --init "$work/other.safetensors"
+ok 'as they are' cmp "$first" "$work/init/latest/model.safetensors"
+ok 'which is said' grep -q "begins with '$work/other.safetensors'\$" \
+    "$work/init.err"
+ok 'but for the head, which is random' exits 1 cmp \
+    "$work/vit/latest/head.safetensors" "$work/init/latest/head.safetensors"
+ok 'and is remembered' jq -e '.options.init | length == 1' \
+    "$work/init/latest/config.json"
+rm "$work/other.safetensors"
+ok 'a resumed run does not look at the file' with "$work/init" step=8 -- \
+    -s 2 --resume --steps 8
+small=(--head project:4 --threads 1)
+ok 'another form: 1' refuses 1 "conv_proj.weight' is \[16,3,4,4\], the encoder" \
+    with "$work/deep" -- --arch vit:16x1x2 --init "image=$first"
+ok 'another depth: 1' refuses 1 'encoder_layer_1.ln_1.weight.* is missing' \
+    with "$work/deep" -- --arch vit:16x2x4 --init "image=$first"
+ok 'no such file: 1' refuses 1 "there is no '$work/other.safetensors'" \
+    "$BIN/foil-train" -r "$work/none" "${small[@]}" \
+    --init "$work/other.safetensors"
+ok 'of an encoder of texts: 2' refuses 2 'has no encoder of texts' \
+    "$BIN/foil-train" -r x --init text=x
+ok 'two for one encoder: 2' refuses 2 'for the same encoder' \
+    "$BIN/foil-train" -r x --init x --init image=y
+ok 'texts in place of images: 2' refuses 2 'clip:16x1 reads texts' \
+    "$BIN/foil-train" -r x --arch clip:16x1
 
 small=("${linear[@]}" --objective sogclr --tau 0.5 --tau-schedule wave:1
     --tau-end 1 --gamma 0.8 --gamma-schedule linear:1 --lr-end 0.01)

@@ -1,12 +1,13 @@
 /*
  * An encoder of ours in torchvision: model.safetensors loads with strict names
- * and gives the same pooled features.  Skipped without Debian's
- * python3-torchvision.
+ * and gives the same features.  What torchvision then writes, with a classifier
+ * behind it, loads here.  Skipped without Debian's python3-torchvision.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "nn/model.h"
+#include "nn/pretrained.h"
 #include "nn/safetensors.h"
 #include "t.h"
 #include "util/file.h"
@@ -30,15 +31,33 @@ static const char *const script =
     "    return {k: torch.from_numpy(np.frombuffer(\n"
     "        data[slice(*v['data_offsets'])], dtypes[v['dtype']])\n"
     "        .reshape(v['shape']).copy()) for k, v in head.items()}\n"
+    "def write(path, tensors):\n"
+    "    head, data = {}, b''\n"
+    "    for k, x in sorted(tensors.items(), key=lambda p: "
+    "-p[1].element_size()):\n"
+    "        raw = x.contiguous().numpy().tobytes()\n"
+    "        head[k] = {'dtype': 'I64' if x.dtype == torch.int64 else 'F32',\n"
+    "            'shape': list(x.shape),\n"
+    "            'data_offsets': [len(data), len(data) + len(raw)]}\n"
+    "        data += raw\n"
+    "    text = json.dumps(head).encode()\n"
+    "    open(path, 'wb').write(struct.pack('<Q', len(text)) + text + data)\n"
+    "def build(arch, side):\n"
+    "    if arch[:3] != 'vit': return getattr(torchvision.models, arch)()\n"
+    "    width, layers, patch, heads = map(int, arch[4:].split('x'))\n"
+    "    return torchvision.models.vision_transformer.VisionTransformer(\n"
+    "        side, patch, layers, heads, width, 4 * width)\n"
     "def compare(arch, stem, folder):\n"
-    "    net = getattr(torchvision.models, arch)()\n"
-    "    net.fc = torch.nn.Identity()\n"
-    "    if stem == 'small':\n"
+    "    ours = read(folder + '/features.safetensors')\n"
+    "    net = build(arch, ours['images'].shape[1])\n"
+    "    last = 'heads' if arch[:3] == 'vit' else 'fc'\n"
+    "    classifier = getattr(net, last)\n"
+    "    setattr(net, last, torch.nn.Identity())\n"
+    "    if arch[:3] != 'vit' and stem == 'small':\n"
     "        net.conv1 = torch.nn.Conv2d(3, 64, 3, 1, 1, bias=False)\n"
     "        net.maxpool = torch.nn.Identity()\n"
     "    net.load_state_dict(read(folder + '/model.safetensors'), "
     "strict=True)\n"
-    "    ours = read(folder + '/features.safetensors')\n"
     "    x = ours['images'].permute(0, 3, 1, 2).float() / 255\n"
     "    x = (x - ours['mean'].view(3, 1, 1)) / ours['deviation'].view(3, 1, "
     "1)\n"
@@ -46,6 +65,8 @@ static const char *const script =
     "    off = ((h - ours['features']).norm() / h.norm()).item()\n"
     "    print('# %s, %s: off by %.1e' % (arch, stem, off), flush=True)\n"
     "    assert off < 1e-4 and h.norm() > 1e-3\n"
+    "    setattr(net, last, classifier)\n"
+    "    write(folder + '/torch.safetensors', net.state_dict())\n"
     "for spec in sys.argv[1:]: compare(*spec.split(','))\n";
 
 /* Weights as drawn, running statistics that are not the identity. */
@@ -88,51 +109,110 @@ write_features(const char *in, struct nn_net *net, const struct nn_spec *spec,
     free(path);
 }
 
-/* An encoder, images and what it makes of them, in a folder of their own:
- * "arch,stem,folder" for the script. */
-static char *
-write_example(const char *arch, const char *stem, size_t side)
+static const struct example {
+    const char *arch, *stem;
+    size_t side;
+} examples[] = {{"resnet18", "small", 32},
+                {"resnet18", "imagenet", 64},
+                {"resnet50", "imagenet", 64},
+                {"vit:48x2x8x3", "small", 32}};
+
+enum { EXAMPLES = sizeof examples / sizeof *examples };
+
+static struct nn_spec
+spec_of(const struct example *e)
 {
-    const struct nn_spec spec = {
-        .arch = arch,
-        .stem = stem,
+    return (struct nn_spec){
+        .arch = e->arch,
+        .stem = e->stem,
         .norm = "batch",
         .head = "32",
-        .height = side,
-        .image_width = side,
+        .height = e->side,
+        .image_width = e->side,
         .channels = 3,
         .mean = {0.485f, 0.456f, 0.406f},
         .deviation = {0.229f, 0.224f, 0.225f},
     };
-    char *in = mem_format("%s/%s-%s", folder, arch, stem), *text;
+}
+
+static char *
+folder_of(const struct example *e)
+{
+    return mem_format("%s/%s-%s", folder, e->arch, e->stem);
+}
+
+/* An encoder, images and what it makes of them, in a folder of their own. */
+static void
+write_example(const struct example *e)
+{
+    const struct nn_spec spec = spec_of(e);
+    const size_t pixels = N * e->side * e->side * 3;
+    char *in = folder_of(e);
     struct err err = {""};
     struct nn_net *net = nn_net_new(&spec, N, 0, &err);
-    uint8_t *images = mem_array(N * side * side, 3);
+    uint8_t *images = mem_array(pixels, 1);
     float *h = mem_array(N * nn_net_features(net), sizeof *h);
     struct rng rng;
 
     rng_init(&rng, 2, RNG_TEST, 0, 0, 0);
-    for (size_t i = 0; i < N * side * side * 3; i++)
+    for (size_t i = 0; i < pixels; i++)
         images[i] = (uint8_t)rng_below(&rng, 256);
     fill(net);
     nn_net_infer(net, &(struct nn_input){.n = N, .images = images}, h, NULL);
     file_mkdir(in, 0700, &err);
     write_features(in, net, &spec, images, h);
-    T(!nn_model_save(in, net, 1, &err), "%s, %s stem: saved %s", arch, stem,
-      err.msg);
-    text = mem_format("%s,%s,%s", arch, stem, in);
+    T(!nn_model_save(in, net, 1, &err), "%s, %s stem: saved %s", e->arch,
+      e->stem, err.msg);
     nn_net_free(net);
     free(images);
     free(h);
     free(in);
-    return text;
+}
+
+static int
+same(const struct nn_tensor *t, struct nn_net *a, struct nn_net *b)
+{
+    const float *x = nn_net_params(a, NULL), *y = nn_net_params(b, NULL);
+
+    if (t->statistic) {
+        x = nn_net_statistics(a, NULL);
+        y = nn_net_statistics(b, NULL);
+    }
+    return !strncmp(t->name, "head.", 5) ||
+           !memcmp(x + t->offset, y + t->offset, t->count * sizeof *x);
+}
+
+/* What torchvision wrote is what we had, and its classifier is left out. */
+static void
+comes_back(const struct example *e)
+{
+    const struct nn_spec spec = spec_of(e);
+    char *in = folder_of(e), *path = mem_format("%s/torch.safetensors", in);
+    struct err err = {""};
+    struct nn_net *ours = nn_net_new(&spec, N, 0, &err);
+    struct nn_net *theirs = nn_net_new(&spec, N, 0, &err);
+    char *left = NULL;
+    size_t n;
+    const struct nn_tensor *t = nn_net_tensors(ours, &n);
+    int good = !nn_model_load(in, ours, &err) &&
+               !nn_pretrained_load(path, theirs, &left, &err);
+
+    for (size_t i = 0; good && i < n; i++)
+        good &= same(t + i, ours, theirs);
+    T(good && strstr(left, " (2)"), "%s, %s stem: comes back without %s %s",
+      e->arch, e->stem, left ? left : "?", err.msg);
+    nn_net_free(ours);
+    nn_net_free(theirs);
+    free(left);
+    free(path);
+    free(in);
 }
 
 int
 main(void)
 {
     struct err err;
-    char *program, *spec[3], *command;
+    char *program, *command;
 
     if (system("/usr/bin/python3 -c 'import torchvision' 2>/dev/null")) {
         T_SKIP("torchvision agrees", "no python3-torchvision");
@@ -143,15 +223,21 @@ main(void)
     program = mem_format("%s/features.py", folder);
     if (file_write(program, script, strlen(script), &err))
         return 1;
-    spec[0] = write_example("resnet18", "small", 32);
-    spec[1] = write_example("resnet18", "imagenet", 64);
-    spec[2] = write_example("resnet50", "imagenet", 64);
-    command = mem_format("/usr/bin/python3 %s %s %s %s", program, spec[0],
-                         spec[1], spec[2]);
+    command = mem_format("/usr/bin/python3 %s", program);
+    for (size_t i = 0; i < EXAMPLES; i++) {
+        char *in = folder_of(&examples[i]);
+        char *more = mem_format("%s %s,%s,%s", command, examples[i].arch,
+                                examples[i].stem, in);
+
+        write_example(&examples[i]);
+        free(in);
+        free(command);
+        command = more;
+    }
     fflush(stdout);
     T(!system(command), "torchvision loads them and agrees");
-    for (size_t i = 0; i < 3; i++)
-        free(spec[i]);
+    for (size_t i = 0; i < EXAMPLES; i++)
+        comes_back(&examples[i]);
     free(command);
     free(program);
     file_remove(folder, &err);

@@ -9,7 +9,7 @@ static long width = 64;
 static double lr = 0.1, tau = NAN;
 static const char *arch = "resnet18", *head;
 static int nesterov, choice = -1;
-static struct opt_list override;
+static struct opt_list override, files;
 
 static const struct opt opts[] = {
     {"width", 0, OPT_WHOLE, &width, 0, 4096, "N", "channels"},
@@ -19,10 +19,11 @@ static const struct opt opts[] = {
     {"head", 0, OPT_TEXT, &head, 0, 0, "SPEC", "head"},
     {"nesterov", 0, OPT_FLAG, &nesterov, 0, 0, NULL, "Nesterov"},
     {"variant", 0, OPT_CHOICE, &choice, 0, 0, "code|literal", "which"},
+    {"init", 0, OPT_LIST, &files, 0, 0, "FILE", "weights"},
     {"override", 0, OPT_LIST, &override, 0, 0, "KEY", "differ"},
     {0},
 };
-enum { REMEMBERED = 7 };
+enum { REMEMBERED = 8 };
 
 static const struct opt_tool tool = {
     "tool", "a tool", NULL, 0, 0, opts,
@@ -107,6 +108,28 @@ remembered_values_are_taken(void)
 }
 
 static void
+lists_are_taken(void)
+{
+    json_t *saved = train_settings_put(&settings);
+    json_t *list = json_object_get(saved, "init");
+    struct err err = {""};
+
+    T(json_is_array(list) && json_array_size(list) == 0,
+      "a list that was not given is empty");
+    json_array_append_new(list, json_string("a"));
+    json_array_append_new(list, json_string("b"));
+    T(!train_settings_take(&settings, saved, NULL, NULL, &err) &&
+          files.n == 2 && !strcmp(files.item[1], "b"),
+      "a list takes the saved items %s", err.msg);
+    json_array_append_new(list, json_integer(3));
+    T(train_settings_take(&settings, saved, NULL, NULL, &err) &&
+          strstr(err.msg, "does not say --init"),
+      "but no others than texts: %s", err.msg);
+    files.n = 0;
+    json_decref(saved);
+}
+
+static void
 overrides_are_known_by_name(void)
 {
     T(train_settings_knows(&settings, "tau") &&
@@ -126,6 +149,7 @@ main(void)
     parse();
     values_are_put_by_name();
     remembered_values_are_taken();
+    lists_are_taken();
     overrides_are_known_by_name();
     train_settings_release(&settings);
     return t_done();

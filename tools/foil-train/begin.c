@@ -98,7 +98,8 @@ build(struct train *t, struct err *err)
 static int
 begin_anew(struct train *t, struct err *err)
 {
-    if (prepare(t, err) || train_basis_read(&t->basis, t->options->basis, err))
+    if (prepare(t, err) || train_init_find(&t->options->init, err) ||
+        train_basis_read(&t->basis, t->options->basis, err))
         return -1;
     t->shape.basis = t->basis.n;
     return 0;
@@ -183,7 +184,8 @@ train_meet(struct train *t, const struct wire_batch *b, struct err *err)
     if (!t->state.total && train_pace_fits(t->options, (double)b->epochs, err))
         return -1;
     if (!t->encoder.net &&
-        (build(t, err) || train_rows_read(&t->encoder, t->options->rows, err)))
+        (build(t, err) || train_rows_read(&t->encoder, t->options->rows, err) ||
+         train_init_read(&t->encoder, &t->options->init, err)))
         return -1;
     if (train_ask_service(t, err))
         return -1;

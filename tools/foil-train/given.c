@@ -3,7 +3,9 @@
 
 #include "data/npy.h"
 #include "given.h"
+#include "nn/pretrained.h"
 #include "num/vec.h"
+#include "util/file.h"
 
 int
 train_basis_read(struct train_basis *basis, const char *path, struct err *err)
@@ -71,4 +73,53 @@ train_rows_read(struct train_encoder *encoder, const char *path,
         memcpy(table, npy.data, count * sizeof *table);
     data_npy_release(&npy);
     return rc;
+}
+
+/* "image=FILE" or FILE. */
+static const char *
+path_of(const char *item)
+{
+    static const char image[] = "image=";
+    const size_t len = strlen(image);
+
+    return strncmp(item, image, len) ? item : item + len;
+}
+
+int
+train_init_judge(const struct opt_list *files, struct err *err)
+{
+    for (size_t i = 0; i < files->n; i++)
+        if (!strncmp(files->item[i], "text=", 5))
+            return err_set(err, "--init '%s': this run has no encoder of texts",
+                           files->item[i]);
+    if (files->n > 1)
+        return err_set(err, "--init: '%s' and '%s' are for the same encoder",
+                       files->item[0], files->item[1]);
+    return 0;
+}
+
+int
+train_init_find(const struct opt_list *files, struct err *err)
+{
+    for (size_t i = 0; i < files->n; i++)
+        if (!file_exists(path_of(files->item[i])))
+            return err_set(err, "--init: there is no '%s'",
+                           path_of(files->item[i]));
+    return 0;
+}
+
+int
+train_init_read(struct train_encoder *encoder, const struct opt_list *files,
+                struct err *err)
+{
+    char *left;
+
+    if (!files->n)
+        return 0;
+    if (nn_pretrained_load(path_of(files->item[0]), encoder->net, &left, err))
+        return -1;
+    say("the encoder begins with '%s'%s%s", path_of(files->item[0]),
+        *left ? ", of which these are left out: " : "", left);
+    free(left);
+    return 0;
 }

@@ -2,6 +2,7 @@
 #define FOIL_TRAIN_GIVEN_H
 
 #include "train/encoder.h"
+#include "util/opt.h"
 
 /* What files give to an encoder that begins. */
 
@@ -24,6 +25,17 @@ int train_basis_give(struct train_basis *basis, struct train_encoder *encoder,
 /* train_rows_read() reads --rows, with which a "table" begins, unless the path
  * is "". */
 int train_rows_read(struct train_encoder *encoder, const char *path,
+                    struct err *err);
+
+/*
+ * --init: files of weights that an encoder begins with, "image=FILE" or FILE.
+ * train_init_judge() refuses one for a tower that there is not, or two for one;
+ * train_init_find() one that is not there.  train_init_read() loads it, if any,
+ * and says so.
+ */
+int train_init_judge(const struct opt_list *files, struct err *err);
+int train_init_find(const struct opt_list *files, struct err *err);
+int train_init_read(struct train_encoder *encoder, const struct opt_list *files,
                     struct err *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "given.h"
 #include "nn/net.h"
 #include "options.h"
 #include "spec.h"
@@ -58,6 +59,8 @@ static const struct opt what[] = {
     {0},
 };
 static const struct opt how[] = {
+    {"init", 0, OPT_LIST, &o.init, 0, 0, "[image=]FILE",
+     "weights of the encoder to begin with, .safetensors"},
     {"basis", 0, OPT_TEXT, &o.basis, 0, 0, "FILE",
      "linear: fixed basis of the pixels, .npy"},
     {"rows", 0, OPT_TEXT, &o.rows, 0, 0, "FILE",
@@ -185,7 +188,9 @@ judge(const struct loss_objective *objective, struct err *err)
     if (*o.rows && !nn_encoder_reads(o.arch, NN_IDS))
         return err_set(err, "--rows is for the encoder table, not for %s",
                        o.arch);
-    return 0;
+    if (*o.rows && o.init.n)
+        return err_set(err, "--rows and --init are both what it begins with");
+    return train_init_judge(&o.init, err);
 }
 
 /* Makes of the options what the objective is set to; what was not given is the

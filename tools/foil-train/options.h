@@ -29,7 +29,7 @@ struct train_options {
     double deadline;
     int resume, dry;
     const char *list;
-    struct opt_list override;
+    struct opt_list override, init;
 };
 
 /* train_options_get() parses the command line; it prints and exits. */

@@ -1,0 +1,252 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/pretrained.h"
+#include "nn/safetensors.h"
+#include "num/vec.h"
+#include "util/half.h"
+#include "util/mem.h"
+
+enum { IMAGES = 1, TEXTS = 2 };
+
+/* A beginning of names that other programs put before ours. */
+static const struct {
+    int of;
+    const char *text;
+} before[] = {{TEXTS, "text."}, {TEXTS, "distilbert."}};
+
+/* Parts of names that other programs, or older ones, call otherwise. */
+static const struct {
+    int of;
+    const char *theirs, *ours;
+} same[] = {{IMAGES, ".mlp.linear_1.", ".mlp.0."},
+            {IMAGES, ".mlp.linear_2.", ".mlp.3."}};
+
+/* What is left out: names that begin so. */
+static const struct {
+    int of;
+    const char *text;
+} others[] = {{IMAGES, "fc."},   {IMAGES, "heads."},     {TEXTS, "visual."},
+              {TEXTS, "vocab_"}, {TEXTS, "logit_scale"}, {TEXTS, "logit_bias"}};
+
+/* What may be missing. */
+static const char *const heads[] = {"head.", "text_projection"};
+
+enum {
+    BEFORE = sizeof before / sizeof *before,
+    SAME = sizeof same / sizeof *same,
+    OTHERS = sizeof others / sizeof *others,
+    HEADS = sizeof heads / sizeof *heads
+};
+
+struct load {
+    const char *path;
+    struct nn_net *net;
+    const struct nn_tensor *tensor;
+    size_t n;
+    int of;     /* IMAGES or TEXTS */
+    char *done; /* [n] */
+    size_t left[OTHERS];
+};
+
+static int
+begins(const char *name, const char *with)
+{
+    return !strncmp(name, with, strlen(with));
+}
+
+/* Our name of theirs, to be given to free(). */
+static char *
+name_of(const struct load *load, const char *theirs)
+{
+    for (size_t i = 0; i < BEFORE; i++)
+        if (before[i].of & load->of && begins(theirs, before[i].text)) {
+            theirs += strlen(before[i].text);
+            break;
+        }
+    for (size_t i = 0; i < SAME; i++) {
+        const char *at = strstr(theirs, same[i].theirs);
+
+        if (at && same[i].of & load->of)
+            return mem_format("%.*s%s%s", (int)(at - theirs), theirs,
+                              same[i].ours, at + strlen(same[i].theirs));
+    }
+    return mem_text(theirs);
+}
+
+/* A shape as "[64,3,7,7]". */
+static char *
+shape_of(size_t rank, const size_t *shape)
+{
+    char *text = mem_text("[");
+
+    for (size_t i = 0; i < rank; i++) {
+        char *more = mem_format("%s%s%zu", text, i ? "," : "", shape[i]);
+
+        free(text);
+        text = more;
+    }
+    return text;
+}
+
+/* Of vectors of positions of texts, the first will do. */
+static int
+fits(const struct load *load, const struct nn_array *a,
+     const struct nn_tensor *t)
+{
+    const int positions = load->of == TEXTS && t->rank == 2 && !t->decays;
+
+    if (a->rank != t->rank)
+        return 0;
+    for (size_t i = 0; i < t->rank; i++)
+        if (a->shape[i] < t->shape[i] ||
+            (a->shape[i] > t->shape[i] && !(positions && i == 0)))
+            return 0;
+    return 1;
+}
+
+/* n numbers as f32; -1 where they are of another type. */
+static int
+widen(const struct nn_array *a, size_t n, float *to)
+{
+    const uint16_t *half = a->data;
+    const double *wide = a->data;
+
+    if (!strcmp(a->dtype, "F32")) {
+        memcpy(to, a->data, n * sizeof *to);
+    } else if (!strcmp(a->dtype, "F16")) {
+        half_widen(n, half, to);
+    } else if (!strcmp(a->dtype, "BF16")) {
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t bits = (uint32_t)half[i] << 16;
+
+            memcpy(to + i, &bits, sizeof bits);
+        }
+    } else if (!strcmp(a->dtype, "F64")) {
+        for (size_t i = 0; i < n; i++)
+            to[i] = (float)wide[i];
+    } else {
+        return -1;
+    }
+    return 0;
+}
+
+static int
+take(struct load *load, const struct nn_array *a, size_t i, struct err *err)
+{
+    const struct nn_tensor *t = &load->tensor[i];
+    float *block = t->statistic ? nn_net_statistics(load->net, NULL)
+                                : nn_net_params(load->net, NULL);
+    float *to = block + t->offset;
+
+    if (load->done[i])
+        return err_set(err, "'%s': tensor '%s' is there twice", load->path,
+                       t->name);
+    if (!fits(load, a, t)) {
+        char *is = shape_of(a->rank, a->shape),
+             *want = shape_of(t->rank, t->shape);
+
+        err_set(err, "'%s': tensor '%s' is %s], the encoder's is %s]",
+                load->path, a->name, is, want);
+        free(is);
+        free(want);
+        return -1;
+    }
+    if (widen(a, t->count, to))
+        return err_set(err,
+                       "'%s': tensor '%s' is %s, want F32, F16, BF16 or "
+                       "F64",
+                       load->path, a->name, a->dtype);
+    if (!num_finite(t->count, to))
+        return err_set(err, "'%s': tensor '%s' is not finite", load->path,
+                       a->name);
+    load->done[i] = 1;
+    return 0;
+}
+
+/* A tensor of the file: the net's, one of those left out, or one too many. */
+static int
+place(struct load *load, const struct nn_array *a, struct err *err)
+{
+    static const char tracked[] = ".num_batches_tracked";
+    const size_t len = strlen(a->name), tail = strlen(tracked);
+    char *name = name_of(load, a->name);
+    int rc = 1;
+
+    for (size_t i = 0; i < load->n && rc > 0; i++)
+        if (!strcmp(load->tensor[i].name, name))
+            rc = take(load, a, i, err);
+    for (size_t i = 0; i < OTHERS && rc > 0; i++)
+        if (others[i].of & load->of && begins(name, others[i].text)) {
+            load->left[i]++;
+            rc = 0;
+        }
+    if (rc > 0 && len > tail && !strcmp(a->name + len - tail, tracked))
+        rc = 0;
+    if (rc > 0)
+        rc = err_set(err, "'%s': tensor '%s' is one too many", load->path,
+                     a->name);
+    free(name);
+    return rc;
+}
+
+static int
+nothing_is_missing(const struct load *load, struct err *err)
+{
+    for (size_t i = 0; i < load->n; i++) {
+        int head = 0;
+
+        for (size_t k = 0; k < HEADS; k++)
+            head |= begins(load->tensor[i].name, heads[k]);
+        if (!load->done[i] && !head)
+            return err_set(err, "'%s': tensor '%s' is missing", load->path,
+                           load->tensor[i].name);
+    }
+    return 0;
+}
+
+static char *
+list_left(const struct load *load)
+{
+    char *text = mem_text("");
+
+    for (size_t i = 0; i < OTHERS; i++) {
+        char *more;
+
+        if (!load->left[i])
+            continue;
+        more = mem_format("%s%s%s (%zu)", text, *text ? ", " : "",
+                          others[i].text, load->left[i]);
+        free(text);
+        text = more;
+    }
+    return text;
+}
+
+int
+nn_pretrained_load(const char *path, struct nn_net *net, char **left,
+                   struct err *err)
+{
+    struct load load = {
+        .path = path,
+        .net = net,
+        .of = nn_net_kind(net) == NN_TOKENS ? TEXTS : IMAGES,
+    };
+    struct nn_array *array;
+    size_t n;
+    int rc = 0;
+
+    if (nn_arrays_read(path, &array, &n, NULL, err))
+        return -1;
+    load.tensor = nn_net_tensors(net, &load.n);
+    load.done = mem_array(load.n, 1);
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = place(&load, &array[i], err);
+    if (!rc)
+        rc = nothing_is_missing(&load, err);
+    if (!rc && left)
+        *left = list_left(&load);
+    nn_arrays_free(array, n);
+    free(load.done);
+    return rc;
+}
