@@ -153,25 +153,25 @@ eval_answers_chance(const struct eval_answers *answers, size_t m)
 enum { TILE = 512 }; // rows and columns of scores at a time
 
 /* Rows as they came, of length 1, and how long they were. */
-struct side {
+struct vectors {
     const float *given;
     float *unit;
     double *length;
 };
 
-struct job {
+struct ranking {
     const struct eval_answers *answers;
     size_t m, d;
-    struct side u, v;
+    struct vectors u, v;
     double *best; /* [n] */
     float *tile;  /* [TILE,TILE] */
 };
 
-static struct side
-side_of(size_t n, size_t d, const float *given)
+static struct vectors
+vectors_of(size_t n, size_t d, const float *given)
 {
-    struct side s = {given, mem_array(n * d, sizeof *s.unit),
-                     mem_array(n, sizeof *s.length)};
+    struct vectors s = {given, mem_array(n * d, sizeof *s.unit),
+                        mem_array(n, sizeof *s.length)};
 
     for (size_t i = 0; i < n; i++) {
         s.length[i] = sqrt(num_dot(d, given + i * d, given + i * d));
@@ -182,7 +182,7 @@ side_of(size_t n, size_t d, const float *given)
 }
 
 static void
-side_release(struct side *s)
+vectors_release(struct vectors *s)
 {
     free(s->unit);
     free(s->length);
@@ -190,33 +190,33 @@ side_release(struct side *s)
 
 /* s_ij as the header has it. */
 static double
-exact(const struct job *job, size_t i, size_t j)
+exact(const struct ranking *ranking, size_t i, size_t j)
 {
-    const double lengths = job->u.length[i] * job->v.length[j];
+    const double lengths = ranking->u.length[i] * ranking->v.length[j];
 
-    return lengths > 0 ? num_dot(job->d, job->u.given + i * job->d,
-                                 job->v.given + j * job->d) /
+    return lengths > 0 ? num_dot(ranking->d, ranking->u.given + i * ranking->d,
+                                 ranking->v.given + j * ranking->d) /
                              lengths
                        : 0;
 }
 
 static double
-best_of(const struct job *job, size_t i)
+best_of(const struct ranking *ranking, size_t i)
 {
-    const struct eval_answers *a = job->answers;
+    const struct eval_answers *a = ranking->answers;
     double best = -INFINITY;
 
     for (size_t q = a->offset[i]; q < a->offset[i + 1]; q++)
-        best = fmax(best, exact(job, i, a->j[q]));
+        best = fmax(best, exact(ranking, i, a->j[q]));
     return best;
 }
 
 /* Right answers do not stand in each other's way. */
 static void
-strike_answers(const struct job *job, size_t i, size_t first, size_t n,
+strike_answers(const struct ranking *ranking, size_t i, size_t first, size_t n,
                float *s)
 {
-    const struct eval_answers *a = job->answers;
+    const struct eval_answers *a = ranking->answers;
 
     for (size_t q = a->offset[i]; q < a->offset[i + 1]; q++)
         if (a->j[q] >= first && a->j[q] < first + n)
@@ -239,21 +239,22 @@ count(size_t n, const float *s, float low, float high, size_t *near)
 
 /* What the n columns from `first` on add to the rank of query i. */
 static double
-overtaken(const struct job *job, size_t i, size_t first, size_t n, float *s)
+overtaken(const struct ranking *ranking, size_t i, size_t first, size_t n,
+          float *s)
 {
     // an f32 product in any order (Higham 2002, 3.1), and rounded rows
-    const double error = 2 * ldexp((double)job->d + 8, -24);
-    const double best = job->best[i];
+    const double error = 2 * ldexp((double)ranking->d + 8, -24);
+    const double best = ranking->best[i];
     const float low = nextafterf((float)(best - error), -INFINITY);
     const float high = nextafterf((float)(best + error), INFINITY);
     size_t near;
     double rank;
 
-    strike_answers(job, i, first, n, s);
+    strike_answers(ranking, i, first, n, s);
     rank = (double)count(n, s, low, high, &near);
     for (size_t j = 0; near && j < n; j++)
         if (s[j] >= low && s[j] <= high) {
-            const double score = exact(job, i, first + j);
+            const double score = exact(ranking, i, first + j);
 
             rank += score > best ? 1 : score == best ? .5 : 0;
         }
@@ -267,17 +268,17 @@ tile_at(size_t n, size_t first)
 }
 
 static void
-rank_tile(const struct job *job, size_t i0, size_t j0, double *rank)
+rank_tile(const struct ranking *ranking, size_t i0, size_t j0, double *rank)
 {
-    const size_t rows = tile_at(job->answers->n, i0);
-    const size_t columns = tile_at(job->m, j0);
+    const size_t rows = tile_at(ranking->answers->n, i0);
+    const size_t columns = tile_at(ranking->m, j0);
 
-    num_gemm_nt(rows, columns, job->d, 1, job->u.unit + i0 * job->d,
-                job->v.unit + j0 * job->d, 0, job->tile);
+    num_gemm_nt(rows, columns, ranking->d, 1, ranking->u.unit + i0 * ranking->d,
+                ranking->v.unit + j0 * ranking->d, 0, ranking->tile);
     for (size_t i = 0; i < rows; i++)
         if (rank[i0 + i] > 0)
-            rank[i0 + i] +=
-                overtaken(job, i0 + i, j0, columns, job->tile + i * columns);
+            rank[i0 + i] += overtaken(ranking, i0 + i, j0, columns,
+                                      ranking->tile + i * columns);
 }
 
 void
@@ -285,24 +286,24 @@ eval_answers_rank(const struct eval_answers *answers, size_t m, size_t d,
                   const float *u, const float *v, double *rank)
 {
     const size_t n = answers->n;
-    struct job job = {answers,
-                      m,
-                      d,
-                      side_of(n, d, u),
-                      side_of(m, d, v),
-                      mem_array(n, sizeof *job.best),
-                      mem_aligned(TILE * TILE, sizeof *job.tile)};
+    struct ranking ranking = {answers,
+                              m,
+                              d,
+                              vectors_of(n, d, u),
+                              vectors_of(m, d, v),
+                              mem_array(n, sizeof *ranking.best),
+                              mem_aligned(TILE * TILE, sizeof *ranking.tile)};
 
     REQUIRE(d >= 1);
     for (size_t i = 0; i < n; i++) {
-        job.best[i] = best_of(&job, i);
-        rank[i] = job.best[i] > -INFINITY;
+        ranking.best[i] = best_of(&ranking, i);
+        rank[i] = ranking.best[i] > -INFINITY;
     }
     for (size_t i = 0; i < n; i += TILE)
         for (size_t j = 0; j < m; j += TILE)
-            rank_tile(&job, i, j, rank);
-    side_release(&job.u);
-    side_release(&job.v);
-    free(job.best);
-    free(job.tile);
+            rank_tile(&ranking, i, j, rank);
+    vectors_release(&ranking.u);
+    vectors_release(&ranking.v);
+    free(ranking.best);
+    free(ranking.tile);
 }

@@ -71,9 +71,10 @@ print_where(const struct data_set *set, size_t id)
     uint64_t offset;
     char *path = data_where(set, id, &offset, &err);
 
-    if (!path)
+    if (path)
+        print_cell(path);
+    else
         die("%s", err.msg);
-    print_cell(path);
     printf("\t%ju", (uintmax_t)offset);
     free(path);
 }
