@@ -106,6 +106,7 @@ struct loss_objective {
                                    NULL: none */
     int wants_outside;  /* that method draws from outside of the batch, so the
                            service has to be the filter of items, too */
+    int wants_cross;    /* weights on rows of the own view are refused */
     int draws_inside;   /* the trainer can draw by that method itself */
     size_t aux_columns; /* columns at the end of z that are no part of the
                            embedding, but for direct() to interpret */

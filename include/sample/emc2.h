@@ -45,7 +45,16 @@ enum sample_proposals {
      * other images in the order of the batch.  A state is retried v v times a
      * visit, which flattens the distribution of small batches (3.7): total
      * variation .095 at N = 100, b = 8. */
-    SAMPLE_ALL4
+    SAMPLE_ALL4,
+    /* Each of the R = b - 1 rows of other images in the other view once, in
+     * random order, to a chain of the row's own: for two views of two kinds,
+     * where a row meets those of the other kind alone.  Where view 0 is an
+     * image and view 1 one of its K captions, `variants` has 0 for the image
+     * and 1 + k for caption k: then each image has a chain over captions, and
+     * each caption one over images.  With N images the targets are
+     *     p_i(j, k) ~ exp(beta s)  over the captions of other images,
+     *     p_ik(j)   ~ exp(beta s)  over the other images. */
+    SAMPLE_CROSS
 };
 
 /* Which score the state has that a chain comes with. */

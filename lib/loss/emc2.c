@@ -4,9 +4,9 @@
 #include "emc2.h"
 #include "sampled.h"
 
-static void
-run(const struct loss_batch *batch, const struct loss_settings *set,
-    float *state, float *s, struct loss_report *report)
+void
+loss_emc2_run(const struct loss_batch *batch, const struct loss_settings *set,
+              float *state, float *s, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
     double all = 0, outside = 0, dropped;
@@ -34,5 +34,5 @@ const struct loss_objective loss_emc2 = {
     .head = "512-128",
     .wants_weights = "emc2",
     .draws_inside = 1,
-    .run = run,
+    .run = loss_emc2_run,
 };

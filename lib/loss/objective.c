@@ -13,6 +13,7 @@
 #include "cyclip.h"
 #include "dcl.h"
 #include "emc2.h"
+#include "emc2_bimodal.h"
 #include "flatclr.h"
 #include "hcl.h"
 #include "infonce.h"
@@ -47,6 +48,7 @@ const struct loss_objective *const loss_objectives[] = {
     &loss_siglip,
     &loss_sogclr_bimodal,
     &loss_isogclr_bimodal,
+    &loss_emc2_bimodal,
     &loss_emc2,
     &loss_cache,
     NULL,

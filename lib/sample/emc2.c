@@ -28,7 +28,9 @@ struct visit {
 size_t
 sample_emc2_length(enum sample_proposals proposals, size_t v, size_t b)
 {
-    return (proposals == SAMPLE_ONCE ? 1 : v) * (b - 1);
+    const int each = proposals == SAMPLE_ONCE || proposals == SAMPLE_CROSS;
+
+    return (each ? 1 : v) * (b - 1);
 }
 
 /* Record the chain where it sits; returns how often that is nowhere. */
@@ -179,10 +181,12 @@ propose(struct visit *visit, size_t row)
     const size_t length = visit->length;
     uint32_t *column = visit->column;
     struct rng rng;
-    size_t n = 0;
+    size_t n = 0, first = 0;
 
     rng_init(&rng, how->seed, RNG_NEGATIVES, how->step, how->epoch, row);
-    for (size_t c = 0; n < length; c++)
+    if (how->proposals == SAMPLE_CROSS && row < b)
+        first = b;
+    for (size_t c = first; n < length; c++)
         if (c % b != row % b)
             column[n++] = (uint32_t)c;
     for (size_t k = 0; k < length; k++) {
@@ -267,6 +271,7 @@ visit_check(const struct visit *visit)
     REQUIRE(how->burn < visit->length);
     REQUIRE(how->scores != SAMPLE_STALE || visit->keep);
     REQUIRE(how->proposals != SAMPLE_ALL4 || !batch->variants);
+    REQUIRE(how->proposals != SAMPLE_CROSS || batch->v == 2);
 }
 
 struct sample_moves

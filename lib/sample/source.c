@@ -63,6 +63,9 @@ sample_source_name(const struct sample_how *how)
         return "cache 1";
     if (how->moves)
         return "emc2 1 bank";
+    if (how->proposals == SAMPLE_CROSS)
+        return how->scores == SAMPLE_STALE ? "emc2_bimodal 1 stale"
+                                           : "emc2_bimodal 1";
     return how->scores == SAMPLE_STALE ? "emc2 1 stale" : "emc2 1";
 }
 
@@ -132,6 +135,9 @@ judge_chains(const struct sample_source *source, const struct sample_step *step,
     if (step->fixed && how->proposals == SAMPLE_ALL4)
         return err_set(err, "all4 has one chain for each image: it is not for "
                             "fixed views");
+    if (how->proposals == SAMPLE_CROSS && step->v != 2)
+        return err_set(err, "chains across the views want 2 views, not %zu",
+                       step->v);
     if (burn(how, step) >= length(how, step))
         return err_set(err,
                        "a burn-in of %zu leaves nothing to record: a batch of "

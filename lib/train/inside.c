@@ -5,7 +5,8 @@ train_inside_init(struct train_inside *inside, struct train_samples *samples,
                   enum sample_scores scores, uint64_t seed)
 {
     const struct sample_how how = {
-        .proposals = SAMPLE_ONCE,
+        .proposals =
+            samples->objective->wants_cross ? SAMPLE_CROSS : SAMPLE_ONCE,
         .scores = scores,
         .burn = -1,
         .horizon = 1,

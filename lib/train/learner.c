@@ -107,11 +107,32 @@ struct exchange {
     int alone;
 };
 
+/* Refuses weights of rows on rows of the own view. */
+static int
+check_cross(size_t b, const struct sample_weights *weights, struct err *err)
+{
+    for (size_t r = 0; r < 2 * b; r++)
+        for (size_t c = 0; c < b; c++) {
+            const size_t own = r / b * b + c;
+
+            if (weights->w[r * weights->columns + own] > 0)
+                return err_set(
+                    err,
+                    "the negatives weigh row %zu for row %zu, of the "
+                    "same view: the objective wants weights across "
+                    "the views, as of foil-negatives --method "
+                    "emc2_bimodal",
+                    own, r);
+        }
+    return 1;
+}
+
 static int
 ask(struct train_learner *learner, const struct train_batch *b,
     struct exchange *exchange, struct err *err)
 {
     const struct train_negatives *negatives = learner->spec.negatives;
+    int rc;
 
     exchange->step = (struct sample_step){
         .epoch = (uint64_t)b->epoch,
@@ -130,8 +151,11 @@ ask(struct train_learner *learner, const struct train_batch *b,
         .extra_z = learner->v + 2 * b->n * learner->dim,
         .hints = b->hints,
     };
-    return negatives->weigh(negatives->self, &exchange->step,
-                            &exchange->weights, &exchange->alone, err);
+    rc = negatives->weigh(negatives->self, &exchange->step, &exchange->weights,
+                          &exchange->alone, err);
+    if (rc > 0 && learner->spec.objective->wants_cross)
+        return check_cross(b->n, &exchange->weights, err);
+    return rc;
 }
 
 /* Forward, objective, backward: gradients, and nothing else but the running

@@ -18,7 +18,7 @@ comes_back(void)
 {
     const char *name[2] = {"a b", "tab\there"};
     struct data_features
-        in = {N, D, x, ids, labels, json_object(), {.n = 2, .name = name}},
+        in = {N, D, x, ids, labels, ids, json_object(), {.n = 2, .name = name}},
         out;
 
     json_object_set_new(in.about, "size", json_integer(32));
@@ -27,6 +27,7 @@ comes_back(void)
     T(out.n == N && out.d == D && !memcmp(out.x, x, sizeof x), "the matrix");
     T(out.ids && !memcmp(out.ids, ids, sizeof ids), "the ids");
     T(out.labels && !memcmp(out.labels, labels, sizeof labels), "the labels");
+    T(out.same && !memcmp(out.same, ids, sizeof ids), "the groups");
     T(out.classes.n == 2 && !strcmp(out.classes.name[1], name[1]),
       "the names of the classes come back");
     T(json_equal(out.about, in.about), "how they were made");
@@ -41,7 +42,7 @@ only_the_matrix(void)
 
     T(!data_features_write("a.npy", &in, &err), "written over the first");
     T(!data_features_read(&out, "a.npy", &err), "read");
-    T(!out.ids && !out.labels && !out.about && !out.classes.n,
+    T(!out.ids && !out.labels && !out.same && !out.about && !out.classes.n,
       "what was beside it has gone");
     data_features_release(&out);
 }

@@ -476,6 +476,7 @@ static const struct {
     {"siglip", naive_siglip, NULL},
     {"sogclr_bimodal", naive_bimodal, NULL},
     {"isogclr_bimodal", naive_bimodal, NULL},
+    {"emc2_bimodal", naive_sampled, NULL},
     {"emc2", naive_sampled, NULL},
     {"cache", naive_sampled, NULL},
 };

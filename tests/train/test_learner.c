@@ -395,6 +395,20 @@ what_does_not_go_together_is_refused(void)
     end(w);
 }
 
+/* The world's weights are of all other images, in both views. */
+static void
+weights_of_the_own_view_are_refused(void)
+{
+    struct world *w =
+        begin("emc2_bimodal", "group", 1, TRAIN_ON_NONFINITE_STOP);
+    struct train_result result;
+    struct err err = {""};
+
+    T(step(w, &result, &err) == TRAIN_FAILED && strstr(err.msg, "same view"),
+      "emc2_bimodal refuses weights of the own view: %s", err.msg);
+    end(w);
+}
+
 int
 main(void)
 {
@@ -412,5 +426,6 @@ main(void)
     columns_of_samples_move();
     two_encoders_are_as_one_with_the_same_weights();
     what_does_not_go_together_is_refused();
+    weights_of_the_own_view_are_refused();
     return t_done();
 }

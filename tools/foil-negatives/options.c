@@ -23,8 +23,8 @@ static const struct opt opts[] = {
      "endpoint of the selector [ipc://DIR/plan]"},
     {"items", 0, OPT_TEXT, &options.items, 0, 0, "ENDPOINT",
      "endpoint for augmenters [ipc://DIR/items]"},
-    {"method", 0, OPT_WORD, &method, 0, 0, "emc2|cache",
-     "Markov chains, or draws from a bank of features"},
+    {"method", 0, OPT_WORD, &method, 0, 0, "emc2|emc2_bimodal|cache",
+     "Markov chains, also across the views, or draws from a bank"},
     {"scores", 0, OPT_WORD, &scores, 0, 0, "fresh|stale|reset",
      "how the old state of a chain is scored"},
     {"proposals", 0, OPT_WORD, &proposals, 0, 0, "row|once|all4|bank",
@@ -81,6 +81,8 @@ choose(struct sample_how *how)
     how->scores = (enum sample_scores)place(scores, scored);
     // after a walk each image is proposed once
     how->proposals = p < 3 ? (enum sample_proposals)p : SAMPLE_ONCE;
+    if (!strcmp(method, "emc2_bimodal"))
+        how->proposals = SAMPLE_CROSS;
     how->moves = p == 3 && !how->cache ? (size_t)moves : 0;
     how->horizon = (size_t)horizon;
     how->seed = (uint64_t)options.seed;
@@ -101,8 +103,10 @@ check(const struct sample_how *how)
                    how->cache ? "method cache" : "proposals bank");
     if (how->moves && how->scores != SAMPLE_FRESH)
         opt_misuse("--proposals bank scores afresh where its chains stand");
-    if (how->cache && (opt_given(&scores) || opt_given(&proposals)))
-        opt_misuse("--scores and --proposals are for --method emc2");
+    if (how->cache && opt_given(&scores))
+        opt_misuse("--scores is for chains, not for --method cache");
+    if (strcmp(method, "emc2") && opt_given(&proposals))
+        opt_misuse("--proposals is for --method emc2");
     if (options.augmentations == 1)
         opt_misuse("--augmentations 1 leaves no second view");
     if (options.augmentations && how->proposals == SAMPLE_ALL4)

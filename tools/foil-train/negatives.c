@@ -287,8 +287,10 @@ in_batch(struct train_service *s, const struct sample_step *step,
 
     mem_grow(&s->in_batch, &s->in_batch_room, n * rows, sizeof *s->in_batch);
     num_gemm_nt(n, rows, step->dim, 1, step->z, step->z, 0, s->in_batch);
-    loss_partition(step->b, rows, step->beta, LOSS_NEGATIVES, s->in_batch,
-                   s->in_batch);
+    loss_partition(step->b, rows, step->beta,
+                   s->samples->objective->wants_cross ? LOSS_CROSS_NEGATIVES
+                                                      : LOSS_NEGATIVES,
+                   s->in_batch, s->in_batch);
     *weights =
         (struct sample_weights){.rows = n, .columns = rows, .w = s->in_batch};
 }
