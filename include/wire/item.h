@@ -16,6 +16,9 @@ struct wire_item {
     size_t n, n_extra;    /* b, 1 .. WIRE_BATCH_MAX; r, the same, or 0 */
     const int64_t *ids;   /* [b] who is trained, each once */
     const int64_t *extra; /* [r] who is encoded besides; may repeat */
+    size_t n_texts;       /* s, 1 .. WIRE_BATCH_MAX, or 0 */
+    const int64_t *extra_texts; /* [s,2] captions that are encoded besides:
+                                 * (sample, which of its captions); or NULL */
     struct wire_extra of_extra;
     struct wire_variants variants; /* which views are wanted */
     struct wire_msg *msg;          /* held by a decoded one; else NULL */

@@ -18,6 +18,13 @@ struct wire_pairs {
     const int64_t *extra_ids;        /* [r] or NULL */
     const float *extra_z;            /* [r,d] */
     struct wire_extra of_extra;      /* as in the item */
+    char kind[8];  /* "view", or "": rows of z are views of one image; "pair":
+                    * view 0 is an image, view 1 its caption */
+    int64_t texts; /* K, as in the batch; 0: not said */
+    const int32_t *captions;    /* [b] as in the batch; or NULL */
+    size_t n_texts;             /* s; 0: none */
+    const int64_t *extra_texts; /* [s,2] as in the item, or NULL */
+    const float *extra_text_z;  /* [s,d] */
     struct wire_variants variants;
     struct wire_msg *msg; /* held by a decoded one; else NULL */
 };

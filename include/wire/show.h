@@ -12,7 +12,8 @@
  *                   "digest": "..."}]}
  *
  * With `full`, "data" holds all numbers of a tensor in one flat list instead
- * of the digest (XXH3-128 of its bytes).
+ * of the digest (XXH3-128 of its bytes); of tokens, a list for each text,
+ * without what is behind its end.
  */
 json_t *wire_show(const struct wire_msg *msg, int full);
 

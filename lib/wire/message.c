@@ -106,6 +106,22 @@
                            AT(x, variants.augmentations))                     \
     }
 
+/* Texts: a sample and which of its captions; tokens and their lengths. */
+#define EXTRA_TEXTS(x) \
+    TENSOR(x, "extra_texts", extra_texts, "s2"), .optional = 1
+#define TEXTS(x, leader) \
+    WHOLE(x, "texts", texts, 1, WIRE_CAPTIONS_MAX), .with = (leader)
+#define CAPTIONS(x)                       \
+    TENSOR(x, "captions", captions, "b"), \
+        .below = "texts", .below_at = IS(x, texts, int64_t, AT(x, texts))
+#define TOKENS(x, key, m, sizes, by)                               \
+    TENSOR(x, key, m, sizes),                                      \
+        .below = "vocabulary",                                     \
+        .below_at = IS(x, vocabulary, int64_t, AT(x, vocabulary)), \
+        .lengths = (by)
+#define LENGTHS(x, key, m, sizes) \
+    TENSOR(x, key, m, sizes), .least = 2, .greatest = WIRE_TOKENS_MAX
+
 /* ---- checks between fields: x is the struct that was filled ------------- */
 
 /* How far from 1 a row of f4 may sum. */
@@ -187,6 +203,79 @@ check_piece(struct wire_reader *r, const void *x, int64_t size)
         wire_read_fail(r, "rows of %zu tables in one piece", pieces);
 }
 
+/* Rows (sample, caption); a sample has `most` captions at most. */
+static void
+judge_texts(struct wire_reader *r, size_t n, const int64_t *texts, int64_t size,
+            int64_t most)
+{
+    for (size_t i = 0; texts && i < n; i++) {
+        const int64_t id = texts[2 * i], caption = texts[2 * i + 1];
+
+        if (id < 0 || (size && id >= size) || caption < 0 || caption >= most)
+            wire_read_fail(r, "row %zu of extra_texts is caption %jd of %jd", i,
+                           (intmax_t)caption, (intmax_t)id);
+    }
+}
+
+static void
+check_item_texts(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_item *item = x;
+
+    (void)size;
+    judge_texts(r, item->n_texts, item->extra_texts, item->size,
+                WIRE_CAPTIONS_MAX);
+}
+
+static void
+judge_lengths(struct wire_reader *r, size_t n, const int32_t *lengths,
+              size_t len)
+{
+    for (size_t i = 0; lengths && i < n; i++)
+        if ((size_t)lengths[i] > len)
+            wire_read_fail(r, "a text of %d tokens, in rows of %zu", lengths[i],
+                           len);
+}
+
+static void
+check_lengths(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_batch *batch = x;
+
+    (void)size;
+    judge_lengths(r, batch->n, batch->lengths, batch->n_tokens);
+    judge_lengths(r, batch->n_texts, batch->extra_lengths, batch->n_tokens);
+}
+
+static void
+check_batch_texts(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_batch *batch = x;
+
+    if (batch->extra_texts && !batch->tokens)
+        wire_read_fail(r, "extra_texts without tokens");
+    judge_texts(r, batch->n_texts, batch->extra_texts, size, batch->texts);
+}
+
+static void
+check_kind(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_pairs *pairs = x;
+
+    (void)size;
+    if (!strcmp(pairs->kind, "pair") && (pairs->n_views != 2 || !pairs->texts))
+        wire_read_fail(r, "kind pair wants 2 views, and captions");
+}
+
+static void
+check_pairs_texts(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_pairs *pairs = x;
+
+    judge_texts(r, pairs->n_texts, pairs->extra_texts, size,
+                pairs->texts ? pairs->texts : WIRE_CAPTIONS_MAX);
+}
+
 /* ---- tables ------------------------------------------------------------- */
 
 static const struct wire_field hello_fields[] = {
@@ -265,6 +354,7 @@ static const struct wire_field item_fields[] = {
     OF_EPOCH(item),
     {IDS(item, "ids", ids, "b"), .once = 1},
     {IDS(item, "extra", extra, "r"), .optional = 1},
+    {EXTRA_TEXTS(item)},
     VIEWS(item),
     {FLAG(item, "encode_only", encode_only)},
     {0},
@@ -273,12 +363,14 @@ static const struct wire_field item_fields[] = {
 static const struct wire_size item_sizes[] = {
     {'b', SIZE(item, n), WIRE_BATCH_MAX},
     {'r', SIZE(item, n_extra), WIRE_BATCH_MAX},
+    {'s', SIZE(item, n_texts), WIRE_BATCH_MAX},
     {'v', SIZE(item, variants.views), WIRE_SIZE_MAX},
     {0},
 };
 
 static const struct wire_check item_checks[] = {
     {"the data set is ours", check_size},
+    {"rows of extra_texts are captions", check_item_texts},
     {0},
 };
 
@@ -300,7 +392,18 @@ static const struct wire_field batch_fields[] = {
     {IDS(batch, "extra_ids", extra_ids, "r"), .optional = 1},
     {TENSOR(batch, "extra", extra, "rhwc"), .with = "extra_ids"},
     VIEWS(batch),
-    {TENSOR(batch, "tokens", tokens, "bl"), .optional = 1},
+    {SHARE(batch, "shard", shard, WIRE_SHARDS_MAX)},
+    {TEXTS(batch, "tokens")},
+    {WHOLE(batch, "vocabulary", vocabulary, 1, WIRE_VOCABULARY_MAX),
+     .with = "tokens"},
+    {TOKENS(batch, "tokens", tokens, "bl", "lengths"), .optional = 1},
+    {LENGTHS(batch, "lengths", lengths, "b"), .with = "tokens"},
+    {CAPTIONS(batch), .with = "tokens"},
+    {EXTRA_TEXTS(batch)},
+    {TOKENS(batch, "extra_tokens", extra_tokens, "sl", "extra_lengths"),
+     .with = "extra_texts"},
+    {LENGTHS(batch, "extra_lengths", extra_lengths, "s"),
+     .with = "extra_texts"},
     {FLAG(batch, "encode_only", encode_only)},
     {0},
 };
@@ -312,8 +415,15 @@ static const struct wire_size batch_sizes[] = {
     {'w', SIZE(batch, width), WIRE_SIDE_MAX},
     {'c', SIZE(batch, channels), WIRE_SIDE_MAX},
     {'r', SIZE(batch, n_extra), WIRE_SIZE_MAX},
-    {'l', SIZE(batch, n_tokens), WIRE_SIZE_MAX},
+    {'s', SIZE(batch, n_texts), WIRE_BATCH_MAX},
+    {'l', SIZE(batch, n_tokens), WIRE_TOKENS_MAX},
     {'v', SIZE(batch, variants.views), WIRE_SIZE_MAX},
+    {0},
+};
+
+static const struct wire_check batch_checks[] = {
+    {"texts are no longer than their rows", check_lengths},
+    {"rows of extra_texts are captions", check_batch_texts},
     {0},
 };
 
@@ -345,16 +455,28 @@ static const struct wire_field pairs_fields[] = {
     {TENSOR(pairs, "z", z, "vbd")},
     {IDS(pairs, "extra_ids", extra_ids, "r"), .optional = 1},
     {TENSOR(pairs, "extra_z", extra_z, "rd"), .with = "extra_ids"},
+    {TEXT(pairs, "kind", kind), .words = "pair, view", .optional = 1},
+    {TEXTS(pairs, "captions")},
+    {CAPTIONS(pairs), .optional = 1},
+    {EXTRA_TEXTS(pairs)},
+    {TENSOR(pairs, "extra_text_z", extra_text_z, "sd"), .with = "extra_texts"},
     VIEWS(pairs),
     {0},
 };
 
 static const struct wire_size pairs_sizes[] = {
-    {'b', SIZE(pairs, n), WIRE_SIZE_MAX},
     {'v', SIZE(pairs, n_views), WIRE_SIZE_MAX},
+    {'b', SIZE(pairs, n), WIRE_SIZE_MAX},
     {'d', SIZE(pairs, dim), WIRE_DIM_MAX},
     {'r', SIZE(pairs, n_extra), WIRE_SIZE_MAX},
+    {'s', SIZE(pairs, n_texts), WIRE_SIZE_MAX},
     {'v', SIZE(pairs, variants.views), WIRE_SIZE_MAX},
+    {0},
+};
+
+static const struct wire_check pairs_checks[] = {
+    {"kind pair has what it wants", check_kind},
+    {"rows of extra_texts are captions", check_pairs_texts},
     {0},
 };
 
@@ -457,9 +579,9 @@ const struct wire_message wire_messages[WIRE_KINDS] = {
     [WIRE_REJECT] = {"reject", ARRAYS(reject), no_checks},
     [WIRE_ITEM] = {"item", sizeof(struct wire_item), AT(item, msg),
                    AT(item, size), item_fields, item_sizes, item_checks},
-    [WIRE_BATCH] = {"batch", ARRAYS(batch), no_checks},
+    [WIRE_BATCH] = {"batch", ARRAYS(batch), batch_checks},
     [WIRE_FEATURES] = {"features", ARRAYS(features), no_checks},
-    [WIRE_PAIRS] = {"pairs", ARRAYS(pairs), no_checks},
+    [WIRE_PAIRS] = {"pairs", ARRAYS(pairs), pairs_checks},
     [WIRE_WEIGHTS] = {"weights", ARRAYS(weights), weights_checks},
     [WIRE_STATE_PUT] = {"state.put", sizeof(struct wire_state), AT(state, msg),
                         0, state_fields, no_sizes, state_checks},

@@ -56,9 +56,11 @@ struct wire_field {
     const char *words;           /* "train, eval" */
 
     enum wire_dtype dtype;
-    const char *shape; /* a size each, or a digit: "vbhwc", "a2" */
-    size_t half;       /* offset of the pointer to elements that came as f2; 0:
-                        * they may not */
+    const char *shape;   /* a size each, or a digit: "vbhwc", "a2" */
+    const char *lengths; /* the tensor that says how many elements of each row
+                          * count; NULL: all do */
+    size_t half; /* offset of the pointer to elements that came as f2; 0:
+                  * they may not */
 };
 
 /*

@@ -4,7 +4,7 @@
 #include "util/half.h"
 #include "wire/show.h"
 
-#include "pack.h"
+#include "message.h"
 
 /* Text may be anything: what is no UTF-8 is shown as such. */
 static json_t *
@@ -93,10 +93,53 @@ number(const struct wire_tensor *t, size_t i)
     }
 }
 
-static json_t *
-tensor(const struct wire_tensor *t, int full)
+/* The tensor that says how long rows of t are, or NULL. */
+static const struct wire_tensor *
+lengths_of(const struct wire_msg *msg, const struct wire_tensor *t)
 {
-    json_t *object = json_object(), *shape = json_array(), *data;
+    const struct wire_field *f = wire_messages[wire_msg_kind(msg)].fields;
+    const struct wire_tensor *lengths;
+
+    while (f->name && (!f->lengths || strcmp(f->name, t->name)))
+        f++;
+    lengths = f->name ? wire_msg_find(msg, f->lengths) : NULL;
+    return lengths && t->rank == 2 && lengths->dtype == WIRE_I4 &&
+                   lengths->count == t->shape[0]
+               ? lengths
+               : NULL;
+}
+
+/* Rows, each as long as it is; what is behind its end is left out. */
+static json_t *
+rows(const struct wire_tensor *t, const int32_t *length)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < t->shape[0]; i++) {
+        json_t *row = json_array();
+
+        for (size_t j = 0; j < t->shape[1] && (int64_t)j < length[i]; j++)
+            json_array_append_new(row, number(t, i * t->shape[1] + j));
+        json_array_append_new(list, row);
+    }
+    return list;
+}
+
+static json_t *
+numbers(const struct wire_tensor *t)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < t->count; i++)
+        json_array_append_new(list, number(t, i));
+    return list;
+}
+
+static json_t *
+tensor(const struct wire_msg *msg, const struct wire_tensor *t, int full)
+{
+    const struct wire_tensor *lengths = lengths_of(msg, t);
+    json_t *object = json_object(), *shape = json_array();
     const struct digest digest =
         digest_bytes(t->data, t->count * wire_dtype_bytes(t->dtype));
     char hex[DIGEST_HEX];
@@ -112,10 +155,8 @@ tensor(const struct wire_tensor *t, int full)
                             json_string(digest_hex(&digest, hex)));
         return object;
     }
-    data = json_array();
-    for (size_t i = 0; i < t->count; i++)
-        json_array_append_new(data, number(t, i));
-    json_object_set_new(object, "data", data);
+    json_object_set_new(object, "data",
+                        lengths ? rows(t, lengths->data) : numbers(t));
     return object;
 }
 
@@ -129,7 +170,8 @@ wire_show(const struct wire_msg *msg, int full)
     json_object_set_new(object, "header",
                         map(&wire_msg_header(msg)->via.map, "tensors"));
     for (size_t i = 0; i < wire_msg_tensors(msg); i++)
-        json_array_append_new(tensors, tensor(wire_msg_tensor(msg, i), full));
+        json_array_append_new(tensors,
+                              tensor(msg, wire_msg_tensor(msg, i), full));
     json_object_set_new(object, "tensors", tensors);
     return object;
 }

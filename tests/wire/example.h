@@ -51,7 +51,8 @@ example_elements(const struct wire_field *f, const struct wire_tensor *t)
             ((int64_t *)data)[i] =
                 f->below ? (int64_t)i % 2 : f->least + (int64_t)i;
         else if (t->dtype == WIRE_I4)
-            ((int32_t *)data)[i] = (int32_t)(f->least + (int64_t)i);
+            ((int32_t *)data)[i] =
+                f->below ? (int32_t)i % 2 : (int32_t)(f->least + (int64_t)i);
         else
             ((uint8_t *)data)[i] = (uint8_t)(7 * i);
     return data;
@@ -116,7 +117,7 @@ example_field(const struct wire_message *m, const struct wire_field *f,
         *(double *)(x + f->at) = f->low + (f->high - f->low) / 4;
     else if (f->type == WIRE_TEXT && !f->words && there)
         snprintf(x + f->at, f->room, "0123456789abcdef0123456789abcdef");
-    else if (f->words)
+    else if (f->words && there)
         snprintf(x + f->at, f->room, "%.*s", (int)strcspn(f->words, ","),
                  f->words);
     else if (f->type == WIRE_SHARE && there)

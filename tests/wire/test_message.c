@@ -685,7 +685,8 @@ cut(const struct wire_msg *msg)
 
 /* ---- what tables do not say: checks between fields ---------------------- */
 
-/* For each check of a table, fields that break it; element 1 of a tensor. */
+/* For each check of a table, fields that break it: element 1 of a tensor, or
+ * that the tensor is gone. */
 static const struct breach {
     enum wire_kind kind;
     const char *check, *in, *field, *text;
@@ -699,6 +700,20 @@ static const struct breach {
     {WIRE_HELLO, "a data set has a digest and images, or neither", "dataset",
      "size", NULL, 0},
     {WIRE_ITEM, "the data set is ours", NULL, "size", NULL, 99},
+    {WIRE_ITEM, "rows of extra_texts are captions", NULL, "extra_texts", NULL,
+     64},
+    {WIRE_ITEM, "rows of extra_texts are captions", NULL, "extra_texts", NULL,
+     -1},
+    {WIRE_BATCH, "texts are no longer than their rows", NULL, "lengths", NULL,
+     100},
+    {WIRE_BATCH, "texts are no longer than their rows", NULL, "extra_lengths",
+     NULL, 100},
+    {WIRE_BATCH, "rows of extra_texts are captions", NULL, "extra_texts", NULL,
+     60},
+    {WIRE_BATCH, "rows of extra_texts are captions", NULL, "tokens", "gone", 0},
+    {WIRE_PAIRS, "rows of extra_texts are captions", NULL, "extra_texts", NULL,
+     60},
+    {WIRE_PAIRS, "kind pair has what it wants", NULL, "captions", "gone", 0},
     {WIRE_WEIGHTS, "rows of w are weights", NULL, "w", NULL, -0.25},
     {WIRE_WEIGHTS, "rows of w are weights", NULL, "w", NULL, 0.9},
     {WIRE_STATE_PUT, "a piece is of one table", NULL, "from", NULL, 29},
@@ -714,13 +729,15 @@ breach(const struct wire_msg *msg, const struct breach *b)
 
     draft_start(&d, msg);
     t = draft_tensor(&d, b->field);
-    if (t)
+    if (t && b->text)
+        *t = d.tensor[--d.n];
+    else if (t)
         t->data = elements(t, (int64_t)b->value, (float)b->value);
     else
         draft_set(&d, b->in, b->field,
                   b->text ? draft_text(b->text)
                           : draft_whole((int64_t)b->value));
-    size = kind == WIRE_ITEM ? 100 : 0;
+    size = strcmp(b->check, "the data set is ours") ? 0 : 100;
     why = verdict(&d);
     size = 0;
     T(why, "%s: refused unless %s: %s", message->name, b->check,

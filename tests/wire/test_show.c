@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "t.h"
+#include "wire/batch.h"
 #include "wire/metrics.h"
 #include "wire/pack.h"
 #include "wire/show.h"
@@ -52,6 +53,32 @@ numbers(void)
     return wire_write_end(&w);
 }
 
+static struct wire_msg *
+texts(void)
+{
+    static const int64_t ids[] = {3, 4};
+    static const uint8_t views[2] = {0};
+    static const int32_t tokens[] = {7, 8, 0, 0, 7, 9, 8, 1};
+    static const int32_t lengths[] = {2, 3}, captions[] = {0, 1};
+    const struct wire_batch batch = {.steps = 1,
+                                     .epochs = 1,
+                                     .n = 2,
+                                     .n_views = 1,
+                                     .height = 1,
+                                     .width = 1,
+                                     .channels = 1,
+                                     .n_tokens = 4,
+                                     .ids = ids,
+                                     .views = views,
+                                     .texts = 2,
+                                     .vocabulary = 10,
+                                     .tokens = tokens,
+                                     .lengths = lengths,
+                                     .captions = captions};
+
+    return wire_batch_put(&batch);
+}
+
 int
 main(void)
 {
@@ -62,6 +89,10 @@ main(void)
     shows(wire_metrics_put(&metrics), 0, "\"values\":{\"loss\":4.5}",
           "a map inside");
     shows(wire_metrics_put(&metrics), 0, "(not UTF-8)", "no text");
+    shows(texts(), 1, "\"data\":[[7,8],[7,9,8]]",
+          "texts without what is behind their end");
+    shows(texts(), 0, "\"name\":\"tokens\",\"dtype\":\"i4\",\"shape\":[2,4],",
+          "their digest");
     shows(numbers(), 0,
           "{\"name\":\"b\",\"dtype\":\"u1\",\"shape\":[2],\"digest\":",
           "digests");
