@@ -33,6 +33,9 @@ struct loss_batch {
                              sum to 1, or less where some were dropped */
     const float *scale;   /* [n,2] factors of the positive and of the negative
                              terms of each anchor, from the service; NULL: 1 */
+    const float *s;       /* [n,rows] S where whoever gave the weights has it
+                             already, for an objective without auxiliary
+                             columns; NULL: it is computed */
 };
 
 /* What an objective is set to. */

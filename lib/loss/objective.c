@@ -186,9 +186,13 @@ loss_objective_run(const struct loss_objective *objective,
 
     REQUIRE(batch->b >= 2 && batch->d > objective->aux_columns &&
             set->value[LOSS_TAU] > 0);
+    REQUIRE(!batch->s || !objective->aux_columns);
     embedding(rows, batch->d, objective->aux_columns, z, v);
     num_unit_rows(rows, d, v, v, length);
-    num_gemm_nt(n, rows, d, 1, v, v, 0, s);
+    if (batch->s)
+        memcpy(s, batch->s, n * rows * sizeof *s);
+    else
+        num_gemm_nt(n, rows, d, 1, v, v, 0, s);
     *report = (struct loss_report){0};
     report_spread(n, d, v, s, rows, report);
     report->infonce = loss_infonce(batch, set->value[LOSS_TAU], s);

@@ -182,6 +182,7 @@ find_gradient(struct train_learner *learner, const struct train_batch *b,
     }
     batch.weights = exchange->weights.w;
     batch.scale = exchange->weights.scale;
+    batch.s = exchange->weights.s;
     train_samples_get(spec->samples, b->n, b->ids, learner->columns);
     loss_objective_run(spec->objective, &learner->settings, &batch, learner->z,
                        learner->columns, learner->dz, learner->work, report);

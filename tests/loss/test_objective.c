@@ -3,10 +3,12 @@
 
 #include "loss/clip.h"
 #include "loss/dcl.h"
+#include "loss/emc2.h"
 #include "loss/flatclr.h"
 #include "loss/infonce.h"
 #include "loss/naive_objectives.h"
 #include "loss/simclr.h"
+#include "num/vec.h"
 #include "t.h"
 #include "util/mem.h"
 
@@ -35,7 +37,7 @@ example_init(struct example *e, const struct loss_objective *o, size_t b,
     e->dz = mem_array(rows * d, sizeof *e->dz);
     e->weights = mem_array(n * rows, sizeof *e->weights);
     e->scale = mem_array(n * 2, sizeof *e->scale);
-    e->batch = (struct loss_batch){b, extra, d, e->weights, e->scale};
+    e->batch = (struct loss_batch){b, extra, d, e->weights, e->scale, NULL};
     e->work = mem_array(loss_objective_size(o, &e->batch), sizeof *e->work);
     e->state = mem_array(states * o->columns, sizeof *e->state);
     e->before = mem_array(states * o->columns, sizeof *e->before);
@@ -408,6 +410,43 @@ reports_the_spread(void)
     example_release(&e);
 }
 
+/* S that is given is taken as it is, for one that is computed. */
+static void
+similarities_may_be_given(void)
+{
+    struct example e, f;
+    struct loss_report first, second;
+    size_t n, elements;
+    float *s;
+
+    example_init(&e, &loss_emc2, 5, 3, 7);
+    example_init(&f, &loss_emc2, 5, 3, 7);
+    n = 2 * e.batch.b;
+    elements = e.rows * e.batch.d;
+    s = mem_array(n * e.rows, sizeof *s);
+    for (size_t r = 0; r < n; r++)
+        for (size_t c = 0; c < e.rows; c++) {
+            const float *x = e.zf + r * e.batch.d, *y = e.zf + c * e.batch.d;
+
+            s[r * e.rows + c] = (float)(num_dot(e.batch.d, x, y) /
+                                        sqrt(num_dot(e.batch.d, x, x) *
+                                             num_dot(e.batch.d, y, y)));
+        }
+    first = run(&e);
+    f.batch.s = s;
+    second = run(&f);
+    T_NEAR(second.value, first.value, 1e-6, "S that is given: the same value");
+    T_NEAR(second.positive, first.positive, 1e-6, "the same report");
+    for (size_t i = 0; i < elements; i++)
+        e.dz[i] -= f.dz[i];
+    T(num_dot(elements, e.dz, e.dz) < 1e-10, "the same gradient");
+    memset(s, 0, n * e.rows * sizeof *s);
+    T_NEAR(run(&f).value, 0, 1e-12, "none other is computed");
+    free(s);
+    example_release(&e);
+    example_release(&f);
+}
+
 int
 main(void)
 {
@@ -442,6 +481,7 @@ main(void)
     clip_is_half_of_infonce();
     flatclr_has_the_weights_of_dcl();
     reports_the_spread();
+    similarities_may_be_given();
     T(!loss_objective_find("simclear", &err) && strstr(err.msg, "simclr dcl"),
       "an unknown one is refused with a list");
     return t_done();
