@@ -17,9 +17,15 @@ static void
 comes_back(void)
 {
     const char *name[2] = {"a b", "tab\there"};
-    struct data_features
-        in = {N, D, x, ids, labels, ids, json_object(), {.n = 2, .name = name}},
-        out;
+    struct data_features in = {.n = N,
+                               .d = D,
+                               .x = x,
+                               .ids = ids,
+                               .labels = labels,
+                               .same = ids,
+                               .about = json_object(),
+                               .classes = {.n = 2, .name = name}},
+                         out;
 
     json_object_set_new(in.about, "size", json_integer(32));
     T(!data_features_write("a.npy", &in, &err), "written");
