@@ -15,8 +15,10 @@
  *   a file list   text, a line each: path[<tab>label[<tab>caption]]; paths
  *                 are relative to the folder of the list
  *
- * Every .jpg and .jpeg is a sample.  A .txt or .cls beside it in a folder or
- * tar, of the same name up to the first dot, is its caption or its label.
+ * Every .jpg and .jpeg is a sample.  Beside it in a folder or tar, of the same
+ * name up to the first dot, a .txt has its captions, one a line, and a .cls its
+ * label.  A .json may have the captions, too: an object with the string
+ * "caption" or a list of strings "captions"; a .txt goes before it.
  * Where nothing else gives labels, folders do: the class is the first folder
  * of the name that is not common to all samples of the input.
  *
@@ -51,6 +53,41 @@ double data_index_share(const struct data_index *index);
 size_t data_index_size(const struct data_index *index);
 size_t data_index_bad(const struct data_index *index);
 const char *data_index_complaint(const struct data_index *index, size_t i);
+
+/*
+ * data_index_table() gives samples the captions of a table, in place of those
+ * beside them; after the last input.  The table is text, a row a line, cells
+ * separated by tabs: name<tab>caption.  Several rows may name one sample.  A
+ * first line with a column "caption", "title" or "text" tells the columns; the
+ * names are those of "file", "filename", "name", "filepath", "path", "image" or
+ * "key" then, or else the first.  In a caption, \n parts two, and \t and \\
+ * stand for a tab and a backslash, as foil-data list writes them.
+ *
+ * A name is that of the sample in the set, or that up to its first dot, or one
+ * of both without folders, whichever fits first; one that fits several samples
+ * is not used.  Refused: a table that cannot be read, or of which no row is
+ * used.
+ */
+struct data_index_rows {
+    size_t used;
+    size_t empty, unknown, unclear; /* no caption; of no sample; of several */
+    size_t empty_line, unknown_line, unclear_line; /* the first of each */
+};
+
+int data_index_table(struct data_index *index, const char *path,
+                     struct data_index_rows *rows, struct err *err);
+
+/* What was done to captions, so far. */
+struct data_index_captions {
+    size_t captioned; /* samples that have some */
+    size_t cut;       /* captions that were longer than 65,536 bytes */
+    size_t many;      /* left out: the 65th of a sample, and further ones */
+    size_t mended;    /* captions that were no UTF-8: U+FFFD where not */
+    size_t broken;    /* .json beside an image, not used: no JSON object */
+};
+
+void data_index_captions(const struct data_index *index,
+                         struct data_index_captions *captions);
 
 /*
  * data_index_write() gives out the labels and writes the index, all or

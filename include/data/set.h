@@ -43,8 +43,18 @@ int data_stale(const struct data_set *set, struct err *err);
 
 size_t data_size(const struct data_set *set);
 
-/* data_digest() is of all samples' digests and labels, in order. */
+/*
+ * data_digest() names the set: it is of the samples' digests and labels in
+ * their order, and, where some have captions, of these.
+ */
 struct digest data_digest(const struct data_set *set);
+
+/*
+ * data_seed() mixes a seed with what the set's digest is of, but for captions:
+ * views of two sets differ, and those of a set are the same whatever is said of
+ * its images.
+ */
+uint64_t data_seed(const struct data_set *set, uint64_t seed);
 
 /* Number of classes, 0 where there are no labels, and their names; classes
  * that came as whole numbers are called by them.  Labels of two sets are of one

@@ -8,27 +8,21 @@
 #include "input.h"
 #include "kind.h"
 #include "labels.h"
+#include "siblings.h"
+#include "sidecar.h"
 #include "skipped.h"
+#include "table.h"
 
 enum {
     COMPLAINTS = 100,
-    MAX_TEXT = 1 << 16, // of one caption
-    MAX_CLASS = 255     // of the name of a class
-};
-
-/* Files of one name up to the first dot belong together. */
-struct group {
-    char *key;
-    size_t room, len;
-    size_t first; // sample
-    uint64_t caption, class;
+    MAX_CLASS = 255 // bytes of the name of a class
 };
 
 struct data_index {
     struct data_index_how how;
     struct input *input;
     size_t input_first; // sample
-    struct group group;
+    struct siblings siblings;
 
     struct layout_parts parts;
     uint64_t *class; // [samples] offsets in the text, 0 where none was given
@@ -44,6 +38,7 @@ struct data_index {
     char *complaint[COMPLAINTS];
     size_t bad;
     struct skipped skipped;
+    struct data_index_captions notes;
 };
 
 struct data_index *
@@ -63,13 +58,13 @@ data_index_free(struct data_index *index)
         return;
     data_input_close(index->input);
     data_skipped_release(&index->skipped);
+    data_siblings_release(&index->siblings);
     data_layout_release(&index->parts);
     data_bytes_release(&index->bytes);
     data_image_release(&index->image);
     data_jpeg_free(index->decoder);
     for (size_t i = 0; i < index->bad && i < COMPLAINTS; i++)
         free(index->complaint[i]);
-    free(index->group.key);
     free(index->class);
     free(index->first);
     free(index);
@@ -88,7 +83,7 @@ end_input(struct data_index *index)
     data_skipped_input(&index->skipped, parts, first, parts->samples - first);
     data_input_close(index->input);
     index->input = NULL;
-    index->group.len = 0;
+    data_siblings_leave(&index->siblings, parts->samples);
 }
 
 /* Note what the input was like, for data_stale(). */
@@ -128,59 +123,28 @@ data_index_add(struct data_index *index, const char *path, struct err *err)
     return 0;
 }
 
-/* The part of a name that a group shares: up to the first dot of the file. */
-static size_t
-key_length(const char *name)
-{
-    size_t folders = data_kind_folders(name);
-
-    return folders + strcspn(name + folders, ".");
-}
-
-static void
-enter_group(struct data_index *index, const char *name)
-{
-    struct group *group = &index->group;
-    size_t len = key_length(name);
-
-    if (group->len == len && len && !memcmp(group->key, name, len))
-        return;
-    mem_grow(&group->key, &group->room, len, 1);
-    memcpy(group->key, name, len);
-    group->len = len;
-    group->first = index->parts.samples;
-    group->caption = group->class = 0;
-}
-
-/*
- * Take from a text what would garble a terminal or a table, and blanks at its
- * ends; returns its length.
- */
-static size_t
-tidy(char *text, size_t n)
-{
-    size_t len = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)text[i];
-
-        if (c == '\r' || (!len && c <= ' '))
-            continue;
-        text[len++] = c == '\n' || (c >= ' ' && c != 127) ? (char)c : ' ';
-    }
-    while (len && (text[len - 1] == ' ' || text[len - 1] == '\n'))
-        len--;
-    return len;
-}
-
+/* The name of a class, as it is kept. */
 static uint64_t
-tidy_text(struct data_index *index, const char *text)
+tidy_class(struct data_index *index, const char *text)
 {
     char *copy = mem_text(text);
-    uint64_t at =
-        data_layout_text(&index->parts, copy, tidy(copy, strlen(copy)));
+    uint64_t at = data_layout_text(&index->parts, copy,
+                                   data_sidecar_tidy(copy, strlen(copy)));
 
     free(copy);
+    return at;
+}
+
+/* The caption that a file list gives, as it is kept. */
+static uint64_t
+tidy_caption(struct data_index *index, const char *text)
+{
+    struct data_bytes lines = {0};
+    uint64_t at;
+
+    data_sidecar_line(text, strlen(text), &lines, &index->notes);
+    at = data_layout_text(&index->parts, (char *)lines.data, lines.len);
+    data_bytes_release(&lines);
     return at;
 }
 
@@ -218,19 +182,18 @@ take_image(struct data_index *index, const struct input_item *item,
     struct layout_sample sample = {
         .offset = item->offset,
         .file = (uint32_t)parts->files - 1,
-        .caption = index->group.caption,
         .label = -1,
     };
-    uint64_t class = index->group.class;
+    uint64_t class = index->siblings.class;
 
     if (data_input_read(index->input, item, &index->bytes, err) ||
         judge_image(index, &sample, err))
         return -1;
     sample.name = data_layout_text(parts, item->name, strlen(item->name));
     if (item->caption)
-        sample.caption = tidy_text(index, item->caption);
+        sample.caption = tidy_caption(index, item->caption);
     if (item->label && *item->label) {
-        class = tidy_text(index, item->label);
+        class = tidy_class(index, item->label);
         index->given = 1;
     }
     mem_grow(&parts->sample, &parts->sample_room, n + 1, sizeof *parts->sample);
@@ -238,34 +201,46 @@ take_image(struct data_index *index, const struct input_item *item,
     parts->sample[n] = sample;
     index->class[n] = class;
     parts->samples++;
+    data_siblings_settle(&index->siblings, &index->parts, &index->notes);
     return 0;
 }
 
-/* A caption or a class for the images of the group, seen or still to come. */
+/* A class for the images that it lies beside, seen or still to come. */
 static int
-take_text(struct data_index *index, const struct input_item *item, int is_class,
-          struct err *err)
+take_class(struct data_index *index, const struct input_item *item,
+           struct err *err)
 {
-    struct group *group = &index->group;
+    struct siblings *siblings = &index->siblings;
     struct data_bytes *bytes = &index->bytes;
-    const size_t max = is_class ? MAX_CLASS : MAX_TEXT;
-    uint64_t at;
 
     if (data_input_read(index->input, item, bytes, err))
         return -1;
-    if (bytes->len > max)
-        return err_set(err, "is longer than %zu bytes", max);
-    at = data_layout_text(&index->parts, (char *)bytes->data,
-                          tidy((char *)bytes->data, bytes->len));
-    if (is_class)
-        group->class = at;
+    if (bytes->len > MAX_CLASS)
+        return err_set(err, "is longer than %d bytes", MAX_CLASS);
+    siblings->class =
+        data_layout_text(&index->parts, (char *)bytes->data,
+                         data_sidecar_tidy((char *)bytes->data, bytes->len));
+    index->given |= siblings->class != 0;
+    for (size_t i = siblings->first; i < index->parts.samples; i++)
+        index->class[i] = siblings->class;
+    return 0;
+}
+
+/* Captions for them. */
+static int
+take_captions(struct data_index *index, const struct input_item *item,
+              enum data_kind kind, struct err *err)
+{
+    struct siblings *siblings = &index->siblings;
+    const struct data_bytes *bytes = &index->bytes;
+
+    if (data_input_read(index->input, item, &index->bytes, err))
+        return -1;
+    if (kind == DATA_KIND_JSON)
+        data_siblings_json(siblings, (char *)bytes->data, bytes->len);
     else
-        group->caption = at;
-    index->given |= is_class && at;
-    for (size_t i = group->first; i < index->parts.samples; i++) {
-        index->class[i] = group->class;
-        index->parts.sample[i].caption = group->caption;
-    }
+        data_siblings_text(siblings, (char *)bytes->data, bytes->len);
+    data_siblings_settle(siblings, &index->parts, &index->notes);
     return 0;
 }
 
@@ -291,14 +266,19 @@ take(struct data_index *index, const struct input_item *item,
 {
     if (item->bad)
         return err_set(err, "%s", item->bad);
+    if (kind == DATA_KIND_JSON &&
+        data_input_size(index->input, item) > SIDECAR_MAX_JSON)
+        kind = DATA_KIND_OTHER;
     if (kind >= DATA_KIND_PICTURE) {
         index->tars |= data_kind_ends(item->name, ".tar");
         data_skipped_count(&index->skipped, kind, item->name);
         return 0;
     }
-    if (kind != DATA_KIND_JPEG)
-        return take_text(index, item, kind == DATA_KIND_CLASS, err);
-    return take_image(index, item, err);
+    if (kind == DATA_KIND_JPEG)
+        return take_image(index, item, err);
+    if (kind == DATA_KIND_CLASS)
+        return take_class(index, item, err);
+    return take_captions(index, item, kind, err);
 }
 
 int
@@ -320,7 +300,7 @@ data_index_next(struct data_index *index, struct err *err)
         return got;
     kind = list ? DATA_KIND_JPEG : data_kind_of(item.name);
     if (kind < DATA_KIND_PICTURE && !list)
-        enter_group(index, item.name);
+        data_siblings_enter(&index->siblings, item.name, index->parts.samples);
     if (!take(index, &item, kind, err))
         return 1;
     if (kind == DATA_KIND_JPEG)
@@ -368,6 +348,23 @@ data_index_lost(const struct data_index *index, size_t i)
     const struct skipped_names *lost = &index->skipped.classes;
 
     return i < lost->n ? lost->name[i] : NULL;
+}
+
+int
+data_index_table(struct data_index *index, const char *path,
+                 struct data_index_rows *rows, struct err *err)
+{
+    end_input(index);
+    return data_table_read(&index->parts, path, &index->notes, rows, err);
+}
+
+void
+data_index_captions(const struct data_index *index,
+                    struct data_index_captions *captions)
+{
+    *captions = index->notes;
+    for (size_t i = 0; i < index->parts.samples; i++)
+        captions->captioned += index->parts.sample[i].caption != 0;
 }
 
 /* There is no sample at all: say what there is instead. */

@@ -189,6 +189,21 @@ data_input_read(struct input *input, const struct input_item *item,
                             bytes, item->name, err);
 }
 
+uint64_t
+data_input_size(const struct input *input, const struct input_item *item)
+{
+    struct stat st;
+    char *path;
+    int known;
+
+    if (input->tar)
+        return item->bytes;
+    path = data_layout_path(input->root, item->name);
+    known = !stat(path, &st);
+    free(path);
+    return known ? (uint64_t)st.st_size : 0;
+}
+
 double
 data_input_share(const struct input *input)
 {

@@ -33,6 +33,11 @@ int data_input_next(struct input *input, struct input_item *item,
 int data_input_read(struct input *input, const struct input_item *item,
                     struct data_bytes *bytes, struct err *err);
 
+/* data_input_size() is the length of its content; 0 where that cannot be told.
+ */
+uint64_t data_input_size(const struct input *input,
+                         const struct input_item *item);
+
 /* data_input_share() tells how much of the input is done, 0 .. 1. */
 double data_input_share(const struct input *input);
 

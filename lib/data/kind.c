@@ -9,13 +9,14 @@ static const struct {
 } kinds[] = {
     {".jpg", DATA_KIND_JPEG},     {".jpeg", DATA_KIND_JPEG},
     {".txt", DATA_KIND_CAPTION},  {".cls", DATA_KIND_CLASS},
-    {".png", DATA_KIND_PICTURE},  {".webp", DATA_KIND_PICTURE},
-    {".gif", DATA_KIND_PICTURE},  {".bmp", DATA_KIND_PICTURE},
-    {".tif", DATA_KIND_PICTURE},  {".tiff", DATA_KIND_PICTURE},
-    {".jfif", DATA_KIND_PICTURE}, {".jpe", DATA_KIND_PICTURE},
-    {".jp2", DATA_KIND_PICTURE},  {".jxl", DATA_KIND_PICTURE},
-    {".heic", DATA_KIND_PICTURE}, {".avif", DATA_KIND_PICTURE},
-    {".ppm", DATA_KIND_PICTURE},  {".pgm", DATA_KIND_PICTURE},
+    {".json", DATA_KIND_JSON},    {".png", DATA_KIND_PICTURE},
+    {".webp", DATA_KIND_PICTURE}, {".gif", DATA_KIND_PICTURE},
+    {".bmp", DATA_KIND_PICTURE},  {".tif", DATA_KIND_PICTURE},
+    {".tiff", DATA_KIND_PICTURE}, {".jfif", DATA_KIND_PICTURE},
+    {".jpe", DATA_KIND_PICTURE},  {".jp2", DATA_KIND_PICTURE},
+    {".jxl", DATA_KIND_PICTURE},  {".heic", DATA_KIND_PICTURE},
+    {".avif", DATA_KIND_PICTURE}, {".ppm", DATA_KIND_PICTURE},
+    {".pgm", DATA_KIND_PICTURE},
 };
 
 size_t

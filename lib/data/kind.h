@@ -11,6 +11,7 @@ enum data_kind {
     DATA_KIND_JPEG,    /* .jpg .jpeg */
     DATA_KIND_CAPTION, /* .txt */
     DATA_KIND_CLASS,   /* .cls */
+    DATA_KIND_JSON,    /* .json: captions, perhaps */
     DATA_KIND_PICTURE, /* an image of another form, such as .png */
     DATA_KIND_HIDDEN,  /* begins with a dot */
     DATA_KIND_OTHER

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,19 +10,39 @@
 #include "layout.h"
 
 struct digest
-data_layout_data_digest(const struct layout_sample *sample, size_t n)
+data_layout_digest_images(const struct layout_parts *parts)
 {
     struct digest_stream *stream = digest_new();
 
-    for (size_t i = 0; i < n; i++) {
-        uint32_t label = (uint32_t)sample[i].label;
+    for (size_t i = 0; i < parts->samples; i++) {
+        const struct layout_sample *sample = &parts->sample[i];
+        uint32_t label = (uint32_t)sample->label;
         uint8_t byte[4] = {(uint8_t)label, (uint8_t)(label >> 8),
                            (uint8_t)(label >> 16), (uint8_t)(label >> 24)};
 
-        digest_add(stream, &sample[i].digest, sizeof sample[i].digest);
+        digest_add(stream, &sample->digest, sizeof sample->digest);
         digest_add(stream, byte, sizeof byte);
     }
     return digest_end(stream);
+}
+
+struct digest
+data_layout_digest_data(const struct layout_parts *parts,
+                        const struct digest *images)
+{
+    struct digest_stream *stream = digest_new();
+    struct digest digest;
+    int captioned = 0;
+
+    digest_add(stream, images, sizeof *images);
+    for (size_t i = 0; i < parts->samples; i++) {
+        const char *caption = parts->text + parts->sample[i].caption;
+
+        digest_add(stream, caption, strlen(caption) + 1);
+        captioned |= *caption != 0;
+    }
+    digest = digest_end(stream);
+    return captioned ? digest : *images;
 }
 
 int

@@ -18,7 +18,7 @@
 
 #include "tree.h"
 
-enum { LAYOUT_VERSION = 2, LAYOUT_ORDER = 0x01020304 };
+enum { LAYOUT_VERSION = 3, LAYOUT_ORDER = 0x01020304 };
 
 #define LAYOUT_MAGIC "foil-set"
 #define LAYOUT_SUFFIX ".foil"
@@ -35,9 +35,10 @@ struct layout_head {
     uint32_t version, order;
     uint64_t bytes; /* of the whole index */
     uint64_t files, classes, samples, marks, text;
-    struct digest data; /* of the samples' digests and labels */
-    struct digest body; /* of all that follows the head */
-    struct digest head; /* of the fields above */
+    struct digest images; /* of the samples' digests and labels */
+    struct digest data;   /* of these and the captions, if there are any */
+    struct digest body;   /* of all that follows the head */
+    struct digest head;   /* of the fields above */
 };
 
 /* What samples lie in. */
@@ -125,9 +126,14 @@ int data_layout_write(struct layout_parts *parts, const char *path,
                       struct err *err);
 void data_layout_release(struct layout_parts *parts);
 
-/* data_layout_data_digest() is what data_digest() gives, from the samples. */
-struct digest data_layout_data_digest(const struct layout_sample *sample,
-                                      size_t n);
+/*
+ * data_layout_digest_images() is that of the samples' digests and labels;
+ * data_layout_digest_data() that of this and all captions, each with a zero
+ * byte behind it, or this itself where there are none.
+ */
+struct digest data_layout_digest_images(const struct layout_parts *parts);
+struct digest data_layout_digest_data(const struct layout_parts *parts,
+                                      const struct digest *images);
 
 /*
  * data_layout_mend() is what to do about an index that does not fit its data,

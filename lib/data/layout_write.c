@@ -142,7 +142,8 @@ fill_head(struct layout_head *head, const struct layout_parts *parts,
     head->samples = parts->samples;
     head->marks = parts->marks;
     head->text = parts->text_len;
-    head->data = data_layout_data_digest(parts->sample, parts->samples);
+    head->images = data_layout_digest_images(parts);
+    head->data = data_layout_digest_data(parts, &head->images);
     for (size_t i = 0; i < PARTS; i++) {
         digest_add(body, part[i].data, part[i].bytes);
         head->bytes += part[i].bytes;

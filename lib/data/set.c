@@ -271,6 +271,12 @@ data_digest(const struct data_set *set)
     return set->head->data;
 }
 
+uint64_t
+data_seed(const struct data_set *set, uint64_t seed)
+{
+    return seed ^ digest_word(&set->head->images);
+}
+
 size_t
 data_classes(const struct data_set *set)
 {

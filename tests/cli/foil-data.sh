@@ -97,6 +97,41 @@ cp a.tar.foil kept
 ok 'a full disk: 1' refuses 1 'No space' "$data" index -o /dev/full a.tar
 ok 'the old index stays' cmp a.tar.foil kept
 
+# captions
+ok '80 captions, 2 of a sample at most' is $'80\t2' texts a.tar
+"$data" list a.tar | sed 1d | awk -F'\t' '$1 % 2 { print $7 "\ta " $1 }' >t.tsv
+ok 'a table of captions' "$data" index -o t.foil --captions t.tsv a.tar
+ok 'of half of the samples' is $'60\t2' texts t.foil
+ok 'each goes to the sample of that name' \
+    test "$("$data" list t.foil | sed -n 5p | cut -f8)" = 'a 3'
+ok 'captions enter the digest' bash -c \
+    "! diff <('$data' info a.tar | tail -1) <('$data' info t.foil | tail -1)"
+"$data" list t.foil >list.tsv
+ok 'a list is a table' "$data" index -o u.foil --captions list.tsv a.tar
+ok 'and the set is the same again' is "$(value digest t.foil)" digest u.foil
+printf '000003.jpg\n000001.jpg\tgood\nnone.jpg\tx\n' >odd.tsv
+ok 'rows that are not used' bash -c \
+    "'$data' index -o u.foil --captions odd.tsv a.tar 2>said"
+ok 'without a caption' grep -q \
+    "1 row of 'odd.tsv' without a caption (such as line 1): not used" said
+ok 'of no sample' grep -q 'name that no sample has (such as line 3)' said
+ok 'no row at all: 1' refuses 1 "no line of 'b.tar'" \
+    "$data" index -o u.foil --captions b.tar a.tar
+ok 'no table: 1' refuses 1 "'none.tsv'" \
+    "$data" index -o u.foil --captions none.tsv a.tar
+mkdir odd
+tar xf a.tar -C odd 000000.jpg 000001.jpg 000002.jpg
+printf 'caf\351\n' >odd/000000.txt
+echo '{' >odd/000001.json
+head -c 100000 /dev/zero | tr '\0' x >odd/000002.txt
+ok 'captions with faults' bash -c "'$data' index odd 2>said"
+ok 'one is cut' grep -q 'longer than 65536 bytes: 1 cut' said
+ok 'one is no UTF-8' grep -q 'that are no UTF-8: 1, with U+FFFD' said
+ok 'one is no JSON' grep -q 'no JSON objects: 1 not used' said
+ok 'one image has none' grep -q '1 of 3 samples have no caption' said
+ok 'all images are there' is 3 samples odd
+rm -r odd odd.foil
+
 # split
 ok 'split' "$data" split --share .25 a.tar part.foil rest.foil
 ok 'a quarter' is 10 samples part.foil

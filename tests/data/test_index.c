@@ -344,7 +344,7 @@ what_is_passed_over_is_counted(void)
     put_text("mixed/c/in/y.jfif", "JPEG by another name");
     put_text("mixed/d/z.jpg", "GIF89a");
     put_text("mixed/e/readme", "text");
-    put_text("mixed/index.json", "{}");
+    put_text("mixed/index.xml", "<x/>");
     index = take_in("mixed");
     T(data_index_skipped(index, 1, &first) == 3 && !strcmp(first, "b/2.PNG"),
       "three images are of other forms, the first is %s", first);

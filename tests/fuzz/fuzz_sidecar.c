@@ -1,11 +1,14 @@
 /*
  * What stands beside an image in a tar, and lists of files: captions, labels,
- * class names.  Refused, or every sample has a label in range and a caption.
+ * class names, tables of captions.  Refused, or every sample has a label in
+ * range, and captions that are UTF-8 and within their limits.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <unistr.h>
 
+#include "data/captions.h"
 #include "data/index.h"
 #include "data/pack.h"
 #include "fuzz/scratch.h"
@@ -52,13 +55,21 @@ look(const char *path)
     for (size_t i = 0; i < data_size(set); i++) {
         REQUIRE(data_label(set, i) < (int)data_classes(set));
         sum += strlen(data_name(set, i)) + strlen(data_caption(set, i));
+        for (size_t k = 0; k < data_captions_count(set, i); k++) {
+            size_t n;
+            const char *caption = data_captions_get(set, i, k, &n);
+
+            REQUIRE(n && n <= DATA_CAPTION_BYTES &&
+                    !u8_check((const uint8_t *)caption, n));
+        }
+        REQUIRE(data_captions_count(set, i) <= DATA_CAPTIONS_MAX);
     }
     data_close(set);
     return sum;
 }
 
-/* Even: a tar; odd: the input is a list of files, of which the first is good.
- */
+/* A tar, or of the input a list of files, of which the first is good, or a tar
+ * and a table of captions; the first byte says which. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -69,7 +80,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     char *place = scratch_put(0, "", 0), text[512];
     struct err err = {""};
     struct data_index *index;
-    int n, rc = 1;
+    struct data_index_rows rows;
+    int n, rc = 1, table = 0;
 
     if (!jpeg.len) {
         const struct kind kind = {3, JCS_RGB, JCS_YCbCr, 0, 0, 0};
@@ -77,7 +89,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         jpeg = write_kind(&kind);
         snprintf(image, sizeof image, "%s.jpg", place);
     }
-    if (len && data[0] & 1) {
+    if (len && data[0] % 3 == 2) {
+        table = 1;
+        write_tar(place, &jpeg, data, 0);
+        scratch_put(1, data + 1, len - 1);
+    } else if (len && data[0] % 3 == 1) {
         scratch_write(image, jpeg.data, jpeg.len);
         n = snprintf(text, sizeof text, "%s\t", image);
         len = len - 1 < 300 ? len - 1 : 300;
@@ -90,6 +106,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (!data_index_add(index, place, &err))
         while ((rc = data_index_next(index, &err)) > 0)
             ;
+    if (!rc && table)
+        rc = data_index_table(index, scratch[1], &rows, &err);
     REQUIRE(rc == 0 || *err.msg);
     if (!rc && !data_index_write(index, scratch_put(1, "", 0), &err))
         look(scratch[1]);

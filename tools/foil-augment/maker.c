@@ -22,7 +22,6 @@ augment_maker_open(struct augment_maker *maker,
         .max_pixels = (size_t)options->max_pixels,
         .keep_bytes = (size_t)options->cache << 20,
     };
-    struct digest digest;
     struct err err;
 
     maker->options = options;
@@ -31,8 +30,7 @@ augment_maker_open(struct augment_maker *maker,
         die("%s", err.msg);
     if (data_stale(maker->set, &err)) // a file that has gone is a bad sample
         say("%s", err.msg);
-    digest = data_digest(maker->set);
-    maker->seed = (uint64_t)options->seed ^ digest_word(&digest);
+    maker->seed = data_seed(maker->set, (uint64_t)options->seed);
     maker->pool = data_pool_new(maker->set, &how);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data.h"
+#include "data/captions.h"
 #include "data/index.h"
 #include "data/jpeg.h"
 #include "util/mem.h"
@@ -10,7 +11,7 @@
 
 enum { LOST = 10 }; // classes that are named
 
-static const char *output, *bad = "refuse";
+static const char *output, *bad = "refuse", *captions;
 static int decode;
 static long max_pixels = DATA_MAX_PIXELS;
 
@@ -19,6 +20,8 @@ const struct opt index_opts[] = {
      "the index; else PATH.foil beside the data"},
     {"bad", 0, OPT_WORD, &bad, 0, 0, "refuse|skip",
      "what to do with a file that is no sound JPEG"},
+    {"captions", 0, OPT_TEXT, &captions, 0, 0, "FILE",
+     "a table of names and captions, in place of those beside images"},
     {"decode", 0, OPT_FLAG, &decode, 0, 0, NULL,
      "decode each image in full, not only its header"},
     {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
@@ -81,6 +84,52 @@ report_skipped(const struct data_index *index)
         say("%zu more classes have none", n - LOST);
 }
 
+/* Says in how many rows of the table something is wrong, and where first. */
+static void
+report_rows(size_t n, const char *wrong, size_t line)
+{
+    if (n)
+        say("%zu %s of '%s' %s (such as line %zu): not used", n,
+            n == 1 ? "row" : "rows", captions, wrong, line);
+}
+
+static void
+read_captions(struct data_index *index)
+{
+    struct data_index_rows rows;
+    struct err err;
+
+    if (data_index_table(index, captions, &rows, &err))
+        die("%s", err.msg);
+    report_rows(rows.empty, "without a caption", rows.empty_line);
+    report_rows(rows.unknown, "with a name that no sample has",
+                rows.unknown_line);
+    report_rows(rows.unclear, "with a name that several samples have",
+                rows.unclear_line);
+}
+
+static void
+report_captions(const struct data_index *index)
+{
+    const size_t size = data_index_size(index);
+    struct data_index_captions done;
+
+    data_index_captions(index, &done);
+    if (done.captioned && done.captioned < size)
+        say("%zu of %zu samples have no caption", size - done.captioned, size);
+    if (done.cut)
+        say("captions longer than %d bytes: %zu cut", DATA_CAPTION_BYTES,
+            done.cut);
+    if (done.many)
+        say("captions beyond the first %d of a sample: %zu left out",
+            DATA_CAPTIONS_MAX, done.many);
+    if (done.mended)
+        say("captions with bytes that are no UTF-8: %zu, with U+FFFD for them",
+            done.mended);
+    if (done.broken)
+        say("files .json that are no JSON objects: %zu not used", done.broken);
+}
+
 void
 run_index(char **path)
 {
@@ -95,6 +144,8 @@ run_index(char **path)
         opt_misuse("several paths make one set: name its index with -o FILE");
     for (char **at = path; *at; at++)
         take_in(index, *at);
+    if (captions)
+        read_captions(index);
     for (size_t i = 0; data_index_complaint(index, i); i++)
         say("left out %s", data_index_complaint(index, i));
     if (data_index_write(index, to, &err))
@@ -103,6 +154,7 @@ run_index(char **path)
                 ? ""
                 : " (-o FILE puts the index elsewhere)");
     report_skipped(index);
+    report_captions(index);
     say("'%s': %zu samples, %zu left out as bad", to, data_index_size(index),
         data_index_bad(index));
     data_index_free(index);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "data.h"
+#include "data/captions.h"
 #include "util/digest.h"
 
 static int where;
@@ -30,17 +31,20 @@ run_info(char **operand)
     struct data_set *set = open_set(operand[0]);
     struct range width = {SIZE_MAX, 0}, height = width;
     struct digest digest = data_digest(set);
-    size_t bytes = 0, captions = 0;
+    size_t bytes = 0, captioned = 0, captions = 0;
     char hex[DIGEST_HEX];
 
     for (size_t i = 0; i < data_size(set); i++) {
         bytes += data_length(set, i);
-        captions += *data_caption(set, i) != 0;
+        captioned += *data_caption(set, i) != 0;
+        captions += data_captions_count(set, i);
         widen(&width, data_width(set, i));
         widen(&height, data_height(set, i));
     }
     printf("samples\t%zu\nclasses\t%zu\n", data_size(set), data_classes(set));
-    printf("captions\t%zu\nbytes\t%zu\n", captions, bytes);
+    printf("captions\t%zu\ntexts\t%zu\t%zu\n", captioned, captions,
+           data_captions_most(set));
+    printf("bytes\t%zu\n", bytes);
     printf("width\t%zu\t%zu\nheight\t%zu\t%zu\n", width.min, width.max,
            height.min, height.max);
     printf("digest\t%s\n", digest_hex(&digest, hex));

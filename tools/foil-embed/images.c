@@ -7,7 +7,6 @@ void
 embed_images_open(struct embed_images *images,
                   const struct embed_config *config)
 {
-    struct digest digest;
     struct err err;
     int stale;
 
@@ -24,8 +23,7 @@ embed_images_open(struct embed_images *images,
         die("%s", err.msg);
     if (stale)
         say("%s", err.msg);
-    digest = data_digest(images->set);
-    images->seed = config->seed ^ digest_word(&digest);
+    images->seed = data_seed(images->set, config->seed);
 }
 
 void

@@ -47,7 +47,6 @@ prepare(struct measured *m, const struct options *options, char **path)
     const struct data_pool_how how = {DATA_REFUSE, (size_t)options->max_pixels,
                                       KEEP};
     const struct nn_spec *spec = &m->model.spec;
-    struct digest digest;
     struct err err;
 
     *m = (struct measured){.batch = (size_t)options->batch};
@@ -65,8 +64,7 @@ prepare(struct measured *m, const struct options *options, char **path)
         die("%s", err.msg);
     if (spec->height != spec->image_width || spec->channels != 3)
         die("'%s' is not for square images in colour", path[0]);
-    digest = data_digest(m->set);
-    m->seed = (uint64_t)options->seed ^ digest_word(&digest);
+    m->seed = data_seed(m->set, (uint64_t)options->seed);
     m->pool = data_pool_new(m->set, &how);
     m->recipe.size = spec->height;
     m->pixel = mem_array(m->batch, spec->height * spec->height * 3);

@@ -1,0 +1,277 @@
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "util/file.h"
+#include "util/mem.h"
+
+#include "kind.h"
+#include "lexicon.h"
+#include "sidecar.h"
+#include "table.h"
+
+enum { MAX_TABLE = 1 << 30, UNCLEAR = -2 };
+
+/*
+ * The ways to name a sample, the best first: its name in the set, that up to
+ * the first dot, and both without folders.
+ */
+enum way { NAME, STEM, FILE_NAME, FILE_STEM, WAYS };
+
+/* Samples by one of these ways. */
+struct table_names {
+    struct lexicon lexicon;
+    int64_t *sample; /* [lexicon.n]; UNCLEAR where several are called so */
+    size_t room;
+};
+
+/* The part of a name that a way goes by. */
+static const char *
+part_of(const char *name, enum way way, size_t *len)
+{
+    const size_t folders = data_kind_folders(name);
+
+    *len = way == NAME || way == FILE_NAME
+               ? strlen(name)
+               : folders + strcspn(name + folders, ".");
+    if (way < FILE_NAME)
+        return name;
+    *len -= folders;
+    return name + folders;
+}
+
+static void
+fill(struct table_names *names, const struct layout_parts *parts, enum way way)
+{
+    for (size_t i = 0; i < parts->samples; i++) {
+        const size_t before = names->lexicon.n;
+        size_t len, number;
+        const char *part =
+            part_of(parts->text + parts->sample[i].name, way, &len);
+
+        number = data_lexicon_add(&names->lexicon, part, len);
+        mem_grow(&names->sample, &names->room, names->lexicon.n,
+                 sizeof *names->sample);
+        names->sample[number] = number == before ? (int64_t)i : UNCLEAR;
+    }
+}
+
+/* The sample that a table calls so, LEXICON_NONE or UNCLEAR. */
+static int64_t
+find(struct table_names names[WAYS], const struct layout_parts *parts,
+     const char *cell, size_t len)
+{
+    while (len > 2 && !memcmp(cell, "./", 2)) {
+        cell += 2;
+        len -= 2;
+    }
+    for (enum way way = NAME; way < WAYS; way++) {
+        int64_t number;
+
+        if (!names[way].lexicon.n)
+            fill(&names[way], parts, way);
+        number = data_lexicon_find(&names[way].lexicon, cell, len);
+        if (number >= 0)
+            return names[way].sample[number];
+    }
+    return LEXICON_NONE;
+}
+
+/* A row that names a sample: its caption is in the text of the table. */
+struct row {
+    size_t sample, line;
+    char *caption;
+    size_t len;
+};
+
+struct table {
+    char *text;
+    size_t len;
+    size_t name, caption; /* columns */
+    struct table_names names[WAYS];
+    struct row *row; /* [n] */
+    size_t n, room;
+};
+
+/* The cell of a column in a line of len bytes; NULL where there is none. */
+static char *
+cell_of(char *line, size_t len, size_t column, size_t *cell_len)
+{
+    char *end = line + len, *tab = NULL;
+
+    for (size_t i = 0;; i++) {
+        tab = memchr(line, '\t', (size_t)(end - line));
+        *cell_len = (size_t)((tab ? tab : end) - line);
+        if (i == column)
+            return line;
+        if (!tab)
+            return NULL;
+        line = tab + 1;
+    }
+}
+
+/* Is a cell one of these words, in either case?  They end with a NULL. */
+static int
+is_one(const char *cell, size_t len, const char *const *word)
+{
+    for (; *word; word++)
+        if (strlen(*word) == len && !strncasecmp(cell, *word, len))
+            return 1;
+    return 0;
+}
+
+/* A first line that has a column of captions by name says which is what. */
+static int
+read_heading(struct table *table, char *line, size_t len)
+{
+    static const char *const names[] = {"file", "filename", "name", "filepath",
+                                        "path", "image",    "key",  NULL};
+    static const char *const captions[] = {"caption", "title", "text", NULL};
+    size_t name = SIZE_MAX, caption = SIZE_MAX, n;
+    const char *cell;
+
+    for (size_t i = 0; (cell = cell_of(line, len, i, &n)); i++) {
+        if (caption == SIZE_MAX && is_one(cell, n, captions))
+            caption = i;
+        if (name == SIZE_MAX && is_one(cell, n, names))
+            name = i;
+    }
+    if (caption == SIZE_MAX)
+        return 0;
+    table->caption = caption;
+    table->name = name == SIZE_MAX ? 0 : name;
+    return 1;
+}
+
+/* Takes \n, \t and \\ for what they stand for, in place; the length then. */
+static size_t
+unescape(char *text, size_t len)
+{
+    size_t to = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        const char next = i + 1 < len ? text[i + 1] : 0;
+
+        if (text[i] != '\\' || (next != 'n' && next != 't' && next != '\\')) {
+            text[to++] = text[i];
+            continue;
+        }
+        text[to++] = next == 'n' ? '\n' : next == 't' ? '\t' : '\\';
+        i++;
+    }
+    return to;
+}
+
+static void
+count(size_t *n, size_t *first, size_t line)
+{
+    if (!(*n)++)
+        *first = line;
+}
+
+static void
+read_row(struct table *table, const struct layout_parts *parts, char *line,
+         size_t len, size_t number, struct data_index_rows *rows)
+{
+    size_t name_len, caption_len = 0;
+    const char *name = cell_of(line, len, table->name, &name_len);
+    char *caption = cell_of(line, len, table->caption, &caption_len);
+    int64_t sample;
+
+    if (!name || !caption || !caption_len) {
+        count(&rows->empty, &rows->empty_line, number);
+        return;
+    }
+    sample = find(table->names, parts, name, name_len);
+    if (sample == LEXICON_NONE) {
+        count(&rows->unknown, &rows->unknown_line, number);
+    } else if (sample == UNCLEAR) {
+        count(&rows->unclear, &rows->unclear_line, number);
+    } else {
+        mem_grow(&table->row, &table->room, table->n + 1, sizeof *table->row);
+        table->row[table->n++] =
+            (struct row){(size_t)sample, number, caption, caption_len};
+    }
+}
+
+static void
+read_rows(struct table *table, const struct layout_parts *parts,
+          struct data_index_rows *rows)
+{
+    size_t number = 0;
+
+    table->caption = 1;
+    for (size_t at = 0; at < table->len;) {
+        char *line = table->text + at,
+             *end = memchr(line, '\n', table->len - at);
+        const size_t n = end ? (size_t)(end - line) : table->len - at;
+        const size_t len = n - (n && line[n - 1] == '\r');
+
+        at += n + 1;
+        if ((!number++ && read_heading(table, line, len)) || !len)
+            continue;
+        read_row(table, parts, line, len, number, rows);
+    }
+}
+
+static int
+by_sample(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+
+    if (x->sample != y->sample)
+        return x->sample < y->sample ? -1 : 1;
+    return (x->line > y->line) - (x->line < y->line);
+}
+
+/* Gives each sample the captions of its rows. */
+static void
+give(struct table *table, struct layout_parts *parts,
+     struct data_index_captions *notes)
+{
+    struct data_bytes lines = {0};
+
+    if (table->n)
+        qsort(table->row, table->n, sizeof *table->row, by_sample);
+    for (size_t i = 0; i < table->n; i++) {
+        struct row *row = &table->row[i];
+
+        row->len = unescape(row->caption, row->len);
+        data_sidecar_text(row->caption, row->len, &lines, notes);
+        if (i + 1 < table->n && row[1].sample == row->sample)
+            continue;
+        parts->sample[row->sample].caption =
+            data_layout_text(parts, (char *)lines.data, lines.len);
+        lines.len = 0;
+    }
+    data_bytes_release(&lines);
+}
+
+int
+data_table_read(struct layout_parts *parts, const char *path,
+                struct data_index_captions *notes, struct data_index_rows *rows,
+                struct err *err)
+{
+    struct table table = {.n = 0};
+    int rc = 0;
+
+    *rows = (struct data_index_rows){0};
+    table.text = file_read(path, MAX_TABLE, &table.len, err);
+    if (!table.text)
+        return -1;
+    read_rows(&table, parts, rows);
+    rows->used = table.n;
+    if (!table.n)
+        rc = err_set(err,
+                     "no line of '%s' names a sample and has a caption: want "
+                     "name<tab>caption",
+                     path);
+    give(&table, parts, notes);
+    for (enum way way = NAME; way < WAYS; way++) {
+        data_lexicon_release(&table.names[way].lexicon);
+        free(table.names[way].sample);
+    }
+    free(table.row);
+    free(table.text);
+    return rc;
+}

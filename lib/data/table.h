@@ -1,0 +1,16 @@
+#ifndef DATA_TABLE_H
+#define DATA_TABLE_H
+
+#include "data/index.h"
+
+#include "layout.h"
+
+/*
+ * data_table_read() gives the samples of an index in the making the captions of
+ * a table, as data_index_table() says.
+ */
+int data_table_read(struct layout_parts *parts, const char *path,
+                    struct data_index_captions *notes,
+                    struct data_index_rows *rows, struct err *err);
+
+#endif
