@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "data/set.h"
+#include "data/vocabulary.h"
 
 /* The most captions of a sample (K), and the most bytes of one; an index holds
  * no more. */
@@ -19,5 +20,41 @@ size_t data_captions_most(const struct data_set *set);
  * bytes; no zero byte ends it. */
 const char *data_captions_get(const struct data_set *set, size_t id, size_t k,
                               size_t *len);
+
+/* Which caption of a sample is meant where it has several. */
+enum data_caption {
+    DATA_CAPTION_RANDOM, /* one that is drawn in each epoch */
+    DATA_CAPTION_FIRST,
+    DATA_CAPTION_ALL /* all of them, one behind the other: counts as 0 */
+};
+
+/*
+ * data_captions_draw() is which of n >= 1 captions of a sample an epoch shows:
+ * uniform on 0 .. n - 1, a function of its arguments alone and independent of
+ * the sample's views.
+ *   seed  as in data_view(); id < 2^48, epoch < 2^32
+ */
+size_t data_captions_draw(enum data_caption caption, uint64_t seed, size_t id,
+                          uint64_t epoch, size_t n);
+
+/* How a caption becomes a row of tokens. */
+struct data_captions_how {
+    enum data_caption caption;
+    double drop;    /* share of tokens that are left out, 0 .. 1 */
+    size_t context; /* most tokens of a row, start and end included, >= 2 */
+};
+
+/*
+ * data_captions_row() writes caption k < data_captions_count() of a sample as a
+ * row: start, tokens, end.  Of the tokens each is left out with probability
+ * `drop`, by a function of (seed, id, epoch, k); what stays is cut to fit.  By
+ * DATA_CAPTION_ALL it is all captions, and k is 0.
+ *   row  [context] out; 0 behind its end
+ * Returns its length, 2 .. context.
+ */
+size_t data_captions_row(const struct data_set *set, size_t id, size_t k,
+                         const struct data_captions_how *how, uint64_t seed,
+                         uint64_t epoch, struct data_vocabulary *vocabulary,
+                         int32_t *row);
 
 #endif

@@ -20,6 +20,7 @@ struct data_pool_how {
     enum data_policy policy; /* for files that decode with a warning */
     size_t max_pixels;       /* of an image */
     size_t keep_bytes;       /* decoded pixels that are kept at most */
+    int captioned;           /* a sample without a caption is bad */
 };
 
 /* data_pool_new(): the set stays the caller's and must outlive the pool.

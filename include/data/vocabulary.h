@@ -7,6 +7,7 @@
 #include "data/set.h"
 #include "util/digest.h"
 #include "util/err.h"
+#include "util/rng.h"
 
 /*
  * Tokens of captions, by a vocabulary of one of two kinds:
@@ -68,6 +69,15 @@ struct digest data_vocabulary_digest(const struct data_vocabulary *vocabulary);
 size_t data_vocabulary_encode(struct data_vocabulary *vocabulary,
                               const char *text, size_t len, size_t most,
                               int32_t *token);
+
+/*
+ * data_vocabulary_thin() is data_vocabulary_encode() of a text from which each
+ * token is left out with probability `drop`, 0 .. 1, by its number of the
+ * stream: one rng_unit() for each token in turn, none where drop is 0.
+ */
+size_t data_vocabulary_thin(struct data_vocabulary *vocabulary,
+                            const char *text, size_t len, double drop,
+                            struct rng *rng, size_t most, int32_t *token);
 
 /*
  * data_vocabulary_row() writes a caption as a row of `context` >= 2 tokens at

@@ -33,7 +33,9 @@ enum rng_use {
     RNG_CACHE,      /* draws from the bank: (step, epoch, query) */
     RNG_REFRESH,    /* the order in which a cache is refreshed */
     RNG_VARIANT,    /* which of the fixed views: (sample, epoch) */
-    RNG_CORRUPT     /* damage done to an image: (sample, kind) */
+    RNG_CORRUPT,    /* damage done to an image: (sample, kind) */
+    RNG_CAPTION,    /* which caption: (sample, epoch) */
+    RNG_TOKENS      /* tokens that are left out: (sample, epoch, caption) */
 };
 
 /*

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "data/captions.h"
+#include "util/rng.h"
 
 size_t
 data_captions_count(const struct data_set *set, size_t id)
@@ -40,4 +41,42 @@ data_captions_get(const struct data_set *set, size_t id, size_t k, size_t *len)
     }
     *len = strcspn(caption, "\n");
     return caption;
+}
+
+size_t
+data_captions_draw(enum data_caption caption, uint64_t seed, size_t id,
+                   uint64_t epoch, size_t n)
+{
+    struct rng rng;
+
+    REQUIRE(n);
+    if (caption != DATA_CAPTION_RANDOM)
+        return 0;
+    rng_init(&rng, seed, RNG_CAPTION, id, epoch, 0);
+    return rng_below(&rng, n);
+}
+
+size_t
+data_captions_row(const struct data_set *set, size_t id, size_t k,
+                  const struct data_captions_how *how, uint64_t seed,
+                  uint64_t epoch, struct data_vocabulary *vocabulary,
+                  int32_t *row)
+{
+    const int all = how->caption == DATA_CAPTION_ALL;
+    struct rng rng;
+    size_t n = 1, len;
+    const char *text =
+        all ? data_caption(set, id) : data_captions_get(set, id, k, &len);
+
+    REQUIRE(how->context >= 2 && (!all || !k));
+    if (all)
+        len = strlen(text); // a line end is a blank
+    rng_init(&rng, seed, RNG_TOKENS, id, epoch, k);
+    row[0] = data_vocabulary_start(vocabulary);
+    n += data_vocabulary_thin(vocabulary, text, len, how->drop, &rng,
+                              how->context - 2, row + 1);
+    row[n++] = data_vocabulary_end(vocabulary);
+    for (size_t i = n; i < how->context; i++)
+        row[i] = 0;
+    return n;
 }

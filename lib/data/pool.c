@@ -71,6 +71,10 @@ data_pool_get(struct data_pool *pool, size_t id, struct err *err)
     REQUIRE(id < data_size(pool->set));
     if (pool->kept[id])
         return pool->kept[id];
+    if (pool->how.captioned && !*data_caption(pool->set, id)) {
+        err_set(err, "sample '%s' has no caption", data_name(pool->set, id));
+        goto bad;
+    }
     if (data_read(pool->set, id, &pool->bytes, err))
         goto bad;
     if (data_jpeg_decode(&pool->decoder, pool->bytes.data, pool->bytes.len,

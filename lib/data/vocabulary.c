@@ -235,8 +235,9 @@ tokens_of(struct data_vocabulary *v, const char *word, size_t n, size_t *count)
 }
 
 size_t
-data_vocabulary_encode(struct data_vocabulary *vocabulary, const char *text,
-                       size_t len, size_t most, int32_t *token)
+data_vocabulary_thin(struct data_vocabulary *vocabulary, const char *text,
+                     size_t len, double drop, struct rng *rng, size_t most,
+                     int32_t *token)
 {
     size_t n = 0, at = 0, bytes;
     const char *word;
@@ -246,9 +247,17 @@ data_vocabulary_encode(struct data_vocabulary *vocabulary, const char *text,
         const int32_t *id = tokens_of(vocabulary, word, bytes, &count);
 
         for (size_t i = 0; i < count && n < most; i++)
-            token[n++] = id[i];
+            if (drop <= 0 || rng_unit(rng) >= drop)
+                token[n++] = id[i];
     }
     return n;
+}
+
+size_t
+data_vocabulary_encode(struct data_vocabulary *vocabulary, const char *text,
+                       size_t len, size_t most, int32_t *token)
+{
+    return data_vocabulary_thin(vocabulary, text, len, 0, NULL, most, token);
 }
 
 size_t

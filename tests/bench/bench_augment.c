@@ -20,7 +20,8 @@ give_up(const struct err *err)
 int
 main(int argc, char **argv)
 {
-    struct data_pool_how how = {DATA_REFUSE, DATA_MAX_PIXELS, 0};
+    struct data_pool_how how = {.policy = DATA_REFUSE,
+                                .max_pixels = DATA_MAX_PIXELS};
     struct data_scratch *scratch = NULL;
     struct data_recipe recipe;
     struct data_pool *pool;

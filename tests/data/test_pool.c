@@ -41,6 +41,12 @@ make_set(void)
              file_write(name, bytes.data, bytes.len, &err);
         data_bytes_release(&bytes);
     }
+    for (int i = 5; i < 7 && !rc; i++) { // two with a caption
+        char name[32];
+
+        snprintf(name, sizeof name, "set/%02d.txt", i);
+        rc = file_write(name, "words", 5, &err);
+    }
     rc = rc || data_index_add(index, "set", &err);
     while (!rc && data_index_next(index, &err) > 0)
         continue;
@@ -62,7 +68,9 @@ make_set(void)
 static struct data_pool *
 pool_of(struct data_set *set, size_t keep)
 {
-    return data_pool_new(set, &(struct data_pool_how){DATA_REFUSE, 1000, keep});
+    return data_pool_new(set, &(struct data_pool_how){.policy = DATA_REFUSE,
+                                                      .max_pixels = 1000,
+                                                      .keep_bytes = keep});
 }
 
 static void
@@ -258,6 +266,25 @@ draws_a_sheet(struct data_set *set)
     data_pool_free(pool);
 }
 
+static void
+without_a_caption_it_is_bad(struct data_set *set)
+{
+    const struct data_pool_how how = {DATA_REFUSE, 1000, 1 << 20, 1};
+    struct data_pool *pool = data_pool_new(set, &how);
+    const int64_t taken[] = {7, 5};
+    struct err err;
+
+    T(data_pool_get(pool, 5, &err) && data_pool_get(pool, 6, &err),
+      "samples with a caption are good");
+    T(!data_pool_get(pool, 7, &err) &&
+          !strcmp(err.msg, "sample '07.jpg' has no caption"),
+      "one without is not: %s", err.msg);
+    T(data_pool_bad(pool) == 1, "it is counted");
+    T(data_pool_substitute(pool, 1, 7, 0, 2, taken, &err) == 6,
+      "one with a caption replaces it");
+    data_pool_free(pool);
+}
+
 int
 main(void)
 {
@@ -271,6 +298,7 @@ main(void)
         gives_the_same_kept_or_not(set);
         stand_ins_are_good_and_new(set);
         nobody_is_left(set);
+        without_a_caption_it_is_bad(set);
         gathers_a_batch(set);
         gathers_fixed_views(set);
         draws_variants();

@@ -131,7 +131,9 @@ damage(const struct data_set *set, struct data_pool *pool, struct range kind,
 void
 run_corrupt(char **operand)
 {
-    const struct data_pool_how how = {DATA_REFUSE, (size_t)max_pixels, 1 << 28};
+    const struct data_pool_how how = {.policy = DATA_REFUSE,
+                                      .max_pixels = (size_t)max_pixels,
+                                      .keep_bytes = 1 << 28};
     const struct range kind = sheet ? (struct range){0, 0} : kinds();
     struct data_set *set = open_set(operand[0]);
     struct data_pool *pool = data_pool_new(set, &how);

@@ -31,7 +31,8 @@ const struct opt group_opts[] = {
 static size_t
 group_duplicates(struct data_set *set, int64_t *group)
 {
-    const struct data_pool_how how = {DATA_REFUSE, (size_t)max_pixels, 0};
+    const struct data_pool_how how = {.policy = DATA_REFUSE,
+                                      .max_pixels = (size_t)max_pixels};
     struct data_pool *pool = data_pool_new(set, &how);
     const size_t n = data_size(set);
     struct data_fingerprint *print = mem_array(n, sizeof *print);

@@ -44,8 +44,9 @@ precisely(struct nn_spec *spec, void *data)
 static void
 prepare(struct measured *m, const struct options *options, char **path)
 {
-    const struct data_pool_how how = {DATA_REFUSE, (size_t)options->max_pixels,
-                                      KEEP};
+    const struct data_pool_how how = {.policy = DATA_REFUSE,
+                                      .max_pixels = (size_t)options->max_pixels,
+                                      .keep_bytes = KEEP};
     const struct nn_spec *spec = &m->model.spec;
     struct err err;
 

@@ -1,0 +1,191 @@
+#include "data/captions.h"
+#include "data/view.h"
+#include "fixture.h"
+#include "t.h"
+#include "util/rng.h"
+
+enum { CONTEXT = 12, EPOCHS = 20000 };
+
+static struct data_set *set;
+static struct data_vocabulary *vocabulary;
+
+/* Chi-square of n counts that should be equal. */
+static double
+chi_square(size_t n, const double *count)
+{
+    double sum = 0, off = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += count[i];
+    for (size_t i = 0; i < n; i++)
+        off += (count[i] - sum / (double)n) * (count[i] - sum / (double)n) *
+               (double)n / sum;
+    return off;
+}
+
+/* 99.9 % points of chi-square with 4, 9 and 14 degrees of freedom. */
+#define CHI_4 18.47
+#define CHI_9 27.88
+#define CHI_14 36.12
+
+static void
+draws_are_uniform(void)
+{
+    double epochs[5] = {0}, ids[5] = {0}, next[15] = {0};
+    size_t one = 0;
+
+    for (uint64_t i = 0; i < EPOCHS; i++) {
+        const size_t k = data_captions_draw(DATA_CAPTION_RANDOM, 7, 3, i, 5);
+
+        epochs[k]++;
+        ids[data_captions_draw(DATA_CAPTION_RANDOM, 7, i, 3, 5)]++;
+        next[k + 5 * data_captions_draw(DATA_CAPTION_RANDOM, 7, 3, i + 1, 3)]++;
+        one += data_captions_draw(DATA_CAPTION_RANDOM, 7, i, i, 1);
+    }
+    T(chi_square(5, epochs) < CHI_4, "over epochs all five come as often");
+    T(chi_square(5, ids) < CHI_4, "and over samples");
+    T(chi_square(15, next) < CHI_14, "whatever the next epoch shows");
+    T(!one, "of one caption it is that");
+}
+
+/* Three kinds of random numbers of the same sample and epoch: the caption, the
+ * first number of its view, its fixed view. */
+static void
+draws_are_independent_of_views(void)
+{
+    double both[15] = {0};
+
+    for (uint64_t i = 0; i < EPOCHS; i++) {
+        const size_t k = data_captions_draw(DATA_CAPTION_RANDOM, 7, i, i, 5);
+        struct rng rng;
+
+        rng_init(&rng, 7, RNG_VIEW, i, i, 1);
+        both[k + 5 * rng_below(&rng, 3)]++;
+    }
+    T(chi_square(15, both) < CHI_14, "captions do not go with views");
+}
+
+static void
+draws_are_a_function(void)
+{
+    size_t same = 0, seeds = 0;
+
+    for (uint64_t i = 0; i < 1000; i++) {
+        const size_t k = data_captions_draw(DATA_CAPTION_RANDOM, 7, i, 2, 64);
+
+        same += k == data_captions_draw(DATA_CAPTION_RANDOM, 7, i, 2, 64);
+        seeds += k == data_captions_draw(DATA_CAPTION_RANDOM, 8, i, 2, 64);
+    }
+    T(same == 1000, "the same arguments give the same caption");
+    T(seeds < 50, "another seed another one");
+    T(!data_captions_draw(DATA_CAPTION_FIRST, 7, 1, 2, 5) &&
+          !data_captions_draw(DATA_CAPTION_ALL, 7, 1, 2, 5),
+      "first and all are caption 0");
+}
+
+static struct data_captions_how
+how(enum data_caption caption, double drop, size_t context)
+{
+    return (struct data_captions_how){caption, drop, context};
+}
+
+/* The row of a caption is these letters between its ends, each a word. */
+static int
+is(size_t k, struct data_captions_how how, const char *letters)
+{
+    int32_t row[CONTEXT];
+    const size_t n = data_captions_row(set, 0, k, &how, 1, 0, vocabulary, row);
+    int same = n == strlen(letters) + 2 && row[0] == 512 && row[n - 1] == 513;
+
+    for (size_t i = 0; same && letters[i]; i++)
+        same = row[i + 1] == 256 + letters[i] - '!';
+    for (size_t i = n; same && i < how.context; i++)
+        same = !row[i];
+    return same;
+}
+
+static void
+rows_have_their_caption(void)
+{
+    T(is(0, how(DATA_CAPTION_RANDOM, 0, CONTEXT), "abc"), "caption 0");
+    T(is(1, how(DATA_CAPTION_RANDOM, 0, CONTEXT), "defghijklm"), "caption 1");
+    T(is(1, how(DATA_CAPTION_RANDOM, 0, 5), "def"), "cut to fit");
+    T(is(0, how(DATA_CAPTION_RANDOM, 0, 2), ""), "nothing but its ends");
+    T(is(0, how(DATA_CAPTION_ALL, 0, CONTEXT), "abcdefghij"),
+      "all, one behind the other");
+    T(is(0, how(DATA_CAPTION_FIRST, 1, CONTEXT), ""),
+      "no token stays where all are left out");
+}
+
+/* Of what is left out: each token as often as another, in order. */
+static void
+tokens_are_left_out(void)
+{
+    const struct data_captions_how some = how(DATA_CAPTION_RANDOM, .3, CONTEXT);
+    double kept[10] = {0}, all = 0, pair = 0;
+    int rising = 1, same = 1;
+
+    for (uint64_t i = 0; i < EPOCHS; i++) {
+        int32_t row[CONTEXT], again[CONTEXT];
+        const size_t n =
+            data_captions_row(set, 0, 1, &some, 1, i, vocabulary, row);
+        int first[2] = {0};
+
+        data_captions_row(set, 0, 1, &some, 1, i, vocabulary, again);
+        same &= !memcmp(row, again, sizeof row);
+        for (size_t j = 1; j + 1 < n; j++) {
+            const int token = row[j] - 256 - ('d' - '!');
+
+            rising &= j == 1 || row[j] > row[j - 1];
+            kept[token]++;
+            all++;
+            if (token < 2)
+                first[token] = 1;
+        }
+        pair += first[0] && first[1];
+    }
+    T(rising && same, "the others stay in order, the same each time");
+    T(fabs(all / EPOCHS / 10 - .7) < .005, "three tenths are left out: %g",
+      1 - all / EPOCHS / 10);
+    T(chi_square(10, kept) < CHI_9, "each as often as another");
+    T(fabs(pair / EPOCHS - .49) < .015, "independently of its neighbour: %g",
+      pair / EPOCHS);
+}
+
+/* What is left out makes room for what comes behind it. */
+static void
+tokens_are_left_out_before_the_cut(void)
+{
+    const struct data_captions_how some = how(DATA_CAPTION_RANDOM, .3, 5);
+    size_t full = 0;
+
+    for (uint64_t i = 0; i < 1000; i++) {
+        int32_t row[CONTEXT];
+
+        full += data_captions_row(set, 0, 1, &some, 1, i, vocabulary, row) == 5;
+    }
+    T(full > 990, "rows of a long caption are full all the same: %zu", full);
+}
+
+int
+main(void)
+{
+    static const char *const member[] = {"0.jpg", "0.txt",
+                                         "a b c\nd e f g h i j k l m", NULL};
+
+    if (enter_folder())
+        return 1;
+    put_tar("c.tar", member);
+    set = open_indexed("c.tar");
+    vocabulary = data_vocabulary_parse("", 0, &err);
+    REQUIRE(set && vocabulary);
+    draws_are_uniform();
+    draws_are_independent_of_views();
+    draws_are_a_function();
+    rows_have_their_caption();
+    tokens_are_left_out();
+    tokens_are_left_out_before_the_cut();
+    data_vocabulary_free(vocabulary);
+    data_close(set);
+    return leave_folder() ? 1 : t_done();
+}
