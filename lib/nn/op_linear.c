@@ -43,23 +43,35 @@ add_bias(struct nn_graph *graph, const struct nn_linear *what)
     nn_graph_tensor(graph, name, NULL, what->fixed, 1, &what->out);
 }
 
-size_t
-nn_graph_linear(struct nn_graph *graph, size_t in, const struct nn_linear *what)
+static size_t
+add(struct nn_graph *graph, struct nn_op op, const struct nn_linear *what)
 {
-    const struct num_map *map = &graph->values[in].map;
-    const size_t tensor = add_weight(graph, what, map->c * map->h * map->w);
+    const struct num_map *map = &graph->values[op.in[0]].map;
     struct linear *set = mem_array(1, sizeof *set);
 
     *set = (struct linear){!what->no_bias, what->across, what->deviation};
+    op.is = &nn_op_linear;
+    op.set = set;
+    op.tensor = add_weight(graph, what, map->c * map->h * map->w);
     if (set->bias)
         add_bias(graph, what);
-    return nn_graph_add(graph,
-                        (struct nn_op){.is = &nn_op_linear,
-                                       .n_in = 1,
-                                       .in = {in},
-                                       .tensor = tensor,
-                                       .set = set},
-                        nn_graph_rows(what->out));
+    return nn_graph_add(graph, op, nn_graph_rows(what->out));
+}
+
+size_t
+nn_graph_linear(struct nn_graph *graph, size_t in, const struct nn_linear *what)
+{
+    return add(graph, (struct nn_op){.n_in = 1, .in = {in}}, what);
+}
+
+size_t
+nn_graph_linear_onto(struct nn_graph *graph, size_t in, size_t onto,
+                     const struct nn_linear *what)
+{
+    const struct num_map *map = &graph->values[onto].map;
+
+    REQUIRE(map->c == what->out && map->h * map->w == 1 && !map->bf16);
+    return add(graph, (struct nn_op){.n_in = 2, .in = {in, onto}}, what);
 }
 
 static int
@@ -131,7 +143,11 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         struct nn_step *step)
 {
     (void)plan;
-    step->needs.reads = !is_fixed(graph, &step->op);
+    step->needs = (struct nn_needs){
+        .reads = !is_fixed(graph, &step->op),
+        .over = 2, // onto
+        .over_dy = 2,
+    };
     return 0;
 }
 
@@ -148,6 +164,20 @@ shape_of(const struct nn_call *call)
     return (struct shape){map.n, nn_tensor(call, 0)->count / map.c, map.c};
 }
 
+/* What W x is added to: the bias, the other value, or both. */
+static void
+begin(size_t n, size_t d, const float *bias, const float *onto, float *y)
+{
+    for (size_t i = 0; i < n; i++, y += d) {
+        const float *row = onto ? onto + i * d : bias;
+
+        for (size_t j = 0; onto && bias && j < d; j++)
+            y[j] = row[j] + bias[j];
+        if (row && row != y && !(onto && bias))
+            memcpy(y, row, d * sizeof *y);
+    }
+}
+
 static void
 forward(const struct nn_call *call)
 {
@@ -155,11 +185,10 @@ forward(const struct nn_call *call)
     const struct shape s = shape_of(call);
     const float *x = call->x[0], *w = nn_param(call, 0);
     const float *b = set->bias ? nn_param(call, 1) : NULL;
-    const float beta = set->bias ? 1 : 0;
+    const float beta = b || call->x[1] ? 1 : 0;
     float *y = call->y;
 
-    for (size_t i = 0; b && i < s.n; i++)
-        memcpy(y + i * s.out, b, s.out * sizeof *y);
+    begin(s.n, s.out, b, call->x[1], y);
     if (set->across)
         num_gemm_nn(s.n, s.out, s.in, 1, x, w, beta, y);
     else
@@ -191,12 +220,12 @@ backward(const struct nn_call *call)
 
     if (!nn_tensor(call, 0)->statistic)
         back_params(call, s);
-    if (!call->dx[0])
-        return;
-    if (set->across)
+    if (call->dx[0] && set->across)
         num_gemm_nt(s.n, s.in, s.out, 1, call->dy, w, 0, call->dx[0]);
-    else
+    else if (call->dx[0])
         num_gemm_nn(s.n, s.in, s.out, 1, call->dy, w, 0, call->dx[0]);
+    if (call->dx[1] && call->dx[1] != call->dy)
+        memcpy(call->dx[1], call->dy, s.n * s.out * sizeof(float));
 }
 
 const struct nn_operator nn_op_linear = {

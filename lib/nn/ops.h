@@ -64,7 +64,8 @@ size_t nn_graph_max(struct nn_graph *graph, size_t in, size_t kernel,
 size_t nn_graph_mean(struct nn_graph *graph, size_t in);
 
 /*
- * nn_graph_linear() adds W x + b of each row, with its tensors.
+ * nn_graph_linear() adds W x + b of each row, with its tensors;
+ * nn_graph_linear_onto() adds that to another value, of as many numbers.
  *     NAME.weight [out,in], NAME.bias [out]; with `fixed` both are statistics
  *
  * nn_graph_set_basis() is nn_net_set_basis(): fills the fixed one that reads
@@ -84,6 +85,8 @@ struct nn_linear {
 
 size_t nn_graph_linear(struct nn_graph *graph, size_t in,
                        const struct nn_linear *what);
+size_t nn_graph_linear_onto(struct nn_graph *graph, size_t in, size_t onto,
+                            const struct nn_linear *what);
 void nn_graph_set_basis(const struct nn_graph *graph, const float *rows,
                         float *statistics);
 

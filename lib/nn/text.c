@@ -67,16 +67,19 @@ nn_clip(struct nn_graph *graph, const struct nn_encoder *encoder,
                  clip_epsilon);
 }
 
+/* One of a block's layers, the result of which is added to a value or stands
+ * by itself. */
 static size_t
-linear(struct nn_graph *graph, size_t x, const char *path, const char *last,
-       size_t out)
+linear(struct nn_graph *graph, size_t x, size_t onto, const char *path,
+       const char *last, size_t out)
 {
     char name[128];
+    const struct nn_linear what = {
+        .name = name, .out = out, .deviation = deviation};
 
     snprintf(name, sizeof name, "%s.%s", path, last);
-    return nn_graph_linear(
-        graph, x,
-        &(struct nn_linear){.name = name, .out = out, .deviation = deviation});
+    return onto == nn_none ? nn_graph_linear(graph, x, &what)
+                           : nn_graph_linear_onto(graph, x, onto, &what);
 }
 
 /* A block with its norms last: x = ln(x + out(attention(x))), and the same
@@ -87,21 +90,21 @@ bert_block(struct nn_graph *graph, const struct nn_spec *spec, const char *path,
 {
     const size_t width = graph->values[x].map.c;
     const size_t in[] = {
-        linear(graph, x, path, "attention.q_lin", width),
-        linear(graph, x, path, "attention.k_lin", width),
-        linear(graph, x, path, "attention.v_lin", width),
+        linear(graph, x, nn_none, path, "attention.q_lin", width),
+        linear(graph, x, nn_none, path, "attention.k_lin", width),
+        linear(graph, x, nn_none, path, "attention.v_lin", width),
     };
     char name[128];
     size_t y = nn_graph_attention(graph, 3, in, heads, 0);
 
-    y = linear(graph, y, path, "attention.out_lin", width);
+    y = linear(graph, y, x, path, "attention.out_lin", width);
     snprintf(name, sizeof name, "%s.sa_layer_norm", path);
-    x = nn_ln(graph, nn_sum(graph, x, y), name, bert_epsilon);
-    y = linear(graph, x, path, "ffn.lin1", 4 * width);
+    x = nn_ln(graph, y, name, bert_epsilon);
+    y = linear(graph, x, nn_none, path, "ffn.lin1", 4 * width);
     y = nn_graph_gelu(graph, y, gelu_of(spec));
-    y = linear(graph, y, path, "ffn.lin2", width);
+    y = linear(graph, y, x, path, "ffn.lin2", width);
     snprintf(name, sizeof name, "%s.output_layer_norm", path);
-    return nn_ln(graph, nn_sum(graph, x, y), name, bert_epsilon);
+    return nn_ln(graph, y, name, bert_epsilon);
 }
 
 /* Sanh, Debut, Chaumond and Wolf 2019, arXiv:1910.01108. */

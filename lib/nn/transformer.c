@@ -13,12 +13,6 @@ nn_ln(struct nn_graph *graph, size_t x, const char *name, double epsilon)
         graph, x, nn_graph_layer_norm_tensors(graph, name, c), epsilon);
 }
 
-size_t
-nn_sum(struct nn_graph *graph, size_t x, size_t y)
-{
-    return nn_graph_norm(graph, y, nn_none, NUM_NORM_NONE, x, 0);
-}
-
 /* "PATH.LAST" of block i. */
 static const char *
 name_of(char name[256], const struct nn_blocks *b, size_t i, const char *last)
@@ -44,12 +38,11 @@ attend(struct nn_graph *graph, const struct nn_blocks *b, size_t i, size_t x)
                                             .deviation = pow(w, -0.5)});
     y = nn_graph_attention(graph, 1, &y, b->heads, b->causal);
     snprintf(last, sizeof last, "%s.out_proj", b->attention);
-    y = nn_graph_linear(
-        graph, y,
+    return nn_graph_linear_onto(
+        graph, y, x,
         &(struct nn_linear){.name = name_of(name, b, i, last),
                             .out = b->width,
                             .deviation = pow(2 * w * layers, -0.5)});
-    return nn_sum(graph, x, y);
 }
 
 static size_t
@@ -64,12 +57,11 @@ think(struct nn_graph *graph, const struct nn_blocks *b, size_t i, size_t x)
                                             .out = 4 * b->width,
                                             .deviation = pow(2 * w, -0.5)});
     y = nn_graph_gelu(graph, y, b->gelu);
-    y = nn_graph_linear(
-        graph, y,
+    return nn_graph_linear_onto(
+        graph, y, x,
         &(struct nn_linear){.name = name_of(name, b, i, b->proj),
                             .out = b->width,
                             .deviation = pow(2 * w * layers, -0.5)});
-    return nn_sum(graph, x, y);
 }
 
 size_t

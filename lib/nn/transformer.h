@@ -28,9 +28,8 @@ struct nn_blocks {
 /* nn_blocks() adds all layers behind value x, and returns the last value. */
 size_t nn_blocks(struct nn_graph *graph, const struct nn_blocks *b, size_t x);
 
-/* nn_ln() adds a layer norm with its tensors; nn_sum() adds two values. */
+/* nn_ln() adds a layer norm with its tensors. */
 size_t nn_ln(struct nn_graph *graph, size_t x, const char *name,
              double epsilon);
-size_t nn_sum(struct nn_graph *graph, size_t x, size_t y);
 
 #endif

@@ -488,6 +488,25 @@ no_bias(struct nn_graph *graph, size_t x)
         graph, x, &(struct nn_linear){.name = "l", .out = 5, .no_bias = 1});
 }
 
+/* x + W relu(x), where x is read by another later, or by nobody. */
+static size_t
+onto(struct nn_graph *graph, size_t x)
+{
+    const struct nn_linear what = {.name = "l", .out = 4};
+    size_t y = norm_of(graph, x, NUM_NORM_NONE, nn_none, 1);
+
+    return nn_graph_linear_onto(graph, y, x, &what);
+}
+
+static size_t
+onto_and_reader(struct nn_graph *graph, size_t x)
+{
+    const struct nn_linear what = {.name = "m", .out = 4, .no_bias = 1};
+    size_t y = nn_graph_linear_onto(graph, onto(graph, x), x, &what);
+
+    return norm_of(graph, y, NUM_NORM_NONE, gelu_erf(graph, x), 0);
+}
+
 /* A row for each sample, on which every token bears differently. */
 static size_t
 pooled(struct nn_graph *graph, size_t x)
@@ -603,6 +622,8 @@ static const struct graph_test {
     {"graph", "12 layers", {0, 4, 1, 1, 1, 0}, deep, "4x1x1", 0, 0},
     {"linear", "across", {0, 4, 1, 1, 1, 0}, across, "5x1x1", 0, 0},
     {"linear", "no bias", {0, 4, 1, 1, 1, 0}, no_bias, "5x1x1", 0, 0},
+    {"linear", "onto x", {0, 4, 1, 1, 1, 0}, onto, "4x1x1", 0, 0},
+    {"linear", "and later", {0, 4, 1, 1, 1, 0}, onto_and_reader, "4x1x1", 0, 0},
     {"table", "of words", {0, 4, 1, 1, 1, 0}, embedding, "4x1x1", 0, 1},
     {"position", "in a text", {0, 4, 1, 1, 1, 0}, position, "4x1x1", 0, 1},
     {"token_pick", "first", {0, 4, 1, 1, 1, 0}, first, "4x1x1", 0, 1},
