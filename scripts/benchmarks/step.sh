@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # step.sh: a training step, and features only, against PyTorch at the same
-# thread count in the faster of its two layouts.  One is run after the other,
-# REPEAT times; each says the shortest time of its steps, and the medians of
-# these and of peak memory are compared.  ONLY='resnet18 train' picks cases.
+# thread count, for images in the faster of its two layouts.  One is run after
+# the other, REPEAT times; each says the shortest time of its steps, and the
+# medians of these and of peak memory are compared.  ONLY='resnet18 train' picks
+# cases.
 set -eu
 here=$(dirname "$0")
 bench=${BENCH:-build/release/tests/bench}
@@ -23,6 +24,28 @@ compare() {
         "$(awk "BEGIN { printf \"%.2f\", $4 / $3 }")"
 }
 
+# measure NAME OURS PEER... : commands; the fastest peer counts
+measure() {
+    local name=$1 peer='' best='' runs i k
+    shift
+    runs=("${@//*/}")
+    for ((i = 0; i < repeat; i++)); do
+        for ((k = 1; k <= $#; k++)); do
+            # shellcheck disable=SC2086
+            runs[k - 1]+=$(${!k})$'\n'
+        done
+    done
+    for ((k = 1; k < $#; k++)); do
+        i=$(median 1 <<<"${runs[k]%$'\n'}")
+        if [[ ! $peer ]] || awk "BEGIN { exit !($i < $best) }"; then
+            peer=${runs[k]} best=$i
+        fi
+    done
+    compare "$name" ms "$(median 1 <<<"${runs[0]%$'\n'}")" "$best"
+    compare "$name-memory" MB "$(median 2 <<<"${runs[0]%$'\n'}")" \
+        "$(median 2 <<<"${peer%$'\n'}")"
+}
+
 if ! "$python" -c 'import torchvision' 2>/dev/null; then
     echo 'bench step skipped: no python3-torch'
     exit
@@ -31,26 +54,19 @@ for case in 'resnet18 train f32 1 5' 'resnet18 train f32 2 5' \
     'resnet20 train f32 1 25' 'resnet20 train f32 2 25' \
     'resnet20 train bf16 1 25' 'resnet20 train bf16 2 25' \
     'resnet18 features f32 1 7' 'resnet18 features f32 2 7'; do
-    read -r arch mode precision threads steps <<<"$case"
-    if [[ ${ONLY:-} && ! "$arch $mode $precision $threads" =~ $ONLY ]]; then
-        continue
+    read -r arch mode precision threads _ <<<"$case"
+    if [[ ! ${ONLY:-} || "$arch $mode $precision $threads" =~ $ONLY ]]; then
+        measure "$arch-$mode-$precision-${threads}T" "$bench/bench_step $case" \
+            "$python $here/step_peer.py $case plain" \
+            "$python $here/step_peer.py $case channels_last"
     fi
-    ours='' plain='' last=''
-    for ((i = 0; i < repeat; i++)); do
-        args=("$arch" "$mode" "$precision" "$threads" "$steps")
-        ours+=$("$bench/bench_step" "${args[@]}")$'\n'
-        plain+=$("$python" "$here/step_peer.py" "${args[@]}" plain)$'\n'
-        last+=$("$python" "$here/step_peer.py" "${args[@]}" \
-            channels_last)$'\n'
-    done
-    a=$(median 1 <<<"${plain%$'\n'}") b=$(median 1 <<<"${last%$'\n'}")
-    peer=$plain
-    if awk "BEGIN { exit !($b < $a) }"; then
-        peer=$last
+done
+for case in 'bow:128 train 128 1 50' 'clip:128x2 train 128 1 25' \
+    'clip:128x2 train 128 2 25' 'clip:256x4 train 128 1 7' \
+    'clip:512x12 features 16 1 7' 'distilbert features 16 1 7'; do
+    read -r arch mode rows threads _ <<<"$case"
+    if [[ ! ${ONLY:-} || "$arch $mode $rows $threads" =~ $ONLY ]]; then
+        measure "$arch-$mode-${rows}-${threads}T" "$bench/bench_text $case" \
+            "$python $here/text_peer.py $case"
     fi
-    name=$arch-$mode-$precision-${threads}T
-    compare "$name" ms "$(median 1 <<<"${ours%$'\n'}")" \
-        "$(median 1 <<<"${peer%$'\n'}")"
-    compare "$name-memory" MB "$(median 2 <<<"${ours%$'\n'}")" \
-        "$(median 2 <<<"${peer%$'\n'}")"
 done
