@@ -16,13 +16,18 @@
  *                         there with strict names
  *     head.safetensors    the projection head; missing with --head none
  *     optim.safetensors   the optimiser's moments, per tensor
- *     config.json         among much else, "encoder": the struct nn_spec
+ *     text.safetensors    an encoder of texts with its projection, named and
+ *                         shaped as open_clip's or Hugging Face's
+ *     text-optim.safetensors   its moments
+ *     config.json         among much else, "encoder": the struct nn_spec, and
+ *                         "text": that of the encoder of texts, if there is one
  *
  * Reading is strict: a tensor that is missing, one too many, or one of another
  * dtype or shape is refused by name.
  */
 
-/* nn_model_save() writes model and head; `steps` is num_batches_tracked. */
+/* nn_model_save() writes model and head, or text; `steps` is
+ * num_batches_tracked. */
 int nn_model_save(const char *folder, struct nn_net *net, long steps,
                   struct err *err);
 
@@ -62,6 +67,13 @@ struct nn_model {
 int nn_model_open(struct nn_model *model, const char *path, size_t max_rows,
                   int train, void (*set)(struct nn_spec *spec, void *data),
                   void *data, struct err *err);
+
+/*
+ * nn_model_open_text() opens the encoder of texts of a checkpoint, for up to
+ * max_rows texts at once and without gradients; one without it is refused.
+ */
+int nn_model_open_text(struct nn_model *model, const char *path,
+                       size_t max_rows, struct err *err);
 
 /*
  * nn_model_fits() judges an encoder for the first `views` views of a data set

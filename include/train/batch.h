@@ -18,10 +18,12 @@ struct train_batch {
     size_t n;           /* samples, >= 2 */
     const int64_t *ids; /* [n] */
     /* of each view, height x width x channels bytes; with two encoders view k
-     * is the rows of encoder k */
-    const uint8_t *views;   /* [2,n,height,width,channels] */
-    int64_t fixed;          /* views that there are of a sample; 0: each is
-                               drawn anew */
+     * is the rows of encoder k, or its texts are, as in struct nn_input */
+    const uint8_t *views;  /* [2,n,height,width,channels], with texts [n,...] */
+    const int32_t *tokens; /* of all texts, packed; NULL: there are none */
+    const size_t *offsets; /* [n + 1] where each begins */
+    int64_t fixed;         /* views that there are of a sample; 0: each is
+                              drawn anew */
     const int64_t *view_of; /* [2,n] which of these; NULL when drawn anew */
 
     size_t n_extra;            /* further images */

@@ -16,6 +16,7 @@
  *     format, version, foil   "foil-config", 1, the version of foil
  *     options    what was asked for (train/settings.h)
  *     encoder    the spec of its net (nn/model.h)
+ *     text       the same of the encoder of texts, if there is one
  *     dataset    digest and size
  *     batch      images and extra: the largest
  *     engine     processor and table: which bits come out depends on these
@@ -41,6 +42,7 @@ struct train_shape {
 struct train_config {
     json_t *options;
     const struct nn_spec *encoder;
+    const struct nn_spec *text; /* or NULL */
     const struct nn_net *net;
     const struct train_shape *shape;
     const struct train_state *state;

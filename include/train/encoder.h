@@ -23,7 +23,11 @@
  * and each micro-batch but the last is encoded again on the way back, so the
  * gradient is that of the whole batch, for nearly one more forward pass.  Batch
  * norm takes the statistics of a micro-batch, and moves the running ones once
- * for each.  A learner (train/learner.h) may have one of these or two.
+ * for each.  A learner (train/learner.h) may have one of these or two, of
+ * images and of texts, whose files in a checkpoint have different names.
+ *
+ * A locked one (Zhai et al. 2021, arXiv:2111.07991) embeds by its running
+ * statistics and never moves; its gradient is 0.
  *
  * Not for two threads at once; two encoders are independent of each other.
  */
@@ -33,16 +37,17 @@ struct train_encoder_spec {
     size_t rows;   /* at most, in a batch; >= 1 */
     size_t micro;  /* at most, in the net at a time; 0: all */
     uint64_t seed; /* of the initial weights */
+    int locked;    /* its weights stay: no gradient, no optimiser */
 };
 
 /* To be read, but for the blocks of net and optim: these may be filled. */
 struct train_encoder {
     struct nn_net *net;
-    struct nn_optim *optim;
-    size_t rows, micro;    /* as in the spec; micro is never 0 */
-    size_t dim, image;     /* width of an embedding; numbers of an image */
-    struct nn_input input; /* of the last forward; lent */
-    float *before;         /* running statistics as they were then */
+    struct nn_optim *optim; /* NULL: locked */
+    size_t rows, micro;     /* as in the spec; micro is never 0 */
+    size_t dim, image;      /* width of an embedding; numbers of an image */
+    struct nn_input input;  /* of the last forward; lent */
+    float *before;          /* running statistics as they were then */
 };
 
 /*
@@ -93,8 +98,7 @@ int train_encoder_finite(struct train_encoder *encoder);
 
 /*
  * The files of nn/model.h in a folder: model, head and optim.  After an error
- * in loading weights and moments are undefined.  Two encoders want a folder
- * each.
+ * in loading weights and moments are undefined.
  */
 int train_encoder_save(struct train_encoder *encoder, const char *folder,
                        struct err *err);

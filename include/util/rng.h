@@ -21,7 +21,7 @@ struct rng {
 /* What a stream is for.  Two uses never share numbers.  Append only. */
 enum rng_use {
     RNG_TEST,
-    RNG_INIT,       /* initial weights: (tensor) */
+    RNG_INIT,       /* initial weights: (tensor, 1 of an encoder of texts) */
     RNG_PLAN,       /* order of samples: (epoch) */
     RNG_VIEW,       /* augmentation: (sample, epoch, view) */
     RNG_NEGATIVES,  /* proposals: (step, epoch, row) */

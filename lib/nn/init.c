@@ -10,7 +10,8 @@ nn_draw(const struct nn_graph *graph, size_t number, uint64_t seed,
     float *x = block + t->offset;
     struct rng rng;
 
-    rng_init(&rng, seed, RNG_INIT, number, 0, 0);
+    // two towers of one seed share no numbers
+    rng_init(&rng, seed, RNG_INIT, number, graph->input == NN_TOKENS, 0);
     for (size_t i = 0; i < t->count; i++)
         x[i] = (float)(bound > 0 ? rng_range(&rng, -bound, bound)
                                  : deviation * rng_normal(&rng));

@@ -6,9 +6,11 @@
 #include "util/file.h"
 #include "util/mem.h"
 
-static const char model_file[] = "model.safetensors";
-static const char head_file[] = "head.safetensors";
-static const char optim_file[] = "optim.safetensors";
+/* Of an encoder of images, and of texts, whose head is in the same file. */
+static const struct files {
+    const char *model, *head, *optim;
+} image_files = {"model.safetensors", "head.safetensors", "optim.safetensors"},
+  text_files = {"text.safetensors", NULL, "text-optim.safetensors"};
 static const char head[] = "head.", mean_name[] = ".running_mean";
 static const char tracked_name[] = ".num_batches_tracked";
 
@@ -97,10 +99,17 @@ take_tensor(struct list *list, const char *name, const struct nn_tensor *t,
     return 0;
 }
 
-static int
-is_head(const struct nn_tensor *t)
+static const struct files *
+files_of(const struct nn_net *net)
 {
-    return !strncmp(t->name, head, strlen(head));
+    return nn_net_kind(net) == NN_TOKENS ? &text_files : &image_files;
+}
+
+/* Whether a tensor is in the file of the head. */
+static int
+is_head(const struct nn_net *net, const struct nn_tensor *t)
+{
+    return files_of(net)->head && !strncmp(t->name, head, strlen(head));
 }
 
 /* Where a tensor's numbers are. */
@@ -139,7 +148,7 @@ save_part(const char *folder, const char *file, struct nn_net *net, int heads,
     for (size_t i = 0; i < n; i++) {
         char *count = tracked(t + i);
 
-        if (is_head(t + i) == heads) {
+        if (is_head(net, t + i) == heads) {
             // torchvision has the count behind the two statistics
             list_add(&list, t[i].name, "F32", t[i].rank, t[i].shape,
                      place(net, t + i));
@@ -168,7 +177,7 @@ load_part(const char *folder, const char *file, struct nn_net *net, int heads,
     for (size_t i = 0; i < n && !rc; i++) {
         char *count = tracked(t + i);
 
-        if (is_head(t + i) == heads) {
+        if (is_head(net, t + i) == heads) {
             rc = take_tensor(&list, t[i].name, t + i, place(net, t + i), err);
             if (count)
                 list_take(&list, count);
@@ -185,17 +194,21 @@ int
 nn_model_save(const char *folder, struct nn_net *net, long steps,
               struct err *err)
 {
-    if (save_part(folder, model_file, net, 0, steps, err))
+    const struct files *files = files_of(net);
+
+    if (save_part(folder, files->model, net, 0, steps, err))
         return -1;
-    return save_part(folder, head_file, net, 1, steps, err);
+    return files->head ? save_part(folder, files->head, net, 1, steps, err) : 0;
 }
 
 int
 nn_model_load(const char *folder, struct nn_net *net, struct err *err)
 {
-    if (load_part(folder, model_file, net, 0, err))
+    const struct files *files = files_of(net);
+
+    if (load_part(folder, files->model, net, 0, err))
         return -1;
-    return load_part(folder, head_file, net, 1, err);
+    return files->head ? load_part(folder, files->head, net, 1, err) : 0;
 }
 
 int
@@ -206,7 +219,8 @@ nn_optim_save(const char *folder, const struct nn_net *net,
     const int64_t steps = *m.steps, pending = m.pending ? *m.pending : 0;
     size_t n;
     const struct nn_tensor *t = nn_net_tensors(net, &n);
-    struct list list = {.path = mem_format("%s/%s", folder, optim_file)};
+    struct list list = {.path =
+                            mem_format("%s/%s", folder, files_of(net)->optim)};
     int rc;
 
     list_add(&list, "steps", "I64", 0, NULL, &steps);
@@ -250,7 +264,8 @@ nn_optim_load(const char *folder, const struct nn_net *net,
     const struct nn_moments m = nn_optim_moments(optim);
     size_t n;
     const struct nn_tensor *t = nn_net_tensors(net, &n);
-    struct list list = {.path = mem_format("%s/%s", folder, optim_file)};
+    struct list list = {.path =
+                            mem_format("%s/%s", folder, files_of(net)->optim)};
     int rc = list_read(&list, err);
 
     if (!rc)

@@ -127,9 +127,11 @@ nn_spec_get(struct nn_spec *spec, const json_t *object, struct err *err)
     return rc;
 }
 
-/* Reads the config of a checkpoint that is verified. */
+/* Reads the config of a checkpoint that is verified, and its spec of an encoder
+ * of that name. */
 static int
-read_config(const char *folder, struct nn_model *model, struct err *err)
+read_config(const char *folder, const char *name, struct nn_model *model,
+            struct err *err)
 {
     char *path = mem_format("%s/config.json", folder);
     struct err why;
@@ -139,9 +141,12 @@ read_config(const char *folder, struct nn_model *model, struct err *err)
 
     if (text)
         model->config = json_parse(text, len, path, err);
-    if (model->config) {
-        rc = nn_spec_get(&model->spec,
-                         json_object_get(model->config, "encoder"), &why);
+    if (model->config && !strcmp(name, "text") &&
+        !json_object_get(model->config, name)) {
+        err_set(err, "'%s' has no encoder of texts", folder);
+    } else if (model->config) {
+        rc = nn_spec_get(&model->spec, json_object_get(model->config, name),
+                         &why);
         if (rc)
             err_set(err, "'%s': %s", path, why.msg);
     }
@@ -171,17 +176,19 @@ describe(struct nn_model *model, const char *folder, struct err *err)
     return 0;
 }
 
-int
-nn_model_open(struct nn_model *model, const char *path, size_t max_rows,
-              int train, void (*set)(struct nn_spec *spec, void *data),
-              void *data, struct err *err)
+/* nn_model_open() of the encoder that config.json has by that name. */
+static int
+open_model(struct nn_model *model, const char *path, const char *name,
+           size_t max_rows, int train,
+           void (*set)(struct nn_spec *spec, void *data), void *data,
+           struct err *err)
 {
     char *folder = nn_checkpoint_need(path, err);
     int rc = -1;
 
     *model = (struct nn_model){0};
     if (!folder || nn_checkpoint_verify(folder, err) ||
-        read_config(folder, model, err) || describe(model, folder, err))
+        read_config(folder, name, model, err) || describe(model, folder, err))
         goto out;
     if (set)
         set(&model->spec, data);
@@ -194,6 +201,21 @@ out:
     if (rc)
         nn_model_release(model);
     return rc;
+}
+
+int
+nn_model_open(struct nn_model *model, const char *path, size_t max_rows,
+              int train, void (*set)(struct nn_spec *spec, void *data),
+              void *data, struct err *err)
+{
+    return open_model(model, path, "encoder", max_rows, train, set, data, err);
+}
+
+int
+nn_model_open_text(struct nn_model *model, const char *path, size_t max_rows,
+                   struct err *err)
+{
+    return open_model(model, path, "text", max_rows, 0, NULL, NULL, err);
 }
 
 int

@@ -44,6 +44,8 @@ describe(const struct train_config *config)
     free(table);
     free(cpu);
     REQUIRE(object);
+    if (config->text)
+        json_object_set_new(object, "text", nn_spec_put(config->text));
     return object;
 }
 

@@ -56,7 +56,7 @@ encode_by_one(struct train_learner *learner, const struct train_batch *b,
     train_encoder_forward(learner->spec.encoder[0], &input, mode, learner->z);
 }
 
-/* Each view through its own. */
+/* Each view, or the texts, through its own. */
 static void
 encode_by_two(struct train_learner *learner, const struct train_batch *b,
               enum nn_mode mode)
@@ -66,7 +66,10 @@ encode_by_two(struct train_learner *learner, const struct train_batch *b,
     REQUIRE(!b->n_extra);
     for (size_t k = 0; k < TRAIN_ENCODERS; k++) {
         struct train_encoder *encoder = learner->spec.encoder[k];
-        const struct nn_input input = {.n = b->n, .images = images};
+        const struct nn_input input = {.n = b->n,
+                                       .images = images,
+                                       .ids = b->tokens,
+                                       .offsets = b->offsets};
 
         train_encoder_forward(encoder, &input, mode,
                               learner->z + k * b->n * learner->dim);

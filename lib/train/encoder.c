@@ -16,13 +16,14 @@ train_encoder_open(struct train_encoder *encoder,
 
     *encoder = (struct train_encoder){
         .rows = rows, .micro = micro && micro < rows ? micro : rows};
-    encoder->net = nn_net_new(&spec->net, encoder->micro, 1, err);
+    encoder->net = nn_net_new(&spec->net, encoder->micro, !spec->locked, err);
     if (!encoder->net)
         return -1;
     tensors = nn_net_tensors(encoder->net, &n);
     nn_net_params(encoder->net, &count);
-    encoder->optim = nn_optim_new(&spec->optim, tensors, n, count, err);
-    if (!encoder->optim) {
+    if (!spec->locked)
+        encoder->optim = nn_optim_new(&spec->optim, tensors, n, count, err);
+    if (!spec->locked && !encoder->optim) {
         train_encoder_close(encoder);
         return -1;
     }
@@ -84,7 +85,10 @@ forward(struct train_encoder *encoder, struct part rows, enum nn_mode mode,
         input.offsets += rows.from;
         break;
     }
-    nn_net_forward(encoder->net, mode, &input, NULL, z);
+    if (encoder->optim)
+        nn_net_forward(encoder->net, mode, &input, NULL, z);
+    else
+        nn_net_infer(encoder->net, &input, NULL, z);
 }
 
 void
@@ -108,7 +112,7 @@ train_encoder_forward(struct train_encoder *encoder,
 void
 train_encoder_backward(struct train_encoder *encoder, const float *dz)
 {
-    for (size_t i = parts(encoder); i-- > 0;) {
+    for (size_t i = encoder->optim ? parts(encoder) : 0; i-- > 0;) {
         const struct part rows = part(encoder, i);
         const int last = i + 1 == parts(encoder);
 
@@ -121,16 +125,17 @@ train_encoder_backward(struct train_encoder *encoder, const float *dz)
 double
 train_encoder_norm(const struct train_encoder *encoder)
 {
-    return nn_optim_norm(encoder->optim, nn_net_grads(encoder->net));
+    return encoder->optim
+               ? nn_optim_norm(encoder->optim, nn_net_grads(encoder->net))
+               : 0;
 }
 
 void
 train_encoder_update(struct train_encoder *encoder, double rate)
 {
-    size_t count;
-
-    nn_optim_step(encoder->optim, rate, nn_net_params(encoder->net, &count),
-                  nn_net_grads(encoder->net));
+    if (encoder->optim)
+        nn_optim_step(encoder->optim, rate, nn_net_params(encoder->net, NULL),
+                      nn_net_grads(encoder->net));
 }
 
 void
@@ -151,10 +156,18 @@ train_encoder_steady(struct train_encoder *encoder)
     return num_finite(n, statistics);
 }
 
+/* None of a locked one. */
+static struct nn_moments
+moments_of(const struct train_encoder *encoder)
+{
+    return encoder->optim ? nn_optim_moments(encoder->optim)
+                          : (struct nn_moments){.n = 0};
+}
+
 int
 train_encoder_finite(struct train_encoder *encoder)
 {
-    const struct nn_moments m = nn_optim_moments(encoder->optim);
+    const struct nn_moments m = moments_of(encoder);
     size_t n;
     const float *params = nn_net_params(encoder->net, &n);
     int finite = num_finite(n, params) && train_encoder_steady(encoder);
@@ -168,11 +181,13 @@ int
 train_encoder_save(struct train_encoder *encoder, const char *folder,
                    struct err *err)
 {
-    const long steps = *nn_optim_moments(encoder->optim).steps;
+    const long *steps = moments_of(encoder).steps;
 
-    if (nn_model_save(folder, encoder->net, steps, err))
+    if (nn_model_save(folder, encoder->net, steps ? *steps : 0, err))
         return -1;
-    return nn_optim_save(folder, encoder->net, encoder->optim, err);
+    return encoder->optim
+               ? nn_optim_save(folder, encoder->net, encoder->optim, err)
+               : 0;
 }
 
 int
@@ -181,7 +196,9 @@ train_encoder_load(struct train_encoder *encoder, const char *folder,
 {
     if (nn_model_load(folder, encoder->net, err))
         return -1;
-    return nn_optim_load(folder, encoder->net, encoder->optim, err);
+    return encoder->optim
+               ? nn_optim_load(folder, encoder->net, encoder->optim, err)
+               : 0;
 }
 
 static int

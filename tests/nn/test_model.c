@@ -24,6 +24,15 @@ static const struct nn_spec spec = {
     .deviation = {0.1f, 0.2f, 0.3f},
 };
 
+static const struct nn_spec text = {
+    .arch = "clip:16x1",
+    .stem = "small",
+    .norm = "batch",
+    .head = "project:4",
+    .vocabulary = 9,
+    .context = 5,
+};
+
 static struct nn_net *
 new_net(const struct nn_spec *of)
 {
@@ -219,19 +228,23 @@ a_spec_survives(void)
     json_decref(object);
 }
 
-/* A checkpoint with a config, as foil-train writes it. */
+/* A checkpoint with a config, as foil-train writes it; `two`: NULL or an
+ * encoder of texts. */
 static void
-write_checkpoint(const char *run, struct nn_net *net)
+write_checkpoint(const char *run, struct nn_net *net, struct nn_net *two)
 {
     struct err err;
     char *at = nn_checkpoint_begin(run, 3, &err);
     char *path = mem_format("%s/config.json", at), *line;
     json_t *config = json_pack("{s:o}", "encoder", nn_spec_put(&spec));
 
+    if (two)
+        json_object_set_new(config, "text", nn_spec_put(&text));
     line = json_line(config);
     if (file_write(path, line, strlen(line), &err) ||
-        nn_model_save(at, net, 3, &err) || nn_checkpoint_commit(run, 3, &err) ||
-        nn_checkpoint_link(run, &err))
+        nn_model_save(at, net, 3, &err) ||
+        (two && nn_model_save(at, two, 3, &err)) ||
+        nn_checkpoint_commit(run, 3, &err) || nn_checkpoint_link(run, &err))
         abort();
     free(line);
     free(path);
@@ -254,7 +267,7 @@ an_encoder_is_opened(void)
     nn_net_init(net, 1);
     nn_net_infer(net, &(struct nn_input){.n = 2, .images = images}, NULL, want);
     file_mkdir(run, 0700, &err);
-    write_checkpoint(run, net);
+    write_checkpoint(run, net, NULL);
     T(!nn_model_open(&model, run, 2, 0, NULL, NULL, &err), "opens %s", err.msg);
     nn_net_infer(model.net, &(struct nn_input){.n = 2, .images = images}, NULL,
                  got);
@@ -276,6 +289,44 @@ an_encoder_is_opened(void)
     free(run);
 }
 
+static void
+an_encoder_of_texts_is_opened(void)
+{
+    static const size_t offsets[] = {0, 2, 5};
+    static const int32_t ids[] = {1, 8, 3, 1, 8};
+    const struct nn_input input = {.n = 2, .ids = ids, .offsets = offsets};
+    char *alone = mem_format("%s/alone", folder);
+    char *both = mem_format("%s/both", folder);
+    struct nn_net *net = new_net(&spec), *two = new_net(&text);
+    struct nn_model model;
+    float want[2 * 4], got[2 * 4];
+    struct err err = {""};
+
+    nn_net_init(two, 1);
+    nn_net_infer(two, &input, NULL, want);
+    file_mkdir(alone, 0700, &err);
+    file_mkdir(both, 0700, &err);
+    write_checkpoint(alone, net, NULL);
+    write_checkpoint(both, net, two);
+    T(!nn_model_open_text(&model, both, 2, &err), "opens %s", err.msg);
+    nn_net_infer(model.net, &input, NULL, got);
+    T(!memcmp(want, got, sizeof want) && nn_net_context(model.net) == 5 &&
+          nn_net_ids(model.net) == 9,
+      "an encoder of texts gives the same embeddings");
+    nn_model_release(&model);
+    T(!nn_model_open(&model, both, 2, 0, NULL, NULL, &err) &&
+          nn_net_kind(model.net) == NN_IMAGES,
+      "that of images is beside it %s", err.msg);
+    nn_model_release(&model);
+    T(nn_model_open_text(&model, alone, 2, &err) < 0 &&
+          strstr(err.msg, "has no encoder of texts"),
+      "where there is none: %s", err.msg);
+    nn_net_free(net);
+    nn_net_free(two);
+    free(alone);
+    free(both);
+}
+
 int
 main(void)
 {
@@ -291,6 +342,7 @@ main(void)
     moments_of_another_are_refused();
     a_spec_survives();
     an_encoder_is_opened();
+    an_encoder_of_texts_is_opened();
     file_remove(folder, &err);
     return t_done();
 }
