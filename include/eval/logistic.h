@@ -44,6 +44,12 @@ double eval_logistic_sum(const struct eval_linear *linear,
 double eval_logistic_accuracy(const struct eval_linear *linear,
                               const struct eval_rows *rows);
 
+/* Who is told of each pass over the rows that teach, to show progress. */
+struct eval_watch {
+    void (*pass)(void *self);
+    void *self;
+};
+
 /*
  * eval_logistic_fit() minimises, starting from what linear holds,
  *
@@ -51,10 +57,12 @@ double eval_logistic_accuracy(const struct eval_linear *linear,
  *
  * by eval_lbfgs(), sums over rows in double; at most `most` iterations, until
  * no slope is above `tolerance`.  scikit-learn's C is 1 / (n l2).
+ *   watch  may be NULL
  * Returns the iterations and the loss with its penalty.
  */
 size_t eval_logistic_fit(struct eval_linear *linear,
                          const struct eval_rows *rows, double l2, size_t most,
-                         double tolerance, double *loss);
+                         double tolerance, const struct eval_watch *watch,
+                         double *loss);
 
 #endif

@@ -32,6 +32,7 @@ struct eval_probe_spec {
     uint64_t seed;     /* of that split */
     size_t iterations; /* at most, a fit */
     double tolerance;  /* on the slopes, see eval_logistic_fit() */
+    const struct eval_watch *watch; /* or NULL */
 };
 
 /*
@@ -78,9 +79,11 @@ const struct eval_sgd *eval_sgd_find(const char *name, struct err *err);
  * eval_probe_sgd() runs one.  With EVAL_RATE_FIFTHS the rate falls to a fifth
  * after 0.4, 0.6 and 0.8 of the epochs; with EVAL_RATE_COSINE it is multiplied
  * by (1 + cos(pi e / epochs)) / 2 in epoch e = 0, 1, ...
+ * Of spec it reads classes, seed and watch.
  * Refused, with a sentence: weights that are no longer finite.
  */
-int eval_probe_sgd(const struct eval_sgd *sgd, size_t classes, uint64_t seed,
+int eval_probe_sgd(const struct eval_sgd *sgd,
+                   const struct eval_probe_spec *spec,
                    const struct eval_rows *train, const struct eval_rows *test,
                    struct eval_probe *probe, struct err *err);
 

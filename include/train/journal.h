@@ -86,7 +86,8 @@ void train_journal_say(struct train_journal *journal, const char *fmt, ...)
 /* train_journal_sync() returns when all lines are on the disk. */
 int train_journal_sync(struct train_journal *journal, struct err *err);
 
-/* train_journal_end() says what was done since it was opened. */
+/* train_journal_end() says what was done since it was opened, and where it is
+ * saved. */
 void train_journal_end(struct train_journal *journal, int saved);
 
 /* train_journal_part() returns it as a part of a checkpoint: the lines of a

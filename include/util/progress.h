@@ -2,17 +2,19 @@
 #define UTIL_PROGRESS_H
 
 /*
- * One line on a terminal that says how far a long job is: share done, rate,
- * time left.  It writes to stderr, at most five times a second, and only
- * where stderr is a terminal: a log stays quiet.  It is cut to the width that
- * the terminal has.
+ * One line that says how far a long job is: count, what the tool adds, time
+ * left, rate, share.  It goes to stderr: where that is a terminal it is drawn
+ * again and again, at most five times a second, as far as the width of the
+ * terminal allows; in a log it is a sentence of the tool, once a minute, so
+ * that what takes less stays quiet.
  */
 struct progress {
     const char *unit;    /* what is counted: "steps", "images" */
     double total;        /* how many there will be; 0: not known */
     double start, first; /* when, and at which count, it began */
-    double shown;        /* when the line was last written */
-    int on, drawn;
+    double shown;        /* when the line was last written; or 0 */
+    double said;         /* in a log: when a line was due last */
+    int terminal, drawn;
 };
 
 /* progress_start() begins, with the work, not with its first piece done;
@@ -21,9 +23,11 @@ void progress_start(struct progress *p, const char *unit, double first,
                     double total);
 
 /*
- * progress_show() redraws the line: done of total, and `more` behind it, such
- * as "loss 4.51" (may be "").  Rate and time left, from the beginning on, are
- * in it from the second time on.
+ * progress_show() shows that `done` is done.  `more` are fields with two blanks
+ * between them, such as "epoch 3/100  loss 4.51" (may be "").  On a terminal
+ * that is too narrow, the first field that has no room is left out, with all
+ * behind it.  Rate and time left, from the beginning on, are in it from the
+ * second time on.
  */
 void progress_show(struct progress *p, double done, const char *more);
 

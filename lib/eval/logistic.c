@@ -15,6 +15,7 @@ struct problem {
     struct eval_linear *linear;
     const struct eval_rows *rows;
     double l2;
+    const struct eval_watch *watch;
     float *grad; /* as the classifier */
     float *work; /* [BLOCK,classes] */
 };
@@ -143,15 +144,18 @@ penalised(void *self, const double *w, double *g)
         for (size_t i = 0; i < count; i++)
             g[i] += scale * problem->grad[i];
     }
+    if (problem->watch)
+        problem->watch->pass(problem->watch->self);
     return loss;
 }
 
 size_t
 eval_logistic_fit(struct eval_linear *linear, const struct eval_rows *rows,
-                  double l2, size_t most, double tolerance, double *loss)
+                  double l2, size_t most, double tolerance,
+                  const struct eval_watch *watch, double *loss)
 {
     size_t count = (linear->d + 1) * linear->classes, iterations;
-    struct problem problem = {linear, rows, l2, NULL, NULL};
+    struct problem problem = {linear, rows, l2, watch, NULL, NULL};
     double *w = mem_array(count, sizeof *w);
 
     problem.grad = mem_array(count, sizeof *problem.grad);

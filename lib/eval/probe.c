@@ -105,7 +105,7 @@ choose(const struct eval_probe_spec *spec, const struct eval_rows *rows,
         double accuracy;
 
         eval_logistic_fit(&trial, &fit, eval_probe_grid[i], spec->iterations,
-                          spec->tolerance, NULL);
+                          spec->tolerance, spec->watch, NULL);
         accuracy = eval_logistic_accuracy(&trial, &judge);
         worse++;
         if (accuracy < probe->held_out + margin)
@@ -147,7 +147,7 @@ eval_probe_logistic(const struct eval_probe_spec *spec,
         choose(spec, &fit.rows, held, &linear, probe);
     probe->iterations =
         eval_logistic_fit(&linear, &fit.rows, probe->l2, spec->iterations,
-                          spec->tolerance, &probe->loss);
+                          spec->tolerance, spec->watch, &probe->loss);
     probe->train = eval_logistic_accuracy(&linear, &fit.rows);
     probe->accuracy = eval_logistic_accuracy(&linear, &judge.rows);
 

@@ -132,7 +132,7 @@ run_epoch(struct run *run, uint64_t seed, size_t epoch)
 }
 
 int
-eval_probe_sgd(const struct eval_sgd *sgd, size_t classes, uint64_t seed,
+eval_probe_sgd(const struct eval_sgd *sgd, const struct eval_probe_spec *spec,
                const struct eval_rows *train, const struct eval_rows *test,
                struct eval_probe *probe, struct err *err)
 {
@@ -141,11 +141,13 @@ eval_probe_sgd(const struct eval_sgd *sgd, size_t classes, uint64_t seed,
 
     REQUIRE(train->n >= 1 && test->n >= 1 && train->d == test->d);
     *probe = (struct eval_probe){.iterations = sgd->epochs};
-    run_init(&run, sgd, classes, seed, train);
+    run_init(&run, sgd, spec->classes, spec->seed, train);
     for (size_t epoch = 0; epoch < sgd->epochs; epoch++) {
         int last = epoch + 1 == sgd->epochs;
 
-        probe->loss = run_epoch(&run, seed, epoch);
+        probe->loss = run_epoch(&run, spec->seed, epoch);
+        if (spec->watch)
+            spec->watch->pass(spec->watch->self);
         if (!num_finite(run.count, run.linear.w)) {
             rc = err_set(err,
                          "the probe diverged in epoch %zu: its rate of %g is "

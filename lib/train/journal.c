@@ -194,16 +194,19 @@ train_journal_begin(struct train_journal *journal, int64_t steps)
                    (double)steps);
 }
 
+/* Epochs count from 1 for people. */
 static void
-show_progress(struct train_journal *journal)
+show_progress(struct train_journal *journal, int64_t epoch)
 {
     const struct train_state *state = journal->state;
-    const double elapsed = clock_now() - journal->progress.start;
-    char loss[64], more[96];
+    char loss[64], more[128];
+    int n = snprintf(more, sizeof more, "epoch %jd", (intmax_t)epoch + 1);
 
+    if (state->epochs)
+        n += snprintf(more + n, sizeof more - (size_t)n, "/%jd",
+                      (intmax_t)state->epochs);
     write_loss(&journal->last, loss);
-    snprintf(more, sizeof more, "%s  %.0f images/s", loss,
-             (double)(state->images - journal->first_images) / elapsed);
+    snprintf(more + n, sizeof more - (size_t)n, "  %s", loss);
     progress_show(&journal->progress, (double)state->total, more);
 }
 
@@ -237,7 +240,7 @@ train_journal_step(struct train_journal *journal, const struct train_batch *b,
     json_decref(line);
     if (listener->line)
         listener->line(listener->self, &values);
-    show_progress(journal);
+    show_progress(journal, b->epoch);
 }
 
 int
@@ -266,23 +269,34 @@ train_journal_refused(struct train_journal *journal,
     return rc;
 }
 
+/* Adds what happened n times, unless n is 0. */
+static void
+add_times(char text[128], int64_t n, const char *what)
+{
+    const size_t len = strlen(text);
+
+    if (n)
+        snprintf(text + len, 128 - len, "; %jd %s", (intmax_t)n, what);
+}
+
 void
 train_journal_end(struct train_journal *journal, int saved)
 {
     const struct train_state *state = journal->state;
     const double seconds = clock_now() - journal->started;
     const int64_t images = state->images - journal->first_images;
-    char loss[64];
+    char loss[64], odd[128] = "";
 
     write_loss(&journal->last, loss);
+    add_times(odd, state->substituted, "images replaced");
+    add_times(odd, state->skipped, "steps skipped");
+    add_times(odd, state->alone, "without the negatives service");
     train_journal_say(
-        journal,
-        "%jd steps, %jd images in %.1f s (%.0f/s), %s; %jd images "
-        "replaced, %jd steps skipped, %jd without the negatives service; %s",
+        journal, "%jd steps, %jd images in %.1f s (%.0f/s), %s%s; %s%s%s",
         (intmax_t)(state->total - journal->first), (intmax_t)images, seconds,
-        seconds > 0 ? (double)images / seconds : 0, loss,
-        (intmax_t)state->substituted, (intmax_t)state->skipped,
-        (intmax_t)state->alone, saved ? "saved" : "not saved");
+        seconds > 0 ? (double)images / seconds : 0, loss, odd,
+        saved ? "saved in '" : "not saved", saved ? journal->run : "",
+        saved ? "/latest'" : "");
 }
 
 static int

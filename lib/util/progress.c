@@ -1,23 +1,29 @@
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "util/clock.h"
+#include "util/opt.h"
 #include "util/progress.h"
 
+enum { LINE = 256 }; // bytes of a line, with its end
+
 static const double every = 0.2; // seconds between two drawings
+static const double minute = 60; // and between two lines of a log
 
 void
 progress_start(struct progress *p, const char *unit, double first, double total)
 {
+    const double now = clock_now();
+
     *p = (struct progress){
         .unit = unit,
         .total = total,
-        .start = clock_now(),
+        .start = now,
         .first = first,
-        .on = isatty(STDERR_FILENO),
+        .said = now,
+        .terminal = isatty(STDERR_FILENO),
     };
 }
 
@@ -45,50 +51,88 @@ width(void)
                                                                    : 80;
 }
 
-/* Adds text to a line of `room` bytes, as far as it fits. */
-__attribute__((format(printf, 3, 4))) static void
-add(char *line, size_t room, const char *fmt, ...)
+/*
+ * Adds fields, with two blanks between them, behind those that a line has.
+ * Returns the line, or NULL where one had no room in so many columns.
+ *   between  of two fields
+ */
+static char *
+add(char *line, size_t columns, const char *between, const char *fields)
 {
-    const size_t n = strlen(line);
-    va_list ap;
+    while (line && *fields) {
+        const char *end = strstr(fields, "  ");
+        const size_t n = end ? (size_t)(end - fields) : strlen(fields);
+        const char *lead = *line ? between : "";
+        const size_t len = strlen(line);
 
-    va_start(ap, fmt);
-    vsnprintf(line + n, room - n, fmt, ap);
-    va_end(ap);
+        if (len + strlen(lead) + n > columns)
+            return NULL;
+        snprintf(line + len, LINE - len, "%s%.*s", lead, (int)n, fields);
+        fields += n;
+        fields += strspn(fields, " ");
+    }
+    return line;
+}
+
+/* Writes the line of at most so many columns. */
+static void
+compose(const struct progress *p, double done, const char *more, double elapsed,
+        size_t columns, const char *between, char line[LINE])
+{
+    const double rate =
+        p->shown && elapsed > 0 ? (done - p->first) / elapsed : 0;
+    char count[64], tail[96] = "", left[24];
+    size_t n = 0;
+
+    if (p->total > 0)
+        snprintf(count, sizeof count, "%.0f/%.0f %s", done, p->total, p->unit);
+    else
+        snprintf(count, sizeof count, "%.0f %s", done, p->unit);
+    if (rate > 0 && p->total > 0) {
+        duration((p->total - done) / rate, left);
+        n += (size_t)snprintf(tail, sizeof tail, "%s left  ", left);
+    }
+    if (rate > 0)
+        n += (size_t)snprintf(tail + n, sizeof tail - n, "%.1f/s  ", rate);
+    if (p->total > 0)
+        snprintf(tail + n, sizeof tail - n, "%.0f%%", 100 * done / p->total);
+    *line = 0;
+    if (!add(line, columns, between, count))
+        snprintf(line, LINE, "%.*s", (int)columns, count);
+    else if (add(line, columns, between, more))
+        add(line, columns, between, tail);
+}
+
+static void
+draw(struct progress *p, double now, double done, const char *more)
+{
+    char line[LINE];
+    size_t columns = (size_t)width() - 1;
+
+    if (now - p->shown < every && (p->total <= 0 || done < p->total))
+        return;
+    // the last column stays free: a cursor behind it is in the next line
+    compose(p, done, more, now - p->start,
+            columns < LINE - 1 ? columns : LINE - 1, "  ", line);
+    p->shown = now;
+    p->drawn = 1;
+    fprintf(stderr, "\r\033[K%s", line);
+    fflush(stderr);
 }
 
 void
 progress_show(struct progress *p, double done, const char *more)
 {
-    const int first = !p->shown;
-    char line[256] = "", left[24];
-    double now, rate;
+    const double now = clock_now();
+    char line[LINE];
 
-    if (!p->on)
-        return;
-    now = clock_now();
-    if (now - p->shown < every && (p->total <= 0 || done < p->total))
-        return;
-    p->shown = now;
-    p->drawn = 1;
-    add(line, sizeof line, "%.0f", done);
-    if (p->total > 0)
-        add(line, sizeof line, "/%.0f %s (%.0f%%)", p->total, p->unit,
-            100 * done / p->total);
-    else
-        add(line, sizeof line, " %s", p->unit);
-    rate = now > p->start ? (done - p->first) / (now - p->start) : 0;
-    if (!first && rate > 0) {
-        add(line, sizeof line, "  %.1f/s", rate);
-        if (p->total > 0) {
-            duration((p->total - done) / rate, left);
-            add(line, sizeof line, "  %s left", left);
-        }
+    if (p->terminal) {
+        draw(p, now, done, more);
+    } else if (p->unit && now - p->said >= minute) {
+        p->shown = p->said = now;
+        compose(p, done, more, now - p->start, LINE - 1, ", ", line);
+        say("%s", line);
     }
-    add(line, sizeof line, "  %s", more);
-    // the last column stays free: a cursor behind it is in the next line
-    fprintf(stderr, "\r\033[K%.*s", width() - 1, line);
-    fflush(stderr);
 }
 
 void

@@ -189,7 +189,7 @@ begun stopped stopped
 ok 'as a pipeline' ended piped
 ok 'the same bits' like_calm piped
 ok 'SIGTERM, as Ctrl-C: 143, nothing is left' ended stopped
-ok 'the trainer saved' grep -q '; saved$' "$work/stopped.said"
+ok 'the trainer saved' grep -q '; saved in ' "$work/stopped.said"
 ok 'resumed' "${pipeline[@]}" -r "$work/stopped" --resume
 ok 'resumed, to the same bits' like_calm stopped
 ok 'resumed, nothing is left' nothing_left stopped

@@ -88,7 +88,26 @@ summary() {
     test "$said" = "$(tail -n 1 "$1/metrics.jsonl" |
         jq ".$2" | xargs printf '%.4f')"
 }
-ok 'a summary' grep -q '8 steps, 64 images .* saved$' "$work/a.err"
+ok 'a summary' grep -q \
+    "8 steps, 64 images .*; saved in '$work/a/latest'\$" "$work/a.err"
+# at_width COLUMNS : the same run on a terminal of that width; what it drew is in
+# $work/drawn, a line for each time
+at_width() {
+    local dir=$work/wide$1
+    /usr/bin/python3 "$augmenter" "ipc://$dir/batch" >"$dir.augmenter" 2>&1 &
+    /usr/bin/python3 "${0%/*}/terminal.py" "$1" 24 -- "$BIN/foil-train" \
+        -r "$dir" "${small[@]}" >"$work/terminal" || return
+    wait $!
+    tr '\r' '\n' <"$work/terminal" | sed -n 's/^\x1b\[K//p' |
+        grep -v '^foil-train: ' >"$work/drawn"
+    cat "$work/drawn"
+    awk -v most="$1" 'length >= most { bad = 1 } END { exit bad || !NR }' \
+        "$work/drawn"
+}
+ok 'no line of progress is wider than 60 columns' at_width 60
+ok 'it has step, epoch and loss' grep -qE \
+    '^[1-8]/8 steps  epoch [12]/2  loss [0-9.]+' "$work/drawn"
+ok 'nor wider than 200' at_width 200
 ok 'one line of metrics a step' test "$(wc -l <"$work/a/metrics.jsonl")" -eq 8
 ok 'steps in the order of the plan' \
     test "$(jq -r '"\(.epoch):\(.step)"' "$work/a/metrics.jsonl" | xargs)" = \
@@ -326,7 +345,7 @@ ok 'a dry run beside it: 1' refuses 1 'another foil-train has' \
 kill -TERM "$pid"
 wait "$pid"
 ok 'SIGTERM ends it well' test $? -eq 0
-ok 'saved' grep -q 'saved$' "$work/m.err"
+ok 'saved' grep -q "; saved in '$work/m/latest'\$" "$work/m.err"
 wait
 ok 'and its augmenter' grep -qx end "$work/m.augmenter"
 

@@ -125,7 +125,7 @@ fit_is_stationary(struct eval_linear *linear)
 
     draw(5, linear);
     memset(linear->w, 0, COUNT * sizeof *linear->w);
-    eval_logistic_fit(linear, &rows, l2, 500, 1e-7, &loss);
+    eval_logistic_fit(linear, &rows, l2, 500, 1e-7, NULL, &loss);
     sum = eval_logistic_sum(linear, &rows, grad, work, NULL) / N;
     for (int i = 0; i < COUNT; i++) {
         double g = grad[i] / N + (i < D * C ? l2 * linear->w[i] : 0);

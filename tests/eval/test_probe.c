@@ -10,7 +10,7 @@ static float train_x[N * D], test_x[M * D];
 static int64_t train_y[N], test_y[M];
 static const struct eval_rows train = {N, D, train_x, train_y};
 static const struct eval_rows test = {M, D, test_x, test_y};
-static const struct eval_probe_spec spec = {C, 0, 0.2, 1, 300, 1e-6};
+static const struct eval_probe_spec spec = {C, 0, 0.2, 1, 300, 1e-6, NULL};
 
 /*
  * Classes whose means are `apart` deviations along an axis of their own, the
@@ -124,16 +124,38 @@ protocols_learn(void)
     for (int p = 0; p < 3; p++) {
         const struct eval_sgd *sgd = eval_sgd_find(name[p], &err);
 
-        T(sgd && !eval_probe_sgd(sgd, C, 1, &train, &test, &probe, &err),
+        T(sgd && !eval_probe_sgd(sgd, &spec, &train, &test, &probe, &err),
           "%s runs", name[p]);
         // 100 steps of 1e-3 do not get far, as the papers' own probe
         T(probe.accuracy > (p ? 0.9 : 0.33), "%s: %.3f", name[p],
           probe.accuracy);
-        eval_probe_sgd(sgd, C, 1, &train, &test, &again, &err);
+        eval_probe_sgd(sgd, &spec, &train, &test, &again, &err);
         T(!memcmp(&probe, &again, sizeof probe), "%s: the same again", name[p]);
         T(p == 1 || probe.epoch == sgd->epochs, "the last epoch counts");
     }
     T(!eval_sgd_find("adam", &err), "an unknown protocol");
+}
+
+static void
+count(void *self)
+{
+    ++*(size_t *)self;
+}
+
+static void
+passes_are_told(void)
+{
+    struct eval_probe_spec fixed = spec;
+    size_t passes = 0;
+    const struct eval_watch watch = {count, &passes};
+    struct eval_probe probe;
+
+    setup(4, 1.5);
+    fixed.l2 = 1e-3;
+    fixed.watch = &watch;
+    eval_probe_logistic(&fixed, &train, &test, &probe);
+    T(passes > probe.iterations, "a fit of %zu iterations told of %zu passes",
+      probe.iterations, passes);
 }
 
 /* One row: the loss met in the third epoch shows rate, gradient, momentum. */
@@ -143,6 +165,10 @@ three_steps_by_hand(void)
     static const float x[] = {1};
     static const int64_t y[] = {0};
     const struct eval_rows one = {1, 1, x, y};
+    size_t passes = 0;
+    const struct eval_watch watch = {count, &passes};
+    const struct eval_probe_spec watched = {
+        .classes = 2, .seed = 9, .watch = &watch};
     const struct eval_sgd once = {"", 0.5, 4, 1, 0, 0, EVAL_RATE_CONSTANT, 0.1};
     struct eval_sgd thrice = once;
     struct eval_probe probe;
@@ -162,8 +188,10 @@ three_steps_by_hand(void)
         v = 0.9 * v + p; // of each of the four weights, up to the sign
         gap += 4 * 0.5 * v;
     }
-    T(!eval_probe_sgd(&thrice, 2, 9, &one, &one, &probe, &err), "three epochs");
+    T(!eval_probe_sgd(&thrice, &watched, &one, &one, &probe, &err),
+      "three epochs");
     T_NEAR(probe.loss, loss, 1e-6, "the loss that the third one met");
+    T(passes == 3, "each epoch was told of as one pass");
 }
 
 static void
@@ -175,7 +203,7 @@ divergence_is_said(void)
     setup(7, 1);
     for (size_t i = 0; i < N * D; i++)
         train_x[i] *= 1e30f;
-    T(eval_probe_sgd(eval_sgd_find("isogclr", &err), C, 1, &train, &test,
+    T(eval_probe_sgd(eval_sgd_find("isogclr", &err), &spec, &train, &test,
                      &probe, &err) == -1 &&
           strstr(err.msg, "diverged"),
       "weights that are not finite: %s", err.msg);
@@ -188,6 +216,7 @@ main(void)
     unlabelled_noise_is_chance();
     scale_does_not_matter();
     fixed_penalty_is_kept();
+    passes_are_told();
     constant_feature_is_harmless();
     protocols_learn();
     three_steps_by_hand();

@@ -29,16 +29,31 @@ draw(const void *arg)
     progress_show(&p, 2, "later");
 }
 
-/* A line that no terminal of 60 columns has room for. */
+/* As foil-train draws its second line, an hour after the beginning. */
 static void
-draw_long(const void *arg)
+draw_training(const void *arg)
 {
     struct progress p;
 
     (void)arg;
-    progress_start(&p, "steps", 0, 100000);
-    progress_show(&p, 50000, "loss -0.3200  infonce 4.1082  123456 images/s");
-    progress_show(&p, 100000, "loss -0.3200  infonce 4.1082  123456 images/s");
+    progress_start(&p, "steps", 0, 39000);
+    p.start -= 3600;
+    p.shown = p.start;
+    progress_show(&p, 9000, "epoch 24/100  loss 4.1082");
+}
+
+/* In a log, `seconds` after the beginning. */
+static void
+log_after(const void *seconds)
+{
+    struct progress p;
+
+    progress_start(&p, "steps", 0, 39000);
+    p.start -= *(const double *)seconds;
+    p.said = p.start;
+    progress_show(&p, 9000, "epoch 24/100  loss 4.1082");
+    progress_show(&p, 9001, "not so soon again");
+    progress_clear(&p);
 }
 
 /* Draw with a pseudo-terminal as stderr; what came out goes to text. */
@@ -71,45 +86,64 @@ on_a_terminal(int columns, void (*draw_it)(const void *), char *text,
     return 0;
 }
 
-/* The most characters that are between two returns of the cursor. */
-static size_t
-longest(const char *text)
+static void
+every_width_gets_whole_fields(void)
 {
-    size_t most = 0;
+    static const struct {
+        int columns;
+        const char *line;
+    } lines[] = {
+        {200, "9000/39000 steps  epoch 24/100  loss 4.1082  3h20m left  2.5/s  "
+              "23%"},
+        {60, "9000/39000 steps  epoch 24/100  loss 4.1082  3h20m left"},
+        {55, "9000/39000 steps  epoch 24/100  loss 4.1082"},
+        {20, "9000/39000 steps"},
+        {8, "9000/39"},
+        {1, ""},
+    };
+    char text[4096];
 
-    while (*text) {
-        text += strspn(text, "\r");
-        text += strncmp(text, "\033[K", 3) ? 0 : 3;
-        most = strcspn(text, "\r") > most ? strcspn(text, "\r") : most;
-        text += strcspn(text, "\r");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        on_a_terminal(lines[i].columns, draw_training, text, sizeof text);
+        T(!strncmp(text, "\r\033[K", 4) && !strcmp(text + 4, lines[i].line),
+          "%d columns have room for '%s'", lines[i].columns, text + 4);
     }
-    return most;
+}
+
+static void
+a_log_gets_a_line_a_minute(void)
+{
+    const double seconds[] = {59, 3600};
+    struct child c = child_run(log_after, &seconds[0]);
+
+    T(c.code == 0 && !*c.out && !*c.err, "a log stays quiet for a minute");
+    c = child_run(log_after, &seconds[1]);
+    T(!strcmp(c.err, "foil: 9000/39000 steps, epoch 24/100, loss 4.1082, "
+                     "3h20m left, 2.5/s, 23%\n"),
+      "then it gets one sentence: %s", c.err);
 }
 
 int
 main(void)
 {
-    struct child c = child_run(draw, NULL);
     char text[4096];
 
-    T(c.code == 0 && !*c.out && !*c.err, "a log stays quiet");
+    a_log_gets_a_line_a_minute();
     if (on_a_terminal(200, draw, text, sizeof text)) {
         T_SKIP("on a terminal", "no pseudo-terminals here");
         return t_done();
     }
-    T(strstr(text, "50/200 steps (25%)"), "count, unit and share");
-    T(strstr(text, "loss 4.51"), "and what the tool adds");
+    T(strstr(text, "50/200 steps  loss 4.51  25%"),
+      "count, what the tool adds, and share");
     T(!strstr(text, "too soon"), "at most five times a second");
-    T(strstr(text, "200/200 steps (100%)"), "but the end is always drawn");
-    T(strstr(text, "the last is shown\r\033[K\r\033[K20 images"),
-      "cleared once");
-    T(strstr(text, "no total"), "without a total");
-    T(strstr(text, "\r\033[K50/200 steps (25%)  loss 4.51"),
+    T(strstr(text, "200/200 steps  the last is shown"),
+      "but the end is always drawn");
+    T(strstr(text, "100%\r\033[K\r\033[K20 images"), "cleared once");
+    T(strstr(text, "20 images  no total\r"), "without a total no share");
+    T(strstr(text, "\r\033[K1/100 items  1%\r\033[K2/100 items  later  "),
       "no rate when there is one count alone");
-    T(strstr(text, "\r\033[K1/100 items (1%)  \r\033[K2/100 items (2%)  ") &&
-          strstr(text, "/s  ") && strstr(text, "s left  later"),
+    T(strstr(text, "s left  ") && strstr(text, "/s  2%"),
       "rate and time left from the second on");
-    on_a_terminal(60, draw_long, text, sizeof text);
-    T(longest(text) == 59, "cut to less than 60 columns: %zu", longest(text));
+    every_width_gets_whole_fields();
     return t_done();
 }

@@ -3,6 +3,7 @@
 #include "eval.h"
 #include "eval/probe.h"
 #include "util/opt.h"
+#include "util/progress.h"
 
 /* How the logistic probe was run. */
 static json_t *
@@ -44,37 +45,67 @@ rows_of(const struct data_features *f)
     return (struct eval_rows){f->n, f->d, f->x, f->labels};
 }
 
+/* Passes over TRAIN, of which only SGD knows how many there will be. */
+struct passes {
+    struct progress progress;
+    size_t done;
+};
+
+static void
+pass(void *self)
+{
+    struct passes *passes = self;
+
+    progress_show(&passes->progress, (double)++passes->done, "");
+}
+
+/* Trains the classifier and judges it; returns how. */
+static json_t *
+train_probe(const struct options *options, const struct pair *pair,
+            struct eval_probe *probe)
+{
+    const struct eval_rows fit = rows_of(&pair->train);
+    const struct eval_rows judge = rows_of(pair->test);
+    struct passes passes = {.done = 0};
+    const struct eval_watch watch = {pass, &passes};
+    const struct eval_probe_spec spec = {
+        .classes = pair->classes,
+        .l2 = options->l2,
+        .share = options->held_out,
+        .seed = (uint64_t)options->seed,
+        .iterations = (size_t)options->iterations,
+        .tolerance = options->tolerance,
+        .watch = &watch,
+    };
+    const int sgd_wanted = strcmp(options->protocol, "lbfgs") != 0;
+    const struct eval_sgd *sgd = NULL;
+    struct err err;
+
+    if (sgd_wanted && !(sgd = eval_sgd_find(options->protocol, &err)))
+        die("%s", err.msg);
+    progress_start(&passes.progress, "passes over the features", 0,
+                   sgd ? (double)sgd->epochs : 0);
+    if (!sgd)
+        eval_probe_logistic(&spec, &fit, &judge, probe);
+    else if (eval_probe_sgd(sgd, &spec, &fit, &judge, probe, &err)) {
+        progress_clear(&passes.progress);
+        die("%s", err.msg);
+    }
+    progress_clear(&passes.progress);
+    return sgd ? sgd_protocol(sgd, probe) : logistic_protocol(options, probe);
+}
+
 void
 run_probe(const struct options *options, char **path)
 {
-    struct pair pair;
-
-    pair_load(&pair, options, path);
-
-    const struct eval_rows fit = rows_of(&pair.train);
-    const struct eval_rows judge = rows_of(pair.test);
-    const struct eval_probe_spec spec = {
-        pair.classes,
-        options->l2,
-        options->held_out,
-        (uint64_t)options->seed,
-        (size_t)options->iterations,
-        options->tolerance,
-    };
-    const struct eval_sgd *sgd = NULL;
     struct eval_probe probe;
-    struct err err;
+    struct pair pair;
     json_t *how;
 
-    if (fit.n < 2)
+    pair_load(&pair, options, path);
+    if (pair.train.n < 2)
         die("'%s' has one row, and a probe needs two", path[0]);
-    if (!strcmp(options->protocol, "lbfgs"))
-        eval_probe_logistic(&spec, &fit, &judge, &probe);
-    else if (!(sgd = eval_sgd_find(options->protocol, &err)) ||
-             eval_probe_sgd(sgd, pair.classes, spec.seed, &fit, &judge, &probe,
-                            &err))
-        die("%s", err.msg);
-    how = sgd ? sgd_protocol(sgd, &probe) : logistic_protocol(options, &probe);
+    how = train_probe(options, &pair, &probe);
     json_object_update_new(how, json_pack("{s:I s:I}", "seed",
                                           (json_int_t)options->seed, "threads",
                                           (json_int_t)options->threads));

@@ -1,0 +1,40 @@
+"""terminal.py COLUMNS ROWS [KEYS] -- COMMAND...: runs a command on a terminal
+of that size and prints all that it wrote there.  Once it has written, the keys
+are typed; ^C is Ctrl-C.  Ends with the command's code, 99 if the terminal is
+left in another mode than before."""
+import fcntl
+import os
+import pty
+import select
+import struct
+import sys
+import termios
+
+at = sys.argv.index("--")
+columns, rows = int(sys.argv[1]), int(sys.argv[2])
+keys = sys.argv[3] if at > 3 else ""
+master, slave = pty.openpty()
+fcntl.ioctl(slave, termios.TIOCSWINSZ,
+            struct.pack("HHHH", rows, columns, 0, 0))
+before = termios.tcgetattr(slave)
+pid = os.fork()
+if pid == 0:
+    os.setsid()
+    fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+    for fd in range(3):
+        os.dup2(slave, fd)
+    os.execvp(sys.argv[at + 1], sys.argv[at + 1:])
+
+code = None
+while code is None or select.select([master], [], [], 0)[0]:
+    if select.select([master], [], [], 0.05)[0]:
+        sys.stdout.buffer.write(os.read(master, 65536))
+        if keys:
+            os.write(master, keys.replace("^C", "\x03").encode())
+            keys = ""
+    if code is None:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            code = os.waitstatus_to_exitcode(status)
+sys.stdout.flush()
+sys.exit(code if termios.tcgetattr(slave) == before else 99)
