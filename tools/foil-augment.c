@@ -1,13 +1,13 @@
 /*
  * foil-augment turns the ids of plan items into decoded, augmented views: it
- * asks a selector for items and brings batches to a trainer.
+ * gets items from a selector and brings batches to a trainer (flow/relay.h).
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "flow/relay.h"
 #include "foil-augment/maker.h"
-#include "foil-augment/outbox.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -22,14 +22,19 @@ enum {
     PATIENCE = 10   /* seconds between two times that we say so */
 };
 
+/* Seconds between two looks at what the trainer says while a batch is made. */
+static const double glance = 0.01;
+
 static const struct augment_options *options;
 
 struct augmenter {
     struct augment_maker maker;
-    struct augment_outbox outbox;
+    struct flow_relay *relay; /* items are struct wire_item, batches messages */
     struct wire *wire;
     struct wire_client *plan, *batches;
     struct progress progress;
+    long sent;
+    double glanced; /* when we looked last */
     int over;
 };
 
@@ -58,91 +63,161 @@ tell_substitute(void *data, const struct wire_place *at, const int64_t pair[2],
             data_name(a->maker.set, (size_t)pair[1]));
 }
 
-static void
-show_life(void *data)
-{
-    const struct augmenter *a = data;
+/* ---- the relay and its two neighbours ---------------------------------- */
 
-    wire_beat(a->wire);
+static void
+release(struct wire_item *item, struct wire_msg *batch)
+{
+    if (item)
+        wire_item_release(item);
+    free(item);
+    wire_msg_free(batch);
 }
 
-/* An item that the trainer does not wait for any more is let go. */
 static void
-take_item(struct augmenter *a)
+drop_stale(struct augmenter *a)
 {
-    const struct wire_item *item = wire_client_item(a->plan);
-    char where[64];
+    void *item, *batch;
 
-    if (!augment_outbox_wants(&a->outbox, &item->at))
+    while (flow_relay_stale(a->relay, &item, &batch))
+        release(item, batch);
+}
+
+static void
+send_batches(struct augmenter *a)
+{
+    struct wire_msg *batch;
+
+    while ((batch = flow_relay_ready(a->relay)) &&
+           wire_client_send(a->batches, batch)) {
+        flow_relay_sent(a->relay);
+        wire_msg_free(batch);
+        a->sent++;
+    }
+}
+
+/* What the trainer said goes on to the selector. */
+static void
+pass_on(struct augmenter *a)
+{
+    const double now = clock_now();
+    struct wire_next next;
+    struct wire_msg *msg;
+
+    if (!wire_client_joined(a->plan) || !flow_relay_turn(a->relay, now, &next))
         return;
-    if (!a->outbox.sent)
-        augment_maker_tell(&a->maker, item, wire_client_credit(a->batches));
-    augment_outbox_put(&a->outbox, &item->at,
-                       augment_maker_make(&a->maker, item));
-    snprintf(where, sizeof where, "epoch %" PRId64 " step %" PRId64,
-             item->at.epoch, item->at.step);
-    progress_show(&a->progress, (double)a->outbox.sent, where);
+    msg = wire_next_put(&next);
+    flow_relay_told(a->relay, wire_client_send(a->plan, msg), now);
+    wire_msg_free(msg);
 }
 
-/* What the trainer says: credit, where it is, that the run is over. */
 static void
 hear_trainer(struct augmenter *a)
 {
     struct wire_news news;
-    struct wire_place at;
     struct err err;
-    int rc, waits = 0;
+    int rc;
 
     while ((rc = wire_client_next(a->batches, &news, &err)) > 0) {
-        a->over |= news.what == WIRE_ENDED;
-        waits |= news.what == WIRE_WAITED;
+        if (news.what == WIRE_JOINED)
+            flow_relay_lost(a->relay);
+        if (news.what == WIRE_MESSAGE)
+            flow_relay_next(a->relay, wire_client_snapshot(a->batches));
         if (news.what == WIRE_REPORT)
             say("%s", news.why.msg);
+        a->over |= news.what == WIRE_OVER;
     }
     if (rc < 0)
         die("%s", err.msg);
-    augment_outbox_send(&a->outbox);
-    at = wire_client_place(a->batches);
-    if (at.session < 0)
-        return;
-    wire_client_pass(a->plan, &at);
-    if (waits)
-        wire_client_waits(a->plan, &at);
-    if (wire_client_credit(a->batches) > a->outbox.n)
-        wire_client_want(a->plan, wire_client_credit(a->batches) - a->outbox.n);
+    drop_stale(a);
+    send_batches(a);
+    pass_on(a);
 }
 
-/* One thing that the selector says.  Returns 1 when there may be more. */
-static int
+/* While a batch is made: the trainer is heard, and we are. */
+static void
+show_life(void *data)
+{
+    struct augmenter *a = data;
+    const double now = clock_now();
+
+    wire_beat(a->wire);
+    if (now - a->glanced < glance)
+        return;
+    a->glanced = now;
+    hear_trainer(a);
+}
+
+static void
+take_item(struct augmenter *a)
+{
+    struct wire_item *item = mem_array(1, sizeof *item);
+
+    *item = *wire_client_item(a->plan);
+    item->msg = wire_msg_hold(item->msg);
+    if (!flow_relay_take(a->relay, &item->at, item))
+        release(item, NULL);
+}
+
+static void
+pass_end(struct augmenter *a, const struct wire_place *at)
+{
+    const struct wire_end end = {.at = *at};
+    struct wire_msg *msg = wire_end_put(&end);
+
+    wire_client_send(a->batches, msg);
+    wire_msg_free(msg);
+}
+
+static void
 hear_selector(struct augmenter *a)
 {
     struct wire_news news;
-    struct wire_msg *end;
     struct err err;
-    int rc = wire_client_next(a->plan, &news, &err);
+    int rc;
 
+    while ((rc = wire_client_next(a->plan, &news, &err)) > 0) {
+        if (news.what == WIRE_JOINED)
+            flow_relay_met(a->relay);
+        if (news.what == WIRE_MESSAGE)
+            take_item(a);
+        if (news.what == WIRE_REPORT)
+            say("%s", news.why.msg);
+        if (news.what == WIRE_ENDED)
+            pass_end(a, &news.at);
+        a->over |= news.what == WIRE_OVER;
+    }
     if (rc < 0)
         die("%s", err.msg);
-    if (rc == 0)
+    pass_on(a);
+}
+
+/* Makes the batch of the lowest item that is wanted: 1, or 0 when there is
+ * none. */
+static int
+work(struct augmenter *a)
+{
+    const struct wire_item *item = flow_relay_work(a->relay);
+    char where[64];
+
+    if (!item)
         return 0;
-    if (news.what == WIRE_MESSAGE)
-        take_item(a);
-    if (news.what == WIRE_REPORT)
-        say("%s", news.why.msg);
-    a->over |= news.what == WIRE_OVER;
-    if (news.what != WIRE_ENDED)
-        return 1;
-    end = wire_place_put(WIRE_END, &news.at);
-    wire_client_send(a->batches, end);
-    wire_msg_free(end);
+    if (!a->sent)
+        augment_maker_tell(&a->maker, item, (size_t)options->room);
+    snprintf(where, sizeof where, "epoch %" PRId64 " step %" PRId64,
+             item->at.epoch, item->at.step);
+    flow_relay_made(a->relay, augment_maker_make(&a->maker, item));
+    drop_stale(a);
+    send_batches(a);
+    pass_on(a);
+    progress_show(&a->progress, (double)a->sent, where);
     return 1;
 }
 
 static int
 enough(const struct augmenter *a)
 {
-    return a->over ||
-           (options->max_items && a->outbox.sent >= options->max_items);
+    return a->over || (options->max_items && a->sent >= options->max_items);
 }
 
 static struct wire_client *
@@ -188,11 +263,24 @@ tell_waiting(const struct augmenter *a, double *since)
 }
 
 static void
+pass_over(struct augmenter *a)
+{
+    const struct wire_end end = {flow_relay_place(a->relay), 1};
+    struct wire_msg *msg;
+
+    if (end.at.session < 0)
+        return;
+    msg = wire_end_put(&end);
+    wire_client_send(a->plan, msg);
+    wire_msg_free(msg);
+}
+
+static void
 serve(struct augmenter *a, const struct wire_keys *keys)
 {
     double since = clock_now();
     struct err err;
-    int stop = stop_fd(&err), rc = 1;
+    int stop = stop_fd(&err), rc = 1, busy = 0;
 
     a->wire = stop < 0 ? NULL : wire_open(keys, &err);
     if (!a->wire)
@@ -200,20 +288,21 @@ serve(struct augmenter *a, const struct wire_keys *keys)
     a->plan = connect_to(a, WIRE_ASKS, options->filter ? "negatives" : "select",
                          options->plan, options->filter ? "items" : "plan");
     a->batches = connect_to(a, WIRE_BRINGS, "train", options->batches, "batch");
-    a->outbox.trainer = a->batches;
     progress_start(&a->progress, "batches", 0, (double)options->max_items);
     while (rc > 0 && !enough(a)) {
-        rc = wire_wait(a->wire, stop, 1, &err);
-        do
-            hear_trainer(a);
-        while (rc > 0 && !enough(a) && !stop_asked() && hear_selector(a));
+        rc = wire_wait(a->wire, stop, busy ? 0 : 1, &err);
+        if (rc <= 0)
+            break;
+        hear_trainer(a);
+        hear_selector(a);
+        busy = !enough(a) && work(a);
         tell_waiting(a, &since);
     }
     progress_clear(&a->progress);
     if (rc < 0)
         die("%s", err.msg);
     if (a->over)
-        wire_client_over(a->plan);
+        pass_over(a);
     wire_client_close(a->batches);
     wire_client_close(a->plan);
     wire_close(a->wire);
@@ -224,6 +313,7 @@ main(int argc, char **argv)
 {
     struct augmenter a = {0};
     struct wire_keys keys = {0};
+    void *item, *batch;
     struct err err;
 
     options = augment_options_get(argc, argv);
@@ -235,6 +325,7 @@ main(int argc, char **argv)
         die("%s", err.msg);
     a.maker.watcher = (struct augment_watcher){tell_substitute, show_life, &a};
     augment_maker_open(&a.maker, options);
+    a.relay = flow_relay_new((size_t)options->room);
     if (options->sheet)
         augment_maker_sheet(&a.maker);
     else
@@ -242,6 +333,8 @@ main(int argc, char **argv)
 
     wire_keys_release(&keys);
     augment_maker_close(&a.maker);
-    augment_outbox_release(&a.outbox);
+    while (flow_relay_drop(a.relay, &item, &batch))
+        release(item, batch);
+    flow_relay_free(a.relay);
     return EXIT_OK;
 }

@@ -48,8 +48,6 @@ run(struct train *t, struct err *err)
             rc = train_step(t, &batch, err);
         if (rc > 0) {
             t->trained = 1;
-            if (!finished(t)) // who feeds us stays for the last save
-                train_source_done(t);
             if (!batch.encode_only)
                 train_save_if_due(t);
         }
@@ -84,7 +82,6 @@ end(struct train *t, int rc, struct err *err)
     if (t->source.inlet && !rc) {
         const struct wire_place at = train_at(t);
 
-        train_source_done(t);
         wire_server_over(t->source.inlet->server, &at);
         if (wire_server_peers(t->source.inlet->server))
             wire_wait(t->wire, -1, parting, &why);

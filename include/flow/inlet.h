@@ -8,14 +8,18 @@
  * The end of an edge that items come in by: a consumer (flow/consumer.h) behind
  * a socket that many connect to.
  *
- *     while ((rc = wire_wait(wire, stop, 1, &err)) > 0) {
+ *     while ((rc = wire_wait(wire, stop, flow_inlet_patience(inlet), &err)) >
+ *            0) {
  *         while (flow_inlet_next(inlet, &news))
  *             if (news.what == WIRE_MESSAGE) flow_consumer_hold( ... )
+ *         item = flow_consumer_take(inlet->consumer);
+ *         if (!item)
+ *             flow_consumer_wait(inlet->consumer, clock_now());
  *         flow_inlet_ask(inlet);
- *         while ((item = flow_consumer_take(inlet->consumer)))
- *             flow_inlet_done(inlet, place behind it);
- *         flow_consumer_wait(inlet->consumer, clock_now());
- *         flow_inlet_ask(inlet);
+ *         if (item) {
+ *             train ...
+ *             flow_consumer_go(inlet->consumer, place behind it);
+ *         }
  *     }
  */
 struct flow_inlet_config {
@@ -23,12 +27,14 @@ struct flow_inlet_config {
     struct wire_hello hello; /* as in wire/server.h */
     struct wire_limits limits;
     struct wire_place at; /* session and first step */
-    size_t room;          /* items that are welcome at a time */
+    size_t window;        /* so many items are welcome from a place on */
 };
 
 struct flow_inlet {
     struct wire_server *server;
     struct flow_consumer *consumer;
+    struct wire_msg *snapshot; /* the newest, */
+    int64_t serial;            /* of this serial */
 };
 
 struct flow_inlet *flow_inlet_open(struct wire *wire,
@@ -40,15 +46,16 @@ void flow_inlet_close(struct flow_inlet *inlet);
 
 /*
  * flow_inlet_next() returns 1 with news, 0 when there is none now: JOINED,
- * LEFT, REPORT, and MESSAGE, of which news->msg is a batch that was asked for.
+ * LEFT, REPORT, and MESSAGE, of which news->msg is a batch.
  */
 int flow_inlet_next(struct flow_inlet *inlet, struct wire_news *news);
 
-/* flow_inlet_ask() sends what the consumer has to say. */
+/* flow_inlet_ask() sends what the consumer has to say.  Call it only after all
+ * that came is read. */
 void flow_inlet_ask(struct flow_inlet *inlet);
 
-/* flow_inlet_done() goes to a place, and tells all peers that every step before
- * it is trained. */
-void flow_inlet_done(struct flow_inlet *inlet, const struct wire_place *at);
+/* flow_inlet_patience() returns for how many seconds to wait for messages at
+ * most: up to 1. */
+double flow_inlet_patience(const struct flow_inlet *inlet);
 
 #endif

@@ -13,8 +13,11 @@
  *         while (flow_outlet_next(outlet, &news))
  *             switch (news.what) ...
  *         while (flow_outlet_late(outlet, &words)) ...
+ *         while (flow_producer_short(outlet->producer))
+ *             flow_producer_add( ... )
  *         while (flow_producer_turn(outlet->producer, clock_now(), &turn))
  *             flow_outlet_give(outlet, &turn, msg);
+ *         flow_outlet_end(outlet);
  *     }
  */
 
@@ -40,7 +43,8 @@ struct flow_outlet {
     struct flow_producer *producer;
     flow_believe *believe;
     void *tool;
-    size_t freed; /* items that the peer of the last WIRE_LEFT had */
+    size_t freed;  /* items that the peer of the last WIRE_LEFT had */
+    double probed; /* when a holder was seen to be there */
 };
 
 struct flow_outlet *flow_outlet_open(struct wire *wire,
@@ -50,8 +54,8 @@ void flow_outlet_close(struct flow_outlet *outlet);
 
 /*
  * flow_outlet_next() returns 1 with news, 0 when there is none now: JOINED,
- * LEFT, MOVED, PASSED, WAITED, REPORT, and MESSAGE, of which news->msg is a
- * reject. Where the trainer waits for an item, its holder is seen to be
+ * LEFT, MOVED, BACK, PASSED, REPORT, and MESSAGE, of which news->msg is a
+ * reject.  While the trainer stands at an item, its holder is seen to be
  * connected: one that was killed leaves at once.
  */
 int flow_outlet_next(struct flow_outlet *outlet, struct wire_news *news);
@@ -61,8 +65,9 @@ int flow_outlet_next(struct flow_outlet *outlet, struct wire_news *news);
 int flow_outlet_give(struct flow_outlet *outlet, const struct flow_turn *turn,
                      struct wire_msg *item);
 
-/* flow_outlet_end() tells each peer, once, that nothing is at or after `at`. */
-void flow_outlet_end(struct flow_outlet *outlet, const struct wire_place *at);
+/* flow_outlet_end() tells who asks where the plan ends, when that is within
+ * the window. */
+void flow_outlet_end(struct flow_outlet *outlet);
 
 /* flow_outlet_late() takes all items from a peer that is late: 1 with a
  * sentence that names it, or 0 when there is none. */

@@ -4,98 +4,116 @@
 #include "wire/next.h"
 
 /*
- * Handing out the items of a plan: who asks, who has what, and what is handed
- * out again.
+ * Handing out the items of a plan: what is wanted, who has what, and what is
+ * handed out again.
  *
  * A producer is a state machine.  It has no socket and no clock: its caller
  * tells it what peers said and what time it is (`now`, in seconds from any
  * start, never going back), and asks it what is to be sent to whom.
  * flow/outlet.h binds it to a socket.
  *
- *     peers    each has open credit: so many items are welcome
- *     place    the trainer's: the first step that is not trained.  The largest
- *              session counts; within one the place only moves on, but for
- *              flow_producer_next() with `waits`
- *     leases   items that are handed out and not trained.  One whose holder is
- *              gone, or is late, is free, and is handed out first
- *     fresh    what was never handed out begins at this place
+ *     snapshot  the newest that a peer passed on (struct wire_next): place,
+ *               window, and what of it the consumer has.  One that nobody has
+ *               said again for FLOW_LAPSE seconds, while others said older
+ *               ones, was never true: the next older one takes its place
+ *     book      the places of the window, from the first that is not trained:
+ *               each is free, leased to one peer, or had.  The caller adds them
+ *               in the order of the plan, as far as that is known
+ *     lease     ends where the consumer has the batch, or has trained it; is
+ *               void where the peer is gone, or is late
+ *     room      so many leases a peer may have at once
  *
- * An item is late when the trainer waits for it and its lease is over.  Its
- * holder loses all items that it has and is set aside: it gets none while
- * others are there, for four leases, then for eight and so on, until one of
- * its items is trained.  The end of a lease alone means nothing: the batch may
- * lie with a trainer that is slow.
+ * The lowest free place goes to the peer with the most room left, and of those
+ * to the one that was served longest ago.
+ *
+ * A peer is late when one of its leases is older than the lease lasts and a
+ * snapshot that came since says that the batch is not there: so a consumer that
+ * computes for long, and makes no snapshot, costs nobody a lease.  All leases
+ * of that peer are void then and it is set aside: it gets nothing for four
+ * leases, the next time for eight and so on, and after that one item at a time,
+ * the highest that is wanted, until one of its leases ends well.  Where nobody
+ * is left who was not late, all get items as before.
  *
  * Places are compared by (epoch, step); their sessions agree.  Memory: the
- * peers, and at most as many leases as credit was given.  Not thread-safe.
+ * peers, and the book of at most WIRE_WINDOW_MAX places.  Not thread-safe.
  */
 struct flow_producer;
+
+#define FLOW_LAPSE 3.0
 
 /* flow_producer_new(): a lease lasts so many seconds, > 0. */
 struct flow_producer *flow_producer_new(double lease);
 void flow_producer_free(struct flow_producer *producer);
 
 /*
- * flow_producer_join() enters a peer, by a number > 0 of its own, without
- * credit.  flow_producer_leave() takes it out, and returns how many items it
- * had: they are free now.
+ * flow_producer_join() enters a peer, by a number > 0 of its own.
+ * flow_producer_leave() takes it out, and returns how many leases it had: these
+ * places are free now.
  */
 void flow_producer_join(struct flow_producer *producer, uint64_t peer);
 size_t flow_producer_leave(struct flow_producer *producer, uint64_t peer);
 
 /*
- * What a peer said: `next` and `done` tell where the trainer is, `next` brings
- * credit, `end` says that the run is over as far as that peer knows.
- *
- * Where `next` says that the trainer waits for a place before the one that we
- * know, it is old news of a peer that lags behind, and passed over; said again
- * after a second, whoever named the later place was wrong, and we go back.
+ * flow_producer_next(): a peer passed on a snapshot.  After FLOW_MOVED and
+ * FLOW_BACK the book is empty, and begins anew at the snapshot's place.
  */
 enum flow_said {
     FLOW_NOTHING, /* that need concern the caller */
-    FLOW_MOVED,   /* a newer session: all leases and credit are forgotten */
     FLOW_PASSED,  /* the place has moved on */
-    FLOW_WAITED,  /* the trainer waits for the item of its place */
-    FLOW_BACK     /* the same, and the place was a later one: all leases are
-                   * forgotten, and fresh is there again */
+    FLOW_MOVED,   /* a newer session */
+    FLOW_BACK     /* the consumer went back, or who spoke before was wrong */
 };
 enum flow_said flow_producer_next(struct flow_producer *producer, uint64_t peer,
                                   const struct wire_next *next, double now);
-enum flow_said flow_producer_done(struct flow_producer *producer,
-                                  const struct wire_place *at, double now);
+
+/* flow_producer_end(): a peer says that the run is over, as far as it knows. */
 void flow_producer_end(struct flow_producer *producer, uint64_t peer,
                        const struct wire_place *at, double now);
 
 /*
- * flow_producer_turn() says whose turn it is, and for which item: 1, or 0 when
- * nobody asks.  Of those with credit it is the one that was served longest ago;
- * of items the lowest that is free, or else the fresh one, which the caller may
- * not have ready yet.  Nothing has changed then: flow_producer_gave() books
- * that the item was sent, or that it could not be, and then the peer is passed
- * over for 0.05 s.  After a fresh item flow_producer_go() says where the next
- * one is.
+ * flow_producer_refused(): a peer refuses the item of a place.  Where it has
+ * it, the lease is void, and the peer gets nothing for a second, twice as long
+ * each time in a row, up to 32.
+ */
+void flow_producer_refused(struct flow_producer *producer, uint64_t peer,
+                           const struct wire_place *at, double now);
+
+/*
+ * flow_producer_short() returns 1 while places of the window are missing in the
+ * book.  flow_producer_add() adds the next one, for which there is an item now;
+ * the one after it is looked for at `behind`.  flow_producer_close() says that
+ * there is none, and the plan ends there; a book that begins anew is open
+ * again.
+ */
+int flow_producer_short(const struct flow_producer *producer);
+void flow_producer_add(struct flow_producer *producer,
+                       const struct wire_place *at,
+                       const struct wire_place *behind);
+void flow_producer_close(struct flow_producer *producer);
+
+/*
+ * flow_producer_turn() says which item is to be sent to whom: 1, or 0 when that
+ * is none now.  flow_producer_gave() books that it was sent, or that it could
+ * not be, and then the peer is passed over for 0.05 s.
  */
 struct flow_turn {
     uint64_t peer;
-    struct wire_place at; /* of the trainer's session */
-    int again;            /* it was handed out before */
+    struct wire_place at;
 };
 int flow_producer_turn(const struct flow_producer *producer, double now,
                        struct flow_turn *turn);
 void flow_producer_gave(struct flow_producer *producer,
                         const struct flow_turn *turn, int sent, double now);
-void flow_producer_go(struct flow_producer *producer,
-                      const struct wire_place *fresh);
 
 /*
- * flow_producer_late() takes all items from a peer that is late: 1 with *late,
- * or 0 when there is none.  flow_producer_due() returns the seconds until an
- * item is free or a peer is late, or 1e9.
+ * flow_producer_late() sets a peer that is late aside: 1, or 0 when there is
+ * none.  flow_producer_due() returns the seconds until something is to be done
+ * that no message tells of, or 1e9.
  */
 struct flow_late {
     uint64_t peer;
     struct wire_place at; /* the item that is late */
-    size_t taken;         /* items that it held */
+    size_t taken;         /* leases that are void */
     double lease, aside;  /* seconds that a lease is, that it is set aside */
 };
 int flow_producer_late(struct flow_producer *producer, double now,
@@ -103,8 +121,8 @@ int flow_producer_late(struct flow_producer *producer, double now,
 double flow_producer_due(const struct flow_producer *producer, double now);
 
 /*
- * flow_producer_untold() returns a peer that is to be told that nothing is left
- * of the plan, or 0: each once, and again when it asks for more.
+ * flow_producer_untold() returns a peer that is to be told that the plan ends
+ * within the window, or 0: each that asks, once a second.
  * flow_producer_told() books that it was, or could not be.
  */
 uint64_t flow_producer_untold(const struct flow_producer *producer, double now);
@@ -119,14 +137,16 @@ void flow_producer_told(struct flow_producer *producer, uint64_t peer, int sent,
 #define FLOW_QUIET 30.0
 int flow_producer_over(const struct flow_producer *producer, double now);
 
-/* The trainer's place, session -1 before any is known; where fresh items
- * begin; who has an item, 0 for nobody; the number of items handed out; the
- * credit that is open, of all peers. */
+/*
+ * The consumer's place, session -1 before any is known, and its window; where
+ * what is not in the book begins; who has an item, or had it last, 0 for
+ * nobody; the number of leases.
+ */
 struct wire_place flow_producer_place(const struct flow_producer *producer);
+size_t flow_producer_window(const struct flow_producer *producer);
 struct wire_place flow_producer_fresh(const struct flow_producer *producer);
 uint64_t flow_producer_holder(const struct flow_producer *producer,
                               const struct wire_place *at);
 size_t flow_producer_out(const struct flow_producer *producer);
-size_t flow_producer_credit(const struct flow_producer *producer);
 
 #endif

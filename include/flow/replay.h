@@ -7,10 +7,10 @@
  * A recording (wire/record.h) played as the stage that made it.
  *
  * With batches in it, it is an augmenter: it greets the trainer as the
- * recorded one did, brings each batch for credit, in the order of the steps
- * and from where the trainer is, and says end.  With items and no batches it
- * is the selector: it hands them out, and again when they were lost.  Only
- * the session is the present one; every tensor is what was recorded.
+ * recorded one did, brings each batch that is wanted, in the order of the
+ * steps, and says end.  With items and no batches it is the selector.  Either
+ * hands out again what was lost, as a producer (flow/producer.h).  Only the
+ * session is the present one; every tensor is what was recorded.
  */
 struct flow_replay;
 

@@ -8,15 +8,12 @@
 
 /*
  * The end of an edge that connects: says hello, says it again whenever the
- * binder does not know it (it was restarted, or the connection was lost), gives
- * its open credit anew, and shows signs of life each second.  What comes before
- * the binder answers was meant for an earlier connection and is dropped
- * (lib/wire/greeting.h).
+ * binder does not know it (it was restarted, or the connection was lost), and
+ * shows signs of life each second.  What comes before the binder answers was
+ * meant for an earlier connection and is dropped (lib/wire/greeting.h).
  *
  * A message that it refuses changes nothing, is counted, and its sender hears
- * why, at most 16 times a second.  It costs no credit; where the binder thinks
- * that it did, and so sends nothing more, one item is asked for again after
- * each second without any.
+ * why, at most 16 times a second.
  */
 struct wire_client;
 
@@ -43,18 +40,18 @@ void wire_client_close(struct wire_client *client);
  * wire_client_next() returns 1 with news, 0 when there is none now, -1 when
  * the binder refused us (version, run, data set): end with that sentence.
  *
- * WIRE_ASKS reports JOINED, MESSAGE (wire_client_item()), ENDED, OVER, REPORT.
- * WIRE_BRINGS reports JOINED, MOVED, PASSED, WAITED, ENDED (the run is over),
- * REPORT.
+ * JOINED, MESSAGE (of WIRE_ASKS wire_client_item(), of WIRE_BRINGS
+ * wire_client_snapshot()), ENDED, OVER, REPORT.
  */
 int wire_client_next(struct wire_client *client, struct wire_news *news,
                      struct err *err);
 
 /*
- * wire_client_item() is what came, until the next wire_client_next(): of the
- * present session and of our run, its ids in the data set.
+ * What came, until the next wire_client_next(): an item of our run, its ids in
+ * the data set; a snapshot of the consumer.
  */
 const struct wire_item *wire_client_item(const struct wire_client *client);
+const struct wire_next *wire_client_snapshot(const struct wire_client *client);
 
 /* wire_client_joined() returns 1 while the binder knows us. */
 int wire_client_joined(const struct wire_client *client);
@@ -66,29 +63,6 @@ int wire_client_trouble(const struct wire_client *client, struct err *why);
 /* The binder's hello; before WIRE_JOINED its stage is "". */
 const struct wire_hello *wire_client_who(const struct wire_client *client);
 
-/* Open credit: items that will still come, or batches that may be sent. */
-size_t wire_client_credit(const struct wire_client *client);
-
-/*
- * wire_client_place() is where the run is: what the trainer said last
- * (WIRE_BRINGS), or what wire_client_pass() was told (WIRE_ASKS).
- */
-struct wire_place wire_client_place(const struct wire_client *client);
-
-/*
- * WIRE_ASKS.  wire_client_pass() hands on where the trainer is: a newer
- * session forgets the open credit, a later place is reported as done.
- * wire_client_want() brings the open credit up to n; nothing is asked for
- * before a session is known.  wire_client_waits() hands on that the trainer
- * waits for the batch of a place, which may lie before what
- * we were told: then the open credit is forgotten, too.
- * wire_client_over() tells the binder that the run is over.
- */
-void wire_client_pass(struct wire_client *client, const struct wire_place *at);
-void wire_client_want(struct wire_client *client, size_t n);
-void wire_client_waits(struct wire_client *client, const struct wire_place *at);
-void wire_client_over(struct wire_client *client);
-
 /*
  * wire_client_refuse() refuses the message of the last news: its sender is told
  * why by an error that names it.  Returns 1 when *why is to be said, with the
@@ -96,10 +70,8 @@ void wire_client_over(struct wire_client *client);
  */
 int wire_client_refuse(struct wire_client *client, struct err *why);
 
-/*
- * wire_client_send() sends a message; a batch costs one credit.  Returns 1,
- * or 0 when it was not sent: nobody there, or no credit for a batch.
- */
+/* wire_client_send() sends a message: 1, or 0 when it was not sent: nobody is
+ * there, or the queue is full. */
 int wire_client_send(struct wire_client *client, struct wire_msg *msg);
 
 #endif

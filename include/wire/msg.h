@@ -42,7 +42,6 @@ enum wire_kind {
     WIRE_HELLO,
     WIRE_ERROR,
     WIRE_NEXT,
-    WIRE_DONE,
     WIRE_END,
     WIRE_BEAT,
     WIRE_REJECT,

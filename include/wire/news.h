@@ -8,19 +8,16 @@
  * What the end of an edge reports to the loop of its tool.
  */
 enum wire_what {
-    WIRE_JOINED,  /* a peer and we have greeted; again after a renewal.  Its
-                   * credit starts from nothing */
+    WIRE_JOINED,  /* a peer and we have greeted; again after a renewal */
     WIRE_LEFT,    /* a peer is gone: hand its leases to others */
     WIRE_MESSAGE, /* news.msg is for you: item, batch, reject, pairs ... */
-    WIRE_MOVED,   /* a newer session: forget leases, go to news.at */
-    WIRE_PASSED,  /* every step before news.at is trained: forget leases
-                   * before it, and hand out nothing before it any more */
-    WIRE_WAITED,  /* the trainer waits for the batch of news.at: if you handed
-                   * its item out long ago, see to it */
-    WIRE_ENDED,   /* at a client.  From a producer: nothing at or after news.at;
-                   * from a consumer: the run is over */
-    WIRE_OVER,    /* at a client, from a producer: the run is over */
-    WIRE_REPORT   /* say news.why: something was refused, and changed nothing */
+    WIRE_MOVED,   /* a newer session: all is handed out anew, from news.at */
+    WIRE_PASSED,  /* every step before news.at is trained */
+    WIRE_BACK,    /* the consumer went back to news.at, or who spoke of a later
+                   * place was wrong: as after WIRE_MOVED */
+    WIRE_ENDED, /* at a client, from a producer: nothing at or after news.at */
+    WIRE_OVER,  /* at a client: the run is over */
+    WIRE_REPORT /* say news.why: something was refused, and changed nothing */
 };
 
 struct wire_news {

@@ -4,11 +4,9 @@
 #include "wire/codec.h"
 
 /*
- * The messages that are a place in the run and little more.
+ * The messages that say where a run is.
  *
- *     next  consumer -> producer: more items are welcome; at is the first
- *           step that is not trained yet
- *     done  consumer -> producer: all before the place is trained
+ *     next  consumer -> producer: which items are wanted
  *     end   producer -> consumer: nothing at or after the place;
  *           consumer -> producer: the run is over
  *     beat  producer -> consumer: a sign of life
@@ -20,36 +18,34 @@ struct wire_place {
     int64_t step;    /* of that epoch, from 0, below WIRE_STEP_MAX */
 };
 
-enum { WIRE_CREDIT_MAX = 4096 };
+enum { WIRE_WINDOW_MAX = 4096 };
 
+/*
+ * A snapshot of a consumer: "of the `window` places from `at` on, in the order
+ * of the plan, I hold those in `have` and want the others".  Of two the newer
+ * one counts, by (session, serial); one that comes again changes nothing.
+ */
 struct wire_next {
-    struct wire_place at;
-    int64_t credit; /* so many more, 0 .. WIRE_CREDIT_MAX; 0: a sign of life */
-    int waits;      /* the trainer has nothing to do until the batch of this
-                     * place comes */
+    struct wire_place at; /* every step before is trained */
+    int64_t serial;       /* > 0, rises with each new snapshot of a session */
+    int64_t window;       /* 1 .. WIRE_WINDOW_MAX */
+    size_t n_have;        /* k, up to the window */
+    const int64_t *have;  /* [k,2] (epoch, step), rising; NULL: none */
+    int64_t room;         /* so many unfinished items at once, up to
+                           * WIRE_WINDOW_MAX; 0: the window */
+    struct wire_msg *msg; /* held by a decoded one; else NULL */
 };
 
 struct wire_end {
     struct wire_place at;
-    int over; /* of a producer: the run is over */
+    int over; /* the run is over: always so of a consumer */
 };
 
-WIRE_PLAIN(next, WIRE_NEXT)
+WIRE_HELD(next, WIRE_NEXT)
 WIRE_PLAIN(end, WIRE_END)
 
 /* wire_place_cmp() orders by (epoch, step): < 0, 0, > 0.  Not by session. */
 int wire_place_cmp(const struct wire_place *a, const struct wire_place *b);
-
-/* kind: WIRE_DONE or WIRE_END. */
-struct wire_msg *wire_place_put(enum wire_kind kind,
-                                const struct wire_place *at);
-int wire_place_get(struct wire_place *at, const struct wire_msg *msg,
-                   struct err *err);
-
-/* wire_over_put() makes an end that says that the run is over;
- * wire_over_get() asks a message whether it is one. */
-struct wire_msg *wire_over_put(const struct wire_place *at);
-int wire_over_get(const struct wire_msg *msg);
 
 struct wire_msg *wire_beat_put(void);
 

@@ -7,7 +7,7 @@
  * Somebody in the middle of an edge who listens and passes everything on:
  * those who connect meet a binder, and for each of them the real binder meets
  * a connection of its own.  Neither can tell the difference, so greetings,
- * credit, reissue and restarts work through it.
+ * windows, leases and restarts work through it.
  */
 struct wire_proxy;
 

@@ -59,11 +59,10 @@ const char *wire_server_endpoint(const struct wire_server *server);
 
 /*
  * wire_server_expect() says that no message will be larger than so many bytes,
- * and that a peer has at most `credit` of them under way: that much of each is
+ * and that a peer has at most n of them under way: that much of each is
  * kept until it is read (config.limits.held_bytes before).
  */
-void wire_server_expect(struct wire_server *server, size_t bytes,
-                        size_t credit);
+void wire_server_expect(struct wire_server *server, size_t bytes, size_t n);
 
 /* The peers that are there: wire_server_peer(server, i) with i < _peers(). */
 size_t wire_server_peers(const struct wire_server *server);

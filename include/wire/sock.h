@@ -8,7 +8,7 @@
  * Sockets between tools, and the one place where a tool waits.
  *
  * A struct wire holds all of a process's sockets.  What ZeroMQ leaves open by
- * default is closed on every one of them: LINGER 2 s, queues of credit + 8
+ * default is closed on every one of them: LINGER 2 s, queues of some
  * messages, a largest part, 2 s for a handshake, TCP connections that are cut
  * given up after 3 s, nothing queued for peers that are not there, reconnects
  * after 0.1 s .. 5 s.  Curve keys are checked from inside wire_wait() and the
@@ -26,7 +26,7 @@
 struct wire;
 
 struct wire_limits {
-    size_t credit;     /* most messages under way to one peer; 0: 8 */
+    size_t queue;      /* most messages under way to one peer; 0: 8 */
     size_t part_bytes; /* largest part that comes in; 0: WIRE_PART */
     size_t held_bytes; /* most that an admitted peer has under way to who
                         * binds; 0: 4 parts of that size */

@@ -1,15 +1,16 @@
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "flow/consumer.h"
 #include "util/mem.h"
 
 #include "peers.h"
+#include "window.h"
 
-/* Seconds until we say that we wait, and between two times. */
-static const double starving = 1;
-
-/* So many rooms are held at most. */
-enum { ROOMS_MAX = 4 };
+/* Seconds between two snapshots while we wait, and between two times that one
+ * is sent; that changes of what is held are gathered for. */
+static const double repeated = 1, gathered = 0.01;
 
 struct held {
     struct wire_place at;
@@ -19,25 +20,30 @@ struct held {
 struct flow_consumer {
     struct flow_peers peers;
     struct wire_place at;
-    int waits;
-    size_t room, most_room; /* now; at most so far */
-    size_t n, room_held;
-    struct held *held; /* [n], not sorted */
-    int waiting;
-    double since;         /* it is so */
-    double called, pause; /* when we called last; until the next call */
-    size_t calls;         /* in this wait */
-    size_t turn;          /* calls so far */
-    int short_of;         /* the last one that helped was a first one */
+    size_t window;
+    size_t n, n_room;
+    struct held *held; /* [n] rising */
+    int taken;         /* the item of our place is in training */
+
+    struct flow_window newest; /* the snapshot */
+    int64_t serial;            /* of it */
+    double made;               /* when it was */
+    int asked;                 /* a new one is to be made at once, */
+    int changed;               /* or when what changed is gathered: */
+    double since;              /* it changed first; < 0: not seen yet */
 };
 
 struct flow_consumer *
-flow_consumer_new(const struct wire_place *at, int waits)
+flow_consumer_new(const struct wire_place *at, size_t window, int64_t serial)
 {
     struct flow_consumer *c = mem_array(1, sizeof *c);
 
-    c->at = c->peers.end = *at;
-    c->waits = waits;
+    REQUIRE(window && window <= WIRE_WINDOW_MAX && serial > 0);
+    c->at = *at;
+    c->window = window;
+    c->serial = serial - 1;
+    c->asked = 1;
+    flow_window_init(&c->newest);
     return c;
 }
 
@@ -48,6 +54,7 @@ flow_consumer_free(struct flow_consumer *c)
         return;
     REQUIRE(!c->n);
     flow_peers_release(&c->peers);
+    flow_window_release(&c->newest);
     free(c->held);
     free(c);
 }
@@ -62,89 +69,69 @@ void
 flow_consumer_leave(struct flow_consumer *c, uint64_t peer)
 {
     flow_peers_leave(&c->peers, peer);
-    c->calls = 0; // what it had is free: see that it is asked for
 }
 
 void
 flow_consumer_begin(struct flow_consumer *c, const struct wire_place *at)
 {
     REQUIRE(!c->n);
-    flow_peers_begin(&c->peers, at);
+    for (size_t i = 0; i < c->peers.n; i++)
+        c->peers.peer[i].ended = 0;
+    c->peers.end_left = 0;
     c->at = *at;
-    c->waiting = 0;
+    c->taken = 0;
+    c->asked = 1;
 }
 
 void
-flow_consumer_room(struct flow_consumer *c, size_t room)
+flow_consumer_resize(struct flow_consumer *c, size_t window)
 {
-    REQUIRE(room <= WIRE_CREDIT_MAX);
-    c->room = room;
-    if (room > c->most_room)
-        c->most_room = room;
+    REQUIRE(window && window <= WIRE_WINDOW_MAX);
+    c->asked |= window != c->window;
+    c->window = window;
 }
 
 /* ---- what has come ----------------------------------------------------- */
 
-int
-flow_consumer_came(struct flow_consumer *c, uint64_t number)
+/* How many held items are before a place. */
+static size_t
+before(const struct flow_consumer *c, const struct wire_place *at)
 {
-    struct flow_peer *peer = flow_peers_find(&c->peers, number);
+    size_t low = 0, high = c->n;
 
-    if (!peer || !peer->credit)
-        return 0;
-    peer->credit--;
-    peer->ended = 0;
-    return 1;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (wire_place_cmp(&c->held[middle].at, at) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-/* The held item of a place, or n when there is none. */
-static size_t
-find(const struct flow_consumer *c, const struct wire_place *at)
+void *
+flow_consumer_find(const struct flow_consumer *c, const struct wire_place *at)
 {
-    size_t i = 0;
+    const size_t i = before(c, at);
 
-    while (i < c->n && wire_place_cmp(&c->held[i].at, at))
-        i++;
-    return i;
+    return i < c->n && !wire_place_cmp(&c->held[i].at, at) ? c->held[i].item
+                                                           : NULL;
 }
 
 int
 flow_consumer_wants(const struct flow_consumer *c, const struct wire_place *at)
 {
-    return at->session == c->at.session && wire_place_cmp(at, &c->at) >= 0 &&
-           find(c, at) == c->n;
+    return at->session == c->at.session &&
+           wire_place_cmp(at, &c->at) >= c->taken && !flow_consumer_find(c, at);
 }
 
-/* Items that may be held: more than there is room for, as we may have to ask
- * for one while the room is used up. */
-static size_t
-most_held(const struct flow_consumer *c)
+static void
+changed(struct flow_consumer *c)
 {
-    return ROOMS_MAX * c->most_room + c->peers.n;
-}
-
-void *
-flow_consumer_hold(struct flow_consumer *c, const struct wire_place *at,
-                   void *item)
-{
-    const struct held new = {*at, item};
-    size_t last = 0;
-    void *farthest;
-
-    REQUIRE(item && flow_consumer_wants(c, at));
-    if (c->n < most_held(c) || !wire_place_cmp(at, &c->at)) {
-        mem_grow(&c->held, &c->room_held, c->n + 1, sizeof *c->held);
-        c->held[c->n++] = new;
-        return NULL;
-    }
-    for (size_t i = 1; i < c->n; i++)
-        if (wire_place_cmp(&c->held[i].at, &c->held[last].at) > 0)
-            last = i;
-    if (wire_place_cmp(at, &c->held[last].at) > 0)
-        return item;
-    farthest = c->held[last].item;
-    c->held[last] = new;
-    return farthest;
+    if (!c->changed)
+        c->since = -1;
+    c->changed = 1;
 }
 
 static void *
@@ -152,44 +139,75 @@ take_out(struct flow_consumer *c, size_t i)
 {
     void *item = c->held[i].item;
 
-    c->held[i] = c->held[--c->n];
+    c->n--;
+    memmove(c->held + i, c->held + i + 1, (c->n - i) * sizeof *c->held);
+    changed(c);
     return item;
 }
 
-void *
-flow_consumer_due(const struct flow_consumer *c)
+/* Who said that nothing is there was wrong. */
+static void
+disprove_ends(struct flow_consumer *c, const struct wire_place *at)
 {
-    const size_t i = find(c, &c->at);
+    for (size_t i = 0; i < c->peers.n; i++) {
+        struct flow_peer *peer = &c->peers.peer[i];
 
-    return i < c->n ? c->held[i].item : NULL;
+        if (peer->ended && wire_place_cmp(at, &peer->end) >= 0)
+            peer->ended = 0;
+    }
+    c->peers.end_left = 0;
+}
+
+void *
+flow_consumer_hold(struct flow_consumer *c, const struct wire_place *at,
+                   void *item)
+{
+    const size_t i = before(c, at);
+    void *farthest = NULL;
+
+    REQUIRE(item && flow_consumer_wants(c, at));
+    disprove_ends(c, at);
+    if (c->n + (size_t)c->taken >= c->window) {
+        if (i == c->n)
+            return item;
+        farthest = take_out(c, c->n - 1);
+    }
+    mem_grow(&c->held, &c->n_room, c->n + 1, sizeof *c->held);
+    memmove(c->held + i + 1, c->held + i, (c->n - i) * sizeof *c->held);
+    c->held[i] = (struct held){*at, item};
+    c->n++;
+    changed(c);
+    return farthest;
 }
 
 void *
 flow_consumer_take(struct flow_consumer *c)
 {
-    const size_t i = find(c, &c->at);
+    const int was = c->changed;
+    void *item;
 
-    if (i == c->n)
+    if (c->taken || !flow_consumer_find(c, &c->at))
         return NULL;
-    if (c->waiting && c->calls)
-        c->short_of = c->calls == 1;
-    c->waiting = 0;
-    return take_out(c, i);
+    item = take_out(c, before(c, &c->at));
+    c->taken = 1;
+    c->changed = was; // it still counts as held
+    c->asked |= was;  // who takes it may be away for long
+    return item;
 }
 
 void
 flow_consumer_go(struct flow_consumer *c, const struct wire_place *at)
 {
+    c->asked |= c->taken || wire_place_cmp(at, &c->at);
+    c->taken = 0;
     c->at = *at;
 }
 
 void *
 flow_consumer_stale(struct flow_consumer *c)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (wire_place_cmp(&c->held[i].at, &c->at) < 0)
-            return take_out(c, i);
-    return NULL;
+    return c->n && wire_place_cmp(&c->held[0].at, &c->at) < 0 ? take_out(c, 0)
+                                                              : NULL;
 }
 
 void *
@@ -211,83 +229,78 @@ flow_consumer_end(struct flow_consumer *c, uint64_t number,
 {
     struct flow_peer *peer = flow_peers_find(&c->peers, number);
 
-    if (peer && at->session == c->at.session)
-        flow_peers_end(&c->peers, peer, at);
+    if (!peer || at->session != c->at.session)
+        return;
+    peer->ended = 1;
+    peer->end = *at;
 }
 
 enum flow_ended
 flow_consumer_ended(const struct flow_consumer *c)
 {
-    if (wire_place_cmp(&c->peers.end, &c->at) > 0)
-        return FLOW_NONE_ENDED;
-    return (enum flow_ended)flow_peers_ended(&c->peers);
+    int some = c->peers.end_left && wire_place_cmp(&c->peers.end, &c->at) <= 0,
+        all = 1;
+
+    for (size_t i = 0; i < c->peers.n; i++) {
+        const struct flow_peer *peer = &c->peers.peer[i];
+        const int ended =
+            peer->ended && wire_place_cmp(&peer->end, &c->at) <= 0;
+
+        some |= ended;
+        all &= ended;
+    }
+    return !some ? FLOW_NONE_ENDED : all ? FLOW_ALL_ENDED : FLOW_SOME_ENDED;
 }
 
 /* ---- what is sent to whom ---------------------------------------------- */
 
-/* Tells all peers that we wait; who gets a credit beyond the room, too. */
-static void
-call(struct flow_consumer *c, int first)
-{
-    size_t given = 0;
-
-    for (size_t i = 0; i < c->peers.n; i++) {
-        struct flow_peer *peer = &c->peers.peer[(c->turn + i) % c->peers.n];
-
-        peer->gift = !peer->credit && (first || c->n < c->room || !given);
-        peer->called = c->waits || peer->gift;
-        given += peer->gift;
-    }
-    c->turn++;
-}
-
 void
 flow_consumer_wait(struct flow_consumer *c, double now)
 {
-    int first;
-
-    if (!c->waiting) {
-        c->waiting = 1;
-        c->since = now;
-        c->calls = 0;
-        c->pause = starving;
-    }
-    first = !c->calls;
-    if (first ? !c->short_of && now - c->since < starving
-              : now - c->called < c->pause)
-        return;
-    c->called = now;
-    c->calls++;
-    // too many are held: the farthest are dropped, so this must be seldom
-    c->pause = c->n < most_held(c) ? starving : 2 * c->pause;
-    call(c, first);
+    c->asked |= now - c->made >= repeated;
 }
 
-/* The credit that a peer is to have, by its share of the room. */
-static size_t
-share(const struct flow_consumer *c)
+static void
+add(struct flow_window *w, const struct wire_place *at)
 {
-    const size_t left = c->n < c->room ? c->room - c->n : 0;
+    w->have[w->n][0] = at->epoch;
+    w->have[w->n++][1] = at->step;
+}
 
-    return left && left < c->peers.n ? 1 : left / c->peers.n;
+static void
+make(struct flow_consumer *c, double now)
+{
+    struct flow_window *w = &c->newest;
+
+    w->at = c->at;
+    w->serial = ++c->serial;
+    w->window = (int64_t)c->window;
+    w->n = 0;
+    mem_grow(&w->have, &w->n_room, c->window, sizeof *w->have);
+    if (c->taken)
+        add(w, &c->at);
+    for (size_t i = before(c, &c->at); i < c->n && w->n < c->window; i++)
+        add(w, &c->held[i].at);
+    c->made = now;
+    c->asked = c->changed = 0;
 }
 
 int
-flow_consumer_turn(const struct flow_consumer *c, double now,
-                   struct flow_ask *ask)
+flow_consumer_turn(struct flow_consumer *c, double now, struct flow_ask *ask)
 {
+    if (c->at.session < 0)
+        return 0;
+    if (c->changed && c->since < 0)
+        c->since = now;
+    if (c->asked || (c->changed && now - c->since >= gathered))
+        make(c, now);
     for (size_t i = 0; i < c->peers.n; i++) {
         const struct flow_peer *peer = &c->peers.peer[i];
-        const size_t gift = peer->called ? peer->gift : 0;
-        size_t credit = share(c);
 
-        credit = credit > peer->credit ? credit - peer->credit : 0;
-        if (peer->blocked > now || (!credit && !peer->called))
+        if (peer->blocked > now ||
+            (peer->serial == c->newest.serial && now - peer->told < repeated))
             continue;
-        *ask =
-            (struct flow_ask){peer->number,
-                              {c->at, (int64_t)(credit > gift ? credit : gift),
-                               peer->called && c->waits}};
+        *ask = (struct flow_ask){peer->number, flow_window_get(&c->newest)};
         return 1;
     }
     return 0;
@@ -300,11 +313,26 @@ flow_consumer_asked(struct flow_consumer *c, const struct flow_ask *ask,
     struct flow_peer *peer = flow_peers_find(&c->peers, ask->peer);
 
     REQUIRE(peer);
-    peer->called = 0;
-    if (sent)
-        peer->credit += (size_t)ask->next.credit;
-    else
+    if (!sent) {
         flow_peers_busy(peer, now);
+        return;
+    }
+    peer->serial = ask->next.serial;
+    peer->told = now;
+}
+
+double
+flow_consumer_due(const struct flow_consumer *c, double now)
+{
+    double due = c->changed ? fmax(c->since + gathered - now, 0) : repeated;
+
+    for (size_t i = 0; i < c->peers.n; i++) {
+        const struct flow_peer *peer = &c->peers.peer[i];
+
+        if (peer->blocked > now)
+            due = fmin(due, peer->blocked - now);
+    }
+    return c->asked ? 0 : due;
 }
 
 /* ---- what is known ----------------------------------------------------- */
@@ -319,12 +347,4 @@ size_t
 flow_consumer_held(const struct flow_consumer *c)
 {
     return c->n;
-}
-
-size_t
-flow_consumer_credit(const struct flow_consumer *c, uint64_t number)
-{
-    const struct flow_peer *peer = flow_peers_find(&c->peers, number);
-
-    return peer ? peer->credit : 0;
 }

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 
 #include "flow/inlet.h"
@@ -16,8 +17,7 @@ flow_inlet_open(struct wire *wire, const struct flow_inlet_config *config,
     };
     struct flow_inlet *inlet = mem_array(1, sizeof *inlet);
 
-    inlet->consumer = flow_consumer_new(&config->at, 1);
-    flow_consumer_room(inlet->consumer, config->room);
+    inlet->consumer = flow_consumer_new(&config->at, config->window, 1);
     inlet->server = wire_server_open(wire, &server, err);
     if (inlet->server)
         return inlet;
@@ -31,36 +31,23 @@ flow_inlet_close(struct flow_inlet *inlet)
     if (!inlet)
         return;
     wire_server_close(inlet->server);
+    wire_msg_free(inlet->snapshot);
     flow_consumer_free(inlet->consumer);
     free(inlet);
 }
 
+/* 1 when there is news. */
 static int
-bad(struct flow_inlet *inlet, struct wire_news *news)
+take_end(struct flow_inlet *inlet, struct wire_news *news)
 {
-    news->what = WIRE_REPORT;
-    return wire_server_refuse(inlet->server, news->peer, &news->why);
-}
+    struct wire_end end;
 
-static int
-take(struct flow_inlet *inlet, struct wire_news *news)
-{
-    struct wire_place at;
-
-    switch (wire_msg_kind(news->msg)) {
-    case WIRE_BATCH:
-        if (flow_consumer_came(inlet->consumer, news->peer))
-            return 1;
-        err_set(&news->why, "sent a batch that nobody asked for");
-        return bad(inlet, news);
-    case WIRE_END:
-        if (wire_place_get(&at, news->msg, &news->why))
-            return bad(inlet, news);
-        flow_consumer_end(inlet->consumer, news->peer, &at);
-        return 0;
-    default:
-        return 0;
+    if (wire_end_get(&end, news->msg, &news->why)) {
+        news->what = WIRE_REPORT;
+        return wire_server_refuse(inlet->server, news->peer, &news->why);
     }
+    flow_consumer_end(inlet->consumer, news->peer, &end.at);
+    return 0;
 }
 
 int
@@ -73,10 +60,25 @@ flow_inlet_next(struct flow_inlet *inlet, struct wire_news *news)
             flow_consumer_join(inlet->consumer, news->peer);
         if (news->what == WIRE_LEFT)
             flow_consumer_leave(inlet->consumer, news->peer);
-        if (news->what != WIRE_MESSAGE || take(inlet, news))
+        if (news->what != WIRE_MESSAGE ||
+            wire_msg_kind(news->msg) == WIRE_BATCH)
+            return 1;
+        if (wire_msg_kind(news->msg) == WIRE_END && take_end(inlet, news))
             return 1;
     }
     return 0;
+}
+
+/* The same for all peers. */
+static struct wire_msg *
+message(struct flow_inlet *inlet, const struct wire_next *next)
+{
+    if (inlet->serial != next->serial) {
+        wire_msg_free(inlet->snapshot);
+        inlet->snapshot = wire_next_put(next);
+        inlet->serial = next->serial;
+    }
+    return inlet->snapshot;
 }
 
 void
@@ -86,23 +88,16 @@ flow_inlet_ask(struct flow_inlet *inlet)
     struct flow_ask ask;
 
     while (flow_consumer_turn(inlet->consumer, now, &ask)) {
-        struct wire_msg *msg = wire_next_put(&ask.next);
+        struct wire_msg *msg = message(inlet, &ask.next);
 
         flow_consumer_asked(inlet->consumer, &ask,
                             wire_server_send(inlet->server, ask.peer, msg),
                             now);
-        wire_msg_free(msg);
     }
 }
 
-void
-flow_inlet_done(struct flow_inlet *inlet, const struct wire_place *at)
+double
+flow_inlet_patience(const struct flow_inlet *inlet)
 {
-    struct wire_msg *msg = wire_place_put(WIRE_DONE, at);
-
-    flow_consumer_go(inlet->consumer, at);
-    for (size_t i = wire_server_peers(inlet->server); i-- > 0;)
-        wire_server_send(inlet->server, wire_server_peer(inlet->server, i),
-                         msg);
-    wire_msg_free(msg);
+    return fmin(flow_consumer_due(inlet->consumer, clock_now()), 1);
 }

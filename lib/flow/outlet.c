@@ -4,6 +4,10 @@
 #include "flow/outlet.h"
 #include "util/clock.h"
 #include "util/mem.h"
+#include "wire/error.h"
+
+/* Seconds between two looks at who holds the item that is missing. */
+static const double pause = 0.5;
 
 struct flow_outlet *
 flow_outlet_open(struct wire *wire, const struct flow_outlet_config *config,
@@ -56,44 +60,44 @@ judge(const struct flow_outlet *outlet, struct wire_place *at, struct err *why)
     return outlet->believe ? outlet->believe(outlet->tool, at, why) : 0;
 }
 
-static int
-take_place(struct flow_outlet *outlet, struct wire_news *news)
+/* Who has the item that the consumer stands at is to be there. */
+static void
+probe(struct flow_outlet *outlet, double now)
 {
-    const int is_next = wire_msg_kind(news->msg) == WIRE_NEXT;
-    struct flow_producer *producer = outlet->producer;
+    const struct wire_place at = flow_producer_place(outlet->producer);
+    const uint64_t holder = flow_producer_holder(outlet->producer, &at);
+
+    if (!holder || now - outlet->probed < pause)
+        return;
+    outlet->probed = now;
+    wire_server_reaches(outlet->server, holder);
+}
+
+static int
+take_next(struct flow_outlet *outlet, struct wire_news *news)
+{
+    static const enum wire_what what[] = {[FLOW_PASSED] = WIRE_PASSED,
+                                          [FLOW_MOVED] = WIRE_MOVED,
+                                          [FLOW_BACK] = WIRE_BACK};
     const double now = clock_now();
-    struct wire_next next = {0};
+    struct wire_next next;
     enum flow_said said;
 
-    if (is_next ? wire_next_get(&next, news->msg, &news->why)
-                : wire_place_get(&next.at, news->msg, &news->why))
+    if (wire_next_get(&next, news->msg, &news->why))
         return bad(outlet, news);
-    if (next.at.session < flow_producer_place(producer).session)
-        return 0;
     if (judge(outlet, &next.at, &news->why)) {
+        wire_next_release(&next);
         news->what = WIRE_REPORT;
         return wire_server_refuse(outlet->server, news->peer, &news->why);
     }
-    said = is_next ? flow_producer_next(producer, news->peer, &next, now)
-                   : flow_producer_done(producer, &next.at, now);
+    said = flow_producer_next(outlet->producer, news->peer, &next, now);
     news->at = next.at;
-    switch (said) {
-    case FLOW_NOTHING:
+    wire_next_release(&next);
+    if (said == FLOW_NOTHING) {
+        probe(outlet, now);
         return 0;
-    case FLOW_MOVED:
-        news->what = WIRE_MOVED;
-        return 1;
-    case FLOW_PASSED:
-        news->what = WIRE_PASSED;
-        return 1;
-    case FLOW_WAITED:
-        wire_server_reaches(outlet->server,
-                            flow_producer_holder(producer, &next.at));
-        break;
-    case FLOW_BACK:
-        break;
     }
-    news->what = WIRE_WAITED;
+    news->what = what[said];
     return 1;
 }
 
@@ -101,12 +105,26 @@ take_place(struct flow_outlet *outlet, struct wire_news *news)
 static int
 take_end(struct flow_outlet *outlet, struct wire_news *news)
 {
-    struct wire_place at;
+    struct wire_end end;
 
-    if (wire_place_get(&at, news->msg, &news->why))
+    if (wire_end_get(&end, news->msg, &news->why))
         return bad(outlet, news);
-    flow_producer_end(outlet->producer, news->peer, &at, clock_now());
+    flow_producer_end(outlet->producer, news->peer, &end.at, clock_now());
     return 0;
+}
+
+/* A peer refuses an item of ours. */
+static int
+take_error(struct flow_outlet *outlet, struct wire_news *news)
+{
+    struct wire_error error;
+    struct err ignored;
+
+    if (!wire_error_get(&error, news->msg, &ignored))
+        flow_producer_refused(outlet->producer, news->peer, &error.of.at,
+                              clock_now());
+    news->what = WIRE_REPORT;
+    return *news->why.msg != '\0';
 }
 
 static int
@@ -114,13 +132,11 @@ take(struct flow_outlet *outlet, struct wire_news *news)
 {
     switch (wire_msg_kind(news->msg)) {
     case WIRE_NEXT:
-    case WIRE_DONE:
-        return take_place(outlet, news);
+        return take_next(outlet, news);
     case WIRE_END:
         return take_end(outlet, news);
     case WIRE_ERROR:
-        news->what = WIRE_REPORT;
-        return *news->why.msg != '\0';
+        return take_error(outlet, news);
     default:
         return 1;
     }
@@ -163,13 +179,14 @@ flow_outlet_give(struct flow_outlet *outlet, const struct flow_turn *turn,
 }
 
 void
-flow_outlet_end(struct flow_outlet *outlet, const struct wire_place *at)
+flow_outlet_end(struct flow_outlet *outlet)
 {
+    const struct wire_end end = {.at = flow_producer_fresh(outlet->producer)};
     const double now = clock_now();
     uint64_t peer;
 
     while ((peer = flow_producer_untold(outlet->producer, now))) {
-        struct wire_msg *msg = wire_place_put(WIRE_END, at);
+        struct wire_msg *msg = wire_end_put(&end);
 
         flow_producer_told(outlet->producer, peer,
                            wire_server_send(outlet->server, peer, msg), now);

@@ -19,7 +19,8 @@ flow_peers_join(struct flow_peers *peers, uint64_t number)
 {
     REQUIRE(number && !flow_peers_find(peers, number));
     mem_grow(&peers->peer, &peers->room, peers->n + 1, sizeof *peers->peer);
-    peers->peer[peers->n] = (struct flow_peer){.number = number};
+    peers->peer[peers->n] =
+        (struct flow_peer){.number = number, .session = -1, .told = -1e9};
     return &peers->peer[peers->n++];
 }
 
@@ -39,42 +40,11 @@ flow_peers_leave(struct flow_peers *peers, uint64_t number)
 
     if (!peer)
         return;
-    peers->end_left |= peer->ended;
+    if (peer->ended) {
+        peers->end_left = 1;
+        peers->end = peer->end;
+    }
     *peer = peers->peer[--peers->n];
-}
-
-void
-flow_peers_begin(struct flow_peers *peers, const struct wire_place *at)
-{
-    for (size_t i = 0; i < peers->n; i++) {
-        struct flow_peer *peer = &peers->peer[i];
-
-        peer->credit = 0;
-        peer->told = peer->ended = peer->called = 0;
-    }
-    peers->end_left = 0;
-    peers->end = *at;
-}
-
-void
-flow_peers_end(struct flow_peers *peers, struct flow_peer *peer,
-               const struct wire_place *at)
-{
-    peer->ended = 1;
-    if (wire_place_cmp(at, &peers->end) > 0)
-        peers->end = *at;
-}
-
-int
-flow_peers_ended(const struct flow_peers *peers)
-{
-    int some = peers->end_left, all = 1;
-
-    for (size_t i = 0; i < peers->n; i++) {
-        some |= peers->peer[i].ended;
-        all &= peers->peer[i].ended;
-    }
-    return some ? 1 + all : 0;
 }
 
 void

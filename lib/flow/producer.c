@@ -1,31 +1,24 @@
+#include <math.h>
 #include <stdlib.h>
 
 #include "flow/producer.h"
 #include "util/mem.h"
 
-#include "lease.h"
-#include "peers.h"
+#include "book.h"
 
-/* Seconds after which a peer that still names an earlier place is right. */
-static const double insists = 1;
-
-struct flow_producer {
-    struct flow_peers peers;
-    struct flow_leases *leases;
-    struct wire_place at, fresh; /* session -1: not known yet */
-    double moved;             /* when `at` moved on last, or end came first */
-    struct wire_place behind; /* that the trainer is said to wait for */
-    double behind_since;      /* so; 0: it is not */
-    uint64_t turn;
-};
+/* Seconds after which a peer that names an older snapshot is right, beyond
+ * FLOW_LAPSE; of a pause after an item was refused, and its most. */
+static const double insists = 1, pause = 1, pause_most = 32;
 
 struct flow_producer *
 flow_producer_new(double lease)
 {
     struct flow_producer *p = mem_array(1, sizeof *p);
 
-    p->leases = flow_leases_new(lease);
-    p->at.session = p->fresh.session = -1;
+    REQUIRE(lease > 0);
+    p->seconds = lease;
+    flow_window_init(&p->newest);
+    p->fresh.session = -1;
     return p;
 }
 
@@ -34,8 +27,9 @@ flow_producer_free(struct flow_producer *p)
 {
     if (!p)
         return;
-    flow_leases_free(p->leases);
     flow_peers_release(&p->peers);
+    flow_leases_release(&p->leases);
+    flow_window_release(&p->newest);
     free(p);
 }
 
@@ -45,71 +39,156 @@ flow_producer_join(struct flow_producer *p, uint64_t peer)
     flow_peers_join(&p->peers, peer);
 }
 
+/* ---- leases ------------------------------------------------------------ */
+
+/* A lease is void. */
+static void
+take_back(struct flow_producer *p, struct flow_lease *lease)
+{
+    struct flow_peer *peer = flow_peers_find(&p->peers, lease->peer);
+
+    if (peer)
+        peer->out--;
+    lease->state = FLOW_FREE;
+}
+
+size_t
+flow_book_void(struct flow_producer *p, uint64_t peer)
+{
+    size_t taken = 0;
+
+    for (size_t i = 0; i < p->leases.n; i++) {
+        struct flow_lease *lease = &p->leases.lease[i];
+
+        if (lease->state != FLOW_LEASED || lease->peer != peer)
+            continue;
+        take_back(p, lease);
+        taken++;
+    }
+    return taken;
+}
+
+/* It ends well: who had it delivered. */
+static void
+end_lease(struct flow_producer *p, struct flow_lease *lease)
+{
+    struct flow_peer *peer = flow_peers_find(&p->peers, lease->peer);
+
+    if (lease->state == FLOW_LEASED && peer) {
+        peer->out--;
+        peer->late = peer->refused = 0;
+        peer->aside = 0;
+    }
+    lease->state = FLOW_HAD;
+}
+
 size_t
 flow_producer_leave(struct flow_producer *p, uint64_t peer)
 {
+    const size_t taken = flow_book_void(p, peer);
+
     flow_peers_leave(&p->peers, peer);
-    return flow_leases_drop(p->leases, peer);
+    return taken;
+}
+
+void
+flow_producer_refused(struct flow_producer *p, uint64_t number,
+                      const struct wire_place *at, double now)
+{
+    struct flow_lease *lease = flow_leases_find(&p->leases, at);
+    struct flow_peer *peer = flow_peers_find(&p->peers, number);
+
+    if (!lease || !peer || at->session != p->newest.at.session ||
+        lease->state != FLOW_LEASED || lease->peer != number)
+        return;
+    take_back(p, lease);
+    peer->blocked = now + fmin(ldexp(pause, (int)peer->refused), pause_most);
+    peer->refused++;
 }
 
 /* ---- what peers say ---------------------------------------------------- */
 
-/* A trainer was started: no credit, no lease and no end of before counts. */
+/* The book is empty. */
 static void
-begin(struct flow_producer *p, const struct wire_place *at)
+begin(struct flow_producer *p)
 {
-    flow_peers_begin(&p->peers, at);
-    flow_leases_clear(p->leases);
-    p->behind_since = 0;
-    p->at = p->fresh = *at;
+    for (size_t i = 0; i < p->peers.n; i++)
+        p->peers.peer[i].out = 0;
+    p->leases.n = 0;
+    p->closed = 0;
+    p->fresh = p->newest.at;
 }
 
-/* The run may have come to a later place. */
-static enum flow_said
-move_on(struct flow_producer *p, const struct wire_place *at, double now)
+/* What was late or over under another trainer counts no more. */
+static void
+forgive(struct flow_producer *p)
 {
-    if (wire_place_cmp(at, &p->at) <= 0)
-        return FLOW_NOTHING;
-    p->at = *at;
-    p->moved = now;
-    p->behind_since = 0;
-    p->peers.end_left = 0;
-    flow_leases_done(p->leases, at);
-    if (wire_place_cmp(at, &p->fresh) > 0)
-        p->fresh = *at;
-    return FLOW_PASSED;
-}
+    for (size_t i = 0; i < p->peers.n; i++) {
+        struct flow_peer *peer = &p->peers.peer[i];
 
-/* The trainer waits for a place that is not after ours. */
-static enum flow_said
-wait_for(struct flow_producer *p, const struct wire_place *at, double now)
-{
-    const int back = wire_place_cmp(at, &p->at) < 0;
-
-    if (back) {
-        if (wire_place_cmp(at, &p->behind) || !p->behind_since) {
-            p->behind = *at;
-            p->behind_since = now;
-        }
-        if (now - p->behind_since < insists)
-            return FLOW_NOTHING;
-        p->behind_since = 0;
-        flow_leases_clear(p->leases);
-        p->at = p->fresh = *at;
+        peer->late = 0;
+        peer->aside = 0;
+        peer->ended = 0;
     }
-    flow_leases_wanted(p->leases, at);
-    return back ? FLOW_BACK : FLOW_WAITED;
+    p->peers.end_left = 0;
 }
 
+/* Leases of what is trained or had end; what was dropped is free again. */
 static void
-add_credit(struct flow_peer *peer, size_t credit)
+look_through(struct flow_producer *p)
 {
-    if (!credit)
-        return;
-    peer->told = peer->ended = 0;
-    peer->credit += credit;
-    if (peer->credit > WIRE_CREDIT_MAX)
-        peer->credit = WIRE_CREDIT_MAX;
+    const size_t trained = flow_leases_before(&p->leases, &p->newest.at);
+
+    for (size_t i = 0; i < p->leases.n; i++) {
+        struct flow_lease *lease = &p->leases.lease[i];
+
+        if (i < trained || flow_window_has(&p->newest, &lease->at))
+            end_lease(p, lease);
+        else if (lease->state == FLOW_HAD)
+            lease->state = FLOW_FREE;
+    }
+    flow_leases_forget(&p->leases, trained);
+    if (wire_place_cmp(&p->newest.at, &p->fresh) > 0)
+        p->fresh = p->newest.at;
+}
+
+/* A snapshot takes the place of the newest. */
+static enum flow_said
+adopt(struct flow_producer *p, const struct wire_next *next, double now)
+{
+    const int newer = flow_window_order(&p->newest, next) > 0,
+              anew = next->at.session != p->newest.at.session,
+              order = wire_place_cmp(&next->at, &p->newest.at);
+
+    flow_window_set(&p->newest, next);
+    p->came = p->said = now;
+    p->older = 0;
+    if (newer && !anew && order == 0) {
+        look_through(p);
+        return FLOW_NOTHING;
+    }
+    p->moved = now;
+    if (newer && !anew && order > 0) {
+        look_through(p);
+        p->peers.end_left = 0;
+        return FLOW_PASSED;
+    }
+    begin(p);
+    if (anew)
+        forgive(p);
+    return newer && anew ? FLOW_MOVED : FLOW_BACK;
+}
+
+/* Whether an older snapshot is to be believed: nobody says the newest any
+ * more, and this has been so for long enough to be no accident of ours. */
+static int
+has_lapsed(struct flow_producer *p, double now)
+{
+    if (now - p->said < FLOW_LAPSE)
+        return 0;
+    if (!p->older)
+        p->older = now;
+    return now - p->older >= insists;
 }
 
 enum flow_said
@@ -117,27 +196,20 @@ flow_producer_next(struct flow_producer *p, uint64_t number,
                    const struct wire_next *next, double now)
 {
     struct flow_peer *peer = flow_peers_find(&p->peers, number);
-    enum flow_said said = FLOW_MOVED;
+    const int order = flow_window_order(&p->newest, next);
 
-    if (!peer || next->at.session < p->at.session)
+    if (!peer)
         return FLOW_NOTHING;
-    if (next->at.session > p->at.session)
-        begin(p, &next->at);
-    else
-        said = move_on(p, &next->at, now);
-    add_credit(peer, (size_t)next->credit);
-    if (said == FLOW_NOTHING && next->waits)
-        return wait_for(p, &next->at, now);
-    if (next->waits)
-        flow_leases_wanted(p->leases, &next->at);
-    return said;
-}
-
-enum flow_said
-flow_producer_done(struct flow_producer *p, const struct wire_place *at,
-                   double now)
-{
-    return at->session == p->at.session ? move_on(p, at, now) : FLOW_NOTHING;
+    peer->session = next->at.session;
+    peer->room = (size_t)(next->room ? next->room : next->window);
+    peer->asks = 1;
+    if (order > 0 || (order < 0 && has_lapsed(p, now)))
+        return adopt(p, next, now);
+    if (!order) {
+        p->said = now;
+        p->older = 0;
+    }
+    return FLOW_NOTHING;
 }
 
 void
@@ -146,114 +218,38 @@ flow_producer_end(struct flow_producer *p, uint64_t number,
 {
     struct flow_peer *peer = flow_peers_find(&p->peers, number);
 
-    if (!peer || at->session != p->at.session)
+    if (!peer || at->session != p->newest.at.session)
         return;
     if (!peer->ended)
         p->moved = now;
-    flow_peers_end(&p->peers, peer, at);
+    peer->ended = 1;
 }
 
-/* ---- what is sent to whom ---------------------------------------------- */
-
-/* Whether all peers are set aside: then none is passed over for it. */
-static int
-all_aside(const struct flow_producer *p, double now)
-{
-    size_t i = 0;
-
-    while (i < p->peers.n &&
-           flow_leases_aside(p->leases, p->peers.peer[i].number, now))
-        i++;
-    return i == p->peers.n;
-}
-
-/* Who has credit and was served longest ago, or NULL. */
-static const struct flow_peer *
-asker(const struct flow_producer *p, double now)
-{
-    const int any = all_aside(p, now);
-    const struct flow_peer *best = NULL;
-
-    for (size_t i = 0; i < p->peers.n; i++) {
-        const struct flow_peer *peer = &p->peers.peer[i];
-
-        if (peer->credit && peer->blocked <= now &&
-            (any || !flow_leases_aside(p->leases, peer->number, now)) &&
-            (!best || peer->served < best->served))
-            best = peer;
-    }
-    return best;
-}
+/* ---- the book ---------------------------------------------------------- */
 
 int
-flow_producer_turn(const struct flow_producer *p, double now,
-                   struct flow_turn *turn)
+flow_producer_short(const struct flow_producer *p)
 {
-    const struct flow_peer *peer = asker(p, now);
-
-    if (!peer)
-        return 0;
-    turn->peer = peer->number;
-    turn->again = flow_leases_next(p->leases, &turn->at);
-    if (!turn->again)
-        turn->at = p->fresh;
-    turn->at.session = p->at.session;
-    return 1;
+    return p->newest.at.session >= 0 && !p->closed &&
+           p->leases.n < (size_t)p->newest.window;
 }
 
 void
-flow_producer_gave(struct flow_producer *p, const struct flow_turn *turn,
-                   int sent, double now)
+flow_producer_add(struct flow_producer *p, const struct wire_place *at,
+                  const struct wire_place *behind)
 {
-    struct flow_peer *peer = flow_peers_find(&p->peers, turn->peer);
+    struct flow_lease *lease = flow_leases_add(&p->leases, at);
 
-    REQUIRE(peer && peer->credit);
-    if (!sent) {
-        flow_peers_busy(peer, now);
-        return;
-    }
-    peer->credit--;
-    peer->served = ++p->turn;
-    flow_leases_give(p->leases, &turn->at, turn->peer, now);
+    REQUIRE(wire_place_cmp(at, &p->newest.at) >= 0);
+    if (flow_window_has(&p->newest, at))
+        lease->state = FLOW_HAD;
+    p->fresh = *behind;
 }
 
 void
-flow_producer_go(struct flow_producer *p, const struct wire_place *fresh)
+flow_producer_close(struct flow_producer *p)
 {
-    p->fresh = *fresh;
-}
-
-int
-flow_producer_late(struct flow_producer *p, double now, struct flow_late *late)
-{
-    return flow_leases_overdue(p->leases, now, late);
-}
-
-double
-flow_producer_due(const struct flow_producer *p, double now)
-{
-    return flow_leases_due(p->leases, now);
-}
-
-uint64_t
-flow_producer_untold(const struct flow_producer *p, double now)
-{
-    for (size_t i = 0; i < p->peers.n; i++)
-        if (!p->peers.peer[i].told && p->peers.peer[i].blocked <= now)
-            return p->peers.peer[i].number;
-    return 0;
-}
-
-void
-flow_producer_told(struct flow_producer *p, uint64_t number, int sent,
-                   double now)
-{
-    struct flow_peer *peer = flow_peers_find(&p->peers, number);
-
-    REQUIRE(peer);
-    peer->told = sent;
-    if (!sent)
-        flow_peers_busy(peer, now);
+    p->closed = 1;
 }
 
 /* ---- what is known ----------------------------------------------------- */
@@ -261,15 +257,25 @@ flow_producer_told(struct flow_producer *p, uint64_t number, int sent,
 int
 flow_producer_over(const struct flow_producer *p, double now)
 {
-    const int ended = flow_peers_ended(&p->peers);
+    int some = p->peers.end_left, all = 1;
 
-    return ended == 2 || (ended && now - p->moved >= FLOW_QUIET);
+    for (size_t i = 0; i < p->peers.n; i++) {
+        some |= p->peers.peer[i].ended;
+        all &= p->peers.peer[i].ended;
+    }
+    return some && (all || now - p->moved >= FLOW_QUIET);
 }
 
 struct wire_place
 flow_producer_place(const struct flow_producer *p)
 {
-    return p->at;
+    return p->newest.at;
+}
+
+size_t
+flow_producer_window(const struct flow_producer *p)
+{
+    return (size_t)p->newest.window;
 }
 
 struct wire_place
@@ -281,21 +287,17 @@ flow_producer_fresh(const struct flow_producer *p)
 uint64_t
 flow_producer_holder(const struct flow_producer *p, const struct wire_place *at)
 {
-    return flow_leases_holder(p->leases, at);
+    const struct flow_lease *lease = flow_leases_find(&p->leases, at);
+
+    return lease ? lease->peer : 0;
 }
 
 size_t
 flow_producer_out(const struct flow_producer *p)
 {
-    return flow_leases_size(p->leases);
-}
-
-size_t
-flow_producer_credit(const struct flow_producer *p)
-{
-    size_t credit = 0;
+    size_t out = 0;
 
     for (size_t i = 0; i < p->peers.n; i++)
-        credit += p->peers.peer[i].credit;
-    return credit;
+        out += p->peers.peer[i].out;
+    return out;
 }

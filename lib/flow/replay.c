@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -180,17 +181,6 @@ go_to(struct flow_replay *replay, const struct wire_place *at)
     replay->next = low;
 }
 
-/* The step behind the last. */
-static struct wire_place
-end_of(const struct flow_replay *replay, int64_t session)
-{
-    struct wire_place at = replay->spot[replay->n - 1].at;
-
-    at.session = session;
-    at.step++;
-    return at;
-}
-
 /* The recorded message of step i, in the present session. */
 static struct wire_msg *
 renewed(struct flow_replay *replay, size_t i, int64_t session, struct err *err)
@@ -216,31 +206,71 @@ renewed(struct flow_replay *replay, size_t i, int64_t session, struct err *err)
     return msg;
 }
 
-/* ---- as an augmenter --------------------------------------------------- */
+/* ---- as an augmenter, and as the selector ------------------------------ */
 
-/* As many batches as there is credit for, then the end, once. */
-static int
-bring(struct flow_replay *replay, struct wire_client *client, int *told,
-      struct err *err)
+/* The places of the window, as far as they are recorded. */
+static void
+fill(struct flow_replay *replay, struct flow_producer *producer)
 {
-    const struct wire_place at = wire_client_place(client);
+    while (flow_producer_short(producer)) {
+        struct wire_place at = flow_producer_fresh(producer), behind;
+        const int64_t session = at.session;
 
-    while (wire_client_credit(client) && replay->next < replay->n) {
-        struct wire_msg *msg = renewed(replay, replay->next, at.session, err);
-        int sent = msg && wire_client_send(client, msg);
+        go_to(replay, &at);
+        if (replay->next == replay->n) {
+            flow_producer_close(producer);
+            return;
+        }
+        at = behind = replay->spot[replay->next].at;
+        behind.session = session;
+        behind.step++;
+        flow_producer_add(producer, &at, &behind);
+    }
+}
 
-        wire_msg_free(msg);
+/* The one peer of an augmenter's producer. */
+enum { TRAINER = 1 };
+
+static void
+hear(struct flow_producer *producer, const struct wire_client *client,
+     const struct wire_news *news)
+{
+    if (news->what == WIRE_JOINED) {
+        flow_producer_leave(producer, TRAINER);
+        flow_producer_join(producer, TRAINER);
+    }
+    if (news->what == WIRE_MESSAGE)
+        flow_producer_next(producer, TRAINER, wire_client_snapshot(client),
+                           clock_now());
+}
+
+static int
+bring(struct flow_replay *replay, struct flow_producer *producer,
+      struct wire_client *client, struct err *err)
+{
+    const double now = clock_now();
+    struct flow_turn turn;
+    struct flow_late late;
+
+    fill(replay, producer);
+    while (flow_producer_late(producer, now, &late))
+        ;
+    while (flow_producer_turn(producer, now, &turn)) {
+        struct wire_msg *msg;
+
+        go_to(replay, &turn.at);
+        msg = renewed(replay, replay->next, turn.at.session, err);
         if (!msg)
             return -1;
-        if (!sent)
-            return 0;
-        replay->next++;
+        flow_producer_gave(producer, &turn, wire_client_send(client, msg), now);
+        wire_msg_free(msg);
     }
-    if (replay->next == replay->n && !*told && wire_client_credit(client)) {
-        const struct wire_place end = end_of(replay, at.session);
-        struct wire_msg *msg = wire_place_put(WIRE_END, &end);
+    while (flow_producer_untold(producer, now)) {
+        const struct wire_end end = {.at = flow_producer_fresh(producer)};
+        struct wire_msg *msg = wire_end_put(&end);
 
-        *told = wire_client_send(client, msg);
+        flow_producer_told(producer, TRAINER, wire_client_send(client, msg),
+                           now);
         wire_msg_free(msg);
     }
     return 0;
@@ -255,62 +285,48 @@ be_augmenter(struct flow_replay *replay, struct wire *wire, int stop_fd,
         .role = role,
         .kind = WIRE_BRINGS,
         .hello = replay->hello,
-        .limits = {.credit = 64},
+        .limits = {.queue = 64},
     };
     struct wire_client *client = wire_client_open(wire, &config, err);
-    int rc = client ? 1 : -1, over = 0, told = 0;
+    struct flow_producer *producer = flow_producer_new(lease_seconds);
+    int rc = client ? 1 : -1, over = 0;
     struct wire_news news;
 
-    while (rc > 0 && !over && (rc = wire_wait(wire, stop_fd, 1, err)) > 0) {
+    while (rc > 0 && !over &&
+           (rc = wire_wait(wire, stop_fd,
+                           fmin(1, flow_producer_due(producer, clock_now())),
+                           err)) > 0) {
         while ((rc = wire_client_next(client, &news, err)) > 0) {
-            over |= news.what == WIRE_ENDED;
-            if (news.what != WIRE_JOINED && news.what != WIRE_MOVED)
-                continue;
-            told = 0;
-            news.at = wire_client_place(client);
-            go_to(replay, &news.at);
+            over |= news.what == WIRE_OVER;
+            hear(producer, client, &news);
         }
         if (rc == 0)
-            rc = bring(replay, client, &told, err) ? -1 : 1;
+            rc = bring(replay, producer, client, err) ? -1 : 1;
     }
+    flow_producer_free(producer);
     wire_client_close(client);
     return rc < 0 ? -1 : 0;
 }
-
-/* ---- as the selector --------------------------------------------------- */
 
 static int
 hand_out(struct flow_replay *replay, struct flow_outlet *outlet,
          struct err *err)
 {
     struct flow_producer *producer = outlet->producer;
-    const struct wire_place now = flow_producer_place(producer);
-    struct wire_place fresh = flow_producer_fresh(producer);
     struct flow_turn turn;
 
+    fill(replay, producer);
     while (flow_producer_turn(producer, clock_now(), &turn)) {
         struct wire_msg *msg;
 
         go_to(replay, &turn.at);
-        if (replay->next == replay->n)
-            break;
-        msg = renewed(replay, replay->next, now.session, err);
+        msg = renewed(replay, replay->next, turn.at.session, err);
         if (!msg)
             return -1;
-        turn.at = replay->spot[replay->next].at;
-        if (flow_outlet_give(outlet, &turn, msg) && !turn.again) {
-            fresh = turn.at;
-            fresh.step++;
-            flow_producer_go(producer, &fresh);
-        }
+        flow_outlet_give(outlet, &turn, msg);
         wire_msg_free(msg);
     }
-    go_to(replay, &fresh);
-    if (now.session >= 0 && replay->next == replay->n) {
-        const struct wire_place end = end_of(replay, now.session);
-
-        flow_outlet_end(outlet, &end);
-    }
+    flow_outlet_end(outlet);
     return 0;
 }
 
@@ -321,7 +337,7 @@ be_selector(struct flow_replay *replay, struct wire *wire, int stop_fd,
     const struct flow_outlet_config config = {
         .endpoint = endpoint,
         .hello = replay->hello,
-        .limits = {.credit = 64},
+        .limits = {.queue = 64},
         .lease = lease_seconds,
     };
     struct flow_outlet *outlet = flow_outlet_open(wire, &config, err);
@@ -329,7 +345,9 @@ be_selector(struct flow_replay *replay, struct wire *wire, int stop_fd,
     struct err words;
     struct wire_news news;
 
-    while (rc > 0 && !over && (rc = wire_wait(wire, stop_fd, 1, err)) > 0) {
+    while (rc > 0 && !over &&
+           (rc = wire_wait(wire, stop_fd, flow_outlet_patience(outlet), err)) >
+               0) {
         while (flow_outlet_next(outlet, &news))
             ;
         over = flow_outlet_is_over(outlet);

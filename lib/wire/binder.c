@@ -225,7 +225,6 @@ expects(enum wire_end_kind end, enum wire_kind kind)
 {
     switch (kind) {
     case WIRE_NEXT:
-    case WIRE_DONE:
         return end == WIRE_PRODUCES;
     case WIRE_END:
     case WIRE_REJECT:

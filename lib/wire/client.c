@@ -10,12 +10,6 @@
 #include "raw.h"
 #include "refusal.h"
 
-/*
- * Seconds without an item until credit that a refused message may have used up
- * is given again, one at a time.
- */
-static const double pause_refused = 1;
-
 struct wire_client {
     struct wire *wire;
     struct wire_sock *sock;
@@ -23,15 +17,12 @@ struct wire_client {
     struct wire_hello hello, who;
     struct wire_greeting greeting;
     int lost; /* the connection is, and what came before is being read */
-    size_t credit;
-    size_t unsure;        /* of it: that a refused message may have used up */
-    double came;          /* when an item, or what was refused, came last */
-    struct wire_place at; /* session -1: not known yet */
     struct wire_refusal refusal;
     struct tally refused;  /* messages */
     struct tally told;     /* errors about messages of ours */
     struct wire_msg *msg;  /* of the news that is out */
-    struct wire_item item; /* the same, where it is one */
+    struct wire_item item; /* the same, where it is one, */
+    struct wire_next next; /* or one of these */
 };
 
 static int
@@ -52,7 +43,6 @@ wire_client_open(struct wire *wire, const struct wire_client_config *config,
     client->hello = config->hello;
     client->hello.version = WIRE_VERSION;
     wire_hello_name(&client->hello);
-    client->at.session = -1;
     client->sock = wire_sock_connect(wire, WIRE_DEALER, config->endpoint,
                                      config->role, &config->limits, err);
     if (!client->sock) {
@@ -65,61 +55,27 @@ wire_client_open(struct wire *wire, const struct wire_client_config *config,
     return client;
 }
 
+/* Of the last news. */
+static void
+let_go(struct wire_client *client)
+{
+    wire_item_release(&client->item);
+    wire_next_release(&client->next);
+    wire_msg_free(client->msg);
+    client->msg = NULL;
+}
+
 void
 wire_client_close(struct wire_client *client)
 {
     if (!client)
         return;
     wire_sock_close(client->sock);
-    wire_item_release(&client->item);
-    wire_msg_free(client->msg);
+    let_go(client);
     free(client);
 }
 
-/* Send and let go: 1 sent, 0 when nobody is there or the queue is full. */
-static int
-tell(struct wire_client *client, struct wire_msg *msg)
-{
-    int sent = wire_sock_send(client->sock, NULL, msg) == 1;
-
-    wire_msg_free(msg);
-    return sent;
-}
-
-/* From now on the sign of life says where we are. */
-static void
-show_life(struct wire_client *client)
-{
-    const struct wire_next next = {client->at, 0, 0};
-    struct wire_msg *msg = client->kind == WIRE_ASKS && client->at.session >= 0
-                               ? wire_next_put(&next)
-                               : wire_beat_put();
-
-    wire_sock_beat(client->sock, msg);
-    wire_msg_free(msg);
-}
-
-/* Returns 0 when a binder that knows us could not be asked: try again. */
-static int
-ask(struct wire_client *client, size_t credit)
-{
-    const struct wire_next next = {client->at, (int64_t)credit, 0};
-
-    if (!is_in(client) || client->at.session < 0 || !credit)
-        return 1;
-    return tell(client, wire_next_put(&next));
-}
-
 /* ---- what comes in: 1 news, 0 none, -1 refused ------------------------- */
-
-/* What is not sure is part of the credit. */
-static void
-set_credit(struct wire_client *client, size_t credit)
-{
-    client->credit = credit < WIRE_CREDIT_MAX ? credit : WIRE_CREDIT_MAX;
-    if (client->unsure > client->credit)
-        client->unsure = client->credit;
-}
 
 static int
 refuse(struct wire_client *client, const struct wire_subject *subject,
@@ -157,18 +113,6 @@ bad(struct wire_client *client, struct wire_news *news)
     return refuse(client, &subject, news);
 }
 
-/*
- * It costs no credit: who is between us and the binder may have added it.  But
- * the binder may have booked it, and then nothing more comes: ask_again().
- */
-static void
-count_item(struct wire_client *client)
-{
-    client->came = clock_now();
-    if (client->kind == WIRE_ASKS && client->unsure < client->credit)
-        client->unsure++;
-}
-
 /* What could not be read.  Another version is refused by name. */
 static int
 unread(struct wire_client *client, struct wire_news *news, struct err *err)
@@ -178,26 +122,14 @@ unread(struct wire_client *client, struct wire_news *news, struct err *err)
     if (!is_in(client) && subject->version)
         return err_set(err, "'%.80s': %.400s", wire_sock_endpoint(client->sock),
                        news->why.msg);
-    count_item(client);
     return refuse(client, subject, news);
-}
-
-static void
-ask_again(struct wire_client *client)
-{
-    const double now = clock_now();
-
-    if (!client->unsure || !is_in(client) ||
-        now - client->came < pause_refused || !ask(client, 1))
-        return;
-    client->unsure--;
-    client->came = now;
 }
 
 static int
 take_hello(struct wire_client *client, struct wire_news *news, struct err *err)
 {
     struct wire_hello who;
+    struct wire_msg *beat;
 
     if (wire_hello_get(&who, client->msg, &news->why))
         return bad(client, news);
@@ -208,10 +140,9 @@ take_hello(struct wire_client *client, struct wire_news *news, struct err *err)
     if (!wire_greeting_hello(&client->greeting))
         return 0;
     client->who = who;
-    show_life(client);
-    client->unsure = 0;
-    if (client->kind != WIRE_ASKS || !ask(client, client->credit))
-        client->credit = 0;
+    beat = wire_beat_put();
+    wire_sock_beat(client->sock, beat);
+    wire_msg_free(beat);
     news->what = WIRE_JOINED;
     return 1;
 }
@@ -235,45 +166,25 @@ take_error(struct wire_client *client, struct wire_news *news, struct err *err)
     return tally_add(&client->told, &news->why);
 }
 
-/* A consumer's credit and place. */
 static int
 take_next(struct wire_client *client, struct wire_news *news)
 {
-    struct wire_next next = {0};
-    int fault = wire_msg_kind(client->msg) == WIRE_NEXT
-                    ? wire_next_get(&next, client->msg, &news->why)
-                    : wire_place_get(&next.at, client->msg, &news->why);
-
-    if (fault)
+    if (wire_next_get(&client->next, client->msg, &news->why))
         return bad(client, news);
-    if (next.at.session < client->at.session)
-        return 0;
-    news->at = next.at;
-    if (next.at.session > client->at.session) {
-        client->at = next.at;
-        client->credit = (size_t)next.credit;
-        news->what = WIRE_MOVED;
-        return 1;
-    }
-    set_credit(client, client->credit + (size_t)next.credit);
-    news->what = WIRE_WAITED;
-    if (wire_place_cmp(&next.at, &client->at) <= 0)
-        return next.waits;
-    client->at = next.at;
-    news->what = WIRE_PASSED;
+    news->what = WIRE_MESSAGE;
+    news->msg = client->msg;
     return 1;
 }
 
 static int
 take_end(struct wire_client *client, struct wire_news *news)
 {
-    if (wire_place_get(&news->at, client->msg, &news->why))
+    struct wire_end end;
+
+    if (wire_end_get(&end, client->msg, &news->why))
         return bad(client, news);
-    if (news->at.session < client->at.session)
-        return 0;
-    news->what = client->kind == WIRE_ASKS && wire_over_get(client->msg)
-                     ? WIRE_OVER
-                     : WIRE_ENDED;
+    news->at = end.at;
+    news->what = end.over ? WIRE_OVER : WIRE_ENDED;
     return 1;
 }
 
@@ -289,10 +200,6 @@ judge_run(const struct wire_client *client, struct err *err)
                    run);
 }
 
-/*
- * An item of another session has no part in the credit of this one: the
- * selector had sent it before it heard of the trainer that we speak for.
- */
 static int
 take_item(struct wire_client *client, struct wire_news *news)
 {
@@ -300,15 +207,8 @@ take_item(struct wire_client *client, struct wire_news *news)
         client->hello.size ? client->hello.size : client->who.size;
 
     if (wire_item_get(&client->item, client->msg, size, &news->why) ||
-        judge_run(client, &news->why)) {
-        count_item(client);
+        judge_run(client, &news->why))
         return bad(client, news);
-    }
-    if (client->item.at.session != client->at.session)
-        return 0;
-    client->came = clock_now();
-    if (client->credit)
-        set_credit(client, client->credit - 1);
     news->what = WIRE_MESSAGE;
     news->msg = client->msg;
     return 1;
@@ -334,7 +234,7 @@ take(struct wire_client *client, struct wire_news *news, struct err *err)
         return take_end(client, news);
     if (kind == WIRE_ITEM && client->kind == WIRE_ASKS)
         return take_item(client, news);
-    if ((kind == WIRE_NEXT || kind == WIRE_DONE) && client->kind == WIRE_BRINGS)
+    if (kind == WIRE_NEXT && client->kind == WIRE_BRINGS)
         return take_next(client, news);
     err_set(&news->why, "%s sent %s, which has no use here", client->who.stage,
             wire_kind_name(kind));
@@ -365,7 +265,6 @@ wire_client_next(struct wire_client *client, struct wire_news *news,
     int rc = 0;
 
     *news = (struct wire_news){0};
-    ask_again(client);
     if (wire_refused(client->wire, &news->why)) {
         news->what = WIRE_REPORT;
         return 1;
@@ -373,9 +272,7 @@ wire_client_next(struct wire_client *client, struct wire_news *news,
     while (!rc) {
         int came;
 
-        wire_item_release(&client->item);
-        wire_msg_free(client->msg);
-        client->msg = NULL;
+        let_go(client);
         *news = (struct wire_news){0};
         came = wire_sock_recv(client->sock, NULL, &client->msg, &news->why);
         if (came)
@@ -418,82 +315,15 @@ wire_client_item(const struct wire_client *client)
     return &client->item;
 }
 
-size_t
-wire_client_credit(const struct wire_client *client)
+const struct wire_next *
+wire_client_snapshot(const struct wire_client *client)
 {
-    return client->credit;
-}
-
-struct wire_place
-wire_client_place(const struct wire_client *client)
-{
-    return client->at;
-}
-
-void
-wire_client_pass(struct wire_client *client, const struct wire_place *at)
-{
-    const int newer = at->session > client->at.session;
-
-    REQUIRE(client->kind == WIRE_ASKS);
-    if (at->session < client->at.session ||
-        (!newer && wire_place_cmp(at, &client->at) <= 0))
-        return;
-    client->at = *at;
-    if (newer)
-        set_credit(client, 0);
-    if (!is_in(client))
-        return;
-    show_life(client);
-    if (!newer)
-        tell(client, wire_place_put(WIRE_DONE, at));
-}
-
-void
-wire_client_waits(struct wire_client *client, const struct wire_place *at)
-{
-    const struct wire_next next = {*at, 0, 1};
-
-    REQUIRE(client->kind == WIRE_ASKS);
-    if (at->session < 0 || at->session != client->at.session)
-        return;
-    if (wire_place_cmp(at, &client->at) < 0)
-        set_credit(client, 0); // asked for at a wrong place: it may be refused
-    client->at = *at;
-    if (!is_in(client))
-        return;
-    show_life(client);
-    tell(client, wire_next_put(&next));
-}
-
-void
-wire_client_want(struct wire_client *client, size_t n)
-{
-    const size_t open = client->credit;
-
-    REQUIRE(client->kind == WIRE_ASKS && n <= WIRE_CREDIT_MAX);
-    if (n <= open || client->at.session < 0)
-        return;
-    if (ask(client, n - open))
-        client->credit = n;
-}
-
-void
-wire_client_over(struct wire_client *client)
-{
-    REQUIRE(client->kind == WIRE_ASKS);
-    if (is_in(client) && client->at.session >= 0)
-        tell(client, wire_place_put(WIRE_END, &client->at));
+    REQUIRE(client->next.msg);
+    return &client->next;
 }
 
 int
 wire_client_send(struct wire_client *client, struct wire_msg *msg)
 {
-    const int costs = wire_msg_kind(msg) == WIRE_BATCH;
-
-    if (!is_in(client) || (costs && !client->credit) ||
-        wire_sock_send(client->sock, NULL, msg) != 1)
-        return 0;
-    client->credit -= (size_t)costs;
-    return 1;
+    return is_in(client) && wire_sock_send(client->sock, NULL, msg) == 1;
 }

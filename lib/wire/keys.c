@@ -21,18 +21,19 @@ static const struct {
     unsigned kinds; /* what it may send */
 } roles[] = {
     {"select", BIT(WIRE_HELLO) | BIT(WIRE_ERROR) | BIT(WIRE_ITEM) |
-                   BIT(WIRE_END) | BIT(WIRE_FEATURES_GET) | BIT(WIRE_PLAN)},
+                   BIT(WIRE_END) | BIT(WIRE_BEAT) | BIT(WIRE_FEATURES_GET) |
+                   BIT(WIRE_PLAN)},
     {"augment", BIT(WIRE_HELLO) | BIT(WIRE_ERROR) | BIT(WIRE_NEXT) |
-                    BIT(WIRE_DONE) | BIT(WIRE_END) | BIT(WIRE_BEAT) |
-                    BIT(WIRE_REJECT) | BIT(WIRE_BATCH)},
+                    BIT(WIRE_END) | BIT(WIRE_BEAT) | BIT(WIRE_REJECT) |
+                    BIT(WIRE_BATCH)},
     {"train", BIT(WIRE_HELLO) | BIT(WIRE_ERROR) | BIT(WIRE_NEXT) |
-                  BIT(WIRE_DONE) | BIT(WIRE_END) | BIT(WIRE_BEAT) |
-                  BIT(WIRE_PAIRS) | BIT(WIRE_STATE_PUT) | BIT(WIRE_STATE_OK) |
-                  BIT(WIRE_EVENT) | BIT(WIRE_METRICS) | BIT(WIRE_FEATURES)},
+                  BIT(WIRE_END) | BIT(WIRE_BEAT) | BIT(WIRE_PAIRS) |
+                  BIT(WIRE_STATE_PUT) | BIT(WIRE_STATE_OK) | BIT(WIRE_EVENT) |
+                  BIT(WIRE_METRICS) | BIT(WIRE_FEATURES)},
     {"negatives", BIT(WIRE_HELLO) | BIT(WIRE_ERROR) | BIT(WIRE_NEXT) |
-                      BIT(WIRE_DONE) | BIT(WIRE_END) | BIT(WIRE_BEAT) |
-                      BIT(WIRE_REJECT) | BIT(WIRE_ITEM) | BIT(WIRE_WEIGHTS) |
-                      BIT(WIRE_STATE_OK) | BIT(WIRE_METRICS)},
+                      BIT(WIRE_END) | BIT(WIRE_BEAT) | BIT(WIRE_REJECT) |
+                      BIT(WIRE_ITEM) | BIT(WIRE_WEIGHTS) | BIT(WIRE_STATE_OK) |
+                      BIT(WIRE_METRICS)},
     {"tap", BIT(WIRE_HELLO)},
     {"any", ~0u},
 };

@@ -276,6 +276,34 @@ check_pairs_texts(struct wire_reader *r, const void *x, int64_t size)
                 pairs->texts ? pairs->texts : WIRE_CAPTIONS_MAX);
 }
 
+static void
+check_have(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_next *next = x;
+
+    (void)size;
+    for (size_t i = 0; next->have && i < next->n_have; i++) {
+        const int64_t *at = next->have + 2 * i;
+
+        if (at[0] < 0 || at[0] >= WIRE_EPOCH_MAX || at[1] < 0 ||
+            at[1] >= WIRE_STEP_MAX)
+            wire_read_fail(r, "row %zu of have is no place", i);
+        else if (i && (at[0] < at[-2] || (at[0] == at[-2] && at[1] <= at[-1])))
+            wire_read_fail(r, "row %zu of have is not after the one before", i);
+    }
+}
+
+static void
+check_window(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_next *next = x;
+
+    (void)size;
+    if ((int64_t)next->n_have > next->window)
+        wire_read_fail(r, "%zu places are held of a window of %jd",
+                       next->n_have, (intmax_t)next->window);
+}
+
 /* ---- tables ------------------------------------------------------------- */
 
 static const struct wire_field hello_fields[] = {
@@ -315,15 +343,21 @@ static const struct wire_field error_fields[] = {
 
 static const struct wire_field next_fields[] = {
     PLACE(next),
-    {WHOLE(next, "credit", credit, 0, WIRE_CREDIT_MAX)},
-    {FLAG(next, "waits", waits)},
+    {WHOLE(next, "serial", serial, 1, INT64_MAX)},
+    {WHOLE(next, "window", window, 1, WIRE_WINDOW_MAX)},
+    {TENSOR(next, "have", have, "k2"), .optional = 1},
+    {WHOLE(next, "room", room, 1, WIRE_WINDOW_MAX), .optional = 1},
     {0},
 };
 
-static const struct wire_field done_fields[] = {
-    {SESSION(place, session)},
-    {EPOCH(place, epoch)},
-    {STEP(place, step)},
+static const struct wire_size next_sizes[] = {
+    {'k', SIZE(next, n_have), WIRE_WINDOW_MAX},
+    {0},
+};
+
+static const struct wire_check next_checks[] = {
+    {"have is places in order", check_have},
+    {"no more than the window is held", check_window},
     {0},
 };
 
@@ -571,9 +605,7 @@ static const struct wire_check no_checks[] = {{0}};
 const struct wire_message wire_messages[WIRE_KINDS] = {
     [WIRE_HELLO] = {"hello", PLAIN(hello), hello_checks},
     [WIRE_ERROR] = {"error", PLAIN(error), no_checks},
-    [WIRE_NEXT] = {"next", PLAIN(next), no_checks},
-    [WIRE_DONE] = {"done", sizeof(struct wire_place), 0, 0, done_fields,
-                   no_sizes, no_checks},
+    [WIRE_NEXT] = {"next", ARRAYS(next), next_checks},
     [WIRE_END] = {"end", PLAIN(end), no_checks},
     [WIRE_BEAT] = {"beat", 0, 0, 0, beat_fields, no_sizes, no_checks},
     [WIRE_REJECT] = {"reject", ARRAYS(reject), no_checks},

@@ -24,40 +24,6 @@ wire_place_cmp(const struct wire_place *a, const struct wire_place *b)
 }
 
 struct wire_msg *
-wire_place_put(enum wire_kind kind, const struct wire_place *at)
-{
-    const struct wire_end end = {.at = *at};
-
-    REQUIRE(kind == WIRE_DONE || kind == WIRE_END);
-    return kind == WIRE_END ? wire_end_put(&end) : wire_encode(kind, at);
-}
-
-int
-wire_place_get(struct wire_place *at, const struct wire_msg *msg,
-               struct err *err)
-{
-    return wire_decode(WIRE_DONE, at, msg, 0, err);
-}
-
-struct wire_msg *
-wire_over_put(const struct wire_place *at)
-{
-    const struct wire_end end = {*at, 1};
-
-    return wire_end_put(&end);
-}
-
-int
-wire_over_get(const struct wire_msg *msg)
-{
-    struct wire_end end;
-    struct err why;
-
-    return wire_msg_kind(msg) == WIRE_END && !wire_end_get(&end, msg, &why) &&
-           end.over;
-}
-
-struct wire_msg *
 wire_beat_put(void)
 {
     return wire_encode(WIRE_BEAT, NULL);

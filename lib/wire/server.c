@@ -88,11 +88,11 @@ wire_server_endpoint(const struct wire_server *server)
     return wire_sock_endpoint(server->sock);
 }
 
-/* One more than the credit: the next may be on its way while one is read. */
+/* One more: the next may be on its way while one is read. */
 void
-wire_server_expect(struct wire_server *server, size_t bytes, size_t credit)
+wire_server_expect(struct wire_server *server, size_t bytes, size_t n)
 {
-    wire_sock_expect(server->sock, (bytes + WIRE_PART) * (credit + 1));
+    wire_sock_expect(server->sock, (bytes + WIRE_PART) * (n + 1));
 }
 
 size_t
@@ -146,7 +146,7 @@ wire_server_over(struct wire_server *server, const struct wire_place *at)
 {
     const double until = clock_now() + last_word;
     const struct timespec pause = {.tv_nsec = 5000000};
-    struct wire_msg *end = wire_over_put(at);
+    struct wire_msg *end = wire_end_put(&(struct wire_end){*at, 1});
 
     for (size_t i = 0; i < server->peers.n_silent; i++)
         wire_sock_send(server->sock, &server->peers.silent[i], end);

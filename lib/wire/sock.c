@@ -41,15 +41,15 @@ part_bytes(const struct wire_sock *sock, const struct wire_limits *limits)
 static int
 set_limits(struct wire_sock *sock, const struct wire_limits *limits)
 {
-    const size_t credit = limits->credit ? limits->credit : 8;
+    const size_t queue = limits->queue ? limits->queue : 8;
     const int64_t bytes = (int64_t)part_bytes(sock, limits);
     const struct {
         int option, value;
     } all[] = {
         {ZMQ_LINGER, 2000},
         {ZMQ_HANDSHAKE_IVL, 2000},
-        {ZMQ_SNDHWM, (int)credit + 64}, // also a burst of small ones
-        {ZMQ_RCVHWM, (int)credit + 8},
+        {ZMQ_SNDHWM, (int)queue + 64}, // also a burst of small ones
+        {ZMQ_RCVHWM, (int)queue + 8},
         {ZMQ_TCP_MAXRT, 3000},
         {ZMQ_TCP_KEEPALIVE, 1},
         {ZMQ_TCP_KEEPALIVE_IDLE, 1},

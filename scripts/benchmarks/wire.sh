@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# wire.sh: a batch of 196 kB from credit to decoded, against the same in
+# wire.sh: a batch of 196 kB from snapshot to decoded, against the same in
 # Python with pyzmq and msgpack; and what of it the trainer itself spends, as
 # a share of the shortest step that would be fed by it (ResNet-20, bf16, two
 # threads; a step of ResNet-18 is some ten times longer).

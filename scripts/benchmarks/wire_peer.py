@@ -35,7 +35,8 @@ peer = socket.recv_multipart()[0]
 times = []
 for step in range(n):
     start = time.perf_counter()
-    head = {"session": 1, "epoch": 0, "step": step, "credit": 1}
+    head = {"session": 1, "epoch": 0, "step": step, "serial": 1,
+            "window": 1}
     socket.send_multipart([peer, b"foil2.next", msgpack.packb(head)])
     _, kind, head, ids, views = socket.recv_multipart()
     msgpack.unpackb(head)

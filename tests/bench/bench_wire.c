@@ -16,7 +16,7 @@
  * bench_wire N: what a batch of 32 pairs of 32x32 RGB views costs on the wire,
  * in microseconds, the medians of N:
  *
- *     from credit to a decoded batch, between two processes over ipc
+ *     from a snapshot to a decoded batch, between two processes over ipc
  *     to fill and encode one, copy of the views included
  *     to judge and decode one that has come
  */
@@ -46,7 +46,7 @@ make(int64_t session, int64_t step)
     return wire_batch_put(&batch);
 }
 
-/* The augmenter: a batch for each credit. */
+/* The augmenter: a batch for each snapshot. */
 static void
 bring(void)
 {
@@ -63,10 +63,10 @@ bring(void)
     int64_t step = 0;
 
     while (wire_wait(wire, -1, 1, &err) > 0) {
-        while (wire_client_next(client, &news, &err) > 0)
-            continue;
-        while (wire_client_credit(client)) {
-            msg = make(wire_client_place(client).session, step++);
+        while (wire_client_next(client, &news, &err) > 0) {
+            if (news.what != WIRE_MESSAGE)
+                continue;
+            msg = make(wire_client_snapshot(client)->at.session, step++);
             wire_client_send(client, msg);
             wire_msg_free(msg);
         }
@@ -116,7 +116,7 @@ round_trips(size_t n, double *trip, double *decode)
     struct wire *wire = wire_open(NULL, &err);
     struct wire_server *server = wire_server_open(wire, &config, &err);
     struct wire_batch batch;
-    const struct wire_next one = {{1, 0, 0}, 1, 0};
+    const struct wire_next one = {.at = {1, 0, 0}, .serial = 1, .window = 1};
     struct wire_msg *next = wire_next_put(&one);
     struct wire_news news;
     uint64_t peer;

@@ -4,7 +4,7 @@
 usage: asker.py ENDPOINT [NAME=VALUE ...]
 
   session=1 epoch=0 step=0   where the trainer is
-  credit=2                   items it waits for at a time
+  room=2                     items it waits for at a time
   limit=0                    ends after so many items, reporting none: dies
   over=0                     says after so many items that the run is over
   version=2 digest= size=0   what it says in its hello
@@ -14,8 +14,8 @@ usage: asker.py ENDPOINT [NAME=VALUE ...]
   gate=                      after its first item it waits for this file
   key= secret= server=       CURVE keys, Z85
 
-One line of JSON an item; each is reported done when it and all before are
-there.  Says the run is over and ends with 0 when all that is planned is done,
+One line of JSON an item; each is trained at once when it and all before are
+there, and held until then.  Says the run is over and ends with 0 when all that is planned is done,
 with 1 when it is refused: the reason goes to stderr.
 """
 import atexit
@@ -29,7 +29,7 @@ import msgpack
 import zmq
 
 endpoint = sys.argv[1]
-want = dict(session=1, epoch=0, step=0, credit=2, limit=0, over=0, version=2,
+want = dict(session=1, epoch=0, step=0, room=2, limit=0, over=0, version=2,
             digest="", size=0, reject="", own=1, quiet=0, gate="", key="",
             secret="", server="")
 for word in sys.argv[2:]:
@@ -47,6 +47,7 @@ socket.connect(endpoint)
 
 place = want["epoch"], want["step"]
 given, joined, early, end = 0, False, set(), (2**32, 0)
+serial = time.time_ns()  # above that of an asker before this one
 
 
 def send(kind, *parts, **head):
@@ -56,6 +57,17 @@ def send(kind, *parts, **head):
 def send_place(kind, at=None, *parts, **more):
     epoch, step = at or place
     send(kind, *parts, session=want["session"], epoch=epoch, step=step, **more)
+
+
+def say_next():
+    """What is wanted: a new snapshot."""
+    global serial
+    serial += 1
+    have = sorted(at for at in early if at >= place)
+    more = {"tensors": [["have", "i8", [len(have), 2]]]} if have else {}
+    parts = [struct.pack(f"<{2 * len(have)}q", *sum(have, ()))] if have else []
+    send_place(b"next", None, *parts, serial=serial, window=8,
+               room=want["room"], **more)
 
 
 def hello():
@@ -69,7 +81,7 @@ deadline = time.monotonic() + 30
 while time.monotonic() < deadline:
     if not socket.poll(500):
         if joined:
-            send_place(b"next", credit=0)
+            say_next()
         continue
     kind, head, *parts = socket.recv_multipart()
     head = msgpack.unpackb(head)
@@ -83,7 +95,7 @@ while time.monotonic() < deadline:
         hello()
     elif kind == b"foil2.hello":
         joined = True
-        send_place(b"next", credit=want["credit"])
+        say_next()
     elif kind == b"foil2.end":
         end = head["epoch"], head["step"]
     elif kind == b"foil2.item":
@@ -107,13 +119,12 @@ while time.monotonic() < deadline:
             last = place[1] + 1 == head["steps"]
             place = (place[0] + 1, 0) if last else (place[0], place[1] + 1)
         if want["over"] and given >= want["over"]:
-            send_place(b"end")
+            send_place(b"end", over=True)
             sys.exit(0)
-        send_place(b"done")
-        send_place(b"next", credit=1)
+        say_next()
     if place >= end:
         if not want["quiet"]:
-            send_place(b"end")
+            send_place(b"end", over=True)
         break
 if time.monotonic() >= deadline:
     sys.exit("nothing came for 30 seconds")

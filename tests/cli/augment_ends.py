@@ -16,10 +16,10 @@ import zmq
 
 folder, (peers, size, steps, b) = sys.argv[1], map(int, sys.argv[2:6])
 extra = int(sys.argv[6]) if len(sys.argv) > 6 else 0
-EPOCHS, CREDIT, SILENCE = 2, 2, 3
+EPOCHS, WINDOW, SILENCE = 2, 4, 3
 session = time.time_ns()
 keys = [(e, s) for e in range(EPOCHS) for s in range(steps)]
-came, holder, credit, heard, known = {}, {}, {}, {}, set()
+came, holder, room, heard, known, serial = {}, {}, {}, {}, set(), 0
 
 
 def ids_of(epoch, step, n, stride):
@@ -36,9 +36,25 @@ def send(sock, peer, kind, head, *tensors):
                          *tensors])
 
 
+def first():
+    return next((k for k in keys if k not in came), (EPOCHS, 0))
+
+
 def place():
-    e, s = next((k for k in keys if k not in came), (EPOCHS, 0))
+    e, s = first()
     return {"session": session, "epoch": e, "step": s}
+
+
+def tell_next(to):
+    """All that came in order is trained; the rest is held."""
+    global serial
+    serial += 1
+    have = [k for k in keys if k in came and k > first()][:WINDOW]
+    head = dict(place(), serial=serial, window=WINDOW)
+    if have:
+        head["tensors"] = [["have", "i8", [len(have), 2]]]
+    for peer in to:
+        send(batch, peer, b"next", head, *([i8(sum(have, ()))] if have else []))
 
 
 def item(peer, e, s):
@@ -61,7 +77,7 @@ def hear(sock, stage):
         send(sock, peer, b"hello", dict(head, stage=stage, peer=stage))
         known.add((stage, peer))
         if stage == "train":
-            send(sock, peer, b"next", dict(place(), credit=CREDIT))
+            tell_next([peer])
     elif (stage, peer) not in known:
         send(sock, peer, b"error", {"reason": "who are you", "again": True})
     else:
@@ -84,9 +100,7 @@ def take_batch(peer, head, data):
             file.write(part["views"])
     with open(folder + "/came", "w") as file:
         print(len(came), file=file)
-    for known_peer in [p for stage, p in known if stage == "train"]:
-        send(batch, known_peer, b"done", place())
-    send(batch, peer, b"next", dict(place(), credit=1))
+    tell_next([p for stage, p in known if stage == "train"])
 
 
 plan, batch = (zmq.Context.instance().socket(zmq.ROUTER) for _ in "12")
@@ -100,7 +114,7 @@ while len(came) < len(keys) or len(known) < 2 * peers:
     if plan in ready:
         peer, kind, head, data = hear(plan, "select")
         if kind == "next":
-            credit[peer] = credit.get(peer, 0) + head["credit"]
+            room[peer] = head["room"]
         elif kind == "reject":
             ids = memoryview(data[0]).cast("q").tolist()
             print("rejected", *ids, head["reason"], file=sys.stderr)
@@ -109,23 +123,22 @@ while len(came) < len(keys) or len(known) < 2 * peers:
         if kind == "batch":
             take_batch(peer, head, data)
     now = time.monotonic()
-    for peer in credit:
-        if now - heard[peer] > SILENCE:
-            credit[peer] = 0
-    for peer, n in credit.items():
-        free = [k for k in keys if k not in came and
+    window = [k for k in keys if k >= first()][:WINDOW]
+    for peer in room:
+        free = [k for k in window if k not in came and
                 (k not in holder or now - heard[holder[k]] > SILENCE)]
-        for key in free[:n]:
-            item(peer, *key)
-            holder[key] = peer
-            credit[peer] -= 1
+        has = [k for k in window if k not in came and holder.get(k) == peer]
+        if now - heard[peer] <= SILENCE:
+            for key in free[:max(0, room[peer] - len(has))]:
+                item(peer, *key)
+                holder[key] = peer
 # What a peer has not read when the connection ends is lost: wait for them.
 batch.setsockopt(zmq.ROUTER_MANDATORY, 1)
 deadline = time.monotonic() + 5
 for stage, peer in known:
     while stage == "train" and time.monotonic() < deadline:
         try:
-            send(batch, peer, b"end", place())
+            send(batch, peer, b"end", dict(place(), over=True))
         except zmq.ZMQError:
             break
         time.sleep(0.02)

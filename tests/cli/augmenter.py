@@ -65,18 +65,36 @@ def batch(session, epoch, step):
          pixels(epoch, step))
 
 
+def wanted():
+    """The first place that is wanted and was not sent, or None."""
+    at = newest["epoch"], newest["step"]
+    for _ in range(newest["window"]):
+        if at[1] >= steps:
+            at = at[0] + 1, 0
+        if at[0] >= epochs:
+            return None
+        if at not in have and at not in sent:
+            return at
+        at = at[0], at[1] + 1
+    return None
+
+
 hello()
-session, epoch, step, credit, sent, beat = 0, 0, 0, 0, 0, time.time()
+newest, have, sent, beat = {"session": 0, "serial": 0}, set(), set(), time.time()
+ready, count = None, 0
 while True:
-    if socket.poll(0 if credit and epoch < epochs else 200):
-        parts = socket.recv_multipart()
-        kind, header = parts[0][6:], msgpack.unpackb(parts[1])
+    if socket.poll(0 if ready else 200):
+        kind, header, *parts = socket.recv_multipart()
+        kind, header = kind[6:], msgpack.unpackb(header)
         if kind == b"next":
-            if header["session"] > session:
-                session, epoch, step = (header[k] for k in ("session", "epoch",
-                                                            "step"))
-                credit = 0
-            credit += header["credit"]
+            known = newest["session"], newest["serial"]
+            if (header["session"], header["serial"]) > known:
+                if header["session"] > known[0]:
+                    sent = set()
+                newest = header
+                flat = memoryview(parts[0]).cast("q") if parts else []
+                have = set(zip(flat[::2], flat[1::2]))
+                sent -= have
         elif kind == b"end":
             print("end")
             break
@@ -84,15 +102,15 @@ while True:
             print(header["reason"])
             if not header.get("again"):
                 break
-            session = credit = 0
+            newest, sent = {"session": 0, "serial": 0}, set()
             hello()
     if time.time() - beat > 1:
         send(b"beat", {})
         beat = time.time()
-    if credit and epoch < epochs:
-        batch(session, epoch, step)
-        credit, step, sent = credit - 1, step + 1, sent + 1
-        if step == steps:
-            epoch, step = epoch + 1, 0
-        if sent == option["until"]:
+    ready = wanted() if newest["session"] else None
+    if ready:
+        batch(newest["session"], *ready)
+        sent.add(ready)
+        count += 1
+        if count == option["until"]:
             break

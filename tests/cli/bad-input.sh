@@ -115,7 +115,7 @@ r = random.Random(1)
 junk = [b"", b"\xff" * 65537, b"\xdd\xff\xff\xff\xff", b"\x81" * 200,
         msgpack.packb({"session": -1}), msgpack.packb([1]),
         msgpack.packb({"session": 1 << 62, "epoch": 1e300, "step": None})]
-kinds = [b"foil2." + k for k in (b"hello", b"next", b"item", b"batch", b"done",
+kinds = [b"foil2." + k for k in (b"hello", b"next", b"item", b"batch",
                                  b"end", b"reject", b"nonsense")]
 while True:
     parts = [r.choice(kinds + [b"foil1.hello", b"", b"GET / HTTP/1.1"])]

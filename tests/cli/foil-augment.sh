@@ -118,7 +118,7 @@ if "$python" -c 'import msgpack, zmq' 2>/dev/null; then
     ok 'and the same bytes' cmp "$work/one/batches" "$work/three/batches"
     ok '16 batches' test "$(wc -l <"$work/one/batches")" -eq 16
     ok 'memory under way is told' grep -q \
-        'up to 2 batches under way of 2 x 6 views of 32 x 32: 0.1 MiB' \
+        'up to 2 batches at once of 2 x 6 views of 32 x 32: 0.1 MiB' \
         "$work/one/augment.0"
     ok 'without the cache' run cold 1 --cache 0 "$data"
     ok 'the same bytes again' cmp "$work/one/batches" "$work/cold/batches"

@@ -107,9 +107,9 @@ select_ -b 4 -e 3
 asks over=3 >/dev/null
 ok 'the run is over: 0' wait "$selector"
 
-# a lease runs out though the peer lives: it asks with two credits, does one
+# leases run out though the peer lives
 select_ -b 4 -e 3 --lease 0.2
-asks credit=3 >"$work/slow"
+asks room=3 >"$work/slow"
 ok 'short leases: the plan is the same' \
     diff <(plan "$work/whole") <(plan "$work/slow")
 wait "$selector"
@@ -144,8 +144,8 @@ ok 'and its sender hears it' grep -q '^reject: sample 5 is not in the item' \
     "$work/ask.err"
 
 select_ -b 4 -e 3
-ok 'a version-2 peer is refused by name' refuses 1 'version 2' \
-    ask version=2
+ok 'a version-3 peer is refused by name' refuses 1 'version 3' \
+    ask version=3
 ok 'so is another data set' refuses 1 'data set' \
     ask size=14 digest=00000000000000000000000000000000
 # itself, not in a shell that would be killed alone: it would find the next one

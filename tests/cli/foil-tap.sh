@@ -46,6 +46,9 @@ place = lambda session, step: {"session": session, "epoch": 0, "step": step}
 pack = lambda kind, head, *t: [b"foil2." + kind, msgpack.packb(head), *t]
 ids = struct.pack("<4q", 1, 2, 3, 4)
 
+def wants(session, serial, step):
+    return pack(b"next", dict(place(session, step), serial=serial, window=2))
+
 def batch(session, step):
     head = dict(place(session, step), steps=3, epochs=1, height=2, width=2,
                 channels=3, rejected=0, tensors=[["ids", "i8", [4]],
@@ -77,14 +80,14 @@ def trainer(endpoint):              # binds, as foil-train does
         if kind == b"foil2.hello":
             assert h["dataset"]["digest"] == DIGEST and h["version"] == 2
             sock.send_multipart([peer] + pack(b"hello", hello("train")))
-            sock.send_multipart([peer] + pack(b"next", dict(place(8, 0), credit=2)))
+            sock.send_multipart([peer] + wants(8, 1, 0))
         elif kind == b"foil2.batch":
             assert t[0] == ids and h["session"] == 8
             got.append((h["step"], t[1][0], len(t[1])))
-            sock.send_multipart([peer] + pack(b"next", dict(place(8, 0), credit=1)))
+            sock.send_multipart([peer] + wants(8, 1 + len(got), len(got)))
         elif kind == b"foil2.end":
             assert h["step"] == 3
-            sock.send_multipart([peer] + pack(b"end", place(8, 3)))
+            sock.send_multipart([peer] + pack(b"end", dict(place(8, 3), over=True)))
             break
     print(got)
 
@@ -94,7 +97,7 @@ def augmenter(endpoint, want=ids):  # connects, as foil-augment does
     sock.send_multipart(pack(b"hello", hello("augment")))
     kind, head = sock.recv_multipart()
     assert kind == b"foil2.hello" and msgpack.unpackb(head)["stage"] == "select"
-    sock.send_multipart(pack(b"next", dict(place(9, 0), credit=2)))
+    sock.send_multipart(wants(9, 1, 0))
     got = []
     while kind != b"foil2.end":
         kind, head, *t = sock.recv_multipart()
@@ -102,8 +105,8 @@ def augmenter(endpoint, want=ids):  # connects, as foil-augment does
         if kind == b"foil2.item":
             assert want in (t[0], "any") and h["session"] == 9
             got.append(h["step"])
-            sock.send_multipart(pack(b"next", dict(place(9, 0), credit=1)))
-    sock.send_multipart(pack(b"end", place(9, 3)))
+            sock.send_multipart(wants(9, 1 + len(got), len(got)))
+    sock.send_multipart(pack(b"end", dict(place(9, 3), over=True)))
     print(got)
 
 def publisher(endpoint):

@@ -81,7 +81,7 @@ END
     wait $!
 }
 
-net=(--arch resnet8 --head 16-8 --threads 1 --steps 1 --credit 1)
+net=(--arch resnet8 --head 16-8 --threads 1 --steps 1 --window 1)
 whole=$(peak "$work/whole" "${net[@]}" 2>/dev/null)
 parts=$(peak "$work/parts" "${net[@]}" --micro-batch 32 2>/dev/null)
 ok "a sixteenth at a time: $parts MB, at once $whole" \

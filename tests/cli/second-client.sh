@@ -110,10 +110,12 @@ ok 'one peer tells the trainer that nothing is left: the run goes on' \
     ended end-batch
 ok '... with the same bits, end-batch' like_calm end-batch
 begun done-near run done-near 2 done-near
+begun held-all run held-all 2 held-all
 ok 'one peer tells the selector that the run is over: the run goes on' \
     ended end-plan
 ok '... with the same bits, end-plan' like_calm end-plan
 begun next-newer run next-newer 2 next-newer
+begun next-near run next-near 2 next-near
 ok 'one peer says that epoch 99 is reached: the run goes on' ended done-far
 ok '... with the same bits, done-far' like_calm done-far
 ok 'the selector says what is wrong with that' \
@@ -123,6 +125,12 @@ ok 'one peer says too early that steps are trained: the run goes on' \
     ended done-near
 ok '... with the same bits, done-near' like_calm done-near
 begun filter-near filtered filter-near done-near
+for what in held-all next-near; do
+    ok "one peer tells the selector what is not so, $what: the run goes on" \
+        ended "$what"
+    ok "... with the same bits, $what" like_calm "$what"
+    ok "... and a wait of a few seconds" holds "$(longest "$what") < 12"
+done
 ok 'one peer names a session of the next century: the run goes on' \
     ended next-newer
 ok '... with the same bits, next-newer' like_calm next-newer

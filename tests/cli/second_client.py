@@ -8,12 +8,15 @@ plan) as an augmenter and
     end-plan     tells the selector that the run is over
     done-far     tells the selector that all but the last epoch is trained
     done-near    ... that all is trained which was handed out
+    held-all     ... that the trainer has all that was handed out
     next-newer   names a session 80 years ahead
+    next-near    ... one that begins a second after the trainer's
 
-The last five say it once, when 20 steps are trained. Prints what it is told by `error`. Ends when the run
+The last seven say it once, when 20 steps are trained. Prints what it is told by `error`. Ends when the run
 does, or after a minute. RECIPE in the environment is that of the run.
 """
 import os
+import struct
 import sys
 import time
 
@@ -36,13 +39,14 @@ def join(edge):
     return sock
 
 
-def say(sock, kind, head):
-    sock.send_multipart([b"foil2." + kind.encode(), msgpack.packb(head)])
+def say(sock, kind, head, *parts):
+    sock.send_multipart([b"foil2." + kind.encode(), msgpack.packb(head), *parts])
 
 
 plan, batch = join(sys.argv[3] if len(sys.argv) > 3 else "plan"), join("batch")
 place, ready, said, beat, until = None, False, False, 0, time.monotonic() + 60
-credit = {"hold": 1, "hoard": 4096}.get(what, 0)
+newest, have = None, []  # what the trainer said last: header, tensors
+room = {"hold": 1, "hoard": 4096}.get(what)
 
 
 def once():
@@ -50,25 +54,39 @@ def once():
     if what == "end-batch":
         say(batch, "end", {**place, "epoch": 0, "step": 0})
     elif what == "end-plan":
-        say(plan, "end", place)
+        say(plan, "end", {**place, "over": True})
     elif what == "done-far":
-        say(plan, "done", {**place, "epoch": 99, "step": 0})
+        lie({"epoch": 99, "step": 0})
     elif what == "done-near":
-        say(plan, "done", {**place, "step": place["step"] + 4})
+        lie({"step": place["step"] + 4})
+    elif what == "held-all":
+        places = [(place["epoch"], place["step"] + i) for i in range(8)]
+        lie({"tensors": [["have", "i8", [8, 2]]]},
+            struct.pack("<16q", *sum(places, ())))
     elif what == "next-newer":
-        say(plan, "next", {**place, "session": 2 ** 62, "credit": 1})
+        lie({"session": 2 ** 62})
+    elif what == "next-near":
+        lie({"session": place["session"] + 10 ** 9})
+
+
+def lie(more, *parts):
+    say(plan, "next", {**place, "serial": newest["serial"] + 10 ** 6,
+                       "window": 8, "room": 1, **more}, *parts)
+
+
+def pass_on():
+    if room:
+        say(plan, "next", {**newest, "room": room}, *have)
 
 
 while time.monotonic() < until:
     for sock, _ in poller.poll(200):
-        kind, head = sock.recv_multipart()[:2]
+        kind, head, *parts = sock.recv_multipart()
         kind, head = kind.decode()[6:], msgpack.unpackb(head)
-        if sock is batch and kind in ("next", "done"):
+        if sock is batch and kind == "next":
             place = {k: head[k] for k in ("session", "epoch", "step")}
-            if credit or head.get("waits"):
-                say(plan, "next", {**place, "credit": credit,
-                                   "waits": head.get("waits", False)})
-                credit = 4096 if what == "hoard" else 0
+            newest, have = head, parts
+            pass_on()
         elif kind == "error":
             print(head["reason"], flush=True)
         elif kind == "end" and sock is batch:
@@ -82,5 +100,6 @@ while time.monotonic() < until:
     if time.monotonic() > beat + 1:
         beat = time.monotonic()
         say(batch, "beat", {})
-        if place:
-            say(plan, "next", {**place, "credit": 0})
+        say(plan, "beat", {})
+        if newest:
+            pass_on()

@@ -6,8 +6,8 @@ usage: wrong.py DIR SIZE [MISTAKE]
 
 Binds DIR/plan and DIR/batch.  Without MISTAKE it sends one item with each
 mistake in turn, and prints for each of them the reason of the `error` that it
-gets, after a tab.  Then it answers all credit of three seconds with bad items
-and prints how many were asked for ("credit"), and at last it sends good ones
+gets, after a tab.  Then it sends 200 bad items at once and prints how many of
+them were answered within two seconds ("flood"), and at last it sends good ones
 until two batches have come ("batches").  With MISTAKE, one of hello's, it says
 hello like that and prints the reason.
 """
@@ -84,7 +84,7 @@ def send(socket, peer, kind, head):
 
 
 def turn(seconds):
-    """Takes what comes for so long: errors, credit, batches."""
+    """Takes what comes for so long: errors, what is wanted, batches."""
     global asked, came, augmenter
     until = time.monotonic() + seconds
     while time.monotonic() < until:
@@ -96,10 +96,11 @@ def turn(seconds):
                     stage = "select" if socket is plan else "train"
                     send(socket, peer, kind, hello(head, stage))
                     if socket is batch:
-                        send(socket, peer, b"next", {**place, "credit": 8})
+                        send(socket, peer, b"next",
+                             {**place, "serial": 1, "window": 8})
                 elif kind == b"next":
                     augmenter = peer
-                    asked += head["credit"]
+                    asked = head["room"]
                 elif kind == b"error":
                     errors.append(head)
                 came += kind == b"batch"
@@ -130,13 +131,10 @@ for mistake in ("i4", "outside", "twice", "size", "nosteps", "float",
     turn(0.12)  # it answers ten times a second at most
     plan.send_multipart([augmenter, *item(0, mistake)])
     told(mistake)
-until, sent, first = time.monotonic() + 3, 0, asked
-while time.monotonic() < until:
-    while sent < asked:
-        plan.send_multipart([augmenter, *item(0, "nosteps")])
-        sent += 1
-    turn(0.01)
-print("credit", sent, first, len(errors), sep="\t", flush=True)
+for _ in range(200):
+    plan.send_multipart([augmenter, *item(0, "nosteps")])
+turn(2)
+print("flood", len(errors), sep="\t", flush=True)
 step = 0
 while came < 2 and step < 20:
     plan.send_multipart([augmenter, *item(step)])

@@ -1,10 +1,11 @@
 /*
- * A consumer in virtual time: what it asks for, holds and drops.
+ * A consumer in virtual time: what is wanted, held and told.
  */
 #include "flow/consumer.h"
 #include "t.h"
 
 static const struct wire_place start = {7, 0, 0};
+static int thing[32];
 
 static struct wire_place
 step(int64_t k)
@@ -12,262 +13,218 @@ step(int64_t k)
     return (struct wire_place){7, k / 10, k % 10};
 }
 
-/* Items are numbers: an item's pointer points at its own. */
-static int64_t number[100];
-
-static void *
+/* Holds the item of a place: 1 when it is kept and nothing is dropped. */
+static int
 hold(struct flow_consumer *c, int64_t k)
 {
     const struct wire_place at = step(k);
 
-    number[k] = k;
-    return flow_consumer_wants(c, &at) ? flow_consumer_hold(c, &at, &number[k])
-                                       : NULL;
+    return flow_consumer_wants(c, &at) &&
+           !flow_consumer_hold(c, &at, &thing[k]);
 }
 
-/* What is asked of a peer at a time; the waits that were said in *waits. */
+/* Sends all there is to be sent: the number of messages; the last one. */
 static size_t
-ask(struct flow_consumer *c, uint64_t peer, double now, int *waits)
+send_all(struct flow_consumer *c, double now, struct wire_next *last)
 {
     struct flow_ask ask;
-    size_t credit = 0;
+    size_t n = 0;
 
-    *waits = 0;
-    while (flow_consumer_turn(c, now, &ask)) {
-        if (ask.peer == peer)
-            credit += (size_t)ask.next.credit;
-        *waits += ask.next.waits;
+    for (; flow_consumer_turn(c, now, &ask); n++) {
         flow_consumer_asked(c, &ask, 1, now);
+        *last = ask.next;
     }
-    return credit;
-}
-
-static struct flow_consumer *
-with_peers(uint64_t peers, size_t room)
-{
-    struct flow_consumer *c = flow_consumer_new(&start, 1);
-
-    flow_consumer_room(c, room);
-    for (uint64_t i = 1; i <= peers; i++)
-        flow_consumer_join(c, i);
-    return c;
+    return n;
 }
 
 static void
-end(struct flow_consumer *c)
+empty(struct flow_consumer *c)
 {
     while (flow_consumer_drop(c))
-        continue;
+        ;
     flow_consumer_free(c);
 }
 
-static void
-shares(uint64_t peers, size_t room, size_t each)
+static int
+says(const struct wire_next *next, const char *held)
 {
-    struct flow_consumer *c = with_peers(peers, room);
-    int waits;
+    size_t i = 0;
 
-    T(ask(c, peers, 0, &waits) == each, "of %ju peers each is asked for %zu",
-      (uintmax_t)peers, each);
-    T(flow_consumer_credit(c, 1) == each && !waits, "which is booked");
-    T(ask(c, peers, 0, &waits) == 0, "nothing is asked for twice");
-    end(c);
+    for (; held[i]; i++)
+        if (i >= next->n_have || next->have[2 * i] ||
+            next->have[2 * i + 1] != held[i] - '0')
+            return 0;
+    return next->n_have == i;
 }
 
 static void
 in_order(void)
 {
-    struct flow_consumer *c = with_peers(1, 8);
-    const struct wire_place other = {6, 0, 3}, next = step(1);
-    int waits;
+    struct flow_consumer *c = flow_consumer_new(&start, 4, 1);
+    const struct wire_place one = step(1), other = {6, 0, 3};
 
-    ask(c, 1, 0, &waits);
-    T(!hold(c, 1) && !hold(c, 2) && !flow_consumer_due(c),
-      "two items come before their turn");
-    T(!hold(c, 0) && flow_consumer_take(c) == &number[0], "then the first");
-    flow_consumer_go(c, &next);
-    T(!flow_consumer_wants(c, &start), "what was consumed is not wanted again");
-    T(!flow_consumer_wants(c, &next), "nor is what is held");
-    T(!flow_consumer_wants(c, &other), "nor is an item of another session");
-    T(flow_consumer_take(c) == &number[1] && !flow_consumer_due(c),
-      "items come out in the order of the plan");
-    T(flow_consumer_came(c, 1) && flow_consumer_credit(c, 1) == 7,
-      "what comes uses up a credit");
-    for (int i = 0; i < 7; i++)
-        flow_consumer_came(c, 1);
-    T(!flow_consumer_came(c, 1) && !flow_consumer_came(c, 9),
-      "what comes without credit, or from nobody, was not asked for");
-    flow_consumer_go(c, &(struct wire_place){7, 5, 0});
-    T(flow_consumer_stale(c) == &number[2] && !flow_consumer_stale(c),
-      "what the run has gone past is handed back");
-    end(c);
+    T(hold(c, 2) && hold(c, 0) && hold(c, 3) && flow_consumer_held(c) == 3,
+      "items come out of order");
+    T(!flow_consumer_wants(c, &other), "one of another session is not wanted");
+    T(!hold(c, 2), "nor one that is held");
+    T(flow_consumer_take(c) == &thing[0], "the first is taken");
+    T(!hold(c, 0) && !flow_consumer_take(c),
+      "and is neither wanted nor taken again");
+    flow_consumer_go(c, &one);
+    T(!hold(c, 0), "what is trained is not wanted");
+    T(!flow_consumer_take(c) && hold(c, 1) &&
+          flow_consumer_take(c) == &thing[1],
+      "the next one comes, and is taken");
+    T(flow_consumer_item(c, 0) == &thing[2] &&
+          flow_consumer_item(c, 1) == &thing[3] &&
+          flow_consumer_find(c, &(struct wire_place){7, 0, 3}) == &thing[3],
+      "the others stay, in order");
+    flow_consumer_go(c, &(struct wire_place){7, 0, 3});
+    T(flow_consumer_stale(c) == &thing[2] && !flow_consumer_stale(c),
+      "what is passed over is taken out");
+    empty(c);
 }
 
-/* Three peers, whose credit is used up by items whose turn has not come. */
-static void
-starved(void)
-{
-    struct flow_consumer *c = with_peers(3, 3);
-    int waits;
-
-    ask(c, 1, 0, &waits);
-    for (int k = 1; k <= 3; k++) {
-        flow_consumer_came(c, (uint64_t)k);
-        hold(c, k);
-    }
-    flow_consumer_wait(c, 10);
-    T(ask(c, 1, 10, &waits) == 0 && !waits, "the room is used up");
-    flow_consumer_wait(c, 10.9);
-    T(ask(c, 1, 10.9, &waits) == 0, "nothing happens for a second");
-    flow_consumer_wait(c, 11);
-    T(ask(c, 1, 11, &waits) == 1 && waits == 3,
-      "then all are told that we wait, and get a credit each");
-    T(flow_consumer_credit(c, 2) == 1 && flow_consumer_credit(c, 3) == 1,
-      "so that whoever gets the item can ask for it");
-    flow_consumer_wait(c, 12);
-    T(ask(c, 1, 12, &waits) == 0 && waits == 3, "said again each second");
-    hold(c, 0);
-    T(flow_consumer_take(c) == &number[0], "it comes by the second call");
-    flow_consumer_go(c, &(struct wire_place){7, 0, 4});
-    flow_consumer_wait(c, 20);
-    ask(c, 1, 20, &waits);
-    T(!waits, "the next that is missing is waited for first");
-    flow_consumer_wait(c, 21);
-    ask(c, 1, 21, &waits);
-    hold(c, 4);
-    flow_consumer_take(c);
-    flow_consumer_go(c, &(struct wire_place){7, 0, 5});
-    flow_consumer_wait(c, 30);
-    ask(c, 1, 30, &waits);
-    T(waits == 3, "but called for at once where the first call helped");
-    end(c);
-}
-
-static void
-one_each_second(void)
-{
-    struct flow_consumer *c = with_peers(3, 3);
-    size_t credit = 0;
-    int waits;
-
-    hold(c, 5);
-    hold(c, 6);
-    hold(c, 7);
-    flow_consumer_wait(c, 0);
-    flow_consumer_wait(c, 1);
-    ask(c, 1, 1, &waits);
-    for (uint64_t i = 1; i <= 3; i++)
-        flow_consumer_came(c, i);
-    flow_consumer_wait(c, 2);
-    ask(c, 1, 2, &waits);
-    for (uint64_t i = 1; i <= 3; i++)
-        credit += flow_consumer_credit(c, i);
-    T(credit == 1, "after the first call one peer gets one a second");
-    flow_consumer_leave(c, 2);
-    flow_consumer_wait(c, 2.1);
-    ask(c, 1, 2.1, &waits);
-    T(flow_consumer_credit(c, 1) + flow_consumer_credit(c, 3) == 2,
-      "who leaves may have had it: called for at once, of all");
-    end(c);
-}
-
-/* A filter says nothing of waiting: the trainer does. */
-static void
-silent(void)
-{
-    struct flow_consumer *c = flow_consumer_new(&start, 0);
-    int waits;
-
-    flow_consumer_room(c, 1);
-    flow_consumer_join(c, 1);
-    hold(c, 3);
-    flow_consumer_wait(c, 0);
-    flow_consumer_wait(c, 1);
-    T(ask(c, 1, 1, &waits) == 1 && !waits,
-      "a credit beyond the room, and no word of waiting");
-    flow_consumer_wait(c, 2);
-    T(ask(c, 1, 2, &waits) == 0, "none more while that one is open");
-    end(c);
-}
-
-/* A peer that brings what nobody waits for. */
 static void
 bounded(void)
 {
-    struct flow_consumer *c = with_peers(2, 2);
-    int64_t *dropped;
+    struct flow_consumer *c = flow_consumer_new(&start, 3, 1);
+    const struct wire_place two = step(2), nine = step(9), zero = step(0);
 
-    for (int64_t k = 10; k < 20; k++)
-        hold(c, k);
-    T(flow_consumer_held(c) == 10, "four times the room and one a peer");
-    T(hold(c, 30) == &number[30], "what is farther than all is not held");
-    dropped = hold(c, 5);
-    T(dropped && *dropped == 19, "what is nearer takes the farthest's place");
-    T(!hold(c, 0) && flow_consumer_held(c) == 11,
-      "the one whose turn it is always has room");
-    T(flow_consumer_take(c) == &number[0], "and is taken");
-    end(c);
+    T(hold(c, 5) && hold(c, 7) && hold(c, 6), "a window is full");
+    T(flow_consumer_hold(c, &nine, &thing[9]) == &thing[9],
+      "one behind it is dropped");
+    T(flow_consumer_hold(c, &two, &thing[2]) == &thing[7],
+      "one before it takes the place of the farthest");
+    T(flow_consumer_hold(c, &zero, &thing[0]) == &thing[6] &&
+          flow_consumer_take(c) == &thing[0],
+      "the one that is waited for always does");
+    T(flow_consumer_hold(c, &nine, &thing[9]) == &thing[9],
+      "the one in training counts");
+    empty(c);
+}
+
+static void
+snapshots(uint64_t peers)
+{
+    struct flow_consumer *c = flow_consumer_new(&start, 4, 5);
+    const struct wire_place one = step(1);
+    struct wire_next next = {0};
+    int64_t serial;
+
+    T(!send_all(c, 0, &next), "nobody is there");
+    for (uint64_t i = 1; i <= peers; i++)
+        flow_consumer_join(c, i);
+    T(send_all(c, 0, &next) == peers && says(&next, "") && next.serial == 5 &&
+          next.window == 4 && !next.room,
+      "all of %ju peers get the first snapshot", (uintmax_t)peers);
+    T(!send_all(c, 0.9, &next) && send_all(c, 1, &next) == peers &&
+          next.serial == 5,
+      "and the same again after a second");
+    hold(c, 2);
+    hold(c, 0);
+    T(!send_all(c, 1.1, &next) && flow_consumer_due(c, 1.1) < 0.011 &&
+          send_all(c, 1.12, &next) == peers && says(&next, "02") &&
+          next.serial == 6,
+      "what comes together is told together");
+    hold(c, 3);
+    flow_consumer_take(c);
+    T(send_all(c, 1.13, &next) == peers && says(&next, "023") &&
+          next.serial == 7,
+      "at once, when there is something to do; what is in training counts");
+    T(!send_all(c, 1.2, &next), "which is told already");
+    flow_consumer_go(c, &one);
+    T(send_all(c, 1.3, &next) == peers && says(&next, "23") &&
+          next.at.step == 1,
+      "what is trained is told at once");
+    serial = next.serial;
+    flow_consumer_wait(c, 2.2);
+    T(!send_all(c, 2.2, &next), "for a second we wait in silence");
+    flow_consumer_wait(c, 2.35);
+    T(send_all(c, 2.35, &next) == peers && next.serial == serial + 1 &&
+          says(&next, "23"),
+      "then a new snapshot says that nothing came");
+    flow_consumer_resize(c, 6);
+    T(send_all(c, 2.4, &next) == peers && next.window == 6,
+      "another window is told at once");
+    empty(c);
+}
+
+static void
+peers_come(void)
+{
+    struct flow_consumer *c = flow_consumer_new(&start, 4, 1);
+    struct wire_next next;
+    struct flow_ask ask;
+
+    flow_consumer_join(c, 1);
+    T(flow_consumer_turn(c, 0, &ask) && ask.peer == 1, "a peer is told");
+    flow_consumer_asked(c, &ask, 0, 0);
+    T(!flow_consumer_turn(c, 0.04, &ask) && flow_consumer_due(c, 0) < 0.06,
+      "it could not be sent: not at once again");
+    T(send_all(c, 0.06, &next) == 1, "but soon");
+    flow_consumer_join(c, 2);
+    T(flow_consumer_turn(c, 0.1, &ask) && ask.peer == 2 &&
+          ask.next.serial == next.serial,
+      "one that comes later gets the newest");
+    flow_consumer_leave(c, 2);
+    T(!flow_consumer_turn(c, 0.1, &ask), "one that is gone gets none");
+    flow_consumer_begin(c, &(struct wire_place){8, 0, 3});
+    T(send_all(c, 0.2, &next) == 1 && next.at.session == 8 && next.at.step == 3,
+      "a new session is told at once");
+    empty(c);
+}
+
+static void
+nothing_before_a_session(void)
+{
+    const struct wire_place nowhere = {.session = -1};
+    struct flow_consumer *c = flow_consumer_new(&nowhere, 4, 1);
+    struct wire_next next;
+
+    flow_consumer_join(c, 1);
+    T(!send_all(c, 5, &next), "before a session is known nothing is said");
+    empty(c);
 }
 
 static void
 ends(void)
 {
-    const struct wire_place two = step(2);
-    struct flow_consumer *c = with_peers(3, 3);
-    int waits;
+    struct flow_consumer *c = flow_consumer_new(&start, 4, 1);
+    const struct wire_place four = step(4), later = {6, 0, 0};
 
-    T(flow_consumer_ended(c) == FLOW_NONE_ENDED, "nobody says end");
-    flow_consumer_end(c, 1, &two);
-    T(flow_consumer_ended(c) == FLOW_NONE_ENDED, "an end that is ahead of us");
-    flow_consumer_go(c, &two);
-    T(flow_consumer_ended(c) == FLOW_SOME_ENDED, "we have come to it");
-    ask(c, 1, 0, &waits);
-    flow_consumer_end(c, 2, &two);
-    flow_consumer_end(c, 3, &two);
-    T(flow_consumer_ended(c) == FLOW_ALL_ENDED, "all three say so");
-    flow_consumer_came(c, 3);
-    T(flow_consumer_ended(c) == FLOW_SOME_ENDED,
-      "who brings more takes it back");
-    flow_consumer_leave(c, 3);
-    flow_consumer_leave(c, 2);
-    T(flow_consumer_ended(c) == FLOW_ALL_ENDED,
-      "of those that are there all do");
+    flow_consumer_join(c, 1);
+    flow_consumer_join(c, 2);
+    flow_consumer_end(c, 1, &later);
+    T(flow_consumer_ended(c) == FLOW_NONE_ENDED,
+      "the end of another session is none");
+    flow_consumer_end(c, 1, &four);
+    T(flow_consumer_ended(c) == FLOW_NONE_ENDED, "nor is one ahead of us");
+    flow_consumer_go(c, &four);
+    T(flow_consumer_ended(c) == FLOW_SOME_ENDED, "one says that all is there");
+    flow_consumer_end(c, 2, &four);
+    T(flow_consumer_ended(c) == FLOW_ALL_ENDED, "all do");
+    hold(c, 5);
+    T(flow_consumer_ended(c) == FLOW_NONE_ENDED, "an item proves them wrong");
+    flow_consumer_end(c, 1, &four);
     flow_consumer_leave(c, 1);
-    T(flow_consumer_ended(c) == FLOW_ALL_ENDED,
-      "who leaves after its end has still said it");
-    flow_consumer_begin(c, &(struct wire_place){8, 0, 0});
-    T(flow_consumer_ended(c) == FLOW_NONE_ENDED, "a new session has no end");
-    end(c);
-}
-
-static void
-unreachable(void)
-{
-    struct flow_consumer *c = with_peers(1, 2);
-    struct flow_ask ask;
-
-    T(flow_consumer_turn(c, 0, &ask) && ask.next.credit == 2, "two are asked");
-    flow_consumer_asked(c, &ask, 0, 0);
-    T(flow_consumer_credit(c, 1) == 0 && !flow_consumer_turn(c, 0.04, &ask),
-      "who cannot be sent to owes nothing, and is passed over");
-    T(flow_consumer_turn(c, 0.06, &ask) && ask.next.credit == 2,
-      "for a moment");
-    end(c);
+    T(flow_consumer_ended(c) == FLOW_SOME_ENDED,
+      "who has left may be right, the other does not say so");
+    flow_consumer_leave(c, 2);
+    T(flow_consumer_ended(c) == FLOW_ALL_ENDED, "nobody contradicts");
+    empty(c);
 }
 
 int
 main(void)
 {
-    shares(1, 8, 8);
-    shares(3, 8, 2);
-    shares(8, 8, 1);
-    shares(8, 3, 1);
     in_order();
-    starved();
-    one_each_second();
-    silent();
     bounded();
+    snapshots(1);
+    snapshots(3);
+    snapshots(8);
+    peers_come();
+    nothing_before_a_session();
     ends();
-    unreachable();
     return t_done();
 }

@@ -4,9 +4,7 @@
 #include "flow/producer.h"
 #include "t.h"
 
-enum { LEASE = 10 };
-
-static const struct wire_place start = {7, 0, 0};
+enum { LEASE = 10, PLACES = 100, WINDOW = 8 };
 
 static struct wire_place
 step(int64_t k)
@@ -20,41 +18,61 @@ number(struct wire_place at)
     return at.epoch * 10 + at.step;
 }
 
-/* A peer says next, as of a step. */
+/* What is held, as a text of digits: places of the first epoch. */
 static enum flow_said
-next(struct flow_producer *p, uint64_t peer, int64_t k, int credit, int waits,
-     double now)
+next(struct flow_producer *p, uint64_t peer, int64_t serial, int64_t k,
+     const char *held, int64_t room, double now)
 {
-    const struct wire_next said = {step(k), credit, waits};
+    int64_t have[WINDOW][2];
+    struct wire_next said = {.at = step(k),
+                             .serial = serial,
+                             .window = WINDOW,
+                             .room = room,
+                             .have = have[0]};
 
+    for (; held[said.n_have]; said.n_have++) {
+        have[said.n_have][0] = 0;
+        have[said.n_have][1] = held[said.n_have] - '0';
+    }
     return flow_producer_next(p, peer, &said, now);
 }
 
-/* Hands out all that is asked for: the number of items. */
+static void
+fill(struct flow_producer *p)
+{
+    while (flow_producer_short(p)) {
+        const struct wire_place at = flow_producer_fresh(p);
+        const struct wire_place behind = step(number(at) + 1);
+
+        if (number(at) == PLACES) {
+            flow_producer_close(p);
+            return;
+        }
+        flow_producer_add(p, &at, &behind);
+    }
+}
+
+/* Hands out all that it can: the number of items. */
 static size_t
 hand_out(struct flow_producer *p, double now)
 {
     struct flow_turn turn;
     size_t n = 0;
 
-    for (; flow_producer_turn(p, now, &turn); n++) {
-        const struct wire_place fresh = step(number(turn.at) + 1);
-
+    fill(p);
+    for (; flow_producer_turn(p, now, &turn); n++)
         flow_producer_gave(p, &turn, 1, now);
-        if (!turn.again)
-            flow_producer_go(p, &fresh);
-    }
     return n;
 }
 
 static struct flow_producer *
-with_peers(uint64_t peers, int credit)
+with_peers(uint64_t peers, int64_t room)
 {
     struct flow_producer *p = flow_producer_new(LEASE);
 
     for (uint64_t i = 1; i <= peers; i++) {
         flow_producer_join(p, i);
-        next(p, i, 0, credit, 0, 0);
+        next(p, i, 1, 0, "", room, 0);
     }
     return p;
 }
@@ -70,177 +88,281 @@ holder(const struct flow_producer *p, int64_t k)
 static void
 shares(uint64_t peers)
 {
-    struct flow_producer *p = with_peers(peers, 3);
-    int turns = 1;
+    struct flow_producer *p = with_peers(peers, 2);
+    const size_t n = peers < WINDOW / 2 ? 2 * peers : WINDOW;
+    int even = 1;
 
-    T(flow_producer_credit(p) == 3 * peers, "%ju peers ask for three each",
-      (uintmax_t)peers);
-    T(hand_out(p, 0) == 3 * peers && flow_producer_out(p) == 3 * peers,
-      "each gets what it asked for");
-    for (uint64_t i = 0; i < 3 * peers; i++)
-        turns &= holder(p, (int64_t)i) == 1 + i % peers;
-    T(turns, "the peers take turns, the items are in order");
+    T(hand_out(p, 0) == n && flow_producer_out(p) == n,
+      "%ju peers get %zu items: two each, of a window of eight",
+      (uintmax_t)peers, n);
+    for (int64_t k = 0; k < (int64_t)n; k++)
+        even &= holder(p, k) == 1 + (uint64_t)k % peers;
+    T(even, "the lowest first, in turn");
+    T(!hand_out(p, 1), "then nothing more");
     flow_producer_free(p);
 }
 
-/* One of three takes items and never delivers. */
+/* Nothing adds up. */
 static void
-hoarder(void)
+snapshots(void)
 {
-    struct flow_producer *p = with_peers(3, 2);
-    struct flow_late late;
+    struct flow_producer *p = with_peers(1, 2);
 
     hand_out(p, 0);
-    T(holder(p, 0) == 1 && holder(p, 3) == 1, "peer 1 has items 0 and 3");
-    T(!flow_producer_late(p, 99, &late), "nobody is late unless one waits");
-    T(next(p, 2, 0, 2, 1, 5) == FLOW_WAITED, "the trainer waits for item 0");
-    T_NEAR(flow_producer_due(p, 6), 4, 1e-12, "its lease has 4 s left");
-    T(!flow_producer_late(p, 9.9, &late), "its holder is not late yet");
-    T(flow_producer_late(p, 10, &late) && late.peer == 1 && late.taken == 2,
-      "then it is, and loses all that it has");
-    T(late.aside == 4 * LEASE, "it is set aside for four leases");
-    next(p, 1, 0, 2, 0, 10);
-    T(hand_out(p, 10) == 2 && holder(p, 0) == 2 && holder(p, 3) == 2,
-      "its items go to another, though it asks, too");
-    next(p, 2, 1, 0, 0, 11);
-    T(hand_out(p, 49) == 0, "it gets none while it is set aside");
-    T(hand_out(p, 51) == 2, "and some after that");
+    T(next(p, 1, 1, 0, "", 2, 0) == FLOW_NOTHING && !hand_out(p, 0),
+      "said again it changes nothing");
+    T(next(p, 1, 3, 0, "01", 2, 0) == FLOW_NOTHING && hand_out(p, 0) == 2 &&
+          holder(p, 2) == 1 && holder(p, 3) == 1,
+      "what is had ends its lease, and more goes out");
+    T(next(p, 1, 2, 0, "", 2, 0) == FLOW_NOTHING && !hand_out(p, 0),
+      "an older snapshot changes nothing");
+    T(next(p, 1, 4, 3, "", 2, 0) == FLOW_PASSED && hand_out(p, 0) == 1 &&
+          holder(p, 4) == 1,
+      "so does what is trained; the other lease goes on");
+    T(next(p, 1, 5, 3, "", 0, 0) == FLOW_NOTHING && hand_out(p, 0) == 6,
+      "without room there is as much as the window");
+    T(next(p, 1, 6, 3, "56789", 0, 0) == FLOW_NOTHING &&
+          next(p, 1, 7, 3, "678", 0, 0) == FLOW_NOTHING &&
+          hand_out(p, 0) == 2 && flow_producer_out(p) == 5,
+      "what is not had any more goes out again");
     flow_producer_free(p);
 }
 
-static void
-only_hoarders(void)
-{
-    struct flow_producer *p = with_peers(1, 1);
-    struct flow_late late;
-
-    hand_out(p, 0);
-    next(p, 1, 0, 1, 1, 1);
-    T(flow_producer_late(p, 10, &late) && hand_out(p, 10) == 1 &&
-          holder(p, 0) == 1,
-      "where all are set aside none is passed over for it");
-    next(p, 1, 0, 1, 1, 11);
-    T(flow_producer_late(p, 20, &late) && late.aside == 8 * LEASE,
-      "who is late again is set aside for twice as long");
-    flow_producer_free(p);
-}
-
-/* A peer dies; another comes back under a new number. */
-static void
-deaths(void)
-{
-    struct flow_producer *p = with_peers(3, 2);
-
-    hand_out(p, 0);
-    T(flow_producer_leave(p, 2) == 2, "a peer that leaves had two items");
-    T(flow_producer_due(p, 0) == 0, "they are to be handed out at once");
-    flow_producer_join(p, 4);
-    T(hand_out(p, 1) == 0, "who joins has no credit");
-    next(p, 4, 0, 3, 0, 1);
-    T(hand_out(p, 1) == 3 && holder(p, 1) == 4 && holder(p, 4) == 4 &&
-          holder(p, 6) == 4,
-      "what is free goes out first, lowest first, then what is new");
-    T(flow_producer_leave(p, 99) == 0, "a peer that nobody knows had none");
-    flow_producer_free(p);
-}
-
-/* A trainer that begins, is resumed, goes back; and word of an old one. */
 static void
 sessions(void)
 {
-    const struct wire_next newer = {{8, 1, 5}, 1, 0}, older = {{6, 9, 9}, 5, 0};
-    const struct wire_place old = {6, 9, 9};
-    struct flow_producer *p = flow_producer_new(LEASE);
-    struct flow_turn turn;
-
-    flow_producer_join(p, 1);
-    T(!flow_producer_turn(p, 0, &turn) && flow_producer_place(p).session == -1,
-      "before anybody speaks no place is known");
-    T(next(p, 1, 4, 3, 0, 0) == FLOW_MOVED, "the first place begins a session");
-    T(hand_out(p, 0) == 3 && holder(p, 4) == 1, "items begin at that place");
-    T(flow_producer_done(p, &(struct wire_place){7, 0, 6}, 1) == FLOW_PASSED &&
-          flow_producer_out(p) == 1,
-      "what is trained is no longer leased");
-    T(next(p, 1, 5, 0, 0, 1) == FLOW_NOTHING &&
-          flow_producer_place(p).step == 6,
-      "an earlier place is old news");
-    T(flow_producer_next(p, 1, &older, 1) == FLOW_NOTHING &&
-          flow_producer_done(p, &old, 1) == FLOW_NOTHING &&
-          flow_producer_credit(p) == 0,
-      "word of an older session is passed over");
-    T(flow_producer_next(p, 1, &newer, 1) == FLOW_MOVED &&
-          flow_producer_out(p) == 0 && flow_producer_credit(p) == 1,
-      "a newer session forgets leases and credit");
-    T(flow_producer_turn(p, 1, &turn) && turn.at.session == 8 &&
-          turn.at.epoch == 1 && turn.at.step == 5 && !turn.again,
-      "and begins at its own place");
-    flow_producer_free(p);
-}
-
-/* One peer says too early that much is trained. */
-static void
-back(void)
-{
-    struct flow_producer *p = with_peers(2, 4);
+    struct flow_producer *p = with_peers(2, 1);
+    struct wire_next later = {.at = {8, 0, 4}, .serial = 1, .window = WINDOW};
 
     hand_out(p, 0);
-    T(next(p, 2, 9, 0, 0, 1) == FLOW_PASSED && !flow_producer_out(p),
-      "a peer says that nine steps are trained");
-    T(next(p, 1, 2, 1, 1, 2) == FLOW_NOTHING &&
-          number(flow_producer_place(p)) == 9,
-      "that the trainer waits for step 2 is passed over at first");
-    T(next(p, 1, 2, 1, 1, 2.9) == FLOW_NOTHING, "and within a second");
-    T(next(p, 1, 2, 1, 1, 3) == FLOW_BACK &&
-          number(flow_producer_place(p)) == 2,
-      "said again after a second it counts");
-    T(hand_out(p, 3) == 3 && holder(p, 2) && holder(p, 4),
-      "and items are handed out from there");
-    T(next(p, 1, 2, 0, 1, 4) == FLOW_WAITED, "then all is as before");
+    T(flow_producer_next(p, 1, &later, 1) == FLOW_MOVED &&
+          !flow_producer_out(p) && flow_producer_place(p).session == 8,
+      "a later session: all leases are void");
+    T(hand_out(p, 1) == 8 && holder(p, 4) == 1 && holder(p, 11) == 1,
+      "who has not heard of it gets nothing of it");
+    T(next(p, 2, 99, 9, "", 1, 1) == FLOW_NOTHING &&
+          flow_producer_place(p).step == 4,
+      "an earlier one is passed over, whatever its serial");
+    flow_producer_free(p);
+}
+
+/* A snapshot that was never the consumer's goes when nobody says it again. */
+static void
+lapses(int more)
+{
+    struct flow_producer *p = with_peers(2, 1);
+    enum flow_said said = FLOW_NOTHING;
+    double now = 0;
+
+    hand_out(p, 0);
+    next(p, 2, 1000, more, more ? "" : "01234567", 1, 0);
+    T(!hand_out(p, 0) || more, "a false snapshot is believed at first");
+    while (said == FLOW_NOTHING && now < 20) {
+        now += 0.5;
+        said = next(p, 1, 2, 0, "", 1, now);
+        next(p, 2, 2, 0, "", 1, now); // who lied tells the truth again
+    }
+    T(said == FLOW_BACK && now >= FLOW_LAPSE && now <= FLOW_LAPSE + 1.5,
+      "the true one takes its place after %g s", now);
+    T(hand_out(p, now) == 2 && holder(p, 0), "and is gone by");
+    flow_producer_free(p);
+}
+
+/* Only for as long as somebody says it. */
+static void
+does_not_lapse(void)
+{
+    struct flow_producer *p = with_peers(2, 1);
+    int kept = 1;
+
+    next(p, 1, 5, 2, "", 1, 0);
+    for (double now = 0; now < 10; now += 1) {
+        kept &= next(p, 1, 5, 2, "", 1, now) == FLOW_NOTHING;
+        kept &= next(p, 2, 4, 1, "", 1, now) == FLOW_NOTHING;
+    }
+    T(kept && flow_producer_place(p).step == 2,
+      "a newer snapshot that is said again stays, whatever others say");
+    T(next(p, 2, 4, 1, "", 1, 60) == FLOW_NOTHING,
+      "an older one after a pause of ours is not believed at once");
+    T(next(p, 1, 5, 2, "", 1, 60) == FLOW_NOTHING &&
+          next(p, 2, 4, 1, "", 1, 61.5) == FLOW_NOTHING &&
+          flow_producer_place(p).step == 2,
+      "nor when the newer one follows it");
     flow_producer_free(p);
 }
 
 static void
-unreachable(void)
+goes_back(void)
 {
-    struct flow_producer *p = with_peers(2, 1);
+    struct flow_producer *p = with_peers(1, 2);
+
+    next(p, 1, 2, 6, "", 2, 0);
+    hand_out(p, 0);
+    T(next(p, 1, 3, 4, "67", 2, 0) == FLOW_BACK && !flow_producer_out(p) &&
+          hand_out(p, 0) == 2 && holder(p, 4) == 1 && holder(p, 5) == 1,
+      "a consumer that goes back gets what lies before, not what it has");
+    flow_producer_free(p);
+}
+
+static void
+leaves(void)
+{
+    struct flow_producer *p = with_peers(3, 2);
+
+    hand_out(p, 0);
+    T(flow_producer_leave(p, 2) == 2, "who leaves had two items");
+    T(!hand_out(p, 0), "which wait for room");
+    next(p, 1, 2, 0, "03", 2, 0);
+    T(hand_out(p, 0) == 2 && holder(p, 1) == 1 && holder(p, 4) == 1,
+      "and go to who has it");
+    flow_producer_free(p);
+}
+
+static void
+late(void)
+{
+    struct flow_producer *p = with_peers(3, 2);
+    struct flow_late what;
+
+    hand_out(p, 0); // 1 has 0 and 3, 2 has 1 and 4, 3 has 2 and 5
+    T(!flow_producer_late(p, 100, &what),
+      "while the consumer says nothing new, nobody is late");
+    next(p, 1, 2, 0, "1245", 2, 5);
+    hand_out(p, 5);
+    T(!flow_producer_late(p, 10.5, &what),
+      "nor by what it said before the lease was over");
+    next(p, 2, 3, 0, "1245", 2, 10.5);
+    T(flow_producer_late(p, 10.5, &what) && what.peer == 1 &&
+          !number(what.at) && what.taken == 2 && what.lease == LEASE &&
+          what.aside == 4 * LEASE,
+      "who is late loses all that it has");
+    T(!flow_producer_late(p, 10.5, &what), "and only that one is");
+    next(p, 1, 4, 0, "124567", 2, 11);
+    T(hand_out(p, 11) == 2 && holder(p, 0) != 1 && holder(p, 3) != 1,
+      "these go to others, although it asks");
+    next(p, 3, 5, 4, "4567", 1, 52);
+    next(p, 2, 5, 4, "4567", 1, 52);
+    T(hand_out(p, 52) == 3 && holder(p, 8) != 1 && holder(p, 9) != 1 &&
+          holder(p, 11) == 1,
+      "after four leases it gets one, the last that is wanted");
+    next(p, 3, 6, 4, "456789", 2, 63);
+    T(flow_producer_late(p, 63, &what), "late once more");
+    while (what.peer != 1 && flow_producer_late(p, 63, &what))
+        ;
+    T(what.peer == 1 && what.aside == 8 * LEASE,
+      "it is set aside for twice as long");
+    flow_producer_free(p);
+}
+
+/* Set aside all, and nobody is. */
+static void
+all_late(void)
+{
+    struct flow_producer *p = with_peers(2, 2);
+    struct flow_late what;
+
+    hand_out(p, 0);
+    next(p, 1, 2, 0, "", 2, 11);
+    T(flow_producer_late(p, 11, &what) && flow_producer_late(p, 11, &what),
+      "both are late");
+    T(hand_out(p, 11) == 4, "both get items as before");
+    next(p, 1, 3, 0, "0", 2, 12);
+    T(hand_out(p, 12) == 1 && holder(p, 4) == 1,
+      "the first that delivers is late no more");
+    T(flow_producer_leave(p, 1) == 2 && !hand_out(p, 12), "it leaves");
+    next(p, 2, 4, 0, "0123", 2, 13);
+    T(hand_out(p, 13) == 2 && holder(p, 4) == 2,
+      "and the other one gets what it had");
+    flow_producer_free(p);
+}
+
+static void
+refuses(void)
+{
+    struct flow_producer *p = with_peers(1, 1);
+    const struct wire_place zero = step(0), one = step(1);
+    double now = 3;
+    int again = 1;
+
+    hand_out(p, 0);
+    flow_producer_refused(p, 1, &one, 0);
+    T(flow_producer_out(p) == 1, "an item that it does not have");
+    flow_producer_refused(p, 1, &zero, 0);
+    T(!flow_producer_out(p), "one that it has is nobody's then");
+    T(!hand_out(p, 0.9) && hand_out(p, 1) == 1, "for a second");
+    flow_producer_refused(p, 1, &zero, 1);
+    T(!hand_out(p, 2.9) && hand_out(p, 3) == 1, "then for two");
+    for (int i = 0; i < 10; i++, now += 32) {
+        flow_producer_refused(p, 1, &zero, now);
+        again &= hand_out(p, now + 32) == 1;
+    }
+    T(again, "and never for more than 32");
+    flow_producer_free(p);
+}
+
+static void
+cannot_be_sent(void)
+{
+    struct flow_producer *p = with_peers(1, 1);
     struct flow_turn turn;
 
-    T(flow_producer_turn(p, 0, &turn) && turn.peer == 1, "it is 1's turn");
+    fill(p);
+    T(flow_producer_turn(p, 0, &turn) && turn.peer == 1 && !number(turn.at) &&
+          turn.at.session == 7,
+      "the turn of the one peer");
     flow_producer_gave(p, &turn, 0, 0);
-    T(flow_producer_turn(p, 0, &turn) && turn.peer == 2 &&
-          !wire_place_cmp(&turn.at, &start),
-      "who cannot be sent to is passed over, and the item goes to another");
-    flow_producer_gave(p, &turn, 1, 0);
-    T(!flow_producer_turn(p, 0.04, &turn), "for a moment");
-    T(flow_producer_turn(p, 0.06, &turn) && turn.peer == 1, "and no longer");
+    T(!flow_producer_turn(p, 0.04, &turn) && flow_producer_due(p, 0) < 0.06,
+      "it could not be sent: not at once again");
+    T(flow_producer_turn(p, 0.06, &turn), "but soon");
     flow_producer_free(p);
 }
 
 static void
 ends(void)
 {
+    struct flow_producer *p = with_peers(2, 2);
+    uint64_t first, second;
+
+    hand_out(p, 0);
+    T(!flow_producer_untold(p, 0), "the plan goes on behind the window");
+    next(p, 1, 2, 95, "", 2, 1);
+    hand_out(p, 1);
+    first = flow_producer_untold(p, 1);
+    T(first && number(flow_producer_fresh(p)) == PLACES,
+      "it ends within the window: that is said");
+    flow_producer_told(p, first, 1, 1);
+    second = flow_producer_untold(p, 1);
+    T(second && second != first, "to all");
+    flow_producer_told(p, second, 1, 1);
+    next(p, 1, 2, 95, "", 2, 1.5);
+    T(!flow_producer_untold(p, 1.5), "once a second at most");
+    T(flow_producer_untold(p, 2) == 1 && second, "and again to those that ask");
+    flow_producer_told(p, 1, 1, 2);
+    T(!flow_producer_untold(p, 9), "only to those");
+    flow_producer_free(p);
+}
+
+static void
+over(void)
+{
     struct flow_producer *p = with_peers(3, 1);
+    const struct wire_place at = step(0), other = {6, 0, 0};
 
-    T(flow_producer_untold(p, 0) == 1, "nobody has been told of the end");
-    for (uint64_t i = 1; i <= 3; i++)
-        flow_producer_told(p, i, i != 2, 0);
-    T(!flow_producer_untold(p, 0), "all have been, or cannot be now");
-    T(flow_producer_untold(p, 1) == 2, "who could not be is told later");
-    flow_producer_told(p, 2, 1, 1);
-    next(p, 3, 0, 1, 0, 1);
-    T(flow_producer_untold(p, 1) == 3, "who asks for more is told again");
-
-    flow_producer_end(p, 1, &start, 2);
-    T(!flow_producer_over(p, 3), "one of three says that the run is over");
-    T(flow_producer_over(p, 32), "which counts when nothing moves for 30 s");
-    next(p, 2, 1, 0, 0, 32);
-    T(!flow_producer_over(p, 40), "but not when the others go on");
-    flow_producer_end(p, 2, &start, 40);
+    T(!flow_producer_over(p, 0), "nobody says that the run is over");
+    flow_producer_end(p, 1, &other, 0);
+    flow_producer_end(p, 2, &at, 1);
+    T(!flow_producer_over(p, 2), "one of three does");
+    T(!flow_producer_over(p, FLOW_QUIET) &&
+          flow_producer_over(p, FLOW_QUIET + 1.5),
+      "which counts when nothing has moved for long");
+    flow_producer_end(p, 1, &at, 3);
     flow_producer_leave(p, 3);
-    T(flow_producer_over(p, 40), "all that are left say so: it is over");
+    T(flow_producer_over(p, 3), "all that are there say so");
     flow_producer_leave(p, 1);
     flow_producer_leave(p, 2);
-    T(flow_producer_over(p, 40), "it stays over when they leave");
+    T(flow_producer_over(p, 3), "the last of them have left");
+    flow_producer_join(p, 4);
+    T(!flow_producer_over(p, 4), "one that comes does not");
     flow_producer_free(p);
 }
 
@@ -250,12 +372,18 @@ main(void)
     shares(1);
     shares(3);
     shares(8);
-    hoarder();
-    only_hoarders();
-    deaths();
+    snapshots();
     sessions();
-    back();
-    unreachable();
+    lapses(0);
+    lapses(5);
+    does_not_lapse();
+    goes_back();
+    leaves();
+    late();
+    all_late();
+    refuses();
+    cannot_be_sent();
     ends();
+    over();
     return t_done();
 }

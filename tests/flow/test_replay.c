@@ -99,7 +99,7 @@ batches(const char *path)
         .endpoint = endpoint,
         .hello = hello_of("train", "", "", 0),
         .at = {500, 0, 1},
-        .room = 2,
+        .window = 2,
     };
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
@@ -118,7 +118,7 @@ batches(const char *path)
             right &= batch.at.step == want && batch.at.session == 500 &&
                      batch.views[0] == want;
             batch.at.step = ++want;
-            flow_inlet_done(inlet, &batch.at);
+            flow_consumer_go(inlet->consumer, &batch.at);
             wire_batch_release(&batch);
         }
         flow_inlet_ask(inlet);
@@ -132,11 +132,10 @@ batches(const char *path)
     T(ends_well(pid), "it ends when the run is over");
 }
 
-/* As foil-augment: items for credit; one that is lost comes again. */
+/* As foil-augment: what is wanted, in order. */
 static void
 items(const char *path)
 {
-    const struct wire_place place = {7, 0, 2};
     const char *endpoint = at("plan");
     const pid_t pid = play(path, endpoint);
     struct wire_client_config config = {
@@ -149,10 +148,10 @@ items(const char *path)
     struct wire_client *client = wire_client_open(wire, &config, &err);
     struct wire_item item;
     struct wire_news news;
-    int64_t want = 2;
+    struct wire_msg *msg;
+    int64_t want = 2, serial = 0;
     int ended = 0, right = 1;
 
-    wire_client_pass(client, &place);
     while (!ended && wire_wait(wire, -1, 1, &err) > 0) {
         while (wire_client_next(client, &news, &err) > 0) {
             ended |= news.what == WIRE_ENDED;
@@ -162,10 +161,14 @@ items(const char *path)
             right &= item.at.step == want++ && item.at.session == 7;
             wire_item_release(&item);
         }
-        wire_client_want(client, 3);
+        msg = next_of(7, 0, want, ++serial);
+        wire_client_send(client, msg);
+        wire_msg_free(msg);
     }
     T(right && want == STEPS, "each item once, in order, from the place");
-    wire_client_over(client);
+    msg = wire_end_put(&(struct wire_end){{7, 0, want}, 1});
+    wire_client_send(client, msg);
+    wire_msg_free(msg);
     wire_client_close(client);
     wire_close(wire);
     T(ends_well(pid), "it ends when the run is over");

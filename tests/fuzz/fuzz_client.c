@@ -1,32 +1,44 @@
 /*
  * Sequences of messages from a binder to the end that connects, between which
- * its tool does what tools do.  Whatever comes, credit stays in range, the
- * place never goes back, and a refusal ends it with a sentence.
+ * its tool does what tools do.  Whatever comes, a relay behind it keeps what it
+ * may, and a refusal ends it with a sentence.
  */
+#include "flow/relay.h"
 #include "fuzz/sequence.h"
 #include "wire/client.h"
 
 enum { NEWS_MAX = 64 };
 
+enum { ROOM = 2 };
+
 struct edge {
     struct wire_client *client;
     enum wire_client_kind kind;
     void *binder;
-    struct wire_place at;
+    struct flow_relay *relay; /* items are places */
+    int64_t session;
 };
 
 static void
 check_state(struct edge *edge)
 {
-    const struct wire_place at = wire_client_place(edge->client);
+    const int64_t session = flow_relay_place(edge->relay).session;
 
-    REQUIRE(wire_client_credit(edge->client) <= WIRE_CREDIT_MAX);
     REQUIRE(!wire_client_joined(edge->client) ||
             *wire_client_who(edge->client)->stage);
-    REQUIRE(at.session >= edge->at.session);
-    if (at.session == edge->at.session)
-        REQUIRE(wire_place_cmp(&at, &edge->at) >= 0);
-    edge->at = at;
+    REQUIRE(session >= edge->session);
+    REQUIRE(flow_relay_kept(edge->relay) <= ROOM);
+    edge->session = session;
+}
+
+static void
+take_item(struct edge *edge)
+{
+    struct wire_place *at = mem_array(1, sizeof *at);
+
+    *at = wire_client_item(edge->client)->at;
+    if (!flow_relay_take(edge->relay, at, at))
+        free(at);
 }
 
 /* 0, or -1 when the binder refused us. */
@@ -39,13 +51,26 @@ read_news(struct edge *edge)
 
     for (int n = 0; rc > 0 && n < NEWS_MAX; n++) {
         rc = wire_client_next(edge->client, &news, &err);
-        if (rc > 0 && news.what == WIRE_MESSAGE)
+        if (rc > 0 && news.what == WIRE_MESSAGE) {
             REQUIRE(news.msg);
+            if (edge->kind == WIRE_ASKS)
+                take_item(edge);
+            else
+                flow_relay_next(edge->relay,
+                                wire_client_snapshot(edge->client));
+        }
         if (rc > 0 && news.what == WIRE_REPORT)
             REQUIRE(*news.why.msg);
     }
     REQUIRE(rc >= 0 || *err.msg);
     return rc < 0 ? -1 : 0;
+}
+
+static void
+send_on(struct edge *edge, struct wire_msg *msg)
+{
+    wire_client_send(edge->client, msg);
+    wire_msg_free(msg);
 }
 
 /* What the tool does. */
@@ -54,21 +79,25 @@ act(struct edge *edge, struct bytes *from)
 {
     const unsigned what = byte(from);
     const struct wire_place at = place(from);
-    const size_t credit = wire_client_credit(edge->client);
-    struct wire_msg *msg;
+    const struct wire_end end = {at, 1};
+    struct wire_next next;
+    struct wire_place *item;
+    void *one, *two;
 
-    if (edge->kind == WIRE_BRINGS) {
-        msg = small_batch(&at);
-        if (wire_client_send(edge->client, msg))
-            REQUIRE(wire_client_credit(edge->client) + 1 == credit);
-        wire_msg_free(msg);
-    } else if (what & 1) {
-        wire_client_pass(edge->client, &at);
-    } else {
-        wire_client_want(edge->client, what % 16);
+    while (flow_relay_stale(edge->relay, &one, &two))
+        free(one);
+    if (what & 1)
+        flow_relay_lost(edge->relay);
+    if (what & 2 && (item = flow_relay_work(edge->relay)))
+        flow_relay_made(edge->relay, item);
+    if (flow_relay_turn(edge->relay, what, &next)) {
+        flow_relay_told(edge->relay, what & 4, what);
+        send_on(edge, wire_next_put(&next));
     }
-    if (what == 254 && edge->kind == WIRE_ASKS)
-        wire_client_over(edge->client);
+    if (edge->kind == WIRE_BRINGS)
+        send_on(edge, small_batch(&at));
+    if (what == 254)
+        send_on(edge, wire_end_put(&end));
 }
 
 static int
@@ -103,6 +132,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct edge edge = {.kind = byte(&from) & 1 ? WIRE_ASKS : WIRE_BRINGS};
     struct wire_client_config config = {.kind = edge.kind};
     struct wire *wire;
+    void *one, *two;
     struct err err;
 
     // one of its own: ZeroMQ closes sockets in its own time, and may run out
@@ -114,9 +144,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     edge.client = wire_client_open(wire, &config, &err);
     REQUIRE(edge.client);
     wire->first->up = 1; // which ZeroMQ does not tell of inproc
-    edge.at = wire_client_place(edge.client);
+    edge.session = -1;
+    edge.relay = flow_relay_new(ROOM);
     while (from.len && !step(&edge, &from))
         ;
+    while (flow_relay_drop(edge.relay, &one, &two))
+        free(one);
+    flow_relay_free(edge.relay);
     wire_client_close(edge.client);
     zmq_close(edge.binder);
     wire_close(wire);

@@ -105,8 +105,15 @@ message(struct bytes *from)
     static const int64_t ids[] = {5, 6};
     const unsigned kind = byte(from) % 11;
     const struct wire_place at = place(from);
+    const unsigned x = byte(from);
+    const int64_t have[] = {at.epoch, at.step + x % 3, at.epoch + 1, x % 8};
     const struct wire_next next = {.at = at,
-                                   .credit = byte(from) * 17 % WIRE_CREDIT_MAX};
+                                   .serial = 1 + x % 16,
+                                   .window = 1 + x / 16,
+                                   .n_have = x % 5 % 3,
+                                   .have = have,
+                                   .room = x % 7};
+    const struct wire_end end = {at, x % 2};
     const struct wire_reject reject = {
         .at = at, .reason = "no JPEG", .n = 2, .ids = ids};
     struct wire_error error = {.reason = "who?", .id = -1};
@@ -121,10 +128,8 @@ message(struct bytes *from)
     case 3:
         return wire_next_put(&next);
     case 4:
-        return wire_place_put(WIRE_DONE, &at);
     case 5:
-        return next.credit % 2 ? wire_over_put(&at)
-                               : wire_place_put(WIRE_END, &at);
+        return wire_end_put(&end);
     case 6:
         return wire_beat_put();
     case 7:

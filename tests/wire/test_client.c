@@ -23,39 +23,44 @@ plan_client(const char *name)
     };
 }
 
-/* The binder goes and comes back: the client asks anew, by itself. */
+static int
+say(struct wire_client *client, struct wire_msg *msg)
+{
+    const int sent = wire_client_send(client, msg);
+
+    wire_msg_free(msg);
+    return sent;
+}
+
+/* The binder goes and comes back: the client joins again, by itself. */
 static void
 binder_restarts(void)
 {
-    const struct wire_place place = {9, 1, 2};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct wire_server_config sc = plan_server("again");
     struct wire_client_config cc = plan_client("again");
     struct wire_server *server = wire_server_open(a, &sc, &err);
     struct wire_client *client = wire_client_open(b, &cc, &err);
-    struct wire_next next;
+    struct wire_next next = {0};
     struct wire_news news;
 
+    T(!say(client, next_of(9, 1, 2, 1)), "nobody is told before a greeting");
     T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "the peer has joined");
     T(client_sees(a, b, client, WIRE_JOINED, &news, 5), "both");
-    wire_client_pass(client, &place);
-    wire_client_want(client, 3);
-    T(server_is_asked(a, b, server, client, &next) && next.credit == 3,
-      "asked for three");
+    T(say(client, next_of(9, 1, 2, 5)) &&
+          server_is_asked(a, b, server, client, &next),
+      "the binder is asked");
+    T(next.at.session == 9 && next.at.epoch == 1 && next.at.step == 2 &&
+          next.serial == 5 && next.window == 8,
+      "and told where the run is");
 
     wire_server_close(server);
     server = wire_server_open(a, &sc, &err);
     T(server != NULL, "another binder at the same address: %s", err.msg);
     T(both_see(a, b, server, client, WIRE_JOINED, &news), "joined again");
-    T(server_is_asked(a, b, server, client, &next), "asked anew");
-    T(next.at.session == 9 && next.at.epoch == 1 && next.at.step == 2,
-      "told where the run is");
-    T(next.credit == 3, "for the whole credit");
-    wire_client_pass(client, &(struct wire_place){10, 0, 0});
-    T(wire_client_credit(client) == 0, "a new session starts from nothing");
-    wire_client_pass(client, &place);
-    T(wire_client_place(client).session == 10, "an old one is ignored");
+    T(client_sees(a, b, client, WIRE_JOINED, &news, 5),
+      "which the client's tool hears");
 
     wire_client_close(client);
     wire_server_close(server);
@@ -105,49 +110,6 @@ stranger_is_told(void)
     wire_close(b);
 }
 
-/* Items that the selector sent before it heard of the new trainer. */
-static void
-items_of_an_old_session(void)
-{
-    const int64_t ids[] = {1, 2};
-    const struct wire_place old = {9, 0, 0}, new = {10, 0, 0};
-    struct wire_item item = {
-        .at = old, .size = 10, .steps = 5, .epochs = 1, .n = 2, .ids = ids};
-    struct err err = {""};
-    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct wire_server_config sc = plan_server("old");
-    struct wire_client_config cc = plan_client("old");
-    struct wire_server *server = wire_server_open(a, &sc, &err);
-    struct wire_client *client = wire_client_open(b, &cc, &err);
-    struct wire_msg *msg = wire_item_put(&item);
-    struct wire_next next;
-    struct wire_news news;
-    uint64_t peer;
-
-    client_sees(a, b, client, WIRE_JOINED, &news, 0.1);
-    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "the peer has joined");
-    client_sees(a, b, client, WIRE_JOINED, &news, 5);
-    wire_client_pass(client, &old);
-    wire_client_want(client, 2);
-    T(server_is_asked(a, b, server, client, &next), "a session");
-    peer = wire_server_peer(server, 0);
-    wire_server_send(server, peer, msg);
-    wire_client_pass(client, &new);
-    wire_client_want(client, 2);
-    T(server_is_asked(a, b, server, client, &next) && next.at.session == 10,
-      "and the next one");
-    T(!client_sees(a, b, client, WIRE_MESSAGE, &news, 0.2),
-      "an item of the old session is passed over");
-    T(wire_client_credit(client) == 2,
-      "and takes nothing off the credit of the new one");
-    T(next.credit == 2, "which is asked for in full");
-    wire_msg_free(msg);
-    wire_client_close(client);
-    wire_server_close(server);
-    wire_close(a);
-    wire_close(b);
-}
-
 /* What the binder refuses ends the client, with the reason. */
 static void
 refused(const char *what, const struct wire_hello *hello)
@@ -191,66 +153,59 @@ misfits(void)
     refused("another data set", &hello);
 }
 
-/* A trainer at a place gives its newest peer credit. */
+/* What a binder says: the plan has an end, the run is over. */
 static void
-give(struct wire_server *server, uint64_t peer, const struct wire_place *place,
-     int64_t credit)
+ends(void)
 {
-    const struct wire_next next = {*place, credit, 0};
-    struct wire_msg *msg = wire_next_put(&next);
+    const struct wire_end end = {.at = {5, 1, 0}}, over = {{5, 1, 0}, 1};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct wire_server_config sc = plan_server("ends");
+    struct wire_client_config cc = plan_client("ends");
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct wire_client *client = wire_client_open(b, &cc, &err);
+    struct wire_msg *msg[] = {wire_end_put(&end), wire_end_put(&over)};
+    struct wire_news news;
 
-    wire_server_send(server, peer, msg);
-    wire_msg_free(msg);
+    T(both_see(a, b, server, client, WIRE_JOINED, &news), "the peer joins");
+    wire_server_send(server, news.peer, msg[0]);
+    T(client_sees(a, b, client, WIRE_ENDED, &news, 5) && news.at.epoch == 1,
+      "the plan ends at a place");
+    wire_server_send(server, wire_server_peer(server, 0), msg[1]);
+    T(client_sees(a, b, client, WIRE_OVER, &news, 5), "the run is over");
+    wire_msg_free(msg[0]);
+    wire_msg_free(msg[1]);
+    wire_client_close(client);
+    wire_server_close(server);
+    wire_close(a);
+    wire_close(b);
 }
 
-/* The trainer starts anew: a larger session wins, a smaller is ignored. */
+/* A consumer that binds. */
 static void
-sessions(void)
+snapshots(void)
 {
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct wire_server_config sc = {
-        .endpoint = at("batch"),
-        .kind = WIRE_CONSUMES,
-        .hello = hello_of("train", "", digest_a, 10),
-    };
-    struct wire_place place = {100, 0, 7};
-    struct wire_client_config cc = plan_client("batch");
-    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct wire_server_config sc = plan_server("snapshots");
+    struct wire_client_config cc = plan_client("snapshots");
+    struct wire_server *server;
     struct wire_client *client;
+    struct wire_msg *msg = next_of(5, 0, 3, 4);
     struct wire_news news;
 
+    sc.kind = WIRE_CONSUMES;
+    sc.hello = hello_of("train", "", digest_a, 10);
     cc.kind = WIRE_BRINGS;
+    server = wire_server_open(a, &sc, &err);
     client = wire_client_open(b, &cc, &err);
-    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "the peer has joined");
-    give(server, news.peer, &place, 4);
-    T(client_sees(a, b, client, WIRE_MOVED, &news, 5) && news.at.step == 7,
-      "the first session");
-    wire_server_close(server);
-
-    place = (struct wire_place){200, 0, 5};
-    server = wire_server_open(a, &sc, &err);
-    T(both_see(a, b, server, client, WIRE_JOINED, &news), "joined the second");
-    give(server, news.peer, &place, 2);
-    T(client_sees(a, b, client, WIRE_MOVED, &news, 5) && news.at.step == 5,
-      "it goes back where the trainer is");
-    T(wire_client_credit(client) == 2, "the old credit is forgotten");
-    wire_server_close(server);
-
-    server = wire_server_open(a, &sc, &err);
-    T(both_see(a, b, server, client, WIRE_JOINED, &news), "the link renewed");
-    give(server, news.peer, &place, 2);
-    client_sees(a, b, client, WIRE_MOVED, &news, 0.1);
-    T(wire_client_credit(client) == 2, "credit starts from nothing");
-    wire_server_close(server);
-
-    place = (struct wire_place){150, 0, 9};
-    server = wire_server_open(a, &sc, &err);
-    T(both_see(a, b, server, client, WIRE_JOINED, &news), "a stale one");
-    give(server, news.peer, &place, 2);
-    T(!client_sees(a, b, client, WIRE_MOVED, &news, 0.1), "is ignored");
-    T(wire_client_place(client).session == 200, "the place stays");
-
+    T(both_see(a, b, server, client, WIRE_JOINED, &news), "the peer joins");
+    wire_server_send(server, news.peer, msg);
+    T(client_sees(a, b, client, WIRE_MESSAGE, &news, 5) &&
+          wire_client_snapshot(client)->serial == 4 &&
+          wire_client_snapshot(client)->at.step == 3,
+      "and gets a snapshot");
+    wire_msg_free(msg);
     wire_client_close(client);
     wire_server_close(server);
     wire_close(a);
@@ -263,9 +218,9 @@ main(void)
     scratch_open();
     binder_restarts();
     stranger_is_told();
-    items_of_an_old_session();
     misfits();
-    sessions();
+    ends();
+    snapshots();
     scratch_close();
     return t_done();
 }

@@ -40,7 +40,7 @@ main(void)
     static struct wire_metrics metrics = {
         .stage = "train", .n = 1, .values = {{"loss", 4.5}}};
     struct wire_event event = {.what = "step"}, got;
-    const struct wire_limits small = {.credit = 1}, none = {0};
+    const struct wire_limits small = {.queue = 1}, none = {0};
     struct err err = {""};
     struct wire *a, *b;
     struct wire_feed *feed;

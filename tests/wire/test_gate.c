@@ -204,7 +204,7 @@ talkative(void)
 
 /* 1 when a peer whose hello was taken may have so many bytes under way. */
 static int
-admits(size_t part, size_t bytes, size_t expect, size_t credit)
+admits(size_t part, size_t bytes, size_t expect, size_t n)
 {
     const struct wire_server_config config = {
         .endpoint = at("c"),
@@ -230,7 +230,7 @@ admits(size_t part, size_t bytes, size_t expect, size_t credit)
             joined |= news.what == WIRE_JOINED;
     }
     if (expect)
-        wire_server_expect(server, expect, credit);
+        wire_server_expect(server, expect, n);
     whole = endless(wire, fd, part, bytes) >= bytes;
     for (int i = 0; i < 50; i++) // all is read by then
         wire_wait(wire, -1, 0.005, &err);
@@ -250,7 +250,7 @@ admitted(void)
     T(!admits(64 * KIB, 8 * MIB, 0, 0), "but not more, in many parts");
     T(!admits(7 * MIB, 7 * MIB, 0, 0), "or in one");
     T(admits(MIB, 7 * MIB, 3 * MIB, 1),
-      "of what is expected a credit and one message more is let in");
+      "of what is expected one message more is let in");
     T(!admits(MIB, 14 * MIB, 3 * MIB, 1), "and nothing beyond");
 }
 

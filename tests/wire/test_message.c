@@ -718,6 +718,8 @@ static const struct breach {
     {WIRE_WEIGHTS, "rows of w are weights", NULL, "w", NULL, 0.9},
     {WIRE_STATE_PUT, "a piece is of one table", NULL, "from", NULL, 29},
     {WIRE_STATE_PUT, "a piece is of one table", NULL, "from", NULL, 1e12},
+    {WIRE_NEXT, "have is places in order", NULL, "have", NULL, -1},
+    {WIRE_NEXT, "no more than the window is held", NULL, "window", NULL, 1},
 };
 
 static void

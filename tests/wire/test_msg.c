@@ -208,15 +208,15 @@ static void
 twice(void)
 {
     struct wire_part part[] = {
-        PART("foil2.done"),
+        PART("foil2.end"),
         PART("\x84\xa7session\x01\xa5"
              "epoch\x01\xa4step\x01\xa4step\x02"),
     };
-    struct wire_place place;
+    struct wire_end end;
     struct err err = {""};
     struct wire_msg *msg = wire_msg_from(2, part, &err);
 
-    T(msg && wire_place_get(&place, msg, &err), "a key twice: %s", err.msg);
+    T(msg && wire_end_get(&end, msg, &err), "a key twice: %s", err.msg);
     wire_msg_free(msg);
 }
 

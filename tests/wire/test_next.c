@@ -27,40 +27,55 @@ order(void)
     T(wire_place_cmp(&b, &b) == 0, "the same is the same");
 }
 
-/* done and end are a place, of which end may say more. */
+/* What is held comes in order, each place once, and fits the window. */
 static void
-places(void)
+held(void)
 {
-    const struct wire_place at = {1700000000000000000, 3, 4};
-    struct wire_msg *done = wire_place_put(WIRE_DONE, &at);
-    struct wire_msg *end = wire_place_put(WIRE_END, &at);
-    struct wire_msg *over = wire_over_put(&at), *beat = wire_beat_put();
-    struct wire_msg *const all[] = {done, end, over};
+    static const struct {
+        const char *what;
+        size_t n;
+        int64_t have[3][2];
+        int good;
+    } tries[] = {
+        {"two epochs", 3, {{0, 9}, {1, 0}, {1, 7}}, 1},
+        {"one", 1, {{0, 0}}, 1},
+        {"none", 0, {{0}}, 1},
+        {"out of order", 2, {{1, 0}, {0, 9}}, 0},
+        {"a place twice", 2, {{1, 0}, {1, 0}}, 0},
+        {"an epoch below 0", 1, {{-1, 0}}, 0},
+        {"a step below 0", 1, {{0, -1}}, 0},
+        {"an epoch that is too large", 1, {{WIRE_EPOCH_MAX, 0}}, 0},
+        {"a step that is too large", 1, {{0, WIRE_STEP_MAX}}, 0},
+    };
 
-    for (size_t i = 0; i < 3; i++) {
-        struct wire_place got;
-        struct err err = {""};
+    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
+        struct wire_next next = {.at = {5, 0, 0},
+                                 .serial = 1,
+                                 .window = 3,
+                                 .n_have = tries[i].n,
+                                 .have = tries[i].have[0]},
+                         got = {0};
+        struct err err = {"taken"};
+        struct wire_msg *msg = wire_next_put(&next);
+        const int good = !wire_next_get(&got, msg, &err);
 
-        T(wire_msg_kind(all[i]) == (i ? WIRE_END : WIRE_DONE) &&
-              !wire_place_get(&got, all[i], &err) &&
-              got.session == at.session && !wire_place_cmp(&got, &at),
-          "%s: its place is read as it was put: %s",
-          wire_kind_name(wire_msg_kind(all[i])), err.msg);
+        T(good == tries[i].good && (!good || got.n_have == tries[i].n),
+          "%s: %s", tries[i].what, err.msg);
+        wire_next_release(&got);
+        wire_msg_free(msg);
+        next.window = 1;
+        msg = wire_next_put(&next);
+        if (good && tries[i].n > 1)
+            T(wire_next_get(&got, msg, &err), "more than the window: %s",
+              err.msg);
+        wire_msg_free(msg);
     }
-    T(wire_over_get(over), "an end that says so ends the run");
-    T(!wire_over_get(end), "an end alone does not end the run");
-    T(!wire_over_get(done) && !wire_over_get(beat),
-      "what is no end does not end the run");
-    wire_msg_free(done);
-    wire_msg_free(end);
-    wire_msg_free(over);
-    wire_msg_free(beat);
 }
 
 int
 main(void)
 {
-    places();
+    held();
     order();
     sessions();
     return t_done();

@@ -130,7 +130,7 @@ start_peer(const char *endpoint)
     client = wire_client_open(wire, &cc, &err);
     while (wire_wait(wire, -1, 1, &err) > 0)
         while (wire_client_next(client, &news, &err) > 0)
-            if (news.what == WIRE_ENDED)
+            if (news.what == WIRE_OVER)
                 _exit(0);
     _exit(1);
 }

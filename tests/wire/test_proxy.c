@@ -36,7 +36,6 @@ int
 main(void)
 {
     const struct wire_limits limits = {0};
-    const struct wire_place place = {5, 0, 1};
     const int64_t ids[] = {1, 2};
     struct wire_item item = {.at = {5, 0, 1},
                              .size = 10,
@@ -81,8 +80,9 @@ main(void)
     T(sees(wire, proxy, server, NULL, WIRE_JOINED, &news, &passed), "two");
     T(wire_server_peers(server) == 2, "the binder meets both");
     T(sees(wire, proxy, NULL, one, WIRE_JOINED, &news, &passed), "and greets");
-    wire_client_pass(one, &place);
-    wire_client_want(one, 1);
+    msg = next_of(5, 0, 1, 1);
+    T(wire_client_send(one, msg), "it asks");
+    wire_msg_free(msg);
     T(sees(wire, proxy, server, NULL, WIRE_MESSAGE, &news, &passed), "asked");
     msg = wire_item_put(&item);
     T(wire_server_send(server, news.peer, msg), "sent");

@@ -1,6 +1,5 @@
 /*
- * What is refused changes nothing: it costs no credit, its sender hears why,
- * and what is wanted is asked for again.
+ * What is refused changes nothing, and its sender hears why.
  */
 #include "t.h"
 #include "wire/error.h"
@@ -36,11 +35,11 @@ send_item(struct wire_server *server, const struct wire_place *place,
     wire_msg_free(msg);
 }
 
-/* A selector that sends three items that will not do, and then a good one. */
+/* A selector that sends two items that will not do, and then a good one. */
 static void
-item_costs_nothing(void)
+items(void)
 {
-    const struct wire_place place = {9, 0, 0}, older = {8, 0, 0};
+    const struct wire_place place = {9, 0, 0};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct wire_server_config sc = {
@@ -55,16 +54,11 @@ item_costs_nothing(void)
     };
     struct wire_server *server = wire_server_open(a, &sc, &err);
     struct wire_client *client = wire_client_open(b, &cc, &err);
-    struct wire_next next;
     struct wire_news news;
 
     T(both_see(a, b, server, client, WIRE_JOINED, &news),
       "the peer has joined");
-    wire_client_pass(client, &place);
-    wire_client_want(client, 3);
-    T(server_is_asked(a, b, server, client, &next) && next.credit == 3,
-      "asked for three");
-
+    client_sees(a, b, client, WIRE_JOINED, &news, 5);
     send_item(server, &place, "r", 11);
     T(client_sees(a, b, client, WIRE_REPORT, &news, 5) &&
           strstr(news.why.msg, "select: item: data set of 11"),
@@ -81,21 +75,10 @@ item_costs_nothing(void)
     T(server_sees(a, b, server, WIRE_MESSAGE, &news, 5) &&
           strstr(news.why.msg, "of run 'other'"),
       "and its sender hears that, too");
-    T(wire_client_credit(client) == 3, "what is refused costs no credit");
-    send_item(server, &older, "r", 10);
-    T(!client_sees(a, b, client, WIRE_MESSAGE, &news, 0.1) &&
-          wire_client_credit(client) == 3,
-      "nor does an item of an older session, which is no news");
-    wire_client_want(client, 3);
-    T(!server_sees(a, b, server, WIRE_MESSAGE, &news, 0.1),
-      "none is asked for again at once");
-    T(server_is_asked(a, b, server, client, &next) && next.credit == 1,
-      "but one by one, after a while");
     send_item(server, &place, "", 10);
     T(client_sees(a, b, client, WIRE_MESSAGE, &news, 5) &&
           wire_client_item(client)->ids[2] == 3,
       "a good one is taken");
-    T(wire_client_credit(client) == 2, "and costs a credit");
     T(wire_server_peers(server) == 1, "nobody had to go");
     wire_client_close(client);
     wire_server_close(server);
@@ -117,7 +100,7 @@ peer_is_told(void)
     };
     struct wire_hello mine = hello_of("augment", "", digest_a, 10);
     struct wire_error no = {
-        .reason = "no such credit", .id = -1, .of = {"next", {-1, 0, 0}, 0}};
+        .reason = "no such place", .id = -1, .of = {"next", {-1, 0, 0}, 0}};
     struct wire_server *server = wire_server_open(a, &sc, &err);
     struct wire_sock *sock =
         wire_sock_connect(b, WIRE_DEALER, at("batch"), "", &limits, &err);
@@ -145,7 +128,7 @@ peer_is_told(void)
     wire_sock_send(sock, NULL, msg);
     wire_msg_free(msg);
     T(server_sees(a, b, server, WIRE_REPORT, &news, 5) &&
-          strstr(news.why.msg, "no such credit"),
+          strstr(news.why.msg, "no such place"),
       "an error of a peer is said: %s", news.why.msg);
     for (int i = 0; i < 20; i++) {
         turn(a, b);
@@ -279,7 +262,7 @@ int
 main(void)
 {
     scratch_open();
-    item_costs_nothing();
+    items();
     peer_is_told();
     answer_is_waited_past();
     scratch_close();

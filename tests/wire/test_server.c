@@ -182,7 +182,7 @@ last_word_heard(void)
     wire_server_close(server);
     wire_close(a);
     a = wire_open(NULL, &err);
-    heard = heard && client_sees(a, b, client, WIRE_ENDED, &news, 3);
+    heard = heard && client_sees(a, b, client, WIRE_OVER, &news, 3);
     wire_client_close(client);
     wire_close(a);
     wire_close(b);

@@ -257,7 +257,7 @@ flood(void)
         .endpoint = at("flood"),
         .kind = WIRE_CONSUMES,
         .hello = hello_of("train", "", "", 0),
-        .limits = {.credit = 1},
+        .limits = {.queue = 1},
     };
     struct wire_server *server = wire_server_open(a, &sc, &err);
     void *context = zmq_ctx_new(), *peer = zmq_socket(context, ZMQ_DEALER);

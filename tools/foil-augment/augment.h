@@ -10,7 +10,7 @@ struct augment_options {
     const char *data, *run, *plan, *batches, *keys, *allow, *sheet;
     struct data_recipe recipe;
     enum data_policy policy;
-    long views, augmentations, seed, max_pixels, cache, max_items, rows,
+    long views, augmentations, seed, max_pixels, cache, room, max_items, rows,
         columns;
     int filter;
     double max_bad;

@@ -76,18 +76,17 @@ bytes_of(const struct augment_maker *maker, const struct wire_item *item)
 
 void
 augment_maker_tell(const struct augment_maker *maker,
-                   const struct wire_item *item, size_t credit)
+                   const struct wire_item *item, size_t room)
 {
     const struct augment_options *options = maker->options;
     const size_t size = options->recipe.size;
-    const double mib = (double)(credit * bytes_of(maker, item)) / (1 << 20);
+    const double mib = (double)(room * bytes_of(maker, item)) / (1 << 20);
     char recipe[DIGEST_HEX];
 
     augment_recipe(recipe);
-    say("up to %zu batches under way of %ld x %zu views of %zu x %zu: %.1f "
+    say("up to %zu batches at once of %ld x %zu views of %zu x %zu: %.1f "
         "MiB; up to %ld MiB of decoded pixels are kept; recipe %s",
-        credit, options->views, item->n, size, size, mib, options->cache,
-        recipe);
+        room, options->views, item->n, size, size, mib, options->cache, recipe);
 }
 
 /* A bad sample got a substitute.  Too many bad ones end the run. */

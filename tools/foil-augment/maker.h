@@ -39,9 +39,9 @@ void augment_maker_open(struct augment_maker *maker,
                         const struct augment_options *options);
 void augment_maker_close(struct augment_maker *maker);
 
-/* Says once, before the first batch, what memory `credit` of them take. */
+/* Says once, before the first batch, what memory `room` of them take. */
 void augment_maker_tell(const struct augment_maker *maker,
-                        const struct wire_item *item, size_t credit);
+                        const struct wire_item *item, size_t room);
 
 /*
  * The batch of an item, as a message.  Ends the tool where too many samples are

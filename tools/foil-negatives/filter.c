@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,8 +44,9 @@ open_items(struct filter *filter)
         die("the selector does not name its data set");
     filter->seed = (uint64_t)filter->options->seed ^ digest_word(&digest);
     sampler_know(filter->sampler, filter->options, selector);
-    passage_init(&filter->passage, (size_t)selector->size);
-    flow_consumer_join(filter->passage.consumer, SELECTOR);
+    // a filter that is started again goes on above its last serial
+    passage_init(&filter->passage, (size_t)selector->size,
+                 (int64_t)clock_wall());
 }
 
 /* A trainer was started: nothing that was under way counts. */
@@ -69,9 +71,10 @@ hear_selector(struct filter *filter)
         switch (news.what) {
         case WIRE_JOINED:
             open_items(filter);
+            flow_consumer_leave(filter->passage.consumer, SELECTOR);
+            flow_consumer_join(filter->passage.consumer, SELECTOR);
             break;
         case WIRE_MESSAGE:
-            flow_consumer_came(filter->passage.consumer, SELECTOR);
             passage_add(&filter->passage, wire_client_item(filter->plan));
             break;
         case WIRE_ENDED:
@@ -112,7 +115,7 @@ pass_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
                        wire_kind_name(wire_msg_kind(msg)));
     if (wire_reject_get(&got, msg, err))
         return -1;
-    if (got.at.session == wire_client_place(filter->plan).session &&
+    if (got.at.session == trained.session &&
         flow_producer_holder(filter->items->producer, &got.at) == peer)
         item = passage_find(&filter->passage, &got.at);
     for (size_t i = 0; item && i < got.n; i++) {
@@ -133,11 +136,26 @@ pass_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
     return 0;
 }
 
+/* All augmenters say that the run is over: the selector hears it once. */
+static void
+pass_over(struct filter *filter)
+{
+    const struct wire_end end = {flow_producer_place(filter->items->producer),
+                                 1};
+    struct wire_msg *msg;
+
+    if (filter->over || !flow_outlet_is_over(filter->items))
+        return;
+    filter->over = 1;
+    msg = wire_end_put(&end);
+    wire_client_send(filter->plan, msg);
+    wire_msg_free(msg);
+}
+
 /* What augmenters say goes on to the selector. */
 static void
 hear_augmenters(struct filter *filter)
 {
-    struct wire_place next;
     struct wire_news news;
     struct err err;
 
@@ -150,18 +168,10 @@ hear_augmenters(struct filter *filter)
             break;
         case WIRE_MOVED:
             begin(filter, &news.at);
-            wire_client_pass(filter->plan, &news.at);
             break;
-        case WIRE_PASSED:
-            wire_client_pass(filter->plan, &news.at);
-            break;
-        case WIRE_WAITED:
-            if (passage_find(&filter->passage, &news.at))
-                break;
-            next = flow_consumer_place(filter->passage.consumer);
-            if (wire_place_cmp(&news.at, &next) < 0) // we were told wrong
-                passage_begin(&filter->passage, &news.at);
-            wire_client_waits(filter->plan, &news.at);
+        case WIRE_BACK:
+            passage_begin(&filter->passage, &news.at);
+            filter->ended = 0;
             break;
         case WIRE_REPORT:
             say("%s", news.why.msg);
@@ -170,10 +180,7 @@ hear_augmenters(struct filter *filter)
             break;
         }
     }
-    if (!filter->over && flow_outlet_is_over(filter->items)) {
-        filter->over = 1;
-        wire_client_over(filter->plan);
-    }
+    pass_over(filter);
     while (flow_outlet_late(filter->items, &err))
         say("%s", err.msg);
 }
@@ -213,58 +220,63 @@ draw(struct filter *filter)
     return due;
 }
 
-/* Hand out what is asked for. */
+/* Draws for what is wanted and there. */
+static void
+fill(struct filter *filter)
+{
+    struct flow_producer *producer = filter->items->producer;
+    const struct passage *passage = &filter->passage;
+
+    while (flow_producer_short(producer)) {
+        const struct wire_place fresh = flow_producer_fresh(producer);
+        struct wire_place behind;
+        struct passage_item *item;
+
+        if (filter->ended && wire_place_cmp(&passage->next, &filter->end) >= 0)
+            flow_producer_close(producer);
+        item = draw(filter);
+        if (!item)
+            return;
+        behind = passage_behind(item);
+        if (wire_place_cmp(&item->at, &fresh) >= 0)
+            flow_producer_add(producer, &item->at, &behind);
+    }
+}
+
 static void
 give(struct filter *filter)
 {
     struct flow_producer *producer = filter->items->producer;
-    struct passage *passage = &filter->passage;
-    struct passage_item *item;
     struct flow_turn turn;
-    struct wire_place fresh, drawn;
 
+    fill(filter);
     while (flow_producer_turn(producer, clock_now(), &turn)) {
-        item = turn.again ? passage_find(passage, &turn.at)
-                          : passage_new(passage, &turn.at);
-        if (!item)
-            item = draw(filter);
-        if (!item)
-            break;
-        turn.at = fresh = item->at;
-        fresh.step++;
-        if (flow_outlet_give(filter->items, &turn, item->msg) && !turn.again)
-            flow_producer_go(producer, &fresh);
+        const struct passage_item *item =
+            passage_find(&filter->passage, &turn.at);
+
+        REQUIRE(item);
+        flow_outlet_give(filter->items, &turn, item->msg);
     }
-    fresh = flow_producer_fresh(producer);
-    drawn = flow_consumer_place(passage->consumer);
-    if (filter->ended && passage->session >= 0 &&
-        wire_place_cmp(&drawn, &filter->end) >= 0 &&
-        !passage_new(passage, &fresh))
-        flow_outlet_end(filter->items, &filter->end);
+    flow_outlet_end(filter->items);
 }
 
-/* Ask for as many items as we are asked for, and beyond that for one that is
- * missing while others wait here for it. */
+/* The selector hears what the trainer has trained and what is here. */
 static void
 ask(struct filter *filter)
 {
-    const size_t wanted = flow_producer_credit(filter->items->producer);
     struct flow_consumer *consumer = filter->passage.consumer;
     const double now = clock_now();
     struct flow_ask ask;
 
-    flow_consumer_room(consumer,
-                       wanted < WIRE_CREDIT_MAX ? wanted : WIRE_CREDIT_MAX);
-    if (flow_consumer_held(consumer) && !flow_consumer_due(consumer))
-        flow_consumer_wait(consumer, now);
+    flow_consumer_resize(consumer,
+                         flow_producer_window(filter->items->producer));
+    flow_consumer_wait(consumer, now);
     while (flow_consumer_turn(consumer, now, &ask)) {
-        const size_t open = wire_client_credit(filter->plan),
-                     credit = open + (size_t)ask.next.credit;
+        struct wire_msg *msg = wire_next_put(&ask.next);
 
-        wire_client_want(filter->plan,
-                         credit < WIRE_CREDIT_MAX ? credit : WIRE_CREDIT_MAX);
-        flow_consumer_asked(consumer, &ask,
-                            wire_client_credit(filter->plan) > open, now);
+        flow_consumer_asked(consumer, &ask, wire_client_send(filter->plan, msg),
+                            now);
+        wire_msg_free(msg);
     }
 }
 
@@ -288,7 +300,10 @@ filter_turn(struct filter *filter)
 double
 filter_patience(const struct filter *filter)
 {
-    return filter->items ? flow_outlet_patience(filter->items) : 1;
+    return filter->items
+               ? fmin(flow_outlet_patience(filter->items),
+                      flow_consumer_due(filter->passage.consumer, clock_now()))
+               : 1;
 }
 
 void

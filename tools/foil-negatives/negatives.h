@@ -99,35 +99,34 @@ struct service {
 void service_open(struct service *service, struct wire *wire);
 void service_turn(struct service *service);
 
-/* An item that waits for its turn, or is under way. */
+/* An item from when it comes until its step is trained. */
 struct passage_item {
     struct wire_place at;
     int64_t steps;        /* in its epoch */
     struct wire_msg *msg; /* as it came; once drawn for, as it goes out */
-    int encode_only;      /* features are wanted: it is not weighed */
+    int look;             /* features are wanted: it is not weighed */
+    int drawn;            /* for */
     int busy;             /* its images' chains are not weighed yet */
     size_t n;             /* of these */
     int64_t *ids;         /* [n] */
 };
 
 /*
- * The items of a run in the order of the plan.  What comes out of order is
- * held by a consumer until its turn to be drawn for has come; what was drawn
- * for is kept until its step is trained, so that a peer that asks again gets
- * the same.
+ * The items of a run in the order of the plan, held by a consumer whose place
+ * is the trainer's.  What was drawn for is kept, too, so that a peer that asks
+ * again gets the same.
  */
 struct passage {
     struct flow_consumer *consumer;
-    size_t n, room;
-    struct passage_item **item; /* [n] drawn for, not sorted */
-    int64_t session;            /* that `number` is of; -1: not known */
-    int64_t number;             /* in the run, of the step at our place */
-    int64_t steps;              /* in its epoch; 0: not known */
-    size_t size;                /* of the data set */
-    uint32_t *busy;             /* [size] items that use an image's chains */
+    struct wire_place next; /* that is to be drawn for */
+    int64_t session;        /* that `number` is of; -1: not known */
+    int64_t number;         /* in the run, of the step at `next` */
+    size_t size;            /* of the data set */
+    uint32_t *busy;         /* [size] items that use an image's chains */
 };
 
-void passage_init(struct passage *passage, size_t size);
+/* passage_init(): serial, of the first snapshot that the selector gets. */
+void passage_init(struct passage *passage, size_t size, int64_t serial);
 void passage_release(struct passage *passage);
 
 /* passage_begin() forgets all items: a trainer was started at a place, or is
@@ -146,18 +145,17 @@ void passage_move(struct passage *passage, const struct sampler *sampler,
 
 /* passage_due() returns the item whose turn it is, or NULL: it has not come,
  * or has to wait for what is under way. */
-struct passage_item *passage_due(struct passage *passage,
+struct passage_item *passage_due(const struct passage *passage,
                                  const struct sampler *sampler);
 
 /* passage_pass() puts msg in the place of the item that was due. */
 void passage_pass(struct passage *passage, struct wire_msg *msg);
 
-/* passage_find() returns the item of a place that was drawn for, passage_new()
- * the first of them that is not before a place; or NULL. */
+/* passage_find() returns the item of a place where it was drawn for, or NULL;
+ * passage_behind() the place behind an item. */
 struct passage_item *passage_find(const struct passage *passage,
                                   const struct wire_place *at);
-struct passage_item *passage_new(const struct passage *passage,
-                                 const struct wire_place *from);
+struct wire_place passage_behind(const struct passage_item *item);
 
 /* filter.c */
 struct filter {

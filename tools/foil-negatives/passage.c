@@ -16,24 +16,14 @@ set_busy(struct passage *passage, struct passage_item *item, int busy)
 }
 
 static void
-release(struct passage_item *item)
+release(struct passage *passage, struct passage_item *item)
 {
     if (!item)
         return;
+    set_busy(passage, item, 0);
     wire_msg_free(item->msg);
     free(item->ids);
     free(item);
-}
-
-/* One that was drawn for. */
-static void
-forget(struct passage *passage, size_t i)
-{
-    struct passage_item *item = passage->item[i];
-
-    set_busy(passage, item, 0);
-    release(item);
-    passage->item[i] = passage->item[--passage->n];
 }
 
 static void
@@ -41,18 +31,17 @@ drop_all(struct passage *passage)
 {
     struct passage_item *item;
 
-    while (passage->n)
-        forget(passage, passage->n - 1);
     while ((item = flow_consumer_drop(passage->consumer)))
-        release(item);
+        release(passage, item);
 }
 
 void
-passage_init(struct passage *passage, size_t size)
+passage_init(struct passage *passage, size_t size, int64_t serial)
 {
-    *passage = (struct passage){.session = -1, .size = size};
-    passage->consumer =
-        flow_consumer_new(&(struct wire_place){.session = -1}, 0);
+    const struct wire_place nowhere = {.session = -1};
+
+    *passage = (struct passage){.session = -1, .next = nowhere, .size = size};
+    passage->consumer = flow_consumer_new(&nowhere, 1, serial);
     passage->busy = mem_array(size, sizeof *passage->busy);
 }
 
@@ -62,7 +51,6 @@ passage_release(struct passage *passage)
     if (passage->consumer)
         drop_all(passage);
     flow_consumer_free(passage->consumer);
-    free(passage->item);
     free(passage->busy);
     *passage = (struct passage){0};
 }
@@ -72,8 +60,8 @@ passage_begin(struct passage *passage, const struct wire_place *at)
 {
     drop_all(passage);
     flow_consumer_begin(passage->consumer, at);
+    passage->next = *at;
     passage->session = -1;
-    passage->steps = 0;
 }
 
 void
@@ -88,47 +76,40 @@ passage_add(struct passage *passage, const struct wire_item *from)
         .at = from->at,
         .steps = from->steps,
         .msg = wire_msg_hold(from->msg),
-        .encode_only = from->encode_only,
+        .look = from->encode_only,
         .n = from->n,
         .ids = mem_array(from->n, sizeof *item->ids),
     };
     memcpy(item->ids, from->ids, from->n * sizeof *item->ids);
-    release(flow_consumer_hold(passage->consumer, &item->at, item));
+    release(passage, flow_consumer_hold(passage->consumer, &item->at, item));
 }
 
-/* The steps of an epoch, as an item of it says; 0: there is none. */
-static int64_t
-steps_of(const struct passage *passage, int64_t epoch)
+static struct passage_item *
+held(const struct passage *passage, size_t i)
 {
-    const size_t held = flow_consumer_held(passage->consumer);
-
-    for (size_t i = 0; i < passage->n + held; i++) {
-        const struct passage_item *item =
-            i < held ? flow_consumer_item(passage->consumer, i)
-                     : passage->item[i - held];
-
-        if (item->at.epoch == epoch)
-            return item->steps;
-    }
-    return 0;
+    return flow_consumer_item(passage->consumer, i);
 }
 
-/* To a place; behind the last step of an epoch comes the first of the next. */
+/* Behind the last step of an epoch comes the first of the next. */
 static void
-go_to(struct passage *passage, struct wire_place at)
+turn_epoch(struct passage *passage)
 {
-    struct passage_item *item;
+    struct wire_place *next = &passage->next;
 
-    if (at.epoch != flow_consumer_place(passage->consumer).epoch ||
-        !passage->steps)
-        passage->steps = steps_of(passage, at.epoch);
-    if (passage->steps && at.step >= passage->steps) {
-        at = (struct wire_place){at.session, at.epoch + 1, 0};
-        passage->steps = 0;
+    for (size_t i = 0; i < flow_consumer_held(passage->consumer); i++) {
+        const struct passage_item *item = held(passage, i);
+
+        if (item->at.epoch == next->epoch && next->step >= item->steps)
+            *next = (struct wire_place){next->session, next->epoch + 1, 0};
     }
-    flow_consumer_go(passage->consumer, &at);
-    while ((item = flow_consumer_stale(passage->consumer)))
-        release(item);
+}
+
+static void
+go_to(struct passage *passage, const struct wire_place *at)
+{
+    if (wire_place_cmp(at, &passage->next) > 0)
+        passage->next = *at;
+    turn_epoch(passage);
 }
 
 void
@@ -136,30 +117,28 @@ passage_move(struct passage *passage, const struct sampler *sampler,
              const struct wire_place *trained)
 {
     const struct wire_place *weighed = &sampler->next;
-    struct wire_place next = flow_consumer_place(passage->consumer);
+    struct passage_item *item;
 
-    if (weighed->session != trained->session)
-        return; // it has to be given its state first
-    if (passage->session != trained->session ||
-        wire_place_cmp(weighed, &next) > 0) {
-        passage->session = trained->session;
-        passage->number = sampler->source.memory.total;
-        if (wire_place_cmp(weighed, &next) > 0)
-            next = *weighed;
+    // with its state first, where the sampler has none of this session
+    if (weighed->session == trained->session) {
+        if (passage->session != trained->session ||
+            wire_place_cmp(weighed, &passage->next) > 0) {
+            passage->session = trained->session;
+            passage->number = sampler->source.memory.total;
+            go_to(passage, weighed);
+        }
+        go_to(passage, trained);
+        for (size_t i = 0; i < flow_consumer_held(passage->consumer); i++)
+            if (wire_place_cmp(&held(passage, i)->at, weighed) < 0)
+                set_busy(passage, held(passage, i), 0);
     }
-    go_to(passage, wire_place_cmp(trained, &next) > 0 ? *trained : next);
-    for (size_t i = passage->n; i-- > 0;) {
-        struct passage_item *item = passage->item[i];
-
-        if (wire_place_cmp(&item->at, weighed) < 0)
-            set_busy(passage, item, 0);
-        if (wire_place_cmp(&item->at, trained) < 0)
-            forget(passage, i);
-    }
+    flow_consumer_go(passage->consumer, trained);
+    while ((item = flow_consumer_stale(passage->consumer)))
+        release(passage, item);
 }
 
 struct passage_item *
-passage_due(struct passage *passage, const struct sampler *sampler)
+passage_due(const struct passage *passage, const struct sampler *sampler)
 {
     const struct sample_source *source = &sampler->source;
     const int64_t horizon = (int64_t)source->how.horizon;
@@ -168,9 +147,8 @@ passage_due(struct passage *passage, const struct sampler *sampler)
     // a new trainer may have given its state before augmenters speak of it
     if (passage->session < 0 || passage->session != sampler->next.session)
         return NULL;
-    go_to(passage, flow_consumer_place(passage->consumer));
-    item = flow_consumer_due(passage->consumer);
-    if (!item || item->encode_only)
+    item = flow_consumer_find(passage->consumer, &passage->next);
+    if (!item || item->look)
         return item;
     for (size_t i = 0; sample_source_waits(&source->how) && i < item->n; i++)
         if (passage->busy[item->ids[i]])
@@ -184,41 +162,32 @@ passage_due(struct passage *passage, const struct sampler *sampler)
 void
 passage_pass(struct passage *passage, struct wire_msg *msg)
 {
-    struct passage_item *item = flow_consumer_take(passage->consumer);
-    struct wire_place next = item->at;
+    struct passage_item *item =
+        flow_consumer_find(passage->consumer, &passage->next);
 
     wire_msg_free(item->msg);
     item->msg = msg;
-    mem_grow(&passage->item, &passage->room, passage->n + 1,
-             sizeof(struct passage_item *));
-    passage->item[passage->n++] = item;
-    if (!item->encode_only)
+    item->drawn = 1;
+    if (!item->look)
         set_busy(passage, item, 1);
-    passage->number += !item->encode_only;
-    passage->steps = item->steps;
-    next.step++;
-    go_to(passage, next);
+    passage->number += !item->look;
+    passage->next = passage_behind(item);
 }
 
 struct passage_item *
 passage_find(const struct passage *passage, const struct wire_place *at)
 {
-    struct passage_item *item = passage_new(passage, at);
+    struct passage_item *item = flow_consumer_find(passage->consumer, at);
 
-    return item && !wire_place_cmp(&item->at, at) ? item : NULL;
+    return item && item->drawn ? item : NULL;
 }
 
-struct passage_item *
-passage_new(const struct passage *passage, const struct wire_place *from)
+struct wire_place
+passage_behind(const struct passage_item *item)
 {
-    struct passage_item *first = NULL;
+    struct wire_place at = item->at;
 
-    for (size_t i = 0; i < passage->n; i++) {
-        struct passage_item *item = passage->item[i];
-
-        if (wire_place_cmp(&item->at, from) >= 0 &&
-            (!first || wire_place_cmp(&item->at, &first->at) < 0))
-            first = item;
-    }
-    return first;
+    if (++at.step == item->steps)
+        at = (struct wire_place){at.session, at.epoch + 1, 0};
+    return at;
 }

@@ -12,7 +12,7 @@
 
 /* Seconds between two looks at a plan that somebody waits for; and until a
  * trainer that waits has been heard. */
-static const double soon = 0.001, unheard = 5;
+static const double soon = 0.001, unheard = 6;
 
 /* Steps of an epoch, those included in which nothing is trained. */
 static int64_t
@@ -75,6 +75,16 @@ moved(struct selector *s, const struct wire_place *at)
     }
     progress_start(&s->progress, "steps", steps_before(s, at),
                    (double)s->options->epochs * (double)steps(s));
+}
+
+/* The trainer went back, or was never where we were told: what the planner is
+ * at may be of epochs that are not there yet. */
+static void
+pushed_back(struct selector *s)
+{
+    if (s->planner)
+        planner_forget(s->planner);
+    s->asked = 0;
 }
 
 /* The samples of an item. */
@@ -175,6 +185,9 @@ handle(struct selector *s, struct wire_news *news)
         break;
     case WIRE_MOVED:
         moved(s, &news->at);
+        break;
+    case WIRE_BACK:
+        pushed_back(s);
         break;
     case WIRE_REPORT:
         tell(s, news->why.msg);
@@ -309,39 +322,49 @@ item_of(struct selector *s, const struct wire_place *at)
     return wire_item_put(&item);
 }
 
-/* Whether what was never handed out may be now. */
-static int
-is_ready(struct selector *s, const struct wire_place *fresh)
+/* Adds to the book what is wanted and planned. */
+static void
+fill(struct selector *s)
 {
-    if (fresh->epoch >= s->options->epochs)
-        return 0;
-    s->starved = !is_planned(s, fresh->epoch);
-    return !s->starved;
+    struct flow_producer *producer = s->outlet->producer;
+
+    s->starved = 0;
+    while (flow_producer_short(producer)) {
+        const struct wire_place at = flow_producer_fresh(producer);
+        struct wire_place behind = at;
+
+        if (at.epoch >= s->options->epochs) {
+            flow_producer_close(producer);
+            return;
+        }
+        if (!is_planned(s, at.epoch)) {
+            // nobody has anything else to do
+            s->starved = !flow_producer_out(producer);
+            return;
+        }
+        if (++behind.step == steps(s))
+            behind = (struct wire_place){at.session, at.epoch + 1, 0};
+        flow_producer_add(producer, &at, &behind);
+    }
 }
 
-/* Hand out what is asked for. */
+/* Hand out what is wanted. */
 static void
 give(struct selector *s)
 {
     struct flow_producer *producer = s->outlet->producer;
     struct flow_turn turn;
-    struct wire_place fresh;
 
-    s->starved = 0;
-    while (!s->over && flow_producer_turn(producer, clock_now(), &turn) &&
-           (turn.again || is_ready(s, &turn.at))) {
+    if (s->over)
+        return;
+    fill(s);
+    while (flow_producer_turn(producer, clock_now(), &turn)) {
         struct wire_msg *msg = item_of(s, &turn.at);
 
-        fresh = turn.at;
-        if (++fresh.step == steps(s))
-            fresh = (struct wire_place){fresh.session, fresh.epoch + 1, 0};
-        if (flow_outlet_give(s->outlet, &turn, msg) && !turn.again)
-            flow_producer_go(producer, &fresh);
+        flow_outlet_give(s->outlet, &turn, msg);
         wire_msg_free(msg);
     }
-    fresh = flow_producer_fresh(producer);
-    if (fresh.session >= 0 && fresh.epoch >= s->options->epochs)
-        flow_outlet_end(s->outlet, &fresh);
+    flow_outlet_end(s->outlet);
 }
 
 static void

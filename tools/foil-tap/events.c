@@ -25,7 +25,7 @@ is_stop(const struct wire_msg *msg)
 void
 tap_events(struct tap *tap, const char *given, const char *none)
 {
-    const struct wire_limits limits = {.credit = 1000,
+    const struct wire_limits limits = {.queue = 1000,
                                        .part_bytes = WIRE_MOST_PART};
     // events are listened to in any case, if only for the last one
     char *endpoint = wire_endpoint(given, tap->run, "events");

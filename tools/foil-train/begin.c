@@ -195,7 +195,7 @@ train_meet(struct train *t, const struct wire_batch *b, struct err *err)
     say("%s of %zu parameters, %ld thread%s; up to %ld batches of %zu images "
         "wait, %.1f MB each",
         t->options->arch, count, t->options->threads,
-        t->options->threads == 1 ? "" : "s", t->options->credit,
+        t->options->threads == 1 ? "" : "s", t->options->window,
         t->shape.images, (double)wire_msg_bytes(b->msg) * 1e-6);
     return 0;
 }

@@ -6,6 +6,7 @@
 #include "spec.h"
 #include "train/settings.h"
 #include "wire/keys.h"
+#include "wire/next.h"
 
 static struct train_options o = {
     .objective = "simclr",
@@ -27,7 +28,7 @@ static struct train_options o = {
     .policy = "wait",
     .every = 500,
     .keep = 2,
-    .credit = 8,
+    .window = 8,
     .deadline = 600,
 };
 
@@ -127,8 +128,8 @@ static const struct opt conduct[] = {
      "continue from the newest checkpoint"},
     {"override", 0, OPT_LIST, &o.override, 0, 0, "KEY",
      "allow this option to differ from the checkpoint"},
-    {"credit", 0, OPT_WHOLE, &o.credit, 1, 1024, "N",
-     "batches under way or waiting"},
+    {"window", 0, OPT_WHOLE, &o.window, 1, WIRE_WINDOW_MAX, "N",
+     "batches under way, waiting or in training"},
     {"deadline", 0, OPT_REAL, &o.deadline, 1, 1e9, "SECONDS",
      "give up after so long without a batch or an answer"},
     {"list", 0, OPT_WORD, &o.list, 0, 0, "objectives",

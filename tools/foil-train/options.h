@@ -25,7 +25,7 @@ struct train_options {
     /* what does not */
     const char *run, *batches, *negatives, *events, *features, *keys, *allow;
     const char *nonfinite, *policy;
-    long steps, every, keep, credit;
+    long steps, every, keep, window;
     double deadline;
     int resume, dry;
     const char *list;

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +13,12 @@ static const double patience = 10;
 int
 train_source_open(struct train *t, struct err *err)
 {
-    const size_t credit = (size_t)t->options->credit;
+    const size_t window = (size_t)t->options->window;
     struct flow_inlet_config config = {
         .hello = {.stage = "train", .version = WIRE_VERSION},
         .at = train_at(t),
-        .room = credit,
-        .limits = {.credit = credit,
+        .window = window,
+        .limits = {.queue = window,
                    .part_bytes = WIRE_MOST_PART,
                    .held_bytes = WIRE_MOST_PART},
     };
@@ -149,7 +150,7 @@ came(struct train *t, const struct wire_news *news)
     }
     if (s->largest < wire_msg_bytes(news->msg)) {
         s->largest = wire_msg_bytes(news->msg);
-        wire_server_expect(server, 2 * s->largest, (size_t)t->options->credit);
+        wire_server_expect(server, 2 * s->largest, (size_t)t->options->window);
     }
     held = mem_array(1, sizeof *held);
     *held = batch;
@@ -197,7 +198,6 @@ drain(struct train *t, struct err *err)
             train_journal_say(&t->journal, "an augmenter is gone, %zu remain",
                               wire_server_peers(inlet->server));
     }
-    flow_inlet_ask(inlet);
     train_features_serve(&t->features);
     return 0;
 }
@@ -261,9 +261,10 @@ complain(struct train *t, double now, struct err *err)
     else
         train_journal_say(&t->journal,
                           "waiting for %.0f seconds for epoch %jd, step %jd "
-                          "from %zu augmenters",
+                          "from %zu augmenters; %zu later batches are there",
                           lasted, (intmax_t)t->state.epoch,
-                          (intmax_t)t->state.step, peers);
+                          (intmax_t)t->state.step, peers,
+                          flow_consumer_held(s->inlet->consumer));
     return 0;
 }
 
@@ -291,7 +292,7 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
     s->waiting = clock_now();
     flow_consumer_go(s->inlet->consumer, &at);
     for (;;) {
-        double now, pause = 1;
+        double now, pause;
         int rc;
 
         if (drain(t, err))
@@ -309,18 +310,10 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
             return -1;
         if (complain(t, now, err))
             return -1;
-        if (t->options->deadline - (now - s->waiting) < pause)
-            pause = t->options->deadline - (now - s->waiting);
+        pause = fmin(flow_inlet_patience(s->inlet),
+                     t->options->deadline - (now - s->waiting));
         rc = wire_wait(t->wire, t->stop, pause, err);
         if (rc <= 0)
             return rc;
     }
-}
-
-void
-train_source_done(struct train *t)
-{
-    const struct wire_place at = train_at(t);
-
-    flow_inlet_done(t->source.inlet, &at);
 }

@@ -79,7 +79,6 @@ struct wire_place train_at(const struct train *t);
 int train_source_open(struct train *t, struct err *err);
 int train_source_next(struct train *t, struct wire_batch *batch,
                       struct err *err);
-void train_source_done(struct train *t);
 void train_source_close(struct train *t);
 
 /*

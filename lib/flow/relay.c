@@ -1,0 +1,254 @@
+#include <stdlib.h>
+
+#include "flow/relay.h"
+#include "util/mem.h"
+
+#include "window.h"
+
+enum state { WAITING, MAKING, MADE, SENT };
+
+/* Seconds between two words to the producer; and after one that could not be
+ * sent. */
+static const double repeated = 1, pause = 0.05;
+
+struct entry {
+    struct wire_place at;
+    enum state state;
+    void *item, *batch; /* batch: of MADE */
+};
+
+struct flow_relay {
+    struct flow_window newest; /* of the consumer */
+    size_t room;
+    size_t n, n_room;
+    struct entry *entry; /* [n], not sorted */
+    int told;            /* the producer knows the newest, and */
+    size_t said;         /* this room */
+    double spoke;        /* when it was told, or may be again */
+};
+
+struct flow_relay *
+flow_relay_new(size_t room)
+{
+    struct flow_relay *r = mem_array(1, sizeof *r);
+
+    REQUIRE(room && room <= WIRE_WINDOW_MAX);
+    r->room = room;
+    flow_window_init(&r->newest);
+    r->spoke = -repeated;
+    return r;
+}
+
+void
+flow_relay_free(struct flow_relay *r)
+{
+    if (!r)
+        return;
+    REQUIRE(!r->n);
+    flow_window_release(&r->newest);
+    free(r->entry);
+    free(r);
+}
+
+/* ---- items ------------------------------------------------------------- */
+
+static size_t
+count(const struct flow_relay *r, enum state state)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++)
+        n += r->entry[i].state == state;
+    return n;
+}
+
+/* The lowest that is wanted in a state, or NULL. */
+static struct entry *
+lowest(const struct flow_relay *r, enum state state)
+{
+    struct entry *best = NULL;
+
+    for (size_t i = 0; i < r->n; i++) {
+        struct entry *e = &r->entry[i];
+
+        if (e->state == state && flow_window_wants(&r->newest, &e->at) &&
+            (!best || wire_place_cmp(&e->at, &best->at) < 0))
+            best = e;
+    }
+    return best;
+}
+
+static int
+is_past(const struct flow_relay *r, const struct wire_place *at)
+{
+    return at->session != r->newest.at.session ||
+           wire_place_cmp(at, &r->newest.at) < 0;
+}
+
+int
+flow_relay_next(struct flow_relay *r, const struct wire_next *next)
+{
+    if (flow_window_order(&r->newest, next) <= 0)
+        return 0;
+    flow_window_set(&r->newest, next);
+    r->told = 0;
+    return 1;
+}
+
+int
+flow_relay_take(struct flow_relay *r, const struct wire_place *at, void *item)
+{
+    size_t i = 0;
+
+    REQUIRE(item);
+    if (is_past(r, at))
+        return 0;
+    while (i < r->n && wire_place_cmp(&r->entry[i].at, at))
+        i++;
+    if (i < r->n && r->entry[i].state == SENT)
+        r->entry[i].state = WAITING; // made again, of the item that we have
+    if (i < r->n || i == WIRE_WINDOW_MAX)
+        return 0;
+    mem_grow(&r->entry, &r->n_room, r->n + 1, sizeof *r->entry);
+    r->entry[r->n++] = (struct entry){*at, WAITING, item, NULL};
+    return 1;
+}
+
+void *
+flow_relay_work(struct flow_relay *r)
+{
+    struct entry *e = lowest(r, WAITING);
+
+    REQUIRE(!count(r, MAKING));
+    if (!e || count(r, MADE) >= r->room)
+        return NULL;
+    e->state = MAKING;
+    return e->item;
+}
+
+void
+flow_relay_made(struct flow_relay *r, void *batch)
+{
+    size_t i = 0;
+
+    REQUIRE(batch && count(r, MAKING) == 1);
+    while (r->entry[i].state != MAKING)
+        i++;
+    r->entry[i].state = MADE;
+    r->entry[i].batch = batch;
+}
+
+void *
+flow_relay_ready(const struct flow_relay *r)
+{
+    const struct entry *e = lowest(r, MADE);
+
+    return e ? e->batch : NULL;
+}
+
+void
+flow_relay_sent(struct flow_relay *r)
+{
+    struct entry *e = lowest(r, MADE);
+
+    REQUIRE(e);
+    e->state = SENT;
+    e->batch = NULL;
+}
+
+void
+flow_relay_lost(struct flow_relay *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->entry[i].state == SENT)
+            r->entry[i].state = WAITING;
+}
+
+static void
+take_out(struct flow_relay *r, size_t i, void **item, void **batch)
+{
+    *item = r->entry[i].item;
+    *batch = r->entry[i].batch;
+    r->entry[i] = r->entry[--r->n];
+}
+
+/* One that waits stays, although the consumer has it, in case it drops it. */
+static int
+is_stale(const struct flow_relay *r, const struct entry *e)
+{
+    if (e->state == WAITING)
+        return is_past(r, &e->at);
+    return e->state != MAKING && !flow_window_wants(&r->newest, &e->at);
+}
+
+int
+flow_relay_stale(struct flow_relay *r, void **item, void **batch)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        if (!is_stale(r, &r->entry[i]))
+            continue;
+        take_out(r, i, item, batch);
+        return 1;
+    }
+    return 0;
+}
+
+int
+flow_relay_drop(struct flow_relay *r, void **item, void **batch)
+{
+    if (!r->n)
+        return 0;
+    take_out(r, r->n - 1, item, batch);
+    return 1;
+}
+
+/* ---- what the producer is told ----------------------------------------- */
+
+void
+flow_relay_met(struct flow_relay *r)
+{
+    r->told = 0;
+    r->spoke = -repeated;
+}
+
+static size_t
+room(const struct flow_relay *r)
+{
+    const size_t n = r->room + count(r, SENT);
+
+    return n < WIRE_WINDOW_MAX ? n : WIRE_WINDOW_MAX;
+}
+
+int
+flow_relay_turn(const struct flow_relay *r, double now, struct wire_next *next)
+{
+    const int is_new = !r->told || r->said != room(r);
+
+    if (r->newest.at.session < 0 || now - r->spoke < (is_new ? 0 : repeated))
+        return 0;
+    *next = flow_window_get(&r->newest);
+    next->room = (int64_t)room(r);
+    return 1;
+}
+
+void
+flow_relay_told(struct flow_relay *r, int sent, double now)
+{
+    r->told = sent;
+    r->said = room(r);
+    r->spoke = sent ? now : now + pause;
+}
+
+/* ---- what is known ----------------------------------------------------- */
+
+struct wire_place
+flow_relay_place(const struct flow_relay *r)
+{
+    return r->newest.at;
+}
+
+size_t
+flow_relay_kept(const struct flow_relay *r)
+{
+    return count(r, MADE);
+}

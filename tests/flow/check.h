@@ -1,0 +1,136 @@
+#ifndef TESTS_FLOW_CHECK_H
+#define TESTS_FLOW_CHECK_H
+
+/*
+ * A second book of what a producer hands out, kept naively beside it: one array
+ * by place.  After each event it is compared with the producer's.
+ */
+#include "flow/world.h"
+
+static void
+book_empty(struct source *s)
+{
+    memset(s->holder, 0, sizeof s->holder);
+    memset(s->had, 0, sizeof s->had);
+}
+
+static void
+book_free(struct source *s, uint64_t peer)
+{
+    for (int k = 0; k <= PLACES_MAX; k++)
+        if (s->holder[k] == peer)
+            s->holder[k] = 0;
+}
+
+/* A peer delivered, or with 0 none of this binder's counts as late any more. */
+static void
+forgive(struct world *w, int binder, uint64_t peer)
+{
+    for (int i = 0; i < w->n_links; i++)
+        if (w->link[i].binder == binder && (!peer || w->link[i].number == peer))
+            w->link[i].late = 0;
+}
+
+/* A snapshot that the producer goes by from now on. */
+static void
+book_snapshot(struct world *w, struct source *s, const struct said *said,
+              int anew)
+{
+    const int binder = s == &w->selector ? SELECTOR : FILTER;
+
+    if (anew)
+        book_empty(s);
+    if (said->session != s->session)
+        forgive(w, binder, 0);
+    s->session = said->session;
+    s->serial = said->serial;
+    s->place = said->k;
+    s->window = said->window;
+    memset(s->had, 0, sizeof s->had);
+    for (int i = 0; i < said->n; i++)
+        if (said->have[i] <= PLACES_MAX)
+            s->had[said->have[i]] = 1;
+    for (int k = 0; k <= PLACES_MAX; k++) {
+        if (!s->holder[k] || (k >= s->place && !s->had[k]))
+            continue;
+        forgive(w, binder, s->holder[k]);
+        s->holder[k] = 0;
+    }
+}
+
+static size_t
+book_count(const struct source *s, uint64_t peer)
+{
+    size_t n = 0;
+
+    for (int k = 0; k <= PLACES_MAX; k++)
+        n += peer ? s->holder[k] == peer : s->holder[k] != 0;
+    return n;
+}
+
+/* An item goes out. */
+static void
+book_give(struct world *w, struct source *s, const struct flow_turn *turn,
+          size_t room)
+{
+    const int k = count(w, &turn->at);
+
+    if (turn->at.session != s->session)
+        fail(w, "an item of session %jd goes out in session %jd",
+             (intmax_t)turn->at.session, (intmax_t)s->session);
+    if (k < s->place || k >= s->place + s->window || s->had[k])
+        fail(w, "place %d goes out and is not wanted", k);
+    if (s->holder[k])
+        fail(w, "place %d goes out twice", k);
+    s->holder[k] = turn->peer;
+    s->given[k] = w->now;
+    if (book_count(s, turn->peer) > room)
+        fail(w, "a peer has %zu items and room for %zu",
+             book_count(s, turn->peer), room);
+}
+
+/* Who could get an item: knows of the session, has room, is not late. */
+static int
+has_room(const struct source *s, const struct link *link, int any)
+{
+    return link->number && link->session == s->session &&
+           (any || !link->late) &&
+           book_count(s, link->number) < (size_t)link->room;
+}
+
+/* Nothing that is wanted and known lies there while somebody has room. */
+static void
+check_idle(struct world *w, const struct source *s, int binder)
+{
+    int first = s->place, there = 0, taker = -1;
+
+    while (first < s->fresh && (s->had[first] || s->holder[first]))
+        first++;
+    if (first >= s->fresh || first >= s->place + s->window)
+        return;
+    for (int i = 0; i < w->n_links; i++)
+        there += w->link[i].binder == binder && w->link[i].number &&
+                 w->link[i].session == s->session && !w->link[i].late;
+    for (int i = 0; i < w->n_links; i++)
+        if (w->link[i].binder == binder && has_room(s, &w->link[i], !there))
+            taker = w->link[i].client;
+    if (taker >= 0)
+        fail(w, "place %d is free and wanted, and %s has room", first,
+             name_of(taker));
+}
+
+static void
+book_check(struct world *w, const struct source *s)
+{
+    const struct wire_place at = flow_producer_place(s->flow);
+
+    if (at.session != s->session || (at.session && count(w, &at) != s->place))
+        fail(w, "the producer is at %jd:%d, not at %jd:%d",
+             (intmax_t)at.session, count(w, &at), (intmax_t)s->session,
+             s->place);
+    if (flow_producer_out(s->flow) != book_count(s, 0))
+        fail(w, "%zu leases, and %zu items are out", flow_producer_out(s->flow),
+             book_count(s, 0));
+}
+
+#endif

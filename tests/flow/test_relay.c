@@ -1,0 +1,236 @@
+/*
+ * A relay in virtual time: what is made, kept, sent and said.
+ */
+#include "flow/relay.h"
+#include "t.h"
+
+static int item[32], batch[32];
+
+static struct wire_place
+step(int64_t k)
+{
+    return (struct wire_place){7, k / 10, k % 10};
+}
+
+/* The consumer says so: at place k, holding the digits. */
+static int
+next(struct flow_relay *r, int64_t serial, int64_t k, const char *held)
+{
+    int64_t have[8][2];
+    struct wire_next said = {
+        .at = step(k), .serial = serial, .window = 8, .have = have[0]};
+
+    for (; held[said.n_have]; said.n_have++) {
+        have[said.n_have][0] = 0;
+        have[said.n_have][1] = held[said.n_have] - '0';
+    }
+    return flow_relay_next(r, &said);
+}
+
+static int
+take(struct flow_relay *r, int64_t k)
+{
+    const struct wire_place at = step(k);
+
+    return flow_relay_take(r, &at, &item[k]);
+}
+
+/* Makes the next item: which, or -1. */
+static int
+make(struct flow_relay *r)
+{
+    const int *what = flow_relay_work(r);
+
+    if (!what)
+        return -1;
+    flow_relay_made(r, &batch[what - item]);
+    return (int)(what - item);
+}
+
+static int
+send_one(struct flow_relay *r)
+{
+    const int *what = flow_relay_ready(r);
+
+    if (!what)
+        return -1;
+    flow_relay_sent(r);
+    return (int)(what - batch);
+}
+
+static size_t
+stale(struct flow_relay *r)
+{
+    void *one, *two;
+    size_t n = 0;
+
+    while (flow_relay_stale(r, &one, &two))
+        n++;
+    return n;
+}
+
+static void
+empty(struct flow_relay *r)
+{
+    void *one, *two;
+
+    while (flow_relay_drop(r, &one, &two))
+        ;
+    flow_relay_free(r);
+}
+
+/* The room that is said now, or 0 when nothing is to be said. */
+static int64_t
+said(struct flow_relay *r, double now)
+{
+    struct wire_next out;
+
+    if (!flow_relay_turn(r, now, &out))
+        return 0;
+    flow_relay_told(r, 1, now);
+    return out.room;
+}
+
+static void
+lowest_first(void)
+{
+    struct flow_relay *r = flow_relay_new(4);
+
+    T(!take(r, 3) && flow_relay_place(r).session == -1,
+      "before the consumer is known nothing is taken");
+    T(next(r, 1, 0, "") && take(r, 3) && take(r, 1) && take(r, 2),
+      "then items are");
+    T(!take(r, 1), "each once");
+    T(make(r) == 1 && make(r) == 2, "the lowest is made first");
+    next(r, 2, 0, "3");
+    T(make(r) == -1, "not one that the consumer has");
+    next(r, 3, 0, "");
+    T(make(r) == 3, "unless it has dropped it");
+    T(send_one(r) == 1 && send_one(r) == 2 && send_one(r) == 3 &&
+          send_one(r) == -1,
+      "the lowest is sent first");
+    empty(r);
+}
+
+static void
+what_is_old(void)
+{
+    struct flow_relay *r = flow_relay_new(4);
+    const struct wire_place other = {6, 0, 5};
+
+    next(r, 5, 4, "");
+    T(!take(r, 3) && !flow_relay_take(r, &other, &item[5]),
+      "what is trained, or of another session, is not taken");
+    T(!next(r, 5, 6, "") && !next(r, 4, 6, "") && flow_relay_place(r).step == 4,
+      "neither is a snapshot that is not newer");
+    take(r, 4);
+    take(r, 5);
+    take(r, 6);
+    make(r);
+    next(r, 6, 4, "46");
+    T(stale(r) == 1 && send_one(r) == -1,
+      "a batch that the consumer has goes; an item stays");
+    next(r, 7, 6, "");
+    T(stale(r) == 1 && make(r) == 6, "until it is trained");
+    flow_relay_next(
+        r, &(struct wire_next){.at = {8, 0, 0}, .serial = 1, .window = 8});
+    T(stale(r) == 1 && flow_relay_place(r).session == 8,
+      "of an earlier session all goes");
+    empty(r);
+}
+
+static void
+in_the_making(void)
+{
+    struct flow_relay *r = flow_relay_new(4);
+
+    next(r, 1, 0, "");
+    take(r, 0);
+    T(flow_relay_work(r) == &item[0], "an item is in the making");
+    next(r, 2, 3, "");
+    T(!stale(r), "and stays there, although it is trained");
+    flow_relay_made(r, &batch[0]);
+    T(send_one(r) == -1 && stale(r) == 1, "then it goes");
+    empty(r);
+}
+
+static void
+room(void)
+{
+    struct flow_relay *r = flow_relay_new(2);
+
+    T(!said(r, 0), "nothing is said before the consumer is known");
+    next(r, 1, 0, "");
+    T(said(r, 0) == 2 && !said(r, 0.9) && said(r, 1) == 2,
+      "the room is said, and again after a second");
+    take(r, 0);
+    take(r, 1);
+    make(r);
+    T(!said(r, 1.1), "an item that is made changes nothing");
+    send_one(r);
+    T(said(r, 1.2) == 3, "one that is sent makes room for another");
+    take(r, 2);
+    make(r);
+    send_one(r);
+    T(said(r, 1.3) == 4, "so does the next");
+    next(r, 2, 0, "0");
+    stale(r);
+    T(said(r, 1.4) == 3, "until the consumer has it");
+    flow_relay_met(r);
+    T(said(r, 1.5) == 3, "a producer that forgot us is told at once");
+    empty(r);
+}
+
+static void
+cannot_be_sent(void)
+{
+    struct flow_relay *r = flow_relay_new(2);
+    struct wire_next out;
+
+    next(r, 1, 0, "");
+    T(flow_relay_turn(r, 0, &out), "there is something to be said");
+    flow_relay_told(r, 0, 0);
+    T(!flow_relay_turn(r, 0.04, &out) && flow_relay_turn(r, 0.06, &out),
+      "which could not be sent: soon again");
+    for (int k = 0; k < 4; k++)
+        take(r, k);
+    T(make(r) == 0 && make(r) == 1 && make(r) == -1 && flow_relay_kept(r) == 2,
+      "no more batches are kept than there is room for");
+    T(send_one(r) == 0 && make(r) == 2, "one is sent, one more is made");
+    empty(r);
+}
+
+static void
+lost(void)
+{
+    struct flow_relay *r = flow_relay_new(2);
+
+    next(r, 1, 0, "");
+    take(r, 0);
+    take(r, 1);
+    make(r);
+    send_one(r);
+    make(r);
+    send_one(r);
+    T(make(r) == -1, "all is sent");
+    T(!take(r, 1) && make(r) == 1, "what is handed out again is made again");
+    send_one(r);
+    next(r, 2, 0, "1");
+    stale(r);
+    flow_relay_lost(r);
+    T(make(r) == 0 && make(r) == -1,
+      "where the connection was lost, all that is missing is");
+    empty(r);
+}
+
+int
+main(void)
+{
+    lowest_first();
+    what_is_old();
+    in_the_making();
+    room();
+    cannot_be_sent();
+    lost();
+    return t_done();
+}

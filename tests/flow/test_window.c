@@ -1,0 +1,85 @@
+/*
+ * A snapshot that is kept: which of two is newer, and what it says of places.
+ */
+#include "flow/window.h"
+#include "t.h"
+
+static const int64_t have[][2] = {{0, 9}, {1, 0}, {1, 4}, {2, 0}};
+
+static struct wire_next
+snapshot(int64_t session, int64_t serial)
+{
+    return (struct wire_next){.at = {session, 0, 8},
+                              .serial = serial,
+                              .window = 6,
+                              .n_have = 4,
+                              .have = have[0]};
+}
+
+static void
+order(void)
+{
+    static const struct {
+        int64_t session, serial;
+        int order;
+    } comes[] = {{7, 4, -1}, {7, 5, 0}, {7, 6, 1}, {6, 99, -1}, {8, 1, 1}};
+    struct wire_next next = snapshot(7, 5);
+    struct flow_window w;
+
+    flow_window_init(&w);
+    T(flow_window_order(&w, &next) > 0, "any is newer than none");
+    flow_window_set(&w, &next);
+    for (size_t i = 0; i < sizeof comes / sizeof *comes; i++) {
+        next = snapshot(comes[i].session, comes[i].serial);
+        T(flow_window_order(&w, &next) == comes[i].order,
+          "session %jd, serial %jd after 7, 5: %d", (intmax_t)next.at.session,
+          (intmax_t)next.serial, comes[i].order);
+    }
+    flow_window_release(&w);
+}
+
+/* Against a plain search, for all places around. */
+static void
+places(void)
+{
+    struct wire_next next = snapshot(7, 5), got;
+    struct flow_window w;
+    int right = 1;
+
+    flow_window_init(&w);
+    flow_window_set(&w, &next);
+    for (int64_t epoch = 0; epoch < 4; epoch++)
+        for (int64_t step = 0; step < 12; step++) {
+            const struct wire_place at = {7, epoch, step},
+                                    other = {6, epoch, step};
+            int has = 0;
+
+            for (size_t i = 0; i < 4; i++)
+                has |= have[i][0] == epoch && have[i][1] == step;
+            right &= flow_window_has(&w, &at) == has;
+            right &= flow_window_wants(&w, &at) ==
+                     (!has && (epoch > 0 || step >= 8));
+            right &= !flow_window_wants(&w, &other);
+        }
+    T(right, "what is held and what is wanted");
+    got = flow_window_get(&w);
+    T(got.n_have == 4 && got.have[7] == 0 && got.have[6] == 2 &&
+          got.serial == 5 && got.window == 6 && got.at.step == 8,
+      "it says what it was told");
+    next.n_have = 0;
+    next.have = NULL;
+    flow_window_set(&w, &next);
+    got = flow_window_get(&w);
+    T(!got.have && !got.n_have &&
+          flow_window_wants(&w, &(struct wire_place){7, 0, 9}),
+      "one without any takes its place");
+    flow_window_release(&w);
+}
+
+int
+main(void)
+{
+    order();
+    places();
+    return t_done();
+}

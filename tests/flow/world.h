@@ -1,0 +1,422 @@
+#ifndef TESTS_FLOW_WORLD_H
+#define TESTS_FLOW_WORLD_H
+
+/*
+ * A network and a clock in one process, for the machines of lib/flow and the
+ * greeting of lib/wire: messages between parties are late, lost, doubled, and
+ * cut off with their connection.  One event after another, each known by its
+ * seed.
+ *
+ * Links go from who connects to who binds: relay to producer, relay to trainer,
+ * filter to selector.  Messages of one connection arrive in the order in which
+ * they were sent.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/consumer.h"
+#include "flow/producer.h"
+#include "flow/relay.h"
+#include "util/mem.h"
+#include "util/rng.h"
+#include "wire/greeting.h"
+
+enum {
+    LEASE = 10,
+    RELAYS_MAX = 8,
+    WINDOW_MAX = 8,
+    PLACES_MAX = 40,
+    LINKS_MAX = 2 * RELAYS_MAX + 1,
+    FAULTS_MAX = 8
+};
+
+/* Parties; a relay is RELAY + i. */
+enum { SELECTOR, FILTER, TRAINER, RELAY, PARTIES = RELAY + RELAYS_MAX };
+
+enum what { HELLO, AGAIN, NEXT, ITEM, BATCH, END, BEAT, TICK };
+
+/* Seconds: silence after which a peer is gone, signs of life. */
+static const double silence = 3.2, life = 1;
+
+struct said { /* a place, or a whole snapshot */
+    int64_t session, serial;
+    int16_t k, window, room, n; /* k: the place; n places are had: */
+    int16_t have[WINDOW_MAX];
+};
+
+/* A message on its way, or a party that is to look up (TICK). */
+struct event {
+    enum what what;
+    int link, up; /* which, and whether to who binds; of a TICK the party */
+    unsigned connection;
+    struct said said;
+};
+
+/* When an event is: small, as many are moved about. */
+struct due {
+    double at;
+    uint64_t order; /* of those at the same time */
+    uint32_t event;
+};
+
+struct link {
+    int client, binder;
+    unsigned connection; /* the present one */
+    double back;         /* it is there from then on */
+    double last[2];      /* when the last message on it arrives, down and up */
+    struct wire_greeting greeting;
+    double lived;    /* when who connects showed life last */
+    uint64_t number; /* that the binder knows it by; 0: it does not */
+    double heard;    /* when it was heard last */
+    int64_t session; /* of the next that the binder heard last, and its room */
+    int room;
+    int late; /* it did not deliver, and has not since */
+};
+
+struct party {
+    int starts;     /* how often it was started */
+    double back;    /* it is dead until then */
+    double stopped; /* and does not run until then */
+    double tick;    /* when it looks up next */
+};
+
+/* What the trainer, the filter and relays have of an item. */
+struct thing {
+    int64_t session;
+    int k;
+};
+
+struct relay {
+    struct flow_relay *flow;
+    double made; /* when the item in the making is; 0: none is */
+    struct thing *item;
+    int hangs; /* nothing is made any more */
+    int deaf;  /* it reads nothing while it makes an item */
+};
+
+/* Who hands out: the selector, or the filter to augmenters. */
+struct source {
+    struct flow_producer *flow;
+    int64_t session; /* as the naive book has it: see check.h */
+    int64_t serial;
+    int place, window, fresh;
+    char had[PLACES_MAX + 1];
+    uint64_t holder[PLACES_MAX + 1];
+    double given[PLACES_MAX + 1];
+};
+
+struct world {
+    uint64_t seed;
+    struct rng rng;
+    int trace;
+    double now;
+    size_t n_due, room_due;
+    struct due *due; /* a heap */
+    uint64_t order;
+    size_t n_events, room_events, n_spare, room_spare;
+    struct event *event; /* that due points to */
+    uint32_t *spare;     /* [n_spare] of these that are not used */
+    int n_links;
+    struct link link[LINKS_MAX];
+    struct party party[PARTIES];
+    uint64_t numbers;
+
+    int relays, filtered, window, room, steps, places, checkpoint;
+    unsigned loss, twice; /* one message in so many; 0: none */
+    double slow;          /* one message in fifty takes up to so long */
+    int hung;
+
+    struct source selector, filter_out;
+    struct flow_consumer *filter_in, *trainer;
+    struct relay relay[RELAYS_MAX];
+
+    int drawn, plan_end; /* of the filter: places before are drawn; -1 */
+    int training;        /* the trainer has a batch under way */
+    double busy;         /* until then */
+    int trained, over;
+    double all_ended; /* since when all say end; 0: they do not */
+
+    double allowed; /* seconds that the faults so far may cost */
+    char wrong[160];
+};
+
+/* ---- saying what goes on ------------------------------------------------ */
+
+static const char *
+name_of(int party)
+{
+    static char text[4][16];
+    static int turn;
+    char *to = text[turn++ % 4];
+
+    if (party >= RELAY)
+        snprintf(to, sizeof text[0], "relay%d", party - RELAY);
+    else
+        snprintf(to, sizeof text[0], "%s",
+                 party == SELECTOR ? "selector"
+                 : party == FILTER ? "filter"
+                                   : "trainer");
+    return to;
+}
+
+__attribute__((format(printf, 2, 3))) static void
+tell(struct world *w, const char *format, ...)
+{
+    va_list args;
+
+    if (!w->trace)
+        return;
+    va_start(args, format);
+    printf("# %9.4f ", w->now);
+    vprintf(format, args);
+    printf("\n");
+    va_end(args);
+}
+
+/* The first thing that is wrong counts. */
+__attribute__((format(printf, 2, 3))) static void
+fail(struct world *w, const char *format, ...)
+{
+    va_list args;
+
+    if (*w->wrong)
+        return;
+    va_start(args, format);
+    vsnprintf(w->wrong, sizeof w->wrong, format, args);
+    va_end(args);
+    tell(w, "WRONG: %s", w->wrong);
+}
+
+static void
+tell_message(struct world *w, const struct event *e, const char *how)
+{
+    static const char *const names[] = {"hello", "again", "next", "item",
+                                        "batch", "end",   "beat"};
+    const struct link *link = &w->link[e->link];
+    char more[96] = "";
+    int n = 0;
+
+    if (!w->trace)
+        return;
+    if (e->what >= NEXT && e->what <= END)
+        n = snprintf(more, sizeof more, " %jd:%d", (intmax_t)e->said.session,
+                     e->said.k);
+    if (e->what == NEXT)
+        n += snprintf(more + n, sizeof more - (size_t)n,
+                      " serial %jd, room %d, have", (intmax_t)e->said.serial,
+                      e->said.room);
+    for (int i = 0; e->what == NEXT && i < e->said.n; i++)
+        n +=
+            snprintf(more + n, sizeof more - (size_t)n, " %d", e->said.have[i]);
+    tell(w, "%s -> %s %s%s%s", name_of(e->up ? link->client : link->binder),
+         name_of(e->up ? link->binder : link->client), names[e->what], more,
+         how);
+}
+
+/* ---- places ------------------------------------------------------------- */
+
+static struct wire_place
+place(const struct world *w, int64_t session, int k)
+{
+    return (struct wire_place){session, k / w->steps, k % w->steps};
+}
+
+static int
+count(const struct world *w, const struct wire_place *at)
+{
+    return (int)at->epoch * w->steps + (int)at->step;
+}
+
+static double
+some(struct world *w, double most)
+{
+    return most * rng_u32(&w->rng) * 0x1p-32;
+}
+
+static int
+dice(struct world *w, unsigned n)
+{
+    return (int)(((uint64_t)rng_u32(&w->rng) * n) >> 32);
+}
+
+/* ---- events ------------------------------------------------------------- */
+
+static int
+is_before(const struct due *a, const struct due *b)
+{
+    return a->at < b->at || (a->at == b->at && a->order < b->order);
+}
+
+static void
+schedule(struct world *w, struct due new)
+{
+    size_t i = w->n_due++;
+
+    mem_grow(&w->due, &w->room_due, w->n_due, sizeof *w->due);
+    for (; i && is_before(&new, &w->due[(i - 1) / 2]); i = (i - 1) / 2)
+        w->due[i] = w->due[(i - 1) / 2];
+    w->due[i] = new;
+}
+
+static void
+push(struct world *w, double at, uint64_t order, const struct event *e)
+{
+    uint32_t where;
+
+    if (w->n_spare) {
+        where = w->spare[--w->n_spare];
+    } else {
+        where = (uint32_t)w->n_events++;
+        mem_grow(&w->event, &w->room_events, w->n_events, sizeof *w->event);
+    }
+    w->event[where] = *e;
+    schedule(w, (struct due){at, order, where});
+}
+
+/* The next event; free_event() when it is over. */
+static struct due
+pop(struct world *w)
+{
+    const struct due first = w->due[0], last = w->due[--w->n_due];
+    size_t i = 0;
+
+    for (;;) {
+        size_t child = 2 * i + 1;
+
+        if (child + 1 < w->n_due &&
+            is_before(&w->due[child + 1], &w->due[child]))
+            child++;
+        if (child >= w->n_due || !is_before(&w->due[child], &last))
+            break;
+        w->due[i] = w->due[child];
+        i = child;
+    }
+    w->due[i] = last;
+    return first;
+}
+
+static void
+free_event(struct world *w, uint32_t event)
+{
+    mem_grow(&w->spare, &w->room_spare, w->n_spare + 1, sizeof *w->spare);
+    w->spare[w->n_spare++] = event;
+}
+
+/* A party is to look up, after what arrives at that time. */
+static void
+tick(struct world *w, int party, double at)
+{
+    struct party *p = &w->party[party];
+    const struct event e = {.what = TICK, .link = party};
+
+    if (p->tick > w->now && p->tick <= at)
+        return;
+    p->tick = at;
+    push(w, at, UINT64_MAX / 2 + w->order++, &e);
+}
+
+/* ---- links -------------------------------------------------------------- */
+
+static int
+is_up(const struct world *w, const struct link *link)
+{
+    return link->back <= w->now;
+}
+
+static void
+send_copy(struct world *w, int link, int up, enum what what,
+          const struct said *said)
+{
+    struct link *l = &w->link[link];
+    struct event e = {
+        .what = what, .link = link, .up = up, .connection = l->connection};
+    double at;
+
+    at = w->now + 0.0001 + some(w, dice(w, 50) ? 0.02 : w->slow);
+    if (at < l->last[up])
+        at = l->last[up];
+    l->last[up] = at;
+    if (said)
+        e.said = *said;
+    push(w, at, w->order++, &e);
+}
+
+/* 1 when it is on its way; that it is lost nobody sees. */
+static int
+post(struct world *w, int link, int up, enum what what, const struct said *said)
+{
+    struct event e = {.what = what, .link = link, .up = up};
+
+    if (!is_up(w, &w->link[link]))
+        return 0;
+    if (said)
+        e.said = *said;
+    if (w->loss && !dice(w, w->loss)) {
+        tell_message(w, &e, ": lost");
+        w->allowed += what == ITEM || what == BATCH ? LEASE + 3 : 2;
+        return 1;
+    }
+    tell_message(w, &e, "");
+    send_copy(w, link, up, what, said);
+    if (w->twice && !dice(w, w->twice)) {
+        tell_message(w, &e, ": doubled");
+        send_copy(w, link, up, what, said);
+    }
+    return 1;
+}
+
+/* The link between two parties, or -1. */
+static int
+link_of(const struct world *w, int client, int binder)
+{
+    for (int i = 0; i < w->n_links; i++)
+        if (w->link[i].client == client && w->link[i].binder == binder)
+            return i;
+    return -1;
+}
+
+static struct said
+said_of(const struct world *w, const struct wire_next *next)
+{
+    struct said s = {next->at.session,
+                     next->serial,
+                     (int16_t)count(w, &next->at),
+                     (int16_t)next->window,
+                     (int16_t)next->room,
+                     (int16_t)next->n_have,
+                     {0}};
+
+    REQUIRE(next->n_have <= WINDOW_MAX);
+    for (int i = 0; i < s.n; i++) {
+        const struct wire_place at = {0, next->have[2 * i],
+                                      next->have[2 * i + 1]};
+
+        s.have[i] = (int16_t)count(w, &at);
+    }
+    return s;
+}
+
+/* have: room for WINDOW_MAX places. */
+static struct wire_next
+next_of(const struct world *w, const struct said *s, int64_t (*have)[2])
+{
+    const struct wire_next next = {.at = place(w, s->session, s->k),
+                                   .serial = s->serial,
+                                   .window = s->window,
+                                   .room = s->room,
+                                   .n_have = (size_t)s->n,
+                                   .have = s->n ? have[0] : NULL};
+
+    for (int i = 0; i < s->n; i++) {
+        const struct wire_place at = place(w, 0, s->have[i]);
+
+        have[i][0] = at.epoch;
+        have[i][1] = at.step;
+    }
+    return next;
+}
+
+#endif
