@@ -25,6 +25,15 @@ static struct options options = {
     .extreme = 600,
 };
 
+/* What each verb takes. */
+#define OUTPUT_OPTS                                                  \
+    {"json", 0, OPT_FLAG, &options.json,                             \
+     0,      0, NULL,     "print lines of JSON on a terminal, too"}, \
+    {                                                                \
+        "no-record", 0, OPT_FLAG, &options.no_record, 0, 0, NULL,    \
+            "do not add the result to RUN/results.jsonl"             \
+    }
+
 static const struct opt knn_opts[] = {
     {"neighbours", 'k', OPT_TEXT, &options.k_list, 0, 0, "K,...",
      "how many neighbours vote"},
@@ -38,6 +47,7 @@ static const struct opt knn_opts[] = {
      "labels of TEST, instead of those beside it"},
     {"threads", 0, OPT_WHOLE, &options.threads, 0, 1024, "N",
      "threads to use; 0: all cores"},
+    OUTPUT_OPTS,
     {0},
 };
 
@@ -60,6 +70,7 @@ static const struct opt probe_opts[] = {
      "labels of TEST, instead of those beside it"},
     {"threads", 0, OPT_WHOLE, &options.threads, 0, 1024, "N",
      "threads to use; 0: all cores"},
+    OUTPUT_OPTS,
     {0},
 };
 
@@ -69,6 +80,7 @@ static const struct opt geometry_opts[] = {
     {"seed", 's', OPT_WHOLE, &options.seed, 0, 1e15, "N", "seed of that draw"},
     {"threads", 0, OPT_WHOLE, &options.threads, 0, 1024, "N",
      "threads to use; 0: all cores"},
+    OUTPUT_OPTS,
     {0},
 };
 
@@ -81,6 +93,7 @@ static const struct opt retrieve_opts[] = {
      "the rows of the second are captions, any number an image"},
     {"threads", 0, OPT_WHOLE, &options.threads, 0, 1024, "N",
      "threads to use; 0: all cores"},
+    OUTPUT_OPTS,
     {0},
 };
 
@@ -99,6 +112,7 @@ static const struct opt loss_opts[] = {
      "refuse images with more pixels"},
     {"threads", 0, OPT_WHOLE, &options.threads, 0, 1024, "N",
      "threads to use; 0: all cores"},
+    OUTPUT_OPTS,
     {0},
 };
 
@@ -109,6 +123,7 @@ static const struct opt pca_opts[] = {
      "number of directions"},
     {"threads", 0, OPT_WHOLE, &options.threads, 0, 1024, "N",
      "threads to use; 0: all cores"},
+    OUTPUT_OPTS,
     {0},
 };
 
@@ -119,6 +134,7 @@ static const struct opt temperature_opts[] = {
      "size of the group of smallest, and of largest, numbers"},
     {"plot", 0, OPT_TEXT, &options.plot, 0, 0, "FILE",
      "draw it as PNG, and keep the script"},
+    OUTPUT_OPTS,
     {0},
 };
 
@@ -161,6 +177,7 @@ main(int argc, char **argv)
     priority_low();
     end_when_stopped();
     options.threads = num_threads((int)options.threads);
+    print_begin(&options);
     switch (verb) {
     case KNN:
         run_knn(&options, operand);
@@ -187,6 +204,7 @@ main(int argc, char **argv)
         run_temperature(&options, operand);
         break;
     }
+    print_end();
     close_stdout();
     return EXIT_OK;
 }

@@ -1,11 +1,11 @@
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "util/clock.h"
 #include "util/opt.h"
 #include "util/progress.h"
+#include "util/terminal.h"
 
 enum { LINE = 256 }; // bytes of a line, with its end
 
@@ -39,16 +39,6 @@ duration(double seconds, char text[24])
         snprintf(text, 24, "%um%02us", s / 60, s % 60);
     else
         snprintf(text, 24, "%uh%02um", s / 3600, s / 60 % 60);
-}
-
-/* Columns of the terminal now; it may be drawn wider or narrower. */
-static int
-width(void)
-{
-    struct winsize size;
-
-    return !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col
-                                                                   : 80;
 }
 
 /*
@@ -107,7 +97,8 @@ static void
 draw(struct progress *p, double now, double done, const char *more)
 {
     char line[LINE];
-    size_t columns = (size_t)width() - 1;
+    const int width = terminal_size(STDERR_FILENO, NULL);
+    const size_t columns = width ? (size_t)width - 1 : 0;
 
     if (now - p->shown < every && (p->total <= 0 || done < p->total))
         return;

@@ -6,7 +6,7 @@
 # conclude : where everything is
 conclude() {
     local what found=''
-    for what in knn.jsonl probe.jsonl loss.png; do
+    for what in results.jsonl loss.png; do
         [[ ! -e $run/$what ]] || found+=", $what"
     done
     what='the run is over'
@@ -30,19 +30,20 @@ features() {
         "$@" "${words[@]}" ${checkpoint:+"$checkpoint"} "$data"
 }
 
-# judge TRAIN TEST : features of both, then lines of JSON for each measure, on
-# the terminal and in RUN/MEASURE.jsonl; once.
+# judged : whether the last of the measures was taken
+judged() {
+    grep -qs '^{"measure":"probe"' "$run/results.jsonl"
+}
+
+# judge TRAIN TEST : features of both, then what foil-eval(1) measures, on the
+# terminal and in RUN/results.jsonl; once.
 judge() {
     local measure
-    [[ $learnt != before || -n $judge_anew || ! -e $run/probe.jsonl ]] ||
-        return 0
+    [[ $learnt != before || -n $judge_anew ]] || ! judged || return 0
     features train "$1"
     features test "$2"
     for measure in knn probe; do
-        step foil-eval "$measure" "$run"/embedded/{train,test}.npy \
-            >"$run/$measure.new"
-        mv "$run/$measure.new" "$run/$measure.jsonl"
-        cat "$run/$measure.jsonl"
+        step foil-eval "$measure" "$run"/embedded/{train,test}.npy
     done
 }
 

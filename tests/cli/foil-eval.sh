@@ -3,6 +3,7 @@
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 eval=$BIN/foil-eval
+terminal=$(cd "${0%/*}" && pwd)/terminal.py
 
 # npy FILE DESCR SHAPE HEX... : an array, its items as bytes, low one first
 npy() {
@@ -257,6 +258,49 @@ ok 'no -o: 2' refuses 2 'wants a file' "$eval" pca raw.npy
 ok 'a full disk: 1' refuses 1 'No space' "$eval" pca -k 5 -o /dev/full raw.npy
 ok 'other columns: 1' refuses 1 'has 2 columns' \
     "$eval" pca -k 2 -o b.npy raw.npy train.npy
+
+# results of a run are kept in it
+"$BIN/foil-embed" -o trained.npy conv set.tar 2>/dev/null
+"$BIN/foil-embed" --untrained -o untrained.npy conv set.tar 2>/dev/null
+for run in raw untrained; do
+    ok "features of $run images are no results of a run" bash -c "
+        '$eval' knn -k 3 $run.npy && ! grep -q knn conv/results.jsonl"
+done
+ok 'those of a checkpoint are' says '"measure":"knn"' knn -k 3 trained.npy
+# shellcheck disable=SC2016 # of jq
+ok 'with its step and all that was printed' jq -e --argjson printed "$(cat line)" \
+    'select(.measure == "knn") | .step == 4 and .time > 1e9 and
+    .accuracy == $printed.accuracy and .metric == "cosine"' conv/results.jsonl
+ok 'so is the loss of a checkpoint' \
+    jq -es 'map(select(.measure == "loss")) | length > 1' conv/results.jsonl
+lines=$(wc -l <conv/results.jsonl)
+ok '--no-record' says '"measure":"geometry"' geometry --no-record trained.npy
+ok 'keeps one out' test "$(wc -l <conv/results.jsonl)" -eq "$lines"
+mv conv/step-00000004 gone
+ok 'a checkpoint that is gone is named, and the result printed' bash -c \
+    "'$eval' geometry trained.npy 2>&1 >line | grep \"'conv' has no such check\""
+ok 'whole' grep -q '"measure":"geometry"' line
+mv gone conv/step-00000004
+
+# on_terminal COLUMNS ARG... : what is printed on a terminal of that width
+on_terminal() {
+    local columns=$1
+    shift
+    /usr/bin/python3 "$terminal" "$columns" 24 -- "$eval" "$@" |
+        sed 's/\r$//; s/.*\x1b\[K//' >screen
+    cat screen
+    awk -v most="$columns" 'length > most { exit 1 }' screen
+}
+ok 'a terminal gets a table' on_terminal 60 knn -k 1,2 train.npy
+# shellcheck disable=SC2016 # of awk
+ok 'with its head and a row for each result' awk '
+    $1 != (NR == 1 ? "measure" : "knn") || NF != 5 { bad = 1 }
+    END { exit bad || NR != 3 }' screen
+ok 'figures that have no room are below' on_terminal 60 \
+    retrieve test.npy bare.npy
+ok 'all of them' test "$(grep -c '^retrieve' screen)" -ge 3
+ok '--json is for both' on_terminal 4000 knn --json -k 1 train.npy
+ok 'a line' grep -q '^{"measure":"knn"' screen
 
 # temperature
 ok 'an encoder with temperatures' trained warm --arch mlp --hidden 8 --head 4 \

@@ -17,7 +17,7 @@ struct options {
     double temperature, l2, held_out, tolerance, tau;
     long iterations, seed, rows, threads, views, batch, max_pixels;
     long components, extreme;
-    int captions;
+    int captions, json, no_record;
 };
 
 void run_knn(const struct options *options, char **path);
@@ -62,8 +62,15 @@ json_t *pair_origin(const struct pair *pair, char **path);
 /* origin() describes a file of features: what it is, how it came about. */
 json_t *origin(const char *path, const struct data_features *f);
 
-/* print() writes one line, the result before the protocol, and takes both. */
+/*
+ * report.c: what is said of results.  print() takes a result and its protocol:
+ * on a terminal the result becomes a row of a table, unless --json was given;
+ * elsewhere both are a line of JSON.  It is added to the results of the run that
+ * the encoder is of, unless --no-record was given.  print_end() comes last.
+ */
+void print_begin(const struct options *options);
 void print(json_t *result, json_t *protocol);
+void print_end(void);
 
 /* plot() keeps a script beside a picture, x.gp beside x.png, and has gnuplot
  * draw it; `set output` is added. */

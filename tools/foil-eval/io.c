@@ -141,13 +141,3 @@ origin(const char *path, const struct data_features *f)
     return json_pack("{s:s s:I s:s s:O*}", "file", path, "n", (json_int_t)f->n,
                      "digest", digest_hex(&digest, hex), "made", f->about);
 }
-
-void
-print(json_t *result, json_t *protocol)
-{
-    REQUIRE(result && protocol);
-    json_object_update(result, protocol);
-    json_object_set_new(result, "version", json_string(FOIL_VERSION));
-    json_decref(protocol);
-    json_print(result);
-}

@@ -1,0 +1,51 @@
+#ifndef TRAIN_RESULTS_H
+#define TRAIN_RESULTS_H
+
+#include "util/err.h"
+#include "util/json.h"
+
+/*
+ * results.jsonl of a run directory: what was measured of its checkpoints, an
+ * object a line, in the order in which it was measured:
+ *
+ *     measure     "knn", "probe", ...
+ *     step        steps that were done: which checkpoint it was
+ *     manifest    digest of the checkpoint's manifest
+ *     time        when, in seconds since 1970
+ *
+ * and all that foil-eval(1) prints of a result.  Several programs may add lines
+ * at the same time.
+ */
+
+/*
+ * train_results_origin() finds the checkpoint that an encoder was opened from:
+ * 1 with its run directory in *run, to be freed, and its step; 0 when it is not
+ * of a run, or with its initial weights; -1 when the run has no such checkpoint
+ * any more, with a sentence.
+ *   about  the encoder, as nn_model_open() describes it; may be NULL
+ */
+int train_results_origin(const json_t *about, char **run, long *step,
+                         struct err *err);
+
+/* train_results_add() adds a result to those of the run; what is to be there
+ * beside the measure, which `result` has, is put into a copy of it. */
+int train_results_add(const char *run, long step, const char *manifest,
+                      const json_t *result, struct err *err);
+
+/*
+ * train_results_read() returns all results of a run as an array, to be given to
+ * json_decref(); an empty one where there are none.  A line that is no object
+ * with measure and step, such as the last one of a writer that died, is left
+ * out.  NULL on error.
+ */
+json_t *train_results_read(const char *run, struct err *err);
+
+/*
+ * train_results_manifest() writes the digest of a checkpoint's manifest, as in
+ * the above, or returns -1.
+ *   hex  [33]
+ */
+int train_results_manifest(const char *run, long step, char hex[33],
+                           struct err *err);
+
+#endif

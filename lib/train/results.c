@@ -1,0 +1,156 @@
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nn/checkpoint.h"
+#include "train/results.h"
+#include "util/clock.h"
+#include "util/digest.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+enum { MANIFEST_BYTES = 1 << 24 }; // nobody has a larger one
+
+int
+train_results_manifest(const char *run, long step, char hex[33],
+                       struct err *err)
+{
+    char *path = mem_format("%s/step-%08ld/MANIFEST.json", run, step);
+    size_t len;
+    char *text = file_read(path, MANIFEST_BYTES, &len, err);
+    struct digest digest;
+
+    free(path);
+    if (!text)
+        return -1;
+    digest = digest_bytes(text, len);
+    digest_hex(&digest, hex);
+    free(text);
+    return 0;
+}
+
+/* The step of the checkpoint that has this manifest, or -1. */
+static long
+step_with(const char *run, const char *manifest)
+{
+    char hex[DIGEST_HEX];
+    struct err ignored;
+    long found = -1;
+    size_t n;
+    long *steps = nn_checkpoint_steps(run, &n, &ignored);
+
+    for (size_t i = n; steps && i-- && found < 0;)
+        if (!train_results_manifest(run, steps[i], hex, &ignored) &&
+            !strcmp(hex, manifest))
+            found = steps[i];
+    free(steps);
+    return found;
+}
+
+int
+train_results_origin(const json_t *about, char **run, long *step,
+                     struct err *err)
+{
+    const char *folder =
+        json_string_value(json_object_get(about, "checkpoint"));
+    const char *manifest =
+        json_string_value(json_object_get(about, "manifest"));
+    char *copy, *metrics;
+    int rc = 0;
+
+    if (!folder || !manifest ||
+        json_is_true(json_object_get(about, "untrained")))
+        return 0;
+    copy = mem_text(folder);
+    *run = mem_text(dirname(copy));
+    metrics = mem_format("%s/metrics.jsonl", *run);
+    if (file_exists(metrics)) {
+        *step = step_with(*run, manifest);
+        rc = *step >= 0
+                 ? 1
+                 : err_set(err, "'%s' has no such checkpoint any more", *run);
+    }
+    if (rc <= 0)
+        free(*run);
+    free(metrics);
+    free(copy);
+    return rc;
+}
+
+/*
+ * One line, one write: lines of several writers do not mix.  An empty line
+ * comes before it where a writer died within its own.
+ */
+static int
+append(const char *path, const char *text, struct err *err)
+{
+    const int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    const off_t end = file < 0 ? 0 : lseek(file, 0, SEEK_END);
+    char last = '\n', *line;
+    ssize_t wrote;
+    int rc = 0;
+
+    if (file < 0)
+        return err_sys(err, "cannot open '%s'", path);
+    if (end > 0 && pread(file, &last, 1, end - 1) < 0)
+        last = '\n';
+    line = mem_format("%s%s", last == '\n' ? "" : "\n", text);
+    wrote = write(file, line, strlen(line));
+    if (wrote < 0)
+        rc = err_sys(err, "cannot write '%s'", path);
+    else if ((size_t)wrote < strlen(line))
+        rc = err_set(err, "cannot write '%s': disk full", path);
+    free(line);
+    if (close(file) && !rc)
+        rc = err_sys(err, "cannot write '%s'", path);
+    return rc;
+}
+
+int
+train_results_add(const char *run, long step, const char *manifest,
+                  const json_t *result, struct err *err)
+{
+    char *path = mem_format("%s/results.jsonl", run), *line;
+    json_t *object =
+        json_pack("{s:O? s:I s:s s:f}", "measure",
+                  json_object_get(result, "measure"), "step", (json_int_t)step,
+                  "manifest", manifest, "time", (double)clock_wall() * 1e-9);
+    int rc;
+
+    json_object_update_missing(object, (json_t *)result);
+    line = json_brief(object);
+    rc = append(path, line, err);
+    free(line);
+    json_decref(object);
+    free(path);
+    return rc;
+}
+
+json_t *
+train_results_read(const char *run, struct err *err)
+{
+    char *path = mem_format("%s/results.jsonl", run), *text = NULL;
+    json_t *all = json_array();
+    size_t len = 0;
+
+    if (file_exists(path) &&
+        !(text = file_read(path, SIZE_MAX / 4, &len, err))) {
+        json_decref(all);
+        all = NULL;
+    }
+    for (char *line = text, *end;
+         line && (end = memchr(line, '\n', len - (size_t)(line - text)));
+         line = end + 1) {
+        json_t *object = json_loadb(line, (size_t)(end - line), 0, NULL);
+
+        if (json_is_string(json_object_get(object, "measure")) &&
+            json_is_integer(json_object_get(object, "step")))
+            json_array_append(all, object);
+        json_decref(object);
+    }
+    free(text);
+    free(path);
+    return all;
+}
