@@ -25,6 +25,7 @@ static const struct {
     {"negatives", "draw and weigh the negatives of a batch"},
     {"embed", "turn the images of a data set into features"},
     {"eval", "measure how good features are"},
+    {"runs", "list and compare runs"},
     {"data", "make, import, index, split, corrupt and list data sets"},
     {"tap", "watch, record and replay the messages between stages"},
 };

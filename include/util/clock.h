@@ -12,4 +12,7 @@ uint64_t clock_wall(void);
 /* clock_cpu() returns the seconds of processor time this process has used. */
 double clock_cpu(void);
 
+/* clock_span() writes seconds as 59s, 12m05s or 3h07m. */
+void clock_span(double seconds, char text[24]);
+
 #endif

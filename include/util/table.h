@@ -33,6 +33,10 @@ struct table {
     size_t column_room, cell_room;
 };
 
+/* table_column() makes a column, if there is none of that name: for an order
+ * that the first row does not have. */
+void table_column(struct table *table, const char *name);
+
 /* table_row() begins a row. */
 void table_row(struct table *table);
 

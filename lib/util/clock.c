@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <time.h>
 
 #include "util/clock.h"
@@ -33,4 +34,20 @@ clock_cpu(void)
     struct timespec t = read_clock(CLOCK_PROCESS_CPUTIME_ID);
 
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void
+clock_span(double seconds, char text[24])
+{
+    const double most = 3599999; // three digits of hours
+    const unsigned s = seconds > most ? (unsigned)most
+                       : seconds > 0  ? (unsigned)(seconds + 0.5)
+                                      : 0;
+
+    if (s < 60)
+        snprintf(text, 24, "%us", s);
+    else if (s < 3600)
+        snprintf(text, 24, "%um%02us", s / 60, s % 60);
+    else
+        snprintf(text, 24, "%uh%02um", s / 3600, s / 60 % 60);
 }

@@ -27,20 +27,6 @@ progress_start(struct progress *p, const char *unit, double first, double total)
     };
 }
 
-/* Write seconds as 59s, 12m05s or 3h07m. */
-static void
-duration(double seconds, char text[24])
-{
-    unsigned s = seconds > 359999 ? 359999 : (unsigned)(seconds + 0.5);
-
-    if (s < 60)
-        snprintf(text, 24, "%us", s);
-    else if (s < 3600)
-        snprintf(text, 24, "%um%02us", s / 60, s % 60);
-    else
-        snprintf(text, 24, "%uh%02um", s / 3600, s / 60 % 60);
-}
-
 /*
  * Adds fields, with two blanks between them, behind those that a line has.
  * Returns the line, or NULL where one had no room in so many columns.
@@ -79,7 +65,7 @@ compose(const struct progress *p, double done, const char *more, double elapsed,
     else
         snprintf(count, sizeof count, "%.0f %s", done, p->unit);
     if (rate > 0 && p->total > 0) {
-        duration((p->total - done) / rate, left);
+        clock_span((p->total - done) / rate, left);
         n += (size_t)snprintf(tail, sizeof tail, "%s left  ", left);
     }
     if (rate > 0)

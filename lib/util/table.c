@@ -22,21 +22,6 @@ table_row(struct table *table)
     table->rows++;
 }
 
-static size_t
-column_of(struct table *table, const char *name)
-{
-    size_t i = 0;
-
-    while (i < table->columns && strcmp(table->column[i], name))
-        i++;
-    if (i == table->columns) {
-        mem_grow(&table->column, &table->column_room, i + 1,
-                 sizeof *table->column);
-        table->column[table->columns++] = mem_text(name);
-    }
-    return i;
-}
-
 /* A copy in which nothing moves the cursor. */
 static char *
 printable(const char *text)
@@ -47,6 +32,27 @@ printable(const char *text)
         if ((unsigned char)*at < ' ' || *at == 127)
             *at = '?';
     return copy;
+}
+
+static size_t
+column_of(struct table *table, const char *name)
+{
+    size_t i = 0;
+
+    while (i < table->columns && strcmp(table->column[i], name))
+        i++;
+    if (i == table->columns) {
+        mem_grow(&table->column, &table->column_room, i + 1,
+                 sizeof *table->column);
+        table->column[table->columns++] = printable(name);
+    }
+    return i;
+}
+
+void
+table_column(struct table *table, const char *name)
+{
+    (void)column_of(table, name);
 }
 
 void

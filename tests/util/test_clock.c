@@ -1,5 +1,25 @@
+#include <string.h>
+
 #include "t.h"
 #include "util/clock.h"
+
+static void
+spans_are_short(void)
+{
+    static const struct {
+        double seconds;
+        const char *text;
+    } spans[] = {{0, "0s"},          {59.4, "59s"},     {59.6, "1m00s"},
+                 {725, "12m05s"},    {3599.6, "1h00m"}, {11220, "3h07m"},
+                 {1e300, "999h59m"}, {-3, "0s"}};
+    char text[24];
+
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        clock_span(spans[i].seconds, text);
+        T(!strcmp(text, spans[i].text), "%g seconds are %s", spans[i].seconds,
+          text);
+    }
+}
 
 int
 main(void)
@@ -20,5 +40,6 @@ main(void)
     T(clock_cpu() < 3600, "our own, not the time of day");
     T(wall > 1600000000ull * 1000000000 && clock_wall() >= wall,
       "the wall clock counts nanoseconds since 1970");
+    spans_are_short();
     return t_done();
 }

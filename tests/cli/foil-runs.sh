@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# foil-runs as a user meets it: two runs that were trained, and one that was not.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+runs=$BIN/foil-runs
+terminal=$(cd "${0%/*}" && pwd)/terminal.py
+
+common foil-runs
+cd "$work" || exit 1
+ok 'no runs: 0' exits 0 "$runs"
+ok 'it is said' grep -q "there is no run in 'run'" "$work/out"
+ok 'no such folder: 1' refuses 1 "there is no 'nowhere'" "$runs" nowhere
+
+"$BIN/foil-data" generate -o set.tar --size 16 24 2>/dev/null
+"$BIN/foil-data" index set.tar 2>/dev/null
+# trained DIR EPOCHS OPTION... : a run directory with a checkpoint
+trained() {
+    local run=$1 epochs=$2
+    shift 2
+    mkdir -p "${run%/*}"
+    "$BIN/foil-augment" -r "$run" --size 16 set.tar 2>"$run.augment" &
+    "$BIN/foil-select" -r "$run" --batch 12 --epochs "$epochs" set.tar \
+        2>"$run.select" &
+    "$BIN/foil-train" -r "$run" --threads 1 --deadline 60 --arch linear \
+        --hidden 6 --head none "$@" && wait
+}
+ok 'a run' trained run/a 2 --lr 0.1
+ok 'another, deeper' trained run/more/b 3 --lr 0.2
+mkdir run/c
+printf 'pipeline simclr\nepochs 7\n' >run/c/command
+"$BIN/foil-embed" -o a.npy run/a set.tar
+"$BIN/foil-eval" knn -k 1,3 a.npy >measured
+
+ok 'piped: a line of JSON for each run' bash -c "'$runs' >all.jsonl"
+ok 'in order' test "$(jq -r .run all.jsonl | xargs)" = 'run/a run/c run/more/b'
+ok 'how far they are' test "$(jq -r '"\(.step) \(.epoch) \(.state)"' all.jsonl |
+    xargs)" = '4 2 done null null stopped 6 3 done'
+ok 'with the loss of the last step' test \
+    "$(tail -n 1 run/a/metrics.jsonl | jq .loss | xargs printf %.9g)" = \
+    "$(head -n 1 all.jsonl | jq .loss | xargs printf %.9g)"
+# shellcheck disable=SC2016 # of jq
+ok 'and the time of all steps' jq -e --argjson sum \
+    "$(jq -s 'map(.seconds + .waited) | add' run/a/metrics.jsonl)" \
+    -s '.[0].seconds - $sum | . * . < 1e-12' all.jsonl
+ok 'their options' test "$(jq -r '.options.lr, .options.epochs' all.jsonl |
+    xargs)" = '0.1 null null 7 0.2 null'
+ok 'and what was measured of them' test "$(jq -s 'map(.accuracy)' measured)" = \
+    "$(head -n 1 all.jsonl | jq '[.results[] | .accuracy]')"
+
+# drawn COLUMNS OPTION... : the table on a terminal of that width, in $work/screen
+drawn() {
+    local columns=$1
+    shift
+    /usr/bin/python3 "$terminal" "$columns" 24 -- "$runs" "$@" |
+        tr -d '\r' >screen
+    cat screen
+    awk -v most="$columns" 'length > most { exit 1 }' screen
+}
+ok 'a terminal gets a table' drawn 200
+ok 'of three rows' test "$(wc -l <screen)" -eq 4
+ok 'with what runs have, what was measured, and options that differ' grep -qE \
+    '^run +state +epoch +steps +time +loss +knn 1 +knn 3 +.*lr' screen
+ok 'but not those that are the same' exits 1 grep -q arch screen
+ok '--all has them, too' drawn 200 --all run/a run/more
+ok 'below, where there is no room' grep -q arch screen
+ok 'a narrow terminal gets the columns below each other' drawn 40 run/a run/more
+ok 'each time with the names of the runs' test "$(grep -c '^run/a' screen)" -ge 2
+ok 'the narrowest is enough' drawn 20 run
+ok '60 columns are enough' drawn 60 run
+ok 'one run differs from none' drawn 200 run/a
+ok 'and has no column of options' exits 1 grep -q lr screen
+ok '--json on a terminal' drawn 99999 --json run/a
+ok 'is a line of JSON' jq -e '.run == "run/a"' screen
+
+cp run/a/metrics.jsonl whole
+printf '{"total":5,"epoch":2' >>run/a/metrics.jsonl
+ok 'half a line is not a step' test "$("$runs" run/a | jq .step)" = 4
+cp whole run/a/metrics.jsonl
+"$BIN/foil-train" -r run/a --resume --deadline 60 2>/dev/null &
+trainer=$!
+in_training() {
+    test "$("$runs" run/a | jq -r .state)" = training
+}
+ok 'a run with a trainer is in training' becomes_true in_training
+kill "$trainer"
+wait "$trainer"
+ok 'and no more when that ends' exits 1 in_training
+done_testing

@@ -1,0 +1,200 @@
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nn/checkpoint.h"
+#include "runs.h"
+#include "train/config.h"
+#include "train/results.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+/* Whether a trainer has the run. */
+static int
+is_training(const char *run)
+{
+    struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    char *path = mem_format("%s/lock", run);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int held =
+        fd >= 0 && !fcntl(fd, F_GETLK, &whole) && whole.l_type != F_UNLCK;
+
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return held;
+}
+
+/* The number behind the last such key of a line, which we have written; 0 where
+ * there is none. */
+static double
+number_of(const char *line, const char *key)
+{
+    const char *last = NULL;
+
+    for (const char *at = line; (at = strstr(at, key)); at += strlen(key))
+        last = at;
+    return last ? strtod(last + strlen(key), NULL) : 0;
+}
+
+/* What the steps say: how many, how long, the last loss. */
+static void
+add_metrics(json_t *object, const char *run)
+{
+    char *path = mem_format("%s/metrics.jsonl", run), *line = NULL,
+         *last = NULL;
+    FILE *file = fopen(path, "r");
+    size_t room = 0;
+    double seconds = 0;
+    json_t *step, *loss;
+    ssize_t n;
+
+    while (file && (n = getline(&line, &room, file)) > 0) {
+        if (line[n - 1] != '\n')
+            break; // the trainer is writing it
+        seconds +=
+            number_of(line, ",\"seconds\":") + number_of(line, ",\"waited\":");
+        free(last);
+        last = mem_text(line);
+    }
+    if (file)
+        fclose(file);
+    step = last ? json_loads(last, 0, NULL) : NULL;
+    loss = json_object_get(step, "loss");
+    if (last) {
+        json_object_set(object, "step", json_object_get(step, "total"));
+        json_object_set_new(object, "seconds", json_real(seconds));
+    }
+    if (loss)
+        json_object_set(object, "loss", loss);
+    json_decref(step);
+    free(last);
+    free(line);
+    free(path);
+}
+
+/* What the newest checkpoint remembers; options go to `options`. */
+static void
+add_checkpoint(json_t *object, const char *run, json_t *options)
+{
+    struct err ignored;
+    char *folder;
+    json_t *config, *state, *value;
+    const char *name;
+
+    if (nn_checkpoint_find(run, &folder, &ignored) <= 0)
+        return;
+    config = train_config_read(folder, &ignored);
+    state = json_object_get(config, "state");
+    if (state) {
+        json_object_set(object, "epoch", json_object_get(state, "epoch"));
+        json_object_set(object, "epochs", json_object_get(state, "epochs"));
+    }
+    json_object_foreach(json_object_get(config, "options"), name, value)
+    {
+        if (!json_is_null(value))
+            json_object_set(options, name, value);
+    }
+    json_decref(config);
+    free(folder);
+}
+
+/* What foil run was told, a line 'NAME VALUE' each; the trainer's options are
+ * known from its checkpoint. */
+static void
+add_command(const char *run, json_t *options)
+{
+    char *path = mem_format("%s/command", run);
+    struct err ignored;
+    size_t len;
+    char *text = file_read(path, 1 << 20, &len, &ignored), *next = text;
+
+    for (char *line; (line = next) && *line;) {
+        char *value = line + strcspn(line, " \n");
+
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = 0;
+        if (*value == ' ')
+            *value++ = 0;
+        if (*value && strcmp(line, "train") && !json_object_get(options, line))
+            json_object_set_new(options, line, json_string(value));
+    }
+    free(text);
+    free(path);
+}
+
+static void
+add_results(json_t *object, const char *run)
+{
+    struct err err;
+    json_t *all = train_results_read(run, &err), *newest = json_object(), *one;
+    char label[64];
+    double figure;
+    size_t i;
+
+    if (!all)
+        say("%s", err.msg);
+    json_array_foreach(all, i, one)
+    {
+        const json_t *is;
+
+        if (!runs_label(one, label, &figure))
+            continue;
+        is = json_object_get(newest, label);
+        if (json_integer_value(json_object_get(one, "step")) >=
+            json_integer_value(json_object_get(is, "step")))
+            json_object_set(newest, label, one);
+    }
+    json_object_set_new(object, "results", newest);
+    json_decref(all);
+}
+
+int
+runs_label(const json_t *result, char label[64], double *figure)
+{
+    const char *measure = json_string_value(json_object_get(result, "measure"));
+    const json_t *value = json_object_get(result, "accuracy");
+    const json_t *k = json_object_get(result, "k");
+
+    if (!measure)
+        return 0;
+    if (!value)
+        value = json_object_get(json_object_get(result, "forward"), "r1");
+    if (!value && !strcmp(measure, "loss"))
+        value = json_object_get(result, "loss");
+    if (!json_is_number(value))
+        return 0;
+    if (k)
+        snprintf(label, 64, "%.30s %jd", measure,
+                 (intmax_t)json_integer_value(k));
+    else
+        snprintf(label, 64, "%.30s", measure);
+    *figure = json_number_value(value);
+    return 1;
+}
+
+json_t *
+runs_gather(const char *run)
+{
+    json_t *object = json_object(), *options = json_object();
+    json_t *epochs;
+
+    json_object_set_new(object, "run", json_string(run));
+    json_object_set_new(object, "state", json_string("stopped"));
+    add_metrics(object, run);
+    add_checkpoint(object, run, options);
+    add_command(run, options);
+    epochs = json_object_get(object, "epochs");
+    if (is_training(run))
+        json_object_set_new(object, "state", json_string("training"));
+    else if (json_integer_value(epochs) > 0 &&
+             json_equal(epochs, json_object_get(object, "epoch")))
+        json_object_set_new(object, "state", json_string("done"));
+    json_object_set_new(object, "options", options);
+    add_results(object, run);
+    return object;
+}

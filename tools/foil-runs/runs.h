@@ -1,0 +1,45 @@
+#ifndef FOIL_RUNS_H
+#define FOIL_RUNS_H
+
+#include "util/json.h"
+
+/*
+ * The parts of foil-runs:
+ *
+ *   find.c    run directories below a folder
+ *   gather.c  what a run directory says of its run
+ *   show.c    all runs as a table
+ */
+
+/* runs_find() adds the paths of runs, which are DIR itself or lie up to four
+ * folders below it, to an array of strings, in order. */
+void runs_find(const char *dir, json_t *paths);
+
+/*
+ * runs_gather() returns an object:
+ *
+ *     run       its directory
+ *     state     "training", while a trainer has it; "done", when all epochs
+ *               are; else "stopped"
+ *     step      steps that are done, of those in metrics.jsonl
+ *     epoch, epochs   that are done, and in all; of the newest checkpoint
+ *     seconds   that its steps took, with the waits before them
+ *     loss      of the last step
+ *     options   what the newest checkpoint remembers, and what RUN/command
+ *               does; of each name, the former
+ *     results   the newest of each measure, by its name (runs_label())
+ *
+ * What is not known is left out.
+ */
+json_t *runs_gather(const char *run);
+
+/* runs_label() names the figure of a result, "knn 10", and finds it: 1, or 0
+ * for a result that has none for a table. */
+int runs_label(const json_t *result, char label[64], double *figure);
+
+/* runs_show() prints runs, an array of such objects, as a table for so many
+ * columns; 0: any.  Options are shown where they differ between runs, or all.
+ */
+void runs_show(const json_t *runs, int all, int width);
+
+#endif

@@ -1,0 +1,154 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runs.h"
+#include "util/clock.h"
+#include "util/table.h"
+
+/* A value as a cell. */
+static void
+put(struct table *table, const char *column, const json_t *value)
+{
+    char text[128];
+    const double x = json_number_value(value);
+
+    if (json_is_string(value)) {
+        table_put(table, column, json_string_value(value));
+        return;
+    }
+    if (json_is_integer(value))
+        snprintf(text, sizeof text, "%jd", (intmax_t)json_integer_value(value));
+    else if (json_is_real(value))
+        snprintf(text, sizeof text, "%.6g", x);
+    else if (json_is_boolean(value))
+        snprintf(text, sizeof text, "%s", json_is_true(value) ? "yes" : "no");
+    else
+        return;
+    table_put(table, column, text);
+}
+
+static void
+put_figure(struct table *table, const char *column, double x)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%.4f", x);
+    table_put(table, column, text);
+}
+
+/* How far it is: a row up to its loss. */
+static void
+put_run(struct table *table, const json_t *run)
+{
+    const json_t *loss = json_object_get(run, "loss");
+    const json_t *epochs = json_object_get(run, "epochs");
+    const double seconds = json_number_value(json_object_get(run, "seconds"));
+    char text[64];
+
+    put(table, "run", json_object_get(run, "run"));
+    put(table, "state", json_object_get(run, "state"));
+    if (epochs) {
+        snprintf(text, sizeof text, "%jd/%jd",
+                 (intmax_t)json_integer_value(json_object_get(run, "epoch")),
+                 (intmax_t)json_integer_value(epochs));
+        table_put(table, "epoch", text);
+    }
+    put(table, "steps", json_object_get(run, "step"));
+    if (json_object_get(run, "seconds")) {
+        clock_span(seconds, text);
+        table_put(table, "time", text);
+    }
+    if (json_is_number(loss))
+        put_figure(table, "loss", json_number_value(loss));
+}
+
+static void
+put_results(struct table *table, const json_t *run)
+{
+    const char *label;
+    json_t *result;
+    char again[64];
+    double figure;
+
+    json_object_foreach(json_object_get(run, "results"), label, result)
+    {
+        if (runs_label(result, again, &figure))
+            put_figure(table, label, figure);
+    }
+}
+
+/* Whether two runs that have an option have it with different values. */
+static int
+differs(const json_t *runs, const char *name)
+{
+    const json_t *first = NULL;
+    json_t *run;
+    size_t i;
+
+    json_array_foreach(runs, i, run)
+    {
+        const json_t *value =
+            json_object_get(json_object_get(run, "options"), name);
+
+        if (value && first && !json_equal(value, first))
+            return 1;
+        first = first ? first : value;
+    }
+    return 0;
+}
+
+static void
+put_options(struct table *table, const json_t *runs, const json_t *run, int all)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(json_object_get(run, "options"), name, value)
+    {
+        if (all || differs(runs, name))
+            put(table, name, value);
+    }
+}
+
+/* Makes the columns in their order, which rows may not have: how far runs are,
+ * then figures, then options. */
+static void
+make_columns(struct table *table, const json_t *runs)
+{
+    static const char *const names[] = {"run",   "state", "epoch",
+                                        "steps", "time",  "loss"};
+    const char *label;
+    json_t *run, *result;
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        table_column(table, names[i]);
+    json_array_foreach(runs, i, run)
+    {
+        json_object_foreach(json_object_get(run, "results"), label, result)
+        {
+            table_column(table, label);
+        }
+    }
+}
+
+void
+runs_show(const json_t *runs, int all, int width)
+{
+    struct table table = {0};
+    json_t *run;
+    size_t i;
+
+    make_columns(&table, runs);
+    json_array_foreach(runs, i, run)
+    {
+        table_row(&table);
+        put_run(&table, run);
+        put_results(&table, run);
+        put_options(&table, runs, run, all);
+    }
+    table_print(&table, 1, width, stdout);
+    table_release(&table);
+}
