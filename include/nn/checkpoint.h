@@ -39,8 +39,9 @@ int nn_checkpoint_commit(const char *run, long step, struct err *err);
 int nn_checkpoint_link(const char *run, struct err *err);
 
 /*
- * nn_checkpoint_tidy() removes all checkpoints but the `keep` >= 2 newest, and
- * what was left half written or half removed.  One that cannot be removed does
+ * nn_checkpoint_tidy() removes all checkpoints but the `keep` >= 2 newest and
+ * those that a symbolic link in the run directory points to, and what was left
+ * half written or half removed.  One that cannot be removed does
  * not keep the others: -1, and err names the last such; no harm is done, and
  * the next call tries again.  Not between begin and commit.
  */
@@ -65,6 +66,15 @@ int nn_checkpoint_find(const char *path, char **found, struct err *err);
 /* nn_checkpoint_need() is the same where there must be one: its path, to be
  * freed, or NULL. */
 char *nn_checkpoint_need(const char *path, struct err *err);
+
+/*
+ * nn_checkpoint_point() makes or replaces a symbolic link in the run directory,
+ * atomically, which keeps the checkpoint of a step from being tidied.  That it
+ * is still there has to be looked at afterwards.
+ *   name  of the link, such as "best"
+ */
+int nn_checkpoint_point(const char *run, const char *name, long step,
+                        struct err *err);
 
 /* nn_checkpoint_steps() lists the steps that are committed in a run, rising;
  * to be given to free(). */

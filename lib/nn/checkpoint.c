@@ -139,12 +139,14 @@ nn_checkpoint_abort(const char *run, long step)
     free(path);
 }
 
-/* Points `latest` to the checkpoint of a step. */
+/* Points a link to the checkpoint of a step, by a new one whose name begins
+ * with `lead`. */
 static int
-link_latest(const char *run, long step, struct err *err)
+point(const char *run, const char *lead, const char *name, long step,
+      struct err *err)
 {
-    char *link = mem_format("%s/latest", run);
-    char *next = mem_format("%s/%slatest.new", run, temporary);
+    char *link = mem_format("%s/%s", run, name);
+    char *next = mem_format("%s/%s%s.new", run, lead, name);
     char *target = mem_format("step-%08ld", step);
     int rc = 0;
 
@@ -155,6 +157,13 @@ link_latest(const char *run, long step, struct err *err)
     free(next);
     free(link);
     return rc;
+}
+
+int
+nn_checkpoint_point(const char *run, const char *name, long step,
+                    struct err *err)
+{
+    return point(run, ".", name, step, err); // which no trainer sweeps
 }
 
 int
@@ -171,8 +180,10 @@ nn_checkpoint_link(const char *run, struct err *err)
         is[len > 0 ? len : 0] = 0;
         snprintf(want, sizeof want, "step-%08ld", steps[n - 1]);
         if (strcmp(is, want))
-            rc = link_latest(run, steps[n - 1], err) || file_sync(run, err) ? -1
-                                                                            : 0;
+            rc = point(run, temporary, "latest", steps[n - 1], err) ||
+                         file_sync(run, err)
+                     ? -1
+                     : 0;
     }
     free(steps);
     free(link);
@@ -218,6 +229,29 @@ sweep(const char *run, struct err *err)
     return rc;
 }
 
+/* Whether a symbolic link in the run directory points to the checkpoint. */
+static int
+is_pointed_to(const char *run, long step)
+{
+    struct err ignored;
+    size_t n = 0;
+    char **names = nn_folder_names(run, &n, &ignored), is[32], want[32];
+    int found = !names; // in doubt it stays
+
+    snprintf(want, sizeof want, "step-%08ld", step);
+    for (size_t i = 0; i < n && !found; i++) {
+        char *path = mem_format("%s/%s", run, names[i]);
+        const ssize_t len = readlink(path, is, sizeof is - 1);
+
+        is[len > 0 ? len : 0] = 0;
+        found = !strcmp(is, want);
+        free(path);
+    }
+    if (names)
+        nn_folder_names_free(names, n);
+    return found;
+}
+
 int
 nn_checkpoint_tidy(const char *run, long keep, struct err *err)
 {
@@ -229,7 +263,7 @@ nn_checkpoint_tidy(const char *run, long keep, struct err *err)
     if (!steps)
         return -1;
     for (size_t i = 0; i + (size_t)keep < n; i++)
-        if (remove_step(run, steps[i], err))
+        if (!is_pointed_to(run, steps[i]) && remove_step(run, steps[i], err))
             rc = -1;
     free(steps);
     return rc;

@@ -116,6 +116,31 @@ a_run_of_checkpoints(void)
 }
 
 static void
+what_a_link_points_to_stays(void)
+{
+    char *run = new_run("pointed");
+    struct err err;
+
+    for (long step = 1; step <= 3; step++)
+        T(!save(run, step, 9, 10, &err), "step %ld", step);
+    T(!nn_checkpoint_point(run, "best", 3, &err) &&
+          !nn_checkpoint_point(run, "best", 1, &err),
+      "a link can be moved");
+    T(!save(run, 4, 2, 10, &err), "another step");
+    looks_like(run, "best latest step-00000001 step-00000003 step-00000004 ",
+               "the two newest stay, and the best");
+    T(!nn_checkpoint_point(run, "best", 4, &err) &&
+          !nn_checkpoint_tidy(run, 2, &err),
+      "another is the best");
+    looks_like(run, "best latest step-00000003 step-00000004 ",
+               "the one before goes");
+    T(nn_checkpoint_point("/none", "best", 4, &err) == -1 &&
+          strstr(err.msg, "/none/best"),
+      "a link that cannot be made is said: %s", err.msg);
+    free(run);
+}
+
+static void
 half_written_ones_are_swept(void)
 {
     char *run = new_run("sweep"), *path;
@@ -348,6 +373,7 @@ main(void)
     if (!mkdtemp(folder))
         return 1;
     a_run_of_checkpoints();
+    what_a_link_points_to_stays();
     half_written_ones_are_swept();
     a_commit_is_brought_to_its_end();
     unreadable_is_not_empty();
