@@ -5,6 +5,7 @@
 #include "num/threads.h"
 #include "util/opt.h"
 #include "util/priority.h"
+#include "wire/keys.h"
 
 static struct options options = {
     .k_list = "1,10",
@@ -23,7 +24,9 @@ static struct options options = {
     .components = 64,
     .column = "tau",
     .extreme = 600,
+    .best = "knn",
 };
+static long follow_threads = 1; // the other processors are the trainer's
 
 /* What each verb takes. */
 #define OUTPUT_OPTS                                                  \
@@ -138,7 +141,25 @@ static const struct opt temperature_opts[] = {
     {0},
 };
 
-enum verb { KNN, PROBE, GEOMETRY, RETRIEVE, LOSS, PCA, TEMPERATURE };
+static const struct opt follow_opts[] = {
+    {"run", 'r', OPT_TEXT, &options.run, 0, 0, "RUN",
+     "run directory, whose checkpoints are judged; must be given"},
+    {"events", 0, OPT_TEXT, &options.events, 0, 0, "ENDPOINT",
+     "where the trainer publishes events; else in RUN"},
+    {"neighbours", 'k', OPT_TEXT, &options.k_list, 0, 0, "K,...",
+     "how many neighbours vote"},
+    {"best", 0, OPT_WORD, &options.best, 0, 0, "knn|probe",
+     "by which accuracy RUN/best is the best"},
+    {"once", 0, OPT_FLAG, &options.once, 0, 0, NULL,
+     "judge the checkpoints that there are, and end"},
+    {"threads", 0, OPT_WHOLE, &follow_threads, 0, 1024, "N",
+     "threads to use; 0: all cores"},
+    WIRE_KEYS_OPT(&options.keys),
+    WIRE_ALLOW_OPT(&options.allow),
+    {0},
+};
+
+enum verb { KNN, PROBE, GEOMETRY, RETRIEVE, LOSS, PCA, TEMPERATURE, FOLLOW };
 
 static const struct opt_tool verbs[] = {
     [KNN] = {"foil-eval knn", "classify by nearest neighbours", "TRAIN [TEST]",
@@ -160,50 +181,51 @@ static const struct opt_tool verbs[] = {
     [TEMPERATURE] = {"foil-eval temperature",
                      "analyse a number learned for each sample, by class",
                      "CHECKPOINT DATA", 2, 2, temperature_opts},
+    [FOLLOW] = {"foil-eval follow",
+                "judge each checkpoint of a run as it comes", "TRAIN TEST", 2,
+                2, follow_opts},
     {0},
 };
 
 static const struct opt_tool tool = {
     .name = "foil-eval", .summary = "measure how good features are"};
 
+static void
+retrieve(const struct options *chosen, char **operand)
+{
+    if (chosen->captions)
+        run_captions(chosen, operand);
+    else
+        run_retrieve(chosen, operand);
+}
+
 int
 main(int argc, char **argv)
 {
+    static void (*const run[])(const struct options *, char **) = {
+        [KNN] = run_knn,
+        [PROBE] = run_probe,
+        [GEOMETRY] = run_geometry,
+        [RETRIEVE] = retrieve,
+        [LOSS] = run_loss,
+        [PCA] = run_pca,
+        [TEMPERATURE] = run_temperature,
+        [FOLLOW] = run_follow,
+    };
     char **operand;
     enum verb verb;
 
     num_threads_sleep(argv);
     verb = (enum verb)(opt_verb(&tool, verbs, argc, argv, &operand) - verbs);
     priority_low();
-    end_when_stopped();
-    options.threads = num_threads((int)options.threads);
-    print_begin(&options);
-    switch (verb) {
-    case KNN:
-        run_knn(&options, operand);
-        break;
-    case PROBE:
-        run_probe(&options, operand);
-        break;
-    case GEOMETRY:
-        run_geometry(&options, operand);
-        break;
-    case RETRIEVE:
-        if (options.captions)
-            run_captions(&options, operand);
-        else
-            run_retrieve(&options, operand);
-        break;
-    case LOSS:
-        run_loss(&options, operand);
-        break;
-    case PCA:
-        run_pca(&options, operand);
-        break;
-    case TEMPERATURE:
-        run_temperature(&options, operand);
-        break;
+    if (verb == FOLLOW) { // has checkpoints judged, and computes nothing
+        options.threads = follow_threads;
+    } else {
+        end_when_stopped();
+        options.threads = num_threads((int)options.threads);
     }
+    print_begin(&options);
+    run[verb](&options, operand);
     print_end();
     close_stdout();
     return EXIT_OK;

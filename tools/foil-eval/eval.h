@@ -14,10 +14,11 @@
 struct options {
     const char *k_list, *metric, *protocol, *labels, *test_labels, *within;
     const char *recipe, *output, *column, *plot;
+    const char *run, *events, *keys, *allow, *best;
     double temperature, l2, held_out, tolerance, tau;
     long iterations, seed, rows, threads, views, batch, max_pixels;
     long components, extreme;
-    int captions, json, no_record;
+    int captions, json, no_record, once;
 };
 
 void run_knn(const struct options *options, char **path);
@@ -27,6 +28,7 @@ void run_retrieve(const struct options *options, char **path);
 void run_captions(const struct options *options, char **path);
 void run_loss(const struct options *options, char **path);
 void run_pca(const struct options *options, char **path);
+void run_follow(const struct options *options, char **path);
 void run_temperature(const struct options *options, char **path);
 
 /* open_set() opens a data set, or ends the process; that its index is out of
@@ -65,8 +67,9 @@ json_t *origin(const char *path, const struct data_features *f);
 /*
  * report.c: what is said of results.  print() takes a result and its protocol:
  * on a terminal the result becomes a row of a table, unless --json was given;
- * elsewhere both are a line of JSON.  It is added to the results of the run that
- * the encoder is of, unless --no-record was given.  print_end() comes last.
+ * elsewhere both are a line of JSON.  It is added to the results of the run
+ * that the encoder is of, unless --no-record was given.  print_end() comes
+ * last.
  */
 void print_begin(const struct options *options);
 void print(json_t *result, json_t *protocol);

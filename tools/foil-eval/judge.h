@@ -1,0 +1,38 @@
+#ifndef FOIL_EVAL_JUDGE_H
+#define FOIL_EVAL_JUDGE_H
+
+#include "util/digest.h"
+
+/*
+ * Judges checkpoints of a run: embeds TRAIN and TEST by foil-embed, has
+ * foil-eval measure the features, which adds the results to the run, and points
+ * `best` to the best checkpoint that there is.
+ */
+struct judge {
+    const char *run, *train, *test; /* paths */
+    const char *k_list, *by; /* for knn; "knn" or "probe": best by what */
+    long threads;
+    int stop; /* descriptor */
+
+    char digest[2][DIGEST_HEX]; /* of train, test */
+    char *bin;                  /* folder of our tools */
+    int lock;                   /* descriptor */
+};
+
+/* judge_open() takes the run, which one follower has at a time; or the process
+ * ends. */
+void judge_open(struct judge *judge);
+void judge_close(struct judge *judge);
+
+/* judge_next() returns the oldest checkpoint that has no results for TRAIN and
+ * TEST yet, or -1. */
+long judge_next(const struct judge *judge);
+
+/* judge_step() judges one: 1 when it did, 0 when asked to stop or when it has
+ * gone meanwhile; a tool that fails ends the process. */
+int judge_step(const struct judge *judge, long step);
+
+/* judge_over() returns 1 when the newest checkpoint is the last of the run. */
+int judge_over(const struct judge *judge);
+
+#endif
