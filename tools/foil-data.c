@@ -42,7 +42,7 @@ static const struct opt_tool verbs[] = {
               no_opts},
     [LIST] = {"foil-data list", "print the samples as a table", "DATA", 1, 1,
               list_opts},
-    [CAT] = {"foil-data cat", "print the JPEG of a sample", "DATA ID", 2, 2,
+    [CAT] = {"foil-data cat", "print the image of a sample", "DATA ID", 2, 2,
              no_opts},
     {0},
 };

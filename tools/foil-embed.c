@@ -36,7 +36,7 @@ static const struct opt opts[] = {
      "seed of augmented views and initial weights"},
     {"batch", 'b', OPT_WHOLE, &batch, 1, 65536, "N", "images at a time"},
     {"bad", 0, OPT_WORD, &bad, 0, 0, "refuse|skip",
-     "what to do with an image that is no sound JPEG"},
+     "what to do with an image that is damaged"},
     {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
      "an image with more pixels is bad"},
     {"threads", 0, OPT_WHOLE, &threads, 0, 1024, "N",
@@ -168,7 +168,7 @@ run(struct embed_images *images, const struct nn_model *model,
     progress_clear(&progress);
     free(pixels);
     if (!f->n)
-        die("none of %zu images is a sound JPEG", all);
+        die("none of %zu images is sound", all);
     return all - f->n;
 }
 

@@ -15,10 +15,10 @@
  *   a file list   text, a line each: path[<tab>label[<tab>caption]]; paths
  *                 are relative to the folder of the list
  *
- * Every .jpg and .jpeg is a sample.  Beside it in a folder or tar, of the same
- * name up to the first dot, a .txt has its captions, one a line, and a .cls its
- * label.  A .json may have the captions, too: an object with the string
- * "caption" or a list of strings "captions"; a .txt goes before it.
+ * Every .jpg, .jpeg, .png and .webp is a sample.  Beside it in a folder or tar,
+ * of the same name up to the first dot, a .txt has its captions, one a line,
+ * and a .cls its label.  A .json may have the captions, too: an object with the
+ * string "caption" or a list of strings "captions"; a .txt goes before it.
  * Where nothing else gives labels, folders do: the class is the first folder
  * of the name that is not common to all samples of the input.
  *
@@ -26,13 +26,13 @@
  * labels that were given are whole numbers do they count as they are.  The
  * names are kept, for labels of two sets can be compared by them alone.
  *
- * What cannot be read is bad: a file that is no sound JPEG, a link to nothing
+ * What cannot be read is bad: a file that is no sound image, a link to nothing
  * or in a circle, a folder that may not be opened.
  */
 struct data_index;
 
 struct data_index_how {
-    int skip_bad;      /* leave out what is not a sound JPEG, and go on */
+    int skip_bad;      /* leave out what is not a sound image, and go on */
     int decode;        /* look at every pixel, not only at the header */
     size_t max_pixels; /* of an image */
 };
@@ -98,7 +98,7 @@ int data_index_write(struct data_index *index, const char *path,
 
 /*
  * data_index_skipped() counts what was skipped so far, because its name does
- * not end in .jpg or .jpeg: images of other forms (.png and the like), or other
+ * not end as a sample's: images of other forms (.gif and the like), or other
  * files, without captions, labels and what begins with a dot.  The first of
  * them goes to *first, or NULL.
  */

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/jpeg.h"
+#include "data/codec.h"
 #include "data/set.h"
 #include "util/err.h"
 
@@ -12,7 +12,7 @@
  * A cache of decoded images, for a caller that reads samples repeatedly.
  * Decoded images are kept until the room is full and are never evicted: for
  * samples in random order no other policy has more hits.  Bad samples
- * (unreadable, changed, no sound JPEG, too large) are remembered, too.
+ * (unreadable, changed, no sound image, too large) are remembered, too.
  */
 struct data_pool;
 

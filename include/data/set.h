@@ -8,7 +8,7 @@
 #include "util/err.h"
 
 /*
- * A data set: samples with ids 0 .. size - 1, each a JPEG somewhere, with a
+ * A data set: samples with ids 0 .. size - 1, each an image somewhere, with a
  * label, a caption and a name where the form has them.  Random access by id
  * through an index file that data_index_*() made (foil-data index); the index
  * is mapped, not read, so a million samples cost no start-up time.
@@ -76,8 +76,8 @@ const char *data_caption(const struct data_set *set, size_t id);
 
 /*
  * data_where() returns the absolute path of the file that holds a sample, to be
- * given to free(): its own file, or a tar.  *offset is where its JPEG begins in
- * that file, and data_length() how long it is.  NULL when that path leads
+ * given to free(): its own file, or a tar.  *offset is where its image begins
+ * in that file, and data_length() how long it is.  NULL when that path leads
  * nowhere.
  */
 char *data_where(const struct data_set *set, size_t id, uint64_t *offset,

@@ -1,8 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/codec.h"
 #include "data/index.h"
-#include "data/jpeg.h"
 #include "util/mem.h"
 
 #include "input.h"
@@ -155,20 +155,17 @@ judge_image(struct data_index *index, struct layout_sample *sample,
     const struct data_bytes *bytes = &index->bytes;
     size_t width, height, most = index->how.max_pixels;
 
-    if (bytes->len == 0)
-        return err_set(err, "is empty");
-    if (bytes->len < 3 || memcmp(bytes->data, "\xff\xd8\xff", 3))
-        return err_set(err, "is not a JPEG");
-    if (data_jpeg_header(&index->decoder, bytes->data, bytes->len, most, &width,
-                         &height, err))
+    if (data_codec_header(&index->decoder, bytes->data, bytes->len, most,
+                          &width, &height, err))
         return -1;
     if (index->how.decode &&
-        data_jpeg_decode(&index->decoder, bytes->data, bytes->len, most,
-                         DATA_REFUSE, &index->image, err))
+        data_codec_decode(&index->decoder, bytes->data, bytes->len, most,
+                          DATA_REFUSE, &index->image, err))
         return -1;
     sample->width = (uint16_t)width;
     sample->height = (uint16_t)height;
     sample->bytes = (uint32_t)bytes->len;
+    sample->codec = (uint32_t)data_codec_of(bytes->data, bytes->len);
     sample->digest = digest_bytes(bytes->data, bytes->len);
     return 0;
 }
@@ -274,7 +271,7 @@ take(struct data_index *index, const struct input_item *item,
         data_skipped_count(&index->skipped, kind, item->name);
         return 0;
     }
-    if (kind == DATA_KIND_JPEG)
+    if (kind == DATA_KIND_IMAGE)
         return take_image(index, item, err);
     if (kind == DATA_KIND_CLASS)
         return take_class(index, item, err);
@@ -298,12 +295,12 @@ data_index_next(struct data_index *index, struct err *err)
     }
     if (got <= 0)
         return got;
-    kind = list ? DATA_KIND_JPEG : data_kind_of(item.name);
+    kind = list ? DATA_KIND_IMAGE : data_kind_of(item.name);
     if (kind < DATA_KIND_PICTURE && !list)
         data_siblings_enter(&index->siblings, item.name, index->parts.samples);
     if (!take(index, &item, kind, err))
         return 1;
-    if (kind == DATA_KIND_JPEG)
+    if (kind == DATA_KIND_IMAGE)
         data_skipped_image(&index->skipped, item.name);
     return complain(index, item.name, err);
 }
@@ -378,14 +375,14 @@ no_sample(const struct data_index *index, const char *path, struct err *err)
 
     if (index->tars)
         return err_set(err,
-                       "there is no JPEG in '%s', only tars: give their names",
+                       "there is no image in '%s', only tars: give their names",
                        where);
     if (skipped->pictures)
         return err_set(err,
-                       "there is no JPEG in '%s', only images of other forms "
-                       "(%zu, such as '%s'): convert them to JPEG first",
+                       "there is no image in '%s', only images of other forms "
+                       "(%zu, such as '%s'): convert them to JPEG or PNG first",
                        where, skipped->pictures, skipped->picture);
-    return err_set(err, "there is no JPEG in '%s'", where);
+    return err_set(err, "there is no image in '%s'", where);
 }
 
 int

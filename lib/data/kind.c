@@ -7,10 +7,10 @@ static const struct {
     const char *suffix;
     enum data_kind kind;
 } kinds[] = {
-    {".jpg", DATA_KIND_JPEG},     {".jpeg", DATA_KIND_JPEG},
+    {".jpg", DATA_KIND_IMAGE},    {".jpeg", DATA_KIND_IMAGE},
     {".txt", DATA_KIND_CAPTION},  {".cls", DATA_KIND_CLASS},
-    {".json", DATA_KIND_JSON},    {".png", DATA_KIND_PICTURE},
-    {".webp", DATA_KIND_PICTURE}, {".gif", DATA_KIND_PICTURE},
+    {".json", DATA_KIND_JSON},    {".png", DATA_KIND_IMAGE},
+    {".webp", DATA_KIND_IMAGE},   {".gif", DATA_KIND_PICTURE},
     {".bmp", DATA_KIND_PICTURE},  {".tif", DATA_KIND_PICTURE},
     {".tiff", DATA_KIND_PICTURE}, {".jfif", DATA_KIND_PICTURE},
     {".jpe", DATA_KIND_PICTURE},  {".jp2", DATA_KIND_PICTURE},

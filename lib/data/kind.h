@@ -8,11 +8,11 @@
  * what an index passes over.
  */
 enum data_kind {
-    DATA_KIND_JPEG,    /* .jpg .jpeg */
+    DATA_KIND_IMAGE,   /* .jpg .jpeg .png .webp */
     DATA_KIND_CAPTION, /* .txt */
     DATA_KIND_CLASS,   /* .cls */
     DATA_KIND_JSON,    /* .json: captions, perhaps */
-    DATA_KIND_PICTURE, /* an image of another form, such as .png */
+    DATA_KIND_PICTURE, /* an image of another form, such as .gif */
     DATA_KIND_HIDDEN,  /* begins with a dot */
     DATA_KIND_OTHER
 };

@@ -18,7 +18,7 @@
 
 #include "tree.h"
 
-enum { LAYOUT_VERSION = 3, LAYOUT_ORDER = 0x01020304 };
+enum { LAYOUT_VERSION = 4, LAYOUT_ORDER = 0x01020304 };
 
 #define LAYOUT_MAGIC "foil-set"
 #define LAYOUT_SUFFIX ".foil"
@@ -60,6 +60,7 @@ struct layout_sample {
     uint32_t file;
     int32_t label; /* -1: none */
     uint16_t width, height;
+    uint32_t codec, unused; /* enum data_codec; 0 */
     struct digest digest;
 };
 
@@ -73,7 +74,7 @@ struct data_layout_mark {
     uint32_t file, list; /* list: 1 of a file list */
 };
 
-/* A JPEG larger than this is not believed to be one. */
+/* An image larger than this is not believed to be one. */
 enum { LAYOUT_MAX_BYTES = 1 << 28 };
 
 /* An open set: the mapped index, and where its data was found. */

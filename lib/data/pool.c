@@ -77,9 +77,9 @@ data_pool_get(struct data_pool *pool, size_t id, struct err *err)
     }
     if (data_read(pool->set, id, &pool->bytes, err))
         goto bad;
-    if (data_jpeg_decode(&pool->decoder, pool->bytes.data, pool->bytes.len,
-                         pool->how.max_pixels, pool->how.policy, &pool->image,
-                         &why)) {
+    if (data_codec_decode(&pool->decoder, pool->bytes.data, pool->bytes.len,
+                          pool->how.max_pixels, pool->how.policy, &pool->image,
+                          &why)) {
         err_set(err, "sample '%s': %s", data_name(pool->set, id), why.msg);
         goto bad;
     }

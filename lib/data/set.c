@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "data/codec.h"
 #include "data/set.h"
 #include "util/file.h"
 #include "util/mem.h"
@@ -134,7 +135,8 @@ is_sample(const struct data_set *set, const struct layout_sample *sample)
 
     if (sample->file >= head->files || sample->name >= head->text ||
         sample->caption >= head->text || sample->label < -1 ||
-        sample->label >= (int64_t)head->classes || sample->bytes < 1 ||
+        sample->label >= (int64_t)head->classes ||
+        sample->codec >= DATA_CODECS || sample->bytes < 1 ||
         sample->bytes > LAYOUT_MAX_BYTES)
         return 0;
     file = &set->file[sample->file];
@@ -301,6 +303,12 @@ int
 data_label(const struct data_set *set, size_t id)
 {
     return sample_of(set, id)->label;
+}
+
+enum data_codec
+data_codec(const struct data_set *set, size_t id)
+{
+    return (enum data_codec)sample_of(set, id)->codec;
 }
 
 const char *

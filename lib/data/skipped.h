@@ -14,7 +14,7 @@ struct skipped_names {
 
 /* What an index is made without, to be told when it is done. */
 struct skipped {
-    size_t pictures, others;      /* files that are no JPEG by name */
+    size_t pictures, others;      /* files that are no samples by name */
     char *picture, *other;        /* the first of each, or NULL */
     struct skipped_names folders; /* of one input: images are missing */
     struct skipped_names classes; /* of all inputs: so are some of these */

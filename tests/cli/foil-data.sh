@@ -132,6 +132,22 @@ ok 'one image has none' grep -q '1 of 3 samples have no caption' said
 ok 'all images are there' is 3 samples odd
 rm -r odd odd.foil
 
+# PNG beside JPEG
+mkdir -p forms/a forms/b
+tar xf a.tar -C forms/a 000000.jpg
+"$BIN/foil-augment" --sheet forms/b/1.png --rows 1 --columns 1 a.tar
+ok 'a folder of JPEG and PNG' "$data" index --decode forms
+ok 'one JPEG' is 1 jpeg forms
+ok 'one PNG' is 1 png forms
+ok 'no WebP' is 0 webp forms
+ok 'the PNG can be had' cmp forms/b/1.png <("$data" cat forms 1)
+ok 'and be augmented' "$BIN/foil-augment" --sheet both.png --rows 2 \
+    --columns 1 forms
+head -c 200 forms/b/1.png >forms/b/2.png
+ok 'half a PNG: 1' refuses 1 "'b/2.png' in 'forms': is damaged" \
+    "$data" index --decode forms
+rm -r forms forms.foil
+
 # split
 ok 'split' "$data" split --share .25 a.tar part.foil rest.foil
 ok 'a quarter' is 10 samples part.foil
@@ -245,7 +261,7 @@ ok 'longtail without labels: 1' refuses 1 'has no labels' \
 ok 'not indexed: 1' refuses 1 "'b.tar' has no index: make one" \
     "$data" info b.tar
 mkdir empty
-ok 'empty: 1' refuses 1 'there is no JPEG' "$data" index empty
+ok 'empty: 1' refuses 1 'there is no image' "$data" index empty
 head -c 3000 a.tar >cut.tar
 ok 'truncated: 1' refuses 1 "'cut.tar' is (damaged or )?cut off" \
     "$data" index cut.tar
@@ -304,16 +320,16 @@ ok 'a link in a circle is refused by name: 1' \
 ok 'a link in a circle is left out' "$data" index --bad skip links
 ok 'one image of the folder is taken' is 1 samples links
 rm links/loop
-touch links/b/{1,2}.png links/b/3.webp links/readme
+touch links/b/{1,2}.gif links/b/3.bmp links/readme
 ok 'a folder with other files is indexed' bash -c "'$data' index links 2>skipped"
-ok 'images that are not JPEG are counted' grep -F \
-    "3 images are not JPEG: skipped (such as 'b/1.png')" skipped
+ok 'images of other forms are counted' grep -F \
+    "3 images are not JPEG, PNG or WebP: skipped (such as 'b/1.gif')" skipped
 ok 'other files are counted apart' grep -F \
     "1 file is no image: skipped (such as 'readme')" skipped
 ok 'a class that lost all its images is named' grep -F \
-    "class 'b' has no sound JPEG: left out" skipped
+    "class 'b' has no sound image: left out" skipped
 ok 'a folder of other images says what is there and wanted: 1' \
-    refuses 1 'only images of other forms \(3, .*convert them to JPEG first' \
+    refuses 1 'only images of other forms \(3, .*convert them to JPEG or PNG first' \
     "$data" index links/b
 
 # an index that is out of date

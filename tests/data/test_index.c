@@ -190,11 +190,11 @@ bad_places_are_refused(void)
     } bad[] = {
         {"nothing", "cannot open 'nothing': No such file"},
         {"empty", "'empty' is empty"},
-        {"hollow", "there is no JPEG in"},
-        {"text.tar", "there is no JPEG in"},
+        {"hollow", "there is no image in"},
+        {"text.tar", "there is no image in"},
         {"packed", "is compressed, and samples are read at random: unpack it "
                    "first (gunzip)"},
-        {"zeros", "there is no JPEG in"},
+        {"zeros", "there is no image in"},
         {"noise", "is not a tar archive"},
         {"of-tars", "only tars: give their names"},
     };
@@ -338,15 +338,15 @@ what_is_passed_over_is_counted(void)
     mkdir("mixed/e", 0700);
     put_jpeg("mixed/b/1.jpg", 1);
     put_text("mixed/b/1.txt", "a caption");
-    put_text("mixed/b/2.PNG", "PNG");
-    put_text("mixed/b/.x.png", "hidden");
-    put_text("mixed/c/x.png", "PNG");
+    put_text("mixed/b/2.GIF", "GIF");
+    put_text("mixed/b/.x.gif", "hidden");
+    put_text("mixed/c/x.gif", "GIF");
     put_text("mixed/c/in/y.jfif", "JPEG by another name");
     put_text("mixed/d/z.jpg", "GIF89a");
     put_text("mixed/e/readme", "text");
     put_text("mixed/index.xml", "<x/>");
     index = take_in("mixed");
-    T(data_index_skipped(index, 1, &first) == 3 && !strcmp(first, "b/2.PNG"),
+    T(data_index_skipped(index, 1, &first) == 3 && !strcmp(first, "b/2.GIF"),
       "three images are of other forms, the first is %s", first);
     T(data_index_skipped(index, 0, &first) == 2 && !strcmp(first, "e/readme"),
       "two files are no images, the first is %s", first);
@@ -363,13 +363,13 @@ classes_are_lost_of_tars_too(void)
 {
     static const char *const name[] = {"top/train/a/1.jpg",
                                        "top/train/b/1.jpg",
-                                       "top/train/c/1.png",
+                                       "top/train/c/1.gif",
                                        "PNG",
-                                       "top/train/a/2.png",
+                                       "top/train/a/2.gif",
                                        "PNG",
                                        NULL};
     static const char *const given[] = {"a/1.jpg", "a/1.cls", "ant",
-                                        "b/1.png", "PNG",     NULL};
+                                        "b/1.gif", "PNG",     NULL};
     struct data_index *index;
 
     put_tar("lost.tar", name);
@@ -389,14 +389,14 @@ classes_are_lost_of_tars_too(void)
 static void
 other_images_alone_are_told(void)
 {
-    mkdir("pngs", 0700);
-    put_text("pngs/1.png", "PNG");
-    put_text("pngs/2.png", "PNG");
-    put_text("pngs/readme", "text");
-    T(!open_indexed("pngs") && strstr(err.msg, "there is no JPEG in '") &&
-          strstr(err.msg, "only images of other forms (2, such as '1.png'): "
-                          "convert them to JPEG first"),
-      "a folder of PNG is refused: %s", err.msg);
+    mkdir("gifs", 0700);
+    put_text("gifs/1.gif", "GIF");
+    put_text("gifs/2.gif", "GIF");
+    put_text("gifs/readme", "text");
+    T(!open_indexed("gifs") && strstr(err.msg, "there is no image in '") &&
+          strstr(err.msg, "only images of other forms (2, such as '1.gif'): "
+                          "convert them to JPEG or PNG first"),
+      "a folder of GIF is refused: %s", err.msg);
 }
 
 /* A tar cut anywhere is refused, or its sound part is taken. */

@@ -19,7 +19,7 @@ const struct opt index_opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
      "the index; else PATH.foil beside the data"},
     {"bad", 0, OPT_WORD, &bad, 0, 0, "refuse|skip",
-     "what to do with a file that is no sound JPEG"},
+     "what to do with a file that is no sound image"},
     {"captions", 0, OPT_TEXT, &captions, 0, 0, "FILE",
      "a table of names and captions, in place of those beside images"},
     {"decode", 0, OPT_FLAG, &decode, 0, 0, NULL,
@@ -70,7 +70,7 @@ report_skipped(const struct data_index *index)
     size_t n = data_index_skipped(index, 1, &first);
 
     if (n)
-        say("%zu %s not JPEG: skipped (such as '%s')", n,
+        say("%zu %s not JPEG, PNG or WebP: skipped (such as '%s')", n,
             n == 1 ? "image is" : "images are", first);
     n = data_index_skipped(index, 0, &first);
     if (n)
@@ -78,7 +78,7 @@ report_skipped(const struct data_index *index)
             n == 1 ? "file is no image" : "files are no images", first);
     for (n = 0; data_index_lost(index, n); n++)
         if (n < LOST)
-            say("class '%s' has no sound JPEG: left out",
+            say("class '%s' has no sound image: left out",
                 data_index_lost(index, n));
     if (n > LOST)
         say("%zu more classes have none", n - LOST);

@@ -4,13 +4,14 @@
 
 #include "data.h"
 #include "data/captions.h"
+#include "data/codec.h"
 #include "util/digest.h"
 
 static int where;
 
 const struct opt list_opts[] = {
     {"where", 0, OPT_FLAG, &where, 0, 0, NULL,
-     "and in which file the JPEG is, from which byte on"},
+     "and in which file the image is, from which byte on"},
     {0},
 };
 
@@ -32,6 +33,7 @@ run_info(char **operand)
     struct range width = {SIZE_MAX, 0}, height = width;
     struct digest digest = data_digest(set);
     size_t bytes = 0, captioned = 0, captions = 0;
+    size_t codecs[DATA_CODECS] = {0};
     char hex[DIGEST_HEX];
 
     for (size_t i = 0; i < data_size(set); i++) {
@@ -40,11 +42,14 @@ run_info(char **operand)
         captions += data_captions_count(set, i);
         widen(&width, data_width(set, i));
         widen(&height, data_height(set, i));
+        codecs[data_codec(set, i)]++;
     }
     printf("samples\t%zu\nclasses\t%zu\n", data_size(set), data_classes(set));
     printf("captions\t%zu\ntexts\t%zu\t%zu\n", captioned, captions,
            data_captions_most(set));
     printf("bytes\t%zu\n", bytes);
+    for (enum data_codec codec = 0; codec < DATA_CODECS; codec++)
+        printf("%s\t%zu\n", data_codec_name(codec), codecs[codec]);
     printf("width\t%zu\t%zu\nheight\t%zu\t%zu\n", width.min, width.max,
            height.min, height.max);
     printf("digest\t%s\n", digest_hex(&digest, hex));

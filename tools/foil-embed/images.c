@@ -44,9 +44,9 @@ embed_images_view(struct embed_images *images, size_t id, size_t size,
 
     if (data_read(images->set, id, &images->bytes, err))
         return -1;
-    if (data_jpeg_decode(&images->decoder, images->bytes.data,
-                         images->bytes.len, images->max_pixels, DATA_REFUSE,
-                         &images->image, &why))
+    if (data_codec_decode(&images->decoder, images->bytes.data,
+                          images->bytes.len, images->max_pixels, DATA_REFUSE,
+                          &images->image, &why))
         return err_set(err, "sample %zu, '%s': %s", id,
                        data_name(images->set, id), why.msg);
     if (images->random)

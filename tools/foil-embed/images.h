@@ -1,7 +1,7 @@
 #ifndef FOIL_EMBED_IMAGES_H
 #define FOIL_EMBED_IMAGES_H
 
-#include "data/jpeg.h"
+#include "data/codec.h"
 #include "data/set.h"
 #include "data/view.h"
 
