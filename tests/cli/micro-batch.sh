@@ -3,6 +3,8 @@
 # whole one, with any objective.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 
 augmenter=$(cd "${0%/*}" && pwd)/augmenter.py
 net=(--arch resnet8 --norm group --head 16-8 --width 8 --threads 1)
@@ -54,9 +56,9 @@ for objective in simclr sogclr hcl isogclr simco spectral_cl barlow_twins \
     'emc2 --policy in-batch'; do
     # shellcheck disable=SC2086
     set -- --objective $objective
+    begun "$2" with "$work/$2-4" "${plain[@]}" "$@" --micro-batch 5
     ok "$objective: at once" with "$work/$2-1" "${plain[@]}" "$@"
-    ok "$objective: in parts" with "$work/$2-4" "${plain[@]}" "$@" \
-        --micro-batch 5
+    ok "$objective: in parts" ended "$2"
     ok "$objective: the same gradient" agree "$work/$2-1" "$work/$2-4"
 done
 
@@ -72,7 +74,7 @@ peak() {
     shift
     mkdir "$dir"
     /usr/bin/python3 "$augmenter" "ipc://$dir/batch" steps=1 epochs=1 \
-        images=256 size=256 side=32 >"$dir.augmenter" 2>&1 &
+        images=96 size=96 side=32 >"$dir.augmenter" 2>&1 &
     /usr/bin/python3 - "$BIN/foil-train" -r "$dir" "$@" <<'END'
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True)
@@ -83,7 +85,7 @@ END
 
 net=(--arch resnet8 --head 16-8 --threads 1 --steps 1 --window 1)
 whole=$(peak "$work/whole" "${net[@]}" 2>/dev/null)
-parts=$(peak "$work/parts" "${net[@]}" --micro-batch 32 2>/dev/null)
+parts=$(peak "$work/parts" "${net[@]}" --micro-batch 12 2>/dev/null)
 ok "a sixteenth at a time: $parts MB, at once $whole" \
     test "$((2 * parts))" -lt "$whole"
 
