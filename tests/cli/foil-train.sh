@@ -302,6 +302,12 @@ small=(--resume)
 ok 'and goes on' with "$work/v" --
 ok 'and goes on, to the same bits' diff -r "$work/u/latest/" "$work/v/latest/"
 
+small=(--arch resnet8 --head 8 --threads 1 --steps 1)
+ok 'a processor without AVX2' env ONEDNN_MAX_CPU_ISA=AVX bash -c "
+    $(declare -f with); BIN='$BIN' augmenter='$augmenter' small=(${small[*]})
+    with '$work/slow' --"
+ok 'steps are said to take long' grep -q 'no fast convolutions' "$work/slow.err"
+
 # black images are zeros, the variance of white ones overflows
 small=(--arch resnet8 --head 8 --threads 1 --mean '0,0,0'
     --deviation '1e-30,1e-30,1e-30')

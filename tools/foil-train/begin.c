@@ -176,6 +176,18 @@ train_ask_service(struct train *t, struct err *err)
     return train_service_open(&t->service, t->wire, hello->run, err);
 }
 
+/* Convolutions by the plain code of oneDNN, for want of a better one. */
+static void
+say_if_slow(const struct nn_net *net)
+{
+    char *algorithms = nn_net_algorithms(net);
+
+    if (strstr(algorithms, " ref:"))
+        say("oneDNN has no fast convolutions for this processor (on x86 they "
+            "want AVX2): steps take many times as long");
+    free(algorithms);
+}
+
 int
 train_meet(struct train *t, const struct wire_batch *b, struct err *err)
 {
@@ -197,5 +209,6 @@ train_meet(struct train *t, const struct wire_batch *b, struct err *err)
         t->options->arch, count, t->options->threads,
         t->options->threads == 1 ? "" : "s", t->options->window,
         t->shape.images, (double)wire_msg_bytes(b->msg) * 1e-6);
+    say_if_slow(t->encoder.net);
     return 0;
 }
