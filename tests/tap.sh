@@ -92,6 +92,13 @@ for s in sockets:
 end
 }
 
+# has_python MODULE... : Debian's Python has them; to import one takes much longer
+has_python() {
+    /usr/bin/python3 -c 'import sys
+from importlib.util import find_spec
+sys.exit(not all(find_spec(name) for name in sys.argv[1:]))' "$@"
+}
+
 # common NAME OPERANDS... : what every tool does with its command line
 common() {
     local tool=$BIN/$1

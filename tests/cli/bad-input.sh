@@ -126,7 +126,7 @@ while True:
         s.recv_multipart()
 END
 
-if "$python" -c 'import zmq, msgpack' 2>/dev/null; then
+if has_python zmq msgpack; then
     mkdir "$work/v2"
     "$BIN/foil-train" -r "$work/v2" --deadline 20 2>"$work/v2/err" &
     trainer=$!

@@ -112,7 +112,7 @@ ok 'a field as it was changes nothing' bash -c \
 ok 'a sheet that cannot be written: 1' refuses 1 'none/a.png' \
     "$augment" --sheet "$work/none/a.png" "$data"
 
-if "$python" -c 'import msgpack, zmq' 2>/dev/null; then
+if has_python msgpack zmq; then
     ok 'one augmenter brings everything' run one 1 "$data"
     ok 'three augmenters do' run three 3 "$data"
     ok 'and the same bytes' cmp "$work/one/batches" "$work/three/batches"

@@ -477,7 +477,7 @@ check(line, 5, 0)
 check(line['released'], 25, 1)
 sys.exit(int(bad))
 END
-if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+if has_python numpy; then
     own=cifar,hue=0,scale-min=0.5
     "$eval" loss --threads 1 --recipe $own linear set.tar >linear.line
     ok 'a linear encoder agrees with the naive formula' \
@@ -536,7 +536,7 @@ for l2 in 1e-1, 1e-3, 1e-5:
     bad += abs(line['accuracy'] - want) > .005 or abs(line['loss'] - loss) > 1e-3
 sys.exit(int(bad))
 END
-if /usr/bin/python3 -c 'import sklearn' 2>/dev/null; then
+if has_python sklearn; then
     ok 'agrees with scikit-learn' /usr/bin/python3 peer.py "$eval"
 else
     skip 'agrees with scikit-learn' 'no python3-sklearn'

@@ -30,7 +30,7 @@ serve
 ok 'SIGTERM: an orderly end, 0' ends
 ok 'the run directory is private' test 700 = "$(stat -c %a "$work/run")"
 
-if ! $python -c 'import zmq, msgpack' 2>/dev/null; then
+if ! has_python zmq msgpack; then
     skip 'weights' 'no python3-zmq'
     done_testing
 fi
@@ -201,7 +201,7 @@ ok 'drop something' jq -se 'map(.dropped) | max > 0' "$work/stale/metrics.jsonl"
 ok 'the cache is not there' grep -q 'cache needs foil-negatives' \
     "$work/cached.train"
 
-if $python -c 'import numpy' 2>/dev/null; then
+if has_python numpy; then
     rm -f "$work/run/negatives"
     $python "$here/../../pipelines/examples/negatives.py" \
         "ipc://$work/run/negatives" 2>"$work/serve.err" &

@@ -32,7 +32,7 @@ ok 'says what the plan needs, and is' jq -e '. == {strategy: "shuffle",
 ok 'of what cannot be planned: 1' refuses 1 'do not fill a batch of 14' \
     "$BIN/foil-select" --dry-run -b 14 --remainder drop "$data"
 
-if ! $python -c 'import zmq, msgpack' 2>/dev/null; then
+if ! has_python zmq msgpack; then
     skip 'plans' 'no python3-zmq'
     done_testing
 fi

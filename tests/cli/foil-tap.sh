@@ -28,7 +28,7 @@ kill -TERM $!
 ok 'SIGTERM ends it, with 0' wait $!
 
 python=/usr/bin/python3
-if ! "$python" -c 'import zmq, msgpack' 2>"$work/why"; then
+if ! has_python zmq msgpack; then
     skip 'stages in Python' 'no python3-zmq, python3-msgpack'
     done_testing
     exit

@@ -74,7 +74,7 @@ ok 'no place for the run: 1' refuses 1 'cannot make folder' \
 ok 'nobody comes: 1' refuses 1 'no batch for epoch 0, step 0 in 1 seconds' \
     "$BIN/foil-train" -r "$work/alone" "${small[@]}" --deadline 1
 
-if ! /usr/bin/python3 -c 'import msgpack, zmq' 2>/dev/null; then
+if ! has_python msgpack zmq; then
     skip 'runs' 'no python3-zmq, python3-msgpack'
     done_testing
 fi

@@ -9,7 +9,7 @@
 augmenter=$(cd "${0%/*}" && pwd)/augmenter.py
 net=(--arch resnet8 --norm group --head 16-8 --width 8 --threads 1)
 
-if ! /usr/bin/python3 -c 'import msgpack, zmq' 2>/dev/null; then
+if ! has_python msgpack zmq; then
     skip 'micro-batches' 'no python3-zmq, python3-msgpack'
     done_testing
 fi

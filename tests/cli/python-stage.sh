@@ -7,7 +7,7 @@ examples=$here/../../pipelines/examples
 python=/usr/bin/python3
 export OMP_NUM_THREADS=1
 
-if ! $python -c 'import zmq, msgpack' 2>/dev/null; then
+if ! has_python zmq msgpack; then
     skip 'stages in Python' 'no python3-zmq'
     done_testing
 fi
@@ -72,7 +72,7 @@ ok 'the selector ends with it' wait "$selector"
 ok 'so does the augmenter' wait "$augmenter"
 ok 'twelve steps, every image in each epoch' steps run
 
-if $python -c 'import numpy' 2>/dev/null; then
+if has_python numpy; then
     ok 'sixty lines or less' test "$(wc -l <"$examples/negatives.py")" -le 60
     select_py emc2
     timeout 60 $python "$examples/negatives.py" \

@@ -6,7 +6,7 @@
 here=${0%/*}
 python=/usr/bin/python3
 
-if ! $python -c 'import zmq, msgpack' 2>/dev/null; then
+if ! has_python zmq msgpack; then
     skip 'refusals' 'no python3-zmq'
     done_testing
 fi

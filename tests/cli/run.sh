@@ -222,7 +222,7 @@ ok 'a failing one: its exit code' exits 4 simclr fails "${own[@]}" \
 ok '--stages of a pipeline that makes its data: 2' refuses 2 'given its data' \
     foil run quickstart -r new --stages
 examples=$(cd "$here/../../pipelines/examples" && pwd)
-if /usr/bin/python3 -c 'import zmq, msgpack' 2>/dev/null; then
+if has_python zmq msgpack; then
     ok 'a selector of another kind' simclr python "${own[@]}" \
         --select-command "sh -c 'exec $examples/select.py ipc://\$RUN/plan 8 3 1'"
     ok 'trains as many steps' past python 6

@@ -10,7 +10,7 @@ export OMP_NUM_THREADS=1
 python=/usr/bin/python3
 peer=${0%/*}/second_client.py
 
-if ! "$python" -c 'import zmq, msgpack' 2>/dev/null; then
+if ! has_python zmq msgpack; then
     skip 'all of it' 'no python3-zmq, python3-msgpack'
     done_testing
 fi

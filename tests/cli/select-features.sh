@@ -194,7 +194,7 @@ too_few() {
     plan "$1" --strategy swap
     expect 'at step 115' past "$1" 115
     kill_now "$selector"
-    if /usr/bin/python3 -c 'import msgpack, zmq' 2>/dev/null; then
+    if has_python msgpack zmq; then
         ask_features "$1" 1 >"$work/late.json"
         ask_features "$1" 9 >"$work/few.json"
     fi

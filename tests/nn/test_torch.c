@@ -214,7 +214,8 @@ main(void)
     struct err err;
     char *program, *command;
 
-    if (system("/usr/bin/python3 -c 'import torchvision' 2>/dev/null")) {
+    if (system("/usr/bin/python3 -c 'import importlib.util as i, sys; "
+               "sys.exit(not i.find_spec(\"torchvision\"))'")) {
         T_SKIP("torchvision agrees", "no python3-torchvision");
         return t_done();
     }
