@@ -1,0 +1,97 @@
+"""A stage of each kind on foil.py, small enough for tests: no network learns.
+
+usage: stage.py train RUN [save=N] [nap=X] [keep=N] [ask=1] [resume=1]
+       stage.py select RUN DATA [batch=N] [epochs=N] [lag=N] [lease=X]
+       stage.py augment RUN DATA [size=N] [recipe=TEXT] [nap=X] [bad=ID]
+       stage.py negatives RUN [sampler=TEXT] [kept=1]
+
+The trainer has the encoder "linear", whose weights stay as they are.  The
+sampler weighs by the softmax; with kept=1 it counts visits in a table.  Each
+edge may be given as edge=ENDPOINT, and keys=FILE allow=DIR.
+"""
+import sys
+import time
+
+import numpy as np
+
+import foil
+
+words = dict(w.split("=", 1) for w in sys.argv[2:] if "=" in w)
+operand = [w for w in sys.argv[2:] if "=" not in w]
+run = operand[0]
+edges = {e: words[e] for e in foil.EDGES if e in words}
+if edges:
+    run = {e: edges.get(e, f"ipc://{run}/{e}") for e in foil.EDGES}
+keys = {k: words[k] for k in ("keys", "allow") if k in words}
+get = lambda name, usual: type(usual)(words.get(name, usual))
+
+
+def train():
+    last = foil.checkpoint(operand[0]) if get("resume", 0) else None
+    rng = np.random.default_rng(0)
+    model = last.model if last else {}
+    trainer = foil.Trainer(run, keep_features=get("keep", 0), deadline=30,
+                           negatives=get("ask", 0) == 1,
+                           resume=last and last.state, **keys)
+    for batch in trainer:
+        x = batch.images().reshape(len(batch.images()), -1) / 255 - 0.5
+        if not model:
+            model = {"fc.weight": rng.normal(size=(12, x.shape[1])),
+                     "fc.bias": np.zeros(12)}
+        z = x @ model["fc.weight"].T + model["fc.bias"]
+        z /= np.linalg.norm(z, axis=1, keepdims=True)
+        if trainer.client:
+            w = batch.weights(z, beta=2.0)
+            assert w.min() >= 0 and abs(w.sum(1) - 1).max() < 1e-3
+        time.sleep(get("nap", 0.0))
+        batch.done(z=z, loss=0.0)
+        if trainer.total % get("save", 10) == 0:
+            foil.save_checkpoint(
+                operand[0], model, last and last.head,
+                {"arch": "linear", "hidden": 12} if not last else None,
+                batch.views.shape[2], trainer.state(),
+                optim=last and last.optim, config=last and last.config)
+    print("steps", trainer.total)
+
+
+def select():
+    data, seed = foil.Dataset(operand[1]), get("seed", 0)
+
+    def plan(epoch, features):
+        order = np.random.default_rng([seed, epoch]).permutation(len(data))
+        return np.array_split(order, len(data) // get("batch", 8))
+    foil.select(run, data, plan, get("epochs", 4), lease=get("lease", 10.0),
+                lag=int(words["lag"]) if "lag" in words else None, **keys)
+
+
+def augment():
+    side, data = get("size", 8), foil.Dataset(operand[1])
+    bad = data[int(words["bad"])] if "bad" in words else None
+
+    def view(jpeg, rng):
+        time.sleep(get("nap", 0.0))
+        if jpeg == bad:
+            raise OSError("pretended")
+        base = np.random.default_rng(list(jpeg[-99:-2]))
+        image = base.integers(0, 192, (side, side, 3), "u1")
+        return image + rng.integers(0, 64, image.shape, "u1")
+    foil.augment(run, data, view, recipe=words.get("recipe"), max_bad=0.1,
+                 room=get("room", 2), **keys)
+
+
+def negatives():
+    def softmax(pairs):
+        s = pairs.beta * pairs.similarities()
+        w = np.exp(s - s.max(1, keepdims=True))
+        w /= w.sum(1, keepdims=True)
+        if not get("kept", 0):
+            return w
+        visits = pairs.tables.setdefault("visits",
+                                         np.zeros((pairs.size, 2), "u1"))
+        visits[pairs.ids, 0] += 1
+        return w, {"most": visits[:, 0].max()}, {"visits": pairs.ids}
+    foil.negatives(run, softmax, sampler=words.get("sampler"),
+                   keeps=["visits"] if get("kept", 0) else [], **keys)
+
+
+{f.__name__: f for f in (train, select, augment, negatives)}[sys.argv[1]]()
