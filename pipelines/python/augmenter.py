@@ -1,0 +1,35 @@
+#!/usr/bin/python3
+"""Views by torchvision: stands in the place of foil-augment.
+usage: augmenter.py -r RUN [--size N] [-s SEED] [--recipe NAME] [--filter] DATA"""
+import argparse
+import io
+
+import numpy as np
+import torch
+from PIL import Image
+from torchvision import transforms as T
+
+import foil
+
+p = argparse.ArgumentParser()
+p.add_argument("-r", "--run", required=True)
+p.add_argument("--size", type=int, default=32)
+p.add_argument("-s", "--seed", type=int, default=0)
+p.add_argument("--recipe", help="of the run, where others make views as well")
+p.add_argument("--filter", action="store_true")
+p.add_argument("data")
+o = p.parse_known_args()[0]
+torch.set_num_threads(1)
+simclr = T.Compose([
+    T.RandomResizedCrop(o.size, scale=(0.2, 1)), T.RandomHorizontalFlip(),
+    T.RandomApply([T.ColorJitter(0.4, 0.4, 0.4, 0.1)], 0.8),
+    T.RandomGrayscale(0.2)])
+
+
+def view(jpeg, rng):
+    torch.manual_seed(int(rng.integers(2 ** 63)))
+    return np.asarray(simclr(Image.open(io.BytesIO(jpeg)).convert("RGB")))
+
+
+foil.augment(o.run, o.data, view, seed=o.seed, filter=o.filter,
+             recipe=o.recipe or f"torchvision,{o.size},{o.seed}")

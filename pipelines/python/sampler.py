@@ -1,0 +1,24 @@
+#!/usr/bin/python3
+"""The k hardest negatives of each row, alike: stands in the place of
+foil-negatives.  usage: sampler.py -r RUN [-k K]"""
+import argparse
+
+import numpy as np
+
+import foil
+
+p = argparse.ArgumentParser()
+p.add_argument("-r", "--run", required=True)
+p.add_argument("-k", type=int, default=8)
+o = p.parse_known_args()[0]
+
+
+def hardest(pairs):
+    s = pairs.similarities()
+    top = np.argpartition(-s, o.k, axis=1)[:, :o.k]
+    w = np.zeros_like(s)
+    np.put_along_axis(w, top, 1 / o.k, axis=1)
+    return w, {"hardest": s.max(1).mean()}
+
+
+foil.negatives(o.run, hardest)
