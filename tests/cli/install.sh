@@ -86,6 +86,27 @@ ok 'the same program with libfoil.a in it' \
 ok 'computes, too' prints '^25$' "$work/product"
 ok 'without libfoil.so.1' \
     exits 1 prints libfoil ldd "$work/product"
+
+# A stage of one's own in the midst of ours.
+cp "${0%/*}/../../pipelines/examples/sampler.c" "$work"
+ok 'a sampler in C is compiled with these flags' compile sampler \
+    -D_POSIX_C_SOURCE=200809L "${cflags[@]}" "${static[@]}"
+data=$work/data.tar
+"$root/bin/foil-data" generate --size 8 -o "$data" 64 2>/dev/null
+"$root/bin/foil-data" index "$data" 2>/dev/null
+mkdir -m 700 "$work/run"
+"$work/sampler" "ipc://$work/run/negatives" 2>/dev/null &
+sampler=$!
+"$root/bin/foil-select" -r "$work/run" -b 8 -e 2 "$data" 2>/dev/null &
+"$root/bin/foil-augment" -r "$work/run" --size 8 "$data" 2>/dev/null &
+ok 'foil-train takes the weights that it gives' timeout 60 \
+    "$root/bin/foil-train" -r "$work/run" --arch linear --head 8 --threads 1 \
+    --objective emc2 --deadline 30
+ok 'all 16 steps are trained' \
+    test "$(wc -l <"$work/run/metrics.jsonl")" -eq 16
+kill "$sampler"
+ok 'it ends when it is told to' wait "$sampler"
+
 (cd "$root/include/foil" && printf '#include "%s"\n' */*.h &&
     echo 'int main(void) { return 0; }') >"$work/all.c"
 ok 'every header is found and understood' \
