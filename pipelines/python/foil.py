@@ -1200,8 +1200,18 @@ class Linked:
 
 
 def endpoint(run, edge):
-    """Of an edge: inside of a run directory, or as a dict says."""
-    return run[edge] if isinstance(run, dict) else f"ipc://{run}/{edge}"
+    """Of an edge: in a run directory, or as a dict says that names others."""
+    if not isinstance(run, dict):
+        return f"ipc://{run}/{edge}"
+    return run.get(edge) or f"ipc://{_folder(run)}/{edge}"
+
+
+def _folder(run):
+    """The run directory, which is made where it is not there; or None."""
+    folder = run.get("run") if isinstance(run, dict) else run
+    if folder:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    return folder
 
 
 def _own_name(stage):
@@ -1340,7 +1350,8 @@ class Batch:
 class Trainer:
     """Stands in the place of foil-train: an iterator of batches, in order.
 
-    run         directory, or a dict of edges and their endpoints
+    run         directory; or a dict with that, "run", and with endpoints of
+                edges that are not in it: {"run": "r", "batch": "tcp://.."}
     window      batches that wait here at most
     keep_features  of so many epochs, for selectors that plan from features
     negatives   whether to ask a negatives service
@@ -1371,9 +1382,8 @@ class Trainer:
         self._open(run, at, negatives, keys, allow)
 
     def _open(self, run, at, negatives, keys, allow):
-        self.folder = run if isinstance(run, str) else None
+        self.folder = _folder(run)
         if self.folder:
-            os.makedirs(run, mode=0o700, exist_ok=True)
             self._lock()
             self._journal()
         self.loop = loop = Loop(Keys(keys, allow) if keys else None)
@@ -1679,6 +1689,14 @@ class Trainer:
                     "features": None if self.now is None else self.now.copy(),
                     "past": dict(self.past)}
 
+    def save(self, model, **how):
+        """save_checkpoint() in the run directory, with our state(); who
+        follows the events is told.  Returns its path."""
+        path = save_checkpoint(self.folder, model, state=self.state(), **how)
+        self._publish("event", {"epoch": self.epoch, "step": self.step,
+                                "what": "checkpoint", "path": path})
+        return path
+
     def close(self, over=True):
         """Ends the run for all stages; with over=False the others wait for a
         trainer that goes on."""
@@ -1712,8 +1730,7 @@ class _Selector:
         self.run, self.data, self.plan, self.lag = run, data, plan, lag
         self.plans, self.told, self.ended = {}, 0.0, {}
         self.loop = Loop(keys)
-        if isinstance(run, str):
-            os.makedirs(run, mode=0o700, exist_ok=True)
+        _folder(run)
         self.producer = Producer(
             lambda e: len(self.plans[e]) if e in self.plans else None, epochs,
             lease)
@@ -2058,8 +2075,7 @@ class _Sampler:
         self.owner = self.place = None
         self.tables, self.coming, self.fresh = {}, {}, set()
         self.ended = False
-        if isinstance(run, str):
-            os.makedirs(run, mode=0o700, exist_ok=True)
+        _folder(run)
         self.edge = Bound(self.loop, "negatives", endpoint(run, "negatives"),
                           _hello("negatives", sampler=sampler), self._take,
                           self.fresh.add, self._left, self._size)

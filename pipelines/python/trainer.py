@@ -36,5 +36,5 @@ for batch in trainer:
         optim.zero_grad(), loss.backward(), optim.step()
     batch.done(z=z, loss=loss)
     if batch.step + 1 == batch.steps:
-        foil.save_checkpoint(o.run, net.state_dict(), {"head." + k: w for k, w in head.state_dict().items()},
-                             {"arch": "resnet18", "head": "512-128"}, size=x.shape[2], state=trainer.state())
+        trainer.save(net.state_dict(), head={"head." + k: w for k, w in head.state_dict().items()},
+                     encoder={"arch": "resnet18", "head": "512-128"}, size=x.shape[2])

@@ -21,7 +21,7 @@ operand = [w for w in sys.argv[2:] if "=" not in w]
 run = operand[0]
 edges = {e: words[e] for e in foil.EDGES if e in words}
 if edges:
-    run = {e: edges.get(e, f"ipc://{run}/{e}") for e in foil.EDGES}
+    run = {"run": run, **edges}
 keys = {k: words[k] for k in ("keys", "allow") if k in words}
 get = lambda name, usual: type(usual)(words.get(name, usual))
 
@@ -46,10 +46,9 @@ def train():
         time.sleep(get("nap", 0.0))
         batch.done(z=z, loss=0.0)
         if trainer.total % get("save", 10) == 0:
-            foil.save_checkpoint(
-                operand[0], model, last and last.head,
-                {"arch": "linear", "hidden": 12} if not last else None,
-                batch.views.shape[2], trainer.state(),
+            trainer.save(
+                model, size=batch.views.shape[2], head=last and last.head,
+                encoder=None if last else {"arch": "linear", "hidden": 12},
                 optim=last and last.optim, config=last and last.config)
     print("steps", trainer.total)
 
