@@ -102,6 +102,8 @@ release(struct train *t)
     train_learner_close(&t->learner);
     train_inside_release(&t->inside);
     train_encoder_close(&t->encoder);
+    train_encoder_close(&t->text_encoder);
+    train_texts_release(&t->texts);
     train_scalars_close(&t->scalars);
     train_basis_release(&t->basis);
     train_history_release(&t->history);

@@ -6,6 +6,8 @@ noise to foil-train, the same noise each time, and ends when the run is over.
     size, digest                  of the data set: 64 ab...
     white=E:S     all pixels of that batch are 255, all others black
     replaced=E:S  in that batch, image 1 is the substitute of image 63
+    texts=K       one view, and of K captions of an image one, 514 tokens
+    end=N         that is the token that ends it: 513
     nap           seconds of work for each batch
     until=N       goes away after N batches
 """
@@ -18,7 +20,7 @@ import msgpack
 import zmq
 
 option = dict(steps=4, epochs=2, images=8, side=8, size=64, digest="ab" * 16,
-              white="", replaced="", nap=0, until=0)
+              white="", replaced="", nap=0, texts=0, end=513, until=0)
 for word in sys.argv[2:]:
     key, value = word.split("=")
     option[key] = type(option[key])(float(value)) if key != "digest" and \
@@ -40,29 +42,50 @@ def hello():
                     {"digest": option["digest"], "size": option["size"]}})
 
 
-def pixels(epoch, step):
-    count = 2 * b * side * side * 3
+def pixels(epoch, step, views):
+    count = views * b * side * side * 3
     if option["white"]:
         white = option["white"] == "%d:%d" % (epoch, step)
         return (b"\xff" if white else b"\0") * count
     return random.Random(1000 * epoch + step).randbytes(count)
 
 
+def captions(epoch, step):
+    """Rows of start, letters, end: their shape, length and bytes."""
+    noise = random.Random(7000 * epoch + step)
+    lengths = [2 + noise.randrange(9) for _ in range(b)]
+    rows = [[512] + [noise.randrange(256) for _ in range(n - 2)] +
+            [option["end"]] for n in lengths]
+    longest = max(lengths)
+    rows = [row + [0] * (longest - len(row)) for row in rows]
+    which = [noise.randrange(option["texts"]) for _ in range(b)]
+    return ([["tokens", "i4", [b, longest]], ["lengths", "i4", [b]],
+             ["captions", "i4", [b]]],
+            [b"".join(i.to_bytes(4, "little") for i in numbers)
+             for numbers in (sum(rows, []), lengths, which)])
+
+
 def batch(session, epoch, step):
     time.sleep(float(option["nap"]))
+    views = 1 if option["texts"] else 2
     order = random.Random(epoch).sample(range(option["size"]), b * steps)
     ids = order[step * b:(step + 1) * b]
     header = {"session": session, "epoch": epoch, "step": step, "steps": steps,
               "epochs": epochs, "height": side, "width": side, "channels": 3,
               "rejected": 0, "tensors": [["ids", "i8", [b]],
-                                         ["views", "u1", [2, b, side, side, 3]]]}
+                                         ["views", "u1", [views, b, side, side, 3]]]}
+    tensors = []
+    if option["texts"]:
+        names, tensors = captions(epoch, step)
+        header.update(texts=option["texts"], vocabulary=514)
+        header["tensors"] += names
     if option["replaced"] == "%d:%d" % (epoch, step):
         if 1 in ids:  # no sample is in a batch twice
             ids[ids.index(1)] = ids[0]
         ids[0] = 1
         header.update(rejected=1, substituted=[[63, 1]])
     send(b"batch", header, b"".join(i.to_bytes(8, "little") for i in ids),
-         pixels(epoch, step))
+         pixels(epoch, step, views), *tensors)
 
 
 def wanted():

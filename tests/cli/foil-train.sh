@@ -254,7 +254,7 @@ cp "$first" "$work/other.safetensors"
 ok 'another begins with its weights' with "$work/init" -- -s 2 \
     --init "$work/other.safetensors"
 ok 'as they are' cmp "$first" "$work/init/latest/model.safetensors"
-ok 'which is said' grep -q "begins with '$work/other.safetensors'\$" \
+ok 'which is said' grep -q "images begins with '$work/other.safetensors'\$" \
     "$work/init.err"
 ok 'but for the head, which is random' exits 1 cmp \
     "$work/vit/latest/head.safetensors" "$work/init/latest/head.safetensors"
@@ -271,12 +271,75 @@ ok 'another depth: 1' refuses 1 'encoder_layer_1.ln_1.weight.* is missing' \
 ok 'no such file: 1' refuses 1 "there is no '$work/other.safetensors'" \
     "$BIN/foil-train" -r "$work/none" "${small[@]}" \
     --init "$work/other.safetensors"
-ok 'of an encoder of texts: 2' refuses 2 'has no encoder of texts' \
+ok 'of an encoder of texts that there is not: 2' refuses 2 'has no encoder of texts' \
     "$BIN/foil-train" -r x --init text=x
 ok 'two for one encoder: 2' refuses 2 'for the same encoder' \
     "$BIN/foil-train" -r x --init x --init image=y
 ok 'texts in place of images: 2' refuses 2 'clip:16x1 reads texts' \
     "$BIN/foil-train" -r x --arch clip:16x1
+
+# Two towers.  The vocabulary has no merges: its tokens are bytes.
+echo '#version: none' >"$work/bytes.txt"
+small=(--arch linear --text clip:16x1x2 --vocabulary "$work/bytes.txt"
+    --context 12 --embed 8 --objective clip --optim adamw --lr 0.01 --threads 1)
+ok 'images and captions' with "$work/pair" texts=3 --
+ok 'leave text.safetensors, its moments and the vocabulary' \
+    ls "$work/pair/latest"/{text,text-optim,model,head,optim}.safetensors \
+    "$work/pair/latest/vocabulary.txt"
+ok 'and what the encoder of texts is' jq -e '.text.arch == "clip:16x1x2" and
+    .text.vocabulary == 514 and .text.context == 12 and
+    .text.head == "project:8" and .encoder.head == "project:8"' \
+    "$work/pair/latest/config.json"
+ok 'micro-batches of both' with "$work/micro" texts=3 -- --micro-batch 3
+ok 'a loss that is the same to rounding' jq -es \
+    '.[0].loss as $a | .[1].loss as $b | ($a - $b | fabs) < 1e-4' \
+    <(head -n 1 "$work/pair/metrics.jsonl") \
+    <(head -n 1 "$work/micro/metrics.jsonl")
+ok 'half of it' with "$work/half" texts=3 until=5 -- --steps 5
+rm "$work/bytes.txt"
+ok 'and the rest, without the file of the vocabulary' \
+    with "$work/half" texts=3 -- --resume --steps 0
+for file in model head optim text text-optim objective; do
+    ok "the same $file" cmp "$work"/{pair,half}/latest/$file.safetensors
+done
+echo '#version: none' >"$work/bytes.txt"
+cp "$work/pair/latest/text.safetensors" "$work/text.safetensors"
+ok 'a locked encoder of texts' with "$work/lit" texts=3 -- --lock text \
+    --init "text=$work/text.safetensors"
+ok 'stays as it was' cmp "$work/lit/latest/text.safetensors" \
+    "$work/text.safetensors"
+ok 'without moments' test ! -e "$work/lit/latest/text-optim.safetensors"
+ok 'a locked encoder of images' with "$work/lock" texts=3 -- --lock image \
+    --checkpoint-every 4
+for file in model head; do
+    ok "whose $file stays" cmp "$work"/lock/step-0000000{4,8}/$file.safetensors
+done
+ok 'while the texts move' exits 1 \
+    cmp "$work"/lock/step-0000000{4,8}/text.safetensors
+ok 'batches without captions are sent away' refuses 1 \
+    'want at least 2 images in 1 view, with captions' \
+    with "$work/none" -- --deadline 2
+ok 'so are captions that do not end' refuses 1 'does not end in the token' \
+    with "$work/none" texts=3 end=5 -- --deadline 2
+small=(--arch linear --text bow:8 --vocabulary "$work/bytes.txt" --embed 8
+    --context 4 --threads 1)
+ok 'and those that are too long' refuses 1 'this run has --context 4' \
+    with "$work/none" texts=3 -- --deadline 2
+small[9]=12
+ok 'emc2 across images and captions, with its own chains' \
+    with "$work/cross" texts=3 -- --objective emc2_bimodal --sampler fresh
+ok 'chains are of images and of each caption' \
+    grep -q 'sampler' "$work/cross/latest/samples.safetensors"
+ok 'no vocabulary: 2' refuses 2 'wants --vocabulary' \
+    "$BIN/foil-train" -r x --text bow:8
+ok 'a vocabulary of nothing: 2' refuses 2 'no use without --text' \
+    "$BIN/foil-train" -r x --vocabulary x
+ok 'no such encoder of texts: 2' refuses 2 'text resnet18: want one of bow' \
+    "$BIN/foil-train" -r x --text resnet18 --vocabulary x
+ok 'a head of its own: 2' refuses 2 'both encoders end in --embed' \
+    "$BIN/foil-train" -r x --text bow:8 --vocabulary x --head 8
+ok 'no such vocabulary: 1' refuses 1 'none.txt' "$BIN/foil-train" \
+    -r "$work/none" --text bow:8 --vocabulary "$work/none.txt"
 
 small=("${linear[@]}" --objective sogclr --tau 0.5 --tau-schedule wave:1
     --tau-end 1 --gamma 0.8 --gamma-schedule linear:1 --lr-end 0.01)

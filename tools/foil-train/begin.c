@@ -6,6 +6,7 @@
 #include "train.h"
 #include "util/clock.h"
 #include "util/file.h"
+#include "util/mem.h"
 
 void
 train_wire_up(struct train *t)
@@ -46,7 +47,7 @@ open_learner(struct train *t, struct err *err)
     struct train_learner_spec spec = {
         .objective = t->objective,
         .settings = &o->loss,
-        .encoder = {&t->encoder},
+        .encoder = {&t->encoder, o->text ? &t->text_encoder : NULL},
         .table_views = nn_encoder_reads(o->arch, NN_IDS) ? t->shape.views : 0,
         .images = t->shape.images,
         .extra = t->shape.extra,
@@ -76,6 +77,21 @@ open_learner(struct train *t, struct err *err)
 }
 
 static int
+build_text(struct train *t, struct err *err)
+{
+    struct train_encoder_spec spec;
+
+    if (train_text_encoder_spec(t->options, &t->shape, t->texts.size, &spec,
+                                err))
+        return -1;
+    if (train_encoder_open(&t->text_encoder, &spec, err))
+        return -1;
+    train_snapshot_add(&t->snapshot, train_encoder_part(&t->text_encoder));
+    train_snapshot_add(&t->snapshot, train_texts_part(&t->texts));
+    return 0;
+}
+
+static int
 build(struct train *t, struct err *err)
 {
     const struct train_options *o = t->options;
@@ -86,7 +102,8 @@ build(struct train *t, struct err *err)
         train_encoder_open(&t->encoder, &spec, err) ||
         train_scalars_open(&t->scalars, t->objective, &o->loss, &spec.optim,
                            err) ||
-        train_basis_give(&t->basis, &t->encoder, err))
+        train_basis_give(&t->basis, &t->encoder, err) ||
+        (o->text && build_text(t, err)))
         return -1;
     train_samples_init(&t->samples, t->objective, size, &t->state);
     if (o->keep_features)
@@ -99,10 +116,24 @@ static int
 begin_anew(struct train *t, struct err *err)
 {
     if (prepare(t, err) || train_init_find(&t->options->init, err) ||
-        train_basis_read(&t->basis, t->options->basis, err))
+        train_basis_read(&t->basis, t->options->basis, err) ||
+        (t->options->text &&
+         train_texts_read(&t->texts, t->options->vocabulary, err)))
         return -1;
     t->shape.basis = t->basis.n;
     return 0;
+}
+
+/* The vocabulary that a checkpoint has. */
+static int
+read_texts(struct train *t, const char *folder, struct err *err)
+{
+    char *path = mem_format("%s/vocabulary.txt", folder);
+    const int rc =
+        t->options->text ? train_texts_read(&t->texts, path, err) : 0;
+
+    free(path);
+    return rc;
 }
 
 static int
@@ -114,7 +145,7 @@ resume(struct train *t, const char *folder, struct err *err)
     if (!t->config ||
         train_options_take(json_object_get(t->config, "options"), err) ||
         train_config_get(t->config, &t->shape, &t->state, err) ||
-        prepare(t, err) || build(t, err) ||
+        prepare(t, err) || read_texts(t, folder, err) || build(t, err) ||
         train_config_check_engine(t->config, t->encoder.net, train_overridden,
                                   err))
         return -1;
@@ -188,27 +219,38 @@ say_if_slow(const struct nn_net *net)
     free(algorithms);
 }
 
+static void
+say_size(struct train *t, const struct wire_batch *b)
+{
+    const struct train_options *o = t->options;
+    size_t count, more = 0;
+
+    nn_net_params(t->encoder.net, &count);
+    if (o->text)
+        nn_net_params(t->text_encoder.net, &more);
+    say("%s%s%s of %zu parameters, %ld thread%s; up to %ld batches of %zu "
+        "images wait, %.1f MB each",
+        o->arch, o->text ? " and " : "", o->text ? o->text : "", count + more,
+        o->threads, o->threads == 1 ? "" : "s", o->window, t->shape.images,
+        (double)wire_msg_bytes(b->msg) * 1e-6);
+}
+
 int
 train_meet(struct train *t, const struct wire_batch *b, struct err *err)
 {
-    size_t count;
-
     if (!t->state.total && train_pace_fits(t->options, (double)b->epochs, err))
         return -1;
     if (!t->encoder.net &&
         (build(t, err) || train_rows_read(&t->encoder, t->options->rows, err) ||
-         train_init_read(&t->encoder, &t->options->init, err)))
+         train_init_read(&t->encoder, &t->options->init, err) ||
+         (t->options->text &&
+          train_init_read(&t->text_encoder, &t->options->init, err))))
         return -1;
     if (train_ask_service(t, err))
         return -1;
     train_journal_begin(&t->journal, t->options->steps ? t->options->steps
                                                        : b->epochs * b->steps);
-    nn_net_params(t->encoder.net, &count);
-    say("%s of %zu parameters, %ld thread%s; up to %ld batches of %zu images "
-        "wait, %.1f MB each",
-        t->options->arch, count, t->options->threads,
-        t->options->threads == 1 ? "" : "s", t->options->window,
-        t->shape.images, (double)wire_msg_bytes(b->msg) * 1e-6);
+    say_size(t, b);
     say_if_slow(t->encoder.net);
     return 0;
 }

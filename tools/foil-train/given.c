@@ -75,36 +75,51 @@ train_rows_read(struct train_encoder *encoder, const char *path,
     return rc;
 }
 
-/* "image=FILE" or FILE. */
+/* Of an item "image=FILE", FILE or "text=FILE": the file, and which it is. */
 static const char *
-path_of(const char *item)
+path_of(const char *item, int *text)
 {
-    static const char image[] = "image=";
-    const size_t len = strlen(image);
+    static const char image_is[] = "image=", text_is[] = "text=";
 
-    return strncmp(item, image, len) ? item : item + len;
+    *text = !strncmp(item, text_is, strlen(text_is));
+    if (*text)
+        return item + strlen(text_is);
+    return strncmp(item, image_is, strlen(image_is)) ? item
+                                                     : item + strlen(image_is);
 }
 
 int
-train_init_judge(const struct opt_list *files, struct err *err)
+train_init_judge(const struct opt_list *files, int texts, struct err *err)
 {
-    for (size_t i = 0; i < files->n; i++)
-        if (!strncmp(files->item[i], "text=", 5))
+    const char *one[2] = {NULL};
+
+    for (size_t i = 0; i < files->n; i++) {
+        const char *item = files->item[i];
+        int text;
+
+        path_of(item, &text);
+        if (text && !texts)
             return err_set(err, "--init '%s': this run has no encoder of texts",
-                           files->item[i]);
-    if (files->n > 1)
-        return err_set(err, "--init: '%s' and '%s' are for the same encoder",
-                       files->item[0], files->item[1]);
+                           item);
+        if (one[text])
+            return err_set(err,
+                           "--init: '%s' and '%s' are for the same encoder",
+                           one[text], item);
+        one[text] = item;
+    }
     return 0;
 }
 
 int
 train_init_find(const struct opt_list *files, struct err *err)
 {
-    for (size_t i = 0; i < files->n; i++)
-        if (!file_exists(path_of(files->item[i])))
-            return err_set(err, "--init: there is no '%s'",
-                           path_of(files->item[i]));
+    for (size_t i = 0; i < files->n; i++) {
+        int text;
+        const char *path = path_of(files->item[i], &text);
+
+        if (!file_exists(path))
+            return err_set(err, "--init: there is no '%s'", path);
+    }
     return 0;
 }
 
@@ -112,14 +127,18 @@ int
 train_init_read(struct train_encoder *encoder, const struct opt_list *files,
                 struct err *err)
 {
-    char *left;
+    for (size_t i = 0; i < files->n; i++) {
+        char *left;
+        int text;
+        const char *path = path_of(files->item[i], &text);
 
-    if (!files->n)
-        return 0;
-    if (nn_pretrained_load(path_of(files->item[0]), encoder->net, &left, err))
-        return -1;
-    say("the encoder begins with '%s'%s%s", path_of(files->item[0]),
-        *left ? ", of which these are left out: " : "", left);
-    free(left);
+        if (text != (nn_net_kind(encoder->net) == NN_TOKENS))
+            continue;
+        if (nn_pretrained_load(path, encoder->net, &left, err))
+            return -1;
+        say("the encoder of %s begins with '%s'%s%s", text ? "texts" : "images",
+            path, *left ? ", of which these are left out: " : "", left);
+        free(left);
+    }
     return 0;
 }

@@ -28,12 +28,12 @@ int train_rows_read(struct train_encoder *encoder, const char *path,
                     struct err *err);
 
 /*
- * --init: files of weights that an encoder begins with, "image=FILE" or FILE.
- * train_init_judge() refuses one for a tower that there is not, or two for one;
- * train_init_find() one that is not there.  train_init_read() loads it, if any,
- * and says so.
+ * --init: files of weights that encoders begin with, "image=FILE" or FILE, and
+ * "text=FILE".  train_init_judge() refuses one of texts where there is no such
+ * encoder, or two for one; train_init_find() one that is not there.
+ * train_init_read() loads that of an encoder, if any, and says so.
  */
-int train_init_judge(const struct opt_list *files, struct err *err);
+int train_init_judge(const struct opt_list *files, int texts, struct err *err);
 int train_init_find(const struct opt_list *files, struct err *err);
 int train_init_read(struct train_encoder *encoder, const struct opt_list *files,
                     struct err *err);

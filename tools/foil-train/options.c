@@ -15,6 +15,9 @@ static struct train_options o = {
     .norm = "batch",
     .basis = "",
     .rows = "",
+    .lock = "none",
+    .context = 32,
+    .embed = 256,
     .mean = "0.485,0.456,0.406",
     .deviation = "0.229,0.224,0.225",
     .optim = "sgd",
@@ -60,8 +63,18 @@ static const struct opt what[] = {
     {0},
 };
 static const struct opt how[] = {
-    {"init", 0, OPT_LIST, &o.init, 0, 0, "[image=]FILE",
-     "weights of the encoder to begin with, .safetensors"},
+    {"vocabulary", 0, OPT_TEXT, &o.vocabulary, 0, 0, "FILE",
+     "of the tokens of texts: merges.txt or vocab.txt"},
+    {"context", 0, OPT_WHOLE, &o.context, 2, 4096, "N",
+     "tokens of a text at most"},
+    {"gelu", 0, OPT_CHOICE, &o.quick_gelu, 0, 0, "erf|quick",
+     "of texts, quick for OpenAI's weights"},
+    {"embed", 0, OPT_WHOLE, &o.embed, 1, 65536, "N",
+     "width of the embeddings, with texts"},
+    {"lock", 0, OPT_WORD, &o.lock, 0, 0, "none|image|text",
+     "which encoder keeps its weights"},
+    {"init", 0, OPT_LIST, &o.init, 0, 0, "[image=|text=]FILE",
+     "weights of an encoder to begin with, .safetensors"},
     {"basis", 0, OPT_TEXT, &o.basis, 0, 0, "FILE",
      "linear: fixed basis of the pixels, .npy"},
     {"rows", 0, OPT_TEXT, &o.rows, 0, 0, "FILE",
@@ -156,6 +169,8 @@ make_table(void)
 {
     const struct opt arch[] = {
         {"arch", 0, OPT_TEXT, &o.arch, 0, 0, nn_encoder_words(0), "encoder"},
+        {"text", 0, OPT_TEXT, &o.text, 0, 0, nn_encoder_words(1),
+         "encoder of captions, with which images are pairs"},
         {0},
     };
     size_t first, end;
@@ -171,6 +186,25 @@ make_table(void)
     opt_append(opts, end, conduct);
     train_settings_init(&settings, opts + first, end - first, others,
                         sizeof others / sizeof *others, &o.override);
+}
+
+/* The same of texts. */
+static int
+judge_text(struct err *err)
+{
+    if (!o.text && (o.vocabulary || strcmp(o.lock, "none")))
+        return err_set(err, "%s is of no use without --text",
+                       o.vocabulary ? "--vocabulary" : "--lock");
+    if (o.text && !o.vocabulary)
+        return err_set(err, "--text wants --vocabulary, the file that captions "
+                            "become tokens by");
+    if (o.text && opt_given(&o.head))
+        return err_set(err, "--head: with --text both encoders end in "
+                            "--embed numbers");
+    if (o.text && nn_encoder_reads(o.arch, NN_IDS))
+        return err_set(err, "--arch %s looks at no image: it makes no pairs",
+                       o.arch);
+    return 0;
 }
 
 /* Refuses options that were given, but that are of no use with others. */
@@ -191,7 +225,7 @@ judge(const struct loss_objective *objective, struct err *err)
                        o.arch);
     if (*o.rows && o.init.n)
         return err_set(err, "--rows and --init are both what it begins with");
-    return train_init_judge(&o.init, err);
+    return judge_text(err) || train_init_judge(&o.init, !!o.text, err) ? -1 : 0;
 }
 
 /* Makes of the options what the objective is set to; what was not given is the
@@ -199,6 +233,8 @@ judge(const struct loss_objective *objective, struct err *err)
 static void
 settle(const struct loss_objective *objective)
 {
+    static char project[32];
+
     param_set_get(&params, objective->params, o.loss.value);
     for (size_t i = 0; objective->params[i].name; i++) {
         const struct param_option *option =
@@ -207,6 +243,9 @@ settle(const struct loss_objective *objective)
         o.param_schedule[i] =
             (struct train_schedule){option->schedule, option->end};
     }
+    snprintf(project, sizeof project, "project:%ld", o.embed);
+    if (o.text && !opt_given(&o.head))
+        o.head = project;
     if (!o.head)
         o.head = nn_encoder_reads(o.arch, NN_IDS) ? "none" : objective->head;
 }

@@ -15,12 +15,15 @@ struct train_options {
     /* what decides the result, and is remembered */
     const char *objective, *arch, *stem, *norm, *head, *mean, *deviation;
     const char *basis, *rows;
+    const char *text, *vocabulary,
+        *lock; /* text: NULL, there are only images */
     const char *optim, *schedule, *sampler;
     struct loss_settings loss;                        /* of the objective */
     struct train_schedule param_schedule[PARAM_MOST]; /* of its parameters */
     double lr, lr_end, momentum, weight_decay, warmup;
+    long context, embed;
     long width, hidden, micro, accumulate, seed, threads, keep_features;
-    int bf16, direct, lars_b, nesterov;
+    int quick_gelu, bf16, direct, lars_b, nesterov;
 
     /* what does not */
     const char *run, *batches, *negatives, *events, *features, *keys, *allow;

@@ -9,12 +9,15 @@ save_config(void *self, const char *folder, struct err *err)
     struct train *t = self;
     struct train_config config = {
         .net = t->encoder.net, .shape = &t->shape, .state = &t->state};
-    struct nn_spec spec;
+    struct nn_spec spec, text;
     int rc;
 
-    if (train_spec(t->options, &t->shape, &spec, err))
+    if (train_spec(t->options, &t->shape, &spec, err) ||
+        (t->options->text &&
+         train_text_spec(t->options, t->texts.size, &text, err)))
         return -1;
     config.encoder = &spec;
+    config.text = t->options->text ? &text : NULL;
     config.options = train_options_put();
     rc = train_config_save(&config, folder, err);
     json_decref(config.options);

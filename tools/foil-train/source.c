@@ -67,12 +67,14 @@ learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
 {
     const struct wire_hello *hello = wire_server_hello(t->source.inlet->server);
     struct train_shape *shape = &t->shape;
+    const size_t views = t->options->text ? 1 : 2;
 
-    if (b->n_views != 2 || b->n < 2)
+    if (b->n_views != views || b->n < 2)
         return err_set(err,
                        "a batch of %zu images in %zu views: want at "
-                       "least 2 images in 2 views",
-                       b->n, b->n_views);
+                       "least 2 images in %s",
+                       b->n, b->n_views,
+                       views == 1 ? "1 view, with captions" : "2 views");
     if (shape->images && (t->encoder.net || b->n <= shape->images))
         return 0; // until the net is built the largest counts
     memcpy(shape->digest, hello->digest, sizeof shape->digest);
@@ -93,7 +95,8 @@ judge(struct train *t, const struct wire_batch *b, struct err *err)
 {
     const struct train_shape *shape = &t->shape;
 
-    if (learn_shape(t, b, err))
+    if (learn_shape(t, b, err) ||
+        train_texts_judge(&t->texts, t->options, b, err))
         return -1;
     if (b->height != shape->height || b->width != shape->width)
         return err_set(err, "images of %zux%zu: this run has %zux%zu", b->width,

@@ -75,12 +75,47 @@ train_encoder_spec(const struct train_options *o,
                    const struct train_shape *shape,
                    struct train_encoder_spec *spec, struct err *err)
 {
-    *spec =
-        (struct train_encoder_spec){.optim = optim_spec(o),
-                                    .rows = 2 * shape->images + shape->extra,
-                                    .micro = (size_t)o->micro,
-                                    .seed = (uint64_t)o->seed};
+    const size_t views = o->text ? 1 : 2;
+
+    *spec = (struct train_encoder_spec){.optim = optim_spec(o),
+                                        .rows = views * shape->images +
+                                                shape->extra,
+                                        .micro = (size_t)o->micro,
+                                        .seed = (uint64_t)o->seed,
+                                        .locked = !strcmp(o->lock, "image")};
     return train_spec(o, shape, &spec->net, err);
+}
+
+int
+train_text_spec(const struct train_options *o, size_t vocabulary,
+                struct nn_spec *spec, struct err *err)
+{
+    if (!nn_encoder_reads(o->text, NN_TOKENS))
+        return err_set(err, "--text %s: want one of %s", o->text,
+                       nn_encoder_words(1));
+    *spec = (struct nn_spec){
+        .arch = o->text,
+        .stem = o->stem,
+        .norm = o->norm,
+        .head = o->head,
+        .vocabulary = (long)vocabulary,
+        .context = o->context,
+        .quick_gelu = o->quick_gelu,
+    };
+    return 0;
+}
+
+int
+train_text_encoder_spec(const struct train_options *o,
+                        const struct train_shape *shape, size_t vocabulary,
+                        struct train_encoder_spec *spec, struct err *err)
+{
+    *spec = (struct train_encoder_spec){.optim = optim_spec(o),
+                                        .rows = shape->images,
+                                        .micro = (size_t)o->micro,
+                                        .seed = (uint64_t)o->seed,
+                                        .locked = !strcmp(o->lock, "text")};
+    return train_text_spec(o, vocabulary, &spec->net, err);
 }
 
 /* A schedule that says where it goes; `constant` goes nowhere. */
@@ -162,6 +197,16 @@ train_pace_fits(const struct train_options *o, double epochs, struct err *err)
                    o->warmup, epochs, epochs / 10);
 }
 
+/* Whether there can be such a net. */
+static int
+check_net(const struct nn_spec *spec, struct err *err)
+{
+    struct nn_net *net = nn_net_new(spec, 1, 0, err);
+
+    nn_net_free(net);
+    return net ? 0 : -1;
+}
+
 int
 train_check(const struct train_options *o, struct err *err)
 {
@@ -176,14 +221,14 @@ train_check(const struct train_options *o, struct err *err)
         loss_objective_find(o->objective, err);
     struct nn_spec spec;
     struct nn_optim *made;
-    struct nn_net *net;
 
     if (!objective || loss_objective_check(objective, &o->loss, 0, 0, err) ||
-        train_pace_check(o, NULL, err) || train_spec(o, &any, &spec, err))
+        train_pace_check(o, NULL, err) || train_spec(o, &any, &spec, err) ||
+        check_net(&spec, err))
         return -1;
-    net = nn_net_new(&spec, 1, 0, err);
-    made = net ? nn_optim_new(&optim, NULL, 0, 0, err) : NULL;
+    if (o->text && (train_text_spec(o, 1, &spec, err) || check_net(&spec, err)))
+        return -1;
+    made = nn_optim_new(&optim, NULL, 0, 0, err);
     nn_optim_free(made);
-    nn_net_free(net);
     return made ? 0 : -1;
 }

@@ -8,13 +8,20 @@
 /* What the options make of encoder, optimiser and schedules. */
 
 /* train_spec() says what the net is to be, in the options' texts;
- * train_encoder_spec() all of the encoder, for batches of that shape. */
+ * train_text_spec() what that of texts, with so many tokens.
+ * train_encoder_spec() and train_text_encoder_spec() are all of an encoder, for
+ * batches of that shape. */
 int train_spec(const struct train_options *options,
                const struct train_shape *shape, struct nn_spec *spec,
                struct err *err);
+int train_text_spec(const struct train_options *options, size_t vocabulary,
+                    struct nn_spec *spec, struct err *err);
 int train_encoder_spec(const struct train_options *options,
                        const struct train_shape *shape,
                        struct train_encoder_spec *spec, struct err *err);
+int train_text_encoder_spec(const struct train_options *options,
+                            const struct train_shape *shape, size_t vocabulary,
+                            struct train_encoder_spec *spec, struct err *err);
 
 /* train_pace_check() makes the schedules, or says what is wrong with them;
  * pace may be NULL.  train_pace_fits() refuses a warm-up that is longer than a

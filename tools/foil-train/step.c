@@ -52,11 +52,13 @@ encode_only(struct train *t, const struct train_batch *b)
 int
 train_step(struct train *t, const struct wire_batch *from, struct err *err)
 {
+    struct wire_batch own = *from;
     struct train_result result;
     struct train_batch batch;
 
-    t->service.batch = from;
     train_batch_of(from, &batch);
+    train_texts_pack(&t->texts, &own, &batch);
+    t->service.batch = &own;
     if (batch.encode_only) {
         encode_only(t, &batch);
         return 1;

@@ -11,6 +11,7 @@
 #include "negatives.h"
 #include "options.h"
 #include "spec.h"
+#include "texts.h"
 #include "train/snapshot.h"
 #include "wire/batch.h"
 #include "wire/feed.h"
@@ -21,6 +22,7 @@
  *   options.c    the command line, and what of it a checkpoint remembers
  *   spec.c       what options make of encoder, optimiser and schedules
  *   given.c      what files give to an encoder that begins
+ *   texts.c      the vocabulary of captions, and those of a batch
  *   begin.c      a run that begins, or goes on: all objects, in their order
  *   lock.c       one trainer for a run directory
  *   source.c     batches from augmenters, in the order of the plan
@@ -56,8 +58,10 @@ struct train {
     struct train_samples samples;
     struct train_history history;
     struct train_encoder encoder;
-    struct train_scalars scalars; /* of the objective */
-    struct train_basis basis;     /* until the encoder has it */
+    struct train_texts texts;
+    struct train_encoder text_encoder; /* with --text */
+    struct train_scalars scalars;      /* of the objective */
+    struct train_basis basis;          /* until the encoder has it */
 
     struct wire *wire;
     struct wire_feed *feed;

@@ -1,0 +1,113 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/vocabulary.h"
+#include "texts.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+int
+train_texts_read(struct train_texts *texts, const char *path, struct err *err)
+{
+    struct data_vocabulary *vocabulary = data_vocabulary_open(path, err);
+
+    if (!vocabulary)
+        return -1;
+    texts->file = data_vocabulary_text(vocabulary, &texts->bytes);
+    texts->size = data_vocabulary_size(vocabulary);
+    texts->end = data_vocabulary_end(vocabulary);
+    data_vocabulary_free(vocabulary);
+    return 0;
+}
+
+void
+train_texts_release(struct train_texts *texts)
+{
+    free(texts->file);
+    free(texts->offsets);
+    free(texts->tokens);
+    free(texts->variant);
+    *texts = (struct train_texts){0};
+}
+
+int
+train_texts_judge(const struct train_texts *texts,
+                  const struct train_options *options,
+                  const struct wire_batch *b, struct err *err)
+{
+    if (!texts->file)
+        return 0;
+    if (!b->tokens)
+        return err_set(err, "a batch without captions: this run has --text");
+    if ((size_t)b->vocabulary != texts->size)
+        return err_set(err,
+                       "captions by a vocabulary of %jd tokens: this run has "
+                       "one of %zu",
+                       (intmax_t)b->vocabulary, texts->size);
+    for (size_t i = 0; i < b->n; i++) {
+        const int32_t len = b->lengths[i];
+
+        if (len > options->context)
+            return err_set(err,
+                           "a caption of %d tokens: this run has --context %ld",
+                           len, options->context);
+        if (b->tokens[i * b->n_tokens + (size_t)len - 1] != texts->end)
+            return err_set(err, "a caption does not end in the token that ends "
+                                "one in this run's vocabulary");
+    }
+    return 0;
+}
+
+void
+train_texts_pack(struct train_texts *texts, struct wire_batch *from,
+                 struct train_batch *batch)
+{
+    const size_t n = from->n;
+
+    if (!texts->file)
+        return;
+    mem_grow(&texts->offsets, &texts->offsets_room, n + 1,
+             sizeof *texts->offsets);
+    mem_grow(&texts->tokens, &texts->tokens_room, n * from->n_tokens,
+             sizeof *texts->tokens);
+    mem_grow(&texts->variant, &texts->variant_room, 2 * n,
+             sizeof *texts->variant);
+    texts->offsets[0] = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t len = (size_t)from->lengths[i], at = texts->offsets[i];
+
+        memcpy(texts->tokens + at, from->tokens + i * from->n_tokens,
+               len * sizeof *texts->tokens);
+        texts->offsets[i + 1] = at + len;
+        texts->variant[i] = 0;
+        texts->variant[n + i] = 1 + from->captions[i];
+    }
+    batch->tokens = texts->tokens;
+    batch->offsets = texts->offsets;
+    batch->fixed = 1 + from->texts;
+    batch->view_of = texts->variant;
+    from->variants = (struct wire_variants){
+        .augmentations = batch->fixed, .views = 2, .variant = texts->variant};
+}
+
+static int
+part_save(void *self, const char *folder, struct err *err)
+{
+    const struct train_texts *texts = self;
+    char *path;
+    int rc;
+
+    if (!texts->file)
+        return 0;
+    path = mem_format("%s/vocabulary.txt", folder);
+    rc = file_write(path, texts->file, texts->bytes, err);
+    free(path);
+    return rc;
+}
+
+struct train_part
+train_texts_part(struct train_texts *texts)
+{
+    return (struct train_part){
+        .name = "vocabulary", .self = texts, .save = part_save};
+}

@@ -1,0 +1,48 @@
+#ifndef FOIL_TRAIN_TEXTS_H
+#define FOIL_TRAIN_TEXTS_H
+
+#include "options.h"
+#include "train/batch.h"
+#include "train/part.h"
+#include "wire/batch.h"
+
+/*
+ * Texts beside images (--text): the vocabulary of a run, and the captions of
+ * its batches.  Without --text all of it does nothing.
+ */
+struct train_texts {
+    char *file; /* what vocabulary.txt holds; NULL: there are no texts */
+    size_t bytes;
+    size_t size; /* V */
+    int32_t end; /* the token that ends a text */
+
+    /* of the batch at hand */
+    size_t *offsets;
+    int32_t *tokens;
+    int64_t *variant; /* 0 of each image, 1 + k of its caption k */
+    size_t offsets_room, tokens_room, variant_room;
+};
+
+/* train_texts_read() takes the vocabulary of a file, --vocabulary or that of a
+ * checkpoint. */
+int train_texts_read(struct train_texts *texts, const char *path,
+                     struct err *err);
+void train_texts_release(struct train_texts *texts);
+
+/* train_texts_judge() refuses a batch whose texts are not of this run. */
+int train_texts_judge(const struct train_texts *texts,
+                      const struct train_options *options,
+                      const struct wire_batch *batch, struct err *err);
+
+/*
+ * train_texts_pack() packs the captions of a batch for the learner, and says in
+ * `from` which of its image's each is, as if image and captions were fixed
+ * views: chains are kept by that.
+ */
+void train_texts_pack(struct train_texts *texts, struct wire_batch *from,
+                      struct train_batch *batch);
+
+/* train_texts_part() returns vocabulary.txt as a part of a checkpoint. */
+struct train_part train_texts_part(struct train_texts *texts);
+
+#endif
