@@ -148,11 +148,29 @@ show_life(void *data)
     hear_trainer(a);
 }
 
+/* Refuses an item whose batch the trainer would not receive: 1. */
+static int
+is_too_large(struct augmenter *a, const struct wire_item *item)
+{
+    const int64_t most = wire_client_who(a->batches)->max_batch;
+    struct err why;
+
+    if (!augment_maker_fits(&a->maker, item,
+                            most ? (size_t)most : WIRE_BATCH_PART, &why))
+        return 0;
+    if (wire_client_refuse(a->plan, &why))
+        say("%s", why.msg);
+    return 1;
+}
+
 static void
 take_item(struct augmenter *a)
 {
-    struct wire_item *item = mem_array(1, sizeof *item);
+    struct wire_item *item;
 
+    if (is_too_large(a, wire_client_item(a->plan)))
+        return;
+    item = mem_array(1, sizeof *item);
     *item = *wire_client_item(a->plan);
     item->msg = wire_msg_hold(item->msg);
     if (!flow_relay_take(a->relay, &item->at, item))
@@ -221,17 +239,16 @@ enough(const struct augmenter *a)
 }
 
 static struct wire_client *
-connect_to(struct augmenter *a, enum wire_client_kind kind, const char *role,
-           const char *given, const char *edge)
+connect_to(struct augmenter *a, enum wire_edge edge, const char *role,
+           const char *given, const char *name)
 {
     struct wire_client_config config = {
         .role = role,
-        .kind = kind,
+        .edge = edge,
         .hello = {.stage = "augment", .size = (int64_t)data_size(a->maker.set)},
-        .limits = {.part_bytes = kind == WIRE_ASKS ? WIRE_ITEM_PART : 0},
     };
     struct digest digest = data_digest(a->maker.set);
-    char *endpoint = wire_endpoint(given, options->run, edge);
+    char *endpoint = wire_endpoint(given, options->run, name);
     struct wire_client *client;
     struct err err;
 
@@ -285,9 +302,11 @@ serve(struct augmenter *a, const struct wire_keys *keys)
     a->wire = stop < 0 ? NULL : wire_open(keys, &err);
     if (!a->wire)
         die("%s", err.msg);
-    a->plan = connect_to(a, WIRE_ASKS, options->filter ? "negatives" : "select",
-                         options->plan, options->filter ? "items" : "plan");
-    a->batches = connect_to(a, WIRE_BRINGS, "train", options->batches, "batch");
+    a->plan =
+        connect_to(a, WIRE_EDGE_PLAN, options->filter ? "negatives" : "select",
+                   options->plan, options->filter ? "items" : "plan");
+    a->batches =
+        connect_to(a, WIRE_EDGE_BATCH, "train", options->batches, "batch");
     progress_start(&a->progress, "batches", 0, (double)options->max_items);
     while (rc > 0 && !enough(a)) {
         rc = wire_wait(a->wire, stop, busy ? 0 : 1, &err);

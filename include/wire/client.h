@@ -17,15 +17,10 @@
  */
 struct wire_client;
 
-enum wire_client_kind {
-    WIRE_ASKS,  /* sends next, receives items: foil-augment at the plan */
-    WIRE_BRINGS /* receives next, sends batches: foil-augment at the trainer */
-};
-
 struct wire_client_config {
     const char *endpoint;
-    const char *role; /* of the binder: "select", "train" */
-    enum wire_client_kind kind;
+    const char *role;        /* of the binder: "select", "train" */
+    enum wire_edge edge;     /* PLAN: items come; BATCH: batches are sent */
     struct wire_hello hello; /* ours; `peer` is made up when it is "" */
     struct wire_limits limits;
 };
@@ -40,7 +35,7 @@ void wire_client_close(struct wire_client *client);
  * wire_client_next() returns 1 with news, 0 when there is none now, -1 when
  * the binder refused us (version, run, data set): end with that sentence.
  *
- * JOINED, MESSAGE (of WIRE_ASKS wire_client_item(), of WIRE_BRINGS
+ * JOINED, MESSAGE (of PLAN wire_client_item(), of BATCH
  * wire_client_snapshot()), ENDED, OVER, REPORT.
  */
 int wire_client_next(struct wire_client *client, struct wire_news *news,

@@ -9,7 +9,8 @@
  * to who asked for it (wire/fetch.h).
  */
 struct wire_features {
-    int64_t sequence; /* counts the publisher's messages from 0 */
+    int64_t sequence; /* counts the publisher's messages from 0; -1: missing, in
+                       * an answer */
     int64_t epoch, step;
     int64_t id;   /* the request that this answers, from 1; 0: published,
                    * answers none */

@@ -23,16 +23,9 @@
  */
 struct wire_server;
 
-/* What the binder is to those who connect. */
-enum wire_end_kind {
-    WIRE_PRODUCES, /* they send next, we send items: flow/outlet.h */
-    WIRE_CONSUMES, /* we send next, they send batches: flow/inlet.h */
-    WIRE_SERVES    /* they ask, we answer: foil-negatives */
-};
-
 struct wire_server_config {
     const char *endpoint;
-    enum wire_end_kind kind;
+    enum wire_edge edge;
     struct wire_hello hello; /* ours; without digest or recipe we take the
                               * first comer's and refuse others */
     struct wire_limits limits;
@@ -60,7 +53,7 @@ const char *wire_server_endpoint(const struct wire_server *server);
 /*
  * wire_server_expect() says that no message will be larger than so many bytes,
  * and that a peer has at most n of them under way: that much of each is
- * kept until it is read (config.limits.held_bytes before).
+ * kept until it is read (wire_edge_message() before).
  */
 void wire_server_expect(struct wire_server *server, size_t bytes, size_t n);
 
@@ -88,7 +81,7 @@ int wire_server_send(struct wire_server *server, uint64_t peer,
 void wire_server_over(struct wire_server *server, const struct wire_place *at);
 
 /*
- * WIRE_SERVES.  wire_server_answer() sends the answer to request `id` of a
+ * Of a service.  wire_server_answer() sends the answer to request `id` of a
  * peer and keeps it: asked again, the same is sent without asking the tool.
  */
 int wire_server_answer(struct wire_server *server, uint64_t peer, int64_t id,

@@ -6,7 +6,7 @@
 #include "wire/sock.h"
 
 /*
- * The asking end of a service (wire/server.h with WIRE_SERVES answers).
+ * The asking end of a service (wire/server.h of such an edge answers).
  *
  * A request carries an id; what answers another id is dropped.  When no
  * answer comes in time, the request is sent again on a fresh socket, after a
@@ -21,6 +21,7 @@ struct wire_service;
 struct wire_service_config {
     const char *endpoint;
     const char *role;        /* of the binder: "negatives" */
+    enum wire_edge edge;     /* NEGATIVES or FEATURES */
     struct wire_hello hello; /* ours */
     struct wire_limits limits;
     double timeout;  /* seconds until a request is sent again; 0: 5 */

@@ -1,6 +1,7 @@
 #ifndef WIRE_SOCK_H
 #define WIRE_SOCK_H
 
+#include "wire/edge.h"
 #include "wire/error.h"
 #include "wire/keys.h"
 
@@ -26,19 +27,15 @@
 struct wire;
 
 struct wire_limits {
-    size_t queue;      /* most messages under way to one peer; 0: 8 */
-    size_t part_bytes; /* largest part that comes in; 0: WIRE_PART */
-    size_t held_bytes; /* most that an admitted peer has under way to who
-                        * binds; 0: 4 parts of that size */
+    size_t queue;        /* most messages under way to one peer; 0: 8 */
+    enum wire_edge edge; /* how large what comes may be: wire/edge.h; the ends
+                          * above this set it */
+    size_t max_batch;    /* of a trainer, 0: WIRE_BATCH_PART */
 };
 
 enum {
-    WIRE_PART = 1 << 20,        /* next, done, reject ...: what controls */
-    WIRE_ITEM_PART = 8 << 20,   /* item: 65,536 extra samples with hints */
-    WIRE_MOST_PART = 1 << 30,   /* batch, pairs, weights, state */
-    WIRE_STRANGER = 32 << 10,   /* greetings */
-    WIRE_SUBSCRIBER = 2 << 10,  /* a handshake and some subscriptions */
-    WIRE_SUBSCRIPTION = 1 << 9, /* the largest part of either */
+    WIRE_STRANGER = 32 << 10,  /* greetings */
+    WIRE_SUBSCRIBER = 2 << 10, /* a handshake and some subscriptions */
 };
 
 /*
@@ -176,13 +173,13 @@ int wire_refused(struct wire *wire, struct err *why);
 
 /*
  * wire_sock_admit() says that the peer whose message a ROUTER received last is
- * one of ours: its connection may have limits.held_bytes under way from now
- * on.
+ * one of ours: its connection may have a message of the edge under way from now
+ * on (wire_edge_message()).
  */
 void wire_sock_admit(struct wire_sock *sock);
 
-/* wire_sock_expect() sets held_bytes anew, also for who was admitted. */
-void wire_sock_expect(struct wire_sock *sock, size_t held_bytes);
+/* wire_sock_expect() sets anew how much that is, also for who was admitted. */
+void wire_sock_expect(struct wire_sock *sock, size_t bytes);
 
 /* wire_sock_follow() subscribes a SUB to a kind, such as "metrics". */
 void wire_sock_follow(struct wire_sock *sock, const char *kind);

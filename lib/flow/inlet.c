@@ -11,7 +11,7 @@ flow_inlet_open(struct wire *wire, const struct flow_inlet_config *config,
 {
     const struct wire_server_config server = {
         .endpoint = config->endpoint,
-        .kind = WIRE_CONSUMES,
+        .edge = WIRE_EDGE_BATCH,
         .hello = config->hello,
         .limits = config->limits,
     };

@@ -15,7 +15,7 @@ flow_outlet_open(struct wire *wire, const struct flow_outlet_config *config,
 {
     const struct wire_server_config server = {
         .endpoint = config->endpoint,
-        .kind = WIRE_PRODUCES,
+        .edge = WIRE_EDGE_PLAN,
         .hello = config->hello,
         .limits = config->limits,
     };

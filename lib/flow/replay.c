@@ -283,7 +283,7 @@ be_augmenter(struct flow_replay *replay, struct wire *wire, int stop_fd,
     const struct wire_client_config config = {
         .endpoint = endpoint,
         .role = role,
-        .kind = WIRE_BRINGS,
+        .edge = WIRE_EDGE_BATCH,
         .hello = replay->hello,
         .limits = {.queue = 64},
     };

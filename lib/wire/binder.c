@@ -136,7 +136,7 @@ static int
 judge_recipe(const struct wire_server *server, const struct wire_hello *hello,
              struct err *err)
 {
-    if (server->kind != WIRE_CONSUMES || *hello->recipe)
+    if (server->edge != WIRE_EDGE_BATCH || *hello->recipe)
         return 0;
     return err_set(err, "hello: 'recipe' is missing: whoever brings views says "
                         "what they are made by");
@@ -210,7 +210,7 @@ take_error(struct wire_server *server, struct wire_peer *peer,
              (uintmax_t)peer->number, peer->hello.peer);
     wire_refusal_words(&error, from, &news->why);
     say = tally_add(&server->told, &news->why);
-    if (server->kind != WIRE_PRODUCES || error.of.at.session < 0) {
+    if (server->edge != WIRE_EDGE_PLAN || error.of.at.session < 0) {
         news->what = WIRE_REPORT;
         return say;
     }
@@ -219,37 +219,12 @@ take_error(struct wire_server *server, struct wire_peer *peer,
     return 1;
 }
 
-/* 1 when our kind of end has use for that kind of message. */
-static int
-expects(enum wire_end_kind end, enum wire_kind kind)
-{
-    switch (kind) {
-    case WIRE_NEXT:
-        return end == WIRE_PRODUCES;
-    case WIRE_END:
-    case WIRE_REJECT:
-        return end != WIRE_SERVES;
-    case WIRE_BATCH:
-        return end == WIRE_CONSUMES;
-    case WIRE_PAIRS:
-    case WIRE_STATE_PUT:
-    case WIRE_FEATURES_GET:
-    case WIRE_PLAN:
-        return end == WIRE_SERVES;
-    case WIRE_BEAT:
-    case WIRE_ERROR:
-        return 1;
-    default:
-        return 0;
-    }
-}
-
 /* What no message of its kind may be, whoever sent it. */
 static int
 judge(const struct wire_server *server, enum wire_kind kind,
       const struct wire_subject *subject, struct err *err)
 {
-    if (!expects(server->kind, kind))
+    if (!wire_edge_may(server->edge, WIRE_CONNECTS, kind))
         return err_set(err, "sent %s, which has no use here",
                        wire_kind_name(kind));
     return subject->at.session < 0
@@ -289,7 +264,7 @@ wire_binder_take(struct wire_server *server, const struct wire_id *from,
     case WIRE_ERROR:
         return take_error(server, peer, msg, &subject, news);
     default:
-        return server->kind != WIRE_SERVES ||
+        return !wire_edge_serves(server->edge) ||
                take_request(server, peer, msg, &subject, news);
     }
 }

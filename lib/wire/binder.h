@@ -13,7 +13,7 @@
 struct wire_server {
     struct wire *wire;
     struct wire_sock *sock;
-    enum wire_end_kind kind;
+    enum wire_edge edge;
     struct wire_hello hello;
     struct wire_peers peers;
     struct wire_kept kept;

@@ -13,7 +13,7 @@
 struct wire_client {
     struct wire *wire;
     struct wire_sock *sock;
-    enum wire_client_kind kind;
+    enum wire_edge edge;
     struct wire_hello hello, who;
     struct wire_greeting greeting;
     int lost; /* the connection is, and what came before is being read */
@@ -36,15 +36,17 @@ wire_client_open(struct wire *wire, const struct wire_client_config *config,
                  struct err *err)
 {
     struct wire_client *client = mem_array(1, sizeof *client);
+    struct wire_limits limits = config->limits;
     struct wire_msg *hello;
 
+    limits.edge = config->edge;
     client->wire = wire;
-    client->kind = config->kind;
+    client->edge = config->edge;
     client->hello = config->hello;
     client->hello.version = WIRE_VERSION;
     wire_hello_name(&client->hello);
     client->sock = wire_sock_connect(wire, WIRE_DEALER, config->endpoint,
-                                     config->role, &config->limits, err);
+                                     config->role, &limits, err);
     if (!client->sock) {
         free(client);
         return NULL;
@@ -232,9 +234,9 @@ take(struct wire_client *client, struct wire_news *news, struct err *err)
         return bad(client, news);
     if (kind == WIRE_END)
         return take_end(client, news);
-    if (kind == WIRE_ITEM && client->kind == WIRE_ASKS)
+    if (kind == WIRE_ITEM && client->edge == WIRE_EDGE_PLAN)
         return take_item(client, news);
-    if (kind == WIRE_NEXT && client->kind == WIRE_BRINGS)
+    if (kind == WIRE_NEXT && client->edge == WIRE_EDGE_BATCH)
         return take_next(client, news);
     err_set(&news->why, "%s sent %s, which has no use here", client->who.stage,
             wire_kind_name(kind));

@@ -24,10 +24,12 @@ wire_feed_open(struct wire *wire, const char *endpoint,
                const struct wire_limits *limits, struct err *err)
 {
     struct wire_feed *feed = mem_array(1, sizeof *feed);
+    struct wire_limits mine = *limits;
 
     snprintf(feed->topic, sizeof feed->topic, "foil%d.%s", WIRE_VERSION,
              wire_kind_name(WIRE_FEATURES));
-    feed->sock = wire_sock_bind(wire, WIRE_PUB, endpoint, limits, err);
+    mine.edge = WIRE_EDGE_EVENTS;
+    feed->sock = wire_sock_bind(wire, WIRE_PUB, endpoint, &mine, err);
     if (feed->sock)
         return feed;
     free(feed);
@@ -104,11 +106,13 @@ wire_listener_open(struct wire *wire, const char *endpoint, const char *kinds,
                    const struct wire_limits *limits, struct err *err)
 {
     struct wire_listener *listener = mem_array(1, sizeof *listener);
+    struct wire_limits mine = *limits;
 
+    mine.edge = WIRE_EDGE_EVENTS;
     for (size_t i = 0; i < WIRE_KINDS; i++)
         listener->next[i] = -1;
     listener->sock =
-        wire_sock_connect(wire, WIRE_SUB, endpoint, "train", limits, err);
+        wire_sock_connect(wire, WIRE_SUB, endpoint, "train", &mine, err);
     if (!listener->sock) {
         free(listener);
         return NULL;

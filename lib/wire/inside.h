@@ -29,7 +29,8 @@ struct wire_sock {
     void *socket, *monitor;
     enum wire_type type;
     int binds, bound;
-    int gate;     /* of who binds (wire/gate.h), else -1 */
+    size_t most;  /* bytes of a message that comes */
+    int gate;     /* of a binder (wire/gate.h), else -1 */
     int from;     /* the descriptor that the last message came by, or -1 */
     int up, lost; /* DEALER: somebody is there; was, and went */
     char endpoint[256];

@@ -12,50 +12,27 @@
 #include "util/mem.h"
 #include "wire/keys.h"
 
+#include "message.h"
+
 enum { CERT_MAX = 65536, KEY_BYTES = 32 };
 
-#define BIT(kind) (1u << (kind))
-
-static const struct {
-    const char *name;
-    unsigned kinds; /* what it may send */
-} roles[] = {
-    {"select", BIT(WIRE_HELLO) | BIT(WIRE_ERROR) | BIT(WIRE_ITEM) |
-                   BIT(WIRE_END) | BIT(WIRE_BEAT) | BIT(WIRE_FEATURES_GET) |
-                   BIT(WIRE_PLAN)},
-    {"augment", BIT(WIRE_HELLO) | BIT(WIRE_ERROR) | BIT(WIRE_NEXT) |
-                    BIT(WIRE_END) | BIT(WIRE_BEAT) | BIT(WIRE_REJECT) |
-                    BIT(WIRE_BATCH)},
-    {"train", BIT(WIRE_HELLO) | BIT(WIRE_ERROR) | BIT(WIRE_NEXT) |
-                  BIT(WIRE_END) | BIT(WIRE_BEAT) | BIT(WIRE_PAIRS) |
-                  BIT(WIRE_STATE_PUT) | BIT(WIRE_STATE_OK) | BIT(WIRE_EVENT) |
-                  BIT(WIRE_METRICS) | BIT(WIRE_FEATURES)},
-    {"negatives", BIT(WIRE_HELLO) | BIT(WIRE_ERROR) | BIT(WIRE_NEXT) |
-                      BIT(WIRE_END) | BIT(WIRE_BEAT) | BIT(WIRE_REJECT) |
-                      BIT(WIRE_ITEM) | BIT(WIRE_WEIGHTS) | BIT(WIRE_STATE_OK) |
-                      BIT(WIRE_METRICS)},
-    {"tap", BIT(WIRE_HELLO)},
-    {"any", ~0u},
-};
-
-enum { ROLES = sizeof roles / sizeof *roles };
+/* The role of a key that may send everything. */
+static const char any[] = "any";
 
 int
 wire_role_known(const char *role)
 {
-    for (size_t i = 0; i < ROLES; i++)
-        if (!strcmp(roles[i].name, role))
-            return 1;
-    return 0;
+    int known = !strcmp(role, any);
+
+    for (enum wire_kind kind = 0; kind < WIRE_KINDS; kind++)
+        known |= wire_message_from(&wire_messages[kind], role);
+    return known;
 }
 
 int
 wire_role_may(const char *role, enum wire_kind kind)
 {
-    for (size_t i = 0; i < ROLES; i++)
-        if (!strcmp(roles[i].name, role))
-            return (roles[i].kinds & BIT(kind)) != 0;
-    return 0;
+    return !strcmp(role, any) || wire_message_from(&wire_messages[kind], role);
 }
 
 /* Copy the value of `name = "value"` when the line says that; else leave. */

@@ -3,6 +3,7 @@
 
 #include "util/digest.h"
 #include "wire/batch.h"
+#include "wire/edge.h"
 #include "wire/error.h"
 #include "wire/event.h"
 #include "wire/features.h"
@@ -462,7 +463,7 @@ static const struct wire_check batch_checks[] = {
 };
 
 static const struct wire_field features_fields[] = {
-    {SEQUENCE(features)},
+    {SEQUENCE(features), .optional = 1, .missing = -1},
     {EPOCH(features, epoch)},
     {STEP(features, step)},
     {TEXT(features, "mode", mode), .words = "train, eval"},
@@ -602,26 +603,52 @@ static const struct wire_check no_checks[] = {{0}};
 #define PLAIN(x) sizeof(struct wire_##x), 0, 0, x##_fields, no_sizes
 #define ARRAYS(x) sizeof(struct wire_##x), AT(x, msg), 0, x##_fields, x##_sizes
 
+/* Edges. */
+enum {
+    PLAN = WIRE_EDGE_BIT(WIRE_EDGE_PLAN),
+    BATCH = WIRE_EDGE_BIT(WIRE_EDGE_BATCH),
+    NEGATIVES = WIRE_EDGE_BIT(WIRE_EDGE_NEGATIVES),
+    FEATURES = WIRE_EDGE_BIT(WIRE_EDGE_FEATURES),
+    EVENTS = WIRE_EDGE_BIT(WIRE_EDGE_EVENTS),
+    ALL = PLAN | BATCH | NEGATIVES | FEATURES,
+};
+
+/* Roles. */
+#define STAGES "select augment train negatives"
+
 const struct wire_message wire_messages[WIRE_KINDS] = {
-    [WIRE_HELLO] = {"hello", PLAIN(hello), hello_checks},
-    [WIRE_ERROR] = {"error", PLAIN(error), no_checks},
-    [WIRE_NEXT] = {"next", ARRAYS(next), next_checks},
-    [WIRE_END] = {"end", PLAIN(end), no_checks},
-    [WIRE_BEAT] = {"beat", 0, 0, 0, beat_fields, no_sizes, no_checks},
-    [WIRE_REJECT] = {"reject", ARRAYS(reject), no_checks},
+    [WIRE_HELLO] = {"hello", PLAIN(hello), hello_checks, STAGES " tap", ALL,
+                    ALL},
+    [WIRE_ERROR] = {"error", PLAIN(error), no_checks, STAGES, ALL, ALL},
+    [WIRE_NEXT] = {"next", ARRAYS(next), next_checks, "augment train negatives",
+                   PLAN, BATCH},
+    [WIRE_END] = {"end", PLAIN(end), no_checks, STAGES, PLAN | BATCH,
+                  PLAN | BATCH},
+    [WIRE_BEAT] = {"beat", 0, 0, 0, beat_fields, no_sizes, no_checks, STAGES,
+                   ALL, 0},
+    [WIRE_REJECT] = {"reject", ARRAYS(reject), no_checks, "augment negatives",
+                     PLAN, 0},
     [WIRE_ITEM] = {"item", sizeof(struct wire_item), AT(item, msg),
-                   AT(item, size), item_fields, item_sizes, item_checks},
-    [WIRE_BATCH] = {"batch", ARRAYS(batch), batch_checks},
-    [WIRE_FEATURES] = {"features", ARRAYS(features), no_checks},
-    [WIRE_PAIRS] = {"pairs", ARRAYS(pairs), pairs_checks},
-    [WIRE_WEIGHTS] = {"weights", ARRAYS(weights), weights_checks},
+                   AT(item, size), item_fields, item_sizes, item_checks,
+                   "select negatives", 0, PLAN},
+    [WIRE_BATCH] = {"batch", ARRAYS(batch), batch_checks, "augment", BATCH, 0},
+    [WIRE_FEATURES] = {"features", ARRAYS(features), no_checks, "train", 0,
+                       FEATURES | EVENTS},
+    [WIRE_PAIRS] = {"pairs", ARRAYS(pairs), pairs_checks, "train", NEGATIVES,
+                    0},
+    [WIRE_WEIGHTS] = {"weights", ARRAYS(weights), weights_checks, "negatives",
+                      0, NEGATIVES},
     [WIRE_STATE_PUT] = {"state.put", sizeof(struct wire_state), AT(state, msg),
-                        0, state_fields, no_sizes, state_checks},
-    [WIRE_STATE_OK] = {"state.ok", PLAIN(state_ok), no_checks},
-    [WIRE_EVENT] = {"event", PLAIN(event), no_checks},
-    [WIRE_METRICS] = {"metrics", PLAIN(metrics), no_checks},
-    [WIRE_FEATURES_GET] = {"features.get", PLAIN(fetch), no_checks},
-    [WIRE_PLAN] = {"plan", PLAIN(plan), no_checks},
+                        0, state_fields, no_sizes, state_checks, "train",
+                        NEGATIVES, 0},
+    [WIRE_STATE_OK] = {"state.ok", PLAIN(state_ok), no_checks,
+                       "train negatives", 0, NEGATIVES | FEATURES},
+    [WIRE_EVENT] = {"event", PLAIN(event), no_checks, "train", 0, EVENTS},
+    [WIRE_METRICS] = {"metrics", PLAIN(metrics), no_checks, "train negatives",
+                      0, EVENTS},
+    [WIRE_FEATURES_GET] = {"features.get", PLAIN(fetch), no_checks, "select",
+                           FEATURES, 0},
+    [WIRE_PLAN] = {"plan", PLAIN(plan), no_checks, "select", FEATURES, 0},
 };
 
 const struct wire_field *
@@ -633,6 +660,21 @@ wire_field_find(const struct wire_message *message, const char *name)
         f++;
     REQUIRE(f->name);
     return f;
+}
+
+int
+wire_message_from(const struct wire_message *message, const char *role)
+{
+    const size_t n = strlen(role);
+
+    for (const char *at = message->roles; *at; at += strspn(at, " ")) {
+        const size_t len = strcspn(at, " ");
+
+        if (len == n && !memcmp(at, role, n))
+            return 1;
+        at += len;
+    }
+    return 0;
 }
 
 const struct wire_size *

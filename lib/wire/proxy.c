@@ -36,7 +36,8 @@ wire_proxy_open(struct wire *wire, const char *here, const char *there,
     proxy->there = mem_text(there);
     proxy->role = mem_text(role ? role : "");
     proxy->limits = *limits;
-    proxy->sock = wire_sock_bind(wire, WIRE_ROUTER, here, limits, err);
+    proxy->limits.edge = WIRE_EDGE_ANY;
+    proxy->sock = wire_sock_bind(wire, WIRE_ROUTER, here, &proxy->limits, err);
     if (proxy->sock)
         return proxy;
     wire_proxy_close(proxy);

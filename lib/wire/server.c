@@ -11,20 +11,25 @@
  * is behind. */
 static const double last_word = 2;
 
+/* Bytes of what comes beside batches: signs of life, errors. */
+static const size_t small = 1 << 20;
+
 struct wire_server *
 wire_server_open(struct wire *wire, const struct wire_server_config *config,
                  struct err *err)
 {
     struct wire_server *server = mem_array(1, sizeof *server);
+    struct wire_limits limits = config->limits;
 
+    limits.edge = config->edge;
     server->wire = wire;
-    server->kind = config->kind;
-    server->peers.patient = config->kind == WIRE_SERVES;
+    server->edge = config->edge;
+    server->peers.patient = wire_edge_serves(config->edge);
     server->hello = config->hello;
     server->hello.version = WIRE_VERSION;
     wire_hello_name(&server->hello);
-    server->sock = wire_sock_bind(wire, WIRE_ROUTER, config->endpoint,
-                                  &config->limits, err);
+    server->sock =
+        wire_sock_bind(wire, WIRE_ROUTER, config->endpoint, &limits, err);
     if (server->sock)
         return server;
     free(server);
@@ -69,7 +74,7 @@ wire_server_next(struct wire_server *server, struct wire_news *news,
             return 1;
     }
     wire_peers_part(&server->peers);
-    if (server->kind != WIRE_SERVES)
+    if (!server->peers.patient)
         wire_peers_judge(&server->peers, clock_now());
     news->what = WIRE_LEFT;
     news->peer = wire_peers_left(&server->peers);
@@ -92,7 +97,7 @@ wire_server_endpoint(const struct wire_server *server)
 void
 wire_server_expect(struct wire_server *server, size_t bytes, size_t n)
 {
-    wire_sock_expect(server->sock, (bytes + WIRE_PART) * (n + 1));
+    wire_sock_expect(server->sock, (bytes + small) * (n + 1));
 }
 
 size_t

@@ -69,6 +69,7 @@ wire_service_open(struct wire *wire, const struct wire_service_config *config,
 
     service->wire = wire;
     service->config = *config;
+    service->config.limits.edge = config->edge;
     service->endpoint = mem_text(config->endpoint);
     service->role = mem_text(config->role ? config->role : "");
     service->config.hello.version = WIRE_VERSION;

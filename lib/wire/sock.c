@@ -23,14 +23,6 @@ set_int(void *socket, int option, int value)
     return zmq_setsockopt(socket, option, &value, sizeof value);
 }
 
-static size_t
-part_bytes(const struct wire_sock *sock, const struct wire_limits *limits)
-{
-    if (sock->type == WIRE_PUB)
-        return WIRE_SUBSCRIPTION;
-    return limits->part_bytes ? limits->part_bytes : WIRE_PART;
-}
-
 /*
  * What ZeroMQ leaves open by default; see wire/sock.h.  ZMTP's own heartbeats
  * stay off: libzmq 4.3.4 aborts the process when one is due on a connection
@@ -42,7 +34,9 @@ static int
 set_limits(struct wire_sock *sock, const struct wire_limits *limits)
 {
     const size_t queue = limits->queue ? limits->queue : 8;
-    const int64_t bytes = (int64_t)part_bytes(sock, limits);
+    const enum wire_side from = sock->binds ? WIRE_CONNECTS : WIRE_BINDS;
+    const int64_t bytes =
+        (int64_t)wire_edge_part(limits->edge, from, limits->max_batch);
     const struct {
         int option, value;
     } all[] = {
@@ -61,6 +55,7 @@ set_limits(struct wire_sock *sock, const struct wire_limits *limits)
     };
     int rc = zmq_setsockopt(sock->socket, ZMQ_MAXMSGSIZE, &bytes, sizeof bytes);
 
+    sock->most = wire_edge_message(limits->edge, from, limits->max_batch);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         rc |= set_int(sock->socket, all[i].option, all[i].value);
     if (sock->type == WIRE_ROUTER)
@@ -74,7 +69,7 @@ is_tcp(const char *endpoint)
     return !strncmp(endpoint, "tcp://", strlen("tcp://"));
 }
 
-/* 1 for tcp://HOST:PORT with a port from 1 to 65535; who binds may say *. */
+/* 1 for tcp://HOST:PORT with a port from 1 to 65535; a binder may say *. */
 static int
 has_port(const char *endpoint, int binds)
 {
@@ -208,18 +203,15 @@ is_taken(const char *endpoint)
 }
 
 static int
-bind_it(struct wire_sock *sock, const struct wire_limits *limits,
-        struct err *err)
+bind_it(struct wire_sock *sock, struct err *err)
 {
     const int is_pub = sock->type == WIRE_PUB;
-    const size_t known =
-        limits->held_bytes ? limits->held_bytes : 4 * part_bytes(sock, limits);
     size_t size = sizeof sock->endpoint;
 
     if (is_taken(sock->endpoint))
         return err_set(err, "cannot bind '%s': a living process has it",
                        sock->endpoint);
-    wire_gate_next(is_pub ? WIRE_SUBSCRIBER : WIRE_STRANGER, known);
+    wire_gate_next(is_pub ? WIRE_SUBSCRIBER : WIRE_STRANGER, sock->most);
     sock->bound = !zmq_bind(sock->socket, sock->endpoint);
     sock->gate = wire_gate_made();
     if (!sock->bound)
@@ -235,11 +227,10 @@ bind_it(struct wire_sock *sock, const struct wire_limits *limits,
 }
 
 static int
-attach(struct wire_sock *sock, const struct wire_limits *limits,
-       struct err *err)
+attach(struct wire_sock *sock, struct err *err)
 {
     if (sock->binds)
-        return bind_it(sock, limits, err);
+        return bind_it(sock, err);
     if (zmq_connect(sock->socket, sock->endpoint))
         return err_set(err, "cannot connect to '%s': %s", sock->endpoint,
                        zmq_strerror(errno));
@@ -279,7 +270,7 @@ open_sock(struct wire *wire, enum wire_type type, int binds,
         err_set(err, "cannot open a socket: %s", zmq_strerror(errno));
         goto fail;
     }
-    if (set_keys(sock, role, err) || attach(sock, limits, err))
+    if (set_keys(sock, role, err) || attach(sock, err))
         goto fail;
     return sock;
 
@@ -347,9 +338,11 @@ wire_sock_endpoint(const struct wire_sock *sock)
     return sock->endpoint;
 }
 
-/* Take the parts that are there into parts[]; returns how many came. */
+/* Take the parts that are there into parts[]; returns how many came, and how
+ * long they are. */
 static size_t
-take_parts(struct wire_sock *sock, struct wire_id *from, zmq_msg_t *parts)
+take_parts(struct wire_sock *sock, struct wire_id *from, zmq_msg_t *parts,
+           size_t *all)
 {
     size_t n = 0, bytes = 0;
     int more = 1, is_id = from != NULL;
@@ -378,6 +371,7 @@ take_parts(struct wire_sock *sock, struct wire_id *from, zmq_msg_t *parts)
     }
     if (sock->gate >= 0)
         wire_gate_read(sock->from, n, bytes);
+    *all = bytes;
     return n;
 }
 
@@ -387,19 +381,21 @@ wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
 {
     zmq_msg_t parts[WIRE_PARTS_MAX];
     int events = 0;
-    size_t n, size = sizeof events;
+    size_t n, bytes, size = sizeof events;
 
     REQUIRE((sock->type == WIRE_ROUTER) == (from != NULL));
     if (zmq_getsockopt(sock->socket, ZMQ_EVENTS, &events, &size) ||
         !(events & ZMQ_POLLIN))
         return 0;
-    n = take_parts(sock, from, parts);
+    n = take_parts(sock, from, parts, &bytes);
     sock->subject = (struct wire_subject){"?", {-1, 0, 0}, 0};
-    if (n > WIRE_PARTS_MAX) {
-        for (size_t i = 0; i < WIRE_PARTS_MAX; i++)
+    if (n > WIRE_PARTS_MAX || bytes > sock->most) {
+        for (size_t i = 0; i < n && i < WIRE_PARTS_MAX; i++)
             zmq_msg_close(&parts[i]);
-        return err_set(err, "message of %zu parts, want 2 .. %d", n,
-                       WIRE_PARTS_MAX);
+        return err_set(err,
+                       "message of %zu parts and %zu bytes, at most %d and "
+                       "%zu",
+                       n, bytes, WIRE_PARTS_MAX, sock->most);
     }
     *msg = wire_msg_parse(n, parts, 1, &sock->subject, err);
     return *msg ? 1 : -1;
@@ -490,7 +486,7 @@ wire_sock_admit(struct wire_sock *sock)
 }
 
 void
-wire_sock_expect(struct wire_sock *sock, size_t held_bytes)
+wire_sock_expect(struct wire_sock *sock, size_t bytes)
 {
-    wire_gate_expect(sock->gate, held_bytes);
+    wire_gate_expect(sock->gate, bytes);
 }

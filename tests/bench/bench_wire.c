@@ -52,7 +52,7 @@ bring(void)
 {
     const struct wire_client_config config = {
         .endpoint = endpoint,
-        .kind = WIRE_BRINGS,
+        .edge = WIRE_EDGE_BATCH,
         .hello = {.stage = "augment"},
     };
     struct err err;
@@ -109,7 +109,7 @@ round_trips(size_t n, double *trip, double *decode)
 {
     const struct wire_server_config config = {
         .endpoint = endpoint,
-        .kind = WIRE_CONSUMES,
+        .edge = WIRE_EDGE_BATCH,
         .hello = {.stage = "train"},
     };
     struct err err;

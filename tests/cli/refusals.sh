@@ -102,6 +102,25 @@ for mistake in version digest; do
     ok 'its sender hears why' told "$mistake" 'select (speaks|has)'
 done
 
+# ----------------------- a batch of more than the trainer receives: 1.5 MiB
+
+mkdir "$work/large"
+timeout 60 "$BIN/foil-train" -r "$work/large" --arch linear --max-batch 1 \
+    --deadline 20 2>"$work/large/train.err" &
+trainer=$!
+timeout 60 "$BIN/foil-select" -r "$work/large" --batch 16 "$data" \
+    2>"$work/large/select.err" &
+selector=$!
+timeout 60 "$BIN/foil-augment" -r "$work/large" --size 128 "$data" \
+    2>"$work/large/augment.err" &
+large='a batch of 32 images of 128 x 128 has 2 MiB, the trainer takes 1'
+ok 'an augmenter refuses an item whose batch would be too large' \
+    becomes_true grep -q "$large" "$work/large/augment.err"
+ok 'the selector hears why' \
+    becomes_true grep -q "refuses our item of epoch 0, step 0: .*$large" \
+    "$work/large/select.err"
+kill "$trainer" "$selector" %% 2>/dev/null
+
 # says NAME : twice, with the reason
 says() {
     cat "$work/keys-$1.err"

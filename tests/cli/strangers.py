@@ -140,7 +140,7 @@ def endless(until):
 def greeted(until):
     """the same from a peer that said hello before, and was taken for one"""
     s = shake("plan", b"DEALER")
-    hello = (b"\x85\xa4peer\xa1x\xa5stage\xa7augment\xa7version\1\xa3run\xa0\xa7dataset"
+    hello = (b"\x85\xa4peer\xa1x\xa5stage\xa7augment\xa7version\2\xa3run\xa0\xa7dataset"
              b"\x82\xa6digest\xa0\xa4size\0")
     s.sendall(frame(1, b"foil2.hello") + frame(0, hello))
     if b"foil2.hello" not in read(s, 40):

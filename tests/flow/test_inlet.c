@@ -38,7 +38,7 @@ batch_edge(void)
     };
     struct wire_client_config cc = {
         .endpoint = at("batch"),
-        .kind = WIRE_BRINGS,
+        .edge = WIRE_EDGE_BATCH,
         .hello = hello_of("augment", "", digest_a, 10),
     };
     struct wire_batch batch = {.at = {1000, 0, 0},

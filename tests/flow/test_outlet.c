@@ -81,7 +81,7 @@ plan_edge(void)
     };
     struct wire_client_config cc = {
         .endpoint = at("plan"),
-        .kind = WIRE_ASKS,
+        .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("augment", "", digest_a, 10),
     };
     struct wire_client *client = wire_client_open(b, &cc, &err);

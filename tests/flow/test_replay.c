@@ -140,7 +140,7 @@ items(const char *path)
     const pid_t pid = play(path, endpoint);
     struct wire_client_config config = {
         .endpoint = endpoint,
-        .kind = WIRE_ASKS,
+        .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("augment", "", digest_a, 10),
     };
     struct err err = {""};

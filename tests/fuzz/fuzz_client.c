@@ -13,7 +13,7 @@ enum { ROOM = 2 };
 
 struct edge {
     struct wire_client *client;
-    enum wire_client_kind kind;
+    enum wire_edge of;
     void *binder;
     struct flow_relay *relay; /* items are places */
     int64_t session;
@@ -53,7 +53,7 @@ read_news(struct edge *edge)
         rc = wire_client_next(edge->client, &news, &err);
         if (rc > 0 && news.what == WIRE_MESSAGE) {
             REQUIRE(news.msg);
-            if (edge->kind == WIRE_ASKS)
+            if (edge->of == WIRE_EDGE_PLAN)
                 take_item(edge);
             else
                 flow_relay_next(edge->relay,
@@ -94,7 +94,7 @@ act(struct edge *edge, struct bytes *from)
         flow_relay_told(edge->relay, what & 4, what);
         send_on(edge, wire_next_put(&next));
     }
-    if (edge->kind == WIRE_BRINGS)
+    if (edge->of == WIRE_EDGE_BATCH)
         send_on(edge, small_batch(&at));
     if (what == 254)
         send_on(edge, wire_end_put(&end));
@@ -129,8 +129,9 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     struct bytes from = {data, len < 4096 ? len : 4096};
-    struct edge edge = {.kind = byte(&from) & 1 ? WIRE_ASKS : WIRE_BRINGS};
-    struct wire_client_config config = {.kind = edge.kind};
+    struct edge edge = {.of =
+                            byte(&from) & 1 ? WIRE_EDGE_PLAN : WIRE_EDGE_BATCH};
+    struct wire_client_config config = {.edge = edge.of};
     struct wire *wire;
     void *one, *two;
     struct err err;

@@ -11,15 +11,15 @@
 
 enum { PEERS = 3, NEWS_MAX = 64, WINDOW = 4 };
 
-static const enum wire_end_kind kinds[] = {WIRE_PRODUCES, WIRE_CONSUMES,
-                                           WIRE_SERVES};
+static const enum wire_edge edges[] = {WIRE_EDGE_PLAN, WIRE_EDGE_BATCH,
+                                       WIRE_EDGE_NEGATIVES};
 
 struct edge {
     struct wire *wire;
     struct flow_outlet *outlet; /* around the server, of who produces */
     struct flow_inlet *inlet;   /* of who consumes */
     struct wire_server *server;
-    enum wire_end_kind kind;
+    enum wire_edge of;
     const char *endpoint;
     void *peer[PEERS];
 };
@@ -129,16 +129,16 @@ act(struct edge *edge, struct bytes *from, uint64_t peer)
     const struct wire_place at = place(from);
     struct wire_msg *msg;
 
-    if (edge->kind == WIRE_SERVES) {
+    if (edge->of == WIRE_EDGE_NEGATIVES) {
         msg = wire_beat_put();
         wire_server_answer(edge->server, peer, what, msg);
         wire_msg_free(msg);
-    } else if (edge->kind == WIRE_CONSUMES) {
+    } else if (edge->of == WIRE_EDGE_BATCH) {
         consume(edge->inlet, &at, what);
     } else {
         produce(edge->outlet, &at, what);
     }
-    if (what == 254 && edge->kind != WIRE_SERVES)
+    if (what == 254 && edge->of != WIRE_EDGE_NEGATIVES)
         wire_server_over(edge->server, &at);
 }
 
@@ -185,8 +185,8 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     struct bytes from = {data, len < 4096 ? len : 4096};
-    struct edge edge = {.kind = kinds[byte(&from) % 3]};
-    struct wire_server_config config = {.kind = edge.kind};
+    struct edge edge = {.of = edges[byte(&from) % 3]};
+    struct wire_server_config config = {.edge = edge.of};
     struct flow_inlet_config inlet = {.at = {1, 0, 0}, .window = WINDOW};
     struct flow_outlet_config outlet = {.lease = 10};
     struct wire *wire;
@@ -200,11 +200,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     config.hello = hello(&(struct bytes){NULL, 0});
     outlet.endpoint = inlet.endpoint = config.endpoint;
     outlet.hello = inlet.hello = config.hello;
-    if (edge.kind == WIRE_PRODUCES) {
+    if (edge.of == WIRE_EDGE_PLAN) {
         edge.outlet = flow_outlet_open(wire, &outlet, &err);
         REQUIRE(edge.outlet);
         edge.server = edge.outlet->server;
-    } else if (edge.kind == WIRE_CONSUMES) {
+    } else if (edge.of == WIRE_EDGE_BATCH) {
         edge.inlet = flow_inlet_open(wire, &inlet, &err);
         REQUIRE(edge.inlet);
         edge.server = edge.inlet->server;

@@ -2,13 +2,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "wire/edge.h"
+#include "wire/keys.h"
 #include "wire/message.h"
 #include "wire/table.h"
 
 /*
  * Prints the tables of all messages: kind, name and type of each field, then
- * the sizes of its tensors, with tabs between.  make lint compares that with
- * foil-wire(5) (scripts/check-messages).
+ * the sizes of its tensors, with tabs between; or, with an argument, those of
+ * the edges and roles.  make lint compares that with foil-wire(5)
+ * (scripts/check-messages).
  */
 
 /* 2^32 rather than 4294967296. */
@@ -178,9 +181,84 @@ print_sizes(const struct wire_message *m)
     }
 }
 
-int
-main(void)
+/* "64 KiB" */
+static void
+print_bytes(size_t n)
 {
+    static const char *const unit[] = {"bytes", "KiB", "MiB", "GiB"};
+    size_t i = 0;
+
+    for (; i < 3 && n % 1024 == 0; i++)
+        n /= 1024;
+    printf("%zu %s", n, unit[i]);
+}
+
+static const char *const sides[] = {"connects", "binds"};
+
+/* Of both ends of each edge: how large its parts and messages may be, or what
+ * it may send. */
+static void
+print_limits(enum wire_edge edge, enum wire_side from)
+{
+    printf("%s\t%s\t", wire_edge_name(edge), sides[from]);
+    print_bytes(wire_edge_part(edge, from, 0));
+    printf("\t");
+    print_bytes(wire_edge_message(edge, from, 0));
+    printf("\n");
+}
+
+static void
+print_kinds(enum wire_edge edge, enum wire_side from)
+{
+    int n = 0;
+
+    for (enum wire_kind kind = 0; kind < WIRE_KINDS; kind++) {
+        if (!wire_edge_may(edge, from, kind))
+            continue;
+        if (!n++)
+            printf("%s\t%s\t", wire_edge_name(edge), sides[from]);
+        printf("%s%s", n > 1 ? ", " : "", wire_kind_name(kind));
+    }
+    if (n)
+        printf("\n");
+}
+
+/* What the key of a role may send. */
+static void
+print_role(const char *role)
+{
+    int n = 0;
+
+    printf("%s", role);
+    for (enum wire_kind kind = 0; kind < WIRE_KINDS; kind++)
+        if (wire_role_may(role, kind))
+            printf("%s%s", n++ ? ", " : "\t", wire_kind_name(kind));
+    printf("\n");
+}
+
+static void
+print_ends(void)
+{
+    char roles[64], *role;
+
+    for (enum wire_edge edge = 0; edge < WIRE_EDGE_ANY; edge++)
+        for (enum wire_side from = 0; from < 2; from++) {
+            print_limits(edge, from);
+            print_kinds(edge, from);
+        }
+    snprintf(roles, sizeof roles, "%s", wire_messages[WIRE_HELLO].roles);
+    for (role = strtok(roles, " "); role; role = strtok(NULL, " "))
+        print_role(role);
+}
+
+int
+main(int argc, char **argv)
+{
+    (void)argv;
+    if (argc > 1) {
+        print_ends();
+        return 0;
+    }
     for (size_t kind = 0; kind < WIRE_KINDS; kind++) {
         print_fields(&wire_messages[kind]);
         print_sizes(&wire_messages[kind]);

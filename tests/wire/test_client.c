@@ -8,7 +8,7 @@ plan_server(const char *name)
 {
     return (struct wire_server_config){
         .endpoint = at(name),
-        .kind = WIRE_PRODUCES,
+        .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("select", "r", digest_a, 10),
     };
 }
@@ -18,7 +18,7 @@ plan_client(const char *name)
 {
     return (struct wire_client_config){
         .endpoint = at(name),
-        .kind = WIRE_ASKS,
+        .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("augment", "", digest_a, 10),
     };
 }
@@ -194,9 +194,9 @@ snapshots(void)
     struct wire_msg *msg = next_of(5, 0, 3, 4);
     struct wire_news news;
 
-    sc.kind = WIRE_CONSUMES;
+    sc.edge = WIRE_EDGE_BATCH;
     sc.hello = hello_of("train", "", digest_a, 10);
-    cc.kind = WIRE_BRINGS;
+    cc.edge = WIRE_EDGE_BATCH;
     server = wire_server_open(a, &sc, &err);
     client = wire_client_open(b, &cc, &err);
     T(both_see(a, b, server, client, WIRE_JOINED, &news), "the peer joins");

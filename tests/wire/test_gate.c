@@ -140,7 +140,7 @@ stranger(void)
     const size_t slack = 2 * MIB; // of the system's own queues
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
-    struct wire_limits limits = {.part_bytes = WIRE_MOST_PART};
+    struct wire_limits limits = {.edge = WIRE_EDGE_ANY};
     struct wire_sock *sock =
         wire_sock_bind(wire, WIRE_ROUTER, at("a"), &limits, &err);
     const char huge[] = "\6\0\0\0\0\x3f\xff\xff\0";
@@ -208,9 +208,9 @@ admits(size_t part, size_t bytes, size_t expect, size_t n)
 {
     const struct wire_server_config config = {
         .endpoint = at("c"),
-        .kind = WIRE_CONSUMES,
+        .edge = WIRE_EDGE_BATCH,
         .hello = hello_of("train", "", digest_a, 10),
-        .limits = {.part_bytes = WIRE_MOST_PART, .held_bytes = 4 * MIB},
+        .limits = {.max_batch = 2 * MIB},
     };
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
@@ -327,7 +327,8 @@ reused(void)
             wire_msg_free(msg);
         }
     }
-    T(came >= 1000, "who connects is not counted, whoever had its descriptor");
+    T(came >= 1000, "the binder of what we connect to is not counted, whoever "
+                    "had its descriptor");
     wire_msg_free(big);
     wire_sock_close(dealer);
     wire_sock_close(router);

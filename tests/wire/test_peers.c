@@ -114,7 +114,7 @@ start_peer(const char *endpoint)
 {
     struct wire_client_config cc = {
         .endpoint = endpoint,
-        .kind = WIRE_BRINGS,
+        .edge = WIRE_EDGE_BATCH,
         .hello = hello_of("augment", "", digest_a, 10),
     };
     pid_t pid = fork();
@@ -158,7 +158,7 @@ killed_and_stopped(void)
                 slow = start_peer(endpoint);
     struct wire_server_config sc = {
         .endpoint = endpoint,
-        .kind = WIRE_CONSUMES,
+        .edge = WIRE_EDGE_BATCH,
         .hello = hello_of("train", "", "", 0),
     };
     struct err err = {""};

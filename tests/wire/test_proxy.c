@@ -59,20 +59,20 @@ main(void)
         wire_server_open(wire,
                          &(struct wire_server_config){
                              .endpoint = at("plan"),
-                             .kind = WIRE_PRODUCES,
+                             .edge = WIRE_EDGE_PLAN,
                              .hello = hello_of("select", "", digest_a, 10)},
                          &err);
     proxy = wire_proxy_open(wire, at("tap"), at("plan"), NULL, &limits, &err);
     one = wire_client_open(wire,
                            &(struct wire_client_config){
                                .endpoint = at("tap"),
-                               .kind = WIRE_ASKS,
+                               .edge = WIRE_EDGE_PLAN,
                                .hello = hello_of("augment", "", digest_a, 10)},
                            &err);
     two = wire_client_open(wire,
                            &(struct wire_client_config){
                                .endpoint = at("tap"),
-                               .kind = WIRE_ASKS,
+                               .edge = WIRE_EDGE_PLAN,
                                .hello = hello_of("augment", "", digest_a, 10)},
                            &err);
     T(server && proxy && one && two, "all open: %s", err.msg);

@@ -44,12 +44,12 @@ items(void)
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct wire_server_config sc = {
         .endpoint = at("plan"),
-        .kind = WIRE_PRODUCES,
+        .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("select", "r", digest_a, 10),
     };
     struct wire_client_config cc = {
         .endpoint = at("plan"),
-        .kind = WIRE_ASKS,
+        .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("augment", "", digest_a, 10),
     };
     struct wire_server *server = wire_server_open(a, &sc, &err);
@@ -95,7 +95,7 @@ peer_is_told(void)
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct wire_server_config sc = {
         .endpoint = at("batch"),
-        .kind = WIRE_CONSUMES,
+        .edge = WIRE_EDGE_BATCH,
         .hello = hello_of("train", "", digest_a, 10),
     };
     struct wire_hello mine = hello_of("augment", "", digest_a, 10);
@@ -212,6 +212,7 @@ answer_is_waited_past(void)
         wire_sock_bind(a, WIRE_ROUTER, at("negatives"), &limits, &err);
     struct wire_service_config config = {
         .endpoint = at("negatives"),
+        .edge = WIRE_EDGE_NEGATIVES,
         .hello = hello_of("train", "", digest_a, 10),
         .deadline = 0.5,
     };

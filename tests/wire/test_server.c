@@ -10,7 +10,7 @@ open_plan(struct wire *wire, const char *name)
     struct err err = {""};
     struct wire_server_config sc = {
         .endpoint = at(name),
-        .kind = WIRE_PRODUCES,
+        .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("select", "", digest_a, 10),
     };
 
@@ -163,12 +163,12 @@ last_word_heard(void)
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct wire_server_config sc = {
         .endpoint = at("last"),
-        .kind = WIRE_CONSUMES,
+        .edge = WIRE_EDGE_BATCH,
         .hello = hello_of("train", "", digest_a, 10),
     };
     struct wire_client_config cc = {
         .endpoint = at("last"),
-        .kind = WIRE_BRINGS,
+        .edge = WIRE_EDGE_BATCH,
         .hello = hello_of("augment", "", digest_a, 10),
     };
     const struct wire_place place = {1, 0, 0};

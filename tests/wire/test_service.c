@@ -42,7 +42,7 @@ start_service(const char *endpoint)
 {
     struct wire_server_config config = {
         .endpoint = endpoint,
-        .kind = WIRE_SERVES,
+        .edge = WIRE_EDGE_NEGATIVES,
         .hello = hello_of("negatives", "", "", 0),
     };
     struct wire_server *server;
@@ -91,6 +91,7 @@ config_of(const char *endpoint, const char *peer)
 {
     struct wire_service_config config = {
         .endpoint = endpoint,
+        .edge = WIRE_EDGE_NEGATIVES,
         .hello = hello_of("train", "", digest_a, 10),
         .timeout = 0.3,
         .deadline = 20,

@@ -137,7 +137,8 @@ oversize(void)
 {
     static uint8_t views[2 * 4 * 32 * 32 * 3];
     static const int64_t ids[4];
-    const struct wire_limits small = {.part_bytes = 4096};
+    const struct wire_limits small = {.edge = WIRE_EDGE_BATCH,
+                                      .max_batch = 4096};
     struct wire_batch batch = {.steps = 1,
                                .epochs = 1,
                                .n = 4,
@@ -202,7 +203,7 @@ nonsense(void)
     struct wire *a = wire_open(NULL, &err);
     struct wire_server_config sc = {
         .endpoint = at("raw"),
-        .kind = WIRE_PRODUCES,
+        .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("select", "", "", 0),
     };
     struct wire_server *server = wire_server_open(a, &sc, &err);
@@ -255,7 +256,7 @@ flood(void)
     struct wire *a = wire_open(NULL, &err);
     struct wire_server_config sc = {
         .endpoint = at("flood"),
-        .kind = WIRE_CONSUMES,
+        .edge = WIRE_EDGE_BATCH,
         .hello = hello_of("train", "", "", 0),
         .limits = {.queue = 1},
     };
@@ -291,12 +292,12 @@ idlers(void)
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct wire_server_config sc = {
         .endpoint = endpoint,
-        .kind = WIRE_PRODUCES,
+        .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("select", "", "", 0),
     };
     struct wire_client_config cc = {
         .endpoint = endpoint,
-        .kind = WIRE_ASKS,
+        .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("augment", "", "", 0),
     };
     struct wire_server *server = wire_server_open(a, &sc, &err);

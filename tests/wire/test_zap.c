@@ -48,14 +48,14 @@ meets(const char *name, enum wire_what what, double seconds)
     struct wire *a = wire_open(&mine, &err), *b;
     struct wire_server_config sc = {
         .endpoint = "tcp://127.0.0.1:*",
-        .kind = WIRE_PRODUCES,
+        .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("select", "", digest_a, 10),
     };
     struct wire_server *server = wire_server_open(a, &sc, &err);
     struct wire_client_config cc = {
         .endpoint = wire_server_endpoint(server),
         .role = "select",
-        .kind = WIRE_ASKS,
+        .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("augment", "", digest_a, 10),
     };
     struct wire_client *client;
@@ -99,7 +99,7 @@ wrong_role(void)
     struct wire_limits limits = {0};
     struct wire_server_config sc = {
         .endpoint = "tcp://127.0.0.1:*",
-        .kind = WIRE_CONSUMES,
+        .edge = WIRE_EDGE_BATCH,
         .hello = hello_of("select", "", digest_a, 10),
     };
     struct wire_server *server = wire_server_open(a, &sc, &err);

@@ -9,10 +9,6 @@
 
 #include "maker.h"
 
-enum {
-    BATCH_MAX = 1 << 30 /* bytes of a batch */
-};
-
 void
 augment_maker_open(struct augment_maker *maker,
                    const struct augment_options *options)
@@ -72,6 +68,24 @@ bytes_of(const struct augment_maker *maker, const struct wire_item *item)
 
     return 3 * options->recipe.size * options->recipe.size *
            ((size_t)options->views * item->n + item->n_extra);
+}
+
+int
+augment_maker_fits(const struct augment_maker *maker,
+                   const struct wire_item *item, size_t most, struct err *err)
+{
+    const struct augment_options *options = maker->options;
+    const size_t size = options->recipe.size, image = 3 * size * size,
+                 views = (size_t)options->views * item->n,
+                 n = views > item->n_extra ? views : item->n_extra;
+
+    if (n <= most / image)
+        return 0;
+    return err_set(err,
+                   "item: a batch of %zu images of %zu x %zu has %.0f MiB, the "
+                   "trainer takes %.0f: foil-train --max-batch",
+                   n, size, size, (double)n * (double)image / (1 << 20),
+                   (double)most / (1 << 20));
 }
 
 void
@@ -183,9 +197,6 @@ augment_maker_make(struct augment_maker *maker, const struct wire_item *item)
         .variants = choose_variants(maker, item),
     };
 
-    if (bytes_of(maker, item) > BATCH_MAX)
-        die("a batch of %ld x %zu views of %zu x %zu is larger than 1 GiB",
-            options->views, item->n, size, size);
     make_views(maker, item, batch.variants.variant);
     batch.rejected = (int64_t)g->n_substituted;
     batch.n_substituted = g->n_substituted;

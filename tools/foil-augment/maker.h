@@ -39,14 +39,19 @@ void augment_maker_open(struct augment_maker *maker,
                         const struct augment_options *options);
 void augment_maker_close(struct augment_maker *maker);
 
+/* 0 where the views of an item's batch have no more than so many bytes, and its
+ * extra images neither; else -1 with a sentence. */
+int augment_maker_fits(const struct augment_maker *maker,
+                       const struct wire_item *item, size_t most,
+                       struct err *err);
+
 /* Says once, before the first batch, what memory `room` of them take. */
 void augment_maker_tell(const struct augment_maker *maker,
                         const struct wire_item *item, size_t room);
 
 /*
  * The batch of an item, as a message.  Ends the tool where too many samples are
- * bad, where the item is for other fixed views than ours, or where the batch is
- * larger than 1 GiB.
+ * bad, or where the item is for other fixed views than ours.
  */
 struct wire_msg *augment_maker_make(struct augment_maker *maker,
                                     const struct wire_item *item);

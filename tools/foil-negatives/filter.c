@@ -312,9 +312,8 @@ filter_open(struct filter *filter, struct wire *wire)
     const struct negatives_options *o = filter->options;
     struct wire_client_config config = {
         .role = "select",
-        .kind = WIRE_ASKS,
+        .edge = WIRE_EDGE_PLAN,
         .hello = {.stage = "negatives"},
-        .limits = {.part_bytes = WIRE_ITEM_PART},
     };
     char *at = wire_endpoint(o->plan, o->run, "plan");
     struct err err;

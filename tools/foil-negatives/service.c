@@ -193,10 +193,8 @@ service_open(struct service *service, struct wire *wire)
 {
     const struct negatives_options *o = service->options;
     struct wire_server_config config = {
-        .kind = WIRE_SERVES,
+        .edge = WIRE_EDGE_NEGATIVES,
         .hello = {.stage = "negatives", .version = WIRE_VERSION},
-        .limits = {.part_bytes = WIRE_MOST_PART,
-                   .held_bytes = (size_t)2 * WIRE_MOST_PART},
     };
     char *at = wire_endpoint(o->negatives, o->run, "negatives");
     struct err err;

@@ -235,8 +235,8 @@ connect_to(struct planner *p, struct err *err)
     struct wire_service_config config = {
         .endpoint = p->endpoint,
         .role = "train",
+        .edge = WIRE_EDGE_FEATURES,
         .hello = p->config.hello,
-        .limits = {.part_bytes = WIRE_ITEM_PART}, // a piece: about 1 MiB
         .deadline = patience,
     };
 

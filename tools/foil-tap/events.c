@@ -25,8 +25,7 @@ is_stop(const struct wire_msg *msg)
 void
 tap_events(struct tap *tap, const char *given, const char *none)
 {
-    const struct wire_limits limits = {.queue = 1000,
-                                       .part_bytes = WIRE_MOST_PART};
+    const struct wire_limits limits = {.queue = 1000};
     // events are listened to in any case, if only for the last one
     char *endpoint = wire_endpoint(given, tap->run, "events");
     char *heard =

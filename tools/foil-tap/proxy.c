@@ -7,8 +7,7 @@
 void
 tap_proxy(struct tap *tap, const char *here, const char *there)
 {
-    const struct wire_limits limits = {.queue = 64,
-                                       .part_bytes = WIRE_MOST_PART};
+    const struct wire_limits limits = {.queue = 64};
     struct wire_proxy *proxy;
     struct wire_msg *msg;
     struct err err;

@@ -15,7 +15,7 @@ train_features_open(struct train_features *f, struct wire *wire,
                     struct err *err)
 {
     struct wire_server_config config = {
-        .kind = WIRE_SERVES,
+        .edge = WIRE_EDGE_FEATURES,
         .hello = {.stage = "train",
                   .version = WIRE_VERSION,
                   .size = f->shape->size},

@@ -18,10 +18,10 @@ train_service_open(struct train_service *s, struct wire *wire, const char *run,
 {
     struct wire_service_config config = {
         .role = "negatives",
+        .edge = WIRE_EDGE_NEGATIVES,
         .hello = {.stage = "train",
                   .version = WIRE_VERSION,
                   .size = s->shape->size},
-        .limits = {.part_bytes = WIRE_MOST_PART},
         .deadline = s->options->deadline,
     };
     char *endpoint =

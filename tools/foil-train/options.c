@@ -5,6 +5,7 @@
 #include "options.h"
 #include "spec.h"
 #include "train/settings.h"
+#include "wire/edge.h"
 #include "wire/keys.h"
 #include "wire/next.h"
 
@@ -32,6 +33,7 @@ static struct train_options o = {
     .every = 500,
     .keep = 2,
     .window = 8,
+    .max_batch = WIRE_BATCH_PART >> 20,
     .deadline = 600,
 };
 
@@ -143,6 +145,8 @@ static const struct opt conduct[] = {
      "allow this option to differ from the checkpoint"},
     {"window", 0, OPT_WHOLE, &o.window, 1, WIRE_WINDOW_MAX, "N",
      "batches under way, waiting or in training"},
+    {"max-batch", 0, OPT_WHOLE, &o.max_batch, 1, 1 << 20, "MIB",
+     "refuse batches of more"},
     {"deadline", 0, OPT_REAL, &o.deadline, 1, 1e9, "SECONDS",
      "give up after so long without a batch or an answer"},
     {"list", 0, OPT_WORD, &o.list, 0, 0, "objectives",

@@ -29,6 +29,7 @@ struct train_options {
     const char *run, *batches, *negatives, *events, *features, *keys, *allow;
     const char *nonfinite, *policy;
     long steps, every, keep, window;
+    long max_batch; /* MiB */
     double deadline;
     int resume, dry;
     const char *list;

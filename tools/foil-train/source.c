@@ -13,14 +13,15 @@ static const double patience = 10;
 int
 train_source_open(struct train *t, struct err *err)
 {
-    const size_t window = (size_t)t->options->window;
+    const size_t window = (size_t)t->options->window,
+                 max_batch = (size_t)t->options->max_batch << 20;
     struct flow_inlet_config config = {
-        .hello = {.stage = "train", .version = WIRE_VERSION},
+        .hello = {.stage = "train",
+                  .version = WIRE_VERSION,
+                  .max_batch = (int64_t)max_batch},
         .at = train_at(t),
         .window = window,
-        .limits = {.queue = window,
-                   .part_bytes = WIRE_MOST_PART,
-                   .held_bytes = WIRE_MOST_PART},
+        .limits = {.queue = window, .max_batch = max_batch},
     };
     char *endpoint =
         wire_endpoint(t->options->batches, t->options->run, "batch");

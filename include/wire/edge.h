@@ -1,0 +1,56 @@
+#ifndef WIRE_EDGE_H
+#define WIRE_EDGE_H
+
+#include <stddef.h>
+
+#include "wire/msg.h"
+
+/*
+ * The edges of a pipeline: who may send what on each, and how large it may be.
+ * The kinds stand in the table of messages (lib/wire/message.h), the limits in
+ * lib/wire/edge.c; foil-wire(5) is compared with both.
+ *
+ * On PLAN and BATCH items and batches flow; on NEGATIVES and FEATURES a client
+ * connects and asks, and a service binds and answers; on EVENTS the binder
+ * publishes.
+ */
+enum wire_edge {
+    WIRE_EDGE_PLAN, /* and items, which is the same behind a filter */
+    WIRE_EDGE_BATCH,
+    WIRE_EDGE_NEGATIVES,
+    WIRE_EDGE_FEATURES,
+    WIRE_EDGE_EVENTS,
+    WIRE_EDGE_ANY, /* of a proxy, which passes all on and does not know */
+    WIRE_EDGES
+};
+
+/* Of the two ends, that which sends. */
+enum wire_side { WIRE_CONNECTS, WIRE_BINDS };
+
+#define WIRE_EDGE_BIT(edge) (1u << (edge))
+
+/* wire_edge_name() returns "plan, items", "batch" ... */
+const char *wire_edge_name(enum wire_edge edge);
+
+/* wire_edge_may() returns 1 when that end may send messages of a kind. */
+int wire_edge_may(enum wire_edge edge, enum wire_side from,
+                  enum wire_kind kind);
+
+/* wire_edge_serves() returns 1 where a service binds: its clients may be silent
+ * between two requests. */
+int wire_edge_serves(enum wire_edge edge);
+
+/*
+ * Sizes in bytes.  The largest part, and the largest message, all of its parts
+ * together, that the end which sends may send; the other one refuses what is
+ * larger.  wire_edge_part() is the limit by which ZeroMQ closes the connection,
+ * wire_edge_message() what a peer may have sent that is not read yet.
+ *   max_batch   the trainer's --max-batch for batches; 0: WIRE_BATCH_PART
+ */
+#define WIRE_BATCH_PART ((size_t)256 << 20)
+size_t wire_edge_part(enum wire_edge edge, enum wire_side from,
+                      size_t max_batch);
+size_t wire_edge_message(enum wire_edge edge, enum wire_side from,
+                         size_t max_batch);
+
+#endif

@@ -1,0 +1,66 @@
+#include "wire/edge.h"
+
+#include "message.h"
+
+enum { KIB = 1024, MIB = 1024 * 1024 };
+
+/*
+ * Next to each limit, what needs it.  A message may have `times` its largest
+ * part in all.
+ */
+static const struct limit {
+    size_t part, times;
+} limits[WIRE_EDGES][2] = {
+    [WIRE_EDGE_PLAN] = {{64 * KIB, 64}, // next: a window of 4,096 places
+                        {1 * MIB, 4}},  // item: variants of 2 x 65,536 views
+    [WIRE_EDGE_BATCH] = {{WIRE_BATCH_PART, 2}, // batch: the views
+                         {64 * KIB, 2}},       // next
+    [WIRE_EDGE_NEGATIVES] = {{64 * MIB, 2}, // pairs: 8,192 rows of 2,048 floats
+                             {(size_t)256 * MIB,
+                              2}},         // weights: 8,192 x 8,192 floats
+    [WIRE_EDGE_FEATURES] = {{64 * KIB, 2}, // features.get, plan: a header
+                            {4 * MIB, 2}}, // features: a piece of about 1 MiB
+    [WIRE_EDGE_EVENTS] = {{512, 4}, // a handshake with keys, a subscription
+                          {64 * MIB, 2}}, // features of a batch
+    [WIRE_EDGE_ANY] = {{1024 * (size_t)MIB, 2}, {1024 * (size_t)MIB, 2}},
+};
+
+static const char *const names[WIRE_EDGES] = {
+    "plan, items", "batch", "negatives", "features", "events", "any",
+};
+
+const char *
+wire_edge_name(enum wire_edge edge)
+{
+    REQUIRE(edge < WIRE_EDGES);
+    return names[edge];
+}
+
+int
+wire_edge_may(enum wire_edge edge, enum wire_side from, enum wire_kind kind)
+{
+    const struct wire_message *m = &wire_messages[kind];
+    const unsigned edges = from == WIRE_CONNECTS ? m->up : m->down;
+
+    return edge == WIRE_EDGE_ANY || (edges & WIRE_EDGE_BIT(edge));
+}
+
+int
+wire_edge_serves(enum wire_edge edge)
+{
+    return edge == WIRE_EDGE_NEGATIVES || edge == WIRE_EDGE_FEATURES;
+}
+
+size_t
+wire_edge_part(enum wire_edge edge, enum wire_side from, size_t max_batch)
+{
+    if (edge == WIRE_EDGE_BATCH && from == WIRE_CONNECTS && max_batch)
+        return max_batch;
+    return limits[edge][from].part;
+}
+
+size_t
+wire_edge_message(enum wire_edge edge, enum wire_side from, size_t max_batch)
+{
+    return limits[edge][from].times * wire_edge_part(edge, from, max_batch);
+}
