@@ -11,6 +11,8 @@
 # make bench      speed as ratios to the peers, in one run (FILTER=name for one)
 # make fuzz       feed the decoders noise: F=name for one, N=runs each
 # make fuzz-smoke 1,000 runs of each
+# make simulate   producer, relays and consumer in virtual time: N=schedules from
+#                 SEED=n on; N=1 tells one event by event
 # make cover      lines and functions that the tests reach
 # make install    PREFIX=/usr/local, LIBDIR=PREFIX/lib, DESTDIR= as usual
 # make uninstall  what was installed there, and nothing else
@@ -121,7 +123,7 @@ SCRIPTS := $(filter-out scripts/benchmarks,$(wildcard scripts/*)) \
 MAN     := $(wildcard tools/*.[157])
 
 .PHONY: all help setup demo test test-studies check ci lint fmt cover fuzz \
-        fuzz-smoke bench install uninstall clean
+        fuzz-smoke simulate bench install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -247,6 +249,7 @@ ci:
 	@ONEDNN_MAX_CPU_ISA=AVX2 OPENBLAS_CORETYPE=Haswell \
 	    $(DEV) ROOMS='num nn' run-units
 	@$(DEV) CC=clang OUT=build/clang CFLAGS=-O1 ROOMS='num nn loss' run-units
+	@$(DEV) simulate N=100000
 	@$(DEV) fuzz-smoke
 	@mkdir -p $(OUT)/tap-smoke
 	@BIN=$(OUT)/bin TAP=$(OUT)/tap-smoke prove -v -e scripts/test scripts/smoke
@@ -301,6 +304,9 @@ N ?= 1000000
 fuzz:
 	@scripts/setup $(FUZZER)
 	@$(MAKE) --no-print-directory B=fuzz CC=clang RUNS=$(N) run-fuzz
+
+simulate: $(OUT)/tests/flow/test_simulation
+	@scripts/simulate $< $(N) $(SEED)
 
 fuzz-smoke:
 	@$(MAKE) --no-print-directory fuzz N=1000 SEED=1

@@ -84,6 +84,7 @@ book_give(struct world *w, struct source *s, const struct flow_turn *turn,
         fail(w, "place %d goes out twice", k);
     s->holder[k] = turn->peer;
     s->given[k] = w->now;
+    s->gives++;
     if (book_count(s, turn->peer) > room)
         fail(w, "a peer has %zu items and room for %zu",
              book_count(s, turn->peer), room);
@@ -117,6 +118,16 @@ check_idle(struct world *w, const struct source *s, int binder)
     if (taker >= 0)
         fail(w, "place %d is free and wanted, and %s has room", first,
              name_of(taker));
+}
+
+/* Where nothing goes wrong no item is made twice. */
+static void
+check_calm(struct world *w)
+{
+    const int most = w->filtered ? w->filter_out.gives : w->selector.gives;
+
+    if (w->selector.gives > w->places || most > w->places)
+        fail(w, "%d items were handed out for %d places", most, w->places);
 }
 
 static void

@@ -167,6 +167,7 @@ ask(struct world *w, struct flow_consumer *c, int binder)
 
     while (flow_consumer_turn(c, w->now, &ask)) {
         const struct said said = said_of(w, &ask.next);
+        int sent = binder == TRAINER;
 
         for (int i = 0; i < w->n_links; i++) {
             const struct link *link = &w->link[i];
@@ -175,9 +176,10 @@ ask(struct world *w, struct flow_consumer *c, int binder)
                 link->number == ask.peer)
                 post(w, i, 0, NEXT, &said);
             if (binder == SELECTOR && link->client == FILTER)
-                post(w, i, 1, NEXT, &said);
+                sent = link->greeting.state == WIRE_IN &&
+                       post(w, i, 1, NEXT, &said);
         }
-        flow_consumer_asked(c, &ask, 1, w->now);
+        flow_consumer_asked(c, &ask, sent, w->now);
     }
 }
 

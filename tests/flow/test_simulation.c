@@ -9,10 +9,13 @@
  *     no more is held than the window
  *     each place is trained once, in order
  *
- * and the run ends, within the time that its faults may cost.
+ * and the run ends, within the time that its faults may cost.  Without faults
+ * no item goes out twice.
  *
  * usage: test_simulation [N [SEED]]     N schedules from SEED on
  *        test_simulation 1 SEED         one, told event by event
+ *
+ * The first one that fails is told like that, too.
  */
 #include "t.h"
 
@@ -157,7 +160,9 @@ kill_party(struct world *w, int party)
     finish(w, party);
     start(w, party); // which runs from then on
     w->party[party].back = w->now + seconds;
-    w->allowed += seconds + silence + 3;
+    w->allowed += party >= RELAY     ? silence + 3
+                  : party == TRAINER ? seconds + 3 + 0.4 * w->checkpoint
+                                     : seconds + 4;
 }
 
 static void
@@ -167,7 +172,7 @@ stop_party(struct world *w, int party)
 
     tell(w, "%s stops for %.3f s", name_of(party), seconds);
     w->party[party].stopped = w->now + seconds;
-    w->allowed += seconds + 5 + (party >= RELAY ? LEASE : 0);
+    w->allowed += seconds + 4;
 }
 
 /* Something that is not the trainer's. */
@@ -201,13 +206,14 @@ lie(struct world *w)
     }
     tell(w, "%s lies", name_of(w->link[i].client));
     post(w, i, 1, NEXT, &said);
-    w->allowed += FLOW_LAPSE + 6;
+    w->allowed += FLOW_LAPSE + 4;
 }
 
 static void
 fault(struct world *w)
 {
     const int relay = RELAY + dice(w, (unsigned)w->relays);
+    double seconds;
     struct relay *r = &w->relay[relay - RELAY];
 
     switch (dice(w, 9)) {
@@ -242,9 +248,10 @@ fault(struct world *w)
         w->allowed += w->busy - w->now + 2;
         break;
     default:
-        cut(w, &w->link[dice(w, (unsigned)w->n_links)], some(w, 2));
-        tell(w, "a link is cut");
-        w->allowed += silence + 4;
+        seconds = some(w, 2);
+        tell(w, "a link is cut for %.3f s", seconds);
+        cut(w, &w->link[dice(w, (unsigned)w->n_links)], seconds);
+        w->allowed += seconds + 3;
     }
 }
 
@@ -301,7 +308,10 @@ binder_hears(struct world *w, int i, const struct event *e)
     const struct wire_place at = place(w, e->said.session, e->said.k);
 
     if (e->what == HELLO) {
+        if (link->number && link->met != e->connection)
+            leave(w, link); // on another connection
         if (!link->number) {
+            link->met = e->connection;
             link->number = ++w->numbers;
             link->session = -1;
             link->room = link->late = 0;
@@ -390,7 +400,7 @@ run(struct world *w, uint64_t seed, int trace)
     faults = dice(w, 2) ? 0 : dice(w, FAULTS_MAX + 1);
     for (int i = 0; i < faults; i++)
         when[i] = some(w, 8);
-    w->allowed = 15 + 0.4 * w->places;
+    w->allowed = (w->slow > 0.5 ? 12 : 8) + 0.4 * w->places;
     while (!w->over && !*w->wrong) {
         const struct due due = pop(w);
         const struct event e = w->event[due.event];
@@ -411,10 +421,30 @@ run(struct world *w, uint64_t seed, int trace)
         if (w->now > w->allowed)
             fail(w, "not over after %.1f s", w->allowed);
     }
+    if (!faults && !w->loss && !w->twice)
+        check_calm(w);
     for (int party = 0; party < PARTIES; party++)
         if (exists(w, party))
             finish(w, party);
     return !*w->wrong;
+}
+
+/* N schedules: so many do not go as they should. */
+static uint64_t
+run_all(struct world *w, uint64_t first, uint64_t n, double *longest)
+{
+    uint64_t bad = 0;
+
+    for (uint64_t seed = first; seed < first + n; seed++) {
+        if (!run(w, seed, n == 1) && bad++ < 20) {
+            printf("# seed %ju: after %.1f s and %d of %d: %s\n",
+                   (uintmax_t)seed, w->now, w->trained, w->places, w->wrong);
+            if (bad == 1 && n > 1)
+                run(w, seed, 1);
+        }
+        *longest = fmax(*longest, w->now);
+    }
+    return bad;
 }
 
 int
@@ -423,23 +453,14 @@ main(int argc, char **argv)
     const uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 2000,
                    first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
     struct world w = {0};
-    uint64_t bad = 0;
     double longest = 0;
+    const uint64_t bad = run_all(&w, first, n, &longest);
 
-    for (uint64_t seed = first; seed < first + n; seed++) {
-        if (!run(&w, seed, n == 1)) {
-            bad++;
-            if (bad <= 20)
-                printf("# seed %ju: after %.1f s and %d of %d: %s\n",
-                       (uintmax_t)seed, w.now, w.trained, w.places, w.wrong);
-        }
-        if (w.now > longest)
-            longest = w.now;
-    }
     free(w.due);
     free(w.event);
     free(w.spare);
-    printf("# the longest took %.1f s\n", longest);
+    printf("# from seed %ju on; the longest took %.1f s\n", (uintmax_t)first,
+           longest);
     T(!bad, "%ju of %ju schedules go as they should", (uintmax_t)(n - bad),
       (uintmax_t)n);
     return t_done();

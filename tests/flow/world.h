@@ -70,6 +70,7 @@ struct link {
     struct wire_greeting greeting;
     double lived;    /* when who connects showed life last */
     uint64_t number; /* that the binder knows it by; 0: it does not */
+    unsigned met;    /* on this connection */
     double heard;    /* when it was heard last */
     int64_t session; /* of the next that the binder heard last, and its room */
     int room;
@@ -106,6 +107,7 @@ struct source {
     char had[PLACES_MAX + 1];
     uint64_t holder[PLACES_MAX + 1];
     double given[PLACES_MAX + 1];
+    int gives; /* items that went out */
 };
 
 struct world {
