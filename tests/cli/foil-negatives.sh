@@ -242,6 +242,42 @@ for k in a:
     print(k, off)
     assert off < 1e-5, k
 END
+
+    # counted NAME [SIZE WIDTH FROM] : a service with a state of its own
+    counted() {
+        $python "$here/counting.py" "ipc://$work/$1/negatives" "${@:2}" \
+            2>>"$work/$1.negatives" &
+        service=$!
+    }
+    mkdir "$work"/{counts,recount,narrow,large}
+    counted counts
+    ok 'a sampler that counts' run counts 40
+    ends
+    counted recount
+    run recount 40 &
+    trainer=$!
+    becomes_true test -s "$work/recount/metrics.jsonl"
+    kill -9 "$service"
+    { wait "$service"; } 2>/dev/null
+    counted recount
+    ok 'killed on the way: the run ends well' wait "$trainer"
+    ends
+    ok 'with what it had counted, to the same bits' \
+        diff <(tensors counts) <(tensors recount)
+    ok 'which is in the checkpoint' grep -aq \
+        '"sampler":"counting 1".*"sampler.seen":{"dtype":"U8","shape":\[13,8\]' \
+        "$work/counts/latest/samples.safetensors"
+    counted narrow 13 9 2
+    ok 'a table that changes its shape: the run ends' \
+        exits 1 run narrow 2 emc2 --deadline 2
+    ok 'and says how' grep -q "weights: table 'seen' is 13 x 9 bytes, and was 13 x 8" \
+        "$work/narrow.train"
+    ends
+    counted large 2000000000 8 0
+    ok 'a table that is too large: the run ends' \
+        exits 1 run large 2 emc2 --deadline 2
+    ok 'and says how large it may be' grep -q 'at most 8 GiB' "$work/large.train"
+    ends
 else
     skip 'negatives.py' 'no python3-numpy'
 fi

@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+"""A negatives service with a state of its own, for tests: it counts how often
+it has met each sample, and weighs those down that it has met often.
+
+usage: counting.py ENDPOINT [SIZE WIDTH FROM]
+
+Its counts are in a table that the trainer keeps for it; it starts without. With
+SIZE and WIDTH the table is said to be of SIZE rows of WIDTH bytes, from step
+FROM on: what no trainer should take.
+"""
+import os
+import sys
+
+import msgpack
+import numpy as np
+import zmq
+
+socket = zmq.Context().socket(zmq.ROUTER)
+socket.linger = 2000
+socket.bind(sys.argv[1])
+odd = [int(word) for word in sys.argv[2:]]
+greeted, session, counts, coming = {}, None, None, {}
+
+
+def send(peer, kind, header, **tensors):
+    header["tensors"] = [[name.replace("_", "."), t.dtype.str.lstrip("<|"),
+                          list(t.shape)] for name, t in tensors.items()]
+    socket.send_multipart([peer, b"foil2." + kind, msgpack.packb(header)] +
+                          [t.tobytes() for t in tensors.values()])
+
+
+def weigh(z, ids, beta):
+    v, b, d = z.shape
+    rows = z.reshape(v * b, d)
+    score = beta * rows @ rows.T - np.log1p(counts[np.tile(ids, v)])
+    image = np.arange(v * b) % b
+    score[image[:, None] == image[None, :]] = -np.inf
+    w = np.exp(score - score.max(axis=1, keepdims=True))
+    return (w / w.sum(axis=1, keepdims=True)).astype("<f4")
+
+
+def pairs(peer, head, tensors):
+    ids, z = (np.frombuffer(tensors[n][1], t).reshape(tensors[n][0])
+              for n, t in (("ids", "<i8"), ("z", "<f4")))
+    w = weigh(z, ids, head["beta"])
+    counts[ids] += 1
+    rows, width = len(counts), 8
+    if odd and (head["epoch"], head["step"]) >= (0, odd[2]):
+        rows, width = odd[:2]
+    send(peer, b"weights",
+         {"id": head["id"], "accepted": 1.0, "moved": 0,
+          "store": [["seen", rows, width]]}, w=w, seen_at=ids,
+         seen_row=np.resize(counts[ids].view("u1"), (len(ids), width)))
+
+
+def state_put(peer, head, tensors):
+    global counts, session
+    if head["total"] and not head.get("fresh") and not head["tables"]:
+        return send(peer, b"error", {"id": head["id"], "reason":
+                                     "a state without what was counted"})
+    for name, rows, width in head["tables"]:
+        assert head["sampler"] == "counting 1" and (name, width) == ("seen", 8)
+        coming.setdefault(name, bytearray(rows * width))
+        if name + ".row" in tensors:
+            at = head.get("from", 0) * width
+            row = tensors[name + ".row"][1]
+            coming[name][at:at + len(row)] = row
+    if head.get("last"):
+        counts = np.zeros(greeted[peer], "<f8")
+        if coming:
+            counts[:] = np.frombuffer(coming["seen"], "<f8")
+        coming.clear()
+        session = head["session"]
+    send(peer, b"state.ok", {k: head[k] for k in
+                             ("id", "session", "epoch", "step")})
+
+
+while True:
+    peer, kind, head, *parts = socket.recv_multipart()
+    head = msgpack.unpackb(head)
+    tensors = {t[0]: (t[2], part)
+               for t, part in zip(head.get("tensors", []), parts)}
+    if kind == b"foil2.hello":
+        greeted[peer] = head["dataset"]["size"]
+        send(peer, b"hello", dict(head, stage="negatives",
+                                  peer=f"counting {os.getpid()}",
+                                  sampler="counting 1"))
+    elif peer not in greeted:
+        send(peer, b"error", {"reason": "who are you?", "again": True})
+    elif kind == b"foil2.pairs" and session != head["session"]:
+        send(peer, b"error", {"reason": "what did I count?",
+                              "id": head["id"], "state": True})
+    elif kind == b"foil2.pairs":
+        pairs(peer, head, tensors)
+    elif kind == b"foil2.state.put":
+        state_put(peer, head, tensors)
