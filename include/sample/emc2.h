@@ -38,7 +38,9 @@ enum sample_proposals {
      * 4 .06 with views as alike as augmentations are, `once` .01. */
     SAMPLE_ROW,
     /* Each of the R = b - 1 other images once, one of its views by chance, to
-     * a chain of the row's own: no bias at any b. */
+     * a chain of the row's own: no bias at any b, but for a trace where a good
+     * part of all images is in a batch, since the state's image may be among
+     * them: chi-square distance .0015 for b = 8 of 24, none at b = 4. */
     SAMPLE_ONCE,
     /* As the reference does it: one chain for each image, which the rows of
      * its views move one after the other, each by the R = v (b - 1) rows of
@@ -54,7 +56,13 @@ enum sample_proposals {
      * each caption one over images.  With N images the targets are
      *     p_i(j, k) ~ exp(beta s)  over the captions of other images,
      *     p_ik(j)   ~ exp(beta s)  over the other images. */
-    SAMPLE_CROSS
+    SAMPLE_CROSS,
+    /* None: the next state is drawn from the softmax over the other images of
+     * the batch and two views of the image where the chain stands, which is its
+     * weight, too (lib/sample/exact.h).  No bias at any b, and each visit has
+     * the weights of its mean; for batches of two views, and not for
+     * sample_emc2(). */
+    SAMPLE_EXACT
 };
 
 /* Which score the state has that a chain comes with. */
@@ -102,6 +110,7 @@ struct sample_batch {
     const int64_t *ids;        /* [b] >= 0; one that comes twice counts as two
                                   images */
     const int64_t *variants;   /* [v,b] or NULL */
+    size_t fixed;              /* A, with variants; only `exact` looks at it */
     const int64_t *extra_ids;  /* [extra] */
     const int64_t *extra_view; /* [extra] or NULL */
     const float *s;            /* [n,columns] similarities; the columns of a

@@ -3,6 +3,8 @@
 #include "sample/source.h"
 #include "util/mem.h"
 
+#include "exact.h"
+
 /* Room for n extra samples. */
 static void
 make_room(struct sample_source *x, size_t n)
@@ -56,31 +58,61 @@ stand(struct sample_source *source, const struct sample_step *step,
                           state, NULL);
 }
 
-/* The states of chains that the batch does not hold itself, each once. */
+/* 1 when an image is in the batch. */
+static int
+is_inside(const struct sample_step *step, int64_t id)
+{
+    size_t i = 0;
+
+    while (i < step->b && step->ids[i] != id)
+        i++;
+    return i < step->b;
+}
+
+/* The second view of the state of row r, for an exact draw. */
+static struct sample_state
+second_view(const struct sample_source *source, const struct sample_step *step,
+            size_t r, struct sample_state state)
+{
+    state.view =
+        step->fixed ? sample_exact_other(source->how.seed, step->epoch,
+                                         step->step, r, state.view, step->fixed)
+                    : 1;
+    return state;
+}
+
+/* The states of chains that the batch does not hold itself, each once; for an
+ * exact draw with a second view of their images. */
 static void
 attach_states(struct sample_source *source, const struct sample_step *step,
               struct sample_extras *extras)
 {
-    const int64_t *variant = step->variants;
+    const int exact = source->how.proposals == SAMPLE_EXACT;
     const size_t n = step->v * step->b;
-    struct sample_state *own, *state;
+    struct sample_state *own, *want, *state = source->state;
+    size_t wanted = 0;
 
-    mem_grow(&source->stand, &source->stand_room, n, sizeof *source->stand);
+    mem_grow(&source->stand, &source->stand_room, 3 * n, sizeof *own);
     own = source->stand;
-    state = source->state;
+    want = own + n;
     stand(source, step, state);
     for (size_t r = 0; r < n; r++) {
         own[r] = (struct sample_state){step->ids[r % step->b],
-                                       variant ? variant[r] : 0};
-        if (!variant)
+                                       step->variants ? step->variants[r] : 0};
+        if (state[r].id < 0)
+            continue;
+        if (!step->variants)
             state[r].view = 0;
+        want[wanted++] = state[r];
+        if (exact && !is_inside(step, state[r].id))
+            want[wanted++] = second_view(source, step, r, state[r]);
     }
     qsort(own, n, sizeof *own, by_state);
-    qsort(state, n, sizeof *state, by_state);
-    for (size_t r = 0; r < n; r++)
-        if (state[r].id >= 0 && (!r || by_state(&state[r], &state[r - 1])) &&
-            !bsearch(&state[r], own, n, sizeof *own, by_state))
-            add(source, extras, state[r].id, state[r].view, -1);
+    qsort(want, wanted, sizeof *want, by_state);
+    for (size_t k = 0; k < wanted; k++)
+        if ((!k || by_state(&want[k], &want[k - 1])) &&
+            !bsearch(&want[k], own, n, sizeof *own, by_state))
+            add(source, extras, want[k].id, want[k].view, -1);
 }
 
 /* The chains walk on the bank, and each brings along where it stands then: the
@@ -113,6 +145,11 @@ walk(struct sample_source *source, const struct sample_step *step, double beta,
             continue;
         add(source, extras, state[r].id, state[r].view, (int32_t)r);
         source->hint_view[extras->n - 1] = (int32_t)state[r].view;
+        if (source->how.proposals != SAMPLE_EXACT ||
+            is_inside(step, state[r].id))
+            continue;
+        state[r] = second_view(source, step, r, state[r]);
+        add(source, extras, state[r].id, state[r].view, -1);
     }
     if (!extras->n)
         return;
@@ -161,7 +198,10 @@ most(const struct sample_source *source, const struct sample_step *step)
     const struct sample_refresh *refresh = &source->refresh;
 
     if (!source->how.cache)
-        return sample_source_waits(&source->how) ? step->v * step->b : 0;
+        return sample_source_waits(&source->how)
+                   ? step->v * step->b *
+                         (source->how.proposals == SAMPLE_EXACT ? 2 : 1)
+                   : 0;
     return step->b + (refresh->order ? refresh->size / refresh->period + 1 : 0);
 }
 

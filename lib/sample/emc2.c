@@ -268,7 +268,7 @@ visit_check(const struct visit *visit)
 
     REQUIRE(batch->v >= 1 && batch->b >= 2 && visit->n <= 65536);
     REQUIRE(how->beta >= 0 && isfinite(how->beta));
-    REQUIRE(how->burn < visit->length);
+    REQUIRE(how->proposals != SAMPLE_EXACT && how->burn < visit->length);
     REQUIRE(how->scores != SAMPLE_STALE || visit->keep);
     REQUIRE(how->proposals != SAMPLE_ALL4 || !batch->variants);
     REQUIRE(how->proposals != SAMPLE_CROSS || batch->v == 2);

@@ -6,6 +6,8 @@
 #include "sample/source.h"
 #include "util/mem.h"
 
+#include "exact.h"
+
 /* w of a batch is at most 1 GiB, as a part of a message is. */
 enum { ROWS_MAX = 16384, WEIGHTS_MAX = 1 << 28 };
 
@@ -138,6 +140,10 @@ judge_chains(const struct sample_source *source, const struct sample_step *step,
     if (how->proposals == SAMPLE_CROSS && step->v != 2)
         return err_set(err, "chains across the views want 2 views, not %zu",
                        step->v);
+    if (how->proposals == SAMPLE_EXACT)
+        return step->v == 2
+                   ? 0
+                   : err_set(err, "%zu views: an exact draw wants 2", step->v);
     if (burn(how, step) >= length(how, step))
         return err_set(err,
                        "a burn-in of %zu leaves nothing to record: a batch of "
@@ -293,6 +299,7 @@ weigh_chains(struct sample_source *source, const struct sample_step *step,
         .extra = step->extra,
         .ids = step->ids,
         .variants = step->variants,
+        .fixed = step->fixed,
         .extra_ids = step->extra_ids,
         .extra_view = step->extra_view,
         .s = source->s,
@@ -308,7 +315,9 @@ weigh_chains(struct sample_source *source, const struct sample_step *step,
                       score);
     if (how->moves)
         take_steps(step, source->state);
-    moves = sample_emc2(&visit, &batch, source->state, score, source->w);
+    moves = how->proposals == SAMPLE_EXACT
+                ? sample_exact(&visit, &batch, source->state, source->w)
+                : sample_emc2(&visit, &batch, source->state, score, source->w);
     weights->accepted = moves.accepted;
     weights->moved = moves.moved;
     weights->partial = score != NULL;

@@ -40,6 +40,8 @@ method emc2-fresh-P3 emc2 negatives="$chains $row --burn-in 3"
 method emc2-stale emc2 negatives="--scores stale $row --burn-in 3"
 method emc2-reset emc2 negatives="--scores reset $row --burn-in 3"
 method emc2-bank emc2 negatives="$chains --proposals bank --burn-in 0"
+method emc2-exact emc2 negatives="$chains --proposals exact"
+method emc2-exact-bank emc2 negatives="$chains --proposals exact-bank"
 method cache cache negatives='--filter --augmentations 2'
 options DATA "$@"
 open_study "$images" "$conv_images" "$tau" "$linear_steps" "$conv_steps" \

@@ -93,8 +93,10 @@ done
 begun fixed play fixed emc2 --augmentations 3
 begun bank play bank emc2 --proposals bank --moves 16
 begun views play views emc2 --proposals bank --moves 16 --augmentations 3
+begun exact play exact emc2 --proposals exact
+begun both play both emc2 --proposals exact-bank --moves 16 --augmentations 3
 begun cache play cache cache --method cache --refresh 0.02 --horizon 5
-for name in fixed bank views cache; do
+for name in fixed bank views exact both cache; do
     ok "$name: killed twice, to the same bits" ended "$name"
 done
 
@@ -184,6 +186,10 @@ ok 'stale chains do not walk: 2' refuses 2 'scores afresh' \
     negatives --filter --proposals bank --scores stale
 ok 'one chain for each image, views that differ: 2' refuses 2 'fixed|augment' \
     negatives --filter --proposals all4 -a 2
+ok 'an exact draw has no burn-in: 2' refuses 2 'an exact draw has none' \
+    negatives --filter --proposals exact --burn-in 1
+ok 'and wants the filter: 2' refuses 2 'that needs --filter' \
+    negatives --proposals exact
 ok 'the cache has no proposals: 2' refuses 2 'for --method emc2' \
     negatives --filter --method cache --proposals once
 ok 'a filter without a plan: 2' refuses 2 'wants -r DIR' \

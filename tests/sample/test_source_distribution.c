@@ -22,7 +22,7 @@
 #include "util/rng.h"
 
 enum { IMAGES = 24, DIM = 8, V = 2, B = 4, N = V * B, POOL = 8 };
-enum { STATES = V * IMAGES, EXTRA = N, STEPS = 15000 };
+enum { STATES = V * IMAGES, EXTRA = 2 * N, STEPS = 15000 };
 
 static const double beta = 5;
 
@@ -204,6 +204,12 @@ static const struct {
     {"once, alike", {{.proposals = SAMPLE_ONCE}, 1, .2}, 0, .015},
     {"once, views differ", {{.proposals = SAMPLE_ONCE}, 1, .5}, 0, .015},
     {"bank, alike", {{.proposals = SAMPLE_ONCE, .moves = 20}, 1, .2}, 0, .01},
+    {"exact, alike", {{.proposals = SAMPLE_EXACT}, 1, .2}, 0, .01},
+    {"exact, views differ", {{.proposals = SAMPLE_EXACT}, 1, .5}, 0, .01},
+    {"exact and bank, alike",
+     {{.proposals = SAMPLE_EXACT, .moves = 20}, 1, .2},
+     0,
+     .01},
     // both views of an image are retried in one visit
     {"row, alike", {{.proposals = SAMPLE_ROW}, 1, .2}, .04, .075},
     // and by two rows
@@ -212,6 +218,19 @@ static const struct {
     {"once, alike, drawn anew", {{.proposals = SAMPLE_ONCE}, 0, .2}, .03, .05},
     {"once, drawn anew", {{.proposals = SAMPLE_ONCE}, 0, .5}, .075, .12},
     {"row, drawn anew", {{.proposals = SAMPLE_ROW}, 0, .5}, .1, .155},
+    {"exact, alike, drawn anew",
+     {{.proposals = SAMPLE_EXACT}, 0, .2},
+     .019,
+     .032},
+    {"exact, drawn anew", {{.proposals = SAMPLE_EXACT}, 0, .5}, .05, .083},
+    {"exact and bank, alike, drawn anew",
+     {{.proposals = SAMPLE_EXACT, .moves = 20}, 0, .2},
+     .017,
+     .03},
+    {"exact and bank, drawn anew",
+     {{.proposals = SAMPLE_EXACT, .moves = 20}, 0, .5},
+     .043,
+     .073},
     {"bank, drawn anew",
      {{.proposals = SAMPLE_ONCE, .moves = 20}, 0, .5},
      .06,

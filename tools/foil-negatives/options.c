@@ -27,8 +27,8 @@ static const struct opt opts[] = {
      "Markov chains, also across the views, or draws from a bank"},
     {"scores", 0, OPT_WORD, &scores, 0, 0, "fresh|stale|reset",
      "how the old state of a chain is scored"},
-    {"proposals", 0, OPT_WORD, &proposals, 0, 0, "row|once|all4|bank",
-     "proposals that a chain gets"},
+    {"proposals", 0, OPT_WORD, &proposals, 0, 0,
+     "row|once|all4|bank|exact|exact-bank", "proposals that a chain gets"},
     {"burn-in", 0, OPT_WHOLE, &options.how.burn, -1, 1e6, "N",
      "proposals not recorded; -1: half of them"},
     {"moves", 0, OPT_WHOLE, &moves, 1, 1e6, "M",
@@ -74,16 +74,25 @@ static void
 choose(struct sample_how *how)
 {
     static const char *const scored[] = {"fresh", "stale", "reset"};
-    static const char *const proposed[] = {"row", "once", "all4", "bank"};
-    const int p = place(proposals, proposed);
+    static const struct {
+        const char *name;
+        enum sample_proposals proposals;
+        int moves;
+    } all[] = {
+        {"row", SAMPLE_ROW, 0},     {"once", SAMPLE_ONCE, 0},
+        {"all4", SAMPLE_ALL4, 0},   {"bank", SAMPLE_ONCE, 1},
+        {"exact", SAMPLE_EXACT, 0}, {"exact-bank", SAMPLE_EXACT, 1},
+    };
+    size_t p = 0;
 
+    while (strcmp(all[p].name, proposals))
+        p++;
     how->cache = !strcmp(method, "cache");
     how->scores = (enum sample_scores)place(scores, scored);
-    // after a walk each image is proposed once
-    how->proposals = p < 3 ? (enum sample_proposals)p : SAMPLE_ONCE;
+    how->proposals = all[p].proposals;
     if (!strcmp(method, "emc2_bimodal"))
         how->proposals = SAMPLE_CROSS;
-    how->moves = p == 3 && !how->cache ? (size_t)moves : 0;
+    how->moves = all[p].moves && !how->cache ? (size_t)moves : 0;
     how->horizon = (size_t)horizon;
     how->seed = (uint64_t)options.seed;
 }
@@ -101,8 +110,16 @@ check(const struct sample_how *how)
     if (sample_source_banks(how) && !options.filter)
         opt_misuse("--%s draws from outside of the batch: that needs --filter",
                    how->cache ? "method cache" : "proposals bank");
-    if (how->moves && how->scores != SAMPLE_FRESH)
-        opt_misuse("--proposals bank scores afresh where its chains stand");
+    if ((how->moves || how->proposals == SAMPLE_EXACT) &&
+        how->scores != SAMPLE_FRESH)
+        opt_misuse("--proposals %s scores afresh where its chains stand",
+                   proposals);
+    if (how->proposals == SAMPLE_EXACT && !options.filter)
+        opt_misuse("--proposals exact draws from where its chains stand, too: "
+                   "that needs --filter");
+    if (how->proposals == SAMPLE_EXACT && opt_given(&options.how.burn))
+        opt_misuse("--burn-in is for chains that get proposals: an exact draw "
+                   "has none");
     if (how->cache && opt_given(&scores))
         opt_misuse("--scores is for chains, not for --method cache");
     if (strcmp(method, "emc2") && opt_given(&proposals))

@@ -1,0 +1,43 @@
+#ifndef SAMPLE_EXACT_H
+#define SAMPLE_EXACT_H
+
+#include "sample/emc2.h"
+
+/*
+ * EMC2 with a draw in place of proposals: SAMPLE_EXACT.
+ *
+ * The chain of row r stands at a view of image j.  Let T be the rows of the
+ * other images of the batch and two views of j, that of the state among them.
+ * The weights are the softmax over T,
+ *
+ *     w_rc = exp(beta s_rc) / sum_{c' in T} exp(beta s_rc'),   c in T,
+ *
+ * and the next state is drawn from it.  In random batches T is as likely from
+ * each of its rows as from the state: P(T | x) = P(T | y) for x, y in T.  So
+ * p(x) P(x -> y) = sum_T P(T | x) p(x) p(y) / p(T) is symmetric, and the
+ * softmax p over all rows of other images is the chain's distribution, at every
+ * b and however alike views are.  For that, where an image has A > 2 fixed
+ * views, its second view in T is one of the A - 1 others at random.
+ *
+ * A state that has no column does not count: T is the batch alone, and the
+ * chain is cold.  With endless augmentation j is seen in two new views.
+ */
+
+/*
+ * sample_exact() draws the next states of the chains of a batch of two views.
+ *   how     beta, seed, epoch and step count
+ *   state   [n] in and out
+ *   w       [n,columns] out: rows sum to 1
+ * In the result `accepted` is the share of chains that moved.
+ * O(n (columns + b)) time.
+ */
+struct sample_moves sample_exact(const struct sample_emc2_how *how,
+                                 const struct sample_batch *batch,
+                                 struct sample_state *state, float *w);
+
+/* sample_exact_other() returns the second view of the state of row `row`, of
+ * `views` fixed ones (>= 2), as both who brings it and who draws know it. */
+int64_t sample_exact_other(uint64_t seed, uint64_t epoch, uint64_t step,
+                           size_t row, int64_t view, size_t views);
+
+#endif
