@@ -24,7 +24,7 @@ struct hearing {
 static void
 hearing_open(struct hearing *hearing, const struct options *options)
 {
-    const struct wire_limits limits = {.queue = 1000, .part_bytes = WIRE_PART};
+    const struct wire_limits limits = {.queue = 1000};
     char *endpoint = wire_endpoint(options->events, options->run, "events");
     struct err err;
 
