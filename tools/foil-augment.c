@@ -253,7 +253,7 @@ connect_to(struct augmenter *a, enum wire_edge edge, const char *role,
     struct err err;
 
     digest_hex(&digest, config.hello.digest);
-    augment_recipe(config.hello.recipe);
+    augment_maker_recipe(&a->maker, config.hello.recipe);
     config.endpoint = endpoint;
     client = wire_client_open(a->wire, &config, &err);
     if (!client)

@@ -1,13 +1,15 @@
-"""augment_ends.py DIR PEERS SIZE STEPS BATCH [EXTRA]: the two neighbours of
+"""augment_ends.py DIR PEERS SIZE STEPS BATCH [EXTRA [TEXTS]]: the two neighbours of
 foil-augment, for its test.
 
 Binds DIR/plan as a selector of two epochs over SIZE samples and DIR/batch as
 a trainer, hands out every item, again when its augmenter falls silent, ends
 the run when all batches are there and PEERS augmenters have been, and prints a line for each: place, ids,
-digest of the pixels, substitutes, extra ids, variants. DIR/came counts the batches as
+digest of the pixels, substitutes, extra ids, variants, and what it has of texts
+as JSON, if anything. DIR/came counts the batches as
 they come, DIR/views has the pixels of the first of epoch 0; rejected samples go to stderr.
 """
 import hashlib
+import json
 import sys
 import time
 
@@ -15,7 +17,7 @@ import msgpack
 import zmq
 
 folder, (peers, size, steps, b) = sys.argv[1], map(int, sys.argv[2:6])
-extra = int(sys.argv[6]) if len(sys.argv) > 6 else 0
+extra, texts = (list(map(int, sys.argv[6:8])) + [0, 0])[:2]
 EPOCHS, WINDOW, SILENCE = 2, 4, 3
 session = time.time_ns()
 keys = [(e, s) for e in range(EPOCHS) for s in range(steps)]
@@ -58,13 +60,16 @@ def tell_next(to):
 
 
 def item(peer, e, s):
-    tensors = [["ids", "i8", [b]]] + ([["extra", "i8", [extra]]] if extra
-                                      else [])
+    tensors = [["ids", "i8", [b]]]
+    tensors += [["extra", "i8", [extra]]] if extra else []
+    tensors += [["extra_texts", "i8", [texts, 2]]] if texts else []
     head = dict(session=session, epoch=e, step=s, run="", size=size,
                 steps=steps, epochs=EPOCHS, tensors=tensors)
     data = [i8(ids_of(e, s, b, 1))]
     if extra:
         data.append(i8(ids_of(e, s, extra, 3)))
+    if texts:
+        data.append(i8(sum(((i, i % 2) for i in ids_of(e, s, texts, 5)), ())))
     send(plan, peer, b"item", head, *data)
 
 
@@ -94,6 +99,13 @@ def take_batch(peer, head, data):
             head.get("substituted", []),
             memoryview(part.get("extra_ids", b"")).cast("q").tolist(),
             memoryview(part.get("variants", b"")).cast("q").tolist())
+    if "tokens" in part:
+        told = {name: memoryview(part[name]).cast(
+            "q" if name in ("ids", "extra_texts") else "i").tolist()
+            for name in part if name in ("ids", "captions", "extra_texts") or
+            name.endswith(("tokens", "lengths"))}
+        line += (json.dumps(dict(told, texts=head["texts"],
+                                 vocabulary=head["vocabulary"])),)
     assert came.setdefault(key, line) == line, "a repeat differs"
     if key == (0, 0):
         with open(folder + "/views", "wb") as file:

@@ -11,7 +11,7 @@ data=$work/data.tar
 "$BIN/foil-data" generate -o "$data" 60 2>/dev/null
 "$BIN/foil-data" index "$data" 2>/dev/null
 
-# ends NAME PEERS SIZE STEPS BATCH [EXTRA]: selector and trainer, in the background
+# ends NAME PEERS SIZE STEPS BATCH [EXTRA [TEXTS]]: selector and trainer, in the background
 ends() {
     mkdir -m 700 "$work/$1"
     "$python" "$here/augment_ends.py" "$work/$1" "${@:2}" \
@@ -23,7 +23,7 @@ ends() {
 run() {
     local name=$1 n=$2 pids=()
     shift 2
-    ends "$name" "$n" 60 8 6 3
+    ends "$name" "$n" 60 8 6 3 ${texts:+"$texts"}
     for ((i = 0; i < n; i++)); do
         "$augment" -r "$work/$name" "$@" 2>"$work/$name/augment.$i" &
         pids+=($!)
@@ -112,6 +112,25 @@ ok 'a field as it was changes nothing' bash -c \
 ok 'a sheet that cannot be written: 1' refuses 1 'none/a.png' \
     "$augment" --sheet "$work/none/a.png" "$data"
 
+ok 'what is said of captions wants a vocabulary: 2' \
+    refuses 2 'want --vocabulary' "$augment" -r "$work" --context 8 "$data"
+"$BIN/foil-data" vocabulary -o "$work/v.txt" "$data" 2>/dev/null
+echo 'no vocabulary' >"$work/bad.txt"
+ok 'no vocabulary: 1' refuses 1 "bad.txt' is no vocabulary: line 1 has" \
+    "$augment" -r "$work" --vocabulary "$work/bad.txt" "$data"
+mkdir "$work/mute"
+tar xf "$data" -C "$work/mute" --wildcards '*.jpg'
+"$BIN/foil-data" index "$work/mute" 2>/dev/null
+ok 'no captions: 1' refuses 1 "mute' has no captions" \
+    "$augment" -r "$work" --vocabulary "$work/v.txt" "$work/mute"
+
+# says NAME [CAPTION] : the tokens of a run are the captions of its samples
+says() {
+    "$BIN/foil-data" list "$data" >"$work/list"
+    "$python" "$here/captions.py" "$work/$1/batches" "$work/v.txt" \
+        "$work/list" "${@:2}"
+}
+
 if has_python msgpack zmq; then
     ok 'one augmenter brings everything' run one 1 "$data"
     ok 'three augmenters do' run three 3 "$data"
@@ -122,6 +141,47 @@ if has_python msgpack zmq; then
         "$work/one/augment.0"
     ok 'without the cache' run cold 1 --cache 0 "$data"
     ok 'the same bytes again' cmp "$work/one/batches" "$work/cold/batches"
+    with=(--vocabulary "$work/v.txt")
+    ok 'captions, too' run text 1 "${with[@]}" "$data"
+    ok 'views are as without' cmp "$work/one/batches" \
+        <(sed 's/ {.*//' "$work/text/batches")
+    ok 'tokens are captions' says text
+    ok 'of two both are drawn' grep -qE '^0:[1-9][0-9] 1:[1-9][0-9] ' \
+        "$work/out"
+    ok 'two augmenters do' run text2 2 "${with[@]}" "$data"
+    ok 'and draw the same' cmp "$work/text/batches" "$work/text2/batches"
+    ok 'the recipe names the vocabulary and its context' \
+        grep -qE 'recipe [0-9a-f]{32},vocabulary=[0-9a-f]{8},32$' \
+        "$work/text/augment.0"
+    texts=5 ok 'the first of them, and extra texts' \
+        run first 1 "${with[@]}" --caption first "$data"
+    ok 'are those' says first
+    ok 'in all batches' grep -q '^0:96 extra 16$' "$work/out"
+    ok 'all of them' run all 1 "${with[@]}" --caption all --context 64 "$data"
+    ok 'one behind the other' says all all
+    ok 'short rows' run short 1 "${with[@]}" --context 4 "$data"
+    ok 'are cut' grep -q '"lengths": .4, 4, 4, 4, 4, 4.,' "$work/short/batches"
+    ok 'without half of the tokens' run half 1 "${with[@]}" \
+        --drop-tokens .5 --caption first "$data"
+    ok 'and the same again' run half2 2 "${with[@]}" \
+        --drop-tokens .5 --caption first "$data"
+    ok 'the same are left out' cmp "$work/half/batches" "$work/half2/batches"
+    ok 'rows are about half as long' "$python" -c '
+import json, sys
+def tokens(name):
+    return sum(sum(json.loads(l[l.index("{\""):])["lengths"]) - 12
+               for l in open(sys.argv[1] + name + "/batches"))
+share = tokens("half") / tokens("first")
+print(share)
+sys.exit(not .4 < share < .6)' "$work/"
+    "$BIN/foil-data" list "$data" | awk -F'\t' 'NR < 56 || NR == 1 {
+        print $7 "\t" $8 }' >"$work/some.tsv"
+    "$BIN/foil-data" index --captions "$work/some.tsv" "$work/mute" \
+        2>"$work/mute.log"
+    ok 'samples without a caption' run partly 1 "${with[@]}" --max-bad .1 \
+        "$work/mute"
+    ok 'are rejected, with the reason' grep -qE \
+        "rejected .* sample '.*' has no caption" "$work/partly/log"
     ok 'another seed' run seed 1 -s 1 "$data"
     ok 'other bytes' bash -c "! cmp -s '$work/one/batches' '$work/seed/batches'"
     ok 'fixed views' run fixed 1 -a 3 "$data"

@@ -17,6 +17,7 @@ augment_maker_open(struct augment_maker *maker,
         .policy = options->policy,
         .max_pixels = (size_t)options->max_pixels,
         .keep_bytes = (size_t)options->cache << 20,
+        .captioned = options->vocabulary != NULL,
     };
     struct err err;
 
@@ -28,11 +29,13 @@ augment_maker_open(struct augment_maker *maker,
         say("%s", err.msg);
     maker->seed = data_seed(maker->set, (uint64_t)options->seed);
     maker->pool = data_pool_new(maker->set, &how);
+    augment_text_open(&maker->text, options, maker->set);
 }
 
 void
 augment_maker_close(struct augment_maker *maker)
 {
+    augment_text_close(&maker->text);
     data_pool_free(maker->pool);
     data_close(maker->set);
     data_gather_release(&maker->gather);
@@ -59,6 +62,14 @@ augment_maker_sheet(struct augment_maker *maker)
     if (data_png_write(options->sheet, pixel, width, height, &err))
         die("%s", err.msg);
     free(pixel);
+}
+
+void
+augment_maker_recipe(const struct augment_maker *maker,
+                     char recipe[AUGMENT_RECIPE])
+{
+    augment_recipe(recipe);
+    augment_text_recipe(&maker->text, recipe);
 }
 
 static size_t
@@ -95,9 +106,9 @@ augment_maker_tell(const struct augment_maker *maker,
     const struct augment_options *options = maker->options;
     const size_t size = options->recipe.size;
     const double mib = (double)(room * bytes_of(maker, item)) / (1 << 20);
-    char recipe[DIGEST_HEX];
+    char recipe[AUGMENT_RECIPE];
 
-    augment_recipe(recipe);
+    augment_maker_recipe(maker, recipe);
     say("up to %zu batches at once of %ld x %zu views of %zu x %zu: %.1f "
         "MiB; up to %ld MiB of decoded pixels are kept; recipe %s",
         room, options->views, item->n, size, size, mib, options->cache, recipe);
@@ -205,5 +216,6 @@ augment_maker_make(struct augment_maker *maker, const struct wire_item *item)
     batch.views = g->pixel;
     batch.extra_ids = g->ids + item->n;
     batch.extra = g->pixel + (size_t)options->views * item->n * size * size * 3;
+    augment_text_make(&maker->text, item, g->ids, maker->seed, &batch);
     return wire_batch_put(&batch);
 }

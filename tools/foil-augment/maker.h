@@ -6,6 +6,7 @@
 #include "wire/item.h"
 
 #include "augment.h"
+#include "text.h"
 
 /*
  * A maker turns a plan item into a batch: the images of its ids, decoded, and
@@ -32,6 +33,7 @@ struct augment_maker {
     struct data_gather gather;
     int64_t *variant; /* [views,b] which of the fixed views, drawn by us */
     size_t variant_room;
+    struct augment_text text;
 };
 
 /* Opens the data set; ends the tool where that fails. */
@@ -55,6 +57,10 @@ void augment_maker_tell(const struct augment_maker *maker,
  */
 struct wire_msg *augment_maker_make(struct augment_maker *maker,
                                     const struct wire_item *item);
+
+/* Names what all augmenters of a run must have in common besides the data. */
+void augment_maker_recipe(const struct augment_maker *maker,
+                          char recipe[AUGMENT_RECIPE]);
 
 /* Draws the contact sheet of --sheet. */
 void augment_maker_sheet(struct augment_maker *maker);

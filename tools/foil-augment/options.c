@@ -18,9 +18,10 @@ static struct augment_options options = {
     .rows = 8,
     .columns = 4,
     .max_bad = 0.01,
+    .text = {DATA_CAPTION_RANDOM, 0, 0},
 };
 static const char *recipe_spec, *policy = "refuse";
-static long side;
+static long side, context = 32;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &options.run, 0, 0, "DIR",
@@ -53,6 +54,14 @@ static const struct opt opts[] = {
      "items at once, the one in the making included"},
     {"max-items", 0, OPT_WHOLE, &options.max_items, 0, 1e15, "N",
      "end after so many items; 0: when the run ends"},
+    {"vocabulary", 0, OPT_TEXT, &options.vocabulary, 0, 0, "FILE",
+     "captions, too, as tokens of this vocabulary"},
+    {"context", 0, OPT_WHOLE, &context, 2, WIRE_TOKENS_MAX, "N",
+     "tokens of a caption at most, start and end included"},
+    {"caption", 0, OPT_CHOICE, &options.text.caption, 0, 0, "random|first|all",
+     "which of the captions of a sample"},
+    {"drop-tokens", 0, OPT_REAL, &options.text.drop, 0, 1, "X",
+     "share of the tokens that is left out at random"},
     {"sheet", 0, OPT_TEXT, &options.sheet, 0, 0, "FILE",
      "draw a contact sheet as PNG, and end"},
     {"rows", 0, OPT_WHOLE, &options.rows, 1, 100, "N",
@@ -100,6 +109,11 @@ augment_options_get(int argc, char **argv)
                    options.augmentations);
     if (options.augmentations == 1)
         opt_misuse("--augmentations 1 leaves nothing to choose from");
+    if (!options.vocabulary &&
+        (opt_given(&context) || opt_given(&options.text.caption) ||
+         opt_given(&options.text.drop)))
+        opt_misuse("--context, --caption and --drop-tokens want --vocabulary");
+    options.text.context = (size_t)context;
     if (!strcmp(policy, "accept"))
         options.policy = DATA_ACCEPT;
     return &options;
@@ -115,6 +129,12 @@ augment_recipe(char hex[DIGEST_HEX])
 
     digest_add(stream, &options.recipe, sizeof options.recipe);
     digest_add(stream, more, sizeof more);
+    if (options.vocabulary) {
+        const int64_t caption = options.text.caption;
+
+        digest_add(stream, &caption, sizeof caption);
+        digest_add(stream, &options.text.drop, sizeof options.text.drop);
+    }
     digest = digest_end(stream);
     digest_hex(&digest, hex);
 }
