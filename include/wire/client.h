@@ -60,8 +60,8 @@ const struct wire_hello *wire_client_who(const struct wire_client *client);
 
 /*
  * wire_client_refuse() refuses the message of the last news: its sender is told
- * why by an error that names it.  Returns 1 when *why is to be said, with the
- * count and the sender added.
+ * why by an error that names it.  Returns 1 when *why is to be printed, with
+ * the count and the sender added.
  */
 int wire_client_refuse(struct wire_client *client, struct err *why);
 

@@ -18,7 +18,7 @@ struct wire_fetch {
     int64_t epoch; /* the one whose end is meant */
     int64_t from;  /* the first sample of the piece */
     int half;      /* in half precision */
-    int64_t plan;  /* the epoch that is to be planned from them; -1: not said */
+    int64_t plan; /* the epoch that is to be planned from them; -1: not given */
 };
 
 WIRE_PLAIN(fetch, WIRE_FEATURES_GET)

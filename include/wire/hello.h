@@ -23,7 +23,7 @@ struct wire_hello {
     int64_t size;    /* its images; "" and 0: not known yet */
     char sampler[64];  /* of a negatives service: what it keeps, "emc2 2" */
     int64_t max_batch; /* of a trainer: no batch may be larger, bytes of one
-                        * of its tensors; 0: not said */
+                        * of its tensors; 0: not given */
     int64_t part[2];   /* of a trainer: r, W, it is rank r of W; 0, 0: it is
                         * the only one.  No stage of foil says or uses it */
 };

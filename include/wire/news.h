@@ -27,7 +27,7 @@ struct wire_news {
     struct wire_msg *msg; /* WIRE_MESSAGE: lasts until the next call */
     struct err why; /* WIRE_REPORT; of an error that names an item of ours,
                      * which a producer gets as WIRE_MESSAGE: "" where it
-                     * need not be said */
+                     * need not be printed */
 };
 
 #endif

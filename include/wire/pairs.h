@@ -20,7 +20,7 @@ struct wire_pairs {
     struct wire_extra of_extra;      /* as in the item */
     char kind[8];  /* "view", or "": rows of z are views of one image; "pair":
                     * view 0 is an image, view 1 its caption */
-    int64_t texts; /* K, as in the batch; 0: not said */
+    int64_t texts; /* K, as in the batch; 0: not given */
     const int32_t *captions;    /* [b] as in the batch; or NULL */
     size_t n_texts;             /* s; 0: none */
     const int64_t *extra_texts; /* [s,2] as in the item, or NULL */

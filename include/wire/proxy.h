@@ -27,7 +27,7 @@ const char *wire_proxy_endpoint(const struct wire_proxy *proxy);
  * wire_proxy_next() passes one message on: 1 with that message, which the
  * caller frees, 0 when there is none now, -1 with a sentence about one that
  * could not be passed on (nobody there, no message of ours).
- *   from   0: the real binder said it; else the number of a connecting peer,
+ *   from   0: the real binder sent it; else the number of a connecting peer,
  *          in the order of their first words
  */
 int wire_proxy_next(struct wire_proxy *proxy, uint32_t *from,

@@ -97,7 +97,7 @@ int wire_server_reaches(struct wire_server *server, uint64_t peer);
 /*
  * wire_server_refuse() refuses the message of the last news, which peer sent:
  * it is told why by an error that names the message, and sent away after 64 in
- * a row.  Returns 1 when that is to be said (the 1st, 2nd, 4th, 8th ... of
+ * a row.  Returns 1 when that is to be printed (the 1st, 2nd, 4th, 8th ... of
  * all), with the count and the sender added to the sentence.
  */
 int wire_server_refuse(struct wire_server *server, uint64_t peer,

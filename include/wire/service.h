@@ -67,14 +67,14 @@ enum wire_answer wire_service_wait(struct wire_service *service, int stop_fd,
 
 /*
  * wire_service_refuse() refuses the answer that wire_service_wait() returned
- * last: wait again, another may come.  Returns 1 when *why should be said, as
+ * last: wait again, another may come.  Returns 1 when *why is to be printed, as
  * tally_add(), the service's endpoint added.
  */
 int wire_service_refuse(struct wire_service *service, struct err *why);
 
 /*
  * wire_service_poll() reads what has come, and gives up what was asked: 0, 1
- * to be called again when *err is said, or -1 when the service refused us.
+ * to be called again when *err is printed, or -1 when the service refused us.
  * wire_service_joined() returns 1 while it knows us: then wire_service_who() is
  * the one that would be asked, and its `peer` changes when it was started
  * again.

@@ -22,7 +22,7 @@ enum {
  */
 struct wire_extra {
     int64_t reserve;          /* r is never larger in this run, up to
-                               * WIRE_BATCH_MAX; 0: not said */
+                               * WIRE_BATCH_MAX; 0: not given */
     const int64_t *view;      /* [r] which variant of each extra sample, below
                                * WIRE_VIEW_MAX; -1, or NULL: a fresh random
                                * view */

@@ -192,8 +192,8 @@ take_request(struct wire_server *server, struct wire_peer *peer,
 }
 
 /*
- * An error of a peer: it is said, and where it names an item that we sent, it
- * is news for who produces.
+ * An error of a peer: it is printed, and where it names an item that we sent,
+ * it is news for who produces.
  */
 static int
 take_error(struct wire_server *server, struct wire_peer *peer,

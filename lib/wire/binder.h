@@ -37,7 +37,7 @@ int wire_binder_unread(struct wire_server *server, const struct wire_id *from,
 /*
  * wire_binder_refuse() refuses a message of a peer because of news->why, tells
  * the peer, and sends it away where that was one too many: 1 when the news is
- * to be said.
+ * to be printed.
  */
 int wire_binder_refuse(struct wire_server *server, struct wire_peer *peer,
                        const struct wire_subject *subject,

@@ -91,9 +91,9 @@ tensor_of(const struct wire_message *m, const struct wire_field *f,
 
 /* 1 when the struct says something that is to be sent. */
 static int
-is_said(const struct wire_message *m, const struct wire_field *f, const void *x)
+is_sent(const struct wire_message *m, const struct wire_field *f, const void *x)
 {
-    if (f->with && !is_said(m, wire_field_find(m, f->with), x))
+    if (f->with && !is_sent(m, wire_field_find(m, f->with), x))
         return 0;
     if (!f->optional)
         return 1;
@@ -228,7 +228,7 @@ wire_encode(enum wire_kind kind, const void *from)
 
     wire_write_start(&w, kind);
     for (f = m->fields; f->name; f++)
-        if (is_said(m, f, from))
+        if (is_sent(m, f, from))
             put(&w, m, f, from);
     return wire_write_end(&w);
 }
@@ -472,7 +472,7 @@ settle(struct decoder *d, const struct wire_field *f,
 }
 
 /* The sizes of t agree with those of the message; t is NULL where a tensor is
- * missing, and sizes that it would have said are 0. */
+ * missing, and sizes that it would have given are 0. */
 static void
 get_sizes(struct decoder *d, const struct wire_field *f,
           const struct wire_tensor *t)

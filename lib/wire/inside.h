@@ -19,7 +19,7 @@ struct wire {
     size_t room;
     unsigned long monitors; /* so far: ZeroMQ is slow to free a name */
     struct tally refused;   /* connections */
-    struct err why;         /* the last of them that should be said */
+    struct err why;         /* the last of them that is to be printed */
     int say;
 };
 
@@ -35,7 +35,7 @@ struct wire_sock {
     int up, lost; /* DEALER: somebody is there; was, and went */
     char endpoint[256];
     struct wire_msg *beat, *soon, *hello;
-    struct wire_greeting *greeting; /* NULL: none is said */
+    struct wire_greeting *greeting; /* NULL: none is sent */
     double beat_at;
     struct wire_subject subject; /* what was refused last */
     struct err trouble; /* why connections come to nothing; "": they do not */

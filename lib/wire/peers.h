@@ -75,7 +75,7 @@ struct wire_peer *wire_peers_by_name(const struct wire_peers *peers,
                                      const char *name);
 
 /*
- * wire_peers_greet(): a connection said a hello that fits.  Returns what that
+ * wire_peers_greet(): a connection sent a hello that fits.  Returns what that
  * comes to; *peer is the one it is of: answer it.  Who is entered has a new
  * number.
  */

@@ -5,7 +5,7 @@
 #include "util/mem.h"
 #include "wire/proxy.h"
 
-/* A peer that said nothing for so many seconds gives up its connection. */
+/* A peer that sent nothing for so many seconds gives up its connection. */
 static const double idle_most = 60;
 
 struct pair {

@@ -137,7 +137,7 @@ wire_service_ask(struct wire_service *service, struct wire_msg *request,
         try_to_send(service);
 }
 
-/* Something is refused: WIRE_ODD when that should be said. */
+/* Something is refused: WIRE_ODD when that is to be printed. */
 static enum wire_answer
 refuse(struct wire_service *service, const struct wire_subject *subject,
        struct err *err)

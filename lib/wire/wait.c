@@ -78,11 +78,11 @@ wire_beat(struct wire *wire)
 void
 wire_refuse(struct wire *wire, const struct err *why)
 {
-    struct err said = *why;
+    struct err why_now = *why;
 
-    if (!tally_add(&wire->refused, &said))
+    if (!tally_add(&wire->refused, &why_now))
         return;
-    wire->why = said;
+    wire->why = why_now;
     wire->say = 1;
 }
 
