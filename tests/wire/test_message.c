@@ -417,7 +417,7 @@ parts(const struct wire_msg *msg)
     struct draft d;
 
     for (f = message->fields; f->name; f++) {
-        const int64_t most = f->greatest,
+        const int64_t most = f->type == WIRE_SHARE ? f->greatest : 1,
                       two[][2] = {{0, 0},          {1, 1},        {-1, 2},
                                   {2, 1},          {0, most + 1}, {0, 1},
                                   {most - 1, most}};
