@@ -259,10 +259,48 @@ answer_is_waited_past(void)
     wire_close(b);
 }
 
+/* How many of n that are refused at a time are told to their sender. */
+static int
+told(struct wire_refusal *refusal, int n, double now)
+{
+    int k = 0;
+
+    for (int i = 0; i < n; i++)
+        k += wire_refusal_add(refusal, now);
+    return k;
+}
+
+static void
+rates(void)
+{
+    struct wire_refusal refusal = {0};
+    int all = 0;
+
+    T(told(&refusal, 40, 5) == 16, "of 40 at a time 16 are told");
+    T(told(&refusal, 3, 5 + 1.0 / 16) == 1,
+      "a sixteenth of a second later one");
+    T(told(&refusal, 40, 100) == 16, "after a long time 16 again");
+    T(refusal.count == 83 && refusal.row == 83, "all are counted");
+    for (int i = 0; i < 10000; i++)
+        all += told(&refusal, 1, 200 + i / 1000.0);
+    T(all > 16 * 10 && all <= 16 * 11,
+      "16 a second, however many come: %d in "
+      "10 s",
+      all);
+    wire_refusal_good(&refusal, WIRE_BEAT);
+    wire_refusal_good(&refusal, WIRE_NEXT);
+    wire_refusal_good(&refusal, WIRE_HELLO);
+    wire_refusal_good(&refusal, WIRE_ERROR);
+    T(refusal.row == 10083, "a sign of life is no good message");
+    wire_refusal_good(&refusal, WIRE_BATCH);
+    T(refusal.row == 0 && refusal.count == 10083, "a batch is");
+}
+
 int
 main(void)
 {
     scratch_open();
+    rates();
     items();
     peer_is_told();
     answer_is_waited_past();

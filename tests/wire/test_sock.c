@@ -192,6 +192,47 @@ say_raw(void *socket, size_t n, const struct wire_part *part)
         text, sizeof(text) - 1 \
     }
 
+/* A binder of version 1: the end that connects ends with its name. */
+static void
+old_binder(void)
+{
+    static const struct wire_part hello[] = {PART("foil1.hello"), PART("\x80")};
+    struct wire_client_config cc = {
+        .endpoint = at("old"),
+        .edge = WIRE_EDGE_PLAN,
+        .hello = hello_of("augment", "", "", 0),
+    };
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err);
+    void *context = zmq_ctx_new(), *binder = zmq_socket(context, ZMQ_ROUTER);
+    struct wire_client *client;
+    const int patience_ms = 10;
+    struct wire_news news;
+    char id[256];
+    int n, rc = 0;
+
+    zmq_bind(binder, cc.endpoint);
+    client = wire_client_open(a, &cc, &err);
+    zmq_setsockopt(binder, ZMQ_RCVTIMEO, &patience_ms, sizeof patience_ms);
+    for (int i = 0; i < 500 && rc >= 0; i++) {
+        wire_wait(a, -1, 0.005, &err);
+        rc = wire_client_next(client, &news, &err);
+        n = zmq_recv(binder, id, sizeof id, 0);
+        if (n <= 0)
+            continue;
+        while (zmq_recv(binder, id + n, 1, ZMQ_DONTWAIT) >= 0)
+            ; // the parts of hello
+        zmq_send(binder, id, (size_t)n, ZMQ_SNDMORE);
+        say_raw(binder, 2, hello);
+    }
+    T(rc < 0 && strstr(err.msg, "peer speaks foil1, this is foil2"),
+      "a binder of version 1 ends who connects: %s", err.msg);
+    wire_client_close(client);
+    zmq_close(binder);
+    zmq_ctx_term(context);
+    wire_close(a);
+}
+
 /* Nonsense is counted, said now and then, and changes nothing. */
 static void
 nonsense(void)
@@ -354,6 +395,7 @@ main(void)
     wire_close(NULL);
     oversize();
     nonsense();
+    old_binder();
     flood();
     idlers();
     scratch_close();
