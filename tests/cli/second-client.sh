@@ -64,6 +64,25 @@ filtered() {
     return "$code"
 }
 
+# planned NAME WHAT : 384 steps, planned from features
+planned() {
+    local dir=$work/$1 code=0 trainer
+    mkdir -m 700 "$dir"
+    [[ $2 == none ]] || "$python" "$peer" "$dir" "$2" >"$dir/told" 2>&1 &
+    "$BIN/foil-train" -r "$dir" --arch linear --head 32-16 --lr 0.1 \
+        --warmup 0 --seed 5 --threads 1 --keep-features 2 --deadline 25 \
+        2>"$dir/train.log" &
+    trainer=$!
+    [[ $2 == none ]] || waits_for "$dir/told"
+    "$BIN/foil-select" -r "$dir" --seed 5 --batch 8 --epochs 6 --threads 1 \
+        --strategy spectral --block 128 "$data" 2>"$dir/select.log" &
+    "$BIN/foil-augment" -r "$dir" --seed 5 --size 8 "$data" \
+        2>"$dir/augment.log" &
+    wait "$trainer" || code=$?
+    cat "$dir"/*.log
+    return "$code"
+}
+
 # like_calm NAME : the same weights as those of a run without second client
 like_calm() {
     cmp "$work/calm/latest/model.safetensors" \
@@ -137,6 +156,8 @@ ok '... with the same bits, next-newer' like_calm next-newer
 ok 'the selector says that it is refused' \
     grep -q "ahead of this machine's clock" "$work/next-newer/select.log"
 begun filter-far filtered filter-far done-far
+begun calm3 planned calm3 none
+begun done-epochs planned done-epochs done-epochs
 ok 'a run with a filter ends' ended calm2
 for what in near far; do
     ok "one peer lies to a filter, done-$what: the run goes on" \
@@ -145,4 +166,10 @@ for what in near far; do
         cmp "$work/calm2/latest/model.safetensors" \
         "$work/filter-$what/latest/model.safetensors"
 done
+ok 'a run with plans from features ends' ended calm3
+ok 'one peer says that epochs are trained which are not planned: the run goes on' \
+    ended done-epochs
+ok '... with the same bits, done-epochs' \
+    cmp "$work/calm3/latest/model.safetensors" \
+    "$work/done-epochs/latest/model.safetensors"
 done_testing

@@ -323,7 +323,8 @@ session(const struct world *w)
     return 10 * w->party[TRAINER].starts;
 }
 
-/* The plan is over when all say so, and go on saying it. */
+/* The plan is over when all say so, and go on saying it; where they are right
+ * nothing more can happen. */
 static void
 look_at_end(struct world *w)
 {
@@ -333,7 +334,7 @@ look_at_end(struct world *w)
     }
     if (!w->all_ended)
         w->all_ended = w->now;
-    w->over = w->now - w->all_ended >= silence;
+    w->over = w->trained == w->places || w->now - w->all_ended >= silence;
     if (w->over && w->trained < w->places)
         fail(w, "the run ends after %d of %d", w->trained, w->places);
 }
@@ -440,7 +441,6 @@ tend_link(struct world *w, int i)
     if (wire_greeting_turn(&link->greeting, is_up(w, link), w->now))
         post(w, i, 1, HELLO, NULL);
     if (link->greeting.state == WIRE_IN && w->now - link->lived >= life) {
-        link->lived = w->now;
         post(w, i, 1, BEAT, NULL);
     }
 }

@@ -381,11 +381,13 @@ look_up(struct world *w, int party)
     tick(w, party, w->now + patience(w, party));
 }
 
+/* After what happened at a party. */
 static void
-check(struct world *w)
+check(struct world *w, int party)
 {
-    book_check(w, &w->selector);
-    if (w->filtered)
+    if (party == SELECTOR)
+        book_check(w, &w->selector);
+    if (party == FILTER)
         book_check(w, &w->filter_out);
 }
 
@@ -400,7 +402,7 @@ run(struct world *w, uint64_t seed, int trace)
     faults = dice(w, 2) ? 0 : dice(w, FAULTS_MAX + 1);
     for (int i = 0; i < faults; i++)
         when[i] = some(w, 8);
-    w->allowed = (w->slow > 0.5 ? 12 : 8) + 0.4 * w->places;
+    w->allowed = (w->slow > 0.5 ? 9 : 5) + 0.4 * w->places;
     while (!w->over && !*w->wrong) {
         const struct due due = pop(w);
         const struct event e = w->event[due.event];
@@ -417,7 +419,9 @@ run(struct world *w, uint64_t seed, int trace)
             look_up(w, e.link);
         else
             arrive(w, &due, &e);
-        check(w);
+        check(w, e.what == TICK ? e.link
+                 : e.up         ? w->link[e.link].binder
+                                : w->link[e.link].client);
         if (w->now > w->allowed)
             fail(w, "not over after %.1f s", w->allowed);
     }

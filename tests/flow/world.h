@@ -354,6 +354,8 @@ post(struct world *w, int link, int up, enum what what, const struct said *said)
 
     if (!is_up(w, &w->link[link]))
         return 0;
+    if (up)
+        w->link[link].lived = w->now;
     if (said)
         e.said = *said;
     if (w->loss && !dice(w, w->loss)) {
