@@ -1,4 +1,3 @@
-#include <cblas.h>
 #include <dnnl.h>
 
 #include "num/gemm.h"
@@ -35,28 +34,4 @@ num_gemm_tn(size_t m, size_t n, size_t k, float alpha, const float *a,
             const float *b, float beta, float *c)
 {
     sgemm('T', 'N', m, n, k, alpha, a, m, b, n, beta, c);
-}
-
-void
-num_dgemm_nn(size_t m, size_t n, size_t k, double alpha, const double *a,
-             const double *b, double beta, double *c)
-{
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n,
-                (int)k, alpha, a, (int)k, b, (int)n, beta, c, (int)n);
-}
-
-void
-num_dgemm_nt(size_t m, size_t n, size_t k, double alpha, const double *a,
-             const double *b, double beta, double *c)
-{
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)n, (int)k,
-                alpha, a, (int)k, b, (int)k, beta, c, (int)n);
-}
-
-void
-num_dgemm_tn(size_t m, size_t n, size_t k, double alpha, const double *a,
-             const double *b, double beta, double *c)
-{
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)n, (int)k,
-                alpha, a, (int)m, b, (int)n, beta, c, (int)n);
 }
