@@ -291,6 +291,7 @@ ok 'and what the encoder of texts is' jq -e '.text.arch == "clip:16x1x2" and
     .text.head == "project:8" and .encoder.head == "project:8"' \
     "$work/pair/latest/config.json"
 ok 'micro-batches of both' with "$work/micro" texts=3 -- --micro-batch 3
+# shellcheck disable=SC2016 # of jq
 ok 'a loss that is the same to rounding' jq -es \
     '.[0].loss as $a | .[1].loss as $b | ($a - $b | fabs) < 1e-4' \
     <(head -n 1 "$work/pair/metrics.jsonl") \
