@@ -40,7 +40,7 @@ misuse() {
 # ---------------------------------------------------------- the command line
 
 run=run/$pipeline epochs=100 batch=256 augmenters=2 threads=$(nproc) seed=1
-restarts=3 resume='' objective=simclr override=() show=''
+restarts=3 resume='' config='' objective=simclr override=() show=''
 select=() augment=() train=() negatives=() embed=()
 # more for the trainer, with the pipeline's own objective alone: others have
 # defaults of their own
@@ -98,6 +98,8 @@ $(values_usage "${common[@]}" "${own[@]}")
   --select-command C  run C instead of foil-select, with the same options;
                       --augment-command, --train-command and
                       --negatives-command likewise
+  --config FILE       take options from a file, such as RUN/command of another
+                      run; those given here take precedence
   --stages            print the list of stages, as foil-run(1) reads it, and
                       start nothing
   --help              this text
@@ -116,6 +118,7 @@ take() {
     case $1 in
     -r | --run) run=$value; return ;;
     --override) override+=("$value"); return ;;
+    --config) config=$value; return ;;
     --select | --augment | --train | --negatives | --embed)
         given[$name]+=" $value" ;;
     --select-command | --augment-command | --train-command | \
@@ -172,6 +175,7 @@ options() {
         take "$word" "$value"
     done
     take_operands "$described"
+    [[ -z $config ]] || configure
     take_objective
     [[ -n $resume || ${#override[@]} -eq 0 ]] ||
         misuse '--override belongs to --resume'

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "foil/pipelines.h"
+#include "util/file.h"
+#include "util/guess.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
@@ -29,6 +31,7 @@ static const struct {
     {"data", "make, import, index, split, corrupt and list data sets"},
     {"tap", "watch, record and replay the messages between stages"},
 };
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static const struct opt opts[] = {{0}};
 
@@ -71,11 +74,68 @@ print_overview(const char *folder)
 {
     puts("usage: foil [COMMAND [ARG ...]]\n\n"
          "commands, each with --help and a man page:");
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    for (size_t i = 0; i < N_COMMANDS; i++)
         printf("  %-12s%s\n", commands[i].name, commands[i].what);
-    puts("  run         run a pipeline");
+    puts("  run         run a pipeline\n"
+         "  help        show the man page of a command, or of 'wire', "
+         "'checkpoint', 'foil'");
     pipelines_print(folder);
     close_stdout();
+}
+
+/*
+ * The page of a topic, "train", "foil-train" or "wire", to be given to free(),
+ * or NULL: of the installation, or of the checkout that this program is in.
+ */
+static char *
+find_page(const char *folder, const char *topic)
+{
+    static const char sections[] = "157";
+
+    if (strchr(topic, '/'))
+        return NULL;
+    for (const char *in = sections; *in; in++)
+        for (int lead = 1; lead >= 0; lead--) {
+            char *name = mem_format("%s%s.%c", lead ? "foil-" : "", topic, *in);
+            char *there =
+                mem_format("%s/../share/man/man%c/%s", folder, *in, name);
+            char *here = mem_format("%s/../../../tools/%s", folder, name);
+            char *page = file_exists(there)  ? mem_text(there)
+                         : file_exists(here) ? mem_text(here)
+                                             : NULL;
+
+            free(name);
+            free(there);
+            free(here);
+            if (page)
+                return page;
+        }
+    return NULL;
+}
+
+/* Compares a word with all commands. */
+static const char *
+guess_command(struct guess *guess)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        guess_try(guess, commands[i].name);
+    guess_try(guess, "run");
+    guess_try(guess, "help");
+    return *guess_words(guess) ? guess_words(guess) : ": 'foil' lists them";
+}
+
+/* Become man(1) with the page of a topic, or the topic's --help. */
+_Noreturn static void
+help(const char *folder, const char *topic)
+{
+    struct guess guess = {.word = topic};
+    char *page = find_page(folder, topic);
+
+    if (!page)
+        opt_misuse("no page about '%s'%s", topic, guess_command(&guess));
+    execlp("man", "man", "-l", page, (char *)NULL);
+    execlp("mandoc", "mandoc", "-a", page, (char *)NULL);
+    die("cannot run 'man' or 'mandoc' to show '%s'", page);
 }
 
 /* What stands behind -r or --run, or NULL; with --resume only. */
@@ -131,8 +191,14 @@ run_pipeline(const char *folder, char **argv)
         run_list(argv);
     name = named ? mem_text(argv[1]) : pipelines_remembered(run);
     script = pipelines_script(folder, name);
-    if (!script)
-        opt_misuse("no pipeline '%s': 'foil' lists them", name);
+    if (!script) {
+        struct guess guess = {.word = name};
+
+        pipelines_guess(folder, &guess);
+        opt_misuse("no pipeline '%s'%s", name,
+                   *guess_words(&guess) ? guess_words(&guess)
+                                        : ": 'foil' lists them");
+    }
     free(name);
     argv += named;
     argv[0] = script;
@@ -145,6 +211,7 @@ _Noreturn static void
 run_command(char **argv)
 {
     char *const name = argv[0];
+    struct guess guess = {.word = name};
 
     if (!strchr(name, '/')) {
         argv[0] = mem_format("foil-%s", name);
@@ -153,7 +220,7 @@ run_command(char **argv)
             die("cannot run '%s': %s", argv[0], strerror(errno));
         free(argv[0]);
     }
-    opt_misuse("no command '%s': 'foil' lists them", name);
+    opt_misuse("no command '%s'%s", name, guess_command(&guess));
 }
 
 int
@@ -170,6 +237,8 @@ main(int argc, char **argv)
         return EXIT_OK;
     }
     lead_path(folder);
+    if (!strcmp(argv[1], "help"))
+        help(folder, argv[2] ? argv[2] : "foil");
     if (!strcmp(argv[1], "run"))
         run_pipeline(folder, argv + 1);
     run_command(argv + 1);

@@ -23,6 +23,12 @@
  * "--tau 0.1", "--tau=0.1", "-t 0.1" and "-t0.1" are the same.  An option may
  * be given once, lists apart.  "--" ends the options; they may stand after
  * operands.
+ *
+ * "--config FILE" takes options from a file, a line "NAME VALUE" each, or the
+ * name of a flag; \\ and \n in a value stand for a backslash and a new line, #
+ * begins a line of no meaning.  An option on the command line takes the place
+ * of one in the file.  "-h" is --help where no option has that letter.  A wrong
+ * name is answered with the one that was meant, as far as that can be seen.
  */
 
 /* Exit codes, the same for every tool; a tool's man page names further ones. */
@@ -73,6 +79,17 @@ struct opt_tool {
  * with EXIT_USAGE and says which option, what was wrong, what is wanted.
  */
 char **opt_parse(const struct opt_tool *tool, int argc, char **argv);
+
+/*
+ * opt_groups() gives --help titles, each before the option that sets *first;
+ * before opt_parse().  The table ends with a NULL title and stays.
+ */
+struct opt_group {
+    const char *title;
+    const void *first;
+};
+
+void opt_groups(const struct opt_group *groups);
 
 /*
  * opt_append() copies rows, up to the one without a name, behind the first n of

@@ -1,269 +1,54 @@
 #include <errno.h>
-#include <limits.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "util/file.h"
+#include "util/guess.h"
 #include "util/mem.h"
 #include "util/opt.h"
-#include "util/stop.h"
 
-enum { WIDTH = 78, HELP_COLUMN = 26 };
+#include "opt_help.h"
 
-static const char *tool_name = "foil";
+enum { CONFIG_BYTES = 1 << 20 }; // of a file of options
+
 static const struct opt *tool_opts;
 static char given[OPT_MOST]; // by index in tool_opts
-
-static void
-message(const char *fmt, va_list ap)
-{
-    fflush(stdout);
-    fprintf(stderr, "%s: ", tool_name);
-    vfprintf(stderr, fmt, ap);
-    fputc('\n', stderr);
-}
-
-void
-die(const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    message(fmt, ap);
-    va_end(ap);
-    exit(EXIT_FAILED);
-}
-
-void
-die_with(int code, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    message(fmt, ap);
-    va_end(ap);
-    exit(code);
-}
-
-void
-opt_misuse(const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    message(fmt, ap);
-    va_end(ap);
-    fprintf(stderr, "%s: '%s --help' lists the options\n", tool_name,
-            tool_name);
-    exit(EXIT_USAGE);
-}
-
-void
-say(const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    message(fmt, ap);
-    va_end(ap);
-}
-
-void
-say_as(const char *name)
-{
-    tool_name = name;
-}
-
-/* Other threads run on, one of them perhaps within stdio: no stream is touched
- * and no exit handler runs. */
-static void
-end_now(void)
-{
-    const char *wipe = isatty(STDERR_FILENO) ? "\r\033[K" : "";
-    char line[128];
-    int n = snprintf(line, sizeof line, "%s%s: stopped: no file is written\n",
-                     wipe, tool_name);
-    ssize_t wrote;
-
-    if (file_drafts_abandon())
-        return;
-    wrote = write(STDERR_FILENO, line, (size_t)n);
-    (void)wrote; // there may be nobody to tell
-    _exit(EXIT_FAILED);
-}
-
-void
-end_when_stopped(void)
-{
-    struct err err;
-
-    if (stop_calls(end_now, &err))
-        die("%s", err.msg);
-}
-
-void
-close_stdout(void)
-{
-    if (fflush(stdout) || ferror(stdout) || fclose(stdout))
-        die("cannot write to standard output: %s", strerror(errno));
-}
-
-/* Print one word of the usage line, on a new line where it would not fit. */
-static void
-usage_word(int *column, int indent, const char *word)
-{
-    int n = (int)strlen(word);
-
-    if (*column + 1 + n > WIDTH && *column > indent) {
-        printf("\n%*s", indent, "");
-        *column = indent;
-    } else {
-        putchar(' ');
-        (*column)++;
-    }
-    fputs(word, stdout);
-    *column += n;
-}
-
-static char *
-spelt(const struct opt *o)
-{
-    const char *more = o->kind == OPT_LIST ? " ..." : "";
-
-    if (o->kind == OPT_FLAG)
-        return o->letter ? mem_format("[-%c]", o->letter)
-                         : mem_format("[--%s]", o->name);
-    return o->letter ? mem_format("[-%c %s]%s", o->letter, o->arg, more)
-                     : mem_format("[--%s %s]%s", o->name, o->arg, more);
-}
-
-static void
-print_usage(const char *lead, const struct opt_tool *tool)
-{
-    int column = printf("%s%s", lead, tool->name), indent = column + 1;
-
-    for (const struct opt *o = tool->opts; o->name; o++) {
-        char *word = spelt(o);
-
-        usage_word(&column, indent, word);
-        free(word);
-    }
-    if (tool->operands)
-        usage_word(&column, indent, tool->operands);
-    putchar('\n');
-}
-
-const char *
-opt_word(const char *words, int index, int *length)
-{
-    for (; index > 0; index--)
-        words += strcspn(words, "|") + 1;
-    *length = (int)strcspn(words, "|");
-    return words;
-}
-
-int
-opt_index(const char *words, const char *word)
-{
-    const size_t n = strlen(word);
-
-    for (int index = 0; n; index++) {
-        const size_t len = strcspn(words, "|");
-
-        if (len == n && !memcmp(words, word, n))
-            return index;
-        words += len;
-        if (!*words++)
-            break;
-    }
-    return -1;
-}
-
-static void
-print_default(const struct opt *o)
-{
-    const char *text;
-    int length;
-
-    switch (o->kind) {
-    case OPT_WHOLE:
-        if (*(const long *)o->value != LONG_MIN)
-            printf(" [%ld]", *(const long *)o->value);
-        break;
-    case OPT_REAL:
-        if (!isnan(*(const double *)o->value))
-            printf(" [%g]", *(const double *)o->value);
-        break;
-    case OPT_TEXT:
-    case OPT_WORD:
-        text = *(const char *const *)o->value;
-        if (text)
-            printf(" [%s]", text);
-        break;
-    case OPT_CHOICE:
-        if (*(const int *)o->value >= 0) {
-            text = opt_word(o->arg, *(const int *)o->value, &length);
-            printf(" [%.*s]", length, text);
-        }
-        break;
-    case OPT_FLAG:
-    case OPT_LIST:
-        break;
-    }
-}
-
-static void
-print_help(const struct opt_tool *tool)
-{
-    print_usage("usage: ", tool);
-    printf("\n%s: %s\n\n", tool->name, tool->summary);
-    for (const struct opt *o = tool->opts; o->name; o++) {
-        int n = o->letter ? printf("  -%c, --%s", o->letter, o->name)
-                          : printf("  --%s", o->name);
-
-        if (o->kind != OPT_FLAG)
-            n += printf(" %s", o->arg);
-        if (n >= HELP_COLUMN)
-            n = printf("\n") - 1;
-        printf("%*s%s", HELP_COLUMN - n, "", o->help);
-        print_default(o);
-        putchar('\n');
-    }
-    printf("  --help%*sthis text\n", HELP_COLUMN - 8, "");
-    printf("  --version%*sthe version of foil\n", HELP_COLUMN - 11, "");
-    close_stdout();
-    exit(EXIT_OK);
-}
-
-_Noreturn static void
-print_version(const struct opt_tool *tool)
-{
-    printf("%s (foil) %s\n", tool->name, FOIL_VERSION);
-    close_stdout();
-    exit(EXIT_OK);
-}
 
 static const struct opt *
 find(const struct opt_tool *tool, const char *name, size_t n)
 {
-    for (const struct opt *o = tool->opts; o->name; o++)
-        if (strlen(o->name) == n && !memcmp(o->name, name, n))
+    char word[128];
+    struct guess guess = {.word = word, .lead = "--"};
+
+    snprintf(word, sizeof word, "%.*s", (int)n, name);
+    for (const struct opt *o = tool->opts; o->name; o++) {
+        if (strlen(o->name) == n && !strcmp(o->name, word))
             return o;
-    opt_misuse("no option '--%.*s'", (int)n, name);
+        guess_try(&guess, o->name);
+    }
+    opt_misuse("no option '--%.*s'%s", (int)n, name, guess_words(&guess));
+}
+
+/* The option of a letter, or NULL. */
+static const struct opt *
+letter_of(const struct opt_tool *tool, char letter)
+{
+    for (const struct opt *o = tool->opts; o->name; o++)
+        if (o->letter == letter)
+            return o;
+    return NULL;
 }
 
 static const struct opt *
 find_letter(const struct opt_tool *tool, char letter)
 {
-    for (const struct opt *o = tool->opts; o->name; o++)
-        if (o->letter == letter)
-            return o;
-    opt_misuse("no option '-%c'", letter);
+    const struct opt *o = letter_of(tool, letter);
+
+    if (!o)
+        opt_misuse("no option '-%c'", letter);
+    return o;
 }
 
 long
@@ -340,6 +125,46 @@ set_value(const struct opt *o, const char *text)
     }
 }
 
+/* Sets an option to a value, NULL where none was given. */
+static void
+set(const struct opt_tool *tool, const struct opt *o, const char *value)
+{
+    if (given[o - tool->opts]++ && o->kind != OPT_LIST)
+        opt_misuse("--%s is given twice", o->name);
+    set_value(o, value);
+}
+
+/* The value in the next word, which must be there. */
+static const char *
+next_word(char **argv, int *at, const char *name, const char *arg)
+{
+    if (!argv[*at + 1])
+        opt_misuse("--%s wants a value: %s", name, arg);
+    return argv[++*at];
+}
+
+/* What every tool takes, unless its table has it: 1 when it was that. */
+static int
+take_common(const struct opt_tool *tool, char **argv, int *at,
+            const char **config)
+{
+    const char *word = argv[*at];
+
+    if (!strcmp(word, "--help") ||
+        (!strcmp(word, "-h") && !letter_of(tool, 'h')))
+        opt_print_help(tool);
+    if (!strcmp(word, "--version"))
+        opt_print_version(tool);
+    if (strncmp(word, "--config", strlen("--config")) ||
+        (word[strlen("--config")] && word[strlen("--config")] != '='))
+        return 0;
+    if (*config)
+        opt_misuse("--config is given twice");
+    *config = strchr(word, '=') ? strchr(word, '=') + 1
+                                : next_word(argv, at, "config", "FILE");
+    return 1;
+}
+
 /* Take the option at argv[*at]; its value may stand in the next word. */
 static void
 take(const struct opt_tool *tool, char **argv, int *at)
@@ -350,10 +175,6 @@ take(const struct opt_tool *tool, char **argv, int *at)
     if (word[1] == '-') {
         size_t n = strcspn(word + 2, "=");
 
-        if (!strcmp(word, "--help"))
-            print_help(tool);
-        if (!strcmp(word, "--version"))
-            print_version(tool);
         o = find(tool, word + 2, n);
         if (word[2 + n])
             value = word + 3 + n;
@@ -364,32 +185,83 @@ take(const struct opt_tool *tool, char **argv, int *at)
     }
     if (o->kind == OPT_FLAG && value)
         opt_misuse("--%s takes no value", o->name);
-    if (o->kind != OPT_FLAG && !value) {
-        value = argv[*at + 1];
-        if (!value)
-            opt_misuse("--%s wants a value: %s", o->name, o->arg);
-        ++*at;
+    if (o->kind != OPT_FLAG && !value)
+        value = next_word(argv, at, o->name, o->arg);
+    set(tool, o, value);
+}
+
+/* Takes one line of a file, 'NAME VALUE' or the name of a flag; \\\\ and \\n
+ * stand for a backslash and a new line.  What the command line said stays. */
+static void
+take_line(const struct opt_tool *tool, char *line, const char *said)
+{
+    char *value = line + strcspn(line, " \t"), *to;
+    const struct opt *o;
+
+    if (*value)
+        *value++ = 0;
+    value += strspn(value, " \t");
+    to = value;
+    for (const char *at = value; *at; at++)
+        if (at[0] == '\\' && (at[1] == '\\' || at[1] == 'n'))
+            *to++ = *++at == 'n' ? '\n' : '\\';
+        else
+            *to++ = *at;
+    *to = 0;
+    o = find(tool, line, strlen(line));
+    if (said[o - tool->opts])
+        return;
+    if (o->kind == OPT_FLAG && *value)
+        opt_misuse("--%s takes no value", o->name);
+    if (o->kind != OPT_FLAG && !*value)
+        opt_misuse("--%s wants a value: %s", o->name, o->arg);
+    set(tool, o, value);
+}
+
+/* Takes the options of a file, which are not on the command line; the texts of
+ * values stay. */
+static void
+take_config(const struct opt_tool *tool, const char *path)
+{
+    static char *text; // not lost where a line ends us
+    char said[OPT_MOST], *next;
+    struct err err;
+    size_t len;
+
+    memcpy(said, given, sizeof said);
+    free(text);
+    text = file_read(path, CONFIG_BYTES, &len, &err);
+    if (!text)
+        die("%s", err.msg);
+    for (char *line = text; line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = 0;
+        line += strspn(line, " \t");
+        line[strcspn(line, "\r")] = 0;
+        if (*line && *line != '#')
+            take_line(tool, line, said);
     }
-    if (given[o - tool->opts]++ && o->kind != OPT_LIST)
-        opt_misuse("--%s is given twice", o->name);
-    set_value(o, value);
 }
 
 char **
 opt_parse(const struct opt_tool *tool, int argc, char **argv)
 {
+    const char *config = NULL;
     int n = 0, only_operands = 0;
 
-    tool_name = tool->name;
+    say_as(tool->name);
     tool_opts = tool->opts;
     for (int i = 1; i < argc; i++) {
         if (!only_operands && !strcmp(argv[i], "--"))
             only_operands = 1;
-        else if (!only_operands && argv[i][0] == '-' && argv[i][1])
-            take(tool, argv, &i);
-        else
+        else if (only_operands || argv[i][0] != '-' || !argv[i][1])
             argv[n++] = argv[i];
+        else if (!take_common(tool, argv, &i, &config))
+            take(tool, argv, &i);
     }
+    if (config)
+        take_config(tool, config);
     argv[n] = NULL;
     if (n > tool->at_most)
         opt_misuse("what is '%s' for?", argv[tool->at_most]);
@@ -435,43 +307,30 @@ opt_together(const void *one, const void *other)
                    option_of(other)->name);
 }
 
-/* The last word of "foil-data index". */
-static const char *
-verb_of(const struct opt_tool *verb)
-{
-    return strrchr(verb->name, ' ') + 1;
-}
-
-_Noreturn static void
-print_verbs(const struct opt_tool *tool, const struct opt_tool *verbs)
-{
-    for (const struct opt_tool *verb = verbs; verb->name; verb++)
-        print_usage(verb == verbs ? "usage: " : "       ", verb);
-    printf("\n%s: %s\n\n", tool->name, tool->summary);
-    for (const struct opt_tool *verb = verbs; verb->name; verb++)
-        printf("  %-*s%s\n", HELP_COLUMN - 2, verb_of(verb), verb->summary);
-    printf("\n'%s VERB --help' lists the options of a verb.\n", tool->name);
-    close_stdout();
-    exit(EXIT_OK);
-}
-
 const struct opt_tool *
 opt_verb(const struct opt_tool *tool, const struct opt_tool *verbs, int argc,
          char **argv, char ***operand)
 {
-    tool_name = tool->name;
-    if (argc < 2)
-        opt_misuse("wants a verb");
-    if (!strcmp(argv[1], "--help"))
-        print_verbs(tool, verbs);
+    struct guess guess = {.word = argc > 1 ? argv[1] : ""};
+
+    say_as(tool->name);
+    if (argc < 2) {
+        say("wants a verb:");
+        opt_list_verbs(verbs, stderr);
+        exit(EXIT_USAGE);
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+        opt_print_verbs(tool, verbs);
     if (!strcmp(argv[1], "--version"))
-        print_version(tool);
+        opt_print_version(tool);
     if (argv[1][0] == '-')
         opt_misuse("no option '%s' before a verb", argv[1]);
-    for (const struct opt_tool *verb = verbs; verb->name; verb++)
-        if (!strcmp(argv[1], verb_of(verb))) {
+    for (const struct opt_tool *verb = verbs; verb->name; verb++) {
+        guess_try(&guess, opt_verb_name(verb));
+        if (!strcmp(argv[1], opt_verb_name(verb))) {
             *operand = opt_parse(verb, argc - 1, argv + 1);
             return verb;
         }
-    opt_misuse("no verb '%s'", argv[1]);
+    }
+    opt_misuse("no verb '%s'%s", argv[1], guess_words(&guess));
 }

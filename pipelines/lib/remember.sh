@@ -78,6 +78,24 @@ recall() {
     done <"$run/command"
 }
 
+# configure : take what the file of --config has, in the form of RUN/command, and
+# what is not said on the command line
+configure() {
+    local line key value
+    local -a keys
+    [[ -r $config ]] || die 1 "cannot read '$config'"
+    keys_of_run
+    while IFS= read -r line || [[ -n $line ]]; do
+        key=${line%% *}
+        [[ -n $key && $key != \#* && $key != pipeline ]] || continue
+        [[ " ${keys[*]} " == *" $key "* ]] ||
+            misuse "'$config' has '$key', which is no option of $pipeline"
+        value=''
+        [[ $line != *' '* ]] || printf -v value %b "${line#* }"
+        [[ -n ${said[$key]-} ]] || tell "$key" "$value"
+    done <"$config"
+}
+
 # agree KEY VALUE : the run remembers this; what is said now may not differ
 agree() {
     local key=$1 was=$2 value

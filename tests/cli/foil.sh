@@ -50,8 +50,22 @@ ok 'and is run by it' "$foil" run studies/far
 ok 'but not their library' exits 1 grep -q 'Not a pipeline' "$work/list"
 ok 'a full disk shows: 1' exits 1 bash -c "exec '$foil' >/dev/full"
 
-ok 'no such command: 2' refuses 2 "no command 'trian': 'foil' lists them" \
+ok 'no such command: 2' refuses 2 "no command 'trian': did you mean 'train'\?" \
     "$foil" trian
+ok 'what is like none: 2' refuses 2 "no command 'cook': 'foil' lists them" \
+    "$foil" cook
+ok 'a pipeline misspelt: 2' refuses 2 "no pipeline 'tyr': did you mean 'try'\?" \
+    "$foil" run tyr
+mkdir -p "$work/share/man/man1" "$work/share/man/man5"
+touch "$work/share/man/man1/foil-echo.1" "$work/share/man/man5/foil-wire.5"
+# shellcheck disable=SC2016 # of the script
+program "$work/bin/man" 'printf "<%s>" "${@##*/}"'
+ok 'help has man show the page of a command' prints '<-l><foil-echo.1>' \
+    "$foil" help echo
+ok 'or of a format' prints '<-l><foil-wire.5>' "$foil" help wire
+ok 'no such page: 2' refuses 2 "no page about 'trian': did you mean 'train'\?" \
+    "$foil" help trian
+ok '-h is --help' bash -c "'$foil' -h | grep '^usage: foil'"
 ok 'no path as a command: 2' refuses 2 "no command 'x/../echo'" \
     "$foil" x/../echo
 ok 'no pipeline named: 2' refuses 2 'run wants the name of a pipeline' \

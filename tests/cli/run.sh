@@ -134,6 +134,25 @@ ok 'says in one line that it is, and where everything is' \
     test "$(grep -c "was over before.*'parts' has " out)/$(wc -l <out)" = 1/1
 ok 'starts no feeder' cmp whole/log/select.log parts/log/select.log
 
+# ------------------------------------------------- the command of another run
+
+options_of() {
+    jq -c '.options | del(.seed, .lr)' "$1/latest/config.json"
+}
+ok '--config takes the command of another run' simclr told --config \
+    whole/command --seed 4 --train "$net --lr 0.3"
+ok 'with all of its options' test "$(options_of told)" = "$(options_of whole)"
+ok 'but those that are given' jq -e '.options | .lr == 0.3 and .seed == 4' \
+    told/latest/config.json
+ok 'and the same data, which were judged' grep -q '"measure":"probe"' \
+    told/results.jsonl
+echo 'epohcs 3' >wrong
+ok 'a wrong name in it is refused: 2' exits 2 simclr wrong-name train.foil \
+    --config wrong
+ok 'by its name' grep -q "'wrong' has 'epohcs'" said
+ok 'a file that is not there: 1' exits 1 simclr wrong-name train.foil \
+    --config nothing
+
 # ----------------------------------------------- said again, and otherwise
 
 ok 'what is said again may be the same' simclr parts train.foil --resume \

@@ -87,6 +87,9 @@ misuse(void)
     refuses("--nonsense d", "foil-test: no option '--nonsense'");
     refuses("--na d", "no option '--na'");
     refuses("-x d", "no option '-x'");
+    refuses("--bacth 7 d", "no option '--bacth': did you mean '--batch'?");
+    refuses("--config", "--config wants a value: FILE");
+    refuses("--config a --config=b d", "--config is given twice");
     refuses("--batch d", "--batch 'd': want a whole number in 2 .. 65536");
     refuses("-b 1 d", "--batch '1': want a whole number");
     refuses("-b 7x d", "--batch '7x'");
@@ -115,6 +118,7 @@ help(void)
 
     T(c.code == 0 && !*c.err, "--help: 0");
     T(!strncmp(c.out, usage, strlen(usage)), "the usage");
+    T(!strcmp(child_run(parse, "-h").out, c.out), "-h is --help");
     T(strstr(c.out, "  -b, --batch N           pairs in a batch [128]\n"),
       "a default");
     T(strstr(c.out, "  --path FILE             no default\n"), "none");
@@ -197,8 +201,11 @@ verbs_have_their_own_options(void)
         {"run -b 7 home", "foil-test run <home>", "", 0},
         {"sit -b 7", "", "no option '-b'", EXIT_USAGE},
         {"run", "", "foil-test run: wants PLACE", EXIT_USAGE},
-        {"fly", "", "no verb 'fly'", EXIT_USAGE},
-        {"", "", "wants a verb", EXIT_USAGE},
+        {"fly", "", "no verb 'fly'\n", EXIT_USAGE},
+        {"rnu", "", "no verb 'rnu': did you mean 'run'?", EXIT_USAGE},
+        {"", "", "wants a verb:\n  sit                     sit down\n",
+         EXIT_USAGE},
+        {"-h", "usage: foil-test sit\n", "", 0},
         {"--fast", "", "no option '--fast'", EXIT_USAGE},
         {"--version", "foil-test (foil)", "", 0},
         {"--help", "usage: foil-test sit\n       foil-test run [-f]", "", 0},
@@ -262,9 +269,65 @@ what_was_given_is_known(void)
     T(strstr(c.out, "given 1 0 0 1"), "a flag, a list: %s", c.out);
 }
 
+static void
+put_file(const char *to, const char *text)
+{
+    FILE *file = fopen(to, "w");
+
+    if (!file || fputs(text, file) < 0 || fclose(file))
+        printf("# cannot write '%s'\n", to);
+}
+
+static void
+options_from_a_file(void)
+{
+    char scratch[256];
+
+    child_scratch(scratch);
+    put_file("good", "# of a run\n\nbatch 7\n tau\t0.25\r\nname a b\\nc\\\\\n"
+                     "add x\nadd y\nfast");
+    gives("--config good d", "1 7 0.25 a b\nc\\ none wait 2 +x +y <d>");
+    gives("--config=good -b 9 d --add z",
+          "1 9 0.25 a b\nc\\ none wait 1 +z <d>");
+    put_file("name", "bacth 7\n");
+    refuses("--config name d", "no option '--bacth': did you mean '--batch'?");
+    put_file("value", "batch\n");
+    refuses("--config value d", "--batch wants a value: N");
+    put_file("range", "batch 1\n");
+    refuses("--config range d", "--batch '1': want a whole number");
+    put_file("flag", "fast yes\n");
+    refuses("--config flag d", "--fast takes no value");
+    put_file("twice", "batch 7\nbatch 7\n");
+    refuses("--config twice d", "--batch is given twice");
+    T(child_run(parse, "--config none d").code == EXIT_FAILED,
+      "a file that is not there: 1");
+}
+
+static void
+help_in_groups(const void *line)
+{
+    static const struct opt_group groups[] = {
+        {"Speed", &fast}, {"Names", &name}, {0}};
+
+    opt_groups(groups);
+    parse(line);
+}
+
+static void
+groups_have_titles(void)
+{
+    struct child c = child_run(help_in_groups, "--help");
+
+    T(strstr(c.out, "try the options\n\nSpeed:\n  -f, --fast") &&
+          strstr(c.out, "[0.5]\n\nNames:\n  --name NAME"),
+      "each before its first option: %s", c.out);
+}
+
 int
 main(void)
 {
+    options_from_a_file();
+    groups_have_titles();
     two_go_together();
     what_was_given_is_known();
     values();

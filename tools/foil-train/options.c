@@ -165,6 +165,13 @@ static const struct opt_tool tool = {
     "foil-train", "train an encoder by contrast", NULL, 0, 0, opts,
 };
 
+/* --help in parts. */
+static const struct opt_group groups[] = {
+    {"Run", &o.run},           {"Objective", &o.objective},
+    {"Encoder", &o.arch},      {"Optimisation", &o.optim},
+    {"Conduct", &o.nonfinite}, {0},
+};
+
 /* What can be overridden besides the remembered options. */
 static const char *const others[] = {"dataset", "processor", "table"};
 
@@ -275,6 +282,7 @@ train_options_get(int argc, char **argv)
     struct err err;
 
     make_table();
+    opt_groups(groups);
     opt_parse(&tool, argc, argv);
     if (o.list)
         return &o;

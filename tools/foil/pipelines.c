@@ -40,11 +40,12 @@ pipelines_near(const char *folder)
 /* Print the name of a pipeline, and its second line, which says what it does.
  */
 static void
-print_pipeline(const char *path, const char *name)
+print_pipeline(void *none, const char *path, const char *name)
 {
     FILE *file = fopen(path, "r");
     char line[128] = "";
 
+    (void)none;
     if (!file)
         return;
     for (int i = 0; i < 2; i++)
@@ -56,26 +57,51 @@ print_pipeline(const char *path, const char *name)
            strncmp(line, "# ", 2) ? "" : line + 2);
 }
 
-void
-pipelines_print(const char *folder)
+/* Calls with the path and the name of each pipeline, NAME.sh. */
+static void
+each_pipeline(const char *folder,
+              void (*call)(void *data, const char *path, const char *name),
+              void *data)
 {
     char *pipelines = pipelines_near(folder);
     const size_t n = strlen(pipelines) + 1;
     glob_t found;
 
-    puts("\npipelines, each run as 'foil run NAME':");
     for (int i = 0; i < N_FOLDERS; i++) {
         char *pattern = mem_format("%s/%s*.sh", pipelines, folders[i]);
 
         if (!glob(pattern, 0, NULL, &found)) {
             for (size_t j = 0; j < found.gl_pathc; j++)
                 if (!strstr(found.gl_pathv[j], "/lib.sh"))
-                    print_pipeline(found.gl_pathv[j], found.gl_pathv[j] + n);
+                    call(data, found.gl_pathv[j], found.gl_pathv[j] + n);
             globfree(&found);
         }
         free(pattern);
     }
     free(pipelines);
+}
+
+void
+pipelines_print(const char *folder)
+{
+    puts("\npipelines, each run as 'foil run NAME':");
+    each_pipeline(folder, print_pipeline, NULL);
+}
+
+static void
+try_pipeline(void *guess, const char *path, const char *name)
+{
+    char *word = mem_format("%.*s", (int)strcspn(name, "."), name);
+
+    (void)path;
+    guess_try(guess, word);
+    free(word);
+}
+
+void
+pipelines_guess(const char *folder, struct guess *guess)
+{
+    each_pipeline(folder, try_pipeline, guess);
 }
 
 char *

@@ -1,6 +1,8 @@
 #ifndef FOIL_PIPELINES_H
 #define FOIL_PIPELINES_H
 
+#include "util/guess.h"
+
 /*
  * The pipelines that come with foil: scripts in ../share/foil/pipelines as seen
  * from the folder of the program, or in pipelines/ of the checkout that has it
@@ -15,6 +17,9 @@ void pipelines_print(const char *folder);
 /* pipelines_script() returns the script of a pipeline, to be given to free(),
  * or NULL when there is none of that name. */
 char *pipelines_script(const char *folder, const char *name);
+
+/* pipelines_guess() compares a word with the names of all pipelines. */
+void pipelines_guess(const char *folder, struct guess *guess);
 
 /* pipelines_remembered() returns the name in RUN/command, to be given to
  * free(); it dies when there is none. */

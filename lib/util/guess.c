@@ -1,0 +1,59 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "util/err.h"
+#include "util/guess.h"
+
+enum { LONGEST = 64 };
+
+static size_t
+least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+size_t
+guess_changes(const char *a, const char *b)
+{
+    const size_t n = strlen(a), m = strlen(b);
+    size_t d[LONGEST][LONGEST]; // changes between the first letters of both
+
+    REQUIRE(n < LONGEST && m < LONGEST);
+    for (size_t i = 0; i <= n; i++)
+        for (size_t j = 0; j <= m; j++) {
+            if (!i || !j) {
+                d[i][j] = i + j;
+                continue;
+            }
+            d[i][j] = least(least(d[i - 1][j], d[i][j - 1]) + 1,
+                            d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+        }
+    return d[n][m];
+}
+
+void
+guess_try(struct guess *guess, const char *word)
+{
+    const size_t n = strlen(guess->word);
+    size_t changes;
+
+    if (n >= LONGEST || strlen(word) >= sizeof guess->best)
+        return;
+    changes = guess_changes(guess->word, word);
+    if (changes > 2 || 2 * changes >= strlen(word) ||
+        (*guess->best && changes >= guess->changes))
+        return;
+    snprintf(guess->best, sizeof guess->best, "%s", word);
+    guess->changes = changes;
+}
+
+const char *
+guess_words(struct guess *guess)
+{
+    if (*guess->best)
+        snprintf(guess->words, sizeof guess->words, ": did you mean '%s%s'?",
+                 guess->lead ? guess->lead : "", guess->best);
+    return guess->words;
+}

@@ -1,0 +1,20 @@
+#ifndef OPT_HELP_H
+#define OPT_HELP_H
+
+#include <stdio.h>
+
+#include "util/opt.h"
+
+/* What util/opt.h prints of a tool on stdout, ending the process. */
+_Noreturn void opt_print_help(const struct opt_tool *tool);
+_Noreturn void opt_print_version(const struct opt_tool *tool);
+_Noreturn void opt_print_verbs(const struct opt_tool *tool,
+                               const struct opt_tool *verbs);
+
+/* opt_list_verbs() writes a line for each verb. */
+void opt_list_verbs(const struct opt_tool *verbs, FILE *out);
+
+/* opt_verb_name() is the last word of "foil-data index". */
+const char *opt_verb_name(const struct opt_tool *verb);
+
+#endif

@@ -1,0 +1,106 @@
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/file.h"
+#include "util/opt.h"
+#include "util/stop.h"
+
+static const char *tool_name = "foil";
+
+static void
+message(const char *fmt, va_list ap)
+{
+    fflush(stdout);
+    fprintf(stderr, "%s: ", tool_name);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+}
+
+void
+die(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    message(fmt, ap);
+    va_end(ap);
+    exit(EXIT_FAILED);
+}
+
+void
+die_with(int code, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    message(fmt, ap);
+    va_end(ap);
+    exit(code);
+}
+
+void
+opt_misuse(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    message(fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "%s: '%s --help' lists the options\n", tool_name,
+            tool_name);
+    exit(EXIT_USAGE);
+}
+
+void
+say(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    message(fmt, ap);
+    va_end(ap);
+}
+
+void
+say_as(const char *name)
+{
+    tool_name = name;
+}
+
+/* Other threads run on, one of them perhaps within stdio: no stream is touched
+ * and no exit handler runs. */
+static void
+end_now(void)
+{
+    const char *wipe = isatty(STDERR_FILENO) ? "\r\033[K" : "";
+    char line[128];
+    int n = snprintf(line, sizeof line, "%s%s: stopped: no file is written\n",
+                     wipe, tool_name);
+    ssize_t wrote;
+
+    if (file_drafts_abandon())
+        return;
+    wrote = write(STDERR_FILENO, line, (size_t)n);
+    (void)wrote; // there may be nobody to tell
+    _exit(EXIT_FAILED);
+}
+
+void
+end_when_stopped(void)
+{
+    struct err err;
+
+    if (stop_calls(end_now, &err))
+        die("%s", err.msg);
+}
+
+void
+close_stdout(void)
+{
+    if (fflush(stdout) || ferror(stdout) || fclose(stdout))
+        die("cannot write to standard output: %s", strerror(errno));
+}
