@@ -26,9 +26,9 @@ simclr = T.Compose([
     T.RandomGrayscale(0.2)])
 
 
-def view(jpeg, rng):
+def view(image, rng):
     torch.manual_seed(int(rng.integers(2 ** 63)))
-    return np.asarray(simclr(Image.open(io.BytesIO(jpeg)).convert("RGB")))
+    return np.asarray(simclr(Image.open(io.BytesIO(image)).convert("RGB")))
 
 
 foil.augment(o.run, o.data, view, seed=o.seed, filter=o.filter,

@@ -157,7 +157,7 @@ KINDS = {
     "state.put": "id:w63 " + _PLACE + "sampler:t63 total:w63 tables:l"
                  " [from]:w63 [last]:b [fresh]:b",
     "state.ok": "id:w63 " + _PLACE,
-    "features": "sequence:w63 epoch:w32 step:w48 mode:t31 dim:n17 [id]:w63"
+    "features": "[sequence]:w63 epoch:w32 step:w48 mode:t31 dim:n17 [id]:w63"
                 " [next]:n48 / ids:id(b) z:half(v,b,d)",
     "features.get": "id:n63 epoch:w32 from:w48 [half]:b [plan]:w32",
     "plan": "id:n63 epoch:w32 strategy:t31 values:m",
@@ -1248,7 +1248,8 @@ def _foil_data(*words):
 
 
 class Dataset:
-    """A data set of foil by its index: dataset[id] is the JPEG, as bytes."""
+    """A data set of foil by its index: dataset[id] is the file of an image, as
+    bytes."""
 
     def __init__(self, path):
         cut = lambda line: [cell.replace("\\\\", "\0").replace("\\t", "\t")
@@ -1534,7 +1535,7 @@ class Trainer:
             return refuse("no features of that epoch were kept",
                           id=head["id"], state=True)
         return "features", {
-            "sequence": 0, "epoch": wanted, "step": steps, "mode": mode,
+            "epoch": wanted, "step": steps, "mode": mode,
             "dim": z.shape[2], "id": head["id"], "next": e}, \
             {"ids": ids, "z": z[:, ids].astype("f2" if head.get("half")
                                                else "f4")}
@@ -2045,8 +2046,8 @@ def augment(run, data, view, views=2, seed=0, recipe=None, room=2,
             filter=False, max_bad=0.01, keys=None, allow=None):
     """Stands in the place of foil-augment, until the run is over.
 
-    view(jpeg, rng) returns an augmented view, u1 [h,w,c], of the bytes of a
-    JPEG; all its randomness is from rng, a numpy Generator, which depends on
+    view(image, rng) returns an augmented view, u1 [h,w,c], of the bytes of an
+    image's file; all its randomness is from rng, a numpy Generator, which depends on
     seed, sample, epoch and number of the view.  A sample for which it raises
     an exception is replaced by another; of more than the share max_bad that
     is an error.  recipe names the distribution: all augmenters of a run have

@@ -46,11 +46,18 @@ c_negatives() {
     start negatives "$1" foil-negatives -r "$work/$1"
 }
 
+# come RUN STEPS : so many steps get trained, however long that takes
+come() {
+    until has_steps "$1" "$2"; do
+        kill -0 "${pid[train]}" 2>/dev/null || return
+        sleep 0.05
+    done
+}
+
 # swap NAME RUN STEPS COMMAND... : once so many steps are trained, kill a stage
 # and start the command in its place
 swap() {
-    trainer=${pid[train]}
-    past "$2" "$3" || echo "not past step $3" >>"$work/$2/stuck"
+    come "$2" "$3" || echo "not past step $3" >>"$work/$2/stuck"
     kill_now "${pid[$1]}"
     "${@:4}"
 }
@@ -109,8 +116,7 @@ samplers() {
     c_select negatives
     stage augment negatives augment "$data" nap=0.001
     c_negatives negatives
-    trainer=${pid[train]}
-    past negatives 60
+    come negatives 60
     sampler=$($python -c 'import foil, sys
 print(foil.checkpoint(sys.argv[1]).state["sampler"])' "$work/negatives")
     swap negatives negatives 60 stage negatives negatives negatives \
