@@ -89,7 +89,7 @@ main(int argc, char **argv)
         "sampler", "weigh negatives by their softmax", "ENDPOINT", 1, 1, none};
     struct wire_server_config config = {
         .endpoint = *opt_parse(&tool, argc, argv),
-        .kind = WIRE_SERVES,
+        .edge = WIRE_EDGE_NEGATIVES,
         .hello = {.stage = "negatives",
                   .version = WIRE_VERSION,
                   .sampler = "softmax 1"},
