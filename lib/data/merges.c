@@ -217,41 +217,48 @@ number_of(struct training *t, int32_t left, int32_t right)
     return t->pairs++;
 }
 
-/* Counts the pairs of a piece in, or out. */
+/* Counts a pair of a piece in, or out. */
 static void
-count_pairs(struct training *t, size_t piece, int in)
+count_pair(struct training *t, size_t piece, int32_t left, int32_t right,
+           int in)
 {
-    const int32_t *symbol = t->symbol + t->start[piece];
+    const size_t number = number_of(t, left, right);
+    struct pair *pair = &t->pair[number];
 
-    for (size_t k = 0; k + 1 < t->n[piece]; k++) {
-        const size_t number = number_of(t, symbol[k], symbol[k + 1]);
-        struct pair *pair = &t->pair[number];
-
-        pair->count += in ? t->count[piece] : -t->count[piece];
-        if (!in || (pair->n && pair->piece[pair->n - 1] == piece))
-            continue;
-        mem_grow(&pair->piece, &pair->room, pair->n + 1, sizeof *pair->piece);
-        pair->piece[pair->n++] = (uint32_t)piece;
-    }
+    pair->count += in ? t->count[piece] : -t->count[piece];
+    if (!in || (pair->n && pair->piece[pair->n - 1] == piece))
+        return;
+    mem_grow(&pair->piece, &pair->room, pair->n + 1, sizeof *pair->piece);
+    pair->piece[pair->n++] = (uint32_t)piece;
 }
 
-/* Puts the symbol of a pair in place of it, left to right. */
+/* Puts the symbol of a pair in place of it, left to right, and counts what
+ * neighbours it loses and gets. */
 static void
-replace(struct training *t, size_t piece, const struct pair *pair,
+replace(struct training *t, size_t piece, int32_t left, int32_t right,
         int32_t joined)
 {
     int32_t *symbol = t->symbol + t->start[piece];
     const size_t n = t->n[piece];
     size_t to = 0;
 
-    for (size_t k = 0; k < n; k++)
-        if (k + 1 < n && symbol[k] == pair->left &&
-            symbol[k + 1] == pair->right) {
-            symbol[to++] = joined;
-            k++;
-        } else {
+    for (size_t k = 0; k < n; k++) {
+        if (k + 1 == n || symbol[k] != left || symbol[k + 1] != right) {
             symbol[to++] = symbol[k];
+            continue;
         }
+        count_pair(t, piece, left, right, 0);
+        if (to) {
+            count_pair(t, piece, symbol[to - 1], left, 0);
+            count_pair(t, piece, symbol[to - 1], joined, 1);
+        }
+        symbol[to++] = joined;
+        k++;
+        if (k + 1 < n) {
+            count_pair(t, piece, right, symbol[k + 1], 0);
+            count_pair(t, piece, joined, symbol[k + 1], 1);
+        }
+    }
     t->n[piece] = (uint32_t)to;
 }
 
@@ -263,14 +270,12 @@ merge(struct training *t, size_t number)
     const int32_t joined = (int32_t)t->bpe.symbols.written.n - 1;
     const size_t known = t->pairs;
 
-    for (size_t i = 0; i < pair.n; i++) {
-        count_pairs(t, pair.piece[i], 0);
-        replace(t, pair.piece[i], &pair, joined);
-        count_pairs(t, pair.piece[i], 1);
-    }
-    free(t->pair[number].piece);
     t->pair[number].piece = NULL;
     t->pair[number].n = t->pair[number].room = 0;
+    for (size_t i = 0; i < pair.n; i++)
+        replace(t, pair.piece[i], pair.left, pair.right, joined);
+    free(pair.piece);
+    REQUIRE(!t->pair[number].count);
     for (size_t i = known; i < t->pairs; i++)
         await(t, i);
 }
@@ -323,7 +328,8 @@ data_merges_train(const struct data_merges *merges, size_t size, size_t min,
     cut_words(&t, merges);
     spell(&t);
     for (size_t i = 0; i < t.pieces.n; i++)
-        count_pairs(&t, i, 1);
+        for (size_t k = t.start[i]; k + 1 < t.start[i] + t.n[i]; k++)
+            count_pair(&t, i, t.symbol[k], t.symbol[k + 1], 1);
     for (size_t i = 0; i < t.pairs; i++)
         await(&t, i);
     learn(&t, size, min);
