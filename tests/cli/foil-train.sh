@@ -290,10 +290,14 @@ ok 'and what the encoder of texts is' jq -e '.text.arch == "clip:16x1x2" and
     .text.vocabulary == 514 and .text.context == 12 and
     .text.head == "project:8" and .encoder.head == "project:8"' \
     "$work/pair/latest/config.json"
+ok 'their loss is not that of two views' refuses 1 'has an encoder of texts' \
+    "$BIN/foil-eval" loss "$work/pair" "$work/set.tar"
+ok 'the encoder of images is used like any other' "$BIN/foil-embed" \
+    -o "$work/pair.npy" "$work/pair" "$work/set.tar"
 ok 'micro-batches of both' with "$work/micro" texts=3 -- --micro-batch 3
 # shellcheck disable=SC2016 # of jq
 ok 'a loss that is the same to rounding' jq -es \
-    '.[0].loss as $a | .[1].loss as $b | ($a - $b | fabs) < 1e-4' \
+    'map(.loss) | .[0] - .[1] | fabs < 1e-4' \
     <(head -n 1 "$work/pair/metrics.jsonl") \
     <(head -n 1 "$work/micro/metrics.jsonl")
 ok 'half of it' with "$work/half" texts=3 until=5 -- --steps 5

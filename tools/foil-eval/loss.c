@@ -63,6 +63,10 @@ prepare(struct measured *m, const struct options *options, char **path)
     if (nn_model_open(&m->model, path[0], m->batch, 1, precisely, NULL, &err) ||
         nn_model_fits(&m->model, m->images, (size_t)options->views, &err))
         die("%s", err.msg);
+    if (json_object_get(m->model.config, "text"))
+        die("'%s' has an encoder of texts: its loss is of images and captions, "
+            "not of two views",
+            path[0]);
     if (spec->height != spec->image_width || spec->channels != 3)
         die("'%s' is not for square images in colour", path[0]);
     m->seed = data_seed(m->set, (uint64_t)options->seed);
