@@ -53,7 +53,8 @@ fi
 for case in 'resnet18 train f32 1 5' 'resnet18 train f32 2 5' \
     'resnet20 train f32 1 25' 'resnet20 train f32 2 25' \
     'resnet20 train bf16 1 25' 'resnet20 train bf16 2 25' \
-    'resnet18 features f32 1 7' 'resnet18 features f32 2 7'; do
+    'resnet18 features f32 1 7' 'resnet18 features f32 2 7' \
+    'vit:128x6x4 train f32 1 7'; do
     read -r arch mode precision threads _ <<<"$case"
     if [[ ! ${ONLY:-} || "$arch $mode $precision $threads" =~ $ONLY ]]; then
         measure "$arch-$mode-$precision-${threads}T" "$bench/bench_step $case" \

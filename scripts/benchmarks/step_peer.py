@@ -9,6 +9,7 @@ import time
 import torch
 from torch import nn
 from torchvision.models.resnet import BasicBlock, ResNet
+from torchvision.models.vision_transformer import VisionTransformer
 
 ROWS = 64
 arch, mode, precision, threads, steps, layout = sys.argv[1:]
@@ -16,7 +17,10 @@ torch.set_num_threads(int(threads))
 torch.manual_seed(1)
 half = precision == 'bf16'
 
-if arch == 'resnet18':
+if arch.startswith('vit:'):
+    width, layers, patch = map(int, arch[4:].split('x'))
+    net = VisionTransformer(32, patch, layers, width // 64, width, 4 * width)
+elif arch == 'resnet18':
     width = 64
     net = ResNet(BasicBlock, [2, 2, 2, 2])
 else:
@@ -28,13 +32,16 @@ else:
     net.layer2 = net._make_layer(BasicBlock, 2 * width, 3, 2)
     net.layer3 = net._make_layer(BasicBlock, 4 * width, 3, 2)
     net.layer4 = nn.Identity()
-net.conv1 = nn.Conv2d(3, width, 3, 1, 1, bias=False)
-net.maxpool = nn.Identity()
-features = 512 if arch == 'resnet18' else 64
-net.fc = nn.Sequential(nn.Linear(features, features), nn.ReLU(),
-                       nn.Linear(features, 128))
+hidden = 512 if arch == 'resnet18' else 64
+last = 'heads' if arch.startswith('vit:') else 'fc'
+features = width if last == 'heads' else hidden
+if last == 'fc':
+    net.conv1 = nn.Conv2d(3, width, 3, 1, 1, bias=False)
+    net.maxpool = nn.Identity()
+setattr(net, last, nn.Sequential(nn.Linear(features, hidden), nn.ReLU(),
+                                 nn.Linear(hidden, 128)))
 if mode == 'features':
-    net.fc = nn.Identity()
+    setattr(net, last, nn.Identity())
     net.eval()
 pixels = torch.randint(0, 256, (ROWS, 3, 32, 32), dtype=torch.uint8)
 if layout == 'channels_last':
