@@ -568,12 +568,13 @@ patches(struct nn_graph *graph, size_t x)
     return nn_graph_token_pick(graph, x, NN_LAST);
 }
 
-/* Each token of an image, and so the one over which the class is written. */
+/* Each token of an image, and so the one over which the class is written: the
+ * bias before it has no gradient of that one. */
 static size_t
 class_token(struct nn_graph *graph, size_t x)
 {
-    x = nn_graph_class_token(graph, nn_graph_patches(graph, x, 2), "class");
-    return pooled(graph, x);
+    x = linear_of(graph, nn_graph_patches(graph, x, 2), 4);
+    return pooled(graph, nn_graph_class_token(graph, x, "class"));
 }
 
 /* linear(ln(mean of the token vectors)). */
