@@ -51,9 +51,13 @@ hand_out(struct world *w, struct source *s, int binder)
 
     while (flow_producer_late(s->flow, w->now, &late)) {
         struct link *link = link_by_number(w, binder, late.peer);
+        const double given = s->given[count(w, &late.at)];
 
-        if (w->now - s->given[count(w, &late.at)] < LEASE)
-            fail(w, "%s is late too soon", name_of(link->client));
+        // what it said may have taken long to come
+        if (w->now < given + LEASE ||
+            (binder == binder_of_items(w) && w->looked < given + LEASE / 2))
+            fail(w, "%s is late, and nobody has looked for its batch",
+                 name_of(link->client));
         tell(w, "%s is late with place %d, %zu leases are void",
              name_of(link->client), count(w, &late.at), late.taken);
         link->late = 1;
@@ -64,6 +68,9 @@ hand_out(struct world *w, struct source *s, int binder)
         const struct said said = {.session = turn.at.session,
                                   .k = (int16_t)count(w, &turn.at)};
 
+        if (link->session != turn.at.session)
+            fail(w, "%s gets an item of a session that it does not know",
+                 name_of(link->client));
         book_give(w, s, &turn, (size_t)link->room);
         post(w, (int)(link - w->link), 0, ITEM, &said);
         flow_producer_gave(s->flow, &turn, 1, w->now);
@@ -347,6 +354,7 @@ trainer_turn(struct world *w)
 
     if (w->busy > w->now)
         return;
+    w->looked = w->now;
     if (w->training) {
         const struct wire_place next = place(w, at.session, ++w->trained);
 

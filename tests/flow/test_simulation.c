@@ -206,6 +206,7 @@ lie(struct world *w)
     }
     tell(w, "%s lies", name_of(w->link[i].client));
     post(w, i, 1, NEXT, &said);
+    w->looked = w->now; // for all that the producer knows
     w->allowed += FLOW_LAPSE + 4;
 }
 

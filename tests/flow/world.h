@@ -138,6 +138,7 @@ struct world {
     int drawn, plan_end; /* of the filter: places before are drawn; -1 */
     int training;        /* the trainer has a batch under way */
     double busy;         /* until then */
+    double looked;       /* when it was not, last */
     int trained, over;
     double all_ended; /* since when all say end; 0: they do not */
 
