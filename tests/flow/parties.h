@@ -395,6 +395,10 @@ patience(struct world *w, int party)
         seconds = fmin(0.5, flow_consumer_due(w->filter_in, w->now));
     if (party == TRAINER)
         seconds = fmin(0.5, flow_consumer_due(w->trainer, w->now));
+    if (party == TRAINER && w->busy > w->now)
+        seconds = fmin(seconds, w->busy - w->now);
+    if (party >= RELAY && w->relay[party - RELAY].made > w->now)
+        seconds = fmin(seconds, w->relay[party - RELAY].made - w->now);
     return seconds < 0.001 ? 0.001 : seconds > 1 ? 1 : seconds;
 }
 
