@@ -55,7 +55,7 @@ hand_out(struct world *w, struct source *s, int binder)
 
         // what it said may have taken long to come
         if (w->now < given + LEASE ||
-            (binder == binder_of_items(w) && w->looked < given + LEASE / 2))
+            (binder == binder_of_items(w) && w->looked < given + 1))
             fail(w, "%s is late, and nobody has looked for its batch",
                  name_of(link->client));
         tell(w, "%s is late with place %d, %zu leases are void",
