@@ -5,7 +5,8 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-static struct tap tap = {.kinds = "", .role = "any", .to = "train"};
+static struct tap tap = {
+    .kinds = "", .role = "any", .to = "train", .lease = 10};
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &tap.run, 0, 0, "DIR",
@@ -16,13 +17,15 @@ static const struct opt opts[] = {
     {"kinds", 'k', OPT_TEXT, &tap.kinds, 0, 0, "LIST",
      "only these kinds, \"batch end\"; else all"},
     {"count", 'n', OPT_WHOLE, &tap.count, 0, 1e15, "N",
-     "end after N messages; 0: never"},
+     "end after N messages, or broken rules; 0: never"},
     {"follow", 0, OPT_FLAG, &tap.follow, 0, 0, NULL,
      "events: wait for the next run when one is over"},
     {"record", 'w', OPT_TEXT, &tap.record, 0, 0, "FILE",
      "write the messages to FILE too"},
     {"to", 0, OPT_WORD, &tap.to, 0, 0, "select|train|negatives",
      "proxy, replay: role in the key of the stage that binds"},
+    {"lease", 0, OPT_WHOLE, &tap.lease, 1, 86400, "SECONDS",
+     "check: the lease of a stage that hands out items"},
     WIRE_KEYS_OPT(&tap.keys),
     WIRE_ALLOW_OPT(&tap.allow),
     {"role", 0, OPT_WORD, &tap.role, 0, 0,
@@ -32,8 +35,8 @@ static const struct opt opts[] = {
 
 static const struct opt_tool tool = {
     "foil-tap",
-    "watch, record and replay the messages between stages",
-    "events|proxy|show|replay|keys [WHERE ...]",
+    "watch, record, replay and check the messages between stages",
+    "events|proxy|show|replay|keys|check [WHERE ...]",
     1,
     3,
     opts,
@@ -51,6 +54,7 @@ static const struct verb verbs[] = {
     {"show", " FILE", 1, 1, tap_show},
     {"replay", " FILE [ENDPOINT]", 1, 2, tap_replay},
     {"keys", " DIR NAME", 2, 2, tap_keys},
+    {"check", " ROLE [ENDPOINT]", 1, 2, tap_check},
 };
 
 enum { VERBS = sizeof verbs / sizeof *verbs };

@@ -1,8 +1,10 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "negatives.h"
+#include "num/vec.h"
 
 void
 sampler_know(struct sampler *sampler, const struct negatives_options *o,
@@ -105,6 +107,23 @@ list_tables(size_t n, const struct sample_rows *rows, struct wire_table *table)
     }
 }
 
+/* Refuses rows that are not of unit length, whose products are no cosines.  The
+ * square may be off by what half precision loses; a row of zeros, which has no
+ * direction, is bearable. */
+static int
+judge_rows(size_t n, size_t d, const float *z, const char *what,
+           struct err *err)
+{
+    for (size_t r = 0; r < n; r++) {
+        const double square = num_dot(d, z + r * d, z + r * d);
+
+        if (square > 0 && !(fabs(square - 1) < 0.02))
+            return err_set(err, "row %zu of '%s' has length %g: want 1", r,
+                           what, sqrt(square));
+    }
+    return 0;
+}
+
 struct wire_msg *
 sampler_weigh(struct sampler *sampler, const struct wire_pairs *pairs,
               struct err *err)
@@ -115,7 +134,10 @@ sampler_weigh(struct sampler *sampler, const struct wire_pairs *pairs,
     struct sample_weights w;
     struct wire_weights weights;
 
-    if (sample_source_weigh(&sampler->source, &step, &w, err))
+    if (judge_rows(pairs->n_views * pairs->n, pairs->dim, pairs->z, "z", err) ||
+        judge_rows(pairs->n_extra, pairs->dim, pairs->extra_z, "extra_z",
+                   err) ||
+        sample_source_weigh(&sampler->source, &step, &w, err))
         return NULL;
     sampler->next.epoch = pairs->epoch;
     sampler->next.step = pairs->step + 1;

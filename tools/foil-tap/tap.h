@@ -15,7 +15,7 @@ struct tap {
     /* what the command line says */
     const char *run, *record, *keys, *allow, *kinds, *role, *to;
     int full, quiet, follow;
-    long count;
+    long count, lease;
 
     struct wire_keys own;
     struct wire *wire;
@@ -30,6 +30,7 @@ void tap_proxy(struct tap *tap, const char *here, const char *there);
 void tap_show(struct tap *tap, const char *path, const char *none);
 void tap_replay(struct tap *tap, const char *path, const char *endpoint);
 void tap_keys(struct tap *tap, const char *dir, const char *name);
+void tap_check(struct tap *tap, const char *role, const char *endpoint);
 
 /* What they share: opens sockets and the recording, and closes them. */
 void tap_open(struct tap *tap);

@@ -1,0 +1,235 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "util/clock.h"
+#include "util/digest.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "wire/batch.h"
+
+/*
+ * An augmenter: the kit plays the selector, which binds `plan`, and the
+ * trainer, which binds `batch`.
+ */
+enum { IMAGES = 4, WINDOW = 4 };
+
+struct stage {
+    struct check *check;
+    struct check_actor plan, batch;
+    int64_t size; /* of its data set */
+    int64_t ids[IMAGES];
+};
+
+static struct wire_msg *
+item_of(const struct stage *s, int64_t session, int64_t step)
+{
+    struct wire_item item = {
+        .at = {session, 0, step},
+        .size = s->size,
+        .steps = 100,
+        .epochs = 1,
+        .n = IMAGES,
+        .ids = s->ids,
+    };
+
+    snprintf(item.run, sizeof item.run, "%s", s->plan.hello.run);
+    return wire_item_put(&item);
+}
+
+/* What a batch is: where, and a digest of its views. */
+struct got {
+    int there, sound;
+    struct wire_place at;
+    struct digest views;
+};
+
+static struct got
+batch(struct stage *s, double seconds)
+{
+    struct wire_msg *msg = check_await(&s->batch, WIRE_BATCH, seconds);
+    struct got got = {.there = msg != NULL};
+    struct wire_batch b;
+    struct err err;
+
+    if (msg && !wire_batch_get(&b, msg, s->size, &err)) {
+        const size_t bytes = b.n_views * b.n * b.height * b.width * b.channels;
+
+        got.at = b.at;
+        got.sound = b.n == IMAGES && b.steps == 100 && b.epochs == 1 &&
+                    (b.n_substituted || !memcmp(b.ids, s->ids, sizeof s->ids));
+        got.views = digest_bytes(b.views, bytes);
+        wire_batch_release(&b);
+    } else if (msg) {
+        say("a batch of it: %s", err.msg);
+    }
+    wire_msg_free(msg);
+    return got;
+}
+
+static int
+is_at(const struct got *got, int64_t session, int64_t step)
+{
+    return got->there && got->sound && got->at.session == session &&
+           got->at.epoch == 0 && got->at.step == step;
+}
+
+/* 1 when this snapshot comes along the plan; *room is what it adds. */
+static int
+relays(struct stage *s, int64_t serial, int64_t *room)
+{
+    const double until = clock_now() + 5;
+    struct wire_msg *msg;
+    int found = 0;
+
+    while (!found &&
+           (msg = check_await(&s->plan, WIRE_NEXT, until - clock_now()))) {
+        struct wire_next next;
+        struct err err;
+
+        if (!wire_next_get(&next, msg, &err)) {
+            found = next.at.session == s->check->session &&
+                    next.serial == serial && next.window == WINDOW;
+            *room = next.room;
+            wire_next_release(&next);
+        }
+        wire_msg_free(msg);
+    }
+    return found;
+}
+
+static void
+greets(struct stage *s)
+{
+    struct check *check = s->check;
+
+    check_need(check, check_greeted(&s->plan, "select", 10),
+               "it says hello to the selector within 10 s");
+    check_need(check, check_greeted(&s->batch, "train", 10),
+               "and to the trainer");
+    check_rule(check, *s->batch.hello.recipe && *s->batch.hello.peer,
+               "its hello has a name of its own, and a recipe");
+    check_need(check, s->batch.hello.size >= IMAGES,
+               "and a data set, of 4 images at least");
+    s->size = s->batch.hello.size;
+    for (size_t i = 0; i < IMAGES; i++)
+        s->ids[i] = (int64_t)(IMAGES - 1 - i);
+    check_rule(check, check_count(&s->batch, WIRE_BEAT, 3) >= 2,
+               "it shows a sign of life on `batch` each second");
+}
+
+static void
+relays_and_delivers(struct stage *s)
+{
+    struct check *check = s->check;
+    const int64_t session = check->session;
+    int64_t room = 0;
+    struct got got;
+
+    check_say(&s->batch, check_next(check, 0, 1, WINDOW, 0, 0, NULL));
+    check_need(check, relays(s, 1, &room),
+               "it relays the trainer's snapshot to the selector");
+    check_rule(check, room >= 1, "and adds its room to it");
+    check_say(&s->plan, item_of(s, session, 1));
+    got = batch(s, 20);
+    check_need(check, is_at(&got, session, 1),
+               "an item that is wanted becomes a batch: its ids, steps and "
+               "place");
+    check_say(&s->plan, item_of(s, session - 1, 2));
+    got = batch(s, 1.5);
+    check_rule(check, !got.there, "an item of another session is dropped");
+    check_say(&s->batch, check_next(check, 2, 2, WINDOW, 0, 0, NULL));
+    relays(s, 2, &room);
+    check_say(&s->plan, item_of(s, session, 0));
+    got = batch(s, 1.5);
+    check_rule(check, !got.there, "so is one that is trained already");
+}
+
+/* Sends an item that no sound selector sends; 1 when it is refused by name. */
+static int
+is_refused(struct stage *s, struct wire_msg *item)
+{
+    s->plan.errors = 0;
+    check_say(&s->plan, item);
+    wire_msg_free(check_await(&s->plan, WIRE_ERROR, 3));
+    return s->plan.errors && !strcmp(s->plan.error.of.kind, "item");
+}
+
+static void
+refuses_with_a_reason(struct stage *s)
+{
+    struct check *check = s->check;
+    const int64_t session = check->session;
+    const int64_t twice[] = {1, 1}, outside[] = {s->size};
+    struct got got;
+
+    check_rule(check,
+               is_refused(s, check_spoil(item_of(s, session, 3), "ids", twice,
+                                         sizeof twice)),
+               "an item with an id twice is answered with an error");
+    check_rule(check,
+               is_refused(s, check_spoil(item_of(s, session, 3), "ids", outside,
+                                         sizeof outside)),
+               "so is one with an id outside of the data set");
+    check_rule(
+        check,
+        is_refused(s, check_rename(item_of(s, session, 3), "steps", "stepz")),
+        "so is one without `steps`");
+    s->plan.errors = 0;
+    check_count(&s->plan, WIRE_ITEM, 2);
+    check_rule(check, s->plan.errors < 5, "each is told once: no busy loop");
+    check_say(&s->plan, item_of(s, session, 3));
+    got = batch(s, 20);
+    check_rule(check, is_at(&got, session, 3), "and all goes on");
+}
+
+/* The same item in another session, over new connections. */
+static void
+survives_a_restart(struct stage *s)
+{
+    struct check *check = s->check;
+    char *endpoint = mem_text(s->plan.endpoint);
+    struct got one, two;
+    int64_t room;
+
+    check_say(&s->plan, item_of(s, check->session, 5));
+    one = batch(s, 20);
+    check_close(&s->plan);
+    check_bind(check, &s->plan, endpoint);
+    free(endpoint);
+    check_rule(check, check_greeted(&s->plan, "select", 15),
+               "it says hello again to a selector that was started again");
+    check_rule(check, relays(s, 2, &room),
+               "and relays the newest snapshot again");
+    check->session = check_now();
+    check_say(&s->batch, check_next(check, 4, 1, WINDOW, 0, 0, NULL));
+    check_rule(check, relays(s, 1, &room), "a newer session counts at once");
+    check_say(&s->plan, item_of(s, check->session, 5));
+    two = batch(s, 20);
+    check_rule(check,
+               is_at(&two, check->session, 5) && one.there &&
+                   !memcmp(&one.views, &two.views, sizeof one.views),
+               "the same item gives the same views in every session");
+}
+
+void
+check_augment(struct check *check, const char *plan, const char *batch_at)
+{
+    struct stage s = {.check = check};
+    struct wire_end end = {.over = 1};
+
+    check_bind(check, &s.plan, plan);
+    check_bind(check, &s.batch, batch_at);
+    greets(&s);
+    relays_and_delivers(&s);
+    refuses_with_a_reason(&s);
+    survives_a_restart(&s);
+    end.at = (struct wire_place){check->session, 0, 6};
+    check_say(&s.batch, wire_end_put(&end));
+    wire_msg_free(check_await(&s.plan, WIRE_END, 5));
+    check_count(&s.batch, WIRE_BEAT, 1);
+    check_rule(check, check_count(&s.batch, WIRE_BEAT, 4) == 0,
+               "it ends when the trainer says that the run is over");
+    check_close(&s.plan);
+    check_close(&s.batch);
+}

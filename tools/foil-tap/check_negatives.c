@@ -1,0 +1,263 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "wire/pairs.h"
+#include "wire/state.h"
+#include "wire/weights.h"
+
+/*
+ * A service of negatives: the kit plays a trainer of batches of eight images
+ * out of 64.
+ */
+enum { B = 8, D = 16, SIZE = 64, ROWS = 2 * B };
+
+static const char digest[] = "c0ffee00c0ffee00c0ffee00c0ffee00";
+
+struct stage {
+    struct check *check;
+    struct check_actor a;
+    int64_t id, step;
+    float z[ROWS * D];
+    int64_t ids[B];
+};
+
+/* Unit rows, other ones at each step. */
+static void
+make_rows(struct stage *s)
+{
+    for (size_t r = 0; r < ROWS; r++) {
+        double square = 0;
+
+        for (size_t k = 0; k < D; k++) {
+            const uint32_t bits =
+                (uint32_t)((r % B * D + k + 977 * (size_t)s->step + r) *
+                           2654435761u);
+
+            s->z[r * D + k] = (float)(bits >> 8) / 8388608.f - 1;
+            square += s->z[r * D + k] * s->z[r * D + k];
+        }
+        for (size_t k = 0; k < D; k++)
+            s->z[r * D + k] /= (float)sqrt(square);
+    }
+    for (size_t i = 0; i < B; i++)
+        s->ids[i] = (s->step * B + (int64_t)i) % SIZE;
+}
+
+static struct wire_msg *
+pairs_of(const struct stage *s)
+{
+    return wire_pairs_put(&(struct wire_pairs){
+        .id = s->id,
+        .session = s->check->session,
+        .step = s->step,
+        .beta = 5,
+        .n = B,
+        .n_views = 2,
+        .dim = D,
+        .ids = s->ids,
+        .z = s->z,
+    });
+}
+
+static struct wire_msg *
+state_of(const struct stage *s, const char *sampler, int64_t total, int fresh)
+{
+    struct wire_state state = {
+        .id = s->id,
+        .session = s->check->session,
+        .step = s->step,
+        .total = total,
+        .fresh = fresh,
+        .last = 1,
+    };
+
+    snprintf(state.sampler, sizeof state.sampler, "%s", sampler);
+    return wire_state_put(&state);
+}
+
+/* The answer of that kind to the last request, or NULL; other ids do not
+ * count. */
+static struct wire_msg *
+answer(struct stage *s, struct wire_msg *request, enum wire_kind kind)
+{
+    s->a.errors = 0;
+    check_say(&s->a, request);
+    return check_await(&s->a, kind, kind == WIRE_ERROR ? 3 : 10);
+}
+
+/* 1 when it is refused by its id, or by its kind where that is not read. */
+static int
+is_refused(struct stage *s, struct wire_msg *request)
+{
+    wire_msg_free(answer(s, request, WIRE_ERROR));
+    return s->a.errors && (s->a.error.id == s->id || *s->a.error.of.kind);
+}
+
+/* The state of another sampler, after five steps, of one table. */
+static struct wire_msg *
+foreign_state(const struct stage *s)
+{
+    static const uint8_t row[4] = {1};
+    struct wire_table table = {
+        .name = "x", .rows = 1, .width = 4, .n = 1, .row = row};
+    struct wire_state state = {
+        .id = s->id,
+        .session = s->check->session,
+        .step = s->step,
+        .sampler = "nobody 1",
+        .total = 5,
+        .n = 1,
+        .last = 1,
+        .tables = &table,
+    };
+
+    return wire_state_put(&state);
+}
+
+/* 1 where rows sum to 1, or less, and no row weighs its own image. */
+static int
+is_sound(const struct stage *s, const struct wire_weights *w)
+{
+    int sound = w->id == s->id && w->rows == ROWS && w->columns == ROWS;
+
+    for (size_t r = 0; sound && r < ROWS; r++) {
+        double sum = 0;
+
+        for (size_t c = 0; c < ROWS; c++) {
+            sum += w->w[r * ROWS + c];
+            sound &= c % B != r % B || w->w[r * ROWS + c] == 0;
+        }
+        sound &= sum < 1.001 && (w->partial || sum > 0.999);
+    }
+    return sound;
+}
+
+static void
+wants_its_state_first(struct stage *s)
+{
+    struct check *check = s->check;
+    struct wire_msg *msg;
+
+    check_need(check, check_greet(&s->a, "train", "", digest, SIZE),
+               "it answers hello with its own");
+    check_rule(check, *s->a.hello.sampler && *s->a.hello.peer,
+               "its hello has a name of its own, and that of its sampler");
+    make_rows(s);
+    s->id = 1;
+    check_rule(check, is_refused(s, pairs_of(s)) && s->a.error.state,
+               "pairs before a state are answered with an error that asks for "
+               "it");
+    s->id = 2;
+    msg = answer(s, state_of(s, s->a.hello.sampler, 0, 1), WIRE_STATE_OK);
+    check_need(check, msg != NULL, "a state that is empty is taken");
+    wire_msg_free(msg);
+}
+
+static void
+weighs(struct stage *s)
+{
+    struct check *check = s->check;
+    struct wire_msg *one, *two;
+    struct wire_weights w;
+    struct err err;
+
+    s->id = 3;
+    one = answer(s, pairs_of(s), WIRE_WEIGHTS);
+    check_need(check, one && !wire_weights_get(&w, one, SIZE, &err),
+               "pairs are answered with weights");
+    check_rule(check, is_sound(s, &w),
+               "rows of them sum to 1, and none weighs its own image");
+    wire_weights_release(&w);
+    two = answer(s, pairs_of(s), WIRE_WEIGHTS);
+    check_rule(check,
+               two && wire_msg_bytes(one) == wire_msg_bytes(two) &&
+                   !memcmp(wire_msg_part(one, 2).data,
+                           wire_msg_part(two, 2).data,
+                           wire_msg_part(one, 2).len),
+               "the same request gets the same answer");
+    wire_msg_free(one);
+    wire_msg_free(two);
+    for (s->step = 1; s->step < 20; s->step++) {
+        s->id++;
+        make_rows(s);
+        one = answer(s, pairs_of(s), WIRE_WEIGHTS);
+        if (!one || wire_weights_get(&w, one, SIZE, &err) || !is_sound(s, &w))
+            break;
+        wire_weights_release(&w);
+        wire_msg_free(one);
+    }
+    check_rule(check, s->step == 20, "so do 19 further steps");
+}
+
+static void
+refuses_with_a_reason(struct stage *s)
+{
+    const float long_row[] = {3};
+    const int64_t outside[] = {SIZE};
+    struct check *check = s->check;
+    struct wire_msg *msg;
+
+    s->id++;
+    make_rows(s);
+    check_rule(
+        check,
+        is_refused(s, check_spoil(pairs_of(s), "ids", outside, sizeof outside)),
+        "an id outside of the data set is answered with an error");
+    s->id++;
+    check_rule(
+        check,
+        is_refused(s, check_spoil(pairs_of(s), "z", long_row, sizeof long_row)),
+        "so is a row that is not of unit length");
+    s->id++;
+    msg = answer(s, pairs_of(s), WIRE_WEIGHTS);
+    check_rule(check, msg != NULL, "and all goes on");
+    wire_msg_free(msg);
+    s->id++;
+    check_rule(check, is_refused(s, state_of(s, s->a.hello.sampler, 100, 0)),
+               "a state after 100 steps that lacks its tables is refused");
+    s->id++;
+    check_rule(check, is_refused(s, foreign_state(s)),
+               "so is the state of another sampler");
+}
+
+static void
+serves_one_trainer(struct stage *s)
+{
+    struct check *check = s->check;
+    struct stage other = {.check = check, .id = 1};
+    struct wire_msg *msg;
+
+    check_connect(check, &other.a, s->a.endpoint, "check-2");
+    check_greet(&other.a, "train", "", digest, SIZE);
+    if (!other.a.errors)
+        wire_msg_free(answer(&other, state_of(&other, s->a.hello.sampler, 0, 1),
+                             WIRE_STATE_OK));
+    check_rule(check, other.a.errors > 0,
+               "a second trainer is refused while the first is there");
+    check_close(&other.a);
+    s->id++;
+    s->step++;
+    make_rows(s);
+    msg = answer(s, pairs_of(s), WIRE_WEIGHTS);
+    check_rule(check, msg || s->a.error.state,
+               "and the first is answered as before");
+    wire_msg_free(msg);
+}
+
+void
+check_negatives(struct check *check, const char *endpoint, const char *none)
+{
+    struct stage s = {.check = check};
+
+    (void)none;
+    check_connect(check, &s.a, endpoint, "check-1");
+    wants_its_state_first(&s);
+    weighs(&s);
+    refuses_with_a_reason(&s);
+    serves_one_trainer(&s);
+    check_close(&s.a);
+}

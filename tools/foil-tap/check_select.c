@@ -1,0 +1,225 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+/*
+ * A selector: the kit plays augmenters that relay a trainer.
+ */
+enum { WINDOW = 8, ROOM = 2, MOST = 64 };
+
+/* Where items were for, and the first ids of one. */
+struct got {
+    size_t n;
+    struct wire_place at[MOST];
+    int64_t first[MOST], size[MOST];
+    size_t odd; /* that do not keep to the page */
+};
+
+static void
+take(struct got *got, struct wire_msg *msg)
+{
+    struct wire_item item;
+    struct err err;
+
+    if (wire_item_get(&item, msg, 0, &err)) {
+        got->odd++;
+        say("an item of it: %s", err.msg);
+    } else if (got->n < MOST) {
+        got->at[got->n] = item.at;
+        got->first[got->n] = item.ids[0];
+        got->size[got->n++] = item.size;
+    }
+    wire_item_release(&item);
+    wire_msg_free(msg);
+}
+
+/* The items that come in so many seconds, or until there are `enough`. */
+static struct got
+items(struct check_actor *actor, size_t enough, double seconds)
+{
+    const double until = clock_now() + seconds;
+    struct got got = {0};
+    struct wire_msg *msg;
+
+    while (got.n < enough &&
+           (msg = check_await(actor, WIRE_ITEM, until - clock_now())))
+        take(&got, msg);
+    return got;
+}
+
+/* 1 where they are for n steps of epoch 0 from `step` on, in this order. */
+static int
+are_steps(const struct got *got, const struct check *check, size_t n,
+          int64_t step)
+{
+    int good = got->n == n && !got->odd;
+
+    for (size_t i = 0; good && i < n; i++)
+        good = got->at[i].session == check->session && got->at[i].epoch == 0 &&
+               got->at[i].step == step + (int64_t)i;
+    return good;
+}
+
+static void
+hands_out_what_is_wanted(struct check *check, struct check_actor *a)
+{
+    const int64_t have[] = {0, 0, 0, 1};
+    struct got got;
+
+    check_rule(check, check_count(a, WIRE_ITEM, 0.5) == 0,
+               "it sends no item before one is wanted");
+    check_say(a, check_next(check, 0, 2, WINDOW, ROOM, 0, NULL));
+    got = items(a, ROOM, 5);
+    check_need(check, are_steps(&got, check, ROOM, 0),
+               "it hands out the lowest wanted places first");
+    check_rule(check, items(a, 1, 0.5).n == 0,
+               "no more items than the peer has room for");
+    for (int i = 0; i < 20; i++)
+        check_say(a, check_next(check, 0, 2, WINDOW, ROOM, 0, NULL));
+    check_rule(check, items(a, 1, 0.5).n == 0,
+               "a snapshot that is repeated changes nothing");
+    check_say(a, check_next(check, 0, 1, 2 * WINDOW, ROOM, 2, have));
+    check_rule(check, items(a, 1, 0.5).n == 0, "nor does an older one");
+    check_say(a, check_next(check, 0, 3, WINDOW, ROOM, 2, have));
+    got = items(a, ROOM, 5);
+    check_rule(check, are_steps(&got, check, ROOM, 2),
+               "what the consumer holds makes room for the next places");
+    check_say(a, check_next(check, 4, 4, WINDOW, ROOM, 0, NULL));
+    got = items(a, ROOM, 5);
+    check_rule(check, are_steps(&got, check, ROOM, 4),
+               "so does what is trained");
+}
+
+/* Another peer gets the next places, and those of one that is gone. */
+static void
+goes_on_with_others(struct check *check, struct check_actor *a,
+                    struct check_actor *b)
+{
+    const double until = clock_now() + 12;
+    struct got got;
+    size_t own = 0;
+
+    check_rule(check, check_greet(b, "augment", "check", "", 0),
+               "a second peer is greeted");
+    check_say(b, check_next(check, 4, 4, WINDOW, ROOM, 0, NULL));
+    got = items(b, ROOM, 5);
+    check_rule(check, are_steps(&got, check, ROOM, 6),
+               "a place is with one peer at a time");
+    check_close(a);
+    while (own < ROOM && clock_now() < until) {
+        // no other place is wanted than those two and the ones that b has
+        check_say(b, check_next(check, 4, 5, 2 * ROOM, 2 * ROOM, 0, NULL));
+        got = items(b, ROOM - own, 1);
+        for (size_t i = 0; i < got.n; i++)
+            own += got.at[i].step == 4 || got.at[i].step == 5;
+    }
+    check_rule(check, own == ROOM,
+               "items of a peer that is gone go to another, within 12 s");
+}
+
+static void
+begins_anew_for_a_newer_session(struct check *check, struct check_actor *b)
+{
+    struct got got, again;
+
+    check->session = check_now();
+    check_say(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL));
+    got = items(b, ROOM, 5);
+    check_rule(check, are_steps(&got, check, ROOM, 0),
+               "a newer session begins where it says");
+    check->session = check_now();
+    check_say(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL));
+    again = items(b, ROOM, 5);
+    check_rule(check,
+               are_steps(&again, check, ROOM, 0) && got.n == again.n &&
+                   !memcmp(got.first, again.first, got.n * sizeof *got.first),
+               "the same place has the same ids in every session");
+}
+
+/* Refusals are told to the sender, and change nothing. */
+static void
+refuses_with_a_reason(struct check *check, struct check_actor *b)
+{
+    const int64_t session = check->session;
+    const int64_t have[] = {0, 0, 0, 1};
+    struct got got;
+
+    b->errors = 0;
+    check_say(b, check_rename(check_next(check, 0, 2, WINDOW, ROOM, 0, NULL),
+                              "window", "widnow"));
+    wire_msg_free(check_await(b, WIRE_ERROR, 3));
+    check_rule(check, b->errors && !strcmp(b->error.of.kind, "next"),
+               "a `next` without its window is answered with an error that "
+               "names the kind");
+    b->errors = 0;
+    check->session = check_now() + (int64_t)2 * 86400 * 1000000000;
+    check_say(b, check_next(check, 0, 1, WINDOW, ROOM, 0, NULL));
+    wire_msg_free(check_await(b, WIRE_ERROR, 3));
+    check_rule(check, b->errors && !strcmp(b->error.of.kind, "next"),
+               "so is a session two days ahead");
+    check->session = session;
+    check_count(b, WIRE_ITEM, 2);
+    check_rule(check, b->errors < 5, "each is told once: no busy loop");
+    check_say(b, check_next(check, 0, 3, WINDOW, ROOM, 2, have));
+    got = items(b, ROOM, 5);
+    check_rule(check, are_steps(&got, check, ROOM, 2),
+               "and the peer is served as before");
+}
+
+/* B lives, and does not deliver what the trainer waits for. */
+static void
+takes_items_from_who_does_not_deliver(struct check *check,
+                                      struct check_actor *b)
+{
+    const double until = clock_now() + 2. * (double)check->lease + 10;
+    struct check_actor c;
+    int64_t serial = 4;
+    int got_it = 0;
+
+    check_connect(check, &c, b->endpoint, "check-3");
+    check_rule(check, check_greet(&c, "augment", "check", "", 0),
+               "a third peer is greeted");
+    while (!got_it && clock_now() < until) {
+        struct got got;
+
+        // the trainer waits for step 2: each second a new snapshot
+        check_say(&c, check_next(check, 2, serial, 2, ROOM, 0, NULL));
+        check_say(b, check_next(check, 2, serial, 2, ROOM, 0, NULL));
+        serial++;
+        got = items(&c, 1, 1);
+        got_it = got.n && got.at[0].step == 2;
+        check_count(b, WIRE_ITEM, 0.01);
+    }
+    check_rule(check, got_it,
+               "what a peer has had for longer than the lease (%ld s) goes to "
+               "another while the trainer waits",
+               check->lease);
+    check_close(&c);
+}
+
+void
+check_select(struct check *check, const char *endpoint, const char *none)
+{
+    struct check_actor a, b;
+
+    (void)none;
+    check_connect(check, &a, endpoint, "check-1");
+    check_connect(check, &b, endpoint, "check-2");
+    check_need(check, check_greet(&a, "augment", "check", "", 0),
+               "it answers hello with its own");
+    check_rule(check, !strcmp(a.hello.stage, "select") && *a.hello.peer,
+               "its hello says select, and a name of its own");
+    check_rule(check, check_greet(&a, "augment", "check", "", 0),
+               "a second hello is answered, too");
+    hands_out_what_is_wanted(check, &a);
+    goes_on_with_others(check, &a, &b);
+    begins_anew_for_a_newer_session(check, &b);
+    refuses_with_a_reason(check, &b);
+    takes_items_from_who_does_not_deliver(check, &b);
+    check_ending(&b, 0, 2);
+    check_close(&b);
+}

@@ -1,0 +1,222 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "wire/batch.h"
+
+/*
+ * A trainer, of an objective without a service of negatives: the kit plays an
+ * augmenter.  The plan has one epoch of four steps.
+ */
+enum { IMAGES = 8, SIDE = 32, STEPS = 4, SIZE = 64 };
+
+static const char digest[] = "c0ffee00c0ffee00c0ffee00c0ffee00";
+
+struct stage {
+    struct check *check;
+    struct check_actor a;
+    struct wire_next next; /* the newest, its have copied */
+    int64_t have[2 * WIRE_WINDOW_MAX];
+    size_t snapshots; /* that differed in serial */
+};
+
+static struct wire_msg *
+batch_of(int64_t session, int64_t step, size_t side)
+{
+    const size_t bytes = 2 * IMAGES * side * side * 3;
+    uint8_t *views = mem_array(bytes, 1);
+    int64_t ids[IMAGES];
+    struct wire_batch b = {
+        .at = {session, 0, step},
+        .steps = STEPS,
+        .epochs = 1,
+        .n = IMAGES,
+        .n_views = 2,
+        .height = side,
+        .width = side,
+        .channels = 3,
+        .ids = ids,
+        .views = views,
+    };
+    struct wire_msg *msg;
+
+    for (size_t i = 0; i < IMAGES; i++)
+        ids[i] = step * IMAGES + (int64_t)i;
+    for (size_t i = 0; i < bytes; i++)
+        views[i] = (uint8_t)((i + (size_t)step) * 2654435761u >> 24);
+    msg = wire_batch_put(&b);
+    free(views);
+    return msg;
+}
+
+static void
+take(struct stage *s, struct wire_msg *msg)
+{
+    struct wire_next next;
+    struct err err;
+
+    if (wire_next_get(&next, msg, &err)) {
+        check_rule(s->check, 0, "each of its snapshots is sound: %s", err.msg);
+        return;
+    }
+    if (next.at.session > s->next.at.session || next.serial > s->next.serial) {
+        s->next = next;
+        s->next.msg = NULL;
+        s->next.have = s->have;
+        if (next.n_have)
+            memcpy(s->have, next.have, next.n_have * 2 * sizeof *s->have);
+        s->snapshots++;
+    }
+    wire_next_release(&next);
+}
+
+/* Reads snapshots for so many seconds, or until P is at `step`, or it holds
+ * that place: 1 when it came to that. */
+static int
+reaches(struct stage *s, int64_t step, int held, double seconds)
+{
+    const double until = clock_now() + seconds;
+
+    for (;;) {
+        struct wire_msg *msg =
+            check_await(&s->a, WIRE_NEXT, until - clock_now());
+        int there = s->next.at.step >= step && !held;
+
+        if (msg)
+            take(s, msg);
+        wire_msg_free(msg);
+        there |= !held && (s->next.at.step >= step || s->next.at.epoch > 0);
+        for (size_t i = 0; held && i < s->next.n_have; i++)
+            there |= s->have[2 * i + 1] == step;
+        if (there || clock_now() >= until)
+            return there;
+    }
+}
+
+static void
+says_what_it_wants(struct stage *s)
+{
+    struct check *check = s->check;
+    struct wire_msg *msg;
+    struct err err;
+
+    check_need(check, check_greet(&s->a, "augment", "check", digest, SIZE),
+               "it answers hello with its own");
+    check_rule(check, !strcmp(s->a.hello.stage, "train") && *s->a.hello.peer,
+               "its hello says train, and a name of its own");
+    msg = check_await(&s->a, WIRE_NEXT, 5);
+    check_need(check, msg != NULL, "it says what it wants within 5 s");
+    take(s, msg);
+    wire_msg_free(msg);
+    check->session = s->next.at.session;
+    check_rule(check, !wire_session_judge(check->session, &err),
+               "its session is the time of its start");
+    check_need(check, s->next.at.epoch == 0 && s->next.at.step == 0,
+               "it begins at the beginning (give it a fresh run directory)");
+    s->snapshots = 0;
+    reaches(s, 1, 0, 4);
+    check_rule(check, s->snapshots >= 2,
+               "while it waits, it makes a new snapshot each second");
+}
+
+static void
+trains_in_order(struct stage *s)
+{
+    struct check *check = s->check;
+    const int64_t session = check->session;
+
+    check_say(&s->a, batch_of(session, 1, SIDE));
+    check_rule(check, reaches(s, 1, 1, 20),
+               "a batch before its turn is held, and said to be");
+    check_rule(check, s->next.at.step == 0, "it is not trained yet");
+    check_say(&s->a, batch_of(session, 1, SIDE));
+    check_say(&s->a, batch_of(session - 1, 0, SIDE));
+    check_rule(check, !reaches(s, 1, 0, 2),
+               "one that comes twice, or of another session, changes nothing");
+    check_say(&s->a, batch_of(session, 0, SIDE));
+    check_rule(check, reaches(s, 2, 0, 60), "then both are trained in order");
+}
+
+/* Sends a batch that no sound augmenter sends: 1 when it is refused by name. */
+static int
+is_refused(struct stage *s, struct wire_msg *batch)
+{
+    s->a.errors = 0;
+    check_say(&s->a, batch);
+    wire_msg_free(check_await(&s->a, WIRE_ERROR, 5));
+    return s->a.errors && !strcmp(s->a.error.of.kind, "batch");
+}
+
+static void
+refuses_with_a_reason(struct stage *s)
+{
+    const int64_t outside[] = {SIZE}, twice[] = {3, 3};
+    const int64_t session = s->check->session;
+    struct check *check = s->check;
+
+    check_rule(check,
+               is_refused(s, check_spoil(batch_of(session, 2, SIDE), "ids",
+                                         outside, sizeof outside)),
+               "a batch with an id outside of the data set is answered with an "
+               "error");
+    check_rule(check,
+               is_refused(s, check_spoil(batch_of(session, 2, SIDE), "ids",
+                                         twice, sizeof twice)),
+               "so is one with an id twice");
+    check_rule(check,
+               is_refused(s, check_rename(batch_of(session, 2, SIDE), "steps",
+                                          "stepz")),
+               "so is one without `steps`");
+    check_rule(check, s->next.at.step == 2, "none of them is trained");
+    s->a.errors = 0;
+    check_say(&s->a, batch_of(session, 2, SIDE / 2));
+    wire_msg_free(check_await(&s->a, WIRE_ERROR, 5));
+    check_rule(check, s->a.errors,
+               "one of images of another size is refused, or its sender sent "
+               "away");
+}
+
+/* The same augmenter on another connection, then a second one. */
+static void
+greets_again(struct stage *s)
+{
+    struct check *check = s->check;
+    struct check_actor other;
+    char *endpoint = mem_text(s->a.endpoint);
+
+    check_close(&s->a);
+    check_connect(check, &s->a, endpoint, "check-1");
+    check_rule(check, check_greet(&s->a, "augment", "check", digest, SIZE),
+               "an augmenter that comes again is greeted");
+    check_rule(check, reaches(s, 2, 0, 5), "and told what is wanted");
+    check_connect(check, &other, endpoint, "check-2");
+    check_greet(&other, "augment", "another", digest, SIZE);
+    wire_msg_free(check_await(&other, WIRE_ERROR, 3));
+    check_rule(check, other.errors && !other.error.again,
+               "one that makes other views is refused");
+    check_close(&other);
+    free(endpoint);
+}
+
+void
+check_train(struct check *check, const char *endpoint, const char *none)
+{
+    struct stage s = {.check = check, .next = {.at = {.session = -1}}};
+    struct wire_msg *msg;
+
+    (void)none;
+    check_connect(check, &s.a, endpoint, "check-1");
+    says_what_it_wants(&s);
+    trains_in_order(&s);
+    refuses_with_a_reason(&s);
+    greets_again(&s);
+    check_say(&s.a, batch_of(check->session, 3, SIDE));
+    check_say(&s.a, batch_of(check->session, 2, SIDE));
+    msg = check_await(&s.a, WIRE_END, 60);
+    check_rule(check, msg != NULL,
+               "it says that the run is over when the plan is");
+    wire_msg_free(msg);
+    check_close(&s.a);
+}
