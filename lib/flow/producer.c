@@ -133,7 +133,8 @@ forgive(struct flow_producer *p)
     p->peers.end_left = 0;
 }
 
-/* Leases of what is trained or had end; what was dropped is free again. */
+/* Leases of places that are trained or had end; what was dropped is free again.
+ */
 static void
 look_through(struct flow_producer *p)
 {

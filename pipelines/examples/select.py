@@ -17,7 +17,7 @@ socket.bind(endpoint)
 seen, room = {}, {}   # of each peer: when it last spoke, how many items it takes
 leases = {}           # item -> (peer, deadline); items count over epochs
 newest = -1, 0        # session and serial of the newest snapshot, which says
-done, wanted = 0, []  # what is trained and what is wanted
+done, wanted = 0, []  # steps trained, and places wanted
 dataset, steps = None, 1  # the data set is that of the first who greets
 
 def send(peer, kind, head, *parts):

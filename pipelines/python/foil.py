@@ -250,7 +250,7 @@ class Peer:
 
 
 class Binder:
-    """The greeting of who binds: knows peers by the name in their hello.
+    """The greeting of a binder: knows peers by the name in their hello.
 
     hello   ours; where it names no data set or recipe, those of the first
             peer are taken
@@ -843,7 +843,7 @@ class Mirror:
 
 # ------------------------------------------------------------- sockets, in a thread
 
-# edge: who binds, and the largest part in bytes that the binder and its peers
+# edge: its binder, and the largest part in bytes that the binder and its peers
 # receive
 EDGES = {
     "plan": ("select", 1 << 16, 1 << 20),

@@ -152,7 +152,7 @@ def producer():
     ok([g[0] for g in got[:4]] == ["a", "b", "a", "b"], "evenly")
     p.next(1, "a", snap((0, 1), [(0, 3)], 2), 2)
     ok(sorted(p.leases) == [(0, 1), (0, 2)],
-       "what is trained or held is leased no more")
+       "places trained or held are leased no more")
     p.next(1, "b", snap((0, 0), [], 1), 2)
     ok(p.now.place == (0, 1), "an older snapshot changes nothing")
     ok([p.turn(1)[1], p.turn(1)[1], p.turn(1)] == [(1, 0), (1, 1), None],

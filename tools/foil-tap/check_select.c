@@ -91,7 +91,7 @@ hands_out_what_is_wanted(struct check *check, struct check_actor *a)
     check_say(a, check_next(check, 4, 4, WINDOW, ROOM, 0, NULL));
     got = items(a, ROOM, 5);
     check_rule(check, are_steps(&got, check, ROOM, 4),
-               "so does what is trained");
+               "so do steps that are trained");
 }
 
 /* Another peer gets the next places, and those of one that is gone. */
