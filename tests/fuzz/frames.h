@@ -82,7 +82,7 @@ fuzz_msg(const struct wire_msg *seed, const uint8_t *data, size_t len)
 }
 
 /* The same bytes, come anew; msg is freed. */
-static struct wire_msg *
+static inline struct wire_msg *
 fuzz_again(struct wire_msg *msg)
 {
     struct wire_part part[WIRE_PARTS_MAX];
@@ -98,7 +98,7 @@ fuzz_again(struct wire_msg *msg)
 }
 
 /* Both are freed. */
-static void
+static inline void
 fuzz_same(struct wire_msg *a, struct wire_msg *b)
 {
     REQUIRE(wire_msg_parts(a) == wire_msg_parts(b));
