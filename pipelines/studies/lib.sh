@@ -130,8 +130,8 @@ result() {
 # a pause of more than a minute, as of a run that was interrupted, does not
 # count
 seconds_of() {
-    paste <(field time <"$1/metrics.jsonl") \
-        <(field seconds <"$1/metrics.jsonl") |
+    paste <(fields time <"$1/metrics.jsonl") \
+        <(fields seconds <"$1/metrics.jsonl") |
         awk '{
             passed = $1 - last
             sum += last && passed < 60 ? passed : $2
@@ -144,7 +144,7 @@ seconds_of() {
 # probe that TRAIN teaches and TEST asks.
 judge_run() {
     judge "$@" >"$run/judged.jsonl"
-    field accuracy <"$run/judged.jsonl" | {
+    fields accuracy <"$run/judged.jsonl" | {
         read -r one && read -r ten && read -r probe
         result 1-NN "$one"
         result 10-NN "$ten"
@@ -186,7 +186,7 @@ time_steps() {
     given[train]+=' --steps 320' epochs=9999
     fit "$1" "$2" >&2
     given[train]=$kept epochs=$planned
-    tail -n 300 "$run/metrics.jsonl" | field time |
+    tail -n 300 "$run/metrics.jsonl" | fields time |
         awk 'NR > 1 { print $1 - last } { last = $1 }' | sort -g |
         sed -n '150p'
     rm -rf "$run"
