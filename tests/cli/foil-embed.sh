@@ -37,6 +37,8 @@ ok 'foil-eval finds their alignment' bash -c \
 ok 'an encoder is trained' "$BIN/foil-train" -r run --arch mlp --hidden 12 \
     --head 5 --threads 1 --deadline 60
 ok 'its features' "$embed" --threads 1 -o h.npy run set.tar
+ok 'no encoder of texts: 1' refuses 1 'text' \
+    "$embed" --captions -o c.npy run set.tar
 ok '12 wide' grep -aq "'shape': (40, 12)" h.npy
 ok 'the encoder and its digest' grep -q \
     '"arch":"mlp".*"checkpoint":"run/step-.*"manifest":"[0-9a-f]\{32\}"' h.json
@@ -115,4 +117,57 @@ ok 'nothing was written' test ! -e z.npy
 ok 'or left out' "$embed" --raw --bad skip --size 8 -o z.npy set.tar
 ok 'and said so' grep -q '1 of 40 images were bad' out
 ok 'one row less' grep -aq "'shape': (39, 192)" z.npy
+# texts, by two encoders after a step: 40 images, every other with a second
+# caption, one of which is written otherwise but is the same text
+"$BIN/foil-data" generate -o pics.tar --size 16 40 2>/dev/null
+"$BIN/foil-data" index pics.tar 2>/dev/null
+"$BIN/foil-data" list pics.tar | awk -F'\t' 'NR > 1 {
+    print $7 "\ta " $1 % 8 " shape"
+    if ($1 % 2 == 0)
+        print $7 "\tA  " $1 % 8 " SHAPE"
+}' >told.tsv
+"$BIN/foil-data" index -o told.foil --captions told.tsv pics.tar 2>/dev/null
+ok 'a vocabulary' "$BIN/foil-data" vocabulary -o merges.txt told.foil
+"$BIN/foil-augment" -r pairs -v 1 --size 16 --vocabulary merges.txt told.foil \
+    2>augment &
+"$BIN/foil-select" -r pairs --batch 20 --epochs 1 told.foil 2>select &
+ok 'images and captions are trained' "$BIN/foil-train" -r pairs --arch mlp \
+    --hidden 12 --text bow:8 --vocabulary merges.txt --embed 6 \
+    --objective clip --threads 1 --deadline 60
+ok 'their captions' "$embed" --captions -o c.npy pairs told.foil
+ok 'a row for each, 6 wide' grep -aq "'shape': (60, 6)" c.npy
+ok 'the samples, and which are equal' /usr/bin/python3 - <<'END'
+import numpy as np
+ids, same, x = (np.load("c%s.npy" % end) for end in (".ids", ".same", ""))
+owners = [i for i in range(40) for _ in range(1 + (i % 2 == 0))]
+assert ids.tolist() == owners
+words = [i % 8 for i in owners]
+for a in range(60):
+    for b in range(60):
+        equal = words[a] == words[b]
+        assert (same[a] == same[b]) == equal
+        assert (x[a] == x[b]).all() == equal
+END
+ok 'in other batches the same, to rounding' "$embed" --captions -b 3 -o d.npy \
+    pairs told.foil
+ok 'images in the same space' "$embed" --layer z -o i.npy pairs told.foil
+ok 'foil-eval retrieves' "$BIN/foil-eval" retrieve --captions i.npy c.npy
+ok 'lines' "$embed" --lines told.tsv -o l.npy pairs
+ok 'a row for each line' grep -aq "'shape': (60, 6)" l.npy
+printf '%s\n' cat dog >names
+printf 'one {} only\n' >templates
+ok 'classes' "$embed" --classes names --templates templates -o n.npy pairs
+ok 'are the unit rows of their lines' /usr/bin/python3 - "$embed" <<'END'
+import subprocess, sys
+import numpy as np
+open("lines", "w").write("one cat only\none dog only\n")
+subprocess.check_call([sys.argv[1], "--lines", "lines", "-o", "m.npy", "pairs"])
+m, n = np.load("m.npy"), np.load("n.npy")
+assert np.allclose(m / np.linalg.norm(m, axis=1, keepdims=True), n, atol=1e-6)
+END
+ok 'a template without a hole: 1' refuses 1 'names.: line 1 has no' \
+    "$embed" --classes names --templates names -o n.npy pairs
+ok 'two at once: 2' refuses 2 'go alone' \
+    "$embed" --captions --lines names -o c.npy pairs told.foil
+
 done_testing

@@ -1,0 +1,210 @@
+#include "image_job.h"
+
+#include <stdlib.h>
+
+#include "data/features.h"
+#include "images.h"
+#include "nn/model.h"
+#include "util/digest.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "util/progress.h"
+
+/* A job on its way. */
+struct work {
+    const struct embed_image_job *job;
+    struct embed_images images;
+    struct nn_model model;
+    size_t size;  /* of an image */
+    int32_t *ids; /* [batch] rows of a table that the images at a time are; or
+                     NULL */
+};
+
+static void
+open_images(struct work *work)
+{
+    const struct embed_image_job *job = work->job;
+    struct embed_config config = {
+        .path = job->data,
+        .recipe = job->recipe,
+        .seed = (uint64_t)job->seed,
+        .max_pixels = (size_t)job->max_pixels,
+        .skip = job->skip,
+    };
+
+    embed_images_open(&work->images, &config);
+}
+
+/* Puts the size, where it is given, into the spec of an encoder. */
+static void
+resize(struct nn_spec *spec, void *data)
+{
+    const struct embed_image_job *job = data;
+
+    if (job->size)
+        spec->height = spec->image_width = (size_t)job->size;
+}
+
+static void
+open_model(struct work *work)
+{
+    struct embed_image_job job = *work->job;
+    struct nn_model *model = &work->model;
+    struct err err;
+
+    if (nn_model_open(model, job.checkpoint, (size_t)job.batch, 0, resize, &job,
+                      &err))
+        die("%s", err.msg);
+    if (model->spec.height != model->spec.image_width)
+        die("'%s' is for images of %zu x %zu, not for square ones",
+            job.checkpoint, model->spec.image_width, model->spec.height);
+    work->size = model->spec.height;
+    if (job.untrained)
+        nn_net_init(model->net, (uint64_t)job.seed);
+    if (nn_net_ids(model->net))
+        work->ids = mem_array((size_t)job.batch, sizeof *work->ids);
+    if (nn_model_fits(model, data_size(work->images.set), (size_t)job.view + 1,
+                      &err))
+        die("%s", err.msg);
+}
+
+/* Numbers of an image. */
+static size_t
+pixels_of(const struct work *work)
+{
+    return work->size * work->size * 3;
+}
+
+/* The features of n images, [n,size,size,3], go to x [n,d]. */
+static void
+embed(const struct work *work, size_t n, const uint8_t *images, float *x)
+{
+    const struct nn_input input = {.n = n, .images = images, .ids = work->ids};
+
+    if (!work->model.net)
+        for (size_t i = 0; i < n * pixels_of(work); i++)
+            x[i] = images[i] / 255.f;
+    else if (work->job->head)
+        nn_net_infer(work->model.net, &input, NULL, x);
+    else
+        nn_net_infer(work->model.net, &input, x, NULL);
+}
+
+static size_t
+width(const struct work *work)
+{
+    if (!work->model.net)
+        return pixels_of(work);
+    return work->job->head ? nn_net_dim(work->model.net)
+                           : nn_net_features(work->model.net);
+}
+
+/* The view of a sample, or its id in a table, goes to place i. */
+static int
+bring(struct work *work, size_t id, size_t i, uint8_t *image, struct err *err)
+{
+    const size_t view = (size_t)work->job->view;
+
+    if (!work->ids)
+        return embed_images_view(&work->images, id, work->size, view, image,
+                                 err);
+    work->ids[i] = (int32_t)(id * (size_t)work->model.spec.views + view);
+    return 0;
+}
+
+/* Embeds all samples; returns how many were skipped. */
+static size_t
+run(struct work *work, struct data_features *f)
+{
+    const struct data_set *set = work->images.set;
+    const size_t each = pixels_of(work), all = data_size(set);
+    const size_t batch = (size_t)work->job->batch;
+    uint8_t *pixels = mem_array(batch, each);
+    struct progress progress;
+    size_t waiting = 0;
+    struct err err;
+
+    data_features_room(f, set, width(work));
+    progress_start(&progress, "images", 0, (double)all);
+    for (size_t id = 0; id < all; id++) {
+        if (bring(work, id, waiting, pixels + waiting * each, &err)) {
+            progress_clear(&progress);
+            if (!work->job->skip)
+                die("%s", err.msg);
+            say("%s", err.msg);
+        } else {
+            f->ids[f->n + waiting] = (int64_t)id;
+            if (f->labels)
+                f->labels[f->n + waiting] = data_label(set, id);
+            waiting++;
+        }
+        if (waiting == batch || (id + 1 == all && waiting)) {
+            embed(work, waiting, pixels, f->x + f->n * f->d);
+            f->n += waiting;
+            waiting = 0;
+            progress_show(&progress, (double)(id + 1), "");
+        }
+    }
+    progress_clear(&progress);
+    free(pixels);
+    if (!f->n)
+        die("none of %zu images is sound", all);
+    return all - f->n;
+}
+
+/* How the features were made: x.json. */
+static json_t *
+about(const struct work *work, size_t skipped)
+{
+    const struct embed_image_job *job = work->job;
+    const struct digest digest = data_digest(work->images.set);
+    json_t *encoder =
+        job->checkpoint ? json_incref(work->model.about) : json_null();
+    char hex[DIGEST_HEX];
+    json_t *how = json_pack(
+        "{s:s s:s s:{s:s s:s s:I} s:o s:s s:I s:s s:I s:I s:I s:I}", "tool",
+        "foil-embed", "version", FOIL_VERSION, "data", "path", job->data,
+        "digest", digest_hex(&digest, hex), "size",
+        (json_int_t)data_size(work->images.set), "encoder", encoder, "layer",
+        !job->checkpoint ? "pixels / 255"
+        : job->head      ? "z"
+                         : "h",
+        "image_size", (json_int_t)work->size, "view",
+        job->recipe ? job->recipe : "plain", "seed", (json_int_t)job->seed,
+        "skipped", (json_int_t)skipped, "batch", (json_int_t)job->batch,
+        "threads", (json_int_t)job->threads);
+
+    REQUIRE(how);
+    if (job->checkpoint)
+        json_object_set_new(encoder, "untrained", json_boolean(job->untrained));
+    if (job->recipe)
+        json_object_set_new(how, "view_number", json_integer(job->view));
+    return how;
+}
+
+void
+embed_image_job(const struct embed_image_job *job)
+{
+    struct work work = {.job = job};
+    struct data_features features = {0};
+    struct err err;
+    size_t skipped;
+
+    open_images(&work);
+    if (job->checkpoint)
+        open_model(&work);
+    else
+        work.size = job->size ? (size_t)job->size : 32;
+    work.images.recipe.size = work.size;
+    skipped = run(&work, &features);
+    features.about = about(&work, skipped);
+    if (data_features_write(job->output, &features, &err))
+        die("%s", err.msg);
+    if (skipped)
+        say("%zu of %zu images were bad and are left out", skipped,
+            data_size(work.images.set));
+    data_features_release(&features);
+    nn_model_release(&work.model);
+    free(work.ids);
+    embed_images_close(&work.images);
+}

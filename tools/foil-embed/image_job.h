@@ -1,0 +1,20 @@
+#ifndef FOIL_EMBED_IMAGE_JOB_H
+#define FOIL_EMBED_IMAGE_JOB_H
+
+#include <stddef.h>
+
+/* Which images are to be embedded, and how. */
+struct embed_image_job {
+    const char *checkpoint; /* NULL: pixels / 255 are the features */
+    const char *data, *output;
+    const char *recipe; /* of augmented views; NULL: plain ones */
+    int head;           /* 1: embeddings; 0: the encoder's features */
+    int untrained;      /* 1: with initial weights */
+    int skip;           /* 1: bad images are left out */
+    long size, seed, view, batch, threads, max_pixels; /* size 0: as trained */
+};
+
+/* embed_image_job() does it; it ends the tool where that fails. */
+void embed_image_job(const struct embed_image_job *job);
+
+#endif
