@@ -40,7 +40,11 @@ spare(const struct flow_producer *p, const struct flow_peer *peer, int any,
     return room - peer->out;
 }
 
-/* Who is to get the next item, or NULL. */
+/*
+ * Who is to get the next item, or NULL: who was late least often, then who has
+ * the most room, then who was served longest ago.  Among those who were all
+ * late room alone must not decide: one that never delivers may have the most.
+ */
 static const struct flow_peer *
 taker(const struct flow_producer *p, int any, double now)
 {
@@ -50,8 +54,8 @@ taker(const struct flow_producer *p, int any, double now)
     for (size_t i = 0; i < p->peers.n; i++) {
         const struct flow_peer *peer = &p->peers.peer[i];
         const size_t n = spare(p, peer, any, now);
-        const int worse = best && !any && !!peer->late > !!best->late,
-                  better = best && !any && !!peer->late < !!best->late;
+        const int worse = best && peer->late > best->late,
+                  better = best && peer->late < best->late;
 
         if (!n || worse)
             continue;

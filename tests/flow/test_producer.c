@@ -276,6 +276,37 @@ all_late(void)
     flow_producer_free(p);
 }
 
+/* One that never delivers has the most room; the other one, whose items were
+ * lost once, has to have its turn again. */
+static void
+room_does_not_outweigh_being_late(void)
+{
+    static const char held[] = "1234567";
+    struct flow_producer *p = with_peers(2, 2);
+    struct flow_late what;
+    int64_t serial = 2;
+    double now = 0;
+
+    next(p, 2, serial, 0, held, 2, now);
+    next(p, 1, serial, 0, held, 5, now);
+    T(hand_out(p, now) == 1 && holder(p, 0) == 1,
+      "the peer with the most room gets the item");
+    for (uint64_t k = 1; k <= 2; k++) {
+        now += 11;
+        next(p, 1, ++serial, 0, held, 5, now);
+        T(flow_producer_late(p, now, &what) && what.peer == k,
+          "peer %ju is late", (uintmax_t)k);
+        hand_out(p, now);
+    }
+    now += 11;
+    next(p, 1, ++serial, 0, held, 5, now);
+    T(flow_producer_late(p, now, &what) && what.peer == 1,
+      "the first is late again");
+    T(hand_out(p, now) == 1 && holder(p, 0) == 2,
+      "who was late less often is next, whatever the room");
+    flow_producer_free(p);
+}
+
 static void
 refuses(void)
 {
@@ -381,6 +412,7 @@ main(void)
     leaves();
     late();
     all_late();
+    room_does_not_outweigh_being_late();
     refuses();
     cannot_be_sent();
     ends();
