@@ -40,19 +40,20 @@ each_line(const char *path,
           void *self)
 {
     struct err err;
-    size_t len, i = 0;
+    size_t len = 0, from = 0, i = 0;
     char *text = file_read(path, FILE_MOST, &len, &err);
 
     if (!text)
         die("%s", err.msg);
-    for (char *at = text, *end = text + len; at < end; i++) {
-        char *stop = memchr(at, '\n', (size_t)(end - at));
-        size_t n = (size_t)((stop ? stop : end) - at);
+    for (; from < len; i++) {
+        const char *line = &text[from];
+        const char *stop = memchr(line, '\n', len - from);
+        size_t n = stop ? (size_t)(stop - line) : len - from;
 
-        if (n && at[n - 1] == '\r')
+        from += n + 1;
+        if (n && line[n - 1] == '\r')
             n--;
-        add(self, at, n, i);
-        at = stop ? stop + 1 : end;
+        add(self, line, n, i);
     }
     free(text);
     if (!i)
