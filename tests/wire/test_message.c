@@ -789,7 +789,7 @@ set_tables(struct draft *d, const struct wire_msg *msg,
            int64_t rows, int64_t width)
 {
     static msgpack_object entry[20][3], list[20];
-    static char names[20][8];
+    static char names[20][24];
 
     for (size_t i = 0; i < n; i++) {
         snprintf(names[i], sizeof *names, "t%zu", i);
