@@ -118,7 +118,7 @@ others_are_refused(void)
     refuses("rows that are too wide", "rows of 1 .. 16777216", &empty, 2, x);
 
     for (int i = 0; i <= SAMPLE_TABLES_MAX; i++) {
-        static char names[SAMPLE_TABLES_MAX + 1][8];
+        static char names[SAMPLE_TABLES_MAX + 1][16];
 
         number[i] = names[i];
         snprintf(names[i], sizeof names[i], "t%d", i);
