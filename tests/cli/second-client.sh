@@ -116,8 +116,9 @@ ok "... with the same bits, 8 augmenters" like_calm hold8
 ok 'the selector names who held it' \
     grep -q "'second-client' did not deliver epoch 0, step" \
     "$work"/hold{1,3,8}/select.log
-ok 'the peer is set aside: it is named once' \
-    test "$(grep -c second-client "$work/hold3/select.log")" -le 1
+# a slow run lasts longer than the four leases, and it is named again after them
+ok 'the peer is set aside: it is named at most every four leases' \
+    test "$(grep -c second-client "$work/hold3/select.log")" -le 3
 begun end-plan run end-plan 2 end-plan
 
 ok '3 augmenters, one more hoards all items: the run ends' ended hoard
