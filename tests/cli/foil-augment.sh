@@ -174,7 +174,8 @@ def tokens(name):
 share = tokens("half") / tokens("first")
 print(share)
 sys.exit(not .4 < share < .6)' "$work/"
-    "$BIN/foil-data" list "$data" | awk -F'\t' 'NR < 56 || NR == 1 {
+    # not the last ones: the neighbours are gone before they hear of those
+    "$BIN/foil-data" list "$data" | awk -F'\t' 'NR == 1 || NR > 7 {
         print $7 "\t" $8 }' >"$work/some.tsv"
     "$BIN/foil-data" index --captions "$work/some.tsv" "$work/mute" \
         2>"$work/mute.log"
