@@ -159,13 +159,32 @@ static const struct opt follow_opts[] = {
     {0},
 };
 
-enum verb { KNN, PROBE, GEOMETRY, RETRIEVE, LOSS, PCA, TEMPERATURE, FOLLOW };
+static const struct opt zero_shot_opts[] = {
+    {"threads", 0, OPT_WHOLE, &options.threads, 0, 1024, "N",
+     "threads to use; 0: all cores"},
+    OUTPUT_OPTS,
+    {0},
+};
+
+enum verb {
+    KNN,
+    PROBE,
+    ZERO_SHOT,
+    GEOMETRY,
+    RETRIEVE,
+    LOSS,
+    PCA,
+    TEMPERATURE,
+    FOLLOW
+};
 
 static const struct opt_tool verbs[] = {
     [KNN] = {"foil-eval knn", "classify by nearest neighbours", "TRAIN [TEST]",
              1, 2, knn_opts},
     [PROBE] = {"foil-eval probe", "classify by a linear classifier",
                "TRAIN TEST", 2, 2, probe_opts},
+    [ZERO_SHOT] = {"foil-eval zero-shot", "classify by the texts of classes",
+                   "IMAGES CLASSES", 2, 2, zero_shot_opts},
     [GEOMETRY] = {"foil-eval geometry",
                   "measure how features are distributed on the sphere",
                   "VIEW [VIEW]", 1, 2, geometry_opts},
@@ -205,6 +224,7 @@ main(int argc, char **argv)
     static void (*const run[])(const struct options *, char **) = {
         [KNN] = run_knn,
         [PROBE] = run_probe,
+        [ZERO_SHOT] = run_zero_shot,
         [GEOMETRY] = run_geometry,
         [RETRIEVE] = retrieve,
         [LOSS] = run_loss,

@@ -165,8 +165,60 @@ subprocess.check_call([sys.argv[1], "--lines", "lines", "-o", "m.npy", "pairs"])
 m, n = np.load("m.npy"), np.load("n.npy")
 assert np.allclose(m / np.linalg.norm(m, axis=1, keepdims=True), n, atol=1e-6)
 END
+printf 'n01\tcat\nn02\tdog\r\n' >codes
+ok 'classes by their codes' "$embed" --classes codes --templates templates \
+    -o k.npy pairs
+ok 'have the rows of their words' cmp k.npy n.npy
+ok 'and are called by the codes' bash -c "printf 'n01\nn02\n' | cmp - k.classes"
+printf 'n01\tcat\nn01\tdog\n' >codes
+ok 'two classes of one code: 1' refuses 1 "'codes': two classes are called 'n01'" \
+    "$embed" --classes codes -o k.npy pairs
 ok 'a template without a hole: 1' refuses 1 'names.: line 1 has no' \
     "$embed" --classes names --templates names -o n.npy pairs
+# the eight shapes as classes, by the labels of the data set
+printf '%s\n' circle square triangle cross ring stripes checks dots |
+    awk '{ print NR - 1 "\t" $0 }' >shapes
+ok 'classes of the data set' "$embed" --classes shapes -o s.npy pairs
+ok 'zero-shot: each image among them' "$BIN/foil-eval" zero-shot i.npy s.npy
+ok 'by brute force the same' /usr/bin/python3 - "$work/out" <<'END'
+import json, sys
+import numpy as np
+line = json.load(open(sys.argv[1]))
+x, v, want = (np.load(f).astype(float) for f in
+              ("i.npy", "s.npy", "i.labels.npy"))
+x /= np.linalg.norm(x, axis=1, keepdims=True)
+s = x @ v.T
+own = s[np.arange(40), want.astype(int)]
+rank = (1 + (s > own[:, None] + 1e-9).sum(1)
+        + ((abs(s - own[:, None]) <= 1e-9).sum(1) - 1) / 2)
+assert abs(line["top1"] - (rank <= 1).mean()) < 1e-12
+assert abs(line["top5"] - (rank <= 5).mean()) < 1e-12
+each = [(rank[want == c] <= 1).mean() for c in range(8)]
+assert np.allclose([c["top1"] for c in line["classes"]], each)
+assert abs(line["class_mean"] - np.mean(each)) < 1e-12
+assert line["chance"] == 1 / 8 and line["texts"] == 8
+END
+tac shapes >turned
+"$embed" --classes turned -o r.npy pairs
+"$BIN/foil-eval" zero-shot --json i.npy s.npy | jq -S '.classes | sort' >in-order
+ok 'classes in another order are found by name' bash -c "
+    '$BIN/foil-eval' zero-shot i.npy r.npy | jq -S '.classes | sort' |
+    cmp - in-order"
+head -n 7 shapes >seven
+"$embed" --classes seven -o r.npy pairs
+ok 'a class without a text: 1' refuses 1 \
+    "5 rows of 'i.npy' are of classes that 'r.npy' does not have, such as '7'" \
+    "$BIN/foil-eval" zero-shot i.npy r.npy
+"$embed" --classes names -o r.npy pairs
+ok 'classes of other names: 1' refuses 1 "that 'r.npy' does not have, such as" \
+    "$BIN/foil-eval" zero-shot i.npy r.npy
+rm r.labels.npy r.classes
+ok 'classes without names: 1' refuses 1 "'r.npy' has no labels" \
+    "$BIN/foil-eval" zero-shot i.npy r.npy
+ok 'images of another width: 1' refuses 1 "has 6 columns and 'l.npy'|columns" \
+    bash -c "cp i.labels.npy w.labels.npy; cp i.classes w.classes
+    '$embed' --layer h -o w.npy pairs told.foil &&
+    exec '$BIN/foil-eval' zero-shot w.npy s.npy"
 ok 'two at once: 2' refuses 2 'go alone' \
     "$embed" --captions --lines names -o c.npy pairs told.foil
 

@@ -78,8 +78,45 @@ add_lines(struct embed_texts *texts, const char *path)
 struct naming {
     struct embed_texts *texts;
     const struct data_classes *classes;
+    char **words; /* [classes] in place of the name; NULL: the name */
     const char *path;
 };
+
+/*
+ * Takes what stands behind the tabs of `len` bytes of lines out of them: the
+ * words of each line, NULL where it has no tab; to be freed, n lines of them.
+ */
+static char **
+take_words(char *text, size_t *len, size_t *n)
+{
+    const size_t all = *len;
+    size_t room = 0, from = 0, to = 0;
+    char **words = NULL;
+
+    for (; from < all; (*n)++) {
+        char *line = &text[from];
+        char *stop = memchr(line, '\n', all - from);
+        const size_t whole = stop ? (size_t)(stop + 1 - line) : all - from;
+        char *tab = memchr(line, '\t', whole);
+        size_t keep = tab ? (size_t)(tab - line) : whole;
+
+        mem_grow(&words, &room, *n + 1, sizeof *words);
+        words[*n] = NULL;
+        if (tab) {
+            size_t count = whole - keep - 1 - (stop != NULL);
+
+            count -= count && tab[count] == '\r';
+            words[*n] = mem_format("%.*s", (int)count, tab + 1);
+        }
+        memmove(&text[to], line, keep);
+        to += keep;
+        if (tab)
+            text[to++] = '\n';
+        from += whole;
+    }
+    *len = to;
+    return words;
+}
 
 /* Adds a template with each of the names in it. */
 static void
@@ -95,8 +132,9 @@ add_template(void *self, const char *line, size_t len, size_t i)
         die("'%s': line %zu has no {} for the name of the class", naming->path,
             i + 1);
     for (size_t c = 0; c < naming->classes->n; c++) {
-        char *text = mem_format("%.*s%s%.*s", (int)(hole - line), line,
-                                naming->classes->name[c],
+        const char *called =
+            naming->words[c] ? naming->words[c] : naming->classes->name[c];
+        char *text = mem_format("%.*s%s%.*s", (int)(hole - line), line, called,
                                 (int)(line + len - hole - 2), hole + 2);
 
         embed_texts_add(naming->texts, text, strlen(text), (int64_t)c);
@@ -133,14 +171,15 @@ make_classes(struct embed_texts *texts, const char *path, const char *templates,
 {
     static const char *const usual[] = {"{}", "a photo of a {}."};
     struct data_classes classes;
-    struct naming naming = {texts, &classes, templates};
+    struct naming naming = {texts, &classes, NULL, templates};
     struct data_features all;
     struct err err;
-    size_t len;
+    size_t len, lines = 0;
     char *text = file_read(path, FILE_MOST, &len, &err);
 
     if (!text)
         die("%s", err.msg);
+    naming.words = take_words(text, &len, &lines);
     if (data_classes_parse(&classes, text, len, &err))
         die("'%s': %s", path, err.msg);
     free(text);
@@ -148,6 +187,9 @@ make_classes(struct embed_texts *texts, const char *path, const char *templates,
         each_line(templates, add_template, &naming);
     for (size_t i = 0; !templates && i < 2; i++)
         add_template(&naming, usual[i], strlen(usual[i]), i);
+    while (lines)
+        free(naming.words[--lines]);
+    free(naming.words);
     embed_texts_run(texts, &all);
     gather_classes(&all, classes.n, features);
     features->classes = classes;

@@ -6,12 +6,14 @@
 /* What is to be embedded: one of three. */
 struct embed_text_job {
     const char *checkpoint, *output;
-    const char *data;    /* a data set: all of its captions, with the ids of
-                            their samples */
-    const char *lines;   /* a file: each line, numbered from 0 */
-    const char *classes; /* a file of names of classes: a row for each, the mean
-                            of the unit-length embeddings of its name in each
-                            template, of unit length */
+    const char *data;      /* a data set: all of its captions, with the ids of
+                              their samples */
+    const char *lines;     /* a file: each line, numbered from 0 */
+    const char *classes;   /* a file of names of classes, each with a tab and
+                              other words for it where it has them: a row for
+                              each, the mean of the unit-length embeddings of its
+                              words or else its name in each template, of unit
+                              length */
     const char *templates; /* a file: a template a line, in which {} is the
                               name; NULL: "{}" and "a photo of a {}." */
     size_t batch;          /* texts at a time */

@@ -19,10 +19,12 @@ struct options {
     long iterations, seed, rows, threads, views, batch, max_pixels;
     long components, extreme;
     int captions, json, no_record, once;
+    int no_labels; /* the verb has no options that name labels */
 };
 
 void run_knn(const struct options *options, char **path);
 void run_probe(const struct options *options, char **path);
+void run_zero_shot(const struct options *options, char **path);
 void run_geometry(const struct options *options, char **path);
 void run_retrieve(const struct options *options, char **path);
 void run_captions(const struct options *options, char **path);

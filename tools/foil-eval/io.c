@@ -100,7 +100,7 @@ pair_load(struct pair *pair, const struct options *options, char **path)
     by_name = data_features_match(path[0], train, path[1], test, &err);
     if (by_name < 0)
         die("%s%s", err.msg,
-            train->classes.n && test->classes.n
+            options->no_labels || (train->classes.n && test->classes.n)
                 ? ""
                 : ", or give the numbers of both with --labels and "
                   "--test-labels");

@@ -1,0 +1,89 @@
+#include "eval/zero_shot.h"
+
+#include <stdlib.h>
+
+#include "eval.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+/* A class has one text, or it could not be said which one is meant. */
+static void
+check_texts(const struct pair *pair, const char *path)
+{
+    const struct data_features *texts = &pair->train;
+    uint8_t *there = mem_array(pair->classes, sizeof *there);
+
+    for (size_t j = 0; j < texts->n; j++)
+        if (there[texts->labels[j]]++)
+            die("'%s' has several rows of class %jd: want one a class, as "
+                "'foil-embed --classes' writes them",
+                path, (intmax_t)texts->labels[j]);
+    free(there);
+}
+
+/* Each class that has images or a text; adds up what is right in all. */
+static json_t *
+list_classes(const struct pair *pair, const struct eval_hits *hits,
+             struct eval_hits *all, double *mean)
+{
+    const struct data_classes *names = &pair->train.classes;
+    json_t *list = json_array();
+    size_t seen = 0;
+
+    for (size_t c = 0; c < pair->classes; c++) {
+        const struct eval_hits h = hits[c];
+        const double n = h.images ? (double)h.images : 1;
+        json_t *name = c < names->n ? json_string(names->name[c])
+                                    : json_integer((json_int_t)c);
+
+        all->images += h.images;
+        all->at1 += h.at1;
+        all->at5 += h.at5;
+        seen += h.images > 0;
+        *mean += (double)h.at1 / n;
+        json_array_append_new(
+            list, json_pack("{s:o s:I s:f s:f}", "class", name, "size",
+                            (json_int_t)h.images, "top1", (double)h.at1 / n,
+                            "top5", (double)h.at5 / n));
+    }
+    *mean /= (double)seen;
+    return list;
+}
+
+static void
+report(const struct pair *pair, char **path)
+{
+    const struct data_features *images = pair->test, *texts = &pair->train;
+    struct eval_hits *hits = mem_array(pair->classes, sizeof *hits), all = {0};
+    double mean = 0;
+    json_t *classes, *how;
+
+    eval_zero_shot(images->d, images->n, images->x, images->labels, texts->n,
+                   texts->x, texts->labels, pair->classes, hits);
+    classes = list_classes(pair, hits, &all, &mean);
+    how = json_pack(
+        "{s:s s:s s:s s:I s:I s:I s:o s:o}", "metric", "cosine", "ties", "half",
+        "matched", pair->matched, "texts", (json_int_t)texts->n, "unseen",
+        (json_int_t)pair->unseen, "d", (json_int_t)images->d, "images",
+        origin(path[0], images), "classes_from", origin(path[1], texts));
+    print(json_pack("{s:s s:f s:f s:f s:f s:o}", "measure", "zero-shot", "top1",
+                    (double)all.at1 / (double)all.images, "top5",
+                    (double)all.at5 / (double)all.images, "class_mean", mean,
+                    "chance", 1 / (double)texts->n, "classes", classes),
+          how);
+    free(hits);
+}
+
+void
+run_zero_shot(const struct options *options, char **path)
+{
+    const struct options no_labels = {.no_labels = 1};
+    char *turned[] = {path[1], path[0], NULL};
+    struct pair pair;
+
+    (void)options;
+    pair_load(&pair, &no_labels, turned);
+    check_texts(&pair, path[1]);
+    report(&pair, path);
+    pair_release(&pair);
+}
