@@ -30,11 +30,26 @@ enum num_norm_kind {
     NUM_NORM_FIXED
 };
 
+/* Each function takes one struct, of which it reads what is named there. */
 struct num_norm {
     enum num_norm_kind kind;
-    struct num_map map; /* of x, y and all their gradients */
+    struct num_map map; /* of x, add, y and all their gradients */
     size_t groups;      /* GROUP only; divides c */
     int relu;
+
+    const void *x;
+    const void *add;           /* or NULL; not y */
+    void *y;                   /* may be x; backward: or NULL */
+    const float *gamma, *beta; /* [c] */
+    float *mean, *variance;    /* [num_norm_counts()] */
+
+    const void *dy, *dy2;  /* dL/dy is their sum; dy2 may be NULL */
+    void *dx;              /* may be dy where dadd is NULL */
+    void *dadd;            /* or NULL; may be dy or dy2, not dx */
+    float *dgamma, *dbeta; /* [c] */
+    int accumulate;        /* to dgamma and dbeta; else overwrite them */
+
+    double *work; /* [num_norm_work()] */
 };
 
 /* num_norm_counts() returns how many means (and variances) there are: c, or
@@ -44,52 +59,27 @@ size_t num_norm_counts(const struct num_norm *norm);
 /* num_norm_work() returns how many doubles of scratch the functions want. */
 size_t num_norm_work(const struct num_norm *norm);
 
-/*
- * num_norm_forward() measures m and v and normalises with them.
- *   x, y        maps; y may be x
- *   add         map or NULL; not y
- *   gamma, beta [c]
- *   mean, variance [num_norm_counts()], overwritten; FIXED: read
- *   work        [num_norm_work()]
- */
-void num_norm_forward(const struct num_norm *norm, const void *x,
-                      const float *gamma, const float *beta, const void *add,
-                      void *y, float *mean, float *variance, double *work);
+/* num_norm_forward() writes mean, variance and y, from x, add, gamma and beta;
+ * with FIXED it reads mean and variance. */
+void num_norm_forward(const struct num_norm *norm);
 
-/* num_norm_apply() normalises with the m and v that it is given, as batch
- * norm does in evaluation. */
-void num_norm_apply(const struct num_norm *norm, const void *x,
-                    const float *gamma, const float *beta, const void *add,
-                    const float *mean, const float *variance, void *y);
+/* num_norm_apply() writes y from x, add, gamma, beta, mean and variance, as
+ * batch norm does in evaluation; it wants no work. */
+void num_norm_apply(const struct num_norm *norm);
 
 /*
- * num_norm_backward() takes dL/dy back, through m and v as well.
- *   x, gamma, beta, mean, variance  as num_norm_forward() had or left them
- *   y         its y, for relu: what was clipped has no gradient.  NULL stands
- *             for "make it again from x", which is faster, but only possible
- *             where nothing was added and kind is not NONE
- *   dy, dy2   dL/dy is their sum; dy2 may be NULL
- *   dx        overwritten; may be dy where dadd is NULL
- *   dadd      dL/dadd or NULL, overwritten; may be dy or dy2, not dx
- *   dgamma, dbeta [c]  overwritten, or added to with accumulate = 1
- *   work      [num_norm_work()]
+ * num_norm_backward() writes dx, dgamma, dbeta and, where it is not NULL, dadd:
+ * it takes dy + dy2 back, through m and v as well, from x, gamma, beta, mean
+ * and variance as num_norm_forward() had or left them.  y is for relu: what was
+ * clipped has no gradient.  NULL stands for "make it again from x", which is
+ * faster, but only possible where nothing was added and kind is not NONE.
  */
-void num_norm_backward(const struct num_norm *norm, const void *x,
-                       const void *y, const float *gamma, const float *beta,
-                       const float *mean, const float *variance, const void *dy,
-                       const void *dy2, void *dx, void *dadd, float *dgamma,
-                       float *dbeta, int accumulate, double *work);
+void num_norm_backward(const struct num_norm *norm);
 
-/* The same in loops, for plain f32 maps (block 1): the definition.
+/* The same in loops, for plain f32 maps (block 1) and without dy2 and
+ * accumulate: the definition.
  *   work  three doubles an element */
-void num_norm_forward_plain(const struct num_norm *norm, const float *x,
-                            const float *gamma, const float *beta,
-                            const float *add, float *y, float *mean,
-                            float *variance, double *work);
-void num_norm_backward_plain(const struct num_norm *norm, const float *x,
-                             const float *y, const float *gamma,
-                             const float *mean, const float *variance,
-                             const float *dy, float *dx, float *dadd,
-                             float *dgamma, float *dbeta, double *work);
+void num_norm_forward_plain(const struct num_norm *norm);
+void num_norm_backward_plain(const struct num_norm *norm);
 
 #endif

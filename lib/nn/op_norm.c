@@ -85,7 +85,10 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     int learnt = add && graph->values[op->in[1]].learnt;
     struct num_norm *norm = mem_array(1, sizeof *norm);
 
-    *norm = (struct num_norm){set->kind, map, groups_of(map.c), set->relu};
+    *norm = (struct num_norm){.kind = set->kind,
+                              .map = map,
+                              .groups = groups_of(map.c),
+                              .relu = set->relu};
     step->made = norm;
     step->needs = (struct nn_needs){
         .scratch = num_norm_work(norm) * sizeof(double),
@@ -104,8 +107,7 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     return 0;
 }
 
-/* The norm in the mode of a call; where that fixes the statistics, with
- * them. */
+/* The norm of a call, by its mode, with what both passes read. */
 static struct num_norm
 norm_of(const struct nn_call *call)
 {
@@ -113,37 +115,32 @@ norm_of(const struct nn_call *call)
 
     if (norm.kind == NUM_NORM_BATCH && call->mode == NN_FIXED)
         norm.kind = NUM_NORM_FIXED;
+    norm.x = call->x[0];
+    norm.add = call->x[1];
+    norm.y = call->y;
+    norm.work = call->scratch;
+    if (norm.kind == NUM_NORM_NONE)
+        return norm;
+    norm.gamma = nn_param(call, 0);
+    norm.beta = nn_param(call, 1);
+    norm.mean = call->state;
+    norm.variance =
+        norm.mean ? norm.mean + num_norm_counts(call->step->made) : NULL;
     return norm;
-}
-
-/* gamma and beta, mean and variance; NULL where there are none. */
-static const float *
-affine_of(const struct nn_call *call, size_t i)
-{
-    return call->step->op.tensor == nn_none ? NULL : nn_param(call, i);
-}
-
-static float *
-count_of(const struct nn_call *call, size_t i)
-{
-    float *mean = call->state;
-
-    return mean ? mean + i * num_norm_counts(call->step->made) : NULL;
 }
 
 /* running = 0.9 running + 0.1 batch, of the unbiased variance. */
 static void
-move_statistics(const struct nn_call *call)
+move_statistics(const struct nn_call *call, const struct num_norm *norm)
 {
-    const struct num_map map = nn_map_out(call);
+    const struct num_map map = norm->map;
     float *mean = nn_param(call, 2), *variance = nn_param(call, 3);
-    const float *m = count_of(call, 0), *v = count_of(call, 1);
     double count = (double)(map.n * map.h * map.w);
     float unbiased = (float)(count / fmax(count - 1, 1));
 
     for (size_t k = 0; k < map.c; k++) {
-        mean[k] += momentum * (m[k] - mean[k]);
-        variance[k] += momentum * (unbiased * v[k] - variance[k]);
+        mean[k] += momentum * (norm->mean[k] - mean[k]);
+        variance[k] += momentum * (unbiased * norm->variance[k] - variance[k]);
     }
 }
 
@@ -154,49 +151,52 @@ forward(const struct nn_call *call)
     size_t bytes = num_norm_counts(&norm) * sizeof(float);
 
     if (norm.kind == NUM_NORM_FIXED) { // where backward looks for them
-        memcpy(count_of(call, 0), nn_param(call, 2), bytes);
-        memcpy(count_of(call, 1), nn_param(call, 3), bytes);
+        memcpy(norm.mean, nn_param(call, 2), bytes);
+        memcpy(norm.variance, nn_param(call, 3), bytes);
     }
-    num_norm_forward(&norm, call->x[0], affine_of(call, 0), affine_of(call, 1),
-                     call->x[1], call->y, count_of(call, 0), count_of(call, 1),
-                     call->scratch);
+    num_norm_forward(&norm);
     if (norm.kind == NUM_NORM_BATCH && call->mode == NN_MOVE)
-        move_statistics(call);
+        move_statistics(call, &norm);
 }
 
 static void
 backward(const struct nn_call *call)
 {
-    const struct num_norm norm = norm_of(call);
-    int none = call->step->op.tensor == nn_none;
-    void *dx = call->dx[0] ? call->dx[0] : (void *)call->dy;
+    struct num_norm norm = norm_of(call);
 
-    num_norm_backward(&norm, call->x[0], call->y, affine_of(call, 0),
-                      affine_of(call, 1), count_of(call, 0), count_of(call, 1),
-                      call->dy, call->dy2, dx, call->dx[1],
-                      none ? NULL : nn_grad(call, 0),
-                      none ? NULL : nn_grad(call, 1), call->add, call->scratch);
+    norm.dy = call->dy;
+    norm.dy2 = call->dy2;
+    norm.dx = call->dx[0] ? call->dx[0] : (void *)call->dy;
+    norm.dadd = call->dx[1];
+    norm.accumulate = call->add;
+    if (norm.kind != NUM_NORM_NONE) {
+        norm.dgamma = nn_grad(call, 0);
+        norm.dbeta = nn_grad(call, 1);
+    }
+    num_norm_backward(&norm);
 }
 
 static void
 again(const struct nn_call *call)
 {
-    num_norm_apply(call->step->made, call->x[0], nn_param(call, 0),
-                   nn_param(call, 1), NULL, count_of(call, 0),
-                   count_of(call, 1), call->y);
+    const struct num_norm norm = norm_of(call);
+
+    num_norm_apply(&norm);
 }
 
 static void
 infer(const struct nn_call *call)
 {
     const struct norm *set = call->step->op.set;
+    struct num_norm norm = norm_of(call);
 
-    if (set->kind == NUM_NORM_BATCH)
-        num_norm_apply(call->step->made, call->x[0], nn_param(call, 0),
-                       nn_param(call, 1), call->x[1], nn_param(call, 2),
-                       nn_param(call, 3), call->y);
-    else
-        forward(call);
+    if (set->kind == NUM_NORM_BATCH) {
+        norm.mean = nn_param(call, 2);
+        norm.variance = nn_param(call, 3);
+        num_norm_apply(&norm);
+    } else {
+        num_norm_forward(&norm);
+    }
 }
 
 static int

@@ -11,20 +11,14 @@
 static const double epsilon = 1e-5; // as in the header
 
 /*
- * Everything that a call was given.  Work is done by planes (planes.h): plane
- * (i, g) is image i, group g of `block` channels.  Sums of a plane go into
- * first and second, [n,c], and are put together in the order of images,
- * whoever made them; those of a backward pass become total.
+ * Work is done by planes (planes.h): plane (i, g) is image i, group g of
+ * `block` channels.  Sums of a plane go into first and second, [n,c], and are
+ * put together in the order of images, whoever made them; those of a backward
+ * pass become total.
  */
 struct job {
     const struct num_norm *norm;
     const struct num_map *map;
-    const float *gamma, *beta;
-    const void *x, *add;
-    void *y;
-    float *mean, *variance;
-    const void *dy, *dy2;
-    void *dx, *dadd;
     double *first, *second, *total[2];
 };
 
@@ -48,15 +42,20 @@ num_norm_work(const struct num_norm *norm)
     return 2 * (norm->map.n * norm->map.c + num_norm_counts(norm));
 }
 
-static void
-share_work(struct job *job, double *work)
+static struct job
+job_of(const struct num_norm *norm)
 {
-    size_t sums = job->map->n * job->map->c;
+    const size_t sums = norm->map.n * norm->map.c;
+    double *work = norm->work;
+    struct job job = {.norm = norm, .map = &norm->map};
 
-    job->first = work;
-    job->second = work + sums;
-    job->total[0] = work + 2 * sums;
-    job->total[1] = job->total[0] + num_norm_counts(job->norm);
+    if (work) {
+        job.first = work;
+        job.second = work + sums;
+        job.total[0] = work + 2 * sums;
+        job.total[1] = job.total[0] + num_norm_counts(norm);
+    }
+    return job;
 }
 
 /* Which mean and variance belong to channel k of image i. */
@@ -107,7 +106,7 @@ measure_plane(const struct job *job, size_t i, size_t g)
 {
     const struct num_map *map = job->map;
     size_t b = map->block, at = i * map->c + g * b;
-    const void *plane = planes_at(map, job->x, i, g);
+    const void *plane = planes_at(map, job->norm->x, i, g);
     double *mean = job->first + at, *rest = job->second + at;
     float first[LANES], sum[LANES], square[LANES];
 
@@ -140,8 +139,8 @@ merge(const struct job *job, size_t at, size_t count, size_t stride, size_t own)
 
         rest += job->second[at + i * stride] + pixels_of(job->map) * off * off;
     }
-    job->mean[own] = (float)mean;
-    job->variance[own] = (float)(rest / members(job));
+    job->norm->mean[own] = (float)mean;
+    job->norm->variance[own] = (float)(rest / members(job));
 }
 
 /* scale (x - centre) + shift, by lane, is what normalises plane (i, g); in
@@ -162,10 +161,10 @@ terms_of(const struct job *job, size_t i, size_t g)
         t.scale[l] = 1;
         if (job->norm->kind == NUM_NORM_NONE)
             continue;
-        t.scale[l] =
-            (float)(job->gamma[k] / sqrt(job->variance[own] + epsilon));
-        t.centre[l] = job->mean[own];
-        t.shift[l] = job->beta[k];
+        t.scale[l] = (float)(job->norm->gamma[k] /
+                             sqrt(job->norm->variance[own] + epsilon));
+        t.centre[l] = job->norm->mean[own];
+        t.shift[l] = job->norm->beta[k];
     }
     return t;
 }
@@ -175,10 +174,10 @@ apply_plane(const struct job *job, const struct terms *t, size_t i, size_t g)
 {
     const struct num_map *map = job->map;
 
-    num_planes_apply(planes_size(map), map->bf16, planes_at(map, job->x, i, g),
-                     t->scale, t->centre, t->shift,
-                     planes_at(map, job->add, i, g), job->norm->relu,
-                     planes_at(map, job->y, i, g));
+    num_planes_apply(planes_size(map), map->bf16,
+                     planes_at(map, job->norm->x, i, g), t->scale, t->centre,
+                     t->shift, planes_at(map, job->norm->add, i, g),
+                     job->norm->relu, planes_at(map, job->norm->y, i, g));
 }
 
 static void
@@ -241,45 +240,22 @@ forward_group(const struct job *job)
 }
 
 void
-num_norm_forward(const struct num_norm *norm, const void *x, const float *gamma,
-                 const float *beta, const void *add, void *y, float *mean,
-                 float *variance, double *work)
+num_norm_forward(const struct num_norm *norm)
 {
-    struct job job = {.norm = norm,
-                      .map = &norm->map,
-                      .gamma = gamma,
-                      .beta = beta,
-                      .x = x,
-                      .add = add,
-                      .y = y,
-                      .mean = mean,
-                      .variance = variance};
+    const struct job job = job_of(norm);
 
-    if (norm->kind == NUM_NORM_NONE || norm->kind == NUM_NORM_FIXED) {
-        apply_all(&job);
-        return;
-    }
-    share_work(&job, work);
     if (norm->kind == NUM_NORM_BATCH)
         forward_batch(&job);
-    else
+    else if (norm->kind == NUM_NORM_GROUP)
         forward_group(&job);
+    else
+        apply_all(&job);
 }
 
 void
-num_norm_apply(const struct num_norm *norm, const void *x, const float *gamma,
-               const float *beta, const void *add, const float *mean,
-               const float *variance, void *y)
+num_norm_apply(const struct num_norm *norm)
 {
-    struct job job = {.norm = norm,
-                      .map = &norm->map,
-                      .gamma = gamma,
-                      .beta = beta,
-                      .x = x,
-                      .add = add,
-                      .y = y,
-                      .mean = (float *)mean,
-                      .variance = (float *)variance};
+    const struct job job = job_of(norm);
 
     apply_all(&job);
 }
@@ -290,12 +266,12 @@ static struct num_planes_flow
 flow_at(const struct job *job, const struct terms *t, size_t i, size_t g)
 {
     const struct num_map *map = job->map;
-    int relu = job->norm->relu, remake = relu && !job->y;
+    int relu = job->norm->relu, remake = relu && !job->norm->y;
 
     return (struct num_planes_flow){
-        planes_at(map, job->dy, i, g),
-        planes_at(map, job->dy2, i, g),
-        relu ? planes_at(map, job->y, i, g) : NULL,
+        planes_at(map, job->norm->dy, i, g),
+        planes_at(map, job->norm->dy2, i, g),
+        relu ? planes_at(map, job->norm->y, i, g) : NULL,
         remake ? t->scale : NULL,
         remake ? t->shift : NULL,
     };
@@ -311,8 +287,8 @@ back_measure_plane(const struct job *job, const struct terms *t, size_t i,
     float sum[LANES], along[LANES];
 
     num_planes_back_measure(planes_size(map), map->bf16, flow_at(job, t, i, g),
-                            planes_at(map, job->x, i, g), t->centre,
-                            planes_at(map, job->dadd, i, g), sum, along);
+                            planes_at(map, job->norm->x, i, g), t->centre,
+                            planes_at(map, job->norm->dadd, i, g), sum, along);
     fold(map->block, sum, along, job->first + at, job->second + at);
 }
 
@@ -335,7 +311,7 @@ back_terms_of(const struct job *job, size_t i, size_t g)
     for (size_t l = 0; l < LANES; l++) {
         size_t k = g * job->map->block + l % job->map->block;
         size_t own = count_of(job->norm, i, k);
-        double r = 1 / sqrt(job->variance[own] + epsilon);
+        double r = 1 / sqrt(job->norm->variance[own] + epsilon);
 
         t.along[l] = (float)(-r * r * r * job->total[1][own] / members(job));
         t.level[l] = (float)(-r * job->total[0][own] / members(job));
@@ -350,11 +326,12 @@ back_plane(const struct job *job, const struct terms *t,
     const struct num_map *map = job->map;
     struct num_planes_flow flow = flow_at(job, t, i, g);
 
-    if (job->dadd) // holds f already
-        flow = (struct num_planes_flow){.dy = planes_at(map, job->dadd, i, g)};
+    if (job->norm->dadd) // holds f already
+        flow = (struct num_planes_flow){
+            .dy = planes_at(map, job->norm->dadd, i, g)};
     num_planes_back(planes_size(map), map->bf16, flow,
-                    planes_at(map, job->x, i, g), t->centre, t->scale, b->along,
-                    b->level, planes_at(map, job->dx, i, g));
+                    planes_at(map, job->norm->x, i, g), t->centre, t->scale,
+                    b->along, b->level, planes_at(map, job->norm->dx, i, g));
 }
 
 /* Adds gamma times the sums of channel k of image i to their total. */
@@ -363,8 +340,8 @@ add_total(const struct job *job, size_t i, size_t k)
 {
     size_t own = count_of(job->norm, i, k), at = i * job->map->c + k;
 
-    job->total[0][own] += job->gamma[k] * job->first[at];
-    job->total[1][own] += job->gamma[k] * job->second[at];
+    job->total[0][own] += job->norm->gamma[k] * job->first[at];
+    job->total[1][own] += job->norm->gamma[k] * job->second[at];
 }
 
 static void
@@ -423,63 +400,49 @@ back_none(const struct job *job)
     for (size_t at = 0; at < map->n * groups; at++)
         num_planes_flow(planes_size(map), map->bf16,
                         flow_at(job, NULL, at / groups, at % groups),
-                        planes_at(map, job->dx, 0, at));
-    if (job->dadd)
-        memcpy(job->dadd, job->dx, num_map_bytes(map));
+                        planes_at(map, job->norm->dx, 0, at));
+    if (job->norm->dadd)
+        memcpy(job->norm->dadd, job->norm->dx, num_map_bytes(map));
 }
 
 /* dgamma_k = sum f (x - m) r, dbeta_k = sum f. */
 static void
-back_affine(const struct job *job, float *dgamma, float *dbeta, int accumulate)
+back_affine(const struct job *job)
 {
-    size_t c = job->map->c;
+    const struct num_norm *norm = job->norm;
+    const size_t c = job->map->c;
 
     for (size_t k = 0; k < c; k++) {
         double first = 0, second = 0;
 
         for (size_t i = 0; i < job->map->n; i++) {
-            double v = job->variance[count_of(job->norm, i, k)];
+            double v = norm->variance[count_of(norm, i, k)];
 
             first += job->first[i * c + k];
             second += job->second[i * c + k] / sqrt(v + epsilon);
         }
-        dgamma[k] = (accumulate ? dgamma[k] : 0) + (float)second;
-        dbeta[k] = (accumulate ? dbeta[k] : 0) + (float)first;
+        norm->dgamma[k] =
+            (norm->accumulate ? norm->dgamma[k] : 0) + (float)second;
+        norm->dbeta[k] = (norm->accumulate ? norm->dbeta[k] : 0) + (float)first;
     }
 }
 
 void
-num_norm_backward(const struct num_norm *norm, const void *x, const void *y,
-                  const float *gamma, const float *beta, const float *mean,
-                  const float *variance, const void *dy, const void *dy2,
-                  void *dx, void *dadd, float *dgamma, float *dbeta,
-                  int accumulate, double *work)
+num_norm_backward(const struct num_norm *norm)
 {
-    int none = norm->kind == NUM_NORM_NONE;
-    struct job job = {.norm = norm,
-                      .map = &norm->map,
-                      .gamma = gamma,
-                      .beta = beta,
-                      .x = x,
-                      .y = (void *)y,
-                      .mean = (float *)mean,
-                      .variance = (float *)variance,
-                      .dy = dy,
-                      .dy2 = dy2,
-                      .dx = dx,
-                      .dadd = dadd};
+    const int none = norm->kind == NUM_NORM_NONE;
+    const struct job job = job_of(norm);
 
-    REQUIRE(!dadd || dx != dadd);
-    REQUIRE(y || !norm->relu || (!dadd && !none));
+    REQUIRE(!norm->dadd || norm->dx != norm->dadd);
+    REQUIRE(norm->y || !norm->relu || (!norm->dadd && !none));
     if (none) {
         back_none(&job);
         return;
     }
-    share_work(&job, work);
-    memset(job.total[0], 0, 2 * num_norm_counts(norm) * sizeof *work);
+    memset(job.total[0], 0, 2 * num_norm_counts(norm) * sizeof *norm->work);
     if (norm->kind == NUM_NORM_GROUP)
         back_group(&job);
     else
         back_batch(&job);
-    back_affine(&job, dgamma, dbeta, accumulate);
+    back_affine(&job);
 }

@@ -41,12 +41,12 @@ mean_of(const struct num_norm *norm, size_t own, const double *a,
 }
 
 void
-num_norm_forward_plain(const struct num_norm *norm, const float *x,
-                       const float *gamma, const float *beta, const float *add,
-                       float *y, float *mean, float *variance, double *work)
+num_norm_forward_plain(const struct num_norm *norm)
 {
+    const float *x = norm->x, *add = norm->add;
+    float *y = norm->y, *mean = norm->mean, *variance = norm->variance;
     size_t size = num_map_size(&norm->map);
-    double *one = work, *off = work + size;
+    double *one = norm->work, *off = norm->work + size;
 
     for (size_t own = 0;
          norm->kind != NUM_NORM_FIXED && own < num_norm_counts(norm); own++) {
@@ -64,9 +64,9 @@ num_norm_forward_plain(const struct num_norm *norm, const float *x,
         double out = x[at];
 
         if (norm->kind != NUM_NORM_NONE)
-            out = gamma[k] * (x[at] - (double)mean[own]) /
+            out = norm->gamma[k] * (x[at] - (double)mean[own]) /
                       sqrt(variance[own] + epsilon) +
-                  beta[k];
+                  norm->beta[k];
         if (add)
             out += add[at];
         y[at] = (float)(norm->relu && out <= 0 ? 0 : out);
@@ -74,13 +74,14 @@ num_norm_forward_plain(const struct num_norm *norm, const float *x,
 }
 
 void
-num_norm_backward_plain(const struct num_norm *norm, const float *x,
-                        const float *y, const float *gamma, const float *mean,
-                        const float *variance, const float *dy, float *dx,
-                        float *dadd, float *dgamma, float *dbeta, double *work)
+num_norm_backward_plain(const struct num_norm *norm)
 {
+    const float *x = norm->x, *y = norm->y, *dy = norm->dy;
+    const float *mean = norm->mean, *variance = norm->variance;
+    float *dx = norm->dx, *dadd = norm->dadd;
+    float *dgamma = norm->dgamma, *dbeta = norm->dbeta;
     size_t size = num_map_size(&norm->map);
-    double *one = work, *unit = work + size, *flow = work + 2 * size;
+    double *one = norm->work, *unit = one + size, *flow = unit + size;
 
     // flow = dL/d unit, where unit = (x - m) / sqrt(v + eps)
     for (size_t k = 0; k < norm->map.c; k++)
@@ -97,7 +98,7 @@ num_norm_backward_plain(const struct num_norm *norm, const float *x,
         }
         one[at] = 1;
         unit[at] = (x[at] - mean[own]) / sqrt(variance[own] + epsilon);
-        flow[at] = (double)f * gamma[k];
+        flow[at] = (double)f * norm->gamma[k];
         dgamma[k] += f * (float)unit[at];
         dbeta[k] += f;
     }

@@ -51,19 +51,41 @@ data_release(struct data *d)
         free(all[i]);
 }
 
+/* A norm of these arrays, without those that are not always there: add, dy2,
+ * dadd. */
+static struct num_norm
+norm_of(const struct num_norm *norm, const struct data *d)
+{
+    struct num_norm n = *norm;
+
+    n.x = d->x;
+    n.y = d->y;
+    n.gamma = d->gamma;
+    n.beta = d->beta;
+    n.mean = d->mean;
+    n.variance = d->variance;
+    n.dy = d->dy;
+    n.dx = d->dx;
+    n.dgamma = d->dgamma;
+    n.dbeta = d->dbeta;
+    n.work = d->work;
+    return n;
+}
+
 /* Both passes by the plain functions; dy and dy2 arrive as their sum. */
 static void
 plain_of(const struct num_norm *norm, struct data *d, int add, int two)
 {
     float *sum = mem_array(d->size, sizeof *sum);
+    struct num_norm plain = norm_of(norm, d);
 
     for (size_t i = 0; i < d->size; i++)
         sum[i] = d->dy[i] + (two ? d->dy2[i] : 0);
-    num_norm_forward_plain(norm, d->x, d->gamma, d->beta, add ? d->add : NULL,
-                           d->y, d->mean, d->variance, d->work);
-    num_norm_backward_plain(norm, d->x, d->y, d->gamma, d->mean, d->variance,
-                            sum, d->dx, add ? d->dadd : NULL, d->dgamma,
-                            d->dbeta, d->work);
+    plain.dy = sum;
+    plain.add = add ? d->add : NULL;
+    plain.dadd = add ? d->dadd : NULL;
+    num_norm_forward_plain(&plain);
+    num_norm_backward_plain(&plain);
     free(sum);
 }
 
@@ -80,21 +102,28 @@ agrees(const struct num_norm *norm, int add, int two, const char *name)
     void *x = packed(map, got.x), *more = add ? packed(map, got.add) : NULL;
     void *dy = packed(map, got.dy), *dy2 = two ? packed(map, got.dy2) : NULL;
     void *y = empty(map), *dx = add ? empty(map) : dy;
-    int remake = !add && norm->kind != NUM_NORM_NONE;
     double *work = mem_array(num_norm_work(norm), sizeof *work);
+    void *own[] = {x, more, dy, dy2, y, add ? dx : NULL, work};
+    struct num_norm fast = norm_of(norm, &got);
 
     plain_of(norm, &want, add, two);
-    num_norm_forward(norm, x, got.gamma, got.beta, more, y, got.mean,
-                     got.variance, work);
+    fast.x = x;
+    fast.add = more;
+    fast.y = y;
+    fast.work = work;
+    num_norm_forward(&fast);
     T_NEAR(map_worst(map, y, want.y), 0, tolerance, "%s: y", name);
     if (norm->kind != NUM_NORM_NONE) {
         T_NEAR(worst(want.counts - 1, got.mean, want.mean), 0, 1e-4, "mean");
         T_NEAR(worst(want.counts - 1, got.variance, want.variance), 0, 1e-5,
                "variance");
     }
-    num_norm_backward(norm, x, remake ? NULL : y, got.gamma, got.beta, got.mean,
-                      got.variance, dy, dy2, dx, add ? dy : NULL, got.dgamma,
-                      got.dbeta, 0, work);
+    fast.y = add || norm->kind == NUM_NORM_NONE ? y : NULL;
+    fast.dy = dy;
+    fast.dy2 = dy2;
+    fast.dx = dx;
+    fast.dadd = add ? dy : NULL;
+    num_norm_backward(&fast);
     T_NEAR(map_worst(map, dx, want.dx), 0, tolerance, "%s: dx", name);
     if (add)
         T_NEAR(map_worst(map, dy, want.dadd), 0, tolerance, "dadd");
@@ -104,14 +133,8 @@ agrees(const struct num_norm *norm, int add, int two, const char *name)
     }
     data_release(&want);
     data_release(&got);
-    free(x);
-    free(more);
-    free(dy);
-    free(dy2);
-    free(y);
-    if (add)
-        free(dx);
-    free(work);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        free(own[i]);
 }
 
 static void
@@ -126,8 +149,10 @@ agrees_with_plain(void)
     for (size_t m = 0; m < sizeof maps / sizeof *maps; m++)
         for (int kind = 0; kind < 4; kind++)
             for (int how = 0; how < 4; how++) {
-                struct num_norm norm = {(enum num_norm_kind)kind, maps[m],
-                                        maps[m].c % 8 ? 1 : 8, how != 1};
+                struct num_norm norm = {.kind = (enum num_norm_kind)kind,
+                                        .map = maps[m],
+                                        .groups = maps[m].c % 8 ? 1 : 8,
+                                        .relu = how != 1};
                 char name[80];
 
                 snprintf(name, sizeof name, "%s %zux%zu, block %zu%s%s%s",
@@ -143,7 +168,8 @@ agrees_with_plain(void)
 static void
 output_is_standard(void)
 {
-    struct num_norm norm = {NUM_NORM_BATCH, {8, 16, 4, 4, 16, 0}, 0, 0};
+    struct num_norm norm = {.kind = NUM_NORM_BATCH,
+                            .map = {8, 16, 4, 4, 16, 0}};
     struct data d = data_of(&norm);
     double sum = 0, square = 0;
 
@@ -153,8 +179,8 @@ output_is_standard(void)
         d.gamma[k] = 1;
         d.beta[k] = 0;
     }
-    num_norm_forward(&norm, d.x, d.gamma, d.beta, NULL, d.y, d.mean, d.variance,
-                     d.work);
+    norm = norm_of(&norm, &d);
+    num_norm_forward(&norm);
     for (size_t i = 0; i < d.size; i += 16) {
         sum += d.y[i];
         square += d.y[i] * d.y[i];
@@ -167,7 +193,8 @@ output_is_standard(void)
 static void
 given_statistics_are_used(void)
 {
-    struct num_norm norm = {NUM_NORM_BATCH, {2, 16, 3, 3, 16, 0}, 0, 1};
+    struct num_norm norm = {
+        .kind = NUM_NORM_BATCH, .map = {2, 16, 3, 3, 16, 0}, .relu = 1};
     struct data d = data_of(&norm);
     float off = 0;
 
@@ -175,7 +202,9 @@ given_statistics_are_used(void)
         d.mean[k] = (float)k;
         d.variance[k] = (float)(k + 1);
     }
-    num_norm_apply(&norm, d.x, d.gamma, d.beta, d.add, d.mean, d.variance, d.y);
+    norm = norm_of(&norm, &d);
+    norm.add = d.add;
+    num_norm_apply(&norm);
     for (size_t i = 0; i < d.size; i++) {
         size_t k = i % 16;
         double y =
@@ -191,12 +220,13 @@ given_statistics_are_used(void)
 static void
 nan_is_not_hidden(void)
 {
-    struct num_norm norm = {NUM_NORM_BATCH, {2, 16, 5, 5, 16, 0}, 0, 1};
+    struct num_norm norm = {
+        .kind = NUM_NORM_BATCH, .map = {2, 16, 5, 5, 16, 0}, .relu = 1};
     struct data d = data_of(&norm);
 
     d.x[3] = NAN;
-    num_norm_forward(&norm, d.x, d.gamma, d.beta, NULL, d.y, d.mean, d.variance,
-                     d.work);
+    norm = norm_of(&norm, &d);
+    num_norm_forward(&norm);
     T(isnan(d.y[16 * 40 + 3]) && isfinite(d.y[16 * 40 + 4]),
       "a NaN spoils its channel, through the ReLU");
     data_release(&d);
@@ -205,24 +235,25 @@ nan_is_not_hidden(void)
 static void
 threads_change_no_bit(void)
 {
-    struct num_norm norm = {NUM_NORM_BATCH, {6, 16, 8, 8, 16, 0}, 0, 1};
+    struct num_norm norm = {
+        .kind = NUM_NORM_BATCH, .map = {6, 16, 8, 8, 16, 0}, .relu = 1};
     struct data a = data_of(&norm), b = data_of(&norm);
     struct data *d[] = {&a, &b};
+    struct num_norm run[2];
 
     for (int i = 0; i < 2; i++) {
         num_threads(i + 1);
-        num_norm_forward(&norm, d[i]->x, a.gamma, a.beta, NULL, d[i]->y,
-                         d[i]->mean, d[i]->variance, d[i]->work);
-        num_norm_backward(&norm, a.x, NULL, a.gamma, a.beta, d[i]->mean,
-                          d[i]->variance, a.dy2, NULL, d[i]->dx, NULL,
-                          d[i]->dgamma, d[i]->dbeta, 0, d[i]->work);
+        run[i] = norm_of(&norm, d[i]);
+        num_norm_forward(&run[i]);
+        run[i].y = NULL;
+        num_norm_backward(&run[i]);
     }
     T(!memcmp(a.y, b.y, a.size * sizeof *a.y) &&
           !memcmp(a.dx, b.dx, a.size * sizeof *a.dx) &&
           !memcmp(a.dgamma, b.dgamma, a.c * sizeof *a.dgamma),
       "one thread and two: the same bits");
-    num_norm_backward(&norm, a.x, NULL, a.gamma, a.beta, a.mean, a.variance,
-                      a.dy2, NULL, a.dx, NULL, a.dgamma, a.dbeta, 1, a.work);
+    run[0].accumulate = 1;
+    num_norm_backward(&run[0]);
     T(a.dgamma[5] == 2 * b.dgamma[5] && a.dbeta[7] == 2 * b.dbeta[7],
       "accumulate adds");
     data_release(&a);
@@ -233,9 +264,13 @@ threads_change_no_bit(void)
 static void
 sums_round_to_even(void)
 {
-    struct num_norm norm = {NUM_NORM_NONE, {1, 48, 1, 1, 1, 1}, 0, 0};
     float x[48], add[48], want[48];
     uint16_t mx[48], more[48], y[48];
+    struct num_norm norm = {.kind = NUM_NORM_NONE,
+                            .map = {1, 48, 1, 1, 1, 1},
+                            .x = mx,
+                            .add = more,
+                            .y = y};
 
     for (int i = 0; i < 48; i++) {
         x[i] = i % 3 ? 1 : 1 + 0x1p-7f;
@@ -245,11 +280,11 @@ sums_round_to_even(void)
     num_map_put(&norm.map, x, mx);
     num_map_put(&norm.map, add, more);
     norm.map.block = 16; // the same with one pixel, and as wide as a vector
-    num_norm_apply(&norm, mx, NULL, NULL, more, NULL, NULL, y);
+    num_norm_apply(&norm);
     norm.map.block = 1;
     T(map_worst(&norm.map, y, want) == 0, "halves: ties to even, short planes");
     norm.map = (struct num_map){1, 16, 1, 3, 16, 1};
-    num_norm_apply(&norm, mx, NULL, NULL, more, NULL, NULL, y);
+    num_norm_apply(&norm);
     norm.map = (struct num_map){1, 48, 1, 1, 1, 1};
     T(map_worst(&norm.map, y, want) == 0, "and long ones");
 }
