@@ -5,10 +5,18 @@
 #include "loss/rows.h"
 #include "num/vec.h"
 
-struct loss_bimodal_row
-loss_bimodal_row(const struct loss_batch *batch,
-                 const struct loss_settings *set, size_t r, double tau,
-                 const float *state, float *row)
+/* What comes of a row. */
+struct row {
+    double log_u;  /* new */
+    double weight; /* sum_c w_rc / (b - 1) */
+    double value;  /* sum_c w_rc (s_rc - s_r,partner) / (b - 1) */
+    double slope;
+};
+
+/* Takes row r of S to that of W. */
+static struct row
+run_row(const struct loss_batch *batch, const struct loss_settings *set,
+        size_t r, double tau, const float *state, float *row)
 {
     const size_t b = batch->b, rows = 2 * b + batch->extra;
     const size_t partner = loss_partner(b, r);
@@ -23,7 +31,7 @@ loss_bimodal_row(const struct loss_batch *batch,
 
     num_scale(rows, (float)scale, row);
     loss_partner_balance(rows, partner, row);
-    return (struct loss_bimodal_row){
+    return (struct row){
         .log_u = log_u,
         .weight = weight,
         .value = weight * (q.mean - own),
@@ -32,24 +40,30 @@ loss_bimodal_row(const struct loss_batch *batch,
 }
 
 void
-loss_bimodal_keep(const struct loss_bimodal_row *row, float *state)
+loss_bimodal_run(const struct loss_batch *batch,
+                 const struct loss_settings *set, loss_bimodal_move *move,
+                 float *state, float *s, struct loss_report *report)
 {
-    state[RUNNING_LOG_U] = (float)row->log_u;
-    state[RUNNING_SEEN] = 1;
-}
+    const size_t n = 2 * batch->b, rows = n + batch->extra;
+    double value = 0, weight = 0;
 
-void
-loss_bimodal_add(struct loss_bimodal_row *sum,
-                 const struct loss_bimodal_row *row)
-{
-    sum->weight += row->weight;
-    sum->value += row->value;
-}
+    for (size_t r = 0; r < n; r++) {
+        double tau = set->value[TAU];
+        struct row row;
 
-void
-loss_bimodal_report(size_t n, const struct loss_bimodal_row *sum,
-                    struct loss_report *report)
-{
-    report->value = 2 * sum->value / (double)n;
-    loss_report_more(report, "weight", sum->weight / (double)n);
+        if (move && !state[RUNNING_SEEN])
+            state[RUNNING_TAU] = (float)tau;
+        if (move)
+            tau = state[RUNNING_TAU];
+        row = run_row(batch, set, r, tau, state, s + r * rows);
+        value += row.value;
+        weight += row.weight;
+        state[RUNNING_LOG_U] = (float)row.log_u;
+        state[RUNNING_SEEN] = 1;
+        if (move)
+            move(batch, set, row.slope, state);
+        state += move ? RUNNING_ISOGCLR : RUNNING_SOGCLR;
+    }
+    report->value = 2 * value / (double)n;
+    loss_report_more(report, "weight", weight / (double)n);
 }

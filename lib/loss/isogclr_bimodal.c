@@ -24,11 +24,18 @@ static const struct param params[] = {
     {0},
 };
 
-/* Moves the temperature of a row. */
-static void
-move(const struct loss_settings *set, double slope, float *state)
+static double
+rho_of(const struct loss_batch *batch, const struct loss_settings *set)
 {
-    const double g = fmin(fmax(slope, -steepest), steepest);
+    return log((double)(batch->b - 1)) - set->value[RHO_GAP];
+}
+
+static void
+move(const struct loss_batch *batch, const struct loss_settings *set,
+     double slope, float *state)
+{
+    const double g =
+        fmin(fmax(slope + rho_of(batch, set), -steepest), steepest);
     const double beta_u = set->value[BETA_U];
     const double momentum = (1 - beta_u) * state[RUNNING_MOMENTUM] + beta_u * g;
     const double tau = state[RUNNING_TAU] - set->value[ETA] * momentum;
@@ -54,24 +61,10 @@ static void
 run(const struct loss_batch *batch, const struct loss_settings *set,
     float *state, float *s, struct loss_report *report)
 {
-    const size_t n = 2 * batch->b, rows = n + batch->extra;
-    const double rho = log((double)(batch->b - 1)) - set->value[RHO_GAP];
-    struct loss_bimodal_row sum = {0};
+    const size_t n = 2 * batch->b;
 
-    for (size_t r = 0; r < n; r++) {
-        float *mine = state + r * RUNNING_ISOGCLR;
-        struct loss_bimodal_row row;
-
-        if (!mine[RUNNING_SEEN])
-            mine[RUNNING_TAU] = (float)set->value[TAU];
-        row = loss_bimodal_row(batch, set, r, mine[RUNNING_TAU], mine,
-                               s + r * rows);
-        loss_bimodal_add(&sum, &row);
-        loss_bimodal_keep(&row, mine);
-        move(set, row.slope + rho, mine);
-    }
-    loss_bimodal_report(n, &sum, report);
-    loss_report_more(report, "rho", rho);
+    loss_bimodal_run(batch, set, move, state, s, report);
+    loss_report_more(report, "rho", rho_of(batch, set));
     loss_running_temperatures_report(n, state, report);
     report_floor(set, n, state, report);
 }
@@ -80,13 +73,8 @@ static int
 check(const struct loss_settings *set, size_t b, struct err *err)
 {
     (void)b;
-    if (!(set->value[GAMMA] > 0))
-        return err_set(err, "gamma 0 would never take anything in");
-    if (!(set->value[TAU_MIN] <= set->value[TAU] &&
-          set->value[TAU] <= set->value[TAU_MAX]))
-        return err_set(err, "tau %g is not within tau-min %g and tau-max %g",
-                       set->value[TAU], set->value[TAU_MIN],
-                       set->value[TAU_MAX]);
+    if (loss_running_check(set, 0, LOSS_CROSS_NEGATIVES, err))
+        return -1;
     if (!set->reference && !(set->value[RHO_GAP] > 0))
         return err_set(err,
                        "rho-gap %g: no softmax over the other texts is that "

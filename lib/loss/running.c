@@ -188,13 +188,23 @@ loss_running_temperatures(const struct loss_batch *batch,
 }
 
 int
+loss_running_check_gamma(const struct loss_settings *set, size_t b,
+                         struct err *err)
+{
+    (void)b;
+    if (!(set->value[GAMMA] > 0))
+        return err_set(err, "gamma 0 would never take anything in");
+    return 0;
+}
+
+int
 loss_running_check(const struct loss_settings *set, size_t b,
                    enum loss_mask mask, struct err *err)
 {
     const size_t m = b ? loss_mask_count(b, mask) : 0;
 
-    if (!(set->value[GAMMA] > 0))
-        return err_set(err, "gamma 0 would never take anything in");
+    if (loss_running_check_gamma(set, b, err))
+        return -1;
     if (!(set->value[TAU_MIN] <= set->value[TAU] &&
           set->value[TAU] <= set->value[TAU_MAX]))
         return err_set(err, "tau %g is not within tau-min %g and tau-max %g",

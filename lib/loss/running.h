@@ -88,8 +88,13 @@ enum { TAU = LOSS_TAU, GAMMA, RHO, ETA, BETA_U, TAU_MIN, TAU_MAX };
 
 extern const struct param loss_running_params[];
 
-/* loss_running_check() refuses what loss_objective_check() has to, for
- * temperatures over the columns of a mask; b = 0: not known. */
+/* loss_running_check_gamma() refuses what loss_objective_check() has to where
+ * only a mean runs; b is not looked at. */
+int loss_running_check_gamma(const struct loss_settings *set, size_t b,
+                             struct err *err);
+
+/* loss_running_check() also for temperatures over the columns of a mask; b = 0:
+ * not known, or no rho. */
 int loss_running_check(const struct loss_settings *set, size_t b,
                        enum loss_mask mask, struct err *err);
 

@@ -38,9 +38,8 @@ run(const struct loss_batch *batch, const struct loss_settings *set,
 static int
 check(const struct loss_settings *set, size_t b, struct err *err)
 {
-    (void)b;
-    if (!(set->value[GAMMA] > 0))
-        return err_set(err, "gamma 0 would never take anything in");
+    if (loss_running_check_gamma(set, b, err))
+        return -1;
     if (set->reference && set->value[GAMMA] <= 0.5)
         return err_set(err,
                        "gamma %g: the reference keeps the sum of both views, "
