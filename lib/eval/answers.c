@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "num/gemm.h"
-#include "num/vec.h"
 #include "util/clones.h"
-#include "util/err.h"
 #include "util/mem.h"
+
+#include "scores.h"
 
 /* A candidate by its key. */
 struct keyed {
@@ -150,55 +149,12 @@ eval_answers_chance(const struct eval_answers *answers, size_t m)
 
 /* ---------------------------------------------------------------- ranking */
 
-enum { TILE = 512 }; // rows and columns of scores at a time
-
-/* Rows as they came, of length 1, and how long they were. */
-struct vectors {
-    const float *given;
-    float *unit;
-    double *length;
-};
-
 struct ranking {
     const struct eval_answers *answers;
-    size_t m, d;
-    struct vectors u, v;
+    size_t m;
+    struct eval_scores scores;
     double *best; /* [n] */
-    float *tile;  /* [TILE,TILE] */
 };
-
-static struct vectors
-vectors_of(size_t n, size_t d, const float *given)
-{
-    struct vectors s = {given, mem_array(n * d, sizeof *s.unit),
-                        mem_array(n, sizeof *s.length)};
-
-    for (size_t i = 0; i < n; i++) {
-        s.length[i] = sqrt(num_dot(d, given + i * d, given + i * d));
-        for (size_t k = 0; k < d && s.length[i] > 0; k++)
-            s.unit[i * d + k] = (float)(given[i * d + k] / s.length[i]);
-    }
-    return s;
-}
-
-static void
-vectors_release(struct vectors *s)
-{
-    free(s->unit);
-    free(s->length);
-}
-
-/* s_ij as the header has it. */
-static double
-exact(const struct ranking *ranking, size_t i, size_t j)
-{
-    const double lengths = ranking->u.length[i] * ranking->v.length[j];
-
-    return lengths > 0 ? num_dot(ranking->d, ranking->u.given + i * ranking->d,
-                                 ranking->v.given + j * ranking->d) /
-                             lengths
-                       : 0;
-}
 
 static double
 best_of(const struct ranking *ranking, size_t i)
@@ -207,7 +163,7 @@ best_of(const struct ranking *ranking, size_t i)
     double best = -INFINITY;
 
     for (size_t q = a->offset[i]; q < a->offset[i + 1]; q++)
-        best = fmax(best, exact(ranking, i, a->j[q]));
+        best = fmax(best, eval_score(&ranking->scores, i, a->j[q]));
     return best;
 }
 
@@ -242,43 +198,33 @@ static double
 overtaken(const struct ranking *ranking, size_t i, size_t first, size_t n,
           float *s)
 {
-    // an f32 product in any order (Higham 2002, 3.1), and rounded rows
-    const double error = 2 * ldexp((double)ranking->d + 8, -24);
     const double best = ranking->best[i];
-    const float low = nextafterf((float)(best - error), -INFINITY);
-    const float high = nextafterf((float)(best + error), INFINITY);
+    float low, high;
     size_t near;
     double rank;
 
+    eval_score_bounds(&ranking->scores, &ranking->scores.u, i, best, &low,
+                      &high);
     strike_answers(ranking, i, first, n, s);
     rank = (double)count(n, s, low, high, &near);
     for (size_t j = 0; near && j < n; j++)
-        if (s[j] >= low && s[j] <= high) {
-            const double score = exact(ranking, i, first + j);
-
-            rank += score > best ? 1 : score == best ? .5 : 0;
-        }
+        if (s[j] >= low && s[j] <= high)
+            rank +=
+                eval_beats(eval_score(&ranking->scores, i, first + j), best);
     return rank;
-}
-
-static size_t
-tile_at(size_t n, size_t first)
-{
-    return n - first < TILE ? n - first : TILE;
 }
 
 static void
 rank_tile(const struct ranking *ranking, size_t i0, size_t j0, double *rank)
 {
-    const size_t rows = tile_at(ranking->answers->n, i0);
-    const size_t columns = tile_at(ranking->m, j0);
+    const size_t rows = eval_tile(ranking->answers->n, i0);
+    const size_t columns = eval_tile(ranking->m, j0);
 
-    num_gemm_nt(rows, columns, ranking->d, 1, ranking->u.unit + i0 * ranking->d,
-                ranking->v.unit + j0 * ranking->d, 0, ranking->tile);
+    eval_scores_tile(&ranking->scores, i0, rows, j0, columns);
     for (size_t i = 0; i < rows; i++)
         if (rank[i0 + i] > 0)
             rank[i0 + i] += overtaken(ranking, i0 + i, j0, columns,
-                                      ranking->tile + i * columns);
+                                      ranking->scores.tile + i * columns);
 }
 
 void
@@ -286,24 +232,17 @@ eval_answers_rank(const struct eval_answers *answers, size_t m, size_t d,
                   const float *u, const float *v, double *rank)
 {
     const size_t n = answers->n;
-    struct ranking ranking = {answers,
-                              m,
-                              d,
-                              vectors_of(n, d, u),
-                              vectors_of(m, d, v),
-                              mem_array(n, sizeof *ranking.best),
-                              mem_aligned(TILE * TILE, sizeof *ranking.tile)};
+    struct ranking ranking = {
+        .answers = answers, .m = m, .best = mem_array(n, sizeof *ranking.best)};
 
-    REQUIRE(d >= 1);
+    eval_scores_init(&ranking.scores, n, u, m, v, d, 1);
     for (size_t i = 0; i < n; i++) {
         ranking.best[i] = best_of(&ranking, i);
         rank[i] = ranking.best[i] > -INFINITY;
     }
-    for (size_t i = 0; i < n; i += TILE)
-        for (size_t j = 0; j < m; j += TILE)
+    for (size_t i = 0; i < n; i += EVAL_TILE)
+        for (size_t j = 0; j < m; j += EVAL_TILE)
             rank_tile(&ranking, i, j, rank);
-    vectors_release(&ranking.u);
-    vectors_release(&ranking.v);
+    eval_scores_release(&ranking.scores);
     free(ranking.best);
-    free(ranking.tile);
 }

@@ -4,21 +4,13 @@
 
 #include "eval/column.h"
 #include "eval/retrieve.h"
-#include "num/gemm.h"
-#include "num/vec.h"
 #include "util/clones.h"
 #include "util/err.h"
 #include "util/mem.h"
 
-enum { TILE = 512 }; // rows and columns of scores at a time
+#include "scores.h"
 
-/* One side: its rows as they came and as they are multiplied. */
 struct side {
-    const float *given; /* [n,d] */
-    float *row;         /* [n,d] of length 1 for cosines, else given */
-    double *length;     /* [n] of the given ones */
-    double longest;     /* of `row` */
-
     /* What a score has to be, when a row of this side asks: above high it
      * counts, below low it does not, between them doubles decide. */
     float *low, *high; /* [n] */
@@ -27,69 +19,32 @@ struct side {
 };
 
 struct job {
-    size_t n, d;
-    int cosine;
+    size_t n;
+    struct eval_scores scores;
     struct side u, v;
-    float *tile; /* [TILE,TILE] */
 };
 
-static struct side
-side_of(size_t n, size_t d, const float *given, int cosine)
+static void
+side_init(struct side *s, const struct job *job, const struct eval_vectors *own)
 {
-    struct side s = {.given = given, .row = mem_array(n * d, sizeof *s.row)};
+    const size_t n = job->n;
 
-    s.length = mem_array(n, sizeof *s.length);
-    s.low = mem_array(n, sizeof *s.low);
-    s.high = mem_array(n, sizeof *s.high);
-    s.above = mem_array(n, sizeof *s.above);
-    s.half = mem_array(n, sizeof *s.half);
-    for (size_t i = 0; i < n; i++) {
-        double length = sqrt(num_dot(d, given + i * d, given + i * d));
-        double scale = cosine ? length > 0 ? 1 / length : 0 : 1;
-
-        s.length[i] = length;
-        s.longest = fmax(s.longest, length * scale);
-        for (size_t k = 0; k < d; k++)
-            s.row[i * d + k] = (float)(given[i * d + k] * scale);
-    }
-    return s;
+    s->low = mem_array(n, sizeof *s->low);
+    s->high = mem_array(n, sizeof *s->high);
+    s->above = mem_array(n, sizeof *s->above);
+    s->half = mem_array(n, sizeof *s->half);
+    for (size_t i = 0; i < n; i++)
+        eval_score_bounds(&job->scores, own, i, eval_score(&job->scores, i, i),
+                          s->low + i, s->high + i);
 }
 
 static void
 side_release(struct side *s)
 {
-    free(s->row);
-    free(s->length);
     free(s->low);
     free(s->high);
     free(s->above);
     free(s->half);
-}
-
-/* s_ij as the header has it. */
-static double
-exact(const struct job *job, size_t i, size_t j)
-{
-    double dot =
-        num_dot(job->d, job->u.given + i * job->d, job->v.given + j * job->d);
-    double lengths = job->u.length[i] * job->v.length[j];
-
-    return !job->cosine ? dot : lengths > 0 ? dot / lengths : 0;
-}
-
-/*
- * The rounding error of the scores of row i of a side: gamma_d |u| |v| for an
- * f32 product in any order (Higham 2002, 3.1), and what rounding the rows adds.
- */
-static void
-set_bounds(const struct job *job, struct side *own, const struct side *other,
-           size_t i, double score)
-{
-    double length = job->cosine ? own->length[i] > 0 : own->length[i];
-    double error = 2 * ldexp((double)job->d + 8, -24) * length * other->longest;
-
-    own->low[i] = nextafterf((float)(score - error), -INFINITY);
-    own->high[i] = nextafterf((float)(score + error), INFINITY);
 }
 
 /* Counts what is clear about one row of a tile for both sides; returns how
@@ -112,50 +67,40 @@ count(size_t n, const float *s, float low, float high, const float *lows,
     return (size_t)near;
 }
 
-/* 1 when x is larger, 1/2 when it is equal. */
-static double
-beats(double x, double y)
-{
-    return x > y ? 1 : x == y ? .5 : 0;
-}
-
 /* Looks again at the scores within rounding error in row i of a tile from
  * column `first` on. */
 static void
 settle(const struct job *job, size_t i, size_t first, size_t n, const float *s)
 {
+    const struct eval_scores *scores = &job->scores;
+
     for (size_t j = first; j < first + n; j++) {
         const float score = s[j - first];
 
         if (j == i)
             continue;
         if (score >= job->u.low[i] && score <= job->u.high[i])
-            job->u.half[i] += beats(exact(job, i, j), exact(job, i, i));
+            job->u.half[i] +=
+                eval_beats(eval_score(scores, i, j), eval_score(scores, i, i));
         if (score >= job->v.low[j] && score <= job->v.high[j])
-            job->v.half[j] += beats(exact(job, i, j), exact(job, j, j));
+            job->v.half[j] +=
+                eval_beats(eval_score(scores, i, j), eval_score(scores, j, j));
     }
 }
 
 static void
-compare(const struct job *job, size_t i0, size_t rows, size_t j0, size_t cols)
+compare(const struct job *job, size_t i0, size_t j0)
 {
-    const size_t d = job->d;
+    const size_t rows = eval_tile(job->n, i0), columns = eval_tile(job->n, j0);
 
-    num_gemm_nt(rows, cols, d, 1, job->u.row + i0 * d, job->v.row + j0 * d, 0,
-                job->tile);
+    eval_scores_tile(&job->scores, i0, rows, j0, columns);
     for (size_t i = i0; i < i0 + rows; i++) {
-        const float *s = job->tile + (i - i0) * cols;
+        const float *s = job->scores.tile + (i - i0) * columns;
 
-        if (count(cols, s, job->u.low[i], job->u.high[i], job->v.low + j0,
+        if (count(columns, s, job->u.low[i], job->u.high[i], job->v.low + j0,
                   job->v.high + j0, job->u.above + i, job->v.above + j0))
-            settle(job, i, j0, cols, s);
+            settle(job, i, j0, columns, s);
     }
-}
-
-static size_t
-tile_at(size_t n, size_t first)
-{
-    return n - first < TILE ? n - first : TILE;
 }
 
 void
@@ -163,31 +108,23 @@ eval_retrieve(size_t n, size_t d, const float *u, const float *v,
               enum eval_similarity similarity, double *forward,
               double *backward)
 {
-    const int cosine = similarity == EVAL_PAIR_COSINE;
-    struct job job = {n,
-                      d,
-                      cosine,
-                      side_of(n, d, u, cosine),
-                      side_of(n, d, v, cosine),
-                      mem_aligned(TILE * TILE, sizeof *job.tile)};
+    struct job job = {.n = n};
 
-    REQUIRE(n <= INT32_MAX && d >= 1);
-    for (size_t i = 0; i < n; i++) {
-        double score = exact(&job, i, i);
-
-        set_bounds(&job, &job.u, &job.v, i, score);
-        set_bounds(&job, &job.v, &job.u, i, score);
-    }
-    for (size_t i = 0; i < n; i += TILE)
-        for (size_t j = 0; j < n; j += TILE)
-            compare(&job, i, tile_at(n, i), j, tile_at(n, j));
+    REQUIRE(n <= INT32_MAX);
+    eval_scores_init(&job.scores, n, u, n, v, d,
+                     similarity == EVAL_PAIR_COSINE);
+    side_init(&job.u, &job, &job.scores.u);
+    side_init(&job.v, &job, &job.scores.v);
+    for (size_t i = 0; i < n; i += EVAL_TILE)
+        for (size_t j = 0; j < n; j += EVAL_TILE)
+            compare(&job, i, j);
     for (size_t i = 0; i < n; i++) {
         forward[i] = 1 + job.u.above[i] + job.u.half[i];
         backward[i] = 1 + job.v.above[i] + job.v.half[i];
     }
     side_release(&job.u);
     side_release(&job.v);
-    free(job.tile);
+    eval_scores_release(&job.scores);
 }
 
 struct eval_ranks
