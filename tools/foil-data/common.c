@@ -1,4 +1,5 @@
 #include "data.h"
+#include "data/split.h"
 
 struct data_set *
 open_set(const char *path)
@@ -20,4 +21,14 @@ wanted_output(const char *output, const char *what)
     if (!output)
         opt_misuse("name the %s with -o FILE", what);
     return output;
+}
+
+void
+write_subset(const struct data_set *set, const uint8_t *in_part, uint8_t which,
+             const char *path)
+{
+    struct err err;
+
+    if (data_subset(set, in_part, which, path, &err))
+        die("%s", err.msg);
 }

@@ -1,7 +1,8 @@
 #ifndef FOIL_DATA_H
 #define FOIL_DATA_H
 
-/* The verbs of foil-data: options and what they do with their operands. */
+/* The verbs of foil-data, a file for each: options and what they do with their
+ * operands.  common.c and making.c are what they share. */
 #include "data/set.h"
 #include "util/opt.h"
 
@@ -26,5 +27,9 @@ struct data_set *open_set(const char *path);
 
 /* wanted_output() returns the path of -o, which must be given. */
 const char *wanted_output(const char *output, const char *what);
+
+/* write_subset() writes the index of the samples whose in_part is `which`. */
+void write_subset(const struct data_set *set, const uint8_t *in_part,
+                  uint8_t which, const char *path);
 
 #endif

@@ -5,8 +5,7 @@
 #include "util/mem.h"
 
 static long seed = 1, count;
-static double share = .1, factor = .01;
-static const char *output;
+static double share = .1;
 
 const struct opt split_opts[] = {
     {"share", 0, OPT_REAL, &share, 1e-6, 1 - 1e-6, "X",
@@ -16,25 +15,6 @@ const struct opt split_opts[] = {
     {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of the random numbers"},
     {0},
 };
-
-const struct opt longtail_opts[] = {
-    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
-     "the index of the subset; must be given"},
-    {"factor", 0, OPT_REAL, &factor, 1e-6, 1, "X",
-     "size of the last class, as a share of the first"},
-    {"seed", 's', OPT_WHOLE, &seed, 0, 1e15, "N", "seed of the random numbers"},
-    {0},
-};
-
-static void
-write_subset(const struct data_set *set, const uint8_t *in_part, uint8_t which,
-             const char *path)
-{
-    struct err err;
-
-    if (data_subset(set, in_part, which, path, &err))
-        die("%s", err.msg);
-}
 
 void
 run_split(char **operand)
@@ -54,23 +34,6 @@ run_split(char **operand)
     data_split(set, share, (uint64_t)seed, in_part);
     write_subset(set, in_part, 1, operand[1]);
     write_subset(set, in_part, 0, operand[2]);
-    free(in_part);
-    data_close(set);
-}
-
-void
-run_longtail(char **operand)
-{
-    const char *path = wanted_output(output, "index");
-    struct data_set *set = open_set(operand[0]);
-    uint8_t *in_part = mem_array(data_size(set), 1);
-    size_t kept;
-
-    if (!data_classes(set))
-        die("'%s' has no labels, so no class to thin out", operand[0]);
-    kept = data_longtail(set, factor, (uint64_t)seed, in_part);
-    write_subset(set, in_part, 1, path);
-    say("'%s': %zu of %zu samples", path, kept, data_size(set));
     free(in_part);
     data_close(set);
 }
