@@ -1,0 +1,348 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "flow/relay.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "util/progress.h"
+#include "util/stop.h"
+#include "wire/client.h"
+#include "wire/reject.h"
+
+#include "serve.h"
+
+enum {
+    NAMED_BAD = 10, /* so many bad samples are named on stderr */
+    PATIENCE = 10   /* seconds between two times that we say so */
+};
+
+/* Seconds between two looks at what the trainer says while a batch is made. */
+static const double glance = 0.01;
+
+struct augmenter {
+    const struct augment_options *options;
+    struct augment_maker *maker;
+    struct flow_relay *relay; /* items are struct wire_item, batches messages */
+    struct wire *wire;
+    struct wire_client *plan, *batches;
+    struct progress progress;
+    long sent;
+    double glanced; /* when we looked last */
+    int stop;       /* descriptor */
+    int over;
+};
+
+/*
+ * A bad sample got a substitute: tell the selector always,
+ * the user the first few times.
+ */
+static void
+tell_substitute(void *data, const struct wire_place *at, const int64_t pair[2],
+                int first, const struct err *why)
+{
+    struct augmenter *a = data;
+    struct wire_reject reject = {.at = *at, .n = 1, .ids = pair};
+    struct wire_msg *msg;
+
+    snprintf(reject.reason, sizeof reject.reason, "%.*s",
+             (int)sizeof reject.reason - 1, why->msg);
+    msg = wire_reject_put(&reject);
+    wire_client_send(a->plan, msg);
+    wire_msg_free(msg);
+    if (!first)
+        return;
+    progress_clear(&a->progress);
+    if (a->maker->bad <= NAMED_BAD)
+        say("%s; its substitute is '%s'", why->msg,
+            data_name(a->maker->set, (size_t)pair[1]));
+}
+
+/* ---- the relay and its two neighbours ---------------------------------- */
+
+static void
+release(struct wire_item *item, struct wire_msg *batch)
+{
+    if (item)
+        wire_item_release(item);
+    free(item);
+    wire_msg_free(batch);
+}
+
+static void
+drop_stale(struct augmenter *a)
+{
+    void *item, *batch;
+
+    while (flow_relay_stale(a->relay, &item, &batch))
+        release(item, batch);
+}
+
+static void
+send_batches(struct augmenter *a)
+{
+    struct wire_msg *batch;
+
+    while ((batch = flow_relay_ready(a->relay)) &&
+           wire_client_send(a->batches, batch)) {
+        flow_relay_sent(a->relay);
+        wire_msg_free(batch);
+        a->sent++;
+    }
+}
+
+/* What the trainer said goes on to the selector. */
+static void
+pass_on(struct augmenter *a)
+{
+    const double now = clock_now();
+    struct wire_next next;
+    struct wire_msg *msg;
+
+    if (!wire_client_joined(a->plan) || !flow_relay_turn(a->relay, now, &next))
+        return;
+    msg = wire_next_put(&next);
+    flow_relay_told(a->relay, wire_client_send(a->plan, msg), now);
+    wire_msg_free(msg);
+}
+
+static void
+hear_trainer(struct augmenter *a)
+{
+    struct wire_news news;
+    struct err err;
+    int rc;
+
+    while ((rc = wire_client_next(a->batches, &news, &err)) > 0) {
+        if (news.what == WIRE_JOINED)
+            flow_relay_lost(a->relay);
+        if (news.what == WIRE_MESSAGE)
+            flow_relay_next(a->relay, wire_client_snapshot(a->batches));
+        if (news.what == WIRE_REPORT)
+            say("%s", news.why.msg);
+        a->over |= news.what == WIRE_OVER;
+    }
+    if (rc < 0)
+        die("%s", err.msg);
+    drop_stale(a);
+    send_batches(a);
+    pass_on(a);
+}
+
+/* While a batch is made: the trainer is heard, and we are. */
+static void
+show_life(void *data)
+{
+    struct augmenter *a = data;
+    const double now = clock_now();
+
+    wire_beat(a->wire);
+    if (now - a->glanced < glance)
+        return;
+    a->glanced = now;
+    hear_trainer(a);
+}
+
+/* Refuses an item whose batch the trainer would not receive: 1. */
+static int
+is_too_large(struct augmenter *a, const struct wire_item *item)
+{
+    const int64_t most = wire_client_who(a->batches)->max_batch;
+    struct err why;
+
+    if (!augment_maker_fits(a->maker, item,
+                            most ? (size_t)most : WIRE_BATCH_PART, &why))
+        return 0;
+    if (wire_client_refuse(a->plan, &why))
+        say("%s", why.msg);
+    return 1;
+}
+
+static void
+take_item(struct augmenter *a)
+{
+    struct wire_item *item;
+
+    if (is_too_large(a, wire_client_item(a->plan)))
+        return;
+    item = mem_array(1, sizeof *item);
+    *item = *wire_client_item(a->plan);
+    item->msg = wire_msg_hold(item->msg);
+    if (!flow_relay_take(a->relay, &item->at, item))
+        release(item, NULL);
+}
+
+static void
+pass_end(struct augmenter *a, const struct wire_place *at)
+{
+    const struct wire_end end = {.at = *at};
+    struct wire_msg *msg = wire_end_put(&end);
+
+    wire_client_send(a->batches, msg);
+    wire_msg_free(msg);
+}
+
+static void
+hear_selector(struct augmenter *a)
+{
+    struct wire_news news;
+    struct err err;
+    int rc;
+
+    while ((rc = wire_client_next(a->plan, &news, &err)) > 0) {
+        if (news.what == WIRE_JOINED)
+            flow_relay_met(a->relay);
+        if (news.what == WIRE_MESSAGE)
+            take_item(a);
+        if (news.what == WIRE_REPORT)
+            say("%s", news.why.msg);
+        if (news.what == WIRE_ENDED)
+            pass_end(a, &news.at);
+        a->over |= news.what == WIRE_OVER;
+    }
+    if (rc < 0)
+        die("%s", err.msg);
+    pass_on(a);
+}
+
+/* Makes the batch of the lowest item that is wanted: 1, or 0 when there is
+ * none. */
+static int
+work(struct augmenter *a)
+{
+    const struct wire_item *item = flow_relay_work(a->relay);
+    char where[64];
+
+    if (!item)
+        return 0;
+    if (!a->sent)
+        augment_maker_tell(a->maker, item, (size_t)a->options->room);
+    snprintf(where, sizeof where, "epoch %" PRId64 " step %" PRId64,
+             item->at.epoch, item->at.step);
+    flow_relay_made(a->relay, augment_maker_make(a->maker, item));
+    drop_stale(a);
+    send_batches(a);
+    pass_on(a);
+    progress_show(&a->progress, (double)a->sent, where);
+    return 1;
+}
+
+static int
+enough(const struct augmenter *a)
+{
+    return a->over ||
+           (a->options->max_items && a->sent >= a->options->max_items);
+}
+
+static struct wire_client *
+connect_to(struct augmenter *a, enum wire_edge edge, const char *role,
+           const char *given, const char *name)
+{
+    struct wire_client_config config = {
+        .role = role,
+        .edge = edge,
+        .hello = {.stage = "augment",
+                  .size = (int64_t)data_size(a->maker->set)},
+    };
+    struct digest digest = data_digest(a->maker->set);
+    char *endpoint = wire_endpoint(given, a->options->run, name);
+    struct wire_client *client;
+    struct err err;
+
+    digest_hex(&digest, config.hello.digest);
+    augment_maker_recipe(a->maker, config.hello.recipe);
+    config.endpoint = endpoint;
+    client = wire_client_open(a->wire, &config, &err);
+    if (!client)
+        die("%s", err.msg);
+    free(endpoint);
+    return client;
+}
+
+/* Say it from time to time when nobody is there, or lets us in. */
+static void
+tell_waiting(const struct augmenter *a, double *since)
+{
+    struct err plan, batches;
+    const int no_plan = wire_client_trouble(a->plan, &plan),
+              no_batches = wire_client_trouble(a->batches, &batches);
+
+    if ((no_plan || no_batches) && clock_now() - *since < PATIENCE)
+        return;
+    *since = clock_now();
+    if (no_plan)
+        say("still waiting for a selector: %s", plan.msg);
+    if (no_batches)
+        say("still waiting for a trainer: %s", batches.msg);
+}
+
+static void
+pass_over(struct augmenter *a)
+{
+    const struct wire_end end = {flow_relay_place(a->relay), 1};
+    struct wire_msg *msg;
+
+    if (end.at.session < 0)
+        return;
+    msg = wire_end_put(&end);
+    wire_client_send(a->plan, msg);
+    wire_msg_free(msg);
+}
+
+static void
+open_ends(struct augmenter *a, const struct wire_keys *keys)
+{
+    const struct augment_options *o = a->options;
+    struct err err;
+
+    a->stop = stop_fd(&err);
+    a->wire = a->stop < 0 ? NULL : wire_open(keys, &err);
+    if (!a->wire)
+        die("%s", err.msg);
+    a->plan = connect_to(a, WIRE_EDGE_PLAN, o->filter ? "negatives" : "select",
+                         o->plan, o->filter ? "items" : "plan");
+    a->batches = connect_to(a, WIRE_EDGE_BATCH, "train", o->batches, "batch");
+}
+
+static void
+close_ends(struct augmenter *a)
+{
+    void *item, *batch;
+
+    wire_client_close(a->batches);
+    wire_client_close(a->plan);
+    wire_close(a->wire);
+    while (flow_relay_drop(a->relay, &item, &batch))
+        release(item, batch);
+    flow_relay_free(a->relay);
+}
+
+void
+augment_serve(struct augment_maker *maker, const struct wire_keys *keys)
+{
+    struct augmenter a = {.options = maker->options, .maker = maker};
+    double since = clock_now();
+    struct err err;
+    int rc = 1, busy = 0;
+
+    maker->watcher = (struct augment_watcher){tell_substitute, show_life, &a};
+    a.relay = flow_relay_new((size_t)a.options->room);
+    open_ends(&a, keys);
+    progress_start(&a.progress, "batches", 0, (double)a.options->max_items);
+    while (rc > 0 && !enough(&a)) {
+        rc = wire_wait(a.wire, a.stop, busy ? 0 : 1, &err);
+        if (rc <= 0)
+            break;
+        hear_trainer(&a);
+        hear_selector(&a);
+        busy = !enough(&a) && work(&a);
+        tell_waiting(&a, &since);
+    }
+    progress_clear(&a.progress);
+    if (rc < 0)
+        die("%s", err.msg);
+    if (a.over)
+        pass_over(&a);
+    close_ends(&a);
+}
