@@ -7,21 +7,11 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 bench=${BENCH:-build/release/tests/bench}
 bin=${BIN:-build/release/bin}
-data=${FOIL_SHARED:-$here/../../../shared}/data
-python=/usr/bin/python3
+# shellcheck source=scripts/benchmarks/common.bash
+. "${0%/*}/common.bash"
 
-median() {
-    sort -n | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
-}
-
-if ! "$python" -c 'import torchvision' 2>/dev/null; then
-    echo 'bench augment skipped: no python3-torchvision'
-    exit
-fi
-if [[ ! -d $data ]]; then
-    echo "bench augment skipped: no $data"
-    exit
-fi
+wants augment torchvision
+wants_data augment
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -36,9 +26,9 @@ compare() {
         peer+=$(OMP_NUM_THREADS=1 taskset -c 0 "$python" \
             "$here/augment_peer.py" "$data/$2" "$5" "$3")$'\n'
     done
-    ours=$(printf %s "$ours" | median) peer=$(printf %s "$peer" | median)
+    ours=$(printf %s "$ours" | median 1) peer=$(printf %s "$peer" | median 1)
     printf 'bench augment-%s ours %s images/s peer %s ratio %s\n' "$1" \
-        "$ours" "$peer" "$(awk "BEGIN { printf \"%.1f\", $ours / $peer }")"
+        "$ours" "$peer" "$(ratio 1 "$ours" "$peer")"
 }
 
 compare 32px cifar10-train.tar cifar 50000 2000

@@ -5,16 +5,10 @@
 set -eu
 here=$(dirname "$0")
 bench=${BENCH:-build/release/tests/bench}
-python=/usr/bin/python3
+# shellcheck source=scripts/benchmarks/common.bash
+. "${0%/*}/common.bash"
 
-median() {
-    sort -n | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
-}
-
-if ! "$python" -c 'import torch' 2>/dev/null; then
-    echo 'bench knn skipped: no python3-torch'
-    exit
-fi
+wants knn torch
 for shape in '1 1' '1 2' '200 1'; do
     read -r k threads <<<"$shape"
     ours='' peer=''
@@ -23,7 +17,7 @@ for shape in '1 1' '1 2' '200 1'; do
         peer+=$("$python" "$here/knn_peer.py" 10000 50000 128 "$k" \
             "$threads")$'\n'
     done
-    ours=$(printf %s "$ours" | median) peer=$(printf %s "$peer" | median)
+    ours=$(printf %s "$ours" | median 1) peer=$(printf %s "$peer" | median 1)
     printf 'bench knn-k%s-%sT ours %s s peer %s ratio %s\n' "$k" "$threads" \
-        "$ours" "$peer" "$(awk "BEGIN { printf \"%.2f\", $peer / $ours }")"
+        "$ours" "$peer" "$(ratio 2 "$peer" "$ours")"
 done

@@ -7,18 +7,13 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 bin=$(cd "${BIN:-build/release/bin}" && pwd)
-data=${FOIL_SHARED:-$here/../../../shared}/data
-python=/usr/bin/python3
 export PATH=$bin:$PATH PYTHONPATH=$here/../../pipelines/python OMP_NUM_THREADS=1
 
-if ! "$python" -c 'import torchvision, zmq, msgpack' 2>/dev/null; then
-    echo 'bench loader skipped: no python3-torchvision'
-    exit
-fi
-if [[ ! -d $data ]]; then
-    echo "bench loader skipped: no $data"
-    exit
-fi
+# shellcheck source=scripts/benchmarks/common.bash
+. "${0%/*}/common.bash"
+
+wants loader torchvision zmq msgpack
+wants_data loader
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 foil-data index -o "$work/some.foil" "$data/cifar10-train.tar" 2>"$work/log"
@@ -44,15 +39,12 @@ measure() {
 # line NAME UNIT FIELD : medians of a field of both, and ours by theirs
 line() {
     local ours peer
-    ours=$(cut -d' ' -f"$3" "$work/${1%%-*}.foil" | median)
-    peer=$(cut -d' ' -f"$3" "$work/${1%%-*}.torch" | median)
+    ours=$(median "$3" <"$work/${1%%-*}.foil")
+    peer=$(median "$3" <"$work/${1%%-*}.torch")
     printf 'bench loader-%s ours %s %s peer %s ratio %s\n' "$1" "$ours" "$2" \
         "$peer" "$(awk "BEGIN { printf \"%.3g\", $ours / $peer }")"
 }
 
-median() {
-    sort -n | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
-}
 measure views 2 --only
 measure train "${EPOCHS:-3}"
 for what in views train; do

@@ -14,10 +14,8 @@ cores=$(nproc)
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$work"' EXIT
 export GOMP_SPINCOUNT=0
-
-median() {
-    sort -g | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
-}
+# shellcheck source=scripts/benchmarks/common.bash
+. "${0%/*}/common.bash"
 
 # epoch STRATEGY THREADS : seconds of an epoch; the run stays in $work/run
 epoch() {
@@ -34,7 +32,7 @@ epoch() {
     wait
     jq -s 'map(select(.step == 0).time) | .[3:] as $t |
         [range(1; $t | length) | $t[.] - $t[. - 1]][]' \
-        "$work/run/metrics.jsonl" | median
+        "$work/run/metrics.jsonl" | median 1
 }
 
 # timeline : of $work/run
@@ -84,11 +82,11 @@ for threads in $((cores > 1 ? cores - 1 : 1)) "$cores"; do
         planned+=$(epoch "$strategy" "$threads")$'\n'
     done
     [[ $threads -eq $cores ]] || timeline
-    plain=$(printf %s "$plain" | median)
-    planned=$(printf %s "$planned" | median)
+    plain=$(printf %s "$plain" | median 1)
+    planned=$(printf %s "$planned" | median 1)
     printf 'bench overlap-%s-%sT ours %s s peer %s ratio %s (plan %s s)\n' \
         "$strategy" "$threads" "$planned" "$plain" \
-        "$(awk "BEGIN { printf \"%.3f\", $planned / $plain }")" \
+        "$(ratio 3 "$planned" "$plain")" \
         "$(jq -s 'map(select(.plan.from).plan.seconds) | max' \
             "$work/run/metrics.jsonl")"
 done

@@ -9,23 +9,16 @@
 set -eu
 here=$(dirname "$0")
 bench=${BENCH:-build/release/tests/bench}/bench_select
-python=/usr/bin/python3
 repeat=${REPEAT:-3}
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-if ! "$python" -c 'import sklearn, scipy' 2>/dev/null; then
-    echo 'bench select skipped: no python3-sklearn'
-    exit
-fi
+# shellcheck source=scripts/benchmarks/common.bash
+. "${0%/*}/common.bash"
+
+wants select sklearn scipy
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 peer() { "$python" "$here/select_peer.py" "$@"; }
-
-# column WHICH : the median of a column
-column() {
-    awk -v c="$1" '{ print $c }' | sort -n |
-        awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
-}
 
 # line NAME OURS UNIT PEER : more is better where UNIT is loss
 line() {
@@ -38,8 +31,8 @@ line() {
 
 # pair NAME WHAT OURS PEER : two lines, of seconds and of what else was printed
 pair() {
-    line "$1" "$(column 1 <<<"$3")" s "$(column 1 <<<"$4")"
-    line "$1-$2" "$(column 2 <<<"$3")" "$2" "$(column 2 <<<"$4")"
+    line "$1" "$(median 1 <<<"$3")" s "$(median 1 <<<"$4")"
+    line "$1-$2" "$(median 2 <<<"$3")" "$2" "$(median 2 <<<"$4")"
 }
 
 for kind in 'random 0' 'clustered 100'; do
@@ -63,11 +56,11 @@ for kind in 'random 0' 'clustered 100'; do
         pair "select-$how-$name" loss "${ours[$how]}" "${ours[peer]}"
     done
     pair "select-assign-$name" cost "${ours[assign]}" "${ours[match]}"
-    epoch=$(column 1 <<<"${ours[peer]}" | awk '{ print 39 * $1 }')
+    epoch=$(median 1 <<<"${ours[peer]}" | awk '{ print 39 * $1 }')
     for how in spectral swap; do
         for threads in 1 2; do
             line "select-epoch-$how-$name-${threads}T" \
-                "$("$bench" plan "${all[@]}" "$threads" "$how" | column 1)" s \
+                "$("$bench" plan "${all[@]}" "$threads" "$how" | median 1)" s \
                 "$epoch"
         done
     done

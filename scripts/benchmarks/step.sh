@@ -7,21 +7,16 @@
 set -eu
 here=$(dirname "$0")
 bench=${BENCH:-build/release/tests/bench}
-python=/usr/bin/python3
 repeat=${REPEAT:-3}
 # Both sides wait asleep, so that what else runs here disturbs either less.
 export GOMP_SPINCOUNT=0
-
-# median COLUMN of the lines on stdin
-median() {
-    awk -v at="$1" '{ print $at }' | sort -n |
-        awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
-}
+# shellcheck source=scripts/benchmarks/common.bash
+. "${0%/*}/common.bash"
 
 # compare NAME UNIT OURS PEER
 compare() {
     printf 'bench %s ours %s %s peer %s ratio %s\n' "$1" "$3" "$2" "$4" \
-        "$(awk "BEGIN { printf \"%.2f\", $4 / $3 }")"
+        "$(ratio 2 "$4" "$3")"
 }
 
 # measure NAME OURS PEER... : commands; the fastest peer counts
@@ -46,10 +41,7 @@ measure() {
         "$(median 2 <<<"${peer%$'\n'}")"
 }
 
-if ! "$python" -c 'import torchvision' 2>/dev/null; then
-    echo 'bench step skipped: no python3-torch'
-    exit
-fi
+wants step torchvision
 for case in 'resnet18 train f32 1 5' 'resnet18 train f32 2 5' \
     'resnet20 train f32 1 25' 'resnet20 train f32 2 25' \
     'resnet20 train bf16 1 25' 'resnet20 train bf16 2 25' \

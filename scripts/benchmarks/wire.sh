@@ -6,12 +6,10 @@
 set -eu
 here=$(dirname "$0")
 bench=${BENCH:-build/release/tests/bench}
-python=/usr/bin/python3
 n=${N:-2000}
 
-median() {
-    sort -n | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
-}
+# shellcheck source=scripts/benchmarks/common.bash
+. "${0%/*}/common.bash"
 
 have=1
 "$python" -c 'import zmq, msgpack' 2>/dev/null || have=
@@ -21,17 +19,17 @@ for ((i = 0; i < ${REPEAT:-3}; i++)); do
     trip+=$a$'\n' encode+=$b$'\n' decode+=$c$'\n'
     [[ -z $have ]] || peer+=$("$python" "$here/wire_peer.py" "$n")$'\n'
 done
-trip=$(printf %s "$trip" | median) encode=$(printf %s "$encode" | median)
-decode=$(printf %s "$decode" | median)
+trip=$(printf %s "$trip" | median 1) encode=$(printf %s "$encode" | median 1)
+decode=$(printf %s "$decode" | median 1)
 if [[ $have ]]; then
-    peer=$(printf %s "$peer" | median)
+    peer=$(printf %s "$peer" | median 1)
     printf 'bench wire-batch ours %s us peer %s ratio %s\n' "$trip" "$peer" \
-        "$(awk "BEGIN { printf \"%.2f\", $peer / $trip }")"
+        "$(ratio 2 "$peer" "$trip")"
 else
     echo 'bench wire-batch skipped: no python3-zmq, python3-msgpack'
 fi
 step=$("$bench/bench_step" resnet20 train bf16 2 25 | awk '{ print $1 * 1000 }')
 printf 'bench wire-share ours %s us of a step of %s us: %s %% (encode %s us)\n' \
-    "$trip" "$step" "$(awk "BEGIN { printf \"%.2f\", 100 * $trip / $step }")" \
+    "$trip" "$step" "$(ratio 2 "100 * $trip" "$step")" \
     "$encode"
 printf 'bench wire-decode ours %s us\n' "$decode"

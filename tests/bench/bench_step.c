@@ -1,14 +1,12 @@
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "loss/objective.h"
 #include "nn/net.h"
 #include "nn/optim.h"
 #include "num/threads.h"
-#include "util/clock.h"
+#include "shortest.h"
 #include "util/mem.h"
 #include "util/rng.h"
 
@@ -32,20 +30,31 @@ struct bench {
 };
 
 static void
-train_step(struct bench *b)
+train_step(struct bench *b, const struct nn_input *input)
 {
     struct loss_batch batch = {.b = PAIRS, .d = DIM};
     const struct loss_settings set = loss_settings_of(b->simclr);
     struct loss_report report;
 
-    nn_net_forward(b->net, NN_MOVE,
-                   &(struct nn_input){.n = ROWS, .images = b->images}, NULL,
-                   b->z);
+    nn_net_forward(b->net, NN_MOVE, input, NULL, b->z);
     loss_objective_run(b->simclr, &set, &batch, b->z, NULL, b->dz, b->work,
                        &report);
     nn_net_backward(b->net, b->dz, 0);
     nn_optim_step(b->optim, 0.01, nn_net_params(b->net, NULL),
                   nn_net_grads(b->net));
+}
+
+static void
+step(void *bench, size_t i)
+{
+    struct bench *b = bench;
+    const struct nn_input input = {.n = ROWS, .images = b->images};
+
+    (void)i;
+    if (b->optim)
+        train_step(b, &input);
+    else
+        nn_net_infer(b->net, &input, b->h, NULL);
 }
 
 static int
@@ -86,43 +95,25 @@ setup(struct bench *b, const char *arch, int train, int bf16, struct err *err)
     b->dz = mem_array(ROWS * DIM, sizeof *b->dz);
     b->work =
         mem_array(loss_objective_size(b->simclr, &batch), sizeof *b->work);
-    return b->simclr ? 0 : -1;
+    return b->simclr && (b->optim || !train) ? 0 : -1;
 }
 
 int
 main(int argc, char **argv)
 {
     struct bench b = {0};
-    struct rusage usage;
     struct err err;
-    int train, steps;
-    double best = HUGE_VAL;
 
     if (argc != 6)
         return 2;
     num_threads_sleep(argv); // as foil-train does
-    train = !strcmp(argv[2], "train");
     num_threads(atoi(argv[4]));
-    steps = atoi(argv[5]);
-    if (setup(&b, argv[1], train, !strcmp(argv[3], "bf16"), &err)) {
+    if (setup(&b, argv[1], !strcmp(argv[2], "train"), !strcmp(argv[3], "bf16"),
+              &err)) {
         fprintf(stderr, "bench_step: %s\n", err.msg);
         return 1;
     }
-    for (int i = 0; i <= steps; i++) {
-        double start = clock_now(), ms;
-
-        if (train)
-            train_step(&b);
-        else
-            nn_net_infer(b.net,
-                         &(struct nn_input){.n = ROWS, .images = b.images}, b.h,
-                         NULL);
-        ms = (clock_now() - start) * 1e3;
-        if (i > 0 && ms < best)
-            best = ms;
-    }
-    getrusage(RUSAGE_SELF, &usage);
-    printf("%.2f %.0f\n", best, (double)usage.ru_maxrss / 1024);
+    print_shortest(step, &b, strtoul(argv[5], NULL, 10));
     nn_optim_free(b.optim);
     nn_net_free(b.net);
     free(b.images);

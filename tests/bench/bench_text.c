@@ -1,13 +1,11 @@
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "nn/net.h"
 #include "nn/optim.h"
 #include "num/threads.h"
-#include "util/clock.h"
+#include "shortest.h"
 #include "util/mem.h"
 #include "util/rng.h"
 
@@ -75,9 +73,10 @@ texts_of(struct bench *b, size_t step)
 }
 
 static void
-run(struct bench *b, size_t step)
+step(void *bench, size_t i)
 {
-    const struct nn_input input = texts_of(b, step);
+    struct bench *b = bench;
+    const struct nn_input input = texts_of(b, i);
 
     if (!b->optim) {
         nn_net_infer(b->net, &input, NULL, b->z);
@@ -93,32 +92,18 @@ int
 main(int argc, char **argv)
 {
     struct bench b = {0};
-    struct rusage usage;
     struct err err;
-    size_t steps;
-    double best = HUGE_VAL;
 
     if (argc != 6)
         return 2;
     num_threads_sleep(argv); // as foil-train does
     b.rows = strtoul(argv[3], NULL, 10);
     num_threads(atoi(argv[4]));
-    steps = strtoul(argv[5], NULL, 10);
     if (setup(&b, argv[1], !strcmp(argv[2], "train"), &err)) {
         fprintf(stderr, "bench_text: %s\n", err.msg);
         return 1;
     }
-    for (size_t i = 0; i <= steps; i++) {
-        const double start = clock_now();
-        double ms;
-
-        run(&b, i);
-        ms = (clock_now() - start) * 1e3;
-        if (i > 0 && ms < best)
-            best = ms;
-    }
-    getrusage(RUSAGE_SELF, &usage);
-    printf("%.2f %.0f\n", best, (double)usage.ru_maxrss / 1024);
+    print_shortest(step, &b, strtoul(argv[5], NULL, 10));
     nn_optim_free(b.optim);
     nn_net_free(b.net);
     free(b.offsets);

@@ -1,0 +1,35 @@
+# shellcheck shell=bash
+# What benchmarks share; each sources it.
+python=/usr/bin/python3
+
+# median COLUMN : of the lines on stdin
+median() {
+    awk -v at="$1" '{ print $at }' | sort -g |
+        awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
+}
+
+# ratio DIGITS A B : A / B
+ratio() {
+    awk "BEGIN { printf \"%.$1f\", $2 / $3 }"
+}
+
+# wants NAME MODULE... : says that a benchmark is skipped, and ends, where
+# Python lacks one of them
+wants() {
+    local name=$1 module
+    for module in "${@:2}"; do
+        if ! "$python" -c "import $module" 2>/dev/null; then
+            echo "bench $name skipped: no python3-$module"
+            exit
+        fi
+    done
+}
+
+# wants_data NAME : the same where $data, the shared folder, is not there
+wants_data() {
+    data=${FOIL_SHARED:-$(cd "${0%/*}/../.." && pwd)/../shared}/data
+    if [[ ! -d $data ]]; then
+        echo "bench $1 skipped: no $data"
+        exit
+    fi
+}
