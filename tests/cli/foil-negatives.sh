@@ -172,6 +172,20 @@ serve_in() {
     service=$!
 }
 
+# survives NAME SERVE : a run whose service is killed on the way, and begun anew
+# by SERVE NAME, ends well
+survives() {
+    local trainer
+    "$2" "$1"
+    run "$1" 40 &
+    trainer=$!
+    becomes_true test -s "$work/$1/metrics.jsonl"
+    kill -9 "$service"
+    { wait "$service"; } 2>/dev/null
+    "$2" "$1"
+    wait "$trainer"
+}
+
 # tensors NAME : what the checkpoint holds
 tensors() {
     (cd "$work/$1/latest" && sha256sum ./*.safetensors)
@@ -181,14 +195,7 @@ export OMP_NUM_THREADS=1
 serve_in calm
 ok 'a whole run' run calm 40
 ends
-serve_in rough
-run rough 40 &
-trainer=$!
-becomes_true test -s "$work/rough/metrics.jsonl"
-kill -9 "$service"
-{ wait "$service"; } 2>/dev/null
-serve_in rough
-ok 'the service killed on the way: the run ends well' wait "$trainer"
+ok 'the service killed on the way: the run ends well' survives rough serve_in
 ends
 ok 'with the same weights and chains, bit for bit' \
     diff <(tensors calm) <(tensors rough)
@@ -253,14 +260,7 @@ END
     counted counts
     ok 'a sampler that counts' run counts 40
     ends
-    counted recount
-    run recount 40 &
-    trainer=$!
-    becomes_true test -s "$work/recount/metrics.jsonl"
-    kill -9 "$service"
-    { wait "$service"; } 2>/dev/null
-    counted recount
-    ok 'killed on the way: the run ends well' wait "$trainer"
+    ok 'killed on the way: the run ends well' survives recount counted
     ends
     ok 'with what it had counted, to the same bits' \
         diff <(tensors counts) <(tensors recount)
