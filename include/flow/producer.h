@@ -28,11 +28,13 @@
  *
  * A peer is late when one of its leases is older than the lease lasts and a
  * snapshot that came since says that the batch is not there: so a consumer that
- * computes for long, and makes no snapshot, costs nobody a lease.  All leases
- * of that peer are void then and it is set aside: it gets nothing for four
- * leases, the next time for eight and so on, and after that one item at a time,
- * the highest that is wanted, until one of its leases ends well.  Where nobody
- * is left who was not late, all get items as before.
+ * computes for long, and makes no snapshot, costs nobody a lease.  Since is: a
+ * tenth of a second after flow_producer_late() saw that the lease is over, as
+ * what comes all at once after a pause of ours was said before.  All leases of
+ * that peer are void then and it is set aside: it gets nothing for four leases,
+ * the next time for eight and so on, and after that one item at a time, the
+ * highest that is wanted, until one of its leases ends well.  Where nobody is
+ * left who was not late, all get items as before.
  *
  * Places are compared by (epoch, step); their sessions agree.  Memory: the
  * peers, and the book of at most WIRE_WINDOW_MAX places.  Not thread-safe.
@@ -107,8 +109,8 @@ void flow_producer_gave(struct flow_producer *producer,
 
 /*
  * flow_producer_late() sets a peer that is late aside: 1, or 0 when there is
- * none.  flow_producer_due() returns the seconds until something is to be done
- * that no message tells of, or 1e9.
+ * none.  Call it when all that came is read.  flow_producer_due() returns the
+ * seconds until something is to be done that no message tells of, or 1e9.
  */
 struct flow_late {
     uint64_t peer;

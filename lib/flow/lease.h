@@ -18,6 +18,7 @@ struct flow_lease {
     enum flow_lease_state state;
     uint64_t peer; /* who has it, or had it last; 0: nobody yet */
     double since;  /* it is so */
+    double over;   /* when a lease was seen to be over first; 0: not yet */
 };
 
 struct flow_leases {

@@ -2,8 +2,10 @@
 
 #include "book.h"
 
-/* Seconds between two words that the plan ends. */
-static const double repeated = 1;
+/* Seconds between two words that the plan ends; after a lease was seen to be
+ * over, in which what comes may have been said long before: all at once, where
+ * we were stopped. */
+static const double repeated = 1, second_look = 0.1;
 
 /* Leases for which a peer is set aside first; how often that is doubled. */
 enum { ASIDE = 4, DOUBLED_MAX = 8 };
@@ -108,25 +110,32 @@ flow_producer_gave(struct flow_producer *p, const struct flow_turn *turn,
     lease->state = FLOW_LEASED;
     lease->peer = peer->number;
     lease->since = now;
+    lease->over = 0;
 }
 
 /* The lowest lease that is over although the consumer has looked since. */
 static const struct flow_lease *
-overdue(const struct flow_producer *p)
+overdue(struct flow_producer *p, double now)
 {
-    for (size_t i = 0; i < p->leases.n; i++) {
-        const struct flow_lease *lease = &p->leases.lease[i];
+    const struct flow_lease *lowest = NULL;
 
-        if (lease->state == FLOW_LEASED && p->came > lease->since + p->seconds)
-            return lease;
+    for (size_t i = 0; i < p->leases.n; i++) {
+        struct flow_lease *lease = &p->leases.lease[i];
+
+        if (lease->state != FLOW_LEASED || now < lease->since + p->seconds)
+            continue;
+        if (!lease->over)
+            lease->over = now;
+        if (!lowest && p->came > lease->over + second_look)
+            lowest = lease;
     }
-    return NULL;
+    return lowest;
 }
 
 int
 flow_producer_late(struct flow_producer *p, double now, struct flow_late *late)
 {
-    const struct flow_lease *lease = overdue(p);
+    const struct flow_lease *lease = overdue(p, now);
     struct flow_peer *peer;
 
     if (!lease)
@@ -149,6 +158,13 @@ flow_producer_due(const struct flow_producer *p, double now)
 {
     double due = 1e9;
 
+    for (size_t i = 0; i < p->leases.n; i++) {
+        const struct flow_lease *lease = &p->leases.lease[i];
+        const double end = lease->since + p->seconds;
+
+        if (lease->state == FLOW_LEASED && end > now)
+            due = fmin(due, end - now);
+    }
     if (p->newest.at.session < 0 ||
         !flow_leases_free(&p->leases, (size_t)p->newest.window, 0))
         return due;

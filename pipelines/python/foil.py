@@ -48,7 +48,7 @@ import zmq
 
 VERSION = 2
 SILENCE = 3.0  # seconds after which a peer is gone
-LOOK = 0.1     # between the two looks that find it silent
+LOOK = 0.1     # between two looks, of which the second counts
 
 # ------------------------------------------------------------------ messages
 
@@ -525,7 +525,7 @@ class Producer:
         self.now, self.peers, self.leases = None, {}, {}
         self.refusals, self.over = collections.Counter(), set()
 
-    # place -> [peer, given, newest snapshot when it became late or None]
+    # place -> [peer, given, when it was seen to be over, or None]
 
     def joined(self, peer):
         holder = self.peers.setdefault(peer, _Holder())
@@ -563,8 +563,8 @@ class Producer:
                 if (s := self._void_late(now, place))]
 
     def _void_late(self, now, place):
-        peer, given, late = self.leases[place]
-        if late is None or not self.now.newer(late):
+        peer, given, over = self.leases[place]
+        if over is None or now - over <= LOOK:  # what comes at once is old
             return None
         del self.leases[place]
         holder = self.peers.get(peer)
@@ -590,10 +590,11 @@ class Producer:
         return self.refusals[place] >= 3
 
     def tick(self, now):
-        """Marks leases that are late: they end with a newer snapshot."""
+        """All is read: marks leases that are over.  They end with a snapshot
+        that comes later."""
         for lease in self.leases.values():
             if lease[2] is None and now - lease[1] > self.lease:
-                lease[2] = self.now
+                lease[2] = now
 
     def wanted(self):
         """The places of the window, in order, as far as they are planned."""

@@ -226,9 +226,11 @@ late(void)
           flow_outlet_give(outlet, &turn, msg),
       "an item is handed out");
     T(!flow_outlet_late(outlet, &words), "nobody has looked, nobody is late");
-    tell(sock, next_of(6, 0, 0, 2));
-    while (!flow_outlet_late(outlet, &words) && until-- > 0)
-        outlet_sees(a, b, outlet, WIRE_REPORT, &news, 0);
+    for (int64_t serial = 2; !flow_outlet_late(outlet, &words) && until-- > 0;
+         serial++) {
+        tell(sock, next_of(6, 0, 0, serial));
+        outlet_sees(a, b, outlet, WIRE_REPORT, &news, 0.01);
+    }
     T(until > 0, "a newer snapshot does not have it: it is late");
     T(strstr(words.msg, "'hoarder' did not deliver epoch 0, step 0 within "),
       "the peer is named: %s", words.msg);

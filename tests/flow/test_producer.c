@@ -218,6 +218,38 @@ leaves(void)
     flow_producer_free(p);
 }
 
+static int
+is_late(struct flow_producer *p, double now)
+{
+    struct flow_late what;
+
+    return flow_producer_late(p, now, &what);
+}
+
+/* What was said before the end of a lease may come long after it. */
+static void
+comes_all_at_once(void)
+{
+    struct flow_producer *p = with_peers(2, 1);
+
+    hand_out(p, 0);
+    T(flow_producer_due(p, 4) == LEASE - 4, "the end of a lease is due");
+    next(p, 1, 2, 0, "", 1, 100);
+    T(!is_late(p, 100), "a producer that was stopped for long finds a snapshot "
+                        "that is newer: nobody is late");
+    next(p, 2, 3, 0, "", 1, 100);
+    T(!is_late(p, 100), "nor by the next one that was there");
+    next(p, 1, 4, 0, "", 1, 100.05);
+    T(!is_late(p, 100.05), "nor by one on its way");
+    next(p, 1, 4, 0, "", 1, 105);
+    T(!is_late(p, 105), "nor by one that is said again");
+    T(flow_producer_due(p, 105) > 1e8, "nothing is due for that");
+    next(p, 2, 5, 0, "", 1, 106);
+    T(is_late(p, 106) && is_late(p, 106) && !is_late(p, 106),
+      "but by one that comes later both are");
+    flow_producer_free(p);
+}
+
 static void
 late(void)
 {
@@ -225,18 +257,15 @@ late(void)
     struct flow_late what;
 
     hand_out(p, 0); // 1 has 0 and 3, 2 has 1 and 4, 3 has 2 and 5
-    T(!flow_producer_late(p, 100, &what),
-      "while the consumer says nothing new, nobody is late");
     next(p, 1, 2, 0, "1245", 2, 5);
     hand_out(p, 5);
-    T(!flow_producer_late(p, 10.5, &what),
-      "nor by what it said before the lease was over");
-    next(p, 2, 3, 0, "1245", 2, 10.5);
-    T(flow_producer_late(p, 10.5, &what) && what.peer == 1 &&
-          !number(what.at) && what.taken == 2 && what.lease == LEASE &&
-          what.aside == 4 * LEASE,
+    T(!is_late(p, 10.5), "nobody is late by what the consumer said before the "
+                         "lease was over");
+    next(p, 2, 3, 0, "1245", 2, 11);
+    T(flow_producer_late(p, 11, &what) && what.peer == 1 && !number(what.at) &&
+          what.taken == 2 && what.lease == LEASE && what.aside == 4 * LEASE,
       "who is late loses all that it has");
-    T(!flow_producer_late(p, 10.5, &what), "and only that one is");
+    T(!is_late(p, 11), "and only that one is");
     next(p, 1, 4, 0, "124567", 2, 11);
     T(hand_out(p, 11) == 2 && holder(p, 0) != 1 && holder(p, 3) != 1,
       "these go to others, although it asks");
@@ -245,6 +274,7 @@ late(void)
     T(hand_out(p, 52) == 3 && holder(p, 8) != 1 && holder(p, 9) != 1 &&
           holder(p, 11) == 1,
       "after four leases it gets one, the last that is wanted");
+    T(!is_late(p, 62), "the next lease is over");
     next(p, 3, 6, 4, "456789", 2, 63);
     T(flow_producer_late(p, 63, &what), "late once more");
     while (what.peer != 1 && flow_producer_late(p, 63, &what))
@@ -259,12 +289,12 @@ static void
 all_late(void)
 {
     struct flow_producer *p = with_peers(2, 2);
-    struct flow_late what;
 
     hand_out(p, 0);
+    T(!is_late(p, 10), "nobody is late when the leases end");
     next(p, 1, 2, 0, "", 2, 11);
-    T(flow_producer_late(p, 11, &what) && flow_producer_late(p, 11, &what),
-      "both are late");
+    T(is_late(p, 11) && is_late(p, 11),
+      "both are, once the consumer has looked");
     T(hand_out(p, 11) == 4, "both get items as before");
     next(p, 1, 3, 0, "0", 2, 12);
     T(hand_out(p, 12) == 1 && holder(p, 4) == 1,
@@ -292,12 +322,15 @@ room_does_not_outweigh_being_late(void)
     T(hand_out(p, now) == 1 && holder(p, 0) == 1,
       "the peer with the most room gets the item");
     for (uint64_t k = 1; k <= 2; k++) {
+        T(!is_late(p, now + LEASE), "a lease of peer %ju is over",
+          (uintmax_t)k);
         now += 11;
         next(p, 1, ++serial, 0, held, 5, now);
         T(flow_producer_late(p, now, &what) && what.peer == k,
           "peer %ju is late", (uintmax_t)k);
         hand_out(p, now);
     }
+    T(!is_late(p, now + LEASE), "the lease of the first is over again");
     now += 11;
     next(p, 1, ++serial, 0, held, 5, now);
     T(flow_producer_late(p, now, &what) && what.peer == 1,
@@ -410,6 +443,7 @@ main(void)
     does_not_lapse();
     goes_back();
     leaves();
+    comes_all_at_once();
     late();
     all_late();
     room_does_not_outweigh_being_late();

@@ -172,24 +172,26 @@ def late_holders():
     ok([p.turn(0), p.turn(0)] == [("a", (0, 0)), ("b", (0, 1))], "two leases")
     p.tick(60)
     ok(len(p.leases) == 2, "a trainer that says nothing new costs no lease")
-    p.next(61, "b", snap((0, 0), [(0, 1)], 2, window=2), 2)
+    p.next(60.05, "a", snap((0, 0), serial=2, window=2), 2)
+    ok(len(p.leases) == 2, "nor does what comes all at once after a pause")
+    p.next(61, "b", snap((0, 0), [(0, 1)], 3, window=2), 2)
     ok(p.peers["a"].strikes == 1 and p.peers["b"].strikes == 0,
        "one that still lacks the batch does, and is a strike")
     ok(p.turn(61) == ("b", (0, 0)), "the place goes to another")
-    p.next(62, "b", snap((0, 2), [], 3, window=2), 2)
+    p.next(62, "b", snap((0, 2), [], 4, window=2), 2)
     p.peers["b"].room = 1
     ok([p.turn(62), p.turn(62)] == [("b", (0, 2)), ("a", (0, 3))],
        "one with a strike comes after those without")
     p.tick(80)
-    said = p.next(80, "b", snap((0, 2), [(0, 2)], 4, window=2), 1)
-    ok(said == ["augmenter 'a' has had epoch 0, step 3 for 18 seconds: others "
+    said = p.next(81, "b", snap((0, 2), [(0, 2)], 5, window=2), 1)
+    ok(said == ["augmenter 'a' has had epoch 0, step 3 for 19 seconds: others "
                 "are asked from now on"], "after two strikes it is named")
-    p.next(81, "b", snap((0, 3), [], 5, window=3), 1)
-    ok(p.turn(81) == ("b", (0, 3)) and p.turn(81) is None,
+    p.next(82, "b", snap((0, 3), [], 6, window=3), 1)
+    ok(p.turn(82) == ("b", (0, 3)) and p.turn(82) is None,
        "and gets nothing while others are there")
-    ok(p.turn(141) == ("a", (0, 5)),
+    ok(p.turn(142) == ("a", (0, 5)),
        "after a minute it may try, with the highest place")
-    p.next(142, "b", snap((0, 3), [(0, 5)], 6, window=3), 1)
+    p.next(143, "b", snap((0, 3), [(0, 5)], 7, window=3), 1)
     ok(p.peers["a"].strikes == 0, "what it delivers clears it")
     p = foil.Producer(lambda e: 9, 1, lease=10)
     p.next(0, "a", snap((0, 0)), 1)
