@@ -18,6 +18,8 @@ static const struct opt opts[] = {
      "only these kinds, \"batch end\"; else all"},
     {"count", 'n', OPT_WHOLE, &tap.count, 0, 1e15, "N",
      "end after N messages, or broken rules; 0: never"},
+    {"vocabulary", 0, OPT_TEXT, &tap.vocabulary, 0, 0, "FILE",
+     "print what tokens say, too"},
     {"follow", 0, OPT_FLAG, &tap.follow, 0, 0, NULL,
      "events: wait for the next run when one is over"},
     {"record", 'w', OPT_TEXT, &tap.record, 0, 0, "FILE",

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/digest.h"
@@ -135,8 +136,29 @@ numbers(const struct wire_tensor *t)
     return list;
 }
 
+/* What the rows say. */
 static json_t *
-tensor(const struct wire_msg *msg, const struct wire_tensor *t, int full)
+said(const struct wire_tensor *t, const int32_t *length,
+     const struct wire_words *words)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < t->shape[0]; i++) {
+        const int64_t most = (int64_t)t->shape[1],
+                      n = length[i] < most ? length[i] : most;
+        char *line = words->text(words->vocabulary, n > 0 ? (size_t)n : 0,
+                                 (const int32_t *)t->data + i * t->shape[1]);
+
+        json_array_append_new(list,
+                              line ? text(line, strlen(line)) : json_null());
+        free(line);
+    }
+    return list;
+}
+
+static json_t *
+tensor(const struct wire_msg *msg, const struct wire_tensor *t, int full,
+       const struct wire_words *words)
 {
     const struct wire_tensor *lengths = lengths_of(msg, t);
     json_t *object = json_object(), *shape = json_array();
@@ -150,18 +172,19 @@ tensor(const struct wire_msg *msg, const struct wire_tensor *t, int full)
     json_object_set_new(object, "dtype",
                         json_string(wire_dtype_name(t->dtype)));
     json_object_set_new(object, "shape", shape);
-    if (!full) {
+    if (full)
+        json_object_set_new(object, "data",
+                            lengths ? rows(t, lengths->data) : numbers(t));
+    else
         json_object_set_new(object, "digest",
                             json_string(digest_hex(&digest, hex)));
-        return object;
-    }
-    json_object_set_new(object, "data",
-                        lengths ? rows(t, lengths->data) : numbers(t));
+    if (lengths && words && t->dtype == WIRE_I4)
+        json_object_set_new(object, "text", said(t, lengths->data, words));
     return object;
 }
 
 json_t *
-wire_show(const struct wire_msg *msg, int full)
+wire_show(const struct wire_msg *msg, int full, const struct wire_words *words)
 {
     json_t *object = json_object(), *tensors = json_array();
 
@@ -170,8 +193,8 @@ wire_show(const struct wire_msg *msg, int full)
     json_object_set_new(object, "header",
                         map(&wire_msg_header(msg)->via.map, "tensors"));
     for (size_t i = 0; i < wire_msg_tensors(msg); i++)
-        json_array_append_new(tensors,
-                              tensor(msg, wire_msg_tensor(msg, i), full));
+        json_array_append_new(
+            tensors, tensor(msg, wire_msg_tensor(msg, i), full, words));
     json_object_set_new(object, "tensors", tensors);
     return object;
 }

@@ -55,6 +55,16 @@ def batch(session, step):
                 ["views", "u1", [2, 4, 2, 2, 3]]])
     return pack(b"batch", head, ids, bytes([step]) * 96)
 
+def captions(session, step):            # "a cat" and so on, by words.txt below
+    rows = [1, 3, 4, 2, 0, 1, 4, 5, 2, 0, 1, 2, 0, 0, 0, 1, 9, 2, 0, 0]
+    head = dict(place(session, step), steps=3, epochs=1, height=2, width=2,
+                channels=3, rejected=0, texts=1, vocabulary=10, tensors=[
+                ["ids", "i8", [4]], ["views", "u1", [1, 4, 2, 2, 3]],
+                ["tokens", "i4", [4, 5]], ["lengths", "i4", [4]],
+                ["captions", "i4", [4]]])
+    return pack(b"batch", head, ids, bytes(48), struct.pack("<20i", *rows),
+                struct.pack("<4i", 4, 4, 2, 3), bytes(16))
+
 def item(session, step):
     head = dict(place(session, step), run="", size=10, steps=3, epochs=1,
                 tensors=[["ids", "i8", [4]]])
@@ -121,6 +131,7 @@ what, *args = sys.argv[1:]
 if what == "record":
     record(args[0], "augment", batch)
     record(args[1], "select", item)
+    record(args[2], "augment", captions)
 elif what == "key":
     public, secret = zmq.auth.load_certificate(args[0])
     assert len(public) == 40 and len(secret) == 40
@@ -132,7 +143,8 @@ EOF
 ok 'pyzmq reads our keys' "$python" "$work/stage.py" key \
     "$work/keys/aug.key_secret"
 ok 'Python writes two recordings' \
-    "$python" "$work/stage.py" record "$work/batches" "$work/items"
+    "$python" "$work/stage.py" record "$work/batches" "$work/items" \
+    "$work/captions"
 ok 'show prints one' "$tap" show "$work/batches"
 ok 'as JSON that jq reads' \
     bash -c "jq -r '.kind, .header.step' <'$work/out' | paste -sd' ' |
@@ -140,6 +152,12 @@ ok 'as JSON that jq reads' \
 ok 'tensors by their digest' grep -q '"shape":\[2,4,2,2,3\],"digest":"' \
     <("$tap" show "$work/batches")
 ok 'or in full' grep -q '"data":\[1,2,3,4\]' <("$tap" -f show "$work/batches")
+printf '%s\n' '[UNK]' '[CLS]' '[SEP]' a cat '##s' >"$work/words.txt"
+ok 'tokens as text, by a vocabulary' grep -qF \
+    '"digest":"' <("$tap" -n 2 --vocabulary "$work/words.txt" show \
+    "$work/captions" | grep -F '"text":["a cat","cats","",null]')
+ok 'a vocabulary that is none: 1' refuses 1 "'$work/bad'" \
+    "$tap" --vocabulary "$work/bad" show "$work/captions"
 ok 'one kind, one message' bash -c \
     "'$tap' -k batch -n 1 show '$work/batches' | wc -l | grep -x 1"
 ok 'recorded anew, it is the same' bash -c "

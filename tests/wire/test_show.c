@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "t.h"
+#include "util/mem.h"
 #include "wire/batch.h"
 #include "wire/metrics.h"
 #include "wire/pack.h"
@@ -10,9 +11,9 @@
 
 /* The line that msg is shown as, for the caller to free. */
 static char *
-line(struct wire_msg *msg, int full)
+line(struct wire_msg *msg, int full, const struct wire_words *words)
 {
-    json_t *object = wire_show(msg, full);
+    json_t *object = wire_show(msg, full, words);
     char *text = json_line(object);
 
     json_decref(object);
@@ -23,7 +24,7 @@ line(struct wire_msg *msg, int full)
 static void
 shows(struct wire_msg *msg, int full, const char *part, const char *what)
 {
-    char *text = line(msg, full);
+    char *text = line(msg, full, NULL);
 
     T(strstr(text, part) && strchr(text, '\n') == text + strlen(text) - 1,
       "%s: %.60s", what, text);
@@ -79,6 +80,36 @@ texts(void)
     return wire_batch_put(&batch);
 }
 
+/* Tokens below 9 as letters. */
+static char *
+letters(void *first, size_t n, const int32_t *token)
+{
+    char *word = mem_array(n + 1, 1);
+
+    for (size_t i = 0; i < n; i++) {
+        word[i] = (char)(*(const char *)first + token[i]);
+        if (token[i] > 8) {
+            free(word);
+            return NULL;
+        }
+    }
+    return word;
+}
+
+static void
+says(int full, const char *part)
+{
+    char first = 'a', *shown;
+    const struct wire_words words = {letters, &first};
+
+    shown = line(texts(), full, &words);
+    T(strstr(shown, part) && strstr(shown, "\"text\":[\"hi\",null]"),
+      "what tokens say, and null where they say nothing: %s", shown);
+    T(!strstr(strstr(shown, "\"text\"") + 1, "\"text\""),
+      "of nothing else is there a text");
+    free(shown);
+}
+
 int
 main(void)
 {
@@ -93,6 +124,8 @@ main(void)
           "texts without what is behind their end");
     shows(texts(), 0, "\"name\":\"tokens\",\"dtype\":\"i4\",\"shape\":[2,4],",
           "their digest");
+    says(1, "\"data\":[[7,8],[7,9,8]]");
+    says(0, "\"digest\":");
     shows(numbers(), 0,
           "{\"name\":\"b\",\"dtype\":\"u1\",\"shape\":[2],\"digest\":",
           "digests");

@@ -2,19 +2,49 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/vocabulary.h"
 #include "util/json.h"
 #include "util/opt.h"
 #include "util/stop.h"
 #include "wire/news.h"
-#include "wire/show.h"
 
 #include "tap.h"
+
+/* A row of tokens as text, for wire_show(). */
+static char *
+text_of(void *vocabulary, size_t n, const int32_t *token)
+{
+    struct data_bytes text = {0};
+    size_t known = 0;
+
+    while (known < n && token[known] >= 0 &&
+           (size_t)token[known] < data_vocabulary_size(vocabulary))
+        known++;
+    if (known < n)
+        return NULL;
+    data_vocabulary_decode(vocabulary, n, token, &text);
+    return (char *)text.data;
+}
+
+static void
+open_vocabulary(struct tap *tap)
+{
+    struct err err;
+
+    if (!tap->vocabulary)
+        return;
+    tap->words.text = text_of;
+    tap->words.vocabulary = data_vocabulary_open(tap->vocabulary, &err);
+    if (!tap->words.vocabulary)
+        die("%s", err.msg);
+}
 
 void
 tap_open(struct tap *tap)
 {
     struct err err;
 
+    open_vocabulary(tap);
     opt_together(&tap->keys, &tap->allow);
     tap->stop = stop_fd(&err);
     if (tap->stop < 0)
@@ -38,6 +68,7 @@ tap_close(struct tap *tap)
 {
     wire_close(tap->wire);
     wire_keys_release(&tap->own);
+    data_vocabulary_free(tap->words.vocabulary);
     if (tap->out && fclose(tap->out))
         die("cannot write '%s': %s", tap->record, strerror(errno));
     close_stdout();
@@ -75,7 +106,7 @@ tap_report(struct tap *tap, const struct wire_msg *msg,
     if (tap->out && !tap->full && fflush(tap->out))
         die("cannot write '%s': %s", tap->record, strerror(errno));
     if (!tap->quiet) {
-        line = wire_show(msg, tap->full);
+        line = wire_show(msg, tap->full, tap->words.text ? &tap->words : NULL);
         json_object_set_new(line, "time", json_integer((json_int_t)from->time));
         json_object_set_new(line, "from", json_integer(from->from));
         text = json_line(line);

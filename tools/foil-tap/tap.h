@@ -5,6 +5,7 @@
 
 #include "wire/keys.h"
 #include "wire/record.h"
+#include "wire/show.h"
 #include "wire/sock.h"
 
 /*
@@ -13,15 +14,16 @@
  */
 struct tap {
     /* what the command line says */
-    const char *run, *record, *keys, *allow, *kinds, *role, *to;
+    const char *run, *record, *keys, *allow, *kinds, *role, *to, *vocabulary;
     int full, quiet, follow;
     long count, lease;
 
     struct wire_keys own;
     struct wire *wire;
-    FILE *out; /* the recording, or NULL */
-    int stop;  /* readable when we are to end */
-    long seen; /* messages that were printed */
+    FILE *out;               /* the recording, or NULL */
+    struct wire_words words; /* of the vocabulary, if there is one */
+    int stop;                /* readable when we are to end */
+    long seen;               /* messages that were printed */
 };
 
 /* a and b are the operands; NULL where they are not given. */
