@@ -10,13 +10,16 @@
 # by --train 'ARGS' and so on take precedence.
 #
 # A run remembers what the user said, in RUN/command; --resume goes on with it
-# (lib/remember.sh).  What comes of it is in lib/results.sh.
+# (lib/remember.sh).  What comes of it is in lib/results.sh; what belongs to
+# captions, in lib/texts.sh.
 set -euo pipefail
 
 # shellcheck source=pipelines/lib/remember.sh
 . "${BASH_SOURCE[0]%/*}/lib/remember.sh"
 # shellcheck source=pipelines/lib/results.sh
 . "${BASH_SOURCE[0]%/*}/lib/results.sh"
+# shellcheck source=pipelines/lib/texts.sh
+. "${BASH_SOURCE[0]%/*}/lib/texts.sh"
 
 pipeline=${0##*/}
 pipeline=${pipeline%.sh}
@@ -52,6 +55,12 @@ filter=''
 # where the selector is to be: a command that runs another one there, its run
 # directory and data set
 elsewhere=() select_run='' select_data=''
+# what TEST must have: labels, or captions; the vocabulary of these, as an
+# option of trainer and augmenters
+judged_by=labels merges=()
+# a file in the run directory that is there before the run is; what is refused
+# leaves none
+begun=''
 # options that have a value: 'NAME ARG SENTENCE', in the variable of that name
 # (with _ for -) its default; where ARG is N or S, a whole number; own are those
 # that a pipeline adds
@@ -296,6 +305,10 @@ at_end() {
     local code=$?
     trap '' INT TERM HUP
     set +e
+    if [[ -n $begun ]]; then
+        rm -f "$begun"
+        rmdir --ignore-fail-on-non-empty "$run"
+    fi
     [[ $code -ne 0 || -z $learnt ]] || conclude
     exit "$code"
 }
@@ -385,7 +398,8 @@ words_for_train() {
     more=("${words[@]}")
     words_for train "${items[@]}"
     words=(-r "$run" --objective "$objective" --threads "$threads"
-        --seed "$seed" ${resume:+"$resume"} "${more[@]}" "${words[@]}")
+        --seed "$seed" ${resume:+"$resume"} "${more[@]}" "${merges[@]}"
+        "${words[@]}")
 }
 
 # ours STAGE : whether its command ends in our tool, which knows its options
@@ -428,7 +442,10 @@ prepare() {
         die 1 "'$run' holds a run: --resume goes on with it, -r takes another"
     for data in "$@"; do
         indexed "$data"
-        [[ $# -eq 1 ]] || labelled "$data"
+        case $#$judged_by in
+        2labels) labelled "$data" ;;
+        2captions) captioned "$data" ;;
+        esac
     done
     ask "${1-}"
     [[ $# -eq 0 ]] || stages "$1" | foil_run --dry-run -r "$run" || exit
@@ -437,6 +454,7 @@ prepare() {
     chmod 700 "$run"
     hold
     remember
+    begun=''
     mkdir -p "$run/log"
     prepared="$* in $run"
 }
@@ -495,7 +513,7 @@ words_for_augment() {
         [[ " ${words[*]} " != *' --filter '* ]] || filtered=(--filter)
     fi
     words_for augment "${augment[@]}" "${filtered[@]}"
-    words=(-r "$run" --seed "$seed" "${words[@]}" "$1")
+    words=(-r "$run" --seed "$seed" "${merges[@]}" "${words[@]}" "$1")
 }
 
 # command_of STAGE [DATA] : how it is started, with the run directory as $RUN

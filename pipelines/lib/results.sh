@@ -32,7 +32,8 @@ features() {
 
 # judged : whether the last of the measures was taken
 judged() {
-    grep -qs '^{"measure":"probe"' "$run/results.jsonl"
+    local -A last=([labels]=probe [captions]=captions)
+    grep -qs "^{\"measure\":\"${last[$judged_by]}\"" "$run/results.jsonl"
 }
 
 # judge TRAIN TEST : features of both, then what foil-eval(1) measures, on the
