@@ -83,8 +83,9 @@ enum wire_type { WIRE_ROUTER, WIRE_DEALER, WIRE_PUB, WIRE_SUB };
 /*
  * wire_sock_bind(), wire_sock_connect() open one; NULL with a sentence on
  * error: no such address, address in use by a living process, tcp beyond this
- * machine without keys (a name other than localhost counts as beyond).  The
- * socket file of a dead process is taken over.
+ * machine without keys (a name other than localhost counts as beyond), binding
+ * in a program that has libfoil.so.1 in place of libfoil.a.  The socket file of
+ * a dead process is taken over.
  *   role   connecting with keys: whose key the binder must have, "train"
  */
 struct wire_sock *wire_sock_bind(struct wire *wire, enum wire_type type,

@@ -25,6 +25,9 @@ static struct slot {
     double since;                  /* PEER: only its own thread looks */
 } slots[WIRE_GATE_FDS];
 
+/* listen() was called here. */
+static atomic_int called;
+
 /* What listen() in this thread makes next. */
 static _Thread_local struct {
     size_t stranger, known;
@@ -53,6 +56,12 @@ wire_gate_made(void)
 {
     next.wanted = 0;
     return next.made;
+}
+
+int
+wire_gate_called(void)
+{
+    return called;
 }
 
 void
@@ -112,6 +121,7 @@ socket(int domain, int type, int protocol)
 int
 listen(int fd, int backlog)
 {
+    called = 1;
     if (next.wanted && fd >= 0 && fd < WIRE_GATE_FDS) {
         slots[fd].stranger = next.stranger;
         slots[fd].known = next.known;

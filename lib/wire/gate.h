@@ -25,6 +25,10 @@
  *
  * Only connections that a bound socket accepted are touched.  The functions
  * may be called from any thread.
+ *
+ * The functions of a program take the place of the C library's, those inside of
+ * a shared library do not.  So what binds has libfoil.a in it: with
+ * libfoil.so.1 nothing is counted, and wire_sock_bind() refuses to bind.
  */
 enum { WIRE_GATE_FDS = 1024, WIRE_GATE_SPARE = 64, WIRE_GATE_RATE = 32 };
 
@@ -32,12 +36,14 @@ enum { WIRE_GATE_FDS = 1024, WIRE_GATE_SPARE = 64, WIRE_GATE_RATE = 32 };
  * wire_gate_next() says what peers of the socket that this thread binds next
  * may have under way, in bytes; wire_gate_made() returns, after that, the
  * number of its gate, or -1 when ZeroMQ did not listen through us.
- * Both belong around every zmq_bind().
+ * Both belong around every zmq_bind().  wire_gate_called() returns 0 where none
+ * of ZeroMQ's calls come by here, as within libfoil.so.1.
  *   stranger   who was not admitted
  *   known      who was
  */
 void wire_gate_next(size_t stranger, size_t known);
 int wire_gate_made(void);
+int wire_gate_called(void);
 
 /* wire_gate_expect() sets anew what a known peer may have under way. */
 void wire_gate_expect(int gate, size_t known);

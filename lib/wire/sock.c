@@ -218,10 +218,13 @@ bind_it(struct wire_sock *sock, struct err *err)
         return err_set(err, "cannot bind '%s': %s", sock->endpoint,
                        zmq_strerror(errno));
     if (sock->gate < 0 && strncmp(sock->endpoint, "inproc:", 7))
-        return err_set(err,
-                       "cannot bound what comes by '%s': this ZeroMQ listens "
-                       "in another way, or too many files are open",
-                       sock->endpoint);
+        return err_set(
+            err, "cannot bound what comes by '%s': %s", sock->endpoint,
+            wire_gate_called()
+                ? "this ZeroMQ listens in another way, or too many files are "
+                  "open"
+                : "a program that binds has libfoil.a in it, not libfoil.so.1 "
+                  "(pkg-config --libs foil-static)");
     zmq_getsockopt(sock->socket, ZMQ_LAST_ENDPOINT, sock->endpoint, &size);
     return 0;
 }

@@ -4,12 +4,11 @@
  * state.
  *
  *     cc -D_POSIX_C_SOURCE=200809L -o sampler sampler.c \
- *         $(pkg-config --cflags foil) $(pkg-config --static --libs foil |
- *         sed 's/-lfoil/-l:libfoil.a/')
+ *         $(pkg-config --cflags --libs foil-static)
  *     ./sampler ipc://run/negatives
  *
- * With libfoil.a, since a stage that binds cannot bound what its peers make it
- * hold (wire/sock.h) from within a shared library.
+ * foil-static: a stage that binds has libfoil.a in it, since only functions of
+ * the program itself can bound what peers make it hold (wire/sock.h).
  */
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@ into() {
     make --no-print-directory "$1" DESTDIR="$dest" PREFIX=/opt/foil
 }
 flags() {
-    pkg-config --define-variable=prefix="$root" "$@" foil
+    pkg-config --define-variable=prefix="$root" "$@"
 }
 
 # compile FILE FLAG... : $work/FILE.c to $work/FILE, as a stranger does
@@ -73,30 +73,39 @@ int main(void)
     return printf("%g\n", (double)c[3]) < 0;
 }
 END
-read -ra cflags < <(flags --cflags)
-read -ra libs < <(flags --libs)
-read -ra static < <(flags --static --libs | sed 's/-lfoil/-l:libfoil.a/')
+read -ra cflags < <(flags --cflags foil)
+read -ra libs < <(flags --libs foil)
+read -ra static < <(flags --cflags --libs foil-static)
 ok 'a program of ten lines is compiled with the flags of foil.pc' \
     compile product "${cflags[@]}" "${libs[@]}"
 ok 'it computes' prints '^25$' "$work/product"
 ok 'it uses libfoil.so.1' \
     prints "$root/lib/libfoil.so.1" ldd "$work/product"
 ok 'the same program with libfoil.a in it' \
-    compile product "${cflags[@]}" "${static[@]}"
+    compile product "${static[@]}"
 ok 'computes, too' prints '^25$' "$work/product"
 ok 'without libfoil.so.1' \
     exits 1 prints libfoil ldd "$work/product"
 
-# A stage of one's own in the midst of ours.
-cp "${0%/*}/../../pipelines/examples/sampler.c" "$work"
-ok 'a sampler in C is compiled with these flags' compile sampler \
-    -D_POSIX_C_SOURCE=200809L "${cflags[@]}" "${static[@]}"
+# Stages of one's own in the midst of ours: one that binds, one that connects.
+cp "${0%/*}/../../pipelines/examples/"{sampler,watch}.c "$work"
+ok 'a sampler in C is compiled with libfoil.so.1' compile sampler \
+    -D_POSIX_C_SOURCE=200809L "${cflags[@]}" "${libs[@]}" -lm
+ok 'it does not bind: nothing would bound what its peers send' refuses 1 \
+    'a program that binds has libfoil.a in it.*foil-static' \
+    "$work/sampler" "ipc://$work/shared"
+ok 'it is compiled with libfoil.a' compile sampler \
+    -D_POSIX_C_SOURCE=200809L "${static[@]}"
+ok 'a watcher in C is compiled with libfoil.so.1' compile watch \
+    -D_POSIX_C_SOURCE=200809L "${cflags[@]}" "${libs[@]}"
 data=$work/data.tar
 "$root/bin/foil-data" generate --size 8 -o "$data" 64 2>/dev/null
 "$root/bin/foil-data" index "$data" 2>/dev/null
 mkdir -m 700 "$work/run"
 "$work/sampler" "ipc://$work/run/negatives" 2>/dev/null &
 sampler=$!
+"$work/watch" "ipc://$work/run/events" >"$work/watched" &
+watch=$!
 "$root/bin/foil-select" -r "$work/run" -b 8 -e 2 "$data" 2>/dev/null &
 "$root/bin/foil-augment" -r "$work/run" --size 8 "$data" 2>/dev/null &
 ok 'foil-train takes the weights that it gives' timeout 60 \
@@ -106,6 +115,9 @@ ok 'all 16 steps are trained' \
     test "$(wc -l <"$work/run/metrics.jsonl")" -eq 16
 kill "$sampler"
 ok 'it ends when it is told to' wait "$sampler"
+ok 'the watcher ends with the run' wait "$watch"
+ok 'and has printed the loss of steps, the last one included' \
+    grep -q '^16 ' "$work/watched"
 
 (cd "$root/include/foil" && printf '#include "%s"\n' */*.h &&
     echo 'int main(void) { return 0; }') >"$work/all.c"
