@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "loss/infonce.h"
 #include "t.h"
@@ -7,13 +8,12 @@
 
 enum { D = 4 };
 
-/* L at beta = 1 where both views of image i are the row z[i], and the largest
- * element of the gradient. */
+/* L where both views of image i are the row z[i], and its gradient [2 b][D]. */
 static double
-value(size_t b, double z[][D], double *slope)
+run(double beta, size_t b, double z[][D], double slope[][D])
 {
     const struct loss_batch batch = {.b = b, .d = D};
-    const struct loss_settings set = {{1}, 0};
+    const struct loss_settings set = {{1 / beta}, 0};
     const size_t size = loss_objective_size(&loss_infonce_objective, &batch);
     float *rows = mem_array(2 * 2 * b * D + size, sizeof *rows);
     float *dz = rows + 2 * b * D;
@@ -23,11 +23,23 @@ value(size_t b, double z[][D], double *slope)
         rows[i] = (float)z[i / D % b][i % D];
     loss_objective_run(&loss_infonce_objective, &set, &batch, rows, NULL, dz,
                        dz + 2 * b * D, &report);
-    *slope = 0;
     for (size_t i = 0; i < 2 * b * D; i++)
-        *slope = fmax(*slope, fabs(dz[i]));
+        slope[i / D][i % D] = dz[i];
     free(rows);
     return report.value;
+}
+
+/* L at beta = 1, and the largest element of the gradient. */
+static double
+value(size_t b, double z[][D], double *slope)
+{
+    double dz[2 * 8][D];
+    const double loss = run(1, b, z, dz);
+
+    *slope = 0;
+    for (size_t i = 0; i < 2 * b * D; i++)
+        *slope = fmax(*slope, fabs(dz[i / D][i % D]));
+    return loss;
 }
 
 /* Where the theory says that it is least, nothing pulls. */
@@ -65,6 +77,60 @@ angles(void)
     T_NEAR(value(2, across, &slope), 0.268615741, 1e-6, "mirror images");
 }
 
+/* The four images of the toy at an angle t from their axis, and how each moves
+ * with t. */
+static void
+toy(double t, double z[4][D], double move[4][D])
+{
+    for (int i = 0; i < 4; i++) {
+        const double x = i < 2 ? 1 : -1, y = i == 0 || i == 3 ? 1 : -1;
+
+        z[i][0] = x * cos(t);
+        z[i][1] = y * sin(t);
+        move[i][0] = -x * sin(t);
+        move[i][1] = y * cos(t);
+    }
+}
+
+/*
+ * The toy close to its axis: by how much do the angles grow in the mean, by
+ * descent on a random pair and on the pair with the largest loss?  Theorem 6
+ * and corollary 2 of the mini-batch paper, arXiv:2307.05906: the times that
+ * both take are as T_OSGD / T_SGD = (e^2beta - 1) / (3 (e^2beta + 1)).
+ */
+static double
+times(double beta)
+{
+    double z[4][D] = {{0}}, move[4][D] = {{0}}, most = 0, hard = 0, mean = 0;
+
+    toy(1e-3, z, move);
+    for (int i = 0; i < 4; i++)
+        for (int j = i + 1; j < 4; j++) {
+            double pair[2][D], dz[4][D], loss, speed = 0;
+
+            memcpy(pair[0], z[i], sizeof pair[0]);
+            memcpy(pair[1], z[j], sizeof pair[1]);
+            loss = run(beta, 2, pair, dz);
+            for (int k = 0; k < D; k++)
+                speed -= move[i][k] * (dz[0][k] + dz[2][k]) +
+                         move[j][k] * (dz[1][k] + dz[3][k]);
+            mean += speed / 6;
+            if (loss > most) {
+                most = loss;
+                hard = speed;
+            }
+        }
+    return mean / hard;
+}
+
+static void
+the_hardest_pair_is_faster(void)
+{
+    T_NEAR(times(1), 0.253865, 2e-4, "the toy: four times at temperature 1");
+    T_NEAR(times(2), (exp(4) - 1) / 3 / (exp(4) + 1), 2e-4,
+           "three times at a half");
+}
+
 static void
 the_edge(void)
 {
@@ -79,6 +145,7 @@ main(void)
 {
     optima();
     angles();
+    the_hardest_pair_is_faster();
     the_edge();
     return t_done();
 }
