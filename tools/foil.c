@@ -28,6 +28,7 @@ static const struct {
     {"embed", "turn the images of a data set into features"},
     {"eval", "measure how good features are"},
     {"runs", "list and compare runs"},
+    {"top", "watch a run: stages, rates, queues, curves"},
     {"data", "make, import, index, split, corrupt and list data sets"},
     {"tap", "watch, record and replay the messages between stages"},
 };

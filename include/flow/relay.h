@@ -89,8 +89,10 @@ int flow_relay_turn(const struct flow_relay *relay, double now,
 void flow_relay_told(struct flow_relay *relay, int sent, double now);
 
 /* flow_relay_place() is the consumer's, session -1 before any is known;
- * flow_relay_kept() batches are made and not sent. */
+ * flow_relay_items() items are waiting or in the making, flow_relay_kept()
+ * batches are made and not sent. */
 struct wire_place flow_relay_place(const struct flow_relay *relay);
+size_t flow_relay_items(const struct flow_relay *relay);
 size_t flow_relay_kept(const struct flow_relay *relay);
 
 #endif

@@ -65,6 +65,9 @@ const struct wire_hello *wire_client_who(const struct wire_client *client);
  */
 int wire_client_refuse(struct wire_client *client, struct err *why);
 
+/* wire_client_beat() says how we are, with each sign of life from now on. */
+void wire_client_beat(struct wire_client *client, const struct wire_beat *beat);
+
 /* wire_client_send() sends a message: 1, or 0 when it was not sent: nobody is
  * there, or the queue is full. */
 int wire_client_send(struct wire_client *client, struct wire_msg *msg);

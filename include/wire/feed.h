@@ -5,6 +5,7 @@
 #include "wire/features.h"
 #include "wire/metrics.h"
 #include "wire/sock.h"
+#include "wire/status.h"
 
 /*
  * Events for whoever listens: PUB and SUB.  The publisher never waits; a slow
@@ -22,6 +23,7 @@ const char *wire_feed_endpoint(const struct wire_feed *feed);
 /* These set `sequence` and send. */
 void wire_feed_event(struct wire_feed *feed, struct wire_event *event);
 void wire_feed_metrics(struct wire_feed *feed, struct wire_metrics *metrics);
+void wire_feed_status(struct wire_feed *feed, struct wire_status *status);
 void wire_feed_features(struct wire_feed *feed, struct wire_features *features);
 
 /*

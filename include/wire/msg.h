@@ -56,6 +56,7 @@ enum wire_kind {
     WIRE_METRICS,
     WIRE_FEATURES_GET,
     WIRE_PLAN,
+    WIRE_STATUS,
     WIRE_KINDS
 };
 

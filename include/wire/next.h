@@ -9,7 +9,7 @@
  *     next  consumer -> producer: which items are wanted
  *     end   producer -> consumer: nothing at or after the place;
  *           consumer -> producer: the run is over
- *     beat  producer -> consumer: a sign of life
+ *     beat  producer -> consumer: a sign of life, and how the producer is
  */
 struct wire_place {
     int64_t session; /* nanoseconds since 1970 at the start of the trainer; a
@@ -41,13 +41,22 @@ struct wire_end {
     int over; /* the run is over: always so of a consumer */
 };
 
+/* How an augmenter is; {0} says nothing of it. */
+struct wire_beat {
+    int64_t room;    /* as in its next; 0: nothing is said */
+    int64_t items;   /* that came and are not made */
+    int64_t ready;   /* batches that are made and not sent */
+    int64_t made;    /* batches, since its start */
+    char source[32]; /* the stage that its items come from, while it is there;
+                      * "": it is not */
+};
+
 WIRE_HELD(next, WIRE_NEXT)
 WIRE_PLAIN(end, WIRE_END)
+WIRE_PLAIN(beat, WIRE_BEAT)
 
 /* wire_place_cmp() orders by (epoch, step): < 0, 0, > 0.  Not by session. */
 int wire_place_cmp(const struct wire_place *a, const struct wire_place *b);
-
-struct wire_msg *wire_beat_put(void);
 
 /*
  * wire_session_judge() refuses a session that cannot be.  It is the clock of

@@ -65,6 +65,10 @@ uint64_t wire_server_peer(const struct wire_server *server, size_t i);
 const struct wire_hello *wire_server_who(const struct wire_server *server,
                                          uint64_t peer);
 
+/* wire_server_beat() is the last that a peer said of how it is, or NULL. */
+const struct wire_beat *wire_server_beat(const struct wire_server *server,
+                                         uint64_t peer);
+
 /*
  * wire_server_send() sends one message to a peer.  Returns 1, or 0 when it is
  * not sent: the peer is gone (WIRE_LEFT will be news), or its queue is full.

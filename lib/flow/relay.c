@@ -248,6 +248,12 @@ flow_relay_place(const struct flow_relay *r)
 }
 
 size_t
+flow_relay_items(const struct flow_relay *r)
+{
+    return count(r, WAITING) + count(r, MAKING);
+}
+
+size_t
 flow_relay_kept(const struct flow_relay *r)
 {
     return count(r, MADE);

@@ -260,7 +260,8 @@ wire_binder_take(struct wire_server *server, const struct wire_id *from,
         return wire_binder_refuse(server, peer, &subject, news);
     switch (kind) {
     case WIRE_BEAT:
-        return 0;
+        return wire_beat_get(&peer->beat, msg, &news->why) &&
+               wire_binder_refuse(server, peer, &subject, news);
     case WIRE_ERROR:
         return take_error(server, peer, msg, &subject, news);
     default:

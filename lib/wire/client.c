@@ -21,6 +21,7 @@ struct wire_client {
     struct tally refused;  /* messages */
     struct tally told;     /* errors about messages of ours */
     struct wire_msg *msg;  /* of the news that is out */
+    struct wire_beat beat; /* ours */
     struct wire_item item; /* the same, where it is one, */
     struct wire_next next; /* or one of these */
 };
@@ -127,11 +128,20 @@ unread(struct wire_client *client, struct wire_news *news, struct err *err)
     return refuse(client, subject, news);
 }
 
+/* From now on, each second. */
+static void
+show_life(struct wire_client *client)
+{
+    struct wire_msg *beat = wire_beat_put(&client->beat);
+
+    wire_sock_beat(client->sock, beat);
+    wire_msg_free(beat);
+}
+
 static int
 take_hello(struct wire_client *client, struct wire_news *news, struct err *err)
 {
     struct wire_hello who;
-    struct wire_msg *beat;
 
     if (wire_hello_get(&who, client->msg, &news->why))
         return bad(client, news);
@@ -142,9 +152,7 @@ take_hello(struct wire_client *client, struct wire_news *news, struct err *err)
     if (!wire_greeting_hello(&client->greeting))
         return 0;
     client->who = who;
-    beat = wire_beat_put();
-    wire_sock_beat(client->sock, beat);
-    wire_msg_free(beat);
+    show_life(client);
     news->what = WIRE_JOINED;
     return 1;
 }
@@ -322,6 +330,14 @@ wire_client_snapshot(const struct wire_client *client)
 {
     REQUIRE(client->next.msg);
     return &client->next;
+}
+
+void
+wire_client_beat(struct wire_client *client, const struct wire_beat *beat)
+{
+    client->beat = *beat;
+    if (is_in(client))
+        show_life(client);
 }
 
 int

@@ -9,9 +9,9 @@
 
 struct wire_feed {
     struct wire_sock *sock;
-    int64_t events, metrics, features; /* sent so far */
-    char topic[32];                    /* of features */
-    unsigned followed;                 /* bit n: its first n bytes are */
+    int64_t events, metrics, features, status; /* sent so far */
+    char topic[32];                            /* of features */
+    unsigned followed; /* bit n: its first n bytes are */
 };
 
 struct wire_listener {
@@ -70,6 +70,13 @@ wire_feed_metrics(struct wire_feed *feed, struct wire_metrics *metrics)
 {
     metrics->sequence = feed->metrics++;
     publish(feed, wire_metrics_put(metrics));
+}
+
+void
+wire_feed_status(struct wire_feed *feed, struct wire_status *status)
+{
+    status->sequence = feed->status++;
+    publish(feed, wire_status_put(status));
 }
 
 void

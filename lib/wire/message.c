@@ -13,6 +13,7 @@
 #include "wire/plan.h"
 #include "wire/reject.h"
 #include "wire/state.h"
+#include "wire/status.h"
 #include "wire/weights.h"
 
 #include "message.h"
@@ -368,7 +369,14 @@ static const struct wire_field end_fields[] = {
     {0},
 };
 
-static const struct wire_field beat_fields[] = {{0}};
+static const struct wire_field beat_fields[] = {
+    {WHOLE(beat, "room", room, 1, WIRE_WINDOW_MAX), .optional = 1},
+    {WHOLE(beat, "items", items, 0, WIRE_WINDOW_MAX), .with = "room"},
+    {WHOLE(beat, "ready", ready, 0, WIRE_WINDOW_MAX), .with = "room"},
+    {WHOLE(beat, "made", made, 0, WIRE_STEP_MAX), .with = "room"},
+    {TEXT(beat, "source", source), .optional = 1, .with = "room"},
+    {0},
+};
 
 static const struct wire_field reject_fields[] = {
     PLACE(reject),
@@ -597,6 +605,14 @@ static const struct wire_field plan_fields[] = {
     {0},
 };
 
+static const struct wire_field status_fields[] = {
+    {SEQUENCE(status)},
+    {TEXT(status, "stage", stage)},
+    {WHOLE(status, "number", number, 1, INT64_MAX)},
+    {VALUES(status, "values", values, n)},
+    {0},
+};
+
 static const struct wire_size no_sizes[] = {{0}};
 static const struct wire_check no_checks[] = {{0}};
 
@@ -624,8 +640,7 @@ const struct wire_message wire_messages[WIRE_KINDS] = {
                    PLAN, BATCH},
     [WIRE_END] = {"end", PLAIN(end), no_checks, STAGES, PLAN | BATCH,
                   PLAN | BATCH},
-    [WIRE_BEAT] = {"beat", 0, 0, 0, beat_fields, no_sizes, no_checks, STAGES,
-                   ALL, 0},
+    [WIRE_BEAT] = {"beat", PLAIN(beat), no_checks, STAGES, ALL, 0},
     [WIRE_REJECT] = {"reject", ARRAYS(reject), no_checks, "augment negatives",
                      PLAN, 0},
     [WIRE_ITEM] = {"item", sizeof(struct wire_item), AT(item, msg),
@@ -649,6 +664,7 @@ const struct wire_message wire_messages[WIRE_KINDS] = {
     [WIRE_FEATURES_GET] = {"features.get", PLAIN(fetch), no_checks, "select",
                            FEATURES, 0},
     [WIRE_PLAN] = {"plan", PLAIN(plan), no_checks, "select", FEATURES, 0},
+    [WIRE_STATUS] = {"status", PLAIN(status), no_checks, "train", 0, EVENTS},
 };
 
 const struct wire_field *

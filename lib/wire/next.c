@@ -22,9 +22,3 @@ wire_place_cmp(const struct wire_place *a, const struct wire_place *b)
         return a->epoch < b->epoch ? -1 : 1;
     return (a->step > b->step) - (a->step < b->step);
 }
-
-struct wire_msg *
-wire_beat_put(void)
-{
-    return wire_encode(WIRE_BEAT, NULL);
-}

@@ -2,6 +2,7 @@
 #define WIRE_PEERS_H
 
 #include "wire/hello.h"
+#include "wire/next.h"
 #include "wire/sock.h"
 
 #include "refusal.h"
@@ -36,7 +37,8 @@ struct wire_peer {
     uint64_t number;
     struct wire_id id;
     struct wire_hello hello;
-    double heard;   /* when something came from it last */
+    struct wire_beat beat; /* the last */
+    double heard;          /* when something came from it last */
     double suspect; /* since when it is silent for too long; 0: it is not */
     int dismissed;  /* told that the run is over */
     int gone;       /* cannot be sent to: leaves when all is read that came */

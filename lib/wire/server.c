@@ -121,6 +121,14 @@ wire_server_who(const struct wire_server *server, uint64_t peer)
     return p ? &p->hello : NULL;
 }
 
+const struct wire_beat *
+wire_server_beat(const struct wire_server *server, uint64_t peer)
+{
+    struct wire_peer *p = wire_peers_by_number(&server->peers, peer);
+
+    return p ? &p->beat : NULL;
+}
+
 int
 wire_server_send(struct wire_server *server, uint64_t peer,
                  struct wire_msg *msg)

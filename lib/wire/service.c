@@ -53,7 +53,7 @@ connect_anew(struct wire_service *service, struct err *err)
     if (!service->sock)
         return -1;
     hello = wire_hello_put(&service->config.hello);
-    beat = wire_beat_put();
+    beat = wire_beat_put(&(struct wire_beat){0});
     wire_sock_greet(service->sock, &service->greeting, hello);
     wire_sock_beat(service->sock, beat);
     wire_msg_free(hello);

@@ -141,7 +141,7 @@ KINDS = {
              " [session]:w63 [epoch]:w32 [step]:w48 [count]:w63",
     "next": _PLACE + "serial:n63 window:n13 [room]:n13 / [have]:i8(k,2)",
     "end": _PLACE + "[over]:b",
-    "beat": "",
+    "beat": "[room]:n12 [items]:w13 [ready]:w13 [made]:w48 [source]:t31",
     "reject": _PLACE + "reason:t255 / ids:id(n)",
     "item": _PLACE + "run:t127 size:n48 steps:n48 epochs:n32 [encode_only]:b "
             + _VIEWS + "/ ids:id(b) [extra]:id(r)" + _OF_EXTRA,
@@ -164,6 +164,7 @@ KINDS = {
     "event": "sequence:w63 what:t31 epoch:w32 step:w48 [path]:t1023"
              " [reason]:t255",
     "metrics": "sequence:w63 stage:t31 step:w63 values:m",
+    "status": "sequence:w63 stage:t31 number:n63 values:m",
 }
 _RULES = {kind: [[re.fullmatch(r"(\[)?([\w.]+)\]?:([a-z]+\d*)(?:\((.*)\))?",
                                word).groups() for word in half.split()]
@@ -858,7 +859,7 @@ MAY = {role: set(("hello " + kinds).split()) for role, kinds in {
     "select": "error beat end item features.get plan",
     "augment": "error beat end next reject batch",
     "train": "error beat end next pairs state.put state.ok event metrics "
-             "features",
+             "features status",
     "negatives": "error beat end next reject item weights state.ok metrics",
     "tap": "", "any": " ".join(KINDS)}.items()}
 

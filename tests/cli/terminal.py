@@ -1,6 +1,6 @@
-"""terminal.py COLUMNS ROWS [KEYS] -- COMMAND...: runs a command on a terminal
-of that size and prints all that it wrote there.  Once it has written, the keys
-are typed; ^C is Ctrl-C.  Ends with the command's code, 99 if the terminal is
+"""terminal.py COLUMNS ROWS [KEYS [WHEN]] -- COMMAND...: runs a command on a
+terminal of that size and prints all that it wrote there.  Once it has written
+WHEN, or anything, the keys are typed; ^C is Ctrl-C.  Ends with the command's code, 99 if the terminal is
 left in another mode than before."""
 import fcntl
 import os
@@ -13,6 +13,8 @@ import termios
 at = sys.argv.index("--")
 columns, rows = int(sys.argv[1]), int(sys.argv[2])
 keys = sys.argv[3] if at > 3 else ""
+when = sys.argv[4].encode() if at > 4 else b""
+written = b""
 master, slave = pty.openpty()
 fcntl.ioctl(slave, termios.TIOCSWINSZ,
             struct.pack("HHHH", rows, columns, 0, 0))
@@ -28,13 +30,14 @@ if pid == 0:
 code = None
 while code is None or select.select([master], [], [], 0)[0]:
     if select.select([master], [], [], 0.05)[0]:
-        sys.stdout.buffer.write(os.read(master, 65536))
-        if keys:
+        written += os.read(master, 65536)
+        if keys and when in written:
             os.write(master, keys.replace("^C", "\x03").encode())
             keys = ""
     if code is None:
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
             code = os.waitstatus_to_exitcode(status)
+sys.stdout.buffer.write(written)
 sys.stdout.flush()
 sys.exit(code if termios.tcgetattr(slave) == before else 99)

@@ -214,7 +214,8 @@ late(void)
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct flow_outlet *outlet = flow_outlet_open(a, &config, &err);
     struct wire_sock *sock = join(b, at("late"), "hoarder");
-    struct wire_msg *msg = wire_beat_put(); // stands for an item
+    struct wire_msg *msg =
+        wire_beat_put(&(struct wire_beat){0}); // stands for an item
     struct flow_turn turn = {0};
     struct wire_news news;
     int until = 1000;

@@ -196,6 +196,7 @@ cannot_be_sent(void)
         take(r, k);
     T(make(r) == 0 && make(r) == 1 && make(r) == -1 && flow_relay_kept(r) == 2,
       "no more batches are kept than there is room for");
+    T(flow_relay_items(r) == 2, "the other items wait");
     T(send_one(r) == 0 && make(r) == 2, "one is sent, one more is made");
     empty(r);
 }

@@ -130,7 +130,7 @@ act(struct edge *edge, struct bytes *from, uint64_t peer)
     struct wire_msg *msg;
 
     if (edge->of == WIRE_EDGE_NEGATIVES) {
-        msg = wire_beat_put();
+        msg = wire_beat_put(&(struct wire_beat){0});
         wire_server_answer(edge->server, peer, what, msg);
         wire_msg_free(msg);
     } else if (edge->of == WIRE_EDGE_BATCH) {

@@ -131,7 +131,7 @@ message(struct bytes *from)
     case 5:
         return wire_end_put(&end);
     case 6:
-        return wire_beat_put();
+        return wire_beat_put(&(struct wire_beat){0});
     case 7:
         return wire_reject_put(&reject);
     case 8:

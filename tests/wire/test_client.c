@@ -68,6 +68,43 @@ binder_restarts(void)
     wire_close(b);
 }
 
+/* What a peer says of itself with its signs of life. */
+static void
+beat_is_kept(void)
+{
+    const struct wire_beat beat = {2, 1, 3, 40, "select"};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct wire_server_config sc = plan_server("beat");
+    struct wire_client_config cc = plan_client("beat");
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct wire_client *client = wire_client_open(b, &cc, &err);
+    const struct wire_beat *kept;
+    struct wire_news news;
+    uint64_t peer;
+
+    T(server_sees(a, b, server, WIRE_JOINED, &news, 5) &&
+          client_sees(a, b, client, WIRE_JOINED, &news, 5),
+      "a peer joins");
+    peer = wire_server_peer(server, 0);
+    T(!wire_server_beat(server, peer + 1), "nobody says nothing");
+    kept = wire_server_beat(server, peer);
+    T(kept && !kept->room && !*kept->source, "it has said nothing yet");
+    say(client, wire_beat_put(&beat));
+    for (int i = 0; i < 500 && !wire_server_beat(server, peer)->room; i++) {
+        turn(a, b);
+        wire_server_next(server, &news, &err);
+    }
+    kept = wire_server_beat(server, peer);
+    T(kept->room == 2 && kept->items == 1 && kept->ready == 3 &&
+          kept->made == 40 && !strcmp(kept->source, "select"),
+      "its last beat is kept");
+    wire_client_close(client);
+    wire_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
 /* A binder that forgot us on the same connection says so. */
 static void
 stranger_is_told(void)
@@ -217,6 +254,7 @@ main(void)
 {
     scratch_open();
     binder_restarts();
+    beat_is_kept();
     stranger_is_told();
     misfits();
     ends();

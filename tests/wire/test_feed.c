@@ -37,6 +37,9 @@ becomes(struct wire *a, struct wire *b, struct wire_feed *feed, int followed)
 int
 main(void)
 {
+    struct wire_status heard,
+        status = {
+            .stage = "augment", .number = 3, .n = 1, .values = {{"room", 2}}};
     static struct wire_metrics metrics = {
         .stage = "train", .n = 1, .values = {{"loss", 4.5}}};
     struct wire_event event = {.what = "step"}, got;
@@ -87,6 +90,20 @@ main(void)
         }
     }
     T(came > 0, "who follows all gets metrics too");
+    came = 0;
+    for (int i = 0; i < 1000 && came < 2; i++) {
+        wire_feed_status(feed, &status);
+        turn(a, b);
+        while (wire_listener_next(all, &msg, &missed, &err) > 0) {
+            if (wire_msg_kind(msg) == WIRE_STATUS &&
+                !wire_status_get(&heard, msg, &err) &&
+                heard.sequence == status.sequence)
+                came += heard.number == 3 && heard.n == 1 &&
+                        heard.values->value == 2;
+            wire_msg_free(msg);
+        }
+    }
+    T(came == 2, "and how stages are, counted");
 
     T(wire_feed_followed(feed), "who follows all follows features");
     wire_listener_close(all);

@@ -180,7 +180,7 @@ talkative(void)
     struct wire *wire = wire_open(NULL, &err);
     struct wire_sock *sock =
         wire_sock_bind(wire, WIRE_ROUTER, at("b"), &none, &err);
-    struct wire_msg *msg, *beat = wire_beat_put();
+    struct wire_msg *msg, *beat = wire_beat_put(&(struct wire_beat){0});
     const struct wire_part head = wire_msg_part(beat, 1);
     int fd = reach(at("b")), came = 0;
 
@@ -371,7 +371,7 @@ crowd(int files)
     struct err err = {""};
     struct wire *wire = NULL;
     struct wire_sock *sock;
-    struct wire_msg *beat = wire_beat_put();
+    struct wire_msg *beat = wire_beat_put(&(struct wire_beat){0});
     static int fds[MANY];
     int status = -1, held = 0;
     pid_t pid = fork();

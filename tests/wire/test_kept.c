@@ -6,7 +6,8 @@ int
 main(void)
 {
     static struct wire_kept kept;
-    struct wire_msg *one = wire_beat_put(), *two = wire_beat_put();
+    struct wire_msg *one = wire_beat_put(&(struct wire_beat){0}),
+                    *two = wire_beat_put(&(struct wire_beat){0});
     char name[16];
 
     T(!wire_kept_find(&kept, "a", 1), "empty");

@@ -223,7 +223,7 @@ twice(void)
 int
 main(void)
 {
-    struct wire_msg *msg = wire_beat_put();
+    struct wire_msg *msg = wire_beat_put(&(struct wire_beat){0});
 
     kinds();
     counts();

@@ -31,7 +31,7 @@ int
 main(void)
 {
     const struct wire_record a = {1700000000000000000, 0}, b = {5, 3};
-    struct wire_msg *beat = wire_beat_put(), *msg;
+    struct wire_msg *beat = wire_beat_put(&(struct wire_beat){0}), *msg;
     struct wire_record got;
     struct err err = {""};
     FILE *file;

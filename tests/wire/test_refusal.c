@@ -104,7 +104,7 @@ peer_is_told(void)
     struct wire_server *server = wire_server_open(a, &sc, &err);
     struct wire_sock *sock =
         wire_sock_connect(b, WIRE_DEALER, at("batch"), "", &limits, &err);
-    struct wire_msg *msg = wire_beat_put(), *reply;
+    struct wire_msg *msg = wire_beat_put(&(struct wire_beat){0}), *reply;
     struct wire_error error = {.id = -1};
     struct wire_news news;
     int errors = 0;
@@ -218,7 +218,8 @@ answer_is_waited_past(void)
     };
     struct wire_hello mine = hello_of("negatives", "", digest_a, 10);
     struct wire_service *service = wire_service_open(b, &config, &err);
-    struct wire_msg *hello = wire_hello_put(&mine), *request = wire_beat_put();
+    struct wire_msg *hello = wire_hello_put(&mine),
+                    *request = wire_beat_put(&(struct wire_beat){0});
     struct wire_id from;
 
     T(router_sees(a, b, sock, WIRE_HELLO, &from), "it says hello");

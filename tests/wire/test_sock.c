@@ -154,7 +154,8 @@ oversize(void)
         wire_sock_bind(a, WIRE_ROUTER, at("big"), &small, &err);
     struct wire_sock *dealer =
         wire_sock_connect(b, WIRE_DEALER, at("big"), NULL, &none, &err);
-    struct wire_msg *big = wire_batch_put(&batch), *beat = wire_beat_put();
+    struct wire_msg *big = wire_batch_put(&batch),
+                    *beat = wire_beat_put(&(struct wire_beat){0});
     struct wire_msg *msg;
     struct wire_id from;
     int beats = 0, others = 0;

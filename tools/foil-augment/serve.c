@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "flow/relay.h"
 #include "util/clock.h"
@@ -30,6 +31,7 @@ struct augmenter {
     struct progress progress;
     long sent;
     double glanced; /* when we looked last */
+    double told;    /* when the trainer was told how we are */
     int stop;       /* descriptor */
     int over;
 };
@@ -107,6 +109,27 @@ pass_on(struct augmenter *a)
     wire_msg_free(msg);
 }
 
+/* With our next sign of life the trainer hears how we are. */
+static void
+tell_trainer(struct augmenter *a)
+{
+    const double now = clock_now();
+    struct wire_beat beat = {
+        .room = a->options->room,
+        .items = (int64_t)flow_relay_items(a->relay),
+        .ready = (int64_t)flow_relay_kept(a->relay),
+        .made = a->sent,
+    };
+
+    if (now - a->told < WIRE_BEAT_EVERY / 2)
+        return;
+    a->told = now;
+    if (wire_client_joined(a->plan))
+        memcpy(beat.source, wire_client_who(a->plan)->stage,
+               sizeof beat.source);
+    wire_client_beat(a->batches, &beat);
+}
+
 static void
 hear_trainer(struct augmenter *a)
 {
@@ -128,6 +151,7 @@ hear_trainer(struct augmenter *a)
     drop_stale(a);
     send_batches(a);
     pass_on(a);
+    tell_trainer(a);
 }
 
 /* While a batch is made: the trainer is heard, and we are. */

@@ -211,7 +211,7 @@ check_greet(struct check_actor *actor, const char *stage, const char *recipe,
     wire_msg_free(answer);
     if (!answer)
         return 0;
-    beat = wire_beat_put();
+    beat = wire_beat_put(&(struct wire_beat){0});
     wire_sock_beat(actor->sock, beat);
     wire_msg_free(beat);
     return 1;

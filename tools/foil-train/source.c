@@ -303,11 +303,13 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
             return -1;
         now = clock_now();
         if (!stop_asked() && take(t, batch)) {
+            train_status_tell(t, 0);
             t->journal.waited += now - s->waiting;
             return 1;
         }
         if (is_over(t, now))
             return 0;
+        train_status_tell(t, now - s->waiting);
         flow_consumer_wait(s->inlet->consumer, now);
         flow_inlet_ask(s->inlet);
         if (t->service.service && train_service_meet(&t->service, err))

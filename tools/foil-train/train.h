@@ -32,6 +32,7 @@
  *   features.c   features of past epochs, for selectors that ask
  *   save.c       what checkpoints are made of
  *   report.c     what happens, printed and published
+ *   status.c     how the stages are, published
  *   tell.c       what there is, and what a run would need, without training
  */
 
@@ -65,6 +66,7 @@ struct train {
 
     struct wire *wire;
     struct wire_feed *feed;
+    double told; /* when it was told last how stages are */
     struct train_source source;
     struct train_features features;
     struct train_service service;
@@ -129,6 +131,10 @@ void train_save_if_due(struct train *t);
  * (--dry-run), and dies where it cannot begin, or go on.
  */
 void train_tell(struct train *t);
+
+/* status.c: train_status_tell() publishes how we are and those who feed us,
+ * once a second; `waits`: for so many seconds, for the next batch. */
+void train_status_tell(struct train *t, double waits);
 
 /* report.c: what the journal tells, printed and published.
  * train_report_init() lets sentences be said. */

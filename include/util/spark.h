@@ -1,0 +1,42 @@
+#ifndef UTIL_SPARK_H
+#define UTIL_SPARK_H
+
+#include <stddef.h>
+
+/*
+ * A curve of any length in a fixed room, drawn in one line of text.
+ *
+ *     struct spark spark = {0};
+ *     spark_add(&spark, 4.51); ...
+ *     spark_draw(&spark, 40, 1, text);
+ *
+ * It has up to SPARK_POINTS points, each the mean of as many values: when they
+ * are full, every two become one.
+ */
+enum { SPARK_POINTS = 512 };
+
+struct spark {
+    size_t n, each; /* points; values of a point */
+    size_t waiting; /* values of the point that is not whole, */
+    double sum;     /* and their sum */
+    double point[SPARK_POINTS];
+};
+
+/* spark_add() appends a value; one that is not finite is left out. */
+void spark_add(struct spark *spark, double x);
+
+/* spark_size() returns how many columns it has points for. */
+size_t spark_size(const struct spark *spark);
+
+/*
+ * spark_draw() draws it in at most `columns` characters, all of it from left to
+ * right, its least value as the lowest and its greatest as the highest of
+ * eight; a constant in the middle.
+ *   blocks   1: by U+2581 .. U+2588 in UTF-8; 0: by ASCII characters
+ *   text     [SPARK_TEXT]
+ */
+enum { SPARK_TEXT = 3 * SPARK_POINTS + 4 };
+void spark_draw(const struct spark *spark, size_t columns, int blocks,
+                char text[SPARK_TEXT]);
+
+#endif

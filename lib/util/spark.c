@@ -1,0 +1,86 @@
+#include <math.h>
+
+#include "util/spark.h"
+
+enum { LEVELS = 8 };
+
+static void
+halve(struct spark *s)
+{
+    for (size_t i = 0; i < SPARK_POINTS / 2; i++)
+        s->point[i] = (s->point[2 * i] + s->point[2 * i + 1]) / 2;
+    s->n = SPARK_POINTS / 2;
+    s->each *= 2;
+}
+
+void
+spark_add(struct spark *s, double x)
+{
+    if (!isfinite(x))
+        return;
+    if (!s->each)
+        s->each = 1;
+    if (s->n == SPARK_POINTS)
+        halve(s);
+    s->sum += x;
+    if (++s->waiting < s->each)
+        return;
+    s->point[s->n++] = s->sum / (double)s->each;
+    s->sum = 0;
+    s->waiting = 0;
+}
+
+size_t
+spark_size(const struct spark *s)
+{
+    return s->n + (s->waiting > 0);
+}
+
+/* Point i < spark_size(); the last one may be of fewer values. */
+static double
+point(const struct spark *s, size_t i)
+{
+    return i < s->n ? s->point[i] : s->sum / (double)s->waiting;
+}
+
+/* The mean of the points of column i of n. */
+static double
+column(const struct spark *s, size_t i, size_t n)
+{
+    const size_t size = spark_size(s), from = i * size / n,
+                 to = (i + 1) * size / n;
+    double sum = 0;
+
+    for (size_t k = from; k < to; k++)
+        sum += point(s, k);
+    return sum / (double)(to - from);
+}
+
+void
+spark_draw(const struct spark *s, size_t columns, int blocks,
+           char text[SPARK_TEXT])
+{
+    const size_t size = spark_size(s), n = columns < size ? columns : size;
+    double least = INFINITY, most = -INFINITY;
+    char *to = text;
+
+    *text = 0;
+    for (size_t i = 0; i < n; i++) {
+        least = fmin(least, column(s, i, n));
+        most = fmax(most, column(s, i, n));
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double x = column(s, i, n),
+                     share = most > least ? (x - least) / (most - least) : 0.5;
+        const int level = share < 1 ? (int)(share * LEVELS) : LEVELS - 1;
+
+        if (!blocks) {
+            *to++ = "_.:-=+*#"[level];
+            continue;
+        }
+        *to++ = (char)0xe2;
+        *to++ = (char)0x96;
+        *to++ = (char)(0x81 + level);
+    }
+    *to = 0;
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# foil-top as a user meets it: beside a run, after one, without one; on
+# terminals of 60 and 200 columns and without.
+# shellcheck disable=SC2154 # stage() sets names of processes
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+top=$BIN/foil-top
+terminal=$(cd "${0%/*}" && pwd)/terminal.py
+export LC_ALL=C.UTF-8
+
+common foil-top -r run
+cd "$work" || exit 1
+ok 'no run is named: 2' refuses 2 'which run\?' "$top"
+ok 'no such run: 1' refuses 1 "there is no run 'nowhere'" "$top" -r nowhere
+mkdir empty
+ok 'nobody is there, and nobody was: 1' \
+    refuses 1 'no trainer is heard' "$top" -r empty
+
+"$BIN/foil-data" generate -o set.tar --size 16 24 2>/dev/null
+"$BIN/foil-data" index set.tar 2>/dev/null
+# stage NAME OPTION... : in the background, its process in $NAME
+stage() {
+    local name=$1
+    shift
+    "$BIN/foil-$name" -r run "$@" 2>>"$name.err" &
+    printf -v "${name//-/_}" %s $!
+}
+stage train --threads 1 --deadline 600 --arch linear --hidden 6 --head none
+stage augment --size 16 set.tar
+# shows PATTERN : how the run is
+shows() {
+    "$top" --once -r run >once 2>once.err
+    grep -qE -- "$1" once
+}
+ok 'without a selector, the augmenter waits for one' becomes_true \
+    shows '^augment 1 +(0/s)? +0 of 2 +waits for a selector'
+ok 'and the trainer for a batch' grep -q '^train .*waits for augmenters' once
+stage select --batch 12 --epochs 1000000 set.tar
+ok 'with one, it trains' becomes_true shows 'steps/s, of which waits'
+ok 'at this step of so many' grep -qE \
+    '^run  epoch [0-9]+/1000000  step [0-9]+/2000000' once
+ok 'the selector is there, as the augmenter says' becomes_true shows \
+    '^select +1 augmenter +hands out items'
+ok 'with their queues' grep -qE '^train +[0-9.e+]+/s  [0-9] of 8 held' once
+ok 'and curves' grep -qE '^loss +[0-9.]+  [▁▂▃▄▅▆▇█]+$' once
+ok 'no line is longer than 80 characters' test "$(wc -L <once)" -le 80
+ok 'there is no escape in it' exits 1 grep -q $'\033' once
+ok 'where the locale is plain, curves are' bash -c \
+    "LC_ALL=C '$top' -r run | grep -qE '^loss +[0-9.]+  [_.:=+*#-]+$'"
+
+# drawn COLUMNS ROWS KEYS OPTION... : on a terminal of that size, keys typed when
+# the stages are there; in `screen` the pictures without what moves the cursor
+drawn() {
+    local size=("$1" "$2") keys=$3 code=0
+    shift 3
+    /usr/bin/python3 "$terminal" "${size[@]}" "$keys" 'augment 1' -- "$top" -r run "$@" \
+        >raw || code=$?
+    sed 's/\x1b\[[0-9?]*[a-zA-Z]/\n/g' raw | tr -d '\r' >screen
+    return "$code"
+}
+for columns in 20 60 200; do
+    ok "$columns columns: q ends it, and the terminal is as before" \
+        drawn "$columns" 24 q
+    ok 'it has drawn something' grep -q '^train' screen
+    ok 'no line is longer' test "$(wc -L <screen)" -le "$columns"
+    ok 'and the screen of before is back' \
+        bash -c 'tail -c 40 raw | grep -q "1049l"'
+done
+ok '6 rows are enough' drawn 60 6 q
+ok 'and get as many lines' /usr/bin/python3 -c '
+pictures = open("raw", newline="").read().split("\033[H")[1:]
+assert max(picture.count("\n") for picture in pictures) == 5, pictures'
+ok 'Ctrl-C ends it, and the terminal is as before' drawn 60 24 '^C'
+ok '--once on a terminal draws no screen' drawn 60 24 '' --once
+ok 'but prints' grep -q '^train' screen
+ok 'without an escape' exits 1 grep -q $'\033' raw
+
+kill "$select"
+ok 'a selector that is gone is missed' becomes_true shows \
+    '^augment 1 .*waits for a selector'
+kill "$train"
+wait "$train"
+ok 'after the run, its steps are there' "$top" -r run
+ok 'but no trainer' grep -q '^no trainer is heard' "$work/out"
+done_testing

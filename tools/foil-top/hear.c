@@ -1,0 +1,139 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "top.h"
+#include "util/clock.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "wire/keys.h"
+
+/* Bytes of metrics.jsonl that are read, of its end. */
+static const long most = 16L << 20;
+
+/* The numbers of a line that a trainer wrote. */
+static void
+take_line(struct top *top, const char *line, size_t len)
+{
+    struct wire_metrics *m = mem_array(1, sizeof *m);
+    json_t *object = json_loadb(line, len, 0, NULL), *value;
+    const char *name;
+
+    json_object_foreach(object, name, value)
+    {
+        if (!json_is_number(value) || m->n == WIRE_METRICS_MAX ||
+            strlen(name) >= sizeof m->values->name)
+            continue;
+        memcpy(m->values[m->n].name, name, strlen(name) + 1);
+        m->values[m->n++].value = json_number_value(value);
+    }
+    top_step(top, m->values, m->n);
+    json_decref(object);
+    free(m);
+}
+
+static void
+read_steps(struct top *top, const char *run)
+{
+    char *path = mem_format("%s/metrics.jsonl", run), *line = NULL;
+    FILE *file = fopen(path, "r");
+    size_t room = 0;
+    ssize_t n;
+
+    // of a longer file the first line read is half a one, and no JSON
+    if (file && !fseek(file, -most, SEEK_END))
+        n = 0;
+    while (file && (n = getline(&line, &room, file)) > 0)
+        if (line[n - 1] == '\n')
+            take_line(top, line, (size_t)n);
+    if (file)
+        fclose(file);
+    free(line);
+    free(path);
+}
+
+void
+top_listen(struct top_ear *ear, const struct top_where *where, struct top *top)
+{
+    const struct wire_limits limits = {.queue = 1000};
+    char *endpoint = wire_endpoint(where->events, where->run, "events");
+    struct err err;
+
+    *ear = (struct top_ear){.wire = NULL};
+    if (where->keys &&
+        wire_keys_open(&ear->keys, where->keys, where->allow, &err))
+        die("%s", err.msg);
+    ear->wire = wire_open(where->keys ? &ear->keys : NULL, &err);
+    if (ear->wire)
+        ear->listener = wire_listener_open(
+            ear->wire, endpoint, "metrics event status", &limits, &err);
+    if (!ear->listener)
+        die("%s", err.msg);
+    free(endpoint);
+    if (where->run)
+        read_steps(top, where->run);
+}
+
+/* A trainer that goes on after all is another one. */
+static void
+take_event(struct top *top, const struct wire_event *event)
+{
+    top->over = !strcmp(event->what, "stop");
+    memcpy(top->reason, event->reason, sizeof top->reason);
+}
+
+static void
+take(struct top *top, const struct wire_msg *msg, double now)
+{
+    struct wire_metrics *metrics;
+    struct wire_status status;
+    struct wire_event event;
+    struct err ignored;
+
+    top->heard = now;
+    switch (wire_msg_kind(msg)) {
+    case WIRE_METRICS:
+        metrics = mem_array(1, sizeof *metrics);
+        if (!wire_metrics_get(metrics, msg, &ignored) &&
+            !strcmp(metrics->stage, "train"))
+            top_step(top, metrics->values, metrics->n);
+        free(metrics);
+        return;
+    case WIRE_STATUS:
+        if (!wire_status_get(&status, msg, &ignored))
+            top_status(top, &status, now);
+        return;
+    default:
+        if (!wire_event_get(&event, msg, &ignored))
+            take_event(top, &event);
+        return;
+    }
+}
+
+int
+top_hear(struct top_ear *ear, struct top *top)
+{
+    const double now = clock_now();
+    struct wire_msg *msg;
+    uint64_t missed;
+    struct err err;
+    int rc, heard = 0;
+
+    while ((rc = wire_listener_next(ear->listener, &msg, &missed, &err))) {
+        if (rc < 0)
+            continue; // the next one says how it is
+        take(top, msg, now);
+        wire_msg_free(msg);
+        heard = 1;
+    }
+    return heard;
+}
+
+void
+top_ear_release(struct top_ear *ear)
+{
+    wire_listener_close(ear->listener);
+    wire_close(ear->wire);
+    wire_keys_release(&ear->keys);
+}

@@ -1,0 +1,242 @@
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "top.h"
+#include "util/clock.h"
+#include "util/mem.h"
+
+/* Seconds without a word after which a trainer is in a long step, or gone. */
+static const double patience = 3;
+
+/* Lines of text, of up to so many characters each. */
+struct page {
+    size_t columns, rows, lines; /* rows 0: any number */
+    char *text;
+    size_t len, room;
+};
+
+/* The bytes of the first n characters of a line. */
+static size_t
+bytes_of(const char *line, size_t n)
+{
+    size_t at = 0;
+
+    while (line[at] && (n || (line[at] & 0xc0) == 0x80))
+        n -= (line[at++] & 0xc0) != 0x80;
+    return at;
+}
+
+__attribute__((format(printf, 2, 3))) static void
+put(struct page *page, const char *fmt, ...)
+{
+    char line[SPARK_TEXT + 256];
+    va_list ap;
+    size_t n;
+
+    if (page->rows && page->lines == page->rows)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    n = bytes_of(line, page->columns);
+    mem_grow(&page->text, &page->room, page->len + n + 2, 1);
+    memcpy(page->text + page->len, line, n);
+    memcpy(page->text + page->len + n, "\n", 2);
+    page->len += n + 1;
+    page->lines++;
+}
+
+/* A field of the first line, while there is room for it. */
+__attribute__((format(printf, 3, 4))) static void
+join(char line[256], size_t columns, const char *fmt, ...)
+{
+    const size_t len = strlen(line);
+    char field[128];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(field, sizeof field, fmt, ap);
+    va_end(ap);
+    if (len + 2 + strlen(field) <= columns && len + 2 + strlen(field) < 256)
+        snprintf(line + len, 256 - len, "%s%s", len ? "  " : "", field);
+}
+
+static void
+put_head(struct page *page, const struct top *top,
+         const struct top_stage *train)
+{
+    const double steps = train ? top_value(train, "steps") : 0,
+                 epochs = train ? top_value(train, "epochs") : 0;
+    char line[256] = "", left[24];
+
+    join(line, page->columns, "%.100s", top->name);
+    if (epochs > 0)
+        join(line, page->columns, "epoch %jd/%.0f", (intmax_t)top->epoch + 1,
+             epochs);
+    else if (top->total)
+        join(line, page->columns, "epoch %jd", (intmax_t)top->epoch + 1);
+    if (steps > 0)
+        join(line, page->columns, "step %jd/%.0f", (intmax_t)top->total, steps);
+    else if (top->total)
+        join(line, page->columns, "step %jd", (intmax_t)top->total);
+    if (steps > 0)
+        join(line, page->columns, "%.0f%%", 100 * (double)top->total / steps);
+    if (steps > (double)top->total && top->seconds > 0) {
+        clock_span((steps - (double)top->total) * top->seconds, left);
+        join(line, page->columns, "%s left", left);
+    }
+    put(page, "%s", line);
+}
+
+/* In one sentence, who waits for whom. */
+static void
+put_sentence(struct page *page, const struct top *top,
+             const struct top_stage *train, double now)
+{
+    const double waits = train ? top_value(train, "waits") : 0;
+    char span[24];
+
+    clock_span(top->heard > 0 ? now - top->heard : 0, span);
+    if (top->over)
+        put(page, "the trainer has stopped: %s", top->reason);
+    else if (top->heard <= 0)
+        put(page, "no trainer is heard");
+    else if (now - top->heard > patience)
+        put(page, "the trainer says nothing for %s: a long step, or it is gone",
+            span);
+    else if (waits > patience)
+        put(page, "the trainer waits for %s, %.0f s by now",
+            top_stage(top, "augment", now) ? "a batch" : "an augmenter", waits);
+    else if (top->seconds > 0)
+        put(page, "%.3g steps/s, of which waits for batches take %.0f%%",
+            1 / top->seconds, 100 * top->waited / top->seconds);
+    else
+        put(page, "no step is done yet");
+}
+
+static const char *
+state_of_train(const struct top *top, const struct top_stage *s)
+{
+    if (top->over)
+        return "has stopped";
+    return top_value(s, "waits") > 0 ? "waits for augmenters" : "trains";
+}
+
+/* An augmenter that has nothing to do waits for the trainer where the window is
+ * full of batches that wait, else for who hands out items. */
+static const char *
+state_of_augment(const struct top_stage *s, const struct top_stage *train)
+{
+    const int full =
+        train && top_value(train, "held") + 1 >= top_value(train, "window");
+
+    if (isnan(top_value(s, "room")))
+        return "does not say how it is";
+    if (!top_value(s, "source"))
+        return "waits for a selector";
+    if (top_value(s, "ready") > 0)
+        return "waits for the trainer";
+    if (top_value(s, "items") > 0)
+        return full ? "waits for the trainer" : "makes batches";
+    return full ? "waits for the trainer" : "waits for items";
+}
+
+static const char *
+state_of(const struct top *top, const struct top_stage *s, double now)
+{
+    const char *stage = s->status.stage;
+
+    if (!strcmp(stage, "train"))
+        return state_of_train(top, s);
+    if (!top_is_there(s, now))
+        return "is not heard of any more";
+    if (!isnan(top_value(s, "augmenters")))
+        return "hands out items";
+    if (!strcmp(stage, "negatives"))
+        return top_value(s, "joined") > 0 ? "weighs negatives"
+                                          : "is not there: waited for";
+    return state_of_augment(s, top_stage(top, "train", now));
+}
+
+/* What waits at a stage. */
+static void
+queue_of(const struct top_stage *s, char text[48])
+{
+    const double window = top_value(s, "window"), room = top_value(s, "room"),
+                 augmenters = top_value(s, "augmenters");
+
+    if (window > 0)
+        snprintf(text, 48, "%.0f of %.0f held", top_value(s, "held"), window);
+    else if (room > 0 && top_value(s, "ready") > 0)
+        snprintf(text, 48, "%.0f of %.0f, %.0f made",
+                 top_value(s, "items") + top_value(s, "ready"), room,
+                 top_value(s, "ready"));
+    else if (room > 0)
+        snprintf(text, 48, "%.0f of %.0f", top_value(s, "items"), room);
+    else if (augmenters > 0)
+        snprintf(text, 48, "%.0f augmenter%s", augmenters,
+                 augmenters == 1 ? "" : "s");
+    else
+        *text = 0;
+}
+
+static void
+put_stage(struct page *page, const struct top *top, const struct top_stage *s,
+          double now)
+{
+    char name[48], rate[24] = "", queue[48];
+    const double per_second = !strcmp(s->status.stage, "train")
+                                  ? (top->seconds > 0 ? 1 / top->seconds : NAN)
+                                  : s->rate;
+
+    if (!strcmp(s->status.stage, "augment"))
+        snprintf(name, sizeof name, "augment %jd", (intmax_t)s->status.number);
+    else
+        snprintf(name, sizeof name, "%.31s", s->status.stage);
+    if (isfinite(per_second))
+        snprintf(rate, sizeof rate, "%.3g/s", per_second);
+    queue_of(s, queue);
+    put(page, "%-12.12s%9s  %-14s  %s", name, rate, queue,
+        state_of(top, s, now));
+}
+
+static void
+put_curves(struct page *page, const struct top *top, int blocks)
+{
+    char text[SPARK_TEXT];
+
+    for (size_t i = 0; i < top->curves; i++) {
+        const struct top_curve *c = &top->curve[i];
+        const size_t before = 24;
+
+        spark_draw(&c->spark,
+                   page->columns > before ? page->columns - before : 0, blocks,
+                   text);
+        put(page, "%-12.12s %9.4g  %s", c->name, c->last, text);
+    }
+}
+
+char *
+top_page(const struct top *top, double now, size_t columns, size_t rows,
+         int blocks)
+{
+    struct page page = {.columns = columns, .rows = rows};
+    const struct top_stage *train = top_stage(top, "train", now);
+
+    put_head(&page, top, train);
+    put_sentence(&page, top, train, now);
+    if (top->stages) {
+        put(&page, "%s", "");
+        put(&page, "%-12s%9s  %-14s  %s", "stage", "rate", "queue", "state");
+    }
+    for (size_t i = 0; i < top->stages; i++)
+        put_stage(&page, top, &top->stage[i], now);
+    if (top->curves) {
+        put(&page, "%s", "");
+        put_curves(&page, top, blocks);
+    }
+    return page.text;
+}

@@ -1,0 +1,97 @@
+#include <string.h>
+
+#include "train.h"
+#include "util/clock.h"
+
+/* Seconds between two times that we tell how stages are. */
+static const double every = 1;
+
+static void
+add(struct wire_status *status, const char *name, double value)
+{
+    struct wire_metric *to = &status->values[status->n++];
+
+    REQUIRE(status->n <= WIRE_STATUS_MAX);
+    snprintf(to->name, sizeof to->name, "%s", name);
+    to->value = value;
+}
+
+static void
+begin(struct wire_status *status, const char *stage, uint64_t number)
+{
+    *status = (struct wire_status){.number = (int64_t)number};
+    snprintf(status->stage, sizeof status->stage, "%s", stage);
+}
+
+static void
+tell_train(struct train *t, double waits)
+{
+    struct wire_status status;
+
+    begin(&status, "train", 1);
+    add(&status, "steps", t->journal.progress.total);
+    add(&status, "epochs", (double)t->state.epochs);
+    add(&status, "window", (double)t->options->window);
+    add(&status, "held", (double)flow_consumer_held(t->source.inlet->consumer));
+    add(&status, "waits", waits);
+    wire_feed_status(t->feed, &status);
+}
+
+static void
+tell_augment(struct train *t, uint64_t peer, const struct wire_beat *beat)
+{
+    struct wire_status status;
+
+    begin(&status, wire_server_who(t->source.inlet->server, peer)->stage, peer);
+    if (beat->room) {
+        add(&status, "room", (double)beat->room);
+        add(&status, "items", (double)beat->items);
+        add(&status, "ready", (double)beat->ready);
+        add(&status, "made", (double)beat->made);
+        add(&status, "source", *beat->source != 0);
+    }
+    wire_feed_status(t->feed, &status);
+}
+
+/* A selector, or a negatives service; where more than one hands out items, that
+ * which an augmenter named last stands for all. */
+static void
+tell_feeder(struct train *t, const char *stage, size_t augmenters)
+{
+    struct wire_status status;
+
+    begin(&status, stage, 1);
+    if (augmenters)
+        add(&status, "augmenters", (double)augmenters);
+    if (t->service.service && !strcmp(stage, "negatives"))
+        add(&status, "joined", wire_service_joined(t->service.service));
+    wire_feed_status(t->feed, &status);
+}
+
+void
+train_status_tell(struct train *t, double waits)
+{
+    struct wire_server *server = t->source.inlet->server;
+    const double now = clock_now();
+    const char *source = "";
+    size_t augmenters = 0;
+
+    if (now - t->told < every)
+        return;
+    t->told = now;
+    tell_train(t, waits);
+    for (size_t i = 0; i < wire_server_peers(server); i++) {
+        const uint64_t peer = wire_server_peer(server, i);
+        const struct wire_beat *beat = wire_server_beat(server, peer);
+
+        tell_augment(t, peer, beat);
+        if (*beat->source) {
+            source = beat->source;
+            augmenters++;
+        }
+    }
+    if (augmenters)
+        tell_feeder(t, source, augmenters);
+    if (t->service.service && strcmp(source, "negatives"))
+        tell_feeder(t, "negatives", 0);
+}
