@@ -204,7 +204,7 @@ tower(struct file *file, const char *name, struct err *err)
     if (!dz || !want)
         goto out;
     z = mem_array(count, sizeof *z);
-    nn_net_forward(tower.net, NN_MOVE, &tower.input, NULL, z);
+    nn_net_forward(tower.net, NN_TRAIN, &tower.input, NULL, z);
     note(file, "embeddings", apart(count, z, want, 0), RELATIVE);
     nn_net_backward(tower.net, dz, 0);
     rc = compare_grads(file, tower.net, err);

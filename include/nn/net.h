@@ -90,9 +90,6 @@ struct nn_input {
     const size_t *offsets; /* [n + 1], ascending */
 };
 
-/* nn_input_tokens() returns how many tokens a batch has, 0 without offsets. */
-size_t nn_input_tokens(const struct nn_input *input);
-
 /* What the blocks hold, in the order of torchvision's state_dict. */
 struct nn_tensor {
     const char *name; /* "layer1.0.conv1.weight", "head.0.bias", ... */
@@ -171,18 +168,18 @@ size_t nn_net_context(const struct nn_net *net);
  * nn_net_forward() runs the network in training mode, with a choice of what
  * batch norm goes by:
  *
- *     NN_MOVE   the n rows' own statistics, which move the running ones
- *               (momentum 0.1, unbiased variance)
- *     NN_LOOK   the n rows' own statistics; the running ones stay
- *     NN_FIXED  the running statistics, which stay and have no gradient: the
- *               function that nn_net_infer() computes, so that chunks of rows
- *               do not depend on one another
+ *     NN_TRAIN   the n rows' own statistics, which move the running ones
+ *                (momentum 0.1, unbiased variance)
+ *     NN_ENCODE  the n rows' own statistics; the running ones stay
+ *     NN_FIXED   the running statistics, which stay and have no gradient: the
+ *                function that nn_net_infer() computes, so that chunks of rows
+ *                do not depend on one another
  *
  * The next nn_net_backward() goes back through the same.
  *   input  n <= max_rows; may go once this returns
  *   h      [n,features] or NULL;  z [n,dim] or NULL
  */
-enum nn_mode { NN_MOVE, NN_LOOK, NN_FIXED };
+enum nn_mode { NN_TRAIN, NN_ENCODE, NN_FIXED };
 void nn_net_forward(struct nn_net *net, enum nn_mode mode,
                     const struct nn_input *input, float *h, float *z);
 

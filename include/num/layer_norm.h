@@ -7,8 +7,8 @@
  * Layer normalisation (Ba, Kiros and Hinton 2016, arXiv:1607.06450) of n rows
  * of d numbers:
  *
- *     y_ij = gamma_j (x_ij - m_i) r_i + beta_j,    r_i = 1 / sqrt(v_i +
- * epsilon)
+ *     y_ij = gamma_j (x_ij - m_i) r_i + beta_j
+ *     r_i  = 1 / sqrt(v_i + epsilon)
  *
  * where m and v are mean and (biased) variance of a row.  Each function takes
  * one struct, of which it reads what is named there.  Rows are shared among

@@ -65,9 +65,10 @@ void train_encoder_close(struct train_encoder *encoder);
 /*
  * train_encoder_forward() encodes rows.
  *   input  images, ids or tokens, 1 <= n <= rows; its arrays must stay until
- * train_encoder_backward() mode   NN_MOVE: a step, train_encoder_backward() may
- * follow; NN_LOOK: embeddings are all that is wanted, nothing moves z [n,dim],
- * raw
+ *          train_encoder_backward()
+ *   mode   NN_TRAIN: a step, train_encoder_backward() may follow; NN_ENCODE:
+ *          embeddings are all that is wanted, nothing moves
+ *   z      [n,dim], raw
  */
 void train_encoder_forward(struct train_encoder *encoder,
                            const struct nn_input *input, enum nn_mode mode,
@@ -75,7 +76,7 @@ void train_encoder_forward(struct train_encoder *encoder,
 
 /*
  * train_encoder_backward() overwrites nn_net_grads() with dL/dparams.
- *   dz  [n,dim]  dL/dz of the last forward in NN_MOVE; once for each
+ *   dz  [n,dim]  dL/dz of the last forward in NN_TRAIN; once for each
  */
 void train_encoder_backward(struct train_encoder *encoder, const float *dz);
 

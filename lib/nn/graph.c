@@ -87,15 +87,11 @@ nn_graph_add(struct nn_graph *graph, struct nn_op op, struct num_map map)
 }
 
 size_t
-nn_input_tokens(const struct nn_input *input)
-{
-    return input->offsets ? input->offsets[input->n] - input->offsets[0] : 0;
-}
-
-size_t
 nn_graph_tokens(const struct nn_graph *graph, const struct nn_input *input)
 {
-    return graph->each ? input->n * graph->each : nn_input_tokens(input);
+    if (graph->each)
+        return input->n * graph->each;
+    return input->offsets ? input->offsets[input->n] - input->offsets[0] : 0;
 }
 
 int

@@ -155,7 +155,7 @@ forward(const struct nn_call *call)
         memcpy(norm.variance, nn_param(call, 3), bytes);
     }
     num_norm_forward(&norm);
-    if (norm.kind == NUM_NORM_BATCH && call->mode == NN_MOVE)
+    if (norm.kind == NUM_NORM_BATCH && call->mode == NN_TRAIN)
         move_statistics(call, &norm);
 }
 

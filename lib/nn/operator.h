@@ -133,10 +133,6 @@ struct nn_operator {
     char *(*describe)(const struct nn_graph *graph, const struct nn_step *step);
 };
 
-/* The table: a row for each of NN_OPERATORS(). */
-extern const struct nn_operator *const nn_operators[];
-extern const size_t nn_operators_count;
-
 /* nn_map() describes a value of a plan, with its number of rows. */
 struct num_map nn_map(const struct nn_graph *graph, const struct nn_plan *plan,
                       size_t value);

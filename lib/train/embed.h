@@ -5,7 +5,7 @@
 
 /* A batch through the encoders of a learner, and its gradient back. */
 
-/* train_learner_embed() fills in z and v of all rows; NN_MOVE where
+/* train_learner_embed() fills in z and v of all rows; NN_TRAIN where
  * train_learner_back() follows. */
 void train_learner_embed(struct train_learner *learner,
                          const struct train_batch *batch, enum nn_mode mode);

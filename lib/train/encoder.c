@@ -104,7 +104,7 @@ train_encoder_forward(struct train_encoder *encoder,
     for (size_t i = 0; i < parts(encoder); i++) {
         const struct part rows = part(encoder, i);
 
-        forward(encoder, rows, i + 1 < parts(encoder) ? NN_LOOK : mode,
+        forward(encoder, rows, i + 1 < parts(encoder) ? NN_ENCODE : mode,
                 z + rows.from * encoder->dim);
     }
 }
@@ -117,7 +117,7 @@ train_encoder_backward(struct train_encoder *encoder, const float *dz)
         const int last = i + 1 == parts(encoder);
 
         if (!last) // whose activations are there still
-            forward(encoder, rows, NN_MOVE, NULL);
+            forward(encoder, rows, NN_TRAIN, NULL);
         nn_net_backward(encoder->net, dz + rows.from * encoder->dim, !last);
     }
 }

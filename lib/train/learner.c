@@ -169,7 +169,7 @@ find_gradient(struct train_learner *learner, const struct train_batch *b,
     struct loss_batch batch = {
         .b = b->n, .extra = b->n_extra, .d = learner->dim};
 
-    train_learner_embed(learner, b, NN_MOVE);
+    train_learner_embed(learner, b, NN_TRAIN);
     if (spec->objective->wants_weights && !train_learner_finite(learner, b)) {
         report->value = NAN; // there is nothing to be asked
         return 1;
@@ -334,7 +334,7 @@ train_learner_step(struct train_learner *learner, const struct train_batch *b,
 int
 train_learner_encode(struct train_learner *learner, const struct train_batch *b)
 {
-    train_learner_embed(learner, b, NN_LOOK);
+    train_learner_embed(learner, b, NN_ENCODE);
     move_on(learner->spec.state, b);
     return train_learner_finite(learner, b);
 }

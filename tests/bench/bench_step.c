@@ -36,7 +36,7 @@ train_step(struct bench *b, const struct nn_input *input)
     const struct loss_settings set = loss_settings_of(b->simclr);
     struct loss_report report;
 
-    nn_net_forward(b->net, NN_MOVE, input, NULL, b->z);
+    nn_net_forward(b->net, NN_TRAIN, input, NULL, b->z);
     loss_objective_run(b->simclr, &set, &batch, b->z, NULL, b->dz, b->work,
                        &report);
     nn_net_backward(b->net, b->dz, 0);

@@ -82,7 +82,7 @@ step(void *bench, size_t i)
         nn_net_infer(b->net, &input, NULL, b->z);
         return;
     }
-    nn_net_forward(b->net, NN_MOVE, &input, NULL, b->z);
+    nn_net_forward(b->net, NN_TRAIN, &input, NULL, b->z);
     nn_net_backward(b->net, b->dz, 0);
     nn_optim_step(b->optim, 1e-4, nn_net_params(b->net, NULL),
                   nn_net_grads(b->net));

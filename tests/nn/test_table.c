@@ -53,7 +53,7 @@ rows_are_parameters(void)
     p = nn_net_params(net, &n);
     T(n == 8 * 7 && nn_net_ids(net) == 8 && nn_net_dim(net) == 7,
       "a row for each image and view");
-    nn_net_forward(net, NN_MOVE, &(struct nn_input){.n = N, .ids = ids}, h, z);
+    nn_net_forward(net, NN_TRAIN, &(struct nn_input){.n = N, .ids = ids}, h, z);
     for (size_t i = 0; i < N; i++)
         off += !!memcmp(z + i * 7, p + ids[i] * 7, 7 * sizeof *z);
     T(!off && !memcmp(h, z, sizeof h), "z is the rows of those ids");
@@ -105,7 +105,7 @@ a_head_may_follow(void)
 
     spec.head = "5-3";
     net = open_net(&spec, 1);
-    nn_net_forward(net, NN_MOVE, &(struct nn_input){.n = N, .ids = ids}, NULL,
+    nn_net_forward(net, NN_TRAIN, &(struct nn_input){.n = N, .ids = ids}, NULL,
                    z);
     nn_net_backward(net, dz, 0);
     nn_net_params(net, &n);
@@ -151,7 +151,7 @@ a_basis_is_fixed(void)
     for (size_t i = 0; i < N * 6; i++)
         dz[i] = (float)rng_normal(&rng);
     nn_net_set_basis(net, rows);
-    nn_net_forward(net, NN_MOVE, &(struct nn_input){.n = N, .images = images},
+    nn_net_forward(net, NN_TRAIN, &(struct nn_input){.n = N, .images = images},
                    NULL, z);
     nn_net_backward(net, dz, 0);
     for (size_t i = 0; i < N * K; i++)

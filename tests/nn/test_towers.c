@@ -42,7 +42,7 @@ value(struct nn_net *net, const float *weights)
 {
     float z[N * DIM];
 
-    nn_net_forward(net, NN_MOVE, &texts, NULL, z);
+    nn_net_forward(net, NN_TRAIN, &texts, NULL, z);
     return num_dot(N * DIM, z, weights);
 }
 
@@ -116,13 +116,13 @@ packing_changes_nothing(const char *arch)
     double off = 0, mode = 0;
 
     fill(net);
-    nn_net_forward(net, NN_MOVE, &texts, NULL, all);
+    nn_net_forward(net, NN_TRAIN, &texts, NULL, all);
     nn_net_infer(net, &texts, NULL, infer);
     for (size_t i = 0; i < N; i++) {
         const struct nn_input one = {
             .n = 1, .ids = ids, .offsets = offsets + i};
 
-        nn_net_forward(net, NN_MOVE, &one, NULL, alone);
+        nn_net_forward(net, NN_TRAIN, &one, NULL, alone);
         for (size_t k = 0; k < DIM; k++)
             off = fmax(off, fabs((double)alone[k] - all[i * DIM + k]));
     }

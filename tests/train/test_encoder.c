@@ -30,7 +30,7 @@ step(struct train_encoder *encoder, float *z)
 {
     const struct nn_input input = {.n = ROWS, .images = images};
 
-    train_encoder_forward(encoder, &input, NN_MOVE, z);
+    train_encoder_forward(encoder, &input, NN_TRAIN, z);
     train_encoder_backward(encoder, dz);
 }
 
@@ -92,7 +92,7 @@ the_gradient_is_that_of_the_embeddings(void)
 
         for (size_t i = 0; i < n; i++)
             params[i] += (float)(h * grads[i]);
-        train_encoder_forward(&e, &input, NN_LOOK, z);
+        train_encoder_forward(&e, &input, NN_ENCODE, z);
         for (size_t i = 0; i < ROWS * TINY_DIM; i++)
             slope += dz[i] * (double)z[i] / (2 * h);
         for (size_t i = 0; i < n; i++)
@@ -118,7 +118,7 @@ undo_takes_the_statistics_back(void)
         float *before = mem_array(n, sizeof *before);
 
         memcpy(before, now, n * sizeof *now);
-        train_encoder_forward(&e, &input, NN_LOOK, z);
+        train_encoder_forward(&e, &input, NN_ENCODE, z);
         T(!memcmp(before, now, n * sizeof *now),
           "only to encode moves no statistics");
         step(&e, z);
