@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "data/open.h"
 #include "foil-select/select.h"
 #include "num/threads.h"
 #include "util/file.h"
@@ -18,11 +19,8 @@ open_data(struct selector *s)
 {
     struct err err;
 
-    s->set = data_open(s->options->operand[0], &err);
-    if (!s->set)
-        die("%s", err.msg);
-    if (data_stale(s->set, &err)) // no file of it is read here
-        say("%s", err.msg);
+    // no file of it is read here
+    s->set = data_open_or_die(s->options->operand[0], 1);
     s->task = select_options_task(s->options, data_size(s->set));
     s->plan = select_plan_new(s->options->strategy, &s->task);
     if (!s->options->eval)

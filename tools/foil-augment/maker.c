@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "data/open.h"
 #include "data/png.h"
 #include "data/sheet.h"
 #include "util/mem.h"
@@ -19,14 +20,9 @@ augment_maker_open(struct augment_maker *maker,
         .keep_bytes = (size_t)options->cache << 20,
         .captioned = options->vocabulary != NULL,
     };
-    struct err err;
 
     maker->options = options;
-    maker->set = data_open(options->data, &err);
-    if (!maker->set)
-        die("%s", err.msg);
-    if (data_stale(maker->set, &err)) // a file that has gone is a bad sample
-        say("%s", err.msg);
+    maker->set = data_open_or_die(options->data, 1);
     maker->seed = data_seed(maker->set, (uint64_t)options->seed);
     maker->pool = data_pool_new(maker->set, &how);
     augment_text_open(&maker->text, options, maker->set);

@@ -5,7 +5,7 @@
 void
 run_cat(char **operand)
 {
-    struct data_set *set = open_set(operand[0]);
+    struct data_set *set = data_open_or_die(operand[0], 0);
     const size_t id =
         (size_t)opt_whole("ID", operand[1], 0, (double)(data_size(set) - 1));
     struct data_bytes bytes = {0};

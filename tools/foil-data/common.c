@@ -1,20 +1,6 @@
 #include "data.h"
 #include "data/split.h"
 
-struct data_set *
-open_set(const char *path)
-{
-    struct err err;
-    struct data_set *set = data_open(path, &err);
-    int stale = set ? data_stale(set, &err) : -1;
-
-    if (stale < 0)
-        die("%s", err.msg);
-    if (stale)
-        say("%s", err.msg);
-    return set;
-}
-
 const char *
 wanted_output(const char *output, const char *what)
 {

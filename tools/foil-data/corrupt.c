@@ -135,7 +135,7 @@ run_corrupt(char **operand)
                                       .max_pixels = (size_t)max_pixels,
                                       .keep_bytes = 1 << 28};
     const struct range kind = sheet ? (struct range){0, 0} : kinds();
-    struct data_set *set = open_set(operand[0]);
+    struct data_set *set = data_open_or_die(operand[0], 0);
     struct data_pool *pool = data_pool_new(set, &how);
 
     if (sheet)

@@ -3,7 +3,7 @@
 
 /* The verbs of foil-data, a file for each: options and what they do with their
  * operands.  common.c and making.c are what they share. */
-#include "data/set.h"
+#include "data/open.h"
 #include "util/opt.h"
 
 extern const struct opt index_opts[], import_opts[], generate_opts[];
@@ -21,9 +21,6 @@ void run_vocabulary(char **data);
 void run_info(char **operand);
 void run_list(char **operand);
 void run_cat(char **operand);
-
-/* open_set() dies where it fails. */
-struct data_set *open_set(const char *path);
 
 /* wanted_output() returns the path of -o, which must be given. */
 const char *wanted_output(const char *output, const char *what);

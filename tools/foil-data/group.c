@@ -85,7 +85,7 @@ run_group(char **operand)
 
     if (by < 0)
         opt_misuse("say what samples have in common with --by");
-    set = open_set(operand[0]);
+    set = data_open_or_die(operand[0], 0);
     npy.shape[0] = n = data_size(set);
     npy.data = mem_array(n, sizeof(int64_t));
     groups = by == BY_DUPLICATE ? group_duplicates(set, npy.data)

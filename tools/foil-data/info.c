@@ -20,7 +20,7 @@ widen(struct range *range, size_t x)
 void
 run_info(char **operand)
 {
-    struct data_set *set = open_set(operand[0]);
+    struct data_set *set = data_open_or_die(operand[0], 0);
     struct range width = {SIZE_MAX, 0}, height = width;
     struct digest digest = data_digest(set);
     size_t bytes = 0, captioned = 0, captions = 0;

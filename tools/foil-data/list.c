@@ -47,7 +47,7 @@ print_where(const struct data_set *set, size_t id)
 void
 run_list(char **operand)
 {
-    struct data_set *set = open_set(operand[0]);
+    struct data_set *set = data_open_or_die(operand[0], 0);
 
     printf("id\tlabel\tclass\tbytes\twidth\theight\tname\tcaption%s\n",
            where ? "\tfile\toffset" : "");

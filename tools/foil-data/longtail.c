@@ -21,7 +21,7 @@ void
 run_longtail(char **operand)
 {
     const char *path = wanted_output(output, "index");
-    struct data_set *set = open_set(operand[0]);
+    struct data_set *set = data_open_or_die(operand[0], 0);
     uint8_t *in_part = mem_array(data_size(set), 1);
     size_t kept;
 

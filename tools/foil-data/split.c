@@ -24,7 +24,7 @@ run_split(char **operand)
 
     if (count && opt_given(&share))
         opt_misuse("give --share or --count, not both");
-    set = open_set(operand[0]);
+    set = data_open_or_die(operand[0], 0);
     in_part = mem_array(data_size(set), 1);
     if ((size_t)count >= data_size(set))
         die("'%s' has %zu samples: cannot take %ld and leave some", operand[0],

@@ -24,7 +24,7 @@ const struct opt vocabulary_opts[] = {
 static size_t
 count_captions(struct data_merges *merges, const char *path)
 {
-    struct data_set *set = open_set(path);
+    struct data_set *set = data_open_or_die(path, 0);
     size_t captioned = 0;
 
     for (size_t i = 0; i < data_size(set); i++) {

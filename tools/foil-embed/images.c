@@ -1,3 +1,4 @@
+#include "data/open.h"
 #include "util/digest.h"
 #include "util/opt.h"
 
@@ -8,21 +9,13 @@ embed_images_open(struct embed_images *images,
                   const struct embed_config *config)
 {
     struct err err;
-    int stale;
 
     *images = (struct embed_images){.random = config->recipe != NULL,
                                     .max_pixels = config->max_pixels};
     if (images->random &&
         data_recipe_find(config->recipe, &images->recipe, &err))
         opt_misuse("%s", err.msg);
-    images->set = data_open(config->path, &err);
-    if (!images->set)
-        die("%s", err.msg);
-    stale = data_stale(images->set, &err);
-    if (stale < 0 && !config->skip)
-        die("%s", err.msg);
-    if (stale)
-        say("%s", err.msg);
+    images->set = data_open_or_die(config->path, config->skip);
     images->seed = data_seed(images->set, config->seed);
 }
 

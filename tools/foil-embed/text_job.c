@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "data/captions.h"
-#include "data/set.h"
+#include "data/open.h"
 #include "num/vec.h"
 #include "texts.h"
 #include "util/digest.h"
@@ -226,16 +226,9 @@ about(const struct embed_text_job *job, const struct embed_texts *texts,
 static size_t
 add_captions(struct embed_texts *texts, const char *path)
 {
-    struct err err;
-    struct data_set *set = data_open(path, &err);
-    const int stale = set ? data_stale(set, &err) : -1;
-    size_t without;
+    struct data_set *set = data_open_or_die(path, 0);
+    const size_t without = add_all_captions(texts, set);
 
-    if (stale < 0)
-        die("%s", err.msg);
-    if (stale)
-        say("%s", err.msg);
-    without = add_all_captions(texts, set);
     if (without)
         say("%zu of %zu samples have no caption", without, data_size(set));
     if (!texts->n)

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "data/features.h"
-#include "data/set.h"
+#include "data/open.h"
 #include "util/json.h"
 
 /*
@@ -32,10 +32,6 @@ void run_loss(const struct options *options, char **path);
 void run_pca(const struct options *options, char **path);
 void run_follow(const struct options *options, char **path);
 void run_temperature(const struct options *options, char **path);
-
-/* open_set() opens a data set, or ends the process; that its index is out of
- * date is said. */
-struct data_set *open_set(const char *path);
 
 /*
  * load() reads features, to be released; with labels from label_path where that

@@ -8,20 +8,6 @@
 
 enum { MAX_CLASSES = 1 << 20 }; // labels are below
 
-struct data_set *
-open_set(const char *path)
-{
-    struct err err;
-    struct data_set *set = data_open(path, &err);
-    int stale = set ? data_stale(set, &err) : -1;
-
-    if (stale < 0)
-        die("%s", err.msg);
-    if (stale)
-        say("%s", err.msg);
-    return set;
-}
-
 void
 load(struct data_features *f, const char *path, const char *label_path)
 {

@@ -44,7 +44,7 @@ own_folder(void)
 static void
 take_digest(const char *path, char hex[DIGEST_HEX])
 {
-    struct data_set *set = open_set(path);
+    struct data_set *set = data_open_or_die(path, 0);
     const struct digest digest = data_digest(set);
 
     if (!data_classes(set))

@@ -53,7 +53,7 @@ prepare(struct measured *m, const struct options *options, char **path)
     *m = (struct measured){.batch = (size_t)options->batch};
     if (data_recipe_find(options->recipe, &m->recipe, &err))
         opt_misuse("%s", err.msg);
-    m->set = open_set(path[1]);
+    m->set = data_open_or_die(path[1], 0);
     m->images = data_size(m->set);
     m->n = m->images * (size_t)options->views;
     if (m->images < 2)

@@ -297,7 +297,7 @@ run_temperature(const struct options *options, char **path)
 {
     struct err err;
     struct nn_model model;
-    struct data_set *set = open_set(path[1]);
+    struct data_set *set = data_open_or_die(path[1], 0);
     struct column c;
     struct class *class;
     size_t classes;

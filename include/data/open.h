@@ -1,0 +1,15 @@
+#ifndef DATA_OPEN_H
+#define DATA_OPEN_H
+
+#include "data/set.h"
+
+/*
+ * data_open_or_die() is data_open() and data_stale() for main() alone, as
+ * util/opt.h: it ends the process where the data set cannot be opened, and says
+ * it where its index is out of date.
+ *   lenient  1: go on where the file of a sample has gone, which is said; it is
+ *            a bad sample when it is read
+ */
+struct data_set *data_open_or_die(const char *path, int lenient);
+
+#endif
