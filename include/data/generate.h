@@ -12,9 +12,6 @@
  */
 enum { DATA_GENERATE_CLASSES = 8, DATA_GENERATE_CAPTION = 256 };
 
-/* data_generate_class() names a class, "circle" .. "dots". */
-const char *data_generate_class(size_t label);
-
 /*
  * data_generate() makes image number `id` of a seed.  Labels take turns.
  *   id < 2^48

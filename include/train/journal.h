@@ -83,9 +83,6 @@ int train_journal_refused(struct train_journal *journal,
 void train_journal_say(struct train_journal *journal, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* train_journal_sync() returns when all lines are on the disk. */
-int train_journal_sync(struct train_journal *journal, struct err *err);
-
 /* train_journal_end() says what was done since it was opened, and where it is
  * saved. */
 void train_journal_end(struct train_journal *journal, int saved);

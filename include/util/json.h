@@ -21,13 +21,11 @@ json_t *json_parse(const char *text, size_t len, const char *what,
 
 /*
  * These read a required field and say which one is missing or wrong.
- *   whole: an integer in min .. max;  real: any finite number;
+ *   whole: an integer in min .. max;
  *   text: a string that lives as long as the object.
  */
 int json_get_whole(const json_t *object, const char *key, int64_t min,
                    int64_t max, int64_t *value, struct err *err);
-int json_get_real(const json_t *object, const char *key, double *value,
-                  struct err *err);
 int json_get_text(const json_t *object, const char *key, const char **value,
                   struct err *err);
 

@@ -137,10 +137,6 @@ _Noreturn void opt_misuse(const char *fmt, ...)
 /* die() prints "tool: message" to stderr and exits with EXIT_FAILED. */
 _Noreturn void die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* die_with() is die() with a documented exit code of the tool's own. */
-_Noreturn void die_with(int code, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* say() prints "tool: message" to stderr and returns. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

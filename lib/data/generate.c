@@ -37,13 +37,6 @@ struct figure {
     double unit; // radius of a shape, period of a texture
 };
 
-const char *
-data_generate_class(size_t label)
-{
-    REQUIRE(label < DATA_GENERATE_CLASSES);
-    return class_name[label];
-}
-
 static double
 fraction(double x)
 {

@@ -63,9 +63,8 @@ steps_before(size_t batches, size_t groups, size_t keep, size_t g)
     return steps;
 }
 
-int
-select_osgd_fit(struct select_layout *layout, const double *value,
-                struct err *err)
+static int
+fit(struct select_layout *layout, const double *value, struct err *err)
 {
     const size_t keep = (size_t)value[OSGD_TOP];
     const size_t draws = (size_t)value[OSGD_DRAWS];
@@ -91,9 +90,8 @@ select_osgd_fit(struct select_layout *layout, const double *value,
     return 0;
 }
 
-int
-select_osgd_full_fit(struct select_layout *layout, const double *value,
-                     struct err *err)
+static int
+full_fit(struct select_layout *layout, const double *value, struct err *err)
 {
     const size_t keep = (size_t)value[OSGD_TOP];
     double all;
@@ -339,7 +337,7 @@ const struct select_strategy select_strategy_osgd = {
     .params = params,
     .wants_features = 1,
     .partial = 1,
-    .fit = select_osgd_fit,
+    .fit = fit,
     .order = select_osgd,
 };
 
@@ -349,6 +347,6 @@ const struct select_strategy select_strategy_osgd_full = {
     .params = full_params,
     .wants_features = 1,
     .partial = 1,
-    .fit = select_osgd_full_fit,
+    .fit = full_fit,
     .order = select_osgd_full,
 };

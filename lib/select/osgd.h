@@ -36,21 +36,14 @@ enum { OSGD_TOP = SELECT_OWN, OSGD_DRAWS, OSGD_REPLACE };
  * 2 log(B / known) by which more negatives would raise it; a batch without any
  * is the hardest.  Groups are spread over threads; their number does not show
  * in the result.
+ *
+ * Refused are top > draws, more draws than there are different batches, and for
+ * osgd-full more than 2^20 batches or fewer than `top`.
  */
 extern const struct select_strategy select_strategy_osgd;
 extern const struct select_strategy select_strategy_osgd_full;
 
 void select_osgd(const struct select_task *task, int64_t *ids);
 void select_osgd_full(const struct select_task *task, int64_t *ids);
-
-/*
- * select_osgd_fit(), select_osgd_full_fit() shorten the layout as above.
- * Refused are top > draws, more draws than there are different batches, and
- * for osgd-full more than 2^20 batches or fewer than `top`.
- */
-int select_osgd_fit(struct select_layout *layout, const double *value,
-                    struct err *err);
-int select_osgd_full_fit(struct select_layout *layout, const double *value,
-                         struct err *err);
 
 #endif

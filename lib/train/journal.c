@@ -94,12 +94,6 @@ train_journal_say(struct train_journal *journal, const char *fmt, ...)
     journal->listener.say(journal->listener.self, line.msg);
 }
 
-int
-train_journal_sync(struct train_journal *journal, struct err *err)
-{
-    return fsync(journal->file) ? err_sys(err, "cannot sync metrics.jsonl") : 0;
-}
-
 /* One line, one write: a reader never sees half of one. */
 static void
 write_line(struct train_journal *journal, json_t *object)
@@ -302,7 +296,9 @@ train_journal_end(struct train_journal *journal, int saved)
 static int
 part_prepare(void *self, struct err *err)
 {
-    return train_journal_sync(self, err);
+    const struct train_journal *journal = self;
+
+    return fsync(journal->file) ? err_sys(err, "cannot sync metrics.jsonl") : 0;
 }
 
 struct train_part

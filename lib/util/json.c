@@ -42,20 +42,6 @@ json_get_whole(const json_t *object, const char *key, int64_t min, int64_t max,
 }
 
 int
-json_get_real(const json_t *object, const char *key, double *value,
-              struct err *err)
-{
-    const json_t *field = json_object_get(object, key);
-
-    if (!field)
-        return err_set(err, "field '%s' is missing", key);
-    if (!json_is_number(field) || !isfinite(json_number_value(field)))
-        return err_set(err, "field '%s' is not a number", key);
-    *value = json_number_value(field);
-    return 0;
-}
-
-int
 json_get_text(const json_t *object, const char *key, const char **value,
               struct err *err)
 {

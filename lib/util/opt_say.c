@@ -32,17 +32,6 @@ die(const char *fmt, ...)
 }
 
 void
-die_with(int code, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    message(fmt, ap);
-    va_end(ap);
-    exit(code);
-}
-
-void
 opt_misuse(const char *fmt, ...)
 {
     va_list ap;

@@ -43,6 +43,9 @@ images_are_the_same_everywhere(void)
 static void
 captions_tell_the_class(void)
 {
+    static const char *const class[] = {"circle", "square", "triangle",
+                                        "cross",  "ring",   "stripes",
+                                        "checks", "dots"};
     uint8_t pixel[SIZE * SIZE * 3];
     char caption[DATA_GENERATE_CAPTION];
     int wrong = 0, lines = 0, article = 0;
@@ -51,7 +54,7 @@ captions_tell_the_class(void)
         int label = data_generate(3, id, SIZE, pixel, caption);
 
         wrong += label != (int)(id % DATA_GENERATE_CLASSES) ||
-                 !strstr(caption, data_generate_class((size_t)label));
+                 !strstr(caption, class[label]);
         lines += strchr(caption, '\n') != NULL;
         article += strstr(caption, " a orange") || strstr(caption, "an red");
     }

@@ -137,12 +137,6 @@ dies(const void *arg)
 }
 
 static void
-dies_with(const void *arg)
-{
-    die_with(7, "no %s", (const char *)arg);
-}
-
-static void
 prints_to_a_full_disk(const void *arg)
 {
     (void)arg;
@@ -159,8 +153,6 @@ last_words(void)
 
     T(c.code == EXIT_FAILED && !strcmp(c.err, "foil: hm\nfoil: no luck\n"),
       "die");
-    c = child_run(dies_with, "luck");
-    T(c.code == 7 && !strcmp(c.err, "foil: no luck\n"), "with a code");
     c = child_run(prints_to_a_full_disk, NULL);
     T(c.code == EXIT_FAILED &&
           strstr(c.err, "cannot write to standard output: No space left"),
