@@ -20,7 +20,8 @@ struct data_wanted {
     size_t n, n_extra, views, size; /* b, r, v, pixels a side */
     const int64_t *ids, *extra;     /* [b], [r], below the data set's size */
     const int64_t *variant;         /* [v,b] which fixed view; or NULL */
-    const int64_t *extra_view;      /* [r] the same, -1: a fresh one; or NULL */
+    const int64_t *extra_view;  /* [r] which view, -1: a fresh one; or NULL */
+    const int64_t *extra_epoch; /* [r] of which epoch; NULL: 0 */
 };
 
 struct data_gather {
@@ -42,8 +43,8 @@ void data_gather_begin(struct data_gather *gather,
 
 /*
  * data_gather_next() makes all views of the next sample: views 0 .. v - 1, and
- * view v of an extra one.  Where fixed views are wanted, number k is view k of
- * epoch 0, whatever the epoch is.
+ * view v of an extra one, or the view that is named.  Where fixed views are
+ * wanted, number k is view k of epoch 0, whatever the epoch is.
  *   recipe   of the size that was begun with
  *   seed, epoch   as in data_view()
  * Returns 1: one is made, 0: there was none left, -1: a sample is bad and

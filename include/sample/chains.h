@@ -5,11 +5,11 @@
 #include "util/err.h"
 
 /*
- * Where the chain of each (image, view) of a data set stands: 20 bytes each.
+ * Where the chain of each (image, view) of a data set stands: 28 bytes each.
  * Views are the slots of a batch, or with finite augmentation the A fixed
  * views of each image.
  *
- *   state [size,views]   {-1, -1} where a chain has not begun
+ *   state [size,views]   {-1, -1, 0} where a chain has not begun
  *   score [size,views]   beta s of the state when it was accepted, which only
  *                        `stale` chains look at; -FLT_MAX at first
  */
@@ -46,8 +46,8 @@ size_t sample_chains_place(const struct sample_chains *chains, size_t b,
                            size_t row);
 
 /* sample_chains_set() sets one from outside.  Refused, and not changed, where
- * the state names a sample or a view that does not exist, or the score is not
- * finite. */
+ * the state names a sample, a view or an epoch that does not exist, or the
+ * score is not finite. */
 int sample_chains_set(struct sample_chains *chains, size_t place,
                       struct sample_state state, float score, struct err *err);
 

@@ -91,31 +91,45 @@ struct sample_emc2_how {
                                    numbers: to replay a visit.  NULL: random */
 };
 
-/* A state: sample and view, or {-1, -1} for none. */
+/*
+ * A state: a view of a sample, or {-1, -1, 0} for none.  Where views are fixed
+ * it is view `view` of that sample, and the epoch 0; else what was the view in
+ * slot `view` of the batch with that sample in that epoch: a view is a function
+ * of seed, sample, epoch and number, so it can be made again.
+ */
 struct sample_state {
-    int64_t id, view;
+    int64_t id, view, epoch;
 };
+
+/* sample_state_same() returns 1 when two states are one. */
+int sample_state_same(struct sample_state a, struct sample_state b);
 
 /*
  * A batch: n = v b anchors against columns = n + extra.
  *
- * A state names the view as its slot in the batch, 0 .. v-1; where `variants`
- * says which of A fixed views each row is, as that number.  So a row of the
- * batch is the state {id, slot} or {id, variant}, and an extra the state {id,
- * extra_view}; an extra_view < 0, or extra_view NULL, fits every view of id:
- * with endless augmentation a state from outside is an image, seen afresh.
+ * A row of the batch is the state {id, slot, epoch}; where `variants` says
+ * which of A fixed views each row is, {id, variant, 0}.  An extra is the state
+ * {id, extra_view, extra_epoch}.  Where no column is a chain's state, a new
+ * view of its image counts as it: an extra with an extra_view < 0, or none; and
+ * with endless augmentation, the row of the image in the same slot.
  */
 struct sample_batch {
-    size_t v, b, extra;        /* v >= 1, b >= 2, n <= 65536 */
-    const int64_t *ids;        /* [b] >= 0; one that comes twice counts as two
-                                  images */
-    const int64_t *variants;   /* [v,b] or NULL */
-    size_t fixed;              /* A, with variants; only `exact` looks at it */
-    const int64_t *extra_ids;  /* [extra] */
-    const int64_t *extra_view; /* [extra] or NULL */
-    const float *s;            /* [n,columns] similarities; the columns of a
-                                  row's own image are not looked at */
+    size_t v, b, extra;       /* v >= 1, b >= 2, n <= 65536 */
+    int64_t epoch;            /* of its views; 0 with variants */
+    const int64_t *ids;       /* [b] >= 0; one that comes twice counts as two
+                                 images */
+    const int64_t *variants;  /* [v,b] or NULL */
+    size_t fixed;             /* A, with variants; only `exact` looks at it */
+    const int64_t *extra_ids; /* [extra] */
+    const int64_t *extra_view, *extra_epoch; /* [extra] or NULL: -1, 0 */
+    const float *s; /* [n,columns] similarities; the columns of a
+                       row's own image are not looked at */
 };
+
+/* sample_batch_state() returns the state that a column is; its view is < 0
+ * where it is an extra that fits any. */
+struct sample_state sample_batch_state(const struct sample_batch *batch,
+                                       size_t column);
 
 /* What one visit of a batch did. */
 struct sample_moves {

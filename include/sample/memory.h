@@ -13,8 +13,10 @@
  * It is kept in tables (sample/store.h), zeros where nothing was written;
  * numbers are little-endian:
  *
- *   chain [N V]    i8 id + 1, i4 view + 1, f4 score: where the chain of view v
- *                  of sample i stands, in row V i + v
+ *   chain [N V]    i8 id + 1, i4 view + 1, u4 epoch: where the chain of view v
+ *                  of sample i stands, in row V i + v.  Where scores are kept,
+ *                  f4 score in place of the epoch.  What was kept before states
+ *                  had epochs has a 0 there: a view of epoch 0, as good as any
  *   bank  [slots]  i8 step + 1, i8 id, i4 view, i4 rows of a sample, f4 [d]:
  *                  an update of a row (sample/bank.h), by its slot.  Of those
  *                  of one row the latest counts that is due.  Its rows grow

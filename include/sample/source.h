@@ -44,12 +44,12 @@ struct sample_source {
     /* of the last draw and the last weighing */
     struct sample_state *state, *stand;
     struct sample_draw *draw;
-    int64_t *ids, *extra, *view;
+    int64_t *ids, *extra, *view, *epoch;
     int32_t *hint_row, *hint_view;
     float *hint_log_q, *score, *z, *s, *w, *scale, *positive;
     size_t state_room, stand_room, draw_room, ids_room, extra_room, view_room,
-        hint_row_room, hint_view_room, hint_log_q_room, score_room, z_room,
-        s_room, w_room, scale_room, positive_room;
+        epoch_room, hint_row_room, hint_view_room, hint_log_q_room, score_room,
+        z_room, s_room, w_room, scale_room, positive_room;
 };
 
 /* sample_source_init() begins with nothing weighed; size of the data set. */
@@ -82,8 +82,10 @@ enum { SAMPLE_VALUES_MAX = 16 };
 
 /* Samples from outside of a batch that are to be encoded with it. */
 struct sample_extras {
-    size_t n, most;            /* most: there are never more in a batch of b */
-    const int64_t *ids, *view; /* [n]; view NULL: a new one of each */
+    size_t n, most;       /* most: there are never more in a batch of b */
+    const int64_t *ids;   /* [n] */
+    const int64_t *view;  /* [n] which of its views; NULL: a new one of each */
+    const int64_t *epoch; /* [n] of which epoch; NULL: 0 */
     struct sample_hints hints; /* for the weighing */
     size_t n_values;           /* of all draws, for the metrics */
     struct sample_value values[SAMPLE_VALUES_MAX];

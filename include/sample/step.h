@@ -25,17 +25,19 @@ struct sample_hints {
  * Drawing needs epoch, step, v, b, fixed, ids and variants; weighing all.
  */
 struct sample_step {
-    uint64_t epoch, step;      /* in its epoch: keys of the random numbers */
-    double beta;               /* inverse temperature, finite, > 0 */
-    size_t v, b, extra, dim;   /* v, b, dim >= 1 */
-    size_t fixed;              /* A: each view is one of A fixed ones of its
-                                  sample; 0: a new one each time */
-    const int64_t *ids;        /* [b] */
-    const int64_t *variants;   /* [v,b] < A; NULL without fixed views */
-    const int64_t *extra_ids;  /* [extra] */
-    const int64_t *extra_view; /* [extra] of fixed views; -1 or NULL: new */
-    const float *z;            /* [v,b,dim] embeddings of unit length */
-    const float *extra_z;      /* [extra,dim] */
+    uint64_t epoch, step;       /* in its epoch: keys of the random numbers */
+    double beta;                /* inverse temperature, finite, > 0 */
+    size_t v, b, extra, dim;    /* v, b, dim >= 1 */
+    size_t fixed;               /* A: each view is one of A fixed ones of its
+                                   sample; 0: a new one each time */
+    const int64_t *ids;         /* [b] */
+    const int64_t *variants;    /* [v,b] < A; NULL without fixed views */
+    const int64_t *extra_ids;   /* [extra] */
+    const int64_t *extra_view;  /* [extra] which view; -1 or NULL: new */
+    const int64_t *extra_epoch; /* [extra] of which epoch; NULL: 0, as of fixed
+                                   views */
+    const float *z;             /* [v,b,dim] embeddings of unit length */
+    const float *extra_z;       /* [extra,dim] */
     struct sample_hints hints;
 };
 

@@ -26,11 +26,12 @@ struct train_batch {
                               drawn anew */
     const int64_t *view_of; /* [2,n] which of these; NULL when drawn anew */
 
-    size_t n_extra;            /* further images */
-    const int64_t *extra_ids;  /* [n_extra] */
-    const uint8_t *extra;      /* [n_extra,height,width,channels] */
-    const int64_t *extra_view; /* [n_extra] as view_of, -1: drawn anew; NULL:
-                                  all are */
+    size_t n_extra;             /* further images */
+    const int64_t *extra_ids;   /* [n_extra] */
+    const uint8_t *extra;       /* [n_extra,height,width,channels] */
+    const int64_t *extra_view;  /* [n_extra] as view_of, -1: drawn anew; NULL:
+                                   all are */
+    const int64_t *extra_epoch; /* [n_extra] of which epoch; NULL: 0 */
 
     struct sample_hints hints; /* of the further images, for the negatives */
 

@@ -23,9 +23,11 @@ enum {
 struct wire_extra {
     int64_t reserve;          /* r is never larger in this run, up to
                                * WIRE_BATCH_MAX; 0: not given */
-    const int64_t *view;      /* [r] which variant of each extra sample, below
+    const int64_t *view;      /* [r] which view of each extra sample, below
                                * WIRE_VIEW_MAX; -1, or NULL: a fresh random
                                * view */
+    const int64_t *epoch;     /* [r] of which epoch that view is; NULL: of epoch
+                               * 0, as fixed variants are */
     const int32_t *hint_row;  /* [r] the row of the batch, view b + i, for which
                                * each was drawn; -1: for none.  Or NULL, as are
                                * both that follow */

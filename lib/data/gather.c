@@ -47,19 +47,30 @@ image_of(struct data_gather *g, struct data_pool *pool, uint64_t seed,
     return data_pool_get(pool, (size_t)used, &err);
 }
 
-/* Makes row `row` of the pixels: a fresh view, or fixed view number `fixed`
- * when that is not -1. */
+/* Makes row `row` of the pixels: view `view` of an epoch. */
 static void
 make(struct data_gather *g, const struct data_recipe *recipe,
      const struct data_image *image, uint64_t seed, uint64_t epoch,
-     size_t fresh, int64_t fixed, size_t row)
+     uint64_t view, size_t row)
 {
     const size_t area = g->want.size * g->want.size * 3;
-    const uint64_t id = (uint64_t)g->ids[g->at];
 
-    data_view(recipe, image, seed, id, fixed < 0 ? epoch : 0,
-              fixed < 0 ? fresh : (uint64_t)fixed, &g->scratch,
-              g->pixel + row * area);
+    data_view(recipe, image, seed, (uint64_t)g->ids[g->at], epoch, view,
+              &g->scratch, g->pixel + row * area);
+}
+
+/* The view of an extra sample: one that is named, or a fresh one. */
+static void
+make_extra(struct data_gather *g, const struct data_recipe *recipe,
+           const struct data_image *image, uint64_t seed, uint64_t epoch)
+{
+    const struct data_wanted *w = &g->want;
+    const size_t extra = g->at - w->n;
+    const int64_t view = w->extra_view ? w->extra_view[extra] : -1;
+    uint64_t named = w->extra_epoch ? (uint64_t)w->extra_epoch[extra] : 0;
+
+    make(g, recipe, image, seed, view < 0 ? epoch : named,
+         view < 0 ? w->views : (uint64_t)view, w->views * w->n + extra);
 }
 
 int
@@ -68,7 +79,6 @@ data_gather_next(struct data_gather *g, struct data_pool *pool,
                  uint64_t epoch, struct err *why)
 {
     const struct data_wanted *w = &g->want;
-    const size_t extra = g->at - w->n;
     const struct data_image *image;
 
     REQUIRE(recipe->size == w->size);
@@ -78,13 +88,11 @@ data_gather_next(struct data_gather *g, struct data_pool *pool,
     if (!image)
         return -1;
     if (g->at >= w->n)
-        make(g, recipe, image, seed, epoch, w->views,
-             w->extra_view ? w->extra_view[extra] : -1,
-             w->views * w->n + extra);
+        make_extra(g, recipe, image, seed, epoch);
     else
         for (size_t v = 0; v < w->views; v++)
-            make(g, recipe, image, seed, epoch, v,
-                 w->variant ? w->variant[v * w->n + g->at] : -1,
+            make(g, recipe, image, seed, w->variant ? 0 : epoch,
+                 w->variant ? (uint64_t)w->variant[v * w->n + g->at] : v,
                  v * w->n + g->at);
     g->at++;
     return 1;

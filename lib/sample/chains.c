@@ -15,7 +15,7 @@ sample_chains_init(struct sample_chains *chains, size_t size, size_t views)
     chains->state = mem_array(size * views, sizeof *chains->state);
     chains->score = mem_array(size * views, sizeof *chains->score);
     for (size_t i = 0; i < size * views; i++) {
-        chains->state[i] = (struct sample_state){-1, -1};
+        chains->state[i] = (struct sample_state){-1, -1, 0};
         chains->score[i] = -FLT_MAX;
     }
 }
@@ -73,9 +73,10 @@ static int
 is_sound(const struct sample_chains *chains, struct sample_state state)
 {
     if (state.id == -1 && state.view == -1)
-        return 1;
+        return !state.epoch;
     return state.id >= 0 && (uint64_t)state.id < chains->size &&
-           state.view >= 0 && (uint64_t)state.view < chains->views;
+           state.view >= 0 && (uint64_t)state.view < chains->views &&
+           state.epoch >= 0 && state.epoch <= UINT32_MAX;
 }
 
 int
@@ -87,8 +88,8 @@ sample_chains_set(struct sample_chains *chains, size_t place,
     if (!is_sound(chains, state))
         return err_set(err,
                        "the chain of sample %zu, view %zu stands at sample "
-                       "%" PRId64 ", view %" PRId64,
-                       id, view, state.id, state.view);
+                       "%" PRId64 ", view %" PRId64 ", epoch %" PRId64,
+                       id, view, state.id, state.view, state.epoch);
     if (!isfinite(score))
         return err_set(err, "the chain of sample %zu, view %zu has no score",
                        id, view);

@@ -11,6 +11,7 @@ make_room(struct sample_source *x, size_t n)
 {
     mem_grow(&x->extra, &x->extra_room, n, sizeof *x->extra);
     mem_grow(&x->view, &x->view_room, n, sizeof *x->view);
+    mem_grow(&x->epoch, &x->epoch_room, n, sizeof *x->epoch);
     mem_grow(&x->hint_row, &x->hint_row_room, n, sizeof *x->hint_row);
     mem_grow(&x->hint_view, &x->hint_view_room, n, sizeof *x->hint_view);
     mem_grow(&x->hint_log_q, &x->hint_log_q_room, n, sizeof *x->hint_log_q);
@@ -18,13 +19,14 @@ make_room(struct sample_source *x, size_t n)
 
 /* Adds an extra sample for a row, or -1.  Whoever draws made room for it. */
 static void
-add(struct sample_source *source, struct sample_extras *extras, int64_t id,
-    int64_t view, int32_t row)
+add(struct sample_source *source, struct sample_extras *extras,
+    struct sample_state state, int32_t row)
 {
     const size_t at = extras->n++;
 
-    source->extra[at] = id;
-    source->view[at] = view;
+    source->extra[at] = state.id;
+    source->view[at] = state.view;
+    source->epoch[at] = state.epoch;
     source->hint_row[at] = row;
     source->hint_view[at] = -1;
     source->hint_log_q[at] = 0;
@@ -37,14 +39,13 @@ by_state(const void *a, const void *b)
 
     if (x->id != y->id)
         return x->id < y->id ? -1 : 1;
-    return (x->view > y->view) - (x->view < y->view);
+    if (x->view != y->view)
+        return x->view < y->view ? -1 : 1;
+    return (x->epoch > y->epoch) - (x->epoch < y->epoch);
 }
 
-/*
- * Where the chains of a batch stand: state [v b].  With endless augmentation a
- * state is an image, and its view is 0.  Chains of other views stand nowhere:
- * the weighing will refuse them.
- */
+/* Where the chains of a batch stand: state [v b].  Chains of other views stand
+ * nowhere: the weighing will refuse them. */
 static void
 stand(struct sample_source *source, const struct sample_step *step,
       struct sample_state *state)
@@ -52,7 +53,7 @@ stand(struct sample_source *source, const struct sample_step *step,
     const struct sample_chains *chains = &source->memory.chains;
 
     for (size_t r = 0; r < step->v * step->b; r++)
-        state[r] = (struct sample_state){-1, -1};
+        state[r] = (struct sample_state){-1, -1, 0};
     if (chains->state && chains->views == sample_step_views(step))
         sample_chains_get(chains, step->v, step->b, step->ids, step->variants,
                           state, NULL);
@@ -74,11 +75,8 @@ static struct sample_state
 second_view(const struct sample_source *source, const struct sample_step *step,
             size_t r, struct sample_state state)
 {
-    state.view =
-        step->fixed ? sample_exact_other(source->how.seed, step->epoch,
-                                         step->step, r, state.view, step->fixed)
-                    : 1;
-    return state;
+    return sample_exact_other(source->how.seed, step->epoch, step->step, r,
+                              state, step->fixed);
 }
 
 /* The states of chains that the batch does not hold itself, each once; for an
@@ -87,6 +85,12 @@ static void
 attach_states(struct sample_source *source, const struct sample_step *step,
               struct sample_extras *extras)
 {
+    const struct sample_batch batch = {
+        .v = step->v,
+        .b = step->b,
+        .epoch = step->fixed ? 0 : (int64_t)step->epoch,
+        .ids = step->ids,
+        .variants = step->variants};
     const int exact = source->how.proposals == SAMPLE_EXACT;
     const size_t n = step->v * step->b;
     struct sample_state *own, *want, *state = source->state;
@@ -97,12 +101,9 @@ attach_states(struct sample_source *source, const struct sample_step *step,
     want = own + n;
     stand(source, step, state);
     for (size_t r = 0; r < n; r++) {
-        own[r] = (struct sample_state){step->ids[r % step->b],
-                                       step->variants ? step->variants[r] : 0};
+        own[r] = sample_batch_state(&batch, r);
         if (state[r].id < 0)
             continue;
-        if (!step->variants)
-            state[r].view = 0;
         want[wanted++] = state[r];
         if (exact && !is_inside(step, state[r].id))
             want[wanted++] = second_view(source, step, r, state[r]);
@@ -112,7 +113,7 @@ attach_states(struct sample_source *source, const struct sample_step *step,
     for (size_t k = 0; k < wanted; k++)
         if ((!k || by_state(&want[k], &want[k - 1])) &&
             !bsearch(&want[k], own, n, sizeof *own, by_state))
-            add(source, extras, want[k].id, want[k].view, -1);
+            add(source, extras, want[k], -1);
 }
 
 /* The chains walk on the bank, and each brings along where it stands then: the
@@ -143,13 +144,13 @@ walk(struct sample_source *source, const struct sample_step *step, double beta,
     for (size_t r = 0; r < n; r++) {
         if (state[r].id < 0)
             continue;
-        add(source, extras, state[r].id, state[r].view, (int32_t)r);
+        add(source, extras, state[r], (int32_t)r);
         source->hint_view[extras->n - 1] = (int32_t)state[r].view;
         if (source->how.proposals != SAMPLE_EXACT ||
             is_inside(step, state[r].id))
             continue;
         state[r] = second_view(source, step, r, state[r]);
-        add(source, extras, state[r].id, state[r].view, -1);
+        add(source, extras, state[r], -1);
     }
     if (!extras->n)
         return;
@@ -180,7 +181,8 @@ consult_cache(struct sample_source *source, const struct sample_step *step,
         for (size_t i = 0; i < step->b; i++) {
             if (draw[i].id < 0)
                 continue;
-            add(source, extras, draw[i].id, 0, (int32_t)i);
+            add(source, extras, (struct sample_state){draw[i].id, 0, 0},
+                (int32_t)i);
             source->hint_log_q[extras->n - 1] = (float)draw[i].log_q;
         }
     }
@@ -188,7 +190,7 @@ consult_cache(struct sample_source *source, const struct sample_step *step,
         return;
     n = sample_refresh_next(&source->refresh, (uint64_t)number, &ids);
     for (size_t i = 0; i < n; i++)
-        add(source, extras, ids[i], 0, -1);
+        add(source, extras, (struct sample_state){ids[i], 0, 0}, -1);
 }
 
 /* How many extra samples a step can have. */
@@ -244,7 +246,8 @@ sample_source_draw(struct sample_source *source, const struct sample_step *step,
         attach_states(source, step, &extras);
     REQUIRE(extras.n <= extras.most);
     extras.ids = source->extra;
-    extras.view = step->fixed ? source->view : NULL;
+    extras.view = step->fixed || !how->cache ? source->view : NULL;
+    extras.epoch = step->fixed || how->cache ? NULL : source->epoch;
     if (how->cache || how->moves)
         extras.hints.row = source->hint_row;
     if (how->cache)

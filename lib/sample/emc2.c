@@ -65,17 +65,61 @@ sample_scan(size_t length, const uint32_t *column, const double *luck,
     return outside + record(chain, length - since, count);
 }
 
-/* The column of a row of image i that is this state, or SAMPLE_OUTSIDE. */
-static long
-row_of(const struct sample_batch *batch, size_t i, struct sample_state state)
+int
+sample_state_same(struct sample_state a, struct sample_state b)
 {
-    if (!batch->variants) {
-        REQUIRE(state.view >= 0 && (size_t)state.view < batch->v);
-        return (long)((size_t)state.view * batch->b + i);
+    return a.id == b.id && a.view == b.view && a.epoch == b.epoch;
+}
+
+struct sample_state
+sample_batch_state(const struct sample_batch *batch, size_t column)
+{
+    const size_t n = batch->v * batch->b, extra = column - n;
+
+    if (column < n)
+        return (struct sample_state){batch->ids[column % batch->b],
+                                     batch->variants
+                                         ? batch->variants[column]
+                                         : (int64_t)(column / batch->b),
+                                     batch->epoch};
+    return (struct sample_state){
+        batch->extra_ids[extra],
+        batch->extra_view ? batch->extra_view[extra] : -1,
+        batch->extra_epoch ? batch->extra_epoch[extra] : 0};
+}
+
+/* 1 when a column of that sample is this state; or counts as it, where nothing
+ * is: a new view. */
+static int
+is_at(const struct sample_batch *batch, size_t column,
+      struct sample_state state, int anew)
+{
+    const struct sample_state at = sample_batch_state(batch, column);
+
+    if (!anew)
+        return sample_state_same(at, state);
+    return at.view < 0 || (column < batch->v * batch->b && !batch->variants &&
+                           at.view == state.view);
+}
+
+static long
+search(const struct sample_batch *batch, size_t own, struct sample_state state,
+       int anew)
+{
+    const size_t b = batch->b, n = batch->v * b;
+
+    for (size_t i = 0; i < b; i++) {
+        if (batch->ids[i] != state.id || i == own)
+            continue;
+        for (size_t c = i; c < n; c += b)
+            if (is_at(batch, c, state, anew))
+                return (long)c;
     }
-    for (size_t c = i; c < batch->v * batch->b; c += batch->b)
-        if (batch->variants[c] == state.view)
-            return (long)c;
+    if (state.id == batch->ids[own])
+        return SAMPLE_OUTSIDE;
+    for (size_t e = 0; e < batch->extra; e++)
+        if (batch->extra_ids[e] == state.id && is_at(batch, n + e, state, anew))
+            return (long)(n + e);
     return SAMPLE_OUTSIDE;
 }
 
@@ -84,21 +128,12 @@ static long
 column_of(const struct sample_batch *batch, size_t own,
           struct sample_state state)
 {
-    const int64_t *view = batch->extra_view;
-    long at = SAMPLE_OUTSIDE;
+    long at;
 
     if (state.id < 0)
         return SAMPLE_OUTSIDE;
-    for (size_t i = 0; i < batch->b && at == SAMPLE_OUTSIDE; i++)
-        if (batch->ids[i] == state.id && i != own)
-            at = row_of(batch, i, state);
-    if (state.id == batch->ids[own])
-        return at;
-    for (size_t e = 0; e < batch->extra && at == SAMPLE_OUTSIDE; e++)
-        if (batch->extra_ids[e] == state.id &&
-            (!view || view[e] < 0 || view[e] == state.view))
-            at = (long)(batch->v * batch->b + e);
-    return at;
+    at = search(batch, own, state, 0);
+    return at == SAMPLE_OUTSIDE ? search(batch, own, state, 1) : at;
 }
 
 /* beta s of a row; finite, so that a cold chain takes whatever is proposed. */
@@ -140,13 +175,8 @@ begin(struct visit *visit, size_t row)
 static void
 end(struct visit *visit, const struct sample_chain *chain, size_t row)
 {
-    const struct sample_batch *batch = visit->batch;
-    const size_t at = (size_t)chain->at;
-
-    if (chain->at != SAMPLE_OUTSIDE && at < visit->n)
-        visit->state[row] = (struct sample_state){
-            batch->ids[at % batch->b],
-            batch->variants ? batch->variants[at] : (int64_t)(at / batch->b)};
+    if (chain->at != SAMPLE_OUTSIDE && (size_t)chain->at < visit->n)
+        visit->state[row] = sample_batch_state(visit->batch, (size_t)chain->at);
     if (visit->keep)
         visit->keep[row] = (float)fmin(fmax(chain->score, -FLT_MAX), FLT_MAX);
 }
@@ -241,7 +271,7 @@ visit_row(struct visit *visit, size_t row)
 static void
 visit_image(struct visit *visit, size_t i)
 {
-    struct sample_chain chain;
+    struct sample_chain chain = {SAMPLE_OUTSIDE, -INFINITY, 0};
     long from = SAMPLE_OUTSIDE;
 
     for (size_t row = i; row < visit->n; row += visit->batch->b) {

@@ -24,17 +24,21 @@ begin(struct rng *rng, uint64_t seed, uint64_t epoch, uint64_t step, size_t row)
     rng_init(rng, seed, RNG_NEGATIVES, step, epoch, row);
 }
 
-int64_t
+struct sample_state
 sample_exact_other(uint64_t seed, uint64_t epoch, uint64_t step, size_t row,
-                   int64_t view, size_t views)
+                   struct sample_state state, size_t fixed)
 {
+    const int64_t now = (int64_t)epoch;
     struct rng rng;
     int64_t other;
 
+    if (!fixed)
+        return (struct sample_state){
+            state.id, state.epoch == now && state.view == 0, now};
     begin(&rng, seed, epoch, step, row);
     rng_u64(&rng); // which is for the draw
-    other = (int64_t)rng_below(&rng, views - 1);
-    return other + (other >= view);
+    other = (int64_t)rng_below(&rng, fixed - 1);
+    return (struct sample_state){state.id, other + (other >= state.view), 0};
 }
 
 /* The image of the batch that has this id, but for `own`; b: none. */
@@ -48,17 +52,16 @@ find_image(const struct sample_batch *batch, size_t own, int64_t id)
     return i;
 }
 
-/* The column of an extra sample, from the k-th one on, or `columns`. */
+/* The column of an extra sample, or `columns`. */
 static size_t
-find_extra(const struct draw *draw, size_t k, int64_t id, int64_t view)
+find_extra(const struct draw *draw, struct sample_state state)
 {
-    const struct sample_batch *batch = draw->batch;
-    const int64_t *views = batch->variants ? batch->extra_view : NULL;
+    size_t c = draw->n;
 
-    while (k < batch->extra &&
-           (batch->extra_ids[k] != id || (views && views[k] != view)))
-        k++;
-    return draw->n + k;
+    while (c < draw->columns &&
+           !sample_state_same(sample_batch_state(draw->batch, c), state))
+        c++;
+    return c;
 }
 
 /* Takes a column into T, if there is such; returns how many. */
@@ -76,12 +79,11 @@ static int
 take_inside(struct draw *draw, size_t image, struct sample_state state)
 {
     const struct sample_batch *batch = draw->batch;
-    const int64_t *variants = batch->variants;
 
-    if (!variants || variants[image] == state.view ||
-        variants[batch->b + image] == state.view)
+    if (sample_state_same(sample_batch_state(batch, image), state) ||
+        sample_state_same(sample_batch_state(batch, batch->b + image), state))
         return 1;
-    if (!take(draw, find_extra(draw, 0, state.id, state.view)))
+    if (!take(draw, find_extra(draw, state)))
         return 0;
     draw->in[batch->b + image] = 0; // of the two shown one at random stays
     return 1;
@@ -92,18 +94,14 @@ static int
 take_outside(struct draw *draw, size_t row, struct sample_state state)
 {
     const struct sample_emc2_how *how = draw->how;
-    const size_t first = find_extra(draw, 0, state.id, state.view);
-    int64_t other;
+    const struct sample_batch *batch = draw->batch;
 
-    if (!take(draw, first))
+    if (!take(draw, find_extra(draw, state)))
         return 0;
-    if (!draw->batch->variants) {
-        take(draw, find_extra(draw, first - draw->n + 1, state.id, 0));
-        return 1;
-    }
-    other = sample_exact_other(how->seed, how->epoch, how->step, row,
-                               state.view, draw->batch->fixed);
-    take(draw, find_extra(draw, 0, state.id, other));
+    take(draw,
+         find_extra(draw, sample_exact_other(
+                              how->seed, how->epoch, how->step, row, state,
+                              batch->variants ? batch->fixed : 0)));
     return 1;
 }
 
@@ -162,20 +160,6 @@ pick(const struct draw *draw, size_t row, double sum)
     return last;
 }
 
-static struct sample_state
-state_of(const struct draw *draw, size_t c)
-{
-    const struct sample_batch *batch = draw->batch;
-    const int64_t *variants = batch->variants;
-
-    if (c < draw->n)
-        return (struct sample_state){batch->ids[c % batch->b],
-                                     variants ? variants[c]
-                                              : (int64_t)(c / batch->b)};
-    return (struct sample_state){batch->extra_ids[c - draw->n],
-                                 variants ? batch->extra_view[c - draw->n] : 0};
-}
-
 struct sample_moves
 sample_exact(const struct sample_emc2_how *how,
              const struct sample_batch *batch, struct sample_state *state,
@@ -199,8 +183,8 @@ sample_exact(const struct sample_emc2_how *how,
 
         moves.cold += !fill(&draw, row, from);
         sum = weigh(&draw, row);
-        state[row] = state_of(&draw, pick(&draw, row, sum));
-        moves.moved += state[row].id != from.id || state[row].view != from.view;
+        state[row] = sample_batch_state(batch, pick(&draw, row, sum));
+        moves.moved += !sample_state_same(state[row], from);
         for (size_t c = 0; c < columns; c++) {
             w[row * columns + c] = (float)(draw.p[c] / sum);
             moves.outside += c < n ? 0 : draw.p[c] / sum / (double)n;

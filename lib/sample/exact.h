@@ -19,8 +19,10 @@
  * b and however alike views are.  For that, where an image has A > 2 fixed
  * views, its second view in T is one of the A - 1 others at random.
  *
+ * With endless augmentation the second view is one that j has in this epoch.
+ *
  * A state that has no column does not count: T is the batch alone, and the
- * chain is cold.  With endless augmentation j is seen in two new views.
+ * chain is cold.
  */
 
 /*
@@ -35,9 +37,13 @@ struct sample_moves sample_exact(const struct sample_emc2_how *how,
                                  const struct sample_batch *batch,
                                  struct sample_state *state, float *w);
 
-/* sample_exact_other() returns the second view of the state of row `row`, of
- * `views` fixed ones (>= 2), as both who brings it and who draws know it. */
-int64_t sample_exact_other(uint64_t seed, uint64_t epoch, uint64_t step,
-                           size_t row, int64_t view, size_t views);
+/*
+ * sample_exact_other() returns the second view of the state of row `row`, as
+ * both who brings it and who draws know it: of `fixed` views (>= 2) one of the
+ * others; with 0, view 0 of this epoch, or 1 where the state is that.
+ */
+struct sample_state sample_exact_other(uint64_t seed, uint64_t epoch,
+                                       uint64_t step, size_t row,
+                                       struct sample_state state, size_t fixed);
 
 #endif

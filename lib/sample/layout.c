@@ -29,11 +29,14 @@ add(struct sample_written *to, size_t at, size_t width)
 
 void
 sample_written_chain(struct sample_written *to, size_t at,
-                     struct sample_state state, float score)
+                     struct sample_state state, const float *score)
 {
-    const struct sample_chain_row row = {state.id + 1, (int32_t)state.view + 1,
-                                         score};
+    struct sample_chain_row row = {state.id + 1,
+                                   (int32_t)state.view + 1,
+                                   {.epoch = (uint32_t)state.epoch}};
 
+    if (score)
+        row.score = *score;
     memcpy(add(to, at, sizeof row), &row, sizeof row);
 }
 

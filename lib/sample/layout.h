@@ -10,7 +10,10 @@
 struct sample_chain_row {
     int64_t id_1;
     int32_t view_1;
-    float score;
+    union {
+        uint32_t epoch;
+        float score; /* where these are kept */
+    };
 };
 
 struct sample_update_row {
@@ -31,9 +34,9 @@ extern const char *const sample_table_names[SAMPLE_MEMORY_TABLES];
 int sample_table_is(const struct sample_memory_form *form, size_t table);
 
 /* These add a row that a step has written; sample_written_update() update i of
- * a bank's queue. */
+ * a bank's queue.  score: NULL where these are not kept. */
 void sample_written_chain(struct sample_written *to, size_t at,
-                          struct sample_state state, float score);
+                          struct sample_state state, const float *score);
 void sample_written_update(struct sample_written *to,
                            const struct sample_bank *bank, size_t i);
 void sample_written_beta(struct sample_written *to, size_t at, int64_t step,

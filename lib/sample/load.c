@@ -18,6 +18,7 @@ load_chains(struct sample_memory *memory, const struct sample_table *table,
             struct err *err)
 {
     const size_t size = memory->form.size, views = table->rows / size;
+    const int scores = memory->form.scores;
     struct sample_chain_row row;
 
     if (table->rows % size || views > VIEWS_MAX)
@@ -32,8 +33,9 @@ load_chains(struct sample_memory *memory, const struct sample_table *table,
         if (sample_chains_set(
                 &memory->chains, i,
                 (struct sample_state){row.id_1 < 0 ? -2 : row.id_1 - 1,
-                                      row.view_1 < 0 ? -2 : row.view_1 - 1},
-                row.id_1 && memory->form.scores ? row.score : -FLT_MAX, err))
+                                      row.view_1 < 0 ? -2 : row.view_1 - 1,
+                                      scores ? 0 : row.epoch},
+                row.id_1 && scores ? row.score : -FLT_MAX, err))
             return -1;
     }
     return 0;

@@ -60,13 +60,12 @@ keep_chains(struct sample_memory *memory, const struct sample_step *step,
     for (size_t r = 0; r < step->v * step->b; r++) {
         const size_t at =
             sample_chains_place(chains, step->b, step->ids, step->variants, r);
-        const int stays = chains->state[at].id == state[r].id &&
-                          chains->state[at].view == state[r].view &&
+        const int stays = sample_state_same(chains->state[at], state[r]) &&
                           (!score || chains->score[at] == score[r]);
 
         if (!stays)
             sample_written_chain(&memory->chain_rows, at, state[r],
-                                 score ? score[r] : 0);
+                                 score ? score + r : NULL);
     }
     sample_chains_put(chains, step->v, step->b, step->ids, step->variants,
                       state, score);

@@ -46,6 +46,7 @@ sample_source_release(struct sample_source *source)
     free(source->ids);
     free(source->extra);
     free(source->view);
+    free(source->epoch);
     free(source->hint_row);
     free(source->hint_view);
     free(source->hint_log_q);
@@ -269,13 +270,25 @@ take_steps(const struct sample_step *step, struct sample_state *state)
     const int32_t *view = step->hints.view;
 
     for (size_t r = 0; r < n; r++)
-        state[r] = (struct sample_state){-1, -1};
+        state[r] = (struct sample_state){-1, -1, 0};
     for (size_t e = 0; view && e < step->extra; e++) {
         const size_t row = row_of(step, e, n);
 
         if (row < n && view[e] >= 0 && (size_t)view[e] < views)
-            state[row] = (struct sample_state){step->extra_ids[e], view[e]};
+            state[row] = (struct sample_state){
+                step->extra_ids[e], view[e],
+                step->extra_epoch ? step->extra_epoch[e] : 0};
     }
+}
+
+/* The epoch of the views of a batch, as states name it.  Fixed views are of
+ * none, and what has a score of its own is not shown again. */
+static int64_t
+epoch_of(const struct sample_source *source, const struct sample_step *step)
+{
+    return step->fixed || source->how.scores == SAMPLE_STALE
+               ? 0
+               : (int64_t)step->epoch;
 }
 
 static void
@@ -297,11 +310,13 @@ weigh_chains(struct sample_source *source, const struct sample_step *step,
         .v = v,
         .b = b,
         .extra = step->extra,
+        .epoch = epoch_of(source, step),
         .ids = step->ids,
         .variants = step->variants,
         .fixed = step->fixed,
         .extra_ids = step->extra_ids,
         .extra_view = step->extra_view,
+        .extra_epoch = step->extra_epoch,
         .s = source->s,
     };
     struct sample_chains *chains = &source->memory.chains;

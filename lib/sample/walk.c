@@ -53,8 +53,9 @@ walk(const struct sample_walk_how *how, const struct sample_bank *bank,
     for (size_t m = 0; m < how->moves; m++) {
         const int64_t j = propose(rng, bank->size, own.id);
         const double luck = -log(1 - rng_unit(rng));
-        const struct sample_state next = {j,
-                                          (int64_t)rng_below(rng, how->views)};
+        const struct sample_state next = {
+            j, (int64_t)rng_below(rng, how->views),
+            bank->views > 1 ? 0 : (int64_t)how->epoch};
         const double to = score(how, bank, query, next);
 
         if (to + luck > at) {
@@ -79,8 +80,8 @@ sample_walk(const struct sample_walk_how *how, const struct sample_bank *bank,
     REQUIRE(how->moves >= 1 && how->views >= 1 && bank->size >= 2);
     REQUIRE(bank->views == 1 || (bank->views == how->views && variants));
     for (size_t row = 0; row < n; row++) {
-        const struct sample_state own = {ids[row],
-                                         variants ? variants[row] : 0};
+        const struct sample_state own = {ids[row], variants ? variants[row] : 0,
+                                         0};
         struct rng rng;
 
         REQUIRE(own.id >= 0 && (uint64_t)own.id < bank->size);

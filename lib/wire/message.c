@@ -93,6 +93,8 @@
     {WHOLE(x, "reserve", of_extra.reserve, 1, WIRE_BATCH_MAX), .optional = 1, \
      .least_size = 'r'},                                                      \
         {EACH(x, "extra_view", of_extra.view, WIRE_VIEW_MAX - 1)},            \
+        {TENSOR(x, "extra_epoch", of_extra.epoch, "r"), .optional = 1,        \
+         .with = "extra_view", .greatest = WIRE_EPOCH_MAX - 1},               \
         {EACH(x, "hint_row", of_extra.hint_row, INT32_MAX)},                  \
         {EACH(x, "hint_view", of_extra.hint_view, WIRE_VIEW_MAX - 1)},        \
         {TENSOR(x, "hint_log_q", of_extra.hint_log_q, "r"), .optional = 1},   \

@@ -132,8 +132,8 @@ def _tensors(kind, about, parts):
 # or f2.
 _PLACE = "session:w63 epoch:w32 step:w48 "
 _VIEWS = "[reserve]:w17 [augmentations]:n16 [hint_values]:m "
-_OF_EXTRA = (" [extra_view]:i8(r) [hint_row]:i4(r) [hint_view]:i4(r)"
-             " [hint_log_q]:f4(r) [variants]:i8(v,b)")
+_OF_EXTRA = (" [extra_view]:i8(r) [extra_epoch]:i8(r) [hint_row]:i4(r)"
+             " [hint_view]:i4(r) [hint_log_q]:f4(r) [variants]:i8(v,b)")
 KINDS = {
     "hello": "stage:t31 version:w31 run:t127 dataset:m peer:t63 [recipe]:t63"
              " [sampler]:t63 [max_batch]:w63 [part]:l",
@@ -1588,8 +1588,8 @@ class Trainer:
         tensors = {"ids": batch.ids, "z": z[:v * b].reshape(v, b, -1)}
         if batch.extra is not None:
             tensors.update(extra_ids=batch.extra_ids, extra_z=z[v * b:])
-        for name in ("extra_view", "hint_row", "hint_view", "hint_log_q",
-                     "variants"):
+        for name in ("extra_view", "extra_epoch", "hint_row", "hint_view",
+                     "hint_log_q", "variants"):
             if name in batch.tensors:
                 tensors[name] = batch.tensors[name]
         for name in ("reserve", "augmentations", "hint_values"):
@@ -1983,6 +1983,7 @@ class _Augmenter:
         """The batch of an item."""
         epoch, v, a = head["epoch"], self.o.views, head.get("augmentations", 0)
         variants, form = t.get("variants"), t.get("extra_view")
+        made = t.get("extra_epoch")
         ids, extra = t["ids"].tolist(), t.get("extra")
         out, swaps = {}, []
         cells, done = [], []
@@ -1995,9 +1996,10 @@ class _Augmenter:
             cells.append(views)
         more, used = [], []
         for k, i in enumerate([] if extra is None else extra.tolist()):
-            fixed = form is not None and form[k] >= 0
+            named = form is not None and form[k] >= 0
             j, views = self._make(i, set(done), [
-                (0, int(form[k])) if fixed else (epoch, v)])
+                (0 if made is None else int(made[k]), int(form[k])) if named
+                else (epoch, v)])
             swaps += [[i, j]] if j != i else []
             used.append(j)
             more += views
@@ -2007,8 +2009,8 @@ class _Augmenter:
         if extra is not None:
             out["extra_ids"], out["extra"] = np.array(used, "i8"), \
                 np.stack(more)
-        for name in ("extra_view", "hint_row", "hint_view", "hint_log_q",
-                     "variants"):
+        for name in ("extra_view", "extra_epoch", "hint_row", "hint_view",
+                     "hint_log_q", "variants"):
             if name in t:
                 out[name] = t[name]
         about = {k: head[k] for k in (

@@ -138,7 +138,7 @@ static void
 gathers_a_batch(struct data_set *set)
 {
     const int64_t ids[] = {5, 3, 0}, extra[] = {9, 5};
-    const struct data_wanted want = {3, 2, 2, 4, ids, extra, NULL, NULL};
+    const struct data_wanted want = {3, 2, 2, 4, ids, extra, NULL, NULL, NULL};
     struct data_pool *pool = pool_of(set, 0);
     struct data_gather g = {0};
     struct data_recipe recipe;
@@ -180,16 +180,15 @@ gathers_a_batch(struct data_set *set)
     data_pool_free(pool);
 }
 
-/* Fixed views are those of epoch 0, whatever the epoch is. */
-static void
-gathers_fixed_views(struct data_set *set)
+struct view {
+    uint64_t id, epoch, view;
+};
+
+/* The pixels of epoch 8 are these views, one after the other. */
+static int
+gathers(struct data_set *set, const struct data_wanted *want, size_t n,
+        const struct view *is)
 {
-    const int64_t ids[] = {5, 0}, extra[] = {6, 7}, view[] = {4, -1};
-    const int64_t variant[] = {3, 0, 1, 9};
-    const struct data_wanted want = {2, 2, 2, 4, ids, extra, variant, view};
-    const struct {
-        uint64_t id, epoch, view;
-    } is[] = {{5, 0, 3}, {0, 0, 0}, {5, 0, 1}, {0, 0, 9}, {6, 0, 4}, {7, 8, 2}};
     struct data_pool *pool = pool_of(set, 0);
     struct data_gather g = {0};
     struct data_recipe recipe;
@@ -199,17 +198,59 @@ gathers_fixed_views(struct data_set *set)
 
     data_recipe_find("cifar", &recipe, &why);
     recipe.size = 4;
-    data_gather_begin(&g, &want);
+    data_gather_begin(&g, want);
     while ((rc = data_gather_next(&g, pool, &recipe, 1, 8, &why)) > 0)
         continue;
-    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+    for (size_t i = 0; i < n; i++) {
         data_view(&recipe, data_pool_get(pool, is[i].id, &why), 1, is[i].id,
                   is[i].epoch, is[i].view, &g.scratch, pixel);
         same &= !memcmp(pixel, g.pixel + i * 48, 48);
     }
-    T(!rc && same, "each view is the one that was wanted");
     data_gather_release(&g);
     data_pool_free(pool);
+    return !rc && same;
+}
+
+static void
+gathers_named_views(struct data_set *set)
+{
+    const int64_t ids[] = {5, 0}, extra[] = {6, 7, 6}, view[] = {4, -1, 1};
+    const int64_t variant[] = {3, 0, 1, 9}, epoch[] = {3, 5, 2};
+    const struct data_wanted fixed = {.n = 2,
+                                      .n_extra = 3,
+                                      .views = 2,
+                                      .size = 4,
+                                      .ids = ids,
+                                      .extra = extra,
+                                      .variant = variant,
+                                      .extra_view = view},
+                             endless = {.n = 2,
+                                        .n_extra = 3,
+                                        .views = 2,
+                                        .size = 4,
+                                        .ids = ids,
+                                        .extra = extra,
+                                        .extra_view = view,
+                                        .extra_epoch = epoch};
+
+    T(gathers(set, &fixed, 7,
+              (struct view[]){{5, 0, 3},
+                              {0, 0, 0},
+                              {5, 0, 1},
+                              {0, 0, 9},
+                              {6, 0, 4},
+                              {7, 8, 2},
+                              {6, 0, 1}}),
+      "fixed views are those of epoch 0, whatever the epoch is");
+    T(gathers(set, &endless, 7,
+              (struct view[]){{5, 8, 0},
+                              {0, 8, 0},
+                              {5, 8, 1},
+                              {0, 8, 1},
+                              {6, 3, 4},
+                              {7, 8, 2},
+                              {6, 2, 1}}),
+      "a view of another epoch is made again");
 }
 
 static void
@@ -300,7 +341,7 @@ main(void)
         nobody_is_left(set);
         without_a_caption_it_is_bad(set);
         gathers_a_batch(set);
-        gathers_fixed_views(set);
+        gathers_named_views(set);
         draws_variants();
         draws_a_sheet(set);
     }

@@ -33,7 +33,8 @@ step(void)
 static void
 go_on(struct sample_memory *memory, struct sample_store *store)
 {
-    static const struct sample_state state[] = {{1, 0}, {1, 1}, {0, 1}, {2, 0}};
+    static const struct sample_state state[] = {
+        {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {2, 0, 0}};
     static const float score[4] = {1, -2};
 
     sample_memory_step(memory, step(), state, score);

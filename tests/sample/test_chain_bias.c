@@ -216,6 +216,7 @@ static const struct {
     {"exact, 24 images, b 8, alike", 0, {EXACT, 24, 8, .2}},
     {"exact, 24 images, b 4, equal", 0, {EXACT, 24, 4, 0}},
     {"exact, 24 images, b 4, unlike", 0, {EXACT, 24, 4, 1}},
+    {"exact, 100 images, b 4, unlike", 0, {EXACT, 100, 4, 1}},
     {"exact, 100 images, b 8, alike", 0, {EXACT, 100, 8, .2}},
     {"once, 24 images, b 2, alike", 0, {ONCE, 24, 2, .2}},
     {"once, 24 images, b 4, alike", 0, {ONCE, 24, 4, .2}},
@@ -226,6 +227,7 @@ static const struct {
     {"bank, 100 images, b 8, alike", 0, {BANK, 100, 8, .2}},
     {"bank and exact, 24 images, b 4, alike", 0, {BOTH, 24, 4, .2}},
     {"bank and exact, 24 images, b 4, unlike", 0, {BOTH, 24, 4, 1}},
+    {"bank and exact, 100 images, b 8, alike", 0, {BOTH, 100, 8, .2}},
     // both views of it are
     {"row, 24 images, b 4, alike", .058, {ROW, 24, 4, .2}},
     {"row, 24 images, b 4, equal", .052, {ROW, 24, 4, 0}},

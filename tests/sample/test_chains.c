@@ -20,7 +20,7 @@ what_is_put_is_got(void)
     T(out[0].id == -1 && out[V * B - 1].view == -1, "no chain has begun");
 
     for (int r = 0; r < V * B; r++)
-        in[r] = (struct sample_state){ids[(r + 1) % B], r % V};
+        in[r] = (struct sample_state){ids[(r + 1) % B], r % V, 0};
     sample_chains_put(&chains, V, B, ids, NULL, in, NULL);
     sample_chains_get(&chains, V, B, ids, NULL, out, NULL);
     T(!memcmp(in, out, sizeof in), "a batch's states come back");
@@ -45,7 +45,7 @@ chains_of_variants(void)
     sample_chains_get(&chains, V, B, ids, variants, out, got);
     T(out[0].id == -1 && got[V * B - 1] == -FLT_MAX, "no chain has a score");
     for (int r = 0; r < V * B; r++) {
-        in[r] = (struct sample_state){ids[(r + 1) % B], r % A};
+        in[r] = (struct sample_state){ids[(r + 1) % B], r % A, 0};
         score[r] = (float)r;
     }
     sample_chains_put(&chains, V, B, ids, variants, in, score);
@@ -64,9 +64,10 @@ static void
 states_from_outside_are_judged(void)
 {
     static const struct sample_state bad[] = {
-        {N, 0}, {-2, 0}, {1, V}, {1, -1}, {-1, 0},
+        {N, 0, 0},  {-2, 0, 0},  {1, V, 0},  {1, -1, 0},
+        {-1, 0, 0}, {-1, -1, 1}, {1, 0, -1}, {1, 0, 1LL << 32},
     };
-    const struct sample_state good = {4, 1};
+    const struct sample_state good = {4, 1, 0};
     const size_t place = 3 * V + 1;
     struct sample_chains chains;
     struct err err;
@@ -85,7 +86,7 @@ states_from_outside_are_judged(void)
               strstr(err.msg, "sample 3, view 1") &&
               chains.state[place].id == 4,
           "refused, nothing changed: %s", err.msg);
-    T(!sample_chains_set(&chains, place, (struct sample_state){-1, -1}, 0,
+    T(!sample_chains_set(&chains, place, (struct sample_state){-1, -1, 0}, 0,
                          &err),
       "none is a state, too");
     T(sample_chains_place(&chains, B, ids, NULL, B + 2) == 2 * V + 1,

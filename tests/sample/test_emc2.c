@@ -135,15 +135,15 @@ states_follow_their_image(void)
 
     // in a batch of another order they are there from the first record on
     for (size_t r = 0; r < ROWS; r++)
-        a.state[r] = moved[r % IMAGES] == 12 ? (struct sample_state){-1, -1}
-                                             : (struct sample_state){12, 0};
+        a.state[r] = moved[r % IMAGES] == 12 ? (struct sample_state){-1, -1, 0}
+                                             : (struct sample_state){12, 0, 0};
     visit(moved, up, 1e6, 0, 1, &a);
     for (size_t r = 0; r < ROWS; r++)
         stay &= r % IMAGES == 1 || a.w[r * ROWS + 1] == 1;
     T(stay, "and go on from there when the batch is another");
 
     for (size_t r = 0; r < ROWS; r++)
-        a.state[r] = (struct sample_state){12, 0};
+        a.state[r] = (struct sample_state){12, 0, 0};
     visit(others, up, 1e6, 0, 2, &a);
     T(a.moves.moved == ROWS, "a state that is not in the batch is none");
 }

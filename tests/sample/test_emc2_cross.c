@@ -259,7 +259,7 @@ proposes_the_other_side_once(void)
 
     // equal scores: every proposal is accepted, and recorded once
     for (size_t r = 0; r < N; r++)
-        state[r] = (struct sample_state){-1, -1};
+        state[r] = (struct sample_state){-1, -1, 0};
     sample_emc2(&how, &batch, state, NULL, w);
     for (size_t r = 0; r < N; r++)
         for (size_t c = 0; c < N; c++) {

@@ -37,7 +37,7 @@ example(size_t extra)
     for (size_t i = 0; i < N * COLUMNS; i++)
         e.s[i] = (float)rng_range(&rng, -1, 1);
     for (size_t r = 0; r < N; r++) {
-        e.state[r] = (struct sample_state){-1, -1};
+        e.state[r] = (struct sample_state){-1, -1, 0};
         e.score[r] = -INFINITY;
     }
     return e;
@@ -101,7 +101,7 @@ fresh_states_have_their_column(void)
     int stay = 1, leave = 1;
 
     for (size_t r = 0; r < N; r++) {
-        e.state[r] = (struct sample_state){21, 0};
+        e.state[r] = (struct sample_state){21, 0, 0};
         set(&e, r, N + 1, r % 2 ? 2 : -2);
         set(&e, r, N, 5); // another extra's is not looked at
     }
@@ -134,17 +134,17 @@ extras_may_name_their_view(void)
     for (size_t r = 0; r < N; r++)
         for (size_t x = 0; x < EXTRA; x++)
             set(&e, r, N + x, 2);
-    e.state[0] = (struct sample_state){20, 0};
-    e.state[1] = (struct sample_state){20, 1};
-    e.state[2] = (struct sample_state){21, 1};
-    e.state[3] = (struct sample_state){22, 0};
+    e.state[0] = (struct sample_state){20, 0, 0};
+    e.state[1] = (struct sample_state){20, 1, 0};
+    e.state[2] = (struct sample_state){21, 1, 0};
+    e.state[3] = (struct sample_state){22, 0, 0};
     visit(&e);
     T(weight(&e, 0, N) == 1 && weight(&e, 1, N + 2) == 1,
       "two extras of an image: the one of the state's view");
     T(weight(&e, 2, N + 1) == 1, "an extra without a view fits all");
     T(e.state[3].id != 22 && e.moves.cold == 5, "one without an extra: cold");
     e.batch.extra_view = NULL;
-    e.state[1] = (struct sample_state){20, 1};
+    e.state[1] = (struct sample_state){20, 1, 0};
     visit(&e);
     T(weight(&e, 1, N) == 1, "no views named: the first of the image");
 }
@@ -164,8 +164,8 @@ variants_name_the_rows(void)
     e.batch.extra_ids = extras;
     for (size_t c = 0; c < N + EXTRA; c++)
         set(&e, 0, c, c == 5 || c == N ? 3 : 0); // 5: image 11, variant 1
-    e.state[0] = (struct sample_state){11, 1};
-    e.state[4] = (struct sample_state){11, 2};
+    e.state[0] = (struct sample_state){11, 1, 0};
+    e.state[4] = (struct sample_state){11, 2, 0};
     set(&e, 4, N, 3);
     visit(&e);
     T(weight(&e, 0, 5) == 1 && is(e.state[0], 11, 1),
@@ -192,10 +192,10 @@ stale_scores_stay(void)
     e.how.scores = SAMPLE_STALE;
     e.how.burn = 1;
     for (size_t r = 0; r < N; r++) {
-        e.state[r] = (struct sample_state){ids[(r + 1) % B], 1};
+        e.state[r] = (struct sample_state){ids[(r + 1) % B], 1, 0};
         e.score[r] = r % 2 ? 2e6f : -2e6f;
     }
-    e.state[0] = (struct sample_state){21, 0};
+    e.state[0] = (struct sample_state){21, 0, 0};
     visit(&e);
     for (size_t r = 1; r < N; r += 2)
         sum += (float)row_sum(&e, r);
@@ -222,7 +222,7 @@ reset_forgets(void)
 
     e.how.scores = SAMPLE_RESET;
     for (size_t r = 0; r < N; r++) {
-        e.state[r] = (struct sample_state){21, 0};
+        e.state[r] = (struct sample_state){21, 0, 0};
         set(&e, r, N + 1, 2);
     }
     visit(&e);
@@ -323,7 +323,7 @@ nothing_is_lost(void)
         e.how.burn = i % length;
         for (size_t r = 0; r < N; r++) {
             e.state[r] = (struct sample_state){r % 3 ? 20 : ids[(r + 1) % B],
-                                               (int64_t)(r / B)};
+                                               (int64_t)(r / B), 0};
             e.score[r] = 1;
         }
         visit(&e);

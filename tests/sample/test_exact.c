@@ -130,7 +130,7 @@ kernel_of_two(struct world *world)
         for (int64_t j = 1; j < IMAGES; j++)
             for (int64_t k = j + 1; k < IMAGES; k++)
                 visit(world, 3, (int64_t[]){0, j, k}, variants, 0,
-                      (struct sample_state){x / 2, x % 2}, 1. / 6,
+                      (struct sample_state){x / 2, x % 2, 0}, 1. / 6,
                       world->kernel[x]);
 }
 
@@ -140,7 +140,9 @@ step_with(int64_t view, int64_t other)
 {
     uint64_t step = 0;
 
-    while (sample_exact_other(3, 0, step, 0, view, 3) != other)
+    while (
+        sample_exact_other(3, 0, step, 0, (struct sample_state){1, view, 0}, 3)
+            .view != other)
         step++;
     return step;
 }
@@ -159,7 +161,7 @@ visit_three(struct world *world, const int64_t *images, int64_t x)
             if (one / 3 == one % 3 || two / 3 == two % 3 || other == x % 3)
                 continue;
             visit(world, 3, images, variants, step_with(x % 3, other),
-                  (struct sample_state){x / 3, x % 3}, 1. / (6 * 36 * 2),
+                  (struct sample_state){x / 3, x % 3, 0}, 1. / (6 * 36 * 2),
                   world->kernel[x]);
         }
 }
@@ -192,20 +194,30 @@ the_softmax_is_kept(size_t A, double noise)
       A, noise, off);
 }
 
-/* Two images, one extra sample; whose chain stands at it. */
+/* Two images in epoch 5, with new views; of one from outside the view where a
+ * chain stands, accepted in epoch 2, and one of now. */
 static const int64_t ids[2] = {7, 8}, far[2] = {9, 9};
+static const int64_t far_view[2] = {1, 0}, far_epoch[2] = {2, 5};
 static const float s[4 * 6] = {0,   .5f, 0,   -.5f, .2f, .1f, .3f, 0,
                                .1f, 0,   .9f, .4f,  0,   .6f, 0,   -.1f,
                                .3f, .7f, .2f, 0,    .4f, 0,   .5f, .8f};
 
-static const struct sample_batch endless = {
-    .v = 2, .b = 2, .extra = 2, .ids = ids, .extra_ids = far, .s = s};
+static const struct sample_batch endless = {.v = 2,
+                                            .b = 2,
+                                            .extra = 2,
+                                            .epoch = 5,
+                                            .ids = ids,
+                                            .extra_ids = far,
+                                            .extra_view = far_view,
+                                            .extra_epoch = far_epoch,
+                                            .s = s};
 
 static void
 weights_are_a_softmax(void)
 {
-    const struct sample_emc2_how how = {.beta = beta};
-    struct sample_state state[4] = {{9, 0}, {-1, -1}, {8, 0}, {9, 1}};
+    const struct sample_emc2_how how = {.beta = beta, .epoch = 5};
+    struct sample_state state[4] = {
+        {9, 1, 2}, {-1, -1, 0}, {8, 0, 5}, {8, 0, 4}};
     float w[4 * 6];
     double z = exp(4 * .5) + exp(4 * -.5);
     struct sample_moves moves = sample_exact(&how, &endless, state, w);
@@ -218,7 +230,8 @@ weights_are_a_softmax(void)
     T(w[6 + 4] == 0 && w[12 + 4] == 0,
       "what came for other chains is nothing to it");
     T_NEAR(w[12 + 1] + w[12 + 3], 1, 1e-6, "a state within the batch");
-    T(moves.cold == 1 && moves.dropped == 0, "one chain was cold");
+    T_NEAR(w[18 + 0] + w[18 + 2], 1, 1e-6, "another view of it is none");
+    T(moves.cold == 2 && moves.dropped == 0, "two chains were cold");
     T(moves.outside > 0 && moves.outside < 1 && moves.accepted <= 1, "moves");
 }
 
@@ -232,33 +245,44 @@ states_are_drawn_by_their_weights(void)
     float w[4 * 6];
 
     for (uint64_t step = 0; step < VISITS; step++) {
-        const struct sample_emc2_how how = {.beta = beta, .step = step};
+        const struct sample_emc2_how how = {
+            .beta = beta, .epoch = 5, .step = step};
+        size_t c = 0;
 
         forget(4, state);
-        state[0] = (struct sample_state){9, 0};
+        state[0] = (struct sample_state){9, 1, 2};
         sample_exact(&how, &endless, state, w);
-        count[state[0].id == 9 ? 4 : state[0].view ? 3 : 1]++;
+        while (c < 6 &&
+               !sample_state_same(sample_batch_state(&endless, c), state[0]))
+            c++;
+        count[c]++;
     }
-    w[4] += w[5]; // with endless augmentation a state is an image
-    for (size_t c = 1; c < 5; c++)
+    for (size_t c = 0; c < 6; c++)
         if (w[c] > 0)
             chi += (count[c] - VISITS * (double)w[c]) *
                    (count[c] - VISITS * (double)w[c]) / VISITS / (double)w[c];
-    T(chi < 13.8, "chi-square of 2 degrees, .001: %.1f < 13.8", chi);
+    T(chi < 16.3, "chi-square of 3 degrees, .001: %.1f < 16.3", chi);
 }
 
 static void
 second_views(void)
 {
+    const struct sample_state one = {4, 1, 0}, now = {4, 0, 2};
+    struct sample_state other;
     size_t count[3] = {0};
 
     for (size_t row = 0; row < 3000; row++)
-        count[sample_exact_other(1, 2, 3, row, 1, 3)]++;
+        count[sample_exact_other(1, 2, 3, row, one, 3).view]++;
     T(!count[1] && count[0] > 1400 && count[2] > 1400,
       "a second view is one of the others, each as often");
-    T(sample_exact_other(1, 2, 3, 4, 0, 2) == 1 &&
-          sample_exact_other(1, 2, 3, 4, 1, 2) == 0,
+    T(sample_exact_other(1, 2, 3, 4, now, 2).view == 1 &&
+          sample_exact_other(1, 2, 3, 4, one, 2).view == 0,
       "of two it is the other one");
+    other = sample_exact_other(1, 2, 3, 4, one, 0);
+    T(sample_state_same(other, now), "with endless views one of this epoch");
+    other = sample_exact_other(1, 2, 3, 4, now, 0);
+    T(other.id == 4 && other.view == 1 && other.epoch == 2,
+      "the other one of the two that it has");
 }
 
 int

@@ -13,7 +13,7 @@ enum { N = 6, A = 3, V = 2, B = 2, D = 2, R = 1, Q = V * B + R, H = 2 };
 static const int64_t ids[B] = {4, 1}, extra_ids[R] = {5}, extra_view[R] = {1};
 static const int64_t variants[V * B] = {2, 0, 1, 1};
 static const struct sample_state state[V * B] = {
-    {1, 0}, {0, 2}, {3, 1}, {5, 0}};
+    {1, 0, 0}, {0, 2, 0}, {3, 1, 0}, {5, 0, 0}};
 static const float score[V * B] = {1, 2, 3, 4};
 
 static const struct sample_memory_form with_chains = {N, 1, 1, H},

@@ -15,7 +15,8 @@ enum { N = 24, B = 4, V = 2, D = 8, STEPS = 40, EXTRA = 64, H = 3 };
 /* What is under way: items that were drawn for, in a ring. */
 struct run {
     struct sample_source source;
-    int64_t ids[STEPS][B], extra[STEPS][EXTRA], view[STEPS][EXTRA];
+    int64_t ids[STEPS][B], extra[STEPS][EXTRA], view[STEPS][EXTRA],
+        epoch[STEPS][EXTRA];
     struct sample_extras extras[STEPS]; /* pointing into what follows */
     int32_t row[STEPS][EXTRA], state_view[STEPS][EXTRA];
     float log_q[STEPS][EXTRA];
@@ -70,13 +71,32 @@ draw(struct run *run, int t)
     REQUIRE(x->n <= EXTRA);
     x->ids = keep(run->extra[t], x->ids, x->n * sizeof *x->ids);
     x->view = keep(run->view[t], x->view, x->n * sizeof *x->view);
+    x->epoch = keep(run->epoch[t], x->epoch, x->n * sizeof *x->epoch);
     x->hints.row = keep(run->row[t], x->hints.row, x->n * sizeof(int32_t));
     x->hints.view =
         keep(run->state_view[t], x->hints.view, x->n * sizeof(int32_t));
     x->hints.log_q = keep(run->log_q[t], x->hints.log_q, x->n * sizeof(float));
 }
 
-/* Features are a function of sample, fixed view and step, as of an encoder that
+/* Which view a column shows, as data/view.h counts them. */
+static struct sample_state
+view_of(const struct run *run, int t, size_t r)
+{
+    const struct sample_extras *x = &run->extras[t];
+    const size_t n = V * B, e = r - n;
+    const int64_t now = run->A ? 0 : t / 6;
+
+    if (r < n)
+        return (struct sample_state){
+            run->ids[t][r % B], run->A ? run->variant[t][r] : (int64_t)(r / B),
+            now};
+    if (!x->view)
+        return (struct sample_state){run->extra[t][e], V, now};
+    return (struct sample_state){run->extra[t][e], run->view[t][e],
+                                 x->epoch ? run->epoch[t][e] : 0};
+}
+
+/* Features are a function of the view and the step, as of an encoder that
  * learns. */
 static int
 weigh(struct run *run, int t, struct sample_weights *weights, struct err *err)
@@ -86,16 +106,15 @@ weigh(struct run *run, int t, struct sample_weights *weights, struct err *err)
     struct sample_step step = step_of(run, t);
 
     for (size_t r = 0; r < all; r++) {
-        const int64_t id = r < n ? run->ids[t][r % B] : run->extra[t][r - n];
-        const int64_t view = !run->A ? 0
-                             : r < n ? run->variant[t][r]
-                                     : run->view[t][r - n];
-        struct rng rng;
+        const struct sample_state is = view_of(run, t, r);
+        struct rng image, view;
 
-        rng_init(&rng, 9, RNG_TEST, (uint64_t)id, (uint64_t)view, 0);
+        rng_init(&image, 9, RNG_TEST, (uint64_t)is.id, 0, 0);
+        rng_init(&view, 8, RNG_TEST, (uint64_t)is.id, (uint64_t)is.epoch,
+                 (uint64_t)is.view);
         for (size_t k = 0; k < D; k++)
-            run->z[r * D + k] =
-                (float)(rng_normal(&rng) + 0.02 * t + 0.1 * (r < n && r >= B));
+            run->z[r * D + k] = (float)(rng_normal(&image) +
+                                        0.3 * rng_normal(&view) + 0.02 * t);
     }
     num_unit_rows(all, D, run->z, run->z, NULL);
     step.beta = 4;
@@ -103,6 +122,7 @@ weigh(struct run *run, int t, struct sample_weights *weights, struct err *err)
     step.dim = D;
     step.extra_ids = x->ids;
     step.extra_view = x->view;
+    step.extra_epoch = x->epoch;
     step.z = run->z;
     step.extra_z = run->z + n * D;
     step.hints = x->hints;
@@ -290,13 +310,24 @@ early_or_late(void)
     }
 }
 
-/* The chains of the first batch stand there. */
+/* The chains of a batch stand there. */
 static void
-stand(struct run *run, const struct sample_state *state)
+stand(struct run *run, int t, const struct sample_state *state)
 {
-    const struct sample_step step = step_of(run, 0);
+    const struct sample_step step = step_of(run, t);
 
     sample_memory_step(&run->source.memory, &step, state, NULL);
+}
+
+/* 1 when these are the extra samples of a step. */
+static int
+brings(const struct run *run, int t, size_t n, const struct sample_state *want)
+{
+    int same = run->extras[t].n == n;
+
+    for (size_t e = 0; same && e < n; e++)
+        same = sample_state_same(view_of(run, t, V * B + e), want[e]);
+    return same;
 }
 
 /* A state in the batch is not brought along again, nor one twice. */
@@ -305,25 +336,38 @@ each_state_once(void)
 {
     const struct sample_how how = {.burn = -1, .horizon = H};
     struct run *run = mem_array(1, sizeof *run);
-    const struct sample_state state[V * B] = {
-        {20, 0}, {20, 1}, {9, 0}, {-1, -1}, {20, 0}, {0, 1}, {21, 0}, {5, 1}};
 
     begin(run, &how, 0);
-    stand(run, state);
-    draw(run, 0); // of 0, 5, 10, 15
-    T(run->extras[0].n == 3 && run->extra[0][0] == 9 &&
-          run->extra[0][1] == 20 && run->extra[0][2] == 21 &&
-          !run->extras[0].view,
-      "with endless augmentation a state is an image");
+    stand(run, 6, // of 1, 6, 11, 16, in epoch 1
+          (struct sample_state[V * B]){{20, 0, 0},
+                                       {20, 1, 0},
+                                       {9, 0, 1},
+                                       {-1, -1, 0},
+                                       {20, 0, 0},
+                                       {1, 1, 1},
+                                       {21, 0, 0},
+                                       {6, 1, 0}});
+    draw(run, 6);
+    T(brings(run, 6, 5,
+             (struct sample_state[]){
+                 {6, 1, 0}, {9, 0, 1}, {20, 0, 0}, {20, 1, 0}, {21, 0, 0}}),
+      "with endless augmentation a state is a view of an epoch");
     sample_source_release(&run->source);
 
     begin(run, &how, 3); // variants 0 1 2 0, 1 2 0 1
-    stand(run, state);
+    stand(run, 0,        // of 0, 5, 10, 15
+          (struct sample_state[V * B]){{20, 0, 0},
+                                       {20, 1, 0},
+                                       {9, 0, 0},
+                                       {-1, -1, 0},
+                                       {20, 0, 0},
+                                       {0, 1, 0},
+                                       {21, 0, 0},
+                                       {5, 1, 0}});
     draw(run, 0);
-    T(run->extras[0].n == 4 && run->extra[0][0] == 9 &&
-          run->extra[0][1] == 20 && run->view[0][1] == 0 &&
-          run->extra[0][2] == 20 && run->view[0][2] == 1 &&
-          run->extra[0][3] == 21,
+    T(brings(run, 0, 4,
+             (struct sample_state[]){
+                 {9, 0, 0}, {20, 0, 0}, {20, 1, 0}, {21, 0, 0}}),
       "with fixed views it is one of these");
     sample_source_release(&run->source);
     free(run);
@@ -406,7 +450,7 @@ refusals(void)
     sample_source_release(&run->source);
     begin(run, &how, 3);
     run->A = 0;
-    stand(run, (struct sample_state[V * B]){{9, 0}, {9, 1}});
+    stand(run, 0, (struct sample_state[V * B]){{9, 0, 0}, {9, 1, 0}});
     run->A = 3;
     draw(run, 0);
     T(run->extras[0].n == 0 && weigh(run, 0, &w, &err),

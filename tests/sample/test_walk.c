@@ -22,7 +22,7 @@ example_init(struct example *e)
     circle_init(&e->bank, SIZE, cosine);
     circle_forget(&e->bank, MISSING);
     for (size_t r = 0; r < ROWS; r++)
-        e->state[r] = (struct sample_state){-1, -1};
+        e->state[r] = (struct sample_state){-1, -1, 0};
 }
 
 static struct sample_walk
@@ -177,7 +177,7 @@ edges(void)
 
     example_init(&e);
     e.ids[0] = MISSING;
-    e.state[0] = (struct sample_state){3, 1};
+    e.state[0] = (struct sample_state){3, 1, 0};
     e.how.moves = 1;
     e.how.views = 1;
     a = walk(&e);
@@ -189,7 +189,7 @@ edges(void)
                  (e.state[r].id < 0) == (e.state[r].view < 0);
     T(sound, "the others are somewhere, or nowhere yet");
     // a state whose row is gone is none
-    e.state[1] = (struct sample_state){MISSING, 0};
+    e.state[1] = (struct sample_state){MISSING, 0, 0};
     e.how.moves = 50;
     e.how.beta = 1e30;
     walk(&e);

@@ -8,7 +8,7 @@ static inline void
 forget(size_t n, struct sample_state *state)
 {
     for (size_t i = 0; i < n; i++)
-        state[i] = (struct sample_state){-1, -1};
+        state[i] = (struct sample_state){-1, -1, 0};
 }
 
 /* A visit of `row` chains with fresh scores. */

@@ -163,6 +163,7 @@ make_views(struct augment_maker *maker, const struct wire_item *item,
         .extra = item->extra,
         .variant = variant,
         .extra_view = item->of_extra.view,
+        .extra_epoch = item->of_extra.epoch,
     };
     struct data_gather *g = &maker->gather;
     size_t substitutes = 0;

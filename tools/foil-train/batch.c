@@ -18,6 +18,7 @@ train_batch_of(const struct wire_batch *b, struct train_batch *batch)
         .extra_ids = b->extra_ids,
         .extra = b->extra,
         .extra_view = b->of_extra.view,
+        .extra_epoch = b->of_extra.epoch,
         .hints = {b->of_extra.hint_row, b->of_extra.hint_view,
                   b->of_extra.hint_log_q},
         .n_substituted = b->n_substituted,
