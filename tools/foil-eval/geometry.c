@@ -43,14 +43,17 @@ run_geometry(const struct options *options, char **path)
         die("'%s' has one row, and geometry needs two", path[0]);
     x = draw(options, &one, &count);
     eval_geometry(count, one.d, x, &g);
-    if (g.zero_rows)
+    if (!g.dimensions)
+        say("'%s' has collapsed: all %zu rows %s", path[0], count,
+            g.zero_rows ? "are zero" : "point one way");
+    else if (g.zero_rows)
         say("%zu of %zu rows of '%s' are zero and have no direction",
             g.zero_rows, count, path[0]);
-    line =
-        json_pack("{s:s s:f s:f s:f s:f s:f s:I}", "measure", "geometry",
-                  "uniformity", g.uniformity, "cosine", g.cosine, "deviation",
-                  g.deviation, "deviation_min", g.deviation_min, "dimensions",
-                  g.dimensions, "zero_rows", (json_int_t)g.zero_rows);
+    line = json_pack("{s:s s:f s:f s:f s:f s:f s:b s:I}", "measure", "geometry",
+                     "uniformity", g.uniformity, "cosine", g.cosine,
+                     "deviation", g.deviation, "deviation_min", g.deviation_min,
+                     "dimensions", g.dimensions, "collapsed", !g.dimensions,
+                     "zero_rows", (json_int_t)g.zero_rows);
     how = json_pack("{s:I s:I s:I s:o}", "rows", (json_int_t)count, "seed",
                     (json_int_t)options->seed, "d", (json_int_t)one.d, "views",
                     json_pack("[o]", origin(path[0], &one)));

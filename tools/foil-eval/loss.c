@@ -141,6 +141,18 @@ embed(struct measured *m)
         forward(m, first);
 }
 
+/* |parameters|^2.  A loss of unit vectors does not change with the length of
+ * what they are made by, and its gradient falls as 1 over it: the product of
+ * both squares compares encoders of different lengths. */
+static double
+square_weight(const struct measured *m)
+{
+    size_t count;
+    const float *w = nn_net_params(m->model.net, &count);
+
+    return num_dot(count, w, w);
+}
+
 /* |dL/dparameters|^2 from dz, chunk by chunk. */
 static double
 square_gradient(struct measured *m)
@@ -190,6 +202,7 @@ run_loss(const struct options *options, char **path)
     released = measure(&m, beta * beta, 1);
     progress_clear(&m.progress);
     json_object_set_new(line, "released", released);
+    json_object_set_new(line, "square_weight", json_real(square_weight(&m)));
     how = json_pack("{s:f s:I s:I s:I s:s s:I s:s s:I s:O s:{s:s s:s s:I}}",
                     "tau", options->tau, "rows", (json_int_t)m.n, "negatives",
                     (json_int_t)(m.n - m.n / m.images), "views",
