@@ -6,6 +6,7 @@
 #include "util/mem.h"
 
 #include "resize.h"
+#include "text.h"
 
 /* Groups in the making: a forest, each sample pointing towards the root of its
  * group, which is the first sample in it. */
@@ -92,20 +93,48 @@ group_texts(size_t n, struct texts *texts, int64_t *group)
     return number(n, up, group);
 }
 
+/* Adds the normal form of a line to `all`; returns how long it is. */
+static size_t
+fold_line(const char *line, size_t len, struct data_bytes *fold,
+          struct data_bytes *all)
+{
+    const size_t before = all->len;
+    const char *word;
+    size_t at = 0, n;
+
+    while (data_text_word(line, len, &at, &word, &n)) {
+        data_text_fold(word, n, fold);
+        if (all->len > before)
+            data_text_append(all, " ", 1);
+        data_text_append(all, fold->data, fold->len);
+    }
+    return all->len - before;
+}
+
 size_t
 data_group_caption(const struct data_set *set, int64_t *group)
 {
+    struct data_bytes fold = {0}, all = {0};
     struct texts texts = {0};
+    size_t from = 0;
 
     for (size_t i = 0; i < data_size(set); i++)
         for (const char *at = data_caption(set, i); *at;) {
-            size_t len = strcspn(at, "\n");
+            const size_t len = strcspn(at, "\n");
+            const size_t n = fold_line(at, len, &fold, &all);
 
-            if (len)
-                texts_add(&texts, at, len, i);
+            if (n)
+                texts_add(&texts, NULL, n, i);
             at += len + (at[len] == '\n');
         }
-    return group_texts(data_size(set), &texts, group);
+    for (size_t i = 0; i < texts.n; i++) { // they do not move any more
+        texts.text[i].start = (const char *)all.data + from;
+        from += texts.text[i].len;
+    }
+    from = group_texts(data_size(set), &texts, group);
+    data_bytes_release(&fold);
+    data_bytes_release(&all);
+    return from;
 }
 
 size_t
