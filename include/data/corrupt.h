@@ -8,10 +8,11 @@
 #include "util/err.h"
 
 /*
- * Damage of 19 kinds and five severities, for testing what features bear:
- * formulations of our own of the family that CIFAR-10-C is made by (Hendrycks
- * and Dietterich 2019, arXiv:1903.12261), with its names and, where strength
- * rises in it from one severity to the next, its parameters for 32 pixels.
+ * Damage of 19 kinds and five severities, for testing how robust
+ * features are: our own versions of the family that CIFAR-10-C is made of
+ * (Hendrycks and Dietterich 2019, arXiv:1903.12261), with its names and, where
+ * strength rises in it from one severity to the next, its parameters for 32
+ * pixels.
  *
  *     noise    gaussian_noise shot_noise impulse_noise speckle_noise
  *     blur     defocus_blur glass_blur motion_blur zoom_blur gaussian_blur

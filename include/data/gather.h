@@ -7,8 +7,8 @@
 /*
  * The pixels of a batch: views of some samples and one view each of some
  * further ones, made sample by sample.  A bad sample is replaced by one that
- * is good and not in the batch (data_pool_substitute()), the same one whoever
- * makes the batch.
+ * is good and not in the batch (data_pool_substitute()), the same one in
+ * every process that makes the batch.
  *
  *     data_gather_begin(&gather, ...);
  *     while ((rc = data_gather_next(&gather, ...)) > 0)

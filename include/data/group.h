@@ -11,8 +11,8 @@
  * Which samples belong together: so that a selector keeps them out of a common
  * batch, or an evaluation looks within them.  Each function numbers the groups
  * 0, 1, ... in the order of their first samples, writes the number of each
- * sample's to group [n], and returns how many there are.  Who belongs to nobody
- * has a group of its own.
+ * sample's to group [n], and returns how many there are.  A
+ * sample that belongs to no other has a group of its own.
  */
 
 /* By label; a sample without one is alone. */

@@ -27,8 +27,8 @@ struct data_npy {
 };
 
 /*
- * data_npy_read() reads an array, to be released.  Nothing is allocated for a
- * header that the file's size does not bear out.
+ * data_npy_read() reads an array, to be released.  Nothing is allocated
+ * for a header that does not fit the file's size.
  */
 int data_npy_read(const char *path, struct data_npy *npy, struct err *err);
 void data_npy_release(struct data_npy *npy);

@@ -12,7 +12,7 @@
  *
  * b images have two views each: the n = 2b rows of z are view-major, row r is
  * view r / b of image r mod b, and its partner is row (r + b) mod n.  `extra`
- * further rows may follow: images that are nobody's anchor, only negatives.
+ * further rows may follow: images that are no anchors, only negatives.
  * With v_r = z_r / |z_r| and S = V V', most objectives are a value L and a
  * weight matrix
  *
@@ -33,9 +33,9 @@ struct loss_batch {
                              sum to 1, or less where some were dropped */
     const float *scale;   /* [n,2] factors of the positive and of the negative
                              terms of each anchor, from the service; NULL: 1 */
-    const float *s;       /* [n,rows] S where whoever gave the weights has it
-                             already, for an objective without auxiliary
-                             columns; NULL: it is computed */
+    const float *s;       /* [n,rows] S where it was computed with the
+                             weights, for an objective without auxiliary
+                             columns; NULL: it is computed here */
 };
 
 /* What an objective is set to. */

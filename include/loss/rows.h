@@ -9,7 +9,7 @@
  * the anchors themselves.
  */
 
-/* The columns of the batch that a row meets. */
+/* The columns of the batch that a row is compared with. */
 enum loss_mask {
     LOSS_BATCH,          /* all but itself: 2b - 1, the partner among them */
     LOSS_NEGATIVES,      /* all but itself and its partner: 2b - 2 */
@@ -35,7 +35,7 @@ struct loss_row {
  *     p_c = exp(beta s_c - log_z)
  *
  *   s  [rows]  the row of S
- *   p  [rows]  or NULL; 0 in columns that the row does not meet.  May be s.
+ *   p  [rows]  or NULL; 0 in columns outside of the mask.  May be s.
  * The largest score is taken out first, so any beta >= 0 is fine.  The softmax
  * is beta mean - log_z + log m away from the uniform distribution over its m
  * columns (Kullback-Leibler).

@@ -13,17 +13,16 @@
  *
  * Steps are numbered 0, 1, 2 .. through the whole run.  The features that step
  * t trains on are pushed as t's; they wait in a queue until the table is
- * brought up to t.  Whoever draws for step t + horizon from the table as of
- * step t gets the same draws however late the messages were, and after a
- * restart.
+ * brought up to t.  Draws for step t + horizon from the table as of step t are
+ * the same however late the messages were, and after a restart.
  *
  *   rows [size views,dim]   unit length; zero where there is none
  *   when [size views]       the step that wrote the row, -1: none did
  *
- * Each update, whether it waits or stands in the table, has a slot: the lowest
- * that was free when it was pushed.  It is free again when a later update of
- * its row stands in the table.  Who keeps the updates by their slots keeps the
- * bank, and each is written down once.
+ * Each update, in the queue or in the table, has a slot: the lowest that was
+ * free when it was pushed.  It is free again when a later update of its row is
+ * in the table.  So the updates by their slots are the whole bank, and each is
+ * written to disk once.
  */
 struct sample_bank {
     size_t size, views, dim;

@@ -7,12 +7,11 @@
 #include "util/err.h"
 
 /*
- * What a sampler wants kept of itself, so that it can be given back when it was
- * started again: tables of bytes, by name.  Whoever keeps them knows nothing of
- * what is in them.
+ * The state of a sampler, kept for it so that it gets it back when it was
+ * started again: tables of bytes, by name, which are never read here.
  *
  * A table has `rows` of `width` bytes and starts as zeros.  Each step of the
- * sampler names the rows that it changed and what stands in them then.
+ * sampler names the rows that it changed and their new bytes.
  */
 enum {
     SAMPLE_TABLES_MAX = 16,
@@ -33,7 +32,7 @@ struct sample_rows {
     const int64_t *at;  /* [n] which, each < rows; of one that is there twice
                            the later counts.  NULL: n rows from `from` on */
     size_t from;
-    const uint8_t *row; /* [n,width] what stands in them */
+    const uint8_t *row; /* [n,width] their bytes */
 };
 
 struct sample_table {

@@ -19,8 +19,8 @@ struct train_negatives {
      * weigh() answers: 1 with weights that last until the next call, and whose
      * tables the store of train_samples can keep; 0 when asked to stop
      * meanwhile, -1 on error.
-     *   alone  1: nobody was there, and the batch itself gave the weights,
-     * which have no numbers for the journal
+     *   alone  1: there was no service, and the weights are of the batch
+     *          alone, without numbers for the journal
      */
     int (*weigh)(void *self, const struct sample_step *step,
                  struct sample_weights *weights, int *alone, struct err *err);

@@ -27,8 +27,8 @@ int file_write(const char *path, const void *data, size_t len, struct err *err);
  * written to as it stands.
  *
  * Until then it is PATH.PID.new, locked by its writer; one whose writer died
- * is removed by whoever writes PATH next.  An open draft may not be moved in
- * memory.
+ * is removed by the next process that writes PATH.  An open draft may not be
+ * moved in memory.
  */
 struct file_draft {
     FILE *file;
@@ -43,9 +43,9 @@ void file_draft_drop(struct file_draft *draft);
 
 /*
  * file_drafts_abandon() removes all open drafts of a process that ends at
- * once: whoever opens, keeps or drops one after that waits for ever.  Returns
- * -1, and does nothing, when the process has kept one already.  From any
- * thread.
+ * once: a thread that opens, keeps or drops one after that waits for ever.
+ * Returns -1, and does nothing, when the process has kept one already.  From
+ * any thread.
  */
 int file_drafts_abandon(void);
 

@@ -8,7 +8,8 @@
 
 enum { OPAQUE_SIDE_MAX = 65535 };
 
-/* data_opaque_judge() refuses sizes that nobody asked for. */
+/* data_opaque_judge() refuses images with a side above OPAQUE_SIDE_MAX or
+ * with more than max_pixels pixels. */
 int data_opaque_judge(size_t width, size_t height, size_t max_pixels,
                       struct err *err);
 

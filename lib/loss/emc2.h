@@ -20,7 +20,7 @@
  */
 extern const struct loss_objective loss_emc2;
 
-/* loss_emc2_run() is its run(), for whoever has other chains. */
+/* loss_emc2_run() is its run(), for objectives with other chains. */
 void loss_emc2_run(const struct loss_batch *batch,
                    const struct loss_settings *set, float *state, float *s,
                    struct loss_report *report);

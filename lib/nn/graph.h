@@ -8,8 +8,8 @@
  * A network as a list of operators on values.  A value is a map (num/map.h)
  * without its number of rows: one for each sample of the batch, or one for each
  * token of all samples, packed end to end.  Value 0 is the input (struct
- * nn_input): normalised images, rows, or ids as i32.  Operators stand in an
- * order in which they can run.  Each writes one value, and any number of
+ * nn_input): normalised images, rows, or ids as i32.  Operators are listed
+ * in an order in which they can run.  Each writes one value, and any number of
  * operators may read it.  What an operator does is written in a file of its
  * own (lib/nn/op_*.c) behind struct nn_operator (lib/nn/operator.h).
  */
@@ -23,7 +23,7 @@ static const size_t nn_none =
 struct nn_value {
     struct num_map map;
     int tokens;           /* a row for each token, else for each sample */
-    int learnt;           /* parameters bear on it: a gradient flows into it */
+    int learnt;           /* it depends on parameters: it has a gradient */
     size_t writer;        /* operator; nn_none of the input */
     size_t readers, last; /* how many operators read it, and the last one */
 };

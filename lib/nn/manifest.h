@@ -5,7 +5,7 @@
 
 #include "util/err.h"
 
-/* What checkpoint.c and manifest.c share; for nobody else. */
+/* What checkpoint.c and manifest.c share. */
 #define NN_MANIFEST "MANIFEST.json"
 
 /* nn_folder_names() lists a folder, sorted, `.` and `..` apart; NULL on

@@ -7,10 +7,10 @@
 
 /*
  * Some batches of an epoch, taken out to be rearranged together: the samples
- * in them, what each pair weighs (select/score.h), and who may not meet or
- * move.  A sample without features weighs nothing and stays where it is.
- * Pairs of one sample that comes twice, or of one group, weigh so little that
- * no exchange gains by bringing them together.
+ * in them, what each pair weighs (select/score.h), and which of them may not
+ * be in one batch, or not move.  A sample without features weighs nothing and
+ * stays where it is. Pairs of one sample that comes twice, or of one group,
+ * weigh so little that no exchange gains by bringing them together.
  */
 struct block {
     struct select_exchange exchange;

@@ -17,10 +17,9 @@
  *
  * So h = 1 leaves all as it is, h = 0 is about as hard as a shuffle, and
  * between them the mean batch loss follows near a straight line.  Random
- * samples of random batches change places until W <= W_h; those of one group
- * never meet by it, and samples without features stay.  Each batch keeps a
- * share of the partners it had: it is not that some batches stay hard and
- * others become random.
+ * samples of random batches change places until W <= W_h; this brings no two
+ * of one group into a batch, and samples without features stay.  Each batch
+ * keeps a share of its samples: all become less hard, not some of them random.
  *
  * Random sets of k = `block` batches (of 40 where that is 0, of 4,096 samples
  * at most) are treated by themselves, each with its own W_0 and W_1, spread
