@@ -77,41 +77,42 @@ several_of_an_image(void)
     data_close(set);
 }
 
+static const char *const in_json[] = {
+    "0.jpg",
+    "0.json",
+    "{\"caption\": \"in\\nJSON\", \"width\": 3}",
+    "1.json",
+    "{\"captions\": [\"a\", 7, \"\", \"b\"]}",
+    "1.jpg",
+    "2.jpg",
+    "2.json",
+    "{\"caption\": \"not\"}",
+    "2.txt",
+    "this",
+    "3.txt",
+    "this",
+    "3.json",
+    "{\"caption\": \"not\"}",
+    "3.jpg",
+    "4.jpg",
+    "4.json",
+    "{\"caption\": \"x\"",
+    "5.jpg",
+    "5.json",
+    "{\"captions\": 5}",
+    "6.jpg",
+    "6.json",
+    "{\"caption\": \"kept\"}",
+    "6.txt",
+    " \n",
+    "7.json",
+    "[\"no image here\"]",
+    NULL};
+
 static void
 captions_in_json(void)
 {
-    static const char *const member[] = {
-        "0.jpg",
-        "0.json",
-        "{\"caption\": \"in\\nJSON\", \"width\": 3}",
-        "1.json",
-        "{\"captions\": [\"a\", 7, \"\", \"b\"]}",
-        "1.jpg",
-        "2.jpg",
-        "2.json",
-        "{\"caption\": \"not\"}",
-        "2.txt",
-        "this",
-        "3.txt",
-        "this",
-        "3.json",
-        "{\"caption\": \"not\"}",
-        "3.jpg",
-        "4.jpg",
-        "4.json",
-        "{\"caption\": \"x\"",
-        "5.jpg",
-        "5.json",
-        "{\"captions\": 5}",
-        "6.jpg",
-        "6.json",
-        "{\"caption\": \"kept\"}",
-        "6.txt",
-        " \n",
-        "7.json",
-        "[\"no image here\"]",
-        NULL};
-    struct data_set *set = with(member);
+    struct data_set *set = with(in_json);
 
     T(!strcmp(all(set, 0), "in JSON"), "a string is one caption");
     T(!strcmp(all(set, 1), "a|b"), "a list is several");

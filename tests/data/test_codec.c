@@ -53,8 +53,7 @@ is(const struct form *form, const uint8_t *want)
 static void
 png_of_all_forms(void)
 {
-    static uint8_t rgb[3 * N], rgba[4 * N], grey[N], want[3 * N], wide[6 * N];
-    static uint8_t bits[H * 2];
+    static uint8_t rgb[3 * N], rgba[4 * N], grey[N], want[3 * N];
 
     fill(rgb, sizeof rgb);
     T(is(&(struct form){PNG_COLOR_TYPE_RGB, 8, 0, rgb, 3 * W, 0, 0, 0, 0}, rgb),
@@ -79,6 +78,14 @@ png_of_all_forms(void)
       "what is transparent lies on white");
     T(image.pixel[0] == 255 && image.pixel[3] == rgba[4],
       "white alone, or nothing of it");
+}
+
+static void
+png_of_all_depths(void)
+{
+    static uint8_t rgb[3 * N], want[3 * N], wide[6 * N], bits[H * 2];
+
+    fill(rgb, sizeof rgb);
     for (size_t i = 0; i < 3 * N; i++) { // high byte first
         wide[2 * i] = rgb[i];
         wide[2 * i + 1] = rgb[i];
@@ -241,6 +248,7 @@ main(void)
     if (enter_folder())
         return 1;
     png_of_all_forms();
+    png_of_all_depths();
     png_with_a_palette();
     webp();
     what_is_no_image_is_refused();

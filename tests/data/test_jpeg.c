@@ -258,25 +258,26 @@ orientation_is_applied(void)
     data_image_release(&got);
 }
 
+static const char program[] =
+    "import sys, random\n"
+    "from PIL import Image\n"
+    "random.seed(1)\n"
+    "noise = bytes(random.randrange(256) for _ in range(9 * 7 * 4))\n"
+    "for i in range(16):\n"
+    "    mode = ['RGB', 'L', 'CMYK', 'RGB'][i % 4]\n"
+    "    im = Image.frombytes(mode, (9, 7), noise[:63 * len(mode)"
+    " if mode != 'L' else 63])\n"
+    "    im = im.resize((61, 43), Image.BICUBIC)\n"
+    "    im.save('%d.jpg' % i, quality=[95, 75, 30, 100][i // 4],\n"
+    "            subsampling=i % 3 if mode != 'L' else -1,\n"
+    "            progressive=i % 2 == 1)\n"
+    "    im = Image.open('%d.jpg' % i).convert('RGB')\n"
+    "    open('%d.rgb' % i, 'wb').write(im.tobytes())\n";
+
 /* PIL's own pixels for files of many kinds, CMYK among them. */
 static void
 pil_agrees(void)
 {
-    static const char program[] =
-        "import sys, random\n"
-        "from PIL import Image\n"
-        "random.seed(1)\n"
-        "noise = bytes(random.randrange(256) for _ in range(9 * 7 * 4))\n"
-        "for i in range(16):\n"
-        "    mode = ['RGB', 'L', 'CMYK', 'RGB'][i % 4]\n"
-        "    im = Image.frombytes(mode, (9, 7), noise[:63 * len(mode)"
-        " if mode != 'L' else 63])\n"
-        "    im = im.resize((61, 43), Image.BICUBIC)\n"
-        "    im.save('%d.jpg' % i, quality=[95, 75, 30, 100][i // 4],\n"
-        "            subsampling=i % 3 if mode != 'L' else -1,\n"
-        "            progressive=i % 2 == 1)\n"
-        "    im = Image.open('%d.jpg' % i).convert('RGB')\n"
-        "    open('%d.rgb' % i, 'wb').write(im.tobytes())\n";
     char folder[] = "/tmp/foil-jpeg-XXXXXX";
     struct data_image image = {0};
 

@@ -194,7 +194,6 @@ a_spec_changes_fields(void)
         {"sigma-min", &r.sigma_min, 0.5},
         {"sigma-max", &r.sigma_max, 100},
     };
-    struct err err;
 
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         struct data_recipe want = was;
@@ -208,7 +207,15 @@ a_spec_changes_fields(void)
         T(!memcmp(&r, &want, sizeof r) && memcmp(&r, &was, sizeof r),
           "%s, and that alone", spec);
     }
-    r = recipe("cifar,taps=1001");
+}
+
+static void
+a_spec_changes_what_belongs_together(void)
+{
+    const struct data_recipe was = recipe("cifar");
+    struct data_recipe r = recipe("cifar,taps=1001");
+    struct err err;
+
     T(r.taps == 1001 && r.sigma_max == was.sigma_max, "taps, a whole number");
     r = recipe("emc2,hue=0,taps=9,scale-max=5e-1");
     T(r.hue == 0 && r.taps == 9 && r.scale_max == 0.5 && r.blur == 1,
@@ -219,43 +226,44 @@ a_spec_changes_fields(void)
       "the size is the recipe's");
 }
 
+static const struct {
+    const char *spec, *said;
+} wrong[] = {
+    {"simclr", "no recipe 'simclr': there are cifar|imagenet|emc2|"
+               "emc2-imagenet|isogclr|minibatch|sogclr|none"},
+    {"", "no recipe '': there are cifar"},
+    {"cifa", "no recipe 'cifa': there are cifar"},
+    {"hue=0", "no recipe 'hue=0': there are cifar"},
+    {"cifar,hu=0", "no field 'hu': there are scale-min|scale-max|"},
+    {"cifar,size=8", "no field 'size': there are "},
+    {"cifar,scale_min=1", "|sigma-min|sigma-max|taps"},
+    {"cifar,", "no field '': there are "},
+    {"cifar,,hue=0", "no field '': there are "},
+    {"cifar,hue=0,", "no field '': there are "},
+    {"cifar, hue=0", "no field ' hue': there are "},
+    {"cifar,hue", "hue is '', want a number in 0 .. 0.5"},
+    {"cifar,hue=,flip=0", "hue is '', want a number in 0 .. 0.5"},
+    {"cifar,hue=red,flip=0", "hue is 'red', want a number in 0 .. 0.5"},
+    {"cifar,hue=0.1x", "hue is '0.1x', want a number in 0 .. 0.5"},
+    {"cifar,hue=0.1 ", "hue is '0.1 ', want a number in 0 .. 0.5"},
+    {"cifar,hue=0.1=0", "hue is '0.1=0', want a number in 0 .. 0.5"},
+    {"cifar,hue=nan", "hue is nan, want a number in 0 .. 0.5"},
+    {"cifar,brightness=inf", "brightness is inf, want a number in 0 .. "},
+    {"cifar,hue=0,flip=0,hue=0", "hue is given twice"},
+    {"cifar,hue=0.6", "hue is 0.6, want a number in 0 .. 0.5"},
+    {"cifar,flip=-1", "flip is -1, want a number in 0 .. 1"},
+    {"cifar,taps=-1", "taps is -1, want a number in 0 .. 1001"},
+    {"cifar,taps=1e30", "taps is 1e+30, want a number in 0 .. 1001"},
+    {"cifar,taps=4", "taps is 4, want 0 or an odd whole number"},
+    {"cifar,taps=3.5", "taps is 3.5, want 0 or an odd whole number"},
+    {"cifar,scale-max=.1", "scale-min is 0.2, want at most scale-max, 0.1"},
+    {"cifar,ratio-min=2", "ratio-min is 2, want at most ratio-max, 1.33"},
+    {"emc2,sigma-min=3", "sigma-min is 3, want at most sigma-max, 2"},
+};
+
 static void
 wrong_specs_are_refused(void)
 {
-    static const struct {
-        const char *spec, *said;
-    } wrong[] = {
-        {"simclr", "no recipe 'simclr': there are cifar|imagenet|emc2|"
-                   "emc2-imagenet|isogclr|minibatch|sogclr|none"},
-        {"", "no recipe '': there are cifar"},
-        {"cifa", "no recipe 'cifa': there are cifar"},
-        {"hue=0", "no recipe 'hue=0': there are cifar"},
-        {"cifar,hu=0", "no field 'hu': there are scale-min|scale-max|"},
-        {"cifar,size=8", "no field 'size': there are "},
-        {"cifar,scale_min=1", "|sigma-min|sigma-max|taps"},
-        {"cifar,", "no field '': there are "},
-        {"cifar,,hue=0", "no field '': there are "},
-        {"cifar,hue=0,", "no field '': there are "},
-        {"cifar, hue=0", "no field ' hue': there are "},
-        {"cifar,hue", "hue is '', want a number in 0 .. 0.5"},
-        {"cifar,hue=,flip=0", "hue is '', want a number in 0 .. 0.5"},
-        {"cifar,hue=red,flip=0", "hue is 'red', want a number in 0 .. 0.5"},
-        {"cifar,hue=0.1x", "hue is '0.1x', want a number in 0 .. 0.5"},
-        {"cifar,hue=0.1 ", "hue is '0.1 ', want a number in 0 .. 0.5"},
-        {"cifar,hue=0.1=0", "hue is '0.1=0', want a number in 0 .. 0.5"},
-        {"cifar,hue=nan", "hue is nan, want a number in 0 .. 0.5"},
-        {"cifar,brightness=inf", "brightness is inf, want a number in 0 .. "},
-        {"cifar,hue=0,flip=0,hue=0", "hue is given twice"},
-        {"cifar,hue=0.6", "hue is 0.6, want a number in 0 .. 0.5"},
-        {"cifar,flip=-1", "flip is -1, want a number in 0 .. 1"},
-        {"cifar,taps=-1", "taps is -1, want a number in 0 .. 1001"},
-        {"cifar,taps=1e30", "taps is 1e+30, want a number in 0 .. 1001"},
-        {"cifar,taps=4", "taps is 4, want 0 or an odd whole number"},
-        {"cifar,taps=3.5", "taps is 3.5, want 0 or an odd whole number"},
-        {"cifar,scale-max=.1", "scale-min is 0.2, want at most scale-max, 0.1"},
-        {"cifar,ratio-min=2", "ratio-min is 2, want at most ratio-max, 1.33"},
-        {"emc2,sigma-min=3", "sigma-min is 3, want at most sigma-max, 2"},
-    };
     const struct data_recipe was = recipe("emc2");
     struct data_recipe r = was;
 
@@ -334,6 +342,7 @@ main(void)
     bytes_depend_on_the_four_numbers_alone();
     plain_is_resize_and_crop();
     a_spec_changes_fields();
+    a_spec_changes_what_belongs_together();
     wrong_specs_are_refused();
     wrong_recipes_are_refused();
     an_empty_image_is_a_bug_that_is_named();

@@ -131,6 +131,11 @@ errors_have_their_line(void)
     T(refused("a 2x never b", "l:1: no number of copies '2x': want 1 .. 1000, "
                               "or 'main' for the stage whose end ends the run"),
       "half a number is refused");
+}
+
+static void
+restart_policies_and_words_have_their_line(void)
+{
     T(refused("a main often b",
               "l:1: no restart policy 'often': want never, "
               "killed, failed or always, the last three with a bound as in "
@@ -231,6 +236,7 @@ main(void)
     a_line_is_a_stage();
     words_are_quoted();
     errors_have_their_line();
+    restart_policies_and_words_have_their_line();
     one_main_stage_and_no_name_twice();
     a_command_is_replaced();
     return t_done();

@@ -193,18 +193,43 @@ naive_of(const float query[2], double b)
     return (struct naive){log(sum), moment / sum};
 }
 
+static void
+reports(const struct sample_cache_report *report)
+{
+    T(report->without == 0 && fabs(report->importance - 1) < .2 &&
+          report->effective > .1 && report->effective < 1,
+      "reported: importance %.2f, effective %.2f", report->importance,
+      report->effective);
+}
+
+/* The slope of -log p_+ in beta, by central differences. */
+static double
+slope_of(const float *query, double plus)
+{
+    const double h = 1e-4;
+    double slope = 0;
+
+    for (int side = -1; side <= 1; side += 2) {
+        const double b = beta + side * h;
+        const double z = naive_of(query, b).log_z;
+
+        slope += side * log1p(exp(z - b * plus)) / (2 * h);
+    }
+    return slope;
+}
+
 /* The mean over draws of (1 - p_+) p/q s_J and of (1 - p_+) s_+ is the slope
  * of -log p_+ in beta, for a query that has moved since. */
 static void
 the_mean_is_the_slope(void)
 {
     const float moved[2] = {.6f, -.8f};
-    const double plus = .4, h = 1e-4;
+    const double plus = .4, slope = slope_of(moved, plus);
     const struct naive naive = naive_of(moved, beta);
     static float query[QUERIES * 2], scale[QUERIES * 2], positive[QUERIES];
     static struct sample_draw draw[QUERIES];
     struct sample_cache_report report = {0};
-    double sum = 0, squares = 0, off = 0, slope = 0, weight = 0;
+    double sum = 0, squares = 0, off = 0, weight = 0;
     const double number = (double)QUERIES * CALLS;
     struct sample_bank bank;
 
@@ -232,21 +257,12 @@ the_mean_is_the_slope(void)
             weight += scale[2 * q + 1] / scale[2 * q] / number;
         }
     }
-    for (int side = -1; side <= 1; side += 2) {
-        const double b = beta + side * h;
-        const double z = naive_of(moved, b).log_z;
-
-        slope += side * log1p(exp(z - b * plus)) / (2 * h);
-    }
     T(off < 2e-6, "p_+ and p/q agree with the naive formula: off by %.1e", off);
     T(fabs(sum - slope) < 4 * sqrt((squares - sum * sum) / number),
       "mean gradient %.4f, slope %.4f: within four deviations, alpha 6e-5", sum,
       slope);
     T(fabs(weight - 1) < .02, "the importance is 1 in the mean: %.4f", weight);
-    T(report.without == 0 && fabs(report.importance - 1) < .2 &&
-          report.effective > .1 && report.effective < 1,
-      "reported: importance %.2f, effective %.2f", report.importance,
-      report.effective);
+    reports(&report);
     sample_bank_release(&bank);
 }
 

@@ -250,53 +250,50 @@ play(const struct sample_how *how, size_t A, int early, int restart,
     return sum;
 }
 
+static const struct {
+    const char *what;
+    size_t A;
+    struct sample_how how;
+    int early; /* images are under way in one step only */
+} kinds[] = {
+    {"row", 0, {.burn = -1, .horizon = H}, 0},
+    {"once", 0, {.proposals = SAMPLE_ONCE, .burn = 0, .horizon = H}, 0},
+    {"fixed", 3, {.burn = 2, .horizon = H}, 0},
+    {"stale",
+     0,
+     {.proposals = SAMPLE_ALL4,
+      .scores = SAMPLE_STALE,
+      .burn = -1,
+      .horizon = H},
+     2},
+    {"reset", 0, {.scores = SAMPLE_RESET, .burn = -1, .horizon = H}, 2},
+    {"bank",
+     0,
+     {.proposals = SAMPLE_ONCE, .burn = -1, .moves = 5, .horizon = H},
+     0},
+    {"bank, fixed",
+     3,
+     {.proposals = SAMPLE_ONCE, .burn = -1, .moves = 5, .horizon = H},
+     0},
+    {"exact", 0, {.proposals = SAMPLE_EXACT, .burn = -1, .horizon = H}, 0},
+    {"exact, fixed",
+     3,
+     {.proposals = SAMPLE_EXACT, .burn = -1, .horizon = H},
+     0},
+    {"exact and bank",
+     0,
+     {.proposals = SAMPLE_EXACT, .burn = -1, .moves = 5, .horizon = H},
+     0},
+    {"exact and bank, fixed",
+     3,
+     {.proposals = SAMPLE_EXACT, .burn = -1, .moves = 5, .horizon = H},
+     0},
+    {"cache", 0, {.cache = 1, .horizon = H, .refresh = 0.1, .limit = 5}, H - 1},
+};
+
 static void
 early_or_late(void)
 {
-    static const struct {
-        const char *what;
-        size_t A;
-        struct sample_how how;
-        int early; /* images are under way in one step only */
-    } kinds[] = {
-        {"row", 0, {.burn = -1, .horizon = H}, 0},
-        {"once", 0, {.proposals = SAMPLE_ONCE, .burn = 0, .horizon = H}, 0},
-        {"fixed", 3, {.burn = 2, .horizon = H}, 0},
-        {"stale",
-         0,
-         {.proposals = SAMPLE_ALL4,
-          .scores = SAMPLE_STALE,
-          .burn = -1,
-          .horizon = H},
-         2},
-        {"reset", 0, {.scores = SAMPLE_RESET, .burn = -1, .horizon = H}, 2},
-        {"bank",
-         0,
-         {.proposals = SAMPLE_ONCE, .burn = -1, .moves = 5, .horizon = H},
-         0},
-        {"bank, fixed",
-         3,
-         {.proposals = SAMPLE_ONCE, .burn = -1, .moves = 5, .horizon = H},
-         0},
-        {"exact", 0, {.proposals = SAMPLE_EXACT, .burn = -1, .horizon = H}, 0},
-        {"exact, fixed",
-         3,
-         {.proposals = SAMPLE_EXACT, .burn = -1, .horizon = H},
-         0},
-        {"exact and bank",
-         0,
-         {.proposals = SAMPLE_EXACT, .burn = -1, .moves = 5, .horizon = H},
-         0},
-        {"exact and bank, fixed",
-         3,
-         {.proposals = SAMPLE_EXACT, .burn = -1, .moves = 5, .horizon = H},
-         0},
-        {"cache",
-         0,
-         {.cache = 1, .horizon = H, .refresh = 0.1, .limit = 5},
-         H - 1},
-    };
-
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const struct sample_how *how = &kinds[i].how;
         const uint64_t sum = play(how, kinds[i].A, 0, -1, kinds[i].what);

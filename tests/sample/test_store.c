@@ -69,10 +69,10 @@ refuses(const char *what, const char *part, const struct sample_store *store,
 }
 
 static void
-others_are_refused(void)
+other_names_are_refused(void)
 {
-    static char name[SAMPLE_NAME_MAX + 1], *number[SAMPLE_TABLES_MAX + 1];
-    struct sample_rows x = step[1], many[SAMPLE_TABLES_MAX + 1];
+    static char name[SAMPLE_NAME_MAX + 1];
+    struct sample_rows x = step[1];
     struct sample_store empty, store;
     struct err err = {""};
 
@@ -89,8 +89,18 @@ others_are_refused(void)
     x.name = name + 1;
     T(!sample_store_judge(&empty, 1, &x, &err), "the longest is fine");
     refuses("another name than before", "where 'bank' was", &store, 2, x);
+    sample_store_release(&store);
+}
 
-    x = step[1];
+static void
+other_tables_than_before_are_refused(void)
+{
+    struct sample_rows x = step[1];
+    struct sample_store store;
+    struct err err = {""};
+
+    sample_store_init(&store);
+    sample_store_write(&store, "", 2, step);
     x.width = 9;
     refuses("another width", "1 x 9 bytes, and was 1 x 8", &store, 2, x);
     refuses("a table more", "3 tables, and 2 before", &store, 3, x);
@@ -100,8 +110,17 @@ others_are_refused(void)
     T(sample_store_judge(&store, 2, (struct sample_rows[]){x, step[1]}, &err) &&
           strstr(err.msg, "may only get more rows"),
       "fewer rows: %s", err.msg);
+    sample_store_release(&store);
+}
 
-    x = step[1];
+static void
+tables_of_no_or_too_large_a_size_are_refused(void)
+{
+    struct sample_rows x = step[1];
+    struct sample_store empty;
+    struct err err = {""};
+
+    sample_store_init(&empty);
     x.rows = (SAMPLE_STORE_MAX - ROWS * WIDTH) / 8;
     T(!sample_store_judge(&empty, 2, (struct sample_rows[]){step[0], x}, &err),
       "as many bytes as may be");
@@ -116,19 +135,25 @@ others_are_refused(void)
     refuses("no width", "1 x 0", &empty, 2, x);
     x.width = SAMPLE_WIDTH_MAX + 1;
     refuses("rows that are too wide", "rows of 1 .. 16777216", &empty, 2, x);
+}
 
+static void
+too_many_tables_are_refused(void)
+{
+    static char names[SAMPLE_TABLES_MAX + 1][16];
+    struct sample_rows many[SAMPLE_TABLES_MAX + 1];
+    struct sample_store empty;
+    struct err err = {""};
+
+    sample_store_init(&empty);
     for (int i = 0; i <= SAMPLE_TABLES_MAX; i++) {
-        static char names[SAMPLE_TABLES_MAX + 1][16];
-
-        number[i] = names[i];
         snprintf(names[i], sizeof names[i], "t%d", i);
         many[i] = step[1];
-        many[i].name = number[i];
+        many[i].name = names[i];
     }
     T(!sample_store_judge(&empty, SAMPLE_TABLES_MAX, many, &err) &&
           sample_store_judge(&empty, SAMPLE_TABLES_MAX + 1, many, &err),
       "too many tables: %s", err.msg);
-    sample_store_release(&store);
 }
 
 /* Writes a store into another one, piece by piece; returns how many. */
@@ -192,7 +217,10 @@ int
 main(void)
 {
     rows_are_kept();
-    others_are_refused();
+    other_names_are_refused();
+    other_tables_than_before_are_refused();
+    tables_of_no_or_too_large_a_size_are_refused();
+    too_many_tables_are_refused();
     in_pieces();
     return t_done();
 }

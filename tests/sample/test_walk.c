@@ -61,13 +61,28 @@ the_law_is_the_softmax(void)
     sample_bank_release(&e.bank);
 }
 
+/* Makes weights of [2 SIZE] rows a distribution without the one that is
+ * missing; chi square of the counts. */
+static double
+chi_square_of(double *target, const double *count)
+{
+    double sum = 0;
+
+    target[2 * MISSING + 1] = 0;
+    for (size_t at = 0; at < 2 * SIZE; at++)
+        sum += target[at];
+    for (size_t at = 0; at < 2 * SIZE; at++)
+        target[at] /= sum;
+    return chi_square(2 * SIZE, count, target);
+}
+
 /*
  * Two rows a sample: view 0 of sample 0 points right, its view 1 up, and sample
  * j has two views at different cosines with the first.  Each chain has the
  * distribution of its own row over both views of the others.
  */
 static void
-each_view_has_its_law(void)
+each_view_has_its_distribution(void)
 {
     static const double other[SIZE] = {0, .2, .95, .5, -.3, .8, 1, .1};
     double target[2][2 * SIZE], count[2][2 * SIZE] = {{0}}, chi[2];
@@ -99,16 +114,8 @@ each_view_has_its_law(void)
             count[r % 2][at]++;
         }
     }
-    for (size_t k = 0; k < 2; k++) {
-        double sum = 0;
-
-        target[k][2 * MISSING + 1] = 0;
-        for (size_t at = 0; at < 2 * SIZE; at++)
-            sum += target[k][at];
-        for (size_t at = 0; at < 2 * SIZE; at++)
-            target[k][at] /= sum;
-        chi[k] = chi_square(2 * SIZE, count[k], target[k]);
-    }
+    for (size_t k = 0; k < 2; k++)
+        chi[k] = chi_square_of(target[k], count[k]);
     T(known, "no view of the own sample, and none without a row");
     T(chi[0] < 32.9 && chi[1] < 32.9,
       "the distribution of each view, chi-square of 12 degrees, alpha .001: "
@@ -203,7 +210,7 @@ int
 main(void)
 {
     the_law_is_the_softmax();
-    each_view_has_its_law();
+    each_view_has_its_distribution();
     what_is_reported();
     a_function_of_its_key();
     edges();

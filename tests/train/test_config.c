@@ -28,6 +28,36 @@ table_only(const char *key)
     return !strcmp(key, "table");
 }
 
+static void
+the_shape_is(const struct train_shape *in)
+{
+    T(!strcmp(in->digest, shape.digest) && in->size == shape.size &&
+          in->images == shape.images && in->extra == shape.extra &&
+          in->height == shape.height && in->width == shape.width &&
+          in->channels == shape.channels && in->views == shape.views &&
+          in->basis == shape.basis,
+      "and the shape, image and views out of the encoder");
+}
+
+static void
+the_engine_is_checked(json_t *config, struct nn_net *own, struct nn_net *other)
+{
+    struct err err = {""};
+
+    T(!train_config_check_engine(config, own, never, &err),
+      "the same net on the same machine may go on");
+    T(train_config_check_engine(config, other, never, &err) &&
+          strstr(err.msg, "--override table"),
+      "another one is refused: %s", err.msg);
+    T(!train_config_check_engine(config, other, table_only, &err),
+      "unless that is overridden");
+    json_object_set_new(json_object_get(config, "engine"), "processor",
+                        json_string("abacus"));
+    T(train_config_check_engine(config, own, table_only, &err) &&
+          strstr(err.msg, "--override processor"),
+      "another processor is refused: %s", err.msg);
+}
+
 int
 main(void)
 {
@@ -57,24 +87,8 @@ main(void)
     T(!train_config_get(config, &in, &then, &err) &&
           !memcmp(&then, &state, sizeof then),
       "the state comes back %s", err.msg);
-    T(!strcmp(in.digest, shape.digest) && in.size == shape.size &&
-          in.images == shape.images && in.extra == shape.extra &&
-          in.height == shape.height && in.width == shape.width &&
-          in.channels == shape.channels && in.views == shape.views &&
-          in.basis == shape.basis,
-      "and the shape, image and views out of the encoder");
-    T(!train_config_check_engine(config, encoder.net, never, &err),
-      "the same net on the same machine may go on");
-    T(train_config_check_engine(config, other.net, never, &err) &&
-          strstr(err.msg, "--override table"),
-      "another one is refused: %s", err.msg);
-    T(!train_config_check_engine(config, other.net, table_only, &err),
-      "unless that is overridden");
-    json_object_set_new(json_object_get(config, "engine"), "processor",
-                        json_string("abacus"));
-    T(train_config_check_engine(config, encoder.net, table_only, &err) &&
-          strstr(err.msg, "--override processor"),
-      "another processor is refused: %s", err.msg);
+    the_shape_is(&in);
+    the_engine_is_checked(config, encoder.net, other.net);
     json_object_del(json_object_get(config, "dataset"), "size");
     T(train_config_get(config, &in, &then, &err) && strstr(err.msg, "size"),
       "what is missing is named: %s", err.msg);
