@@ -39,23 +39,27 @@ void data_features_room(struct data_features *features,
                         const struct data_set *set, size_t d);
 
 /*
- * data_features_read() reads what there is.  Refused: anything but a matrix of
- * f4 with at least one row and column, values beyond +-1e15 or not numbers,
- * lists of another length, labels of which x.classes has no name.
+ * data_features_read() reads what there is; numbers of another type become f4.
+ * Refused: anything but a matrix with at least one row and column, values
+ * beyond +-1e15 or not numbers, lists of another length, labels of which
+ * x.classes has no name.
  */
 int data_features_read(struct data_features *features, const char *path,
                        struct err *err);
 
 /*
- * data_labels_read() reads a list of n whole numbers, i4 or i8, to be given to
- * free(); NULL on error.
+ * data_labels_read() reads a list of n whole numbers, of any integer type or
+ * bool, to be given to free(); NULL on error.
  */
 int64_t *data_labels_read(const char *path, size_t n, struct err *err);
 
 /*
  * data_features_write() writes what is not NULL, each file all or nothing and
  * x.npy last; x.ids.npy and the others that were there before and are not
- * written now are removed, for they belong to other features.
+ * written now are removed, for they belong to other features.  Where path ends
+ * in .csv that is the only file: a line of names, id, label and class where
+ * there are such, x0, x1 ...; then a line a row, numbers with 9 digits, which
+ * are those of f4.
  */
 int data_features_write(const char *path, const struct data_features *features,
                         struct err *err);

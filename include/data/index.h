@@ -12,8 +12,10 @@
  *
  *   a folder      all files below it, in the order of their names
  *   a tar         its members in their order; WebDataset shards are tars
- *   a file list   text, a line each: path[<tab>label[<tab>caption]]; paths
- *                 are relative to the folder of the list
+ *   a file list   text, a line each: path[<tab>label[<tab>caption]], or a .csv
+ *                 with commas; or a first line that names the columns
+ *                 (lib/data/cells.h).  Paths are relative to the folder of the
+ *                 list
  *
  * Every .jpg, .jpeg, .png and .webp is a sample.  Beside it in a folder or tar,
  * of the same name up to the first dot, a .txt has its captions, one a line,
@@ -49,6 +51,9 @@ int data_index_next(struct data_index *index, struct err *err);
 /* Share of the input that is done, 0 .. 1. */
 double data_index_share(const struct data_index *index);
 
+/* data_index_classes() counts classes, after data_index_write(). */
+size_t data_index_classes(const struct data_index *index);
+
 /* Samples so far; what was left out as bad, and why (the first 100 of them). */
 size_t data_index_size(const struct data_index *index);
 size_t data_index_bad(const struct data_index *index);
@@ -57,10 +62,10 @@ const char *data_index_complaint(const struct data_index *index, size_t i);
 /*
  * data_index_table() gives samples the captions of a table, in place of those
  * beside them; after the last input.  The table is text, a row a line, cells
- * separated by tabs: name<tab>caption.  Several rows may name one sample.  A
- * first line with a column "caption", "title" or "text" tells the columns; the
- * names are those of "file", "filename", "name", "filepath", "path", "image" or
- * "key" then, or else the first.  In a caption, \n parts two, and \t and \\
+ * separated by tabs, or by commas in a .csv: name, caption.  Several rows may
+ * name one sample.  A first line with a column of captions by name
+ * (lib/data/cells.h) tells the columns; that of names is named, too, or the
+ * first.  In a caption, \n parts two, and \t and \\
  * stand for a tab and a backslash, as foil-data list writes them.
  *
  * A name is that of the sample in the set, or that up to its first dot, or one
@@ -104,6 +109,17 @@ int data_index_write(struct data_index *index, const char *path,
  */
 size_t data_index_skipped(const struct data_index *index, int pictures,
                           const char **first);
+
+/*
+ * data_index_kinds() names the kinds of files that data_index_skipped() counts,
+ * by what their names end in, the most frequent first: ".gif 12, .bmp 3"; up to
+ * 8 of them, the others as "and 4 more kinds".  To be given to free().
+ */
+char *data_index_kinds(const struct data_index *index, int pictures);
+
+/* data_index_files() counts the files that were seen, and those of them that
+ * lie beside images, with captions or labels; lists are not counted. */
+size_t data_index_files(const struct data_index *index, size_t *beside);
 
 /*
  * data_index_lost() names, after data_index_write(), the i-th class whose

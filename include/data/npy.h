@@ -10,9 +10,9 @@
 /*
  * Arrays in NumPy's .npy format (numpy.lib.format), versions 1 to 3: what
  * numpy.load() and numpy.save() understand.  Little-endian, C order, one or
- * two dimensions.
+ * two dimensions, of any type that util/dtype.h has a name for in NumPy.
  */
-enum data_npy_type { /* those of util/dtype.h that are read and written */
+enum data_npy_type { /* those that are written */
                      DATA_F4 = DTYPE_F4,
                      DATA_F8 = DTYPE_F8,
                      DATA_I4 = DTYPE_I4,
@@ -23,7 +23,7 @@ struct data_npy {
     enum data_npy_type type;
     size_t rank;     /* 1 or 2 */
     size_t shape[2]; /* shape[1] is 1 where rank is 1 */
-    void *data; /* [shape[0],shape[1]] of float, double, int32_t, int64_t */
+    void *data;      /* [shape[0],shape[1]] items of that type */
 };
 
 /*
@@ -32,6 +32,15 @@ struct data_npy {
  */
 int data_npy_read(const char *path, struct data_npy *npy, struct err *err);
 void data_npy_release(struct data_npy *npy);
+
+/*
+ * data_npy_reals() gives the items of an array of f4, f8 or f2 as f4, of f8 the
+ * nearest; those of f4 are taken out of the array.  data_npy_wholes() gives
+ * those of integers or bools as i8.  To be given to free(); NULL where they are
+ * of another type, or too large.
+ */
+float *data_npy_reals(struct data_npy *npy, struct err *err);
+int64_t *data_npy_wholes(const struct data_npy *npy, struct err *err);
 
 /* data_npy_write() writes an array, all or nothing; npy->data is only read. */
 int data_npy_write(const char *path, const struct data_npy *npy,
@@ -45,7 +54,7 @@ int data_npy_write(const char *path, const struct data_npy *npy,
 int data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
                    struct data_npy *npy, size_t *place, struct err *err);
 
-/* data_npy_item() returns the bytes of an item: 4 or 8. */
+/* data_npy_item() returns the bytes of an item: 1 .. 8. */
 size_t data_npy_item(enum data_npy_type type);
 
 #endif

@@ -9,6 +9,8 @@
 #include "util/file.h"
 #include "util/mem.h"
 
+#include "kind.h"
+
 enum {
     MAX_ABOUT = 1 << 20,  // bytes of x.json
     MAX_CLASSES = 1 << 29 // bytes of x.classes
@@ -30,11 +32,12 @@ data_labels_read(const char *path, size_t n, struct err *err)
 {
     struct data_npy npy;
     int64_t *labels = NULL;
+    struct err why;
 
     if (data_npy_read(path, &npy, err))
         return NULL;
-    if (npy.rank != 1 || (npy.type != DATA_I8 && npy.type != DATA_I4)) {
-        err_set(err, "'%s' is no list of whole numbers", path);
+    if (npy.rank != 1) {
+        err_set(err, "'%s' is no list, but a matrix", path);
         goto out;
     }
     if (npy.shape[0] != n) {
@@ -42,10 +45,9 @@ data_labels_read(const char *path, size_t n, struct err *err)
                 npy.shape[0], n);
         goto out;
     }
-    labels = mem_array(n, sizeof *labels);
-    for (size_t i = 0; i < n; i++)
-        labels[i] = npy.type == DATA_I8 ? ((int64_t *)npy.data)[i]
-                                        : ((int32_t *)npy.data)[i];
+    labels = data_npy_wholes(&npy, &why);
+    if (!labels)
+        err_set(err, "cannot take '%s' as labels: %s", path, why.msg);
 
 out:
     data_npy_release(&npy);
@@ -123,24 +125,24 @@ static int
 take(struct data_features *features, const char *path, struct data_npy *npy,
      struct err *err)
 {
-    size_t n = npy->shape[0], d = npy->shape[1];
-    const float *x = npy->data;
+    const size_t n = npy->shape[0], d = npy->shape[1];
+    struct err why;
+    float *x;
 
     if (npy->rank != 2)
-        return err_set(err, "'%s' is no matrix of f4, a row for each sample",
-                       path);
-    if (npy->type != DATA_F4)
-        return err_set(err,
-                       "'%s' is a matrix, but no matrix of f4: save "
-                       ".astype('f4') of it",
-                       path);
+        return err_set(err, "'%s' is no matrix, a row for each sample", path);
     if (!n || !d)
         return err_set(err, "'%s' is empty", path);
+    x = data_npy_reals(npy, &why);
+    if (!x)
+        return err_set(err, "cannot take '%s' as features: %s", path, why.msg);
     for (size_t i = 0; i < n * d; i++)
-        if (!(fabsf(x[i]) <= 1e15f))
-            return err_set(err, "'%s' holds %g in row %zu", path, x[i], i / d);
-    *features = (struct data_features){.n = n, .d = d, .x = npy->data};
-    npy->data = NULL;
+        if (!(fabsf(x[i]) <= 1e15f)) {
+            err_set(err, "'%s' holds %g in row %zu", path, x[i], i / d);
+            free(x);
+            return -1;
+        }
+    *features = (struct data_features){.n = n, .d = d, .x = x};
     return 0;
 }
 
@@ -242,12 +244,70 @@ write_classes(const char *path, const struct data_classes *classes,
     return rc;
 }
 
+/* A cell of text, in quotes where it needs them. */
+static void
+put_cell(FILE *file, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, file);
+        return;
+    }
+    putc('"', file);
+    for (; *text; text++) {
+        if (*text == '"')
+            putc('"', file);
+        putc(*text, file);
+    }
+    putc('"', file);
+}
+
+static void
+put_row(FILE *file, const struct data_features *f, size_t i)
+{
+    const int64_t label = f->labels ? f->labels[i] : -1;
+
+    fprintf(file, "%jd", f->ids ? (intmax_t)f->ids[i] : (intmax_t)i);
+    if (f->labels)
+        fprintf(file, ",%jd", (intmax_t)label);
+    if (f->classes.n) {
+        putc(',', file);
+        if (label >= 0)
+            put_cell(file, f->classes.name[label]);
+    }
+    for (size_t k = 0; k < f->d; k++)
+        fprintf(file, ",%.9g", f->x[i * f->d + k]);
+    putc('\n', file);
+}
+
+static int
+write_csv(const char *path, const struct data_features *f, struct err *err)
+{
+    struct file_draft draft = {0};
+
+    if (file_draft_open(&draft, path, err))
+        return -1;
+    fprintf(draft.file, "id%s%s", f->labels ? ",label" : "",
+            f->classes.n ? ",class" : "");
+    for (size_t k = 0; k < f->d; k++)
+        fprintf(draft.file, ",x%zu", k);
+    putc('\n', draft.file);
+    for (size_t i = 0; i < f->n && !ferror(draft.file); i++)
+        put_row(draft.file, f, i);
+    if (!ferror(draft.file))
+        return file_draft_keep(&draft, err);
+    err_sys(err, "cannot write '%s'", path);
+    file_draft_drop(&draft);
+    return -1;
+}
+
 int
 data_features_write(const char *path, const struct data_features *f,
                     struct err *err)
 {
     struct data_npy npy = {DATA_F4, 2, {f->n, f->d}, f->x};
 
+    if (data_kind_ends(path, ".csv"))
+        return write_csv(path, f, err);
     if (write_list(path, ".ids.npy", f->n, f->ids, err) ||
         write_list(path, ".labels.npy", f->n, f->labels, err) ||
         write_list(path, ".same.npy", f->n, f->same, err) ||

@@ -36,7 +36,7 @@ struct data_index {
     struct data_decoder *decoder;
     struct data_image image;
     char *complaint[COMPLAINTS];
-    size_t bad;
+    size_t bad, files, beside;
     struct skipped skipped;
     struct data_index_captions notes;
 };
@@ -246,10 +246,16 @@ static int
 complain(struct data_index *index, const char *name, struct err *err)
 {
     struct err reason = *err;
+    struct tree_state state;
+    const char *hint =
+        data_input_list(index->input, &state) && strpbrk(name, " ,")
+            ? ": between path and label a list has a tab, or a "
+              "comma if its name ends in .csv"
+            : "";
 
     if (!index->how.skip_bad)
-        return err_set(err, "'%s' in '%s': %s", name,
-                       data_input_root(index->input), reason.msg);
+        return err_set(err, "'%s' in '%s': %s%s", name,
+                       data_input_root(index->input), reason.msg, hint);
     if (index->bad < COMPLAINTS)
         index->complaint[index->bad] = mem_format("'%s': %s", name, reason.msg);
     index->bad++;
@@ -261,6 +267,8 @@ static int
 take(struct data_index *index, const struct input_item *item,
      enum data_kind kind, struct err *err)
 {
+    int rc;
+
     if (item->bad)
         return err_set(err, "%s", item->bad);
     if (kind == DATA_KIND_JSON &&
@@ -273,9 +281,10 @@ take(struct data_index *index, const struct input_item *item,
     }
     if (kind == DATA_KIND_IMAGE)
         return take_image(index, item, err);
-    if (kind == DATA_KIND_CLASS)
-        return take_class(index, item, err);
-    return take_captions(index, item, kind, err);
+    rc = kind == DATA_KIND_CLASS ? take_class(index, item, err)
+                                 : take_captions(index, item, kind, err);
+    index->beside += !rc;
+    return rc;
 }
 
 int
@@ -290,12 +299,14 @@ data_index_next(struct data_index *index, struct err *err)
     list = data_input_list(index->input, &state) != NULL;
     got = data_input_next(index->input, &item, err);
     if (got < 0 && index->how.skip_bad) {
+        index->files++;
         complain(index, data_input_root(index->input), err);
         return 0; // what the archive holds behind the damage is lost
     }
     if (got <= 0)
         return got;
     kind = list ? DATA_KIND_IMAGE : data_kind_of(item.name);
+    index->files += !list && kind != DATA_KIND_HIDDEN;
     if (kind < DATA_KIND_PICTURE && !list)
         data_siblings_enter(&index->siblings, item.name, index->parts.samples);
     if (!take(index, &item, kind, err))
@@ -318,6 +329,12 @@ data_index_size(const struct data_index *index)
 }
 
 size_t
+data_index_classes(const struct data_index *index)
+{
+    return index->parts.classes;
+}
+
+size_t
 data_index_bad(const struct data_index *index)
 {
     return index->bad;
@@ -337,6 +354,19 @@ data_index_skipped(const struct data_index *index, int pictures,
 
     *first = pictures ? skipped->picture : skipped->other;
     return pictures ? skipped->pictures : skipped->others;
+}
+
+char *
+data_index_kinds(const struct data_index *index, int pictures)
+{
+    return data_skipped_kinds(&index->skipped, pictures);
+}
+
+size_t
+data_index_files(const struct data_index *index, size_t *beside)
+{
+    *beside = index->beside;
+    return index->files;
 }
 
 const char *

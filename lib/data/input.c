@@ -8,6 +8,7 @@
 #include "util/file.h"
 #include "util/mem.h"
 
+#include "cells.h"
 #include "input.h"
 #include "tar.h"
 #include "tree.h"
@@ -18,11 +19,14 @@ struct input {
     char *root;
     struct data_tar *tar; // of a tar
     struct tree tree;     // of a folder
-    char *list;           // of a list: its text, cut at tabs and line ends
+    char *list;           // of a list: its text,
     size_t list_bytes;
+    struct data_cells cells; // which is cut into these,
+    size_t column[3];        // and which of them is what; enum data_column
+    int begun;
     char *list_path;
     struct tree_state list_state;
-    size_t at; // how far tree or list are given out
+    size_t at; // how far the tree is given out
 };
 
 /* Text has few control bytes; a tar has zeros in its first block. */
@@ -59,6 +63,7 @@ open_list(struct input *input, const char *path, struct err *err)
     if (!input->list)
         return -1;
     data_tree_text_state(input->list, input->list_bytes, &input->list_state);
+    data_cells_init(&input->cells, path, input->list, input->list_bytes);
     return 0;
 }
 
@@ -102,43 +107,54 @@ data_input_close(struct input *input)
         return;
     data_tar_close(input->tar);
     data_tree_release(&input->tree);
+    data_cells_release(&input->cells);
     free(input->list);
     free(input->list_path);
     free(input->root);
     free(input);
 }
 
-/* Cut the text at the first of `ends`; return what lies behind, or NULL. */
-static char *
-cut(char *text, const char *ends)
+/* What the columns are: as a first record says that names one of samples, and
+ * then there is another record; else path, label, caption. */
+static int
+read_heading(struct input *input)
 {
-    text += strcspn(text, ends);
-    if (!*text)
-        return NULL;
-    *text = 0;
-    return text + 1;
+    const struct data_cells *cells = &input->cells;
+    const int named = data_cells_column(cells, DATA_COLUMN_NAME) != SIZE_MAX;
+
+    for (enum data_column c = DATA_COLUMN_NAME; c <= DATA_COLUMN_CAPTION; c++)
+        input->column[c] = named ? data_cells_column(cells, c) : (size_t)c;
+    return named;
+}
+
+/* The cell of a column; NULL where the record has none. */
+static const char *
+cell_of(const struct input *input, enum data_column column)
+{
+    const size_t at = input->column[column];
+
+    return at < input->cells.n ? input->cells.cell[at].text : NULL;
 }
 
 static int
 next_line(struct input *input, struct input_item *item)
 {
-    while (input->at < input->list_bytes) {
-        char *line = input->list + input->at, *label, *caption = NULL;
-        size_t n = strcspn(line, "\n");
+    struct data_cells *cells = &input->cells;
 
-        input->at += n + 1;
-        line[n] = 0;
-        if (n && line[n - 1] == '\r')
-            line[n - 1] = 0;
-        label = cut(line, "\t");
-        if (label)
-            caption = cut(label, "\t");
-        while (!strncmp(line, "./", 2))
-            line += 2;
-        if (!*line)
+    while (data_cells_next(cells)) {
+        const char *name;
+
+        if (!input->begun++ && read_heading(input))
             continue;
-        *item = (struct input_item){
-            .name = line, .label = label, .caption = caption};
+        name = cell_of(input, DATA_COLUMN_NAME);
+        while (name && !strncmp(name, "./", 2))
+            name += 2;
+        if (!name || !*name)
+            continue;
+        *item =
+            (struct input_item){.name = name,
+                                .label = cell_of(input, DATA_COLUMN_LABEL),
+                                .caption = cell_of(input, DATA_COLUMN_CAPTION)};
         return 1;
     }
     return 0;
@@ -210,8 +226,9 @@ data_input_share(const struct input *input)
     if (input->tar)
         return (double)data_tar_position(input->tar) /
                (double)data_tar_bytes(input->tar);
-    return (double)input->at /
-           (double)(input->list ? input->list_bytes + 1 : input->tree.n + 1);
+    if (input->list)
+        return (double)input->cells.at / (double)(input->list_bytes + 1);
+    return (double)input->at / (double)(input->tree.n + 1);
 }
 
 const char *

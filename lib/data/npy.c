@@ -7,6 +7,7 @@
 
 #include "data/npy.h"
 #include "util/file.h"
+#include "util/half.h"
 #include "util/mem.h"
 
 enum {
@@ -57,8 +58,8 @@ refuse_descr(const char *at, struct err *err)
                                          "0123456789");
 
     return err_set(err,
-                   "its items are %.*s, not little-endian f4, f8, i4 or i8: "
-                   "save .astype('f4') of features, .astype('i8') of labels",
+                   "its items are %.*s, no little-endian numbers: save "
+                   ".astype('f4') of features, .astype('i8') of labels",
                    n < 16 ? (int)n : 16, at);
 }
 
@@ -207,6 +208,88 @@ data_npy_release(struct data_npy *npy)
 {
     free(npy->data);
     *npy = (struct data_npy){0};
+}
+
+/* Item i where it is an integer or bool: 1 with it in *x. */
+static int
+whole(const struct data_npy *npy, size_t i, int64_t *x)
+{
+    const void *all = npy->data;
+
+    switch ((enum dtype)npy->type) {
+    case DTYPE_U1:
+    case DTYPE_BOOL:
+        *x = ((const uint8_t *)all)[i];
+        return 1;
+    case DTYPE_I1:
+        *x = ((const int8_t *)all)[i];
+        return 1;
+    case DTYPE_I2:
+        *x = ((const int16_t *)all)[i];
+        return 1;
+    case DTYPE_U2:
+        *x = ((const uint16_t *)all)[i];
+        return 1;
+    case DTYPE_I4:
+        *x = ((const int32_t *)all)[i];
+        return 1;
+    case DTYPE_U4:
+        *x = ((const uint32_t *)all)[i];
+        return 1;
+    case DTYPE_I8:
+    case DTYPE_U8: // larger than INT64_MAX: negative
+        *x = ((const int64_t *)all)[i];
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+int64_t *
+data_npy_wholes(const struct data_npy *npy, struct err *err)
+{
+    const size_t n = npy->shape[0] * npy->shape[1];
+    int64_t *x = mem_array(n, sizeof *x);
+
+    for (size_t i = 0; i < n; i++) {
+        const int is = whole(npy, i, &x[i]);
+
+        if (is && (x[i] >= 0 || npy->type != (enum data_npy_type)DTYPE_U8))
+            continue;
+        if (is)
+            err_set(err, "item %zu is too large", i);
+        else
+            err_set(err, "its items are no whole numbers: save .astype('i8') "
+                         "of it");
+        free(x);
+        return NULL;
+    }
+    return x;
+}
+
+float *
+data_npy_reals(struct data_npy *npy, struct err *err)
+{
+    const size_t n = npy->shape[0] * npy->shape[1];
+    float *x = npy->data;
+
+    if (npy->type == DATA_F4) {
+        npy->data = NULL;
+        return x;
+    }
+    x = mem_array(n, sizeof *x);
+    if (npy->type == DATA_F8) {
+        for (size_t i = 0; i < n; i++)
+            x[i] = (float)((const double *)npy->data)[i];
+        return x;
+    }
+    if (npy->type == (enum data_npy_type)DTYPE_F2) {
+        half_widen(n, npy->data, x);
+        return x;
+    }
+    free(x);
+    err_set(err, "its items are whole numbers: save .astype('f4') of it");
+    return NULL;
 }
 
 int

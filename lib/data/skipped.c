@@ -6,6 +6,8 @@
 #include "labels.h"
 #include "skipped.h"
 
+enum { NAMED = 8 }; // kinds that are named
+
 /* Where a name of n bytes is, or belongs; 1 where it is there. */
 static int
 find(const struct skipped_names *names, const char *name, size_t n,
@@ -53,6 +55,84 @@ empty(struct skipped_names *names)
     names->n = 0;
 }
 
+/* What a name ends in, in small letters. */
+static void
+end_of(const char *path, char end[16])
+{
+    const char *name = path + data_kind_folders(path),
+               *dot = strrchr(name, '.');
+    size_t n = 0;
+
+    *end = 0;
+    if (!dot || dot == name || strlen(dot) > 15)
+        return;
+    for (; dot[n]; n++) {
+        if ((unsigned char)dot[n] <= ' ' || dot[n] == 127) {
+            *end = 0;
+            return;
+        }
+        end[n] = (char)(dot[n] >= 'A' && dot[n] <= 'Z' ? dot[n] + 32 : dot[n]);
+    }
+    end[n] = 0;
+}
+
+static void
+count_kind(struct skipped *skipped, int picture, const char *name)
+{
+    struct skipped_kind *kind = skipped->kind, *last = kind + skipped->kinds;
+    char end[16];
+
+    end_of(name, end);
+    while (kind < last && (strcmp(kind->end, end) || kind->picture != picture))
+        kind++;
+    if (kind == last) {
+        mem_grow(&skipped->kind, &skipped->kind_room, skipped->kinds + 1,
+                 sizeof *kind);
+        kind = &skipped->kind[skipped->kinds++];
+        *kind = (struct skipped_kind){.picture = picture};
+        memcpy(kind->end, end, sizeof end);
+    }
+    kind->n++;
+}
+
+/* The most frequent first, then by name. */
+static int
+by_count(const void *a, const void *b)
+{
+    const struct skipped_kind *x = a, *y = b;
+
+    if (x->n != y->n)
+        return x->n > y->n ? -1 : 1;
+    return strcmp(x->end, y->end);
+}
+
+char *
+data_skipped_kinds(const struct skipped *skipped, int pictures)
+{
+    struct skipped_kind *kind = mem_array(skipped->kinds + 1, sizeof *kind);
+    char *text = mem_text(""), *more;
+    size_t n = 0;
+
+    for (size_t i = 0; i < skipped->kinds; i++)
+        if (skipped->kind[i].picture == pictures)
+            kind[n++] = skipped->kind[i];
+    qsort(kind, n, sizeof *kind, by_count);
+    for (size_t i = 0; i < n && i < NAMED; i++) {
+        more = mem_format("%s%s%s %zu", text, i ? ", " : "",
+                          *kind[i].end ? kind[i].end : "without an ending",
+                          kind[i].n);
+        free(text);
+        text = more;
+    }
+    if (n > NAMED) {
+        more = mem_format("%s and %zu more kinds", text, n - NAMED);
+        free(text);
+        text = more;
+    }
+    free(kind);
+    return text;
+}
+
 void
 data_skipped_count(struct skipped *skipped, enum data_kind kind,
                    const char *name)
@@ -66,6 +146,7 @@ data_skipped_count(struct skipped *skipped, enum data_kind kind,
         *first = mem_text(name);
     skipped->pictures += (size_t)picture;
     skipped->others += !picture;
+    count_kind(skipped, picture, name);
     if (picture)
         data_skipped_image(skipped, name);
 }
@@ -124,6 +205,7 @@ data_skipped_release(struct skipped *skipped)
     empty(&skipped->classes);
     free(skipped->folders.name);
     free(skipped->classes.name);
+    free(skipped->kind);
     free(skipped->picture);
     free(skipped->other);
     *skipped = (struct skipped){0};

@@ -12,10 +12,19 @@ struct skipped_names {
     size_t n, room;
 };
 
+/* Files by what their names end in, a kind each. */
+struct skipped_kind {
+    char end[16]; /* ".gif"; "" of names without a dot, or with a long end */
+    int picture;
+    size_t n;
+};
+
 /* What an index is made without, to be told when it is done. */
 struct skipped {
-    size_t pictures, others;      /* files that are no samples by name */
-    char *picture, *other;        /* the first of each, or NULL */
+    size_t pictures, others;   /* files that are no samples by name */
+    char *picture, *other;     /* the first of each, or NULL */
+    struct skipped_kind *kind; /* [kinds] */
+    size_t kinds, kind_room;
     struct skipped_names folders; /* of one input: images are missing */
     struct skipped_names classes; /* of all inputs: so are some of these */
 };
@@ -23,6 +32,9 @@ struct skipped {
 /* data_skipped_count() counts a file that is skipped. */
 void data_skipped_count(struct skipped *skipped, enum data_kind kind,
                         const char *name);
+
+/* data_skipped_kinds() is data_index_kinds(). */
+char *data_skipped_kinds(const struct skipped *skipped, int pictures);
 
 /* data_skipped_image() notes that an image of this name has no sample. */
 void data_skipped_image(struct skipped *skipped, const char *name);

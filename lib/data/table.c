@@ -1,10 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "util/file.h"
 #include "util/mem.h"
 
+#include "cells.h"
 #include "kind.h"
 #include "lexicon.h"
 #include "sidecar.h"
@@ -93,49 +93,13 @@ struct table {
     size_t n, room;
 };
 
-/* The cell of a column in a line of len bytes; NULL where there is none. */
-static char *
-cell_of(char *line, size_t len, size_t column, size_t *cell_len)
-{
-    char *end = line + len, *tab = NULL;
-
-    for (size_t i = 0;; i++) {
-        tab = memchr(line, '\t', (size_t)(end - line));
-        *cell_len = (size_t)((tab ? tab : end) - line);
-        if (i == column)
-            return line;
-        if (!tab)
-            return NULL;
-        line = tab + 1;
-    }
-}
-
-/* Is a cell one of these words, in either case?  They end with a NULL. */
+/* A first record that has a column of captions by name says which is what. */
 static int
-is_one(const char *cell, size_t len, const char *const *word)
+read_heading(struct table *table, const struct data_cells *cells)
 {
-    for (; *word; word++)
-        if (strlen(*word) == len && !strncasecmp(cell, *word, len))
-            return 1;
-    return 0;
-}
+    const size_t name = data_cells_column(cells, DATA_COLUMN_NAME),
+                 caption = data_cells_column(cells, DATA_COLUMN_CAPTION);
 
-/* A first line that has a column of captions by name says which is what. */
-static int
-read_heading(struct table *table, char *line, size_t len)
-{
-    static const char *const names[] = {"file", "filename", "name", "filepath",
-                                        "path", "image",    "key",  NULL};
-    static const char *const captions[] = {"caption", "title", "text", NULL};
-    size_t name = SIZE_MAX, caption = SIZE_MAX, n;
-    const char *cell;
-
-    for (size_t i = 0; (cell = cell_of(line, len, i, &n)); i++) {
-        if (caption == SIZE_MAX && is_one(cell, n, captions))
-            caption = i;
-        if (name == SIZE_MAX && is_one(cell, n, names))
-            name = i;
-    }
     if (caption == SIZE_MAX)
         return 0;
     table->caption = caption;
@@ -170,48 +134,49 @@ count(size_t *n, size_t *first, size_t line)
 }
 
 static void
-read_row(struct table *table, const struct layout_parts *parts, char *line,
-         size_t len, size_t number, struct data_index_rows *rows)
+read_row(struct table *table, const struct layout_parts *parts,
+         const struct data_cells *cells, struct data_index_rows *rows)
 {
-    size_t name_len, caption_len = 0;
-    const char *name = cell_of(line, len, table->name, &name_len);
-    char *caption = cell_of(line, len, table->caption, &caption_len);
+    const struct data_cell none = {NULL, 0};
+    const struct data_cell name = table->name < cells->n
+                                      ? cells->cell[table->name]
+                                      : none,
+                           caption = table->caption < cells->n
+                                         ? cells->cell[table->caption]
+                                         : none;
     int64_t sample;
 
-    if (!name || !caption || !caption_len) {
-        count(&rows->empty, &rows->empty_line, number);
+    if (!name.text || !caption.len) {
+        count(&rows->empty, &rows->empty_line, cells->line);
         return;
     }
-    sample = find(table->names, parts, name, name_len);
+    sample = find(table->names, parts, name.text, name.len);
     if (sample == LEXICON_NONE) {
-        count(&rows->unknown, &rows->unknown_line, number);
+        count(&rows->unknown, &rows->unknown_line, cells->line);
     } else if (sample == UNCLEAR) {
-        count(&rows->unclear, &rows->unclear_line, number);
+        count(&rows->unclear, &rows->unclear_line, cells->line);
     } else {
         mem_grow(&table->row, &table->room, table->n + 1, sizeof *table->row);
-        table->row[table->n++] =
-            (struct row){(size_t)sample, number, caption, caption_len};
+        table->row[table->n++] = (struct row){(size_t)sample, cells->line,
+                                              caption.text, caption.len};
     }
 }
 
 static void
 read_rows(struct table *table, const struct layout_parts *parts,
-          struct data_index_rows *rows)
+          const char *path, struct data_index_rows *rows)
 {
-    size_t number = 0;
+    struct data_cells cells;
+    int first = 1;
 
     table->caption = 1;
-    for (size_t at = 0; at < table->len;) {
-        char *line = table->text + at,
-             *end = memchr(line, '\n', table->len - at);
-        const size_t n = end ? (size_t)(end - line) : table->len - at;
-        const size_t len = n - (n && line[n - 1] == '\r');
-
-        at += n + 1;
-        if ((!number++ && read_heading(table, line, len)) || !len)
-            continue;
-        read_row(table, parts, line, len, number, rows);
+    data_cells_init(&cells, path, table->text, table->len);
+    while (data_cells_next(&cells)) {
+        if (!first || !read_heading(table, &cells))
+            read_row(table, parts, &cells, rows);
+        first = 0;
     }
+    data_cells_release(&cells);
 }
 
 static int
@@ -259,7 +224,7 @@ data_table_read(struct layout_parts *parts, const char *path,
     table.text = file_read(path, MAX_TABLE, &table.len, err);
     if (!table.text)
         return -1;
-    read_rows(&table, parts, rows);
+    read_rows(&table, parts, path, rows);
     rows->used = table.n;
     if (!table.n)
         rc = err_set(err,

@@ -4,19 +4,19 @@
 #include "util/err.h"
 
 static const struct dtype_about table[] = {
-    [DTYPE_U1] = {"u1", "U8", NULL, 1},
+    [DTYPE_U1] = {"u1", "U8", "|u1", 1},
     [DTYPE_I4] = {"i4", "I32", "<i4", 4},
     [DTYPE_I8] = {"i8", "I64", "<i8", 8},
     [DTYPE_F4] = {"f4", "F32", "<f4", 4},
     [DTYPE_F8] = {"f8", "F64", "<f8", 8},
     [DTYPE_BF] = {"bf", "BF16", NULL, 2},
-    [DTYPE_F2] = {"f2", "F16", NULL, 2},
-    [DTYPE_U4] = {NULL, "U32", NULL, 4},
-    [DTYPE_U8] = {NULL, "U64", NULL, 8},
-    [DTYPE_I1] = {NULL, "I8", NULL, 1},
-    [DTYPE_I2] = {NULL, "I16", NULL, 2},
-    [DTYPE_U2] = {NULL, "U16", NULL, 2},
-    [DTYPE_BOOL] = {NULL, "BOOL", NULL, 1},
+    [DTYPE_F2] = {"f2", "F16", "<f2", 2},
+    [DTYPE_U4] = {NULL, "U32", "<u4", 4},
+    [DTYPE_U8] = {NULL, "U64", "<u8", 8},
+    [DTYPE_I1] = {NULL, "I8", "|i1", 1},
+    [DTYPE_I2] = {NULL, "I16", "<i2", 2},
+    [DTYPE_U2] = {NULL, "U16", "<u2", 2},
+    [DTYPE_BOOL] = {NULL, "BOOL", "|b1", 1},
 };
 
 _Static_assert(sizeof table / sizeof *table == DTYPES, "one row for each");

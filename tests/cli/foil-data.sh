@@ -89,6 +89,27 @@ cp 000000.jpg own/one.jpg
 ok 'a sample that has changed is not printed: 1' \
     refuses 1 "'one.jpg' has changed since it was indexed" "$data" cat own 0
 
+# lists
+mkdir -p pets/cat pets/dog
+tar xf a.tar -C pets/cat 000000.jpg 000001.jpg
+tar xf a.tar -C pets/dog 000002.jpg
+mv pets/dog/000002.jpg 'pets/dog/a, b.jpg'
+ok 'folders that are classes themselves' bash -c \
+    "'$data' index -o pets.foil pets/cat pets/dog 2>said"
+ok 'have none inside, which is said' grep -q 'no sample has a label: ' said
+printf '\xef\xbb\xbfsplit,label,filepath,title\r\ntrain,cat,cat/000000.jpg,"Ears, two"\r\n' \
+    >pets/list.csv
+printf 'test,"a ""dog""","dog/a, b.jpg",\r\n\r\n' >>pets/list.csv
+ok 'a .csv with a heading' "$data" index -o csv.foil pets/list.csv
+ok 'columns are known by name, cells may be in quotes' test \
+    "$("$data" list csv.foil | sed 1d | cut -f2,3,7,8)" = \
+    $'1\tcat\tcat/000000.jpg\tEars, two\n0\ta "dog"\tdog/a, b.jpg\t'
+printf 'dog/a, b.jpg\tdog\ncat/000001.jpg\tcat\n' >pets/list.txt
+ok 'a list with tabs' "$data" index -o tabs.foil pets/list.txt
+ok 'needs no heading' test \
+    "$("$data" list tabs.foil | sed 1d | cut -f2,3,7)" = \
+    $'1\tdog\tdog/a, b.jpg\n0\tcat\tcat/000001.jpg'
+
 ok 'two places need a name: 2' refuses 2 'name its index with -o' \
     "$data" index a.tar b.tar
 ok 'two shards, one set' "$data" index -o ab.foil a.tar b.tar
@@ -323,9 +344,12 @@ rm links/loop
 touch links/b/{1,2}.gif links/b/3.bmp links/readme
 ok 'a folder with other files is indexed' bash -c "'$data' index links 2>skipped"
 ok 'images of other forms are counted' grep -F \
-    "3 images are not JPEG, PNG or WebP: skipped (such as 'b/1.gif')" skipped
+    "3 images are not JPEG, PNG or WebP: skipped (.gif 2, .bmp 1; such as 'b/1.gif')" \
+    skipped
 ok 'other files are counted apart' grep -F \
-    "1 file is no image: skipped (such as 'readme')" skipped
+    "1 file is no image: skipped (without an ending 1; such as 'readme')" skipped
+ok 'and all files add up' grep -F \
+    '1 samples, 0 left out as bad, 0 beside images, 4 skipped: 5 files' skipped
 ok 'a class that lost all its images is named' grep -F \
     "class 'b' has no sound image: left out" skipped
 ok 'a folder of other images says what is there and wanted: 1' \

@@ -101,13 +101,15 @@ ok 'rows of a class that TRAIN has no row of count as wrong' \
     says '"accuracy":0.0,.*"unseen":1' knn -k 1 named.npy only-b.npy
 ok 'the class is named' bash -c "'$eval' knn -k 1 named.npy only-b.npy 2>&1 |
     grep \"no row of their classes, such as 'c'\""
-npy wide8.npy '<f8' '1, 1' 000000000000f03f
-ok 'f8 is refused with what to do: 1' refuses 1 "astype\('f4'\)" \
-    "$eval" geometry wide8.npy
+npy wide8.npy '<f8' '2, 1' 000000000000f03f0000000000000040
+ok 'f8 is read, too' "$eval" geometry wide8.npy
 npy train.labels8.npy '|b1' '3,' 000100
-ok 'bool labels are refused with what to do: 1' \
-    refuses 1 "items are .b1, .*astype\('i8'\) of labels" \
+ok 'and labels of bool' \
     "$eval" knn -k 1 --labels train.labels8.npy train.npy
+npy complex.npy '<c8' '1, 1' 000000000000f03f
+ok 'others are refused with what to do: 1' \
+    refuses 1 "items are <c8, .*astype\('i8'\) of labels" \
+    "$eval" geometry complex.npy
 
 npy zero.npy '<f4' '3, 2' $zero $zero $zero $zero $zero $zero
 ok 'features that are all zero are collapsed, not evenly spread' \

@@ -53,6 +53,35 @@ only_the_matrix(void)
     data_features_release(&out);
 }
 
+static void
+as_csv(void)
+{
+    static const char want[] = "id,label,class,x0,x1\n"
+                               "7,0,\"a, \"\"b\"\"\",0.100000001,2\n"
+                               "8,-1,,3,4\n9,1,c,5,9.99999996e-13\n";
+    const char *name[2] = {"a, \"b\"", "c"};
+    float own[N * D] = {.1f, 2, 3, 4, 5, 1e-12f};
+    struct data_features in = {.n = N,
+                               .d = D,
+                               .x = own,
+                               .ids = ids,
+                               .labels = labels,
+                               .classes = {.n = 2, .name = name}};
+    size_t len;
+    char *text;
+
+    T(!data_features_write("a.csv", &in, &err), "written as .csv");
+    text = file_read("a.csv", 4096, &len, &err);
+    T(text && !strcmp(text, want), "with names, ids, labels, classes:\n# %s",
+      text);
+    free(text);
+    in = (struct data_features){.n = 1, .d = 1, .x = own};
+    T(!data_features_write("b.csv", &in, &err), "numbers alone");
+    text = file_read("b.csv", 4096, &len, &err);
+    T(text && !strcmp(text, "id,x0\n0,0.100000001\n"), "with a row number");
+    free(text);
+}
+
 static int
 refuses(const struct data_npy *npy, const char *why)
 {
@@ -68,7 +97,6 @@ refusals(void)
 {
     float bad[2] = {1, NAN}, large[2] = {1, 1e16f};
     int64_t two[2] = {1, 2};
-    double wide[2] = {1, 2};
 
     T(refuses(&(struct data_npy){DATA_F4, 2, {2, 1}, bad}, "nan in row 1"),
       "no number: %s", err.msg);
@@ -80,8 +108,6 @@ refusals(void)
       "one dimension: %s", err.msg);
     T(refuses(&(struct data_npy){DATA_I8, 2, {2, 1}, two}, ".astype('f4')"),
       "whole numbers: %s", err.msg);
-    T(refuses(&(struct data_npy){DATA_F8, 2, {1, 2}, wide}, ".astype('f4')"),
-      "f8 is refused with what to do: %s", err.msg);
 }
 
 static void
@@ -115,21 +141,66 @@ companions_that_do_not_fit_are_refused(void)
       err.msg);
 }
 
+/* Labels 1, 0, 1 of that type. */
 static void
-labels_of_either_width(void)
+labels_of(enum dtype dtype, void *item)
 {
-    int32_t narrow[N] = {2, 0, 1};
-    float real[N] = {0};
-    struct data_npy npy = {DATA_I4, 1, {N, 1}, narrow};
+    struct data_npy npy = {(enum data_npy_type)dtype, 1, {N, 1}, item};
     int64_t *read;
 
     data_npy_write("c.npy", &npy, &err);
     read = data_labels_read("c.npy", N, &err);
-    T(read && read[0] == 2 && read[2] == 1, "i4");
+    T(read && read[0] == 1 && read[1] == 0 && read[2] == 1, "labels of %s",
+      dtype_about(dtype)->npy);
     free(read);
+}
+
+static void
+labels_of_any_type(void)
+{
+    uint64_t large[N] = {1, UINT64_MAX, 0};
+    float real[N] = {0};
+    struct data_npy npy = {(enum data_npy_type)DTYPE_U8, 1, {N, 1}, large};
+
+    labels_of(DTYPE_U1, (uint8_t[N]){1, 0, 1});
+    labels_of(DTYPE_BOOL, (uint8_t[N]){1, 0, 1});
+    labels_of(DTYPE_I1, (int8_t[N]){1, 0, 1});
+    labels_of(DTYPE_I2, (int16_t[N]){1, 0, 1});
+    labels_of(DTYPE_U2, (uint16_t[N]){1, 0, 1});
+    labels_of(DTYPE_I4, (int32_t[N]){1, 0, 1});
+    labels_of(DTYPE_U4, (uint32_t[N]){1, 0, 1});
+    labels_of(DTYPE_U8, (uint64_t[N]){1, 0, 1});
+    data_npy_write("c.npy", &npy, &err);
+    T(!data_labels_read("c.npy", N, &err) && strstr(err.msg, "item 1 is too"),
+      "one that is too large is refused: %s", err.msg);
     npy = (struct data_npy){DATA_F4, 1, {N, 1}, real};
     data_npy_write("c.npy", &npy, &err);
     T(!data_labels_read("c.npy", N, &err), "f4: %s", err.msg);
+}
+
+/* Features that are no f4 become so: 1, -2.5, 4. */
+static void
+features_of(enum dtype dtype, void *item)
+{
+    struct data_npy npy = {(enum data_npy_type)dtype, 2, {N, 1}, item};
+    struct data_features out;
+
+    T(!data_npy_write("d.npy", &npy, &err) &&
+          !data_features_read(&out, "d.npy", &err) && out.x[0] == 1 &&
+          out.x[1] == -2.5f && out.x[2] == 4,
+      "features of %s", dtype_about(dtype)->npy);
+    data_features_release(&out);
+}
+
+static void
+features_of_any_width(void)
+{
+    double wide[2] = {1, 1e300};
+
+    features_of(DTYPE_F8, (double[N]){1, -2.5, 4});
+    features_of(DTYPE_F2, (uint16_t[N]){0x3c00, 0xc100, 0x4400});
+    T(refuses(&(struct data_npy){DATA_F8, 2, {2, 1}, wide}, "inf in row 1"),
+      "what has no room in f4 is refused: %s", err.msg);
 }
 
 /* Rows of classes by name: three of a set that has just these. */
@@ -204,9 +275,11 @@ main(void)
         return 1;
     comes_back();
     only_the_matrix();
+    as_csv();
     refusals();
     companions_that_do_not_fit_are_refused();
-    labels_of_either_width();
+    labels_of_any_type();
+    features_of_any_width();
     labels_are_matched_by_name();
     numbers_are_matched_where_they_are_names();
     if (chdir("/") || file_remove(folder, &err))

@@ -45,7 +45,7 @@ headers_are_judged(void)
         size_t bytes;
     } bad[] = {
         {"['descr']", "no dictionary", 8},
-        {"{'descr': '<f2', 'fortran_order': False, 'shape': (4,), }", "items",
+        {"{'descr': '<c8', 'fortran_order': False, 'shape': (4,), }", "items",
          8},
         {"{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }", "items",
          8},

@@ -62,26 +62,56 @@ take_in(struct data_index *index, const char *path)
             added ? " (--bad skip leaves out what is bad)" : "");
 }
 
+/* Files of that sort that are skipped. */
+static void
+report_kinds(const struct data_index *index, int pictures, const char *one,
+             const char *more)
+{
+    const char *first;
+    const size_t n = data_index_skipped(index, pictures, &first);
+    char *kinds = data_index_kinds(index, pictures);
+
+    if (n)
+        say("%zu %s: skipped (%s; such as '%s')", n, n == 1 ? one : more, kinds,
+            first);
+    free(kinds);
+}
+
 /* Files that are not in the index, though they are not bad. */
 static void
 report_skipped(const struct data_index *index)
 {
-    const char *first;
-    size_t n = data_index_skipped(index, 1, &first);
+    size_t n;
 
-    if (n)
-        say("%zu %s not JPEG, PNG or WebP: skipped (such as '%s')", n,
-            n == 1 ? "image is" : "images are", first);
-    n = data_index_skipped(index, 0, &first);
-    if (n)
-        say("%zu %s: skipped (such as '%s')", n,
-            n == 1 ? "file is no image" : "files are no images", first);
+    report_kinds(index, 1, "image is not JPEG, PNG or WebP",
+                 "images are not JPEG, PNG or WebP");
+    report_kinds(index, 0, "file is no image", "files are no images");
     for (n = 0; data_index_lost(index, n); n++)
         if (n < LOST)
             say("class '%s' has no sound image: left out",
                 data_index_lost(index, n));
     if (n > LOST)
         say("%zu more classes have none", n - LOST);
+}
+
+/* What became of all files, where they are not all samples. */
+static void
+report_files(const struct data_index *index, const char *to)
+{
+    const char *first;
+    size_t beside;
+    const size_t files = data_index_files(index, &beside),
+                 samples = data_index_size(index),
+                 broken = data_index_bad(index),
+                 skipped = data_index_skipped(index, 0, &first) +
+                           data_index_skipped(index, 1, &first);
+
+    if (beside + skipped)
+        say("'%s': %zu samples, %zu left out as bad, %zu beside images, %zu "
+            "skipped: %zu files",
+            to, samples, broken, beside, skipped, files);
+    else
+        say("'%s': %zu samples, %zu left out as bad", to, samples, broken);
 }
 
 /* Says in how many rows of the table something is wrong, and where first. */
@@ -155,8 +185,11 @@ run_index(char **path)
                 : " (-o FILE puts the index elsewhere)");
     report_skipped(index);
     report_captions(index);
-    say("'%s': %zu samples, %zu left out as bad", to, data_index_size(index),
-        data_index_bad(index));
+    if (path[1] && !data_index_classes(index))
+        say("no sample has a label: the folders inside of each PATH are its "
+            "classes, not the PATHs; for these give the folder that they are "
+            "in");
+    report_files(index, to);
     data_index_free(index);
     free(to);
 }

@@ -123,18 +123,17 @@ select_options_wants(const struct select_options *options,
 static int64_t *
 groups(const char *path, size_t size)
 {
-    int64_t *group = mem_array(size, sizeof *group);
     struct data_npy npy;
     struct err err;
+    int64_t *group;
 
     if (data_npy_read(path, &npy, &err))
         die("%s", err.msg);
-    if (npy.shape[0] != size || npy.shape[1] != 1 ||
-        (npy.type != DATA_I8 && npy.type != DATA_I4))
+    if (npy.shape[0] != size || npy.shape[1] != 1)
         die("'%s' is no vector of %zu whole numbers", path, size);
-    for (size_t i = 0; i < size; i++)
-        group[i] = npy.type == DATA_I8 ? ((const int64_t *)npy.data)[i]
-                                       : ((const int32_t *)npy.data)[i];
+    group = data_npy_wholes(&npy, &err);
+    if (!group)
+        die("'%s' is no vector of whole numbers: %s", path, err.msg);
     data_npy_release(&npy);
     return group;
 }

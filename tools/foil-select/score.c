@@ -24,14 +24,11 @@ read_rows(const char *path, size_t *n, size_t *d)
 
     if (data_npy_read(path, &npy, &err))
         die("%s", err.msg);
-    if (npy.rank != 2 || (npy.type != DATA_F4 && npy.type != DATA_F8))
-        die("'%s' is no matrix of features", path);
     *n = npy.shape[0];
     *d = npy.shape[1];
-    row = mem_aligned(*n * *d, sizeof *row);
-    for (size_t i = 0; i < *n * *d; i++)
-        row[i] = npy.type == DATA_F4 ? ((const float *)npy.data)[i]
-                                     : (float)((const double *)npy.data)[i];
+    row = npy.rank == 2 ? data_npy_reals(&npy, &err) : NULL;
+    if (!row)
+        die("'%s' is no matrix of features", path);
     data_npy_release(&npy);
     if (!num_finite(*n * *d, row))
         die("'%s' has a number that is not finite", path);

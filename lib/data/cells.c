@@ -1,0 +1,116 @@
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "util/mem.h"
+
+#include "cells.h"
+#include "kind.h"
+
+enum { WORDS = 8 };
+
+static const char *const words[][WORDS] = {
+    [DATA_COLUMN_NAME] = {"file", "filename", "name", "filepath", "path",
+                          "image", "key"},
+    [DATA_COLUMN_LABEL] = {"label", "class", "category", "target"},
+    [DATA_COLUMN_CAPTION] = {"caption", "title", "text"},
+};
+
+void
+data_cells_init(struct data_cells *cells, const char *path, char *text,
+                size_t len)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+
+    *cells = (struct data_cells){.text = text,
+                                 .len = len,
+                                 .csv = data_kind_ends(path, ".csv"),
+                                 .next_line = 1};
+    if (len >= 3 && !memcmp(text, mark, 3))
+        cells->at = 3;
+}
+
+void
+data_cells_release(struct data_cells *cells)
+{
+    free(cells->cell);
+    *cells = (struct data_cells){0};
+}
+
+/* Takes the quotes off the cell that begins at `from`, in place, and returns
+ * where it ends in the text; its length goes to *len. */
+static size_t
+unquote(struct data_cells *c, size_t from, size_t *len)
+{
+    char *to = c->text + from;
+    size_t at = from + 1;
+
+    for (; at < c->len; at++) {
+        if (c->text[at] == '"' && c->text[at + 1] != '"') {
+            at++;
+            break;
+        }
+        at += c->text[at] == '"';
+        c->next_line += c->text[at] == '\n';
+        *to++ = c->text[at];
+    }
+    // what stands behind the quotes belongs to it, too
+    for (; at < c->len && c->text[at] != ',' && c->text[at] != '\n'; at++)
+        if (c->text[at] != '\r')
+            *to++ = c->text[at];
+    *len = (size_t)(to - (c->text + from));
+    return at;
+}
+
+/* Cuts the cell at c->at; 1 where another one follows in its record. */
+static int
+cut(struct data_cells *c)
+{
+    const char between = c->csv ? ',' : '\t';
+    const size_t from = c->at;
+    size_t end = from, len;
+    char last;
+
+    if (c->csv && c->text[from] == '"') {
+        end = unquote(c, from, &len);
+    } else {
+        while (end < c->len && c->text[end] != between && c->text[end] != '\n')
+            end++;
+        len = end - from;
+    }
+    last = end < c->len ? c->text[end] : '\n';
+    if (last == '\n' && len && c->text[from + len - 1] == '\r')
+        len--;
+    c->next_line += last == '\n';
+    c->text[from + len] = 0;
+    mem_grow(&c->cell, &c->room, c->n + 1, sizeof *c->cell);
+    c->cell[c->n++] = (struct data_cell){c->text + from, len};
+    c->at = end + (end < c->len);
+    return last == between;
+}
+
+int
+data_cells_next(struct data_cells *c)
+{
+    do {
+        if (c->at >= c->len)
+            return 0;
+        c->n = 0;
+        c->line = c->next_line;
+        while (cut(c))
+            ;
+    } while (c->n == 1 && !c->cell->len);
+    return 1;
+}
+
+size_t
+data_cells_column(const struct data_cells *c, enum data_column column)
+{
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; k < WORDS && words[column][k]; k++)
+            if (!strcasecmp(c->cell[i].text, words[column][k]) &&
+                strlen(c->cell[i].text) == c->cell[i].len)
+                return i;
+    return SIZE_MAX;
+}

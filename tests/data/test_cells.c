@@ -1,0 +1,112 @@
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/cells.h"
+#include "t.h"
+#include "util/mem.h"
+
+/* What a table comes to: cells with | between, a record a line. */
+static char *
+read_all(const char *path, const char *text)
+{
+    struct data_cells cells;
+    char *copy = mem_text(text), *all = mem_text(""), *more;
+
+    data_cells_init(&cells, path, copy, strlen(text));
+    while (data_cells_next(&cells))
+        for (size_t i = 0; i < cells.n; i++) {
+            more = mem_format("%s%s%s", all, cells.cell[i].text,
+                              i + 1 < cells.n ? "|" : "\n");
+            free(all);
+            all = more;
+        }
+    data_cells_release(&cells);
+    free(copy);
+    return all;
+}
+
+static void
+reads(const char *path, const char *text, const char *want, const char *what)
+{
+    char *got = read_all(path, text);
+
+    T(!strcmp(got, want), "%s", what);
+    if (strcmp(got, want))
+        printf("# got %s\n", got);
+    free(got);
+}
+
+static void
+tabs(void)
+{
+    reads("x.txt", "", "", "nothing");
+    reads("x.txt", "a.jpg\tcat\nb c.jpg\tdog\tA dog, asleep\n",
+          "a.jpg|cat\nb c.jpg|dog|A dog, asleep\n",
+          "tabs are between cells, blanks and commas within");
+    reads("x.tsv", "a\t\tb", "a||b\n",
+          "a cell may be empty, a line end missing");
+    reads("x.txt",
+          "\xef\xbb\xbf"
+          "a\r\n\r\n\nb\tc\r\n",
+          "a\nb|c\n", "mark of byte order, CR LF and empty lines go");
+    reads("x.txt", "\"a\"\tb\n", "\"a\"|b\n", "quotes are as any");
+}
+
+static void
+commas(void)
+{
+    reads("x.csv", "a.jpg,cat\nb\tc.jpg,dog\n", "a.jpg|cat\nb\tc.jpg|dog\n",
+          "commas are between the cells of a .csv");
+    reads("x.CSV", "\"a,b\",\"say \"\"hi\"\"\",c\r\nd,,\n",
+          "a,b|say \"hi\"|c\nd||\n", "quotes keep commas and, doubled, quotes");
+    reads("x.csv", "\"two\nlines\",b\nc\n", "two\nlines|b\nc\n",
+          "and line ends");
+    reads("x.csv", "\"open,to the end\n", "open,to the end\n\n",
+          "quotes that stay open end with the text");
+    reads("x.csv", "\"a\" b,c", "a b|c\n", "what follows quotes is kept");
+    reads("x.csv", "\"\"", "", "a record of an empty cell is none");
+}
+
+static void
+lines(void)
+{
+    char text[] = "a,\"b\nc\"\n\nd,e\n";
+    struct data_cells cells;
+    size_t line[2] = {0};
+
+    data_cells_init(&cells, "x.csv", text, strlen(text));
+    for (int i = 0; i < 2 && data_cells_next(&cells); i++)
+        line[i] = cells.line;
+    T(line[0] == 1 && line[1] == 4, "records know their lines: %zu, %zu",
+      line[0], line[1]);
+    data_cells_release(&cells);
+}
+
+static void
+headings(void)
+{
+    char text[] = "Split,Image,CLASS,title\n";
+    struct data_cells cells;
+
+    data_cells_init(&cells, "x.csv", text, strlen(text));
+    data_cells_next(&cells);
+    T(data_cells_column(&cells, DATA_COLUMN_NAME) == 1 &&
+          data_cells_column(&cells, DATA_COLUMN_LABEL) == 2 &&
+          data_cells_column(&cells, DATA_COLUMN_CAPTION) == 3,
+      "columns are known by their names, in either case");
+    cells.n = 1;
+    T(data_cells_column(&cells, DATA_COLUMN_NAME) == SIZE_MAX,
+      "or there is none");
+    data_cells_release(&cells);
+}
+
+int
+main(void)
+{
+    tabs();
+    commas();
+    lines();
+    headings();
+    return t_done();
+}
