@@ -8,8 +8,8 @@
 #include "util/priority.h"
 
 static const char *output, *layer = "h", *recipe_spec, *bad = "refuse";
-static const char *lines, *classes, *templates;
-static int raw, untrained, captions;
+static const char *lines, *classes, *templates, *vocabulary;
+static int raw, descriptor, untrained, captions;
 static long size, seed, view, batch = 256, threads;
 static long max_pixels = DATA_MAX_PIXELS;
 
@@ -21,9 +21,11 @@ static const struct opt opts[] = {
     {"untrained", 0, OPT_FLAG, &untrained, 0, 0, NULL,
      "with initial weights instead of the checkpoint's"},
     {"raw", 0, OPT_FLAG, &raw, 0, 0, NULL,
-     "no encoder: the pixels are the features"},
+     "no encoder: the pixels are the features, or the tokens"},
+    {"descriptor", 0, OPT_FLAG, &descriptor, 0, 0, NULL,
+     "no encoder: colours and edges are the features"},
     {"size", 0, OPT_WHOLE, &size, 0, 1024, "N",
-     "images are N x N; 0: as in training, 32 with --raw"},
+     "images are N x N; 0: as in training; without encoder 32 or 64"},
     {"recipe", 0, OPT_TEXT, &recipe_spec, 0, 0, "SPEC",
      "augmented views, by NAME[,FIELD=X]...; else plain ones"},
     {"view", 0, OPT_WHOLE, &view, 0, 65535, "N",
@@ -38,6 +40,8 @@ static const struct opt opts[] = {
      "names of classes, a line each: a row for each"},
     {"templates", 0, OPT_TEXT, &templates, 0, 0, "FILE",
      "texts with {} for the name of a class, a line each"},
+    {"vocabulary", 0, OPT_TEXT, &vocabulary, 0, 0, "FILE",
+     "with --raw --captions: whose tokens are the features"},
     {"batch", 'b', OPT_WHOLE, &batch, 1, 65536, "N",
      "images or texts at a time"},
     {"bad", 0, OPT_WORD, &bad, 0, 0, "refuse|skip",
@@ -62,10 +66,12 @@ static const struct opt_tool tool = {
 static int
 embed_texts(char **operand)
 {
+    const int whole = !raw || !captions; // a checkpoint, too
     const struct embed_text_job job = {
-        .checkpoint = operand[0],
+        .checkpoint = whole ? operand[0] : NULL,
         .output = output,
-        .data = captions ? operand[1] : NULL,
+        .vocabulary = vocabulary,
+        .data = captions ? operand[whole] : NULL,
         .lines = lines,
         .classes = classes,
         .templates = templates,
@@ -75,13 +81,17 @@ embed_texts(char **operand)
 
     if (templates && !classes)
         opt_misuse("--templates is for --classes");
+    if (!vocabulary != !(raw && captions))
+        opt_misuse("--raw --captions and --vocabulary go together");
     if (captions + !!lines + !!classes == 0)
         return 0;
-    if (captions + !!lines + !!classes > 1 || raw || untrained || recipe_spec)
+    if (captions + !!lines + !!classes > 1 || (raw && !captions) ||
+        descriptor || untrained || recipe_spec)
         opt_misuse("--captions, --lines and --classes go alone");
-    if ((operand[1] == NULL) == captions)
-        opt_misuse(captions ? "wants CHECKPOINT and DATA"
-                            : "wants CHECKPOINT alone");
+    if ((operand[1] == NULL) == (captions && whole))
+        opt_misuse(!whole     ? "wants DATA alone"
+                   : captions ? "wants CHECKPOINT and DATA"
+                              : "wants CHECKPOINT alone");
     embed_text_job(&job);
     return 1;
 }
@@ -89,11 +99,15 @@ embed_texts(char **operand)
 static void
 embed_images(char **operand)
 {
-    if ((operand[1] == NULL) != raw || (raw && untrained))
-        opt_misuse("wants CHECKPOINT and DATA, or --raw and DATA alone");
+    const int whole = !raw && !descriptor; // a checkpoint, too
+
+    if ((operand[1] != NULL) != whole || raw + descriptor + untrained > 1)
+        opt_misuse("wants CHECKPOINT and DATA, or DATA alone and --raw or "
+                   "--descriptor");
     embed_image_job(&(struct embed_image_job){
-        .checkpoint = raw ? NULL : operand[0],
-        .data = operand[!raw],
+        .checkpoint = whole ? operand[0] : NULL,
+        .descriptor = descriptor,
+        .data = operand[whole],
         .output = output,
         .recipe = recipe_spec,
         .head = *layer == 'z',

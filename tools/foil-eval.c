@@ -25,6 +25,8 @@ static struct options options = {
     .column = "tau",
     .extreme = 600,
     .best = "knn",
+    .principal = 500,
+    .ridge = 0.1,
 };
 static long follow_threads = 1; // the other processors are the trainer's
 
@@ -94,6 +96,22 @@ static const struct opt retrieve_opts[] = {
      "group of each row: rank within groups only"},
     {"captions", 0, OPT_FLAG, &options.captions, 0, 0, NULL,
      "the rows of the second are captions, any number an image"},
+    {"answers", 0, OPT_TEXT, &options.answers, 0, 0, "FILE",
+     "with --captions: write the best answers to each query"},
+    {"threads", 0, OPT_WHOLE, &options.threads, 0, 1024, "N",
+     "threads to use; 0: all cores"},
+    OUTPUT_OPTS,
+    {0},
+};
+
+static long directions = 120; // of cca
+static const struct opt cca_opts[] = {
+    {"components", 'k', OPT_WHOLE, &directions, 1, 65536, "N",
+     "pairs of directions, at most"},
+    {"principal", 0, OPT_WHOLE, &options.principal, 1, 65536, "N",
+     "principal directions of each side, at most"},
+    {"ridge", 0, OPT_REAL, &options.ridge, 0, 1e6, "X",
+     "what is added to variances, in shares of their mean"},
     {"threads", 0, OPT_WHOLE, &options.threads, 0, 1024, "N",
      "threads to use; 0: all cores"},
     OUTPUT_OPTS,
@@ -172,6 +190,7 @@ enum verb {
     ZERO_SHOT,
     GEOMETRY,
     RETRIEVE,
+    CCA,
     LOSS,
     PCA,
     TEMPERATURE,
@@ -191,6 +210,9 @@ static const struct opt_tool verbs[] = {
     [RETRIEVE] = {"foil-eval retrieve",
                   "rank the other view of each image among all images",
                   "VIEW VIEW", 2, 2, retrieve_opts},
+    [CCA] = {"foil-eval cca",
+             "match images and captions by canonical correlations",
+             "IMAGES CAPTIONS NEW-IMAGES NEW-CAPTIONS", 4, 4, cca_opts},
     [LOSS] = {"foil-eval loss",
               "compute the contrastive loss of a whole set, and its gradient",
               "CHECKPOINT DATA", 2, 2, loss_opts},
@@ -212,6 +234,8 @@ static const struct opt_tool tool = {
 static void
 retrieve(const struct options *chosen, char **operand)
 {
+    if (chosen->answers && !chosen->captions)
+        opt_misuse("--answers is for --captions");
     if (chosen->captions)
         run_captions(chosen, operand);
     else
@@ -227,6 +251,7 @@ main(int argc, char **argv)
         [ZERO_SHOT] = run_zero_shot,
         [GEOMETRY] = run_geometry,
         [RETRIEVE] = retrieve,
+        [CCA] = run_cca,
         [LOSS] = run_loss,
         [PCA] = run_pca,
         [TEMPERATURE] = run_temperature,
@@ -244,6 +269,8 @@ main(int argc, char **argv)
         end_when_stopped();
         options.threads = num_threads((int)options.threads);
     }
+    if (verb == CCA)
+        options.components = directions;
     print_begin(&options);
     run[verb](&options, operand);
     print_end();

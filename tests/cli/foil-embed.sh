@@ -219,6 +219,116 @@ ok 'images of another width: 1' refuses 1 "has 6 columns and 'l.npy'|columns" \
     bash -c "cp i.labels.npy w.labels.npy; cp i.classes w.classes
     '$embed' --layer h -o w.npy pairs told.foil &&
     exec '$BIN/foil-eval' zero-shot w.npy s.npy"
+# without an encoder
+ok 'simple features' "$embed" --descriptor --size 16 -o simple.npy told.foil
+ok 'are 768 numbers an image' grep -aq "'shape': (40, 768)" simple.npy
+ok 'of which the first are mean colours' /usr/bin/python3 - "$embed" <<'END'
+import subprocess, sys
+import numpy as np
+subprocess.check_call([sys.argv[1], "--raw", "--size", "16", "-o", "p.npy",
+                       "told.foil"])
+p, s = np.load("p.npy").reshape(40, 8, 2, 8, 2, 3), np.load("simple.npy")
+assert np.allclose(p.mean((2, 4)).reshape(40, 192), s[:, :192], atol=1e-5)
+END
+ok 'a size that has no 8 cells: 2' refuses 2 'want a multiple of 8' \
+    "$embed" --descriptor --size 12 -o simple.npy told.foil
+ok 'tokens of captions' "$embed" --raw --captions --vocabulary merges.txt \
+    -o tokens.npy told.foil
+ok 'are marked' /usr/bin/python3 - <<'END'
+import numpy as np
+x, same = np.load("tokens.npy"), np.load("tokens.same.npy")
+assert len(x) == 60 and set(np.unique(x)) == {0, 1}
+for a in range(60):
+    for b in range(60):
+        assert (x[a] == x[b]).all() == (same[a] == same[b])
+# "a", a digit, "shape": the captions differ in the digit
+assert np.abs(x[0] - x[2]).sum() == 2
+END
+ok 'tokens without a vocabulary: 2' refuses 2 'go together' \
+    "$embed" --raw --captions -o tokens.npy told.foil
+ok 'foil-eval finds what they have in common' "$BIN/foil-eval" cca --json \
+    simple.npy tokens.npy simple.npy tokens.npy
+ok 'by both rules' jq -es 'map(.rule) == ["equal", "strict"] and
+    all(.measure == "cca" and .image_to_text.queries == 40) and
+    .[0].image_to_text.r1 > .5' "$work/out"
+ok 'another width: 1' refuses 1 "'simple.npy' has 768 columns and 'i.npy' 6" \
+    "$BIN/foil-eval" cca simple.npy tokens.npy i.npy tokens.npy
+"$BIN/foil-eval" retrieve --captions --answers best i.npy c.npy >/dev/null
+ok 'the best answers are those of the largest cosines' /usr/bin/python3 - <<'END'
+import numpy as np
+x, y = (np.load(f).astype(float) for f in ("i.npy", "c.npy"))
+x /= np.linalg.norm(x, axis=1, keepdims=True)
+y /= np.linalg.norm(y, axis=1, keepdims=True)
+lines = [l.split("\t") for l in open("best")]
+assert len(lines) == 100
+for way, row, *best in lines:
+    s = x @ y[int(row)] if way == "text_to_image" else y @ x[int(row)]
+    got = s[[int(b) for b in best]]
+    assert len(got) == 10 and np.allclose(got, np.sort(s)[::-1][:10], atol=1e-6)
+END
+ok 'answers without captions: 2' refuses 2 '--answers is for --captions' \
+    "$BIN/foil-eval" retrieve --answers best i.npy i.npy
+# batches of images and captions, of which equal ones are kept apart: the eight
+# texts are those of five samples each
+/usr/bin/python3 - <<'END'
+import numpy as np
+ids = np.load("c.ids.npy")
+np.save("first.npy", np.load("c.npy")[np.unique(ids, return_index=True)[1]])
+END
+"$BIN/foil-data" group --by caption -o equal.npy told.foil 2>/dev/null
+plan=("$BIN/foil-select" --score -b 8 --tau 0.07)
+ok 'batches of pairs' "${plan[@]}" --strategy swap i.npy first.npy
+mv "$work/out" swap.json
+ok 'are harder than random ones' jq -e '.mean > .random.mean' swap.json
+for strategy in swap spectral; do
+    ok "equal captions, by $strategy" "${plan[@]}" --strategy $strategy \
+        --hardness 0.5 --avoid equal.npy --plan-out plan.txt i.npy first.npy
+    ok 'are kept apart' jq -e '.together == 0 and .random.together > 0' \
+        "$work/out"
+    # shellcheck disable=SC2016 # of awk
+    ok 'in the plan that is written' awk '{
+        split("", seen)
+        for (i = 1; i <= NF; i++)
+            if (seen[$i % 8]++)
+                exit 1
+        n += NF
+    } END { if (n != 40) exit 1 }' plan.txt
+done
+
+# temperatures of images and captions
+"$BIN/foil-augment" -r warm -v 1 --size 16 --vocabulary merges.txt told.foil \
+    2>augment &
+"$BIN/foil-select" -r warm --batch 20 --epochs 2 told.foil 2>select &
+ok 'temperatures are learnt' "$BIN/foil-train" -r warm --arch mlp \
+    --hidden 12 --text bow:8 --vocabulary merges.txt --embed 6 \
+    --objective isogclr_bimodal --eta 0.5 --threads 1 --deadline 60
+ok 'and told of' "$BIN/foil-eval" temperature --json warm told.foil
+ok 'for images and for captions' jq -es '
+    map(.column) == ["view0.tau", "view1.tau"] and .[0].samples == 40 and
+    .[0].captions == null and .[1].captions.n == .[1].samples' "$work/out"
+"$BIN/foil-eval" temperature warm told.foil | tail -n 1 >captions.json
+ok 'which captions have the smallest and largest, and how many are equal' \
+    /usr/bin/python3 - <<'END'
+import json
+line = json.load(open("captions.json"))
+told = line["captions"]
+rows = [l.rstrip("\n").split("\t") for l in open("told.tsv")]
+texts = {}
+for name, text in rows:
+    texts.setdefault(name, []).append(text)
+texts = list(texts.values())
+low, high = (told[k] for k in ("smallest", "largest"))
+assert [c["value"] for c in low] == sorted(c["value"] for c in low)
+assert abs(low[0]["value"] - line["quantiles"]["0"]) < 1e-12
+assert abs(high[0]["value"] - line["quantiles"]["1"]) < 1e-12
+for c in low + high:
+    assert c["text"] == texts[c["sample"]][c["caption"]]
+    assert c["equal"] >= 1
+END
+ok 'two sides have no one picture: 2' refuses 2 "'view0.tau' and 'view1.tau'" \
+    "$BIN/foil-eval" temperature --plot t.png warm told.foil
+ok 'one of them has' "$BIN/foil-eval" temperature --column view1.tau warm \
+    told.foil
 ok 'two at once: 2' refuses 2 'go alone' \
     "$embed" --captions --lines names -o c.npy pairs told.foil
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "data/features.h"
+#include "eval/descriptor.h"
 #include "images.h"
 #include "nn/model.h"
 #include "util/digest.h"
@@ -81,7 +82,11 @@ embed(const struct work *work, size_t n, const uint8_t *images, float *x)
 {
     const struct nn_input input = {.n = n, .images = images, .ids = work->ids};
 
-    if (!work->model.net)
+    if (!work->model.net && work->job->descriptor)
+        for (size_t i = 0; i < n; i++)
+            eval_descriptor(work->size, images + i * pixels_of(work),
+                            x + i * EVAL_DESCRIPTOR);
+    else if (!work->model.net)
         for (size_t i = 0; i < n * pixels_of(work); i++)
             x[i] = images[i] / 255.f;
     else if (work->job->head)
@@ -94,7 +99,7 @@ static size_t
 width(const struct work *work)
 {
     if (!work->model.net)
-        return pixels_of(work);
+        return work->job->descriptor ? EVAL_DESCRIPTOR : pixels_of(work);
     return work->job->head ? nn_net_dim(work->model.net)
                            : nn_net_features(work->model.net);
 }
@@ -152,6 +157,14 @@ run(struct work *work, struct data_features *f)
     return all - f->n;
 }
 
+static const char *
+layer_of(const struct embed_image_job *job)
+{
+    if (!job->checkpoint)
+        return job->descriptor ? "descriptor" : "pixels / 255";
+    return job->head ? "z" : "h";
+}
+
 /* How the features were made: x.json. */
 static json_t *
 about(const struct work *work, size_t skipped)
@@ -166,10 +179,7 @@ about(const struct work *work, size_t skipped)
         "foil-embed", "version", FOIL_VERSION, "data", "path", job->data,
         "digest", digest_hex(&digest, hex), "size",
         (json_int_t)data_size(work->images.set), "encoder", encoder, "layer",
-        !job->checkpoint ? "pixels / 255"
-        : job->head      ? "z"
-                         : "h",
-        "image_size", (json_int_t)work->size, "view",
+        layer_of(job), "image_size", (json_int_t)work->size, "view",
         job->recipe ? job->recipe : "plain", "seed", (json_int_t)job->seed,
         "skipped", (json_int_t)skipped, "batch", (json_int_t)job->batch,
         "threads", (json_int_t)job->threads);
@@ -180,6 +190,17 @@ about(const struct work *work, size_t skipped)
     if (job->recipe)
         json_object_set_new(how, "view_number", json_integer(job->view));
     return how;
+}
+
+static size_t
+size_without_encoder(const struct embed_image_job *job)
+{
+    if (job->descriptor && job->size % EVAL_CELLS)
+        opt_misuse("--size %ld: want a multiple of %d with --descriptor",
+                   job->size, EVAL_CELLS);
+    if (job->size)
+        return (size_t)job->size;
+    return job->descriptor ? 64 : 32;
 }
 
 void
@@ -194,7 +215,7 @@ embed_image_job(const struct embed_image_job *job)
     if (job->checkpoint)
         open_model(&work);
     else
-        work.size = job->size ? (size_t)job->size : 32;
+        work.size = size_without_encoder(job);
     work.images.recipe.size = work.size;
     skipped = run(&work, &features);
     features.about = about(&work, skipped);

@@ -5,7 +5,8 @@
 
 /* Which images are to be embedded, and how. */
 struct embed_image_job {
-    const char *checkpoint; /* NULL: pixels / 255 are the features */
+    const char *checkpoint; /* NULL: no encoder */
+    int descriptor;         /* then 1: eval/descriptor.h; 0: pixels / 255 */
     const char *data, *output;
     const char *recipe; /* of augmented views; NULL: plain ones */
     int head;           /* 1: embeddings; 0: the encoder's features */

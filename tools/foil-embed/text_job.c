@@ -206,10 +206,13 @@ about(const struct embed_text_job *job, const struct embed_texts *texts,
     const struct digest digest = data_vocabulary_digest(texts->vocabulary);
     char hex[DIGEST_HEX];
     json_t *how = json_pack(
-        "{s:s s:s s:O s:s s:s s:I s:I s:I}", "tool", "foil-embed", "version",
+        "{s:s s:s s:O? s:s s:s s:I s:I s:I}", "tool", "foil-embed", "version",
         FOIL_VERSION, "encoder", texts->model.about, "layer",
-        texts->head ? "z" : "h", "vocabulary", digest_hex(&digest, hex),
-        "context", (json_int_t)texts->context, "batch", (json_int_t)job->batch,
+        !job->checkpoint ? "tokens"
+        : texts->head    ? "z"
+                         : "h",
+        "vocabulary", digest_hex(&digest, hex), "context",
+        (json_int_t)texts->context, "batch", (json_int_t)job->batch,
         "without_caption", (json_int_t)without);
 
     REQUIRE(how);
@@ -247,7 +250,10 @@ embed_text_job(const struct embed_text_job *job)
     size_t without = 0;
     struct err err;
 
-    embed_texts_open(&texts, job->checkpoint, job->batch, job->head);
+    if (job->checkpoint)
+        embed_texts_open(&texts, job->checkpoint, job->batch, job->head);
+    else
+        embed_texts_open_raw(&texts, job->vocabulary);
     if (job->classes) {
         make_classes(&texts, job->classes, job->templates, &features);
     } else {

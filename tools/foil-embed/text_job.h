@@ -5,7 +5,9 @@
 
 /* What is to be embedded: one of three. */
 struct embed_text_job {
-    const char *checkpoint, *output;
+    const char *checkpoint; /* NULL: no encoder, but which tokens a text has */
+    const char *vocabulary; /* whose tokens, then */
+    const char *output;
     const char *data;      /* a data set: all of its captions, with the ids of
                               their samples */
     const char *lines;     /* a file: each line, numbered from 0 */

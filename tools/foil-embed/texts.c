@@ -12,6 +12,14 @@ static const char vocabulary_name[] = "vocabulary.txt";
 
 enum { TOKENS_MOST = 1 << 16 }; // of a text
 
+static void
+make_room(struct embed_texts *texts)
+{
+    texts->buffer = mem_array(TOKENS_MOST, sizeof *texts->buffer);
+    mem_grow(&texts->offset, &texts->rooms[1], 1, sizeof *texts->offset);
+    texts->offset[0] = 0;
+}
+
 void
 embed_texts_open(struct embed_texts *texts, const char *checkpoint,
                  size_t batch, int head)
@@ -37,9 +45,19 @@ embed_texts_open(struct embed_texts *texts, const char *checkpoint,
     free(path);
     free(folder);
     texts->context = nn_net_context(texts->model.net);
-    texts->buffer = mem_array(TOKENS_MOST, sizeof *texts->buffer);
-    mem_grow(&texts->offset, &texts->rooms[1], 1, sizeof *texts->offset);
-    texts->offset[0] = 0;
+    make_room(texts);
+}
+
+void
+embed_texts_open_raw(struct embed_texts *texts, const char *vocabulary)
+{
+    struct err err;
+
+    *texts = (struct embed_texts){.context = TOKENS_MOST};
+    texts->vocabulary = data_vocabulary_open(vocabulary, &err);
+    if (!texts->vocabulary)
+        die("%s", err.msg);
+    make_room(texts);
 }
 
 void
@@ -198,11 +216,28 @@ encode_all(const struct embed_texts *texts, struct data_features *f)
     free(first);
 }
 
+static void
+mark_tokens(const struct embed_texts *texts, struct data_features *f)
+{
+    for (size_t i = 0; i < texts->n; i++)
+        for (size_t t = texts->offset[i]; t < texts->offset[i + 1]; t++)
+            f->x[i * f->d + (size_t)texts->token[t]] = 1;
+}
+
+static size_t
+width(const struct embed_texts *texts)
+{
+    const struct nn_net *net = texts->model.net;
+
+    if (!net)
+        return data_vocabulary_size(texts->vocabulary);
+    return texts->head ? nn_net_dim(net) : nn_net_features(net);
+}
+
 void
 embed_texts_run(const struct embed_texts *texts, struct data_features *features)
 {
-    const struct nn_net *net = texts->model.net;
-    const size_t d = texts->head ? nn_net_dim(net) : nn_net_features(net);
+    const size_t d = width(texts);
 
     *features = (struct data_features){
         .n = texts->n,
@@ -212,6 +247,9 @@ embed_texts_run(const struct embed_texts *texts, struct data_features *features)
     };
     for (size_t i = 0; i < texts->n; i++)
         features->ids[i] = texts->owner[i];
-    encode_all(texts, features);
+    if (texts->model.net)
+        encode_all(texts, features);
+    else
+        mark_tokens(texts, features);
     features->same = first_equal(texts, TOKENS_MOST);
 }

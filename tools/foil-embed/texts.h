@@ -9,9 +9,10 @@
 #include "nn/model.h"
 
 /*
- * Texts, embedded by the encoder of texts of a checkpoint.  Texts that are
- * equal after normalisation are one group; texts whose rows of tokens are equal
- * are encoded once, so that their embeddings are equal to the bit.
+ * Texts, embedded by the encoder of texts of a checkpoint, or without one: 1
+ * for each token of the vocabulary that a text has, 0 for the others.  Texts
+ * that are equal after normalisation are one group; texts whose rows of tokens
+ * are equal are encoded once, so that their embeddings are equal to the bit.
  */
 struct embed_texts {
     struct nn_model model;
@@ -30,6 +31,7 @@ struct embed_texts {
  * tool where that fails. */
 void embed_texts_open(struct embed_texts *texts, const char *checkpoint,
                       size_t batch, int head);
+void embed_texts_open_raw(struct embed_texts *texts, const char *vocabulary);
 void embed_texts_close(struct embed_texts *texts);
 
 /* embed_texts_add() adds a text of len bytes. */

@@ -1,27 +1,17 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval.h"
-#include "eval/answers.h"
+#include "captions.h"
+#include "eval/knn.h"
 #include "eval/retrieve.h"
+#include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
-/* Images and their captions, and who answers whom. */
-struct both {
-    struct data_features image, text;
-    struct eval_answers texts, images; /* of images, of captions */
-};
-
 static void
-check(const struct options *options, char **path, const struct both *b)
+check_ids(char **path, const struct both *b)
 {
-    if (options->within || strcmp(options->metric, "cosine"))
-        opt_misuse("--captions goes without --within and --metric");
-    if (b->image.d != b->text.d)
-        die("'%s' has %zu columns and '%s' has %zu: images and captions are "
-            "to be embeddings of one space",
-            path[0], b->image.d, path[1], b->text.d);
     if (!b->image.ids || !b->text.ids)
         die("'%s' has no .ids.npy beside it: a caption is its image's by the "
             "id of the sample",
@@ -85,24 +75,107 @@ find_answers(struct both *b, int equal)
 }
 
 static void
-report(const char *rule, char **path, struct both *b, int equal)
+report(const char *measure, const char *rule, char **path, struct both *b,
+       json_t *how)
 {
     double sum = 0;
     json_t *tr, *ir;
 
-    find_answers(b, equal);
+    find_answers(b, !strcmp(rule, "equal"));
     tr = direction(&b->texts, b->text.n, &b->image, &b->text, path[0], &sum);
     ir = direction(&b->images, b->image.n, &b->text, &b->image, path[1], &sum);
-
-    print(json_pack("{s:s s:s s:o s:o s:f s:f}", "measure", "captions", "rule",
+    json_object_update_new(
+        how, json_pack("{s:s s:s s:I s:o s:o}", "metric", "cosine", "ties",
+                       "half", "d", (json_int_t)b->image.d, "images",
+                       origin(path[0], &b->image), "captions",
+                       origin(path[1], &b->text)));
+    print(json_pack("{s:s s:s s:o s:o s:f s:f}", "measure", measure, "rule",
                     rule, "image_to_text", tr, "text_to_image", ir, "r_sum",
                     sum, "r_mean", sum / 6),
-          json_pack("{s:s s:s s:I s:o s:o}", "metric", "cosine", "ties", "half",
-                    "d", (json_int_t)b->image.d, "images",
-                    origin(path[0], &b->image), "captions",
-                    origin(path[1], &b->text)));
+          how);
     eval_answers_release(&b->texts);
     eval_answers_release(&b->images);
+}
+
+void
+both_report(const char *measure, char **path, struct both *b, json_t *how)
+{
+    // the rule `equal` is the headline, `strict` is printed beside it
+    if (b->text.same)
+        report(measure, "equal", path, b, json_copy(how));
+    else
+        say("'%s' has no .same.npy beside it: captions that are equal count as "
+            "different, by the rule strict alone",
+            path[1]);
+    report(measure, "strict", path, b, how);
+}
+
+void
+pairs_load(struct both *b, char **path)
+{
+    load(&b->image, path[0], NULL);
+    load(&b->text, path[1], NULL);
+    check_ids(path, b);
+}
+
+static void
+both_load(struct both *b, char **path)
+{
+    load(&b->image, path[0], NULL);
+    load(&b->text, path[1], NULL);
+    if (b->image.d != b->text.d)
+        die("'%s' has %zu columns and '%s' has %zu: images and captions are "
+            "to be embeddings of one space",
+            path[0], b->image.d, path[1], b->text.d);
+    check_ids(path, b);
+}
+
+void
+both_release(struct both *b)
+{
+    data_features_release(&b->image);
+    data_features_release(&b->text);
+}
+
+/* ---------------------------------------------------------------- answers */
+
+enum { BEST = 10 };
+
+/* A line for each query: which way, its row, the rows of its best answers. */
+static void
+list_best(FILE *out, const char *way, const struct data_features *from,
+          const struct data_features *to)
+{
+    struct eval_knn *knn = eval_knn_new(to->n, to->d, to->x, EVAL_COSINE);
+    const size_t k = to->n < BEST ? to->n : BEST;
+    uint32_t *best = mem_array(from->n * k, sizeof *best);
+
+    eval_knn_find(knn, from->n, from->x, k, EVAL_NO_SELF, best, NULL);
+    for (size_t i = 0; i < from->n; i++) {
+        fprintf(out, "%s\t%zu", way, i);
+        for (size_t j = 0; j < k; j++)
+            fprintf(out, "\t%u", best[i * k + j]);
+        fputc('\n', out);
+    }
+    free(best);
+    eval_knn_free(knn);
+}
+
+static void
+write_answers(const char *path, const struct both *b)
+{
+    struct err err;
+    size_t len;
+    char *text;
+    FILE *out = open_memstream(&text, &len);
+
+    REQUIRE(out);
+    list_best(out, "image_to_text", &b->image, &b->text);
+    list_best(out, "text_to_image", &b->text, &b->image);
+    fclose(out);
+    if (file_write(path, text, len, &err))
+        die("%s", err.msg);
+    free(text);
 }
 
 void
@@ -110,17 +183,11 @@ run_captions(const struct options *options, char **path)
 {
     struct both b;
 
-    load(&b.image, path[0], NULL);
-    load(&b.text, path[1], NULL);
-    check(options, path, &b);
-    // the rule `equal` is the headline, `strict` is printed beside it
-    if (b.text.same)
-        report("equal", path, &b, 1);
-    else
-        say("'%s' has no .same.npy beside it: captions that are equal count as "
-            "different, by the rule strict alone",
-            path[1]);
-    report("strict", path, &b, 0);
-    data_features_release(&b.image);
-    data_features_release(&b.text);
+    if (options->within || strcmp(options->metric, "cosine"))
+        opt_misuse("--captions goes without --within and --metric");
+    both_load(&b, path);
+    both_report("captions", path, &b, json_object());
+    if (options->answers)
+        write_answers(options->answers, &b);
+    both_release(&b);
 }

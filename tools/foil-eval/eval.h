@@ -14,10 +14,10 @@
 struct options {
     const char *k_list, *metric, *protocol, *labels, *test_labels, *within;
     const char *recipe, *output, *column, *plot;
-    const char *run, *events, *keys, *allow, *best;
-    double temperature, l2, held_out, tolerance, tau;
+    const char *run, *events, *keys, *allow, *best, *answers;
+    double temperature, l2, held_out, tolerance, tau, ridge;
     long iterations, seed, rows, threads, views, batch, max_pixels;
-    long components, extreme;
+    long components, extreme, principal;
     int captions, json, no_record, once;
     int no_labels; /* the verb has no options that name labels */
 };
@@ -28,6 +28,7 @@ void run_zero_shot(const struct options *options, char **path);
 void run_geometry(const struct options *options, char **path);
 void run_retrieve(const struct options *options, char **path);
 void run_captions(const struct options *options, char **path);
+void run_cca(const struct options *options, char **path);
 void run_loss(const struct options *options, char **path);
 void run_pca(const struct options *options, char **path);
 void run_follow(const struct options *options, char **path);

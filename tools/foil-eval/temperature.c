@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/captions.h"
 #include "data/set.h"
 #include "eval.h"
 #include "eval/column.h"
@@ -11,13 +12,19 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-enum { BINS = 40 };
+enum { BINS = 40, LISTED = 10 };
 
 static const double quantiles[] = {0, .01, .05, .25, .5, .75, .95, .99, 1};
 
-/* One number for each sample that has one, and whose class it is. */
+/* What the columns of images and texts are called by, as view 0 and view 1. */
+static const char images_lead[] = "view0.", texts_lead[] = "view1.";
+
+/* One number for each sample or caption that has one, and whose class it is. */
 struct column {
+    const char *name;
     size_t n;
+    size_t each;  /* numbers of a sample: 1, or one for each caption */
+    size_t *item; /* [n] each id + caption */
     double *x;
     int *label;   /* [n] -1: none */
     double *size; /* [n] of its class */
@@ -34,9 +41,10 @@ struct class
     double mean, small, large;
 };
 
-/* The column of that name in the tables of a checkpoint. */
+/* The column of that name in the tables of a checkpoint, [n] or [n,each]; NULL
+ * where there is none. */
 static float *
-read_column(const char *folder, const char *name, size_t n)
+read_column(const char *folder, const char *name, size_t n, size_t *each)
 {
     char *path = mem_format("%s/samples.safetensors", folder);
     struct nn_array *array;
@@ -48,7 +56,8 @@ read_column(const char *folder, const char *name, size_t n)
     if (nn_arrays_read(path, &array, &arrays, NULL, &err))
         die("%s", err.msg);
     a = nn_arrays_find(array, arrays, name);
-    if (!a || strcmp(a->dtype, "F32") || a->rank != 1)
+    *each = a && a->rank == 2 ? a->shape[1] : 1;
+    if (!a || strcmp(a->dtype, "F32") || a->rank < 1 || a->rank > 2)
         x = NULL;
     else if (a->shape[0] != n)
         die("'%s' is about %zu samples, the data set has %zu", path,
@@ -79,25 +88,27 @@ check_data(const struct nn_model *model, const struct data_set *set,
             path, hex, trained);
 }
 
-/* All samples that have been seen, and how many are in each class. */
+/* All that have been seen, and how many are in each class. */
 static struct column
 gather(const struct data_set *set, const float *x, const float *seen,
-       struct class *class)
+       size_t each, struct class *class)
 {
-    const size_t all = data_size(set);
-    struct column c = {.x = mem_array(all, sizeof *c.x)};
+    const size_t all = data_size(set) * each;
+    struct column c = {.each = each, .x = mem_array(all, sizeof *c.x)};
 
+    c.item = mem_array(all, sizeof *c.item);
     c.label = mem_array(all, sizeof *c.label);
     c.size = mem_array(all, sizeof *c.size);
     c.mark = mem_array(all, sizeof *c.mark);
-    for (size_t i = 0; i < all; i++)
+    for (size_t i = 0; i < data_size(set); i++)
         if (data_label(set, i) >= 0)
             class[data_label(set, i)].size++;
     for (size_t i = 0; i < all; i++) {
         if (seen && seen[i] == 0)
             continue;
+        c.item[c.n] = i;
         c.x[c.n] = x[i];
-        c.label[c.n] = data_label(set, i);
+        c.label[c.n] = data_label(set, i / each);
         c.size[c.n] = c.label[c.n] < 0 ? 0 : (double)class[c.label[c.n]].size;
         c.n++;
     }
@@ -107,6 +118,7 @@ gather(const struct data_set *set, const float *x, const float *seen,
 static void
 column_release(struct column *c)
 {
+    free(c->item);
     free(c->x);
     free(c->label);
     free(c->size);
@@ -226,6 +238,104 @@ class_correlation(size_t classes, const struct class *class)
     return rank;
 }
 
+/* ---------------------------------------------------------------- captions */
+
+/* A caption and its number. */
+struct told {
+    double x;
+    size_t item, len, equal; /* equal: how many captions have these bytes */
+    const char *text;
+};
+
+static int
+by_text(const void *a, const void *b)
+{
+    const struct told *s = a, *t = b;
+    const size_t least = s->len < t->len ? s->len : t->len;
+    const int differ = least ? memcmp(s->text, t->text, least) : 0;
+
+    return differ ? differ : (s->len > t->len) - (s->len < t->len);
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+    const struct told *s = a, *t = b;
+
+    if (s->x != t->x)
+        return s->x < t->x ? -1 : 1;
+    return (s->item > t->item) - (s->item < t->item);
+}
+
+/* The captions of those of the column that have one, to be freed. */
+static struct told *
+tell(const struct data_set *set, const struct column *c, size_t *n)
+{
+    struct told *told = mem_array(c->n, sizeof *told);
+
+    for (size_t i = *n = 0; i < c->n; i++) {
+        const size_t id = c->item[i] / c->each, k = c->item[i] % c->each;
+        struct told *t = &told[*n];
+
+        if (k >= data_captions_count(set, id))
+            continue;
+        *t = (struct told){.x = c->x[i], .item = c->item[i]};
+        t->text = data_captions_get(set, id, k, &t->len);
+        (*n)++;
+    }
+    qsort(told, *n, sizeof *told, by_text);
+    for (size_t from = 0, to = 0; from < *n; from = to) {
+        while (to < *n && !by_text(told + from, told + to))
+            to++;
+        for (size_t i = from; i < to; i++)
+            told[i].equal = to - from;
+    }
+    return told;
+}
+
+static json_t *
+list_captions(const struct column *c, size_t n, const struct told *told,
+              int largest)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n && i < LISTED; i++) {
+        const struct told *t = told + (largest ? n - 1 - i : i);
+
+        json_array_append_new(
+            list, json_pack("{s:f s:I s:I s:I s:s%}", "value", t->x, "sample",
+                            (json_int_t)(t->item / c->each), "caption",
+                            (json_int_t)(t->item % c->each), "equal",
+                            (json_int_t)t->equal, "text", t->text, t->len));
+    }
+    return list;
+}
+
+/* Which captions have the smallest and the largest numbers, and whether those
+ * that occur often have larger ones. */
+static json_t *
+describe_captions(const struct data_set *set, const struct column *c)
+{
+    size_t n;
+    struct told *told = tell(set, c, &n);
+    double *x = mem_array(n, sizeof *x), *equal = mem_array(n, sizeof *equal);
+    json_t *json;
+
+    qsort(told, n, sizeof *told, by_number);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = told[i].x;
+        equal[i] = (double)told[i].equal;
+    }
+    json = json_pack("{s:I s:f s:o s:o}", "n", (json_int_t)n, "equal_spearman",
+                     n ? eval_spearman(n, equal, x) : 0, "smallest",
+                     list_captions(c, n, told, 0), "largest",
+                     list_captions(c, n, told, 1));
+    free(equal);
+    free(x);
+    free(told);
+    return json;
+}
+
 static void
 draw(const struct options *options, const struct column *c, size_t classes,
      const struct class *class)
@@ -250,7 +360,7 @@ draw(const struct options *options, const struct column *c, size_t classes,
             "set ylabel \"samples\"\nset style fill solid 0.6\n"
             "set xtics rotate by 30 right\n"
             "plot $histogram using 1:2:(%g) with boxes notitle\n",
-            options->column, step);
+            c->name, step);
     if (classes)
         fprintf(out,
                 "set xlabel \"size of the class\"\nset logscale x\n"
@@ -259,58 +369,57 @@ draw(const struct options *options, const struct column *c, size_t classes,
                 "set ylabel \"share of the class among the %zu\"\n"
                 "plot $classes using 1:3 with points pt 7 title \"smallest\", "
                 "$classes using 1:4 with points pt 6 title \"largest\"\n",
-                options->column, c->extreme);
+                c->name, c->extreme);
     fclose(out);
     plot(options->plot, text);
     free(text);
 }
 
 static struct column
-read_all(const struct options *options, const struct nn_model *model,
+read_all(const struct options *options, const char *folder, const char *name,
          const struct data_set *set, struct class *class)
 {
-    const char *folder =
-        json_string_value(json_object_get(model->about, "checkpoint"));
-    float *x = read_column(folder, options->column, data_size(set));
-    float *seen = read_column(folder, "seen", data_size(set));
+    const char *dot = strrchr(name, '.');
+    char *seen_name =
+        mem_format("%.*sseen", dot ? (int)(dot + 1 - name) : 0, name);
+    size_t each, seen_each;
+    float *x = read_column(folder, name, data_size(set), &each);
+    float *seen = read_column(folder, seen_name, data_size(set), &seen_each);
     struct column c;
 
     if (!x)
         die("'%s' has no '%s' for each sample: its objective does not learn "
             "one",
-            folder, options->column);
-    c = gather(set, x, seen, class);
+            folder, name);
+    c = gather(set, x, seen_each == each ? seen : NULL, each, class);
     if (!c.n)
         die("'%s' has seen no sample yet", folder);
+    c.name = name;
     c.extreme = (size_t)options->extreme;
     if (c.extreme > c.n / 2)
         c.extreme = c.n / 2;
     eval_extremes(c.n, c.x, c.extreme, c.mark);
     sum_up_classes(&c, data_classes(set), class);
+    free(seen_name);
     free(x);
     free(seen);
     return c;
 }
 
-void
-run_temperature(const struct options *options, char **path)
+/* Prints what there is to say of a column; draws it, too, where that is asked
+ * for. */
+static void
+judge_column(const struct options *options, char **path, const char *name,
+             const struct nn_model *model, const struct data_set *set)
 {
-    struct err err;
-    struct nn_model model;
-    struct data_set *set = data_open_or_die(path[1], 0);
-    struct column c;
-    struct class *class;
-    size_t classes;
-    json_t *line, *how;
+    const char *folder =
+        json_string_value(json_object_get(model->about, "checkpoint"));
+    const size_t classes = data_classes(set);
+    struct class *class = mem_array(classes, sizeof *class);
+    struct column c = read_all(options, folder, name, set, class);
+    json_t *line =
+        json_pack("{s:s s:s}", "measure", "temperature", "column", name);
 
-    if (nn_model_open(&model, path[0], 1, 0, NULL, NULL, &err))
-        die("%s", err.msg);
-    check_data(&model, set, path[1]);
-    classes = data_classes(set);
-    class = mem_array(classes, sizeof *class);
-    c = read_all(options, &model, set, class);
-    line = json_pack("{s:s s:s}", "measure", "temperature", "column",
-                     options->column);
     json_object_update_new(line, describe(&c));
     if (classes)
         json_object_update_new(
@@ -319,15 +428,62 @@ run_temperature(const struct options *options, char **path)
                             class_correlation(classes, class), "tail",
                             tail(&c, classes, class), "classes",
                             list_classes(set, class)));
-    how = json_pack("{s:I s:I s:I s:O s:s}", "samples", (json_int_t)c.n,
-                    "unseen", (json_int_t)(data_size(set) - c.n), "extreme",
-                    (json_int_t)c.extreme, "encoder", model.about, "data",
-                    path[1]);
+    if (!strncmp(name, texts_lead, strlen(texts_lead)) &&
+        data_captions_most(set))
+        json_object_set_new(line, "captions", describe_captions(set, &c));
     if (options->plot)
         draw(options, &c, classes, class);
-    print(line, how);
+    print(line, json_pack("{s:I s:I s:I s:O s:s}", "samples", (json_int_t)c.n,
+                          "unseen", (json_int_t)(data_size(set) * c.each - c.n),
+                          "extreme", (json_int_t)c.extreme, "encoder",
+                          model->about, "data", path[1]));
     column_release(&c);
     free(class);
+}
+
+/* Whether there is no such column, but one for each side. */
+static int
+has_sides(const struct nn_model *model, const char *name, size_t n)
+{
+    const char *folder =
+        json_string_value(json_object_get(model->about, "checkpoint"));
+    char *side = mem_format("%s%s", texts_lead, name);
+    size_t each;
+    float *own = read_column(folder, name, n, &each);
+    float *text = own ? NULL : read_column(folder, side, n, &each);
+    const int has = text != NULL;
+
+    free(own);
+    free(text);
+    free(side);
+    return has;
+}
+
+void
+run_temperature(const struct options *options, char **path)
+{
+    struct err err;
+    struct nn_model model;
+    struct data_set *set = data_open_or_die(path[1], 0);
+
+    if (nn_model_open(&model, path[0], 1, 0, NULL, NULL, &err))
+        die("%s", err.msg);
+    check_data(&model, set, path[1]);
+    if (has_sides(&model, options->column, data_size(set))) {
+        char *sides[] = {mem_format("%s%s", images_lead, options->column),
+                         mem_format("%s%s", texts_lead, options->column)};
+
+        if (options->plot)
+            opt_misuse("--plot draws one of '%s' and '%s': name it with "
+                       "--column",
+                       sides[0], sides[1]);
+        for (size_t i = 0; i < 2; i++) {
+            judge_column(options, path, sides[i], &model, set);
+            free(sides[i]);
+        }
+    } else {
+        judge_column(options, path, options->column, &model, set);
+    }
     nn_model_release(&model);
     data_close(set);
 }
