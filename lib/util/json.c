@@ -55,6 +55,25 @@ json_get_text(const json_t *object, const char *key, const char **value,
     return 0;
 }
 
+/* The fewest digits that can read back to x.  Where 16 or 15 do not, fewer do
+ * not either, since they are farther away; but for powers of two, on whose
+ * sides real numbers are not equally dense. */
+static int
+fewest(double x)
+{
+    char text[40];
+    int power;
+
+    if (frexp(fabs(x), &power) == 0.5)
+        return 1;
+    for (int digits = 16; digits >= 15; digits--) {
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        if (strtod(text, NULL) != x)
+            return digits + 1;
+    }
+    return 1;
+}
+
 /*
  * Writes one real number of n letters at `from` to `to` with the fewest digits
  * that read back to the same, never more than it has; returns its end.
@@ -65,7 +84,7 @@ shortest(char *to, const char *from, size_t n)
     const double x = strtod(from, NULL);
     const int with_power = memchr(from, 'e', n) != NULL;
 
-    for (int digits = 1; digits < 17; digits++) {
+    for (int digits = fewest(x); digits < 17; digits++) {
         char text[40];
         size_t len = (size_t)snprintf(text, sizeof text - 2, "%.*g", digits, x);
         const int power = strchr(text, 'e') != NULL;

@@ -1,8 +1,10 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "t.h"
 #include "util/json.h"
+#include "util/rng.h"
 
 static json_t *
 parse(const char *text, struct err *err)
@@ -104,6 +106,52 @@ spares_digits(void)
     }
 }
 
+/* The text of x has no more digits than it needs. */
+static int
+is_shortest(double x)
+{
+    json_t *object = json_pack("{s: f}", "x", x);
+    char *text = json_text(object, JSON_COMPACT), want[48], plain[40];
+    int digits = 0, same;
+
+    do
+        snprintf(plain, sizeof plain, "%.*g", ++digits, x);
+    while (strtod(plain, NULL) != x);
+    snprintf(want, sizeof want, "{\"x\":%s}", plain);
+    same = !strcmp(text, want);
+    free(text);
+    json_decref(object);
+    return same;
+}
+
+/* Of numbers of all kinds between .001 and 10, where none needs a power. */
+static void
+writes_the_fewest_digits(void)
+{
+    int doubles = 1, floats = 1, decimals = 1, powers = 1;
+    struct rng rng;
+
+    rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
+    for (int i = 0; i < 3000; i++) {
+        const double x = exp(-6.9 + 9.2 * rng_unit(&rng));
+        double short_x;
+        char text[40];
+
+        doubles &= is_shortest(x) && is_shortest(nextafter(x, 10));
+        floats &= is_shortest((float)x);
+        snprintf(text, sizeof text, "%.*g", 2 + i % 15, x);
+        short_x = strtod(text, NULL);
+        decimals &= short_x == floor(short_x) || is_shortest(short_x);
+    }
+    for (int k = 1; k < 10; k++)
+        powers &= is_shortest(ldexp(1, -k)) &&
+                  is_shortest(nextafter(ldexp(1, -k), 0)) &&
+                  is_shortest(nextafter(ldexp(1, -k), 1));
+    T(doubles && floats && decimals && powers,
+      "as few digits as read back: %d %d %d %d", doubles, floats, decimals,
+      powers);
+}
+
 int
 main(void)
 {
@@ -116,5 +164,6 @@ main(void)
     writes_one_line();
     rounds_for_people();
     spares_digits();
+    writes_the_fewest_digits();
     return t_done();
 }
