@@ -153,6 +153,28 @@ what_is_reported(void)
     sample_bank_release(&e.bank);
 }
 
+/* A chain that moves stands at a view of now, one that stays where it was. */
+static void
+who_moves_is_seen_anew(void)
+{
+    struct example e;
+    int anew = 1;
+
+    example_init(&e);
+    e.how.epoch = 7;
+    walk(&e);
+    for (size_t r = 0; r < ROWS; r++)
+        anew &= e.state[r].epoch == 7;
+    T(anew, "one row a sample: a state is a view of this epoch");
+    e.how.beta = 1e30;
+    for (size_t r = 0; r < ROWS; r++)
+        e.state[r] = (struct sample_state){1, 0, 3};
+    walk(&e);
+    T(e.state[0].id == 1 && e.state[0].epoch == 3,
+      "where a chain stays, so does its view");
+    sample_bank_release(&e.bank);
+}
+
 static void
 a_function_of_its_key(void)
 {
@@ -212,6 +234,7 @@ main(void)
     the_law_is_the_softmax();
     each_view_has_its_distribution();
     what_is_reported();
+    who_moves_is_seen_anew();
     a_function_of_its_key();
     edges();
     return t_done();
