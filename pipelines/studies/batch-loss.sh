@@ -29,8 +29,9 @@ declare -A plan_of=(
     [swap]='--strategy swap'
     [swap-.5]='--strategy swap --hardness 0.5'
     [refined]='--strategy spectral --refine'
+    [osgd]='--strategy osgd --draws 10 --top 1'
 )
-for name in random code spectral k-means swap swap-.5 refined; do
+for name in random code spectral k-means swap swap-.5 refined osgd; do
     method "$name" simclr
 done
 options DATA "$@"

@@ -6,12 +6,17 @@
 # then those that took longer or shorter for it than random batches once more,
 # for as long as these took (equal time).  Judged on TEST: how often the second
 # view of an image is the one nearest to its first view, among all others
-# (R@1), and nearest neighbours and a linear probe, taught on the images.
+# (R@1), and nearest neighbours and a linear probe, taught on the images.  With
+# --corrupted also how often, among corrupted versions of an image, which differ
+# in the kind of corruption alone, a version finds its second view.
 # shellcheck source=pipelines/lib.sh
 . "${0%/*}/../lib.sh"
 
 threads=1 batch=32 epochs=10 images=10240 tau=0.1 protocols=epochs,time
+corrupted=0 severity=1
 own=('images N how many of TRAIN; 0: all' 'tau X temperature'
+    'corrupted N images of TEST that are corrupted in 19 ways; 0: none'
+    'severity N of the corruption, 1 to 5'
     'protocols LIST epochs, time')
 # shellcheck source=pipelines/studies/lib.sh
 . "${0%/*}/lib.sh"
@@ -37,7 +42,7 @@ strategy swap-.5 '--strategy swap --block 40 --hardness 0.5 --lag 1'
 strategy swap-apart '--strategy swap --block 40 --lag 1' # and --avoid, below
 strategy osgd "--strategy osgd --draws $draws --top 1 --features eval --lag 0"
 options 'TRAIN TEST' "$@"
-open_study "$images" "$epochs" "$batch" "$tau" "$draws"
+open_study "$images" "$epochs" "$batch" "$tau" "$draws" "$corrupted" "$severity"
 common_train+=("--tau $tau")
 common_select+=("--tau $tau")
 subset "${operand[0]}" "$images"
@@ -56,19 +61,38 @@ fi
 
 all=$(batches_of "$part")
 top=$study
+damaged=$study/damaged.tar within=$study/within.npy
+if [[ $corrupted -gt 0 && ! -e $within ]]; then
+    indexed "${operand[1]}"
+    step foil-data split -n "$corrupted" "${operand[1]}" "$study/some.foil" \
+        "$study/others.foil"
+    step foil-data corrupt -k all --severity "$severity" -o "$damaged" \
+        "$study/some.foil"
+    indexed "$damaged"
+    step foil-data group --by file -o "$within" "$damaged"
+fi
+
+# retrieved MEASURE DATA OPTION... : how often a first view finds its
+# second
+retrieved() {
+    local view
+    for view in 0 1; do
+        features "view$view" "$2" --layer z --recipe cifar --view "$view"
+    done
+    step foil-eval retrieve "${@:3}" "$run"/embedded/view{0,1}.npy \
+        >"$run/pairs.json"
+    result "$1" "$(sed 's/.*"forward":{"r1":\([^,]*\),.*/\1/' "$run/pairs.json")"
+}
 
 # trial METHOD : of $steps_of[METHOD] steps
 trial() {
-    local view per=$all
+    local per=$all
     [[ $1 != *-osgd ]] || per=$((($(samples_in "$part") / batch + draws - 1) / draws))
     fit_steps "$1" "$part" "${steps_of[$1]}" "$per"
     judge_run "$part" "${operand[1]}"
-    for view in 0 1; do
-        features "view$view" "${operand[1]}" --layer z --recipe cifar \
-            --view "$view"
-    done
-    step foil-eval retrieve "$run"/embedded/view{0,1}.npy >"$run/pairs.json"
-    result R@1 "$(sed 's/.*"forward":{"r1":\([^,]*\),.*/\1/' "$run/pairs.json")"
+    retrieved R@1 "${operand[1]}"
+    [[ $corrupted -eq 0 ]] ||
+        retrieved 'R@1 corrupted' "$damaged" --within "$within"
 }
 
 # tables : of each objective what was measured in $study
@@ -79,7 +103,8 @@ tables() {
         methods=$(tr , '\n' <<<"$every" | grep "^$o-" | paste -sd , -) || continue
         mv "$study/results.tsv" "$study/all.tsv"
         grep "^$o-" "$study/all.tsv" >"$study/results.tsv"
-        for measure in R@1 1-NN probe seconds; do
+        for measure in R@1 'R@1 corrupted' 1-NN probe seconds; do
+            cut -f 3 "$study/results.tsv" | grep -qx "$measure" || continue
             table "$measure" "$o-shuffle"
         done
         mv "$study/all.tsv" "$study/results.tsv"

@@ -6,7 +6,9 @@
 # asked about all of TEST.  Negatives of EMC2 come from foil-negatives, whose
 # chains reach beyond the batch: with scores computed anew (fresh), with the
 # score a state had when it was accepted (stale), or from a new start in every
-# batch (reset).
+# batch (reset); these get every row of other images as a proposal.  once, bank
+# and exact are the other --proposals; P0, P.5 and P1 leave out no proposal of a
+# visit, half of b and b of the 2b - 2 (--burn-in).
 # shellcheck source=pipelines/lib.sh
 . "${0%/*}/../lib.sh"
 
@@ -29,8 +31,19 @@ method isogclr isogclr train='--rho 0.8 --eta 0.03'
 method emc2-fresh emc2 negatives='--filter --scores fresh --proposals row'
 method emc2-stale emc2 negatives='--scores stale --proposals row'
 method emc2-reset emc2 negatives='--scores reset --proposals row'
+method emc2-once emc2 negatives='--filter --proposals once --burn-in 0'
+method emc2-bank emc2 negatives='--filter --proposals bank --burn-in 0'
+method emc2-exact emc2 negatives='--filter --proposals exact'
+method cache cache negatives='--filter'
+for share in 0 .5 1; do
+    method "emc2-P$share" emc2
+done
 
 options 'TRAIN TEST' "$@"
+for share in 0 .5 1; do
+    said_of[emc2-P$share.negatives]="--filter --proposals row --burn-in $(
+        work "int($share * $batch)")"
+done
 open_study "$epochs" "$batch" "$budget" "$images"
 subset "${operand[0]}" "$images"
 [[ $epochs -gt 0 ]] || calibrate "$part" "$budget"

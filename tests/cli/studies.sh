@@ -46,6 +46,9 @@ ok 'unknown method: 2' refuses 2 "no method 'x'" study small-batch \
 ok 'small batches' study small-batch --batch 8 --epochs 1 --images 80 \
     --seeds 2 --methods simclr,dcl,emc2-fresh --train "$small" "${sets[@]}"
 ok 'have a verdict' grep -qE '^dcl .* (beyond|within) noise$' "$work/out"
+ok 'with every kind of proposal' study small-batch --batch 8 --epochs 1 \
+    --images 80 --seeds 1 --methods emc2-once,emc2-exact,emc2-P.5,cache \
+    -r "$work/kinds" --train "$small" "${sets[@]}"
 ok 'are not trained again' again small-batch --batch 8 --epochs 1 --images 80 \
     --seeds 2 --methods simclr,dcl,emc2-fresh --train "$small" "${sets[@]}"
 ok 'with other settings: 1' refuses 1 'other settings' study small-batch \
@@ -55,18 +58,26 @@ ok 'small batches by the clock' study small-batch --batch 8 --budget 1 \
     -r "$work/clock" "${sets[@]}"
 
 ok 'temperatures' study temperature --epochs 2 --batch 16 --factor 0.1 \
-    --methods rho-0.3-eta-0.3,simclr --train "$small" "${sets[@]}"
+    --seeds 2 --methods rho-0.3-eta-0.3,simclr --train "$small" "${sets[@]}"
 ok 'have a class in each line' grep -qE '^[^ ]+ +[0-9]+ +0\.[0-9]{4}$' \
     "$work/out"
 ok 'are drawn' pictures temperature rho-0.3-eta-0.3-1/temperature
 ok 'are not learnt again' again temperature --epochs 2 --batch 16 \
-    --factor 0.1 --methods rho-0.3-eta-0.3,simclr --train "$small" "${sets[@]}"
+    --factor 0.1 --seeds 2 --methods rho-0.3-eta-0.3,simclr --train "$small" \
+    "${sets[@]}"
+ok 'go with the size of the class by so much' \
+    grep -qE '^rho-0.3-eta-0.3 +-?[0-9.e-]+ +[0-9.e-]+$' \
+    <(sed -n '/^spearman /,/^$/p' "$work/temperature/table.txt")
 
 ok 'batch losses' study batch-loss --images 128 --batch 8 --epochs 1 \
     --train "$small" "${sets[0]}"
+cp "$work/out" "$work/out.loss"
 # shellcheck disable=SC2016 # of awk
 ok 'of swapped batches are larger' awk '$1 == "swap" && $5 > 1.02 { n++ }
     END { exit n != 1 }' "$work/out"
+# shellcheck disable=SC2016 # of awk
+ok 'so are those of the hardest of ten random ones' awk '
+    $1 == "osgd" && $5 > 1.02 { n++ } END { exit n != 1 }' "$work/out.loss"
 ok 'are drawn' pictures batch-loss losses
 
 ok 'gradient norms' study gradient-norm --images 40 --linear-steps 40 \
@@ -81,6 +92,14 @@ ok 'in equal time' grep -q '^equal time' "$work/out"
 ok 'for which random batches count as they are' \
     test "$(readlink "$work/selection/time/simclr-shuffle-1")" = \
     ../epochs/simclr-shuffle-1
+
+ok 'selection on corrupted images' study selection --epochs 1 --batch 8 \
+    --images 64 --seeds 1 --protocols epochs --corrupted 4 \
+    --methods simclr-shuffle --train "$small" -r "$work/damaged" "${sets[@]}"
+cp "$work/out" "$work/out.damaged"
+ok 'of which each has 19 versions' \
+    test "$("$BIN/foil-data" list "$work/damaged/damaged.tar" | wc -l)" = 77
+ok 'finds some of them' grep -qE '^R@1 corrupted +mean' "$work/out.damaged"
 
 # What the paper of mini-batches says of free embeddings: 8 in 16 dimensions
 # after 500 steps, 4 in 8 dimensions after 100.
