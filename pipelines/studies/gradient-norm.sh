@@ -4,10 +4,11 @@
 # As figure 7 of the EMC2 paper: some images of DATA in two fixed views, batches
 # of four, plain SGD on a cosine schedule, the same effective step for every
 # objective.  Measured is the exact global loss, over all rows of other images,
-# and its squared gradient.  The first encoder is linear on 64 principal
-# components of the pixels, with 16 outputs; the second is convolutional, a
-# resnet8 of width 8 without normalisation on views of 16x16, with fewer images,
-# so that it converges.
+# and its squared gradient; also times the squared length of the weights, since
+# the loss does not change with that length and the gradient falls with it.  The
+# first encoder is linear on 64 principal components of the pixels, with 16
+# outputs; the second is convolutional, a resnet8 of width 8 without
+# normalisation on views of 16x16, with fewer images, so that it converges.
 # shellcheck source=pipelines/lib.sh
 . "${0%/*}/../lib.sh"
 
@@ -78,13 +79,16 @@ fit_rate() {
 
 # curve : exact loss and squared gradient at each checkpoint, which goes then
 curve() {
-    local folder
-    printf '# step\tloss\tsquared gradient\tthe same as released\n'
+    local folder line square
+    printf '# step\tloss\tsquared gradient\tthe same as released\tscale-free\n'
     for folder in "$run"/step-*; do
-        printf '%d' "$((10#${folder##*-}))"
-        step foil-eval loss --tau "$tau" --views 2 --recipe "$recipe" \
-            --seed "$seed" --threads "$threads" "$folder" "$part" |
-            sed 's/.*"loss":\([^,]*\),"square_gradient":\([^,]*\),.*"released":{"loss":[^,]*,"square_gradient":\([^,]*\),.*/\t\1\t\2\t\3/'
+        line=$(step foil-eval loss --tau "$tau" --views 2 --recipe "$recipe" \
+            --seed "$seed" --threads "$threads" "$folder" "$part")
+        square=$(field square_gradient "$line")
+        printf '%d\t%s\t%s\t%s\t%s\n' "$((10#${folder##*-}))" \
+            "$(field loss "$line")" "$square" \
+            "$(field square_gradient "${line#*'"released"'}")" \
+            "$(work "$square * $(field square_weight "$line")")"
         [[ $folder -ef $run/latest ]] || rm -r "$folder"
     done
 }
@@ -105,12 +109,45 @@ trial() {
     fi
     curve >"$run/curve.tsv"
     tail -n 1 "$run/curve.tsv" | {
-        read -r _ loss gradient released
+        read -r _ loss gradient released free
         result loss "$loss"
         result 'squared gradient' "$gradient"
         result 'log10 of it' "$(work "log($gradient) / log(10)")"
+        result 'scale-free' "$free"
+        result 'log10 of scale-free' "$(work "log($free) / log(10)")"
         result 'squared gradient as released' "$released"
     }
+}
+
+# times MEASURE : how many times below that of simclr, seed by seed
+times() {
+    awk -F '\t' -v measure="$1" '
+        $3 == measure {
+            if (!($1 in seen))
+                method[++methods] = $1
+            if (!($2 in is_seed))
+                seed[++seeds] = $2
+            seen[$1] = is_seed[$2] = 1
+            x[$1, $2] = $4
+        }
+        END {
+            if (!("simclr" in seen))
+                exit
+            printf "%-24s", "simclr / " measure
+            for (j = 1; j <= seeds; j++)
+                printf " %6s%d", "seed ", seed[j]
+            printf "\n"
+            for (i = 1; i <= methods; i++) {
+                printf "%-24s", method[i]
+                for (j = 1; j <= seeds; j++) {
+                    y = x[method[i], seed[j]]
+                    base = x["simclr", seed[j]]
+                    printf " %7s", y && base ? sprintf("%.3g", base / y) : "-"
+                }
+                printf "\n"
+            }
+            printf "\n"
+        }' "$study/results.tsv" | tee -a "$study/table.txt"
 }
 
 for encoder in ${encoders//,/ }; do
@@ -123,9 +160,16 @@ for encoder in ${encoders//,/ }; do
     echo "$encoder: $images images in two views, batches of $batch, tau $tau"
     echo
     table loss simclr
-    table 'squared gradient' simclr %.2e
+    # noise grows with the measure, so that it is its logarithm that is judged
+    table 'squared gradient' '' %.2e
+    times 'squared gradient'
     table 'log10 of it' simclr
-    table 'squared gradient as released' simclr %.2e
+    table scale-free '' %.2e
+    times scale-free
+    table 'log10 of scale-free' simclr
+    table 'squared gradient as released' '' %.2e
+    claim_of[3]="simclr 100 a hundred times below simclr"
+    claim_of[5]=${claim_of[3]}
     draw_curves curves "the exact loss, $encoder" 2 loss linear \
-        3 'squared gradient' log
+        3 'squared gradient' log 5 'the same, scale-free' log
 done

@@ -306,6 +306,17 @@ mean_curves() {
         END { flush() }' >"$study/curves.tsv"
 }
 
+# claim COLUMN : what a paper says of that column is to be drawn, too: with
+# claim_of[COLUMN]='METHOD X LABEL', an Xth of that method's curve
+declare -A claim_of=()
+claim() {
+    local method x label at
+    read -r method x label <<<"${claim_of[$1]-}"
+    at=$(grep '^"' "$study/curves.tsv" | grep -nx "\"$method\"") || return 0
+    echo ", 'curves.tsv' index $((${at%%:*} - 1)) using 1:(\$$1 / $x)" \
+        "with lines linecolor black dashtype 3 title \"$label\""
+}
+
 # draw_curves NAME TITLE [COLUMN LABEL linear|log]... : NAME.png, a panel for
 # each of these columns of the mean curves against the first one, up to
 # $last_step where that is set
@@ -334,7 +345,7 @@ END
                 printf 'unset logscale y\nset format y "%%g"\n'
             fi
             echo "plot for [i=0:$((count - 1))] 'curves.tsv' index i" \
-                "using 1:$1 with lines linewidth 1.5 dashtype i/8+1"
+                "using 1:$1 with lines linewidth 1.5 dashtype i/8+1$(claim "$1")"
             shift 3
         done
     } >"$study/$name.gp"

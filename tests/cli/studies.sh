@@ -83,6 +83,11 @@ ok 'are drawn' pictures batch-loss losses
 ok 'gradient norms' study gradient-norm --images 40 --linear-steps 40 \
     --conv-steps 20 --points 2 --seeds 1 --methods simclr,emc2-fresh,cache \
     "${sets[0]}"
+ok 'are compared seed by seed' grep -qE '^simclr / scale-free +seed 1$' \
+    "$work/out"
+ok 'with the claim of the paper' \
+    grep -q 'title "a hundred times below simclr"' \
+    "$work/gradient-norm/linear/curves.gp"
 ok 'are drawn' pictures gradient-norm linear/curves conv/curves
 
 ok 'selection' study selection --epochs 2 --batch 8 --images 64 --seeds 2 \
