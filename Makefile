@@ -2,6 +2,7 @@
 # make help       this list
 # make demo       set-up, build, and the whole pipeline on real images
 # make test       set-up, build, unit tests by floor, the tools as users meet them
+# make times      what each test of the last run has cost
 # make test-studies  the tests that train each study, in some minutes
 # make lint       format, rooms, headers, banned calls, scripts, man pages, clang
 # make check      what must pass before a commit: lint, test, test under asan
@@ -97,8 +98,8 @@ BANNED  := \b(malloc|calloc|realloc|strdup|strcpy|strcat|sprintf|strtok|atoi|ato
 PEERS   := python3-torch python3-torchvision python3-pil python3-sklearn
 FUZZER  := clang libclang-rt-dev libomp-dev
 
-# How many tests run at a time.
-JOBS    ?= 4
+# How many tests run at a time: two that mostly wait, and others.
+JOBS    ?= $(shell echo $$(($$(nproc) + 3)))
 
 LIB     := $(OUT)/libfoil.a
 SHARED  := $(OUT)/libfoil.so.1
@@ -112,6 +113,8 @@ FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
 STUDIES := $(shell grep -ls '^\# Trains a study' tests/cli/*.sh)
 SHORT   := $(shell grep -ls '^\# Trains a study in a minute' tests/cli/*.sh)
+WAITS   := $(patsubst %.c,$(OUT)/%,$(shell grep -lsw 'Mostly waits' \
+           tests/cli/*.sh tests/*/test_*.c))
 CLI     := $(filter-out $(STUDIES) $(if $(filter release,$(B)),,%/install.sh),\
            $(wildcard tests/cli/*.sh))
 HEADERS := $(wildcard include/*/*.h)
@@ -122,8 +125,8 @@ SCRIPTS := $(filter-out scripts/benchmarks,$(wildcard scripts/*)) \
            tests/*.sh tests/cli/*.sh tools/*.sh) tools/foil.bash .ci/run
 MAN     := $(wildcard tools/*.[157])
 
-.PHONY: all help setup demo test test-studies check ci lint fmt cover fuzz \
-        fuzz-smoke simulate bench install uninstall clean
+.PHONY: all help setup demo test times test-studies check ci lint fmt cover \
+        fuzz fuzz-smoke simulate bench install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -194,26 +197,38 @@ $(NO_VECTORS): OWN_CFLAGS += $(if $(OLD_ARM),-fno-tree-loop-vectorize)
 test: setup
 	@$(MAKE) --no-print-directory run-tests
 
-# $(call prove,TEST...) runs them, and says what could not be tested.
+# Tests that mostly wait say so in a line "Mostly waits".  They begin first, in
+# two queues beside the others, which keep the processors at work meanwhile.
+every_other = $(if $(strip $(1)),$(firstword $(1)) $(call every_other,\
+              $(wordlist 3,$(words $(1)),$(1))))
+queue    = $(if $(strip $(1)),--rules 'seq={$(subst $(space),$(comma),$(strip $(1)))}')
+queues   = $(call queue,$(call every_other,$(1))) \
+           $(call queue,$(call every_other,$(wordlist 2,$(words $(1)),$(1)))) \
+           $(2:%=--rules 'seq=%')
+in_order = $(call queues,$(filter $(WAITS),$(1)),$(filter-out $(WAITS),$(1)))
+comma   := ,
+space   := $(subst ,, )
+
+# $(call prove,TEST...,FOLDER) runs them, and says what could not be tested.
 define prove
-	@rm -rf $(OUT)/tap && mkdir -p $(OUT)/tap
-	@B=$(B) BIN=$(OUT)/bin TAP=$(OUT)/tap OMP_NUM_THREADS=1 prove -j $(JOBS) \
-	    --timer --failures --comments -e scripts/test $(1)
-	@scripts/check-skips $(OUT)/tap
+	@rm -rf $(OUT)/$(2) && mkdir -p $(OUT)/$(2)
+	@B=$(B) BIN=$(OUT)/bin TAP=$(OUT)/$(2) OMP_NUM_THREADS=1 prove -j $(JOBS) \
+	    --timer --failures --comments $(call in_order,$(1)) -e scripts/test $(1)
+	@scripts/check-skips $(OUT)/$(2)
 endef
 
 .PHONY: run-tests run-units run-threads objects
 run-tests: $(TESTS) $(CONFORM) all $(BENCHES)
-	$(call prove,$(TESTS) $(CLI))
+	$(call prove,$(TESTS) $(CLI),tap)
 
 # Unit tests alone, of some rooms perhaps: ROOMS='num nn'.
 run-units: $(TESTS)
-	$(call prove,$(TESTS))
+	$(call prove,$(TESTS),tap)
 
 # What has threads of its own: the watch for signals, and foil-select's planner.
 THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/foil-select/test_planner
 run-threads: $(THREADED)
-	$(call prove,$(THREADED))
+	$(call prove,$(THREADED),tap)
 
 objects: $(patsubst %.c,$(OUT)/%.o,$(filter %.c,$(SOURCES)))
 
@@ -222,10 +237,11 @@ test-studies: setup
 
 .PHONY: run-studies
 run-studies: $(TOOLS)
-	@rm -rf $(OUT)/tap-studies && mkdir -p $(OUT)/tap-studies
-	@B=$(B) BIN=$(OUT)/bin TAP=$(OUT)/tap-studies OMP_NUM_THREADS=1 prove \
-	    -j $(JOBS) --timer --failures --comments -e scripts/test $(STUDIES)
-	@scripts/check-skips $(OUT)/tap-studies
+	$(call prove,$(STUDIES),tap-studies)
+
+times:
+	@awk '{ all += $$1 + $$2; printf "%8.1f %8.1f  %s\n", $$1 + $$2, $$3, $$4 } \
+	    END { printf "%8.1f           all\n", all }' $(OUT)/tap/times | sort -rn
 
 demo: setup
 	@$(MAKE) --no-print-directory all
@@ -235,22 +251,22 @@ demo: setup
 DEV := $(MAKE) --no-print-directory DEVELOPER=1
 
 check: setup
-	@$(DEV) lint
-	@$(DEV) run-tests
-	@$(DEV) B=asan run-tests
+	+@$(DEV) lint
+	+@$(DEV) run-tests
+	+@$(DEV) B=asan run-tests
 
 ci:
 	@scripts/setup $(FUZZER) $(PEERS)
-	@$(DEV) run-tests
-	@$(DEV) run-studies STUDIES='$(SHORT)'
-	@$(DEV) lint
-	@$(DEV) B=asan run-tests
-	@$(DEV) B=tsan run-threads
-	@ONEDNN_MAX_CPU_ISA=AVX2 OPENBLAS_CORETYPE=Haswell \
+	+@$(DEV) run-tests
+	+@$(DEV) run-studies STUDIES='$(SHORT)'
+	+@$(DEV) lint
+	+@$(DEV) B=asan run-tests
+	+@$(DEV) B=tsan run-threads
+	+@ONEDNN_MAX_CPU_ISA=AVX2 OPENBLAS_CORETYPE=Haswell \
 	    $(DEV) ROOMS='num nn' run-units
-	@$(DEV) CC=clang OUT=build/clang CFLAGS=-O1 ROOMS='num nn loss' run-units
-	@$(DEV) simulate N=100000
-	@$(DEV) fuzz-smoke
+	+@$(DEV) CC=clang OUT=build/clang CFLAGS=-O1 ROOMS='num nn loss' run-units
+	+@$(DEV) simulate N=100000
+	+@$(DEV) fuzz-smoke
 	@mkdir -p $(OUT)/tap-smoke
 	@BIN=$(OUT)/bin TAP=$(OUT)/tap-smoke prove -v -e scripts/test scripts/smoke
 	@scripts/check-skips $(OUT)/tap-smoke
@@ -265,8 +281,8 @@ run-bench: $(TOOLS) $(BENCHES)
 
 lint:
 	@$(if $(NOSETUP),:,scripts/setup $(FUZZER))
-	@$(DEV) run-lint
-	$(call say,LINT,clang) $(DEV) CC=clang OUT=build/clang CFLAGS=-O1 objects
+	+@$(DEV) run-lint
+	+$(call say,LINT,clang) $(DEV) CC=clang OUT=build/clang CFLAGS=-O1 objects
 
 .PHONY: run-lint
 run-lint: $(TOOLS) $(OUT)/tests/wire/messages

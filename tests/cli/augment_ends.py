@@ -22,6 +22,7 @@ EPOCHS, WINDOW, SILENCE = 2, 4, 3
 session = time.time_ns()
 keys = [(e, s) for e in range(EPOCHS) for s in range(steps)]
 came, holder, room, heard, known, serial = {}, {}, {}, {}, set(), 0
+relayed = {}  # the newest snapshot that came back along the plan, by peer
 
 
 def ids_of(epoch, step, n, stride):
@@ -121,12 +122,28 @@ batch.bind(f"ipc://{folder}/batch")
 poller = zmq.Poller()
 poller.register(plan, zmq.POLLIN)
 poller.register(batch, zmq.POLLIN)
-while len(came) < len(keys) or len(known) < 2 * peers:
+
+
+def is_over():
+    """All batches are there, and who lives has relayed a last snapshot, and so
+    all that it said before."""
+    global last
+    if len(came) < len(keys) or len(known) < 2 * peers:
+        return False
+    if not last:
+        tell_next([p for stage, p in known if stage == "train"])
+        last = serial
+    return all(relayed[p] == last for p in relayed
+               if time.monotonic() - heard[p] <= SILENCE)
+
+
+last = 0
+while not is_over():
     ready = dict(poller.poll(200))
     if plan in ready:
         peer, kind, head, data = hear(plan, "select")
         if kind == "next":
-            room[peer] = head["room"]
+            room[peer], relayed[peer] = head["room"], head["serial"]
         elif kind == "reject":
             ids = memoryview(data[0]).cast("q").tolist()
             print("rejected", *ids, head["reason"], file=sys.stderr)

@@ -84,17 +84,17 @@ play() {
 epochs=30
 # All wait for most of their time, to see who is gone.
 begun fresh play fresh emc2
-begun row play row emc2 --proposals row
+epochs=16 begun row play row emc2 --proposals row
 begun stale play stale emc2 --scores stale --proposals all4
-begun reset play reset emc2 --scores reset
+epochs=16 begun reset play reset emc2 --scores reset
 for name in fresh row stale reset; do
     ok "$name: killed twice, to the same bits" ended "$name"
 done
-begun fixed play fixed emc2 --augmentations 3
+epochs=16 begun fixed play fixed emc2 --augmentations 3
 begun bank play bank emc2 --proposals bank --moves 16
 begun views play views emc2 --proposals bank --moves 16 --augmentations 3
-begun exact play exact emc2 --proposals exact
-begun both play both emc2 --proposals exact-bank --moves 16 --augmentations 3
+epochs=16 begun exact play exact emc2 --proposals exact
+epochs=16 begun both play both emc2 --proposals exact-bank --moves 16 --augmentations 3
 begun cache play cache cache --method cache --refresh 0.02 --horizon 5
 for name in fixed bank views exact both cache; do
     ok "$name: killed twice, to the same bits" ended "$name"
@@ -145,12 +145,6 @@ for role in select negatives augment train; do
     "$BIN/foil-tap" --role $role keys "$work/keys" $role >/dev/null 2>&1
     mv "$work/keys/$role.key_secret" "$work"
 done
-mapfile -t port < <(free_ports 4)
-
-# at N : the N-th endpoint
-at() {
-    echo "tcp://127.0.0.1:${port[$1]}"
-}
 
 # with_key ROLE : its options, in $key
 with_key() {
@@ -159,16 +153,18 @@ with_key() {
 
 mkdir -m 700 "$work/secret"
 with_key train
-train secret --objective emc2 --batches "$(at 0)" --negatives "$(at 1)" \
+train secret --objective emc2 --batches "$(endpoint 0)" \
+    --negatives "$(endpoint 1)" \
     "${key[@]}"
 with_key negatives
-filter secret --negatives "$(at 1)" --plan "$(at 2)" --items "$(at 3)" \
+filter secret --negatives "$(endpoint 1)" --plan "$(endpoint 2)" \
+    --items "$(endpoint 3)" \
     "${key[@]}"
 with_key augment
-augment secret --plan "$(at 3)" --batches "$(at 0)" "${key[@]}"
-augment secret --plan "$(at 3)" --batches "$(at 0)" "${key[@]}"
+augment secret --plan "$(endpoint 3)" --batches "$(endpoint 0)" "${key[@]}"
+augment secret --plan "$(endpoint 3)" --batches "$(endpoint 0)" "${key[@]}"
 with_key select
-"$BIN/foil-select" --plan "$(at 2)" -b 8 -e "$epochs" "${key[@]}" "$data" \
+"$BIN/foil-select" --plan "$(endpoint 2)" -b 8 -e "$epochs" "${key[@]}" "$data" \
     2>>"$work/secret.select" &
 ok 'all over tcp, encrypted' ends secret
 ok 'all over tcp, encrypted, to the same bits' same fresh secret

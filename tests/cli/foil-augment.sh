@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # foil-augment as its users and its neighbours meet it.
+# Mostly waits
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 

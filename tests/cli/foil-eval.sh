@@ -349,8 +349,8 @@ ok 'no run: 2' refuses 2 '-r is missing' "$eval" follow half.foil other.foil
 # folder by another name, events by tcp, and the end of the run by its last word
 mkdir -m 700 live
 ln -s live shared
-port=$(free_ports 1)
-"$eval" follow -r shared --events "tcp://127.0.0.1:$port" half.foil other.foil \
+events=$(endpoint 0)
+"$eval" follow -r shared --events "$events" half.foil other.foil \
     >live.jsonl 2>live.said &
 follower=$!
 ok 'a follower waits for its run' becomes_true test -e live/follow
@@ -358,7 +358,7 @@ ok 'which has one: 1' refuses 1 "another foil-eval follows 'live'" \
     "$eval" follow -r live half.foil other.foil
 "$BIN/foil-augment" -r live --size 16 set.tar 2>live.augment &
 "$BIN/foil-select" -r live --batch 12 --epochs 1000000 set.tar 2>live.select &
-"$BIN/foil-train" -r live --events "tcp://127.0.0.1:$port" --threads 1 \
+"$BIN/foil-train" -r live --events "$events" --threads 1 \
     --arch linear --hidden 6 --head none --checkpoint-every 100 --keep 2 \
     2>live.train &
 trainer=$!

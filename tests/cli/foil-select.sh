@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # foil-select as augmenters meet it.
+# Mostly waits
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 here=${0%/*}

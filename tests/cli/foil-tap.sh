@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # foil-tap as a user meets it, with stages in Python on the other end of the
 # wire: what they pack we read, and the other way round.
+# Mostly waits
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 
@@ -122,7 +123,8 @@ def augmenter(endpoint, want=ids):  # connects, as foil-augment does
 def publisher(endpoint):
     sock = context.socket(zmq.XPUB)
     sock.bind(endpoint)
-    sock.recv()                     # somebody subscribed
+    while b"metrics" not in sock.recv():
+        pass                        # somebody subscribes to other kinds first
     for n in (0, 1, 4):
         sock.send_multipart(pack(b"metrics", {"sequence": n, "stage": "train",
                             "step": n, "values": {"loss": 4.5 - n}}))

@@ -176,7 +176,8 @@ ok 'a killed augmenter is started again' try DATA
 ok 'and that is said' grep -qE \
     'augment-[12] was killed by signal 9; restarting it' "$work/said"
 
-begin "augment=$kill_one" "train=$all_up sleep 0.3; exit 0"
+is_said='until grep -qs "other copies" "$work/said"; do sleep 0.01; done;'
+begin "augment=$kill_one" "train=$is_said exit 0"
 ok 'without restarts the other one goes on' try DATA --restarts 0
 ok 'and that is said' grep -qE \
     'augment-[12] was killed by signal 9; its other copies continue' "$work/said"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Stages in Python over tcp with CURVE keys, beside an augmenter in C.
+# Mostly waits
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 here=$(cd "${0%/*}/../python" && pwd)
@@ -7,7 +8,7 @@ python=/usr/bin/python3
 export PATH=$BIN:$PATH PYTHONPATH=$here/../../pipelines/python
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 
-if ! $python -c 'import zmq, msgpack, numpy' 2>/dev/null; then
+if ! has_python zmq msgpack numpy; then
     skip 'stages in Python' 'no python3-zmq, python3-msgpack, python3-numpy'
     done_testing
 fi
@@ -23,27 +24,32 @@ keys() {
     echo "keys=run/keys/$1.key_secret allow=run/friends"
 }
 stage() {
-    timeout 60 $python "$here/stage.py" "$@"
+    timeout 60 "$python" "$here/stage.py" "$@"
 }
-mapfile -t port < <(free_ports 2)
-plan=tcp://127.0.0.1:${port[0]} batch=tcp://127.0.0.1:${port[1]}
+# begin ARGUMENT... : a stage in the background, not in a shell that would be killed
+# alone
+begin() {
+    timeout 60 "$python" "$here/stage.py" "$@" &
+}
+plan=$(endpoint 0) batch=$(endpoint 1)
 
 # shellcheck disable=SC2046 # two words
-stage select run d.tar plan="$plan" $(keys select) 2>select.err &
+begin select run d.tar plan="$plan" $(keys select) 2>select.err
 selector=$!
 # shellcheck disable=SC2046
-stage train run batch="$batch" $(keys train) >train.out 2>train.err &
+begin train run batch="$batch" $(keys train) >train.out 2>train.err
 trainer=$!
 
 # Whom neither lets in: one without a key, and one whose key is of another role.
-stage augment run d.tar plan="$plan" batch="$batch" 2>keyless.err &
+begin augment run d.tar plan="$plan" batch="$batch" 2>keyless.err
+keyless=$!
 # shellcheck disable=SC2046
-stage augment run d.tar plan="$plan" $(keys tap) 2>tap.err &
+begin augment run d.tar plan="$plan" $(keys tap) 2>tap.err
 tap=$!
 ok 'what a key may not send is refused, and its holder is told' \
     becomes_true grep -qs "role 'tap' may not send" tap.err
 ok 'no step was trained meanwhile' test ! -s run/metrics.jsonl
-kill %3 "$tap"
+kill "$keyless" "$tap"
 foil-augment -r run --size 8 --plan "$plan" --batches "$batch" \
     --keys run/keys/augment.key_secret --allow run/friends d.tar \
     2>augment.err &

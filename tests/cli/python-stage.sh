@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Stages in Python take the place of ours: pipelines/examples.
+# Mostly waits
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 here=${0%/*}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What a stage refuses: its sender hears the reason, nobody is kept busy by it,
 # and the run goes on when what is good comes.
+# Mostly waits
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 here=${0%/*}
@@ -21,12 +22,11 @@ for role in train augment; do
     "$BIN/foil-tap" --role "$role" keys "$work/keys" "$role" >/dev/null 2>&1
     cp "$work/keys/$role.key" "$work/friends"
 done
-port=$((20000 + $$ % 10000)) # below those that are given at random
 
-# meet_at PORT STAGE : a trainer and an augmenter in the background, of which
+# meet_at ENDPOINT STAGE : a trainer and an augmenter in the background, of which
 # STAGE alone has keys
 meet_at() {
-    local at=tcp://127.0.0.1:$1 train=() augment=()
+    local at=$1 train=() augment=()
     local keys=(--keys "$work/keys/$2.key_secret" --allow "$work/friends")
     if [[ $2 == train ]]; then train=("${keys[@]}"); fi
     if [[ $2 == augment ]]; then augment=("${keys[@]}"); fi
@@ -35,13 +35,14 @@ meet_at() {
     timeout 90 "$BIN/foil-augment" -r "$work/$2" --batches "$at" \
         "${augment[@]}" "$data" 2>"$work/keys-$2.err" &
 }
-meet_at "$port" train
-meet_at "$((port + 1))" augment
+meet_at "$(endpoint 0)" train
+meet_at "$(endpoint 1)" augment
 
 # ------------------------------------- an augmenter and its two neighbours
 
 # meets [MISTAKE] : wrong.py and an augmenter in a folder of their own
 meets() {
+    [[ -z ${augmenter-} ]] || wait "$augmenter"
     rm -rf "$work/run"
     mkdir "$work/run"
     timeout 60 "$BIN/foil-augment" -r "$work/run" --size 8 --seed 3 "$data" \

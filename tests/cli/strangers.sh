@@ -18,7 +18,7 @@ for role in select augment train; do
     "$BIN/foil-tap" --role $role keys "$work/keys" $role >/dev/null 2>&1
     mv "$work/keys/$role.key_secret" "$work"
 done
-batch=tcp://127.0.0.1:$((20000 + $$ % 20000))
+batch=$(endpoint 0)
 
 # what the sanitizer keeps of freed memory is no peer's
 checked=1

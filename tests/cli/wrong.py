@@ -7,9 +7,9 @@ usage: wrong.py DIR SIZE [MISTAKE]
 Binds DIR/plan and DIR/batch.  Without MISTAKE it sends one item with each
 mistake in turn, and prints for each of them the reason of the `error` that it
 gets, after a tab.  Then it sends 200 bad items at once and prints how many of
-them were answered within two seconds ("flood"), and at last it sends good ones
-until two batches have come ("batches").  With MISTAKE, one of hello's, it says
-hello like that and prints the reason.
+them were answered within two seconds of the first ("flood"), and at last it
+sends good ones until two batches have come ("batches").  With MISTAKE, one of
+hello's, it says hello like that and prints the reason.
 """
 import struct
 import sys
@@ -133,11 +133,12 @@ for mistake in ("i4", "outside", "twice", "size", "nosteps", "float",
     told(mistake)
 for _ in range(200):
     plan.send_multipart([augmenter, *item(0, "nosteps")])
+wait(lambda: errors)
 turn(2)
 print("flood", len(errors), sep="\t", flush=True)
-step = 0
-while came < 2 and step < 20:
-    plan.send_multipart([augmenter, *item(step)])
+step, until = 0, time.monotonic() + 20
+while came < 2 and time.monotonic() < until:
+    plan.send_multipart([augmenter, *item(step % 8)])
     step += 1
     turn(0.1)
 print("batches", came, sep="\t", flush=True)

@@ -1,3 +1,4 @@
+/* Mostly waits */
 #include "t.h"
 #include "wire/feed.h"
 

@@ -1,3 +1,4 @@
+/* Mostly waits */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -89,7 +90,7 @@ greet(struct wire *wire, int fd, const char *type)
     ready[2 + 6 + 12 + 3] = (char)n;
     memcpy(ready + 2 + 6 + 12 + 4, type, n);
     push(wire, fd, bytes, 64 + 2 + 6 + 12 + 4 + n);
-    for (int i = 0; i < 1000 && came < 64 + 30; i++) {
+    for (int i = 0; i < 1000 && came < 64 + 27; i++) { // of the shortest READY
         ssize_t got = read(fd, bytes, sizeof bytes);
 
         came += got > 0 ? (size_t)got : 0;

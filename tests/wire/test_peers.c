@@ -1,3 +1,4 @@
+/* Mostly waits */
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>

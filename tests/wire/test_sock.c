@@ -1,3 +1,4 @@
+/* Mostly waits */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
