@@ -8,7 +8,7 @@ examples=$(cd "${0%/*}/../../pipelines/python" && pwd)
 python=/usr/bin/python3
 export PATH=$BIN:$PATH OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 
-if ! $python -c 'import zmq, msgpack, numpy' 2>/dev/null; then
+if ! has_python zmq msgpack numpy; then
     skip 'stages in Python' 'no python3-zmq, python3-msgpack, python3-numpy'
     done_testing
 fi
@@ -45,7 +45,7 @@ all() {
 example curriculum -r "$work/c" -b 16 -e 2 --lag 0 "$data"
 example sampler -r "$work/c" -k 4
 stage=augment
-if $python -c 'import torchvision, PIL' 2>/dev/null; then
+if has_python torchvision PIL; then
     example augmenter -r "$work/c" --size 16 "$data"
     stage=augmenter
 else
@@ -63,7 +63,7 @@ ok 'curriculum.py ends with the run' ended curriculum
 [[ $stage == augment ]] || ok 'so does augmenter.py' ended augmenter
 kill "${pid[sampler]}"
 
-if ! $python -c 'import torch, torchvision' 2>/dev/null; then
+if ! has_python torch torchvision; then
     skip 'examples in PyTorch' 'no python3-torch'
     done_testing
 fi

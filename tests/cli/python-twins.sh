@@ -11,7 +11,7 @@ python=/usr/bin/python3
 export PATH=$BIN:$PATH PYTHONPATH=$here/../../pipelines/python
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 
-if ! $python -c 'import zmq, msgpack, numpy' 2>/dev/null; then
+if ! has_python zmq msgpack numpy; then
     skip 'stages in Python' 'no python3-zmq, python3-msgpack, python3-numpy'
     done_testing
 fi
@@ -82,8 +82,8 @@ trainers() {
     c_train train
     c_select train
     stage augment train augment "$data" nap=0.001
-    swap train train 60 stage train train train resume=1 save=20 keep=2
-    swap train train 160 c_train train --resume
+    swap train train 40 stage train train train resume=1 save=20 keep=2
+    swap train train 100 c_train train --resume
     ends train
 }
 
@@ -91,8 +91,8 @@ selectors() {
     c_train select
     c_select select
     stage augment select augment "$data" nap=0.001
-    swap select select 60 stage select select select "$data" epochs="$epochs"
-    swap select select 160 c_select select
+    swap select select 40 stage select select select "$data" epochs="$epochs"
+    swap select select 100 c_select select
     ends select
 }
 
@@ -104,9 +104,9 @@ augmenters() {
     becomes_true grep -q 'recipe' "$work/augment/log"
     recipe=$(sed -n 's/.*recipe \([0-9a-f]\{32\}\).*/\1/p' \
         "$work/augment/log" | head -1)
-    swap augment augment 60 stage augment augment augment "$data" \
+    swap augment augment 40 stage augment augment augment "$data" \
         recipe="$recipe"
-    swap augment augment 160 c_augment augment
+    swap augment augment 100 c_augment augment
     ends augment
 }
 
@@ -116,12 +116,12 @@ samplers() {
     c_select negatives
     stage augment negatives augment "$data" nap=0.001
     c_negatives negatives
-    come negatives 60
+    come negatives 40
     sampler=$($python -c 'import foil, sys
 print(foil.checkpoint(sys.argv[1]).state["sampler"])' "$work/negatives")
-    swap negatives negatives 60 stage negatives negatives negatives \
+    swap negatives negatives 40 stage negatives negatives negatives \
         sampler="$sampler"
-    swap negatives negatives 160 c_negatives negatives
+    swap negatives negatives 100 c_negatives negatives
     ends negatives
 }
 
@@ -133,12 +133,12 @@ all_python() {
     stage augment storm augment "$data"
     stage negatives storm negatives kept=1
     for _ in 1 2; do
-        swap select storm $((at += 20)) stage select storm select "$data" \
+        swap select storm $((at += 14)) stage select storm select "$data" \
             lag=1 epochs="$epochs"
-        swap negatives storm $((at += 20)) stage negatives storm negatives \
+        swap negatives storm $((at += 14)) stage negatives storm negatives \
             kept=1
-        swap augment storm $((at += 20)) stage augment storm augment "$data"
-        swap train storm $((at += 20)) stage train storm train ask=1 \
+        swap augment storm $((at += 14)) stage augment storm augment "$data"
+        swap train storm $((at += 14)) stage train storm train ask=1 \
             nap=0.02 save=10 keep=2 resume=1
     done
     ends storm && jq -se 'all(.[]; .most == .epoch + 1)' "$work/storm/metrics.jsonl"
@@ -156,7 +156,7 @@ slow() {
     exits 1 grep 'is gone' "$work/slow/log"
 }
 
-epochs=16
+epochs=11
 for run in train select augment negatives storm slow; do
     mkdir -m 700 "$work/$run"
 done

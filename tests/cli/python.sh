@@ -8,7 +8,7 @@ python=/usr/bin/python3
 export PATH=$BIN:$PATH PYTHONPATH=$here/../../pipelines/python
 export PYTHONDONTWRITEBYTECODE=1
 
-if ! $python -c 'import zmq, msgpack, numpy' 2>/dev/null; then
+if ! has_python zmq msgpack numpy; then
     skip 'foil.py' 'no python3-zmq, python3-msgpack, python3-numpy'
     done_testing
 fi
