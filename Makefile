@@ -7,7 +7,7 @@
 # make lint       format, rooms, headers, banned calls, scripts, man pages, clang
 # make check      what must pass before a commit: lint, test, test under asan
 # make ci         what CI runs: check, with all that foil is compared with, then
-#                 short studies, threads under tsan, AVX2 alone, clang, fuzz-smoke
+#                 packages, short studies, tsan, AVX2 alone, clang, fuzz-smoke
 #                 and a small pipeline on real data
 # make bench      speed as ratios to the peers, in one run (FILTER=name for one)
 # make fuzz       feed the decoders noise: F=name for one, N=runs each
@@ -17,6 +17,7 @@
 # make cover      lines and functions that the tests reach
 # make install    PREFIX=/usr/local, LIBDIR=PREFIX/lib, DESTDIR= as usual
 # make uninstall  what was installed there, and nothing else
+# make deb        Debian packages of it, in build/deb
 # make fmt, clean
 #
 # B=name picks a build; each has a folder of its own: release debug asan tsan
@@ -120,13 +121,13 @@ CLI     := $(filter-out $(STUDIES) $(if $(filter release,$(B)),,%/install.sh),\
 HEADERS := $(wildcard include/*/*.h)
 SOURCES := $(HEADERS) $(wildcard lib/*/*.c lib/*/*.h tools/*.c tools/*/*.[ch] \
            tests/*.[ch] tests/*/*.[ch])
-SCRIPTS := $(filter-out scripts/benchmarks,$(wildcard scripts/*)) \
+SCRIPTS := $(filter-out scripts/benchmarks scripts/debian,$(wildcard scripts/*)) \
            $(wildcard scripts/benchmarks/*.sh pipelines/*.sh pipelines/*/*.sh \
            tests/*.sh tests/cli/*.sh tools/*.sh) tools/foil.bash .ci/run
 MAN     := $(wildcard tools/*.[157])
 
 .PHONY: all help setup demo test times test-studies check ci lint fmt cover \
-        fuzz fuzz-smoke simulate bench install uninstall clean
+        fuzz fuzz-smoke simulate bench install uninstall deb clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -258,6 +259,7 @@ check: setup
 ci:
 	@scripts/setup $(FUZZER) $(PEERS)
 	+@$(DEV) run-tests
+	+@$(DEV) deb
 	+@$(DEV) run-studies STUDIES='$(SHORT)'
 	+@$(DEV) lint
 	+@$(DEV) B=asan run-tests
@@ -338,6 +340,10 @@ install: all
 
 uninstall:
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' scripts/install --undo
+
+deb: all
+	@scripts/setup debhelper
+	@OUT=$(OUT) PKG_CONFIG='$(PKG_CONFIG)' scripts/deb $(TOOLS)
 
 clean:
 	rm -rf build

@@ -84,10 +84,28 @@ print_overview(const char *folder)
     close_stdout();
 }
 
-/*
- * The page of a topic, "train", "foil-train" or "wire", to be given to free(),
- * or NULL: of the installation, or of the checkout that this program is in.
- */
+/* A file of that name where pages are: of the installation, compressed perhaps,
+ * or of the checkout that this program is in. */
+static char *
+find_file(const char *folder, char section, const char *name)
+{
+    char *where[] = {
+        mem_format("%s/../share/man/man%c/%s", folder, section, name),
+        mem_format("%s/../share/man/man%c/%s.gz", folder, section, name),
+        mem_format("%s/../../../tools/%s", folder, name),
+    };
+    char *page = NULL;
+
+    for (size_t i = 0; i < sizeof where / sizeof *where; i++)
+        if (!page && file_exists(where[i]))
+            page = where[i];
+        else
+            free(where[i]);
+    return page;
+}
+
+/* The page of a topic, "train", "foil-train" or "wire", to be given to free(),
+ * or NULL. */
 static char *
 find_page(const char *folder, const char *topic)
 {
@@ -98,16 +116,9 @@ find_page(const char *folder, const char *topic)
     for (const char *in = sections; *in; in++)
         for (int lead = 1; lead >= 0; lead--) {
             char *name = mem_format("%s%s.%c", lead ? "foil-" : "", topic, *in);
-            char *there =
-                mem_format("%s/../share/man/man%c/%s", folder, *in, name);
-            char *here = mem_format("%s/../../../tools/%s", folder, name);
-            char *page = file_exists(there)  ? mem_text(there)
-                         : file_exists(here) ? mem_text(here)
-                                             : NULL;
+            char *page = find_file(folder, *in, name);
 
             free(name);
-            free(there);
-            free(here);
             if (page)
                 return page;
         }

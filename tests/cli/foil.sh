@@ -63,6 +63,8 @@ program "$work/bin/man" 'printf "<%s>" "${@##*/}"'
 ok 'help has man show the page of a command' prints '<-l><foil-echo.1>' \
     "$foil" help echo
 ok 'or of a format' prints '<-l><foil-wire.5>' "$foil" help wire
+touch "$work/share/man/man1/foil-tap.1.gz"
+ok 'also one that is compressed' prints '<-l><foil-tap.1.gz>' "$foil" help tap
 ok 'no such page: 2' refuses 2 "no page about 'trian': did you mean 'train'\?" \
     "$foil" help trian
 ok '-h is --help' bash -c "'$foil' -h | grep '^usage: foil'"
