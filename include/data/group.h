@@ -18,8 +18,8 @@
 /* By label; a sample without one is alone. */
 size_t data_group_label(const struct data_set *set, int64_t *group);
 
-/* By caption: samples that have a line of their captions in common, whatever its
- * case and white space, and those that have one in common with these. */
+/* By caption: samples that have a line of their captions in common, whatever
+ * its case and white space, and those that have one in common with these. */
 size_t data_group_caption(const struct data_set *set, int64_t *group);
 
 /* By the name of the file without its folders: "fog/1/7.jpg", "snow/2/7.jpg"
