@@ -26,6 +26,8 @@ augment=('--recipe cifar,scale-min=0.5,jitter=0,grey=0')
 
 options 'DATA [TEST]' "$@"
 judged_by=captions
-texts_of "${operand[0]}"
+with_texts
+prepare "${operand[@]}"
+vocabulary_of "${operand[0]}"
 learn "${operand[@]}"
 [[ ${#operand[@]} -eq 1 ]] || judge_texts "${operand[1]}"

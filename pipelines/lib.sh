@@ -58,9 +58,6 @@ elsewhere=() select_run='' select_data=''
 # what TEST must have: labels, or captions; the vocabulary of these, as an
 # option of trainer and augmenters
 judged_by=labels merges=()
-# a file in the run directory that is there before the run is; what is refused
-# leaves none
-begun=''
 # options that have a value: 'NAME ARG SENTENCE', in the variable of that name
 # (with _ for -) its default; where ARG is N or S, a whole number; own are those
 # that a pipeline adds
@@ -305,10 +302,6 @@ at_end() {
     local code=$?
     trap '' INT TERM HUP
     set +e
-    if [[ -n $begun ]]; then
-        rm -f "$begun"
-        rmdir --ignore-fail-on-non-empty "$run"
-    fi
     [[ $code -ne 0 || -z $learnt ]] || conclude
     exit "$code"
 }
@@ -444,7 +437,7 @@ prepare() {
         indexed "$data"
         case $#$judged_by in
         2labels) labelled "$data" ;;
-        2captions) captioned "$data" ;;
+        *captions) captioned "$data" ;;
         esac
     done
     ask "${1-}"
@@ -454,7 +447,6 @@ prepare() {
     chmod 700 "$run"
     hold
     remember
-    begun=''
     mkdir -p "$run/log"
     prepared="$* in $run"
 }

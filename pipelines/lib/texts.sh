@@ -15,21 +15,16 @@ captioned() {
  index"
 }
 
-# texts_of DATA : its vocabulary, made where there is none, for trainer and
-# augmenters
-texts_of() {
-    local file=${vocabulary:-$run/vocabulary.txt}
-    indexed "$1"
-    captioned "$1"
-    if [[ -z $vocabulary && ! -e $file ]]; then
-        named
-        begun=$file # until the run is prepared
-        mkdir -p "$run"
-        chmod 700 "$run"
-        step foil-data vocabulary -o "$file" "$1"
-    fi
-    merges=(--vocabulary "$file")
+# with_texts : trainer and augmenters are told of the captions
+with_texts() {
+    merges=(--vocabulary "${vocabulary:-$run/vocabulary.txt}")
     augment+=('--views 1' "--size $size" "--context $context")
+}
+
+# vocabulary_of DATA : make it where none is given, in $run
+vocabulary_of() {
+    [[ -n $vocabulary || -e ${merges[1]} ]] ||
+        step foil-data vocabulary -o "${merges[1]}" "$1"
 }
 
 # embed_pairs NAME TEST : RUN/embedded/NAME.npy and NAME-texts.npy
