@@ -92,7 +92,7 @@ struct train_learner {
     float *dz, *columns, *work;
     uint8_t *pixels;
     int32_t *table_rows; /* of a batch, in the encoder "table" */
-    int in_a_row;        /* steps that were not applied */
+    int refused;         /* steps in a row that were not applied */
 };
 
 /*

@@ -225,7 +225,7 @@ refuse(struct train_learner *learner)
         spec->negatives->refused(spec->negatives->self);
     spec->state->skipped++;
     if (spec->nonfinite == TRAIN_ON_NONFINITE_STOP ||
-        ++learner->in_a_row >= TRAIN_LOST_STEPS)
+        ++learner->refused >= TRAIN_LOST_STEPS)
         return TRAIN_STOPPED;
     return spec->nonfinite == TRAIN_ON_NONFINITE_SKIP ? TRAIN_SKIPPED
                                                       : TRAIN_ROLLBACK;
@@ -245,7 +245,7 @@ apply(struct train_learner *learner, const struct train_batch *b, double rate,
     train_samples_put(spec->samples, b->n, b->ids, learner->columns);
     sample_store_write(&spec->samples->store, exchange->weights.sampler,
                        exchange->weights.n_tables, exchange->weights.tables);
-    learner->in_a_row = 0;
+    learner->refused = 0;
     state->images += (int64_t)b->n;
     state->substituted += (int64_t)b->n_substituted;
     state->alone += exchange->alone;

@@ -128,7 +128,7 @@ send_away(struct wire_server *server, uint64_t peer, const struct err *why)
 }
 
 static void
-came(struct train *t, const struct wire_news *news)
+take_batch(struct train *t, const struct wire_news *news)
 {
     struct train_source *s = &t->source;
     struct wire_server *server = s->inlet->server;
@@ -195,7 +195,7 @@ drain(struct train *t, struct err *err)
         if (news.what == WIRE_JOINED && check_data(t, err))
             return -1;
         if (news.what == WIRE_MESSAGE)
-            came(t, &news);
+            take_batch(t, &news);
         if (news.what == WIRE_REPORT)
             train_journal_say(&t->journal, "%s", news.why.msg);
         if (news.what == WIRE_LEFT)
