@@ -6,10 +6,12 @@
 #include "data/features.h"
 #include "data/open.h"
 #include "util/json.h"
+#include "util/opt.h"
 
 /*
- * The parts of foil-eval: a file for each measure, and io.c for what they
- * share.  A measure reads its files, prints its lines, or ends the process.
+ * The parts of foil-eval: a file for each measure, options.c, and io.c for what
+ * they share.  A measure reads its files, prints its lines, or ends the
+ * process.
  */
 struct options {
     const char *k_list, *metric, *protocol, *labels, *test_labels, *within;
@@ -21,6 +23,14 @@ struct options {
     int captions, json, no_record, once;
     int no_labels; /* the verb has no options that name labels */
 };
+
+/* options.c: what each verb takes, with its defaults. */
+extern struct options given;
+extern long follow_threads, directions;
+extern const struct opt knn_opts[], probe_opts[], zero_shot_opts[];
+extern const struct opt geometry_opts[], retrieve_opts[], loss_opts[];
+extern const struct opt pca_opts[], temperature_opts[], follow_opts[];
+extern const struct opt cca_opts[];
 
 void run_knn(const struct options *options, char **path);
 void run_probe(const struct options *options, char **path);
