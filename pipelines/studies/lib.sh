@@ -153,6 +153,22 @@ judge_run() {
     result seconds "$(seconds_of "$run")"
 }
 
+# judge_pairs TEST : how often images find their captions (TR) and captions their
+# images (IR), by the rule equal
+judge_pairs() {
+    local k line
+    embed_pairs test "$1"
+    step foil-eval retrieve --captions --threads "$threads" \
+        "$run"/embedded/test{,-texts}.npy >"$run/judged.jsonl"
+    line=$(grep '"rule":"equal"' "$run/judged.jsonl")
+    for k in 1 5 10; do
+        result "TR@$k" "$(field "r$k" "${line%%text_to_image*}")"
+        result "IR@$k" "$(field "r$k" "${line#*text_to_image}")"
+    done
+    result r_mean "$(field r_mean "$line")"
+    result seconds "$(seconds_of "$run")"
+}
+
 # samples_in DATA : how many
 samples_in() {
     foil-data info "$1" | sed -n 's/^samples\t//p'

@@ -106,6 +106,28 @@ ok 'of which each has 19 versions' \
     test "$("$BIN/foil-data" list "$work/damaged/damaged.tar" | wc -l)" = 77
 ok 'finds some of them' grep -qE '^R@1 corrupted +mean' "$work/out.damaged"
 
+# images with captions, by small encoders
+pair='--arch linear --text bow:8 --embed 8'
+ok 'images and texts' study image-text --epochs 1 --batch 16 --size 16 \
+    --seeds 2 --methods clip,siglip,sogclr_bimodal --train "$pair" "${sets[@]}"
+mv "$work/out" "$work/printed"
+ok 'have a verdict' grep -qE '^siglip .* (beyond|within) noise$' \
+    "$work/printed"
+ok 'both ways' test "$(grep -cE '^(TR|IR)@1 ' "$work/printed")" -eq 2
+ok 'are not trained again' again image-text --epochs 1 --batch 16 --size 16 \
+    --seeds 2 --methods clip,siglip,sogclr_bimodal --train "$pair" "${sets[@]}"
+ok 'selection for images and texts' study image-text-selection --epochs 3 \
+    --sizes 8,16 --size 16 --seeds 2 --train "$pair" "${sets[@]}"
+mv "$work/out" "$work/printed"
+for b in 8 16; do
+    ok "batches of $b" grep -q "^160 images, batches of $b, 3 epochs:" \
+        "$work/printed"
+    for name in spectral swap swap-.5; do
+        ok "are others by $name" exits 1 cmp -s "$work/image-text-selection/$b/"{\
+shuffle,"$name"}-1/latest/model.safetensors
+    done
+done
+
 # What the paper of mini-batches says of free embeddings: 8 in 16 dimensions
 # after 500 steps, 4 in 8 dimensions after 100.
 ok 'geometry' study geometry --seeds 1 --points 2 --cases 8:16 --toy-seeds 2 \

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Study: batches of images and captions that are hard to tell apart.
+#
+# CLIP on TRAIN with batches by each strategy, of 32 and of 128; judged on TEST
+# as in studies/image-text.  An image and its caption are the two views that
+# foil-select(1) plans by, in each epoch from the features of the one before.
+# `apart` keeps images with the same caption, which are no negatives of each
+# other, out of one batch.
+# shellcheck source=pipelines/lib.sh
+. "${0%/*}/../lib.sh"
+
+# shellcheck disable=SC2034 # lib.sh reads them
+threads=1 epochs=12 context=32 size=32 vocabulary='' caption=random
+sizes=32,128
+own=('caption first|random|all which caption of an image is learnt'
+    'size N images are N x N' 'sizes LIST of batches'
+    'vocabulary FILE of another run; else made of TRAIN')
+# shellcheck source=pipelines/studies/lib.sh
+. "${0%/*}/lib.sh"
+warmup=1
+# shellcheck disable=SC2034 # lib.sh reads them
+train=('--text bow:128' '--embed 128' '--arch resnet18' '--stem imagenet'
+    '--width 32' '--optim adamw' '--lr 1e-3' '--weight-decay 0.05'
+    '--checkpoint-every 0')
+# shellcheck disable=SC2034
+select=('--tau 0.07' '--lag 1')
+augment=('--recipe cifar,scale-min=0.5,jitter=0,grey=0' '--cache 600')
+
+method shuffle clip
+method spectral clip select='--strategy spectral'
+method swap clip select='--strategy swap'
+method swap-.5 clip select='--strategy swap --hardness 0.5'
+method swap-.5-apart clip select='--strategy swap --hardness 0.5' # and below
+options 'TRAIN TEST' "$@"
+augment+=("--caption $caption")
+with_texts
+open_study "$epochs" "$sizes" "$size" "$context" "$vocabulary" "$caption"
+indexed "${operand[0]}"
+vocabulary_of "${operand[0]}"
+
+# captions that are equal, by the samples that share one
+groups=$study/groups.npy
+if [[ $methods == *-apart* ]]; then
+    [[ -e $groups ]] || step foil-data group --by caption -o "$groups" \
+        "${operand[0]}"
+    said_of[swap-.5-apart.select]+=" --avoid $groups"
+fi
+
+trial() {
+    fit_steps "$1" "${operand[0]}" "$((epochs * $(batches_of "${operand[0]}")))"
+    judge_pairs "${operand[1]}"
+}
+
+top=$study
+for batch in ${sizes//,/ }; do
+    study=$top/$batch
+    mkdir -p "$study"
+    each trial
+    gather
+    echo "$(samples_in "${operand[0]}") images, batches of $batch," \
+        "$epochs epochs:"
+    echo
+    for measure in TR@1 IR@1 TR@10 IR@10 r_mean; do
+        table "$measure" shuffle
+    done
+    table seconds
+done
