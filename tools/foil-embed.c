@@ -3,19 +3,23 @@
 #include "data/jpeg.h"
 #include "foil-embed/image_job.h"
 #include "foil-embed/text_job.h"
+#include "nn/export.h"
 #include "num/threads.h"
 #include "util/opt.h"
 #include "util/priority.h"
 
 static const char *output, *layer = "h", *recipe_spec, *bad = "refuse";
-static const char *lines, *classes, *templates, *vocabulary;
+static const char *lines, *classes, *templates, *vocabulary, *export, *onnx;
 static int raw, descriptor, untrained, captions;
 static long size, seed, view, batch = 256, threads;
 static long max_pixels = DATA_MAX_PIXELS;
 
 static const struct opt opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
-     "output, .npy; must be given"},
+     "features, .npy or .csv; must be given"},
+    {"export", 0, OPT_TEXT, &export, 0, 0, "FILE",
+     "no features: the encoder alone, .safetensors"},
+    {"onnx", 0, OPT_TEXT, &onnx, 0, 0, "FILE", "the same as an ONNX model"},
     {"layer", 0, OPT_WORD, &layer, 0, 0, "h|z",
      "the encoder's features or the head's embeddings"},
     {"untrained", 0, OPT_FLAG, &untrained, 0, 0, NULL,
@@ -122,6 +126,28 @@ embed_images(char **operand)
     });
 }
 
+/* The encoder as files of other programs: 1 where that is asked for, and done.
+ */
+static int
+export_encoder(char **operand)
+{
+    struct nn_model model;
+    struct err err;
+
+    if (!export && !onnx)
+        return 0;
+    if (operand[1] || output || raw || untrained || captions || lines ||
+        classes)
+        opt_misuse(
+            "--export and --onnx want CHECKPOINT alone, and no features");
+    if (nn_model_open(&model, operand[0], 1, 0, NULL, NULL, &err) ||
+        (export && nn_export_safetensors(export, &model, &err)) ||
+        (onnx && nn_export_onnx(onnx, &model, &err)))
+        die("%s", err.msg);
+    nn_model_release(&model);
+    return 1;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -129,12 +155,12 @@ main(int argc, char **argv)
 
     num_threads_sleep(argv);
     operand = opt_parse(&tool, argc, argv);
-    if (!output)
+    if (!output && !export && !onnx)
         opt_misuse("wants a file to write to, -o FILE");
     priority_low();
     threads = num_threads((int)threads);
     end_when_stopped();
-    if (!embed_texts(operand))
+    if (!export_encoder(operand) && !embed_texts(operand))
         embed_images(operand);
     close_stdout();
     return EXIT_OK;

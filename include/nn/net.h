@@ -195,6 +195,21 @@ void nn_net_backward(struct nn_net *net, const float *dz, int add);
 void nn_net_infer(struct nn_net *net, const struct nn_input *input, float *h,
                   float *z);
 
+/*
+ * nn_net_memory() returns how many bytes the net holds, for parameters and
+ * their gradients, and for what forward and backward keep of max_rows rows;
+ * what the engine derives from weights comes on top, about as much again as
+ * these.
+ */
+size_t nn_net_memory(const struct nn_net *net);
+
+/*
+ * nn_net_onnx() returns the encoder, without its head, as an ONNX model, *n
+ * bytes to be given to free() (nn/export.h); NULL with a sentence where an
+ * operator has no form there.
+ */
+void *nn_net_onnx(const struct nn_net *net, size_t *n, struct err *err);
+
 /* nn_net_algorithms() returns, as text to be given to free(), one line per
  * layer with its shape and the algorithm chosen for each pass: kept in
  * checkpoints, so that a resumed run can be refused where it would not be

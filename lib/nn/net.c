@@ -6,6 +6,7 @@
 #include "util/mem.h"
 
 #include "encoder.h"
+#include "onnx.h"
 #include "run.h"
 #include "sizes.h"
 
@@ -218,6 +219,15 @@ nn_net_new(const struct nn_spec *spec, size_t max_rows, int train,
     return net;
 }
 
+size_t
+nn_net_memory(const struct nn_net *net)
+{
+    const size_t floats =
+        (net->grads ? 2 : 1) * net->graph.params + net->graph.statistics;
+
+    return floats * sizeof(float) + net->training.bytes + net->inference.bytes;
+}
+
 static void
 mode_release(struct mode *mode)
 {
@@ -383,6 +393,16 @@ nn_net_infer(struct nn_net *net, const struct nn_input *input, float *h,
     nn_run_infer(&run, z ? net->graph.n_ops : net->graph.feature_ops);
     copy_out(&run, run.plan->feature, nn_net_features(net), h);
     copy_out(&run, run.plan->output, nn_net_dim(net), z);
+}
+
+void *
+nn_net_onnx(const struct nn_net *net, size_t *n, struct err *err)
+{
+    struct nn_onnx onnx = {.graph = &net->graph,
+                           .params = net->params,
+                           .statistics = net->statistics};
+
+    return nn_onnx_model(&onnx, net->mean, net->deviation, n, err);
 }
 
 char *

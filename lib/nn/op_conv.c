@@ -212,8 +212,30 @@ describe(const struct nn_graph *graph, const struct nn_step *step)
                       num_conv_name(step->made, NUM_CONV_BACK_WEIGHTS));
 }
 
+static int
+onnx(struct nn_onnx *to, const struct nn_op *op)
+{
+    const struct conv *set = op->set;
+    const int64_t k = (int64_t)to->graph->tensors[op->tensor].shape[2],
+                  s = (int64_t)set->stride, p = k / 2;
+    char in[NN_ONNX_NAME], out[NN_ONNX_NAME];
+
+    nn_onnx_value(op->in[0], in);
+    nn_onnx_node(to,
+                 &(struct nn_onnx_node){
+                     "Conv",
+                     {in, nn_onnx_tensor(to, op->tensor),
+                      set->bias ? nn_onnx_tensor(to, op->tensor + 1) : NULL},
+                     {{"kernel_shape", 2, 0, {k, k}, 1},
+                      {"strides", 2, 0, {s, s}, 1},
+                      {"pads", 4, 0, {p, p, p, p}, 1}}},
+                 nn_onnx_value(op->out, out));
+    return 0;
+}
+
 const struct nn_operator nn_op_conv = {
     .name = "conv",
+    .onnx = onnx,
     .init = init,
     .prepare = prepare,
     .release = release,

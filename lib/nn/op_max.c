@@ -68,8 +68,27 @@ backward(const struct nn_call *call)
                           call->scratch);
 }
 
+static int
+onnx(struct nn_onnx *to, const struct nn_op *op)
+{
+    const struct window *set = op->set;
+    const int64_t k = (int64_t)set->kernel, s = (int64_t)set->stride, p = k / 2;
+    char in[NN_ONNX_NAME], out[NN_ONNX_NAME];
+
+    nn_onnx_value(op->in[0], in);
+    nn_onnx_node(to,
+                 &(struct nn_onnx_node){"MaxPool",
+                                        {in},
+                                        {{"kernel_shape", 2, 0, {k, k}, 1},
+                                         {"strides", 2, 0, {s, s}, 1},
+                                         {"pads", 4, 0, {p, p, p, p}, 1}}},
+                 nn_onnx_value(op->out, out));
+    return 0;
+}
+
 const struct nn_operator nn_op_max = {
     .name = "max",
+    .onnx = onnx,
     .prepare = prepare,
     .release = release,
     .forward = forward,

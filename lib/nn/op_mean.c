@@ -29,8 +29,23 @@ backward(const struct nn_call *call)
         num_mean_back(&map, call->dy, call->dx[0]);
 }
 
+static int
+onnx(struct nn_onnx *to, const struct nn_op *op)
+{
+    char in[NN_ONNX_NAME], pooled[NN_ONNX_NAME], out[NN_ONNX_NAME];
+
+    nn_onnx_value(op->in[0], in);
+    nn_onnx_node(
+        to, &(struct nn_onnx_node){.type = "GlobalAveragePool", .in = {in}},
+        nn_onnx_new(to, pooled));
+    nn_onnx_node(to, &(struct nn_onnx_node){.type = "Flatten", .in = {pooled}},
+                 nn_onnx_value(op->out, out));
+    return 0;
+}
+
 const struct nn_operator nn_op_mean = {
     .name = "mean",
+    .onnx = onnx,
     .forward = forward,
     .backward = backward,
 };

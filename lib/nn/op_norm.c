@@ -225,8 +225,54 @@ fold(const struct nn_call *call, const struct nn_op *op, float *scale,
     }
 }
 
+/* What becomes of a value by a node; its name goes to `name`. */
+static void
+onnx_step(struct nn_onnx *to, const struct nn_onnx_node *node, int last,
+          const struct nn_op *op, char name[NN_ONNX_NAME])
+{
+    char out[NN_ONNX_NAME];
+
+    nn_onnx_node(to, node,
+                 last ? nn_onnx_value(op->out, out) : nn_onnx_new(to, out));
+    memcpy(name, out, sizeof out);
+}
+
+static int
+onnx(struct nn_onnx *to, const struct nn_op *op)
+{
+    const struct norm *set = op->set;
+    const int adds = op->n_in > 1;
+    char x[NN_ONNX_NAME], add[NN_ONNX_NAME];
+
+    if (set->kind == NUM_NORM_GROUP)
+        return -1;
+    nn_onnx_value(op->in[0], x);
+    nn_onnx_value(op->in[1], add);
+    if (set->kind == NUM_NORM_BATCH)
+        onnx_step(
+            to,
+            &(struct nn_onnx_node){"BatchNormalization",
+                                   {x, nn_onnx_tensor(to, op->tensor),
+                                    nn_onnx_tensor(to, op->tensor + 1),
+                                    nn_onnx_tensor(to, op->tensor + 2),
+                                    nn_onnx_tensor(to, op->tensor + 3)},
+                                   {{"epsilon", 0, (float)epsilon, {0}, 0}}},
+            !adds && !set->relu, op, x);
+    if (adds)
+        onnx_step(to, &(struct nn_onnx_node){.type = "Add", .in = {x, add}},
+                  !set->relu, op, x);
+    if (set->relu)
+        onnx_step(to, &(struct nn_onnx_node){.type = "Relu", .in = {x}}, 1, op,
+                  x);
+    else if (set->kind == NUM_NORM_NONE && !adds)
+        onnx_step(to, &(struct nn_onnx_node){.type = "Identity", .in = {x}}, 1,
+                  op, x);
+    return 0;
+}
+
 const struct nn_operator nn_op_norm = {
     .name = "norm",
+    .onnx = onnx,
     .init = init,
     .prepare = prepare,
     .forward = forward,

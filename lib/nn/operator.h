@@ -3,6 +3,7 @@
 
 #include "num/dnn.h"
 
+#include "onnx.h"
 #include "ops.h"
 
 /*
@@ -127,6 +128,10 @@ struct nn_operator {
     int (*affine)(const struct nn_op *op, struct nn_affine *form);
     void (*fold)(const struct nn_call *call, const struct nn_op *op,
                  float *scale, float *shift);
+
+    /* Writes what it does in evaluation as nodes of ONNX (lib/nn/onnx.h); -1,
+     * or NULL: there is no form for it. */
+    int (*onnx)(struct nn_onnx *onnx, const struct nn_op *op);
 
     /* A line on what was chosen for this processor, for nn_net_algorithms(), as
      * text to be given to free(); or NULL. */

@@ -1,0 +1,33 @@
+#ifndef NN_EXPORT_H
+#define NN_EXPORT_H
+
+#include "nn/model.h"
+
+/*
+ * Encoders for other programs: one file each, without a head.
+ *
+ * What both say of the images: RGB of 8 bits, u, [height,width,3]; the short
+ * side resized to the size (bilinear, antialiased), the centre cropped; then
+ * x = (u / 255 - mean) / deviation, as planes [3,height,width].
+ */
+
+/*
+ * nn_export_safetensors() writes the backbone's tensors, named and shaped as
+ * torchvision's, with texts as metadata: arch, stem, norm, width, height,
+ * image_width, channels, mean, deviation, features (width of h), resize,
+ * foil (the version that wrote it) and checkpoint (digest of the manifest it
+ * comes from).  foil-train --init reads the file.  All or nothing.
+ */
+int nn_export_safetensors(const char *path, const struct nn_model *model,
+                          struct err *err);
+
+/*
+ * nn_export_onnx() writes an ONNX model, opset 17, of input "image", f32
+ * [N,3,height,width], planes of u / 255, and output "features", f32
+ * [N,features]; mean and deviation are in the graph.  Refused: an encoder with
+ * an operator that has no form in ONNX here.  All or nothing.
+ */
+int nn_export_onnx(const char *path, const struct nn_model *model,
+                   struct err *err);
+
+#endif

@@ -1,0 +1,98 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/export.h"
+#include "nn/safetensors.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+/* The metadata of a file: texts. */
+static json_t *
+describe(const struct nn_model *model)
+{
+    const struct nn_spec *s = &model->spec;
+    json_t *about = json_pack("{s:s s:s s:s s:s s:s}", "format", "pt", "arch",
+                              s->arch, "stem", s->stem, "norm", s->norm, "foil",
+                              FOIL_VERSION),
+           *encoder = json_object(), *value;
+    const char *key;
+
+    json_object_update_new(encoder, nn_spec_put(s));
+    json_object_set_new(encoder, "features",
+                        json_integer((json_int_t)nn_net_features(model->net)));
+    json_object_set(encoder, "checkpoint",
+                    json_object_get(model->about, "manifest"));
+    json_object_foreach(encoder, key, value)
+    {
+        char *text = json_is_string(value)
+                         ? mem_text(json_string_value(value))
+                         : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT |
+                                                 JSON_REAL_PRECISION(9));
+
+        if (text && !json_object_get(about, key) && !json_is_null(value))
+            json_object_set_new(about, key, json_string(text));
+        free(text);
+    }
+    json_object_del(about, "head"); // it is not in the file
+    json_object_set_new(about, "resize",
+                        json_string("short side, bilinear, antialiased; centre "
+                                    "crop"));
+    json_object_set_new(about, "pixels",
+                        json_string("(RGB / 255 - mean) / deviation"));
+    return about;
+}
+
+/* The tensors of the net but for its head; lent to the arrays. */
+static struct nn_array *
+collect(const struct nn_model *model, size_t *n)
+{
+    const struct nn_tensor *t = nn_net_tensors(model->net, n);
+    struct nn_array *array = mem_array(*n + 1, sizeof *array);
+    size_t count = 0;
+
+    for (size_t i = 0; i < *n; i++) {
+        const float *block = t[i].statistic
+                                 ? nn_net_statistics(model->net, NULL)
+                                 : nn_net_params(model->net, NULL);
+
+        if (strncmp(t[i].name, "head.", 5))
+            nn_array_init(&array[count++], t[i].name, "F32", t[i].rank,
+                          t[i].shape, block + t[i].offset);
+    }
+    *n = count;
+    return array;
+}
+
+int
+nn_export_safetensors(const char *path, const struct nn_model *model,
+                      struct err *err)
+{
+    struct file_draft draft = {0};
+    json_t *about;
+    struct nn_array *array;
+    size_t n;
+    int rc;
+
+    if (file_draft_open(&draft, path, err))
+        return -1;
+    about = describe(model);
+    array = collect(model, &n);
+    rc = nn_arrays_write(draft.temp, array, n, about, err);
+    json_decref(about);
+    nn_arrays_free(array, n);
+    if (rc)
+        file_draft_drop(&draft);
+    return rc ? rc : file_draft_keep(&draft, err);
+}
+
+int
+nn_export_onnx(const char *path, const struct nn_model *model, struct err *err)
+{
+    size_t n;
+    void *bytes = nn_net_onnx(model->net, &n, err);
+    int rc = bytes ? file_write(path, bytes, n, err) : -1;
+
+    free(bytes);
+    return rc;
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# foil-embed --export and --onnx: encoders as files for other programs.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+embed=$BIN/foil-embed
+onnx=$(cd "${0%/*}" && pwd)/onnx.py
+
+cd "$work" || exit 1
+"$BIN/foil-data" generate -o set.tar --size 32 24 2>/dev/null
+"$BIN/foil-data" index set.tar 2>/dev/null
+# trained DIR OPTION... : a run of two steps
+trained() {
+    local run=$1
+    shift
+    "$BIN/foil-augment" -r "$run" --size 32 set.tar 2>"$run.augment" &
+    "$BIN/foil-select" -r "$run" --batch 12 --epochs 1 set.tar \
+        2>"$run.select" &
+    "$BIN/foil-train" -r "$run" --threads 1 --deadline 60 --lr 1 "$@" && wait
+}
+ok 'a run' trained a --arch resnet18 --width 8 --stem imagenet --head 8
+ok 'one without norms' trained b --arch resnet8 --width 8 --norm none
+ok 'one with group norm' trained c --arch resnet8 --width 8 --norm group
+"$embed" -o a.npy a set.tar
+"$embed" -o b.npy b set.tar
+"$embed" --raw --size 32 -o raw.npy set.tar
+
+ok 'export' "$embed" --export a.safetensors a
+ok 'the tensors are those of the checkpoint' /usr/bin/python3 - <<'end'
+import json, struct
+def read(path):
+    data = open(path, "rb").read()
+    n, = struct.unpack("<Q", data[:8])
+    head = json.loads(data[8:8 + n])
+    about = head.pop("__metadata__")
+    return {k: (v["dtype"], v["shape"],
+                data[8 + n:][slice(*v["data_offsets"])])
+            for k, v in head.items()}, about
+ours, about = read("a.safetensors")
+theirs, _ = read("a/latest/model.safetensors")
+assert ours == {k: v for k, v in theirs.items() if "num_batches" not in k}
+assert about["arch"] == "resnet18" and about["features"] == "64"
+assert about["height"] == "32" and about["stem"] == "imagenet"
+assert struct.pack("<3f", *json.loads(about["mean"])) == \
+    struct.pack("<3f", .485, .456, .406), about["mean"]
+assert "centre crop" in about["resize"] and len(about["checkpoint"]) == 32
+end
+ok 'another run begins with it' trained d --arch resnet18 --width 8 \
+    --stem imagenet --init a.safetensors --steps 1
+ok 'no file in a folder that is not there: 1' \
+    refuses 1 'none/a.safetensors' "$embed" --export none/a.safetensors a
+ok 'a disk that is full: 1' refuses 1 '/dev/full' "$embed" --onnx /dev/full a
+ok 'with features: 2' refuses 2 'want CHECKPOINT alone' \
+    "$embed" --export x.safetensors -o x.npy a
+ok 'and with data: 2' refuses 2 'want CHECKPOINT alone' \
+    "$embed" --onnx x.onnx a set.tar
+
+ok 'ONNX' "$embed" --onnx a.onnx a
+ok 'of an encoder without norms' "$embed" --onnx b.onnx b
+ok 'group norm has no form: 1' refuses 1 "'norm' has no ONNX form" \
+    "$embed" --onnx c.onnx c
+ok 'and no file' test ! -e c.onnx
+if has_python numpy torch; then
+    for run in a b; do
+        ok "$run: a reader of its own gets the same features" \
+            /usr/bin/python3 "$onnx" --types "$run.onnx" raw.npy "$run.npy"
+        off=$(tail -n 1 "$work/out")
+        ok 'to rounding' holds "$off < 1e-5"
+    done
+    ok 'of all kinds of nodes' bash -c "/usr/bin/python3 '$onnx' --types \
+        a.onnx raw.npy a.npy | grep -q 'Add BatchNormalization Conv Div Flatten \
+GlobalAveragePool Identity MaxPool Relu Sub'"
+else
+    skip 'a reader of its own gets the same features' 'no python3-torch'
+fi
+if has_python onnx; then
+    ok "the checker of the format takes it" /usr/bin/python3 -c 'import onnx
+for name in "a", "b":
+    onnx.checker.check_model(onnx.load(name + ".onnx"), full_check=True)'
+else
+    skip 'the checker of the format takes it' 'no python3-onnx'
+fi
+if has_python onnxruntime; then
+    ok 'onnxruntime gets the same features' /usr/bin/python3 - <<'end'
+import numpy as np, onnxruntime
+x = np.load("raw.npy").reshape(-1, 32, 32, 3).transpose(0, 3, 1, 2)
+got, = onnxruntime.InferenceSession("a.onnx").run(None, {"image": x.copy()})
+want = np.load("a.npy")
+assert abs(got - want).max() < 1e-5 * abs(want).max()
+end
+else
+    skip 'onnxruntime gets the same features' 'no python3-onnxruntime'
+fi
+done_testing

@@ -1,0 +1,125 @@
+"""onnx.py MODEL RAW.npy FEATURES.npy: runs an ONNX model by a reader of its own
+and torch's functions, in double, on the images of RAW.npy (pixels / 255, [n,
+height, width, 3] as rows), and prints how far its features are from those of
+FEATURES.npy, relative to their largest; --types prints the kinds of nodes."""
+import struct
+import sys
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+
+def fields(data):
+    """The fields of a message of Protocol Buffers: number -> list of values."""
+    at, found = 0, {}
+
+    def varint():
+        nonlocal at
+        x = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            x |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return x - (1 << 64) if x >> 63 else x
+    while at < len(data):
+        key = varint()
+        if key & 7 == 0:
+            value = varint()
+        elif key & 7 == 2:
+            n = varint()
+            value, at = data[at:at + n], at + n
+        elif key & 7 == 5:
+            value, at = struct.unpack("<f", data[at:at + 4])[0], at + 4
+        else:
+            raise ValueError(f"wire type {key & 7}")
+        assert at <= len(data)
+        found.setdefault(key >> 3, []).append(value)
+    return found
+
+
+def text(values):
+    return [value.decode() for value in values]
+
+
+def tensor(data):
+    t = fields(data)
+    assert t[2] == [1]  # FLOAT
+    x = np.frombuffer(t[9][0], "<f4").reshape(t.get(1, []))
+    return text(t[8])[0], torch.tensor(x.astype("f8"))
+
+
+def attributes(node):
+    found = {}
+    for data in node.get(5, []):
+        a = fields(data)
+        found[text(a[1])[0]] = {1: lambda: a[2][0], 2: lambda: a[3][0],
+                                7: lambda: a[8]}[a[20][0]]()
+    return found
+
+
+def convolve(x, w, b=None, kernel_shape=None, strides=None, pads=None):
+    assert kernel_shape == list(w.shape[2:]) and pads[:2] == pads[2:]
+    return F.conv2d(x, w, b, stride=strides, padding=pads[:2])
+
+
+def pool(x, kernel_shape, strides, pads):
+    assert pads[:2] == pads[2:]
+    return F.max_pool2d(x, kernel_shape, strides, pads[:2])
+
+
+RUN = {
+    "Sub": lambda x, y: x - y,
+    "Div": lambda x, y: x / y,
+    "Add": lambda x, y: x + y,
+    "Relu": torch.relu,
+    "Identity": lambda x: x,
+    "Conv": convolve,
+    "MaxPool": pool,
+    "GlobalAveragePool": lambda x: x.mean((2, 3), keepdim=True),
+    "Flatten": lambda x: x.flatten(1),
+    "BatchNormalization": lambda x, scale, shift, mean, var, epsilon:
+        F.batch_norm(x, mean, var, scale, shift, eps=epsilon),
+}
+
+
+def info(data):
+    """Name and shape of an input or output."""
+    value = fields(data)
+    kind = fields(fields(value[2][0])[1][0])
+    assert kind[1] == [1]
+    dims = [fields(d) for d in fields(kind[2][0])[1]]
+    return text(value[1])[0], [d[1][0] if 1 in d else text(d[2])[0]
+                               for d in dims]
+
+
+def main():
+    model = fields(open(sys.argv[-3], "rb").read())
+    graph = fields(model[7][0])
+    assert model[1] == [8] and fields(model[8][0])[2] == [17]
+    values = dict(tensor(data) for data in graph[5])
+    (name, shape), = map(info, graph[11])
+    assert name == "image" and shape[:2] == ["N", 3]
+    raw = np.load(sys.argv[-2]).reshape(-1, shape[2], shape[3], 3)
+    values[name] = torch.tensor(raw.astype("f8")).permute(0, 3, 1, 2)
+    types = set()
+    for data in graph[1]:
+        node = fields(data)
+        kind, = text(node[4])
+        types.add(kind)
+        out, = text(node[2])
+        assert out not in values, out
+        values[out] = RUN[kind](*[values[i] for i in text(node[1])],
+                                **attributes(node))
+    if "--types" in sys.argv:
+        print(*sorted(types))
+    (name, shape), = map(info, graph[12])
+    want = np.load(sys.argv[-1]).astype("f8")
+    got = values[name].numpy()
+    assert shape == ["N", want.shape[1]] and got.shape == want.shape
+    print(np.abs(got - want).max() / np.abs(want).max())
+
+
+main()
