@@ -5,7 +5,9 @@
  * report, now and then a checkpoint.  What comes early waits in the source.
  */
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "foil-train/train.h"
 #include "nn/checkpoint.h"
@@ -130,6 +132,17 @@ set_up(struct train *t, struct wire_keys *keys, struct err *err)
     return train_report_open(t, err);
 }
 
+/* A step may take minutes, and is done to its end; in place of a line of
+ * progress. */
+static void
+say_stopping(void)
+{
+    if (isatty(STDERR_FILENO))
+        fputs("\r\033[K", stderr);
+    say("stopping: this step is finished and saved first; once more ends it at "
+        "once, without");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -142,6 +155,7 @@ main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like any
     train_report_init(&t);
     t.options = train_options_get(argc, argv);
+    stop_while_busy(say_stopping);
     if (!t.options->list && !t.options->dry)
         t.stop = stop_fd(&err);
     train_wire_up(&t);

@@ -21,6 +21,10 @@
  * -1 on error.
  */
 int stop_fd(struct err *err);
+
+/* stop_while_busy() has `call` called, by another thread, where the tool of
+ * stop_fd() is still there half a second after the first signal; before it. */
+void stop_while_busy(void (*call)(void));
 int stop_calls(void (*call)(void), struct err *err);
 
 /* stop_unblock() lets a child process take these signals again, before it

@@ -3,12 +3,14 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "util/stop.h"
 
 static int pipe_fd[2] = {-1, -1};
 static void (*at_first)(void);
+static void (*while_busy)(void);
 
 /*
  * A thread of its own takes the signals, and no thread ever runs a handler:
@@ -18,6 +20,7 @@ static void (*at_first)(void);
 static void *
 watch(void *signals)
 {
+    const struct timespec soon = {.tv_nsec = 500000000};
     int sig;
     ssize_t n;
 
@@ -26,7 +29,11 @@ watch(void *signals)
     (void)n;
     if (at_first)
         at_first();
-    sigwait(signals, &sig);
+    if (!while_busy || (sig = sigtimedwait(signals, NULL, &soon)) < 0) {
+        if (while_busy)
+            while_busy();
+        sigwait(signals, &sig);
+    }
     signal(sig, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, signals, NULL);
     raise(sig);
@@ -66,6 +73,12 @@ start(struct err *err)
     }
     pthread_detach(thread);
     return 0;
+}
+
+void
+stop_while_busy(void (*call)(void))
+{
+    while_busy = call;
 }
 
 int

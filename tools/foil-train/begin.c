@@ -252,5 +252,6 @@ train_meet(struct train *t, const struct wire_batch *b, struct err *err)
                                                        : b->epochs * b->steps);
     say_size(t, b);
     say_if_slow(t->encoder.net);
+    train_cost_tell(t, b, t->journal.progress.total - (double)t->state.total);
     return 0;
 }

@@ -22,6 +22,16 @@ three(const char *option, const char *text, float out[3], struct err *err)
     return 0;
 }
 
+enum { SMALL = 64 }; // pixels a side, up to which a small stem will do
+
+static const char *
+stem_of(const struct train_options *o, const struct train_shape *shape)
+{
+    if (strcmp(o->stem, "auto"))
+        return o->stem;
+    return shape->height > SMALL || shape->width > SMALL ? "imagenet" : "small";
+}
+
 int
 train_spec(const struct train_options *o, const struct train_shape *shape,
            struct nn_spec *spec, struct err *err)
@@ -31,7 +41,7 @@ train_spec(const struct train_options *o, const struct train_shape *shape,
                        nn_encoder_words(0));
     *spec = (struct nn_spec){
         .arch = o->arch,
-        .stem = o->stem,
+        .stem = stem_of(o, shape),
         .norm = o->norm,
         .head = o->head,
         .width = o->width,
@@ -95,7 +105,7 @@ train_text_spec(const struct train_options *o, size_t vocabulary,
                        nn_encoder_words(1));
     *spec = (struct nn_spec){
         .arch = o->text,
-        .stem = o->stem,
+        .stem = "small",
         .norm = o->norm,
         .head = o->head,
         .vocabulary = (long)vocabulary,

@@ -25,6 +25,7 @@
  *   texts.c      the vocabulary of captions, and those of a batch
  *   begin.c      a run that begins, or goes on: all objects, in their order
  *   lock.c       one trainer for a run directory
+ *   cost.c       what a run will take, before it takes it
  *   source.c     batches from augmenters, in the order of the plan
  *   batch.c      what the library is to know of a batch
  *   step.c       one step, and what is done about what became of it
@@ -101,6 +102,11 @@ int train_meet(struct train *t, const struct wire_batch *batch,
                struct err *err);
 int train_ask_service(struct train *t, struct err *err);
 int train_stand(struct train *t, struct err *err);
+
+/* cost.c: train_cost_tell() says how much memory and time so many steps will
+ * take, with batches as the first one, where that is gigabytes or hours. */
+void train_cost_tell(const struct train *t, const struct wire_batch *batch,
+                     double steps);
 
 /* lock.c: one trainer writes a run directory; the lock goes with the process.
  * train_check_free() refuses one in which somebody trains. */

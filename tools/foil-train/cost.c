@@ -1,0 +1,98 @@
+#include <stdio.h>
+#include <unistd.h>
+
+#include "train.h"
+#include "util/clock.h"
+
+/* From here on a run is told what it takes: bytes, seconds. */
+static const double much = 1e9, hour = 3600;
+
+/* Bytes of a process that has no net yet. */
+static const double base = 50e6;
+
+enum { PROBE = 8 }; // rows that are timed
+
+/* What an encoder holds: the net; derived weights; moments. */
+static double
+memory_of(const struct train_encoder *encoder)
+{
+    size_t count, moments = 0;
+
+    if (!encoder->net)
+        return 0;
+    nn_net_params(encoder->net, &count);
+    if (encoder->optim)
+        moments = nn_optim_moments(encoder->optim).n;
+    return (double)nn_net_memory(encoder->net) +
+           (double)count * sizeof(float) * (double)(1 + moments);
+}
+
+/* Rows of a step through the net of images. */
+static double
+rows_of(const struct wire_batch *b)
+{
+    return (double)(b->n_views * b->n + b->n_extra);
+}
+
+/* Batches that wait or are under way, and the similarities of all rows. */
+static double
+memory(const struct train *t, const struct wire_batch *b)
+{
+    const double rows = rows_of(b);
+
+    return base + memory_of(&t->encoder) + memory_of(&t->text_encoder) +
+           (double)t->options->window * (double)wire_msg_bytes(b->msg) +
+           3 * rows * rows * sizeof(float);
+}
+
+/*
+ * Seconds of a step: forward of a few rows of the batch, and twice as much
+ * back, times all rows.  0 where that cannot be seen.
+ */
+static double
+seconds(const struct train *t, const struct wire_batch *b)
+{
+    const struct train_encoder *encoder = &t->encoder;
+    const size_t n = b->n < PROBE ? b->n : PROBE;
+    const struct nn_input input = {.n = n < encoder->micro ? n : encoder->micro,
+                                   .images = b->views};
+    const double passes = encoder->micro < encoder->rows ? 4 : 3;
+    double start;
+
+    if (nn_net_kind(encoder->net) != NN_IMAGES || t->options->text)
+        return 0;
+    nn_net_infer(encoder->net, &input, NULL, NULL);
+    start = clock_now();
+    nn_net_infer(encoder->net, &input, NULL, NULL);
+    return passes * (clock_now() - start) * rows_of(b) / (double)input.n;
+}
+
+/* Says so where the machine has less. */
+static void
+compare(double bytes, char text[128])
+{
+    const double there =
+        (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+
+    *text = 0;
+    if (there > 0 && bytes > there)
+        snprintf(text, 128,
+                 ", more than the %.1f GB of this machine: --micro-batch, or a "
+                 "smaller batch, needs less",
+                 there * 1e-9);
+}
+
+void
+train_cost_tell(const struct train *t, const struct wire_batch *b, double steps)
+{
+    const double bytes = memory(t, b), step = seconds(t, b), all = step * steps;
+    char time[96] = "", span[24], short_of[128];
+
+    if (bytes < much && all < hour)
+        return;
+    compare(bytes, short_of);
+    clock_span(all, span);
+    if (step > 0)
+        snprintf(time, sizeof time, "; %.2g s a step, %s in all", step, span);
+    say("takes about %.1f GB of memory%s%s", bytes * 1e-9, short_of, time);
+}
