@@ -122,8 +122,9 @@ report_substitute(struct augment_maker *maker, const struct wire_place *at,
     maker->bad = bad;
     maker->watcher.substituted(maker->watcher.data, at, pair, first, why);
     if ((double)bad > most * (double)size)
-        die("%zu of %zu samples are bad, more than --max-bad %g allows; "
-            "the last: %s",
+        die("%zu of %zu samples are bad, more than --max-bad %g allows "
+            "(foil-data index --decode --bad skip leaves them out); the last: "
+            "%s",
             bad, size, most, why->msg);
 }
 

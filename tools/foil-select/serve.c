@@ -10,9 +10,10 @@
 #include "wire/item.h"
 #include "wire/reject.h"
 
-/* Seconds between two looks at a plan that somebody waits for; and until a
- * trainer that waits has been heard. */
-static const double soon = 0.001, unheard = 6;
+/* Seconds between two looks at a plan that somebody waits for; until a trainer
+ * that waits has been heard; and between two times that we say whom we wait
+ * for. */
+static const double soon = 0.001, unheard = 6, patience = 10;
 
 /* Steps of an epoch, those included in which nothing is trained. */
 static int64_t
@@ -396,11 +397,30 @@ is_done(struct selector *s, double now)
     return s->done_since && now - s->done_since >= unheard;
 }
 
+/* Says it from time to time when nobody asks for items. */
+static void
+tell_waiting(struct selector *s, double *since)
+{
+    const double now = clock_now();
+    const size_t peers = wire_server_peers(s->outlet->server);
+
+    if (peers && place(s).session >= 0) {
+        *since = now;
+    } else if (now - *since >= patience) {
+        *since = now;
+        tell(s, peers
+                    ? "still waiting for a trainer: augmenters are there, and "
+                      "have heard of none"
+                    : "still waiting for augmenters: none is there");
+    }
+}
+
 int
 select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
 {
     struct wire_news news;
     struct err words;
+    double since = clock_now();
     int rc = 1;
 
     while (!s->over && rc > 0) {
@@ -415,6 +435,7 @@ select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
         look_at_planner(s);
         give(s);
         show(s);
+        tell_waiting(s, &since);
     }
     progress_clear(&s->progress);
     if (s->over)

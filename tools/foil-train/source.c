@@ -240,6 +240,21 @@ is_over(struct train *t, double now)
     return was_over(t, said, now) || (s->over && now - s->over >= WIRE_SILENCE);
 }
 
+/* Whether all augmenters say that they get no items. */
+static int
+lacks_selector(const struct wire_server *server)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < wire_server_peers(server); i++) {
+        const struct wire_beat *beat =
+            wire_server_beat(server, wire_server_peer(server, i));
+
+        n += beat->room && !*beat->source;
+    }
+    return n == wire_server_peers(server);
+}
+
 /* Says that nothing comes; -1 when it has lasted too long. */
 static int
 complain(struct train *t, double now, struct err *err)
@@ -265,10 +280,13 @@ complain(struct train *t, double now, struct err *err)
     else
         train_journal_say(&t->journal,
                           "waiting for %.0f seconds for epoch %jd, step %jd "
-                          "from %zu augmenters; %zu later batches are there",
+                          "from %zu augmenters; %zu later batches are there%s",
                           lasted, (intmax_t)t->state.epoch,
                           (intmax_t)t->state.step, peers,
-                          flow_consumer_held(s->inlet->consumer));
+                          flow_consumer_held(s->inlet->consumer),
+                          lacks_selector(s->inlet->server)
+                              ? "; no selector hands out items to them"
+                              : "");
     return 0;
 }
 
