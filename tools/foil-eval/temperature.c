@@ -9,10 +9,11 @@
 #include "eval/column.h"
 #include "nn/model.h"
 #include "nn/safetensors.h"
+#include "told.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
-enum { BINS = 40, LISTED = 10 };
+enum { BINS = 40 };
 
 static const double quantiles[] = {0, .01, .05, .25, .5, .75, .95, .99, 1};
 
@@ -238,104 +239,6 @@ class_correlation(size_t classes, const struct class *class)
     return rank;
 }
 
-/* ---------------------------------------------------------------- captions */
-
-/* A caption and its number. */
-struct told {
-    double x;
-    size_t item, len, equal; /* equal: how many captions have these bytes */
-    const char *text;
-};
-
-static int
-by_text(const void *a, const void *b)
-{
-    const struct told *s = a, *t = b;
-    const size_t least = s->len < t->len ? s->len : t->len;
-    const int differ = least ? memcmp(s->text, t->text, least) : 0;
-
-    return differ ? differ : (s->len > t->len) - (s->len < t->len);
-}
-
-static int
-by_number(const void *a, const void *b)
-{
-    const struct told *s = a, *t = b;
-
-    if (s->x != t->x)
-        return s->x < t->x ? -1 : 1;
-    return (s->item > t->item) - (s->item < t->item);
-}
-
-/* The captions of those of the column that have one, to be freed. */
-static struct told *
-tell(const struct data_set *set, const struct column *c, size_t *n)
-{
-    struct told *told = mem_array(c->n, sizeof *told);
-
-    for (size_t i = *n = 0; i < c->n; i++) {
-        const size_t id = c->item[i] / c->each, k = c->item[i] % c->each;
-        struct told *t = &told[*n];
-
-        if (k >= data_captions_count(set, id))
-            continue;
-        *t = (struct told){.x = c->x[i], .item = c->item[i]};
-        t->text = data_captions_get(set, id, k, &t->len);
-        (*n)++;
-    }
-    qsort(told, *n, sizeof *told, by_text);
-    for (size_t from = 0, to = 0; from < *n; from = to) {
-        while (to < *n && !by_text(told + from, told + to))
-            to++;
-        for (size_t i = from; i < to; i++)
-            told[i].equal = to - from;
-    }
-    return told;
-}
-
-static json_t *
-list_captions(const struct column *c, size_t n, const struct told *told,
-              int largest)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < n && i < LISTED; i++) {
-        const struct told *t = told + (largest ? n - 1 - i : i);
-
-        json_array_append_new(
-            list, json_pack("{s:f s:I s:I s:I s:s%}", "value", t->x, "sample",
-                            (json_int_t)(t->item / c->each), "caption",
-                            (json_int_t)(t->item % c->each), "equal",
-                            (json_int_t)t->equal, "text", t->text, t->len));
-    }
-    return list;
-}
-
-/* Which captions have the smallest and the largest numbers, and whether those
- * that occur often have larger ones. */
-static json_t *
-describe_captions(const struct data_set *set, const struct column *c)
-{
-    size_t n;
-    struct told *told = tell(set, c, &n);
-    double *x = mem_array(n, sizeof *x), *equal = mem_array(n, sizeof *equal);
-    json_t *json;
-
-    qsort(told, n, sizeof *told, by_number);
-    for (size_t i = 0; i < n; i++) {
-        x[i] = told[i].x;
-        equal[i] = (double)told[i].equal;
-    }
-    json = json_pack("{s:I s:f s:o s:o}", "n", (json_int_t)n, "equal_spearman",
-                     n ? eval_spearman(n, equal, x) : 0, "smallest",
-                     list_captions(c, n, told, 0), "largest",
-                     list_captions(c, n, told, 1));
-    free(equal);
-    free(x);
-    free(told);
-    return json;
-}
-
 static void
 draw(const struct options *options, const struct column *c, size_t classes,
      const struct class *class)
@@ -430,7 +333,8 @@ judge_column(const struct options *options, char **path, const char *name,
                             list_classes(set, class)));
     if (!strncmp(name, texts_lead, strlen(texts_lead)) &&
         data_captions_most(set))
-        json_object_set_new(line, "captions", describe_captions(set, &c));
+        json_object_set_new(line, "captions",
+                            told_captions(set, c.n, c.item, c.each, c.x));
     if (options->plot)
         draw(options, &c, classes, class);
     print(line, json_pack("{s:I s:I s:I s:O s:s}", "samples", (json_int_t)c.n,
