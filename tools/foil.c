@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "foil/pages.h"
 #include "foil/pipelines.h"
-#include "util/file.h"
 #include "util/guess.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -84,47 +84,6 @@ print_overview(const char *folder)
     close_stdout();
 }
 
-/* A file of that name where pages are: of the installation, compressed perhaps,
- * or of the checkout that this program is in. */
-static char *
-find_file(const char *folder, char section, const char *name)
-{
-    char *where[] = {
-        mem_format("%s/../share/man/man%c/%s", folder, section, name),
-        mem_format("%s/../share/man/man%c/%s.gz", folder, section, name),
-        mem_format("%s/../../../tools/%s", folder, name),
-    };
-    char *page = NULL;
-
-    for (size_t i = 0; i < sizeof where / sizeof *where; i++)
-        if (!page && file_exists(where[i]))
-            page = where[i];
-        else
-            free(where[i]);
-    return page;
-}
-
-/* The page of a topic, "train", "foil-train" or "wire", to be given to free(),
- * or NULL. */
-static char *
-find_page(const char *folder, const char *topic)
-{
-    static const char sections[] = "157";
-
-    if (strchr(topic, '/'))
-        return NULL;
-    for (const char *in = sections; *in; in++)
-        for (int lead = 1; lead >= 0; lead--) {
-            char *name = mem_format("%s%s.%c", lead ? "foil-" : "", topic, *in);
-            char *page = find_file(folder, *in, name);
-
-            free(name);
-            if (page)
-                return page;
-        }
-    return NULL;
-}
-
 /* Compares a word with all commands. */
 static const char *
 guess_command(struct guess *guess)
@@ -141,7 +100,7 @@ _Noreturn static void
 help(const char *folder, const char *topic)
 {
     struct guess guess = {.word = topic};
-    char *page = find_page(folder, topic);
+    char *page = pages_find(folder, topic);
 
     if (!page)
         opt_misuse("no page about '%s'%s", topic, guess_command(&guess));
