@@ -291,6 +291,24 @@ epoch_of(const struct sample_source *source, const struct sample_step *step)
                : (int64_t)step->epoch;
 }
 
+static struct sample_batch
+batch_of(const struct sample_source *source, const struct sample_step *step)
+{
+    return (struct sample_batch){
+        .v = step->v,
+        .b = step->b,
+        .extra = step->extra,
+        .epoch = epoch_of(source, step),
+        .ids = step->ids,
+        .variants = step->variants,
+        .fixed = step->fixed,
+        .extra_ids = step->extra_ids,
+        .extra_view = step->extra_view,
+        .extra_epoch = step->extra_epoch,
+        .s = source->s,
+    };
+}
+
 static void
 weigh_chains(struct sample_source *source, const struct sample_step *step,
              struct sample_weights *weights)
@@ -306,19 +324,7 @@ weigh_chains(struct sample_source *source, const struct sample_step *step,
         .epoch = step->epoch,
         .step = step->step,
     };
-    const struct sample_batch batch = {
-        .v = v,
-        .b = b,
-        .extra = step->extra,
-        .epoch = epoch_of(source, step),
-        .ids = step->ids,
-        .variants = step->variants,
-        .fixed = step->fixed,
-        .extra_ids = step->extra_ids,
-        .extra_view = step->extra_view,
-        .extra_epoch = step->extra_epoch,
-        .s = source->s,
-    };
+    const struct sample_batch batch = batch_of(source, step);
     struct sample_chains *chains = &source->memory.chains;
     float *score = how->scores == SAMPLE_STALE ? source->score : NULL;
     struct sample_moves moves;

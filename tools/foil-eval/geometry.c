@@ -29,6 +29,18 @@ draw(const struct options *options, const struct data_features *f,
     return x;
 }
 
+/* Says which rows have no direction, or all the same. */
+static void
+tell_zeros(const char *path, size_t count, const struct eval_geometry *g)
+{
+    if (!g->dimensions)
+        say("'%s' has collapsed: all %zu rows %s", path, count,
+            g->zero_rows ? "are zero" : "point one way");
+    else if (g->zero_rows)
+        say("%zu of %zu rows of '%s' are zero and have no direction",
+            g->zero_rows, count, path);
+}
+
 void
 run_geometry(const struct options *options, char **path)
 {
@@ -43,12 +55,7 @@ run_geometry(const struct options *options, char **path)
         die("'%s' has one row, and geometry needs two", path[0]);
     x = draw(options, &one, &count);
     eval_geometry(count, one.d, x, &g);
-    if (!g.dimensions)
-        say("'%s' has collapsed: all %zu rows %s", path[0], count,
-            g.zero_rows ? "are zero" : "point one way");
-    else if (g.zero_rows)
-        say("%zu of %zu rows of '%s' are zero and have no direction",
-            g.zero_rows, count, path[0]);
+    tell_zeros(path[0], count, &g);
     line = json_pack("{s:s s:f s:f s:f s:f s:f s:b s:I}", "measure", "geometry",
                      "uniformity", g.uniformity, "cosine", g.cosine,
                      "deviation", g.deviation, "deviation_min", g.deviation_min,
