@@ -7,6 +7,22 @@
  */
 #include "flow/world.h"
 
+/* ---- places ------------------------------------------------------------- */
+
+static struct wire_place
+place(const struct world *w, int64_t session, int k)
+{
+    return (struct wire_place){session, k / w->steps, k % w->steps};
+}
+
+static int
+count(const struct world *w, const struct wire_place *at)
+{
+    return (int)at->epoch * w->steps + (int)at->step;
+}
+
+/* ---- the book ---------------------------------------------------------- */
+
 static void
 book_empty(struct source *s)
 {
@@ -27,8 +43,11 @@ static void
 forgive(struct world *w, int binder, uint64_t peer)
 {
     for (int i = 0; i < w->n_links; i++)
-        if (w->link[i].binder == binder && (!peer || w->link[i].number == peer))
+        if (w->link[i].binder == binder &&
+            (!peer || w->link[i].number == peer)) {
             w->link[i].late = 0;
+            w->link[i].aside = 0;
+        }
 }
 
 /* A snapshot that the producer goes by from now on. */
@@ -68,13 +87,69 @@ book_count(const struct source *s, uint64_t peer)
     return n;
 }
 
+/* Whether a peer knows of the session and takes items at all. */
+static int
+is_taker(const struct source *s, int binder, const struct link *link)
+{
+    return link->binder == binder && link->number && link->room &&
+           link->session == s->session;
+}
+
+/* So many more items a peer may get; `any`: late ones count like others. */
+static int
+spare_of(const struct world *w, const struct source *s, const struct link *link,
+         int any)
+{
+    const int out = (int)book_count(s, link->number);
+
+    if (!any && link->aside > w->now)
+        return 0;
+    return (link->late && !any ? 1 : link->room) - out;
+}
+
+/* By the page: who was late least often, then has most room left, then was
+ * served longest ago gets the lowest place; one that was late the highest. */
+static void
+check_choice(struct world *w, const struct source *s, const struct link *taker,
+             int k)
+{
+    const int binder = taker->binder;
+    int any = 1, low = s->place, high = s->fresh - 1, room;
+
+    for (int i = 0; i < w->n_links; i++)
+        any &= !is_taker(s, binder, &w->link[i]) || w->link[i].late;
+    room = spare_of(w, s, taker, any);
+    for (int i = 0; i < w->n_links; i++) {
+        const struct link *l = &w->link[i];
+        const int n = is_taker(s, binder, l) ? spare_of(w, s, l, any) : 0;
+
+        if (n > 0 && (room <= 0 || l->late < taker->late ||
+                      (l->late == taker->late &&
+                       (n > room || (n == room && l->served < taker->served)))))
+            fail(w, "%s gets place %d, and it is the turn of %s",
+                 name_of(taker->client), k, name_of(l->client));
+    }
+    if (high >= s->place + s->window)
+        high = s->place + s->window - 1;
+    while (low < high && (s->had[low] || s->holder[low]))
+        low++;
+    while (high > low && (s->had[high] || s->holder[high]))
+        high--;
+    if (k != (taker->late && !any ? high : low))
+        fail(w, "%s gets place %d, not %d", name_of(taker->client), k,
+             taker->late && !any ? high : low);
+}
+
 /* An item goes out. */
 static void
 book_give(struct world *w, struct source *s, const struct flow_turn *turn,
-          size_t room)
+          struct link *link)
 {
+    const size_t room = (size_t)link->room;
     const int k = count(w, &turn->at);
 
+    check_choice(w, s, link, k);
+    link->served = ++w->turns;
     if (turn->at.session != s->session)
         fail(w, "an item of session %jd goes out in session %jd",
              (intmax_t)turn->at.session, (intmax_t)s->session);

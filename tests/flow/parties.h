@@ -3,240 +3,12 @@
 
 /*
  * Selector, filter, augmenters and trainer: each the machines of lib/flow, put
- * together as the tools do it.
+ * together as the tools do it.  What tests/flow/schedule.h asks of parties is
+ * below "any"; tests/flow/credit.h are others.
  */
-#include "flow/check.h"
+#include "flow/sources.h"
 
-static int
-can_run(const struct world *w, int party)
-{
-    const struct party *p = &w->party[party];
-
-    return p->back <= w->now && p->stopped <= w->now;
-}
-
-/* ---- who hands out ------------------------------------------------------ */
-
-static int
-binder_of_items(const struct world *w)
-{
-    return w->filtered ? FILTER : SELECTOR;
-}
-
-static void
-source_open(struct source *s)
-{
-    s->flow = flow_producer_new(LEASE);
-    s->session = -1;
-    s->place = s->window = s->fresh = 0;
-    book_empty(s);
-}
-
-static struct link *
-link_by_number(struct world *w, int binder, uint64_t number)
-{
-    for (int i = 0; i < w->n_links; i++)
-        if (w->link[i].binder == binder && w->link[i].number == number)
-            return &w->link[i];
-    fail(w, "peer %ju is not there", (uintmax_t)number);
-    return &w->link[0];
-}
-
-/* All that is wanted and may be handed out goes out. */
-static void
-hand_out(struct world *w, struct source *s, int binder)
-{
-    struct flow_turn turn;
-    struct flow_late late;
-
-    while (flow_producer_late(s->flow, w->now, &late)) {
-        struct link *link = link_by_number(w, binder, late.peer);
-        const double given = s->given[count(w, &late.at)];
-
-        // what it said may have taken long to come
-        if (w->now < given + LEASE ||
-            (binder == binder_of_items(w) && w->looked < given + 1))
-            fail(w, "%s is late, and nobody has looked for its batch",
-                 name_of(link->client));
-        tell(w, "%s is late with place %d, %zu leases are void",
-             name_of(link->client), count(w, &late.at), late.taken);
-        link->late = 1;
-        book_free(s, late.peer);
-    }
-    while (flow_producer_turn(s->flow, w->now, &turn)) {
-        struct link *link = link_by_number(w, binder, turn.peer);
-        const struct said said = {.session = turn.at.session,
-                                  .k = (int16_t)count(w, &turn.at)};
-
-        if (link->session != turn.at.session)
-            fail(w, "%s gets an item of a session that it does not know",
-                 name_of(link->client));
-        book_give(w, s, &turn, (size_t)link->room);
-        post(w, (int)(link - w->link), 0, ITEM, &said);
-        flow_producer_gave(s->flow, &turn, 1, w->now);
-    }
-    check_idle(w, s, binder);
-}
-
-static void
-tell_end(struct world *w, struct source *s, int binder)
-{
-    const struct said said = {.session = s->session, .k = (int16_t)s->fresh};
-    uint64_t peer;
-
-    while ((peer = flow_producer_untold(s->flow, w->now))) {
-        struct link *link = link_by_number(w, binder, peer);
-
-        post(w, (int)(link - w->link), 0, END, &said);
-        flow_producer_told(s->flow, peer, 1, w->now);
-    }
-}
-
-static enum flow_said
-source_next(struct world *w, struct source *s, struct link *link,
-            const struct said *said)
-{
-    int64_t have[WINDOW_MAX][2];
-    const struct wire_next next = next_of(w, said, have);
-    const int newer = said->session > s->session ||
-                      (said->session == s->session && said->serial > s->serial);
-    enum flow_said heard;
-
-    // what foil-select and wire_session_judge() refuse
-    if (said->k > w->places || said->session > 1000000)
-        return FLOW_NOTHING;
-    link->session = said->session;
-    link->room = said->room ? said->room : said->window;
-    heard = flow_producer_next(s->flow, link->number, &next, w->now);
-    if (heard == FLOW_BACK)
-        tell(w, "the producer goes back to %d", said->k);
-    if (heard == FLOW_MOVED || heard == FLOW_BACK)
-        s->fresh = said->k;
-    if (heard != FLOW_NOTHING || newer)
-        book_snapshot(w, s, said, heard == FLOW_MOVED || heard == FLOW_BACK);
-    if (s->fresh < s->place)
-        s->fresh = s->place;
-    return heard;
-}
-
-static void
-selector_turn(struct world *w)
-{
-    struct source *s = &w->selector;
-
-    while (flow_producer_short(s->flow)) {
-        const struct wire_place at = flow_producer_fresh(s->flow),
-                                behind =
-                                    place(w, at.session, count(w, &at) + 1);
-
-        if (count(w, &at) >= w->places) {
-            flow_producer_close(s->flow);
-            break;
-        }
-        flow_producer_add(s->flow, &at, &behind);
-        s->fresh = count(w, &behind);
-    }
-    hand_out(w, s, SELECTOR);
-    tell_end(w, s, SELECTOR);
-}
-
-/* ---- the filter --------------------------------------------------------- */
-
-static void
-drop_items(struct flow_consumer *c)
-{
-    void *item;
-
-    while (c && (item = flow_consumer_drop(c)))
-        free(item);
-}
-
-static void
-hold(struct world *w, struct flow_consumer *c, const struct said *said)
-{
-    const struct wire_place at = place(w, said->session, said->k);
-    struct thing *thing;
-
-    if (!flow_consumer_wants(c, &at))
-        return;
-    thing = mem_array(1, sizeof *thing);
-    *thing = (struct thing){said->session, said->k};
-    free(flow_consumer_hold(c, &at, thing));
-    if (flow_consumer_held(c) > (size_t)w->window)
-        fail(w, "%zu held in a window of %d", flow_consumer_held(c), w->window);
-}
-
-/* Tells who hands out what is wanted. */
-static void
-ask(struct world *w, struct flow_consumer *c, int binder)
-{
-    struct flow_ask ask;
-
-    while (flow_consumer_turn(c, w->now, &ask)) {
-        const struct said said = said_of(w, &ask.next);
-        int sent = binder == TRAINER;
-
-        for (int i = 0; i < w->n_links; i++) {
-            const struct link *link = &w->link[i];
-
-            if (binder == TRAINER && link->binder == TRAINER &&
-                link->number == ask.peer)
-                post(w, i, 0, NEXT, &said);
-            if (binder == SELECTOR && link->client == FILTER)
-                sent = link->greeting.state == WIRE_IN &&
-                       post(w, i, 1, NEXT, &said);
-        }
-        flow_consumer_asked(c, &ask, sent, w->now);
-    }
-}
-
-static void
-filter_next(struct world *w, enum flow_said heard)
-{
-    struct source *s = &w->filter_out;
-    const struct wire_place at = flow_producer_place(s->flow);
-    void *item;
-
-    if (heard == FLOW_MOVED || heard == FLOW_BACK) {
-        drop_items(w->filter_in);
-        flow_consumer_begin(w->filter_in, &at);
-        w->drawn = w->plan_end = -1;
-    }
-    if (at.session < 0)
-        return;
-    if (w->drawn < s->place)
-        w->drawn = s->place;
-    flow_consumer_resize(w->filter_in, flow_producer_window(s->flow));
-    flow_consumer_go(w->filter_in, &at);
-    while ((item = flow_consumer_stale(w->filter_in)))
-        free(item);
-}
-
-static void
-filter_turn(struct world *w)
-{
-    struct source *s = &w->filter_out;
-
-    while (s->session >= 0 && flow_producer_short(s->flow)) {
-        const struct wire_place at = place(w, s->session, w->drawn),
-                                behind = place(w, s->session, w->drawn + 1);
-
-        if (w->plan_end >= 0 && w->drawn >= w->plan_end) {
-            flow_producer_close(s->flow);
-            break;
-        }
-        if (!flow_consumer_find(w->filter_in, &at))
-            break;
-        flow_producer_add(s->flow, &at, &behind);
-        s->fresh = ++w->drawn;
-    }
-    hand_out(w, s, FILTER);
-    tell_end(w, s, FILTER);
-    if (s->session >= 0) {
-        flow_consumer_wait(w->filter_in, w->now);
-        ask(w, w->filter_in, SELECTOR);
-    }
-}
+enum { FILTERS = 1 }; /* there are some */
 
 /* ---- an augmenter ------------------------------------------------------- */
 
@@ -300,6 +72,18 @@ relay_turn(struct world *w, int party)
              flow_relay_kept(r->flow));
 }
 
+/* A snapshot that came late did not take a relay back. */
+static void
+check_forward(struct world *w, int party, const struct wire_place *was)
+{
+    const struct wire_place at = flow_relay_place(w->relay[party - RELAY].flow);
+
+    if (at.session < was->session ||
+        (at.session == was->session && wire_place_cmp(&at, was) < 0))
+        fail(w, "%s goes back from %d to %d", name_of(party), count(w, was),
+             count(w, &at));
+}
+
 static void
 relay_hears(struct world *w, int party, const struct event *e)
 {
@@ -310,8 +94,11 @@ relay_hears(struct world *w, int party, const struct event *e)
     struct thing *thing;
 
     if (e->what == NEXT) {
+        const struct wire_place was = flow_relay_place(r->flow);
+
         next = next_of(w, &e->said, have);
         flow_relay_next(r->flow, &next);
+        check_forward(w, party, &was);
     } else if (e->what == ITEM) {
         thing = mem_array(1, sizeof *thing);
         *thing = (struct thing){e->said.session, e->said.k};
@@ -416,14 +203,14 @@ turn(struct world *w, int party)
 }
 
 static void
-join(struct world *w, int binder, uint64_t number)
+join(struct world *w, const struct link *link)
 {
-    if (binder == SELECTOR)
-        flow_producer_join(w->selector.flow, number);
-    else if (binder == FILTER)
-        flow_producer_join(w->filter_out.flow, number);
+    if (link->binder == SELECTOR)
+        flow_producer_join(w->selector.flow, link->number);
+    else if (link->binder == FILTER)
+        flow_producer_join(w->filter_out.flow, link->number);
     else
-        flow_consumer_join(w->trainer, number);
+        flow_consumer_join(w->trainer, link->number);
 }
 
 static void
@@ -442,29 +229,149 @@ leave(struct world *w, struct link *link)
     link->number = 0;
 }
 
-/* Greetings and signs of life of who connects. */
 static void
-tend_link(struct world *w, int i)
+start(struct world *w, int party)
 {
-    struct link *link = &w->link[i];
+    const struct wire_place at = {.session = -1};
+    struct wire_place from;
 
-    if (!can_run(w, link->client))
-        return;
-    if (wire_greeting_turn(&link->greeting, is_up(w, link), w->now))
-        post(w, i, 1, HELLO, NULL);
-    if (link->greeting.state == WIRE_IN && w->now - link->lived >= life) {
-        post(w, i, 1, BEAT, NULL);
+    w->party[party].starts++;
+    if (party == SELECTOR) {
+        source_open(&w->selector);
+    } else if (party == FILTER) {
+        source_open(&w->filter_out);
+        w->filter_in = flow_consumer_new(&at, 1, 1 + (int64_t)(1e6 * w->now));
+        flow_consumer_join(w->filter_in, 1);
+        w->drawn = w->plan_end = -1;
+    } else if (party == TRAINER) {
+        w->trained -= w->trained % w->checkpoint;
+        from = place(w, session(w), w->trained);
+        w->trainer = flow_consumer_new(&from, (size_t)w->window, 1);
+        w->training = 0;
+        w->all_ended = 0;
+        w->busy = w->now;
+    } else {
+        struct relay *r = &w->relay[party - RELAY];
+
+        r->flow = flow_relay_new((size_t)w->room);
+        r->made = 0;
+        w->hung -= r->hangs;
+        r->hangs = 0;
+    }
+    tick(w, party, w->now);
+}
+
+static void
+finish(struct world *w, int party)
+{
+    if (party == SELECTOR) {
+        flow_producer_free(w->selector.flow);
+    } else if (party == FILTER) {
+        flow_producer_free(w->filter_out.flow);
+        drop_items(w->filter_in);
+        flow_consumer_free(w->filter_in);
+    } else if (party == TRAINER) {
+        drop_items(w->trainer);
+        flow_consumer_free(w->trainer);
+    } else {
+        relay_clear(&w->relay[party - RELAY]);
+        flow_relay_free(w->relay[party - RELAY].flow);
     }
 }
 
-/* What a binder hears of silence; after it has read all there is. */
+/* Who connects was greeted. */
 static void
-judge_silence(struct world *w, int binder)
+met(struct world *w, struct link *link)
 {
-    for (int i = 0; i < w->n_links; i++)
-        if (w->link[i].binder == binder && w->link[i].number &&
-            w->now - w->link[i].heard > silence)
-            leave(w, &w->link[i]);
+    if (link->client == FILTER) {
+        flow_consumer_leave(w->filter_in, 1);
+        flow_consumer_join(w->filter_in, 1);
+    } else if (link->binder == TRAINER) {
+        flow_relay_lost(w->relay[link->client - RELAY].flow);
+    } else {
+        flow_relay_met(w->relay[link->client - RELAY].flow);
+    }
+}
+
+/* A connection was lost. */
+static void
+lost(struct world *w, struct link *link)
+{
+    if (link->client >= RELAY && link->binder == TRAINER)
+        flow_relay_lost(w->relay[link->client - RELAY].flow);
+}
+
+/* Who connects hears from who binds, once it was greeted. */
+static void
+client_hears(struct world *w, struct link *link, const struct event *e)
+{
+    if (link->client >= RELAY)
+        relay_hears(w, link->client, e);
+    else if (e->what == ITEM)
+        hold(w, w->filter_in, &e->said);
+    else if (e->what == END && e->said.session == w->filter_out.session)
+        w->plan_end = e->said.k;
+}
+
+/* Who binds hears from a peer that it knows. */
+static void
+binder_hears(struct world *w, struct link *link, const struct event *e)
+{
+    const struct wire_place at = place(w, e->said.session, e->said.k);
+
+    if (e->what == NEXT && link->binder == SELECTOR)
+        source_next(w, &w->selector, link, &e->said);
+    else if (e->what == NEXT)
+        filter_next(w, source_next(w, &w->filter_out, link, &e->said));
+    else if (e->what == BATCH)
+        hold(w, w->trainer, &e->said);
+    else if (e->what == END)
+        flow_consumer_end(w->trainer, link->number, &at);
+}
+
+/* Something that is not the trainer's. */
+static void
+lie(struct world *w)
+{
+    const int i =
+        link_of(w, RELAY + dice(w, (unsigned)w->relays), binder_of_items(w));
+    const struct source *s = w->filtered ? &w->filter_out : &w->selector;
+    struct said said = {.session = s->session,
+                        .serial = s->serial + 1000000,
+                        .k = (int16_t)(s->place + dice(w, 5)),
+                        .window = (int16_t)w->window,
+                        .room = (int16_t)w->room};
+
+    if (!w->link[i].number || s->session < 0)
+        return;
+    switch (dice(w, 4)) {
+    case 0:
+        said.session++;
+        break;
+    case 1:
+        said.session = INT64_MAX;
+        break;
+    case 2:
+        for (said.n = 0; said.n < said.window; said.n++)
+            said.have[said.n] = (int16_t)(said.k + said.n);
+        break;
+    default:
+        break;
+    }
+    tell(w, "%s lies", name_of(w->link[i].client));
+    post(w, i, 1, NEXT, &said);
+    w->looked = w->now; // for all that the producer knows
+    w->allowed += FLOW_LAPSE + 4;
+}
+
+/* After what happened at a party. */
+static void
+judge(struct world *w, int party)
+{
+    if (party == SELECTOR)
+        book_check(w, &w->selector);
+    if (party == FILTER)
+        book_check(w, &w->filter_out);
 }
 
 #endif

@@ -74,7 +74,9 @@ struct link {
     double heard;    /* when it was heard last */
     int64_t session; /* of the next that the binder heard last, and its room */
     int room;
-    int late; /* it did not deliver, and has not since */
+    int late;        /* so often it did not deliver, and has not since */
+    double aside;    /* it gets nothing until then */
+    uint64_t served; /* when it got an item last, in turns */
 };
 
 struct party {
@@ -103,6 +105,7 @@ struct source {
     struct flow_producer *flow;
     int64_t session; /* as the naive book has it: see check.h */
     int64_t serial;
+    double said; /* when the newest snapshot was said last */
     int place, window, fresh;
     char had[PLACES_MAX + 1];
     uint64_t holder[PLACES_MAX + 1];
@@ -124,7 +127,7 @@ struct world {
     int n_links;
     struct link link[LINKS_MAX];
     struct party party[PARTIES];
-    uint64_t numbers;
+    uint64_t numbers, turns;
 
     int relays, filtered, window, room, steps, places, checkpoint;
     unsigned loss, twice; /* one message in so many; 0: none */
@@ -142,6 +145,8 @@ struct world {
     int trained, over;
     double all_ended; /* since when all say end; 0: they do not */
 
+    double losses;  /* seconds that lost messages may cost, so far */
+    double grace;   /* seconds that any run may take longer */
     double allowed; /* seconds that the faults so far may cost */
     char wrong[160];
 };
@@ -219,19 +224,8 @@ tell_message(struct world *w, const struct event *e, const char *how)
          how);
 }
 
-/* ---- places ------------------------------------------------------------- */
-
-static struct wire_place
-place(const struct world *w, int64_t session, int k)
-{
-    return (struct wire_place){session, k / w->steps, k % w->steps};
-}
-
-static int
-count(const struct world *w, const struct wire_place *at)
-{
-    return (int)at->epoch * w->steps + (int)at->step;
-}
+/* ---- chance ----------------------------------------------------------------
+ */
 
 static double
 some(struct world *w, double most)
@@ -329,9 +323,10 @@ is_up(const struct world *w, const struct link *link)
     return link->back <= w->now;
 }
 
+/* The second copy of a snapshot may come after later ones. */
 static void
 send_copy(struct world *w, int link, int up, enum what what,
-          const struct said *said)
+          const struct said *said, int second)
 {
     struct link *l = &w->link[link];
     struct event e = {
@@ -339,12 +334,28 @@ send_copy(struct world *w, int link, int up, enum what what,
     double at;
 
     at = w->now + 0.0001 + some(w, dice(w, 50) ? 0.02 : w->slow);
-    if (at < l->last[up])
+    if (second && what == NEXT)
+        at += some(w, 1);
+    else if (at < l->last[up])
         at = l->last[up];
-    l->last[up] = at;
+    else
+        l->last[up] = at;
     if (said)
         e.said = *said;
     push(w, at, w->order++, &e);
+}
+
+/* What a lost message may cost; all of them, no more than ten minutes, or a run
+ * that stands still and goes on losing messages would never be found. */
+static void
+allow_loss(struct world *w, enum what what)
+{
+    const double cost = what == ITEM || what == BATCH ? LEASE + 3 : 2;
+
+    if (w->losses + cost > 600)
+        return;
+    w->losses += cost;
+    w->allowed += cost;
 }
 
 /* 1 when it is on its way; that it is lost nobody sees. */
@@ -361,14 +372,14 @@ post(struct world *w, int link, int up, enum what what, const struct said *said)
         e.said = *said;
     if (w->loss && !dice(w, w->loss)) {
         tell_message(w, &e, ": lost");
-        w->allowed += what == ITEM || what == BATCH ? LEASE + 3 : 2;
+        allow_loss(w, what);
         return 1;
     }
     tell_message(w, &e, "");
-    send_copy(w, link, up, what, said);
+    send_copy(w, link, up, what, said, 0);
     if (w->twice && !dice(w, w->twice)) {
         tell_message(w, &e, ": doubled");
-        send_copy(w, link, up, what, said);
+        send_copy(w, link, up, what, said, 1);
     }
     return 1;
 }
@@ -381,47 +392,6 @@ link_of(const struct world *w, int client, int binder)
         if (w->link[i].client == client && w->link[i].binder == binder)
             return i;
     return -1;
-}
-
-static struct said
-said_of(const struct world *w, const struct wire_next *next)
-{
-    struct said s = {next->at.session,
-                     next->serial,
-                     (int16_t)count(w, &next->at),
-                     (int16_t)next->window,
-                     (int16_t)next->room,
-                     (int16_t)next->n_have,
-                     {0}};
-
-    REQUIRE(next->n_have <= WINDOW_MAX);
-    for (int i = 0; i < s.n; i++) {
-        const struct wire_place at = {0, next->have[2 * i],
-                                      next->have[2 * i + 1]};
-
-        s.have[i] = (int16_t)count(w, &at);
-    }
-    return s;
-}
-
-/* have: room for WINDOW_MAX places. */
-static struct wire_next
-next_of(const struct world *w, const struct said *s, int64_t (*have)[2])
-{
-    const struct wire_next next = {.at = place(w, s->session, s->k),
-                                   .serial = s->serial,
-                                   .window = s->window,
-                                   .room = s->room,
-                                   .n_have = (size_t)s->n,
-                                   .have = s->n ? have[0] : NULL};
-
-    for (int i = 0; i < s->n; i++) {
-        const struct wire_place at = place(w, 0, s->have[i]);
-
-        have[i][0] = at.epoch;
-        have[i][1] = at.step;
-    }
-    return next;
 }
 
 #endif

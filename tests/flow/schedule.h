@@ -1,0 +1,343 @@
+#ifndef TESTS_FLOW_SCHEDULE_H
+#define TESTS_FLOW_SCHEDULE_H
+
+/*
+ * A schedule: a world drawn from a seed, faults at drawn times, one event after
+ * another until the run is over, or something is wrong.
+ *
+ * What the parties are is for the file that is included before this one to say,
+ * tests/flow/parties.h or tests/flow/credit.h: start(), finish(), turn(),
+ * patience(), join(), leave(), met(), lost(), client_hears(), binder_hears(),
+ * lie(), judge(), check_calm(), binder_of_items() and FILTERS.
+ */
+#include "flow/world.h"
+
+/* ---- begin ----------------------------------------------------------- */
+
+static void
+connect_to(struct world *w, int client, int binder)
+{
+    struct link *link = &w->link[w->n_links++];
+
+    *link = (struct link){.client = client, .binder = binder};
+    link->lived = -life;
+}
+
+static int
+exists(const struct world *w, int party)
+{
+    return party == FILTER ? w->filtered : party < RELAY + w->relays;
+}
+
+static void
+begin(struct world *w, uint64_t seed, int trace)
+{
+    const struct world old = *w;
+
+    *w = (struct world){.seed = seed, .trace = trace, .grace = old.grace};
+    w->due = old.due; // their memory is used again
+    w->room_due = old.room_due;
+    w->event = old.event;
+    w->room_events = old.room_events;
+    w->spare = old.spare;
+    w->room_spare = old.room_spare;
+    rng_init(&w->rng, seed, RNG_TEST, 1, 0, 0);
+    w->relays = 1 + dice(w, RELAYS_MAX);
+    w->filtered = !dice(w, 3) && FILTERS;
+    w->window = 1 + dice(w, WINDOW_MAX);
+    w->room = 1 + dice(w, 3);
+    w->steps = 3 + dice(w, 8);
+    w->places = 4 + dice(w, PLACES_MAX - 4);
+    w->checkpoint = 1 + dice(w, 10);
+    w->loss = dice(w, 4) ? 0 : 20 + (unsigned)dice(w, 200);
+    w->twice = dice(w, 4) ? 0 : 3 + (unsigned)dice(w, 30);
+    w->slow = dice(w, 2) ? 0.1 : 1;
+    if (w->filtered)
+        connect_to(w, FILTER, SELECTOR);
+    for (int i = 0; i < w->relays; i++) {
+        connect_to(w, RELAY + i, binder_of_items(w));
+        connect_to(w, RELAY + i, TRAINER);
+        w->relay[i].deaf = !dice(w, 3);
+    }
+    tell(w, "seed %ju: %d relays%s, window %d, room %d, %d places",
+         (uintmax_t)seed, w->relays, w->filtered ? " and a filter" : "",
+         w->window, w->room, w->places);
+    for (int party = 0; party < PARTIES; party++)
+        if (exists(w, party))
+            start(w, party);
+}
+
+static int
+can_run(const struct world *w, int party)
+{
+    const struct party *p = &w->party[party];
+
+    return p->back <= w->now && p->stopped <= w->now;
+}
+
+/* Greetings and signs of life of who connects. */
+static void
+tend_link(struct world *w, int i)
+{
+    struct link *link = &w->link[i];
+
+    if (!can_run(w, link->client))
+        return;
+    if (wire_greeting_turn(&link->greeting, is_up(w, link), w->now))
+        post(w, i, 1, HELLO, NULL);
+    if (link->greeting.state == WIRE_IN && w->now - link->lived >= life) {
+        post(w, i, 1, BEAT, NULL);
+    }
+}
+
+/* What a binder hears of silence; after it has read all there is. */
+static void
+judge_silence(struct world *w, int binder)
+{
+    for (int i = 0; i < w->n_links; i++)
+        if (w->link[i].binder == binder && w->link[i].number &&
+            w->now - w->link[i].heard > silence)
+            leave(w, &w->link[i]);
+}
+
+/* ---- faults ------------------------------------------------------------- */
+
+/* The connection is lost, with all that is on it. */
+static void
+cut(struct world *w, struct link *link, double seconds)
+{
+    link->connection++;
+    if (link->back < w->now + seconds)
+        link->back = w->now + seconds;
+    link->last[0] = link->last[1] = link->back;
+    wire_greeting_lost(&link->greeting);
+    lost(w, link);
+}
+
+static void
+kill_party(struct world *w, int party)
+{
+    const double seconds = some(w, 3);
+
+    if (w->party[party].back > w->now)
+        return;
+    tell(w, "%s is killed, for %.3f s", name_of(party), seconds);
+    for (int i = 0; i < w->n_links; i++) {
+        struct link *link = &w->link[i];
+
+        if (link->client == party || link->binder == party)
+            cut(w, link, seconds);
+        if (link->binder == party)
+            link->number = 0;
+    }
+    finish(w, party);
+    start(w, party); // which runs from then on
+    w->party[party].back = w->now + seconds;
+    w->allowed += party >= RELAY     ? silence + 3
+                  : party == TRAINER ? seconds + 3 + 0.4 * w->checkpoint
+                                     : seconds + 4;
+}
+
+static void
+stop_party(struct world *w, int party)
+{
+    const double seconds = some(w, dice(w, 4) ? 8 : 16);
+
+    tell(w, "%s stops for %.3f s", name_of(party), seconds);
+    w->party[party].stopped = w->now + seconds;
+    w->allowed += seconds + 4;
+}
+
+static void
+fault(struct world *w)
+{
+    const int relay = RELAY + dice(w, (unsigned)w->relays);
+    double seconds;
+    struct relay *r = &w->relay[relay - RELAY];
+
+    switch (dice(w, 9)) {
+    case 0:
+    case 1:
+        kill_party(w, relay);
+        break;
+    case 2:
+        if (r->hangs || w->hung + 1 >= w->relays)
+            break;
+        tell(w, "%s hangs", name_of(relay));
+        r->hangs = 1;
+        w->hung++;
+        w->allowed += 2 * LEASE + 4;
+        break;
+    case 3:
+        kill_party(w, w->filtered && dice(w, 2) ? FILTER : SELECTOR);
+        break;
+    case 4:
+        kill_party(w, TRAINER);
+        break;
+    case 5:
+        stop_party(w, dice(w, 2) ? binder_of_items(w) : relay);
+        break;
+    case 6:
+        lie(w);
+        break;
+    case 7:
+        tell(w, "a long step");
+        w->busy = w->now + some(w, 3 * LEASE);
+        tick(w, TRAINER, w->busy);
+        w->allowed += w->busy - w->now + 2;
+        break;
+    default:
+        seconds = some(w, 2);
+        tell(w, "a link is cut for %.3f s", seconds);
+        cut(w, &w->link[dice(w, (unsigned)w->n_links)], seconds);
+        w->allowed += seconds + 3;
+    }
+}
+
+/* ---- all of it ---------------------------------------------------------- */
+
+/* When who it is for reads it: now, or later. */
+static double
+readable(const struct world *w, int party)
+{
+    const struct party *p = &w->party[party];
+    double at = p->back > p->stopped ? p->back : p->stopped;
+
+    if (party == TRAINER && w->busy > at)
+        at = w->busy;
+    if (party >= RELAY && w->relay[party - RELAY].deaf &&
+        w->relay[party - RELAY].made > at)
+        at = w->relay[party - RELAY].made;
+    return at;
+}
+
+/* To who connects. */
+static void
+to_client(struct world *w, struct link *link, const struct event *e)
+{
+    if (e->what == AGAIN)
+        wire_greeting_again(&link->greeting);
+    else if (e->what == HELLO && wire_greeting_hello(&link->greeting))
+        met(w, link);
+    else if (e->what != HELLO && link->greeting.state == WIRE_IN)
+        client_hears(w, link, e);
+}
+
+/* To who binds. */
+static void
+to_binder(struct world *w, int i, const struct event *e)
+{
+    struct link *link = &w->link[i];
+
+    if (e->what == HELLO) {
+        if (link->number && link->met != e->connection)
+            leave(w, link); // on another connection
+        if (!link->number) {
+            link->met = e->connection;
+            link->number = ++w->numbers;
+            link->session = -1;
+            link->room = link->late = 0;
+            link->aside = 0;
+            link->served = 0;
+            join(w, link);
+        }
+        link->heard = w->now;
+        post(w, i, 0, HELLO, NULL);
+        return;
+    }
+    if (!link->number) {
+        post(w, i, 0, AGAIN, NULL);
+        return;
+    }
+    link->heard = w->now;
+    binder_hears(w, link, e);
+}
+
+static void
+arrive(struct world *w, const struct due *due, const struct event *e)
+{
+    struct link *link = &w->link[e->link];
+    const int party = e->up ? link->binder : link->client;
+    const double at = readable(w, party);
+
+    if (e->connection != link->connection)
+        return;
+    if (at > w->now) { // it stays in the queue, and in order
+        push(w, at, due->order, e);
+        return;
+    }
+    tell_message(w, e, " arrives");
+    if (e->up)
+        to_binder(w, e->link, e);
+    else
+        to_client(w, link, e);
+    if (party == TRAINER && w->n_due && w->due[0].at <= w->now &&
+        w->event[w->due[0].event].what != TICK)
+        return; // all is read before anything is said
+    turn(w, party);
+}
+
+static void
+look_up(struct world *w, int party)
+{
+    struct party *p = &w->party[party];
+    const double at = p->back > p->stopped ? p->back : p->stopped;
+
+    if (p->tick > w->now)
+        return;
+    if (at > w->now) {
+        tick(w, party, at);
+        return;
+    }
+    for (int i = 0; i < w->n_links; i++)
+        if (w->link[i].client == party)
+            tend_link(w, i);
+    if (party < RELAY && readable(w, party) <= w->now)
+        judge_silence(w, party);
+    turn(w, party);
+    tick(w, party, w->now + patience(w, party));
+}
+
+/* One run; 1 when it went as it should. */
+static int
+run(struct world *w, uint64_t seed, int trace)
+{
+    double when[FAULTS_MAX];
+    int faults, done = 0;
+
+    begin(w, seed, trace);
+    faults = dice(w, 2) ? 0 : dice(w, FAULTS_MAX + 1);
+    for (int i = 0; i < faults; i++)
+        when[i] = some(w, 8);
+    w->allowed = (w->slow > 0.5 ? 9 : 5) + 0.4 * w->places;
+    while (!w->over && !*w->wrong) {
+        const struct due due = pop(w);
+        const struct event e = w->event[due.event];
+
+        free_event(w, due.event);
+        w->now = due.at;
+        for (int i = done; i < faults; i++) {
+            if (when[i] > w->now)
+                continue;
+            when[i] = when[done++];
+            fault(w);
+        }
+        if (e.what == TICK)
+            look_up(w, e.link);
+        else
+            arrive(w, &due, &e);
+        judge(w, e.what == TICK ? e.link
+                 : e.up         ? w->link[e.link].binder
+                                : w->link[e.link].client);
+        if (w->now > w->allowed + w->grace)
+            fail(w, "not over after %.1f s", w->allowed);
+    }
+    if (!faults && !w->loss && !w->twice)
+        check_calm(w);
+    for (int party = 0; party < PARTIES; party++)
+        if (exists(w, party))
+            finish(w, party);
+    return !*w->wrong;
+}
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * The rules of version 1 (tests/flow/credit.h) in the same world, on the same
+ * schedules: they do not pass.  A run that is not over ten minutes after all
+ * that its faults may cost stands still for good; looked for is one with three
+ * augmenters on a network that loses nothing.
+ *
+ * usage: test_credit [N [SEED]]     N schedules from SEED on, or until it
+ * stands test_credit 1 SEED         one, told event by event
+ */
+#include <time.h>
+
+#include "t.h"
+
+#include "flow/credit.h"
+#include "flow/schedule.h"
+
+int
+main(int argc, char **argv)
+{
+    const uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 4000,
+                   first = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
+    struct world w = {.grace = 600};
+    uint64_t seed = first, stalls = 0;
+    int stands = 0;
+
+    for (; seed < first + n && !stands; seed++) {
+        if (run(&w, seed, n == 1))
+            continue;
+        stalls++;
+        stands = w.relays == 3 && !w.loss && !w.twice;
+        printf("# seed %ju: %d augmenters, window %d, stands at %d of %d\n",
+               (uintmax_t)seed, w.relays, w.window, w.trained, w.places);
+    }
+    free(w.due);
+    free(w.event);
+    free(w.spare);
+    printf("# %ju of %ju stand still; %.1f s of processor time\n",
+           (uintmax_t)stalls, (uintmax_t)(seed - first),
+           (double)clock() / CLOCKS_PER_SEC);
+    T(stands, "credit that adds up: a run with three augmenters stands still");
+    return t_done();
+}
