@@ -1,4 +1,4 @@
-"""storm.py [KILLS [SEED [STAGE]]]: random kill -9 over small runs.
+"""storm.py [KILLS [SEED [STAGE [python]]]]: random kill -9 over small runs.
 
 Runs of a few seconds, two at a time, until so many processes were killed:
 trainer, selector, negatives service (a filter) or any of 1 to 8 augmenters, up
@@ -10,6 +10,10 @@ runs take turns:
     emc2-row       Markov chains, a filter between selector and augmenters
     emc2-bank      the same with moves on a bank of features
     spectral       plans from the features of the epoch before
+
+or, with python, those in which a stage on foil.py (tests/python/stage.py) has
+the place of one in C: python-train, python-select, python-augment (all of
+them), python-negatives, whose state is killed with it.
 
 A run must end by itself with the checkpoint and the metrics of an undisturbed
 one, bit for bit (times apart), and never stand still for 15 seconds. Prints
@@ -30,13 +34,17 @@ import time
 KILLS = int(sys.argv[1]) if len(sys.argv) > 1 else 50
 SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 STAGE = sys.argv[3] if len(sys.argv) > 3 else ""  # all
+PYTHON = "python" in sys.argv[4:]
+HERE = os.path.dirname(os.path.abspath(__file__))
 BIN = os.path.abspath(os.environ.get("BIN", "build/release/bin"))
 STALL = 15.0      # seconds without a step, or a kill, that are too many
 GIVE_UP = 120.0   # seconds without a step after which a run is given up
 PER_RUN = 40 if STAGE else 12
 work = tempfile.mkdtemp(prefix="storm-")
 data = work + "/data.tar"
-env = dict(os.environ, OMP_NUM_THREADS="1", GOMP_SPINCOUNT="0")
+env = dict(os.environ, OMP_NUM_THREADS="1", GOMP_SPINCOUNT="0",
+           PATH=f"{BIN}:{os.environ['PATH']}", PYTHONDONTWRITEBYTECODE="1",
+           PYTHONPATH=HERE + "/../pipelines/python")
 
 # options of each stage by kind of run; "" has those of all
 OPTIONS = {
@@ -47,6 +55,9 @@ OPTIONS = {
         "emc2-row": "--objective emc2 --tau 0.3",
         "emc2-bank": "--objective emc2 --tau 0.3",
         "spectral": "--objective simclr --tau 0.3 --keep-features 2",
+        "python-select": "--objective simclr",
+        "python-augment": "--objective simclr",
+        "python-negatives": "--objective emc2 --tau 0.3",
     },
     "augment": {
         "": "--seed 5 --size 8",
@@ -59,7 +70,16 @@ OPTIONS = {
     "negatives": {
         "emc2-row": "--filter --proposals row",
         "emc2-bank": "--filter --proposals bank",
+        "python-negatives": "",
     },
+}
+
+# words of a stage in Python, where a kind of run has one
+WORDS = {
+    "python-train": "save=20 nap=0.002 resume=1",
+    "python-select": "batch=8 epochs=14",
+    "python-augment": "size=8",
+    "python-negatives": "kept=1",
 }
 
 
@@ -90,6 +110,9 @@ class Run:
         options = OPTIONS[tool].get("", "") + " " + \
             OPTIONS[tool].get(self.kind, "")
         command = [f"{BIN}/foil-{tool}", "-r", self.folder, *options.split()]
+        if self.kind == "python-" + tool:
+            command = ["/usr/bin/python3", HERE + "/python/stage.py", tool,
+                       self.folder, *WORDS[self.kind].split()]
         if tool in ("augment", "select"):
             command.append(data)
         self.started[name] = time.monotonic()
@@ -183,7 +206,8 @@ class Storm:
     """Undisturbed runs of each kind, then disturbed ones, two at a time."""
 
     def __init__(self):
-        self.kinds = list(OPTIONS["train"])[1:]
+        self.kinds = list(WORDS) if PYTHON else [
+            kind for kind in OPTIONS["train"] if kind and kind not in WORDS]
         self.calm = {}
         self.number, self.killed, self.runs, self.bad = 0, 0, 0, 0
         self.longest = 0.0

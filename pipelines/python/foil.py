@@ -509,28 +509,36 @@ class Consumer:
 
 class _Holder:  # what a producer knows of a peer
     def __init__(self):
-        self.room, self.strikes, self.served = 0, 0, -1.0
-        self.since, self.trial, self.named = 0.0, False, False
-        self.shy = {}  # place -> (not before, seconds)
+        self.room, self.session, self.served = 0, None, 0
+        self.late, self.aside = 0, 0.0       # times in a row, and until when
+        self.refused, self.blocked = 0, 0.0  # the same of refusals
+
+    def deliver(self):
+        self.late, self.aside, self.refused = 0, 0.0, 0
 
 
 class Producer:
-    """Hands out items with leases.
+    """Hands out items with leases, by the table of foil-wire(5).
 
     steps   function of an epoch: how many it has, None when not known yet
     """
 
+    LAPSE, INSISTS = 3.0, 1.0  # seconds until an older snapshot counts
+
     def __init__(self, steps, epochs, lease=10.0, name="augmenter"):
         self.steps, self.epochs, self.lease, self.name = \
             steps, epochs, lease, name
-        self.now, self.peers, self.leases = None, {}, {}
-        self.refusals, self.over = collections.Counter(), set()
+        self.now, self.peers, self.leases, self.over = None, {}, {}, set()
+        self.came = self.said = 0.0  # the newest; it was said again
+        self.older, self.turns = None, 0
 
     # place -> [peer, given, when it was seen to be over, or None]
 
     def joined(self, peer):
-        holder = self.peers.setdefault(peer, _Holder())
-        holder.trial = holder.strikes >= 2
+        """A peer, or one of that name on another connection: what was on its
+        way to it is free."""
+        self.gone(peer)
+        self.peers[peer] = _Holder()
 
     def gone(self, peer):
         """Returns how many items it held."""
@@ -541,61 +549,66 @@ class Producer:
         self.over.discard(peer)
         return len(held)
 
-    def _free(self, place, good):
-        lease = self.leases.pop(place)
-        holder = self.peers.get(lease[0])
-        if holder and good:
-            holder.strikes, holder.named, holder.trial = 0, False, False
-
     def next(self, now, peer, snapshot, room=1):
-        """Takes a snapshot; returns sentences about holders that fail."""
-        self.peers.setdefault(peer, _Holder()).room = room
-        if not snapshot.newer(self.now):
-            return []
-        if self.now and snapshot.session > self.now.session:
-            self.leases.clear()
-            self.refusals.clear()
-            for holder in self.peers.values():
-                holder.strikes, holder.named = 0, False
-        self.now = snapshot
-        for place in [p for p in self.leases if not snapshot.wants(p)]:
-            self._free(place, True)
-        return [s for place in sorted(self.leases)
-                if (s := self._void_late(now, place))]
+        """A peer passed a snapshot on."""
+        holder = self.peers.setdefault(peer, _Holder())
+        holder.room, holder.session = room, snapshot.session
+        if snapshot.newer(self.now):
+            self._adopt(now, snapshot, True)
+        elif not self.now.newer(snapshot):
+            self.said, self.older = now, None
+        elif now - self.said >= self.LAPSE:  # nobody says the newest any more
+            self.older = self.older or now
+            if now - self.older >= self.INSISTS:
+                self._adopt(now, snapshot, False)
 
-    def _void_late(self, now, place):
-        peer, given, over = self.leases[place]
-        if over is None or now - over <= LOOK:  # what comes at once is old
-            return None
-        del self.leases[place]
-        holder = self.peers.get(peer)
-        if not holder:
-            return None
-        holder.strikes += 1
-        holder.since = now
-        if holder.strikes < 2 or holder.named:
-            return None
-        holder.named = True
-        return (f"{self.name} '{peer}' has had epoch {place[0]}, step "
-                f"{place[1]} for {now - given:.0f} seconds: others are asked "
-                "from now on")
+    def _adopt(self, now, snapshot, newer):
+        was, self.now = self.now, snapshot
+        self.came, self.said, self.older = now, now, None
+        anew = was is None or was.session != snapshot.session
+        if anew or not newer or snapshot.place < was.place:
+            self.leases.clear()
+        if anew:
+            self.over.clear()
+            for holder in self.peers.values():
+                holder.late, holder.aside = 0, 0.0
+        for place in [p for p in self.leases if not snapshot.wants(p)]:
+            holder = self.peers.get(self.leases.pop(place)[0])
+            if holder:
+                holder.deliver()
 
     def refuse(self, now, peer, place):
-        """A peer refuses an item.  True when it was the third time."""
+        """A peer refuses an item: it gets nothing for 1 s, 2 .. 32."""
         if place in self.leases and self.leases[place][0] == peer:
             del self.leases[place]
             holder = self.peers[peer]
-            pause = min(2 * holder.shy.get(place, (0, 0.5))[1], 32)
-            holder.shy[place] = now + pause, pause
-            self.refusals[place] += 1
-        return self.refusals[place] >= 3
+            holder.blocked = now + min(2 ** holder.refused, 32)
+            holder.refused += 1
 
     def tick(self, now):
-        """All is read: marks leases that are over.  They end with a snapshot
-        that comes later."""
-        for lease in self.leases.values():
-            if lease[2] is None and now - lease[1] > self.lease:
+        """When all is read: sets who is late aside; returns sentences."""
+        out = []
+        for place in sorted(self.leases):
+            lease = self.leases.get(place)
+            if lease is None or now < lease[1] + self.lease:
+                continue
+            if lease[2] is None:
                 lease[2] = now
+            elif self.came > lease[2] + LOOK:
+                out.append(self._late(now, place, lease))
+        return out
+
+    def _late(self, now, place, lease):
+        peer, holder = lease[0], self.peers[lease[0]]
+        held = [p for p, other in self.leases.items() if other[0] == peer]
+        for p in held:
+            del self.leases[p]
+        aside = 4 * self.lease * 2 ** holder.late
+        holder.aside = now + aside
+        holder.late += holder.late <= 8
+        return (f"{self.name} '{peer}' did not deliver epoch {place[0]}, step "
+                f"{place[1]} within {self.lease:g} seconds: its {len(held)} "
+                f"items go to others, and it gets none for {aside:g} seconds")
 
     def wanted(self):
         """The places of the window, in order, as far as they are planned."""
@@ -612,41 +625,29 @@ class Producer:
             yield epoch, step
             step += 1
 
-    def _who(self, now, place, out):
-        clean = [p for p, h in self.peers.items() if not h.strikes]
-
-        def may(peer, holder):
-            most = holder.room if not holder.strikes else 1
-            if holder.strikes >= 2 and clean:
-                return False
-            return out[peer] < most and \
-                holder.shy.get(place, (0,))[0] <= now
-        able = [p for p, h in self.peers.items() if may(p, h)]
-        return min(able, default=None, key=lambda p: (
-            min(self.peers[p].strikes, 2), out[p], self.peers[p].served))
-
     def turn(self, now):
         """The next to be served: (peer, place), or None.  It has the lease."""
         free = [p for p in self.wanted()
                 if p not in self.leases and p not in self.now.have]
-        if not free:
-            return None
+        there = {p: h for p, h in self.peers.items()
+                 if h.session == self.now.session and h.room} if free else {}
+        every = all(h.late for h in there.values())  # then it counts for nothing
         out = collections.Counter(lease[0] for lease in self.leases.values())
-        for peer, holder in self.peers.items():  # another try
-            if holder.strikes >= 2 and not out[peer] and \
-                    (holder.trial or now - holder.since >= 60):
-                holder.trial, holder.since = False, now
-                return self._give(now, peer, free[-1])
-        for place in free:
-            peer = self._who(now, place, out)
-            if peer is not None:
-                return self._give(now, peer, place)
-        return None
-
-    def _give(self, now, peer, place):
-        self.leases[place] = [peer, now, None]
-        self.peers[peer].served = now
-        return peer, place
+        best = None
+        for peer, h in there.items():
+            room = 1 if h.late and not every else h.room
+            if h.blocked > now or out[peer] >= room or \
+                    not every and h.aside > now:
+                continue
+            key = h.late, out[peer] - room, h.served
+            best = min(best or (key, peer), (key, peer), key=lambda x: x[0])
+        if best is None:
+            return None
+        holder, self.turns = self.peers[best[1]], self.turns + 1
+        holder.served = self.turns
+        place = free[-1 if holder.late and not every else 0]
+        self.leases[place] = [best[1], now, None]
+        return best[1], place
 
     def end(self):
         """The place behind the plan when that lies within the window."""
@@ -660,31 +661,84 @@ class Producer:
         return last if steps is not None and count < self.now.window else None
 
 
+class Entry:  # an item in an augmenter
+    def __init__(self, place, item):
+        self.place, self.item, self.batch, self.state = place, item, None, "waits"
+
+
 class Relay:
-    """What an augmenter holds between the two edges."""
+    """What an augmenter holds between the two edges, by the table of
+    foil-wire(5): an item waits, is in the making, made, or its batch is sent
+    and the trainer has not said yet that it has it."""
 
     def __init__(self, room):
-        self.room, self.now, self.queue = room, None, {}
+        self.most, self.now, self.entries = room, None, {}
+
+    def _count(self, state):
+        return sum(e.state == state for e in self.entries.values())
+
+    def room(self):
+        """So many items at once, as the producer is told."""
+        return min(self.most + self._count("sent"), 4096)
 
     def next(self, snapshot):
         """Takes the trainer's; True when it is newer, to be handed on."""
         if not snapshot.newer(self.now):
             return False
+        if self.now and snapshot.session != self.now.session:
+            self.entries = {}
         self.now = snapshot
-        self.queue = {p: x for p, x in self.queue.items()
-                      if snapshot.wants(p)}
+        self.entries = {p: e for p, e in self.entries.items()
+                        if p >= snapshot.place and
+                        (e.state == "waits" or snapshot.wants(p))}
         return True
 
     def put(self, session, place, item):
-        if self.now and session == self.now.session and self.now.wants(place):
-            self.queue[place] = item
+        """An item: kept where it is wanted and not there; made again where its
+        batch was sent."""
+        if self.now is None or session != self.now.session or \
+                place < self.now.place:
+            return
+        known = self.entries.setdefault(place, Entry(place, item))
+        if known.state == "sent":
+            known.state = "waits"
 
-    def wants(self, session, place):
-        return session == self.now.session and self.now.wants(place)
+    def lost(self):
+        """The connection to the trainer is a new one: what was sent may be
+        lost."""
+        for e in self.entries.values():
+            if e.state == "sent":
+                e.state = "waits"
+
+    def _lowest(self, state):
+        return min((p for p, e in self.entries.items()
+                    if e.state == state and self.now.wants(p)), default=None)
 
     def take(self):
-        """The lowest item that waits, or None."""
-        return self.queue.pop(min(self.queue)) if self.queue else None
+        """The lowest that waits, which is in the making now, or None."""
+        place = self._lowest("waits")
+        if place is None or self._count("made") >= self.most:
+            return None
+        self.entries[place].state = "making"
+        return self.entries[place]
+
+    def made(self, entry, batch):
+        """Its batch; None: there is none, and it is dropped."""
+        if self.entries.get(entry.place) is not entry:
+            return  # not wanted any more
+        if batch is None or not self.now.wants(entry.place):
+            del self.entries[entry.place]
+        else:
+            entry.state, entry.batch = "made", batch
+
+    def ready(self):
+        """The lowest batch, which counts as sent now, or None."""
+        place = self._lowest("made")
+        if place is None:
+            return None
+        entry = self.entries[place]
+        batch, entry.batch, entry.state = entry.batch, None, "sent"
+        return batch
 
 
 # ------------------------------------------------------- machines: services
@@ -1380,6 +1434,7 @@ class Trainer:
         if at.get("features") is not None:
             self.now = at["features"].copy()
         self.plans, self.client, self.shown = {}, None, 0.0
+        self.shape = None  # of an image, as the first batch says
         self.sequence, self.waiting = collections.Counter(), None
         self.waited, self.batch, self.started = 0.0, None, time.monotonic()
         self._open(run, at, negatives, keys, allow)
@@ -1453,6 +1508,11 @@ class Trainer:
                                               head["channels"]):
                 raise Refused("batch: views are not of height x width x "
                               "channels")
+            self.shape = self.shape or tensors["views"].shape[2:]
+            if self.shape != tensors["views"].shape[2:]:
+                raise Refused(f"batch: images of {head['width']}x"
+                              f"{head['height']}: this run has "
+                              f"{self.shape[1]}x{self.shape[0]}")
             self.consumer.hold(place_of(head), (head, tensors))
             self.loop.soon = True
         elif kind != "error":
@@ -1765,10 +1825,8 @@ class _Selector:
     def _take(self, name, kind, head, tensors):
         now = time.monotonic()
         if kind == "next":
-            for text in self.producer.next(now, name,
-                                           Snapshot.of(head, tensors),
-                                           head.get("room", head["window"])):
-                say(text)
+            self.producer.next(now, name, Snapshot.of(head, tensors),
+                               head.get("room", head["window"]))
         elif kind == "reject":
             say(f"{name}: samples {tensors['ids'].tolist()} cannot be used: "
                 f"{head['reason']}")
@@ -1777,16 +1835,15 @@ class _Selector:
             if known and head["session"] == known.session:
                 self.producer.over.add(name)
         elif kind == "error":
-            if head.get("kind") == "item" and "step" in head and \
-                    self.producer.refuse(now, name, place_of(head)):
-                raise RuntimeError("an item was refused three times: " +
-                                   head["reason"])
+            if head.get("kind") == "item" and "step" in head:
+                self.producer.refuse(now, name, place_of(head))
         else:
             raise Refused(f"'{kind}' is nothing for a selector")
 
     def _tick(self, now):
         p = self.producer
-        p.tick(now)
+        for text in p.tick(now):
+            say(text)
         while (turn := p.turn(now)):
             self.edge.send(turn[0], *self._item(*turn[1]))
         end = p.end()
@@ -1908,17 +1965,28 @@ class _Augmenter:
         size = lambda: data.size
         self.plan = Linked(self.loop, edge, endpoint(run, edge), hello,
                            self._planned, self._pass_on, self._life, size)
+        self.said = 0  # room that the selector was told last
         self.batches = Linked(self.loop, "batch", endpoint(run, "batch"),
-                              hello, self._trainer, size=size)
+                              hello, self._trainer, self._met, size=size)
+        self.loop.ticks.append(self._tick)
         self.loop.start()
 
     def _life(self):
-        now = self.relay.now
-        return now.message(self.relay.room) if now else ("beat",)
+        now, self.said = self.relay.now, self.relay.room()
+        return now.message(self.said) if now else ("beat",)
 
     def _pass_on(self):
         if self.relay.now:
             self.plan.send(*self._life())
+
+    def _met(self):
+        self.relay.lost()
+
+    def _tick(self, now):
+        while self.batches.caller.joined and (batch := self.relay.ready()):
+            self.batches.send("batch", *batch)
+        if self.plan.caller.joined and self.said != self.relay.room():
+            self._pass_on()
 
     def _trainer(self, kind, head, tensors):
         if kind == "next":
@@ -2023,10 +2091,10 @@ class _Augmenter:
         return about, out, swaps
 
     def work(self):
-        item = self.loop.wait(self.relay.take, 0.2)
-        if not item:
+        entry = self.loop.wait(self.relay.take, 0.2)
+        if not entry:
             return
-        head, tensors = item
+        head, tensors = entry.item
         about, out, swaps = self.make(head, tensors)
         at = {k: head[k] for k in ("session", "epoch", "step")}
 
@@ -2036,13 +2104,13 @@ class _Augmenter:
                     self.plan.send("reject", {
                         **at, "reason": self.bad.get(wanted, "is bad")},
                         {"ids": np.array([wanted], "i8")})
-            who = self.batches.caller.who or {}
+            who, batch = self.batches.caller.who or {}, (about, out)
             if out["views"].nbytes > who.get("max_batch", 1 << 28):
                 self.plan.send("error", {
                     **at, "kind": "item", "reason": "the batch would be "
                     "larger than the trainer takes"})
-            elif self.relay.wants(head["session"], place_of(head)):
-                self.batches.send("batch", about, out)
+                batch = None
+            self.relay.made(entry, batch)
         self.loop.post(deliver)
 
 
@@ -2172,6 +2240,11 @@ class _Sampler:
                 place_of(head) < self.place:
             return self._refuse(head, "no state of this session here",
                                 state=True)
+        for name in ("z", "extra_z"):
+            square = (t[name].astype("f8") ** 2).sum(-1) if name in t else 1
+            if np.any((square > 0) & ~(abs(square - 1) < 0.02)):
+                return self._refuse(head, f"a row of '{name}' is not of unit "
+                                    "length")
         got = self.weigh(Pairs(head, t, self._size(), self.tables))
         w, values, touched = (*got, {}, {})[:3] if isinstance(got, tuple) \
             else (got, {}, {})

@@ -27,7 +27,10 @@ get = lambda name, usual: type(usual)(words.get(name, usual))
 
 
 def train():
-    last = foil.checkpoint(operand[0]) if get("resume", 0) else None
+    try:
+        last = foil.checkpoint(operand[0]) if get("resume", 0) else None
+    except FileNotFoundError:  # killed before the first one
+        last = None
     rng = np.random.default_rng(0)
     model = last.model if last else {}
     trainer = foil.Trainer(run, keep_features=get("keep", 0), deadline=30,

@@ -170,41 +170,60 @@ def late_holders():
     p.next(0, "a", snap((0, 0), window=2), 2)
     p.next(0, "b", snap((0, 0), window=2), 2)
     ok([p.turn(0), p.turn(0)] == [("a", (0, 0)), ("b", (0, 1))], "two leases")
-    p.tick(60)
-    ok(len(p.leases) == 2, "a trainer that says nothing new costs no lease")
-    p.next(60.05, "a", snap((0, 0), serial=2, window=2), 2)
-    ok(len(p.leases) == 2, "nor does what comes all at once after a pause")
-    p.next(61, "b", snap((0, 0), [(0, 1)], 3, window=2), 2)
-    ok(p.peers["a"].strikes == 1 and p.peers["b"].strikes == 0,
-       "one that still lacks the batch does, and is a strike")
-    ok(p.turn(61) == ("b", (0, 0)), "the place goes to another")
-    p.next(62, "b", snap((0, 2), [], 4, window=2), 2)
-    p.peers["b"].room = 1
-    ok([p.turn(62), p.turn(62)] == [("b", (0, 2)), ("a", (0, 3))],
-       "one with a strike comes after those without")
-    p.tick(80)
-    said = p.next(81, "b", snap((0, 2), [(0, 2)], 5, window=2), 1)
-    ok(said == ["augmenter 'a' has had epoch 0, step 3 for 19 seconds: others "
-                "are asked from now on"], "after two strikes it is named")
-    p.next(82, "b", snap((0, 3), [], 6, window=3), 1)
-    ok(p.turn(82) == ("b", (0, 3)) and p.turn(82) is None,
-       "and gets nothing while others are there")
-    ok(p.turn(142) == ("a", (0, 5)),
-       "after a minute it may try, with the highest place")
-    p.next(143, "b", snap((0, 3), [(0, 5)], 7, window=3), 1)
-    ok(p.peers["a"].strikes == 0, "what it delivers clears it")
+    p.next(60, "b", snap((0, 0), serial=2, window=2), 2)
+    ok(p.tick(60) == [] and len(p.leases) == 2,
+       "what comes all at once after a pause costs no lease")
+    p.next(60.05, "a", snap((0, 0), serial=3, window=2), 2)
+    ok(p.tick(70) == [] and len(p.leases) == 2,
+       "nor does a trainer that says nothing new")
+    p.next(71, "b", snap((0, 0), [(0, 1)], 4, window=2), 2)
+    said = p.tick(71)
+    ok(said == ["augmenter 'a' did not deliver epoch 0, step 0 within 10 "
+                "seconds: its 1 items go to others, and it gets none for 40 "
+                "seconds"], "who has no batch in a later one is named")
+    ok(p.peers["a"].late == 1 and p.peers["b"].late == 0, "the other is not")
+    ok(p.turn(71) == ("b", (0, 0)), "the place goes to another")
+    p.next(72, "b", snap((0, 2), [], 5, window=4), 1)
+    ok([p.turn(72), p.turn(72)] == [("b", (0, 2)), None],
+       "who was late gets nothing while others are there")
+    p.next(112, "a", snap((0, 2), [], 5, window=4), 2)
+    ok([p.turn(112), p.turn(112)] == [("a", (0, 5)), None],
+       "after four leases one item, the highest")
+    p.next(113, "b", snap((0, 2), [(0, 5)], 6, window=4), 1)
+    ok(p.peers["a"].late == 0 and p.turn(113) == ("a", (0, 3)),
+       "what it delivers clears it")
+    p.gone("b")
+    for now in (124, 136):
+        p.tick(now - 1)
+        p.next(now, "a", snap((0, 2), [(0, 5)], now, window=4), 2)
+        ok(len(p.tick(now)) == 1 and p.turn(now) == ("a", (0, 2)),
+           "where nobody else is there, being late counts for nothing")
+
+
+def refusals_of_items():
     p = foil.Producer(lambda e: 9, 1, lease=10)
     p.next(0, "a", snap((0, 0)), 1)
-    p.turn(0)
-    refused = [p.refuse(0, "a", (0, 0))]
-    ok(p.turn(0.5) == ("a", (0, 1)) and p.turn(0.5) is None,
-       "an item that a peer refuses is not offered to it at once")
-    p.gone("a")
-    for t in (10, 20):
-        p.next(t, "a", snap((0, 0)), 1)
-        p.turn(t)
-        refused.append(p.refuse(t, "a", (0, 0)))
-    ok(refused == [False, False, True], "refused three times is too often")
+    ok(p.turn(0) == ("a", (0, 0)), "an item")
+    now = 0
+    for pause in (1, 2, 4, 8, 16, 32, 32):
+        p.refuse(now, "a", (0, 0))
+        early = p.turn(now + pause - 0.1)
+        now += pause
+        ok(early is None and p.turn(now) == ("a", (0, 0)),
+           f"one that refuses gets nothing for {pause} s")
+
+
+def false_snapshots():
+    p = foil.Producer(lambda e: 9, 1, lease=10)
+    p.next(0, "a", snap((0, 0)), 1)
+    p.next(0, "b", snap((0, 7), serial=99), 1)
+    ok(p.now.place == (0, 7), "a newer snapshot counts")
+    for now in (1, 2, 2.9, 3.1, 4):
+        p.next(now, "a", snap((0, 0), serial=2), 1)
+    ok(p.now.place == (0, 7), "an older one does not")
+    p.next(4.2, "a", snap((0, 0), serial=2), 1)
+    ok(p.now.place == (0, 0) and p.turn(4.2) == ("a", (0, 0)),
+       "but after four seconds in which nobody said the newer one")
 
 
 def end_of_a_plan():
@@ -234,11 +253,35 @@ def relay():
     for step in (3, 1, 2, 0):
         r.put(1, (0, step), step)
     r.put(2, (0, 4), "other")
-    ok([r.take(), r.take(), r.take()] == [1, 3, None],
-       "the lowest wanted item is made first, others are dropped")
-    r.put(1, (0, 3), 3)
+    made = [r.take(), r.take(), r.take()]
+    ok([e and e.item for e in made] == [1, 3, None],
+       "the lowest wanted item is made first; what is had or trained is not")
+    r.made(made[1], "three")
+    r.made(made[0], "one")
+    ok(r.room() == 2 and [r.ready(), r.ready(), r.ready()] ==
+       ["one", "three", None] and r.room() == 4,
+       "the lowest batch is sent first; what is sent counts on top of the room")
+    r.next(snap((0, 1), [(0, 1)], serial=2))
+    ok(r.room() == 3, "until the trainer has it")
+    ok(r.take().item == 2, "an item that it had, and has no more, is made")
+    r.put(1, (0, 3), "again")
+    ok(r.take().item == 3, "one that is handed out again is made again")
+    r = foil.Relay(2)
+    r.next(snap((0, 0)))
+    for step in range(4):
+        r.put(1, (0, step), step)
+    for step in range(2):
+        r.made(r.take(), step)
+    ok(r.take() is None, "no more batches are kept than there is room for")
+    ok([r.ready(), r.ready()] == [0, 1], "they go out")
+    r.lost()
+    ok(r.take().item == 0, "what was sent on a connection that is lost is made "
+       "again")
+    entry = r.take()
     r.next(snap((0, 4), serial=2))
-    ok(r.take() is None, "one that is trained meanwhile is dropped, too")
+    r.made(entry, "late")
+    ok(r.take() is None and r.ready() is None and r.room() == 2,
+       "what is trained meanwhile is dropped, made or not")
 
 
 def client():
@@ -391,13 +434,16 @@ class World:
             self.send("to_augmenter", *turn, self.producer.now.session)
         for k, a in self.augmenters.items():
             if int(self.now * 20) % 20 == 0 and a["relay"].now:
-                self.send("to_producer", a["name"], a["relay"].now)
+                self.send("to_producer", a["name"], a["relay"].now,
+                          a["relay"].room())
             if a["busy"] is None and not a["hangs"]:
                 a["busy"] = a["relay"].take()
                 a["until"] = self.now + self.rng.exponential(.2)
             if a["busy"] and self.now >= a["until"]:
-                self.send("to_trainer", *a["busy"])
+                a["relay"].made(a["busy"], a["busy"].item)
                 a["busy"] = None
+            while (batch := a["relay"].ready()):
+                self.send("to_trainer", *batch)
         assert len(t.held) + (t.busy is not None) <= self.window
         leases = [p for p in self.producer.leases]
         assert len(leases) <= self.window
@@ -405,11 +451,11 @@ class World:
     def to_relay(self, k, snapshot):
         a = self.augmenters[k]
         if a["relay"].next(snapshot):
-            self.send("to_producer", a["name"], snapshot)
+            self.send("to_producer", a["name"], snapshot, a["relay"].room())
 
-    def to_producer(self, name, snapshot):
+    def to_producer(self, name, snapshot, room):
         self.heard[name] = self.now
-        self.producer.next(self.now, name, snapshot, 2)
+        self.producer.next(self.now, name, snapshot, room)
 
     def to_augmenter(self, name, place, session):
         a = self.augmenters[name[0]]
@@ -437,5 +483,5 @@ def simulation():
 
 
 run(greeting_of_who_binds, silence, refusals, greeting_of_who_connects,
-    consumer, producer, late_holders, end_of_a_plan, relay, client, mirror,
-    service, simulation)
+    consumer, producer, late_holders, refusals_of_items, false_snapshots,
+    end_of_a_plan, relay, client, mirror, service, simulation)
