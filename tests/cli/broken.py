@@ -1,7 +1,27 @@
 """Stands between a sound stage and the conformance kit, and breaks a rule of
-foil-wire(5): broken.py ROLE FAULT DIR FRONT.  The stage has the run directory
-DIR, the kit FRONT."""
+foil-wire(5).  The stage has the run directory DIR, the kit FRONT.
 
+usage: broken.py ROLE DIR FRONT [on EDGE] [since KIND N] FAULT
+
+on EDGE       only there; since KIND N: only from the Nth message of that kind
+              on, whoever sends it.  FAULT is one of
+hides KIND [N]       of the stage; the Nth alone
+deafens KIND [N]     the stage does not hear them
+repeats KIND N       each comes N times
+echoes KIND OTHER    with each KIND that the stage hears its last OTHER comes
+                     once more
+sets KIND KEY VALUE  of the header, in JSON; +N adds, null leaves out
+mishears KIND KEY VALUE  the same for what the stage hears
+bare KIND            without tensors; misled KIND: for what the stage hears
+swaps KIND PART      the first float of that tensor and the largest of its row
+spoils KIND PART     changes the first float or byte of that tensor
+keeps KIND KEY       the stage hears the first value that this key had
+garbles KIND         the header is no msgpack
+shuns peer N         of the Nth that connects the stage hears nothing
+hurries              sends an item that nobody wants
+lives KIND           sends it each half second, whatever the stage does
+"""
+import json
 import os
 import struct
 import sys
@@ -9,64 +29,102 @@ import sys
 import msgpack
 import zmq
 
-role, fault, stage_dir, kit_dir = sys.argv[1:]
+role, stage_dir, kit_dir, *words = sys.argv[1:]
 EDGES = {"select": ["plan"], "augment": ["plan", "batch"], "train": ["batch"],
          "negatives": ["negatives"]}
+only, since = None, (None, 0)
+if words[0] == "on":
+    only, words = words[1], words[2:]
+if words[0] == "since":
+    since, words = (words[1], int(words[2])), words[3:]
+fault, which, *args = words + ([""] if len(words) < 2 else [])
+seen, last, kept = {}, {}, []
 
 
-def claims_another_role(kind, frames):
-    if kind == "hello":
-        head = msgpack.unpackb(frames[1])
-        head["stage"] = "tap"
-        frames = [frames[0], msgpack.packb(head), *frames[2:]]
+def acts(kind, edge):
+    return kind == which and only in (None, edge) and \
+        seen.get(since[0], 0) >= since[1]
+
+
+def changed(frames, key, value):
+    head = msgpack.unpackb(frames[1])
+    at = head
+    *path, key = key.split(".")
+    for name in path:
+        at = at[name]
+    if value == "null":
+        at.pop(key, None)
+    elif value.startswith("+"):
+        at[key] += int(value)
+    else:
+        at[key] = json.loads(value)
+    return [frames[0], msgpack.packb(head), *frames[2:]]
+
+
+def bared(frames):
+    return [changed(frames, "tensors", "null")[k] for k in (0, 1)]
+
+
+def spoiled(frames, part):
+    about = msgpack.unpackb(frames[1])["tensors"]
+    at = 2 + [name for name, *_ in about].index(part)
+    data = bytearray(frames[at])
+    if fault == "swaps":
+        row = list(struct.unpack_from("<%df" % about[at - 2][2][-1], data))
+        top = row.index(max(row))
+        row[0], row[top] = row[top], row[0]
+        struct.pack_into("<%df" % len(row), data, 0, *row)
+    elif about[at - 2][1] == "f4":
+        data[:4] = struct.pack("<f", struct.unpack("<f", data[:4])[0] + 1)
+    else:
+        data[0] ^= 1
+    return [*frames[:at], bytes(data), *frames[at + 1:]]
+
+
+def of_stage(kind, edge, frames):
+    """What the kit gets for a message of the stage."""
+    last[kind] = frames
+    if fault == "hurries" and kind == "hello":
+        head = {"session": 1, "epoch": 0, "step": 0, "run": "", "size": 64,
+                "steps": 8, "epochs": 4, "tensors": [["ids", "i8", [1]]]}
+        return [frames, [b"foil2.item", msgpack.packb(head),
+                         struct.pack("<q", 3)]]
+    if not acts(kind, edge):
+        return [frames]
+    if fault == "hides":
+        return [] if not args or seen[kind] == int(args[0]) else [frames]
+    if fault == "repeats":
+        return [frames] * int(args[0])
+    if fault == "sets":
+        return [changed(frames, *args)]
+    if fault == "bare":
+        return [bared(frames)]
+    if fault == "garbles":
+        return [[frames[0], b"\xc1", *frames[2:]]]
+    if fault in ("spoils", "swaps"):
+        return [spoiled(frames, args[0])]
     return [frames]
 
 
-def hurries(kind, frames):
-    head = {"session": 1, "epoch": 0, "step": 0, "run": "", "size": 64,
-            "steps": 8, "epochs": 4, "tensors": [["ids", "i8", [1]]]}
-    item = [b"foil2.item", msgpack.packb(head), struct.pack("<q", 3)]
-    return [frames, item] if kind == "hello" else [frames]
+def of_kit(kind, edge, frames):
+    """What the stage gets for a message of the kit, and what the kit gets
+    besides."""
+    if not acts(kind, edge):
+        return [frames], []
+    if fault == "deafens":
+        return ([] if not args or seen[kind] == int(args[0]) else [frames]), []
+    if fault == "mishears":
+        return [changed(frames, *args)], []
+    if fault == "keeps":
+        kept.append(msgpack.unpackb(frames[1])[args[0]])
+        return [changed(frames, args[0], json.dumps(kept[0]))], []
+    if fault == "misled":
+        return [bared(frames)], []
+    if fault == "echoes":
+        return [frames], [last[args[0]]] if args[0] in last else []
+    return [frames], []
 
 
-def doubles(which):
-    return lambda kind, frames: [frames] * (2 if kind == which else 1)
-
-
-def hides(which):
-    return lambda kind, frames: [] if kind == which else [frames]
-
-
-first = []
-
-
-def repeats_itself(kind, frames):
-    if kind == "next":
-        first[:] = first or frames
-        return [list(first)]
-    return [frames]
-
-
-def doubles_weights(kind, frames):
-    if kind == "weights":
-        n = len(frames[2]) // 4
-        w = struct.unpack("<%df" % n, frames[2])
-        frames = [*frames[:2], struct.pack("<%df" % n, *(2 * x for x in w)),
-                  *frames[3:]]
-    return [frames]
-
-
-FAULTS = {
-    "claims-another-role": claims_another_role,
-    "hurries": hurries,
-    "doubles-items": doubles("item"),
-    "doubles-batches": doubles("batch"),
-    "hides-errors": hides("error"),
-    "hides-next": hides("next"),
-    "repeats-itself": repeats_itself,
-    "doubles-weights": doubles_weights,
-}
-breaks = FAULTS[fault]
 context = zmq.Context()
 poller = zmq.Poller()
 
@@ -80,7 +138,7 @@ class Edge:
         if role == "augment":
             ours, theirs = theirs, ours
         os.makedirs(ours, exist_ok=True)
-        self.there = "ipc://%s/%s" % (theirs, name)
+        self.name, self.there = name, "ipc://%s/%s" % (theirs, name)
         self.router = context.socket(zmq.ROUTER)
         self.router.linger = 0
         self.router.bind("ipc://%s/%s" % (ours, name))
@@ -96,24 +154,48 @@ class Edge:
             self.dealers[peer] = dealer
         return self.dealers[peer]
 
-    def passed(self, frames, of_stage):
+    def pass_on(self, frames, peer, to_stage, to_kit, is_stage):
         kind = frames[0].decode().partition(".")[2]
-        return breaks(kind, frames) if of_stage else [frames]
+        seen[kind] = seen.get(kind, 0) + 1
+        if is_stage:
+            there, back = of_stage(kind, self.name, frames), []
+            for message in there:
+                to_kit(peer, message)
+        else:
+            there, back = of_kit(kind, self.name, frames)
+            for message in there:
+                to_stage(peer, message)
+            for message in back:
+                to_kit(peer, message)
+
+    def to_router(self, peer, message):
+        self.router.send_multipart([peer, *message])
+
+    def to_dealer(self, peer, message):
+        dealer = self.dealer(peer)
+        if fault != "shuns" or list(self.dealers).index(peer) + 1 != \
+                int(args[0]):
+            dealer.send_multipart(message)
 
     def move(self, ready):
+        augments = role == "augment"
+        to_stage = self.to_router if augments else self.to_dealer
+        to_kit = self.to_dealer if augments else self.to_router
         if self.router in ready:
             peer, *frames = self.router.recv_multipart()
-            for message in self.passed(frames, role == "augment"):
-                self.dealer(peer).send_multipart(message)
+            self.pass_on(frames, peer, to_stage, to_kit, augments)
         for peer, dealer in list(self.dealers.items()):
             if dealer in ready:
-                frames = dealer.recv_multipart()
-                for message in self.passed(frames, role != "augment"):
-                    self.router.send_multipart([peer, *message])
+                self.pass_on(dealer.recv_multipart(), peer, to_stage, to_kit,
+                             not augments)
+            if fault == "lives" and seen.get(since[0], 0) >= since[1] and \
+                    only in (None, self.name):
+                dealer.send_multipart([b"foil2." + which.encode(),
+                                       msgpack.packb({})])
 
 
 edges = [Edge(name) for name in EDGES[role]]
 while True:
-    ready = dict(poller.poll(1000))
+    ready = dict(poller.poll(500))
     for edge in edges:
         edge.move(ready)

@@ -281,7 +281,7 @@ def relay():
     r.next(snap((0, 4), serial=2))
     r.made(entry, "late")
     ok(r.take() is None and r.ready() is None and r.room() == 2,
-       "what is trained meanwhile is dropped, made or not")
+       "an item whose step is trained meanwhile is dropped, made or not")
 
 
 def client():

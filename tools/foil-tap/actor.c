@@ -152,6 +152,7 @@ receive(struct check_actor *actor)
         if (actor->binds) {
             wire_sock_admit(actor->sock);
             actor->peer = from;
+            actor->unmet |= !actor->met && wire_msg_kind(msg) != WIRE_HELLO;
         }
         keep(actor, msg);
         return msg;
@@ -199,6 +200,8 @@ int
 check_greet(struct check_actor *actor, const char *stage, const char *recipe,
             const char *digest, int64_t size)
 {
+    // how long a stage takes to start no page says
+    const double until = clock_now() + (actor->check->rules ? 0 : 60);
     struct wire_hello hello = {.size = size};
     struct wire_msg *answer, *beat;
 
@@ -206,8 +209,10 @@ check_greet(struct check_actor *actor, const char *stage, const char *recipe,
     snprintf(hello.peer, sizeof hello.peer, "%s", actor->name);
     snprintf(hello.recipe, sizeof hello.recipe, "%s", recipe);
     snprintf(hello.digest, sizeof hello.digest, "%s", digest);
-    check_say(actor, wire_hello_put(&hello));
-    answer = check_await(actor, WIRE_HELLO, 5);
+    do {
+        check_say(actor, wire_hello_put(&hello));
+        answer = check_await(actor, WIRE_HELLO, 5);
+    } while (!answer && clock_now() < until);
     wire_msg_free(answer);
     if (!answer)
         return 0;
@@ -220,12 +225,23 @@ check_greet(struct check_actor *actor, const char *stage, const char *recipe,
 int
 check_greeted(struct check_actor *actor, const char *stage, double seconds)
 {
-    struct wire_msg *hello = check_await(actor, WIRE_HELLO, seconds);
-    struct wire_hello mine = {.size = actor->hello.size};
+    const struct wire_error who = {
+        .reason = "who are you?", .again = 1, .id = -1};
+    const double until = clock_now() + seconds;
+    struct wire_hello mine = {0};
+    struct wire_msg *hello;
 
+    // one that does not see that its connection was lost has to be asked
+    while (!(hello = check_await(actor, WIRE_HELLO, 1)) &&
+           clock_now() < until) {
+        if (actor->unmet)
+            check_say(actor, wire_error_put(&who));
+        actor->unmet = 0;
+    }
     wire_msg_free(hello);
     if (!hello)
         return 0;
+    mine.size = actor->hello.size;
     snprintf(mine.stage, sizeof mine.stage, "%s", stage);
     snprintf(mine.run, sizeof mine.run, "%s", actor->hello.run);
     snprintf(mine.peer, sizeof mine.peer, "%s", actor->name);

@@ -28,7 +28,8 @@ struct check_actor {
     struct wire_sock *sock;
     char *endpoint;
     char name[64];           /* of the kit's end */
-    int binds, met;          /* met: `peer` is the stage */
+    int binds, met;          /* met: `peer` is the stage, which said hello; */
+    int unmet;               /* it said something else before */
     struct wire_id peer;     /* of a ROUTER */
     struct wire_hello hello; /* what the stage said last */
     struct wire_error error; /* what it said last, and how many */

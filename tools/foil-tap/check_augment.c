@@ -103,8 +103,8 @@ greets(struct stage *s)
 {
     struct check *check = s->check;
 
-    check_need(check, check_greeted(&s->plan, "select", 10),
-               "it says hello to the selector within 10 s");
+    check_need(check, check_greeted(&s->plan, "select", 60),
+               "it says hello to the selector");
     check_need(check, check_greeted(&s->batch, "train", 10),
                "and to the trainer");
     check_rule(check, *s->batch.hello.recipe && *s->batch.hello.peer,
