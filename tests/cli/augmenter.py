@@ -10,6 +10,7 @@ noise to foil-train, the same noise each time, and ends when the run is over.
     end=N         that is the token that ends it: 513
     nap           seconds of work for each batch
     until=N       goes away after N batches
+    ready=FILE    is made when it is about to connect
 """
 import os
 import random
@@ -20,7 +21,8 @@ import msgpack
 import zmq
 
 option = dict(steps=4, epochs=2, images=8, side=8, size=64, digest="ab" * 16,
-              white="", replaced="", nap=0, texts=0, end=513, until=0)
+              white="", replaced="", nap=0, texts=0, end=513, until=0,
+              ready="")
 for word in sys.argv[2:]:
     key, value = word.split("=")
     option[key] = type(option[key])(float(value)) if key != "digest" and \
@@ -28,6 +30,9 @@ for word in sys.argv[2:]:
 steps, epochs, b, side = (option[k] for k in ("steps", "epochs", "images",
                                               "side"))
 socket = zmq.Context().socket(zmq.DEALER)
+socket.reconnect_ivl = 10  # the trainer may come later
+if option["ready"]:
+    open(option["ready"], "w").close()
 socket.connect(sys.argv[1])
 
 

@@ -17,7 +17,12 @@ export PATH=$BIN:$PATH OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 "$BIN/foil-data" generate --size 16 -o "$work/set.tar" 64 2>/dev/null
 "$BIN/foil-data" index "$work/set.tar" 2>/dev/null
 
-# stage ROLE DIR : one of foil's, alone in that run directory
+# the last edge that is bound where a stage of that role is met
+declare -A edge=([select]=plan [augment]=batch [train]=batch
+    [negatives]=negatives)
+
+# stage ROLE DIR : one of foil's, alone in that run directory; it is at work, since
+# the kit waits seconds for a hello and not for the start of a program
 stage() {
     mkdir -p "$2"
     case $1 in
@@ -27,6 +32,10 @@ stage() {
     esac
     "$BIN/foil-$1" -r "${@:2}" 2>"$2.log" &
     stages+=($!)
+    case $1 in
+    augment) waits_for "$2.log" ;;
+    *) becomes_true test -S "$2/${edge[$1]}" ;;
+    esac
 }
 
 # keeps ROLE : a stage of foil is checked
@@ -37,13 +46,15 @@ keeps() {
 
 # breaks NUMBER ROLE FAULT RULE : with that fault the rule is broken
 breaks() {
-    local dir=$work/$1 lease=2
+    local dir=$work/$1 at=$work/$1.front lease=2
     [[ $3 != patient && $3 != lives* ]] || lease=600
     lease=$lease stage "$2" "$dir"
     mkdir "$dir.front"
     # shellcheck disable=SC2086 # a fault is several words
     /usr/bin/python3 "$broken" "$2" "$dir" "$dir.front" $3 2>"$dir.err" &
     stages+=($!)
+    [[ $2 != augment ]] || at=$dir
+    becomes_true test -S "$at/${edge[$2]}"
     exits 1 "$tap" check "$2" -r "$dir.front" --lease 2 -n 1 >"$dir.out"
     grep -q "^not ok .*$4" "$dir.out" || { cat "$dir.out" "$dir.err"; return 1; }
 }

@@ -255,6 +255,7 @@ END
         $python "$here/counting.py" "ipc://$work/$1/negatives" "${@:2}" \
             2>>"$work/$1.negatives" &
         service=$!
+        becomes_true test -S "$work/$1/negatives"
     }
     mkdir "$work"/{counts,recount,narrow,large}
     counted counts

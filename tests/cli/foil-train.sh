@@ -9,7 +9,8 @@ augmenter=$(cd "${0%/*}" && pwd)/augmenter.py
 linear=(--arch linear --head 8 --lr 0.05 --threads 1)
 small=("${linear[@]}")
 
-# with DIR KEY=VALUE... -- OPTIONS : a trainer and its augmenter; its exit code
+# with DIR KEY=VALUE... -- OPTIONS : a trainer and its augmenter, which comes first,
+# since no deadline is for the start of Python; the trainer's exit code
 with() {
     local dir=$1 words=()
     shift
@@ -18,9 +19,13 @@ with() {
         shift
     done
     shift
-    /usr/bin/python3 "$augmenter" "ipc://$dir/batch" "${words[@]}" \
-        >"$dir.augmenter" 2>&1 &
+    rm -f "$dir.ready"
+    /usr/bin/python3 "$augmenter" "ipc://$dir/batch" ready="$dir.ready" \
+        "${words[@]}" >"$dir.augmenter" 2>&1 &
     local pid=$! code=0
+    while [[ ! -e $dir.ready ]] && kill -0 "$pid" 2>/dev/null; do
+        sleep 0.01
+    done
     "$BIN/foil-train" -r "$dir" "${small[@]}" "$@" 2>"$dir.err" || code=$?
     cat "$dir.err" >&2
     [[ $code -eq 0 ]] || kill "$pid" 2>/dev/null
@@ -261,8 +266,8 @@ ok 'but for the head, which is random' exits 1 cmp \
 ok 'and is remembered' jq -e '.options.init | length == 1' \
     "$work/init/latest/config.json"
 rm "$work/other.safetensors"
-ok 'a resumed run does not look at the file' with "$work/init" step=8 -- \
-    -s 2 --resume --steps 8
+ok 'a resumed run does not look at the file' "$BIN/foil-train" -r "$work/init" \
+    "${small[@]}" -s 2 --resume --steps 8
 small=(--head project:4 --threads 1)
 ok 'another form: 1' refuses 1 "conv_proj.weight' is \[16,3,4,4\], the encoder" \
     with "$work/deep" -- --arch vit:16x1x2 --init "image=$first"
