@@ -13,6 +13,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static int t_count, t_failed;
 
@@ -31,6 +32,15 @@ static int t_count, t_failed;
 
 /* T_SKIP(): a check that cannot be made here, and why. */
 #define T_SKIP(what, why) printf("ok %d - %s # SKIP %s\n", ++t_count, what, why)
+
+/* t_emulated(): an emulator runs this, for another machine, and oneDNN has
+ * plain convolutions there, of a million products a second: smaller ones will
+ * do. */
+static inline int
+t_emulated(void)
+{
+    return getenv("EMULATOR") != NULL;
+}
 
 #define t_check(good, why, ...)                               \
     do {                                                      \

@@ -10,7 +10,7 @@
 #include "util/mem.h"
 #include "util/rng.h"
 
-static const struct nn_spec tiny = {
+static struct nn_spec tiny = {
     .arch = "resnet8",
     .stem = "small",
     .norm = "batch",

@@ -39,7 +39,7 @@ main(int argc, char **argv)
     self = argv[0];
     T(num_threads(2) == 2 && omp_get_max_threads() == 2, "two threads");
     T(num_threads(0) == omp_get_num_procs(), "0: a thread a core");
-    if (getenv("EMULATOR")) {
+    if (t_emulated()) {
         T_SKIP("executed again", "an emulator starts no programs");
         return t_done();
     }
