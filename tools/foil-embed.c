@@ -136,8 +136,8 @@ export_encoder(char **operand)
 
     if (!export && !onnx)
         return 0;
-    if (operand[1] || output || raw || untrained || captions || lines ||
-        classes)
+    if (operand[1] || output || raw || descriptor || untrained || captions ||
+        lines || classes)
         opt_misuse(
             "--export and --onnx want CHECKPOINT alone, and no features");
     if (nn_model_open(&model, operand[0], 1, 0, NULL, NULL, &err) ||
