@@ -44,6 +44,8 @@ MESSAGES = {
     "event": ({"sequence": 0, "what": "step", "epoch": 0, "step": 0}, {}),
     "metrics": ({"sequence": 0, "stage": "train", "step": 0, "values": {}},
                 {}),
+    "status": ({"sequence": 0, "stage": "augment", "number": 1, "values": {}},
+               {}),
 }
 
 
