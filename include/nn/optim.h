@@ -13,8 +13,7 @@
  * sgd      d = g + wd p;  m = mu m + d;  p -= lr m
  *          with Nesterov: p -= lr (d + mu m)
  * adam     d = g + wd p;  m = b1 m + (1 - b1) d;  v = b2 v + (1 - b2) d d
- *          p -= lr / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + 1e-8)
- *          b1 = 0.9, b2 = 0.999
+ *          p -= lr / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + eps)
  * adamw    the same with d = g, after p -= lr wd p in tensors that decay
  * lars-a   in tensors that decay:  d = g + wd p,
  *          m = mu m + q d, q = 0.001 |p| / |d|, 1 where a norm is 0;
@@ -35,6 +34,9 @@ struct nn_optim_spec {
     int nesterov;     /* sgd */
     double weight_decay;
     long accumulate; /* K > 1: one step for K gradients, by their mean */
+    /* adam, adamw: b1, b2 in 0 .. 1, both ends excluded, and eps > 0; 0 stands
+     * for 0.9, 0.999 and 1e-8 */
+    double beta1, beta2, epsilon;
 };
 
 struct nn_optim;

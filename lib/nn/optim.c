@@ -15,7 +15,7 @@ static const char *const names[] = {"sgd", "adam", "adamw", "lars-a", "lars-b"};
 
 _Static_assert(sizeof names / sizeof *names == LARS_B + 1, "one for each");
 
-static const double beta1 = 0.9, beta2 = 0.999, tiny = 1e-8, trust = 0.001;
+static const double trust = 0.001;
 
 struct chunk {
     size_t tensor, offset, count;
@@ -41,6 +41,7 @@ struct rule {
     float decay;                  /* d = g + decay p */
     float shrink;                 /* p *= shrink first */
     float unbias;                 /* 1 / sqrt(1 - b2^t) */
+    float b1, c1, b2, c2, eps;    /* c = 1 - b */
 };
 
 UTIL_CLONES static void
@@ -62,16 +63,13 @@ adam(size_t n, const struct rule *rule, const float *restrict g,
      float *restrict p, float *restrict m, float *restrict v)
 {
     const struct rule k = *rule;
-    const float b1 = (float)beta1, c1 = (float)(1 - beta1);
-    const float b2 = (float)beta2, c2 = (float)(1 - beta2);
-    const float eps = (float)tiny;
 
     for (size_t i = 0; i < n; i++) {
         float d = g[i] + k.decay * p[i];
 
-        m[i] = b1 * m[i] + c1 * d;
-        v[i] = b2 * v[i] + c2 * d * d;
-        p[i] = k.shrink * p[i] - k.lr * m[i] / (k.unbias * sqrtf(v[i]) + eps);
+        m[i] = k.b1 * m[i] + k.c1 * d;
+        v[i] = k.b2 * v[i] + k.c2 * d * d;
+        p[i] = k.shrink * p[i] - k.lr * m[i] / (k.unbias * sqrtf(v[i]) + k.eps);
     }
 }
 
@@ -143,6 +141,7 @@ static struct rule
 rule_for(const struct nn_optim *optim, const struct nn_tensor *t, double lr)
 {
     const double decay = optim->spec.weight_decay, mu = optim->spec.momentum;
+    const double b1 = optim->spec.beta1, b2 = optim->spec.beta2;
     const double t_now = (double)optim->steps,
                  q = optim->ratio[t - optim->tensors];
     struct rule rule = {.lr = (float)lr,
@@ -161,8 +160,13 @@ rule_for(const struct nn_optim *optim, const struct nn_tensor *t, double lr)
             rule.shrink = (float)(1 - lr * decay);
         // fall through
     case ADAM:
-        rule.lr = (float)(lr / (1 - pow(beta1, t_now)));
-        rule.unbias = (float)(1 / sqrt(1 - pow(beta2, t_now)));
+        rule.lr = (float)(lr / (1 - pow(b1, t_now)));
+        rule.unbias = (float)(1 / sqrt(1 - pow(b2, t_now)));
+        rule.b1 = (float)b1;
+        rule.c1 = (float)(1 - b1);
+        rule.b2 = (float)b2;
+        rule.c2 = (float)(1 - b2);
+        rule.eps = (float)optim->spec.epsilon;
         break;
     case LARS_A:
         rule.gain = (float)q;
@@ -197,10 +201,41 @@ cut(struct nn_optim *optim)
     }
 }
 
+static int
+judge(const struct nn_optim_spec *spec, enum update kind, struct err *err)
+{
+    if (!(spec->momentum >= 0 && spec->momentum < 1) ||
+        !(spec->weight_decay >= 0 && isfinite(spec->weight_decay)))
+        return err_set(err,
+                       "momentum %g, weight decay %g: want 0 <= momentum < 1, "
+                       "weight decay >= 0",
+                       spec->momentum, spec->weight_decay);
+    if (spec->nesterov && (kind != SGD || spec->momentum == 0))
+        return err_set(err, "Nesterov's step is for sgd with momentum");
+    return 0;
+}
+
+/* Adam's, where they are not the usual ones. */
+static int
+settle_adam(struct nn_optim_spec *spec, struct err *err)
+{
+    spec->beta1 = spec->beta1 != 0 ? spec->beta1 : 0.9;
+    spec->beta2 = spec->beta2 != 0 ? spec->beta2 : 0.999;
+    spec->epsilon = spec->epsilon != 0 ? spec->epsilon : 1e-8;
+    if (spec->beta1 > 0 && spec->beta1 < 1 && spec->beta2 > 0 &&
+        spec->beta2 < 1 && spec->epsilon > 0 && isfinite(spec->epsilon))
+        return 0;
+    return err_set(err,
+                   "beta1 %g, beta2 %g, epsilon %g: want betas between 0 and "
+                   "1, epsilon above 0",
+                   spec->beta1, spec->beta2, spec->epsilon);
+}
+
 struct nn_optim *
 nn_optim_new(const struct nn_optim_spec *spec, const struct nn_tensor *tensors,
              size_t n, size_t count, struct err *err)
 {
+    struct nn_optim_spec own = *spec;
     struct nn_optim *optim;
     size_t kind = 0;
 
@@ -214,21 +249,11 @@ nn_optim_new(const struct nn_optim_spec *spec, const struct nn_tensor *tensors,
                 spec->name);
         return NULL;
     }
-    if (!(spec->momentum >= 0 && spec->momentum < 1) ||
-        !(spec->weight_decay >= 0 && isfinite(spec->weight_decay))) {
-        err_set(err,
-                "momentum %g, weight decay %g: want 0 <= momentum < 1, "
-                "weight decay >= 0",
-                spec->momentum, spec->weight_decay);
+    if (judge(spec, (enum update)kind, err) || settle_adam(&own, err))
         return NULL;
-    }
-    if (spec->nesterov && (kind != SGD || spec->momentum == 0)) {
-        err_set(err, "Nesterov's step is for sgd with momentum");
-        return NULL;
-    }
     optim = mem_array(1, sizeof *optim);
     *optim = (struct nn_optim){
-        .spec = *spec, .kind = (enum update)kind, .tensors = tensors, .n = n};
+        .spec = own, .kind = (enum update)kind, .tensors = tensors, .n = n};
     optim->spec.name = names[kind];
     optim->ratio = mem_array(n, sizeof *optim->ratio);
     optim->moment[0] = mem_aligned(count, sizeof(float));

@@ -71,7 +71,7 @@ setup(struct bench *b, const char *arch, int train, int bf16, struct err *err)
                            .mean = {.5f, .5f, .5f},
                            .deviation = {.25f, .25f, .25f},
                            .bf16 = bf16};
-    struct nn_optim_spec sgd = {"sgd", 0.9, 0, 1e-4, 0};
+    struct nn_optim_spec sgd = {"sgd", 0.9, 0, 1e-4, 0, 0, 0, 0};
     struct loss_batch batch = {.b = PAIRS, .d = DIM};
     const struct nn_tensor *tensors;
     size_t n, count, pixels = ROWS * SIDE * SIDE * 3;

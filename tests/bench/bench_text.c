@@ -36,7 +36,7 @@ setup(struct bench *b, const char *arch, int train, struct err *err)
                                  .head = "project:128",
                                  .vocabulary = IDS,
                                  .context = CONTEXT};
-    const struct nn_optim_spec adamw = {"adamw", 0.9, 0, 0.05, 0};
+    const struct nn_optim_spec adamw = {"adamw", 0.9, 0, 0.05, 0, 0, 0, 0};
     const struct nn_tensor *tensors;
     size_t n, count;
     struct rng rng;

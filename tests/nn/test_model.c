@@ -49,7 +49,7 @@ new_net(const struct nn_spec *of)
 static struct nn_optim *
 new_optim(struct nn_net *net, const char *name)
 {
-    const struct nn_optim_spec of = {name, 0, 0, 0, 3};
+    const struct nn_optim_spec of = {name, 0, 0, 0, 3, 0, 0, 0};
     size_t n, count;
     const struct nn_tensor *tensors = nn_net_tensors(net, &n);
     struct err err;

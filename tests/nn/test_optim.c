@@ -37,16 +37,19 @@ static void
 naive_adam(struct naive *k, const struct nn_optim_spec *s, double lr,
            const float *g, size_t i)
 {
+    const double b1 = s->beta1 > 0 ? s->beta1 : 0.9;
+    const double b2 = s->beta2 > 0 ? s->beta2 : 0.999;
+    const double eps = s->epsilon > 0 ? s->epsilon : 1e-8;
     double d = g[i] + s->weight_decay * k->p[i];
 
     if (!strcmp(s->name, "adamw")) {
         d = g[i];
         k->p[i] -= i < WEIGHTS ? lr * s->weight_decay * k->p[i] : 0;
     }
-    k->m[i] = 0.9 * k->m[i] + 0.1 * d;
-    k->v[i] = 0.999 * k->v[i] + 0.001 * d * d;
-    k->p[i] -= lr / (1 - pow(0.9, k->t)) * k->m[i] /
-               (sqrt(k->v[i] / (1 - pow(0.999, k->t))) + 1e-8);
+    k->m[i] = b1 * k->m[i] + (1 - b1) * d;
+    k->v[i] = b2 * k->v[i] + (1 - b2) * d * d;
+    k->p[i] -= lr / (1 - pow(b1, k->t)) * k->m[i] /
+               (sqrt(k->v[i] / (1 - pow(b2, k->t))) + eps);
 }
 
 static double
@@ -148,7 +151,7 @@ static void
 lars_takes_the_steps_worked_out(const char *name, const double want[2][4])
 {
     static const struct nn_tensor matrix = {"p", 2, {2, 2}, 0, 4, 0, 1};
-    const struct nn_optim_spec spec = {name, 0.9, 0, 1e-4, 0};
+    const struct nn_optim_spec spec = {name, 0.9, 0, 1e-4, 0, 0, 0, 0};
     const float g[4] = {0.1f, -0.2f, 0.3f, 0.05f};
     float p[4] = {1, 2, 3, 4};
     struct err err;
@@ -171,7 +174,7 @@ decay_goes_by_the_table(const char *name)
     const struct nn_tensor vector = {"p", 1, {4}, 0, 4, 0, 0};
     const struct nn_tensor decaying = {"p", 2, {2, 2}, 0, 4, 0, 1};
     const struct nn_tensor *const all[] = {&matrix, &vector, &decaying};
-    const struct nn_optim_spec spec = {name, 0.9, 0, 0.1, 0};
+    const struct nn_optim_spec spec = {name, 0.9, 0, 0.1, 0, 0, 0, 0};
     const float g[4] = {0.1f, -0.2f, 0.3f, 0.05f};
     float p[3][4];
     struct err err;
@@ -192,7 +195,7 @@ static void
 threads_do_not_matter(const char *name)
 {
     static float p[2][COUNT], g[COUNT];
-    const struct nn_optim_spec spec = {name, 0.9, 0, 1e-4, 0};
+    const struct nn_optim_spec spec = {name, 0.9, 0, 1e-4, 0, 0, 0, 0};
     struct err err;
 
     for (int k = 0; k < 2; k++) {
@@ -218,7 +221,7 @@ static void
 moments_are_all_there_is(const char *name, long accumulate)
 {
     static float p[COUNT], q[COUNT], g[COUNT];
-    const struct nn_optim_spec spec = {name, 0.9, 0, 1e-2, accumulate};
+    const struct nn_optim_spec spec = {name, 0.9, 0, 1e-2, accumulate, 0, 0, 0};
     struct err err;
     struct nn_optim *a = nn_optim_new(&spec, tensors, 3, COUNT, &err);
     struct nn_optim *b = nn_optim_new(&spec, tensors, 3, COUNT, &err);
@@ -248,8 +251,8 @@ static void
 gradients_accumulate(const char *name)
 {
     static float p[COUNT], q[COUNT], g[COUNT], mean[COUNT];
-    const struct nn_optim_spec one = {name, 0.9, 0, 1e-2, 1};
-    const struct nn_optim_spec three = {name, 0.9, 0, 1e-2, 3};
+    const struct nn_optim_spec one = {name, 0.9, 0, 1e-2, 1, 0, 0, 0};
+    const struct nn_optim_spec three = {name, 0.9, 0, 1e-2, 3, 0, 0, 0};
     struct err err;
     struct nn_optim *a = nn_optim_new(&one, tensors, 3, COUNT, &err);
     struct nn_optim *b = nn_optim_new(&three, tensors, 3, COUNT, &err);
@@ -282,7 +285,7 @@ static void
 norm_of_a_gradient(void)
 {
     static float g[COUNT];
-    const struct nn_optim_spec spec = {"sgd", 0, 0, 0, 0};
+    const struct nn_optim_spec spec = {"sgd", 0, 0, 0, 0, 0, 0, 0};
     struct err err;
     struct nn_optim *optim = nn_optim_new(&spec, tensors, 3, COUNT, &err);
     struct rng rng;
@@ -306,9 +309,13 @@ static void
 nonsense_is_refused(void)
 {
     static const struct nn_optim_spec bad[] = {
-        {"sgdd", 0.9, 0, 0, 0}, {"sgd", 1, 0, 0, 0},     {"sgd", -0.1, 0, 0, 0},
-        {"sgd", NAN, 0, 0, 0},  {"sgd", 0, 1, 0, 0},     {"adam", 0.9, 1, 0, 0},
-        {"sgd", 0.9, 0, -1, 0}, {"sgd", 0.9, 0, NAN, 0},
+        {"sgdd", 0.9, 0, 0, 0, 0, 0, 0},   {"sgd", 1, 0, 0, 0, 0, 0, 0},
+        {"sgd", -0.1, 0, 0, 0, 0, 0, 0},   {"sgd", NAN, 0, 0, 0, 0, 0, 0},
+        {"sgd", 0, 1, 0, 0, 0, 0, 0},      {"adam", 0.9, 1, 0, 0, 0, 0, 0},
+        {"sgd", 0.9, 0, -1, 0, 0, 0, 0},   {"sgd", 0.9, 0, NAN, 0, 0, 0, 0},
+        {"adam", 0, 0, 0, 0, 1, 0, 0},     {"adamw", 0, 0, 0, 0, -.1, 0, 0},
+        {"adam", 0, 0, 0, 0, 0, 1, 0},     {"adam", 0, 0, 0, 0, 0, NAN, 0},
+        {"adam", 0, 0, 0, 0, 0, 0, -1e-8},
     };
     struct err err;
 
@@ -320,11 +327,18 @@ int
 main(void)
 {
     static const struct nn_optim_spec specs[] = {
-        {"sgd", 0, 0, 0, 0},      {"sgd", 0.9, 0, 1e-2, 0},
-        {"sgd", 0.9, 1, 1e-2, 0}, {"adam", 0, 0, 0, 0},
-        {"adam", 0, 0, 1e-1, 0},  {"adamw", 0, 0, 1e-1, 0},
-        {"lars-a", 0.9, 0, 0, 0}, {"lars-a", 0.9, 0, 1e-2, 0},
-        {"lars-b", 0.9, 0, 0, 0}, {"lars-b", 0.9, 0, 1e-2, 0},
+        {"sgd", 0, 0, 0, 0, 0, 0, 0},
+        {"sgd", 0.9, 0, 1e-2, 0, 0, 0, 0},
+        {"sgd", 0.9, 1, 1e-2, 0, 0, 0, 0},
+        {"adam", 0, 0, 0, 0, 0, 0, 0},
+        {"adam", 0, 0, 1e-1, 0, 0, 0, 0},
+        {"adamw", 0, 0, 1e-1, 0, 0, 0, 0},
+        {"adamw", 0, 0, 1e-1, 0, .8, .98, 1e-6},
+        {"adam", 0, 0, 1e-2, 0, .5, .9, .1},
+        {"lars-a", 0.9, 0, 0, 0, 0, 0, 0},
+        {"lars-a", 0.9, 0, 1e-2, 0, 0, 0, 0},
+        {"lars-b", 0.9, 0, 0, 0, 0, 0, 0},
+        {"lars-b", 0.9, 0, 1e-2, 0, 0, 0, 0},
     };
     static const double a[2][4] = {{.998839, 2.002318, 2.996516, 3.999415},
                                    {.996633, 2.006721, 2.989898, 3.998305}};

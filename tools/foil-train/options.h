@@ -20,7 +20,7 @@ struct train_options {
     const char *optim, *schedule, *sampler;
     struct loss_settings loss;                        /* of the objective */
     struct train_schedule param_schedule[PARAM_MOST]; /* of its parameters */
-    double lr, lr_end, momentum, weight_decay, warmup;
+    double lr, lr_end, momentum, beta1, beta2, epsilon, weight_decay, warmup;
     long context, embed;
     long width, hidden, micro, accumulate, seed, threads, keep_features;
     int quick_gelu, bf16, direct, lars_b, nesterov;

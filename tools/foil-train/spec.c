@@ -76,6 +76,9 @@ optim_spec(const struct train_options *o)
                                                                    : lars,
                                   .momentum = o->momentum,
                                   .nesterov = o->nesterov,
+                                  .beta1 = o->beta1,
+                                  .beta2 = o->beta2,
+                                  .epsilon = o->epsilon,
                                   .weight_decay = o->weight_decay,
                                   .accumulate = o->accumulate};
 }
