@@ -17,10 +17,9 @@ struct visit {
     float *keep, *w; /* scores of the states, weights */
 
     /* for one row */
-    uint32_t *column; /* [length] proposals */
-    double *luck;     /* [length] */
-    double *score;    /* [columns] beta s */
-    uint32_t *count;  /* [columns] */
+    uint32_t *column, *bits; /* [length] proposals, and their U */
+    double *score;           /* [columns] beta s */
+    uint32_t *count;         /* [columns] */
 
     size_t accepted, outside, dropped, moved, cold;
 };
@@ -55,6 +54,49 @@ sample_scan(size_t length, const uint32_t *column, const double *luck,
         const uint32_t c = column[k];
 
         if (!(score[c] + luck[k] > chain->score))
+            continue;
+        outside += record(chain, k - since, count);
+        since = k;
+        chain->at = (long)c;
+        chain->score = score[c];
+        chain->accepted++;
+    }
+    return outside + record(chain, length - since, count);
+}
+
+/* Bits to -log U, U in (0,1). */
+static double
+luck_of(uint32_t bits)
+{
+    return -log((bits + 0.5) * 0x1p-32);
+}
+
+/*
+ * 1 when beta s' - log U > beta s.  U of k leading zeros is between 2^-(k+1)
+ * and 2^-k, so that its logarithm is wanted only where that does not decide.
+ */
+static int
+is_accepted(double to, double at, uint32_t bits)
+{
+    const double step = 0.693147180559945309, gap = at - to;
+    const int zeros = bits ? __builtin_clz(bits) : 32;
+
+    if (gap <= zeros * step)
+        return 1;
+    return (gap < (zeros + 1) * step || !bits) && to + luck_of(bits) > at;
+}
+
+/* sample_scan() by the bits of U. */
+static size_t
+scan(size_t length, const uint32_t *column, const uint32_t *bits,
+     const double *score, struct sample_chain *chain, uint32_t *count)
+{
+    size_t outside = 0, since = 0; // recorded up to here
+
+    for (size_t k = 0; k < length; k++) {
+        const uint32_t c = column[k];
+
+        if (!is_accepted(score[c], chain->score, bits[k]))
             continue;
         outside += record(chain, k - since, count);
         since = k;
@@ -181,13 +223,6 @@ end(struct visit *visit, const struct sample_chain *chain, size_t row)
         visit->keep[row] = (float)fmin(fmax(chain->score, -FLT_MAX), FLT_MAX);
 }
 
-/* Bits to -log U, U in (0,1). */
-static double
-luck_of(uint32_t bits)
-{
-    return -log((bits + 0.5) * 0x1p-32);
-}
-
 /* Put what comes k-th, by chance, in its place. */
 static void
 choose(uint32_t *x, size_t k, size_t length, uint32_t bits)
@@ -224,8 +259,7 @@ propose(struct visit *visit, size_t row)
             choose(column, k, length, rng_u32(&rng));
         if (how->proposals == SAMPLE_ONCE)
             column[k] += (uint32_t)(b * (rng_u32(&rng) * (uint64_t)v >> 32));
-        visit->luck[k] =
-            how->luck ? how->luck[row * length + k] : luck_of(rng_u32(&rng));
+        visit->bits[k] = how->luck ? 0 : rng_u32(&rng);
     }
 }
 
@@ -234,14 +268,23 @@ static void
 move(struct visit *visit, struct sample_chain *chain, size_t row)
 {
     const size_t burn = visit->how->burn, kept = visit->length - burn;
+    const uint32_t *column = visit->column, *bits = visit->bits;
+    const double *luck = visit->how->luck, *score = visit->score;
     float *w = visit->w + row * visit->columns;
     size_t dropped, outside;
 
     propose(visit, row);
     memset(visit->count, 0, visit->columns * sizeof *visit->count);
-    sample_scan(burn, visit->column, visit->luck, visit->score, chain, NULL);
-    dropped = sample_scan(kept, visit->column + burn, visit->luck + burn,
-                          visit->score, chain, visit->count);
+    if (luck) {
+        luck += row * visit->length;
+        sample_scan(burn, column, luck, score, chain, NULL);
+        dropped = sample_scan(kept, column + burn, luck + burn, score, chain,
+                              visit->count);
+    } else {
+        scan(burn, column, bits, score, chain, NULL);
+        dropped =
+            scan(kept, column + burn, bits + burn, score, chain, visit->count);
+    }
     outside = dropped;
     for (size_t c = visit->n; c < visit->columns; c++)
         outside += visit->count[c];
@@ -323,7 +366,7 @@ sample_emc2(const struct sample_emc2_how *how, const struct sample_batch *batch,
 
     visit_check(&visit);
     visit.column = mem_array(visit.length, sizeof *visit.column);
-    visit.luck = mem_array(visit.length, sizeof *visit.luck);
+    visit.bits = mem_array(visit.length, sizeof *visit.bits);
     visit.score = mem_array(visit.columns, sizeof *visit.score);
     visit.count = mem_array(visit.columns, sizeof *visit.count);
     if (how->proposals == SAMPLE_ALL4)
@@ -333,7 +376,7 @@ sample_emc2(const struct sample_emc2_how *how, const struct sample_batch *batch,
         for (size_t row = 0; row < n; row++)
             visit_row(&visit, row);
     free(visit.column);
-    free(visit.luck);
+    free(visit.bits);
     free(visit.score);
     free(visit.count);
     kept = (double)n * (double)(visit.length - how->burn);
