@@ -22,9 +22,10 @@ struct train_batch {
     const uint8_t *views;  /* [2,n,height,width,channels], with texts [n,...] */
     const int32_t *tokens; /* of all texts, packed; NULL: there are none */
     const size_t *offsets; /* [n + 1] where each begins */
-    int64_t fixed;         /* views that there are of a sample; 0: each is
-                              drawn anew */
-    const int64_t *view_of; /* [2,n] which of these; NULL when drawn anew */
+    const int32_t *captions; /* [n] which of its sample's each is; or NULL */
+    int64_t fixed;           /* views that there are of a sample; 0: each is
+                                drawn anew */
+    const int64_t *view_of;  /* [2,n] which of these; NULL when drawn anew */
 
     size_t n_extra;             /* further images */
     const int64_t *extra_ids;   /* [n_extra] */

@@ -17,15 +17,16 @@
  *     options    what was asked for (train/settings.h)
  *     encoder    the spec of its net (nn/model.h)
  *     text       the same of the encoder of texts, if there is one
- *     dataset    digest and size
+ *     dataset    digest and size; with texts captions, the most of a sample
  *     batch      images and extra: the largest
  *     engine     processor and table: which bits come out depends on these
  *     state      how far the run is (train/state.h)
  */
 
-/* The most samples, and images in a batch, that a config may have. */
+/* The most samples, captions of one, and images in a batch, that a config may
+ * have. */
 #define TRAIN_SIZE_MAX ((int64_t)1 << 48)
-enum { TRAIN_IMAGES_MAX = 65536 };
+enum { TRAIN_IMAGES_MAX = 65536, TRAIN_CAPTIONS_MAX = 64 };
 
 /* What batches look like: told by the first one, remembered. */
 struct train_shape {
@@ -33,9 +34,10 @@ struct train_shape {
     int64_t size;         /* its samples */
     size_t images, extra; /* at most, in a batch */
     size_t height, width, channels;
-    size_t views; /* that a sample has a table row for: those of a batch, or
-                     the fixed ones that there are of it */
-    size_t basis; /* rows of the fixed one that pixels are seen in, or 0 */
+    size_t captions; /* the most that a sample has; 0: there are no texts */
+    size_t views;    /* that a sample has a table row for: those of a batch, or
+                        the fixed ones that there are of it */
+    size_t basis;    /* rows of the fixed one that pixels are seen in, or 0 */
 };
 
 /* What config.json is made of.  All is lent. */

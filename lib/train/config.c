@@ -44,8 +44,11 @@ describe(const struct train_config *config)
     free(table);
     free(cpu);
     REQUIRE(object);
-    if (config->text)
+    if (config->text) {
         json_object_set_new(object, "text", nn_spec_put(config->text));
+        json_object_set_new(json_object_get(object, "dataset"), "captions",
+                            json_integer((json_int_t)shape->captions));
+    }
     return object;
 }
 
@@ -86,13 +89,16 @@ train_config_get(const json_t *config, struct train_shape *shape,
     const json_t *spec = json_object_get(config, "encoder");
     struct nn_spec encoder;
     const char *digest;
-    int64_t images, extra;
+    int64_t images, extra, captions = 0;
 
     if (train_state_get(state, json_object_get(config, "state"), err) ||
         json_get_text(data, "digest", &digest, err) ||
         json_get_whole(data, "size", 1, TRAIN_SIZE_MAX, &shape->size, err) ||
         json_get_whole(batch, "images", 2, TRAIN_IMAGES_MAX, &images, err) ||
         json_get_whole(batch, "extra", 0, 2 * TRAIN_IMAGES_MAX, &extra, err) ||
+        (json_object_get(config, "text") &&
+         json_get_whole(data, "captions", 1, TRAIN_CAPTIONS_MAX, &captions,
+                        err)) ||
         nn_spec_get(&encoder, spec, err))
         return -1;
     *shape = (struct train_shape){
@@ -102,6 +108,7 @@ train_config_get(const json_t *config, struct train_shape *shape,
         .height = encoder.height,
         .width = encoder.image_width,
         .channels = encoder.channels,
+        .captions = (size_t)captions,
         .views = encoder.views ? (size_t)encoder.views : 2,
         .basis = (size_t)encoder.basis,
     };

@@ -184,7 +184,7 @@ find_gradient(struct train_learner *learner, const struct train_batch *b,
     batch.weights = exchange->weights.w;
     batch.scale = exchange->weights.scale;
     batch.s = exchange->weights.s;
-    train_samples_get(spec->samples, b->n, b->ids, learner->columns);
+    train_samples_get(spec->samples, b, learner->columns);
     loss_objective_run(spec->objective, &learner->settings, &batch, learner->z,
                        learner->columns, learner->dz, learner->work, report);
     *gradient = train_learner_back(learner, b);
@@ -242,7 +242,7 @@ apply(struct train_learner *learner, const struct train_batch *b, double rate,
         train_encoder_update(spec->encoder[k], rate);
     if (spec->scalars)
         train_scalars_update(spec->scalars, report, rate);
-    train_samples_put(spec->samples, b->n, b->ids, learner->columns);
+    train_samples_put(spec->samples, b, learner->columns);
     sample_store_write(&spec->samples->store, exchange->weights.sampler,
                        exchange->weights.n_tables, exchange->weights.tables);
     learner->refused = 0;

@@ -11,18 +11,45 @@ static const char file_name[] = "samples.safetensors";
 static const char quarantine_name[] = "quarantine";
 static const char table_prefix[] = "sampler.";
 
+static size_t
+sides_of(const struct loss_objective *objective)
+{
+    return loss_objective_states(objective, 1);
+}
+
+/* How many rows of columns each sample has on a side. */
+static size_t
+each_of(const struct train_samples *samples, size_t side)
+{
+    return side && samples->captions ? samples->captions : 1;
+}
+
+/* Where the rows of a side begin. */
+static size_t
+first_row(const struct train_samples *samples, size_t side)
+{
+    size_t rows = 0;
+
+    for (size_t k = 0; k < side; k++)
+        rows += samples->size * each_of(samples, k);
+    return rows;
+}
+
 void
 train_samples_init(struct train_samples *samples,
                    const struct loss_objective *objective, size_t size,
-                   const struct train_state *state)
+                   size_t captions, const struct train_state *state)
 {
     const size_t columns = objective->columns;
-    const size_t states = loss_objective_states(objective, size);
+    size_t rows;
 
-    *samples = (struct train_samples){
-        .objective = objective, .state = state, .size = size};
-    samples->column = mem_array(states * columns, sizeof *samples->column);
-    for (size_t i = 0; i < states * columns; i++)
+    *samples = (struct train_samples){.objective = objective,
+                                      .state = state,
+                                      .size = size,
+                                      .captions = captions};
+    rows = first_row(samples, sides_of(objective));
+    samples->column = mem_array(rows * columns, sizeof *samples->column);
+    for (size_t i = 0; i < rows * columns; i++)
         samples->column[i] = objective->initial[i % columns];
     sample_store_init(&samples->store);
 }
@@ -38,36 +65,43 @@ train_samples_release(struct train_samples *samples)
 
 /* The columns of row r of a batch's state. */
 static float *
-columns_of(const struct train_samples *samples, size_t b, const int64_t *ids,
+columns_of(const struct train_samples *samples, const struct train_batch *batch,
            size_t r)
 {
-    const size_t side = r / b;
+    const size_t side = r / batch->n, i = r % batch->n;
+    const size_t id = (size_t)batch->ids[i], each = each_of(samples, side);
+    size_t row = id * each;
 
-    return samples->column + (side * samples->size + (size_t)ids[r % b]) *
-                                 samples->objective->columns;
+    REQUIRE(id < samples->size);
+    if (each > 1) {
+        REQUIRE(batch->captions && (size_t)batch->captions[i] < each);
+        row += (size_t)batch->captions[i];
+    }
+    return samples->column +
+           (first_row(samples, side) + row) * samples->objective->columns;
 }
 
 void
-train_samples_get(const struct train_samples *samples, size_t b,
-                  const int64_t *ids, float *state)
+train_samples_get(const struct train_samples *samples,
+                  const struct train_batch *batch, float *state)
 {
     const size_t columns = samples->objective->columns;
-    const size_t states = loss_objective_states(samples->objective, b);
+    const size_t states = loss_objective_states(samples->objective, batch->n);
 
     for (size_t r = 0; columns && r < states; r++)
-        memcpy(state + r * columns, columns_of(samples, b, ids, r),
+        memcpy(state + r * columns, columns_of(samples, batch, r),
                columns * sizeof *state);
 }
 
 void
-train_samples_put(struct train_samples *samples, size_t b, const int64_t *ids,
-                  const float *state)
+train_samples_put(struct train_samples *samples,
+                  const struct train_batch *batch, const float *state)
 {
     const size_t columns = samples->objective->columns;
-    const size_t states = loss_objective_states(samples->objective, b);
+    const size_t states = loss_objective_states(samples->objective, batch->n);
 
     for (size_t r = 0; columns && r < states; r++)
-        memcpy(columns_of(samples, b, ids, r), state + r * columns,
+        memcpy(columns_of(samples, batch, r), state + r * columns,
                columns * sizeof *state);
 }
 
@@ -87,14 +121,27 @@ train_samples_refuse(struct train_samples *samples,
     }
 }
 
-/* Number k of a sample, side after side: where it is, and what it is called. */
-static float *
-column_at(const struct train_samples *samples, size_t k, size_t i)
-{
-    const size_t columns = samples->objective->columns;
+/* A column as a tensor: columns are counted side after side. */
+struct column {
+    float *first;         /* of its numbers, */
+    size_t count, stride; /* how many, and how far apart */
+    size_t rank, shape[2];
+};
 
-    return samples->column + (k / columns * samples->size + i) * columns +
-           k % columns;
+static struct column
+column_of(const struct train_samples *samples, size_t k)
+{
+    const size_t columns = samples->objective->columns, side = k / columns;
+    const size_t each = each_of(samples, side);
+
+    return (struct column){
+        .first =
+            samples->column + first_row(samples, side) * columns + k % columns,
+        .count = samples->size * each,
+        .stride = columns,
+        .rank = side && samples->captions ? 2 : 1,
+        .shape = {samples->size, each},
+    };
 }
 
 static char *
@@ -105,15 +152,19 @@ column_name(const struct loss_objective *o, size_t k)
                     : mem_format("%s", o->column[k]);
 }
 
-/* The same of all samples. */
-static float *
-column(const struct train_samples *samples, size_t k)
+static void
+list_column(const struct train_samples *samples, size_t k,
+            struct nn_array *array)
 {
-    float *x = mem_array(samples->size, sizeof *x);
+    const struct column c = column_of(samples, k);
+    char *name = column_name(samples->objective, k);
+    float *x = mem_array(c.count, sizeof *x);
 
-    for (size_t i = 0; i < samples->size; i++)
-        x[i] = *column_at(samples, k, i);
-    return x;
+    for (size_t i = 0; i < c.count; i++)
+        x[i] = c.first[i * c.stride];
+    nn_array_init(array, name, "F32", c.rank, c.shape, x);
+    free(x);
+    free(name);
 }
 
 /* The tables of a sampler, as arrays; returns how many. */
@@ -149,7 +200,7 @@ train_samples_save(const struct train_samples *samples, const char *folder,
                    struct err *err)
 {
     const struct loss_objective *o = samples->objective;
-    const size_t columns = loss_objective_states(o, 1) * o->columns;
+    const size_t columns = sides_of(o) * o->columns;
     struct nn_array *array =
         mem_array(columns + samples->store.n + 1, sizeof *array);
     char *path = mem_format("%s/%s", folder, file_name);
@@ -157,14 +208,8 @@ train_samples_save(const struct train_samples *samples, const char *folder,
     size_t n = 0;
     int rc;
 
-    for (size_t k = 0; k < columns; k++) {
-        char *name = column_name(o, k);
-        float *x = column(samples, k);
-
-        nn_array_init(array + n++, name, "F32", 1, &samples->size, x);
-        free(x);
-        free(name);
-    }
+    for (size_t k = 0; k < columns; k++)
+        list_column(samples, k, array + n++);
     n += list_tables(&samples->store, array + n);
     nn_array_init(array + n++, quarantine_name, "I64", 2,
                   (size_t[]){samples->bad, 4}, samples->quarantine);
@@ -241,6 +286,34 @@ take_sampler(struct train_samples *samples, const char *path,
     return take_tables(samples, path, array, n, sampler, err);
 }
 
+/* A column of the file; where it is one of captions, of as many as here. */
+static int
+take_column(struct train_samples *samples, const char *path,
+            const struct nn_array *array, size_t n, size_t k, struct err *err)
+{
+    const struct column c = column_of(samples, k);
+    char *name = column_name(samples->objective, k);
+    const struct nn_array *a = nn_arrays_find(array, n, name);
+    const float *x;
+
+    if (a && c.rank == 2 && a->rank == 2 && a->shape[1] != c.shape[1]) {
+        err_set(err,
+                "'%s': tensor '%s' is of %zu captions a sample, this run has "
+                "up to %zu: go on with the captions that it began with",
+                path, name, a->shape[1], c.shape[1]);
+        a = NULL;
+    } else {
+        a = want(array, n, path, name, "F32", c.rank, c.shape, err);
+    }
+    free(name);
+    if (!a)
+        return -1;
+    x = a->data;
+    for (size_t i = 0; i < c.count; i++)
+        c.first[i * c.stride] = x[i];
+    return 0;
+}
+
 static int
 take(struct train_samples *samples, const char *path,
      const struct nn_array *array, size_t n, const json_t *about,
@@ -249,16 +322,9 @@ take(struct train_samples *samples, const char *path,
     const struct loss_objective *o = samples->objective;
     const struct nn_array *a;
 
-    for (size_t k = 0; k < loss_objective_states(o, 1) * o->columns; k++) {
-        char *name = column_name(o, k);
-
-        a = want(array, n, path, name, "F32", 1, &samples->size, err);
-        free(name);
-        if (!a)
+    for (size_t k = 0; k < sides_of(o) * o->columns; k++)
+        if (take_column(samples, path, array, n, k, err))
             return -1;
-        for (size_t i = 0; i < samples->size; i++)
-            *column_at(samples, k, i) = ((const float *)a->data)[i];
-    }
     if (o->wants_weights && take_sampler(samples, path, array, n, about, err))
         return -1;
     a = want(array, n, path, quarantine_name, "I64", 2, (size_t[]){0, 4}, err);
@@ -298,7 +364,7 @@ train_samples_revert(struct train_samples *samples, const char *folder,
     struct train_samples then;
 
     train_samples_init(&then, samples->objective, samples->size,
-                       samples->state);
+                       samples->captions, samples->state);
     if (train_samples_load(&then, folder, err)) {
         train_samples_release(&then);
         return -1;

@@ -58,6 +58,39 @@ the_engine_is_checked(json_t *config, struct nn_net *own, struct nn_net *other)
       "another processor is refused: %s", err.msg);
 }
 
+/* How many a sample has is known where there are texts. */
+static void
+texts_want_captions(json_t *config, struct train_shape *in,
+                    struct train_state *then)
+{
+    struct err err = {""};
+
+    T(in->captions == 0, "without texts there are no captions");
+    json_object_set_new(config, "text", json_object());
+    T(train_config_get(config, in, then, &err) && strstr(err.msg, "captions"),
+      "texts want to be known by how many captions a sample has: %s", err.msg);
+    json_object_del(config, "text");
+}
+
+/* Of a run that has texts besides. */
+static void
+captions_come_back(struct train_config pairs)
+{
+    struct train_shape with = shape, in = {0};
+    struct train_state then;
+    struct err err = {""};
+    json_t *config = NULL;
+
+    with.captions = 3;
+    pairs.shape = &with;
+    pairs.text = pairs.encoder;
+    T(!train_config_save(&pairs, ".", &err) &&
+          (config = train_config_read(".", &err)) &&
+          !train_config_get(config, &in, &then, &err) && in.captions == 3,
+      "with texts, captions come back %s", err.msg);
+    json_decref(config);
+}
+
 int
 main(void)
 {
@@ -89,10 +122,12 @@ main(void)
       "the state comes back %s", err.msg);
     the_shape_is(&in);
     the_engine_is_checked(config, encoder.net, other.net);
+    texts_want_captions(config, &in, &then);
     json_object_del(json_object_get(config, "dataset"), "size");
     T(train_config_get(config, &in, &then, &err) && strstr(err.msg, "size"),
       "what is missing is named: %s", err.msg);
     json_decref(config);
+    captions_come_back(out);
     T(!unlink("config.json") && !train_config_read(".", &err),
       "no file is no config: %s", err.msg);
     T(!chdir("/") && !rmdir(scratch), "nothing else was written");

@@ -99,7 +99,7 @@ begin(const char *objective, const char *norm, size_t encoders,
     w->negatives = (struct train_negatives){w, weigh, refused};
     for (size_t k = 0; k < encoders; k++)
         w->encoder[k] = tiny_open(norm, encoders > 1 ? N : ROWS, 0);
-    train_samples_init(&w->samples, spec.objective, SIZE, &w->state);
+    train_samples_init(&w->samples, spec.objective, SIZE, 0, &w->state);
     if (train_learner_open(&w->learner, &spec, &err))
         printf("# %s\n", err.msg);
     w->batch = (struct train_batch){.steps = STEPS,

@@ -16,7 +16,7 @@ load(struct err *err)
     struct train_samples samples;
     int rc;
 
-    train_samples_init(&samples, loss_objective_find("emc2", err), SIZE,
+    train_samples_init(&samples, loss_objective_find("emc2", err), SIZE, 0,
                        &reached);
     rc = train_samples_load(&samples, ".", err);
     train_samples_release(&samples);
@@ -57,8 +57,8 @@ tables_come_back(void)
     json_t *about = NULL;
     size_t n = 0;
 
-    train_samples_init(&out, emc2, SIZE, &reached);
-    train_samples_init(&in, emc2, SIZE, &reached);
+    train_samples_init(&out, emc2, SIZE, 0, &reached);
+    train_samples_init(&in, emc2, SIZE, 0, &reached);
     sample_store_write(&out.store, "sampler of mine 3", 2, rows);
     T(!train_samples_save(&out, ".", &err) &&
           !train_samples_load(&in, ".", &err),
@@ -123,8 +123,8 @@ what_is_saved_comes_back(void)
     struct train_batch batch = {.n_substituted = 1, .epoch = 2, .step = 3};
     int64_t pair[1][2] = {{3, 1}};
 
-    train_samples_init(&out, isogclr, SIZE, &reached);
-    train_samples_init(&in, isogclr, SIZE, &reached);
+    train_samples_init(&out, isogclr, SIZE, 0, &reached);
+    train_samples_init(&in, isogclr, SIZE, 0, &reached);
     for (size_t i = 0; i < SIZE * isogclr->columns; i++)
         out.column[i] = (float)i + 0.5f;
     batch.substituted = pair;
@@ -154,19 +154,20 @@ sides_have_columns_each(void)
     struct err err = {""};
     const struct loss_objective *o =
         loss_objective_find("sogclr_bimodal", &err);
-    const int64_t ids[] = {3, 1};
+    const struct train_batch batch = {.n = 2, .ids = (int64_t[]){3, 1}},
+                             other = {.n = 2, .ids = (int64_t[]){1, 0}};
     const float mine[8] = {1, 1, 2, 1, 30, 1, 40, 1};
     struct train_samples out, in;
     struct nn_array *array;
     float state[8];
     size_t n;
 
-    train_samples_init(&out, o, SIZE, &reached);
-    train_samples_init(&in, o, SIZE, &reached);
-    train_samples_put(&out, 2, ids, mine);
-    train_samples_get(&out, 2, ids, state);
+    train_samples_init(&out, o, SIZE, 0, &reached);
+    train_samples_init(&in, o, SIZE, 0, &reached);
+    train_samples_put(&out, &batch, mine);
+    train_samples_get(&out, &batch, state);
     T(!memcmp(state, mine, sizeof mine), "what is put is got");
-    train_samples_get(&out, 2, (int64_t[]){1, 0}, state);
+    train_samples_get(&out, &other, state);
     T(state[0] == 2 && state[4] == 40 && state[2] == 0 && state[6] == 0,
       "each side by id");
     T(!train_samples_save(&out, ".", &err) &&
@@ -182,6 +183,108 @@ sides_have_columns_each(void)
     train_samples_release(&out);
 }
 
+/* Samples 2 and 0, with these captions. */
+static struct train_batch
+told(const int32_t which[2])
+{
+    static const int64_t ids[] = {2, 0};
+
+    return (struct train_batch){.n = 2, .ids = ids, .captions = which};
+}
+
+/* Every caption of both is visited once, with a state of its own: number k is
+ * caption k of sample 2, and that many from the last of sample 0.  Returns how
+ * often what is got is not what was put. */
+static size_t
+visit_captions(struct train_samples *out, size_t captions)
+{
+    const size_t columns = out->objective->columns;
+    float state[32], back[32];
+    size_t wrong = 0;
+
+    for (size_t k = 0; k < captions; k++) {
+        const int32_t which[2] = {(int32_t)k, (int32_t)(captions - 1 - k)};
+        const struct train_batch batch = told(which);
+
+        for (size_t i = 0; i < 4 * columns; i++)
+            state[i] = (float)(100 * k + i + 1);
+        train_samples_put(out, &batch, state);
+        train_samples_get(out, &batch, back);
+        wrong += memcmp(back, state, 4 * columns * sizeof *state) != 0;
+    }
+    for (size_t k = 0; k < captions; k++) {
+        const size_t other = captions - 1 - k;
+        const int32_t which[2] = {(int32_t)k, (int32_t)k};
+        const struct train_batch batch = told(which);
+
+        train_samples_get(out, &batch, back);
+        wrong += back[0] != (float)(100 * (captions - 1) + 1);
+        wrong += back[2 * columns] != (float)(100 * k + 2 * columns + 1);
+        wrong += back[3 * columns] != (float)(100 * other + 3 * columns + 1);
+    }
+    return wrong;
+}
+
+/* What the file says of view 1 is a row of captions for each sample. */
+static int
+is_listed(const struct train_samples *out, size_t captions)
+{
+    const size_t columns = out->objective->columns;
+    struct nn_array *array;
+    const struct nn_array *one, *other;
+    struct err err;
+    size_t n;
+    int is;
+
+    if (nn_arrays_read("samples.safetensors", &array, &n, NULL, &err))
+        return 0;
+    one = nn_arrays_find(array, n, "view0.tau");
+    other = nn_arrays_find(array, n, "view1.tau");
+    is = one && one->rank == 1 && one->shape[0] == SIZE && other &&
+         other->rank == 2 && other->shape[0] == SIZE &&
+         other->shape[1] == captions &&
+         ((const float *)other->data)[2 * captions] ==
+             out->column[(SIZE + 2 * captions) * columns + 3];
+    nn_arrays_free(array, n);
+    return is;
+}
+
+/* The columns of view 1 belong to the caption, of which a sample has K. */
+static void
+captions_have_columns_each(size_t captions)
+{
+    struct err err = {""};
+    const struct loss_objective *o =
+        loss_objective_find("isogclr_bimodal", &err);
+    const size_t columns = o->columns, rows = SIZE * (1 + captions);
+    struct train_samples out, in, more;
+    size_t touched = 0;
+
+    REQUIRE(4 * columns <= 32);
+    train_samples_init(&out, o, SIZE, captions, &reached);
+    train_samples_init(&in, o, SIZE, captions, &reached);
+    train_samples_init(&more, o, SIZE, captions + 1, &reached);
+    T(!visit_captions(&out, captions),
+      "%zu captions: each has a state, an image one for all of them", captions);
+    for (size_t r = 0; r < rows; r++)
+        touched += memcmp(out.column + r * columns, o->initial,
+                          columns * sizeof *out.column) != 0;
+    T(touched == 2 + 2 * captions, "no other state has moved");
+    T(!train_samples_save(&out, ".", &err) &&
+          !train_samples_load(&in, ".", &err) &&
+          !memcmp(in.column, out.column, rows * columns * sizeof *in.column),
+      "%zu captions: saved and loaded %s", captions, err.msg);
+    T(is_listed(&out, captions),
+      "%zu captions: the file says how many, row of a sample after row",
+      captions);
+    T(train_samples_load(&more, ".", &err) &&
+          strstr(err.msg, "captions a sample, this run has up to"),
+      "a file of others is refused: %s", err.msg);
+    train_samples_release(&in);
+    train_samples_release(&out);
+    train_samples_release(&more);
+}
+
 int
 main(void)
 {
@@ -190,6 +293,8 @@ main(void)
     child_scratch(scratch);
     what_is_saved_comes_back();
     sides_have_columns_each();
+    for (size_t captions = 1; captions <= 8; captions += captions == 1 ? 2 : 5)
+        captions_have_columns_each(captions);
     tables_come_back();
     what_is_no_table_is_refused();
     T(!remove("samples.safetensors") && !chdir("/") && !rmdir(scratch),

@@ -63,7 +63,7 @@ begin(size_t micro, int locked)
     spec.pace.rate.base = 0.01;
     for (size_t i = 0; spec.objective->params[i].name; i++)
         spec.pace.value[i].base = w->settings.value[i];
-    train_samples_init(&w->samples, spec.objective, SIZE, &w->state);
+    train_samples_init(&w->samples, spec.objective, SIZE, 0, &w->state);
     for (int k = 0; k < TRAIN_ENCODERS; k++) {
         const struct train_encoder_spec of = spec_of(k, micro, k == locked);
 

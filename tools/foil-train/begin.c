@@ -105,7 +105,8 @@ build(struct train *t, struct err *err)
         train_basis_give(&t->basis, &t->encoder, err) ||
         (o->text && build_text(t, err)))
         return -1;
-    train_samples_init(&t->samples, t->objective, size, &t->state);
+    train_samples_init(&t->samples, t->objective, size, t->shape.captions,
+                       &t->state);
     if (o->keep_features)
         train_history_init(&t->history, size, t->encoder.dim,
                            (size_t)o->keep_features);

@@ -88,6 +88,7 @@ learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
     shape->width = b->width;
     shape->channels = b->channels;
     shape->views = views_of(b);
+    shape->captions = t->options->text ? (size_t)b->texts : 0;
     return 0;
 }
 
@@ -97,7 +98,7 @@ judge(struct train *t, const struct wire_batch *b, struct err *err)
     const struct train_shape *shape = &t->shape;
 
     if (learn_shape(t, b, err) ||
-        train_texts_judge(&t->texts, t->options, b, err))
+        train_texts_judge(&t->texts, t->options, shape, b, err))
         return -1;
     if (b->height != shape->height || b->width != shape->width)
         return err_set(err, "images of %zux%zu: this run has %zux%zu", b->width,
@@ -192,7 +193,10 @@ drain(struct train *t, struct err *err)
     struct wire_news news;
 
     while (flow_inlet_next(inlet, &news)) {
-        if (news.what == WIRE_JOINED && check_data(t, err))
+        if (news.what == WIRE_JOINED &&
+            (check_data(t, err) ||
+             train_texts_meet(&t->texts,
+                              wire_server_hello(inlet->server)->recipe, err)))
             return -1;
         if (news.what == WIRE_MESSAGE)
             take_batch(t, &news);

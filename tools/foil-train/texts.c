@@ -1,8 +1,10 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/vocabulary.h"
 #include "texts.h"
+#include "util/digest.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -10,9 +12,14 @@ int
 train_texts_read(struct train_texts *texts, const char *path, struct err *err)
 {
     struct data_vocabulary *vocabulary = data_vocabulary_open(path, err);
+    struct digest digest;
+    char hex[DIGEST_HEX];
 
     if (!vocabulary)
         return -1;
+    digest = data_vocabulary_digest(vocabulary);
+    snprintf(texts->digest, sizeof texts->digest, "%.8s",
+             digest_hex(&digest, hex));
     texts->file = data_vocabulary_text(vocabulary, &texts->bytes);
     texts->size = data_vocabulary_size(vocabulary);
     texts->end = data_vocabulary_end(vocabulary);
@@ -31,9 +38,28 @@ train_texts_release(struct train_texts *texts)
 }
 
 int
+train_texts_meet(const struct train_texts *texts, const char *recipe,
+                 struct err *err)
+{
+    static const char key[] = "vocabulary=";
+    const char *theirs = texts->file ? strstr(recipe, key) : NULL;
+
+    if (!theirs)
+        return 0;
+    theirs += strlen(key);
+    if (!strncmp(theirs, texts->digest, strlen(texts->digest)))
+        return 0;
+    return err_set(err,
+                   "the augmenters make tokens by vocabulary %.8s, this run's "
+                   "is %s: give both the same --vocabulary",
+                   theirs, texts->digest);
+}
+
+int
 train_texts_judge(const struct train_texts *texts,
                   const struct train_options *options,
-                  const struct wire_batch *b, struct err *err)
+                  const struct train_shape *shape, const struct wire_batch *b,
+                  struct err *err)
 {
     if (!texts->file)
         return 0;
@@ -44,6 +70,10 @@ train_texts_judge(const struct train_texts *texts,
                        "captions by a vocabulary of %jd tokens: this run has "
                        "one of %zu",
                        (intmax_t)b->vocabulary, texts->size);
+    if ((size_t)b->texts != shape->captions)
+        return err_set(err,
+                       "samples of up to %jd captions: this run has up to %zu",
+                       (intmax_t)b->texts, shape->captions);
     for (size_t i = 0; i < b->n; i++) {
         const int32_t len = b->lengths[i];
 
@@ -84,6 +114,7 @@ train_texts_pack(struct train_texts *texts, struct wire_batch *from,
     }
     batch->tokens = texts->tokens;
     batch->offsets = texts->offsets;
+    batch->captions = from->captions;
     batch->fixed = 1 + from->texts;
     batch->view_of = texts->variant;
     from->variants = (struct wire_variants){

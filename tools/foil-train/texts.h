@@ -3,6 +3,7 @@
 
 #include "options.h"
 #include "train/batch.h"
+#include "train/config.h"
 #include "train/part.h"
 #include "wire/batch.h"
 
@@ -13,8 +14,9 @@
 struct train_texts {
     char *file; /* what vocabulary.txt holds; NULL: there are no texts */
     size_t bytes;
-    size_t size; /* V */
-    int32_t end; /* the token that ends a text */
+    size_t size;    /* V */
+    char digest[9]; /* the first digits of the vocabulary's */
+    int32_t end;    /* the token that ends a text */
 
     /* of the batch at hand */
     size_t *offsets;
@@ -29,9 +31,15 @@ int train_texts_read(struct train_texts *texts, const char *path,
                      struct err *err);
 void train_texts_release(struct train_texts *texts);
 
+/* train_texts_meet() refuses augmenters whose recipe names another vocabulary.
+ */
+int train_texts_meet(const struct train_texts *texts, const char *recipe,
+                     struct err *err);
+
 /* train_texts_judge() refuses a batch whose texts are not of this run. */
 int train_texts_judge(const struct train_texts *texts,
                       const struct train_options *options,
+                      const struct train_shape *shape,
                       const struct wire_batch *batch, struct err *err);
 
 /*
