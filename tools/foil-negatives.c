@@ -56,8 +56,7 @@ main(int argc, char **argv)
     if (o->filter)
         filter_close(&filter);
     wire_server_close(service.server);
-    sample_store_release(&sampler.arrival.store);
-    sample_source_release(&sampler.source);
+    sampler_release(&sampler);
     wire_close(wire);
     wire_keys_release(&keys);
     return EXIT_OK;

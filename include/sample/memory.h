@@ -29,6 +29,8 @@ struct sample_memory_form {
     int chains;     /* 1: chains are kept, */
     int scores;     /* and their scores */
     size_t horizon; /* steps by which the bank is behind; 0: there is none */
+    int slots;      /* 1: where views are drawn anew the bank has a row of each
+                       slot of a batch, as the chains have */
 };
 
 /* The rows of a table that a step has written. */
@@ -55,15 +57,15 @@ void sample_memory_release(struct sample_memory *memory);
 
 /*
  * sample_memory_views() returns how many rows of a sample the bank has: one of
- * each fixed view where there are chains, else one.
+ * each fixed view where there are chains, or of each slot; else one.
  */
 size_t sample_memory_views(const struct sample_memory *memory,
                            const struct sample_step *step);
 
 /*
  * sample_memory_feed() pushes the rows of step `when` to a bank: all that were
- * encoded where it has one of each fixed view; else of the anchors the first
- * view, and what came besides.  Of a row that came twice the last counts.
+ * encoded where it has one of each view; else of the anchors the first view,
+ * and what came besides.  Of a row that came twice the last counts.
  */
 void sample_memory_feed(struct sample_bank *bank, int64_t when,
                         const struct sample_step *step);

@@ -20,10 +20,26 @@
  * chains of images that are under way are waited for, and the bank is taken
  * as of `horizon` steps ago (sample/bank.h).
  */
+
+/* How `fresh` scores the state of a chain that is no row of the batch. */
+enum sample_elsewhere {
+    /* By a sample that the draw lets come along for it, with a gradient of its
+     * own; without one the chain starts cold. */
+    SAMPLE_BROUGHT,
+    /* The same of captions alone: the chains of images bring them along, those
+     * of captions start cold where their image is not in the batch.  For
+     * `cross`, where view 0 is an image and view 1 a caption. */
+    SAMPLE_BROUGHT_TEXTS,
+    /* By its features when it was trained last, as a constant: nothing comes
+     * along.  For `cross`. */
+    SAMPLE_BANKED
+};
+
 struct sample_how {
     int cache; /* 1: the negative cache; 0: EMC2, with what follows */
     enum sample_proposals proposals;
     enum sample_scores scores;
+    enum sample_elsewhere elsewhere;
     long burn;    /* proposals not recorded; -1: half of them */
     size_t moves; /* of each chain on the bank between visits, or 0;
                      sample/walk.h */
@@ -40,6 +56,7 @@ struct sample_source {
                                     to weigh */
     struct sample_bank ahead;    /* and before the next to draw for */
     struct sample_refresh refresh; /* order NULL: nothing is refreshed */
+    struct sample_recall *recall;  /* of the last weighing */
 
     /* of the last draw and the last weighing */
     struct sample_state *state, *stand;
@@ -73,8 +90,9 @@ int sample_source_load(struct sample_source *source,
                        const struct sample_store *store, int64_t total,
                        struct err *err);
 
-/* sample_source_banks() returns 1 when a bank is kept, sample_source_waits()
- * when an item has to wait for chains that are under way. */
+/* sample_source_banks() returns 1 when draws are from a bank,
+ * sample_source_waits() when an item has to wait for chains that are under way.
+ */
 int sample_source_banks(const struct sample_how *how);
 int sample_source_waits(const struct sample_how *how);
 
@@ -86,6 +104,7 @@ struct sample_extras {
     const int64_t *ids;   /* [n] */
     const int64_t *view;  /* [n] which of its views; NULL: a new one of each */
     const int64_t *epoch; /* [n] of which epoch; NULL: 0 */
+    int texts;            /* 1: captions, view - 1 says which */
     struct sample_hints hints; /* for the weighing */
     size_t n_values;           /* of all draws, for the metrics */
     struct sample_value values[SAMPLE_VALUES_MAX];
@@ -103,18 +122,22 @@ struct sample_extras sample_source_draw(struct sample_source *source,
                                         const struct sample_step *step,
                                         int64_t number);
 
-/* How much each negative counts; n = v b rows, n + extra columns. */
+/* How much each negative counts; n = v b rows, n + extra columns, and those
+ * from outside. */
 struct sample_weights {
     size_t rows, columns;
-    const float *w;     /* [rows,columns] not negative; zero at a row's
-                           own image.  Rows sum to 1 */
-    int partial;        /* 1: rows may sum to less, as those of `stale` do */
-    const float *scale; /* [rows,2] factors of the positive and the
-                           negative term; NULL: 1, 1 */
-    const float *s;     /* [rows,columns] cosine similarities, where
-                           they are at hand; or NULL */
-    double accepted;    /* share of proposals, 0 .. 1 */
-    size_t moved;       /* chains whose state changed */
+    const float *w;       /* [rows,columns] not negative; zero at a row's
+                             own image.  Rows sum to 1 */
+    int partial;          /* 1: rows may sum to less, as those of `stale` do */
+    const float *scale;   /* [rows,2] factors of the positive and the
+                             negative term; NULL: 1, 1 */
+    const float *s;       /* [rows,columns] cosine similarities, where
+                             they are at hand; or NULL */
+    size_t n_outside;     /* columns behind those of the step: features that
+                             are no row of it, and have no gradient */
+    const float *outside; /* [n_outside,dim] of unit length */
+    double accepted;      /* share of proposals, 0 .. 1 */
+    size_t moved;         /* chains whose state changed */
     size_t n_values;
     struct sample_value values[SAMPLE_VALUES_MAX];
 

@@ -8,7 +8,7 @@
 
 /*
  * A batch of the plan, ready to be trained: two views of each of n samples,
- * and further images that are negatives only.  All arrays are lent.
+ * and further images or texts that are negatives only.  All arrays are lent.
  */
 struct train_batch {
     int64_t epoch, step;   /* its place in the plan */
@@ -21,15 +21,17 @@ struct train_batch {
      * is the rows of encoder k, or its texts are, as in struct nn_input */
     const uint8_t *views;  /* [2,n,height,width,channels], with texts [n,...] */
     const int32_t *tokens; /* of all texts, packed; NULL: there are none */
-    const size_t *offsets; /* [n + 1] where each begins */
+    const size_t *offsets; /* [n + n_extra + 1] where each begins */
     const int32_t *captions; /* [n] which of its sample's each is; or NULL */
     int64_t fixed;           /* views that there are of a sample; 0: each is
                                 drawn anew */
     const int64_t *view_of;  /* [2,n] which of these; NULL when drawn anew */
 
-    size_t n_extra;             /* further images */
+    /* further samples: images; or with texts such, which follow the n of the
+     * batch in tokens and offsets */
+    size_t n_extra;
     const int64_t *extra_ids;   /* [n_extra] */
-    const uint8_t *extra;       /* [n_extra,height,width,channels] */
+    const uint8_t *extra;       /* [n_extra,height,width,channels], or NULL */
     const int64_t *extra_view;  /* [n_extra] as view_of, -1: drawn anew; NULL:
                                    all are */
     const int64_t *extra_epoch; /* [n_extra] of which epoch; NULL: 0 */

@@ -23,7 +23,8 @@
  *
  * With one encoder all rows go through it.  With two, view k of each sample
  * goes through encoder k, as image and text do; their embeddings must be
- * equally wide, and there are no further images.
+ * equally wide, and what comes besides is texts.  Where the negatives weigh
+ * rows that are not of the batch, these follow as constants.
  *
  * A learner touches neither file nor socket and prints nothing; whom it asks
  * for weights may.  Not for two threads at once.
@@ -74,7 +75,7 @@ struct train_learner_spec {
     struct train_pace pace;
     struct train_encoder *encoder[TRAIN_ENCODERS]; /* the second may be NULL */
     size_t table_views;   /* rows of a sample in the encoder "table"; else 0 */
-    size_t images, extra; /* at most, in a batch */
+    size_t images, extra; /* at most, in a batch; extra: images or texts */
     struct train_samples *samples;           /* whose columns are used */
     struct train_scalars *scalars;           /* of the objective; or NULL */
     struct train_state *state;               /* which steps move on */
@@ -88,7 +89,9 @@ struct train_learner {
     struct loss_settings settings; /* in force at the last step */
     size_t dim;
     float *z, *v; /* [rows,dim] of the last batch, raw and of unit length; extra
-                     rows behind the 2 n of its views */
+                     rows behind the 2 n of its views, then in z those that
+                     negatives brought from outside */
+    size_t outside; /* of these, at most */
     float *dz, *columns, *work;
     uint8_t *pixels;
     int32_t *table_rows; /* of a batch, in the encoder "table" */

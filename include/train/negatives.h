@@ -41,10 +41,12 @@ struct train_inside {
 
 /* train_inside_init() begins with what was kept, which may have been loaded.
  *   samples  must stay
- *   scores   what chains know of where they stand (sample/emc2.h) */
+ *   scores     what chains know of where they stand (sample/emc2.h)
+ *   elsewhere  and of states outside of the batch (sample/source.h), which
+ *              nothing comes along for */
 void train_inside_init(struct train_inside *inside,
                        struct train_samples *samples, enum sample_scores scores,
-                       uint64_t seed);
+                       enum sample_elsewhere elsewhere, uint64_t seed);
 void train_inside_release(struct train_inside *inside);
 
 /* train_inside_negatives() returns it as a learner knows it. */

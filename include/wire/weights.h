@@ -7,7 +7,7 @@
 
 /*
  * weights: how much each negative counts; the answer to `pairs`.  rows = v*b
- * anchors, columns = v*b + r negatives.
+ * anchors, columns = v*b + r + s negatives, and o that were not in pairs.
  */
 enum { WIRE_VALUES_MAX = 16 };
 
@@ -16,12 +16,15 @@ struct wire_weights {
     double accepted; /* share of proposals that were accepted, 0 .. 1 */
     int64_t moved;   /* chains whose state changed */
     size_t rows, columns;
-    const float *w;     /* [rows,columns] not negative; each row sums to 1
-                         * within 1e-3, or to less where `partial` */
-    int partial;        /* a share of a row may be dropped */
-    const float *scale; /* [rows,2] factors, not negative, of a row's positive
-                         * and negative term in the gradient; NULL: 1, 1 */
-    size_t n_tables;    /* up to WIRE_TABLES_MAX */
+    const float *w; /* [rows,columns] not negative; each row sums to 1
+                     * within 1e-3, or to less where `partial` */
+    int partial;    /* a share of a row may be dropped */
+    size_t n_outside, dim;
+    const float *outside; /* [o,d] unit length; the last o columns of w are
+                           * these, which have no gradient; or NULL */
+    const float *scale;   /* [rows,2] factors, not negative, of a row's positive
+                           * and negative term in the gradient; NULL: 1, 1 */
+    size_t n_tables;      /* up to WIRE_TABLES_MAX */
     struct wire_table *tables; /* that the trainer keeps for the service, if the
                                 * step is applied; always the same, and a table
                                 * may only get more rows.  Of a decoded one its

@@ -4,6 +4,7 @@
 #include "util/mem.h"
 
 #include "exact.h"
+#include "outside.h"
 
 /* Room for n extra samples. */
 static void
@@ -30,18 +31,6 @@ add(struct sample_source *source, struct sample_extras *extras,
     source->hint_row[at] = row;
     source->hint_view[at] = -1;
     source->hint_log_q[at] = 0;
-}
-
-static int
-by_state(const void *a, const void *b)
-{
-    const struct sample_state *x = a, *y = b;
-
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    if (x->view != y->view)
-        return x->view < y->view ? -1 : 1;
-    return (x->epoch > y->epoch) - (x->epoch < y->epoch);
 }
 
 /* Where the chains of a batch stand: state [v b].  Chains of other views stand
@@ -93,27 +82,50 @@ attach_states(struct sample_source *source, const struct sample_step *step,
         .variants = step->variants};
     const int exact = source->how.proposals == SAMPLE_EXACT;
     const size_t n = step->v * step->b;
-    struct sample_state *own, *want, *state = source->state;
+    struct sample_state *want, *state = source->state;
     size_t wanted = 0;
 
-    mem_grow(&source->stand, &source->stand_room, 3 * n, sizeof *own);
-    own = source->stand;
-    want = own + n;
+    mem_grow(&source->stand, &source->stand_room, 3 * n, sizeof *want);
+    want = source->stand + n;
     stand(source, step, state);
     for (size_t r = 0; r < n; r++) {
-        own[r] = sample_batch_state(&batch, r);
         if (state[r].id < 0)
             continue;
         want[wanted++] = state[r];
         if (exact && !is_inside(step, state[r].id))
             want[wanted++] = second_view(source, step, r, state[r]);
     }
-    qsort(own, n, sizeof *own, by_state);
-    qsort(want, wanted, sizeof *want, by_state);
+    wanted = sample_outside(&batch, wanted, want, source->stand);
     for (size_t k = 0; k < wanted; k++)
-        if ((!k || by_state(&want[k], &want[k - 1])) &&
-            !bsearch(&want[k], own, n, sizeof *own, by_state))
-            add(source, extras, want[k], -1);
+        add(source, extras, want[k], -1);
+}
+
+/* The captions at which chains of images stand, each once.  Which captions the
+ * batch will have is the augmenter's to draw, so theirs come along, too. */
+static void
+attach_texts(struct sample_source *source, const struct sample_step *step,
+             struct sample_extras *extras)
+{
+    const struct sample_chains *chains = &source->memory.chains;
+    const struct sample_batch none = {.v = step->v, .ids = step->ids};
+    struct sample_state *want;
+    size_t wanted = 0;
+
+    extras->texts = 1;
+    if (!chains->state)
+        return;
+    mem_grow(&source->stand, &source->stand_room, 2 * step->b, sizeof *want);
+    want = source->stand;
+    for (size_t i = 0; i < step->b; i++) {
+        const int64_t *id = step->ids + i;
+
+        want[wanted] =
+            chains->state[sample_chains_place(chains, 1, id, NULL, 0)];
+        wanted += want[wanted].id >= 0 && want[wanted].view > 0;
+    }
+    wanted = sample_outside(&none, wanted, want, want + step->b);
+    for (size_t k = 0; k < wanted; k++)
+        add(source, extras, want[k], -1);
 }
 
 /* The chains walk on the bank, and each brings along where it stands then: the
@@ -199,12 +211,14 @@ most(const struct sample_source *source, const struct sample_step *step)
 {
     const struct sample_refresh *refresh = &source->refresh;
 
-    if (!source->how.cache)
-        return sample_source_waits(&source->how)
-                   ? step->v * step->b *
-                         (source->how.proposals == SAMPLE_EXACT ? 2 : 1)
-                   : 0;
-    return step->b + (refresh->order ? refresh->size / refresh->period + 1 : 0);
+    if (source->how.cache)
+        return step->b +
+               (refresh->order ? refresh->size / refresh->period + 1 : 0);
+    if (!sample_source_waits(&source->how))
+        return 0;
+    if (source->how.elsewhere == SAMPLE_BROUGHT_TEXTS)
+        return step->b;
+    return step->v * step->b * (source->how.proposals == SAMPLE_EXACT ? 2 : 1);
 }
 
 /* The bank as of a step, which may lie ahead of what is to be weighed next.
@@ -242,12 +256,15 @@ sample_source_draw(struct sample_source *source, const struct sample_step *step,
         consult_cache(source, step, number, beta, &extras);
     else if (how->moves)
         walk(source, step, beta, &extras);
+    else if (how->elsewhere == SAMPLE_BROUGHT_TEXTS)
+        attach_texts(source, step, &extras);
     else if (sample_source_waits(how))
         attach_states(source, step, &extras);
     REQUIRE(extras.n <= extras.most);
     extras.ids = source->extra;
     extras.view = step->fixed || !how->cache ? source->view : NULL;
-    extras.epoch = step->fixed || how->cache ? NULL : source->epoch;
+    extras.epoch =
+        step->fixed || how->cache || extras.texts ? NULL : source->epoch;
     if (how->cache || how->moves)
         extras.hints.row = source->hint_row;
     if (how->cache)

@@ -43,7 +43,9 @@ size_t
 sample_memory_views(const struct sample_memory *memory,
                     const struct sample_step *step)
 {
-    return memory->form.chains && step->fixed ? step->fixed : 1;
+    if (memory->form.chains && step->fixed)
+        return step->fixed;
+    return memory->form.slots ? step->v : 1;
 }
 
 /* ---- what a step leaves behind ------------------------------------------ */
@@ -104,13 +106,14 @@ sample_memory_feed(struct sample_bank *bank, int64_t when,
                    const struct sample_step *p)
 {
     const size_t b = p->b, d = p->dim;
-    const int64_t *variant = bank->views > 1 ? p->variants : NULL;
-    const int64_t *view = bank->views > 1 ? p->extra_view : NULL;
+    const int each = bank->views > 1;
+    const int64_t *view = each ? p->extra_view : NULL;
     struct fed *fed = mem_array(p->v * b + p->extra, sizeof *fed);
     size_t n = 0;
 
-    for (size_t r = 0; r < (variant ? p->v * b : b); r++)
-        list(fed, &n, bank, p->ids[r % b], variant ? variant[r] : 0,
+    for (size_t r = 0; r < (each ? p->v * b : b); r++)
+        list(fed, &n, bank, p->ids[r % b],
+             each && p->variants ? p->variants[r] : (int64_t)(r / b),
              p->z + r * d);
     for (size_t e = 0; e < p->extra; e++)
         list(fed, &n, bank, p->extra_ids[e], view ? view[e] : 0,

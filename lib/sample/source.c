@@ -7,9 +7,8 @@
 #include "util/mem.h"
 
 #include "exact.h"
-
-/* w of a batch is at most 1 GiB, as a part of a message is. */
-enum { ROWS_MAX = 16384, WEIGHTS_MAX = 1 << 28 };
+#include "judge.h"
+#include "outside.h"
 
 static struct sample_memory_form
 form_of(const struct sample_how *how, size_t size)
@@ -18,7 +17,9 @@ form_of(const struct sample_how *how, size_t size)
         .size = size,
         .chains = !how->cache,
         .scores = !how->cache && how->scores == SAMPLE_STALE,
-        .horizon = sample_source_banks(how) ? how->horizon : 0,
+        .slots = !how->cache && how->proposals == SAMPLE_CROSS,
+        .horizon = sample_source_banks(how) ? how->horizon
+                                            : (size_t)sample_is_banked(how),
     };
 }
 
@@ -28,7 +29,11 @@ sample_source_init(struct sample_source *source, const struct sample_how *how,
 {
     const struct sample_memory_form form = form_of(how, size);
 
-    *source = (struct sample_source){.how = *how};
+    REQUIRE(!sample_is_banked(how) ||
+            (how->proposals == SAMPLE_CROSS && how->scores == SAMPLE_FRESH &&
+             !how->moves));
+    *source = (struct sample_source){
+        .how = *how, .recall = mem_array(1, sizeof *source->recall)};
     sample_memory_init(&source->memory, &form, 0);
     if (how->cache && how->refresh > 0)
         sample_refresh_init(&source->refresh, size, how->refresh, how->seed);
@@ -40,6 +45,9 @@ sample_source_release(struct sample_source *source)
     sample_memory_release(&source->memory);
     sample_bank_release(&source->ahead);
     sample_refresh_release(&source->refresh);
+    if (source->recall)
+        sample_recall_release(source->recall);
+    free(source->recall);
     free(source->state);
     free(source->stand);
     free(source->draw);
@@ -66,6 +74,8 @@ sample_source_name(const struct sample_how *how)
         return "cache 1";
     if (how->moves)
         return "emc2 1 bank";
+    if (sample_is_banked(how))
+        return "emc2_bimodal 1 bank";
     if (how->proposals == SAMPLE_CROSS)
         return how->scores == SAMPLE_STALE ? "emc2_bimodal 1 stale"
                                            : "emc2_bimodal 1";
@@ -109,119 +119,15 @@ sample_source_banks(const struct sample_how *how)
 int
 sample_source_waits(const struct sample_how *how)
 {
-    return !how->cache && (how->moves || how->scores == SAMPLE_FRESH);
-}
-
-static size_t
-length(const struct sample_how *how, const struct sample_step *step)
-{
-    return sample_emc2_length(how->proposals, step->v, step->b);
-}
-
-static size_t
-burn(const struct sample_how *how, const struct sample_step *step)
-{
-    return how->burn < 0 ? length(how, step) / 2 : (size_t)how->burn;
-}
-
-static int
-judge_chains(const struct sample_source *source, const struct sample_step *step,
-             struct err *err)
-{
-    const struct sample_how *how = &source->how;
-    const struct sample_chains *chains = &source->memory.chains;
-    const size_t views = sample_step_views(step);
-
-    if (chains->state && views != chains->views)
-        return err_set(err, "%zu views where the chains are for %zu", views,
-                       chains->views);
-    if (step->fixed && how->proposals == SAMPLE_ALL4)
-        return err_set(err, "all4 has one chain for each image: it is not for "
-                            "fixed views");
-    if (how->proposals == SAMPLE_CROSS && step->v != 2)
-        return err_set(err, "chains across the views want 2 views, not %zu",
-                       step->v);
-    if (how->proposals == SAMPLE_EXACT)
-        return step->v == 2
-                   ? 0
-                   : err_set(err, "%zu views: an exact draw wants 2", step->v);
-    if (burn(how, step) >= length(how, step))
-        return err_set(err,
-                       "a burn-in of %zu leaves nothing to record: a batch of "
-                       "%zu images makes %zu proposals",
-                       burn(how, step), step->b, length(how, step));
-    return 0;
-}
-
-static int
-judge_bank(const struct sample_source *source, const struct sample_step *step,
-           struct err *err)
-{
-    const struct sample_bank *bank = &source->memory.bank;
-    const size_t views = sample_memory_views(&source->memory, step);
-
-    if (!sample_source_banks(&source->how))
-        return 0;
-    if (bank->rows && bank->dim != step->dim)
-        return err_set(err, "features of %zu numbers where the bank has %zu",
-                       step->dim, bank->dim);
-    if (bank->rows && bank->views != views)
-        return err_set(err,
-                       "a bank of %zu rows of a sample where the bank so far "
-                       "has %zu",
-                       views, bank->views);
-    return 0;
-}
-
-/* What is kept has to fit into a store. */
-static int
-judge_size(const struct sample_source *source, const struct sample_step *step,
-           struct err *err)
-{
-    const struct sample_how *how = &source->how;
-    const double size = (double)source->memory.form.size;
-    const double chains =
-        how->cache ? 0 : size * (double)sample_step_views(step);
-    const double rows =
-        sample_source_banks(how)
-            ? size * (double)sample_memory_views(&source->memory, step)
-            : 0;
-
-    if (chains * 16 + rows * 4 * ((double)step->dim + 6) <=
-        (double)SAMPLE_STORE_MAX)
-        return 0;
-    return err_set(err,
-                   "chains of %.0f views and a bank of %.0f rows of %zu "
-                   "numbers are more than the %zu GiB that a trainer keeps",
-                   chains, rows, step->dim, SAMPLE_STORE_MAX >> 30);
-}
-
-/* Refuse what cannot be done. */
-static int
-judge(const struct sample_source *source, const struct sample_step *step,
-      struct err *err)
-{
-    const size_t v = step->v, b = step->b, n = v * b;
-
-    if (b < 2 || b > ROWS_MAX / v || n * (n + step->extra) > WEIGHTS_MAX)
-        return err_set(err,
-                       "%zu views of %zu images and %zu more: want 2 images or "
-                       "more and %d rows at most",
-                       v, b, step->extra, ROWS_MAX);
-    if (source->how.cache && v != 2)
-        return err_set(err, "%zu views: the cache wants 2", v);
-    if (judge_bank(source, step, err) || judge_size(source, step, err))
-        return -1;
-    return source->how.cache ? 0 : judge_chains(source, step, err);
+    return !how->cache && !sample_is_banked(how) &&
+           (how->moves || how->scores == SAMPLE_FRESH);
 }
 
 static void
 make_room(struct sample_source *x, size_t n, size_t columns)
 {
-    mem_grow(&x->state, &x->state_room, n, sizeof *x->state);
     mem_grow(&x->draw, &x->draw_room, n, sizeof *x->draw);
     mem_grow(&x->ids, &x->ids_room, n, sizeof *x->ids);
-    mem_grow(&x->score, &x->score_room, n, sizeof *x->score);
     mem_grow(&x->positive, &x->positive_room, n, sizeof *x->positive);
     mem_grow(&x->scale, &x->scale_room, 2 * n, sizeof *x->scale);
     mem_grow(&x->s, &x->s_room, n * columns, sizeof *x->s);
@@ -282,11 +188,12 @@ take_steps(const struct sample_step *step, struct sample_state *state)
 }
 
 /* The epoch of the views of a batch, as states name it.  Fixed views are of
- * none, and what has a score of its own is not shown again. */
+ * none, and what has a score of its own, or a bank's, is not shown again. */
 static int64_t
 epoch_of(const struct sample_source *source, const struct sample_step *step)
 {
-    return step->fixed || source->how.scores == SAMPLE_STALE
+    return step->fixed || source->how.scores == SAMPLE_STALE ||
+                   sample_is_banked(&source->how)
                ? 0
                : (int64_t)step->epoch;
 }
@@ -309,6 +216,39 @@ batch_of(const struct sample_source *source, const struct sample_step *step)
     };
 }
 
+/* Where the chains of a step stand. */
+static void
+find_states(struct sample_source *source, const struct sample_step *step)
+{
+    const size_t n = step->v * step->b;
+    struct sample_chains *chains = &source->memory.chains;
+
+    mem_grow(&source->state, &source->state_room, n, sizeof *source->state);
+    mem_grow(&source->score, &source->score_room, n, sizeof *source->score);
+    if (!chains->state)
+        sample_chains_init(chains, source->memory.form.size,
+                           sample_step_views(step));
+    sample_chains_get(chains, step->v, step->b, step->ids, step->variants,
+                      source->state, source->score);
+    if (source->how.moves)
+        take_steps(step, source->state);
+}
+
+/* The step as if what the bank has of its states had come along with it. */
+static struct sample_step
+with_recalled(struct sample_source *source, const struct sample_step *step)
+{
+    struct sample_recall *recall = source->recall;
+    struct sample_step full = *step;
+
+    sample_recall(recall, &source->memory.bank, step, source->state);
+    full.extra = recall->n;
+    full.extra_ids = recall->ids;
+    full.extra_view = recall->view;
+    full.extra_z = recall->z;
+    return full;
+}
+
 static void
 weigh_chains(struct sample_source *source, const struct sample_step *step,
              struct sample_weights *weights)
@@ -319,23 +259,15 @@ weigh_chains(struct sample_source *source, const struct sample_step *step,
         .proposals = how->proposals,
         .scores = how->scores,
         .beta = step->beta,
-        .burn = burn(how, step),
+        .burn = sample_burn(how, step),
         .seed = how->seed,
         .epoch = step->epoch,
         .step = step->step,
     };
     const struct sample_batch batch = batch_of(source, step);
-    struct sample_chains *chains = &source->memory.chains;
     float *score = how->scores == SAMPLE_STALE ? source->score : NULL;
     struct sample_moves moves;
 
-    if (!chains->state)
-        sample_chains_init(chains, source->memory.form.size,
-                           sample_step_views(step));
-    sample_chains_get(chains, v, b, step->ids, step->variants, source->state,
-                      score);
-    if (how->moves)
-        take_steps(step, source->state);
     moves = how->proposals == SAMPLE_EXACT
                 ? sample_exact(&visit, &batch, source->state, source->w)
                 : sample_emc2(&visit, &batch, source->state, score, source->w);
@@ -428,7 +360,7 @@ remember(struct sample_source *source, const struct sample_step *step,
         how->scores == SAMPLE_STALE && !how->cache ? source->score : NULL);
     weights->sampler = sample_source_name(how);
     weights->n_tables = sample_memory_rows(memory, weights->tables);
-    if (!sample_source_banks(how))
+    if (!memory->form.horizon)
         return;
     add_value(weights, "known",
               (double)bank->known / (double)(bank->size * bank->views));
@@ -441,19 +373,28 @@ sample_source_weigh(struct sample_source *source,
                     const struct sample_step *step,
                     struct sample_weights *weights, struct err *err)
 {
-    const size_t n = step->v * step->b, columns = n + step->extra;
+    const size_t n = step->v * step->b;
     const struct sample_how *how = &source->how;
+    struct sample_step full = *step;
 
-    if (judge(source, step, err))
+    if (sample_judge(source, step, err))
         return -1;
-    make_room(source, n, columns);
-    compare(source, step);
-    *weights = (struct sample_weights){
-        .rows = n, .columns = columns, .w = source->w, .s = source->s};
+    if (!how->cache)
+        find_states(source, step);
+    if (sample_is_banked(how))
+        full = with_recalled(source, step);
+    make_room(source, n, n + full.extra);
+    compare(source, &full);
+    *weights = (struct sample_weights){.rows = n,
+                                       .columns = n + full.extra,
+                                       .w = source->w,
+                                       .s = source->s,
+                                       .n_outside = full.extra - step->extra,
+                                       .outside = source->recall->z};
     if (how->cache)
-        weigh_cache(source, step, weights);
+        weigh_cache(source, &full, weights);
     else
-        weigh_chains(source, step, weights);
+        weigh_chains(source, &full, weights);
     remember(source, step, weights);
     return 0;
 }

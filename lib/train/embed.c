@@ -56,17 +56,17 @@ encode_by_one(struct train_learner *learner, const struct train_batch *b,
     train_encoder_forward(learner->spec.encoder[0], &input, mode, learner->z);
 }
 
-/* Each view, or the texts, through its own. */
+/* Each view, or the texts, through its own; further texts with the texts. */
 static void
 encode_by_two(struct train_learner *learner, const struct train_batch *b,
               enum nn_mode mode)
 {
     const uint8_t *images = b->views;
 
-    REQUIRE(!b->n_extra);
+    REQUIRE(!b->n_extra || b->tokens);
     for (size_t k = 0; k < TRAIN_ENCODERS; k++) {
         struct train_encoder *encoder = learner->spec.encoder[k];
-        const struct nn_input input = {.n = b->n,
+        const struct nn_input input = {.n = b->n + (k ? b->n_extra : 0),
                                        .images = images,
                                        .ids = b->tokens,
                                        .offsets = b->offsets};

@@ -2,12 +2,14 @@
 
 void
 train_inside_init(struct train_inside *inside, struct train_samples *samples,
-                  enum sample_scores scores, uint64_t seed)
+                  enum sample_scores scores, enum sample_elsewhere elsewhere,
+                  uint64_t seed)
 {
     const struct sample_how how = {
         .proposals =
             samples->objective->wants_cross ? SAMPLE_CROSS : SAMPLE_ONCE,
         .scores = scores,
+        .elsewhere = elsewhere,
         .burn = -1,
         .horizon = 1,
         .seed = seed,

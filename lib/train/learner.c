@@ -17,8 +17,8 @@ check(const struct train_learner_spec *spec, struct err *err)
                        "two encoders of %zu and %zu numbers: their embeddings "
                        "must be equally wide",
                        one->dim, two->dim);
-    if (two && spec->extra)
-        return err_set(err, "two encoders take no further images");
+    if (two && spec->extra && nn_net_kind(two->net) != NN_TOKENS)
+        return err_set(err, "two encoders of images take no further images");
     REQUIRE(!spec->objective->wants_weights || spec->negatives);
     return loss_objective_check(spec->objective, spec->settings, spec->images,
                                 one->dim, err);
@@ -28,19 +28,22 @@ int
 train_learner_open(struct train_learner *learner,
                    const struct train_learner_spec *spec, struct err *err)
 {
-    const size_t rows = 2 * spec->images + spec->extra;
+    // one for each chain
+    const size_t outside = spec->objective->wants_cross ? 2 * spec->images : 0;
+    const size_t rows = 2 * spec->images + spec->extra + outside;
     const size_t d = spec->encoder[0]->dim;
     const struct loss_batch largest = {
-        .b = spec->images, .extra = spec->extra, .d = d};
+        .b = spec->images, .extra = spec->extra + outside, .d = d};
 
     *learner = (struct train_learner){0};
     if (check(spec, err))
         return -1;
     learner->spec = *spec;
     learner->dim = d;
+    learner->outside = outside;
     if (spec->table_views)
         learner->table_rows = mem_array(rows, sizeof *learner->table_rows);
-    else if (spec->extra)
+    else if (spec->extra && !spec->encoder[1])
         learner->pixels = mem_array(rows, spec->encoder[0]->image);
     learner->z = mem_aligned(rows * d, sizeof(float));
     learner->v = mem_aligned(rows * d, sizeof(float));
@@ -127,6 +130,25 @@ check_cross(size_t b, const struct sample_weights *weights, struct err *err)
     return 1;
 }
 
+/* Rows that negatives weigh and that are not of the batch go behind it. */
+static int
+take_outside(struct train_learner *learner, const struct train_batch *b,
+             const struct sample_weights *weights, struct err *err)
+{
+    const size_t rows = 2 * b->n + b->n_extra;
+
+    if (weights->n_outside > learner->outside)
+        return err_set(err,
+                       "the negatives weigh %zu rows from outside, want "
+                       "%zu at most",
+                       weights->n_outside, learner->outside);
+    REQUIRE(weights->columns == rows + weights->n_outside);
+    if (weights->n_outside)
+        memcpy(learner->z + rows * learner->dim, weights->outside,
+               weights->n_outside * learner->dim * sizeof *learner->z);
+    return 1;
+}
+
 static int
 ask(struct train_learner *learner, const struct train_batch *b,
     struct exchange *exchange, struct err *err)
@@ -155,8 +177,8 @@ ask(struct train_learner *learner, const struct train_batch *b,
     rc = negatives->weigh(negatives->self, &exchange->step, &exchange->weights,
                           &exchange->alone, err);
     if (rc > 0 && learner->spec.objective->wants_cross)
-        return check_cross(b->n, &exchange->weights, err);
-    return rc;
+        rc = check_cross(b->n, &exchange->weights, err);
+    return rc > 0 ? take_outside(learner, b, &exchange->weights, err) : rc;
 }
 
 /* Forward, objective, backward: gradients, and nothing else but the running
@@ -181,6 +203,7 @@ find_gradient(struct train_learner *learner, const struct train_batch *b,
         if (rc <= 0)
             return rc;
     }
+    batch.extra += exchange->weights.n_outside;
     batch.weights = exchange->weights.w;
     batch.scale = exchange->weights.scale;
     batch.s = exchange->weights.s;

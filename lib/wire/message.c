@@ -531,6 +531,7 @@ static const struct wire_field weights_fields[] = {
     {WHOLE(weights, "moved", moved, 0, INT64_MAX)},
     {TENSOR(weights, "w", w, "an")},
     {FLAG(weights, "partial", partial)},
+    {TENSOR(weights, "outside", outside, "od"), .optional = 1},
     {TENSOR(weights, "scale", scale, "a2"), .optional = 1, .low = 0,
      .high = FLT_MAX},
     {TABLE_LIST(weights, "store", tables, n_tables), .optional = 1,
@@ -542,6 +543,8 @@ static const struct wire_field weights_fields[] = {
 static const struct wire_size weights_sizes[] = {
     {'a', SIZE(weights, rows), WIRE_SIZE_MAX},
     {'n', SIZE(weights, columns), WIRE_SIZE_MAX},
+    {'o', SIZE(weights, n_outside), WIRE_SIZE_MAX},
+    {'d', SIZE(weights, dim), WIRE_DIM_MAX},
     {0},
 };
 

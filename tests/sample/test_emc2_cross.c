@@ -2,8 +2,8 @@
  * Chains across two views of two kinds, images and their captions, on
  * embeddings that stay as they are: what they record against the softmax
  * (lib/algorithms.md 4.1).  100 images with K captions each in eight
- * dimensions, beta 5; fresh scores, so each state that is no row of the batch
- * comes as an extra.  Seeds are fixed.
+ * dimensions, beta 5; fresh scores.  A state that is no row of the batch comes
+ * along with it, or is known from a bank.  Seeds are fixed.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,14 +11,13 @@
 
 #include "distribution.h"
 #include "num/vec.h"
-#include "sample/chains.h"
-#include "sample/emc2.h"
+#include "sample/source.h"
 #include "t.h"
 #include "util/mem.h"
 #include "util/rng.h"
 
-enum { IMAGES = 100, DIM = 8, CAPTIONS_MAX = 5, B_MAX = 32 };
-enum { STATES = IMAGES * (1 + CAPTIONS_MAX), COLUMNS = 4 * B_MAX };
+enum { IMAGES = 100, DIM = 8, CAPTIONS_MAX = 8, B_MAX = 32 };
+enum { STATES = IMAGES * (1 + CAPTIONS_MAX) };
 
 static const double beta = 5;
 
@@ -27,15 +26,22 @@ struct world {
     size_t captions, views, b;
     float x[STATES][DIM];
     double recorded[STATES][STATES];
-    struct sample_chains chains;
+    struct sample_source source;
     int64_t order[IMAGES];
     struct rng rng;
-    size_t own, same_side; /* recorded where nothing may be */
+    size_t own, same_side; /* recorded where nothing may be, */
+    size_t outside[2];     /* outside of the batch, by images and by texts */
 };
 
 static struct world *
-world_new(size_t captions, size_t b)
+world_new(size_t captions, size_t b, enum sample_elsewhere elsewhere,
+          size_t burn)
 {
+    const struct sample_how how = {.proposals = SAMPLE_CROSS,
+                                   .scores = SAMPLE_FRESH,
+                                   .elsewhere = elsewhere,
+                                   .burn = (long)burn,
+                                   .horizon = 1};
     struct world *w = mem_array(1, sizeof *w);
 
     *w = (struct world){.captions = captions, .views = 1 + captions, .b = b};
@@ -56,93 +62,137 @@ world_new(size_t captions, size_t b)
             num_unit_rows(1, DIM, text, text, NULL);
         }
     }
-    sample_chains_init(&w->chains, IMAGES, w->views);
+    sample_source_init(&w->source, &how, IMAGES);
     return w;
 }
 
 static void
 world_free(struct world *w)
 {
-    sample_chains_release(&w->chains);
+    sample_source_release(&w->source);
     free(w);
 }
 
-/* A batch of b images, each with one of its captions, and its columns. */
+/* A batch of b images, each with one of its captions; n rows. */
 struct draw {
-    int64_t variants[2 * B_MAX], extra_ids[2 * B_MAX], extra_view[2 * B_MAX];
-    struct sample_state state[2 * B_MAX];
-    size_t who[COLUMNS], extra;
-    float s[2 * B_MAX * COLUMNS], w[2 * B_MAX * COLUMNS];
+    int64_t variants[2 * B_MAX];
+    float z[2 * B_MAX * DIM], extra_z[2 * B_MAX * DIM];
 };
 
 static void
 draw_batch(struct world *w, struct draw *d)
 {
-    const size_t b = w->b, n = 2 * b;
+    const size_t b = w->b;
 
     for (size_t k = 0; k < b; k++) {
-        const size_t pick = k + rng_below(&w->rng, IMAGES - k);
-        const int64_t swap = w->order[pick];
-
-        w->order[pick] = w->order[k];
-        w->order[k] = swap;
+        choose_batch(&w->rng, IMAGES - k, 1, w->order + k);
         d->variants[k] = 0;
         d->variants[b + k] = 1 + (int64_t)rng_below(&w->rng, w->captions);
     }
-    sample_chains_get(&w->chains, 2, b, w->order, d->variants, d->state, NULL);
-    for (size_t r = 0; r < n; r++) {
-        d->who[r] = (size_t)w->order[r % b] * w->views + (size_t)d->variants[r];
-        if (d->state[r].id < 0)
-            continue;
-        d->extra_ids[d->extra] = d->state[r].id;
-        d->extra_view[d->extra] = d->state[r].view;
-        d->who[n + d->extra++] =
-            (size_t)d->state[r].id * w->views + (size_t)d->state[r].view;
-    }
-    for (size_t r = 0; r < n; r++)
-        for (size_t c = 0; c < n + d->extra; c++)
-            d->s[r * (n + d->extra) + c] =
-                (float)num_dot(DIM, w->x[d->who[r]], w->x[d->who[c]]);
+    for (size_t r = 0; r < 2 * b; r++)
+        memcpy(
+            d->z + r * DIM,
+            w->x[(size_t)w->order[r % b] * w->views + (size_t)d->variants[r]],
+            sizeof w->x[0]);
+}
+
+static size_t
+state_of(const struct world *w, int64_t id, int64_t view)
+{
+    return (size_t)id * w->views + (size_t)view;
+}
+
+/* Which vector a row from the bank is. */
+static size_t
+who(const struct world *w, const float *z)
+{
+    size_t i = 0;
+
+    while (memcmp(w->x[i], z, sizeof w->x[i]))
+        i++;
+    return i;
+}
+
+/* The state that a column is: rows of the batch, then what came along or from
+ * the bank. */
+static size_t
+column_of(const struct world *w, const struct draw *d,
+          const struct sample_step *step, const struct sample_weights *weights,
+          size_t c)
+{
+    const size_t n = 2 * w->b, e = c - n;
+
+    if (c < n)
+        return state_of(w, w->order[c % w->b], d->variants[c]);
+    if (e < step->extra)
+        return state_of(w, step->extra_ids[e], step->extra_view[e]);
+    return who(w, weights->outside + (e - step->extra) * DIM);
 }
 
 static void
-record(struct world *w, const struct draw *d)
+record(struct world *w, const struct draw *d, const struct sample_step *step,
+       const struct sample_weights *weights)
 {
-    const size_t columns = 2 * w->b + d->extra;
-
     for (size_t r = 0; r < 2 * w->b; r++)
-        for (size_t c = 0; c < columns; c++) {
-            const float share = d->w[r * columns + c];
-            const size_t from = d->who[r], to = d->who[c];
+        for (size_t c = 0; c < weights->columns; c++) {
+            const float share = weights->w[r * weights->columns + c];
+            size_t from, to;
 
+            if (!(share > 0))
+                continue;
+            from = state_of(w, w->order[r % w->b], d->variants[r]);
+            to = column_of(w, d, step, weights, c);
             w->recorded[from][to] += share;
-            w->own += share > 0 && from / w->views == to / w->views;
-            w->same_side += share > 0 && !(from % w->views) == !(to % w->views);
+            w->own += from / w->views == to / w->views;
+            w->same_side += !(from % w->views) == !(to % w->views);
+            w->outside[r >= w->b] += c >= 2 * w->b;
         }
 }
 
+/* What is drawn for a step comes along.  Captions are drawn for before it is
+ * known which the batch has. */
 static void
-visit(struct world *w, const struct sample_emc2_how *how, int keep)
+bring(struct world *w, struct draw *d, struct sample_step *step, int64_t number)
 {
-    struct draw d = {.extra = 0};
-    const struct sample_batch batch = {
-        .v = 2,
-        .b = w->b,
-        .ids = w->order,
-        .variants = d.variants,
-        .extra_ids = d.extra_ids,
-        .extra_view = d.extra_view,
-        .s = d.s,
-    };
-    struct sample_batch full;
+    struct sample_step known = *step;
+    struct sample_extras extras;
 
-    draw_batch(w, &d);
-    full = batch;
-    full.extra = d.extra;
-    sample_emc2(how, &full, d.state, NULL, d.w);
-    sample_chains_put(&w->chains, 2, w->b, w->order, d.variants, d.state, NULL);
+    if (w->source.how.elsewhere == SAMPLE_BROUGHT_TEXTS) {
+        known.fixed = 0;
+        known.variants = NULL;
+    }
+    extras = sample_source_draw(&w->source, &known, number);
+    step->extra = extras.n;
+    step->extra_ids = extras.ids;
+    step->extra_view = extras.view;
+    step->extra_z = d->extra_z;
+    for (size_t e = 0; e < extras.n; e++)
+        memcpy(d->extra_z + e * DIM,
+               w->x[(size_t)extras.ids[e] * w->views + (size_t)extras.view[e]],
+               sizeof w->x[0]);
+}
+
+static struct sample_weights
+visit(struct world *w, struct draw *d, int64_t number, int keep)
+{
+    struct sample_step step = {.step = (uint64_t)number,
+                               .beta = beta,
+                               .v = 2,
+                               .b = w->b,
+                               .dim = DIM,
+                               .fixed = w->views,
+                               .ids = w->order,
+                               .variants = d->variants,
+                               .z = d->z};
+    struct sample_weights weights;
+    struct err err;
+
+    draw_batch(w, d);
+    bring(w, d, &step, number);
+    REQUIRE(!sample_source_weigh(&w->source, &step, &weights, &err));
     if (keep)
-        record(w, &d);
+        record(w, d, &step, &weights);
+    return weights;
 }
 
 struct result {
@@ -209,39 +259,249 @@ measure(const struct world *w)
     return r;
 }
 
-/* visits: of each image. */
+/* What is asked of chains, and how far from the softmax they may be. */
+struct target {
+    enum sample_elsewhere elsewhere;
+    size_t captions, b, burn, visits; /* of each image */
+    double bound, mean_bound;
+};
+
 static void
-reaches_the_softmax(size_t captions, size_t b, size_t burn, size_t visits,
-                    double bound, double mean_bound)
+reaches_the_softmax(struct target target)
 {
-    const char *asked = getenv("FOIL_VISITS");
-    struct world *w = world_new(captions, b);
-    size_t steps;
+    static const char *const names[] = {"along", "texts along", "bank"};
+    const char *asked = getenv("FOIL_VISITS"), *name = names[target.elsewhere];
+    const int texts_only = target.elsewhere == SAMPLE_BROUGHT_TEXTS;
+    struct world *w =
+        world_new(target.captions, target.b, target.elsewhere, target.burn);
+    struct draw *d = mem_array(1, sizeof *d);
+    const size_t visits = asked ? strtoul(asked, NULL, 10) : target.visits;
+    const size_t steps = visits * IMAGES / target.b;
     struct result r;
 
-    if (asked)
-        visits = strtoul(asked, NULL, 10);
-    steps = visits * IMAGES / b;
-
-    for (size_t t = 0; t < steps; t++) {
-        const struct sample_emc2_how how = {.proposals = SAMPLE_CROSS,
-                                            .scores = SAMPLE_FRESH,
-                                            .beta = beta,
-                                            .burn = burn,
-                                            .step = t};
-
-        visit(w, &how, t > steps / 20);
-    }
+    for (size_t t = 0; t < steps; t++)
+        visit(w, d, (int64_t)t, t > steps / 20);
     r = measure(w);
     printf("# each image chain %.4f\n", r.each);
-    T(r.image < bound && r.text < bound,
-      "b %zu, %zu captions, burn-in %zu: image chains %.4f, text chains %.4f",
-      b, captions, burn, r.image, r.text);
-    T(fabs(r.cosine - r.exact) < mean_bound, "mean similarity %.4f, exact %.4f",
-      r.cosine, r.exact);
-    T(!w->own, "no image meets a caption of its own");
-    T(!w->same_side, "no row meets its own kind");
+    T(r.image < target.bound && (texts_only || r.text < target.bound),
+      "%s, b %zu, %zu captions, burn-in %zu: image chains %.4f, text chains "
+      "%.4f",
+      name, target.b, target.captions, target.burn, r.image, r.text);
+    T(fabs(r.cosine - r.exact) < target.mean_bound,
+      "mean similarity %.4f, exact %.4f", r.cosine, r.exact);
+    T(!w->own && !w->same_side,
+      "no image meets a caption of its own, no row its own kind");
+    T(w->outside[0] && (w->outside[1] == 0) == texts_only,
+      "images, %s stay at states outside of the batch",
+      texts_only ? "but no texts," : "and texts,");
+    free(d);
     world_free(w);
+}
+
+/* A bank of vectors that stay is as good as what comes along, to the bit. */
+static void
+banks_know_what_would_come(size_t captions)
+{
+    struct world *along = world_new(captions, 8, SAMPLE_BROUGHT, 2),
+                 *bank = world_new(captions, 8, SAMPLE_BANKED, 2);
+    struct draw *d = mem_array(1, sizeof *d);
+    size_t differ = 0, outside = 0;
+
+    for (int64_t t = 0; t < 400; t++) {
+        const struct sample_weights one = visit(along, d, t, 0);
+        const struct sample_weights other = visit(bank, d, t, 0);
+
+        outside += other.n_outside;
+        differ +=
+            one.columns != other.columns || one.rows != other.rows ||
+            one.columns != other.rows + other.n_outside ||
+            memcmp(one.w, other.w, one.rows * one.columns * sizeof *one.w) != 0;
+    }
+    T(!differ && outside > 100,
+      "%zu captions: the bank gives the same weights, %zu from outside",
+      captions, outside);
+    free(d);
+    world_free(along);
+    world_free(bank);
+}
+
+/* What is kept of a sampler is all that it knows: another one that gets it in
+ * the middle goes on to the same weights. */
+static void
+goes_on_to_the_same_bits(size_t captions, enum sample_elsewhere elsewhere)
+{
+    struct world *one = world_new(captions, 8, elsewhere, 2),
+                 *other = world_new(captions, 8, elsewhere, 2);
+    struct draw *d = mem_array(1, sizeof *d);
+    struct sample_store store;
+    struct err err = {""};
+    size_t differ = 0;
+
+    sample_store_init(&store);
+    for (int64_t t = 0; t < 60; t++) {
+        const struct sample_weights w = visit(one, d, t, 0);
+
+        REQUIRE(!sample_store_judge(&store, w.n_tables, w.tables, &err));
+        sample_store_write(&store, w.sampler, w.n_tables, w.tables);
+    }
+    T(!sample_source_load(&other->source, &store, 60, &err),
+      "%zu captions: what was kept is taken %s", captions, err.msg);
+    other->rng = one->rng;
+    memcpy(other->order, one->order, sizeof one->order);
+    for (int64_t t = 60; t < 120; t++) {
+        const struct sample_weights a = visit(one, d, t, 0);
+        const struct sample_weights b = visit(other, d, t, 0);
+
+        differ += a.columns != b.columns ||
+                  memcmp(a.w, b.w, a.rows * a.columns * sizeof *a.w) != 0;
+    }
+    T(!differ, "%zu captions: and it goes on to the same weights", captions);
+    sample_store_release(&store);
+    free(d);
+    world_free(one);
+    world_free(other);
+}
+
+/*
+ * A visit by algorithm 1 of Yau and others, naively: the rows of the other side
+ * in random order, each accepted with probability min(1, e^(beta (s' - s))),
+ * the state recorded after each.  It knows of its row what its key and its
+ * scores say, so a side is like the other.
+ *   s  [b] scores of the other side; own is never proposed
+ *   w  [b]
+ */
+static void
+visit_naively(size_t b, size_t own, size_t key, double at, const double *s,
+              double *w)
+{
+    size_t order[B_MAX], n = 0, where = B_MAX;
+    struct rng rng;
+
+    rng_init(&rng, 3, RNG_NEGATIVES, 7, 0, key);
+    for (size_t c = 0; c < b; c++) {
+        w[c] = 0;
+        if (c != own)
+            order[n++] = c;
+    }
+    for (size_t k = 0; k < n; k++) {
+        const size_t pick =
+            k + (size_t)((uint64_t)rng_u32(&rng) * (n - k) >> 32);
+        const size_t next = order[pick];
+        const double u = (rng_u32(&rng) + 0.5) * 0x1p-32;
+
+        order[pick] = order[k];
+        order[k] = next;
+        if (u < exp(beta * (s[next] - at))) {
+            where = next;
+            at = s[next];
+        }
+        if (where < b)
+            w[where] += 1 / (double)n;
+    }
+}
+
+/* Rows and columns of S change places, and keys with them: so do the weights of
+ * both sides. */
+static void
+sides_are_alike(void)
+{
+    enum { B = 7, N = 2 * B };
+    static const int64_t ids[B] = {4, 0, 3, 1, 2, 6, 5};
+    double s[B][B], mine[B], want[B], off = 0;
+    struct rng rng;
+
+    rng_init(&rng, 11, RNG_TEST, 0, 0, 0);
+    for (size_t i = 0; i < B * B; i++)
+        s[i / B][i % B] = rng_range(&rng, -1, 1);
+    for (int swapped = 0; swapped < 2; swapped++) {
+        struct sample_state state[N];
+        float all[N * N] = {0}, w[N * N];
+        const struct sample_batch batch = {
+            .v = 2, .b = B, .ids = ids, .s = all};
+        const struct sample_emc2_how how = {.proposals = SAMPLE_CROSS,
+                                            .scores = SAMPLE_RESET,
+                                            .beta = beta,
+                                            .seed = 3,
+                                            .step = 7};
+
+        for (size_t r = 0; r < N; r++)
+            state[r] = (struct sample_state){-1, -1, 0};
+        for (size_t i = 0; i < B; i++)
+            for (size_t c = 0; c < B; c++) {
+                const float x = (float)(swapped ? s[c][i] : s[i][c]);
+
+                all[i * N + B + c] = all[(B + c) * N + i] = x;
+            }
+        sample_emc2(&how, &batch, state, NULL, w);
+        for (size_t r = 0; r < N; r++) {
+            const size_t i = r % B, rows = (r < B) == !swapped;
+
+            for (size_t c = 0; c < B; c++)
+                mine[c] = (float)(rows ? s[i][c] : s[c][i]);
+            visit_naively(B, i, r, -INFINITY, mine, want);
+            for (size_t c = 0; c < B; c++)
+                off = fmax(off, fabs(want[c] - w[r * N + (r < B ? B : 0) + c]));
+        }
+    }
+    T(off < 1e-6, "either side is what naive visits are, off by %.1e", off);
+}
+
+/* Views of images, drawn anew each time, have a row of the bank each. */
+static void
+views_are_known_by_their_slot(void)
+{
+    enum { B = 3, N = 2 * B };
+    const struct sample_how how = {
+        .proposals = SAMPLE_CROSS, .elsewhere = SAMPLE_BANKED, .horizon = 1};
+    static const int64_t first[B] = {0, 1, 2}, second[B] = {3, 4, 5};
+    static const float z[N * 2] = {1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1};
+    struct sample_step step = {
+        .beta = beta, .v = 2, .b = B, .dim = 2, .ids = first, .z = z};
+    struct sample_weights w;
+    struct sample_source source;
+    struct err err;
+    size_t wrong = 0;
+
+    sample_source_init(&source, &how, 9);
+    REQUIRE(!sample_source_weigh(&source, &step, &w, &err));
+    T(source.memory.bank.views == 2 && source.memory.bank.known == N,
+      "a row for each of two views");
+    // a chain of view 0 stands at one of view 1, and is not met there
+    source.memory.chains.state[2 * 3] = (struct sample_state){1, 1, 0};
+    step.step = 1;
+    step.ids = second;
+    REQUIRE(!sample_source_weigh(&source, &step, &w, &err));
+    T(w.n_outside == 1 && w.columns == N + 1 && w.outside[0] == 0 &&
+          w.outside[1] == 1,
+      "the state of a chain is view 1 of its sample");
+    for (size_t r = 1; r < N; r++)
+        wrong += w.w[r * w.columns + N] != 0;
+    T(!wrong && source.memory.bank.known == 2 * N, "it is nobody else's");
+    step.extra = 1;
+    T(sample_source_weigh(&source, &step, &w, &err) &&
+          strstr(err.msg, "scored by the bank"),
+      "nothing may come along: %s", err.msg);
+    sample_source_release(&source);
+}
+
+static void
+captions_come_with_captions(void)
+{
+    const struct sample_how how = {.proposals = SAMPLE_CROSS,
+                                   .elsewhere = SAMPLE_BROUGHT_TEXTS};
+    static const int64_t ids[2] = {0, 1};
+    static const float z[4] = {1, 1, 1, 1};
+    const struct sample_step step = {
+        .beta = beta, .v = 2, .b = 2, .dim = 1, .ids = ids, .z = z};
+    struct sample_weights w;
+    struct sample_source source;
+    struct err err = {""};
+
+    sample_source_init(&source, &how, 9);
+    T(sample_source_weigh(&source, &step, &w, &err) &&
+          strstr(err.msg, "these are views"),
+      "views of images: %s", err.msg);
+    sample_source_release(&source);
 }
 
 /* Each other member of the batch is proposed once, on the other side. */
@@ -274,11 +534,28 @@ proposes_the_other_side_once(void)
 int
 main(void)
 {
+    static const struct target targets[] = {
+        {SAMPLE_BROUGHT, 1, 3, 0, 2000, .012, .006},
+        {SAMPLE_BROUGHT, 1, 8, 0, 2000, .012, .005},
+        {SAMPLE_BROUGHT, 1, 8, 3, 2000, .012, .005},
+        {SAMPLE_BROUGHT, 1, 32, 0, 2000, .015, .01},
+        {SAMPLE_BROUGHT, 5, 8, 0, 1000, .02, .005},
+        {SAMPLE_BANKED, 1, 8, 0, 2000, .012, .005},
+        {SAMPLE_BANKED, 3, 8, 3, 1000, .02, .005},
+        {SAMPLE_BROUGHT_TEXTS, 1, 8, 0, 2000, .012, .005},
+        {SAMPLE_BROUGHT_TEXTS, 8, 8, 0, 2000, .02, .005},
+    };
+
     proposes_the_other_side_once();
-    reaches_the_softmax(1, 3, 0, 2000, .012, .006);
-    reaches_the_softmax(1, 8, 0, 2000, .012, .005);
-    reaches_the_softmax(1, 8, 3, 2000, .012, .005);
-    reaches_the_softmax(1, 32, 0, 2000, .015, .01);
-    reaches_the_softmax(5, 8, 0, 1000, .02, .005);
+    sides_are_alike();
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        reaches_the_softmax(targets[i]);
+    for (size_t captions = 1; captions <= 8; captions += captions < 3 ? 2 : 5) {
+        banks_know_what_would_come(captions);
+        goes_on_to_the_same_bits(captions, SAMPLE_BANKED);
+        goes_on_to_the_same_bits(captions, SAMPLE_BROUGHT_TEXTS);
+    }
+    views_are_known_by_their_slot();
+    captions_come_with_captions();
     return t_done();
 }

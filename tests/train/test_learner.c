@@ -303,7 +303,8 @@ with_chains(int anew)
 
     for (int i = 0; i < EPOCHS * STEPS; i++) {
         if (!i || anew)
-            train_inside_init(&inside, &w->samples, SAMPLE_FRESH, 5);
+            train_inside_init(&inside, &w->samples, SAMPLE_FRESH,
+                              SAMPLE_BROUGHT, 5);
         w->negatives = train_inside_negatives(&inside);
         if (step(w, &result, &err) != TRAIN_APPLIED)
             printf("# %s\n", err.msg);

@@ -4,18 +4,29 @@
 #include <unistd.h>
 
 #include "nn/model.h"
+#include "num/threads.h"
 #include "num/vec.h"
 #include "t.h"
 #include "tiny.h"
 #include "train/learner.h"
 #include "util/file.h"
 #include "util/mem.h"
+#include "util/rng.h"
 
-enum { SIZE = 12, N = 4, STEPS = SIZE / N, IDS = 9, MOST = 5 };
+enum { SIZE = 12, N = 4, STEPS = SIZE / N, IDS = 9, MOST = 5, DIM = 6 };
 
 static char folder[] = "/tmp/foil-test-XXXXXX";
 
+/* Negatives that weigh what a test says: rows of the batch, further texts, rows
+ * from outside. */
+struct chosen {
+    float w[2 * N * (2 * N + 2 * N + 2 * N)], outside[(2 * N + 1) * DIM];
+    size_t extra, n_outside;
+};
+
 struct world {
+    struct chosen chosen;
+    struct train_negatives negatives;
     struct train_encoder encoder[TRAIN_ENCODERS];
     struct loss_settings settings;
     struct train_samples samples;
@@ -24,8 +35,8 @@ struct world {
     struct train_batch batch;
     int64_t ids[N];
     uint8_t views[N * TINY_IMAGE];
-    int32_t tokens[N * MOST];
-    size_t offsets[N + 1];
+    int32_t tokens[2 * N * MOST];
+    size_t offsets[2 * N + 1];
 };
 
 static struct train_encoder_spec
@@ -44,28 +55,53 @@ spec_of(int k, size_t micro, int locked)
     return spec;
 }
 
-/* micro: 0 or rows in a micro-batch; locked: which tower, or -1. */
+static int
+weigh(void *self, const struct sample_step *step,
+      struct sample_weights *weights, int *alone, struct err *err)
+{
+    const struct chosen *chosen = self;
+
+    (void)err;
+    REQUIRE(step->extra == chosen->extra && step->dim == DIM);
+    *alone = 0;
+    *weights = (struct sample_weights){
+        .rows = 2 * N,
+        .columns = 2 * N + chosen->extra + chosen->n_outside,
+        .w = chosen->w,
+        .n_outside = chosen->n_outside,
+        .outside = chosen->outside,
+    };
+    return 1;
+}
+
+/* micro: 0 or rows in a micro-batch; locked: which tower, or -1; extra: texts
+ * that may come along. */
 static struct world *
-begin(size_t micro, int locked)
+begin_as(const char *objective, size_t micro, int locked, size_t extra)
 {
     struct world *w = mem_array(1, sizeof *w);
     struct err err = {""};
     struct train_learner_spec spec = {
-        .objective = loss_objective_find("clip", &err),
+        .objective = loss_objective_find(objective, &err),
         .settings = &w->settings,
         .encoder = {&w->encoder[0], &w->encoder[1]},
         .images = N,
+        .extra = extra,
+        .negatives = &w->negatives,
         .samples = &w->samples,
         .state = &w->state,
     };
 
+    w->negatives = (struct train_negatives){&w->chosen, weigh, NULL};
     w->settings = loss_settings_of(spec.objective);
     spec.pace.rate.base = 0.01;
     for (size_t i = 0; spec.objective->params[i].name; i++)
         spec.pace.value[i].base = w->settings.value[i];
     train_samples_init(&w->samples, spec.objective, SIZE, 0, &w->state);
     for (int k = 0; k < TRAIN_ENCODERS; k++) {
-        const struct train_encoder_spec of = spec_of(k, micro, k == locked);
+        struct train_encoder_spec of = spec_of(k, micro, k == locked);
+
+        of.rows += k ? extra : 0;
 
         if (train_encoder_open(&w->encoder[k], &of, &err))
             printf("# %s\n", err.msg);
@@ -80,6 +116,12 @@ begin(size_t micro, int locked)
                                     .tokens = w->tokens,
                                     .offsets = w->offsets};
     return w;
+}
+
+static struct world *
+begin(size_t micro, int locked)
+{
+    return begin_as("clip", micro, locked, 0);
 }
 
 static void
@@ -106,7 +148,9 @@ step(struct world *w)
         w->ids[i] = (int64_t)((size_t)w->state.step * N + i);
         w->offsets[i + 1] = w->offsets[i] + 1 + i;
     }
-    for (size_t t = 0; t < w->offsets[N]; t++)
+    for (size_t e = 0; e < w->batch.n_extra; e++)
+        w->offsets[N + e + 1] = w->offsets[N + e] + 1 + e;
+    for (size_t t = 0; t < w->offsets[N + w->batch.n_extra]; t++)
         w->tokens[t] = (int32_t)((t * t + (size_t)w->state.step) % IDS);
     if (train_learner_step(&w->learner, &w->batch, &result, &err) !=
         TRAIN_APPLIED) {
@@ -249,17 +293,142 @@ a_locked_tower_stays(void)
     }
 }
 
+/* Weights of rows that sum to 1, none of a row's own kind: an image meets
+ * texts, a text meets images. */
+static void
+choose(struct chosen *chosen, size_t extra, size_t n_outside)
+{
+    const size_t columns = 2 * N + extra + n_outside;
+    struct rng rng;
+
+    rng_init(&rng, 3, RNG_TEST, extra, n_outside, 0);
+    chosen->extra = extra;
+    chosen->n_outside = n_outside;
+    for (size_t r = 0; r < 2 * N; r++) {
+        float *w = chosen->w + r * columns;
+        double sum = 0;
+
+        for (size_t c = 0; c < columns; c++) {
+            const int meets = c < 2 * N ? r / N != c / N && r % N != c % N
+                              : c < 2 * N + extra ? r < N
+                                                  : 1;
+
+            w[c] = meets ? (float)rng_unit(&rng) : 0;
+            sum += w[c];
+        }
+        for (size_t c = 0; c < columns; c++)
+            w[c] = (float)(w[c] / sum);
+    }
+    for (size_t i = 0; i < n_outside * DIM; i++)
+        chosen->outside[i] = (float)rng_normal(&rng);
+    num_unit_rows(n_outside, DIM, chosen->outside, chosen->outside, NULL);
+}
+
+/* The loss where the weights of tower k are moved by step along u. */
+static double
+loss_at(struct world *w, int k, const float *at, const float *u, double by)
+{
+    size_t n;
+    float *p = nn_net_params(w->encoder[k].net, &n);
+    double loss;
+
+    for (size_t i = 0; i < n; i++)
+        p[i] = at[i] + (float)by * u[i];
+    w->state = (struct train_state){0};
+    loss = step(w);
+    memcpy(p, at, n * sizeof *p);
+    return loss;
+}
+
+/* Central differences of the loss, whose weights stay, against the gradient of
+ * a tower: rows from outside stay where they are, further texts do not. */
+static double
+slope_off(struct world *w, int k)
+{
+    const double by = 2e-3;
+    size_t n;
+    const float *g = nn_net_grads(w->encoder[k].net);
+    float *p = nn_net_params(w->encoder[k].net, &n), *grads, *at, *u;
+    double slope, want, scale;
+    struct rng rng;
+
+    at = memcpy(mem_array(n, sizeof *at), p, n * sizeof *p);
+    u = mem_array(n, sizeof *u);
+    rng_init(&rng, 4, RNG_TEST, (uint64_t)k, 0, 0);
+    for (size_t i = 0; i < n; i++)
+        u[i] = (float)rng_normal(&rng) / sqrtf((float)n);
+    loss_at(w, k, at, u, 0);
+    grads = memcpy(mem_array(n, sizeof *grads), g, n * sizeof *g);
+    want = num_dot(n, grads, u);
+    scale = sqrt(num_dot(n, grads, grads) * num_dot(n, u, u));
+    slope = (loss_at(w, k, at, u, by) - loss_at(w, k, at, u, -by)) / (2 * by);
+    free(at);
+    free(u);
+    free(grads);
+    return fabs(slope - want) / scale;
+}
+
+static void
+what_is_not_of_the_batch_counts(void)
+{
+    static const struct {
+        size_t extra, n_outside;
+        const char *what;
+    } kinds[] = {{0, 0, "the batch alone"},
+                 {3, 0, "further texts"},
+                 {0, 2 * N, "rows from outside"},
+                 {2, 5, "both"}};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (size_t micro = 0; micro <= 3; micro += 3) {
+            const size_t extra = kinds[i].extra;
+            struct world *w = begin_as("emc2_bimodal", micro, -1, extra);
+            double off[TRAIN_ENCODERS];
+
+            w->learner.spec.pace.rate.base = 0; // nothing moves
+            w->batch.n_extra = extra;
+            w->batch.extra_ids = w->ids;
+            choose(&w->chosen, extra, kinds[i].n_outside);
+            for (int k = 0; k < TRAIN_ENCODERS; k++)
+                off[k] = slope_off(w, k);
+            T(off[0] < 5e-3 && off[1] < 5e-3,
+              "%s%s: the gradient is the slope, off by %.1e, %.1e",
+              kinds[i].what, micro ? ", in micro-batches" : "", off[0], off[1]);
+            end(w);
+        }
+}
+
+static void
+too_much_from_outside_is_refused(void)
+{
+    struct world *w = begin_as("emc2_bimodal", 0, -1, 0);
+    struct train_result result;
+    struct err err = {""};
+
+    choose(&w->chosen, 0, 2 * N);
+    step(w);
+    choose(&w->chosen, 0, 2 * N + 1);
+    T(train_learner_step(&w->learner, &w->batch, &result, &err) ==
+              TRAIN_FAILED &&
+          strstr(err.msg, "8 at most"),
+      "more rows than chains: %s", err.msg);
+    end(w);
+}
+
 int
 main(void)
 {
     struct err err;
 
+    num_threads(1); // steps too small to share
     if (!mkdtemp(folder))
         return 1;
     images_and_texts_come_together();
     micro_batches_are_of_both_towers();
     one_folder_has_both();
     a_locked_tower_stays();
+    what_is_not_of_the_batch_counts();
+    too_much_from_outside_is_refused();
     file_remove(folder, &err);
     return t_done();
 }

@@ -55,6 +55,10 @@ struct sampler {
     char name[64];               /* of it in hello, by which it comes back */
     struct wire_server *server;  /* of the service */
     struct sampler_arrival arrival;
+
+    /* of the last item and the last pairs with captions */
+    int64_t *texts, *views;
+    size_t texts_room, views_room;
 };
 
 /*
@@ -65,6 +69,7 @@ struct sampler {
 void sampler_know(struct sampler *sampler, const struct negatives_options *o,
                   const struct wire_hello *hello);
 void sampler_begin(struct sampler *sampler, const struct wire_place *at);
+void sampler_release(struct sampler *sampler);
 
 /*
  * sampler_draw() fills in the extra samples of an item of so many views, which

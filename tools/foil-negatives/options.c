@@ -10,6 +10,7 @@ static struct negatives_options options = {
     .lease = 10,
 };
 static const char *method = "emc2", *proposals = "once", *scores = "fresh";
+static const char *outside; /* NULL: not given */
 static long horizon = 8, moves = 64;
 
 static const struct opt opts[] = {
@@ -27,6 +28,8 @@ static const struct opt opts[] = {
      "Markov chains, also across the views, or draws from a bank"},
     {"scores", 0, OPT_WORD, &scores, 0, 0, "fresh|stale|reset",
      "how the old state of a chain is scored"},
+    {"outside", 0, OPT_WORD, &outside, 0, 0, "image|text|bank",
+     "emc2_bimodal: what scores a state from outside of the batch"},
     {"proposals", 0, OPT_WORD, &proposals, 0, 0,
      "row|once|all4|bank|exact|exact-bank", "proposals that a chain gets"},
     {"burn-in", 0, OPT_WHOLE, &options.how.burn, -1, 1e6, "N",
@@ -70,6 +73,18 @@ place(const char *word, const char *const *list)
     return i;
 }
 
+/* Without a word on it, what there is. */
+static enum sample_elsewhere
+elsewhere(const struct sample_how *how)
+{
+    static const char *const words[] = {"image", "text", "bank"};
+
+    if (outside)
+        return (enum sample_elsewhere)place(outside, words);
+    return options.filter || how->scores != SAMPLE_FRESH ? SAMPLE_BROUGHT
+                                                         : SAMPLE_BANKED;
+}
+
 static void
 choose(struct sample_how *how)
 {
@@ -90,11 +105,32 @@ choose(struct sample_how *how)
     how->cache = !strcmp(method, "cache");
     how->scores = (enum sample_scores)place(scores, scored);
     how->proposals = all[p].proposals;
-    if (!strcmp(method, "emc2_bimodal"))
+    if (!strcmp(method, "emc2_bimodal")) {
         how->proposals = SAMPLE_CROSS;
+        how->elsewhere = elsewhere(how);
+    }
     how->moves = all[p].moves && !how->cache ? (size_t)moves : 0;
     how->horizon = (size_t)horizon;
     how->seed = (uint64_t)options.seed;
+}
+
+static void
+check_outside(const struct sample_how *how)
+{
+    if (!outside)
+        return;
+    if (strcmp(method, "emc2_bimodal"))
+        opt_misuse("--outside is for --method emc2_bimodal");
+    if (how->scores != SAMPLE_FRESH)
+        opt_misuse("--outside %s scores afresh where a chain stands: it is not "
+                   "for --scores %s",
+                   outside, scores);
+    if (how->elsewhere == SAMPLE_BANKED && options.filter)
+        opt_misuse("--outside bank lets nothing come along: it wants no "
+                   "--filter");
+    if (how->elsewhere != SAMPLE_BANKED && !options.filter)
+        opt_misuse("--outside %s lets samples come along: that needs --filter",
+                   outside);
 }
 
 /* What was asked for and would not be done. */
@@ -124,6 +160,7 @@ check(const struct sample_how *how)
         opt_misuse("--scores is for chains, not for --method cache");
     if (strcmp(method, "emc2") && opt_given(&proposals))
         opt_misuse("--proposals is for --method emc2");
+    check_outside(how);
     if (options.augmentations == 1)
         opt_misuse("--augmentations 1 leaves no second view");
     if (options.augmentations && how->proposals == SAMPLE_ALL4)

@@ -5,6 +5,7 @@
 
 #include "negatives.h"
 #include "num/vec.h"
+#include "util/mem.h"
 
 void
 sampler_know(struct sampler *sampler, const struct negatives_options *o,
@@ -26,6 +27,15 @@ sampler_begin(struct sampler *sampler, const struct wire_place *at)
     sampler->owner = 0;
 }
 
+void
+sampler_release(struct sampler *sampler)
+{
+    sample_store_release(&sampler->arrival.store);
+    sample_source_release(&sampler->source);
+    free(sampler->texts);
+    free(sampler->views);
+}
+
 /* Numbers for the metrics, as long as there is room for them. */
 static void
 tell(struct wire_metric *to, size_t *n, size_t max, size_t count,
@@ -37,6 +47,21 @@ tell(struct wire_metric *to, size_t *n, size_t max, size_t count,
         snprintf(metric->name, sizeof metric->name, "%s", value[i].name);
         metric->value = value[i].value;
     }
+}
+
+/* Captions that come along, as items name them. */
+static void
+name_texts(struct sampler *sampler, const struct sample_extras *extras,
+           struct wire_item *item)
+{
+    mem_grow(&sampler->texts, &sampler->texts_room, 2 * extras->n,
+             sizeof *sampler->texts);
+    for (size_t i = 0; i < extras->n; i++) {
+        sampler->texts[2 * i] = extras->ids[i];
+        sampler->texts[2 * i + 1] = extras->view[i] - 1;
+    }
+    item->n_texts = extras->n;
+    item->extra_texts = extras->n ? sampler->texts : NULL;
 }
 
 void
@@ -56,11 +81,15 @@ sampler_draw(struct sampler *sampler, struct wire_item *item, size_t views,
         sample_source_draw(&sampler->source, &step, number);
     struct wire_extra *of = &item->of_extra;
 
-    item->n_extra = extras.n;
-    item->extra = extras.ids;
+    if (extras.texts) {
+        name_texts(sampler, &extras, item);
+    } else {
+        item->n_extra = extras.n;
+        item->extra = extras.ids;
+    }
     *of = (struct wire_extra){
         .reserve = (int64_t)extras.most,
-        .view = extras.view,
+        .view = extras.texts ? NULL : extras.view,
         .epoch = extras.epoch,
         .hint_row = extras.hints.row,
         .hint_view = extras.hints.view,
@@ -70,12 +99,41 @@ sampler_draw(struct sampler *sampler, struct wire_item *item, size_t views,
          extras.n_values, extras.values);
 }
 
+/* An image and its caption k as two of 1 + K fixed views, 0 and 1 + k: so each
+ * has a chain of its own. */
+static void
+tell_captions(struct sampler *sampler, const struct wire_pairs *p,
+              struct sample_step *step)
+{
+    const size_t b = p->n, s = p->n_texts;
+    int64_t *variant, *id, *view;
+
+    mem_grow(&sampler->views, &sampler->views_room, 2 * b + 2 * s,
+             sizeof *sampler->views);
+    variant = sampler->views;
+    id = variant + 2 * b;
+    view = id + s;
+    for (size_t i = 0; i < b; i++) {
+        variant[i] = 0;
+        variant[b + i] = 1 + p->captions[i];
+    }
+    for (size_t i = 0; i < s; i++) {
+        id[i] = p->extra_texts[2 * i];
+        view[i] = 1 + p->extra_texts[2 * i + 1];
+    }
+    step->fixed = 1 + (size_t)p->texts;
+    step->variants = variant;
+    step->extra = s;
+    step->extra_ids = id;
+    step->extra_view = view;
+    step->extra_z = p->extra_text_z;
+}
+
 static struct sample_step
-step_of(const struct wire_pairs *p)
+step_of(struct sampler *sampler, const struct wire_pairs *p)
 {
     const struct wire_extra *of = &p->of_extra;
-
-    return (struct sample_step){
+    struct sample_step step = {
         .epoch = (uint64_t)p->epoch,
         .step = (uint64_t)p->step,
         .beta = p->beta,
@@ -93,6 +151,10 @@ step_of(const struct wire_pairs *p)
         .extra_z = p->extra_z,
         .hints = {of->hint_row, of->hint_view, of->hint_log_q},
     };
+
+    if (p->captions)
+        tell_captions(sampler, p, &step);
+    return step;
 }
 
 /* Tables as messages say them. */
@@ -131,7 +193,7 @@ sampler_weigh(struct sampler *sampler, const struct wire_pairs *pairs,
               struct err *err)
 {
     const struct wire_extra *of = &pairs->of_extra;
-    const struct sample_step step = step_of(pairs);
+    const struct sample_step step = step_of(sampler, pairs);
     struct wire_table table[SAMPLE_TABLES_MAX];
     struct sample_weights w;
     struct wire_weights weights;
@@ -139,6 +201,8 @@ sampler_weigh(struct sampler *sampler, const struct wire_pairs *pairs,
     if (judge_rows(pairs->n_views * pairs->n, pairs->dim, pairs->z, "z", err) ||
         judge_rows(pairs->n_extra, pairs->dim, pairs->extra_z, "extra_z",
                    err) ||
+        judge_rows(pairs->n_texts, pairs->dim, pairs->extra_text_z,
+                   "extra_text_z", err) ||
         sample_source_weigh(&sampler->source, &step, &w, err))
         return NULL;
     sampler->next.epoch = pairs->epoch;
@@ -152,6 +216,9 @@ sampler_weigh(struct sampler *sampler, const struct wire_pairs *pairs,
         .columns = w.columns,
         .w = w.w,
         .partial = w.partial,
+        .n_outside = w.n_outside,
+        .dim = pairs->dim,
+        .outside = w.n_outside ? w.outside : NULL,
         .scale = w.scale,
         .n_tables = w.n_tables,
         .tables = table,

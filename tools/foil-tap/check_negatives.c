@@ -123,14 +123,17 @@ foreign_state(const struct stage *s)
 static int
 is_sound(const struct stage *s, const struct wire_weights *w)
 {
-    int sound = w->id == s->id && w->rows == ROWS && w->columns == ROWS;
+    int sound =
+        w->id == s->id && w->rows == ROWS && w->columns == ROWS + w->n_outside;
 
     for (size_t r = 0; sound && r < ROWS; r++) {
         double sum = 0;
 
-        for (size_t c = 0; c < ROWS; c++) {
-            sum += w->w[r * ROWS + c];
-            sound &= c % B != r % B || w->w[r * ROWS + c] == 0;
+        for (size_t c = 0; c < w->columns; c++) {
+            const float x = w->w[r * w->columns + c];
+
+            sum += x;
+            sound &= c >= ROWS || c % B != r % B || x == 0;
         }
         sound &= sum < 1.001 && (w->partial || sum > 0.999);
     }

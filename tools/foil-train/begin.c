@@ -68,6 +68,8 @@ open_learner(struct train *t, struct err *err)
                           !strcmp(o->sampler, "stale")   ? SAMPLE_STALE
                           : !strcmp(o->sampler, "reset") ? SAMPLE_RESET
                                                          : SAMPLE_FRESH,
+                          !strcmp(o->sampler, "bank") ? SAMPLE_BANKED
+                                                      : SAMPLE_BROUGHT,
                           (uint64_t)o->seed);
         t->negatives = train_inside_negatives(&t->inside);
     }

@@ -177,7 +177,7 @@ get_weights(struct wire_weights *weights, struct wire_msg *answer,
             struct train_service *s, const struct sample_step *step,
             struct err *err)
 {
-    const size_t anchors = step->v * step->b;
+    const size_t anchors = step->v * step->b, pairs = anchors + step->extra;
     struct err why;
     int rc = 0;
 
@@ -187,10 +187,14 @@ get_weights(struct wire_weights *weights, struct wire_msg *answer,
     if (wire_weights_get(weights, answer, s->shape->size, err))
         return -1;
     list_tables(s, weights);
-    if (weights->rows != anchors || weights->columns != anchors + step->extra)
+    if (weights->rows != anchors ||
+        weights->columns != pairs + weights->n_outside)
         rc = err_set(err, "weights: %zu x %zu of them, want %zu x %zu",
                      weights->rows, weights->columns, anchors,
-                     anchors + step->extra);
+                     pairs + weights->n_outside);
+    else if (weights->n_outside && weights->dim != step->dim)
+        rc = err_set(err, "weights: 'outside' has %zu columns, want %zu",
+                     weights->dim, step->dim);
     else if (sample_store_judge(&s->samples->store, weights->n_tables,
                                 s->tables, &why))
         rc = err_set(err, "weights: %s", why.msg);
@@ -199,12 +203,27 @@ get_weights(struct wire_weights *weights, struct wire_msg *answer,
     return rc;
 }
 
+/* With captions the further samples are texts. */
+static void
+put_captions(const struct wire_batch *batch, struct wire_pairs *pairs)
+{
+    snprintf(pairs->kind, sizeof pairs->kind, "pair");
+    pairs->texts = batch->texts;
+    pairs->captions = batch->captions;
+    pairs->n_texts = pairs->n_extra;
+    pairs->extra_texts = batch->extra_texts;
+    pairs->extra_text_z = pairs->n_extra ? pairs->extra_z : NULL;
+    pairs->n_extra = 0;
+    pairs->extra_ids = NULL;
+    pairs->extra_z = NULL;
+}
+
 /* What the service is asked of a step. */
 static struct wire_msg *
 pairs_of(const struct train_service *s, const struct sample_step *step,
          int64_t id)
 {
-    const struct wire_pairs pairs = {
+    struct wire_pairs pairs = {
         .id = id,
         .session = *s->session,
         .epoch = (int64_t)step->epoch,
@@ -222,6 +241,8 @@ pairs_of(const struct train_service *s, const struct sample_step *step,
         .variants = s->batch->variants,
     };
 
+    if (s->batch->tokens)
+        put_captions(s->batch, &pairs);
     return wire_pairs_put(&pairs);
 }
 
@@ -236,6 +257,8 @@ take(struct train_service *s, struct sample_weights *weights)
         .columns = answer->columns,
         .w = answer->w,
         .scale = answer->scale,
+        .n_outside = answer->n_outside,
+        .outside = answer->outside,
         .accepted = answer->accepted,
         .moved = (size_t)answer->moved,
         .n_values = answer->n_values,

@@ -131,7 +131,7 @@ static const struct opt how[] = {
      "threads to use; 0: all cores"},
     {"keep-features", 0, OPT_WHOLE, &o.keep_features, 0, 1000, "EPOCHS",
      "epochs whose features are kept for selectors"},
-    {"sampler", 0, OPT_WORD, &o.sampler, 0, 0, "service|fresh|stale|reset",
+    {"sampler", 0, OPT_WORD, &o.sampler, 0, 0, "service|fresh|stale|reset|bank",
      "emc2: the negatives service, or own chains with these scores"},
     {0},
 };
@@ -236,6 +236,9 @@ judge(const struct loss_objective *objective, struct err *err)
     if (objective->wants_weights && !objective->draws_inside &&
         strcmp(o.sampler, "service"))
         return err_set(err, "--sampler %s: %s needs foil-negatives", o.sampler,
+                       o.objective);
+    if (!strcmp(o.sampler, "bank") && !objective->wants_cross)
+        return err_set(err, "--sampler bank is for emc2_bimodal, not for %s",
                        o.objective);
     if (*o.basis && (opt_given(&o.mean) || opt_given(&o.deviation)))
         return err_set(err, "--basis has its own offset and scale: --mean and "

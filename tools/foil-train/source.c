@@ -62,6 +62,13 @@ views_of(const struct wire_batch *b)
                                      : b->n_views;
 }
 
+/* Images that are nobody's anchor, or captions. */
+static size_t
+extra_of(const struct wire_batch *b)
+{
+    return b->n_extra + b->n_texts;
+}
+
 /* What a first batch says of all; and what makes no sense for anybody. */
 static int
 learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
@@ -82,7 +89,7 @@ learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
     shape->size = hello->size;
     shape->images = b->n;
     shape->extra = b->of_extra.reserve ? (size_t)b->of_extra.reserve
-                   : b->n_extra        ? 2 * b->n
+                   : extra_of(b)       ? 2 * b->n
                                        : 0;
     shape->height = b->height;
     shape->width = b->width;
@@ -103,11 +110,16 @@ judge(struct train *t, const struct wire_batch *b, struct err *err)
     if (b->height != shape->height || b->width != shape->width)
         return err_set(err, "images of %zux%zu: this run has %zux%zu", b->width,
                        b->height, shape->width, shape->height);
-    if (b->n > shape->images || b->n_extra > shape->extra)
+    if (b->n_extra && t->options->text)
         return err_set(err,
-                       "a batch of %zu and %zu images: this run has up to %zu "
-                       "and %zu",
-                       b->n, b->n_extra, shape->images, shape->extra);
+                       "%zu further images: beside captions there are "
+                       "further texts only",
+                       b->n_extra);
+    if (b->n > shape->images || extra_of(b) > shape->extra)
+        return err_set(err,
+                       "a batch of %zu and %zu further samples: this run has "
+                       "up to %zu and %zu",
+                       b->n, extra_of(b), shape->images, shape->extra);
     if (nn_encoder_reads(t->options->arch, NN_IDS) &&
         views_of(b) != shape->views)
         return err_set(err, "%zu views of an image: this run has %zu",

@@ -88,11 +88,11 @@ train_encoder_spec(const struct train_options *o,
                    const struct train_shape *shape,
                    struct train_encoder_spec *spec, struct err *err)
 {
-    const size_t views = o->text ? 1 : 2;
+    const size_t rows =
+        o->text ? shape->images : 2 * shape->images + shape->extra;
 
     *spec = (struct train_encoder_spec){.optim = optim_spec(o),
-                                        .rows = views * shape->images +
-                                                shape->extra,
+                                        .rows = rows,
                                         .micro = (size_t)o->micro,
                                         .seed = (uint64_t)o->seed,
                                         .locked = !strcmp(o->lock, "image")};
@@ -124,7 +124,7 @@ train_text_encoder_spec(const struct train_options *o,
                         struct train_encoder_spec *spec, struct err *err)
 {
     *spec = (struct train_encoder_spec){.optim = optim_spec(o),
-                                        .rows = shape->images,
+                                        .rows = shape->images + shape->extra,
                                         .micro = (size_t)o->micro,
                                         .seed = (uint64_t)o->seed,
                                         .locked = !strcmp(o->lock, "text")};

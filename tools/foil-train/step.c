@@ -52,13 +52,12 @@ encode_only(struct train *t, const struct train_batch *b)
 int
 train_step(struct train *t, const struct wire_batch *from, struct err *err)
 {
-    struct wire_batch own = *from;
     struct train_result result;
     struct train_batch batch;
 
     train_batch_of(from, &batch);
-    train_texts_pack(&t->texts, &own, &batch);
-    t->service.batch = &own;
+    train_texts_pack(&t->texts, from, &batch);
+    t->service.batch = from;
     if (batch.encode_only) {
         encode_only(t, &batch);
         return 1;

@@ -34,6 +34,7 @@ train_texts_release(struct train_texts *texts)
     free(texts->offsets);
     free(texts->tokens);
     free(texts->variant);
+    free(texts->extra_ids);
     *texts = (struct train_texts){0};
 }
 
@@ -55,6 +56,26 @@ train_texts_meet(const struct train_texts *texts, const char *recipe,
                    theirs, texts->digest);
 }
 
+/* Texts end, and none is too long. */
+static int
+judge_rows(const struct train_texts *texts, const struct train_options *options,
+           size_t n, size_t width, const int32_t *tokens,
+           const int32_t *lengths, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const int32_t len = lengths[i];
+
+        if (len > options->context)
+            return err_set(err,
+                           "a caption of %d tokens: this run has --context %ld",
+                           len, options->context);
+        if (tokens[i * width + (size_t)len - 1] != texts->end)
+            return err_set(err, "a caption does not end in the token that ends "
+                                "one in this run's vocabulary");
+    }
+    return 0;
+}
+
 int
 train_texts_judge(const struct train_texts *texts,
                   const struct train_options *options,
@@ -74,41 +95,67 @@ train_texts_judge(const struct train_texts *texts,
         return err_set(err,
                        "samples of up to %jd captions: this run has up to %zu",
                        (intmax_t)b->texts, shape->captions);
-    for (size_t i = 0; i < b->n; i++) {
-        const int32_t len = b->lengths[i];
+    return judge_rows(texts, options, b->n, b->n_tokens, b->tokens, b->lengths,
+                      err) ||
+                   judge_rows(texts, options, b->n_texts, b->n_tokens,
+                              b->extra_tokens, b->extra_lengths, err)
+               ? -1
+               : 0;
+}
 
-        if (len > options->context)
-            return err_set(err,
-                           "a caption of %d tokens: this run has --context %ld",
-                           len, options->context);
-        if (b->tokens[i * b->n_tokens + (size_t)len - 1] != texts->end)
-            return err_set(err, "a caption does not end in the token that ends "
-                                "one in this run's vocabulary");
+/* Texts without their padding, behind those that are there. */
+static void
+append(struct train_texts *texts, size_t at, size_t n, size_t width,
+       const int32_t *tokens, const int32_t *lengths)
+{
+    size_t *offsets = texts->offsets + at;
+
+    for (size_t i = 0; i < n; i++) {
+        const size_t len = (size_t)lengths[i];
+
+        memcpy(texts->tokens + offsets[i], tokens + i * width,
+               len * sizeof *texts->tokens);
+        offsets[i + 1] = offsets[i] + len;
     }
-    return 0;
+}
+
+/* Further texts are the further samples of a batch. */
+static void
+pack_extra(struct train_texts *texts, const struct wire_batch *from,
+           struct train_batch *batch)
+{
+    const size_t s = from->n_texts;
+
+    append(texts, from->n, s, from->n_tokens, from->extra_tokens,
+           from->extra_lengths);
+    mem_grow(&texts->extra_ids, &texts->extra_ids_room, 2 * s,
+             sizeof *texts->extra_ids);
+    for (size_t i = 0; i < s; i++) {
+        texts->extra_ids[i] = from->extra_texts[2 * i];
+        texts->extra_ids[s + i] = 1 + from->extra_texts[2 * i + 1];
+    }
+    batch->n_extra = s;
+    batch->extra_ids = texts->extra_ids;
+    batch->extra_view = texts->extra_ids + s;
 }
 
 void
-train_texts_pack(struct train_texts *texts, struct wire_batch *from,
+train_texts_pack(struct train_texts *texts, const struct wire_batch *from,
                  struct train_batch *batch)
 {
-    const size_t n = from->n;
+    const size_t n = from->n, all = n + from->n_texts;
 
     if (!texts->file)
         return;
-    mem_grow(&texts->offsets, &texts->offsets_room, n + 1,
+    mem_grow(&texts->offsets, &texts->offsets_room, all + 1,
              sizeof *texts->offsets);
-    mem_grow(&texts->tokens, &texts->tokens_room, n * from->n_tokens,
+    mem_grow(&texts->tokens, &texts->tokens_room, all * from->n_tokens,
              sizeof *texts->tokens);
     mem_grow(&texts->variant, &texts->variant_room, 2 * n,
              sizeof *texts->variant);
     texts->offsets[0] = 0;
+    append(texts, 0, n, from->n_tokens, from->tokens, from->lengths);
     for (size_t i = 0; i < n; i++) {
-        const size_t len = (size_t)from->lengths[i], at = texts->offsets[i];
-
-        memcpy(texts->tokens + at, from->tokens + i * from->n_tokens,
-               len * sizeof *texts->tokens);
-        texts->offsets[i + 1] = at + len;
         texts->variant[i] = 0;
         texts->variant[n + i] = 1 + from->captions[i];
     }
@@ -117,8 +164,8 @@ train_texts_pack(struct train_texts *texts, struct wire_batch *from,
     batch->captions = from->captions;
     batch->fixed = 1 + from->texts;
     batch->view_of = texts->variant;
-    from->variants = (struct wire_variants){
-        .augmentations = batch->fixed, .views = 2, .variant = texts->variant};
+    if (from->n_texts)
+        pack_extra(texts, from, batch);
 }
 
 static int

@@ -21,8 +21,9 @@ struct train_texts {
     /* of the batch at hand */
     size_t *offsets;
     int32_t *tokens;
-    int64_t *variant; /* 0 of each image, 1 + k of its caption k */
-    size_t offsets_room, tokens_room, variant_room;
+    int64_t *variant;   /* 0 of each image, 1 + k of its caption k */
+    int64_t *extra_ids; /* samples of further texts, then their variants */
+    size_t offsets_room, tokens_room, variant_room, extra_ids_room;
 };
 
 /* train_texts_read() takes the vocabulary of a file, --vocabulary or that of a
@@ -43,11 +44,11 @@ int train_texts_judge(const struct train_texts *texts,
                       const struct wire_batch *batch, struct err *err);
 
 /*
- * train_texts_pack() packs the captions of a batch for the learner, and says in
- * `from` which of its image's each is, as if image and captions were fixed
- * views: chains are kept by that.
+ * train_texts_pack() packs the captions of a batch for the learner, and the
+ * further texts behind them.  Image and captions of a sample are as 1 + K fixed
+ * views of it: chains are kept by that.
  */
-void train_texts_pack(struct train_texts *texts, struct wire_batch *from,
+void train_texts_pack(struct train_texts *texts, const struct wire_batch *from,
                       struct train_batch *batch);
 
 /* train_texts_part() returns vocabulary.txt as a part of a checkpoint. */

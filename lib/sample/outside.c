@@ -1,0 +1,93 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+
+#include "outside.h"
+
+static int
+by_state(const void *a, const void *b)
+{
+    const struct sample_state *x = a, *y = b;
+
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    if (x->view != y->view)
+        return x->view < y->view ? -1 : 1;
+    return (x->epoch > y->epoch) - (x->epoch < y->epoch);
+}
+
+size_t
+sample_outside(const struct sample_batch *batch, size_t wanted,
+               struct sample_state *want, struct sample_state *own)
+{
+    const size_t n = batch->v * batch->b;
+    size_t kept = 0;
+
+    for (size_t r = 0; r < n; r++)
+        own[r] = sample_batch_state(batch, r);
+    qsort(own, n, sizeof *own, by_state);
+    qsort(want, wanted, sizeof *want, by_state);
+    for (size_t k = 0; k < wanted; k++)
+        if ((!kept || by_state(&want[k], &want[kept - 1])) &&
+            !bsearch(&want[k], own, n, sizeof *own, by_state))
+            want[kept++] = want[k];
+    return kept;
+}
+
+/* Adds what the bank has of a state, if it has. */
+static void
+add(struct sample_recall *recall, const struct sample_bank *bank,
+    struct sample_state of)
+{
+    const size_t at = recall->n, d = bank->dim;
+    const size_t row = (size_t)of.id * bank->views + (size_t)of.view;
+
+    REQUIRE((uint64_t)of.id < bank->size && of.view >= 0 &&
+            (uint64_t)of.view < bank->views);
+    if (bank->when[row] < 0)
+        return;
+    recall->ids[at] = of.id;
+    recall->view[at] = of.view;
+    memcpy(recall->z + at * d, bank->rows + row * d, d * sizeof *recall->z);
+    recall->n++;
+}
+
+void
+sample_recall(struct sample_recall *recall, const struct sample_bank *bank,
+              const struct sample_step *step, const struct sample_state *state)
+{
+    const struct sample_batch batch = {.v = step->v,
+                                       .b = step->b,
+                                       .ids = step->ids,
+                                       .variants = step->variants};
+    const size_t n = step->v * step->b;
+    struct sample_state *want;
+    size_t wanted = 0;
+
+    recall->n = 0;
+    if (!bank->rows)
+        return;
+    mem_grow(&recall->room, &recall->room_room, 2 * n, sizeof *recall->room);
+    want = recall->room;
+    for (size_t r = 0; r < n; r++)
+        if (state[r].id >= 0)
+            want[wanted++] = state[r];
+    wanted = sample_outside(&batch, wanted, want, want + n);
+    mem_grow(&recall->ids, &recall->ids_room, wanted, sizeof *recall->ids);
+    mem_grow(&recall->view, &recall->view_room, wanted, sizeof *recall->view);
+    mem_grow(&recall->z, &recall->z_room, wanted * bank->dim,
+             sizeof *recall->z);
+    for (size_t k = 0; k < wanted; k++)
+        add(recall, bank, want[k]);
+}
+
+void
+sample_recall_release(struct sample_recall *recall)
+{
+    free(recall->ids);
+    free(recall->view);
+    free(recall->z);
+    free(recall->room);
+    *recall = (struct sample_recall){0};
+}
