@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# Captions, vocabularies and weights that will not do: one sentence each, and
+# nothing is lost.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+export OMP_NUM_THREADS=1
+cd "$work" || exit
+train=("$BIN/foil-train" --arch linear --embed 8 --threads 1 --deadline 20
+    --context 12 --warmup 0)
+
+"$BIN/foil-data" generate --size 8 -o pics.tar 24 2>/dev/null
+mkdir mute # images alone
+tar -xf pics.tar -C mute
+find mute -type f ! -name '*.jpg' -delete
+"$BIN/foil-data" index mute 2>/dev/null
+mapfile -t names < <("$BIN/foil-data" list mute | cut -f7 | tail -n +2)
+
+# caption N TEXT : a line of the table for image N
+caption() {
+    printf '%s\t%b\n' "${names[$1]}" "$2"
+}
+
+# told NAME : an index with the captions on stdin; what it says is in NAME.said
+told() {
+    cat >"$1.tsv"
+    "$BIN/foil-data" index -o "$1.foil" --captions "$1.tsv" mute 2>"$1.said"
+}
+
+# plain FROM : sensible captions from image FROM on
+plain() {
+    local i
+    for ((i = $1; i < 24; i++)); do
+        caption "$i" "shape $((i % 5))"
+    done
+}
+
+# trained RUN DATA VOCABULARY OPTIONS... : two epochs; its exit code
+trained() {
+    local code=0 feeders=()
+    "$BIN/foil-select" -r "$1" -b 6 -e 2 "$2" 2>"$1.select" &
+    feeders+=($!)
+    "$BIN/foil-augment" -r "$1" -v 1 --size 8 --context 12 --max-bad .1 \
+        --vocabulary "$3" "$2" 2>"$1.augment" &
+    feeders+=($!)
+    "${train[@]}" -r "$1" --vocabulary good.txt "${@:4}" 2>"$1.err" || code=$?
+    [[ $code -eq 0 ]] || kill "${feeders[@]}" 2>/dev/null
+    wait "${feeders[@]}" 2>/dev/null
+    cat "$1.err" >&2
+    return "$code"
+}
+bow=(--text bow:8)
+
+plain 0 | told good
+ok 'a vocabulary' "$BIN/foil-data" vocabulary -o good.txt good.foil
+ok 'sensible captions' trained good good.foil good.txt "${bow[@]}"
+
+# ------------------------------------------------------------- no caption
+
+ok 'a data set without any: 1' refuses 1 "'mute' has no captions" \
+    timeout 20 "$BIN/foil-augment" -r none -v 1 --size 8 --vocabulary good.txt \
+    mute
+plain 1 | told some
+ok 'a sample without any: trained without it' \
+    trained some some.foil good.txt "${bow[@]}"
+ok 'it is named once' test "$(grep -c "'${names[0]}' has no caption" \
+    some.augment)" -eq 1
+ok 'and who replaced it is written down' /usr/bin/python3 - <<'END'
+import json, struct
+data = open("some/latest/samples.safetensors", "rb").read()
+start = 8 + struct.unpack("<Q", data[:8])[0]
+about = json.loads(data[8:start])["quarantine"]
+assert about["shape"] == [2, 4], about # in each of two epochs
+first = struct.unpack("<q", data[start + about["data_offsets"][0]:][:8])[0]
+assert first == 0, first
+END
+
+# ------------------------------------- a very long one, one that is no UTF-8
+
+{
+    caption 0 "$(printf '\\xe2\\x82\\xac%.0s' {1..33000})" # 3 bytes each
+    caption 1 "$(head -c 100000 /dev/zero | tr '\0' a)"
+    plain 2
+} | told long
+ok 'captions of 10^5 bytes are cut, which is said' \
+    grep -q 'captions longer than 65536 bytes: 2 cut' long.said
+ok 'and trained' trained long long.foil good.txt "${bow[@]}"
+ok 'and embedded' "$BIN/foil-embed" --captions -o long.npy long long.foil
+{
+    caption 0 'a \xff\xfe\xc3 shape' # no UTF-8
+    caption 1 'a \xed\xa0\x80 shape' # a surrogate
+    caption 2 'a \xf0\x9f shape'     # cut short
+    plain 3
+} | told odd
+ok 'what is no UTF-8 is trained' trained odd odd.foil good.txt "${bow[@]}"
+ok 'and embedded' "$BIN/foil-embed" --captions -o odd.npy odd odd.foil
+printf 'a \xf0\x9f shape\na \xef\xbf\xbd shape\n' >lines
+ok 'as what U+FFFD is' "$BIN/foil-embed" --lines lines -o lines.npy odd
+ok 'as what U+FFFD is, to the bit' /usr/bin/python3 -c \
+    'import numpy as np; x = np.load("lines.npy"); assert (x[0] == x[1]).all()'
+
+# ---------------------------------------------------- a foreign vocabulary
+
+{
+    plain 0
+    for i in {0..23}; do
+        caption "$i" 'something else altogether, said in other words'
+    done
+} | told other
+"$BIN/foil-data" vocabulary -o other.txt other.foil 2>/dev/null
+ok 'augmenters with another vocabulary: 1' refuses 1 \
+    "make tokens by vocabulary [0-9a-f]{8}, this run's is [0-9a-f]{8}" \
+    trained foreign good.foil other.txt "${bow[@]}"
+ok 'a run that begins with that goes on as it began' exits 1 \
+    trained good good.foil other.txt "${bow[@]}" --resume
+ok 'and has lost nothing' "$BIN/foil-embed" --captions -o good.npy good good.foil
+cp -r good/latest/. swapped
+cp other.txt swapped/vocabulary.txt
+ok 'a vocabulary that is not that of the checkpoint: 1' refuses 1 \
+    'vocabulary.txt' "$BIN/foil-embed" --captions -o x.npy swapped good.foil
+echo 'no merges' >broken.txt
+ok 'what is no vocabulary: 1' refuses 1 "broken.txt" \
+    timeout 20 "$BIN/foil-augment" -r none -v 1 --size 8 --vocabulary broken.txt good.foil
+
+# ------------------------------------------------- weights of another shape
+
+weights=good/latest/text.safetensors
+ok 'wider: 1' refuses 1 "tensor 'token_embedding.weight' is \[[0-9]+,8\], the encoder's is \[[0-9]+,16\]" \
+    trained wide good.foil good.txt --text bow:16 --init "text=$weights"
+ok 'another kind: 1' refuses 1 "tensor '.*' is (missing|one too many)" \
+    trained kind good.foil good.txt --text clip:8x1x1 --init "text=$weights"
+ok 'nothing was written' test ! -e wide/latest -a ! -e kind/latest
+done_testing

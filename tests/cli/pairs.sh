@@ -1,0 +1,214 @@
+#!/usr/bin/env bash
+# Images with one, three and eight captions, trained by two towers: whatever is
+# killed, and whoever keeps the chains, the run ends with the checkpoint and the
+# metrics of an undisturbed one, bit for bit; so does one from a recording.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+export OMP_NUM_THREADS=1
+
+ok 'images' "$BIN/foil-data" generate --size 12 -o "$work/pics.tar" 64
+ok 'their index' "$BIN/foil-data" index "$work/pics.tar"
+# told K : a data set of K captions an image, and its vocabulary
+told() {
+    "$BIN/foil-data" list "$work/pics.tar" | awk -F'\t' -v most="$1" 'NR > 1 {
+        for (k = 0; k < most; k++)
+            print $7 "\t" k " times " $1 % 7 " of a shape, " (most > 3 ? "often " : "") "seen " $1 % 5 * k
+    }' >"$work/$1.tsv"
+    "$BIN/foil-data" index -o "$work/$1.foil" --captions "$work/$1.tsv" \
+        "$work/pics.tar" &&
+        "$BIN/foil-data" vocabulary -o "$work/$1.txt" "$work/$1.foil"
+}
+for captions in 1 3 8; do
+    ok "$captions captions an image" told "$captions"
+done
+
+# What a run is trained with, by the name of its kind, which begins with its
+# captions; and options of its negatives, where it has a service.
+declare -A of_train=(
+    [1-state]='--objective isogclr_bimodal'
+    [3-state]='--objective isogclr_bimodal'
+    [8-state]='--objective sogclr_bimodal --micro-batch 3'
+    [3-own]='--objective emc2_bimodal --sampler bank'
+    [3-bank]='--objective emc2_bimodal'
+    [8-bank]='--objective emc2_bimodal --micro-batch 5'
+    [1-text]='--objective emc2_bimodal'
+    [8-text]='--objective emc2_bimodal'
+) of_negatives=(
+    [3-bank]='--outside bank' [8-bank]='--outside bank'
+    [1-text]='--filter --outside text' [8-text]='--filter --outside text'
+)
+all=160 # steps
+
+# Each starts a stage of run KIND.NAME, its messages in a log there.
+train() {
+    # shellcheck disable=SC2086
+    "$BIN/foil-train" -r "$work/$1" --arch linear --text bow:8 --vocabulary \
+        "$work/${1%%-*}.txt" --context 16 --embed 8 --optim adamw --lr 0.003 \
+        --warmup 0 --threads 1 --deadline 40 --checkpoint-every 10 \
+        ${of_train[${1%%.*}]} "${@:2}" 2>>"$work/$1.train" &
+    trainer=$!
+}
+
+select_batches() {
+    "$BIN/foil-select" -r "$work/$1" -b 8 -e $((all / 8)) \
+        "$work/${1%%-*}.foil" 2>>"$work/$1.select" &
+    selector=$!
+}
+
+augment() {
+    local filter=
+    [[ ${of_negatives[${1%%.*}]:-} != *--filter* ]] || filter=--filter
+    "$BIN/foil-augment" -r "$work/$1" $filter -v 1 --size 8 --vocabulary \
+        "$work/${1%%-*}.txt" --context 16 "${@:2}" "$work/${1%%-*}.foil" \
+        2>>"$work/$1.augment" &
+    augmenter=$!
+}
+
+negatives() {
+    local how=${of_negatives[${1%%.*}]:-}
+    service=
+    [[ $how ]] || return 0
+    # shellcheck disable=SC2086
+    "$BIN/foil-negatives" -r "$work/$1" --method emc2_bimodal $how \
+        2>>"$work/$1.negatives" &
+    service=$!
+}
+
+begin() {
+    mkdir -m 700 "$work/$1"
+    train "$1"
+    negatives "$1"
+    augment "$1"
+    select_batches "$1"
+}
+
+# ends RUN : the trainer does, well, with all steps
+ends() {
+    local code=0
+    wait "$trainer" || code=$?
+    cat "$work/$1".*
+    [[ $code -eq 0 && $(steps "$1") -eq $all ]]
+}
+
+calm() {
+    begin "$1.calm"
+    ends "$1.calm"
+}
+
+# One after the other is killed, and all in the end; the trainer is resumed.
+killed() {
+    local run=$1.killed
+    begin "$run"
+    past "$run" 20 && kill_now "$augmenter" && augment "$run" &&
+        past "$run" 40 || return
+    if [[ $service ]]; then
+        kill_now "$service" && negatives "$run" && past "$run" 60 || return
+    fi
+    kill_now "$selector" && select_batches "$run" && past "$run" 80 &&
+        kill_now "$trainer" "$selector" "$augmenter" ${service:+"$service"} || return
+    [[ $(steps "$run") -lt $all ]] || return
+    train "$run" --resume
+    negatives "$run"
+    augment "$run"
+    select_batches "$run"
+    ends "$run"
+}
+
+# same KIND NAME : its checkpoint and its metrics are those of the calm run
+same() {
+    diff -r "$work/$1.calm/latest/" "$work/$1.$2/latest/" &&
+        diff <(timeless "$1.calm") <(timeless "$1.$2")
+}
+
+# shape KIND COLUMN : of a tensor of samples.safetensors
+shape() {
+    local file=$work/$1.calm/latest/samples.safetensors
+    head -c $((8 + $(od -An -tu8 -N8 "$file"))) "$file" | tail -c +9 |
+        jq -c ".[\"$2\"].shape"
+}
+
+# recorded KIND : a run through a tap, and one of what that wrote
+recorded() {
+    local run=$1.taped
+    mkdir -m 700 "$work/$run"
+    train "$run"
+    "$BIN/foil-tap" -q -w "$work/$run.rec" proxy "ipc://$work/$run/tap" \
+        "ipc://$work/$run/batch" 2>>"$work/$run.tap" &
+    augment "$run" --batches "ipc://$work/$run/tap"
+    select_batches "$run"
+    ends "$run" || return
+    mkdir -m 700 "$work/$1.again"
+    "$BIN/foil-tap" -r "$work/$1.again" replay "$work/$run.rec" \
+        2>>"$work/$1.again.tap" &
+    train "$1.again"
+    ends "$1.again"
+}
+
+kinds=(1-state 3-state 8-state 3-own 3-bank 8-bank 1-text 8-text)
+# two kinds at a time
+for ((i = 0; i < ${#kinds[@]}; i += 2)); do
+    for kind in "${kinds[@]:i:2}"; do
+        begun "$kind-calm" calm "$kind"
+        begun "$kind-killed" killed "$kind"
+    done
+    for kind in "${kinds[@]:i:2}"; do
+        ok "$kind: undisturbed" ended "$kind-calm"
+        ok "$kind: each is killed, and all; it goes on" ended "$kind-killed"
+        ok "$kind: to the same bits" same "$kind" killed
+    done
+done
+ok 'a row for each image, one for each of its captions' \
+    test "$(shape 3-state view0.tau) $(shape 3-state view1.tau)" = '[64] [64,3]'
+ok 'and of one that has no more' test "$(shape 1-state view1.tau)" = '[64,1]'
+ok 'a chain of each image and each caption: 64 x (1 + 8)' \
+    test "$(shape 8-bank sampler.chain)" = '[576,16]'
+ok 'features of all that came' jq -e '.[0] > 500' <<<"$(shape 8-bank sampler.bank)"
+ok 'states from outside of the batch count' jq -es \
+    'map(.outside) | max > 0.05' "$work/3-bank.calm/metrics.jsonl"
+ok 'as captions that come along, too' jq -es \
+    'map(.outside) | max > 0.02' "$work/8-text.calm/metrics.jsonl"
+ok 'the trainer by itself: the same weights as with a service' \
+    diff -r -x config.json -x MANIFEST.json "$work/3-own.calm/latest/" \
+    "$work/3-bank.calm/latest/"
+begun recorded recorded 3-state
+ok 'a recording: trained from once more' ended recorded
+ok 'to the same bits' same 3-state again
+
+# --------------------------------------------- captions that are not the run's
+
+of_train[3-part]='--objective isogclr_bimodal --steps 40'
+begin 3-part.run
+wait "$trainer"
+kill "$selector" "$augmenter" 2>/dev/null
+wait "$selector" "$augmenter" 2>/dev/null
+
+# resumed_by DATA VOCABULARY OPTIONS... : the same run beside feeders of these
+resumed_by() {
+    local dir=$work/3-part.run code=0
+    "$BIN/foil-select" -r "$dir" -b 8 -e $((all / 8)) "$work/$1.foil" \
+        2>"$dir.select" &
+    selector=$!
+    "$BIN/foil-augment" -r "$dir" -v 1 --size 8 --vocabulary "$work/$2.txt" \
+        --context 16 "$work/$1.foil" 2>"$dir.augment" &
+    "$BIN/foil-train" -r "$dir" --resume "${@:3}" 2>"$dir.err" || code=$?
+    kill "$selector" $! 2>/dev/null
+    wait "$selector" $! 2>/dev/null
+    cat "$dir.err" >&2
+    return "$code"
+}
+
+ok 'it is 40 steps old' test "$(steps 3-part.run)" -eq 40
+ok 'captions of another data set: 1' refuses 1 \
+    'have a data set of 64 images.*the checkpoint is of 64' \
+    resumed_by 8 8 --deadline 20
+ok 'even so, another vocabulary: 1' refuses 1 \
+    "make tokens by vocabulary [0-9a-f]{8}, this run's is [0-9a-f]{8}: give both" \
+    resumed_by 8 8 --override dataset --deadline 20
+ok 'even so, more captions a sample: 1' refuses 1 \
+    'samples of up to 8 captions: this run has up to 3' \
+    resumed_by 8 3 --override dataset --deadline 2
+ok 'nothing is lost: with its own it goes on' resumed_by 3 3 --steps 60
+ok 'from where it was' test "$(steps 3-part.run)" -eq 60
+done_testing
