@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# pairs.sh: a training step on 128 images and their captions against PyTorch,
+# and against what the chains of emc2_bimodal with a bank take of it.  One is run
+# after the other, REPEAT times; the shortest step of all runs counts.
+# ONLY='bow' picks cases.
+set -eu
+here=$(dirname "$0")
+bench=${BENCH:-build/release/tests/bench}/bench_pairs
+repeat=${REPEAT:-3}
+export GOMP_SPINCOUNT=0
+# shellcheck source=scripts/benchmarks/common.bash
+. "${0%/*}/common.bash"
+
+# compare NAME UNIT COLUMN OURS PEER : the least of a column of each
+compare() {
+    local ours peer
+    ours=$(cut -d' ' -f"$3" <<<"$4" | sort -n | head -n 1)
+    peer=$(cut -d' ' -f"$3" <<<"$5" | sort -n | head -n 1)
+    printf 'bench %s ours %s %s peer %s ratio %s\n' "$1" "$ours" "$2" "$peer" \
+        "$(ratio 2 "$peer" "$ours")"
+}
+
+wants pairs torchvision
+for text in bow:128 clip:128x2 clip:128x2x4; do
+    [[ ! ${ONLY:-} || $text =~ $ONLY ]] || continue
+    ours='' peer='' chains=''
+    for ((i = 0; i < repeat; i++)); do
+        ours+=$("$bench" "$text" clip 40)$'\n'
+        peer+=$("$python" "$here/pairs_peer.py" "$text" 20)$'\n'
+        chains+=$("$bench" "$text" chains 500)$'\n'
+    done
+    compare "pairs-$text" ms 1 "${ours%$'\n'}" "${peer%$'\n'}"
+    compare "pairs-$text-memory" MB 2 "${ours%$'\n'}" "${peer%$'\n'}"
+    compare "pairs-$text-chains" ms 1 "${chains%$'\n'}" "${ours%$'\n'}"
+done
