@@ -191,6 +191,12 @@ $(OUT)/tests/foil-%.o: INCLUDES += -Itools
 $(OUT)/tests/fuzz/%: OWN_LDFLAGS += -fsanitize=fuzzer
 # It defines functions of the C library, of which fortified headers have bodies.
 $(OUT)/lib/wire/gate.o: FORTIFY :=
+# Loops for one instruction set, which the processor is asked for first.
+ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
+$(OUT)/lib/num/winograd_avx512.o: OWN_CFLAGS += -mavx512f -mavx512bw -mavx512dq \
+    -mavx512vl -mavx512cd -mfma -mprfchw
+$(OUT)/lib/num/winograd_avx2.o: OWN_CFLAGS += -mavx2 -mfma -mprfchw
+endif
 $(NO_VECTORS): OWN_CFLAGS += $(if $(OLD_ARM),-fno-tree-loop-vectorize)
 
 # The set-up comes first and may bring the very libraries that the build asks

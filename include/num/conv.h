@@ -15,11 +15,19 @@
  * the scratch it is given.  Products of bfloat16 maps are summed in f32, and
  * gradients of weights are f32.
  *
- * `winograd` takes F(4x4, 3x3) (Lavin and Gray 2016, arXiv:1509.09308) where
- * this processor has it: 2.25 to 4 times fewer products, an error of about
- * 2e-5 of the rms of y instead of 1e-6.  Only for kernel 3, stride 1, pad 1,
- * f32.  What is used does not depend on any timing.
+ * The algorithm of each pass is that of a table by shape (lib/num/conv.c),
+ * which does not depend on any timing: F(4x4, 3x3) of Lavin and Gray 2016,
+ * arXiv:1509.09308, where it is the faster one (lib/num/winograd.h), else
+ * oneDNN's direct sums.  The error of the former is about 1e-5 of the rms of y,
+ * that of the latter 1e-6.
  */
+enum num_conv_how {
+    NUM_CONV_TABLE,
+    NUM_CONV_DIRECT,       /* oneDNN's direct sums */
+    NUM_CONV_WINOGRAD,     /* ours, where it can */
+    NUM_CONV_DNN_WINOGRAD, /* oneDNN's, where it has it: for comparison */
+};
+
 enum num_conv_pass {
     NUM_CONV_FORWARD,
     NUM_CONV_BACK_DATA,
@@ -31,11 +39,11 @@ struct num_conv_spec {
     size_t out, block; /* channels of y, and their block */
     size_t kernel, stride, pad;
     int bias;
-    int winograd[3]; /* by enum num_conv_pass */
-    int train;       /* back_weights is wanted */
-    int back_data;   /* back_data is wanted */
-    int relu;        /* without train: y = max(., 0) */
-    int add;         /* without train: y += . first */
+    enum num_conv_how how;
+    int train;     /* back_weights is wanted */
+    int back_data; /* back_data is wanted */
+    int relu;      /* without train: y = max(., 0) */
+    int add;       /* without train: y += . first */
 };
 
 struct num_conv;
@@ -55,8 +63,9 @@ void num_conv_free(struct num_conv *conv);
 /* num_conv_scratch() returns the bytes of scratch (64-aligned) for any call. */
 size_t num_conv_scratch(const struct num_conv *conv);
 
-/* num_conv_name() returns oneDNN's name of what does a pass ("jit:avx512_core",
- * "jit_wino_4x3:avx512_core"), or "-" for a pass that is not wanted. */
+/* num_conv_name() returns the name of what does a pass, oneDNN's
+ * ("jit:avx512_core") or ours ("winograd:avx512"), or "-" for a pass that is
+ * not wanted. */
 const char *num_conv_name(const struct num_conv *conv, enum num_conv_pass pass);
 
 /*

@@ -71,19 +71,6 @@ init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
         nn_draw(graph, op->tensor + 1, seed, 0, sqrt(1 / fan_in), params);
 }
 
-/*
- * The table: Winograd for 3x3 at stride 1 with enough channels that its
- * transforms are paid for, and maps that fill its tiles of 4x4 (measured
- * on AVX-512 with 64 images; lib/num/conv.c takes direct elsewhere).
- */
-static int
-winograd_pays(const struct num_conv_spec *spec)
-{
-    return spec->kernel == 3 && spec->stride == 1 && !spec->in.bf16 &&
-           spec->in.block == 16 && spec->in.c >= 32 && spec->out >= 32 &&
-           spec->in.h >= 4 && spec->in.w >= 4;
-}
-
 /* Bytes of weights and biases that are merged with the operator behind. */
 static size_t
 folded_bytes(const struct nn_tensor *w)
@@ -108,6 +95,7 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         .stride = set->stride,
         .pad = w->shape[2] / 2,
         .bias = set->bias,
+        .how = plan->direct ? NUM_CONV_DIRECT : NUM_CONV_TABLE,
         .train = plan->train,
         .back_data = plan->train && graph->values[op->in[0]].learnt,
         .add = op->n_in == 2,
@@ -118,8 +106,6 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         spec.bias |= next.scaled;
         spec.relu = next.relu;
     }
-    for (int pass = 0; pass < 3; pass++)
-        spec.winograd[pass] = !plan->direct && winograd_pays(&spec);
     step->made = num_conv_new(plan->dnn, &spec);
     if (!step->made)
         return -1;

@@ -59,7 +59,7 @@ static const struct num_conv_spec specs[] = {
      .kernel = 3,
      .stride = 1,
      .pad = 1,
-     .winograd = {1, 1, 1}},
+     .how = NUM_CONV_WINOGRAD},
     {.in = {2, 64, 8, 8, 16, 0},
      .out = 32,
      .block = 16,
@@ -67,7 +67,7 @@ static const struct num_conv_spec specs[] = {
      .stride = 1,
      .pad = 1,
      .bias = 1,
-     .winograd = {1, 1, 1}},
+     .how = NUM_CONV_WINOGRAD},
     {.in = {2, 3, 9, 7, 1, 1},
      .out = 16,
      .block = 16,
@@ -124,7 +124,7 @@ tolerance(const struct num_conv_spec *spec)
 {
     if (spec->in.bf16)
         return 2e-2;
-    return spec->winograd[0] ? 5e-5 : 5e-6;
+    return spec->how == NUM_CONV_WINOGRAD ? 5e-5 : 5e-6;
 }
 
 static void
@@ -199,7 +199,7 @@ agrees_with_plain(struct num_dnn *dnn, const struct num_conv_spec *shape)
     snprintf(name, sizeof name, "%zux%zux%zu to %zu, k %zu, stride %zu%s%s",
              spec.in.c, spec.in.h, spec.in.w, spec.out, spec.kernel,
              spec.stride, spec.in.bf16 ? ", halves" : "",
-             spec.winograd[0] ? ", Winograd" : "");
+             spec.how == NUM_CONV_WINOGRAD ? ", Winograd" : "");
     if (spec.in.bf16 && !num_dnn_bf16()) {
         T_SKIP(name, "no AVX-512");
         return;
@@ -230,7 +230,8 @@ adds_and_clips(struct num_dnn *dnn, int winograd)
                                  .bias = 1,
                                  .relu = 1,
                                  .add = 1,
-                                 .winograd = {winograd}};
+                                 .how = winograd ? NUM_CONV_WINOGRAD
+                                                 : NUM_CONV_DIRECT};
     struct num_conv *conv = num_conv_new(dnn, &spec);
     struct data d = data_of(&spec, conv);
 
@@ -252,7 +253,8 @@ identity_is_a_closed_form(struct num_dnn *dnn)
                                  .block = 16,
                                  .kernel = 3,
                                  .stride = 1,
-                                 .pad = 1};
+                                 .pad = 1,
+                                 .how = NUM_CONV_DIRECT};
     struct num_conv *conv = num_conv_new(dnn, &spec);
     struct data d = data_of(&spec, conv);
 

@@ -1,0 +1,82 @@
+#ifndef NUM_WINOGRAD_H
+#define NUM_WINOGRAD_H
+
+#include <stddef.h>
+
+#include "num/conv.h"
+
+/*
+ * Convolution with kernel 3, stride 1 and pad 1 by F(4x4, 3x3): Lavin and Gray
+ * 2016, arXiv:1509.09308, equation 8 with the sum over channels of section 4.
+ * A tile of 4x4 outputs comes of 6x6 inputs d through 36 products a channel, in
+ * place of 144:
+ *
+ *     forward       Y_o  = A' [ sum_k (G g_ok G') . (B' d_k B) ] A
+ *     back_data     the same of dy, with g turned by 180 degrees and transposed
+ *     back_weights  dg_ok = G' [ sum_tiles (A dY_o A') . (B' d_k B) ] G
+ *
+ * where . is by element.  For each of the 36 points these are products of
+ * matrices, [tiles,in] by [in,out]; they run at 0.65 to 0.87 of the most that
+ * the processor's multiply-adds reach (tests/bench/bench_conv.c).
+ *
+ * A, B and G are those of the points 0, +-5/8, +-3/2 and infinity: of all pairs
+ * in steps of 1/16, from 3/8 to 2, they have the smallest error, 7e-7 of the
+ * rms of y with 64 channels; with the paper's +-1 and +-2 it is 1.6e-6. Against
+ * sums in double, of normal numbers, the largest error over the rms of the
+ * result is below 4e-5 for y and dx (1,024 channels; 1e-5 up to 64) and 1e-5
+ * for dw (tests/num/test_winograd.c).
+ *
+ * Maps are in blocks of as many channels as the instruction set has lanes.
+ * bfloat16 maps are read and written as such, and all else is f32: of the
+ * result only its last rounding remains.
+ *
+ * y and dx do not depend on the number of threads; dw is the same for the same
+ * number.  Two calls may run at the same time with different scratch.
+ */
+
+/* An instruction set: 0 is the widest that this processor has and oneDNN may
+ * use (ONEDNN_MAX_CPU_ISA); tests ask for others by number. */
+enum { WINOGRAD_ISAS = 3 };
+struct winograd_isa;
+const struct winograd_isa *num_winograd_isa(size_t i);
+
+/* What a pass does at a time (winograd_work.h).  c are the channels that are
+ * read, o those that are written. */
+struct winograd_pass {
+    size_t c, o, panels; /* panels: of 2 x lanes of o */
+    size_t group;        /* tiles at a time */
+    int together;        /* threads share a group; else each has its own */
+};
+
+struct num_winograd {
+    struct num_conv_spec spec;
+    const struct winograd_isa *isa;
+    size_t down, across, tiles; /* of an image; of all */
+    size_t threads;
+    struct winograd_pass pass[3];
+};
+
+/* num_winograd_init() prepares it for the number of threads in force; -1 when
+ * the shape is another, or in blocks of another size than the lanes of isa. */
+int num_winograd_init(struct num_winograd *wino,
+                      const struct num_conv_spec *spec,
+                      const struct winograd_isa *isa);
+
+/* "winograd:avx512" */
+const char *num_winograd_name(const struct num_winograd *wino);
+
+/* Bytes of scratch, 64-aligned, that a pass wants. */
+size_t num_winograd_scratch(const struct num_winograd *wino,
+                            enum num_conv_pass pass);
+
+/* As num_conv_forward() and its like; there is no db. */
+void num_winograd_forward(const struct num_winograd *wino, const void *x,
+                          const float *w, const float *b, void *y,
+                          void *scratch);
+void num_winograd_back_data(const struct num_winograd *wino, const void *dy,
+                            const float *w, void *dx, void *scratch);
+void num_winograd_back_weights(const struct num_winograd *wino, const void *x,
+                               const void *dy, float *dw, int accumulate,
+                               void *scratch);
+
+#endif

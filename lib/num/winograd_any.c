@@ -1,0 +1,6 @@
+#define ISA num_winograd_any
+#define NAME "winograd:any"
+#define WIDE 8
+#define ROWS 4
+#define FMA(a, b, c) ((a) * (b) + (c))
+#include "winograd_loops.h"

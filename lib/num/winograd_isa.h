@@ -1,0 +1,76 @@
+#ifndef NUM_WINOGRAD_ISA_H
+#define NUM_WINOGRAD_ISA_H
+
+#include <stddef.h>
+
+/*
+ * The loops of lib/num/winograd.c that are made once for each instruction set:
+ * out of winograd_loops.h, by winograd_avx512.c, winograd_avx2.c and
+ * winograd_any.c.  None uses threads.
+ *
+ * Points are 36 planes, `plane` floats from one to the next.  A panel has
+ * 2 x lanes columns in a row; those beyond the channels are zero.
+ */
+enum { WINOGRAD_POINTS = 36, WINOGRAD_TILE = 4 };
+
+/* Tiles of a map, from number `first` on.  Image by image, row by row. */
+struct winograd_tiles {
+    size_t h, w, down, across; /* pixels and tiles of an image */
+    size_t groups;             /* c / lanes */
+    int bf16;
+    size_t first, count;
+};
+
+/* What goes into a map. */
+struct winograd_sink {
+    void *y;
+    const float *bias; /* of the first channel of the map, or NULL */
+    int add, relu;
+};
+
+/* c (+)= a b, for `rows` rows, one panel wide: a_ik is a[i * row + k * step],
+ * one of the two being 1. */
+struct winograd_product {
+    const float *a;
+    size_t row, step;
+    const float *b; /* [depth, panel] */
+    float *c;       /* [rows, panel] */
+    size_t rows, depth;
+    int add;
+};
+
+struct winograd_isa {
+    const char *name;
+    size_t lanes;
+
+    /* u(p, c, .) = G g G' for all c and the columns `from` to below `to`, which
+     * are outputs, or with `back` inputs; w [out,in,3,3]. */
+    void (*weights)(const float *w, size_t out, size_t in, int back,
+                    size_t panel, float *u, size_t plane);
+
+    /* v(p, t, c) = B' d B; `row` floats from a tile to the next. */
+    void (*points)(const struct winograd_tiles *tiles, const void *x, float *v,
+                   size_t row, size_t plane);
+
+    void (*product)(const struct winograd_product *product);
+
+    /* y = A' m A, for the channels of a panel; m(p, t, .). */
+    void (*tiles)(const struct winograd_tiles *tiles, size_t panel,
+                  const float *m, size_t plane,
+                  const struct winograd_sink *sink);
+
+    /* n(panel, p, t, .) = A dy A'; `each` floats from a panel to the next. */
+    void (*spread)(const struct winograd_tiles *tiles, const void *dy, float *n,
+                   size_t plane, size_t each);
+
+    /* dw (+)= G' s G, for the columns of a panel and rows from..to; s(p, c, .).
+     */
+    void (*gradient)(const float *s, size_t plane, size_t panel, size_t from,
+                     size_t to, size_t out, size_t in, int accumulate,
+                     float *dw);
+};
+
+extern const struct winograd_isa num_winograd_avx512, num_winograd_avx2,
+    num_winograd_any;
+
+#endif

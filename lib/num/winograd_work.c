@@ -1,0 +1,167 @@
+#include <dnnl.h>
+
+#include "winograd_work.h"
+
+enum {
+    TILE = WINOGRAD_TILE,
+    APART = 256 * 256, /* weights, c x o, up to which threads work apart */
+    APART_GRADIENT = 128 * 128,
+    TILES_APART = 32,          /* of a group then */
+    POINTS_TOGETHER = 3 << 19, /* floats of a group's points otherwise */
+    POINTS_GRADIENT = 3 << 20, /* the same for back_weights */
+    ALIGN = 64
+};
+
+const struct winograd_isa *
+num_winograd_isa(size_t i)
+{
+    static const struct winograd_isa *const all[WINOGRAD_ISAS] = {
+        &num_winograd_avx512, &num_winograd_avx2, &num_winograd_any};
+    static const dnnl_cpu_isa_t wants[WINOGRAD_ISAS - 1] = {
+        dnnl_cpu_isa_avx512_core, dnnl_cpu_isa_avx2};
+    const dnnl_cpu_isa_t has = dnnl_get_effective_cpu_isa();
+
+    for (; i < WINOGRAD_ISAS - 1; i++)
+        if (all[i]->product && (has & wants[i]) == wants[i])
+            return all[i];
+    return all[WINOGRAD_ISAS - 1];
+}
+
+static struct winograd_pass
+pass_of(const struct num_winograd *wino, enum num_conv_pass pass)
+{
+    const struct num_conv_spec *spec = &wino->spec;
+    const int back = pass == NUM_CONV_BACK_DATA;
+    const int gradient = pass == NUM_CONV_BACK_WEIGHTS;
+    struct winograd_pass p = {.c = back ? spec->out : spec->in.c,
+                              .o = back ? spec->in.c : spec->out};
+    size_t groups;
+
+    p.panels = winograd_parts(p.o, winograd_width(wino));
+    p.together = p.c * p.o > (gradient ? APART_GRADIENT : APART);
+    groups = gradient ? POINTS_GRADIENT : POINTS_TOGETHER;
+    groups = winograd_parts(wino->tiles * WINOGRAD_POINTS * p.c, groups);
+    if (!p.together)
+        groups = winograd_parts(wino->tiles, TILES_APART);
+    if (!p.together && groups < wino->threads)
+        groups = wino->threads;
+    p.group = winograd_parts(wino->tiles, groups);
+    return p;
+}
+
+int
+num_winograd_init(struct num_winograd *wino, const struct num_conv_spec *spec,
+                  const struct winograd_isa *isa)
+{
+    const struct num_map *in = &spec->in;
+
+    if (spec->kernel != 3 || spec->stride != 1 || spec->pad != 1 ||
+        in->block != isa->lanes || spec->block != isa->lanes)
+        return -1;
+    *wino = (struct num_winograd){.spec = *spec,
+                                  .isa = isa,
+                                  .down = winograd_parts(in->h, TILE),
+                                  .across = winograd_parts(in->w, TILE),
+                                  .threads = (size_t)omp_get_max_threads()};
+    wino->tiles = in->n * wino->down * wino->across;
+    for (int i = 0; i < 3; i++)
+        wino->pass[i] = pass_of(wino, (enum num_conv_pass)i);
+    return 0;
+}
+
+const char *
+num_winograd_name(const struct num_winograd *wino)
+{
+    return wino->isa->name;
+}
+
+static struct winograd_room
+room_of(const struct num_winograd *wino, enum num_conv_pass pass)
+{
+    const struct winograd_pass *p = &wino->pass[pass];
+    const size_t panel = WINOGRAD_POINTS * winograd_panel_plane(wino, p->c);
+    struct winograd_room room = {
+        .points = p->together ? 1 : wino->threads,
+        .points_each = WINOGRAD_POINTS * winograd_points_plane(p),
+        .weights = winograd_passing(wino, p) ? wino->threads : 1,
+        .weights_each = winograd_passing(wino, p) ? panel : p->panels * panel,
+        .results = wino->threads,
+        .results_each =
+            WINOGRAD_POINTS * winograd_panel_plane(wino, winograd_results(p)),
+    };
+
+    if (pass == NUM_CONV_BACK_WEIGHTS) {
+        room.weights =
+            p->together && !winograd_passing(wino, p) ? 1 : wino->threads;
+        room.results = room.points;
+        room.results_each =
+            p->panels * WINOGRAD_POINTS * winograd_panel_plane(wino, p->group);
+    }
+    return room;
+}
+
+size_t
+num_winograd_scratch(const struct num_winograd *wino, enum num_conv_pass pass)
+{
+    const struct winograd_room room = room_of(wino, pass);
+
+    return winograd_parts((room.points * room.points_each +
+                           room.weights * room.weights_each +
+                           room.results * room.results_each) *
+                              sizeof(float),
+                          ALIGN) *
+           ALIGN;
+}
+
+struct winograd_work
+num_winograd_work(const struct num_winograd *wino, enum num_conv_pass pass,
+                  void *scratch)
+{
+    struct winograd_work work = {.wino = wino,
+                                 .p = &wino->pass[pass],
+                                 .room = room_of(wino, pass),
+                                 .points = scratch,
+                                 .back = pass == NUM_CONV_BACK_DATA};
+
+    work.weights = work.points + work.room.points * work.room.points_each;
+    work.results = work.weights + work.room.weights * work.room.weights_each;
+    return work;
+}
+
+struct winograd_tiles
+num_winograd_tiles(const struct num_winograd *wino, size_t c, size_t first,
+                   size_t count)
+{
+    return (struct winograd_tiles){.h = wino->spec.in.h,
+                                   .w = wino->spec.in.w,
+                                   .down = wino->down,
+                                   .across = wino->across,
+                                   .groups = c / wino->isa->lanes,
+                                   .bf16 = wino->spec.in.bf16,
+                                   .first = first,
+                                   .count = count};
+}
+
+void
+num_winograd_points(const struct winograd_work *work, size_t group,
+                    size_t first, size_t count, float *v)
+{
+    const struct winograd_tiles tiles =
+        num_winograd_tiles(work->wino, work->p->c, group + first, count);
+    const size_t row = winograd_row(work->p);
+
+    work->wino->isa->points(&tiles, work->from, v + first * row, row,
+                            winograd_points_plane(work->p));
+}
+
+void
+num_winograd_share_points(const struct winograd_work *work, size_t group)
+{
+    const size_t count = winograd_count(work, group);
+
+#pragma omp for schedule(dynamic)
+    for (size_t at = 0; at < count; at += WINOGRAD_SHARE)
+        num_winograd_points(work, group, at,
+                            winograd_least(WINOGRAD_SHARE, count - at),
+                            work->points);
+}

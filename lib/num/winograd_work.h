@@ -1,0 +1,147 @@
+#ifndef NUM_WINOGRAD_WORK_H
+#define NUM_WINOGRAD_WORK_H
+
+#include <omp.h>
+
+#include "winograd.h"
+#include "winograd_isa.h"
+
+/*
+ * Small weights (up to 256 channels, for the gradient 128) stay in the caches,
+ * so threads work apart, on groups of tiles whose points stay there as well.
+ * Large weights do not: threads share the points of many tiles, and each makes
+ * some columns of the weights, uses them for all these tiles, and forgets them.
+ * So there is never much scratch.
+ */
+enum {
+    WINOGRAD_PAD = 16, /* floats that keep planes and rows apart in caches */
+    WINOGRAD_AT_A_TIME = 64, /* of a product */
+    WINOGRAD_SHARE = 16      /* that a thread brings to points at a time */
+};
+
+static inline size_t
+winograd_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline size_t
+winograd_parts(size_t n, size_t each)
+{
+    return (n + each - 1) / each;
+}
+
+static inline size_t
+winograd_width(const struct num_winograd *wino)
+{
+    return 2 * wino->isa->lanes;
+}
+
+/* Rows and planes of what scratch holds, in floats. */
+static inline size_t
+winograd_row(const struct winograd_pass *p)
+{
+    return p->c + WINOGRAD_PAD;
+}
+
+static inline size_t
+winograd_points_plane(const struct winograd_pass *p)
+{
+    return p->group * winograd_row(p) + WINOGRAD_PAD;
+}
+
+/* [c, panel] of weights, and [tiles, panel] of results. */
+static inline size_t
+winograd_panel_plane(const struct num_winograd *wino, size_t rows)
+{
+    return rows * winograd_width(wino) + WINOGRAD_PAD;
+}
+
+static inline size_t
+winograd_results(const struct winograd_pass *p)
+{
+    return winograd_least(p->group, WINOGRAD_AT_A_TIME);
+}
+
+static inline size_t
+winograd_groups(const struct num_winograd *wino, const struct winograd_pass *p)
+{
+    return winograd_parts(wino->tiles, p->group);
+}
+
+/* Whether weights are used for one group only. */
+static inline int
+winograd_passing(const struct num_winograd *wino, const struct winograd_pass *p)
+{
+    return p->together && winograd_groups(wino, p) == 1;
+}
+
+/* What a pass keeps in its scratch: how many of each, and floats of one. */
+struct winograd_room {
+    size_t points, points_each;   /* B' d B */
+    size_t weights, weights_each; /* G g G', or the gradient's sums */
+    size_t results, results_each; /* a panel's sums, or A dy A' of all panels */
+};
+
+/* The same, where it is; and what is given to a pass. */
+struct winograd_work {
+    const struct num_winograd *wino;
+    const struct winograd_pass *p;
+    struct winograd_room room;
+    float *points, *weights, *results;
+    int back;
+    const float *w;
+    const void *from;
+    struct winograd_sink sink;
+};
+
+/* num_winograd_work() has a pass's scratch shared out. */
+struct winograd_work num_winograd_work(const struct num_winograd *wino,
+                                       enum num_conv_pass pass, void *scratch);
+
+/* This thread's own, of so many. */
+static inline size_t
+winograd_mine(size_t n)
+{
+    return n == 1 ? 0 : (size_t)omp_get_thread_num();
+}
+
+static inline float *
+winograd_my_points(const struct winograd_work *work)
+{
+    return work->points +
+           winograd_mine(work->room.points) * work->room.points_each;
+}
+
+static inline float *
+winograd_my_weights(const struct winograd_work *work)
+{
+    return work->weights +
+           winograd_mine(work->room.weights) * work->room.weights_each;
+}
+
+static inline float *
+winograd_my_results(const struct winograd_work *work)
+{
+    return work->results +
+           winograd_mine(work->room.results) * work->room.results_each;
+}
+
+/* Tiles of a group; the last one has fewer. */
+static inline size_t
+winograd_count(const struct winograd_work *work, size_t group)
+{
+    return winograd_least(work->p->group, work->wino->tiles - group);
+}
+
+/* Tiles first .. first + count of a map of c channels. */
+struct winograd_tiles num_winograd_tiles(const struct num_winograd *wino,
+                                         size_t c, size_t first, size_t count);
+
+/* Points of tiles first .. first + count of the group that begins at `group`;
+ * and of the whole group, by all threads together. */
+void num_winograd_points(const struct winograd_work *work, size_t group,
+                         size_t first, size_t count, float *v);
+void num_winograd_share_points(const struct winograd_work *work, size_t group);
+
+#endif

@@ -1,0 +1,235 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/conv.h"
+#include "num/threads.h"
+#include "num/winograd.h"
+#include "num/winograd_isa.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+/*
+ * bench_conv f32|bf16 THREADS TIMES [SHAPE]: each pass of the 3x3 convolutions
+ * of ResNet-18 and ResNet-20 at 32 px, 64 views: ours, oneDNN's direct sums and
+ * oneDNN's own Winograd, one after the other, TIMES times.  A line is
+ *
+ *     64@32 forward 10.57 22.82 12.88 457 182
+ *
+ * with the shortest time of each in ms (- where there is none), of the
+ * processor with one thread, the GFLOP/s of ours, counted as direct sums, and
+ * these in percent of the most that THREADS reach: "peak 251" is that of one,
+ * by a loop of multiply-adds alone (0: not known for this processor).
+ */
+enum { VIEWS = 64, HOWS = 3 };
+
+static int threads;
+
+static const struct shape {
+    const char *name;
+    size_t c, side;
+} shapes[] = {
+    {"64@32", 64, 32}, {"128@16", 128, 16}, {"256@8", 256, 8},
+    {"512@4", 512, 4}, {"16@32", 16, 32},   {"32@16", 32, 16},
+    {"64@8", 64, 8},
+};
+
+static const char *const passes[] = {"forward", "back_data", "back_weights"};
+
+/* Data of a shape, and its convolution by each algorithm. */
+struct bench {
+    struct num_conv_spec spec;
+    struct num_conv *conv[HOWS];
+    float *w, *dw;
+    void *x, *y;
+    char *scratch;
+};
+
+static void
+fill(size_t n, float *x)
+{
+    struct rng rng;
+
+    rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)rng_normal(&rng);
+}
+
+static void *
+map_of(const struct num_map *map)
+{
+    size_t n = num_map_size(map);
+    float *plain = mem_array(n, sizeof *plain);
+    void *data = mem_aligned(num_map_bytes(map), 1);
+
+    fill(n, plain);
+    num_map_put(map, plain, data);
+    free(plain);
+    return data;
+}
+
+static void
+setup(struct bench *b, struct num_dnn *dnn, const struct shape *s, int bf16)
+{
+    static const enum num_conv_how hows[HOWS] = {
+        NUM_CONV_WINOGRAD, NUM_CONV_DIRECT, NUM_CONV_DNN_WINOGRAD};
+    size_t block = num_map_block(s->c), most = 0;
+
+    b->spec = (struct num_conv_spec){
+        .in = {VIEWS, s->c, s->side, s->side, block, bf16},
+        .out = s->c,
+        .block = block,
+        .kernel = 3,
+        .stride = 1,
+        .pad = 1,
+        .train = 1,
+        .back_data = 1};
+    for (int i = 0; i < HOWS; i++) {
+        b->spec.how = hows[i];
+        b->conv[i] = num_conv_new(dnn, &b->spec);
+        if (num_conv_scratch(b->conv[i]) > most)
+            most = num_conv_scratch(b->conv[i]);
+    }
+    b->scratch = mem_aligned(most, 1);
+    b->w = mem_aligned(s->c * s->c * 9, sizeof *b->w);
+    b->dw = mem_aligned(s->c * s->c * 9, sizeof *b->dw);
+    fill(s->c * s->c * 9, b->w);
+    b->x = map_of(&b->spec.in);
+    b->y = map_of(&b->spec.in);
+}
+
+static void
+release(struct bench *b)
+{
+    for (int i = 0; i < HOWS; i++)
+        num_conv_free(b->conv[i]);
+    free(b->scratch);
+    free(b->w);
+    free(b->dw);
+    free(b->x);
+    free(b->y);
+}
+
+/* Others that run here disturb the time of a processor less than that of a
+ * clock, but it counts all threads. */
+static double
+now(void)
+{
+    return threads == 1 ? clock_cpu() : clock_now();
+}
+
+static double
+once(const struct bench *b, int how, int pass)
+{
+    const struct num_conv *conv = b->conv[how];
+    double start = now();
+
+    if (pass == NUM_CONV_FORWARD)
+        num_conv_forward(conv, b->x, b->w, NULL, b->y, b->scratch);
+    else if (pass == NUM_CONV_BACK_DATA)
+        num_conv_back_data(conv, b->y, b->w, b->x, b->scratch);
+    else
+        num_conv_back_weights(conv, b->x, b->y, b->dw, NULL, 0, b->scratch);
+    return (now() - start) * 1e3;
+}
+
+/* oneDNN's name tells whether it has a Winograd of its own. */
+static int
+there_is(const struct bench *b, int how, int pass)
+{
+    const char *name = num_conv_name(b->conv[how], (enum num_conv_pass)pass);
+
+    return how == 1 || strstr(name, "wino") != NULL;
+}
+
+static void
+compare(const struct bench *b, const char *name, int pass, int times,
+        double most)
+{
+    const struct num_map *in = &b->spec.in;
+    double best[HOWS] = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
+    double flop = 18. * (double)(num_map_size(in) * b->spec.out), speed;
+
+    for (int k = 0; k < times; k++)
+        for (int i = 0; i < HOWS; i++)
+            if (there_is(b, i, pass))
+                best[i] = fmin(best[i], once(b, i, pass));
+    printf("%s %s", name, passes[pass]);
+    for (int i = 0; i < HOWS; i++)
+        if (isfinite(best[i]))
+            printf(" %.2f", best[i]);
+        else
+            printf(" -");
+    speed = flop / best[0] * 1e-6;
+    printf(" %.0f %.0f\n", speed, most > 0 ? 100 * speed / most : 0);
+    fflush(stdout);
+}
+
+/* The most that multiply-adds of one thread reach, in GFLOP/s. */
+#ifdef __x86_64__
+#define ONE(r, i) "vfmadd231ps %%" r "15, %%" r "14, %%" r #i "\n"
+#define LOOP(r)                                                               \
+    __asm__ volatile(                                                         \
+        ONE(r, 0) ONE(r, 1) ONE(r, 2) ONE(r, 3) ONE(r, 4) ONE(r, 5) ONE(r, 6) \
+            ONE(r, 7) ONE(r, 8) ONE(r, 9) ONE(r, 10) ONE(r, 11)::             \
+                : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6",     \
+                  "xmm7", "xmm8", "xmm9", "xmm10", "xmm11")
+enum { EACH = 12, ROUNDS = 100000 };
+
+static double
+peak(void)
+{
+    const struct winograd_isa *isa = num_winograd_isa(0);
+    const double flop = 2. * EACH * ROUNDS * (double)isa->lanes;
+    double best = HUGE_VAL;
+
+    if (isa == num_winograd_isa(WINOGRAD_ISAS - 1))
+        return 0;
+    for (int k = 0; k < 20; k++) {
+        double start = clock_cpu();
+
+        if (isa->lanes == 16)
+            for (int i = 0; i < ROUNDS; i++)
+                LOOP("zmm");
+        else
+            for (int i = 0; i < ROUNDS; i++)
+                LOOP("ymm");
+        best = fmin(best, clock_cpu() - start);
+    }
+    return flop / best * 1e-9;
+}
+#else
+static double
+peak(void)
+{
+    return 0;
+}
+#endif
+
+int
+main(int argc, char **argv)
+{
+    struct num_dnn *dnn;
+    double most;
+
+    if (argc < 4)
+        return 2;
+    threads = num_threads(atoi(argv[2]));
+    dnn = num_dnn_new();
+    most = peak() * threads;
+    printf("peak %.0f\n", most / threads);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        struct bench b = {.conv = {0}};
+
+        if (argc > 4 && strcmp(argv[4], shapes[i].name))
+            continue;
+        setup(&b, dnn, &shapes[i], !strcmp(argv[1], "bf16"));
+        for (int pass = 0; pass < 3; pass++)
+            compare(&b, shapes[i].name, pass, atoi(argv[3]), most);
+        release(&b);
+    }
+    num_dnn_free(dnn);
+    return 0;
+}
