@@ -7,7 +7,8 @@
 
 enum { N = 3, D = 2 };
 
-static const struct sample_memory_form form = {N, 1, 1, 2};
+static const struct sample_memory_form form = {
+    .size = N, .chains = 1, .scores = 1, .horizon = 2};
 
 static const struct sample_step *
 step(void)
