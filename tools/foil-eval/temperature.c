@@ -58,13 +58,13 @@ read_column(const char *folder, const char *name, size_t n, size_t *each)
         die("%s", err.msg);
     a = nn_arrays_find(array, arrays, name);
     *each = a && a->rank == 2 ? a->shape[1] : 1;
-    if (!a || strcmp(a->dtype, "F32") || a->rank < 1 || a->rank > 2)
+    if (!a || strcmp(a->dtype, "F32") || a->rank < 1 || a->rank > 2 || !*each)
         x = NULL;
     else if (a->shape[0] != n)
         die("'%s' is about %zu samples, the data set has %zu", path,
             a->shape[0], n);
     else
-        x = memcpy(mem_array(n, sizeof *x), a->data, a->bytes);
+        x = memcpy(mem_array(n * *each, sizeof *x), a->data, a->bytes);
     nn_arrays_free(array, arrays);
     free(path);
     return x;
