@@ -96,7 +96,8 @@ BANNED  := \b(malloc|calloc|realloc|strdup|strcpy|strcat|sprintf|strtok|atoi|ato
 
 # Packages that only some targets want: what foil is compared with, and clang
 # with what fuzz targets want of it.
-PEERS   := python3-torch python3-torchvision python3-pil python3-sklearn
+PEERS   := python3-torch python3-torchvision python3-pil python3-sklearn \
+           python3-onnx
 FUZZER  := clang libclang-rt-dev libomp-dev
 
 # How many tests run at a time: two that mostly wait, and others.

@@ -79,15 +79,4 @@ for name in "a", "b":
 else
     skip 'the checker of the format takes it' 'no python3-onnx'
 fi
-if has_python onnxruntime; then
-    ok 'onnxruntime gets the same features' /usr/bin/python3 - <<'end'
-import numpy as np, onnxruntime
-x = np.load("raw.npy").reshape(-1, 32, 32, 3).transpose(0, 3, 1, 2)
-got, = onnxruntime.InferenceSession("a.onnx").run(None, {"image": x.copy()})
-want = np.load("a.npy")
-assert abs(got - want).max() < 1e-5 * abs(want).max()
-end
-else
-    skip 'onnxruntime gets the same features' 'no python3-onnxruntime'
-fi
 done_testing
