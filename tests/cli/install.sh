@@ -104,13 +104,19 @@ data=$work/data.tar
 mkdir -m 700 "$work/run"
 "$work/sampler" "ipc://$work/run/negatives" 2>/dev/null &
 sampler=$!
-"$work/watch" "ipc://$work/run/events" >"$work/watched" &
+timeout 60 "$root/bin/foil-train" -r "$work/run" --arch linear --head 8 \
+    --threads 1 --objective emc2 --deadline 30 >"$work/train.log" 2>&1 &
+trainer=$!
+timeout 60 "$work/watch" "ipc://$work/run/events" >"$work/watched" &
 watch=$!
+# A subscriber hears what is sent while it is there: all begins when it is.
+watches() {
+    test "$(grep -c "$work/run/events" /proc/net/unix)" -ge 2
+}
+ok 'a watcher of a run is connected' becomes_true watches
 "$root/bin/foil-select" -r "$work/run" -b 8 -e 2 "$data" 2>/dev/null &
 "$root/bin/foil-augment" -r "$work/run" --size 8 "$data" 2>/dev/null &
-ok 'foil-train takes the weights that it gives' timeout 60 \
-    "$root/bin/foil-train" -r "$work/run" --arch linear --head 8 --threads 1 \
-    --objective emc2 --deadline 30
+ok 'foil-train takes the weights that it gives' wait "$trainer"
 ok 'all 16 steps are trained' \
     test "$(wc -l <"$work/run/metrics.jsonl")" -eq 16
 kill "$sampler"
