@@ -34,6 +34,7 @@ describe(const struct nn_model *model)
             json_object_set_new(about, key, json_string(text));
         free(text);
     }
+    json_decref(encoder);
     json_object_del(about, "head"); // it is not in the file
     json_object_set_new(about, "resize",
                         json_string("short side, bilinear, antialiased; centre "
