@@ -42,32 +42,42 @@ struct class
     double mean, small, large;
 };
 
-/* The column of that name in the tables of a checkpoint, [n] or [n,each]; NULL
- * where there is none. */
-static float *
-read_column(const char *folder, const char *name, size_t n, size_t *each)
-{
-    char *path = mem_format("%s/samples.safetensors", folder);
+/* What a checkpoint keeps of each sample, read once. */
+struct tables {
+    const char *folder;
     struct nn_array *array;
-    const struct nn_array *a;
-    size_t arrays;
-    float *x;
+    size_t n;
+};
+
+static void
+open_tables(struct tables *tables, const struct nn_model *model)
+{
+    char *path;
     struct err err;
 
-    if (nn_arrays_read(path, &array, &arrays, NULL, &err))
+    tables->folder =
+        json_string_value(json_object_get(model->about, "checkpoint"));
+    path = mem_format("%s/samples.safetensors", tables->folder);
+    if (nn_arrays_read(path, &tables->array, &tables->n, NULL, &err))
         die("%s", err.msg);
-    a = nn_arrays_find(array, arrays, name);
+    free(path);
+}
+
+/* The column of that name, [n] or [n,each], lent; NULL where there is none. */
+static const float *
+find_column(const struct tables *tables, const char *name, size_t n,
+            size_t *each)
+{
+    const struct nn_array *a = nn_arrays_find(tables->array, tables->n, name);
+
     *each = a && a->rank == 2 ? a->shape[1] : 1;
     if (!a || strcmp(a->dtype, "F32") || a->rank < 1 || a->rank > 2 || !*each)
-        x = NULL;
-    else if (a->shape[0] != n)
-        die("'%s' is about %zu samples, the data set has %zu", path,
-            a->shape[0], n);
-    else
-        x = memcpy(mem_array(n * *each, sizeof *x), a->data, a->bytes);
-    nn_arrays_free(array, arrays);
-    free(path);
-    return x;
+        return NULL;
+    if (a->shape[0] != n)
+        die("'%s/samples.safetensors' is about %zu samples, the data set has "
+            "%zu",
+            tables->folder, a->shape[0], n);
+    return a->data;
 }
 
 /* A checkpoint belongs to the data that it was trained on. */
@@ -279,24 +289,25 @@ draw(const struct options *options, const struct column *c, size_t classes,
 }
 
 static struct column
-read_all(const struct options *options, const char *folder, const char *name,
-         const struct data_set *set, struct class *class)
+read_all(const struct options *options, const struct tables *tables,
+         const char *name, const struct data_set *set, struct class *class)
 {
     const char *dot = strrchr(name, '.');
     char *seen_name =
         mem_format("%.*sseen", dot ? (int)(dot + 1 - name) : 0, name);
     size_t each, seen_each;
-    float *x = read_column(folder, name, data_size(set), &each);
-    float *seen = read_column(folder, seen_name, data_size(set), &seen_each);
+    const float *x = find_column(tables, name, data_size(set), &each);
+    const float *seen =
+        find_column(tables, seen_name, data_size(set), &seen_each);
     struct column c;
 
     if (!x)
         die("'%s' has no '%s' for each sample: its objective does not learn "
             "one",
-            folder, name);
+            tables->folder, name);
     c = gather(set, x, seen_each == each ? seen : NULL, each, class);
     if (!c.n)
-        die("'%s' has seen no sample yet", folder);
+        die("'%s' has seen no sample yet", tables->folder);
     c.name = name;
     c.extreme = (size_t)options->extreme;
     if (c.extreme > c.n / 2)
@@ -304,8 +315,6 @@ read_all(const struct options *options, const char *folder, const char *name,
     eval_extremes(c.n, c.x, c.extreme, c.mark);
     sum_up_classes(&c, data_classes(set), class);
     free(seen_name);
-    free(x);
-    free(seen);
     return c;
 }
 
@@ -313,13 +322,12 @@ read_all(const struct options *options, const char *folder, const char *name,
  * for. */
 static void
 judge_column(const struct options *options, char **path, const char *name,
-             const struct nn_model *model, const struct data_set *set)
+             const struct tables *tables, const struct nn_model *model,
+             const struct data_set *set)
 {
-    const char *folder =
-        json_string_value(json_object_get(model->about, "checkpoint"));
     const size_t classes = data_classes(set);
     struct class *class = mem_array(classes, sizeof *class);
-    struct column c = read_all(options, folder, name, set, class);
+    struct column c = read_all(options, tables, name, set, class);
     json_t *line =
         json_pack("{s:s s:s}", "measure", "temperature", "column", name);
 
@@ -347,18 +355,13 @@ judge_column(const struct options *options, char **path, const char *name,
 
 /* Whether there is no such column, but one for each side. */
 static int
-has_sides(const struct nn_model *model, const char *name, size_t n)
+has_sides(const struct tables *tables, const char *name, size_t n)
 {
-    const char *folder =
-        json_string_value(json_object_get(model->about, "checkpoint"));
     char *side = mem_format("%s%s", texts_lead, name);
     size_t each;
-    float *own = read_column(folder, name, n, &each);
-    float *text = own ? NULL : read_column(folder, side, n, &each);
-    const int has = text != NULL;
+    const int has = !find_column(tables, name, n, &each) &&
+                    find_column(tables, side, n, &each);
 
-    free(own);
-    free(text);
     free(side);
     return has;
 }
@@ -368,12 +371,14 @@ run_temperature(const struct options *options, char **path)
 {
     struct err err;
     struct nn_model model;
+    struct tables tables;
     struct data_set *set = data_open_or_die(path[1], 0);
 
     if (nn_model_open(&model, path[0], 1, 0, NULL, NULL, &err))
         die("%s", err.msg);
     check_data(&model, set, path[1]);
-    if (has_sides(&model, options->column, data_size(set))) {
+    open_tables(&tables, &model);
+    if (has_sides(&tables, options->column, data_size(set))) {
         char *sides[] = {mem_format("%s%s", images_lead, options->column),
                          mem_format("%s%s", texts_lead, options->column)};
 
@@ -382,12 +387,13 @@ run_temperature(const struct options *options, char **path)
                        "--column",
                        sides[0], sides[1]);
         for (size_t i = 0; i < 2; i++) {
-            judge_column(options, path, sides[i], &model, set);
+            judge_column(options, path, sides[i], &tables, &model, set);
             free(sides[i]);
         }
     } else {
-        judge_column(options, path, options->column, &model, set);
+        judge_column(options, path, options->column, &tables, &model, set);
     }
+    nn_arrays_free(tables.array, tables.n);
     nn_model_release(&model);
     data_close(set);
 }
