@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cosine.h"
 #include "eval/answers.h"
 #include "eval/retrieve.h"
 #include "t.h"
@@ -57,19 +58,6 @@ release(struct pairs *p)
     free(p->id);
     free(p->owner);
     free(p->group);
-}
-
-static double
-cosine(size_t d, const float *u, const float *v)
-{
-    double uv = 0, uu = 0, vv = 0;
-
-    for (size_t k = 0; k < d; k++) {
-        uv += (double)u[k] * v[k];
-        uu += (double)u[k] * u[k];
-        vv += (double)v[k] * v[k];
-    }
-    return uu * vv > 0 ? uv / sqrt(uu * vv) : 0;
 }
 
 /* 1 where caption j answers image i: it is its own, or equal to one of these.

@@ -2,23 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cosine.h"
 #include "eval/zero_shot.h"
 #include "t.h"
 #include "util/mem.h"
 #include "util/rng.h"
-
-static double
-cosine(size_t d, const float *u, const float *v)
-{
-    double uv = 0, uu = 0, vv = 0;
-
-    for (size_t k = 0; k < d; k++) {
-        uv += (double)u[k] * v[k];
-        uu += (double)u[k] * u[k];
-        vv += (double)v[k] * v[k];
-    }
-    return uu * vv > 0 ? uv / sqrt(uu * vv) : 0;
-}
 
 /* Images about the text of their class; the texts, m of them, are of classes
  * m, m - 1, ... 1, and those of 0 and 2 are equal where there are that many. */

@@ -1,0 +1,21 @@
+#ifndef TEST_COSINE_H
+#define TEST_COSINE_H
+
+#include <math.h>
+#include <stddef.h>
+
+/* The cosine of two rows, naively in double; 0 where one is zero. */
+static inline double
+cosine(size_t d, const float *u, const float *v)
+{
+    double uv = 0, uu = 0, vv = 0;
+
+    for (size_t k = 0; k < d; k++) {
+        uv += (double)u[k] * v[k];
+        uu += (double)u[k] * u[k];
+        vv += (double)v[k] * v[k];
+    }
+    return uu * vv > 0 ? uv / sqrt(uu * vv) : 0;
+}
+
+#endif
