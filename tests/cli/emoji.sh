@@ -65,7 +65,7 @@ demo() {
 }
 
 ok 'the demo ends well' demo run --packages packages
-mv "$work/out" said
+cp "$work/out" said
 ok 'the drawings are divided by their concepts' /usr/bin/python3 - <<'END'
 import re
 
@@ -126,7 +126,8 @@ chmod 755 bin/apt-get
 ok 'without network: 1' refuses 1 \
     "cannot download ruby-tanuki-emoji .*apt-get update.*--packages" \
     env PATH="$work/bin:$PATH" XDG_CACHE_HOME="$work/cache" \
-    bash -c "foil run emoji -r offline 2> >(grep -v downloads >&2)"
+    bash -c 'foil run emoji -r offline 2>heard
+        code=$?; grep -v downloads heard >&2; exit "$code"'
 ok 'a folder without the packages: 1' refuses 1 \
     "'none' has no 'config/index.json'" foil run emoji -r empty --packages none
 done_testing
