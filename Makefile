@@ -14,6 +14,7 @@
 # make fuzz-smoke 1,000 runs of each
 # make simulate   producer, relays and consumer in virtual time: N=schedules from
 #                 SEED=n on; N=1 tells one event by event
+# make rules      each rule of the protocol is switched off once, and missed
 # make cover      lines and functions that the tests reach
 # make install    PREFIX=/usr/local, LIBDIR=PREFIX/lib, DESTDIR= as usual
 # make uninstall  what was installed there, and nothing else
@@ -128,7 +129,7 @@ SCRIPTS := $(filter-out scripts/benchmarks scripts/debian,$(wildcard scripts/*))
 MAN     := $(wildcard tools/*.[157])
 
 .PHONY: all help setup demo test times test-studies check ci lint fmt cover \
-        fuzz fuzz-smoke simulate bench install uninstall deb clean
+        fuzz fuzz-smoke simulate rules bench install uninstall deb clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -220,8 +221,9 @@ space   := $(subst ,, )
 # $(call prove,TEST...,FOLDER) runs them, and says what could not be tested.
 define prove
 	@rm -rf $(OUT)/$(2) && mkdir -p $(OUT)/$(2)
-	@B=$(B) BIN=$(OUT)/bin TAP=$(OUT)/$(2) OMP_NUM_THREADS=1 prove -j $(JOBS) \
-	    --timer --failures --comments $(call in_order,$(1)) -e scripts/test $(1)
+	@B=$(B) BIN=$(OUT)/bin TAP=$(OUT)/$(2) OMP_NUM_THREADS=1 GOMP_SPINCOUNT=0 \
+	    prove -j $(JOBS) --timer --failures --comments $(call in_order,$(1)) \
+	    -e scripts/test $(1)
 	@scripts/check-skips $(OUT)/$(2)
 endef
 
@@ -275,6 +277,7 @@ ci:
 	    $(DEV) ROOMS='num nn' run-units
 	+@$(DEV) CC=clang OUT=build/clang CFLAGS=-O1 ROOMS='num nn loss' run-units
 	+@$(DEV) simulate N=100000
+	+@$(DEV) rules
 	+@$(DEV) fuzz-smoke
 	@mkdir -p $(OUT)/tap-smoke
 	@BIN=$(OUT)/bin TAP=$(OUT)/tap-smoke prove -v -e scripts/test scripts/smoke
@@ -311,6 +314,7 @@ run-lint: $(TOOLS) $(OUT)/tests/wire/messages
 	$(call say,LINT,tables) BIN=$(OUT)/bin scripts/check-tables
 	$(call say,LINT,messages) scripts/check-messages $(OUT)/tests/wire/messages
 	$(call say,LINT,words) scripts/check-words
+	$(call say,LINT,sizes) scripts/check-sizes
 
 fmt:
 	clang-format -i $(SOURCES)
@@ -332,6 +336,11 @@ fuzz:
 
 simulate: $(OUT)/tests/flow/test_simulation
 	@scripts/simulate $< $(N) $(SEED)
+
+RULED   := $(addprefix $(OUT)/tests/,flow/test_simulation flow/test_producer \
+               flow/test_relay flow/test_consumer wire/test_greeting)
+rules: $(RULED)
+	@OUT=$(OUT) CC='$(CC)' tests/flow/rules.py
 
 fuzz-smoke:
 	@$(MAKE) --no-print-directory fuzz N=1000 SEED=1

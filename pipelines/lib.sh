@@ -14,6 +14,8 @@
 # captions, in lib/texts.sh.
 set -euo pipefail
 
+# shellcheck source=pipelines/lib/guess.sh
+. "${BASH_SOURCE[0]%/*}/lib/guess.sh"
 # shellcheck source=pipelines/lib/remember.sh
 . "${BASH_SOURCE[0]%/*}/lib/remember.sh"
 # shellcheck source=pipelines/lib/results.sh
@@ -134,6 +136,14 @@ take() {
     said[$name]=1
 }
 
+# no_option WORD : say so, and which one was meant
+no_option() {
+    local programs=("${!program[@]}")
+    local -a names=(run resume override stages config help "${common[@]%% *}"
+        "${own[@]%% *}" "${!given[@]}" "${programs[@]/%/-command}")
+    misuse "no option '$1'$(meant "$1" "${names[@]/#/--}")"
+}
+
 # take_value OPTION VALUE : set the variable of an option
 take_value() {
     local item name arg value=$2
@@ -145,7 +155,7 @@ take_value() {
             return
         fi
     done
-    misuse "no option '$1'"
+    no_option "$1"
 }
 
 # take_operands OPERANDS : give them their names, and refuse what is too much
@@ -389,6 +399,9 @@ words_for_train() {
     [[ ${keep_epochs:-0} -eq 0 ]] || items+=("--keep-features $keep_epochs")
     for_trainer
     more=("${words[@]}")
+    # its own vocabulary is that of before, by whatever path the run is called
+    [[ -z $resume || ${#merges[@]} -eq 0 || -n $vocabulary ]] ||
+        more+=(--override vocabulary)
     words_for train "${items[@]}"
     words=(-r "$run" --objective "$objective" --threads "$threads"
         --seed "$seed" ${resume:+"$resume"} "${more[@]}" "${merges[@]}"

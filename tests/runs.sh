@@ -1,6 +1,6 @@
 # Sourced by tests/cli/*.sh after tap.sh: looks at runs in $work, and ends their
 # stages.
-# shellcheck shell=bash disable=SC2154 # work and trainer are the caller's
+# shellcheck shell=bash disable=SC2154,SC2034 # some names are the caller's
 
 # steps RUN : how many are trained
 steps() {
@@ -60,4 +60,32 @@ ended() {
 # expect WHAT COMMAND... : in such a part, which is over without it
 expect() {
     "${@:2}" || { echo "not $1"; exit 1; }
+}
+
+# A Python that has imported what scripts want, and forks for each of them:
+# cli/warm.py.  Its own start takes longer than most of what they do.
+
+# warm MODULE... : it is begun; forked() has to do with the last one
+warm() {
+    local fifo=$work/warm.$((++warms))
+    mkfifo "$fifo" "$fifo.said"
+    /usr/bin/python3 "$(dirname "${BASH_SOURCE[0]}")/cli/warm.py" "$@" \
+        <"$fifo" >"$fifo.said" &
+    exec {warm_in}>"$fifo" {warm_out}<"$fifo.said"
+}
+warms=0
+
+# forked OUT SCRIPT ARGUMENT... : begun by it; its number is in $forked, what it
+# prints in OUT
+forked() {
+    local IFS=$'\t'
+    rm -f "$1.code"
+    echo "$*" >&"$warm_in"
+    read -r forked <&"$warm_out"
+}
+
+# code_of OUT : of a script that was forked, when it has ended
+code_of() {
+    becomes_true test -s "$1.code"
+    return "$(<"$1.code")"
 }

@@ -13,7 +13,9 @@ runs take turns:
 
 or, with python, those in which a stage on foil.py (tests/python/stage.py) has
 the place of one in C: python-train, python-select, python-augment (all of
-them), python-negatives, whose state is killed with it.
+them), python-negatives, whose state is killed with it; and those in which all
+are on foil.py: python-all, whose selector asks for features, and python-all-emc2
+with a service of negatives.
 
 A run must end by itself with the checkpoint and the metrics of an undisturbed
 one, bit for bit (times apart), and never stand still for 15 seconds. Prints
@@ -70,16 +72,23 @@ OPTIONS = {
     "negatives": {
         "emc2-row": "--filter --proposals row",
         "emc2-bank": "--filter --proposals bank",
-        "python-negatives": "",
+        "python-negatives": "", "python-all-emc2": "",
     },
 }
 
-# words of a stage in Python, where a kind of run has one
+# words of the stages in Python, where a kind of run has such
 WORDS = {
-    "python-train": "save=20 nap=0.002 resume=1",
-    "python-select": "batch=8 epochs=14",
-    "python-augment": "size=8",
-    "python-negatives": "kept=1",
+    "python-train": {"train": "save=20 nap=0.002 resume=1"},
+    "python-select": {"select": "batch=8 epochs=14"},
+    "python-augment": {"augment": "size=8"},
+    "python-negatives": {"negatives": "kept=1"},
+    "python-all": {"train": "save=20 nap=0.002 resume=1 keep=2",
+                   "select": "batch=8 epochs=14 lag=1",
+                   "augment": "size=8"},
+    "python-all-emc2": {"train": "save=20 nap=0.002 resume=1 ask=1",
+                        "select": "batch=8 epochs=14",
+                        "augment": "size=8",
+                        "negatives": "kept=1"},
 }
 
 
@@ -110,9 +119,10 @@ class Run:
         options = OPTIONS[tool].get("", "") + " " + \
             OPTIONS[tool].get(self.kind, "")
         command = [f"{BIN}/foil-{tool}", "-r", self.folder, *options.split()]
-        if self.kind == "python-" + tool:
+        words = WORDS.get(self.kind, {}).get(tool)
+        if words:
             command = ["/usr/bin/python3", HERE + "/python/stage.py", tool,
-                       self.folder, *WORDS[self.kind].split()]
+                       self.folder, *words.split()]
         if tool in ("augment", "select"):
             command.append(data)
         self.started[name] = time.monotonic()

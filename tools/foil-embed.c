@@ -18,7 +18,8 @@ static const struct opt opts[] = {
     {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
      "features, .npy or .csv; must be given"},
     {"export", 0, OPT_TEXT, &export, 0, 0, "FILE",
-     "no features: the encoder alone, .safetensors"},
+     "no features: the encoder alone, .safetensors; with --captions that of "
+     "texts"},
     {"onnx", 0, OPT_TEXT, &onnx, 0, 0, "FILE", "the same as an ONNX model"},
     {"layer", 0, OPT_WORD, &layer, 0, 0, "h|z",
      "the encoder's features or the head's embeddings"},
@@ -136,11 +137,15 @@ export_encoder(char **operand)
 
     if (!export && !onnx)
         return 0;
-    if (operand[1] || output || raw || descriptor || untrained || captions ||
-        lines || classes)
+    if (operand[1] || output || raw || descriptor || untrained || lines ||
+        classes)
         opt_misuse(
             "--export and --onnx want CHECKPOINT alone, and no features");
-    if (nn_model_open(&model, operand[0], 1, 0, NULL, NULL, &err) ||
+    if (captions && onnx)
+        opt_misuse("--onnx is for encoders of images");
+    if ((captions
+             ? nn_model_open_text(&model, operand[0], 1, &err)
+             : nn_model_open(&model, operand[0], 1, 0, NULL, NULL, &err)) ||
         (export && nn_export_safetensors(export, &model, &err)) ||
         (onnx && nn_export_onnx(onnx, &model, &err)))
         die("%s", err.msg);

@@ -42,7 +42,7 @@ static const struct opt_tool verbs[] = {
                      "analyse a number learned for each sample, by class",
                      "CHECKPOINT DATA", 2, 2, temperature_opts},
     [FOLLOW] = {"foil-eval follow",
-                "judge each checkpoint of a run as it comes", "TRAIN TEST", 2,
+                "judge each checkpoint of a run as it comes", "[TRAIN] TEST", 1,
                 2, follow_opts},
     {0},
 };

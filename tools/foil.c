@@ -5,8 +5,6 @@
  * installation and a copy never mix.
  */
 #include <errno.h>
-#include <libgen.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +12,7 @@
 
 #include "foil/pages.h"
 #include "foil/pipelines.h"
+#include "util/file.h"
 #include "util/guess.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -45,19 +44,6 @@ static const struct opt_tool tool = {
     opts,
 };
 
-/* Returns the folder of this program, to be given to free(). */
-static char *
-own_folder(void)
-{
-    char path[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-
-    if (n < 0)
-        die("cannot read '/proc/self/exe': %s", strerror(errno));
-    path[n] = 0;
-    return mem_text(dirname(path));
-}
-
 /* Put the folder before all others, where execvp() and scripts look. */
 static void
 lead_path(const char *folder)
@@ -79,8 +65,9 @@ print_overview(const char *folder)
         printf("  %-12s%s\n", commands[i].name, commands[i].what);
     puts("  run         run a pipeline\n"
          "  help        show the man page of a command, or of 'wire', "
-         "'checkpoint', 'foil'");
-    pipelines_print(folder);
+         "'checkpoint',\n              'python', 'recipes' or 'foil'; the "
+         "--help of a pipeline");
+    pipelines_print(folder, stdout);
     close_stdout();
 }
 
@@ -95,13 +82,28 @@ guess_command(struct guess *guess)
     return *guess_words(guess) ? guess_words(guess) : ": 'foil' lists them";
 }
 
-/* Become man(1) with the page of a topic, or the topic's --help. */
+/* What `foil run` takes; to where the user looks. */
+static void
+print_run(const char *folder, FILE *out)
+{
+    fputs(
+        "usage: foil run NAME [ARG ...]    'foil run NAME --help' lists them\n"
+        "       foil run --resume -r RUN\n"
+        "       foil run ./LIST [ARG ...]  stages of your own: 'foil help "
+        "run'\n",
+        out);
+    pipelines_print(folder, out);
+}
+
+/* Become man(1) with the page of a topic, or a pipeline with --help. */
 _Noreturn static void
 help(const char *folder, const char *topic)
 {
     struct guess guess = {.word = topic};
-    char *page = pages_find(folder, topic);
+    char *page = pages_find(folder, topic), *script;
 
+    if (!page && (script = pipelines_script(folder, topic)))
+        execl(script, script, "--help", (char *)NULL);
     if (!page)
         opt_misuse("no page about '%s'%s", topic, guess_command(&guess));
     execlp("man", "man", "-l", page, (char *)NULL);
@@ -155,9 +157,16 @@ run_pipeline(const char *folder, char **argv)
     static char *name; // not lost where a wrong one ends us
     char *script;
 
-    if (!named && !run)
-        opt_misuse("run wants the name of a pipeline, which 'foil' lists, or "
-                   "--resume -r RUN");
+    if (argv[1] && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        print_run(folder, stdout);
+        close_stdout();
+        exit(EXIT_OK);
+    }
+    if (!named && !run) {
+        say("run wants the name of a pipeline, or --resume -r RUN");
+        print_run(folder, stderr);
+        exit(EXIT_USAGE);
+    }
     if (named && is_path(argv[1]))
         run_list(argv);
     name = named ? mem_text(argv[1]) : pipelines_remembered(run);
@@ -197,11 +206,14 @@ run_command(char **argv)
 int
 main(int argc, char **argv)
 {
+    struct err err;
     char *folder;
 
     if (argc > 1 && argv[1][0] == '-')
         opt_parse(&tool, argc, argv);
-    folder = own_folder();
+    folder = file_own_folder(&err);
+    if (!folder)
+        die("%s", err.msg);
     if (argc < 2 || argv[1][0] == '-') {
         print_overview(folder);
         free(folder);

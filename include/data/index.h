@@ -42,7 +42,8 @@ struct data_index_how {
 struct data_index *data_index_new(const struct data_index_how *how);
 void data_index_free(struct data_index *index);
 
-/* data_index_add() begins with an input; the one before must be at its end. */
+/* data_index_add() begins with an input, "-" for a list on standard input; the
+ * one before must be at its end. */
 int data_index_add(struct data_index *index, const char *path, struct err *err);
 
 /* data_index_next() takes in one file: 1, 0 at the end, -1. */

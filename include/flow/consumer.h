@@ -115,7 +115,8 @@ void flow_consumer_end(struct flow_consumer *consumer, uint64_t peer,
                        const struct wire_place *at);
 enum flow_ended flow_consumer_ended(const struct flow_consumer *consumer);
 
-/* Our place; the number of items held, but for one that was taken. */
+/* Our place, public interface for a consumer that does not keep it itself; the
+ * number of items held, but for one that was taken. */
 struct wire_place flow_consumer_place(const struct flow_consumer *consumer);
 size_t flow_consumer_held(const struct flow_consumer *consumer);
 

@@ -57,14 +57,16 @@ struct nn_spec {
     long width;       /* channels of the first stage; 0: the arch's own
                          (64, and 16 for resnet8 and resnet20) */
     long hidden;      /* mlp, linear, table: width of h and between; 0: 512 */
-    long basis;       /* linear: rows of B; 0: the pixels themselves */
-    long samples, views;      /* table: images, and rows of each */
+    long basis;       /* linear: rows of B; 0: the pixels themselves.  rows:
+                         numbers of a row */
+    long samples, views;      /* table, rows: images, and rows of each */
     long vocabulary, context; /* of texts: ids, and tokens of a text at most */
     long quick_gelu; /* clip: x sigmoid(1.702 x), for OpenAI's weights */
     size_t height, image_width, channels; /* of the images: 8 .. 1024, 1 | 3 */
     float mean[3], deviation[3];          /* of pixels / 255 */
-    int bf16;   /* activations and convolutions in bfloat16; needs AVX-512
-                   and a width in multiples of 16 */
+    int bf16;   /* activations and products of ResNets and transformers in
+                   bfloat16; needs AVX-512, and of a ResNet a width in multiples
+                   of 16 */
     int direct; /* no Winograd convolutions (--conv direct) */
 };
 
@@ -104,11 +106,13 @@ struct nn_tensor {
 /*
  * nn_encoder_words() returns the names of all encoders of texts, or of all
  * others, as "resnet18|...|vit:WxLxP[xH]", for an option; nn_encoder_reads() 1
- * where an arch is that of one that reads this kind.  lib/nn/encoder.c has the
+ * where an arch is that of one that reads this kind, nn_encoder_looks_up()
+ * where what it looks up by ids is given and stays.  lib/nn/encoder.c has the
  * table.
  */
 const char *nn_encoder_words(int texts);
 int nn_encoder_reads(const char *arch, enum nn_input_kind kind);
+int nn_encoder_looks_up(const char *arch);
 
 struct nn_net;
 
@@ -121,11 +125,18 @@ struct nn_net;
  * no sense, with the field and what is wanted.
  *
  * Memory in training: 2 floats a parameter, and what the gradients need: 350 MB
- * for 64 images of 32x32 through resnet18 with the small stem, half of it with
- * bf16.
+ * for 64 images of 32x32 through resnet18 with the small stem.  With bf16 the
+ * latter is half.
  */
 struct nn_net *nn_net_new(const struct nn_spec *spec, size_t max_rows,
                           int train, struct err *err);
+
+/*
+ * nn_net_check() returns 0 when nn_net_new() would make such a network, else -1
+ * and its error.  It takes no memory for the weights: 5 ms less for 2 million
+ * of them, 30 for those of resnet18.
+ */
+int nn_net_check(const struct nn_spec *spec, struct err *err);
 void nn_net_free(struct nn_net *net);
 
 /*
@@ -145,9 +156,12 @@ size_t nn_net_dim(const struct nn_net *net);      /* width of z */
 const struct nn_tensor *nn_net_tensors(const struct nn_net *net, size_t *n);
 
 /* The blocks, owned by the net: write to params and statistics freely between
- * calls.  grads has the layout of params, and is NULL without train. */
+ * calls.  nn_net_running() are those of the statistics that a step moves, and
+ * not a basis or rows, which are given.  grads has the layout of params, and is
+ * NULL without train. */
 float *nn_net_params(struct nn_net *net, size_t *count);
 float *nn_net_statistics(struct nn_net *net, size_t *count);
+float *nn_net_running(struct nn_net *net, size_t *count);
 float *nn_net_grads(struct nn_net *net);
 
 /*

@@ -18,7 +18,8 @@
  * Forward keeps two numbers for each token and head, from which backward makes
  * p again, bit for bit.  A text's results do not depend on the other texts, nor
  * on the number of threads: each sum is over rising j (or d, or i), in f32, and
- * that of e^s in double.
+ * that of e^s in double.  Of bfloat16 (num/half.h) each result is that of the
+ * same numbers in f32, rounded.
  *
  * Each function takes one struct, of which it reads what is named there.
  * O(sum over texts of length^2 heads d) time; calls on different arrays may run
@@ -31,14 +32,15 @@ struct num_attention {
     size_t longest;        /* no text has more tokens */
     size_t heads, d;
     int causal;
-    size_t stride;          /* floats from one token to the next in q, k, v and
-                               their gradients; >= heads d */
-    const float *q, *k, *v; /* [tokens,heads,d] */
-    float *y;               /* [tokens,heads,d], packed */
-    float *top, *share;     /* [tokens,heads]: max_j s_ij; 1 / sum_j e^(s_ij -
-                               top) */
-    const float *dy;        /* [tokens,heads,d], packed: dL/dy */
-    float *dq, *dk, *dv;
+    int bf16;              /* q, k, v, y and their gradients are bfloat16 */
+    size_t stride;         /* numbers from one token to the next in q, k, v
+                              and their gradients; >= heads d */
+    const void *q, *k, *v; /* [tokens,heads,d] */
+    void *y;               /* [tokens,heads,d], packed */
+    float *top, *share;    /* [tokens,heads]: max_j s_ij; 1 / sum_j e^(s_ij -
+                              top) */
+    const void *dy;        /* [tokens,heads,d], packed: dL/dy */
+    void *dq, *dk, *dv;
     float *scratch; /* [num_attention_scratch()] */
 };
 

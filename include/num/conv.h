@@ -54,7 +54,7 @@ struct num_map num_conv_out(const struct num_conv_spec *spec);
 /*
  * num_conv_new() prepares the convolution for the number of threads in force
  * (num/threads.h), which must stay.  NULL when the processor cannot do it:
- * bfloat16 without AVX-512.
+ * bfloat16 of oneDNN without AVX-512.
  */
 struct num_conv *num_conv_new(struct num_dnn *dnn,
                               const struct num_conv_spec *spec);

@@ -13,19 +13,21 @@
  *                     u = sqrt(2 / pi) (x + 0.044715 x^3): approximate='tanh'
  *     NUM_GELU_QUICK  F(x) = 1 / (1 + e^-1.702x): OpenAI's weights of CLIP
  *
- * F is off by at most 4e-7 of 1.  Numbers are shared among the threads; results
- * do not depend on how many.  O(n) time; calls on different arrays may run at
- * the same time.
+ * F is off by at most 4e-7 of 1.  Numbers are f32 or, with `bf16`, bfloat16
+ * (num/half.h), of which each result is the f32 one, rounded.  They are shared
+ * among the threads; results do not depend on how many.  O(n) time; calls on
+ * different arrays may run at the same time.
  */
 enum num_gelu { NUM_GELU_ERF, NUM_GELU_TANH, NUM_GELU_QUICK };
 
 /* num_gelu_forward() writes y [n] from x [n]; y may be x. */
-void num_gelu_forward(enum num_gelu form, size_t n, const float *x, float *y);
+void num_gelu_forward(enum num_gelu form, size_t n, int bf16, const void *x,
+                      void *y);
 
 /* num_gelu_backward() writes dL/dx = dL/dy (F(x) + x F'(x)) from x and dL/dy;
  * dx may be dy. */
-void num_gelu_backward(enum num_gelu form, size_t n, const float *x,
-                       const float *dy, float *dx);
+void num_gelu_backward(enum num_gelu form, size_t n, int bf16, const void *x,
+                       const void *dy, void *dx);
 
 /* y and dy/dx of one number, in double: the definition. */
 double num_gelu_plain(enum num_gelu form, double x);

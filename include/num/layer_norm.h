@@ -18,13 +18,14 @@
  */
 struct num_layer_norm {
     size_t n, d;
+    int bf16;                  /* x, y, dy and dx are bfloat16 */
     double epsilon;            /* 1e-5 in PyTorch and CLIP, 1e-12 in BERT */
-    const float *x;            /* [n,d] */
+    const void *x;             /* [n,d] */
     const float *gamma, *beta; /* [d] */
-    float *y;                  /* [n,d]; may be x */
+    void *y;                   /* [n,d]; may be x */
     float *mean, *rstd;        /* [n]: m and r */
-    const float *dy;           /* [n,d] dL/dy */
-    float *dx;                 /* [n,d]; may be dy */
+    const void *dy;            /* [n,d] dL/dy */
+    void *dx;                  /* [n,d]; may be dy */
     float *dgamma, *dbeta;     /* [d] */
     int add;                   /* to dgamma and dbeta; else overwrite them */
 };

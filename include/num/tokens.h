@@ -6,7 +6,9 @@
 
 /*
  * Rows for the tokens of n samples, packed end to end: sample i is the rows
- * from offsets[i] to below offsets[i + 1].  Rows are d numbers wide.
+ * from offsets[i] to below offsets[i + 1].  Rows are d numbers wide, f32 or,
+ * with `bf16`, bfloat16 (num/half.h); what they share, and its gradient, is
+ * f32.
  *
  * Gradients of what many rows share are sums over these rows in their order, in
  * f32, whatever the number of threads.  With `add` they are added to what is
@@ -16,8 +18,8 @@
 
 /* num_embed() looks up the rows of a table that ids name: y_t = table[id_t].
  *   ids [n], each below the rows of the table;  y [n,d] */
-void num_embed(size_t n, size_t d, const int32_t *ids, const float *table,
-               float *y);
+void num_embed(size_t n, size_t d, int bf16, const int32_t *ids,
+               const float *table, void *y);
 
 /*
  * num_embed_back() is its gradient, dtable[r] = sum of dy_t over id_t = r: all
@@ -26,22 +28,24 @@ void num_embed(size_t n, size_t d, const int32_t *ids, const float *table,
  * O(rows d + n d) time: rows are sorted by id first.
  */
 size_t num_embed_room(size_t n, size_t rows);
-void num_embed_back(size_t n, size_t d, size_t rows, const int32_t *ids,
-                    const float *dy, int add, float *dtable, uint32_t *order);
+void num_embed_back(size_t n, size_t d, int bf16, size_t rows,
+                    const int32_t *ids, const void *dy, int add, float *dtable,
+                    uint32_t *order);
 
 /* num_position() adds a vector for the place of a token in its sample:
  * y_t = x_t + p[t - offsets[i]].
  *   x, y [tokens,d], may be the same;  p [longest,d] */
-void num_position(size_t n, const size_t *offsets, size_t d, const float *p,
-                  const float *x, float *y);
+void num_position(size_t n, const size_t *offsets, size_t d, int bf16,
+                  const float *p, const void *x, void *y);
 
 /* num_position_back() is dp, [longest,d]; dx is dy. */
 void num_position_back(size_t n, const size_t *offsets, size_t longest,
-                       size_t d, const float *dy, int add, float *dp);
+                       size_t d, int bf16, const void *dy, int add, float *dp);
 
 /* num_column_sums() is sum_j = sum over rows i of x_ij, in double and in the
  * order of rows.
  *   x [n,d];  sum [d] */
-void num_column_sums(size_t n, size_t d, const float *x, int add, float *sum);
+void num_column_sums(size_t n, size_t d, int bf16, const void *x, int add,
+                     float *sum);
 
 #endif

@@ -6,6 +6,14 @@
 
 #include "util/err.h"
 
+/* Of which view a row is, where views are drawn anew: that in a slot of the
+ * batch of an epoch, which can be made again. */
+struct sample_shown {
+    int32_t view; /* < SAMPLE_SHOWN_VIEWS, else 0 is as good as any */
+    int32_t epoch;
+};
+enum { SAMPLE_SHOWN_VIEWS = 256, SAMPLE_SHOWN_EPOCHS = 1 << 23 };
+
 /*
  * The latest features of each sample, as they were a fixed time ago: one row of
  * it, or one of each of its fixed views.  Row id views + view is that of a
@@ -27,9 +35,11 @@
 struct sample_bank {
     size_t size, views, dim;
     float *rows;
-    int64_t *when, *slot; /* slot: of each row, where there is one */
-    size_t n, room;       /* queue: updates, and those there is room for */
+    int64_t *when, *slot;       /* slot: of each row, where there is one */
+    struct sample_shown *shown; /* of each row */
+    size_t n, room; /* queue: updates, and those there is room for */
     int64_t *queue_when, *queue_rows, *queue_slots; /* [n] oldest first */
+    struct sample_shown *queue_shown;               /* [n] */
     float *queue_z;                                 /* [n,dim] */
     size_t known;                                   /* rows that were written */
     size_t slots, slots_room, lowest; /* none below `lowest` is free */
@@ -39,7 +49,7 @@ struct sample_bank {
 /*
  * sample_bank_init() begins without a row.
  *   size   samples;  views >= 1, rows of each
- * 4 size views (dim + 4) bytes.
+ * 4 size views (dim + 6) bytes.
  */
 void sample_bank_init(struct sample_bank *bank, size_t size, size_t views,
                       size_t dim);
@@ -51,16 +61,18 @@ void sample_bank_copy(struct sample_bank *bank, const struct sample_bank *from);
 /*
  * sample_bank_push() puts an update that step `when` made at the end of the
  * queue, in the lowest slot that is free.
- *   when  not before the last one pushed
- *   row   < size views;  z [dim]
+ *   when   not before the last one pushed
+ *   row    < size views;  z [dim]
+ *   shown  which view that was, where the bank has one row a sample
  */
 void sample_bank_push(struct sample_bank *bank, int64_t when, int64_t row,
-                      const float *z);
+                      struct sample_shown shown, const float *z);
 
 /* sample_bank_restore() is the same for one that has its slot already, in which
  * no other update is. */
 void sample_bank_restore(struct sample_bank *bank, int64_t when, int64_t row,
-                         int64_t slot, const float *z);
+                         int64_t slot, struct sample_shown shown,
+                         const float *z);
 
 /* sample_bank_reserve() makes slots up to n, which are free. */
 void sample_bank_reserve(struct sample_bank *bank, size_t n);

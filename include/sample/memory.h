@@ -19,7 +19,10 @@
  *                  had epochs has a 0 there: a view of epoch 0, as good as any
  *   bank  [slots]  i8 step + 1, i8 id, i4 view, i4 rows of a sample, f4 [d]:
  *                  an update of a row (sample/bank.h), by its slot.  Of those
- *                  of one row the latest counts that is due.  Its rows grow
+ *                  of one row the latest counts that is due.  Its rows grow.
+ *                  Where a sample has one row, view is 256 epoch + slot of the
+ *                  view that it was made of; 0 in what was kept before, which
+ *                  is as good as any
  *   beta  [H]      i8 step + 1, f8 beta: of step t, in row t mod H
  */
 enum { SAMPLE_HORIZON_MAX = 4096, SAMPLE_MEMORY_TABLES = 3 };
@@ -66,9 +69,10 @@ size_t sample_memory_views(const struct sample_memory *memory,
  * sample_memory_feed() pushes the rows of step `when` to a bank: all that were
  * encoded where it has one of each view; else of the anchors the first view,
  * and what came besides.  Of a row that came twice the last counts.
+ *   shows  1: chains may stand at such a row, so it is said which view it is
  */
 void sample_memory_feed(struct sample_bank *bank, int64_t when,
-                        const struct sample_step *step);
+                        const struct sample_step *step, int shows);
 
 /*
  * sample_memory_step() remembers a step: writes down where its chains stand,

@@ -50,6 +50,13 @@ struct sample_how {
     uint64_t seed;
 };
 
+/*
+ * sample_how_propose() sets proposals and moves to what one of the words of
+ * SAMPLE_PROPOSALS says, "bank" and "exact-bank" with so many moves.
+ */
+#define SAMPLE_PROPOSALS "row|once|all4|bank|exact|exact-bank"
+void sample_how_propose(struct sample_how *how, const char *word, size_t moves);
+
 struct sample_source {
     struct sample_how how;
     struct sample_memory memory; /* bank: as of `horizon` steps before the next

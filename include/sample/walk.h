@@ -11,8 +11,8 @@
  * Where the bank has a row e_ia of each fixed view a, the chain of (i, a) has
  * the target p(j, c) ~ exp(beta e_ia.e_jc) over the views of all other samples
  * that have a row.  Where it has one row e_i a sample, all chains of image i
- * have the target p(j) ~ exp(beta e_i.e_j), and a chain that has moved stands
- * at one of the views of this epoch, by chance.
+ * have the target p(j) ~ exp(beta e_i.e_j), and a chain that has moved to j
+ * stands at the very view that e_j was made of.
  *
  * Each move proposes a sample uniformly out of the data set but for i, and one
  * of its views; one without a row is not accepted.  A chain without a state

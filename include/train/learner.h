@@ -74,7 +74,7 @@ struct train_learner_spec {
     const struct loss_settings *settings; /* of the objective, as begun with */
     struct train_pace pace;
     struct train_encoder *encoder[TRAIN_ENCODERS]; /* the second may be NULL */
-    size_t table_views;   /* rows of a sample in the encoder "table"; else 0 */
+    size_t table_views;   /* rows of a sample in an encoder of ids; else 0 */
     size_t images, extra; /* at most, in a batch; extra: images or texts */
     struct train_samples *samples;           /* whose columns are used */
     struct train_scalars *scalars;           /* of the objective; or NULL */
@@ -94,7 +94,7 @@ struct train_learner {
     size_t outside; /* of these, at most */
     float *dz, *columns, *work;
     uint8_t *pixels;
-    int32_t *table_rows; /* of a batch, in the encoder "table" */
+    int32_t *table_rows; /* of a batch, in an encoder of ids */
     int refused;         /* steps in a row that were not applied */
 };
 

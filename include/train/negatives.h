@@ -16,6 +16,14 @@ struct train_negatives {
     void *self; /* first argument of each */
 
     /*
+     * draw() answers which samples from outside of the batch shall be encoded
+     * with it, before it is; they last until weigh().  NULL: none, but for
+     * those that the batch brings.
+     */
+    int (*draw)(void *self, const struct sample_step *step,
+                struct sample_extras *extras, struct err *err);
+
+    /*
      * weigh() answers: 1 with weights that last until the next call, and whose
      * tables the store of train_samples can keep; 0 when asked to stop
      * meanwhile, -1 on error.
@@ -30,23 +38,24 @@ struct train_negatives {
 };
 
 /*
- * Chains in this process: the sampler of EMC2 without its service, on the
- * batch alone.  The same as a service with the same seed, to the bit.
+ * Chains in this process: the sampler of EMC2 without its service.  The same as
+ * a service with the same seed and --horizon 1, to the bit.
  */
 struct train_inside {
     struct sample_source source;
     struct train_samples *samples; /* with what was kept */
+    int brings;                    /* it draws from outside of the batch */
     int behind;                    /* the source has to be given it first */
 };
 
 /* train_inside_init() begins with what was kept, which may have been loaded.
  *   samples  must stay
- *   scores     what chains know of where they stand (sample/emc2.h)
- *   elsewhere  and of states outside of the batch (sample/source.h), which
- *              nothing comes along for */
+ *   how      its horizon is 1, whatever it says
+ *   brings   1: what the source draws comes along, which only an encoder that
+ *            looks samples up by their ids can take; 0: nothing does */
 void train_inside_init(struct train_inside *inside,
-                       struct train_samples *samples, enum sample_scores scores,
-                       enum sample_elsewhere elsewhere, uint64_t seed);
+                       struct train_samples *samples,
+                       const struct sample_how *how, int brings);
 void train_inside_release(struct train_inside *inside);
 
 /* train_inside_negatives() returns it as a learner knows it. */

@@ -61,4 +61,8 @@ int file_remove(const char *path, struct err *err);
 /* file_exists() returns 1 when something of that name is there. */
 int file_exists(const char *path);
 
+/* file_own_folder() returns the folder of the running program, links followed,
+ * to be given to free(); NULL on error. */
+char *file_own_folder(struct err *err);
+
 #endif

@@ -49,6 +49,9 @@ void rng_init(struct rng *rng, uint64_t seed, enum rng_use use, uint64_t a,
 uint32_t rng_u32(struct rng *rng);
 uint64_t rng_u64(struct rng *rng);
 
+/* rng_many() draws n times as rng_u32() does, into x; many at once. */
+void rng_many(struct rng *rng, size_t n, uint32_t *x);
+
 /* rng_unit() returns a uniform double in [0, 1), a multiple of 2^-53. */
 double rng_unit(struct rng *rng);
 

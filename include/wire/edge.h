@@ -29,7 +29,8 @@ enum wire_side { WIRE_CONNECTS, WIRE_BINDS };
 
 #define WIRE_EDGE_BIT(edge) (1u << (edge))
 
-/* wire_edge_name() returns "plan, items", "batch" ... */
+/* wire_edge_name() returns "plan, items", "batch" ..., as foil-wire(5), which
+ * is compared with it, calls them. */
 const char *wire_edge_name(enum wire_edge edge);
 
 /* wire_edge_may() returns 1 when that end may send messages of a kind. */

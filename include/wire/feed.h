@@ -18,7 +18,6 @@ struct wire_feed *wire_feed_open(struct wire *wire, const char *endpoint,
                                  const struct wire_limits *limits,
                                  struct err *err);
 void wire_feed_close(struct wire_feed *feed);
-const char *wire_feed_endpoint(const struct wire_feed *feed);
 
 /* These set `sequence` and send. */
 void wire_feed_event(struct wire_feed *feed, struct wire_event *event);

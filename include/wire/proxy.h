@@ -21,8 +21,6 @@ struct wire_proxy *wire_proxy_open(struct wire *wire, const char *here,
                                    struct err *err);
 void wire_proxy_close(struct wire_proxy *proxy);
 
-const char *wire_proxy_endpoint(const struct wire_proxy *proxy);
-
 /*
  * wire_proxy_next() passes one message on: 1 with that message, which the
  * caller frees, 0 when there is none now, -1 with a sentence about one that

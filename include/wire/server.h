@@ -48,6 +48,9 @@ int wire_server_next(struct wire_server *server, struct wire_news *news,
 
 /* wire_server_hello() is ours, with the data set as it is known by now. */
 const struct wire_hello *wire_server_hello(const struct wire_server *server);
+
+/* wire_server_endpoint() is where it is bound, for a stage out of the tree that
+ * binds to a port `*`. */
 const char *wire_server_endpoint(const struct wire_server *server);
 
 /*

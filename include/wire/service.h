@@ -82,7 +82,8 @@ int wire_service_refuse(struct wire_service *service, struct err *why);
 int wire_service_poll(struct wire_service *service, struct err *err);
 int wire_service_joined(const struct wire_service *service);
 
-/* wire_service_retries() counts requests that had to be sent again. */
+/* wire_service_retries() counts requests that had to be sent again; public
+ * interface, for a stage that wants to say so. */
 uint64_t wire_service_retries(const struct wire_service *service);
 
 /* wire_service_who() is the service's hello; its stage is "" before. */

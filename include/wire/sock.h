@@ -152,6 +152,12 @@ int wire_sock_wait(struct wire *wire, struct wire_sock *sock, int stop_fd,
 void wire_sock_soon(struct wire_sock *sock, struct wire_msg *msg);
 
 /*
+ * wire_sock_met() returns 1 when somebody is connected to a DEALER, or has been
+ * to a socket that binds.
+ */
+int wire_sock_met(const struct wire_sock *sock);
+
+/*
  * wire_sock_lost() returns 1 when the connection of a DEALER was lost since
  * it was asked last.  ZeroMQ connects again by itself; whom it meets then may
  * be another process.

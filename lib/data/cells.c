@@ -90,10 +90,23 @@ cut(struct data_cells *c)
     return last == between;
 }
 
+/* Goes behind the comments at c->at. */
+static void
+pass_comments(struct data_cells *c)
+{
+    while (c->comments && c->at < c->len && c->text[c->at] == '#') {
+        while (c->at < c->len && c->text[c->at] != '\n')
+            c->at++;
+        c->at += c->at < c->len;
+        c->next_line++;
+    }
+}
+
 int
 data_cells_next(struct data_cells *c)
 {
     do {
+        pass_comments(c);
         if (c->at >= c->len)
             return 0;
         c->n = 0;

@@ -8,8 +8,10 @@
  *
  * Cells have tabs between them and a record is a line.  In a file .csv there
  * are commas instead, and a cell in quotes may hold commas, line ends and,
- * doubled, quotes (RFC 4180).  A line may end in CR LF; empty ones, and a mark
- * of byte order before the first, are left out.
+ * doubled, quotes (RFC 4180).  A line may end in CR LF; empty ones, a mark of
+ * byte order before the first, and where ->comments is set lines that begin
+ * with
+ * '#', are left out.
  */
 struct data_cell {
     char *text; /* a zero behind the last byte */
@@ -19,7 +21,7 @@ struct data_cell {
 struct data_cells {
     char *text; /* the whole table, which is cut into cells */
     size_t len, at;
-    int csv;
+    int csv, comments;
     size_t line, next_line; /* of the record, and behind it; from 1 */
     size_t n, room;
     struct data_cell *cell; /* [n] of the record, until the next one */

@@ -246,12 +246,10 @@ static int
 complain(struct data_index *index, const char *name, struct err *err)
 {
     struct err reason = *err;
-    struct tree_state state;
-    const char *hint =
-        data_input_list(index->input, &state) && strpbrk(name, " ,")
-            ? ": between path and label a list has a tab, or a "
-              "comma if its name ends in .csv"
-            : "";
+    const char *hint = data_input_is_list(index->input) && strpbrk(name, " ,")
+                           ? ": between path and label a list has a tab, or a "
+                             "comma if its name ends in .csv"
+                           : "";
 
     if (!index->how.skip_bad)
         return err_set(err, "'%s' in '%s': %s%s", name,
@@ -291,12 +289,11 @@ int
 data_index_next(struct data_index *index, struct err *err)
 {
     struct input_item item;
-    struct tree_state state;
     enum data_kind kind;
     int got, list;
 
     REQUIRE(index->input);
-    list = data_input_list(index->input, &state) != NULL;
+    list = data_input_is_list(index->input);
     got = data_input_next(index->input, &item, err);
     if (got < 0 && index->how.skip_bad) {
         index->files++;

@@ -29,6 +29,12 @@ struct input {
     size_t at; // how far the tree is given out
 };
 
+static int
+is_stdin(const char *path)
+{
+    return !strcmp(path, "-");
+}
+
 /* Text has few control bytes; a tar has zeros in its first block. */
 static int
 is_text(const char *path, struct err *err)
@@ -50,6 +56,20 @@ is_text(const char *path, struct err *err)
     return text;
 }
 
+/* The lines of a file, or of standard input. */
+static int
+read_list(struct input *input, const char *path, struct err *err)
+{
+    const char *from = is_stdin(path) ? "/dev/stdin" : path;
+
+    input->list = file_read(from, MAX_LIST, &input->list_bytes, err);
+    if (!input->list)
+        return -1;
+    data_cells_init(&input->cells, path, input->list, input->list_bytes);
+    input->cells.comments = 1;
+    return 0;
+}
+
 static int
 open_list(struct input *input, const char *path, struct err *err)
 {
@@ -59,11 +79,9 @@ open_list(struct input *input, const char *path, struct err *err)
     free(copy);
     input->list_path = mem_text(path);
     input->list_state.time = data_tree_time(path);
-    input->list = file_read(path, MAX_LIST, &input->list_bytes, err);
-    if (!input->list)
+    if (read_list(input, path, err))
         return -1;
     data_tree_text_state(input->list, input->list_bytes, &input->list_state);
-    data_cells_init(&input->cells, path, input->list, input->list_bytes);
     return 0;
 }
 
@@ -73,6 +91,10 @@ open_any(struct input *input, const char *path, struct err *err)
     struct stat st;
     int text;
 
+    if (is_stdin(path)) {
+        input->root = mem_text(".");
+        return read_list(input, path, err);
+    }
     if (stat(path, &st))
         return err_sys(err, "cannot open '%s'", path);
     if (S_ISDIR(st.st_mode)) {
@@ -229,6 +251,12 @@ data_input_share(const struct input *input)
     if (input->list)
         return (double)input->cells.at / (double)(input->list_bytes + 1);
     return (double)input->at / (double)(input->tree.n + 1);
+}
+
+int
+data_input_is_list(const struct input *input)
+{
+    return input->list != NULL;
 }
 
 const char *

@@ -11,7 +11,9 @@
 #include "tree.h"
 
 /*
- * A input that files come from, whatever its form: a tar, a folder, a list.
+ * An input that files come from, whatever its form: a tar, a folder, a list.
+ * The path "-" is a list on standard input, its names as seen from the current
+ * folder.
  */
 struct input_item {
     const char *name; /* lives until the next call */
@@ -41,8 +43,10 @@ uint64_t data_input_size(const struct input *input,
 /* data_input_share() tells how much of the input is done, 0 .. 1. */
 double data_input_share(const struct input *input);
 
-/* data_input_list() is the path of a file whose lines say what the samples are,
- * and what is to be known of it; NULL where the input is none. */
+/* data_input_is_list() returns whether lines of text say what the samples are;
+ * data_input_list() is the path of the file that has them, and what is to be
+ * known of it; NULL where there is none. */
+int data_input_is_list(const struct input *input);
 const char *data_input_list(const struct input *input,
                             struct tree_state *state);
 

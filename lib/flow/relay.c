@@ -95,6 +95,13 @@ flow_relay_next(struct flow_relay *r, const struct wire_next *next)
     return 1;
 }
 
+/* The session counts: an item of the one before may be in the making still. */
+static int
+is_same(const struct wire_place *a, const struct wire_place *b)
+{
+    return a->session == b->session && !wire_place_cmp(a, b);
+}
+
 int
 flow_relay_take(struct flow_relay *r, const struct wire_place *at, void *item)
 {
@@ -103,7 +110,7 @@ flow_relay_take(struct flow_relay *r, const struct wire_place *at, void *item)
     REQUIRE(item);
     if (is_past(r, at))
         return 0;
-    while (i < r->n && wire_place_cmp(&r->entry[i].at, at))
+    while (i < r->n && !is_same(&r->entry[i].at, at))
         i++;
     if (i < r->n && r->entry[i].state == SENT)
         r->entry[i].state = WAITING; // made again, of the item that we have

@@ -45,20 +45,24 @@ static const struct nn_encoder encoders[] = {
      .blocks = {3, 3, 3}},
     {.name = "mlp", .build = nn_mlp},
     {.name = "linear", .basis = 1, .build = nn_linear},
+    {.name = "rows", .input = NN_IDS, .basis = 1, .build = nn_rows},
     {.name = "table", .input = NN_IDS, .build = nn_table},
     {.name = "vit",
+     .bf16 = 1,
      .build = nn_vit,
      .form = "WxLxP[xH]",
      .required = 1,
      .sizes = 3,
      .heads = 1},
     {.name = "bow",
+     .bf16 = 1,
      .input = NN_TOKENS,
      .build = nn_bow,
      .form = "W",
      .required = 1,
      .sizes = 1},
     {.name = "clip",
+     .bf16 = 1,
      .input = NN_TOKENS,
      .build = nn_clip,
      .form = "WxL[xH]",
@@ -66,6 +70,8 @@ static const struct nn_encoder encoders[] = {
      .sizes = 2,
      .heads = 1},
     {.name = "distilbert",
+     .bf16 = 1,
+     .bare = 1,
      .input = NN_TOKENS,
      .build = nn_distilbert,
      .form = "WxL[xH]",
@@ -131,4 +137,12 @@ nn_encoder_reads(const char *arch, enum nn_input_kind kind)
     const struct nn_encoder *encoder = find(arch);
 
     return encoder && encoder->input == kind;
+}
+
+int
+nn_encoder_looks_up(const char *arch)
+{
+    const struct nn_encoder *encoder = find(arch);
+
+    return encoder && encoder->input == NN_IDS && encoder->basis;
 }

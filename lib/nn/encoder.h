@@ -12,8 +12,9 @@ enum { NN_SIZES = 4 };
 struct nn_encoder {
     const char *name;
     enum nn_input_kind input;
-    int basis; /* it may see pixels in a fixed basis */
+    int basis; /* it may see pixels in a fixed basis; or given rows, so wide */
     int bf16;  /* its activations may be bf16 */
+    int bare;  /* as other programs have it, no projection belongs to it */
 
     /* What stands behind the name and a colon, "WxL[xH]": so many sizes, with
      * `heads` the number of heads too, which is W / 64 where it is left out.
@@ -45,6 +46,8 @@ size_t nn_mlp(struct nn_graph *graph, const struct nn_encoder *encoder,
               const struct nn_spec *spec, size_t in);
 size_t nn_linear(struct nn_graph *graph, const struct nn_encoder *encoder,
                  const struct nn_spec *spec, size_t in);
+size_t nn_rows(struct nn_graph *graph, const struct nn_encoder *encoder,
+               const struct nn_spec *spec, size_t in);
 size_t nn_table(struct nn_graph *graph, const struct nn_encoder *encoder,
                 const struct nn_spec *spec, size_t in);
 size_t nn_bow(struct nn_graph *graph, const struct nn_encoder *encoder,

@@ -7,6 +7,25 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
+#include "encoder.h"
+
+/* What an encoder wants to read. */
+static void
+describe_input(const struct nn_model *model, json_t *about)
+{
+    if (nn_net_kind(model->net) == NN_TOKENS) {
+        json_object_set_new(about, "tokens",
+                            json_string("start, those of the text, end; cut to "
+                                        "the context, the end kept"));
+        return;
+    }
+    json_object_set_new(about, "resize",
+                        json_string("short side, bilinear, antialiased; centre "
+                                    "crop"));
+    json_object_set_new(about, "pixels",
+                        json_string("(RGB / 255 - mean) / deviation"));
+}
+
 /* The metadata of a file: texts. */
 static json_t *
 describe(const struct nn_model *model)
@@ -36,12 +55,19 @@ describe(const struct nn_model *model)
     }
     json_decref(encoder);
     json_object_del(about, "head"); // it is not in the file
-    json_object_set_new(about, "resize",
-                        json_string("short side, bilinear, antialiased; centre "
-                                    "crop"));
-    json_object_set_new(about, "pixels",
-                        json_string("(RGB / 255 - mean) / deviation"));
+    describe_input(model, about);
     return about;
+}
+
+/* Whether a tensor is of the head, which is not exported. */
+static int
+is_head(const struct nn_model *model, const char *name)
+{
+    struct err none;
+
+    return !strncmp(name, "head.", 5) ||
+           (!strcmp(name, "text_projection") &&
+            nn_encoder_find(model->spec.arch, &none)->bare);
 }
 
 /* The tensors of the net but for its head; lent to the arrays. */
@@ -57,7 +83,7 @@ collect(const struct nn_model *model, size_t *n)
                                  ? nn_net_statistics(model->net, NULL)
                                  : nn_net_params(model->net, NULL);
 
-        if (strncmp(t[i].name, "head.", 5))
+        if (!is_head(model, t[i].name))
             nn_array_init(&array[count++], t[i].name, "F32", t[i].rank,
                           t[i].shape, block + t[i].offset);
     }

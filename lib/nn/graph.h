@@ -43,9 +43,10 @@ struct nn_graph {
     size_t n_values, n_ops, n_tensors;
     size_t values_room, ops_room, tensors_room;
     size_t params, statistics; /* floats in the two blocks */
-    size_t ids;                /* how many there are, where it reads them */
-    size_t context;            /* the most tokens of a sample; 0 without any */
-    size_t each; /* tokens of every sample, where an operator makes them */
+    size_t given;   /* of the statistics the first, which never move */
+    size_t ids;     /* how many there are, where it reads them */
+    size_t context; /* the most tokens of a sample; 0 without any */
+    size_t each;    /* tokens of every sample, where an operator makes them */
     size_t feature, output; /* values h and z */
     size_t feature_ops;     /* so many operators lead to h */
 };

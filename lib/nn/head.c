@@ -148,6 +148,16 @@ nn_linear(struct nn_graph *graph, const struct nn_encoder *encoder,
 }
 
 size_t
+nn_rows(struct nn_graph *graph, const struct nn_encoder *encoder,
+        const struct nn_spec *spec, size_t x)
+{
+    (void)encoder;
+    x = nn_graph_rows_of(graph, x, (size_t)spec->samples, (size_t)spec->views,
+                         (size_t)spec->basis);
+    return linear(graph, "fc", x, hidden(spec), 0);
+}
+
+size_t
 nn_table(struct nn_graph *graph, const struct nn_encoder *encoder,
          const struct nn_spec *spec, size_t x)
 {

@@ -64,7 +64,7 @@ judge_bf16(const struct nn_encoder *encoder, const struct nn_spec *spec,
 
     if (!num_dnn_bf16())
         return err_set(err, "bfloat16 needs a processor with AVX-512");
-    if (width % 16)
+    if (encoder->stages && width % 16)
         return err_set(
             err, "bfloat16 needs a width in multiples of 16, not %zu", width);
     return 0;
@@ -103,6 +103,11 @@ judge(const struct nn_spec *spec, size_t max_rows, struct err *err)
         return -1;
     if (spec->basis && !encoder->basis)
         return err_set(err, "a basis is for the encoder linear, not for %s",
+                       spec->arch);
+    if (encoder->basis && encoder->input == NN_IDS && !spec->basis)
+        return err_set(err,
+                       "the encoder %s has rows of no numbers: give it "
+                       "some",
                        spec->arch);
     if (encoder->input == NN_IDS &&
         (in_range(spec->samples, "number of images", 1, 1L << 31, err) ||
@@ -186,9 +191,9 @@ algorithms_of(const struct nn_graph *graph, const struct nn_plan *plan)
     return text;
 }
 
-struct nn_net *
-nn_net_new(const struct nn_spec *spec, size_t max_rows, int train,
-           struct err *err)
+/* A net that lacks its parameters. */
+static struct nn_net *
+planned(const struct nn_spec *spec, size_t max_rows, int train, struct err *err)
 {
     const struct nn_plan *plan;
     struct nn_net *net;
@@ -202,10 +207,6 @@ nn_net_new(const struct nn_spec *spec, size_t max_rows, int train,
     net->direct = spec->direct;
     net->train = train;
     build(&net->graph, spec);
-    net->params = mem_aligned(net->graph.params, sizeof(float));
-    net->statistics = mem_aligned(net->graph.statistics, sizeof(float));
-    if (train)
-        net->grads = mem_aligned(net->graph.params, sizeof(float));
     net->dnn = num_dnn_new();
     // texts of one token: room for more is made when they come
     plan = plan_for(net, max_rows,
@@ -216,6 +217,30 @@ nn_net_new(const struct nn_spec *spec, size_t max_rows, int train,
         return NULL;
     }
     net->algorithms = algorithms_of(&net->graph, plan);
+    return net;
+}
+
+int
+nn_net_check(const struct nn_spec *spec, struct err *err)
+{
+    struct nn_net *net = planned(spec, 1, 0, err);
+
+    nn_net_free(net);
+    return net ? 0 : -1;
+}
+
+struct nn_net *
+nn_net_new(const struct nn_spec *spec, size_t max_rows, int train,
+           struct err *err)
+{
+    struct nn_net *net = planned(spec, max_rows, train, err);
+
+    if (!net)
+        return NULL;
+    net->params = mem_aligned(net->graph.params, sizeof(float));
+    net->statistics = mem_aligned(net->graph.statistics, sizeof(float));
+    if (train)
+        net->grads = mem_aligned(net->graph.params, sizeof(float));
     return net;
 }
 
@@ -298,6 +323,13 @@ nn_net_statistics(struct nn_net *net, size_t *count)
     if (count)
         *count = net->graph.statistics;
     return net->statistics;
+}
+
+float *
+nn_net_running(struct nn_net *net, size_t *count)
+{
+    *count = net->graph.statistics - net->graph.given;
+    return net->statistics + net->graph.given;
 }
 
 float *

@@ -1,4 +1,5 @@
 #include "num/attention.h"
+#include "num/half.h"
 #include "util/err.h"
 #include "util/mem.h"
 
@@ -16,17 +17,20 @@ nn_graph_attention(struct nn_graph *graph, size_t n_in, const size_t *in,
     struct nn_op op = {.is = &nn_op_attention, .n_in = n_in, .tensor = nn_none};
     const struct nn_value *x = &graph->values[in[0]];
     const size_t width = n_in == 1 ? x->map.c / 3 : x->map.c;
+    struct num_map rows = nn_graph_rows(width);
     struct attention *set = mem_array(1, sizeof *set);
 
     REQUIRE(n_in == 1 || n_in == 3);
-    REQUIRE(x->tokens && graph->context && !x->map.bf16 && width % heads == 0);
+    REQUIRE(x->tokens && graph->context && width % heads == 0);
     *set = (struct attention){heads, causal};
     op.set = set;
     for (size_t k = 0; k < n_in; k++) {
         op.in[k] = in[k];
-        REQUIRE(graph->values[in[k]].map.c == width * (n_in == 1 ? 3 : 1));
+        REQUIRE(graph->values[in[k]].map.c == width * (n_in == 1 ? 3 : 1) &&
+                graph->values[in[k]].map.bf16 == x->map.bf16);
     }
-    return nn_graph_add(graph, op, nn_graph_rows(width));
+    rows.bf16 = x->map.bf16;
+    return nn_graph_add(graph, op, rows);
 }
 
 static int
@@ -45,21 +49,16 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     return 0;
 }
 
-/* Queries, keys or values: in a value of their own, or side by side. */
-static const float *
-part(const struct nn_call *call, size_t k, size_t width)
+/* Queries, keys or values, or their gradients: in an array of their own, or
+ * side by side in the first. */
+static void *
+part(const struct nn_call *call, void *const *arrays, size_t k)
 {
-    const float *side = call->x[0];
+    const struct num_map map = nn_map_out(call);
 
-    return call->step->op.n_in == 1 ? side + k * width : call->x[k];
-}
-
-static float *
-d_part(const struct nn_call *call, size_t k, size_t width)
-{
-    float *side = call->dx[0];
-
-    return call->step->op.n_in == 1 ? side + k * width : call->dx[k];
+    return call->step->op.n_in == 1
+               ? num_half_at(arrays[0], k * map.c, map.bf16)
+               : arrays[k];
 }
 
 static struct num_attention
@@ -67,6 +66,7 @@ args_of(const struct nn_call *call)
 {
     const struct attention *set = call->step->op.set;
     const struct num_map map = nn_map_out(call);
+    void *const *x = (void *const *)call->x;
 
     return (struct num_attention){
         .n = call->plan->n,
@@ -76,9 +76,10 @@ args_of(const struct nn_call *call)
         .d = map.c / set->heads,
         .causal = set->causal,
         .stride = call->step->op.n_in == 1 ? 3 * map.c : map.c,
-        .q = part(call, 0, map.c),
-        .k = part(call, 1, map.c),
-        .v = part(call, 2, map.c),
+        .bf16 = map.bf16,
+        .q = part(call, x, 0),
+        .k = part(call, x, 1),
+        .v = part(call, x, 2),
         .y = call->y,
         .top = call->state,
         .share = (float *)call->state + map.n * set->heads,
@@ -97,16 +98,15 @@ forward(const struct nn_call *call)
 static void
 backward(const struct nn_call *call)
 {
-    const size_t width = nn_map_out(call).c;
     struct num_attention args = args_of(call);
 
     // nothing is learnt before a lone one of the three: then all are
     REQUIRE(call->dx[0] &&
             (call->step->op.n_in == 1 || (call->dx[1] && call->dx[2])));
     args.dy = call->dy;
-    args.dq = d_part(call, 0, width);
-    args.dk = d_part(call, 1, width);
-    args.dv = d_part(call, 2, width);
+    args.dq = part(call, call->dx, 0);
+    args.dk = part(call, call->dx, 1);
+    args.dv = part(call, call->dx, 2);
     num_attention_backward(&args);
 }
 

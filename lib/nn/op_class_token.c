@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "num/vec.h"
+#include "num/half.h"
 #include "util/err.h"
 
 #include "plan.h"
@@ -12,7 +12,7 @@ nn_graph_class_token(struct nn_graph *graph, size_t in, const char *name)
     size_t tensor =
         nn_graph_tensor(graph, name, NULL, 0, 3, (size_t[]){1, 1, map.c});
 
-    REQUIRE(graph->values[in].tokens && !map.bf16);
+    REQUIRE(graph->values[in].tokens);
     graph->tensors[tensor].decays = 0;
     return nn_graph_add(
         graph,
@@ -40,36 +40,44 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     return 0;
 }
 
+/* Where the class token of sample i is in an array. */
+static void *
+class_of(const struct nn_call *call, const void *x, size_t i)
+{
+    const struct num_map map = nn_map_out(call);
+
+    return num_half_at(x, call->offsets[i] * map.c, map.bf16);
+}
+
 static void
 forward(const struct nn_call *call)
 {
     const struct num_map map = nn_map_out(call);
-    float *y = call->y;
 
-    if (y != call->x[0])
-        memcpy(y, call->x[0], num_map_bytes(&map));
+    if (call->y != call->x[0])
+        memcpy(call->y, call->x[0], num_map_bytes(&map));
     for (size_t i = 0; i < call->plan->n; i++)
-        memcpy(y + call->offsets[i] * map.c, nn_param(call, 0),
-               map.c * sizeof *y);
+        num_half_put(map.c, map.bf16, nn_param(call, 0),
+                     class_of(call, call->y, i));
 }
 
 static void
 backward(const struct nn_call *call)
 {
     const struct num_map map = nn_map_out(call);
-    const float *dy = call->dy;
-    float *dclass = nn_grad(call, 0), *dx = call->dx[0];
+    float *dclass = nn_grad(call, 0);
+    void *dx = call->dx[0];
 
     if (!call->add)
         memset(dclass, 0, map.c * sizeof *dclass);
     for (size_t i = 0; i < call->plan->n; i++)
-        num_axpy(map.c, 1, dy + call->offsets[i] * map.c, dclass);
+        num_half_axpy(map.c, map.bf16, 1, class_of(call, call->dy, i), dclass);
     if (!dx)
         return;
-    if (dx != dy)
-        memcpy(dx, dy, num_map_bytes(&map));
+    if (dx != call->dy)
+        memcpy(dx, call->dy, num_map_bytes(&map));
     for (size_t i = 0; i < call->plan->n; i++)
-        memset(dx + call->offsets[i] * map.c, 0, map.c * sizeof *dx);
+        memset(class_of(call, dx, i), 0, num_half_bytes(map.c, map.bf16));
 }
 
 const struct nn_operator nn_op_class_token = {

@@ -1,4 +1,3 @@
-#include "util/err.h"
 #include "util/mem.h"
 
 #include "plan.h"
@@ -8,7 +7,6 @@ nn_graph_gelu(struct nn_graph *graph, size_t in, enum num_gelu form)
 {
     enum num_gelu *set = mem_array(1, sizeof *set);
 
-    REQUIRE(!graph->values[in].map.bf16);
     *set = form;
     return nn_graph_add(graph,
                         (struct nn_op){.is = &nn_op_gelu,
@@ -36,26 +34,23 @@ form_of(const struct nn_call *call)
     return *(const enum num_gelu *)call->step->op.set;
 }
 
-static size_t
-size_of(const struct nn_call *call)
-{
-    const struct num_map map = nn_map_out(call);
-
-    return num_map_size(&map);
-}
-
 static void
 forward(const struct nn_call *call)
 {
-    num_gelu_forward(form_of(call), size_of(call), call->x[0], call->y);
+    const struct num_map map = nn_map_out(call);
+
+    num_gelu_forward(form_of(call), num_map_size(&map), map.bf16, call->x[0],
+                     call->y);
 }
 
 static void
 backward(const struct nn_call *call)
 {
+    const struct num_map map = nn_map_out(call);
+
     if (call->dx[0])
-        num_gelu_backward(form_of(call), size_of(call), call->x[0], call->dy,
-                          call->dx[0]);
+        num_gelu_backward(form_of(call), num_map_size(&map), map.bf16,
+                          call->x[0], call->dy, call->dx[0]);
 }
 
 const struct nn_operator nn_op_gelu = {

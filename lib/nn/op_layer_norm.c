@@ -20,7 +20,7 @@ nn_graph_layer_norm(struct nn_graph *graph, size_t in, size_t tensor,
     const struct num_map map = graph->values[in].map;
     double *set = mem_array(1, sizeof *set);
 
-    REQUIRE(map.h * map.w == 1 && !map.bf16);
+    REQUIRE(map.h * map.w == 1);
     *set = epsilon;
     return nn_graph_add(graph,
                         (struct nn_op){.is = &nn_op_layer_norm,
@@ -63,6 +63,7 @@ args_of(const struct nn_call *call)
     return (struct num_layer_norm){
         .n = map.n,
         .d = map.c,
+        .bf16 = map.bf16,
         .epsilon = *(const double *)call->step->op.set,
         .x = call->x[0],
         .gamma = nn_param(call, 0),

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "num/gemm.h"
-#include "num/tokens.h"
+#include "num/dense.h"
+#include "num/half.h"
 #include "num/vec.h"
 #include "util/err.h"
 #include "util/mem.h"
@@ -47,15 +47,19 @@ static size_t
 add(struct nn_graph *graph, struct nn_op op, const struct nn_linear *what)
 {
     const struct num_map *map = &graph->values[op.in[0]].map;
+    struct num_map rows = nn_graph_rows(what->out);
     struct linear *set = mem_array(1, sizeof *set);
 
+    rows.bf16 = map->bf16;
     *set = (struct linear){!what->no_bias, what->across, what->deviation};
     op.is = &nn_op_linear;
     op.set = set;
     op.tensor = add_weight(graph, what, map->c * map->h * map->w);
     if (set->bias)
         add_bias(graph, what);
-    return nn_graph_add(graph, op, nn_graph_rows(what->out));
+    if (what->fixed)
+        graph->given = graph->statistics;
+    return nn_graph_add(graph, op, rows);
 }
 
 size_t
@@ -70,7 +74,8 @@ nn_graph_linear_onto(struct nn_graph *graph, size_t in, size_t onto,
 {
     const struct num_map *map = &graph->values[onto].map;
 
-    REQUIRE(map->c == what->out && map->h * map->w == 1 && !map->bf16);
+    REQUIRE(map->c == what->out && map->h * map->w == 1 &&
+            map->bf16 == graph->values[in].map.bf16);
     return add(graph, (struct nn_op){.n_in = 2, .in = {in, onto}}, what);
 }
 
@@ -80,13 +85,15 @@ is_fixed(const struct nn_graph *graph, const struct nn_op *op)
     return graph->tensors[op->tensor].statistic;
 }
 
-/* What it reads was written by a fixed basis. */
+/* What it reads was written by a fixed basis, or is given. */
 static int
 is_behind_basis(const struct nn_graph *graph, const struct nn_op *op)
 {
     size_t writer = graph->values[op->in[0]].writer;
 
-    return writer != nn_none && graph->ops[writer].is == &nn_op_linear &&
+    return writer != nn_none &&
+           (graph->ops[writer].is == &nn_op_linear ||
+            graph->ops[writer].is == &nn_op_table) &&
            is_fixed(graph, &graph->ops[writer]);
 }
 
@@ -138,12 +145,29 @@ nn_graph_set_basis(const struct nn_graph *graph, const float *rows,
     }
 }
 
+/* The layer of a step, without its arrays. */
+static struct num_dense
+dense_of(const struct nn_graph *graph, const struct nn_plan *plan,
+         const struct nn_op *op)
+{
+    const struct linear *set = op->set;
+    const struct num_map map = nn_map(graph, plan, op->out);
+
+    return (struct num_dense){.n = map.n,
+                              .in = graph->tensors[op->tensor].count / map.c,
+                              .out = map.c,
+                              .across = set->across,
+                              .bf16 = map.bf16};
+}
+
 static int
 prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         struct nn_step *step)
 {
-    (void)plan;
+    const struct num_dense dense = dense_of(graph, plan, &step->op);
+
     step->needs = (struct nn_needs){
+        .scratch = num_dense_scratch(&dense),
         .reads = !is_fixed(graph, &step->op),
         .over = 2, // onto
         .over_dy = 2,
@@ -151,81 +175,59 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
     return 0;
 }
 
-/* Rows, and numbers of a row that is read and one that is written. */
-struct shape {
-    size_t n, in, out;
-};
-
-static struct shape
-shape_of(const struct nn_call *call)
+/* The layer of a call, with what all passes read. */
+static struct num_dense
+args_of(const struct nn_call *call)
 {
-    const struct num_map map = nn_map_out(call);
+    const struct linear *set = call->step->op.set;
+    struct num_dense dense = dense_of(call->graph, call->plan, &call->step->op);
 
-    return (struct shape){map.n, nn_tensor(call, 0)->count / map.c, map.c};
-}
-
-/* What W x is added to: the bias, the other value, or both. */
-static void
-begin(size_t n, size_t d, const float *bias, const float *onto, float *y)
-{
-    for (size_t i = 0; i < n; i++, y += d) {
-        const float *row = onto ? onto + i * d : bias;
-
-        for (size_t j = 0; onto && bias && j < d; j++)
-            y[j] = row[j] + bias[j];
-        if (row && row != y && !(onto && bias))
-            memcpy(y, row, d * sizeof *y);
-    }
+    dense.w = nn_param(call, 0);
+    dense.b = set->bias ? nn_param(call, 1) : NULL;
+    dense.x = call->x[0];
+    dense.scratch = call->scratch;
+    return dense;
 }
 
 static void
 forward(const struct nn_call *call)
 {
-    const struct linear *set = call->step->op.set;
-    const struct shape s = shape_of(call);
-    const float *x = call->x[0], *w = nn_param(call, 0);
-    const float *b = set->bias ? nn_param(call, 1) : NULL;
-    const float beta = b || call->x[1] ? 1 : 0;
-    float *y = call->y;
+    struct num_dense dense = args_of(call);
 
-    begin(s.n, s.out, b, call->x[1], y);
-    if (set->across)
-        num_gemm_nn(s.n, s.out, s.in, 1, x, w, beta, y);
-    else
-        num_gemm_nt(s.n, s.out, s.in, 1, x, w, beta, y);
-}
-
-static void
-back_params(const struct nn_call *call, struct shape s)
-{
-    const struct linear *set = call->step->op.set;
-    const float beta = call->add ? 1 : 0;
-    const float *x = call->x[0], *dy = call->dy;
-    float *dw = nn_grad(call, 0);
-
-    if (set->across)
-        num_gemm_tn(s.in, s.out, s.n, 1, x, dy, beta, dw);
-    else
-        num_gemm_tn(s.out, s.in, s.n, 1, dy, x, beta, dw);
-    if (set->bias)
-        num_column_sums(s.n, s.out, dy, call->add, nn_grad(call, 1));
+    dense.r = call->x[1];
+    dense.y = call->y;
+    num_dense_forward(&dense);
 }
 
 static void
 backward(const struct nn_call *call)
 {
-    const struct linear *set = call->step->op.set;
-    const struct shape s = shape_of(call);
-    const float *w = nn_param(call, 0);
+    struct num_dense dense = args_of(call);
 
-    if (!nn_tensor(call, 0)->statistic)
-        back_params(call, s);
-    if (call->dx[0] && set->across)
-        num_gemm_nt(s.n, s.in, s.out, 1, call->dy, w, 0, call->dx[0]);
-    else if (call->dx[0])
-        num_gemm_nn(s.n, s.in, s.out, 1, call->dy, w, 0, call->dx[0]);
+    dense.dy = call->dy;
+    dense.dx = call->dx[0];
+    dense.add = call->add;
+    if (!nn_tensor(call, 0)->statistic) {
+        dense.dw = nn_grad(call, 0);
+        dense.db = dense.b ? nn_grad(call, 1) : NULL;
+        num_dense_back_params(&dense);
+    }
+    if (dense.dx)
+        num_dense_back_data(&dense);
     if (call->dx[1] && call->dx[1] != call->dy)
-        memcpy(call->dx[1], call->dy, s.n * s.out * sizeof(float));
+        memcpy(call->dx[1], call->dy,
+               num_half_bytes(dense.n * dense.out, dense.bf16));
+}
+
+/* What computes products of bfloat16: not the same bits everywhere. */
+static char *
+describe(const struct nn_graph *graph, const struct nn_step *step)
+{
+    const struct nn_tensor *w = &graph->tensors[step->op.tensor];
+
+    if (!graph->values[step->op.out].map.bf16)
+        return mem_text("");
+    return mem_format("%s %s\n", w->name, num_dense_name(1));
 }
 
 const struct nn_operator nn_op_linear = {
@@ -234,4 +236,5 @@ const struct nn_operator nn_op_linear = {
     .prepare = prepare,
     .forward = forward,
     .backward = backward,
+    .describe = describe,
 };

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "num/half.h"
 #include "util/err.h"
 #include "util/mem.h"
 
@@ -9,10 +10,12 @@ size_t
 nn_graph_patches(struct nn_graph *graph, size_t in, size_t p)
 {
     const struct num_map map = graph->values[in].map;
+    struct num_map rows = nn_graph_rows(map.c * p * p);
     size_t *set = mem_array(1, sizeof *set);
 
-    REQUIRE(!map.bf16 && map.block == 1 && map.h % p == 0 && map.w % p == 0);
+    REQUIRE(map.block == 1 && map.h % p == 0 && map.w % p == 0);
     *set = p;
+    rows.bf16 = map.bf16;
     graph->each = 1 + map.h / p * (map.w / p);
     graph->context = graph->each;
     return nn_graph_add(graph,
@@ -21,7 +24,7 @@ nn_graph_patches(struct nn_graph *graph, size_t in, size_t p)
                                        .in = {in},
                                        .tensor = nn_none,
                                        .set = set},
-                        nn_graph_rows(map.c * p * p));
+                        rows);
 }
 
 /*
@@ -29,50 +32,53 @@ nn_graph_patches(struct nn_graph *graph, size_t in, size_t p)
  * other: `image` is one of c h w numbers, `rows` the c p p of each token.
  */
 static void
-cut(const struct num_map *map, size_t p, int back, float *image, float *rows)
+cut(const struct num_map *map, size_t p, int back, void *image, void *rows)
 {
-    const size_t across = map->w / p;
+    const size_t across = map->w / p, bytes = num_half_bytes(p, map->bf16);
 
     for (size_t k = 0; k < map->c; k++)
         for (size_t y = 0; y < map->h; y++)
             for (size_t x = 0; x < across; x++) {
                 const size_t patch = 1 + y / p * across + x;
-                float *in = image + (k * map->h + y) * map->w + x * p;
-                float *out = rows + ((patch * map->c + k) * p + y % p) * p;
+                void *in = num_half_at(image, (k * map->h + y) * map->w + x * p,
+                                       map->bf16);
+                void *out = num_half_at(
+                    rows, ((patch * map->c + k) * p + y % p) * p, map->bf16);
 
-                memcpy(back ? in : out, back ? out : in, p * sizeof *in);
+                memcpy(back ? in : out, back ? out : in, bytes);
             }
+}
+
+/* All images, to x or from x, and their patches. */
+static void
+cut_all(const struct nn_call *call, int back, const void *x, const void *y)
+{
+    const struct num_map map = nn_map_in(call, 0);
+    const size_t p = *(const size_t *)call->step->op.set;
+    const size_t image = map.c * map.h * map.w;
+    const size_t token = map.c * p * p, rows = call->graph->each * token;
+
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < map.n; i++) {
+        void *first = num_half_at(y, i * rows, map.bf16);
+
+        if (!back) // the class token's place
+            memset(first, 0, num_half_bytes(token, map.bf16));
+        cut(&map, p, back, num_half_at(x, i * image, map.bf16), first);
+    }
 }
 
 static void
 forward(const struct nn_call *call)
 {
-    const struct num_map map = nn_map_in(call, 0);
-    const size_t p = *(const size_t *)call->step->op.set;
-    const size_t image = map.c * map.h * map.w, d = map.c * p * p;
-    const size_t each = call->graph->each;
-    const float *x = call->x[0];
-    float *y = call->y;
-
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < map.n; i++) {
-        memset(y + i * each * d, 0, d * sizeof *y);
-        cut(&map, p, 0, (float *)x + i * image, y + i * each * d);
-    }
+    cut_all(call, 0, call->x[0], call->y);
 }
 
 static void
 backward(const struct nn_call *call)
 {
-    const struct num_map map = nn_map_in(call, 0);
-    const size_t p = *(const size_t *)call->step->op.set;
-    const size_t image = map.c * map.h * map.w, d = map.c * p * p;
-    const float *dy = call->dy;
-    float *dx = call->dx[0];
-
-    for (size_t i = 0; dx && i < map.n; i++)
-        cut(&map, p, 1, dx + i * image,
-            (float *)dy + i * call->graph->each * d);
+    if (call->dx[0])
+        cut_all(call, 1, call->dx[0], call->dy);
 }
 
 const struct nn_operator nn_op_patches = {

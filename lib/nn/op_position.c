@@ -16,7 +16,7 @@ nn_graph_position(struct nn_graph *graph, size_t in, const char *name, int one,
         nn_graph_tensor(graph, name, NULL, 0, one ? 3 : 2, shape + !one);
     double *set = mem_array(1, sizeof *set);
 
-    REQUIRE(graph->values[in].tokens && graph->context && !map.bf16);
+    REQUIRE(graph->values[in].tokens && graph->context);
     *set = deviation;
     graph->tensors[tensor].decays = 0;
     return nn_graph_add(graph,
@@ -49,7 +49,9 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
 static void
 forward(const struct nn_call *call)
 {
-    num_position(call->plan->n, call->offsets, nn_map_out(call).c,
+    const struct num_map map = nn_map_out(call);
+
+    num_position(call->plan->n, call->offsets, map.c, map.bf16,
                  nn_param(call, 0), call->x[0], call->y);
 }
 
@@ -59,7 +61,7 @@ backward(const struct nn_call *call)
     const struct num_map map = nn_map_out(call);
 
     num_position_back(call->plan->n, call->offsets, call->graph->context, map.c,
-                      call->dy, call->add, nn_grad(call, 0));
+                      map.bf16, call->dy, call->add, nn_grad(call, 0));
     if (call->dx[0] && call->dx[0] != call->dy)
         memcpy(call->dx[0], call->dy, num_map_bytes(&map));
 }

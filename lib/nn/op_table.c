@@ -7,10 +7,12 @@
 /* Of a table in a graph: the deviation of its initial values. */
 static size_t
 add(struct nn_graph *graph, size_t in, size_t tensor, size_t out,
-    double deviation)
+    double deviation, int bf16)
 {
+    struct num_map rows = nn_graph_rows(out);
     double *set = mem_array(1, sizeof *set);
 
+    rows.bf16 = bf16;
     *set = deviation;
     graph->ids = graph->tensors[tensor].count / out;
     return nn_graph_add(graph,
@@ -19,7 +21,7 @@ add(struct nn_graph *graph, size_t in, size_t tensor, size_t out,
                                        .in = {in},
                                        .tensor = tensor,
                                        .set = set},
-                        nn_graph_rows(out));
+                        rows);
 }
 
 size_t
@@ -29,17 +31,28 @@ nn_graph_table(struct nn_graph *graph, size_t in, size_t samples, size_t views,
     size_t tensor = nn_graph_tensor(graph, "table", "weight", 0, 3,
                                     (size_t[]){samples, views, out});
 
-    return add(graph, in, tensor, out, 1);
+    return add(graph, in, tensor, out, 1, 0);
+}
+
+size_t
+nn_graph_rows_of(struct nn_graph *graph, size_t in, size_t samples,
+                 size_t views, size_t out)
+{
+    size_t tensor = nn_graph_tensor(graph, "rows", "weight", 1, 3,
+                                    (size_t[]){samples, views, out});
+
+    graph->given = graph->statistics;
+    return add(graph, in, tensor, out, 0, 0);
 }
 
 size_t
 nn_graph_embedding(struct nn_graph *graph, size_t in, const char *name,
-                   size_t ids, size_t out, double deviation)
+                   size_t ids, size_t out, double deviation, int bf16)
 {
     size_t tensor =
         nn_graph_tensor(graph, name, "weight", 0, 2, (size_t[]){ids, out});
 
-    return add(graph, in, tensor, out, deviation);
+    return add(graph, in, tensor, out, deviation, bf16);
 }
 
 static void
@@ -47,12 +60,15 @@ init(const struct nn_graph *graph, const struct nn_op *op, uint64_t seed,
      float *params, float *statistics)
 {
     (void)statistics;
+    if (graph->tensors[op->tensor].statistic) // given, not drawn
+        return;
     nn_draw(graph, op->tensor, seed, *(const double *)op->set, 0, params);
 }
 
 /* Rows that are looked up, their width, and how many there are. */
 struct lookup {
     size_t n, width, rows;
+    int bf16;
 };
 
 static struct lookup
@@ -62,8 +78,9 @@ lookup_of(const struct nn_graph *graph, const struct nn_plan *plan,
     const struct nn_tensor *t = &graph->tensors[op->tensor];
     const size_t width = t->shape[t->rank - 1];
 
-    return (struct lookup){nn_map(graph, plan, op->out).n, width,
-                           t->count / width};
+    const struct num_map map = nn_map(graph, plan, op->out);
+
+    return (struct lookup){map.n, width, t->count / width, map.bf16};
 }
 
 static int
@@ -71,11 +88,12 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         struct nn_step *step)
 {
     const struct lookup s = lookup_of(graph, plan, &step->op);
+    const int learns =
+        plan->train && !graph->tensors[step->op.tensor].statistic;
 
     step->needs = (struct nn_needs){
-        .reads = 1,
-        .scratch =
-            plan->train ? num_embed_room(s.n, s.rows) * sizeof(uint32_t) : 0,
+        .reads = learns,
+        .scratch = learns ? num_embed_room(s.n, s.rows) * sizeof(uint32_t) : 0,
     };
     return 0;
 }
@@ -88,7 +106,7 @@ forward(const struct nn_call *call)
 
     for (size_t i = 0; i < s.n; i++)
         REQUIRE(ids[i] >= 0 && (size_t)ids[i] < s.rows);
-    num_embed(s.n, s.width, ids, nn_param(call, 0), call->y);
+    num_embed(s.n, s.width, s.bf16, ids, nn_param(call, 0), call->y);
 }
 
 static void
@@ -96,8 +114,10 @@ backward(const struct nn_call *call)
 {
     const struct lookup s = lookup_of(call->graph, call->plan, &call->step->op);
 
-    num_embed_back(s.n, s.width, s.rows, call->x[0], call->dy, call->add,
-                   nn_grad(call, 0), call->scratch);
+    if (nn_tensor(call, 0)->statistic)
+        return;
+    num_embed_back(s.n, s.width, s.bf16, s.rows, call->x[0], call->dy,
+                   call->add, nn_grad(call, 0), call->scratch);
 }
 
 const struct nn_operator nn_op_table = {

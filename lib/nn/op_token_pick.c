@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "num/half.h"
 #include "util/err.h"
 #include "util/mem.h"
 
@@ -8,10 +9,11 @@
 size_t
 nn_graph_token_pick(struct nn_graph *graph, size_t in, enum nn_pick which)
 {
-    const struct num_map map = graph->values[in].map;
+    struct num_map map = graph->values[in].map;
     enum nn_pick *set = mem_array(1, sizeof *set);
 
-    REQUIRE(graph->values[in].tokens && !map.bf16);
+    REQUIRE(graph->values[in].tokens);
+    map.bf16 = 0;
     *set = which;
     return nn_graph_add(graph,
                         (struct nn_op){.is = &nn_op_token_pick,
@@ -34,28 +36,30 @@ picked(const struct nn_call *call, size_t i)
 static void
 forward(const struct nn_call *call)
 {
-    const struct num_map map = nn_map_out(call);
+    const struct num_map map = nn_map_out(call), in = nn_map_in(call, 0);
     const size_t d = map.c * map.h * map.w;
-    const float *x = call->x[0];
     float *y = call->y;
 
     for (size_t i = 0; i < map.n; i++)
-        memcpy(y + i * d, x + picked(call, i) * d, d * sizeof *y);
+        num_half_get(d, in.bf16,
+                     num_half_at(call->x[0], picked(call, i) * d, in.bf16),
+                     y + i * d);
 }
 
 static void
 backward(const struct nn_call *call)
 {
-    const struct num_map map = nn_map_out(call);
+    const struct num_map map = nn_map_out(call), in = nn_map_in(call, 0);
     const size_t d = map.c * map.h * map.w;
     const float *dy = call->dy;
-    float *dx = call->dx[0];
+    void *dx = call->dx[0];
 
     if (!dx)
         return;
-    memset(dx, 0, call->plan->tokens * d * sizeof *dx);
+    memset(dx, 0, num_map_bytes(&in));
     for (size_t i = 0; i < map.n; i++)
-        memcpy(dx + picked(call, i) * d, dy + i * d, d * sizeof *dy);
+        num_half_put(d, in.bf16, dy + i * d,
+                     num_half_at(dx, picked(call, i) * d, in.bf16));
 }
 
 const struct nn_operator nn_op_token_pick = {

@@ -95,13 +95,18 @@ void nn_graph_set_basis(const struct nn_graph *graph, const float *rows,
  * the sample, id % views the view.
  *     table.weight [samples,views,out], from a standard normal distribution
  *
- * nn_graph_embedding() is the same for tokens.
+ * nn_graph_embedding() is the same for tokens, whose rows may be bfloat16.
  *     NAME.weight [ids,out], normal of that deviation
+ *
+ * nn_graph_rows_of() looks up rows that are given and stay: a statistic.
+ *     rows.weight [samples,views,out], zero until they are loaded
  */
+size_t nn_graph_rows_of(struct nn_graph *graph, size_t in, size_t samples,
+                        size_t views, size_t out);
 size_t nn_graph_table(struct nn_graph *graph, size_t in, size_t samples,
                       size_t views, size_t out);
 size_t nn_graph_embedding(struct nn_graph *graph, size_t in, const char *name,
-                          size_t ids, size_t out, double deviation);
+                          size_t ids, size_t out, double deviation, int bf16);
 
 /*
  * nn_graph_position() adds to each token the vector of its place in the sample

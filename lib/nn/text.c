@@ -25,7 +25,7 @@ embed(struct nn_graph *graph, const struct nn_spec *spec, size_t x,
 {
     graph->context = (size_t)spec->context;
     return nn_graph_embedding(graph, x, name, (size_t)spec->vocabulary, width,
-                              deviation);
+                              deviation, spec->bf16);
 }
 
 /* The mean of the token vectors, normalised: no order, no layers. */

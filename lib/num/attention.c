@@ -5,6 +5,7 @@
 #include "lanes.h"
 #include "num/attention.h"
 #include "num/exp.h"
+#include "num/half.h"
 #include "util/clones.h"
 #include "util/err.h"
 
@@ -30,20 +31,26 @@ struct rows {
     size_t stride;
 };
 
-/* Where the rows of a product go; `to` is in place of it where d is padded. */
+/* The same as they are given, f32 or bfloat16. */
+struct given {
+    void *at;
+    size_t stride;
+};
+
+/* Where the rows of a product go; `to` is where they are wanted, if that is
+ * elsewhere. */
 struct sink {
     float *at;
     size_t stride;
-    float *to;
-    size_t to_stride;
+    struct given to;
 };
 
 /* A text and a head. */
 struct task {
     size_t len, d, wide, deep; /* wide, deep: padded len, d */
-    int causal;
+    int causal, bf16;
     float scale;
-    struct rows q, k, v, dy;
+    struct given q, k, v, dy;
     float *top, *share; /* of the first token */
     size_t heads;       /* from a token to the next in these */
     float *s, *g;       /* [len,wide] */
@@ -159,9 +166,11 @@ scores(const struct task *t, struct rows x, const float *yt, float *s)
 static void
 deliver(const struct task *t, const struct sink *out)
 {
-    for (size_t i = 0; out->to && i < t->len; i++)
-        memcpy(out->to + i * out->to_stride, out->at + i * out->stride,
-               t->d * sizeof *out->at);
+    const struct given *to = &out->to;
+
+    for (size_t i = 0; to->at && i < t->len; i++)
+        num_half_put(t->d, t->bf16, out->at + i * out->stride,
+                     num_half_at(to->at, i * to->stride, t->bf16));
 }
 
 /* out = p x, with p [len,wide] zero where a token sees none. */
@@ -312,25 +321,42 @@ slopes(const struct task *t)
 }
 
 /* Columns of [len,d] become rows of [d,wide], zero beyond len. */
-static void
-transpose(const struct task *t, struct rows x, float *to)
+LANES_INLINE void
+transpose_of(const struct task *t, struct given x, float *to, int bf16)
 {
     for (size_t c = 0; c < t->d; c++) {
         for (size_t i = 0; i < t->len; i++)
-            to[c * t->wide + i] = x.at[i * x.stride + c];
+            to[c * t->wide + i] = number_at(x.at, i * x.stride + c, bf16);
         for (size_t i = t->len; i < t->wide; i++)
             to[c * t->wide + i] = 0;
     }
 }
 
-/* Rows of whole vectors: these, or a copy of them. */
-static struct rows
-whole_rows(const struct task *t, struct rows x, float *room)
+static void
+transpose(const struct task *t, struct given x, float *to)
 {
-    if (t->d == t->deep)
-        return x;
+    if (t->bf16)
+        transpose_of(t, x, to, 1);
+    else
+        transpose_of(t, x, to, 0);
+}
+
+/* Whether numbers can be worked on where they are, in whole vectors. */
+static int
+is_whole(const struct task *t)
+{
+    return !t->bf16 && t->d == t->deep;
+}
+
+/* Rows in f32 of whole vectors: these, or a copy of them. */
+static struct rows
+whole_rows(const struct task *t, struct given x, float *room)
+{
+    if (is_whole(t))
+        return (struct rows){x.at, x.stride};
     for (size_t i = 0; i < t->len; i++) {
-        memcpy(room + i * t->deep, x.at + i * x.stride, t->d * sizeof *room);
+        num_half_get(t->d, t->bf16, num_half_at(x.at, i * x.stride, t->bf16),
+                     room + i * t->deep);
         memset(room + i * t->deep + t->d, 0, (t->deep - t->d) * sizeof *room);
     }
     return (struct rows){room, t->deep};
@@ -338,11 +364,18 @@ whole_rows(const struct task *t, struct rows x, float *room)
 
 /* A sink of whole vectors: the place itself, or room to be copied there. */
 static struct sink
-sink_of(const struct task *t, float *to, size_t stride, float *room)
+sink_of(const struct task *t, struct given to, float *room)
 {
-    if (t->d == t->deep)
-        return (struct sink){.at = to, .stride = stride};
-    return (struct sink){room, t->deep, to, stride};
+    if (is_whole(t))
+        return (struct sink){.at = to.at, .stride = to.stride};
+    return (struct sink){room, t->deep, to};
+}
+
+/* What is given at a number of an array. */
+static struct given
+given(const struct num_attention *a, const void *x, size_t at, size_t stride)
+{
+    return (struct given){x ? num_half_at(x, at, a->bf16) : NULL, stride};
 }
 
 static struct task
@@ -356,10 +389,12 @@ task_of(const struct num_attention *a, size_t text, size_t head)
         .d = a->d,
         .deep = padded(a->d),
         .causal = a->causal,
+        .bf16 = a->bf16,
         .scale = (float)(1 / sqrt((double)a->d)),
-        .q = {a->q + at, a->stride},
-        .k = {a->k + at, a->stride},
-        .v = {a->v + at, a->stride},
+        .q = given(a, a->q, at, a->stride),
+        .k = given(a, a->k, at, a->stride),
+        .v = given(a, a->v, at, a->stride),
+        .dy = given(a, a->dy, here, packed),
         .top = a->top + token * a->heads + head,
         .share = a->share + token * a->heads + head,
         .heads = a->heads,
@@ -367,8 +402,6 @@ task_of(const struct num_attention *a, size_t text, size_t head)
     };
 
     REQUIRE(t.len >= 1 && t.len <= a->longest);
-    if (a->dy)
-        t.dy = (struct rows){a->dy + here, packed};
     t.wide = padded(t.len);
     t.g = t.s + t.len * t.wide;
     t.kt = t.g + t.len * t.wide;
@@ -384,13 +417,13 @@ forward(const struct num_attention *a, size_t text, size_t head)
 {
     const struct task t = task_of(a, text, head);
     const size_t packed = a->heads * a->d;
-    float *y = a->y + a->offsets[text] * packed + head * a->d;
+    const size_t here = a->offsets[text] * packed + head * a->d;
 
     transpose(&t, t.k, t.kt);
-    scores(&t, t.q, t.kt, t.s);
+    scores(&t, whole_rows(&t, t.q, t.room[0]), t.kt, t.s);
     soften(&t);
-    mix(&t, t.s, whole_rows(&t, t.v, t.room[0]),
-        sink_of(&t, y, packed, t.room[1]));
+    mix(&t, t.s, whole_rows(&t, t.v, t.room[1]),
+        sink_of(&t, given(a, a->y, here, packed), t.room[2]));
 }
 
 static void
@@ -398,19 +431,21 @@ backward(const struct num_attention *a, size_t text, size_t head)
 {
     const struct task t = task_of(a, text, head);
     const size_t at = a->offsets[text] * a->stride + head * a->d;
+    const struct rows q = whole_rows(&t, t.q, t.room[0]);
+    const struct rows dy = whole_rows(&t, t.dy, t.room[1]);
 
     transpose(&t, t.k, t.kt);
     transpose(&t, t.v, t.vt);
-    scores(&t, t.q, t.kt, t.s);
+    scores(&t, q, t.kt, t.s);
     soften_again(&t);
-    mix_back(&t, t.s, whole_rows(&t, t.dy, t.room[0]),
-             sink_of(&t, a->dv + at, a->stride, t.room[1]));
-    scores(&t, t.dy, t.vt, t.g);
+    mix_back(&t, t.s, dy,
+             sink_of(&t, given(a, a->dv, at, a->stride), t.room[3]));
+    scores(&t, dy, t.vt, t.g);
     slopes(&t);
     mix(&t, t.g, whole_rows(&t, t.k, t.room[2]),
-        sink_of(&t, a->dq + at, a->stride, t.room[1]));
-    mix_back(&t, t.g, whole_rows(&t, t.q, t.room[3]),
-             sink_of(&t, a->dk + at, a->stride, t.room[1]));
+        sink_of(&t, given(a, a->dq, at, a->stride), t.room[3]));
+    mix_back(&t, t.g, q,
+             sink_of(&t, given(a, a->dk, at, a->stride), t.room[3]));
 }
 
 void

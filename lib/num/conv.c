@@ -141,30 +141,35 @@ make_pass(struct num_conv *conv, const struct dnn_conv *s,
 
 /*
  * The table: Winograd where there are enough channels that its transforms are
- * paid for, and maps that fill its tiles of 4x4.  There it takes .45 to .65 of
- * the time of oneDNN's direct sums, with 16 channels 1.1 times as long, and
- * with bfloat16 .8 to 1.2 times (scripts/benchmarks/conv.sh).
+ * paid for, and maps that fill its tiles of 4x4.  With 32 channels it takes .35
+ * to .58 of the time of oneDNN's direct sums, and with bfloat16, whose products
+ * are twice as fast, .56 to .98; with 16 channels .72 to .92, and with bfloat16
+ * 1.2, but .85 for the gradient of the weights (scripts/benchmarks/conv.sh).
  */
 static int
-winograd_pays(const struct num_conv_spec *spec)
+winograd_pays(const struct num_conv_spec *spec, enum num_conv_pass pass)
 {
-    return spec->in.c >= 32 && spec->out >= 32 && spec->in.h >= 4 &&
-           spec->in.w >= 4 && !spec->in.bf16;
+    const size_t least =
+        spec->in.bf16 && pass != NUM_CONV_BACK_WEIGHTS ? 32 : 16;
+
+    return spec->in.c >= least && spec->out >= least && spec->in.h >= 4 &&
+           spec->in.w >= 4;
 }
 
 static void
 choose(struct num_conv *conv)
 {
     const struct num_conv_spec *spec = &conv->spec;
-    const int wanted = spec->how == NUM_CONV_WINOGRAD ||
-                       (spec->how == NUM_CONV_TABLE && winograd_pays(spec));
+    const int wanted[3] = {1, spec->back_data, spec->train};
 
-    if (!wanted ||
-        num_winograd_init(&conv->winograd, spec, num_winograd_isa(0)))
+    if (spec->how != NUM_CONV_WINOGRAD && spec->how != NUM_CONV_TABLE)
         return;
-    conv->own[NUM_CONV_FORWARD] = 1;
-    conv->own[NUM_CONV_BACK_DATA] = spec->back_data;
-    conv->own[NUM_CONV_BACK_WEIGHTS] = spec->train;
+    if (num_winograd_init(&conv->winograd, spec, num_winograd_isa(0)))
+        return;
+    for (int i = 0; i < 3; i++)
+        conv->own[i] =
+            wanted[i] && (spec->how == NUM_CONV_WINOGRAD ||
+                          winograd_pays(spec, (enum num_conv_pass)i));
 }
 
 /* Makes the passes that are wanted and not our own; 0, or -1. */

@@ -1,6 +1,9 @@
 #include "num/gelu.h"
 #include "num/exp.h"
+#include "num/half.h"
 #include "util/clones.h"
+
+#include "lanes.h"
 
 enum { CHUNK = 4096 };
 
@@ -50,22 +53,24 @@ gate_quick(float x)
 }
 
 /* A loop for each form, so that each becomes vectors. */
-#define FORWARD(gate_of)                     \
-    for (size_t i = 0; i < n; i++) {         \
-        const struct gate g = gate_of(x[i]); \
-                                             \
-        y[i] = x[i] * g.f;                   \
+#define FORWARD(gate_of)                       \
+    for (size_t i = 0; i < n; i++) {           \
+        const float v = number_at(x, i, bf16); \
+        const struct gate g = gate_of(v);      \
+                                               \
+        number_to(y, i, v *g.f, bf16);         \
     }
 
-#define BACKWARD(gate_of)                       \
-    for (size_t i = 0; i < n; i++) {            \
-        const struct gate g = gate_of(x[i]);    \
-                                                \
-        dx[i] = dy[i] * (g.f + x[i] * g.slope); \
+#define BACKWARD(gate_of)                                                     \
+    for (size_t i = 0; i < n; i++) {                                          \
+        const float v = number_at(x, i, bf16);                                \
+        const struct gate g = gate_of(v);                                     \
+                                                                              \
+        number_to(dx, i, number_at(dy, i, bf16) * (g.f + v * g.slope), bf16); \
     }
 
-UTIL_CLONES static void
-forward(enum num_gelu form, size_t n, const float *x, float *y)
+LANES_INLINE void
+forward_of(enum num_gelu form, size_t n, const void *x, void *y, int bf16)
 {
     switch (form) {
     case NUM_GELU_ERF:
@@ -81,8 +86,17 @@ forward(enum num_gelu form, size_t n, const float *x, float *y)
 }
 
 UTIL_CLONES static void
-backward(enum num_gelu form, size_t n, const float *x, const float *dy,
-         float *dx)
+forward(enum num_gelu form, size_t n, const void *x, void *y, int bf16)
+{
+    if (bf16)
+        forward_of(form, n, x, y, 1);
+    else
+        forward_of(form, n, x, y, 0);
+}
+
+LANES_INLINE void
+backward_of(enum num_gelu form, size_t n, const void *x, const void *dy,
+            void *dx, int bf16)
 {
     switch (form) {
     case NUM_GELU_ERF:
@@ -97,6 +111,16 @@ backward(enum num_gelu form, size_t n, const float *x, const float *dy,
     }
 }
 
+UTIL_CLONES static void
+backward(enum num_gelu form, size_t n, const void *x, const void *dy, void *dx,
+         int bf16)
+{
+    if (bf16)
+        backward_of(form, n, x, dy, dx, 1);
+    else
+        backward_of(form, n, x, dy, dx, 0);
+}
+
 static size_t
 chunk_at(size_t n, size_t at)
 {
@@ -104,18 +128,20 @@ chunk_at(size_t n, size_t at)
 }
 
 void
-num_gelu_forward(enum num_gelu form, size_t n, const float *x, float *y)
+num_gelu_forward(enum num_gelu form, size_t n, int bf16, const void *x, void *y)
 {
 #pragma omp parallel for schedule(static)
     for (size_t at = 0; at < n; at += CHUNK)
-        forward(form, chunk_at(n, at), x + at, y + at);
+        forward(form, chunk_at(n, at), num_half_at(x, at, bf16),
+                num_half_at(y, at, bf16), bf16);
 }
 
 void
-num_gelu_backward(enum num_gelu form, size_t n, const float *x, const float *dy,
-                  float *dx)
+num_gelu_backward(enum num_gelu form, size_t n, int bf16, const void *x,
+                  const void *dy, void *dx)
 {
 #pragma omp parallel for schedule(static)
     for (size_t at = 0; at < n; at += CHUNK)
-        backward(form, chunk_at(n, at), x + at, dy + at, dx + at);
+        backward(form, chunk_at(n, at), num_half_at(x, at, bf16),
+                 num_half_at(dy, at, bf16), num_half_at(dx, at, bf16), bf16);
 }

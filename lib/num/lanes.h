@@ -48,6 +48,22 @@ half_value(uint16_t half)
     return x;
 }
 
+/* number_at() and number_to() read and write one number, f32 or bfloat16. */
+LANES_INLINE float
+number_at(const void *x, size_t i, int bf16)
+{
+    return bf16 ? half_value(((const uint16_t *)x)[i]) : ((const float *)x)[i];
+}
+
+LANES_INLINE void
+number_to(void *x, size_t i, float value, int bf16)
+{
+    if (bf16)
+        ((uint16_t *)x)[i] = half_of(value);
+    else
+        ((float *)x)[i] = value;
+}
+
 /* Where element e of a pair is: v[half][lane]. */
 LANES_INLINE size_t
 pair_half(size_t e, int bf16)

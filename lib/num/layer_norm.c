@@ -1,7 +1,10 @@
 #include <math.h>
 
+#include "num/half.h"
 #include "num/layer_norm.h"
 #include "util/clones.h"
+
+#include "lanes.h"
 
 /* Partial sums: as many as two registers of AVX-512 hold. */
 enum { PARTS = 16, COLUMNS = 64 };
@@ -16,29 +19,43 @@ total(const double *part)
     return sum;
 }
 
-UTIL_CLONES static void
-forward_row(const struct num_layer_norm *a, size_t i)
+LANES_INLINE void
+forward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
 {
     const size_t d = a->d, even = d - d % PARTS;
-    const float *x = a->x + i * d;
+    const void *x = num_half_at(a->x, i * d, bf16);
     double sum[PARTS] = {0}, square[PARTS] = {0}, mean;
-    float *y = a->y + i * d, m, r;
+    void *y = num_half_at(a->y, i * d, bf16);
+    float m, r;
 
     for (size_t at = 0; at < even; at += PARTS)
         for (size_t j = 0; j < PARTS; j++)
-            sum[j] += x[at + j];
+            sum[j] += number_at(x, at + j, bf16);
     for (size_t at = even; at < d; at++)
-        sum[at - even] += x[at];
+        sum[at - even] += number_at(x, at, bf16);
     mean = total(sum) / (double)d;
     for (size_t at = 0; at < even; at += PARTS)
         for (size_t j = 0; j < PARTS; j++)
-            square[j] += (x[at + j] - mean) * (x[at + j] - mean);
+            square[j] += (number_at(x, at + j, bf16) - mean) *
+                         (number_at(x, at + j, bf16) - mean);
     for (size_t at = even; at < d; at++)
-        square[at - even] += (x[at] - mean) * (x[at] - mean);
+        square[at - even] +=
+            (number_at(x, at, bf16) - mean) * (number_at(x, at, bf16) - mean);
     m = a->mean[i] = (float)mean;
     r = a->rstd[i] = (float)(1 / sqrt(total(square) / (double)d + a->epsilon));
     for (size_t j = 0; j < d; j++)
-        y[j] = a->gamma[j] * ((x[j] - m) * r) + a->beta[j];
+        number_to(y, j,
+                  a->gamma[j] * ((number_at(x, j, bf16) - m) * r) + a->beta[j],
+                  bf16);
+}
+
+UTIL_CLONES static void
+forward_row(const struct num_layer_norm *a, size_t i)
+{
+    if (a->bf16)
+        forward_row_of(a, i, 1);
+    else
+        forward_row_of(a, i, 0);
 }
 
 void
@@ -49,48 +66,65 @@ num_layer_norm_forward(const struct num_layer_norm *a)
         forward_row(a, i);
 }
 
-UTIL_CLONES static void
-backward_row(const struct num_layer_norm *a, size_t i)
+LANES_INLINE void
+backward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
 {
     const size_t d = a->d, even = d - d % PARTS;
-    const float *x = a->x + i * d, *dy = a->dy + i * d, *gamma = a->gamma;
+    const void *x = num_half_at(a->x, i * d, bf16);
+    const void *dy = num_half_at(a->dy, i * d, bf16);
+    const float *gamma = a->gamma;
     const float m = a->mean[i], r = a->rstd[i];
     double level[PARTS] = {0}, along[PARTS] = {0};
-    float *dx = a->dx + i * d, mean, slope;
+    void *dx = num_half_at(a->dx, i * d, bf16);
+    float mean, slope;
 
     for (size_t at = 0; at < even; at += PARTS)
         for (size_t j = 0; j < PARTS; j++) {
-            float g = gamma[at + j] * dy[at + j];
+            float g = gamma[at + j] * number_at(dy, at + j, bf16);
 
             level[j] += g;
-            along[j] += (double)g * ((x[at + j] - m) * r);
+            along[j] += (double)g * ((number_at(x, at + j, bf16) - m) * r);
         }
     for (size_t at = even; at < d; at++) {
-        float g = gamma[at] * dy[at];
+        float g = gamma[at] * number_at(dy, at, bf16);
 
         level[at - even] += g;
-        along[at - even] += (double)g * ((x[at] - m) * r);
+        along[at - even] += (double)g * ((number_at(x, at, bf16) - m) * r);
     }
     mean = (float)(total(level) / (double)d);
     slope = (float)(total(along) / (double)d);
     for (size_t j = 0; j < d; j++)
-        dx[j] = r * (gamma[j] * dy[j] - mean - (x[j] - m) * r * slope);
+        number_to(dx, j,
+                  r * (gamma[j] * number_at(dy, j, bf16) - mean -
+                       (number_at(x, j, bf16) - m) * r * slope),
+                  bf16);
+}
+
+UTIL_CLONES static void
+backward_row(const struct num_layer_norm *a, size_t i)
+{
+    if (a->bf16)
+        backward_row_of(a, i, 1);
+    else
+        backward_row_of(a, i, 0);
 }
 
 /* dgamma and dbeta of the columns from `from` on, at most COLUMNS. */
-UTIL_CLONES static void
-backward_columns(const struct num_layer_norm *a, size_t from)
+LANES_INLINE void
+backward_columns_of(const struct num_layer_norm *a, size_t from, int bf16)
 {
     const size_t n = a->d - from < COLUMNS ? a->d - from : COLUMNS;
     double along[COLUMNS] = {0}, level[COLUMNS] = {0};
 
     for (size_t i = 0; i < a->n; i++) {
-        const float *x = a->x + i * a->d + from, *dy = a->dy + i * a->d + from;
+        const void *x = num_half_at(a->x, i * a->d + from, bf16);
+        const void *dy = num_half_at(a->dy, i * a->d + from, bf16);
         const float m = a->mean[i], r = a->rstd[i];
 
         for (size_t j = 0; j < n; j++) {
-            along[j] += (double)dy[j] * ((x[j] - m) * r);
-            level[j] += dy[j];
+            along[j] += (double)number_at(dy, j, bf16) *
+                        ((number_at(x, j, bf16) - m) * r);
+            level[j] += number_at(dy, j, bf16);
         }
     }
     for (size_t j = 0; j < n; j++) {
@@ -99,6 +133,15 @@ backward_columns(const struct num_layer_norm *a, size_t from)
         *dgamma = (a->add ? *dgamma : 0) + (float)along[j];
         *dbeta = (a->add ? *dbeta : 0) + (float)level[j];
     }
+}
+
+UTIL_CLONES static void
+backward_columns(const struct num_layer_norm *a, size_t from)
+{
+    if (a->bf16)
+        backward_columns_of(a, from, 1);
+    else
+        backward_columns_of(a, from, 0);
 }
 
 void

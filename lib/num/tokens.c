@@ -1,18 +1,22 @@
 #include <string.h>
 
+#include "num/half.h"
 #include "num/tokens.h"
-#include "num/vec.h"
 #include "util/clones.h"
 #include "util/err.h"
+
+#include "lanes.h"
 
 enum { COLUMNS = 64 };
 
 void
-num_embed(size_t n, size_t d, const int32_t *ids, const float *table, float *y)
+num_embed(size_t n, size_t d, int bf16, const int32_t *ids, const float *table,
+          void *y)
 {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < n; i++)
-        memcpy(y + i * d, table + (size_t)ids[i] * d, d * sizeof *y);
+        num_half_put(d, bf16, table + (size_t)ids[i] * d,
+                     num_half_at(y, i * d, bf16));
 }
 
 size_t
@@ -41,8 +45,8 @@ sort_by_id(size_t n, size_t rows, const int32_t *ids, uint32_t *first,
 }
 
 void
-num_embed_back(size_t n, size_t d, size_t rows, const int32_t *ids,
-               const float *dy, int add, float *dtable, uint32_t *order)
+num_embed_back(size_t n, size_t d, int bf16, size_t rows, const int32_t *ids,
+               const void *dy, int add, float *dtable, uint32_t *order)
 {
     uint32_t *first = order, *sorted = order + rows + 1;
 
@@ -54,27 +58,43 @@ num_embed_back(size_t n, size_t d, size_t rows, const int32_t *ids,
         if (!add)
             memset(to, 0, d * sizeof *to);
         for (uint32_t k = first[r]; k < first[r + 1]; k++)
-            num_axpy(d, 1, dy + sorted[k] * d, to);
+            num_half_axpy(d, bf16, 1, num_half_at(dy, sorted[k] * d, bf16), to);
     }
 }
 
+LANES_INLINE void
+add_row(size_t d, const float *row, const void *x, void *y, int bf16)
+{
+    for (size_t c = 0; c < d; c++)
+        number_to(y, c, number_at(x, c, bf16) + row[c], bf16);
+}
+
+UTIL_CLONES static void
+add_half_row(size_t d, const float *row, const void *x, void *y)
+{
+    add_row(d, row, x, y, 1);
+}
+
 void
-num_position(size_t n, const size_t *offsets, size_t d, const float *p,
-             const float *x, float *y)
+num_position(size_t n, const size_t *offsets, size_t d, int bf16,
+             const float *p, const void *x, void *y)
 {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < n; i++)
         for (size_t t = offsets[i]; t < offsets[i + 1]; t++) {
             const float *row = p + (t - offsets[i]) * d;
+            const void *from = num_half_at(x, t * d, bf16);
 
-            for (size_t c = 0; c < d; c++)
-                y[t * d + c] = x[t * d + c] + row[c];
+            if (bf16)
+                add_half_row(d, row, from, num_half_at(y, t * d, bf16));
+            else
+                add_row(d, row, from, num_half_at(y, t * d, bf16), 0);
         }
 }
 
 void
 num_position_back(size_t n, const size_t *offsets, size_t longest, size_t d,
-                  const float *dy, int add, float *dp)
+                  int bf16, const void *dy, int add, float *dp)
 {
 #pragma omp parallel for schedule(dynamic)
     for (size_t place = 0; place < longest; place++) {
@@ -84,29 +104,42 @@ num_position_back(size_t n, const size_t *offsets, size_t longest, size_t d,
             memset(to, 0, d * sizeof *to);
         for (size_t i = 0; i < n; i++)
             if (place < offsets[i + 1] - offsets[i])
-                num_axpy(d, 1, dy + (offsets[i] + place) * d, to);
+                num_half_axpy(d, bf16, 1,
+                              num_half_at(dy, (offsets[i] + place) * d, bf16),
+                              to);
     }
 }
 
 /* Columns from `from` on, at most COLUMNS. */
-UTIL_CLONES static void
-sum_columns(size_t n, size_t d, size_t from, const float *x, int add,
-            float *sum)
+LANES_INLINE void
+sum_columns_of(size_t n, size_t d, size_t from, const void *x, int add,
+               float *sum, int bf16)
 {
     const size_t wide = d - from < COLUMNS ? d - from : COLUMNS;
     double all[COLUMNS] = {0};
 
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < wide; j++)
-            all[j] += x[i * d + from + j];
+            all[j] += number_at(x, i * d + from + j, bf16);
     for (size_t j = 0; j < wide; j++)
         sum[from + j] = (add ? sum[from + j] : 0) + (float)all[j];
 }
 
+UTIL_CLONES static void
+sum_columns(size_t n, size_t d, size_t from, const void *x, int add, float *sum,
+            int bf16)
+{
+    if (bf16)
+        sum_columns_of(n, d, from, x, add, sum, 1);
+    else
+        sum_columns_of(n, d, from, x, add, sum, 0);
+}
+
 void
-num_column_sums(size_t n, size_t d, const float *x, int add, float *sum)
+num_column_sums(size_t n, size_t d, int bf16, const void *x, int add,
+                float *sum)
 {
 #pragma omp parallel for schedule(static)
     for (size_t from = 0; from < d; from += COLUMNS)
-        sum_columns(n, d, from, x, add, sum);
+        sum_columns(n, d, from, x, add, sum, bf16);
 }

@@ -32,7 +32,8 @@ make_panel(const struct winograd_work *work, size_t group, size_t count,
                 .b = u + i * winograd_panel_plane(wino, p->c),
                 .c = m + i * plane,
                 .rows = now,
-                .depth = p->c});
+                .depth = p->c,
+                .vectors = winograd_vectors(wino, p, panel)});
         wino->isa->tiles(&tiles, panel, m, plane, &work->sink);
     }
 }

@@ -20,6 +20,7 @@ add_group(const struct winograd_work *work, size_t count, size_t panel,
             .c = s + i * winograd_panel_plane(wino, p->c),
             .rows = p->c,
             .depth = count,
+            .vectors = winograd_vectors(wino, p, panel),
             .add = add});
 }
 

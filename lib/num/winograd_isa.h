@@ -9,7 +9,7 @@
  * winograd_any.c.  None uses threads.
  *
  * Points are 36 planes, `plane` floats from one to the next.  A panel has
- * 2 x lanes columns in a row; those beyond the channels are zero.
+ * 2 x lanes columns in a row; those beyond the channels are not touched.
  */
 enum { WINOGRAD_POINTS = 36, WINOGRAD_TILE = 4 };
 
@@ -28,14 +28,14 @@ struct winograd_sink {
     int add, relu;
 };
 
-/* c (+)= a b, for `rows` rows, one panel wide: a_ik is a[i * row + k * step],
- * one of the two being 1. */
+/* c (+)= a b, for `rows` rows and the first one or two vectors of a panel: a_ik
+ * is a[i * row + k * step], one of the two being 1. */
 struct winograd_product {
     const float *a;
     size_t row, step;
     const float *b; /* [depth, panel] */
     float *c;       /* [rows, panel] */
-    size_t rows, depth;
+    size_t rows, depth, vectors;
     int add;
 };
 

@@ -20,21 +20,16 @@ weights(const float *w, size_t out, size_t in, int back, size_t panel, float *u,
     const size_t stride = back ? TAPS : in * TAPS;
 
     for (size_t c = 0; c < rows; c++)
-        for (size_t v = 0; v < 2; v++) {
+        for (size_t v = 0; v < 2 && panel * PANEL + v * WIDE < columns; v++) {
             const size_t o = panel * PANEL + v * WIDE;
             const float *from = w + (back ? c * in + o : o * in + c) * TAPS;
             float tap[TAPS][WIDE];
             vec g[3][3], half[SIDE][3];
 
-            if (o < columns) {
-                for (size_t l = 0; l < WIDE; l++)
-                    for (size_t t = 0; t < TAPS; t++)
-                        tap[t][l] =
-                            from[l * stride + (back ? TAPS - 1 - t : t)];
-                memcpy(g, tap, sizeof g);
-            } else {
-                memset(g, 0, sizeof g);
-            }
+            for (size_t l = 0; l < WIDE; l++)
+                for (size_t t = 0; t < TAPS; t++)
+                    tap[t][l] = from[l * stride + (back ? TAPS - 1 - t : t)];
+            memcpy(g, tap, sizeof g);
             for (int j = 0; j < 3; j++) {
                 vec column[3] = {g[0][j], g[1][j], g[2][j]}, all[SIDE];
 
@@ -94,8 +89,8 @@ gradient(const float *s, size_t plane, size_t panel, size_t from, size_t to,
 /* Rows `at` .. at + rows of a product, held in registers.  Of a_ik, `row` or
  * `step` is 1; a pointer to each third row makes addresses cheap. */
 INLINE void
-block(const size_t rows, const size_t row, const size_t step,
-      const struct winograd_product *p, size_t at)
+block(const size_t rows, const size_t vectors, const size_t row,
+      const size_t step, const struct winograd_product *p, size_t at)
 {
     const float *a[(ROWS + 2) / 3], *b = p->b;
     float *c = p->c + at * PANEL;
@@ -104,33 +99,40 @@ block(const size_t rows, const size_t row, const size_t step,
     for (size_t i = 0; i < rows; i += 3)
         a[i / 3] = p->a + (at + i) * row;
     for (size_t i = 0; i < rows; i++)
-        for (size_t v = 0; v < 2; v++)
+        for (size_t v = 0; v < vectors; v++)
             sum[i][v] = p->add ? load(c, i * PANEL + v * WIDE, 0) : (vec){0};
     for (size_t k = 0; k < p->depth; k++) {
-        const vec b0 = load(b, 0, 0), b1 = load(b, WIDE, 0);
+        vec column[2];
+
+        for (size_t v = 0; v < vectors; v++)
+            column[v] = load(b, v * WIDE, 0);
 
         for (size_t i = 0; i < rows; i++) {
             const vec x = a[i / 3][i % 3 * row] - (vec){0};
 
-            sum[i][0] = FMA(x, b0, sum[i][0]);
-            sum[i][1] = FMA(x, b1, sum[i][1]);
+            for (size_t v = 0; v < vectors; v++)
+                sum[i][v] = FMA(x, column[v], sum[i][v]);
         }
         for (size_t i = 0; i < rows; i += 3)
             a[i / 3] += step;
         b += PANEL;
     }
     for (size_t i = 0; i < rows; i++)
-        for (size_t v = 0; v < 2; v++)
+        for (size_t v = 0; v < vectors; v++)
             store(c, i * PANEL + v * WIDE, sum[i][v], 0);
 }
 
 #define BLOCK(n)                                                       \
     static void block_##n(const struct winograd_product *p, size_t at) \
     {                                                                  \
-        if (p->step == 1)                                              \
-            block(n, p->row, 1, p, at);                                \
+        if (p->vectors == 1 && p->step == 1)                           \
+            block(n, 1, p->row, 1, p, at);                             \
+        else if (p->vectors == 1)                                      \
+            block(n, 1, 1, p->step, p, at);                            \
+        else if (p->step == 1)                                         \
+            block(n, 2, p->row, 1, p, at);                             \
         else                                                           \
-            block(n, 1, p->step, p, at);                               \
+            block(n, 2, 1, p->step, p, at);                            \
     }
 BLOCK(1)
 BLOCK(2)

@@ -4,6 +4,8 @@
 #ifdef WIDE
 #include "winograd_vec.h"
 
+enum { AHEAD = 6, LINE = 64 }; /* tiles to be asked for early; bytes */
+
 /* A tile: its image, and its first pixel. */
 struct place {
     size_t image, y, x;
@@ -38,37 +40,80 @@ plane_at(const struct winograd_tiles *s, size_t image, size_t g)
     return (image * s->groups + g) * s->h * s->w * WIDE;
 }
 
-/* Where the inputs of a tile are: `line` elements from a row to the next. */
+/* Asks for the pixels of tile t + AHEAD, if there is one, and goes on to the
+ * next: without, loops over maps wait for memory most of their time. */
+INLINE void
+fetch(const struct winograd_tiles *s, size_t t, struct place *ahead,
+      const void *map, size_t g, int bf16, int write)
+{
+    const size_t width = bf16 ? 2 : 4, row = s->w * WIDE;
+    const size_t first =
+        plane_at(s, ahead->image, g) + ahead->y * row + ahead->x * WIDE;
+
+    if (t + AHEAD >= s->count)
+        return;
+    for (size_t i = 0; i < OWN; i++)
+        for (size_t j = 0; j < OWN * WIDE * width; j += LINE) {
+            const char *at = (const char *)map + (first + i * row) * width + j;
+
+            if (write)
+                __builtin_prefetch(at, 1);
+            else
+                __builtin_prefetch(at, 0);
+        }
+    next(s, ahead);
+}
+
+/* The square of `side` pixels of a plane from `up` rows above and left of a
+ * tile: its first element, which may be before the plane, `line` elements from
+ * a row to the next; and the rows and columns of it that are in the image,
+ * which is 0 outside. */
 struct source {
-    const void *at;
-    size_t line;
+    const void *plane;
+    size_t at, line;
+    size_t top, bottom, left, right;
 };
 
-/* The square of `side` pixels from `up` rows above and left of a tile, with 0
- * outside of the image; copied to `room` where some are outside. */
-INLINE struct source
-source_of(const void *image, size_t h, size_t w, struct place at, size_t up,
-          size_t side, int bf16, void *room)
+INLINE size_t
+least(size_t a, size_t b)
 {
-    const size_t width = (bf16 ? 2 : 4) * WIDE, y = at.y - up, x = at.x - up;
-    const char *from = (const char *)image + (y * w + x) * width;
+    return a < b ? a : b;
+}
 
-    if (y < h && x < w && y + side <= h && x + side <= w)
-        return (struct source){from, w * WIDE};
-    for (size_t i = 0; i < side; i++)
-        for (size_t j = 0; j < side; j++) {
-            vec pixel = {0};
+INLINE struct source
+source_of(const void *plane, size_t h, size_t w, struct place at, size_t up,
+          size_t side)
+{
+    return (struct source){
+        .plane = plane,
+        .at = (at.y * w + at.x - up * w - up) * WIDE,
+        .line = w * WIDE,
+        .top = at.y < up ? up - at.y : 0,
+        .bottom = least(side, h + up - at.y),
+        .left = at.x < up ? up - at.x : 0,
+        .right = least(side, w + up - at.x),
+    };
+}
 
-            if (y + i < h && x + j < w)
-                pixel = load(from + (i * w + j) * width, 0, bf16);
-            store(room, (i * side + j) * WIDE, pixel, bf16);
-        }
-    return (struct source){room, side * WIDE};
+INLINE int
+whole(const struct source *d, size_t side)
+{
+    return !d->top && d->bottom == side && !d->left && d->right == side;
+}
+
+/* Pixel (i, j) of it; `inside` when all of them are in the image. */
+INLINE vec
+pixel(const struct source *d, size_t i, size_t j, int inside, int bf16)
+{
+    if (inside ||
+        (i >= d->top && i < d->bottom && j >= d->left && j < d->right))
+        return load(d->plane, d->at + i * d->line + j * WIDE, bf16);
+    return (vec){0};
 }
 
 /* v(6 i + j) = B' d B. */
 INLINE void
-points_of(struct source d, int bf16, float *v, size_t plane)
+points_of(const struct source *d, int inside, int bf16, float *v, size_t plane)
 {
     vec half[SIDE][SIDE];
 
@@ -76,7 +121,7 @@ points_of(struct source d, int bf16, float *v, size_t plane)
         vec in[SIDE], out[SIDE];
 
         for (size_t i = 0; i < SIDE; i++)
-            in[i] = load(d.at, i * d.line + j * WIDE, bf16);
+            in[i] = pixel(d, i, j, inside, bf16);
         by_b(in, out);
         for (size_t i = 0; i < SIDE; i++)
             half[i][j] = out[i];
@@ -99,14 +144,19 @@ points(const struct winograd_tiles *tiles, const void *x, int bf16, float *v,
 
     for (size_t g = 0; g < s.groups; g++) {
         struct place at = place_of(&s, s.first);
+        struct place ahead = place_of(&s, s.first + AHEAD);
 
         for (size_t t = 0; t < s.count; t++, next(&s, &at)) {
-            float room[SIDE * SIDE * WIDE];
-            const char *image =
-                (const char *)x + plane_at(&s, at.image, g) * width;
+            const struct source d =
+                source_of((const char *)x + plane_at(&s, at.image, g) * width,
+                          s.h, s.w, at, 1, SIDE);
+            float *to = v + t * row + g * WIDE;
 
-            points_of(source_of(image, s.h, s.w, at, 1, SIDE, bf16, room), bf16,
-                      v + t * row + g * WIDE, plane);
+            fetch(&s, t, &ahead, x, g, bf16, 0);
+            if (whole(&d, SIDE))
+                points_of(&d, 1, bf16, to, plane);
+            else
+                points_of(&d, 0, bf16, to, plane);
         }
     }
 }
@@ -154,12 +204,6 @@ tile_of(const float *m, size_t plane, const struct winograd_sink *sink,
     }
 }
 
-INLINE size_t
-least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 INLINE void
 tiles_of_group(const struct winograd_tiles *tiles, size_t g, const float *m,
                size_t plane, const struct winograd_sink *into, int bf16)
@@ -167,6 +211,7 @@ tiles_of_group(const struct winograd_tiles *tiles, size_t g, const float *m,
     const struct winograd_tiles s = *tiles;
     const struct winograd_sink sink = *into;
     struct place at = place_of(&s, s.first);
+    struct place ahead = place_of(&s, s.first + AHEAD);
     vec bias = {0};
 
     if (sink.bias)
@@ -177,6 +222,7 @@ tiles_of_group(const struct winograd_tiles *tiles, size_t g, const float *m,
         const size_t from =
             plane_at(&s, at.image, g) + (at.y * s.w + at.x) * WIDE;
 
+        fetch(&s, t, &ahead, sink.y, g, bf16, 1);
         if (down == OWN && across == OWN)
             tile_of(m + t * PANEL, plane, &sink, bias, from, s.w, OWN, OWN,
                     bf16);
@@ -199,7 +245,8 @@ all_tiles(const struct winograd_tiles *s, size_t panel, const float *m,
 
 /* n = A dy A' of one tile. */
 INLINE void
-spread_tile(struct source y, int bf16, float *n, size_t plane)
+spread_tile(const struct source *y, int inside, int bf16, float *n,
+            size_t plane)
 {
     vec half[OWN][SIDE];
 
@@ -207,7 +254,7 @@ spread_tile(struct source y, int bf16, float *n, size_t plane)
         vec in[OWN];
 
         for (size_t j = 0; j < OWN; j++)
-            in[j] = load(y.at, i * y.line + j * WIDE, bf16);
+            in[j] = pixel(y, i, j, inside, bf16);
         by_a_back(in, half[i]);
     }
     for (size_t j = 0; j < SIDE; j++) {
@@ -227,24 +274,19 @@ spread_group(const struct winograd_tiles *tiles, size_t g, const void *dy,
 {
     const struct winograd_tiles s = *tiles;
     struct place at = place_of(&s, s.first);
+    struct place ahead = place_of(&s, s.first + AHEAD);
 
     for (size_t t = 0; t < s.count; t++, next(&s, &at)) {
-        float room[OWN * OWN * WIDE];
-        const char *image =
-            (const char *)dy + plane_at(&s, at.image, g) * (bf16 ? 2 : 4);
+        const struct source y = source_of(
+            (const char *)dy + plane_at(&s, at.image, g) * (bf16 ? 2 : 4), s.h,
+            s.w, at, 0, OWN);
 
-        spread_tile(source_of(image, s.h, s.w, at, 0, OWN, bf16, room), bf16,
-                    n + t * PANEL, plane);
+        fetch(&s, t, &ahead, dy, g, bf16, 0);
+        if (whole(&y, OWN))
+            spread_tile(&y, 1, bf16, n + t * PANEL, plane);
+        else
+            spread_tile(&y, 0, bf16, n + t * PANEL, plane);
     }
-}
-
-/* The rest of a panel whose second half has no channels. */
-static void
-spread_nothing(size_t count, float *n, size_t plane)
-{
-    for (size_t p = 0; p < WINOGRAD_POINTS; p++)
-        for (size_t t = 0; t < count; t++)
-            memset(n + p * plane + t * PANEL, 0, WIDE * sizeof *n);
 }
 
 static void
@@ -259,8 +301,6 @@ spread(const struct winograd_tiles *s, const void *dy, float *n, size_t plane,
         else
             spread_group(s, g, dy, to, plane, 0);
     }
-    if (s->groups % 2)
-        spread_nothing(s->count, n + s->groups / 2 * each + WIDE, plane);
 }
 
 #endif

@@ -76,6 +76,14 @@ winograd_passing(const struct num_winograd *wino, const struct winograd_pass *p)
     return p->together && winograd_groups(wino, p) == 1;
 }
 
+/* Vectors of a panel that hold channels. */
+static inline size_t
+winograd_vectors(const struct num_winograd *wino, const struct winograd_pass *p,
+                 size_t panel)
+{
+    return winograd_least(2, p->o / wino->isa->lanes - 2 * panel);
+}
+
 /* What a pass keeps in its scratch: how many of each, and floats of one. */
 struct winograd_room {
     size_t points, points_each;   /* B' d B */

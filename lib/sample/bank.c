@@ -19,6 +19,7 @@ sample_bank_init(struct sample_bank *bank, size_t size, size_t views,
         .rows = mem_aligned(rows * dim, sizeof *bank->rows),
         .when = mem_array(rows, sizeof *bank->when),
         .slot = mem_array(rows, sizeof *bank->slot),
+        .shown = mem_array(rows, sizeof *bank->shown),
     };
     for (size_t i = 0; i < rows; i++)
         bank->when[i] = -1;
@@ -30,9 +31,11 @@ sample_bank_release(struct sample_bank *bank)
     free(bank->rows);
     free(bank->when);
     free(bank->slot);
+    free(bank->shown);
     free(bank->queue_when);
     free(bank->queue_rows);
     free(bank->queue_slots);
+    free(bank->queue_shown);
     free(bank->queue_z);
     free(bank->taken);
     *bank = (struct sample_bank){0};
@@ -42,12 +45,14 @@ sample_bank_release(struct sample_bank *bank)
 static void
 make_room(struct sample_bank *bank, size_t n)
 {
-    size_t rows = bank->room, slots = rows, numbers = rows * bank->dim;
+    size_t rows = bank->room, slots = rows, shown = rows,
+           numbers = rows * bank->dim;
 
     mem_grow(&bank->queue_when, &bank->room, n, sizeof *bank->queue_when);
     // as much as that has now: they grow by themselves otherwise
     mem_grow(&bank->queue_rows, &rows, bank->room, sizeof *bank->queue_rows);
     mem_grow(&bank->queue_slots, &slots, bank->room, sizeof *bank->queue_slots);
+    mem_grow(&bank->queue_shown, &shown, bank->room, sizeof *bank->queue_shown);
     mem_grow(&bank->queue_z, &numbers, bank->room * bank->dim,
              sizeof *bank->queue_z);
 }
@@ -64,7 +69,7 @@ sample_bank_reserve(struct sample_bank *bank, size_t n)
 
 void
 sample_bank_restore(struct sample_bank *bank, int64_t when, int64_t row,
-                    int64_t slot, const float *z)
+                    int64_t slot, struct sample_shown shown, const float *z)
 {
     const size_t n = bank->n;
 
@@ -77,17 +82,18 @@ sample_bank_restore(struct sample_bank *bank, int64_t when, int64_t row,
     bank->queue_when[n] = when;
     bank->queue_rows[n] = row;
     bank->queue_slots[n] = slot;
+    bank->queue_shown[n] = shown;
     memcpy(bank->queue_z + n * bank->dim, z, bank->dim * sizeof *z);
     bank->n++;
 }
 
 void
 sample_bank_push(struct sample_bank *bank, int64_t when, int64_t row,
-                 const float *z)
+                 struct sample_shown shown, const float *z)
 {
     while (bank->lowest < bank->slots && bank->taken[bank->lowest])
         bank->lowest++;
-    sample_bank_restore(bank, when, row, (int64_t)bank->lowest, z);
+    sample_bank_restore(bank, when, row, (int64_t)bank->lowest, shown, z);
 }
 
 /* |old - new|^2 / |new|^2 */
@@ -127,6 +133,7 @@ renew(struct sample_bank *bank, size_t i, struct sample_staleness *sum)
     memcpy(old, new, d * sizeof *old);
     bank->when[row] = bank->queue_when[i];
     bank->slot[row] = bank->queue_slots[i];
+    bank->shown[row] = bank->queue_shown[i];
 }
 
 /* Takes the first n updates off the queue. */
@@ -141,6 +148,8 @@ drop(struct sample_bank *bank, size_t n)
     memmove(bank->queue_when, bank->queue_when + n, bytes);
     memmove(bank->queue_rows, bank->queue_rows + n, bytes);
     memmove(bank->queue_slots, bank->queue_slots + n, bytes);
+    memmove(bank->queue_shown, bank->queue_shown + n,
+            left * sizeof *bank->queue_shown);
     memmove(bank->queue_z, bank->queue_z + n * bank->dim,
             left * bank->dim * sizeof *bank->queue_z);
 }
@@ -170,6 +179,7 @@ sample_bank_copy(struct sample_bank *bank, const struct sample_bank *from)
     memcpy(bank->rows, from->rows, rows * from->dim * sizeof *bank->rows);
     memcpy(bank->when, from->when, rows * sizeof *bank->when);
     memcpy(bank->slot, from->slot, rows * sizeof *bank->slot);
+    memcpy(bank->shown, from->shown, rows * sizeof *bank->shown);
     bank->known = from->known;
     sample_bank_reserve(bank, from->slots);
     if (from->slots)
@@ -177,7 +187,7 @@ sample_bank_copy(struct sample_bank *bank, const struct sample_bank *from)
     for (size_t i = 0; i < n; i++) {
         bank->taken[from->queue_slots[i]] = 0;
         sample_bank_restore(bank, from->queue_when[i], from->queue_rows[i],
-                            from->queue_slots[i],
+                            from->queue_slots[i], from->queue_shown[i],
                             from->queue_z + i * from->dim);
     }
 }

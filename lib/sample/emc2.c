@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sample/emc2.h"
+#include "util/clones.h"
 #include "util/err.h"
 #include "util/mem.h"
 #include "util/rng.h"
@@ -17,7 +18,9 @@ struct visit {
     float *keep, *w; /* scores of the states, weights */
 
     /* for one row */
+    uint32_t *drawn;         /* [3 length] random numbers */
     uint32_t *column, *bits; /* [length] proposals, and their U */
+    double *reach;           /* [length] no chain above it accepts */
     double *score;           /* [columns] beta s */
     uint32_t *count;         /* [columns] */
 
@@ -86,17 +89,38 @@ is_accepted(double to, double at, uint32_t bits)
     return (gap < (zeros + 1) * step || !bits) && to + luck_of(bits) > at;
 }
 
+/*
+ * What beta s can be at most for a chain to accept, by the leading zeros of U
+ * (31 less the exponent of its bits) and a little more than rounding takes.
+ */
+UTIL_CLONES static void
+reach_of(size_t length, const uint32_t *column, const uint32_t *bits,
+         const double *score, double *reach)
+{
+    for (size_t k = 0; k < length; k++) {
+        const double to = score[column[k]], u = bits[k];
+        const double size = to < 0 ? -to : to;
+        uint64_t word;
+
+        memcpy(&word, &u, sizeof word);
+        reach[k] = to + 0.6931471806 * (double)(1055 - (int)(word >> 52)) +
+                   1e-9 * (1 + size);
+    }
+}
+
 /* sample_scan() by the bits of U. */
 static size_t
 scan(size_t length, const uint32_t *column, const uint32_t *bits,
-     const double *score, struct sample_chain *chain, uint32_t *count)
+     const double *reach, const double *score, struct sample_chain *chain,
+     uint32_t *count)
 {
     size_t outside = 0, since = 0; // recorded up to here
 
     for (size_t k = 0; k < length; k++) {
         const uint32_t c = column[k];
 
-        if (!is_accepted(score[c], chain->score, bits[k]))
+        if (chain->score > reach[k] ||
+            !is_accepted(score[c], chain->score, bits[k]))
             continue;
         outside += record(chain, k - since, count);
         since = k;
@@ -179,14 +203,21 @@ column_of(const struct sample_batch *batch, size_t own,
 }
 
 /* beta s of a row; finite, so that a cold chain takes whatever is proposed. */
+UTIL_CLONES static void
+score_all(size_t n, double beta, const float *s, double *score)
+{
+    for (size_t c = 0; c < n; c++) {
+        const double x = beta * s[c], low = x > -DBL_MAX ? x : -DBL_MAX;
+
+        score[c] = low < DBL_MAX ? low : DBL_MAX;
+    }
+}
+
 static void
 score_row(const struct visit *visit, size_t row)
 {
-    const float *s = visit->batch->s + row * visit->columns;
-
-    for (size_t c = 0; c < visit->columns; c++)
-        visit->score[c] =
-            fmin(fmax(visit->how->beta * s[c], -DBL_MAX), DBL_MAX);
+    score_all(visit->columns, visit->how->beta,
+              visit->batch->s + row * visit->columns, visit->score);
 }
 
 /* Where the chain of a row begins its visit. */
@@ -243,24 +274,35 @@ propose(struct visit *visit, size_t row)
 {
     const struct sample_emc2_how *how = visit->how;
     const size_t b = visit->batch->b, v = visit->batch->v;
-    const size_t length = visit->length;
-    uint32_t *column = visit->column;
+    const size_t length = visit->length, own = row % b;
+    const int chosen = how->proposals != SAMPLE_ALL4;
+    const int viewed = how->proposals == SAMPLE_ONCE, lucky = how->luck != NULL;
+    uint32_t *column = visit->column, *next = visit->drawn;
     struct rng rng;
-    size_t n = 0, first = 0;
+    size_t n = 0, c = 0;
 
     rng_init(&rng, how->seed, RNG_NEGATIVES, how->step, how->epoch, row);
+    rng_many(&rng, (size_t)(chosen + viewed + !lucky) * length, next);
     if (how->proposals == SAMPLE_CROSS && row < b)
-        first = b;
-    for (size_t c = first; n < length; c++)
-        if (c % b != row % b)
+        c = b;
+    for (size_t i = 0; n < length; c++, i = i + 1 < b ? i + 1 : 0)
+        if (i != own)
             column[n++] = (uint32_t)c;
     for (size_t k = 0; k < length; k++) {
-        if (how->proposals != SAMPLE_ALL4)
-            choose(column, k, length, rng_u32(&rng));
-        if (how->proposals == SAMPLE_ONCE)
-            column[k] += (uint32_t)(b * (rng_u32(&rng) * (uint64_t)v >> 32));
-        visit->bits[k] = how->luck ? 0 : rng_u32(&rng);
+        if (chosen)
+            choose(column, k, length, *next++);
+        if (viewed)
+            column[k] += (uint32_t)(b * (*next++ * (uint64_t)v >> 32));
+        visit->bits[k] = lucky ? 0 : *next++;
     }
+}
+
+/* The share of a visit that was recorded at each column. */
+UTIL_CLONES static void
+weigh(size_t n, const uint32_t *count, size_t kept, float *w)
+{
+    for (size_t c = 0; c < n; c++)
+        w[c] = (float)count[c] / (float)kept;
 }
 
 /* Move a chain by one row, and weigh the row. */
@@ -281,15 +323,15 @@ move(struct visit *visit, struct sample_chain *chain, size_t row)
         dropped = sample_scan(kept, column + burn, luck + burn, score, chain,
                               visit->count);
     } else {
-        scan(burn, column, bits, score, chain, NULL);
-        dropped =
-            scan(kept, column + burn, bits + burn, score, chain, visit->count);
+        reach_of(visit->length, column, bits, score, visit->reach);
+        scan(burn, column, bits, visit->reach, score, chain, NULL);
+        dropped = scan(kept, column + burn, bits + burn, visit->reach + burn,
+                       score, chain, visit->count);
     }
     outside = dropped;
     for (size_t c = visit->n; c < visit->columns; c++)
         outside += visit->count[c];
-    for (size_t c = 0; c < visit->columns; c++)
-        w[c] = (float)visit->count[c] / (float)kept;
+    weigh(visit->columns, visit->count, kept, w);
     visit->dropped += dropped;
     visit->outside += outside;
 }
@@ -365,6 +407,8 @@ sample_emc2(const struct sample_emc2_how *how, const struct sample_batch *batch,
     double proposals = (double)n * (double)visit.length, kept;
 
     visit_check(&visit);
+    visit.drawn = mem_array(3 * visit.length, sizeof *visit.drawn);
+    visit.reach = mem_array(visit.length, sizeof *visit.reach);
     visit.column = mem_array(visit.length, sizeof *visit.column);
     visit.bits = mem_array(visit.length, sizeof *visit.bits);
     visit.score = mem_array(visit.columns, sizeof *visit.score);
@@ -375,6 +419,8 @@ sample_emc2(const struct sample_emc2_how *how, const struct sample_batch *batch,
     else
         for (size_t row = 0; row < n; row++)
             visit_row(&visit, row);
+    free(visit.drawn);
+    free(visit.reach);
     free(visit.column);
     free(visit.bits);
     free(visit.score);

@@ -45,6 +45,7 @@ load_chains(struct sample_memory *memory, const struct sample_table *table,
 struct found {
     int64_t step, row;
     size_t slot;
+    struct sample_shown shown;
 };
 
 static int
@@ -84,7 +85,8 @@ find(const struct sample_memory *memory, const struct sample_table *table,
         return err_set(err, "row %zu of '%s' is of none of %" PRId64 " steps",
                        slot, table->name, memory->total);
     if (row.id < 0 || (uint64_t)row.id >= memory->form.size || row.view < 0 ||
-        row.view >= row.views || row.views != *views || row.views > VIEWS_MAX)
+        (row.views != 1 && row.view >= row.views) || row.views != *views ||
+        row.views > VIEWS_MAX)
         return err_set(err,
                        "row %zu of '%s' is of sample %" PRId64 ", view %" PRId32
                        " of %" PRId32,
@@ -92,8 +94,13 @@ find(const struct sample_memory *memory, const struct sample_table *table,
     if (!num_finite(dim, numbers_of(table, slot)))
         return err_set(err, "a number in row %zu of '%s' is not finite", slot,
                        table->name);
-    *found =
-        (struct found){row.step_1 - 1, row.id * row.views + row.view, slot};
+    *found = (struct found){
+        row.step_1 - 1, row.id * row.views + row.view, slot, {0, 0}};
+    if (row.views == 1) {
+        found->row = row.id;
+        found->shown = (struct sample_shown){row.view % SAMPLE_SHOWN_VIEWS,
+                                             row.view / SAMPLE_SHOWN_VIEWS};
+    }
     return 1;
 }
 
@@ -147,7 +154,7 @@ load_bank(struct sample_memory *memory, const struct sample_table *table,
         sample_bank_init(bank, size, (size_t)views, dim);
     for (size_t i = 0; i < n && !rc; i++) {
         sample_bank_restore(bank, found[i].step, found[i].row,
-                            (int64_t)found[i].slot,
+                            (int64_t)found[i].slot, found[i].shown,
                             numbers_of(table, found[i].slot));
         if (found[i].step <= due)
             sample_bank_advance(bank, due);

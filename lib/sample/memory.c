@@ -77,6 +77,7 @@ keep_chains(struct sample_memory *memory, const struct sample_step *step,
 struct fed {
     int64_t row;
     size_t order;
+    struct sample_shown shown;
     const float *z;
 };
 
@@ -93,35 +94,52 @@ by_row(const void *a, const void *b)
 /* Lists an embedding, unless there is no row for that view. */
 static void
 list(struct fed *fed, size_t *n, const struct sample_bank *bank, int64_t id,
-     int64_t view, const float *z)
+     int64_t view, struct sample_shown shown, const float *z)
 {
     if (view < 0 || (uint64_t)view >= bank->views)
         return;
-    fed[*n] = (struct fed){id * (int64_t)bank->views + view, *n, z};
+    fed[*n] = (struct fed){id * (int64_t)bank->views + view, *n, shown, z};
     ++*n;
+}
+
+/* Which view an extra sample is, as far as it can be said. */
+static struct sample_shown
+shown_of(const struct sample_step *p, size_t e)
+{
+    const int64_t view = p->extra_view ? p->extra_view[e] : -1;
+    const int64_t epoch = p->extra_epoch ? p->extra_epoch[e] : 0;
+
+    if (view < 0 || view >= SAMPLE_SHOWN_VIEWS || epoch < 0 ||
+        epoch >= SAMPLE_SHOWN_EPOCHS)
+        return (struct sample_shown){0};
+    return (struct sample_shown){(int32_t)view, (int32_t)epoch};
 }
 
 void
 sample_memory_feed(struct sample_bank *bank, int64_t when,
-                   const struct sample_step *p)
+                   const struct sample_step *p, int shows)
 {
     const size_t b = p->b, d = p->dim;
     const int each = bank->views > 1;
+    const struct sample_shown first = {
+        0, shows && !each && p->epoch < SAMPLE_SHOWN_EPOCHS ? (int32_t)p->epoch
+                                                            : 0};
+    const struct sample_shown none = {0};
     const int64_t *view = each ? p->extra_view : NULL;
     struct fed *fed = mem_array(p->v * b + p->extra, sizeof *fed);
     size_t n = 0;
 
     for (size_t r = 0; r < (each ? p->v * b : b); r++)
         list(fed, &n, bank, p->ids[r % b],
-             each && p->variants ? p->variants[r] : (int64_t)(r / b),
+             each && p->variants ? p->variants[r] : (int64_t)(r / b), first,
              p->z + r * d);
     for (size_t e = 0; e < p->extra; e++)
         list(fed, &n, bank, p->extra_ids[e], view ? view[e] : 0,
-             p->extra_z + e * d);
+             shows && !each ? shown_of(p, e) : none, p->extra_z + e * d);
     qsort(fed, n, sizeof *fed, by_row);
     for (size_t i = 0; i < n; i++)
         if (i + 1 == n || fed[i + 1].row != fed[i].row)
-            sample_bank_push(bank, when, fed[i].row, fed[i].z);
+            sample_bank_push(bank, when, fed[i].row, fed[i].shown, fed[i].z);
     free(fed);
 }
 
@@ -137,7 +155,7 @@ push(struct sample_memory *memory, const struct sample_step *step)
         sample_bank_init(bank, memory->form.size,
                          sample_memory_views(memory, step), step->dim);
     REQUIRE(bank->dim == step->dim);
-    sample_memory_feed(bank, memory->total, step);
+    sample_memory_feed(bank, memory->total, step, memory->form.chains);
     for (; old < bank->n; old++)
         sample_written_update(&memory->bank_rows, bank, old);
     memory->beta_step[slot] = memory->total;

@@ -10,6 +10,30 @@
 #include "judge.h"
 #include "outside.h"
 
+void
+sample_how_propose(struct sample_how *how, const char *word, size_t moves)
+{
+    static const struct {
+        const char *word;
+        enum sample_proposals proposals;
+        int moves;
+    } all[] = {
+        {"row", SAMPLE_ROW, 0},     {"once", SAMPLE_ONCE, 0},
+        {"all4", SAMPLE_ALL4, 0},   {"bank", SAMPLE_ONCE, 1},
+        {"exact", SAMPLE_EXACT, 0}, {"exact-bank", SAMPLE_EXACT, 1},
+    };
+    int known = 0;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (strcmp(all[i].word, word))
+            continue;
+        how->proposals = all[i].proposals;
+        how->moves = all[i].moves ? moves : 0;
+        known = 1;
+    }
+    REQUIRE(known);
+}
+
 static struct sample_memory_form
 form_of(const struct sample_how *how, size_t size)
 {
@@ -354,7 +378,8 @@ remember(struct sample_source *source, const struct sample_step *step,
     struct sample_staleness stale;
 
     if (source->ahead.rows)
-        sample_memory_feed(&source->ahead, memory->total, step);
+        sample_memory_feed(&source->ahead, memory->total, step,
+                           memory->form.chains);
     stale = sample_memory_step(
         memory, step, how->cache ? NULL : source->state,
         how->scores == SAMPLE_STALE && !how->cache ? source->score : NULL);

@@ -8,14 +8,39 @@
 
 #include "ess.h"
 
+static size_t
+place_of(const struct sample_bank *bank, struct sample_state of)
+{
+    return (size_t)of.id * bank->views +
+           (bank->views > 1 ? (size_t)of.view : 0);
+}
+
 /* The row of a sample's view, or NULL. */
 static const float *
 row_of(const struct sample_bank *bank, struct sample_state of)
 {
-    const size_t view = bank->views > 1 ? (size_t)of.view : 0;
-    const size_t row = (size_t)of.id * bank->views + view;
+    const size_t row = place_of(bank, of);
 
     return bank->when[row] < 0 ? NULL : bank->rows + row * bank->dim;
+}
+
+/* A view of a sample: one of those that are fixed, or that which its only row
+ * is of. */
+static struct sample_state
+choose(const struct sample_walk_how *how, const struct sample_bank *bank,
+       struct rng *rng, int64_t id)
+{
+    struct sample_state state = {id, 0, 0};
+
+    if (bank->views > 1) {
+        state.view = (int64_t)rng_below(rng, how->views);
+    } else {
+        const struct sample_shown shown = bank->shown[place_of(bank, state)];
+
+        state.view = shown.view;
+        state.epoch = shown.epoch;
+    }
+    return state;
 }
 
 /* beta e_i.e_j, finite; -INFINITY where there is no e_j. */
@@ -53,9 +78,7 @@ walk(const struct sample_walk_how *how, const struct sample_bank *bank,
     for (size_t m = 0; m < how->moves; m++) {
         const int64_t j = propose(rng, bank->size, own.id);
         const double luck = -log(1 - rng_unit(rng));
-        const struct sample_state next = {
-            j, (int64_t)rng_below(rng, how->views),
-            bank->views > 1 ? 0 : (int64_t)how->epoch};
+        const struct sample_state next = choose(how, bank, rng, j);
         const double to = score(how, bank, query, next);
 
         if (to + luck > at) {

@@ -31,7 +31,7 @@ train_encoder_open(struct train_encoder *encoder,
     encoder->dim = nn_net_dim(encoder->net);
     encoder->image =
         spec->net.height * spec->net.image_width * spec->net.channels;
-    nn_net_statistics(encoder->net, &count);
+    nn_net_running(encoder->net, &count);
     encoder->before = mem_array(count, sizeof *encoder->before);
     return 0;
 }
@@ -96,7 +96,7 @@ train_encoder_forward(struct train_encoder *encoder,
                       const struct nn_input *input, enum nn_mode mode, float *z)
 {
     size_t n;
-    const float *statistics = nn_net_statistics(encoder->net, &n);
+    const float *statistics = nn_net_running(encoder->net, &n);
 
     REQUIRE(input->n >= 1 && input->n <= encoder->rows);
     encoder->input = *input;
@@ -142,7 +142,7 @@ void
 train_encoder_undo(struct train_encoder *encoder)
 {
     size_t n;
-    float *statistics = nn_net_statistics(encoder->net, &n);
+    float *statistics = nn_net_running(encoder->net, &n);
 
     memcpy(statistics, encoder->before, n * sizeof *statistics);
 }
@@ -151,7 +151,7 @@ int
 train_encoder_steady(struct train_encoder *encoder)
 {
     size_t n;
-    const float *statistics = nn_net_statistics(encoder->net, &n);
+    const float *statistics = nn_net_running(encoder->net, &n);
 
     return num_finite(n, statistics);
 }

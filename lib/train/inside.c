@@ -2,21 +2,14 @@
 
 void
 train_inside_init(struct train_inside *inside, struct train_samples *samples,
-                  enum sample_scores scores, enum sample_elsewhere elsewhere,
-                  uint64_t seed)
+                  const struct sample_how *how, int brings)
 {
-    const struct sample_how how = {
-        .proposals =
-            samples->objective->wants_cross ? SAMPLE_CROSS : SAMPLE_ONCE,
-        .scores = scores,
-        .elsewhere = elsewhere,
-        .burn = -1,
-        .horizon = 1,
-        .seed = seed,
-    };
+    struct sample_how own = *how;
 
-    *inside = (struct train_inside){.samples = samples, .behind = 1};
-    sample_source_init(&inside->source, &how, samples->size);
+    own.horizon = 1; // nothing is under way
+    *inside = (struct train_inside){
+        .samples = samples, .brings = brings, .behind = 1};
+    sample_source_init(&inside->source, &own, samples->size);
 }
 
 void
@@ -25,16 +18,33 @@ train_inside_release(struct train_inside *inside)
     sample_source_release(&inside->source);
 }
 
-/* Gives the source what was kept of it. */
+/* Gives the source what was kept of it, where it has not gone on from there. */
 static int
-give_state(struct train_inside *inside, struct err *err)
+catch_up(struct train_inside *inside, struct err *err)
 {
     const struct train_samples *samples = inside->samples;
     const int64_t total = samples->state->total;
 
-    if (samples->store.n)
-        return sample_source_load(&inside->source, &samples->store, total, err);
-    sample_source_begin(&inside->source, total);
+    if (!inside->behind)
+        return 0;
+    if (!samples->store.n)
+        sample_source_begin(&inside->source, total);
+    else if (sample_source_load(&inside->source, &samples->store, total, err))
+        return -1;
+    inside->behind = 0;
+    return 0;
+}
+
+static int
+draw(void *self, const struct sample_step *step, struct sample_extras *extras,
+     struct err *err)
+{
+    struct train_inside *inside = self;
+
+    if (catch_up(inside, err))
+        return -1;
+    *extras = sample_source_draw(&inside->source, step,
+                                 inside->samples->state->total);
     return 0;
 }
 
@@ -45,10 +55,8 @@ weigh(void *self, const struct sample_step *step,
     struct train_inside *inside = self;
 
     *alone = 0;
-    if (inside->behind && give_state(inside, err))
-        return -1;
-    inside->behind = 0;
-    if (sample_source_weigh(&inside->source, step, weights, err) ||
+    if (catch_up(inside, err) ||
+        sample_source_weigh(&inside->source, step, weights, err) ||
         sample_store_judge(&inside->samples->store, weights->n_tables,
                            weights->tables, err))
         return -1;
@@ -67,5 +75,8 @@ refused(void *self)
 struct train_negatives
 train_inside_negatives(struct train_inside *inside)
 {
-    return (struct train_negatives){inside, weigh, refused};
+    return (struct train_negatives){.self = inside,
+                                    .draw = inside->brings ? draw : NULL,
+                                    .weigh = weigh,
+                                    .refused = refused};
 }

@@ -106,6 +106,7 @@ keep_pace(struct train_learner *learner, const struct train_batch *b)
 /* What negatives are asked in a step, and what they answer. */
 struct exchange {
     struct sample_step step;
+    struct sample_extras extras; /* what they let come along themselves */
     struct sample_weights weights;
     int alone;
 };
@@ -147,6 +148,38 @@ take_outside(struct train_learner *learner, const struct train_batch *b,
         memcpy(learner->z + rows * learner->dim, weights->outside,
                weights->n_outside * learner->dim * sizeof *learner->z);
     return 1;
+}
+
+/* The batch with what the negatives let come along, where it brings nothing
+ * itself. */
+static int
+bring(struct train_learner *learner, struct train_batch *b,
+      struct exchange *exchange, struct err *err)
+{
+    const struct train_negatives *negatives = learner->spec.negatives;
+    const struct sample_extras *extras = &exchange->extras;
+    const struct sample_step step = {
+        .epoch = (uint64_t)b->epoch,
+        .step = (uint64_t)b->step,
+        .v = 2,
+        .b = b->n,
+        .fixed = (size_t)b->fixed,
+        .ids = b->ids,
+        .variants = b->view_of,
+    };
+
+    if (!learner->spec.objective->wants_weights || !negatives->draw ||
+        b->n_extra)
+        return 0;
+    if (negatives->draw(negatives->self, &step, &exchange->extras, err))
+        return -1;
+    REQUIRE(!extras->texts && extras->n <= learner->spec.extra);
+    b->n_extra = extras->n;
+    b->extra_ids = extras->ids;
+    b->extra_view = extras->view;
+    b->extra_epoch = extras->epoch;
+    b->hints = extras->hints;
+    return 0;
 }
 
 static int
@@ -288,10 +321,14 @@ move_on(struct train_state *state, const struct train_batch *b)
 }
 
 static void
-list_weights(struct train_values *values, const struct sample_weights *weights)
+list_weights(struct train_values *values, const struct sample_extras *extras,
+             const struct sample_weights *weights)
 {
     train_values_add(values, "accepted", weights->accepted);
     train_values_count(values, "moved", (int64_t)weights->moved);
+    for (size_t i = 0; i < extras->n_values; i++)
+        train_values_add(values, extras->values[i].name,
+                         extras->values[i].value);
     for (size_t i = 0; i < weights->n_values; i++)
         train_values_add(values, weights->values[i].name,
                          weights->values[i].value);
@@ -320,22 +357,27 @@ list_values(const struct train_learner *learner, double gradient, double rate,
         if (i == LOSS_TAU || pace->value[i].kind != NN_SCHEDULE_CONSTANT)
             train_values_add(values, own[i].name, learner->settings.value[i]);
     if (learner->spec.objective->wants_weights && !exchange->alone)
-        list_weights(values, &exchange->weights);
+        list_weights(values, &exchange->extras, &exchange->weights);
     if (exchange->alone)
         train_values_count(values, "alone", 1);
 }
 
 enum train_outcome
-train_learner_step(struct train_learner *learner, const struct train_batch *b,
-                   struct train_result *result, struct err *err)
+train_learner_step(struct train_learner *learner,
+                   const struct train_batch *batch, struct train_result *result,
+                   struct err *err)
 {
-    const double start = clock_now(), rate = keep_pace(learner, b);
+    const double start = clock_now(), rate = keep_pace(learner, batch);
+    struct train_batch full = *batch, *b = &full;
     struct exchange exchange = {0};
     double gradient = 0;
     int rc;
 
     *result = (struct train_result){.outcome = TRAIN_FAILED};
-    rc = find_gradient(learner, b, &exchange, &result->loss, &gradient, err);
+    rc = bring(learner, b, &exchange, err);
+    if (!rc)
+        rc =
+            find_gradient(learner, b, &exchange, &result->loss, &gradient, err);
     if (rc > 0) {
         result->reason = not_finite(learner, b, &result->loss, gradient);
         result->outcome =

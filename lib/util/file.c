@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -301,4 +302,18 @@ file_exists(const char *path)
     struct stat st;
 
     return !lstat(path, &st);
+}
+
+char *
+file_own_folder(struct err *err)
+{
+    char path[PATH_MAX];
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+
+    if (n < 0) {
+        err_sys(err, "cannot read '/proc/self/exe'");
+        return NULL;
+    }
+    path[n] = 0;
+    return mem_text(dirname(path));
 }

@@ -28,6 +28,9 @@ find(const struct opt_tool *tool, const char *name, size_t n)
             return o;
         guess_try(&guess, o->name);
     }
+    guess_try(&guess, "help");
+    guess_try(&guess, "version");
+    guess_try(&guess, "config");
     opt_misuse("no option '--%.*s'%s", (int)n, name, guess_words(&guess));
 }
 

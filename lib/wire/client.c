@@ -280,13 +280,13 @@ wire_client_next(struct wire_client *client, struct wire_news *news,
         return 1;
     }
     while (!rc) {
-        int came;
+        int got;
 
         let_go(client);
         *news = (struct wire_news){0};
-        came = wire_sock_recv(client->sock, NULL, &client->msg, &news->why);
-        if (came)
-            rc = came < 0 ? unread(client, news, err) : take(client, news, err);
+        got = wire_sock_recv(client->sock, NULL, &client->msg, &news->why);
+        if (got)
+            rc = got < 0 ? unread(client, news, err) : take(client, news, err);
         else if (!look_again(client))
             break;
     }

@@ -45,12 +45,6 @@ wire_feed_close(struct wire_feed *feed)
     free(feed);
 }
 
-const char *
-wire_feed_endpoint(const struct wire_feed *feed)
-{
-    return wire_sock_endpoint(feed->sock);
-}
-
 static void
 publish(struct wire_feed *feed, struct wire_msg *msg)
 {

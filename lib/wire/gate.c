@@ -20,6 +20,7 @@ static struct slot {
     atomic_int kind;
     atomic_size_t stranger, known; /* GATE: bytes under way */
     atomic_uint cut, away;         /* GATE: connections refused, not yet told */
+    atomic_int met;                /* GATE: one was not */
     atomic_int gate, admitted;     /* PEER */
     atomic_size_t got, read;       /* PEER: bytes so far */
     double since;                  /* PEER: only its own thread looks */
@@ -96,6 +97,14 @@ wire_gate_admit(int fd)
         slot->admitted = 1;
 }
 
+int
+wire_gate_met(int gate)
+{
+    struct slot *slot = slot_of(gate, GATE);
+
+    return slot && slot->met;
+}
+
 unsigned
 wire_gate_refused(int gate, unsigned *cut)
 {
@@ -126,6 +135,7 @@ listen(int fd, int backlog)
         slots[fd].stranger = next.stranger;
         slots[fd].known = next.known;
         slots[fd].cut = slots[fd].away = 0;
+        slots[fd].met = 0;
         slots[fd].kind = GATE;
         next.made = fd;
     }
@@ -173,9 +183,10 @@ accept4(int fd, struct sockaddr *restrict at, socklen_t *restrict len,
     }
     if (peer < 0 && errno == EMFILE)
         errno = ECONNABORTED;
-    if (gate && peer >= 0)
+    if (gate && peer >= 0) {
+        gate->met = 1;
         begin(&slots[peer], fd);
-    else if (peer >= 0 && peer < WIRE_GATE_FDS)
+    } else if (peer >= 0 && peer < WIRE_GATE_FDS)
         slots[peer].kind = NOTHING;
     return peer;
 }

@@ -56,6 +56,9 @@ void wire_gate_expect(int gate, size_t known);
 void wire_gate_read(int fd, size_t parts, size_t bytes);
 void wire_gate_admit(int fd);
 
+/* wire_gate_met() returns 1 when a connection was taken. */
+int wire_gate_met(int gate);
+
 /*
  * wire_gate_refused() returns how many connections the gate has refused since
  * it was asked last.

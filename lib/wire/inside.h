@@ -41,7 +41,4 @@ struct wire_sock {
     struct err trouble; /* why connections come to nothing; "": they do not */
 };
 
-/* wire_refuse() counts a connection that was refused; why is in wire->why. */
-void wire_refuse(struct wire *wire, const struct err *why);
-
 #endif

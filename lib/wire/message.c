@@ -1,7 +1,6 @@
 #include <float.h>
 #include <string.h>
 
-#include "util/digest.h"
 #include "wire/batch.h"
 #include "wire/edge.h"
 #include "wire/error.h"
@@ -16,297 +15,9 @@
 #include "wire/status.h"
 #include "wire/weights.h"
 
+#include "checks.h"
 #include "message.h"
-
-/*
- * Parts of rows.  x is the struct without "wire_", m its member; the type on
- * the wire follows from the member's, so the two cannot disagree.
- */
-#define M(x, m) (((struct wire_##x *)0)->m)
-#define AT(x, m) offsetof(struct wire_##x, m)
-#define IS(x, m, type, what) _Generic(M(x, m), type : what)
-#define SIZE(x, m) IS(x, m, size_t, AT(x, m))
-
-#define WHOLE(x, key, m, min, max)                                    \
-    .name = (key), .at = AT(x, m), .least = (min), .greatest = (max), \
-    .type = _Generic(M(x, m), int64_t                                 \
-                     : WIRE_WHOLE, size_t                             \
-                     : WIRE_COUNT)
-#define REAL(x, key, m, min, max)                                       \
-    .name = (key), .at = AT(x, m), .type = IS(x, m, double, WIRE_REAL), \
-    .low = (min), .high = (max)
-#define FLAG(x, key, m)                                              \
-    .name = (key), .at = AT(x, m), .type = IS(x, m, int, WIRE_FLAG), \
-    .optional = 1
-#define TEXT(x, key, m)                                                 \
-    .name = (key), .at = AT(x, m), .type = IS(x, m, char *, WIRE_TEXT), \
-    .room = sizeof M(x, m)
-#define SHARE(x, key, m, most)                                              \
-    .name = (key), .at = AT(x, m), .type = IS(x, m, int64_t *, WIRE_SHARE), \
-    .greatest = (most), .optional = 1
-#define VALUES(x, key, m, n)                                                  \
-    .name = (key), .at = AT(x, m),                                            \
-    .type = IS(x, m, struct wire_metric *, WIRE_VALUES), .count = SIZE(x, n), \
-    .greatest = sizeof M(x, m) / sizeof *M(x, m)
-#define TABLE_LIST(x, key, m, n)   \
-    .name = (key), .at = AT(x, m), \
-    .type = IS(x, m, struct wire_table *, WIRE_TABLES), .count = SIZE(x, n)
-#define DTYPE(x, m) \
-    _Generic(M(x, m), const uint8_t * : WIRE_U1, const int32_t * : WIRE_I4,   \
-             const int64_t * : WIRE_I8, const float * : WIRE_F4)
-#define TENSOR(x, key, m, sizes)                                          \
-    .name = (key), .at = AT(x, m), .type = WIRE_TENSOR, .shape = (sizes), \
-    .dtype = DTYPE(x, m)
-#define IDS(x, key, m, sizes)                                          \
-    .name = (key), .at = AT(x, m), .type = WIRE_IDS, .shape = (sizes), \
-    .dtype = IS(x, m, const int64_t *, WIRE_I8)
-
-/* Rows that several messages have. */
-#define EPOCH(x, m) WHOLE(x, "epoch", m, 0, WIRE_EPOCH_MAX - 1)
-#define STEP(x, m) WHOLE(x, "step", m, 0, WIRE_STEP_MAX - 1)
-#define SESSION(x, m) WHOLE(x, "session", m, 0, INT64_MAX)
-#define SEQUENCE(x) WHOLE(x, "sequence", sequence, 0, INT64_MAX)
-#define SIDE(x, m) WHOLE(x, #m, m, 1, WIRE_SIDE_MAX)
-#define ABOVE(x, key, m) .above = (key), .above_at = IS(x, m, int64_t, AT(x, m))
-#define PLACE(x)                                    \
-    {SESSION(x, at.session)}, {EPOCH(x, at.epoch)}, \
-    {                                               \
-        STEP(x, at.step)                            \
-    }
-#define REQUEST(x)                                             \
-    {WHOLE(x, "id", id, 0, INT64_MAX)}, {SESSION(x, session)}, \
-        {EPOCH(x, epoch)},                                     \
-    {                                                          \
-        STEP(x, step)                                          \
-    }
-#define OF_EPOCH(x)                                                          \
-    {WHOLE(x, "steps", steps, 1, WIRE_STEP_MAX), ABOVE(x, "step", at.step)}, \
-    {                                                                        \
-        WHOLE(x, "epochs", epochs, 1, WIRE_EPOCH_MAX),                       \
-            ABOVE(x, "epoch", at.epoch)                                      \
-    }
-
-/* What wire/views.h says. */
-#define EACH(x, key, m, most) \
-    TENSOR(x, key, m, "r"), .optional = 1, .least = -1, .greatest = (most)
-#define VIEWS(x)                                                              \
-    {WHOLE(x, "reserve", of_extra.reserve, 1, WIRE_BATCH_MAX), .optional = 1, \
-     .least_size = 'r'},                                                      \
-        {EACH(x, "extra_view", of_extra.view, WIRE_VIEW_MAX - 1)},            \
-        {TENSOR(x, "extra_epoch", of_extra.epoch, "r"), .optional = 1,        \
-         .with = "extra_view", .greatest = WIRE_EPOCH_MAX - 1},               \
-        {EACH(x, "hint_row", of_extra.hint_row, INT32_MAX)},                  \
-        {EACH(x, "hint_view", of_extra.hint_view, WIRE_VIEW_MAX - 1)},        \
-        {TENSOR(x, "hint_log_q", of_extra.hint_log_q, "r"), .optional = 1},   \
-        {VALUES(x, "hint_values", of_extra.hint_values,                       \
-                of_extra.n_hint_values),                                      \
-         .optional = 1},                                                      \
-        {WHOLE(x, "augmentations", variants.augmentations, 2, WIRE_VIEW_MAX), \
-         .optional = 1},                                                      \
-    {                                                                         \
-        TENSOR(x, "variants", variants.variant, "vb"),                        \
-            .with = "augmentations", .below = "augmentations",                \
-            .below_at = IS(x, variants.augmentations, int64_t,                \
-                           AT(x, variants.augmentations))                     \
-    }
-
-/* Texts: a sample and which of its captions; tokens and their lengths. */
-#define EXTRA_TEXTS(x) \
-    TENSOR(x, "extra_texts", extra_texts, "s2"), .optional = 1
-#define TEXTS(x, leader) \
-    WHOLE(x, "texts", texts, 1, WIRE_CAPTIONS_MAX), .with = (leader)
-#define CAPTIONS(x)                       \
-    TENSOR(x, "captions", captions, "b"), \
-        .below = "texts", .below_at = IS(x, texts, int64_t, AT(x, texts))
-#define TOKENS(x, key, m, sizes, by)                               \
-    TENSOR(x, key, m, sizes),                                      \
-        .below = "vocabulary",                                     \
-        .below_at = IS(x, vocabulary, int64_t, AT(x, vocabulary)), \
-        .lengths = (by)
-#define LENGTHS(x, key, m, sizes) \
-    TENSOR(x, key, m, sizes), .least = 2, .greatest = WIRE_TOKENS_MAX
-
-/* ---- checks between fields: x is the struct that was filled ------------- */
-
-/* How far from 1 a row of f4 may sum. */
-static const double slack = 1e-3;
-
-static void
-check_digest(struct wire_reader *r, const void *x, int64_t size)
-{
-    const struct wire_hello *hello = x;
-    struct digest digest;
-
-    (void)size;
-    if (*hello->digest && digest_from_hex(&digest, hello->digest))
-        wire_read_fail(r, "'digest' is not 32 hexadecimal digits");
-}
-
-static void
-check_dataset(struct wire_reader *r, const void *x, int64_t size)
-{
-    const struct wire_hello *hello = x;
-
-    (void)size;
-    if (!*hello->digest != !hello->size)
-        wire_read_fail(r, "a data set has a digest and images, or neither");
-}
-
-static void
-check_size(struct wire_reader *r, const void *x, int64_t size)
-{
-    const struct wire_item *item = x;
-
-    if (size && item->size != size)
-        wire_read_fail(r, "data set of %jd images, ours has %jd",
-                       (intmax_t)item->size, (intmax_t)size);
-}
-
-static void
-check_w(struct wire_reader *r, const void *x, int64_t size)
-{
-    const struct wire_weights *weights = x;
-    const double least = weights->partial ? 0 : 1 - slack;
-
-    (void)size;
-    for (size_t i = 0; i < weights->rows; i++) {
-        const float *row = weights->w + i * weights->columns;
-        double sum = 0;
-        int negative = 0;
-
-        for (size_t j = 0; j < weights->columns; j++) {
-            negative |= row[j] < 0;
-            sum += row[j];
-        }
-        if (!negative && sum <= 1 + slack && sum >= least)
-            continue;
-        wire_read_fail(r, "row %zu of w is no set of weights: sum %g", i, sum);
-        return;
-    }
-}
-
-static void
-check_piece(struct wire_reader *r, const void *x, int64_t size)
-{
-    const struct wire_state *state = x;
-    size_t pieces = 0;
-
-    (void)size;
-    for (size_t i = 0; i < state->n; i++) {
-        const struct wire_table *t = &state->tables[i];
-
-        pieces += t->n > 0;
-        if (t->n && (t->n > t->rows || (uint64_t)state->from > t->rows - t->n))
-            wire_read_fail(r, "rows %jd .. of table '%s' end behind its %zu",
-                           (intmax_t)state->from, t->name, t->rows);
-        if (t->n > 1 && t->n > WIRE_PIECE_MAX / t->width)
-            wire_read_fail(r, "%zu rows of table '%s' are more than %d bytes",
-                           t->n, t->name, WIRE_PIECE_MAX);
-    }
-    if (pieces > 1)
-        wire_read_fail(r, "rows of %zu tables in one piece", pieces);
-}
-
-/* Rows (sample, caption); a sample has `most` captions at most. */
-static void
-judge_texts(struct wire_reader *r, size_t n, const int64_t *texts, int64_t size,
-            int64_t most)
-{
-    for (size_t i = 0; texts && i < n; i++) {
-        const int64_t id = texts[2 * i], caption = texts[2 * i + 1];
-
-        if (id < 0 || (size && id >= size) || caption < 0 || caption >= most)
-            wire_read_fail(r, "row %zu of extra_texts is caption %jd of %jd", i,
-                           (intmax_t)caption, (intmax_t)id);
-    }
-}
-
-static void
-check_item_texts(struct wire_reader *r, const void *x, int64_t size)
-{
-    const struct wire_item *item = x;
-
-    (void)size;
-    judge_texts(r, item->n_texts, item->extra_texts, item->size,
-                WIRE_CAPTIONS_MAX);
-}
-
-static void
-judge_lengths(struct wire_reader *r, size_t n, const int32_t *lengths,
-              size_t len)
-{
-    for (size_t i = 0; lengths && i < n; i++)
-        if ((size_t)lengths[i] > len)
-            wire_read_fail(r, "a text of %d tokens, in rows of %zu", lengths[i],
-                           len);
-}
-
-static void
-check_lengths(struct wire_reader *r, const void *x, int64_t size)
-{
-    const struct wire_batch *batch = x;
-
-    (void)size;
-    judge_lengths(r, batch->n, batch->lengths, batch->n_tokens);
-    judge_lengths(r, batch->n_texts, batch->extra_lengths, batch->n_tokens);
-}
-
-static void
-check_batch_texts(struct wire_reader *r, const void *x, int64_t size)
-{
-    const struct wire_batch *batch = x;
-
-    if (batch->extra_texts && !batch->tokens)
-        wire_read_fail(r, "extra_texts without tokens");
-    judge_texts(r, batch->n_texts, batch->extra_texts, size, batch->texts);
-}
-
-static void
-check_kind(struct wire_reader *r, const void *x, int64_t size)
-{
-    const struct wire_pairs *pairs = x;
-
-    (void)size;
-    if (!strcmp(pairs->kind, "pair") && (pairs->n_views != 2 || !pairs->texts))
-        wire_read_fail(r, "kind pair wants 2 views, and captions");
-}
-
-static void
-check_pairs_texts(struct wire_reader *r, const void *x, int64_t size)
-{
-    const struct wire_pairs *pairs = x;
-
-    judge_texts(r, pairs->n_texts, pairs->extra_texts, size,
-                pairs->texts ? pairs->texts : WIRE_CAPTIONS_MAX);
-}
-
-static void
-check_have(struct wire_reader *r, const void *x, int64_t size)
-{
-    const struct wire_next *next = x;
-
-    (void)size;
-    for (size_t i = 0; next->have && i < next->n_have; i++) {
-        const int64_t *at = next->have + 2 * i;
-
-        if (at[0] < 0 || at[0] >= WIRE_EPOCH_MAX || at[1] < 0 ||
-            at[1] >= WIRE_STEP_MAX)
-            wire_read_fail(r, "row %zu of have is no place", i);
-        else if (i && (at[0] < at[-2] || (at[0] == at[-2] && at[1] <= at[-1])))
-            wire_read_fail(r, "row %zu of have is not after the one before", i);
-    }
-}
-
-static void
-check_window(struct wire_reader *r, const void *x, int64_t size)
-{
-    const struct wire_next *next = x;
-
-    (void)size;
-    if ((int64_t)next->n_have > next->window)
-        wire_read_fail(r, "%zu places are held of a window of %jd",
-                       next->n_have, (intmax_t)next->window);
-}
+#include "rows.h"
 
 /* ---- tables ------------------------------------------------------------- */
 
@@ -326,8 +37,8 @@ static const struct wire_field hello_fields[] = {
 };
 
 static const struct wire_check hello_checks[] = {
-    {"the digest is one", check_digest},
-    {"a data set has a digest and images, or neither", check_dataset},
+    {"the digest is one", wire_check_digest},
+    {"a data set has a digest and images, or neither", wire_check_dataset},
     {0},
 };
 
@@ -360,8 +71,8 @@ static const struct wire_size next_sizes[] = {
 };
 
 static const struct wire_check next_checks[] = {
-    {"have is places in order", check_have},
-    {"no more than the window is held", check_window},
+    {"have is places in order", wire_check_have},
+    {"no more than the window is held", wire_check_window},
     {0},
 };
 
@@ -414,8 +125,8 @@ static const struct wire_size item_sizes[] = {
 };
 
 static const struct wire_check item_checks[] = {
-    {"the data set is ours", check_size},
-    {"rows of extra_texts are captions", check_item_texts},
+    {"the data set is ours", wire_check_size},
+    {"rows of extra_texts are captions", wire_check_item_texts},
     {0},
 };
 
@@ -467,8 +178,8 @@ static const struct wire_size batch_sizes[] = {
 };
 
 static const struct wire_check batch_checks[] = {
-    {"texts are no longer than their rows", check_lengths},
-    {"rows of extra_texts are captions", check_batch_texts},
+    {"texts are no longer than their rows", wire_check_lengths},
+    {"rows of extra_texts are captions", wire_check_batch_texts},
     {0},
 };
 
@@ -520,8 +231,8 @@ static const struct wire_size pairs_sizes[] = {
 };
 
 static const struct wire_check pairs_checks[] = {
-    {"kind pair has what it wants", check_kind},
-    {"rows of extra_texts are captions", check_pairs_texts},
+    {"kind pair has what it wants", wire_check_kind},
+    {"rows of extra_texts are captions", wire_check_pairs_texts},
     {0},
 };
 
@@ -549,7 +260,7 @@ static const struct wire_size weights_sizes[] = {
 };
 
 static const struct wire_check weights_checks[] = {
-    {"rows of w are weights", check_w},
+    {"rows of w are weights", wire_check_w},
     {0},
 };
 
@@ -565,7 +276,7 @@ static const struct wire_field state_fields[] = {
 };
 
 static const struct wire_check state_checks[] = {
-    {"a piece is of one table", check_piece},
+    {"a piece is of one table", wire_check_piece},
     {0},
 };
 

@@ -6,8 +6,8 @@
 #include "wire/msg.h"
 
 /*
- * How a header is written and read, key by key: what lib/wire/codec.c is made
- * of, and what looks at one key of a message of any kind.
+ * How a header is written and read, key by key: what lib/wire/encode.c and
+ * decode.c are made of, and what looks at one key of a message of any kind.
  *
  * A writer collects keys and tensors; a broken limit is a bug of ours.  The
  * value of a key is packed by who writes it, those of a map key by key.

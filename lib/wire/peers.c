@@ -52,6 +52,16 @@ wire_peers_by_name(const struct wire_peers *peers, const char *name)
     return NULL;
 }
 
+/* One leaves, to be reported by wire_peers_left(). */
+static void
+leave(struct wire_peers *peers, struct wire_peer *peer)
+{
+    mem_grow(&peers->left, &peers->room_left, peers->n_left + 1,
+             sizeof *peers->left);
+    peers->left[peers->n_left++] = peer->number;
+    *peer = peers->peer[--peers->n];
+}
+
 /* Room for one more, or NULL. */
 static struct wire_peer *
 make_room(struct wire_peers *peers)
@@ -62,7 +72,7 @@ make_room(struct wire_peers *peers)
         if (peers->peer[i].heard < oldest->heard)
             oldest = &peers->peer[i];
     if (peers->n == WIRE_PEERS_MAX && peers->patient)
-        wire_peers_leave(peers, oldest);
+        leave(peers, oldest);
     if (peers->n == WIRE_PEERS_MAX)
         return NULL;
     mem_grow(&peers->peer, &peers->room, peers->n + 1, sizeof *peers->peer);
@@ -83,7 +93,7 @@ wire_peers_greet(struct wire_peers *peers, const struct wire_id *id,
     }
     before = wire_peers_by_name(peers, hello->peer);
     if (before)
-        wire_peers_leave(peers, before);
+        leave(peers, before);
     *peer = make_room(peers);
     if (!*peer)
         return WIRE_CROWDED;
@@ -121,15 +131,6 @@ wire_peers_hear(struct wire_peer *peer, double now)
     peer->heard = now;
 }
 
-void
-wire_peers_leave(struct wire_peers *peers, struct wire_peer *peer)
-{
-    mem_grow(&peers->left, &peers->room_left, peers->n_left + 1,
-             sizeof *peers->left);
-    peers->left[peers->n_left++] = peer->number;
-    *peer = peers->peer[--peers->n];
-}
-
 uint64_t
 wire_peers_left(struct wire_peers *peers)
 {
@@ -141,7 +142,7 @@ wire_peers_part(struct wire_peers *peers)
 {
     for (size_t i = peers->n; i-- > 0;)
         if (peers->peer[i].gone)
-            wire_peers_leave(peers, &peers->peer[i]);
+            leave(peers, &peers->peer[i]);
 }
 
 /* Keep how a silent peer is reached. */
@@ -168,7 +169,7 @@ wire_peers_judge(struct wire_peers *peers, double now)
             peer->suspect = now;
         } else if (now - peer->suspect >= second_look) {
             remember(peers, &peer->id);
-            wire_peers_leave(peers, peer);
+            leave(peers, peer);
         }
     }
 }

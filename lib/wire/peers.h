@@ -101,10 +101,8 @@ int wire_peers_again(struct wire_peers *peers, const struct wire_id *id,
 /* wire_peers_hear(): something came from a peer. */
 void wire_peers_hear(struct wire_peer *peer, double now);
 
-/* wire_peers_leave() removes one, to be reported by wire_peers_left(). */
-void wire_peers_leave(struct wire_peers *peers, struct wire_peer *peer);
-
-/* wire_peers_left() returns a number that left and was not reported, or 0. */
+/* wire_peers_left() returns a number of one that left and was not reported, or
+ * 0. */
 uint64_t wire_peers_left(struct wire_peers *peers);
 
 /*

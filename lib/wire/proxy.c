@@ -58,12 +58,6 @@ wire_proxy_close(struct wire_proxy *proxy)
     free(proxy);
 }
 
-const char *
-wire_proxy_endpoint(const struct wire_proxy *proxy)
-{
-    return wire_sock_endpoint(proxy->sock);
-}
-
 /* Give up the connection in place of pair i. */
 static void
 part_with(struct wire_proxy *proxy, size_t i)

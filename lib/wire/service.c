@@ -240,11 +240,11 @@ static enum wire_answer
 drain(struct wire_service *service, struct wire_msg **answer, struct err *err)
 {
     enum wire_answer what = WIRE_STOPPED;
-    int came;
+    int got;
 
     while (what == WIRE_STOPPED &&
-           (came = wire_sock_recv(service->sock, NULL, answer, err))) {
-        if (came < 0) {
+           (got = wire_sock_recv(service->sock, NULL, answer, err))) {
+        if (got < 0) {
             what = unread(service, err);
             continue;
         }

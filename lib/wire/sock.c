@@ -50,7 +50,8 @@ set_limits(struct wire_sock *sock, const struct wire_limits *limits)
         {ZMQ_TCP_KEEPALIVE_INTVL, 1},
         {ZMQ_TCP_KEEPALIVE_CNT, 3},
         {ZMQ_RECONNECT_IVL, 100},
-        {ZMQ_RECONNECT_IVL_MAX, 5000},
+        // what was published before a subscriber came is lost to it
+        {ZMQ_RECONNECT_IVL_MAX, sock->type == WIRE_SUB ? 100 : 5000},
         {ZMQ_CONNECT_TIMEOUT, 5000},
     };
     int rc = zmq_setsockopt(sock->socket, ZMQ_MAXMSGSIZE, &bytes, sizeof bytes);
@@ -179,10 +180,8 @@ open_monitor(struct wire_sock *sock)
                : 0;
 }
 
-/*
- * ZeroMQ removes the socket file that it finds, be its owner dead or alive.
- * So ask first: a dead one's refuses connections.
- */
+/* ZeroMQ removes the socket file that it finds, be its owner dead or alive.  So
+ * ask first: a dead one's refuses connections. */
 static int
 is_taken(const char *endpoint)
 {
@@ -463,6 +462,12 @@ void
 wire_sock_soon(struct wire_sock *sock, struct wire_msg *msg)
 {
     replace(&sock->soon, msg);
+}
+
+int
+wire_sock_met(const struct wire_sock *sock)
+{
+    return sock->binds ? wire_gate_met(sock->gate) : sock->up;
 }
 
 int

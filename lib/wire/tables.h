@@ -5,9 +5,9 @@
 #include "wire/table.h"
 
 /*
- * Tables in a message, for lib/wire/codec.c: a list [[name, rows, width] ...]
- * in the header, and of each that has rows here the tensors NAME.row, u1
- * [k,width], and NAME.at, i8 [k], where rows have places.
+ * Tables in a message, for lib/wire/encode.c and decode.c: a list
+ * [[name, rows, width] ...] in the header, and of each that has rows here the
+ * tensors NAME.row, u1 [k,width], and NAME.at, i8 [k], where rows have places.
  *
  * wire_tables_get() returns an array for free(), or NULL where there is none
  * or it will not do.

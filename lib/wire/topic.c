@@ -21,19 +21,19 @@ wire_sock_topic(struct wire_sock *sock, int *on, char *topic, size_t room,
 {
     zmq_msg_t told;
     const uint8_t *byte;
-    int came = 0;
+    int known = 0;
 
     REQUIRE(sock->type == WIRE_PUB);
     zmq_msg_init(&told);
-    while (!came && zmq_msg_recv(&told, sock->socket, ZMQ_DONTWAIT) >= 0) {
+    while (!known && zmq_msg_recv(&told, sock->socket, ZMQ_DONTWAIT) >= 0) {
         byte = zmq_msg_data(&told);
-        came = zmq_msg_size(&told) && byte[0] <= 1; // else no subscription
-        if (!came)
+        known = zmq_msg_size(&told) && byte[0] <= 1; // else no subscription
+        if (!known)
             continue;
         *on = byte[0];
         *n = zmq_msg_size(&told) - 1;
         memcpy(topic, byte + 1, *n < room ? *n : room);
     }
     zmq_msg_close(&told);
-    return came;
+    return known;
 }

@@ -75,8 +75,9 @@ wire_beat(struct wire *wire)
     }
 }
 
-void
-wire_refuse(struct wire *wire, const struct err *why)
+/* A connection was refused; why is in wire->why. */
+static void
+refuse(struct wire *wire, const struct err *why)
 {
     struct err why_now = *why;
 
@@ -126,7 +127,7 @@ read_monitor(struct wire_sock *sock)
                       "not each other's",
                 sock->endpoint);
         sock->trouble = why;
-        wire_refuse(sock->wire, &why);
+        refuse(sock->wire, &why);
     }
 }
 
@@ -152,7 +153,7 @@ read_gate(struct wire_sock *sock)
                 : "a peer at %s was turned away: too many connections",
             sock->endpoint);
     while (n-- > 0)
-        wire_refuse(sock->wire, &why);
+        refuse(sock->wire, &why);
 }
 
 /* What wire_wait() polls: stop, key checks, then socket and monitor each. */
@@ -192,7 +193,7 @@ attend(struct wire *wire, const zmq_pollitem_t *item)
 
     if (wire->zap && (item++)->revents)
         while (wire_zap_serve(wire->zap, wire->keys, &why))
-            wire_refuse(wire, &why);
+            refuse(wire, &why);
     for (struct wire_sock *s = wire->first; s; s = s->next) {
         const short events = (item++)->revents;
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Plan epochs by shuffling: foil-select in Python, whole but for its options.
-usage: select.py ENDPOINT BATCH EPOCHS SEED
+usage: select.py ENDPOINT BATCH EPOCHS SEED [LEASE]
 Keeps a window, leases items: foil-wire(5). Needs python3-zmq, python3-msgpack."""
 import functools
 import random
@@ -11,13 +11,13 @@ import time
 import msgpack
 import zmq
 endpoint, batch, epochs, seed = sys.argv[1], *map(int, sys.argv[2:5])
+lease = float((sys.argv[5:] or [10])[0])  # seconds
 context = zmq.Context()
 socket = context.socket(zmq.ROUTER)
 socket.bind(endpoint)
-seen, room = {}, {}   # of each peer: when it last spoke, how many items it takes
-leases = {}           # item -> (peer, deadline); items count over epochs
-newest = -1, 0        # session and serial of the newest snapshot, which says
-done, wanted = 0, []  # steps trained, and places wanted
+seen, room = {}, {}   # of each peer: when it spoke last, how many items it takes
+leases = {}           # item -> (peer, its end, when that was seen)
+newest, came, done, wanted = (-1, 0), 0, 0, []  # what the newest snapshot says
 dataset, steps = None, 1  # the data set is that of the first who greets
 
 def send(peer, kind, head, *parts):
@@ -36,7 +36,7 @@ def give(peer, item):
         "steps": steps, "epochs": epochs, "size": dataset["size"],
         "tensors": [["ids", "i8", [len(ids)]]]},
         struct.pack(f"<{len(ids)}q", *ids))
-    leases[item] = peer, time.monotonic() + 10
+    leases[item] = peer, time.monotonic() + lease, 0
 
 while done < epochs * steps:
     ready, now = socket.poll(500), time.monotonic()
@@ -45,7 +45,7 @@ while done < epochs * steps:
         head, seen[peer] = msgpack.unpackb(head), now
         if kind == b"foil2.hello":
             dataset, room[peer] = dataset or head["dataset"], 0
-            leases = {i: (p, t * (p != peer)) for i, (p, t) in leases.items()}
+            leases = {i: x for i, x in leases.items() if x[0] != peer}
             steps = min(-(-dataset["size"] // batch), dataset["size"] // 2)
             head.update(stage="select", peer="select.py", dataset=dataset)
             send(peer, b"hello", head)
@@ -57,7 +57,7 @@ while done < epochs * steps:
             room[peer] = head.get("room", head["window"])
             if (head["session"], head["serial"]) > newest:
                 leases = leases if head["session"] == newest[0] else {}
-                newest = head["session"], head["serial"]
+                newest, came = (head["session"], head["serial"]), now
                 have = {e * steps + s for e, s
                         in struct.iter_unpack("<2q", b"".join(parts))}
                 done = head["epoch"] * steps + head["step"]
@@ -65,9 +65,11 @@ while done < epochs * steps:
                           if i < epochs * steps and i not in have]
                 leases = {i: x for i, x in leases.items() if i in wanted}
     room = {p: n for p, n in room.items() if now - seen[p] < 3}
-    leases = {i: x for i, x in leases.items() if x[0] in room and now < x[1]}
+    leases = {i: (p, end, over or now * (now >= end))  # late: not in a newer one
+              for i, (p, end, over) in leases.items()
+              if p in room and not (over and came > over + 0.1)}
     for item in wanted:
-        held = [p for p, _ in leases.values()]
+        held = [x[0] for x in leases.values()]
         spare = {p: n - held.count(p) for p, n in room.items()}
         peer = max(spare, key=spare.get, default=None)
         if item not in leases and peer and spare[peer] > 0:

@@ -444,6 +444,7 @@ class Consumer:
     def __init__(self, session, place, window):
         self.session, self.place, self.window = session, place, window
         self.held, self.busy, self.ends = {}, None, {}
+        self.quiet = None  # since when all say end
         self.serial, self.made, self.sent = 1, 0.0, 0.0
         self.changed, self.epochs = False, None
 
@@ -452,7 +453,9 @@ class Consumer:
             place != self.busy and place not in self.held
 
     def hold(self, place, item):
-        """Keeps one that is wanted, unless there is no room for it."""
+        """Keeps one that is wanted, unless there is no room for it; who said
+        that nothing is there was wrong."""
+        self.ends = {p: e for p, e in self.ends.items() if e > place}
         if len(self.held) + (self.busy is not None) >= self.window:
             last = max(self.held, default=place)
             if last <= place:
@@ -499,12 +502,17 @@ class Consumer:
     def end(self, peer, place):
         self.ends[peer] = place
 
-    def over(self, peers):
-        """Whether the plan is over."""
+    def over(self, now, peers):
+        """Whether the plan is over: all peers say so, for three seconds."""
         if self.epochs is not None and self.place[0] >= self.epochs:
             return True
-        return bool(peers) and all(
-            self.ends.get(p, (math.inf, 0)) <= self.place for p in peers)
+        if not peers or not all(self.ends.get(p, (math.inf, 0)) <= self.place
+                                for p in peers):
+            self.quiet = None
+            return False
+        if self.quiet is None:
+            self.quiet = now
+        return now - self.quiet >= 3
 
 
 class _Holder:  # what a producer knows of a peer
@@ -988,7 +996,9 @@ class Loop(threading.Thread):
                                             else zmq.DEALER))
         sock.linger = 2000
         sock.maxmsgsize = inner if bind else outer
-        sock.reconnect_ivl, sock.reconnect_ivl_max = 100, 5000
+        # what was published before a subscriber came is lost to it
+        sock.reconnect_ivl = 100
+        sock.reconnect_ivl_max = 100 if kind == zmq.SUB else 5000
         if self.keys and where.startswith("tcp:"):
             sock.curve_publickey = self.keys.public
             sock.curve_secretkey = self.keys.secret
@@ -1352,6 +1362,8 @@ class Batch:
     ids       i8 [b], the samples
     extra     u1 [r,h,w,c] further images, which are negatives only; or None
     extra_ids i8 [r], or None
+    tokens    i4 [b,l] of a caption of each sample, or None; lengths i4 [b]
+    extra_tokens  i4 [s,l] of further texts, or None; extra_lengths i4 [s]
     epoch, step, steps (in this epoch), epochs (in all)
     encode_only  features are wanted, nothing is to be trained
     """
@@ -1361,10 +1373,13 @@ class Batch:
         self.views, self.ids = tensors["views"], tensors["ids"]
         self.extra = tensors.get("extra")
         self.extra_ids = tensors.get("extra_ids")
+        for name in ("tokens", "lengths", "extra_tokens", "extra_lengths"):
+            setattr(self, name, tensors.get(name))
         for name in ("epoch", "step", "steps", "epochs"):
             setattr(self, name, head[name])
         self.encode_only = head.get("encode_only", False)
-        self.scale, self.values, self.over = None, {}, False
+        self.scale, self.outside, self.values = None, None, {}
+        self.over = False
 
     def __len__(self):
         return len(self.ids)
@@ -1385,7 +1400,11 @@ class Batch:
             mean over r of  e_r beta sum_c w_rc s_rc - a_r beta s_r,p(r)
 
         w constant; a, e are the columns of batch.scale, or 1 where that is
-        None.
+        None.  Where batch.outside, f4 [o,d], is not None, w has a column more
+        for each of its rows: negatives that are constants.
+
+        Where there are tokens, z are the embeddings of b images, their b
+        captions, the extra images and the extra texts, and v is 2.
         """
         return self._trainer._weights(self, _array(z), float(beta))
 
@@ -1620,10 +1639,10 @@ class Trainer:
         since = self.waiting = time.monotonic()
 
         def ready():
-            item = self.consumer.take()
-            if item or self.consumer.over(self.batches.peers):
+            item, now = self.consumer.take(), time.monotonic()
+            if item or self.consumer.over(now, self.batches.peers):
                 return item or "over"
-            return time.monotonic() - since > self.deadline and "late"
+            return now - since > self.deadline and "late"
         got = self.loop.wait(ready, 0.1)
         self.waiting, self.started = None, time.monotonic()
         self.waited = self.started - since
@@ -1641,13 +1660,23 @@ class Trainer:
         if self.client is None:
             raise RuntimeError("Trainer(negatives=True) asks the service")
         v, b = batch.views.shape[:2]
-        if z.shape[0] != v * b + (0 if batch.extra is None
-                                  else len(batch.extra)):
-            raise ValueError("z has not a row for each of batch.images()")
+        v = v if batch.tokens is None else 2
+        r, s = (0 if x is None else len(x)
+                for x in (batch.extra, batch.extra_tokens))
+        if z.shape[0] != v * b + r + s:
+            raise ValueError("z has not a row for each of batch.images()" +
+                             ("" if batch.tokens is None else " and captions"))
         head = {**_at(self.session, self.consumer.place), "beta": beta}
         tensors = {"ids": batch.ids, "z": z[:v * b].reshape(v, b, -1)}
-        if batch.extra is not None:
-            tensors.update(extra_ids=batch.extra_ids, extra_z=z[v * b:])
+        if batch.tokens is not None:
+            head.update(kind="pair", texts=batch.head["texts"])
+            tensors["captions"] = batch.tensors["captions"]
+        if r:
+            tensors.update(extra_ids=batch.extra_ids,
+                           extra_z=z[v * b:v * b + r])
+        if s:
+            tensors.update(extra_texts=batch.tensors["extra_texts"],
+                           extra_text_z=z[v * b + r:])
         for name in ("extra_view", "extra_epoch", "hint_row", "hint_view",
                      "hint_log_q", "variants"):
             if name in batch.tensors:
@@ -1675,15 +1704,20 @@ class Trainer:
             try:
                 if kind != "weights":
                     raise Refused(answer.get("reason", kind))
-                if t["w"].shape != shape:
-                    raise Refused(f"weights: {t['w'].shape}, want {shape}")
+                outside = t.get("outside")
+                o = 0 if outside is None else len(outside)
+                if t["w"].shape != (shape[0], shape[1] + o):
+                    raise Refused(f"weights: {t['w'].shape}, want {shape}, "
+                                  f"and {o} from outside")
+                if o and outside.shape[1] != tensors["z"].shape[2]:
+                    raise Refused(f"outside has {outside.shape[1]} columns")
                 self.mirror.take(answer, t, self.service.caller.who
                                  .get("sampler", ""))
                 break
             except Refused as why:
                 say(f"the negatives service: {why}; it is asked again")
                 time.sleep(0.5)
-        batch.scale = t.get("scale")
+        batch.scale, batch.outside = t.get("scale"), outside
         batch.values = {"accepted": answer["accepted"],
                         "moved": answer["moved"], **answer.get("values", {})}
         return t["w"]
@@ -1878,10 +1912,12 @@ class _Selector:
         return None
 
     def make(self, epoch):
-        """Plans an epoch."""
+        """Plans an epoch, or not, where another is wanted meanwhile."""
         features = None
         if self.lag is not None and epoch - 1 - self.lag >= 0:
             features = self.fetch(epoch - 1 - self.lag, epoch)
+            if self.loop.over or self.wanted() != (epoch,):
+                return
         plan = [np.ascontiguousarray(ids, "i8")
                 for ids in self.plan(epoch, features)]
         for ids in plan:
@@ -1901,21 +1937,26 @@ class _Selector:
                                "values": {}})
         self.loop.post(lambda: None)
 
-    def _ask(self, kind, head):
+    def _ask(self, kind, head, moved=lambda: False):
+        """The answer; None when the run is over, or what was asked is of no
+        use any more."""
         def ask():
             self._send(self.client.ask(time.monotonic(), kind, head))
         self.loop.post(ask)
-        got = self.loop.wait(lambda: self.client.answer, 0.2)
-        self.client.answer = None
+        self.loop.wait(lambda: self.client.answer or moved(), 0.2)
+        got, self.client.answer = self.client.answer, None
         return got
 
     def fetch(self, epoch, planned):
         """The features at the end of an epoch: [v,n,d], nan where there are
-        none; None when they are gone."""
+        none; None when they are gone, or another epoch is to be planned: the
+        trainer went back, and has to have that one first."""
+        def moved():
+            return self.wanted() != (planned,)
         z, start = None, 0
         while start < self.data.size:
             got = self._ask("features.get", {"epoch": epoch, "from": start,
-                                             "plan": planned})
+                                             "plan": planned}, moved)
             if got is None:
                 return None
             kind, head, t = got

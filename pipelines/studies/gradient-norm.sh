@@ -7,8 +7,10 @@
 # and its squared gradient; also times the squared length of the weights, since
 # the loss does not change with that length and the gradient falls with it.  The
 # first encoder is linear on 64 principal components of the pixels, with 16
-# outputs; the second is convolutional, a resnet8 of width 8 without
-# normalisation on views of 16x16, with fewer images, so that it converges.
+# outputs; these are rows that the trainer has in memory, and the chains are its
+# own, so that a step waits for nobody.  The second is convolutional, a resnet8
+# of width 8 without normalisation on views of 16x16, with fewer images, so that
+# it converges.
 # shellcheck source=pipelines/lib.sh
 . "${0%/*}/../lib.sh"
 
@@ -33,35 +35,50 @@ method simclr simclr
 method dcl dcl
 method sogclr-.9 sogclr train='--gamma 0.9'
 method sogclr-.1 sogclr train='--gamma 0.1'
-chains='--filter --augmentations 2'
 row='--proposals row' # as the paper has it: 2b - 2 proposals a visit
-method emc2-once emc2 negatives="$chains --proposals once --burn-in 0"
-method emc2-fresh emc2 negatives="$chains $row --burn-in 0"
-method emc2-fresh-P3 emc2 negatives="$chains $row --burn-in 3"
-method emc2-stale emc2 negatives="--scores stale $row --burn-in 3"
-method emc2-reset emc2 negatives="--scores reset $row --burn-in 3"
-method emc2-bank emc2 negatives="$chains --proposals bank --burn-in 0"
-method emc2-exact emc2 negatives="$chains --proposals exact"
-method emc2-exact-bank emc2 negatives="$chains --proposals exact-bank"
+method emc2-once emc2 chains='--proposals once --burn-in 0'
+method emc2-fresh emc2 chains="$row --burn-in 0"
+method emc2-fresh-P3 emc2 chains="$row --burn-in 3"
+method emc2-stale emc2 chains="--scores stale $row --burn-in 3"
+method emc2-reset emc2 chains="--scores reset $row --burn-in 3"
+method emc2-bank emc2 chains='--proposals bank --burn-in 0'
+method emc2-exact emc2 chains='--proposals exact'
+method emc2-exact-bank emc2 chains='--proposals exact-bank'
 method cache cache negatives='--filter --augmentations 2'
 options DATA "$@"
 open_study "$images" "$conv_images" "$tau" "$linear_steps" "$conv_steps" \
     "$linear_rate" "$conv_rate"
 top=$study
 
-# fixed_basis : the principal components of all views of this seed
-fixed_basis() {
+# fixed_rows : all views of this seed, by their principal components
+fixed_rows() {
     local view files=()
-    basis=$study/basis-$seed.npy
-    [[ ! -e $basis ]] || return 0
+    rows=$study/rows-$seed.npy
+    [[ ! -e $rows ]] || return 0
     for view in 0 1; do
         files+=("$study/pixels-$seed-$view.npy")
         step foil-embed --raw --size 32 --recipe "$recipe" --seed "$seed" \
             --view "$view" -o "${files[view]}" "$part"
     done
-    step foil-eval pca -k 64 -o "$basis.new.npy" "${files[@]}" \
-        >"$study/basis-$seed.json"
-    mv "$basis.new.npy" "$basis"
+    step foil-eval pca -k 64 -o "$study/basis-$seed.npy" \
+        --coordinates "$rows.new.npy" "${files[@]}" >"$study/basis-$seed.json"
+    mv "$rows.new.npy" "$rows"
+}
+
+# place_chains METHOD : a method's chains are the trainer's own where it has the
+# rows, else the service's
+place_chains() {
+    local chains=${said_of[$1.chains]-}
+    [[ -n $chains ]] || return 0
+    if [[ $encoder == conv ]]; then
+        said_of[$1.negatives]=$chains
+        [[ $chains == *--scores* ]] ||
+            said_of[$1.negatives]+=' --filter --augmentations 2'
+    elif [[ $chains == *--scores* ]]; then
+        said_of[$1.train]=${chains/--scores/--sampler}
+    else
+        said_of[$1.train]="--sampler fresh $chains"
+    fi
 }
 
 # fit_rate METHOD RATE STEPS : SGD whose rate falls from there to 0, times what
@@ -94,10 +111,14 @@ curve() {
 }
 
 trial() {
+    place_chains "$1"
     if [[ $encoder == linear ]]; then
-        fixed_basis
-        local common_train=("${common_train[@]}" '--arch linear' '--head none'
-            '--hidden 16' "--basis $basis")
+        fixed_rows
+        local common_train=("${common_train[@]}" '--arch rows' '--head none'
+            '--hidden 16' "--rows $rows" '--window 256')
+        # shellcheck disable=SC2034 # blend reads it: nobody looks at the pixels
+        local common_augment=('--recipe none' '--size 8' '--augmentations 2'
+            '--room 64')
         fit_rate "$1" "$linear_rate" "$linear_steps"
     else
         local common_train=("${common_train[@]}" '--arch resnet8' '--width 8'

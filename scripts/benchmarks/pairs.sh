@@ -25,9 +25,9 @@ for text in bow:128 clip:128x2 clip:128x2x4; do
     [[ ! ${ONLY:-} || $text =~ $ONLY ]] || continue
     ours='' peer='' chains=''
     for ((i = 0; i < repeat; i++)); do
-        ours+=$("$bench" "$text" clip 40)$'\n'
+        ours+=$("$bench" "$text" clip f32 40)$'\n'
         peer+=$("$python" "$here/pairs_peer.py" "$text" 20)$'\n'
-        chains+=$("$bench" "$text" chains 500)$'\n'
+        chains+=$("$bench" "$text" chains f32 500)$'\n'
     done
     compare "pairs-$text" ms 1 "${ours%$'\n'}" "${peer%$'\n'}"
     compare "pairs-$text-memory" MB 2 "${ours%$'\n'}" "${peer%$'\n'}"

@@ -3,7 +3,12 @@
 # thread count, for images in the faster of its two layouts.  One is run after
 # the other, REPEAT times; each says the shortest time of its steps, and the
 # medians of these and of peak memory are compared.  ONLY='resnet18 train' picks
-# cases.
+# cases; those that end in avx2 are kept from newer instructions, on both sides.
+#
+# PyTorch is that of the system and, where scripts/debian13 has made a Debian 13
+# in CHROOT and torch is in it, that one, too; the faster of all counts, and its
+# version is printed:
+#   chroot /var/tmp/foil-debian13 apt-get install python3-torch python3-torchvision
 set -eu
 here=$(dirname "$0")
 bench=${BENCH:-build/release/tests/bench}
@@ -13,10 +18,27 @@ export GOMP_SPINCOUNT=0
 # shellcheck source=scripts/benchmarks/common.bash
 . "${0%/*}/common.bash"
 
-# compare NAME UNIT OURS PEER
+# compare NAME UNIT OURS PEER [WHO]
 compare() {
-    printf 'bench %s ours %s %s peer %s ratio %s\n' "$1" "$3" "$2" "$4" \
-        "$(ratio 2 "$4" "$3")"
+    printf 'bench %s ours %s %s peer %s ratio %s%s\n' "$1" "$3" "$2" "$4" \
+        "$(ratio 2 "$4" "$3")" "${5:+ $5}"
+}
+
+# A PyTorch that does not find its processor in /proc is slower.
+newer=${CHROOT:-/var/tmp/foil-debian13}
+if [[ -e $newer/usr/lib/python3/dist-packages/torch/__init__.py ]]; then
+    mount -t proc proc "$newer/proc"
+    trap 'umount "$newer/proc"' EXIT
+else
+    newer=
+fi
+
+# add_peers SCRIPT ARG... : to peers, a command for each PyTorch there is
+add_peers() {
+    peers+=("$python $here/$*")
+    [[ $newer ]] || return 0
+    cp "$here/$1" "$newer/tmp"
+    peers+=("chroot $newer /usr/bin/python3 /tmp/$*")
 }
 
 # measure NAME OURS PEER... : commands; the fastest peer counts
@@ -36,30 +58,38 @@ measure() {
             peer=${runs[k]} best=$i
         fi
     done
-    compare "$name" ms "$(median 1 <<<"${runs[0]%$'\n'}")" "$best"
+    compare "$name" ms "$(median 1 <<<"${runs[0]%$'\n'}")" "$best" \
+        "$(awk '{ print $3; exit }' <<<"$peer")"
     compare "$name-memory" MB "$(median 2 <<<"${runs[0]%$'\n'}")" \
         "$(median 2 <<<"${peer%$'\n'}")"
 }
 
 wants step torchvision
 for case in 'resnet18 train f32 1 5' 'resnet18 train f32 2 5' \
+    'resnet18 train bf16 1 5' 'resnet18 train bf16 2 5' \
     'resnet20 train f32 1 25' 'resnet20 train f32 2 25' \
     'resnet20 train bf16 1 25' 'resnet20 train bf16 2 25' \
     'resnet18 features f32 1 7' 'resnet18 features f32 2 7' \
-    'vit:128x6x4 train f32 1 7'; do
-    read -r arch mode precision threads _ <<<"$case"
-    if [[ ! ${ONLY:-} || "$arch $mode $precision $threads" =~ $ONLY ]]; then
-        measure "$arch-$mode-$precision-${threads}T" "$bench/bench_step $case" \
-            "$python $here/step_peer.py $case plain" \
-            "$python $here/step_peer.py $case channels_last"
+    'resnet18 train f32 1 3 avx2' 'vit:128x6x4 train f32 1 7'; do
+    read -r arch mode precision threads _ isa <<<"$case"
+    case=${case% avx2}
+    limit=
+    [[ ! $isa ]] || limit='env ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 '
+    if [[ ! ${ONLY:-} || "$arch $mode $precision $threads $isa" =~ $ONLY ]]; then
+        peers=()
+        add_peers step_peer.py "$case" plain
+        add_peers step_peer.py "$case" channels_last
+        measure "$arch-$mode-$precision-${threads}T${isa:+-$isa}" \
+            "$limit$bench/bench_step $case" "${peers[@]/#/$limit}"
     fi
 done
-for case in 'bow:128 train 128 1 50' 'clip:128x2 train 128 1 25' \
-    'clip:128x2 train 128 2 25' 'clip:256x4 train 128 1 7' \
-    'clip:512x12 features 16 1 7' 'distilbert features 16 1 7'; do
-    read -r arch mode rows threads _ <<<"$case"
-    if [[ ! ${ONLY:-} || "$arch $mode $rows $threads" =~ $ONLY ]]; then
-        measure "$arch-$mode-${rows}-${threads}T" "$bench/bench_text $case" \
-            "$python $here/text_peer.py $case"
+for case in 'bow:128 train f32 128 1 50' 'clip:128x2 train f32 128 1 25' \
+    'clip:128x2 train f32 128 2 25' 'clip:256x4 train f32 128 1 7' \
+    'clip:256x4 train bf16 128 1 7' \
+    'clip:512x12 features f32 16 1 7' 'distilbert features f32 16 1 7'; do
+    read -r arch mode precision rows threads _ <<<"$case"
+    if [[ ! ${ONLY:-} || "$arch $mode $precision $rows $threads" =~ $ONLY ]]; then
+        measure "$arch-$mode-$precision-${rows}-${threads}T" \
+            "$bench/bench_text $case" "$python $here/text_peer.py $case"
     fi
 done

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """step_peer.py ARCH train|features f32|bf16 THREADS STEPS LAYOUT: the
-shortest time of a step with PyTorch, in ms, and the peak memory, in MB.  The
-same work as tests/bench/bench_step.c; LAYOUT is plain or channels_last."""
+shortest time of a step with PyTorch, in ms, the peak memory, in MB, and its
+version.  The same work as tests/bench/bench_step.c; LAYOUT is plain or
+channels_last."""
 import resource
 import sys
 import time
@@ -82,4 +83,4 @@ for _ in range(int(steps) + 1):
     step()
     times.append((time.perf_counter() - start) * 1e3)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(f'{min(times[1:]):.2f} {peak:.0f}')
+print(f'{min(times[1:]):.2f} {peak:.0f} torch-{torch.__version__}')

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """text_peer.py ARCH train|features ROWS THREADS STEPS: the shortest time of a
-step with PyTorch, in ms, and the peak memory, in MB.  The same work as
-tests/bench/bench_text.c, with rows padded to the longest and masked, by the
+step with PyTorch, in ms, the peak memory, in MB, and its version.  The same work
+as tests/bench/bench_text.c, with rows padded to the longest and masked, by the
 towers of tests/data/conformance/make_towers.py."""
 import pathlib
 import resource
@@ -15,7 +15,7 @@ sys.path.insert(0, str(here / '../../tests/data/conformance'))
 import make_towers  # noqa: E402
 
 IDS, CONTEXT, LEAST, MOST, DIM = 4096, 32, 3, 15, 128
-arch, mode, rows, threads, steps = sys.argv[1:]
+arch, mode, _, rows, threads, steps = sys.argv[1:]
 rows = int(rows)
 torch.set_default_dtype(torch.float32)
 torch.set_num_threads(int(threads))
@@ -63,4 +63,4 @@ for _ in range(int(steps) + 1):
     step()
     times.append((time.perf_counter() - start) * 1e3)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(f'{min(times[1:]):.2f} {peak:.0f}')
+print(f'{min(times[1:]):.2f} {peak:.0f} torch-{torch.__version__}')

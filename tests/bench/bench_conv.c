@@ -12,16 +12,19 @@
 #include "util/rng.h"
 
 /*
- * bench_conv f32|bf16 THREADS TIMES [SHAPE]: each pass of the 3x3 convolutions
- * of ResNet-18 and ResNet-20 at 32 px, 64 views: ours, oneDNN's direct sums and
- * oneDNN's own Winograd, one after the other, TIMES times.  A line is
+ * bench_conv f32|bf16 THREADS TIMES [SHAPE]: each pass of the convolutions of
+ * ResNet-18 and ResNet-20 at 32 px, 64 views: ours, oneDNN's direct sums and
+ * oneDNN's own Winograd, one after the other, TIMES times.  "3-64@32/2,1" has 3
+ * channels of 32x32 pixels in, 64 out, stride 2 and kernel 1; "64@32" has as
+ * many out, stride 1 and kernel 3.  A line is
  *
  *     64@32 forward 10.57 22.82 12.88 457 182
  *
  * with the shortest time of each in ms (- where there is none), of the
- * processor with one thread, the GFLOP/s of ours, counted as direct sums, and
- * these in percent of the most that THREADS reach: "peak 251" is that of one,
- * by a loop of multiply-adds alone (0: not known for this processor).
+ * processor with one thread, the GFLOP/s of the faster of the first two,
+ * counted as direct sums, and these in percent of the most that THREADS reach:
+ * "peak 251" is that of one, by a loop of multiply-adds alone (0: not known for
+ * this processor).
  */
 enum { VIEWS = 64, HOWS = 3 };
 
@@ -29,11 +32,27 @@ static int threads;
 
 static const struct shape {
     const char *name;
-    size_t c, side;
+    size_t c, side, out, kernel, stride;
 } shapes[] = {
-    {"64@32", 64, 32}, {"128@16", 128, 16}, {"256@8", 256, 8},
-    {"512@4", 512, 4}, {"16@32", 16, 32},   {"32@16", 32, 16},
-    {"64@8", 64, 8},
+    {"64@32", 64, 32, 64, 3, 1},
+    {"128@16", 128, 16, 128, 3, 1},
+    {"256@8", 256, 8, 256, 3, 1},
+    {"512@4", 512, 4, 512, 3, 1},
+    {"16@32", 16, 32, 16, 3, 1},
+    {"32@16", 32, 16, 32, 3, 1},
+    {"64@8", 64, 8, 64, 3, 1},
+    {"3-64@32", 3, 32, 64, 3, 1},
+    {"64-128@32/2", 64, 32, 128, 3, 2},
+    {"128-256@16/2", 128, 16, 256, 3, 2},
+    {"256-512@8/2", 256, 8, 512, 3, 2},
+    {"64-128@32/2,1", 64, 32, 128, 1, 2},
+    {"128-256@16/2,1", 128, 16, 256, 1, 2},
+    {"256-512@8/2,1", 256, 8, 512, 1, 2},
+    {"3-16@32", 3, 32, 16, 3, 1},
+    {"16-32@32/2", 16, 32, 32, 3, 2},
+    {"32-64@16/2", 32, 16, 64, 3, 2},
+    {"16-32@32/2,1", 16, 32, 32, 1, 2},
+    {"32-64@16/2,1", 32, 16, 64, 1, 2},
 };
 
 static const char *const passes[] = {"forward", "back_data", "back_weights"};
@@ -75,17 +94,20 @@ setup(struct bench *b, struct num_dnn *dnn, const struct shape *s, int bf16)
 {
     static const enum num_conv_how hows[HOWS] = {
         NUM_CONV_WINOGRAD, NUM_CONV_DIRECT, NUM_CONV_DNN_WINOGRAD};
-    size_t block = num_map_block(s->c), most = 0;
+    const size_t w = s->out * s->c * s->kernel * s->kernel;
+    struct num_map out;
+    size_t most = 0;
 
     b->spec = (struct num_conv_spec){
-        .in = {VIEWS, s->c, s->side, s->side, block, bf16},
-        .out = s->c,
-        .block = block,
-        .kernel = 3,
-        .stride = 1,
-        .pad = 1,
+        .in = {VIEWS, s->c, s->side, s->side, num_map_block(s->c), bf16},
+        .out = s->out,
+        .block = num_map_block(s->out),
+        .kernel = s->kernel,
+        .stride = s->stride,
+        .pad = s->kernel / 2,
         .train = 1,
-        .back_data = 1};
+        .back_data = s->c > 3}; // else these are images
+    out = num_conv_out(&b->spec);
     for (int i = 0; i < HOWS; i++) {
         b->spec.how = hows[i];
         b->conv[i] = num_conv_new(dnn, &b->spec);
@@ -93,11 +115,11 @@ setup(struct bench *b, struct num_dnn *dnn, const struct shape *s, int bf16)
             most = num_conv_scratch(b->conv[i]);
     }
     b->scratch = mem_aligned(most, 1);
-    b->w = mem_aligned(s->c * s->c * 9, sizeof *b->w);
-    b->dw = mem_aligned(s->c * s->c * 9, sizeof *b->dw);
-    fill(s->c * s->c * 9, b->w);
+    b->w = mem_aligned(w, sizeof *b->w);
+    b->dw = mem_aligned(w, sizeof *b->dw);
+    fill(w, b->w);
     b->x = map_of(&b->spec.in);
-    b->y = map_of(&b->spec.in);
+    b->y = map_of(&out);
 }
 
 static void
@@ -148,9 +170,11 @@ static void
 compare(const struct bench *b, const char *name, int pass, int times,
         double most)
 {
-    const struct num_map *in = &b->spec.in;
-    double best[HOWS] = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
-    double flop = 18. * (double)(num_map_size(in) * b->spec.out), speed;
+    const struct num_conv_spec *spec = &b->spec;
+    const struct num_map out = num_conv_out(spec);
+    const double sums = (double)(num_map_size(&out) * spec->in.c);
+    const double flop = 2. * (double)(spec->kernel * spec->kernel) * sums;
+    double best[HOWS] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, speed;
 
     for (int k = 0; k < times; k++)
         for (int i = 0; i < HOWS; i++)
@@ -162,7 +186,7 @@ compare(const struct bench *b, const char *name, int pass, int times,
             printf(" %.2f", best[i]);
         else
             printf(" -");
-    speed = flop / best[0] * 1e-6;
+    speed = flop / fmin(best[0], best[1]) * 1e-6;
     printf(" %.0f %.0f\n", speed, most > 0 ? 100 * speed / most : 0);
     fflush(stdout);
 }
@@ -227,7 +251,8 @@ main(int argc, char **argv)
             continue;
         setup(&b, dnn, &shapes[i], !strcmp(argv[1], "bf16"));
         for (int pass = 0; pass < 3; pass++)
-            compare(&b, shapes[i].name, pass, atoi(argv[3]), most);
+            if (pass != NUM_CONV_BACK_DATA || b.spec.back_data)
+                compare(&b, shapes[i].name, pass, atoi(argv[3]), most);
         release(&b);
     }
     num_dnn_free(dnn);

@@ -10,8 +10,8 @@
 #include "util/rng.h"
 
 /*
- * bench_pairs TEXT OBJECTIVE|chains STEPS: the shortest time of a step on 128
- * images and their captions, in ms, and the peak memory, in MB, with one
+ * bench_pairs TEXT OBJECTIVE|chains f32|bf16 STEPS: the shortest time of a step
+ * on 128 images and their captions, in ms, and the peak memory, in MB, with one
  * thread.  The work of foil-train without its sockets: ResNet-18 of width 32
  * with the stem of ImageNet on images of 32x32, captions of 9 tokens on average
  * by the encoder TEXT, OBJECTIVE, AdamW; emc2_bimodal has chains of its own
@@ -47,14 +47,15 @@ struct bench {
 };
 
 static int
-open_encoders(struct bench *b, const char *text, struct err *err)
+open_encoders(struct bench *b, const char *text, int bf16, struct err *err)
 {
     for (int k = 0; k < TRAIN_ENCODERS; k++) {
         struct train_encoder_spec spec = {
             .net = {.arch = k ? text : "resnet18",
                     .stem = "imagenet",
                     .norm = "batch",
-                    .head = "project:128"},
+                    .head = "project:128",
+                    .bf16 = bf16},
             .optim = {.name = "adamw", .weight_decay = 0.05, .beta2 = 0.98},
             .rows = PAIRS,
             .seed = 1};
@@ -76,8 +77,16 @@ open_encoders(struct bench *b, const char *text, struct err *err)
 }
 
 static int
-setup(struct bench *b, const char *text, const char *objective, struct err *err)
+setup(struct bench *b, const char *text, const char *objective, int bf16,
+      struct err *err)
 {
+    const struct sample_how once = {
+        .proposals = SAMPLE_ONCE, .burn = -1, .horizon = 1, .seed = 1};
+    const struct sample_how cross = {.proposals = SAMPLE_CROSS,
+                                     .elsewhere = SAMPLE_BANKED,
+                                     .burn = -1,
+                                     .horizon = 1,
+                                     .seed = 1};
     const struct nn_optim_spec adamw = {.name = "adamw", .beta2 = 0.98};
     struct train_learner_spec spec = {
         .objective = loss_objective_find(objective, err),
@@ -90,16 +99,15 @@ setup(struct bench *b, const char *text, const char *objective, struct err *err)
         .negatives = &b->negatives,
     };
 
-    if (!spec.objective || open_encoders(b, text, err))
+    if (!spec.objective || open_encoders(b, text, bf16, err))
         return -1;
     b->settings = loss_settings_of(spec.objective);
     spec.pace.rate.base = 1e-3;
     for (size_t i = 0; spec.objective->params[i].name; i++)
         spec.pace.value[i].base = b->settings.value[i];
     train_samples_init(&b->samples, spec.objective, SAMPLES, 1, &b->state);
-    train_inside_init(
-        &b->inside, &b->samples, SAMPLE_FRESH,
-        spec.objective->wants_cross ? SAMPLE_BANKED : SAMPLE_BROUGHT, 1);
+    train_inside_init(&b->inside, &b->samples,
+                      spec.objective->wants_cross ? &cross : &once, 0);
     b->negatives = train_inside_negatives(&b->inside);
     if (train_scalars_open(&b->scalars, spec.objective, &b->settings, &adamw,
                            err))
@@ -209,19 +217,20 @@ main(int argc, char **argv)
     struct err err;
     int chains;
 
-    if (argc != 4)
+    if (argc != 5)
         return 2;
     num_threads_sleep(argv); // as foil-train does
     num_threads(1);
     chains = !strcmp(argv[2], "chains");
-    if (setup(b, argv[1], chains ? "emc2_bimodal" : argv[2], &err)) {
+    if (setup(b, argv[1], chains ? "emc2_bimodal" : argv[2],
+              !strcmp(argv[3], "bf16"), &err)) {
         fprintf(stderr, "bench_pairs: %s\n", err.msg);
         return 1;
     }
     fill(b);
     for (size_t i = 0; strcmp(argv[2], "clip") && i < EPOCH; i++)
         (chains ? weigh : step)(b, i);
-    print_shortest(chains ? weigh : step, b, strtoul(argv[3], NULL, 10));
+    print_shortest(chains ? weigh : step, b, strtoul(argv[4], NULL, 10));
     release(b);
     return 0;
 }

@@ -10,9 +10,9 @@
 #include "util/rng.h"
 
 /*
- * bench_text ARCH train|features ROWS THREADS STEPS: the shortest time of a
- * step on ROWS texts, in ms, and the peak memory, in MB.  Texts have 3 to 15
- * tokens of a vocabulary of 4,096, packed; how many they are in all differs
+ * bench_text ARCH train|features f32|bf16 ROWS THREADS STEPS: the shortest time
+ * of a step on ROWS texts, in ms, and the peak memory, in MB.  Texts have 3 to
+ * 15 tokens of a vocabulary of 4,096, packed; how many they are in all differs
  * from step to step, as in training.  Training is forward, backward of a fixed
  * gradient, and AdamW.  The first step is not counted.
  * scripts/benchmarks/text_peer.py is the same in PyTorch.
@@ -28,14 +28,15 @@ struct bench {
 };
 
 static int
-setup(struct bench *b, const char *arch, int train, struct err *err)
+setup(struct bench *b, const char *arch, int train, int bf16, struct err *err)
 {
     const struct nn_spec spec = {.arch = arch,
                                  .stem = "small",
                                  .norm = "batch",
                                  .head = "project:128",
                                  .vocabulary = IDS,
-                                 .context = CONTEXT};
+                                 .context = CONTEXT,
+                                 .bf16 = bf16};
     const struct nn_optim_spec adamw = {"adamw", 0.9, 0, 0.05, 0, 0, 0, 0};
     const struct nn_tensor *tensors;
     size_t n, count;
@@ -94,16 +95,17 @@ main(int argc, char **argv)
     struct bench b = {0};
     struct err err;
 
-    if (argc != 6)
+    if (argc != 7)
         return 2;
     num_threads_sleep(argv); // as foil-train does
-    b.rows = strtoul(argv[3], NULL, 10);
-    num_threads(atoi(argv[4]));
-    if (setup(&b, argv[1], !strcmp(argv[2], "train"), &err)) {
+    b.rows = strtoul(argv[4], NULL, 10);
+    num_threads(atoi(argv[5]));
+    if (setup(&b, argv[1], !strcmp(argv[2], "train"), !strcmp(argv[3], "bf16"),
+              &err)) {
         fprintf(stderr, "bench_text: %s\n", err.msg);
         return 1;
     }
-    print_shortest(step, &b, strtoul(argv[5], NULL, 10));
+    print_shortest(step, &b, strtoul(argv[6], NULL, 10));
     nn_optim_free(b.optim);
     nn_net_free(b.net);
     free(b.offsets);

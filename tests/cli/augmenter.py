@@ -10,7 +10,6 @@ noise to foil-train, the same noise each time, and ends when the run is over.
     end=N         that is the token that ends it: 513
     nap           seconds of work for each batch
     until=N       goes away after N batches
-    ready=FILE    is made when it is about to connect
 """
 import os
 import random
@@ -21,8 +20,7 @@ import msgpack
 import zmq
 
 option = dict(steps=4, epochs=2, images=8, side=8, size=64, digest="ab" * 16,
-              white="", replaced="", nap=0, texts=0, end=513, until=0,
-              ready="")
+              white="", replaced="", nap=0, texts=0, end=513, until=0)
 for word in sys.argv[2:]:
     key, value = word.split("=")
     option[key] = type(option[key])(float(value)) if key != "digest" and \
@@ -31,8 +29,6 @@ steps, epochs, b, side = (option[k] for k in ("steps", "epochs", "images",
                                               "side"))
 socket = zmq.Context().socket(zmq.DEALER)
 socket.reconnect_ivl = 10  # the trainer may come later
-if option["ready"]:
-    open(option["ready"], "w").close()
 socket.connect(sys.argv[1])
 
 

@@ -56,7 +56,8 @@ ok 'a tar that was cut after it was indexed: 1' refuses 1 'moved.tar' \
 
 ok 'unknown objective: 2' refuses 2 "no objective 'contrast'" \
     "$BIN/foil-train" -r "$work/r" --objective contrast
-ok 'unknown pipeline option: 2' refuses 2 "no option '--epoch'" \
+ok 'unknown pipeline option: 2' refuses 2 \
+    "no option '--epoch': did you mean '--epochs'\?" \
     "$BIN/foil" run simclr "$data" --epoch 3
 ok 'a pipeline over no data: 1' refuses 1 'cannot open' \
     "$BIN/foil" run simclr "$work/none" -r "$work/p"

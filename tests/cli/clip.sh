@@ -30,6 +30,10 @@ ok 'and by the texts of the classes' jq -es '
     .[0].texts == 8 and .[0].matched == "names"' run/results.jsonl
 ok 'going on with it trains nothing' bash -c "
     foil run clip --resume -r run 2>&1 | grep 'nothing is left to train'"
+mkdir elsewhere
+ok 'nor from another folder, from where its vocabulary has another path' \
+    bash -c "cd elsewhere &&
+    foil run clip --resume -r ../run 2>&1 | grep 'nothing is left to train'"
 ok 'and judges nothing again' test "$(wc -l <run/results.jsonl)" -eq 3
 ok 'other options are refused: 1' refuses 1 '--context is 16, but 32' \
     foil run clip --resume -r run --context 16

@@ -110,6 +110,24 @@ ok 'needs no heading' test \
     "$("$data" list tabs.foil | sed 1d | cut -f2,3,7)" = \
     $'1\tdog\tdog/a, b.jpg\n0\tcat\tcat/000001.jpg'
 
+printf '# of today\npath\tlabel\n#dog/x.jpg\tdog\ncat/000000.jpg\tcat\n' \
+    >pets/list.txt
+ok 'a list with comments' "$data" index -o tabs.foil pets/list.txt
+ok 'does not have them as samples' is 1 samples tabs.foil
+ok 'a list on standard input' bash -c \
+    "cd pets && find . -name '*.jpg' | sort | '$data' index -o ../found.foil -"
+ok 'is of the current folder, and found from elsewhere' test \
+    "$("$data" list found.foil | sed 1d | cut -f7 | xargs -d '\n')" = \
+    'cat/000000.jpg cat/000001.jpg dog/a, b.jpg'
+ok 'has the folders as classes' is 2 classes found.foil
+ok 'needs a name: 2' refuses 2 'name its index with -o FILE' \
+    bash -c "'$data' index - </dev/null"
+ok 'nothing in it: 1' refuses 1 'there is no' \
+    bash -c "'$data' index -o none.foil - </dev/null"
+ok 'another list, by spaces, is told what is between' refuses 1 \
+    'between path and label a list has a tab' \
+    bash -c "echo 'cat/000000.jpg cat' | '$data' index -o none.foil -"
+
 ok 'two places need a name: 2' refuses 2 'name its index with -o' \
     "$data" index a.tar b.tar
 ok 'two shards, one set' "$data" index -o ab.foil a.tar b.tar

@@ -256,6 +256,7 @@ ok 'a damaged image: 1' refuses 1 'has changed' bash -c "
 # pca: what --basis of foil-train takes
 "$BIN/foil-embed" --raw --size 16 -o raw.npy set.tar 2>/dev/null
 "$BIN/foil-embed" --raw --size 16 --recipe cifar -o view.npy set.tar 2>/dev/null
+"$BIN/foil-embed" --raw --size 16 -o few.npy five.foil 2>/dev/null
 ok 'a basis' says '"measure":"pca",.*"components":5,"d":768,"rows":48' \
     pca -k 5 -o basis.npy raw.npy view.npy
 ok 'five directions and the centre' grep -aq "'shape': (6, 768)" basis.npy
@@ -263,6 +264,15 @@ ok 'is what an encoder is trained on' trained based --arch linear --hidden 4 \
     --head none --basis basis.npy
 ok 'and measured on' says '"square_gradient":[0-9].*"basis":5' \
     loss --threads 1 based set.tar
+ok 'coordinates' "$eval" pca -k 5 -o basis.npy --coordinates rows.npy raw.npy \
+    view.npy
+ok 'of both views of each image' grep -aq "'shape': (48, 5)" rows.npy
+ok 'are what an encoder is trained on' trained given --arch rows --hidden 4 \
+    --head none --rows rows.npy
+ok 'and measured on' says '"square_gradient":[0-9].*"basis":5' \
+    loss --threads 1 given set.tar
+ok 'views of other images: 1' refuses 1 'as many rows in each file' \
+    "$eval" pca -k 2 -o b.npy --coordinates r.npy raw.npy few.npy
 ok 'more directions than rows: 1' refuses 1 'have no 25 components' \
     "$eval" pca -k 25 -o b.npy raw.npy
 ok 'no -o: 2' refuses 2 'wants a file' "$eval" pca raw.npy
@@ -396,6 +406,33 @@ becomes_true test -e conv/judging
 kill "$follower"
 ok 'SIGTERM ends it well' wait "$follower"
 ok 'and leaves nothing behind' test ! -e conv/follow -a ! -e conv/judging
+
+# captions: what a run with an encoder of texts is judged by
+"$BIN/foil-data" index set.tar 2>/dev/null
+"$BIN/foil-data" vocabulary -o words.txt set.tar 2>/dev/null
+"$BIN/foil-augment" -r said --size 16 --views 1 --vocabulary words.txt set.tar \
+    2>said.augment &
+"$BIN/foil-select" -r said --batch 12 --epochs 2 set.tar 2>said.select &
+ok 'a run of images and captions' "$BIN/foil-train" -r said --threads 1 \
+    --deadline 60 --arch resnet8 --width 4 --text bow:8 --embed 8 \
+    --vocabulary words.txt --objective clip --checkpoint-every 1 --keep 9
+wait
+ok 'is followed, without a set that is learnt from' bash -c \
+    "'$eval' follow -r said set.tar >said.jsonl"
+ok 'by the recalls of captions' test "$(jq -s 'map(keys) | unique | add |
+    join(" ")' said.jsonl)" = '"best captions step"'
+ok 'the best is the first with the highest mean of them' test \
+    "$(readlink said/best)" = \
+    "$(jq -rs 'max_by([.captions, -.step]) | "step-0000000\(.step)"' said.jsonl)"
+ok 'again, there is nothing to do' bash -c \
+    "test -z \"\$('$eval' follow -r said set.tar)\""
+ok 'with labels, by these, too' test "$("$eval" follow -r said --once -k 1 half.foil \
+    other.foil | jq -s 'map(keys) | unique | add | join(" ")')" = \
+    '"best captions knn probe step"'
+ok 'foil runs shows the mean' bash -c \
+    "'$BIN/foil-runs' said | jq -e '.results.captions.r_mean | numbers'"
+ok 'no labels, no best by them: 1' refuses 1 'nothing for --best knn' \
+    "$eval" follow -r said --best knn set.tar
 
 # temperature
 ok 'an encoder with temperatures' trained warm --arch mlp --hidden 8 --head 4 \

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # foil-top as a user meets it: beside a run, after one, without one; on
 # terminals of 60 and 200 columns and without.
+# Mostly waits
 # shellcheck disable=SC2154 # stage() sets names of processes
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
@@ -26,6 +27,15 @@ stage() {
     printf -v "${name//-/_}" %s $!
 }
 stage train --threads 1 --deadline 600 --arch linear --hidden 6 --head none
+# at work for a tenth of the time: what is looked at needs no more
+at_times() {
+    trap 'kill -CONT "$train"; exit' TERM
+    while kill -STOP "$train" && nap 0.09 && kill -CONT "$train"; do
+        nap 0.01
+    done
+}
+at_times 2>/dev/null &
+slow=$!
 stage augment --size 16 set.tar
 # shows PATTERN : how the run is
 shows() {
@@ -71,6 +81,15 @@ ok 'and get as many lines' /usr/bin/python3 -c '
 pictures = open("raw", newline="").read().split("\033[H")[1:]
 assert max(picture.count("\n") for picture in pictures) == 5, pictures'
 ok 'Ctrl-C ends it, and the terminal is as before' drawn 60 24 '^C'
+ok 'a terminal of 60 columns becomes one of 30, and then q ends it' \
+    drawn 60 24 ^Wq
+ok 'the last picture has no longer line than that, and no more lines' \
+    /usr/bin/python3 -c '
+import re
+pictures = open("raw", newline="").read().split("\033[H")[1:]
+wide = [re.sub("\033[^a-zA-Z]*[a-zA-Z]", "", p).split("\r\r\n") for p in pictures]
+assert max(map(len, wide[0])) > 30 >= max(map(len, wide[-1])), wide
+assert len(wide[-1]) <= 12, wide[-1]'
 ok '--once on a terminal draws no screen' drawn 60 24 '' --once
 ok 'but prints' grep -q '^train' screen
 ok 'without an escape' exits 1 grep -q $'\033' raw
@@ -78,6 +97,8 @@ ok 'without an escape' exits 1 grep -q $'\033' raw
 kill "$select"
 ok 'a selector that is gone is missed' becomes_true shows \
     '^augment 1 .*waits for a selector'
+kill "$slow"
+wait "$slow"
 kill "$train"
 wait "$train"
 ok 'after the run, its steps are there' "$top" -r run

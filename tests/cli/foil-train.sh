@@ -9,27 +9,21 @@ augmenter=$(cd "${0%/*}" && pwd)/augmenter.py
 linear=(--arch linear --head 8 --lr 0.05 --threads 1)
 small=("${linear[@]}")
 
-# with DIR KEY=VALUE... -- OPTIONS : a trainer and its augmenter, which comes first,
-# since no deadline is for the start of Python; the trainer's exit code
+# with DIR KEY=VALUE... -- OPTIONS : a trainer and its augmenter; the trainer's exit
+# code
 with() {
-    local dir=$1 words=()
+    local dir=$1 words=() code=0
     shift
     while [[ $1 != -- ]]; do
         words+=("$1")
         shift
     done
     shift
-    rm -f "$dir.ready"
-    /usr/bin/python3 "$augmenter" "ipc://$dir/batch" ready="$dir.ready" \
-        "${words[@]}" >"$dir.augmenter" 2>&1 &
-    local pid=$! code=0
-    while [[ ! -e $dir.ready ]] && kill -0 "$pid" 2>/dev/null; do
-        sleep 0.01
-    done
+    forked "$dir.augmenter" "$augmenter" "ipc://$dir/batch" "${words[@]}"
     "$BIN/foil-train" -r "$dir" "${small[@]}" "$@" 2>"$dir.err" || code=$?
     cat "$dir.err" >&2
-    [[ $code -eq 0 ]] || kill "$pid" 2>/dev/null
-    wait "$pid"
+    [[ $code -eq 0 ]] || kill "$forked" 2>/dev/null
+    becomes_true gone "$forked"
     return "$code"
 }
 
@@ -84,6 +78,7 @@ if ! has_python msgpack zmq; then
     done_testing
 fi
 
+warm zmq msgpack random
 ok 'a whole run' with "$work/a" -- --checkpoint-every 3
 ok 'the augmenter was told of its end' grep -qx end "$work/a.augmenter"
 # the number NAME of the summary is that of the last line of the metrics
@@ -99,10 +94,9 @@ ok 'a summary' grep -q \
 # $work/drawn, a line for each time
 at_width() {
     local dir=$work/wide$1
-    /usr/bin/python3 "$augmenter" "ipc://$dir/batch" >"$dir.augmenter" 2>&1 &
+    forked "$dir.augmenter" "$augmenter" "ipc://$dir/batch"
     /usr/bin/python3 "${0%/*}/terminal.py" "$1" 24 -- "$BIN/foil-train" \
         -r "$dir" "${small[@]}" >"$work/terminal" || return
-    wait $!
     tr '\r' '\n' <"$work/terminal" | sed -n 's/^\x1b\[K//p' |
         grep -v '^foil-train: ' >"$work/drawn"
     cat "$work/drawn"
@@ -251,6 +245,38 @@ ok 'rows that do not fit: 1' refuses 1 'want finite f4 \[128,5\]' \
     with "$work/unfit" -- --rows "$work/other.npy"
 ok 'rows of another encoder: 2' refuses 2 'not for mlp' \
     "$BIN/foil-train" -r x --arch mlp --rows x
+small=(--arch rows --hidden 3 --head none --lr 0.05 --threads 1)
+ok 'a layer sees rows of a file' with "$work/looked" -- \
+    --rows "$work/rows.npy"
+ok 'which the checkpoint has' cmp <(tail -c 2560 "$work/rows.npy") \
+    <(tail -c 2632 "$work/looked/latest/model.safetensors" | head -c 2560)
+ok 'it stops' with "$work/looks" -- --rows "$work/rows.npy" --steps 5
+small=(--resume)
+ok 'and goes on without the file' with "$work/looks" --
+ok 'to the same bits' diff -r "$work/looked/latest/" "$work/looks/latest/"
+ok 'features of them' "$BIN/foil-embed" -o "$work/u.npy" "$work/looked" \
+    "$work/set.tar"
+small=(--arch rows --head none)
+ok 'as many as there are views: 1' refuses 1 'want finite f4 \[128,191\]' \
+    with "$work/unfit" -- --rows "$work/other.npy"
+ok 'no rows: 2' refuses 2 'wants --rows FILE' "$BIN/foil-train" -r x --arch rows
+ok 'a basis of rows: 2' refuses 2 'does not see' "$BIN/foil-train" -r x \
+    --arch rows --rows x --basis y
+own=(-r x --objective emc2)
+ok 'proposals of the service: 2' refuses 2 'is for own chains' \
+    "$BIN/foil-train" "${own[@]}" --proposals once
+ok 'proposals of no chain: 2' refuses 2 'not for simclr' \
+    "$BIN/foil-train" -r x --moves 3
+ok 'proposals that are not there: 2' refuses 2 'an encoder of rows' \
+    "$BIN/foil-train" "${own[@]}" --sampler fresh --proposals bank
+ok 'stale ones: 2' refuses 2 'an encoder of rows' \
+    "$BIN/foil-train" "${own[@]}" --sampler stale --arch table --proposals exact
+ok 'an exact draw has no burn-in: 2' refuses 2 'exact draw has none' \
+    "$BIN/foil-train" "${own[@]}" --sampler fresh --arch table \
+    --proposals exact --burn-in 1
+ok 'across the views there is one kind: 2' refuses 2 'not for emc2_bimodal' \
+    "$BIN/foil-train" -r x --objective emc2_bimodal --sampler fresh \
+    --proposals row
 
 small=(--arch vit:16x1x4 --head project:4 --lr 0 --threads 1)
 ok 'a vision transformer' with "$work/vit" --
@@ -376,9 +402,11 @@ ok 'and goes on' with "$work/v" --
 ok 'and goes on, to the same bits' diff -r "$work/u/latest/" "$work/v/latest/"
 
 small=(--arch resnet8 --head 8 --threads 1 --steps 1)
-ok 'a processor without AVX2' env ONEDNN_MAX_CPU_ISA=AVX bash -c "
-    $(declare -f with); BIN='$BIN' augmenter='$augmenter' small=(${small[*]})
-    with '$work/slow' --"
+without_avx2() {
+    local -x ONEDNN_MAX_CPU_ISA=AVX
+    with "$work/slow" --
+}
+ok 'a processor without AVX2' without_avx2
 ok 'steps are said to take long' grep -q 'no fast convolutions' "$work/slow.err"
 
 # black images are zeros, the variance of white ones overflows
@@ -398,9 +426,12 @@ ok 'not finite: rolled back' with "$work/k" white=1:1 -- \
 small=("${linear[@]}")
 
 # files of at most 1 KiB: no checkpoint can be written
-ok 'no room for a checkpoint: 1' exits 1 bash -c "ulimit -f 1
-    $(declare -f with); BIN='$BIN' augmenter='$augmenter' small=(${small[*]})
-    with '$work/l' -- --checkpoint-every 3"
+with_small_files() (
+    ulimit -f 1
+    with "$@"
+)
+ok 'no room for a checkpoint: 1' exits 1 with_small_files "$work/l" -- \
+    --checkpoint-every 3
 ok 'training went on' grep -q '8 steps' "$work/l.err"
 ok 'each try was said' test "$(grep -c 'no checkpoint' "$work/l.err")" -eq 3
 ok 'nothing half written is left' \
@@ -412,8 +443,7 @@ ok 'is refused with its first batch, and what to do' grep -q \
     -- '--warmup is 2.5 epochs and the run has 2.*--warmup 0.2' "$work/warm.err"
 ok 'one as long as the run is not' with "$work/warmed" epochs=2 -- --warmup 2
 
-/usr/bin/python3 "$augmenter" "ipc://$work/m/batch" nap=0.1 epochs=900 \
-    >"$work/m.augmenter" 2>&1 &
+forked "$work/m.augmenter" "$augmenter" "ipc://$work/m/batch" nap=0.1 epochs=900
 "$BIN/foil-train" -r "$work/m" "${small[@]}" 2>"$work/m.err" &
 pid=$!
 waits_for "$work/m/metrics.jsonl"
@@ -425,7 +455,7 @@ kill -TERM "$pid"
 wait "$pid"
 ok 'SIGTERM ends it well' test $? -eq 0
 ok 'saved' grep -q "; saved in '$work/m/latest'\$" "$work/m.err"
-wait
+becomes_true gone "$forked"
 ok 'and its augmenter' grep -qx end "$work/m.augmenter"
 
 # dry DIR OPTION... : judged, and nothing in the folder changes

@@ -22,6 +22,7 @@ program "$work/bin/foil-three" 'exit 3'
 program "$work/share/foil/pipelines/lib.sh" '# Not a pipeline.'
 program "$work/share/foil/pipelines/studies/lib.sh" '# Not a pipeline.'
 program "$work/share/foil/pipelines/studies/far.sh" '# Try a study.'
+program "$work/share/foil/pipelines/studies/as-long-as-that-one.sh" '# Long.'
 program "$work/share/foil/pipelines/try.sh" '# Try the dispatcher.' \
     'foil-echo "$@"'
 
@@ -72,6 +73,11 @@ ok 'no path as a command: 2' refuses 2 "no command 'x/../echo'" \
     "$foil" x/../echo
 ok 'no pipeline named: 2' refuses 2 'run wants the name of a pipeline' \
     "$foil" run
+ok 'and they are listed' grep -q '^  try  *Try the dispatcher\.$' "$work/out"
+ok 'as by run --help' bash -c "'$foil' run --help | grep '^  try '"
+ok 'a name that is too long for its column has a line' bash -c \
+    "'$foil' run -h | grep -A 1 '^  studies/as-long-as-that-one\$' | grep '^   *Long'"
+ok 'help has a pipeline show its options' prints '<--help>' "$foil" help try
 ok 'no such pipeline: 2' refuses 2 "no pipeline 'nonsense'" \
     "$foil" run nonsense
 ok 'the library is no pipeline: 2' refuses 2 "no pipeline 'lib'" \

@@ -15,16 +15,19 @@ if ! has_python msgpack zmq; then
 fi
 
 brings=()
+warm zmq msgpack random # for what is done beside the rest
+beside=("$warm_in" "$warm_out")
+warm zmq msgpack random
 
 # with DIR OPTIONS... : a trainer and its augmenter; its exit code
 with() {
     local dir=$1 code=0
     shift
-    /usr/bin/python3 "$augmenter" "ipc://$dir/batch" "${brings[@]}" \
-        >"$dir.augmenter" 2>&1 &
+    forked "$dir.augmenter" "$augmenter" "ipc://$dir/batch" "${brings[@]}"
     "$BIN/foil-train" -r "$dir" "$@" 2>"$dir.err" || code=$?
     cat "$dir.err" >&2
-    wait $!
+    [[ $code -eq 0 ]] || kill "$forked" 2>/dev/null
+    becomes_true gone "$forked"
     return "$code"
 }
 
@@ -56,7 +59,8 @@ for objective in simclr sogclr hcl isogclr simco spectral_cl barlow_twins \
     'emc2 --policy in-batch'; do
     # shellcheck disable=SC2086
     set -- --objective $objective
-    begun "$2" with "$work/$2-4" "${plain[@]}" "$@" --micro-batch 5
+    warm_in=${beside[0]} warm_out=${beside[1]} \
+        begun "$2" with "$work/$2-4" "${plain[@]}" "$@" --micro-batch 5
     ok "$objective: at once" with "$work/$2-1" "${plain[@]}" "$@"
     ok "$objective: in parts" ended "$2"
     ok "$objective: the same gradient" agree "$work/$2-1" "$work/$2-4"
@@ -73,14 +77,13 @@ peak() {
     local dir=$1
     shift
     mkdir "$dir"
-    /usr/bin/python3 "$augmenter" "ipc://$dir/batch" steps=1 epochs=1 \
-        images=96 size=96 side=32 >"$dir.augmenter" 2>&1 &
+    forked "$dir.augmenter" "$augmenter" "ipc://$dir/batch" steps=1 epochs=1 \
+        images=96 size=96 side=32
     /usr/bin/python3 - "$BIN/foil-train" -r "$dir" "$@" <<'END'
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 END
-    wait $!
 }
 
 net=(--arch resnet8 --head 16-8 --threads 1 --steps 1 --window 1)

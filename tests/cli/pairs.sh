@@ -35,6 +35,7 @@ declare -A of_train=(
     [8-bank]='--objective emc2_bimodal --micro-batch 5'
     [1-text]='--objective emc2_bimodal'
     [8-text]='--objective emc2_bimodal'
+    [3-half]='--objective clip --arch vit:16x1x4 --text clip:16x1 --precision bf16 --micro-batch 3'
 ) of_negatives=(
     [3-bank]='--outside bank' [8-bank]='--outside bank'
     [1-text]='--filter --outside text' [8-text]='--filter --outside text'
@@ -43,8 +44,10 @@ all=160 # steps
 
 # Each starts a stage of run KIND.NAME, its messages in a log there.
 train() {
+    local towers='--arch linear --text bow:8'
+    [[ ${of_train[${1%%.*}]} != *--arch* ]] || towers=
     # shellcheck disable=SC2086
-    "$BIN/foil-train" -r "$work/$1" --arch linear --text bow:8 --vocabulary \
+    "$BIN/foil-train" -r "$work/$1" $towers --vocabulary \
         "$work/${1%%-*}.txt" --context 16 --embed 8 --optim adamw --lr 0.003 \
         --warmup 0 --threads 1 --deadline 40 --checkpoint-every 10 \
         ${of_train[${1%%.*}]} "${@:2}" 2>>"$work/$1.train" &
@@ -147,6 +150,8 @@ recorded() {
 }
 
 kinds=(1-state 3-state 8-state 3-own 3-bank 8-bank 1-text 8-text)
+# bfloat16 needs AVX-512
+! grep -qw avx512bw /proc/cpuinfo 2>/dev/null || kinds+=(3-half)
 # two kinds at a time
 for ((i = 0; i < ${#kinds[@]}; i += 2)); do
     for kind in "${kinds[@]:i:2}"; do
@@ -172,6 +177,15 @@ ok 'as captions that come along, too' jq -es \
 ok 'the trainer by itself: the same weights as with a service' \
     diff -r -x config.json -x MANIFEST.json "$work/3-own.calm/latest/" \
     "$work/3-bank.calm/latest/"
+# embedded OPTIONS... : of the encoders in bfloat16, all numbers
+embedded() {
+    "$BIN/foil-embed" -o "$work/half.npy" "$@" "$work/3-half.calm/latest" \
+        "$work/3.foil" && "$BIN/foil-eval" geometry "$work/half.npy"
+}
+if [[ ${kinds[*]} == *3-half* ]]; then
+    ok 'bfloat16: images are embedded' embedded --layer z
+    ok 'and captions' embedded --captions
+fi
 begun recorded recorded 3-state
 ok 'a recording: trained from once more' ended recorded
 ok 'to the same bits' same 3-state again

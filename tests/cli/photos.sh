@@ -28,13 +28,13 @@ ok 'larger ones get a large one' test "$(stem b 65)" = imagenet
 ok 'unless it is given' test "$(stem c 65 --stem small)" = small
 ok 'what takes no gigabyte is not told of' exits 1 grep -q 'takes about' c.err
 
-feed large 128 32 1000
+feed large 128 64 1000
 # what is printed: the most memory that it ever had
 /usr/bin/python3 -c '
 import resource, subprocess, sys
 code = subprocess.run(sys.argv[1:]).returncode
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
-sys.exit(code)' "$BIN/foil-train" -r large --arch resnet8 --stem small --width 32 \
+sys.exit(code)' "$BIN/foil-train" -r large --arch resnet8 --stem small --width 16 \
     --threads 1 --deadline 100 >bytes 2>large.err &
 ok 'a run of a gigabyte is told of' becomes_true grep -q 'takes about' large.err
 ok 'with seconds a step and time in all' grep -qE \

@@ -13,18 +13,19 @@ if ! has_python zmq msgpack numpy; then
     done_testing
 fi
 data=$work/data.tar
+# small ones: their encoder is a ResNet-18
 foil-data generate --size 16 -o "$data" 64 2>/dev/null
 foil-data index "$data" 2>/dev/null
 
 # example NAME OPTION... : one in the background; its number is in $pid[NAME]
 declare -A pid=()
 example() {
-    timeout 120 $python "$examples/$1.py" "${@:2}" >"$work/$1.out" 2>&1 &
-    pid[$1]=$!
+    forked "$work/$1.out" "$examples/$1.py" "${@:2}"
+    pid[$1]=$forked
 }
 ended() {
     local code=0
-    wait "${pid[$1]}" || code=$?
+    code_of "$work/$1.out" || code=$?
     cat "$work/$1.out"
     return "$code"
 }
@@ -32,7 +33,7 @@ ended() {
 # stages RUN : selector and augmenter, in C
 stages() {
     foil-select -r "$work/$1" -b 16 -e 2 "${@:2}" "$data" 2>"$work/select" &
-    foil-augment -r "$work/$1" --size 16 "$data" 2>"$work/augment" &
+    foil-augment -r "$work/$1" --size 8 "$data" 2>"$work/augment" &
 }
 
 # all RUN : two epochs of four steps are trained, each with a finite loss
@@ -40,6 +41,10 @@ all() {
     jq -se 'map([.epoch, .step]) == [range(8) | [(. / 4 | floor), . % 4]] and
         all(.[]; .loss | isnormal)' "$work/$1/metrics.jsonl"
 }
+
+modules=(zmq msgpack numpy)
+! has_python torch torchvision PIL || modules+=(torch torchvision PIL)
+warm "${modules[@]}"
 
 # negatives and batches in Python, trained in C
 example curriculum -r "$work/c" -b 16 -e 2 --lag 0 "$data"
@@ -82,7 +87,7 @@ kill "$negatives"
 example watch "$work/spectral" "$data"
 ok 'trainer.py in a pipeline, on batches that are planned from features' \
     foil run spectral -r "$work/spectral" --batch 16 --epochs 2 --augment \
-    '--size 16' --train-command "$python $examples/trainer.py" "$data"
+    '--size 8' --train-command "$python $examples/trainer.py" "$data"
 ok 'trains all steps, too' all spectral
 ok 'watch.py ends with the run' ended watch
 ok 'and has an accuracy of each epoch' jq -se \
@@ -91,7 +96,7 @@ ok 'foil-embed reads its checkpoint' \
     foil-embed -o "$work/h.npy" "$work/spectral" "$data"
 ok 'and foil-eval its loss' foil-eval loss "$work/spectral" "$data"
 
-example loader --epochs 2 --batch 16 --size 16 "$data"
+example loader --epochs 2 --batch 16 --size 8 "$data"
 ok 'loader.py, an ordinary loop' ended loader
 ok 'has a line of each epoch' test "$(grep -c '^epoch' "$work/loader.out")" -eq 2
 done_testing

@@ -51,6 +51,14 @@ ok 'an augmenter dies: it goes on' wait "$selector"
 cat "$work/first" "$work/second" >"$work/both"
 ok 'with the same plan' diff <(plan "$work/plan") <(plan "$work/both")
 
+mkdir "$work/lease"
+timeout 60 $python "$examples/select.py" "ipc://$work/lease/plan" 4 3 1 0.5 \
+    2>"$work/lease.err" &
+ok 'a lease that is over counts when the trainer has looked since' \
+    grep -q '^kept moved' <(timeout 60 $python "$here/leases.py" \
+        "ipc://$work/lease/plan")
+kill $! 2>/dev/null
+
 # train NAME OPTIONS... : the other stages, until the trainer ends
 train() {
     local run=$work/$1

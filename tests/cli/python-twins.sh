@@ -50,7 +50,7 @@ c_negatives() {
 come() {
     until has_steps "$1" "$2"; do
         kill -0 "${pid[train]}" 2>/dev/null || return
-        sleep 0.05
+        nap 0.05
     done
 }
 
@@ -83,7 +83,7 @@ trainers() {
     c_select train
     stage augment train augment "$data" nap=0.001
     swap train train 40 stage train train train resume=1 save=20 keep=2
-    swap train train 100 c_train train --resume
+    swap train train 70 c_train train --resume
     ends train
 }
 
@@ -92,7 +92,7 @@ selectors() {
     c_select select
     stage augment select augment "$data" nap=0.001
     swap select select 40 stage select select select "$data" epochs="$epochs"
-    swap select select 100 c_select select
+    swap select select 70 c_select select
     ends select
 }
 
@@ -106,7 +106,7 @@ augmenters() {
         "$work/augment/log" | head -1)
     swap augment augment 40 stage augment augment augment "$data" \
         recipe="$recipe"
-    swap augment augment 100 c_augment augment
+    swap augment augment 70 c_augment augment
     ends augment
 }
 
@@ -121,7 +121,7 @@ samplers() {
 print(foil.checkpoint(sys.argv[1]).state["sampler"])' "$work/negatives")
     swap negatives negatives 40 stage negatives negatives negatives \
         sampler="$sampler"
-    swap negatives negatives 100 c_negatives negatives
+    swap negatives negatives 70 c_negatives negatives
     ends negatives
 }
 
@@ -133,12 +133,12 @@ all_python() {
     stage augment storm augment "$data"
     stage negatives storm negatives kept=1
     for _ in 1 2; do
-        swap select storm $((at += 14)) stage select storm select "$data" \
+        swap select storm $((at += 9)) stage select storm select "$data" \
             lag=1 epochs="$epochs"
-        swap negatives storm $((at += 14)) stage negatives storm negatives \
+        swap negatives storm $((at += 9)) stage negatives storm negatives \
             kept=1
-        swap augment storm $((at += 14)) stage augment storm augment "$data"
-        swap train storm $((at += 14)) stage train storm train ask=1 \
+        swap augment storm $((at += 9)) stage augment storm augment "$data"
+        swap train storm $((at += 9)) stage train storm train ask=1 \
             nap=0.02 save=10 keep=2 resume=1
     done
     ends storm && jq -se 'all(.[]; .most == .epoch + 1)' "$work/storm/metrics.jsonl"
@@ -156,7 +156,7 @@ slow() {
     exits 1 grep 'is gone' "$work/slow/log"
 }
 
-epochs=11
+epochs=7
 for run in train select augment negatives storm slow; do
     mkdir -m 700 "$work/$run"
 done

@@ -29,6 +29,7 @@ checks() {
 }
 
 checks machines
+checks stages
 mkdir "$work/files"
 checks files "$work/files" "$here/../../tools"
 ok 'foil.py never imports torch' \

@@ -104,7 +104,7 @@ ok 'the same weights, bit for bit' cmp "$work/here" "$work/there"
 
 "$BIN/foil-data" generate --size 16 -o "$work/more.tar" 512 2>/dev/null
 "$BIN/foil-data" index "$work/more.tar" 2>/dev/null
-epochs=30
+epochs=18
 
 # piped RUN OPTIONS... : the pipeline, plans from features
 piped() {

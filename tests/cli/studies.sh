@@ -110,7 +110,7 @@ ok 'finds some of them' grep -qE '^R@1 corrupted +mean' "$work/out.damaged"
 pair='--arch linear --text bow:8 --embed 8'
 ok 'images and texts' study image-text --epochs 1 --batch 16 --size 16 \
     --seeds 2 --methods clip,siglip,sogclr_bimodal --train "$pair" "${sets[@]}"
-mv "$work/out" "$work/printed"
+cp "$work/out" "$work/printed"
 ok 'have a verdict' grep -qE '^siglip .* (beyond|within) noise$' \
     "$work/printed"
 ok 'both ways' test "$(grep -cE '^(TR|IR)@1 ' "$work/printed")" -eq 2
@@ -118,7 +118,7 @@ ok 'are not trained again' again image-text --epochs 1 --batch 16 --size 16 \
     --seeds 2 --methods clip,siglip,sogclr_bimodal --train "$pair" "${sets[@]}"
 ok 'selection for images and texts' study image-text-selection --epochs 3 \
     --sizes 8,16 --size 16 --seeds 2 --train "$pair" "${sets[@]}"
-mv "$work/out" "$work/printed"
+cp "$work/out" "$work/printed"
 for b in 8 16; do
     ok "batches of $b" grep -q "^160 images, batches of $b, 3 epochs:" \
         "$work/printed"

@@ -1,7 +1,9 @@
 """terminal.py COLUMNS ROWS [KEYS [WHEN]] -- COMMAND...: runs a command on a
 terminal of that size and prints all that it wrote there.  Once it has written
-WHEN, or anything, the keys are typed; ^C is Ctrl-C.  Ends with the command's code, 99 if the terminal is
-left in another mode than before."""
+WHEN, or anything, the keys are typed; ^C is Ctrl-C.  ^W halves the terminal's
+width and height; what is behind it is typed when WHEN was written twice more, for
+the first may have been on its way.  Ends with the command's code, 99 if the
+terminal is left in another mode than before."""
 import fcntl
 import os
 import pty
@@ -15,9 +17,16 @@ columns, rows = int(sys.argv[1]), int(sys.argv[2])
 keys = sys.argv[3] if at > 3 else ""
 when = sys.argv[4].encode() if at > 4 else b""
 written = b""
+times, since = 1, 0  # WHEN has to be there so often behind here
 master, slave = pty.openpty()
-fcntl.ioctl(slave, termios.TIOCSWINSZ,
-            struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def resize():
+    fcntl.ioctl(master, termios.TIOCSWINSZ,
+                struct.pack("HHHH", rows, columns, 0, 0))
+
+
+resize()
 before = termios.tcgetattr(slave)
 pid = os.fork()
 if pid == 0:
@@ -31,9 +40,13 @@ code = None
 while code is None or select.select([master], [], [], 0)[0]:
     if select.select([master], [], [], 0.05)[0]:
         written += os.read(master, 65536)
-        if keys and when in written:
-            os.write(master, keys.replace("^C", "\x03").encode())
-            keys = ""
+        if keys and written[since:].count(when) >= times:
+            now, half, keys = keys.partition("^W")
+            os.write(master, now.replace("^C", "\x03").encode())
+            if half:
+                columns, rows = columns // 2, rows // 2
+                resize()
+                times, since = 2, len(written)
     if code is None:
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:

@@ -53,6 +53,25 @@ tabs(void)
     reads("x.txt", "\"a\"\tb\n", "\"a\"|b\n", "quotes are as any");
 }
 
+/* Comments are of lists alone, in their lines as they are. */
+static void
+comments(void)
+{
+    char text[] = "# say \"it\n#\na#b,1\n  #c,2\n#last";
+    struct data_cells cells;
+
+    reads("x.txt", "#a\tb\n", "#a|b\n", "no line is a comment by itself");
+    data_cells_init(&cells, "x.csv", text, strlen(text));
+    cells.comments = 1;
+    T(data_cells_next(&cells) && !strcmp(cells.cell[0].text, "a#b"),
+      "where comments are wanted, lines that begin with # are left out");
+    T(cells.line == 3, "and counted");
+    T(data_cells_next(&cells) && !strcmp(cells.cell[0].text, "  #c"),
+      "but those with something before it are not");
+    T(!data_cells_next(&cells), "the last line may be one, without an end");
+    data_cells_release(&cells);
+}
+
 static void
 commas(void)
 {
@@ -105,6 +124,7 @@ int
 main(void)
 {
     tabs();
+    comments();
     commas();
     lines();
     headings();

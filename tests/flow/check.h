@@ -119,11 +119,14 @@ check_choice(struct world *w, const struct source *s, const struct link *taker,
     for (int i = 0; i < w->n_links; i++)
         any &= !is_taker(s, binder, &w->link[i]) || w->link[i].late;
     room = spare_of(w, s, taker, any);
+    if (room <= 0)
+        fail(w, "%s gets place %d, and may not get any", name_of(taker->client),
+             k);
     for (int i = 0; i < w->n_links; i++) {
         const struct link *l = &w->link[i];
         const int n = is_taker(s, binder, l) ? spare_of(w, s, l, any) : 0;
 
-        if (n > 0 && (room <= 0 || l->late < taker->late ||
+        if (n > 0 && (l->late < taker->late ||
                       (l->late == taker->late &&
                        (n > room || (n == room && l->served < taker->served)))))
             fail(w, "%s gets place %d, and it is the turn of %s",

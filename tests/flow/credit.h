@@ -174,7 +174,7 @@ relay_turn(struct world *w, int party)
                 (size_t)--relays[i].n * sizeof *relays[i].queue);
         r->made = 0;
     }
-    if (r->made || r->hangs || !relays[i].n)
+    if (r->made || r->hangs > w->now || !relays[i].n)
         return;
     r->made = w->now + 0.01 + some(w, 0.2);
     tell(w, "%s makes %d", name_of(party), relays[i].queue[0]);
@@ -329,7 +329,6 @@ start(struct world *w, int party)
     } else if (party >= RELAY) {
         memset(&relays[party - RELAY], 0, sizeof *relays);
         w->relay[party - RELAY].made = 0;
-        w->hung -= w->relay[party - RELAY].hangs;
         w->relay[party - RELAY].hangs = 0;
     }
     tick(w, party, w->now);

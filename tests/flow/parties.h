@@ -6,6 +6,7 @@
  * together as the tools do it.  What tests/flow/schedule.h asks of parties is
  * below "any"; tests/flow/credit.h are others.
  */
+#include "flow/check_relay.h"
 #include "flow/sources.h"
 
 enum { FILTERS = 1 }; /* there are some */
@@ -26,11 +27,13 @@ relay_make(struct world *w, struct relay *r, int party)
 {
     if (r->made && r->made <= w->now) {
         flow_relay_made(r->flow, r->item);
+        copy_made(r);
         r->made = 0;
     }
-    if (r->made || r->hangs)
+    if (r->made || r->hangs > w->now)
         return;
     r->item = flow_relay_work(r->flow);
+    copy_work(w, r, r->item);
     if (!r->item)
         return;
     r->made = w->now + 0.01 + some(w, 0.2);
@@ -49,6 +52,8 @@ relay_turn(struct world *w, int party)
 
     while (flow_relay_stale(r->flow, &item, &batch))
         free(item);
+    copy_tidy(r);
+    check_relay(w, r, party);
     relay_make(w, r, party);
     while (w->link[batches].greeting.state == WIRE_IN &&
            (batch = flow_relay_ready(r->flow))) {
@@ -59,14 +64,18 @@ relay_turn(struct world *w, int party)
         if (!post(w, batches, 1, BATCH, &said))
             break;
         flow_relay_sent(r->flow);
+        copy_sent(w, r, thing->k);
     }
     relay_make(w, r, party);
     if (w->link[plan].greeting.state == WIRE_IN &&
         flow_relay_turn(r->flow, w->now, &next)) {
         const struct said said = said_of(w, &next);
 
+        w->link[plan].told = w->now;
+        w->link[plan].tells = said;
         flow_relay_told(r->flow, post(w, plan, 1, NEXT, &said), w->now);
     }
+    check_told(w, r, &w->link[plan]);
     if (flow_relay_kept(r->flow) > (size_t)w->room)
         fail(w, "%s keeps %zu batches", name_of(party),
              flow_relay_kept(r->flow));
@@ -89,33 +98,34 @@ relay_hears(struct world *w, int party, const struct event *e)
 {
     struct relay *r = &w->relay[party - RELAY];
     const struct wire_place at = place(w, e->said.session, e->said.k);
+    const int batches = link_of(w, party, TRAINER);
     int64_t have[WINDOW_MAX][2];
     struct wire_next next;
     struct thing *thing;
+    int taken;
 
     if (e->what == NEXT) {
         const struct wire_place was = flow_relay_place(r->flow);
 
         next = next_of(w, &e->said, have);
         flow_relay_next(r->flow, &next);
+        copy_next(r, &e->said);
         check_forward(w, party, &was);
     } else if (e->what == ITEM) {
         thing = mem_array(1, sizeof *thing);
         *thing = (struct thing){e->said.session, e->said.k};
-        if (!flow_relay_take(r->flow, &at, thing))
+        taken = flow_relay_take(r->flow, &at, thing);
+        if (taken != copy_take(r, &e->said))
+            fail(w, "%s %s place %d", name_of(party),
+                 taken ? "takes" : "does not take", e->said.k);
+        if (!taken)
             free(thing);
-    } else if (e->what == END) {
-        post(w, link_of(w, party, TRAINER), 1, END, &e->said);
+    } else if (e->what == END && w->link[batches].greeting.state == WIRE_IN) {
+        post(w, batches, 1, END, &e->said);
     }
 }
 
 /* ---- the trainer -------------------------------------------------------- */
-
-static int64_t
-session(const struct world *w)
-{
-    return 10 * w->party[TRAINER].starts;
-}
 
 /* The plan is over when all say so, and go on saying it; where they are right
  * nothing more can happen. */
@@ -128,9 +138,17 @@ look_at_end(struct world *w)
     }
     if (!w->all_ended)
         w->all_ended = w->now;
-    w->over = w->trained == w->places || w->now - w->all_ended >= silence;
+    w->over = w->trained == w->places ||
+              (w->now - w->all_ended >= silence && !w->end_lied);
     if (w->over && w->trained < w->places)
         fail(w, "the run ends after %d of %d", w->trained, w->places);
+}
+
+static void
+trainer_says(struct world *w, int begins)
+{
+    ask(w, w->trainer, TRAINER);
+    check_says(w, begins);
 }
 
 static void
@@ -139,12 +157,15 @@ trainer_turn(struct world *w)
     const struct wire_place at = flow_consumer_place(w->trainer);
     struct thing *batch;
 
-    if (w->busy > w->now)
+    if (w->busy > w->now) {
+        if (w->threaded)
+            trainer_says(w, 0);
         return;
-    w->looked = w->now;
+    }
     if (w->training) {
         const struct wire_place next = place(w, at.session, ++w->trained);
 
+        w->holds[w->trained - 1] = 0;
         flow_consumer_go(w->trainer, &next);
         w->training = 0;
     }
@@ -156,7 +177,7 @@ trainer_turn(struct world *w)
                  (intmax_t)batch->session, batch->k, (intmax_t)session(w),
                  w->trained);
         w->training = 1;
-        w->busy = w->now + 0.01 + some(w, 0.1);
+        w->busy = w->now + 0.01 + some(w, w->pace);
         tick(w, TRAINER, w->busy);
     } else {
         flow_consumer_wait(w->trainer, w->now);
@@ -166,7 +187,8 @@ trainer_turn(struct world *w)
     if (flow_consumer_held(w->trainer) + (size_t)w->training >
         (size_t)w->window)
         fail(w, "more is held than the window");
-    ask(w, w->trainer, TRAINER);
+    check_ended(w);
+    trainer_says(w, w->training);
 }
 
 /* ---- any ---------------------------------------------------------------- */
@@ -183,7 +205,7 @@ patience(struct world *w, int party)
     if (party == TRAINER)
         seconds = fmin(0.5, flow_consumer_due(w->trainer, w->now));
     if (party == TRAINER && w->busy > w->now)
-        seconds = fmin(seconds, w->busy - w->now);
+        seconds = fmin(w->threaded ? seconds : 1, w->busy - w->now);
     if (party >= RELAY && w->relay[party - RELAY].made > w->now)
         seconds = fmin(seconds, w->relay[party - RELAY].made - w->now);
     return seconds < 0.001 ? 0.001 : seconds > 1 ? 1 : seconds;
@@ -219,6 +241,7 @@ leave(struct world *w, struct link *link)
     tell(w, "%s has lost %s", name_of(link->binder), name_of(link->client));
     if (link->binder == TRAINER) {
         flow_consumer_leave(w->trainer, link->number);
+        end_leaves(w, link);
     } else {
         struct source *s =
             link->binder == SELECTOR ? &w->selector : &w->filter_out;
@@ -237,9 +260,9 @@ start(struct world *w, int party)
 
     w->party[party].starts++;
     if (party == SELECTOR) {
-        source_open(&w->selector);
+        source_open(&w->selector, w->lease);
     } else if (party == FILTER) {
-        source_open(&w->filter_out);
+        source_open(&w->filter_out, w->lease);
         w->filter_in = flow_consumer_new(&at, 1, 1 + (int64_t)(1e6 * w->now));
         flow_consumer_join(w->filter_in, 1);
         w->drawn = w->plan_end = -1;
@@ -250,13 +273,14 @@ start(struct world *w, int party)
         w->training = 0;
         w->all_ended = 0;
         w->busy = w->now;
+        trainer_start(w);
     } else {
         struct relay *r = &w->relay[party - RELAY];
 
         r->flow = flow_relay_new((size_t)w->room);
         r->made = 0;
-        w->hung -= r->hangs;
         r->hangs = 0;
+        copy_start(r);
     }
     tick(w, party, w->now);
 }
@@ -288,8 +312,10 @@ met(struct world *w, struct link *link)
         flow_consumer_join(w->filter_in, 1);
     } else if (link->binder == TRAINER) {
         flow_relay_lost(w->relay[link->client - RELAY].flow);
+        copy_lost(&w->relay[link->client - RELAY]);
     } else {
         flow_relay_met(w->relay[link->client - RELAY].flow);
+        link->told = -1e9;
     }
 }
 
@@ -297,8 +323,10 @@ met(struct world *w, struct link *link)
 static void
 lost(struct world *w, struct link *link)
 {
-    if (link->client >= RELAY && link->binder == TRAINER)
-        flow_relay_lost(w->relay[link->client - RELAY].flow);
+    if (link->client < RELAY || link->binder != TRAINER)
+        return;
+    flow_relay_lost(w->relay[link->client - RELAY].flow);
+    copy_lost(&w->relay[link->client - RELAY]);
 }
 
 /* Who connects hears from who binds, once it was greeted. */
@@ -325,16 +353,33 @@ binder_hears(struct world *w, struct link *link, const struct event *e)
         filter_next(w, source_next(w, &w->filter_out, link, &e->said));
     else if (e->what == BATCH)
         hold(w, w->trainer, &e->said);
-    else if (e->what == END)
+    else if (e->what == END) {
         flow_consumer_end(w->trainer, link->number, &at);
+        hear_end(w, link, &e->said);
+    }
+}
+
+/* That nothing is there from a place on which the trainer may stand at soon. */
+static void
+lie_of_end(struct world *w, int relay)
+{
+    const int i = link_of(w, relay, TRAINER);
+    const struct said said = {.session = session(w),
+                              .k = (int16_t)(w->trained + dice(w, 3))};
+
+    if (w->link[i].greeting.state != WIRE_IN || w->relays < 2)
+        return;
+    tell(w, "%s lies of the end", name_of(relay));
+    w->end_lied = 1;
+    post(w, i, 1, END, &said);
 }
 
 /* Something that is not the trainer's. */
 static void
 lie(struct world *w)
 {
-    const int i =
-        link_of(w, RELAY + dice(w, (unsigned)w->relays), binder_of_items(w));
+    const int relay = RELAY + dice(w, (unsigned)w->relays),
+              i = link_of(w, relay, binder_of_items(w));
     const struct source *s = w->filtered ? &w->filter_out : &w->selector;
     struct said said = {.session = s->session,
                         .serial = s->serial + 1000000,
@@ -342,7 +387,11 @@ lie(struct world *w)
                         .window = (int16_t)w->window,
                         .room = (int16_t)w->room};
 
-    if (!w->link[i].number || s->session < 0)
+    if (dice(w, 2)) {
+        lie_of_end(w, relay);
+        return;
+    }
+    if (w->link[i].greeting.state != WIRE_IN || s->session < 0)
         return;
     switch (dice(w, 4)) {
     case 0:
@@ -360,7 +409,6 @@ lie(struct world *w)
     }
     tell(w, "%s lies", name_of(w->link[i].client));
     post(w, i, 1, NEXT, &said);
-    w->looked = w->now; // for all that the producer knows
     w->allowed += FLOW_LAPSE + 4;
 }
 

@@ -19,7 +19,7 @@ connect_to(struct world *w, int client, int binder)
 {
     struct link *link = &w->link[w->n_links++];
 
-    *link = (struct link){.client = client, .binder = binder};
+    *link = (struct link){.client = client, .binder = binder, .connection = 1};
     link->lived = -life;
 }
 
@@ -32,6 +32,7 @@ exists(const struct world *w, int party)
 static void
 begin(struct world *w, uint64_t seed, int trace)
 {
+    static const double leases[] = {LEASE, LEASE, 3, 0.5};
     const struct world old = *w;
 
     *w = (struct world){.seed = seed, .trace = trace, .grace = old.grace};
@@ -52,6 +53,9 @@ begin(struct world *w, uint64_t seed, int trace)
     w->loss = dice(w, 4) ? 0 : 20 + (unsigned)dice(w, 200);
     w->twice = dice(w, 4) ? 0 : 3 + (unsigned)dice(w, 30);
     w->slow = dice(w, 2) ? 0.1 : 1;
+    w->lease = leases[dice(w, 4)];
+    w->pace = dice(w, 8) ? 0.1 : 1;
+    w->threaded = dice(w, 2);
     if (w->filtered)
         connect_to(w, FILTER, SELECTOR);
     for (int i = 0; i < w->relays; i++) {
@@ -133,6 +137,7 @@ kill_party(struct world *w, int party)
     finish(w, party);
     start(w, party); // which runs from then on
     w->party[party].back = w->now + seconds;
+    w->stale += party == SELECTOR || party == TRAINER ? 0 : seconds + 2;
     w->allowed += party >= RELAY     ? silence + 3
                   : party == TRAINER ? seconds + 3 + 0.4 * w->checkpoint
                                      : seconds + 4;
@@ -145,15 +150,36 @@ stop_party(struct world *w, int party)
 
     tell(w, "%s stops for %.3f s", name_of(party), seconds);
     w->party[party].stopped = w->now + seconds;
+    w->stale += party >= RELAY ? seconds : 0;
     w->allowed += seconds + 4;
+}
+
+/* Nothing is made any more, by all but one at most; or for a while. */
+static void
+hang(struct world *w, struct relay *r, int party)
+{
+    const double seconds = dice(w, 2) ? 1e9 : some(w, 2 * w->lease);
+    int hung = 0;
+
+    for (int i = 0; i < w->relays; i++)
+        hung += w->relay[i].hangs > w->now;
+    if (r->hangs > w->now || (seconds > 1e6 && hung + 1 >= w->relays))
+        return;
+    tell(w, "%s hangs, for %.3f s", name_of(party), seconds);
+    r->hangs = w->now + seconds;
+    if (seconds < 1e6) {
+        tick(w, party, r->hangs);
+        w->allowed += seconds;
+    }
+    w->allowed += 2 * w->lease + 4;
 }
 
 static void
 fault(struct world *w)
 {
     const int relay = RELAY + dice(w, (unsigned)w->relays);
-    double seconds;
     struct relay *r = &w->relay[relay - RELAY];
+    double seconds;
 
     switch (dice(w, 9)) {
     case 0:
@@ -161,12 +187,7 @@ fault(struct world *w)
         kill_party(w, relay);
         break;
     case 2:
-        if (r->hangs || w->hung + 1 >= w->relays)
-            break;
-        tell(w, "%s hangs", name_of(relay));
-        r->hangs = 1;
-        w->hung++;
-        w->allowed += 2 * LEASE + 4;
+        hang(w, r, relay);
         break;
     case 3:
         kill_party(w, w->filtered && dice(w, 2) ? FILTER : SELECTOR);
@@ -190,6 +211,7 @@ fault(struct world *w)
         seconds = some(w, 2);
         tell(w, "a link is cut for %.3f s", seconds);
         cut(w, &w->link[dice(w, (unsigned)w->n_links)], seconds);
+        w->stale += seconds + 2;
         w->allowed += seconds + 3;
     }
 }
@@ -203,7 +225,7 @@ readable(const struct world *w, int party)
     const struct party *p = &w->party[party];
     double at = p->back > p->stopped ? p->back : p->stopped;
 
-    if (party == TRAINER && w->busy > at)
+    if (party == TRAINER && w->busy > at && !w->threaded)
         at = w->busy;
     if (party >= RELAY && w->relay[party - RELAY].deaf &&
         w->relay[party - RELAY].made > at)
@@ -217,9 +239,10 @@ to_client(struct world *w, struct link *link, const struct event *e)
 {
     if (e->what == AGAIN)
         wire_greeting_again(&link->greeting);
-    else if (e->what == HELLO && wire_greeting_hello(&link->greeting))
+    else if (e->what == HELLO && wire_greeting_hello(&link->greeting)) {
+        link->greeted = link->connection;
         met(w, link);
-    else if (e->what != HELLO && link->greeting.state == WIRE_IN)
+    } else if (e->what != HELLO && link->greeting.state == WIRE_IN)
         client_hears(w, link, e);
 }
 
@@ -239,13 +262,15 @@ to_binder(struct world *w, int i, const struct event *e)
             link->room = link->late = 0;
             link->aside = 0;
             link->served = 0;
+            link->told = -1e9;
+            link->ended = 0;
             join(w, link);
         }
         link->heard = w->now;
         post(w, i, 0, HELLO, NULL);
         return;
     }
-    if (!link->number) {
+    if (!link->number || link->met != e->connection) {
         post(w, i, 0, AGAIN, NULL);
         return;
     }
@@ -308,8 +333,8 @@ run(struct world *w, uint64_t seed, int trace)
     begin(w, seed, trace);
     faults = dice(w, 2) ? 0 : dice(w, FAULTS_MAX + 1);
     for (int i = 0; i < faults; i++)
-        when[i] = some(w, 8);
-    w->allowed = (w->slow > 0.5 ? 9 : 5) + 0.4 * w->places;
+        when[i] = some(w, i % 2 ? 24 : 8);
+    w->allowed = (w->slow > 0.5 ? 9 : 5) + (0.3 + w->pace) * w->places;
     while (!w->over && !*w->wrong) {
         const struct due due = pop(w);
         const struct event e = w->event[due.event];
@@ -332,7 +357,7 @@ run(struct world *w, uint64_t seed, int trace)
         if (w->now > w->allowed + w->grace)
             fail(w, "not over after %.1f s", w->allowed);
     }
-    if (!faults && !w->loss && !w->twice)
+    if (!faults && !w->loss && !w->twice && w->lease >= LEASE)
         check_calm(w);
     for (int party = 0; party < PARTIES; party++)
         if (exists(w, party))

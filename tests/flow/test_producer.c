@@ -102,6 +102,28 @@ shares(uint64_t peers)
     flow_producer_free(p);
 }
 
+/* Peer 1 has room for `one`, peer 2 for `two`; places go to peers as digits. */
+static void
+rooms(int64_t one, int64_t two, const char *peers)
+{
+    struct flow_producer *p = with_peers(2, 1);
+    int right = 1;
+
+    next(p, 1, 1, 0, "", one, 0);
+    next(p, 2, 1, 0, "", two, 0);
+    hand_out(p, 0);
+    for (int64_t k = 0; peers[k]; k++)
+        right &= holder(p, k) == (uint64_t)(peers[k] - '0');
+    T(right,
+      "rooms of %jd and %jd: the most room first, of equal room the one served "
+      "longest ago",
+      (intmax_t)one, (intmax_t)two);
+    next(p, 1, 2, 0, "", 1, 0);
+    next(p, 2, 2, 0, "", 1, 0);
+    T(!hand_out(p, 0), "nobody gets more than a room that has shrunk");
+    flow_producer_free(p);
+}
+
 /* Nothing adds up. */
 static void
 snapshots(void)
@@ -284,6 +306,63 @@ late(void)
     flow_producer_free(p);
 }
 
+/* Peer 1 is late at 11 s; peer 2 has delivered places 1 and 3. */
+static struct flow_producer *
+with_one_late(void)
+{
+    struct flow_producer *p = with_peers(2, 2);
+
+    hand_out(p, 0);
+    next(p, 2, 2, 0, "13", 2, 5);
+    is_late(p, 10);
+    next(p, 2, 3, 0, "13", 2, 11);
+    is_late(p, 11);
+    return p;
+}
+
+static void
+set_aside(void)
+{
+    struct flow_producer *p = with_one_late();
+
+    T(hand_out(p, 11) == 2 && !hand_out(p, 50) && hand_out(p, 51) == 1 &&
+          holder(p, 7) == 1,
+      "who is late gets nothing for four leases, though others have no room");
+    flow_producer_free(p);
+}
+
+static void
+another_session(void)
+{
+    const struct wire_next later = {
+        .at = {8, 0, 0}, .serial = 1, .window = WINDOW, .room = 2};
+    struct flow_producer *p = with_one_late();
+
+    flow_producer_next(p, 1, &later, 12);
+    flow_producer_next(p, 2, &later, 12);
+    T(hand_out(p, 12) == 4 && holder(p, 0) == 1 && holder(p, 2) == 1,
+      "another session forgives who was late");
+    flow_producer_free(p);
+}
+
+/* Both were late, and count like others; then one delivers. */
+static void
+delivers(void)
+{
+    struct flow_producer *p = with_peers(2, 1);
+
+    hand_out(p, 0);
+    is_late(p, 10);
+    next(p, 1, 2, 0, "", 1, 11);
+    T(is_late(p, 11) && is_late(p, 11) && hand_out(p, 11) == 2,
+      "two are late, and both get items");
+    next(p, 2, 3, 0, "0", 5, 12);
+    next(p, 1, 3, 0, "0", 1, 12);
+    T(hand_out(p, 12) == 1 && holder(p, 2) == 1,
+      "who delivers is late no more: the other one is set aside");
+    flow_producer_free(p);
+}
+
 /* Set aside all, and nobody is. */
 static void
 all_late(void)
@@ -309,33 +388,34 @@ all_late(void)
 /* One that never delivers has the most room; the other one, whose items were
  * lost once, has to have its turn again. */
 static void
-room_does_not_outweigh_being_late(void)
+room_does_not_outweigh_being_late(uint64_t first)
 {
     static const char held[] = "1234567";
+    const uint64_t second = 3 - first;
     struct flow_producer *p = with_peers(2, 2);
     struct flow_late what;
     int64_t serial = 2;
     double now = 0;
 
-    next(p, 2, serial, 0, held, 2, now);
-    next(p, 1, serial, 0, held, 5, now);
-    T(hand_out(p, now) == 1 && holder(p, 0) == 1,
-      "the peer with the most room gets the item");
-    for (uint64_t k = 1; k <= 2; k++) {
-        T(!is_late(p, now + LEASE), "a lease of peer %ju is over",
-          (uintmax_t)k);
+    next(p, second, serial, 0, held, 2, now);
+    next(p, first, serial, 0, held, 5, now);
+    T(hand_out(p, now) == 1 && holder(p, 0) == first,
+      "the peer with the most room, %ju, gets the item", (uintmax_t)first);
+    for (int k = 0; k < 2; k++) {
+        T(!is_late(p, now + LEASE), "its lease is over");
         now += 11;
-        next(p, 1, ++serial, 0, held, 5, now);
-        T(flow_producer_late(p, now, &what) && what.peer == k,
-          "peer %ju is late", (uintmax_t)k);
+        next(p, first, ++serial, 0, held, 5, now);
+        T(flow_producer_late(p, now, &what) &&
+              what.peer == (k ? second : first),
+          "it is late, and the other one is next");
         hand_out(p, now);
     }
     T(!is_late(p, now + LEASE), "the lease of the first is over again");
     now += 11;
-    next(p, 1, ++serial, 0, held, 5, now);
-    T(flow_producer_late(p, now, &what) && what.peer == 1,
+    next(p, first, ++serial, 0, held, 5, now);
+    T(flow_producer_late(p, now, &what) && what.peer == first,
       "the first is late again");
-    T(hand_out(p, now) == 1 && holder(p, 0) == 2,
+    T(hand_out(p, now) == 1 && holder(p, 0) == second,
       "who was late less often is next, whatever the room");
     flow_producer_free(p);
 }
@@ -436,6 +516,8 @@ main(void)
     shares(1);
     shares(3);
     shares(8);
+    rooms(1, 3, "2212");
+    rooms(3, 1, "1121");
     snapshots();
     sessions();
     lapses(0);
@@ -445,8 +527,12 @@ main(void)
     leaves();
     comes_all_at_once();
     late();
+    set_aside();
+    another_session();
+    delivers();
     all_late();
-    room_does_not_outweigh_being_late();
+    room_does_not_outweigh_being_late(1);
+    room_does_not_outweigh_being_late(2);
     refuses();
     cannot_be_sent();
     ends();

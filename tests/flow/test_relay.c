@@ -154,6 +154,27 @@ in_the_making(void)
     empty(r);
 }
 
+/* While an item of the session before is made, the one of this session for the
+ * same place comes. */
+static void
+in_the_making_of_before(void)
+{
+    const struct wire_next later = {
+        .at = {8, 0, 0}, .serial = 1, .window = 8, .n_have = 0};
+    const struct wire_place zero = {8, 0, 0};
+    struct flow_relay *r = flow_relay_new(4);
+
+    next(r, 1, 0, "");
+    take(r, 0);
+    flow_relay_work(r);
+    flow_relay_next(r, &later);
+    T(flow_relay_take(r, &zero, &item[1]),
+      "an item is taken while its place is made for a session that is over");
+    flow_relay_made(r, &batch[0]);
+    T(stale(r) == 1 && make(r) == 1 && send_one(r) == 1, "and made next");
+    empty(r);
+}
+
 static void
 room(void)
 {
@@ -230,6 +251,7 @@ main(void)
     lowest_first();
     what_is_old();
     in_the_making();
+    in_the_making_of_before();
     room();
     cannot_be_sent();
     lost();

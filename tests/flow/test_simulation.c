@@ -6,7 +6,12 @@
  *     what a producer hands out is wanted and nobody's, within the room of who
  *     gets it, and its book is that of a naive one (tests/flow/check.h)
  *     nothing that is wanted is nobody's while a peer has room
- *     no more is held than the window
+ *     a relay makes and sends the lowest that is wanted, has what a naive one
+ *     has (tests/flow/check_relay.h), and has said so within a second
+ *     the trainer has told all what it holds, by a naive book of it and of who
+ *     said end (tests/flow/check_trainer.h); no more than the window
+ *     nobody speaks before it was greeted
+ *     nobody is late by a snapshot from before the end of its lease
  *     each place is trained once, in order
  *
  * and the run ends, within the time that its faults may cost.  Without faults

@@ -25,12 +25,13 @@
 #include "wire/greeting.h"
 
 enum {
-    LEASE = 10,
+    LEASE = 10, /* seconds, where the world has no shorter one */
     RELAYS_MAX = 8,
     WINDOW_MAX = 8,
     PLACES_MAX = 40,
     LINKS_MAX = 2 * RELAYS_MAX + 1,
-    FAULTS_MAX = 8
+    FAULTS_MAX = 8,
+    SERIALS_MAX = 1024
 };
 
 /* Parties; a relay is RELAY + i. */
@@ -68,15 +69,19 @@ struct link {
     double back;         /* it is there from then on */
     double last[2];      /* when the last message on it arrives, down and up */
     struct wire_greeting greeting;
-    double lived;    /* when who connects showed life last */
-    uint64_t number; /* that the binder knows it by; 0: it does not */
-    unsigned met;    /* on this connection */
-    double heard;    /* when it was heard last */
-    int64_t session; /* of the next that the binder heard last, and its room */
+    double lived;     /* when who connects showed life last */
+    uint64_t number;  /* that the binder knows it by; 0: it does not */
+    unsigned met;     /* on this connection */
+    unsigned greeted; /* the connection on which its hello was answered last */
+    double heard;     /* when it was heard last */
+    int64_t session;  /* of the next that the binder heard last, and its room */
     int room;
     int late;        /* so often it did not deliver, and has not since */
     double aside;    /* it gets nothing until then */
     uint64_t served; /* when it got an item last, in turns */
+    double told;     /* when the snapshot went this way last */
+    struct said tells;
+    int ended, end; /* it said end, at that place */
 };
 
 struct party {
@@ -96,8 +101,13 @@ struct relay {
     struct flow_relay *flow;
     double made; /* when the item in the making is; 0: none is */
     struct thing *item;
-    int hangs; /* nothing is made any more */
-    int deaf;  /* it reads nothing while it makes an item */
+    double hangs; /* nothing is made until then */
+    int deaf;     /* it reads nothing while it makes an item */
+
+    struct said newest; /* as the naive book has it: see check_relay.h */
+    char is[PLACES_MAX + 1];
+    int n[5];    /* so many places are so */
+    int strange; /* it keeps a batch of another session */
 };
 
 /* Who hands out: the selector, or the filter to augmenters. */
@@ -130,9 +140,10 @@ struct world {
     uint64_t numbers, turns;
 
     int relays, filtered, window, room, steps, places, checkpoint;
+    int threaded;         /* the trainer reads and speaks while it computes */
+    double lease, pace;   /* seconds; the most that a step takes */
     unsigned loss, twice; /* one message in so many; 0: none */
     double slow;          /* one message in fifty takes up to so long */
-    int hung;
 
     struct source selector, filter_out;
     struct flow_consumer *filter_in, *trainer;
@@ -141,10 +152,18 @@ struct world {
     int drawn, plan_end; /* of the filter: places before are drawn; -1 */
     int training;        /* the trainer has a batch under way */
     double busy;         /* until then */
-    double looked;       /* when it was not, last */
     int trained, over;
     double all_ended; /* since when all say end; 0: they do not */
+    int end_lied;     /* a peer said end, and it was not so */
 
+    /* The trainer as the naive book has it: see check_trainer.h. */
+    char holds[PLACES_MAX + 1];
+    struct said says; /* the newest snapshot */
+    double differs;   /* since when it says something else; 0: it does not */
+    int end_left, left_at;
+    double made[SERIALS_MAX]; /* when the snapshot of that serial was */
+
+    double stale;   /* seconds that a snapshot may be on its way, so far */
     double losses;  /* seconds that lost messages may cost, so far */
     double grace;   /* seconds that any run may take longer */
     double allowed; /* seconds that the faults so far may cost */
@@ -350,7 +369,7 @@ send_copy(struct world *w, int link, int up, enum what what,
 static void
 allow_loss(struct world *w, enum what what)
 {
-    const double cost = what == ITEM || what == BATCH ? LEASE + 3 : 2;
+    const double cost = what == ITEM || what == BATCH ? w->lease + 3 : 2;
 
     if (w->losses + cost > 600)
         return;
@@ -366,6 +385,10 @@ post(struct world *w, int link, int up, enum what what, const struct said *said)
 
     if (!is_up(w, &w->link[link]))
         return 0;
+    if (up && what != HELLO &&
+        w->link[link].greeted != w->link[link].connection)
+        fail(w, "%s speaks before it was greeted",
+             name_of(w->link[link].client));
     if (up)
         w->link[link].lived = w->now;
     if (said)

@@ -299,6 +299,7 @@ winograd_and_halves_are_close(void)
     free(table);
     free(plain);
     spec.bf16 = 1;
+    spec.direct = 0;
     if (!num_dnn_bf16()) {
         T_SKIP("halves", "no AVX-512");
     } else {

@@ -224,7 +224,7 @@ pooled(struct nn_graph *graph, size_t x)
 static size_t
 embedding(struct nn_graph *graph, size_t x)
 {
-    size_t y = nn_graph_embedding(graph, 0, "e", WORDS, 4, 0.02);
+    size_t y = nn_graph_embedding(graph, 0, "e", WORDS, 4, 0.02, 0);
 
     return pooled(graph, norm_of(graph, y, NUM_NORM_NONE, x, 0));
 }

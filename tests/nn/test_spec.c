@@ -34,6 +34,7 @@ as_large_as_torchvision_says(void)
               nn_net_dim(net) == nets[i].features,
           "features, which are z without a head");
         T(tensors == nets[i].tensors, "%zu tensors", tensors);
+        T(!nn_net_check(&spec, &err), "nn_net_check() has nothing against it");
         nn_net_free(net);
     }
 }
@@ -100,10 +101,12 @@ weights_are_drawn_as_torchvision_does(void)
 static void
 refuses(struct nn_spec spec, const char *why)
 {
-    struct err err = {""};
+    struct err err = {""}, other = {""};
     struct nn_net *net = nn_net_new(&spec, 2, 1, &err);
 
     T(!net && strstr(err.msg, why), "refused: %s", err.msg);
+    T(nn_net_check(&spec, &other) == -1 && !strcmp(other.msg, err.msg),
+      "by nn_net_check(), too");
     nn_net_free(net);
 }
 
@@ -159,6 +162,7 @@ has_a_net(const char *arch, enum nn_input_kind kind)
 
     s.arch = arch;
     s.samples = s.views = 2;
+    s.basis = nn_encoder_looks_up(arch) ? 4 : 0;
     s.vocabulary = 20;
     s.context = 8;
     net = nn_net_new(&s, 2, 0, &err);
@@ -187,12 +191,15 @@ each_encoder_has_a_net(void)
         for (size_t i = 0; i < sizeof sized / sizeof *sized; i++)
             if (!strncmp(sized[i], word, len) && sized[i][len] == ':')
                 arch = sized[i];
-        has_a_net(arch, !strcmp(word, "table")              ? NN_IDS
+        has_a_net(arch, !strcmp(word, "table") || !strcmp(word, "rows") ? NN_IDS
                         : strstr(nn_encoder_words(1), word) ? NN_TOKENS
                                                             : NN_IMAGES);
         n++;
     }
-    T(n == 12, "twelve encoders");
+    T(n == 13, "thirteen encoders");
+    T(nn_encoder_looks_up("rows") && !nn_encoder_looks_up("table") &&
+          !nn_encoder_looks_up("linear"),
+      "one looks up what it is given");
     T(!nn_encoder_reads("resnet", NN_IMAGES), "what is no encoder reads none");
 }
 

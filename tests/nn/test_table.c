@@ -1,5 +1,6 @@
 /* Encoders that are no networks: rows of free numbers, and a linear map of a
- * fixed basis. */
+ * fixed basis or of given rows. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,11 +197,115 @@ weights_behind_a_basis_are_normal(void)
     nn_net_free(net);
 }
 
+/* z = W row + b, and no step moves a row. */
+enum { GIVEN = 4 }; /* numbers of a row */
+
+/* A linear layer of 6 outputs on 8 rows, two of each of 4 samples. */
+static struct nn_net *
+open_on_rows(void)
+{
+    struct nn_spec spec = with_basis(GIVEN);
+
+    spec.arch = "rows";
+    spec.samples = 4;
+    spec.views = 2;
+    return open_net(&spec, 1);
+}
+
+/* How far z is from W row + b, with W and b in w. */
+static double
+off_linear(const float *w, const float *row, const int32_t *ids, const float *z)
+{
+    double off = 0;
+
+    for (size_t i = 0; i < N * 6; i++) {
+        double want = w[6 * GIVEN + i % 6];
+
+        for (size_t k = 0; k < GIVEN; k++)
+            want += (double)w[i % 6 * GIVEN + k] *
+                    row[(size_t)ids[i / 6] * GIVEN + k];
+        off = fmax(off, fabs(z[i] - want));
+    }
+    return off;
+}
+
+/* How far dW is from the sum of dz row' over rows. */
+static double
+off_slope(const float *dz, const float *row, const int32_t *ids, const float *g)
+{
+    double off = 0;
+
+    for (size_t i = 0; i < 6 * GIVEN; i++) {
+        double want = 0;
+
+        for (size_t r = 0; r < N; r++)
+            want += (double)dz[r * 6 + i / GIVEN] *
+                    row[(size_t)ids[r] * GIVEN + i % GIVEN];
+        off = fmax(off, fabs(g[i] - want));
+    }
+    return off;
+}
+
+static void
+given_rows_stay(void)
+{
+    static const int32_t ids[N] = {6, 0, 3, 6, 1};
+    float *row, *w, before[8 * GIVEN], z[N * 6], dz[N * 6];
+    struct nn_net *net = open_on_rows();
+    size_t n, running;
+    const struct nn_tensor *t = nn_net_tensors(net, &n);
+
+    T(n == 3 && !strcmp(t->name, "rows.weight") && t->statistic &&
+          t->shape[0] == 4 && t->shape[1] == 2 && t->shape[2] == GIVEN,
+      "rows are a statistic, [samples,views,numbers]");
+    row = nn_net_statistics(net, &n);
+    nn_net_running(net, &running);
+    T(n == 8 * GIVEN && !running, "which no step moves");
+    w = nn_net_params(net, &n);
+    T(n == 6 * (GIVEN + 1) && nn_net_ids(net) == 8, "only the layer is learnt");
+    for (size_t i = 0; i < 8 * GIVEN; i++)
+        before[i] = row[i] = (float)sin((double)i);
+    for (size_t i = 0; i < N * 6; i++)
+        dz[i] = (float)cos((double)i);
+    nn_net_forward(net, NN_TRAIN, &(struct nn_input){.n = N, .ids = ids}, NULL,
+                   z);
+    nn_net_backward(net, dz, 0);
+    T(off_linear(w, row, ids, z) < 1e-5, "z = W row + b");
+    T(off_slope(dz, row, ids, nn_net_grads(net)) < 1e-5,
+      "dW is that of the rows");
+    T(!memcmp(before, row, sizeof before), "the rows are as they were given");
+    nn_net_free(net);
+}
+
+static void
+weights_behind_rows_are_as_behind_a_basis(void)
+{
+    struct nn_spec spec = with_basis(64);
+    struct nn_net *net;
+    double square;
+    size_t n;
+    float *w;
+
+    spec.arch = "rows";
+    spec.samples = spec.views = 2;
+    spec.hidden = 500;
+    net = open_net(&spec, 0);
+    w = nn_net_params(net, &n);
+    square = num_dot(n, w, w);
+    T_NEAR(65 * square / (double)n, 1, 0.04, "variance 1 / 65 behind rows");
+    nn_net_free(net);
+}
+
 static void
 senseless_specs_are_refused(void)
 {
     struct nn_spec none = table, many = table, deep = with_basis(4);
+    struct nn_spec empty = table;
     struct err err;
+
+    empty.arch = "rows";
+    T(!nn_net_new(&empty, N, 1, &err) && strstr(err.msg, "rows of no numbers"),
+      "%s", err.msg);
 
     none.samples = 0;
     many.views = 100000;
@@ -222,6 +327,8 @@ main(void)
     a_head_may_follow();
     a_basis_is_fixed();
     weights_behind_a_basis_are_normal();
+    given_rows_stay();
+    weights_behind_rows_are_as_behind_a_basis();
     senseless_specs_are_refused();
     return t_done();
 }

@@ -2,6 +2,7 @@
  * is compared with central differences. */
 #include <string.h>
 
+#include "halves.h"
 #include "maps.h"
 #include "num/attention.h"
 #include "num/threads.h"
@@ -26,7 +27,8 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 struct data {
     struct num_attention a;
     size_t width, all; /* of a token; floats of q, k and v */
-    float *x, *dx;
+    float *x, *dx, *y;
+    const float *v;
 };
 
 static struct data
@@ -59,6 +61,8 @@ data_of(const struct shape *s)
         .scratch =
             mem_array(num_attention_scratch(LONGEST, s->d), sizeof(float)),
     };
+    p.y = p.a.y;
+    p.v = p.a.v;
     return p;
 }
 
@@ -222,17 +226,17 @@ closed_forms(void)
         double mean = 0;
 
         for (size_t t = last; t < TOKENS; t++)
-            mean += p.a.v[t * p.a.stride + c] / (double)len;
+            mean += p.v[t * p.a.stride + c] / (double)len;
         for (size_t t = last; t < TOKENS; t++)
-            most = fmax(most, fabs(p.a.y[t * p.width + c] - mean));
+            most = fmax(most, fabs(p.y[t * p.width + c] - mean));
     }
     T(most < 1e-6, "equal keys give the mean of the values, off by %.1e", most);
     p.a.causal = 1;
     run(&p);
     for (size_t i = 0; i < TEXTS; i++)
         for (size_t c = 0; c < p.width; c++)
-            same &= p.a.y[offsets[i] * p.width + c] ==
-                    p.a.v[offsets[i] * p.a.stride + c];
+            same &= p.y[offsets[i] * p.width + c] ==
+                    p.v[offsets[i] * p.a.stride + c];
     T(same, "causal: the first token of each text gives its own value");
     data_release(&p);
 }
@@ -251,10 +255,10 @@ tokens_do_not_see_what_comes_later(void)
         p.x[i] += 1;
     run(&p);
     T(!memcmp(want, p.a.y, from * row * sizeof *want) &&
-          !memcmp(want + offsets[4] * row, p.a.y + offsets[4] * row,
+          !memcmp(want + offsets[4] * row, p.y + offsets[4] * row,
                   (TOKENS - offsets[4]) * row * sizeof *want),
       "the end of a text leaves its beginning and other texts as they were");
-    T(memcmp(want + from * row, p.a.y + from * row, row * sizeof *want),
+    T(memcmp(want + from * row, p.y + from * row, row * sizeof *want),
       "and changes itself");
     free(want);
     data_release(&p);
@@ -272,7 +276,7 @@ bits_depend_on_the_text_alone(void)
     part.a.n = 3;
     part.a.offsets = offsets + 2;
     run(&part);
-    T(!memcmp(p.a.y + from, part.a.y + from, n * sizeof *p.dx) &&
+    T(!memcmp(p.y + from, part.y + from, n * sizeof *p.dx) &&
           !memcmp(p.dx + 3 * from, part.dx + 3 * from, 3 * n * sizeof *p.dx),
       "a text has the same bits in any batch");
     data_release(&part);
@@ -298,9 +302,45 @@ large_scores_are_finite(void)
         p.x[i] *= 1e4f;
     run(&p);
     for (size_t i = 0; i < TOKENS * p.width; i++)
-        finite &= isfinite(p.a.y[i]) && isfinite(p.dx[i]);
+        finite &= isfinite(p.y[i]) && isfinite(p.dx[i]);
     T(finite, "scores of a hundred million overflow nothing");
     data_release(&p);
+}
+
+/* The same numbers as bfloat16: what they give in f32, rounded. */
+static void
+halves_are_f32_rounded(void)
+{
+    for (size_t i = 0; i < SHAPES; i++) {
+        const struct shape *s = &shapes[i];
+        struct data p = data_of(s);
+        struct num_attention a = p.a;
+        const size_t rows = TOKENS * p.width;
+        void *x = halves_of(p.all, p.x), *dx = mem_array(p.all, 2);
+        void *dy = halves_of(rows, (float *)p.a.dy), *y = mem_array(rows, 2);
+        const size_t next = s->packed ? p.width : rows;
+
+        a.bf16 = 1;
+        a.q = x;
+        a.k = num_half_at(x, next, 1);
+        a.v = num_half_at(x, 2 * next, 1);
+        a.y = y;
+        a.dy = dy;
+        a.dq = dx;
+        a.dk = num_half_at(dx, next, 1);
+        a.dv = num_half_at(dx, 2 * next, 1);
+        run(&p);
+        num_attention_forward(&a);
+        num_attention_backward(&a);
+        T(halves_are(rows, y, p.y) && halves_are(p.all, dx, p.dx),
+          "%zu heads of %zu: of bfloat16 it is the same, rounded", s->heads,
+          s->d);
+        free(x);
+        free(dx);
+        free(dy);
+        free(y);
+        data_release(&p);
+    }
 }
 
 int
@@ -313,5 +353,6 @@ main(void)
     tokens_do_not_see_what_comes_later();
     bits_depend_on_the_text_alone();
     large_scores_are_finite();
+    halves_are_f32_rounded();
     return t_done();
 }

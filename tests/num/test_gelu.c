@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "halves.h"
 #include "maps.h"
 #include "num/gelu.h"
 #include "num/threads.h"
@@ -46,8 +47,8 @@ loops_agree_with_the_definition(int f)
 
     for (int i = 0; i < N; i++)
         x[i] = (float)(i - N / 2) / 1024;
-    num_gelu_forward(forms[f].form, N, x, y);
-    num_gelu_backward(forms[f].form, N, x, dy, dx);
+    num_gelu_forward(forms[f].form, N, 0, x, y);
+    num_gelu_backward(forms[f].form, N, 0, x, dy, dx);
     for (int i = 0; i < N; i++) {
         most = fmax(most, fabs(y[i] - num_gelu_plain(forms[f].form, x[i])) /
                               fmax(1, fabsf(x[i])));
@@ -58,13 +59,13 @@ loops_agree_with_the_definition(int f)
     T(most < 4e-7, "%s: y of -8 to 8, off by %.1e", forms[f].name, most);
     T(slope < 1e-6, "%s: dx, off by %.1e", forms[f].name, slope);
     num_threads(3);
-    num_gelu_backward(forms[f].form, N, x, dy, y);
-    num_gelu_backward(forms[f].form, N, x, dy, dy);
+    num_gelu_backward(forms[f].form, N, 0, x, dy, y);
+    num_gelu_backward(forms[f].form, N, 0, x, dy, dy);
     num_threads(1);
     T(!memcmp(dx, y, N * sizeof *y) && !memcmp(dx, dy, N * sizeof *y),
       "%s: three threads, and dx over dy, give the same bits", forms[f].name);
-    num_gelu_forward(forms[f].form, N, x, y);
-    num_gelu_forward(forms[f].form, N, x, x);
+    num_gelu_forward(forms[f].form, N, 0, x, y);
+    num_gelu_forward(forms[f].form, N, 0, x, x);
     T(!memcmp(x, y, N * sizeof *y), "%s: y over x gives the same bits",
       forms[f].name);
     free(x);
@@ -79,14 +80,39 @@ ends_are_finite_and_nan_is_not_hidden(int f)
     float x[] = {-1e4f, -100, 0, 100, 1e4f, NAN}, y[6], dx[6];
     const float one[] = {1, 1, 1, 1, 1, 1};
 
-    num_gelu_forward(forms[f].form, 6, x, y);
-    num_gelu_backward(forms[f].form, 6, x, one, dx);
+    num_gelu_forward(forms[f].form, 6, 0, x, y);
+    num_gelu_backward(forms[f].form, 6, 0, x, one, dx);
     T(fabsf(y[0]) < 1e-20f && fabsf(y[1]) < 1e-20f && y[2] == 0 &&
           y[3] == 100 && y[4] == 1e4f,
       "%s: 0 far below, x far above", forms[f].name);
     T(fabsf(dx[0]) < 1e-20f && dx[2] == 0.5f && dx[4] == 1,
       "%s: slopes 0 far below, 1/2 at 0, 1 far above", forms[f].name);
     T(isnan(y[5]) && isnan(dx[5]), "%s: a NaN stays one", forms[f].name);
+}
+
+/* The same numbers as bfloat16: what they give in f32, rounded. */
+static void
+halves_are_f32_rounded(int f)
+{
+    enum { N = 5000 };
+    float *x = normal(N, 1), *dy = normal(N, 2);
+    float *y = mem_array(N, sizeof *y), *dx = mem_array(N, sizeof *dx);
+    void *half = halves_of(N, x), *dhalf = halves_of(N, dy);
+    void *to = mem_array(N, 2);
+
+    num_gelu_forward(forms[f].form, N, 0, x, y);
+    num_gelu_backward(forms[f].form, N, 0, x, dy, dx);
+    num_gelu_forward(forms[f].form, N, 1, half, to);
+    num_gelu_backward(forms[f].form, N, 1, half, dhalf, dhalf);
+    T(halves_are(N, to, y) && halves_are(N, dhalf, dx),
+      "%s: of bfloat16 it is the same, rounded", forms[f].name);
+    free(x);
+    free(dy);
+    free(y);
+    free(dx);
+    free(half);
+    free(dhalf);
+    free(to);
 }
 
 int
@@ -97,6 +123,7 @@ main(void)
         slope_of_the_definition_is_a_central_difference(f);
         loops_agree_with_the_definition(f);
         ends_are_finite_and_nan_is_not_hidden(f);
+        halves_are_f32_rounded(f);
     }
     return t_done();
 }

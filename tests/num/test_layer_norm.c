@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "halves.h"
 #include "maps.h"
 #include "num/layer_norm.h"
 #include "num/threads.h"
@@ -243,6 +244,41 @@ threads_change_no_bit_and_gradients_add_up(void)
     data_release(&b);
 }
 
+/* The same numbers as bfloat16: what they give in f32, rounded. */
+static void
+halves_are_f32_rounded(void)
+{
+    static const size_t widths[] = {1, 3, 8, 65, 512};
+
+    for (size_t i = 0; i < 5; i++) {
+        struct data p = data_of(7, widths[i], 2), q = data_of(7, widths[i], 2);
+        const size_t n = 7 * widths[i];
+        void *x = halves_of(n, (float *)p.fast.x), *y = mem_array(n, 2);
+        void *dy = halves_of(n, (float *)p.fast.dy), *dx = mem_array(n, 2);
+        struct num_layer_norm a = q.fast;
+
+        a.bf16 = 1;
+        a.x = x;
+        a.y = y;
+        a.dy = dy;
+        a.dx = dx;
+        num_layer_norm_forward(&p.fast);
+        num_layer_norm_backward(&p.fast);
+        num_layer_norm_forward(&a);
+        num_layer_norm_backward(&a);
+        T(halves_are(n, y, p.fast.y) && halves_are(n, dx, p.fast.dx) &&
+              !memcmp(a.dgamma, p.fast.dgamma, p.d * sizeof(float)) &&
+              !memcmp(a.dbeta, p.fast.dbeta, p.d * sizeof(float)),
+          "rows of %zu: of bfloat16 they are the same, rounded", p.d);
+        free(x);
+        free(y);
+        free(dy);
+        free(dx);
+        data_release(&p);
+        data_release(&q);
+    }
+}
+
 int
 main(void)
 {
@@ -252,5 +288,6 @@ main(void)
     results_may_take_the_place_of_arguments();
     a_large_mean_costs_no_digits();
     threads_change_no_bit_and_gradients_add_up();
+    halves_are_f32_rounded();
     return t_done();
 }

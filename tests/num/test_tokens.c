@@ -1,6 +1,7 @@
 /* What tokens share: rows of a table, vectors of places, sums of columns. */
 #include <string.h>
 
+#include "halves.h"
 #include "maps.h"
 #include "num/threads.h"
 #include "num/tokens.h"
@@ -38,15 +39,15 @@ rows_are_looked_up_and_summed(void)
 
     for (size_t i = 0; i < N; i++) // nobody is 6
         ids[i] = (int32_t)(i * i % 11 % 6);
-    num_embed(N, D, ids, table, y);
+    num_embed(N, D, 0, ids, table, y);
     for (size_t i = 0; i < N; i++)
         same &= !memcmp(y + i * D, table + ids[i] * D, D * sizeof *y);
     T(same, "each token gets the row of its id");
     for (int threads = 1; threads <= 3; threads += 2) {
         num_threads(threads);
-        num_embed_back(N, D, ROWS, ids, dy, 0, once, order);
+        num_embed_back(N, D, 0, ROWS, ids, dy, 0, once, order);
         memcpy(more, start, ROWS * D * sizeof *more);
-        num_embed_back(N, D, ROWS, ids, dy, 1, more, order);
+        num_embed_back(N, D, 0, ROWS, ids, dy, 1, more, order);
         for (size_t r = 0; r < ROWS; r++) {
             overwritten &= table_row_is(r, ids, dy, NULL, once);
             added &= table_row_is(r, ids, dy, start, more);
@@ -56,7 +57,7 @@ rows_are_looked_up_and_summed(void)
                    "where there is none");
     T(added, "and is added where that is asked for");
     num_threads(1);
-    num_embed_back(1, D, ROWS, ids, dy, 0, once, order);
+    num_embed_back(1, D, 0, ROWS, ids, dy, 0, once, order);
     T(table_row_is(0, ids, dy, NULL, once) == 0 &&
           !memcmp(once, dy, D * sizeof *dy),
       "of a lone token too");
@@ -77,23 +78,23 @@ places_count_from_each_beginning(void)
     float *y = mem_array(12 * D, sizeof *y), *dp = normal(longest * D, 3);
     int same = 1, back = 1;
 
-    num_position(3, offsets, D, p, x, y);
+    num_position(3, offsets, D, 0, p, x, y);
     for (size_t i = 0; i < 3; i++)
         for (size_t t = offsets[i]; t < offsets[i + 1]; t++)
             for (size_t c = 0; c < D; c++)
                 same &=
                     y[t * D + c] == x[t * D + c] + p[(t - offsets[i]) * D + c];
     T(same, "a token gets the vector of its place in the text");
-    num_position(3, offsets, D, p, x, x);
+    num_position(3, offsets, D, 0, p, x, x);
     T(!memcmp(x, y, 12 * D * sizeof *x), "in place as well");
-    num_position_back(3, offsets, longest, D, y, 0, dp);
+    num_position_back(3, offsets, longest, D, 0, y, 0, dp);
     for (size_t c = 0; c < D; c++) {
         back &= dp[c] == y[c] + y[D + c] + y[4 * D + c];
         back &= dp[2 * D + c] == y[3 * D + c] + y[6 * D + c];
         back &= dp[7 * D + c] == y[11 * D + c] && dp[8 * D + c] == 0;
     }
     T(back, "its gradient is the sum over texts that have the place");
-    num_position_back(3, offsets, longest, D, y, 1, dp);
+    num_position_back(3, offsets, longest, D, 0, y, 1, dp);
     T(dp[7 * D] == 2 * y[11 * D] && dp[9 * D] == 0, "and is added");
     free(x);
     free(p);
@@ -108,8 +109,8 @@ columns_are_summed_in_double(void)
     int same = 1;
 
     x[0] = 1e8f; // in f32 the others would be lost
-    num_column_sums(N, D, x, 0, sum);
-    num_column_sums(N, D, x, 1, more);
+    num_column_sums(N, D, 0, x, 0, sum);
+    num_column_sums(N, D, 0, x, 1, more);
     free(x);
     x = normal(N * D, 1);
     for (size_t c = 0; c < D; c++) {
@@ -127,6 +128,52 @@ columns_are_summed_in_double(void)
     free(more);
 }
 
+/* Rows of bfloat16: rounded where they are written, summed in f32. */
+static void
+halves_are_f32_rounded(void)
+{
+    const size_t offsets[] = {0, 1, 4, 12}, longest = 10;
+    const int32_t ids[12] = {3, 1, 4, 1, 5, 1, 2, 6, 5, 3, 5, 0};
+    float *table = normal(ROWS * D, 1), *p = normal(longest * D, 2);
+    float *x = normal(12 * D, 3), *y = mem_array(12 * D, sizeof *y);
+    float *sum[2], *dp[2], *dtable[2];
+    uint32_t *order = mem_array(num_embed_room(12, ROWS), sizeof *order);
+    void *half = halves_of(12 * D, x), *to = mem_array(12 * D, 2);
+
+    num_embed(12, D, 0, ids, table, y);
+    num_embed(12, D, 1, ids, table, to);
+    T(halves_are(12 * D, to, y), "rows of a table, of bfloat16, are rounded");
+    num_position(3, offsets, D, 0, p, x, y);
+    num_position(3, offsets, D, 1, p, half, to);
+    T(halves_are(12 * D, to, y), "as are those with their places");
+    for (int bf16 = 0; bf16 < 2; bf16++) {
+        const void *dy = bf16 ? half : x;
+
+        sum[bf16] = normal(D, 4);
+        dp[bf16] = normal(longest * D, 4);
+        dtable[bf16] = normal(ROWS * D, 4);
+        num_column_sums(12, D, bf16, dy, 1, sum[bf16]);
+        num_position_back(3, offsets, longest, D, bf16, dy, 0, dp[bf16]);
+        num_embed_back(12, D, bf16, ROWS, ids, dy, 1, dtable[bf16], order);
+    }
+    T(!memcmp(sum[0], sum[1], D * sizeof **sum) &&
+          !memcmp(dp[0], dp[1], longest * D * sizeof **dp) &&
+          !memcmp(dtable[0], dtable[1], ROWS * D * sizeof **dtable),
+      "gradients of what they share are the same sums in f32");
+    for (int bf16 = 0; bf16 < 2; bf16++) {
+        free(sum[bf16]);
+        free(dp[bf16]);
+        free(dtable[bf16]);
+    }
+    free(table);
+    free(p);
+    free(x);
+    free(y);
+    free(order);
+    free(half);
+    free(to);
+}
+
 int
 main(void)
 {
@@ -134,5 +181,6 @@ main(void)
     rows_are_looked_up_and_summed();
     places_count_from_each_beginning();
     columns_are_summed_in_double();
+    halves_are_f32_rounded();
     return t_done();
 }

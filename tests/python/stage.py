@@ -5,8 +5,9 @@ usage: stage.py train RUN [save=N] [nap=X] [keep=N] [ask=1] [resume=1]
        stage.py augment RUN DATA [size=N] [recipe=TEXT] [nap=X] [bad=ID]
        stage.py negatives RUN [sampler=TEXT] [kept=1]
 
-The trainer has the encoder "linear", whose weights stay as they are.  The
-sampler weighs by the softmax; with kept=1 it counts visits in a table.  Each
+The trainer has the encoder "linear", whose weights stay as they are, and where
+there are captions the mean of a vector for each token; with ask=1 it says how
+much weight negatives from outside had at most.  The sampler weighs by the softmax; with kept=1 it counts visits in a table.  Each
 edge may be given as edge=ENDPOINT, and keys=FILE allow=DIR.
 """
 import sys
@@ -31,7 +32,7 @@ def train():
         last = foil.checkpoint(operand[0]) if get("resume", 0) else None
     except FileNotFoundError:  # killed before the first one
         last = None
-    rng = np.random.default_rng(0)
+    rng, most = np.random.default_rng(0), 0
     model = last.model if last else {}
     trainer = foil.Trainer(run, keep_features=get("keep", 0), deadline=30,
                            negatives=get("ask", 0) == 1,
@@ -39,21 +40,31 @@ def train():
     for batch in trainer:
         x = batch.images().reshape(len(batch.images()), -1) / 255 - 0.5
         if not model:
-            model = {"fc.weight": rng.normal(size=(12, x.shape[1])),
-                     "fc.bias": np.zeros(12)}
+            model = {  # f4, as a checkpoint gives it back
+                "fc.weight": rng.normal(size=(12, x.shape[1])).astype("f4"),
+                "fc.bias": np.zeros(12, "f4")}
         z = x @ model["fc.weight"].T + model["fc.bias"]
+        if batch.tokens is not None:
+            words = np.random.default_rng(1).normal(size=(65536, 12))
+            z = np.concatenate([z, [words[row[:n]].mean(0) for row, n in
+                                    zip(batch.tokens, batch.lengths)]])
         z /= np.linalg.norm(z, axis=1, keepdims=True)
         if trainer.client:
             w = batch.weights(z, beta=2.0)
             assert w.min() >= 0 and abs(w.sum(1) - 1).max() < 1e-3
+            n = len(z) + (0 if batch.outside is None else len(batch.outside))
+            assert w.shape[1] == n
+            most = max(most, w[:, len(z):].sum(1).max(initial=0))
         time.sleep(get("nap", 0.0))
-        batch.done(z=z, loss=0.0)
+        batch.done(z=None if batch.tokens is not None else z, loss=0.0)
         if trainer.total % get("save", 10) == 0:
             trainer.save(
                 model, size=batch.views.shape[2], head=last and last.head,
                 encoder=None if last else {"arch": "linear", "hidden": 12},
                 optim=last and last.optim, config=last and last.config)
     print("steps", trainer.total)
+    if most:
+        print("outside", most)
 
 
 def select():

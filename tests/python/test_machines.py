@@ -130,11 +130,21 @@ def consumer():
     c.go((0, 1))
     ok(c.take() == "b" and c.snapshot().place == (0, 1), "in order")
     c.end("x", (0, 1))
-    ok(c.over(["x"]) and not c.over(["x", "y"]) and not c.over([]),
-       "the plan is over when all who are there say so")
+    ok(not c.over(3, ["x", "y"]) and not c.over(4, []) and
+       not c.over(5, ["x"]), "the plan is not over when one says so")
+    ok(not c.over(7.9, ["x"]) and c.over(8, ["x"]),
+       "but when all who are there do, for three seconds")
+    c.hold((0, 1), "b")
+    ok(not c.over(20, ["x"]) and not c.over(24, ["x"]),
+       "a batch that comes proves them wrong")
+    c.end("x", (0, 1))
+    c.over(30, ["x"])
+    ok(not c.over(32, []) and not c.over(34, ["x"]) and c.over(37, ["x"]),
+       "the three seconds are in one piece")
+    c.take()
     c.epochs = 1
     c.go((1, 0))
-    ok(c.over([]), "or by the epochs that batches name")
+    ok(c.over(40, []), "or by the epochs that batches name")
     m = foil.Snapshot.of(*c.snapshot().message()[1:])
     ok(m == c.snapshot(), "a snapshot is the same after its message")
 

@@ -12,13 +12,16 @@ row_is(const struct sample_bank *bank, size_t i, const float *want,
        int64_t when)
 {
     return !memcmp(bank->rows + i * DIM, want, DIM * sizeof *want) &&
-           bank->when[i] == when;
+           bank->when[i] == when &&
+           (when < 0 || (bank->shown[i].view == (int32_t)i &&
+                         bank->shown[i].epoch == when));
 }
 
 static void
 push(struct sample_bank *bank, int64_t when, int64_t id, const float *row)
 {
-    sample_bank_push(bank, when, id, row);
+    sample_bank_push(bank, when, id,
+                     (struct sample_shown){(int32_t)id, (int32_t)when}, row);
 }
 
 static void

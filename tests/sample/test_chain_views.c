@@ -208,9 +208,11 @@ static const struct setting settings[] = {
     {"exact, alike", EXACT, .2, 0, -.011},
     {"exact, seen afresh", EXACT, .5, 1, -.050},
     {"exact", EXACT, .5, 0, -.037},
-    // who has moved on the bank is shown in a new view
-    {"bank", BANK, .5, 0, -.093},
-    {"exact-bank", BOTH, .5, 0, -.049},
+    // who has moved on the bank, in the view that the bank's row is of
+    {"bank, seen afresh", BANK, .5, 1, -.093},
+    {"bank", BANK, .5, 0, -.063},
+    {"exact-bank, seen afresh", BOTH, .5, 1, -.049},
+    {"exact-bank", BOTH, .5, 0, -.038},
 };
 
 int

@@ -397,7 +397,8 @@ hints_place_chains(void)
         int outside;
         const char *what;
     } hint[] = {
-        {0, 1, 1, "a chain stands where the hint of its row says"},
+        // the bank has first views
+        {0, 0, 1, "a chain stands where the hint of its row says"},
         {-1, 0, 0, "without a row it starts in the batch"},
         {V * B, 0, 0, "a row that does not exist is none"},
         {0, V, 0, "a view that does not exist is no state"},
@@ -525,9 +526,29 @@ banks_keep_their_form(void)
     free(run);
 }
 
+/* Each word of SAMPLE_PROPOSALS is known, and those of a bank move. */
+static void
+each_word_proposes(void)
+{
+    char words[] = SAMPLE_PROPOSALS, *rest = words;
+    size_t n = 0;
+
+    for (char *word; (word = strtok_r(rest, "|", &rest)); n++) {
+        struct sample_how how = {.moves = 99};
+
+        sample_how_propose(&how, word, 5);
+        T(how.moves == (strstr(word, "bank") ? 5 : 0),
+          "%s moves over a bank, or not", word);
+        T((how.proposals == SAMPLE_EXACT) == !strncmp(word, "exact", 5),
+          "%s draws exactly, or not", word);
+    }
+    T(n == 6, "six kinds of proposals");
+}
+
 int
 main(void)
 {
+    each_word_proposes();
     early_or_late();
     each_state_once();
     hints_place_chains();

@@ -236,7 +236,6 @@ static const struct {
      .013,
      .022},
     {"exact, drawn anew", {{.proposals = SAMPLE_EXACT}, 0, .5}, .046, .077},
-    // and who has moved on the bank is shown in a new view
     {"exact and bank, alike, drawn anew",
      {{.proposals = SAMPLE_EXACT, .moves = 20}, 0, .2},
      .016,
@@ -247,12 +246,12 @@ static const struct {
      .079},
     {"bank, alike, drawn anew",
      {{.proposals = SAMPLE_ONCE, .moves = 20}, 0, .2},
-     .021,
-     .036},
+     .015,
+     .026},
     {"bank, drawn anew",
      {{.proposals = SAMPLE_ONCE, .moves = 20}, 0, .5},
-     .065,
-     .108},
+     .049,
+     .082},
 };
 
 int

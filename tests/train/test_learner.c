@@ -96,7 +96,8 @@ begin(const char *objective, const char *norm, size_t encoders,
     for (size_t i = 0; spec.objective->params[i].name; i++)
         spec.pace.value[i].base = w->settings.value[i];
     w->answer = 1;
-    w->negatives = (struct train_negatives){w, weigh, refused};
+    w->negatives =
+        (struct train_negatives){.self = w, .weigh = weigh, .refused = refused};
     for (size_t k = 0; k < encoders; k++)
         w->encoder[k] = tiny_open(norm, encoders > 1 ? N : ROWS, 0);
     train_samples_init(&w->samples, spec.objective, SIZE, 0, &w->state);
@@ -298,13 +299,14 @@ with_chains(int anew)
 {
     struct world *w = begin("emc2", "group", 1, TRAIN_ON_NONFINITE_STOP);
     struct train_result result;
+    const struct sample_how how = {
+        .proposals = SAMPLE_ONCE, .burn = -1, .horizon = 1, .seed = 5};
     struct train_inside inside;
     struct err err = {""};
 
     for (int i = 0; i < EPOCHS * STEPS; i++) {
         if (!i || anew)
-            train_inside_init(&inside, &w->samples, SAMPLE_FRESH,
-                              SAMPLE_BROUGHT, 5);
+            train_inside_init(&inside, &w->samples, &how, 0);
         w->negatives = train_inside_negatives(&inside);
         if (step(w, &result, &err) != TRAIN_APPLIED)
             printf("# %s\n", err.msg);

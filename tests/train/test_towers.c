@@ -92,7 +92,7 @@ begin_as(const char *objective, size_t micro, int locked, size_t extra)
         .state = &w->state,
     };
 
-    w->negatives = (struct train_negatives){&w->chosen, weigh, NULL};
+    w->negatives = (struct train_negatives){.self = &w->chosen, .weigh = weigh};
     w->settings = loss_settings_of(spec.objective);
     spec.pace.rate.base = 0.01;
     for (size_t i = 0; spec.objective->params[i].name; i++)

@@ -6,6 +6,7 @@
 #include "child.h"
 #include "t.h"
 #include "util/file.h"
+#include "util/mem.h"
 
 /* Returns 1 when the file holds exactly this text. */
 static int
@@ -112,11 +113,30 @@ folders(void)
       "a dangling link exists");
 }
 
+/* argv[0] says where a test is that was started by its path. */
+static void
+own_folder(const char *program)
+{
+    struct err err = {""};
+    char *folder = file_own_folder(&err), *file;
+    struct stat here, there;
+
+    file = mem_format("%s/%s", folder, strrchr(program, '/') + 1);
+    T(*folder == '/' && !stat(program, &here) && !stat(file, &there) &&
+          here.st_ino == there.st_ino && here.st_dev == there.st_dev,
+      "this program is in its own folder, %s", folder);
+    free(file);
+    free(folder);
+}
+
 int
-main(void)
+main(int argc, char **argv)
 {
     char scratch[256];
     struct err err;
+
+    (void)argc;
+    own_folder(argv[0]);
 
     child_scratch(scratch);
     write_then_read();

@@ -88,6 +88,7 @@ misuse(void)
     refuses("--na d", "no option '--na'");
     refuses("-x d", "no option '-x'");
     refuses("--bacth 7 d", "no option '--bacth': did you mean '--batch'?");
+    refuses("--hlep", "no option '--hlep': did you mean '--help'?");
     refuses("--config", "--config wants a value: FILE");
     refuses("--config a --config=b d", "--config is given twice");
     refuses("--batch d", "--batch 'd': want a whole number in 2 .. 65536");

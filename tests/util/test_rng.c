@@ -94,6 +94,29 @@ shuffle_is_a_permutation(void)
     T(moved > 80, "and not in order");
 }
 
+static void
+many_are_one_after_the_other(void)
+{
+    static const size_t counts[] = {1, 3, 8, 64, 65, 200, 1000};
+    uint32_t many[1000];
+    int same = 1;
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (int before = 0; before < 6; before++) {
+            struct rng one, all;
+
+            rng_init(&one, 5, RNG_TEST, i, 0, 0);
+            rng_init(&all, 5, RNG_TEST, i, 0, 0);
+            for (int k = 0; k < before; k++)
+                same &= rng_u32(&one) == rng_u32(&all);
+            rng_many(&all, counts[i], many);
+            for (size_t k = 0; k < counts[i]; k++)
+                same &= many[k] == rng_u32(&one);
+            same &= rng_u32(&one) == rng_u32(&all);
+        }
+    T(same, "many are those that come one after the other");
+}
+
 int
 main(void)
 {
@@ -102,5 +125,6 @@ main(void)
     below_is_even();
     normal_has_its_moments();
     shuffle_is_a_permutation();
+    many_are_one_after_the_other();
     return t_done();
 }

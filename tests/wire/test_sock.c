@@ -180,6 +180,33 @@ oversize(void)
     wire_close(b);
 }
 
+/* Neither end has said anything. */
+static void
+meets(void)
+{
+    struct wire_limits limits = {.queue = 10, .edge = WIRE_EDGE_ANY};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct wire_sock *dealer = wire_sock_connect(a, WIRE_DEALER, at("meets"),
+                                                 NULL, &limits, &err),
+                     *router;
+
+    turn(a, b);
+    T(!wire_sock_met(dealer), "who connects has met nobody");
+    router = wire_sock_bind(b, WIRE_ROUTER, at("meets"), &limits, &err);
+    T(!wire_sock_met(router), "who has just bound has not, either");
+    for (int i = 0; i < 1000 && !wire_sock_met(dealer); i++)
+        turn(a, b);
+    T(wire_sock_met(dealer) && wire_sock_met(router),
+      "both know that there is a connection");
+    wire_sock_close(router);
+    for (int i = 0; i < 1000 && wire_sock_met(dealer); i++)
+        turn(a, b);
+    T(!wire_sock_met(dealer), "and who connects when it is no more");
+    wire_close(a);
+    wire_close(b);
+}
+
 /* Raw parts from a plain ZeroMQ socket. */
 static void
 say_raw(void *socket, size_t n, const struct wire_part *part)
@@ -397,6 +424,7 @@ main(void)
     wire_close(NULL);
     oversize();
     nonsense();
+    meets();
     old_binder();
     flood();
     idlers();

@@ -172,6 +172,9 @@ run_index(char **path)
 
     if (path[1] && !output)
         opt_misuse("several paths make one set: name its index with -o FILE");
+    if (!strcmp(path[0], "-") && !output)
+        opt_misuse("a list on standard input has nothing beside it: name its "
+                   "index with -o FILE");
     for (char **at = path; *at; at++)
         take_in(index, *at);
     if (captions)

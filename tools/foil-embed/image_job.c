@@ -135,7 +135,7 @@ run(struct work *work, struct data_features *f)
         if (bring(work, id, waiting, pixels + waiting * each, &err)) {
             progress_clear(&progress);
             if (!work->job->skip)
-                die("%s", err.msg);
+                die("%s (--bad skip leaves out what is bad)", err.msg);
             say("%s", err.msg);
         } else {
             f->ids[f->n + waiting] = (int64_t)id;

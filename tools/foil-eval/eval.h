@@ -14,14 +14,13 @@
  * process.
  */
 struct options {
-    const char *k_list, *metric, *protocol, *labels, *test_labels, *within;
-    const char *recipe, *output, *column, *plot;
+    const char *k_list, *metric, *protocol, *labels[2], *within;
+    const char *recipe, *output, *coordinates, *column, *plot;
     const char *run, *events, *keys, *allow, *best, *answers;
     double temperature, l2, held_out, tolerance, tau, ridge;
     long iterations, seed, rows, threads, views, batch, max_pixels;
     long components, extreme, principal;
     int captions, json, no_record, once;
-    int no_labels; /* the verb has no options that name labels */
 };
 
 /* options.c: what each verb takes, with its defaults. */
@@ -63,8 +62,10 @@ struct pair {
  * pair_load() loads path[0] and path[1], of one width, whose rows are all
  * labelled; without path[1] the first serves twice.  Labels of two files mean
  * the same afterwards, or the process ends.
+ *   labels  files of the labels of either, which the user may name by --labels
+ *           and --test-labels; NULL, of a verb without: those beside the rows
  */
-void pair_load(struct pair *pair, const struct options *options, char **path);
+void pair_load(struct pair *pair, const char *const *labels, char **path);
 void pair_release(struct pair *pair);
 
 /* pair_origin() describes the two. */

@@ -108,8 +108,8 @@ run_follow(const struct options *options, char **path)
 {
     struct hearing hearing;
     struct judge judge = {.run = options->run,
-                          .train = path[0],
-                          .test = path[1],
+                          .train = path[1] ? path[0] : NULL,
+                          .test = path[1] ? path[1] : path[0],
                           .k_list = options->k_list,
                           .by = options->best,
                           .threads = options->threads};

@@ -67,18 +67,18 @@ count_unseen(const struct pair *pair, char **path)
 }
 
 void
-pair_load(struct pair *pair, const struct options *options, char **path)
+pair_load(struct pair *pair, const char *const *labels, char **path)
 {
     struct data_features *train = &pair->train, *test = &pair->other;
     struct err err;
     int by_name;
 
     *pair = (struct pair){.test = train};
-    load(train, path[0], options->labels);
+    load(train, path[0], labels ? labels[0] : NULL);
     pair->classes = count_classes(train, path[0], 0);
     if (!path[1])
         return;
-    load(test, path[1], options->test_labels);
+    load(test, path[1], labels ? labels[1] : NULL);
     count_classes(test, path[1], 0);
     if (test->d != train->d)
         die("'%s' has %zu columns and '%s' %zu", path[0], train->d, path[1],
@@ -86,7 +86,7 @@ pair_load(struct pair *pair, const struct options *options, char **path)
     by_name = data_features_match(path[0], train, path[1], test, &err);
     if (by_name < 0)
         die("%s%s", err.msg,
-            options->no_labels || (train->classes.n && test->classes.n)
+            !labels || (train->classes.n && test->classes.n)
                 ? ""
                 : ", or give the numbers of both with --labels and "
                   "--test-labels");

@@ -1,17 +1,12 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "data/captions.h"
 #include "eval.h"
 #include "judge.h"
 #include "nn/checkpoint.h"
@@ -22,33 +17,29 @@
 #include "util/opt.h"
 #include "util/stop.h"
 
-enum { WORDS = 16 };
-
-/* What each checkpoint is measured by. */
-static const char *const measures[] = {"knn", "probe"};
+/* What checkpoints are measured by: features of TRAIN and TEST by the labels,
+ * those of the images of TEST by their captions. */
+static const struct {
+    const char *name;
+    int captions;
+} measures[] = {{"knn", 0}, {"probe", 0}, {"captions", 1}};
 enum { MEASURES = sizeof measures / sizeof *measures };
 
-/* The folder of this program, to be given to free(). */
-static char *
-own_folder(void)
-{
-    char path[PATH_MAX];
-    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-
-    if (n < 0)
-        die("cannot read '/proc/self/exe': %s", strerror(errno));
-    path[n < 0 ? 0 : n] = 0;
-    return mem_text(dirname(path));
-}
-
+/* Notes the digest of a data set, and whether it has labels and captions. */
 static void
-take_digest(const char *path, char hex[DIGEST_HEX])
+take_set(struct judge *judge, const char *path, char hex[DIGEST_HEX])
 {
     struct data_set *set = data_open_or_die(path, 0);
     const struct digest digest = data_digest(set);
+    const size_t classes = data_classes(set);
 
-    if (!data_classes(set))
-        die("'%s' has no labels, so that nothing can be judged by it", path);
+    judge->captions = data_captions_most(set) > 0;
+    judge->labels =
+        judge->train && classes && (path == judge->train || judge->labels);
+    if (!classes && !judge->captions)
+        die("'%s' has no labels and no captions, so that nothing can be judged "
+            "by it",
+            path);
     digest_hex(&digest, hex);
     data_close(set);
 }
@@ -59,10 +50,14 @@ judge_open(struct judge *judge)
     char *folder = mem_format("%s/follow", judge->run);
     struct err err;
 
-    take_digest(judge->train, judge->digest[0]);
-    take_digest(judge->test, judge->digest[1]);
-    judge->bin = own_folder();
-    if (file_mkdir(folder, 0777, &err))
+    if (judge->train)
+        take_set(judge, judge->train, judge->digest[0]);
+    take_set(judge, judge->test, judge->digest[1]);
+    if (judge->by &&
+        (strcmp(judge->by, "captions") ? !judge->labels : !judge->captions))
+        die("the data have nothing for --best %s", judge->by);
+    judge->bin = file_own_folder(&err);
+    if (!judge->bin || file_mkdir(folder, 0777, &err))
         die("%s", err.msg);
     judge->lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (judge->lock < 0)
@@ -87,58 +82,87 @@ judge_close(struct judge *judge)
     free(link);
 }
 
-/* Whether a result is of these data and this checkpoint. */
+/* Whether a checkpoint has what a measure is of. */
 static int
-is_ours(const struct judge *judge, const json_t *result, long step,
-        const char *manifest)
+applies(const struct judge *judge, size_t measure, long step)
 {
-    static const char *const sides[] = {"train", "test"};
+    char *texts;
+    int there;
+
+    if (!measures[measure].captions)
+        return judge->labels;
+    texts = mem_format("%s/step-%08ld/text.safetensors", judge->run, step);
+    there = judge->captions && file_exists(texts);
+    free(texts);
+    return there;
+}
+
+/* Whether a result is of these data and this checkpoint; of captions, in which
+ * equal ones count as one. */
+static int
+is_ours(const struct judge *judge, const json_t *result, int captions,
+        long step, const char *manifest)
+{
+    const char *const sides[] = {captions ? "images" : "train", "test"};
+    const char *const wanted[] = {judge->digest[captions], judge->digest[1]};
+    const char *rule = json_string_value(json_object_get(result, "rule"));
     const char *is = json_string_value(json_object_get(result, "manifest"));
 
     if (json_integer_value(json_object_get(result, "step")) != step || !is ||
-        strcmp(is, manifest))
+        strcmp(is, manifest) || (captions && rule && strcmp(rule, "equal")))
         return 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 - captions; i++) {
         const json_t *made =
             json_object_get(json_object_get(result, sides[i]), "made");
         const char *digest = json_string_value(
             json_object_get(json_object_get(made, "data"), "digest"));
 
-        if (!digest || strcmp(digest, judge->digest[i]))
+        if (!digest || strcmp(digest, wanted[i]))
             return 0;
     }
     return 1;
 }
 
+/* The digest of the manifest of a checkpoint; "" when that has gone. */
+static const char *
+manifest_of(const struct judge *judge, long step, char hex[DIGEST_HEX])
+{
+    struct err ignored;
+
+    if (train_results_manifest(judge->run, step, hex, &ignored))
+        *hex = 0;
+    return hex;
+}
+
 /*
- * The last result of a checkpoint by a measure; NULL when there is none.  That
- * of knn is the one with the last of K,... .
+ * The last result of a checkpoint of that manifest by a measure; NULL when
+ * there is none.  That of knn is the one with the last of K,... .
  */
 static const json_t *
 result_of(const struct judge *judge, const json_t *results, long step,
-          const char *measure)
+          const char *manifest, size_t measure)
 {
+    const char *name = measures[measure].name;
     const json_t *found = NULL, *one;
-    char manifest[DIGEST_HEX];
-    struct err ignored;
     size_t i;
 
-    if (train_results_manifest(judge->run, step, manifest, &ignored))
-        return NULL; // it has gone
     json_array_foreach(results, i, one)
     {
-        if (!strcmp(json_string_value(json_object_get(one, "measure")),
-                    measure) &&
-            is_ours(judge, one, step, manifest))
+        if (!strcmp(json_string_value(json_object_get(one, "measure")), name) &&
+            is_ours(judge, one, measures[measure].captions, step, manifest))
             found = one;
     }
     return found;
 }
 
+/* The accuracy, or the mean of the six recalls. */
 static double
 accuracy(const json_t *result)
 {
-    return json_number_value(json_object_get(result, "accuracy"));
+    const json_t *recall = json_object_get(result, "r_mean");
+
+    return json_number_value(recall ? recall
+                                    : json_object_get(result, "accuracy"));
 }
 
 static json_t *
@@ -166,10 +190,13 @@ list_steps(const struct judge *judge, size_t *n)
 static int
 is_judged(const struct judge *judge, const json_t *results, long step)
 {
+    char hex[DIGEST_HEX];
+    const char *manifest = manifest_of(judge, step, hex);
     int all = 1;
 
     for (size_t i = 0; i < MEASURES; i++)
-        all &= result_of(judge, results, step, measures[i]) != NULL;
+        all &= !applies(judge, i, step) ||
+               result_of(judge, results, step, manifest, i) != NULL;
     return all;
 }
 
@@ -189,101 +216,84 @@ judge_next(const struct judge *judge)
     return next;
 }
 
-/* What a child does: become the tool, quiet on stdout, and end with us. */
-_Noreturn static void
-become(char **argv)
-{
-    const int null = open("/dev/null", O_RDWR);
-
-    if (prctl(PR_SET_PDEATHSIG, SIGTERM) || null < 0 ||
-        dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0)
-        _exit(126);
-    stop_unblock();
-    execv(argv[0], argv);
-    _exit(127);
-}
-
-/*
- * Runs a tool to its end: 1 when it did its work, 0 when it failed, -1 when we
- * were asked to stop, which it then was, too.  The pipe is closed when it ends.
- */
+/* Features by foil-embed of two data sets or kinds: as judge_run_tool(). */
 static int
-run_tool(const struct judge *judge, char **argv)
+embed(const struct judge *judge, const char *checkpoint, int captions,
+      char *const features[2], const char *threads)
 {
-    struct pollfd wait[2] = {{.fd = judge->stop, .events = POLLIN}};
-    int life[2], status = 0;
-    pid_t pid;
-
-    if (pipe(life))
-        die("cannot make a pipe: %s", strerror(errno));
-    fflush(NULL);
-    pid = fork();
-    if (!pid) {
-        close(life[0]);
-        become(argv);
-    }
-    close(life[1]);
-    if (pid < 0)
-        die("cannot start '%s': %s", argv[0], strerror(errno));
-    wait[1] = (struct pollfd){.fd = life[0], .events = POLLIN};
-    while (poll(wait, 2, -1) < 0 && errno == EINTR)
-        continue;
-    if (stop_asked())
-        kill(pid, SIGTERM);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    close(life[0]);
-    if (stop_asked())
-        return -1;
-    return WIFEXITED(status) && !WEXITSTATUS(status);
-}
-
-/* Runs one of our tools with words up to NULL. */
-static int
-run_words(const struct judge *judge, const char *tool, const char *const *words)
-{
-    char *argv[WORDS + 1] = {mem_format("%s/%s", judge->bin, tool)};
-    int n = 1, rc;
-
-    for (; words[n - 1]; n++) {
-        REQUIRE(n < WORDS);
-        argv[n] = mem_text(words[n - 1]);
-    }
-    argv[n] = NULL;
-    rc = run_tool(judge, argv);
-    while (n--)
-        free(argv[n]);
-    return rc;
-}
-
-/* Embeds both data sets, and measures: as run_tool(). */
-static int
-measure(const struct judge *judge, const char *checkpoint)
-{
-    char *features[2] = {mem_format("%s/follow/train.npy", judge->run),
-                         mem_format("%s/follow/test.npy", judge->run)};
-    char *threads = mem_format("%ld", judge->threads);
-    const char *data[2] = {judge->train, judge->test};
+    const char *const kinds[] = {captions ? "--layer=z" : "--layer=h",
+                                 captions ? "--captions" : "--layer=h"};
+    const char *const data[] = {captions ? judge->test : judge->train,
+                                judge->test};
     int rc = 1;
 
     for (int i = 0; i < 2 && rc > 0; i++) {
-        const char *words[] = {"-o",       features[i], "--threads", threads,
-                               checkpoint, data[i],     NULL};
+        const char *words[] = {"-o",     features[i], "--threads", threads,
+                               kinds[i], checkpoint,  data[i],     NULL};
 
-        rc = run_words(judge, "foil-embed", words);
+        rc = judge_run_tool(judge, "foil-embed", words);
     }
+    return rc;
+}
+
+/* Measures features by foil-eval: as judge_run_tool(). */
+static int
+measure(const struct judge *judge, size_t which, char *const features[2],
+        const char *threads)
+{
+    const char *name = measures[which].name;
+    const int knn = !strcmp(name, "knn");
+    const char *words[] = {
+        measures[which].captions ? "retrieve" : name,
+        "--threads",
+        threads,
+        features[0],
+        features[1],
+        knn                        ? "-k"
+        : measures[which].captions ? "--captions"
+                                   : NULL,
+        knn ? judge->k_list : NULL,
+        NULL,
+    };
+
+    return judge_run_tool(judge, "foil-eval", words);
+}
+
+/* Takes all measures that there are of a checkpoint: as judge_run_tool(). */
+static int
+take_measures(const struct judge *judge, const char *checkpoint, long step)
+{
+    char *features[2] = {mem_format("%s/follow/first.npy", judge->run),
+                         mem_format("%s/follow/second.npy", judge->run)};
+    char *threads = mem_format("%ld", judge->threads);
+    int rc = 1, embedded = -1;
+
     for (size_t i = 0; i < MEASURES && rc > 0; i++) {
-        const int knn = !strcmp(measures[i], "knn");
-        const char *words[] = {measures[i],   "--threads", threads,
-                               features[0],   features[1], knn ? "-k" : NULL,
-                               judge->k_list, NULL};
-
-        rc = run_words(judge, "foil-eval", words);
+        if (!applies(judge, i, step))
+            continue;
+        if (embedded != measures[i].captions)
+            rc = embed(judge, checkpoint, measures[i].captions, features,
+                       threads);
+        embedded = measures[i].captions;
+        if (rc > 0)
+            rc = measure(judge, i, features, threads);
     }
+    if (embedded < 0)
+        die("'%s' has no encoder of texts, and there are no labels to judge by",
+            checkpoint);
     free(threads);
     free(features[0]);
     free(features[1]);
     return rc;
+}
+
+/* Whether `best` is by a measure. */
+static int
+is_best_by(const struct judge *judge, size_t measure)
+{
+    const char *by = judge->by ? judge->by : judge->labels ? "knn" : "captions";
+
+    return !strcmp(measures[measure].name, by);
 }
 
 /* Points `best` to the best of those that are there; of equals, the first. */
@@ -293,11 +303,15 @@ point_best(const struct judge *judge, const json_t *results)
     const json_t *best = NULL;
     struct err err;
     long at = -1, *steps;
-    size_t n;
+    size_t n, by = 0;
 
+    while (!is_best_by(judge, by))
+        by++;
     steps = list_steps(judge, &n);
     for (size_t i = 0; i < n; i++) {
-        const json_t *one = result_of(judge, results, steps[i], judge->by);
+        char hex[DIGEST_HEX];
+        const json_t *one = result_of(judge, results, steps[i],
+                                      manifest_of(judge, steps[i], hex), by);
 
         if (one && (!best || accuracy(one) > accuracy(best))) {
             best = one;
@@ -317,18 +331,22 @@ tell(const struct judge *judge, long step)
     json_t *results = read_results(judge), *line = json_object();
     const long best = point_best(judge, results);
     const int people = isatty(STDOUT_FILENO);
+    char hex[DIGEST_HEX];
+    const char *manifest = manifest_of(judge, step, hex);
 
     json_object_set_new(line, "step", json_integer(step));
     if (people)
         printf("step %ld", step);
     for (size_t i = 0; i < MEASURES; i++) {
-        const json_t *one = result_of(judge, results, step, measures[i]);
+        const json_t *one = result_of(judge, results, step, manifest, i);
         const json_t *k = json_object_get(one, "k");
 
+        if (!applies(judge, i, step))
+            continue;
         if (people)
-            printf("  %s%s%.0jd %.4f", measures[i], k ? " " : "",
+            printf("  %s%s%.0jd %.4f", measures[i].name, k ? " " : "",
                    (intmax_t)json_integer_value(k), accuracy(one));
-        json_object_set_new(line, measures[i], json_real(accuracy(one)));
+        json_object_set_new(line, measures[i].name, json_real(accuracy(one)));
     }
     json_object_set_new(line, "best", json_integer(best));
     if (people)
@@ -351,7 +369,7 @@ judge_step(const struct judge *judge, long step)
     // the link keeps it from being removed, if it is still there now
     if (nn_checkpoint_point(judge->run, "judging", step, &err))
         die("%s", err.msg);
-    rc = file_exists(checkpoint) ? measure(judge, checkpoint) : 0;
+    rc = file_exists(checkpoint) ? take_measures(judge, checkpoint, step) : 0;
     if (rc == 0 && file_exists(checkpoint))
         die("'%s' could not be judged", checkpoint);
     free(checkpoint);

@@ -6,14 +6,18 @@
 /*
  * Judges checkpoints of a run: embeds TRAIN and TEST by foil-embed, has
  * foil-eval measure the features, which adds the results to the run, and points
- * `best` to the best checkpoint that there is.
+ * `best` to the best checkpoint that there is.  Where both have labels it
+ * measures knn and probe, where TEST has captions and the run an encoder of
+ * texts, retrieval.
  */
 struct judge {
-    const char *run, *train, *test; /* paths */
-    const char *k_list, *by; /* for knn; "knn" or "probe": best by what */
+    const char *run, *train, *test; /* paths; train may be NULL */
+    const char *k_list;             /* for knn */
+    const char *by;                 /* "knn", "probe", "captions": best by it */
     long threads;
     int stop; /* descriptor */
 
+    int labels, captions;       /* what the data have */
     char digest[2][DIGEST_HEX]; /* of train, test */
     char *bin;                  /* folder of our tools */
     int lock;                   /* descriptor */
@@ -34,5 +38,13 @@ int judge_step(const struct judge *judge, long step);
 
 /* judge_over() returns 1 when the newest checkpoint is the last of the run. */
 int judge_over(const struct judge *judge);
+
+/*
+ * judge_run_tool() runs one of our tools with words up to NULL to its end: 1
+ * when it did its work, 0 when it failed, -1 when we were asked to stop, which
+ * it then was, too.
+ */
+int judge_run_tool(const struct judge *judge, const char *tool,
+                   const char *const *words);
 
 #endif

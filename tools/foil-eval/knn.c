@@ -94,7 +94,7 @@ run_knn(const struct options *options, char **path)
     size_t most;
     double n;
 
-    pair_load(&pair, options, path);
+    pair_load(&pair, options->labels, path);
     most = pair.train.n - !path[1];
     n = (double)pair.test->n;
     if (list.most > most)

@@ -20,7 +20,6 @@ struct options given = {
     .components = 64,
     .column = "tau",
     .extreme = 600,
-    .best = "knn",
     .principal = 500,
     .ridge = 0.1,
 };
@@ -33,10 +32,10 @@ long follow_threads = 1; // the other processors are the trainer's
             "threads to use; 0: all cores"         \
     }
 #define LABELS_OPTS                                                         \
-    {"labels", 0, OPT_TEXT, &given.labels,                                  \
+    {"labels", 0, OPT_TEXT, &given.labels[0],                               \
      0,        0, "FILE",   "labels of TRAIN, instead of those beside it"}, \
     {                                                                       \
-        "test-labels", 0, OPT_TEXT, &given.test_labels, 0, 0, "FILE",       \
+        "test-labels", 0, OPT_TEXT, &given.labels[1], 0, 0, "FILE",         \
             "labels of TEST, instead of those beside it"                    \
     }
 #define OUTPUT_OPTS                                                  \
@@ -136,6 +135,8 @@ const struct opt loss_opts[] = {
 const struct opt pca_opts[] = {
     {"output", 'o', OPT_TEXT, &given.output, 0, 0, "FILE",
      "output, .npy; must be given"},
+    {"coordinates", 0, OPT_TEXT, &given.coordinates, 0, 0, "FILE",
+     "of the rows, too, as foil-train --rows reads them"},
     {"components", 'k', OPT_WHOLE, &given.components, 1, 65536, "N",
      "number of directions"},
     THREADS_OPT(&given.threads),
@@ -161,8 +162,8 @@ const struct opt follow_opts[] = {
      "where the trainer publishes events; else in RUN"},
     {"neighbours", 'k', OPT_TEXT, &given.k_list, 0, 0, "K,...",
      "how many neighbours vote"},
-    {"best", 0, OPT_WORD, &given.best, 0, 0, "knn|probe",
-     "by which accuracy RUN/best is the best"},
+    {"best", 0, OPT_WORD, &given.best, 0, 0, "knn|probe|captions",
+     "by what RUN/best is the best; else the first that there is"},
     {"once", 0, OPT_FLAG, &given.once, 0, 0, NULL,
      "judge the checkpoints that there are, and end"},
     THREADS_OPT(&follow_threads),

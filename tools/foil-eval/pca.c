@@ -4,12 +4,14 @@
 #include "data/npy.h"
 #include "eval.h"
 #include "eval/pca.h"
+#include "num/vec.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
 /* All rows of all files, and where they are from. */
 struct pool {
     size_t n, d, room;
+    size_t each; /* rows of a file; 0: not the same of all */
     float *x;
     json_t *from;
 };
@@ -24,11 +26,38 @@ take_in(struct pool *pool, const char *path)
         die("'%s' has %zu columns, the files before it %zu", path, f.d,
             pool->d);
     pool->d = f.d;
+    pool->each = !pool->n || pool->each == f.n ? f.n : 0;
     mem_grow(&pool->x, &pool->room, (pool->n + f.n) * f.d, sizeof *pool->x);
     memcpy(pool->x + pool->n * f.d, f.x, f.n * f.d * sizeof *f.x);
     pool->n += f.n;
     json_array_append_new(pool->from, origin(path, &f));
     data_features_release(&f);
+}
+
+/* <row i, x - m> of all x, where the rows of the files are views: all of the
+ * first sample, then all of the second. */
+static void
+write_coordinates(const struct pool *pool, size_t k, const float *basis,
+                  const char *path)
+{
+    const size_t views = json_array_size(pool->from), d = pool->d,
+                 samples = pool->n / views;
+    struct data_npy npy = {.type = DATA_F4, .rank = 2, .shape = {pool->n, k}};
+    float *y = mem_array(pool->n * k, sizeof *y);
+    struct err err;
+
+    if (pool->each != samples)
+        die("--coordinates wants as many rows in each file: they are views of "
+            "the same samples");
+    for (size_t r = 0; r < pool->n; r++)
+        for (size_t i = 0; i < k; i++)
+            y[(r % samples * views + r / samples) * k + i] =
+                (float)(num_dot(d, basis + i * d, pool->x + r * d) -
+                        num_dot(d, basis + i * d, basis + k * d));
+    npy.data = y;
+    if (data_npy_write(path, &npy, &err))
+        die("%s", err.msg);
+    free(y);
 }
 
 void
@@ -53,6 +82,8 @@ run_pca(const struct options *options, char **path)
     pca = eval_pca(pool.n, pool.d, pool.x, k, npy.data);
     if (data_npy_write(options->output, &npy, &err))
         die("%s", err.msg);
+    if (options->coordinates)
+        write_coordinates(&pool, k, npy.data, options->coordinates);
     print(json_pack("{s:s s:s s:f s:f s:f s:f}", "measure", "pca", "basis",
                     options->output, "share", pca.share, "scale", pca.scale,
                     "first_deviation", pca.first, "last_deviation", pca.last),

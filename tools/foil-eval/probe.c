@@ -102,7 +102,7 @@ run_probe(const struct options *options, char **path)
     struct pair pair;
     json_t *how;
 
-    pair_load(&pair, options, path);
+    pair_load(&pair, options->labels, path);
     if (pair.train.n < 2)
         die("'%s' has one row, and a probe needs two", path[0]);
     how = train_probe(options, &pair, &probe);

@@ -77,12 +77,11 @@ report(const struct pair *pair, char **path)
 void
 run_zero_shot(const struct options *options, char **path)
 {
-    const struct options no_labels = {.no_labels = 1};
     char *turned[] = {path[1], path[0], NULL};
     struct pair pair;
 
     (void)options;
-    pair_load(&pair, &no_labels, turned);
+    pair_load(&pair, NULL, turned);
     check_texts(&pair, path[1]);
     report(&pair, path);
     pair_release(&pair);

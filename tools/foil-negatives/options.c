@@ -30,8 +30,8 @@ static const struct opt opts[] = {
      "how the old state of a chain is scored"},
     {"outside", 0, OPT_WORD, &outside, 0, 0, "image|text|bank",
      "emc2_bimodal: what scores a state from outside of the batch"},
-    {"proposals", 0, OPT_WORD, &proposals, 0, 0,
-     "row|once|all4|bank|exact|exact-bank", "proposals that a chain gets"},
+    {"proposals", 0, OPT_WORD, &proposals, 0, 0, SAMPLE_PROPOSALS,
+     "proposals that a chain gets"},
     {"burn-in", 0, OPT_WHOLE, &options.how.burn, -1, 1e6, "N",
      "proposals not recorded; -1: half of them"},
     {"moves", 0, OPT_WHOLE, &moves, 1, 1e6, "M",
@@ -89,27 +89,14 @@ static void
 choose(struct sample_how *how)
 {
     static const char *const scored[] = {"fresh", "stale", "reset"};
-    static const struct {
-        const char *name;
-        enum sample_proposals proposals;
-        int moves;
-    } all[] = {
-        {"row", SAMPLE_ROW, 0},     {"once", SAMPLE_ONCE, 0},
-        {"all4", SAMPLE_ALL4, 0},   {"bank", SAMPLE_ONCE, 1},
-        {"exact", SAMPLE_EXACT, 0}, {"exact-bank", SAMPLE_EXACT, 1},
-    };
-    size_t p = 0;
 
-    while (strcmp(all[p].name, proposals))
-        p++;
     how->cache = !strcmp(method, "cache");
     how->scores = (enum sample_scores)place(scores, scored);
-    how->proposals = all[p].proposals;
+    sample_how_propose(how, proposals, how->cache ? 0 : (size_t)moves);
     if (!strcmp(method, "emc2_bimodal")) {
         how->proposals = SAMPLE_CROSS;
         how->elsewhere = elsewhere(how);
     }
-    how->moves = all[p].moves && !how->cache ? (size_t)moves : 0;
     how->horizon = (size_t)horizon;
     how->seed = (uint64_t)options.seed;
 }

@@ -159,11 +159,14 @@ runs_label(const json_t *result, char label[64], double *figure)
     const char *measure = json_string_value(json_object_get(result, "measure"));
     const json_t *value = json_object_get(result, "accuracy");
     const json_t *k = json_object_get(result, "k");
+    const char *rule = json_string_value(json_object_get(result, "rule"));
 
-    if (!measure)
-        return 0;
+    if (!measure || (rule && strcmp(rule, "equal")))
+        return 0; // of captions, those in which equal ones count as one
     if (!value)
         value = json_object_get(json_object_get(result, "forward"), "r1");
+    if (!value)
+        value = json_object_get(result, "r_mean");
     if (!value && !strcmp(measure, "loss"))
         value = json_object_get(result, "loss");
     if (!json_is_number(value))

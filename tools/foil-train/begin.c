@@ -64,13 +64,9 @@ open_learner(struct train *t, struct err *err)
     if (!strcmp(o->sampler, "service")) {
         t->negatives = train_service_negatives(&t->service);
     } else {
-        train_inside_init(&t->inside, &t->samples,
-                          !strcmp(o->sampler, "stale")   ? SAMPLE_STALE
-                          : !strcmp(o->sampler, "reset") ? SAMPLE_RESET
-                                                         : SAMPLE_FRESH,
-                          !strcmp(o->sampler, "bank") ? SAMPLE_BANKED
-                                                      : SAMPLE_BROUGHT,
-                          (uint64_t)o->seed);
+        const struct sample_how how = train_sample_how(o, t->objective);
+
+        train_inside_init(&t->inside, &t->samples, &how, train_brings(o));
         t->negatives = train_inside_negatives(&t->inside);
     }
     return train_pace_check(o, &spec.pace, err)
@@ -120,10 +116,13 @@ begin_anew(struct train *t, struct err *err)
 {
     if (prepare(t, err) || train_init_find(&t->options->init, err) ||
         train_basis_read(&t->basis, t->options->basis, err) ||
+        train_rows_width(t->options->arch, t->options->rows, &t->shape.basis,
+                         err) ||
         (t->options->text &&
          train_texts_read(&t->texts, t->options->vocabulary, err)))
         return -1;
-    t->shape.basis = t->basis.n;
+    if (t->basis.n)
+        t->shape.basis = t->basis.n;
     return 0;
 }
 

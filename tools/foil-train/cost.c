@@ -10,7 +10,10 @@ static const double much = 1e9, hour = 3600;
 /* Bytes of a process that has no net yet. */
 static const double base = 50e6;
 
-enum { PROBE = 8 }; // rows that are timed
+/* Rows that are timed at once; and for how long, in seconds, where a single
+ * pass says that the run has to be told. */
+enum { PROBE = 32 };
+static const double probe = 1;
 
 /* What an encoder holds: the net; derived weights; moments. */
 static double
@@ -46,25 +49,30 @@ memory(const struct train *t, const struct wire_batch *b)
 }
 
 /*
- * Seconds of a step: forward of a few rows of the batch, and twice as much
- * back, times all rows.  0 where that cannot be seen.
+ * Seconds of a step: forward of some rows of the batch, again and again for so
+ * long, at least once, and twice as much back, times all rows.  0 where that
+ * cannot be seen.
  */
 static double
-seconds(const struct train *t, const struct wire_batch *b)
+seconds(const struct train *t, const struct wire_batch *b, double length)
 {
     const struct train_encoder *encoder = &t->encoder;
     const size_t n = b->n < PROBE ? b->n : PROBE;
     const struct nn_input input = {.n = n < encoder->micro ? n : encoder->micro,
                                    .images = b->views};
     const double passes = encoder->micro < encoder->rows ? 4 : 3;
-    double start;
+    double start, taken = 0, times = 0;
 
     if (nn_net_kind(encoder->net) != NN_IMAGES || t->options->text)
         return 0;
     nn_net_infer(encoder->net, &input, NULL, NULL);
     start = clock_now();
-    nn_net_infer(encoder->net, &input, NULL, NULL);
-    return passes * (clock_now() - start) * rows_of(b) / (double)input.n;
+    do {
+        nn_net_infer(encoder->net, &input, NULL, NULL);
+        taken = clock_now() - start;
+        times++;
+    } while (taken < length);
+    return passes * taken / times * rows_of(b) / (double)input.n;
 }
 
 /* Says so where the machine has less. */
@@ -85,13 +93,15 @@ compare(double bytes, char text[128])
 void
 train_cost_tell(const struct train *t, const struct wire_batch *b, double steps)
 {
-    const double bytes = memory(t, b), step = seconds(t, b), all = step * steps;
+    const double bytes = memory(t, b);
+    double step = seconds(t, b, 0);
     char time[96] = "", span[24], short_of[128];
 
-    if (bytes < much && all < hour)
+    if (bytes < much && step * steps < hour)
         return;
+    step = seconds(t, b, probe);
     compare(bytes, short_of);
-    clock_span(all, span);
+    clock_span(step * steps, span);
     if (step > 0)
         snprintf(time, sizeof time, "; %.2g s a step, %s in all", step, span);
     say("takes about %.1f GB of memory%s%s", bytes * 1e-9, short_of, time);

@@ -52,25 +52,45 @@ train_basis_give(struct train_basis *basis, struct train_encoder *encoder,
 }
 
 int
+train_rows_width(const char *arch, const char *path, size_t *width,
+                 struct err *err)
+{
+    struct data_npy npy;
+
+    if (!nn_encoder_looks_up(arch))
+        return 0;
+    if (data_npy_read(path, &npy, err))
+        return -1;
+    *width = npy.rank == 2 ? npy.shape[1] : 0;
+    data_npy_release(&npy);
+    return *width ? 0 : err_set(err, "'%s': want f4 [views,numbers]", path);
+}
+
+int
 train_rows_read(struct train_encoder *encoder, const char *path,
                 struct err *err)
 {
-    const size_t d = encoder->dim;
+    const struct nn_tensor *table;
+    size_t tensors, n, d;
     struct data_npy npy;
-    size_t count;
-    float *table = nn_net_params(encoder->net, &count);
+    float *block;
     int rc = 0;
 
     if (!*path)
         return 0;
     if (data_npy_read(path, &npy, err))
         return -1;
+    table = nn_net_tensors(encoder->net, &tensors); // the first
+    n = table->shape[0] * table->shape[1];
+    d = table->shape[2];
+    block = table->statistic ? nn_net_statistics(encoder->net, NULL)
+                             : nn_net_params(encoder->net, NULL);
     if (npy.type != DATA_F4 || npy.rank != 2 || npy.shape[1] != d ||
-        npy.shape[0] != count / d || !num_finite(count, npy.data))
+        npy.shape[0] != n || !num_finite(n * d, npy.data))
         rc = err_set(err, "'%s': want finite f4 [%zu,%zu], a row for each view",
-                     path, count / d, d);
+                     path, n, d);
     else
-        memcpy(table, npy.data, count * sizeof *table);
+        memcpy(block + table->offset, npy.data, n * d * sizeof *block);
     data_npy_release(&npy);
     return rc;
 }

@@ -22,8 +22,14 @@ void train_basis_release(struct train_basis *basis);
 int train_basis_give(struct train_basis *basis, struct train_encoder *encoder,
                      struct err *err);
 
-/* train_rows_read() reads --rows, with which a "table" begins, unless the path
- * is "". */
+/*
+ * train_rows_width() says of how many numbers the rows are that an encoder
+ * looks up (--rows), before it is built; leaves that alone where it looks up
+ * none.  train_rows_read() reads them, or those that a "table" begins with,
+ * unless the path is "".
+ */
+int train_rows_width(const char *arch, const char *path, size_t *width,
+                     struct err *err);
 int train_rows_read(struct train_encoder *encoder, const char *path,
                     struct err *err);
 

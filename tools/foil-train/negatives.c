@@ -374,7 +374,8 @@ refused(void *self)
 struct train_negatives
 train_service_negatives(struct train_service *s)
 {
-    return (struct train_negatives){s, weigh, refused};
+    return (struct train_negatives){
+        .self = s, .weigh = weigh, .refused = refused};
 }
 
 int

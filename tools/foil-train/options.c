@@ -24,6 +24,9 @@ static struct train_options o = {
     .optim = "sgd",
     .schedule = "cosine",
     .sampler = "service",
+    .proposals = "once",
+    .moves = 64,
+    .burn = -1,
     .accumulate = 1,
     .lr = 0.1,
     .momentum = 0.9,
@@ -83,7 +86,7 @@ static const struct opt how[] = {
     {"basis", 0, OPT_TEXT, &o.basis, 0, 0, "FILE",
      "linear: fixed basis of the pixels, .npy"},
     {"rows", 0, OPT_TEXT, &o.rows, 0, 0, "FILE",
-     "table: initial embeddings, .npy"},
+     "table: initial embeddings; rows: what the layer sees, .npy"},
     {"stem", 0, OPT_WORD, &o.stem, 0, 0, "auto|small|imagenet",
      "first layer of a resnet; auto: imagenet above 64 pixels"},
     {"norm", 0, OPT_WORD, &o.norm, 0, 0, "batch|group|none",
@@ -91,7 +94,7 @@ static const struct opt how[] = {
     {"width", 0, OPT_WHOLE, &o.width, 0, 4096, "N",
      "channels of the first stage; 0: the default of --arch"},
     {"hidden", 0, OPT_WHOLE, &o.hidden, 0, 65536, "N",
-     "mlp, linear, table: width; 0: 512"},
+     "mlp, linear, rows, table: width; 0: 512"},
     {"head", 0, OPT_TEXT, &o.head, 0, 0, "SPEC",
      "projection head: 512-128, 512-128-bn, none; else the objective's"},
     {"mean", 0, OPT_TEXT, &o.mean, 0, 0, "R,G,B", "mean of pixels / 255"},
@@ -133,6 +136,12 @@ static const struct opt how[] = {
      "epochs whose features are kept for selectors"},
     {"sampler", 0, OPT_WORD, &o.sampler, 0, 0, "service|fresh|stale|reset|bank",
      "emc2: the negatives service, or own chains with these scores"},
+    {"proposals", 0, OPT_WORD, &o.proposals, 0, 0, SAMPLE_PROPOSALS,
+     "own chains: proposals that a chain gets"},
+    {"moves", 0, OPT_WHOLE, &o.moves, 1, 1e6, "M",
+     "own chains: moves over the bank, before each visit"},
+    {"burn-in", 0, OPT_WHOLE, &o.burn, -1, 1e6, "N",
+     "own chains: proposals not recorded; -1: half of them"},
     {0},
 };
 
@@ -227,6 +236,40 @@ judge_text(struct err *err)
     return 0;
 }
 
+/* The same of own chains. */
+static int
+judge_chains(const struct loss_objective *objective, struct err *err)
+{
+    const struct sample_how own = train_sample_how(&o, objective);
+    const char *given = opt_given(&o.proposals) ? "proposals"
+                        : opt_given(&o.moves)   ? "moves"
+                        : opt_given(&o.burn)    ? "burn-in"
+                                                : NULL;
+
+    if (given && !objective->wants_weights)
+        return err_set(err,
+                       "--%s is for objectives that weigh negatives, not "
+                       "for %s",
+                       given, o.objective);
+    if (given && !strcmp(o.sampler, "service"))
+        return err_set(err,
+                       "--%s is for own chains: the negatives service has an "
+                       "option of that name",
+                       given);
+    if (opt_given(&o.proposals) && objective->wants_cross)
+        return err_set(err, "--proposals is for emc2, not for %s", o.objective);
+    if ((own.moves || own.proposals == SAMPLE_EXACT) && !train_brings(&o))
+        return err_set(err,
+                       "--proposals %s draws from outside of the batch: own "
+                       "chains do with --sampler fresh and an encoder of rows, "
+                       "else take the service",
+                       o.proposals);
+    if (own.proposals == SAMPLE_EXACT && opt_given(&o.burn))
+        return err_set(err, "--burn-in is for chains that get proposals: an "
+                            "exact draw has none");
+    return 0;
+}
+
 /* Refuses options that were given, but that are of no use with others. */
 static int
 judge(const struct loss_objective *objective, struct err *err)
@@ -243,12 +286,24 @@ judge(const struct loss_objective *objective, struct err *err)
     if (*o.basis && (opt_given(&o.mean) || opt_given(&o.deviation)))
         return err_set(err, "--basis has its own offset and scale: --mean and "
                             "--deviation have no use");
+    if (*o.basis && nn_encoder_reads(o.arch, NN_IDS))
+        return err_set(err,
+                       "--basis is for pixels, which --arch %s does not "
+                       "see",
+                       o.arch);
     if (*o.rows && !nn_encoder_reads(o.arch, NN_IDS))
-        return err_set(err, "--rows is for the encoder table, not for %s",
+        return err_set(err,
+                       "--rows is for the encoders table and rows, not for %s",
+                       o.arch);
+    if (!*o.rows && nn_encoder_looks_up(o.arch))
+        return err_set(err, "--arch %s wants --rows FILE, what it is to see",
                        o.arch);
     if (*o.rows && o.init.n)
         return err_set(err, "--rows and --init are both what it begins with");
-    return judge_text(err) || train_init_judge(&o.init, !!o.text, err) ? -1 : 0;
+    return judge_chains(objective, err) || judge_text(err) ||
+                   train_init_judge(&o.init, !!o.text, err)
+               ? -1
+               : 0;
 }
 
 /* Makes of the options what the objective is set to; what was not given is the

@@ -17,11 +17,12 @@ struct train_options {
     const char *basis, *rows;
     const char *text, *vocabulary,
         *lock; /* text: NULL, there are only images */
-    const char *optim, *schedule, *sampler;
+    const char *optim, *schedule, *sampler, *proposals;
     struct loss_settings loss;                        /* of the objective */
     struct train_schedule param_schedule[PARAM_MOST]; /* of its parameters */
     double lr, lr_end, momentum, beta1, beta2, epsilon, weight_decay, warmup;
     long context, embed;
+    long moves, burn;
     long width, hidden, micro, accumulate, seed, threads, keep_features;
     int quick_gelu, bf16, direct, lars_b, nesterov;
 

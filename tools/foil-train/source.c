@@ -91,6 +91,8 @@ learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
     shape->extra = b->of_extra.reserve ? (size_t)b->of_extra.reserve
                    : extra_of(b)       ? 2 * b->n
                                        : 0;
+    if (!shape->extra && train_brings(t->options))
+        shape->extra = 4 * b->n; // a state of each row, and its other view
     shape->height = b->height;
     shape->width = b->width;
     shape->channels = b->channels;

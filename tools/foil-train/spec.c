@@ -83,6 +83,32 @@ optim_spec(const struct train_options *o)
                                   .accumulate = o->accumulate};
 }
 
+struct sample_how
+train_sample_how(const struct train_options *o,
+                 const struct loss_objective *objective)
+{
+    struct sample_how how = {
+        .scores = !strcmp(o->sampler, "stale")   ? SAMPLE_STALE
+                  : !strcmp(o->sampler, "reset") ? SAMPLE_RESET
+                                                 : SAMPLE_FRESH,
+        .elsewhere =
+            !strcmp(o->sampler, "bank") ? SAMPLE_BANKED : SAMPLE_BROUGHT,
+        .burn = o->burn,
+        .seed = (uint64_t)o->seed,
+    };
+
+    sample_how_propose(&how, o->proposals, (size_t)o->moves);
+    if (objective->wants_cross)
+        how.proposals = SAMPLE_CROSS;
+    return how;
+}
+
+int
+train_brings(const struct train_options *o)
+{
+    return nn_encoder_reads(o->arch, NN_IDS) && !strcmp(o->sampler, "fresh");
+}
+
 int
 train_encoder_spec(const struct train_options *o,
                    const struct train_shape *shape,
@@ -114,6 +140,7 @@ train_text_spec(const struct train_options *o, size_t vocabulary,
         .vocabulary = (long)vocabulary,
         .context = o->context,
         .quick_gelu = o->quick_gelu,
+        .bf16 = o->bf16,
     };
     return 0;
 }
@@ -210,16 +237,6 @@ train_pace_fits(const struct train_options *o, double epochs, struct err *err)
                    o->warmup, epochs, epochs / 10);
 }
 
-/* Whether there can be such a net. */
-static int
-check_net(const struct nn_spec *spec, struct err *err)
-{
-    struct nn_net *net = nn_net_new(spec, 1, 0, err);
-
-    nn_net_free(net);
-    return net ? 0 : -1;
-}
-
 int
 train_check(const struct train_options *o, struct err *err)
 {
@@ -228,7 +245,8 @@ train_check(const struct train_options *o, struct err *err)
                                     .width = 32,
                                     .channels = 3,
                                     .views = 2,
-                                    .basis = *o->basis ? 1 : 0};
+                                    .basis = *o->basis ||
+                                             nn_encoder_looks_up(o->arch)};
     const struct nn_optim_spec optim = optim_spec(o);
     const struct loss_objective *objective =
         loss_objective_find(o->objective, err);
@@ -237,9 +255,10 @@ train_check(const struct train_options *o, struct err *err)
 
     if (!objective || loss_objective_check(objective, &o->loss, 0, 0, err) ||
         train_pace_check(o, NULL, err) || train_spec(o, &any, &spec, err) ||
-        check_net(&spec, err))
+        nn_net_check(&spec, err))
         return -1;
-    if (o->text && (train_text_spec(o, 1, &spec, err) || check_net(&spec, err)))
+    if (o->text &&
+        (train_text_spec(o, 1, &spec, err) || nn_net_check(&spec, err)))
         return -1;
     made = nn_optim_new(&optim, NULL, 0, 0, err);
     nn_optim_free(made);

@@ -31,6 +31,12 @@ int train_pace_check(const struct train_options *options,
 int train_pace_fits(const struct train_options *options, double epochs,
                     struct err *err);
 
+/* train_sample_how() returns what own chains are to do; train_brings() 1 where
+ * their states come along, which takes an encoder of ids. */
+struct sample_how train_sample_how(const struct train_options *options,
+                                   const struct loss_objective *objective);
+int train_brings(const struct train_options *options);
+
 /* train_check() says what is wrong with the options. */
 int train_check(const struct train_options *options, struct err *err);
 

@@ -37,15 +37,15 @@ pipelines_near(const char *folder)
     die("no pipelines near '%s'", folder);
 }
 
-/* Print the name of a pipeline, and its second line, which says what it does.
- */
+/* Print the name of a pipeline to a stream, and its second line, which says
+ * what it does; below a name that is too long for its column. */
 static void
-print_pipeline(void *none, const char *path, const char *name)
+print_pipeline(void *out, const char *path, const char *name)
 {
     FILE *file = fopen(path, "r");
+    const int width = 22, n = (int)strcspn(name, ".");
     char line[128] = "";
 
-    (void)none;
     if (!file)
         return;
     for (int i = 0; i < 2; i++)
@@ -53,8 +53,11 @@ print_pipeline(void *none, const char *path, const char *name)
             *line = 0;
     fclose(file);
     line[strcspn(line, "\n")] = 0;
-    printf("  %-22.*s%s\n", (int)strcspn(name, "."), name,
-           strncmp(line, "# ", 2) ? "" : line + 2);
+    if (n < width)
+        fprintf(out, "  %-*.*s", width, n, name);
+    else
+        fprintf(out, "  %.*s\n  %*s", n, name, width, "");
+    fprintf(out, "%s\n", strncmp(line, "# ", 2) ? "" : line + 2);
 }
 
 /* Calls with the path and the name of each pipeline, NAME.sh. */
@@ -82,10 +85,10 @@ each_pipeline(const char *folder,
 }
 
 void
-pipelines_print(const char *folder)
+pipelines_print(const char *folder, FILE *out)
 {
-    puts("\npipelines, each run as 'foil run NAME':");
-    each_pipeline(folder, print_pipeline, NULL);
+    fputs("\npipelines, each run as 'foil run NAME':\n", out);
+    each_pipeline(folder, print_pipeline, out);
 }
 
 static void

@@ -1,6 +1,8 @@
 #ifndef FOIL_PIPELINES_H
 #define FOIL_PIPELINES_H
 
+#include <stdio.h>
+
 #include "util/guess.h"
 
 /*
@@ -12,7 +14,7 @@
 
 /* pipelines_print() lists them, each with the second line of its script, which
  * says what it does. */
-void pipelines_print(const char *folder);
+void pipelines_print(const char *folder, FILE *out);
 
 /* pipelines_script() returns the script of a pipeline, to be given to free(),
  * or NULL when there is none of that name. */

@@ -1,0 +1,60 @@
+#ifndef NUM_DENSE_H
+#define NUM_DENSE_H
+
+#include <stddef.h>
+
+/*
+ * A dense layer on n rows, with what stands around it in a transformer: bias
+ * and residual,
+ *
+ *     y = x W' + b + r
+ *
+ * Weights, biases and their gradients are f32.  The rows are f32, whose
+ * products are those of num/gemm.h; or bfloat16 (num/half.h), whose products
+ * are of bfloat16 and summed in f32: W is rounded for them, and y and dx once
+ * at their end.  These are by the processor's own instruction where it has one
+ * (AVX512-BF16: twice the rate of f32), else in vectors of f32.
+ *
+ * Each function takes one struct, of which it reads what is named there.  Of
+ * bfloat16, results do not depend on the number of threads: the sum over k of
+ * y and dx, and that over rows of dw, are in a fixed order.  O(n in out) time;
+ * calls on different arrays may run at the same time.
+ */
+struct num_dense {
+    size_t n, in, out;
+    int across;         /* W' is kept, [in,out]; else W, [out,in] */
+    int bf16;           /* x, r, y, dy and dx are bfloat16 */
+    const float *w, *b; /* b [out], or NULL */
+    const void *x;      /* [n,in] */
+    const void *r;      /* [n,out], or NULL; may be y */
+    void *y;            /* [n,out] */
+    const void *dy;     /* [n,out]: dL/dy, which is dr as well */
+    void *dx;           /* [n,in] */
+    float *dw, *db;     /* as w and b; db may be NULL */
+    int add;            /* to dw and db; else overwrite them */
+    void *scratch;      /* [num_dense_scratch()] bytes */
+};
+
+/* num_dense_scratch() returns bytes for all functions, from n, in, out and
+ * bf16; num_dense_name() what computes the products. */
+size_t num_dense_scratch(const struct num_dense *a);
+const char *num_dense_name(int bf16);
+
+/* num_dense_forward() writes y, from x, w, b and r. */
+void num_dense_forward(const struct num_dense *a);
+
+/* num_dense_back_params() writes dw = dy' x and db = sum dy over rows, from x
+ * and dy; num_dense_back_data() dx = dy W, from dy and w. */
+void num_dense_back_params(const struct num_dense *a);
+void num_dense_back_data(const struct num_dense *a);
+
+/* The equations in loops, in double, for W [out,in]: the definition.  b and r
+ * may be NULL. */
+void num_dense_forward_plain(size_t n, size_t in, size_t out, const double *x,
+                             const double *w, const double *b, const double *r,
+                             double *y);
+void num_dense_backward_plain(size_t n, size_t in, size_t out, const double *x,
+                              const double *w, const double *dy, double *dx,
+                              double *dw, double *db);
+
+#endif

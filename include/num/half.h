@@ -1,0 +1,29 @@
+#ifndef NUM_HALF_H
+#define NUM_HALF_H
+
+#include <stddef.h>
+
+/*
+ * Rows of numbers that are f32 or, with `bf16`, bfloat16: the upper half of an
+ * f32, rounded to nearest, ties to even.  What layers pass on to each other is
+ * kept in it where half the memory is wanted; every kernel computes in f32 and
+ * rounds what it writes, once.  Nothing is allocated; calls on different arrays
+ * may run at the same time.
+ */
+
+/* num_half_bytes() returns the bytes of n numbers. */
+size_t num_half_bytes(size_t n, int bf16);
+
+/* num_half_at() returns where number i is. */
+void *num_half_at(const void *x, size_t i, int bf16);
+
+/* num_half_get() makes f32 of n numbers, num_half_put() is the way back.
+ *   plain [n];  x [n] */
+void num_half_get(size_t n, int bf16, const void *x, float *plain);
+void num_half_put(size_t n, int bf16, const float *plain, void *x);
+
+/* num_half_axpy() is y += alpha x, in f32.
+ *   x [n];  y [n] f32 */
+void num_half_axpy(size_t n, int bf16, float alpha, const void *x, float *y);
+
+#endif

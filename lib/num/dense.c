@@ -1,0 +1,297 @@
+#include <string.h>
+
+#include "num/dense.h"
+#include "num/gemm.h"
+#include "num/half.h"
+#include "num/tokens.h"
+#include "util/clones.h"
+
+#include "half_product.h"
+#include "lanes.h"
+
+/*
+ * Of bfloat16, a product c [m,n] of a [m,k] and b [k,n] goes panel by panel:
+ * weights, and all that is summed over rows, are packed into panels first;
+ * rows of numbers are words as they lie, or are copied where k is odd.
+ */
+enum {
+    STRIP = 16 * HALF_ROWS, /* rows of c that a thread takes at a time */
+    CHUNK = 512             /* rows of x and dy that are packed at a time */
+};
+
+/* Where a product goes: c plus b plus r, as f32 or bfloat16; or c, added. */
+struct dense_sink {
+    size_t columns;
+    const float *b;
+    const void *r;
+    void *y;
+    int bf16, add;
+};
+
+struct dense_product {
+    size_t m, n, depth;
+    const uint32_t *a;
+    size_t row, step, block; /* words: see address_of() */
+    const uint32_t *b;       /* panels */
+    struct dense_sink sink;
+    const struct half_kernel *kernel;
+};
+
+static size_t
+panel_words(size_t k)
+{
+    return num_half_depth(k) * HALF_PANEL;
+}
+
+static size_t
+words_of(size_t k, size_t columns)
+{
+    return num_half_panels(columns) * panel_words(k);
+}
+
+size_t
+num_dense_scratch(const struct num_dense *a)
+{
+    const size_t rows = a->n < CHUNK ? a->n : CHUNK;
+    size_t forward = words_of(a->in, a->out), data = words_of(a->out, a->in);
+    size_t params = words_of(rows, a->in) + words_of(rows, a->out);
+    size_t most = params;
+
+    if (!a->bf16)
+        return 0;
+    forward += a->in % 2 * a->n * num_half_depth(a->in);
+    data += a->out % 2 * a->n * num_half_depth(a->out);
+    most = most < forward ? forward : most;
+    most = most < data ? data : most;
+    return most * sizeof(uint32_t);
+}
+
+const char *
+num_dense_name(int bf16)
+{
+    return bf16 ? num_half_kernel()->name : "sgemm";
+}
+
+/* `rows` rows of a panel of c, [rows,HALF_PANEL], from row i on. */
+LANES_INLINE void
+deliver_of(const struct dense_sink *sink, size_t i, size_t rows, size_t panel,
+           const float *c, int bf16)
+{
+    const size_t from = panel * HALF_PANEL, left = sink->columns - from;
+    const size_t wide = left < HALF_PANEL ? left : HALF_PANEL;
+
+    for (; rows > 0; rows--, i++, c += HALF_PANEL) {
+        const size_t at = i * sink->columns + from;
+        float sum[HALF_PANEL];
+
+        for (size_t j = 0; j < wide; j++)
+            sum[j] = c[j] + (sink->b ? sink->b[from + j] : 0);
+        for (size_t j = 0; sink->r && j < wide; j++)
+            sum[j] += number_at(sink->r, at + j, bf16);
+        for (size_t j = 0; sink->add && j < wide; j++)
+            sum[j] += number_at(sink->y, at + j, bf16);
+        for (size_t j = 0; j < wide; j++)
+            number_to(sink->y, at + j, sum[j], bf16);
+    }
+}
+
+UTIL_CLONES static void
+deliver(const struct dense_sink *sink, size_t i, size_t rows, size_t panel,
+        const float *c)
+{
+    if (sink->bf16)
+        deliver_of(sink, i, rows, panel, c, 1);
+    else
+        deliver_of(sink, i, rows, panel, c, 0);
+}
+
+/* Row i of a: in a panel of its own, or where it lies. */
+static const uint32_t *
+address_of(const struct dense_product *p, size_t i)
+{
+    if (p->block)
+        return p->a + i / HALF_PANEL * p->block + i % HALF_PANEL;
+    return p->a + i * p->row;
+}
+
+static void
+multiply_strip(const struct dense_product *p, size_t panel, size_t from,
+               size_t to)
+{
+    float c[HALF_ROWS * HALF_PANEL];
+    size_t rows;
+
+    for (size_t i = from; i < to; i += rows) {
+        // to the end of the strip, or of a panel of a
+        rows = to - i < HALF_ROWS ? to - i : HALF_ROWS;
+        if (p->block && HALF_PANEL - i % HALF_PANEL < rows)
+            rows = HALF_PANEL - i % HALF_PANEL;
+        p->kernel->product(&(struct half_product){
+            .a = address_of(p, i),
+            .row = p->row,
+            .step = p->step,
+            .b = p->b + panel * p->depth * HALF_PANEL,
+            .rows = rows,
+            .depth = p->depth,
+            .c = c,
+        });
+        deliver(&p->sink, i, rows, panel, c);
+    }
+}
+
+static void
+multiply(struct dense_product p)
+{
+    const size_t panels = num_half_panels(p.n);
+
+    p.kernel = num_half_kernel();
+#pragma omp parallel for collapse(2) schedule(static)
+    for (size_t panel = 0; panel < panels; panel++)
+        for (size_t from = 0; from < p.m; from += STRIP)
+            multiply_strip(&p, panel, from,
+                           p.m - from < STRIP ? p.m : from + STRIP);
+}
+
+/* Packs a matrix [k,columns], or where it lies across, [columns,k]. */
+static void
+pack(size_t k, size_t columns, size_t row, int across, int bf16, const void *x,
+     uint32_t *to)
+{
+    const size_t panels = num_half_panels(columns);
+
+#pragma omp parallel for schedule(static)
+    for (size_t panel = 0; panel < panels; panel++)
+        (across ? num_half_pack_across : num_half_pack_down)(
+            k, columns, row, bf16, x, panel, to + panel * panel_words(k));
+}
+
+/* Rows of k numbers as words: where they lie, or copied to `room`. */
+static const uint32_t *
+rows_as_words(size_t n, size_t k, const void *x, uint32_t *room)
+{
+    const uint16_t *from = x;
+    uint16_t *to = (uint16_t *)room;
+
+    if (k % 2 == 0)
+        return x;
+    for (size_t i = 0; i < n; i++, to += k + 1, from += k) {
+        memcpy(to, from, k * sizeof *to);
+        to[k] = 0;
+    }
+    return room;
+}
+
+/* sink = x w, of n rows of k; `across` says how w lies. */
+static void
+times_weights(const struct num_dense *a, size_t k, size_t columns, int across,
+              const void *x, struct dense_sink sink)
+{
+    uint32_t *panels = a->scratch;
+    uint32_t *room = panels + words_of(k, columns);
+
+    pack(k, columns, across ? k : columns, across, 0, a->w, panels);
+    multiply((struct dense_product){
+        .m = a->n,
+        .n = columns,
+        .depth = num_half_depth(k),
+        .a = rows_as_words(a->n, k, x, room),
+        .row = num_half_depth(k),
+        .step = 1,
+        .b = panels,
+        .sink = sink,
+    });
+}
+
+/* dw (+)= one' two, rows of m and n numbers. */
+static void
+times_rows(const struct num_dense *a, size_t m, const void *one, size_t n,
+           const void *two)
+{
+    uint32_t *left = a->scratch;
+
+    for (size_t from = 0; from < a->n; from += CHUNK) {
+        const size_t k = a->n - from < CHUNK ? a->n - from : CHUNK;
+        uint32_t *right = left + words_of(k, m);
+
+        pack(k, m, m, 0, 1, num_half_at(one, from * m, 1), left);
+        pack(k, n, n, 0, 1, num_half_at(two, from * n, 1), right);
+        multiply((struct dense_product){
+            .m = m,
+            .n = n,
+            .depth = num_half_depth(k),
+            .a = left,
+            .row = 1,
+            .step = HALF_PANEL,
+            .block = panel_words(k),
+            .b = right,
+            .sink = {.columns = n, .y = a->dw, .add = a->add || from > 0},
+        });
+    }
+}
+
+/* What W x is added to: the bias, the residual, or both. */
+static void
+begin(const struct num_dense *a)
+{
+    const size_t d = a->out;
+    const float *r = a->r, *b = a->b;
+    float *y = a->y;
+
+    for (size_t i = 0; i < a->n; i++, y += d) {
+        const float *row = r ? r + i * d : b;
+
+        for (size_t j = 0; r && b && j < d; j++)
+            y[j] = row[j] + b[j];
+        if (row && row != y && !(r && b))
+            memcpy(y, row, d * sizeof *y);
+    }
+}
+
+void
+num_dense_forward(const struct num_dense *a)
+{
+    const float beta = a->b || a->r ? 1 : 0;
+
+    if (a->bf16) {
+        times_weights(
+            a, a->in, a->out, !a->across, a->x,
+            (struct dense_sink){
+                .columns = a->out, .b = a->b, .r = a->r, .y = a->y, .bf16 = 1});
+        return;
+    }
+    begin(a);
+    if (a->across)
+        num_gemm_nn(a->n, a->out, a->in, 1, a->x, a->w, beta, a->y);
+    else
+        num_gemm_nt(a->n, a->out, a->in, 1, a->x, a->w, beta, a->y);
+}
+
+void
+num_dense_back_params(const struct num_dense *a)
+{
+    const float beta = a->add ? 1 : 0;
+
+    if (a->bf16 && a->across)
+        times_rows(a, a->in, a->x, a->out, a->dy);
+    else if (a->bf16)
+        times_rows(a, a->out, a->dy, a->in, a->x);
+    else if (a->across)
+        num_gemm_tn(a->in, a->out, a->n, 1, a->x, a->dy, beta, a->dw);
+    else
+        num_gemm_tn(a->out, a->in, a->n, 1, a->dy, a->x, beta, a->dw);
+    if (a->db)
+        num_column_sums(a->n, a->out, a->bf16, a->dy, a->add, a->db);
+}
+
+void
+num_dense_back_data(const struct num_dense *a)
+{
+    if (a->bf16)
+        times_weights(
+            a, a->out, a->in, a->across, a->dy,
+            (struct dense_sink){.columns = a->in, .y = a->dx, .bf16 = 1});
+    else if (a->across)
+        num_gemm_nt(a->n, a->in, a->out, 1, a->dy, a->w, 0, a->dx);
+    else
+        num_gemm_nn(a->n, a->in, a->out, 1, a->dy, a->w, 0, a->dx);
+}

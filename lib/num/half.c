@@ -1,0 +1,65 @@
+#include "num/half.h"
+#include "num/vec.h"
+#include "util/clones.h"
+
+#include "lanes.h"
+
+size_t
+num_half_bytes(size_t n, int bf16)
+{
+    return n * (bf16 ? sizeof(uint16_t) : sizeof(float));
+}
+
+void *
+num_half_at(const void *x, size_t i, int bf16)
+{
+    return (char *)x + num_half_bytes(i, bf16);
+}
+
+UTIL_CLONES static void
+get(size_t n, const uint16_t *x, float *plain)
+{
+    for (size_t i = 0; i < n; i++)
+        plain[i] = half_value(x[i]);
+}
+
+void
+num_half_get(size_t n, int bf16, const void *x, float *plain)
+{
+    if (bf16)
+        get(n, x, plain);
+    else
+        memcpy(plain, x, n * sizeof *plain);
+}
+
+UTIL_CLONES static void
+put(size_t n, const float *plain, uint16_t *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = half_of(plain[i]);
+}
+
+void
+num_half_put(size_t n, int bf16, const float *plain, void *x)
+{
+    if (bf16)
+        put(n, plain, x);
+    else
+        memcpy(x, plain, n * sizeof *plain);
+}
+
+UTIL_CLONES static void
+axpy(size_t n, float alpha, const uint16_t *x, float *y)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] += alpha * half_value(x[i]);
+}
+
+void
+num_half_axpy(size_t n, int bf16, float alpha, const void *x, float *y)
+{
+    if (bf16)
+        axpy(n, alpha, x, y);
+    else
+        num_axpy(n, alpha, x, y);
+}

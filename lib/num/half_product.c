@@ -1,0 +1,184 @@
+#include <dnnl.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+#include "util/clones.h"
+
+#include "half_product.h"
+#include "lanes.h"
+
+size_t
+num_half_depth(size_t k)
+{
+    return (k + 1) / 2;
+}
+
+size_t
+num_half_panels(size_t columns)
+{
+    return (columns + HALF_PANEL - 1) / HALF_PANEL;
+}
+
+/* Number i of an array as the upper half of an f32. */
+LANES_INLINE uint32_t
+half_at(const void *x, size_t i, int bf16)
+{
+    return bf16 ? ((const uint16_t *)x)[i] : half_of(((const float *)x)[i]);
+}
+
+static size_t
+wide_at(size_t columns, size_t panel)
+{
+    const size_t left = columns - panel * HALF_PANEL;
+
+    return left < HALF_PANEL ? left : HALF_PANEL;
+}
+
+LANES_INLINE void
+pack_down(size_t k, size_t columns, size_t row, const void *x, size_t panel,
+          uint32_t *to, int bf16)
+{
+    const size_t wide = wide_at(columns, panel), from = panel * HALF_PANEL;
+
+    for (size_t at = 0; at < k; at += 2, to += HALF_PANEL) {
+        const size_t one = at * row + from, two = one + row;
+
+        if (at + 1 < k)
+            for (size_t j = 0; j < wide; j++)
+                to[j] = half_at(x, one + j, bf16) | half_at(x, two + j, bf16)
+                                                        << 16;
+        else
+            for (size_t j = 0; j < wide; j++)
+                to[j] = half_at(x, one + j, bf16);
+        for (size_t j = wide; j < HALF_PANEL; j++)
+            to[j] = 0;
+    }
+}
+
+UTIL_CLONES void
+num_half_pack_down(size_t k, size_t columns, size_t row, int bf16,
+                   const void *x, size_t panel, uint32_t *to)
+{
+    if (bf16)
+        pack_down(k, columns, row, x, panel, to, 1);
+    else
+        pack_down(k, columns, row, x, panel, to, 0);
+}
+
+LANES_INLINE void
+pack_across(size_t k, size_t columns, size_t row, const void *x, size_t panel,
+            uint32_t *to, int bf16)
+{
+    const size_t wide = wide_at(columns, panel), depth = num_half_depth(k);
+
+    for (size_t j = 0; j < HALF_PANEL; j++)
+        for (size_t at = 0; at < depth; at++) {
+            const size_t i = (panel * HALF_PANEL + j) * row + 2 * at;
+            uint32_t word = 0;
+
+            if (j < wide)
+                word = half_at(x, i, bf16);
+            if (j < wide && 2 * at + 1 < k)
+                word |= half_at(x, i + 1, bf16) << 16;
+            to[at * HALF_PANEL + j] = word;
+        }
+}
+
+void
+num_half_pack_across(size_t k, size_t columns, size_t row, int bf16,
+                     const void *x, size_t panel, uint32_t *to)
+{
+    if (bf16)
+        pack_across(k, columns, row, x, panel, to, 1);
+    else
+        pack_across(k, columns, row, x, panel, to, 0);
+}
+
+#ifdef __x86_64__
+enum { VECTORS = HALF_PANEL / 16 };
+
+/* Each instruction adds two products to each of 16 sums. */
+__attribute__((always_inline, target("avx512f,avx512bf16"))) static inline void
+dot_rows(const struct half_product *p, size_t from, size_t rows)
+{
+    __m512 sum[HALF_ROWS][VECTORS];
+
+    for (size_t i = 0; i < rows; i++)
+        for (int v = 0; v < VECTORS; v++)
+            sum[i][v] = _mm512_setzero_ps();
+    for (size_t k = 0; k < p->depth; k++) {
+        const uint32_t *a = p->a + from * p->row + k * p->step;
+        const uint32_t *b = p->b + k * HALF_PANEL;
+        __m512bh column[VECTORS];
+
+        for (int v = 0; v < VECTORS; v++)
+            column[v] = (__m512bh)_mm512_loadu_si512(b + 16 * v);
+        for (size_t i = 0; i < rows; i++) {
+            const __m512bh one =
+                (__m512bh)_mm512_set1_epi32((int)a[i * p->row]);
+
+            for (int v = 0; v < VECTORS; v++)
+                sum[i][v] = _mm512_dpbf16_ps(sum[i][v], one, column[v]);
+        }
+    }
+    for (size_t i = 0; i < rows; i++)
+        for (int v = 0; v < VECTORS; v++)
+            _mm512_storeu_ps(p->c + (from + i) * HALF_PANEL + 16 * v,
+                             sum[i][v]);
+}
+
+__attribute__((target("avx512f,avx512bf16"))) static void
+dot(const struct half_product *p)
+{
+    if (p->rows == HALF_ROWS) {
+        dot_rows(p, 0, HALF_ROWS);
+        return;
+    }
+    for (size_t i = 0; i < p->rows; i++)
+        dot_rows(p, i, 1);
+}
+
+#endif
+
+/* Both products of a word, one after the other. */
+UTIL_CLONES static void
+multiply(const struct half_product *p)
+{
+    for (size_t i = 0; i < p->rows; i++) {
+        lanes sum[HALF_PANEL / LANES] = {0};
+
+        for (size_t k = 0; k < p->depth; k++) {
+            const uint32_t a = p->a[i * p->row + k * p->step];
+            const float low = half_value((uint16_t)a);
+            const float high = half_value((uint16_t)(a >> 16));
+
+            for (size_t v = 0; v < HALF_PANEL / LANES; v++) {
+                struct pair b =
+                    pair_load(p->b, 2 * (k * HALF_PANEL + v * LANES), 1);
+
+                sum[v] += low * b.v[0];
+                sum[v] += high * b.v[1];
+            }
+        }
+        memcpy(p->c + i * HALF_PANEL, sum, sizeof sum);
+    }
+}
+
+const struct half_kernel num_half_vectors = {"vectors", multiply};
+
+#ifdef __x86_64__
+const struct half_kernel num_half_dot = {"avx512_bf16", dot};
+#else
+const struct half_kernel num_half_dot = {"avx512_bf16", NULL};
+#endif
+
+const struct half_kernel *
+num_half_kernel(void)
+{
+    const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
+    const int has =
+        (isa & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16;
+
+    return has && num_half_dot.product ? &num_half_dot : &num_half_vectors;
+}

@@ -1,0 +1,53 @@
+#ifndef NUM_HALF_PRODUCT_H
+#define NUM_HALF_PRODUCT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Products of bfloat16 matrices, summed in f32: what num/dense.h is made of.
+ *
+ * Numbers come in words of two that follow each other in the direction of the
+ * sum, k and k + 1, the first in the lower half.  A matrix of k rows is packed
+ * into panels of HALF_PANEL columns: word (p, k/2, j) is at (p depth + k/2)
+ * HALF_PANEL + j, with depth = num_half_depth(k).  What is beyond k and beyond
+ * the columns is zero.
+ */
+enum { HALF_PANEL = 64, HALF_ROWS = 6 };
+
+size_t num_half_depth(size_t k);        /* words for k numbers */
+size_t num_half_panels(size_t columns); /* panels of so many columns */
+
+/* num_half_pack_down() packs a panel of a matrix [k,columns],
+ * num_half_pack_across() one of its transpose [columns,k].  `row` numbers are
+ * from a row to the next; of bfloat16, or of f32, which is rounded. */
+void num_half_pack_down(size_t k, size_t columns, size_t row, int bf16,
+                        const void *x, size_t panel, uint32_t *to);
+void num_half_pack_across(size_t k, size_t columns, size_t row, int bf16,
+                          const void *x, size_t panel, uint32_t *to);
+
+/* c = a b for `rows` <= HALF_ROWS rows, one panel wide: word k of row i of a is
+ * a[i * row + k * step]. */
+struct half_product {
+    const uint32_t *a;
+    size_t row, step;
+    const uint32_t *b; /* a panel */
+    size_t rows, depth;
+    float *c; /* [rows,HALF_PANEL] */
+};
+
+/* Two ways to compute it: by the instruction of AVX512-BF16, whose two products
+ * are added at once, and in vectors of f32.  num_half_kernel() returns the one
+ * for this processor; num_half_dot is NULL inside where there is no such
+ * instruction.
+ */
+struct half_kernel {
+    const char *name;
+    void (*product)(const struct half_product *p);
+};
+
+extern const struct half_kernel num_half_dot, num_half_vectors;
+
+const struct half_kernel *num_half_kernel(void);
+
+#endif

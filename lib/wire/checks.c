@@ -1,0 +1,192 @@
+#include <string.h>
+
+#include "util/digest.h"
+#include "wire/batch.h"
+#include "wire/hello.h"
+#include "wire/item.h"
+#include "wire/next.h"
+#include "wire/pairs.h"
+#include "wire/state.h"
+#include "wire/weights.h"
+
+#include "checks.h"
+
+/* How far from 1 a row of f4 may sum. */
+static const double slack = 1e-3;
+
+void
+wire_check_digest(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_hello *hello = x;
+    struct digest digest;
+
+    (void)size;
+    if (*hello->digest && digest_from_hex(&digest, hello->digest))
+        wire_read_fail(r, "'digest' is not 32 hexadecimal digits");
+}
+
+void
+wire_check_dataset(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_hello *hello = x;
+
+    (void)size;
+    if (!*hello->digest != !hello->size)
+        wire_read_fail(r, "a data set has a digest and images, or neither");
+}
+
+void
+wire_check_size(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_item *item = x;
+
+    if (size && item->size != size)
+        wire_read_fail(r, "data set of %jd images, ours has %jd",
+                       (intmax_t)item->size, (intmax_t)size);
+}
+
+void
+wire_check_w(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_weights *weights = x;
+    const double least = weights->partial ? 0 : 1 - slack;
+
+    (void)size;
+    for (size_t i = 0; i < weights->rows; i++) {
+        const float *row = weights->w + i * weights->columns;
+        double sum = 0;
+        int negative = 0;
+
+        for (size_t j = 0; j < weights->columns; j++) {
+            negative |= row[j] < 0;
+            sum += row[j];
+        }
+        if (!negative && sum <= 1 + slack && sum >= least)
+            continue;
+        wire_read_fail(r, "row %zu of w is no set of weights: sum %g", i, sum);
+        return;
+    }
+}
+
+void
+wire_check_piece(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_state *state = x;
+    size_t pieces = 0;
+
+    (void)size;
+    for (size_t i = 0; i < state->n; i++) {
+        const struct wire_table *t = &state->tables[i];
+
+        pieces += t->n > 0;
+        if (t->n && (t->n > t->rows || (uint64_t)state->from > t->rows - t->n))
+            wire_read_fail(r, "rows %jd .. of table '%s' end behind its %zu",
+                           (intmax_t)state->from, t->name, t->rows);
+        if (t->n > 1 && t->n > WIRE_PIECE_MAX / t->width)
+            wire_read_fail(r, "%zu rows of table '%s' are more than %d bytes",
+                           t->n, t->name, WIRE_PIECE_MAX);
+    }
+    if (pieces > 1)
+        wire_read_fail(r, "rows of %zu tables in one piece", pieces);
+}
+
+/* Rows (sample, caption); a sample has `most` captions at most. */
+static void
+judge_texts(struct wire_reader *r, size_t n, const int64_t *texts, int64_t size,
+            int64_t most)
+{
+    for (size_t i = 0; texts && i < n; i++) {
+        const int64_t id = texts[2 * i], caption = texts[2 * i + 1];
+
+        if (id < 0 || (size && id >= size) || caption < 0 || caption >= most)
+            wire_read_fail(r, "row %zu of extra_texts is caption %jd of %jd", i,
+                           (intmax_t)caption, (intmax_t)id);
+    }
+}
+
+void
+wire_check_item_texts(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_item *item = x;
+
+    (void)size;
+    judge_texts(r, item->n_texts, item->extra_texts, item->size,
+                WIRE_CAPTIONS_MAX);
+}
+
+static void
+judge_lengths(struct wire_reader *r, size_t n, const int32_t *lengths,
+              size_t len)
+{
+    for (size_t i = 0; lengths && i < n; i++)
+        if ((size_t)lengths[i] > len)
+            wire_read_fail(r, "a text of %d tokens, in rows of %zu", lengths[i],
+                           len);
+}
+
+void
+wire_check_lengths(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_batch *batch = x;
+
+    (void)size;
+    judge_lengths(r, batch->n, batch->lengths, batch->n_tokens);
+    judge_lengths(r, batch->n_texts, batch->extra_lengths, batch->n_tokens);
+}
+
+void
+wire_check_batch_texts(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_batch *batch = x;
+
+    if (batch->extra_texts && !batch->tokens)
+        wire_read_fail(r, "extra_texts without tokens");
+    judge_texts(r, batch->n_texts, batch->extra_texts, size, batch->texts);
+}
+
+void
+wire_check_kind(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_pairs *pairs = x;
+
+    (void)size;
+    if (!strcmp(pairs->kind, "pair") && (pairs->n_views != 2 || !pairs->texts))
+        wire_read_fail(r, "kind pair wants 2 views, and captions");
+}
+
+void
+wire_check_pairs_texts(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_pairs *pairs = x;
+
+    judge_texts(r, pairs->n_texts, pairs->extra_texts, size,
+                pairs->texts ? pairs->texts : WIRE_CAPTIONS_MAX);
+}
+
+void
+wire_check_have(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_next *next = x;
+
+    (void)size;
+    for (size_t i = 0; next->have && i < next->n_have; i++) {
+        const int64_t *at = next->have + 2 * i;
+
+        if (at[0] < 0 || at[0] >= WIRE_EPOCH_MAX || at[1] < 0 ||
+            at[1] >= WIRE_STEP_MAX)
+            wire_read_fail(r, "row %zu of have is no place", i);
+        else if (i && (at[0] < at[-2] || (at[0] == at[-2] && at[1] <= at[-1])))
+            wire_read_fail(r, "row %zu of have is not after the one before", i);
+    }
+}
+
+void
+wire_check_window(struct wire_reader *r, const void *x, int64_t size)
+{
+    const struct wire_next *next = x;
+
+    (void)size;
+    if ((int64_t)next->n_have > next->window)
+        wire_read_fail(r, "%zu places are held of a window of %jd",
+                       next->n_have, (intmax_t)next->window);
+}

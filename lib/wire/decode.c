@@ -1,0 +1,328 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "util/mem.h"
+#include "wire/codec.h"
+#include "wire/metrics.h"
+
+#include "decode.h"
+#include "member.h"
+#include "tables.h"
+
+/* 1 when the message has that key or tensor. */
+static int
+has(struct wire_decoder *d, const struct wire_field *f)
+{
+    return f->shape ? wire_msg_find(d->r.msg, f->name) != NULL
+                    : wire_read_find(&d->r, f->name) != NULL;
+}
+
+static void
+get_number(struct wire_decoder *d, const struct wire_field *f)
+{
+    int64_t least = f->least;
+
+    if (f->above)
+        least = whole_at(d->x, f->above_at) + 1;
+    if (f->least_size) {
+        const size_t size =
+            count_at(d->x, wire_size_find(d->m, f->least_size)->at);
+
+        least = size > (size_t)least ? (int64_t)size : least;
+    }
+    set_number(f, d->x, wire_read_whole(&d->r, f->name, least, f->greatest));
+}
+
+/* A finite number; integers will do, too. */
+static int
+object_real(const msgpack_object *o, double *value)
+{
+    if (o->type == MSGPACK_OBJECT_FLOAT32 || o->type == MSGPACK_OBJECT_FLOAT64)
+        *value = o->via.f64;
+    else if (o->type == MSGPACK_OBJECT_POSITIVE_INTEGER)
+        *value = (double)o->via.u64;
+    else if (o->type == MSGPACK_OBJECT_NEGATIVE_INTEGER)
+        *value = (double)o->via.i64;
+    else
+        return -1;
+    return isfinite(*value) ? 0 : -1;
+}
+
+static void
+get_real(struct wire_decoder *d, const struct wire_field *f)
+{
+    const msgpack_object *o = wire_read_need(&d->r, f->name);
+    double *value = member(d->x, f->at);
+
+    if (o && (object_real(o, value) || *value < f->low || *value > f->high))
+        wire_read_fail(&d->r, "'%s' is no number in %g .. %g", f->name, f->low,
+                       f->high);
+}
+
+static void
+get_flag(struct wire_decoder *d, const struct wire_field *f)
+{
+    const msgpack_object *o = wire_read_need(&d->r, f->name);
+
+    if (o && o->type != MSGPACK_OBJECT_BOOLEAN)
+        wire_read_fail(&d->r, "'%s' is neither true nor false", f->name);
+    else if (o)
+        *(int *)member(d->x, f->at) = o->via.boolean;
+}
+
+/* 1 when the text is a word of the list "train, eval". */
+static int
+is_word(const char *list, const msgpack_object_str *text)
+{
+    for (const char *word = list; *word; word += strspn(word, ", ")) {
+        const size_t n = strcspn(word, ",");
+
+        if (n == text->size && !memcmp(word, text->ptr, n))
+            return 1;
+        word += n;
+    }
+    return 0;
+}
+
+static void
+get_text(struct wire_decoder *d, const struct wire_field *f)
+{
+    const msgpack_object *o = wire_read_need(&d->r, f->name);
+    const msgpack_object_str *text;
+
+    if (!o)
+        return;
+    text = &o->via.str;
+    if (o->type != MSGPACK_OBJECT_STR || text->size >= f->room ||
+        text->size < (size_t)f->least || memchr(text->ptr, 0, text->size))
+        wire_read_fail(&d->r, "'%s' is no text of %jd to %zu bytes", f->name,
+                       (intmax_t)f->least, f->room - 1);
+    else if (f->words && !is_word(f->words, text))
+        wire_read_fail(&d->r, "'%s' is none of %s", f->name, f->words);
+    else
+        memcpy(member(d->x, f->at), text->ptr, text->size);
+}
+
+static const msgpack_object_map *
+get_map(struct wire_decoder *d, const struct wire_field *f)
+{
+    static const msgpack_object_map empty;
+    const msgpack_object *o = wire_read_need(&d->r, f->name);
+
+    if (o && o->type != MSGPACK_OBJECT_MAP)
+        wire_read_fail(&d->r, "'%s' is no map", f->name);
+    return d->r.rc ? &empty : &o->via.map;
+}
+
+static void
+get_value(struct wire_decoder *d, const msgpack_object_kv *kv,
+          struct wire_metric *value)
+{
+    const size_t n = kv->key.via.str.size;
+
+    if (n < 1 || n >= sizeof value->name || memchr(kv->key.via.str.ptr, 0, n)) {
+        wire_read_fail(&d->r, "a name of a number has %zu bytes", n);
+        return;
+    }
+    memcpy(value->name, kv->key.via.str.ptr, n);
+    if (object_real(&kv->val, &value->value))
+        wire_read_fail(&d->r, "'%s' is no finite number", value->name);
+}
+
+static void
+get_values(struct wire_decoder *d, const struct wire_field *f)
+{
+    const msgpack_object_map *map = get_map(d, f);
+    struct wire_metric *value = member(d->x, f->at);
+
+    if (!d->r.rc && map->size > f->greatest)
+        wire_read_fail(&d->r, "more than %jd '%s'", (intmax_t)f->greatest,
+                       f->name);
+    for (size_t i = 0; !d->r.rc && i < map->size; i++)
+        get_value(d, &map->ptr[i], &value[i]);
+    if (!d->r.rc)
+        *(size_t *)member(d->x, f->count) = map->size;
+}
+
+/* [a, b], each from 0 to `most`. */
+static int
+object_two(const msgpack_object *o, int64_t most, int64_t two[2])
+{
+    const msgpack_object_array *list = &o->via.array;
+
+    return o->type != MSGPACK_OBJECT_ARRAY || list->size != 2 ||
+                   wire_object_whole(&list->ptr[0], 0, most, &two[0]) ||
+                   wire_object_whole(&list->ptr[1], 0, most, &two[1])
+               ? -1
+               : 0;
+}
+
+static void
+get_share(struct wire_decoder *d, const struct wire_field *f)
+{
+    const msgpack_object *o = wire_read_need(&d->r, f->name);
+    int64_t *part = member(d->x, f->at);
+
+    if (o && (object_two(o, f->greatest, part) || part[0] >= part[1]))
+        wire_read_fail(&d->r, "'%s' is no [i, n] with i < n <= %jd", f->name,
+                       (intmax_t)f->greatest);
+}
+
+static void
+get_couples(struct wire_decoder *d, const struct wire_field *f)
+{
+    const msgpack_object_array *list = wire_read_array(&d->r, f->name);
+    const int64_t most =
+        wire_decode_images(d) ? wire_decode_images(d) - 1 : WIRE_SIZE_MAX;
+    int64_t(*couple)[2];
+
+    if (!list || !list->size)
+        return;
+    if (list->size > f->greatest) {
+        wire_read_fail(&d->r, "'%s' has %u entries, at most %jd", f->name,
+                       list->size, (intmax_t)f->greatest);
+        return;
+    }
+    couple = mem_array(list->size, sizeof *couple);
+    set_pointer(d->x, f->at, couple);
+    *(size_t *)member(d->x, f->count) = list->size;
+    for (size_t i = 0; i < list->size; i++)
+        if (object_two(&list->ptr[i], most, couple[i]))
+            wire_read_fail(&d->r, "entry %zu of '%s' is no pair of ids", i,
+                           f->name);
+}
+
+static void
+get_tables(struct wire_decoder *d, const struct wire_field *f)
+{
+    size_t *n = member(d->x, f->count);
+
+    set_pointer(d->x, f->at, wire_tables_get(&d->r, f->name, f->placed, n));
+}
+
+/* What a field is where it is missing; 1 when that is all. */
+static int
+is_left_out(struct wire_decoder *d, const struct wire_field *f)
+{
+    const struct wire_field *with =
+        f->with ? wire_field_find(d->m, f->with) : NULL;
+
+    if (with && !has(d, with)) {
+        if (f->shape && has(d, f))
+            wire_read_fail(&d->r, "tensor '%s' is there without '%s'", f->name,
+                           f->with);
+    } else if (!f->optional || has(d, f)) {
+        return 0;
+    }
+    if (f->type == WIRE_WHOLE)
+        set_number(f, d->x, f->missing);
+    if (f->shape)
+        wire_decode_sizes(d, f, NULL);
+    return 1;
+}
+
+static void
+get(struct wire_decoder *d, const struct wire_field *f)
+{
+    switch (f->type) {
+    case WIRE_WHOLE:
+    case WIRE_COUNT:
+        get_number(d, f);
+        break;
+    case WIRE_REAL:
+        get_real(d, f);
+        break;
+    case WIRE_FLAG:
+        get_flag(d, f);
+        break;
+    case WIRE_TEXT:
+        get_text(d, f);
+        break;
+    case WIRE_MAP: // wire_decode() goes into it
+        break;
+    case WIRE_SHARE:
+        get_share(d, f);
+        break;
+    case WIRE_VALUES:
+        get_values(d, f);
+        break;
+    case WIRE_COUPLES:
+        get_couples(d, f);
+        break;
+    case WIRE_TENSOR:
+    case WIRE_IDS:
+        wire_decode_tensor(d, f);
+        break;
+    case WIRE_TABLES:
+        get_tables(d, f);
+    }
+}
+
+/* Arrays of a decoded struct that do not lie in its message. */
+static void
+free_own(const struct wire_message *m, void *x)
+{
+    const struct wire_field *f;
+
+    for (f = m->fields; f->name; f++)
+        if (f->type == WIRE_COUPLES || f->type == WIRE_TABLES)
+            free((void *)pointer_at(x, f->at));
+}
+
+static void
+get_all(struct wire_decoder *d)
+{
+    const msgpack_object_map *header = d->r.map;
+    const struct wire_field *f;
+    const struct wire_check *c;
+    size_t inside = 0; // rows that are still of a map in the header
+
+    for (f = d->m->fields; f->name; f++) {
+        if (f->type == WIRE_MAP) {
+            d->r.map = get_map(d, f);
+            inside = f->members;
+            continue;
+        }
+        if (!is_left_out(d, f))
+            get(d, f);
+        if (inside && !--inside)
+            d->r.map = header;
+        if (d->r.rc)
+            return;
+    }
+    for (c = d->m->checks; c->what && !d->r.rc; c++)
+        c->check(&d->r, d->x, d->size);
+}
+
+int
+wire_decode(enum wire_kind kind, void *to, const struct wire_msg *msg,
+            int64_t size, struct err *err)
+{
+    struct wire_decoder d = {.r = wire_read_start(msg, err),
+                             .m = &wire_messages[kind],
+                             .x = to,
+                             .size = size};
+
+    memset(to, 0, d.m->bytes);
+    get_all(&d);
+    if (d.r.rc) {
+        free_own(d.m, to);
+        memset(to, 0, d.m->bytes);
+        return -1;
+    }
+    if (d.m->held) // which only counts its holders
+        set_pointer(to, d.m->held, wire_msg_hold((struct wire_msg *)msg));
+    return 0;
+}
+
+void
+wire_release(enum wire_kind kind, void *held)
+{
+    const struct wire_message *m = &wire_messages[kind];
+    struct wire_msg *msg = (struct wire_msg *)pointer_at(held, m->held);
+
+    if (msg)
+        free_own(m, held);
+    wire_msg_free(msg);
+    memset(held, 0, m->bytes);
+}

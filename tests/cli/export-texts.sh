@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# foil-embed --export --captions: encoders of texts as files for other programs,
+# under the names that these have, and back again.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+embed=$BIN/foil-embed
+
+cd "$work" || exit 1
+"$BIN/foil-data" generate -o set.tar --size 12 24 2>/dev/null
+"$BIN/foil-data" index set.tar 2>/dev/null
+"$BIN/foil-data" list set.tar | awk -F'\t' 'NR > 1 {
+    print $7 "\tnumber " $1 % 7 " of a shape, seen " $1 % 5 " times" }' >told.tsv
+"$BIN/foil-data" index -o told.foil --captions told.tsv set.tar 2>/dev/null
+"$BIN/foil-data" vocabulary -o words.txt told.foil 2>/dev/null
+# trained DIR TEXT OPTION... : a run of three steps
+trained() {
+    local run=$1 text=$2
+    shift 2
+    mkdir -m 700 "$run"
+    "$BIN/foil-augment" -r "$run" -v 1 --size 8 --vocabulary words.txt \
+        --context 12 told.foil 2>"$run.augment" &
+    "$BIN/foil-select" -r "$run" --batch 8 --epochs 1 told.foil \
+        2>"$run.select" &
+    "$BIN/foil-train" -r "$run" --objective clip --arch linear --text "$text" \
+        --vocabulary words.txt --context 12 --embed 6 --threads 1 \
+        --deadline 60 --optim adamw --lr 0.01 --warmup 0 "$@" && wait
+}
+# again NAME TEXT : what a locked encoder of that file embeds captions to
+again() {
+    trained "$1-2" "$2" --init "text=$1.safetensors" --lock text --seed 7 &&
+        "$embed" --captions --layer "$3" -o "$1-2.npy" "$1-2" told.foil
+}
+
+names=$(cat <<'end'
+import json, struct, sys
+data = open(sys.argv[1], "rb").read()
+n, = struct.unpack("<Q", data[:8])
+head = json.loads(data[8:8 + n])
+about = head.pop("__metadata__")
+shapes = {k: v["shape"] for k, v in head.items()}
+ids, w = int(about["vocabulary"]), 8
+assert about["context"] == "12" and "start" in about["tokens"], about
+assert "pixels" not in about and about["features"] == "8", about
+end
+)
+block='for layer in range(2):
+    at = "transformer.resblocks.%d." % layer
+    for name, out, of in (("attn.in_proj_", 3 * w, w),
+                          ("attn.out_proj.", w, w), ("mlp.c_fc.", 4 * w, w),
+                          ("mlp.c_proj.", w, 4 * w)):
+        want[at + name + "weight"], want[at + name + "bias"] = [out, of], [out]
+    for name in "ln_1", "ln_2":
+        want[at + name + ".weight"] = want[at + name + ".bias"] = [w]'
+open_clip="want = {'token_embedding.weight': [ids, w], 'text_projection': [w, 6],
+    'ln_final.weight': [w], 'ln_final.bias': [w]}"
+hugging_face='want = {"embeddings.word_embeddings.weight": [ids, w],
+    "embeddings.position_embeddings.weight": [12, w],
+    "embeddings.LayerNorm.weight": [w], "embeddings.LayerNorm.bias": [w]}
+for layer in range(2):
+    at = "transformer.layer.%d." % layer
+    for name, out, of in [("attention.%s_lin." % k, w, w) for k in
+                          ("q", "k", "v", "out")] + [
+                          ("ffn.lin1.", 4 * w, w), ("ffn.lin2.", w, 4 * w)]:
+        want[at + name + "weight"], want[at + name + "bias"] = [out, of], [out]
+    for name in "sa_layer_norm", "output_layer_norm":
+        want[at + name + ".weight"] = want[at + name + ".bias"] = [w]'
+equal='assert shapes == want, (shapes, want)'
+
+# exported NAME TEXT LAYER LINES... : all of it, names by the lines of Python
+exported() {
+    local name=$1 text=$2 layer=$3
+    shift 3
+    ok "$text: a run" trained "$name" "$text"
+    ok 'its captions' "$embed" --captions --layer "$layer" -o "$name.npy" \
+        "$name" told.foil
+    ok 'export' "$embed" --captions --export "$name.safetensors" "$name"
+    ok 'names and shapes are those of the other program' /usr/bin/python3 -c \
+        "$names"$'\n'"$(printf '%s\n' "$@")" "$name.safetensors"
+    ok 'another run begins with it' again "$name" "$text" "$layer"
+    ok 'and embeds to the same bits' cmp "$name.npy" "$name-2.npy"
+}
+exported bow bow:8 z "$open_clip" "$equal"
+exported clip clip:8x2x2 z "$open_clip" \
+    "want['positional_embedding'] = [12, w]" "$block" "$equal"
+exported bert distilbert:8x2x2 h "$hugging_face" "$equal"
+
+images_alone() {
+    "$embed" --export i.safetensors clip &&
+        ! grep -q token_embedding i.safetensors
+}
+ok 'that of images has no part of it' images_alone
+ok 'ONNX of texts: 2' refuses 2 '--onnx is for encoders of images' \
+    "$embed" --captions --onnx x.onnx clip
+alone() {
+    mkdir -m 700 images
+    "$BIN/foil-augment" -r images --size 8 set.tar 2>images.augment &
+    "$BIN/foil-select" -r images --batch 8 --epochs 1 set.tar 2>images.select &
+    "$BIN/foil-train" -r images --arch linear --threads 1 --deadline 60 && wait
+}
+ok 'a run of images alone' alone
+ok 'it has no encoder of texts: 1' refuses 1 "images.*text" \
+    "$embed" --captions --export y.safetensors images
+ok 'of another width: 1' refuses 1 'token_embedding.weight.* is \[' \
+    trained wide clip:16x2x2 --init text=clip.safetensors
+jobs -p | xargs -r kill 2>/dev/null
+done_testing

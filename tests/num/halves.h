@@ -1,0 +1,35 @@
+#ifndef TESTS_NUM_HALVES_H
+#define TESTS_NUM_HALVES_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/half.h"
+#include "util/mem.h"
+
+/* halves_of() rounds x to bfloat16 where it is, and returns the same numbers as
+ * such; what is to be freed. */
+static inline void *
+halves_of(size_t n, float *x)
+{
+    void *halves = mem_array(n, 2);
+
+    num_half_put(n, 1, x, halves);
+    num_half_get(n, 1, halves, x);
+    return halves;
+}
+
+/* halves_are() returns 1 where bfloat16 are numbers of f32, rounded. */
+static inline int
+halves_are(size_t n, const void *got, const float *want)
+{
+    void *halves = mem_array(n, 2);
+    int same;
+
+    num_half_put(n, 1, want, halves);
+    same = !memcmp(halves, got, 2 * n);
+    free(halves);
+    return same;
+}
+
+#endif
