@@ -67,14 +67,14 @@ end(struct train *t, int rc, struct err *err)
 {
     struct err why;
 
-    if (t->trained && t->snapshot.saved != t->state.total &&
+    if (t->trained && t->checkpoints.saved != t->state.total &&
         train_save(t, &why)) {
         if (rc)
             train_journal_say(&t->journal, "no checkpoint: %s", why.msg);
         else
             rc = err_set(err, "no checkpoint: %s", why.msg);
     }
-    if (!rc && t->snapshot.saved >= 0)
+    if (!rc && t->checkpoints.saved >= 0)
         rc = nn_checkpoint_link(t->options->run, err);
     if (t->feed)
         train_report_event(t, "stop", "",
@@ -91,7 +91,7 @@ end(struct train *t, int rc, struct err *err)
             wire_wait(t->wire, -1, parting, &why);
     }
     if (t->trained)
-        train_journal_end(&t->journal, t->snapshot.saved == t->state.total);
+        train_journal_end(&t->journal, t->checkpoints.saved == t->state.total);
     return rc;
 }
 

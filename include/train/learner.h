@@ -45,7 +45,7 @@ enum train_outcome {
     TRAIN_APPLIED,     /* weights, columns and samplers have moved */
     TRAIN_SKIPPED,     /* not finite: nothing has moved, the next may come */
     TRAIN_ROLLBACK,    /* the same, but the caller is to go back to the weights
-                          of its last snapshot first */
+                          of the last checkpoint first */
     TRAIN_STOPPED      /* not finite, and the run is to end; or this was the
                           TRAIN_LOST_STEPS-th in a row */
 };

@@ -4,7 +4,7 @@
 #include "util/err.h"
 
 /*
- * A part of a checkpoint (train/snapshot.h): who keeps something of a run says
+ * A part of a checkpoint (train/checkpoints.h): who keeps something of a run says
  * how it is written and read.  The functions return 0 or -1.
  */
 struct train_part {

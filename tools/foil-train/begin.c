@@ -84,8 +84,9 @@ build_text(struct train *t, struct err *err)
         return -1;
     if (train_encoder_open(&t->text_encoder, &spec, err))
         return -1;
-    train_snapshot_add(&t->snapshot, train_encoder_part(&t->text_encoder));
-    train_snapshot_add(&t->snapshot, train_texts_part(&t->texts));
+    train_checkpoints_add(&t->checkpoints,
+                          train_encoder_part(&t->text_encoder));
+    train_checkpoints_add(&t->checkpoints, train_texts_part(&t->texts));
     return 0;
 }
 
@@ -151,7 +152,7 @@ resume(struct train *t, const char *folder, struct err *err)
         train_config_check_engine(t->config, t->encoder.net, train_overridden,
                                   err))
         return -1;
-    return train_snapshot_load(&t->snapshot, folder, t->state.total, err);
+    return train_checkpoints_load(&t->checkpoints, folder, t->state.total, err);
 }
 
 int

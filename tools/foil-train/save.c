@@ -27,17 +27,17 @@ save_config(void *self, const char *folder, struct err *err)
 void
 train_save_open(struct train *t)
 {
-    struct train_snapshot *snapshot = &t->snapshot;
+    struct train_checkpoints *checkpoints = &t->checkpoints;
     const struct train_part config = {
         .name = "config", .self = t, .save = save_config};
 
-    train_snapshot_init(snapshot, t->options->run, t->options->keep);
-    train_snapshot_add(snapshot, train_journal_part(&t->journal));
-    train_snapshot_add(snapshot, config);
-    train_snapshot_add(snapshot, train_encoder_part(&t->encoder));
-    train_snapshot_add(snapshot, train_scalars_part(&t->scalars));
-    train_snapshot_add(snapshot, train_samples_part(&t->samples));
-    train_snapshot_add(snapshot, train_history_part(&t->history));
+    train_checkpoints_init(checkpoints, t->options->run, t->options->keep);
+    train_checkpoints_add(checkpoints, train_journal_part(&t->journal));
+    train_checkpoints_add(checkpoints, config);
+    train_checkpoints_add(checkpoints, train_encoder_part(&t->encoder));
+    train_checkpoints_add(checkpoints, train_scalars_part(&t->scalars));
+    train_checkpoints_add(checkpoints, train_samples_part(&t->samples));
+    train_checkpoints_add(checkpoints, train_history_part(&t->history));
 }
 
 void
@@ -45,7 +45,7 @@ train_tidy(struct train *t)
 {
     struct err why;
 
-    if (train_snapshot_tidy(&t->snapshot, &why))
+    if (train_checkpoints_tidy(&t->checkpoints, &why))
         train_journal_say(&t->journal, "%s", why.msg);
 }
 
@@ -54,7 +54,7 @@ train_save(struct train *t, struct err *err)
 {
     char *folder;
 
-    if (train_snapshot_commit(&t->snapshot, t->state.total, err))
+    if (train_checkpoints_commit(&t->checkpoints, t->state.total, err))
         return -1;
     folder =
         mem_format("%s/step-%08jd", t->options->run, (intmax_t)t->state.total);

@@ -21,7 +21,7 @@ refuse(struct train *t, const struct train_batch *b,
                                                        : "rolled back");
     return result->outcome == TRAIN_SKIPPED
                ? 0
-               : train_snapshot_rollback(&t->snapshot, err);
+               : train_checkpoints_rollback(&t->checkpoints, err);
 }
 
 /* What a batch left in v, for those who follow and for the history. */

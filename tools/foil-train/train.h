@@ -12,7 +12,7 @@
 #include "options.h"
 #include "spec.h"
 #include "texts.h"
-#include "train/snapshot.h"
+#include "train/checkpoints.h"
 #include "wire/batch.h"
 #include "wire/feed.h"
 
@@ -75,7 +75,7 @@ struct train {
 
     struct train_negatives negatives; /* one of these two */
     struct train_learner learner;
-    struct train_snapshot snapshot;
+    struct train_checkpoints checkpoints;
 };
 
 /* batch.c: the first step that is not done, as messages say it. */

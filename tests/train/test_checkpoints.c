@@ -6,7 +6,7 @@
 #include "nn/checkpoint.h"
 #include "t.h"
 #include "tiny.h"
-#include "train/snapshot.h"
+#include "train/checkpoints.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -80,25 +80,27 @@ static void
 parts_are_walked_in_their_order(void)
 {
     struct number a = {.file = "a", .value = 3}, b = {.file = "b", .value = 4};
-    struct train_snapshot snapshot;
+    struct train_checkpoints checkpoints;
     struct err err = {""};
     char *folder;
 
-    train_snapshot_init(&snapshot, ".", 2);
-    train_snapshot_add(&snapshot, part(&a, 1));
-    train_snapshot_add(&snapshot, part(&b, 0));
-    T(snapshot.saved == -1, "nothing is saved at first");
-    T(!train_snapshot_commit(&snapshot, 7, &err), "committed %s", err.msg);
+    train_checkpoints_init(&checkpoints, ".", 2);
+    train_checkpoints_add(&checkpoints, part(&a, 1));
+    train_checkpoints_add(&checkpoints, part(&b, 0));
+    T(checkpoints.saved == -1, "nothing is saved at first");
+    T(!train_checkpoints_commit(&checkpoints, 7, &err), "committed %s",
+      err.msg);
     T(!strcmp(calls, "a.prepare b.prepare a.save b.save "),
       "all are prepared before the first is saved: %s", calls);
-    T(snapshot.saved == 7, "it is known which step was saved");
+    T(checkpoints.saved == 7, "it is known which step was saved");
     folder = nn_checkpoint_need(".", &err);
     T(folder && !nn_checkpoint_verify(folder, &err), "it is whole");
     a.value = b.value = 0;
-    T(!train_snapshot_rollback(&snapshot, &err) && a.value == 3 && !b.value,
+    T(!train_checkpoints_rollback(&checkpoints, &err) && a.value == 3 &&
+          !b.value,
       "rolled back, a part that is not reverted stays as it is");
     a.value = 0;
-    T(!train_snapshot_load(&snapshot, folder, 7, &err) && a.value == 3 &&
+    T(!train_checkpoints_load(&checkpoints, folder, 7, &err) && a.value == 3 &&
           b.value == 4,
       "loaded, all come back");
     free(folder);
@@ -108,21 +110,21 @@ static void
 a_part_that_refuses_leaves_what_was(void)
 {
     struct number a = {.file = "a", .value = 5}, b = {.file = "b", .value = 6};
-    struct train_snapshot snapshot;
+    struct train_checkpoints checkpoints;
     struct err err;
 
-    train_snapshot_init(&snapshot, ".", 2);
-    train_snapshot_add(&snapshot, part(&a, 1));
-    train_snapshot_add(&snapshot, part(&b, 1));
+    train_checkpoints_init(&checkpoints, ".", 2);
+    train_checkpoints_add(&checkpoints, part(&a, 1));
+    train_checkpoints_add(&checkpoints, part(&b, 1));
     for (b.refuses = 1; b.refuses <= 2; b.refuses++) {
         calls[0] = 0;
-        T(train_snapshot_commit(&snapshot, 8, &err) == -1 &&
-              snapshot.saved == -1,
+        T(train_checkpoints_commit(&checkpoints, 8, &err) == -1 &&
+              checkpoints.saved == -1,
           "not committed: %s", err.msg);
         T(!strcmp(calls, b.refuses == 1 ? "a.prepare b.prepare "
                                         : "a.prepare b.prepare a.save b.save "),
           "nothing else is asked");
-        T(!train_snapshot_rollback(&snapshot, &err) && a.value == 3,
+        T(!train_checkpoints_rollback(&checkpoints, &err) && a.value == 3,
           "the newest is that of before");
         a.value = 5;
     }
@@ -133,20 +135,20 @@ static void
 a_part_that_cannot_go_back_is_the_end(void)
 {
     struct number a = {.file = "a", .value = 1}, b = {.file = "c", .value = 2};
-    struct train_snapshot snapshot;
+    struct train_checkpoints checkpoints;
     struct err err = {""};
 
-    train_snapshot_init(&snapshot, ".", 2);
-    train_snapshot_add(&snapshot, part(&a, 1));
-    train_snapshot_add(&snapshot, part(&b, 1)); // whose file is not there
-    T(train_snapshot_rollback(&snapshot, &err) == -1, "no way back: %s",
+    train_checkpoints_init(&checkpoints, ".", 2);
+    train_checkpoints_add(&checkpoints, part(&a, 1));
+    train_checkpoints_add(&checkpoints, part(&b, 1)); // whose file is not there
+    T(train_checkpoints_rollback(&checkpoints, &err) == -1, "no way back: %s",
       err.msg);
-    T(train_snapshot_commit(&snapshot, 8, &err) == -1 && snapshot.saved == -1 &&
-          !file_exists("step-00000008"),
+    T(train_checkpoints_commit(&checkpoints, 8, &err) == -1 &&
+          checkpoints.saved == -1 && !file_exists("step-00000008"),
       "parts of two steps are not saved together: %s", err.msg);
     b.file = "a";
-    T(!train_snapshot_rollback(&snapshot, &err) &&
-          !train_snapshot_commit(&snapshot, 7, &err),
+    T(!train_checkpoints_rollback(&checkpoints, &err) &&
+          !train_checkpoints_commit(&checkpoints, 7, &err),
       "once that succeeds, they are %s", err.msg);
 }
 
@@ -154,16 +156,16 @@ static void
 old_ones_go(void)
 {
     struct number a = {.file = "a", .value = 1};
-    struct train_snapshot snapshot;
+    struct train_checkpoints checkpoints;
     struct err err = {""};
     size_t n;
     long *steps;
 
-    train_snapshot_init(&snapshot, ".", 2);
-    train_snapshot_add(&snapshot, part(&a, 1));
+    train_checkpoints_init(&checkpoints, ".", 2);
+    train_checkpoints_add(&checkpoints, part(&a, 1));
     for (int64_t step = 8; step <= 10; step++)
-        T(!train_snapshot_commit(&snapshot, step, &err) &&
-              !train_snapshot_tidy(&snapshot, &err),
+        T(!train_checkpoints_commit(&checkpoints, step, &err) &&
+              !train_checkpoints_tidy(&checkpoints, &err),
           "committed and tidied up %s", err.msg);
     steps = nn_checkpoint_steps(".", &n, &err);
     T(n == 2 && steps[0] == 9 && steps[1] == 10, "two of four are kept");
@@ -175,31 +177,31 @@ static void
 a_damaged_checkpoint_is_no_way_back(void)
 {
     struct train_encoder encoder = tiny_open("batch", 4, 0);
-    struct train_snapshot snapshot;
+    struct train_checkpoints checkpoints;
     struct err err = {""};
     size_t n;
     float *params = nn_net_params(encoder.net, &n), keep = params[3];
     FILE *file;
 
-    train_snapshot_init(&snapshot, ".", 2);
-    train_snapshot_add(&snapshot, train_encoder_part(&encoder));
-    T(!train_snapshot_commit(&snapshot, 11, &err), "an encoder is saved %s",
-      err.msg);
+    train_checkpoints_init(&checkpoints, ".", 2);
+    train_checkpoints_add(&checkpoints, train_encoder_part(&encoder));
+    T(!train_checkpoints_commit(&checkpoints, 11, &err),
+      "an encoder is saved %s", err.msg);
     params[3] = 9;
-    T(!train_snapshot_rollback(&snapshot, &err) && params[3] == keep,
+    T(!train_checkpoints_rollback(&checkpoints, &err) && params[3] == keep,
       "and taken back %s", err.msg);
     params[3] = NAN;
-    T(train_snapshot_commit(&snapshot, 12, &err) == -1 &&
+    T(train_checkpoints_commit(&checkpoints, 12, &err) == -1 &&
           strstr(err.msg, "not finite"),
       "one that is not finite is not saved: %s", err.msg);
     file = fopen("step-00000011/model.safetensors", "r+");
     fputs("no", file);
     fclose(file);
-    T(train_snapshot_rollback(&snapshot, &err) == -1 && isnan(params[3]),
+    T(train_checkpoints_rollback(&checkpoints, &err) == -1 && isnan(params[3]),
       "damage is seen before anything is loaded: %s", err.msg);
     params[3] = keep;
-    T(train_snapshot_commit(&snapshot, 13, &err) == -1 &&
-          snapshot.saved == 11 && !file_exists("step-00000013"),
+    T(train_checkpoints_commit(&checkpoints, 13, &err) == -1 &&
+          checkpoints.saved == 11 && !file_exists("step-00000013"),
       "what is left then is not saved: %s", err.msg);
     train_encoder_close(&encoder);
 }

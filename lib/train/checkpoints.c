@@ -1,0 +1,112 @@
+#include <stdlib.h>
+
+#include "nn/checkpoint.h"
+#include "train/checkpoints.h"
+
+void
+train_checkpoints_init(struct train_checkpoints *checkpoints, const char *run,
+                       long keep)
+{
+    *checkpoints =
+        (struct train_checkpoints){.run = run, .keep = keep, .saved = -1};
+}
+
+void
+train_checkpoints_add(struct train_checkpoints *checkpoints,
+                      struct train_part part)
+{
+    REQUIRE(checkpoints->n < TRAIN_PARTS);
+    checkpoints->part[checkpoints->n++] = part;
+}
+
+static int
+save(const struct train_checkpoints *checkpoints, const char *folder,
+     struct err *err)
+{
+    for (size_t i = 0; i < checkpoints->n; i++) {
+        const struct train_part *part = &checkpoints->part[i];
+
+        if (part->save && part->save(part->self, folder, err))
+            return -1;
+    }
+    return 0;
+}
+
+int
+train_checkpoints_commit(struct train_checkpoints *checkpoints, int64_t step,
+                         struct err *err)
+{
+    const char *run = checkpoints->run;
+    char *folder;
+    int rc;
+
+    if (checkpoints->lost)
+        return err_set(err, "going back to the last checkpoint has failed, and "
+                            "left nothing that could be saved");
+    for (size_t i = 0; i < checkpoints->n; i++) {
+        const struct train_part *part = &checkpoints->part[i];
+
+        if (part->prepare && part->prepare(part->self, err))
+            return -1;
+    }
+    folder = nn_checkpoint_begin(run, (long)step, err);
+    if (!folder)
+        return -1;
+    rc = save(checkpoints, folder, err);
+    free(folder);
+    if (rc) {
+        nn_checkpoint_abort(run, (long)step);
+        return -1;
+    }
+    if (nn_checkpoint_commit(run, (long)step, err))
+        return -1;
+    checkpoints->saved = step;
+    return 0;
+}
+
+int
+train_checkpoints_tidy(const struct train_checkpoints *checkpoints,
+                       struct err *err)
+{
+    const char *run = checkpoints->run;
+    struct err why;
+
+    if (nn_checkpoint_link(run, &why)) // nor may what it shows be removed
+        return err_set(err, "'%s/latest' stays behind until the next save: %s",
+                       run, why.msg);
+    if (nn_checkpoint_tidy(run, checkpoints->keep, &why))
+        return err_set(err, "an old checkpoint stays until the next save: %s",
+                       why.msg);
+    return 0;
+}
+
+int
+train_checkpoints_load(struct train_checkpoints *checkpoints,
+                       const char *folder, int64_t step, struct err *err)
+{
+    for (size_t i = 0; i < checkpoints->n; i++) {
+        const struct train_part *part = &checkpoints->part[i];
+
+        if (part->load && part->load(part->self, folder, err))
+            return -1;
+    }
+    checkpoints->saved = step;
+    return 0;
+}
+
+int
+train_checkpoints_rollback(struct train_checkpoints *checkpoints,
+                           struct err *err)
+{
+    char *folder = nn_checkpoint_need(checkpoints->run, err);
+    int rc = folder ? nn_checkpoint_verify(folder, err) : -1;
+
+    for (size_t i = 0; i < checkpoints->n && !rc; i++) {
+        const struct train_part *part = &checkpoints->part[i];
+
+        rc = part->revert ? part->revert(part->self, folder, err) : 0;
+    }
+    free(folder);
+    checkpoints->lost = rc != 0;
+    return rc;
+}
