@@ -22,7 +22,8 @@ needs python3-zmq, python3-msgpack, python3-numpy, and foil's tools on PATH.
 
 Sockets live in a thread, so that a step, a plan or a view may take as long as
 it likes.  What decides, the machines of foil-wire(5), touches no socket and no
-clock: Binder, Caller, Producer, Consumer, Relay, Client, Service, Mirror.
+clock: Binder, Caller, Producer, Consumer, Relay, Client, Service, State,
+Mirror.
 """
 import atexit
 import collections
@@ -49,6 +50,7 @@ import zmq
 VERSION = 2
 SILENCE = 3.0  # seconds after which a peer is gone
 LOOK = 0.1     # between two looks, of which the second counts
+PEERS = 1024   # a binder greets no more
 
 # ------------------------------------------------------------------ messages
 
@@ -248,85 +250,103 @@ class Peer:
         self.heard, self.suspect = now, None
         self.count = self.row = 0   # messages refused: in all, in a row
         self.told, self.second = 0, 0.0
+        self.lost = False           # it cannot be sent to any more
+
+
+def unfit(mine, theirs):
+    """Why two hellos do not fit, or None."""
+    if theirs["version"] != VERSION:
+        return f"peer speaks foil{theirs['version']}, this is foil{VERSION}"
+    if not theirs["peer"]:
+        return "hello: 'peer' is empty"
+    if mine["run"] and theirs["run"] and mine["run"] != theirs["run"]:
+        return f"this is run '{mine['run']}', not '{theirs['run']}'"
+    a, b = ((h["dataset"].get("digest", ""), h["dataset"].get("size", 0))
+            for h in (mine, theirs))
+    if a[0] and b[0] and a != b:
+        return (f"data sets differ: {a[0]:.8} of {a[1]} here, {b[0]:.8} of "
+                f"{b[1]} there")
+    a, b = mine.get("recipe", ""), theirs.get("recipe", "")
+    if a and b and a != b:
+        return f"views are made as '{a}' in this run, not as '{b}'"
+    return None
 
 
 class Binder:
     """The greeting of a binder: knows peers by the name in their hello.
 
-    hello   ours; where it names no data set or recipe, those of the first
-            peer are taken
+    hello    ours; where it names no data set or recipe, those of the first
+             peer are taken
+    patient  of a service: silence says nothing
     """
 
-    def __init__(self, hello):
+    def __init__(self, hello, patient=False):
         self.hello, self.peers, self.names = dict(hello), {}, {}
-        self.strangers, self.silent = {}, {}
+        self.strangers, self.silent, self.patient = {}, {}, patient
+        self.left = []  # names, to be told by gone()
 
     def hear(self, now, conn, kind, head):
         """Takes a message: (answers, name of the peer or None, joined)."""
         name = self.names.get(conn)
         if kind == "hello":
-            why = self._unfit(head)
+            why = unfit(self.hello, head) or self._unwanted(conn, head)
             if why:
                 return [("error", {"reason": why})], None, False
-            return [("hello", self._greet(now, conn, head))], None, \
-                name != head["peer"]
+            self._greet(now, conn, head)
+            return [("hello", self.hello)], None, name is None
         if name is None:
             return self._stranger(now, conn, kind), None, False
         self.peers[name].heard = now
         return [], name, False
 
     def _greet(self, now, conn, head):
-        name, was = head["peer"], self.names.get(conn)
-        if was not in (None, name):
-            self.peers.pop(was, None)
-        old = self.peers.get(name)
-        if old and old.conn != conn:  # the new one takes its place
-            self.names.pop(old.conn, None)
-        if not old or old.conn != conn:
-            self.peers[name] = Peer(conn, name, head, now)
-        self.names[conn] = name
-        self.peers[name].heard = now
+        name = self.names.get(conn)
+        if name:  # a second hello
+            self.peers[name].heard = now
+            return
+        name = head["peer"]
+        if name in self.peers:  # the new one takes its place
+            self.names.pop(self.peers.pop(name).conn, None)
+        if len(self.peers) >= PEERS:  # of a service: who was silent longest
+            oldest = min(self.peers, key=lambda p: self.peers[p].heard)
+            self.leave(oldest)
+            self.left.append(oldest)
+        self.peers[name], self.names[conn] = Peer(conn, name, head, now), name
         self.silent.pop(conn, None)
         for key in ("dataset", "recipe"):
             if key in self.hello and not self._known(key):
                 self.hello[key] = head.get(key, self.hello[key])
-        return self.hello
 
     def _known(self, key):
         mine = self.hello[key]
         return bool(mine["digest"] if key == "dataset" else mine)
 
-    def _unfit(self, head):
-        mine, theirs = self.hello, head
-        if theirs["version"] != VERSION:
-            return (f"peer speaks foil{theirs['version']}, this is "
-                    f"foil{VERSION}")
-        if not theirs["peer"]:
-            return "hello: 'peer' is empty"
-        if mine["run"] and theirs["run"] and mine["run"] != theirs["run"]:
-            return f"this is run '{mine['run']}', not '{theirs['run']}'"
-        a, b = mine["dataset"]["digest"], theirs["dataset"].get("digest", "")
-        if a and b and a != b:
-            return (f"data sets differ: {a:.8} here, {b:.8} there")
-        a, b = mine.get("recipe", ""), theirs.get("recipe", "")
-        if "recipe" in mine and not b:
+    def _unwanted(self, conn, head):
+        if self.hello.get("recipe") is not None and not head.get("recipe"):
             return "hello: who makes views has a 'recipe'"
-        if "recipe" in mine and a and a != b:
-            return f"views are made as '{a}' in this run, not as '{b}'"
+        if len(self.peers) >= PEERS and not self.patient and \
+                conn not in self.names and head["peer"] not in self.peers:
+            return f"more than {PEERS} peers"
         return None
 
     def _stranger(self, now, conn, kind):
-        if kind == "error" or now - self.strangers.get(conn, -1) < 1:
+        if now - self.strangers.get(conn, -1) < 1:
             return []
+        self.strangers.pop(conn, None)
+        if len(self.strangers) >= PEERS:
+            del self.strangers[next(iter(self.strangers))]
         self.strangers[conn] = now
         return [("error", {"reason": "who are you?", "again": True})]
 
     def gone(self, now):
-        """Names of peers that are silent; to be called when all that is there
+        """Names of peers that have left; to be called when all that is there
         is read."""
-        out = []
+        out, self.left = self.left, []
         for name, peer in list(self.peers.items()):
-            if now - peer.heard <= SILENCE:
+            if peer.lost:
+                out.append(name)
+                self.leave(name)
+            elif self.patient or now - peer.heard <= SILENCE:
                 peer.suspect = None
             elif peer.suspect is None:
                 peer.suspect = now
@@ -394,16 +414,20 @@ class Caller:
         """Takes a message: whether it is for the role; "joined" when we are
         known from here on."""
         if kind == "hello":
-            new = not self.joined
+            why = unfit(self.hello, head)
+            if why:
+                raise Unfit(f"{head['stage']}: {why}")
+            if self.joined or self.said is None:
+                return False
             self.joined, self.who = True, head
-            return "joined" if new else False
+            return "joined"
         if kind == "error" and head.get("again"):
             if self.joined:  # or a hello is under way
                 self.begin()
             return False
         if kind == "error" and not ({"id", "kind"} & set(head)):
             raise Unfit(head["reason"])
-        return self.joined
+        return self.joined or kind == "error" and "kind" in head
 
 
 # --------------------------------------------------- machines: items and views
@@ -752,16 +776,21 @@ class Relay:
 # ------------------------------------------------------- machines: services
 
 class Client:
-    """Asks a service, one request at a time.
+    """Asks a service, one request at a time, by the table of foil-wire(5).
 
     state   function: the messages (head, tensors) that hand our copy of its
-            state over, at the beginning; None for a service without one
+            state over; None for a service without one
     """
+
+    TRIES = 3  # so often in a row it wants the state, and we give up
 
     def __init__(self, state=None, patience=10.0):
         self.state, self.patience = state, patience
-        self.id, self.left, self.sent = 0, [], None
+        self.id, self.left, self.waits = time.time_ns(), [], None
+        self.sent, self.asked = None, None  # last: (when, message), request
+        self.who, self.met = None, None  # who is there; who has our state
         self.ready, self.request, self.answer = False, None, None
+        self.tries = 0
 
     def _send(self, now, message):
         self.sent = now, message
@@ -771,11 +800,26 @@ class Client:
         self.id += 1
         return self.id
 
-    def joined(self, now):
-        """The service knows us: what to say."""
-        self.ready = False
-        self.left = list(self.state()) if self.state else []
+    def joined(self, now, who=""):
+        """The service of that name knows us: what to say."""
+        again = who == self.who and self.waits is not None
+        self.who, self.ready = who, False
+        if again:  # a piece is on its way
+            return self._send(now, self.sent[1])
+        if self.state and who != self.met:
+            return self._begin(now)
         return self._on(now)
+
+    def _begin(self, now):
+        """Hands the state over from its first piece on."""
+        self.ready, self.met = False, None
+        self.left = list(self.state())
+        return self._on(now)
+
+    def behind(self, now):
+        """A step was not applied: the service is ahead of what we keep."""
+        self.met = None
+        return self._begin(now) if self.ready and self.state else []
 
     def _on(self, now):
         if self.left:
@@ -783,37 +827,40 @@ class Client:
             self.waits = self._fresh()
             return self._send(now, ("state.put", {"id": self.waits, **head},
                                     tensors))
-        self.ready, self.sent = True, None
+        self.ready, self.sent, self.waits = True, None, None
+        self.met = self.who
         return self._send(now, self.request) if self.request else []
 
     def ask(self, now, kind, head, tensors=None):
         self.request = kind, {"id": self._fresh(), **head}, tensors or {}
-        self.answer = None
+        self.answer, self.tries = None, 0
         return self._send(now, self.request) if self.ready else []
 
     def hear(self, now, kind, head, tensors):
         """Takes a message; returns what to say.  Raises Unfit where our state
         is refused."""
-        if not self.ready:
-            if head.get("id") == getattr(self, "waits", None):
-                if kind == "error" and head.get("state"):
-                    return self.joined(now)
-                if kind == "error":
-                    raise Unfit(head["reason"])
-                if kind == "state.ok":
-                    return self._on(now)
-            return []
-        if self.request is None or head.get("id") != self.request[1]["id"]:
+        wanted = self.waits if not self.ready else \
+            self.request and self.request[1]["id"]
+        if head.get("id") != wanted or wanted is None or \
+                kind == "error" and "kind" in head:
             return []
         if kind == "error" and head.get("state") and self.state:
-            return self.joined(now)
-        self.answer, self.request, self.sent = (kind, head, tensors), None, None
-        return []
+            self.tries += 1
+            if self.tries >= self.TRIES:
+                raise Unfit(head["reason"])
+            return self._begin(now)
+        if self.ready:
+            self.answer = kind, head, tensors
+            self.asked, self.request, self.sent = \
+                (self.request, self.sent), None, None
+            return []
+        if kind == "error":
+            raise Unfit(head["reason"])
+        return self._on(now) if kind == "state.ok" else []
 
-    def again(self):
-        """An answer did not fit: the same is asked under a new id."""
-        kind, head, tensors = self.request
-        self.request = kind, {**head, "id": self._fresh()}, tensors
+    def refuse(self):
+        """The answer does not fit: it counts as none."""
+        self.answer, (self.request, self.sent) = None, self.asked
 
     def silent(self, now):
         """Whether no answer has come in time."""
@@ -822,6 +869,8 @@ class Client:
 
 class Service:
     """Keeps the last answer to each peer: asked again, it is the same."""
+
+    MOST = 64  # peers
 
     def __init__(self):
         self.last = {}
@@ -832,8 +881,81 @@ class Service:
         return known[1] if known and known[0] == head["id"] else None
 
     def answer(self, peer, head, message):
-        self.last[peer] = head["id"], message
+        """Keeps an answer, but for an error."""
+        if message[0] != "error":
+            self.last.pop(peer, None)
+            if len(self.last) >= self.MOST:
+                del self.last[next(iter(self.last))]
+            self.last[peer] = head["id"], message
         return message
+
+
+class State:
+    """What a service stands on: whose it is, the first place that is not in
+    it, and tables that come in pieces."""
+
+    BYTES = 8 << 30
+
+    def __init__(self):
+        self.owner, self.session, self.place = None, -1, (0, 0)
+        self.tables, self.coming, self.due = {}, {}, None
+
+    def judge(self, name, session, reaches):
+        """Refuses a peer that may not change it; reaches(other) says whether
+        its owner is still connected."""
+        if self.owner in (None, name):
+            return
+        if reaches(self.owner):
+            raise Refused(f"the state belongs to '{self.owner}' of session "
+                          f"{self.session}, which is still connected")
+        if session < self.session:
+            raise Refused(f"the state is of session {self.session}, which is "
+                          "newer")
+
+    def stands(self, head):
+        """Whether a step begins where we stand, or later."""
+        return self.session == head["session"] and \
+            place_of(head) >= self.place
+
+    def weighed(self, name, head):
+        self.owner, self.place = name, (head["epoch"], head["step"] + 1)
+
+    def put(self, name, head, tensors):
+        """A piece, whose sender owns the state from here on: whether it follows
+        what came.  With the last one all of it is in `coming`."""
+        tables, at = head["tables"], (head["session"], place_of(head),
+                                      head["total"])
+        k = next((k for k, (table, _, _) in enumerate(tables)
+                  if table + ".row" in tensors), None)
+        start = head.get("from", 0)
+        if k is None or (k, start) == (0, 0):
+            self.coming, self.due = {}, (at, 0, 0)
+        elif self.due != (at, k, start):
+            return False
+        if sum(rows * width for _, rows, width in tables) > self.BYTES:
+            raise ValueError(f"more than {self.BYTES} bytes")
+        for table, rows, width in tables:
+            if table not in self.coming:
+                self.coming[table] = np.zeros((rows, width), "u1")
+        if k is not None:
+            name_of, rows, width = tables[k]
+            part = tensors[name_of + ".row"]
+            if part.shape[1:] != (width,) or start + len(part) > rows:
+                raise ValueError(f"rows of '{name_of}' are {part.shape}")
+            self.coming[name_of][start:start + len(part)] = part
+            done = start + len(part) == rows
+            self.due = at, k + done, 0 if done else start + len(part)
+        self.owner = name
+        return True
+
+    def lacks(self, head):
+        """The table of which rows are missing after the last piece."""
+        return [t[0] for t in head["tables"]][self.due[1]:]
+
+    def stand(self, head):
+        """All of it is there and good: it counts from here on."""
+        self.tables, self.coming, self.due = self.coming, {}, None
+        self.session, self.place = head["session"], place_of(head)
 
 
 class Mirror:
@@ -1129,7 +1251,8 @@ class Bound:
 
     def __init__(self, loop, edge, where, hello, take, joined=None, left=None,
                  size=lambda: 0):
-        self.binder, self.take, self.size = Binder(hello), take, size
+        self.binder = Binder(hello, edge in ("negatives", "features"))
+        self.take, self.size = take, size
         self.on_join = joined or (lambda name: None)
         self.on_leave = left or (lambda name: None)
         self.away, self.told = Tally(), Tally()
@@ -1181,8 +1304,8 @@ class Bound:
 
     def send(self, name, kind, head=None, tensors=None):
         peer = self.binder.peers.get(name)
-        if peer:
-            send(self.sock, peer.conn, kind, head, tensors)
+        if peer and not send(self.sock, peer.conn, kind, head, tensors):
+            peer.lost = True  # it leaves when all is read that it sent
 
     def all(self, kind, head=None, tensors=None, silent=False):
         conns = [p.conn for p in self.binder.peers.values()]
@@ -1229,17 +1352,21 @@ class Linked:
         self._open()
 
     def _take(self, conn, kind, head, tensors):
-        if kind != "error":
-            judge(kind, head, tensors, self.size())
+        judge(kind, head, tensors, self.size(), time.time())
         heard = self.caller.hear(time.monotonic(), kind, head)
         if heard == "joined":
             self.lived = 0.0
             self.on_join()
         elif heard:
             if kind == "error" and "kind" in head:
-                self.told.say(f"the {self.caller.who['stage']} stage refuses a"
-                              f" message of ours: {head['reason']}")
+                stage = (self.caller.who or {}).get("stage", self.edge)
+                self.told.say(f"the {stage} stage refuses a message of ours: "
+                              f"{head['reason']}")
             self.take(kind, head, tensors)
+
+    def refuse(self, kind, head, why):
+        """A message that a role cannot use."""
+        self._refuse(b"", kind, head, why)
 
     def _refuse(self, conn, kind, head, why):
         self.refused.say(f"{self.edge}: a message is refused: {why}")
@@ -1510,6 +1637,7 @@ class Trainer:
     # in the thread of the sockets
 
     def _joined(self, name):
+        self.consumer.ends.pop(name, None)  # of its connection before
         self.batches.send(name, *self.consumer.snapshot().message())
 
     def _left(self, name):
@@ -1565,11 +1693,10 @@ class Trainer:
             self.service.send(*message)
 
     def _met(self):
-        self._say_to_service(self.client.joined(time.monotonic()))
+        self._say_to_service(self.client.joined(
+            time.monotonic(), self.service.caller.who["peer"]))
 
     def _answer(self, kind, head, tensors):
-        if kind == "hello":
-            return
         self._say_to_service(self.client.hear(time.monotonic(), kind, head,
                                               tensors))
 
@@ -1688,39 +1815,53 @@ class Trainer:
 
     def _ask(self, batch, head, tensors, shape):
         def ask():
-            self._say_to_service(self.client.ask(time.monotonic(), "pairs",
-                                                 head, tensors)) \
-                if self.service else self.client.ask(0, "pairs", head, tensors)
+            now = time.monotonic()
+            self._say_to_service(self.client.ask(now, "pairs", head, tensors))
         until = time.monotonic() + self.deadline
+        late = lambda: time.monotonic() > until and "late"
+        self.loop.post(ask)
         while True:
-            self.loop.post(ask)
-            late = lambda: time.monotonic() > until and "late"
             got = self.loop.wait(lambda: self.client.answer or late(), 0.1)
             if got == "late" or got is None:
                 raise TimeoutError("no answer of the negatives service in "
                                    f"{self.deadline:.0f} seconds")
-            self.client.answer = None
             kind, answer, t = got
+            if kind == "error":
+                self.client.answer = None
+                say(f"the negatives service: {answer['reason']}; it is asked "
+                    "again")
+                time.sleep(0.5)
+                self.loop.post(ask)
+                continue
             try:
-                if kind != "weights":
-                    raise Refused(answer.get("reason", kind))
-                outside = t.get("outside")
-                o = 0 if outside is None else len(outside)
-                if t["w"].shape != (shape[0], shape[1] + o):
-                    raise Refused(f"weights: {t['w'].shape}, want {shape}, "
-                                  f"and {o} from outside")
-                if o and outside.shape[1] != tensors["z"].shape[2]:
-                    raise Refused(f"outside has {outside.shape[1]} columns")
-                self.mirror.take(answer, t, self.service.caller.who
-                                 .get("sampler", ""))
+                self._judge(kind, answer, t, tensors["z"].shape[2], shape)
                 break
             except Refused as why:
-                say(f"the negatives service: {why}; it is asked again")
-                time.sleep(0.5)
-        batch.scale, batch.outside = t.get("scale"), outside
+                self._refuse(kind, answer, str(why))
+        self.client.answer = None
+        batch.scale, batch.outside = t.get("scale"), t.get("outside")
         batch.values = {"accepted": answer["accepted"],
                         "moved": answer["moved"], **answer.get("values", {})}
         return t["w"]
+
+    def _judge(self, kind, answer, t, width, shape):
+        """Takes weights for a matrix of that shape, or refuses them."""
+        if kind != "weights":
+            raise Refused(f"pairs are answered with {kind}")
+        outside = t.get("outside")
+        o = 0 if outside is None else len(outside)
+        if t["w"].shape != (shape[0], shape[1] + o):
+            raise Refused(f"weights: {t['w'].shape}, want {shape}, and {o} "
+                          "from outside")
+        if o and outside.shape[1] != width:
+            raise Refused(f"outside has {outside.shape[1]} columns")
+        self.mirror.take(answer, t, self.service.caller.who.get("sampler", ""))
+
+    def _refuse(self, kind, answer, why):
+        """An answer that does not fit counts as none: we wait on."""
+        with self.loop.cond:
+            self.client.refuse()
+        self.loop.post(lambda: self.service.refuse(kind, answer, why))
 
     def _done(self, batch, z, applied, metrics):
         epoch, step = batch.epoch, batch.step
@@ -1744,7 +1885,8 @@ class Trainer:
             self.consumer.go(behind)
         if not applied and self.client:
             self.mirror.pending = None
-            self.loop.post(lambda: self.service and self._met())
+            self.loop.post(lambda: self._say_to_service(
+                self.client.behind(time.monotonic())))
         if rows is not None:
             self._publish("features", {"epoch": epoch, "step": step,
                                        "mode": mode, "dim": rows.shape[2]},
@@ -1842,7 +1984,8 @@ class _Selector:
             self.trainer = Linked(
                 self.loop, "features", endpoint(run, "features"), hello,
                 lambda *m: self._send(self.client.hear(time.monotonic(), *m)),
-                lambda: self._send(self.client.joined(time.monotonic())),
+                lambda: self._send(self.client.joined(
+                    time.monotonic(), self.trainer.caller.who["peer"])),
                 size=lambda: data.size)
         self.loop.ticks.append(self._tick)
         self.loop.start()
@@ -2186,22 +2329,17 @@ class _Sampler:
         self.weigh, self.sampler, self.keeps = weigh, sampler, set(keeps)
         self.loop, self.service = Loop(keys), Service()
         self.todo, self.size = collections.deque(), 0
-        self.owner = self.place = None
-        self.tables, self.coming, self.fresh = {}, {}, set()
-        self.ended = False
+        self.state = State()
         _folder(run)
         self.edge = Bound(self.loop, "negatives", endpoint(run, "negatives"),
                           _hello("negatives", sampler=sampler), self._take,
-                          self.fresh.add, self._left, self._size)
+                          None, self._left, self._size)
         self.loop.start()
 
     def _size(self):
         return self.edge.binder.hello["dataset"]["size"]
 
     def _left(self, name):
-        self.fresh.discard(name)
-        if self.owner and self.owner[0] == name:
-            self.owner = None
         self.todo = collections.deque(x for x in self.todo if x[0] != name)
 
     def _take(self, name, kind, head, tensors):
@@ -2214,11 +2352,12 @@ class _Sampler:
             raise Refused(f"'{kind}' is nothing for a sampler")
         if not self._size():
             raise Refused("the data set was not named: its size is unknown")
-        self._judge_owner(name, head["session"])
         known = self.service.asked(name, head)
         if known:
             self.edge.send(name, *known)
-        elif not any(x[0] == name and x[2]["id"] == head["id"]
+            return
+        self.state.judge(name, head["session"], self.edge.reaches)
+        if not any(x[0] == name and x[2]["id"] == head["id"]
                      for x in self.todo):
             self.todo.append((name, kind, head, tensors))
 
@@ -2238,70 +2377,54 @@ class _Sampler:
     def _refuse(self, head, why, **more):
         return "error", {"reason": why[:500], "id": head["id"], **more}
 
-    def _judge_owner(self, name, session):
-        """The state belongs to who brought it, as long as that is there."""
-        if self.owner is None:
-            return
-        other, theirs = self.owner
-        if other != name and self.edge.reaches(other):
-            raise Refused(f"the state belongs to '{other}' of session "
-                          f"{theirs}, which is still connected")
-        if self.owner and session < theirs:
-            raise Refused(f"the state is of session {theirs}, which is newer")
-
     def _state_put(self, name, head, tensors):
         if head["sampler"] not in ("", self.sampler) and head["tables"]:
             return self._refuse(head, f"the state is of '{head['sampler']}', "
                                 f"this is '{self.sampler}'")
         try:
-            for table, rows, width in head["tables"]:
-                coming = self.coming.setdefault(
-                    table, np.zeros((rows, width), "u1"))
-                part = tensors.get(table + ".row")
-                if part is not None:
-                    start = head.get("from", 0)
-                    coming[start:start + len(part)] = part
+            if not self.state.put(name, head, tensors):
+                return self._refuse(head, "these rows do not follow what came "
+                                    "of the state: begin with the first",
+                                    state=True)
         except (ValueError, TypeError) as e:
-            self.coming = {}
             return self._refuse(head, f"a table makes no sense: {e}")
         if head.get("last"):
-            missing = self.keeps - set(self.coming)
-            if head["total"] and missing and not head.get("fresh"):
-                self.coming = {}
+            missing = set(self.state.lacks(head)) | (
+                self.keeps - set(self.state.coming)
+                if head["total"] and not head.get("fresh") else set())
+            if missing:
                 return self._refuse(head, f"a state after {head['total']} "
                                     f"steps, without {sorted(missing)}")
-            self.tables, self.coming = self.coming, {}
-            self.owner, self.place = (name, head["session"]), place_of(head)
-            self.fresh.discard(name)
+            self.state.stand(head)
         return "state.ok", {k: head[k] for k in ("id", "session", "epoch",
                                                  "step")}
 
     def _pairs(self, name, head, t):
-        if self.owner != (name, head["session"]) or name in self.fresh or \
-                place_of(head) < self.place:
+        if not self.state.stands(head):
             return self._refuse(head, "no state of this session here",
                                 state=True)
-        for name in ("z", "extra_z"):
-            square = (t[name].astype("f8") ** 2).sum(-1) if name in t else 1
+        for z in ("z", "extra_z"):
+            square = (t[z].astype("f8") ** 2).sum(-1) if z in t else 1
             if np.any((square > 0) & ~(abs(square - 1) < 0.02)):
-                return self._refuse(head, f"a row of '{name}' is not of unit "
+                return self._refuse(head, f"a row of '{z}' is not of unit "
                                     "length")
-        got = self.weigh(Pairs(head, t, self._size(), self.tables))
+        tables = self.state.tables
+        got = self.weigh(Pairs(head, t, self._size(), tables))
         w, values, touched = (*got, {}, {})[:3] if isinstance(got, tuple) \
             else (got, {}, {})
-        self.place = head["epoch"], head["step"] + 1
+        self.state.weighed(name, head)
         answer = {"id": head["id"], "accepted": values.pop("accepted", 1.0),
                   "moved": int(values.pop("moved", 0))}
         tensors = {"w": np.ascontiguousarray(w, "f4")}
         if values:
             answer["values"] = {k: float(x) for k, x in values.items()}
-        if self.tables:
-            answer["store"] = [[n, *x.shape] for n, x in self.tables.items()]
+        if tables:
+            answer["store"] = [[n, *x.shape] for n, x in tables.items()]
         for table, rows in touched.items():
             rows = np.unique(np.asarray(rows, "i8"))
             if len(rows):
                 tensors[table + ".at"] = rows
-                tensors[table + ".row"] = self.tables[table][rows]
+                tensors[table + ".row"] = tables[table][rows]
         return "weights", answer, tensors
 
 

@@ -19,36 +19,62 @@ def greeting_of_who_binds():
     b = binder()
     answers, name, joined = b.hear(0, b"A", "hello", HELLO)
     ok(answers == [("hello", b.hello)] and joined and name is None,
-       "a hello is answered, and its sender is there")
+       "[unknown: hello that fits] it is answered, and its sender is there")
     ok(b.hello["dataset"] == DATA and b.hello["recipe"] == "r",
        "data set and recipe are those of the first who comes")
-    answers, _, joined = b.hear(1, b"A", "hello", HELLO)
-    ok(answers[0][0] == "hello" and not joined,
-       "a second hello is answered and changes nothing")
+    for peer in ("one", "another"):
+        answers, _, joined = b.hear(1, b"A", "hello", {**HELLO, "peer": peer})
+        ok(answers[0][0] == "hello" and not joined and list(b.peers) == ["one"],
+           "[known: hello that fits] it is answered and changes nothing")
+    answers, _, joined = b.hear(1, b"A", "hello", {**HELLO, "version": 3})
+    ok(answers[0][0] == "error" and not joined and list(b.peers) == ["one"],
+       "[known: hello that does not fit] an error; the peer stays")
     ok(b.hear(2, b"A", "beat", {}) == ([], "one", False),
        "what a greeted peer says has its name")
     answers, name, _ = b.hear(2, b"B", "beat", {})
     ok(answers[0][1]["again"] and name is None,
-       "a stranger is asked for its hello")
+       "[unknown: anything else] a stranger is asked for its hello")
     ok(b.hear(2.5, b"B", "beat", {})[0] == [] and
        b.hear(3.1, b"B", "beat", {})[0] != [], "once a second at most")
-    ok(b.hear(9, b"C", "error", {"reason": "x"})[0] == [],
-       "an error is never answered")
+    ok(b.hear(9, b"C", "error", {"reason": "x"})[0][0][1]["again"],
+       "also by an error")
     _, _, joined = b.hear(3, b"D", "hello", HELLO)
     ok(joined and b.peers["one"].conn == b"D" and b"A" not in b.names,
-       "the same name on another connection takes its place")
+       "[unknown: hello of a name that is known] the new connection takes the "
+       "place of the old one")
     for what, other in (
             ("foil3", {"version": 3}), ("empty", {"peer": ""}),
             ("data sets differ", {"dataset": {"digest": "cd" * 16, "size": 1}}),
+            ("data sets differ", {"dataset": {**DATA, "size": 63}}),
             ("not as 's'", {"recipe": "s"}), ("'recipe'", {"recipe": ""})):
         answers, _, joined = b.hear(4, b"E", "hello",
                                     {**HELLO, "peer": "two", **other})
         ok(answers[0][0] == "error" and what in answers[0][1]["reason"] and
-           not joined, f"turned away: {what}")
+           not joined, f"[unknown: hello that does not fit] away: {what}")
     named = binder(run="mine")
     ok("not 'yours'" in named.hear(0, b"A", "hello", {
         **HELLO, "run": "yours"})[0][0][1]["reason"],
        "turned away: another run")
+    b.hear(20, b"F", "hello", {**HELLO, "peer": "three"})
+    b.peers["one"].lost = True
+    ok(b.gone(20) == ["one"] and list(b.peers) == ["three"],
+       "[known: it cannot be sent to] it has left")
+
+
+def crowds():
+    for patient in (False, True):
+        b = foil.Binder({**HELLO, "recipe": ""}, patient)
+        for i in range(1024):
+            b.hear(i / 1e3, b"%d" % i, "hello", {**HELLO, "peer": f"p{i}"})
+        b.hear(1.5, b"0", "beat", {})
+        _, _, joined = b.hear(2, b"x", "hello", {**HELLO, "peer": "x"})
+        ok(joined == patient and b.gone(2) == ["p1"] * patient and
+           len(b.peers) == 1024, "no more than 1024 peers; at a service, who "
+           "was silent for longest makes room" if patient else
+           "no more than 1024 peers")
+    for i in range(3000):
+        b.hear(9, b"s%d" % i, "beat", {})
+    ok(len(b.strangers) == 1024, "nor more strangers are kept in mind")
 
 
 def silence():
@@ -59,12 +85,17 @@ def silence():
     ok(b.gone(3) == [] and b.gone(3.2) == [],
        "the first look that finds a peer silent only makes it suspect")
     ok(b.gone(3.25) == [] and b.gone(3.31) == ["one"],
-       "the second look, a tenth of a second later, finds it gone")
+       "[known: nothing for 3 seconds] the second look, a tenth of a second "
+       "later, finds it gone")
     ok(list(b.peers) == ["two"] and b.silent == {b"A": "one"},
        "the others stay; how it is reached is remembered")
     b.gone(6.0)
     b.hear(6.05, b"B", "beat", {})
     ok(b.gone(7) == [], "who speaks between the two looks stays")
+    b = foil.Binder(HELLO, patient=True)
+    b.hear(0, b"A", "hello", HELLO)
+    ok(b.gone(60) == [] and b.gone(120) == [],
+       "at a service silence says nothing")
 
 
 def refusals():
@@ -87,24 +118,38 @@ def refusals():
 
 def greeting_of_who_connects():
     c = foil.Caller(HELLO)
-    ok(c.tick(0) == [("hello", HELLO)] and c.tick(0.9) == [] and
-       c.tick(1.0) == [("hello", HELLO)],
-       "hello is said at once, and again after a second without an answer")
-    ok(c.hear(1, "item", {}) is False, "what comes before the answer is "
+    ok(c.hear(0, "hello", HELLO) is False and not c.joined,
+       "a hello that nobody waits for is dropped")
+    ok(c.tick(0) == [("hello", HELLO)] and c.tick(0.9) == [],
+       "[OUT: there is a connection] hello")
+    ok(c.tick(1.0) == [("hello", HELLO)],
+       "[GREETING: a second without an answer] hello")
+    ok(c.hear(1, "item", {}) is False, "[GREETING: a message of the edge] it is "
        "dropped: it was meant for an earlier connection")
     ok(c.hear(1, "error", {"reason": "", "again": True}) is False and
        c.tick(1.5) == [], "an error with again changes nothing meanwhile")
+    ok(c.hear(1, "error", {"reason": "bad", "kind": "batch"}) is True,
+       "[any: error with kind] it is for the role, also then")
     ok(c.hear(2, "hello", {**HELLO, "stage": "train"}) == "joined" and
-       c.tick(9) == [], "the answer ends the greeting")
+       c.tick(9) == [], "[GREETING: hello that fits] the greeting is over")
     ok(c.hear(2, "hello", HELLO) is False, "a second answer is nothing new")
-    ok(c.hear(3, "item", {}) is True, "then messages are for the role")
+    ok(c.hear(3, "item", {}) is True,
+       "[IN: a message of the edge] it is for the role")
     ok(c.hear(4, "error", {"reason": "", "again": True}) is False and
-       c.tick(4) == [("hello", HELLO)], "with again, hello is said again")
+       c.tick(4) == [("hello", HELLO)],
+       "[IN: error with again] hello is said again")
     c.hear(5, "hello", HELLO)
     ok(c.hear(5, "error", {"reason": "bad", "kind": "batch"}) is True,
        "an error about one message ends nothing")
-    ok(refuses(foil.Unfit, "another run", c.hear, 5, "error",
-               {"reason": "another run"}), "one about ourselves ends us")
+    c.begin()
+    ok(c.tick(6) == [("hello", HELLO)] and not c.joined,
+       "[any: the connection is lost] hello")
+    ok(refuses(foil.Unfit, "another run", c.hear, 6, "error",
+               {"reason": "another run"}),
+       "[any: error without again, id and kind] it ends us")
+    other = {**HELLO, "dataset": {"digest": "cd" * 16, "size": 64}}
+    ok(refuses(foil.Unfit, "data sets differ", c.hear, 6, "hello", other),
+       "[any: hello that does not fit] it ends us")
 
 
 def snap(place, have=(), serial=1, session=1, window=8):
@@ -296,28 +341,71 @@ def relay():
 
 def client():
     mirror = foil.Mirror("emc2 2", 5, {"a": np.ones((4, 2), "u1")})
+    mirror.PIECE = 4
     c = foil.Client(lambda: mirror.pieces({"session": 1, "epoch": 0,
                                            "step": 5}), 10)
-    ok(c.ask(0, "pairs", {"beta": 1.0}) == [], "no request before the state")
-    put = c.joined(0)[0]
-    ok(put[0] == "state.put" and put[1]["last"] and put[1]["total"] == 5,
-       "the service is given the state first")
-    got = c.hear(0, "state.ok", {"id": put[1]["id"]}, {})
-    ok(got[0][0] == "pairs" and got[0][1]["id"] == 1, "then the request")
+    ids = []
+
+    def put(said, rows):
+        """Whether a piece is handed over, under a new id."""
+        (kind, head, tensors), = said
+        ids.append(head["id"])
+        return kind == "state.put" and head["from"] == rows and \
+            len(set(ids)) == len(ids)
+    taken = lambda: c.hear(0, "state.ok", {"id": c.waits}, {})
+    ok(c.ask(0, "pairs", {"beta": 1.0}) == [] and
+       foil.Client().ask(0, "plan", {}) == [], "no request before the greeting")
+    one = c.request[1]["id"]
+    ok(put(c.joined(0, "s1"), 0),
+       "[any: greeted by another service] the first piece of the state")
+    ok(c.joined(0, "s1")[0][1]["id"] == c.waits,
+       "[any: greeted by the same] the same piece again")
+    ok(put(taken(), 2), "[STATE: state.ok with the id] the next piece")
+    ok(put(c.hear(0, "error", {"id": c.waits, "reason": "", "state": True}, {}),
+           0), "[STATE: error with id and state] from the first piece on")
+    taken()
+    (kind, head, _), = taken()
+    ok(kind == "pairs" and head["id"] == one,
+       "[READY: there is a request] after the last piece it is sent")
+    ok(c.joined(0, "s1")[0][1]["id"] == one,
+       "[any: greeted by the same] no state, but the same request")
     ok(c.hear(1, "weights", {"id": 77}, {}) == [] and c.answer is None,
-       "an answer to another id is dropped")
-    again = c.hear(1, "error", {"id": 1, "reason": "", "state": True}, {})
-    ok(again[0][0] == "state.put", "a service without state gets it again")
-    got = c.hear(1, "state.ok", {"id": again[0][1]["id"]}, {})
-    ok(got[0][0] == "pairs" and got[0][1]["id"] == 1,
-       "and the same request under the same id")
-    ok(not c.silent(10) and c.silent(11.1), "silence is found")
-    c.hear(12, "weights", {"id": 1}, {"w": 1})
-    ok(c.answer[0] == "weights" and not c.silent(99), "the answer ends it")
-    c.joined(13)
-    ok(refuses(foil.Unfit, "of another", c.hear, 13, "error",
+       "[any: another id] it is dropped")
+    ok(c.hear(1, "error", {"id": one, "kind": "pairs", "reason": ""}, {}) == []
+       and c.answer is None, "[any: error with kind] it is no answer")
+    again = c.hear(1, "error", {"id": one, "reason": "", "state": True}, {})
+    ok(put(again, 0), "[READY: error with id and state] the state")
+    taken()
+    (kind, head, _), = taken()
+    ok(kind == "pairs" and head["id"] == one, "and the request again")
+    ok(not c.silent(10) and c.silent(10.1),
+       "[any: no answer in time] silence is found")
+    c.hear(12, "weights", {"id": one}, {"w": 1})
+    ok(c.answer[0] == "weights" and not c.silent(99),
+       "[READY: answer with the id] it ends the wait")
+    c.refuse()
+    ok(c.answer is None and c.silent(10.1) and
+       c.joined(13, "s1")[0][1]["id"] == one,
+       "[any: answer that does not fit] it counts as none")
+    c.hear(14, "error", {"id": one, "reason": "cannot"}, {})
+    ok(c.answer[0] == "error" and c.ask(15, "pairs", {})[0][1]["id"] > one,
+       "[READY: error with id] the role is told, and asks again")
+    ok(put(c.behind(16), 0), "[READY: a step was not applied] the state")
+    ok(refuses(foil.Unfit, "of another", c.hear, 17, "error",
                {"id": c.waits, "reason": "of another sampler"}, {}),
-       "a state that is refused ends the trainer")
+       "[STATE: error with id] it ends the trainer")
+    c.joined(18, "s2")
+    want = {"reason": "what?", "state": True}
+    for _ in range(2):
+        c.hear(18, "error", {**want, "id": c.waits}, {})
+    ok(refuses(foil.Unfit, "what?", c.hear, 18, "error",
+               {**want, "id": c.waits}, {}),
+       "so does a service that wants it three times")
+    f = foil.Client()
+    f.ask(0, "features.get", {"epoch": 0})
+    ok(f.joined(0, "t1")[0][0] == "features.get",
+       "[any: greeted by another service] without a state the request")
+    ok(f.id > 10 ** 18, "ids begin with the time")
 
 
 def mirror():
@@ -359,10 +447,86 @@ def mirror():
 
 def service():
     s = foil.Service()
-    s.answer("a", {"id": 3}, "three")
-    ok(s.asked("a", {"id": 3}) == "three" and s.asked("a", {"id": 4}) is None
+    s.answer("a", {"id": 3}, ("weights", 3))
+    ok(s.asked("a", {"id": 3}) and s.asked("a", {"id": 4}) is None
        and s.asked("b", {"id": 3}) is None,
-       "the same request of the same peer gets the same answer")
+       "[the id that was answered last] the same answer")
+    s.answer("a", {"id": 5}, ("error", 5))
+    ok(s.asked("a", {"id": 5}) is None and s.asked("a", {"id": 3}),
+       "errors are not kept")
+    for i in range(100):
+        s.answer(f"p{i}", {"id": 1}, ("weights", 3))
+    ok(len(s.last) == 64 and s.asked("p99", {"id": 1}),
+       "one is kept for each of 64 peers")
+
+
+def sampler(keeps=()):
+    """A service without sockets: what it says to requests."""
+    s = foil._Sampler.__new__(foil._Sampler)
+    s.sampler, s.keeps, s.state = "mine", set(keeps), foil.State()
+    s._size = lambda: 8
+    s.weigh = lambda pairs: np.full((2, 2), .5)
+    return s
+
+
+def put(s, name, session, step=0, tables=(), rows=None, **more):
+    head = {"id": 1, "session": session, "epoch": 0, "step": step,
+            "sampler": "mine" if tables else "", "total": step,
+            "tables": [list(t) for t in tables], "last": True, **more}
+    return s._state_put(name, head, {} if rows is None else rows)
+
+
+def pairs(s, name, session, step):
+    head = {"id": 2, "session": session, "epoch": 0, "step": step, "beta": 1.0}
+    return s._pairs(name, head, {"z": np.ones((2, 1, 1), "f4"),
+                                 "ids": np.arange(1)})
+
+
+def service_with_a_state():
+    s = sampler()
+    wants = lambda answer: answer[0] == "error" and answer[1].get("state")
+    refused = lambda answer: answer[0] == "error" and "state" not in answer[1]
+    ok(wants(pairs(s, "a", 5, 0)), "[pairs, where it does not stand there] "
+       "before a state it wants one")
+    ok(put(s, "a", 5)[0] == "state.ok", "[state.put, each piece] state.ok")
+    ok(wants(pairs(s, "a", 6, 0)), "it wants one for another session")
+    ok(pairs(s, "a", 5, 0)[0] == "weights", "[pairs] weights")
+    ok(wants(pairs(s, "a", 5, 0)), "it wants one for a place before")
+    ok(refused(s._pairs("a", {"id": 2, "session": 5, "epoch": 0, "step": 1},
+                        {"z": np.full((2, 1, 1), 3, "f4")})),
+       "[pairs that will not do] an error with the id")
+    judge = lambda name, session, there: s.state.judge(
+        name, session, lambda other: there)
+    judge("a", 4, True)
+    ok(refuses(foil.Refused, "still connected", judge, "b", 9, True),
+       "[another peer, the owner is connected] it is refused")
+    ok(refuses(foil.Refused, "newer", judge, "b", 4, False),
+       "[another peer, with an older session] it is refused")
+    judge("b", 5, False)
+    ok(pairs(s, "b", 5, 1)[0] == "weights" and s.state.owner == "b",
+       "the same session goes on, once the owner is gone")
+    row = lambda n: {"t.row": np.full((n, 2), 7, "u1")}
+    t = [("t", 3, 2)]
+    ok(put(s, "b", 5, 2, t, row(2), last=False)[0] == "state.ok" and
+       not s.state.tables, "half of a table does not count yet")
+    for what, at in (("the same rows", {"from": 1}),
+                     ("of another place", {"from": 2, "step": 3})):
+        ok(wants(put(s, "b", 5, **{"step": 2, **at}, tables=t, rows=row(1))),
+           f"[state.put that does not follow] begin again: {what}")
+    ok(put(s, "b", 5, 2, t, row(1), **{"from": 2})[0] == "state.ok" and
+       (s.state.tables["t"] == 7).all(), "the other half: all of it counts")
+    for what, bad in (
+            ("another sampler", {"sampler": "its"}),
+            ("rows of another width", {"rows": {"t.row": np.ones((3, 1), "u1")}}),
+            ("too many rows", {"rows": row(4)}),
+            ("too many bytes", {"tables": [("t", 3, 1 << 40)]}),
+            ("no table", {"tables": [("t",)]}),
+            ("rows that are missing", {"rows": row(2)})):
+        ok(refused(put(s, "b", 5, 2, **{"tables": t, "rows": row(3), **bad})) and
+           (s.state.tables["t"] == 7).all(),
+           f"[state.put that will not do] it stands where it stood: {what}")
+    ok(refused(put(sampler(["t"]), "b", 5, 2)),
+       "[state.put that will not do] a state without its tables")
 
 
 class World:
@@ -492,6 +656,7 @@ def simulation():
     print(f"# the longest took {worst:.0f} seconds of its own clock")
 
 
-run(greeting_of_who_binds, silence, refusals, greeting_of_who_connects,
+run(greeting_of_who_binds, crowds, silence, refusals, greeting_of_who_connects,
     consumer, producer, late_holders, refusals_of_items, false_snapshots,
-    end_of_a_plan, relay, client, mirror, service, simulation)
+    end_of_a_plan, relay, client, mirror, service,
+    service_with_a_state, simulation)

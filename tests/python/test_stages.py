@@ -46,8 +46,9 @@ class Asked(foil.Trainer):
         self.consumer = foil.Consumer(1, (0, 0), 1)
         self.client, self.mirror = foil.Client(), foil.Mirror()
         self.loop, caller = self, types.SimpleNamespace(who={})
-        self.service = types.SimpleNamespace(caller=caller)
-        self.asked = []
+        self.asked, self.refused, self.cond = [], [], threading.Lock()
+        self.service = types.SimpleNamespace(
+            caller=caller, refuse=lambda *what: self.refused.append(what))
 
     def _say_to_service(self, messages):
         pass
@@ -55,12 +56,12 @@ class Asked(foil.Trainer):
     def post(self, job):
         self.client.ready = True
         job()
-        kind, head, tensors = self.client.request
-        self.asked.append((head, tensors))
-        self.client.answer = "weights", {"id": head["id"], "accepted": 1.0,
-                                         "moved": 0}, self.answer(tensors)
 
     def wait(self, ready, patience):
+        kind, head, tensors = self.client.request
+        self.asked.append((head, tensors))
+        self.client.hear(0, "weights", {"id": head["id"], "accepted": 1.0,
+                                        "moved": 0}, self.answer(tensors))
         return ready()
 
 
@@ -94,8 +95,10 @@ def weights_of_pairs():
        "the service is asked for pairs, with extra images and texts")
     ok(w.shape == (2 * b, 2 * b + 5) and batch.outside.shape == (2, d),
        "weights of negatives from outside come with their embeddings")
-    ok(len(trainer.asked) == 2,
-       "an answer with those of another width is refused")
+    (kind, about, why), = trainer.refused
+    ok(len(trainer.asked) == 2 and kind == "weights" and "3 columns" in why and
+       about["id"] == head["id"],
+       "an answer with those of another width is refused, and waited for")
 
 
 run(selector_that_waits_for_features, weights_of_pairs)
