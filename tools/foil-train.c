@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "foil-train/train.h"
 #include "nn/checkpoint.h"
@@ -132,13 +131,10 @@ set_up(struct train *t, struct wire_keys *keys, struct err *err)
     return train_report_open(t, err);
 }
 
-/* A step may take minutes, and is done to its end; in place of a line of
- * progress. */
+/* A step may take minutes, and is done to its end. */
 static void
 say_stopping(void)
 {
-    if (isatty(STDERR_FILENO))
-        fputs("\r\033[K", stderr);
     say("stopping: this step is finished and saved first; once more ends it at "
         "once, without");
 }

@@ -11,11 +11,19 @@
 
 static const char *tool_name = "foil";
 
+/* What wipes a line of progress, perhaps another process's, or the ^C that a
+ * terminal shows behind it. */
+static const char *
+wipe(void)
+{
+    return isatty(STDERR_FILENO) ? "\r\033[K" : "";
+}
+
 static void
 message(const char *fmt, va_list ap)
 {
     fflush(stdout);
-    fprintf(stderr, "%s: ", tool_name);
+    fprintf(stderr, "%s%s: ", wipe(), tool_name);
     vfprintf(stderr, fmt, ap);
     fputc('\n', stderr);
 }
@@ -65,10 +73,9 @@ say_as(const char *name)
 static void
 end_now(void)
 {
-    const char *wipe = isatty(STDERR_FILENO) ? "\r\033[K" : "";
     char line[128];
     int n = snprintf(line, sizeof line, "%s%s: stopped: no file is written\n",
-                     wipe, tool_name);
+                     wipe(), tool_name);
     ssize_t wrote;
 
     if (file_drafts_abandon())

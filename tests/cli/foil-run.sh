@@ -5,6 +5,7 @@
 # Mostly waits
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+terminal=$(cd "${0%/*}" && pwd)/terminal.py
 cd "$work" || exit 1
 
 common foil-run
@@ -250,6 +251,15 @@ list "train main never ./stage train 'touch ready; deaf'" \
 ok 'a second SIGINT kills all: 130' exits 130 second
 ok 'at once' said 'killing all stages'
 ok 'at once, nothing is left' nothing_left
+
+# on a terminal a stage may have drawn a line of progress, and Ctrl-C shows ^C
+interrupted() {
+    python3 "$terminal" 60 24 '^C' '7 steps' -- "$foil_run" list >said
+}
+list "train main never sh -c 'printf \"7 steps\"; exec ./stage train work_on'"
+ok 'Ctrl-C on a terminal: 130' exits 130 interrupted
+ok 'what is said wipes the line that is drawn' grep -qaF \
+    $'\r\e[Kfoil-run: ending train' said
 
 killed() {
     begun --grace 0.3 || return
