@@ -6,12 +6,13 @@ RUN is the run directory, with plan, events and features in it; BATCH the
 endpoint tcp://HOST:PORT of the trainer, which wants keys.  None of these
 strangers has a key, and none uses ZeroMQ.
 
-Prints, for each attack, its name, how often it was made, and the memory that
-the trainer and the selector had while it lasted beyond what they had before
-all attacks, in KiB; then "rate" and the steps per second under attack as a
-share of those in the pauses between, and "work" and the same per second of
-processor time of trainer and selector: what others take of the processors is
-not in it.
+Prints, for each attack, its name, how often it was made, the memory that the
+trainer and the selector had while it lasted beyond what they had before all
+attacks, in KiB, and how much it could send until it was cut off, in KiB, the
+most of each; then "steps" and how many were made under attack, for which the
+strangers begin again until there are STEPS.  "rate" and "work" are for a
+reader: steps per second under attack as a share of those in the pauses between,
+and the same per second of processor time of trainer and selector.
 """
 import os
 import select
@@ -22,8 +23,10 @@ import threading
 import time
 
 RUN, BATCH, TRAIN, SELECT = sys.argv[1:]
-LASTS, PAUSE = 0.5, 0.15  # seconds; who is cut off is done at once
-GOES, ROUNDS = 2, 10  # of each attack; at the most, if it is not made at once
+PAUSE = 0.15  # seconds
+LASTS = 4  # seconds at most, where it is not cut off: a busy machine changes nothing
+GOES, ROUNDS = 2, 200  # of each attack at least, and at most
+STEPS = 40
 MIB = 1 << 20
 zeros = bytes(MIB)
 
@@ -95,8 +98,9 @@ def frame(flags, body):
     return struct.pack(">BQ", flags | 2, len(body)) + body
 
 
-def push(socks, chunk, until):
-    """send the same for as long as anybody takes it"""
+def push(socks, chunk):
+    """send the same for as long as anybody takes it: how many bytes they took"""
+    taken, until = 0, time.time() + LASTS
     for s in socks:
         s.setblocking(False)
     left = {s: b"" for s in socks}
@@ -104,40 +108,43 @@ def push(socks, chunk, until):
         for s in select.select([], list(left), [], 0.05)[1]:
             try:
                 bytes_ = left[s] or chunk
-                left[s] = bytes_[s.send(bytes_):]
+                sent = s.send(bytes_)
+                taken += sent
+                left[s] = bytes_[sent:]
             except BlockingIOError:
                 pass
             except OSError:
                 del left[s]
     for s in socks:
         s.close()
+    return taken
 
 
-def prehandshake(until):
+def prehandshake():
     """30 connections, each with a frame of 1 GiB where CURVE's HELLO belongs"""
     socks = []
     for _ in range(30):
         s = reach("batch")
         s.sendall(greeting(b"CURVE") + struct.pack(">BQ", 6, (1 << 30) - 100))
         socks.append(s)
-    push(socks, zeros, until)
+    return push(socks, zeros)
 
 
-def huge(until):
+def huge():
     """one part of 900 MiB"""
     s = shake("plan", b"DEALER")
     s.sendall(struct.pack(">BQ", 2, 900 * MIB))
-    push([s], zeros, until)
+    return push([s], zeros)
 
 
-def endless(until):
+def endless():
     """messages of large and of small parts that never end"""
     socks = [shake(edge, b"DEALER") for edge in ("plan", "features") * 2]
-    push(socks[:2], frame(1, zeros), until - LASTS / 2)
-    push(socks[2:], frame(1, zeros[:100]) * 1000, until)
+    return (push(socks[:2], frame(1, zeros)) +
+            push(socks[2:], frame(1, zeros[:100]) * 1000))
 
 
-def greeted(until):
+def greeted():
     """the same from a peer that said hello before, and was taken for one"""
     s = shake("plan", b"DEALER")
     hello = (b"\x85\xa4peer\xa1x\xa5stage\xa7augment\xa7version\2\xa3run\xa0\xa7dataset"
@@ -145,19 +152,18 @@ def greeted(until):
     s.sendall(frame(1, b"foil2.hello") + frame(0, hello))
     if b"foil2.hello" not in read(s, 40):
         sys.exit("the selector does not greet us")
-    push([s], frame(1, zeros[:60000]), until)
+    return push([s], frame(1, zeros[:60000]))
 
 
-def subscriptions(until):
+def subscriptions():
     """to random topics, short and long"""
     socks = [shake("events", b"SUB") for _ in range(2)]
     long = b"".join(frame(0, b"\1" + os.urandom(1000)) for _ in range(1000))
     short = b"".join(frame(0, b"\1" + os.urandom(30)) for _ in range(9000))
-    push(socks[:1], long, until - LASTS / 2)
-    push(socks[1:], short, until)
+    return push(socks[:1], long) + push(socks[1:], short)
 
 
-def many(_):
+def many():
     """more connections than the run may have files"""
     socks = []
     for edge in ("plan", "events"):
@@ -169,6 +175,7 @@ def many(_):
     time.sleep(0.3)
     for s in socks:
         s.close()
+    return 0
 
 
 peak = {}
@@ -182,12 +189,12 @@ def watch():
 
 
 def pace(what):
-    """steps, seconds and processor seconds that something took"""
+    """what it returned; and the steps, seconds, processor seconds it took"""
     used = processor(TRAIN) + processor(SELECT)
     a, t = steps(), time.time()
-    what()
-    return (steps() - a, time.time() - t,
-            processor(TRAIN) + processor(SELECT) - used)
+    got = what()
+    return got, (steps() - a, time.time() - t,
+                 processor(TRAIN) + processor(SELECT) - used)
 
 
 def main():
@@ -197,28 +204,30 @@ def main():
     time.sleep(PAUSE)
     before = {pid: memory(pid) for pid in (TRAIN, SELECT)}
     threading.Thread(target=watch, daemon=True).start()
-    spent, made = [0] * 6, {a: [0, 0, 0] for a in attacks}
+    calm, hard, made = [0] * 3, [0] * 3, {a: [0] * 4 for a in attacks}
     for _ in range(ROUNDS):
-        for attack in [a for a in attacks if made[a][0] < GOES]:
-            calm = pace(lambda: time.sleep(PAUSE))
+        wanted = [a for a in attacks if made[a][0] < GOES or hard[0] < STEPS]
+        for attack in wanted:
+            _, spent = pace(lambda: time.sleep(PAUSE))
+            calm = [x + y for x, y in zip(calm, spent)]
             peak.clear()
             try:
-                hard = pace(lambda: attack(time.time() + LASTS))
+                taken, spent = pace(attack)
             except OSError:
                 continue  # cut off in the handshake
+            hard = [x + y for x, y in zip(hard, spent)]
             time.sleep(0.02)
             if not memory(TRAIN) or not memory(SELECT):
                 sys.exit("the run is over")
-            spent = [x + y for x, y in zip(spent, calm + hard)]
+            more = [peak.get(pid, 0) - before[pid] for pid in (TRAIN, SELECT)]
             was = made[attack]
-            was[0] += 1
-            for i, pid in enumerate((TRAIN, SELECT)):
-                was[i + 1] = max(was[i + 1], peak.get(pid, 0) - before[pid])
+            made[attack] = [was[0] + 1, *map(max, was[1:], more + [taken >> 10])]
     for attack, was in made.items():
         print(attack.__name__, *was)
+    print("steps", hard[0])
     for name, i in ("rate", 1), ("work", 2):
-        calm, hard = (spent[k] / max(spent[k + i], 0.001) for k in (0, 3))
-        print(name, round(hard / max(calm, 0.001), 3))
+        a, b = (spent[0] / max(spent[i], 0.001) for spent in (calm, hard))
+        print(name, round(b / max(a, 0.001), 3))
 
 
 main()

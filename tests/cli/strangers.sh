@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Strangers at the sockets of a run: what they send is bounded before they are
-# known, the memory of the run stays, and so do its bits.
+# known, the memory of the run stays, steps go on, and so do its bits.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -59,10 +59,15 @@ end() {
     return 1
 }
 
-# attacked NAME COLUMN... : it was made, and took less than 64 MiB
+# attacked NAME : it was made, took less than 64 MiB, and could not send for long:
+# what the system keeps for 30 connections is in it
 attacked() {
     awk -v name="$1" -v checked="$checked" '
-        $1 == name { print; fine = $2 && !(checked && ($3 > 65536 || $4 > 65536)) }
+        $1 == name {
+            print
+            fine = $2 >= 2 && $5 < 300000 &&
+                !(checked && ($3 > 65536 || $4 > 65536))
+        }
         END { exit !fine }' "$work/strangers"
 }
 
@@ -90,17 +95,11 @@ END
 [[ $checked = 1 ]] || skip 'memory was compared' 'the sanitizer keeps more'
 ok 'who was cut off or turned away is said' \
     grep -qE 'was cut off: it sent more|turned away: too many' "$work/storm/log"
-# share NAME : of the calm one
-share() {
-    sed -n "s/^$1 //p" "$work/strangers"
+# told : how many lines the stages wrote
+told() {
+    wc -l <"$work/storm/log"
 }
-
-# by the clock also what the strangers themselves take of the processors counts
-if [[ $checked = 1 ]]; then
-    ok 'under attack a step takes at most twice as much processor time' \
-        holds "$(share work) >= 0.5"
-    ok 'and a third of the steps are made, or more' holds "$(share rate) >= 0.3"
-else
-    skip 'steps under attack' 'too slow with sanitizers'
-fi
+ok 'but not of each of thousands' holds "$(told) < 60"
+ok 'steps are made while strangers are at it' \
+    holds "$(sed -n 's/^steps //p' "$work/strangers") >= 40"
 done_testing
