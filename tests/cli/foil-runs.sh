@@ -54,7 +54,7 @@ drawn() {
     /usr/bin/python3 "$terminal" "$columns" 24 -- "$runs" "$@" |
         tr -d '\r' >screen
     cat screen
-    awk -v most="$columns" 'length > most { exit 1 }' screen
+    test -s screen && awk -v most="$columns" 'length > most { exit 1 }' screen
 }
 ok 'a terminal gets a table' drawn 200
 ok 'of three rows' test "$(wc -l <screen)" -eq 4
@@ -69,7 +69,7 @@ ok 'the narrowest is enough' drawn 20 run
 ok '60 columns are enough' drawn 60 run
 ok 'one run differs from none' drawn 200 run/a
 ok 'and has no column of options' exits 1 grep -q lr screen
-ok '--json on a terminal' drawn 99999 --json run/a
+ok '--json on a terminal' drawn 65535 --json run/a
 ok 'is a line of JSON' jq -e '.run == "run/a"' screen
 
 cp run/a/metrics.jsonl whole
