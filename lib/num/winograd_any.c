@@ -1,5 +1,5 @@
 #define ISA num_winograd_any
-#define NAME "winograd:any"
+#define NAME "any"
 #define WIDE 8
 #define ROWS 4
 #define FMA(a, b, c) ((a) * (b) + (c))

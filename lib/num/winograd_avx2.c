@@ -3,7 +3,7 @@
 #include <immintrin.h>
 
 #define ISA num_winograd_avx2
-#define NAME "winograd:avx2"
+#define NAME "avx2"
 #define WIDE 8
 #define ROWS 6
 #define FMA(a, b, c) \

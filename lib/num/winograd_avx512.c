@@ -3,7 +3,7 @@
 #include <immintrin.h>
 
 #define ISA num_winograd_avx512
-#define NAME "winograd:avx512"
+#define NAME "avx512"
 #define WIDE 16
 #define ROWS 12
 #define FMA(a, b, c) \

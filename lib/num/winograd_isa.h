@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 /*
- * The loops of lib/num/winograd.c that are made once for each instruction set:
- * out of winograd_loops.h, by winograd_avx512.c, winograd_avx2.c and
- * winograd_any.c.  None uses threads.
+ * The loops of lib/num/winograd.c and lib/num/taps.c that are made once for
+ * each instruction set: out of winograd_loops.h and taps_loops.h, by
+ * winograd_avx512.c, winograd_avx2.c and winograd_any.c.  None uses threads.
  *
  * Points are 36 planes, `plane` floats from one to the next.  A panel has
  * 2 x lanes columns in a row; those beyond the channels are not touched.
@@ -39,8 +39,23 @@ struct winograd_product {
     int add;
 };
 
+/* An image's pixels as rows (taps.h), `step` floats from a pixel to the next;
+ * `side` vectors lie side by side, the next ones `plane` floats behind. */
+struct taps_map {
+    size_t h, w, groups, stride; /* groups: c / lanes */
+    int bf16;
+    size_t step, side, plane;
+};
+
+/* w [out,in,taps], and whether a tap meets the image at all. */
+struct taps_weights {
+    size_t out, in, taps;
+    int back;
+    const unsigned char *meets;
+};
+
 struct winograd_isa {
-    const char *name;
+    const char *name, *taps; /* "winograd:avx512", "taps:avx512" */
     size_t lanes;
 
     /* u(p, c, .) = G g G' for all c and the columns `from` to below `to`, which
@@ -68,6 +83,19 @@ struct winograd_isa {
     void (*gradient)(const float *s, size_t plane, size_t panel, size_t from,
                      size_t to, size_t out, size_t in, int accumulate,
                      float *dw);
+
+    /* Of taps.c: an image becomes rows; and a line of rows, of a panel, goes
+     * where it belongs. */
+    void (*gather)(const struct taps_map *map, const void *x, float *to);
+    void (*scatter)(const struct taps_map *map, size_t image, size_t panel,
+                    size_t line, const float *from,
+                    const struct winograd_sink *sink);
+
+    /* u(tap, c, .) = w of a panel; dw (+)= s(tap, c, .). */
+    void (*taps_in)(const struct taps_weights *t, const float *w, size_t panel,
+                    float *u);
+    void (*taps_out)(const struct taps_weights *t, const float *s, size_t panel,
+                     int accumulate, float *dw);
 };
 
 extern const struct winograd_isa num_winograd_avx512, num_winograd_avx2,

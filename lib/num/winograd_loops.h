@@ -2,7 +2,7 @@
  * The loops of winograd_isa.h for one instruction set.  Whoever includes this
  * defines
  *
- *     ISA    the struct winograd_isa, and NAME, its name
+ *     ISA    the struct winograd_isa, and NAME, that of the instructions
  *     WIDE   lanes of a vector
  *     ROWS   rows of a product at a time, up to 12: 2 ROWS vectors are held
  *     FMA    a b + c of vectors
@@ -10,6 +10,7 @@
  * and gets nothing without.
  */
 #ifdef WIDE
+#include "taps_loops.h"
 #include "winograd_maps.h"
 
 static void
@@ -176,7 +177,8 @@ product(const struct winograd_product *p)
 }
 
 const struct winograd_isa ISA = {
-    .name = NAME,
+    .name = "winograd:" NAME,
+    .taps = "taps:" NAME,
     .lanes = WIDE,
     .weights = weights,
     .points = all_points,
@@ -184,6 +186,10 @@ const struct winograd_isa ISA = {
     .tiles = all_tiles,
     .spread = spread,
     .gradient = gradient,
+    .gather = gather,
+    .scatter = scatter,
+    .taps_in = taps_in,
+    .taps_out = taps_out,
 };
 
 #endif

@@ -2,7 +2,8 @@
  * Vectors for winograd_loops.h, and what A, B and G do in one dimension.  Empty
  * without WIDE.
  */
-#ifdef WIDE
+#if defined WIDE && !defined NUM_WINOGRAD_VEC_H
+#define NUM_WINOGRAD_VEC_H
 #include <stdint.h>
 #include <string.h>
 

@@ -13,20 +13,21 @@
 
 /*
  * bench_conv f32|bf16 THREADS TIMES [SHAPE]: each pass of the convolutions of
- * ResNet-18 and ResNet-20 at 32 px, 64 views: ours, oneDNN's direct sums and
- * oneDNN's own Winograd, one after the other, TIMES times.  "3-64@32/2,1" has 3
- * channels of 32x32 pixels in, 64 out, stride 2 and kernel 1; "64@32" has as
- * many out, stride 1 and kernel 3.  A line is
+ * ResNet-18 and ResNet-20 at 32 px, and of the last layers of a ResNet-18 of
+ * width 32 with the large stem, 64 views: our Winograd, our products by tap,
+ * oneDNN's direct sums and its own Winograd, one after the other, TIMES times.
+ * "3-64@32/2,1" has 3 channels of 32x32 pixels in, 64 out, stride 2 and kernel
+ * 1; "64@32" has as many out, stride 1 and kernel 3.  A line is
  *
- *     64@32 forward 10.57 22.82 12.88 457 182
+ *     64@32 forward 10.57 20.12 22.82 12.88 457 182 winograd:avx512
  *
  * with the shortest time of each in ms (- where there is none), of the
- * processor with one thread, the GFLOP/s of the faster of the first two,
- * counted as direct sums, and these in percent of the most that THREADS reach:
- * "peak 251" is that of one, by a loop of multiply-adds alone (0: not known for
- * this processor).
+ * processor with one thread, the GFLOP/s of what the table of lib/num/conv.c
+ * chooses, counted as direct sums, these in percent of the most that THREADS
+ * reach, and the choice: "peak 251" is that of one, by a loop of multiply-adds
+ * alone (0: not known for this processor).
  */
-enum { VIEWS = 64, HOWS = 3 };
+enum { VIEWS = 64, HOWS = 4 };
 
 static int threads;
 
@@ -53,6 +54,14 @@ static const struct shape {
     {"32-64@16/2", 32, 16, 64, 3, 2},
     {"16-32@32/2,1", 16, 32, 32, 1, 2},
     {"32-64@16/2,1", 32, 16, 64, 1, 2},
+    {"64@4", 64, 4, 64, 3, 1},
+    {"128@2", 128, 2, 128, 3, 1},
+    {"256@1", 256, 1, 256, 3, 1},
+    {"32-64@8/2", 32, 8, 64, 3, 2},
+    {"64-128@4/2", 64, 4, 128, 3, 2},
+    {"128-256@2/2", 128, 2, 256, 3, 2},
+    {"64-128@4/2,1", 64, 4, 128, 1, 2},
+    {"128-256@2/2,1", 128, 2, 256, 1, 2},
 };
 
 static const char *const passes[] = {"forward", "back_data", "back_weights"};
@@ -60,7 +69,7 @@ static const char *const passes[] = {"forward", "back_data", "back_weights"};
 /* Data of a shape, and its convolution by each algorithm. */
 struct bench {
     struct num_conv_spec spec;
-    struct num_conv *conv[HOWS];
+    struct num_conv *conv[HOWS], *table; /* table: only for its names */
     float *w, *dw;
     void *x, *y;
     char *scratch;
@@ -92,8 +101,9 @@ map_of(const struct num_map *map)
 static void
 setup(struct bench *b, struct num_dnn *dnn, const struct shape *s, int bf16)
 {
-    static const enum num_conv_how hows[HOWS] = {
-        NUM_CONV_WINOGRAD, NUM_CONV_DIRECT, NUM_CONV_DNN_WINOGRAD};
+    static const enum num_conv_how hows[HOWS] = {NUM_CONV_WINOGRAD,
+                                                 NUM_CONV_TAPS, NUM_CONV_DIRECT,
+                                                 NUM_CONV_DNN_WINOGRAD};
     const size_t w = s->out * s->c * s->kernel * s->kernel;
     struct num_map out;
     size_t most = 0;
@@ -114,6 +124,8 @@ setup(struct bench *b, struct num_dnn *dnn, const struct shape *s, int bf16)
         if (num_conv_scratch(b->conv[i]) > most)
             most = num_conv_scratch(b->conv[i]);
     }
+    b->spec.how = NUM_CONV_TABLE;
+    b->table = num_conv_new(dnn, &b->spec);
     b->scratch = mem_aligned(most, 1);
     b->w = mem_aligned(w, sizeof *b->w);
     b->dw = mem_aligned(w, sizeof *b->dw);
@@ -127,6 +139,7 @@ release(struct bench *b)
 {
     for (int i = 0; i < HOWS; i++)
         num_conv_free(b->conv[i]);
+    num_conv_free(b->table);
     free(b->scratch);
     free(b->w);
     free(b->dw);
@@ -157,13 +170,25 @@ once(const struct bench *b, int how, int pass)
     return (now() - start) * 1e3;
 }
 
-/* oneDNN's name tells whether it has a Winograd of its own. */
+/* The name tells whether there is a kernel of this kind. */
 static int
 there_is(const struct bench *b, int how, int pass)
 {
+    static const char *const part[HOWS] = {"winograd:", "taps:", "", "wino"};
     const char *name = num_conv_name(b->conv[how], (enum num_conv_pass)pass);
 
-    return how == 1 || strstr(name, "wino") != NULL;
+    return strstr(name, part[how]) != NULL;
+}
+
+/* Which of them the table takes. */
+static int
+chosen(const struct bench *b, int pass)
+{
+    const char *name = num_conv_name(b->table, (enum num_conv_pass)pass);
+
+    return !strncmp(name, "winograd:", 9) ? 0
+           : !strncmp(name, "taps:", 5)   ? 1
+                                          : 2;
 }
 
 static void
@@ -174,7 +199,7 @@ compare(const struct bench *b, const char *name, int pass, int times,
     const struct num_map out = num_conv_out(spec);
     const double sums = (double)(num_map_size(&out) * spec->in.c);
     const double flop = 2. * (double)(spec->kernel * spec->kernel) * sums;
-    double best[HOWS] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, speed;
+    double best[HOWS] = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL}, speed;
 
     for (int k = 0; k < times; k++)
         for (int i = 0; i < HOWS; i++)
@@ -186,8 +211,9 @@ compare(const struct bench *b, const char *name, int pass, int times,
             printf(" %.2f", best[i]);
         else
             printf(" -");
-    speed = flop / fmin(best[0], best[1]) * 1e-6;
-    printf(" %.0f %.0f\n", speed, most > 0 ? 100 * speed / most : 0);
+    speed = flop / best[chosen(b, pass)] * 1e-6;
+    printf(" %.0f %.0f %s\n", speed, most > 0 ? 100 * speed / most : 0,
+           num_conv_name(b->table, (enum num_conv_pass)pass));
     fflush(stdout);
 }
 

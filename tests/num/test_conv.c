@@ -81,6 +81,22 @@ static const struct num_conv_spec specs[] = {
      .stride = 2,
      .pad = 1,
      .bias = 1},
+    {.in = {2, 16, 7, 5, 16, 0},
+     .out = 32,
+     .block = 16,
+     .kernel = 3,
+     .stride = 2,
+     .pad = 1,
+     .bias = 1,
+     .how = NUM_CONV_TAPS},
+    {.in = {40, 32, 4, 4, 16, 1},
+     .out = 32,
+     .block = 16,
+     .kernel = 3,
+     .stride = 2,
+     .pad = 1,
+     .bias = 1,
+     .how = NUM_CONV_TAPS},
 };
 
 struct data {

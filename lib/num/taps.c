@@ -1,0 +1,393 @@
+#include <omp.h>
+#include <string.h>
+
+#include "taps.h"
+
+enum {
+    APART = 16,          /* floats that keep rows apart in caches */
+    AT_A_TIME = 1 << 19, /* floats of the images of a group */
+    ROWS_LEAST = 48,     /* of a product, where there are as many */
+    ALIGN = 64,
+    TAPS_MOST = 256
+};
+
+static size_t
+least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t
+most(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static size_t
+parts(size_t n, size_t each)
+{
+    return (n + each - 1) / each;
+}
+
+static size_t
+width(const struct num_taps *t)
+{
+    return 2 * t->isa->lanes;
+}
+
+static size_t
+pixels(const struct num_map *map)
+{
+    return map->h * map->w;
+}
+
+static size_t
+count_taps(const struct num_taps *t)
+{
+    return t->spec.kernel * t->spec.kernel;
+}
+
+/* Images at a time: as many as fit, but enough for a product. */
+static size_t
+group_of(const struct num_taps *t, const struct num_map *read,
+         const struct num_map *written)
+{
+    const size_t fit = AT_A_TIME / (pixels(read) * (read->c + APART));
+    const size_t lines = parts(ROWS_LEAST * t->spec.stride, written->w);
+
+    return least(read->n, most(most(fit, lines), 1));
+}
+
+int
+num_taps_init(struct num_taps *t, const struct num_conv_spec *spec,
+              const struct winograd_isa *isa)
+{
+    if (spec->in.block != isa->lanes || spec->block != isa->lanes ||
+        spec->kernel * spec->kernel > TAPS_MOST)
+        return -1;
+    *t = (struct num_taps){.spec = *spec,
+                           .out = num_conv_out(spec),
+                           .isa = isa,
+                           .threads = (size_t)omp_get_max_threads()};
+    t->group[NUM_CONV_FORWARD] = group_of(t, &spec->in, &t->out);
+    t->group[NUM_CONV_BACK_DATA] = group_of(t, &t->out, &spec->in);
+    t->group[NUM_CONV_BACK_WEIGHTS] = group_of(t, &spec->in, &t->out);
+    return 0;
+}
+
+const char *
+num_taps_name(const struct num_taps *t)
+{
+    return t->isa->taps;
+}
+
+/* A pass: what it reads and what it writes, and where its scratch is. */
+struct work {
+    const struct num_taps *t;
+    const struct num_map *read, *write;
+    int back;
+    size_t panels, now;                   /* panels of what it writes; images */
+    struct taps_map from, to;             /* an image of either as rows */
+    float *weights, *rows, *more, *lines; /* more: dy, of back_weights */
+    size_t bytes;
+    unsigned char meets[TAPS_MOST];
+};
+
+/* What a tap makes of a row of outputs: `count` of them, from pixel y_at of
+ * the output on, come of as many pixels of the input from x_at on, as rows lie.
+ */
+struct run {
+    size_t x_at, y_at, count;
+};
+
+/* Where pixel x of a line is, by its place modulo stride. */
+static size_t
+slot(size_t w, size_t stride, size_t x)
+{
+    size_t at = x / stride;
+
+    for (size_t before = 0; before < x % stride; before++)
+        at += (w - before + stride - 1) / stride;
+    return at;
+}
+
+static struct run
+run_of(const struct num_taps *t, size_t tap, size_t p)
+{
+    const struct num_conv_spec *s = &t->spec;
+    const size_t r = tap / s->kernel, q = tap % s->kernel;
+    const size_t low = q < s->pad ? parts(s->pad - q, s->stride) : 0;
+    const size_t y = p * s->stride + r - s->pad;
+    size_t high;
+
+    if (p * s->stride + r < s->pad || y >= s->in.h || s->in.w + s->pad <= q)
+        return (struct run){0};
+    high = least(t->out.w, (s->in.w - 1 + s->pad - q) / s->stride + 1);
+    if (high <= low)
+        return (struct run){0};
+    return (struct run){.x_at =
+                            y * s->in.w + slot(s->in.w, s->stride,
+                                               low * s->stride + q - s->pad),
+                        .y_at = p * t->out.w + low,
+                        .count = high - low};
+}
+
+static struct taps_map
+rows_of(const struct work *work, const struct num_map *map, size_t stride)
+{
+    const size_t lanes = work->t->isa->lanes;
+
+    return (struct taps_map){.h = map->h,
+                             .w = map->w,
+                             .groups = map->c / lanes,
+                             .stride = stride,
+                             .bf16 = map->bf16,
+                             .step = work->now * (map->c + APART),
+                             .side = map->c / lanes};
+}
+
+/* The same in panels, [panel,pixel,image,width]. */
+static struct taps_map
+panels_of(const struct work *work, const struct num_map *map, size_t stride)
+{
+    struct taps_map rows = rows_of(work, map, stride);
+
+    rows.step = work->now * width(work->t);
+    rows.side = 2;
+    rows.plane = pixels(map) * rows.step + APART;
+    return rows;
+}
+
+/* Goes on to a group of so many images. */
+static void
+now_with(struct work *work, size_t images)
+{
+    const size_t stride = work->t->spec.stride;
+
+    work->now = images;
+    work->from = rows_of(work, work->read, work->back ? 1 : stride);
+    work->to = panels_of(work, work->write, work->back ? stride : 1);
+}
+
+/* Takes room for so many floats. */
+static float *
+room(struct work *work, void *scratch, size_t floats)
+{
+    const size_t at = work->bytes;
+
+    work->bytes += parts(floats * sizeof(float), ALIGN) * ALIGN;
+    return scratch ? (float *)((char *)scratch + at) : NULL;
+}
+
+static struct work
+work_of(const struct num_taps *t, enum num_conv_pass pass, void *scratch)
+{
+    const struct num_conv_spec *spec = &t->spec;
+    const int back = pass == NUM_CONV_BACK_DATA;
+    struct work work = {.t = t,
+                        .read = back ? &t->out : &spec->in,
+                        .write = back ? &spec->in : &t->out,
+                        .back = back};
+
+    work.panels = parts(work.write->c, width(t));
+    now_with(&work, t->group[pass]);
+    work.weights = room(&work, scratch,
+                        work.panels * count_taps(t) * work.read->c * width(t));
+    work.rows = room(&work, scratch, pixels(work.read) * work.from.step);
+    if (pass == NUM_CONV_BACK_WEIGHTS)
+        work.more = room(&work, scratch, work.panels * work.to.plane);
+    else
+        work.lines =
+            room(&work, scratch, t->threads * work.write->w * work.to.step);
+    for (size_t k = 0; k < count_taps(t) * t->out.h; k++)
+        work.meets[k % count_taps(t)] |=
+            run_of(t, k % count_taps(t), k / count_taps(t)).count > 0;
+    return work;
+}
+
+size_t
+num_taps_scratch(const struct num_taps *t, enum num_conv_pass pass)
+{
+    return work_of(t, pass, NULL).bytes;
+}
+
+/* One tap's weights, or their gradient, of a panel: [c,width]. */
+static float *
+weights_at(const struct work *work, size_t panel, size_t tap)
+{
+    return work->weights +
+           (panel * count_taps(work->t) + tap) * work->read->c * width(work->t);
+}
+
+static struct taps_weights
+weights_of(const struct work *work)
+{
+    const struct num_conv_spec *spec = &work->t->spec;
+
+    return (struct taps_weights){spec->out, spec->in.c, count_taps(work->t),
+                                 work->back, work->meets};
+}
+
+static size_t
+vectors(const struct work *work, size_t panel)
+{
+    return least(2, work->write->c / work->t->isa->lanes - 2 * panel);
+}
+
+/* The images from `first` on become rows, by all threads. */
+static void
+gather(const struct work *work, const struct num_map *map,
+       const struct taps_map *rows, const void *data, size_t first, float *to)
+{
+    const size_t row = rows->step / work->now;
+    const size_t image = num_map_bytes(map) / map->n;
+
+#pragma omp for schedule(static)
+    for (size_t i = 0; i < work->now; i++)
+        work->t->isa->gather(rows, (const char *)data + (first + i) * image,
+                             to + i * row);
+}
+
+/* One line of a panel for all images of a group: the sum over taps. */
+static void
+make_line(const struct work *work, size_t line, size_t panel, float *to)
+{
+    const struct num_taps *t = work->t;
+    const size_t stride = t->spec.stride, pad = t->spec.pad;
+    const int back = work->back;
+
+    memset(to, 0, work->write->w * work->to.step * sizeof *to);
+    for (size_t tap = 0; tap < count_taps(t); tap++) {
+        const size_t r = tap / t->spec.kernel, at = line + pad - r;
+        struct run run;
+
+        if (back && (line + pad < r || at % stride || at / stride >= t->out.h))
+            continue;
+        run = run_of(t, tap, back ? at / stride : line);
+        if (!run.count)
+            continue;
+        t->isa->product(&(struct winograd_product){
+            .a = work->rows + (back ? run.y_at : run.x_at) * work->from.step,
+            .row = work->from.step / work->now,
+            .step = 1,
+            .b = weights_at(work, panel, tap),
+            .c = to + ((back ? run.x_at : run.y_at) - line * work->write->w) *
+                          work->to.step,
+            .rows = run.count * work->now,
+            .depth = work->read->c,
+            .vectors = vectors(work, panel),
+            .add = 1});
+    }
+}
+
+static void
+make_lines(const struct work *work, size_t first,
+           const struct winograd_sink *sink)
+{
+    float *to = work->lines +
+                (size_t)omp_get_thread_num() * work->write->w * work->to.step;
+
+#pragma omp for collapse(2) schedule(dynamic)
+    for (size_t line = 0; line < work->write->h; line++)
+        for (size_t panel = 0; panel < work->panels; panel++) {
+            make_line(work, line, panel, to);
+            for (size_t i = 0; i < work->now; i++)
+                work->t->isa->scatter(&work->to, first + i, panel, line,
+                                      to + i * width(work->t), sink);
+        }
+}
+
+static void
+run_pass(const struct work *all, const void *from, const float *w,
+         const struct winograd_sink *sink)
+{
+    const struct num_taps *t = all->t;
+    const struct taps_weights weights = weights_of(all);
+    const size_t images = all->read->n, group = all->now;
+
+#pragma omp parallel num_threads((int)t->threads)
+    {
+        struct work work = *all;
+
+#pragma omp for schedule(dynamic)
+        for (size_t panel = 0; panel < work.panels; panel++)
+            t->isa->taps_in(&weights, w, panel, weights_at(all, panel, 0));
+        for (size_t i = 0; i < images; i += group) {
+            now_with(&work, least(group, images - i));
+            gather(&work, work.read, &work.from, from, i, work.rows);
+            make_lines(&work, i, sink);
+        }
+    }
+}
+
+void
+num_taps_forward(const struct num_taps *t, const void *x, const float *w,
+                 const float *b, void *y, void *scratch)
+{
+    const struct work work = work_of(t, NUM_CONV_FORWARD, scratch);
+
+    run_pass(&work, x, w,
+             &(struct winograd_sink){y, b, t->spec.add, t->spec.relu});
+}
+
+void
+num_taps_back_data(const struct num_taps *t, const void *dy, const float *w,
+                   void *dx, void *scratch)
+{
+    const struct work work = work_of(t, NUM_CONV_BACK_DATA, scratch);
+
+    run_pass(&work, dy, w, &(struct winograd_sink){.y = dx});
+}
+
+/* Adds a group of images to the sums of a tap and panel. */
+static void
+add_group(const struct work *work, size_t panel, size_t tap, int add)
+{
+    const struct num_taps *t = work->t;
+
+    for (size_t p = 0; p < t->out.h; p++) {
+        const struct run run = run_of(t, tap, p);
+
+        if (!run.count)
+            continue;
+        t->isa->product(&(struct winograd_product){
+            .a = work->rows + run.x_at * work->from.step,
+            .row = 1,
+            .step = work->from.step / work->now,
+            .b = work->more + panel * work->to.plane + run.y_at * work->to.step,
+            .c = weights_at(work, panel, tap),
+            .rows = work->read->c,
+            .depth = run.count * work->now,
+            .vectors = vectors(work, panel),
+            .add = add});
+        add = 1;
+    }
+}
+
+void
+num_taps_back_weights(const struct num_taps *t, const void *x, const void *dy,
+                      float *dw, int accumulate, void *scratch)
+{
+    const struct work all = work_of(t, NUM_CONV_BACK_WEIGHTS, scratch);
+    const struct taps_weights weights = weights_of(&all);
+    const size_t images = t->spec.in.n, group = all.now;
+
+#pragma omp parallel num_threads((int)t->threads)
+    {
+        struct work work = all;
+
+        for (size_t i = 0; i < images; i += group) {
+            now_with(&work, least(group, images - i));
+            gather(&work, work.read, &work.from, x, i, work.rows);
+            gather(&work, work.write, &work.to, dy, i, work.more);
+#pragma omp for collapse(2) schedule(dynamic)
+            for (size_t panel = 0; panel < work.panels; panel++)
+                for (size_t tap = 0; tap < count_taps(t); tap++)
+                    add_group(&work, panel, tap, i > 0);
+        }
+#pragma omp for schedule(dynamic)
+        for (size_t panel = 0; panel < work.panels; panel++)
+            t->isa->taps_out(&weights, weights_at(&work, panel, 0), panel,
+                             accumulate, dw);
+    }
+}
