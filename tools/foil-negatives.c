@@ -51,6 +51,7 @@ main(int argc, char **argv)
         filter_open(&filter, wire);
 
     rc = serve(&service, o->filter ? &filter : NULL, wire, stop, &err);
+    say_stopped();
     if (rc < 0)
         die("%s", err.msg);
     if (o->filter)

@@ -54,9 +54,12 @@ run(struct train *t, struct err *err)
         }
         wire_batch_release(&batch);
     }
-    if (rc >= 0 && !t->trained && t->state.total && !stop_asked())
-        say("nothing is left to do: %jd steps are done",
-            (intmax_t)t->state.total);
+    if (rc >= 0 && !t->trained) {
+        say_stopped();
+        if (t->state.total && !stop_asked())
+            say("nothing is left to do: %jd steps are done",
+                (intmax_t)t->state.total);
+    }
     return rc < 0 ? -1 : 0;
 }
 

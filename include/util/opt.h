@@ -140,6 +140,10 @@ _Noreturn void die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* say() prints "tool: message" to stderr and returns. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* say_stopped() says "stopped" where stderr is a terminal and the tool was
+ * asked to stop: without a word the prompt would stand behind the ^C. */
+void say_stopped(void);
+
 /* say_as() makes messages begin with this name, which is kept, instead of the
  * tool's: for a tool that works for another. */
 void say_as(const char *name);

@@ -63,6 +63,13 @@ say(const char *fmt, ...)
 }
 
 void
+say_stopped(void)
+{
+    if (stop_asked() && isatty(STDERR_FILENO))
+        say("stopped");
+}
+
+void
 say_as(const char *name)
 {
     tool_name = name;

@@ -3,6 +3,7 @@
 # Each waits for input that never comes, or has much to do.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+terminal=$(cd "${0%/*}" && pwd)/terminal.py
 
 export OMP_NUM_THREADS=1
 unset GOMP_SPINCOUNT # as users do without
@@ -75,6 +76,24 @@ negatives -r . --filter
 train -r . --arch linear
 tap -r . events
 tap proxy ipc://here ipc://there
+EOF
+
+# typed SOCKET TOOL ARGUMENT... : Ctrl-C on a terminal once it waits at a socket
+typed() {
+    # shellcheck disable=SC2016 # sh expands them
+    python3 "$terminal" 60 24 '^C' ready -- sh -c '(trap "" INT
+        until [ -S "$0" ]; do sleep .01; done; echo ready) & exec "$@"' "$1" \
+        "$BIN/$2" "${@:3}" >said
+}
+while read -r socket tool arguments; do
+    # shellcheck disable=SC2086
+    ok "Ctrl-C at foil-$tool, which waits: 0" typed "$socket" "foil-$tool" \
+        $arguments
+    ok 'a word stands between ^C and the prompt' grep -qa \
+        "foil-$tool: stopped" said
+done <<'EOF'
+batch train -r . --arch linear
+plan select -r . set.tar
 EOF
 
 # what makes files, or prints figures, makes and prints none: 1

@@ -364,6 +364,7 @@ augment_serve(struct augment_maker *maker, const struct wire_keys *keys)
         tell_waiting(&a, &since);
     }
     progress_clear(&a.progress);
+    say_stopped();
     if (rc < 0)
         die("%s", err.msg);
     if (a.over)

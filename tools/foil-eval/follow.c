@@ -130,6 +130,7 @@ run_follow(const struct options *options, char **path)
             break;
     // the trainer's last word may have come before its last checkpoint was seen
     judge_all(&judge, &hearing);
+    say_stopped();
     hearing_close(&hearing);
     judge_close(&judge);
 }

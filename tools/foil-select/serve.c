@@ -438,6 +438,7 @@ select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
         tell_waiting(s, &since);
     }
     progress_clear(&s->progress);
+    say_stopped();
     if (s->over)
         flow_outlet_over(s->outlet);
     return rc;
