@@ -12,6 +12,28 @@
 
 #include "util/rng.h"
 
+/* What is asked of a sampler, for tables of settings. */
+#define ROW                     \
+    {                           \
+        .proposals = SAMPLE_ROW \
+    }
+#define ONCE                     \
+    {                            \
+        .proposals = SAMPLE_ONCE \
+    }
+#define EXACT                     \
+    {                             \
+        .proposals = SAMPLE_EXACT \
+    }
+#define BANK                                  \
+    {                                         \
+        .proposals = SAMPLE_ONCE, .moves = 20 \
+    }
+#define BOTH                                   \
+    {                                          \
+        .proposals = SAMPLE_EXACT, .moves = 20 \
+    }
+
 /* A state: as probable as it should be and as often as it was. */
 struct share {
     double want, got;

@@ -22,7 +22,7 @@
 #include "t.h"
 #include "util/mem.h"
 
-enum { DIM = 8, V = 2, IMAGES = 100, B = 8, EXTRA = 2 * V * B, STEPS = 8000 };
+enum { DIM = 8, V = 2, IMAGES = 100, B = 8, EXTRA = 2 * V * B, STEPS = 5000 };
 enum { STATES = V * IMAGES, ROWS = V * B, COLUMNS = ROWS + EXTRA };
 
 static const double beta = 5;
@@ -184,27 +184,6 @@ distance(const struct setting *setting, double *deviation)
     *deviation = sqrt((squares / (double)n - sum * sum) / (double)n);
     return sum;
 }
-
-#define ROW                     \
-    {                           \
-        .proposals = SAMPLE_ROW \
-    }
-#define ONCE                     \
-    {                            \
-        .proposals = SAMPLE_ONCE \
-    }
-#define EXACT                     \
-    {                             \
-        .proposals = SAMPLE_EXACT \
-    }
-#define BANK                                  \
-    {                                         \
-        .proposals = SAMPLE_ONCE, .moves = 20 \
-    }
-#define BOTH                                   \
-    {                                          \
-        .proposals = SAMPLE_EXACT, .moves = 20 \
-    }
 
 static const struct {
     const char *what;

@@ -24,7 +24,7 @@
 #include "util/mem.h"
 
 enum { IMAGES = 60, DIM = 8, V = 2, B = 8, N = V * B, EXTRA = 2 * N };
-enum { POOL = 16, STEPS = 3000, CHAINS = V * IMAGES };
+enum { POOL = 8, STEPS = 2400, CHAINS = V * IMAGES };
 
 static const double beta = 5;
 
@@ -173,27 +173,6 @@ measure(const struct setting *setting, double *error)
     free(world);
     return sum;
 }
-
-#define ONCE                     \
-    {                            \
-        .proposals = SAMPLE_ONCE \
-    }
-#define ROW                     \
-    {                           \
-        .proposals = SAMPLE_ROW \
-    }
-#define EXACT                     \
-    {                             \
-        .proposals = SAMPLE_EXACT \
-    }
-#define BANK                                  \
-    {                                         \
-        .proposals = SAMPLE_ONCE, .moves = 20 \
-    }
-#define BOTH                                   \
-    {                                          \
-        .proposals = SAMPLE_EXACT, .moves = 20 \
-    }
 
 static const struct setting settings[] = {
     {"once, alike, seen afresh", ONCE, .2, 1, -.028},
