@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "data/index.h"
 #include "data/jpeg.h"
 #include "data/pack.h"
@@ -14,12 +15,13 @@
 #include "util/mem.h"
 
 static struct err err;
-static char folder[] = "/tmp/foil-data-XXXXXX";
+static char folder[256];
 
 static inline int
 enter_folder(void)
 {
-    return !mkdtemp(folder) || chdir(folder);
+    child_scratch(folder);
+    return 0;
 }
 
 static inline int

@@ -20,7 +20,10 @@ static char scratch[64];
 __attribute__((unused)) static void
 scratch_open(void)
 {
-    snprintf(scratch, sizeof scratch, "/tmp/foil-wire-XXXXXX");
+    const char *top = getenv("TMPDIR");
+
+    snprintf(scratch, sizeof scratch, "%s/foil-wire-XXXXXX",
+             top && strlen(top) < 32 ? top : "/tmp");
     if (!mkdtemp(scratch))
         abort();
 }
