@@ -121,6 +121,16 @@ pair_first(const void *data, size_t i, size_t n, int bf16)
 {
     struct pair x = {{{0}, {0}}};
 
+    if (n == LANES) { // an odd number of pixels
+        uint16_t both[PAIR] = {0};
+
+        if (!bf16) {
+            memcpy(&x.v[0], (const float *)data + i, sizeof x.v[0]);
+            return x;
+        }
+        memcpy(both, (const uint16_t *)data + i, LANES * sizeof *both);
+        return pair_load(both, 0, 1);
+    }
     for (size_t e = 0; e < n; e++)
         x.v[pair_half(e, bf16)][pair_lane(e, bf16)] =
             bf16 ? half_value(((const uint16_t *)data)[i + e])
@@ -131,6 +141,17 @@ pair_first(const void *data, size_t i, size_t n, int bf16)
 LANES_INLINE void
 pair_keep(void *data, size_t i, size_t n, struct pair x, int bf16)
 {
+    if (n == LANES) {
+        uint16_t both[PAIR];
+
+        if (!bf16) {
+            memcpy((float *)data + i, &x.v[0], sizeof x.v[0]);
+            return;
+        }
+        pair_store(both, 0, x, 1);
+        memcpy((uint16_t *)data + i, both, LANES * sizeof *both);
+        return;
+    }
     for (size_t e = 0; e < n; e++) {
         float value = x.v[pair_half(e, bf16)][pair_lane(e, bf16)];
 
@@ -145,6 +166,10 @@ pair_keep(void *data, size_t i, size_t n, struct pair x, int bf16)
 LANES_INLINE struct pair
 pair_cut(struct pair x, size_t n, int bf16)
 {
+    if (n == LANES && !bf16) {
+        x.v[1] = (lanes){0};
+        return x;
+    }
     for (size_t e = n; e < PAIR; e++)
         x.v[pair_half(e, bf16)][pair_lane(e, bf16)] = 0;
     return x;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "num/norm.h"
+#include "util/clones.h"
 #include "util/err.h"
 
 #include "lanes.h"
@@ -87,15 +88,32 @@ members(const struct job *job)
 }
 
 /* Two sums by lane become two sums by channel. */
-static void
+UTIL_CLONES static void
 fold(size_t block, const float *a, const float *b, double *x, double *y)
 {
     for (size_t j = 0; j < block; j++) {
-        x[j] = y[j] = 0;
-        for (size_t l = j; l < LANES; l += block) {
-            x[j] += a[l];
-            y[j] += b[l];
+        x[j] = 0. + a[j];
+        y[j] = 0. + b[j];
+    }
+    for (size_t l = block; l < LANES; l += block)
+        for (size_t j = 0; j < block; j++) {
+            x[j] += a[l + j];
+            y[j] += b[l + j];
         }
+}
+
+/* Sums of x - first and of its square become mean and squares about it. */
+UTIL_CLONES static void
+about_the_mean(size_t block, double pixels, const float *first, double *mean,
+               double *rest)
+{
+    for (size_t j = 0; j < block; j++) {
+        double left;
+
+        mean[j] /= pixels;
+        left = rest[j] - mean[j] * mean[j] * pixels;
+        rest[j] = left > 0 ? left : 0;
+        mean[j] += first[j];
     }
 }
 
@@ -110,37 +128,57 @@ measure_plane(const struct job *job, size_t i, size_t g)
     double *mean = job->first + at, *rest = job->second + at;
     float first[LANES], sum[LANES], square[LANES];
 
-    for (size_t l = 0; l < LANES; l++)
-        first[l] = map->bf16 ? half_value(((const uint16_t *)plane)[l % b])
-                             : ((const float *)plane)[l % b];
+    for (size_t l = 0; l < LANES; l += b)
+        for (size_t j = 0; j < b; j++)
+            first[l + j] = number_at(plane, j, map->bf16);
     num_planes_measure(planes_size(map), map->bf16, plane, first, sum, square);
     fold(b, sum, square, mean, rest);
-    for (size_t j = 0; j < b; j++) {
-        mean[j] /= pixels_of(map);
-        rest[j] = fmax(0, rest[j] - mean[j] * mean[j] * pixels_of(map));
-        mean[j] += first[j];
-    }
+    about_the_mean(b, pixels_of(map), first, mean, rest);
 }
 
-/*
- * Puts `count` means and squares together, found from `at` on `stride` apart,
- * each of as many pixels (Chan, Golub and LeVeque 1983).
- */
+/* Puts `count` means and squares together, found from `at` on, each of as many
+ * pixels (Chan, Golub and LeVeque 1983). */
 static void
-merge(const struct job *job, size_t at, size_t count, size_t stride, size_t own)
+merge(const struct job *job, size_t at, size_t count, size_t own)
 {
     double sum = 0, rest = 0, mean;
 
     for (size_t i = 0; i < count; i++)
-        sum += job->first[at + i * stride];
+        sum += job->first[at + i];
     mean = sum / (double)count;
     for (size_t i = 0; i < count; i++) {
-        double off = job->first[at + i * stride] - mean;
+        double off = job->first[at + i] - mean;
 
-        rest += job->second[at + i * stride] + pixels_of(job->map) * off * off;
+        rest += job->second[at + i] + pixels_of(job->map) * off * off;
     }
     job->norm->mean[own] = (float)mean;
     job->norm->variance[own] = (float)(rest / members(job));
+}
+
+/* The same for all channels of group g, over images. */
+UTIL_CLONES static void
+merge_images(const struct job *job, size_t g)
+{
+    const size_t n = job->map->n, c = job->map->c, b = job->map->block;
+    const double pixels = pixels_of(job->map), all = members(job);
+    const double *first = job->first + g * b, *second = job->second + g * b;
+    double mean[LANES] = {0}, rest[LANES] = {0};
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < b; j++)
+            mean[j] += first[i * c + j];
+    for (size_t j = 0; j < b; j++)
+        mean[j] /= (double)n;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < b; j++) {
+            double off = first[i * c + j] - mean[j];
+
+            rest[j] += second[i * c + j] + pixels * off * off;
+        }
+    for (size_t j = 0; j < b; j++) {
+        job->norm->mean[g * b + j] = (float)mean[j];
+        job->norm->variance[g * b + j] = (float)(rest[j] / all);
+    }
 }
 
 /* scale (x - centre) + shift, by lane, is what normalises plane (i, g); in
@@ -201,7 +239,6 @@ static void
 forward_batch(const struct job *job)
 {
     size_t n = job->map->n, groups = planes_count(job->map);
-    size_t block = job->map->block;
     int many = groups >= (size_t)omp_get_max_threads();
 
 #pragma omp parallel for schedule(static) if (many)
@@ -211,8 +248,7 @@ forward_batch(const struct job *job)
 #pragma omp parallel for schedule(static) if (!many)
         for (size_t i = 0; i < n; i++)
             measure_plane(job, i, g);
-        for (size_t k = g * block; k < (g + 1) * block; k++)
-            merge(job, k, n, job->map->c, k);
+        merge_images(job, g);
         t = terms_of(job, 0, g);
 #pragma omp parallel for schedule(static) if (!many)
         for (size_t i = 0; i < n; i++)
@@ -230,7 +266,7 @@ forward_group(const struct job *job)
         for (size_t g = 0; g < planes_count(job->map); g++)
             measure_plane(job, i, g);
         for (size_t j = 0; j < groups; j++)
-            merge(job, i * c + j * each, each, 1, i * groups + j);
+            merge(job, i * c + j * each, each, i * groups + j);
         for (size_t g = 0; g < planes_count(job->map); g++) {
             struct terms t = terms_of(job, i, g);
 
@@ -344,11 +380,26 @@ add_total(const struct job *job, size_t i, size_t k)
     job->total[1][own] += job->norm->gamma[k] * job->second[at];
 }
 
+/* Of all images and channels of group g. */
+UTIL_CLONES static void
+add_images(const struct job *job, size_t g)
+{
+    const size_t c = job->map->c, b = job->map->block;
+    const float *gamma = job->norm->gamma + g * b;
+    const double *first = job->first + g * b, *second = job->second + g * b;
+    double *total[2] = {job->total[0] + g * b, job->total[1] + g * b};
+
+    for (size_t i = 0; i < job->map->n; i++)
+        for (size_t j = 0; j < b; j++) {
+            total[0][j] += gamma[j] * first[i * c + j];
+            total[1][j] += gamma[j] * second[i * c + j];
+        }
+}
+
 static void
 back_batch(const struct job *job)
 {
     size_t n = job->map->n, groups = planes_count(job->map);
-    size_t block = job->map->block;
     int many = groups >= (size_t)omp_get_max_threads();
 
 #pragma omp parallel for schedule(static) if (many)
@@ -359,9 +410,7 @@ back_batch(const struct job *job)
 #pragma omp parallel for schedule(static) if (!many)
         for (size_t i = 0; i < n; i++)
             back_measure_plane(job, &t, i, g);
-        for (size_t k = g * block; k < (g + 1) * block; k++)
-            for (size_t i = 0; i < n; i++)
-                add_total(job, i, k);
+        add_images(job, g);
         b = back_terms_of(job, 0, g);
 #pragma omp parallel for schedule(static) if (!many)
         for (size_t i = 0; i < n; i++)
@@ -405,25 +454,29 @@ back_none(const struct job *job)
         memcpy(job->norm->dadd, job->norm->dx, num_map_bytes(map));
 }
 
-/* dgamma_k = sum f (x - m) r, dbeta_k = sum f. */
-static void
-back_affine(const struct job *job)
+/* dgamma_k = sum f (x - m) r, dbeta_k = sum f, for `b` channels from k on. */
+UTIL_CLONES static void
+back_affine(const struct job *job, size_t k, size_t b)
 {
     const struct num_norm *norm = job->norm;
     const size_t c = job->map->c;
+    double first[LANES] = {0}, second[LANES] = {0}, root[LANES];
 
-    for (size_t k = 0; k < c; k++) {
-        double first = 0, second = 0;
+    for (size_t i = 0; i < job->map->n; i++) {
+        const double *f = job->first + i * c + k, *s = job->second + i * c + k;
 
-        for (size_t i = 0; i < job->map->n; i++) {
-            double v = norm->variance[count_of(norm, i, k)];
-
-            first += job->first[i * c + k];
-            second += job->second[i * c + k] / sqrt(v + epsilon);
+        for (size_t j = 0; j < b && (!i || norm->kind == NUM_NORM_GROUP); j++)
+            root[j] = sqrt(norm->variance[count_of(norm, i, k + j)] + epsilon);
+        for (size_t j = 0; j < b; j++) {
+            first[j] += f[j];
+            second[j] += s[j] / root[j];
         }
-        norm->dgamma[k] =
-            (norm->accumulate ? norm->dgamma[k] : 0) + (float)second;
-        norm->dbeta[k] = (norm->accumulate ? norm->dbeta[k] : 0) + (float)first;
+    }
+    for (size_t j = 0; j < b; j++) {
+        float *dgamma = norm->dgamma + k + j, *dbeta = norm->dbeta + k + j;
+
+        *dgamma = (norm->accumulate ? *dgamma : 0) + (float)second[j];
+        *dbeta = (norm->accumulate ? *dbeta : 0) + (float)first[j];
     }
 }
 
@@ -440,9 +493,7 @@ num_norm_backward(const struct num_norm *norm)
         return;
     }
     memset(job.total[0], 0, 2 * num_norm_counts(norm) * sizeof *norm->work);
-    if (norm->kind == NUM_NORM_GROUP)
-        back_group(&job);
-    else
-        back_batch(&job);
-    back_affine(&job);
+    (norm->kind == NUM_NORM_GROUP ? back_group : back_batch)(&job);
+    for (size_t k = 0; k < norm->map.c; k += norm->map.block)
+        back_affine(&job, k, norm->map.block);
 }
