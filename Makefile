@@ -218,9 +218,12 @@ in_order = $(call queues,$(filter $(WAITS),$(1)),$(filter-out $(WAITS),$(1)))
 comma   := ,
 space   := $(subst ,, )
 
-# Where tests write: into memory where 4 GB of it are free, for a disk takes longer
-# to make and to remove a file than most tests do to look at it.
-SCRATCH  = $(or $(TMPDIR),$(shell df -k --output=avail,target /dev/shm 2>/dev/null \
+# Where tests write: into memory where 4 GB of it are free and programs may lie in
+# it, for a disk takes longer to make and to remove a file than most tests do to
+# look at it.
+SCRATCH  = $(or $(TMPDIR),$(shell \
+           grep -q ' /dev/shm [^ ]* [^ ]*noexec' /proc/mounts || \
+           df -k --output=avail,target /dev/shm 2>/dev/null \
            | awk '$$1 + 0 > 4e6 { print $$2 }'),/tmp)
 
 # $(call prove,TEST...,FOLDER) runs them, and says what could not be tested.
