@@ -12,8 +12,9 @@
 # make bench      speed as ratios to the peers, in one run (FILTER=name for one)
 # make fuzz       feed the decoders noise: F=name for one, N=runs each
 # make fuzz-smoke 1,000 runs of each
-# make simulate   producer, relays and consumer in virtual time: N=schedules from
-#                 SEED=n on; N=1 tells one event by event
+# make simulate   producer, relays and consumer, service and client in virtual
+#                 time: N=schedules of each from SEED=n on; N=1 tells one event
+#                 by event
 # make rules      each rule of the protocol is switched off once, and missed
 # make cover      lines and functions that the tests reach
 # make install    PREFIX=/usr/local, LIBDIR=PREFIX/lib, DESTDIR= as usual
@@ -343,11 +344,14 @@ fuzz:
 	@scripts/setup $(FUZZER)
 	@$(MAKE) --no-print-directory B=fuzz CC=clang RUNS=$(N) run-fuzz
 
-simulate: $(OUT)/tests/flow/test_simulation
-	@scripts/simulate $< $(N) $(SEED)
+SIMULATIONS := $(addprefix $(OUT)/tests/,flow/test_simulation \
+                   wire/test_services)
+simulate: $(SIMULATIONS)
+	@for s in $(SIMULATIONS); do scripts/simulate $$s $(N) $(SEED) || exit; done
 
 RULED   := $(addprefix $(OUT)/tests/,flow/test_simulation flow/test_producer \
-               flow/test_relay flow/test_consumer wire/test_greeting)
+               flow/test_relay flow/test_consumer wire/test_greeting \
+               wire/test_asking wire/test_kept wire/test_services)
 rules: $(RULED)
 	@OUT=$(OUT) CC='$(CC)' tests/flow/rules.py
 

@@ -10,7 +10,7 @@
 #include "util/opt.h"
 #include "util/stop.h"
 
-static struct sampler sampler = {.next.session = -1, .arrival.at.session = -1};
+static struct sampler sampler;
 
 static int
 serve(struct service *service, struct filter *filter, struct wire *wire,
@@ -40,6 +40,7 @@ main(int argc, char **argv)
 
     // no priority_low(), unlike other stages: the trainer waits for us
     num_threads(1);
+    sampler_init(&sampler);
     stop = stop_fd(&err);
     if (stop < 0 || (o->keys && wire_keys_open(&keys, o->keys, o->allow, &err)))
         die("%s", err.msg);

@@ -172,6 +172,19 @@ greet(struct wire_server *server, const struct wire_id *from,
     return 1;
 }
 
+/* A request that is late, or of a peer whose ids do not rise. */
+static int
+refuse_late(struct wire_server *server, struct wire_peer *peer, int64_t id)
+{
+    struct wire_error error = {.id = id};
+
+    snprintf(error.reason, sizeof error.reason,
+             "a request with a larger id than %jd was answered: ids rise",
+             (intmax_t)id);
+    wire_binder_tell(server, peer, wire_error_put(&error));
+    return 0;
+}
+
 /* A request: the answer that it had before, or news. */
 static int
 take_request(struct wire_server *server, struct wire_peer *peer,
@@ -185,6 +198,8 @@ take_request(struct wire_server *server, struct wire_peer *peer,
 
     if (r.rc)
         return wire_binder_refuse(server, peer, subject, news);
+    if (!answer && wire_kept_late(&server->kept, peer->hello.peer, id))
+        return refuse_late(server, peer, id);
     if (!answer)
         return 1;
     wire_binder_send(server, peer, answer);

@@ -13,6 +13,16 @@ wire_kept_find(const struct wire_kept *kept, const char *name, int64_t id)
     return NULL;
 }
 
+int
+wire_kept_late(const struct wire_kept *kept, const char *name, int64_t id)
+{
+    for (size_t i = 0; i < WIRE_KEPT_MAX; i++)
+        if (kept->answer[i].msg && kept->answer[i].id > id &&
+            !strcmp(kept->answer[i].name, name))
+            return 1;
+    return 0;
+}
+
 /* The asker's own place, else the oldest: free ones have turn 0. */
 static size_t
 place_for(const struct wire_kept *kept, const char *name)

@@ -8,8 +8,9 @@
 
 /*
  * The last answer to each asker of a service: a repeated request gets the
- * same one.  Askers are named, as their connections come and go; the one that
- * was answered longest ago makes room.  For lib/wire/server.c.
+ * same one, and one from before that, on an earlier connection, is late. Askers
+ * are named, as their connections come and go; the one that was answered
+ * longest ago makes room.  For lib/wire/server.c.
  */
 enum { WIRE_KEPT_MAX = 64 };
 
@@ -26,6 +27,10 @@ struct wire_kept {
 /* wire_kept_find() returns the answer to that request, or NULL. */
 struct wire_msg *wire_kept_find(const struct wire_kept *kept, const char *name,
                                 int64_t id);
+
+/* wire_kept_late() returns 1 when that asker has the answer to a later request:
+ * ids rise. */
+int wire_kept_late(const struct wire_kept *kept, const char *name, int64_t id);
 
 /* wire_kept_put() holds msg, in place of the asker's answer before. */
 void wire_kept_put(struct wire_kept *kept, const char *name, int64_t id,

@@ -1,4 +1,3 @@
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,12 +5,11 @@
 #include "util/mem.h"
 #include "wire/service.h"
 
+#include "asking.h"
 #include "greeting.h"
 #include "pack.h"
 #include "raw.h"
 #include "refusal.h"
-
-static const double pause_least = 0.1, pause_most = 5;
 
 struct wire_service {
     struct wire *wire;
@@ -20,17 +18,13 @@ struct wire_service {
     char *endpoint, *role;
     struct wire_hello who;
     struct wire_greeting greeting;
-    int64_t last_id;
+    struct wire_asking asking;
     struct wire_msg *request; /* NULL: nothing is asked */
-    int answered;             /* it is, unless the answer is refused */
     struct wire_refusal refusal;
     struct wire_subject subject; /* of the answer that the caller has */
     struct tally refused;        /* messages */
     struct tally told;           /* errors about messages of ours */
     struct err last; /* why what came last was refused; "": it was not */
-    int64_t id;
-    double begun, sent; /* when it was asked for, and tried last */
-    double pause;       /* before the next fresh socket */
     uint64_t retries;
 };
 
@@ -74,11 +68,13 @@ wire_service_open(struct wire *wire, const struct wire_service_config *config,
     service->role = mem_text(config->role ? config->role : "");
     service->config.hello.version = WIRE_VERSION;
     wire_hello_name(&service->config.hello);
-    if (service->config.timeout <= 0)
-        service->config.timeout = 5;
     if (service->config.deadline <= 0)
         service->config.deadline = 60;
-    service->last_id = (int64_t)(clock_wall() & INT64_MAX);
+    service->asking = (struct wire_asking){
+        .timeout = config->timeout > 0 ? config->timeout : 5,
+        .deadline = service->config.deadline,
+        .last_id = (int64_t)(clock_wall() & INT64_MAX),
+    };
     if (!connect_anew(service, err))
         return service;
     wire_service_close(service);
@@ -100,7 +96,7 @@ wire_service_close(struct wire_service *service)
 int64_t
 wire_service_id(struct wire_service *service)
 {
-    return ++service->last_id;
+    return wire_asking_id(&service->asking);
 }
 
 uint64_t
@@ -118,7 +114,7 @@ wire_service_who(const struct wire_service *service)
 static void
 try_to_send(struct wire_service *service)
 {
-    if (is_in(service) && service->request && !service->answered)
+    if (is_in(service) && service->request && service->asking.waits)
         wire_sock_soon(service->sock, service->request);
 }
 
@@ -128,11 +124,8 @@ wire_service_ask(struct wire_service *service, struct wire_msg *request,
 {
     wire_msg_free(service->request);
     service->request = wire_msg_hold(request);
-    service->id = id;
-    service->answered = 0;
+    wire_asking_begin(&service->asking, id, clock_now());
     *service->last.msg = '\0';
-    service->begun = service->sent = clock_now();
-    service->pause = pause_least;
     if (is_in(service) && wire_sock_send(service->sock, NULL, request) != 1)
         try_to_send(service);
 }
@@ -153,7 +146,7 @@ refuse(struct wire_service *service, const struct wire_subject *subject,
 int
 wire_service_refuse(struct wire_service *service, struct err *why)
 {
-    service->answered = 0;
+    wire_asking_refuse(&service->asking);
     return refuse(service, &service->subject, why) == WIRE_ODD;
 }
 
@@ -182,6 +175,7 @@ take_error(struct wire_service *service, const struct wire_msg *msg,
            struct err *err)
 {
     struct wire_error error;
+    enum wire_answer what;
 
     if (wire_error_get(&error, msg, err))
         return refuse(service, &service->subject, err);
@@ -189,17 +183,14 @@ take_error(struct wire_service *service, const struct wire_msg *msg,
         wire_greeting_again(&service->greeting);
         return WIRE_STOPPED;
     }
-    if (error.id >= 0 && error.id != service->id)
-        return WIRE_STOPPED;
-    if (*error.of.kind) {
-        wire_refusal_words(&error, service->endpoint, err);
-        service->last = *err;
-        return tally_add(&service->told, err) ? WIRE_ODD : WIRE_STOPPED;
+    what = wire_asking_hear(&service->asking, error.id, &error);
+    if (what != WIRE_ODD) {
+        err_set(err, "%.80s answers: %.400s", service->endpoint, error.reason);
+        return what;
     }
-    err_set(err, "%.80s answers: %.400s", service->endpoint, error.reason);
-    if (error.id < 0)
-        return WIRE_REFUSED;
-    return error.state ? WIRE_NO_STATE : WIRE_FAILED;
+    wire_refusal_words(&error, service->endpoint, err);
+    service->last = *err;
+    return tally_add(&service->told, err) ? WIRE_ODD : WIRE_STOPPED;
 }
 
 static enum wire_answer
@@ -218,8 +209,7 @@ take(struct wire_service *service, struct wire_msg *msg, struct err *err)
     id = wire_read_whole(&r, "id", 0, INT64_MAX);
     if (r.rc)
         return refuse(service, &service->subject, err);
-    return id != service->id || service->answered ? WIRE_STOPPED
-                                                  : WIRE_ANSWERED;
+    return wire_asking_hear(&service->asking, id, NULL);
 }
 
 /* What could not be read.  Another version is refused by name. */
@@ -263,13 +253,13 @@ drain(struct wire_service *service, struct wire_msg **answer, struct err *err)
 static int
 retry(struct wire_service *service, int stop_fd, struct err *err)
 {
-    int rc = wire_sock_wait(service->wire, NULL, stop_fd, service->pause, err);
+    int rc = wire_sock_wait(service->wire, NULL, stop_fd,
+                            wire_asking_pause(&service->asking), err);
 
     if (rc <= 0)
         return rc;
-    service->pause = fmin(2 * service->pause, pause_most);
     service->retries++;
-    service->sent = clock_now();
+    wire_asking_renewed(&service->asking, clock_now());
     return connect_anew(service, err) ? -1 : 1;
 }
 
@@ -313,25 +303,21 @@ enum wire_answer
 wire_service_wait(struct wire_service *service, int stop_fd,
                   struct wire_msg **answer, struct err *err)
 {
-    const double until = service->begun + service->config.deadline;
-
-    REQUIRE(service->request && !service->answered);
+    REQUIRE(service->request && service->asking.waits);
     for (;;) {
         enum wire_answer what = drain(service, answer, err);
         const double now = clock_now();
-        double due = service->sent + service->config.timeout;
+        double until;
         int rc;
 
-        service->answered = what == WIRE_ANSWERED;
         if (what != WIRE_STOPPED)
             return what;
-        if (now >= until)
+        rc = wire_asking_turn(&service->asking, now, &until);
+        if (rc < 0)
             return give_up(service, err);
-        if (now >= due)
-            rc = retry(service, stop_fd, err);
-        else
-            rc = wire_sock_wait(service->wire, service->sock, stop_fd,
-                                fmin(due, until) - now, err);
+        rc = rc ? retry(service, stop_fd, err)
+                : wire_sock_wait(service->wire, service->sock, stop_fd,
+                                 until - now, err);
         if (rc <= 0)
             return rc ? WIRE_REFUSED : WIRE_STOPPED;
     }

@@ -788,9 +788,9 @@ class Client:
         self.state, self.patience = state, patience
         self.id, self.left, self.waits = time.time_ns(), [], None
         self.sent, self.asked = None, None  # last: (when, message), request
-        self.who, self.met = None, None  # who is there; who has our state
+        self.who, self.met = None, None  # by name; who has our state
         self.ready, self.request, self.answer = False, None, None
-        self.tries = 0
+        self.tries, self.uses = 0, False  # a step uses the answer
 
     def _send(self, now, message):
         self.sent = now, message
@@ -806,7 +806,7 @@ class Client:
         self.who, self.ready = who, False
         if again:  # a piece is on its way
             return self._send(now, self.sent[1])
-        if self.state and who != self.met:
+        if self.state and who != self.met and not self.uses:
             return self._begin(now)
         return self._on(now)
 
@@ -816,10 +816,14 @@ class Client:
         self.left = list(self.state())
         return self._on(now)
 
-    def behind(self, now):
-        """A step was not applied: the service is ahead of what we keep."""
-        self.met = None
-        return self._begin(now) if self.ready and self.state else []
+    def done(self, now, applied=True):
+        """The step is over.  While it uses an answer, what that changes is not
+        in our state; where it was not applied, the service is ahead."""
+        self.uses = False
+        self.met = self.met if applied else None
+        if self.ready and self.state and self.met != self.who:
+            return self._begin(now)
+        return []
 
     def _on(self, now):
         if self.left:
@@ -827,8 +831,11 @@ class Client:
             self.waits = self._fresh()
             return self._send(now, ("state.put", {"id": self.waits, **head},
                                     tensors))
+        self.met = self.met if self.uses else self.who
+        if self.waits and self.request:  # under an id that is not late
+            kind, head, tensors = self.request
+            self.request = kind, {**head, "id": self._fresh()}, tensors
         self.ready, self.sent, self.waits = True, None, None
-        self.met = self.who
         return self._send(now, self.request) if self.request else []
 
     def ask(self, now, kind, head, tensors=None):
@@ -850,7 +857,7 @@ class Client:
                 raise Unfit(head["reason"])
             return self._begin(now)
         if self.ready:
-            self.answer = kind, head, tensors
+            self.answer, self.uses = (kind, head, tensors), kind != "error"
             self.asked, self.request, self.sent = \
                 (self.request, self.sent), None, None
             return []
@@ -861,6 +868,7 @@ class Client:
     def refuse(self):
         """The answer does not fit: it counts as none."""
         self.answer, (self.request, self.sent) = None, self.asked
+        self.uses = False
 
     def silent(self, now):
         """Whether no answer has come in time."""
@@ -876,9 +884,14 @@ class Service:
         self.last = {}
 
     def asked(self, peer, head):
-        """The answer that was given to this request already, or None."""
-        known = self.last.get(peer)
-        return known[1] if known and known[0] == head["id"] else None
+        """The answer that was given to this request already, or that it is
+        late, since ids rise; or None."""
+        last, answer = self.last.get(peer, (-1, None))
+        if last > head["id"]:
+            return "error", {"id": head["id"], "reason": "a request with a "
+                             f"larger id than {head['id']} was answered: ids "
+                             "rise"}
+        return answer if last == head["id"] else None
 
     def answer(self, peer, head, message):
         """Keeps an answer, but for an error."""
@@ -1883,10 +1896,10 @@ class Trainer:
                 self.past[epoch] = self.now.copy(), batch.steps, mode
                 self.past.pop(epoch - self.keep, None)
             self.consumer.go(behind)
-        if not applied and self.client:
+        if self.client:
             self.mirror.pending = None
             self.loop.post(lambda: self._say_to_service(
-                self.client.behind(time.monotonic())))
+                self.client.done(time.monotonic(), applied)))
         if rows is not None:
             self._publish("features", {"epoch": epoch, "step": step,
                                        "mode": mode, "dim": rows.shape[2]},

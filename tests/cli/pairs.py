@@ -153,6 +153,7 @@ for step in range(want["step"], want["step"] + want["steps"]):
     ids, kind, answer, parts = weights(step, head)
     if answer.get("state") and want["put"]:
         put_state(step)
+        head = place(step)
         ids, kind, answer, parts = weights(step, head)
     if kind == b"error":
         sys.exit(answer["reason"])

@@ -29,6 +29,7 @@ checks() {
 }
 
 checks machines
+checks services
 checks stages
 mkdir "$work/files"
 checks files "$work/files" "$here/../../tools"

@@ -18,12 +18,16 @@ import tempfile
 
 OUT = os.environ.get("OUT", "build/release")
 CC = os.environ.get("CC", "gcc").split()
-P, T, R, C, G = [f"lib/{name}.c" for name in (
+P, T, R, C, G, A, K, S, L = [f"lib/{name}.c" for name in (
     "flow/producer", "flow/turn", "flow/relay", "flow/consumer",
-    "wire/greeting")]
+    "wire/greeting", "wire/asking", "wire/keeper", "wire/stand",
+    "wire/kept")]
 TESTS = {P: "flow/test_producer", T: "flow/test_producer",
          R: "flow/test_relay", C: "flow/test_consumer",
-         G: "wire/test_greeting"}
+         G: "wire/test_greeting", A: "wire/test_asking",
+         K: "wire/test_asking", S: "wire/test_asking",
+         L: "wire/test_kept"}
+SERVICES = A, K, S, L  # of a service: wire/test_services, a simulation of its own
 
 # rule, file, what stands there, what stands there without the rule, how the
 # name of its witness begins
@@ -230,6 +234,72 @@ RULES = [
      "{\n"
      "    (void)greeting;",
      "the connection is lost: out"),
+    ("client: an answer to another id is late", A,
+     "id == asking->id && asking->waits",
+     "id >= 0 && asking->waits",
+     "[any: another id] it is dropped"),
+    ("client: an error about a message is no answer", A,
+     "if (*error->of.kind)\n        return WIRE_ODD;",
+     "",
+     "[any: error with kind]"),
+    ("client: what is not answered is asked again", A,
+     "return now >= due;",
+     "return 0;",
+     "[any: no answer in time]"),
+    ("client: a service that is another gets the state", K,
+     "keeper->ready &= !strcmp(keeper->met, name);",
+     "",
+     "[any: greeted by another service]"),
+    ("client: and one that did not take it", K,
+     "return !keeper->ready;",
+     "return 0;",
+     "[any: greeted by another service]"),
+    ("client: and who is ahead of us", K,
+     "wire_keeper_behind(struct wire_keeper *keeper)\n{\n"
+     "    keeper->ready = 0;",
+     "wire_keeper_behind(struct wire_keeper *keeper)\n{\n"
+     "    (void)keeper;",
+     "[READY: a step was not applied]"),
+    ("client: and who wants it", K,
+     "(was && what != WIRE_NO_STATE)",
+     "was",
+     "[READY: error with id and state]"),
+    ("client: it asks again once the state is there", K,
+     "return what == WIRE_ANSWERED && !was;",
+     "return 0;",
+     "[STATE: state.ok with the id]"),
+    ("service: the state belongs to one that is there", S,
+     "    if (owner)\n        return err_set(",
+     "    if (0)\n        return err_set(",
+     "[another peer, the owner is connected]"),
+    ("service: an older session does not take it over", S,
+     "if (session < stand->next.session)",
+     "if (0)",
+     "[another peer, with an older session]"),
+    ("service: another session needs a state", S,
+     "at->session == stand->next.session &&\n           wire_place",
+     "wire_place",
+     "and for another session"),
+    ("service: so does a place before", S,
+     "wire_place_cmp(at, &stand->next) >= 0",
+     "1",
+     "it wants one for a place before"),
+    ("service: it stands behind what it weighed", S,
+     "stand->next.step = at->step + 1;",
+     "stand->next.step = at->step;",
+     "[pairs] it stands behind the step"),
+    ("service: rows follow those before", S,
+     "if (stand->arrival.at.session ==",
+     "if (1 || stand->arrival.at.session ==",
+     "[state.put that does not follow]"),
+    ("service: what was answered before is late", L,
+     "kept->answer[i].id > id",
+     "0",
+     "[an id below that]"),
+    ("service: a request is answered once", L,
+     "kept->answer[i].id == id &&",
+     "0 &&",
+     "[the id that was answered last]"),
 ]
 
 
@@ -271,8 +341,9 @@ def judge(row, text, folder, quick):
     test = without(row, text, TESTS[row[1]], folder)
     if not re.search(r"^not ok \d+ - " + re.escape(row[4]), run(test), re.M):
         return f"'{row[4]}' passes without it"
-    return "" if quick else is_unseen(
-        without(row, text, "flow/test_simulation", folder))
+    return "" if quick else is_unseen(without(
+        row, text, "wire/test_services" if row[1] in SERVICES
+        else "flow/test_simulation", folder))
 
 
 def main(quick, names):

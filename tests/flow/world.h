@@ -170,6 +170,8 @@ struct world {
     char wrong[160];
 };
 
+#include "flow/telling.h"
+
 /* ---- saying what goes on ------------------------------------------------ */
 
 static const char *
@@ -187,34 +189,6 @@ name_of(int party)
                  : party == FILTER ? "filter"
                                    : "trainer");
     return to;
-}
-
-__attribute__((format(printf, 2, 3))) static void
-tell(struct world *w, const char *format, ...)
-{
-    va_list args;
-
-    if (!w->trace)
-        return;
-    va_start(args, format);
-    printf("# %9.4f ", w->now);
-    vprintf(format, args);
-    printf("\n");
-    va_end(args);
-}
-
-/* The first thing that is wrong counts. */
-__attribute__((format(printf, 2, 3))) static void
-fail(struct world *w, const char *format, ...)
-{
-    va_list args;
-
-    if (*w->wrong)
-        return;
-    va_start(args, format);
-    vsnprintf(w->wrong, sizeof w->wrong, format, args);
-    va_end(args);
-    tell(w, "WRONG: %s", w->wrong);
 }
 
 static void
@@ -241,21 +215,6 @@ tell_message(struct world *w, const struct event *e, const char *how)
     tell(w, "%s -> %s %s%s%s", name_of(e->up ? link->client : link->binder),
          name_of(e->up ? link->binder : link->client), names[e->what], more,
          how);
-}
-
-/* ---- chance ----------------------------------------------------------------
- */
-
-static double
-some(struct world *w, double most)
-{
-    return most * rng_u32(&w->rng) * 0x1p-32;
-}
-
-static int
-dice(struct world *w, unsigned n)
-{
-    return (int)(((uint64_t)rng_u32(&w->rng) * n) >> 32);
 }
 
 /* ---- events ------------------------------------------------------------- */

@@ -16,8 +16,12 @@ main(void)
     T(!wire_kept_find(&kept, "b", 1), "for its asker");
     T(!wire_kept_find(&kept, "a", 2), "and its request");
     wire_kept_put(&kept, "a", 2, two);
-    T(wire_kept_find(&kept, "a", 2) == two, "the last one");
+    T(wire_kept_find(&kept, "a", 2) == two,
+      "[the id that was answered last] the last one");
     T(!wire_kept_find(&kept, "a", 1), "and the one before is forgotten");
+    T(wire_kept_late(&kept, "a", 1) && !wire_kept_late(&kept, "a", 3) &&
+          !wire_kept_late(&kept, "b", 1),
+      "[an id below that] it is late, of that asker");
     for (int i = 1; i < WIRE_KEPT_MAX; i++) {
         snprintf(name, sizeof name, "n%d", i);
         wire_kept_put(&kept, name, 1, one);

@@ -187,9 +187,11 @@ state(const char *endpoint)
           wire_msg_kind(answer) == WIRE_STATE_OK,
       "it takes one");
     wire_msg_free(answer);
-    ask(service, 500, WANTS_STATE);
-    T(wait_for(service, &moved, &err) == WIRE_ANSWERED,
-      "then it answers: an error is not kept");
+    ask(service, 502, WANTS_STATE);
+    T(wait_for(service, &moved, &err) == WIRE_ANSWERED, "then it answers");
+    ask(service, 500, 0);
+    T(wait_for(service, &moved, &err) == WIRE_FAILED,
+      "[an id below that] a request from before that is late: %s", err.msg);
     wire_msg_free(msg);
     wire_service_close(service);
     wire_close(wire);

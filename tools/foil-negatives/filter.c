@@ -56,7 +56,8 @@ begin(struct filter *filter, const struct wire_place *at)
     passage_begin(&filter->passage, at);
     filter->ended = filter->over = 0;
     // what has not begun needs no state
-    if (!at->epoch && !at->step && filter->sampler->next.session < at->session)
+    if (!at->epoch && !at->step &&
+        filter->sampler->stand.next.session < at->session)
         sampler_begin(filter->sampler, at);
 }
 

@@ -7,6 +7,7 @@
 #include "wire/client.h"
 #include "wire/pairs.h"
 #include "wire/server.h"
+#include "wire/stand.h"
 #include "wire/state.h"
 #include "wire/weights.h"
 
@@ -29,32 +30,13 @@ struct negatives_options {
 
 const struct negatives_options *negatives_options_get(int argc, char **argv);
 
-/* A state on its way in, piece by piece. */
-struct sampler_arrival {
-    struct sample_store store; /* what has come of it */
-    struct wire_place at;
-    int64_t total;
-    size_t table, from; /* with which the next piece begins */
-};
-
-/*
- * The sampler stands where it stood before the step `next`, the first that it
- * may be asked for, in the run of trainer `next.session`.  An earlier step, or
- * another trainer's, would start from the wrong place: then the trainer has to
- * hand over what it kept first.
- *
- * It belongs to the peer that brought its state or used it first.  Nobody else
- * changes it while that one is connected; afterwards whoever brings the same or
- * a newer session does.
- */
+/* The sampler, and where it stands. */
 struct sampler {
     struct sample_source source; /* begun once the data set is known */
-    struct wire_place next;      /* session -1: none */
     int known;                   /* the data set is */
-    uint64_t owner;              /* a peer of `server`; 0: nobody yet */
-    char name[64];               /* of it in hello, by which it comes back */
-    struct wire_server *server;  /* of the service */
-    struct sampler_arrival arrival;
+    struct wire_stand stand;     /* its owner is a peer of */
+    struct wire_server *server;  /* the service */
+    struct sample_store arrival; /* what has come of a state on its way in */
 
     /* of the last item and the last pairs with captions */
     int64_t *texts, *views;
@@ -62,10 +44,11 @@ struct sampler {
 };
 
 /*
- * sampler.c: sampler_know() begins, once, with a data set; sampler_begin()
- * forgets all, for a trainer that begins too, unless it belongs to one that is
- * there.
+ * sampler.c: sampler_init() makes one that stands nowhere.  sampler_know()
+ * begins, once, with a data set; sampler_begin() forgets all, for a trainer
+ * that begins too, unless it belongs to one that is there.
  */
+void sampler_init(struct sampler *sampler);
 void sampler_know(struct sampler *sampler, const struct negatives_options *o,
                   const struct wire_hello *hello);
 void sampler_begin(struct sampler *sampler, const struct wire_place *at);
@@ -79,20 +62,20 @@ void sampler_draw(struct sampler *sampler, struct wire_item *item, size_t views,
                   int64_t number);
 
 /*
- * sampler_weigh() answers `pairs` and moves on behind their step; NULL, and
- * nothing has changed, with the reason where it cannot.
+ * sampler_weigh() answers `pairs` of a peer and moves on behind their step;
+ * NULL, and nothing has changed, with the reason where it cannot.
  */
-struct wire_msg *sampler_weigh(struct sampler *sampler,
+struct wire_msg *sampler_weigh(struct sampler *sampler, uint64_t peer,
                                const struct wire_pairs *pairs, struct err *err);
 
 /*
- * sampler_load() takes a piece of what a trainer hands over; with the last one
- * the sampler stands at its place.  -1, and it stands where it did, with the
- * reason where that will not do: `again` is 1 where the trainer has to begin
- * with the first piece.
+ * sampler_load() takes a piece of what a trainer, that peer, hands over; with
+ * the last one the sampler stands at its place.  -1, and it stands where it
+ * did, with the reason where that will not do: `again` is 1 where the trainer
+ * has to begin with the first piece.
  */
-int sampler_load(struct sampler *sampler, const struct wire_state *state,
-                 int *again, struct err *err);
+int sampler_load(struct sampler *sampler, uint64_t peer,
+                 const struct wire_state *state, int *again, struct err *err);
 
 /* service.c */
 struct service {

@@ -116,7 +116,7 @@ void
 passage_move(struct passage *passage, const struct sampler *sampler,
              const struct wire_place *trained)
 {
-    const struct wire_place *weighed = &sampler->next;
+    const struct wire_place *weighed = &sampler->stand.next;
     struct passage_item *item;
 
     // with its state first, where the sampler has none of this session
@@ -145,7 +145,7 @@ passage_due(const struct passage *passage, const struct sampler *sampler)
     struct passage_item *item;
 
     // a new trainer may have given its state before augmenters speak of it
-    if (passage->session < 0 || passage->session != sampler->next.session)
+    if (passage->session < 0 || passage->session != sampler->stand.next.session)
         return NULL;
     item = flow_consumer_find(passage->consumer, &passage->next);
     if (!item || item->look)

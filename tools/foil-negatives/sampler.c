@@ -8,6 +8,13 @@
 #include "util/mem.h"
 
 void
+sampler_init(struct sampler *sampler)
+{
+    *sampler = (struct sampler){0};
+    wire_stand_init(&sampler->stand);
+}
+
+void
 sampler_know(struct sampler *sampler, const struct negatives_options *o,
              const struct wire_hello *hello)
 {
@@ -20,20 +27,29 @@ sampler_know(struct sampler *sampler, const struct negatives_options *o,
 void
 sampler_begin(struct sampler *sampler, const struct wire_place *at)
 {
-    if (sampler->owner && wire_server_reaches(sampler->server, sampler->owner))
+    if (sampler->stand.owner &&
+        wire_server_reaches(sampler->server, sampler->stand.owner))
         return;
     sample_source_begin(&sampler->source, 0);
-    sampler->next = *at;
-    sampler->owner = 0;
+    wire_stand_begin(&sampler->stand, at);
 }
 
 void
 sampler_release(struct sampler *sampler)
 {
-    sample_store_release(&sampler->arrival.store);
+    sample_store_release(&sampler->arrival);
     sample_source_release(&sampler->source);
     free(sampler->texts);
     free(sampler->views);
+}
+
+/* By which a peer comes back. */
+static const char *
+name_of(const struct sampler *sampler, uint64_t peer)
+{
+    const struct wire_hello *who = wire_server_who(sampler->server, peer);
+
+    return who ? who->peer : "";
 }
 
 /* Numbers for the metrics, as long as there is room for them. */
@@ -189,8 +205,8 @@ judge_rows(size_t n, size_t d, const float *z, const char *what,
 }
 
 struct wire_msg *
-sampler_weigh(struct sampler *sampler, const struct wire_pairs *pairs,
-              struct err *err)
+sampler_weigh(struct sampler *sampler, uint64_t peer,
+              const struct wire_pairs *pairs, struct err *err)
 {
     const struct wire_extra *of = &pairs->of_extra;
     const struct sample_step step = step_of(sampler, pairs);
@@ -205,8 +221,10 @@ sampler_weigh(struct sampler *sampler, const struct wire_pairs *pairs,
                    "extra_text_z", err) ||
         sample_source_weigh(&sampler->source, &step, &w, err))
         return NULL;
-    sampler->next.epoch = pairs->epoch;
-    sampler->next.step = pairs->step + 1;
+    wire_stand_weighed(
+        &sampler->stand,
+        &(struct wire_place){pairs->session, pairs->epoch, pairs->step}, peer,
+        name_of(sampler, peer));
     list_tables(w.n_tables, w.tables, table);
     weights = (struct wire_weights){
         .id = pairs->id,
@@ -230,46 +248,12 @@ sampler_weigh(struct sampler *sampler, const struct wire_pairs *pairs,
     return wire_weights_put(&weights);
 }
 
-/* The table of which a piece has rows, or n: of none. */
-static size_t
-table_of(const struct wire_state *state)
-{
-    size_t i = 0;
-
-    while (i < state->n && !state->tables[i].n)
-        i++;
-    return i;
-}
-
-/* Begins with the first piece of a state, or sees that this is the next one. */
-static int
-follow(struct sampler_arrival *arrival, const struct wire_state *state,
-       struct err *err)
-{
-    const struct wire_place at = {state->session, state->epoch, state->step};
-    const size_t table = table_of(state);
-
-    if (table == state->n || (!table && !state->from)) {
-        sample_store_release(&arrival->store);
-        *arrival = (struct sampler_arrival){.at = at, .total = state->total};
-        return 0;
-    }
-    if (wire_place_cmp(&arrival->at, &at) || arrival->total != state->total ||
-        arrival->table != table || arrival->from != (size_t)state->from)
-        return err_set(err,
-                       "rows %jd .. of table '%s' do not follow what came of "
-                       "the state so far: hand it over from its beginning",
-                       (intmax_t)state->from, state->tables[table].name);
-    return 0;
-}
-
 /* Puts the rows of a piece into the tables that have come so far. */
 static int
-add_piece(struct sampler_arrival *arrival, const struct wire_state *state,
+add_piece(struct sampler *sampler, const struct wire_state *state,
           struct err *err)
 {
     struct sample_rows rows[SAMPLE_TABLES_MAX];
-    const size_t i = table_of(state);
 
     for (size_t k = 0; k < state->n; k++) {
         const struct wire_table *t = &state->tables[k];
@@ -278,16 +262,9 @@ add_piece(struct sampler_arrival *arrival, const struct wire_state *state,
                                        t->n,    NULL,    (size_t)state->from,
                                        t->row};
     }
-    if (sample_store_judge(&arrival->store, state->n, rows, err))
+    if (sample_store_judge(&sampler->arrival, state->n, rows, err))
         return -1;
-    sample_store_write(&arrival->store, state->sampler, state->n, rows);
-    if (i == state->n)
-        return 0;
-    arrival->from += rows[i].n;
-    if (arrival->from == rows[i].rows) {
-        arrival->table++;
-        arrival->from = 0;
-    }
+    sample_store_write(&sampler->arrival, state->sampler, state->n, rows);
     return 0;
 }
 
@@ -296,28 +273,24 @@ static int
 take_all(struct sampler *sampler, const struct wire_state *state,
          struct err *err)
 {
-    const struct sampler_arrival *arrival = &sampler->arrival;
-    const struct sample_store *store = &arrival->store;
+    const struct sample_store *store = &sampler->arrival;
 
-    if (arrival->table < store->n)
-        return err_set(err, "the state of %jd steps lacks rows %zu .. of '%s'",
-                       (intmax_t)state->total, arrival->from,
-                       store->table[arrival->table].name);
+    if (wire_stand_whole(&sampler->stand, state, err))
+        return -1;
     if (!state->fresh && (state->total || store->n)) {
         if (sample_source_load(&sampler->source, store, state->total, err))
             return -1;
     } else {
         sample_source_begin(&sampler->source, state->total);
     }
-    sampler->next = arrival->at;
+    wire_stand_stands(&sampler->stand);
     return 0;
 }
 
 int
-sampler_load(struct sampler *sampler, const struct wire_state *state,
-             int *again, struct err *err)
+sampler_load(struct sampler *sampler, uint64_t peer,
+             const struct wire_state *state, int *again, struct err *err)
 {
-    struct sampler_arrival *arrival = &sampler->arrival;
     int rc;
 
     *again = 0;
@@ -326,16 +299,21 @@ sampler_load(struct sampler *sampler, const struct wire_state *state,
                        "a state that is 'fresh' has no tables: this one "
                        "has %zu",
                        state->n);
-    if (follow(arrival, state, err)) {
+    rc = wire_stand_follows(&sampler->stand, state, err);
+    if (rc < 0) {
         *again = 1;
         return -1;
     }
-    rc = add_piece(arrival, state, err);
+    if (rc)
+        sample_store_release(&sampler->arrival);
+    rc = add_piece(sampler, state, err);
+    if (!rc)
+        wire_stand_add(&sampler->stand, state, peer, name_of(sampler, peer));
     if (!rc && !state->last)
         return 0;
     if (!rc)
         rc = take_all(sampler, state, err);
-    sample_store_release(&arrival->store);
-    *arrival = (struct sampler_arrival){.at.session = -1};
+    sample_store_release(&sampler->arrival);
+    wire_stand_drop(&sampler->stand);
     return rc;
 }

@@ -12,43 +12,14 @@ static int
 judge_owner(struct sampler *sampler, uint64_t peer, int64_t session,
             struct err *err)
 {
-    const struct wire_hello *owner;
+    const uint64_t owner = sampler->stand.owner;
+    const struct wire_hello *there = NULL;
 
     if (wire_session_judge(session, err))
         return -1;
-    if (!sampler->owner || sampler->owner == peer)
-        return 0;
-    owner = wire_server_who(sampler->server, sampler->owner);
-    if (owner && wire_server_reaches(sampler->server, sampler->owner))
-        return err_set(err,
-                       "the state belongs to %s %ju of session %jd, which is "
-                       "still connected",
-                       owner->stage, (uintmax_t)sampler->owner,
-                       (intmax_t)sampler->next.session);
-    if (session < sampler->next.session)
-        return err_set(err, "the state is of session %jd, which is newer",
-                       (intmax_t)sampler->next.session);
-    return 0;
-}
-
-static void
-take_over(struct sampler *sampler, uint64_t peer)
-{
-    const struct wire_hello *who = wire_server_who(sampler->server, peer);
-
-    sampler->owner = peer;
-    snprintf(sampler->name, sizeof sampler->name, "%s", who ? who->peer : "");
-}
-
-/* A peer said hello: the owner's connection may have been renewed. */
-static void
-greeted(struct sampler *sampler, uint64_t peer)
-{
-    const struct wire_hello *who = wire_server_who(sampler->server, peer);
-
-    if (sampler->owner && *sampler->name && who &&
-        !strcmp(who->peer, sampler->name))
-        sampler->owner = peer;
+    if (owner && owner != peer && wire_server_reaches(sampler->server, owner))
+        there = wire_server_who(sampler->server, owner);
+    return wire_stand_judge(&sampler->stand, peer, session, there, err);
 }
 
 /* Say no to a request: asked again, all may be well. */
@@ -72,16 +43,6 @@ answer(struct service *service, uint64_t peer, int64_t id, struct wire_msg *msg)
     wire_msg_free(msg);
 }
 
-/* 1 when the sampler stands where it must before this step. */
-static int
-is_ready(const struct sampler *sampler, const struct wire_pairs *pairs)
-{
-    const struct wire_place at = {pairs->session, pairs->epoch, pairs->step};
-
-    return at.session == sampler->next.session &&
-           wire_place_cmp(&at, &sampler->next) >= 0;
-}
-
 static int
 take_pairs(struct service *service, uint64_t peer, struct wire_msg *msg,
            struct err *err)
@@ -98,13 +59,14 @@ take_pairs(struct service *service, uint64_t peer, struct wire_msg *msg,
         wire_pairs_release(&pairs);
         return -1;
     }
-    if (!is_ready(sampler, &pairs)) {
+    if (!wire_stand_fits(
+            &sampler->stand,
+            &(struct wire_place){pairs.session, pairs.epoch, pairs.step})) {
         refuse(service, peer, pairs.id, 1,
                "the sampler does not stand where this step begins");
-    } else if (!(weights = sampler_weigh(sampler, &pairs, &why))) {
+    } else if (!(weights = sampler_weigh(sampler, peer, &pairs, &why))) {
         refuse(service, peer, pairs.id, 0, why.msg);
     } else {
-        take_over(sampler, peer);
         answer(service, peer, pairs.id, weights);
     }
     wire_pairs_release(&pairs);
@@ -126,13 +88,12 @@ take_state_put(struct service *service, uint64_t peer, struct wire_msg *msg,
         wire_state_release(&state);
         return -1;
     }
-    if (sampler_load(sampler, &state, &again, &why)) {
+    if (sampler_load(sampler, peer, &state, &again, &why)) {
         refuse(service, peer, state.id, again, why.msg);
     } else {
         const struct wire_state_ok ok = {state.id, state.session, state.epoch,
                                          state.step};
 
-        take_over(sampler, peer);
         answer(service, peer, state.id, wire_state_ok_put(&ok));
     }
     wire_state_release(&state);
@@ -161,7 +122,8 @@ handle(struct service *service, struct wire_news *news)
 {
     switch (news->what) {
     case WIRE_JOINED:
-        greeted(service->sampler, news->peer);
+        wire_stand_greeted(&service->sampler->stand, news->peer,
+                           wire_server_who(service->server, news->peer)->peer);
         sampler_know(service->sampler, service->options,
                      wire_server_hello(service->server));
         break;

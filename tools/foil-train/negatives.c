@@ -36,7 +36,6 @@ train_service_open(struct train_service *s, struct wire *wire, const char *run,
     memcpy(config.hello.digest, s->shape->digest, sizeof config.hello.digest);
     config.endpoint = endpoint;
     s->service = wire_service_open(wire, &config, err);
-    s->behind = 1;
     free(endpoint);
     return s->service ? 0 : -1;
 }
@@ -155,7 +154,6 @@ give_state(struct train_service *s, struct err *err)
         more = sample_store_next(&s->samples->store, &piece);
         what = give_piece(s, &piece, !more, err);
     } while (more && what == WIRE_ANSWERED);
-    s->behind = what != WIRE_ANSWERED;
     return what;
 }
 
@@ -318,22 +316,23 @@ in_batch(struct train_service *s, const struct sample_step *step,
         (struct sample_weights){.rows = n, .columns = rows, .w = s->in_batch};
 }
 
+static const char *
+met(const struct train_service *s)
+{
+    return wire_service_who(s->service)->peer;
+}
+
 /* A service that lost its state is given what we kept, and asked again. */
 static enum wire_answer
 ask_until_answered(struct train_service *s, const struct sample_step *step,
                    struct sample_weights *weights, struct err *err)
 {
     enum wire_answer what;
-    int tries = 3;
 
-    do {
-        what = s->behind ? give_state(s, err) : WIRE_ANSWERED;
-        if (what == WIRE_ANSWERED)
-            what = ask_weights(s, step, weights, err);
-        s->behind |= what == WIRE_NO_STATE;
-    } while (what == WIRE_NO_STATE && --tries);
-    if (what == WIRE_ANSWERED)
-        memcpy(s->met, wire_service_who(s->service)->peer, sizeof s->met);
+    do
+        what = s->keeper.ready ? ask_weights(s, step, weights, err)
+                               : give_state(s, err);
+    while (wire_keeper_next(&s->keeper, what, met(s)));
     return what;
 }
 
@@ -356,7 +355,7 @@ weigh(void *self, const struct sample_step *step,
         }
         in_batch(s, step, weights);
         *alone = 1;
-        s->behind = 1;
+        wire_keeper_behind(&s->keeper);
         return 1;
     }
     return what == WIRE_STOPPED ? 0 : -1;
@@ -368,7 +367,7 @@ refused(void *self)
 {
     struct train_service *s = self;
 
-    s->behind = 1;
+    wire_keeper_behind(&s->keeper);
 }
 
 struct train_negatives
@@ -381,22 +380,21 @@ train_service_negatives(struct train_service *s)
 int
 train_service_meet(struct train_service *s, struct err *err)
 {
-    const char *who;
+    enum wire_answer what;
     int rc;
 
     while ((rc = wire_service_poll(s->service, err)) > 0)
         train_journal_say(s->journal, "%s", err->msg);
     if (rc)
         return -1;
-    who = wire_service_who(s->service)->peer;
-    if (!wire_service_joined(s->service) || !strcmp(who, s->met))
+    if (!wire_service_joined(s->service) ||
+        !wire_keeper_meets(&s->keeper, met(s)))
         return 0;
-    memcpy(s->met, who, sizeof s->met);
-    switch (give_state(s, err)) {
-    case WIRE_REFUSED:
-    case WIRE_FAILED:
-        return -1;
-    default: // when it is gone again, the next one will be met
-        return 0;
-    }
+    what = give_state(s, err);
+    rc = wire_keeper_next(&s->keeper, what, met(s));
+    // when it is gone again, it or the next one will be met
+    return what == WIRE_REFUSED || what == WIRE_FAILED ||
+                   (what == WIRE_NO_STATE && !rc)
+               ? -1
+               : 0;
 }

@@ -5,6 +5,7 @@
 #include "train/config.h"
 #include "train/journal.h"
 #include "wire/batch.h"
+#include "wire/keeper.h"
 #include "wire/service.h"
 #include "wire/weights.h"
 
@@ -30,8 +31,7 @@ struct train_service {
     struct sample_rows tables[SAMPLE_TABLES_MAX]; /* of it */
     float *in_batch; /* weights of a batch without the service */
     size_t in_batch_room;
-    int behind;   /* it has to be given its tables first */
-    char met[64]; /* whom we have given it to, or asked since */
+    struct wire_keeper keeper;
     double again; /* --policy in-batch: not asked before then */
 };
 

@@ -1,0 +1,146 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "wire/stand.h"
+
+static const struct wire_place nowhere = {.session = -1};
+
+void
+wire_stand_init(struct wire_stand *stand)
+{
+    *stand = (struct wire_stand){.next = nowhere, .arrival.at = nowhere};
+}
+
+void
+wire_stand_begin(struct wire_stand *stand, const struct wire_place *at)
+{
+    stand->next = *at;
+    stand->owner = 0;
+}
+
+static void
+take_over(struct wire_stand *stand, uint64_t peer, const char *name)
+{
+    stand->owner = peer;
+    snprintf(stand->name, sizeof stand->name, "%s", name);
+}
+
+void
+wire_stand_greeted(struct wire_stand *stand, uint64_t peer, const char *name)
+{
+    if (stand->owner && *stand->name && !strcmp(name, stand->name))
+        stand->owner = peer;
+}
+
+int
+wire_stand_judge(const struct wire_stand *stand, uint64_t peer, int64_t session,
+                 const struct wire_hello *owner, struct err *err)
+{
+    if (!stand->owner || stand->owner == peer)
+        return 0;
+    if (owner)
+        return err_set(err,
+                       "the state belongs to %s %ju of session %jd, which is "
+                       "still connected",
+                       owner->stage, (uintmax_t)stand->owner,
+                       (intmax_t)stand->next.session);
+    if (session < stand->next.session)
+        return err_set(err, "the state is of session %jd, which is newer",
+                       (intmax_t)stand->next.session);
+    return 0;
+}
+
+int
+wire_stand_fits(const struct wire_stand *stand, const struct wire_place *at)
+{
+    return at->session == stand->next.session &&
+           wire_place_cmp(at, &stand->next) >= 0;
+}
+
+void
+wire_stand_weighed(struct wire_stand *stand, const struct wire_place *at,
+                   uint64_t peer, const char *name)
+{
+    stand->next.epoch = at->epoch;
+    stand->next.step = at->step + 1;
+    take_over(stand, peer, name);
+}
+
+/* The table of which a piece has rows, or n: of none. */
+static size_t
+table_of(const struct wire_state *piece)
+{
+    size_t i = 0;
+
+    while (i < piece->n && !piece->tables[i].n)
+        i++;
+    return i;
+}
+
+int
+wire_stand_follows(struct wire_stand *stand, const struct wire_state *piece,
+                   struct err *err)
+{
+    const struct wire_place at = {piece->session, piece->epoch, piece->step};
+    const size_t table = table_of(piece);
+
+    if (table == piece->n || (!table && !piece->from)) {
+        wire_stand_drop(stand);
+        stand->arrival.at = at;
+        stand->arrival.total = piece->total;
+        return 1;
+    }
+    if (stand->arrival.at.session == at.session &&
+        !wire_place_cmp(&stand->arrival.at, &at) &&
+        stand->arrival.total == piece->total && stand->arrival.table == table &&
+        stand->arrival.from == (size_t)piece->from)
+        return 0;
+    return err_set(err,
+                   "rows %jd .. of table '%s' do not follow what came of the "
+                   "state so far: hand it over from its beginning",
+                   (intmax_t)piece->from, piece->tables[table].name);
+}
+
+void
+wire_stand_add(struct wire_stand *stand, const struct wire_state *piece,
+               uint64_t peer, const char *name)
+{
+    const size_t i = table_of(piece);
+
+    take_over(stand, peer, name);
+    if (i == piece->n)
+        return;
+    stand->arrival.from += piece->tables[i].n;
+    if (stand->arrival.from == piece->tables[i].rows) {
+        stand->arrival.table++;
+        stand->arrival.from = 0;
+    }
+}
+
+int
+wire_stand_whole(const struct wire_stand *stand, const struct wire_state *piece,
+                 struct err *err)
+{
+    const size_t table = stand->arrival.table;
+
+    if (table == piece->n)
+        return 0;
+    return err_set(err, "the state of %jd steps lacks rows %zu .. of '%s'",
+                   (intmax_t)piece->total, stand->arrival.from,
+                   piece->tables[table].name);
+}
+
+void
+wire_stand_stands(struct wire_stand *stand)
+{
+    stand->next = stand->arrival.at;
+    wire_stand_drop(stand);
+}
+
+void
+wire_stand_drop(struct wire_stand *stand)
+{
+    stand->arrival.at = nowhere;
+    stand->arrival.total = 0;
+    stand->arrival.table = stand->arrival.from = 0;
+}
