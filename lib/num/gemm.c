@@ -3,14 +3,35 @@
 #include "num/gemm.h"
 #include "util/err.h"
 
+#include "gemm_small.h"
+
 static void
 sgemm(char ta, char tb, size_t m, size_t n, size_t k, float alpha,
-      const float *a, size_t lda, const float *b, size_t ldb, float beta,
+      const float *x, size_t lda, const float *y, size_t ldb, float beta,
       float *c)
 {
-    dnnl_status_t status = dnnl_sgemm(
-        ta, tb, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k, alpha, a,
-        (dnnl_dim_t)lda, b, (dnnl_dim_t)ldb, beta, c, (dnnl_dim_t)n);
+    const int a = ta == 'T', b = tb == 'T';
+    const struct num_gemm small = {.m = m,
+                                   .n = n,
+                                   .k = k,
+                                   .alpha = alpha,
+                                   .beta = beta,
+                                   .a = x,
+                                   .b = y,
+                                   .a_row = a ? 1 : lda,
+                                   .a_step = a ? lda : 1,
+                                   .b_row = b ? 1 : ldb,
+                                   .b_step = b ? ldb : 1,
+                                   .c = c,
+                                   .c_row = n,
+                                   .c_step = 1};
+    dnnl_status_t status;
+
+    if (num_gemm_small(&small))
+        return;
+    status = dnnl_sgemm(ta, tb, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k,
+                        alpha, x, (dnnl_dim_t)lda, y, (dnnl_dim_t)ldb, beta, c,
+                        (dnnl_dim_t)n);
 
     REQUIRE(status == dnnl_success);
 }

@@ -1,0 +1,137 @@
+#include <string.h>
+
+#include "util/clones.h"
+
+#include "gemm_small.h"
+#include "winograd.h"
+#include "winograd_isa.h"
+
+/* Multiplications; depth of a sum, as in oneDNN; rows at a time; columns of a
+ * panel; rows below which A B' are dot products, and take half as long there.
+ */
+enum { MOST = 5 << 20, DEPTH = 384, ROWS = 96, WIDEST = 32, FEW = 16 };
+
+/* A panel of B: columns `from` on, at a depth; zeros beyond them. */
+struct part {
+    size_t from, columns, width, depth, deep;
+};
+
+UTIL_CLONES static void
+pack(const struct num_gemm *g, const struct part *part, float *to)
+{
+    const size_t n = part->columns, width = part->width;
+    const float *b = g->b + part->from * g->b_step + part->depth * g->b_row;
+
+    if (n < width)
+        memset(to, 0, part->deep * width * sizeof *to);
+    for (size_t p = 0; p < part->deep && g->b_step == 1; p++)
+        memcpy(to + p * width, b + p * g->b_row, n * sizeof *to);
+    for (size_t j = 0; j < n && g->b_step != 1; j++)
+        for (size_t p = 0; p < part->deep; p++)
+            to[p * width + j] = b[p + j * g->b_step];
+}
+
+/* alpha x + beta c, of rows that are packed, or are columns of C. */
+UTIL_CLONES static void
+put(const struct num_gemm *g, size_t rows, const struct part *part, float beta,
+    const float *x, float *c)
+{
+    const size_t turned = g->c_step != 1;
+    const size_t outer = turned ? part->columns : rows;
+    const size_t inner = turned ? rows : part->columns;
+    const size_t row = turned ? 1 : part->width;
+    const size_t step = turned ? part->width : 1;
+    const size_t to = turned ? g->c_step : g->c_row;
+
+    for (size_t i = 0; i < outer; i++)
+        for (size_t j = 0; j < inner; j++) {
+            const float new = g->alpha *x[i * row + j * step];
+            float *old = c + i * to + j;
+
+            *old = beta == 0 ? new : new + beta **old;
+        }
+}
+
+/* How much of what is left of a sum comes next. */
+static size_t
+deep(size_t left)
+{
+    if (left >= 2 * DEPTH)
+        return DEPTH;
+    return left > DEPTH ? (left + 1) / 2 : left;
+}
+
+/* What a panel adds to C. */
+static void
+multiply(const struct num_gemm *g, const struct part *part,
+         const struct winograd_isa *isa)
+{
+    _Alignas(64) float panel[DEPTH * WIDEST], c[ROWS * WIDEST];
+
+    pack(g, part, panel);
+    for (size_t i = 0; i < g->m; i += ROWS) {
+        const struct winograd_product product = {
+            .a = g->a + i * g->a_row + part->depth * g->a_step,
+            .row = g->a_row,
+            .step = g->a_step,
+            .b = panel,
+            .c = c,
+            .rows = g->m - i < ROWS ? g->m - i : ROWS,
+            .depth = part->deep,
+            .vectors = part->columns > isa->lanes ? 2 : 1};
+
+        isa->product(&product);
+        put(g, product.rows, part, part->depth ? 1 : g->beta, c,
+            g->c + i * g->c_row + part->from * g->c_step);
+    }
+}
+
+/* C' = B' A'. */
+static struct num_gemm
+turned(const struct num_gemm *g)
+{
+    return (struct num_gemm){.m = g->n,
+                             .n = g->m,
+                             .k = g->k,
+                             .alpha = g->alpha,
+                             .beta = g->beta,
+                             .a = g->b,
+                             .b = g->a,
+                             .a_row = g->b_step,
+                             .a_step = g->b_row,
+                             .b_row = g->a_step,
+                             .b_step = g->a_row,
+                             .c = g->c,
+                             .c_row = g->c_step,
+                             .c_step = g->c_row};
+}
+
+static int
+is_small(const struct num_gemm *g)
+{
+    if (g->m < 2 || g->n < 2 || (g->b_step != 1 && g->m < FEW))
+        return 0;
+    return g->m <= MOST && g->n <= MOST / g->m && g->k <= MOST / (g->m * g->n);
+}
+
+int
+num_gemm_small(const struct num_gemm *gemm)
+{
+    const struct winograd_isa *isa = num_winograd_isa(0);
+    const size_t width = 2 * isa->lanes;
+    struct part part = {.width = width};
+    struct num_gemm g = *gemm;
+
+    if (!is_small(&g) || isa == &num_winograd_any)
+        return 0;
+    if (g.b_step != 1 && g.m <= width && g.m < g.n) // less to pack
+        g = turned(&g);
+    for (part.from = 0; part.from < g.n; part.from += part.columns) {
+        part.columns = g.n - part.from < width ? g.n - part.from : width;
+        for (part.depth = 0; part.depth < g.k; part.depth += part.deep) {
+            part.deep = deep(g.k - part.depth);
+            multiply(&g, &part, isa);
+        }
+    }
+    return 1;
+}
