@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "nn/average.h"
 #include "nn/net.h"
 #include "nn/optim.h"
 #include "train/part.h"
@@ -38,16 +39,18 @@ struct train_encoder_spec {
     size_t micro;  /* at most, in the net at a time; 0: all */
     uint64_t seed; /* of the initial weights */
     int locked;    /* its weights stay: no gradient, no optimiser */
+    int average;   /* there will be a mean of its weights */
 };
 
 /* To be read, but for the blocks of net and optim: these may be filled. */
 struct train_encoder {
     struct nn_net *net;
-    struct nn_optim *optim; /* NULL: locked */
-    size_t rows, micro;     /* as in the spec; micro is never 0 */
-    size_t dim, image;      /* width of an embedding; numbers of an image */
-    struct nn_input input;  /* of the last forward; lent */
-    float *before;          /* running statistics as they were then */
+    struct nn_optim *optim;    /* NULL: locked */
+    size_t rows, micro;        /* as in the spec; micro is never 0 */
+    size_t dim, image;         /* width of an embedding; numbers of an image */
+    struct nn_input input;     /* of the last forward; lent */
+    float *before;             /* running statistics as they were then */
+    struct nn_average average; /* empty where none was asked for */
 };
 
 /*
@@ -88,6 +91,10 @@ double train_encoder_norm(const struct train_encoder *encoder);
  * that learning rate. */
 void train_encoder_update(struct train_encoder *encoder, double rate);
 
+/* train_encoder_average() takes the weights into their mean, where one was
+ * asked for. */
+void train_encoder_average(struct train_encoder *encoder);
+
 /* train_encoder_undo() puts the running statistics back to what they were
  * before the last forward: all that a step changes but for its update. */
 void train_encoder_undo(struct train_encoder *encoder);
@@ -98,8 +105,9 @@ int train_encoder_steady(struct train_encoder *encoder);
 int train_encoder_finite(struct train_encoder *encoder);
 
 /*
- * The files of nn/model.h in a folder: model, head and optim.  After an error
- * in loading weights and moments are undefined.
+ * The files of nn/model.h in a folder: model, head and optim; that of
+ * nn/average.h, where there is a mean.  After an error in loading weights,
+ * moments and mean are undefined.
  */
 int train_encoder_save(struct train_encoder *encoder, const char *folder,
                        struct err *err);

@@ -81,6 +81,8 @@ struct train_learner_spec {
     struct train_state *state;               /* which steps move on */
     const struct train_negatives *negatives; /* NULL: none are asked */
     enum train_nonfinite nonfinite;
+    double average; /* the last share of the epochs, 0 .. 1, whose weights
+                       count for their mean */
 };
 
 /* To be read. */

@@ -33,6 +33,8 @@ train_encoder_open(struct train_encoder *encoder,
         spec->net.height * spec->net.image_width * spec->net.channels;
     nn_net_running(encoder->net, &count);
     encoder->before = mem_array(count, sizeof *encoder->before);
+    if (spec->average && !spec->locked)
+        nn_average_init(&encoder->average, encoder->net);
     return 0;
 }
 
@@ -42,6 +44,7 @@ train_encoder_close(struct train_encoder *encoder)
     nn_net_free(encoder->net);
     nn_optim_free(encoder->optim);
     free(encoder->before);
+    nn_average_release(&encoder->average);
     *encoder = (struct train_encoder){0};
 }
 
@@ -139,6 +142,13 @@ train_encoder_update(struct train_encoder *encoder, double rate)
 }
 
 void
+train_encoder_average(struct train_encoder *encoder)
+{
+    if (encoder->average.mean)
+        nn_average_add(&encoder->average, encoder->net);
+}
+
+void
 train_encoder_undo(struct train_encoder *encoder)
 {
     size_t n;
@@ -183,7 +193,8 @@ train_encoder_save(struct train_encoder *encoder, const char *folder,
 {
     const long *steps = moments_of(encoder).steps;
 
-    if (nn_model_save(folder, encoder->net, steps ? *steps : 0, err))
+    if (nn_model_save(folder, encoder->net, steps ? *steps : 0, err) ||
+        nn_average_save(folder, encoder->net, &encoder->average, err))
         return -1;
     return encoder->optim
                ? nn_optim_save(folder, encoder->net, encoder->optim, err)
@@ -194,7 +205,9 @@ int
 train_encoder_load(struct train_encoder *encoder, const char *folder,
                    struct err *err)
 {
-    if (nn_model_load(folder, encoder->net, err))
+    if (nn_model_load(folder, encoder->net, err) ||
+        (encoder->average.mean &&
+         nn_average_load(folder, encoder->net, &encoder->average, err)))
         return -1;
     return encoder->optim
                ? nn_optim_load(folder, encoder->net, encoder->optim, err)

@@ -287,6 +287,16 @@ refuse(struct train_learner *learner)
                                                       : TRAIN_ROLLBACK;
 }
 
+/* Whether the weights behind this batch count for their mean. */
+static int
+late(const struct train_learner_spec *spec, const struct train_batch *b)
+{
+    const double steps = (double)b->steps, all = (double)b->epochs * steps;
+
+    return (double)b->epoch * steps + (double)b->step + 1 >
+           (1 - spec->average) * all;
+}
+
 static enum train_outcome
 apply(struct train_learner *learner, const struct train_batch *b, double rate,
       const struct exchange *exchange, const struct loss_report *report)
@@ -294,8 +304,11 @@ apply(struct train_learner *learner, const struct train_batch *b, double rate,
     const struct train_learner_spec *spec = &learner->spec;
     struct train_state *state = spec->state;
 
-    for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++)
+    for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++) {
         train_encoder_update(spec->encoder[k], rate);
+        if (late(spec, b))
+            train_encoder_average(spec->encoder[k]);
+    }
     if (spec->scalars)
         train_scalars_update(spec->scalars, report, rate);
     train_samples_put(spec->samples, b, learner->columns);

@@ -160,22 +160,29 @@ what_is_saved_goes_on_to_the_same_bits(void)
     struct err err = {""};
     size_t n;
 
+    nn_average_init(&a.average, a.net);
+    nn_average_init(&b.average, b.net);
     step(&a, z);
     train_encoder_update(&a, 0.1);
+    train_encoder_average(&a);
     T(!train_encoder_save(&a, ".", &err), "saved: %s", err.msg);
     T(!train_encoder_load(&b, ".", &err), "loaded: %s", err.msg);
     for (int i = 0; i < 2; i++) {
         step(i ? &b : &a, z);
         train_encoder_update(i ? &b : &a, 0.1);
+        train_encoder_average(i ? &b : &a);
     }
     T(!memcmp(nn_net_params(a.net, &n), nn_net_params(b.net, &n),
               n * sizeof(float)),
       "the next step gives the same weights, momentum included");
+    T(a.average.steps == 2 && b.average.steps == 2 &&
+          !memcmp(a.average.mean, b.average.mean, n * sizeof(double)),
+      "and the same mean of both");
     train_encoder_close(&a);
     train_encoder_close(&b);
     T(!unlink("model.safetensors") && !unlink("head.safetensors") &&
-          !unlink("optim.safetensors"),
-      "three files are written");
+          !unlink("optim.safetensors") && !unlink("average.safetensors"),
+      "four files are written");
 }
 
 static void

@@ -188,6 +188,36 @@ steps_train(void)
     end(w);
 }
 
+/* Of six steps the last four: .6 of them, rounded up. */
+static void
+the_last_weights_have_a_mean(void)
+{
+    struct world *w = begin("simclr", "group", 1, TRAIN_ON_NONFINITE_STOP);
+    struct nn_net *net = w->encoder[0].net;
+    struct nn_average *average = &w->encoder[0].average;
+    struct train_result result;
+    struct err err;
+    double *sum, most = 0;
+    size_t n;
+    const float *p = nn_net_params(net, &n);
+
+    sum = mem_array(n, sizeof *sum);
+    nn_average_init(average, net);
+    w->learner.spec.average = 0.6;
+    for (int i = 0; i < EPOCHS * STEPS; i++) {
+        step(w, &result, &err);
+        for (size_t k = 0; k < n && i >= 2; k++)
+            sum[k] += p[k];
+    }
+    for (size_t k = 0; k < n; k++)
+        most = fmax(most, fabs(average->mean[k] - sum[k] / 4));
+    T(average->steps == 4, "of the last .6 of 6 steps 4 count, not %ld",
+      average->steps);
+    T(most < 1e-14, "the mean of the weights behind them, within %g", most);
+    free(sum);
+    end(w);
+}
+
 static void
 encoding_only_trains_nothing(void)
 {
@@ -416,6 +446,7 @@ int
 main(void)
 {
     steps_train();
+    the_last_weights_have_a_mean();
     encoding_only_trains_nothing();
     a_step_that_is_not_finite(TRAIN_ON_NONFINITE_STOP, TRAIN_STOPPED,
                               "the end");

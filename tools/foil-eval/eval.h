@@ -20,7 +20,7 @@ struct options {
     double temperature, l2, held_out, tolerance, tau, ridge;
     long iterations, seed, rows, threads, views, batch, max_pixels;
     long components, extreme, principal;
-    int captions, json, no_record, once;
+    int captions, json, no_record, once, average;
 };
 
 /* options.c: what each verb takes, with its defaults. */

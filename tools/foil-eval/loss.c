@@ -4,7 +4,7 @@
 #include "data/view.h"
 #include "eval.h"
 #include "loss/global.h"
-#include "nn/model.h"
+#include "nn/average.h"
 #include "num/vec.h"
 #include "util/digest.h"
 #include "util/mem.h"
@@ -61,7 +61,8 @@ prepare(struct measured *m, const struct options *options, char **path)
     if (m->batch > m->n)
         m->batch = m->n;
     if (nn_model_open(&m->model, path[0], m->batch, 1, precisely, NULL, &err) ||
-        nn_model_fits(&m->model, m->images, (size_t)options->views, &err))
+        nn_model_fits(&m->model, m->images, (size_t)options->views, &err) ||
+        (options->average && nn_average_use(&m->model, &err)))
         die("%s", err.msg);
     if (json_object_get(m->model.config, "text"))
         die("'%s' has an encoder of texts: its loss is of images and captions, "

@@ -123,6 +123,8 @@ const struct opt loss_opts[] = {
      "augmentations of views, NAME[,FIELD=X]..."},
     {"seed", 's', OPT_WHOLE, &given.seed, 0, 1e15, "N",
      "seed of views, as in foil-augment"},
+    {"average", 0, OPT_FLAG, &given.average, 0, 0, NULL,
+     "of the mean of the weights, see foil-train --average"},
     {"batch", 'b', OPT_WHOLE, &given.batch, 1, 65536, "N",
      "rows that go through the encoder at a time"},
     {"max-pixels", 0, OPT_WHOLE, &given.max_pixels, 1, 1e9, "N",

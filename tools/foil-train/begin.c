@@ -55,6 +55,7 @@ open_learner(struct train *t, struct err *err)
         .scalars = &t->scalars,
         .state = &t->state,
         .negatives = &t->negatives,
+        .average = o->average,
         .nonfinite = !strcmp(o->nonfinite, "skip") ? TRAIN_ON_NONFINITE_SKIP
                      : !strcmp(o->nonfinite, "rollback")
                          ? TRAIN_ON_NONFINITE_ROLLBACK

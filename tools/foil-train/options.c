@@ -128,6 +128,8 @@ static const struct opt how[] = {
      "schedule of the learning rate: constant, cosine, step:E,E..."},
     {"lr-end", 0, OPT_REAL, &o.lr_end, 0, 1e6, "X",
      "learning rate at the end of its schedule"},
+    {"average", 0, OPT_REAL, &o.average, 0, 1, "SHARE",
+     "of the epochs, the last: the mean of their weights is kept, too"},
     {"seed", 's', OPT_WHOLE, &o.seed, 0, 1e15, "N",
      "seed of the initial weights"},
     {"threads", 0, OPT_WHOLE, &o.threads, 0, 1024, "N",

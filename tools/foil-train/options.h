@@ -21,6 +21,7 @@ struct train_options {
     struct loss_settings loss;                        /* of the objective */
     struct train_schedule param_schedule[PARAM_MOST]; /* of its parameters */
     double lr, lr_end, momentum, beta1, beta2, epsilon, weight_decay, warmup;
+    double average;
     long context, embed;
     long moves, burn;
     long width, hidden, micro, accumulate, seed, threads, keep_features;

@@ -121,7 +121,8 @@ train_encoder_spec(const struct train_options *o,
                                         .rows = rows,
                                         .micro = (size_t)o->micro,
                                         .seed = (uint64_t)o->seed,
-                                        .locked = !strcmp(o->lock, "image")};
+                                        .locked = !strcmp(o->lock, "image"),
+                                        .average = o->average > 0};
     return train_spec(o, shape, &spec->net, err);
 }
 
@@ -154,7 +155,8 @@ train_text_encoder_spec(const struct train_options *o,
                                         .rows = shape->images + shape->extra,
                                         .micro = (size_t)o->micro,
                                         .seed = (uint64_t)o->seed,
-                                        .locked = !strcmp(o->lock, "text")};
+                                        .locked = !strcmp(o->lock, "text"),
+                                        .average = o->average > 0};
     return train_text_spec(o, vocabulary, &spec->net, err);
 }
 
