@@ -101,11 +101,17 @@ $(values_usage "${common[@]}" "${own[@]}")
   --resume            continue RUN from its newest checkpoint, with the options
                       that it was started with
   --override KEY      with --resume: allow another value of this option
-  --select ARGS       more options for foil-select; --augment, --train,
-                      --negatives and --embed likewise
-  --select-command C  run C instead of foil-select, with the same options;
-                      --augment-command, --train-command and
-                      --negatives-command likewise
+  --select ARGS       more options for foil-select
+  --augment ARGS      for foil-augment
+  --train ARGS        for foil-train
+  --negatives ARGS    for foil-negatives
+  --embed ARGS        for foil-embed
+  --select-command C  run C instead of foil-select, with the same options
+  --augment-command C
+                      instead of foil-augment
+  --train-command C   instead of foil-train
+  --negatives-command C
+                      instead of foil-negatives
   --config FILE       take options from a file, such as RUN/command of another
                       run; those given here take precedence
   --stages            print the list of stages, as foil-run(1) reads it, and

@@ -143,7 +143,18 @@ ok 'an option of a verb' offers --decode foil-data index --dec
 ok 'a command of foil' offers 'negatives' foil neg
 ok 'an option of a verb of a command' offers --decode foil data index --dec
 ok 'an option of a pipeline' offers --epochs foil run simclr --ep
-ok 'a pipeline' offers_among simclr foil run sim
+ok 'a pipeline' offers simclr foil run sim
+ok 'nothing else behind foil run' exits 1 offers_among 'select\|--help' foil run ''
+ok 'a study' offers studies/geometry foil run studies/geo
+ok 'options of other stages of a pipeline' offers '--train --train-command' \
+    foil run simclr --tra
+ok 'an objective, which --list has' offers emc2_bimodal foil train --objective emc2_
+ok 'also of a pipeline' offers emc2_bimodal foil run simclr --objective emc2_
+ok 'a strategy' offers spectral foil-select --strategy spec
+ok 'a verb of foil-tap' offers replay foil tap rep
+ok 'a topic of foil help' offers recipes foil help rec
+ok 'no file for a number' offers '' foil train --steps ''
+ok 'nor an option where files are meant' offers '' foil eval knn ''
 
 mkdir -p "$root/lib/mine"
 touch "$root/share/old"
