@@ -323,6 +323,7 @@ run-lint: $(TOOLS) $(OUT)/tests/wire/messages
 	$(call say,LINT,synopses) BIN=$(OUT)/bin scripts/check-man
 	$(call say,LINT,tables) BIN=$(OUT)/bin scripts/check-tables
 	$(call say,LINT,messages) scripts/check-messages $(OUT)/tests/wire/messages
+	$(call say,LINT,states) scripts/check-states
 	$(call say,LINT,words) scripts/check-words
 	$(call say,LINT,sizes) scripts/check-sizes
 

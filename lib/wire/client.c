@@ -169,6 +169,8 @@ take_error(struct wire_client *client, struct wire_news *news, struct err *err)
         wire_greeting_again(&client->greeting);
         return 0;
     }
+    if (!*error.of.kind && error.id >= 0) // of a request, and we make none
+        return 0;
     if (!*error.of.kind)
         return err_set(err, "refused by '%.80s': %.400s", at, error.reason);
     wire_refusal_words(&error, at, &news->why);

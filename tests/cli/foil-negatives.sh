@@ -61,7 +61,7 @@ ok 'nor another trainer without its state' refuses 1 'does not stand where' \
     pairs session=3 put=0
 ok 'a batch of one' refuses 1 'want 2 images' pairs session=4 batch=1
 ok 'a newer one' pairs session=5
-ok 'another number of views' refuses 1 "3 views where the chains are for 2" \
+ok '[pairs that will not do] another number of views' refuses 1 "3 views where the chains are for 2" \
     pairs session=5 step=4 views=3 put=0
 ok 'ends' ends
 

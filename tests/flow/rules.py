@@ -221,11 +221,11 @@ RULES = [
     ("greeting: hello again each second", G,
      "now - greeting->sent < patience",
      "1",
-     "then sent again, each second"),
+     "[GREETING: a second without an answer]"),
     ("greeting: hello again when it is asked for", G,
      "if (greeting->state == WIRE_IN)\n        greeting->state = WIRE_OUT;",
      "(void)greeting;",
-     "two errors with again: one hello"),
+     "[IN: error with again]"),
     ("greeting: a lost connection is greeted again", G,
      "wire_greeting_lost(struct wire_greeting *greeting)\n"
      "{\n"
@@ -233,7 +233,7 @@ RULES = [
      "wire_greeting_lost(struct wire_greeting *greeting)\n"
      "{\n"
      "    (void)greeting;",
-     "the connection is lost: out"),
+     "[any: the connection is lost]"),
     ("client: an answer to another id is late", A,
      "id == asking->id && asking->waits",
      "id >= 0 && asking->waits",

@@ -14,26 +14,27 @@ rows(void)
     wire_greeting_again(&g);
     T(g.state == WIRE_OUT, "so is an error with again");
     T(wire_greeting_turn(&g, 1, 5) && g.state == WIRE_GREETING,
-      "a connection: hello");
+      "[OUT: there is a connection] hello");
     T(!wire_greeting_turn(&g, 1, 5.9), "which is given a second");
     T(wire_greeting_turn(&g, 1, 6) && !wire_greeting_turn(&g, 1, 6.9) &&
           wire_greeting_turn(&g, 1, 7),
-      "then sent again, each second");
+      "[GREETING: a second without an answer] hello, each second");
     wire_greeting_again(&g);
     T(g.state == WIRE_GREETING && !wire_greeting_turn(&g, 1, 7.5),
       "again, while a hello is under way, changes nothing");
-    T(wire_greeting_hello(&g) && g.state == WIRE_IN, "the answer: in");
+    T(wire_greeting_hello(&g) && g.state == WIRE_IN,
+      "[GREETING: hello that fits] in");
     T(!wire_greeting_hello(&g) && g.state == WIRE_IN,
       "a second answer changes nothing");
     T(!wire_greeting_turn(&g, 1, 100), "in, no hello is said");
     wire_greeting_again(&g);
     wire_greeting_again(&g);
     T(wire_greeting_turn(&g, 1, 100) && !wire_greeting_turn(&g, 1, 100.5),
-      "two errors with again: one hello");
+      "[IN: error with again] one hello, also after two");
     T(wire_greeting_hello(&g), "and in again");
     wire_greeting_lost(&g);
     T(!wire_greeting_turn(&g, 0, 101) && g.state == WIRE_OUT,
-      "the connection is lost: out");
+      "[any: the connection is lost] out");
     T(wire_greeting_turn(&g, 1, 101), "there is another: hello");
     wire_greeting_lost(&g);
     T(!wire_greeting_hello(&g), "an answer on a lost connection is none");

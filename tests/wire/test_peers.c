@@ -66,7 +66,8 @@ strangers(void)
     struct wire_peers peers = {0};
     int told = 0;
 
-    T(wire_peers_again(&peers, &id_a, 10), "the first message is answered");
+    T(wire_peers_again(&peers, &id_a, 10),
+      "[unknown: anything else] the first message is answered");
     T(!wire_peers_again(&peers, &id_a, 10.9), "another one soon after is not");
     T(wire_peers_again(&peers, &id_b, 10.9), "but one of another connection");
     T(wire_peers_again(&peers, &id_a, 11), "a second later it is");
@@ -99,7 +100,8 @@ silence(void)
     wire_peers_judge(&peers, 17.05);
     T(peers.n == 1, "a second look too early");
     wire_peers_judge(&peers, 17.1);
-    T(peers.n == 0 && wire_peers_left(&peers) == 1, "gone");
+    T(peers.n == 0 && wire_peers_left(&peers) == 1,
+      "[known: nothing for 3 seconds] gone");
     T(peers.n_silent == 1 && peers.silent[0].byte[0] == 'a',
       "but how it is reached is kept");
     T(wire_peers_again(&peers, &id_a, 18), "when it is back it says hello");

@@ -38,20 +38,32 @@ greetings(void)
     struct wire_news news;
     uint64_t peer;
 
-    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "the peer has joined");
+    T(server_sees(a, b, server, WIRE_JOINED, &news, 5),
+      "[unknown: hello that fits] the peer has joined");
     peer = news.peer;
     strcpy(hello.peer, "x");
     tell(sock, wire_hello_put(&hello));
     T(!server_sees(a, b, server, WIRE_JOINED, &news, 0.15),
-      "a second hello of a connection changes nothing");
+      "[known: hello that fits] a second hello changes nothing");
+    hello.size = 11;
+    tell(sock, wire_hello_put(&hello));
+    T(server_sees(a, b, server, WIRE_REPORT, &news, 5) &&
+          strstr(news.why.msg, "of 11") && wire_server_peers(server) == 1,
+      "[known: hello that does not fit] the reason is said, the peer stays");
     back = join(b, at("greetings"), "x");
     T(server_sees(a, b, server, WIRE_JOINED, &news, 5) && news.peer != peer,
-      "the same name on another connection: somebody new");
+      "[unknown: hello of a name that is known] on another connection it is "
+      "somebody new");
     T(server_sees(a, b, server, WIRE_LEFT, &news, 5) && news.peer == peer &&
           wire_server_peers(server) == 1,
       "and the old one is gone");
+    peer = wire_server_peer(server, 0);
     wire_sock_close(sock);
     wire_sock_close(back);
+    for (int i = 0; i < 500 && wire_server_reaches(server, peer); i++)
+        turn(a, b);
+    T(server_sees(a, b, server, WIRE_LEFT, &news, 5) && news.peer == peer,
+      "[known: it cannot be sent to] it has left");
     wire_server_close(server);
     wire_close(a);
     wire_close(b);
