@@ -191,72 +191,82 @@ misfits(void)
     refused("another data set", &hello);
 }
 
-/* What a binder of its own sends: the client's next news, or -1. */
-static int
-says(struct wire *a, struct wire *b, struct wire_sock *sock,
-     const struct wire_id *to, struct wire_client *client, struct wire_msg *msg,
-     struct wire_news *news)
+/* A binder by hand, and the end that connects to it. */
+struct hand {
+    struct wire *a, *b;
+    struct wire_sock *sock;
+    struct wire_client *client;
+    struct wire_id from; /* once it has said hello */
+};
+
+static void
+hand_open(struct hand *h)
 {
+    struct wire_client_config cc = plan_client("greeting");
+    const struct wire_limits limits = {0};
+    struct wire_msg *msg = NULL;
+    struct wire_news news;
+    struct err err;
+
+    h->a = wire_open(NULL, &err);
+    h->b = wire_open(NULL, &err);
+    h->sock = wire_sock_bind(h->a, WIRE_ROUTER, at("greeting"), &limits, &err);
+    h->client = wire_client_open(h->b, &cc, &err);
+    for (int i = 0; i < 1000 && !msg; i++) {
+        turn(h->a, h->b);
+        wire_client_next(h->client, &news, &err);
+        wire_sock_recv(h->sock, &h->from, &msg, &err);
+    }
+    wire_msg_free(msg);
+}
+
+/* What the client makes of a message: its news, or -1. */
+static int
+says(struct hand *h, struct wire_msg *msg)
+{
+    struct wire_news news;
     struct err err;
     int rc = 0;
 
-    wire_sock_send(sock, to, msg);
+    wire_sock_send(h->sock, &h->from, msg);
     wire_msg_free(msg);
     for (int i = 0; i < 20 && !rc; i++) {
-        turn(a, b);
-        rc = wire_client_next(client, news, &err);
+        turn(h->a, h->b);
+        rc = wire_client_next(h->client, &news, &err);
     }
-    return rc;
+    return rc > 0 ? (int)news.what : rc;
 }
 
 /* The rows of a greeting, as the end that connects sees them. */
 static void
 greeting(void)
 {
-    struct wire_client_config cc = plan_client("greeting");
-    const struct wire_limits limits = {0};
-    struct err err = {""};
-    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct wire_sock *sock =
-        wire_sock_bind(a, WIRE_ROUTER, at("greeting"), &limits, &err);
-    struct wire_client *client = wire_client_open(b, &cc, &err);
     const struct wire_end end = {.at = {5, 1, 0}};
-    struct wire_error kind = {.id = -1, .of = {.kind = "next"}}, id = {.id = 7},
-                      plain = {.reason = "no", .id = -1};
+    const struct wire_error id = {.id = 7}, plain = {.id = -1};
+    struct wire_error kind = {.id = -1, .of = {.kind = "next"}};
     struct wire_hello mine = hello_of("select", "r", digest_a, 10),
                       other = hello_of("select", "r", digest_a, 11);
-    struct wire_news news;
-    struct wire_msg *msg = NULL;
-    struct wire_id from;
+    struct hand h;
 
     kind.of.at.session = -1;
-    for (int i = 0; i < 1000 && !msg; i++) {
-        turn(a, b);
-        wire_client_next(client, &news, &err);
-        wire_sock_recv(sock, &from, &msg, &err);
-    }
-    wire_msg_free(msg);
-    T(!says(a, b, sock, &from, client, wire_end_put(&end), &news),
+    hand_open(&h);
+    T(!says(&h, wire_end_put(&end)),
       "[GREETING: a message of the edge] it is dropped");
-    T(says(a, b, sock, &from, client, wire_error_put(&kind), &news) == 1 &&
-          news.what == WIRE_REPORT,
+    T(says(&h, wire_error_put(&kind)) == WIRE_REPORT,
       "[any: error with kind] it is to be printed");
-    T(says(a, b, sock, &from, client, wire_hello_put(&mine), &news) == 1 &&
-          news.what == WIRE_JOINED,
-      "the answer to hello");
-    T(says(a, b, sock, &from, client, wire_end_put(&end), &news) == 1 &&
-          news.what == WIRE_ENDED,
+    T(says(&h, wire_hello_put(&mine)) == WIRE_JOINED, "the answer to hello");
+    T(says(&h, wire_end_put(&end)) == WIRE_ENDED,
       "[IN: a message of the edge] it is news");
-    T(!says(a, b, sock, &from, client, wire_error_put(&id), &news),
+    T(!says(&h, wire_error_put(&id)),
       "an error with the id of a request, of which there is none: dropped");
-    T(says(a, b, sock, &from, client, wire_error_put(&plain), &news) < 0,
+    T(says(&h, wire_error_put(&plain)) < 0,
       "[any: error without again, id and kind] it ends the client");
-    T(says(a, b, sock, &from, client, wire_hello_put(&other), &news) < 0,
+    T(says(&h, wire_hello_put(&other)) < 0,
       "[any: hello that does not fit] so does that");
-    wire_client_close(client);
-    wire_sock_close(sock);
-    wire_close(a);
-    wire_close(b);
+    wire_client_close(h.client);
+    wire_sock_close(h.sock);
+    wire_close(h.a);
+    wire_close(h.b);
 }
 
 /* What a binder says: the plan has an end, the run is over. */
