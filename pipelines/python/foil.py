@@ -2356,9 +2356,6 @@ class _Sampler:
         self.todo = collections.deque(x for x in self.todo if x[0] != name)
 
     def _take(self, name, kind, head, tensors):
-        if kind == "end":
-            self.loop.over |= head.get("over", False)
-            return
         if kind == "error":
             return
         if kind not in ("pairs", "state.put"):
@@ -2476,7 +2473,8 @@ class Pairs:
 
 
 def negatives(run, weigh, sampler=None, keeps=(), keys=None, allow=None):
-    """Stands in the place of foil-negatives, until the run is over.
+    """Stands in the place of foil-negatives: it serves until it is ended, also
+    a trainer that was started again.
 
     weigh(pairs) returns w [v*b,n], not negative, each row with sum 1; or
     (w, values), with numbers for the metrics; or (w, values, rows), with the
