@@ -14,8 +14,6 @@
 # captions, in lib/texts.sh.
 set -euo pipefail
 
-# shellcheck source=pipelines/lib/guess.sh
-. "${BASH_SOURCE[0]%/*}/lib/guess.sh"
 # shellcheck source=pipelines/lib/remember.sh
 . "${BASH_SOURCE[0]%/*}/lib/remember.sh"
 # shellcheck source=pipelines/lib/results.sh
@@ -147,7 +145,7 @@ no_option() {
     local programs=("${!program[@]}")
     local -a names=(run resume override stages config help "${common[@]%% *}"
         "${own[@]%% *}" "${!given[@]}" "${programs[@]/%/-command}")
-    misuse "no option '$1'$(meant "$1" "${names[@]/#/--}")"
+    misuse "no option '$1'$(foil guess "$1" "${names[@]/#/--}")"
 }
 
 # take_value OPTION VALUE : set the variable of an option

@@ -57,6 +57,12 @@ ok 'what is like none: 2' refuses 2 "no command 'cook': 'foil' lists them" \
     "$foil" cook
 ok 'a pipeline misspelt: 2' refuses 2 "no pipeline 'tyr': did you mean 'try'\?" \
     "$foil" run tyr
+ok 'guess tells scripts the name that was meant' \
+    prints ": did you mean '--epochs'?" "$foil" guess --epohcs --batch --epochs
+ok 'or nothing' prints '' "$foil" guess --nonsense --batch --epochs
+ok 'a word that is too long is nobody'"'"'s' prints '' \
+    "$foil" guess "$(printf '%080d' 0)" --batch
+ok 'guess wants a word: 2' refuses 2 'wants a word' "$foil" guess
 mkdir -p "$work/share/man/man1" "$work/share/man/man5"
 touch "$work/share/man/man1/foil-echo.1" "$work/share/man/man5/foil-wire.5"
 # shellcheck disable=SC2016 # of the script
