@@ -42,7 +42,8 @@ void data_features_room(struct data_features *features,
  * data_features_read() reads what there is; numbers of another type become f4.
  * Refused: anything but a matrix with at least one row and column, values
  * beyond +-1e15 or not numbers, lists of another length, labels of which
- * x.classes has no name.
+ * x.classes has no name, an empty x.json: that is what `foil eval knn x.npy >
+ * x.json` has made of it before it begins.
  */
 int data_features_read(struct data_features *features, const char *path,
                        struct err *err);

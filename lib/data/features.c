@@ -79,7 +79,12 @@ read_about(const char *path, json_t **about, struct err *err)
 
     if (file_exists(about_path)) {
         text = file_read(about_path, MAX_ABOUT, &len, err);
-        if (text)
+        if (text && !len) // a shell has emptied it, perhaps
+            err_set(err,
+                    "'%s' is empty, and should say how '%s' was made: remove "
+                    "it, and write output to a file of another name",
+                    about_path, path);
+        else if (text)
             *about = json_parse(text, len, about_path, err);
         rc = *about ? 0 : -1;
     }

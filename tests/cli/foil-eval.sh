@@ -128,6 +128,9 @@ ok 'others are not' says '"collapsed":false' geometry train.npy
 echo '{"layer":"h"}' >train.json
 ok 'where the features are from' says '"made":{"layer":"h"}' geometry train.npy
 
+ok 'results into what describes the features: 1' refuses 1 'another name' \
+    bash -c "'$eval' geometry equal.npy >equal.json"
+rm equal.json
 ok 'no measure: 2' refuses 2 'wants a verb' "$eval"
 ok 'an unknown measure: 2' refuses 2 "no verb 'tsne'" "$eval" tsne train.npy
 ok 'half a probe: 2' refuses 2 'wants TRAIN TEST' "$eval" probe train.npy
