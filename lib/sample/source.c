@@ -5,6 +5,7 @@
 #include "num/gemm.h"
 #include "sample/source.h"
 #include "util/mem.h"
+#include "util/opt.h"
 
 #include "exact.h"
 #include "judge.h"
@@ -13,25 +14,17 @@
 void
 sample_how_propose(struct sample_how *how, const char *word, size_t moves)
 {
+    // in the order of SAMPLE_PROPOSALS
     static const struct {
-        const char *word;
         enum sample_proposals proposals;
         int moves;
-    } all[] = {
-        {"row", SAMPLE_ROW, 0},     {"once", SAMPLE_ONCE, 0},
-        {"all4", SAMPLE_ALL4, 0},   {"bank", SAMPLE_ONCE, 1},
-        {"exact", SAMPLE_EXACT, 0}, {"exact-bank", SAMPLE_EXACT, 1},
-    };
-    int known = 0;
+    } all[] = {{SAMPLE_ROW, 0},  {SAMPLE_ONCE, 0},  {SAMPLE_ALL4, 0},
+               {SAMPLE_ONCE, 1}, {SAMPLE_EXACT, 0}, {SAMPLE_EXACT, 1}};
+    const int i = opt_index(SAMPLE_PROPOSALS, word);
 
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (strcmp(all[i].word, word))
-            continue;
-        how->proposals = all[i].proposals;
-        how->moves = all[i].moves ? moves : 0;
-        known = 1;
-    }
-    REQUIRE(known);
+    REQUIRE(i >= 0 && (size_t)i < sizeof all / sizeof *all);
+    how->proposals = all[i].proposals;
+    how->moves = all[i].moves ? moves : 0;
 }
 
 static struct sample_memory_form
