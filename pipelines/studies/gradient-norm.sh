@@ -11,19 +11,24 @@
 # own, so that a step waits for nobody.  The second is convolutional, a resnet8
 # of width 8 without normalisation on views of 16x16, with fewer images, so that
 # it converges.
+#
+# The last weights of a run have the noise of its last steps, most of it in the
+# steepest directions.  So the mean of the weights over the last part of the run
+# is measured, too (foil-train --average), for all methods alike.
 # shellcheck source=pipelines/lib.sh
 . "${0%/*}/../lib.sh"
 
 threads=1 augmenters=1 batch=4 images=500 tau=0.2 points=10
 encoders=linear,conv linear_steps=50000 conv_steps=60000 conv_images=100
-linear_rate=1 conv_rate=0.03 recipe=cifar,hue=0
+linear_rate=1 conv_rate=0.03 recipe=cifar,hue=0 average=0.3
 own=('images N of DATA' 'conv-images N for the convolutional encoder'
     'tau X temperature of all' 'points N of each curve'
     'encoders LIST linear, conv'
     'linear-steps N of each run of the linear encoder'
     'conv-steps N of each run of the convolutional one'
     'linear-rate X first learning rate of the linear encoder'
-    'conv-rate X of the convolutional one')
+    'conv-rate X of the convolutional one'
+    'average SHARE of the steps, the last: the mean of their weights')
 # shellcheck source=pipelines/studies/lib.sh
 . "${0%/*}/lib.sh"
 train=('--optim sgd' '--momentum 0' '--weight-decay 0' '--warmup 0'
@@ -47,7 +52,7 @@ method emc2-exact-bank emc2 chains='--proposals exact-bank'
 method cache cache negatives='--filter --augmentations 2'
 options DATA "$@"
 open_study "$images" "$conv_images" "$tau" "$linear_steps" "$conv_steps" \
-    "$linear_rate" "$conv_rate"
+    "$linear_rate" "$conv_rate" "$average"
 top=$study
 
 # fixed_rows : all views of this seed, by their principal components
@@ -90,22 +95,28 @@ fit_rate() {
     [[ ${objective_of[$1]} != sogclr ]] || rate=$(work "$2 / (2 * $tau)")
     local epochs=$((($3 + per - 1) / per))
     local common_train=("${common_train[@]}" "--lr $rate" "--tau $tau"
-        "--checkpoint-every $(($3 / points))")
+        "--average $average" "--checkpoint-every $(($3 / points))")
     fit "$1" "$part"
 }
 
-# curve : exact loss and squared gradient at each checkpoint, which goes then
+# measured CHECKPOINT [OPTION] : its exact loss, squared gradient, the same as
+# released, and scale-free
+measured() {
+    local line square
+    line=$(step foil-eval loss --tau "$tau" --views 2 --recipe "$recipe" \
+        --seed "$seed" --threads "$threads" "${@:2}" "$1" "$part")
+    square=$(field square_gradient "$line")
+    printf '%s\t%s\t%s\t%s\n' "$(field loss "$line")" "$square" \
+        "$(field square_gradient "${line#*'"released"'}")" \
+        "$(work "$square * $(field square_weight "$line")")"
+}
+
+# curve : that of each checkpoint, which goes then
 curve() {
-    local folder line square
+    local folder
     printf '# step\tloss\tsquared gradient\tthe same as released\tscale-free\n'
     for folder in "$run"/step-*; do
-        line=$(step foil-eval loss --tau "$tau" --views 2 --recipe "$recipe" \
-            --seed "$seed" --threads "$threads" "$folder" "$part")
-        square=$(field square_gradient "$line")
-        printf '%d\t%s\t%s\t%s\t%s\n' "$((10#${folder##*-}))" \
-            "$(field loss "$line")" "$square" \
-            "$(field square_gradient "${line#*'"released"'}")" \
-            "$(work "$square * $(field square_weight "$line")")"
+        printf '%d\t%s\n' "$((10#${folder##*-}))" "$(measured "$folder")"
         [[ $folder -ef $run/latest ]] || rm -r "$folder"
     done
 }
@@ -129,15 +140,21 @@ trial() {
         fit_rate "$1" "$conv_rate" "$conv_steps"
     fi
     curve >"$run/curve.tsv"
-    tail -n 1 "$run/curve.tsv" | {
-        read -r _ loss gradient released free
-        result loss "$loss"
-        result 'squared gradient' "$gradient"
-        result 'log10 of it' "$(work "log($gradient) / log(10)")"
-        result 'scale-free' "$free"
-        result 'log10 of scale-free' "$(work "log($free) / log(10)")"
-        result 'squared gradient as released' "$released"
-    }
+    tail -n 1 "$run/curve.tsv" | cut -f 2- | results ''
+    [[ $(work "$average > 0") -eq 0 ]] ||
+        measured "$run/latest" --average | results 'mean: '
+}
+
+# results PREFIX : what was measured, by name
+results() {
+    local loss gradient released free
+    read -r loss gradient released free
+    result "$1loss" "$loss"
+    result "$1squared gradient" "$gradient"
+    result "$1log10 of it" "$(work "log($gradient) / log(10)")"
+    result "$1scale-free" "$free"
+    result "$1log10 of scale-free" "$(work "log($free) / log(10)")"
+    [[ $1 ]] || result 'squared gradient as released' "$released"
 }
 
 # times MEASURE : how many times below that of simclr, seed by seed
@@ -154,12 +171,12 @@ times() {
         END {
             if (!("simclr" in seen))
                 exit
-            printf "%-24s", "simclr / " measure
+            printf "%-31s", "simclr / " measure
             for (j = 1; j <= seeds; j++)
                 printf " %6s%d", "seed ", seed[j]
             printf "\n"
             for (i = 1; i <= methods; i++) {
-                printf "%-24s", method[i]
+                printf "%-31s", method[i]
                 for (j = 1; j <= seeds; j++) {
                     y = x[method[i], seed[j]]
                     base = x["simclr", seed[j]]
@@ -189,6 +206,17 @@ for encoder in ${encoders//,/ }; do
     times scale-free
     table 'log10 of scale-free' simclr
     table 'squared gradient as released' '' %.2e
+    if [[ $(work "$average > 0") -eq 1 ]]; then
+        echo "the mean of the weights over the last $average of the steps:"
+        echo
+        table 'mean: loss' simclr
+        table 'mean: squared gradient' '' %.2e
+        times 'mean: squared gradient'
+        table 'mean: log10 of it' simclr
+        table 'mean: scale-free' '' %.2e
+        times 'mean: scale-free'
+        table 'mean: log10 of scale-free' simclr
+    fi
     claim_of[3]="simclr 100 a hundred times below simclr"
     claim_of[5]=${claim_of[3]}
     draw_curves curves "the exact loss, $encoder" 2 loss linear \

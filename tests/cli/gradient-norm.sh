@@ -33,6 +33,10 @@ ok 'a quarter of the squared gradient of SimCLR' \
     holds "$fresh < $(of simclr "$gradient") / 4"
 ok 'half of that of SogCLR with gamma .9' \
     holds "$fresh < $(of sogclr-.9 "$gradient") / 2"
+mean=$(of emc2-fresh "mean: $gradient")
+ok 'the mean of its last weights has half of it' holds "$mean < $fresh / 2"
+ok 'which is no gain to SimCLR: its error is bias' \
+    holds "$(of simclr "mean: $gradient") > $(of simclr "$gradient") / 2"
 ok 'a lower loss' holds "$(of emc2-fresh loss) < $(of simclr loss) - .03"
 ok 'but not with stale scores' \
     holds "$(of emc2-stale "$gradient") > $(of simclr "$gradient") / 2"

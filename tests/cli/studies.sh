@@ -85,6 +85,8 @@ ok 'gradient norms' study gradient-norm --images 40 --linear-steps 40 \
     "${sets[0]}"
 ok 'are compared seed by seed' grep -qE '^simclr / scale-free +seed 1$' \
     "$work/out"
+ok 'by the mean of the last weights, too' \
+    grep -qE '^simclr / mean: scale-free +seed 1$' "$work/out"
 ok 'with the claim of the paper' \
     grep -q 'title "a hundred times below simclr"' \
     "$work/gradient-norm/linear/curves.gp"
