@@ -230,6 +230,7 @@ take_config(const struct opt_tool *tool, const char *path)
     char said[OPT_MOST], *next;
     struct err err;
     size_t len;
+    int n = 0;
 
     memcpy(said, given, sizeof said);
     free(text);
@@ -242,9 +243,11 @@ take_config(const struct opt_tool *tool, const char *path)
             *next++ = 0;
         line += strspn(line, " \t");
         line[strcspn(line, "\r")] = 0;
+        opt_reads(path, ++n);
         if (*line && *line != '#')
             take_line(tool, line, said);
     }
+    opt_reads(NULL, 0);
 }
 
 char **

@@ -17,4 +17,8 @@ void opt_list_verbs(const struct opt_tool *verbs, FILE *out);
 /* opt_verb_name() is the last word of "foil-data index". */
 const char *opt_verb_name(const struct opt_tool *verb);
 
+/* opt_reads() says of which line of which file (NULL: none, the command line)
+ * options are read, for messages. */
+void opt_reads(const char *file, int line);
+
 #endif

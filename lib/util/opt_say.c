@@ -5,11 +5,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "opt_help.h"
 #include "util/file.h"
 #include "util/opt.h"
 #include "util/stop.h"
 
 static const char *tool_name = "foil";
+static const char *read_file; // of options, while it is read
+static int read_line;
+
+void
+opt_reads(const char *file, int line)
+{
+    read_file = file;
+    read_line = line;
+}
 
 /* What wipes a line of progress, perhaps another process's, or the ^C that a
  * terminal shows behind it. */
@@ -24,6 +34,8 @@ message(const char *fmt, va_list ap)
 {
     fflush(stdout);
     fprintf(stderr, "%s%s: ", wipe(), tool_name);
+    if (read_file)
+        fprintf(stderr, "'%s', line %d: ", read_file, read_line);
     vfprintf(stderr, fmt, ap);
     fputc('\n', stderr);
 }
