@@ -114,7 +114,8 @@ _Noreturn static void
 help(const char *folder, const char *topic)
 {
     struct guess guess = {.word = topic};
-    char *page = pages_find(folder, topic), *script;
+    char *page = pages_find(folder, strcmp(topic, "help") ? topic : "foil");
+    char *script;
 
     if (!page && (script = pipelines_script(folder, topic)))
         execl(script, script, "--help", (char *)NULL);

@@ -72,6 +72,8 @@ ok 'help has man show the page of a command' prints '<-l><foil-echo.1>' \
 ok 'or of a format' prints '<-l><foil-wire.5>' "$foil" help wire
 touch "$work/share/man/man1/foil-tap.1.gz"
 ok 'also one that is compressed' prints '<-l><foil-tap.1.gz>' "$foil" help tap
+touch "$work/share/man/man1/foil.1"
+ok 'help itself is a topic' prints '<-l><foil.1>' "$foil" help help
 ok 'no such page: 2' refuses 2 "no page about 'trian': did you mean 'train'\?" \
     "$foil" help trian
 ok '-h is --help' bash -c "'$foil' -h | grep '^usage: foil'"
