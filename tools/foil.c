@@ -189,6 +189,10 @@ run_pipeline(const char *folder, char **argv)
     if (!script) {
         struct guess guess = {.word = name};
 
+        if (file_exists(name))
+            opt_misuse("no pipeline '%s': a list of stages is run by a path, "
+                       "'foil run ./%s'",
+                       name, name);
         pipelines_guess(folder, &guess);
         opt_misuse("no pipeline '%s'%s", name,
                    *guess_words(&guess) ? guess_words(&guess)

@@ -63,6 +63,9 @@ ok 'or nothing' prints '' "$foil" guess --nonsense --batch --epochs
 ok 'a word that is too long is nobody'"'"'s' prints '' \
     "$foil" guess "$(printf '%080d' 0)" --batch
 ok 'guess wants a word: 2' refuses 2 'wants a word' "$foil" guess
+touch "$work/mine"
+ok 'a list without its path: 2' refuses 2 "'foil run ./mine'" \
+    bash -c "cd '$work' && '$foil' run mine"
 mkdir -p "$work/share/man/man1" "$work/share/man/man5"
 touch "$work/share/man/man1/foil-echo.1" "$work/share/man/man5/foil-wire.5"
 # shellcheck disable=SC2016 # of the script
