@@ -102,16 +102,21 @@ ok 'an undisturbed run ends' ended calm
 RECIPE=$(sed -n 's/.*; recipe \([0-9a-f]*\)$/\1/p;T;q' "$work/calm/augment.log")
 export RECIPE
 
-# three at a time: most of each is waiting for a lease to end
+# up to eight at a time: most of each is waiting for a lease to end
 begun hold1 run hold1 1 hold
 begun hold3 run hold3 3 hold
 begun hold8 run hold8 8 hold
+begun calm2 filtered calm2 none
+begun calm3 planned calm3 none
 for k in 1 3; do
     ok "$k augmenters, one more holds an item: the run ends" ended "hold$k"
     ok "... with the same bits, $k augmenters" like_calm "hold$k"
 done
 begun hoard run hoard 3 hoard
 begun end-batch run end-batch 2 end-batch
+begun done-near run done-near 2 done-near
+begun held-all run held-all 2 held-all
+begun filter-near filtered filter-near done-near
 ok "8 augmenters, one more holds an item: the run ends" ended hold8
 ok "... with the same bits, 8 augmenters" like_calm hold8
 # on a machine that is very busy it may have been silent for too long instead
@@ -123,31 +128,29 @@ ok 'the peer is set aside: it is named at most every four leases' \
     test "$(grep -c "second-client' did not deliver" "$work/hold3/select.log")" -le \
     "$((1 + $(cat "$work/hold3/seconds") / 6))"
 begun end-plan run end-plan 2 end-plan
+begun filter-far filtered filter-far done-far
+begun done-epochs planned done-epochs done-epochs
 
 ok '3 augmenters, one more hoards all items: the run ends' ended hoard
 ok '... with the same bits, hoard' like_calm hoard
 ok 'the trainer waited for about one lease' holds "$(longest hoard) < 8"
 begun done-far run done-far 2 done-far
+begun next-newer run next-newer 2 next-newer
+begun next-near run next-near 2 next-near
 
 ok 'one peer tells the trainer that nothing is left: the run goes on' \
     ended end-batch
 ok '... with the same bits, end-batch' like_calm end-batch
-begun done-near run done-near 2 done-near
-begun held-all run held-all 2 held-all
 ok 'one peer tells the selector that the run is over: the run goes on' \
     ended end-plan
 ok '... with the same bits, end-plan' like_calm end-plan
-begun next-newer run next-newer 2 next-newer
-begun next-near run next-near 2 next-near
 ok 'one peer says that epoch 99 is reached: the run goes on' ended done-far
 ok '... with the same bits, done-far' like_calm done-far
 ok 'the selector says what is wrong with that' \
     grep -q 'this plan has 8 epochs' "$work/done-far/select.log"
-begun calm2 filtered calm2 none
 ok 'one peer says too early that steps are trained: the run goes on' \
     ended done-near
 ok '... with the same bits, done-near' like_calm done-near
-begun filter-near filtered filter-near done-near
 for what in held-all next-near; do
     ok "one peer tells the selector what is not so, $what: the run goes on" \
         ended "$what"
@@ -159,9 +162,6 @@ ok 'one peer names a session of the next century: the run goes on' \
 ok '... with the same bits, next-newer' like_calm next-newer
 ok 'the selector says that it is refused' \
     grep -q "ahead of this machine's clock" "$work/next-newer/select.log"
-begun filter-far filtered filter-far done-far
-begun calm3 planned calm3 none
-begun done-epochs planned done-epochs done-epochs
 ok 'a run with a filter ends' ended calm2
 for what in near far; do
     ok "one peer lies to a filter, done-$what: the run goes on" \
