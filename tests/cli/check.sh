@@ -197,13 +197,20 @@ told() {
     cat "$work/$1.said"
     [[ $(<"$work/$1.code") == 0 ]]
 }
+# Sound stages first: they are to keep up; but for the examples, which have a long
+# lease.  Where each fault has a lane of its own, those of an augmenter begin with
+# them, as the kit waits longest there.
+is_early() {
+    ((lanes == ${#faults[@]})) && [[ ${faults[$1]} == augment* ]]
+}
+for ((i = 0; i < lanes; i++)); do
+    ! is_early "$i" || begun "lane$i" lane "$i"
+done
 for role in select augment train negatives; do
     ok "foil-$role keeps to every rule" ended "$role"
 done
-# sound stages first: they are to keep up; but for the examples, which have a long
-# lease
 for ((i = 0; i < lanes; i++)); do
-    begun "lane$i" lane "$i"
+    is_early "$i" || begun "lane$i" lane "$i"
 done
 for role in select augment train negatives; do
     [[ ! -e $work/python-$role.log ]] ||
