@@ -14,6 +14,12 @@ struct sample_shown {
 };
 enum { SAMPLE_SHOWN_VIEWS = 256, SAMPLE_SHOWN_EPOCHS = 1 << 23 };
 
+/* An update that waits: the step that made it, its row and its slot. */
+struct sample_queued {
+    int64_t when, row, slot;
+    struct sample_shown shown;
+};
+
 /*
  * The latest features of each sample, as they were a fixed time ago: one row of
  * it, or one of each of its fixed views.  Row id views + view is that of a
@@ -38,10 +44,9 @@ struct sample_bank {
     int64_t *when, *slot;       /* slot: of each row, where there is one */
     struct sample_shown *shown; /* of each row */
     size_t n, room; /* queue: updates, and those there is room for */
-    int64_t *queue_when, *queue_rows, *queue_slots; /* [n] oldest first */
-    struct sample_shown *queue_shown;               /* [n] */
-    float *queue_z;                                 /* [n,dim] */
-    size_t known;                                   /* rows that were written */
+    struct sample_queued *queue;      /* [n] oldest first */
+    float *queue_z;                   /* [n,dim] */
+    size_t known;                     /* rows that were written */
     size_t slots, slots_room, lowest; /* none below `lowest` is free */
     uint8_t *taken;                   /* [slots] */
 };

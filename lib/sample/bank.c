@@ -32,10 +32,7 @@ sample_bank_release(struct sample_bank *bank)
     free(bank->when);
     free(bank->slot);
     free(bank->shown);
-    free(bank->queue_when);
-    free(bank->queue_rows);
-    free(bank->queue_slots);
-    free(bank->queue_shown);
+    free(bank->queue);
     free(bank->queue_z);
     free(bank->taken);
     *bank = (struct sample_bank){0};
@@ -45,14 +42,10 @@ sample_bank_release(struct sample_bank *bank)
 static void
 make_room(struct sample_bank *bank, size_t n)
 {
-    size_t rows = bank->room, slots = rows, shown = rows,
-           numbers = rows * bank->dim;
+    size_t numbers = bank->room * bank->dim;
 
-    mem_grow(&bank->queue_when, &bank->room, n, sizeof *bank->queue_when);
-    // as much as that has now: they grow by themselves otherwise
-    mem_grow(&bank->queue_rows, &rows, bank->room, sizeof *bank->queue_rows);
-    mem_grow(&bank->queue_slots, &slots, bank->room, sizeof *bank->queue_slots);
-    mem_grow(&bank->queue_shown, &shown, bank->room, sizeof *bank->queue_shown);
+    mem_grow(&bank->queue, &bank->room, n, sizeof *bank->queue);
+    // as much as that has now: it grows by itself otherwise
     mem_grow(&bank->queue_z, &numbers, bank->room * bank->dim,
              sizeof *bank->queue_z);
 }
@@ -73,16 +66,13 @@ sample_bank_restore(struct sample_bank *bank, int64_t when, int64_t row,
 {
     const size_t n = bank->n;
 
-    REQUIRE(when >= 0 && (!n || when >= bank->queue_when[n - 1]));
+    REQUIRE(when >= 0 && (!n || when >= bank->queue[n - 1].when));
     REQUIRE(row >= 0 && (uint64_t)row < bank->size * bank->views);
     sample_bank_reserve(bank, (size_t)slot + 1);
     REQUIRE(slot >= 0 && !bank->taken[slot]);
     bank->taken[slot] = 1;
     make_room(bank, n + 1);
-    bank->queue_when[n] = when;
-    bank->queue_rows[n] = row;
-    bank->queue_slots[n] = slot;
-    bank->queue_shown[n] = shown;
+    bank->queue[n] = (struct sample_queued){when, row, slot, shown};
     memcpy(bank->queue_z + n * bank->dim, z, bank->dim * sizeof *z);
     bank->n++;
 }
@@ -118,7 +108,8 @@ free_slot(struct sample_bank *bank, size_t slot)
 static void
 renew(struct sample_bank *bank, size_t i, struct sample_staleness *sum)
 {
-    const size_t d = bank->dim, row = (size_t)bank->queue_rows[i];
+    const struct sample_queued update = bank->queue[i];
+    const size_t d = bank->dim, row = (size_t)update.row;
     const float *new = bank->queue_z + i *d;
     float *old = bank->rows + row * d;
 
@@ -128,28 +119,24 @@ renew(struct sample_bank *bank, size_t i, struct sample_staleness *sum)
         free_slot(bank, (size_t)bank->slot[row]);
         sum->renewed++;
         sum->mean += staleness(d, old, new);
-        sum->age += (double)(bank->queue_when[i] - bank->when[row]);
+        sum->age += (double)(update.when - bank->when[row]);
     }
     memcpy(old, new, d * sizeof *old);
-    bank->when[row] = bank->queue_when[i];
-    bank->slot[row] = bank->queue_slots[i];
-    bank->shown[row] = bank->queue_shown[i];
+    bank->when[row] = update.when;
+    bank->slot[row] = update.slot;
+    bank->shown[row] = update.shown;
 }
 
 /* Takes the first n updates off the queue. */
 static void
 drop(struct sample_bank *bank, size_t n)
 {
-    const size_t left = bank->n - n, bytes = left * sizeof(int64_t);
+    const size_t left = bank->n - n;
 
     bank->n = left;
     if (!n || !left)
         return;
-    memmove(bank->queue_when, bank->queue_when + n, bytes);
-    memmove(bank->queue_rows, bank->queue_rows + n, bytes);
-    memmove(bank->queue_slots, bank->queue_slots + n, bytes);
-    memmove(bank->queue_shown, bank->queue_shown + n,
-            left * sizeof *bank->queue_shown);
+    memmove(bank->queue, bank->queue + n, left * sizeof *bank->queue);
     memmove(bank->queue_z, bank->queue_z + n * bank->dim,
             left * bank->dim * sizeof *bank->queue_z);
 }
@@ -160,7 +147,7 @@ sample_bank_advance(struct sample_bank *bank, int64_t to)
     struct sample_staleness sum = {0};
     size_t n = 0;
 
-    for (; n < bank->n && bank->queue_when[n] <= to; n++)
+    for (; n < bank->n && bank->queue[n].when <= to; n++)
         renew(bank, n, &sum);
     drop(bank, n);
     if (sum.renewed) {
@@ -185,9 +172,10 @@ sample_bank_copy(struct sample_bank *bank, const struct sample_bank *from)
     if (from->slots)
         memcpy(bank->taken, from->taken, from->slots);
     for (size_t i = 0; i < n; i++) {
-        bank->taken[from->queue_slots[i]] = 0;
-        sample_bank_restore(bank, from->queue_when[i], from->queue_rows[i],
-                            from->queue_slots[i], from->queue_shown[i],
-                            from->queue_z + i * from->dim);
+        const struct sample_queued update = from->queue[i];
+
+        bank->taken[update.slot] = 0;
+        sample_bank_restore(bank, update.when, update.row, update.slot,
+                            update.shown, from->queue_z + i * from->dim);
     }
 }

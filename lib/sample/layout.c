@@ -50,15 +50,15 @@ void
 sample_written_update(struct sample_written *to, const struct sample_bank *bank,
                       size_t i)
 {
-    const int64_t views = (int64_t)bank->views, at = bank->queue_rows[i];
-    const struct sample_shown shown = bank->queue_shown[i];
+    const int64_t views = (int64_t)bank->views, at = bank->queue[i].row;
+    const struct sample_shown shown = bank->queue[i].shown;
     const struct sample_update_row row = {
-        bank->queue_when[i] + 1, at / views,
+        bank->queue[i].when + 1, at / views,
         views > 1 ? (int32_t)(at % views)
                   : SAMPLE_SHOWN_VIEWS * shown.epoch + shown.view,
         (int32_t)views};
     uint8_t *bytes =
-        add(to, (size_t)bank->queue_slots[i], update_width(bank->dim));
+        add(to, (size_t)bank->queue[i].slot, update_width(bank->dim));
 
     memcpy(bytes, &row, sizeof row);
     memcpy(bytes + sizeof row, bank->queue_z + i * bank->dim,

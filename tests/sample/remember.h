@@ -46,11 +46,7 @@ same_banks(const struct sample_bank *a, const struct sample_bank *b)
                same_bytes(a->when, b->when, rows * 8) &&
                same_bytes(a->shown, b->shown, rows * sizeof *a->shown) &&
                same_bytes(a->taken, b->taken, a->slots) &&
-               same_bytes(a->queue_when, b->queue_when, n * 8) &&
-               same_bytes(a->queue_rows, b->queue_rows, n * 8) &&
-               same_bytes(a->queue_slots, b->queue_slots, n * 8) &&
-               same_bytes(a->queue_shown, b->queue_shown,
-                          n * sizeof *a->queue_shown) &&
+               same_bytes(a->queue, b->queue, n * sizeof *a->queue) &&
                same_bytes(a->queue_z, b->queue_z, n * d * sizeof *a->queue_z);
 
     for (size_t i = 0; same && i < rows; i++)

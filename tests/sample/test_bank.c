@@ -64,7 +64,7 @@ updates_wait(void)
 static int64_t
 slot(const struct sample_bank *bank)
 {
-    return bank->queue_slots[bank->n - 1];
+    return bank->queue[bank->n - 1].slot;
 }
 
 /* An update has a slot to itself from its push until a later one of its row
@@ -120,7 +120,7 @@ goes_on_as_a_copy(void)
     }
     T(!memcmp(a.rows, b.rows, SIZE * DIM * sizeof *a.rows) &&
           !memcmp(a.when, b.when, SIZE * sizeof *a.when) && a.n == b.n &&
-          !memcmp(a.queue_slots, b.queue_slots, a.n * sizeof *a.queue_slots) &&
+          !memcmp(a.queue, b.queue, a.n * sizeof *a.queue) &&
           a.known == b.known,
       "both go on alike");
     sample_bank_release(&a);

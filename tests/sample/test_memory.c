@@ -99,7 +99,7 @@ a_row_of_each_view(void)
     step.extra_ids = &ids[1];
     step.extra_view = &variants[1];
     follow(&a, NULL, &step);
-    T(a.bank.n == V * B && a.bank.queue_rows[0] == A &&
+    T(a.bank.n == V * B && a.bank.queue[0].row == A &&
           a.bank.queue_z[0] == 0.6f,
       "of a row that came twice the last counts");
     sample_memory_release(&a);
