@@ -227,14 +227,17 @@ SCRATCH  = $(or $(TMPDIR),$(shell \
            df -k --output=avail,target /dev/shm 2>/dev/null \
            | awk '$$1 + 0 > 4e6 { print $$2 }'),/tmp)
 
-# $(call prove,TEST...,FOLDER) runs them, and says what could not be tested.
+# $(call prove,TEST...,FOLDER) runs them, and says what could not be tested.  Who
+# comes second waits, for both write to that folder.
 define prove
-	@rm -rf $(OUT)/$(2) && mkdir -p $(OUT)/$(2)
-	@B=$(B) BIN=$(OUT)/bin TAP=$(OUT)/$(2) TMPDIR='$(SCRATCH)' \
+	@exec 9>$(OUT)/$(2).lock; flock -n 9 || { \
+	    echo 'make: waits for the end of other tests in $(OUT)' >&2; flock 9; }; \
+	rm -rf $(OUT)/$(2) && mkdir -p $(OUT)/$(2) && \
+	B=$(B) BIN=$(OUT)/bin TAP=$(OUT)/$(2) TMPDIR='$(SCRATCH)' \
 	    OMP_NUM_THREADS=1 GOMP_SPINCOUNT=0 \
 	    prove -j $(JOBS) --timer --failures --comments $(call in_order,$(1)) \
-	    -e scripts/test $(1)
-	@scripts/check-skips $(OUT)/$(2)
+	    -e scripts/test $(1) 9>&- && \
+	scripts/check-skips $(OUT)/$(2) 9>&-
 endef
 
 .PHONY: run-tests run-units run-threads objects

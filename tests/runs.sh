@@ -46,7 +46,7 @@ kill_now() {
 declare -A doing
 begun() {
     (
-        trap 'kill $(jobs -p) 2>/dev/null' EXIT
+        trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT
         "${@:2}"
     ) >"$work/$1.said" 2>&1 &
     doing[$1]=$!
