@@ -123,6 +123,22 @@ record(struct run *run, const struct world *world,
     }
 }
 
+/* The rows of a batch and of what comes along. */
+static void
+encode(struct run *run, const struct world *world,
+       const struct sample_extras *x)
+{
+    const size_t b = world->b, n = V * b;
+
+    for (size_t c = 0; c < n + x->n; c++) {
+        const size_t row =
+            c < n ? V * (size_t)run->order[c % b] + c / b
+                  : V * (size_t)x->ids[c - n] + (size_t)x->view[c - n];
+
+        memcpy(run->z + c * DIM, world->view + row * DIM, DIM * sizeof *run->z);
+    }
+}
+
 static void
 turn(struct run *run, const struct world *world, int64_t number, int counts)
 {
@@ -145,13 +161,7 @@ turn(struct run *run, const struct world *world, int64_t number, int counts)
     x = sample_source_draw(&run->source, &at, number);
     spent = seconds() - start;
     mem_grow(&run->z, &run->room, (n + x.n) * DIM, sizeof *run->z);
-    for (size_t c = 0; c < n + x.n; c++) {
-        const size_t row =
-            c < n ? V * (size_t)run->order[c % b] + c / b
-                  : V * (size_t)x.ids[c - n] + (size_t)x.view[c - n];
-
-        memcpy(run->z + c * DIM, world->view + row * DIM, DIM * sizeof *run->z);
-    }
+    encode(run, world, &x);
     at.z = run->z;
     at.extra = x.n;
     at.extra_ids = x.ids;

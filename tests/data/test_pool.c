@@ -134,6 +134,19 @@ nobody_is_left(struct data_set *set)
 }
 
 /* The whole batch, with and without what was made before. */
+/* Whether an image of what was gathered is that view of that id. */
+static int
+is_view(struct data_gather *g, size_t at, struct data_pool *pool,
+        const struct data_recipe *recipe, size_t id, unsigned view)
+{
+    uint8_t pixel[48];
+    struct err why;
+
+    data_view(recipe, data_pool_get(pool, id, &why), 1, id, 0, view,
+              &g->scratch, pixel);
+    return !memcmp(pixel, g->pixel + at * sizeof pixel, sizeof pixel);
+}
+
 static void
 gathers_a_batch(struct data_set *set)
 {
@@ -169,12 +182,8 @@ gathers_a_batch(struct data_set *set)
           g.ids[3] == g.substituted[1][1] && g.ids[4] == 5,
       "ids say who is in the batch");
     T(g.ids[1] != g.ids[3] && !is_bad((size_t)g.ids[1]), "nobody twice");
-    data_view(&recipe, data_pool_get(pool, 0, &why), 1, 0, 0, 1, &g.scratch,
-              pixel);
-    T(!memcmp(pixel, g.pixel + (1 * 3 + 2) * 48, 48), "[v,b]: view 1 of id 0");
-    data_view(&recipe, data_pool_get(pool, 5, &why), 1, 5, 0, 2, &g.scratch,
-              pixel);
-    T(!memcmp(pixel, g.pixel + (2 * 3 + 1) * 48, 48), "then extra: its view 2");
+    T(is_view(&g, 1 * 3 + 2, pool, &recipe, 0, 1), "[v,b]: view 1 of id 0");
+    T(is_view(&g, 2 * 3 + 1, pool, &recipe, 5, 2), "then extra: its view 2");
     free(pixel);
     data_gather_release(&g);
     data_pool_free(pool);

@@ -70,6 +70,28 @@ look(const char *path)
 
 /* A tar, or of the input a list of files, of which the first is good, or a tar
  * and a table of captions; the first byte says which. */
+/* A tar and a table beside it; a list of one file; or a tar: as byte 0 says. */
+static void
+put_input(char *place, const char *image, const struct data_bytes *jpeg,
+          const uint8_t *data, size_t len)
+{
+    char text[512];
+    int n;
+
+    if (len && data[0] % 3 == 2) {
+        write_tar(place, jpeg, data, 0);
+        scratch_put(1, data + 1, len - 1);
+    } else if (len && data[0] % 3 == 1) {
+        scratch_write(image, jpeg->data, jpeg->len);
+        n = snprintf(text, sizeof text, "%s\t", image);
+        len = len - 1 < 300 ? len - 1 : 300;
+        memcpy(text + n, data + 1, len);
+        scratch_put(0, text, (size_t)n + len);
+    } else {
+        write_tar(place, jpeg, len ? data + 1 : data, len ? len - 1 : 0);
+    }
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -77,11 +99,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                                               .max_pixels = 1 << 16};
     static struct data_bytes jpeg;
     static char image[64];
-    char *place = scratch_put(0, "", 0), text[512];
+    char *place = scratch_put(0, "", 0);
     struct err err = {""};
     struct data_index *index;
     struct data_index_rows rows;
-    int n, rc = 1, table = 0;
+    int rc = 1;
+    const int table = len && data[0] % 3 == 2;
 
     if (!jpeg.len) {
         const struct kind kind = {3, JCS_RGB, JCS_YCbCr, 0, 0, 0};
@@ -89,19 +112,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         jpeg = write_kind(&kind);
         snprintf(image, sizeof image, "%s.jpg", place);
     }
-    if (len && data[0] % 3 == 2) {
-        table = 1;
-        write_tar(place, &jpeg, data, 0);
-        scratch_put(1, data + 1, len - 1);
-    } else if (len && data[0] % 3 == 1) {
-        scratch_write(image, jpeg.data, jpeg.len);
-        n = snprintf(text, sizeof text, "%s\t", image);
-        len = len - 1 < 300 ? len - 1 : 300;
-        memcpy(text + n, data + 1, len);
-        scratch_put(0, text, (size_t)n + len);
-    } else {
-        write_tar(place, &jpeg, len ? data + 1 : data, len ? len - 1 : 0);
-    }
+    put_input(place, image, &jpeg, data, len);
     index = data_index_new(&how);
     if (!data_index_add(index, place, &err))
         while ((rc = data_index_next(index, &err)) > 0)

@@ -130,6 +130,19 @@ with_basis(long k)
 }
 
 /* z = W B (x - o) + b, naively. */
+/* B (x - o) of each image, [N,k]. */
+static void
+what_w_sees(size_t k, const uint8_t *images, const float *rows, double *seen)
+{
+    for (size_t i = 0; i < N * k; i++) {
+        seen[i] = 0;
+        for (size_t j = 0; j < PIXELS; j++)
+            seen[i] +=
+                (images[i / k * PIXELS + j] / 255. - rows[k * PIXELS + j]) *
+                rows[i % k * PIXELS + j];
+    }
+}
+
 static void
 a_basis_is_fixed(void)
 {
@@ -138,7 +151,7 @@ a_basis_is_fixed(void)
     struct nn_net *net = open_net(&spec, 1);
     float rows[(K + 1) * PIXELS], z[N * 6], dz[N * 6];
     uint8_t images[N * PIXELS];
-    double seen[N][K] = {{0}}, off = 0, slope = 0;
+    double seen[N * K], off = 0, slope = 0;
     struct rng rng;
     size_t n;
     float *w = nn_net_params(net, &n), *g = nn_net_grads(net);
@@ -155,16 +168,12 @@ a_basis_is_fixed(void)
     nn_net_forward(net, NN_TRAIN, &(struct nn_input){.n = N, .images = images},
                    NULL, z);
     nn_net_backward(net, dz, 0);
-    for (size_t i = 0; i < N * K; i++)
-        for (size_t j = 0; j < PIXELS; j++)
-            seen[i / K][i % K] +=
-                (images[i / K * PIXELS + j] / 255. - rows[K * PIXELS + j]) *
-                rows[i % K * PIXELS + j];
+    what_w_sees(K, images, rows, seen);
     for (size_t i = 0; i < N * 6; i++) {
         double want = w[6 * K + i % 6];
 
         for (size_t k = 0; k < K; k++)
-            want += w[i % 6 * K + k] * seen[i / 6][k];
+            want += w[i % 6 * K + k] * seen[i / 6 * K + k];
         off = fmax(off, fabs(z[i] - want));
     }
     T(off < 1e-4, "z = W B (x - o) + b, off by %.1e", off);
@@ -172,7 +181,7 @@ a_basis_is_fixed(void)
         double want = 0;
 
         for (size_t r = 0; r < N; r++)
-            want += dz[r * 6 + i / K] * seen[r][i % K];
+            want += dz[r * 6 + i / K] * seen[r * K + i % K];
         slope = fmax(slope, fabs(g[i] - want));
     }
     T(slope < 1e-3, "dW is that of what W sees, off by %.1e", slope);

@@ -120,9 +120,31 @@ add_want(const struct world *world, int64_t own, const float *z, double *want)
         want[fixed ? c : c / each * V] += p[c] / sum;
 }
 
+/* Adds what the chains of a batch should be and are. */
+static void
+record(struct world *world, const struct sample_extras *x,
+       const struct sample_weights *w, const float *z)
+{
+    const int64_t *ids = world->order;
+
+    for (size_t r = 0; r < N; r++) {
+        const size_t chain = V * (size_t)ids[r % B] + r / B;
+
+        add_want(world, ids[r % B], z + r * DIM, world->want[chain]);
+        for (size_t c = 0; c < w->columns; c++) {
+            const int64_t id = c < N ? ids[c % B] : x->ids[c - N];
+            const int64_t view = !world->kind->fixed ? 0
+                                 : c < N             ? (int64_t)(c / B)
+                                                     : x->view[c - N];
+
+            world->got[chain][V * id + view] += w->w[r * w->columns + c];
+        }
+    }
+}
+
 /* One step, of an epoch of its own: a batch is drawn for, encoded, weighed. */
 static void
-turn(struct world *world, int64_t epoch, int record)
+turn(struct world *world, int64_t epoch, int recorded)
 {
     static const int64_t variants[N] = {0, 0, 0, 0, 1, 1, 1, 1};
     const int fixed = world->kind->fixed;
@@ -155,19 +177,8 @@ turn(struct world *world, int64_t epoch, int record)
     at.extra_z = z + N * DIM;
     at.hints = x.hints;
     REQUIRE(!sample_source_weigh(&world->source, &at, &w, &err));
-    for (size_t r = 0; record && r < N; r++) {
-        const size_t chain = V * (size_t)ids[r % B] + r / B;
-
-        add_want(world, ids[r % B], z + r * DIM, world->want[chain]);
-        for (size_t c = 0; c < w.columns; c++) {
-            const int64_t id = c < N ? ids[c % B] : x.ids[c - N];
-            const int64_t view = !fixed  ? 0
-                                 : c < N ? (int64_t)(c / B)
-                                         : x.view[c - N];
-
-            world->got[chain][V * id + view] += w.w[r * w.columns + c];
-        }
-    }
+    if (recorded)
+        record(world, &x, &w, z);
 }
 
 /* Total variation of the mean chain. */
