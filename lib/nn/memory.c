@@ -6,21 +6,23 @@
 #include "plan.h"
 
 /*
- * Where everything of a plan is.  In training, the states of operators and the
- * values that backward reads are kept in a place of their own until the next
- * forward.  Everything else lives from the operator that makes it to the last
- * one that reads it: gradients, scratch, all other values, and large values
- * that are made again when backward wants them.
+ * Where everything of a plan is.  In training, the states of operators are kept
+ * in places of their own.  Values that backward reads are kept as well, in the
+ * order in which they are made: from the operator that makes one until backward
+ * has gone through all that read it.  Everything else lives from the operator
+ * that makes it to the last one that reads it: gradients, scratch, all other
+ * values, and large values that are made again when backward wants them.
  *
- * These share the end of the block: forward and backward are walked through
- * once, and each takes the first gap that is wide enough.
+ * Forward and backward are walked through once, and each of the latter takes
+ * the first gap that is wide enough, also where a value is kept that is not yet
+ * made, or no longer wanted.
  */
 enum { ALIGN = 64 };
 
 static const size_t recompute_bytes =
-    8 << 20; // values that are larger are computed twice
+    4 << 20; // values that are as large or larger are computed twice
 
-/* The shared part: what lives in it, by place. */
+/* The part that is shared: what lives in it now, by place. */
 struct arena {
     size_t start, most; /* where it begins, and its size */
     struct block {
@@ -45,58 +47,64 @@ keep(struct nn_plan *plan, size_t bytes)
     return at;
 }
 
-/* Where the last of what lives ends. */
-static size_t
-arena_end(const struct arena *arena)
+/* Begins to live at a place. */
+static void
+arena_enter(struct arena *arena, size_t at, size_t bytes)
 {
-    const struct block *last;
+    size_t i = arena->n;
 
-    if (!arena->n)
-        return arena->start;
-    last = &arena->live[arena->n - 1];
-    return last->at + last->bytes;
-}
-
-/* Scratch lies beyond all that lives. */
-static size_t
-arena_scratch(struct arena *arena, size_t bytes)
-{
-    size_t end = arena_end(arena) + aligned(bytes) - arena->start;
-
-    if (arena->most < end)
-        arena->most = end;
-    return arena_end(arena);
+    mem_grow(&arena->live, &arena->room, arena->n + 1, sizeof *arena->live);
+    for (arena->n++; i > 0 && arena->live[i - 1].at > at; i--)
+        arena->live[i] = arena->live[i - 1];
+    arena->live[i] = (struct block){at, aligned(bytes)};
+    if (arena->most < at + aligned(bytes) - arena->start)
+        arena->most = at + aligned(bytes) - arena->start;
 }
 
 static size_t
 arena_take(struct arena *arena, size_t bytes)
 {
-    size_t at = arena->start, i = 0;
+    size_t at = arena->start;
 
-    bytes = aligned(bytes);
-    while (i < arena->n && at + bytes > arena->live[i].at) {
-        at = arena->live[i].at + arena->live[i].bytes;
-        i++;
+    for (size_t i = 0; i < arena->n; i++) {
+        const struct block *live = &arena->live[i];
+
+        if (at + aligned(bytes) <= live->at)
+            break;
+        if (at < live->at + live->bytes)
+            at = live->at + live->bytes;
     }
-    mem_grow(&arena->live, &arena->room, arena->n + 1, sizeof *arena->live);
-    for (size_t j = arena->n++; j > i; j--)
-        arena->live[j] = arena->live[j - 1];
-    arena->live[i] = (struct block){at, bytes};
-    arena_scratch(arena, 0);
+    arena_enter(arena, at, bytes);
     return at;
 }
 
+/* Where something begins at the place of what is kept later, its size tells
+ * which of both goes. */
 static void
-arena_give_back(struct arena *arena, size_t at)
+arena_give_back(struct arena *arena, size_t at, size_t bytes)
 {
     size_t i = 0;
 
-    while (i < arena->n && arena->live[i].at != at)
+    while (i < arena->n &&
+           (arena->live[i].at != at || arena->live[i].bytes != aligned(bytes)))
         i++;
     REQUIRE(i < arena->n);
     arena->n--;
     for (; i < arena->n; i++)
         arena->live[i] = arena->live[i + 1];
+}
+
+/* For the time of one operator. */
+static size_t
+arena_scratch(struct arena *arena, size_t bytes)
+{
+    size_t at;
+
+    if (!bytes)
+        return arena->start;
+    at = arena_take(arena, bytes);
+    arena_give_back(arena, at, bytes);
+    return at;
 }
 
 /* What is known of a value while places are found.  Values that are written
@@ -109,6 +117,7 @@ struct value {
 
     /* Of a store. */
     size_t place, last; /* the operator that reads it last; n_ops: the caller */
+    size_t first;       /* the one whose backward reads it last, or nn_none */
     int kept, done;
 
     size_t grads, grad[3]; /* places of what flows into it */
@@ -119,6 +128,7 @@ struct places {
     const struct nn_graph *graph;
     struct value *values;
     struct arena arena;
+    size_t made; /* values below are made, or live already */
 };
 
 static void
@@ -131,7 +141,7 @@ know_values(struct places *p)
 
         p->values[i].bytes = num_map_bytes(&map);
         p->values[i].store = i;
-        p->values[i].place = nn_none;
+        p->values[i].place = p->values[i].first = nn_none;
     }
     for (size_t i = 0; p->plan->train && i < graph->n_ops; i++) {
         const struct nn_step *step = &p->plan->steps[i];
@@ -144,17 +154,17 @@ know_values(struct places *p)
     }
 }
 
-/* Whether value v is made again for the one operator that reads it, and that
- * in backward as well: where that can be done, and v is large. */
+/* Whether value v is made again for the one operator whose backward reads it:
+ * where that can be done, and v is large. */
 static int
 can_recompute(const struct places *p, size_t v)
 {
     const struct nn_value *value = &p->graph->values[v];
-    const struct nn_step *writer, *reader = &p->plan->steps[value->last];
+    const struct nn_step *writer;
+    size_t readers = 0;
 
     if (!p->values[v].wanted || p->values[v].bytes < recompute_bytes ||
-        value->writer == nn_none || value->readers != 1 ||
-        nn_graph_is_given(p->graph, v))
+        value->writer == nn_none || nn_graph_is_given(p->graph, v))
         return 0;
     writer = &p->plan->steps[value->writer];
     if (!writer->needs.again || writer->needs.reads & NN_READS_OUT)
@@ -162,10 +172,13 @@ can_recompute(const struct places *p, size_t v)
     for (size_t k = 0; k < writer->op.n_in; k++)
         if (p->values[writer->op.in[k]].again)
             return 0;
-    for (size_t k = 0; k < reader->op.n_in; k++)
-        if (reader->op.in[k] == v && reader->needs.reads & 1u << k)
-            return 1;
-    return 0;
+    for (size_t i = value->writer + 1; i <= value->last; i++) {
+        const struct nn_step *step = &p->plan->steps[i];
+
+        for (size_t k = 0; k < step->op.n_in; k++)
+            readers += step->op.in[k] == v && step->needs.reads & 1u << k;
+    }
+    return readers == 1;
 }
 
 /* Whether step i may write its output over input k: nobody wants that again. */
@@ -212,15 +225,74 @@ share_stores(struct places *p)
     }
 }
 
-/* Gives places to what training keeps. */
+/* Backward of step i reads a value, or what it is made of again. */
 static void
-keep_all(struct places *p)
+back_reads(struct places *p, size_t i, size_t v)
+{
+    const struct value *value = &p->values[v];
+    struct value *store = &p->values[value->store];
+
+    if (value->again) {
+        const struct nn_op *op = &p->plan->steps[p->graph->values[v].writer].op;
+
+        for (size_t k = 0; k < op->n_in; k++)
+            back_reads(p, i, op->in[k]);
+    } else if (store->first == nn_none) {
+        store->first = i;
+    }
+}
+
+static void
+all_back_reads(struct places *p)
+{
+    for (size_t i = 0; i < p->graph->n_ops; i++) {
+        const struct nn_step *step = &p->plan->steps[i];
+
+        for (size_t k = 0; k < step->op.n_in; k++)
+            if (step->needs.reads & 1u << k)
+                back_reads(p, i, step->op.in[k]);
+        if (step->needs.reads & NN_READS_OUT)
+            back_reads(p, i, step->op.out);
+    }
+}
+
+/* Gives places to what training keeps: states, then values. */
+static void
+keep_states(struct places *p)
 {
     for (size_t i = 0; i < p->graph->n_ops; i++)
         p->plan->steps[i].state = keep(p->plan, p->plan->steps[i].needs.state);
+}
+
+static void
+keep_values(struct places *p)
+{
     for (size_t v = 0; v < p->graph->n_values; v++)
         if (p->values[v].kept)
             p->values[v].place = keep(p->plan, p->values[v].bytes);
+}
+
+/* What is kept lives that operators up to `last` make. */
+static void
+live_up_to(struct places *p, size_t last)
+{
+    for (; p->made < p->graph->n_values; p->made++) {
+        const size_t writer = p->graph->values[p->made].writer;
+        const struct value *value = &p->values[p->made];
+
+        if (writer != nn_none && writer > last)
+            return;
+        if (value->kept)
+            arena_enter(&p->arena, value->place, value->bytes);
+    }
+}
+
+/* Takes a place for a value that is not kept. */
+static void
+place_value(struct places *p, struct value *store)
+{
+    live_up_to(p, store->last);
+    store->place = arena_take(&p->arena, store->bytes);
 }
 
 /* Behind the last operator that reads a store its place is free. */
@@ -231,7 +303,7 @@ was_used(struct places *p, size_t i, size_t v)
 
     if (store->last > i || store->kept || store->done)
         return;
-    arena_give_back(&p->arena, store->place);
+    arena_give_back(&p->arena, store->place, store->bytes);
     store->done = 1;
 }
 
@@ -247,7 +319,8 @@ walk_forward(struct places *p)
         if (step->skip) // the step before has written its output
             continue;
         if (out->place == nn_none)
-            out->place = arena_take(&p->arena, out->bytes);
+            place_value(p, out);
+        live_up_to(p, i);
         step->scratch = arena_scratch(&p->arena, aligned(step->needs.scratch) +
                                                      aligned(state));
         if (!p->plan->train)
@@ -269,7 +342,7 @@ flow_into(struct places *p, struct value *value, size_t place)
     if (value->grads < 3)
         return sum;
     sum = (struct nn_sum){value->grad[0], value->grad[1]};
-    arena_give_back(&p->arena, sum.from);
+    arena_give_back(&p->arena, sum.from, value->bytes);
     value->grad[1] = value->grad[2];
     value->grads = 2;
     return sum;
@@ -287,7 +360,7 @@ arrive(struct places *p, struct nn_step *step)
     if (step->dy2 == nn_none || step->needs.takes_two)
         return;
     step->before = (struct nn_sum){step->dy, step->dy2};
-    arena_give_back(&p->arena, step->dy2);
+    arena_give_back(&p->arena, step->dy2, out->bytes);
     step->dy2 = nn_none;
 }
 
@@ -313,6 +386,7 @@ gradient_place(struct places *p, const struct nn_step *step, size_t k,
 static void
 place_gradients(struct places *p, struct nn_step *step)
 {
+    const size_t out = p->values[step->op.out].bytes;
     int free[2];
 
     arrive(p, step);
@@ -326,14 +400,15 @@ place_gradients(struct places *p, struct nn_step *step)
         if (p->values[v].again && step->needs.reads & 1u << k)
             step->again[k] = arena_take(&p->arena, p->values[v].bytes);
     }
-    step->back_scratch = arena_scratch(&p->arena, step->needs.scratch);
+    step->back_scratch = arena_scratch(&p->arena, aligned(step->needs.scratch));
     if (free[0])
-        arena_give_back(&p->arena, step->dy);
+        arena_give_back(&p->arena, step->dy, out);
     if (free[1])
-        arena_give_back(&p->arena, step->dy2);
+        arena_give_back(&p->arena, step->dy2, out);
     for (size_t k = 0; k < step->op.n_in; k++) {
         if (step->again[k] != nn_none)
-            arena_give_back(&p->arena, step->again[k]);
+            arena_give_back(&p->arena, step->again[k],
+                            p->values[step->op.in[k]].bytes);
         if (step->dx[k] != nn_none)
             step->after[k] =
                 flow_into(p, &p->values[step->op.in[k]], step->dx[k]);
@@ -345,7 +420,8 @@ walk_backward(struct places *p)
 {
     struct value *output = &p->values[p->graph->output];
 
-    p->arena.n = 0;
+    p->arena.n = p->made = 0;
+    live_up_to(p, p->graph->n_ops);
     p->plan->dz = arena_take(&p->arena, output->bytes);
     flow_into(p, output, p->plan->dz);
     for (size_t i = p->graph->n_ops; i-- > 0;) {
@@ -353,6 +429,10 @@ walk_backward(struct places *p)
 
         if (p->graph->values[step->op.out].learnt)
             place_gradients(p, step);
+        for (size_t v = 0; v < p->graph->n_values; v++)
+            if (p->values[v].kept && p->values[v].first == i)
+                arena_give_back(&p->arena, p->values[v].place,
+                                p->values[v].bytes);
     }
 }
 
@@ -372,7 +452,7 @@ no_places(struct nn_step *step)
 void
 nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
 {
-    struct places p = {plan, graph, NULL, {.n = 0}};
+    struct places p = {plan, graph, NULL, {.n = 0}, 0};
 
     p.values = mem_array(graph->n_values, sizeof *p.values);
     for (size_t i = 0; i < graph->n_ops; i++)
@@ -381,14 +461,16 @@ nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
     for (size_t v = 0; v < graph->n_values; v++)
         p.values[v].again = can_recompute(&p, v);
     share_stores(&p);
+    all_back_reads(&p);
     if (plan->train)
-        keep_all(&p);
+        keep_states(&p);
     plan->offsets = nn_none;
     if (graph->context)
         plan->offsets = keep(plan, (plan->n + 1) * sizeof(size_t));
     p.arena.start = plan->bytes;
+    keep_values(&p);
     if (!p.values[0].kept)
-        p.values[0].place = arena_take(&p.arena, p.values[0].bytes);
+        place_value(&p, &p.values[0]);
     walk_forward(&p);
     for (size_t i = 0; i < graph->n_ops; i++) {
         struct nn_step *step = &plan->steps[i];
@@ -402,7 +484,7 @@ nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
     plan->output = p.values[p.values[graph->output].store].place;
     if (plan->train)
         walk_backward(&p);
-    plan->bytes += p.arena.most;
+    plan->bytes = p.arena.start + p.arena.most;
     free(p.arena.live);
     free(p.values);
 }

@@ -414,6 +414,7 @@ nn_net_backward(struct nn_net *net, const float *dz, int add)
     memcpy(run.block + run.plan->dz, dz,
            run.plan->n * nn_net_dim(net) * sizeof *dz);
     nn_run_backward(&run);
+    net->last = NULL; // its values are gone
 }
 
 void

@@ -216,6 +216,7 @@ adds_up(const struct net *net)
     value(net, NN_ENCODE);
     backward(net, 0);
     memcpy(once, net->grads, n * sizeof *once);
+    value(net, NN_ENCODE);
     backward(net, 1);
     for (size_t i = 0; i < n; i++)
         largest = fmaxf(largest, fabsf(once[i]));

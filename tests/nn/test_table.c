@@ -64,6 +64,7 @@ rows_are_parameters(void)
     }
     nn_net_backward(net, dz, 0);
     T(!memcmp(g, want, sizeof want), "their gradients come to them, all of it");
+    nn_net_forward(net, NN_TRAIN, &(struct nn_input){.n = N, .ids = ids}, h, z);
     nn_net_backward(net, dz, 1);
     for (size_t i = 0; i < 8 * 7; i++)
         off += g[i] != 2 * want[i];

@@ -1,0 +1,221 @@
+#include <stdlib.h>
+
+#include "nn/encoder.h"
+#include "nn/operator.h"
+#include "nn/plan.h"
+#include "num/threads.h"
+#include "t.h"
+#include "util/mem.h"
+
+/*
+ * Plans are walked through as a run does it, without any numbers: each place
+ * that is written is noted with what is there then, and where something is read
+ * nobody else may have written since.
+ */
+struct note {
+    size_t at, bytes, what;
+};
+
+enum { SCRATCH = 1 << 20, GRADIENT = 1 << 21 }; /* GRADIENT + a value */
+
+struct walk {
+    const struct nn_graph *graph;
+    const struct nn_plan *plan;
+    struct note *notes;
+    size_t n, room, wrong;
+};
+
+static size_t
+bytes_of(const struct walk *w, size_t value)
+{
+    const struct num_map map = nn_map(w->graph, w->plan, value);
+
+    return num_map_bytes(&map);
+}
+
+static void
+writes(struct walk *w, size_t at, size_t bytes, size_t what)
+{
+    if (at == nn_none || !bytes)
+        return;
+    w->wrong += at % 64 || at + bytes > w->plan->bytes;
+    mem_grow(&w->notes, &w->room, w->n + 1, sizeof *w->notes);
+    w->notes[w->n++] = (struct note){at, bytes, what};
+}
+
+static void
+reads(struct walk *w, size_t at, size_t bytes, size_t what)
+{
+    size_t i = w->n;
+
+    while (i > 0 && (w->notes[i - 1].at >= at + bytes ||
+                     at >= w->notes[i - 1].at + w->notes[i - 1].bytes))
+        i--;
+    w->wrong +=
+        i == 0 || w->notes[i - 1].what != what || w->notes[i - 1].at != at;
+}
+
+static void
+forward(struct walk *w)
+{
+    writes(w, w->plan->input, bytes_of(w, 0), 0);
+    for (size_t i = 0; i < w->graph->n_ops; i++) {
+        const struct nn_step *s = &w->plan->steps[i];
+
+        if (s->skip)
+            continue;
+        writes(w, s->scratch, s->needs.scratch, SCRATCH);
+        if (!w->plan->train)
+            writes(w, s->state, s->needs.state, SCRATCH);
+        for (size_t k = 0; k < s->op.n_in; k++)
+            reads(w, s->in[k], bytes_of(w, s->op.in[k]), s->op.in[k]);
+        writes(w, s->out, bytes_of(w, s->op.out), s->op.out);
+        for (size_t k = 0; k < s->op.n_in; k++) // is read meanwhile
+            if (s->in[k] != s->out)
+                reads(w, s->in[k], bytes_of(w, s->op.in[k]), s->op.in[k]);
+    }
+    reads(w, w->plan->output, bytes_of(w, w->graph->output), w->graph->output);
+    reads(w, w->plan->feature, bytes_of(w, w->graph->feature),
+          w->graph->feature);
+}
+
+/* What backward of a step reads of forward. */
+static void
+reads_values(struct walk *w, const struct nn_step *s)
+{
+    for (size_t k = 0; k < s->op.n_in; k++)
+        if (s->needs.reads & 1u << k)
+            reads(w, s->again[k] == nn_none ? s->in[k] : s->again[k],
+                  bytes_of(w, s->op.in[k]), s->op.in[k]);
+    if (s->needs.reads & NN_READS_OUT)
+        reads(w, s->out, bytes_of(w, s->op.out), s->op.out);
+}
+
+static void
+makes_again(struct walk *w, const struct nn_step *s, size_t k)
+{
+    const size_t v = s->op.in[k];
+    const struct nn_step *made = &w->plan->steps[w->graph->values[v].writer];
+
+    for (size_t j = 0; j < made->op.n_in; j++)
+        reads(w, made->in[j], bytes_of(w, made->op.in[j]), made->op.in[j]);
+    writes(w, s->again[k], bytes_of(w, v), v);
+}
+
+static void
+add_up(struct walk *w, size_t value, struct nn_sum sum)
+{
+    if (sum.to == nn_none)
+        return;
+    reads(w, sum.to, bytes_of(w, value), GRADIENT + value);
+    reads(w, sum.from, bytes_of(w, value), GRADIENT + value);
+}
+
+static void
+back_step(struct walk *w, const struct nn_step *s)
+{
+    const size_t out = bytes_of(w, s->op.out);
+
+    add_up(w, s->op.out, s->before);
+    for (size_t k = 0; k < s->op.n_in; k++)
+        if (s->again[k] != nn_none)
+            makes_again(w, s, k);
+    writes(w, s->back_scratch, s->needs.scratch, SCRATCH);
+    reads_values(w, s);
+    reads(w, s->dy, out, GRADIENT + s->op.out);
+    if (s->dy2 != nn_none)
+        reads(w, s->dy2, out, GRADIENT + s->op.out);
+    for (size_t k = 0; k < s->op.n_in; k++)
+        writes(w, s->dx[k], bytes_of(w, s->op.in[k]), GRADIENT + s->op.in[k]);
+    reads_values(w, s); // meanwhile
+    for (size_t k = 0; k < s->op.n_in; k++)
+        add_up(w, s->op.in[k], s->after[k]);
+}
+
+static void
+backward(struct walk *w)
+{
+    writes(w, w->plan->dz, bytes_of(w, w->graph->output),
+           GRADIENT + w->graph->output);
+    for (size_t i = w->graph->n_ops; i-- > 0;)
+        if (w->plan->steps[i].dy != nn_none)
+            back_step(w, &w->plan->steps[i]);
+}
+
+static void
+build(struct nn_graph *graph, const struct nn_spec *spec)
+{
+    struct err err;
+    const struct nn_encoder *encoder = nn_encoder_find(spec->arch, &err);
+    struct num_map images = {.c = spec->channels,
+                             .h = spec->height,
+                             .w = spec->image_width,
+                             .block = 1};
+    size_t x =
+        nn_graph_input(graph, encoder->input,
+                       encoder->input == NN_IMAGES ? images : nn_graph_rows(1));
+
+    graph->feature = encoder->build(graph, encoder, spec, x);
+    graph->feature_ops = graph->n_ops;
+    graph->output = nn_head(graph, spec->head, graph->feature);
+}
+
+/* kept: the most bytes of the block, or 0. */
+static void
+nothing_is_lost(struct num_dnn *dnn, const char *arch, const char *norm,
+                size_t n, int train, size_t most)
+{
+    const struct nn_spec spec = {.arch = arch,
+                                 .stem = "small",
+                                 .norm = norm,
+                                 .head = "64-32",
+                                 .height = 32,
+                                 .image_width = 32,
+                                 .channels = 3,
+                                 .vocabulary = 100,
+                                 .context = 24};
+    struct nn_graph graph = {0};
+    struct walk w = {.graph = &graph};
+    struct nn_plan *plan;
+
+    build(&graph, &spec);
+    plan = nn_plan_new(
+        &graph, (struct nn_plan){
+                    .dnn = dnn,
+                    .n = n,
+                    .tokens = n * (graph.each ? graph.each : graph.context),
+                    .train = train});
+    w.plan = plan;
+    forward(&w);
+    if (train)
+        backward(&w);
+    T(!w.wrong && w.n > 5, "%s, %s, %zu rows, %s: nothing is lost", arch, norm,
+      n, train ? "training" : "evaluation");
+    if (most)
+        T(plan->bytes <= most, "%s: %zu bytes at most, %zu", arch, most,
+          plan->bytes);
+    nn_plan_free(plan);
+    nn_graph_release(&graph);
+    free(w.notes);
+}
+
+int
+main(void)
+{
+    static const char *const arch[] = {"resnet20",   "resnet18",   "resnet50",
+                                       "vit:64x2x4", "clip:64x2",  "bow:32",
+                                       "mlp",        "distilbert", "linear"};
+    struct num_dnn *dnn;
+
+    num_threads(1);
+    dnn = num_dnn_new();
+    for (size_t i = 0; i < sizeof arch / sizeof *arch; i++)
+        for (int train = 0; train < 2; train++)
+            nothing_is_lost(dnn, arch[i], "batch", i == 2 ? 8 : 64, train, 0);
+    nothing_is_lost(dnn, "resnet20", "group", 64, 1, 0);
+    nothing_is_lost(dnn, "resnet20", "none", 5, 1, 0);
+    if (num_map_block(16) == 16) // what is kept in between is as it was counted
+        nothing_is_lost(dnn, "resnet18", "batch", 64, 1, (size_t)235 << 20);
+    num_dnn_free(dnn);
+    return t_done();
+}
