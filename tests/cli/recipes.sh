@@ -29,6 +29,11 @@ ok 'with classes and captions' bash -c \
     'foil data info train.foil | grep "^classes.2" &&
      foil data info test.foil | grep "^captions.[1-9]"'
 
+mkdir cifar && head -c 30730 /dev/zero | tee cifar/data_batch_1.bin \
+    >cifar/test_batch.bin
+ok 'CIFAR-10 is imported as the page says' bash -ec "cd cifar; $(block 2)"
+ok 'as train and test' test -s cifar/train.foil -a -s cifar/test.foil
+
 sed -n 's/^\.Dl //p' "$page" >recipes
 ok 'there are eight recipes' test "$(wc -l <recipes)" -eq 8
 for size in 32 64 96 224; do
@@ -50,7 +55,7 @@ ok 'a recipe runs' bash -c \
         <<<"$recipe") --batch 16"
 ok 'and is judged' test "$(jq -r .measure run/96/results.jsonl | sort -u |
     xargs)" = 'knn probe'
-ok 'its encoder is used as the page says' bash -ec "$(block 2)"
+ok 'its encoder is used as the page says' bash -ec "$(block 3)"
 ok 'files are there' test -s features.npy -a -s encoder.safetensors \
     -a -s encoder.onnx
 done_testing
