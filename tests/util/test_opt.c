@@ -283,7 +283,8 @@ options_from_a_file(void)
     gives("--config=good -b 9 d --add z",
           "1 9 0.25 a b\nc\\ none wait 1 +z <d>");
     put_file("name", "# here\nbacth 7\n");
-    refuses("--config name d", "foil-test: 'name', line 2: no option '--bacth': did you mean '--batch'?");
+    refuses("--config name d", "foil-test: 'name', line 2: no option "
+                               "'--bacth': did you mean '--batch'?");
     put_file("value", "batch\n");
     refuses("--config value d", "--batch wants a value: N");
     put_file("range", "batch 1\n");
