@@ -4,47 +4,11 @@
 #include "nn/checkpoint.h"
 #include "nn/model.h"
 #include "nn/safetensors.h"
+#include "nn/stored.h"
 #include "t.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/rng.h"
-
-static char folder[] = "/tmp/foil-test-XXXXXX";
-
-static const struct nn_spec spec = {
-    .arch = "resnet8",
-    .stem = "small",
-    .norm = "batch",
-    .head = "16-8",
-    .width = 16,
-    .height = 8,
-    .image_width = 8,
-    .channels = 3,
-    .mean = {0.485f, 0.456f, 0.406f},
-    .deviation = {0.1f, 0.2f, 0.3f},
-};
-
-static const struct nn_spec text = {
-    .arch = "clip:16x1",
-    .stem = "small",
-    .norm = "batch",
-    .head = "project:4",
-    .vocabulary = 9,
-    .context = 5,
-};
-
-static struct nn_net *
-new_net(const struct nn_spec *of)
-{
-    struct err err;
-    struct nn_net *net = nn_net_new(of, 2, 1, &err);
-
-    if (!net) {
-        printf("# %s\n", err.msg);
-        abort();
-    }
-    return net;
-}
 
 static struct nn_optim *
 new_optim(struct nn_net *net, const char *name)
@@ -70,24 +34,13 @@ fill(uint64_t seed, size_t n, float *x)
 }
 
 static void
-fill_net(struct nn_net *net)
-{
-    size_t n;
-    float *x = nn_net_params(net, &n);
-
-    fill(1, n, x);
-    x = nn_net_statistics(net, &n);
-    fill(2, n, x);
-}
-
-static void
 a_net_survives(void)
 {
-    struct nn_net *a = new_net(&spec), *b = new_net(&spec);
+    struct nn_net *a = net_new(&image), *b = net_new(&image);
     struct err err = {""};
     size_t n, m;
 
-    fill_net(a);
+    net_fill(a, 1);
     T(!nn_model_save(folder, a, 7, &err), "saves %s", err.msg);
     T(!nn_model_load(folder, b, &err), "loads %s", err.msg);
     nn_net_params(a, &n);
@@ -104,7 +57,7 @@ a_net_survives(void)
 static void
 an_optimiser_survives(const char *name)
 {
-    struct nn_net *net = new_net(&spec);
+    struct nn_net *net = net_new(&image);
     struct nn_optim *a = new_optim(net, name), *b = new_optim(net, name);
     struct nn_moments from = nn_optim_moments(a), to = nn_optim_moments(b);
     struct err err = {""};
@@ -130,7 +83,7 @@ an_optimiser_survives(const char *name)
 static void
 moments_of_another_are_refused(void)
 {
-    struct nn_net *net = new_net(&spec);
+    struct nn_net *net = net_new(&image);
     struct nn_optim *sgd = new_optim(net, "sgd"), *adam;
     struct err err;
 
@@ -148,7 +101,7 @@ moments_of_another_are_refused(void)
 static void
 refuses(struct nn_spec other, const char *sentence)
 {
-    struct nn_net *net = new_net(&other);
+    struct nn_net *net = net_new(&other);
     struct err err = {""};
 
     T(nn_model_load(folder, net, &err) < 0 && strstr(err.msg, sentence), "%s",
@@ -159,17 +112,17 @@ refuses(struct nn_spec other, const char *sentence)
 static void
 other_nets_are_refused(void)
 {
-    struct nn_spec other = spec;
+    struct nn_spec other = image;
 
     other.arch = "resnet20";
     refuses(other, "tensor 'layer1.1.conv1.weight' is missing");
-    other = spec;
+    other = image;
     other.width = 32;
     refuses(other, "tensor 'conv1.weight' has not the net's shape");
-    other = spec;
+    other = image;
     other.norm = "none";
     refuses(other, "tensor 'conv1.bias' is missing");
-    other = spec;
+    other = image;
     other.head = "none";
     refuses(other, "tensor 'head.0.weight' is one too many");
     other.head = "16-8-8";
@@ -205,14 +158,14 @@ names_are_torchvisions(void)
 static void
 a_spec_survives(void)
 {
-    json_t *object = nn_spec_put(&spec), *again;
+    json_t *object = nn_spec_put(&image), *again;
     struct nn_spec got;
     struct err err;
 
     T(!nn_spec_get(&got, object, &err), "a spec is read");
     again = nn_spec_put(&got);
     T(json_equal(object, again) && !strcmp(got.head, "16-8") &&
-          got.mean[1] == spec.mean[1] && got.image_width == 8,
+          got.mean[1] == image.mean[1] && got.image_width == 8,
       "as it was");
     json_decref(again);
     json_object_del(object, "views");
@@ -236,7 +189,7 @@ write_checkpoint(const char *run, struct nn_net *net, struct nn_net *two)
     struct err err;
     char *at = nn_checkpoint_begin(run, 3, &err);
     char *path = mem_format("%s/config.json", at), *line;
-    json_t *config = json_pack("{s:o}", "encoder", nn_spec_put(&spec));
+    json_t *config = json_pack("{s:o}", "encoder", nn_spec_put(&image));
 
     if (two)
         json_object_set_new(config, "text", nn_spec_put(&text));
@@ -256,7 +209,7 @@ static void
 an_encoder_is_opened(void)
 {
     char *run = mem_format("%s/run", folder), *file;
-    struct nn_net *net = new_net(&spec);
+    struct nn_net *net = net_new(&image);
     struct nn_model model;
     uint8_t images[2 * 8 * 8 * 3];
     float want[2 * 8], got[2 * 8];
@@ -297,7 +250,7 @@ an_encoder_of_texts_is_opened(void)
     const struct nn_input input = {.n = 2, .ids = ids, .offsets = offsets};
     char *alone = mem_format("%s/alone", folder);
     char *both = mem_format("%s/both", folder);
-    struct nn_net *net = new_net(&spec), *two = new_net(&text);
+    struct nn_net *net = net_new(&image), *two = net_new(&text);
     struct nn_model model;
     float want[2 * 4], got[2 * 4];
     struct err err = {""};

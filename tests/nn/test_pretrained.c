@@ -6,51 +6,22 @@
 #include "nn/model.h"
 #include "nn/pretrained.h"
 #include "nn/safetensors.h"
+#include "nn/stored.h"
 #include "t.h"
 #include "util/file.h"
 #include "util/half.h"
 #include "util/mem.h"
 #include "util/rng.h"
 
-static char folder[] = "/tmp/foil-test-XXXXXX";
 static char *path;
-
-static const struct nn_spec image = {
-    .arch = "resnet8",
-    .stem = "small",
-    .norm = "batch",
-    .head = "16-8",
-    .width = 8,
-    .height = 8,
-    .image_width = 8,
-    .channels = 3,
-    .deviation = {1, 1, 1},
-};
-static const struct nn_spec text = {
-    .arch = "clip:16x2x2",
-    .stem = "small",
-    .norm = "batch",
-    .head = "project:4",
-    .vocabulary = 9,
-    .context = 5,
-};
 
 /* A net of random numbers, drawn by seed. */
 static struct nn_net *
 net_of(const struct nn_spec *spec, uint64_t seed)
 {
-    struct err err;
-    struct nn_net *net = nn_net_new(spec, 1, 0, &err);
-    size_t n;
-    float *x = nn_net_params(net, &n);
-    struct rng rng;
+    struct nn_net *net = net_new(spec);
 
-    rng_init(&rng, seed, RNG_TEST, 0, 0, 0);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)rng_normal(&rng);
-    x = nn_net_statistics(net, &n);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)rng_unit(&rng);
+    net_fill(net, seed);
     return net;
 }
 
