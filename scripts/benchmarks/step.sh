@@ -3,7 +3,8 @@
 # thread count, for images in the faster of its two layouts.  One is run after
 # the other, REPEAT times; each says the shortest time of its steps, and the
 # medians of these and of peak memory are compared.  ONLY='resnet18 train' picks
-# cases; those that end in avx2 are kept from newer instructions, on both sides.
+# cases; those that end in avx2 are kept from newer instructions, on both sides,
+# and 224x4 stands for 4 pairs of 224 pixels in place of 32 of 32.
 #
 # PyTorch is that of the system and, where scripts/debian13 has made a Debian 13
 # in CHROOT and torch is in it, that one, too; the faster of all counts, and its
@@ -70,17 +71,21 @@ for case in 'resnet18 train f32 1 5' 'resnet18 train f32 2 5' \
     'resnet20 train f32 1 25' 'resnet20 train f32 2 25' \
     'resnet20 train bf16 1 25' 'resnet20 train bf16 2 25' \
     'resnet18 features f32 1 7' 'resnet18 features f32 2 7' \
-    'resnet18 train f32 1 3 avx2' 'vit:128x6x4 train f32 1 7'; do
-    read -r arch mode precision threads _ isa <<<"$case"
-    case=${case% avx2}
-    limit=
-    [[ ! $isa ]] || limit='env ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 '
-    if [[ ! ${ONLY:-} || "$arch $mode $precision $threads $isa" =~ $ONLY ]]; then
+    'resnet18 train f32 1 3 avx2' 'resnet50 train f32 1 2 224x4' \
+    'resnet50 train f32 2 2 224x4' 'vit:128x6x4 train f32 1 7'; do
+    read -r arch mode precision threads _ kind <<<"$case"
+    case=${case% "$kind"}
+    limit='' size=''
+    case $kind in
+    avx2) limit='env ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 ' ;;
+    *x*) size="--size=$kind " ;;
+    esac
+    if [[ ! ${ONLY:-} || "$arch $mode $precision $threads $kind" =~ $ONLY ]]; then
         peers=()
-        add_peers step_peer.py "$case" plain
-        add_peers step_peer.py "$case" channels_last
-        measure "$arch-$mode-$precision-${threads}T${isa:+-$isa}" \
-            "$limit$bench/bench_step $case" "${peers[@]/#/$limit}"
+        add_peers step_peer.py "$size$case" plain
+        add_peers step_peer.py "$size$case" channels_last
+        measure "$arch-$mode-$precision-${threads}T${kind:+-$kind}" \
+            "$limit$bench/bench_step $size$case" "${peers[@]/#/$limit}"
     fi
 done
 for case in 'bow:128 train f32 128 1 50' 'clip:128x2 train f32 128 1 25' \

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""step_peer.py ARCH train|features f32|bf16 THREADS STEPS LAYOUT: the
-shortest time of a step with PyTorch, in ms, the peak memory, in MB, and its
-version.  The same work as tests/bench/bench_step.c; LAYOUT is plain or
+"""step_peer.py [--size=PIXELSxPAIRS] ARCH train|features f32|bf16 THREADS STEPS
+LAYOUT: the shortest time of a step with PyTorch, in ms, the peak memory, in MB,
+and its version.  The same work as tests/bench/bench_step.c; LAYOUT is plain or
 channels_last."""
 import resource
 import sys
@@ -9,10 +9,13 @@ import time
 
 import torch
 from torch import nn
-from torchvision.models.resnet import BasicBlock, ResNet
+from torchvision.models.resnet import BasicBlock, Bottleneck, ResNet
 from torchvision.models.vision_transformer import VisionTransformer
 
-ROWS = 64
+side, ROWS = 32, 64
+if sys.argv[1].startswith('--size='):
+    side, ROWS = map(int, sys.argv.pop(1)[7:].split('x'))
+    ROWS *= 2
 arch, mode, precision, threads, steps, layout = sys.argv[1:]
 torch.set_num_threads(int(threads))
 torch.manual_seed(1)
@@ -20,10 +23,13 @@ half = precision == 'bf16'
 
 if arch.startswith('vit:'):
     width, layers, patch = map(int, arch[4:].split('x'))
-    net = VisionTransformer(32, patch, layers, width // 64, width, 4 * width)
+    net = VisionTransformer(side, patch, layers, width // 64, width, 4 * width)
 elif arch == 'resnet18':
     width = 64
     net = ResNet(BasicBlock, [2, 2, 2, 2])
+elif arch == 'resnet50':
+    width = 64
+    net = ResNet(Bottleneck, [3, 4, 6, 3])
 else:
     width = 16
     net = ResNet(BasicBlock, [3, 3, 3, 1])
@@ -33,10 +39,10 @@ else:
     net.layer2 = net._make_layer(BasicBlock, 2 * width, 3, 2)
     net.layer3 = net._make_layer(BasicBlock, 4 * width, 3, 2)
     net.layer4 = nn.Identity()
-hidden = 512 if arch == 'resnet18' else 64
+hidden = 512 if arch in ('resnet18', 'resnet50') else 64
 last = 'heads' if arch.startswith('vit:') else 'fc'
-features = width if last == 'heads' else hidden
-if last == 'fc':
+features = {'heads': width, 'fc': 2048 if arch == 'resnet50' else hidden}[last]
+if last == 'fc' and side < 64:
     net.conv1 = nn.Conv2d(3, width, 3, 1, 1, bias=False)
     net.maxpool = nn.Identity()
 setattr(net, last, nn.Sequential(nn.Linear(features, hidden), nn.ReLU(),
@@ -44,7 +50,7 @@ setattr(net, last, nn.Sequential(nn.Linear(features, hidden), nn.ReLU(),
 if mode == 'features':
     setattr(net, last, nn.Identity())
     net.eval()
-pixels = torch.randint(0, 256, (ROWS, 3, 32, 32), dtype=torch.uint8)
+pixels = torch.randint(0, 256, (ROWS, 3, side, side), dtype=torch.uint8)
 if layout == 'channels_last':
     net = net.to(memory_format=torch.channels_last)
     pixels = pixels.to(memory_format=torch.channels_last)

@@ -11,17 +11,18 @@
 #include "util/rng.h"
 
 /*
- * bench_step ARCH train|features f32|bf16 THREADS STEPS: the shortest time of a
- * step, in ms, which is what it takes when nothing else disturbs, and the peak
- * memory, in MB.  Training is 32 pairs of 32x32
- * images through the encoder (small stem), a head of two layers to 128,
- * SimCLR, and SGD with momentum; features are 64 images in evaluation mode.
- * The first step is not counted.  scripts/benchmarks/step_peer.py is the same
- * in PyTorch.
+ * bench_step [--size=PIXELSxPAIRS] ARCH train|features f32|bf16 THREADS STEPS:
+ * the shortest time of a step, in ms, which is what it takes when nothing else
+ * disturbs, and the peak memory, in MB.  Training is 32 pairs of 32x32 images,
+ * or as many of that size, through the encoder (small stem, but from 64 pixels
+ * on that of ImageNet), a head of two layers to 128, SimCLR, and SGD with
+ * momentum; features are as many images in evaluation mode.  The first step is
+ * not counted.  scripts/benchmarks/step_peer.py is the same in PyTorch.
  */
-enum { PAIRS = 32, ROWS = 2 * PAIRS, SIDE = 32, DIM = 128 };
+enum { DIM = 128, LARGE = 64 };
 
 struct bench {
+    size_t side, pairs;
     struct nn_net *net;
     struct nn_optim *optim;
     const struct loss_objective *simclr;
@@ -32,7 +33,7 @@ struct bench {
 static void
 train_step(struct bench *b, const struct nn_input *input)
 {
-    struct loss_batch batch = {.b = PAIRS, .d = DIM};
+    struct loss_batch batch = {.b = b->pairs, .d = DIM};
     const struct loss_settings set = loss_settings_of(b->simclr);
     struct loss_report report;
 
@@ -48,7 +49,7 @@ static void
 step(void *bench, size_t i)
 {
     struct bench *b = bench;
-    const struct nn_input input = {.n = ROWS, .images = b->images};
+    const struct nn_input input = {.n = 2 * b->pairs, .images = b->images};
 
     (void)i;
     if (b->optim)
@@ -60,24 +61,25 @@ step(void *bench, size_t i)
 static int
 setup(struct bench *b, const char *arch, int train, int bf16, struct err *err)
 {
-    const int large = !strcmp(arch, "resnet18");
+    const int large = strcmp(arch, "resnet20") && strncmp(arch, "vit:", 4);
+    const size_t rows = 2 * b->pairs;
     struct nn_spec spec = {.arch = arch,
-                           .stem = "small",
+                           .stem = b->side < LARGE ? "small" : "imagenet",
                            .norm = "batch",
                            .head = large ? "512-128" : "64-128",
-                           .height = SIDE,
-                           .image_width = SIDE,
+                           .height = b->side,
+                           .image_width = b->side,
                            .channels = 3,
                            .mean = {.5f, .5f, .5f},
                            .deviation = {.25f, .25f, .25f},
                            .bf16 = bf16};
     struct nn_optim_spec sgd = {"sgd", 0.9, 0, 1e-4, 0, 0, 0, 0};
-    struct loss_batch batch = {.b = PAIRS, .d = DIM};
+    struct loss_batch batch = {.b = b->pairs, .d = DIM};
     const struct nn_tensor *tensors;
-    size_t n, count, pixels = ROWS * SIDE * SIDE * 3;
+    size_t n, count, pixels = rows * b->side * b->side * 3;
     struct rng rng;
 
-    b->net = nn_net_new(&spec, ROWS, train, err);
+    b->net = nn_net_new(&spec, rows, train, err);
     if (!b->net)
         return -1;
     nn_net_init(b->net, 1);
@@ -90,9 +92,9 @@ setup(struct bench *b, const char *arch, int train, int bf16, struct err *err)
     rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
     for (size_t i = 0; i < pixels; i++)
         b->images[i] = (uint8_t)rng_u32(&rng);
-    b->h = mem_array(ROWS * nn_net_features(b->net), sizeof *b->h);
-    b->z = mem_array(ROWS * DIM, sizeof *b->z);
-    b->dz = mem_array(ROWS * DIM, sizeof *b->dz);
+    b->h = mem_array(rows * nn_net_features(b->net), sizeof *b->h);
+    b->z = mem_array(rows * DIM, sizeof *b->z);
+    b->dz = mem_array(rows * DIM, sizeof *b->dz);
     b->work =
         mem_array(loss_objective_size(b->simclr, &batch), sizeof *b->work);
     return b->simclr && (b->optim || !train) ? 0 : -1;
@@ -101,12 +103,16 @@ setup(struct bench *b, const char *arch, int train, int bf16, struct err *err)
 int
 main(int argc, char **argv)
 {
-    struct bench b = {0};
+    struct bench b = {.side = 32, .pairs = 32};
     struct err err;
 
+    num_threads_sleep(argv); // as foil-train does
+    if (argc > 1 && sscanf(argv[1], "--size=%zux%zu", &b.side, &b.pairs) == 2) {
+        argc--;
+        argv++;
+    }
     if (argc != 6)
         return 2;
-    num_threads_sleep(argv); // as foil-train does
     num_threads(atoi(argv[4]));
     if (setup(&b, argv[1], !strcmp(argv[2], "train"), !strcmp(argv[3], "bf16"),
               &err)) {
