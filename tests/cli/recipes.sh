@@ -51,7 +51,7 @@ ok 'each has figures: time, memory, and what it reached' test "$(grep -cE \
 # the last display, with a short run in place of that of 96 pixels
 recipe=$(grep -- '-r run/96 ' recipes)
 ok 'a recipe runs' bash -c \
-    "$(sed 's/--epochs [0-9]*/--epochs 1/; s/--width [0-9]*/--width 8/' \
+    "$(sed 's/--epochs [0-9]*/--epochs 1/; s/--width [0-9]*/--width 16/' \
         <<<"$recipe") --batch 16"
 ok 'and is judged' test "$(jq -r .measure run/96/results.jsonl | sort -u |
     xargs)" = 'knn probe'
