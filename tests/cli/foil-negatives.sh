@@ -210,17 +210,15 @@ ok 'the cache is not there' grep -q 'cache needs foil-negatives' \
 
 if has_python numpy; then
     rm -f "$work/run/negatives"
-    $python "$here/../../pipelines/examples/negatives.py" \
-        "ipc://$work/run/negatives" 2>"$work/serve.err" &
+    $python "$here/softmax.py" "$work/run" 2>"$work/serve.err" &
     service=$!
     becomes_true test -S "$work/run/negatives"
     pairs >"$work/softmax"
-    ok 'negatives.py answers' test 4 -eq "$(wc -l <"$work/softmax")"
+    ok 'a sampler in Python answers' test 4 -eq "$(wc -l <"$work/softmax")"
     ok 'with weights' sums "$work/softmax"
     ends
     mkdir "$work/double"
-    $python "$here/../../pipelines/examples/negatives.py" \
-        "ipc://$work/double/negatives" 2>"$work/serve.err" &
+    $python "$here/softmax.py" "$work/double" 2>"$work/serve.err" &
     service=$!
     ok 'a run with it' run double 20
     ok 'and one with dcl' run dcl 20 dcl
@@ -280,7 +278,7 @@ END
     ok 'and says how large it may be' grep -q 'at most 8 GiB' "$work/large.train"
     ends
 else
-    skip 'negatives.py' 'no python3-numpy'
+    skip 'a sampler in Python' 'no python3-numpy'
 fi
 
 done_testing

@@ -1,0 +1,19 @@
+#!/usr/bin/python3
+"""Weighs negatives by their softmax, with which emc2 is dcl, for tests.
+usage: softmax.py RUN"""
+import pathlib
+import sys
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "pipelines/python"))
+import foil
+
+
+def softmax(pairs):
+    s = pairs.beta * pairs.similarities()
+    w = np.exp(s - s.max(axis=1, keepdims=True))
+    return w / w.sum(axis=1, keepdims=True)
+
+
+foil.negatives(sys.argv[1], softmax)
