@@ -80,7 +80,7 @@ apart(size_t n, const float *a, const float *b)
     return off / sqrt(num_dot(n, b, b) / (double)n);
 }
 
-static const struct nn_tensor *
+static inline const struct nn_tensor *
 named(const struct fixture *f, const char *name)
 {
     size_t n;
