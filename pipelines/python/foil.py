@@ -1978,6 +1978,8 @@ def _dataset(data):
 
 
 class _Selector:
+    PATIENCE = 10.0  # seconds of asking nobody for features, until that is said
+
     def __init__(self, run, data, plan, epochs, lag, lease, keys):
         self.run, self.data, self.plan, self.lag = run, data, plan, lag
         self.plans, self.told, self.ended = {}, 0.0, {}
@@ -1991,7 +1993,7 @@ class _Selector:
                           self._take, self.producer.joined, self._left,
                           lambda: data.size)
         self.done = None
-        self.client = self.trainer = None
+        self.client = self.trainer = self.alone = None
         if lag is not None:
             self.client = Client()
             self.trainer = Linked(
@@ -2034,6 +2036,7 @@ class _Selector:
         p = self.producer
         for text in p.tick(now):
             say(text)
+        self._hint(now)
         while (turn := p.turn(now)):
             self.edge.send(turn[0], *self._item(*turn[1]))
         end = p.end()
@@ -2047,6 +2050,18 @@ class _Selector:
             self.edge.all("end", {**_at(p.now.session, p.now.place),
                                   "over": True}, silent=True)
             self.loop.over = True
+
+    def _hint(self, now):
+        """Says once why a plan may have to wait for ever."""
+        if not (self.client and self.client.request) or \
+                self.trainer.caller.joined:
+            self.alone = None
+        elif self.alone is None:
+            self.alone = now
+        elif now - self.alone > self.PATIENCE:
+            self.alone = math.inf
+            say(f"nobody has answered at '{self.trainer.where}': a trainer gives "
+                "features when it is started with --keep-features")
 
     def _item(self, epoch, step):
         head = {**_at(self.producer.now.session, (epoch, step)), "run": "",

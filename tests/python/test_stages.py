@@ -12,11 +12,23 @@ def asks(place, session=1):
     return foil.Snapshot(session, 1, place, 8, frozenset())
 
 
+def said(hint, *times):
+    """What it says at these times."""
+    lines, was = [], foil.say
+    foil.say = lines.append
+    for now in times:
+        hint(now)
+    foil.say = was
+    return lines
+
+
 def selector_that_waits_for_features():
     s = foil._Selector.__new__(foil._Selector)
     s.loop, s.client, s.plans, s.lag = foil.Loop(), foil.Client(), {}, 0
     s.data = types.SimpleNamespace(size=8)
-    s.trainer = types.SimpleNamespace(send=lambda *message: None)
+    s.alone, s.trainer = None, types.SimpleNamespace(
+        send=lambda *message: None, where="ipc://run/features",
+        caller=types.SimpleNamespace(joined=False))
     s.producer = foil.Producer(
         lambda e: len(s.plans[e]) if e in s.plans else None, 4)
     s.plan = lambda epoch, features: [np.arange(8)]
@@ -29,6 +41,13 @@ def selector_that_waits_for_features():
     s.loop.wait(lambda: s.client.request)
     ok(s.client.request[1]["epoch"] == 1 and at_work.is_alive(),
        "it waits for the features of the one before")
+    ok(said(s._hint, 0, s.PATIENCE) == [], "and says nothing of it at first")
+    told = said(s._hint, s.PATIENCE + 1, s.PATIENCE + 9)
+    ok(len(told) == 1 and "--keep-features" in told[0],
+       "a trainer that keeps none would not answer: that is said once")
+    s.trainer.caller.joined = True
+    ok(said(s._hint, 90, 99) == [] and s.alone is None,
+       "and not of one that answers")
     s.loop.post(lambda: s.producer.next(1, "one", asks((0, 0), session=2)))
     at_work.join(60)
     ok(not at_work.is_alive() and s.plans == {} and s.wanted() == (0,),
