@@ -176,7 +176,7 @@ room(struct work *work, void *scratch, size_t floats)
     const size_t at = work->bytes;
 
     work->bytes += parts(floats * sizeof(float), ALIGN) * ALIGN;
-    return scratch ? (float *)((char *)scratch + at) : NULL;
+    return scratch ? (void *)((char *)scratch + at) : NULL;
 }
 
 static struct work
