@@ -123,6 +123,7 @@ ok 'it goes on where it was' bash -c "
 mkdir bin none
 printf '#!/bin/sh\necho no network >&2\nexit 100\n' >bin/apt-get
 chmod 755 bin/apt-get
+# shellcheck disable=SC2016 # of the script
 ok 'without network: 1' refuses 1 \
     "cannot download ruby-tanuki-emoji .*apt-get update.*--packages" \
     env PATH="$work/bin:$PATH" XDG_CACHE_HOME="$work/cache" \
