@@ -28,7 +28,7 @@ ok 'larger ones get a large one' test "$(stem b 65)" = imagenet
 ok 'unless it is given' test "$(stem c 65 --stem small)" = small
 ok 'what takes no gigabyte is not told of' exits 1 grep -q 'takes about' c.err
 
-feed large 128 64 1000
+feed large 144 64 1000
 # what is printed: the most memory that it ever had
 /usr/bin/python3 -c '
 import resource, subprocess, sys
