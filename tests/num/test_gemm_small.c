@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "maps.h"
 #include "num/gemm_small.h"
 #include "num/winograd.h"
 #include "num/winograd_isa.h"
 #include "t.h"
 #include "util/err.h"
 #include "util/mem.h"
-#include "util/rng.h"
 
 /* Panels and rows that do not fill, several of them, sums in several parts. */
 static const size_t shapes[][3] = {
@@ -23,18 +23,6 @@ static const struct way {
     int a_down, b_down;
 } ways[] = {{"A B", 0, 0}, {"A B'", 0, 1}, {"A' B", 1, 0}};
 
-static float *
-random_numbers(size_t n, uint64_t seed)
-{
-    float *x = mem_array(n, sizeof *x);
-    struct rng rng;
-
-    rng_init(&rng, seed, RNG_TEST, 0, 0, 0);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)rng_normal(&rng);
-    return x;
-}
-
 static struct num_gemm
 gemm_of(const size_t shape[3], const struct way *way, float alpha, float beta)
 {
@@ -45,8 +33,8 @@ gemm_of(const size_t shape[3], const struct way *way, float alpha, float beta)
                              .k = k,
                              .alpha = alpha,
                              .beta = beta,
-                             .a = random_numbers(m * k, 1),
-                             .b = random_numbers(k * n, 2),
+                             .a = normal(m * k, 1),
+                             .b = normal(k * n, 2),
                              .a_row = way->a_down ? 1 : k,
                              .a_step = way->a_down ? m : 1,
                              .b_row = way->b_down ? 1 : n,
@@ -92,7 +80,7 @@ static size_t
 wrong(struct num_gemm *g)
 {
     const size_t n = g->m * g->n;
-    float *old = random_numbers(n, 3), *c = random_numbers(n + 1, 3);
+    float *old = normal(n, 3), *c = normal(n + 1, 3);
     const float end = c[n];
     size_t count = 0;
 
@@ -128,7 +116,7 @@ is_scaled(const struct way *way)
 {
     const size_t shape[3] = {18, 35, 40};
     struct num_gemm g = gemm_of(shape, way, .7f, -.3f);
-    float *old = random_numbers(18 * 35, 3), *c = random_numbers(18 * 35, 3);
+    float *old = normal(18 * 35, 3), *c = normal(18 * 35, 3);
     double off = 0;
 
     g.c = c;
