@@ -354,8 +354,9 @@ simulate: $(SIMULATIONS)
 	@for s in $(SIMULATIONS); do scripts/simulate $$s $(N) $(SEED) || exit; done
 
 RULED   := $(addprefix $(OUT)/tests/,flow/test_simulation flow/test_producer \
-               flow/test_relay flow/test_consumer wire/test_greeting \
-               wire/test_asking wire/test_kept wire/test_services)
+               flow/test_late flow/test_relay flow/test_consumer \
+               wire/test_greeting wire/test_asking wire/test_kept \
+               wire/test_services)
 rules: $(RULED)
 	@OUT=$(OUT) CC='$(CC)' tests/flow/rules.py
 

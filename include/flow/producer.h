@@ -30,11 +30,12 @@
  * snapshot that came since says that the batch is not there: so a consumer that
  * computes for long, and makes no snapshot, costs nobody a lease.  Since is: a
  * tenth of a second after flow_producer_late() saw that the lease is over, as
- * what comes all at once after a pause of ours was said before.  All leases of
- * that peer are void then and it is set aside: it gets nothing for four leases,
- * the next time for eight and so on, and after that one item at a time, the
- * highest that is wanted, until one of its leases ends well.  Where nobody is
- * left who was not late, all get items as before.
+ * what comes all at once after a pause of ours was said before; and not the
+ * first snapshot of a peer, which may have kept it since long before it was
+ * greeted.  All leases of that peer are void then and it is set aside: it gets
+ * nothing for four leases, the next time for eight and so on, and after that
+ * one item at a time, the highest that is wanted, until one of its leases ends
+ * well.  Where nobody is left who was not late, all get items as before.
  *
  * Places are compared by (epoch, step); their sessions agree.  Memory: the
  * peers, and the book of at most WIRE_WINDOW_MAX places.  Not thread-safe.

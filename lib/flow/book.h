@@ -16,7 +16,7 @@ struct flow_producer {
     struct flow_peers peers;
     struct flow_leases leases;
     struct flow_window newest;
-    double came;  /* when the newest snapshot did */
+    double came;  /* when a new snapshot did, not the first of a peer */
     double said;  /* when it was said last */
     double older; /* since when older ones are said instead; 0: not */
     double moved; /* when the place moved on last, or end came first */

@@ -162,7 +162,7 @@ adopt(struct flow_producer *p, const struct wire_next *next, double now)
               order = wire_place_cmp(&next->at, &p->newest.at);
 
     flow_window_set(&p->newest, next);
-    p->came = p->said = now;
+    p->said = now;
     p->older = 0;
     if (newer && !anew && order == 0) {
         look_through(p);
@@ -201,6 +201,8 @@ flow_producer_next(struct flow_producer *p, uint64_t number,
 
     if (!peer)
         return FLOW_NOTHING;
+    if (order > 0 && peer->session >= 0)
+        p->came = now;
     peer->session = next->at.session;
     peer->room = (size_t)(next->room ? next->room : next->window);
     peer->asks = 1;

@@ -561,7 +561,7 @@ class Producer:
         self.steps, self.epochs, self.lease, self.name = \
             steps, epochs, lease, name
         self.now, self.peers, self.leases, self.over = None, {}, {}, set()
-        self.came = self.said = 0.0  # the newest; it was said again
+        self.came = self.said = 0.0  # a new one; the newest was said again
         self.older, self.turns = None, 0
 
     # place -> [peer, given, when it was seen to be over, or None]
@@ -584,7 +584,10 @@ class Producer:
     def next(self, now, peer, snapshot, room=1):
         """A peer passed a snapshot on."""
         holder = self.peers.setdefault(peer, _Holder())
+        first = holder.session is None  # it may be from long before its hello
         holder.room, holder.session = room, snapshot.session
+        if not first and snapshot.newer(self.now):
+            self.came = now
         if snapshot.newer(self.now):
             self._adopt(now, snapshot, True)
         elif not self.now.newer(snapshot):
@@ -596,7 +599,7 @@ class Producer:
 
     def _adopt(self, now, snapshot, newer):
         was, self.now = self.now, snapshot
-        self.came, self.said, self.older = now, now, None
+        self.said, self.older = now, None
         anew = was is None or was.session != snapshot.session
         if anew or not newer or snapshot.place < was.place:
             self.leases.clear()

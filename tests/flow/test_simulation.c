@@ -20,12 +20,27 @@
  * usage: test_simulation [N [SEED]]     N schedules from SEED on
  *        test_simulation 1 SEED         one, told event by event
  *
- * The first one that fails is told like that, too.
+ * The first one that fails is told like that, too.  Those that once failed run
+ * with more than one.
  */
 #include "t.h"
 
 #include "flow/parties.h"
 #include "flow/schedule.h"
+
+/* 1 when it goes as it should; or it is told, the first of them event by event.
+ */
+static int
+try(struct world *w, uint64_t seed, int is_told)
+{
+    if (run(w, seed, 0))
+        return 1;
+    printf("# seed %ju: after %.1f s and %d of %d: %s\n", (uintmax_t)seed,
+           w->now, w->trained, w->places, w->wrong);
+    if (!is_told)
+        run(w, seed, 1);
+    return 0;
+}
 
 /* N schedules: so many do not go as they should. */
 static uint64_t
@@ -33,16 +48,27 @@ run_all(struct world *w, uint64_t first, uint64_t n, double *longest)
 {
     uint64_t bad = 0;
 
-    for (uint64_t seed = first; seed < first + n; seed++) {
-        if (!run(w, seed, n == 1) && bad++ < 20) {
-            printf("# seed %ju: after %.1f s and %d of %d: %s\n",
-                   (uintmax_t)seed, w->now, w->trained, w->places, w->wrong);
-            if (bad == 1 && n > 1)
-                run(w, seed, 1);
-        }
+    if (n == 1)
+        return !run(w, first, 1);
+    for (uint64_t seed = first; seed < first + n && bad < 20; seed++) {
+        bad += !try(w, seed, bad > 0);
         *longest = fmax(*longest, w->now);
     }
     return bad;
+}
+
+/* Schedules that found a fault, one in millions.  What a seed draws changes
+ * with the simulation: each fault has a check in a unit test, too. */
+static const uint64_t found[] = {
+    226132983239906, // a peer that is greeted late has an old snapshot
+};
+
+static void
+run_found(struct world *w)
+{
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++)
+        T(try(w, found[i], 0), "schedule %ju, which once failed",
+          (uintmax_t)found[i]);
 }
 
 int
@@ -54,12 +80,14 @@ main(int argc, char **argv)
     double longest = 0;
     const uint64_t bad = run_all(&w, first, n, &longest);
 
+    T(!bad, "%ju of %ju schedules go as they should", (uintmax_t)(n - bad),
+      (uintmax_t)n);
+    if (n > 1)
+        run_found(&w);
     free(w.due);
     free(w.event);
     free(w.spare);
     printf("# from seed %ju on; the longest took %.1f s\n", (uintmax_t)first,
            longest);
-    T(!bad, "%ju of %ju schedules go as they should", (uintmax_t)(n - bad),
-      (uintmax_t)n);
     return t_done();
 }

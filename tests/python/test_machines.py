@@ -255,6 +255,19 @@ def late_holders():
            "where nobody else is there, being late counts for nothing")
 
 
+def first_snapshots():
+    p = foil.Producer(lambda e: 9, 1, lease=10)
+    p.joined("a")
+    p.next(0, "a", snap((0, 0), window=2), 1)
+    ok(p.turn(0) == ("a", (0, 0)) and p.tick(10) == [], "a lease is over")
+    p.joined("b")
+    p.next(11, "b", snap((0, 0), serial=2, window=2), 1)
+    ok(p.now.serial == 2 and p.tick(11) == [] and p.turn(11) == ("b", (0, 1)),
+       "the first snapshot of a peer, from who knows when, makes nobody late")
+    p.next(12, "b", snap((0, 0), serial=3, window=2), 1)
+    ok(len(p.tick(12)) == 1, "its second one does")
+
+
 def refusals_of_items():
     p = foil.Producer(lambda e: 9, 1, lease=10)
     p.next(0, "a", snap((0, 0)), 1)
@@ -467,5 +480,5 @@ def simulation():
 
 
 run(greeting_of_who_binds, crowds, silence, refusals, greeting_of_who_connects,
-    consumer, producer, late_holders, refusals_of_items, false_snapshots,
+    consumer, producer, late_holders, first_snapshots, refusals_of_items, false_snapshots,
     end_of_a_plan, relay, simulation)

@@ -1,0 +1,92 @@
+#ifndef TESTS_FLOW_PRODUCING_H
+#define TESTS_FLOW_PRODUCING_H
+
+/*
+ * A producer of a plan of PLACES places, ten an epoch, whose peers are numbers
+ * from 1 on, in virtual time.
+ */
+#include "flow/producer.h"
+#include "t.h"
+
+enum { LEASE = 10, PLACES = 100, WINDOW = 8 };
+
+static struct wire_place
+step(int64_t k)
+{
+    return (struct wire_place){7, k / 10, k % 10};
+}
+
+static int64_t
+number(struct wire_place at)
+{
+    return at.epoch * 10 + at.step;
+}
+
+/* What is held, as a text of digits: places of the first epoch. */
+static enum flow_said
+next(struct flow_producer *p, uint64_t peer, int64_t serial, int64_t k,
+     const char *held, int64_t room, double now)
+{
+    int64_t have[WINDOW][2];
+    struct wire_next said = {.at = step(k),
+                             .serial = serial,
+                             .window = WINDOW,
+                             .room = room,
+                             .have = have[0]};
+
+    for (; held[said.n_have]; said.n_have++) {
+        have[said.n_have][0] = 0;
+        have[said.n_have][1] = held[said.n_have] - '0';
+    }
+    return flow_producer_next(p, peer, &said, now);
+}
+
+static void
+fill(struct flow_producer *p)
+{
+    while (flow_producer_short(p)) {
+        const struct wire_place at = flow_producer_fresh(p);
+        const struct wire_place behind = step(number(at) + 1);
+
+        if (number(at) == PLACES) {
+            flow_producer_close(p);
+            return;
+        }
+        flow_producer_add(p, &at, &behind);
+    }
+}
+
+/* Hands out all that it can: the number of items. */
+static size_t
+hand_out(struct flow_producer *p, double now)
+{
+    struct flow_turn turn;
+    size_t n = 0;
+
+    fill(p);
+    for (; flow_producer_turn(p, now, &turn); n++)
+        flow_producer_gave(p, &turn, 1, now);
+    return n;
+}
+
+static struct flow_producer *
+with_peers(uint64_t peers, int64_t room)
+{
+    struct flow_producer *p = flow_producer_new(LEASE);
+
+    for (uint64_t i = 1; i <= peers; i++) {
+        flow_producer_join(p, i);
+        next(p, i, 1, 0, "", room, 0);
+    }
+    return p;
+}
+
+static uint64_t
+holder(const struct flow_producer *p, int64_t k)
+{
+    const struct wire_place at = step(k);
+
+    return flow_producer_holder(p, &at);
+}
+
+#endif

@@ -1,0 +1,217 @@
+/*
+ * A producer in virtual time: who is late, and what it gets then.
+ */
+#include "flow/producing.h"
+
+static int
+is_late(struct flow_producer *p, double now)
+{
+    struct flow_late what;
+
+    return flow_producer_late(p, now, &what);
+}
+
+/* What was said before the end of a lease may come long after it. */
+static void
+comes_all_at_once(void)
+{
+    struct flow_producer *p = with_peers(2, 1);
+
+    hand_out(p, 0);
+    T(flow_producer_due(p, 4) == LEASE - 4, "the end of a lease is due");
+    next(p, 1, 2, 0, "", 1, 100);
+    T(!is_late(p, 100), "a producer that was stopped for long finds a snapshot "
+                        "that is newer: nobody is late");
+    next(p, 2, 3, 0, "", 1, 100);
+    T(!is_late(p, 100), "nor by the next one that was there");
+    next(p, 1, 4, 0, "", 1, 100.05);
+    T(!is_late(p, 100.05), "nor by one on its way");
+    next(p, 1, 4, 0, "", 1, 105);
+    T(!is_late(p, 105), "nor by one that is said again");
+    T(flow_producer_due(p, 105) > 1e8, "nothing is due for that");
+    next(p, 2, 5, 0, "", 1, 106);
+    T(is_late(p, 106) && is_late(p, 106) && !is_late(p, 106),
+      "but by one that comes later both are");
+    flow_producer_free(p);
+}
+
+/* It may have been kept since long before the lease began. */
+static void
+first_of_a_peer(void)
+{
+    struct flow_producer *p = with_peers(2, 1);
+
+    hand_out(p, 0);
+    is_late(p, 10);
+    flow_producer_join(p, 3);
+    T(next(p, 3, 2, 0, "1", 1, 11) == FLOW_NOTHING && !is_late(p, 11),
+      "nobody is late by the first snapshot of a peer");
+    T(hand_out(p, 11) == 2 && holder(p, 2) == 3 && holder(p, 3) == 2,
+      "which counts for all else: what it has ends its lease");
+    next(p, 3, 3, 0, "1", 1, 12);
+    T(is_late(p, 12) && !is_late(p, 12), "but by its second one");
+    flow_producer_free(p);
+}
+
+static void
+late(void)
+{
+    struct flow_producer *p = with_peers(3, 2);
+    struct flow_late what;
+
+    hand_out(p, 0); // 1 has 0 and 3, 2 has 1 and 4, 3 has 2 and 5
+    next(p, 1, 2, 0, "1245", 2, 5);
+    hand_out(p, 5);
+    T(!is_late(p, 10.5), "nobody is late by what the consumer said before the "
+                         "lease was over");
+    next(p, 2, 3, 0, "1245", 2, 11);
+    T(flow_producer_late(p, 11, &what) && what.peer == 1 && !number(what.at) &&
+          what.taken == 2 && what.lease == LEASE && what.aside == 4 * LEASE,
+      "who is late loses all that it has");
+    T(!is_late(p, 11), "and only that one is");
+    next(p, 1, 4, 0, "124567", 2, 11);
+    T(hand_out(p, 11) == 2 && holder(p, 0) != 1 && holder(p, 3) != 1,
+      "these go to others, although it asks");
+    next(p, 3, 5, 4, "4567", 1, 52);
+    next(p, 2, 5, 4, "4567", 1, 52);
+    T(hand_out(p, 52) == 3 && holder(p, 8) != 1 && holder(p, 9) != 1 &&
+          holder(p, 11) == 1,
+      "after four leases it gets one, the last that is wanted");
+    T(!is_late(p, 62), "the next lease is over");
+    next(p, 3, 6, 4, "456789", 2, 63);
+    T(flow_producer_late(p, 63, &what), "late once more");
+    while (what.peer != 1 && flow_producer_late(p, 63, &what))
+        ;
+    T(what.peer == 1 && what.aside == 8 * LEASE,
+      "it is set aside for twice as long");
+    flow_producer_free(p);
+}
+
+/* Peer 1 is late at 11 s; peer 2 has delivered places 1 and 3. */
+static struct flow_producer *
+with_one_late(void)
+{
+    struct flow_producer *p = with_peers(2, 2);
+
+    hand_out(p, 0);
+    next(p, 2, 2, 0, "13", 2, 5);
+    is_late(p, 10);
+    next(p, 2, 3, 0, "13", 2, 11);
+    is_late(p, 11);
+    return p;
+}
+
+static void
+set_aside(void)
+{
+    struct flow_producer *p = with_one_late();
+
+    T(hand_out(p, 11) == 2 && !hand_out(p, 50) && hand_out(p, 51) == 1 &&
+          holder(p, 7) == 1,
+      "who is late gets nothing for four leases, though others have no room");
+    flow_producer_free(p);
+}
+
+static void
+another_session(void)
+{
+    const struct wire_next later = {
+        .at = {8, 0, 0}, .serial = 1, .window = WINDOW, .room = 2};
+    struct flow_producer *p = with_one_late();
+
+    flow_producer_next(p, 1, &later, 12);
+    flow_producer_next(p, 2, &later, 12);
+    T(hand_out(p, 12) == 4 && holder(p, 0) == 1 && holder(p, 2) == 1,
+      "another session forgives who was late");
+    flow_producer_free(p);
+}
+
+/* Both were late, and count like others; then one delivers. */
+static void
+delivers(void)
+{
+    struct flow_producer *p = with_peers(2, 1);
+
+    hand_out(p, 0);
+    is_late(p, 10);
+    next(p, 1, 2, 0, "", 1, 11);
+    T(is_late(p, 11) && is_late(p, 11) && hand_out(p, 11) == 2,
+      "two are late, and both get items");
+    next(p, 2, 3, 0, "0", 5, 12);
+    next(p, 1, 3, 0, "0", 1, 12);
+    T(hand_out(p, 12) == 1 && holder(p, 2) == 1,
+      "who delivers is late no more: the other one is set aside");
+    flow_producer_free(p);
+}
+
+/* Set aside all, and nobody is. */
+static void
+all_late(void)
+{
+    struct flow_producer *p = with_peers(2, 2);
+
+    hand_out(p, 0);
+    T(!is_late(p, 10), "nobody is late when the leases end");
+    next(p, 1, 2, 0, "", 2, 11);
+    T(is_late(p, 11) && is_late(p, 11),
+      "both are, once the consumer has looked");
+    T(hand_out(p, 11) == 4, "both get items as before");
+    next(p, 1, 3, 0, "0", 2, 12);
+    T(hand_out(p, 12) == 1 && holder(p, 4) == 1,
+      "the first that delivers is late no more");
+    T(flow_producer_leave(p, 1) == 2 && !hand_out(p, 12), "it leaves");
+    next(p, 2, 4, 0, "0123", 2, 13);
+    T(hand_out(p, 13) == 2 && holder(p, 4) == 2,
+      "and the other one gets what it had");
+    flow_producer_free(p);
+}
+
+/* One that never delivers has the most room; the other one, whose items were
+ * lost once, has to have its turn again. */
+static void
+room_does_not_outweigh_being_late(uint64_t first)
+{
+    static const char held[] = "1234567";
+    const uint64_t second = 3 - first;
+    struct flow_producer *p = with_peers(2, 2);
+    struct flow_late what;
+    int64_t serial = 2;
+    double now = 0;
+
+    next(p, second, serial, 0, held, 2, now);
+    next(p, first, serial, 0, held, 5, now);
+    T(hand_out(p, now) == 1 && holder(p, 0) == first,
+      "the peer with the most room, %ju, gets the item", (uintmax_t)first);
+    for (int k = 0; k < 2; k++) {
+        T(!is_late(p, now + LEASE), "its lease is over");
+        now += 11;
+        next(p, first, ++serial, 0, held, 5, now);
+        T(flow_producer_late(p, now, &what) &&
+              what.peer == (k ? second : first),
+          "it is late, and the other one is next");
+        hand_out(p, now);
+    }
+    T(!is_late(p, now + LEASE), "the lease of the first is over again");
+    now += 11;
+    next(p, first, ++serial, 0, held, 5, now);
+    T(flow_producer_late(p, now, &what) && what.peer == first,
+      "the first is late again");
+    T(hand_out(p, now) == 1 && holder(p, 0) == second,
+      "who was late less often is next, whatever the room");
+    flow_producer_free(p);
+}
+
+int
+main(void)
+{
+    comes_all_at_once();
+    first_of_a_peer();
+    late();
+    set_aside();
+    another_session();
+    delivers();
+    all_late();
+    room_does_not_outweigh_being_late(1);
+    room_does_not_outweigh_being_late(2);
+    return t_done();
+}
