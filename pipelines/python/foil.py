@@ -560,7 +560,8 @@ class Producer:
     def __init__(self, steps, epochs, lease=10.0, name="augmenter"):
         self.steps, self.epochs, self.lease, self.name = \
             steps, epochs, lease, name
-        self.now, self.peers, self.leases, self.over = None, {}, {}, set()
+        self.now, self.peers, self.leases = None, {}, {}
+        self.over, self.moved = set(), 0.0  # who says so; None: who has left
         self.came = self.said = 0.0  # a new one; the newest was said again
         self.older, self.turns = None, 0
 
@@ -578,7 +579,7 @@ class Producer:
         for place in held:
             del self.leases[place]
         self.peers.pop(peer, None)
-        self.over.discard(peer)
+        self.over = {None if name == peer else name for name in self.over}
         return len(held)
 
     def next(self, now, peer, snapshot, room=1):
@@ -601,6 +602,9 @@ class Producer:
         was, self.now = self.now, snapshot
         self.said, self.older = now, None
         anew = was is None or was.session != snapshot.session
+        if anew or not newer or snapshot.place != was.place:
+            self.moved = now
+            self.over.discard(None)
         if anew or not newer or snapshot.place < was.place:
             self.leases.clear()
         if anew:
@@ -683,6 +687,18 @@ class Producer:
         place = free[-1 if holder.late and not every else 0]
         self.leases[place] = [best[1], now, None]
         return best[1], place
+
+    def ended(self, now, peer, session):
+        """A peer says that the run is over, as far as it knows."""
+        if self.now and session == self.now.session:
+            self.moved = self.moved if peer in self.over else now
+            self.over.add(peer)
+
+    def finished(self, now):
+        """Whether it is: all who are there say so, and one at least; or one
+        did, and nothing was trained for 30 s since."""
+        return bool(self.over) and (
+            set(self.peers) <= self.over or now - self.moved >= 30)
 
     def end(self):
         """The place behind the plan when that lies within the window."""
@@ -2026,9 +2042,7 @@ class _Selector:
             say(f"{name}: samples {tensors['ids'].tolist()} cannot be used: "
                 f"{head['reason']}")
         elif kind == "end":
-            known = self.producer.now
-            if known and head["session"] == known.session:
-                self.producer.over.add(name)
+            self.producer.ended(now, name, head["session"])
         elif kind == "error":
             if head.get("kind") == "item" and "step" in head:
                 self.producer.refuse(now, name, place_of(head))
@@ -2048,8 +2062,7 @@ class _Selector:
             self.edge.all("end", _at(p.now.session, end))
         trained = p.now and p.now.place[0] >= p.epochs
         self.done = (self.done or now) if trained else None
-        if self.done and now - self.done > 5 or \
-                p.over and p.over >= set(self.edge.peers):
+        if self.done and now - self.done > 5 or p.finished(now):
             self.edge.all("end", {**_at(p.now.session, p.now.place),
                                   "over": True}, silent=True)
             self.loop.over = True

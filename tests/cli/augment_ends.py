@@ -6,7 +6,9 @@ a trainer, hands out every item, again when its augmenter falls silent, ends
 the run when all batches are there and PEERS augmenters have been, and prints a line for each: place, ids,
 digest of the pixels, substitutes, extra ids, variants, and what it has of texts
 as JSON, if anything. DIR/came counts the batches as
-they come, DIR/views has the pixels of the first of epoch 0; rejected samples go to stderr.
+they come, DIR/views has the pixels of the first of epoch 0, DIR/end.train and
+DIR/end.select what end came there, from the other side; rejected samples go to
+stderr.
 """
 import hashlib
 import json
@@ -161,6 +163,23 @@ while not is_over():
             for key in free[:max(0, room[peer] - len(has))]:
                 item(peer, *key)
                 holder[key] = peer
+
+
+def says_end(sock, stage):
+    """Waits for the end that an augmenter passes on: what it says."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        if sock.poll(200):
+            _, kind, head, _ = hear(sock, stage)
+            if kind == "end":
+                return head
+    return {}
+
+
+for stage, peer in known:
+    if stage == "select":
+        send(plan, peer, b"end", place())
+passed = [says_end(batch, "train")]
 # What a peer has not read when the connection ends is lost: wait for them.
 batch.setsockopt(zmq.ROUTER_MANDATORY, 1)
 deadline = time.monotonic() + 5
@@ -171,5 +190,10 @@ for stage, peer in known:
         except zmq.ZMQError:
             break
         time.sleep(0.02)
+passed.append(says_end(plan, "select"))
+for stage, end in zip(("train", "select"), passed):
+    if {k: end.get(k) for k in place()} == place():
+        print(stage, "over" * end.get("over", False),
+              file=open(f"{folder}/end.{stage}", "w"))
 for key in keys:
     print(*came[key])

@@ -134,6 +134,10 @@ says() {
 
 if has_python msgpack zmq; then
     ok 'one augmenter brings everything' run one 1 "$data"
+    ok '[relay: end] the trainer hears that the plan ends' \
+        grep -qx 'train ' "$work/one/end.train"
+    ok '[relay: end with over] the selector hears that the run is over' \
+        grep -qx 'select over' "$work/one/end.select"
     ok 'three augmenters do' run three 3 "$data"
     ok 'and the same bytes' cmp "$work/one/batches" "$work/three/batches"
     ok '16 batches' test "$(wc -l <"$work/one/batches")" -eq 16

@@ -29,6 +29,7 @@ checks() {
 }
 
 checks machines
+checks simulation
 checks services
 checks stages
 mkdir "$work/files"

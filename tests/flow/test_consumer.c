@@ -64,9 +64,10 @@ in_order(void)
     const struct wire_place one = step(1), other = {6, 0, 1};
 
     T(hold(c, 2) && hold(c, 0) && hold(c, 3) && flow_consumer_held(c) == 3,
-      "items come out of order");
+      "[consumer: batch that is wanted] items come out of order");
     T(!flow_consumer_wants(c, &other), "one of another session is not wanted");
-    T(!hold(c, 2), "nor one that is held");
+    T(!hold(c, 2), "[consumer: batch of another session, trained, or there] "
+                   "nor one that is held");
     T(flow_consumer_take(c) == &thing[0], "the first is taken");
     T(!hold(c, 0) && !flow_consumer_take(c),
       "and is neither wanted nor taken again");
@@ -96,7 +97,8 @@ bounded(void)
     T(flow_consumer_hold(c, &nine, &thing[9]) == &thing[9],
       "one behind it is dropped");
     T(flow_consumer_hold(c, &two, &thing[2]) == &thing[7],
-      "one before it takes the place of the farthest");
+      "[consumer: batch above window] one before it takes the place of the "
+      "farthest");
     T(flow_consumer_hold(c, &zero, &thing[0]) == &thing[6] &&
           flow_consumer_take(c) == &thing[0],
       "the one that is waited for always does");
@@ -111,7 +113,6 @@ snapshots(uint64_t peers)
     struct flow_consumer *c = flow_consumer_new(&start, 4, 5);
     const struct wire_place one = step(1);
     struct wire_next next = {0};
-    int64_t serial;
 
     T(!send_all(c, 0, &next), "nobody is there");
     for (uint64_t i = 1; i <= peers; i++)
@@ -121,30 +122,46 @@ snapshots(uint64_t peers)
       "all of %ju peers get the first snapshot", (uintmax_t)peers);
     T(!send_all(c, 0.9, &next) && send_all(c, 1, &next) == peers &&
           next.serial == 5,
-      "and the same again after a second");
+      "[consumer: each second] and the same again after a second");
     hold(c, 2);
     hold(c, 0);
     T(!send_all(c, 1.1, &next) && flow_consumer_due(c, 1.1) < 0.011 &&
           send_all(c, 1.12, &next) == peers && says(&next, "02") &&
           next.serial == 6,
-      "what comes together is told together");
+      "[consumer: have changed] what comes together is told together");
     hold(c, 3);
     flow_consumer_take(c);
     T(send_all(c, 1.13, &next) == peers && says(&next, "023") &&
           next.serial == 7,
-      "at once, when there is something to do; what is in training counts");
+      "[consumer: batch of the place] at once, when there is something to do; "
+      "what is in training counts");
     T(!send_all(c, 1.2, &next), "which is told already");
     flow_consumer_go(c, &one);
     T(send_all(c, 1.3, &next) == peers && says(&next, "23") &&
           next.at.step == 1,
-      "what is trained is told at once");
-    serial = next.serial;
+      "[consumer: place changed] what is trained is told at once");
+    empty(c);
+}
+
+static void
+waits(uint64_t peers)
+{
+    struct flow_consumer *c = flow_consumer_new(&start, 4, 5);
+    struct wire_next next = {0};
+
+    for (uint64_t i = 1; i <= peers; i++)
+        flow_consumer_join(c, i);
+    hold(c, 2);
+    hold(c, 3);
+    T(send_all(c, 1.3, &next) == peers && next.serial == 5 && says(&next, "23"),
+      "what came is told");
     flow_consumer_wait(c, 2.2);
     T(!send_all(c, 2.2, &next), "for a second we wait in silence");
     flow_consumer_wait(c, 2.35);
-    T(send_all(c, 2.35, &next) == peers && next.serial == serial + 1 &&
+    T(send_all(c, 2.35, &next) == peers && next.serial == 6 &&
           says(&next, "23"),
-      "then a new snapshot says that nothing came");
+      "[consumer: nothing else to be done] then a new snapshot says that "
+      "nothing came");
     flow_consumer_resize(c, 6);
     T(send_all(c, 2.4, &next) == peers && next.window == 6,
       "another window is told at once");
@@ -167,7 +184,7 @@ peers_come(void)
     flow_consumer_join(c, 2);
     T(flow_consumer_turn(c, 0.1, &ask) && ask.peer == 2 &&
           ask.next.serial == next.serial,
-      "one that comes later gets the newest");
+      "[consumer: a peer joins] one that comes later gets the newest");
     flow_consumer_leave(c, 2);
     T(!flow_consumer_turn(c, 0.1, &ask), "one that is gone gets none");
     flow_consumer_begin(c, &(struct wire_place){8, 0, 3});
@@ -204,9 +221,11 @@ ends(void)
     flow_consumer_go(c, &four);
     T(flow_consumer_ended(c) == FLOW_SOME_ENDED, "one says that all is there");
     flow_consumer_end(c, 2, &four);
-    T(flow_consumer_ended(c) == FLOW_ALL_ENDED, "all do");
+    T(flow_consumer_ended(c) == FLOW_ALL_ENDED,
+      "[consumer: end of all peers, at or before the place] all do");
     hold(c, 5);
-    T(flow_consumer_ended(c) == FLOW_NONE_ENDED, "an item proves them wrong");
+    T(flow_consumer_ended(c) == FLOW_NONE_ENDED,
+      "[consumer: batch behind an end] an item proves them wrong");
     flow_consumer_end(c, 1, &four);
     flow_consumer_leave(c, 1);
     T(flow_consumer_ended(c) == FLOW_SOME_ENDED,
@@ -224,6 +243,8 @@ main(void)
     snapshots(1);
     snapshots(3);
     snapshots(8);
+    waits(1);
+    waits(8);
     peers_come();
     nothing_before_a_session();
     ends();

@@ -93,8 +93,8 @@ batch_edge(void)
       "and what is trained");
     T(flow_inlet_patience(inlet) > 0.1, "then there is time");
     wire_server_over(inlet->server, &done);
-    T(client_sees(a, b, client, WIRE_OVER, &news, 5), "the run is over");
-
+    T(client_sees(a, b, client, WIRE_OVER, &news, 5),
+      "[consumer: the run is over] the run is over");
     strcpy(cc.hello.recipe, "emc2");
     other = wire_client_open(b, &cc, &err);
     T(inlet_sees(a, b, inlet, WIRE_REPORT, &news, 5),

@@ -45,7 +45,8 @@ first_of_a_peer(void)
     is_late(p, 10);
     flow_producer_join(p, 3);
     T(next(p, 3, 2, 0, "1", 1, 11) == FLOW_NOTHING && !is_late(p, 11),
-      "nobody is late by the first snapshot of a peer");
+      "[producer: first next of a peer] nobody is late by the first snapshot "
+      "of a peer");
     T(hand_out(p, 11) == 2 && holder(p, 2) == 3 && holder(p, 3) == 2,
       "which counts for all else: what it has ends its lease");
     next(p, 3, 3, 0, "1", 1, 12);
@@ -67,7 +68,8 @@ late(void)
     next(p, 2, 3, 0, "1245", 2, 11);
     T(flow_producer_late(p, 11, &what) && what.peer == 1 && !number(what.at) &&
           what.taken == 2 && what.lease == LEASE && what.aside == 4 * LEASE,
-      "who is late loses all that it has");
+      "[producer: lease too old, and a later next without its place] who is "
+      "late loses all that it has");
     T(!is_late(p, 11), "and only that one is");
     next(p, 1, 4, 0, "124567", 2, 11);
     T(hand_out(p, 11) == 2 && holder(p, 0) != 1 && holder(p, 3) != 1,
@@ -76,7 +78,8 @@ late(void)
     next(p, 2, 5, 4, "4567", 1, 52);
     T(hand_out(p, 52) == 3 && holder(p, 8) != 1 && holder(p, 9) != 1 &&
           holder(p, 11) == 1,
-      "after four leases it gets one, the last that is wanted");
+      "[producer: peer late, that time over] after four leases it gets one, "
+      "the last that is wanted");
     T(!is_late(p, 62), "the next lease is over");
     next(p, 3, 6, 4, "456789", 2, 63);
     T(flow_producer_late(p, 63, &what), "late once more");
@@ -151,11 +154,13 @@ all_late(void)
     struct flow_producer *p = with_peers(2, 2);
 
     hand_out(p, 0);
-    T(!is_late(p, 10), "nobody is late when the leases end");
+    T(!is_late(p, 10), "[producer: lease too old] nobody is late when the "
+                       "leases end");
     next(p, 1, 2, 0, "", 2, 11);
     T(is_late(p, 11) && is_late(p, 11),
       "both are, once the consumer has looked");
-    T(hand_out(p, 11) == 4, "both get items as before");
+    T(hand_out(p, 11) == 4, "[producer: all peers late] both get items as "
+                            "before");
     next(p, 1, 3, 0, "0", 2, 12);
     T(hand_out(p, 12) == 1 && holder(p, 4) == 1,
       "the first that delivers is late no more");

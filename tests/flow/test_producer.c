@@ -15,7 +15,7 @@ shares(uint64_t peers)
       (uintmax_t)peers, n);
     for (int64_t k = 0; k < (int64_t)n; k++)
         even &= holder(p, k) == 1 + (uint64_t)k % peers;
-    T(even, "the lowest first, in turn");
+    T(even, "[producer: place wanted and free] the lowest first, in turn");
     T(!hand_out(p, 1), "then nothing more");
     flow_producer_free(p);
 }
@@ -53,18 +53,21 @@ snapshots(void)
       "said again it changes nothing");
     T(next(p, 1, 3, 0, "01", 2, 0) == FLOW_NOTHING && hand_out(p, 0) == 2 &&
           holder(p, 2) == 1 && holder(p, 3) == 1,
-      "what is had ends its lease, and more goes out");
+      "[producer: place trained, or in have] what is had ends its lease, and "
+      "more goes out");
     T(next(p, 1, 2, 0, "", 2, 0) == FLOW_NOTHING && !hand_out(p, 0),
-      "an older snapshot changes nothing");
+      "[producer: next, older] an older snapshot changes nothing");
     T(next(p, 1, 4, 3, "", 2, 0) == FLOW_PASSED && hand_out(p, 0) == 1 &&
           holder(p, 4) == 1,
-      "so does what is trained; the other lease goes on");
+      "[producer: next, newer] so does what is trained; the other lease goes "
+      "on");
     T(next(p, 1, 5, 3, "", 0, 0) == FLOW_NOTHING && hand_out(p, 0) == 6,
       "without room there is as much as the window");
     T(next(p, 1, 6, 3, "56789", 0, 0) == FLOW_NOTHING &&
           next(p, 1, 7, 3, "678", 0, 0) == FLOW_NOTHING &&
           hand_out(p, 0) == 2 && flow_producer_out(p) == 5,
-      "what is not had any more goes out again");
+      "[producer: place no longer in have] what is not had any more goes out "
+      "again");
     flow_producer_free(p);
 }
 
@@ -77,7 +80,8 @@ sessions(void)
     hand_out(p, 0);
     T(flow_producer_next(p, 1, &later, 1) == FLOW_MOVED &&
           !flow_producer_out(p) && flow_producer_place(p).session == 8,
-      "a later session: all leases are void");
+      "[producer: next, of a newer session] a later session: all leases are "
+      "void");
     T(hand_out(p, 1) == 8 && holder(p, 4) == 1 && holder(p, 11) == 1,
       "who has not heard of it gets nothing of it");
     T(next(p, 2, 99, 9, "", 1, 1) == FLOW_NOTHING &&
@@ -103,7 +107,9 @@ lapses(int more)
         next(p, 2, 2, 0, "", 1, now); // who lied tells the truth again
     }
     T(said == FLOW_BACK && now >= FLOW_LAPSE && now <= FLOW_LAPSE + 1.5,
-      "the true one takes its place after %g s", now);
+      "[producer: next, older, for 4 s in which nobody says the newer one] the "
+      "true one takes its place after %g s",
+      now);
     T(hand_out(p, now) == 2 && holder(p, 0), "and is gone by");
     flow_producer_free(p);
 }
@@ -140,7 +146,8 @@ goes_back(void)
     hand_out(p, 0);
     T(next(p, 1, 3, 4, "67", 2, 0) == FLOW_BACK && !flow_producer_out(p) &&
           hand_out(p, 0) == 2 && holder(p, 4) == 1 && holder(p, 5) == 1,
-      "a consumer that goes back gets what lies before, not what it has");
+      "[producer: next, newer, of a place before] a consumer that goes back "
+      "gets what lies before, not what it has");
     flow_producer_free(p);
 }
 
@@ -150,7 +157,8 @@ leaves(void)
     struct flow_producer *p = with_peers(3, 2);
 
     hand_out(p, 0);
-    T(flow_producer_leave(p, 2) == 2, "who leaves had two items");
+    T(flow_producer_leave(p, 2) == 2, "[producer: peer gone] who leaves had "
+                                      "two items");
     T(!hand_out(p, 0), "which wait for room");
     next(p, 1, 2, 0, "03", 2, 0);
     T(hand_out(p, 0) == 2 && holder(p, 1) == 1 && holder(p, 4) == 1,
@@ -170,7 +178,8 @@ refuses(void)
     flow_producer_refused(p, 1, &one, 0);
     T(flow_producer_out(p) == 1, "an item that it does not have");
     flow_producer_refused(p, 1, &zero, 0);
-    T(!flow_producer_out(p), "one that it has is nobody's then");
+    T(!flow_producer_out(p), "[producer: error of an item] one that it has is "
+                             "nobody's then");
     T(!hand_out(p, 0.9) && hand_out(p, 1) == 1, "for a second");
     flow_producer_refused(p, 1, &zero, 1);
     T(!hand_out(p, 2.9) && hand_out(p, 3) == 1, "then for two");
@@ -211,7 +220,8 @@ ends(void)
     hand_out(p, 1);
     first = flow_producer_untold(p, 1);
     T(first && number(flow_producer_fresh(p)) == PLACES,
-      "it ends within the window: that is said");
+      "[producer: plan ends in the window] it ends within the window: that is "
+      "said");
     flow_producer_told(p, first, 1, 1);
     second = flow_producer_untold(p, 1);
     T(second && second != first, "to all");
@@ -236,10 +246,12 @@ over(void)
     T(!flow_producer_over(p, 2), "one of three does");
     T(!flow_producer_over(p, FLOW_QUIET) &&
           flow_producer_over(p, FLOW_QUIET + 1.5),
-      "which counts when nothing has moved for long");
+      "[producer: end of one peer] which counts when nothing has moved for "
+      "long");
     flow_producer_end(p, 1, &at, 3);
     flow_producer_leave(p, 3);
-    T(flow_producer_over(p, 3), "all that are there say so");
+    T(flow_producer_over(p, 3), "[producer: end of all peers] all that are "
+                                "there say so");
     flow_producer_leave(p, 1);
     flow_producer_leave(p, 2);
     T(flow_producer_over(p, 3), "the last of them have left");

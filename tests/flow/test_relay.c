@@ -99,16 +99,17 @@ lowest_first(void)
     T(!take(r, 3) && flow_relay_place(r).session == -1,
       "before the consumer is known nothing is taken");
     T(next(r, 1, 0, "") && take(r, 3) && take(r, 1) && take(r, 2),
-      "then items are");
+      "[relay: item] then items are");
     T(!take(r, 1), "each once");
-    T(make(r) == 1 && make(r) == 2, "the lowest is made first");
+    T(make(r) == 1 && make(r) == 2, "[relay: items wait] the lowest is made "
+                                    "first");
     next(r, 2, 0, "3");
-    T(make(r) == -1, "not one that the consumer has");
+    T(make(r) == -1, "[relay: next, newer] not one that the consumer has");
     next(r, 3, 0, "");
     T(make(r) == 3, "unless it has dropped it");
     T(send_one(r) == 1 && send_one(r) == 2 && send_one(r) == 3 &&
           send_one(r) == -1,
-      "the lowest is sent first");
+      "[relay: batches are made] the lowest is sent first");
     empty(r);
 }
 
@@ -120,18 +121,21 @@ what_is_old(void)
 
     next(r, 5, 4, "");
     T(!take(r, 3) && !flow_relay_take(r, &other, &item[5]),
-      "what is trained, or of another session, is not taken");
+      "[relay: item that is trained, of another session, or there] what is "
+      "trained, or of another session, is not taken");
     T(!next(r, 5, 6, "") && !next(r, 4, 6, "") && flow_relay_place(r).step == 4,
-      "neither is a snapshot that is not newer");
+      "[relay: next, older] neither is a snapshot that is not newer");
     take(r, 4);
     take(r, 5);
     take(r, 6);
     make(r);
     next(r, 6, 4, "46");
     T(stale(r) == 1 && send_one(r) == -1,
-      "a batch that the consumer has goes; an item stays");
+      "[relay: place in have] a batch that the consumer has goes; an item "
+      "stays");
     next(r, 7, 6, "");
-    T(stale(r) == 1 && make(r) == 6, "until it is trained");
+    T(stale(r) == 1 && make(r) == 6, "[relay: place trained] until it is "
+                                     "trained");
     flow_relay_next(
         r, &(struct wire_next){.at = {8, 0, 0}, .serial = 1, .window = 8});
     T(stale(r) == 1 && flow_relay_place(r).session == 8,
@@ -183,13 +187,14 @@ room(void)
     T(!said(r, 0), "nothing is said before the consumer is known");
     next(r, 1, 0, "");
     T(said(r, 0) == 2 && !said(r, 0.9) && said(r, 1) == 2,
-      "the room is said, and again after a second");
+      "[relay: each second] the room is said, and again after a second");
     take(r, 0);
     take(r, 1);
     make(r);
     T(!said(r, 1.1), "an item that is made changes nothing");
     send_one(r);
-    T(said(r, 1.2) == 3, "one that is sent makes room for another");
+    T(said(r, 1.2) == 3, "[relay: newer next, or other room] one that is sent "
+                         "makes room for another");
     take(r, 2);
     make(r);
     send_one(r);
@@ -198,7 +203,8 @@ room(void)
     stale(r);
     T(said(r, 1.4) == 3, "until the consumer has it");
     flow_relay_met(r);
-    T(said(r, 1.5) == 3, "a producer that forgot us is told at once");
+    T(said(r, 1.5) == 3, "[relay: greeted by the producer] a producer that "
+                         "forgot us is told at once");
     empty(r);
 }
 
@@ -235,13 +241,15 @@ lost(void)
     make(r);
     send_one(r);
     T(make(r) == -1, "all is sent");
-    T(!take(r, 1) && make(r) == 1, "what is handed out again is made again");
+    T(!take(r, 1) && make(r) == 1, "[relay: item whose batch is sent] what is "
+                                   "handed out again is made again");
     send_one(r);
     next(r, 2, 0, "1");
     stale(r);
     flow_relay_lost(r);
     T(make(r) == 0 && make(r) == -1,
-      "where the connection was lost, all that is missing is");
+      "[relay: connection to the consumer renewed] where the connection was "
+      "lost, all that is missing is");
     empty(r);
 }
 

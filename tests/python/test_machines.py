@@ -1,6 +1,4 @@
 """The machines of foil.py, without sockets and without a clock."""
-import numpy as np
-
 import foil
 from tap import ok, refuses, run
 
@@ -160,28 +158,41 @@ def consumer():
     c = foil.Consumer(7, (0, 0), 3)
     ok(c.tick(0.02, False) and c.serial == 1, "the first snapshot has serial 1")
     ok(not c.tick(0.5, False) and c.tick(1.1, False) and c.serial == 1,
-       "it is repeated after a second, with its serial")
+       "[consumer: each second] it is repeated, with its serial")
     ok(c.tick(2.2, True) and c.serial == 2,
-       "while the next batch is missing, each second brings a new one")
-    ok(not c.wants(6, (0, 1)), "a batch of another session is not wanted")
+       "[consumer: nothing else to be done] while the next batch is missing, "
+       "each second brings a new one")
+    ok(not c.wants(6, (0, 1)),
+       "[consumer: batch of another session, trained, or there] "
+       "one of another session is not wanted")
     ok(c.hold((0, 2), "c") and c.hold((0, 4), "e") and c.hold((0, 1), "b"),
-       "batches are held in any order")
+       "[consumer: batch that is wanted] they are held in any order")
+    ok(not c.tick(2.205, True) and c.tick(2.22, True) and
+       c.snapshot().have == {(0, 1), (0, 2), (0, 4)},
+       "[consumer: have changed] it is told within 10 ms")
     ok(not c.wants(7, (0, 1)), "one that is held is not wanted again")
     ok(not c.hold((0, 5), "f"), "one above all that is held finds no room")
     ok(c.hold((0, 0), "a") and (0, 4) not in c.snapshot().have,
-       "for a lower one the highest is dropped, and stands in no snapshot")
+       "[consumer: batch above window] for a lower one the highest is dropped, "
+       "and stands in no snapshot")
     ok(c.take() == "a" and (0, 0) in c.snapshot().have and
-       not c.wants(7, (0, 0)), "one that is being trained counts as held")
+       not c.wants(7, (0, 0)) and c.tick(2.24, False),
+       "[consumer: batch of the place] it is being trained, counts as held, and "
+       "that is told")
     c.go((0, 1))
-    ok(c.take() == "b" and c.snapshot().place == (0, 1), "in order")
+    ok(not c.wants(7, (0, 0)), "nor is it wanted any more")
+    ok(c.tick(2.26, False) and c.snapshot().place == (0, 1),
+       "[consumer: place changed] it is told")
+    ok(c.take() == "b", "in order")
     c.end("x", (0, 1))
     ok(not c.over(3, ["x", "y"]) and not c.over(4, []) and
        not c.over(5, ["x"]), "the plan is not over when one says so")
     ok(not c.over(7.9, ["x"]) and c.over(8, ["x"]),
-       "but when all who are there do, for three seconds")
+       "[consumer: end of all peers, at or before the place] but when all who "
+       "are there do, for three seconds")
     c.hold((0, 1), "b")
     ok(not c.over(20, ["x"]) and not c.over(24, ["x"]),
-       "a batch that comes proves them wrong")
+       "[consumer: batch behind an end] a batch that comes proves them wrong")
     c.end("x", (0, 1))
     c.over(30, ["x"])
     ok(not c.over(32, []) and not c.over(34, ["x"]) and c.over(37, ["x"]),
@@ -203,21 +214,32 @@ def producer():
     p.next(0, "b", snap((0, 0), window=6), 2)
     got = [p.turn(0) for _ in range(5)]
     ok([g and g[1] for g in got] == [(0, 0), (0, 1), (0, 2), (0, 3), None],
-       "each place of the window goes to one, to each no more than its room")
+       "[producer: place wanted and free] each of the window goes to one, to each "
+       "no more than its room")
     ok([g[0] for g in got[:4]] == ["a", "b", "a", "b"], "evenly")
     p.next(1, "a", snap((0, 1), [(0, 3)], 2), 2)
     ok(sorted(p.leases) == [(0, 1), (0, 2)],
-       "places trained or held are leased no more")
+       "[producer: place trained, or in have] it is leased no more")
+    ok(p.now.place == (0, 1), "[producer: next, newer] it counts")
     p.next(1, "b", snap((0, 0), [], 1), 2)
-    ok(p.now.place == (0, 1), "an older snapshot changes nothing")
+    ok(p.now.place == (0, 1) and sorted(p.leases) == [(0, 1), (0, 2)],
+       "[producer: next, older] it changes nothing")
     ok([p.turn(1)[1], p.turn(1)[1], p.turn(1)] == [(1, 0), (1, 1), None],
        "the window goes on in the next epoch")
     ok(p.gone("a") == 2 and p.turn(2) is None,
-       "of one that is gone the items wait for room")
+       "[producer: peer gone] its items wait for room")
     p.next(2, "c", snap((0, 1), [(0, 3)], 2), 2)
     ok(p.turn(2) == ("c", (0, 2)), "and go to others, lowest first")
+    p.next(2, "c", snap((0, 1), [], 3), 3)
+    ok(p.turn(2) == ("c", (0, 3)),
+       "[producer: place no longer in have] it goes out again")
+    p.next(2, "c", snap((0, 0), [], 4), 3)
+    ok(not p.leases and p.turn(2) == ("c", (0, 0)),
+       "[producer: next, newer, of a place before] all is free")
+    p.peers["c"].late = 1
     p.next(3, "c", snap((0, 0), [], 1, session=2), 2)
-    ok(p.now.session == 2 and not p.leases, "a new session voids all leases")
+    ok(p.now.session == 2 and not p.leases and not p.peers["c"].late,
+       "[producer: next, of a newer session] all leases are void, nobody is late")
 
 
 def late_holders():
@@ -227,7 +249,8 @@ def late_holders():
     ok([p.turn(0), p.turn(0)] == [("a", (0, 0)), ("b", (0, 1))], "two leases")
     p.next(60, "b", snap((0, 0), serial=2, window=2), 2)
     ok(p.tick(60) == [] and len(p.leases) == 2,
-       "what comes all at once after a pause costs no lease")
+       "[producer: lease too old] what comes all at once after a pause costs no "
+       "lease")
     p.next(60.05, "a", snap((0, 0), serial=3, window=2), 2)
     ok(p.tick(70) == [] and len(p.leases) == 2,
        "nor does a trainer that says nothing new")
@@ -235,7 +258,9 @@ def late_holders():
     said = p.tick(71)
     ok(said == ["augmenter 'a' did not deliver epoch 0, step 0 within 10 "
                 "seconds: its 1 items go to others, and it gets none for 40 "
-                "seconds"], "who has no batch in a later one is named")
+                "seconds"],
+       "[producer: lease too old, and a later next without its place] its holder "
+       "is named")
     ok(p.peers["a"].late == 1 and p.peers["b"].late == 0, "the other is not")
     ok(p.turn(71) == ("b", (0, 0)), "the place goes to another")
     p.next(72, "b", snap((0, 2), [], 5, window=4), 1)
@@ -243,7 +268,8 @@ def late_holders():
        "who was late gets nothing while others are there")
     p.next(112, "a", snap((0, 2), [], 5, window=4), 2)
     ok([p.turn(112), p.turn(112)] == [("a", (0, 5)), None],
-       "after four leases one item, the highest")
+       "[producer: peer late, that time over] after four leases one item, the "
+       "highest")
     p.next(113, "b", snap((0, 2), [(0, 5)], 6, window=4), 1)
     ok(p.peers["a"].late == 0 and p.turn(113) == ("a", (0, 3)),
        "what it delivers clears it")
@@ -252,7 +278,8 @@ def late_holders():
         p.tick(now - 1)
         p.next(now, "a", snap((0, 2), [(0, 5)], now, window=4), 2)
         ok(len(p.tick(now)) == 1 and p.turn(now) == ("a", (0, 2)),
-           "where nobody else is there, being late counts for nothing")
+           "[producer: all peers late] where nobody else is there, being late "
+           "counts for nothing")
 
 
 def first_snapshots():
@@ -263,7 +290,7 @@ def first_snapshots():
     p.joined("b")
     p.next(11, "b", snap((0, 0), serial=2, window=2), 1)
     ok(p.now.serial == 2 and p.tick(11) == [] and p.turn(11) == ("b", (0, 1)),
-       "the first snapshot of a peer, from who knows when, makes nobody late")
+       "[producer: first next of a peer] it counts, but makes nobody late")
     p.next(12, "b", snap((0, 0), serial=3, window=2), 1)
     ok(len(p.tick(12)) == 1, "its second one does")
 
@@ -272,13 +299,15 @@ def refusals_of_items():
     p = foil.Producer(lambda e: 9, 1, lease=10)
     p.next(0, "a", snap((0, 0)), 1)
     ok(p.turn(0) == ("a", (0, 0)), "an item")
+    p.refuse(0, "a", (0, 1))
+    ok((0, 0) in p.leases, "one that it does not have is nothing to refuse")
     now = 0
     for pause in (1, 2, 4, 8, 16, 32, 32):
         p.refuse(now, "a", (0, 0))
         early = p.turn(now + pause - 0.1)
         now += pause
         ok(early is None and p.turn(now) == ("a", (0, 0)),
-           f"one that refuses gets nothing for {pause} s")
+           f"[producer: error of an item] who refuses gets nothing for {pause} s")
 
 
 def false_snapshots():
@@ -291,7 +320,8 @@ def false_snapshots():
     ok(p.now.place == (0, 7), "an older one does not")
     p.next(4.2, "a", snap((0, 0), serial=2), 1)
     ok(p.now.place == (0, 0) and p.turn(4.2) == ("a", (0, 0)),
-       "but after four seconds in which nobody said the newer one")
+       "[producer: next, older, for 4 s in which nobody says the newer one] it "
+       "counts then")
 
 
 def end_of_a_plan():
@@ -299,7 +329,8 @@ def end_of_a_plan():
     p.next(0, "a", snap((0, 0), window=4), 9)
     ok(p.end() is None, "no end while the plan is as long as the window")
     p.next(1, "a", snap((0, 1), serial=2, window=4), 9)
-    ok(p.end() == (2, 0), "the end lies within the window: the place behind")
+    ok(p.end() == (2, 0),
+       "[producer: plan ends in the window] the place behind it is told")
     steps = {0: 2}
     p = foil.Producer(steps.get, 2, lease=10)
     p.next(0, "a", snap((0, 1), window=4), 9)
@@ -312,173 +343,78 @@ def end_of_a_plan():
        "behind the last step of an epoch is the next one")
 
 
+def end_of_a_run():
+    p = foil.Producer(lambda e: 9, 1, lease=10)
+    for peer in "abc":
+        p.joined(peer)
+        p.next(0, peer, snap((0, 3)), 1)
+    p.ended(0, "a", 6)
+    ok(not p.finished(99), "the end of another session is none")
+    p.ended(1, "a", 1)
+    p.ended(9, "a", 1)
+    ok(not p.finished(30.9) and p.finished(31),
+       "[producer: end of one peer] it counts when nothing is trained for 30 s")
+    p.next(20, "b", snap((0, 4), serial=2), 1)
+    ok(not p.finished(49.9), "a step puts that off")
+    p.ended(50, "b", 1)
+    ok(not p.finished(50), "two of three say so")
+    p.gone("c")
+    ok(p.finished(50), "[producer: end of all peers] all who are there do")
+    p.gone("a")
+    p.gone("b")
+    ok(p.finished(50), "who has left may have been right")
+    p.joined("a")
+    ok(not p.finished(50), "one that comes does not say so")
+
+
 def relay():
     r = foil.Relay(2)
     r.put(1, (0, 0), "early")
     ok(r.take() is None, "no item counts before the trainer has spoken")
     ok(r.next(snap((0, 1), [(0, 2)])) and not r.next(snap((0, 0), serial=0)),
-       "only a newer snapshot is handed on")
+       "[relay: next, newer] it is handed on")
+    ok(not r.next(snap((0, 0), serial=0)) and r.now.place == (0, 1),
+       "[relay: next, older] it changes nothing")
     for step in (3, 1, 2, 0):
         r.put(1, (0, step), step)
     r.put(2, (0, 4), "other")
     made = [r.take(), r.take(), r.take()]
     ok([e and e.item for e in made] == [1, 3, None],
-       "the lowest wanted item is made first; what is had or trained is not")
+       "[relay: items wait] the lowest that is wanted is made first")
+    ok(sorted(r.entries) == [(0, 1), (0, 2), (0, 3)],
+       "[relay: item that is trained, of another session, or there] it is dropped")
     r.made(made[1], "three")
     r.made(made[0], "one")
     ok(r.room() == 2 and [r.ready(), r.ready(), r.ready()] ==
        ["one", "three", None] and r.room() == 4,
-       "the lowest batch is sent first; what is sent counts on top of the room")
+       "[relay: batches are made] the lowest is sent first; what is sent counts "
+       "on top of the room")
     r.next(snap((0, 1), [(0, 1)], serial=2))
-    ok(r.room() == 3, "until the trainer has it")
+    ok(r.room() == 3 and (0, 1) not in r.entries,
+       "[relay: place in have] its batch is dropped")
     ok(r.take().item == 2, "an item that it had, and has no more, is made")
     r.put(1, (0, 3), "again")
-    ok(r.take().item == 3, "one that is handed out again is made again")
+    ok(r.take().item == 3,
+       "[relay: item whose batch is sent] it is made again")
     r = foil.Relay(2)
     r.next(snap((0, 0)))
     for step in range(4):
         r.put(1, (0, step), step)
+    ok(len(r.entries) == 4, "[relay: item] it waits, how many there are")
     for step in range(2):
         r.made(r.take(), step)
     ok(r.take() is None, "no more batches are kept than there is room for")
     ok([r.ready(), r.ready()] == [0, 1], "they go out")
     r.lost()
-    ok(r.take().item == 0, "what was sent on a connection that is lost is made "
-       "again")
+    ok(r.take().item == 0, "[relay: connection to the consumer renewed] what was "
+       "sent is made again")
     entry = r.take()
     r.next(snap((0, 4), serial=2))
     r.made(entry, "late")
     ok(r.take() is None and r.ready() is None and r.room() == 2,
-       "an item whose step is trained meanwhile is dropped, made or not")
-
-
-class World:
-    """A trainer, augmenters and a selector, on a network that delays, doubles
-    and loses messages, with a clock of its own; any of them may be killed."""
-
-    def __init__(self, seed):
-        self.rng = np.random.default_rng(seed)
-        self.now, self.mail, self.trained = 0.0, [], []
-        self.steps, self.epochs = int(self.rng.integers(3, 12)), 2
-        self.k = int(self.rng.integers(1, 6))
-        self.window = int(self.rng.integers(1, 9))
-        self.loss = self.rng.choice([0, 0, .05, .2])
-        self.kills = int(self.rng.integers(0, 6))
-        self.born = 0
-        self.start_trainer((0, 0))
-        self.start_producer()
-        self.augmenters = {}
-        for k in range(self.k):
-            self.start_augmenter(k)
-
-    def start_trainer(self, place):
-        self.born += 1
-        self.trainer = foil.Consumer(self.born, place, self.window)
-        self.waits_until = 0.0
-
-    def start_producer(self):
-        self.producer = foil.Producer(lambda e: self.steps, self.epochs, 3.0)
-        self.heard = {}
-
-    def start_augmenter(self, k):
-        hang = self.rng.random() < .1  # lives, and delivers nothing
-        self.augmenters[k] = {"relay": foil.Relay(2), "busy": None,
-                              "hangs": hang and k > 0, "name": (k, self.now)}
-
-    def send(self, what, *rest):
-        for _ in range(1 + (self.rng.random() < .1)):
-            if self.rng.random() >= self.loss:
-                self.mail.append((self.now + self.rng.exponential(.05), what,
-                                  rest))
-
-    def turn(self):
-        self.now += .05
-        if self.kills and self.rng.random() < .01:
-            self.kills -= 1
-            self.kill()
-        due = [m for m in self.mail if m[0] <= self.now]
-        self.mail = [m for m in self.mail if m[0] > self.now]
-        for _, what, rest in sorted(due, key=lambda m: m[0]):
-            getattr(self, what)(*rest)
-        self.tick()
-
-    def kill(self):
-        who = self.rng.integers(0, 2 + self.k)
-        if who == 0:
-            self.start_trainer(self.trainer.place)
-        elif who == 1:
-            self.start_producer()
-        else:
-            self.start_augmenter(int(who) - 2)
-
-    def tick(self):
-        t = self.trainer
-        item = t.take() if self.now >= self.waits_until else None
-        if item:
-            assert item == t.place
-            self.trained.append(item)
-            e, s = item
-            t.go((e, s + 1) if s + 1 < self.steps else (e + 1, 0))
-            self.waits_until = self.now + self.rng.exponential(.2)
-        if t.tick(self.now, item is None):
-            for k in self.augmenters:
-                self.send("to_relay", k, t.snapshot())
-        for name in [n for n, at in self.heard.items() if self.now - at > 3]:
-            del self.heard[name]
-            self.producer.gone(name)
-        self.producer.tick(self.now)
-        while (turn := self.producer.turn(self.now)):
-            self.send("to_augmenter", *turn, self.producer.now.session)
-        for k, a in self.augmenters.items():
-            if int(self.now * 20) % 20 == 0 and a["relay"].now:
-                self.send("to_producer", a["name"], a["relay"].now,
-                          a["relay"].room())
-            if a["busy"] is None and not a["hangs"]:
-                a["busy"] = a["relay"].take()
-                a["until"] = self.now + self.rng.exponential(.2)
-            if a["busy"] and self.now >= a["until"]:
-                a["relay"].made(a["busy"], a["busy"].item)
-                a["busy"] = None
-            while (batch := a["relay"].ready()):
-                self.send("to_trainer", *batch)
-        assert len(t.held) + (t.busy is not None) <= self.window
-        leases = [p for p in self.producer.leases]
-        assert len(leases) <= self.window
-
-    def to_relay(self, k, snapshot):
-        a = self.augmenters[k]
-        if a["relay"].next(snapshot):
-            self.send("to_producer", a["name"], snapshot, a["relay"].room())
-
-    def to_producer(self, name, snapshot, room):
-        self.heard[name] = self.now
-        self.producer.next(self.now, name, snapshot, room)
-
-    def to_augmenter(self, name, place, session):
-        a = self.augmenters[name[0]]
-        if a["name"] == name:
-            a["relay"].put(session, place, (session, place))
-
-    def to_trainer(self, session, place):
-        if self.trainer.wants(session, place):
-            self.trainer.hold(place, place)
-
-
-def simulation():
-    worst, wrong = 0, []
-    for seed in range(300):
-        w = World(seed)
-        while w.trainer.place[0] < w.epochs and w.now < 600:
-            w.turn()
-        want = [(e, s) for e in range(w.epochs) for s in range(w.steps)]
-        worst = max(worst, w.now)
-        if w.trained != want:
-            wrong.append(seed)
-    ok(not wrong, f"300 schedules with losses and kills: each step is trained "
-       f"once, in order (not: {wrong[:5]})")
-    print(f"# the longest took {worst:.0f} seconds of its own clock")
+       "[relay: place trained] its item is dropped, made or not")
 
 
 run(greeting_of_who_binds, crowds, silence, refusals, greeting_of_who_connects,
-    consumer, producer, late_holders, first_snapshots, refusals_of_items, false_snapshots,
-    end_of_a_plan, relay, simulation)
+    consumer, producer, late_holders, first_snapshots, refusals_of_items,
+    false_snapshots, end_of_a_plan, end_of_a_run, relay)

@@ -57,6 +57,87 @@ def selector_that_waits_for_features():
     s.loop.end()
 
 
+class Line(foil.Linked):
+    """An edge without a socket: what it says is kept."""
+
+    def _open(self):
+        self.sent = []
+
+    def send(self, kind, head=None, tensors=None):
+        self.sent.append((kind, dict(head or {}, tensors=None)))
+
+    def said(self):
+        sent, self.sent = self.sent, []
+        return sent
+
+    def greeted(self, stage):
+        self._tick(0)  # our hello
+        self.sent = []
+        self._take(b"", "hello", {**HELLO, "stage": stage, "peer": stage}, {})
+
+
+HELLO = {"stage": "augment", "version": foil.VERSION, "run": "", "peer": "a",
+         "dataset": {"digest": "ab" * 16, "size": 64}, "recipe": "r"}
+
+
+def augmenter_between_its_edges():
+    a = foil._Augmenter.__new__(foil._Augmenter)
+    a.loop, a.relay = types.SimpleNamespace(ticks=[], over=False), foil.Relay(2)
+    a.data, a.said = types.SimpleNamespace(size=64), 0
+    a.plan = Line(a.loop, "plan", "", HELLO, a._planned, a._pass_on, a._life)
+    a.batches = Line(a.loop, "batch", "", HELLO, a._trainer, a._met)
+    a.batches.greeted("train")
+    a._trainer(*asks((0, 0)).message())
+    ok(a.plan.sent == [], "nothing is said before the greeting")
+    a.plan.greeted("select")
+    ok([(kind, head["room"]) for kind, head in a.plan.said()] == [("next", 2)],
+       "[relay: greeted by the producer] the newest is said at once")
+    a.relay.put(1, (0, 0), "item")
+    a.relay.made(a.relay.take(), ({"step": 0}, {}))
+    a._tick(1)
+    ok([kind for kind, _ in a.batches.said()] == ["batch"] and
+       [head["room"] for _, head in a.plan.said()] == [3],
+       "[relay: newer next, or other room] another room is said at once")
+    a._trainer(*foil.Snapshot(1, 2, (0, 1), 8, frozenset()).message())
+    ok([(head["serial"], head["step"], head["room"]) for _, head in
+        a.plan.said()] == [(2, 1, 2)], "so is a newer snapshot")
+    a.plan.lived = 5
+    a.plan._tick(5.9)
+    ok(a.plan.sent == [], "then it waits")
+    a.plan._tick(6)
+    ok([(kind, head["serial"]) for kind, head in a.plan.said()] ==
+       [("next", 2)], "[relay: each second] the same again")
+    end = {"session": 1, "epoch": 1, "step": 0}
+    a._planned("end", end, {})
+    ok([(kind, head["epoch"]) for kind, head in a.batches.said()] ==
+       [("end", 1)] and not a.loop.over, "[relay: end] the trainer gets it")
+    a._trainer("end", {**end, "over": True}, {})
+    ok([(kind, head["over"]) for kind, head in a.plan.said()] ==
+       [("end", True)] and a.loop.over,
+       "[relay: end with over] the selector gets it, and we end")
+
+
+def trainer_and_its_peers():
+    said = []
+    t = foil.Trainer.__new__(foil.Trainer)
+    t.session, t.consumer = 7, foil.Consumer(7, (1, 2), 4)
+    t.batches = types.SimpleNamespace(
+        send=lambda name, *message: said.append((name, *message)),
+        all=lambda kind, head, silent: said.append((kind, head, silent)))
+    t._publish = lambda kind, head: None
+    t.loop = types.SimpleNamespace(is_alive=lambda: True, end=lambda: None,
+                                   post=lambda job: job())
+    t._joined("a")
+    (name, kind, head, _), = said
+    ok((name, kind, head["epoch"], head["step"], head["window"]) ==
+       ("a", "next", 1, 2, 4), "[consumer: a peer joins] it gets the newest")
+    said.clear()
+    t.close()
+    ok(said == [("end", {"session": 7, "epoch": 1, "step": 2, "over": True},
+                 True)],
+       "[consumer: the run is over] all hear so, those who fell silent, too")
+
+
 class Asked(foil.Trainer):
     """A trainer's half of batch.weights(): its service is a function."""
 
@@ -120,4 +201,5 @@ def weights_of_pairs():
        "an answer with those of another width is refused, and waited for")
 
 
-run(selector_that_waits_for_features, weights_of_pairs)
+run(selector_that_waits_for_features, augmenter_between_its_edges,
+    trainer_and_its_peers, weights_of_pairs)
