@@ -14,9 +14,10 @@ main(int argc, char **argv)
     struct wire_keys keys = {0};
     struct err err;
 
-    priority_low();
     if (options->sheet)
         end_when_stopped();
+    else
+        priority_low();
     if (options->keys &&
         wire_keys_open(&keys, options->keys, options->allow, &err))
         die("%s", err.msg);

@@ -6,7 +6,6 @@
 #include "nn/export.h"
 #include "num/threads.h"
 #include "util/opt.h"
-#include "util/priority.h"
 
 static const char *output, *layer = "h", *recipe_spec, *bad = "refuse";
 static const char *lines, *classes, *templates, *vocabulary, *export, *onnx;
@@ -162,7 +161,6 @@ main(int argc, char **argv)
     operand = opt_parse(&tool, argc, argv);
     if (!output && !export && !onnx)
         opt_misuse("wants a file to write to, -o FILE");
-    priority_low();
     threads = num_threads((int)threads);
     end_when_stopped();
     if (!export_encoder(operand) && !embed_texts(operand))

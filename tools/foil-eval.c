@@ -81,8 +81,8 @@ main(int argc, char **argv)
 
     num_threads_sleep(argv);
     verb = (enum verb)(opt_verb(&tool, verbs, argc, argv, &operand) - verbs);
-    priority_low();
     if (verb == FOLLOW) { // has checkpoints judged, and computes nothing
+        priority_low();
         given.threads = follow_threads;
     } else {
         end_when_stopped();

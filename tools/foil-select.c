@@ -165,11 +165,11 @@ main(int argc, char **argv)
     s.options = select_options_get(argc, argv);
     if (s.options->list || s.options->dry)
         return tell(&s);
-    priority_low();
     if (s.options->score) {
         end_when_stopped();
         select_score_files(s.options);
     } else {
+        priority_low();
         run(&s);
     }
     return EXIT_OK;
