@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 """Views by torchvision: stands in the place of foil-augment.
 usage: augmenter.py -r RUN [--size N] [-s SEED] [--recipe NAME] [--filter] DATA"""
-import argparse
 import io
 
 import numpy as np
@@ -11,14 +10,7 @@ from torchvision import transforms as T
 
 import foil
 
-p = argparse.ArgumentParser()
-p.add_argument("-r", "--run", required=True)
-p.add_argument("--size", type=int, default=32)
-p.add_argument("-s", "--seed", type=int, default=0)
-p.add_argument("--recipe", help="of the run, where others make views as well")
-p.add_argument("--filter", action="store_true")
-p.add_argument("data")
-o = p.parse_known_args()[0]
+o = foil.options("data", run=str, size=32, seed=0, recipe=None, filter=False)
 torch.set_num_threads(1)
 simclr = T.Compose([
     T.RandomResizedCrop(o.size, scale=(0.2, 1)), T.RandomHorizontalFlip(),

@@ -6,18 +6,10 @@ A sample is hard where the embeddings of its two views are far apart; those of
 the epoch before the last are taken, so that nobody waits (--lag 0: of the
 last).  The trainer keeps them with --keep-features 2.
 """
-import argparse
 import numpy as np
 import foil
 
-p = argparse.ArgumentParser()
-p.add_argument("-r", "--run", required=True)
-p.add_argument("-b", "--batch", type=int, default=128)
-p.add_argument("-e", "--epochs", type=int, default=100)
-p.add_argument("-s", "--seed", type=int, default=0)
-p.add_argument("--lag", type=int, default=1)
-p.add_argument("data")
-o = p.parse_known_args()[0]
+o = foil.options("data", run=str, batch=128, epochs=100, seed=0, lag=1)
 data = foil.Dataset(o.data)
 
 

@@ -14,6 +14,7 @@
     for batch in foil.views("d.foil", batch=128):  # views for a loop of one's
         ...                                        # own, by foil-augment
 
+    o = foil.options("data", run=str, epochs=10)   # of the command line
     foil.events("run", "metrics"), foil.Dataset("d.foil"),
     foil.features("x.npy"), foil.checkpoint("run"), foil.save_checkpoint(...)
 
@@ -25,6 +26,7 @@ it likes.  What decides, the machines of foil-wire(5), touches no socket and no
 clock: Binder, Caller, Producer, Consumer, Relay, Client, Service, State,
 Mirror.
 """
+import argparse
 import atexit
 import collections
 import fcntl
@@ -1461,6 +1463,42 @@ def _array(x, dtype="f4"):
 def _number(x):
     x = float(x.detach() if hasattr(x, "detach") else x)
     return x if math.isfinite(x) else None
+
+
+# --------------------------------------------------------------------- options
+
+SHORT = {"run": "-r", "batch": "-b", "epochs": "-e", "seed": "-s"}
+
+
+def options(*operands, **usual):
+    """What the command line of a stage says, as foil's own tools read it.
+
+    operands  names of what stands behind the options
+    usual     of each option, by its name: its value where it is not given; a
+              type, such as str: it has to be given; False: it takes no value;
+              a list: its first word is usual, the others may be given
+
+    What it does not know is passed over: pipelines give it to the stage in C.
+    """
+    p = argparse.ArgumentParser(
+        description=getattr(sys.modules["__main__"], "__doc__", None),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False)
+    for name, value in usual.items():
+        words = ["-" * min(len(name), 2) + name.replace("_", "-")]
+        words += [SHORT[name]] if name in SHORT else []
+        if value is False:
+            p.add_argument(*words, action="store_true")
+        elif isinstance(value, list):
+            p.add_argument(*words, choices=value, default=value[0])
+        elif isinstance(value, type):
+            p.add_argument(*words, type=value, required=True)
+        else:
+            p.add_argument(*words, default=value,
+                           type=str if value is None else type(value))
+    for name in operands:
+        p.add_argument(name)
+    return p.parse_known_args()[0]
 
 
 # ------------------------------------------------------------------- data sets

@@ -1,19 +1,12 @@
 #!/usr/bin/python3
 """foil-augment as the data loader of an ordinary PyTorch loop: SimCLR.
 usage: loader.py [--epochs N] [--batch N] [--size N] DATA"""
-import argparse
-
 import torch
 import torchvision
 
 import foil
 
-p = argparse.ArgumentParser()
-p.add_argument("--epochs", type=int, default=10)
-p.add_argument("--batch", type=int, default=128)
-p.add_argument("--size", type=int, default=32)
-p.add_argument("data")
-o = p.parse_args()
+o = foil.options("data", epochs=10, batch=128, size=32)
 device = "cuda" if torch.cuda.is_available() else "cpu"
 net = torchvision.models.resnet18(num_classes=128).to(device)
 optim = torch.optim.SGD(net.parameters(), 0.05, momentum=0.9)

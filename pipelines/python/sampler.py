@@ -1,16 +1,11 @@
 #!/usr/bin/python3
 """The k hardest negatives of each row, alike: stands in the place of
 foil-negatives.  usage: sampler.py -r RUN [-k K]"""
-import argparse
-
 import numpy as np
 
 import foil
 
-p = argparse.ArgumentParser()
-p.add_argument("-r", "--run", required=True)
-p.add_argument("-k", type=int, default=8)
-o = p.parse_known_args()[0]
+o = foil.options(run=str, k=8)
 
 
 def hardest(pairs):

@@ -36,6 +36,12 @@ mkdir "$work/files"
 checks files "$work/files" "$here/../../tools"
 ok 'foil.py never imports torch' \
     exits 1 grep -nE '^ *(import|from) +torch' "$PYTHONPATH/foil.py"
-ok 'no example has more than 40 lines' test "$(cd "$PYTHONPATH" &&
-    wc -l ./*.py | awk '$2 !~ /foil.py|total/ && $1 > 40' | wc -l)" -eq 0
+# no example has more than 40 lines, or a line of more than 88 columns
+short() {
+    local bad
+    bad=$(find "$PYTHONPATH" -name '*.py' ! -name foil.py -exec awk '
+        FNR > 40 || length > 88 { print FILENAME ":" FNR }' {} +)
+    [[ -z $bad ]] || { echo "$bad"; return 1; }
+}
+ok 'examples have at most 40 lines of at most 88 columns' short
 done_testing

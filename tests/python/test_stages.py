@@ -1,4 +1,6 @@
 """Parts of foil.py's stages, with machines and without sockets."""
+import io
+import sys
 import threading
 import types
 
@@ -201,5 +203,24 @@ def weights_of_pairs():
        "an answer with those of another width is refused, and waited for")
 
 
-run(selector_that_waits_for_features, augmenter_between_its_edges,
+def options_of_a_stage():
+    was = sys.argv
+    sys.argv = ["x", "-r", "d", "--arch", "linear", "--keep-features", "3",
+                "--word", "b", "--rate", ".5", "-k", "4", "--flag", "set"]
+    o = foil.options(run=str, keep_features=0, word=["a", "b"], rate=1.0, k=8,
+                     flag=False, other=False, name=None, seed=7)
+    ok((o.run, o.keep_features, o.word, o.rate, o.k, o.flag, o.other, o.name,
+        o.seed) == ("d", 3, "b", .5, 4, True, False, None, 7),
+       "options have the types of their usual values; others are passed over")
+    sys.argv = ["x", "set", "-e", "2", "-b", "9", "-s", "5"]
+    o = foil.options("data", epochs=10, batch=128, seed=0)
+    ok((o.data, o.epochs, o.batch, o.seed) == ("set", 2, 9, 5),
+       "operands stand anywhere; epochs, batch and seed have a letter")
+    quiet, sys.stderr = sys.stderr, io.StringIO()
+    ok(refuses(SystemExit, "2", lambda: foil.options(run=str)) and
+       "--run" in sys.stderr.getvalue(), "one that has to be given is asked for")
+    sys.argv, sys.stderr = was, quiet
+
+
+run(options_of_a_stage, selector_that_waits_for_features, augmenter_between_its_edges,
     trainer_and_its_peers, weights_of_pairs)
