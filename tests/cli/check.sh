@@ -119,6 +119,7 @@ select|hides error 2|two days ahead
 select|repeats error 9|no busy loop
 select|since error 2 hides item|served as before
 select|shuns peer 3|third peer is greeted
+select|since next 60 echoes next item|200 snapshots at once
 select|deafens end|ends within 10 s
 select|garbles item|every message is well-formed
 augment|on plan hides hello|says hello to the selector
@@ -141,6 +142,8 @@ augment|since batch 3 hides hello|says hello again to a selector
 augment|since batch 3 hides next|relays the newest snapshot again
 augment|since hello 6 sets next serial +1|relays the newest snapshot again
 augment|since batch 4 spoils batch views|same views in every session
+augment|since batch 4 hides next|of 200 snapshots at once
+augment|hides batch 12|32 items at once
 augment|on batch since end 1 lives beat|ends when the trainer says
 train|hides hello|answers hello with its own
 train|sets hello stage "tap"|its hello says train
@@ -160,6 +163,7 @@ train|since error 4 hides error|images of another size
 train|since error 4 hides hello|comes again is greeted
 train|since error 4 hides next|told what is wanted
 train|hides error 5|makes other views
+train|since batch 9 bare next|64 times at once
 train|hides end|the run is over when
 negatives|hides hello|answers hello with its own
 negatives|sets hello sampler null|that of its sampler
@@ -177,9 +181,11 @@ negatives|hides error 4|lacks its tables
 negatives|hides error 5|state of another sampler
 negatives|hides error 6|while the first is there
 negatives|since error 6 hides weights|answered as before
+negatives|hides weights 40|64 requests at once
+negatives|hides error 7|below that of the last answer
 end
 
-# lane K : each so many faults one, from the Kth on, as all 79 at once would be
+# lane K : each so many faults one, from the Kth on, as all 85 at once would be
 # too slow to keep to anything
 lanes=$((${#faults[@]} > 20 ? 10 : ${#faults[@]}))
 lane() {

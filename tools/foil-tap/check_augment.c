@@ -12,12 +12,13 @@
  * An augmenter: the kit plays the selector, which binds `plan`, and the
  * trainer, which binds `batch`.
  */
-enum { IMAGES = 4, WINDOW = 4 };
+enum { IMAGES = 4, WINDOW = 4, SNAPSHOTS = 200, ITEMS = 32 };
 
 struct stage {
     struct check *check;
     struct check_actor plan, batch;
-    int64_t size; /* of its data set */
+    int64_t size;   /* of its data set */
+    int64_t window; /* of the trainer */
     int64_t ids[IMAGES];
 };
 
@@ -89,7 +90,7 @@ relays(struct stage *s, int64_t serial, int64_t *room)
 
         if (!wire_next_get(&next, msg, &err)) {
             found = next.at.session == s->check->session &&
-                    next.serial == serial && next.window == WINDOW;
+                    next.serial == serial && next.window == s->window;
             *room = next.room;
             wire_next_release(&next);
         }
@@ -212,10 +213,42 @@ survives_a_restart(struct stage *s)
                "the same item gives the same views in every session");
 }
 
+/* Snapshots, and then as many items as the window is wide, at once. */
+static void
+stands_a_flood(struct stage *s)
+{
+    struct check *check = s->check;
+    const int64_t session = check->session, first = 6;
+    int came[ITEMS] = {0};
+    int64_t room;
+    size_t n = 0;
+
+    s->window = ITEMS;
+    for (int64_t serial = 2; serial < 2 + SNAPSHOTS; serial++)
+        check_say(&s->batch,
+                  check_next(check, first, serial, ITEMS, 0, 0, NULL));
+    check_rule(check, relays(s, 1 + SNAPSHOTS, &room),
+               "of %d snapshots at once it relays the last", SNAPSHOTS);
+    for (int64_t k = ITEMS - 1; k >= 0; k--)
+        check_say(&s->plan, item_of(s, session, first + k));
+    while (n < ITEMS) {
+        const struct got got = batch(s, 20);
+        const int64_t k = got.at.step - first;
+
+        if (!got.there || k < 0 || k >= ITEMS ||
+            !is_at(&got, session, k + first))
+            break;
+        n += !came[k];
+        came[k] = 1;
+    }
+    check_rule(check, n == ITEMS, "%d items at once become as many batches",
+               ITEMS);
+}
+
 void
 check_augment(struct check *check, const char *plan, const char *batch_at)
 {
-    struct stage s = {.check = check};
+    struct stage s = {.check = check, .window = WINDOW};
     struct wire_end end = {.over = 1};
 
     check_bind(check, &s.plan, plan);
@@ -224,6 +257,7 @@ check_augment(struct check *check, const char *plan, const char *batch_at)
     relays_and_delivers(&s);
     refuses_with_a_reason(&s);
     survives_a_restart(&s);
+    stands_a_flood(&s);
     end.at = (struct wire_place){check->session, 0, 6};
     check_say(&s.batch, wire_end_put(&end));
     wire_msg_free(check_await(&s.plan, WIRE_END, 5));

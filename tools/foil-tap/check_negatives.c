@@ -13,7 +13,7 @@
  * A service of negatives: the kit plays a trainer of batches of eight images
  * out of 64.
  */
-enum { B = 8, D = 16, SIZE = 64, ROWS = 2 * B };
+enum { B = 8, D = 16, SIZE = 64, ROWS = 2 * B, FLOOD = 64 };
 
 static const char digest[] = "c0ffee00c0ffee00c0ffee00c0ffee00";
 
@@ -256,6 +256,33 @@ serves_one_trainer(struct stage *s)
     wire_msg_free(msg);
 }
 
+/* The last request again and again, then one of before. */
+static void
+answers_once(struct stage *s)
+{
+    struct check *check = s->check;
+    size_t same = 0;
+
+    for (int i = 0; i < FLOOD; i++)
+        check_say(&s->a, pairs_of(s));
+    for (int i = 0; i < FLOOD; i++) {
+        struct wire_msg *msg = check_await(&s->a, WIRE_WEIGHTS, 10);
+        struct wire_weights w;
+        struct err err;
+
+        if (msg && !wire_weights_get(&w, msg, SIZE, &err)) {
+            same += w.id == s->id;
+            wire_weights_release(&w);
+        }
+        wire_msg_free(msg);
+    }
+    check_rule(check, same == FLOOD,
+               "of %d requests at once with one id each is answered", FLOOD);
+    s->id--;
+    check_rule(check, is_refused(s, pairs_of(s)),
+               "an id below that of the last answer is late: an error");
+}
+
 void
 check_negatives(struct check *check, const char *endpoint, const char *none)
 {
@@ -267,5 +294,6 @@ check_negatives(struct check *check, const char *endpoint, const char *none)
     weighs(&s);
     refuses_with_a_reason(&s);
     serves_one_trainer(&s);
+    answers_once(&s);
     check_close(&s.a);
 }

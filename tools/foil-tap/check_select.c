@@ -9,7 +9,7 @@
 /*
  * A selector: the kit plays augmenters that relay a trainer.
  */
-enum { WINDOW = 8, ROOM = 2, MOST = 64 };
+enum { WINDOW = 8, ROOM = 2, MOST = 64, FLOOD = 200 };
 
 /* Where items were for, and the first ids of one. */
 struct got {
@@ -201,6 +201,26 @@ takes_items_from_who_does_not_deliver(struct check *check,
     check_close(&c);
 }
 
+/* Snapshots of a trainer that has all of its window, each newer than the last.
+ */
+static void
+stands_a_flood(struct check *check, struct check_actor *b)
+{
+    int64_t have[2 * WINDOW] = {0};
+
+    for (int64_t k = 0; k < WINDOW; k++)
+        have[2 * k + 1] = k;
+    check->session = check_now();
+    for (int64_t serial = 1; serial <= FLOOD; serial++)
+        check_say(b, check_next(check, 0, serial, WINDOW, ROOM, WINDOW, have));
+    check_rule(check,
+               items(b, 1, 0.5).n == 0 &&
+                   check_greet(b, "augment", "check", "", 0),
+               "%d snapshots at once that want nothing get nothing, and the "
+               "peer is answered",
+               FLOOD);
+}
+
 void
 check_select(struct check *check, const char *endpoint, const char *none)
 {
@@ -220,6 +240,7 @@ check_select(struct check *check, const char *endpoint, const char *none)
     begins_anew_for_a_newer_session(check, &b);
     refuses_with_a_reason(check, &b);
     takes_items_from_who_does_not_deliver(check, &b);
+    stands_a_flood(check, &b);
     check_ending(&b, 0, 2);
     check_close(&b);
 }

@@ -10,7 +10,7 @@
  * A trainer, of an objective without a service of negatives: the kit plays an
  * augmenter.  The plan has one epoch of four steps.
  */
-enum { IMAGES = 8, SIDE = 32, STEPS = 4, SIZE = 64 };
+enum { IMAGES = 8, SIDE = 32, STEPS = 4, SIZE = 64, FLOOD = 64 };
 
 static const char digest[] = "c0ffee00c0ffee00c0ffee00c0ffee00";
 
@@ -220,6 +220,21 @@ greets_again(struct stage *s)
     free(endpoint);
 }
 
+/* The last batch, before its turn. */
+static void
+stands_a_flood(struct stage *s)
+{
+    struct wire_msg *msg = batch_of(s->check->session, STEPS - 1, SIDE);
+
+    for (int i = 0; i < FLOOD; i++)
+        check_say(&s->a, wire_msg_hold(msg));
+    wire_msg_free(msg);
+    check_rule(s->check,
+               reaches(s, STEPS - 1, 1, 20) && s->next.n_have == 1 &&
+                   stays_before(s, STEPS - 1),
+               "one that comes %d times at once is held once", FLOOD);
+}
+
 void
 check_train(struct check *check, const char *endpoint, const char *none)
 {
@@ -232,8 +247,8 @@ check_train(struct check *check, const char *endpoint, const char *none)
     trains_in_order(&s);
     refuses_with_a_reason(&s);
     greets_again(&s);
-    check_say(&s.a, batch_of(check->session, 3, SIDE));
-    check_say(&s.a, batch_of(check->session, 2, SIDE));
+    stands_a_flood(&s);
+    check_say(&s.a, batch_of(check->session, STEPS - 2, SIDE));
     msg = check_await(&s.a, WIRE_END, 60);
     check_rule(check, msg != NULL,
                "it says that the run is over when the plan is");
