@@ -1,11 +1,14 @@
 /*
  * A sampler of one's own in C: stands in the place of foil-negatives.  It
- * weighs the other images of a batch by softmax(beta cosine) and keeps no
- * state.
+ * weighs all other images of a batch by softmax(beta cosine), and keeps
+ * nothing, so that the state which a trainer hands over is its place alone.
+ * Whose it is, and where it stands, is for wire/stand.h to say; ids that come
+ * again or late are the server's matter.
  *
  *     cc -D_POSIX_C_SOURCE=200809L -o sampler sampler.c \
  *         $(pkg-config --cflags --libs foil-static)
  *     ./sampler ipc://run/negatives
+ *     foil-tap check negatives ipc://run/negatives
  *
  * foil-static: a stage that binds has libfoil.a in it, since only functions of
  * the program itself can bound what peers make it hold (wire/sock.h).
@@ -15,69 +18,192 @@
 #include <string.h>
 
 #include "num/gemm.h"
+#include "num/vec.h"
+#include "util/mem.h"
 #include "util/opt.h"
 #include "util/stop.h"
+#include "wire/error.h"
 #include "wire/pairs.h"
 #include "wire/server.h"
-#include "wire/state.h"
+#include "wire/stand.h"
 #include "wire/weights.h"
 
-static void
-softmax(float *s, size_t rows, size_t b, double beta)
+struct sampler {
+    struct wire_server *server;
+    struct wire_stand stand;
+};
+
+/* ---- mathematics ------------------------------------------------------- */
+
+/* Products with rows of another length are no cosines. */
+static int
+judge_rows(size_t n, size_t d, const float *z, struct err *err)
 {
-    for (size_t r = 0; r < rows; r++, s += rows) {
+    for (size_t r = 0; r < n; r++)
+        if (!(fabs(num_dot(d, z + r * d, z + r * d) - 1) < 0.02))
+            return err_set(err, "row %zu is not of unit length", r);
+    return 0;
+}
+
+/* Rows to weights, in place; its own image, which the batch has b of, is
+ * nobody's negative. */
+static void
+softmax(size_t rows, size_t columns, size_t b, double beta, float *s)
+{
+    for (size_t r = 0; r < rows; r++, s += columns) {
         double sum = 0;
 
-        for (size_t c = 0; c < rows; c++)
-            sum += s[c] = c % b == r % b ? 0 : expf((float)beta * (s[c] - 1));
-        for (size_t c = 0; c < rows; c++)
-            s[c] /= (float)sum;
+        for (size_t c = 0; c < columns; c++) {
+            const int own = c < rows && c % b == r % b;
+
+            s[c] = own ? 0 : (float)exp(beta * (s[c] - 1));
+            sum += s[c];
+        }
+        for (size_t c = 0; c < columns; c++)
+            s[c] = (float)(s[c] / sum);
     }
 }
 
+/* The answer to pairs; or NULL with why not. */
 static struct wire_msg *
-weigh(const struct wire_pairs *p)
+weigh(const struct wire_pairs *p, struct err *err)
 {
-    const size_t rows = p->n_views * p->n;
-    float *w = calloc(rows * rows, sizeof *w);
-    struct wire_weights weights = {
-        .id = p->id, .accepted = 1, .rows = rows, .columns = rows, .w = w};
-    struct wire_msg *msg;
+    const size_t rows = p->n_views * p->n, d = p->dim;
+    const size_t columns = rows + p->n_extra + p->n_texts;
+    float *z = mem_array(columns * d, sizeof *z);
+    float *w = mem_array(rows * columns, sizeof *w);
+    struct wire_msg *msg = NULL;
 
-    num_gemm_nt(rows, rows, p->dim, 1, p->z, p->z, 0, w);
-    softmax(w, rows, p->n, p->beta);
-    msg = wire_weights_put(&weights);
+    memcpy(z, p->z, rows * d * sizeof *z);
+    if (p->n_extra)
+        memcpy(z + rows * d, p->extra_z, p->n_extra * d * sizeof *z);
+    if (p->n_texts)
+        memcpy(z + (rows + p->n_extra) * d, p->extra_text_z,
+               p->n_texts * d * sizeof *z);
+    if (!judge_rows(columns, d, z, err)) {
+        num_gemm_nt(rows, columns, d, 1, z, z, 0, w);
+        softmax(rows, columns, p->n, p->beta, w);
+        msg = wire_weights_put(&(struct wire_weights){.id = p->id,
+                                                      .accepted = 1,
+                                                      .rows = rows,
+                                                      .columns = columns,
+                                                      .w = w});
+    }
+    free(z);
     free(w);
     return msg;
 }
 
-/* Takes one message; -1 where it is none for us. */
+/* ---- requests: 0, or -1 where the message is refused -------------------- */
+
+/* Sends the answer to a request, or with NULL an error; with `state` it asks
+ * for the state, and then for the request again. */
 static int
-take(struct wire_server *server, const struct wire_news *news, struct err *err)
+answer(struct sampler *s, uint64_t peer, int64_t id, struct wire_msg *msg,
+       int state, const struct err *why)
 {
-    const int64_t size = wire_server_hello(server)->size;
-    struct wire_msg *answer;
+    struct wire_error error = {.id = id, .state = state};
+
+    if (!msg) {
+        memcpy(error.reason, why->msg, sizeof error.reason - 1);
+        msg = wire_error_put(&error);
+    }
+    wire_server_answer(s->server, peer, id, msg);
+    wire_msg_free(msg);
+    return 0;
+}
+
+/* Whether a peer may use us in a session: another one's while it is there. */
+static int
+judge_peer(const struct sampler *s, uint64_t peer, int64_t session,
+           struct err *err)
+{
+    const uint64_t owner = s->stand.owner;
+    const struct wire_hello *there = NULL;
+
+    if (wire_session_judge(session, err))
+        return -1;
+    if (owner && owner != peer && wire_server_reaches(s->server, owner))
+        there = wire_server_who(s->server, owner);
+    return wire_stand_judge(&s->stand, peer, session, there, err);
+}
+
+static int
+take_pairs(struct sampler *s, uint64_t peer, const struct wire_pairs *p,
+           struct err *err)
+{
+    const struct wire_place at = {p->session, p->epoch, p->step};
+    struct wire_msg *weights;
+
+    if (judge_peer(s, peer, p->session, err))
+        return -1;
+    if (!wire_stand_fits(&s->stand, &at)) {
+        err_set(err, "this sampler does not stand at that step");
+        return answer(s, peer, p->id, NULL, 1, err);
+    }
+    weights = weigh(p, err);
+    if (weights)
+        wire_stand_weighed(&s->stand, &at, peer,
+                           wire_server_who(s->server, peer)->peer);
+    return answer(s, peer, p->id, weights, 0, err);
+}
+
+static int
+take_state(struct sampler *s, uint64_t peer, const struct wire_state *state,
+           struct err *err)
+{
+    const struct wire_state_ok ok = {state->id, state->session, state->epoch,
+                                     state->step};
+
+    if (judge_peer(s, peer, state->session, err))
+        return -1;
+    if (state->n) {
+        err_set(err, "this sampler keeps nothing: that state is of '%s'",
+                state->sampler);
+        return answer(s, peer, state->id, NULL, 0, err);
+    }
+    if (wire_stand_follows(&s->stand, state, err) < 0)
+        return answer(s, peer, state->id, NULL, 1, err);
+    wire_stand_add(&s->stand, state, peer,
+                   wire_server_who(s->server, peer)->peer);
+    wire_stand_stands(&s->stand); // without tables a piece is all of it
+    return answer(s, peer, state->id, wire_state_ok_put(&ok), 0, err);
+}
+
+static int
+take(struct sampler *s, const struct wire_news *news, struct err *err)
+{
+    const int64_t size = wire_server_hello(s->server)->size;
     struct wire_state state;
     struct wire_pairs pairs;
-    int64_t id;
+    int refused;
 
     if (wire_msg_kind(news->msg) == WIRE_PAIRS) {
         if (wire_pairs_get(&pairs, news->msg, size, err))
             return -1;
-        id = pairs.id;
-        answer = weigh(&pairs);
+        refused = take_pairs(s, news->peer, &pairs, err);
         wire_pairs_release(&pairs);
     } else {
         if (wire_state_get(&state, news->msg, err))
             return -1;
-        id = state.id;
-        answer = wire_state_ok_put(&(struct wire_state_ok){
-            id, state.session, state.epoch, state.step});
+        refused = take_state(s, news->peer, &state, err);
         wire_state_release(&state);
     }
-    wire_server_answer(server, news->peer, id, answer);
-    wire_msg_free(answer);
-    return 0;
+    return refused;
+}
+
+/* ---- the stage ---------------------------------------------------------- */
+
+static void
+hear(struct sampler *s, struct wire_news *news)
+{
+    if (news->what == WIRE_JOINED)
+        wire_stand_greeted(&s->stand, news->peer,
+                           wire_server_who(s->server, news->peer)->peer);
+    if (news->what == WIRE_REPORT ||
+        (news->what == WIRE_MESSAGE && take(s, news, &news->why) &&
+         wire_server_refuse(s->server, news->peer, &news->why)))
+        say("%s", news->why.msg);
 }
 
 int
@@ -86,29 +212,30 @@ main(int argc, char **argv)
     static const struct opt none[] = {{0}};
     static const struct opt_tool tool = {
         "sampler", "weigh negatives by their softmax", "ENDPOINT", 1, 1, none};
-    struct wire_server_config config = {
+    const struct wire_server_config config = {
         .endpoint = *opt_parse(&tool, argc, argv),
         .edge = WIRE_EDGE_NEGATIVES,
         .hello = {.stage = "negatives",
                   .version = WIRE_VERSION,
                   .sampler = "softmax 1"},
     };
+    struct sampler s = {0};
     struct err err;
     struct wire *wire = wire_open(NULL, &err);
-    struct wire_server *server =
-        wire ? wire_server_open(wire, &config, &err) : NULL;
-    const int stop = server ? stop_fd(&err) : -1;
     struct wire_news news;
+    int stop = -1;
 
+    wire_stand_init(&s.stand);
+    if (wire)
+        s.server = wire_server_open(wire, &config, &err);
+    if (s.server)
+        stop = stop_fd(&err);
     if (stop < 0)
         die("%s", err.msg);
     while (wire_wait(wire, stop, 1, &err) > 0)
-        while (wire_server_next(server, &news, &err) > 0)
-            if (news.what == WIRE_REPORT ||
-                (news.what == WIRE_MESSAGE && take(server, &news, &news.why) &&
-                 wire_server_refuse(server, news.peer, &news.why)))
-                say("%s", news.why.msg);
-    wire_server_close(server);
+        while (wire_server_next(s.server, &news, &err) > 0)
+            hear(&s, &news);
+    wire_server_close(s.server);
     wire_close(wire);
     return EXIT_OK;
 }

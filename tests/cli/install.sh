@@ -96,6 +96,11 @@ ok 'it does not bind: nothing would bound what its peers send' refuses 1 \
     "$work/sampler" "ipc://$work/shared"
 ok 'it is compiled with libfoil.a' compile sampler \
     -D_POSIX_C_SOURCE=200809L "${static[@]}"
+"$work/sampler" "ipc://$work/checked" 2>/dev/null &
+sampler=$!
+ok 'it keeps to every rule of a service' \
+    "$root/bin/foil-tap" check negatives "ipc://$work/checked"
+kill "$sampler"
 ok 'a watcher in C is compiled with libfoil.so.1' compile watch \
     -D_POSIX_C_SOURCE=200809L "${cflags[@]}" "${libs[@]}"
 data=$work/data.tar
