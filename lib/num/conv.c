@@ -133,14 +133,14 @@ make_pass(struct num_conv *conv, const struct dnn_conv *s,
  * The table: Winograd where there are enough channels that its transforms are
  * paid for, and maps that fill its tiles of 4x4.  With 32 channels it takes .35
  * to .58 of the time of oneDNN's direct sums, and with bfloat16, whose products
- * are twice as fast, .56 to .98; with 16 channels .72 to .92, and with bfloat16
- * 1.2, but .85 for the gradient of the weights (scripts/benchmarks/conv.sh).
+ * are twice as fast, .56 to .98; with 16 channels .43 to .92, and with bfloat16
+ * .90 to .95, and .57 for the gradient of the weights
+ * (scripts/benchmarks/conv.sh).
  */
 static int
-winograd_pays(const struct num_conv_spec *spec, enum num_conv_pass pass)
+winograd_pays(const struct num_conv_spec *spec)
 {
-    const size_t least =
-        spec->in.bf16 && pass != NUM_CONV_BACK_WEIGHTS ? 32 : 16;
+    const size_t least = 16;
 
     return spec->in.c >= least && spec->out >= least && spec->in.h >= 4 &&
            spec->in.w >= 4;
@@ -192,9 +192,8 @@ choose(struct num_conv *conv)
         if (taps && (how == NUM_CONV_TAPS ||
                      (how == NUM_CONV_TABLE && taps_pay(spec, pass))))
             conv->by[i] = TAPS;
-        else if (winograd &&
-                 (how == NUM_CONV_WINOGRAD ||
-                  (how == NUM_CONV_TABLE && winograd_pays(spec, pass))))
+        else if (winograd && (how == NUM_CONV_WINOGRAD ||
+                              (how == NUM_CONV_TABLE && winograd_pays(spec))))
             conv->by[i] = WINOGRAD;
     }
 }

@@ -3,4 +3,6 @@
 #define WIDE 8
 #define ROWS 4
 #define FMA(a, b, c) ((a) * (b) + (c))
+#define WIDEN(x) __builtin_convertvector(x, words)
+#define NARROW(x) __builtin_convertvector(x, halves)
 #include "winograd_loops.h"

@@ -8,6 +8,8 @@
 #define ROWS 12
 #define FMA(a, b, c) \
     ((vec)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define WIDEN(x) ((words)_mm512_cvtepu16_epi32((__m256i)(x)))
+#define NARROW(x) ((halves)_mm512_cvtepi32_epi16((__m512i)(x)))
 #include "winograd_loops.h"
 #else
 #include "winograd_isa.h"

@@ -18,7 +18,7 @@ struct winograd_tiles {
     size_t h, w, down, across; /* pixels and tiles of an image */
     size_t groups;             /* c / lanes */
     int bf16;
-    size_t first, count;
+    size_t first, count, all; /* all: of the map */
 };
 
 /* What goes into a map. */

@@ -4,7 +4,11 @@
 #ifdef WIDE
 #include "winograd_vec.h"
 
-enum { AHEAD = 6, LINE = 64 }; /* tiles to be asked for early; bytes */
+enum {
+    AHEAD = 6, /* tiles to be asked for early */
+    LINE = 64, /* bytes */
+    RING = 8   /* columns of two tiles of inputs */
+};
 
 /* A tile: its image, and its first pixel. */
 struct place {
@@ -33,6 +37,12 @@ next(const struct winograd_tiles *s, struct place *at)
     at->image++;
 }
 
+INLINE size_t
+least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Elements before the group g of an image. */
 INLINE size_t
 plane_at(const struct winograd_tiles *s, size_t image, size_t g)
@@ -40,27 +50,29 @@ plane_at(const struct winograd_tiles *s, size_t image, size_t g)
     return (image * s->groups + g) * s->h * s->w * WIDE;
 }
 
-/* Asks for the pixels of tile t + AHEAD, if there is one, and goes on to the
- * next: without, loops over maps wait for memory most of their time. */
+/* Asks for four rows of pixels of tile t + AHEAD, if there is one, from the row
+ * `below` its first on, and goes on to the next: without, loops over maps wait
+ * for memory most of their time. */
 INLINE void
 fetch(const struct winograd_tiles *s, size_t t, struct place *ahead,
-      const void *map, size_t g, int bf16, int write)
+      const void *map, size_t g, int bf16, int write, size_t below)
 {
     const size_t width = bf16 ? 2 : 4, row = s->w * WIDE;
-    const size_t first =
-        plane_at(s, ahead->image, g) + ahead->y * row + ahead->x * WIDE;
+    const char *plane =
+        (const char *)map + plane_at(s, ahead->image, g) * width;
 
-    if (t + AHEAD >= s->count)
+    if (s->first + t + AHEAD >= (write ? s->first + s->count : s->all))
         return;
-    for (size_t i = 0; i < OWN; i++)
-        for (size_t j = 0; j < OWN * WIDE * width; j += LINE) {
-            const char *at = (const char *)map + (first + i * row) * width + j;
+    for (size_t i = 0; i < OWN; i++) {
+        const size_t y = least(ahead->y + below + i, s->h - 1);
+        const char *at = plane + (y * row + ahead->x * WIDE) * width;
 
+        for (size_t j = 0; j < OWN * WIDE * width; j += LINE)
             if (write)
-                __builtin_prefetch(at, 1);
+                __builtin_prefetch(at + j, 1);
             else
-                __builtin_prefetch(at, 0);
-        }
+                __builtin_prefetch(at + j, 0);
+    }
     next(s, ahead);
 }
 
@@ -73,12 +85,6 @@ struct source {
     size_t at, line;
     size_t top, bottom, left, right;
 };
-
-INLINE size_t
-least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 INLINE struct source
 source_of(const void *plane, size_t h, size_t w, struct place at, size_t up,
@@ -111,28 +117,54 @@ pixel(const struct source *d, size_t i, size_t j, int inside, int bf16)
     return (vec){0};
 }
 
+/* B' of columns `from` to below SIDE of a tile's inputs.  Those of a row of
+ * tiles go round a ring, in which the tile begins at `at`. */
+INLINE void
+columns(const struct source *d, int bf16, size_t from, size_t at,
+        vec ring[RING][SIDE])
+{
+    for (size_t j = from; j < SIDE; j++) {
+        const int inside = j >= d->left && j < d->right;
+        vec in[SIDE];
+
+        for (size_t i = 0; i < SIDE; i++)
+            in[i] = inside && i >= d->top && i < d->bottom
+                        ? load(d->plane, d->at + i * d->line + j * WIDE, bf16)
+                        : (vec){0};
+        by_b(in, ring[(at + j) % RING]);
+    }
+}
+
 /* v(6 i + j) = B' d B. */
 INLINE void
-points_of(const struct source *d, int inside, int bf16, float *v, size_t plane)
+rows(size_t at, vec ring[RING][SIDE], float *v, size_t plane)
 {
-    vec half[SIDE][SIDE];
-
-    for (size_t j = 0; j < SIDE; j++) {
+    for (size_t i = 0; i < SIDE; i++) {
         vec in[SIDE], out[SIDE];
 
-        for (size_t i = 0; i < SIDE; i++)
-            in[i] = pixel(d, i, j, inside, bf16);
+        for (size_t j = 0; j < SIDE; j++)
+            in[j] = ring[(at + j) % RING][i];
         by_b(in, out);
-        for (size_t i = 0; i < SIDE; i++)
-            half[i][j] = out[i];
-    }
-    for (size_t i = 0; i < SIDE; i++) {
-        vec out[SIDE];
-
-        by_b(half[i], out);
         for (size_t j = 0; j < SIDE; j++)
             store(v, (i * SIDE + j) * plane, out[j], 0);
     }
+}
+
+/* The first two columns of a tile are the last ones of the tile before, but
+ * for the `first` of a row. */
+INLINE void
+points_of(const struct source *d, int bf16, int first, size_t at,
+          vec ring[RING][SIDE], float *v, size_t plane)
+{
+    const struct source inner = {d->plane, d->at, d->line, 0, SIDE, 0, SIDE};
+
+    if (first)
+        columns(d, bf16, 0, at, ring);
+    else if (whole(d, SIDE))
+        columns(&inner, bf16, 2, at, ring);
+    else
+        columns(d, bf16, 2, at, ring);
+    rows(at, ring, v, plane);
 }
 
 INLINE void
@@ -145,18 +177,20 @@ points(const struct winograd_tiles *tiles, const void *x, int bf16, float *v,
     for (size_t g = 0; g < s.groups; g++) {
         struct place at = place_of(&s, s.first);
         struct place ahead = place_of(&s, s.first + AHEAD);
+        vec ring[RING][SIDE];
 
         for (size_t t = 0; t < s.count; t++, next(&s, &at)) {
             const struct source d =
                 source_of((const char *)x + plane_at(&s, at.image, g) * width,
                           s.h, s.w, at, 1, SIDE);
             float *to = v + t * row + g * WIDE;
+            const int first = t == 0 || at.x == 0;
 
-            fetch(&s, t, &ahead, x, g, bf16, 0);
-            if (whole(&d, SIDE))
-                points_of(&d, 1, bf16, to, plane);
+            fetch(&s, t, &ahead, x, g, bf16, 0, 1);
+            if (at.x % RING == 0)
+                points_of(&d, bf16, first, 0, ring, to, plane);
             else
-                points_of(&d, 0, bf16, to, plane);
+                points_of(&d, bf16, first, OWN, ring, to, plane);
         }
     }
 }
@@ -222,7 +256,7 @@ tiles_of_group(const struct winograd_tiles *tiles, size_t g, const float *m,
         const size_t from =
             plane_at(&s, at.image, g) + (at.y * s.w + at.x) * WIDE;
 
-        fetch(&s, t, &ahead, sink.y, g, bf16, 1);
+        fetch(&s, t, &ahead, sink.y, g, bf16, 1, 0);
         if (down == OWN && across == OWN)
             tile_of(m + t * PANEL, plane, &sink, bias, from, s.w, OWN, OWN,
                     bf16);
@@ -281,7 +315,7 @@ spread_group(const struct winograd_tiles *tiles, size_t g, const void *dy,
             (const char *)dy + plane_at(&s, at.image, g) * (bf16 ? 2 : 4), s.h,
             s.w, at, 0, OWN);
 
-        fetch(&s, t, &ahead, dy, g, bf16, 0);
+        fetch(&s, t, &ahead, dy, g, bf16, 0, 0);
         if (whole(&y, OWN))
             spread_tile(&y, 1, bf16, n + t * PANEL, plane);
         else

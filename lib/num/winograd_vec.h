@@ -46,7 +46,7 @@ load(const void *data, size_t at, int bf16)
 
     if (bf16) {
         memcpy(&half, (const uint16_t *)data + at, sizeof half);
-        word = __builtin_convertvector(half, words) << 16;
+        word = WIDEN(half) << 16;
         memcpy(&x, &word, sizeof x);
     } else {
         memcpy(&x, (const float *)data + at, sizeof x);
@@ -64,7 +64,7 @@ store(void *data, size_t at, vec x, int bf16)
     if (bf16) {
         memcpy(&word, &x, sizeof word);
         word = (word + 0x7fff + (word >> 16 & 1)) >> 16;
-        half = __builtin_convertvector(word, halves);
+        half = NARROW(word);
         memcpy((uint16_t *)data + at, &half, sizeof half);
     } else {
         memcpy((float *)data + at, &x, sizeof x);

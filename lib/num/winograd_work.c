@@ -139,7 +139,8 @@ num_winograd_tiles(const struct num_winograd *wino, size_t c, size_t first,
                                    .groups = c / wino->isa->lanes,
                                    .bf16 = wino->spec.in.bf16,
                                    .first = first,
-                                   .count = count};
+                                   .count = count,
+                                   .all = wino->tiles};
 }
 
 void
