@@ -112,7 +112,8 @@ TOOLS   := $(patsubst tools/%.c,$(OUT)/bin/%,$(wildcard tools/*.c)) \
            $(patsubst tools/%.sh,$(OUT)/bin/%,$(wildcard tools/*.sh))
 TESTS   := $(foreach r,$(ROOMS) foil-*,\
            $(patsubst %.c,$(OUT)/%,$(wildcard tests/$(r)/test_*.c)))
-CONFORM := $(patsubst %.c,$(OUT)/%,$(wildcard tests/conformance.c))
+# What shell tests start: the program of conformance vectors, a warm Python.
+HELPERS := $(OUT)/tests/conformance $(OUT)/tests/forked
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
 STUDIES := $(shell grep -ls '^\# Trains a study' tests/cli/*.sh)
@@ -241,7 +242,7 @@ define prove
 endef
 
 .PHONY: run-tests run-units run-threads objects
-run-tests: $(TESTS) $(CONFORM) all $(BENCHES)
+run-tests: $(TESTS) $(HELPERS) all $(BENCHES)
 	$(call prove,$(TESTS) $(CLI),tap)
 
 # Unit tests alone, of some rooms perhaps: ROOMS='num nn'.

@@ -62,30 +62,11 @@ expect() {
     "${@:2}" || { echo "not $1"; exit 1; }
 }
 
-# A Python that has imported what scripts want, and forks for each of them:
-# cli/warm.py.  Its own start takes longer than most of what they do.
-
-# warm MODULE... : it is begun; forked() has to do with the last one
+# warm MODULE... : $python is a Python that has imported these, and costs a fork
+# (forks.py): its own start takes longer than most of what programs here do
 warm() {
-    local fifo=$work/warm.$((++warms))
-    mkfifo "$fifo" "$fifo.said"
-    /usr/bin/python3 "$(dirname "${BASH_SOURCE[0]}")/cli/warm.py" "$@" \
-        <"$fifo" >"$fifo.said" &
-    exec {warm_in}>"$fifo" {warm_out}<"$fifo.said"
-}
-warms=0
-
-# forked OUT SCRIPT ARGUMENT... : begun by it; its number is in $forked, what it
-# prints in OUT
-forked() {
-    local IFS=$'\t'
-    rm -f "$1.code"
-    echo "$*" >&"$warm_in"
-    read -r forked <&"$warm_out"
-}
-
-# code_of OUT : of a script that was forked, when it has ended
-code_of() {
-    becomes_true test -s "$1.code"
-    return "$(<"$1.code")"
+    python=$work/python
+    ln -s "$(cd "$BIN/../tests" && pwd)/forked" "$python"
+    OMP_NUM_THREADS=1 /usr/bin/python3 "${BASH_SOURCE[0]%/*}/forks.py" "$python.at" \
+        "$BASHPID" "$@" </dev/null >/dev/null &
 }

@@ -3,8 +3,9 @@
 # code, and a run that is under way is not disturbed.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 export OMP_NUM_THREADS=1
-python=/usr/bin/python3
 
 data=$work/data.tar
 "$BIN/foil-data" generate -o "$data" --size 16 512 2>/dev/null
@@ -128,6 +129,7 @@ while True:
 END
 
 if has_python zmq msgpack; then
+    warm zmq msgpack random
     mkdir "$work/v2"
     "$BIN/foil-train" -r "$work/v2" --deadline 20 2>"$work/v2/err" &
     trainer=$!

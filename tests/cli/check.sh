@@ -51,7 +51,7 @@ breaks() {
     lease=$lease stage "$2" "$dir"
     mkdir "$dir.front"
     # shellcheck disable=SC2086 # a fault is several words
-    /usr/bin/python3 "$broken" "$2" "$dir" "$dir.front" $3 2>"$dir.err" &
+    "$python" "$broken" "$2" "$dir" "$dir.front" $3 2>"$dir.err" &
     stages+=($!)
     [[ $2 != augment ]] || at=$dir
     becomes_true test -S "$at/${edge[$2]}"
@@ -69,7 +69,7 @@ example() {
     negatives) set -- sampler -k 4 ;;
     esac
     mkdir -m 700 "$dir"
-    forked "$dir.log" "$examples/$1.py" -r "$dir" "${@:2}"
+    "$python" "$examples/$1.py" -r "$dir" "${@:2}" >"$dir.log" 2>&1 &
 }
 
 # python_keeps ROLE : an example is checked, which has a lease of ten seconds

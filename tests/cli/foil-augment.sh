@@ -3,10 +3,11 @@
 # Mostly waits
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 
 here=${0%/*}
 augment=$BIN/foil-augment
-python=/usr/bin/python3
 data=$work/data.tar
 
 "$BIN/foil-data" generate -o "$data" 60 2>/dev/null
@@ -133,6 +134,7 @@ says() {
 }
 
 if has_python msgpack zmq; then
+    warm zmq msgpack hashlib json
     ok 'one augmenter brings everything' run one 1 "$data"
     ok '[relay: end] the trainer hears that the plan ends' \
         grep -qx 'train ' "$work/one/end.train"

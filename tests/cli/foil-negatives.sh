@@ -2,8 +2,9 @@
 # foil-negatives, and its double in Python, as the trainer meets them.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 here=${0%/*}
-python=/usr/bin/python3
 
 common foil-negatives
 ok 'no endpoint: 2' refuses 2 'wants -r DIR or --negatives' \
@@ -34,10 +35,13 @@ if ! has_python zmq msgpack; then
     skip 'weights' 'no python3-zmq'
     done_testing
 fi
+modules=(zmq msgpack random json)
+! has_python numpy || modules+=(numpy)
+warm "${modules[@]}"
 
 # pairs [NAME=VALUE ...] : the answers as JSON lines
 pairs() {
-    timeout 60 $python "$here/pairs.py" "ipc://$work/run/negatives" "$@"
+    timeout 60 "$python" "$here/pairs.py" "ipc://$work/run/negatives" "$@"
 }
 
 # sums FILE : the rows of w sum to one, the own image has no weight
@@ -210,7 +214,7 @@ ok 'the cache is not there' grep -q 'cache needs foil-negatives' \
 
 if has_python numpy; then
     rm -f "$work/run/negatives"
-    $python "$here/softmax.py" "$work/run" 2>"$work/serve.err" &
+    "$python" "$here/softmax.py" "$work/run" 2>"$work/serve.err" &
     service=$!
     becomes_true test -S "$work/run/negatives"
     pairs >"$work/softmax"
@@ -218,7 +222,7 @@ if has_python numpy; then
     ok 'with weights' sums "$work/softmax"
     ends
     mkdir "$work/double"
-    $python "$here/softmax.py" "$work/double" 2>"$work/serve.err" &
+    "$python" "$here/softmax.py" "$work/double" 2>"$work/serve.err" &
     service=$!
     ok 'a run with it' run double 20
     ok 'and one with dcl' run dcl 20 dcl
@@ -229,7 +233,7 @@ if has_python numpy; then
         --slurpfile b "$work/dcl/metrics.jsonl" "$like"'
         ($a | length) == 80 and all(range(80); like($a[.].infonce; $b[.].infonce)
         and like($a[.].gradient; $b[.].gradient))'
-    ok 'and make the same encoder' $python - "$work"/{double,dcl} <<'END'
+    ok 'and make the same encoder' "$python" - "$work"/{double,dcl} <<'END'
 import json, sys
 import numpy as np
 
@@ -250,7 +254,7 @@ END
 
     # counted NAME [SIZE WIDTH FROM] : a service with a state of its own
     counted() {
-        $python "$here/counting.py" "ipc://$work/$1/negatives" "${@:2}" \
+        "$python" "$here/counting.py" "ipc://$work/$1/negatives" "${@:2}" \
             2>>"$work/$1.negatives" &
         service=$!
         becomes_true test -S "$work/$1/negatives"

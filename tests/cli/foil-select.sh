@@ -3,8 +3,9 @@
 # Mostly waits
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 here=${0%/*}
-python=/usr/bin/python3
 
 data=$work/data.tar
 "$BIN/foil-data" generate --size 8 -o "$data" 13 2>/dev/null
@@ -37,6 +38,7 @@ if ! has_python zmq msgpack; then
     skip 'plans' 'no python3-zmq'
     done_testing
 fi
+warm zmq msgpack json
 
 # select OPTIONS... : in the background, its number in $selector
 select_() {
@@ -46,7 +48,7 @@ select_() {
 
 # ask [NAME=VALUE ...] : items as JSON lines
 ask() {
-    timeout 40 $python "$here/asker.py" "ipc://$work/run/plan" "$@"
+    timeout 40 "$python" "$here/asker.py" "ipc://$work/run/plan" "$@"
 }
 
 # asks [NAME=VALUE ...] : the same, and when it fails there is no selector
@@ -150,7 +152,7 @@ ok 'a version-3 peer is refused by name' refuses 1 'version 3' \
 ok 'so is another data set' refuses 1 'data set' \
     ask size=14 digest=00000000000000000000000000000000
 # itself, not in a shell that would be killed alone: it would find the next one
-timeout 40 $python "$here/asker.py" "ipc://$work/run/plan" epoch=7 \
+timeout 40 "$python" "$here/asker.py" "ipc://$work/run/plan" epoch=7 \
     >/dev/null 2>&1 &
 asker=$!
 wait "$selector"

@@ -4,6 +4,8 @@
 # Mostly waits
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "$(dirname "$0")/../runs.sh"
 
 tap=$BIN/foil-tap
 common foil-tap show x
@@ -28,12 +30,12 @@ ok 'a proxy waits for who comes' becomes_true test -S "$work/here"
 kill -TERM $!
 ok 'SIGTERM ends it, with 0' wait $!
 
-python=/usr/bin/python3
 if ! has_python zmq msgpack; then
     skip 'stages in Python' 'no python3-zmq, python3-msgpack'
     done_testing
     exit
 fi
+warm zmq zmq.auth msgpack
 
 # A recording, written by what its man page says.
 cat >"$work/stage.py" <<'EOF'

@@ -19,11 +19,11 @@ with() {
         shift
     done
     shift
-    forked "$dir.augmenter" "$augmenter" "ipc://$dir/batch" "${words[@]}"
+    "$python" "$augmenter" "ipc://$dir/batch" "${words[@]}" >"$dir.augmenter" 2>&1 &
     "$BIN/foil-train" -r "$dir" "${small[@]}" "$@" 2>"$dir.err" || code=$?
     cat "$dir.err" >&2
-    [[ $code -eq 0 ]] || kill "$forked" 2>/dev/null
-    becomes_true gone "$forked"
+    [[ $code -eq 0 ]] || kill $! 2>/dev/null
+    wait $!
     return "$code"
 }
 
@@ -94,8 +94,8 @@ ok 'a summary' grep -q \
 # $work/drawn, a line for each time
 at_width() {
     local dir=$work/wide$1
-    forked "$dir.augmenter" "$augmenter" "ipc://$dir/batch"
-    /usr/bin/python3 "${0%/*}/terminal.py" "$1" 24 -- "$BIN/foil-train" \
+    "$python" "$augmenter" "ipc://$dir/batch" >"$dir.augmenter" 2>&1 &
+    "$python" "${0%/*}/terminal.py" "$1" 24 -- "$BIN/foil-train" \
         -r "$dir" "${small[@]}" >"$work/terminal" || return
     tr '\r' '\n' <"$work/terminal" | sed -n 's/^\x1b\[K//p' |
         grep -v '^foil-train: ' >"$work/drawn"
@@ -202,7 +202,7 @@ ok 'of no other data set' refuses 1 'table of 64 images, the data set has 65' \
 
 # basis FILE ROWS WIDTH : an array of f4 whose numbers are not all alike
 basis() {
-    /usr/bin/python3 - "$@" <<'END'
+    "$python" - "$@" <<'END'
 import struct, sys
 rows, width = map(int, sys.argv[2:])
 head = str({"descr": "<f4", "fortran_order": False, "shape": (rows, width)})
@@ -443,7 +443,9 @@ ok 'is refused with its first batch, and what to do' grep -q \
     -- '--warmup is 2.5 epochs and the run has 2.*--warmup 0.2' "$work/warm.err"
 ok 'one as long as the run is not' with "$work/warmed" epochs=2 -- --warmup 2
 
-forked "$work/m.augmenter" "$augmenter" "ipc://$work/m/batch" nap=0.1 epochs=900
+"$python" "$augmenter" "ipc://$work/m/batch" nap=0.1 epochs=900 \
+    >"$work/m.augmenter" 2>&1 &
+brings=$!
 "$BIN/foil-train" -r "$work/m" "${small[@]}" 2>"$work/m.err" &
 pid=$!
 waits_for "$work/m/metrics.jsonl"
@@ -455,7 +457,7 @@ kill -TERM "$pid"
 wait "$pid"
 ok 'SIGTERM ends it well' test $? -eq 0
 ok 'saved' grep -q "; saved in '$work/m/latest'\$" "$work/m.err"
-becomes_true gone "$forked"
+wait "$brings"
 ok 'and its augmenter' grep -qx end "$work/m.augmenter"
 
 # dry DIR OPTION... : judged, and nothing in the folder changes

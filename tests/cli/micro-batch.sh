@@ -15,26 +15,24 @@ if ! has_python msgpack zmq; then
 fi
 
 brings=()
-warm zmq msgpack random # for what is done beside the rest
-beside=("$warm_in" "$warm_out")
 warm zmq msgpack random
 
 # with DIR OPTIONS... : a trainer and its augmenter; its exit code
 with() {
     local dir=$1 code=0
     shift
-    forked "$dir.augmenter" "$augmenter" "ipc://$dir/batch" "${brings[@]}"
+    "$python" "$augmenter" "ipc://$dir/batch" "${brings[@]}" >"$dir.augmenter" 2>&1 &
     "$BIN/foil-train" -r "$dir" "$@" 2>"$dir.err" || code=$?
     cat "$dir.err" >&2
-    [[ $code -eq 0 ]] || kill "$forked" 2>/dev/null
-    becomes_true gone "$forked"
+    [[ $code -eq 0 ]] || kill $! 2>/dev/null
+    wait $!
     return "$code"
 }
 
 # agree DIR DIR : the gradients of a step of sgd without momentum, which are in
 # its checkpoint, are equal within 1e-5 of the largest element
 agree() {
-    /usr/bin/python3 - "$@" <<'END'
+    "$python" - "$@" <<'END'
 import json, struct, sys
 
 def gradient(folder):
@@ -59,8 +57,7 @@ for objective in simclr sogclr hcl isogclr simco spectral_cl barlow_twins \
     'emc2 --policy in-batch'; do
     # shellcheck disable=SC2086
     set -- --objective $objective
-    warm_in=${beside[0]} warm_out=${beside[1]} \
-        begun "$2" with "$work/$2-4" "${plain[@]}" "$@" --micro-batch 5
+    begun "$2" with "$work/$2-4" "${plain[@]}" "$@" --micro-batch 5
     ok "$objective: at once" with "$work/$2-1" "${plain[@]}" "$@"
     ok "$objective: in parts" ended "$2"
     ok "$objective: the same gradient" agree "$work/$2-1" "$work/$2-4"
@@ -77,8 +74,8 @@ peak() {
     local dir=$1
     shift
     mkdir "$dir"
-    forked "$dir.augmenter" "$augmenter" "ipc://$dir/batch" steps=1 epochs=1 \
-        images=96 size=96 side=32
+    "$python" "$augmenter" "ipc://$dir/batch" steps=1 epochs=1 images=96 size=96 \
+        side=32 >"$dir.augmenter" 2>&1 &
     /usr/bin/python3 - "$BIN/foil-train" -r "$dir" "$@" <<'END'
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True)
@@ -94,7 +91,7 @@ ok "a sixteenth at a time: $parts MB, at once $whole" \
 
 # first_of DIR TENSOR : the first number of a tensor of the model
 first_of() {
-    /usr/bin/python3 - "$@" <<'END'
+    "$python" - "$@" <<'END'
 import json, struct, sys
 data = open(sys.argv[1] + "/latest/model.safetensors", "rb").read()
 start = 8 + struct.unpack("<Q", data[:8])[0]

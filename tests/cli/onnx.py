@@ -1,13 +1,12 @@
 """onnx.py MODEL RAW.npy FEATURES.npy: runs an ONNX model by a reader of its own
-and torch's functions, in double, on the images of RAW.npy (pixels / 255, [n,
+and numpy, in double, on the images of RAW.npy (pixels / 255, [n,
 height, width, 3] as rows), and prints how far its features are from those of
 FEATURES.npy, relative to their largest; --types prints the kinds of nodes."""
 import struct
 import sys
 
 import numpy as np
-import torch
-import torch.nn.functional as F
+from numpy.lib.stride_tricks import sliding_window_view
 
 
 def fields(data):
@@ -48,7 +47,7 @@ def tensor(data):
     t = fields(data)
     assert t[2] == [1]  # FLOAT
     x = np.frombuffer(t[9][0], "<f4").reshape(t.get(1, []))
-    return text(t[8])[0], torch.tensor(x.astype("f8"))
+    return text(t[8])[0], x.astype("f8")
 
 
 def attributes(node):
@@ -60,28 +59,42 @@ def attributes(node):
     return found
 
 
+def windows(x, size, strides, pads, filler):
+    """[n, channels, rows, columns, *size]: what each output looks at."""
+    assert pads[:2] == pads[2:]
+    (top, left), (down, right) = pads[:2], strides
+    x = np.pad(x, ((0, 0), (0, 0), (top, top), (left, left)),
+               constant_values=filler)
+    return sliding_window_view(x, size, (2, 3))[:, :, ::down, ::right]
+
+
 def convolve(x, w, b=None, kernel_shape=None, strides=None, pads=None):
-    assert kernel_shape == list(w.shape[2:]) and pads[:2] == pads[2:]
-    return F.conv2d(x, w, b, stride=strides, padding=pads[:2])
+    assert kernel_shape == list(w.shape[2:])
+    y = np.tensordot(windows(x, kernel_shape, strides, pads, 0), w,
+                     ((1, 4, 5), (1, 2, 3)))
+    return (y if b is None else y + b).transpose(0, 3, 1, 2)
 
 
 def pool(x, kernel_shape, strides, pads):
-    assert pads[:2] == pads[2:]
-    return F.max_pool2d(x, kernel_shape, strides, pads[:2])
+    return windows(x, kernel_shape, strides, pads, -np.inf).max((4, 5))
+
+
+def normalise(x, scale, shift, mean, var, epsilon):
+    scale = scale / np.sqrt(var + epsilon)
+    return x * scale[:, None, None] + (shift - mean * scale)[:, None, None]
 
 
 RUN = {
     "Sub": lambda x, y: x - y,
     "Div": lambda x, y: x / y,
     "Add": lambda x, y: x + y,
-    "Relu": torch.relu,
+    "Relu": lambda x: np.maximum(x, 0),
     "Identity": lambda x: x,
     "Conv": convolve,
     "MaxPool": pool,
-    "GlobalAveragePool": lambda x: x.mean((2, 3), keepdim=True),
-    "Flatten": lambda x: x.flatten(1),
-    "BatchNormalization": lambda x, scale, shift, mean, var, epsilon:
-        F.batch_norm(x, mean, var, scale, shift, eps=epsilon),
+    "GlobalAveragePool": lambda x: x.mean((2, 3), keepdims=True),
+    "Flatten": lambda x: x.reshape(len(x), -1),
+    "BatchNormalization": normalise,
 }
 
 
@@ -103,7 +116,7 @@ def main():
     (name, shape), = map(info, graph[11])
     assert name == "image" and shape[:2] == ["N", 3]
     raw = np.load(sys.argv[-2]).reshape(-1, shape[2], shape[3], 3)
-    values[name] = torch.tensor(raw.astype("f8")).permute(0, 3, 1, 2)
+    values[name] = raw.astype("f8").transpose(0, 3, 1, 2)
     types = set()
     for data in graph[1]:
         node = fields(data)
@@ -117,7 +130,7 @@ def main():
         print(*sorted(types))
     (name, shape), = map(info, graph[12])
     want = np.load(sys.argv[-1]).astype("f8")
-    got = values[name].numpy()
+    got = values[name]
     assert shape == ["N", want.shape[1]] and got.shape == want.shape
     print(np.abs(got - want).max() / np.abs(want).max())
 

@@ -5,7 +5,6 @@
 # shellcheck source=tests/runs.sh
 . "${0%/*}/../runs.sh"
 examples=$(cd "${0%/*}/../../pipelines/python" && pwd)
-python=/usr/bin/python3
 export PATH=$BIN:$PATH OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 
 if ! has_python zmq msgpack numpy; then
@@ -20,12 +19,12 @@ foil-data index "$data" 2>/dev/null
 # example NAME OPTION... : one in the background; its number is in $pid[NAME]
 declare -A pid=()
 example() {
-    forked "$work/$1.out" "$examples/$1.py" "${@:2}"
-    pid[$1]=$forked
+    "$python" "$examples/$1.py" "${@:2}" >"$work/$1.out" 2>&1 &
+    pid[$1]=$!
 }
 ended() {
     local code=0
-    code_of "$work/$1.out" || code=$?
+    wait "${pid[$1]}" || code=$?
     cat "$work/$1.out"
     return "$code"
 }

@@ -3,8 +3,9 @@
 # Mostly waits
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 here=$(cd "${0%/*}/../python" && pwd)
-python=/usr/bin/python3
 export PATH=$BIN:$PATH PYTHONPATH=$here/../../pipelines/python
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 
@@ -12,6 +13,7 @@ if ! has_python zmq msgpack numpy; then
     skip 'stages in Python' 'no python3-zmq, python3-msgpack, python3-numpy'
     done_testing
 fi
+warm zmq msgpack numpy
 cd "$work" || exit 1
 foil-data generate --size 8 -o d.tar 64 2>/dev/null
 foil-data index d.tar 2>/dev/null

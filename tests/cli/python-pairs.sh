@@ -4,6 +4,8 @@
 # Mostly waits
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 here=$(cd "${0%/*}/../python" && pwd)
 export PATH=$BIN:$PATH PYTHONPATH=$here/../../pipelines/python
 export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1
@@ -12,6 +14,7 @@ if ! has_python zmq msgpack numpy; then
     skip 'pairs in Python' 'no python3-zmq, python3-msgpack, python3-numpy'
     done_testing
 fi
+warm zmq msgpack numpy
 
 {
     foil-data generate --size 12 -o "$work/pics.tar" 64
@@ -34,7 +37,7 @@ run() {
         --vocabulary "$work/words.txt" "$work/pairs.foil" 2>"$run/augment.log" &
     timeout 200 foil-negatives -r "$run" --method emc2_bimodal "${@:2}" \
         2>"$run/negatives.log" &
-    timeout 200 /usr/bin/python3 "$here/stage.py" train "$run" ask=1 save=100 \
+    timeout 200 "$python" "$here/stage.py" train "$run" ask=1 save=100 \
         2>"$run/train.log"
 }
 

@@ -7,7 +7,6 @@
 # shellcheck source=tests/runs.sh
 . "${0%/*}/../runs.sh"
 here=$(cd "${0%/*}/../python" && pwd)
-python=/usr/bin/python3
 export PATH=$BIN:$PATH PYTHONPATH=$here/../../pipelines/python
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 
@@ -15,6 +14,7 @@ if ! has_python zmq msgpack numpy; then
     skip 'stages in Python' 'no python3-zmq, python3-msgpack, python3-numpy'
     done_testing
 fi
+warm zmq msgpack numpy
 data=$work/data.tar
 foil-data generate --size 8 -o "$data" 128 2>/dev/null
 foil-data index "$data" 2>/dev/null
@@ -27,7 +27,7 @@ start() {
     pid[$1]=$!
 }
 stage() {
-    start "$1" "$2" $python "$here/stage.py" "$3" "$work/$2" "${@:4}"
+    start "$1" "$2" "$python" "$here/stage.py" "$3" "$work/$2" "${@:4}"
 }
 
 # The stages of run $1, in C; a batch is 8 samples, an epoch 16 steps.
@@ -117,7 +117,7 @@ samplers() {
     stage augment negatives augment "$data" nap=0.001
     c_negatives negatives
     come negatives 40
-    sampler=$($python -c 'import foil, sys
+    sampler=$("$python" -c 'import foil, sys
 print(foil.checkpoint(sys.argv[1]).state["sampler"])' "$work/negatives")
     swap negatives negatives 40 stage negatives negatives negatives \
         sampler="$sampler"

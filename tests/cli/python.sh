@@ -3,8 +3,9 @@
 # and files.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 here=$(cd "${0%/*}/../python" && pwd)
-python=/usr/bin/python3
 export PATH=$BIN:$PATH PYTHONPATH=$here/../../pipelines/python
 export PYTHONDONTWRITEBYTECODE=1
 
@@ -12,6 +13,7 @@ if ! has_python zmq msgpack numpy; then
     skip 'foil.py' 'no python3-zmq, python3-msgpack, python3-numpy'
     done_testing
 fi
+warm zmq msgpack numpy
 
 # checks NAME ARGUMENT... : a program of tests/python, check by check
 checks() {
@@ -23,7 +25,7 @@ checks() {
         1..*) ended=yes ;;
         *) echo "$line" ;;
         esac
-    done < <(timeout 300 $python "$here/test_$1.py" "${@:2}" 2>&1)
+    done < <(timeout 300 "$python" "$here/test_$1.py" "${@:2}" 2>&1)
     ok "$1: all of it was run" test "$ended" = yes
     ended=''
 }

@@ -4,13 +4,15 @@
 # Mostly waits
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 here=${0%/*}
-python=/usr/bin/python3
 
 if ! has_python zmq msgpack; then
     skip 'refusals' 'no python3-zmq'
     done_testing
 fi
+warm zmq msgpack
 data=$work/data.tar
 "$BIN/foil-data" generate --size 8 -o "$data" 16 2>/dev/null
 "$BIN/foil-data" index "$data" 2>/dev/null
@@ -48,7 +50,7 @@ meets() {
     timeout 60 "$BIN/foil-augment" -r "$work/run" --size 8 --seed 3 "$data" \
         2>"$work/augment.err" &
     augmenter=$!
-    timeout 60 $python "$here/wrong.py" "$work/run" 16 "$@" >"$work/told"
+    timeout 60 "$python" "$here/wrong.py" "$work/run" 16 "$@" >"$work/told"
 }
 
 # told MISTAKE PATTERN : the sender got an error with that reason, which names

@@ -8,13 +8,13 @@
 # shellcheck source=tests/runs.sh
 . "${0%/*}/../runs.sh"
 export OMP_NUM_THREADS=1
-python=/usr/bin/python3
 peer=${0%/*}/second_client.py
 
 if ! has_python zmq msgpack; then
     skip 'all of it' 'no python3-zmq, python3-msgpack'
     done_testing
 fi
+warm zmq msgpack
 data=$work/data.tar
 "$BIN/foil-data" generate -o "$data" --size 16 512 2>/dev/null
 "$BIN/foil-data" index "$data" 2>/dev/null

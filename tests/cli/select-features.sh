@@ -169,7 +169,7 @@ without_features() {
 # ask_features RUN PLAN : what the trainer says to who wants the features of
 # the first epoch for an epoch PLAN
 ask_features() {
-    /usr/bin/python3 - "ipc://$work/$1/features" "$2" <<'END'
+    "$python" - "ipc://$work/$1/features" "$2" <<'END'
 import json, msgpack, sys, zmq
 sock = zmq.Context().socket(zmq.DEALER)
 sock.setsockopt(zmq.RCVTIMEO, 20000)
@@ -194,7 +194,7 @@ too_few() {
     plan "$1" --strategy swap
     expect 'at step 115' past "$1" 115
     kill_now "$selector"
-    if has_python msgpack zmq; then
+    if [[ -n ${python-} ]]; then
         ask_features "$1" 1 >"$work/late.json"
         ask_features "$1" 9 >"$work/few.json"
     fi
@@ -203,6 +203,7 @@ too_few() {
 }
 
 # some at a time: much of each is waiting
+if has_python msgpack zmq; then warm zmq msgpack json; fi
 declare -A options=([steps]='--strategy swap'
     [eval]='--strategy swap --features eval' [late]='--strategy swap --lag 0')
 begun none without_features none

@@ -1,0 +1,166 @@
+"""forks.py SOCKET SHELL MODULE...: a Python that has imported these already, and
+forks for each program: to import them anew takes longer than what most do.
+
+Who connects is forked.c: it sends arguments, environment, folder and descriptors 0
+to 2 of a program, then the numbers of signals, and is sent how that ended: its
+exit code, or -N by signal N.  A program whose forked is gone is killed.  All end
+with the process SHELL.
+"""
+import gc
+import importlib
+import os
+import runpy
+import selectors
+import signal
+import socket
+import struct
+import sys
+
+SIZES = struct.Struct("=4I")
+
+
+def take(conn, size):
+    """So many bytes."""
+    parts = []
+    while size:
+        parts.append(conn.recv(size))
+        size -= len(parts[-1])
+        if not parts[-1]:
+            raise EOFError
+    return b"".join(parts)
+
+
+def program(conn):
+    """Of a connection: arguments, environment, descriptors."""
+    head, fds, _, _ = socket.recv_fds(conn, SIZES.size, 4)
+    arguments, n, environment, m = SIZES.unpack(head)
+    texts = take(conn, arguments + environment).split(b"\0")
+    return ([os.fsdecode(t) for t in texts[:n]],
+            dict(t.split(b"=", 1) for t in texts[n:n + m] if b"=" in t), fds)
+
+
+def become(environment, fds):
+    """What forked.c is, in the fork."""
+    os.fchdir(fds[3])
+    for i in range(3):
+        os.dup2(fds[i], i)
+    for fd in fds:
+        os.close(fd)
+    os.environb.clear()
+    os.environb.update(environment)
+    sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def run(arguments):
+    """As python3 does: a file, -c TEXT, or - for a text on stdin."""
+    first, own = arguments[0], ""
+    if first not in ("-", "-c"):
+        own = os.path.dirname(os.path.abspath(first))
+    elif first == "-c":
+        text = arguments.pop(1)
+    else:
+        text = sys.stdin.read()
+    sys.argv[:] = arguments
+    more = os.environ.get("PYTHONPATH", "").split(":")
+    sys.path[:] = [own, *filter(None, more), *sys.path[1:]]
+    if own:
+        runpy.run_path(first, run_name="__main__")
+        return
+    main = sys.modules["__main__"] = type(sys)("__main__")
+    exec(compile(text, "<string>", "exec"), main.__dict__)
+
+
+class Forks:
+    """The loop.  What is waited for: who connects, the shell, and of each program
+    its forked and its end."""
+
+    def __init__(self, path, shell):
+        self.wait = selectors.DefaultSelector()
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen(64)
+        self.wait.register(self.listener, selectors.EVENT_READ, self.begin)
+        self.shell = os.pidfd_open(shell)
+        self.wait.register(self.shell, selectors.EVENT_READ, sys.exit)
+        self.programs = {}  # by id: connection, pidfd
+
+    def begin(self):
+        """In the fork: its arguments."""
+        conn = self.listener.accept()[0]
+        arguments, environment, fds = program(conn)
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
+        pid = os.fork()
+        if not pid:
+            conn.close()
+            self.close()
+            become(environment, fds)
+            return arguments
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        for fd in fds:
+            os.close(fd)
+        end = os.pidfd_open(pid)
+        self.programs[pid] = conn, end
+        self.wait.register(conn, selectors.EVENT_READ, lambda: self.pass_on(pid))
+        self.wait.register(end, selectors.EVENT_READ, lambda: self.end(pid))
+
+    def pass_on(self, pid):
+        if pid not in self.programs:
+            return  # its end came at the same time
+        conn = self.programs[pid][0]
+        numbers = conn.recv(16)
+        for number in numbers or (signal.SIGKILL,):
+            os.kill(pid, number)
+        if not numbers:
+            self.wait.unregister(conn)
+
+    def end(self, pid):
+        conn, end = self.programs.pop(pid)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        for file in conn, end:
+            if file in self.wait.get_map():
+                self.wait.unregister(file)
+        try:
+            conn.send(struct.pack("=i", code))
+        except BrokenPipeError:
+            pass  # its forked was killed
+        conn.close()
+        os.close(end)
+
+    def close(self):
+        for conn, end in self.programs.values():
+            conn.close()
+            os.close(end)
+        os.close(self.shell)
+        self.listener.close()
+        self.wait.close()
+
+    def loop(self):
+        while True:
+            for key, _ in self.wait.select():
+                if arguments := key.data():
+                    return arguments
+
+    def stop(self):
+        for pid in self.programs:
+            os.kill(pid, signal.SIGTERM)
+        for pid in list(self.programs):
+            self.end(pid)
+
+
+def serve(path, shell, modules):
+    forks = Forks(path, shell)
+    for name in modules:
+        importlib.import_module(name)
+    gc.freeze()  # what is there is not looked through again, and stays shared
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    try:
+        return forks.loop()
+    except SystemExit:
+        forks.stop()
+        raise
+
+
+run(serve(sys.argv[1], int(sys.argv[2]), sys.argv[3:]))
