@@ -3,7 +3,7 @@
 #
 # foil-data import cifar10 makes such tars from the binaries.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
 epochs=12 batch=128 warm=1

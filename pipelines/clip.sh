@@ -6,7 +6,7 @@
 # image finds its caption and a caption its image; and where TEST has classes,
 # how often the texts of the classes name that of an image, without a label.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
 objective=clip epochs=30 batch=128 warm=1 context=32 size=32

@@ -9,7 +9,7 @@
 # threads give slightly other figures, and where the machine has other work,
 # several lose much time waiting for each other.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}}/lib.sh"
 
 threads=1 epochs=8 batch=128 images=60000 labelled=5000 test=10000
 # shellcheck disable=SC2034 # lib.sh reads them
@@ -69,7 +69,7 @@ measure pixels 'raw pixels (28x28)' raw28 --raw --size 28
 measure untrained 'the untrained encoder' untrained --untrained --seed "$seed"
 measure trained 'the trained encoder' trained
 awk -v epochs="$epochs" -v images="$images" -v labelled="$labelled" \
-    -v test="$test" -f "${0%/*}/demo-table.awk" "$run/accuracies.tsv" |
+    -v test="$test" -f "$library/demo-table.awk" "$run/accuracies.tsv" |
     fmt -s -w 76 | tr '~' ' ' >"$run/table.txt"
 
 echo

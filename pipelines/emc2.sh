@@ -5,7 +5,7 @@
 # and augmenters, so that the images at which they stand can come along from
 # outside of the batch.  With TEST the encoder is judged as in simclr.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
 objective=emc2 filter=yes warm=5

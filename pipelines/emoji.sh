@@ -10,7 +10,7 @@
 # drawing of the other artist stand beside the encoders.  Leaves the table as
 # table.txt, and as sheet.png questions with their best answers.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
 objective=clip epochs=120 batch=128 warm=2 context=32 size=48 packages=''
@@ -80,7 +80,7 @@ drawings() {
     mkdir -p "$data"
     pictures "$one" >"$data/one.list"
     pictures "$two" >"$data/two.list"
-    LC_ALL=C awk -v out="$data" -f "${0%/*}/emoji-drawings.awk" "$names" \
+    LC_ALL=C awk -v out="$data" -f "$library/emoji-drawings.awk" "$names" \
         "$tests" "$data/one.list" "$data/two.list"
     for part in full train drawing twin concept; do
         [[ -s $data/$part.txt ]] || die 1 "'$packages' has too few drawings"
@@ -122,7 +122,7 @@ draw_sheet() {
     local data=$run/data
     step foil-embed --raw --size 64 -o "$run/embedded/pixels.npy" \
         "$data/drawing.foil"
-    awk -v pixels=embedded/pixels.npy -f "${0%/*}/emoji-sheet.awk" \
+    awk -v pixels=embedded/pixels.npy -f "$library/emoji-sheet.awk" \
         "$data/drawing.tsv" "$run/drawing.answers" >"$run/sheet.gp"
     draw "$run" sheet
 }
@@ -134,7 +134,7 @@ vocabulary_of "$run/data/train.foil"
 learn "$run/data/train.foil"
 compare
 judge_drawings
-awk -f "${0%/*}/emoji-table.awk" "$run"/{drawing,concept}.jsonl >"$run/table.txt"
+awk -f "$library/emoji-table.awk" "$run"/{drawing,concept}.jsonl >"$run/table.txt"
 draw_sheet
 
 echo

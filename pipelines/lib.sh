@@ -12,18 +12,26 @@
 # A run remembers what the user said, in RUN/command; --resume goes on with it
 # (lib/remember.sh).  What comes of it is in lib/results.sh; what belongs to
 # captions, in lib/texts.sh.
+#
+# `foil run` says in FOIL_PIPELINES where this file is, so that a script of the
+# user's own, `foil run ./mine`, can be anywhere.
 set -euo pipefail
 
+library=${BASH_SOURCE[0]%/*}
 # shellcheck source=pipelines/lib/remember.sh
-. "${BASH_SOURCE[0]%/*}/lib/remember.sh"
+. "$library/lib/remember.sh"
 # shellcheck source=pipelines/lib/results.sh
-. "${BASH_SOURCE[0]%/*}/lib/results.sh"
+. "$library/lib/results.sh"
 # shellcheck source=pipelines/lib/texts.sh
-. "${BASH_SOURCE[0]%/*}/lib/texts.sh"
+. "$library/lib/texts.sh"
 
+# what stands behind `foil run`, and what a run remembers: a name, or the path of
+# a script of the user's own
 pipeline=${0##*/}
 pipeline=${pipeline%.sh}
-[[ ${0%/*} != */studies ]] || pipeline=studies/$pipeline
+[[ ! $0 -ef $library/studies/$pipeline.sh ]] || pipeline=studies/$pipeline
+default_run=run/$pipeline known_as=$pipeline
+[[ $0 -ef $library/$pipeline.sh ]] || pipeline=$0 known_as=$(realpath -s -- "$0")
 
 say() {
     echo "foil run $pipeline: $1" >&2
@@ -42,7 +50,7 @@ misuse() {
 
 # ---------------------------------------------------------- the command line
 
-run=run/$pipeline epochs=100 batch=256 augmenters=2 threads=$(nproc) seed=1
+run=$default_run epochs=100 batch=256 augmenters=2 threads=$(nproc) seed=1
 restarts=3 resume='' config='' objective=simclr override=() show=''
 select=() augment=() train=() negatives=() embed=()
 # more for the trainer, with the pipeline's own objective alone: others have
@@ -330,11 +338,11 @@ trap 'interrupt HUP 143' HUP
 # fresh_run : for a pipeline that brings its own data, and so may be run again
 # and again: where no -r is given, the first name that is free.
 fresh_run() {
-    local first=run/$pipeline i
-    [[ $run == "$first" && -z $resume ]] || return 0
+    local i
+    [[ $run == "$default_run" && -z $resume ]] || return 0
     for ((i = 2; ; i++)); do
         [[ -e $run ]] || break
-        run=$first-$i
+        run=$default_run-$i
     done
     say "everything goes to '$run'"
 }

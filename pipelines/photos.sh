@@ -6,7 +6,7 @@
 # takes about as much memory at any size.  With TEST the encoder is judged as in
 # simclr.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
 size=96 batch=128 warm=10

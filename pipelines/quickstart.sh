@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Train a small encoder on generated shapes, in seconds.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
 epochs=4 batch=64 warm=1 augment=('--size 32')

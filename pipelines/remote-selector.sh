@@ -8,7 +8,7 @@
 # costs time alone: the plan is the same.  Should this pipeline be killed, a
 # selector behind ssh has to be ended by hand.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
 batch=32 warm=5

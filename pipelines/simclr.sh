@@ -4,7 +4,7 @@
 # With TEST the encoder is judged: nearest neighbours and a linear probe are
 # taught on DATA and asked about TEST.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
 train=('--lr 0.5' '--checkpoint-every 500') warm=5

@@ -5,7 +5,7 @@
 # features of the images in the previous one.  With TEST the encoder is
 # judged as in simclr.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
 batch=32 warm=5 select=('--strategy spectral' '--tau 0.5')

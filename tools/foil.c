@@ -1,8 +1,8 @@
 /*
  * foil: the dispatcher.  `foil train` runs foil-train, `foil run NAME` runs
- * pipelines/NAME.sh and `foil run ./LIST` gives foil-run a list of stages, each
- * with the folder of this program first on PATH, so that a checkout, an
- * installation and a copy never mix.
+ * pipelines/NAME.sh, `foil run ./SCRIPT` a script and `foil run ./LIST` gives
+ * foil-run a list of stages, each with the folder of this program first on
+ * PATH, so that a checkout, an installation and a copy never mix.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -104,7 +104,8 @@ print_run(const char *folder, FILE *out)
         "usage: foil run NAME [ARG ...]    'foil run NAME --help' lists them\n"
         "       foil run --resume -r RUN\n"
         "       foil run ./LIST [ARG ...]  stages of your own: 'foil help "
-        "run'\n",
+        "run'\n"
+        "       foil run ./SCRIPT [ARG ...]  a pipeline of your own\n",
         out);
     pipelines_print(folder, out);
 }
@@ -117,8 +118,10 @@ help(const char *folder, const char *topic)
     char *page = pages_find(folder, strcmp(topic, "help") ? topic : "foil");
     char *script;
 
-    if (!page && (script = pipelines_script(folder, topic)))
+    if (!page && (script = pipelines_script(folder, topic))) {
+        pipelines_tell(folder);
         execl(script, script, "--help", (char *)NULL);
+    }
     if (!page)
         opt_misuse("no page about '%s'%s", topic, guess_command(&guess));
     execlp("man", "man", "-l", page, (char *)NULL);
@@ -143,8 +146,7 @@ run_to_resume(char **argv)
     return resume ? run : NULL;
 }
 
-/* Returns 1 for what is the path of a list of stages: ./LIST, ../LIST, /LIST.
- */
+/* Returns 1 for the path of the user's own stages: ./LIST, ../LIST, /LIST. */
 static int
 is_path(const char *name)
 {
@@ -158,6 +160,37 @@ run_list(char **argv)
     argv[0] = mem_text("foil-run");
     execvp(argv[0], argv);
     die("cannot run 'foil-run': %s", strerror(errno));
+}
+
+/* No script is there for a pipeline: say what can be done. */
+_Noreturn static void
+refuse_pipeline(const char *folder, const char *name)
+{
+    struct guess guess = {.word = name};
+
+    if (*name == '/')
+        die("the run's pipeline, the script '%s', is not there any more", name);
+    if (file_exists(name))
+        opt_misuse("no pipeline '%s': a list of stages, or a script, is run by "
+                   "a path, 'foil run ./%s'",
+                   name, name);
+    pipelines_guess(folder, &guess);
+    opt_misuse("no pipeline '%s'%s", name,
+               *guess_words(&guess) ? guess_words(&guess)
+                                    : ": 'foil' lists them");
+}
+
+/* Become the script of a pipeline; does not return. */
+_Noreturn static void
+run_script(const char *folder, char *script, char **argv)
+{
+    pipelines_tell(folder);
+    argv[0] = script;
+    execv(script, argv);
+    if (errno == EACCES)
+        die("cannot run the script '%s': 'chmod +x %s' allows it", script,
+            script);
+    die("cannot run '%s': %s", script, strerror(errno));
 }
 
 /*
@@ -182,27 +215,17 @@ run_pipeline(const char *folder, char **argv)
         print_run(folder, stderr);
         exit(EXIT_USAGE);
     }
-    if (named && is_path(argv[1]))
-        run_list(argv);
+    if (named && is_path(argv[1])) {
+        if (!pipelines_is_script(argv[1]))
+            run_list(argv);
+        run_script(folder, argv[1], argv + 1);
+    }
     name = named ? mem_text(argv[1]) : pipelines_remembered(run);
     script = pipelines_script(folder, name);
-    if (!script) {
-        struct guess guess = {.word = name};
-
-        if (file_exists(name))
-            opt_misuse("no pipeline '%s': a list of stages is run by a path, "
-                       "'foil run ./%s'",
-                       name, name);
-        pipelines_guess(folder, &guess);
-        opt_misuse("no pipeline '%s'%s", name,
-                   *guess_words(&guess) ? guess_words(&guess)
-                                        : ": 'foil' lists them");
-    }
+    if (!script)
+        refuse_pipeline(folder, name);
     free(name);
-    argv += named;
-    argv[0] = script;
-    execv(script, argv);
-    die("cannot run '%s': %s", script, strerror(errno));
+    run_script(folder, script, argv + named);
 }
 
 /* Become foil-COMMAND; does not return. */

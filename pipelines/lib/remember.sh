@@ -3,7 +3,8 @@
 #
 # Sourced by lib.sh: what a run remembers, so that --resume goes on with it.
 #
-# RUN/command has a line 'KEY VALUE' for the pipeline, for each option by its
+# RUN/command has a line 'KEY VALUE' for the pipeline (a script of the user's own
+# by its path), for each option by its
 # name and for each operand by its own, as DATA; \\ and \n stand for a backslash
 # and a new line.
 
@@ -50,7 +51,7 @@ remember() {
     [[ -n $remembers ]] || return 0
     keys_of_run
     {
-        echo "pipeline $pipeline"
+        echo "pipeline $known_as"
         for key in "${keys[@]}"; do
             look_up "$key"
             value=${value//\\/\\\\}
@@ -100,7 +101,7 @@ configure() {
 agree() {
     local key=$1 was=$2 value
     if [[ $key == pipeline ]]; then
-        [[ $was == "$pipeline" ]] || die 1 "'$run' is a run of '$was'"
+        [[ $was == "$known_as" ]] || die 1 "'$run' is a run of '$was'"
         return 0
     fi
     [[ " ${keys[*]} " == *" $key "* ]] ||

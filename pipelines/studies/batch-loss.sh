@@ -8,13 +8,13 @@
 # random batches, the share of pairs in a batch that are of one class, which are
 # no negatives at all, and the seconds of planning.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/../lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}/..}/lib.sh"
 
 threads=1 batch=32 epochs=8 images=10240 tau=0.1 encoder=''
 own=('images N how many of DATA; 0: all' 'encoder RUN trained by someone else'
     'tau X temperature of the loss')
 # shellcheck source=pipelines/studies/lib.sh
-. "${0%/*}/lib.sh"
+. "$library/studies/lib.sh"
 train=('--arch resnet8' '--head 128-64' '--precision bf16' '--optim adam'
     '--lr 0.001' '--warmup 1' '--checkpoint-every 0')
 # shellcheck disable=SC2034 # lib.sh reads it

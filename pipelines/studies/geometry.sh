@@ -14,14 +14,14 @@
 # an image at one point, all near one axis, 0.1745 from it.  How many updates
 # does it take until they are within 0.05 of the diagonals, in the mean?
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/../lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}/..}/lib.sh"
 
 threads=1 augmenters=1 steps=500 points=20 cases=8:16,8:4,4:8,4:2,16:32,16:8
 toy_seeds=8
 own=('steps N of each run' 'points N of each curve'
     'cases LIST N:d, by commas' 'toy-seeds N of the toy; 0: no toy')
 # shellcheck source=pipelines/studies/lib.sh
-. "${0%/*}/lib.sh"
+. "$library/studies/lib.sh"
 train=('--arch table' '--tau 1' '--optim sgd' '--momentum 0' '--lr 0.5'
     '--weight-decay 0' '--warmup 0' '--schedule constant' '--keep 100000')
 # shellcheck disable=SC2034 # lib.sh reads it
@@ -65,7 +65,7 @@ measure() {
     for view in 0 1; do
         od -An -v -t f4 -w$((4 * d)) -j 128 "$run/view$view.npy"
     done | awk -v kind="$kind" -v gram="$run/gram.txt" \
-        -f "${0%/*}/geometry.awk"
+        -f "$library/studies/geometry.awk"
 }
 
 # curve : all points of a run, which is measured; its checkpoints go

@@ -16,7 +16,7 @@
 # steepest directions.  So the mean of the weights over the last part of the run
 # is measured, too (foil-train --average), for all methods alike.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/../lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}/..}/lib.sh"
 
 threads=1 augmenters=1 batch=4 images=500 tau=0.2 points=10
 encoders=linear,conv linear_steps=50000 conv_steps=60000 conv_images=100
@@ -30,7 +30,7 @@ own=('images N of DATA' 'conv-images N for the convolutional encoder'
     'conv-rate X of the convolutional one'
     'average SHARE of the steps, the last: the mean of their weights')
 # shellcheck source=pipelines/studies/lib.sh
-. "${0%/*}/lib.sh"
+. "$library/studies/lib.sh"
 train=('--optim sgd' '--momentum 0' '--weight-decay 0' '--warmup 0'
     '--schedule cosine' '--keep 100000')
 # shellcheck disable=SC2034 # lib.sh reads it

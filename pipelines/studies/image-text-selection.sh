@@ -7,7 +7,7 @@
 # `apart` keeps images with the same caption, which are no negatives of each
 # other, out of one batch.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/../lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}/..}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
 threads=1 epochs=12 context=32 size=32 vocabulary='' caption=random
@@ -16,7 +16,7 @@ own=('caption first|random|all which caption of an image is learnt'
     'size N images are N x N' 'sizes LIST of batches'
     'vocabulary FILE of another run; else made of TRAIN')
 # shellcheck source=pipelines/studies/lib.sh
-. "${0%/*}/lib.sh"
+. "$library/studies/lib.sh"
 warmup=1
 # shellcheck disable=SC2034 # lib.sh reads them
 train=('--text bow:128' '--embed 128' '--arch resnet18' '--stem imagenet'

@@ -6,7 +6,7 @@
 # rule equal of foil-eval(1); TR from image to caption, IR from caption to
 # image).
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/../lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}/..}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
 threads=1 batch=128 epochs=15 context=32 size=32 vocabulary='' caption=random
@@ -14,7 +14,7 @@ own=('caption first|random|all which caption of an image is learnt'
     'size N images are N x N'
     'vocabulary FILE of another run; else made of TRAIN')
 # shellcheck source=pipelines/studies/lib.sh
-. "${0%/*}/lib.sh"
+. "$library/studies/lib.sh"
 warmup=1
 # shellcheck disable=SC2034 # lib.sh reads them
 train=('--text bow:128' '--embed 128' '--arch resnet18' '--stem imagenet'

@@ -281,7 +281,7 @@ gather() {
 # method by method, and the difference to BASE; printed, and kept in table.txt.
 table() {
     awk -F '\t' -v measure="$1" -v base="${2-}" -v format="${3-%.4g}" \
-        -f "${BASH_SOURCE[0]%/*}/table.awk" "$study/results.tsv" |
+        -f "$library/studies/table.awk" "$study/results.tsv" |
         tee -a "$study/table.txt"
 }
 

@@ -10,7 +10,7 @@
 # --corrupted also how often, among corrupted versions of an image, which differ
 # in the kind of corruption alone, a version finds its second view.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/../lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}/..}/lib.sh"
 
 threads=1 batch=32 epochs=10 images=10240 tau=0.1 protocols=epochs,time
 corrupted=0 severity=1
@@ -19,7 +19,7 @@ own=('images N how many of TRAIN; 0: all' 'tau X temperature'
     'severity N of the corruption, 1 to 5'
     'protocols LIST epochs, time')
 # shellcheck source=pipelines/studies/lib.sh
-. "${0%/*}/lib.sh"
+. "$library/studies/lib.sh"
 warmup=1
 train=('--arch resnet20' '--head 128-64' '--precision bf16' '--optim adam'
     '--lr 0.001' '--checkpoint-every 0')

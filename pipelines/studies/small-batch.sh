@@ -10,13 +10,13 @@
 # and exact are the other --proposals; P0, P.5 and P1 leave out no proposal of a
 # visit, half of b and b of the 2b - 2 (--burn-in).
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/../lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}/..}/lib.sh"
 
 epochs=0 batch=32 threads=1 budget=40 images=10000
 own=('budget S seconds of training for each method and seed'
     'images N how many of TRAIN; 0: all')
 # shellcheck source=pipelines/studies/lib.sh
-. "${0%/*}/lib.sh"
+. "$library/studies/lib.sh"
 warmup=1
 train=('--arch resnet8' '--head 128-64' '--precision bf16' '--tau 0.2'
     '--optim adam' '--lr 0.001' '--checkpoint-every 0')

@@ -12,12 +12,12 @@
 # What the paper claims is a rank correlation of class size and temperature above
 # 0, and accuracy.
 # shellcheck source=pipelines/lib.sh
-. "${0%/*}/../lib.sh"
+. "${FOIL_PIPELINES:-${0%/*}/..}/lib.sh"
 
 threads=1 batch=128 epochs=20 factor=0.01
 own=('factor X size of the last class over that of the first')
 # shellcheck source=pipelines/studies/lib.sh
-. "${0%/*}/lib.sh"
+. "$library/studies/lib.sh"
 train=('--arch resnet8' '--head 128-64' '--precision bf16' '--optim adam'
     '--lr 0.001' '--warmup 1' '--checkpoint-every 0')
 # shellcheck disable=SC2034 # lib.sh reads it

@@ -118,6 +118,25 @@ for list in ./try ../try /try; do
     ok "the path of a list goes to foil-run: $list" \
         prints "<$list><-r><a b>" "$foil" run "$list" -r 'a b'
 done
+
+# a pipeline of the user's own: a script, wherever it is
+mkdir "$work/own"
+# shellcheck disable=SC2016 # of the script
+program "$work/own/mine" 'printf "<%s>" "$(basename "$FOIL_PIPELINES")" "$@"'
+cd "$work/own" || exit
+ok 'the path of a script runs it, and it is told where the pipelines are' \
+    prints '<pipelines><DATA><-r><a b>' "$foil" run ./mine DATA -r 'a b'
+echo "pipeline $work/own/mine" >"$work/run/command"
+ok 'a run remembers it by its path' prints \
+    "<pipelines><--resume><-r><$work/run>" "$foil" run --resume -r "$work/run"
+ok 'its name alone is not enough: 2' refuses 2 "'foil run ./mine'" \
+    "$foil" run mine
+chmod a-x mine
+ok 'one that may not be run: 1' refuses 1 "'chmod \+x ./mine' allows it" \
+    "$foil" run ./mine
+mv mine gone
+ok 'one that has gone: 1' refuses 1 "script '$work/own/mine', is not there" \
+    "$foil" run --resume -r "$work/run"
 ok 'no other path as a pipeline: 2' refuses 2 "no pipeline 'a/\.\./try'" \
     "$foil" run a/../try
 done_testing

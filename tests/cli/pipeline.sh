@@ -134,6 +134,30 @@ ok 'a run is not overwritten: 1' \
 ok 'but resumed' try DATA --resume
 ok 'as the trainer is told' grep -q '^train .*--resume' "$work/started"
 
+# a script of the user's own, far from the pipelines
+mkdir "$work/own"
+sed 's|\${0%/\*}|$FOIL_PIPELINES|' "$pipelines/try.sh" >"$work/own/mine.sh"
+chmod 755 "$work/own/mine.sh"
+own() {
+    (cd "$work/own" && timeout -k 5 60 "$work/bin/foil" run "$@")
+}
+begin "train=$all_up exit 0"
+ok 'a script of the user'\''s own is a pipeline' own ./mine.sh DATA --seed 3
+ok 'which goes on behind its training' grep -q '^learnt from DATA$' "$work/out"
+ok 'with a run by its name' test -d "$work/own/run/mine"
+ok 'which remembers where it is' \
+    grep -qx "pipeline $work/own/mine.sh" "$work/own/run/mine/command"
+begin "train=$all_up exit 0"
+mkdir "$work/own/run/mine/latest"
+ok 'so that it is resumed alone' own --resume -r run/mine
+ok 'with the options of the run' grep -q '^train .*--seed 3.* --resume' \
+    "$work/started"
+ok 'its messages have its path: 2' refuses 2 \
+    "^foil run ./mine.sh: no option '--nonsense'" own ./mine.sh --nonsense x
+ok 'the run of one is not that of another: 1' refuses 1 \
+    "is a run of '$work/own/mine.sh'" "$work/bin/foil" run try DATA --resume \
+    -r "$work/own/run/mine"
+
 # ----------------------------------------------------------------- faults
 
 begin 'train=sleep 0.1; exit 7'

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +36,30 @@ pipelines_near(const char *folder)
         free(path);
     }
     die("no pipelines near '%s'", folder);
+}
+
+void
+pipelines_tell(const char *folder)
+{
+    char *pipelines = pipelines_near(folder);
+
+    if (setenv("FOIL_PIPELINES", pipelines, 1))
+        die("cannot set FOIL_PIPELINES: %s", strerror(errno));
+    free(pipelines);
+}
+
+int
+pipelines_is_script(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    char begin[3] = "";
+    int script;
+
+    if (!file)
+        return 0;
+    script = fgets(begin, sizeof begin, file) && !strcmp(begin, "#!");
+    fclose(file);
+    return script;
 }
 
 /* Print the name of a pipeline to a stream, and its second line, which says
@@ -145,9 +170,12 @@ names_pipeline(const char *name)
 char *
 pipelines_script(const char *folder, const char *name)
 {
-    char *pipelines = pipelines_near(folder);
-    char *script = mem_format("%s/%s.sh", pipelines, name);
+    char *pipelines, *script;
 
+    if (*name == '/')
+        return pipelines_is_script(name) ? mem_text(name) : NULL;
+    pipelines = pipelines_near(folder);
+    script = mem_format("%s/%s.sh", pipelines, name);
     free(pipelines);
     if (!names_pipeline(name) || !file_exists(script)) {
         free(script);

@@ -6,10 +6,11 @@
 #include "util/guess.h"
 
 /*
- * The pipelines that come with foil: scripts in ../share/foil/pipelines as seen
- * from the folder of the program, or in pipelines/ of the checkout that has it
- * in build/x/bin.  A study is one in studies/ there, and its name begins so.
- * These die where there is no such folder.
+ * Pipelines are scripts: those that come with foil, and the user's own.  The
+ * former are in ../share/foil/pipelines as seen from the folder of the program,
+ * or in pipelines/ of the checkout that has it in build/x/bin.  A study is one
+ * in studies/ there, and its name begins so.  What looks into that folder dies
+ * where there is none.
  */
 
 /* pipelines_print() lists them, each with the second line of its script, which
@@ -17,14 +18,22 @@
 void pipelines_print(const char *folder, FILE *out);
 
 /* pipelines_script() returns the script of a pipeline, to be given to free(),
- * or NULL when there is none of that name. */
+ * or NULL when there is none of that name.  A name that begins with / is the
+ * path of a script of the user's own. */
 char *pipelines_script(const char *folder, const char *name);
 
 /* pipelines_guess() compares a word with the names of all pipelines. */
 void pipelines_guess(const char *folder, struct guess *guess);
 
-/* pipelines_remembered() returns the name in RUN/command, to be given to
- * free(); it dies when there is none. */
+/* pipelines_is_script() returns 1 for a file that begins with #!, a script and
+ * no list of stages. */
+int pipelines_is_script(const char *path);
+
+/* pipelines_tell() sets FOIL_PIPELINES, by which scripts find lib.sh. */
+void pipelines_tell(const char *folder);
+
+/* pipelines_remembered() returns the name or path in RUN/command, to be given
+ * to free(); it dies when there is none. */
 char *pipelines_remembered(const char *run);
 
 #endif
