@@ -75,7 +75,8 @@ struct opt_tool {
 
 /*
  * opt_parse() fills in the values and returns the operands, NULL behind the
- * last.  --help and --version print to stdout and exit with 0; misuse exits
+ * last.  --help, in lines as wide as the terminal (60 to 200 columns; 80 where
+ * there is none), and --version print to stdout and exit with 0; misuse exits
  * with EXIT_USAGE and says which option, what was wrong, what is wanted.
  */
 char **opt_parse(const struct opt_tool *tool, int argc, char **argv);

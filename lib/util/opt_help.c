@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "util/mem.h"
+#include "util/terminal.h"
 
 #include "opt_help.h"
 
-enum { WIDTH = 78, HELP_COLUMN = 26 };
+enum { HELP_COLUMN = 26, LEAST_WIDTH = 60, MOST_WIDTH = 200 };
 
 static const struct opt_group *groups;
 
@@ -44,21 +45,58 @@ opt_index(const char *words, const char *word)
     return -1;
 }
 
-/* Print one word of the usage line, on a new line where it would not fit. */
-static void
-usage_word(int *column, int indent, const char *word)
+/* The columns of a line: those of the terminal, within bounds, or 80. */
+static int
+line_width(FILE *out)
 {
-    int n = (int)strlen(word);
+    const int columns = terminal_size(fileno(out), NULL);
 
-    if (*column + 1 + n > WIDTH && *column > indent) {
-        printf("\n%*s", indent, "");
+    if (!columns)
+        return 80;
+    return columns < LEAST_WIDTH  ? LEAST_WIDTH
+           : columns > MOST_WIDTH ? MOST_WIDTH
+                                  : columns;
+}
+
+/* Print n bytes behind a blank, or on a new line where they would not fit. */
+static void
+print_word(FILE *out, int *column, int indent, const char *word, int n)
+{
+    if (*column + 1 + n > line_width(out) && *column > indent) {
+        fprintf(out, "\n%*s", indent, "");
         *column = indent;
     } else {
-        putchar(' ');
+        putc(' ', out);
         (*column)++;
     }
-    fputs(word, stdout);
+    fprintf(out, "%.*s", n, word);
     *column += n;
+}
+
+/* Print a sentence word by word. */
+static void
+print_words(FILE *out, int *column, int indent, const char *text)
+{
+    for (int n; *text; text += n + (text[n] == ' ')) {
+        n = (int)strcspn(text, " ");
+        print_word(out, column, indent, text, n);
+    }
+}
+
+/* Print an option, and what it does in the column beside it, with its default
+ * where it has one; or below, where the option is too long. */
+static void
+print_item(FILE *out, const char *option, const char *does, const char *usual)
+{
+    int column = fprintf(out, "  %s", option);
+
+    if (column >= HELP_COLUMN)
+        column = fprintf(out, "\n") - 1;
+    column += fprintf(out, "%*s", HELP_COLUMN - 1 - column, "");
+    print_words(out, &column, HELP_COLUMN, does);
+    if (usual)
+        print_word(out, &column, HELP_COLUMN, usual, (int)strlen(usual));
+    putc('\n', out);
 }
 
 static char *
@@ -81,16 +119,18 @@ print_usage(const char *lead, const struct opt_tool *tool)
     for (const struct opt *o = tool->opts; o->name; o++) {
         char *word = spelt(o);
 
-        usage_word(&column, indent, word);
+        print_word(stdout, &column, indent, word, (int)strlen(word));
         free(word);
     }
     if (tool->operands)
-        usage_word(&column, indent, tool->operands);
+        print_word(stdout, &column, indent, tool->operands,
+                   (int)strlen(tool->operands));
     putchar('\n');
 }
 
-static void
-print_default(const struct opt *o)
+/* Returns "[DEFAULT]", to be given to free(), or NULL where there is none. */
+static char *
+default_of(const struct opt *o)
 {
     const char *text;
     int length;
@@ -98,28 +138,43 @@ print_default(const struct opt *o)
     switch (o->kind) {
     case OPT_WHOLE:
         if (*(const long *)o->value != LONG_MIN)
-            printf(" [%ld]", *(const long *)o->value);
+            return mem_format("[%ld]", *(const long *)o->value);
         break;
     case OPT_REAL:
         if (!isnan(*(const double *)o->value))
-            printf(" [%g]", *(const double *)o->value);
+            return mem_format("[%g]", *(const double *)o->value);
         break;
     case OPT_TEXT:
     case OPT_WORD:
         text = *(const char *const *)o->value;
         if (text)
-            printf(" [%s]", text);
+            return mem_format("[%s]", text);
         break;
     case OPT_CHOICE:
         if (*(const int *)o->value >= 0) {
             text = opt_word(o->arg, *(const int *)o->value, &length);
-            printf(" [%.*s]", length, text);
+            return mem_format("[%.*s]", length, text);
         }
         break;
     case OPT_FLAG:
     case OPT_LIST:
         break;
     }
+    return NULL;
+}
+
+static void
+print_option(const struct opt *o)
+{
+    const int flag = o->kind == OPT_FLAG;
+    char letter[] = {'-', o->letter, ',', ' ', 0};
+    char *option = mem_format("%s--%s%s%s", o->letter ? letter : "", o->name,
+                              flag ? "" : " ", flag ? "" : o->arg);
+    char *usual = default_of(o);
+
+    print_item(stdout, option, o->help, usual);
+    free(option);
+    free(usual);
 }
 
 /* The title of the group that begins with an option. */
@@ -131,30 +186,33 @@ print_title(const struct opt *o)
             printf("\n%s:\n", g->title);
 }
 
+/* What a tool is, between its usage and its options. */
+static void
+print_summary(const struct opt_tool *tool)
+{
+    int column = printf("\n%s:", tool->name) - 1;
+
+    print_words(stdout, &column, 2, tool->summary);
+    putchar('\n');
+}
+
 _Noreturn void
 opt_print_help(const struct opt_tool *tool)
 {
     print_usage("usage: ", tool);
-    printf("\n%s: %s\n%s", tool->name, tool->summary, groups ? "" : "\n");
-    for (const struct opt *o = tool->opts; o->name; o++) {
-        int n;
-
-        print_title(o);
-        n = o->letter ? printf("  -%c, --%s", o->letter, o->name)
-                      : printf("  --%s", o->name);
-
-        if (o->kind != OPT_FLAG)
-            n += printf(" %s", o->arg);
-        if (n >= HELP_COLUMN)
-            n = printf("\n") - 1;
-        printf("%*s%s", HELP_COLUMN - n, "", o->help);
-        print_default(o);
+    print_summary(tool);
+    if (!groups)
         putchar('\n');
+    for (const struct opt *o = tool->opts; o->name; o++) {
+        print_title(o);
+        print_option(o);
     }
-    printf("%s  --config FILE%*sfile of options, a line 'NAME VALUE' each\n",
-           groups ? "\n" : "", HELP_COLUMN - 15, "");
-    printf("  -h, --help%*sthis text\n", HELP_COLUMN - 12, "");
-    printf("  --version%*sthe version of foil\n", HELP_COLUMN - 11, "");
+    if (groups)
+        putchar('\n');
+    print_item(stdout, "--config FILE",
+               "file of options, a line 'NAME VALUE' each", NULL);
+    print_item(stdout, "-h, --help", "this text", NULL);
+    print_item(stdout, "--version", "the version of foil", NULL);
     close_stdout();
     exit(EXIT_OK);
 }
@@ -177,8 +235,7 @@ void
 opt_list_verbs(const struct opt_tool *verbs, FILE *out)
 {
     for (const struct opt_tool *verb = verbs; verb->name; verb++)
-        fprintf(out, "  %-*s%s\n", HELP_COLUMN - 2, opt_verb_name(verb),
-                verb->summary);
+        print_item(out, opt_verb_name(verb), verb->summary, NULL);
 }
 
 _Noreturn void
@@ -186,7 +243,8 @@ opt_print_verbs(const struct opt_tool *tool, const struct opt_tool *verbs)
 {
     for (const struct opt_tool *verb = verbs; verb->name; verb++)
         print_usage(verb == verbs ? "usage: " : "       ", verb);
-    printf("\n%s: %s\n\n", tool->name, tool->summary);
+    print_summary(tool);
+    putchar('\n');
     opt_list_verbs(verbs, stdout);
     printf("\n'%s VERB --help' lists the options of a verb.\n", tool->name);
     close_stdout();

@@ -51,6 +51,27 @@ ok 'and is run by it' "$foil" run studies/far
 ok 'but not their library' exits 1 grep -q 'Not a pipeline' "$work/list"
 ok 'a full disk shows: 1' exits 1 bash -c "exec '$foil' >/dev/full"
 
+# longest COLUMNS TOOL ... : the longest line of its help on such a terminal
+terminal=$(cd "${0%/*}" && pwd)/terminal.py
+longest() {
+    /usr/bin/python3 "$terminal" "$1" 24 -- "${@:2}" --help >"$work/screen" ||
+        return
+    awk '{ sub(/\r$/, ""); n = length > n ? length : n } END { print n }' \
+        "$work/screen"
+}
+for columns in 60 80 132; do
+    ok "help fits a terminal of $columns columns" holds \
+        "$(longest "$columns" "$BIN/foil-augment") <= $columns"
+    ok 'so does that of a tool with verbs' holds \
+        "$(longest "$columns" "$BIN/foil-data") <= $columns"
+    ok 'and of a verb' holds \
+        "$(longest "$columns" "$BIN/foil-eval" knn) <= $columns"
+done
+ok 'and takes its width' holds "$(longest 120 "$BIN/foil-augment") > 100"
+ok 'of 60 columns at least' holds "$(longest 30 "$BIN/foil-augment") <= 60"
+ok 'and 200 at most' holds "$(longest 999 "$BIN/foil-augment") <= 200"
+ok 'elsewhere it has 80' test "$("$BIN/foil-augment" --help | wc -L)" -le 80
+
 ok 'no such command: 2' refuses 2 "no command 'trian': did you mean 'train'\?" \
     "$foil" trian
 ok 'what is like none: 2' refuses 2 "no command 'cook': 'foil' lists them" \
