@@ -8,7 +8,7 @@
  * what an index passes over.
  */
 enum data_kind {
-    DATA_KIND_IMAGE,   /* .jpg .jpeg .png .webp */
+    DATA_KIND_IMAGE,   /* .jpg .jpeg .jfif .jpe .png .webp */
     DATA_KIND_CAPTION, /* .txt */
     DATA_KIND_CLASS,   /* .cls */
     DATA_KIND_JSON,    /* .json: captions, perhaps */

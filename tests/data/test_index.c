@@ -341,7 +341,7 @@ what_is_passed_over_is_counted(void)
     put_text("mixed/b/2.GIF", "GIF");
     put_text("mixed/b/.x.gif", "hidden");
     put_text("mixed/c/x.gif", "GIF");
-    put_text("mixed/c/in/y.jfif", "JPEG by another name");
+    put_text("mixed/c/in/y.Jp2", "JPEG 2000");
     put_text("mixed/d/z.jpg", "GIF89a");
     put_text("mixed/e/readme", "text");
     put_text("mixed/index.xml", "<x/>");
@@ -355,6 +355,28 @@ what_is_passed_over_is_counted(void)
     T(data_index_lost(index, 1) && !strcmp(data_index_lost(index, 0), "c") &&
           !strcmp(data_index_lost(index, 1), "d") && !data_index_lost(index, 2),
       "classes that lost all their images are c and d");
+    data_index_free(index);
+}
+
+static void
+images_are_known_by_each_of_their_suffixes(void)
+{
+    static const char *const suffix[] = {"jpg", "jpeg", "jfif", "jpe",
+                                         "JPG", "JPEG", "JFIF", "JpE"};
+    enum { N = sizeof suffix / sizeof *suffix };
+    struct data_index *index;
+    const char *first;
+
+    mkdir("suffixes", 0700);
+    for (int i = 0; i < N; i++) {
+        char path[32];
+
+        snprintf(path, sizeof path, "suffixes/%d.%s", i, suffix[i]);
+        put_jpeg(path, i);
+    }
+    index = take_in("suffixes");
+    T(data_index_size(index) == N && !data_index_skipped(index, 1, &first),
+      "all of %d suffixes are those of samples", N);
     data_index_free(index);
 }
 
@@ -456,6 +478,7 @@ main(void)
     sound_links_are_followed();
     a_tree_too_deep_is_bad();
     what_is_passed_over_is_counted();
+    images_are_known_by_each_of_their_suffixes();
     classes_are_lost_of_tars_too();
     other_images_alone_are_told();
     truncated_tars();
