@@ -10,6 +10,11 @@
 tap=$BIN/foil-tap
 common foil-tap show x
 
+# meanwhile, one that hears nothing
+mkdir "$work/quiet"
+"$tap" events -r "$work/quiet" >/dev/null 2>"$work/silence" &
+listener=$!
+
 ok 'no verb: 2' refuses 2 'wants' "$tap"
 ok 'events from nowhere: 2' refuses 2 'where are the events' "$tap" events
 ok 'proxy with one end: 2' exits 2 "$tap" proxy ipc://x
@@ -249,4 +254,8 @@ ok 'one that follows hears two runs' \
 ok 'a recording on a full disk: 1' refuses 1 \
     "cannot write '/dev/full': No space left on device" \
     "$tap" -q -w /dev/full show "$work/batches"
+ok 'where nothing comes from is said' waits_for "$work/silence"
+ok 'by its name' grep -qx "foil-tap: nothing has come from \
+'ipc://$work/quiet/events' in 10 seconds: does a trainer run there?" "$work/silence"
+kill "$listener"
 done_testing
