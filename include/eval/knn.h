@@ -42,7 +42,7 @@ void eval_knn_free(struct eval_knn *knn);
  *   ids    [m,k]  nearest first
  *   score  [m,k]  s of each; may be NULL
  * O(m n d) time; O(k) memory a query for some hundreds of queries at a time,
- * besides a tile of scores of 1 MB.
+ * besides a tile of scores of 2 MB.
  */
 void eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
                    size_t k, size_t self, uint32_t *ids, double *score);

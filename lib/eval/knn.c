@@ -31,12 +31,13 @@ struct candidate {
     uint32_t id;
 };
 
-/* What is known about one query: its best candidates, best first. */
+/* What is known about one query: candidates in no order, among them the best
+ * `room` of all references but itself. */
 struct nearest {
-    struct candidate *best; /* [room] */
+    struct candidate *best; /* [2 room + GROUP] */
     size_t count, room;
     size_t self;     /* the reference that it is, or EVAL_NO_SELF */
-    float threshold; /* no rank at or below it is of interest */
+    float threshold; /* no reference of a higher rank is missing */
 };
 
 /* A reference with its s in double. */
@@ -136,26 +137,57 @@ scan(size_t groups, const float *dot, const float *scale, const float *shift,
     return hits;
 }
 
-/* Keeps a candidate in its place; the worst one leaves when room is short. */
+/* Brings the k best of n candidates to the front, the k-th to its place (Hoare
+ * 1961, algorithm 65). */
 static void
-keep(struct nearest *near, float rank, uint32_t id)
+find(struct candidate *c, size_t n, size_t k)
 {
-    struct candidate *best = near->best;
-    size_t at = 0;
+    const ptrdiff_t want = (ptrdiff_t)k - 1;
+    ptrdiff_t low = 0, high = (ptrdiff_t)n - 1;
 
-    // how many are at least as good, by halving, without a branch to mispredict
-    for (size_t left = near->count; left;) {
-        size_t half = (left + 1) / 2;
+    while (low < high) {
+        const float middle = c[want].rank;
+        ptrdiff_t i = low, j = high;
 
-        at += half * (best[at + half - 1].rank >= rank);
-        left -= half;
+        while (i <= j) {
+            while (c[i].rank > middle)
+                i++;
+            while (middle > c[j].rank)
+                j--;
+            if (i <= j) {
+                const struct candidate other = c[i];
+
+                c[i++] = c[j];
+                c[j--] = other;
+            }
+        }
+        // none up to j is below the middle, none from i on above it
+        if (j < want)
+            low = i;
+        if (want < i)
+            high = j;
     }
-    if (near->count < near->room)
-        near->count++;
-    memmove(best + at + 1, best + at, (near->count - 1 - at) * sizeof *best);
-    best[at] = (struct candidate){rank, id};
-    if (near->count == near->room)
-        near->threshold = best[near->count - 1].rank;
+}
+
+/* Adds those of a group that are above the threshold, without a branch to
+ * mispredict.  Where that leaves no room for another group, the worse half
+ * goes, so that a candidate costs O(1) whatever k is. */
+static void
+keep(const struct eval_knn *knn, size_t first, size_t n, const float *dot,
+     struct nearest *near)
+{
+    for (size_t j = 0; j < n; j++) {
+        const size_t id = first + j;
+        const float r = rank(knn, dot[j], id);
+
+        near->best[near->count] = (struct candidate){r, (uint32_t)id};
+        near->count += (r > near->threshold) & (id != near->self);
+    }
+    if (near->count < 2 * near->room)
+        return;
+    find(near->best, near->count, near->room);
+    near->count = near->room;
+    near->threshold = near->best[near->room - 1].rank;
 }
 
 /* Looks through the products of one query with references first .. first+n. */
@@ -170,14 +202,10 @@ look(const struct eval_knn *knn, size_t first, size_t n, const float *dot,
 
     hit[hits++] = (uint32_t)groups; // what is left over, below one group
     for (size_t h = 0; h < hits; h++) {
-        size_t end = (hit[h] + 1) * (size_t)GROUP;
+        const size_t from = hit[h] * (size_t)GROUP;
 
-        for (size_t j = hit[h] * (size_t)GROUP; j < end && j < n; j++) {
-            float r = rank(knn, dot[j], first + j);
-
-            if (r > near->threshold && first + j != near->self)
-                keep(near, r, (uint32_t)(first + j));
-        }
+        keep(knn, first + from, n - from < GROUP ? n - from : GROUP, dot + from,
+             near);
     }
 }
 
@@ -218,7 +246,7 @@ search(const struct eval_knn *knn, const float *query, double qq, size_t k,
 
 /*
  * Ranks the candidates of a query in double.  Those that rounding may have
- * put behind the k-th are within twice its bound; where they do not all fit
+ * put behind the k-th are within twice its bound; where some of them may not be
  * among the candidates, everything is searched.
  */
 static void
@@ -226,20 +254,20 @@ settle(const struct eval_knn *knn, const float *query, size_t k,
        const struct nearest *near, struct neighbour *best)
 {
     double qq = num_dot(knn->d, query, query), limit;
-    size_t count = near->count;
+    size_t count = 0;
 
-    REQUIRE(count >= k); // fewer would mean that some products are not finite
+    REQUIRE(near->count >= k); // else some products are not finite
+    find(near->best, near->count, k);
     limit = near->best[k - 1].rank - 2 * rounding(knn, qq);
-    if (count == near->room && near->best[count - 1].rank >= limit) {
+    if (near->threshold >= limit) {
         search(knn, query, qq, k, near->self, best);
         return;
     }
-    while (near->best[count - 1].rank < limit)
-        count--;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < near->count; i++) {
         uint32_t id = near->best[i].id;
 
-        best[i] = (struct neighbour){exact(knn, query, qq, id), id};
+        if (near->best[i].rank >= limit)
+            best[count++] = (struct neighbour){exact(knn, query, qq, id), id};
     }
     qsort(best, count, sizeof *best, compare);
 }
@@ -248,10 +276,10 @@ void
 eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
               size_t k, size_t self, uint32_t *ids, double *score)
 {
-    size_t room = k + k / 8 + 4, d = knn->d;
+    size_t room = k + k / 8 + 4, most = 2 * room + GROUP, d = knn->d;
     struct candidate *candidates =
-        mem_array(QUERIES * room, sizeof *candidates);
-    struct neighbour *best = mem_array(room, sizeof *best);
+        mem_array(QUERIES * most, sizeof *candidates);
+    struct neighbour *best = mem_array(most, sizeof *best);
     struct nearest near[QUERIES];
     float *dot = mem_aligned(QUERIES * TILE, sizeof *dot);
 
@@ -261,7 +289,7 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
 
         for (size_t i = 0; i < rows; i++)
             near[i] = (struct nearest){
-                candidates + i * room, 0, room,
+                candidates + i * most, 0, room,
                 self == EVAL_NO_SELF ? self : self + start + i, -INFINITY};
         for (size_t first = 0; first < knn->n; first += TILE) {
             size_t n = knn->n - first < TILE ? knn->n - first : TILE;
