@@ -181,37 +181,54 @@ close_inlet(struct flow_inlet *inlet)
     flow_inlet_close(inlet);
 }
 
+static void
+open_edge(struct edge *edge)
+{
+    struct wire_server_config config = {.edge = edge->of};
+    struct flow_inlet_config inlet = {.at = {1, 0, 0}, .window = WINDOW};
+    struct flow_outlet_config outlet = {.lease = 10};
+    struct err err;
+
+    edge->endpoint = config.endpoint = fresh_endpoint();
+    config.hello = hello(&(struct bytes){NULL, 0});
+    outlet.endpoint = inlet.endpoint = config.endpoint;
+    outlet.hello = inlet.hello = config.hello;
+    if (edge->of == WIRE_EDGE_PLAN) {
+        edge->outlet = flow_outlet_open(edge->wire, &outlet, &err);
+        REQUIRE(edge->outlet);
+        edge->server = edge->outlet->server;
+    } else if (edge->of == WIRE_EDGE_BATCH) {
+        edge->inlet = flow_inlet_open(edge->wire, &inlet, &err);
+        REQUIRE(edge->inlet);
+        edge->server = edge->inlet->server;
+    } else {
+        edge->server = wire_server_open(edge->wire, &config, &err);
+        REQUIRE(edge->server);
+    }
+}
+
+static void
+close_edge(struct edge *edge)
+{
+    if (edge->outlet)
+        flow_outlet_close(edge->outlet);
+    else if (edge->inlet)
+        close_inlet(edge->inlet);
+    else
+        wire_server_close(edge->server);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     struct bytes from = {data, len < 4096 ? len : 4096};
     struct edge edge = {.of = edges[byte(&from) % 3]};
-    struct wire_server_config config = {.edge = edge.of};
-    struct flow_inlet_config inlet = {.at = {1, 0, 0}, .window = WINDOW};
-    struct flow_outlet_config outlet = {.lease = 10};
-    struct wire *wire;
     struct err err;
     uint64_t last = 0;
 
     // one of its own: ZeroMQ closes sockets in its own time, and may run out
-    wire = wire_open(NULL, &err);
-    edge.wire = wire;
-    edge.endpoint = config.endpoint = fresh_endpoint();
-    config.hello = hello(&(struct bytes){NULL, 0});
-    outlet.endpoint = inlet.endpoint = config.endpoint;
-    outlet.hello = inlet.hello = config.hello;
-    if (edge.of == WIRE_EDGE_PLAN) {
-        edge.outlet = flow_outlet_open(wire, &outlet, &err);
-        REQUIRE(edge.outlet);
-        edge.server = edge.outlet->server;
-    } else if (edge.of == WIRE_EDGE_BATCH) {
-        edge.inlet = flow_inlet_open(wire, &inlet, &err);
-        REQUIRE(edge.inlet);
-        edge.server = edge.inlet->server;
-    } else {
-        edge.server = wire_server_open(wire, &config, &err);
-        REQUIRE(edge.server);
-    }
+    edge.wire = wire_open(NULL, &err);
+    open_edge(&edge);
     for (size_t i = 0; i < PEERS; i++)
         connect_peer(&edge, i);
     while (from.len)
@@ -220,12 +237,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     check_state(&edge);
     for (size_t i = 0; i < PEERS; i++)
         zmq_close(edge.peer[i]);
-    if (edge.outlet)
-        flow_outlet_close(edge.outlet);
-    else if (edge.inlet)
-        close_inlet(edge.inlet);
-    else
-        wire_server_close(edge.server);
-    wire_close(wire);
+    close_edge(&edge);
+    wire_close(edge.wire);
     return 0;
 }

@@ -98,6 +98,17 @@ small_item(const struct wire_place *at)
     return wire_item_put(&item);
 }
 
+static inline struct wire_msg *
+small_error(const struct wire_place *at)
+{
+    struct wire_error error = {
+        .reason = "who?", .id = -1, .again = at->step % 2 == 1, .of.at = *at};
+
+    if (at->epoch)
+        strcpy(error.of.kind, "item");
+    return wire_error_put(&error);
+}
+
 /* The message that the next bytes stand for. */
 static inline struct wire_msg *
 message(struct bytes *from)
@@ -116,7 +127,6 @@ message(struct bytes *from)
     const struct wire_end end = {at, x % 2};
     const struct wire_reject reject = {
         .at = at, .reason = "no JPEG", .n = 2, .ids = ids};
-    struct wire_error error = {.reason = "who?", .id = -1};
     struct wire_hello first;
 
     switch (kind) {
@@ -135,11 +145,7 @@ message(struct bytes *from)
     case 7:
         return wire_reject_put(&reject);
     case 8:
-        error.again = at.step % 2 == 1;
-        error.of.at = at;
-        if (at.epoch)
-            strcpy(error.of.kind, "item");
-        return wire_error_put(&error);
+        return small_error(&at);
     case 9:
         return small_batch(&at);
     default:

@@ -218,6 +218,16 @@ slope_of(const float *query, double plus)
     return slope;
 }
 
+/* All queries are one that has moved since, of that positive score. */
+static void
+fill_queries(const float moved[2], double plus, float *query, float *positive)
+{
+    for (size_t q = 0; q < QUERIES; q++) {
+        memcpy(query + 2 * q, moved, 2 * sizeof *moved);
+        positive[q] = (float)plus;
+    }
+}
+
 /* The mean over draws of (1 - p_+) p/q s_J and of (1 - p_+) s_+ is the slope
  * of -log p_+ in beta, for a query that has moved since. */
 static void
@@ -234,10 +244,7 @@ the_mean_is_the_slope(void)
     struct sample_bank bank;
 
     bank_init(&bank);
-    for (size_t q = 0; q < QUERIES; q++) {
-        memcpy(query + 2 * q, moved, sizeof moved);
-        positive[q] = (float)plus;
-    }
+    fill_queries(moved, plus, query, positive);
     for (uint64_t step = 0; step < CALLS; step++) {
         draw_all(&bank, beta, step, 1, draw);
         report = sample_cache_weigh(beta, INFINITY, &bank, QUERIES, own, query,

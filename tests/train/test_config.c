@@ -91,13 +91,25 @@ captions_come_back(struct train_config pairs)
     json_decref(config);
 }
 
+/* One that differs from tiny_spec() in its width. */
+static struct train_encoder
+wider_one(struct train_encoder_spec spec)
+{
+    struct train_encoder encoder;
+    struct err err;
+
+    spec.net.width = 16;
+    if (train_encoder_open(&encoder, &spec, &err))
+        printf("# %s\n", err.msg);
+    return encoder;
+}
+
 int
 main(void)
 {
     const struct train_encoder_spec spec = tiny_spec("batch", 8, 0);
     struct train_encoder encoder = tiny_open("batch", 8, 0);
-    struct train_encoder_spec wider = spec;
-    struct train_encoder other;
+    struct train_encoder other = wider_one(spec);
     const struct train_config out = {.options = json_pack("{s:i}", "lr", 3),
                                      .encoder = &spec.net,
                                      .net = encoder.net,
@@ -109,9 +121,6 @@ main(void)
     char scratch[256];
     json_t *config;
 
-    wider.net.width = 16;
-    if (train_encoder_open(&other, &wider, &err))
-        printf("# %s\n", err.msg);
     child_scratch(scratch);
     T(!train_config_save(&out, ".", &err), "saved %s", err.msg);
     config = train_config_read(".", &err);

@@ -4,6 +4,9 @@
 
 #include "ends.h"
 
+static struct wire_metrics metrics = {
+    .stage = "train", .n = 1, .values = {{"loss", 4.5}}};
+
 /* PUB knows no handshake: publish until the first one arrives. */
 static struct wire_msg *
 first(struct wire *a, struct wire *b, struct wire_feed *feed,
@@ -35,36 +38,17 @@ becomes(struct wire *a, struct wire *b, struct wire_feed *feed, int followed)
     return 0;
 }
 
-int
-main(void)
+/* Nobody reads while many are sent: did the publisher wait for the slow, it
+ * would wait for ever. */
+static void
+slow_ones(struct wire *a, struct wire *b, struct wire_feed *feed,
+          struct wire_listener *listener)
 {
-    struct wire_status heard,
-        status = {
-            .stage = "augment", .number = 3, .n = 1, .values = {{"room", 2}}};
-    static struct wire_metrics metrics = {
-        .stage = "train", .n = 1, .values = {{"loss", 4.5}}};
-    struct wire_event event = {.what = "step"}, got;
-    const struct wire_limits small = {.queue = 1}, none = {0};
-    struct err err = {""};
-    struct wire *a, *b;
-    struct wire_feed *feed;
-    struct wire_listener *listener, *all;
+    struct wire_event event = {.what = "step"};
+    uint64_t missed, lost = 0, strange = 0;
     struct wire_msg *msg;
-    uint64_t missed, lost = 0, came = 0, strange = 0;
+    struct err err;
 
-    scratch_open();
-    a = wire_open(NULL, &err);
-    b = wire_open(NULL, &err);
-    listener = wire_listener_open(b, at("events"), "event", &small, &err);
-    all = wire_listener_open(b, at("events"), "", &none, &err);
-    feed = wire_feed_open(a, at("events"), &small, &err);
-    T(feed && listener && all, "the listener may come first: %s", err.msg);
-    msg = first(a, b, feed, listener);
-    T(msg && !wire_event_get(&got, msg, &err), "events come: %s", err.msg);
-    wire_msg_free(msg);
-
-    // nobody reads while many are sent: did the publisher wait for the slow,
-    // it would wait for ever
     for (int i = 0; i < 20000; i++)
         wire_feed_event(feed, &event);
     wire_feed_metrics(feed, &metrics);
@@ -79,8 +63,17 @@ main(void)
     }
     T(!strange, "only what it follows comes");
     T(lost > 0, "a slow subscriber sees the gap: %ju lost", (uintmax_t)lost);
+}
 
-    came = 0;
+static void
+metrics_come(struct wire *a, struct wire *b, struct wire_feed *feed,
+             struct wire_listener *all)
+{
+    struct wire_msg *msg;
+    struct err err;
+    uint64_t missed;
+    int came = 0;
+
     for (int i = 0; i < 1000 && !came; i++) {
         wire_feed_metrics(feed, &metrics);
         turn(a, b);
@@ -90,7 +83,20 @@ main(void)
         }
     }
     T(came > 0, "who follows all gets metrics too");
-    came = 0;
+}
+
+static void
+statuses_come(struct wire *a, struct wire *b, struct wire_feed *feed,
+              struct wire_listener *all)
+{
+    struct wire_status heard,
+        status = {
+            .stage = "augment", .number = 3, .n = 1, .values = {{"room", 2}}};
+    struct wire_msg *msg;
+    struct err err;
+    uint64_t missed;
+    int came = 0;
+
     for (int i = 0; i < 1000 && came < 2; i++) {
         wire_feed_status(feed, &status);
         turn(a, b);
@@ -104,7 +110,32 @@ main(void)
         }
     }
     T(came == 2, "and how stages are, counted");
+}
 
+int
+main(void)
+{
+    struct wire_event got;
+    const struct wire_limits small = {.queue = 1}, none = {0};
+    struct err err = {""};
+    struct wire *a, *b;
+    struct wire_feed *feed;
+    struct wire_listener *listener, *all;
+    struct wire_msg *msg;
+
+    scratch_open();
+    a = wire_open(NULL, &err);
+    b = wire_open(NULL, &err);
+    listener = wire_listener_open(b, at("events"), "event", &small, &err);
+    all = wire_listener_open(b, at("events"), "", &none, &err);
+    feed = wire_feed_open(a, at("events"), &small, &err);
+    T(feed && listener && all, "the listener may come first: %s", err.msg);
+    msg = first(a, b, feed, listener);
+    T(msg && !wire_event_get(&got, msg, &err), "events come: %s", err.msg);
+    wire_msg_free(msg);
+    slow_ones(a, b, feed, listener);
+    metrics_come(a, b, feed, all);
+    statuses_come(a, b, feed, all);
     T(wire_feed_followed(feed), "who follows all follows features");
     wire_listener_close(all);
     T(becomes(a, b, feed, 0), "gone: nobody does");

@@ -289,6 +289,21 @@ subscriptions(void)
     wire_close(b);
 }
 
+/* Twenty descriptors that were strangers' are free again. */
+static void
+strangers_come_and_go(struct wire *a, struct wire *b, const char *endpoint)
+{
+    int fds[20];
+
+    for (int i = 0; i < 20; i++)
+        fds[i] = reach(endpoint);
+    turn(a, b);
+    for (int i = 0; i < 20; i++)
+        close(fds[i]);
+    for (int i = 0; i < 20; i++)
+        turn(a, b);
+}
+
 /* A descriptor that a peer had is free for what we connect with ourselves. */
 static void
 reused(void)
@@ -301,17 +316,11 @@ reused(void)
     struct wire_hello hello = hello_of("train", "", digest_a, 10);
     struct wire_msg *msg, *big;
     struct wire_id from;
-    int fds[20], came = 0;
+    int came = 0;
 
     memset(hello.run, 'x', sizeof hello.run - 1);
     big = wire_hello_put(&hello);
-    for (int i = 0; i < 20; i++)
-        fds[i] = reach(at("e"));
-    turn(a, b);
-    for (int i = 0; i < 20; i++)
-        close(fds[i]);
-    for (int i = 0; i < 20; i++)
-        turn(a, b);
+    strangers_come_and_go(a, b, at("e"));
     dealer = wire_sock_connect(b, WIRE_DEALER, at("e"), NULL, &none, &err);
     wire_sock_soon(dealer, big);
     for (int i = 0; i < 500 && wire_sock_recv(router, &from, &msg, &err) <= 0;

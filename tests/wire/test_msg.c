@@ -88,94 +88,93 @@ tensor_taken(const char *list, size_t n, const void *data, size_t len)
     return ok;
 }
 
-#define TENSOR(list, data, len) tensor_taken(list, sizeof(list) - 1, data, len)
+#define LIST(text) text, sizeof(text) - 1
+
+static const float two[] = {1, 2}, inf[] = {1, INFINITY},
+                   nan_first[] = {NAN, 2};
+static const double huge[] = {HUGE_VAL};
+static const uint16_t bf[] = {0x3f80, 0x7f80};
+
+static const struct {
+    const char *list;
+    size_t n;
+    const void *data;
+    size_t len;
+    int good;
+    const char *what;
+} tensor_lists[] = {
+    {LIST("\x91\x93\xa1z\xa2"
+          "f4\x91\x02"),
+     two, 8, 1, "two floats"},
+    {LIST("\x91\x93\xa1z\xa2"
+          "f4\x91\x02"),
+     two, 7, 0, "a byte short"},
+    {LIST("\x91\x93\xa1z\xa2"
+          "f4\x91\x03"),
+     two, 8, 0, "an item short"},
+    {LIST("\x91\x93\xa1z\xa2"
+          "f4\x91\x01"),
+     two, 8, 0, "an item too many"},
+    {LIST("\x91\x93\xa1z\xa2"
+          "f4\x91\x02"),
+     inf, 8, 0, "infinity"},
+    {LIST("\x91\x93\xa1z\xa2"
+          "f4\x91\x02"),
+     nan_first, 8, 0, "not a number"},
+    {LIST("\x91\x93\xa1z\xa2"
+          "f8\x91\x01"),
+     huge, 8, 0, "in double"},
+    {LIST("\x91\x93\xa1z\xa2"
+          "bf\x91\x02"),
+     bf, 4, 0, "in bfloat16"},
+    {LIST("\x91\x93\xa1z\xa2"
+          "bf\x91\x01"),
+     bf, 2, 1, "one bfloat16"},
+    {LIST("\x91\x93\xa1z\xa2"
+          "u1\x90"),
+     "x", 1, 1, "no size: one item"},
+    {LIST("\x91\x93\xa1z\xa2"
+          "u1\x91\x00"),
+     "", 0, 1, "size 0: none"},
+    {LIST("\x91\x93\xa1z\xa2"
+          "c8\x91\x01"),
+     huge, 8, 0, "no such dtype"},
+    {LIST("\x91\x93\xa0\xa2"
+          "f4\x91\x02"),
+     two, 8, 0, "no name"},
+    {LIST("\x91\x92\xa1z\xa2"
+          "f4"),
+     two, 8, 0, "no shape"},
+    {LIST("\x91\x93\xa1z\xa2"
+          "f4\x91\xff"),
+     two, 8, 0, "size -1"},
+    {LIST("\x91\x93\xa1z\xa2"
+          "f4\x97\1\1\1\1\1\1\2"),
+     two, 8, 0, "rank 7"},
+    {LIST("\x91\x93\xa1z\xa2"
+          "f4\x92\xcf\x80\0\0\0\0\0\0\0\x02"),
+     two, 8, 0, "a size that overflows"},
+    {LIST("\x91\x93\xa1z\xa2"
+          "u1\x94\xce\xff\xff\xff\xff\xce\xff\xff\xff"
+          "\xff\xce\xff\xff\xff\xff\xce\xff\xff\xff\xff"),
+     two, 8, 0, "a product that overflows"},
+    {LIST("\x92\x93\xa1z\xa2"
+          "f4\x91\x02\x93\xa1y\xa2"
+          "f4\x91\x02"),
+     two, 8, 0, "two are listed, one is there"},
+    {LIST("\x03"), two, 8, 0, "'tensors' is no list"},
+};
 
 static void
 tensors(void)
 {
-    const float f4[] = {1, 2}, inf[] = {1, INFINITY}, nan[] = {NAN, 2};
-    const double f8[] = {HUGE_VAL};
-    const uint16_t bf[] = {0x3f80, 0x7f80};
+    for (size_t i = 0; i < sizeof tensor_lists / sizeof *tensor_lists; i++) {
+        const char *what = tensor_lists[i].what;
+        const int ok = tensor_taken(tensor_lists[i].list, tensor_lists[i].n,
+                                    tensor_lists[i].data, tensor_lists[i].len);
 
-    T(TENSOR("\x91\x93\xa1z\xa2"
-             "f4\x91\x02",
-             f4, 8),
-      "two floats");
-    T(!TENSOR("\x91\x93\xa1z\xa2"
-              "f4\x91\x02",
-              f4, 7),
-      "a byte short");
-    T(!TENSOR("\x91\x93\xa1z\xa2"
-              "f4\x91\x03",
-              f4, 8),
-      "an item short");
-    T(!TENSOR("\x91\x93\xa1z\xa2"
-              "f4\x91\x01",
-              f4, 8),
-      "an item too many");
-    T(!TENSOR("\x91\x93\xa1z\xa2"
-              "f4\x91\x02",
-              inf, 8),
-      "infinity");
-    T(!TENSOR("\x91\x93\xa1z\xa2"
-              "f4\x91\x02",
-              nan, 8),
-      "not a number");
-    T(!TENSOR("\x91\x93\xa1z\xa2"
-              "f8\x91\x01",
-              f8, 8),
-      "in double");
-    T(!TENSOR("\x91\x93\xa1z\xa2"
-              "bf\x91\x02",
-              bf, 4),
-      "in bfloat16");
-    T(TENSOR("\x91\x93\xa1z\xa2"
-             "bf\x91\x01",
-             bf, 2),
-      "one bfloat16");
-    T(TENSOR("\x91\x93\xa1z\xa2"
-             "u1\x90",
-             "x", 1),
-      "no size: one item");
-    T(TENSOR("\x91\x93\xa1z\xa2"
-             "u1\x91\x00",
-             "", 0),
-      "size 0: none");
-    T(!TENSOR("\x91\x93\xa1z\xa2"
-              "c8\x91\x01",
-              f8, 8),
-      "no such dtype");
-    T(!TENSOR("\x91\x93\xa0\xa2"
-              "f4\x91\x02",
-              f4, 8),
-      "no name");
-    T(!TENSOR("\x91\x92\xa1z\xa2"
-              "f4",
-              f4, 8),
-      "no shape");
-    T(!TENSOR("\x91\x93\xa1z\xa2"
-              "f4\x91\xff",
-              f4, 8),
-      "size -1");
-    T(!TENSOR("\x91\x93\xa1z\xa2"
-              "f4\x97\1\1\1\1\1\1\2",
-              f4, 8),
-      "rank 7");
-    T(!TENSOR("\x91\x93\xa1z\xa2"
-              "f4\x92\xcf\x80\0\0\0\0\0\0\0\x02",
-              f4, 8),
-      "a size that overflows");
-    T(!TENSOR("\x91\x93\xa1z\xa2"
-              "u1\x94\xce\xff\xff\xff\xff\xce\xff\xff\xff"
-              "\xff\xce\xff\xff\xff\xff\xce\xff\xff\xff\xff",
-              f4, 8),
-      "a product that overflows");
-    T(!TENSOR("\x92\x93\xa1z\xa2"
-              "f4\x91\x02\x93\xa1y\xa2"
-              "f4\x91\x02",
-              f4, 8),
-      "two are listed, one is there");
-    T(!TENSOR("\x03", f4, 8), "'tensors' is no list");
+        T(ok == tensor_lists[i].good, "%s: %s", what, ok ? "taken" : "refused");
+    }
 }
 
 /* However the bytes lie, what a decoder sees is aligned. */

@@ -32,65 +32,74 @@ sees(struct wire *wire, struct wire_proxy *proxy, struct wire_server *server,
     return 0;
 }
 
+static struct wire_client *
+augmenter(struct wire *wire)
+{
+    const struct wire_client_config config = {
+        .endpoint = at("tap"),
+        .edge = WIRE_EDGE_PLAN,
+        .hello = hello_of("augment", "", digest_a, 10)};
+    struct err err;
+
+    return wire_client_open(wire, &config, &err);
+}
+
+/* What one asks for through the proxy comes to that one. */
+static void
+asks(struct wire *wire, struct wire_proxy *proxy, struct wire_server *server,
+     struct wire_client *one, int *passed)
+{
+    const int64_t ids[] = {1, 2};
+    const struct wire_item item = {.at = {5, 0, 1},
+                                   .size = 10,
+                                   .steps = 2,
+                                   .epochs = 1,
+                                   .n = 2,
+                                   .ids = ids};
+    struct wire_item got = {0};
+    struct wire_msg *msg = next_of(5, 0, 1, 1);
+    struct wire_news news;
+    struct err err = {""};
+
+    T(wire_client_send(one, msg), "it asks");
+    wire_msg_free(msg);
+    T(sees(wire, proxy, server, NULL, WIRE_MESSAGE, &news, passed), "asked");
+    msg = wire_item_put(&item);
+    T(wire_server_send(server, news.peer, msg), "sent");
+    T(sees(wire, proxy, NULL, one, WIRE_MESSAGE, &news, passed) &&
+          !wire_item_get(&got, news.msg, 10, &err) && got.ids[1] == 2,
+      "the item comes to the one who asked");
+    wire_item_release(&got);
+    wire_msg_free(msg);
+}
+
 int
 main(void)
 {
     const struct wire_limits limits = {0};
-    const int64_t ids[] = {1, 2};
-    struct wire_item item = {.at = {5, 0, 1},
-                             .size = 10,
-                             .steps = 2,
-                             .epochs = 1,
-                             .n = 2,
-                             .ids = ids},
-                     got = {0};
+    struct wire_server_config config = {.edge = WIRE_EDGE_PLAN};
     struct err err = {""};
     struct wire *wire;
     struct wire_server *server;
     struct wire_client *one, *two;
     struct wire_proxy *proxy;
     struct wire_news news;
-    struct wire_msg *msg;
     int passed = 0;
 
     scratch_open();
     wire = wire_open(NULL, &err);
-    server =
-        wire_server_open(wire,
-                         &(struct wire_server_config){
-                             .endpoint = at("plan"),
-                             .edge = WIRE_EDGE_PLAN,
-                             .hello = hello_of("select", "", digest_a, 10)},
-                         &err);
+    config.endpoint = at("plan");
+    config.hello = hello_of("select", "", digest_a, 10);
+    server = wire_server_open(wire, &config, &err);
     proxy = wire_proxy_open(wire, at("tap"), at("plan"), NULL, &limits, &err);
-    one = wire_client_open(wire,
-                           &(struct wire_client_config){
-                               .endpoint = at("tap"),
-                               .edge = WIRE_EDGE_PLAN,
-                               .hello = hello_of("augment", "", digest_a, 10)},
-                           &err);
-    two = wire_client_open(wire,
-                           &(struct wire_client_config){
-                               .endpoint = at("tap"),
-                               .edge = WIRE_EDGE_PLAN,
-                               .hello = hello_of("augment", "", digest_a, 10)},
-                           &err);
+    one = augmenter(wire);
+    two = augmenter(wire);
     T(server && proxy && one && two, "all open: %s", err.msg);
     T(sees(wire, proxy, server, NULL, WIRE_JOINED, &news, &passed), "one");
     T(sees(wire, proxy, server, NULL, WIRE_JOINED, &news, &passed), "two");
     T(wire_server_peers(server) == 2, "the binder meets both");
     T(sees(wire, proxy, NULL, one, WIRE_JOINED, &news, &passed), "and greets");
-    msg = next_of(5, 0, 1, 1);
-    T(wire_client_send(one, msg), "it asks");
-    wire_msg_free(msg);
-    T(sees(wire, proxy, server, NULL, WIRE_MESSAGE, &news, &passed), "asked");
-    msg = wire_item_put(&item);
-    T(wire_server_send(server, news.peer, msg), "sent");
-    T(sees(wire, proxy, NULL, one, WIRE_MESSAGE, &news, &passed) &&
-          !wire_item_get(&got, news.msg, 10, &err) && got.ids[1] == 2,
-      "the item comes to the one who asked");
-    wire_item_release(&got);
-    wire_msg_free(msg);
+    asks(wire, proxy, server, one, &passed);
     T(passed >= 6, "%d messages were seen in passing", passed);
     wire_client_close(one);
     wire_client_close(two);

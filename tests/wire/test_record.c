@@ -27,20 +27,17 @@ count(struct err *err)
     return rc < 0 ? -1 : n;
 }
 
-int
-main(void)
+/* Two messages are written, and read; how long the file is. */
+static long
+written_and_read(void)
 {
     const struct wire_record a = {1700000000000000000, 0}, b = {5, 3};
     struct wire_msg *beat = wire_beat_put(&(struct wire_beat){0}), *msg;
     struct wire_record got;
     struct err err = {""};
-    FILE *file;
+    FILE *file = fopen(path, "wb");
     long size;
-    int cut = 0;
 
-    scratch_open();
-    snprintf(path, sizeof path, "%s/rec", scratch);
-    file = fopen(path, "wb");
     T(!wire_record_start(file, &err) &&
           !wire_record_put(file, &a, beat, &err) &&
           !wire_record_put(file, &b, beat, &err),
@@ -48,6 +45,7 @@ main(void)
     size = ftell(file);
     fclose(file);
     T(size == 8 + 2 * (16 + 8 + 10 + 8 + 1), "as the header says");
+    wire_msg_free(beat);
 
     file = wire_record_open(path, &err);
     T(wire_record_next(file, &got, &msg, &err) == 1 && got.time == a.time &&
@@ -60,8 +58,16 @@ main(void)
     T(wire_record_next(file, &got, &msg, &err) == 0,
       "there is no message more");
     fclose(file);
+    return size;
+}
 
-    // cut anywhere but between two messages, it is damaged
+/* Cut anywhere but between two messages, it is damaged. */
+static void
+cut_off(long size)
+{
+    struct err err = {""};
+    int cut = 0;
+
     while (--size > 8) {
         if (truncate(path, size))
             abort();
@@ -70,21 +76,35 @@ main(void)
     T(cut == 2 * 43 - 2, "damage shows: %s", err.msg);
     T(truncate(path, 8) == 0 && count(&err) == 0, "an empty recording");
     T(truncate(path, 7) == 0 && count(&err) < 0, "none: %s", err.msg);
+}
 
-    file = fopen(path, "wb");
-    fwrite("FOILREC1tttttttt\0\0\0\0\2\0\0\0\377\377\377\377\377\377\377\177",
-           1, 32, file);
+/* A recording of these bytes. */
+static void
+write_bytes(const char *bytes, size_t n)
+{
+    FILE *file = fopen(path, "wb");
+
+    fwrite(bytes, 1, n, file);
     fclose(file);
+}
+
+int
+main(void)
+{
+    struct err err = {""};
+
+    scratch_open();
+    snprintf(path, sizeof path, "%s/rec", scratch);
+    cut_off(written_and_read());
+    write_bytes("FOILREC1tttttttt\0\0\0\0\2\0\0\0\377\377\377\377\377\377"
+                "\377\177",
+                32);
     T(count(&err) < 0, "a part larger than the file: %s", err.msg);
-
-    file = fopen(path, "wb");
-    fwrite("FOILREC1tttttttt\0\0\0\0\2\0\0\0\12\0\0\0\0\0\0\0foil1.beat"
-           "\1\0\0\0\0\0\0\0\200",
-           1, 51, file);
-    fclose(file);
+    write_bytes("FOILREC1tttttttt\0\0\0\0\2\0\0\0\12\0\0\0\0\0\0\0foil1.beat"
+                "\1\0\0\0\0\0\0\0\200",
+                51);
     T(count(&err) < 0 && strstr(err.msg, "version 1 of the protocol"),
       "one of another version is named: %s", err.msg);
-    wire_msg_free(beat);
     scratch_close();
     return t_done();
 }

@@ -35,30 +35,14 @@ send_item(struct wire_server *server, const struct wire_place *place,
     wire_msg_free(msg);
 }
 
-/* A selector that sends two items that will not do, and then a good one. */
+/* Items that will not do, and then a good one. */
 static void
-items(void)
+items_between(struct wire *a, struct wire *b, struct wire_server *server,
+              struct wire_client *client)
 {
     const struct wire_place place = {9, 0, 0};
-    struct err err = {""};
-    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct wire_server_config sc = {
-        .endpoint = at("plan"),
-        .edge = WIRE_EDGE_PLAN,
-        .hello = hello_of("select", "r", digest_a, 10),
-    };
-    struct wire_client_config cc = {
-        .endpoint = at("plan"),
-        .edge = WIRE_EDGE_PLAN,
-        .hello = hello_of("augment", "", digest_a, 10),
-    };
-    struct wire_server *server = wire_server_open(a, &sc, &err);
-    struct wire_client *client = wire_client_open(b, &cc, &err);
     struct wire_news news;
 
-    T(both_see(a, b, server, client, WIRE_JOINED, &news),
-      "the peer has joined");
-    client_sees(a, b, client, WIRE_JOINED, &news, 5);
     send_item(server, &place, "r", 11);
     T(client_sees(a, b, client, WIRE_REPORT, &news, 5) &&
           strstr(news.why.msg, "select: item: data set of 11"),
@@ -79,11 +63,73 @@ items(void)
     T(client_sees(a, b, client, WIRE_MESSAGE, &news, 5) &&
           wire_client_item(client)->ids[2] == 3,
       "a good one is taken");
+}
+
+/* A selector, and an augmenter that it sends items. */
+static void
+items(void)
+{
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct wire_server_config sc = {
+        .endpoint = at("plan"),
+        .edge = WIRE_EDGE_PLAN,
+        .hello = hello_of("select", "r", digest_a, 10),
+    };
+    struct wire_client_config cc = {
+        .endpoint = at("plan"),
+        .edge = WIRE_EDGE_PLAN,
+        .hello = hello_of("augment", "", digest_a, 10),
+    };
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct wire_client *client = wire_client_open(b, &cc, &err);
+    struct wire_news news;
+
+    T(both_see(a, b, server, client, WIRE_JOINED, &news),
+      "the peer has joined");
+    client_sees(a, b, client, WIRE_JOINED, &news, 5);
+    items_between(a, b, server, client);
     T(wire_server_peers(server) == 1, "nobody had to go");
     wire_client_close(client);
     wire_server_close(server);
     wire_close(a);
     wire_close(b);
+}
+
+/* Sends it once. */
+static void
+tell(struct wire_sock *sock, struct wire_msg *msg)
+{
+    wire_sock_send(sock, NULL, msg);
+    wire_msg_free(msg);
+}
+
+/* What is refused before and after hello, and an error of the peer. */
+static void
+peer_errs(struct wire *a, struct wire *b, struct wire_server *server,
+          struct wire_sock *sock)
+{
+    const struct wire_hello mine = hello_of("augment", "", digest_a, 10);
+    const struct wire_error no = {
+        .reason = "no such place", .id = -1, .of = {"next", {-1, 0, 0}, 0}};
+    struct wire_msg *beat = wire_beat_put(&(struct wire_beat){0});
+    struct wire_news news;
+
+    wire_sock_soon(sock, beat);
+    T(server_sees(a, b, server, WIRE_REPORT, &news, 5) &&
+          strstr(news.why.msg, "sent beat before it said hello"),
+      "what comes before hello is counted and said: %s", news.why.msg);
+    T(strstr(news.why.msg, "/batch"), "of which edge");
+    wire_msg_free(beat);
+    tell(sock, wire_hello_put(&mine));
+    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "it joins");
+    tell(sock, item_of(&(struct wire_place){9, 0, 0}, "", 10));
+    T(server_sees(a, b, server, WIRE_REPORT, &news, 5), "refused: %s",
+      news.why.msg);
+    tell(sock, wire_error_put(&no));
+    T(server_sees(a, b, server, WIRE_REPORT, &news, 5) &&
+          strstr(news.why.msg, "no such place"),
+      "an error of a peer is said: %s", news.why.msg);
 }
 
 /* An error is never answered: else two ends would never come to rest. */
@@ -98,38 +144,14 @@ peer_is_told(void)
         .edge = WIRE_EDGE_BATCH,
         .hello = hello_of("train", "", digest_a, 10),
     };
-    struct wire_hello mine = hello_of("augment", "", digest_a, 10);
-    struct wire_error no = {
-        .reason = "no such place", .id = -1, .of = {"next", {-1, 0, 0}, 0}};
     struct wire_server *server = wire_server_open(a, &sc, &err);
     struct wire_sock *sock =
         wire_sock_connect(b, WIRE_DEALER, at("batch"), "", &limits, &err);
-    struct wire_msg *msg = wire_beat_put(&(struct wire_beat){0}), *reply;
     struct wire_error error = {.id = -1};
-    struct wire_news news;
+    struct wire_msg *reply;
     int errors = 0;
 
-    wire_sock_soon(sock, msg);
-    T(server_sees(a, b, server, WIRE_REPORT, &news, 5) &&
-          strstr(news.why.msg, "sent beat before it said hello"),
-      "what comes before hello is counted and said: %s", news.why.msg);
-    T(strstr(news.why.msg, "/batch"), "of which edge");
-    wire_msg_free(msg);
-    msg = wire_hello_put(&mine);
-    wire_sock_send(sock, NULL, msg);
-    wire_msg_free(msg);
-    T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "it joins");
-    msg = item_of(&(struct wire_place){9, 0, 0}, "", 10);
-    wire_sock_send(sock, NULL, msg);
-    wire_msg_free(msg);
-    T(server_sees(a, b, server, WIRE_REPORT, &news, 5), "refused: %s",
-      news.why.msg);
-    msg = wire_error_put(&no);
-    wire_sock_send(sock, NULL, msg);
-    wire_msg_free(msg);
-    T(server_sees(a, b, server, WIRE_REPORT, &news, 5) &&
-          strstr(news.why.msg, "no such place"),
-      "an error of a peer is said: %s", news.why.msg);
+    peer_errs(a, b, server, sock);
     for (int i = 0; i < 20; i++) {
         turn(a, b);
         if (wire_sock_recv(sock, NULL, &reply, &err) <= 0)
@@ -201,33 +223,15 @@ hear(struct wire_service *service, struct err *err)
     return rc ? WIRE_FAILED : WIRE_ANSWERED;
 }
 
-/* Bad answers before a good one are waited past. */
+/* Bad answers before a good one, and then one alone. */
 static void
-answer_is_waited_past(void)
+answers_come(struct wire *a, struct wire *b, struct wire_sock *sock,
+             struct wire_service *service)
 {
-    const struct wire_limits limits = {0};
-    struct err err = {""};
-    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct wire_sock *sock =
-        wire_sock_bind(a, WIRE_ROUTER, at("negatives"), &limits, &err);
-    struct wire_service_config config = {
-        .endpoint = at("negatives"),
-        .edge = WIRE_EDGE_NEGATIVES,
-        .hello = hello_of("train", "", digest_a, 10),
-        .deadline = 0.5,
-    };
-    struct wire_hello mine = hello_of("negatives", "", digest_a, 10);
-    struct wire_service *service = wire_service_open(b, &config, &err);
-    struct wire_msg *hello = wire_hello_put(&mine),
-                    *request = wire_beat_put(&(struct wire_beat){0});
+    struct wire_msg *request = wire_beat_put(&(struct wire_beat){0});
     struct wire_id from;
+    struct err err = {""};
 
-    T(router_sees(a, b, sock, WIRE_HELLO, &from), "it says hello");
-    wire_sock_send(sock, &from, hello);
-    for (int i = 0; i < 500 && !wire_service_joined(service); i++) {
-        turn(a, b);
-        wire_service_poll(service, &err);
-    }
     wire_service_ask(service, request, 7); // any message is a request
     T(router_sees(a, b, sock, WIRE_BEAT, &from), "and asks");
     wire_sock_send(sock, &from, request);
@@ -252,8 +256,37 @@ answer_is_waited_past(void)
     wire_service_refuse(service, &err);
     T(hear(service, &err) == WIRE_UNREACHED && strstr(err.msg, "sum 2"),
       "at the deadline it is named: %s", err.msg);
-    wire_msg_free(hello);
     wire_msg_free(request);
+}
+
+/* Bad answers before a good one are waited past. */
+static void
+answer_is_waited_past(void)
+{
+    const struct wire_limits limits = {0};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct wire_sock *sock =
+        wire_sock_bind(a, WIRE_ROUTER, at("negatives"), &limits, &err);
+    struct wire_service_config config = {
+        .endpoint = at("negatives"),
+        .edge = WIRE_EDGE_NEGATIVES,
+        .hello = hello_of("train", "", digest_a, 10),
+        .deadline = 0.5,
+    };
+    struct wire_hello mine = hello_of("negatives", "", digest_a, 10);
+    struct wire_service *service = wire_service_open(b, &config, &err);
+    struct wire_msg *hello = wire_hello_put(&mine);
+    struct wire_id from;
+
+    T(router_sees(a, b, sock, WIRE_HELLO, &from), "it says hello");
+    wire_sock_send(sock, &from, hello);
+    for (int i = 0; i < 500 && !wire_service_joined(service); i++) {
+        turn(a, b);
+        wire_service_poll(service, &err);
+    }
+    answers_come(a, b, sock, service);
+    wire_msg_free(hello);
     wire_service_close(service);
     wire_sock_close(sock);
     wire_close(a);

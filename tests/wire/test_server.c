@@ -85,9 +85,8 @@ errors_of(struct wire_sock *sock, struct wire_error *last)
     return n;
 }
 
-/* A peer that does not stop sending what has no use. */
-static void
-nonsense(void)
+static struct wire_msg *
+useless_item(void)
 {
     const int64_t ids[] = {1, 2};
     const struct wire_item item = {.at = {6, 0, 3},
@@ -96,6 +95,15 @@ nonsense(void)
                                    .epochs = 1,
                                    .n = 2,
                                    .ids = ids};
+
+    return wire_item_put(&item);
+}
+
+/* A peer that does not stop sending what has no use. */
+static void
+nonsense(void)
+{
+    const int64_t ids[] = {1, 2};
     const struct wire_reject reject = {.n = 2, .ids = ids};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
@@ -109,7 +117,7 @@ nonsense(void)
     for (int i = 0; i < 80; i++) {
         if (i % 60 == 0)
             tell(sock, wire_reject_put(&reject));
-        tell(sock, wire_item_put(&item));
+        tell(sock, useless_item());
     }
     for (int i = 0; i < 1000 && told < 16; i++) {
         server_sees(a, b, server, WIRE_OVER, &news, 0);
@@ -124,7 +132,7 @@ nonsense(void)
       "with kind, place and count: %s of step %jd, %jd", error.of.kind,
       (intmax_t)error.of.at.step, (intmax_t)error.count);
     for (int i = 0; i < 64; i++)
-        tell(sock, wire_item_put(&item));
+        tell(sock, useless_item());
     while (!away && server_sees(a, b, server, WIRE_REPORT, &news, 5))
         away = strstr(news.why.msg, "sent away") != NULL;
     T(away, "64 in a row, and it is sent away: %s", news.why.msg);

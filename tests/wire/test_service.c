@@ -243,17 +243,14 @@ meeting(const char *endpoint, pid_t *pid)
     wire_close(wire);
 }
 
-/* Stopped, killed, started anew: the answer comes, or a sentence. */
+/* A service that is stopped answers nobody; one that is started anew does. */
 static void
-faults(const char *endpoint, pid_t *pid)
+stopped_or_killed(struct wire *wire, struct wire_service_config config,
+                  pid_t *pid)
 {
-    struct wire_service_config config = config_of(endpoint, "t3");
     struct err err = {""};
-    struct wire *wire = wire_open(NULL, &err);
     struct wire_service *service;
-    struct wire_msg *answer;
     int64_t moved;
-    int fd[2];
 
     config.deadline = 0.6;
     service = wire_service_open(wire, &config, &err);
@@ -273,21 +270,46 @@ faults(const char *endpoint, pid_t *pid)
     T(wait_for(service, &moved, &err) == WIRE_ANSWERED, "goes on");
     end(*pid);
     ask(service, 4, 0);
-    *pid = start_service(endpoint);
+    *pid = start_service(config.endpoint);
     T(wait_for(service, &moved, &err) == WIRE_ANSWERED && moved == 1,
       "killed and started anew: %s", err.msg);
+    wire_service_close(service);
+}
+
+/* Who waits for a service that is stopped may be asked to stop. */
+static void
+asked_to_stop(struct wire *wire, const struct wire_service_config *config,
+              pid_t pid)
+{
+    struct err err = {""};
+    struct wire_service *service = wire_service_open(wire, config, &err);
+    struct wire_msg *answer;
+    int fd[2];
 
     if (pipe(fd) || write(fd[1], "", 1) != 1)
         abort();
-    kill(*pid, SIGSTOP);
+    kill(pid, SIGSTOP);
     ask(service, 5, 0);
     T(wire_service_wait(service, fd[0], &answer, &err) == WIRE_STOPPED,
       "asked to stop");
-    kill(*pid, SIGCONT);
+    kill(pid, SIGCONT);
     close(fd[0]);
     close(fd[1]);
     wire_service_close(service);
+}
 
+/* Stopped, killed, started anew: the answer comes, or a sentence. */
+static void
+faults(const char *endpoint, pid_t *pid)
+{
+    struct wire_service_config config = config_of(endpoint, "t3");
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+    struct wire_service *service;
+    int64_t moved;
+
+    stopped_or_killed(wire, config, pid);
+    asked_to_stop(wire, &config, *pid);
     config.hello.size++;
     service = wire_service_open(wire, &config, &err);
     ask(service, 7, 0);

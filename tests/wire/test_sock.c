@@ -30,48 +30,49 @@ opens(struct wire *wire, int binds, const char *endpoint)
     return ok;
 }
 
+static const struct {
+    int binds, opens;
+    const char *endpoint;
+} all[] = {
+    {1, 1, "tcp://127.0.0.1:*"},
+    {0, 1, "tcp://127.0.0.1:1"},
+    {0, 1, "tcp://127.255.0.9:65535"},
+    {0, 1, "tcp://localhost:9"},
+    {0, 1, "tcp://[::1]:9"},
+    {1, 1, "tcp://lo:*"},
+    // whatever others can reach, or fake by a name
+    {1, 0, "tcp://*:*"},
+    {1, 0, "tcp://0.0.0.0:*"},
+    {0, 0, "tcp://192.0.2.1:9"},
+    {0, 0, "tcp://[::2]:9"},
+    {0, 0, "tcp://127.evil.example:1"},
+    {0, 0, "tcp://127.0.0.1.evil.example:1"},
+    {0, 0, "tcp://localhost.evil.example:1"},
+    {0, 0, "tcp://lo:1"},
+    {0, 0, "tcp://127.evil.example;1.2.3.4:9"},
+    {0, 0, "tcp://127.0.0.1:2;192.0.2.1:9"},
+    {0, 0, "tcp://127.1:9"},
+    // no port
+    {0, 0, "tcp://127.0.0.1"},
+    {0, 0, "tcp://127.0.0.1:"},
+    {0, 0, "tcp://127.0.0.1:*"},
+    {0, 0, "tcp://127.0.0.1:0"},
+    {1, 0, "tcp://127.0.0.1:0"},
+    {0, 0, "tcp://127.0.0.1:65536"},
+    {0, 0, "tcp://127.0.0.1:99999"},
+    {1, 0, "tcp://127.0.0.1:99999"},
+    {0, 0, "tcp://127.0.0.1:-1"},
+    {0, 0, "tcp://127.0.0.1:9x"},
+    {0, 0, "tcp://:9"},
+    // nowhere
+    {1, 0, "nowhere"},
+    {1, 0, "pgm://eth0;239.1.1.1:5"},
+    {1, 0, "ipc:///nonexistent/x"},
+};
+
 static void
 endpoints(struct wire *wire)
 {
-    static const struct {
-        int binds, opens;
-        const char *endpoint;
-    } all[] = {
-        {1, 1, "tcp://127.0.0.1:*"},
-        {0, 1, "tcp://127.0.0.1:1"},
-        {0, 1, "tcp://127.255.0.9:65535"},
-        {0, 1, "tcp://localhost:9"},
-        {0, 1, "tcp://[::1]:9"},
-        {1, 1, "tcp://lo:*"},
-        // whatever others can reach, or fake by a name
-        {1, 0, "tcp://*:*"},
-        {1, 0, "tcp://0.0.0.0:*"},
-        {0, 0, "tcp://192.0.2.1:9"},
-        {0, 0, "tcp://[::2]:9"},
-        {0, 0, "tcp://127.evil.example:1"},
-        {0, 0, "tcp://127.0.0.1.evil.example:1"},
-        {0, 0, "tcp://localhost.evil.example:1"},
-        {0, 0, "tcp://lo:1"},
-        {0, 0, "tcp://127.evil.example;1.2.3.4:9"},
-        {0, 0, "tcp://127.0.0.1:2;192.0.2.1:9"},
-        {0, 0, "tcp://127.1:9"},
-        // no port
-        {0, 0, "tcp://127.0.0.1"},
-        {0, 0, "tcp://127.0.0.1:"},
-        {0, 0, "tcp://127.0.0.1:*"},
-        {0, 0, "tcp://127.0.0.1:0"},
-        {1, 0, "tcp://127.0.0.1:0"},
-        {0, 0, "tcp://127.0.0.1:65536"},
-        {0, 0, "tcp://127.0.0.1:99999"},
-        {1, 0, "tcp://127.0.0.1:99999"},
-        {0, 0, "tcp://127.0.0.1:-1"},
-        {0, 0, "tcp://127.0.0.1:9x"},
-        {0, 0, "tcp://:9"},
-        // nowhere
-        {1, 0, "nowhere"},
-        {1, 0, "pgm://eth0;239.1.1.1:5"},
-        {1, 0, "ipc:///nonexistent/x"},
-    };
     char long_path[200] = "ipc:///tmp/";
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -132,30 +133,37 @@ stale_files(void)
     close(ready[1]);
 }
 
+static struct wire_msg *
+large_batch(void)
+{
+    static uint8_t views[2 * 4 * 32 * 32 * 3];
+    static const int64_t ids[4];
+    const struct wire_batch batch = {.steps = 1,
+                                     .epochs = 1,
+                                     .n = 4,
+                                     .n_views = 2,
+                                     .height = 32,
+                                     .width = 32,
+                                     .channels = 3,
+                                     .ids = ids,
+                                     .views = views};
+
+    return wire_batch_put(&batch);
+}
+
 /* A part beyond the limit never arrives; the next peer is not harmed. */
 static void
 oversize(void)
 {
-    static uint8_t views[2 * 4 * 32 * 32 * 3];
-    static const int64_t ids[4];
     const struct wire_limits small = {.edge = WIRE_EDGE_BATCH,
                                       .max_batch = 4096};
-    struct wire_batch batch = {.steps = 1,
-                               .epochs = 1,
-                               .n = 4,
-                               .n_views = 2,
-                               .height = 32,
-                               .width = 32,
-                               .channels = 3,
-                               .ids = ids,
-                               .views = views};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct wire_sock *router =
         wire_sock_bind(a, WIRE_ROUTER, at("big"), &small, &err);
     struct wire_sock *dealer =
         wire_sock_connect(b, WIRE_DEALER, at("big"), NULL, &none, &err);
-    struct wire_msg *big = wire_batch_put(&batch),
+    struct wire_msg *big = large_batch(),
                     *beat = wire_beat_put(&(struct wire_beat){0});
     struct wire_msg *msg;
     struct wire_id from;
@@ -262,37 +270,16 @@ old_binder(void)
     wire_close(a);
 }
 
-/* Nonsense is counted, said now and then, and changes nothing. */
+/* A peer of version 1 is told why it is refused. */
 static void
-nonsense(void)
+old_peer(struct wire *a, struct wire_server *server, void *peer)
 {
-    static const struct wire_part bomb[] = {PART("foil2.next"),
-                                            PART("\xdd\xff\x00\x00\x00")};
     static const struct wire_part old[] = {PART("foil1.hello"), PART("\x80")};
-    struct err err = {""};
-    struct wire *a = wire_open(NULL, &err);
-    struct wire_server_config sc = {
-        .endpoint = at("raw"),
-        .edge = WIRE_EDGE_PLAN,
-        .hello = hello_of("select", "", "", 0),
-    };
-    struct wire_server *server = wire_server_open(a, &sc, &err);
-    void *context = zmq_ctx_new(), *peer = zmq_socket(context, ZMQ_DEALER);
+    const int patience_ms = 10;
     struct wire_news news;
     char reply[256] = "";
-    const int patience_ms = 10;
-    int said = 0, other = 0, n;
-
-    zmq_connect(peer, sc.endpoint);
-    for (int i = 0; i < 20; i++)
-        say_raw(peer, 2, bomb);
-    for (int i = 0; i < 200 && said < 5 && wire_wait(a, -1, 0.01, &err); i++)
-        while (wire_server_next(server, &news, &err) > 0) {
-            said += news.what == WIRE_REPORT;
-            other += news.what != WIRE_REPORT;
-        }
-    T(said == 5 && !other, "20 bombs are said at 1, 2, 4, 8, 16");
-    T(wire_server_peers(server) == 0, "nobody joined");
+    struct err err;
+    int n;
 
     say_raw(peer, 2, old);
     zmq_setsockopt(peer, ZMQ_RCVTIMEO, &patience_ms, sizeof patience_ms);
@@ -305,6 +292,37 @@ nonsense(void)
     }
     T(strstr(reply, "peer speaks foil1, this is foil2") != NULL,
       "version 1 is told why");
+}
+
+/* Nonsense is counted, said now and then, and changes nothing. */
+static void
+nonsense(void)
+{
+    static const struct wire_part bomb[] = {PART("foil2.next"),
+                                            PART("\xdd\xff\x00\x00\x00")};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err);
+    struct wire_server_config sc = {
+        .endpoint = at("raw"),
+        .edge = WIRE_EDGE_PLAN,
+        .hello = hello_of("select", "", "", 0),
+    };
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    void *context = zmq_ctx_new(), *peer = zmq_socket(context, ZMQ_DEALER);
+    struct wire_news news;
+    int said = 0, other = 0;
+
+    zmq_connect(peer, sc.endpoint);
+    for (int i = 0; i < 20; i++)
+        say_raw(peer, 2, bomb);
+    for (int i = 0; i < 200 && said < 5 && wire_wait(a, -1, 0.01, &err); i++)
+        while (wire_server_next(server, &news, &err) > 0) {
+            said += news.what == WIRE_REPORT;
+            other += news.what != WIRE_REPORT;
+        }
+    T(said == 5 && !other, "20 bombs are said at 1, 2, 4, 8, 16");
+    T(wire_server_peers(server) == 0, "nobody joined");
+    old_peer(a, server, peer);
     zmq_close(peer);
     zmq_ctx_term(context);
     wire_server_close(server);

@@ -78,24 +78,31 @@ meets(const char *name, enum wire_what what, double seconds)
     return seen;
 }
 
+static struct wire_msg *
+small_batch(void)
+{
+    static const uint8_t views[3];
+    static const int64_t ids[1];
+    const struct wire_batch batch = {.steps = 1,
+                                     .epochs = 1,
+                                     .n = 1,
+                                     .n_views = 1,
+                                     .height = 1,
+                                     .width = 1,
+                                     .channels = 3,
+                                     .ids = ids,
+                                     .views = views};
+
+    return wire_batch_put(&batch);
+}
+
 /* A key for augmenting does not make a trainer of its holder. */
 static void
 wrong_role(void)
 {
-    static const uint8_t views[3];
-    static const int64_t ids[1];
     struct wire_keys mine = keys_of("select"), theirs = keys_of("train");
     struct err err = {""};
     struct wire *a = wire_open(&mine, &err), *b = wire_open(&theirs, &err);
-    struct wire_batch batch = {.steps = 1,
-                               .epochs = 1,
-                               .n = 1,
-                               .n_views = 1,
-                               .height = 1,
-                               .width = 1,
-                               .channels = 3,
-                               .ids = ids,
-                               .views = views};
     struct wire_limits limits = {0};
     struct wire_server_config sc = {
         .endpoint = "tcp://127.0.0.1:*",
@@ -105,7 +112,7 @@ wrong_role(void)
     struct wire_server *server = wire_server_open(a, &sc, &err);
     struct wire_sock *sock = wire_sock_connect(
         b, WIRE_DEALER, wire_server_endpoint(server), "select", &limits, &err);
-    struct wire_msg *msg = wire_batch_put(&batch), *reply;
+    struct wire_msg *msg = small_batch(), *reply;
     struct wire_news news;
     int told = 0;
 
