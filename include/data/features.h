@@ -56,11 +56,11 @@ int64_t *data_labels_read(const char *path, size_t n, struct err *err);
 
 /*
  * data_features_write() writes what is not NULL, each file all or nothing and
- * x.npy last; x.ids.npy and the others that were there before and are not
- * written now are removed, for they belong to other features.  Where path ends
- * in .csv that is the only file: a line of names, id, label and class where
- * there are such, x0, x1 ...; then a line a row, numbers with 9 digits, which
- * are those of f4.
+ * x.npy takes its place last; x.ids.npy and the others that were there before
+ * and are not written now are removed, for they belong to other features. Where
+ * path ends in .csv that is the only file: a line of names, id, label and class
+ * where there are such, x0, x1 ...; then a line a row, numbers with 9 digits,
+ * which are those of f4.
  */
 int data_features_write(const char *path, const struct data_features *features,
                         struct err *err);

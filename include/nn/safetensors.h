@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "util/err.h"
 #include "util/json.h"
@@ -50,11 +51,18 @@ const struct nn_array *nn_arrays_find(const struct nn_array *arrays, size_t n,
                                       const char *name);
 
 /*
- * nn_arrays_write() writes a file: header keys in the order given, data in the
- * order of falling element size, so that each array is aligned to the size of
- * its elements and no gaps are left.  Not atomic and not fsynced: a checkpoint
- * writes into a folder that is renamed as a whole (nn/checkpoint.h).
+ * nn_arrays_put() writes arrays to a file, and flushes it: header keys in the
+ * order given, data in the order of falling element size, so that each array is
+ * aligned to the size of its elements and no gaps are left.  -1 with errno on
+ * error.
  *   metadata   an object of strings, or NULL
+ */
+int nn_arrays_put(FILE *file, const struct nn_array *arrays, size_t n,
+                  const json_t *metadata);
+
+/*
+ * nn_arrays_write() makes a file of arrays.  Not atomic and not fsynced: a
+ * checkpoint writes into a folder that is renamed as a whole (nn/checkpoint.h).
  */
 int nn_arrays_write(const char *path, const struct nn_array *arrays, size_t n,
                     const json_t *metadata, struct err *err);

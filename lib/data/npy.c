@@ -293,12 +293,11 @@ data_npy_reals(struct data_npy *npy, struct err *err)
 }
 
 int
-data_npy_write(const char *path, const struct data_npy *npy, struct err *err)
+data_npy_put(FILE *file, const struct data_npy *npy)
 {
     uint8_t head[2 * ALIGN + 1];
     size_t items = npy->shape[0] * npy->shape[1];
     size_t item = data_npy_item(npy->type), n;
-    struct file_draft draft = {0};
     char shape[64];
 
     REQUIRE(npy->rank == 2 || (npy->rank == 1 && npy->shape[1] == 1));
@@ -318,11 +317,20 @@ data_npy_write(const char *path, const struct data_npy *npy, struct err *err)
     head[n - 1] = '\n';
     head[8] = (uint8_t)(n - 10);
     head[9] = 0;
+    if (fwrite(head, 1, n, file) != n ||
+        fwrite(npy->data, item, items, file) != items || fflush(file))
+        return -1;
+    return 0;
+}
+
+int
+data_npy_write(const char *path, const struct data_npy *npy, struct err *err)
+{
+    struct file_draft draft = {0};
 
     if (file_draft_open(&draft, path, err))
         return -1;
-    if (fwrite(head, 1, n, draft.file) == n &&
-        fwrite(npy->data, item, items, draft.file) == items)
+    if (!data_npy_put(draft.file, npy))
         return file_draft_keep(&draft, err);
     err_sys(err, "cannot write '%s'", path);
     file_draft_drop(&draft);

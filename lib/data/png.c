@@ -62,6 +62,8 @@ data_png_write(const char *path, const uint8_t *pixel, size_t width,
         return -1;
     if (!encode(draft.file, pixel, width, height, err))
         return file_draft_keep(&draft, err);
+    if (ferror(draft.file))
+        err_sys(err, "cannot write '%s'", path);
     file_draft_drop(&draft);
     return -1;
 }

@@ -105,12 +105,14 @@ nn_export_safetensors(const char *path, const struct nn_model *model,
         return -1;
     about = describe(model);
     array = collect(model, &n);
-    rc = nn_arrays_write(draft.temp, array, n, about, err);
+    if (!nn_arrays_put(draft.file, array, n, about))
+        rc = file_draft_keep(&draft, err);
+    else
+        rc = err_sys(err, "cannot write '%s'", path);
+    file_draft_drop(&draft);
     json_decref(about);
     nn_arrays_free(array, n);
-    if (rc)
-        file_draft_drop(&draft);
-    return rc ? rc : file_draft_keep(&draft, err);
+    return rc;
 }
 
 int

@@ -324,27 +324,36 @@ write_all(FILE *file, const char *header, const struct nn_array *const *order,
     for (size_t i = 0; i < n; i++)
         if (fwrite(order[i]->data, 1, order[i]->bytes, file) != order[i]->bytes)
             return -1;
-    return 0;
+    return fflush(file);
+}
+
+int
+nn_arrays_put(FILE *file, const struct nn_array *arrays, size_t n,
+              const json_t *metadata)
+{
+    size_t *begin = mem_array(n, sizeof *begin);
+    const struct nn_array **order = place_data(arrays, n, begin);
+    char *header = header_text(arrays, n, begin, metadata);
+    const int rc = write_all(file, header, order, n);
+
+    free(header);
+    free(order);
+    free(begin);
+    return rc;
 }
 
 int
 nn_arrays_write(const char *path, const struct nn_array *arrays, size_t n,
                 const json_t *metadata, struct err *err)
 {
-    size_t *begin = mem_array(n, sizeof *begin);
-    const struct nn_array **order = place_data(arrays, n, begin);
-    char *header = header_text(arrays, n, begin, metadata);
     FILE *file = fopen(path, "wb");
     int rc = 0;
 
     if (!file)
-        rc = err_sys(err, "cannot create '%s'", path);
-    else if (write_all(file, header, order, n) || fflush(file))
+        return err_sys(err, "cannot create '%s'", path);
+    if (nn_arrays_put(file, arrays, n, metadata))
         rc = err_sys(err, "cannot write '%s'", path);
-    if (file && fclose(file) && !rc)
+    if (fclose(file) && !rc)
         rc = err_sys(err, "cannot write '%s'", path);
-    free(header);
-    free(order);
-    free(begin);
     return rc;
 }

@@ -165,7 +165,7 @@ file_draft_open(struct file_draft *draft, const char *path, struct err *err)
     }
     if (draft->file)
         return 0;
-    err_sys(err, "cannot create '%s'", draft->temp);
+    err_sys(err, "cannot create '%s'", path);
     file_draft_drop(draft);
     return -1;
 }

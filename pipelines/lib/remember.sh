@@ -46,18 +46,20 @@ tell() {
 
 # remember : write RUN/command
 remember() {
-    local key value
+    local key value text="pipeline $known_as" why
     local -a keys
     [[ -n $remembers ]] || return 0
     keys_of_run
-    {
-        echo "pipeline $known_as"
-        for key in "${keys[@]}"; do
-            look_up "$key"
-            value=${value//\\/\\\\}
-            printf '%s %s\n' "$key" "${value//$'\n'/\\n}"
-        done
-    } >"$run/command.new"
+    for key in "${keys[@]}"; do
+        look_up "$key"
+        value=${value//\\/\\\\}
+        text+=$'\n'"$key ${value//$'\n'/\\n}"
+    done
+    if ! why=$({ echo "$text" >"$run/command.new"; } 2>&1); then
+        rm -f "$run/command.new"
+        rmdir "$run" 2>/dev/null || :
+        die 1 "cannot write '$run/command': ${why##*: }"
+    fi
     sync "$run/command.new"
     mv "$run/command.new" "$run/command"
 }

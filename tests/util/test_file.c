@@ -72,7 +72,7 @@ failing_leaves_the_old_file(const char *scratch)
     T(strstr(c.err, "cannot write 'a'"), "a full disk: %s", c.err);
     T(holds("a", "two!"), "the old file is whole");
     T(file_write("no/a", "x", 1, &err) == -1 &&
-          strstr(err.msg, "cannot create 'no/a."),
+          strstr(err.msg, "cannot create 'no/a'"),
       "%s", err.msg);
     mkdir("folder", 0700);
     T(file_write("folder", "x", 1, &err) == -1 &&
