@@ -22,25 +22,70 @@ inlet_sees(struct wire *a, struct wire *b, struct flow_inlet *inlet,
     return 0;
 }
 
-/* foil-train and foil-augment: batches of what is wanted. */
-static void
-batch_edge(void)
+/* foil-train and foil-augment. */
+struct edge {
+    struct wire *a, *b;
+    struct flow_inlet *inlet;
+    struct wire_client_config augmenter;
+    struct wire_client *client;
+};
+
+static struct edge
+open_edge(void)
 {
-    static const uint8_t views[2 * 2 * 4 * 4 * 3];
-    const int64_t ids[] = {5, 9};
-    struct err err = {""};
-    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct flow_inlet_config sc = {
+    const struct flow_inlet_config sc = {
         .endpoint = at("batch"),
         .hello = hello_of("train", "", "", 0),
         .at = {1000, 0, 0},
         .window = 2,
     };
-    struct wire_client_config cc = {
-        .endpoint = at("batch"),
-        .edge = WIRE_EDGE_BATCH,
-        .hello = hello_of("augment", "", digest_a, 10),
-    };
+    struct err err = {""};
+    struct edge e = {
+        .a = wire_open(NULL, &err),
+        .b = wire_open(NULL, &err),
+        .augmenter = {.endpoint = at("batch"),
+                      .edge = WIRE_EDGE_BATCH,
+                      .hello = hello_of("augment", "", digest_a, 10)}};
+
+    strcpy(e.augmenter.hello.recipe, "cifar");
+    e.inlet = flow_inlet_open(e.a, &sc, &err);
+    e.client = wire_client_open(e.b, &e.augmenter, &err);
+    return e;
+}
+
+/* 1 when the augmenter gets a message, in 5 s; it says what is wanted. */
+static int
+is_told(struct edge *e)
+{
+    struct wire_news news;
+
+    return client_sees(e->a, e->b, e->client, WIRE_MESSAGE, &news, 5);
+}
+
+static void
+greets(struct edge *e)
+{
+    const struct wire_hello *hello = wire_server_hello(e->inlet->server);
+    struct wire_news news;
+
+    T(inlet_sees(e->a, e->b, e->inlet, WIRE_JOINED, &news, 5),
+      "an augmenter joins");
+    T(hello->size == 10 && !strcmp(hello->recipe, "cifar"),
+      "data set and recipe are the first comer's");
+    flow_inlet_ask(e->inlet);
+    T(is_told(e) && wire_client_snapshot(e->client)->at.session == 1000 &&
+          wire_client_snapshot(e->client)->window == 2 &&
+          !wire_client_snapshot(e->client)->n_have,
+      "the augmenter learns session and window");
+}
+
+/* The batch of the place comes, and its turn has come. */
+static void
+takes_a_batch(struct edge *e)
+{
+    static const uint8_t views[2 * 2 * 4 * 4 * 3];
+    static const int64_t ids[] = {5, 9};
+    struct flow_consumer *consumer = e->inlet->consumer;
     struct wire_batch batch = {.at = {1000, 0, 0},
                                .steps = 1,
                                .epochs = 1,
@@ -51,60 +96,73 @@ batch_edge(void)
                                .channels = 3,
                                .ids = ids,
                                .views = views};
-    struct flow_inlet *inlet = flow_inlet_open(a, &sc, &err);
-    struct wire_client *client, *other;
     struct wire_msg *msg = wire_batch_put(&batch);
-    const struct wire_place done = {1000, 0, 1};
     struct wire_news news;
+    struct err err = {""};
 
-    strcpy(cc.hello.recipe, "cifar");
-    client = wire_client_open(b, &cc, &err);
-    T(inlet_sees(a, b, inlet, WIRE_JOINED, &news, 5), "an augmenter joins");
-    T(wire_server_hello(inlet->server)->size == 10 &&
-          !strcmp(wire_server_hello(inlet->server)->recipe, "cifar"),
-      "data set and recipe are the first comer's");
-    flow_inlet_ask(inlet);
-    T(client_sees(a, b, client, WIRE_MESSAGE, &news, 5) &&
-          wire_client_snapshot(client)->at.session == 1000 &&
-          wire_client_snapshot(client)->window == 2 &&
-          !wire_client_snapshot(client)->n_have,
-      "the augmenter learns session and window");
-    T(wire_client_send(client, msg) == 1, "a batch is sent");
-    T(inlet_sees(a, b, inlet, WIRE_MESSAGE, &news, 5), "the batch comes");
+    T(wire_client_send(e->client, msg) == 1, "a batch is sent");
+    T(inlet_sees(e->a, e->b, e->inlet, WIRE_MESSAGE, &news, 5),
+      "the batch comes");
     T(!wire_batch_get(&batch, news.msg, 10, &err), "the batch decodes: %s",
       err.msg);
-    T(flow_consumer_wants(inlet->consumer, &batch.at) &&
-          !flow_consumer_hold(inlet->consumer, &batch.at, &batch) &&
-          flow_consumer_take(inlet->consumer) == &batch,
+    T(flow_consumer_wants(consumer, &batch.at) &&
+          !flow_consumer_hold(consumer, &batch.at, &batch) &&
+          flow_consumer_take(consumer) == &batch,
       "it is the one whose turn it is");
     wire_batch_release(&batch);
     wire_msg_free(msg);
-    flow_inlet_ask(inlet);
-    T(client_sees(a, b, client, WIRE_MESSAGE, &news, 5) &&
-          wire_client_snapshot(client)->n_have == 1 &&
-          wire_client_snapshot(client)->have[1] == 0,
+}
+
+static void
+tells(struct edge *e)
+{
+    const struct wire_place done = {1000, 0, 1};
+    struct wire_news news;
+
+    flow_inlet_ask(e->inlet);
+    T(is_told(e) && wire_client_snapshot(e->client)->n_have == 1 &&
+          wire_client_snapshot(e->client)->have[1] == 0,
       "what is there is told");
-    flow_consumer_go(inlet->consumer, &done);
-    flow_inlet_ask(inlet);
-    T(client_sees(a, b, client, WIRE_MESSAGE, &news, 5) &&
-          wire_client_snapshot(client)->at.step == 1 &&
-          wire_client_snapshot(client)->serial == 3 &&
-          !wire_client_snapshot(client)->n_have,
+    flow_consumer_go(e->inlet->consumer, &done);
+    flow_inlet_ask(e->inlet);
+    T(is_told(e) && wire_client_snapshot(e->client)->at.step == 1 &&
+          wire_client_snapshot(e->client)->serial == 3 &&
+          !wire_client_snapshot(e->client)->n_have,
       "and what is trained");
-    T(flow_inlet_patience(inlet) > 0.1, "then there is time");
-    wire_server_over(inlet->server, &done);
-    T(client_sees(a, b, client, WIRE_OVER, &news, 5),
+    T(flow_inlet_patience(e->inlet) > 0.1, "then there is time");
+    wire_server_over(e->inlet->server, &done);
+    T(client_sees(e->a, e->b, e->client, WIRE_OVER, &news, 5),
       "[consumer: the run is over] the run is over");
-    strcpy(cc.hello.recipe, "emc2");
-    other = wire_client_open(b, &cc, &err);
-    T(inlet_sees(a, b, inlet, WIRE_REPORT, &news, 5),
+}
+
+static void
+turns_away(struct edge *e)
+{
+    struct wire_client *other;
+    struct wire_news news;
+    struct err err;
+
+    strcpy(e->augmenter.hello.recipe, "emc2");
+    other = wire_client_open(e->b, &e->augmenter, &err);
+    T(inlet_sees(e->a, e->b, e->inlet, WIRE_REPORT, &news, 5),
       "who has another recipe is refused: %s", news.why.msg);
-    T(wire_server_peers(inlet->server) == 1, "who is refused is not there");
+    T(wire_server_peers(e->inlet->server) == 1, "who is refused is not there");
     wire_client_close(other);
-    wire_client_close(client);
-    flow_inlet_close(inlet);
-    wire_close(a);
-    wire_close(b);
+}
+
+static void
+batch_edge(void)
+{
+    struct edge e = open_edge();
+
+    greets(&e);
+    takes_a_batch(&e);
+    tells(&e);
+    turns_away(&e);
+    wire_client_close(e.client);
+    flow_inlet_close(e.inlet);
+    wire_close(e.a);
+    wire_close(e.b);
 }
 
 /* What an augmenter says of the end of the plan. */

@@ -65,93 +65,153 @@ fill(struct flow_outlet *outlet)
     }
 }
 
-/* foil-select and foil-augment: what is wanted goes out, and the end. */
-static void
-plan_edge(void)
+/* foil-select and foil-augment. */
+struct plan {
+    struct wire *a, *b;
+    struct flow_outlet *outlet;
+    struct wire_client *client;
+};
+
+static struct plan
+open_plan(void)
 {
-    struct err err = {""};
-    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    const int64_t ids[] = {3, 1, 2, 4, 5, 6, 7, 8, 9};
-    struct wire_item item = {
-        .size = 10, .steps = 5, .epochs = 2, .n = 9, .ids = ids};
-    struct flow_outlet_config sc = {
+    const struct flow_outlet_config sc = {
         .endpoint = at("plan"),
         .hello = hello_of("select", "r", digest_a, 10),
         .lease = 10,
     };
-    struct wire_client_config cc = {
+    const struct wire_client_config cc = {
         .endpoint = at("plan"),
         .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("augment", "", digest_a, 10),
     };
-    struct wire_client *client = wire_client_open(b, &cc, &err);
-    struct flow_outlet *outlet = flow_outlet_open(a, &sc, &err);
+    struct err err = {""};
+    struct plan p = {.a = wire_open(NULL, &err), .b = wire_open(NULL, &err)};
+
+    p.client = wire_client_open(p.b, &cc, &err);
+    p.outlet = flow_outlet_open(p.a, &sc, &err);
+    T(p.client && p.outlet, "both ends open, the client first: %s", err.msg);
+    return p;
+}
+
+/* 1 when the outlet has news of that kind, in 8 s. */
+static int
+sees(struct plan *p, enum wire_what what, struct wire_news *news)
+{
+    return outlet_sees(p->a, p->b, p->outlet, what, news, 8);
+}
+
+/* The same of the client. */
+static int
+hears(struct plan *p, enum wire_what what, struct wire_news *news)
+{
+    return client_sees(p->a, p->b, p->client, what, news, 5);
+}
+
+static void
+begins(struct plan *p)
+{
     struct wire_news news;
     struct flow_turn now;
-    struct wire_msg *msg;
 
-    T(client && outlet, "both ends open, the client first: %s", err.msg);
-    T(outlet_sees(a, b, outlet, WIRE_JOINED, &news, 5), "the outlet greets");
-    T(client_sees(a, b, client, WIRE_JOINED, &news, 5), "the client too");
-    T(!flow_producer_short(outlet->producer) &&
-          !flow_producer_turn(outlet->producer, 0, &now),
+    T(sees(p, WIRE_JOINED, &news), "the outlet greets");
+    T(hears(p, WIRE_JOINED, &news), "the client too");
+    T(!flow_producer_short(p->outlet->producer) &&
+          !flow_producer_turn(p->outlet->producer, 0, &now),
       "nothing is known to be wanted yet");
-    T(say(client, next_of(77, 1, 2, 1)), "the client says what is");
-    T(outlet_sees(a, b, outlet, WIRE_MOVED, &news, 5), "a session begins");
+    T(say(p->client, next_of(77, 1, 2, 1)), "the client says what is");
+    T(sees(p, WIRE_MOVED, &news), "a session begins");
     T(news.at.session == 77 && news.at.epoch == 1 && news.at.step == 2,
       "it begins at its place");
+}
 
-    fill(outlet);
+/* What is wanted goes out. */
+static void
+hands_out(struct plan *p)
+{
+    const int64_t ids[] = {3, 1, 2, 4, 5, 6, 7, 8, 9};
+    struct wire_item item = {
+        .size = 10, .steps = 5, .epochs = 2, .n = 9, .ids = ids};
+    struct wire_news news;
+    struct flow_turn now;
+
+    fill(p->outlet);
     for (int i = 0; i < 3; i++) {
-        T(flow_producer_turn(outlet->producer, clock_now(), &now) &&
-              now.peer == wire_server_peer(outlet->server, 0) &&
+        struct wire_msg *msg;
+
+        T(flow_producer_turn(p->outlet->producer, clock_now(), &now) &&
+              now.peer == wire_server_peer(p->outlet->server, 0) &&
               now.at.step == 2 + i,
           "it is the turn of the one peer");
         item.at = now.at;
         msg = wire_item_put(&item);
-        T(flow_outlet_give(outlet, &now, msg), "an item goes out");
+        T(flow_outlet_give(p->outlet, &now, msg), "an item goes out");
         wire_msg_free(msg);
     }
-    T(!flow_producer_turn(outlet->producer, clock_now(), &now) &&
-          flow_producer_out(outlet->producer) == 3,
+    T(!flow_producer_turn(p->outlet->producer, clock_now(), &now) &&
+          flow_producer_out(p->outlet->producer) == 3,
       "then all that is there is out");
-    T(client_sees(a, b, client, WIRE_MESSAGE, &news, 5), "an item comes");
-    T(wire_client_item(client)->ids[2] == 2 &&
-          wire_client_item(client)->at.step == 2,
+    T(hears(p, WIRE_MESSAGE, &news), "an item comes");
+    T(wire_client_item(p->client)->ids[2] == 2 &&
+          wire_client_item(p->client)->at.step == 2,
       "it is what was sent");
-    T((uintptr_t)wire_client_item(client)->ids % 8 == 0,
+    T((uintptr_t)wire_client_item(p->client)->ids % 8 == 0,
       "its ids are aligned, however they came");
-    T(client_sees(a, b, client, WIRE_MESSAGE, &news, 5), "the next one comes");
+    T(hears(p, WIRE_MESSAGE, &news), "the next one comes");
+}
 
-    say(client, next_of(77, 1, 3, 2));
-    T(outlet_sees(a, b, outlet, WIRE_PASSED, &news, 5) && news.at.step == 3,
+/* Where the trainer is, and the end. */
+static void
+passes_on(struct plan *p)
+{
+    struct wire_news news;
+
+    say(p->client, next_of(77, 1, 3, 2));
+    T(sees(p, WIRE_PASSED, &news) && news.at.step == 3,
       "what is trained is passed on");
-    T(flow_producer_out(outlet->producer) == 2,
+    T(flow_producer_out(p->outlet->producer) == 2,
       "what is trained is no longer leased");
-    say(client, next_of(77, 1, 2, 3));
-    T(outlet_sees(a, b, outlet, WIRE_BACK, &news, 5) && news.at.step == 2,
+    say(p->client, next_of(77, 1, 2, 3));
+    T(sees(p, WIRE_BACK, &news) && news.at.step == 2,
       "so is that it goes back");
-    fill(outlet);
-    flow_outlet_end(outlet);
-    flow_outlet_end(outlet);
-    T(client_sees(a, b, client, WIRE_ENDED, &news, 5) && news.at.step == 5,
-      "the plan has an end");
-    T(!client_sees(a, b, client, WIRE_ENDED, &news, 0.05),
+    fill(p->outlet);
+    flow_outlet_end(p->outlet);
+    flow_outlet_end(p->outlet);
+    T(hears(p, WIRE_ENDED, &news) && news.at.step == 5, "the plan has an end");
+    T(!client_sees(p->a, p->b, p->client, WIRE_ENDED, &news, 0.05),
       "which is said once");
-    flow_producer_turn(outlet->producer, clock_now(), &now);
-    flow_producer_gave(outlet->producer, &now, 1, clock_now());
-    say(client, wire_end_put(&(struct wire_end){{77, 1, 2}, 1}));
-    T(hears_over(a, b, outlet, 5), "the run is over");
-    wire_client_close(client);
-    for (int i = 0; i < 1000 && wire_server_reaches(outlet->server, now.peer);
-         i++)
-        turn(a, b);
-    T(outlet_sees(a, b, outlet, WIRE_LEFT, &news, 8) && outlet->freed == 1,
-      "who leaves frees what it had");
+}
 
-    flow_outlet_close(outlet);
-    wire_close(a);
-    wire_close(b);
+static void
+is_left(struct plan *p)
+{
+    struct wire_news news;
+    struct flow_turn now;
+
+    flow_producer_turn(p->outlet->producer, clock_now(), &now);
+    flow_producer_gave(p->outlet->producer, &now, 1, clock_now());
+    say(p->client, wire_end_put(&(struct wire_end){{77, 1, 2}, 1}));
+    T(hears_over(p->a, p->b, p->outlet, 5), "the run is over");
+    wire_client_close(p->client);
+    for (int i = 0;
+         i < 1000 && wire_server_reaches(p->outlet->server, now.peer); i++)
+        turn(p->a, p->b);
+    T(sees(p, WIRE_LEFT, &news) && p->outlet->freed == 1,
+      "who leaves frees what it had");
+}
+
+static void
+plan_edge(void)
+{
+    struct plan p = open_plan();
+
+    begins(&p);
+    hands_out(&p);
+    passes_on(&p);
+    is_left(&p);
+    flow_outlet_close(p.outlet);
+    wire_close(p.a);
+    wire_close(p.b);
 }
 
 static int
