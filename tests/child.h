@@ -57,14 +57,25 @@ child_run(void (*run)(const void *), const void *arg)
     return c;
 }
 
-/* child_scratch() makes a folder of our own under TMPDIR and enters it. */
+/* child_folder() makes a folder of our own under TMPDIR. */
 static inline void
-child_scratch(char path[256])
+child_folder(char path[256])
 {
     const char *top = getenv("TMPDIR");
 
     snprintf(path, 256, "%s/foil-test-XXXXXX", top ? top : "/tmp");
-    if (!mkdtemp(path) || chdir(path)) {
+    if (!mkdtemp(path)) {
+        perror(path);
+        exit(1);
+    }
+}
+
+/* child_scratch() makes one and enters it. */
+static inline void
+child_scratch(char path[256])
+{
+    child_folder(path);
+    if (chdir(path)) {
         perror(path);
         exit(1);
     }

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "data/features.h"
 #include "data/npy.h"
 #include "t.h"
@@ -273,10 +274,9 @@ numbers_are_matched_where_they_are_names(void)
 int
 main(void)
 {
-    char folder[] = "/tmp/test_features.XXXXXX";
+    char folder[256];
 
-    if (!mkdtemp(folder) || chdir(folder))
-        return 1;
+    child_scratch(folder);
     comes_back();
     only_the_matrix();
     as_csv();

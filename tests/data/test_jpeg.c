@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "data/exif.h"
 #include "data/jpeg.h"
 #include "jpegs.h"
@@ -278,14 +279,14 @@ static const char program[] =
 static void
 pil_agrees(void)
 {
-    char folder[] = "/tmp/foil-jpeg-XXXXXX";
+    char folder[256];
     struct data_image image = {0};
 
     if (system("/usr/bin/python3 -c 'import PIL' 2>/dev/null")) {
         T_SKIP("the pixels are PIL's", "no python3-pil");
         return;
     }
-    T(mkdtemp(folder) && !chdir(folder), "a folder for PIL");
+    child_scratch(folder);
     T(!file_write("make.py", program, sizeof program - 1, &err) &&
           !system("/usr/bin/python3 make.py"),
       "PIL makes its files");

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "data/npy.h"
 #include "t.h"
 #include "util/file.h"
@@ -133,10 +134,9 @@ numpy_agrees(void)
 int
 main(void)
 {
-    char folder[] = "/tmp/foil-npy-XXXXXX";
+    char folder[256];
 
-    if (!mkdtemp(folder) || chdir(folder))
-        return 1;
+    child_scratch(folder);
     an_array_comes_back(DATA_F4, 2, 7, 3);
     an_array_comes_back(DATA_F8, 1, 9, 1);
     an_array_comes_back(DATA_I4, 1, 1, 1);

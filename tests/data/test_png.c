@@ -4,6 +4,7 @@
 
 #include <png.h>
 
+#include "child.h"
 #include "data/png.h"
 #include "t.h"
 #include "util/file.h"
@@ -43,10 +44,9 @@ a_full_disk_shows(void)
 int
 main(void)
 {
-    char folder[] = "/tmp/foil-png-XXXXXX";
+    char folder[256];
 
-    if (!mkdtemp(folder) || chdir(folder))
-        return 1;
+    child_scratch(folder);
     a_picture_comes_back();
     a_full_disk_shows();
     if (chdir("/") || file_remove(folder, &err))

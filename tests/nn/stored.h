@@ -11,7 +11,7 @@
 #include "nn/net.h"
 #include "util/rng.h"
 
-static char folder[] = "/tmp/foil-test-XXXXXX";
+static char folder[256];
 
 /* Small ones of images and of texts. */
 static const struct nn_spec image = {

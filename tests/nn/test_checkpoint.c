@@ -6,13 +6,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "nn/checkpoint.h"
 #include "t.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/rng.h"
 
-static char folder[] = "/tmp/foil-test-XXXXXX";
+static char folder[256];
 
 /* A run directory of its own for a check. */
 static char *
@@ -370,8 +371,7 @@ main(void)
 {
     struct err err;
 
-    if (!mkdtemp(folder))
-        return 1;
+    child_folder(folder);
     a_run_of_checkpoints();
     what_a_link_points_to_stays();
     half_written_ones_are_swept();

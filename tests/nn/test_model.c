@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child.h"
 #include "nn/checkpoint.h"
 #include "nn/model.h"
 #include "nn/safetensors.h"
@@ -285,8 +286,7 @@ main(void)
 {
     struct err err;
 
-    if (!mkdtemp(folder))
-        return 1;
+    child_folder(folder);
     a_net_survives();
     names_are_torchvisions();
     other_nets_are_refused();

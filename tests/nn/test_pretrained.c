@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child.h"
 #include "nn/model.h"
 #include "nn/pretrained.h"
 #include "nn/safetensors.h"
@@ -320,8 +321,7 @@ main(void)
 {
     struct err err;
 
-    if (!mkdtemp(folder))
-        return 1;
+    child_folder(folder);
     path = mem_format("%s/other.safetensors", folder);
     torchvisions_resnets_load();
     torchvisions_vits_load();

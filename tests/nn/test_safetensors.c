@@ -3,12 +3,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "nn/safetensors.h"
 #include "t.h"
 #include "util/file.h"
 #include "util/mem.h"
 
-static char folder[] = "/tmp/foil-test-XXXXXX";
+static char folder[256];
 
 static const float weight[2][3] = {{1, -2, 3}, {0.5f, 1e-30f, 7}};
 static const int64_t steps[1] = {-1234567890123};
@@ -212,8 +213,7 @@ main(void)
     struct err err;
     char *path;
 
-    if (!mkdtemp(folder))
-        return 1;
+    child_folder(folder);
     path = write_example();
     what_is_written_is_read(path);
     bad_headers_are_refused();

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child.h"
 #include "nn/model.h"
 #include "nn/pretrained.h"
 #include "nn/safetensors.h"
@@ -16,7 +17,7 @@
 
 static size_t n_images = 3;
 
-static char folder[] = "/tmp/foil-test-XXXXXX";
+static char folder[256];
 
 static const char *const script =
     "import json, struct, sys\n"
@@ -227,8 +228,7 @@ main(void)
         n_images = 1;
         examples[i].side /= 4;
     }
-    if (!mkdtemp(folder))
-        return 1;
+    child_folder(folder);
     program = mem_format("%s/features.py", folder);
     if (file_write(program, script, strlen(script), &err))
         return 1;

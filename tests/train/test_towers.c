@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "child.h"
 #include "nn/model.h"
 #include "num/threads.h"
 #include "num/vec.h"
@@ -15,7 +16,7 @@
 
 enum { SIZE = 12, N = 4, STEPS = SIZE / N, IDS = 9, MOST = 5, DIM = 6 };
 
-static char folder[] = "/tmp/foil-test-XXXXXX";
+static char folder[256];
 
 /* Negatives that weigh what a test says: rows of the batch, further texts, rows
  * from outside. */
@@ -421,8 +422,7 @@ main(void)
     struct err err;
 
     num_threads(1); // steps too small to share
-    if (!mkdtemp(folder))
-        return 1;
+    child_folder(folder);
     images_and_texts_come_together();
     micro_batches_are_of_both_towers();
     one_folder_has_both();
