@@ -1,11 +1,12 @@
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "loss/objective.h"
 #include "loss/rows.h"
 #include "num/gemm.h"
 #include "num/vec.h"
+#include "util/mem.h"
 
 #include "barlow_twins.h"
 #include "cache.h"
@@ -54,21 +55,28 @@ const struct loss_objective *const loss_objectives[] = {
     NULL,
 };
 
+/* All names in the sentence, however many there are. */
+static void
+refuse_name(const char *name, struct err *err)
+{
+    char *list = mem_text(""), *shorter;
+
+    for (size_t i = 0; loss_objectives[i]; i++) {
+        shorter = list;
+        list = mem_format("%s %s", shorter, loss_objectives[i]->name);
+        free(shorter);
+    }
+    err_set(err, "no objective '%.40s'; there are:%s", name, list);
+    free(list);
+}
+
 const struct loss_objective *
 loss_objective_find(const char *name, struct err *err)
 {
-    char list[256] = "";
-    size_t len = 0;
-
-    for (size_t i = 0; loss_objectives[i]; i++) {
-        const struct loss_objective *o = loss_objectives[i];
-
-        if (!strcmp(o->name, name))
-            return o;
-        len += (size_t)snprintf(list + len, sizeof list - len, " %s", o->name);
-        REQUIRE(len < sizeof list);
-    }
-    err_set(err, "no objective '%s'; there are:%s", name, list);
+    for (size_t i = 0; loss_objectives[i]; i++)
+        if (!strcmp(loss_objectives[i]->name, name))
+            return loss_objectives[i];
+    refuse_name(name, err);
     return NULL;
 }
 

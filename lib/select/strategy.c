@@ -1,8 +1,10 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "select/avoid.h"
 #include "select/shuffle.h"
 #include "select/strategy.h"
+#include "util/mem.h"
 
 #include "osgd.h"
 #include "replace.h"
@@ -17,19 +19,28 @@ const struct select_strategy *const select_strategies[] = {
     &select_strategy_swap,      NULL,
 };
 
+/* All names in the sentence, however many there are. */
+static void
+refuse_name(const char *name, struct err *err)
+{
+    char *list = mem_text(""), *shorter;
+
+    for (size_t i = 0; select_strategies[i]; i++) {
+        shorter = list;
+        list = mem_format("%s %s", shorter, select_strategies[i]->name);
+        free(shorter);
+    }
+    err_set(err, "no strategy '%.40s': there are%s", name, list);
+    free(list);
+}
+
 const struct select_strategy *
 select_strategy_find(const char *name, struct err *err)
 {
-    char names[256] = "";
-
-    for (size_t i = 0; select_strategies[i]; i++) {
+    for (size_t i = 0; select_strategies[i]; i++)
         if (!strcmp(select_strategies[i]->name, name))
             return select_strategies[i];
-        strncat(names, " ", sizeof names - strlen(names) - 1);
-        strncat(names, select_strategies[i]->name,
-                sizeof names - strlen(names) - 1);
-    }
-    err_set(err, "no strategy '%s': there are%s", name, names);
+    refuse_name(name, err);
     return NULL;
 }
 
