@@ -2,175 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "num/vec.h"
-#include "sample/source.h"
 #include "t.h"
-#include "util/mem.h"
-#include "util/rng.h"
 
 #include "remember.h"
-
-enum { N = 24, B = 4, V = 2, D = 8, STEPS = 40, EXTRA = 64, H = 3 };
-
-/* What is under way: items that were drawn for, in a ring. */
-struct run {
-    struct sample_source source;
-    int64_t ids[STEPS][B], extra[STEPS][EXTRA], view[STEPS][EXTRA],
-        epoch[STEPS][EXTRA];
-    struct sample_extras extras[STEPS]; /* pointing into what follows */
-    int32_t row[STEPS][EXTRA], state_view[STEPS][EXTRA];
-    float log_q[STEPS][EXTRA];
-    int64_t variant[STEPS][V * B];
-    float z[(V * B + EXTRA) * D];
-    struct sample_step last; /* that was weighed */
-    size_t A;
-};
-
-static void
-begin(struct run *run, const struct sample_how *how, size_t A)
-{
-    *run = (struct run){.A = A};
-    sample_source_init(&run->source, how, N);
-    for (int t = 0; t < STEPS; t++)
-        for (int i = 0; i < B; i++) {
-            run->ids[t][i] = (t * B + i * 5 + t / 6) % N;
-            run->variant[t][i] = (t + i) % (int)(A ? A : 1);
-            run->variant[t][B + i] = (t + i + 1) % (int)(A ? A : 1);
-        }
-}
-
-/* What is known of a step when it is drawn for. */
-static struct sample_step
-step_of(const struct run *run, int t)
-{
-    return (struct sample_step){
-        .epoch = (uint64_t)(t / 6),
-        .step = (uint64_t)(t % 6),
-        .v = V,
-        .b = B,
-        .fixed = run->A,
-        .ids = run->ids[t],
-        .variants = run->A ? run->variant[t] : NULL,
-    };
-}
-
-/* A copy of `bytes`, where there is something. */
-static void *
-keep(void *to, const void *from, size_t bytes)
-{
-    return from && bytes ? memcpy(to, from, bytes) : NULL;
-}
-
-static void
-draw(struct run *run, int t)
-{
-    const struct sample_step step = step_of(run, t);
-    struct sample_extras *x = &run->extras[t];
-
-    *x = sample_source_draw(&run->source, &step, t);
-    REQUIRE(x->n <= EXTRA);
-    x->ids = keep(run->extra[t], x->ids, x->n * sizeof *x->ids);
-    x->view = keep(run->view[t], x->view, x->n * sizeof *x->view);
-    x->epoch = keep(run->epoch[t], x->epoch, x->n * sizeof *x->epoch);
-    x->hints.row = keep(run->row[t], x->hints.row, x->n * sizeof(int32_t));
-    x->hints.view =
-        keep(run->state_view[t], x->hints.view, x->n * sizeof(int32_t));
-    x->hints.log_q = keep(run->log_q[t], x->hints.log_q, x->n * sizeof(float));
-}
-
-/* Which view a column shows, as data/view.h counts them. */
-static struct sample_state
-view_of(const struct run *run, int t, size_t r)
-{
-    const struct sample_extras *x = &run->extras[t];
-    const size_t n = V * B, e = r - n;
-    const int64_t now = run->A ? 0 : t / 6;
-
-    if (r < n)
-        return (struct sample_state){
-            run->ids[t][r % B], run->A ? run->variant[t][r] : (int64_t)(r / B),
-            now};
-    if (!x->view)
-        return (struct sample_state){run->extra[t][e], V, now};
-    return (struct sample_state){run->extra[t][e], run->view[t][e],
-                                 x->epoch ? run->epoch[t][e] : 0};
-}
-
-/* Features are a function of the view and the step, as of an encoder that
- * learns. */
-static int
-weigh(struct run *run, int t, struct sample_weights *weights, struct err *err)
-{
-    const struct sample_extras *x = &run->extras[t];
-    const size_t n = V * B, all = n + x->n;
-    struct sample_step step = step_of(run, t);
-
-    for (size_t r = 0; r < all; r++) {
-        const struct sample_state is = view_of(run, t, r);
-        struct rng image, view;
-
-        rng_init(&image, 9, RNG_TEST, (uint64_t)is.id, 0, 0);
-        rng_init(&view, 8, RNG_TEST, (uint64_t)is.id, (uint64_t)is.epoch,
-                 (uint64_t)is.view);
-        for (size_t k = 0; k < D; k++)
-            run->z[r * D + k] = (float)(rng_normal(&image) +
-                                        0.3 * rng_normal(&view) + 0.02 * t);
-    }
-    num_unit_rows(all, D, run->z, run->z, NULL);
-    step.beta = 4;
-    step.extra = x->n;
-    step.dim = D;
-    step.extra_ids = x->ids;
-    step.extra_view = x->view;
-    step.extra_epoch = x->epoch;
-    step.z = run->z;
-    step.extra_z = run->z + n * D;
-    step.hints = x->hints;
-    run->last = step;
-    return sample_source_weigh(&run->source, &step, weights, err);
-}
-
-/* 1 when the weights of a row are weights, and none of its own image's. */
-static int
-is_good(const struct run *run, int t, const struct sample_weights *w,
-        double low)
-{
-    int good = 1;
-
-    for (size_t r = 0; r < w->rows; r++) {
-        double sum = 0;
-
-        for (size_t c = 0; c < w->columns; c++) {
-            const float x = w->w[r * w->columns + c];
-
-            sum += x;
-            good &= x >= 0 && (c >= V * B || c % B != r % B || x == 0);
-            good &= c < V * B || x == 0 ||
-                    run->extra[t][c - V * B] != run->ids[t][r % B];
-        }
-        good &= sum <= 1 + 1e-5 && sum >= low - 1e-5;
-    }
-    return good;
-}
-
-static double
-value(const struct sample_weights *w, const char *name)
-{
-    for (size_t i = 0; i < w->n_values; i++)
-        if (!strcmp(w->values[i].name, name))
-            return w->values[i].value;
-    return NAN;
-}
-
-/* Writes down what a step wants kept. */
-static void
-keep_tables(struct sample_store *store, const struct sample_weights *w)
-{
-    struct err err;
-
-    REQUIRE(!sample_store_judge(store, w->n_tables, w->tables, &err));
-    sample_store_write(store, w->sampler, w->n_tables, w->tables);
-}
+#include "source_run.h"
 
 /* What is kept of each step is all that there is to be remembered. */
 static void
@@ -307,15 +142,6 @@ early_or_late(void)
     }
 }
 
-/* The chains of a batch stand there. */
-static void
-stand(struct run *run, int t, const struct sample_state *state)
-{
-    const struct sample_step step = step_of(run, t);
-
-    sample_memory_step(&run->source.memory, &step, state, NULL);
-}
-
 /* 1 when these are the extra samples of a step. */
 static int
 brings(const struct run *run, int t, size_t n, const struct sample_state *want)
@@ -428,104 +254,6 @@ hints_place_chains(void)
     }
 }
 
-static void
-refusals(void)
-{
-    struct sample_how how = {.burn = V * (B - 1), .horizon = H};
-    struct run *run = mem_array(1, sizeof *run);
-    struct sample_weights w;
-    struct err err = {""};
-
-    begin(run, &how, 0);
-    T(weigh(run, 0, &w, &err) && run->source.memory.total == 0,
-      "nothing to record: %s", err.msg);
-    sample_source_release(&run->source);
-    how.burn = -1;
-    begin(run, &how, 0);
-    T(!weigh(run, 0, &w, &err), "half of it");
-    run->A = 3;
-    T(weigh(run, 1, &w, &err), "other views: %s", err.msg);
-    sample_source_release(&run->source);
-    begin(run, &how, 3);
-    run->A = 0;
-    stand(run, 0, (struct sample_state[V * B]){{9, 0, 0}, {9, 1, 0}});
-    run->A = 3;
-    draw(run, 0);
-    T(run->extras[0].n == 0 && weigh(run, 0, &w, &err),
-      "chains of other views draw nothing: %s", err.msg);
-    sample_source_release(&run->source);
-    begin(run, &how, 3);
-    run->source.memory.form.size = (size_t)1 << 29;
-    T(weigh(run, 0, &w, &err) && strstr(err.msg, "8 GiB"),
-      "more than is kept: %s", err.msg);
-    run->source.memory.form.size = N;
-    sample_source_release(&run->source);
-    how.proposals = SAMPLE_ALL4;
-    begin(run, &how, 3);
-    T(weigh(run, 0, &w, &err), "one chain for views that differ: %s", err.msg);
-    sample_source_release(&run->source);
-    free(run);
-}
-
-/* A state that another sampler has kept, or that lacks something. */
-static void
-states_of_others(void)
-{
-    const struct sample_how how = {.burn = -1, .horizon = H},
-                            bank = {.moves = 5, .horizon = H},
-                            stale = {.scores = SAMPLE_STALE, .horizon = H},
-                            cache = {.cache = 1, .horizon = H};
-    const struct sample_how *const others[] = {&bank, &stale, &cache};
-    struct run *run = mem_array(1, sizeof *run);
-    struct sample_weights w;
-    struct sample_store store;
-    struct err err = {""};
-
-    begin(run, &how, 0);
-    sample_store_init(&store);
-    T(sample_source_load(&run->source, &store, 9, &err) &&
-          strstr(err.msg, "of 9 steps has no table 'chain'"),
-      "nothing was kept: %s", err.msg);
-    REQUIRE(!weigh(run, 0, &w, &err));
-    keep_tables(&store, &w);
-    for (size_t i = 0; i < 3; i++) {
-        struct sample_source other;
-
-        sample_source_init(&other, others[i], N);
-        T(sample_source_load(&other, &store, 1, &err) &&
-              strstr(err.msg, "sampler 'emc2 1', and this is '"),
-          "%s", err.msg);
-        sample_source_release(&other);
-    }
-    sample_source_begin(&run->source, 5);
-    T(run->source.memory.total == 5 && !run->source.memory.chains.state,
-      "it begins anew after steps without it");
-    sample_store_release(&store);
-    sample_source_release(&run->source);
-    free(run);
-}
-
-/* The bank of a run has so many rows of a sample, and keeps them. */
-static void
-banks_keep_their_form(void)
-{
-    const struct sample_how how = {
-        .proposals = SAMPLE_ONCE, .moves = 5, .horizon = 1};
-    struct run *run = mem_array(1, sizeof *run);
-    struct sample_weights w;
-    struct err err = {""};
-
-    begin(run, &how, 2);
-    REQUIRE(!weigh(run, 0, &w, &err));
-    run->A = 0; // two views, as before
-    draw(run, 1);
-    T(!run->extras[1].n && weigh(run, 1, &w, &err) &&
-          strstr(err.msg, "1 rows of a sample where the bank so far has 2"),
-      "views drawn anew after fixed ones: %s", err.msg);
-    sample_source_release(&run->source);
-    free(run);
-}
-
 /* Each word of SAMPLE_PROPOSALS is known, and those of a bank move. */
 static void
 each_word_proposes(void)
@@ -552,8 +280,5 @@ main(void)
     early_or_late();
     each_state_once();
     hints_place_chains();
-    states_of_others();
-    banks_keep_their_form();
-    refusals();
     return t_done();
 }

@@ -1,0 +1,188 @@
+#ifndef TESTS_SAMPLE_SOURCE_RUN_H
+#define TESTS_SAMPLE_SOURCE_RUN_H
+
+/*
+ * For tests of sample/source: a run of so many steps over a small data set,
+ * what is drawn for each of them and weighed.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num/vec.h"
+#include "sample/source.h"
+#include "util/mem.h"
+#include "util/rng.h"
+
+enum { N = 24, B = 4, V = 2, D = 8, STEPS = 40, EXTRA = 64, H = 3 };
+
+/* What is under way: items that were drawn for, in a ring. */
+struct run {
+    struct sample_source source;
+    int64_t ids[STEPS][B], extra[STEPS][EXTRA], view[STEPS][EXTRA],
+        epoch[STEPS][EXTRA];
+    struct sample_extras extras[STEPS]; /* pointing into what follows */
+    int32_t row[STEPS][EXTRA], state_view[STEPS][EXTRA];
+    float log_q[STEPS][EXTRA];
+    int64_t variant[STEPS][V * B];
+    float z[(V * B + EXTRA) * D];
+    struct sample_step last; /* that was weighed */
+    size_t A;
+};
+
+static inline void
+begin(struct run *run, const struct sample_how *how, size_t A)
+{
+    *run = (struct run){.A = A};
+    sample_source_init(&run->source, how, N);
+    for (int t = 0; t < STEPS; t++)
+        for (int i = 0; i < B; i++) {
+            run->ids[t][i] = (t * B + i * 5 + t / 6) % N;
+            run->variant[t][i] = (t + i) % (int)(A ? A : 1);
+            run->variant[t][B + i] = (t + i + 1) % (int)(A ? A : 1);
+        }
+}
+
+/* What is known of a step when it is drawn for. */
+static inline struct sample_step
+step_of(const struct run *run, int t)
+{
+    return (struct sample_step){
+        .epoch = (uint64_t)(t / 6),
+        .step = (uint64_t)(t % 6),
+        .v = V,
+        .b = B,
+        .fixed = run->A,
+        .ids = run->ids[t],
+        .variants = run->A ? run->variant[t] : NULL,
+    };
+}
+
+/* A copy of `bytes`, where there is something. */
+static inline void *
+keep(void *to, const void *from, size_t bytes)
+{
+    return from && bytes ? memcpy(to, from, bytes) : NULL;
+}
+
+static inline void
+draw(struct run *run, int t)
+{
+    const struct sample_step step = step_of(run, t);
+    struct sample_extras *x = &run->extras[t];
+
+    *x = sample_source_draw(&run->source, &step, t);
+    REQUIRE(x->n <= EXTRA);
+    x->ids = keep(run->extra[t], x->ids, x->n * sizeof *x->ids);
+    x->view = keep(run->view[t], x->view, x->n * sizeof *x->view);
+    x->epoch = keep(run->epoch[t], x->epoch, x->n * sizeof *x->epoch);
+    x->hints.row = keep(run->row[t], x->hints.row, x->n * sizeof(int32_t));
+    x->hints.view =
+        keep(run->state_view[t], x->hints.view, x->n * sizeof(int32_t));
+    x->hints.log_q = keep(run->log_q[t], x->hints.log_q, x->n * sizeof(float));
+}
+
+/* Which view a column shows, as data/view.h counts them. */
+static inline struct sample_state
+view_of(const struct run *run, int t, size_t r)
+{
+    const struct sample_extras *x = &run->extras[t];
+    const size_t n = V * B, e = r - n;
+    const int64_t now = run->A ? 0 : t / 6;
+
+    if (r < n)
+        return (struct sample_state){
+            run->ids[t][r % B], run->A ? run->variant[t][r] : (int64_t)(r / B),
+            now};
+    if (!x->view)
+        return (struct sample_state){run->extra[t][e], V, now};
+    return (struct sample_state){run->extra[t][e], run->view[t][e],
+                                 x->epoch ? run->epoch[t][e] : 0};
+}
+
+/* Features are a function of the view and the step, as of an encoder that
+ * learns. */
+static inline int
+weigh(struct run *run, int t, struct sample_weights *weights, struct err *err)
+{
+    const struct sample_extras *x = &run->extras[t];
+    const size_t n = V * B, all = n + x->n;
+    struct sample_step step = step_of(run, t);
+
+    for (size_t r = 0; r < all; r++) {
+        const struct sample_state is = view_of(run, t, r);
+        struct rng image, view;
+
+        rng_init(&image, 9, RNG_TEST, (uint64_t)is.id, 0, 0);
+        rng_init(&view, 8, RNG_TEST, (uint64_t)is.id, (uint64_t)is.epoch,
+                 (uint64_t)is.view);
+        for (size_t k = 0; k < D; k++)
+            run->z[r * D + k] = (float)(rng_normal(&image) +
+                                        0.3 * rng_normal(&view) + 0.02 * t);
+    }
+    num_unit_rows(all, D, run->z, run->z, NULL);
+    step.beta = 4;
+    step.extra = x->n;
+    step.dim = D;
+    step.extra_ids = x->ids;
+    step.extra_view = x->view;
+    step.extra_epoch = x->epoch;
+    step.z = run->z;
+    step.extra_z = run->z + n * D;
+    step.hints = x->hints;
+    run->last = step;
+    return sample_source_weigh(&run->source, &step, weights, err);
+}
+
+/* 1 when the weights of a row are weights, and none of its own image's. */
+static inline int
+is_good(const struct run *run, int t, const struct sample_weights *w,
+        double low)
+{
+    int good = 1;
+
+    for (size_t r = 0; r < w->rows; r++) {
+        double sum = 0;
+
+        for (size_t c = 0; c < w->columns; c++) {
+            const float x = w->w[r * w->columns + c];
+
+            sum += x;
+            good &= x >= 0 && (c >= V * B || c % B != r % B || x == 0);
+            good &= c < V * B || x == 0 ||
+                    run->extra[t][c - V * B] != run->ids[t][r % B];
+        }
+        good &= sum <= 1 + 1e-5 && sum >= low - 1e-5;
+    }
+    return good;
+}
+
+static inline double
+value(const struct sample_weights *w, const char *name)
+{
+    for (size_t i = 0; i < w->n_values; i++)
+        if (!strcmp(w->values[i].name, name))
+            return w->values[i].value;
+    return NAN;
+}
+
+/* Writes down what a step wants kept. */
+static inline void
+keep_tables(struct sample_store *store, const struct sample_weights *w)
+{
+    struct err err;
+
+    REQUIRE(!sample_store_judge(store, w->n_tables, w->tables, &err));
+    sample_store_write(store, w->sampler, w->n_tables, w->tables);
+}
+
+/* The chains of a batch stand there. */
+static inline void
+stand(struct run *run, int t, const struct sample_state *state)
+{
+    const struct sample_step step = step_of(run, t);
+
+    sample_memory_step(&run->source.memory, &step, state, NULL);
+}
+
+#endif
