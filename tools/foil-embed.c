@@ -3,13 +3,14 @@
 #include "data/jpeg.h"
 #include "foil-embed/image_job.h"
 #include "foil-embed/text_job.h"
+#include "nn/average.h"
 #include "nn/export.h"
 #include "num/threads.h"
 #include "util/opt.h"
 
 static const char *output, *layer = "h", *recipe_spec, *bad = "refuse";
 static const char *lines, *classes, *templates, *vocabulary, *export, *onnx;
-static int raw, descriptor, untrained, captions;
+static int raw, descriptor, untrained, average, captions;
 static long size, seed, view, batch = 256, threads;
 static long max_pixels = DATA_MAX_PIXELS;
 
@@ -24,6 +25,8 @@ static const struct opt opts[] = {
      "the encoder's features or the head's embeddings"},
     {"untrained", 0, OPT_FLAG, &untrained, 0, 0, NULL,
      "with initial weights instead of the checkpoint's"},
+    {"average", 0, OPT_FLAG, &average, 0, 0, NULL,
+     "with the mean of the weights, see foil-train --average"},
     {"raw", 0, OPT_FLAG, &raw, 0, 0, NULL,
      "no encoder: the pixels are the features, or the tokens"},
     {"descriptor", 0, OPT_FLAG, &descriptor, 0, 0, NULL,
@@ -81,6 +84,7 @@ embed_texts(char **operand)
         .templates = templates,
         .batch = (size_t)batch,
         .head = !opt_given(&layer) || *layer == 'z',
+        .average = average,
     };
 
     if (templates && !classes)
@@ -116,6 +120,7 @@ embed_images(char **operand)
         .recipe = recipe_spec,
         .head = *layer == 'z',
         .untrained = untrained,
+        .average = average,
         .skip = !strcmp(bad, "skip"),
         .size = size,
         .seed = seed,
@@ -145,6 +150,7 @@ export_encoder(char **operand)
     if ((captions
              ? nn_model_open_text(&model, operand[0], 1, &err)
              : nn_model_open(&model, operand[0], 1, 0, NULL, NULL, &err)) ||
+        (average && nn_average_use(&model, &err)) ||
         (export && nn_export_safetensors(export, &model, &err)) ||
         (onnx && nn_export_onnx(onnx, &model, &err)))
         die("%s", err.msg);
@@ -161,6 +167,9 @@ main(int argc, char **argv)
     operand = opt_parse(&tool, argc, argv);
     if (!output && !export && !onnx)
         opt_misuse("wants a file to write to, -o FILE");
+    if (average && (raw || descriptor || untrained))
+        opt_misuse("--average is for the weights of a checkpoint, and goes "
+                   "without --raw, --descriptor and --untrained");
     threads = num_threads((int)threads);
     end_when_stopped();
     if (!export_encoder(operand) && !embed_texts(operand))

@@ -42,6 +42,8 @@ describe(const struct nn_model *model)
                         json_integer((json_int_t)nn_net_features(model->net)));
     json_object_set(encoder, "checkpoint",
                     json_object_get(model->about, "manifest"));
+    json_object_set(encoder, "average",
+                    json_object_get(model->about, "average"));
     json_object_foreach(encoder, key, value)
     {
         char *text = json_is_string(value)

@@ -71,4 +71,33 @@ ok 'that of its mean' loss still --average
 ok 'is the same' holds "($(value .loss still) - $last) ^ 2 < 1e-12"
 ok 'a checkpoint without a mean: 1' refuses 1 'has no mean of weights' \
     "$BIN/foil-eval" loss --average plain set.tar
+
+# features by the mean, of a linear encoder: of the last four steps they are the
+# mean of those of each step
+embed=$BIN/foil-embed
+ok 'every step of a run is kept' trained each --average 1 --checkpoint-every 1 \
+    --keep 9
+for step in 1 2 3 4; do
+    "$embed" -o "step$step.csv" "each/step-0000000$step" set.tar
+done
+ok 'features by the mean of weights' "$embed" --average -o mean.csv each set.tar
+ok 'are, of a linear encoder, the mean of those of its steps' bash -c "
+    paste -d , mean.csv step[1-4].csv | tail -n +2 | awk -F , '
+        { n = NF / 5
+          for (i = 4; i <= n; i++) {
+              m = (\$(i + n) + \$(i + 2 * n) + \$(i + 3 * n) + \$(i + 4 * n)) / 4
+              if ((\$i - m) ^ 2 > 1e-8 || \$i == \$(i + 4 * n)) bad = 1
+              count++
+          } }
+        END { print count; exit bad || count != 24 * 6 }'"
+ok 'with the steps beside them' bash -c "'$embed' --average -o mean.npy each \
+    set.tar && jq -e '.encoder.average == 4' mean.json"
+ok 'the encoder by itself' "$embed" --average --export mean.file each
+ok 'has them, too' grep -aq '"average":"4"' mean.file
+ok 'and other weights than the last' bash -c "'$embed' --export last.file each &&
+    ! cmp -s <(tail -c 100 mean.file) <(tail -c 100 last.file)"
+ok 'no mean: 1' refuses 1 "'.*plain.*' has no mean of weights" \
+    "$embed" --average -o x.npy plain set.tar
+ok 'no weights of a checkpoint: 2' refuses 2 '--average is for the weights of' \
+    "$embed" --average --untrained -o x.npy each set.tar
 done_testing

@@ -5,6 +5,7 @@
 #include "data/features.h"
 #include "eval/descriptor.h"
 #include "images.h"
+#include "nn/average.h"
 #include "nn/model.h"
 #include "util/digest.h"
 #include "util/mem.h"
@@ -54,7 +55,8 @@ open_model(struct work *work)
     struct err err;
 
     if (nn_model_open(model, job.checkpoint, (size_t)job.batch, 0, resize, &job,
-                      &err))
+                      &err) ||
+        (job.average && nn_average_use(model, &err)))
         die("%s", err.msg);
     if (model->spec.height != model->spec.image_width)
         die("'%s' is for images of %zu x %zu, not for square ones",

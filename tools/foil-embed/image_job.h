@@ -11,6 +11,7 @@ struct embed_image_job {
     const char *recipe; /* of augmented views; NULL: plain ones */
     int head;           /* 1: embeddings; 0: the encoder's features */
     int untrained;      /* 1: with initial weights */
+    int average;        /* 1: with the mean of weights (nn/average.h) */
     int skip;           /* 1: bad images are left out */
     long size, seed, view, batch, threads, max_pixels; /* size 0: as trained */
 };

@@ -251,7 +251,8 @@ embed_text_job(const struct embed_text_job *job)
     struct err err;
 
     if (job->checkpoint)
-        embed_texts_open(&texts, job->checkpoint, job->batch, job->head);
+        embed_texts_open(&texts, job->checkpoint, job->batch, job->head,
+                         job->average);
     else
         embed_texts_open_raw(&texts, job->vocabulary);
     if (job->classes) {

@@ -20,6 +20,7 @@ struct embed_text_job {
                               name; NULL: "{}" and "a photo of a {}." */
     size_t batch;          /* texts at a time */
     int head;              /* 1: embeddings; 0: what is before the projection */
+    int average;           /* 1: with the mean of weights (nn/average.h) */
 };
 
 /* embed_text_job() does it; it ends the tool where that fails. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nn/average.h"
 #include "nn/checkpoint.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -22,13 +23,14 @@ make_room(struct embed_texts *texts)
 
 void
 embed_texts_open(struct embed_texts *texts, const char *checkpoint,
-                 size_t batch, int head)
+                 size_t batch, int head, int average)
 {
     struct err err;
     char *folder, *path;
 
     *texts = (struct embed_texts){.batch = batch, .head = head};
-    if (nn_model_open_text(&texts->model, checkpoint, batch, &err))
+    if (nn_model_open_text(&texts->model, checkpoint, batch, &err) ||
+        (average && nn_average_use(&texts->model, &err)))
         die("%s", err.msg);
     folder = nn_checkpoint_need(checkpoint, &err);
     if (!folder)

@@ -27,10 +27,11 @@ struct embed_texts {
     int32_t *buffer; /* of one text */
 };
 
-/* embed_texts_open() reads encoder and vocabulary of a checkpoint; it ends the
- * tool where that fails. */
+/* embed_texts_open() reads encoder and vocabulary of a checkpoint, with average
+ * that of the mean of its weights (nn/average.h); it ends the tool where that
+ * fails. */
 void embed_texts_open(struct embed_texts *texts, const char *checkpoint,
-                      size_t batch, int head);
+                      size_t batch, int head, int average);
 void embed_texts_open_raw(struct embed_texts *texts, const char *vocabulary);
 void embed_texts_close(struct embed_texts *texts);
 
