@@ -3,6 +3,7 @@
 #include "util/err.h"
 #include "util/mem.h"
 
+#include "arena.h"
 #include "plan.h"
 
 /*
@@ -11,31 +12,15 @@
  * order in which they are made: from the operator that makes one until backward
  * has gone through all that read it.  Everything else lives from the operator
  * that makes it to the last one that reads it: gradients, scratch, all other
- * values, and large values that are made again when backward wants them.
+ * values, and large values, which are made again when backward first wants them
+ * and live until it has gone through all that read them.
  *
  * Forward and backward are walked through once, and each of the latter takes
  * the first gap that is wide enough, also where a value is kept that is not yet
  * made, or no longer wanted.
  */
-enum { ALIGN = 64 };
-
 static const size_t recompute_bytes =
     4 << 20; // values that are as large or larger are computed twice
-
-/* The part that is shared: what lives in it now, by place. */
-struct arena {
-    size_t start, most; /* where it begins, and its size */
-    struct block {
-        size_t at, bytes;
-    } * live;
-    size_t n, room;
-};
-
-static size_t
-aligned(size_t bytes)
-{
-    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
-}
 
 /* Takes bytes that are kept. */
 static size_t
@@ -43,67 +28,7 @@ keep(struct nn_plan *plan, size_t bytes)
 {
     size_t at = plan->bytes;
 
-    plan->bytes += aligned(bytes);
-    return at;
-}
-
-/* Begins to live at a place. */
-static void
-arena_enter(struct arena *arena, size_t at, size_t bytes)
-{
-    size_t i = arena->n;
-
-    mem_grow(&arena->live, &arena->room, arena->n + 1, sizeof *arena->live);
-    for (arena->n++; i > 0 && arena->live[i - 1].at > at; i--)
-        arena->live[i] = arena->live[i - 1];
-    arena->live[i] = (struct block){at, aligned(bytes)};
-    if (arena->most < at + aligned(bytes) - arena->start)
-        arena->most = at + aligned(bytes) - arena->start;
-}
-
-static size_t
-arena_take(struct arena *arena, size_t bytes)
-{
-    size_t at = arena->start;
-
-    for (size_t i = 0; i < arena->n; i++) {
-        const struct block *live = &arena->live[i];
-
-        if (at + aligned(bytes) <= live->at)
-            break;
-        if (at < live->at + live->bytes)
-            at = live->at + live->bytes;
-    }
-    arena_enter(arena, at, bytes);
-    return at;
-}
-
-/* Where something begins at the place of what is kept later, its size tells
- * which of both goes. */
-static void
-arena_give_back(struct arena *arena, size_t at, size_t bytes)
-{
-    size_t i = 0;
-
-    while (i < arena->n &&
-           (arena->live[i].at != at || arena->live[i].bytes != aligned(bytes)))
-        i++;
-    REQUIRE(i < arena->n);
-    arena->n--;
-    for (; i < arena->n; i++)
-        arena->live[i] = arena->live[i + 1];
-}
-
-/* For the time of one operator. */
-static size_t
-arena_scratch(struct arena *arena, size_t bytes)
-{
-    size_t at;
-
-    if (!bytes)
-        return arena->start;
-    at = arena_take(arena, bytes);
-    arena_give_back(arena, at, bytes);
+    plan->bytes += nn_aligned(bytes);
     return at;
 }
 
@@ -113,12 +38,16 @@ struct value {
     size_t bytes;
     int wanted;   /* backward reads it */
     int again;    /* it is made again */
+    size_t made;  /* the place of that */
     size_t store; /* the value whose place it has */
 
     /* Of a store. */
     size_t place, last; /* the operator that reads it last; n_ops: the caller */
-    size_t first;       /* the one whose backward reads it last, or nn_none */
     int kept, done;
+
+    /* Of a store, or of what is made again: the operators whose backward reads
+     * it last and, counted from here, first; or nn_none. */
+    size_t first, highest;
 
     size_t grads, grad[3]; /* places of what flows into it */
 };
@@ -127,8 +56,9 @@ struct places {
     struct nn_plan *plan;
     const struct nn_graph *graph;
     struct value *values;
-    struct arena arena;
+    struct nn_arena arena;
     size_t made; /* values below are made, or live already */
+    size_t room; /* of what the plan makes again */
 };
 
 static void
@@ -142,6 +72,7 @@ know_values(struct places *p)
         p->values[i].bytes = num_map_bytes(&map);
         p->values[i].store = i;
         p->values[i].place = p->values[i].first = nn_none;
+        p->values[i].highest = p->values[i].made = nn_none;
     }
     for (size_t i = 0; p->plan->train && i < graph->n_ops; i++) {
         const struct nn_step *step = &p->plan->steps[i];
@@ -154,31 +85,36 @@ know_values(struct places *p)
     }
 }
 
-/* Whether value v is made again for the one operator whose backward reads it:
- * where that can be done, and v is large. */
+/* Whether value v can be made again, out of values that backward wants or that
+ * can be made again themselves. */
 static int
-can_recompute(const struct places *p, size_t v)
+can_make(const struct places *p, size_t v)
 {
     const struct nn_value *value = &p->graph->values[v];
     const struct nn_step *writer;
-    size_t readers = 0;
 
-    if (!p->values[v].wanted || p->values[v].bytes < recompute_bytes ||
-        value->writer == nn_none || nn_graph_is_given(p->graph, v))
+    if (value->writer == nn_none || nn_graph_is_given(p->graph, v))
         return 0;
     writer = &p->plan->steps[value->writer];
-    if (!writer->needs.again || writer->needs.reads & NN_READS_OUT)
+    if (!writer->needs.again)
         return 0;
     for (size_t k = 0; k < writer->op.n_in; k++)
-        if (p->values[writer->op.in[k]].again)
+        if (!p->values[writer->op.in[k]].wanted &&
+            !can_make(p, writer->op.in[k]))
             return 0;
-    for (size_t i = value->writer + 1; i <= value->last; i++) {
-        const struct nn_step *step = &p->plan->steps[i];
+    return 1;
+}
 
-        for (size_t k = 0; k < step->op.n_in; k++)
-            readers += step->op.in[k] == v && step->needs.reads & 1u << k;
-    }
-    return readers == 1;
+/* Value v is made again, and what it is made of where that is not there. */
+static void
+make_again(struct places *p, size_t v)
+{
+    const struct nn_step *writer = &p->plan->steps[p->graph->values[v].writer];
+
+    p->values[v].again = 1;
+    for (size_t k = 0; k < writer->op.n_in; k++)
+        if (!p->values[writer->op.in[k]].wanted)
+            make_again(p, writer->op.in[k]);
 }
 
 /* Whether step i may write its output over input k: nobody wants that again. */
@@ -193,6 +129,7 @@ can_write_over(const struct places *p, size_t i, size_t k)
         if (other != k && step->op.in[other] == v)
             return 0;
     return step->needs.over & 1u << k && !p->values[v].wanted &&
+           !p->values[v].again &&
            p->values[v].bytes == p->values[step->op.out].bytes &&
            in->last <= i + (step->follower != NULL) &&
            !nn_graph_is_given(p->graph, v);
@@ -225,21 +162,42 @@ share_stores(struct places *p)
     }
 }
 
-/* Backward of step i reads a value, or what it is made of again. */
+/* Backward of step i reads a value. */
 static void
 back_reads(struct places *p, size_t i, size_t v)
 {
+    struct value *value = &p->values[v];
+
+    if (!value->again)
+        value = &p->values[value->store];
+    if (value->first == nn_none || i < value->first)
+        value->first = i;
+    if (value->highest == nn_none || i > value->highest)
+        value->highest = i;
+}
+
+/* Whether value v is there at backward of step i: what is made again is there
+ * from the step that reads it first to the one that reads it last. */
+static int
+is_there(const struct places *p, size_t i, size_t v)
+{
     const struct value *value = &p->values[v];
-    struct value *store = &p->values[value->store];
 
-    if (value->again) {
-        const struct nn_op *op = &p->plan->steps[p->graph->values[v].writer].op;
+    return !value->again || (value->highest != nn_none && value->highest >= i &&
+                             value->first <= i);
+}
 
-        for (size_t k = 0; k < op->n_in; k++)
+/* Value v is made again for backward of step i: what it is made of is read. */
+static void
+making_reads(struct places *p, size_t i, size_t v)
+{
+    const struct nn_op *op = &p->plan->steps[p->graph->values[v].writer].op;
+
+    for (size_t k = 0; k < op->n_in; k++)
+        if (!p->values[op->in[k]].again)
             back_reads(p, i, op->in[k]);
-    } else if (store->first == nn_none) {
-        store->first = i;
-    }
+        else if (!is_there(p, i, op->in[k]))
+            making_reads(p, i, op->in[k]);
 }
 
 static void
@@ -254,6 +212,9 @@ all_back_reads(struct places *p)
         if (step->needs.reads & NN_READS_OUT)
             back_reads(p, i, step->op.out);
     }
+    for (size_t v = 0; v < p->graph->n_values; v++)
+        if (p->values[v].again && p->values[v].wanted)
+            making_reads(p, p->values[v].highest, v);
 }
 
 /* Gives places to what training keeps: states, then values. */
@@ -283,7 +244,7 @@ live_up_to(struct places *p, size_t last)
         if (writer != nn_none && writer > last)
             return;
         if (value->kept)
-            arena_enter(&p->arena, value->place, value->bytes);
+            nn_arena_enter(&p->arena, value->place, value->bytes);
     }
 }
 
@@ -292,7 +253,7 @@ static void
 place_value(struct places *p, struct value *store)
 {
     live_up_to(p, store->last);
-    store->place = arena_take(&p->arena, store->bytes);
+    store->place = nn_arena_take(&p->arena, store->bytes);
 }
 
 /* Behind the last operator that reads a store its place is free. */
@@ -303,7 +264,7 @@ was_used(struct places *p, size_t i, size_t v)
 
     if (store->last > i || store->kept || store->done)
         return;
-    arena_give_back(&p->arena, store->place, store->bytes);
+    nn_arena_give_back(&p->arena, store->place, store->bytes);
     store->done = 1;
 }
 
@@ -321,10 +282,10 @@ walk_forward(struct places *p)
         if (out->place == nn_none)
             place_value(p, out);
         live_up_to(p, i);
-        step->scratch = arena_scratch(&p->arena, aligned(step->needs.scratch) +
-                                                     aligned(state));
+        step->scratch = nn_arena_scratch(
+            &p->arena, nn_aligned(step->needs.scratch) + nn_aligned(state));
         if (!p->plan->train)
-            step->state = step->scratch + aligned(step->needs.scratch);
+            step->state = step->scratch + nn_aligned(step->needs.scratch);
         for (size_t k = 0; k < step->op.n_in; k++)
             was_used(p, done, step->op.in[k]);
         was_used(p, done, step->op.out);
@@ -342,7 +303,7 @@ flow_into(struct places *p, struct value *value, size_t place)
     if (value->grads < 3)
         return sum;
     sum = (struct nn_sum){value->grad[0], value->grad[1]};
-    arena_give_back(&p->arena, sum.from, value->bytes);
+    nn_arena_give_back(&p->arena, sum.from, value->bytes);
     value->grad[1] = value->grad[2];
     value->grads = 2;
     return sum;
@@ -360,7 +321,7 @@ arrive(struct places *p, struct nn_step *step)
     if (step->dy2 == nn_none || step->needs.takes_two)
         return;
     step->before = (struct nn_sum){step->dy, step->dy2};
-    arena_give_back(&p->arena, step->dy2, out->bytes);
+    nn_arena_give_back(&p->arena, step->dy2, out->bytes);
     step->dy2 = nn_none;
 }
 
@@ -380,7 +341,7 @@ gradient_place(struct places *p, const struct nn_step *step, size_t k,
             free[i] = 0;
             return arrived[i];
         }
-    return arena_take(&p->arena, bytes);
+    return nn_arena_take(&p->arena, bytes);
 }
 
 static void
@@ -398,21 +359,50 @@ place_gradients(struct places *p, struct nn_step *step)
         if (p->graph->values[v].learnt)
             step->dx[k] = gradient_place(p, step, k, free);
         if (p->values[v].again && step->needs.reads & 1u << k)
-            step->again[k] = arena_take(&p->arena, p->values[v].bytes);
+            step->again[k] = p->values[v].made;
     }
-    step->back_scratch = arena_scratch(&p->arena, aligned(step->needs.scratch));
+    if (p->values[step->op.out].again && step->needs.reads & NN_READS_OUT)
+        step->again_out = p->values[step->op.out].made;
+    step->back_scratch =
+        nn_arena_scratch(&p->arena, nn_aligned(step->needs.scratch));
     if (free[0])
-        arena_give_back(&p->arena, step->dy, out);
+        nn_arena_give_back(&p->arena, step->dy, out);
     if (free[1])
-        arena_give_back(&p->arena, step->dy2, out);
-    for (size_t k = 0; k < step->op.n_in; k++) {
-        if (step->again[k] != nn_none)
-            arena_give_back(&p->arena, step->again[k],
-                            p->values[step->op.in[k]].bytes);
+        nn_arena_give_back(&p->arena, step->dy2, out);
+    for (size_t k = 0; k < step->op.n_in; k++)
         if (step->dx[k] != nn_none)
             step->after[k] =
                 flow_into(p, &p->values[step->op.in[k]], step->dx[k]);
-    }
+}
+
+/* Where backward finds value v. */
+static size_t
+back_place(const struct places *p, size_t v)
+{
+    const struct value *value = &p->values[v];
+
+    return value->again ? value->made : p->values[value->store].place;
+}
+
+/* Makes value v again before backward of step i, and what it is made of where
+ * that is not there, for that time only; returns its place. */
+static size_t
+place_again(struct places *p, size_t i, size_t v)
+{
+    const struct nn_op *op = &p->plan->steps[p->graph->values[v].writer].op;
+    struct nn_again again = {.before = i, .value = v};
+
+    for (size_t k = 0; k < op->n_in; k++)
+        again.in[k] = is_there(p, i, op->in[k]) ? back_place(p, op->in[k])
+                                                : place_again(p, i, op->in[k]);
+    again.out = nn_arena_take(&p->arena, p->values[v].bytes);
+    for (size_t k = 0; k < op->n_in; k++)
+        if (!is_there(p, i, op->in[k]))
+            nn_arena_give_back(&p->arena, again.in[k],
+                               p->values[op->in[k]].bytes);
+    mem_grow(&p->plan->again, &p->room, p->plan->n_again + 1, sizeof again);
+    p->plan->again[p->plan->n_again++] = again;
+    return again.out;
 }
 
 static void
@@ -422,17 +412,21 @@ walk_backward(struct places *p)
 
     p->arena.n = p->made = 0;
     live_up_to(p, p->graph->n_ops);
-    p->plan->dz = arena_take(&p->arena, output->bytes);
+    p->plan->dz = nn_arena_take(&p->arena, output->bytes);
     flow_into(p, output, p->plan->dz);
     for (size_t i = p->graph->n_ops; i-- > 0;) {
         struct nn_step *step = &p->plan->steps[i];
 
+        for (size_t v = 0; v < p->graph->n_values; v++)
+            if (p->values[v].again && p->values[v].highest == i)
+                p->values[v].made = place_again(p, i, v);
         if (p->graph->values[step->op.out].learnt)
             place_gradients(p, step);
         for (size_t v = 0; v < p->graph->n_values; v++)
-            if (p->values[v].kept && p->values[v].first == i)
-                arena_give_back(&p->arena, p->values[v].place,
-                                p->values[v].bytes);
+            if ((p->values[v].kept || p->values[v].again) &&
+                p->values[v].first == i)
+                nn_arena_give_back(&p->arena, back_place(p, v),
+                                   p->values[v].bytes);
     }
 }
 
@@ -441,7 +435,7 @@ no_places(struct nn_step *step)
 {
     const struct nn_sum none = {nn_none, nn_none};
 
-    step->dy = step->dy2 = nn_none;
+    step->dy = step->dy2 = step->again_out = nn_none;
     step->before = none;
     for (size_t k = 0; k < NN_INPUTS; k++) {
         step->in[k] = step->dx[k] = step->again[k] = nn_none;
@@ -452,14 +446,16 @@ no_places(struct nn_step *step)
 void
 nn_plan_memory(struct nn_plan *plan, const struct nn_graph *graph)
 {
-    struct places p = {plan, graph, NULL, {.n = 0}, 0};
+    struct places p = {plan, graph, NULL, {.n = 0}, 0, 0};
 
     p.values = mem_array(graph->n_values, sizeof *p.values);
     for (size_t i = 0; i < graph->n_ops; i++)
         no_places(&plan->steps[i]);
     know_values(&p);
     for (size_t v = 0; v < graph->n_values; v++)
-        p.values[v].again = can_recompute(&p, v);
+        if (p.values[v].wanted && p.values[v].bytes >= recompute_bytes &&
+            can_make(&p, v))
+            make_again(&p, v);
     share_stores(&p);
     all_back_reads(&p);
     if (plan->train)

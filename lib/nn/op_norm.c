@@ -99,7 +99,7 @@ prepare(const struct nn_graph *graph, const struct nn_plan *plan,
         .over_dy = learnt ? 2 : 1,
         .over_dy2 = learnt ? 1 : 0,
         .takes_two = 1,
-        .again = !none && !add,
+        .again = !none,
     };
     // without, the sign of y is found again from x
     if (set->relu && (none || add))

@@ -34,8 +34,7 @@ struct nn_needs {
     /* backward() takes a second gradient, dy2, and adds it to dy itself. */
     int takes_two;
 
-    /* again() works: the output is a function of the inputs, which backward
-     * reads, and the state. */
+    /* again() works: the output is a function of the inputs and the state. */
     int again;
 };
 
@@ -57,7 +56,7 @@ struct nn_step {
      * none. */
     size_t in[NN_INPUTS], out, scratch, state;
     size_t dy, dy2, dx[NN_INPUTS], back_scratch;
-    size_t again[NN_INPUTS]; /* backward: where an input is made again */
+    size_t again[NN_INPUTS], again_out; /* of inputs, output made again */
     struct nn_sum {
         size_t to, from;        /* to += from */
     } before, after[NN_INPUTS]; /* its backward: of dy; of the inputs' */

@@ -77,5 +77,6 @@ nn_plan_free(struct nn_plan *plan)
             free(step->made);
     }
     free(plan->steps);
+    free(plan->again);
     free(plan);
 }

@@ -3,6 +3,12 @@
 
 #include "operator.h"
 
+/* A value that is made again before backward of step `before`: the places of
+ * what its writer reads, and its own. */
+struct nn_again {
+    size_t before, value, in[NN_INPUTS], out;
+};
+
 /*
  * A graph made ready for n samples: what its operators prepared, and the offset
  * of everything in one block of memory (lib/nn/memory.c).
@@ -14,6 +20,8 @@ struct nn_plan {
     int direct;            /* no Winograd convolutions */
     struct nn_step *steps; /* [n_ops of the graph] */
     size_t n_steps;
+    struct nn_again *again; /* [n_again], in the order of backward */
+    size_t n_again;
     size_t input, offsets, feature, output, dz; /* offsets */
     size_t bytes;                               /* of the block */
 };

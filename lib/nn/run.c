@@ -100,18 +100,19 @@ nn_run_infer(const struct nn_run *run, size_t n_ops)
     }
 }
 
-/* Makes input k of a step again; returns it. */
-static const void *
-recompute(const struct nn_run *run, const struct nn_step *step, size_t k)
+/* Makes a value again. */
+static void
+make_again(const struct nn_run *run, const struct nn_again *again)
 {
-    size_t writer = run->graph->values[step->op.in[k]].writer;
-    const struct nn_step *made = &run->plan->steps[writer];
-    struct nn_call call = call_of(run, made);
+    const struct nn_step *writer =
+        &run->plan->steps[run->graph->values[again->value].writer];
+    struct nn_call call = call_of(run, writer);
 
-    call.y = at(run, step->again[k]);
+    for (size_t k = 0; k < writer->op.n_in; k++)
+        call.x[k] = at(run, again->in[k]);
+    call.y = at(run, again->out);
     call.scratch = NULL;
-    made->op.is->again(&call);
-    return call.y;
+    writer->op.is->again(&call);
 }
 
 /* Two gradients of a value become one. */
@@ -133,11 +134,13 @@ back_call_of(const struct nn_run *run, const struct nn_step *step)
         if (!(step->needs.reads & 1u << k))
             call.x[k] = NULL;
         else if (step->again[k] != nn_none)
-            call.x[k] = recompute(run, step, k);
+            call.x[k] = at(run, step->again[k]);
         call.dx[k] = at(run, step->dx[k]);
     }
     if (!(step->needs.reads & NN_READS_OUT))
         call.y = NULL;
+    else if (step->again_out != nn_none)
+        call.y = at(run, step->again_out);
     call.scratch = at(run, step->back_scratch);
     call.dy = at(run, step->dy);
     call.dy2 = at(run, step->dy2);
@@ -149,10 +152,15 @@ back_call_of(const struct nn_run *run, const struct nn_step *step)
 void
 nn_run_backward(const struct nn_run *run)
 {
+    const struct nn_again *again = run->plan->again;
+    const struct nn_again *end = again + run->plan->n_again;
+
     for (size_t i = run->graph->n_ops; i-- > 0;) {
         const struct nn_step *step = &run->plan->steps[i];
         struct nn_call call;
 
+        for (; again < end && again->before == i; again++)
+            make_again(run, again);
         if (step->dy == nn_none)
             continue;
         add_up(run, step->op.out, step->before);
