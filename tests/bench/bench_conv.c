@@ -5,8 +5,7 @@
 
 #include "num/conv.h"
 #include "num/threads.h"
-#include "num/winograd.h"
-#include "num/winograd_isa.h"
+#include "peak.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/rng.h"
@@ -216,47 +215,6 @@ compare(const struct bench *b, const char *name, int pass, int times,
            num_conv_name(b->table, (enum num_conv_pass)pass));
     fflush(stdout);
 }
-
-/* The most that multiply-adds of one thread reach, in GFLOP/s. */
-#ifdef __x86_64__
-#define ONE(r, i) "vfmadd231ps %%" r "15, %%" r "14, %%" r #i "\n"
-#define LOOP(r)                                                               \
-    __asm__ volatile(                                                         \
-        ONE(r, 0) ONE(r, 1) ONE(r, 2) ONE(r, 3) ONE(r, 4) ONE(r, 5) ONE(r, 6) \
-            ONE(r, 7) ONE(r, 8) ONE(r, 9) ONE(r, 10) ONE(r, 11)::             \
-                : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6",     \
-                  "xmm7", "xmm8", "xmm9", "xmm10", "xmm11")
-enum { EACH = 12, ROUNDS = 100000 };
-
-static double
-peak(void)
-{
-    const struct winograd_isa *isa = num_winograd_isa(0);
-    const double flop = 2. * EACH * ROUNDS * (double)isa->lanes;
-    double best = HUGE_VAL;
-
-    if (isa == num_winograd_isa(WINOGRAD_ISAS - 1))
-        return 0;
-    for (int k = 0; k < 20; k++) {
-        double start = clock_cpu();
-
-        if (isa->lanes == 16)
-            for (int i = 0; i < ROUNDS; i++)
-                LOOP("zmm");
-        else
-            for (int i = 0; i < ROUNDS; i++)
-                LOOP("ymm");
-        best = fmin(best, clock_cpu() - start);
-    }
-    return flop / best * 1e-9;
-}
-#else
-static double
-peak(void)
-{
-    return 0;
-}
-#endif
 
 int
 main(int argc, char **argv)

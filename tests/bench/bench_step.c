@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "loss/objective.h"
-#include "nn/net.h"
+#include "nn/encoder.h"
+#include "nn/operator.h"
 #include "nn/optim.h"
 #include "num/threads.h"
+#include "peak.h"
 #include "shortest.h"
 #include "util/mem.h"
 #include "util/rng.h"
@@ -13,11 +15,14 @@
 /*
  * bench_step [--size=PIXELSxPAIRS] ARCH train|features f32|bf16 THREADS STEPS:
  * the shortest time of a step, in ms, which is what it takes when nothing else
- * disturbs, and the peak memory, in MB.  Training is 32 pairs of 32x32 images,
- * or as many of that size, through the encoder (small stem, but from 64 pixels
- * on that of ImageNet), a head of two layers to 128, SimCLR, and SGD with
- * momentum; features are as many images in evaluation mode.  The first step is
- * not counted.  scripts/benchmarks/step_peer.py is the same in PyTorch.
+ * disturbs, the peak memory, in MB, and how many percent that is of the most
+ * multiply-adds that THREADS reach in f32, counting convolutions, as direct
+ * sums, and linear layers (0: not known for this processor).  Training is 32
+ * pairs of 32x32 images, or as many of that size, through the encoder (small
+ * stem, but from 64 pixels on that of ImageNet), a head of two layers to 128,
+ * SimCLR, and SGD with momentum; features are as many images in evaluation
+ * mode.  The first step is not counted.  scripts/benchmarks/step_peer.py is the
+ * same in PyTorch.
  */
 enum { DIM = 128, LARGE = 64 };
 
@@ -28,6 +33,7 @@ struct bench {
     const struct loss_objective *simclr;
     uint8_t *images;
     float *h, *z, *dz, *work;
+    double gflop; /* of a step */
 };
 
 static void
@@ -58,6 +64,38 @@ step(void *bench, size_t i)
         nn_net_infer(b->net, &input, b->h, NULL);
 }
 
+/* Multiply-adds of a step, in GFLOP. */
+static double
+gflop_of(const struct nn_spec *spec, size_t rows, int train)
+{
+    struct nn_graph graph = {0};
+    struct err err;
+    const struct nn_encoder *encoder = nn_encoder_find(spec->arch, &err);
+    const struct num_map images = {.c = spec->channels,
+                                   .h = spec->height,
+                                   .w = spec->image_width,
+                                   .block = 1};
+    double sum = 0;
+
+    graph.feature = encoder->build(&graph, encoder, spec,
+                                   nn_graph_input(&graph, NN_IMAGES, images));
+    if (train)
+        nn_head(&graph, spec->head, graph.feature);
+    for (size_t i = 0; i < graph.n_ops; i++) {
+        const struct nn_op *op = &graph.ops[i];
+        const struct nn_value *out = &graph.values[op->out];
+        const size_t pixels =
+            out->tokens ? graph.each : out->map.h * out->map.w;
+        const int passes = !train ? 1 : graph.values[op->in[0]].learnt ? 3 : 2;
+
+        if (op->is == &nn_op_conv || op->is == &nn_op_linear)
+            sum += 2e-9 * passes * (double)(rows * pixels) *
+                   (double)graph.tensors[op->tensor].count;
+    }
+    nn_graph_release(&graph);
+    return sum;
+}
+
 static int
 setup(struct bench *b, const char *arch, int train, int bf16, struct err *err)
 {
@@ -82,6 +120,7 @@ setup(struct bench *b, const char *arch, int train, int bf16, struct err *err)
     b->net = nn_net_new(&spec, rows, train, err);
     if (!b->net)
         return -1;
+    b->gflop = gflop_of(&spec, rows, train);
     nn_net_init(b->net, 1);
     tensors = nn_net_tensors(b->net, &n);
     nn_net_params(b->net, &count);
@@ -105,6 +144,7 @@ main(int argc, char **argv)
 {
     struct bench b = {.side = 32, .pairs = 32};
     struct err err;
+    double ms, most;
 
     num_threads_sleep(argv); // as foil-train does
     if (argc > 1 && sscanf(argv[1], "--size=%zux%zu", &b.side, &b.pairs) == 2) {
@@ -119,7 +159,10 @@ main(int argc, char **argv)
         fprintf(stderr, "bench_step: %s\n", err.msg);
         return 1;
     }
-    print_shortest(step, &b, strtoul(argv[5], NULL, 10));
+    ms = shortest(step, &b, strtoul(argv[5], NULL, 10));
+    most = peak() * atoi(argv[4]);
+    printf("%.2f %.0f %.0f\n", ms, peak_memory(),
+           most > 0 ? 1e5 * b.gflop / ms / most : 0);
     nn_optim_free(b.optim);
     nn_net_free(b.net);
     free(b.images);
