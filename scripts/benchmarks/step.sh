@@ -29,7 +29,8 @@ compare() {
 
 # A PyTorch that does not find its processor in /proc is slower.
 newer=${CHROOT:-/var/tmp/foil-debian13}
-if [[ -e $newer/usr/lib/python3/dist-packages/torch/__init__.py ]]; then
+packages=$newer/usr/lib/python3/dist-packages
+if [[ -e $packages/torch/__init__.py && -e $packages/torchvision ]]; then
     mount -t proc proc "$newer/proc"
     trap 'umount "$newer/proc"' EXIT
 else
