@@ -222,7 +222,7 @@ ok 'even so, another vocabulary: 1' refuses 1 \
     resumed_by 8 8 --override dataset --deadline 20
 ok 'even so, more captions a sample: 1' refuses 1 \
     'samples of up to 8 captions: this run has up to 3' \
-    resumed_by 8 3 --override dataset --deadline 2
+    resumed_by 8 3 --override dataset --deadline 9
 ok 'nothing is lost: with its own it goes on' resumed_by 3 3 --steps 60
 ok 'from where it was' test "$(steps 3-part.run)" -eq 60
 done_testing
