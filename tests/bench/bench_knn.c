@@ -2,27 +2,15 @@
 #include <stdlib.h>
 
 #include "eval/knn.h"
+#include "num/maps.h"
 #include "num/threads.h"
 #include "util/clock.h"
 #include "util/mem.h"
-#include "util/rng.h"
 
 /*
  * bench_knn [M N D K THREADS]: seconds to find the K nearest of N random
  * references for each of M queries.
  */
-static float *
-normal(size_t n, uint64_t seed)
-{
-    float *x = mem_array(n, sizeof *x);
-    struct rng rng;
-
-    rng_init(&rng, seed, RNG_TEST, 0, 0, 0);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (float)rng_normal(&rng);
-    return x;
-}
-
 int
 main(int argc, char **argv)
 {
