@@ -3,7 +3,8 @@
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 eval=$BIN/foil-eval
-terminal=$(cd "${0%/*}" && pwd)/terminal.py
+here=$(cd "${0%/*}" && pwd)
+terminal=$here/terminal.py
 
 # npy FILE DESCR SHAPE HEX... : an array, its items as bytes, low one first
 npy() {
@@ -469,127 +470,19 @@ ok 'no gnuplot: 1' refuses 1 "'pictures/u.gp' is its script" \
     env PATH=/nowhere "$eval" temperature --plot pictures/u.png warm set.tar
 ok 'the script is there' test -s pictures/u.gp
 
-# The linear encoder, written naively: the same views, everything else in double.
-cat >naive.py <<'END'
-import json, subprocess, sys
-import numpy as np
-
-embed, recipe = sys.argv[1:]
-line = json.load(open('linear.line'))
-x = []
-for view in '0', '1':
-    subprocess.run([embed, '--raw', '--recipe', recipe, '--size', '16',
-                    '--view', view, '-o', 'v.npy', 'set.tar'], check=True)
-    x.append(np.load('v.npy').astype(float))
-colour = line['encoder']
-x = np.concatenate(x).reshape(-1, 256, 3)
-x = ((x - colour['mean']) / colour['deviation']).transpose(0, 2, 1)
-x = x.reshape(len(x), -1)
-raw = open('linear/latest/model.safetensors', 'rb').read()
-size = int.from_bytes(raw[:8], 'little')
-head = json.loads(raw[8:8 + size])
-
-
-def tensor(name):
-    a, b = head[name]['data_offsets']
-    t = np.frombuffer(raw[8 + size:][a:b], '<f4').astype(float)
-    return t.reshape(head[name]['shape'])
-
-
-w, b = tensor('fc.weight'), tensor('fc.bias')
-n = len(x)
-bad = 0
-
-
-def check(want, beta, inside):
-    global bad
-    z = x @ w.T + b
-    length = np.linalg.norm(z, axis=1, keepdims=True)
-    v = z / length
-    s = beta * v @ v.T
-    partner = (np.arange(n) + n // 2) % n
-    own = np.arange(n)
-    e = np.exp(s)
-    e[own, own] = 0
-    if not inside:
-        e[own, partner] = 0
-    value = np.mean(np.log(e.sum(1)) - s[own, partner])
-    g = e / e.sum(1, keepdims=True)
-    g[own, partner] -= 1
-    g *= beta / n
-    dv = (g + g.T) @ v
-    dz = (dv - (dv * v).sum(1, keepdims=True) * v) / length
-    square = ((dz.T @ x) ** 2).sum() + (dz.sum(0) ** 2).sum()
-    print(value, want['loss'], square, want['square_gradient'])
-    bad += abs(value / want['loss'] - 1) > 1e-5
-    bad += abs(square / want['square_gradient'] - 1) > 1e-4
-
-
-check(line, 5, 0)
-check(line['released'], 25, 1)
-sys.exit(int(bad))
-END
 if has_python numpy; then
     own=cifar,hue=0,scale-min=0.5
     "$eval" loss --threads 1 --recipe $own linear set.tar >linear.line
     ok 'a linear encoder agrees with the naive formula' \
-        /usr/bin/python3 naive.py "$BIN/foil-embed" $own
+        /usr/bin/python3 "$here/naive_loss.py" "$BIN/foil-embed" $own
     ok 'by another recipe, none of four figures' exits 4 \
-        /usr/bin/python3 naive.py "$BIN/foil-embed" cifar
+        /usr/bin/python3 "$here/naive_loss.py" "$BIN/foil-embed" cifar
 else
     skip 'a linear encoder agrees with the naive formula' 'no python3-numpy'
 fi
 
-# The peer: scikit-learn on the same features.
-cat >peer.py <<'END'
-import json, os, subprocess, sys
-import numpy as np
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import StandardScaler
-
-rng = np.random.default_rng(0)
-spread = 10 ** rng.uniform(-1, 1, 24)
-sets = []
-for name, n in ('a', 3000), ('b', 500):
-    y = rng.integers(0, 7, n)
-    x = rng.normal(size=(n, 24)) + (np.arange(24) % 7 == y[:, None])
-    x = (x * spread + 3).astype('f4')
-    np.save(name + '.npy', x)
-    np.save(name + '.labels.npy', y)
-    sets += [x, y]
-x, y, test_x, test_y = sets
-x64, test64 = x.astype('f8'), test_x.astype('f8')
-
-
-def ours(*args):
-    out = subprocess.run([sys.argv[1], *args, 'a.npy', 'b.npy'], check=True,
-                         stdout=subprocess.PIPE).stdout
-    return [json.loads(line) for line in out.splitlines()]
-
-
-bad = 0
-for metric in 'cosine', 'euclidean':
-    for line in ours('knn', '-k', '1,2,10,50', '--metric', metric):
-        knn = KNeighborsClassifier(line['k'], metric=metric, algorithm='brute')
-        want = knn.fit(x64, y).score(test64, test_y)
-        print(metric, line['k'], line['accuracy'], want)
-        bad += abs(line['accuracy'] - want) > 1e-8
-scale = StandardScaler().fit(x64)
-x64, test64 = scale.transform(x64), scale.transform(test64)
-for l2 in 1e-1, 1e-3, 1e-5:
-    line = ours('probe', '--l2', str(l2))[0]
-    fit = LogisticRegression(C=1 / (len(y) * l2), tol=1e-7, max_iter=10000)
-    fit.fit(x64, y)
-    loss = log_loss(y, fit.predict_proba(x64)) + l2 / 2 * (fit.coef_**2).sum()
-    want = fit.score(test64, test_y)
-    print('probe', l2, line['accuracy'], want, line['loss'], loss)
-    bad += abs(line['accuracy'] - want) > .005 or abs(line['loss'] - loss) > 1e-3
-sys.exit(int(bad))
-END
 if has_python sklearn; then
-    ok 'agrees with scikit-learn' /usr/bin/python3 peer.py "$eval"
+    ok 'agrees with scikit-learn' /usr/bin/python3 "$here/sklearn_peer.py" "$eval"
 else
     skip 'agrees with scikit-learn' 'no python3-sklearn'
 fi
