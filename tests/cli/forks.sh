@@ -92,6 +92,6 @@ ok 'that ends by itself then' alike caught
 "$python" -c 'import os, time; print(os.getpid(), flush=True); time.sleep(60)' \
     >"$work/number" &
 waits_for "$work/number"
-kill -KILL $!
+kill_now $!
 ok 'who is killed leaves no program' becomes_true gone "$(<"$work/number")"
 done_testing
