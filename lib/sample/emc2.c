@@ -9,6 +9,9 @@
 #include "util/mem.h"
 #include "util/rng.h"
 
+/* -log U is known to a part of this size by the first bits of U. */
+enum { PARTS = 64 };
+
 /* A batch on its way through. */
 struct visit {
     const struct sample_emc2_how *how;
@@ -21,6 +24,7 @@ struct visit {
     uint32_t *drawn;         /* [3 length] random numbers */
     uint32_t *column, *bits; /* [length] proposals, and their U */
     double *reach;           /* [length] no chain above it accepts */
+    double part[PARTS];      /* of -log U, see reach_of() */
     double *score;           /* [columns] beta s */
     uint32_t *count;         /* [columns] */
 
@@ -74,38 +78,49 @@ luck_of(uint32_t bits)
     return -log((bits + 0.5) * 0x1p-32);
 }
 
-/*
- * 1 when beta s' - log U > beta s.  U of k leading zeros is between 2^-(k+1)
- * and 2^-k, so that its logarithm is wanted only where that does not decide.
- */
-static int
-is_accepted(double to, double at, uint32_t bits)
+/* The largest -log m for m in [1 + i / PARTS, 1 + (i + 1) / PARTS). */
+static void
+parts_init(double part[PARTS])
 {
-    const double step = 0.693147180559945309, gap = at - to;
-    const int zeros = bits ? __builtin_clz(bits) : 32;
-
-    if (gap <= zeros * step)
-        return 1;
-    return (gap < (zeros + 1) * step || !bits) && to + luck_of(bits) > at;
+    for (int i = 0; i < PARTS; i++)
+        part[i] = -log(1 + (double)i / PARTS);
 }
 
 /*
- * What beta s can be at most for a chain to accept, by the leading zeros of U
- * (31 less the exponent of its bits) and a little more than rounding takes.
+ * What beta s can be at most for a chain to accept, by U = m 2^(e - 32) of
+ * which e and the first bits of m are looked at, and a little more than
+ * rounding takes.
  */
 UTIL_CLONES static void
 reach_of(size_t length, const uint32_t *column, const uint32_t *bits,
-         const double *score, double *reach)
+         const double *score, const double part[PARTS], double *reach)
 {
     for (size_t k = 0; k < length; k++) {
-        const double to = score[column[k]], u = bits[k];
+        const double to = score[column[k]], u = bits[k] + 0.5;
         const double size = to < 0 ? -to : to;
         uint64_t word;
 
         memcpy(&word, &u, sizeof word);
-        reach[k] = to + 0.6931471806 * (double)(1055 - (int)(word >> 52)) +
+        reach[k] = to + part[word >> 46 & (PARTS - 1)] +
+                   0.69314718055994531 * (double)(1055 - (int)(word >> 52)) +
                    1e-9 * (1 + size);
     }
+}
+
+/*
+ * 1 when beta s' - log U > beta s.  The logarithm is at most 1 / PARTS less
+ * than what `reach` has of it, so that it is wanted only where that does not
+ * decide.
+ */
+static int
+is_accepted(double to, double at, double reach, uint32_t bits)
+{
+    const double least = reach - 1. / PARTS - 2e-9 * (1 + fabs(to));
+    const double sure = least > to ? least : to;
+
+    if (at > reach)
+        return 0;
+    return at <= sure || to + luck_of(bits) > at;
 }
 
 /* sample_scan() by the bits of U. */
@@ -119,8 +134,7 @@ scan(size_t length, const uint32_t *column, const uint32_t *bits,
     for (size_t k = 0; k < length; k++) {
         const uint32_t c = column[k];
 
-        if (chain->score > reach[k] ||
-            !is_accepted(score[c], chain->score, bits[k]))
+        if (!is_accepted(score[c], chain->score, reach[k], bits[k]))
             continue;
         outside += record(chain, k - since, count);
         since = k;
@@ -323,7 +337,7 @@ move(struct visit *visit, struct sample_chain *chain, size_t row)
         dropped = sample_scan(kept, column + burn, luck + burn, score, chain,
                               visit->count);
     } else {
-        reach_of(visit->length, column, bits, score, visit->reach);
+        reach_of(visit->length, column, bits, score, visit->part, visit->reach);
         scan(burn, column, bits, visit->reach, score, chain, NULL);
         dropped = scan(kept, column + burn, bits + burn, visit->reach + burn,
                        score, chain, visit->count);
@@ -389,6 +403,30 @@ visit_check(const struct visit *visit)
     REQUIRE(how->proposals != SAMPLE_CROSS || batch->v == 2);
 }
 
+static void
+visit_open(struct visit *visit)
+{
+    visit_check(visit);
+    parts_init(visit->part);
+    visit->drawn = mem_array(3 * visit->length, sizeof *visit->drawn);
+    visit->reach = mem_array(visit->length, sizeof *visit->reach);
+    visit->column = mem_array(visit->length, sizeof *visit->column);
+    visit->bits = mem_array(visit->length, sizeof *visit->bits);
+    visit->score = mem_array(visit->columns, sizeof *visit->score);
+    visit->count = mem_array(visit->columns, sizeof *visit->count);
+}
+
+static void
+visit_close(struct visit *visit)
+{
+    free(visit->drawn);
+    free(visit->reach);
+    free(visit->column);
+    free(visit->bits);
+    free(visit->score);
+    free(visit->count);
+}
+
 struct sample_moves
 sample_emc2(const struct sample_emc2_how *how, const struct sample_batch *batch,
             struct sample_state *state, float *score, float *w)
@@ -406,25 +444,14 @@ sample_emc2(const struct sample_emc2_how *how, const struct sample_batch *batch,
     };
     double proposals = (double)n * (double)visit.length, kept;
 
-    visit_check(&visit);
-    visit.drawn = mem_array(3 * visit.length, sizeof *visit.drawn);
-    visit.reach = mem_array(visit.length, sizeof *visit.reach);
-    visit.column = mem_array(visit.length, sizeof *visit.column);
-    visit.bits = mem_array(visit.length, sizeof *visit.bits);
-    visit.score = mem_array(visit.columns, sizeof *visit.score);
-    visit.count = mem_array(visit.columns, sizeof *visit.count);
+    visit_open(&visit);
     if (how->proposals == SAMPLE_ALL4)
         for (size_t i = 0; i < b; i++)
             visit_image(&visit, i);
     else
         for (size_t row = 0; row < n; row++)
             visit_row(&visit, row);
-    free(visit.drawn);
-    free(visit.reach);
-    free(visit.column);
-    free(visit.bits);
-    free(visit.score);
-    free(visit.count);
+    visit_close(&visit);
     kept = (double)n * (double)(visit.length - how->burn);
     return (struct sample_moves){
         .accepted = (double)visit.accepted / proposals,

@@ -264,6 +264,59 @@ edges(void)
       "U = 1 never takes an equal");
 }
 
+/* A visit's luck, -log U, by the bits that it draws. */
+enum { IMAGES = 32, ROWS = 2 * IMAGES, LENGTH = 2 * (IMAGES - 1) };
+
+static void
+draw_luck(uint64_t seed, uint64_t step, double luck[ROWS][LENGTH])
+{
+    uint32_t bits[LENGTH];
+    struct rng rng;
+
+    for (size_t row = 0; row < ROWS; row++) {
+        rng_init(&rng, seed, RNG_NEGATIVES, step, 0, row);
+        rng_many(&rng, LENGTH, bits);
+        for (int k = 0; k < LENGTH; k++)
+            luck[row][k] = -log((bits[k] + 0.5) * 0x1p-32);
+    }
+}
+
+/* A chain moves by the first bits of U where these decide: as by -log U. */
+static void
+bits_decide_as_logarithms_do(void)
+{
+    enum { VISITS = 200 };
+    static float s[ROWS][ROWS], w[2][ROWS][ROWS];
+    static double luck[ROWS][LENGTH];
+    struct sample_state state[2][ROWS];
+    int64_t ids[IMAGES];
+    struct rng rng;
+    int same = 0;
+
+    rng_init(&rng, 3, RNG_TEST, 0, 0, 0);
+    for (int i = 0; i < IMAGES; i++)
+        ids[i] = i;
+    for (int i = 0; i < 2 * ROWS; i++)
+        state[i / ROWS][i % ROWS] = (struct sample_state){-1, -1, 0};
+    for (uint64_t step = 0; step < VISITS; step++) {
+        const struct sample_batch batch = {
+            .v = 2, .b = IMAGES, .ids = ids, .s = *s};
+        struct sample_emc2_how how = {
+            .proposals = SAMPLE_ALL4, .beta = 14, .seed = 5, .step = step};
+
+        for (int i = 0; i < ROWS * ROWS; i++)
+            s[i / ROWS][i % ROWS] = (float)(0.1 * rng_normal(&rng));
+        sample_emc2(&how, &batch, state[0], NULL, *w[0]);
+        draw_luck(how.seed, step, luck);
+        how.luck = *luck;
+        sample_emc2(&how, &batch, state[1], NULL, *w[1]);
+        same += !memcmp(w[0], w[1], sizeof w[0]) &&
+                !memcmp(state[0], state[1], sizeof state[0]);
+    }
+    T(same == VISITS, "bits decide as logarithms do in %d of %d visits", same,
+      VISITS);
+}
+
 int
 main(void)
 {
@@ -271,5 +324,6 @@ main(void)
     even_proposals_are_exact();
     a_fixed_order_is_not();
     edges();
+    bits_decide_as_logarithms_do();
     return t_done();
 }
