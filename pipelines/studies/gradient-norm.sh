@@ -111,12 +111,17 @@ measured() {
         "$(work "$square * $(field square_weight "$line")")"
 }
 
-# curve : that of each checkpoint, which goes then
-curve() {
-    local folder
-    printf '# step\tloss\tsquared gradient\tthe same as released\tscale-free\n'
+# curves : curve.tsv, that of each checkpoint, and mean.tsv, by the mean of the
+# weights where it has one; the checkpoint goes then
+curves() {
+    local folder at
+    printf '# step\tloss\tsquared gradient\tthe same as released\tscale-free\n' |
+        tee "$run/mean.tsv" >"$run/curve.tsv"
     for folder in "$run"/step-*; do
-        printf '%d\t%s\n' "$((10#${folder##*-}))" "$(measured "$folder")"
+        at=$((10#${folder##*-}))
+        printf '%d\t%s\n' "$at" "$(measured "$folder")" >>"$run/curve.tsv"
+        [[ ! -e $folder/average.safetensors ]] || printf '%d\t%s\n' "$at" \
+            "$(measured "$folder" --average)" >>"$run/mean.tsv"
         [[ $folder -ef $run/latest ]] || rm -r "$folder"
     done
 }
@@ -139,10 +144,10 @@ trial() {
             '--augmentations 2')
         fit_rate "$1" "$conv_rate" "$conv_steps"
     fi
-    curve >"$run/curve.tsv"
+    curves
     tail -n 1 "$run/curve.tsv" | cut -f 2- | results ''
     [[ $(work "$average > 0") -eq 0 ]] ||
-        measured "$run/latest" --average | results 'mean: '
+        tail -n 1 "$run/mean.tsv" | cut -f 2- | results 'mean: '
 }
 
 # results PREFIX : what was measured, by name

@@ -285,15 +285,23 @@ table() {
         tee -a "$study/table.txt"
 }
 
+# seeds_of METHOD FILE NAME : the lines of its runs' FILE, each behind NAME
+seeds_of() {
+    local i at
+    for ((i = seed; i < seed + seeds; i++)); do
+        at=$study/$1-$i/$2
+        [[ ! -e $at ]] || sed "/^#/d; s/^/$3\t/" "$at"
+    done
+}
+
 # mean_curves : curves.tsv, for each method a block with its name and the mean
-# over the seeds of the runs' curve.tsv, line by line
+# over the seeds of the runs' curve.tsv, line by line; and METHOD:mean, of their
+# mean.tsv, where a study measures the mean of weights, too
 mean_curves() {
-    local name i at
+    local name
     for name in ${methods//,/ }; do
-        for ((i = seed; i < seed + seeds; i++)); do
-            at=$study/$name-$i/curve.tsv
-            [[ ! -e $at ]] || sed "/^#/d; s/^/$name\t/" "$at"
-        done
+        seeds_of "$name" curve.tsv "$name"
+        seeds_of "$name" mean.tsv "$name:mean"
     done | awk '
         function flush(    i, k) {
             if (!rows)

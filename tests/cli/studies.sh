@@ -91,6 +91,8 @@ ok 'by the mean of the last weights, too' \
 ok 'with the claim of the paper' \
     grep -q 'title "a hundred times below simclr"' \
     "$work/gradient-norm/linear/curves.gp"
+ok 'and of the mean of weights' grep -q '^"simclr:mean"' \
+    "$work/gradient-norm/linear/curves.tsv"
 ok 'are drawn' pictures gradient-norm linear/curves conv/curves
 
 ok 'selection' study selection --epochs 2 --batch 8 --images 64 --seeds 2 \
