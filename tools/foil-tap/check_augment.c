@@ -231,15 +231,15 @@ stands_a_flood(struct stage *s)
                "of %d snapshots at once it relays the last", SNAPSHOTS);
     for (int64_t k = ITEMS - 1; k >= 0; k--)
         check_say(&s->plan, item_of(s, session, first + k));
-    while (n < ITEMS) {
-        const struct got got = batch(s, 20);
+    for (struct got got = batch(s, 20); got.there; got = batch(s, 20)) {
         const int64_t k = got.at.step - first;
 
-        if (!got.there || k < 0 || k >= ITEMS ||
-            !is_at(&got, session, k + first))
-            break;
+        if (k < 0 || k >= ITEMS || !is_at(&got, session, k + first))
+            continue;
         n += !came[k];
         came[k] = 1;
+        if (n == ITEMS)
+            break;
     }
     check_rule(check, n == ITEMS, "%d items at once become as many batches",
                ITEMS);

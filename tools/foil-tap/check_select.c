@@ -202,7 +202,7 @@ takes_items_from_who_does_not_deliver(struct check *check,
 }
 
 /* Snapshots of a trainer that has all of its window, each newer than the last.
- */
+ * With the answer to a hello all is read that was on its way before. */
 static void
 stands_a_flood(struct check *check, struct check_actor *b)
 {
@@ -211,8 +211,11 @@ stands_a_flood(struct check *check, struct check_actor *b)
     for (int64_t k = 0; k < WINDOW; k++)
         have[2 * k + 1] = k;
     check->session = check_now();
-    for (int64_t serial = 1; serial <= FLOOD; serial++)
+    for (int64_t serial = 1; serial <= FLOOD; serial++) {
         check_say(b, check_next(check, 0, serial, WINDOW, ROOM, WINDOW, have));
+        if (serial == 1)
+            check_greet(b, "augment", "check", "", 0);
+    }
     check_rule(check,
                items(b, 1, 0.5).n == 0 &&
                    check_greet(b, "augment", "check", "", 0),
