@@ -20,8 +20,23 @@ struct num_conv {
     size_t weights;        /* bytes for weights in any layout */
     struct num_winograd winograd;
     struct num_taps taps;
-    enum who { DNN, WINOGRAD, TAPS } by[3]; /* what does a pass */
+    const struct kernel *by[3]; /* what does a pass */
 };
+
+/* What num/conv.h says, by one way to do it; `scratch` for a pass. */
+struct kernel {
+    const char *(*name)(const struct num_conv *conv, enum num_conv_pass pass);
+    size_t (*scratch)(const struct num_conv *conv, enum num_conv_pass pass);
+    void (*forward)(const struct num_conv *conv, const void *x, const float *w,
+                    const float *b, void *y, void *scratch);
+    void (*back_data)(const struct num_conv *conv, const void *dy,
+                      const float *w, void *dx, void *scratch);
+    void (*back_weights)(const struct num_conv *conv, const void *x,
+                         const void *dy, float *dw, float *db, int accumulate,
+                         void *scratch);
+};
+
+static const struct kernel by_dnn, by_winograd, by_taps;
 
 static struct dnn_conv
 tensors_of(const struct num_conv_spec *spec)
@@ -187,14 +202,15 @@ choose(struct num_conv *conv)
     for (int i = 0; i < 3; i++) {
         const enum num_conv_pass pass = (enum num_conv_pass)i;
 
+        conv->by[i] = &by_dnn;
         if (!wanted[i])
             continue;
         if (taps && (how == NUM_CONV_TAPS ||
                      (how == NUM_CONV_TABLE && taps_pay(spec, pass))))
-            conv->by[i] = TAPS;
+            conv->by[i] = &by_taps;
         else if (winograd && (how == NUM_CONV_WINOGRAD ||
                               (how == NUM_CONV_TABLE && winograd_pays(spec))))
-            conv->by[i] = WINOGRAD;
+            conv->by[i] = &by_winograd;
     }
 }
 
@@ -209,7 +225,7 @@ make_passes(struct num_conv *conv)
     int bad = 0;
 
     for (int i = 0; i < 3 && !bad; i++) {
-        if (!wanted[i] || conv->by[i] != DNN)
+        if (!wanted[i] || conv->by[i] != &by_dnn)
             continue;
         // backward passes want to see a forward one, which need not run
         if (i && !forward)
@@ -268,38 +284,21 @@ bias_bytes(const struct num_conv *conv)
     return conv->spec.bias ? aligned(conv->spec.out * sizeof(float)) : 0;
 }
 
-size_t
-num_conv_scratch(const struct num_conv *conv)
+static size_t
+dnn_scratch(const struct num_conv *conv, enum num_conv_pass pass)
 {
-    size_t most = 0;
+    size_t most = conv->pass[pass].room;
 
-    for (int i = 0; i < 3; i++)
-        most = conv->pass[i].room > most ? conv->pass[i].room : most;
     for (int i = 0; i < 2; i++) {
         most = conv->to[i].room > most ? conv->to[i].room : most;
         most = conv->from[i].room > most ? conv->from[i].room : most;
     }
-    most = aligned(conv->weights) + bias_bytes(conv) + aligned(most);
-    for (int i = 0; i < 3; i++) {
-        enum num_conv_pass pass = (enum num_conv_pass)i;
-        size_t own = 0;
-
-        if (conv->by[i] == WINOGRAD)
-            own = num_winograd_scratch(&conv->winograd, pass);
-        if (conv->by[i] == TAPS)
-            own = num_taps_scratch(&conv->taps, pass);
-        most = own > most ? own : most;
-    }
-    return most;
+    return aligned(conv->weights) + bias_bytes(conv) + aligned(most);
 }
 
-const char *
-num_conv_name(const struct num_conv *conv, enum num_conv_pass pass)
+static const char *
+dnn_name(const struct num_conv *conv, enum num_conv_pass pass)
 {
-    if (conv->by[pass] == WINOGRAD)
-        return num_winograd_name(&conv->winograd);
-    if (conv->by[pass] == TAPS)
-        return num_taps_name(&conv->taps);
     return conv->pass[pass].primitive ? conv->pass[pass].name : "-";
 }
 
@@ -317,29 +316,37 @@ run_with_weights(const struct num_conv *conv, enum num_conv_pass pass,
                    (void *[]){(void *)from, own, to, (void *)b}, rest);
 }
 
-void
-num_conv_forward(const struct num_conv *conv, const void *x, const float *w,
-                 const float *b, void *y, void *scratch)
+static void
+dnn_forward(const struct num_conv *conv, const void *x, const float *w,
+            const float *b, void *y, void *scratch)
 {
-    if (conv->by[NUM_CONV_FORWARD] == WINOGRAD)
-        num_winograd_forward(&conv->winograd, x, w, b, y, scratch);
-    else if (conv->by[NUM_CONV_FORWARD] == TAPS)
-        num_taps_forward(&conv->taps, x, w, b, y, scratch);
-    else
-        run_with_weights(conv, NUM_CONV_FORWARD, x, w, b, y, scratch);
+    run_with_weights(conv, NUM_CONV_FORWARD, x, w, b, y, scratch);
 }
 
-void
-num_conv_back_data(const struct num_conv *conv, const void *dy, const float *w,
-                   void *dx, void *scratch)
+static void
+dnn_back_data(const struct num_conv *conv, const void *dy, const float *w,
+              void *dx, void *scratch)
 {
-    if (conv->by[NUM_CONV_BACK_DATA] == WINOGRAD)
-        num_winograd_back_data(&conv->winograd, dy, w, dx, scratch);
-    else if (conv->by[NUM_CONV_BACK_DATA] == TAPS)
-        num_taps_back_data(&conv->taps, dy, w, dx, scratch);
-    else
-        run_with_weights(conv, NUM_CONV_BACK_DATA, dy, w, NULL, dx, scratch);
+    run_with_weights(conv, NUM_CONV_BACK_DATA, dy, w, NULL, dx, scratch);
 }
+
+static void
+dnn_back_weights(const struct num_conv *conv, const void *x, const void *dy,
+                 float *dw, float *db, int accumulate, void *scratch)
+{
+    char *own = scratch, *bias = own + aligned(conv->weights);
+    char *rest = bias + bias_bytes(conv);
+
+    num_dnn_op_run(&conv->pass[NUM_CONV_BACK_WEIGHTS], conv->dnn,
+                   (void *[]){(void *)x, own, (void *)dy, bias}, rest);
+    num_dnn_op_run(&conv->from[!!accumulate], conv->dnn, (void *[]){own, dw},
+                   rest);
+    for (size_t o = 0; conv->spec.bias && o < conv->spec.out; o++)
+        db[o] = (accumulate ? db[o] : 0) + ((float *)bias)[o];
+}
+
+static const struct kernel by_dnn = {dnn_name, dnn_scratch, dnn_forward,
+                                     dnn_back_data, dnn_back_weights};
 
 /* db (+)= sum over images and pixels of dy. */
 static void
@@ -368,28 +375,84 @@ sum_bias(const struct num_conv_spec *spec, const void *dy, float *db,
     }
 }
 
+/* A row of what lib/num/winograd.h and lib/num/taps.h have, which leave db to
+ * others. */
+#define OWN(kind)                                                             \
+    static const char *kind##_name(const struct num_conv *conv,               \
+                                   enum num_conv_pass pass)                   \
+    {                                                                         \
+        (void)pass;                                                           \
+        return num_##kind##_name(&conv->kind);                                \
+    }                                                                         \
+    static size_t kind##_scratch(const struct num_conv *conv,                 \
+                                 enum num_conv_pass pass)                     \
+    {                                                                         \
+        return num_##kind##_scratch(&conv->kind, pass);                       \
+    }                                                                         \
+    static void kind##_forward(const struct num_conv *conv, const void *x,    \
+                               const float *w, const float *b, void *y,       \
+                               void *scratch)                                 \
+    {                                                                         \
+        num_##kind##_forward(&conv->kind, x, w, b, y, scratch);               \
+    }                                                                         \
+    static void kind##_back_data(const struct num_conv *conv, const void *dy, \
+                                 const float *w, void *dx, void *scratch)     \
+    {                                                                         \
+        num_##kind##_back_data(&conv->kind, dy, w, dx, scratch);              \
+    }                                                                         \
+    static void kind##_back_weights(const struct num_conv *conv,              \
+                                    const void *x, const void *dy, float *dw, \
+                                    float *db, int accumulate, void *scratch) \
+    {                                                                         \
+        num_##kind##_back_weights(&conv->kind, x, dy, dw, accumulate,         \
+                                  scratch);                                   \
+        if (conv->spec.bias)                                                  \
+            sum_bias(&conv->spec, dy, db, accumulate);                        \
+    }                                                                         \
+    static const struct kernel by_##kind = {kind##_name, kind##_scratch,      \
+                                            kind##_forward, kind##_back_data, \
+                                            kind##_back_weights};
+OWN(winograd)
+OWN(taps)
+
+size_t
+num_conv_scratch(const struct num_conv *conv)
+{
+    size_t most = 0;
+
+    for (int i = 0; i < 3; i++) {
+        size_t own = conv->by[i]->scratch(conv, (enum num_conv_pass)i);
+
+        most = own > most ? own : most;
+    }
+    return most;
+}
+
+const char *
+num_conv_name(const struct num_conv *conv, enum num_conv_pass pass)
+{
+    return conv->by[pass]->name(conv, pass);
+}
+
+void
+num_conv_forward(const struct num_conv *conv, const void *x, const float *w,
+                 const float *b, void *y, void *scratch)
+{
+    conv->by[NUM_CONV_FORWARD]->forward(conv, x, w, b, y, scratch);
+}
+
+void
+num_conv_back_data(const struct num_conv *conv, const void *dy, const float *w,
+                   void *dx, void *scratch)
+{
+    conv->by[NUM_CONV_BACK_DATA]->back_data(conv, dy, w, dx, scratch);
+}
+
 void
 num_conv_back_weights(const struct num_conv *conv, const void *x,
                       const void *dy, float *dw, float *db, int accumulate,
                       void *scratch)
 {
-    char *own = scratch, *bias = own + aligned(conv->weights);
-    char *rest = bias + bias_bytes(conv);
-
-    if (conv->by[NUM_CONV_BACK_WEIGHTS] != DNN) {
-        if (conv->by[NUM_CONV_BACK_WEIGHTS] == WINOGRAD)
-            num_winograd_back_weights(&conv->winograd, x, dy, dw, accumulate,
-                                      scratch);
-        else
-            num_taps_back_weights(&conv->taps, x, dy, dw, accumulate, scratch);
-        if (conv->spec.bias)
-            sum_bias(&conv->spec, dy, db, accumulate);
-        return;
-    }
-    num_dnn_op_run(&conv->pass[NUM_CONV_BACK_WEIGHTS], conv->dnn,
-                   (void *[]){(void *)x, own, (void *)dy, bias}, rest);
-    num_dnn_op_run(&conv->from[!!accumulate], conv->dnn, (void *[]){own, dw},
-                   rest);
-    for (size_t o = 0; conv->spec.bias && o < conv->spec.out; o++)
-        db[o] = (accumulate ? db[o] : 0) + ((float *)bias)[o];
+    conv->by[NUM_CONV_BACK_WEIGHTS]->back_weights(conv, x, dy, dw, db,
+                                                  accumulate, scratch);
 }
