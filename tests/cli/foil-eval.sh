@@ -368,7 +368,7 @@ events=$(endpoint 0)
     >live.jsonl 2>live.said &
 follower=$!
 ok 'a follower waits for its run' becomes_true test -e live/follow
-ok 'at the lowest priority' test "$(ps -o ni= -p "$follower")" -eq 19
+ok 'at the lowest priority' test "$(cut -d ' ' -f 19 "/proc/$follower/stat")" -eq 19
 ok 'which has one: 1' refuses 1 "another foil-eval follows 'live'" \
     "$eval" follow -r live half.foil other.foil
 "$BIN/foil-augment" -r live --size 16 set.tar 2>live.augment &
