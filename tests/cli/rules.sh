@@ -14,7 +14,10 @@ esac
 cp tests/flow/rules.py "$work"
 ok 'every rule is where the table says, and is missed when it is off' \
     env OUT="$objects" tests/flow/rules.py --quick
-ok 'each eighth was tried' grep -q '^9 of 65 rules switched off' "$work/out"
+# shellcheck disable=SC2016 # of awk
+ok 'each eighth was tried' awk '
+    / rules switched off/ { fine = $1 == int(($3 + 7) / 8) && $3 > 60 }
+    END { exit !fine }' "$work/out"
 sed -i 's/"an older snapshot changes nothing"/"the lowest first, in turn"/' \
     "$work/rules.py"
 ok 'a witness that does not need its rule is none' \
