@@ -2296,7 +2296,7 @@ class _Augmenter:
             raise
         except Exception as e:
             self.bad[i] = f"'{self.data.names[i]}': {e}"[:250]
-            if len(self.bad) > max(1, self.o.max_bad * self.data.size):
+            if len(self.bad) > math.ceil(self.o.max_bad * self.data.size):
                 raise RuntimeError(f"{len(self.bad)} samples are bad, the "
                                    f"last: {self.bad[i]}") from e
             return None

@@ -209,7 +209,8 @@ sys.exit(not .4 < share < .6)' "$work/"
     at=$(grep -abo JFIF "$work/bad.tar" | sed -n 11p | cut -d: -f1)
     printf XXXXXX | dd of="$work/bad.tar" bs=1 seek=$((at + 100)) \
         conv=notrunc 2>/dev/null
-    ok 'a bad sample: the run goes on' run bad1 1 --max-bad 0.1 "$work/bad.tar"
+    # one of 60 is more than .01 of them, rounded up it is not
+    ok 'a bad sample: the run goes on' run bad1 1 "$work/bad.tar"
     ok 'with others, too' run bad2 2 --max-bad 0.1 "$work/bad.tar"
     ok 'the same substitutes' cmp "$work/bad1/batches" "$work/bad2/batches"
     ok 'which are named' grep -q "its substitute is" "$work/bad1/augment.0"

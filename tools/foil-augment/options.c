@@ -45,7 +45,7 @@ static const struct opt opts[] = {
     {"bad", 0, OPT_WORD, &policy, 0, 0, "refuse|accept",
      "what to do with a JPEG that decodes with a warning"},
     {"max-bad", 0, OPT_REAL, &options.max_bad, 0, 1, "X",
-     "fail when a larger share of the data set is bad"},
+     "fail when a larger share of the data set, rounded up, is bad"},
     {"max-pixels", 0, OPT_WHOLE, &options.max_pixels, 1, 1e9, "N",
      "refuse images with more pixels"},
     {"cache", 0, OPT_WHOLE, &options.cache, 0, 1e6, "MIB",
