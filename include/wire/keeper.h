@@ -9,7 +9,7 @@
  * is in STATE.
  *
  *     STATE  the last state.ok             READY
- *     STATE  error with id and state       from the first piece on; the third
+ *     STATE  error with id and state       from the first piece on; the eighth
  *                                          time in a row it is given up
  *     READY  greeted by another service    STATE
  *     READY  a step was not applied        STATE

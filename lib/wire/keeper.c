@@ -3,8 +3,9 @@
 
 #include "wire/keeper.h"
 
-/* So often in a row a service wants the state, and is given up. */
-enum { TRIES = 3 };
+/* So often in a row a service wants the state, and is given up.  One that works
+ * wants it again for each answer that was lost. */
+enum { TRIES = 8 };
 
 int
 wire_keeper_meets(struct wire_keeper *keeper, const char *name)

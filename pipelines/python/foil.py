@@ -803,7 +803,7 @@ class Client:
             state over; None for a service without one
     """
 
-    TRIES = 3  # so often in a row it wants the state, and we give up
+    TRIES = 8  # so often in a row it wants the state, and we give up
 
     def __init__(self, state=None, patience=10.0):
         self.state, self.patience = state, patience

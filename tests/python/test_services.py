@@ -73,11 +73,11 @@ def client():
        "[STATE: error with id] it ends the trainer")
     c.joined(18, "s3")
     want = {"reason": "what?", "state": True}
-    for _ in range(2):
+    for _ in range(7):
         c.hear(18, "error", {**want, "id": c.waits}, {})
     ok(refuses(foil.Unfit, "what?", c.hear, 18, "error",
                {**want, "id": c.waits}, {}),
-       "so does a service that wants it three times")
+       "so does a service that wants it eight times")
     f = foil.Client()
     f.ask(0, "features.get", {"epoch": 0})
     ok(f.joined(0, "t1")[0][0] == "features.get",

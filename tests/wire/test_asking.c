@@ -60,6 +60,7 @@ static void
 keeper(void)
 {
     struct wire_keeper k = {.ready = 1};
+    size_t wanted = 2;
 
     T(wire_keeper_meets(&k, "s1") && !k.ready,
       "[any: greeted by another service] the state is handed over");
@@ -73,7 +74,9 @@ keeper(void)
       "[READY: error with id and state] the state, and again");
     T(wire_keeper_next(&k, WIRE_NO_STATE, "s1") && !k.ready,
       "[STATE: error with id and state] from the first piece on");
-    T(!wire_keeper_next(&k, WIRE_NO_STATE, "s1"), "the third time it ends");
+    while (wanted < 20 && wire_keeper_next(&k, WIRE_NO_STATE, "s1"))
+        wanted++;
+    T(wanted == 7, "the eighth time it ends");
     T(wire_keeper_meets(&k, "s1"), "a service that has not taken it is met");
     k.ready = 1;
     wire_keeper_next(&k, WIRE_ANSWERED, "s1");
