@@ -65,8 +65,14 @@ expect() {
 # warm MODULE... : $python is a Python that has imported these, and costs a fork
 # (forks.py): its own start takes longer than most of what programs here do
 warm() {
+    local program
+    program=$(realpath -m "$BIN/../tests/forked")
+    [[ -x $program ]] || {
+        echo "# there is no '$program', which make ${program#"$PWD/"} makes"
+        exit 1
+    }
     python=$work/python
-    ln -s "$(cd "$BIN/../tests" && pwd)/forked" "$python"
+    ln -s "$program" "$python"
     OMP_NUM_THREADS=1 /usr/bin/python3 "${BASH_SOURCE[0]%/*}/forks.py" "$python.at" \
         "$BASHPID" "$@" </dev/null >/dev/null &
 }
