@@ -7,7 +7,7 @@
 #include "blur.h"
 #include "scratch.h"
 
-enum { PASSES = 3 };
+enum { PASSES = 3, RUN = 32, HALF = 1 << 23 };
 
 /* A box in fixed point, 1 being 2^24: 2 radius + 1 whole pixels, two parts. */
 struct box {
@@ -33,85 +33,124 @@ box_for(double sigma)
 }
 
 /*
- * One pass over a padded picture: pixel i comes of in[i + t step] with
- * t = 0 .. 2 radius + 2, the first and the last by part, those between as a
- * whole.
+ * m <= RUN pixels of a pass over a padded line or picture: pixel i comes of
+ * in[i + t step] with t = 0 .. taps + 1, the first and the last by part, the
+ * 2 radius + 1 taps between them as a whole.  A pixel has 16 bits on its
+ * way, so that nothing is widened before it is summed.
  */
-UTIL_CLONES static void
-box_pass(size_t n, const struct box *box, const uint8_t *in, size_t step,
-         uint8_t *restrict out)
+static inline void
+box_some(size_t m, const struct box *box, size_t taps,
+         const uint16_t *restrict in, size_t step, uint16_t *restrict out)
 {
-    enum { CHUNK = 64, HALF = 1 << 23 };
-    const size_t last = 2 * box->radius + 2;
+    uint16_t sum[RUN];
 
-    for (size_t i = 0; i < n; i += CHUNK) {
-        size_t m = n - i < CHUNK ? n - i : CHUNK;
-        const uint8_t *first = in + i, *end = first + last * step;
-        uint16_t sum[CHUNK] = {0};
+    for (size_t j = 0; j < m; j++)
+        sum[j] = in[step + j];
+    for (size_t t = 2; t + 1 < taps; t += 2)
+        for (size_t j = 0; j < m; j++)
+            sum[j] =
+                (uint16_t)(sum[j] + in[t * step + j] + in[(t + 1) * step + j]);
+    for (size_t j = 0; j < m; j++) {
+        const uint16_t ends = (uint16_t)(in[j] + in[(taps + 1) * step + j]);
+        uint16_t all = sum[j];
 
-        for (size_t t = 1; t < last; t++) {
-            const uint8_t *whole = first + t * step;
-
-            for (size_t j = 0; j < m; j++)
-                sum[j] = (uint16_t)(sum[j] + whole[j]);
-        }
-        for (size_t j = 0; j < m; j++) {
-            uint32_t ends = (uint32_t)first[j] + end[j];
-
-            out[i + j] =
-                (uint8_t)((sum[j] * box->whole + ends * box->part + HALF) >>
-                          24);
-        }
+        if (taps > 1)
+            all = (uint16_t)(all + in[(taps - 1) * step + j] +
+                             in[taps * step + j]);
+        out[j] = (uint16_t)((all * box->whole + ends * box->part + HALF) >> 24);
     }
+}
+
+/* A taps pass; known numbers of pixels, here and below, let the compiler keep
+ * a sum in a register. */
+static inline void
+box_line(size_t n, const struct box *box, size_t taps, const uint16_t *in,
+         size_t step, uint16_t *out)
+{
+    size_t i = 0;
+
+    for (; i + RUN <= n; i += RUN)
+        box_some(RUN, box, taps, in + i, step, out + i);
+    box_some(n - i, box, taps, in + i, step, out + i);
+}
+
+UTIL_CLONES static void
+box_pass(size_t n, const struct box *box, const uint16_t *in, size_t step,
+         uint16_t *out)
+{
+    if (box->radius == 0)
+        box_line(n, box, 1, in, step, out);
+    else if (box->radius == 1)
+        box_line(n, box, 3, in, step, out);
+    else
+        box_line(n, box, 2 * box->radius + 1, in, step, out);
+}
+
+UTIL_CLONES static void
+widen(size_t n, const uint8_t *restrict in, uint16_t *restrict out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = in[i];
+}
+
+UTIL_CLONES static void
+narrow(size_t n, const uint16_t *restrict in, uint8_t *restrict out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = (uint8_t)in[i];
 }
 
 /*
- * Across: rows with `pad` pixels more on either side, all in one pass; what
- * comes out in their place is overwritten before it is read.
+ * Across: each row with `pad` pixels more on either side; line[] points behind
+ * those on the left.
  */
 static void
-box_across(size_t width, size_t height, const struct box *box, uint8_t *plane,
-           uint8_t *const work[2])
+box_across(size_t width, size_t height, const struct box *box,
+           const uint8_t *plane, uint16_t *const line[2], uint16_t *out)
 {
-    const size_t pad = box->radius + 1, stride = width + 2 * pad;
+    const size_t pad = box->radius + 1;
 
-    for (size_t y = 0; y < height; y++)
-        memcpy(work[0] + y * stride + pad, plane + y * width, width);
-    for (int pass = 0; pass < PASSES; pass++) {
-        uint8_t *in = work[pass % 2], *out = work[(pass + 1) % 2] + pad;
-
-        for (size_t y = 0; y < height; y++) {
-            uint8_t *row = in + y * stride, *end = row + pad + width;
+    for (size_t y = 0; y < height; y++, plane += width, out += width) {
+        widen(width, plane, line[0]);
+        for (int pass = 0; pass < PASSES; pass++) {
+            uint16_t *row = line[pass % 2], *in = row - pad;
+            uint16_t *to = pass + 1 < PASSES ? line[(pass + 1) % 2] : out;
 
             for (size_t i = 0; i < pad; i++) {
-                row[i] = row[pad];
-                end[i] = end[-1];
+                in[i] = row[0];
+                row[width + i] = row[width - 1];
             }
+            box_pass(width, box, in, 1, to);
         }
-        box_pass(stride * height - 2 * pad, box, in, 1, out);
     }
-    for (size_t y = 0; y < height; y++)
-        memcpy(plane + y * width, work[PASSES % 2] + y * stride + pad, width);
 }
 
-/* Down: `pad` rows more above and below. */
+/* Down: `pad` rows more above and below, work[] points behind those above;
+ * what comes out is in the one that PASSES ends with. */
 static void
-box_down(size_t width, size_t height, const struct box *box, uint8_t *plane,
-         uint8_t *const work[2])
+box_down(size_t width, size_t height, const struct box *box,
+         uint16_t *const work[2])
 {
     const size_t pad = box->radius + 1, area = width * height;
+    const size_t bytes = width * sizeof(uint16_t);
 
-    memcpy(work[0] + pad * width, plane, area);
     for (int pass = 0; pass < PASSES; pass++) {
-        uint8_t *in = work[pass % 2], *top = in + pad * width;
-        uint8_t *out = work[(pass + 1) % 2] + pad * width;
+        uint16_t *top = work[pass % 2], *in = top - pad * width;
 
         for (size_t i = 0; i < pad; i++) {
-            memcpy(in + i * width, top, width);
-            memcpy(top + area + i * width, top + area - width, width);
+            memcpy(in + i * width, top, bytes);
+            memcpy(top + area + i * width, top + area - width, bytes);
         }
-        box_pass(area, box, in, width, pass + 1 < PASSES ? out : plane);
+        box_pass(area, box, in, width, work[(pass + 1) % 2]);
     }
+}
+
+/* A count of pixels made a multiple of a vector's: a store that crosses two
+ * lines of the cache takes twice as long. */
+static size_t
+round_up(size_t n)
+{
+    return (n + RUN - 1) / RUN * RUN;
 }
 
 void
@@ -119,17 +158,24 @@ data_blur_box(size_t width, size_t height, double sigma, uint8_t *plane,
               struct data_scratch **scratch)
 {
     const struct box box = box_for(sigma);
-    const size_t pad = 2 * (box.radius + 1);
-    const size_t across = (width + pad) * height;
-    const size_t down = width * (height + pad);
-    const size_t room = across > down ? across : down;
-    uint8_t *work[2];
+    const size_t pad = box.radius + 1, area = width * height;
+    const size_t side = round_up(pad), above = round_up(pad * width);
+    const size_t row = side + round_up(width + pad);
+    const size_t all = above + round_up(area + pad * width);
+    const size_t room = 2 * (row + all) + RUN;
+    uint16_t *line[2], *work[2], *start;
+    uintptr_t bytes;
 
     REQUIRE(sigma > 0 && sigma <= DATA_SIGMA_MAX);
-    work[0] = data_scratch_bytes(scratch, DATA_BLUR, 2 * room);
-    work[1] = work[0] + room;
-    box_across(width, height, &box, plane, work);
-    box_down(width, height, &box, plane, work);
+    bytes = (uintptr_t)data_scratch_bytes(scratch, DATA_BLUR, 2 * room);
+    start = (uint16_t *)((bytes + 63) / 64 * 64);
+    for (size_t i = 0; i < 2; i++) {
+        line[i] = start + i * row + side;
+        work[i] = start + 2 * row + i * all + above;
+    }
+    box_across(width, height, &box, plane, line, work[0]);
+    box_down(width, height, &box, work);
+    narrow(area, work[PASSES % 2], plane);
 }
 
 /* Fold an index that fell off either edge back in, as a mirror there does. */

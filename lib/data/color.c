@@ -36,15 +36,18 @@ grey(int r, int g, int b)
     return (19595 * r + 38470 * g + 7471 * b + 32768) >> 16;
 }
 
-/* PIL's Image.blend(): from a to b by f, beyond them where f > 1. */
+/*
+ * PIL's Image.blend(): from a to b by f, beyond them where f > 1.  Cut off
+ * first and clipped as a whole number, which comes to the same: a choice
+ * between floats becomes a choice between bytes, four times as long.
+ */
 static inline uint8_t
 blend(int a, int b, float f)
 {
-    float x = (float)a + f * (float)(b - a);
+    int x = (int)((float)a + f * (float)(b - a));
 
     x = x > 0 ? x : 0;
-    x = x < 255 ? x : 255;
-    return (uint8_t)(int)x;
+    return (uint8_t)(x < 255 ? x : 255);
 }
 
 UTIL_CLONES static void
@@ -115,66 +118,16 @@ data_color_grey(size_t n, uint8_t *plane)
         r[i] = g[i] = b[i] = (uint8_t)grey(r[i], g[i], b[i]);
 }
 
-static inline int
-largest(int a, int b)
+static inline uint8_t
+largest(uint8_t a, uint8_t b)
 {
     return a > b ? a : b;
 }
 
-static inline int
-smallest(int a, int b)
+static inline uint8_t
+smallest(uint8_t a, uint8_t b)
 {
     return a < b ? a : b;
-}
-
-/*
- * Hue, saturation and value in PIL's arithmetic, single and double precision
- * where it has them.  Its hue is bc - gc, 2 + rc - bc or 4 + gc - rc, where
- * rc = (max - r) / spread and so on; one of the two fractions is always 1, so
- * it is base + sign x the other one.  Of a grey pixel it means nothing.
- */
-static inline void
-to_hsv(size_t n, const uint8_t *red, const uint8_t *green, const uint8_t *blue,
-       uint8_t *hue, uint8_t *sat, uint8_t *value)
-{
-    for (size_t i = 0; i < n; i++) {
-        int r = red[i], g = green[i], b = blue[i];
-        int max = largest(largest(r, g), b), min = smallest(smallest(r, g), b);
-        int at_r = b == min ? 1 : -1, at_g = b == min ? 1 : 3;
-        int at_b = r == min ? 3 : 5;
-        int base = r == max ? at_r : g == max ? at_g : at_b;
-        int forward = r == max ? b != min : g == max ? b == min : r == min;
-        float spread = (float)(max - min + (max == min));
-        float other = (float)(2 * max + min - r - g - b) / spread;
-        double turn =
-            ((float)base + (float)(2 * forward - 1) * other) / 6.0 + 1.0;
-        float whole = (float)(turn - (int)turn);
-        float part = (float)(max - min) / (float)(max + !max);
-
-        hue[i] = (uint8_t)(int)(whole * 255.0);
-        sat[i] = (uint8_t)(int)(part * 255.0);
-        value[i] = (uint8_t)max;
-    }
-}
-
-/*
- * The sixth of the circle that the hue is in, 0 .. 5, and the three levels
- * below the largest that a channel can have there.
- */
-static inline void
-to_levels(size_t n, const uint8_t *hue, const uint8_t *sat,
-          const uint8_t *value, uint8_t *at, uint8_t *p, uint8_t *q, uint8_t *t)
-{
-    for (size_t i = 0; i < n; i++) {
-        int sector = hue[i] * 6 / 255;
-        float f = (float)(hue[i] * 6 - sector * 255) / 255;
-        float s = (float)sat[i] / 255, v = (float)value[i];
-
-        at[i] = (uint8_t)(sector < 6 ? sector : 0);
-        p[i] = (uint8_t)(int)(v * (1 - s) + 0.5f);
-        q[i] = (uint8_t)(int)(v * (1 - s * f) + 0.5f);
-        t[i] = (uint8_t)(int)(v * (1 - s * (1 - f)) + 0.5f);
-    }
 }
 
 /* A mask of all bits or none: what has branches does not become wide. */
@@ -184,42 +137,145 @@ is(uint8_t a, uint8_t b)
     return (uint8_t) - (a == b);
 }
 
+static inline uint8_t
+choose(uint8_t mask, uint8_t yes, uint8_t no)
+{
+    return (uint8_t)((yes & mask) | (no & ~mask));
+}
+
+/* x / 255 as a float division has it, |x| <= 255: both products are exact, so
+ * that it is rounded once. */
+static inline float
+share(int x)
+{
+    return (float)x * 0x1.01p-8f + (float)x * 0x1.01p-24f;
+}
+
+enum { CHUNK = 128 };
+
+/* Pixels on their way from RGB to HSV and back, step by step: simple loops over
+ * short arrays become wide. */
+struct hues {
+    uint8_t max[CHUNK], spread[CHUNK]; /* of the channels */
+    int8_t base[CHUNK];                /* PIL's hue in sixths of the circle: */
+    int16_t off[CHUNK];                /* base + off / spread */
+    uint8_t hue[CHUNK], sat[CHUNK];
+    uint8_t sixth[CHUNK], even[CHUNK]; /* 0 .. 5, and whether it is 0, 2, 4 */
+    int16_t within[CHUNK];             /* how far in it, of 255; < 0 if even */
+    uint8_t low[CHUNK], mid[CHUNK];    /* the levels below max */
+};
+
+/*
+ * PIL's hue is bc - gc, 2 + rc - bc or 4 + gc - rc, where rc = (max - r) /
+ * spread and so on; one of the two fractions is always 1, so it is a whole
+ * number and the other one, added or taken away.  Of a grey pixel it means
+ * nothing.
+ */
+static inline void
+to_order(const uint8_t *red, const uint8_t *green, const uint8_t *blue,
+         struct hues *h)
+{
+    for (size_t i = 0; i < CHUNK; i++) {
+        uint8_t r = red[i], g = green[i], b = blue[i];
+        uint8_t max = largest(largest(r, g), b);
+        uint8_t min = smallest(smallest(r, g), b);
+        uint8_t at_r = is(r, max), at_g = is(g, max);
+        uint8_t low_r = is(r, min), low_b = is(b, min);
+        uint8_t base_g = choose(low_b, 1, 3), base_b = choose(low_r, 3, 5);
+        uint8_t base_r = choose(low_b, 1, (uint8_t)-1);
+        uint8_t less_r = low_b, less_g = (uint8_t)~low_b;
+        uint8_t less = choose(at_r, less_r, choose(at_g, less_g, ~low_r));
+        uint8_t mid = (uint8_t)(r + g + b - max - min);
+        int16_t off = (int16_t)(max - mid);
+
+        h->max[i] = max;
+        h->spread[i] = (uint8_t)(max - min);
+        h->base[i] = (int8_t)choose(at_r, base_r, choose(at_g, base_g, base_b));
+        h->off[i] = (int16_t)(less ? -off : off);
+    }
+}
+
+/* Single precision gives the same bytes as PIL's double: tests/data knows. */
+static inline void
+to_hsv(struct hues *h)
+{
+    for (size_t i = 0; i < CHUNK; i++) {
+        int spread = h->spread[i], max = h->max[i];
+        float turn = (float)h->base[i] +
+                     (float)h->off[i] / (float)(spread + (spread == 0));
+        float circle = turn / 6 + (turn < 0 ? 1.f : 0.f);
+
+        h->hue[i] = (uint8_t)(int)(circle * 255);
+        h->sat[i] =
+            (uint8_t)(int)((float)(255 * spread) / (float)(max + (max == 0)));
+    }
+}
+
+static inline void
+to_sixth(int shift, struct hues *h)
+{
+    for (size_t i = 0; i < CHUNK; i++) {
+        uint16_t hue = (uint16_t)((uint8_t)(h->hue[i] + shift) * 6);
+        // divisions by 255: of less than 65535, cut off and rounded
+        uint16_t sixth = (uint16_t)((uint16_t)(hue + 1 + (hue >> 8)) >> 8);
+        uint16_t low = (uint16_t)(h->max[i] * (255 - h->sat[i]) + 128);
+        int16_t within = (int16_t)(hue - 255 * sixth);
+
+        h->low[i] = (uint8_t)((uint16_t)(low + (low >> 8)) >> 8);
+        h->even[i] = (uint8_t)(1 - sixth % 2);
+        h->within[i] = (int16_t)(sixth % 2 ? within : -within);
+        h->sixth[i] = (uint8_t)(sixth < 6 ? sixth : 0);
+    }
+}
+
+static inline void
+to_mid(struct hues *h)
+{
+    for (size_t i = 0; i < CHUNK; i++) {
+        float far = (float)h->even[i] + share(h->within[i]);
+
+        h->mid[i] =
+            (uint8_t)(int)((float)h->max[i] * (1 - share(h->sat[i]) * far) +
+                           0.5f);
+    }
+}
+
 /* Give each channel its level. */
 static inline void
-to_rgb(size_t n, const uint8_t *at, const uint8_t *v, const uint8_t *p,
-       const uint8_t *q, const uint8_t *t, uint8_t *restrict red,
-       uint8_t *restrict green, uint8_t *restrict blue)
+to_rgb(const struct hues *h, uint8_t *restrict red, uint8_t *restrict green,
+       uint8_t *restrict blue)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint8_t a = at[i];
+    for (size_t i = 0; i < CHUNK; i++) {
+        uint8_t at = h->sixth[i], v = h->max[i], p = h->low[i], q = h->mid[i];
+        uint8_t a = is(at, 0), b = is(at, 1), c = is(at, 2), d = is(at, 3);
+        uint8_t e = is(at, 4), f = is(at, 5);
 
-        red[i] = (uint8_t)((v[i] & (is(a, 0) | is(a, 5))) | (q[i] & is(a, 1)) |
-                           (p[i] & (is(a, 2) | is(a, 3))) | (t[i] & is(a, 4)));
-        green[i] =
-            (uint8_t)((v[i] & (is(a, 1) | is(a, 2))) | (q[i] & is(a, 3)) |
-                      (t[i] & is(a, 0)) | (p[i] & (is(a, 4) | is(a, 5))));
-        blue[i] = (uint8_t)((v[i] & (is(a, 3) | is(a, 4))) | (q[i] & is(a, 5)) |
-                            (t[i] & is(a, 2)) | (p[i] & (is(a, 0) | is(a, 1))));
+        red[i] = (uint8_t)((v & (a | f)) | (q & (b | e)) | (p & (c | d)));
+        green[i] = (uint8_t)((v & (b | c)) | (q & (a | d)) | (p & (e | f)));
+        blue[i] = (uint8_t)((v & (d | e)) | (q & (c | f)) | (p & (a | b)));
     }
 }
 
 UTIL_CLONES static void
 turn_hue(size_t n, int shift, uint8_t *plane)
 {
-    enum { CHUNK = 128 };
-    uint8_t hue[CHUNK], sat[CHUNK], v[CHUNK], at[CHUNK];
-    uint8_t p[CHUNK], q[CHUNK], t[CHUNK];
+    uint8_t last[3 * CHUNK] = {0};
+    struct hues hues;
 
-    // step by step in short arrays: simple loops, which become wide
     for (size_t i = 0; i < n; i += CHUNK) {
-        size_t m = n - i < CHUNK ? n - i : CHUNK;
-        uint8_t *r = plane + i, *g = r + n, *b = g + n;
+        const size_t m = n - i < CHUNK ? n - i : CHUNK;
+        uint8_t *from = plane + i, *at = m < CHUNK ? last : from;
+        const size_t apart = m < CHUNK ? CHUNK : n;
 
-        to_hsv(m, r, g, b, hue, sat, v);
-        for (size_t j = 0; j < m; j++)
-            hue[j] = (uint8_t)(hue[j] + shift);
-        to_levels(m, hue, sat, v, at, p, q, t);
-        to_rgb(m, at, v, p, q, t, r, g, b);
+        for (size_t c = 0; c < 3 && m < CHUNK; c++)
+            memcpy(last + c * CHUNK, from + c * n, m);
+        to_order(at, at + apart, at + 2 * apart, &hues);
+        to_hsv(&hues);
+        to_sixth(shift, &hues);
+        to_mid(&hues);
+        to_rgb(&hues, at, at + apart, at + 2 * apart);
+        for (size_t c = 0; c < 3 && m < CHUNK; c++)
+            memcpy(from + c * n, last + c * CHUNK, m);
     }
 }
 

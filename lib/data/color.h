@@ -15,14 +15,14 @@
  *     mix(a, b, f) = trunc(clip(a + f (b - a), 0, 255))
  *     grey         = (19595 R + 38470 G + 7471 B + 32768) >> 16
  *
- * None can fail; all take O(n).
+ * A factor is 0 .. 1e6.  None can fail; all take O(n).
  */
 
 /* data_color_split(): [n,3] to [3,n]; data_color_merge(): and back. */
 void data_color_split(size_t n, const uint8_t *pixel, uint8_t *plane);
 void data_color_merge(size_t n, const uint8_t *plane, uint8_t *pixel);
 
-/* data_color_brightness(): x = mix(0, x, factor); factor >= 0. */
+/* data_color_brightness(): x = mix(0, x, factor). */
 void data_color_brightness(size_t n, double factor, uint8_t *plane);
 
 /* data_color_contrast(): x = mix(mean grey, rounded, x, factor). */

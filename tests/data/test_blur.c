@@ -103,6 +103,61 @@ transposed(int kernel)
       kernel ? "kernel" : "box");
 }
 
+/* One pass over a line by the definition, in double: a mean of 2 radius + 1
+ * pixels, of the outer ones a fraction. */
+static void
+pass_by_hand(double radius, int n, const double *in, double *out)
+{
+    const int whole = (int)radius;
+
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+
+        for (int t = -whole - 1; t <= whole + 1; t++) {
+            const int at = i + t < 0 ? 0 : i + t < n ? i + t : n - 1;
+
+            sum += in[at] * (abs(t) > whole ? radius - whole : 1);
+        }
+        out[i] = floor(sum / (2 * radius + 1) + .5);
+    }
+}
+
+/*
+ * Lines of many lengths, under a box of one pixel, of three and of more, each
+ * with a fraction: up to a level where fixed point rounds otherwise.
+ */
+static void
+box_agrees_with_naive(void)
+{
+    static const double sigma[] = {.4, 1.2, 2, 3.1, 9};
+    int worst = 0, off = 0;
+
+    for (size_t k = 0; k < 5; k++) {
+        const double variance = sigma[k] * sigma[k] / 3;
+        const double l = floor((sqrt(12 * variance + 1) - 1) / 2);
+        const double radius = l + (2 * l + 1) * (l * (l + 1) - 3 * variance) /
+                                      (6 * (variance - (l + 1) * (l + 1)));
+
+        for (int n = 1; n < 110; n++) {
+            double line[2][110];
+            uint8_t x[110];
+
+            noise((size_t)n, x);
+            for (int i = 0; i < n; i++)
+                line[0][i] = x[i];
+            data_blur_box((size_t)n, 1, sigma[k], x, &scratch);
+            for (int pass = 0; pass < 3; pass++)
+                pass_by_hand(radius, n, line[pass % 2], line[(pass + 1) % 2]);
+            for (int i = 0; i < n; i++) {
+                worst = (int)fmax(worst, fabs(x[i] - line[1][i]));
+                off += x[i] != line[1][i];
+            }
+        }
+    }
+    T(worst <= 1, "box: by the definition, off by %d", worst);
+    T(off < 600, "box: %d of 29975 pixels are another level", off);
+}
+
 /* The 2-D sum in double, with the index folded by hand. */
 static double
 naive(size_t n, const uint8_t *x, int taps, double sigma, int at_x, int at_y)
@@ -159,6 +214,7 @@ main(void)
     flat_and_faint();
     transposed(0);
     transposed(1);
+    box_agrees_with_naive();
     kernel_agrees_with_naive();
     smaller_than_the_blur();
     data_scratch_free(scratch);

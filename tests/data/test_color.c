@@ -161,6 +161,83 @@ hue_steps_are_cut_off(void)
     }
 }
 
+/* PIL's convert("HSV") and back, of one pixel, in its own steps. */
+static void
+turned_as_pil(int shift, int r, int g, int b, int out[3])
+{
+    const int max = r > g ? r > b ? r : b : g > b ? g : b;
+    const int min = r < g ? r < b ? r : b : g < b ? g : b;
+    const float spread = max > min ? (float)(max - min) : 1;
+    const float rc = (float)(max - r) / spread;
+    const float gc = (float)(max - g) / spread;
+    const float bc = (float)(max - b) / spread;
+    float sixths = r == max   ? bc - gc
+                   : g == max ? (float)(2. + rc - bc)
+                              : (float)(4. + gc - rc);
+    float circle = (float)fmod(sixths / 6. + 1, 1);
+    const int hue = ((int)(circle * 255.) + shift) & 255;
+    const int sat = max == min ? 0 : (int)(spread / (float)max * 255.);
+    const int sixth = (int)floor(hue * 6. / 255);
+    const float f = (float)(hue * 6. / 255 - sixth), s = (float)(sat / 255.);
+    const int p = (int)round(max * (1. - s));
+    const int q = (int)round(max * (1. - s * f));
+    const int t = (int)round(max * (1. - s * (1. - f)));
+    const int level[6][3] = {{max, t, p}, {q, max, p}, {p, max, t},
+                             {p, q, max}, {t, p, max}, {max, p, q}};
+
+    memcpy(out, level[sixth % 6], sizeof level[0]);
+}
+
+/* All colours with some channel of a few levels, in all orders. */
+static void
+hue_is_as_pil_has_it(void)
+{
+    static const int third[] = {0, 1, 90, 254, 255};
+    static uint8_t colour[3 * 65536];
+    size_t wrong = 0;
+
+    for (size_t k = 0; k < 15; k++) {
+        const int shift = (int)k * 17 - 119, at = (int)k % 3;
+
+        for (size_t i = 0; i < 65536; i++) {
+            colour[(size_t)at * 65536 + i] = (uint8_t)third[k / 3];
+            colour[(size_t)((at + 1) % 3) * 65536 + i] = (uint8_t)i;
+            colour[(size_t)((at + 2) % 3) * 65536 + i] = (uint8_t)(i >> 8);
+        }
+        data_color_hue(65536, (shift + (shift > 0) - .5) / 255, colour);
+        for (size_t i = 0; i < 65536; i++) {
+            int rgb[3], want[3];
+
+            rgb[at] = third[k / 3];
+            rgb[(at + 1) % 3] = (int)(i & 255);
+            rgb[(at + 2) % 3] = (int)(i >> 8);
+            turned_as_pil(shift, rgb[0], rgb[1], rgb[2], want);
+            for (size_t c = 0; c < 3; c++)
+                wrong += colour[c * 65536 + i] != want[c];
+        }
+    }
+    T(!wrong, "%zu channels of 2949120 are other than PIL's", wrong);
+}
+
+/* Each level by each of many factors, also beyond what an int16 holds. */
+static void
+blends_are_cut_off_and_clipped(void)
+{
+    int wrong = 0;
+
+    for (int k = 0; k <= 400; k++) {
+        const float f = k < 300 ? (float)k / 100 : (float)(k - 299) * 50;
+        uint8_t all[3 * 256];
+
+        for (int i = 0; i < 3 * 256; i++)
+            all[i] = (uint8_t)i;
+        data_color_brightness(256, f, all);
+        for (int i = 0; i < 3 * 256; i++)
+            wrong += all[i] != (int)fminf(f * (float)(i & 255), 255);
+    }
+    T(!wrong, "brightness: trunc(min(f x, 255))");
+}
+
 /* Every loop has a tail: what is not a multiple of a vector's width. */
 static void
 any_length_gives_the_same(void)
@@ -198,6 +275,8 @@ main(void)
     hue_turns_the_circle();
     hue_round_trip();
     hue_steps_are_cut_off();
+    hue_is_as_pil_has_it();
+    blends_are_cut_off_and_clipped();
     any_length_gives_the_same();
     return t_done();
 }
