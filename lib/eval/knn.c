@@ -10,7 +10,7 @@
 #include "util/mem.h"
 
 // a tile of scores is 2 MB: the best of those tried, with one thread or two
-enum { QUERIES = 1024, TILE = 512, GROUP = 64 };
+enum { QUERIES = 1024, TILE = 512, GROUP = 16 };
 
 /*
  * Products <q, r> become something that ranks references as s does for one
