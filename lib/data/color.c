@@ -1,5 +1,9 @@
 #include <string.h>
 
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
 #include "util/clones.h"
 #include "util/err.h"
 
@@ -51,10 +55,74 @@ blend(int a, int b, float f)
 }
 
 UTIL_CLONES static void
-blend_all(size_t n, int from, float f, uint8_t *x)
+blend_each(size_t n, int from, float f, uint8_t *x)
 {
     for (size_t i = 0; i < n; i++)
         x[i] = blend(from, x[i], f);
+}
+
+#ifdef __x86_64__
+
+static int
+has_tables(void)
+{
+    return __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vbmi");
+}
+
+/* x = table[x], from registers that hold the table. */
+__attribute__((target("avx512f,avx512bw,avx512vbmi"))) static void
+look_up(size_t n, const uint8_t table[256], uint8_t *x)
+{
+    const __m512i a = _mm512_loadu_si512(table);
+    const __m512i b = _mm512_loadu_si512(table + 64);
+    const __m512i c = _mm512_loadu_si512(table + 128);
+    const __m512i d = _mm512_loadu_si512(table + 192);
+
+    for (size_t i = 0; i < n; i += 64) {
+        const __mmask64 in = n - i < 64 ? (1ULL << (n - i)) - 1 : ~0ULL;
+        const __m512i at = _mm512_maskz_loadu_epi8(in, x + i);
+        const __m512i low = _mm512_permutex2var_epi8(a, at, b);
+        const __m512i high = _mm512_permutex2var_epi8(c, at, d);
+
+        _mm512_mask_storeu_epi8(
+            x + i, in,
+            _mm512_mask_blend_epi8(_mm512_movepi8_mask(at), low, high));
+    }
+}
+
+#else
+
+static int
+has_tables(void)
+{
+    return 0;
+}
+
+static void
+look_up(size_t n, const uint8_t table[256], uint8_t *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = table[x[i]];
+}
+
+#endif
+
+/* A level becomes the same one everywhere: a processor that can look up 64 at
+ * once blends each of the 256 only. */
+static void
+blend_all(size_t n, int from, float f, uint8_t *x)
+{
+    uint8_t table[256];
+
+    if (!has_tables()) {
+        blend_each(n, from, f, x);
+        return;
+    }
+    for (int i = 0; i < 256; i++)
+        table[i] = (uint8_t)i;
+    blend_each(256, from, f, table);
+    look_up(n, table, x);
 }
 
 void
