@@ -180,12 +180,25 @@ adopt(struct flow_producer *p, const struct wire_next *next, double now)
     return newer && anew ? FLOW_MOVED : FLOW_BACK;
 }
 
+/* A peer says that the run is over, or did before it left. */
+static int
+some_ended(const struct flow_producer *p)
+{
+    int some = p->peers.end_left;
+
+    for (size_t i = 0; i < p->peers.n; i++)
+        some |= p->peers.peer[i].ended;
+    return some;
+}
+
 /* Whether an older snapshot is to be believed: nobody says the newest any
- * more, and this has been so for long enough to be no accident of ours. */
+ * more, and this has been so for long enough to be no accident of ours.  But of
+ * a run that is over nobody says it, and who lost the trainer before goes on
+ * with an older one. */
 static int
 has_lapsed(struct flow_producer *p, double now)
 {
-    if (now - p->said < FLOW_LAPSE)
+    if (some_ended(p) || now - p->said < FLOW_LAPSE)
         return 0;
     if (!p->older)
         p->older = now;
@@ -260,13 +273,11 @@ flow_producer_close(struct flow_producer *p)
 int
 flow_producer_over(const struct flow_producer *p, double now)
 {
-    int some = p->peers.end_left, all = 1;
+    int all = 1;
 
-    for (size_t i = 0; i < p->peers.n; i++) {
-        some |= p->peers.peer[i].ended;
+    for (size_t i = 0; i < p->peers.n; i++)
         all &= p->peers.peer[i].ended;
-    }
-    return some && (all || now - p->moved >= FLOW_QUIET);
+    return some_ended(p) && (all || now - p->moved >= FLOW_QUIET);
 }
 
 struct wire_place

@@ -595,7 +595,7 @@ class Producer:
             self._adopt(now, snapshot, True)
         elif not self.now.newer(snapshot):
             self.said, self.older = now, None
-        elif now - self.said >= self.LAPSE:  # nobody says the newest any more
+        elif not self.over and now - self.said >= self.LAPSE:  # it lapsed
             self.older = self.older or now
             if now - self.older >= self.INSISTS:
                 self._adopt(now, snapshot, False)

@@ -90,6 +90,29 @@ sessions(void)
     flow_producer_free(p);
 }
 
+/* Who lost the trainer before the run was over says an older snapshot for ever.
+ */
+static void
+is_over_for_all(void)
+{
+    struct flow_producer *p = with_peers(2, 1);
+    const struct wire_place last = step(5);
+    int changed = 0, early = 0;
+
+    next(p, 1, 2, 5, "", 1, 0);
+    flow_producer_end(p, 1, &last, 1);
+    flow_producer_leave(p, 1);
+    for (double now = 1; now < 1 + FLOW_QUIET; now++) {
+        changed |= next(p, 2, 1, 0, "", 1, now) != FLOW_NOTHING;
+        early |= flow_producer_over(p, now);
+    }
+    T(!changed && flow_producer_place(p).step == 5,
+      "[producer: next, older, after an end] it changes nothing");
+    T(!early && flow_producer_over(p, 1 + FLOW_QUIET),
+      "and the run is over, after %g s", FLOW_QUIET);
+    flow_producer_free(p);
+}
+
 /* A snapshot that was never the consumer's goes when nobody says it again. */
 static void
 lapses(int more)
@@ -270,6 +293,7 @@ main(void)
     rooms(3, 1, "1121");
     snapshots();
     sessions();
+    is_over_for_all();
     lapses(0);
     lapses(5);
     does_not_lapse();

@@ -322,6 +322,14 @@ def false_snapshots():
     ok(p.now.place == (0, 0) and p.turn(4.2) == ("a", (0, 0)),
        "[producer: next, older, for 4 s in which nobody says the newer one] it "
        "counts then")
+    p.next(5, "b", snap((0, 5), serial=9), 1)
+    p.ended(6, "b", p.now.session)
+    p.gone("b")
+    for now in range(7, 36):
+        p.next(now, "a", snap((0, 0), serial=2), 1)
+    ok(p.now.place == (0, 5) and not p.finished(35.9) and p.finished(36),
+       "[producer: next, older, after an end] it changes nothing, and the run "
+       "is over")
 
 
 def end_of_a_plan():
