@@ -58,6 +58,13 @@ wire_endpoint(const char *given, const char *dir, const char *edge)
     return dir ? mem_format("ipc://%s/%s", dir, edge) : NULL;
 }
 
+/* Signs of life are for who knows us. */
+static int
+is_known(const struct wire_sock *sock)
+{
+    return !sock->greeting || sock->greeting->state == WIRE_IN;
+}
+
 void
 wire_beat(struct wire *wire)
 {
@@ -66,9 +73,7 @@ wire_beat(struct wire *wire)
     for (struct wire_sock *sock = wire->first; sock; sock = sock->next) {
         if (sock->greeting && wire_greeting_turn(sock->greeting, sock->up, now))
             wire_sock_send(sock, NULL, sock->hello);
-        if (sock->greeting && sock->greeting->state != WIRE_IN)
-            continue; // signs of life are for who knows us
-        if (!sock->beat || now < sock->beat_at)
+        if (!sock->beat || !is_known(sock) || now < sock->beat_at)
             continue;
         sock->beat_at = now + WIRE_BEAT_EVERY;
         wire_sock_send(sock, NULL, sock->beat);
@@ -216,7 +221,7 @@ patience(const struct wire *wire, double until)
     const double now = clock_now();
 
     for (const struct wire_sock *s = wire->first; s; s = s->next) {
-        if (s->beat && s->beat_at < until)
+        if (s->beat && is_known(s) && s->beat_at < until)
             until = s->beat_at;
         if (s->greeting)
             until = fmin(until, wire_greeting_due(s->greeting, s->up));
