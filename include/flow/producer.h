@@ -136,9 +136,12 @@ void flow_producer_told(struct flow_producer *producer, uint64_t peer, int sent,
 /*
  * flow_producer_over() returns 1 when the run is over: when all peers said so,
  * and one at least, or when one did and the place did not move for FLOW_QUIET
- * seconds then.  What some say does not end a run that others go on with.
+ * seconds then; or when the place is behind the plan, for FLOW_TRAINED seconds,
+ * which is longer than a false snapshot lasts.  What some say does not end a
+ * run that others go on with.
  */
 #define FLOW_QUIET 30.0
+#define FLOW_TRAINED 6.0
 int flow_producer_over(const struct flow_producer *producer, double now);
 
 /*

@@ -23,8 +23,8 @@ struct flow_peer {
     double aside;     /* until when it gets nothing */
     unsigned refused; /* items in a row */
 
-    /* of a consumer */
-    int64_t serial; /* of the snapshot that it was told; 0: none */
+    int64_t
+        serial; /* of the snapshot that it said last, or was told; 0: none */
 };
 
 struct flow_peers {

@@ -194,11 +194,11 @@ some_ended(const struct flow_producer *p)
 /* Whether an older snapshot is to be believed: nobody says the newest any
  * more, and this has been so for long enough to be no accident of ours.  But of
  * a run that is over nobody says it, and who lost the trainer before goes on
- * with an older one. */
+ * with the same older one; a trainer that goes on makes new ones. */
 static int
-has_lapsed(struct flow_producer *p, double now)
+has_lapsed(struct flow_producer *p, int is_new, double now)
 {
-    if (some_ended(p) || now - p->said < FLOW_LAPSE)
+    if ((some_ended(p) && !is_new) || now - p->said < FLOW_LAPSE)
         return 0;
     if (!p->older)
         p->older = now;
@@ -211,15 +211,19 @@ flow_producer_next(struct flow_producer *p, uint64_t number,
 {
     struct flow_peer *peer = flow_peers_find(&p->peers, number);
     const int order = flow_window_order(&p->newest, next);
+    int is_new;
 
     if (!peer)
         return FLOW_NOTHING;
+    is_new = peer->session >= 0 &&
+             (peer->session != next->at.session || peer->serial < next->serial);
     if (order > 0 && peer->session >= 0)
         p->came = now;
     peer->session = next->at.session;
+    peer->serial = next->serial;
     peer->room = (size_t)(next->room ? next->room : next->window);
     peer->asks = 1;
-    if (order > 0 || (order < 0 && has_lapsed(p, now)))
+    if (order > 0 || (order < 0 && has_lapsed(p, is_new, now)))
         return adopt(p, next, now);
     if (!order) {
         p->said = now;
@@ -270,11 +274,22 @@ flow_producer_close(struct flow_producer *p)
 
 /* ---- what is known ----------------------------------------------------- */
 
+/* The consumer stands behind the plan, as one peer says at least, and did not
+ * go back while it could be heard that this is wrong. */
+static int
+all_trained(const struct flow_producer *p, double now)
+{
+    return p->closed && wire_place_cmp(&p->newest.at, &p->fresh) >= 0 &&
+           now - p->moved >= FLOW_TRAINED;
+}
+
 int
 flow_producer_over(const struct flow_producer *p, double now)
 {
     int all = 1;
 
+    if (all_trained(p, now))
+        return 1;
     for (size_t i = 0; i < p->peers.n; i++)
         all &= p->peers.peer[i].ended;
     return some_ended(p) && (all || now - p->moved >= FLOW_QUIET);

@@ -543,7 +543,8 @@ class Consumer:
 
 class _Holder:  # what a producer knows of a peer
     def __init__(self):
-        self.room, self.session, self.served = 0, None, 0
+        self.room, self.served = 0, 0
+        self.session = self.serial = None    # of the snapshot that it said last
         self.late, self.aside = 0, 0.0       # times in a row, and until when
         self.refused, self.blocked = 0, 0.0  # the same of refusals
 
@@ -588,14 +589,17 @@ class Producer:
         """A peer passed a snapshot on."""
         holder = self.peers.setdefault(peer, _Holder())
         first = holder.session is None  # it may be from long before its hello
+        fresh = not first and (snapshot.session != holder.session or
+                               snapshot.serial > holder.serial)
         holder.room, holder.session = room, snapshot.session
+        holder.serial = snapshot.serial
         if not first and snapshot.newer(self.now):
             self.came = now
         if snapshot.newer(self.now):
             self._adopt(now, snapshot, True)
         elif not self.now.newer(snapshot):
             self.said, self.older = now, None
-        elif not self.over and now - self.said >= self.LAPSE:  # it lapsed
+        elif (fresh or not self.over) and now - self.said >= self.LAPSE:
             self.older = self.older or now
             if now - self.older >= self.INSISTS:
                 self._adopt(now, snapshot, False)
@@ -698,8 +702,9 @@ class Producer:
 
     def finished(self, now):
         """Whether it is: all who are there say so, and one at least; or one
-        did, and nothing was trained for 30 s since."""
-        return bool(self.over) and (
+        did, and nothing was trained for 30 s since; or all is, for 6 s."""
+        trained = self.now is not None and self.now.place[0] >= self.epochs
+        return trained and now - self.moved >= 6 or bool(self.over) and (
             set(self.peers) <= self.over or now - self.moved >= 30)
 
     def end(self):
@@ -2049,7 +2054,6 @@ class _Selector:
         self.edge = Bound(self.loop, "plan", endpoint(run, "plan"), hello,
                           self._take, self.producer.joined, self._left,
                           lambda: data.size)
-        self.done = None
         self.client = self.trainer = self.alone = None
         if lag is not None:
             self.client = Client()
@@ -2098,9 +2102,7 @@ class _Selector:
         if end and now - self.told >= 1:
             self.told = now
             self.edge.all("end", _at(p.now.session, end))
-        trained = p.now and p.now.place[0] >= p.epochs
-        self.done = (self.done or now) if trained else None
-        if self.done and now - self.done > 5 or p.finished(now):
+        if p.finished(now):
             self.edge.all("end", {**_at(p.now.session, p.now.place),
                                   "over": True}, silent=True)
             self.loop.over = True
@@ -2232,6 +2234,7 @@ class _Augmenter:
         self.plan = Linked(self.loop, edge, endpoint(run, edge), hello,
                            self._planned, self._pass_on, self._life, size)
         self.said = 0  # room that the selector was told last
+        self.last = None  # what it is told when the run is over; until when
         self.batches = Linked(self.loop, "batch", endpoint(run, "batch"),
                               hello, self._trainer, self._met, size=size)
         self.loop.ticks.append(self._tick)
@@ -2253,6 +2256,10 @@ class _Augmenter:
             self.batches.send("batch", *batch)
         if self.plan.caller.joined and self.said != self.relay.room():
             self._pass_on()
+        if self.last and self.plan.caller.joined:
+            self.plan.send("end", self.last[0])
+        if self.last:
+            self.loop.over |= self.plan.caller.joined or now >= self.last[1]
 
     def _trainer(self, kind, head, tensors):
         if kind == "next":
@@ -2260,9 +2267,8 @@ class _Augmenter:
                     self.plan.caller.joined:
                 self._pass_on()
         elif kind == "end":
-            if self.plan.caller.joined:
-                self.plan.send("end", head)
-            self.loop.over = True
+            self.last = head, time.monotonic() + 10
+            self._tick(time.monotonic())
         elif kind != "error":
             raise Refused(f"sent {kind}, which has no use here")
 

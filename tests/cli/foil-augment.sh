@@ -36,6 +36,14 @@ run() {
     wait "$ends"
 }
 
+# over HOW : what the augmenter says when it hears that the run is over: over.HOW
+over() {
+    mkdir -m 700 "$work/$1"
+    "$python" "$here/augment_over.py" "$work/$1" 60 "$1" >"$work/over.$1" &
+    local ends=$!
+    "$augment" -r "$work/$1" "$data" 2>"$work/$1/log" && wait "$ends"
+}
+
 # asked NAME: SIGTERM in the middle of a run is a good end
 asked() {
     ends "$1" 2 60 8 6
@@ -138,8 +146,15 @@ if has_python msgpack zmq; then
     ok 'one augmenter brings everything' run one 1 "$data"
     ok '[relay: end] the trainer hears that the plan ends' \
         grep -qx 'train ' "$work/one/end.train"
-    ok '[relay: end with over] the selector hears that the run is over' \
+    ok '[relay: end with over, of the consumer] the selector hears that the run is over' \
         grep -qx 'select over' "$work/one/end.select"
+    over never & never=$!
+    ok 'so does one that comes a second later' over late
+    ok 'with the place before' \
+        test "$(tr -d '\n' <"$work/over.late")" = 'select next select end over'
+    ok 'the selector says it' over dismissed
+    ok '[relay: end with over, of the producer] the trainer hears of it' \
+        grep -qx 'train end ' "$work/over.dismissed"
     ok 'three augmenters do' run three 3 "$data"
     ok 'and the same bytes' cmp "$work/one/batches" "$work/three/batches"
     ok '16 batches' test "$(wc -l <"$work/one/batches")" -eq 16
@@ -190,6 +205,7 @@ sys.exit(not .4 < share < .6)' "$work/"
         "$work/mute"
     ok 'are rejected, with the reason' grep -qE \
         "rejected .* sample '.*' has no caption" "$work/partly/log"
+    ok 'no selector comes any more: that ends it, too' wait "$never"
     ok 'another seed' run seed 1 -s 1 "$data"
     ok 'other bytes' bash -c "! cmp -s '$work/one/batches' '$work/seed/batches'"
     ok 'fixed views' run fixed 1 -a 3 "$data"

@@ -77,6 +77,69 @@ book_snapshot(struct world *w, struct source *s, const struct said *said,
     }
 }
 
+/* What a snapshot that the producer goes by means for who said that the run is
+ * over; before the book goes by it. */
+static void
+book_end(struct world *w, struct source *s, const struct said *said, int newer)
+{
+    const int anew = said->session != s->session;
+
+    if (newer && !anew && said->k == s->place)
+        return;
+    s->moved = w->now;
+    if (anew || (newer && said->k > s->place))
+        s->end_left = 0;
+    for (int i = 0; anew && i < w->n_links; i++)
+        if (w->link[i].binder == (s == &w->selector ? SELECTOR : FILTER))
+            w->link[i].over = 0;
+}
+
+/* A peer says that the run is over. */
+static void
+book_over(struct world *w, struct source *s, struct link *link,
+          const struct said *said)
+{
+    if (said->session != s->session)
+        return;
+    if (!link->over)
+        s->moved = w->now;
+    link->over = 1;
+}
+
+/* How many say that the run is over, or did before they left; *all: whether
+ * all that are there do. */
+static int
+count_over(const struct world *w, const struct source *s, int binder, int *all)
+{
+    int some = s->end_left;
+
+    *all = 1;
+    for (int i = 0; i < w->n_links; i++) {
+        if (w->link[i].binder != binder || !w->link[i].number)
+            continue;
+        some += w->link[i].over;
+        *all &= w->link[i].over;
+    }
+    return some;
+}
+
+/* By the page: all say so, or one and nothing moves, or all is trained. */
+static void
+check_over(struct world *w, const struct source *s, int binder)
+{
+    const double quiet = w->now - s->moved;
+    int all, some = count_over(w, s, binder, &all);
+    const int over = (s->closed && s->place >= s->fresh && quiet >= 6) ||
+                     (some && (all || quiet >= 30));
+
+    if (flow_producer_over(s->flow, w->now) != over)
+        fail(w, "the run is %sover for %s, by the word of %d and after %.1f s",
+             over ? "not " : "", name_of(binder), some, quiet);
+    if (over && w->trained < w->wanted && !w->early)
+        fail(w, "the run is over for %s after %d of %d", name_of(binder),
+             w->trained, w->wanted);
+}
+
 static size_t
 book_count(const struct source *s, uint64_t peer)
 {
@@ -162,7 +225,7 @@ book_give(struct world *w, struct source *s, const struct flow_turn *turn,
         fail(w, "place %d goes out twice", k);
     s->holder[k] = turn->peer;
     s->given[k] = w->now;
-    s->gives++;
+    s->gives += !w->over;
     if (book_count(s, turn->peer) > room)
         fail(w, "a peer has %zu items and room for %zu",
              book_count(s, turn->peer), room);
@@ -198,6 +261,22 @@ check_idle(struct world *w, const struct source *s, int binder)
              name_of(taker));
 }
 
+/* Who asks is told where the plan ends, when that is within the window. */
+static void
+check_told_end(struct world *w, const struct source *s, int binder)
+{
+    if (!s->closed || s->fresh - s->place >= s->window)
+        return;
+    for (int i = 0; i < w->n_links; i++) {
+        const struct link *link = &w->link[i];
+
+        if (is_taker(s, binder, link) && link->asks &&
+            w->now - link->end_told >= 1)
+            fail(w, "%s asks, and hears nothing of the end of the plan",
+                 name_of(link->client));
+    }
+}
+
 /* Where nothing goes wrong no item is made twice. */
 static void
 check_calm(struct world *w)
@@ -206,6 +285,8 @@ check_calm(struct world *w)
 
     if (w->selector.gives > w->places || most > w->places)
         fail(w, "%d items were handed out for %d places", most, w->places);
+    if (w->unheard)
+        fail(w, "not all hear that the run is over");
 }
 
 static void

@@ -149,7 +149,8 @@ check_told(struct world *w, const struct relay *r, const struct link *plan)
 {
     const int room = w->room + r->n[IS_SENT];
 
-    if (plan->greeting.state != WIRE_IN || r->newest.session < 0)
+    if (plan->greeting.state != WIRE_IN || w->party[plan->binder].left ||
+        r->newest.session < 0)
         return;
     if (w->now - plan->told >= 1)
         fail(w, "%s has told nothing for %.3f s", name_of(plan->client),

@@ -398,4 +398,11 @@ check_calm(struct world *w)
     (void)w;
 }
 
+/* What is after the last step is not simulated. */
+static int
+is_settled(const struct world *w)
+{
+    return w->over;
+}
+
 #endif

@@ -79,6 +79,8 @@ relay_turn(struct world *w, int party)
     if (flow_relay_kept(r->flow) > (size_t)w->room)
         fail(w, "%s keeps %zu batches", name_of(party),
              flow_relay_kept(r->flow));
+    if (r->over)
+        relay_ends(w, party);
 }
 
 /* A snapshot that came late did not take a relay back. */
@@ -120,28 +122,32 @@ relay_hears(struct world *w, int party, const struct event *e)
                  taken ? "takes" : "does not take", e->said.k);
         if (!taken)
             free(thing);
-    } else if (e->what == END && w->link[batches].greeting.state == WIRE_IN) {
-        post(w, batches, 1, END, &e->said);
+    } else if (e->what == END) {
+        if (e->said.over && !r->over)
+            r->over = e->link == batches ? w->now : 1e-9;
+        if (e->link != batches && w->link[batches].greeting.state == WIRE_IN)
+            post(w, batches, 1, END, &e->said);
     }
 }
 
 /* ---- the trainer -------------------------------------------------------- */
 
-/* The plan is over when all say so, and go on saying it; where they are right
- * nothing more can happen. */
+/* The run is over when it has trained what it wants; where it does not know how
+ * long the plan is, when all say that this is over, and go on saying it. */
 static void
 look_at_end(struct world *w)
 {
-    if (flow_consumer_ended(w->trainer) != FLOW_ALL_ENDED) {
+    const int all = flow_consumer_ended(w->trainer) == FLOW_ALL_ENDED;
+
+    if (!all)
         w->all_ended = 0;
-        return;
-    }
-    if (!w->all_ended)
+    else if (!w->all_ended)
         w->all_ended = w->now;
-    w->over = w->trained == w->places ||
-              (w->now - w->all_ended >= silence && !w->end_lied);
-    if (w->over && w->trained < w->places)
-        fail(w, "the run ends after %d of %d", w->trained, w->places);
+    w->over = w->trained == w->wanted && (w->counts || all);
+    if (w->over || !all || w->now - w->all_ended < silence || w->end_lied)
+        return;
+    if (w->trained < w->wanted)
+        fail(w, "the run ends after %d of %d", w->trained, w->wanted);
 }
 
 static void
@@ -169,7 +175,7 @@ trainer_turn(struct world *w)
         flow_consumer_go(w->trainer, &next);
         w->training = 0;
     }
-    batch = flow_consumer_take(w->trainer);
+    batch = w->trained < w->wanted ? flow_consumer_take(w->trainer) : NULL;
     if (batch) {
         tell(w, "trainer trains %d", batch->k);
         if (batch->k != w->trained || batch->session != session(w))
@@ -189,6 +195,8 @@ trainer_turn(struct world *w)
         fail(w, "more is held than the window");
     check_ended(w);
     trainer_says(w, w->training);
+    if (w->over)
+        trainer_ends(w);
 }
 
 /* ---- any ---------------------------------------------------------------- */
@@ -248,6 +256,7 @@ leave(struct world *w, struct link *link)
 
         flow_producer_leave(s->flow, link->number);
         book_free(s, link->number);
+        s->end_left |= link->over;
     }
     link->number = 0;
 }
@@ -267,6 +276,7 @@ start(struct world *w, int party)
         flow_consumer_join(w->filter_in, 1);
         w->drawn = w->plan_end = -1;
     } else if (party == TRAINER) {
+        w->early |= w->trained == w->wanted;
         w->trained -= w->trained % w->checkpoint;
         from = place(w, session(w), w->trained);
         w->trainer = flow_consumer_new(&from, (size_t)w->window, 1);
@@ -280,6 +290,7 @@ start(struct world *w, int party)
         r->flow = flow_relay_new((size_t)w->room);
         r->made = 0;
         r->hangs = 0;
+        r->over = 0;
         copy_start(r);
     }
     tick(w, party, w->now);
@@ -333,10 +344,14 @@ lost(struct world *w, struct link *link)
 static void
 client_hears(struct world *w, struct link *link, const struct event *e)
 {
+    const struct wire_place at = place(w, e->said.session, e->said.k);
+
     if (link->client >= RELAY)
         relay_hears(w, link->client, e);
     else if (e->what == ITEM)
         hold(w, w->filter_in, &e->said);
+    else if (e->what == END && e->said.over)
+        say_over(w, FILTER, &at);
     else if (e->what == END && e->said.session == w->filter_out.session)
         w->plan_end = e->said.k;
 }
@@ -353,9 +368,15 @@ binder_hears(struct world *w, struct link *link, const struct event *e)
         filter_next(w, source_next(w, &w->filter_out, link, &e->said));
     else if (e->what == BATCH)
         hold(w, w->trainer, &e->said);
-    else if (e->what == END) {
+    else if (e->what == END && link->binder == TRAINER) {
         flow_consumer_end(w->trainer, link->number, &at);
         hear_end(w, link, &e->said);
+    } else if (e->what == END) {
+        struct source *s =
+            link->binder == SELECTOR ? &w->selector : &w->filter_out;
+
+        flow_producer_end(s->flow, link->number, &at, w->now);
+        book_over(w, s, link, &e->said);
     }
 }
 
@@ -374,6 +395,22 @@ lie_of_end(struct world *w, int relay)
     post(w, i, 1, END, &said);
 }
 
+/* That the run is over: one of several cannot end it. */
+static void
+lie_of_over(struct world *w, int relay)
+{
+    const int i = link_of(w, relay, binder_of_items(w));
+    const struct source *s = w->filtered ? &w->filter_out : &w->selector;
+    const struct said said = {
+        .session = s->session, .k = (int16_t)s->place, .over = 1};
+
+    if (w->link[i].greeting.state != WIRE_IN || w->relays < 2 || s->session < 0)
+        return;
+    tell(w, "%s lies that the run is over", name_of(relay));
+    w->early = 1;
+    post(w, i, 1, END, &said);
+}
+
 /* Something that is not the trainer's. */
 static void
 lie(struct world *w)
@@ -387,6 +424,8 @@ lie(struct world *w)
                         .window = (int16_t)w->window,
                         .room = (int16_t)w->room};
 
+    if (rng_u32(&w->ends) % 4 == 0)
+        lie_of_over(w, relay);
     if (dice(w, 2)) {
         lie_of_end(w, relay);
         return;
@@ -408,6 +447,7 @@ lie(struct world *w)
         break;
     }
     tell(w, "%s lies", name_of(w->link[i].client));
+    w->early |= said.k >= w->places;
     post(w, i, 1, NEXT, &said);
     w->allowed += FLOW_LAPSE + 4;
 }

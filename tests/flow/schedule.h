@@ -3,12 +3,12 @@
 
 /*
  * A schedule: a world drawn from a seed, faults at drawn times, one event after
- * another until the run is over, or something is wrong.
+ * another until the run is over for all, or something is wrong.
  *
  * What the parties are is for the file that is included before this one to say,
  * tests/flow/parties.h or tests/flow/credit.h: start(), finish(), turn(),
  * patience(), join(), leave(), met(), lost(), client_hears(), binder_hears(),
- * lie(), judge(), check_calm(), binder_of_items() and FILTERS.
+ * lie(), judge(), check_calm(), is_settled(), binder_of_items() and FILTERS.
  */
 #include "flow/world.h"
 
@@ -27,6 +27,18 @@ static int
 exists(const struct world *w, int party)
 {
     return party == FILTER ? w->filtered : party < RELAY + w->relays;
+}
+
+/* Whether the trainer stops before the plan ends.  What is drawn here draws
+ * nothing from the rest of the schedule. */
+static void
+draw_end(struct world *w)
+{
+    rng_init(&w->ends, w->seed, RNG_TEST, 2, 0, 0);
+    w->wanted = w->places;
+    w->counts = rng_u32(&w->ends) % 2;
+    if (w->counts && rng_u32(&w->ends) % 3 == 0)
+        w->wanted -= (int)(rng_u32(&w->ends) % (unsigned)w->places);
 }
 
 static void
@@ -56,6 +68,7 @@ begin(struct world *w, uint64_t seed, int trace)
     w->lease = leases[dice(w, 4)];
     w->pace = dice(w, 8) ? 0.1 : 1;
     w->threaded = dice(w, 2);
+    draw_end(w);
     if (w->filtered)
         connect_to(w, FILTER, SELECTOR);
     for (int i = 0; i < w->relays; i++) {
@@ -76,7 +89,7 @@ can_run(const struct world *w, int party)
 {
     const struct party *p = &w->party[party];
 
-    return p->back <= w->now && p->stopped <= w->now;
+    return !p->left && p->back <= w->now && p->stopped <= w->now;
 }
 
 /* Greetings and signs of life of who connects. */
@@ -87,6 +100,11 @@ tend_link(struct world *w, int i)
 
     if (!can_run(w, link->client))
         return;
+    if (w->party[link->binder].left && w->now > link->last[0] &&
+        link->greeting.state != WIRE_OUT) {
+        wire_greeting_lost(&link->greeting);
+        lost(w, link);
+    }
     if (wire_greeting_turn(&link->greeting, is_up(w, link), w->now))
         post(w, i, 1, HELLO, NULL);
     if (link->greeting.state == WIRE_IN && w->now - link->lived >= life) {
@@ -100,8 +118,10 @@ judge_silence(struct world *w, int binder)
 {
     for (int i = 0; i < w->n_links; i++)
         if (w->link[i].binder == binder && w->link[i].number &&
-            w->now - w->link[i].heard > silence)
+            w->now - w->link[i].heard > silence) {
+            w->link[i].silent = w->link[i].met;
             leave(w, &w->link[i]);
+        }
 }
 
 /* ---- faults ------------------------------------------------------------- */
@@ -123,7 +143,7 @@ kill_party(struct world *w, int party)
 {
     const double seconds = some(w, 3);
 
-    if (w->party[party].back > w->now)
+    if (w->party[party].back > w->now || w->party[party].left)
         return;
     tell(w, "%s is killed, for %.3f s", name_of(party), seconds);
     for (int i = 0; i < w->n_links; i++) {
@@ -148,6 +168,8 @@ stop_party(struct world *w, int party)
 {
     const double seconds = some(w, dice(w, 4) ? 8 : 16);
 
+    if (w->party[party].left)
+        return;
     tell(w, "%s stops for %.3f s", name_of(party), seconds);
     w->party[party].stopped = w->now + seconds;
     w->stale += party >= RELAY ? seconds : 0;
@@ -263,7 +285,9 @@ to_binder(struct world *w, int i, const struct event *e)
             link->aside = 0;
             link->served = 0;
             link->told = -1e9;
-            link->ended = 0;
+            link->ended = link->over = link->asks = 0;
+            link->end_told = -1e9;
+            link->silent = 0;
             join(w, link);
         }
         link->heard = w->now;
@@ -285,7 +309,7 @@ arrive(struct world *w, const struct due *due, const struct event *e)
     const int party = e->up ? link->binder : link->client;
     const double at = readable(w, party);
 
-    if (e->connection != link->connection)
+    if (e->connection != link->connection || w->party[party].left)
         return;
     if (at > w->now) { // it stays in the queue, and in order
         push(w, at, due->order, e);
@@ -308,7 +332,7 @@ look_up(struct world *w, int party)
     struct party *p = &w->party[party];
     const double at = p->back > p->stopped ? p->back : p->stopped;
 
-    if (p->tick > w->now)
+    if (p->tick > w->now || p->left)
         return;
     if (at > w->now) {
         tick(w, party, at);
@@ -323,6 +347,14 @@ look_up(struct world *w, int party)
     tick(w, party, w->now + patience(w, party));
 }
 
+/* After the run was over something was killed, stopped or cut off. */
+static void
+put_off_end(struct world *w)
+{
+    if (w->over)
+        w->end_by = fmax(w->end_by, w->now + 80);
+}
+
 /* One run; 1 when it went as it should. */
 static int
 run(struct world *w, uint64_t seed, int trace)
@@ -335,7 +367,7 @@ run(struct world *w, uint64_t seed, int trace)
     for (int i = 0; i < faults; i++)
         when[i] = some(w, i % 2 ? 24 : 8);
     w->allowed = (w->slow > 0.5 ? 9 : 5) + (0.3 + w->pace) * w->places;
-    while (!w->over && !*w->wrong) {
+    while (!is_settled(w) && !*w->wrong) {
         const struct due due = pop(w);
         const struct event e = w->event[due.event];
 
@@ -346,6 +378,7 @@ run(struct world *w, uint64_t seed, int trace)
                 continue;
             when[i] = when[done++];
             fault(w);
+            put_off_end(w);
         }
         if (e.what == TICK)
             look_up(w, e.link);
@@ -354,7 +387,7 @@ run(struct world *w, uint64_t seed, int trace)
         judge(w, e.what == TICK ? e.link
                  : e.up         ? w->link[e.link].binder
                                 : w->link[e.link].client);
-        if (w->now > w->allowed + w->grace)
+        if (!w->over && w->now > w->allowed + w->grace)
             fail(w, "not over after %.1f s", w->allowed);
     }
     if (!faults && !w->loss && !w->twice && w->lease >= LEASE)

@@ -6,19 +6,19 @@
  * before.
  */
 #include "flow/check_trainer.h"
+#include "flow/ending.h"
 
 /* ---- snapshots ---------------------------------------------------------- */
 
 static struct said
 said_of(const struct world *w, const struct wire_next *next)
 {
-    struct said s = {next->at.session,
-                     next->serial,
-                     (int16_t)count(w, &next->at),
-                     (int16_t)next->window,
-                     (int16_t)next->room,
-                     (int16_t)next->n_have,
-                     {0}};
+    struct said s = {.session = next->at.session,
+                     .serial = next->serial,
+                     .k = (int16_t)count(w, &next->at),
+                     .window = (int16_t)next->window,
+                     .room = (int16_t)next->room,
+                     .n = (int16_t)next->n_have};
 
     REQUIRE(next->n_have <= WINDOW_MAX);
     for (int i = 0; i < s.n; i++) {
@@ -52,18 +52,14 @@ next_of(const struct world *w, const struct said *s, int64_t (*have)[2])
 
 /* ---- who hands out ------------------------------------------------------ */
 
-static int
-binder_of_items(const struct world *w)
-{
-    return w->filtered ? FILTER : SELECTOR;
-}
-
 static void
 source_open(struct source *s, double lease)
 {
     s->flow = flow_producer_new(lease);
     s->session = -1;
     s->place = s->window = s->fresh = 0;
+    s->moved = 0;
+    s->end_left = s->closed = s->over = 0;
     book_empty(s);
 }
 
@@ -139,7 +135,10 @@ tell_end(struct world *w, struct source *s, int binder)
 
         post(w, (int)(link - w->link), 0, END, &said);
         flow_producer_told(s->flow, peer, 1, w->now);
+        link->end_told = w->now;
+        link->asks = 0;
     }
+    check_told_end(w, s, binder);
 }
 
 static enum flow_said
@@ -150,12 +149,17 @@ source_next(struct world *w, struct source *s, struct link *link,
     const struct wire_next next = next_of(w, said, have);
     const int newer = said->session > s->session ||
                       (said->session == s->session && said->serial > s->serial);
+    const int is_same =
+        link->session == said->session && link->serial == said->serial;
     enum flow_said heard;
+    int all;
 
     // what foil-select and wire_session_judge() refuse
     if (said->k > w->places || said->session > 1000000)
         return FLOW_NOTHING;
     link->session = said->session;
+    link->serial = said->serial;
+    link->asks = 1;
     link->room = said->room ? said->room : said->window;
     heard = flow_producer_next(s->flow, link->number, &next, w->now);
     if (heard == FLOW_BACK) {
@@ -163,9 +167,17 @@ source_next(struct world *w, struct source *s, struct link *link,
         if (!newer && w->now - s->said < FLOW_LAPSE + 1)
             fail(w, "the producer goes back to %d after %.3f s", said->k,
                  w->now - s->said);
+        if (!newer && is_same && count_over(w, s, link->binder, &all))
+            fail(w, "the producer goes back to %d after an end", said->k);
     }
-    if (heard == FLOW_MOVED || heard == FLOW_BACK)
+    if (heard == FLOW_MOVED || heard == FLOW_BACK) {
         s->fresh = said->k;
+        s->closed = 0;
+    }
+    if (heard != FLOW_NOTHING || newer)
+        book_end(w, s, said, newer);
+    if (heard == FLOW_MOVED)
+        s->over = 0;
     if (heard != FLOW_NOTHING || newer)
         book_snapshot(w, s, said, heard == FLOW_MOVED || heard == FLOW_BACK);
     if (said->session == s->session && said->serial == s->serial)
@@ -174,6 +186,8 @@ source_next(struct world *w, struct source *s, struct link *link,
         s->fresh = s->place;
     return heard;
 }
+
+/* ---- the selector ------------------------------------------------------- */
 
 static void
 selector_turn(struct world *w)
@@ -187,6 +201,7 @@ selector_turn(struct world *w)
 
         if (count(w, &at) >= w->places) {
             flow_producer_close(s->flow);
+            s->closed = 1;
             break;
         }
         flow_producer_add(s->flow, &at, &behind);
@@ -194,6 +209,7 @@ selector_turn(struct world *w)
     }
     hand_out(w, s, SELECTOR);
     tell_end(w, s, SELECTOR);
+    selector_ends(w);
 }
 
 /* ---- the filter --------------------------------------------------------- */
@@ -293,6 +309,7 @@ filter_turn(struct world *w)
 
         if (w->plan_end >= 0 && w->drawn >= w->plan_end) {
             flow_producer_close(s->flow);
+            s->closed = 1;
             break;
         }
         if (!flow_consumer_find(w->filter_in, &at))
@@ -306,6 +323,7 @@ filter_turn(struct world *w)
         flow_consumer_wait(w->filter_in, w->now);
         ask(w, w->filter_in, SELECTOR);
     }
+    filter_ends(w);
 }
 
 #endif

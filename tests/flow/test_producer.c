@@ -107,9 +107,51 @@ is_over_for_all(void)
         early |= flow_producer_over(p, now);
     }
     T(!changed && flow_producer_place(p).step == 5,
-      "[producer: next, older, after an end] it changes nothing");
+      "[producer: next, older, the same again, after an end] it changes "
+      "nothing");
     T(!early && flow_producer_over(p, 1 + FLOW_QUIET),
       "and the run is over, after %g s", FLOW_QUIET);
+    flow_producer_free(p);
+}
+
+/* One peer says something that is newer and not so, and that the run is over.
+ */
+static void
+is_not_over_for_all(void)
+{
+    struct flow_producer *p = with_peers(2, 1);
+    const struct wire_place last = step(5);
+    enum flow_said said = FLOW_NOTHING;
+    double now = 1;
+
+    next(p, 1, 1000, 5, "", 1, now);
+    flow_producer_end(p, 1, &last, now);
+    while (said == FLOW_NOTHING && now < 20) {
+        now++;
+        said = next(p, 2, (int64_t)now, 2, "", 1, now);
+    }
+    T(said == FLOW_BACK && now <= 2 + FLOW_LAPSE + 2,
+      "new ones of a trainer that goes on count, in spite of an end");
+    flow_producer_free(p);
+}
+
+static void
+all_is_trained(void)
+{
+    struct flow_producer *p = with_peers(2, 1);
+
+    hand_out(p, 0);
+    next(p, 1, 2, PLACES - 1, "", 1, 1);
+    hand_out(p, 1);
+    T(!flow_producer_over(p, 99), "one place is not trained");
+    next(p, 1, 3, PLACES, "", 1, 2);
+    hand_out(p, 2);
+    T(!flow_producer_over(p, 1.9 + FLOW_TRAINED) &&
+          flow_producer_over(p, 2 + FLOW_TRAINED),
+      "[producer: place behind the plan, for 6 s] the run is over");
+    next(p, 1, 4, PLACES - 2, "", 1, 9);
+    hand_out(p, 9);
+    T(!flow_producer_over(p, 99), "not where the consumer goes back");
     flow_producer_free(p);
 }
 
@@ -294,6 +336,8 @@ main(void)
     snapshots();
     sessions();
     is_over_for_all();
+    is_not_over_for_all();
+    all_is_trained();
     lapses(0);
     lapses(5);
     does_not_lapse();

@@ -45,6 +45,7 @@ static const double silence = 3.2, life = 1;
 struct said { /* a place, or a whole snapshot */
     int64_t session, serial;
     int16_t k, window, room, n; /* k: the place; n places are had: */
+    int16_t over;               /* of end: the run is */
     int16_t have[WINDOW_MAX];
 };
 
@@ -74,14 +75,19 @@ struct link {
     unsigned met;     /* on this connection */
     unsigned greeted; /* the connection on which its hello was answered last */
     double heard;     /* when it was heard last */
-    int64_t session;  /* of the next that the binder heard last, and its room */
+    int64_t session;  /* of the next that the binder heard last, its serial, */
+    int64_t serial;   /* and its room */
     int room;
     int late;        /* so often it did not deliver, and has not since */
     double aside;    /* it gets nothing until then */
     uint64_t served; /* when it got an item last, in turns */
     double told;     /* when the snapshot went this way last */
     struct said tells;
-    int ended, end; /* it said end, at that place */
+    int ended, end;  /* it said end, at that place */
+    int over;        /* it said that the run is */
+    int asks;        /* it asked since it heard that the plan ends, */
+    double end_told; /* which it did last then */
+    unsigned silent; /* it fell silent on this connection */
 };
 
 struct party {
@@ -89,6 +95,7 @@ struct party {
     double back;    /* it is dead until then */
     double stopped; /* and does not run until then */
     double tick;    /* when it looks up next */
+    int left;       /* the run is over for it */
 };
 
 /* What the trainer, the filter and relays have of an item. */
@@ -108,6 +115,7 @@ struct relay {
     char is[PLACES_MAX + 1];
     int n[5];    /* so many places are so */
     int strange; /* it keeps a batch of another session */
+    double over; /* since when it knows that the run is; 0: it does not */
 };
 
 /* Who hands out: the selector, or the filter to augmenters. */
@@ -115,12 +123,16 @@ struct source {
     struct flow_producer *flow;
     int64_t session; /* as the naive book has it: see check.h */
     int64_t serial;
-    double said; /* when the newest snapshot was said last */
+    double said;  /* when the newest snapshot was said last */
+    double moved; /* when it said another place last, or end was said first */
+    int end_left; /* who said that the run is over has left */
+    int closed;   /* all places are in the book, or before it */
     int place, window, fresh;
     char had[PLACES_MAX + 1];
     uint64_t holder[PLACES_MAX + 1];
     double given[PLACES_MAX + 1];
     int gives; /* items that went out */
+    int over;  /* of the filter: the selector was told that the run is */
 };
 
 struct world {
@@ -140,6 +152,9 @@ struct world {
     uint64_t numbers, turns;
 
     int relays, filtered, window, room, steps, places, checkpoint;
+    int wanted, counts;   /* the trainer stops after so many places; it knows
+                             where the plan ends */
+    struct rng ends;      /* chance of all that has to do with the end */
     int threaded;         /* the trainer reads and speaks while it computes */
     double lease, pace;   /* seconds; the most that a step takes */
     unsigned loss, twice; /* one message in so many; 0: none */
@@ -153,8 +168,13 @@ struct world {
     int training;        /* the trainer has a batch under way */
     double busy;         /* until then */
     int trained, over;
+    double ended;     /* when it was */
+    double end_by;    /* when all must have heard of it */
+    int unheard;      /* nobody could hear of it */
     double all_ended; /* since when all say end; 0: they do not */
     int end_lied;     /* a peer said end, and it was not so */
+    int early;        /* or that the run is over, or the trainer was killed
+                         when all was trained: all may end before it does */
 
     /* The trainer as the naive book has it: see check_trainer.h. */
     char holds[PLACES_MAX + 1];
@@ -203,8 +223,8 @@ tell_message(struct world *w, const struct event *e, const char *how)
     if (!w->trace)
         return;
     if (e->what >= NEXT && e->what <= END)
-        n = snprintf(more, sizeof more, " %jd:%d", (intmax_t)e->said.session,
-                     e->said.k);
+        n = snprintf(more, sizeof more, " %jd:%d%s", (intmax_t)e->said.session,
+                     e->said.k, e->said.over ? ", over" : "");
     if (e->what == NEXT)
         n += snprintf(more + n, sizeof more - (size_t)n,
                       " serial %jd, room %d, have", (intmax_t)e->said.serial,

@@ -328,8 +328,11 @@ def false_snapshots():
     for now in range(7, 36):
         p.next(now, "a", snap((0, 0), serial=2), 1)
     ok(p.now.place == (0, 5) and not p.finished(35.9) and p.finished(36),
-       "[producer: next, older, after an end] it changes nothing, and the run "
-       "is over")
+       "[producer: next, older, the same again, after an end] it changes "
+       "nothing, and the run is over")
+    for now in range(37, 42):
+        p.next(now, "a", snap((0, 1), serial=3 + now - 37), 1)
+    ok(p.now.place == (0, 1), "new ones of a trainer that goes on count")
 
 
 def end_of_a_plan():
@@ -352,6 +355,11 @@ def end_of_a_plan():
 
 
 def end_of_a_run():
+    p = foil.Producer(lambda e: 9, 1, lease=10)
+    p.next(0, "a", snap((0, 8)), 1)
+    p.next(1, "a", snap((1, 0), serial=2), 1)
+    ok(not p.finished(6.9) and p.finished(7),
+       "[producer: place behind the plan, for 6 s] the run is over")
     p = foil.Producer(lambda e: 9, 1, lease=10)
     for peer in "abc":
         p.joined(peer)

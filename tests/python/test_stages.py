@@ -85,7 +85,7 @@ HELLO = {"stage": "augment", "version": foil.VERSION, "run": "", "peer": "a",
 def augmenter_between_its_edges():
     a = foil._Augmenter.__new__(foil._Augmenter)
     a.loop, a.relay = types.SimpleNamespace(ticks=[], over=False), foil.Relay(2)
-    a.data, a.said = types.SimpleNamespace(size=64), 0
+    a.data, a.said, a.last = types.SimpleNamespace(size=64), 0, None
     a.plan = Line(a.loop, "plan", "", HELLO, a._planned, a._pass_on, a._life)
     a.batches = Line(a.loop, "batch", "", HELLO, a._trainer, a._met)
     a.batches.greeted("train")
@@ -116,7 +116,24 @@ def augmenter_between_its_edges():
     a._trainer("end", {**end, "over": True}, {})
     ok([(kind, head["over"]) for kind, head in a.plan.said()] ==
        [("end", True)] and a.loop.over,
-       "[relay: end with over] the selector gets it, and we end")
+       "[relay: end with over, of the consumer] the selector gets it, and we "
+       "end")
+    a.loop.over, a.last, a.plan.caller.joined = False, None, False
+    a._trainer("end", {**end, "over": True}, {})
+    begun = a.last[1] - 10
+    a._tick(begun + 9.9)
+    ok(a.plan.sent == [] and not a.loop.over, "a selector that is lost is awaited")
+    a.plan.caller.joined = True
+    a._tick(begun + 9.95)
+    ok([kind for kind, _ in a.plan.said()] == ["end"] and a.loop.over,
+       "and gets it when it is back")
+    a.loop.over, a.plan.caller.joined = False, False
+    a._tick(begun + 10)
+    ok(a.loop.over, "but not for longer than ten seconds")
+    a.loop.over, a.last = False, None
+    a._planned("end", {**end, "over": True}, {})
+    ok([kind for kind, _ in a.batches.said()] == ["end"] and a.loop.over,
+       "[relay: end with over, of the producer] the trainer gets it, and we end")
 
 
 def trainer_and_its_peers():

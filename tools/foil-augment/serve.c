@@ -19,8 +19,9 @@ enum {
     PATIENCE = 10   /* seconds between two times that we say so */
 };
 
-/* Seconds between two looks at what the trainer says while a batch is made. */
-static const double glance = 0.01;
+/* Seconds between two looks at what the trainer says while a batch is made; in
+ * which a lost selector has to be back to hear that the run is over. */
+static const double glance = 0.01, parting = 10;
 
 struct augmenter {
     const struct augment_options *options;
@@ -33,7 +34,8 @@ struct augmenter {
     double glanced; /* when we looked last */
     double told;    /* when the trainer was told how we are */
     int stop;       /* descriptor */
-    int over;
+    int over;       /* the run is, says the trainer, */
+    int dismissed;  /* or the selector */
 };
 
 /*
@@ -221,9 +223,9 @@ hear_selector(struct augmenter *a)
             take_item(a);
         if (news.what == WIRE_REPORT)
             say("%s", news.why.msg);
-        if (news.what == WIRE_ENDED)
+        if (news.what == WIRE_ENDED || news.what == WIRE_OVER)
             pass_end(a, &news.at);
-        a->over |= news.what == WIRE_OVER;
+        a->dismissed |= news.what == WIRE_OVER;
     }
     if (rc < 0)
         die("%s", err.msg);
@@ -255,7 +257,7 @@ work(struct augmenter *a)
 static int
 enough(const struct augmenter *a)
 {
-    return a->over ||
+    return a->over || a->dismissed ||
            (a->options->max_items && a->sent >= a->options->max_items);
 }
 
@@ -301,16 +303,22 @@ tell_waiting(const struct augmenter *a, double *since)
         say("still waiting for a trainer: %s", batches.msg);
 }
 
+/* The selector hears that the run is over: a lost one as soon as it is back, if
+ * that is soon. */
 static void
 pass_over(struct augmenter *a)
 {
     const struct wire_end end = {flow_relay_place(a->relay), 1};
+    const double until = clock_now() + parting;
     struct wire_msg *msg;
+    struct err err;
 
     if (end.at.session < 0)
         return;
     msg = wire_end_put(&end);
-    wire_client_send(a->plan, msg);
+    while (!wire_client_send(a->plan, msg) && !a->dismissed &&
+           clock_now() < until && wire_wait(a->wire, a->stop, 1, &err) > 0)
+        hear_selector(a);
     wire_msg_free(msg);
 }
 

@@ -137,7 +137,8 @@ pass_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
     return 0;
 }
 
-/* All augmenters say that the run is over: the selector hears it once. */
+/* All augmenters say that the run is over: the selector hears it once, when it
+ * is there. */
 static void
 pass_over(struct filter *filter)
 {
@@ -147,9 +148,8 @@ pass_over(struct filter *filter)
 
     if (filter->over || !flow_outlet_is_over(filter->items))
         return;
-    filter->over = 1;
     msg = wire_end_put(&end);
-    wire_client_send(filter->plan, msg);
+    filter->over = wire_client_send(filter->plan, msg);
     wire_msg_free(msg);
 }
 

@@ -169,7 +169,6 @@ struct selector {
     struct flow_outlet *outlet;
     struct progress progress;
     int over;
-    double done_since; /* since when all is trained; 0: it is not */
 
     struct planner *planner; /* NULL: plans need no features */
     int64_t *previous;       /* the last order that was made from features */

@@ -10,10 +10,9 @@
 #include "wire/item.h"
 #include "wire/reject.h"
 
-/* Seconds between two looks at a plan that somebody waits for; until a trainer
- * that waits has been heard; and between two times that we say whom we wait
- * for. */
-static const double soon = 0.001, unheard = 6, patience = 10;
+/* Seconds between two looks at a plan that somebody waits for, and between two
+ * times that we say whom we wait for. */
+static const double soon = 0.001, patience = 10;
 
 /* Steps of an epoch, those included in which nothing is trained. */
 static int64_t
@@ -383,20 +382,6 @@ show(struct selector *s)
     progress_show(&s->progress, steps_before(s, &done), more);
 }
 
-/*
- * Whether all is trained: by the word of one peer, so for as long as a trainer
- * that still waits for something needs to be heard.
- */
-static int
-is_done(struct selector *s, double now)
-{
-    if (place(s).epoch < s->options->epochs)
-        s->done_since = 0;
-    else if (!s->done_since)
-        s->done_since = now;
-    return s->done_since && now - s->done_since >= unheard;
-}
-
 /* Says it from time to time when nobody asks for items. */
 static void
 tell_waiting(struct selector *s, double *since)
@@ -429,7 +414,7 @@ select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
                       s->starved ? soon : flow_outlet_patience(s->outlet), err);
         while (rc > 0 && flow_outlet_next(s->outlet, &news))
             handle(s, &news);
-        s->over |= flow_outlet_is_over(s->outlet) || is_done(s, clock_now());
+        s->over |= flow_outlet_is_over(s->outlet);
         while (flow_outlet_late(s->outlet, &words))
             tell(s, words.msg);
         look_at_planner(s);
