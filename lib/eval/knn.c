@@ -12,6 +12,9 @@
 // a tile of scores is 2 MB: the best of those tried, with one thread or two
 enum { QUERIES = 1024, TILE = 512, GROUP = 16 };
 
+// rows that are asked for before they are needed; bytes of a line of the cache
+enum { AHEAD = 4, LINE = 64 };
+
 /*
  * Products <q, r> become something that ranks references as s does for one
  * query: times scale, minus shift.  Cosine: |q| s.  Euclidean: (s + |q|^2) / 2.
@@ -25,16 +28,11 @@ struct eval_knn {
     double longest;       /* largest |r| scale */
 };
 
-/* A reference that may be among the nearest, with its f32 rank. */
-struct candidate {
-    float rank;
-    uint32_t id;
-};
-
-/* What is known about one query: candidates in no order, among them the best
- * `room` of all references but itself. */
+/* What is known about one query: candidates in no order, each an id and its
+ * f32 rank, among them the best `room` of all references but itself. */
 struct nearest {
-    struct candidate *best; /* [2 room + GROUP] */
+    int32_t *key; /* [2 room + GROUP] ranks, by key() */
+    uint32_t *id;
     size_t count, room;
     size_t self;     /* the reference that it is, or EVAL_NO_SELF */
     float threshold; /* no reference of a higher rank is missing */
@@ -98,6 +96,16 @@ exact(const struct eval_knn *knn, const float *query, double qq, uint32_t id)
     return -apart;
 }
 
+/* Asks for a reference, which is rarely in the cache. */
+static void
+fetch(const struct eval_knn *knn, uint32_t id)
+{
+    const char *row = (const char *)(knn->ref + id * knn->d);
+
+    for (size_t i = 0; i < knn->d * sizeof *knn->ref; i += LINE)
+        __builtin_prefetch(row + i);
+}
+
 /*
  * The most by which rounding can move a rank in f32: gamma_d |q| |r| for the
  * product in any order of summation (Higham 2002, 3.1), and a few more for
@@ -119,75 +127,149 @@ rank(const struct eval_knn *knn, float dot, size_t id)
     return dot * knn->scale[id] - knn->shift[id];
 }
 
-/* Writes to hit[] which groups hold a rank above the threshold. */
-UTIL_CLONES static size_t
+/* Groups of products of one query with something above its threshold: which,
+ * and a bit for each of their products that is. */
+struct hits {
+    size_t count;
+    uint32_t group[TILE / GROUP + 1], above[TILE / GROUP + 1];
+};
+
+UTIL_CLONES static void
 scan(size_t groups, const float *dot, const float *scale, const float *shift,
-     float threshold, uint32_t *hit)
+     float threshold, struct hits *hits)
 {
-    size_t hits = 0;
+    size_t count = 0;
 
     for (size_t g = 0; g < groups; g++) {
-        int above = 0;
+        int any = 0;
 
-        for (size_t j = g * GROUP; j < (g + 1) * GROUP; j++)
-            above |= dot[j] * scale[j] - shift[j] > threshold;
-        hit[hits] = (uint32_t)g;
-        hits += above != 0;
+        for (size_t i = g * GROUP; i < (g + 1) * GROUP; i++)
+            any |= dot[i] * scale[i] - shift[i] > threshold;
+        hits->group[count] = (uint32_t)g;
+        count += any != 0;
     }
-    return hits;
-}
+    for (size_t h = 0; h < count; h++) {
+        const size_t from = hits->group[h] * (size_t)GROUP;
+        uint32_t above = 0;
 
-/* Brings the k best of n candidates to the front, the k-th to its place (Hoare
- * 1961, algorithm 65). */
-static void
-find(struct candidate *c, size_t n, size_t k)
-{
-    const ptrdiff_t want = (ptrdiff_t)k - 1;
-    ptrdiff_t low = 0, high = (ptrdiff_t)n - 1;
+        for (uint32_t j = 0; j < GROUP; j++) {
+            const size_t i = from + j;
 
-    while (low < high) {
-        const float middle = c[want].rank;
-        ptrdiff_t i = low, j = high;
-
-        while (i <= j) {
-            while (c[i].rank > middle)
-                i++;
-            while (middle > c[j].rank)
-                j--;
-            if (i <= j) {
-                const struct candidate other = c[i];
-
-                c[i++] = c[j];
-                c[j--] = other;
-            }
+            above |= (uint32_t)(dot[i] * scale[i] - shift[i] > threshold) << j;
         }
-        // none up to j is below the middle, none from i on above it
-        if (j < want)
-            low = i;
-        if (want < i)
-            high = j;
+        hits->above[h] = above;
     }
+    hits->count = count;
 }
 
-/* Adds those of a group that are above the threshold, without a branch to
- * mispredict.  Where that leaves no room for another group, the worse half
- * goes, so that a candidate costs O(1) whatever k is. */
+/* A whole number that is larger for a larger rank. */
+static int32_t
+key(float rank)
+{
+    int32_t bits;
+
+    memcpy(&bits, &rank, sizeof bits);
+    return bits ^ (-(bits < 0) & INT32_MAX);
+}
+
+static float
+rank_of(int32_t key)
+{
+    const int32_t bits = key ^ (-(key < 0) & INT32_MAX);
+    float rank;
+
+    memcpy(&rank, &bits, sizeof rank);
+    return rank;
+}
+
+UTIL_CLONES static size_t
+count_above(size_t n, const int32_t *keys, int32_t bound)
+{
+    uint32_t above = 0;
+
+    for (size_t i = 0; i < n; i++)
+        above += keys[i] > bound;
+    return above;
+}
+
+UTIL_CLONES static void
+limits(size_t n, const int32_t *keys, int32_t *least, int32_t *most)
+{
+    int32_t low = INT32_MAX, high = INT32_MIN;
+
+    for (size_t i = 0; i < n; i++) {
+        low = keys[i] < low ? keys[i] : low;
+        high = keys[i] > high ? keys[i] : high;
+    }
+    *least = low;
+    *most = high;
+}
+
+/*
+ * Halves the range of a bound until from k to `most` of n keys are not below
+ * it, or it is the k-th largest.  To count is a vector operation, and cheaper
+ * than to move keys: 2 room of them cost about ten counts.
+ */
+static int32_t
+find(size_t n, const int32_t *keys, size_t k, size_t most)
+{
+    int32_t low, high;
+    size_t count = n; // at least low; fewer than k are above high
+
+    limits(n, keys, &low, &high);
+    while (low < high && count > most) {
+        const int32_t middle = (int32_t)(low + ((int64_t)high - low) / 2);
+        const size_t above = count_above(n, keys, middle);
+
+        if (above < k) {
+            high = middle;
+        } else {
+            low = middle + 1;
+            count = above;
+        }
+    }
+    return low;
+}
+
+/* Leaves the best candidates, not fewer than `room`, and not many more. */
 static void
-keep(const struct eval_knn *knn, size_t first, size_t n, const float *dot,
+cut(struct nearest *near)
+{
+    const size_t most = near->room + near->room / 8 + 3;
+    const int32_t bound = find(near->count, near->key, near->room, most);
+    size_t equal = most - count_above(near->count, near->key, bound);
+    size_t count = 0;
+
+    for (size_t i = 0; i < near->count; i++) {
+        const int32_t k = near->key[i];
+        const size_t is_equal = k == bound && equal;
+
+        near->key[count] = k;
+        near->id[count] = near->id[i];
+        count += (k > bound) | is_equal;
+        equal -= is_equal;
+    }
+    near->count = count;
+    near->threshold = fmaxf(near->threshold, rank_of(bound));
+}
+
+/* Adds those of a group that are above the threshold.  Where that leaves no
+ * room for another group, the worse half goes, so that a candidate costs O(1)
+ * whatever k is. */
+static void
+keep(const struct eval_knn *knn, size_t first, uint32_t above, const float *dot,
      struct nearest *near)
 {
-    for (size_t j = 0; j < n; j++) {
+    for (; above; above &= above - 1) {
+        const size_t j = (size_t)__builtin_ctz(above);
         const size_t id = first + j;
-        const float r = rank(knn, dot[j], id);
 
-        near->best[near->count] = (struct candidate){r, (uint32_t)id};
-        near->count += (r > near->threshold) & (id != near->self);
+        near->key[near->count] = key(rank(knn, dot[j], id));
+        near->id[near->count] = (uint32_t)id;
+        near->count += id != near->self;
     }
-    if (near->count < 2 * near->room)
-        return;
-    find(near->best, near->count, near->room);
-    near->count = near->room;
-    near->threshold = near->best[near->room - 1].rank;
+    if (near->count >= 2 * near->room)
+        cut(near);
 }
 
 /* Looks through the products of one query with references first .. first+n. */
@@ -195,18 +277,18 @@ static void
 look(const struct eval_knn *knn, size_t first, size_t n, const float *dot,
      struct nearest *near)
 {
-    uint32_t hit[TILE / GROUP + 1];
-    size_t groups = n / GROUP;
-    size_t hits = scan(groups, dot, knn->scale + first, knn->shift + first,
-                       near->threshold, hit);
+    const size_t whole = n / GROUP * GROUP;
+    struct hits hits;
 
-    hit[hits++] = (uint32_t)groups; // what is left over, below one group
-    for (size_t h = 0; h < hits; h++) {
-        const size_t from = hit[h] * (size_t)GROUP;
+    scan(n / GROUP, dot, knn->scale + first, knn->shift + first,
+         near->threshold, &hits);
+    for (size_t h = 0; h < hits.count; h++) {
+        const size_t from = hits.group[h] * (size_t)GROUP;
 
-        keep(knn, first + from, n - from < GROUP ? n - from : GROUP, dot + from,
-             near);
+        keep(knn, first + from, hits.above[h], dot + from, near);
     }
+    // what is left over, below one group
+    keep(knn, first + whole, (1u << (n - whole)) - 1, dot + whole, near);
 }
 
 /* Nearest first, then the lower id. */
@@ -253,21 +335,23 @@ static void
 settle(const struct eval_knn *knn, const float *query, size_t k,
        const struct nearest *near, struct neighbour *best)
 {
-    double qq = num_dot(knn->d, query, query), limit;
+    const double qq = num_dot(knn->d, query, query);
+    double limit;
     size_t count = 0;
 
     REQUIRE(near->count >= k); // else some products are not finite
-    find(near->best, near->count, k);
-    limit = near->best[k - 1].rank - 2 * rounding(knn, qq);
+    limit = rank_of(find(near->count, near->key, k, k)) - 2 * rounding(knn, qq);
     if (near->threshold >= limit) {
         search(knn, query, qq, k, near->self, best);
         return;
     }
-    for (size_t i = 0; i < near->count; i++) {
-        uint32_t id = near->best[i].id;
-
-        if (near->best[i].rank >= limit)
-            best[count++] = (struct neighbour){exact(knn, query, qq, id), id};
+    for (size_t i = 0; i < near->count; i++)
+        if (rank_of(near->key[i]) >= limit)
+            best[count++].id = near->id[i];
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count)
+            fetch(knn, best[i + AHEAD].id);
+        best[i].score = exact(knn, query, qq, best[i].id);
     }
     qsort(best, count, sizeof *best, compare);
 }
@@ -277,8 +361,8 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
               size_t k, size_t self, uint32_t *ids, double *score)
 {
     size_t room = k + k / 8 + 4, most = 2 * room + GROUP, d = knn->d;
-    struct candidate *candidates =
-        mem_array(QUERIES * most, sizeof *candidates);
+    int32_t *keys = mem_array(QUERIES * most, sizeof *keys);
+    uint32_t *held = mem_array(QUERIES * most, sizeof *held);
     struct neighbour *best = mem_array(most, sizeof *best);
     struct nearest near[QUERIES];
     float *dot = mem_aligned(QUERIES * TILE, sizeof *dot);
@@ -288,9 +372,13 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
         size_t rows = m - start < QUERIES ? m - start : QUERIES;
 
         for (size_t i = 0; i < rows; i++)
-            near[i] = (struct nearest){
-                candidates + i * most, 0, room,
-                self == EVAL_NO_SELF ? self : self + start + i, -INFINITY};
+            near[i] =
+                (struct nearest){keys + i * most,
+                                 held + i * most,
+                                 0,
+                                 room,
+                                 self == EVAL_NO_SELF ? self : self + start + i,
+                                 -INFINITY};
         for (size_t first = 0; first < knn->n; first += TILE) {
             size_t n = knn->n - first < TILE ? knn->n - first : TILE;
 
@@ -310,5 +398,6 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
     }
     free(dot);
     free(best);
-    free(candidates);
+    free(held);
+    free(keys);
 }

@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "num/vec.h"
+#include "util/clones.h"
 
 static const double guard = 1e-12; // as in the header
 
-double
+UTIL_CLONES double
 num_dot(size_t n, const float *x, const float *y)
 {
     double part[8] = {0}, sum = 0;
