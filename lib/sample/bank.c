@@ -4,6 +4,7 @@
 
 #include "num/vec.h"
 #include "sample/bank.h"
+#include "util/clones.h"
 #include "util/mem.h"
 
 void
@@ -86,14 +87,23 @@ sample_bank_push(struct sample_bank *bank, int64_t when, int64_t row,
     sample_bank_restore(bank, when, row, (int64_t)bank->lowest, shown, z);
 }
 
-/* |old - new|^2 / |new|^2 */
-static double
+/* |old - new|^2 / |new|^2, by partial sums as in num_dot(). */
+UTIL_CLONES static double
 staleness(size_t d, const float *old, const float *new)
 {
-    double off = 0;
+    double part[8] = {0}, off = 0;
+    size_t k = 0;
 
-    for (size_t k = 0; k < d; k++)
+    for (; k + 8 <= d; k += 8)
+        for (size_t j = 0; j < 8; j++) {
+            const double apart = (double)old[k + j] - new[k + j];
+
+            part[j] += apart * apart;
+        }
+    for (; k < d; k++)
         off += ((double)old[k] - new[k]) * ((double)old[k] - new[k]);
+    for (size_t j = 0; j < 8; j++)
+        off += part[j];
     return off / fmax(num_dot(d, new, new), 1e-24);
 }
 

@@ -12,6 +12,12 @@
 /* -log U is known to a part of this size by the first bits of U. */
 enum { PARTS = 64 };
 
+/* A proposal by order(): its beta s, what that can be at least and at most for
+ * a chain to accept. */
+struct bounds {
+    int64_t to, sure, reach;
+};
+
 /* A batch on its way through. */
 struct visit {
     const struct sample_emc2_how *how;
@@ -23,8 +29,8 @@ struct visit {
     /* for one row */
     uint32_t *drawn;         /* [3 length] random numbers */
     uint32_t *column, *bits; /* [length] proposals, and their U */
-    double *reach;           /* [length] no chain above it accepts */
-    double part[PARTS];      /* of -log U, see reach_of() */
+    struct bounds *bounds;   /* [length] of proposals */
+    double part[PARTS];      /* of -log U, see bounds_of() */
     double *score;           /* [columns] beta s */
     uint32_t *count;         /* [columns] */
 
@@ -86,63 +92,80 @@ parts_init(double part[PARTS])
         part[i] = -log(1 + (double)i / PARTS);
 }
 
+/* A whole number that is larger for a larger x, and x of it.  Chains compare
+ * and choose whole numbers: a comparison of floats takes three times as long.
+ */
+static inline int64_t
+order(double x)
+{
+    int64_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    return bits ^ (-(int64_t)(bits < 0) & INT64_MAX);
+}
+
+static double
+number_of(int64_t order)
+{
+    const int64_t bits = order ^ (-(int64_t)(order < 0) & INT64_MAX);
+    double x;
+
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 /*
- * What beta s can be at most for a chain to accept, by U = m 2^(e - 32) of
- * which e and the first bits of m are looked at, and a little more than
- * rounding takes.
+ * What beta s can be for a chain to accept, by U = m 2^(e - 32) of which e and
+ * the first bits of m are looked at: above `reach` none does, and up to `sure`
+ * each; both with a little more than rounding takes.  -log U is at most
+ * 1 / PARTS less than what `reach` has of it.
  */
 UTIL_CLONES static void
-reach_of(size_t length, const uint32_t *column, const uint32_t *bits,
-         const double *score, const double part[PARTS], double *reach)
+bounds_of(size_t length, const uint32_t *column, const uint32_t *bits,
+          const double *score, const double part[PARTS], struct bounds *bounds)
 {
     for (size_t k = 0; k < length; k++) {
         const double to = score[column[k]], u = bits[k] + 0.5;
         const double size = to < 0 ? -to : to;
+        double reach, least;
         uint64_t word;
 
         memcpy(&word, &u, sizeof word);
-        reach[k] = to + part[word >> 46 & (PARTS - 1)] +
-                   0.69314718055994531 * (double)(1055 - (int)(word >> 52)) +
-                   1e-9 * (1 + size);
+        reach = to + part[word >> 46 & (PARTS - 1)] +
+                0.69314718055994531 * (double)(1055 - (int)(word >> 52)) +
+                1e-9 * (1 + size);
+        least = reach - 1. / PARTS - 2e-9 * (1 + size);
+        bounds[k] = (struct bounds){order(to), order(least > to ? least : to),
+                                    order(reach)};
     }
 }
 
-/*
- * 1 when beta s' - log U > beta s.  The logarithm is at most 1 / PARTS less
- * than what `reach` has of it, so that it is wanted only where that does not
- * decide.
- */
-static int
-is_accepted(double to, double at, double reach, uint32_t bits)
-{
-    const double least = reach - 1. / PARTS - 2e-9 * (1 + fabs(to));
-    const double sure = least > to ? least : to;
-
-    if (at > reach)
-        return 0;
-    return at <= sure || to + luck_of(bits) > at;
-}
-
-/* sample_scan() by the bits of U. */
+/* sample_scan() by the bits of U: 1 when beta s' - log U > beta s.  Each second
+ * proposal may be accepted, so there is a branch only where a logarithm
+ * decides. */
 static size_t
 scan(size_t length, const uint32_t *column, const uint32_t *bits,
-     const double *reach, const double *score, struct sample_chain *chain,
-     uint32_t *count)
+     const struct bounds *bounds, struct sample_chain *chain, uint32_t *count)
 {
-    size_t outside = 0, since = 0; // recorded up to here
+    int64_t score = order(chain->score), at = chain->at;
+    size_t outside = 0, accepted = 0;
 
     for (size_t k = 0; k < length; k++) {
-        const uint32_t c = column[k];
+        const struct bounds f = bounds[k];
+        int64_t yes = score <= f.sure;
 
-        if (!is_accepted(score[c], chain->score, reach[k], bits[k]))
-            continue;
-        outside += record(chain, k - since, count);
-        since = k;
-        chain->at = (long)c;
-        chain->score = score[c];
-        chain->accepted++;
+        if (yes != (score <= f.reach))
+            yes = number_of(f.to) + luck_of(bits[k]) > number_of(score);
+        score = yes ? f.to : score;
+        at = yes ? (int64_t)column[k] : at;
+        accepted += (size_t)yes;
+        outside += at == SAMPLE_OUTSIDE;
+        count[at]++;
     }
-    return outside + record(chain, length - since, count);
+    chain->score = number_of(score);
+    chain->at = (long)at;
+    chain->accepted += accepted;
+    return outside;
 }
 
 int
@@ -337,10 +360,13 @@ move(struct visit *visit, struct sample_chain *chain, size_t row)
         dropped = sample_scan(kept, column + burn, luck + burn, score, chain,
                               visit->count);
     } else {
-        reach_of(visit->length, column, bits, score, visit->part, visit->reach);
-        scan(burn, column, bits, visit->reach, score, chain, NULL);
-        dropped = scan(kept, column + burn, bits + burn, visit->reach + burn,
-                       score, chain, visit->count);
+        bounds_of(visit->length, column, bits, score, visit->part,
+                  visit->bounds);
+        scan(burn, column, bits, visit->bounds, chain, visit->count);
+        memset(visit->count - 1, 0,
+               (visit->columns + 1) * sizeof *visit->count);
+        dropped = scan(kept, column + burn, bits + burn, visit->bounds + burn,
+                       chain, visit->count);
     }
     outside = dropped;
     for (size_t c = visit->n; c < visit->columns; c++)
@@ -409,22 +435,23 @@ visit_open(struct visit *visit)
     visit_check(visit);
     parts_init(visit->part);
     visit->drawn = mem_array(3 * visit->length, sizeof *visit->drawn);
-    visit->reach = mem_array(visit->length, sizeof *visit->reach);
+    visit->bounds = mem_array(visit->length, sizeof *visit->bounds);
     visit->column = mem_array(visit->length, sizeof *visit->column);
     visit->bits = mem_array(visit->length, sizeof *visit->bits);
     visit->score = mem_array(visit->columns, sizeof *visit->score);
-    visit->count = mem_array(visit->columns, sizeof *visit->count);
+    visit->count = mem_array(visit->columns + 1, sizeof *visit->count);
+    visit->count++; // [SAMPLE_OUTSIDE] is there, too
 }
 
 static void
 visit_close(struct visit *visit)
 {
     free(visit->drawn);
-    free(visit->reach);
+    free(visit->bounds);
     free(visit->column);
     free(visit->bits);
     free(visit->score);
-    free(visit->count);
+    free(visit->count - 1);
 }
 
 struct sample_moves

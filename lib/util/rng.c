@@ -94,18 +94,20 @@ rng_many(struct rng *rng, size_t n, uint32_t *x)
 
     for (; n > 0 && rng->left; n--)
         *x++ = rng_u32(rng);
-    while (n >= 4) { // whole counters
-        const size_t take = n < 4 * WIDE ? n - n % 4 : 4 * WIDE;
+    while (n > 0) {
+        const size_t take = n < 4 * WIDE ? n : 4 * WIDE;
+        const size_t counters = (take + 3) / 4;
 
         philox_wide(rng->key, rng->ctr, out);
         REQUIRE(rng->ctr[0] < UINT32_MAX - WIDE);
-        rng->ctr[0] += (uint32_t)(take / 4);
+        rng->ctr[0] += (uint32_t)counters;
         memcpy(x, out, take * sizeof *x);
         x += take;
         n -= take;
+        // what is left of the last one comes next
+        memcpy(rng->out, out + 4 * (counters - 1), sizeof rng->out);
+        rng->left = (uint32_t)(4 * counters - take);
     }
-    for (; n > 0; n--)
-        *x++ = rng_u32(rng);
 }
 
 uint64_t
