@@ -1,0 +1,145 @@
+"""accuracy_peer.py train WORK EPOCHS BATCH THREADS SEED
+   accuracy_peer.py features WORK EPOCH THREADS
+
+`foil run cifar` in PyTorch, on WORK/train.foil by DataLoader and torchvision:
+ResNet-20 with the head 256-128-bn, SimCLR at temperature .5, bf16 by autocast,
+SGD at .2 with momentum and weight decay, a warm-up of an epoch (a tenth of the
+run, if that is less), then half a cosine to 0.
+
+train prints `EPOCH SECONDS PROCESSOR` after each epoch, processor seconds being
+those of all processes, and leaves its weights in WORK/torch; features writes
+those of the encoder after EPOCH for train.foil and test.foil to WORK/embedded,
+with labels.
+"""
+import io
+import math
+import resource
+import sys
+import time
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import nn
+from torchvision import transforms as T
+from torchvision.models.resnet import BasicBlock, ResNet
+
+import foil
+
+mode, work = sys.argv[1:3]
+numbers = [int(x) for x in sys.argv[3:]]
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+
+def picture(jpeg):
+    return Image.open(io.BytesIO(jpeg)).convert("RGB")
+
+
+class Images(torch.utils.data.Dataset):
+    """Two random views u1 [2,h,w,c] of an image, or all of it; the JPEGs are
+    in memory."""
+
+    def __init__(self, name, random):
+        data = foil.Dataset(f"{work}/{name}.foil")
+        self.labels = data.labels
+        self.jpeg = [data[i] for i in range(len(data))]
+        self.view = random and T.Compose([
+            T.RandomResizedCrop(32, scale=(0.2, 1)), T.RandomHorizontalFlip(),
+            T.RandomApply([T.ColorJitter(0.4, 0.4, 0.4, 0.1)], 0.8),
+            T.RandomGrayscale(0.2)])
+
+    def __len__(self):
+        return len(self.jpeg)
+
+    def __getitem__(self, i):
+        image = picture(self.jpeg[i])
+        if not self.view:
+            return np.array(image)
+        return np.stack([np.asarray(self.view(image)) for _ in range(2)])
+
+
+def resnet20():
+    """As torchvision makes ResNets, with three stages of 16, 32, 64 channels."""
+    net = ResNet(BasicBlock, [3, 3, 3, 1])
+    net.inplanes = 16
+    net.conv1 = nn.Conv2d(3, 16, 3, 1, 1, bias=False)
+    net.bn1 = nn.BatchNorm2d(16)
+    net.layer1 = net._make_layer(BasicBlock, 16, 3)
+    net.layer2 = net._make_layer(BasicBlock, 32, 3, 2)
+    net.layer3 = net._make_layer(BasicBlock, 64, 3, 2)
+    net.maxpool, net.layer4, net.fc = nn.Identity(), nn.Identity(), nn.Identity()
+    for m in net.modules():
+        if isinstance(m, nn.Conv2d):
+            nn.init.kaiming_normal_(m.weight, mode="fan_out",
+                                    nonlinearity="relu")
+    return net.to(memory_format=torch.channels_last)
+
+
+def encode(net, images):
+    """Of u1 [n,h,w,c]; the permutation makes it channels_last."""
+    x = images.permute(0, 3, 1, 2) / 255
+    x = (x - torch.tensor(MEAN).view(3, 1, 1)) / \
+        torch.tensor(DEVIATION).view(3, 1, 1)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        return net(x)
+
+
+def simclr(z):
+    """z [2 b,d], the views of an image b rows apart."""
+    v = nn.functional.normalize(z)
+    s = (v @ v.T / 0.5).fill_diagonal_(-torch.inf)
+    return nn.functional.cross_entropy(
+        s, torch.arange(len(v)).roll(len(v) // 2))
+
+
+def used():
+    return sum(u.ru_utime + u.ru_stime for u in map(
+        resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
+def train(epochs, batch, threads, seed):
+    torch.set_num_threads(threads)
+    torch.manual_seed(seed)
+    images = Images("train", True)
+    net = resnet20()
+    head = nn.Sequential(nn.Linear(64, 256), nn.BatchNorm1d(256), nn.ReLU(),
+                         nn.Linear(256, 128))
+    optim = torch.optim.SGD([*net.parameters(), *head.parameters()], 0.2, 0.9,
+                            weight_decay=2e-4)
+    loader = torch.utils.data.DataLoader(
+        images, batch, shuffle=True, drop_last=True, num_workers=threads)
+    every = len(images) // batch
+    warm = min(1, epochs / 10) * every
+    rate = torch.optim.lr_scheduler.LambdaLR(optim, lambda t: min(
+        (t + 1) / warm, (1 + math.cos(math.pi * max(t - warm, 0) / (
+            epochs * every - warm))) / 2))
+    start = time.monotonic(), used()
+    for epoch in range(1, epochs + 1):
+        for x in loader:
+            # not under autocast: head and loss are f32
+            loss = simclr(head(encode(
+                net, x.transpose(0, 1).flatten(0, 1)).float()))
+            optim.zero_grad()
+            loss.backward()
+            optim.step()
+            rate.step()
+        print(epoch, round(time.monotonic() - start[0], 1),
+              round(used() - start[1], 1), flush=True)
+        torch.save(net.state_dict(), f"{work}/torch/{epoch}.pt")
+
+
+def features(epoch, threads):
+    torch.set_num_threads(threads)
+    net = resnet20()
+    net.load_state_dict(torch.load(f"{work}/torch/{epoch}.pt"))
+    net.eval()
+    for name in ("train", "test"):
+        images = Images(name, False)
+        with torch.no_grad():
+            x = [encode(net, batch).float() for batch in
+                 torch.utils.data.DataLoader(images, 500)]
+        np.save(f"{work}/embedded/{name}.npy", torch.cat(x).numpy())
+        np.save(f"{work}/embedded/{name}.labels.npy", images.labels)
+
+
+{"train": train, "features": features}[mode](*numbers)
