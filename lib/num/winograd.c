@@ -1,19 +1,35 @@
 #include "winograd_work.h"
 
-/* The weights of a panel, brought to points. */
+enum { PASSING = 128 }; /* channels of weights that are used once */
+
+/* Channels that are read: from..to. */
+struct range {
+    size_t from, to;
+};
+
+static size_t
+weights_plane(const struct winograd_work *work, struct range part)
+{
+    return winograd_panel_plane(work->wino, part.to - part.from);
+}
+
+/* The weights of a part of a panel, brought to points. */
 static void
-make_weights(const struct winograd_work *work, size_t panel, float *u)
+make_weights(const struct winograd_work *work, size_t panel, struct range part,
+             float *u)
 {
     const struct num_conv_spec *spec = &work->wino->spec;
 
     work->wino->isa->weights(work->w, spec->out, spec->in.c, work->back, panel,
-                             u, winograd_panel_plane(work->wino, work->p->c));
+                             part.from, part.to, u, weights_plane(work, part));
 }
 
-/* All pixels of a panel that come of a group of tiles. */
+/* What a part adds to the sums of a panel, for a group of tiles; with the last
+ * part sums become pixels. */
 static void
 make_panel(const struct winograd_work *work, size_t group, size_t count,
-           size_t panel, const float *v, const float *u, float *m)
+           size_t panel, struct range part, const float *v, const float *u,
+           float *m)
 {
     const struct num_winograd *wino = work->wino;
     const struct winograd_pass *p = work->p;
@@ -26,15 +42,35 @@ make_panel(const struct winograd_work *work, size_t group, size_t count,
 
         for (size_t i = 0; i < WINOGRAD_POINTS; i++)
             wino->isa->product(&(struct winograd_product){
-                .a = v + i * winograd_points_plane(p) + at * winograd_row(p),
+                .a = v + i * winograd_points_plane(p) + at * winograd_row(p) +
+                     part.from,
                 .row = winograd_row(p),
                 .step = 1,
-                .b = u + i * winograd_panel_plane(wino, p->c),
+                .b = u + i * weights_plane(work, part),
                 .c = m + i * plane,
                 .rows = now,
-                .depth = p->c,
-                .vectors = winograd_vectors(wino, p, panel)});
-        wino->isa->tiles(&tiles, panel, m, plane, &work->sink);
+                .depth = part.to - part.from,
+                .vectors = winograd_vectors(wino, p, panel),
+                .add = part.from > 0});
+        if (part.to == p->c)
+            wino->isa->tiles(&tiles, panel, m, plane, &work->sink);
+    }
+}
+
+/* The same with weights that are used once: so many channels at a time that
+ * they stay in the caches, if there is room for the sums of all tiles. */
+static void
+pass_panel(const struct winograd_work *work, size_t group, size_t count,
+           size_t panel, float *u, float *m)
+{
+    const size_t c = work->p->c;
+    const size_t each = count > winograd_results(work->p) ? c : PASSING;
+
+    for (size_t from = 0; from < c; from += each) {
+        const struct range part = {from, winograd_least(from + each, c)};
+
+        make_weights(work, panel, part, u);
+        make_panel(work, group, count, panel, part, work->points, u, m);
     }
 }
 
@@ -43,7 +79,7 @@ all_weights(const struct winograd_work *work)
 {
 #pragma omp for schedule(dynamic)
     for (size_t panel = 0; panel < work->p->panels; panel++)
-        make_weights(work, panel,
+        make_weights(work, panel, (struct range){0, work->p->c},
                      work->weights +
                          panel * WINOGRAD_POINTS *
                              winograd_panel_plane(work->wino, work->p->c));
@@ -69,7 +105,8 @@ run_apart(const struct winograd_work *work)
             num_winograd_points(work, group, 0, count,
                                 winograd_my_points(work));
             for (size_t panel = 0; panel < p->panels; panel++)
-                make_panel(work, group, count, panel, winograd_my_points(work),
+                make_panel(work, group, count, panel, (struct range){0, p->c},
+                           winograd_my_points(work),
                            work->weights + panel * each,
                            winograd_my_results(work));
         }
@@ -92,15 +129,16 @@ run_together(const struct winograd_work *work)
         for (size_t group = 0; group < work->wino->tiles; group += p->group) {
             num_winograd_share_points(work, group);
 #pragma omp for schedule(dynamic)
-            for (size_t panel = 0; panel < p->panels; panel++) {
-                float *u = passes ? winograd_my_weights(work)
-                                  : work->weights + panel * each;
-
+            for (size_t panel = 0; panel < p->panels; panel++)
                 if (passes)
-                    make_weights(work, panel, u);
-                make_panel(work, group, winograd_count(work, group), panel,
-                           work->points, u, winograd_my_results(work));
-            }
+                    pass_panel(work, group, winograd_count(work, group), panel,
+                               winograd_my_weights(work),
+                               winograd_my_results(work));
+                else
+                    make_panel(work, group, winograd_count(work, group), panel,
+                               (struct range){0, p->c}, work->points,
+                               work->weights + panel * each,
+                               winograd_my_results(work));
         }
     }
 }

@@ -58,10 +58,12 @@ struct winograd_isa {
     const char *name, *taps; /* "winograd:avx512", "taps:avx512" */
     size_t lanes;
 
-    /* u(p, c, .) = G g G' for all c and the columns `from` to below `to`, which
-     * are outputs, or with `back` inputs; w [out,in,3,3]. */
+    /* u(p, c - from, .) = G g G' for the columns of a panel, which are outputs,
+     * or with `back` inputs, and rows from..to, whole vectors of them; w
+     * [out,in,3,3]. */
     void (*weights)(const float *w, size_t out, size_t in, int back,
-                    size_t panel, float *u, size_t plane);
+                    size_t panel, size_t from, size_t to, float *u,
+                    size_t plane);
 
     /* v(p, t, c) = B' d B; `row` floats from a tile to the next. */
     void (*points)(const struct winograd_tiles *tiles, const void *x, float *v,
@@ -78,8 +80,8 @@ struct winograd_isa {
     void (*spread)(const struct winograd_tiles *tiles, const void *dy, float *n,
                    size_t plane, size_t each);
 
-    /* dw (+)= G' s G, for the columns of a panel and rows from..to; s(p, c, .).
-     */
+    /* dw (+)= G' s G, for the columns of a panel and rows from..to, whole
+     * vectors of them; s(p, c, .). */
     void (*gradient)(const float *s, size_t plane, size_t panel, size_t from,
                      size_t to, size_t out, size_t in, int accumulate,
                      float *dw);

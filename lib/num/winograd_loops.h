@@ -14,77 +14,128 @@
 #include "taps_loops.h"
 #include "winograd_maps.h"
 
-static void
-weights(const float *w, size_t out, size_t in, int back, size_t panel, float *u,
-        size_t plane)
-{
-    const size_t rows = back ? out : in, columns = back ? in : out;
-    const size_t stride = back ? TAPS : in * TAPS;
+enum { STEPS_AHEAD = 16 };
 
-    for (size_t c = 0; c < rows; c++)
+/* The taps of WIDE inputs, in turn, of WIDE outputs: rows of w, [in x taps]. */
+INLINE void
+taps_by_output(const float *w, size_t in, vec tap[WIDE * TAPS])
+{
+    for (size_t k = 0; k < TAPS; k++) {
+        vec *x = tap + k * WIDE;
+
+        for (size_t l = 0; l < WIDE; l++)
+            x[l] = load(w + l * in * TAPS, k * WIDE, 0);
+        transpose(x);
+    }
+}
+
+/* The taps of an output, of WIDE inputs, turned by 180 degrees. */
+INLINE void
+taps_turned(const float *w, vec tap[TAPS])
+{
+    for (size_t at = 0; at < TAPS; at += WIDE) {
+        vec x[WIDE];
+
+        for (size_t l = 0; l < WIDE; l++)
+            x[l] = first(w + l * TAPS + at, (WIDE - l) * TAPS - at);
+        transpose(x);
+        for (size_t t = at; t < TAPS && t < at + WIDE; t++)
+            tap[TAPS - 1 - t] = x[t - at];
+    }
+}
+
+/* G g G' of a vector of columns. */
+INLINE void
+weights_of(const vec g[TAPS], float *u, size_t plane)
+{
+    vec half[SIDE][3];
+
+    for (int j = 0; j < 3; j++) {
+        vec column[3] = {g[j], g[3 + j], g[6 + j]}, all[SIDE];
+
+        by_g(column, all);
+        for (int i = 0; i < SIDE; i++)
+            half[i][j] = all[i];
+    }
+    for (size_t i = 0; i < SIDE; i++) {
+        vec all[SIDE];
+
+        by_g(half[i], all);
+        for (size_t j = 0; j < SIDE; j++) {
+            float *to = u + (i * SIDE + j) * plane;
+
+            // the next line of each plane is asked for early
+            __builtin_prefetch(to + PANEL, 1);
+            store(to, 0, all[j], 0);
+        }
+    }
+}
+
+static void
+weights(const float *w, size_t out, size_t in, int back, size_t panel,
+        size_t from, size_t to, float *u, size_t plane)
+{
+    const size_t columns = back ? in : out;
+
+    for (size_t c = from; c < to; c += WIDE)
         for (size_t v = 0; v < 2 && panel * PANEL + v * WIDE < columns; v++) {
             const size_t o = panel * PANEL + v * WIDE;
-            const float *from = w + (back ? c * in + o : o * in + c) * TAPS;
-            float tap[TAPS][WIDE];
-            vec g[3][3], half[SIDE][3];
+            float *at = u + (c - from) * PANEL + v * WIDE;
+            vec tap[WIDE * TAPS];
 
+            if (back)
+                for (size_t l = 0; l < WIDE; l++)
+                    taps_turned(w + ((c + l) * in + o) * TAPS, tap + l * TAPS);
+            else
+                taps_by_output(w + (o * in + c) * TAPS, in, tap);
             for (size_t l = 0; l < WIDE; l++)
-                for (size_t t = 0; t < TAPS; t++)
-                    tap[t][l] = from[l * stride + (back ? TAPS - 1 - t : t)];
-            memcpy(g, tap, sizeof g);
-            for (int j = 0; j < 3; j++) {
-                vec column[3] = {g[0][j], g[1][j], g[2][j]}, all[SIDE];
-
-                by_g(column, all);
-                for (int i = 0; i < SIDE; i++)
-                    half[i][j] = all[i];
-            }
-            for (size_t i = 0; i < SIDE; i++) {
-                vec all[SIDE];
-
-                by_g(half[i], all);
-                for (size_t j = 0; j < SIDE; j++) {
-                    float *to = u + (i * SIDE + j) * plane + c * PANEL;
-
-                    // the next line of each plane is asked for early
-                    __builtin_prefetch(to + PANEL + v * WIDE, 1);
-                    store(to, v * WIDE, all[j], 0);
-                }
-            }
+                weights_of(tap + l * TAPS, at + l * PANEL, plane);
         }
+}
+
+/* G' s G of a vector of columns. */
+INLINE void
+gradient_of(const float *s, size_t plane, vec g[TAPS])
+{
+    vec half[3][SIDE];
+
+    for (int j = 0; j < SIDE; j++) {
+        vec all[SIDE], column[3];
+
+        for (int i = 0; i < SIDE; i++)
+            all[i] = load(s, (size_t)(i * SIDE + j) * plane, 0);
+        by_g_back(all, column);
+        for (int i = 0; i < 3; i++)
+            half[i][j] = column[i];
+    }
+    for (size_t i = 0; i < 3; i++)
+        by_g_back(half[i], g + 3 * i);
 }
 
 static void
 gradient(const float *s, size_t plane, size_t panel, size_t from, size_t to,
          size_t out, size_t in, int accumulate, float *dw)
 {
-    for (size_t c = from; c < to; c++)
+    for (size_t c = from; c < to; c += WIDE)
         for (size_t v = 0; v < 2 && panel * PANEL + v * WIDE < out; v++) {
             float *at = dw + ((panel * PANEL + v * WIDE) * in + c) * TAPS;
-            float tap[TAPS][WIDE];
-            vec half[3][SIDE], g[3][3];
+            vec tap[WIDE * TAPS];
 
-            for (int j = 0; j < SIDE; j++) {
-                vec all[SIDE], column[3];
-
-                for (int i = 0; i < SIDE; i++)
-                    memcpy(&all[i],
-                           s + (size_t)(i * SIDE + j) * plane + c * PANEL +
-                               v * WIDE,
-                           sizeof *all);
-                by_g_back(all, column);
-                for (int i = 0; i < 3; i++)
-                    half[i][j] = column[i];
-            }
-            for (int i = 0; i < 3; i++)
-                by_g_back(half[i], g[i]);
-            memcpy(tap, g, sizeof tap);
             for (size_t l = 0; l < WIDE; l++)
-                for (size_t t = 0; t < TAPS; t++) {
-                    float *put = at + l * in * TAPS + t;
+                gradient_of(s + (c + l) * PANEL + v * WIDE, plane,
+                            tap + l * TAPS);
+            for (size_t k = 0; k < TAPS; k++) {
+                vec *x = tap + k * WIDE;
 
-                    *put = (accumulate ? *put : 0) + tap[t][l];
+                transpose(x);
+                for (size_t l = 0; l < WIDE; l++) {
+                    float *put = at + l * in * TAPS;
+                    const vec old =
+                        accumulate ? load(put, k * WIDE, 0) : (vec){0};
+
+                    store(put, k * WIDE, old + x[l], 0);
                 }
+            }
         }
 }
 
@@ -112,6 +163,8 @@ block(const size_t rows, const size_t vectors, const size_t row,
 
         for (size_t v = 0; v < vectors; v++)
             column[v] = load(b, v * WIDE, 0);
+        if (row == 1) // steps are too wide to be foreseen
+            __builtin_prefetch(a[0] + STEPS_AHEAD * step, 0);
 
 #pragma GCC unroll 12
         for (size_t i = 0; i < rows; i++) {
