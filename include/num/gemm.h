@@ -15,16 +15,24 @@
  * the same shape and number of threads.
  *
  * Small ones, of up to 5 x 2^20 multiplications, go to loops of our own
- * (lib/num/gemm_small.h), others to oneDNN's sgemm.  OpenBLAS 0.3.21 with its
- * best kernels for an EPYC 9005 (Cooperlake's, of its own choice) reaches, on
- * one thread, .73 to .96 of that speed in heads, .84 to .87 in similarities of
- * 512 rows and more, .92 with 256 rows and 8,192 neighbours, .76 in k-means,
- * .33 to .37 in eigenvectors and .83 to .91 in transformers.  It is the faster
- * one in three small shapes: 1.05 times for 64 x 64 similarities of width 128
- * and for their gradient, and 1.15 times for 64 rows with a bank of 8,192.
- * These do not go to it, for its bits depend on OPENBLAS_CORETYPE, and with the
- * kernels that this may ask for (Haswell) it reaches .36 to .92 of oneDNN's
- * speed in all shapes (scripts/benchmarks/gemm.sh).
+ * (lib/num/gemm_small.h), others to oneDNN's sgemm.  What OpenBLAS 0.3.21
+ * reaches of their speed on one thread, with the kernels that it chooses by
+ * itself for an EPYC 9005 and an EPYC 9004, those of Cooperlake for both, and
+ * with Haswell's, which OPENBLAS_CORETYPE may ask for, on the latter:
+ *
+ *                                       9005        9004        Haswell
+ *     heads, 64 x 512 x 512             .73 - .96   .71 - 1.05  .75 - 1.05
+ *     similarities, 512 rows and more   .84 - .87   .79 - .95   .82 - .88
+ *     similarities of 64, gradient      1.05        1.07, 1.2   1.09, 1.06
+ *     64 rows with a bank of 8,192      1.15        .94 - 1.08  1.04
+ *     256 rows with 8,192 neighbours    .92         .88 - .91   .88
+ *     k-means of 40                     .76         1.14        1.22
+ *     eigenvectors                      .33 - .37   .44 - .98   .43 - 1.06
+ *     transformers                      .83 - .91   .80 - .94   .66 - .84
+ *     the products inside of Winograd   -           .76 - .93   .67 - .81
+ *
+ * (scripts/benchmarks/gemm.sh).  Where it is the faster one, products do not go
+ * to it all the same: its bits depend on OPENBLAS_CORETYPE, ours do not.
  */
 void num_gemm_nn(size_t m, size_t n, size_t k, float alpha, const float *a,
                  const float *b, float beta, float *c);

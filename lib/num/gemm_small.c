@@ -31,25 +31,31 @@ pack(const struct num_gemm *g, const struct part *part, float *to)
             to[p * width + j] = b[p + j * g->b_step];
 }
 
-/* alpha x + beta c, of rows that are packed, or are columns of C. */
+/* c = alpha x + beta c, of n numbers in a row; of x, `step` apart. */
+static inline void
+put_row(const struct num_gemm *g, size_t n, float beta, const float *x,
+        size_t step, float *c)
+{
+    if (beta == 0)
+        for (size_t j = 0; j < n; j++)
+            c[j] = g->alpha * x[j * step];
+    else
+        for (size_t j = 0; j < n; j++)
+            c[j] = g->alpha * x[j * step] + beta * c[j];
+}
+
+/* The same of rows that are packed, or are columns of C. */
 UTIL_CLONES static void
 put(const struct num_gemm *g, size_t rows, const struct part *part, float beta,
     const float *x, float *c)
 {
-    const size_t turned = g->c_step != 1;
-    const size_t outer = turned ? part->columns : rows;
-    const size_t inner = turned ? rows : part->columns;
-    const size_t row = turned ? 1 : part->width;
-    const size_t step = turned ? part->width : 1;
-    const size_t to = turned ? g->c_step : g->c_row;
-
-    for (size_t i = 0; i < outer; i++)
-        for (size_t j = 0; j < inner; j++) {
-            const float new = g->alpha *x[i * row + j * step];
-            float *old = c + i * to + j;
-
-            *old = beta == 0 ? new : new + beta **old;
-        }
+    if (g->c_step == 1)
+        for (size_t i = 0; i < rows; i++)
+            put_row(g, part->columns, beta, x + i * part->width, 1,
+                    c + i * g->c_row);
+    else
+        for (size_t j = 0; j < part->columns; j++)
+            put_row(g, rows, beta, x + j, part->width, c + j * g->c_step);
 }
 
 /* How much of what is left of a sum comes next. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # gemm.sh: the matrix products of heads, similarities, neighbours, selection and
-# transformers by num_gemm (of oneDNN) against OpenBLAS, in one process and
+# transformers by num_gemm (of oneDNN or our own), and those inside of Winograd
+# convolutions by their own loop, against OpenBLAS, in one process and
 # alternately; the most GFLOP/s of REPEAT runs.  Each thread count, with the
 # kernels that OpenBLAS chooses for this processor, and with those that
 # OPENBLAS_CORETYPE asks for, if it is set.

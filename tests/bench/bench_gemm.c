@@ -6,17 +6,24 @@
 
 #include "num/gemm.h"
 #include "num/threads.h"
+#include "num/winograd.h"
+#include "num/winograd_isa.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/rng.h"
 
 /*
  * bench_gemm THREADS TIMES: matrix products as they occur here, by num_gemm (of
- * oneDNN) and by OpenBLAS, one after the other, TIMES times.  A line is
+ * oneDNN, or of loops of our own) and by OpenBLAS, one after the other, TIMES
+ * times.  A line is
  *
  *     similarity nt 512x512x128 212.0 228.1
  *
- * with m, n and k, and the most GFLOP/s of each.  "kernels Haswell" names those
+ * with m, n and k, and the most GFLOP/s of each.  Those named winograd are of
+ * one point of 64 images, [tiles,in] by [in,out] for y, and [tiles,in]' by
+ * [tiles,out] for dw, of 64@32, 128@16, 256@8 and 512@4, and ours is the loop
+ * of lib/num/winograd_isa.h, which finds its second matrix in panels, as the
+ * transforms leave it.  "kernels Haswell" names those
  * that OpenBLAS chose for this processor, or OPENBLAS_CORETYPE for it.
  */
 static int threads;
@@ -42,12 +49,42 @@ static const struct product {
     {"transformer", "nn", 4096, 128, 512},
     {"transformer", "tn", 512, 128, 4096},
     {"square", "nn", 1024, 1024, 1024},
+    {"winograd", "nn", 4096, 64, 64},
+    {"winograd", "nn", 1024, 128, 128},
+    {"winograd", "nn", 256, 256, 256},
+    {"winograd", "nn", 64, 512, 512},
+    {"winograd", "tn", 64, 64, 4096},
+    {"winograd", "tn", 128, 128, 1024},
+    {"winograd", "tn", 256, 256, 256},
+    {"winograd", "tn", 512, 512, 64},
 };
+
+/* Panels of B and C in place of rows: as many numbers. */
+static void
+by_winograd(const struct product *p, const float *a, const float *b, float *c)
+{
+    const struct winograd_isa *isa = num_winograd_isa(0);
+    const size_t width = 2 * isa->lanes;
+    const int turned = p->how[0] == 't';
+
+#pragma omp parallel for num_threads(threads)
+    for (size_t j = 0; j < p->n; j += width)
+        isa->product(&(struct winograd_product){.a = a,
+                                                .row = turned ? 1 : p->k,
+                                                .step = turned ? p->m : 1,
+                                                .b = b + j * p->k,
+                                                .c = c + j * p->m,
+                                                .rows = p->m,
+                                                .depth = p->k,
+                                                .vectors = 2});
+}
 
 static void
 by_ours(const struct product *p, const float *a, const float *b, float *c)
 {
-    if (!strcmp(p->how, "nn"))
+    if (!strcmp(p->name, "winograd"))
+        by_winograd(p, a, b, c);
+    else if (!strcmp(p->how, "nn"))
         num_gemm_nn(p->m, p->n, p->k, 1, a, b, 0, c);
     else if (!strcmp(p->how, "nt"))
         num_gemm_nt(p->m, p->n, p->k, 1, a, b, 0, c);
