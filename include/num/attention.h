@@ -19,7 +19,9 @@
  * p again, bit for bit.  A text's results do not depend on the other texts, nor
  * on the number of threads: each sum is over rising j (or d, or i), in f32, and
  * that of e^s in double.  Of bfloat16 (num/half.h) each result is that of the
- * same numbers in f32, rounded.
+ * same numbers in f32, rounded.  Of normal numbers, y differs from the equation
+ * in double by less than 2e-6, and gradients by less than 1e-5
+ * (tests/num/test_attention.c).
  *
  * Each function takes one struct, of which it reads what is named there.
  * O(sum over texts of length^2 heads d) time; calls on different arrays may run

@@ -17,9 +17,9 @@
  *
  * where . is by element.  For each of the 36 points these are products of
  * matrices, [tiles,in] by [in,out].  With its transforms, a pass of 32 channels
- * or more makes them at .49 to .66 of the most that the processor's
- * multiply-adds reach in f32, back_weights at .49 to .65; with 16 channels at
- * about a third (tests/bench/bench_conv.c).
+ * or more makes them at .45 to .75 of the most that the processor's
+ * multiply-adds reach in f32, the larger shares with bfloat16; with 16 channels
+ * at .3 to .47 (tests/bench/bench_conv.c, on an EPYC 9004 and a 9005).
  *
  * A, B and G are those of the points 0, +-5/8, +-3/2 and infinity: of all pairs
  * in steps of 1/16, from 3/8 to 2, they have the smallest error, 7e-7 of the

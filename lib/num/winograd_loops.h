@@ -14,7 +14,7 @@
 #include "taps_loops.h"
 #include "winograd_maps.h"
 
-enum { STEPS_AHEAD = 16 };
+enum { STEPS_AHEAD = 16 }; /* of a product, to be asked for early */
 
 /* The taps of WIDE inputs, in turn, of WIDE outputs: rows of w, [in x taps]. */
 INLINE void
