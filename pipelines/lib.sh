@@ -193,7 +193,7 @@ options() {
         shift
         case $word in
         --*=*) value=${word#*=} word=${word%%=*} ;;
-        --help) usage "$described"; exit ;;
+        -h | --help) usage "$described"; exit ;;
         --resume) resume=--resume; continue ;;
         --stages) show=yes; continue ;;
         --) operand+=("$@"); break ;;
@@ -204,7 +204,8 @@ options() {
     done
     take_operands "$described"
     [[ -z $config ]] || configure
-    take_objective
+    take_back train objective threads
+    take_back select batch epochs
     [[ -n $resume || ${#override[@]} -eq 0 ]] ||
         misuse '--override belongs to --resume'
     [[ -z $resume || -z $remembers ]] || recall
@@ -229,20 +230,19 @@ items_of() {
     done
 }
 
-# take_objective : --train '--objective NAME' is --objective NAME
-take_objective() {
-    local item
-    local -a items
-    [[ ${given[train]} == *--objective* ]] || return 0
-    items_of "${given[train]}"
-    given[train]=''
+# take_back STAGE NAME... : --train '--objective X' is --objective X, and so on
+take_back() {
+    local item name items=()
+    items_of "${given[$1]}"
+    given[$1]=''
     for item in "${items[@]}"; do
-        if [[ $item != --objective[\ =]?* ]]; then
-            given[train]+=" $item"
-        elif [[ -n ${said[objective]-} ]]; then
-            misuse '--objective is given twice'
+        name=${item#--} name=${name%%[ =]*}
+        if [[ $item != --*[\ =]?* || " ${*:2} " != *" $name "* ]]; then
+            given[$1]+=" $item"
+        elif [[ -n ${said[$name]-} ]]; then
+            misuse "--$name is given twice"
         else
-            take --objective "${item#--objective?}"
+            take "--$name" "${item#--"$name"?}"
         fi
     done
 }
@@ -548,13 +548,13 @@ command_of() {
 
 # stages DATA : the list for foil-run(1); sinks start before sources
 stages() {
-    local again=killed,$restarts
+    local again=killed,$restarts service=''
+    [[ -z $(negatives_wanted) ]] ||
+        service="negatives  1       $again  $(command_of negatives)"$'\n'
     cat <<END
 # name     copies  restart   command
 train      main    never     $(command_of train)
-$([[ -z $(negatives_wanted) ]] ||
-        echo "negatives  1       $again  $(command_of negatives)")
-augment    $augmenters       $again  $(command_of augment "$1")
+${service}augment    $augmenters       $again  $(command_of augment "$1")
 select     1       $again  $(command_of select "$1")
 END
 }

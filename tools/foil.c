@@ -65,8 +65,8 @@ print_overview(const char *folder)
         printf("  %-12s%s\n", commands[i].name, commands[i].what);
     puts("  run         run a pipeline\n"
          "  help        show the man page of a command, or of 'wire', "
-         "'checkpoint',\n              'python', 'recipes' or 'foil'; the "
-         "--help of a pipeline");
+         "'checkpoint',\n              'python', 'recipes', 'studies' or "
+         "'foil'; the --help of a pipeline");
     pipelines_print(folder, stdout);
     close_stdout();
 }
@@ -108,25 +108,6 @@ print_run(const char *folder, FILE *out)
         "       foil run ./SCRIPT [ARG ...]  a pipeline of your own\n",
         out);
     pipelines_print(folder, out);
-}
-
-/* Become man(1) with the page of a topic, or a pipeline with --help. */
-_Noreturn static void
-help(const char *folder, const char *topic)
-{
-    struct guess guess = {.word = topic};
-    char *page = pages_find(folder, strcmp(topic, "help") ? topic : "foil");
-    char *script;
-
-    if (!page && (script = pipelines_script(folder, topic))) {
-        pipelines_tell(folder);
-        execl(script, script, "--help", (char *)NULL);
-    }
-    if (!page)
-        opt_misuse("no page about '%s'%s", topic, guess_command(&guess));
-    execlp("man", "man", "-l", page, (char *)NULL);
-    execlp("mandoc", "mandoc", "-a", page, (char *)NULL);
-    die("cannot run 'man' or 'mandoc' to show '%s'", page);
 }
 
 /* What stands behind -r or --run, or NULL; with --resume only. */
@@ -228,6 +209,28 @@ run_pipeline(const char *folder, char **argv)
     run_script(folder, script, argv + named);
 }
 
+/* Become man(1) with the page of a topic, or a pipeline with --help, also one
+ * of the user's own by its path; does not return. */
+_Noreturn static void
+help(const char *folder, char *topic)
+{
+    struct guess guess = {.word = topic};
+    char *asked[] = {mem_text("run"), topic, mem_text("--help"), NULL};
+    char *page = pages_find(folder, strcmp(topic, "help") ? topic : "foil");
+
+    if (is_path(topic) && !file_exists(topic))
+        die("no pipeline '%s': no such file", topic);
+    if (is_path(topic) || (!page && pipelines_script(folder, topic)))
+        run_pipeline(folder, asked);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i += 2)
+        free(asked[i]);
+    if (!page)
+        opt_misuse("no page about '%s'%s", topic, guess_command(&guess));
+    execlp("man", "man", "-l", page, (char *)NULL);
+    execlp("mandoc", "mandoc", "-a", page, (char *)NULL);
+    die("cannot run 'man' or 'mandoc' to show '%s'", page);
+}
+
 /* Become foil-COMMAND; does not return. */
 _Noreturn static void
 run_command(char **argv)
@@ -268,7 +271,7 @@ main(int argc, char **argv)
     }
     lead_path(folder);
     if (!strcmp(argv[1], "help"))
-        help(folder, argv[2] ? argv[2] : "foil");
+        help(folder, argv[2] ? argv[2] : mem_text("foil"));
     if (!strcmp(argv[1], "run"))
         run_pipeline(folder, argv + 1);
     run_command(argv + 1);

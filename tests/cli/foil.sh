@@ -152,6 +152,12 @@ ok 'a run remembers it by its path' prints \
     "<pipelines><--resume><-r><$work/run>" "$foil" run --resume -r "$work/run"
 ok 'its name alone is not enough: 2' refuses 2 "'foil run ./mine'" \
     "$foil" run mine
+ok 'help has it show its options' prints '<pipelines><--help>' \
+    "$foil" help ./mine
+ok 'and foil-run those of a list' prints '<./list><--help>' \
+    bash -c "touch list && '$foil' help ./list"
+ok 'a path where nothing is: 1' refuses 1 "no pipeline './nothing'" \
+    "$foil" help ./nothing
 chmod a-x mine
 ok 'one that may not be run: 1' refuses 1 "'chmod \+x ./mine' allows it" \
     "$foil" run ./mine

@@ -204,6 +204,14 @@ own=(train.foil --epochs 3 --batch 8 --train "$net --lr 0.1" "${tiny[@]}")
 ok 'a run by the tools' simclr tools "${own[@]}"
 ok '--stages prints the list of it' simclr listed "${own[@]}" --stages
 cp out list
+ok 'also where stages are told what is the option of all' simclr listed \
+    train.foil --augmenters 1 --augment '--size 8' \
+    --train "$net --lr 0.1 --threads=1" \
+    --select '--epochs 3 --batch 8' --stages
+ok 'it is the same list' cmp out list
+ok 'an option told both ways is refused: 2' refuses 2 '--epochs is given twice' \
+    foil run simclr train.foil -r listed --epochs 3 --select '--epochs 3'
+ok '-h is --help' bash -c "foil run simclr -h | grep '^usage: foil run simclr'"
 ok 'a line for each' test "$(awk '!/^#/ && NF { print $1 }' list |
     paste -sd ' ')" = 'train augment select'
 ok 'and makes no folder' exits 1 test -e listed
