@@ -13,7 +13,8 @@ enum verb {
     VOCABULARY,
     INFO,
     LIST,
-    CAT
+    CAT,
+    SHEET
 };
 
 static const struct opt_tool verbs[] = {
@@ -44,6 +45,8 @@ static const struct opt_tool verbs[] = {
               list_opts},
     [CAT] = {"foil-data cat", "print the image of a sample", "DATA ID", 2, 2,
              no_opts},
+    [SHEET] = {"foil-data sheet", "draw lists of samples as a picture",
+               "TRAIN [TEST]", 1, 2, sheet_opts},
     {0},
 };
 
@@ -53,7 +56,7 @@ static void (*const run[])(char **operand) = {
     [LONGTAIL] = run_longtail, [CORRUPT] = run_corrupt,
     [GROUP] = run_group,       [VOCABULARY] = run_vocabulary,
     [INFO] = run_info,         [LIST] = run_list,
-    [CAT] = run_cat,
+    [CAT] = run_cat,           [SHEET] = run_sheet,
 };
 
 static const struct opt_tool tool = {

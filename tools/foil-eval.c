@@ -5,6 +5,7 @@
 
 enum verb {
     KNN,
+    NEIGHBOURS,
     PROBE,
     ZERO_SHOT,
     GEOMETRY,
@@ -19,6 +20,9 @@ enum verb {
 static const struct opt_tool verbs[] = {
     [KNN] = {"foil-eval knn", "classify by nearest neighbours", "TRAIN [TEST]",
              1, 2, knn_opts},
+    [NEIGHBOURS] = {"foil-eval neighbours",
+                    "list the nearest neighbours of each row", "TRAIN [TEST]",
+                    1, 2, neighbours_opts},
     [PROBE] = {"foil-eval probe", "classify by a linear classifier",
                "TRAIN TEST", 2, 2, probe_opts},
     [ZERO_SHOT] = {"foil-eval zero-shot", "classify by the texts of classes",
@@ -65,15 +69,11 @@ int
 main(int argc, char **argv)
 {
     static void (*const run[])(const struct options *, char **) = {
-        [KNN] = run_knn,
-        [PROBE] = run_probe,
-        [ZERO_SHOT] = run_zero_shot,
-        [GEOMETRY] = run_geometry,
-        [RETRIEVE] = retrieve,
-        [CCA] = run_cca,
-        [LOSS] = run_loss,
-        [PCA] = run_pca,
-        [TEMPERATURE] = run_temperature,
+        [KNN] = run_knn,           [NEIGHBOURS] = run_neighbours,
+        [PROBE] = run_probe,       [ZERO_SHOT] = run_zero_shot,
+        [GEOMETRY] = run_geometry, [RETRIEVE] = retrieve,
+        [CCA] = run_cca,           [LOSS] = run_loss,
+        [PCA] = run_pca,           [TEMPERATURE] = run_temperature,
         [FOLLOW] = run_follow,
     };
     char **operand;

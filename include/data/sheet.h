@@ -40,4 +40,24 @@ void data_sheet_corruptions(const struct data_sheet *sheet,
                             const struct data_recipe *recipe, size_t size,
                             struct data_pool *pool, uint8_t *pixel);
 
+/* Images that belong together, such as one and its nearest neighbours. */
+struct data_sheet_list {
+    size_t n;     /* >= 1 */
+    int64_t *id;  /* [n] of samples: the first, of one set, and others */
+    char *framed; /* [n] 0: as it is, else with a frame: 1 green, 2 red */
+};
+
+/*
+ * data_sheet_lists() draws a sheet of lists, of one column: a list a row, as
+ * plain views, of its first image and then of `views` others at most.
+ *   size   of a view in pixels
+ *   list   [sheet->rows]
+ *   first  the set that the first image of each list is in
+ *   rest   that of all others; may be the same pool
+ */
+void data_sheet_lists(const struct data_sheet *sheet, size_t size,
+                      const struct data_sheet_list *list,
+                      struct data_pool *first, struct data_pool *rest,
+                      uint8_t *pixel);
+
 #endif

@@ -6,8 +6,8 @@
 #include "util/mem.h"
 
 /* In pixels: a view is enlarged to about CELL, views stand GAP apart, samples
- * and the edge RIM. */
-enum { CELL = 96, GAP = 3, RIM = 12 };
+ * and the edge RIM; a frame is FRAME wide. */
+enum { CELL = 96, GAP = 3, RIM = 12, FRAME = 3 };
 
 /* Where things are on the sheet, in pixels. */
 struct grid {
@@ -126,5 +126,49 @@ data_sheet_corruptions(const struct data_sheet *sheet,
     }
     data_image_release(&plain);
     data_image_release(&damaged);
+    data_scratch_free(scratch);
+}
+
+/* Draw a frame of that kind onto the edge of a view. */
+static void
+frame(const struct grid *g, char kind, size_t x, size_t y, uint8_t *pixel)
+{
+    static const uint8_t colours[][3] = {{0, 160, 0}, {210, 0, 0}};
+
+    for (size_t j = 0; j < g->cell; j++)
+        for (size_t i = 0; i < g->cell; i++)
+            if (i < FRAME || j < FRAME || i + FRAME >= g->cell ||
+                j + FRAME >= g->cell)
+                memcpy(pixel + 3 * ((y + j) * g->width + x + i),
+                       colours[kind - 1], 3);
+}
+
+void
+data_sheet_lists(const struct data_sheet *sheet, size_t size,
+                 const struct data_sheet_list *list, struct data_pool *first,
+                 struct data_pool *rest, uint8_t *pixel)
+{
+    const struct data_recipe recipe = {.size = size};
+    const struct grid g = grid_of(sheet, &recipe);
+    struct data_scratch *scratch = NULL;
+    uint8_t *view = mem_array(size * size, 3);
+
+    REQUIRE(sheet->columns == 1);
+    memset(pixel, 255, 3 * g.width * g.height);
+    for (size_t i = 0; i < sheet->rows; i++)
+        for (size_t v = 0; v <= sheet->views && v < list[i].n; v++) {
+            const size_t x = RIM + v * (g.cell + GAP), y = RIM + i * g.step_y;
+            struct err why;
+            const struct data_image *image =
+                data_pool_get(v ? rest : first, (size_t)list[i].id[v], &why);
+
+            if (!image)
+                continue;
+            data_plain(size, image, &scratch, view);
+            paste(&g, view, x, y, pixel);
+            if (list[i].framed[v])
+                frame(&g, list[i].framed[v], x, y, pixel);
+        }
+    free(view);
     data_scratch_free(scratch);
 }

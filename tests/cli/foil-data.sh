@@ -23,7 +23,7 @@ common foil-data
 ok 'no verb: 2' refuses 2 'wants a verb' "$data"
 ok 'unknown verb: 2' refuses 2 "no verb 'pack'" "$data" pack
 for verb in index import generate split longtail corrupt group vocabulary info \
-    list cat; do
+    list cat sheet; do
     ok "$verb --help: 0" "$data" "$verb" --help
     ok "$verb without operands: 2" refuses 2 "foil-data $verb: wants" \
         "$data" "$verb"

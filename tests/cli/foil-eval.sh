@@ -4,28 +4,14 @@
 . "${0%/*}/../tap.sh"
 eval=$BIN/foil-eval
 here=$(cd "${0%/*}" && pwd)
+# shellcheck source=tests/npy.sh
+. "$here/../npy.sh"
 terminal=$here/terminal.py
-
-# npy FILE DESCR SHAPE HEX... : an array, its items as bytes, low one first
-npy() {
-    local file=$1 head hex
-    head=$(printf "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" \
-        "$2" "$3")
-    shift 3
-    hex=$(printf %s "$@" | sed 's/../\\x&/g')
-    {
-        printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$head"
-        printf %b "$hex"
-    } >"$file"
-}
 
 # In degrees the train rows point to 0, 90, 180 and the test rows to 27, 153;
 # the longer ones are nearest to another row than the one they point to.
 zero=00000000 one=0000803f two=00000040 minus=000080bf minus2=000000c0
 nan=0000c07f
-int() {
-    printf '%02x00000000000000' "$1"
-}
 cd "$work" || exit 1
 npy train.npy '<f4' '3, 2' $one $zero $zero $two $minus $zero
 npy train.labels.npy '<i8' '3,' "$(int 0)" "$(int 1)" "$(int 0)"

@@ -63,4 +63,6 @@ done <<'EOF'
 0 keys/aug.key_secret foil-tap keys keys aug
 0 new/command foil run simclr -r new set.tar
 EOF
+ok 'no room for the sheet of lists' no_room 0 o.png \
+    bash -c 'echo 0 1 | foil-data sheet -o o.png set.tar'
 done_testing

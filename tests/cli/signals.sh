@@ -124,6 +124,7 @@ data list none.foil
 embed --raw -o o.npy none.foil
 embed -o o.npy encoder set.tar
 eval knn none
+eval neighbours none
 eval probe none none
 eval geometry none
 eval retrieve none none

@@ -316,6 +316,40 @@ draws_a_sheet(struct data_set *set)
     data_pool_free(pool);
 }
 
+/* A list of samples 2 and 6, of another class, and one of 3, which is bad, and
+ * 6 twice, of the same and of no class. */
+static void
+draws_lists(struct data_set *set)
+{
+    const struct data_sheet sheet = {.rows = 2, .columns = 1, .views = 2};
+    const struct data_recipe how = {.size = SIDE};
+    struct data_sheet_list list[] = {
+        {2, (int64_t[]){2, 6}, (char[]){0, 2}},
+        {3, (int64_t[]){3, 6, 6}, (char[]){0, 1, 0}},
+    };
+    struct data_pool *first = pool_of(set, 0), *rest = pool_of(set, 0);
+    size_t width, height, x, y;
+    uint8_t *pixel;
+
+    data_sheet_size(&sheet, &how, &width, &height);
+    pixel = mem_array(width * height, 3);
+    data_sheet_lists(&sheet, SIDE, list, first, rest, pixel);
+    x = width / 6, y = width * (height / 4);
+    T(pixel[3 * (y + x)] == 40, "the first of the list is sample 2");
+    T(pixel[3 * (y + 3 * x)] == 120, "sample 6 beside it");
+    T(pixel[3 * (y + 5 * x)] == 255, "there is no third");
+    T(pixel[3 * (3 * y + x)] == 255, "of a bad sample: white");
+    T(pixel[3 * (3 * y + 5 * x)] == 120, "sample 6 is twice below");
+    x = width - 12 - 2 * 96 - 3; // where the second image begins
+    T(pixel[3 * (y + x)] == 210 && pixel[3 * (y + x) + 1] == 0, "a red frame");
+    T(pixel[3 * (3 * y + x)] == 0 && pixel[3 * (3 * y + x) + 1] == 160,
+      "a green frame");
+    T(pixel[3 * (3 * y + x + 99)] == 120, "no frame");
+    free(pixel);
+    data_pool_free(rest);
+    data_pool_free(first);
+}
+
 static void
 without_a_caption_it_is_bad(struct data_set *set)
 {
@@ -353,6 +387,7 @@ main(void)
         gathers_named_views(set);
         draws_variants();
         draws_a_sheet(set);
+        draws_lists(set);
     }
     data_close(set);
     file_remove(scratch, &err);

@@ -19,7 +19,7 @@ struct options {
     const char *run, *events, *keys, *allow, *best, *answers;
     double temperature, l2, held_out, tolerance, tau, ridge;
     long iterations, seed, rows, threads, views, batch, max_pixels;
-    long components, extreme, principal;
+    long components, extreme, principal, nearest;
     int captions, json, no_record, once, average;
 };
 
@@ -27,11 +27,13 @@ struct options {
 extern struct options given;
 extern long follow_threads, directions;
 extern const struct opt knn_opts[], probe_opts[], zero_shot_opts[];
+extern const struct opt neighbours_opts[];
 extern const struct opt geometry_opts[], retrieve_opts[], loss_opts[];
 extern const struct opt pca_opts[], temperature_opts[], follow_opts[];
 extern const struct opt cca_opts[];
 
 void run_knn(const struct options *options, char **path);
+void run_neighbours(const struct options *options, char **path);
 void run_probe(const struct options *options, char **path);
 void run_zero_shot(const struct options *options, char **path);
 void run_geometry(const struct options *options, char **path);

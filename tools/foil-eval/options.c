@@ -22,6 +22,7 @@ struct options given = {
     .extreme = 600,
     .principal = 500,
     .ridge = 0.1,
+    .nearest = 10,
 };
 long follow_threads = 1; // the other processors are the trainer's
 
@@ -56,6 +57,15 @@ const struct opt knn_opts[] = {
     LABELS_OPTS,
     THREADS_OPT(&given.threads),
     OUTPUT_OPTS,
+    {0},
+};
+
+const struct opt neighbours_opts[] = {
+    {"neighbours", 'k', OPT_WHOLE, &given.nearest, 1, 65536, "K",
+     "how many of each row"},
+    {"metric", 0, OPT_WORD, &given.metric, 0, 0, "cosine|euclidean",
+     "measure of distance"},
+    THREADS_OPT(&given.threads),
     {0},
 };
 

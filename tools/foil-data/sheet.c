@@ -1,0 +1,168 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "data.h"
+#include "data/png.h"
+#include "data/pool.h"
+#include "data/sheet.h"
+#include "util/file.h"
+#include "util/mem.h"
+
+enum { MAX_BYTES = 1 << 30, MAX_SIDE = 65535 };
+
+static const char *output;
+static long size = 96, rows = 12, columns = 10;
+static long max_pixels = DATA_MAX_PIXELS;
+
+const struct opt sheet_opts[] = {
+    {"output", 'o', OPT_TEXT, &output, 0, 0, "FILE",
+     "the picture, PNG; must be given"},
+    {"rows", 0, OPT_WHOLE, &rows, 1, 1000, "N",
+     "most lists; of more, N spread evenly are drawn"},
+    {"columns", 0, OPT_WHOLE, &columns, 1, 100, "N",
+     "most images beside the first of each list"},
+    {"size", 0, OPT_WHOLE, &size, 8, 512, "N", "width and height of an image"},
+    {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
+     "leave out images with more pixels"},
+    {0},
+};
+
+/* The set of the first image of each list, and that of the others. */
+struct sets {
+    struct data_set *first, *rest;
+};
+
+/* How the image is framed: green where it is of the class of the first one, by
+ * name, red where of another, and not where either has none. */
+static char
+framed(const struct sets *sets, int64_t first, int64_t id)
+{
+    const int a = data_label(sets->first, (size_t)first);
+    const int b = data_label(sets->rest, (size_t)id);
+
+    if (a < 0 || b < 0)
+        return 0;
+    return strcmp(data_class_name(sets->first, (size_t)a),
+                  data_class_name(sets->rest, (size_t)b))
+               ? 2
+               : 1;
+}
+
+/* Reads the numbers of a line, which ends with a zero. */
+static struct data_sheet_list
+read_list(const struct sets *sets, char *line, size_t number)
+{
+    struct data_sheet_list list = {0};
+    char *word, *rest = line;
+
+    list.id = mem_array((size_t)columns + 1, sizeof *list.id);
+    list.framed = mem_array((size_t)columns + 1, 1);
+    while (list.n <= (size_t)columns && (word = strtok_r(rest, "\t ", &rest))) {
+        const size_t n = data_size(list.n ? sets->rest : sets->first);
+        char *end;
+        const unsigned long long id = strtoull(word, &end, 10);
+
+        if (*word < '0' || *word > '9' || *end || id >= n)
+            die("line %zu of the lists has '%s': want the number of a sample, "
+                "0 to %zu",
+                number, word, n - 1);
+        list.id[list.n] = (int64_t)id;
+        if (list.n)
+            list.framed[list.n] = framed(sets, list.id[0], (int64_t)id);
+        list.n++;
+    }
+    if (!list.n)
+        die("line %zu of the lists is empty", number);
+    return list;
+}
+
+/* The lines of a text, each ended by a zero; to be given to free(). */
+static char **
+lines_of(char *text, size_t *n)
+{
+    char **line = NULL;
+    size_t room = 0;
+
+    for (*n = 0; *text; ++*n) {
+        mem_grow(&line, &room, *n + 1, sizeof *line);
+        line[*n] = text;
+        text += strcspn(text, "\n");
+        if (*text)
+            *text++ = 0;
+    }
+    return line;
+}
+
+static void
+draw(const struct sets *sets, const struct data_sheet *sheet,
+     const struct data_sheet_list *list)
+{
+    const struct data_pool_how how = {.policy = DATA_ACCEPT,
+                                      .max_pixels = (size_t)max_pixels};
+    const struct data_recipe recipe = {.size = (size_t)size};
+    struct data_pool *first = data_pool_new(sets->first, &how);
+    struct data_pool *rest = data_pool_new(sets->rest, &how);
+    size_t width, height;
+    uint8_t *pixel;
+    struct err err;
+
+    data_sheet_size(sheet, &recipe, &width, &height);
+    if (width > MAX_SIDE || height > MAX_SIDE)
+        opt_misuse("the sheet would have %zu x %zu pixels", width, height);
+    pixel = mem_array(width * height, 3);
+    data_sheet_lists(sheet, (size_t)size, list, first, rest, pixel);
+    if (data_png_write(output, pixel, width, height, &err))
+        die("%s", err.msg);
+    free(pixel);
+    data_pool_free(rest);
+    data_pool_free(first);
+}
+
+/* Reads those lists that are drawn, and draws them. */
+static void
+draw_lines(const struct sets *sets, char **line, size_t n)
+{
+    const size_t shown = n < (size_t)rows ? n : (size_t)rows;
+    struct data_sheet sheet = {.rows = shown, .columns = 1, .views = 1};
+    struct data_sheet_list *list = mem_array(shown, sizeof *list);
+
+    for (size_t i = 0; i < shown; i++) {
+        const size_t at = i * n / shown;
+
+        list[i] = read_list(sets, line[at], at + 1);
+        if (list[i].n > sheet.views + 1)
+            sheet.views = list[i].n - 1;
+    }
+    draw(sets, &sheet, list);
+    for (size_t i = 0; i < shown; i++) {
+        free(list[i].id);
+        free(list[i].framed);
+    }
+    free(list);
+}
+
+void
+run_sheet(char **operand)
+{
+    struct sets sets;
+    size_t len, n;
+    struct err err;
+    char *text, **line;
+
+    wanted_output(output, "picture");
+    sets.rest = data_open_or_die(operand[0], 0);
+    sets.first = operand[1] ? data_open_or_die(operand[1], 0) : sets.rest;
+    text = file_read("/dev/stdin", MAX_BYTES, &len, &err);
+    if (!text)
+        die("%s", err.msg);
+    line = lines_of(text, &n);
+    if (!n)
+        die("there are no lists: want lines of numbers of samples, such as "
+            "'foil-eval neighbours' prints");
+    draw_lines(&sets, line, n);
+    free(line);
+    free(text);
+    if (operand[1])
+        data_close(sets.first);
+    data_close(sets.rest);
+}
