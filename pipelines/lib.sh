@@ -498,7 +498,7 @@ announce() {
     [[ $steps == 0 ]] || at="continues after step $steps, in epoch \
 $(($(field epoch "$train_says") + 1)): "
     say "$at$objective, $images images of '$1' in batches of $sizes, $epochs\
- epochs, seed $seed, $threads thread$(plural "$threads")"
+ epoch$(plural "$epochs"), seed $seed, $threads thread$(plural "$threads")"
 }
 
 plural() {

@@ -62,11 +62,12 @@ print_overview(const char *folder)
     puts("usage: foil [COMMAND [ARG ...]]\n\n"
          "commands, each with --help and a man page:");
     for (size_t i = 0; i < N_COMMANDS; i++)
-        printf("  %-12s%s\n", commands[i].name, commands[i].what);
-    puts("  run         run a pipeline\n"
-         "  help        show the man page of a command, or of 'wire', "
-         "'checkpoint',\n              'python', 'recipes', 'studies' or "
-         "'foil'; the --help of a pipeline");
+        opt_row(stdout, commands[i].name, commands[i].what);
+    opt_row(stdout, "run", "run a pipeline");
+    opt_row(stdout, "help",
+            "show the man page of a command, or of 'wire', 'checkpoint', "
+            "'python', 'recipes', 'studies' or 'foil'; the --help of a "
+            "pipeline");
     pipelines_print(folder, stdout);
     close_stdout();
 }

@@ -2,6 +2,7 @@
 #define UTIL_OPT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * Options and help from one table: a tool lists what it takes, and parsing,
@@ -91,6 +92,13 @@ struct opt_group {
 };
 
 void opt_groups(const struct opt_group *groups);
+
+/*
+ * opt_row() prints a row of a list as --help does: a name, and beside or below
+ * it what it means, folded to the width of the terminal that `out` is, or to 80
+ * columns.
+ */
+void opt_row(FILE *out, const char *name, const char *what);
 
 /*
  * opt_append() copies rows, up to the one without a name, behind the first n of

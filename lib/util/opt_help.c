@@ -99,6 +99,12 @@ print_item(FILE *out, const char *option, const char *does, const char *usual)
     putc('\n', out);
 }
 
+void
+opt_row(FILE *out, const char *name, const char *what)
+{
+    print_item(out, name, what, NULL);
+}
+
 static char *
 spelt(const struct opt *o)
 {

@@ -67,6 +67,9 @@ for columns in 60 80 132; do
     ok 'and of a verb' holds \
         "$(longest "$columns" "$BIN/foil-eval" knn) <= $columns"
 done
+ok 'a list of commands and pipelines fits one of 60' holds \
+    "$(/usr/bin/python3 "$terminal" 60 24 -- "$foil" |
+    tr -d '\r' | wc -L) <= 60"
 ok 'and takes its width' holds "$(longest 120 "$BIN/foil-augment") > 100"
 ok 'of 60 columns at least' holds "$(longest 30 "$BIN/foil-augment") <= 60"
 ok 'and 200 at most' holds "$(longest 999 "$BIN/foil-augment") <= 200"

@@ -63,13 +63,12 @@ pipelines_is_script(const char *path)
 }
 
 /* Print the name of a pipeline to a stream, and its second line, which says
- * what it does; below a name that is too long for its column. */
+ * what it does. */
 static void
 print_pipeline(void *out, const char *path, const char *name)
 {
     FILE *file = fopen(path, "r");
-    const int width = 22, n = (int)strcspn(name, ".");
-    char line[128] = "";
+    char line[128] = "", *word;
 
     if (!file)
         return;
@@ -78,11 +77,9 @@ print_pipeline(void *out, const char *path, const char *name)
             *line = 0;
     fclose(file);
     line[strcspn(line, "\n")] = 0;
-    if (n < width)
-        fprintf(out, "  %-*.*s", width, n, name);
-    else
-        fprintf(out, "  %.*s\n  %*s", n, name, width, "");
-    fprintf(out, "%s\n", strncmp(line, "# ", 2) ? "" : line + 2);
+    word = mem_format("%.*s", (int)strcspn(name, "."), name);
+    opt_row(out, word, strncmp(line, "# ", 2) ? "" : line + 2);
+    free(word);
 }
 
 /* Calls with the path and the name of each pipeline, NAME.sh. */
