@@ -244,6 +244,10 @@ halves_are_rounded_once(const struct shape *s, const struct winograd_isa *isa,
     free(v.dy);
 }
 
+/* Loops of an instruction set know nothing of threads: those are tried with one
+ * whose blocks have 8 channels, as all shapes do. */
+enum { THREADED_ISA = 1 };
+
 /* bound: of y and dx, and of dw. */
 static void
 agrees(const struct shape *s, const struct naive *v,
@@ -258,7 +262,8 @@ agrees(const struct shape *s, const struct naive *v,
     T_NEAR(error_of(v->x_size, r.dx, v->dx), 0, bound[0], "%s: dx", name);
     T_NEAR(error_of(v->w_size, r.dw, v->dw), 0, bound[1], "%s: dw", name);
     gradients_are_of_y(v, &r, name);
-    threads_change_nothing(s, v, isa, &r, bound[1], name);
+    if (isa == num_winograd_isa(THREADED_ISA))
+        threads_change_nothing(s, v, isa, &r, bound[1], name);
     halves_are_rounded_once(s, isa, *v, name);
     result_release(&r);
 }
