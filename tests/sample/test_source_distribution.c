@@ -44,6 +44,7 @@ struct world {
     float pool[POOL * IMAGES * DIM]; /* of what else there could be */
     double got[STATES][STATES];      /* chain, state: both V image + view */
     double want[STATES][STATES];
+    double fixed[STATES][STATES]; /* softmax of the anchor of each fixed view */
     int64_t order[IMAGES];
     struct rng rng;
 };
@@ -63,6 +64,23 @@ make_view(const struct world *world, int64_t i, int64_t epoch, int64_t number,
     num_unit_rows(1, DIM, view, view, NULL);
 }
 
+/* Adds the softmax of an anchor over the states of all other images. */
+static void
+add_softmax(const struct world *world, size_t own, const float *z, double *want)
+{
+    const int fixed = world->kind->fixed;
+    const size_t each = fixed ? V : POOL;
+    const float *all = fixed ? world->view : world->pool;
+    double p[POOL * IMAGES], sum = 0;
+
+    for (size_t c = 0; c < each * IMAGES; c++) {
+        p[c] = c / each == own ? 0 : exp(beta * num_dot(DIM, z, all + c * DIM));
+        sum += p[c];
+    }
+    for (size_t c = 0; c < each * IMAGES; c++)
+        want[fixed ? c : c / each * V] += p[c] / sum;
+}
+
 static struct world *
 world_new(const struct kind *kind)
 {
@@ -79,6 +97,8 @@ world_new(const struct kind *kind)
         for (int64_t k = 0; k < POOL; k++)
             make_view(world, i, -1, V + k, world->pool + (POOL * i + k) * DIM);
     }
+    for (size_t c = 0; kind->fixed && c < STATES; c++)
+        add_softmax(world, c / V, world->view + c * DIM, world->fixed[c]);
     sample_source_init(&world->source, &kind->how, IMAGES);
     return world;
 }
@@ -101,23 +121,14 @@ encode(const struct world *world, int64_t id, int64_t epoch, int64_t view,
         make_view(world, id, epoch, view, z);
 }
 
-/* Adds the softmax of an anchor over the states of all other images. */
 static void
-add_want(const struct world *world, int64_t own, const float *z, double *want)
+add_want(struct world *world, size_t chain, const float *z)
 {
-    const int fixed = world->kind->fixed;
-    const size_t each = fixed ? V : POOL;
-    const float *all = fixed ? world->view : world->pool;
-    double p[POOL * IMAGES], sum = 0;
-
-    for (size_t c = 0; c < each * IMAGES; c++) {
-        p[c] = c / each == (size_t)own
-                   ? 0
-                   : exp(beta * num_dot(DIM, z, all + c * DIM));
-        sum += p[c];
-    }
-    for (size_t c = 0; c < each * IMAGES; c++)
-        want[fixed ? c : c / each * V] += p[c] / sum;
+    if (!world->kind->fixed)
+        add_softmax(world, chain / V, z, world->want[chain]);
+    else
+        for (size_t c = 0; c < STATES; c++)
+            world->want[chain][c] += world->fixed[chain][c];
 }
 
 /* Adds what the chains of a batch should be and are. */
@@ -130,7 +141,7 @@ record(struct world *world, const struct sample_extras *x,
     for (size_t r = 0; r < N; r++) {
         const size_t chain = V * (size_t)ids[r % B] + r / B;
 
-        add_want(world, ids[r % B], z + r * DIM, world->want[chain]);
+        add_want(world, chain, z + r * DIM);
         for (size_t c = 0; c < w->columns; c++) {
             const int64_t id = c < N ? ids[c % B] : x->ids[c - N];
             const int64_t view = !world->kind->fixed ? 0
@@ -211,7 +222,8 @@ distance(struct kind kind)
     kind.how.seed = 3;
     world = world_new(&kind);
     for (int64_t step = 0; step < steps; step++)
-        turn(world, step, step > steps / 20);
+        turn(world, step,
+             step > steps / 20 && (kind.fixed || step % 2));
     off = variation(world);
     world_free(world);
     return off;
