@@ -222,8 +222,7 @@ distance(struct kind kind)
     kind.how.seed = 3;
     world = world_new(&kind);
     for (int64_t step = 0; step < steps; step++)
-        turn(world, step,
-             step > steps / 20 && (kind.fixed || step % 2));
+        turn(world, step, step > steps / 20 && (kind.fixed || step % 2));
     off = variation(world);
     world_free(world);
     return off;

@@ -63,7 +63,6 @@ become(char **argv, int in, int out, int report, pid_t parent)
     sigset_t none;
 
     sigemptyset(&none);
-    setsid();
     if (!prctl(PR_SET_PDEATHSIG, SIGTERM) && getppid() == parent &&
         dup2(in, STDIN_FILENO) == STDIN_FILENO &&
         (out < 0 || (dup2(out, STDOUT_FILENO) == STDOUT_FILENO &&
@@ -76,9 +75,11 @@ become(char **argv, int in, int out, int report, pid_t parent)
     _exit(127);
 }
 
-/* Start the command and wait until it is one: 0, or errno. */
+/* Start the command and wait until it is one: 0, or errno.  It is the child
+ * that tells the guard: we may be killed at any time, as soon as it is there.
+ */
 static int
-spawn(struct process *process, int in, int out)
+spawn(struct process *process, const struct guard *guard, int in, int out)
 {
     const pid_t parent = getpid();
     int report[2], why = 0;
@@ -89,6 +90,8 @@ spawn(struct process *process, int in, int out)
     if (!process->pid) {
         if (fcntl(report[1], F_SETFD, FD_CLOEXEC) || close(report[0]))
             _exit(126);
+        setsid();
+        guard_watch(guard, getpid());
         become(process->stage->argv, in, out, report[1], parent);
     }
     if (process->pid < 0)
@@ -98,15 +101,18 @@ spawn(struct process *process, int in, int out)
            errno == EINTR)
         continue;
     close(report[0]);
-    if (why && process->pid > 0)
+    if (why && process->pid > 0) {
         waitpid(process->pid, NULL, 0);
+        guard_forget(guard, process->pid);
+    }
     if (why)
         process->pid = 0;
     return why;
 }
 
 int
-process_start(struct process *process, struct err *err)
+process_start(struct process *process, const struct guard *guard,
+              struct err *err)
 {
     int in = open("/dev/null", O_RDONLY | O_CLOEXEC), out = -1, why = 0;
     struct stat st;
@@ -124,7 +130,7 @@ process_start(struct process *process, struct err *err)
             process->since = st.st_size;
     }
     if (!why) {
-        errno = spawn(process, in, out);
+        errno = spawn(process, guard, in, out);
         if (errno)
             why = err_sys(err, "cannot start '%s' for '%s'",
                           process->stage->argv[0], process->name);

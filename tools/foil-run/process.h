@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include "guard.h"
 #include "list.h"
 
 /*
@@ -29,9 +30,11 @@ struct process {
 int process_findable(const struct list_stage *stage, const char *list,
                      struct err *err);
 
-/* process_start() starts it, its log opened for more.  -1 on error, as when
- * there is no such command. */
-int process_start(struct process *process, struct err *err);
+/* process_start() starts it, its log opened for more.  The guard knows the
+ * group before the command runs, and of none when this returns -1: on error, as
+ * when there is no such command. */
+int process_start(struct process *process, const struct guard *guard,
+                  struct err *err);
 
 /*
  * process_ended() returns 1 once the process has ended, with its status as of

@@ -77,11 +77,9 @@ start(struct run *run, struct process *process)
 {
     struct err err;
 
-    if (process_start(process, &err)) {
+    if (process_start(process, &run->guard, &err)) {
         say("%s", err.msg);
         end_all(run, EXIT_FAILED);
-    } else {
-        guard_watch(&run->guard, process->pid);
     }
 }
 
