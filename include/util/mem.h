@@ -27,6 +27,10 @@ void mem_grow(void *items, size_t *room, size_t need, size_t size);
 /* mem_text() returns a copy of a string, to be given to free(). */
 char *mem_text(const char *text);
 
+/* mem_word() returns a text with a blank and a word behind it, to be given to
+ * free(); the text, which was so itself, is freed. */
+char *mem_word(char *text, const char *word);
+
 /* mem_format() returns a formatted string, to be given to free(). */
 char *mem_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -59,13 +59,10 @@ const struct loss_objective *const loss_objectives[] = {
 static void
 refuse_name(const char *name, struct err *err)
 {
-    char *list = mem_text(""), *shorter;
+    char *list = mem_text("");
 
-    for (size_t i = 0; loss_objectives[i]; i++) {
-        shorter = list;
-        list = mem_format("%s %s", shorter, loss_objectives[i]->name);
-        free(shorter);
-    }
+    for (size_t i = 0; loss_objectives[i]; i++)
+        list = mem_word(list, loss_objectives[i]->name);
     err_set(err, "no objective '%.40s'; there are:%s", name, list);
     free(list);
 }

@@ -23,13 +23,10 @@ const struct select_strategy *const select_strategies[] = {
 static void
 refuse_name(const char *name, struct err *err)
 {
-    char *list = mem_text(""), *shorter;
+    char *list = mem_text("");
 
-    for (size_t i = 0; select_strategies[i]; i++) {
-        shorter = list;
-        list = mem_format("%s %s", shorter, select_strategies[i]->name);
-        free(shorter);
-    }
+    for (size_t i = 0; select_strategies[i]; i++)
+        list = mem_word(list, select_strategies[i]->name);
     err_set(err, "no strategy '%.40s': there are%s", name, list);
     free(list);
 }

@@ -71,6 +71,15 @@ mem_text(const char *text)
 }
 
 char *
+mem_word(char *text, const char *word)
+{
+    char *longer = mem_format("%s %s", text, word);
+
+    free(text);
+    return longer;
+}
+
+char *
 mem_format(const char *fmt, ...)
 {
     va_list ap, again;

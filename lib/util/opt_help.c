@@ -58,28 +58,41 @@ line_width(FILE *out)
                                   : columns;
 }
 
+/* Lines of words: `column` bytes of the first one are there, and the others
+ * begin with `indent` blanks. */
+struct lines {
+    FILE *out;
+    int width, column, indent;
+};
+
+static struct lines
+lines_of(FILE *out, int column, int indent)
+{
+    return (struct lines){out, line_width(out), column, indent};
+}
+
 /* Print n bytes behind a blank, or on a new line where they would not fit. */
 static void
-print_word(FILE *out, int *column, int indent, const char *word, int n)
+print_word(struct lines *lines, const char *word, int n)
 {
-    if (*column + 1 + n > line_width(out) && *column > indent) {
-        fprintf(out, "\n%*s", indent, "");
-        *column = indent;
+    if (lines->column + 1 + n > lines->width && lines->column > lines->indent) {
+        fprintf(lines->out, "\n%*s", lines->indent, "");
+        lines->column = lines->indent;
     } else {
-        putc(' ', out);
-        (*column)++;
+        putc(' ', lines->out);
+        lines->column++;
     }
-    fprintf(out, "%.*s", n, word);
-    *column += n;
+    fprintf(lines->out, "%.*s", n, word);
+    lines->column += n;
 }
 
 /* Print a sentence word by word. */
 static void
-print_words(FILE *out, int *column, int indent, const char *text)
+print_words(struct lines *lines, const char *text)
 {
     for (int n; *text; text += n + (text[n] == ' ')) {
         n = (int)strcspn(text, " ");
-        print_word(out, column, indent, text, n);
+        print_word(lines, text, n);
     }
 }
 
@@ -88,14 +101,16 @@ print_words(FILE *out, int *column, int indent, const char *text)
 static void
 print_item(FILE *out, const char *option, const char *does, const char *usual)
 {
+    struct lines lines;
     int column = fprintf(out, "  %s", option);
 
     if (column >= HELP_COLUMN)
         column = fprintf(out, "\n") - 1;
     column += fprintf(out, "%*s", HELP_COLUMN - 1 - column, "");
-    print_words(out, &column, HELP_COLUMN, does);
+    lines = lines_of(out, column, HELP_COLUMN);
+    print_words(&lines, does);
     if (usual)
-        print_word(out, &column, HELP_COLUMN, usual, (int)strlen(usual));
+        print_word(&lines, usual, (int)strlen(usual));
     putc('\n', out);
 }
 
@@ -120,17 +135,17 @@ spelt(const struct opt *o)
 static void
 print_usage(const char *lead, const struct opt_tool *tool)
 {
-    int column = printf("%s%s", lead, tool->name), indent = column + 1;
+    const int column = printf("%s%s", lead, tool->name);
+    struct lines lines = lines_of(stdout, column, column + 1);
 
     for (const struct opt *o = tool->opts; o->name; o++) {
         char *word = spelt(o);
 
-        print_word(stdout, &column, indent, word, (int)strlen(word));
+        print_word(&lines, word, (int)strlen(word));
         free(word);
     }
     if (tool->operands)
-        print_word(stdout, &column, indent, tool->operands,
-                   (int)strlen(tool->operands));
+        print_word(&lines, tool->operands, (int)strlen(tool->operands));
     putchar('\n');
 }
 
@@ -196,9 +211,9 @@ print_title(const struct opt *o)
 static void
 print_summary(const struct opt_tool *tool)
 {
-    int column = printf("\n%s:", tool->name) - 1;
+    struct lines lines = lines_of(stdout, printf("\n%s:", tool->name) - 1, 2);
 
-    print_words(stdout, &column, 2, tool->summary);
+    print_words(&lines, tool->summary);
     putchar('\n');
 }
 
