@@ -43,9 +43,10 @@ void data_npy_release(struct data_npy *npy);
 float *data_npy_reals(struct data_npy *npy, struct err *err);
 int64_t *data_npy_wholes(const struct data_npy *npy, struct err *err);
 
-/* data_npy_put() writes an array to a file, and flushes it: -1 with errno on
- * error; npy->data is only read. */
-int data_npy_put(FILE *file, const struct data_npy *npy);
+/* data_npy_put() writes an array to a file, `path` in errors, and flushes it;
+ * npy->data is only read. */
+int data_npy_put(FILE *file, const char *path, const struct data_npy *npy,
+                 struct err *err);
 
 /* data_npy_write() makes a file of an array, all or nothing. */
 int data_npy_write(const char *path, const struct data_npy *npy,

@@ -53,12 +53,12 @@ const struct nn_array *nn_arrays_find(const struct nn_array *arrays, size_t n,
 /*
  * nn_arrays_put() writes arrays to a file, and flushes it: header keys in the
  * order given, data in the order of falling element size, so that each array is
- * aligned to the size of its elements and no gaps are left.  -1 with errno on
- * error.
+ * aligned to the size of its elements and no gaps are left.
+ *   path       names the file in errors
  *   metadata   an object of strings, or NULL
  */
-int nn_arrays_put(FILE *file, const struct nn_array *arrays, size_t n,
-                  const json_t *metadata);
+int nn_arrays_put(FILE *file, const char *path, const struct nn_array *arrays,
+                  size_t n, const json_t *metadata, struct err *err);
 
 /*
  * nn_arrays_write() makes a file of arrays.  Not atomic and not fsynced: a

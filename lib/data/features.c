@@ -317,13 +317,12 @@ data_features_write(const char *path, const struct data_features *f,
     // the largest first, so that what finds no room leaves the others alone
     if (file_draft_open(&rows, path, err))
         return -1;
-    if (data_npy_put(rows.file, &npy))
-        err_sys(err, "cannot write '%s'", path);
-    else if (!write_list(path, ".ids.npy", f->n, f->ids, err) &&
-             !write_list(path, ".labels.npy", f->n, f->labels, err) &&
-             !write_list(path, ".same.npy", f->n, f->same, err) &&
-             !write_classes(path, &f->classes, err) &&
-             !write_about(path, f->about, err))
+    if (!data_npy_put(rows.file, path, &npy, err) &&
+        !write_list(path, ".ids.npy", f->n, f->ids, err) &&
+        !write_list(path, ".labels.npy", f->n, f->labels, err) &&
+        !write_list(path, ".same.npy", f->n, f->same, err) &&
+        !write_classes(path, &f->classes, err) &&
+        !write_about(path, f->about, err))
         return file_draft_keep(&rows, err);
     file_draft_drop(&rows);
     return -1;

@@ -293,7 +293,8 @@ data_npy_reals(struct data_npy *npy, struct err *err)
 }
 
 int
-data_npy_put(FILE *file, const struct data_npy *npy)
+data_npy_put(FILE *file, const char *path, const struct data_npy *npy,
+             struct err *err)
 {
     uint8_t head[2 * ALIGN + 1];
     size_t items = npy->shape[0] * npy->shape[1];
@@ -319,7 +320,7 @@ data_npy_put(FILE *file, const struct data_npy *npy)
     head[9] = 0;
     if (fwrite(head, 1, n, file) != n ||
         fwrite(npy->data, item, items, file) != items || fflush(file))
-        return -1;
+        return err_sys(err, "cannot write '%s'", path);
     return 0;
 }
 
@@ -330,9 +331,8 @@ data_npy_write(const char *path, const struct data_npy *npy, struct err *err)
 
     if (file_draft_open(&draft, path, err))
         return -1;
-    if (!data_npy_put(draft.file, npy))
+    if (!data_npy_put(draft.file, path, npy, err))
         return file_draft_keep(&draft, err);
-    err_sys(err, "cannot write '%s'", path);
     file_draft_drop(&draft);
     return -1;
 }

@@ -107,10 +107,9 @@ nn_export_safetensors(const char *path, const struct nn_model *model,
         return -1;
     about = describe(model);
     array = collect(model, &n);
-    if (!nn_arrays_put(draft.file, array, n, about))
+    rc = nn_arrays_put(draft.file, path, array, n, about, err);
+    if (!rc)
         rc = file_draft_keep(&draft, err);
-    else
-        rc = err_sys(err, "cannot write '%s'", path);
     file_draft_drop(&draft);
     json_decref(about);
     nn_arrays_free(array, n);

@@ -328,14 +328,16 @@ write_all(FILE *file, const char *header, const struct nn_array *const *order,
 }
 
 int
-nn_arrays_put(FILE *file, const struct nn_array *arrays, size_t n,
-              const json_t *metadata)
+nn_arrays_put(FILE *file, const char *path, const struct nn_array *arrays,
+              size_t n, const json_t *metadata, struct err *err)
 {
     size_t *begin = mem_array(n, sizeof *begin);
     const struct nn_array **order = place_data(arrays, n, begin);
     char *header = header_text(arrays, n, begin, metadata);
-    const int rc = write_all(file, header, order, n);
+    int rc = write_all(file, header, order, n);
 
+    if (rc)
+        rc = err_sys(err, "cannot write '%s'", path);
     free(header);
     free(order);
     free(begin);
@@ -347,12 +349,11 @@ nn_arrays_write(const char *path, const struct nn_array *arrays, size_t n,
                 const json_t *metadata, struct err *err)
 {
     FILE *file = fopen(path, "wb");
-    int rc = 0;
+    int rc;
 
     if (!file)
         return err_sys(err, "cannot create '%s'", path);
-    if (nn_arrays_put(file, arrays, n, metadata))
-        rc = err_sys(err, "cannot write '%s'", path);
+    rc = nn_arrays_put(file, path, arrays, n, metadata, err);
     if (fclose(file) && !rc)
         rc = err_sys(err, "cannot write '%s'", path);
     return rc;
