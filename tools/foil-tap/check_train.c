@@ -72,6 +72,16 @@ take(struct stage *s, struct wire_msg *msg)
     wire_next_release(&next);
 }
 
+/* Whether its newest snapshot has that step among those that it holds. */
+static int
+is_held(const struct stage *s, int64_t step)
+{
+    for (size_t i = 0; i < s->next.n_have; i++)
+        if (s->have[2 * i + 1] == step)
+            return 1;
+    return 0;
+}
+
 /* Reads snapshots for so many seconds, or until P is at `step`, or it holds
  * that place: 1 when it came to that. */
 static int
@@ -82,14 +92,13 @@ reaches(struct stage *s, int64_t step, int held, double seconds)
     for (;;) {
         struct wire_msg *msg =
             check_await(&s->a, WIRE_NEXT, until - clock_now());
-        int there = s->next.at.step >= step && !held;
+        int there;
 
         if (msg)
             take(s, msg);
         wire_msg_free(msg);
-        there |= !held && (s->next.at.step >= step || s->next.at.epoch > 0);
-        for (size_t i = 0; held && i < s->next.n_have; i++)
-            there |= s->have[2 * i + 1] == step;
+        there = held ? is_held(s, step)
+                     : s->next.at.step >= step || s->next.at.epoch > 0;
         if (there || clock_now() >= until)
             return there;
     }
