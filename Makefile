@@ -102,8 +102,8 @@ PEERS   := python3-torch python3-torchvision python3-pil python3-sklearn \
            python3-onnx
 FUZZER  := clang libclang-rt-dev libomp-dev
 
-# How many tests run at a time: two that mostly wait, and others.
-JOBS    ?= $(shell echo $$(($$(nproc) + 3)))
+# How many tests run at a time: three that mostly wait, and others.
+JOBS    ?= $(shell echo $$(($$(nproc) + 4)))
 
 LIB     := $(OUT)/libfoil.a
 SHARED  := $(OUT)/libfoil.so.1
@@ -209,16 +209,10 @@ test: setup
 	@$(MAKE) --no-print-directory run-tests
 
 # Tests that mostly wait say so in a line "Mostly waits".  They begin first, in
-# two queues beside the others, which keep the processors at work meanwhile.
-every_other = $(if $(strip $(1)),$(firstword $(1)) $(call every_other,\
-              $(wordlist 3,$(words $(1)),$(1))))
-queue    = $(if $(strip $(1)),--rules 'seq={$(subst $(space),$(comma),$(strip $(1)))}')
-queues   = $(call queue,$(call every_other,$(1))) \
-           $(call queue,$(call every_other,$(wordlist 2,$(words $(1)),$(1)))) \
+# three queues beside the others, which keep the processors at work meanwhile.
+queues   = $(foreach q,$(shell scripts/queues 3 $(1)),--rules 'seq={$(q)}') \
            $(2:%=--rules 'seq=%')
 in_order = $(call queues,$(filter $(WAITS),$(1)),$(filter-out $(WAITS),$(1)))
-comma   := ,
-space   := $(subst ,, )
 
 # Where tests write: into memory where 4 GB of it are free and programs may lie in
 # it, for a disk takes longer to make and to remove a file than most tests do to
@@ -242,8 +236,10 @@ define prove
 endef
 
 .PHONY: run-tests run-units run-threads objects
+# Unit tests come last, for they are short and never wait: no processor is idle
+# while the last ones run.
 run-tests: $(TESTS) $(HELPERS) all $(BENCHES)
-	$(call prove,$(TESTS) $(CLI),tap)
+	$(call prove,$(CLI) $(TESTS),tap)
 
 # Unit tests alone, of some rooms perhaps: ROOMS='num nn'.
 run-units: $(TESTS)

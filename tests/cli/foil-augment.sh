@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # foil-augment as its users and its neighbours meet it.
-# Mostly waits
+# Mostly waits, 20 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

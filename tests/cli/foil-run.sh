@@ -2,7 +2,7 @@
 # foil-run with stages that are short shell commands: what it starts, logs,
 # starts again, ends and says.
 # shellcheck disable=SC2016 # stages expand what stands in their commands
-# Mostly waits
+# Mostly waits, 10 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 terminal=$(cd "${0%/*}" && pwd)/terminal.py

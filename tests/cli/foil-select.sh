@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # foil-select as augmenters meet it.
-# Mostly waits
+# Mostly waits, 25 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # foil-tap as a user meets it, with stages in Python on the other end of the
 # wire: what they pack we read, and the other way round.
-# Mostly waits
+# Mostly waits, 20 s
 # shellcheck source=tests/tap.sh
 . "$(dirname "$0")/../tap.sh"
 # shellcheck source=tests/runs.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Stages in Python over tcp with CURVE keys, beside an augmenter in C.
-# Mostly waits
+# Mostly waits, 10 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A trainer on foil.py is given pairs of image and caption, and the weights of
 # EMC2's chains, states from outside of the batch included.
-# Mostly waits
+# Mostly waits, 20 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

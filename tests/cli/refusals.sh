@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a stage refuses: its sender hears the reason, nobody is kept busy by it,
 # and the run goes on when what is good comes.
-# Mostly waits
+# Mostly waits, 20 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

@@ -2,7 +2,7 @@
 # A second client that keeps the rules of the protocol and none of its sense:
 # one that takes items and never delivers, one that says too early that the run
 # is over. The run must go on without it, and end with the same bits.
-# Mostly waits
+# Mostly waits, 25 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

@@ -1,4 +1,4 @@
-/* Mostly waits */
+/* Mostly waits, 5 s */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>

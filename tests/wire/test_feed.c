@@ -1,4 +1,4 @@
-/* Mostly waits */
+/* Mostly waits, 1 s */
 #include "t.h"
 #include "wire/feed.h"
 

@@ -1,4 +1,4 @@
-/* Mostly waits */
+/* Mostly waits, 3 s */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Mostly waits */
+/* Mostly waits, 4 s */
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>

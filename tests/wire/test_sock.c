@@ -1,4 +1,4 @@
-/* Mostly waits */
+/* Mostly waits, 5 s */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
