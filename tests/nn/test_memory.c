@@ -2,6 +2,7 @@
 
 #include "nn/encoder.h"
 #include "nn/operator.h"
+#include "nn/ops.h"
 #include "nn/plan.h"
 #include "num/threads.h"
 #include "t.h"
@@ -166,6 +167,32 @@ build(struct nn_graph *graph, const struct nn_spec *spec)
     graph->output = nn_head(graph, spec->head, graph->feature);
 }
 
+/* Walks through a plan of a graph, which is released: what was lost, and how
+ * many bytes the plan has. */
+static size_t
+lost(struct num_dnn *dnn, struct nn_graph *graph, size_t n, int train,
+     size_t *bytes)
+{
+    struct walk w = {.graph = graph};
+    struct nn_plan *plan = nn_plan_new(
+        graph, (struct nn_plan){
+                   .dnn = dnn,
+                   .n = n,
+                   .tokens = n * (graph->each ? graph->each : graph->context),
+                   .train = train});
+
+    w.plan = plan;
+    forward(&w);
+    if (train)
+        backward(&w);
+    w.wrong += w.n <= 5;
+    *bytes = plan->bytes;
+    nn_plan_free(plan);
+    nn_graph_release(graph);
+    free(w.notes);
+    return w.wrong;
+}
+
 /* kept: the most bytes of the block, or 0. */
 static void
 nothing_is_lost(struct num_dnn *dnn, const char *arch, const char *norm,
@@ -181,28 +208,58 @@ nothing_is_lost(struct num_dnn *dnn, const char *arch, const char *norm,
                                  .vocabulary = 100,
                                  .context = 24};
     struct nn_graph graph = {0};
-    struct walk w = {.graph = &graph};
-    struct nn_plan *plan;
+    size_t bytes;
 
     build(&graph, &spec);
-    plan = nn_plan_new(
-        &graph, (struct nn_plan){
-                    .dnn = dnn,
-                    .n = n,
-                    .tokens = n * (graph.each ? graph.each : graph.context),
-                    .train = train});
-    w.plan = plan;
-    forward(&w);
-    if (train)
-        backward(&w);
-    T(!w.wrong && w.n > 5, "%s, %s, %zu rows, %s: nothing is lost", arch, norm,
-      n, train ? "training" : "evaluation");
+    T(!lost(dnn, &graph, n, train, &bytes),
+      "%s, %s, %zu rows, %s: nothing is lost", arch, norm, n,
+      train ? "training" : "evaluation");
     if (most)
-        T(plan->bytes <= most, "%s: %zu bytes at most, %zu", arch, most,
-          plan->bytes);
-    nn_plan_free(plan);
-    nn_graph_release(&graph);
-    free(w.notes);
+        T(bytes <= most, "%s: %zu bytes at most, %zu", arch, most, bytes);
+}
+
+static size_t
+add_conv(struct nn_graph *graph, size_t in, const char *name)
+{
+    const size_t c = graph->values[in].map.c;
+    const size_t tensor = nn_graph_conv_tensors(graph, name, 64, c, 3, 0);
+
+    return nn_graph_conv(graph, in, tensor, 1, 1);
+}
+
+static size_t
+add_norm(struct nn_graph *graph, size_t in, const char *name, size_t add)
+{
+    const size_t tensor =
+        nn_graph_norm_tensors(graph, name, NUM_NORM_BATCH, 64);
+
+    return nn_graph_norm(graph, in, tensor, NUM_NORM_BATCH, add, 0);
+}
+
+/* A large sum is made again for backward of the operator that reads it, out of
+ * `first`, which only a later operator's backward reads: that comes before.
+ * The sum has `first` in it, or another sum that has it and that no backward
+ * reads. */
+static void
+shortcut_waits_for_its_sum(struct num_dnn *dnn, int deep)
+{
+    const struct num_map images = {.c = 3, .h = 32, .w = 32, .block = 1};
+    struct nn_graph graph = {0};
+    const size_t x = nn_graph_input(&graph, NN_IMAGES, images);
+    const size_t first = add_conv(&graph, x, "first");
+    size_t sum, read, bytes;
+
+    sum = add_norm(&graph, add_conv(&graph, x, "a"), "a.norm", first);
+    if (deep)
+        sum = add_norm(&graph, add_conv(&graph, x, "b"), "b.norm", sum);
+    read = add_conv(&graph, sum, "read");
+    sum = add_norm(&graph, read, "read.norm", add_conv(&graph, first, "later"));
+    graph.feature = nn_graph_mean(&graph, sum);
+    graph.feature_ops = graph.n_ops;
+    graph.output = nn_head(&graph, "32", graph.feature);
+    T(!lost(dnn, &graph, 64, 1, &bytes),
+      "a shortcut %sis there when the sum is made again",
+      deep ? "of a shortcut " : "");
 }
 
 int
@@ -220,6 +277,8 @@ main(void)
             nothing_is_lost(dnn, arch[i], "batch", i == 2 ? 8 : 64, train, 0);
     nothing_is_lost(dnn, "resnet20", "group", 64, 1, 0);
     nothing_is_lost(dnn, "resnet20", "none", 5, 1, 0);
+    for (int deep = 0; deep < 2; deep++)
+        shortcut_waits_for_its_sum(dnn, deep);
     if (num_map_block(16) == 16) // what is kept in between is as it was counted
         nothing_is_lost(dnn, "resnet18", "batch", 64, 1, (size_t)180 << 20);
     num_dnn_free(dnn);
