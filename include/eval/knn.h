@@ -40,7 +40,7 @@ void eval_knn_free(struct eval_knn *knn);
  *   self          query i is reference self + i, which is left out;
  *                 EVAL_NO_SELF when the sets are different
  *   ids    [m,k]  nearest first
- *   score  [m,k]  s of each; may be NULL
+ *   score  [m,k]  s of each; may be NULL, which saves most products in double
  * O(m n d) time; O(k) memory a query for some hundreds of queries at a time,
  * besides a tile of scores of 2 MB.
  */

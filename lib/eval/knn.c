@@ -10,7 +10,7 @@
 #include "util/mem.h"
 
 // a tile of scores is 2 MB: the best of those tried, with one thread or two
-enum { QUERIES = 1024, TILE = 512, GROUP = 16 };
+enum { QUERIES = 1024, TILE = 512, GROUP = 8 };
 
 // rows that are asked for before they are needed; bytes of a line of the cache
 enum { AHEAD = 4, LINE = 64 };
@@ -127,39 +127,13 @@ rank(const struct eval_knn *knn, float dot, size_t id)
     return dot * knn->scale[id] - knn->shift[id];
 }
 
-/* Groups of products of one query with something above its threshold: which,
- * and a bit for each of their products that is. */
-struct hits {
-    size_t count;
-    uint32_t group[TILE / GROUP + 1], above[TILE / GROUP + 1];
-};
-
+/* Writes 1 where a rank is above the threshold, else 0. */
 UTIL_CLONES static void
-scan(size_t groups, const float *dot, const float *scale, const float *shift,
-     float threshold, struct hits *hits)
+mark(size_t n, const float *restrict dot, const float *restrict scale,
+     const float *restrict shift, float threshold, uint8_t *restrict above)
 {
-    size_t count = 0;
-
-    for (size_t g = 0; g < groups; g++) {
-        int any = 0;
-
-        for (size_t i = g * GROUP; i < (g + 1) * GROUP; i++)
-            any |= dot[i] * scale[i] - shift[i] > threshold;
-        hits->group[count] = (uint32_t)g;
-        count += any != 0;
-    }
-    for (size_t h = 0; h < count; h++) {
-        const size_t from = hits->group[h] * (size_t)GROUP;
-        uint32_t above = 0;
-
-        for (uint32_t j = 0; j < GROUP; j++) {
-            const size_t i = from + j;
-
-            above |= (uint32_t)(dot[i] * scale[i] - shift[i] > threshold) << j;
-        }
-        hits->above[h] = above;
-    }
-    hits->count = count;
+    for (size_t i = 0; i < n; i++)
+        above[i] = dot[i] * scale[i] - shift[i] > threshold;
 }
 
 /* A whole number that is larger for a larger rank. */
@@ -253,15 +227,16 @@ cut(struct nearest *near)
     near->threshold = fmaxf(near->threshold, rank_of(bound));
 }
 
-/* Adds those of a group that are above the threshold.  Where that leaves no
- * room for another group, the worse half goes, so that a candidate costs O(1)
- * whatever k is. */
+/* Adds those of a group that are marked.  Where that leaves no room for another
+ * group, the worse half goes, so that a candidate costs O(1) whatever k is. */
 static void
-keep(const struct eval_knn *knn, size_t first, uint32_t above, const float *dot,
+keep(const struct eval_knn *knn, size_t first, uint64_t above, const float *dot,
      struct nearest *near)
 {
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+        above = __builtin_bswap64(above);
     for (; above; above &= above - 1) {
-        const size_t j = (size_t)__builtin_ctz(above);
+        const size_t j = (size_t)__builtin_ctzll(above) / 8;
         const size_t id = first + j;
 
         near->key[near->count] = key(rank(knn, dot[j], id));
@@ -277,18 +252,23 @@ static void
 look(const struct eval_knn *knn, size_t first, size_t n, const float *dot,
      struct nearest *near)
 {
-    const size_t whole = n / GROUP * GROUP;
-    struct hits hits;
+    const size_t groups = (n + GROUP - 1) / GROUP;
+    uint64_t above[TILE / GROUP];
+    uint32_t hit[TILE / GROUP];
+    size_t hits = 0;
 
-    scan(n / GROUP, dot, knn->scale + first, knn->shift + first,
-         near->threshold, &hits);
-    for (size_t h = 0; h < hits.count; h++) {
-        const size_t from = hits.group[h] * (size_t)GROUP;
-
-        keep(knn, first + from, hits.above[h], dot + from, near);
+    above[groups - 1] = 0; // behind the last mark
+    mark(n, dot, knn->scale + first, knn->shift + first, near->threshold,
+         (uint8_t *)above);
+    for (size_t g = 0; g < groups; g++) {
+        hit[hits] = (uint32_t)g;
+        hits += above[g] != 0;
     }
-    // what is left over, below one group
-    keep(knn, first + whole, (1u << (n - whole)) - 1, dot + whole, near);
+    for (size_t h = 0; h < hits; h++) {
+        const size_t from = hit[h] * (size_t)GROUP;
+
+        keep(knn, first + from, above[hit[h]], dot + from, near);
+    }
 }
 
 /* Nearest first, then the lower id. */
@@ -326,34 +306,68 @@ search(const struct eval_knn *knn, const float *query, double qq, size_t k,
     }
 }
 
+/* Scores n neighbours in double and puts them in order. */
+static void
+sort(const struct eval_knn *knn, const float *query, double qq, size_t n,
+     struct neighbour *best)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (i + AHEAD < n)
+            fetch(knn, best[i + AHEAD].id);
+        best[i].score = exact(knn, query, qq, best[i].id);
+    }
+    qsort(best, n, sizeof *best, compare);
+}
+
+/* The same where only the order is wanted: ranks that are further apart than
+ * `apart` are in order, and their neighbours need no score in double. */
+static void
+sort_near(const struct eval_knn *knn, const float *query, double qq,
+          double apart, size_t n, struct neighbour *best)
+{
+    size_t from = 0;
+
+    qsort(best, n, sizeof *best, compare);
+    for (size_t i = 1; i <= n; i++) {
+        if (i < n && best[i - 1].score - best[i].score <= apart)
+            continue;
+        if (i - from > 1)
+            sort(knn, query, qq, i - from, best + from);
+        from = i;
+    }
+}
+
 /*
- * Ranks the candidates of a query in double.  Those that rounding may have
- * put behind the k-th are within twice its bound; where some of them may not be
- * among the candidates, everything is searched.
+ * Puts the candidates of a query in the order of their s in double, with s
+ * itself where `scored`.  Those that rounding may have put behind the k-th are
+ * within twice its bound; where some of them may not be among the candidates,
+ * everything is searched.
  */
 static void
-settle(const struct eval_knn *knn, const float *query, size_t k,
+settle(const struct eval_knn *knn, const float *query, size_t k, int scored,
        const struct nearest *near, struct neighbour *best)
 {
     const double qq = num_dot(knn->d, query, query);
+    const double apart = 2 * rounding(knn, qq);
     double limit;
     size_t count = 0;
 
     REQUIRE(near->count >= k); // else some products are not finite
-    limit = rank_of(find(near->count, near->key, k, k)) - 2 * rounding(knn, qq);
+    limit = rank_of(find(near->count, near->key, k, k)) - apart;
     if (near->threshold >= limit) {
         search(knn, query, qq, k, near->self, best);
         return;
     }
-    for (size_t i = 0; i < near->count; i++)
-        if (rank_of(near->key[i]) >= limit)
-            best[count++].id = near->id[i];
-    for (size_t i = 0; i < count; i++) {
-        if (i + AHEAD < count)
-            fetch(knn, best[i + AHEAD].id);
-        best[i].score = exact(knn, query, qq, best[i].id);
+    for (size_t i = 0; i < near->count; i++) {
+        const double of = rank_of(near->key[i]);
+
+        if (of >= limit)
+            best[count++] = (struct neighbour){of, near->id[i]};
     }
-    qsort(best, count, sizeof *best, compare);
+    if (scored)
+        sort(knn, query, qq, count, best);
+    else
+        sort_near(knn, query, qq, apart, count, best);
 }
 
 void
@@ -372,13 +386,12 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
         size_t rows = m - start < QUERIES ? m - start : QUERIES;
 
         for (size_t i = 0; i < rows; i++)
-            near[i] =
-                (struct nearest){keys + i * most,
-                                 held + i * most,
-                                 0,
-                                 room,
-                                 self == EVAL_NO_SELF ? self : self + start + i,
-                                 -INFINITY};
+            near[i] = (struct nearest){
+                .key = keys + i * most,
+                .id = held + i * most,
+                .room = room,
+                .self = self == EVAL_NO_SELF ? self : self + start + i,
+                .threshold = -INFINITY};
         for (size_t first = 0; first < knn->n; first += TILE) {
             size_t n = knn->n - first < TILE ? knn->n - first : TILE;
 
@@ -388,7 +401,8 @@ eval_knn_find(const struct eval_knn *knn, size_t m, const float *query,
                 look(knn, first, n, dot + i * n, &near[i]);
         }
         for (size_t i = 0; i < rows; i++) {
-            settle(knn, query + (start + i) * d, k, &near[i], best);
+            settle(knn, query + (start + i) * d, k, score != NULL, &near[i],
+                   best);
             for (size_t j = 0; j < k; j++) {
                 ids[(start + i) * k + j] = best[j].id;
                 if (score)

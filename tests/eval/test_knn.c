@@ -209,6 +209,34 @@ threads_change_nothing(void)
     free(ref);
 }
 
+/* Without scores most neighbours are ordered by their f32 ranks alone. */
+static void
+scores_do_not_change_the_order(void)
+{
+    struct rng rng;
+    float *ref = mem_array(N * D, sizeof *ref);
+    uint32_t with[M * K], without[M * K];
+    double score[M * K];
+
+    rng_init(&rng, 5, RNG_TEST, 0, 0, 0);
+    for (int kind = 0; kind < 3; kind++) {
+        // far apart; of few levels, so that many are equal; all but equal
+        draw(&rng, N * D, ref);
+        for (size_t i = 0; i < N * D && kind; i++)
+            ref[i] = kind == 1 ? roundf(ref[i]) : 100 + ref[i] / 64;
+        for (int which = 0; which < 2; which++) {
+            struct eval_knn *knn = eval_knn_new(N, D, ref, metrics[which]);
+
+            eval_knn_find(knn, M, ref, K, 0, with, score);
+            eval_knn_find(knn, M, ref, K, 0, without, NULL);
+            T(!memcmp(with, without, sizeof with),
+              "%s, kind %d: the same without scores", names[which], kind);
+            eval_knn_free(knn);
+        }
+    }
+    free(ref);
+}
+
 int
 main(void)
 {
@@ -218,5 +246,6 @@ main(void)
     rounding_does_not_misplace();
     zero_rows_have_no_direction();
     threads_change_nothing();
+    scores_do_not_change_the_order();
     return t_done();
 }
