@@ -1,7 +1,7 @@
 # make            build the tools and the library into build/release
 # make help       this list
 # make demo       set-up, build, and the whole pipeline on real images
-# make test       set-up, build, unit tests by floor, the tools as users meet them
+# make test       set-up, build, the tools as users meet them, unit tests by floor
 # make times      what each test of the last run has cost
 # make test-studies  the tests that train each study, in some minutes
 # make lint       format, rooms, headers, banned calls, scripts, man pages, clang
