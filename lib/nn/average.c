@@ -6,6 +6,8 @@
 #include "util/file.h"
 #include "util/mem.h"
 
+#include "fitting.h"
+
 void
 nn_average_init(struct nn_average *average, struct nn_net *net)
 {
@@ -69,30 +71,16 @@ nn_average_save(const char *folder, struct nn_net *net,
     return rc;
 }
 
-/* The array of that name, which has to be of that type and shape. */
-static const struct nn_array *
-find(const struct nn_array *array, size_t n, const char *path, const char *name,
-     const char *dtype, size_t rank, const size_t *shape, struct err *err)
-{
-    const struct nn_array *a = nn_arrays_find(array, n, name);
-
-    if (a && !strcmp(a->dtype, dtype) && a->rank == rank &&
-        (!rank || !memcmp(a->shape, shape, rank * sizeof *shape)))
-        return a;
-    err_set(err, "'%s': no tensor '%s' of the net's shape in %s", path, name,
-            dtype);
-    return NULL;
-}
-
 /* Judges all arrays and takes them over; -1 with the one that is wrong. */
 static int
 take(const struct nn_array *array, size_t n_arrays, const char *path,
      struct nn_net *net, struct nn_average *average, struct err *err)
 {
+    const struct nn_tensor number = {.rank = 0};
     size_t n, used = 1;
     const struct nn_tensor *t = nn_net_tensors(net, &n);
     const struct nn_array *a =
-        find(array, n_arrays, path, "steps", "I64", 0, NULL, err);
+        nn_fitting_array(array, n_arrays, path, "steps", "I64", &number, err);
     int64_t steps;
 
     if (!a)
@@ -105,8 +93,8 @@ take(const struct nn_array *array, size_t n_arrays, const char *path,
     for (size_t i = 0; i < n; i++) {
         if (t[i].statistic)
             continue;
-        a = find(array, n_arrays, path, t[i].name, "F64", t[i].rank, t[i].shape,
-                 err);
+        a = nn_fitting_array(array, n_arrays, path, t[i].name, "F64", t + i,
+                             err);
         if (!a)
             return -1;
         memcpy(average->mean + t[i].offset, a->data, a->bytes);

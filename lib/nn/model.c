@@ -6,6 +6,8 @@
 #include "util/file.h"
 #include "util/mem.h"
 
+#include "fitting.h"
+
 /* Of an encoder of images, and of texts, whose head is in the same file. */
 static const struct files {
     const char *model, *head, *optim;
@@ -84,17 +86,12 @@ static int
 take_tensor(struct list *list, const char *name, const struct nn_tensor *t,
             float *data, struct err *err)
 {
-    const struct nn_array *a = list_take(list, name);
+    const struct nn_array *a =
+        nn_fitting_array(list->array, list->n, list->path, name, "F32", t, err);
 
     if (!a)
-        return err_set(err, "'%s': tensor '%s' is missing", list->path, name);
-    if (strcmp(a->dtype, "F32"))
-        return err_set(err, "'%s': tensor '%s' is %s, want F32", list->path,
-                       name, a->dtype);
-    if (a->rank != t->rank ||
-        memcmp(a->shape, t->shape, t->rank * sizeof *t->shape))
-        return err_set(err, "'%s': tensor '%s' has not the net's shape",
-                       list->path, name);
+        return -1;
+    list->taken[a - list->array] = 1;
     memcpy(data, a->data, a->bytes);
     return 0;
 }

@@ -133,7 +133,7 @@ main(void)
     a_small_move_counts();
     it_is_saved_and_read();
     wide.width = 24;
-    refuses(wide, "no tensor 'conv1.weight' of the net's shape in F64");
+    refuses(wide, "tensor 'conv1.weight' has not the net's shape");
     bare.head = "none";
     refuses(bare, "tensors, the net has");
     T(!unlink("average.safetensors") && !chdir("/") && !rmdir(scratch),
