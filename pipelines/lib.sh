@@ -315,7 +315,8 @@ interrupt() {
 
 # halted : the run was asked to stop, and did
 halted() {
-    local how="; 'foil run --resume -r $run' goes on"
+    local how
+    printf -v how "; 'foil run --resume -r %q' goes on" "$run"
     [[ -e $run/command ]] || how=''
     die "$stopped" "stopped$how"
 }
@@ -360,15 +361,6 @@ field() {
 # fields NAME : of each line of JSON on standard input
 fields() {
     sed -n 's/.*"'"$1"'":"\{0,1\}\([^],}"]*\).*/\1/p'
-}
-
-# labelled DATA : or there is nothing to judge by
-labelled() {
-    local classes
-    classes=$(foil-data info "$1" | sed -n 's/^classes\t//p')
-    [[ $classes != 0 ]] ||
-        die 1 "'$1' has no labels, so that nothing can be judged by it: leave\
- TEST out, or have a folder for each class in it"
 }
 
 # hold : keep every other foil run out of the run directory, and see that
@@ -461,7 +453,7 @@ prepare() {
     for data in "$@"; do
         indexed "$data"
         case $#$judged_by in
-        2labels) labelled "$data" ;;
+        2labels) labelled "$data"; known "$1" "$data" ;;
         *captions) captioned "$data" ;;
         esac
     done

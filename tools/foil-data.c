@@ -12,6 +12,7 @@ enum verb {
     GROUP,
     VOCABULARY,
     INFO,
+    CLASSES,
     LIST,
     CAT,
     SHEET
@@ -41,6 +42,8 @@ static const struct opt_tool verbs[] = {
                     "DATA ...", 1, 1 << 20, vocabulary_opts},
     [INFO] = {"foil-data info", "print size, classes and digest", "DATA", 1, 1,
               no_opts},
+    [CLASSES] = {"foil-data classes", "print the classes and their sizes",
+                 "DATA", 1, 1, no_opts},
     [LIST] = {"foil-data list", "print the samples as a table", "DATA", 1, 1,
               list_opts},
     [CAT] = {"foil-data cat", "print the image of a sample", "DATA ID", 2, 2,
@@ -55,8 +58,9 @@ static void (*const run[])(char **operand) = {
     [GENERATE] = run_generate, [SPLIT] = run_split,
     [LONGTAIL] = run_longtail, [CORRUPT] = run_corrupt,
     [GROUP] = run_group,       [VOCABULARY] = run_vocabulary,
-    [INFO] = run_info,         [LIST] = run_list,
-    [CAT] = run_cat,           [SHEET] = run_sheet,
+    [CLASSES] = run_classes,   [INFO] = run_info,
+    [LIST] = run_list,         [CAT] = run_cat,
+    [SHEET] = run_sheet,
 };
 
 static const struct opt_tool tool = {

@@ -30,6 +30,30 @@ features() {
         "$@" "${words[@]}" ${checkpoint:+"$checkpoint"} "$data"
 }
 
+# labelled DATA : or there is nothing to judge by
+labelled() {
+    local classes
+    classes=$(foil-data info "$1" | sed -n 's/^classes\t//p')
+    [[ $classes != 0 ]] ||
+        die 1 "'$1' has no labels, so that nothing can be judged by it: leave\
+ TEST out, or have a folder for each class in it"
+}
+
+# known TRAIN TEST : each class of TEST is one of TRAIN, by its name; foil-eval
+# would refuse it when all is trained
+known() {
+    local class
+    class=$(awk -F '\t' '
+        { name = $3; if (name ~ /^[0-9]+$/) sub(/^0+/, "", name) }
+        FNR == 1 { next }
+        FNR == NR { known[name]; next }
+        $2 && !(name in known) { print $3; exit }' \
+        <(foil-data classes "$1") <(foil-data classes "$2"))
+    [[ -z $class ]] ||
+        die 1 "'$2' has images of the class '$class', which '$1' does not have:\
+ leave TEST out, or this class out of it"
+}
+
 # judged : whether the last of the measures was taken
 judged() {
     local -A last=([labels]=probe [captions]=captions)

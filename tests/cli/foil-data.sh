@@ -23,7 +23,7 @@ common foil-data
 ok 'no verb: 2' refuses 2 'wants a verb' "$data"
 ok 'unknown verb: 2' refuses 2 "no verb 'pack'" "$data" pack
 for verb in index import generate split longtail corrupt group vocabulary info \
-    list cat sheet; do
+    classes list cat sheet; do
     ok "$verb --help: 0" "$data" "$verb" --help
     ok "$verb without operands: 2" refuses 2 "foil-data $verb: wants" \
         "$data" "$verb"
@@ -234,6 +234,13 @@ tar xf a.tar -C word/ant 000000.jpg
 tar xf a.tar -C word/bee 000001.jpg 000002.jpg
 "$data" index word 2>/dev/null
 "$data" split -n 1 word ant.foil bee.foil
+printf '%s\n' p$'\t'ant q$'\t'bee r$'\t'ant s >few.list
+for name in p q r s; do
+    "$data" cat a.tar 0 >$name
+done
+"$data" index few.list 2>/dev/null
+ok 'classes have their sizes' test "$("$data" classes few.list | tail -n +2 |
+    tr '\t\n' ' /')" = '0 2 ant/1 1 bee/-1 1 /'
 ok 'damaged images keep the names of their classes' bash -c "
     '$data' corrupt -k fog -o fog.tar bee.foil && '$data' index fog.tar &&
     cmp <('$data' list bee.foil | cut -f3) <('$data' list fog.tar | cut -f3)"

@@ -198,6 +198,22 @@ ok 'a path with a new line and a backslash' simclr odd "$odd" --epochs 1 \
     --batch 8 --train "$net" "${tiny[@]}"
 ok 'is remembered' simclr odd --resume --epochs 2 --override epochs
 
+# --------------------------------------------------- classes of TEST and TRAIN
+
+foil-data cat set.tar 0 >image.jpg
+printf '%s\n' 'image.jpg,07' 'image.jpg,1' 'image.jpg,1' >known.csv
+printf '%s\n' 'image.jpg,07' 'image.jpg,new one' >other.csv
+printf '%s\n' 'image.jpg,7' >same.csv
+for list in known other same; do
+    foil-data index $list.csv 2>/dev/null
+done
+ok 'a class that the training set lacks is refused before anything starts: 1' \
+    refuses 1 "'other.csv' has images of the class 'new one', which 'known.csv'" \
+    foil run simclr known.csv other.csv -r new
+ok 'nothing is made' exits 1 test -e new
+ok 'one that has the same number is known' foil run simclr known.csv same.csv \
+    -r new --batch 2 --stages
+
 # ---------------------------------------------- stages of the user's own
 
 own=(train.foil --epochs 3 --batch 8 --train "$net --lr 0.1" "${tiny[@]}")

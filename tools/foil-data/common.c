@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "data.h"
 #include "data/split.h"
 
@@ -17,4 +19,19 @@ write_subset(const struct data_set *set, const uint8_t *in_part, uint8_t which,
 
     if (data_subset(set, in_part, which, path, &err))
         die("%s", err.msg);
+}
+
+void
+print_cell(const char *text)
+{
+    putchar('\t');
+    for (; *text; text++)
+        if (*text == '\n')
+            fputs("\\n", stdout);
+        else if (*text == '\t')
+            fputs("\\t", stdout);
+        else if (*text == '\\')
+            fputs("\\\\", stdout);
+        else
+            putchar(*text);
 }

@@ -20,11 +20,16 @@ void run_group(char **operand);
 void run_vocabulary(char **data);
 void run_info(char **operand);
 void run_list(char **operand);
+void run_classes(char **operand);
 void run_cat(char **operand);
 void run_sheet(char **operand);
 
 /* wanted_output() returns the path of -o, which must be given. */
 const char *wanted_output(const char *output, const char *what);
+
+/* print_cell() prints a tab and a text as one cell of a table, its line ends,
+ * tabs and backslashes as \n, \t and \\. */
+void print_cell(const char *text);
 
 /* write_subset() writes the index of the samples whose in_part is `which`. */
 void write_subset(const struct data_set *set, const uint8_t *in_part,

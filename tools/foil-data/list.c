@@ -12,22 +12,6 @@ const struct opt list_opts[] = {
     {0},
 };
 
-/* A text as one cell of a table. */
-static void
-print_cell(const char *text)
-{
-    putchar('\t');
-    for (; *text; text++)
-        if (*text == '\n')
-            fputs("\\n", stdout);
-        else if (*text == '\t')
-            fputs("\\t", stdout);
-        else if (*text == '\\')
-            fputs("\\\\", stdout);
-        else
-            putchar(*text);
-}
-
 /* The cells that --where adds. */
 static void
 print_where(const struct data_set *set, size_t id)
