@@ -49,16 +49,17 @@ framed(const struct sets *sets, int64_t first, int64_t id)
 }
 
 /* Reads the numbers of a line, which ends with a zero. */
-static struct data_sheet_list
-read_list(const struct sets *sets, char *line, size_t number)
+static void
+read_list(const struct sets *sets, char *line, size_t number,
+          struct data_sheet_list *list)
 {
-    struct data_sheet_list list = {0};
     char *word, *rest = line;
 
-    list.id = mem_array((size_t)columns + 1, sizeof *list.id);
-    list.framed = mem_array((size_t)columns + 1, 1);
-    while (list.n <= (size_t)columns && (word = strtok_r(rest, "\t ", &rest))) {
-        const size_t n = data_size(list.n ? sets->rest : sets->first);
+    list->id = mem_array((size_t)columns + 1, sizeof *list->id);
+    list->framed = mem_array((size_t)columns + 1, 1);
+    while (list->n <= (size_t)columns &&
+           (word = strtok_r(rest, "\t ", &rest))) {
+        const size_t n = data_size(list->n ? sets->rest : sets->first);
         char *end;
         const unsigned long long id = strtoull(word, &end, 10);
 
@@ -66,14 +67,13 @@ read_list(const struct sets *sets, char *line, size_t number)
             die("line %zu of the lists has '%s': want the number of a sample, "
                 "0 to %zu",
                 number, word, n - 1);
-        list.id[list.n] = (int64_t)id;
-        if (list.n)
-            list.framed[list.n] = framed(sets, list.id[0], (int64_t)id);
-        list.n++;
+        list->id[list->n] = (int64_t)id;
+        if (list->n)
+            list->framed[list->n] = framed(sets, list->id[0], (int64_t)id);
+        list->n++;
     }
-    if (!list.n)
+    if (!list->n)
         die("line %zu of the lists is empty", number);
-    return list;
 }
 
 /* The lines of a text, each ended by a zero; to be given to free(). */
@@ -129,7 +129,7 @@ draw_lines(const struct sets *sets, char **line, size_t n)
     for (size_t i = 0; i < shown; i++) {
         const size_t at = i * n / shown;
 
-        list[i] = read_list(sets, line[at], at + 1);
+        read_list(sets, line[at], at + 1, &list[i]);
         if (list[i].n > sheet.views + 1)
             sheet.views = list[i].n - 1;
     }
