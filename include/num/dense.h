@@ -18,10 +18,10 @@
  * Each function takes one struct, of which it reads what is named there.  Of
  * bfloat16, results do not depend on the number of threads: the sum over k of
  * y and dx, and that over rows of dw, are in a fixed order.  Against sums in
- * double the largest error over the rms of the result is below 2e-6 for f32 and,
- * of bfloat16, below 5e-6 for dw and db and 2e-6 beyond the last rounding of y
- * and dx (tests/num/test_dense.c).  O(n in out) time;
- * calls on different arrays may run at the same time.
+ * double the largest error over the rms of the result is below 2e-6 for f32
+ * and, of bfloat16, below 5e-6 for dw and db and 2e-6 beyond the last rounding
+ * of y and dx (tests/num/test_dense.c).  O(n in out) time; calls on different
+ * arrays may run at the same time.
  */
 struct num_dense {
     size_t n, in, out;

@@ -21,9 +21,9 @@
  * add is another map or nothing, act is max(., 0), which leaves a NaN a NaN,
  * or nothing.  Sums are f32 within one plane of an image and double beyond;
  * results do not depend on the number of threads.  Against the equation in
- * double the largest error over the rms of the result is below 2e-5, of bfloat16
- * beside its rounding (tests/num/test_norm.c).  O(size) time, two passes over
- * x.
+ * double the largest error over the rms of the result is below 2e-5, of
+ * bfloat16 beside its rounding (tests/num/test_norm.c).  O(size) time, two
+ * passes over x.
  */
 enum num_norm_kind {
     NUM_NORM_BATCH,
