@@ -59,7 +59,7 @@ find_all(const struct options *options, const struct data_features *from,
 void
 run_neighbours(const struct options *options, char **path)
 {
-    struct data_features train, test = {0};
+    struct data_features train = {0}, test = {0};
     const struct data_features *from = path[1] ? &test : &train;
     const size_t k = (size_t)options->nearest;
     size_t most;
