@@ -100,6 +100,8 @@ trainer_ends(struct world *w)
 {
     const struct wire_place at = flow_consumer_place(w->trainer);
 
+    for (int i = 0; i < w->n_links; i++)
+        w->latecomer |= !w->link[i].number;
     say_over(w, TRAINER, &at);
     depart(w, TRAINER);
     w->end_by = w->now + FLOW_QUIET + 20;

@@ -170,7 +170,8 @@ struct world {
     int trained, over;
     double ended;     /* when it was */
     double end_by;    /* when all must have heard of it */
-    int unheard;      /* nobody could hear of it */
+    int unheard;      /* somebody did not hear of it */
+    int latecomer;    /* somebody was not greeted before it was over */
     double all_ended; /* since when all say end; 0: they do not */
     int end_lied;     /* a peer said end, and it was not so */
     int early;        /* or that the run is over, or the trainer was killed
