@@ -39,27 +39,44 @@ static const struct opt_tool tool = {
     "foil-tap",
     "watch, record, replay and check the messages between stages",
     "events|proxy|show|replay|keys|check [WHERE ...]",
-    1,
+    0,
     3,
     opts,
 };
 
 struct verb {
-    const char *name, *operands;
+    const char *name, *operands, *does;
     int least, most; /* operands */
     void (*run)(struct tap *tap, const char *a, const char *b);
 };
 
 static const struct verb verbs[] = {
-    {"events", " [ENDPOINT]", 0, 1, tap_events},
-    {"proxy", " HERE THERE", 2, 2, tap_proxy},
-    {"show", " FILE", 1, 1, tap_show},
-    {"replay", " FILE [ENDPOINT]", 1, 2, tap_replay},
-    {"keys", " DIR NAME", 2, 2, tap_keys},
-    {"check", " ROLE [ENDPOINT]", 1, 2, tap_check},
+    {"events", " [ENDPOINT]", "print what a trainer publishes", 0, 1,
+     tap_events},
+    {"proxy", " HERE THERE", "stand between two stages and print", 2, 2,
+     tap_proxy},
+    {"show", " FILE", "print a recording", 1, 1, tap_show},
+    {"replay", " FILE [ENDPOINT]", "play a recording to a stage", 1, 2,
+     tap_replay},
+    {"keys", " DIR NAME", "make a key pair for CURVE", 2, 2, tap_keys},
+    {"check", " ROLE [ENDPOINT]", "test a stage against the protocol", 1, 2,
+     tap_check},
 };
 
 enum { VERBS = sizeof verbs / sizeof *verbs };
+
+_Noreturn static void
+list_verbs(void)
+{
+    say("wants a verb:");
+    for (size_t i = 0; i < VERBS; i++) {
+        char *line = mem_format("%s%s", verbs[i].name, verbs[i].operands);
+
+        opt_row(stderr, line, verbs[i].does);
+        free(line);
+    }
+    exit(EXIT_USAGE);
+}
 
 static const struct verb *
 find_verb(const char *name, int operands)
@@ -90,9 +107,14 @@ int
 main(int argc, char **argv)
 {
     char **operand = opt_parse(&tool, argc, argv);
-    const char *a = operand[1], *b = a ? operand[2] : NULL;
-    const struct verb *verb = find_verb(operand[0], !!a + !!b);
+    const char *a, *b;
+    const struct verb *verb;
 
+    if (!operand[0])
+        list_verbs();
+    a = operand[1];
+    b = a ? operand[2] : NULL;
+    verb = find_verb(operand[0], !!a + !!b);
     verb->run(&tap, a, b);
     return EXIT_OK;
 }

@@ -9,7 +9,12 @@
 
 #include "opt_help.h"
 
-enum { HELP_COLUMN = 26, LEAST_WIDTH = 60, MOST_WIDTH = 200 };
+enum {
+    HELP_COLUMN = 26,
+    BROKEN_COLUMN = 10,
+    LEAST_WIDTH = 60,
+    MOST_WIDTH = 200
+};
 
 static const struct opt_group *groups;
 
@@ -59,31 +64,54 @@ line_width(FILE *out)
 }
 
 /* Lines of words: `column` bytes of the first one are there, and the others
- * begin with `indent` blanks. */
+ * begin with `indent` blanks.  Words are whole where a program may read them.
+ */
 struct lines {
     FILE *out;
-    int width, column, indent;
+    int width, column, indent, whole;
 };
 
 static struct lines
 lines_of(FILE *out, int column, int indent)
 {
-    return (struct lines){out, line_width(out), column, indent};
+    return (struct lines){out, line_width(out), column, indent,
+                          !terminal_size(fileno(out), NULL)};
+}
+
+static void
+start_line(struct lines *lines)
+{
+    fprintf(lines->out, "\n%*s", lines->indent, "");
+    lines->column = lines->indent;
+}
+
+/* Print n bytes; those that are longer than a line are broken behind a '|'. */
+static void
+print_parts(struct lines *lines, const char *word, int n)
+{
+    while (n > 0) {
+        const char *bar = memchr(word, '|', (size_t)n);
+        const int part = bar && !lines->whole ? (int)(bar - word) + 1 : n;
+
+        if (lines->column + part > lines->width &&
+            lines->column > lines->indent)
+            start_line(lines);
+        fprintf(lines->out, "%.*s", part, word);
+        lines->column += part;
+        word += part;
+        n -= part;
+    }
 }
 
 /* Print n bytes behind a blank, or on a new line where they would not fit. */
 static void
 print_word(struct lines *lines, const char *word, int n)
 {
-    if (lines->column + 1 + n > lines->width && lines->column > lines->indent) {
-        fprintf(lines->out, "\n%*s", lines->indent, "");
-        lines->column = lines->indent;
-    } else {
-        putc(' ', lines->out);
-        lines->column++;
-    }
-    fprintf(lines->out, "%.*s", n, word);
-    lines->column += n;
+    if (lines->column + 1 + n > lines->width && lines->column > lines->indent)
+        start_line(lines);
+    else
+        lines->column += fprintf(lines->out, " ");
+    print_parts(lines, word, n);
 }
 
 /* Print a sentence word by word. */
@@ -101,9 +129,11 @@ print_words(struct lines *lines, const char *text)
 static void
 print_item(FILE *out, const char *option, const char *does, const char *usual)
 {
-    struct lines lines;
-    int column = fprintf(out, "  %s", option);
+    struct lines lines = lines_of(out, fprintf(out, " "), BROKEN_COLUMN);
+    int column;
 
+    print_word(&lines, option, (int)strlen(option));
+    column = lines.column;
     if (column >= HELP_COLUMN)
         column = fprintf(out, "\n") - 1;
     column += fprintf(out, "%*s", HELP_COLUMN - 1 - column, "");

@@ -15,7 +15,8 @@ mkdir "$work/quiet"
 "$tap" events -r "$work/quiet" >/dev/null 2>"$work/silence" &
 listener=$!
 
-ok 'no verb: 2' refuses 2 'wants' "$tap"
+ok 'no verb: 2, and which there are' refuses 2 \
+    '^  replay FILE \[ENDPOINT\] *play' "$tap"
 ok 'events from nowhere: 2' refuses 2 'where are the events' "$tap" events
 ok 'proxy with one end: 2' exits 2 "$tap" proxy ipc://x
 ok 'no such recording: 1' refuses 1 'cannot open' "$tap" show "$work/none"

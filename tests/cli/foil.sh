@@ -66,6 +66,8 @@ for columns in 60 80 132; do
         "$(longest "$columns" "$BIN/foil-data") <= $columns"
     ok 'and of a verb' holds \
         "$(longest "$columns" "$BIN/foil-eval" knn) <= $columns"
+    ok 'and one with a long list of words' holds \
+        "$(longest "$columns" "$BIN/foil-train") <= $columns"
 done
 ok 'a list of commands and pipelines fits one of 60' holds \
     "$(/usr/bin/python3 "$terminal" 60 24 -- "$foil" |
@@ -73,6 +75,9 @@ ok 'a list of commands and pipelines fits one of 60' holds \
 ok 'and takes its width' holds "$(longest 120 "$BIN/foil-augment") > 100"
 ok 'of 60 columns at least' holds "$(longest 30 "$BIN/foil-augment") <= 60"
 ok 'and 200 at most' holds "$(longest 999 "$BIN/foil-augment") <= 200"
+ok 'lists of words are whole where there is no terminal' bash -c \
+    "'$BIN/foil-train' --help |
+        grep -q -- '^  --arch resnet18|.*|vit:WxLxP\[xH\]$'"
 ok 'elsewhere it has 80' test "$("$BIN/foil-augment" --help | wc -L)" -le 80
 
 ok 'no such command: 2' refuses 2 "no command 'trian': did you mean 'train'\?" \
