@@ -25,7 +25,8 @@ trained() {
         --hidden 6 --head none "$@" && wait
 }
 ok 'a run' trained run/a 2 --lr 0.1
-ok 'another, deeper' trained run/more/b 3 --lr 0.2
+ok 'another, deeper' trained run/more/b 3 --lr 0.2 \
+    --init run/a/latest/model.safetensors
 mkdir run/c
 printf 'pipeline simclr\nepochs 7\n' >run/c/command
 "$BIN/foil-embed" -o a.npy run/a set.tar
@@ -60,6 +61,7 @@ ok 'a terminal gets a table' drawn 200
 ok 'of three rows' test "$(wc -l <screen)" -eq 4
 ok 'with what runs have, what was measured, and options that differ' grep -qE \
     '^run +state +epoch +steps +time +loss +knn 1 +knn 3 +.*lr' screen
+ok 'lists among them' grep -q ' run/a/latest/model.safetensors' screen
 ok 'but not those that are the same' exits 1 grep -q arch screen
 ok '--all has them, too' drawn 200 --all run/a run/more
 ok 'below, where there is no room' grep -q arch screen

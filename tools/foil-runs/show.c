@@ -5,7 +5,28 @@
 
 #include "runs.h"
 #include "util/clock.h"
+#include "util/mem.h"
 #include "util/table.h"
+
+/* A list of texts as a cell, with commas between them. */
+static void
+put_list(struct table *table, const char *column, const json_t *list)
+{
+    char *text = mem_text("");
+    json_t *item;
+    size_t i;
+
+    json_array_foreach(list, i, item)
+    {
+        char *more =
+            mem_format("%s%s%s", text, i ? "," : "", json_string_value(item));
+
+        free(text);
+        text = more;
+    }
+    table_put(table, column, text);
+    free(text);
+}
 
 /* A value as a cell. */
 static void
@@ -16,6 +37,10 @@ put(struct table *table, const char *column, const json_t *value)
 
     if (json_is_string(value)) {
         table_put(table, column, json_string_value(value));
+        return;
+    }
+    if (json_is_array(value)) {
+        put_list(table, column, value);
         return;
     }
     if (json_is_integer(value))
