@@ -265,12 +265,13 @@ train_journal_refused(struct train_journal *journal,
 
 /* Adds what happened n times, unless n is 0. */
 static void
-add_times(char text[128], int64_t n, const char *what)
+add_times(char text[128], int64_t n, const char *one, const char *more)
 {
     const size_t len = strlen(text);
 
     if (n)
-        snprintf(text + len, 128 - len, "; %jd %s", (intmax_t)n, what);
+        snprintf(text + len, 128 - len, "; %jd %s", (intmax_t)n,
+                 n == 1 ? one : more);
 }
 
 void
@@ -279,15 +280,18 @@ train_journal_end(struct train_journal *journal, int saved)
     const struct train_state *state = journal->state;
     const double seconds = clock_now() - journal->started;
     const int64_t images = state->images - journal->first_images;
+    const int64_t steps = state->total - journal->first;
     char loss[64], odd[128] = "";
 
     write_loss(&journal->last, loss);
-    add_times(odd, state->substituted, "images replaced");
-    add_times(odd, state->skipped, "steps skipped");
-    add_times(odd, state->alone, "without the negatives service");
+    add_times(odd, state->substituted, "image replaced", "images replaced");
+    add_times(odd, state->skipped, "step skipped", "steps skipped");
+    add_times(odd, state->alone, "without the negatives service",
+              "without the negatives service");
     train_journal_say(
-        journal, "%jd steps, %jd images in %.1f s (%.0f/s), %s%s; %s%s%s",
-        (intmax_t)(state->total - journal->first), (intmax_t)images, seconds,
+        journal, "%jd step%s, %jd image%s in %.1f s (%.0f/s), %s%s; %s%s%s",
+        (intmax_t)steps, steps == 1 ? "" : "s", (intmax_t)images,
+        images == 1 ? "" : "s", seconds,
         seconds > 0 ? (double)images / seconds : 0, loss, odd,
         saved ? "saved in '" : "not saved", saved ? journal->run : "",
         saved ? "/latest'" : "");

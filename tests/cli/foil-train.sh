@@ -168,7 +168,7 @@ ok 'the metrics have it, and the temperatures' \
 # it ends at its deadline, by which all has to be said, however busy the machine is
 begun h with "$work/h" images=1 -- --deadline 9
 ok 'a substitute' with "$work/g" replaced=1:2 --
-ok 'is counted' grep -q '1 images replaced' "$work/g.err"
+ok 'is counted' grep -q '1 image replaced' "$work/g.err"
 ok 'no negatives service: 1' refuses 1 'negatives' \
     with "$work/n" -- --objective emc2 --deadline 1
 ok 'an objective whose loss is not InfoNCE' with "$work/dcl" -- --objective dcl
@@ -428,7 +428,7 @@ ok 'the batch is written down' \
     "$work/i/nonfinite.jsonl"
 ok 'what was before is saved' test -e "$work/i/step-00000005"
 ok 'not finite: skipped' with "$work/j" white=1:1 -- --nan skip
-ok 'and counted' grep -q '1 steps skipped' "$work/j.err"
+ok 'and counted' grep -q '1 step skipped' "$work/j.err"
 ok 'not finite: rolled back' with "$work/k" white=1:1 -- \
     --nan rollback --checkpoint-every 2
 
