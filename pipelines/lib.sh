@@ -126,6 +126,29 @@ $(values_usage "${common[@]}" "${own[@]}")
 END
 }
 
+# fitted : the text of usage in the columns of the terminal, 80 where there is none
+fitted() {
+    local columns=80
+    [[ ! -t 1 ]] || read -r _ columns 3>&1 < <(stty size <&3 2>/dev/null) || true
+    awk -v most="$((columns > 59 ? columns : columns ? 60 : 80))" '
+        length > most {
+            # what an option does stands behind its name
+            line = /^  / ? substr($0, 1, 22) : ""
+            indent = /^  / ? 22 : 2
+            n = split(substr($0, length(line) + 1), word, / +/)
+            for (i = 1; i <= n; i++) {
+                if (i > 1 && length(line) + 1 + length(word[i]) > most) {
+                    print line
+                    line = sprintf("%*s", indent, "")
+                } else if (i > 1)
+                    line = line " "
+                line = line word[i]
+            }
+            $0 = line
+        }
+        { print }'
+}
+
 # whole OPTION VALUE : the value, in decimal
 whole() {
     [[ $2 =~ ^[0-9]{1,9}$ ]] || misuse "$1 '$2': want a whole number"
@@ -193,7 +216,7 @@ options() {
         shift
         case $word in
         --*=*) value=${word#*=} word=${word%%=*} ;;
-        -h | --help) usage "$described"; exit ;;
+        -h | --help) usage "$described" | fitted || exit 1; exit ;;
         --resume) resume=--resume; continue ;;
         --stages) show=yes; continue ;;
         --) operand+=("$@"); break ;;

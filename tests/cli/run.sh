@@ -227,6 +227,14 @@ ok 'also where stages are told what is the option of all' simclr listed \
 ok 'it is the same list' cmp out list
 ok 'an option told both ways is refused: 2' refuses 2 '--epochs is given twice' \
     foil run simclr train.foil -r listed --epochs 3 --select '--epochs 3'
+for columns in 60 100; do
+    /usr/bin/python3 "$here/terminal.py" "$columns" 60 -- foil run clip --help |
+        tr -d '\r' >screen
+    ok "--help fits a terminal of $columns columns" \
+        test "$(wc -L <screen)" -le "$columns"
+    ok 'with every word' test "$(xargs -d '\n' <screen | tr -s ' ')" = \
+        "$(foil run clip --help | xargs -d '\n' | tr -s ' ')"
+done
 ok '-h is --help' bash -c "foil run simclr -h | grep '^usage: foil run simclr'"
 ok 'a line for each' test "$(awk '!/^#/ && NF { print $1 }' list |
     paste -sd ' ')" = 'train augment select'
