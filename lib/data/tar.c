@@ -136,6 +136,16 @@ name_of(struct archive_entry *entry)
     return name;
 }
 
+/* Whether a folder on the way to a file begins with a dot; ".." does not. */
+static int
+is_in_hidden(const char *name)
+{
+    for (const char *slash; (slash = strchr(name, '/')); name = slash + 1)
+        if (*name == '.' && strncmp(name, "./", 2) && strncmp(name, "../", 3))
+            return 1;
+    return 0;
+}
+
 int
 data_tar_next(struct data_tar *tar, struct data_member *member, struct err *err)
 {
@@ -158,7 +168,7 @@ data_tar_next(struct data_tar *tar, struct data_member *member, struct err *err)
             return err_set(err, "'%s' has a member without a name", tar->path);
         if (judge_member(tar, member, err))
             return -1;
-        if (plain)
+        if (plain && !is_in_hidden(member->name))
             return 1;
     }
     if (got == ARCHIVE_EOF)

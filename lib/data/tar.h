@@ -27,7 +27,8 @@ void data_tar_close(struct data_tar *tar);
 /*
  * data_tar_next() finds the next regular file: 1, 0 at the end, or -1 where
  * the archive is damaged or cut off (also just before its end mark).
- * Folders, links and devices are skipped.
+ * Folders, links and devices are skipped, and files in folders that begin with
+ * a dot, as those of a folder are.
  */
 int data_tar_next(struct data_tar *tar, struct data_member *member,
                   struct err *err);

@@ -9,8 +9,9 @@
 
 static char name_200[201], name_300[301];
 
-static const char *const names[] = {"short", name_200, "umlaut-\xc3\xbc",
-                                    name_300, "./dot/slash"};
+static const char *const names[] = {"short",  name_200,      "umlaut-\xc3\xbc",
+                                    name_300, "./dot/slash", "../up/.file"};
+static const char *const hidden[] = {".git/a", "./b/.c/d/e"};
 enum { NAMES = sizeof names / sizeof *names };
 
 /* Write members of 1, 2, 3, ... bytes with other things between. */
@@ -22,6 +23,14 @@ write_archive(const char *format)
 
     archive_write_set_format_by_name(archive, format);
     REQUIRE(!archive_write_open_filename(archive, "a.tar"));
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
+        archive_entry_set_pathname(entry, hidden[i]);
+        archive_entry_set_filetype(entry, AE_IFREG);
+        archive_entry_set_perm(entry, 0644);
+        archive_entry_set_size(entry, 3);
+        archive_write_header(archive, entry);
+        archive_write_data(archive, "abc", 3);
+    }
     for (size_t i = 0; i < NAMES; i++) {
         archive_entry_clear(entry);
         archive_entry_set_pathname(entry, "folder");
