@@ -11,7 +11,7 @@
 #
 # A run remembers what the user said, in RUN/command; --resume goes on with it
 # (lib/remember.sh).  What comes of it is in lib/results.sh; what belongs to
-# captions, in lib/texts.sh.
+# captions, in lib/texts.sh; --help, in lib/usage.sh.
 #
 # `foil run` says in FOIL_PIPELINES where this file is, so that a script of the
 # user's own, `foil run ./mine`, can be anywhere.
@@ -24,6 +24,8 @@ library=${BASH_SOURCE[0]%/*}
 . "$library/lib/results.sh"
 # shellcheck source=pipelines/lib/texts.sh
 . "$library/lib/texts.sh"
+# shellcheck source=pipelines/lib/usage.sh
+. "$library/lib/usage.sh"
 
 # what stands behind `foil run`, and what a run remembers: a name, or the path of
 # a script of the user's own
@@ -85,69 +87,6 @@ declare -A given=([select]='' [augment]='' [train]='' [negatives]='' [embed]='')
 declare -A program=([select]=foil-select [augment]=foil-augment
     [train]=foil-train [negatives]=foil-negatives)
 declare -A said=() # option or operand: 1, if the user said it now
-
-# values_usage ITEM... : what options that have a value do
-values_usage() {
-    local item name arg what variable
-    for item; do
-        read -r name arg what <<<"$item"
-        variable=${name//-/_}
-        printf '  %-19s %s [%s]\n' "--$name $arg" "$what" "${!variable}"
-    done
-}
-
-usage() {
-    cat <<END
-usage: foil run $pipeline${1:+ $1} [OPTION ...]
-
-foil run $pipeline: $(sed -n '2{s/^# //p;q;}' "$0")
-
-  -r, --run RUN       run directory, created with mode 0700 [$run]
-$(values_usage "${common[@]}" "${own[@]}")
-  --resume            continue RUN from its newest checkpoint, with the options
-                      that it was started with
-  --override KEY      with --resume: allow another value of this option
-  --select ARGS       more options for foil-select
-  --augment ARGS      for foil-augment
-  --train ARGS        for foil-train
-  --negatives ARGS    for foil-negatives
-  --embed ARGS        for foil-embed
-  --select-command C  run C instead of foil-select, with the same options
-  --augment-command C
-                      instead of foil-augment
-  --train-command C   instead of foil-train
-  --negatives-command C
-                      instead of foil-negatives
-  --config FILE       take options from a file, such as RUN/command of another
-                      run; those given here take precedence
-  --stages            print the list of stages, as foil-run(1) reads it, and
-                      start nothing
-  --help              this text
-END
-}
-
-# fitted : the text of usage in the columns of the terminal, 80 where there is none
-fitted() {
-    local columns=80
-    [[ ! -t 1 ]] || read -r _ columns 3>&1 < <(stty size <&3 2>/dev/null) || true
-    awk -v most="$((columns > 59 ? columns : columns ? 60 : 80))" '
-        length > most {
-            # what an option does stands behind its name
-            line = /^  / ? substr($0, 1, 22) : ""
-            indent = /^  / ? 22 : 2
-            n = split(substr($0, length(line) + 1), word, / +/)
-            for (i = 1; i <= n; i++) {
-                if (i > 1 && length(line) + 1 + length(word[i]) > most) {
-                    print line
-                    line = sprintf("%*s", indent, "")
-                } else if (i > 1)
-                    line = line " "
-                line = line word[i]
-            }
-            $0 = line
-        }
-        { print }'
-}
 
 # whole OPTION VALUE : the value, in decimal
 whole() {
