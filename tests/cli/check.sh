@@ -3,7 +3,7 @@
 # the rules, and a stage that breaks one is told so.  A proxy between kit and
 # stage breaks them: broken.py.  All rules of all roles are broken once with
 # FAULTS=all, which takes some minutes; else each sixth.
-# Mostly waits, 90 s
+# Mostly waits, 65 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

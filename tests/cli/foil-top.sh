@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # foil-top as a user meets it: beside a run, after one, without one; on
 # terminals of 60 and 200 columns and without.
-# Mostly waits, 35 s
+# Mostly waits, 25 s
 # shellcheck disable=SC2154 # stage() sets names of processes
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"

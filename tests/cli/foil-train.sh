@@ -1,5 +1,6 @@
 #!/bin/bash
 # foil-train as its users meet it, with a stage in Python that brings batches.
+# Mostly waits, 30 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Plans from features: the same to the bit whatever is killed when; late plans;
 # how hard a plan from files is.
+# Mostly waits, 40 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
