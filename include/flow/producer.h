@@ -15,8 +15,9 @@
  *     snapshot  the newest that a peer passed on (struct wire_next): place,
  *               window, and what of it the consumer has.  One that nobody has
  *               said again for FLOW_LAPSE seconds, while others said older
- *               ones, was never true: the next older one takes its place,
- *               unless a peer said that its run is over
+ *               ones, was never true: the next older one takes its place;
+ *               once a peer said that its run is over, only one that is new
+ *               of who says it, for who lost the consumer repeats the same
  *     book      the places of the window, from the first that is not trained:
  *               each is free, leased to one peer, or had.  The caller adds them
  *               in the order of the plan, as far as that is known
