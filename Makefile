@@ -112,6 +112,8 @@ TOOLS   := $(patsubst tools/%.c,$(OUT)/bin/%,$(wildcard tools/*.c)) \
            $(patsubst tools/%.sh,$(OUT)/bin/%,$(wildcard tools/*.sh))
 TESTS   := $(foreach r,$(ROOMS) foil-*,\
            $(patsubst %.c,$(OUT)/%,$(wildcard tests/$(r)/test_*.c)))
+# What starts each test, so that nothing of it is left.
+ALONE   := $(OUT)/tests/alone
 # What shell tests start: the program of conformance vectors, a warm Python.
 HELPERS := $(OUT)/tests/conformance $(OUT)/tests/forked
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -228,7 +230,7 @@ define prove
 	@exec 9>$(OUT)/$(2).lock; flock -n 9 || { \
 	    echo 'make: waits for the end of other tests in $(OUT)' >&2; flock 9; }; \
 	rm -rf $(OUT)/$(2) && mkdir -p $(OUT)/$(2) && \
-	B=$(B) BIN=$(OUT)/bin TAP=$(OUT)/$(2) TMPDIR='$(SCRATCH)' \
+	B=$(B) BIN=$(OUT)/bin ALONE=$(ALONE) TAP=$(OUT)/$(2) TMPDIR='$(SCRATCH)' \
 	    OMP_NUM_THREADS=1 GOMP_SPINCOUNT=0 \
 	    prove -j $(JOBS) --timer --failures --comments $(call in_order,$(1)) \
 	    -e scripts/test $(1) 9>&- && \
@@ -238,16 +240,16 @@ endef
 .PHONY: run-tests run-units run-threads objects
 # Unit tests come last, for they are short and never wait: no processor is idle
 # while the last ones run.
-run-tests: $(TESTS) $(HELPERS) all $(BENCHES)
+run-tests: $(TESTS) $(HELPERS) $(ALONE) all $(BENCHES)
 	$(call prove,$(CLI) $(TESTS),tap)
 
 # Unit tests alone, of some rooms perhaps: ROOMS='num nn'.
-run-units: $(TESTS)
+run-units: $(TESTS) $(ALONE)
 	$(call prove,$(TESTS),tap)
 
 # What has threads of its own: the watch for signals, and foil-select's planner.
 THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/foil-select/test_planner
-run-threads: $(THREADED)
+run-threads: $(THREADED) $(ALONE)
 	$(call prove,$(THREADED),tap)
 
 objects: $(patsubst %.c,$(OUT)/%.o,$(filter %.c,$(SOURCES)))
@@ -256,7 +258,7 @@ test-studies: setup
 	@$(MAKE) --no-print-directory run-studies
 
 .PHONY: run-studies
-run-studies: $(TOOLS)
+run-studies: $(TOOLS) $(ALONE)
 	$(call prove,$(STUDIES),tap-studies)
 
 times:
@@ -290,7 +292,8 @@ ci:
 	+@$(DEV) rules
 	+@$(DEV) fuzz-smoke
 	@mkdir -p $(OUT)/tap-smoke
-	@BIN=$(OUT)/bin TAP=$(OUT)/tap-smoke prove -v -e scripts/test scripts/smoke
+	@BIN=$(OUT)/bin ALONE=$(ALONE) TAP=$(OUT)/tap-smoke \
+	    prove -v -e scripts/test scripts/smoke
 	@scripts/check-skips $(OUT)/tap-smoke
 
 bench:
