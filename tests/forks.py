@@ -4,18 +4,21 @@ forks for each program: to import them anew takes longer than what most do.
 Who connects is forked.c: it sends arguments, environment, folder and descriptors 0
 to 2 of a program, then the numbers of signals, and is sent how that ended: its
 exit code, or -N by signal N.  A program whose forked is gone is killed.  All end
-with the process SHELL.
+with the process SHELL, by SIGTERM or, two seconds later, by SIGKILL.
 """
 import gc
 import importlib
 import os
 import runpy
+import select
 import selectors
 import signal
 import socket
 import struct
 import sys
+import time
 
+GRACE = 2  # seconds
 SIZES = struct.Struct("=4I")
 
 
@@ -31,10 +34,18 @@ def take(conn, size):
 
 
 def program(conn):
-    """Of a connection: arguments, environment, descriptors."""
+    """Of a connection: arguments, environment, descriptors.  EOFError: its forked
+    was killed before it had said them."""
     head, fds, _, _ = socket.recv_fds(conn, SIZES.size, 4)
-    arguments, n, environment, m = SIZES.unpack(head)
-    texts = take(conn, arguments + environment).split(b"\0")
+    if not head:
+        raise EOFError
+    try:
+        arguments, n, environment, m = SIZES.unpack(head)
+        texts = take(conn, arguments + environment).split(b"\0")
+    except EOFError:
+        for fd in fds:
+            os.close(fd)
+        raise
     return ([os.fsdecode(t) for t in texts[:n]],
             dict(t.split(b"=", 1) for t in texts[n:n + m] if b"=" in t), fds)
 
@@ -90,7 +101,11 @@ class Forks:
     def begin(self):
         """In the fork: its arguments."""
         conn = self.listener.accept()[0]
-        arguments, environment, fds = program(conn)
+        try:
+            arguments, environment, fds = program(conn)
+        except EOFError:
+            conn.close()
+            return None
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         pid = os.fork()
         if not pid:
@@ -105,6 +120,7 @@ class Forks:
         self.programs[pid] = conn, end
         self.wait.register(conn, selectors.EVENT_READ, lambda: self.pass_on(pid))
         self.wait.register(end, selectors.EVENT_READ, lambda: self.end(pid))
+        return None
 
     def pass_on(self, pid):
         if pid not in self.programs:
@@ -144,9 +160,13 @@ class Forks:
                     return arguments
 
     def stop(self):
+        until = time.monotonic() + GRACE
         for pid in self.programs:
             os.kill(pid, signal.SIGTERM)
-        for pid in list(self.programs):
+        for pid, (_, end) in list(self.programs.items()):
+            left = max(0, until - time.monotonic())
+            if not select.select([end], [], [], left)[0]:
+                os.kill(pid, signal.SIGKILL)
             self.end(pid)
 
 

@@ -5,6 +5,7 @@
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
 . "${0%/*}/../runs.sh"
+tests=$(cd "${0%/*}/.." && pwd)
 
 if [[ ! -x /usr/bin/python3 ]]; then
     skip 'a warm Python' 'no python3'
@@ -94,4 +95,28 @@ ok 'that ends by itself then' alike caught
 waits_for "$work/number"
 kill_now $!
 ok 'who is killed leaves no program' becomes_true gone "$(<"$work/number")"
+
+# one that is killed before it has said what it wants
+torn() {
+    /usr/bin/python3 -c 'import socket, sys
+for begun in b"", b"\4\0\0\0\1\0\0\0" * 2 + b"ab":
+    server = socket.socket(socket.AF_UNIX)
+    server.connect(sys.argv[1])
+    if begun:
+        socket.send_fds(server, [begun], [0, 1, 2, 0])
+    server.close()' "$python.at" && "$python" -c 'print("there")'
+}
+ok 'others go on when one says half of what it wants' torn
+
+# a test that ends while a program does not listen
+deaf="import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print(os.getpid(), flush=True)
+time.sleep(60)"
+ok 'a program that is deaf ends with its shell' bash -c "
+    . '$tests/tap.sh'; . '$tests/runs.sh'
+    warm json
+    \"\$python\" -c '$deaf' >'$work/deaf' &
+    waits_for '$work/deaf'"
+ok 'and is gone' gone "$(<"$work/deaf")"
 done_testing
