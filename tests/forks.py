@@ -3,8 +3,10 @@ forks for each program: to import them anew takes longer than what most do.
 
 Who connects is forked.c: it sends arguments, environment, folder and descriptors 0
 to 2 of a program, then the numbers of signals, and is sent how that ended: its
-exit code, or -N by signal N.  A program whose forked is gone is killed.  All end
-with the process SHELL, by SIGTERM or, two seconds later, by SIGKILL.
+exit code, or -N by signal N.  A program whose forked is gone is killed, but a
+moment later; who cannot have that kills the program, whose number is in the file
+SOCKET.of/NUMBER-OF-FORKED.  All end with the process SHELL, by SIGTERM or, two
+seconds later, by SIGKILL.
 """
 import gc
 import importlib
@@ -19,6 +21,7 @@ import sys
 import time
 
 GRACE = 2  # seconds
+PEER = struct.Struct("=3i")
 SIZES = struct.Struct("=4I")
 
 
@@ -90,6 +93,8 @@ class Forks:
 
     def __init__(self, path, shell):
         self.wait = selectors.DefaultSelector()
+        self.numbers = path + ".of"
+        os.mkdir(self.numbers)
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(path)
         self.listener.listen(64)
@@ -116,11 +121,18 @@ class Forks:
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         for fd in fds:
             os.close(fd)
+        self.note(conn, pid)
         end = os.pidfd_open(pid)
         self.programs[pid] = conn, end
         self.wait.register(conn, selectors.EVENT_READ, lambda: self.pass_on(pid))
         self.wait.register(end, selectors.EVENT_READ, lambda: self.end(pid))
         return None
+
+    def note(self, conn, pid):
+        """The number of the program of the forked at the other end."""
+        peer = conn.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, PEER.size)
+        with open(f"{self.numbers}/{PEER.unpack(peer)[0]}", "w") as file:
+            file.write(str(pid))
 
     def pass_on(self, pid):
         if pid not in self.programs:

@@ -36,7 +36,12 @@ gone() {
 
 # kill_now PID... : without a chance to say good-bye
 kill_now() {
-    kill -KILL "$@"
+    local pid
+    for pid; do
+        # a program of a warm Python is gone before who stands for it
+        [[ -z ${python-} || ! -s $python.at.of/$pid ]] || pid=$(<"$python.at.of/$pid")
+        kill -KILL "$pid"
+    done
     { wait "$@"; } 2>/dev/null
     true
 }
@@ -65,7 +70,7 @@ expect() {
 # warm MODULE... : $python is a Python that has imported these, and costs a fork
 # (forks.py): its own start takes longer than most of what programs here do
 warm() {
-    local program
+    local program shell=$BASHPID
     program=$(realpath -m "$BIN/../tests/forked")
     [[ -x $program ]] || {
         echo "# there is no '$program', which make ${program#"$PWD/"} makes"
@@ -74,5 +79,5 @@ warm() {
     python=$work/python
     ln -s "$program" "$python"
     OMP_NUM_THREADS=1 /usr/bin/python3 "${BASH_SOURCE[0]%/*}/forks.py" "$python.at" \
-        "$BASHPID" "$@" </dev/null >/dev/null &
+        "$shell" "$@" </dev/null >/dev/null &
 }

@@ -93,8 +93,14 @@ ok 'that ends by itself then' alike caught
 "$python" -c 'import os, time; print(os.getpid(), flush=True); time.sleep(60)' \
     >"$work/number" &
 waits_for "$work/number"
-kill_now $!
+kill -KILL $!
+{ wait $!; } 2>/dev/null
 ok 'who is killed leaves no program' becomes_true gone "$(<"$work/number")"
+"$python" -c 'import os, time; print(os.getpid(), flush=True); time.sleep(60)' \
+    >"$work/other" &
+waits_for "$work/other"
+kill_now $!
+ok 'kill_now leaves none at once' gone "$(<"$work/other")"
 
 # one that is killed before it has said what it wants
 torn() {
@@ -113,7 +119,7 @@ deaf="import os, signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 print(os.getpid(), flush=True)
 time.sleep(60)"
-ok 'a program that is deaf ends with its shell' bash -c "
+ok 'a program that does not listen ends with its shell' bash -c "
     . '$tests/tap.sh'; . '$tests/runs.sh'
     warm json
     \"\$python\" -c '$deaf' >'$work/deaf' &
