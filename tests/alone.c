@@ -124,7 +124,8 @@ reap(const sigset_t *signals, double until, pid_t program, int *code)
     }
 }
 
-/* Start the program; `signals` wait for us, and not for it. */
+/* Start the program; `signals` wait for us, and not for it.  It ignores none,
+ * as a job in the background of a shell would. */
 static pid_t
 start(char **argv, sigset_t *signals)
 {
@@ -140,6 +141,9 @@ start(char **argv, sigset_t *signals)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid = fork();
     if (!pid) {
+        signal(SIGINT, SIG_DFL);
+        signal(SIGQUIT, SIG_DFL);
+        signal(SIGHUP, SIG_DFL);
         sigprocmask(SIG_SETMASK, &before, NULL);
         execvp(*argv, argv);
         perror(*argv);

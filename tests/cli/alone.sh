@@ -28,6 +28,10 @@ cd "$work" || exit 1
 
 ok 'ends with the code of a program' alone_is 7 1 bash -c 'echo $$ >numbers; exit 7'
 ok '128 + N after signal N' alone_is 137 1 bash -c 'echo $$ >numbers; kill -KILL $$'
+ok 'no signal is ignored, as in the background' bash -c "
+    trap '' INT HUP
+    '$alone' 9 1 bash -c 'kill -INT \$\$; sleep 1'
+    [[ \$? -eq 130 ]]"
 ok 'says what cannot be started' exits 127 "$alone" 1 1 no-such-program
 ok 'kills a program that hangs' alone_is 124 1 bash -c "$deaf"
 ok 'and says so' grep -x '# did not end' said
