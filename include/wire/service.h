@@ -26,6 +26,7 @@ struct wire_service_config {
     struct wire_limits limits;
     double timeout;  /* seconds until a request is sent again; 0: 5 */
     double deadline; /* seconds until it is given up; 0: 60 */
+    double patience; /* seconds until it is said that none came; 0: 10 */
 };
 
 /* wire_service_open() returns at once: the service may start later. */
@@ -55,12 +56,14 @@ enum wire_answer {
     WIRE_NO_STATE = 2,  /* it wants state.put first, then the same again */
     WIRE_FAILED = 3,    /* it answered with an error: err says which */
     WIRE_UNREACHED = 4, /* the deadline has passed: err says so */
-    WIRE_ODD = 5        /* what came will not do: say err, and wait again */
+    WIRE_ODD = 5        /* what came will not do, or nothing came for a while:
+                           say err, and wait again */
 };
 
 /*
  * wire_service_wait() waits for the answer.  All but ANSWERED and STOPPED leave
- * a sentence in *err.  ODD is returned the 1st, 2nd, 4th, 8th ... time.
+ * a sentence in *err.  ODD is returned the 1st, 2nd, 4th, 8th ... time, and
+ * whenever `patience` has passed without an answer.
  */
 enum wire_answer wire_service_wait(struct wire_service *service, int stop_fd,
                                    struct wire_msg **answer, struct err *err);

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ struct wire_service {
     struct tally told;           /* errors about messages of ours */
     struct err last; /* why what came last was refused; "": it was not */
     uint64_t retries;
+    double said; /* when it was said last that no answer has come */
 };
 
 static int
@@ -70,6 +72,8 @@ wire_service_open(struct wire *wire, const struct wire_service_config *config,
     wire_hello_name(&service->config.hello);
     if (service->config.deadline <= 0)
         service->config.deadline = 60;
+    if (service->config.patience <= 0)
+        service->config.patience = 10;
     service->asking = (struct wire_asking){
         .timeout = config->timeout > 0 ? config->timeout : 5,
         .deadline = service->config.deadline,
@@ -124,7 +128,8 @@ wire_service_ask(struct wire_service *service, struct wire_msg *request,
 {
     wire_msg_free(service->request);
     service->request = wire_msg_hold(request);
-    wire_asking_begin(&service->asking, id, clock_now());
+    service->said = clock_now();
+    wire_asking_begin(&service->asking, id, service->said);
     *service->last.msg = '\0';
     if (is_in(service) && wire_sock_send(service->sock, NULL, request) != 1)
         try_to_send(service);
@@ -299,6 +304,20 @@ give_up(const struct wire_service *service, struct err *err)
     return WIRE_UNREACHED;
 }
 
+/* Says that no answer has come: 1, now and then. */
+static int
+still_waits(struct wire_service *service, double now, struct err *err)
+{
+    if (now - service->said < service->config.patience)
+        return 0;
+    service->said = now;
+    err_set(err,
+            "no answer from '%.200s' for %.0f seconds; start the stage that "
+            "answers there again if it ended",
+            service->endpoint, now - service->asking.begun);
+    return 1;
+}
+
 enum wire_answer
 wire_service_wait(struct wire_service *service, int stop_fd,
                   struct wire_msg **answer, struct err *err)
@@ -315,6 +334,9 @@ wire_service_wait(struct wire_service *service, int stop_fd,
         rc = wire_asking_turn(&service->asking, now, &until);
         if (rc < 0)
             return give_up(service, err);
+        if (still_waits(service, now, err))
+            return WIRE_ODD;
+        until = fmin(until, service->said + service->config.patience);
         rc = rc ? retry(service, stop_fd, err)
                 : wire_sock_wait(service->wire, service->sock, stop_fd,
                                  until - now, err);

@@ -1892,8 +1892,15 @@ class Trainer:
         def ask():
             now = time.monotonic()
             self._say_to_service(self.client.ask(now, "pairs", head, tensors))
-        until = time.monotonic() + self.deadline
-        late = lambda: time.monotonic() > until and "late"
+        since = time.monotonic()
+
+        def late():
+            now = time.monotonic()
+            if now - max(since, self.shown) >= 10:
+                self.shown = now
+                say("no answer of the negatives service for "
+                    f"{now - since:.0f} seconds")
+            return now - since > self.deadline and "late"
         self.loop.post(ask)
         while True:
             got = self.loop.wait(lambda: self.client.answer or late(), 0.1)

@@ -277,6 +277,29 @@ stopped_or_killed(struct wire *wire, struct wire_service_config config,
 }
 
 /* Who waits for a service that is stopped may be asked to stop. */
+/* Nobody is there, or who is there does nothing. */
+static void
+says_that_it_waits(struct wire *wire, struct wire_service_config config,
+                   const char *endpoint)
+{
+    struct err err = {""};
+    struct wire_service *service;
+    struct wire_msg *answer;
+    int said = 0;
+
+    config.endpoint = endpoint;
+    config.patience = 0.03;
+    config.deadline = 60;
+    service = wire_service_open(wire, &config, &err);
+    ask(service, 5, 0);
+    while (said < 2 &&
+           wire_service_wait(service, -1, &answer, &err) == WIRE_ODD &&
+           strstr(err.msg, "no answer from") && strstr(err.msg, endpoint))
+        said++;
+    T(said == 2, "says again and again that it waits: %s", err.msg);
+    wire_service_close(service);
+}
+
 static void
 asked_to_stop(struct wire *wire, const struct wire_service_config *config,
               pid_t pid)
@@ -310,6 +333,10 @@ faults(const char *endpoint, pid_t *pid)
 
     stopped_or_killed(wire, config, pid);
     asked_to_stop(wire, &config, *pid);
+    kill(*pid, SIGSTOP);
+    says_that_it_waits(wire, config, endpoint);
+    kill(*pid, SIGCONT);
+    says_that_it_waits(wire, config, at("nobody"));
     config.hello.size++;
     service = wire_service_open(wire, &config, &err);
     ask(service, 7, 0);
