@@ -9,14 +9,7 @@
 #include "util/mem.h"
 #include "util/rng.h"
 
-/* -log U is known to a part of this size by the first bits of U. */
-enum { PARTS = 64 };
-
-/* A proposal by order(): its beta s, what that can be at least and at most for
- * a chain to accept. */
-struct bounds {
-    int64_t to, sure, reach;
-};
+#include "scan.h"
 
 /* A batch on its way through. */
 struct visit {
@@ -27,12 +20,10 @@ struct visit {
     float *keep, *w; /* scores of the states, weights */
 
     /* for one row */
-    uint32_t *drawn;         /* [3 length] random numbers */
-    uint32_t *column, *bits; /* [length] proposals, and their U */
-    struct bounds *bounds;   /* [length] of proposals */
-    double part[PARTS];      /* of -log U, see bounds_of() */
-    double *score;           /* [columns] beta s */
-    uint32_t *count;         /* [columns] */
+    uint32_t *drawn; /* [3 length] random numbers */
+    struct sample_scanner scanner;
+    double *score;   /* [columns] beta s, with luck from outside */
+    uint32_t *count; /* [columns], as well */
 
     size_t accepted, outside, dropped, moved, cold;
 };
@@ -45,127 +36,55 @@ sample_emc2_length(enum sample_proposals proposals, size_t v, size_t b)
     return (each ? 1 : v) * (b - 1);
 }
 
-/* Record the chain where it sits; returns how often that is nowhere. */
-static size_t
-record(const struct sample_chain *chain, size_t times, uint32_t *count)
-{
-    if (chain->at == SAMPLE_OUTSIDE)
-        return times;
-    if (count)
-        count[chain->at] += (uint32_t)times;
-    return 0;
-}
-
-/* accept iff U < exp(l' - l), and -log U is Exp(1): iff l' - log U > l. */
-size_t
-sample_scan(size_t length, const uint32_t *column, const double *luck,
-            const double *score, struct sample_chain *chain, uint32_t *count)
-{
-    size_t outside = 0, since = 0; // recorded up to here
-
-    for (size_t k = 0; k < length; k++) {
-        const uint32_t c = column[k];
-
-        if (!(score[c] + luck[k] > chain->score))
-            continue;
-        outside += record(chain, k - since, count);
-        since = k;
-        chain->at = (long)c;
-        chain->score = score[c];
-        chain->accepted++;
-    }
-    return outside + record(chain, length - since, count);
-}
-
-/* Bits to -log U, U in (0,1). */
-static double
-luck_of(uint32_t bits)
-{
-    return -log((bits + 0.5) * 0x1p-32);
-}
-
-/* The largest -log m for m in [1 + i / PARTS, 1 + (i + 1) / PARTS). */
+/* Record a chain, `times` times where it sits. */
 static void
-parts_init(double part[PARTS])
+record_at(struct visit *visit, long at, size_t times, float *w)
 {
-    for (int i = 0; i < PARTS; i++)
-        part[i] = -log(1 + (double)i / PARTS);
+    if (at == SAMPLE_OUTSIDE)
+        visit->dropped += times;
+    else
+        w[at] += (float)times;
+    if (at == SAMPLE_OUTSIDE || (size_t)at >= visit->n)
+        visit->outside += times;
 }
 
-/* A whole number that is larger for a larger x, and x of it.  Chains compare
- * and choose whole numbers: a comparison of floats takes three times as long.
- */
-static inline int64_t
-order(double x)
+/* The proposals from `from` to before `to`; w is counted up, or NULL. */
+static void
+scan(struct visit *visit, const float *s, size_t from, size_t to,
+     struct sample_chain *chain, float *w)
 {
-    int64_t bits;
+    struct sample_scanner *scanner = &visit->scanner;
+    long at = chain->at;
+    const size_t n = sample_scanner_scan(scanner, s, from, to, chain);
 
-    memcpy(&bits, &x, sizeof bits);
-    return bits ^ (-(int64_t)(bits < 0) & INT64_MAX);
-}
+    for (size_t i = 0; w && i <= n; i++) {
+        const size_t next = i < n ? scanner->taken[i] : to;
 
-static double
-number_of(int64_t order)
-{
-    const int64_t bits = order ^ (-(int64_t)(order < 0) & INT64_MAX);
-    double x;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-/*
- * What beta s can be for a chain to accept, by U = m 2^(e - 32) of which e and
- * the first bits of m are looked at: above `reach` none does, and up to `sure`
- * each; both with a little more than rounding takes.  -log U is at most
- * 1 / PARTS less than what `reach` has of it.
- */
-UTIL_CLONES static void
-bounds_of(size_t length, const uint32_t *column, const uint32_t *bits,
-          const double *score, const double part[PARTS], struct bounds *bounds)
-{
-    for (size_t k = 0; k < length; k++) {
-        const double to = score[column[k]], u = bits[k] + 0.5;
-        const double size = to < 0 ? -to : to;
-        double reach, least;
-        uint64_t word;
-
-        memcpy(&word, &u, sizeof word);
-        reach = to + part[word >> 46 & (PARTS - 1)] +
-                0.69314718055994531 * (double)(1055 - (int)(word >> 52)) +
-                1e-9 * (1 + size);
-        least = reach - 1. / PARTS - 2e-9 * (1 + size);
-        bounds[k] = (struct bounds){order(to), order(least > to ? least : to),
-                                    order(reach)};
+        record_at(visit, at, next - from, w);
+        at = i < n ? (long)scanner->column[next] : at;
+        from = next;
     }
 }
 
-/* sample_scan() by the bits of U: 1 when beta s' - log U > beta s.  Each second
- * proposal may be accepted, so there is a branch only where a logarithm
- * decides. */
-static size_t
-scan(size_t length, const uint32_t *column, const uint32_t *bits,
-     const struct bounds *bounds, struct sample_chain *chain, uint32_t *count)
+/* The same, with luck from outside. */
+static void
+scan_luck(struct visit *visit, const float *s, const double *luck,
+          struct sample_chain *chain, float *w)
 {
-    int64_t score = order(chain->score), at = chain->at;
-    size_t outside = 0, accepted = 0;
+    const size_t burn = visit->how->burn, kept = visit->length - burn;
+    const uint32_t *column = visit->scanner.column;
+    size_t dropped;
 
-    for (size_t k = 0; k < length; k++) {
-        const struct bounds f = bounds[k];
-        int64_t yes = score <= f.sure;
-
-        if (yes != (score <= f.reach))
-            yes = number_of(f.to) + luck_of(bits[k]) > number_of(score);
-        score = yes ? f.to : score;
-        at = yes ? (int64_t)column[k] : at;
-        accepted += (size_t)yes;
-        outside += at == SAMPLE_OUTSIDE;
-        count[at]++;
+    for (size_t c = 0; c < visit->columns; c++) {
+        visit->score[c] = sample_score(visit->how->beta, s[c]);
+        visit->count[c] = 0;
     }
-    chain->score = number_of(score);
-    chain->at = (long)at;
-    chain->accepted += accepted;
-    return outside;
+    sample_scan(burn, column, luck, visit->score, chain, NULL);
+    dropped = sample_scan(kept, column + burn, luck + burn, visit->score, chain,
+                          visit->count);
+    record_at(visit, SAMPLE_OUTSIDE, dropped, w);
+    for (size_t c = 0; c < visit->columns; c++)
+        record_at(visit, (long)c, visit->count[c], w);
 }
 
 int
@@ -239,22 +158,10 @@ column_of(const struct sample_batch *batch, size_t own,
     return at == SAMPLE_OUTSIDE ? search(batch, own, state, 1) : at;
 }
 
-/* beta s of a row; finite, so that a cold chain takes whatever is proposed. */
-UTIL_CLONES static void
-score_all(size_t n, double beta, const float *s, double *score)
+static const float *
+row_of(const struct visit *visit, size_t row)
 {
-    for (size_t c = 0; c < n; c++) {
-        const double x = beta * s[c], low = x > -DBL_MAX ? x : -DBL_MAX;
-
-        score[c] = low < DBL_MAX ? low : DBL_MAX;
-    }
-}
-
-static void
-score_row(const struct visit *visit, size_t row)
-{
-    score_all(visit->columns, visit->how->beta,
-              visit->batch->s + row * visit->columns, visit->score);
+    return visit->batch->s + row * visit->columns;
 }
 
 /* Where the chain of a row begins its visit. */
@@ -268,7 +175,8 @@ begin(struct visit *visit, size_t row)
     case SAMPLE_FRESH:
         chain.at = column_of(visit->batch, row % visit->batch->b, state);
         if (chain.at != SAMPLE_OUTSIDE)
-            chain.score = visit->score[chain.at];
+            chain.score =
+                sample_score(visit->how->beta, row_of(visit, row)[chain.at]);
         break;
     case SAMPLE_STALE:
         if (state.id >= 0)
@@ -291,15 +199,27 @@ end(struct visit *visit, const struct sample_chain *chain, size_t row)
         visit->keep[row] = (float)fmin(fmax(chain->score, -FLT_MAX), FLT_MAX);
 }
 
-/* Put what comes k-th, by chance, in its place. */
-static void
-choose(uint32_t *x, size_t k, size_t length, uint32_t bits)
+/* The rows of images but `own`, of one view or of all, in their order. */
+UTIL_CLONES static void
+list_others(size_t length, size_t b, size_t first, size_t own, uint32_t *column)
 {
-    const size_t pick = k + (size_t)((uint64_t)bits * (length - k) >> 32);
-    const uint32_t swap = x[pick];
+    for (size_t n = 0; n < length; n += b - 1, first += b)
+        for (size_t i = 0; i < b - 1; i++)
+            column[n + i] = (uint32_t)first + (uint32_t)i + (i >= own);
+}
 
-    x[pick] = x[k];
-    x[k] = swap;
+/* Put them in random order, by the first of each `stride` numbers. */
+static void
+shuffle(size_t length, size_t stride, const uint32_t *drawn, uint32_t *column)
+{
+    for (size_t k = 0; k < length; k++) {
+        const uint64_t bits = drawn[k * stride];
+        const size_t pick = k + (size_t)(bits * (length - k) >> 32);
+        const uint32_t swap = column[pick];
+
+        column[pick] = column[k];
+        column[k] = swap;
+    }
 }
 
 /*
@@ -311,81 +231,62 @@ propose(struct visit *visit, size_t row)
 {
     const struct sample_emc2_how *how = visit->how;
     const size_t b = visit->batch->b, v = visit->batch->v;
-    const size_t length = visit->length, own = row % b;
-    const int chosen = how->proposals != SAMPLE_ALL4;
-    const int viewed = how->proposals == SAMPLE_ONCE, lucky = how->luck != NULL;
-    uint32_t *column = visit->column, *next = visit->drawn;
+    const size_t length = visit->length;
+    const size_t first = how->proposals == SAMPLE_CROSS && row < b ? b : 0;
+    const size_t chosen = how->proposals != SAMPLE_ALL4;
+    const size_t viewed = how->proposals == SAMPLE_ONCE, lucky = !!how->luck;
+    const size_t each = chosen + viewed + !lucky;
+    uint32_t *drawn = visit->drawn, *column = visit->scanner.column;
+    uint32_t *bits = visit->scanner.bits;
     struct rng rng;
-    size_t n = 0, c = 0;
 
+    list_others(length, b, first, row % b, column);
     rng_init(&rng, how->seed, RNG_NEGATIVES, how->step, how->epoch, row);
-    rng_many(&rng, (size_t)(chosen + viewed + !lucky) * length, next);
-    if (how->proposals == SAMPLE_CROSS && row < b)
-        c = b;
-    for (size_t i = 0; n < length; c++, i = i + 1 < b ? i + 1 : 0)
-        if (i != own)
-            column[n++] = (uint32_t)c;
-    for (size_t k = 0; k < length; k++) {
-        if (chosen)
-            choose(column, k, length, *next++);
-        if (viewed)
-            column[k] += (uint32_t)(b * (*next++ * (uint64_t)v >> 32));
-        visit->bits[k] = lucky ? 0 : *next++;
-    }
+    rng_many(&rng, each * length, drawn);
+    if (chosen)
+        shuffle(length, each, drawn, column);
+    for (size_t k = 0; viewed && k < length; k++)
+        column[k] += (uint32_t)(b * (drawn[each * k + 1] * (uint64_t)v >> 32));
+    for (size_t k = 0; !lucky && k < length; k++)
+        bits[k] = drawn[each * k + each - 1];
 }
 
 /* The share of a visit that was recorded at each column. */
 UTIL_CLONES static void
-weigh(size_t n, const uint32_t *count, size_t kept, float *w)
+weigh(size_t n, size_t kept, float *w)
 {
     for (size_t c = 0; c < n; c++)
-        w[c] = (float)count[c] / (float)kept;
+        w[c] /= (float)kept;
 }
 
 /* Move a chain by one row, and weigh the row. */
 static void
 move(struct visit *visit, struct sample_chain *chain, size_t row)
 {
-    const size_t burn = visit->how->burn, kept = visit->length - burn;
-    const uint32_t *column = visit->column, *bits = visit->bits;
-    const double *luck = visit->how->luck, *score = visit->score;
+    const struct sample_emc2_how *how = visit->how;
+    const size_t length = visit->length, burn = how->burn;
+    const float *s = row_of(visit, row);
     float *w = visit->w + row * visit->columns;
-    size_t dropped, outside;
 
     propose(visit, row);
-    memset(visit->count, 0, visit->columns * sizeof *visit->count);
-    if (luck) {
-        luck += row * visit->length;
-        sample_scan(burn, column, luck, score, chain, NULL);
-        dropped = sample_scan(kept, column + burn, luck + burn, score, chain,
-                              visit->count);
+    memset(w, 0, visit->columns * sizeof *w);
+    if (how->luck) {
+        scan_luck(visit, s, how->luck + row * length, chain, w);
     } else {
-        bounds_of(visit->length, column, bits, score, visit->part,
-                  visit->bounds);
-        scan(burn, column, bits, visit->bounds, chain, visit->count);
-        memset(visit->count - 1, 0,
-               (visit->columns + 1) * sizeof *visit->count);
-        dropped = scan(kept, column + burn, bits + burn, visit->bounds + burn,
-                       chain, visit->count);
+        sample_scanner_bound(&visit->scanner, s);
+        scan(visit, s, 0, burn, chain, NULL);
+        scan(visit, s, burn, length, chain, w);
     }
-    outside = dropped;
-    for (size_t c = visit->n; c < visit->columns; c++)
-        outside += visit->count[c];
-    weigh(visit->columns, visit->count, kept, w);
-    visit->dropped += dropped;
-    visit->outside += outside;
+    weigh(visit->columns, length - burn, w);
 }
 
 /* A chain of a row's own. */
 static void
 visit_row(struct visit *visit, size_t row)
 {
-    struct sample_chain chain;
-    long from;
+    struct sample_chain chain = begin(visit, row);
+    const long from = chain.at;
 
-    score_row(visit, row);
-    chain = begin(visit, row);
-    from = chain.at;
     move(visit, &chain, row);
     end(visit, &chain, row);
     visit->moved += chain.at != from;
@@ -400,12 +301,12 @@ visit_image(struct visit *visit, size_t i)
     long from = SAMPLE_OUTSIDE;
 
     for (size_t row = i; row < visit->n; row += visit->batch->b) {
-        score_row(visit, row);
         if (row == i) {
             chain = begin(visit, row);
             from = chain.at;
         } else if (visit->how->scores != SAMPLE_STALE) {
-            chain.score = visit->score[chain.at];
+            chain.score =
+                sample_score(visit->how->beta, row_of(visit, row)[chain.at]);
         }
         move(visit, &chain, row);
     }
@@ -432,26 +333,22 @@ visit_check(const struct visit *visit)
 static void
 visit_open(struct visit *visit)
 {
+    const size_t columns = visit->how->luck ? visit->columns : 0;
+
     visit_check(visit);
-    parts_init(visit->part);
+    sample_scanner_init(&visit->scanner, visit->how->beta, visit->length);
     visit->drawn = mem_array(3 * visit->length, sizeof *visit->drawn);
-    visit->bounds = mem_array(visit->length, sizeof *visit->bounds);
-    visit->column = mem_array(visit->length, sizeof *visit->column);
-    visit->bits = mem_array(visit->length, sizeof *visit->bits);
-    visit->score = mem_array(visit->columns, sizeof *visit->score);
-    visit->count = mem_array(visit->columns + 1, sizeof *visit->count);
-    visit->count++; // [SAMPLE_OUTSIDE] is there, too
+    visit->score = mem_array(columns, sizeof *visit->score);
+    visit->count = mem_array(columns, sizeof *visit->count);
 }
 
 static void
 visit_close(struct visit *visit)
 {
+    sample_scanner_release(&visit->scanner);
     free(visit->drawn);
-    free(visit->bounds);
-    free(visit->column);
-    free(visit->bits);
     free(visit->score);
-    free(visit->count - 1);
+    free(visit->count);
 }
 
 struct sample_moves

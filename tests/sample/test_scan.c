@@ -283,9 +283,9 @@ draw_luck(uint64_t seed, uint64_t step, double luck[ROWS][LENGTH])
 
 /* A chain moves by the first bits of U where these decide: as by -log U. */
 static void
-bits_decide_as_logarithms_do(void)
+bits_decide_as_logarithms_do(double beta, float size)
 {
-    enum { VISITS = 200 };
+    enum { VISITS = 60 };
     static float s[ROWS][ROWS], w[2][ROWS][ROWS];
     static double luck[ROWS][LENGTH];
     struct sample_state state[2][ROWS];
@@ -302,10 +302,10 @@ bits_decide_as_logarithms_do(void)
         const struct sample_batch batch = {
             .v = 2, .b = IMAGES, .ids = ids, .s = *s};
         struct sample_emc2_how how = {
-            .proposals = SAMPLE_ALL4, .beta = 14, .seed = 5, .step = step};
+            .proposals = SAMPLE_ALL4, .beta = beta, .seed = 5, .step = step};
 
         for (int i = 0; i < ROWS * ROWS; i++)
-            s[i / ROWS][i % ROWS] = (float)(0.1 * rng_normal(&rng));
+            s[i / ROWS][i % ROWS] = size * (float)rng_normal(&rng);
         sample_emc2(&how, &batch, state[0], NULL, *w[0]);
         draw_luck(how.seed, step, luck);
         how.luck = *luck;
@@ -313,8 +313,9 @@ bits_decide_as_logarithms_do(void)
         same += !memcmp(w[0], w[1], sizeof w[0]) &&
                 !memcmp(state[0], state[1], sizeof state[0]);
     }
-    T(same == VISITS, "bits decide as logarithms do in %d of %d visits", same,
-      VISITS);
+    T(same == VISITS,
+      "beta %g, scores of %g: bits decide as logarithms do in %d of %d visits",
+      beta, beta * size, same, VISITS);
 }
 
 int
@@ -324,6 +325,11 @@ main(void)
     even_proposals_are_exact();
     a_fixed_order_is_not();
     edges();
-    bits_decide_as_logarithms_do();
+    bits_decide_as_logarithms_do(14, 0.1F);
+    bits_decide_as_logarithms_do(1e-3, 0.1F); // nearly all are accepted
+    bits_decide_as_logarithms_do(1e4, 1);
+    bits_decide_as_logarithms_do(14, 5e37F); // beta s is beyond floats
+    bits_decide_as_logarithms_do(1e29, 1e30F);
+    bits_decide_as_logarithms_do(1e300, 1e-38F); // so is beta
     return t_done();
 }
