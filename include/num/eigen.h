@@ -16,7 +16,8 @@
  * (Golub and Underwood 1977; Wu and Simon 2000): blocks because equal
  * eigenvalues come with equal samples, and because a product with a block
  * costs little more than one with a vector.  Where that does not converge, and
- * for small matrices, the whole problem is solved by LAPACK.
+ * for small matrices, the whole problem is solved by OpenBLAS's LAPACK, on as
+ * many threads as num_threads() has set.
  *
  *   a      [n,n]  symmetric, finite
  *   k      1 .. n

@@ -1,4 +1,6 @@
+#include <cblas.h>
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +31,7 @@ dense(size_t n, size_t k, float *a, float *value, float *vector)
     int *iwork = mem_array(whole, sizeof *iwork), info;
 
     REQUIRE(n <= 30000); // LAPACK counts in int
+    openblas_set_num_threads(omp_get_max_threads());
     ssyevd_("V", "L", &(int){(int)n}, a, &(int){(int)n}, w, work,
             &(int){(int)most}, iwork, &(int){(int)whole}, &info, 1, 1);
     REQUIRE(!info);

@@ -1,4 +1,3 @@
-#include <cblas.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@ num_threads(int n)
         n = omp_get_num_procs();
     omp_set_dynamic(0);
     omp_set_num_threads(n);
-    openblas_set_num_threads(n);
     return n;
 }
 

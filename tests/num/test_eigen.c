@@ -1,7 +1,9 @@
+#include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "num/eigen.h"
+#include "num/threads.h"
 #include "num/vec.h"
 #include "t.h"
 #include "util/mem.h"
@@ -244,6 +246,23 @@ repeats(void)
     free(vector);
 }
 
+static void
+threads(void)
+{
+    enum { N = 12 };
+    float *a = symmetric(N, 1), value[N], vector[N * N];
+    struct rng rng;
+
+    for (int n = 3; n >= 1; n--) {
+        rng_init(&rng, 1, RNG_TEST, 5, 0, 0);
+        num_threads(n);
+        num_eigen(N, N, a, 1e-3, &rng, value, vector);
+        T(openblas_get_num_threads() == n, "LAPACK has %d thread%s", n,
+          n > 1 ? "s" : "");
+    }
+    free(a);
+}
+
 int
 main(void)
 {
@@ -255,5 +274,6 @@ main(void)
     degenerate();
     closed_form();
     repeats();
+    threads();
     return t_done();
 }
