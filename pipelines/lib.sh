@@ -4,7 +4,7 @@
 # results.
 #
 # A pipeline is a list of steps.  `learn DATA` trains: it gives foil-run(1) the
-# list of stages that `stages DATA` prints.  `step COMMAND...` runs one tool on
+# list of stages that `stages DATA` makes.  `step COMMAND...` runs one tool on
 # the terminal.  The options of a stage that a pipeline sets are in an array of
 # that stage's name, an option with its value an item; those that the user gives
 # by --train 'ARGS' and so on take precedence.
@@ -88,10 +88,10 @@ declare -A program=([select]=foil-select [augment]=foil-augment
     [train]=foil-train [negatives]=foil-negatives)
 declare -A said=() # option or operand: 1, if the user said it now
 
-# whole OPTION VALUE : the value, in decimal
+# whole OPTION VALUE : sets value to it, in decimal
 whole() {
     [[ $2 =~ ^[0-9]{1,9}$ ]] || misuse "$1 '$2': want a whole number"
-    echo "$((10#$2))"
+    value=$((10#$2))
 }
 
 # take OPTION VALUE : set what an option is for
@@ -124,7 +124,7 @@ take_value() {
     for item in "${common[@]}" "${own[@]}"; do
         read -r name arg _ <<<"$item"
         if [[ $1 == "--$name" ]]; then
-            [[ $arg != [NS] ]] || value=$(whole "$1" "$2")
+            [[ $arg != [NS] ]] || whole "$1" "$2"
             printf -v "${name//-/_}" %s "$value"
             return
         fi
@@ -230,16 +230,15 @@ words_for() {
 supervisor='' stopped='' interrupted='' grace=10
 exec {held}</dev/null # what shows that the run is ours: hold() opens it
 
-# quoted WORD... : the words as foil-run(1) reads them
-quoted() {
-    local word quote="'\\''"
-    local -a all=()
+# quote WORD... : sets line to the words as foil-run(1) reads them
+quote() {
+    local word mark="'\\''"
+    line=''
     for word; do
         [[ $word =~ ^[][[:alnum:]_./:=,@%+-]+$ ]] ||
-            word="'${word//\'/"$quote"}'"
-        all+=("$word")
+            word="'${word//\'/"$mark"}'"
+        line+="${line:+ }$word"
     done
-    echo "${all[*]}"
 }
 
 # foil_run OPTION... : foil-run(1), which speaks for us
@@ -265,7 +264,9 @@ supervise() {
 
 # step COMMAND... : run one tool on the terminal.
 step() {
-    supervise "$1 main never $(quoted "$@")"
+    local line
+    quote "$@"
+    supervise "$1 main never $line"
 }
 
 # interrupt SIGNAL CODE : hand it on, and wait
@@ -315,9 +316,10 @@ indexed() {
     [[ -e ${1%/}.foil || $1 == *.foil ]] || step foil-data index "$1"
 }
 
-# field NAME LINE : of a line of JSON
+# field NAME LINE : sets value to that of a line of JSON, '' if it has none
 field() {
-    [[ ! $2 =~ \"$1\":\"?([^],}\"]*) ]] || echo "${BASH_REMATCH[1]}"
+    value=''
+    [[ ! $2 =~ \"$1\":\"?([^],}\"]*) ]] || value=${BASH_REMATCH[1]}
 }
 
 # fields NAME : of each line of JSON on standard input
@@ -343,13 +345,11 @@ named() {
  names of the sockets in it"
 }
 
-# warmup : a tenth of all epochs at most
+# warmup : sets value to its epochs, a tenth of all at most
 warmup() {
-    if [[ $((10 * warm)) -le $epochs ]]; then
-        echo "$warm"
-    else
-        echo "$((epochs / 10)).$((epochs % 10))"
-    fi
+    value=$warm
+    [[ $((10 * warm)) -le $epochs ]] ||
+        value=$((epochs / 10)).$((epochs % 10))
 }
 
 # words_for_select, words_for_train : sets words; a checkpoint knows its warm-up
@@ -359,9 +359,11 @@ words_for_select() {
 }
 
 words_for_train() {
+    local value
     local -a items=("${train[@]}") more
     [[ $objective != "$usual" ]] || items+=("${tuned[@]}")
-    [[ -z $warm || -e $run/latest ]] || items+=("--warmup $(warmup)")
+    warmup
+    [[ -z $warm || -e $run/latest ]] || items+=("--warmup $value")
     [[ ${keep_epochs:-0} -eq 0 ]] || items+=("--keep-features $keep_epochs")
     for_trainer
     more=("${words[@]}")
@@ -384,7 +386,7 @@ ours() {
 # kind; sets select_says and train_says, a line of JSON each, and keep_epochs, of
 # how many epochs the trainer is to keep features.
 ask() {
-    local name
+    local name value enough
     local -a words
     local -A given=([train]=${given[train]} [select]=${given[select]})
     for name in train select; do
@@ -395,18 +397,21 @@ ask() {
         words_for_select
         select_says=$("${elsewhere[@]}" foil-select --dry-run "${words[@]}" \
             "${select_data:-$1}" {held}<&-) || exit
-        keep_epochs=$(field keep_features "$select_says")
+        field keep_features "$select_says"
+        keep_epochs=$value
     fi
     words_for_train
     train_says=$(foil-train --dry-run "${words[@]}") || exit
-    [[ $(field enough "$train_says") == false &&
-        $(field epoch "$train_says") -lt $epochs ]] || learnt=before
+    field enough "$train_says"
+    enough=$value
+    field epoch "$train_says"
+    [[ $enough == false && $value -lt $epochs ]] || learnt=before
 }
 
 # prepare [DATA [TEST]] : refuse what cannot work before anything is there or
 # started, make the run directory and have it remember the command.
 prepare() {
-    local data
+    local data list
     learnt=''
     named
     hold
@@ -420,7 +425,10 @@ prepare() {
         esac
     done
     ask "${1-}"
-    [[ $# -eq 0 ]] || stages "$1" | foil_run --dry-run -r "$run" || exit
+    if [[ $# -gt 0 ]]; then
+        stages "$1"
+        (foil_run --dry-run -r "$run" <<<"$list") || exit
+    fi
     [[ -z $show ]] || show "$@"
     mkdir -p "$run"
     chmod 700 "$run"
@@ -430,56 +438,69 @@ prepare() {
     prepared="$* in $run"
 }
 
-# show [DATA] : print the list of stages, and be done
+# show [DATA] : print the list of prepare(), and be done
 show() {
     [[ $# -gt 0 ]] || misuse '--stages is for a pipeline that is given its data'
     learnt=''
-    stages "$1"
+    echo "$list"
     exit
 }
 
 # announce DATA : say what the run trains, and from which step on
 announce() {
-    local steps least largest images at='' sizes
+    local value least largest at='' sizes
     [[ -n $remembers ]] || return 0
-    least=$(field least "$select_says")
-    largest=$(field largest "$select_says")
-    images=$(field samples "$select_says")
-    steps=$(field total "$train_says")
-    sizes=$largest
+    field least "$select_says"
+    least=$value
+    field largest "$select_says"
+    largest=$value sizes=$value
     [[ $least == "$largest" ]] || sizes="$least or $largest"
     [[ $largest == "$batch" ]] || sizes+=" (at most $batch, evened out)"
-    [[ $steps == 0 ]] || at="continues after step $steps, in epoch \
-$(($(field epoch "$train_says") + 1)): "
-    say "$at$objective, $images images of '$1' in batches of $sizes, $epochs\
- epoch$(plural "$epochs"), seed $seed, $threads thread$(plural "$threads")"
+    field total "$train_says"
+    if [[ $value != 0 ]]; then
+        at="continues after step $value"
+        field epoch "$train_says"
+        at+=", in epoch $((value + 1)): "
+    fi
+    field samples "$select_says"
+    at+="$objective, $value images of '$1' in batches of $sizes"
+    counted "$epochs" epoch
+    at+=", $value, seed $seed"
+    counted "$threads" thread
+    say "$at, $value"
 }
 
-plural() {
-    [[ $1 == 1 ]] || echo s
+# counted N NAME : sets value to 'N NAMEs'
+counted() {
+    value="$1 $2"
+    [[ $1 == 1 ]] || value+=s
 }
 
-# negatives_wanted : the method of the service, if the objective wants one
+# negatives_wanted : sets method to that of the service, '' where the objective
+# wants none
 negatives_wanted() {
-    local method
-    method=$(field negatives "$train_says")
-    [[ $method == null ]] || echo "$method"
+    local value
+    field negatives "$train_says"
+    method=${value#null}
 }
 
 # words_for_negatives, words_for_augment DATA : sets words; where negatives come
 # from outside of the batch, the service stands before the augmenters
 words_for_negatives() {
-    words_for negatives "${negatives[@]}" "--method $(negatives_wanted)"
-    if [[ $filter == yes || (-z $filter &&
-        $(field outside "$train_says") == true) ]]; then
+    local method value
+    negatives_wanted
+    words_for negatives "${negatives[@]}" "--method $method"
+    field outside "$train_says"
+    if [[ $filter == yes || (-z $filter && $value == true) ]]; then
         [[ " ${words[*]} " == *' --filter '* ]] || words+=(--filter)
     fi
     words=(-r "$run" --seed "$seed" "${words[@]}")
 }
 
 words_for_augment() {
-    local filtered=()
-    if [[ -n $(negatives_wanted) ]]; then
+    local filtered=() method
+    negatives_wanted
+    if [[ -n $method ]]; then
         words_for_negatives
         [[ " ${words[*]} " != *' --filter '* ]] || filtered=(--filter)
     fi
@@ -487,38 +508,50 @@ words_for_augment() {
     words=(-r "$run" --seed "$seed" "${merges[@]}" "${words[@]}" "$1")
 }
 
-# command_of STAGE [DATA] : how it is started, with the run directory as $RUN
+# command_of STAGE [DATA] : sets command to how it is started, with the run
+# directory as $RUN
 command_of() {
-    local line there=''
+    local line there
     local -a words
     "words_for_$1" "${@:2}"
+    command=${program[$1]}
     if [[ $1 == select ]]; then
-        there=${elsewhere:+$(quoted "${elsewhere[@]}") }
+        quote "${elsewhere[@]}"
+        command=${line:+"$line "}$command
         words=(-r "${select_run:-$run}" "${words[@]}" "${select_data:-$2}")
     fi
-    line=" $(quoted "${words[@]}")"
-    echo "$there${program[$1]}${line/" -r $(quoted "$run") "/" -r \$RUN "}"
+    quote "$run"
+    there=" -r $line "
+    quote "${words[@]}"
+    line=" $line"
+    command+=${line/"$there"/" -r \$RUN "}
 }
 
-# stages DATA : the list for foil-run(1); sinks start before sources
+# stages DATA : sets list to that for foil-run(1); sinks start before sources
 stages() {
-    local again=killed,$restarts service=''
-    [[ -z $(negatives_wanted) ]] ||
-        service="negatives  1       $again  $(command_of negatives)"$'\n'
-    cat <<END
-# name     copies  restart   command
-train      main    never     $(command_of train)
-${service}augment    $augmenters       $again  $(command_of augment "$1")
-select     1       $again  $(command_of select "$1")
-END
+    local again=killed,$restarts command method
+    command_of train
+    list=$'# name     copies  restart   command\n'
+    list+="train      main    never     $command"
+    negatives_wanted
+    if [[ -n $method ]]; then
+        command_of negatives
+        list+=$'\n'"negatives  1       $again  $command"
+    fi
+    command_of augment "$1"
+    list+=$'\n'"augment    $augmenters       $again  $command"
+    command_of select "$1"
+    list+=$'\n'"select     1       $again  $command"
 }
 
 # learn DATA [TEST] : train on a data set, which TEST will judge.
 learn() {
+    local list
     [[ $prepared == "$* in $run" ]] || prepare "$@"
     prepared=''
     [[ -z $learnt ]] || return 0
     announce "$1"
-    supervise "$(stages "$1")" -r "$run"
+    stages "$1"
+    supervise "$list" -r "$run"
     learnt=now
 }

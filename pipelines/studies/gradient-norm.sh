@@ -102,13 +102,18 @@ fit_rate() {
 # measured CHECKPOINT [OPTION] : its exact loss, squared gradient, the same as
 # released, and scale-free
 measured() {
-    local line square
+    local line value loss square released
     line=$(step foil-eval loss --tau "$tau" --views 2 --recipe "$recipe" \
         --seed "$seed" --threads "$threads" "${@:2}" "$1" "$part")
-    square=$(field square_gradient "$line")
-    printf '%s\t%s\t%s\t%s\n' "$(field loss "$line")" "$square" \
-        "$(field square_gradient "${line#*'"released"'}")" \
-        "$(work "$square * $(field square_weight "$line")")"
+    field loss "$line"
+    loss=$value
+    field square_gradient "$line"
+    square=$value
+    field square_gradient "${line#*'"released"'}"
+    released=$value
+    field square_weight "$line"
+    printf '%s\t%s\t%s\t%s\n' "$loss" "$square" "$released" \
+        "$(work "$square * $value")"
 }
 
 # curves : curve.tsv, that of each checkpoint, and mean.tsv, by the mean of the

@@ -156,16 +156,19 @@ judge_run() {
 # judge_pairs TEST : how often images find their captions (TR) and captions their
 # images (IR), by the rule equal
 judge_pairs() {
-    local k line
+    local k line value
     embed_pairs test "$1"
     step foil-eval retrieve --captions --threads "$threads" \
         "$run"/embedded/test{,-texts}.npy >"$run/judged.jsonl"
     line=$(grep '"rule":"equal"' "$run/judged.jsonl")
     for k in 1 5 10; do
-        result "TR@$k" "$(field "r$k" "${line%%text_to_image*}")"
-        result "IR@$k" "$(field "r$k" "${line#*text_to_image}")"
+        field "r$k" "${line%%text_to_image*}"
+        result "TR@$k" "$value"
+        field "r$k" "${line#*text_to_image}"
+        result "IR@$k" "$value"
     done
-    result r_mean "$(field r_mean "$line")"
+    field r_mean "$line"
+    result r_mean "$value"
     result seconds "$(seconds_of "$run")"
 }
 
