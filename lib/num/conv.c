@@ -149,16 +149,18 @@ make_pass(struct num_conv *conv, const struct dnn_conv *s,
  * paid for, and maps that fill its tiles of 4x4.  With 32 channels it takes .35
  * to .58 of the time of oneDNN's direct sums, and with bfloat16, whose products
  * are twice as fast, .56 to .98; with 16 channels .43 to .92, and with bfloat16
- * .90 to .95, and .57 for the gradient of the weights
- * (scripts/benchmarks/conv.sh).
+ * .90 to .95, and .57 for the gradient of the weights.  With stride 2 it takes
+ * .72 to .82 from 64 channels on and .83 to .99 below, and with bfloat16 1.5 to
+ * 1.8, so there oneDNN does it (scripts/benchmarks/conv.sh).
  */
 static int
 winograd_pays(const struct num_conv_spec *spec)
 {
+    const struct num_map y = num_conv_out(spec);
     const size_t least = 16;
 
-    return spec->in.c >= least && spec->out >= least && spec->in.h >= 4 &&
-           spec->in.w >= 4;
+    return spec->in.c >= least && y.c >= least && y.h >= 4 && y.w >= 4 &&
+           (spec->stride == 1 || !spec->in.bf16);
 }
 
 /*
@@ -208,8 +210,9 @@ choose(struct num_conv *conv)
         if (taps && (how == NUM_CONV_TAPS ||
                      (how == NUM_CONV_TABLE && taps_pay(spec, pass))))
             conv->by[i] = &by_taps;
-        else if (winograd && (how == NUM_CONV_WINOGRAD ||
-                              (how == NUM_CONV_TABLE && winograd_pays(spec))))
+        else if (winograd && num_winograd_does(&conv->winograd, pass) &&
+                 (how == NUM_CONV_WINOGRAD ||
+                  (how == NUM_CONV_TABLE && winograd_pays(spec))))
             conv->by[i] = &by_winograd;
     }
 }

@@ -101,6 +101,19 @@ transpose(vec x[WIDE])
 #endif
 }
 
+/* The taps of WIDE inputs, in turn, of WIDE outputs: rows of w, [in x taps]. */
+INLINE void
+taps_by_output(const float *w, size_t in, vec tap[WIDE * TAPS])
+{
+    for (size_t k = 0; k < TAPS; k++) {
+        vec *x = tap + k * WIDE;
+
+        for (size_t l = 0; l < WIDE; l++)
+            x[l] = load(w + l * in * TAPS, k * WIDE, 0);
+        transpose(x);
+    }
+}
+
 /* The first n <= WIDE numbers. */
 INLINE vec
 first(const float *x, size_t n)

@@ -10,7 +10,9 @@ struct range {
 static size_t
 weights_plane(const struct winograd_work *work, struct range part)
 {
-    return winograd_panel_plane(work->wino, part.to - part.from);
+    const size_t phases = work->p->depth / work->p->c;
+
+    return winograd_panel_plane(work->wino, phases * (part.to - part.from));
 }
 
 /* The weights of a part of a panel, brought to points. */
@@ -19,9 +21,36 @@ make_weights(const struct winograd_work *work, size_t panel, struct range part,
              float *u)
 {
     const struct num_conv_spec *spec = &work->wino->spec;
+    const struct winograd_isa *isa = work->wino->isa;
+    const size_t plane = weights_plane(work, part);
 
-    work->wino->isa->weights(work->w, spec->out, spec->in.c, work->back, panel,
-                             part.from, part.to, u, weights_plane(work, part));
+    if (winograd_strided(work->wino))
+        isa->strided_weights(work->w, spec->out, spec->in.c, panel, part.from,
+                             part.to, u, plane);
+    else
+        isa->weights(work->w, spec->out, spec->in.c, work->back, panel,
+                     part.from, part.to, u, plane);
+}
+
+/* What a part adds to the sums of a point.  Of all channels, phases follow each
+ * other without a gap. */
+static void
+multiply(const struct winograd_work *work, size_t point, struct range part,
+         struct winograd_product product)
+{
+    const struct winograd_pass *p = work->p;
+    const size_t phases =
+        winograd_strided(work->wino) ? strided_phases(point) : 1;
+    const size_t width = part.to - part.from;
+    const size_t parts = width == p->c ? 1 : phases;
+
+    product.depth = phases / parts * width;
+    for (size_t i = 0; i < parts; i++) {
+        work->wino->isa->product(&product);
+        product.a += p->c;
+        product.b += width * winograd_width(work->wino);
+        product.add = 1;
+    }
 }
 
 /* What a part adds to the sums of a panel, for a group of tiles; with the last
@@ -38,22 +67,24 @@ make_panel(const struct winograd_work *work, size_t group, size_t count,
     for (size_t at = 0; at < count; at += winograd_results(p)) {
         const size_t now = winograd_least(winograd_results(p), count - at);
         const struct winograd_tiles tiles =
-            num_winograd_tiles(wino, p->o, group + at, now);
+            num_winograd_tiles(wino, &p->to, group + at, now);
 
-        for (size_t i = 0; i < WINOGRAD_POINTS; i++)
-            wino->isa->product(&(struct winograd_product){
-                .a = v + i * winograd_points_plane(p) + at * winograd_row(p) +
-                     part.from,
-                .row = winograd_row(p),
-                .step = 1,
-                .b = u + i * weights_plane(work, part),
-                .c = m + i * plane,
-                .rows = now,
-                .depth = part.to - part.from,
-                .vectors = winograd_vectors(wino, p, panel),
-                .add = part.from > 0});
+        for (size_t i = 0; i < wino->points; i++)
+            multiply(work, i, part,
+                     (struct winograd_product){
+                         .a = v + i * winograd_points_plane(p) +
+                              at * winograd_row(p) + part.from,
+                         .row = winograd_row(p),
+                         .step = 1,
+                         .b = u + i * weights_plane(work, part),
+                         .c = m + i * plane,
+                         .rows = now,
+                         .vectors = winograd_vectors(wino, p, panel),
+                         .add = part.from > 0});
         if (part.to == p->c)
-            wino->isa->tiles(&tiles, panel, m, plane, &work->sink);
+            (winograd_strided(wino)
+                 ? wino->isa->strided_tiles
+                 : wino->isa->tiles)(&tiles, panel, m, plane, &work->sink);
     }
 }
 
@@ -74,15 +105,21 @@ pass_panel(const struct winograd_work *work, size_t group, size_t count,
     }
 }
 
+/* Floats of a panel's weights. */
+static size_t
+panel_weights(const struct winograd_work *work)
+{
+    return work->wino->points *
+           winograd_panel_plane(work->wino, work->p->depth);
+}
+
 static void
 all_weights(const struct winograd_work *work)
 {
 #pragma omp for schedule(dynamic)
     for (size_t panel = 0; panel < work->p->panels; panel++)
         make_weights(work, panel, (struct range){0, work->p->c},
-                     work->weights +
-                         panel * WINOGRAD_POINTS *
-                             winograd_panel_plane(work->wino, work->p->c));
+                     work->weights + panel * panel_weights(work));
 }
 
 /* Each thread with groups of its own. */
@@ -91,8 +128,7 @@ run_apart(const struct winograd_work *work)
 {
     const struct winograd_pass *p = work->p;
     const size_t groups = winograd_groups(work->wino, p);
-    const size_t each =
-        WINOGRAD_POINTS * winograd_panel_plane(work->wino, p->c);
+    const size_t each = panel_weights(work);
 
 #pragma omp parallel num_threads((int)work->wino->threads)
     {
@@ -118,8 +154,7 @@ static void
 run_together(const struct winograd_work *work)
 {
     const struct winograd_pass *p = work->p;
-    const size_t each =
-        WINOGRAD_POINTS * winograd_panel_plane(work->wino, p->c);
+    const size_t each = panel_weights(work);
     const int passes = winograd_passing(work->wino, p);
 
 #pragma omp parallel num_threads((int)work->wino->threads)

@@ -31,7 +31,7 @@ make_spread(const struct winograd_work *work, const void *dy, size_t group,
 {
     const struct num_winograd *wino = work->wino;
     const struct winograd_tiles tiles =
-        num_winograd_tiles(wino, work->p->o, group + first, count);
+        num_winograd_tiles(wino, &work->p->to, group + first, count);
     const size_t plane = winograd_panel_plane(wino, work->p->group);
 
     wino->isa->spread(&tiles, dy, n + first * winograd_width(wino), plane,

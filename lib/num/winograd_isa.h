@@ -13,6 +13,18 @@
  */
 enum { WINOGRAD_POINTS = 36, WINOGRAD_TILE = 4 };
 
+/* With stride 2 they are 25, and each has the channels of up to four phases,
+ * one after the other: pixels whose row and column, modulo 2, are alike. */
+enum { STRIDED_POINTS = 25, STRIDED_PHASES = 4 };
+
+/* Phases that a point has, which numbers them from 0: those of even rows or
+ * columns have nothing at infinity. */
+static inline size_t
+strided_phases(size_t point)
+{
+    return (size_t)(point / 5 < 4 ? 2 : 1) * (point % 5 < 4 ? 2 : 1);
+}
+
 /* Tiles of a map, from number `first` on.  Image by image, row by row. */
 struct winograd_tiles {
     size_t h, w, down, across; /* pixels and tiles of an image */
@@ -65,9 +77,18 @@ struct winograd_isa {
                     size_t panel, size_t from, size_t to, float *u,
                     size_t plane);
 
+    /* The same with stride 2: u(p, phase n + c - from, .), n = to - from. */
+    void (*strided_weights)(const float *w, size_t out, size_t in, size_t panel,
+                            size_t from, size_t to, float *u, size_t plane);
+
     /* v(p, t, c) = B' d B; `row` floats from a tile to the next. */
     void (*points)(const struct winograd_tiles *tiles, const void *x, float *v,
                    size_t row, size_t plane);
+
+    /* The same with stride 2, v(p, t, phase channels + c); h and w of x, tiles
+     * of y. */
+    void (*strided_points)(const struct winograd_tiles *tiles, const void *x,
+                           float *v, size_t row, size_t plane);
 
     void (*product)(const struct winograd_product *product);
 
@@ -75,6 +96,9 @@ struct winograd_isa {
     void (*tiles)(const struct winograd_tiles *tiles, size_t panel,
                   const float *m, size_t plane,
                   const struct winograd_sink *sink);
+    void (*strided_tiles)(const struct winograd_tiles *tiles, size_t panel,
+                          const float *m, size_t plane,
+                          const struct winograd_sink *sink);
 
     /* n(panel, p, t, .) = A dy A'; `each` floats from a panel to the next. */
     void (*spread)(const struct winograd_tiles *tiles, const void *dy, float *n,

@@ -13,21 +13,9 @@
 #ifdef WIDE
 #include "taps_loops.h"
 #include "winograd_maps.h"
+#include "winograd_strided.h"
 
 enum { STEPS_AHEAD = 16 }; /* of a product, to be asked for early */
-
-/* The taps of WIDE inputs, in turn, of WIDE outputs: rows of w, [in x taps]. */
-INLINE void
-taps_by_output(const float *w, size_t in, vec tap[WIDE * TAPS])
-{
-    for (size_t k = 0; k < TAPS; k++) {
-        vec *x = tap + k * WIDE;
-
-        for (size_t l = 0; l < WIDE; l++)
-            x[l] = load(w + l * in * TAPS, k * WIDE, 0);
-        transpose(x);
-    }
-}
 
 /* The taps of an output, of WIDE inputs, turned by 180 degrees. */
 INLINE void
@@ -242,9 +230,12 @@ const struct winograd_isa ISA = {
     .taps = "taps:" NAME,
     .lanes = WIDE,
     .weights = weights,
+    .strided_weights = strided_weights,
     .points = all_points,
+    .strided_points = strided_points,
     .product = product,
     .tiles = all_tiles,
+    .strided_tiles = strided_tiles,
     .spread = spread,
     .gradient = gradient,
     .gather = gather,

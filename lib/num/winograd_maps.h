@@ -1,7 +1,8 @@
 /*
  * The way between maps and points, for winograd_loops.h.  Empty without WIDE.
  */
-#ifdef WIDE
+#if defined WIDE && !defined NUM_WINOGRAD_MAPS_H
+#define NUM_WINOGRAD_MAPS_H
 #include "winograd_vec.h"
 
 enum {
@@ -205,28 +206,38 @@ all_points(const struct winograd_tiles *s, const void *x, float *v, size_t row,
         points(s, x, 0, v, row, plane);
 }
 
-/* y = A' m A of one tile and vector, of which `down` x `across` pixels are
- * put where they belong. */
+/* A' of SIDE or POINTS sums. */
+INLINE void
+to_pixels(const vec *m, size_t side, vec y[OWN])
+{
+    if (side == SIDE)
+        by_a(m, y);
+    else
+        strided_by_a(m, y);
+}
+
+/* y = A' m A of one tile and vector, of side x side points, of which `down` x
+ * `across` pixels are put where they belong. */
 INLINE void
 tile_of(const float *m, size_t plane, const struct winograd_sink *sink,
         vec bias, size_t from, size_t line, size_t down, size_t across,
-        int bf16)
+        size_t side, int bf16)
 {
     vec half[OWN][SIDE];
 
-    for (size_t j = 0; j < SIDE; j++) {
+    for (size_t j = 0; j < side; j++) {
         vec in[SIDE], out[OWN];
 
-        for (size_t i = 0; i < SIDE; i++)
-            in[i] = load(m, (i * SIDE + j) * plane, 0);
-        by_a(in, out);
+        for (size_t i = 0; i < side; i++)
+            in[i] = load(m, (i * side + j) * plane, 0);
+        to_pixels(in, side, out);
         for (size_t i = 0; i < OWN; i++)
             half[i][j] = out[i];
     }
     for (size_t i = 0; i < down; i++) {
         vec out[OWN];
 
-        by_a(half[i], out);
+        to_pixels(half[i], side, out);
         for (size_t j = 0; j < across; j++) {
             const size_t at = from + (i * line + j) * WIDE;
             vec y = out[j] + bias;
@@ -240,7 +251,8 @@ tile_of(const float *m, size_t plane, const struct winograd_sink *sink,
 
 INLINE void
 tiles_of_group(const struct winograd_tiles *tiles, size_t g, const float *m,
-               size_t plane, const struct winograd_sink *into, int bf16)
+               size_t plane, const struct winograd_sink *into, size_t side,
+               int bf16)
 {
     const struct winograd_tiles s = *tiles;
     const struct winograd_sink sink = *into;
@@ -259,22 +271,31 @@ tiles_of_group(const struct winograd_tiles *tiles, size_t g, const float *m,
         fetch(&s, t, &ahead, sink.y, g, bf16, 1, 0);
         if (down == OWN && across == OWN)
             tile_of(m + t * PANEL, plane, &sink, bias, from, s.w, OWN, OWN,
-                    bf16);
+                    side, bf16);
         else
             tile_of(m + t * PANEL, plane, &sink, bias, from, s.w, down, across,
-                    bf16);
+                    side, bf16);
     }
+}
+
+INLINE void
+tiles_of_panel(const struct winograd_tiles *s, size_t panel, const float *m,
+               size_t plane, const struct winograd_sink *sink, size_t side)
+{
+    for (size_t v = 0; v < 2 && 2 * panel + v < s->groups; v++)
+        if (s->bf16)
+            tiles_of_group(s, 2 * panel + v, m + v * WIDE, plane, sink, side,
+                           1);
+        else
+            tiles_of_group(s, 2 * panel + v, m + v * WIDE, plane, sink, side,
+                           0);
 }
 
 static void
 all_tiles(const struct winograd_tiles *s, size_t panel, const float *m,
           size_t plane, const struct winograd_sink *sink)
 {
-    for (size_t v = 0; v < 2 && 2 * panel + v < s->groups; v++)
-        if (s->bf16)
-            tiles_of_group(s, 2 * panel + v, m + v * WIDE, plane, sink, 1);
-        else
-            tiles_of_group(s, 2 * panel + v, m + v * WIDE, plane, sink, 0);
+    tiles_of_panel(s, panel, m, plane, sink, SIDE);
 }
 
 /* n = A dy A' of one tile. */

@@ -158,4 +158,83 @@ by_g_back(const vec s[SIDE], vec g[3])
     g[2] = FMA(splat(A2), sum_a, FMA(splat(B2), sum_b, s[5]));
 }
 
+/*
+ * Of a row, odd pixels meet taps 0 and 2, which are a kernel of 2 with stride
+ * 1, and even pixels meet tap 1: the phases.  F(4,2) has the points +-a, +-b
+ * and infinity, and a single tap needs no infinity: 5 + 4 products for four
+ * outputs in place of 12, with one A' for the sums of both.
+ *
+ *          odd  [ d3 - bb d1 + a (d2 - bb d0) ]         [ (g0 + a g2) / N_a ]
+ *               [ -(d3 - bb d1) + a (d2 - bb d0) ]      [ (g0 - a g2) / N_a ]
+ *     B' d =    [ d3 - aa d1 + b (d2 - aa d0) ]   G g = [ (g0 + b g2) / N_b ]
+ *               [ -(d3 - aa d1) + b (d2 - aa d0) ]      [ (g0 - b g2) / N_b ]
+ *               [ d4 - (aa + bb) d2 + aa bb d0 ]        [ g2 ]
+ *
+ *          even the first four                          [ g1 / N ], four times
+ *
+ * with aa = a^2, bb = b^2, N_a = 2 a (aa - bb), N_b = 2 b (bb - aa), and A' of
+ * the powers of the points.  a and b have the smallest error of all in steps of
+ * 1/16, from 1/4 to 5/2: 4e-7 of the rms of y with 64 channels.
+ */
+enum { POINTS = 5, PATCH = 9 }; /* of a row: points of odd pixels; inputs */
+
+#define SA 0.4375
+#define SB 1.25
+#define SA2 (SA * SA)
+#define SB2 (SB * SB)
+#define SOVER_A (1 / (2 * SA * (SA2 - SB2)))
+#define SOVER_B (1 / (2 * SB * (SB2 - SA2)))
+
+/* The four finite points of one phase: d0 to d3. */
+INLINE void
+by_b_finite(vec d0, vec d1, vec d2, vec d3, vec v[4])
+{
+    vec odd = FMA(splat(-SB2), d1, d3), even = FMA(splat(-SB2), d0, d2);
+
+    v[0] = FMA(splat(SA), even, odd);
+    v[1] = FMA(splat(SA), even, -odd);
+    odd = FMA(splat(-SA2), d1, d3);
+    even = FMA(splat(-SA2), d0, d2);
+    v[2] = FMA(splat(SB), even, odd);
+    v[3] = FMA(splat(SB), even, -odd);
+}
+
+/* B' of both phases: the points of odd pixels, which come first, and the finite
+ * ones of even pixels. */
+INLINE void
+strided_by_b(const vec d[PATCH], vec v[PATCH])
+{
+    by_b_finite(d[0], d[2], d[4], d[6], v);
+    v[4] = FMA(splat(SA2 * SB2), d[0], FMA(splat(-SA2 - SB2), d[4], d[8]));
+    by_b_finite(d[1], d[3], d[5], d[7], v + POINTS);
+}
+
+/* G of both. */
+INLINE void
+strided_by_g(const vec g[3], vec u[PATCH])
+{
+    const vec a = splat(SOVER_A) * g[0], b = splat(SOVER_B) * g[0];
+
+    u[0] = FMA(splat(SA * SOVER_A), g[2], a);
+    u[1] = FMA(splat(-SA * SOVER_A), g[2], a);
+    u[2] = FMA(splat(SB * SOVER_B), g[2], b);
+    u[3] = FMA(splat(-SB * SOVER_B), g[2], b);
+    u[4] = g[2];
+    u[5] = u[6] = splat(SOVER_A) * g[1];
+    u[7] = u[8] = splat(SOVER_B) * g[1];
+}
+
+/* A'. */
+INLINE void
+strided_by_a(const vec m[POINTS], vec y[OWN])
+{
+    vec sum_a = m[0] + m[1], sum_b = m[2] + m[3];
+    vec gap_a = m[0] - m[1], gap_b = m[2] - m[3];
+
+    y[0] = sum_a + sum_b;
+    y[1] = FMA(splat(SB), gap_b, splat(SA) * gap_a);
+    y[2] = FMA(splat(SB2), sum_b, splat(SA2) * sum_a);
+    y[3] = FMA(splat(SB2 * SB), gap_b, FMA(splat(SA2 * SA), gap_a, m[4]));
+}
+
 #endif

@@ -27,20 +27,34 @@ num_winograd_isa(size_t i)
     return all[WINOGRAD_ISAS - 1];
 }
 
+/* What a tile and channel become, in numbers. */
+static size_t
+numbers(const struct num_winograd *wino)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < wino->points; i++)
+        sum += winograd_strided(wino) ? strided_phases(i) : 1;
+    return sum;
+}
+
 static struct winograd_pass
 pass_of(const struct num_winograd *wino, enum num_conv_pass pass)
 {
-    const struct num_conv_spec *spec = &wino->spec;
+    const struct num_map x = wino->spec.in, y = num_conv_out(&wino->spec);
     const int back = pass == NUM_CONV_BACK_DATA;
     const int gradient = pass == NUM_CONV_BACK_WEIGHTS;
-    struct winograd_pass p = {.c = back ? spec->out : spec->in.c,
-                              .o = back ? spec->in.c : spec->out};
+    const size_t phases = winograd_strided(wino) ? STRIDED_PHASES : 1;
+    struct winograd_pass p = {.from = back ? y : x, .to = back ? x : y};
     size_t groups;
 
+    p.c = p.from.c;
+    p.o = p.to.c;
+    p.depth = phases * p.c;
     p.panels = winograd_parts(p.o, winograd_width(wino));
-    p.together = p.c * p.o > (gradient ? APART_GRADIENT : APART);
+    p.together = p.depth * p.o > (gradient ? APART_GRADIENT : APART);
     groups = gradient ? POINTS_GRADIENT : POINTS_TOGETHER;
-    groups = winograd_parts(wino->tiles * WINOGRAD_POINTS * p.c, groups);
+    groups = winograd_parts(wino->tiles * numbers(wino) * p.c, groups);
     if (!p.together)
         groups = winograd_parts(wino->tiles, TILES_APART);
     if (!p.together && groups < wino->threads)
@@ -53,20 +67,31 @@ int
 num_winograd_init(struct num_winograd *wino, const struct num_conv_spec *spec,
                   const struct winograd_isa *isa)
 {
-    const struct num_map *in = &spec->in;
+    const struct num_map y = num_conv_out(spec);
+    const int strided = spec->stride == 2;
 
-    if (spec->kernel != 3 || spec->stride != 1 || spec->pad != 1 ||
-        in->block != isa->lanes || spec->block != isa->lanes)
+    if (spec->kernel != 3 || (spec->stride != 1 && !strided) ||
+        spec->pad != 1 || spec->in.block != isa->lanes ||
+        spec->block != isa->lanes)
         return -1;
     *wino = (struct num_winograd){.spec = *spec,
                                   .isa = isa,
-                                  .down = winograd_parts(in->h, TILE),
-                                  .across = winograd_parts(in->w, TILE),
+                                  .points = strided ? STRIDED_POINTS
+                                                    : WINOGRAD_POINTS,
+                                  .down = winograd_parts(y.h, TILE),
+                                  .across = winograd_parts(y.w, TILE),
                                   .threads = (size_t)omp_get_max_threads()};
-    wino->tiles = in->n * wino->down * wino->across;
+    wino->tiles = y.n * wino->down * wino->across;
     for (int i = 0; i < 3; i++)
-        wino->pass[i] = pass_of(wino, (enum num_conv_pass)i);
+        if (num_winograd_does(wino, (enum num_conv_pass)i))
+            wino->pass[i] = pass_of(wino, (enum num_conv_pass)i);
     return 0;
+}
+
+int
+num_winograd_does(const struct num_winograd *wino, enum num_conv_pass pass)
+{
+    return pass == NUM_CONV_FORWARD || !winograd_strided(wino);
 }
 
 const char *
@@ -79,15 +104,15 @@ static struct winograd_room
 room_of(const struct num_winograd *wino, enum num_conv_pass pass)
 {
     const struct winograd_pass *p = &wino->pass[pass];
-    const size_t panel = WINOGRAD_POINTS * winograd_panel_plane(wino, p->c);
+    const size_t panel = wino->points * winograd_panel_plane(wino, p->depth);
     struct winograd_room room = {
         .points = p->together ? 1 : wino->threads,
-        .points_each = WINOGRAD_POINTS * winograd_points_plane(p),
+        .points_each = wino->points * winograd_points_plane(p),
         .weights = winograd_passing(wino, p) ? wino->threads : 1,
         .weights_each = winograd_passing(wino, p) ? panel : p->panels * panel,
         .results = wino->threads,
         .results_each =
-            WINOGRAD_POINTS * winograd_panel_plane(wino, winograd_results(p)),
+            wino->points * winograd_panel_plane(wino, winograd_results(p)),
     };
 
     if (pass == NUM_CONV_BACK_WEIGHTS) {
@@ -129,15 +154,15 @@ num_winograd_work(const struct num_winograd *wino, enum num_conv_pass pass,
 }
 
 struct winograd_tiles
-num_winograd_tiles(const struct num_winograd *wino, size_t c, size_t first,
-                   size_t count)
+num_winograd_tiles(const struct num_winograd *wino, const struct num_map *map,
+                   size_t first, size_t count)
 {
-    return (struct winograd_tiles){.h = wino->spec.in.h,
-                                   .w = wino->spec.in.w,
+    return (struct winograd_tiles){.h = map->h,
+                                   .w = map->w,
                                    .down = wino->down,
                                    .across = wino->across,
-                                   .groups = c / wino->isa->lanes,
-                                   .bf16 = wino->spec.in.bf16,
+                                   .groups = map->c / wino->isa->lanes,
+                                   .bf16 = map->bf16,
                                    .first = first,
                                    .count = count,
                                    .all = wino->tiles};
@@ -147,12 +172,14 @@ void
 num_winograd_points(const struct winograd_work *work, size_t group,
                     size_t first, size_t count, float *v)
 {
+    const struct winograd_isa *isa = work->wino->isa;
     const struct winograd_tiles tiles =
-        num_winograd_tiles(work->wino, work->p->c, group + first, count);
+        num_winograd_tiles(work->wino, &work->p->from, group + first, count);
     const size_t row = winograd_row(work->p);
 
-    work->wino->isa->points(&tiles, work->from, v + first * row, row,
-                            winograd_points_plane(work->p));
+    (winograd_strided(work->wino) ? isa->strided_points : isa->points)(
+        &tiles, work->from, v + first * row, row,
+        winograd_points_plane(work->p));
 }
 
 void

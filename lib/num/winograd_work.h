@@ -41,7 +41,7 @@ winograd_width(const struct num_winograd *wino)
 static inline size_t
 winograd_row(const struct winograd_pass *p)
 {
-    return p->c + WINOGRAD_PAD;
+    return p->depth + WINOGRAD_PAD;
 }
 
 static inline size_t
@@ -67,6 +67,13 @@ static inline size_t
 winograd_groups(const struct num_winograd *wino, const struct winograd_pass *p)
 {
     return winograd_parts(wino->tiles, p->group);
+}
+
+/* Whether it has phases. */
+static inline int
+winograd_strided(const struct num_winograd *wino)
+{
+    return wino->points == STRIDED_POINTS;
 }
 
 /* Whether weights are used for one group only. */
@@ -142,9 +149,10 @@ winograd_count(const struct winograd_work *work, size_t group)
     return winograd_least(work->p->group, work->wino->tiles - group);
 }
 
-/* Tiles first .. first + count of a map of c channels. */
+/* Tiles first .. first + count of a map. */
 struct winograd_tiles num_winograd_tiles(const struct num_winograd *wino,
-                                         size_t c, size_t first, size_t count);
+                                         const struct num_map *map,
+                                         size_t first, size_t count);
 
 /* Points of tiles first .. first + count of the group that begins at `group`;
  * and of the whole group, by all threads together. */
