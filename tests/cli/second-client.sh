@@ -51,7 +51,7 @@ filtered() {
     [[ $2 == none ]] ||
         "$python" "$peer" "$dir" "$2" items >"$dir/told" 2>&1 &
     "$BIN/foil-train" -r "$dir" --objective emc2 --arch linear --head 32-16 \
-        --lr 0.1 --warmup 0 --seed 5 --threads 1 --deadline 25 \
+        --lr 0.1 --warmup 0 --seed 5 --threads 1 --deadline 100 \
         2>"$dir/train.log" &
     trainer=$!
     "$BIN/foil-negatives" -r "$dir" --filter --seed 5 --lease 1.5 \
@@ -72,7 +72,7 @@ planned() {
     mkdir -m 700 "$dir"
     [[ $2 == none ]] || "$python" "$peer" "$dir" "$2" >"$dir/told" 2>&1 &
     "$BIN/foil-train" -r "$dir" --arch linear --head 32-16 --lr 0.1 \
-        --warmup 0 --seed 5 --threads 1 --keep-features 2 --deadline 25 \
+        --warmup 0 --seed 5 --threads 1 --keep-features 2 --deadline 100 \
         2>"$dir/train.log" &
     trainer=$!
     [[ $2 == none ]] || waits_for "$dir/told"
