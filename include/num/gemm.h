@@ -12,7 +12,10 @@
  *
  * With beta = 0 the old content of C is not read.  Rows are packed.  O(m n k)
  * time, no scratch from the caller.  The result is the same, bit for bit, for
- * the same shape and number of threads.
+ * the same shape and number of threads.  Sums are f32: against sums in double,
+ * of normal numbers and up to k = 2,048, the largest error over the rms of C is
+ * below 4e-6 (tests/num/test_gemm.c).  Calls on different arrays may run at the
+ * same time.
  *
  * Small ones, of up to 5 x 2^20 multiplications, go to loops of our own
  * (lib/num/gemm_small.h), others to oneDNN's sgemm.  What OpenBLAS 0.3.21

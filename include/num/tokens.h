@@ -11,9 +11,11 @@
  * f32.
  *
  * Gradients of what many rows share are sums over these rows in their order, in
- * f32, whatever the number of threads.  With `add` they are added to what is
- * there, else they overwrite it.  Calls on different arrays may run at the same
- * time.
+ * f32, whatever the number of threads, so a sum of k of them is off by at most
+ * k / 2^24 of that of their magnitudes; all else is rounded once
+ * (tests/num/test_tokens.c).  With `add` they are added to what
+ * is there, else they overwrite it.  Calls on different arrays may run at the
+ * same time.
  */
 
 /* num_embed() looks up the rows of a table that ids name: y_t = table[id_t].
