@@ -1,0 +1,114 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034,SC2154 # variables are shared with lib.sh
+#
+# Sourced by lib.sh: the list of stages for foil-run(1), with their options.
+
+# quote WORD... : sets line to the words as foil-run(1) reads them
+quote() {
+    local word mark="'\\''"
+    line=''
+    for word; do
+        [[ $word =~ ^[][[:alnum:]_./:=,@%+-]+$ ]] ||
+            word="'${word//\'/"$mark"}'"
+        line+="${line:+ }$word"
+    done
+}
+
+# warmup : sets value to its epochs, a tenth of all at most
+warmup() {
+    value=$warm
+    [[ $((10 * warm)) -le $epochs ]] ||
+        value=$((epochs / 10)).$((epochs % 10))
+}
+
+# words_for_select, words_for_train : sets words; a checkpoint knows its warm-up
+words_for_select() {
+    words_for select "${select[@]}"
+    words=(--seed "$seed" --batch "$batch" --epochs "$epochs" "${words[@]}")
+}
+
+words_for_train() {
+    local value
+    local -a items=("${train[@]}") more
+    [[ $objective != "$usual" ]] || items+=("${tuned[@]}")
+    warmup
+    [[ -z $warm || -e $run/latest ]] || items+=("--warmup $value")
+    [[ ${keep_epochs:-0} -eq 0 ]] || items+=("--keep-features $keep_epochs")
+    for_trainer
+    more=("${words[@]}")
+    # its own vocabulary is that of before, by whatever path the run is called
+    [[ -z $resume || ${#merges[@]} -eq 0 || -n $vocabulary ]] ||
+        more+=(--override vocabulary)
+    words_for train "${items[@]}"
+    words=(-r "$run" --objective "$objective" --threads "$threads"
+        --seed "$seed" ${resume:+"$resume"} "${more[@]}" "${merges[@]}"
+        "${words[@]}")
+}
+
+# negatives_wanted : sets method to that of the service, '' where the objective
+# wants none
+negatives_wanted() {
+    local value
+    field negatives "$train_says"
+    method=${value#null}
+}
+
+# words_for_negatives, words_for_augment DATA : sets words; where negatives come
+# from outside of the batch, the service stands before the augmenters
+words_for_negatives() {
+    local method value
+    negatives_wanted
+    words_for negatives "${negatives[@]}" "--method $method"
+    field outside "$train_says"
+    if [[ $filter == yes || (-z $filter && $value == true) ]]; then
+        [[ " ${words[*]} " == *' --filter '* ]] || words+=(--filter)
+    fi
+    words=(-r "$run" --seed "$seed" "${words[@]}")
+}
+
+words_for_augment() {
+    local filtered=() method
+    negatives_wanted
+    if [[ -n $method ]]; then
+        words_for_negatives
+        [[ " ${words[*]} " != *' --filter '* ]] || filtered=(--filter)
+    fi
+    words_for augment "${augment[@]}" "${filtered[@]}"
+    words=(-r "$run" --seed "$seed" "${merges[@]}" "${words[@]}" "$1")
+}
+
+# command_of STAGE [DATA] : sets command to how it is started, with the run
+# directory as $RUN
+command_of() {
+    local line there
+    local -a words
+    "words_for_$1" "${@:2}"
+    command=${program[$1]}
+    if [[ $1 == select ]]; then
+        quote "${elsewhere[@]}"
+        command=${line:+"$line "}$command
+        words=(-r "${select_run:-$run}" "${words[@]}" "${select_data:-$2}")
+    fi
+    quote "$run"
+    there=" -r $line "
+    quote "${words[@]}"
+    line=" $line"
+    command+=${line/"$there"/" -r \$RUN "}
+}
+
+# stages DATA : sets list to that for foil-run(1); sinks start before sources
+stages() {
+    local again=killed,$restarts command method
+    command_of train
+    list=$'# name     copies  restart   command\n'
+    list+="train      main    never     $command"
+    negatives_wanted
+    if [[ -n $method ]]; then
+        command_of negatives
+        list+=$'\n'"negatives  1       $again  $command"
+    fi
+    command_of augment "$1"
+    list+=$'\n'"augment    $augmenters       $again  $command"
+    command_of select "$1"
+    list+=$'\n'"select     1       $again  $command"
+}
