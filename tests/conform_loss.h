@@ -304,7 +304,7 @@ gradient(const struct steps *all, const struct loss_batch *batch, int unit,
     if (unit) {
         num_gemm_nt(n, n, batch->d, 1, z, z, 0, s);
         all->objective->run(batch, &all->set, state, s, report);
-        loss_similarity_backward(n, n, batch->d, s, z, dz);
+        loss_similarity_backward(n, n, n, batch->d, s, z, dz);
     } else {
         loss_objective_run(all->objective, &all->set, batch, z, state, dz, work,
                            report);

@@ -27,6 +27,8 @@
 struct loss_batch {
     size_t b;             /* images, >= 2 */
     size_t extra;         /* rows after the 2b anchors: negatives only */
+    size_t constant;      /* the last ones of these that no gradient is wanted
+                             for, such as features that a bank has kept */
     size_t d;             /* width of a row */
     const float *weights; /* [n,rows] weight of each negative, from the
                              service; NULL if the objective wants none.  Rows
@@ -188,7 +190,8 @@ size_t loss_objective_size(const struct loss_objective *objective,
 /*
  * loss_objective_run() takes raw embeddings to their gradient, through the
  * normalisation of rows where S is what counts.
- *   z, dz  [rows,d]     dz is overwritten with dL/dz
+ *   z      [rows,d]
+ *   dz     [rows - constant,d]  overwritten with dL/dz
  *   state  [loss_objective_states(), columns]  old in, new out; NULL without
  *          columns
  *   work   [loss_objective_size()]

@@ -65,14 +65,17 @@ void loss_partner_balance(size_t rows, size_t partner, float *w);
 double loss_log_add(double a, double b);
 
 /*
- * loss_similarity_backward() takes a weight matrix to the gradient on the rows:
+ * loss_similarity_backward() takes a weight matrix to the gradient on the first
+ * `moved` rows, n or more; those behind them are constants:
  *
  *     dv = (W + W') v,   W extended by zero rows to [rows,rows]
  *
- *   w      [rows,rows], of which the first n are looked at; becomes W + W'
- *   v, dv  [rows,d]
+ *   w   [moved,rows], of which the first n are looked at; becomes W + W', but
+ *       for the columns of constants, where it stays W
+ *   v   [rows,d]
+ *   dv  [moved,d]
  */
-void loss_similarity_backward(size_t n, size_t rows, size_t d, float *w,
-                              const float *v, float *dv);
+void loss_similarity_backward(size_t n, size_t moved, size_t rows, size_t d,
+                              float *w, const float *v, float *dv);
 
 #endif

@@ -142,7 +142,8 @@ loss_objective_size(const struct loss_objective *objective,
     const size_t scratch =
         objective->direct ? objective->direct_size(batch) : 0;
 
-    return rows * batch->d + rows + (rows + 1) * rows + scratch;
+    return rows * batch->d + rows + (rows - batch->constant + 1) * rows +
+           scratch;
 }
 
 /* The mean cosine of two anchors: from |sum v|^2 = n + sum of the others. */
@@ -185,9 +186,10 @@ loss_objective_run(const struct loss_objective *objective,
                    float *dz, float *work, struct loss_report *report)
 {
     const size_t n = 2 * batch->b, rows = n + batch->extra;
+    const size_t moved = rows - batch->constant;
     const size_t d = batch->d - objective->aux_columns;
     float *v = work, *length = v + rows * batch->d, *s = length + rows;
-    float *scratch = s + (rows + 1) * rows;
+    float *scratch = s + (moved + 1) * rows;
 
     REQUIRE(batch->b >= 2 && batch->d > objective->aux_columns &&
             set->value[LOSS_TAU] > 0);
@@ -203,10 +205,10 @@ loss_objective_run(const struct loss_objective *objective,
     report->infonce = loss_infonce(batch, set->value[LOSS_TAU], s);
     if (objective->direct) {
         objective->direct(batch, set, z, dz, scratch, report);
-        memset(dz + n * batch->d, 0, batch->extra * batch->d * sizeof *dz);
+        memset(dz + n * batch->d, 0, (moved - n) * batch->d * sizeof *dz);
     } else {
         objective->run(batch, set, state, s, report);
-        loss_similarity_backward(n, rows, d, s, v, dz);
-        num_unit_rows_back(rows, d, v, length, dz, dz);
+        loss_similarity_backward(n, moved, rows, d, s, v, dz);
+        num_unit_rows_back(moved, d, v, length, dz, dz);
     }
 }

@@ -133,11 +133,12 @@ loss_log_add(double a, double b)
     return least == -INFINITY ? most : most + log1p(exp(least - most));
 }
 
-/* w += w', the parts that mirror each other in a square at (top,left). */
+/* w += w', the parts that mirror each other in a square at (top,left), of the
+ * first `moved` rows and columns. */
 static void
-add_mirror(size_t rows, size_t top, size_t left, float *w)
+add_mirror(size_t moved, size_t rows, size_t top, size_t left, float *w)
 {
-    for (size_t r = top; r < rows && r < top + SQUARE; r++)
+    for (size_t r = top; r < moved && r < top + SQUARE; r++)
         for (size_t c = left; c <= r && c < left + SQUARE; c++) {
             const float sum = w[r * rows + c] + w[c * rows + r];
 
@@ -146,13 +147,13 @@ add_mirror(size_t rows, size_t top, size_t left, float *w)
 }
 
 void
-loss_similarity_backward(size_t n, size_t rows, size_t d, float *w,
-                         const float *v, float *dv)
+loss_similarity_backward(size_t n, size_t moved, size_t rows, size_t d,
+                         float *w, const float *v, float *dv)
 {
-    memset(w + n * rows, 0, (rows - n) * rows * sizeof *w);
+    memset(w + n * rows, 0, (moved - n) * rows * sizeof *w);
     // in squares: a column of W is a cache miss an element
-    for (size_t top = 0; top < rows; top += SQUARE)
+    for (size_t top = 0; top < moved; top += SQUARE)
         for (size_t left = 0; left <= top; left += SQUARE)
-            add_mirror(rows, top, left, w);
-    num_gemm_nn(rows, d, rows, 1, w, v, 0, dv);
+            add_mirror(moved, rows, top, left, w);
+    num_gemm_nn(moved, d, rows, 1, w, v, 0, dv);
 }

@@ -70,7 +70,7 @@ direct(const struct loss_batch *batch, const struct loss_settings *set,
     num_gemm_nt(n, n, width, 1, v, v, 0, s);
     for (size_t r = 0; r < n; r++)
         value += tau_row(batch, set, r, z, s + r * n, dz);
-    loss_similarity_backward(n, n, width, s, v, dv);
+    loss_similarity_backward(n, n, n, width, s, v, dv);
     num_unit_rows_back(n, width, v, length, dv, dv);
     for (size_t r = 0; r < n; r++) {
         const double t = certainty(batch, z, r);

@@ -32,8 +32,10 @@ train_learner_open(struct train_learner *learner,
     const size_t outside = spec->objective->wants_cross ? 2 * spec->images : 0;
     const size_t rows = 2 * spec->images + spec->extra + outside;
     const size_t d = spec->encoder[0]->dim;
-    const struct loss_batch largest = {
-        .b = spec->images, .extra = spec->extra + outside, .d = d};
+    const struct loss_batch largest = {.b = spec->images,
+                                       .extra = spec->extra + outside,
+                                       .constant = outside,
+                                       .d = d};
 
     *learner = (struct train_learner){0};
     if (check(spec, err))
@@ -47,7 +49,7 @@ train_learner_open(struct train_learner *learner,
         learner->pixels = mem_array(rows, spec->encoder[0]->image);
     learner->z = mem_aligned(rows * d, sizeof(float));
     learner->v = mem_aligned(rows * d, sizeof(float));
-    learner->dz = mem_aligned(rows * d, sizeof(float));
+    learner->dz = mem_aligned((rows - outside) * d, sizeof(float));
     learner->columns =
         mem_array(loss_objective_states(spec->objective, spec->images) *
                       spec->objective->columns,
@@ -236,7 +238,8 @@ find_gradient(struct train_learner *learner, const struct train_batch *b,
         if (rc <= 0)
             return rc;
     }
-    batch.extra += exchange->weights.n_outside;
+    batch.constant = exchange->weights.n_outside;
+    batch.extra += batch.constant;
     batch.weights = exchange->weights.w;
     batch.scale = exchange->weights.scale;
     batch.s = exchange->weights.s;

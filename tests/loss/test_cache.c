@@ -32,7 +32,7 @@ the_mean_draw_gives_simclr(void)
         mass += z_r / (z_r + own) / N;
     }
     loss_cache.run(&batch, &set, NULL, s, &report);
-    loss_similarity_backward(N, N, D, s, v, dv);
+    loss_similarity_backward(N, N, N, D, s, v, dv);
     for (size_t i = 0; i < N * D; i++)
         sum += fabs(dv[i]);
     T_NEAR(sum, 12.227761403, 2e-6, "gradient");

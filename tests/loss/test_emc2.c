@@ -7,6 +7,7 @@
 #include "num/gemm.h"
 #include "num/vec.h"
 #include "t.h"
+#include "util/err.h"
 
 enum { B = NAIVE_B, N = NAIVE_N, D = NAIVE_D };
 
@@ -28,7 +29,7 @@ mixed_chains_give_the_softmax(void)
     infonce = loss_infonce(&batch, 0.1, s);
     loss_partition(B, N, 10, LOSS_NEGATIVES, s, w);
     loss_emc2.run(&batch, &set, NULL, s, &report);
-    loss_similarity_backward(N, N, D, s, v, dv);
+    loss_similarity_backward(N, N, N, D, s, v, dv);
     for (size_t i = 0; i < N * D; i++)
         sum += fabs(dv[i]);
     T_NEAR(sum, 33.254410154, 2e-6, "gradient");
@@ -65,9 +66,39 @@ what_is_rounded_is_not_dropped(void)
            "one step of many is");
 }
 
+/* What a bank has kept gets no gradient, and changes that of no row. */
+static void
+a_bank_gets_no_gradient(void)
+{
+    enum { EXTRA = 3, ROWS = N + EXTRA, MOVED = ROWS - 2 };
+    double x[ROWS * D], off = 0;
+    float z[ROWS * D], w[N * ROWS] = {0}, dz[2][ROWS * D];
+    float work[2 * ROWS * (ROWS + D + 1)];
+    const struct loss_settings set = {{0.1}, 0};
+    struct loss_batch batch = {.b = B, .extra = EXTRA, .d = D, .weights = w};
+    struct loss_report report;
+
+    naive_lcg(ROWS * D, 3, x);
+    for (size_t i = 0; i < ROWS * D; i++)
+        z[i] = (float)x[i];
+    for (size_t r = 0; r < N; r++)
+        w[r * ROWS + N + r % EXTRA] = 1;
+    loss_objective_run(&loss_emc2, &set, &batch, z, NULL, dz[0], work, &report);
+    batch.constant = ROWS - MOVED;
+    REQUIRE(loss_objective_size(&loss_emc2, &batch) <=
+            sizeof work / sizeof *work);
+    dz[1][MOVED * D] = 7;
+    loss_objective_run(&loss_emc2, &set, &batch, z, NULL, dz[1], work, &report);
+    for (size_t i = 0; i < MOVED * D; i++)
+        off = fmax(off, fabs(dz[0][i] - dz[1][i]));
+    T(off < 1e-6 && dz[1][MOVED * D] == 7,
+      "what a bank has kept gets no gradient, off by %g", off);
+}
+
 int
 main(void)
 {
+    a_bank_gets_no_gradient();
     what_is_rounded_is_not_dropped();
     mixed_chains_give_the_softmax();
     return t_done();

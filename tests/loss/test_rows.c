@@ -71,7 +71,7 @@ agrees_with_the_reference(void)
     num_scale(N * N, scale, w);
     for (size_t r = 0; r < N; r++)
         w[r * N + loss_partner(B, r)] -= scale;
-    loss_similarity_backward(N, N, D, w, v, dv);
+    loss_similarity_backward(N, N, N, D, w, v, dv);
     for (size_t i = 0; i < N * D; i++)
         sum += fabs(dv[i]);
     T_NEAR(sum, 33.254410154, 2e-6, "in-batch gradient");
@@ -91,7 +91,7 @@ spreads_to_further_rows(void)
         v[i] = (float)x[i];
     memcpy(all, w, sizeof w);
     all[N * ROWS] = NAN; // nothing is looked at there
-    loss_similarity_backward(N, ROWS, D, all, v, dv);
+    loss_similarity_backward(N, ROWS, ROWS, D, all, v, dv);
     for (size_t r = 0; r < ROWS; r++)
         for (size_t k = 0; k < D; k++) {
             double want = 0;
@@ -103,6 +103,17 @@ spreads_to_further_rows(void)
             off = fmax(off, fabs(want - dv[r * D + k]));
         }
     T(off < 1e-6, "(W + W') v with further rows");
+    for (size_t moved = N; moved < ROWS; moved++) {
+        float some[ROWS * D];
+
+        memcpy(all, w, sizeof w);
+        some[moved * D] = 7;
+        loss_similarity_backward(N, moved, ROWS, D, all, v, some);
+        off = fmax(off, some[moved * D] == 7 ? 0 : 1);
+        for (size_t i = 0; i < moved * D; i++)
+            off = fmax(off, fabs(some[i] - dv[i]));
+    }
+    T(off < 1e-6, "those that are constants change nothing, and get none");
 }
 
 static void

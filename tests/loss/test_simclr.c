@@ -41,7 +41,7 @@ agrees_with_the_reference(void)
     alone = loss_infonce(&batch, 0.1, s);
     want = by_definition(0.1, s);
     loss_simclr.run(&batch, &set, NULL, s, &report);
-    loss_similarity_backward(N, N, D, s, v, dv);
+    loss_similarity_backward(N, N, N, D, s, v, dv);
     for (size_t i = 0; i < N * D; i++)
         sum += fabs(dv[i]);
     T_NEAR(report.value, 0.650472417, 2e-6, "value");
