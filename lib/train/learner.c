@@ -273,13 +273,22 @@ not_finite(struct train_learner *learner, const struct train_batch *b,
     return NULL;
 }
 
-static enum train_outcome
-refuse(struct train_learner *learner)
+/* As if no batch had passed the encoders. */
+static void
+undo(struct train_learner *learner)
 {
     const struct train_learner_spec *spec = &learner->spec;
 
     for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++)
         train_encoder_undo(spec->encoder[k]);
+}
+
+static enum train_outcome
+refuse(struct train_learner *learner)
+{
+    const struct train_learner_spec *spec = &learner->spec;
+
+    undo(learner);
     if (spec->objective->wants_weights)
         spec->negatives->refused(spec->negatives->self);
     spec->state->skipped++;
@@ -391,9 +400,12 @@ train_learner_step(struct train_learner *learner,
 
     *result = (struct train_result){.outcome = TRAIN_FAILED};
     rc = bring(learner, b, &exchange, err);
-    if (!rc)
+    if (!rc) {
         rc =
             find_gradient(learner, b, &exchange, &result->loss, &gradient, err);
+        if (rc <= 0)
+            undo(learner);
+    }
     if (rc > 0) {
         result->reason = not_finite(learner, b, &result->loss, gradient);
         result->outcome =

@@ -296,10 +296,14 @@ so_many_in_a_row_are_a_run_that_is_lost(void)
 static void
 negatives_are_asked(void)
 {
-    struct world *w = begin("emc2", "group", 1, TRAIN_ON_NONFINITE_STOP);
+    struct world *w = begin("emc2", "batch", 1, TRAIN_ON_NONFINITE_STOP);
     struct train_result result;
     struct err err = {""};
+    size_t n;
+    const float *running = nn_net_running(w->encoder[0].net, &n);
+    float *before = mem_array(n, sizeof *before);
 
+    REQUIRE(n > 0);
     T(step(w, &result, &err) == TRAIN_APPLIED && w->asked == 1 &&
           kept(w) == 1 && !strcmp(w->samples.store.sampler, "one"),
       "once, and what they want kept of a step that is applied is kept");
@@ -312,13 +316,17 @@ negatives_are_asked(void)
       "a step without them is counted as one");
     w->alone = 0;
     w->answer = 0;
+    memcpy(before, running, n * sizeof *before);
     T(step(w, &result, &err) == TRAIN_INTERRUPTED, "they may be interrupted");
+    T(!memcmp(before, running, n * sizeof *before),
+      "the running statistics are those before, which a checkpoint takes");
     w->answer = -1;
     T(step(w, &result, &err) == TRAIN_FAILED &&
           !strcmp(err.msg, "nobody knows"),
       "or fail: %s", err.msg);
     T(w->state.total == 2 && w->state.step == 2 && kept(w) == 2,
       "neither counts as a step, and nothing is kept of them");
+    free(before);
     end(w);
 }
 
