@@ -21,9 +21,9 @@ own=('packages DIR where both packages are unpacked; else downloaded'
 # shellcheck disable=SC2034
 train=('--text bow:128' '--embed 128' '--arch resnet18' '--stem imagenet'
     '--width 32' '--optim adamw' '--lr 1e-3' '--weight-decay 0.05'
-    '--schedule cosine' '--checkpoint-every 1000')
+    '--beta2 0.98' '--schedule cosine' '--checkpoint-every 1000')
 # shellcheck disable=SC2034
-augment=('--recipe cifar,scale-min=0.4,jitter=0.8,hue=0.05,grey=0.1'
+augment=('--recipe cifar,scale-min=0.6,jitter=0.8,hue=0.05,grey=0.1'
     '--drop-tokens 0.2' '--cache 200')
 
 options '' "$@"
