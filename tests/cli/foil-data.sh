@@ -43,6 +43,9 @@ ok 'a full disk: 1' refuses 1 "cannot write '/dev/full': No space" \
 ok 'any tar can read it' test "$(tar tf a.tar | head -3 | tr '\n' ' ')" = \
     '000000.cls 000000.jpg 000000.txt '
 
+ok 'one image is no images' bash -c "'$data' generate -o one.tar 1 2>&1 |
+    grep \": 1 image\\$\""
+
 # index, info, list
 ok 'index' "$data" index a.tar
 ok 'beside the data' test -s a.tar.foil
@@ -374,7 +377,7 @@ ok 'images of other forms are counted' grep -F \
 ok 'other files are counted apart' grep -F \
     "1 file is no image: skipped (without an ending 1; such as 'readme')" skipped
 ok 'and all files add up' grep -F \
-    '1 samples, 0 left out as bad, 0 beside images, 4 skipped: 5 files' skipped
+    '1 sample, 0 left out as bad, 0 beside images, 4 skipped: 5 files' skipped
 ok 'a class that lost all its images is named' grep -F \
     "class 'b' has no sound image: left out" skipped
 ok 'a folder of other images says what is there and wanted: 1' \

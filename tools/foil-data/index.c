@@ -105,13 +105,15 @@ report_files(const struct data_index *index, const char *to)
                  broken = data_index_bad(index),
                  skipped = data_index_skipped(index, 0, &first) +
                            data_index_skipped(index, 1, &first);
+    const char *many = samples == 1 ? "" : "s";
 
     if (beside + skipped)
-        say("'%s': %zu samples, %zu left out as bad, %zu beside images, %zu "
+        say("'%s': %zu sample%s, %zu left out as bad, %zu beside images, %zu "
             "skipped: %zu files",
-            to, samples, broken, beside, skipped, files);
+            to, samples, many, broken, beside, skipped, files);
     else
-        say("'%s': %zu samples, %zu left out as bad", to, samples, broken);
+        say("'%s': %zu sample%s, %zu left out as bad", to, samples, many,
+            broken);
 }
 
 /* Says in how many rows of the table something is wrong, and where first. */

@@ -55,6 +55,7 @@ making_finish(struct making *making)
     progress_clear(&making->progress);
     if (data_pack_keep(making->pack, &err))
         die("%s", err.msg);
-    say("'%s': %zu images", making->path, making->done);
+    say("'%s': %zu image%s", making->path, making->done,
+        making->done == 1 ? "" : "s");
     data_bytes_release(&making->jpeg);
 }
