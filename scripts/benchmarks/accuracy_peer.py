@@ -11,28 +11,21 @@ those of all processes, and leaves its weights in WORK/torch; features writes
 those of the encoder after EPOCH for train.foil and test.foil to WORK/embedded,
 with labels.
 """
-import io
 import math
-import resource
 import sys
 import time
 
 import numpy as np
 import torch
-from PIL import Image
 from torch import nn
-from torchvision import transforms as T
 from torchvision.models.resnet import BasicBlock, ResNet
 
 import foil
+from peer_views import picture, seconds, two_views
 
 mode, work = sys.argv[1:3]
 numbers = [int(x) for x in sys.argv[3:]]
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-
-
-def picture(jpeg):
-    return Image.open(io.BytesIO(jpeg)).convert("RGB")
 
 
 class Images(torch.utils.data.Dataset):
@@ -43,19 +36,15 @@ class Images(torch.utils.data.Dataset):
         data = foil.Dataset(f"{work}/{name}.foil")
         self.labels = data.labels
         self.jpeg = [data[i] for i in range(len(data))]
-        self.view = random and T.Compose([
-            T.RandomResizedCrop(32, scale=(0.2, 1)), T.RandomHorizontalFlip(),
-            T.RandomApply([T.ColorJitter(0.4, 0.4, 0.4, 0.1)], 0.8),
-            T.RandomGrayscale(0.2)])
+        self.random = random
 
     def __len__(self):
         return len(self.jpeg)
 
     def __getitem__(self, i):
-        image = picture(self.jpeg[i])
-        if not self.view:
-            return np.array(image)
-        return np.stack([np.asarray(self.view(image)) for _ in range(2)])
+        if self.random:
+            return two_views(self.jpeg[i])
+        return np.array(picture(self.jpeg[i]))
 
 
 def resnet20():
@@ -92,11 +81,6 @@ def simclr(z):
         s, torch.arange(len(v)).roll(len(v) // 2))
 
 
-def used():
-    return sum(u.ru_utime + u.ru_stime for u in map(
-        resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
-
-
 def train(epochs, batch, threads, seed):
     torch.set_num_threads(threads)
     torch.manual_seed(seed)
@@ -113,7 +97,7 @@ def train(epochs, batch, threads, seed):
     rate = torch.optim.lr_scheduler.LambdaLR(optim, lambda t: min(
         (t + 1) / warm, (1 + math.cos(math.pi * max(t - warm, 0) / (
             epochs * every - warm))) / 2))
-    start = time.monotonic(), used()
+    start = time.monotonic(), seconds()
     for epoch in range(1, epochs + 1):
         for x in loader:
             # not under autocast: head and loss are f32
@@ -124,7 +108,7 @@ def train(epochs, batch, threads, seed):
             optim.step()
             rate.step()
         print(epoch, round(time.monotonic() - start[0], 1),
-              round(used() - start[1], 1), flush=True)
+              round(seconds() - start[1], 1), flush=True)
         torch.save(net.state_dict(), f"{work}/torch/{epoch}.pt")
 
 

@@ -5,18 +5,15 @@ One line: images a second, processor microseconds an image (of all processes;
 with --only nothing is trained), accuracy of the nearest neighbour on TEST.
 One thread for the network, one process for the views.
 """
-import io
-import resource
 import sys
 import time
 
 import numpy as np
 import torch
-from PIL import Image
 from torch import nn
-from torchvision import transforms as T
 
 import foil
+from peer_views import picture, seconds, two_views
 
 loader, train, test = sys.argv[1:4]
 epochs, seed = int(sys.argv[4]), int(sys.argv[5])
@@ -26,26 +23,17 @@ torch.set_num_threads(1)
 torch.manual_seed(seed)
 
 
-def picture(jpeg):
-    return Image.open(io.BytesIO(jpeg)).convert("RGB")
-
-
 class Views(torch.utils.data.Dataset):
     """Two views of each image; the JPEGs are in memory."""
 
     def __init__(self, data):
         self.jpeg = [data[i] for i in range(len(data))]
-        self.view = T.Compose([
-            T.RandomResizedCrop(32, scale=(0.2, 1)), T.RandomHorizontalFlip(),
-            T.RandomApply([T.ColorJitter(0.4, 0.4, 0.4, 0.1)], 0.8),
-            T.RandomGrayscale(0.2)])
 
     def __len__(self):
         return len(self.jpeg)
 
     def __getitem__(self, i):
-        image = picture(self.jpeg[i])
-        return np.stack([np.asarray(self.view(image)) for _ in range(2)])
+        return two_views(self.jpeg[i])
 
 
 def by_torch():
@@ -97,11 +85,6 @@ def features(path):
             [np.asarray(picture(data[i])) for i in range(a, min(
                 a + 500, len(data)))])))) for a in range(0, len(data), 500)]
     return nn.functional.normalize(torch.cat(h)), data.labels
-
-
-def seconds():
-    return sum(u.ru_utime + u.ru_stime for u in map(
-        resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 
 
 images, began, used = 0, time.monotonic(), seconds()
