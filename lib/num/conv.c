@@ -180,7 +180,7 @@ taps_pay(const struct num_conv_spec *spec, enum num_conv_pass pass)
         {{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}},  /* 1x1 */
          {{2, 2, 2}, {1, 1, 2}, {2, 2, 2}}}, /* 1x1, stride 2 */
         {{{2, 2, 2}, {1, 1, 2}, {2, 2, 2}},  /* 3x3 */
-         {{4, 8, 8}, {2, 2, 8}, {8, 8, 8}}}, /* 3x3, stride 2 */
+         {{4, 8, 8}, {2, 2, 8}, {4, 8, 8}}}, /* 3x3, stride 2 */
     };
     const int numbers = spec->in.bf16         ? HALF
                         : spec->in.block < 16 ? NARROW
