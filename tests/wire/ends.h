@@ -65,6 +65,36 @@ hello_of(const char *stage, const char *run, const char *digest, int64_t size)
     return hello;
 }
 
+/* The end of an edge that binds, at("name"), as a stage of a run. */
+__attribute__((unused)) static struct wire_server *
+server_at(struct wire *wire, const char *name, enum wire_edge edge,
+          const char *stage, const char *run)
+{
+    struct err err = {""};
+    const struct wire_server_config config = {
+        .endpoint = at(name),
+        .edge = edge,
+        .hello = hello_of(stage, run, digest_a, 10),
+    };
+
+    return wire_server_open(wire, &config, &err);
+}
+
+/* The end that connects to it. */
+__attribute__((unused)) static struct wire_client *
+client_at(struct wire *wire, const char *name, enum wire_edge edge,
+          const char *stage)
+{
+    struct err err = {""};
+    const struct wire_client_config config = {
+        .endpoint = at(name),
+        .edge = edge,
+        .hello = hello_of(stage, "", digest_a, 10),
+    };
+
+    return wire_client_open(wire, &config, &err);
+}
+
 /*
  * Turn both sides until the server (client) has news of that kind, other
  * news being passed over; 0 after so many seconds.

@@ -71,18 +71,10 @@ items(void)
 {
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct wire_server_config sc = {
-        .endpoint = at("plan"),
-        .edge = WIRE_EDGE_PLAN,
-        .hello = hello_of("select", "r", digest_a, 10),
-    };
-    struct wire_client_config cc = {
-        .endpoint = at("plan"),
-        .edge = WIRE_EDGE_PLAN,
-        .hello = hello_of("augment", "", digest_a, 10),
-    };
-    struct wire_server *server = wire_server_open(a, &sc, &err);
-    struct wire_client *client = wire_client_open(b, &cc, &err);
+    struct wire_server *server =
+        server_at(a, "plan", WIRE_EDGE_PLAN, "select", "r");
+    struct wire_client *client =
+        client_at(b, "plan", WIRE_EDGE_PLAN, "augment");
     struct wire_news news;
 
     T(both_see(a, b, server, client, WIRE_JOINED, &news),

@@ -7,14 +7,7 @@
 static struct wire_server *
 open_plan(struct wire *wire, const char *name)
 {
-    struct err err = {""};
-    struct wire_server_config sc = {
-        .endpoint = at(name),
-        .edge = WIRE_EDGE_PLAN,
-        .hello = hello_of("select", "", digest_a, 10),
-    };
-
-    return wire_server_open(wire, &sc, &err);
+    return server_at(wire, name, WIRE_EDGE_PLAN, "select", "");
 }
 
 /* Turn both sides for a moment, whatever comes. */
@@ -181,19 +174,11 @@ last_word_heard(void)
 {
     struct err err;
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct wire_server_config sc = {
-        .endpoint = at("last"),
-        .edge = WIRE_EDGE_BATCH,
-        .hello = hello_of("train", "", digest_a, 10),
-    };
-    struct wire_client_config cc = {
-        .endpoint = at("last"),
-        .edge = WIRE_EDGE_BATCH,
-        .hello = hello_of("augment", "", digest_a, 10),
-    };
     const struct wire_place place = {1, 0, 0};
-    struct wire_server *server = wire_server_open(a, &sc, &err);
-    struct wire_client *client = wire_client_open(b, &cc, &err);
+    struct wire_server *server =
+        server_at(a, "last", WIRE_EDGE_BATCH, "train", "");
+    struct wire_client *client =
+        client_at(b, "last", WIRE_EDGE_BATCH, "augment");
     struct wire_news news;
     int heard = server_sees(a, b, server, WIRE_JOINED, &news, 5) &&
                 client_sees(a, b, client, WIRE_JOINED, &news, 5);
