@@ -22,16 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
+
 enum { TOO_LONG = 124 };
-
-static double
-now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Up to so many bytes of /proc/PID/NAME, as a text. */
 static void
@@ -106,7 +99,7 @@ reap(const sigset_t *signals, double until, pid_t program, int *code)
     for (;;) {
         int status;
         const pid_t pid = waitpid(-1, &status, WNOHANG);
-        const double left = until - now();
+        const double left = until - clock_now();
         const struct timespec most = {
             (time_t)left, (long)(1e9 * (left - (double)(time_t)left))};
 
@@ -165,7 +158,7 @@ main(int argc, char **argv)
         return 2;
     }
     pid = start(argv + 3, &signals);
-    until = now() + strtod(argv[1], NULL);
+    until = clock_now() + strtod(argv[1], NULL);
     while (code < 0 && got > 0)
         got = reap(&signals, until, pid, &code);
     if (code < 0) {
@@ -173,7 +166,7 @@ main(int argc, char **argv)
         code = TOO_LONG;
         until = 0;
     } else {
-        until = now() + strtod(argv[2], NULL);
+        until = clock_now() + strtod(argv[2], NULL);
     }
     while ((got = reap(&signals, until, pid, &late)) > 0)
         continue;
@@ -181,7 +174,7 @@ main(int argc, char **argv)
         code = 1;
     while (got >= 0) {
         kill_children();
-        got = reap(&signals, now() + .1, pid, &late);
+        got = reap(&signals, clock_now() + .1, pid, &late);
     }
     return code;
 }

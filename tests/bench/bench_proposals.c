@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "num/vec.h"
 #include "sample/source.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/rng.h"
@@ -43,15 +43,6 @@ struct run {
     double *mean, *square, *visits; /* of G, by chain */
     double extra, anchors, seconds;
 };
-
-static double
-seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void
 make_world(struct world *world, double noise)
@@ -157,9 +148,9 @@ turn(struct run *run, const struct world *world, int64_t number, int counts)
     struct err err;
 
     choose(run, world);
-    start = seconds();
+    start = clock_cpu();
     x = sample_source_draw(&run->source, &at, number);
-    spent = seconds() - start;
+    spent = clock_cpu() - start;
     mem_grow(&run->z, &run->room, (n + x.n) * DIM, sizeof *run->z);
     encode(run, world, &x);
     at.z = run->z;
@@ -168,12 +159,12 @@ turn(struct run *run, const struct world *world, int64_t number, int counts)
     at.extra_view = x.view;
     at.extra_z = run->z + n * DIM;
     at.hints = x.hints;
-    start = seconds();
+    start = clock_cpu();
     if (sample_source_weigh(&run->source, &at, &w, &err))
         die("%s", err.msg);
     if (!counts)
         return;
-    run->seconds += spent + seconds() - start;
+    run->seconds += spent + clock_cpu() - start;
     run->extra += (double)x.n;
     run->anchors += (double)n;
     record(run, world, &w, run->z);
