@@ -73,16 +73,19 @@ jitter(const struct data_recipe *recipe, const struct draw *draw, size_t n,
 }
 
 static void
-blur(const struct data_recipe *recipe, double sigma, uint8_t *plane,
+blur(const struct data_recipe *recipe, const struct draw *draw, uint8_t *plane,
      struct data_scratch **scratch)
 {
-    const size_t size = recipe->size;
+    const size_t size = recipe->size, n = size * size;
 
-    for (int c = 0; c < 3; c++, plane += size * size) {
-        if (recipe->taps)
-            data_blur_kernel(size, size, recipe->taps, sigma, plane, scratch);
+    for (size_t c = 0; c < 3; c++) {
+        if (c && draw->grey) // all planes are the same
+            memcpy(plane + c * n, plane, n);
+        else if (recipe->taps)
+            data_blur_kernel(size, size, recipe->taps, draw->sigma,
+                             plane + c * n, scratch);
         else
-            data_blur_box(size, size, sigma, plane, scratch);
+            data_blur_box(size, size, draw->sigma, plane + c * n, scratch);
     }
 }
 
@@ -108,7 +111,7 @@ data_view(const struct data_recipe *recipe, const struct data_image *image,
     if (draw.grey)
         data_color_grey(n, plane);
     if (draw.blur)
-        blur(recipe, draw.sigma, plane, scratch);
+        blur(recipe, &draw, plane, scratch);
     data_color_merge(n, plane, out);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "child.h"
+#include "data/blur.h"
 #include "data/view.h"
 #include "t.h"
 #include "util/mem.h"
@@ -90,6 +91,34 @@ flip_and_grey_are_themselves(void)
     for (size_t i = 0; i < SIDE * SIDE; i++)
         wrong += out[3 * i] != out[3 * i + 1] || out[3 * i] != out[3 * i + 2];
     T(!wrong, "grey has three equal channels");
+}
+
+/* By the operators, one after the other. */
+static void
+grey_is_blurred_as_grey(void)
+{
+    struct data_recipe r = recipe("none");
+    uint8_t grey[BYTES], out[BYTES], plane[SIDE * SIDE];
+    int wrong[2] = {0, 0};
+
+    r.grey = 1;
+    data_view(&r, &image, 7, 0, 0, 0, &scratch, grey);
+    r.blur = 1;
+    r.sigma_min = r.sigma_max = 1.5;
+    for (int k = 0; k < 2; k++) {
+        r.taps = k ? 5 : 0;
+        data_view(&r, &image, 7, 0, 0, 0, &scratch, out);
+        for (size_t i = 0; i < SIDE * SIDE; i++)
+            plane[i] = grey[3 * i];
+        if (k)
+            data_blur_kernel(SIDE, SIDE, 5, 1.5, plane, &scratch);
+        else
+            data_blur_box(SIDE, SIDE, 1.5, plane, &scratch);
+        for (size_t i = 0; i < BYTES; i++)
+            wrong[k] += out[i] != plane[i / 3];
+    }
+    T(!wrong[0] && !wrong[1], "grey and blurred: each channel is the blur of "
+                              "the grey one, by boxes and by a kernel");
 }
 
 /* The largest channel of a pixel: what a turn of the hue leaves alone. */
@@ -338,6 +367,7 @@ main(void)
     noise();
     rates();
     flip_and_grey_are_themselves();
+    grey_is_blurred_as_grey();
     a_step_of_strength_0_is_left_out();
     bytes_depend_on_the_four_numbers_alone();
     plain_is_resize_and_crop();
