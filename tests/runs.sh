@@ -78,6 +78,9 @@ warm() {
     }
     python=$work/python
     ln -s "$program" "$python"
-    OMP_NUM_THREADS=1 /usr/bin/python3 "${BASH_SOURCE[0]%/*}/forks.py" "$python.at" \
+    # memory that is freed is kept: torch's tensors would cost a fault a page
+    OMP_NUM_THREADS=1 MALLOC_MMAP_THRESHOLD_=1073741824 \
+        MALLOC_TRIM_THRESHOLD_=1073741824 \
+        /usr/bin/python3 "${BASH_SOURCE[0]%/*}/forks.py" "$python.at" \
         "$shell" "$@" </dev/null >/dev/null &
 }

@@ -3,6 +3,7 @@
  * and gives the same features.  What torchvision then writes, with a classifier
  * behind it, loads here.  Skipped without Debian's python3-torchvision.
  */
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,9 @@ static const char *const script =
     "import json, struct, sys\n"
     "import numpy as np, torch, torchvision\n"
     "torch.set_num_threads(1)\n"
+    "for name in 'kaiming_normal_', 'kaiming_uniform_', 'normal_', "
+    "'trunc_normal_':\n"
+    "    setattr(torch.nn.init, name, lambda x, *_, **__: x) # ours come\n"
     "dtypes = {'F32': '<f4', 'I64': '<i8', 'U8': 'u1'}\n"
     "def read(path):\n"
     "    raw = open(path, 'rb').read()\n"
@@ -228,6 +232,11 @@ main(void)
         n_images = 1;
         examples[i].side /= 4;
     }
+    // encoders come and go: their pages stay, since new ones cost a fault each
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    setenv("MALLOC_MMAP_THRESHOLD_", "1073741824", 1);
+    setenv("MALLOC_TRIM_THRESHOLD_", "1073741824", 1);
     child_folder(folder);
     program = mem_format("%s/features.py", folder);
     if (file_write(program, script, strlen(script), &err))
