@@ -40,8 +40,7 @@ nn_bow(struct nn_graph *graph, const struct nn_encoder *encoder,
                  clip_epsilon);
 }
 
-/* The text tower of CLIP: Radford et al. 2021, arXiv:2103.00020.  The norm
- * comes behind the pick, which is the same for one token in ten. */
+/* The text tower of CLIP: Radford et al. 2021, arXiv:2103.00020. */
 size_t
 nn_clip(struct nn_graph *graph, const struct nn_encoder *encoder,
         const struct nn_spec *spec, size_t x)
@@ -52,6 +51,7 @@ nn_clip(struct nn_graph *graph, const struct nn_encoder *encoder,
         .layers = sizes.of[1],
         .heads = sizes.of[2],
         .causal = 1,
+        .pick = NN_LAST,
         .epsilon = clip_epsilon,
         .gelu = gelu_of(spec),
         .path = "transformer.resblocks.%zu",
@@ -63,8 +63,7 @@ nn_clip(struct nn_graph *graph, const struct nn_encoder *encoder,
     x = embed(graph, spec, x, "token_embedding", blocks.width);
     x = nn_graph_position(graph, x, "positional_embedding", 0, 0.01);
     x = nn_blocks(graph, &blocks, x);
-    return nn_ln(graph, nn_graph_token_pick(graph, x, NN_LAST), "ln_final",
-                 clip_epsilon);
+    return nn_ln(graph, x, "ln_final", clip_epsilon);
 }
 
 /* One of a block's layers, the result of which is added to a value or stands
@@ -83,10 +82,11 @@ linear(struct nn_graph *graph, size_t x, size_t onto, const char *path,
 }
 
 /* A block with its norms last: x = ln(x + out(attention(x))), and the same
- * around the two other layers. */
+ * around the two other layers.  Of the last block only the first token of a
+ * text is read. */
 static size_t
 bert_block(struct nn_graph *graph, const struct nn_spec *spec, const char *path,
-           size_t heads, size_t x)
+           size_t heads, int is_last, size_t x)
 {
     const size_t width = graph->values[x].map.c;
     const size_t in[] = {
@@ -97,6 +97,10 @@ bert_block(struct nn_graph *graph, const struct nn_spec *spec, const char *path,
     char name[128];
     size_t y = nn_graph_attention(graph, 3, in, heads, 0);
 
+    if (is_last) {
+        y = nn_graph_token_pick(graph, y, NN_FIRST);
+        x = nn_graph_token_pick(graph, x, NN_FIRST);
+    }
     y = linear(graph, y, x, path, "attention.out_lin", width);
     snprintf(name, sizeof name, "%s.sa_layer_norm", path);
     x = nn_ln(graph, y, name, bert_epsilon);
@@ -122,7 +126,7 @@ nn_distilbert(struct nn_graph *graph, const struct nn_encoder *encoder,
         char path[64];
 
         snprintf(path, sizeof path, "transformer.layer.%zu", i);
-        x = bert_block(graph, spec, path, sizes.of[2], x);
+        x = bert_block(graph, spec, path, sizes.of[2], i + 1 == sizes.of[1], x);
     }
-    return nn_graph_token_pick(graph, x, NN_FIRST);
+    return x;
 }

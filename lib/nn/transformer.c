@@ -1,7 +1,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "ops.h"
 #include "transformer.h"
 
 size_t
@@ -37,6 +36,10 @@ attend(struct nn_graph *graph, const struct nn_blocks *b, size_t i, size_t x)
                                             .joined = 1,
                                             .deviation = pow(w, -0.5)});
     y = nn_graph_attention(graph, 1, &y, b->heads, b->causal);
+    if (i + 1 == b->layers) {
+        y = nn_graph_token_pick(graph, y, b->pick);
+        x = nn_graph_token_pick(graph, x, b->pick);
+    }
     snprintf(last, sizeof last, "%s.out_proj", b->attention);
     return nn_graph_linear_onto(
         graph, y, x,

@@ -3,7 +3,7 @@
 
 #include "num/gelu.h"
 
-#include "graph.h"
+#include "ops.h"
 
 /*
  * Parts of transformers (Vaswani et al. 2017, arXiv:1706.03762) on rows of
@@ -17,7 +17,8 @@
 struct nn_blocks {
     size_t width, layers, heads;
     int causal;
-    double epsilon; /* of the norms */
+    enum nn_pick pick; /* the token of a sample that is read behind them */
+    double epsilon;    /* of the norms */
     enum num_gelu gelu;
 
     /* Names: block i is PATH with i for its %zu; in it are ATTENTION, FC and
@@ -25,7 +26,11 @@ struct nn_blocks {
     const char *path, *attention, *fc, *proj;
 };
 
-/* nn_blocks() adds all layers behind value x, and returns the last value. */
+/*
+ * nn_blocks() adds all layers behind value x, and returns the last value, a row
+ * for each sample: that of the token `pick`.  Behind the last attention tokens
+ * no longer see each other, so that from there on only that one is computed.
+ */
 size_t nn_blocks(struct nn_graph *graph, const struct nn_blocks *b, size_t x);
 
 /* nn_ln() adds a layer norm with its tensors. */

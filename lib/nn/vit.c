@@ -19,6 +19,7 @@ nn_vit(struct nn_graph *graph, const struct nn_encoder *encoder,
         .width = sizes.of[0],
         .layers = sizes.of[1],
         .heads = sizes.of[3],
+        .pick = NN_FIRST,
         .epsilon = epsilon,
         .gelu = NUM_GELU_ERF,
         .path = "encoder.layers.encoder_layer_%zu",
@@ -37,6 +38,5 @@ nn_vit(struct nn_graph *graph, const struct nn_encoder *encoder,
     x = nn_graph_class_token(graph, x, "class_token");
     x = nn_graph_position(graph, x, "encoder.pos_embedding", 1, 0.02);
     x = nn_blocks(graph, &blocks, x);
-    return nn_ln(graph, nn_graph_token_pick(graph, x, NN_FIRST), "encoder.ln",
-                 epsilon);
+    return nn_ln(graph, x, "encoder.ln", epsilon);
 }

@@ -218,6 +218,36 @@ nothing_is_lost(struct num_dnn *dnn, const char *arch, const char *norm,
         T(bytes <= most, "%s: %zu bytes at most, %zu", arch, most, bytes);
 }
 
+/* Of the tokens behind the last attention only one is read, so that no other is
+ * computed: what is written there has a row for each sample. */
+static void
+one_token_is_left(const char *arch)
+{
+    const struct nn_spec spec = {.arch = arch,
+                                 .head = "32",
+                                 .height = 32,
+                                 .image_width = 32,
+                                 .channels = 3,
+                                 .vocabulary = 100,
+                                 .context = 24};
+    struct nn_graph graph = {0};
+    size_t behind = 0, rows = 0;
+
+    build(&graph, &spec);
+    for (size_t i = 0; i < graph.feature_ops; i++) {
+        if (graph.ops[i].is == &nn_op_attention)
+            behind = rows = 0;
+        else
+            rows += graph.values[graph.ops[i].out].tokens;
+        behind++;
+    }
+    T(behind > 5 && !rows,
+      "%s: of %zu operators from the last attention on, "
+      "%zu compute tokens",
+      arch, behind - 1, rows);
+    nn_graph_release(&graph);
+}
+
 static size_t
 add_conv(struct nn_graph *graph, size_t in, const char *name)
 {
@@ -275,6 +305,9 @@ main(void)
     for (size_t i = 0; i < sizeof arch / sizeof *arch; i++)
         for (int train = 0; train < 2; train++)
             nothing_is_lost(dnn, arch[i], "batch", i == 2 ? 8 : 64, train, 0);
+    one_token_is_left("vit:64x2x4");
+    one_token_is_left("clip:64x2");
+    one_token_is_left("distilbert");
     nothing_is_lost(dnn, "resnet20", "group", 64, 1, 0);
     nothing_is_lost(dnn, "resnet20", "none", 5, 1, 0);
     for (int deep = 0; deep < 2; deep++)
