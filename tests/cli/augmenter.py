@@ -9,7 +9,6 @@ noise to foil-train, the same noise each time, and ends when the run is over.
     texts=K       one view, and of K captions of an image one, 514 tokens
     end=N         that is the token that ends it: 513
     nap           seconds of work for each batch
-    until=N       goes away after N batches
 """
 import os
 import random
@@ -20,7 +19,7 @@ import msgpack
 import zmq
 
 option = dict(steps=4, epochs=2, images=8, side=8, size=64, digest="ab" * 16,
-              white="", replaced="", nap=0, texts=0, end=513, until=0)
+              white="", replaced="", nap=0, texts=0, end=513)
 for word in sys.argv[2:]:
     key, value = word.split("=")
     option[key] = type(option[key])(float(value)) if key != "digest" and \
@@ -105,7 +104,7 @@ def wanted():
 
 hello()
 newest, have, sent, beat = {"session": 0, "serial": 0}, set(), set(), time.time()
-ready, count = None, 0
+ready = None
 while True:
     if socket.poll(0 if ready else 200):
         kind, header, *parts = socket.recv_multipart()
@@ -135,6 +134,3 @@ while True:
     if ready:
         batch(newest["session"], *ready)
         sent.add(ready)
-        count += 1
-        if count == option["until"]:
-            break

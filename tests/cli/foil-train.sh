@@ -340,7 +340,7 @@ ok 'a loss that is the same to rounding' jq -es \
     'map(.loss) | .[0] - .[1] | fabs < 1e-4' \
     <(head -n 1 "$work/pair/metrics.jsonl") \
     <(head -n 1 "$work/micro/metrics.jsonl")
-ok 'half of it' with "$work/half" texts=3 until=5 -- --steps 5
+ok 'half of it' with "$work/half" texts=3 -- --steps 5
 rm "$work/bytes.txt"
 ok 'and the rest, without the file of the vocabulary' \
     with "$work/half" texts=3 -- --resume --steps 0
