@@ -226,14 +226,16 @@ SCRATCH  = $(or $(TMPDIR),$(shell \
 
 # $(call prove,TEST...,FOLDER) runs them, and says what could not be tested.  Who
 # comes second waits, for both write to that folder.
+# The tests are nearly as nice as a planner or a follower that they wait for,
+# which would starve beside them.
 define prove
 	@exec 9>$(OUT)/$(2).lock; flock -n 9 || { \
 	    echo 'make: waits for the end of other tests in $(OUT)' >&2; flock 9; }; \
 	rm -rf $(OUT)/$(2) && mkdir -p $(OUT)/$(2) && \
 	B=$(B) BIN=$(OUT)/bin ALONE=$(ALONE) TAP=$(OUT)/$(2) TMPDIR='$(SCRATCH)' \
 	    OMP_NUM_THREADS=1 GOMP_SPINCOUNT=0 \
-	    prove -j $(JOBS) --timer --failures --comments $(call in_order,$(1)) \
-	    -e scripts/test $(1) 9>&- && \
+	    nice -n 15 prove -j $(JOBS) --timer --failures --comments \
+	    $(call in_order,$(1)) -e scripts/test $(1) 9>&- && \
 	scripts/check-skips $(OUT)/$(2) 9>&-
 endef
 
