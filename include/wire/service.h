@@ -21,7 +21,7 @@ struct wire_service;
 struct wire_service_config {
     const char *endpoint;
     const char *role;        /* of the binder: "negatives" */
-    enum wire_edge edge;     /* NEGATIVES or FEATURES */
+    enum wire_edge edge;     /* NEGATIVES or FEATURES: a bug without it */
     struct wire_hello hello; /* ours */
     struct wire_limits limits;
     double timeout;  /* seconds until a request is sent again; 0: 5 */

@@ -63,6 +63,7 @@ wire_service_open(struct wire *wire, const struct wire_service_config *config,
 {
     struct wire_service *service = mem_array(1, sizeof *service);
 
+    REQUIRE(wire_edge_serves(config->edge));
     service->wire = wire;
     service->config = *config;
     service->config.limits.edge = config->edge;

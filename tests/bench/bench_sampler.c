@@ -106,6 +106,7 @@ main(int argc, char **argv)
 {
     struct wire_service_config config = {
         .role = "negatives",
+        .edge = WIRE_EDGE_NEGATIVES,
         .hello = {.stage = "train",
                   .digest = "00000000000000000000000000000000",
                   .size = SIZE},

@@ -1,6 +1,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "child.h"
 #include "t.h"
 #include "wire/pairs.h"
 #include "wire/service.h"
@@ -346,6 +347,26 @@ faults(const char *endpoint, pid_t *pid)
     wire_close(wire);
 }
 
+/* By the limits of another edge an answer might be too large, and not come. */
+static void
+no_edge(const void *arg)
+{
+    struct wire_service_config config = config_of(arg, "t4");
+    struct err err;
+
+    config.edge = (enum wire_edge)0;
+    wire_service_open(wire_open(NULL, &err), &config, &err);
+}
+
+static void
+wants_an_edge(const char *endpoint)
+{
+    struct child c = child_run(no_edge, endpoint);
+
+    T(c.signal == SIGABRT && strstr(c.err, "wire_edge_serves"),
+      "a service is asked on its edge: %s", c.err);
+}
+
 int
 main(void)
 {
@@ -354,6 +375,7 @@ main(void)
 
     scratch_open();
     endpoint = at("service");
+    wants_an_edge(endpoint);
     pid = start_service(endpoint);
     asking(endpoint);
     state(endpoint);
