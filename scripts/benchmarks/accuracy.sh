@@ -31,8 +31,7 @@ if [[ -n ${WORK-} ]]; then
     mkdir -p "$WORK"
     work=$(cd "$WORK" && pwd)
 else
-    work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
+    scratch
 fi
 
 # set_of NAME TAR : its index, or that of the first IMAGES of it
@@ -111,12 +110,12 @@ judge() {
     done >"$work/$1.right"
 }
 
-# reached SIDE COLUMN SHARE : the minutes, or - where it is not reached
+# reached SIDE COLUMN SHARE : the minutes; nothing where it is not reached
 reached() {
     awk -v at="$2" -v want="$3" '
         NR == FNR { if ($at < want) over = 1; if (!over) epoch = $1; next }
         $1 == epoch { found = sprintf("%.1f %.1f", $2 / 60, $3 / 60) }
-        END { print found ? found : "- -" }' "$work/$1.right" "$work/$1.times"
+        END { print found }' "$work/$1.right" "$work/$1.times"
 }
 
 set_of train "$data/cifar10-train.tar"
@@ -137,15 +136,19 @@ done
 processor=('' -processor)
 # line NAME COLUMN SHARE : minutes, then processor minutes
 line() {
-    local ours peer times i
+    local ours peer missed='' i
     read -ra ours <<<"$(reached foil "$2" "$3")"
     read -ra peer <<<"$(reached torch "$2" "$3")"
+    [[ ${ours[*]} ]] || missed=foil
+    [[ ${peer[*]} ]] || missed=${missed:+foil and }PyTorch
+    if [[ $missed ]]; then
+        echo "bench accuracy-$1: $missed did not reach it with EPOCHS=$epochs"
+        return
+    fi
     for i in 0 1; do
-        times=-
-        [[ ${ours[i]}${peer[i]} == *-* ]] ||
-            times=$(ratio 2 "${peer[i]}" "${ours[i]}")
         printf 'bench accuracy-%s ours %s min peer %s ratio %s\n' \
-            "$1${processor[i]}" "${ours[i]}" "${peer[i]}" "$times"
+            "$1${processor[i]}" "${ours[i]}" "${peer[i]}" \
+            "$(ratio 2 "${peer[i]}" "${ours[i]}")"
     done
 }
 

@@ -12,8 +12,7 @@ bin=${BIN:-build/release/bin}
 
 wants augment torchvision
 wants_data augment
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+scratch
 
 # compare NAME TAR RECIPE COUNT PEER_COUNT
 compare() {

@@ -2,6 +2,13 @@
 # What benchmarks share; each sources it.
 python=/usr/bin/python3
 
+# scratch : $work is a folder that goes when the benchmark ends, after the jobs
+# that still run
+scratch() {
+    work=$(mktemp -d)
+    trap 'jobs -p | xargs -r kill 2>/dev/null || true; wait; rm -rf "$work"' EXIT
+}
+
 # median COLUMN : of the lines on stdin
 median() {
     awk -v at="$1" '{ print $at }' | sort -g |

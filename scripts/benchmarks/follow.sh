@@ -11,11 +11,10 @@ bin=${BIN:-build/release/bin}
 repeat=${REPEAT:-3} images=${IMAGES:-5120} tests=${TESTS:-1024}
 epochs=${EPOCHS:-6} batch=${BATCH:-128}
 read -ra before <<<"${FOLLOWER:-}"
-work=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$work"' EXIT
 export GOMP_SPINCOUNT=0
 # shellcheck source=scripts/benchmarks/common.bash
 . "${0%/*}/common.bash"
+scratch
 
 # trained [yes] : seconds of a run and processor seconds of its trainer, with the
 # follower beside it or without

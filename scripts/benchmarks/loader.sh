@@ -14,8 +14,7 @@ export PATH=$bin:$PATH PYTHONPATH=$here/../../pipelines/python OMP_NUM_THREADS=1
 
 wants loader torchvision zmq msgpack
 wants_data loader
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+scratch
 foil-data index -o "$work/some.foil" "$data/cifar10-train.tar" 2>"$work/log"
 foil-data index -o "$work/held.foil" "$data/cifar10-test.tar" 2>"$work/log"
 if [[ -n ${IMAGES-} ]]; then

@@ -11,11 +11,10 @@ out=${OUT:-build/overlap}
 repeat=${REPEAT:-3} strategy=${STRATEGY:-spectral}
 images=${IMAGES:-5120} epochs=${EPOCHS:-8}
 cores=$(nproc)
-work=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$work"' EXIT
 export GOMP_SPINCOUNT=0
 # shellcheck source=scripts/benchmarks/common.bash
 . "${0%/*}/common.bash"
+scratch
 
 # epoch STRATEGY THREADS : seconds of an epoch; the run stays in $work/run
 epoch() {

@@ -6,8 +6,9 @@
 set -eu
 bench=${BENCH:-build/release/tests/bench}
 bin=${BIN:-build/release/bin}
-work=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null; wait; rm -rf "$work"' EXIT
+# shellcheck source=scripts/benchmarks/common.bash
+. "${0%/*}/common.bash"
+scratch
 
 "$bin/foil-negatives" --negatives "ipc://$work/negatives" &
 trip=$("$bench/bench_sampler" "ipc://$work/negatives" 20)

@@ -16,8 +16,7 @@ export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 . "${0%/*}/common.bash"
 
 wants select sklearn scipy
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+scratch
 peer() { "$python" "$here/select_peer.py" "$@"; }
 
 # line NAME OURS UNIT PEER : more is better where UNIT is loss

@@ -13,8 +13,9 @@ if [[ ! -e $shared/data/fashion-it-train-000000.tar ]]; then
     echo 'bench tokens skipped: no fashion-it in ../shared/data'
     exit
 fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# shellcheck source=scripts/benchmarks/common.bash
+. "${0%/*}/common.bash"
+scratch
 "$bin/foil-data" index -o "$work/f.foil" \
     "$shared"/data/fashion-it-train-*.tar 2>/dev/null
 
