@@ -84,7 +84,7 @@ own=()
 remembers=yes
 # what the run in hand has come to: '', before this call, or now; whether it is
 # to be judged once more; what prepare() has seen, and ask() has heard
-learnt='' judge_anew='' prepared='' select_says='' train_says='' keep_epochs=0
+learnt='' judge_anew='' prepared='' list='' select_says='' train_says='' keep_epochs=0
 declare -A given=([select]='' [augment]='' [train]='' [negatives]='' [embed]='')
 # how a stage is started, as foil-run(1) reads it, before its options
 declare -A program=([select]=foil-select [augment]=foil-augment
@@ -370,9 +370,10 @@ ask() {
 }
 
 # prepare [DATA [TEST]] : refuse what cannot work before anything is there or
-# started, make the run directory and have it remember the command.
+# started, make the run directory and have it remember the command.  Sets list, if
+# there is DATA, to the stages as they are known by now.
 prepare() {
-    local data list
+    local data
     learnt=''
     named
     hold
@@ -439,12 +440,13 @@ counted() {
 
 # learn DATA [TEST] : train on a data set, which TEST will judge.
 learn() {
-    local list
+    local list=''
     [[ $prepared == "$* in $run" ]] || prepare "$@"
     prepared=''
     [[ -z $learnt ]] || return 0
     announce "$1"
-    stages "$1"
+    # who prepared before may have set options of stages since
+    [[ -n $list ]] || stages "$1"
     supervise "$list" -r "$run"
     learnt=now
 }
