@@ -254,7 +254,7 @@ ok 'at once, nothing is left' nothing_left
 
 # on a terminal a stage may have drawn a line of progress, and Ctrl-C shows ^C
 interrupted() {
-    python3 "$terminal" 60 24 '^C' '7 steps' -- "$foil_run" list >said
+    /usr/bin/python3 "$terminal" 60 24 '^C' '7 steps' -- "$foil_run" list >said
 }
 list "train main never sh -c 'printf \"7 steps\"; exec ./stage train work_on'"
 ok 'Ctrl-C on a terminal: 130' exits 130 interrupted

@@ -264,7 +264,7 @@ import json, os, sys
 json.dump([os.environ["RUN"], sys.argv[1:]], open("mine.json", "w"))
 end
 ok 'a trainer of the user'\''s own' simclr mine "${own[@]}" \
-    --train-command 'python3 mine.py --mine' --train '--its-own 3'
+    --train-command '/usr/bin/python3 mine.py --mine' --train '--its-own 3'
 ok 'has the options of ours, and those meant for it' jq -e '.[0] == "mine" and
     (.[1] | .[0] == "--mine" and index("-r") and index("simclr") and
     .[-2:] == ["--its-own", "3"])' mine.json

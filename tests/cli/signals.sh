@@ -91,7 +91,7 @@ EOF
 # typed SOCKET TOOL ARGUMENT... : Ctrl-C on a terminal once it waits at a socket
 typed() {
     # shellcheck disable=SC2016 # sh expands them
-    python3 "$terminal" 60 24 '^C' ready -- sh -c '(trap "" INT
+    /usr/bin/python3 "$terminal" 60 24 '^C' ready -- sh -c '(trap "" INT
         until [ -S "$0" ]; do sleep .01; done; echo ready) & exec "$@"' "$1" \
         "$BIN/$2" "${@:3}" >said
 }
