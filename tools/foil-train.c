@@ -57,8 +57,8 @@ run(struct train *t, struct err *err)
     if (rc >= 0 && !t->trained) {
         say_stopped();
         if (t->state.total && !stop_asked())
-            say("nothing is left to do: %jd steps are done",
-                (intmax_t)t->state.total);
+            say("nothing is left to do after %jd step%s",
+                (intmax_t)t->state.total, plural((size_t)t->state.total));
     }
     return rc < 0 ? -1 : 0;
 }

@@ -1,6 +1,8 @@
 #ifndef UTIL_ERR_H
 #define UTIL_ERR_H
 
+#include <stddef.h>
+
 /*
  * Errors: what the outside world did wrong, in one sentence.
  *
@@ -25,6 +27,12 @@ int err_set(struct err *err, const char *fmt, ...)
 /* err_sys() is err_set() with ": " and the text of errno added. */
 int err_sys(struct err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* plural() returns the end of a noun after a count, "" of one or "s":
+ *
+ *     say("'%s': %zu image%s", path, n, plural(n));
+ */
+const char *plural(size_t n);
 
 /* REQUIRE() checks a promise of our own code.  It is never compiled out. */
 #define REQUIRE(cond) \

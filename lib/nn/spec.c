@@ -227,15 +227,16 @@ nn_model_fits(const struct nn_model *model, size_t samples, size_t views,
     if (!nn_net_ids(model->net))
         return 0;
     if ((size_t)spec->samples != samples)
-        return err_set(err,
-                       "the encoder is a table of %ld images, the data set has "
-                       "%zu",
-                       spec->samples, samples);
+        return err_set(
+            err,
+            "the encoder is a table of %ld image%s, the data set has "
+            "%zu",
+            spec->samples, plural((size_t)spec->samples), samples);
     if ((size_t)spec->views < views)
         return err_set(err,
-                       "the encoder is a table of %ld views, there is no view "
+                       "the encoder is a table of %ld view%s, there is no view "
                        "%ld",
-                       spec->views, spec->views);
+                       spec->views, plural((size_t)spec->views), spec->views);
     return 0;
 }
 

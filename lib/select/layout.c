@@ -21,7 +21,8 @@ select_layout_make(size_t size, size_t batch, enum select_remainder remainder,
 
     REQUIRE(batch >= 2);
     if (size < 2)
-        return err_set(err, "%zu samples: nothing to contrast", size);
+        return err_set(err, "%zu sample%s: nothing to contrast", size,
+                       plural(size));
     if (!whole && remainder != SELECT_KEEP)
         return err_set(err,
                        "%zu samples do not fill a batch of %zu: take a "

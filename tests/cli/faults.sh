@@ -194,6 +194,6 @@ ok 'resumed, to the same bits' like_calm stopped
 ok 'resumed, nothing is left' nothing_left stopped
 ok 'a finished run that is resumed alone ends by itself' ended finished
 ok 'and says that it is finished' \
-    grep -q 'nothing is left to do: 768 steps' "$work/finished/log"
+    grep -q 'nothing is left to do after 768 steps' "$work/finished/log"
 ok 'with the same bits' like_calm finished
 done_testing

@@ -235,7 +235,7 @@ sys.exit(not .4 < share < .6)' "$work/"
     ends many 1 60 8 6
     ok 'too many bad: 1' exits 1 "$augment" -r "$work/many" --max-bad 0 \
         "$work/bad.tar"
-    ok 'which is said' grep -q '1 of 60 samples are bad' "$work/out"
+    ok 'which is said' grep -q 'bad samples: 1 of 60' "$work/out"
     kill "$ends" 2>/dev/null
     ends few 1 60 8 6
     ok '--max-items' exits 0 "$augment" -r "$work/few" --max-items 3 "$data"

@@ -170,7 +170,7 @@ ok 'captions with faults' bash -c "'$data' index odd 2>said"
 ok 'one is cut' grep -q 'longer than 65536 bytes: 1 cut' said
 ok 'one is no UTF-8' grep -q 'that are no UTF-8: 1, with U+FFFD' said
 ok 'one is no JSON' grep -q 'no JSON objects: 1 not used' said
-ok 'one image has none' grep -q '1 of 3 samples have no caption' said
+ok 'one image has none' grep -q 'samples without a caption: 1 of 3' said
 ok 'all images are there' is 3 samples odd
 rm -r odd odd.foil
 
@@ -201,6 +201,11 @@ ok 'a count instead' "$data" split -n 12 a.tar part.foil /dev/null
 ok 'is that' is 12 samples part.foil
 ok 'too many: 1' refuses 1 'has 40 samples: cannot take 40' \
     "$data" split -n 40 a.tar x y
+ok 'one of all' "$data" split -n 1 a.tar one.foil /dev/null
+ok 'which are no more' refuses 1 'has 1 sample: cannot take 1' \
+    "$data" split -n 1 one.foil x y
+ok 'one sample is one group' bash -c "'$data' group --by file -o one.npy \
+    one.foil 2>&1 | grep ': 1 sample in 1 group, 0 of them'"
 ok 'both: 2' refuses 2 'not both' "$data" split -n 4 --share .5 a.tar x y
 ok 'share 1 is no share: 2' refuses 2 "want a number" \
     "$data" split --share 1 a.tar x y

@@ -111,7 +111,7 @@ ok 'a damaged image: 1' refuses 1 'has changed since .*--bad skip' \
     "$embed" --raw -o z.npy set.tar
 ok 'nothing was written' test ! -e z.npy
 ok 'or left out' "$embed" --raw --bad skip --size 8 -o z.npy set.tar
-ok 'and said so' grep -q '1 of 40 images were bad' out
+ok 'and said so' grep -q 'bad images, left out: 1 of 40' out
 ok 'one row less' grep -aq "'shape': (39, 192)" z.npy
 # texts, by two encoders after a step: 40 images, every other with a second
 # caption, one of which is written otherwise but is the same text

@@ -224,7 +224,7 @@ ok 'events of a publisher in Python' timeout 30 bash -c \
     "'$tap' -r '$work' -k metrics -n 3 events >'$work/lines' 2>'$work/err'"
 ok 'with their numbers' bash -c "jq -c .header.values.loss <'$work/lines' |
     paste -sd' ' | grep -x '4.5 3.5 0.5'"
-ok 'a gap is noticed' grep -q '2 messages were lost' "$work/err"
+ok 'a gap is noticed' grep -q 'messages lost on the way to us: 2' "$work/err"
 
 # a listener ends with the run, and --follow hears the next one too
 hears() (

@@ -133,7 +133,7 @@ ok 'and the same metrics' same_metrics a b
 ok 'stops after --steps' with "$work/c" -- --steps 5
 ok 'nothing left to do: 0' exits 0 \
     "$BIN/foil-train" -r "$work/c" --resume --steps 5
-ok 'is said' grep -q 'nothing is left to do: 5 steps' "$work/out"
+ok 'is said' grep -q 'nothing is left to do after 5 steps' "$work/out"
 ok 'another tau: 1' refuses 1 '--tau is 0.2, but 0.5 in the checkpoint' \
     "$BIN/foil-train" -r "$work/c" --resume --tau 0.2
 cp -r "$work/c" "$work/d"

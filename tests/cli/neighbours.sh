@@ -32,7 +32,7 @@ cp bare.npy numbered.npy
 npy numbered.ids.npy '<i8' '2,' "$(int 7)" "$(int 5)"
 ok 'by the numbers of samples' neighbours '0 7/1 7/2 5/' -k 1 \
     numbered.npy train.npy
-ok 'more neighbours than rows: 1' refuses 1 'find 2 neighbours among 1 rows' \
+ok 'more neighbours than rows: 1' refuses 1 'find 2 neighbours among 1 row$' \
     "$eval" neighbours -k 2 bare.npy
 ok 'rows of another width: 1' refuses 1 "'train.npy' has 2 columns and 'wide.*3" \
     "$eval" neighbours -k 1 train.npy wide.npy

@@ -66,7 +66,7 @@ refuses_what_cannot_be(void)
     struct err err;
 
     T(select_layout_make(1, 4, SELECT_KEEP, &layout, &err) &&
-          strstr(err.msg, "1 samples"),
+          strstr(err.msg, "1 sample:"),
       "a single sample");
     T(select_layout_make(3, 4, SELECT_DROP, &layout, &err) &&
           strstr(err.msg, "do not fill a batch of 4"),

@@ -44,5 +44,8 @@ main(void)
     T(!strncmp(c.err, "BUG: tests/util/test_err.c:", 27) &&
           strstr(c.err, "broken_promise: count == 2"),
       "and names the place and the promise");
+    T(!strcmp(plural(0), "s") && !strcmp(plural(1), "") &&
+          !strcmp(plural(2), "s"),
+      "no images, one image, two images");
     return t_done();
 }

@@ -123,7 +123,7 @@ report_substitute(struct augment_maker *maker, const struct wire_place *at,
     maker->bad = bad;
     maker->watcher.substituted(maker->watcher.data, at, pair, first, why);
     if ((double)bad > ceil(most * (double)size)) // one of a few is no share
-        die("%zu of %zu samples are bad, more than --max-bad %g allows "
+        die("bad samples: %zu of %zu, more than --max-bad %g allows "
             "(foil-data index --decode --bad skip leaves them out); the last: "
             "%s",
             bad, size, most, why->msg);

@@ -94,8 +94,10 @@ run_group(char **operand)
                                 : data_group_file(set, npy.data);
     if (data_npy_write(path, &npy, &err))
         die("%s", err.msg);
-    say("'%s': %zu samples in %zu groups, %zu of them in groups of two or more",
-        path, n, groups, count_grouped(n, npy.data, groups));
+    say("'%s': %zu sample%s in %zu group%s, %zu of them in groups of two or "
+        "more",
+        path, n, plural(n), groups, plural(groups),
+        count_grouped(n, npy.data, groups));
     data_npy_release(&npy);
     data_close(set);
 }

@@ -105,15 +105,15 @@ report_files(const struct data_index *index, const char *to)
                  broken = data_index_bad(index),
                  skipped = data_index_skipped(index, 0, &first) +
                            data_index_skipped(index, 1, &first);
-    const char *many = samples == 1 ? "" : "s";
 
     if (beside + skipped)
         say("'%s': %zu sample%s, %zu left out as bad, %zu beside images, %zu "
-            "skipped: %zu files",
-            to, samples, many, broken, beside, skipped, files);
+            "skipped: %zu file%s",
+            to, samples, plural(samples), broken, beside, skipped, files,
+            plural(files));
     else
-        say("'%s': %zu sample%s, %zu left out as bad", to, samples, many,
-            broken);
+        say("'%s': %zu sample%s, %zu left out as bad", to, samples,
+            plural(samples), broken);
 }
 
 /* Says in how many rows of the table something is wrong, and where first. */
@@ -121,8 +121,8 @@ static void
 report_rows(size_t n, const char *wrong, size_t line)
 {
     if (n)
-        say("%zu %s of '%s' %s (such as line %zu): not used", n,
-            n == 1 ? "row" : "rows", captions, wrong, line);
+        say("%zu row%s of '%s' %s (such as line %zu): not used", n, plural(n),
+            captions, wrong, line);
 }
 
 static void
@@ -148,7 +148,8 @@ report_captions(const struct data_index *index)
 
     data_index_captions(index, &done);
     if (done.captioned && done.captioned < size)
-        say("%zu of %zu samples have no caption", size - done.captioned, size);
+        say("samples without a caption: %zu of %zu", size - done.captioned,
+            size);
     if (done.cut)
         say("captions longer than %d bytes: %zu cut", DATA_CAPTION_BYTES,
             done.cut);

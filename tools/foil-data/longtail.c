@@ -29,7 +29,8 @@ run_longtail(char **operand)
         die("'%s' has no labels, so no class to thin out", operand[0]);
     kept = data_longtail(set, factor, (uint64_t)seed, in_part);
     write_subset(set, in_part, 1, path);
-    say("'%s': %zu of %zu samples", path, kept, data_size(set));
+    say("'%s': %zu of %zu sample%s", path, kept, data_size(set),
+        plural(data_size(set)));
     free(in_part);
     data_close(set);
 }

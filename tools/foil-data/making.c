@@ -55,7 +55,6 @@ making_finish(struct making *making)
     progress_clear(&making->progress);
     if (data_pack_keep(making->pack, &err))
         die("%s", err.msg);
-    say("'%s': %zu image%s", making->path, making->done,
-        making->done == 1 ? "" : "s");
+    say("'%s': %zu image%s", making->path, making->done, plural(making->done));
     data_bytes_release(&making->jpeg);
 }

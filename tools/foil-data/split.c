@@ -27,8 +27,8 @@ run_split(char **operand)
     set = data_open_or_die(operand[0], 0);
     in_part = mem_array(data_size(set), 1);
     if ((size_t)count >= data_size(set))
-        die("'%s' has %zu samples: cannot take %ld and leave some", operand[0],
-            data_size(set), count);
+        die("'%s' has %zu sample%s: cannot take %ld and leave some", operand[0],
+            data_size(set), plural(data_size(set)), count);
     if (count)
         share = (double)count / (double)data_size(set);
     data_split(set, share, (uint64_t)seed, in_part);

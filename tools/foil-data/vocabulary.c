@@ -55,10 +55,10 @@ run_vocabulary(char **data)
     vocabulary = data_vocabulary_parse(text, len, &err);
     if (!vocabulary || file_write(path, text, len, &err))
         die("%s", err.msg);
-    say("'%s': %zu tokens, from %zu distinct words in the captions of %zu "
-        "samples",
+    say("'%s': %zu tokens, from %zu distinct word%s in the captions of %zu "
+        "sample%s",
         path, data_vocabulary_size(vocabulary), data_merges_words(merges),
-        captioned);
+        plural(data_merges_words(merges)), captioned, plural(captioned));
     data_vocabulary_free(vocabulary);
     data_merges_free(merges);
     free(text);

@@ -155,7 +155,7 @@ run(struct work *work, struct data_features *f)
     progress_clear(&progress);
     free(pixels);
     if (!f->n)
-        die("none of %zu images is sound", all);
+        die("no image is sound: foil-data index --decode says why");
     return all - f->n;
 }
 
@@ -224,7 +224,7 @@ embed_image_job(const struct embed_image_job *job)
     if (data_features_write(job->output, &features, &err))
         die("%s", err.msg);
     if (skipped)
-        say("%zu of %zu images were bad and are left out", skipped,
+        say("bad images, left out: %zu of %zu", skipped,
             data_size(work.images.set));
     data_features_release(&features);
     nn_model_release(&work.model);

@@ -233,7 +233,7 @@ add_captions(struct embed_texts *texts, const char *path)
     const size_t without = add_all_captions(texts, set);
 
     if (without)
-        say("%zu of %zu samples have no caption", without, data_size(set));
+        say("samples without a caption: %zu of %zu", without, data_size(set));
     if (!texts->n)
         die("'%s' has no caption: foil-data(1) says how captions get into an "
             "index",

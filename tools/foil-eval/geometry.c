@@ -34,11 +34,11 @@ static void
 tell_zeros(const char *path, size_t count, const struct eval_geometry *g)
 {
     if (!g->dimensions)
-        say("'%s' has collapsed: all %zu rows %s", path, count,
-            g->zero_rows ? "are zero" : "point one way");
+        say("'%s' has collapsed: rows that %s: all %zu", path,
+            g->zero_rows ? "are zero" : "point one way", count);
     else if (g->zero_rows)
-        say("%zu of %zu rows of '%s' are zero and have no direction",
-            g->zero_rows, count, path);
+        say("'%s': rows of zeros, which have no direction: %zu of %zu", path,
+            g->zero_rows, count);
 }
 
 void

@@ -59,9 +59,9 @@ count_unseen(const struct pair *pair, char **path)
     free(seen);
     snprintf(number, sizeof number, "%zu", class);
     if (unseen)
-        say("%zu rows of '%s' count as wrong: '%s' has no row of their "
+        say("'%s': rows that count as wrong: %zu; '%s' has no row of their "
             "classes, such as '%s'",
-            unseen, path[1], path[0],
+            path[1], unseen, path[0],
             train->classes.n ? train->classes.name[class] : number);
     return unseen;
 }

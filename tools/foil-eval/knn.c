@@ -98,7 +98,8 @@ run_knn(const struct options *options, char **path)
     most = pair.train.n - !path[1];
     n = (double)pair.test->n;
     if (list.most > most)
-        die("cannot find %zu neighbours among %zu rows", list.most, most);
+        die("cannot find %zu neighbour%s among %zu row%s", list.most,
+            plural(list.most), most, plural(most));
     score = classify(options, &list, &pair);
     how = json_pack("{s:s s:s s:b}", "metric", options->metric, "ties",
                     "lower id, smallest label", "leave_one_out", !path[1]);

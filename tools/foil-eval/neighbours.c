@@ -73,7 +73,8 @@ run_neighbours(const struct options *options, char **path)
             path[0], train.d, path[1], from->d);
     most = train.n - !path[1];
     if (k > most)
-        die("cannot find %zu neighbours among %zu rows", k, most);
+        die("cannot find %zu neighbour%s among %zu row%s", k, plural(k), most,
+            plural(most));
     find_all(options, from, &train, k);
     data_features_release(&test);
     data_features_release(&train);

@@ -40,7 +40,7 @@ select_report(const struct select_quarantine *bad, const struct data_set *set,
     char *list;
 
     if (bad->n)
-        say("%zu sample%s could not be used:", bad->n, bad->n == 1 ? "" : "s");
+        say("%zu sample%s could not be used:", bad->n, plural(bad->n));
     for (size_t i = 0; i < bad->n && i < LISTED; i++)
         say("%" PRId64 " '%s': %s", bad->item[i].id,
             data_name(set, (size_t)bad->item[i].id), bad->item[i].reason);

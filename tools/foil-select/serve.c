@@ -377,8 +377,7 @@ show(struct selector *s)
     if (done.session < 0)
         return;
     snprintf(more, sizeof more, "%zu planned ahead, %zu augmenter%s",
-             flow_producer_out(s->outlet->producer), peers,
-             peers == 1 ? "" : "s");
+             flow_producer_out(s->outlet->producer), peers, plural(peers));
     progress_show(&s->progress, steps_before(s, &done), more);
 }
 

@@ -54,7 +54,7 @@ tell_all(struct tap *tap, struct wire_listener *listener, double *since)
             continue;
         }
         if (missed)
-            say("%ju messages were lost on the way to us", (uintmax_t)missed);
+            say("messages lost on the way to us: %ju", (uintmax_t)missed);
         over = tap_report(tap, msg, &from) || (!tap->follow && is_stop(msg));
         wire_msg_free(msg);
     }

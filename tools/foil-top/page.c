@@ -178,7 +178,7 @@ queue_of(const struct top_stage *s, char text[48])
         snprintf(text, 48, "%.0f of %.0f", top_value(s, "items"), room);
     else if (augmenters > 0)
         snprintf(text, 48, "%.0f augmenter%s", augmenters,
-                 augmenters == 1 ? "" : "s");
+                 plural((size_t)augmenters));
     else
         *text = 0;
 }

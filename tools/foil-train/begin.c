@@ -235,7 +235,7 @@ say_size(struct train *t, const struct wire_batch *b)
     say("%s%s%s of %zu parameters, %ld thread%s; up to %ld batches of %zu "
         "images wait, %.1f MB each",
         o->arch, o->text ? " and " : "", o->text ? o->text : "", count + more,
-        o->threads, o->threads == 1 ? "" : "s", o->window, t->shape.images,
+        o->threads, plural((size_t)o->threads), o->window, t->shape.images,
         (double)wire_msg_bytes(b->msg) * 1e-6);
 }
 

@@ -79,9 +79,9 @@ learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
 
     if (b->n_views != views || b->n < 2)
         return err_set(err,
-                       "a batch of %zu images in %zu views: want at "
+                       "a batch of %zu image%s in %zu view%s: want at "
                        "least 2 images in %s",
-                       b->n, b->n_views,
+                       b->n, plural(b->n), b->n_views, plural(b->n_views),
                        views == 1 ? "1 view, with captions" : "2 views");
     if (shape->images && (t->encoder.net || b->n <= shape->images))
         return 0; // until the net is built the largest counts
@@ -124,8 +124,8 @@ judge(struct train *t, const struct wire_batch *b, struct err *err)
                        b->n, extra_of(b), shape->images, shape->extra);
     if (nn_encoder_reads(t->options->arch, NN_IDS) &&
         views_of(b) != shape->views)
-        return err_set(err, "%zu views of an image: this run has %zu",
-                       views_of(b), shape->views);
+        return err_set(err, "%zu view%s of an image: this run has %zu",
+                       views_of(b), plural(views_of(b)), shape->views);
     return 0;
 }
 
