@@ -34,16 +34,19 @@ method() {
 }
 
 # open_study SETTING... : make the folder, or go on in one whose settings,
-# words that say what results depend on, are the same.
+# words that say what results depend on, are the same.  From here to the first
+# each() no other call works in it: calls that begin at once make one part of
+# the data, and whatever else all trials read.
 open_study() {
     local name
     study=$run
-    rm -f "$study/table.txt"
     for name in ${methods//,/ }; do
         [[ -n ${objective_of[$name]-} ]] || misuse "no method '$name'"
     done
     mkdir -p "$study"
     chmod 700 "$study"
+    alone
+    rm -f "$study/table.txt"
     printf '%s\n' "$@" "${operand[*]}" "${given[@]}" >"$study/settings.$$"
     if [[ -e $study/settings ]] &&
         ! cmp -s "$study/settings" "$study/settings.$$"; then

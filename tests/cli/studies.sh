@@ -14,6 +14,8 @@ done
 sets=("$work/train.tar" "$work/test.tar")
 small='--width 4 --precision f32 --head 8'
 
+pipelines=${0%/*}/../../pipelines
+
 # study NAME ARG... : run it in a folder of its own name
 study() {
     local name=$1
@@ -39,6 +41,21 @@ pictures() {
             return
     done
 }
+
+# prepares_alone : nobody else has the folder from open_study() to each(), and
+# then another call may
+prepares_alone() (
+    # shellcheck disable=SC2034 # for lib.sh
+    own=() operand=() given=() train=() select=() augment=() negatives=()
+    run=$work/alone seed=1 seeds=0
+    # shellcheck source=pipelines/studies/lib.sh
+    . "$pipelines/studies/lib.sh"
+    open_study 1
+    ! flock -n "$study/lock" true || exit 1
+    each true
+    flock -n "$study/lock" true
+)
+ok 'calls that begin at once prepare one by one' prepares_alone
 
 ok 'unknown method: 2' refuses 2 "no method 'x'" study small-batch \
     --methods x "${sets[@]}"
