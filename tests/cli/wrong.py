@@ -107,7 +107,7 @@ def turn(seconds):
 
 
 def wait(true):
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not true() and time.monotonic() < until:
         turn(0.02)
 
