@@ -10,21 +10,12 @@
 . "${FOIL_PIPELINES:-${0%/*}/..}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
-threads=1 epochs=12 context=32 size=32 vocabulary='' caption=random
-sizes=32,128
-own=('caption first|random|all which caption of an image is learnt'
-    'size N images are N x N' 'sizes LIST of batches'
-    'vocabulary FILE of another run; else made of TRAIN')
-# shellcheck source=pipelines/studies/lib.sh
-. "$library/studies/lib.sh"
-warmup=1
-# shellcheck disable=SC2034 # lib.sh reads them
-train=('--text bow:128' '--embed 128' '--arch resnet18' '--stem imagenet'
-    '--width 32' '--optim adamw' '--lr 1e-3' '--weight-decay 0.05'
-    '--checkpoint-every 0')
+epochs=12 sizes=32,128
+own=('sizes LIST of batches')
+# shellcheck source=pipelines/studies/pairs.bash
+. "$library/studies/pairs.bash"
 # shellcheck disable=SC2034
 select=('--tau 0.07' '--lag 1')
-augment=('--recipe cifar,scale-min=0.5,jitter=0,grey=0' '--cache 600')
 
 method shuffle clip
 method spectral clip select='--strategy spectral'
@@ -32,11 +23,7 @@ method swap clip select='--strategy swap'
 method swap-.5 clip select='--strategy swap --hardness 0.5'
 method swap-.5-apart clip select='--strategy swap --hardness 0.5' # and below
 options 'TRAIN TEST' "$@"
-augment+=("--caption $caption")
-with_texts
-open_study "$epochs" "$sizes" "$size" "$context" "$vocabulary" "$caption"
-indexed "${operand[0]}"
-vocabulary_of "${operand[0]}"
+open_pairs "${operand[0]}" "$epochs" "$sizes"
 
 # captions that are equal, by the samples that share one
 groups=$study/groups.npy
@@ -47,8 +34,7 @@ if [[ $methods == *-apart* ]]; then
 fi
 
 trial() {
-    fit_steps "$1" "${operand[0]}" "$((epochs * $(batches_of "${operand[0]}")))"
-    judge_pairs "${operand[1]}"
+    pairs_trial "$1" "${operand[@]}"
 }
 
 top=$study
