@@ -54,4 +54,13 @@ size_t wire_edge_part(enum wire_edge edge, enum wire_side from,
 size_t wire_edge_message(enum wire_edge edge, enum wire_side from,
                          size_t max_batch);
 
+/*
+ * wire_edge_fits() says whether the other end takes a message of that size: 0,
+ * or -1 with a sentence that names kind, bytes and limit.  ZeroMQ would close
+ * the connection for one that is larger, and say nothing.  For batches the
+ * limit is WIRE_BATCH_PART.
+ */
+int wire_edge_fits(enum wire_edge edge, enum wire_side from,
+                   const struct wire_msg *msg, struct err *err);
+
 #endif

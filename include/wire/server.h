@@ -89,7 +89,8 @@ void wire_server_over(struct wire_server *server, const struct wire_place *at);
 
 /*
  * Of a service.  wire_server_answer() sends the answer to request `id` of a
- * peer and keeps it: asked again, the same is sent without asking the tool.
+ * peer and keeps it: asked again, the same is sent without asking the tool.  An
+ * answer that is larger than the edge takes becomes an error that says so.
  */
 int wire_server_answer(struct wire_server *server, uint64_t peer, int64_t id,
                        struct wire_msg *msg);

@@ -50,7 +50,8 @@ void wire_service_ask(struct wire_service *service, struct wire_msg *request,
                       int64_t id);
 
 enum wire_answer {
-    WIRE_REFUSED = -1,  /* not us: version, run, data set; or poll failed */
+    WIRE_REFUSED = -1,  /* not us: version, run, data set; a request that is
+                           larger than its edge takes; or poll failed */
     WIRE_STOPPED = 0,   /* stop_fd became readable */
     WIRE_ANSWERED = 1,  /* *answer is yours to free */
     WIRE_NO_STATE = 2,  /* it wants state.put first, then the same again */

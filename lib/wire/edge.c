@@ -64,3 +64,27 @@ wire_edge_message(enum wire_edge edge, enum wire_side from, size_t max_batch)
 {
     return limits[edge][from].times * wire_edge_part(edge, from, max_batch);
 }
+
+int
+wire_edge_fits(enum wire_edge edge, enum wire_side from,
+               const struct wire_msg *msg, struct err *err)
+{
+    const size_t most[] = {wire_edge_part(edge, from, 0),
+                           wire_edge_message(edge, from, 0)};
+    size_t bytes[2] = {0, 0}; // of the longest part, of all
+
+    for (size_t i = 0; i < wire_msg_parts(msg); i++) {
+        const size_t n = wire_msg_part(msg, i).len;
+
+        bytes[0] = n > bytes[0] ? n : bytes[0];
+        bytes[1] += n;
+    }
+    for (int i = 0; i < 2; i++)
+        if (bytes[i] > most[i])
+            return err_set(err,
+                           "%s of %zu bytes%s, edge %s takes at most %zu: "
+                           "take smaller batches",
+                           wire_kind_name(wire_msg_kind(msg)), bytes[i],
+                           i ? "" : " in one part", names[edge], most[i]);
+    return 0;
+}

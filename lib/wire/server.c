@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -173,9 +174,15 @@ wire_server_answer(struct wire_server *server, uint64_t peer, int64_t id,
                    struct wire_msg *msg)
 {
     struct wire_peer *p = wire_peers_by_number(&server->peers, peer);
+    struct wire_error error = {.id = id};
+    struct err why;
 
     if (!p)
         return 0;
+    if (wire_edge_fits(server->edge, WIRE_BINDS, msg, &why)) {
+        snprintf(error.reason, sizeof error.reason, "%s", why.msg);
+        return wire_binder_tell(server, p, wire_error_put(&error));
+    }
     if (wire_msg_kind(msg) != WIRE_ERROR) // an error is no lasting answer
         wire_kept_put(&server->kept, p->hello.peer, id, msg);
     return wire_binder_send(server, p, msg);

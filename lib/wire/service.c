@@ -25,7 +25,8 @@ struct wire_service {
     struct wire_subject subject; /* of the answer that the caller has */
     struct tally refused;        /* messages */
     struct tally told;           /* errors about messages of ours */
-    struct err last; /* why what came last was refused; "": it was not */
+    struct err last;  /* why what came last was refused; "": it was not */
+    struct err unfit; /* why the request cannot be sent; "": it can */
     uint64_t retries;
     double said; /* when it was said last that no answer has come */
 };
@@ -119,7 +120,8 @@ wire_service_who(const struct wire_service *service)
 static void
 try_to_send(struct wire_service *service)
 {
-    if (is_in(service) && service->request && service->asking.waits)
+    if (is_in(service) && service->request && service->asking.waits &&
+        !*service->unfit.msg)
         wire_sock_soon(service->sock, service->request);
 }
 
@@ -132,6 +134,10 @@ wire_service_ask(struct wire_service *service, struct wire_msg *request,
     service->said = clock_now();
     wire_asking_begin(&service->asking, id, service->said);
     *service->last.msg = '\0';
+    *service->unfit.msg = '\0';
+    if (wire_edge_fits(service->config.edge, WIRE_CONNECTS, request,
+                       &service->unfit))
+        return;
     if (is_in(service) && wire_sock_send(service->sock, NULL, request) != 1)
         try_to_send(service);
 }
@@ -324,6 +330,9 @@ wire_service_wait(struct wire_service *service, int stop_fd,
                   struct wire_msg **answer, struct err *err)
 {
     REQUIRE(service->request && service->asking.waits);
+    if (*service->unfit.msg)
+        return err_set(err, "%.80s: %.400s", service->endpoint,
+                       service->unfit.msg);
     for (;;) {
         enum wire_answer what = drain(service, answer, err);
         const double now = clock_now();

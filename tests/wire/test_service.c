@@ -10,13 +10,15 @@
 
 #include "ends.h"
 
-enum { WANTS_STATE = 9, BREAKS = 8 }; /* epochs with a meaning to the child */
+/* epochs with a meaning to the child */
+enum { WANTS_STATE = 9, BREAKS = 8, LARGE = 7 };
 
 static void
 answer_pairs(struct wire_server *server, const struct wire_news *news,
              int has_state)
 {
     static const float w[] = {1};
+    static float large[8192 * 8193]; // 256 MiB and a row
     static int answered;
     struct wire_weights weights = {.rows = 1, .columns = 1, .w = w};
     struct wire_error error = {.reason = "cannot"};
@@ -29,6 +31,11 @@ answer_pairs(struct wire_server *server, const struct wire_news *news,
     weights.id = error.id = pairs.id;
     weights.moved = ++answered;
     error.state = pairs.epoch == WANTS_STATE;
+    if (pairs.epoch == LARGE) {
+        weights.w = large;
+        weights.rows = 8193;
+        weights.columns = 8192;
+    }
     msg = (error.state && !has_state) || pairs.epoch == BREAKS
               ? wire_error_put(&error)
               : wire_weights_put(&weights);
@@ -367,6 +374,46 @@ wants_an_edge(const char *endpoint)
       "a service is asked on its edge: %s", c.err);
 }
 
+/* What is larger than the edge takes would be lost without a word. */
+static void
+too_large(const char *endpoint)
+{
+    enum { ROWS = 8193, DIM = 2048 }; // 64 MiB and a row
+    struct wire_service_config config = config_of(endpoint, "t9");
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+    struct wire_service *service = wire_service_open(wire, &config, &err);
+    int64_t *ids = calloc(ROWS, sizeof *ids), moved;
+    float *z = calloc((size_t)ROWS * DIM, sizeof *z);
+    const struct wire_pairs pairs = {.id = 901,
+                                     .beta = 1,
+                                     .n = ROWS,
+                                     .n_views = 1,
+                                     .dim = DIM,
+                                     .ids = ids,
+                                     .z = z};
+    struct wire_msg *msg = wire_pairs_put(&pairs);
+
+    ask(service, 900, 0);
+    T(wait_for(service, &moved, &err) == WIRE_ANSWERED, "one that fits");
+    wire_service_ask(service, msg, 901);
+    T(wait_for(service, &moved, &err) == WIRE_REFUSED &&
+          strstr(err.msg, "pairs of 67117056 bytes in one part, edge negatives "
+                          "takes at most 67108864: take smaller"),
+      "a request: %s", err.msg);
+    ask(service, 902, LARGE);
+    T(wait_for(service, &moved, &err) == WIRE_FAILED &&
+          strstr(err.msg, "weights of 268468224 bytes in one part"),
+      "an answer: %s", err.msg);
+    ask(service, 903, 0);
+    T(wait_for(service, &moved, &err) == WIRE_ANSWERED, "the next one fits");
+    wire_msg_free(msg);
+    free(ids);
+    free(z);
+    wire_service_close(service);
+    wire_close(wire);
+}
+
 int
 main(void)
 {
@@ -379,6 +426,7 @@ main(void)
     pid = start_service(endpoint);
     asking(endpoint);
     state(endpoint);
+    too_large(endpoint);
     faults(endpoint, &pid);
     meeting(endpoint, &pid);
     end(pid);
