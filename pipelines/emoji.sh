@@ -13,22 +13,24 @@
 . "${FOIL_PIPELINES:-${0%/*}}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
-objective=clip epochs=120 batch=128 warm=2 context=32 size=48 packages=''
+objective=sogclr_bimodal epochs=120 batch=256 warm=2 context=32 size=48 packages=''
 vocabulary=''
 # shellcheck disable=SC2034
 own=('packages DIR where both packages are unpacked; else downloaded'
     'size N images are N x N')
 # shellcheck disable=SC2034
 train=('--text bow:128' '--embed 128' '--arch resnet18' '--stem imagenet'
-    '--width 32' '--optim adamw' '--lr 1e-3' '--weight-decay 0.05'
+    '--width 32' '--optim adamw' '--lr 2e-3' '--weight-decay 0.5'
     '--beta2 0.98' '--schedule cosine' '--checkpoint-every 1000')
 # shellcheck disable=SC2034
 augment=('--recipe cifar,scale-min=0.6,jitter=0.8,hue=0.05,grey=0.1'
-    '--drop-tokens 0.2' '--cache 200')
+    '--drop-tokens 0.1' '--cache 200')
 
 options '' "$@"
 fresh_run
 began=$SECONDS
+# two drawings of one emoji are no negatives of each other
+select=("--avoid $run/groups.npy")
 
 # unpacked PACKAGE : it is in the cache
 unpacked() {
@@ -131,6 +133,8 @@ with_texts
 prepare
 drawings
 vocabulary_of "$run/data/train.foil"
+[[ -e $run/groups.npy ]] || step foil-data group --by caption \
+    -o "$run/groups.npy" "$run/data/train.foil"
 learn "$run/data/train.foil"
 compare
 judge_drawings
