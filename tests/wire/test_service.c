@@ -382,7 +382,7 @@ too_large(const char *endpoint)
     struct wire_service_config config = config_of(endpoint, "t9");
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
-    struct wire_service *service = wire_service_open(wire, &config, &err);
+    struct wire_service *service;
     int64_t *ids = calloc(ROWS, sizeof *ids), moved;
     float *z = calloc((size_t)ROWS * DIM, sizeof *z);
     const struct wire_pairs pairs = {.id = 901,
@@ -394,6 +394,10 @@ too_large(const char *endpoint)
                                      .z = z};
     struct wire_msg *msg = wire_pairs_put(&pairs);
 
+    // 256 MiB take their time, and an error that is asked for again begins anew
+    config.timeout = config.patience = 60;
+    config.deadline = 120;
+    service = wire_service_open(wire, &config, &err);
     ask(service, 900, 0);
     T(wait_for(service, &moved, &err) == WIRE_ANSWERED, "one that fits");
     wire_service_ask(service, msg, 901);
