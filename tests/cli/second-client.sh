@@ -19,13 +19,14 @@ data=$work/data.tar
 "$BIN/foil-data" generate -o "$data" --size 16 512 2>/dev/null
 "$BIN/foil-data" index "$data" 2>/dev/null
 
-# run NAME AUGMENTERS WHAT : a run of 512 steps with that many augmenters and,
-# unless WHAT is none, a second client
+# run NAME AUGMENTERS WHAT [holding] : a run of 512 steps with that many augmenters
+# and, unless WHAT is none, a second client; one that says it holding an item says
+# it before there is any augmenter
 run() {
     local dir=$work/$1 code=0 trainer began=$SECONDS
     mkdir -m 700 "$dir"
     if [[ $3 != none ]]; then
-        "$python" "$peer" "$dir" "$3" >"$dir/told" 2>&1 &
+        "$python" "$peer" "$dir" "$3" plan ${4-} >"$dir/told" 2>&1 &
     fi
     "$BIN/foil-train" -r "$dir" --arch linear --head 32-16 --lr 0.1 \
         --warmup 0 --seed 5 --threads 1 2>"$dir/train.log" &
@@ -34,6 +35,7 @@ run() {
     [[ $3 == none ]] || waits_for "$dir/told"
     "$BIN/foil-select" -r "$dir" --seed 5 --batch 8 --epochs 8 --lease 1.5 \
         "$data" 2>"$dir/select.log" &
+    [[ ! ${4-} ]] || becomes_true grep -qx said "$dir/told"
     for ((i = 0; i < $2; i++)); do
         "$BIN/foil-augment" -r "$dir" --seed 5 --size 8 "$data" \
             2>>"$dir/augment.log" &
@@ -134,8 +136,8 @@ begun done-epochs planned done-epochs done-epochs
 ok '3 augmenters, one more hoards all items: the run ends' ended hoard
 ok '... with the same bits, hoard' like_calm hoard
 ok 'the trainer waited for about one lease' holds "$(longest hoard) < 8"
-begun done-far run done-far 2 done-far
-begun next-newer run next-newer 2 next-newer
+begun done-far run done-far 2 done-far holding
+begun next-newer run next-newer 2 next-newer holding
 begun next-near run next-near 2 next-near
 
 ok 'one peer tells the trainer that nothing is left: the run goes on' \

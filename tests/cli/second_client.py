@@ -1,4 +1,4 @@
-"""second_client.py DIR WHAT [EDGE]: a well-formed peer beside the stages of a run,
+"""second_client.py DIR WHAT [EDGE [holding]]: a well-formed peer beside the stages of a run,
 for second-client.sh. It joins DIR's edges (EDGE: items, of a filter, in place of
 plan) as an augmenter and
 
@@ -13,7 +13,9 @@ plan) as an augmenter and
     next-newer   names a session 80 years ahead
     next-near    ... one that begins a second after the trainer's
 
-The last eight say it once, when 20 steps are trained. Prints what it is told by `error`. Ends when the run
+The last eight say it once, when 20 steps are trained; with `holding` behind EDGE, as
+soon as they hold an item, so that the run cannot be over before the selector has
+heard them, and print `said`. Prints what it is told by `error`. Ends when the run
 does, or after a minute. RECIPE in the environment is that of the run.
 """
 import os
@@ -47,7 +49,8 @@ def say(sock, kind, head, *parts):
 plan, batch = join(sys.argv[3] if len(sys.argv) > 3 else "plan"), join("batch")
 place, ready, said, beat, until = None, False, False, 0, time.monotonic() + 60
 newest, have = None, []  # what the trainer said last: header, tensors
-room = {"hold": 1, "hoard": 4096}.get(what)
+holding, held = "holding" in sys.argv, False
+room = 1 if holding else {"hold": 1, "hoard": 4096}.get(what)
 
 
 def once():
@@ -90,13 +93,19 @@ while time.monotonic() < until:
             place = {k: head[k] for k in ("session", "epoch", "step")}
             newest, have = head, parts
             pass_on()
+        elif sock is plan and kind == "item":
+            held = True
         elif kind == "error":
             print(head["reason"], flush=True)
         elif kind == "end" and sock is batch:
             sys.exit()
-    if place and not said and (place["step"] >= 20 or place["epoch"]):
+    if place and not said and (held if holding else
+                               place["step"] >= 20 or place["epoch"]):
         said = True
         once()
+        if holding:
+            room = None
+            print("said", flush=True)
     if place and not ready:
         ready = True
         print("ready", flush=True)
