@@ -96,13 +96,21 @@ ok 'a run to its end' simclr whole "${asked[@]}"
 ok 'says in the end where everything is' \
     grep -q "run is over: 'whole' has .*results.jsonl" said
 
-# stopped RUN : by SIGTERM in its middle
+# stopped RUN : by SIGTERM in its middle; on a machine that is busy the run may come
+# to its end before that, and then another one is begun
 stopped() {
+    local pid code=0
     foil run simclr -r "$1" "${asked[@]}" 2>"$1.said" &
-    local pid=$!
+    pid=$!
     becomes_true past "$1" 20
     kill -TERM "$pid"
-    wait "$pid"
+    wait "$pid" || code=$?
+    if past "$1" 300; then
+        rm -r "$1"
+        stopped "$1"
+        return
+    fi
+    return "$code"
 }
 past() {
     [[ -e $1/metrics.jsonl && $(wc -l <"$1/metrics.jsonl") -ge $2 ]]

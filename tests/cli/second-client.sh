@@ -26,7 +26,7 @@ run() {
     local dir=$work/$1 code=0 trainer began=$SECONDS
     mkdir -m 700 "$dir"
     if [[ $3 != none ]]; then
-        "$python" "$peer" "$dir" "$3" plan ${4-} >"$dir/told" 2>&1 &
+        "$python" "$peer" "$dir" "$3" plan "${4-}" >"$dir/told" 2>&1 &
     fi
     "$BIN/foil-train" -r "$dir" --arch linear --head 32-16 --lr 0.1 \
         --warmup 0 --seed 5 --threads 1 2>"$dir/train.log" &
