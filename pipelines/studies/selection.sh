@@ -6,7 +6,8 @@
 # then those that took longer or shorter for it than random batches once more,
 # for as long as these took (equal time).  Judged on TEST: how often the second
 # view of an image is the one nearest to its first view, among all others
-# (R@1), and nearest neighbours and a linear probe, taught on the images.  With
+# (R@1), and nearest neighbours and a linear probe, taught on the images; and by
+# the loss over all pairs of these, which hard batches are to lower.  With
 # --corrupted also how often, among corrupted versions of an image, which differ
 # in the kind of corruption alone, a version finds its second view.
 # shellcheck source=pipelines/lib.sh
@@ -84,12 +85,22 @@ retrieved() {
     result "$1" "$(sed 's/.*"forward":{"r1":\([^,]*\),.*/\1/' "$run/pairs.json")"
 }
 
+# full_loss : that of all pairs of images, not of those in one batch
+full_loss() {
+    local line value
+    line=$(step foil-eval loss --tau "$tau" --seed "$seed" \
+        --threads "$threads" "$run/latest" "$part")
+    field loss "$line"
+    result loss "$value"
+}
+
 # trial METHOD : of $steps_of[METHOD] steps
 trial() {
     local per=$all
     [[ $1 != *-osgd ]] || per=$((($(samples_in "$part") / batch + draws - 1) / draws))
     fit_steps "$1" "$part" "${steps_of[$1]}" "$per"
     judge_run "$part" "${operand[1]}"
+    full_loss
     retrieved R@1 "${operand[1]}"
     [[ $corrupted -eq 0 ]] ||
         retrieved 'R@1 corrupted' "$damaged" --within "$within"
@@ -103,7 +114,7 @@ tables() {
         methods=$(tr , '\n' <<<"$every" | grep "^$o-" | paste -sd , -) || continue
         mv "$study/results.tsv" "$study/all.tsv"
         grep "^$o-" "$study/all.tsv" >"$study/results.tsv"
-        for measure in R@1 'R@1 corrupted' 1-NN probe seconds; do
+        for measure in R@1 'R@1 corrupted' loss 1-NN probe seconds; do
             cut -f 3 "$study/results.tsv" | grep -qx "$measure" || continue
             table "$measure" "$o-shuffle"
         done

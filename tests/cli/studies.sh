@@ -115,6 +115,7 @@ ok 'are drawn' pictures gradient-norm linear/curves conv/curves
 ok 'selection' study selection --epochs 2 --batch 8 --images 64 --seeds 2 \
     --methods simclr-shuffle,simclr-swap,simclr-osgd --train "$small" \
     "${sets[@]}"
+ok 'says the loss over all pairs' grep -qE '^loss +mean' "$work/out"
 ok 'in equal time' grep -q '^equal time' "$work/out"
 ok 'for which random batches count as they are' \
     test "$(readlink "$work/selection/time/simclr-shuffle-1")" = \
