@@ -7,17 +7,18 @@
 # for as long as these took (equal time).  Judged on TEST: how often the second
 # view of an image is the one nearest to its first view, among all others
 # (R@1), and nearest neighbours and a linear probe, taught on the images; and by
-# the loss over all pairs of these, which hard batches are to lower.  With
-# --corrupted also how often, among corrupted versions of an image, which differ
-# in the kind of corruption alone, a version finds its second view.
+# the loss over all pairs of --pairs of these, which hard batches are to lower.
+# With --corrupted also how often, among corrupted versions of an image, which
+# differ in the kind of corruption alone, a version finds its second view.
 # shellcheck source=pipelines/lib.sh
 . "${FOIL_PIPELINES:-${0%/*}/..}/lib.sh"
 
 threads=1 batch=32 epochs=10 images=10240 tau=0.1 protocols=epochs,time
-corrupted=0 severity=1
+corrupted=0 severity=1 pairs=1024
 own=('images N how many of TRAIN; 0: all' 'tau X temperature'
     'corrupted N images of TEST that are corrupted in 19 ways; 0: none'
     'severity N of the corruption, 1 to 5'
+    'pairs N images of these of which the loss over all pairs is taken; 0: all'
     'protocols LIST epochs, time')
 # shellcheck source=pipelines/studies/lib.sh
 . "$library/studies/lib.sh"
@@ -43,7 +44,8 @@ strategy swap-.5 '--strategy swap --block 40 --hardness 0.5 --lag 1'
 strategy swap-apart '--strategy swap --block 40 --lag 1' # and --avoid, below
 strategy osgd "--strategy osgd --draws $draws --top 1 --features eval --lag 0"
 options 'TRAIN TEST' "$@"
-open_study "$images" "$epochs" "$batch" "$tau" "$draws" "$corrupted" "$severity"
+open_study "$images" "$epochs" "$batch" "$tau" "$draws" "$corrupted" "$severity" \
+    "$pairs"
 common_train+=("--tau $tau")
 common_select+=("--tau $tau")
 subset "${operand[0]}" "$images"
@@ -58,6 +60,13 @@ if [[ $methods == *-apart* ]]; then
     for name in simclr sogclr; do
         said_of[$name-swap-apart.select]+=" --avoid $groups"
     done
+fi
+
+paired=$part
+if [[ $pairs -gt 0 && $pairs -lt $(samples_in "$part") ]]; then
+    paired=$study/paired.foil
+    [[ -e $paired ]] || step foil-data split -n "$pairs" "$part" "$paired" \
+        "$study/unpaired.foil"
 fi
 
 all=$(batches_of "$part")
@@ -89,7 +98,7 @@ retrieved() {
 full_loss() {
     local line value
     line=$(step foil-eval loss --tau "$tau" --seed "$seed" \
-        --threads "$threads" "$run/latest" "$part")
+        --threads "$threads" "$run/latest" "$paired")
     field loss "$line"
     result loss "$value"
 }

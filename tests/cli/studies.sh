@@ -112,7 +112,7 @@ ok 'and of the mean of weights' grep -q '^"simclr:mean"' \
     "$work/gradient-norm/linear/curves.tsv"
 ok 'are drawn' pictures gradient-norm linear/curves conv/curves
 
-ok 'selection' study selection --epochs 2 --batch 8 --images 64 --seeds 2 \
+ok 'selection' study selection --epochs 2 --batch 8 --images 64 --pairs 32 --seeds 2 \
     --methods simclr-shuffle,simclr-swap,simclr-osgd --train "$small" \
     "${sets[@]}"
 ok 'says the loss over all pairs' grep -qE '^loss +mean' "$work/out"
