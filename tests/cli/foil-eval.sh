@@ -103,14 +103,14 @@ ok 'features that are all zero are collapsed, not evenly spread' \
     says '"uniformity":0.0,.*"collapsed":true,"zero_rows":3,' geometry zero.npy
 ok 'that they are zero is said' bash -c \
     "'$eval' geometry zero.npy 2>&1 >/dev/null |
-        grep 'collapsed: rows that are zero: all 3'"
+        grep 'collapsed: each of 3 rows is zero'"
 npy equal.npy '<f4' '3, 2' $one $two $one $two $one $two
 ok 'so are features that are all equal' \
     says '"dimensions":0.0,"collapsed":true,"zero_rows":0,' \
     geometry equal.npy
 ok 'which is said, too' bash -c \
     "'$eval' geometry equal.npy 2>&1 >/dev/null |
-        grep \"'equal.npy' has collapsed: rows that point one way: all 3\""
+        grep \"'equal.npy' has collapsed: each of 3 rows points the same way\""
 ok 'others are not' says '"collapsed":false' geometry train.npy
 echo '{"layer":"h"}' >train.json
 ok 'where the features are from' says '"made":{"layer":"h"}' geometry train.npy

@@ -34,8 +34,8 @@ static void
 tell_zeros(const char *path, size_t count, const struct eval_geometry *g)
 {
     if (!g->dimensions)
-        say("'%s' has collapsed: rows that %s: all %zu", path,
-            g->zero_rows ? "are zero" : "point one way", count);
+        say("'%s' has collapsed: each of %zu rows %s", path, count,
+            g->zero_rows ? "is zero" : "points the same way");
     else if (g->zero_rows)
         say("'%s': rows of zeros, which have no direction: %zu of %zu", path,
             g->zero_rows, count);
