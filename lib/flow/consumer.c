@@ -326,6 +326,8 @@ flow_consumer_due(const struct flow_consumer *c, double now)
 {
     double due = c->changed ? fmax(c->since + gathered - now, 0) : repeated;
 
+    if (c->at.session < 0)
+        return repeated;
     for (size_t i = 0; i < c->peers.n; i++) {
         const struct flow_peer *peer = &c->peers.peer[i];
 

@@ -202,6 +202,7 @@ nothing_before_a_session(void)
 
     flow_consumer_join(c, 1);
     T(!send_all(c, 5, &next), "before a session is known nothing is said");
+    T(flow_consumer_due(c, 5) >= 1, "nor is anything due: no busy-wait");
     empty(c);
 }
 
