@@ -12,7 +12,8 @@
 
 enum {
     MAX_SCANS = 100, // a progressive file of real use has about ten
-    ROWS = 64        // rows asked for at a time
+    ROWS = 4,        // rows asked for at a time: libjpeg gives one or two
+    BEHIND = D_MAX_BLOCKS_IN_MCU * DCTSIZE2 * 8 // what pad_on() adds
 };
 
 /*
@@ -28,6 +29,7 @@ struct data_decoder {
     char why[JMSG_LENGTH_MAX];
     struct data_image turned; // as stored, before the orientation is applied
     struct data_bytes inks;   // rows of CMYK
+    struct data_bytes padded; // what follows the header, and BEHIND bytes
 };
 
 _Noreturn static void
@@ -142,6 +144,39 @@ read_rows(struct jpeg_decompress_struct *jpeg, uint8_t *out, size_t stride)
     }
 }
 
+/*
+ * libjpeg decodes the last MCUs with care, since it does not know where the
+ * bytes end: of a small file that is most of it.  So it gets BEHIND bytes more,
+ * which it does not reach, as the EOI comes before them; pad_off() takes them
+ * away before anything is read that may skip.  Returns how many there are.
+ */
+static size_t
+pad_on(struct data_decoder *decoder)
+{
+    struct jpeg_source_mgr *src = decoder->jpeg.src;
+    const size_t n = src->bytes_in_buffer;
+    struct data_bytes *padded = &decoder->padded;
+
+    if (n < 2 || src->next_input_byte[n - 2] != 0xff ||
+        src->next_input_byte[n - 1] != JPEG_EOI ||
+        jpeg_has_multiple_scans(&decoder->jpeg))
+        return 0;
+    mem_grow(&padded->data, &padded->room, n + BEHIND, 1);
+    memcpy(padded->data, src->next_input_byte, n);
+    memset(padded->data + n, 0, BEHIND);
+    src->next_input_byte = padded->data;
+    src->bytes_in_buffer = n + BEHIND;
+    return BEHIND;
+}
+
+static void
+pad_off(struct data_decoder *decoder, size_t behind)
+{
+    size_t *left = &decoder->jpeg.src->bytes_in_buffer;
+
+    *left -= *left < behind ? *left : behind;
+}
+
 /* x y / 255 to the nearest */
 static uint8_t
 product(unsigned x, unsigned y)
@@ -163,9 +198,11 @@ read_image(struct data_decoder *decoder, struct data_image *image)
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     const size_t w = jpeg->image_width, h = jpeg->image_height;
     const int inks = jpeg->num_components == 4;
+    size_t behind;
 
     jpeg->out_color_space = inks ? JCS_CMYK : JCS_RGB;
     jpeg_start_decompress(jpeg);
+    behind = pad_on(decoder);
     data_image_size(image, w, h);
     if (inks) {
         mem_grow(&decoder->inks.data, &decoder->inks.room, w * h * 4, 1);
@@ -174,6 +211,7 @@ read_image(struct data_decoder *decoder, struct data_image *image)
     } else {
         read_rows(jpeg, image->pixel, w * 3);
     }
+    pad_off(decoder, behind);
     jpeg_finish_decompress(jpeg);
 }
 
@@ -228,5 +266,6 @@ data_jpeg_free(struct data_decoder *decoder)
         return;
     data_image_release(&decoder->turned);
     data_bytes_release(&decoder->inks);
+    data_bytes_release(&decoder->padded);
     free(decoder);
 }

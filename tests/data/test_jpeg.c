@@ -188,6 +188,38 @@ damage_is_told(void)
     data_image_release(&image);
 }
 
+/* A file that ends with its EOI is read in another way than one that goes on:
+ * wherever the data stop, both must find the same. */
+static void
+the_end_is_not_passed(int subsample)
+{
+    struct kind kind = {3, JCS_RGB, JCS_YCbCr, 0, 0, subsample};
+    struct data_bytes bytes = write_kind(&kind), cut = {0};
+    struct data_image a = {0}, b = {0};
+    int same = 0, read = 0;
+
+    for (size_t n = 0; n <= bytes.len; n++) {
+        int ends, goes_on;
+
+        mem_grow(&cut.data, &cut.room, n + 3, 1);
+        memcpy(cut.data, bytes.data, n);
+        memcpy(cut.data + n, "\xff\xd9", 3);
+        cut.len = n + 2;
+        ends = decode(&cut, n % 2 ? DATA_ACCEPT : DATA_REFUSE, &a);
+        cut.len = n + 3;
+        goes_on = decode(&cut, n % 2 ? DATA_ACCEPT : DATA_REFUSE, &b);
+        same += ends == goes_on && (ends || !off_by(&a, b.pixel));
+        read += !ends;
+    }
+    T(same == (int)bytes.len + 1 && read > 90 && read < same,
+      "a cut with an EOI: the same with a byte more, %d of %d are read", read,
+      same);
+    data_bytes_release(&bytes);
+    data_bytes_release(&cut);
+    data_image_release(&a);
+    data_image_release(&b);
+}
+
 /* A file without tables must not borrow those of the file before it. */
 static void
 files_stand_alone(void)
@@ -320,6 +352,8 @@ main(void)
     inks_become_rgb(JCS_YCCK, "YCCK");
     limits_hold();
     damage_is_told();
+    the_end_is_not_passed(0);
+    the_end_is_not_passed(1);
     files_stand_alone();
     orientations_are_applied();
     orientation_is_applied();
