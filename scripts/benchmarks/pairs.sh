@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # pairs.sh: a training step on 128 images and their captions against PyTorch,
 # and against what the chains of emc2_bimodal with a bank take of it.  One is run
-# after the other, REPEAT times; the shortest step of all runs counts.
+# after the other, REPEAT times; the least processor time of a step of all runs
+# counts, of one thread, so that other work on the machine weighs on both alike.
 # ONLY='bow' picks cases.
 set -eu
 here=$(dirname "$0")
