@@ -105,11 +105,12 @@ run(struct example *e)
 static size_t
 naive_find(const struct loss_objective *o)
 {
-    size_t i = 0;
-
-    while (strcmp(naive_objectives[i].name, o->name))
-        i++;
-    return i;
+    for (size_t i = 0; i < sizeof naive_objectives / sizeof *naive_objectives;
+         i++)
+        if (!strcmp(naive_objectives[i].name, o->name))
+            return i;
+    printf("Bail out! '%s' has no row in naive_objectives.h\n", o->name);
+    exit(1);
 }
 
 /* Every element of the gradient against central differences in double. */
