@@ -82,25 +82,31 @@ is_held(const struct stage *s, int64_t step)
     return 0;
 }
 
-/* Reads snapshots for so many seconds, or until P is at `step`, or it holds
- * that place: 1 when it came to that. */
 static int
-reaches(struct stage *s, int64_t step, int held, double seconds)
+is_at(const struct stage *s, int64_t step)
+{
+    return s->next.at.step >= step || s->next.at.epoch > 0;
+}
+
+/* Reads snapshots for so many seconds, or until what `is` asks about P and the
+ * step is so: 1 when it came to that. */
+static int
+becomes(struct stage *s, int (*is)(const struct stage *s, int64_t step),
+        int64_t step, double seconds)
 {
     const double until = clock_now() + seconds;
 
     for (;;) {
         struct wire_msg *msg =
             check_await(&s->a, WIRE_NEXT, until - clock_now());
-        int there;
 
         if (msg)
             take(s, msg);
         wire_msg_free(msg);
-        there = held ? is_held(s, step)
-                     : s->next.at.step >= step || s->next.at.epoch > 0;
-        if (there || clock_now() >= until)
-            return there;
+        if (is(s, step))
+            return 1;
+        if (clock_now() >= until)
+            return 0;
     }
 }
 
@@ -144,7 +150,7 @@ says_what_it_wants(struct stage *s)
     check_need(check, s->next.at.epoch == 0 && s->next.at.step == 0,
                "it begins at the beginning (give it a fresh run directory)");
     s->snapshots = 0;
-    reaches(s, 1, 0, 4);
+    becomes(s, is_at, 1, 4);
     check_rule(check, s->snapshots >= 2,
                "while it waits, it makes a new snapshot each second");
 }
@@ -156,7 +162,7 @@ trains_in_order(struct stage *s)
     const int64_t session = check->session;
 
     check_say(&s->a, batch_of(session, 1, SIDE));
-    check_rule(check, reaches(s, 1, 1, 20),
+    check_rule(check, becomes(s, is_held, 1, 20),
                "a batch before its turn is held, and said to be");
     check_rule(check, s->next.at.step == 0, "it is not trained yet");
     check_say(&s->a, batch_of(session, 1, SIDE));
@@ -164,7 +170,8 @@ trains_in_order(struct stage *s)
     check_rule(check, stays_before(s, 1),
                "one that comes twice, or of another session, changes nothing");
     check_say(&s->a, batch_of(session, 0, SIDE));
-    check_rule(check, reaches(s, 2, 0, 60), "then both are trained in order");
+    check_rule(check, becomes(s, is_at, 2, 60),
+               "then both are trained in order");
 }
 
 /* Sends a batch that no sound augmenter sends: 1 when it is refused by name. */
@@ -219,7 +226,7 @@ greets_again(struct stage *s)
     check_rule(check, check_greet(&s->a, "augment", "check", digest, SIZE),
                "an augmenter that comes again is greeted");
     s->next = (struct wire_next){.at = {.session = -1}};
-    check_rule(check, reaches(s, 2, 0, 5), "and told what is wanted");
+    check_rule(check, becomes(s, is_at, 2, 5), "and told what is wanted");
     check_connect(check, &other, endpoint, "check-2");
     check_greet(&other, "augment", "another", digest, SIZE);
     wire_msg_free(check_await(&other, WIRE_ERROR, 3));
@@ -239,7 +246,7 @@ stands_a_flood(struct stage *s)
         check_say(&s->a, wire_msg_hold(msg));
     wire_msg_free(msg);
     check_rule(s->check,
-               reaches(s, STEPS - 1, 1, 20) && s->next.n_have == 1 &&
+               becomes(s, is_held, STEPS - 1, 20) && s->next.n_have == 1 &&
                    stays_before(s, STEPS - 1),
                "one that comes %d times at once is held once", FLOOD);
 }
