@@ -7,12 +7,16 @@
 #include "blur.h"
 #include "scratch.h"
 
-enum { PASSES = 3, RUN = 32, HALF = 1 << 23 };
+enum { PASSES = 3, RUN = 32, ROWS = 8, HALF = 1 << 23 };
+
+/* Pixels for which it is worth while to ask how a box can be made. */
+enum { ENOUGH = 4096 };
 
 /* A box in fixed point, 1 being 2^24: 2 radius + 1 whole pixels, two parts. */
 struct box {
     size_t radius;
     uint32_t whole, part;
+    int narrow; /* box_three() may be used */
 };
 
 /* The box whose PASSES-fold blur has variance sigma^2; PIL's arithmetic. */
@@ -61,6 +65,78 @@ box_some(size_t m, const struct box *box, size_t taps,
     }
 }
 
+/*
+ * With one whole pixel x, a box adds to it part (ends - 2 x), ends the sum of
+ * its neighbours.  That fits words: part as a number of 7 bits behind the point
+ * and one of 16 that follow.
+ */
+static inline uint16_t
+box_add(int16_t x, int16_t ends, int16_t high, int16_t low)
+{
+    const int16_t d = (int16_t)(ends - 2 * x);
+    const int16_t rest = (int16_t)((int32_t)d * low >> 16);
+
+    return (uint16_t)(x + ((int16_t)(d * high + rest + 64) >> 7));
+}
+
+static inline void
+box_split(const struct box *box, int16_t *high, int16_t *low)
+{
+    const int32_t part = (int32_t)(box->part >> 1);
+
+    *high = (int16_t)((part + (1 << 15)) >> 16);
+    *low = (int16_t)(part - *high * (1 << 16));
+}
+
+/* Whether box_add() gives the bits of box_some() for each difference, with the
+ * least and the greatest x that it occurs with. */
+UTIL_CLONES static int
+box_is_narrow(const struct box *box)
+{
+    int16_t high, low;
+    uint32_t other = 0;
+
+    if (box->radius)
+        return 0;
+    box_split(box, &high, &low);
+    for (int d = -510; d <= 510; d++) {
+        const int least = d < 0 ? (1 - d) / 2 : 0;
+        const int most = d > 0 ? (510 - d) / 2 : 255;
+        const uint32_t a = (uint32_t)least, b = (uint32_t)most;
+        const uint32_t ends_a = (uint32_t)(d + 2 * least);
+        const uint32_t ends_b = (uint32_t)(d + 2 * most);
+
+        other |= (uint32_t)box_add((int16_t)least, (int16_t)ends_a, high, low) ^
+                 ((a * box->whole + ends_a * box->part + HALF) >> 24);
+        other |= (uint32_t)box_add((int16_t)most, (int16_t)ends_b, high, low) ^
+                 ((b * box->whole + ends_b * box->part + HALF) >> 24);
+    }
+    return !other;
+}
+
+/* m <= RUN pixels of a pass where box->narrow. */
+static inline void
+box_three(size_t m, int16_t high, int16_t low, const uint16_t *restrict in,
+          size_t step, uint16_t *restrict out)
+{
+    for (size_t j = 0; j < m; j++)
+        out[j] = box_add((int16_t)in[step + j],
+                         (int16_t)(in[j] + in[2 * step + j]), high, low);
+}
+
+static inline void
+box_narrow(size_t n, const struct box *box, const uint16_t *in, size_t step,
+           uint16_t *out)
+{
+    int16_t high, low;
+    size_t i = 0;
+
+    box_split(box, &high, &low);
+    for (; i + RUN <= n; i += RUN)
+        box_three(RUN, high, low, in + i, step, out + i);
+    box_three(n - i, high, low, in + i, step, out + i);
+}
+
 /* A taps pass; known numbers of pixels, here and below, let the compiler keep
  * a sum in a register. */
 static inline void
@@ -78,7 +154,9 @@ UTIL_CLONES static void
 box_pass(size_t n, const struct box *box, const uint16_t *in, size_t step,
          uint16_t *out)
 {
-    if (box->radius == 0)
+    if (box->narrow)
+        box_narrow(n, box, in, step, out);
+    else if (box->radius == 0)
         box_line(n, box, 1, in, step, out);
     else if (box->radius == 1)
         box_line(n, box, 3, in, step, out);
@@ -86,63 +164,32 @@ box_pass(size_t n, const struct box *box, const uint16_t *in, size_t step,
         box_line(n, box, 2 * box->radius + 1, in, step, out);
 }
 
+/* RUN pixels or fewer of each of `height` lines, `apart` from each other, to
+ * words and back. */
 UTIL_CLONES static void
-widen(size_t n, const uint8_t *restrict in, uint16_t *restrict out)
+widen(size_t n, size_t height, size_t apart, const uint8_t *restrict in,
+      size_t step, uint16_t *restrict out)
 {
-    for (size_t i = 0; i < n; i++)
-        out[i] = in[i];
+    for (size_t y = 0; y < height; y++, in += apart, out += step)
+        if (n == RUN)
+            for (size_t i = 0; i < RUN; i++)
+                out[i] = in[i];
+        else
+            for (size_t i = 0; i < n; i++)
+                out[i] = in[i];
 }
 
 UTIL_CLONES static void
-narrow(size_t n, const uint16_t *restrict in, uint8_t *restrict out)
+narrow(size_t n, size_t height, size_t step, const uint16_t *restrict in,
+       size_t apart, uint8_t *restrict out)
 {
-    for (size_t i = 0; i < n; i++)
-        out[i] = (uint8_t)in[i];
-}
-
-/*
- * Across: each row with `pad` pixels more on either side; line[] points behind
- * those on the left.
- */
-static void
-box_across(size_t width, size_t height, const struct box *box,
-           const uint8_t *plane, uint16_t *const line[2], uint16_t *out)
-{
-    const size_t pad = box->radius + 1;
-
-    for (size_t y = 0; y < height; y++, plane += width, out += width) {
-        widen(width, plane, line[0]);
-        for (int pass = 0; pass < PASSES; pass++) {
-            uint16_t *row = line[pass % 2], *in = row - pad;
-            uint16_t *to = pass + 1 < PASSES ? line[(pass + 1) % 2] : out;
-
-            for (size_t i = 0; i < pad; i++) {
-                in[i] = row[0];
-                row[width + i] = row[width - 1];
-            }
-            box_pass(width, box, in, 1, to);
-        }
-    }
-}
-
-/* Down: `pad` rows more above and below, work[] points behind those above;
- * what comes out is in the one that PASSES ends with. */
-static void
-box_down(size_t width, size_t height, const struct box *box,
-         uint16_t *const work[2])
-{
-    const size_t pad = box->radius + 1, area = width * height;
-    const size_t bytes = width * sizeof(uint16_t);
-
-    for (int pass = 0; pass < PASSES; pass++) {
-        uint16_t *top = work[pass % 2], *in = top - pad * width;
-
-        for (size_t i = 0; i < pad; i++) {
-            memcpy(in + i * width, top, bytes);
-            memcpy(top + area + i * width, top + area - width, bytes);
-        }
-        box_pass(area, box, in, width, work[(pass + 1) % 2]);
-    }
+    for (size_t y = 0; y < height; y++, out += apart, in += step)
+        if (n == RUN)
+            for (size_t i = 0; i < RUN; i++)
+                out[i] = (uint8_t)in[i];
+        else
+            for (size_t i = 0; i < n; i++)
+                out[i] = (uint8_t)in[i];
 }
 
 /* A count of pixels made a multiple of a vector's: a store that crosses two
@@ -153,29 +200,86 @@ round_up(size_t n)
     return (n + RUN - 1) / RUN * RUN;
 }
 
+/*
+ * Across, ROWS at a time, so that none waits for what it has just stored: rows
+ * lie `row` words apart and have `pad` pixels more on either side; work[]
+ * points behind those on the left of the first.
+ */
+static void
+box_across(size_t width, size_t height, size_t row, const struct box *box,
+           uint8_t *plane, uint16_t *const work[2])
+{
+    const size_t pad = box->radius + 1;
+
+    for (size_t y = 0; y < height; y += ROWS, plane += ROWS * width) {
+        const size_t rows = height - y < ROWS ? height - y : ROWS;
+
+        widen(width, rows, width, plane, row, work[0]);
+        for (int pass = 0; pass < PASSES; pass++) {
+            for (size_t r = 0; r < rows; r++) {
+                uint16_t *at = work[pass % 2] + r * row;
+
+                for (size_t i = 0; i < pad; i++) {
+                    at[-1 - (ptrdiff_t)i] = at[0];
+                    at[width + i] = at[width - 1];
+                }
+            }
+            box_pass((rows - 1) * row + width, box, work[pass % 2] - pad, 1,
+                     work[(pass + 1) % 2]);
+        }
+        narrow(width, rows, row, work[PASSES % 2], width, plane);
+    }
+}
+
+/* Down, RUN columns at a time, which the nearest cache holds; `pad` rows more
+ * above and below, work[] points behind those above. */
+static void
+box_down(size_t width, size_t height, const struct box *box, uint8_t *plane,
+         uint16_t *const work[2])
+{
+    const size_t pad = box->radius + 1, area = RUN * height;
+    const size_t bytes = RUN * sizeof(uint16_t);
+
+    for (size_t x = 0; x < width; x += RUN) {
+        const size_t n = width - x < RUN ? width - x : RUN;
+
+        widen(n, height, width, plane + x, RUN, work[0]);
+        for (int pass = 0; pass < PASSES; pass++) {
+            uint16_t *top = work[pass % 2], *in = top - pad * RUN;
+
+            for (size_t i = 0; i < pad; i++) {
+                memcpy(in + i * RUN, top, bytes);
+                memcpy(top + area + i * RUN, top + area - RUN, bytes);
+            }
+            box_pass(area, box, in, RUN, work[(pass + 1) % 2]);
+        }
+        narrow(n, height, RUN, work[PASSES % 2], width, plane + x);
+    }
+}
+
 void
 data_blur_box(size_t width, size_t height, double sigma, uint8_t *plane,
               struct data_scratch **scratch)
 {
-    const struct box box = box_for(sigma);
-    const size_t pad = box.radius + 1, area = width * height;
-    const size_t side = round_up(pad), above = round_up(pad * width);
+    struct box box = box_for(sigma);
+    const size_t pad = box.radius + 1, side = round_up(pad);
     const size_t row = side + round_up(width + pad);
-    const size_t all = above + round_up(area + pad * width);
-    const size_t room = 2 * (row + all) + RUN;
-    uint16_t *line[2], *work[2], *start;
+    const size_t across = side + ROWS * row, down = RUN * (height + 2 * pad);
+    const size_t room = across > down ? across : down;
+    uint16_t *work[2], *start;
     uintptr_t bytes;
 
     REQUIRE(sigma > 0 && sigma <= DATA_SIGMA_MAX);
-    bytes = (uintptr_t)data_scratch_bytes(scratch, DATA_BLUR, 2 * room);
+    box.narrow = width * height >= ENOUGH && box_is_narrow(&box);
+    bytes =
+        (uintptr_t)data_scratch_bytes(scratch, DATA_BLUR, 2 * (2 * room + RUN));
     start = (uint16_t *)((bytes + 63) / 64 * 64);
-    for (size_t i = 0; i < 2; i++) {
-        line[i] = start + i * row + side;
-        work[i] = start + 2 * row + i * all + above;
-    }
-    box_across(width, height, &box, plane, line, work[0]);
-    box_down(width, height, &box, work);
-    narrow(area, work[PASSES % 2], plane);
+    work[0] = start + side;
+    work[1] = start + room + side;
+    box_across(width, height, row, &box, plane, work);
+    work[0] = start + RUN * pad;
+    work[1] = start + room + RUN * pad;
+    box_down(width, height, &box, plane, work);
 }
 
 /* Fold an index that fell off either edge back in, as a mirror there does. */

@@ -158,6 +158,32 @@ box_agrees_with_naive(void)
     T(off < 600, "box: %d of 29975 pixels are another level", off);
 }
 
+/* Line by line, and then column by column: pictures of few pixels are made in
+ * another way than those of many. */
+static void
+large_is_as_its_lines(void)
+{
+    enum { W = 77, H = 83 };
+    static uint8_t all[W * H], apart[W * H], column[H];
+    int wrong = 0;
+
+    for (double sigma = .05; sigma < 3; sigma += .03) {
+        noise(W * H, all);
+        memcpy(apart, all, sizeof all);
+        data_blur_box(W, H, sigma, all, &scratch);
+        for (int y = 0; y < H; y++)
+            data_blur_box(W, 1, sigma, apart + y * W, &scratch);
+        for (int x = 0; x < W; x++) {
+            for (int y = 0; y < H; y++)
+                column[y] = apart[y * W + x];
+            data_blur_box(1, H, sigma, column, &scratch);
+            for (int y = 0; y < H; y++)
+                wrong += all[y * W + x] != column[y];
+        }
+    }
+    T(!wrong, "box: a picture is as its lines and columns, to the bit");
+}
+
 /* The 2-D sum in double, with the index folded by hand. */
 static double
 naive(size_t n, const uint8_t *x, int taps, double sigma, int at_x, int at_y)
@@ -215,6 +241,7 @@ main(void)
     transposed(0);
     transposed(1);
     box_agrees_with_naive();
+    large_is_as_its_lines();
     kernel_agrees_with_naive();
     smaller_than_the_blur();
     data_scratch_free(scratch);
