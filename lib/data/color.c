@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "util/clones.h"
 #include "util/err.h"
 
@@ -30,10 +32,15 @@ data_color_merge(size_t n, const uint8_t *plane, uint8_t *pixel)
     }
 }
 
-static inline int
-grey(int r, int g, int b)
+/* (19595 r + 38470 g + 7471 b + 32768) >> 16, whose bytes are summed apart so
+ * that all fits 16 bits. */
+static inline uint16_t
+grey(uint8_t r, uint8_t g, uint8_t b)
 {
-    return (19595 * r + 38470 * g + 7471 * b + 32768) >> 16;
+    const uint16_t high = (uint16_t)(76 * r + 150 * g + 29 * b + 128);
+    const uint16_t low = (uint16_t)(139 * r + 70 * g + 47 * b);
+
+    return (uint16_t)((uint16_t)(high + (low >> 8)) >> 8);
 }
 
 /*
@@ -145,10 +152,78 @@ saturate(size_t n, float f, uint8_t *plane)
     }
 }
 
+/* Pixels for which words_of() is worth its time. */
+enum { ENOUGH = 4096 };
+
+/* A factor in words: 6 bits behind the point, and 16 that follow. */
+struct words {
+    int16_t high, low;
+};
+
+/* f d, cut off downwards */
+static inline int16_t
+times(struct words f, int16_t d)
+{
+    const int16_t rest = (int16_t)((int32_t)d * f.low >> 16);
+
+    return (int16_t)((int16_t)(d * f.high + rest) >> 6);
+}
+
+/*
+ * Split a factor; 0 where times() is not f d of each d in -255 .. 255, or where
+ * a + f d could be rounded up to a whole number: blend() rounds twice.
+ */
+UTIL_CLONES static int
+words_of(float f, struct words *words)
+{
+    const float whole = rintf(64 * f);
+    int wrong = 0;
+
+    if (f >= 1.95f)
+        return 0;
+    words->high = (int16_t)whole;
+    words->low = (int16_t)(int)rintf((64 * f - whole) * 65536);
+    for (int d = -255; d <= 255; d++) {
+        const float rest = f * (float)d - (float)times(*words, (int16_t)d);
+
+        wrong |= !(rest >= 0 && rest < 1 - 0x1p-15f);
+    }
+    return !wrong;
+}
+
+static inline uint8_t
+blend_words(int16_t a, int16_t b, struct words f)
+{
+    int16_t x = (int16_t)(a + times(f, (int16_t)(b - a)));
+
+    x = x > 0 ? x : 0;
+    return (uint8_t)(x < 255 ? x : 255);
+}
+
+/* saturate() by words: the same bits in half the time */
+UTIL_CLONES static void
+saturate_words(size_t n, struct words f, uint8_t *plane)
+{
+    uint8_t *restrict r = plane, *restrict g = r + n, *restrict b = g + n;
+
+    for (size_t i = 0; i < n; i++) {
+        const int16_t from = (int16_t)grey(r[i], g[i], b[i]);
+
+        r[i] = blend_words(from, r[i], f);
+        g[i] = blend_words(from, g[i], f);
+        b[i] = blend_words(from, b[i], f);
+    }
+}
+
 void
 data_color_saturation(size_t n, double factor, uint8_t *plane)
 {
-    saturate(n, (float)factor, plane);
+    struct words words;
+
+    if (n >= ENOUGH && words_of((float)factor, &words))
+        saturate_words(n, words, plane);
+    else
+        saturate(n, (float)factor, plane);
 }
 
 UTIL_CLONES void

@@ -238,6 +238,37 @@ blends_are_cut_off_and_clipped(void)
     T(!wrong, "brightness: trunc(min(f x, 255))");
 }
 
+/* As PIL blends, in single precision, by many factors below 2 and above; of a
+ * few pixels and, in another way, of many. */
+static void
+saturation_is_a_blend(void)
+{
+    enum { MANY = 5 * N };
+    static uint8_t many[3 * MANY];
+    int wrong = 0;
+
+    for (int k = 0; k < 700; k++) {
+        const float f = k < 256 ? (float)k / 128 : (float)k * .00443f;
+
+        noise();
+        data_color_saturation(N, f, plane);
+        for (size_t i = 0; i < 3 * MANY; i++)
+            many[i] = was[i / MANY * N + i % N];
+        data_color_saturation(MANY, f, many);
+        for (size_t i = 0; i < 3 * MANY; i++)
+            wrong += many[i] != plane[i / MANY * N + i % N];
+        for (size_t i = 0; i < 3 * N; i++) {
+            uint8_t grey[3] = {was[i % N], was[N + i % N], was[2 * N + i % N]};
+            float x;
+
+            data_color_grey(1, grey);
+            x = (float)grey[0] + f * (float)(was[i] - grey[0]);
+            wrong += plane[i] != (int)fminf(fmaxf(x, 0), 255);
+        }
+    }
+    T(!wrong, "saturation: trunc(clip(grey + f (x - grey)))");
+}
+
 /* Every loop has a tail: what is not a multiple of a vector's width. */
 static void
 any_length_gives_the_same(void)
@@ -277,6 +308,7 @@ main(void)
     hue_steps_are_cut_off();
     hue_is_as_pil_has_it();
     blends_are_cut_off_and_clipped();
+    saturation_is_a_blend();
     any_length_gives_the_same();
     return t_done();
 }
