@@ -89,24 +89,70 @@ axis_high(const struct data_axis *axis)
     return axis->tap[axis->n - 1].start + axis->tap[axis->n - 1].n;
 }
 
+/* Sixteen bytes, as four pixels that have one of no meaning each, or as three
+ * bytes of each in a row and four of no meaning. */
+typedef uint8_t quad __attribute__((vector_size(16)));
+typedef uint32_t quad_pixels __attribute__((vector_size(16)));
+
+static inline quad_pixels
+quad_from(const uint8_t *in)
+{
+    quad x;
+
+    memcpy(&x, in, sizeof x);
+    return (quad_pixels)__builtin_shufflevector(x, x, 0, 1, 2, 3, 3, 4, 5, 6, 6,
+                                                7, 8, 9, 9, 10, 11, 12);
+}
+
+static inline void
+quad_to(quad_pixels pixels, uint8_t *out)
+{
+    quad x = (quad)pixels;
+
+    x = __builtin_shufflevector(x, x, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3,
+                                7, 11, 15);
+    memcpy(out, &x, sizeof x);
+}
+
+/* Transpose four by four pixels; four bytes more are read and written. */
+static inline void
+turn_four(const uint8_t *in, ptrdiff_t stride, uint8_t *out, size_t line)
+{
+    const quad_pixels a = quad_from(in), b = quad_from(in + stride);
+    const quad_pixels c = quad_from(in + 2 * stride);
+    const quad_pixels d = quad_from(in + 3 * stride);
+    const quad_pixels ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    const quad_pixels cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const quad_pixels ba = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const quad_pixels dc = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+
+    quad_to(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), out);
+    quad_to(__builtin_shufflevector(ab, cd, 2, 3, 6, 7), out + line);
+    quad_to(__builtin_shufflevector(ba, dc, 0, 1, 4, 5), out + 2 * line);
+    quad_to(__builtin_shufflevector(ba, dc, 2, 3, 6, 7), out + 3 * line);
+}
+
 /*
  * Transpose: out[x][y] = in[y][x], pixels of three bytes, the lines of `in`
- * stride bytes apart.  Four bytes are copied at a time, the last one to be
- * overwritten by the next pixel, but for the last pixel of a line: `in` must
- * own one byte behind each line but the last of the loop.
+ * stride bytes apart; from left to right and, in four columns, downwards: what
+ * four bytes too many were written to is written after them.
  */
-static void
+UTIL_CLONES static void
 turn(size_t width, size_t height, const uint8_t *in, ptrdiff_t stride,
      uint8_t *out)
 {
-    for (size_t x = 0; x < width; x++, in += 3, out += 3 * height) {
-        const uint8_t *from = in;
-        uint8_t *to = out;
+    const size_t across = width < 6 ? 0 : (width - 2) / 4 * 4;
+    const size_t down = height < 6 ? 0 : (height - 2) / 4 * 4;
+    const size_t line = 3 * height;
 
-        for (size_t y = 1; y < height; y++, from += stride, to += 3)
-            memcpy(to, from, 4);
-        memcpy(to, from, 3);
-    }
+    for (size_t x = 0; x < across; x += 4)
+        for (size_t y = 0; y < down; y += 4)
+            turn_four(in + (ptrdiff_t)y * stride + 3 * x, stride,
+                      out + x * line + 3 * y, line);
+    for (size_t x = 0; x < width; x++)
+        for (size_t y = x < across ? down : 0; y < height; y++)
+            memcpy(out + x * line + 3 * y, in + (ptrdiff_t)y * stride + 3 * x,
+                   3);
 }
 
 /* One line of n bytes from two: the common case, enlarging. */
@@ -193,7 +239,7 @@ data_resize(const struct data_image *image, const struct data_box *box,
                              box->left + axis_low(across));
     turned = data_scratch_bytes(scratch, DATA_TURNED, 3 * w * h);
     turn(w, h, in, 3 * (ptrdiff_t)image->width, turned);
-    narrow = data_scratch_bytes(scratch, DATA_NARROW, 3 * part->width * h + 1);
+    narrow = data_scratch_bytes(scratch, DATA_NARROW, 3 * part->width * h);
     mix(across, 3 * h, turned, narrow);
     upright = data_scratch_bytes(scratch, DATA_UPRIGHT, 3 * part->width * h);
     if (flip)

@@ -176,6 +176,33 @@ white_stays_white(void)
     free(out);
 }
 
+/* A size that stays: all that moves is the pixels, to and fro. */
+static void
+same_size_is_the_part(void)
+{
+    struct data_image image = noise(23, 21, 7);
+    uint8_t out[2][19 * 19 * 3];
+    int wrong = 0;
+
+    for (size_t w = 1; w < 20; w++)
+        for (size_t h = 1; h < 20; h++) {
+            struct data_box box = {3, 2, w, h};
+
+            for (int flip = 0; flip < 2; flip++)
+                data_resize(&image, &box, w, h, NULL, flip, &scratch,
+                            out[flip]);
+            for (size_t i = 0; i < 3 * w * h; i++) {
+                size_t c = i % 3, x = i / 3 % w, y = i / 3 / w;
+                uint8_t want = image.pixel[((2 + y) * 23 + 3 + x) * 3 + c];
+
+                wrong += out[0][i] != want ||
+                         out[1][(y * w + w - 1 - x) * 3 + c] != want;
+            }
+        }
+    T(!wrong, "the same size, of 361 kinds: the pixels of the box, mirrored");
+    free(image.pixel);
+}
+
 int
 main(void)
 {
@@ -185,6 +212,7 @@ main(void)
     flip_mirrors();
     part_is_a_window();
     white_stays_white();
+    same_size_is_the_part();
     data_scratch_free(scratch);
     return t_done();
 }
