@@ -166,6 +166,27 @@ mix_two(size_t n, const int32_t *k, const uint8_t *in, uint8_t *out)
         out[i] = (uint8_t)((k0 * in[i] + k1 * next[i] + HALF) >> BITS);
 }
 
+/*
+ * The same where the weights sum to 1: a + k (b - a), in words, k being a
+ * number of 7 bits behind the point and one of 16 that follow.  No bit is lost:
+ * k has 22, and |b - a| <= 255.
+ */
+UTIL_CLONES static void
+mix_words(size_t n, int32_t k, const uint8_t *in, uint8_t *out)
+{
+    const uint8_t *next = in + n;
+    const int32_t whole = (k + (1 << 14)) >> 15;
+    const int16_t high = (int16_t)whole;
+    const int16_t low = (int16_t)(2 * (k - whole * (1 << 15)));
+
+    for (size_t i = 0; i < n; i++) {
+        const int16_t d = (int16_t)(next[i] - in[i]);
+        const int16_t rest = (int16_t)((int32_t)d * low >> 16);
+
+        out[i] = (uint8_t)(in[i] + ((int16_t)(d * high + rest + 64) >> 7));
+    }
+}
+
 /* One line of n bytes from several that follow each other. */
 UTIL_CLONES static void
 mix_many(size_t n, size_t taps, const int32_t *k, const uint8_t *in,
@@ -199,14 +220,17 @@ mix(const struct data_axis *axis, size_t n, const uint8_t *in, uint8_t *out)
 {
     for (size_t i = 0; i < axis->n; i++, out += n) {
         const struct data_tap *tap = axis->tap + i;
+        const int32_t *k = axis->weight + tap->k;
         const uint8_t *from = in + (tap->start - axis_low(axis)) * n;
 
         if (tap->n == 1)
             memcpy(out, from, n);
+        else if (tap->n == 2 && k[0] + k[1] == 1 << BITS)
+            mix_words(n, k[1], from, out);
         else if (tap->n == 2)
-            mix_two(n, axis->weight + tap->k, from, out);
+            mix_two(n, k, from, out);
         else
-            mix_many(n, tap->n, axis->weight + tap->k, from, out);
+            mix_many(n, tap->n, k, from, out);
     }
 }
 

@@ -203,6 +203,35 @@ same_size_is_the_part(void)
     free(image.pixel);
 }
 
+/* All pairs of levels, one above the other, enlarged: but for what is next to a
+ * half, the mean is rounded as in double. */
+static void
+two_lines_are_mixed(void)
+{
+    enum { H = 37 };
+    struct data_image image = noise(256, 2, 8);
+    struct data_box box = all_of(&image);
+    uint8_t *out = mem_array((size_t)H * 256, 3);
+    int wrong = 0;
+
+    for (int a = 0; a < 256; a++) {
+        for (size_t i = 0; i < 3 * 256; i++) {
+            image.pixel[i] = (uint8_t)a;
+            image.pixel[3 * 256 + i] = (uint8_t)(i / 3);
+        }
+        data_resize(&image, &box, 256, H, NULL, 0, &scratch, out);
+        for (size_t i = 0; i < (size_t)3 * 256 * H; i++) {
+            double t = weight(2, H, i / (3 * 256), 1);
+            double want = a + t * ((double)(i % (3 * 256) / 3) - a);
+
+            wrong += fabs(out[i] - want) > .5001;
+        }
+    }
+    T(!wrong, "two lines: each mean of each two levels, rounded");
+    free(out);
+    free(image.pixel);
+}
+
 int
 main(void)
 {
@@ -213,6 +242,7 @@ main(void)
     part_is_a_window();
     white_stays_white();
     same_size_is_the_part();
+    two_lines_are_mixed();
     data_scratch_free(scratch);
     return t_done();
 }
