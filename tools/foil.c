@@ -12,6 +12,7 @@
 
 #include "foil/pages.h"
 #include "foil/pipelines.h"
+#include "foil/run.h"
 #include "util/file.h"
 #include "util/guess.h"
 #include "util/mem.h"
@@ -97,119 +98,6 @@ guess_name(char **argv)
     close_stdout();
 }
 
-/* What `foil run` takes; to where the user looks. */
-static void
-print_run(const char *folder, FILE *out)
-{
-    fputs(
-        "usage: foil run NAME [ARG ...]    'foil run NAME --help' lists them\n"
-        "       foil run --resume -r RUN\n"
-        "       foil run ./LIST [ARG ...]  stages of your own: 'foil help "
-        "run'\n"
-        "       foil run ./SCRIPT [ARG ...]  a pipeline of your own\n",
-        out);
-    pipelines_print(folder, out);
-}
-
-/* What stands behind -r or --run, or NULL; with --resume only. */
-static const char *
-run_to_resume(char **argv)
-{
-    const char *run = NULL;
-    int resume = 0;
-
-    for (; *argv && strcmp(*argv, "--"); argv++) {
-        resume |= !strcmp(*argv, "--resume");
-        if (!strncmp(*argv, "--run=", strlen("--run=")))
-            run = *argv + strlen("--run=");
-        else if (argv[1] && (!strcmp(*argv, "-r") || !strcmp(*argv, "--run")))
-            run = *++argv;
-    }
-    return resume ? run : NULL;
-}
-
-/* Returns 1 for the path of the user's own stages: ./LIST, ../LIST, /LIST. */
-static int
-is_path(const char *name)
-{
-    return *name == '/' || !strncmp(name, "./", 2) || !strncmp(name, "../", 3);
-}
-
-/* Become foil-run with the list argv[1]; does not return. */
-_Noreturn static void
-run_list(char **argv)
-{
-    argv[0] = mem_text("foil-run");
-    execvp(argv[0], argv);
-    die("cannot run 'foil-run': %s", strerror(errno));
-}
-
-/* No script is there for a pipeline: say what can be done. */
-_Noreturn static void
-refuse_pipeline(const char *folder, const char *name)
-{
-    struct guess guess = {.word = name};
-
-    if (*name == '/')
-        die("the run's pipeline, the script '%s', is not there any more", name);
-    if (file_exists(name))
-        opt_misuse("no pipeline '%s': a list of stages, or a script, is run by "
-                   "a path, 'foil run ./%s'",
-                   name, name);
-    pipelines_guess(folder, &guess);
-    opt_misuse("no pipeline '%s'%s", name,
-               *guess_words(&guess) ? guess_words(&guess)
-                                    : ": 'foil' lists them");
-}
-
-/* Become the script of a pipeline; does not return. */
-_Noreturn static void
-run_script(const char *folder, char *script, char **argv)
-{
-    pipelines_tell(folder);
-    argv[0] = script;
-    execv(script, argv);
-    if (errno == EACCES)
-        die("cannot run the script '%s': 'chmod +x %s' allows it", script,
-            script);
-    die("cannot run '%s': %s", script, strerror(errno));
-}
-
-/*
- * Become a pipeline, that of argv[1] or of the run that is to be resumed; does
- * not return.
- */
-_Noreturn static void
-run_pipeline(const char *folder, char **argv)
-{
-    const char *run = run_to_resume(argv + 1);
-    const int named = argv[1] && argv[1][0] != '-';
-    static char *name; // not lost where a wrong one ends us
-    char *script;
-
-    if (argv[1] && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
-        print_run(folder, stdout);
-        close_stdout();
-        exit(EXIT_OK);
-    }
-    if (!named && !run) {
-        say("run wants the name of a pipeline, or --resume -r RUN");
-        print_run(folder, stderr);
-        exit(EXIT_USAGE);
-    }
-    if (named && is_path(argv[1])) {
-        if (!pipelines_is_script(argv[1]))
-            run_list(argv);
-        run_script(folder, argv[1], argv + 1);
-    }
-    name = named ? mem_text(argv[1]) : pipelines_remembered(run);
-    script = pipelines_script(folder, name);
-    if (!script)
-        refuse_pipeline(folder, name);
-    free(name);
-    run_script(folder, script, argv + named);
-}
-
 /* Become man(1) with the page of a topic, or a pipeline with --help, also one
  * of the user's own by its path; does not return. */
 _Noreturn static void
@@ -219,9 +107,9 @@ help(const char *folder, char *topic)
     char *asked[] = {mem_text("run"), topic, mem_text("--help"), NULL};
     char *page = pages_find(folder, strcmp(topic, "help") ? topic : "foil");
 
-    if (is_path(topic) && !file_exists(topic))
+    if (run_is_path(topic) && !file_exists(topic))
         die("no pipeline '%s': no such file", topic);
-    if (is_path(topic) || (!page && pipelines_script(folder, topic)))
+    if (run_is_path(topic) || (!page && pipelines_script(folder, topic)))
         run_pipeline(folder, asked);
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i += 2)
         free(asked[i]);

@@ -1,0 +1,121 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/file.h"
+#include "util/guess.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+#include "pipelines.h"
+#include "run.h"
+
+/* What `foil run` takes; to where the user looks. */
+static void
+print_run(const char *folder, FILE *out)
+{
+    fputs(
+        "usage: foil run NAME [ARG ...]    'foil run NAME --help' lists them\n"
+        "       foil run --resume -r RUN\n"
+        "       foil run ./LIST [ARG ...]  stages of your own: 'foil help "
+        "run'\n"
+        "       foil run ./SCRIPT [ARG ...]  a pipeline of your own\n",
+        out);
+    pipelines_print(folder, out);
+}
+
+/* What stands behind -r or --run, or NULL; with --resume only. */
+static const char *
+run_to_resume(char **argv)
+{
+    const char *run = NULL;
+    int resume = 0;
+
+    for (; *argv && strcmp(*argv, "--"); argv++) {
+        resume |= !strcmp(*argv, "--resume");
+        if (!strncmp(*argv, "--run=", strlen("--run=")))
+            run = *argv + strlen("--run=");
+        else if (argv[1] && (!strcmp(*argv, "-r") || !strcmp(*argv, "--run")))
+            run = *++argv;
+    }
+    return resume ? run : NULL;
+}
+
+int
+run_is_path(const char *name)
+{
+    return *name == '/' || !strncmp(name, "./", 2) || !strncmp(name, "../", 3);
+}
+
+/* Become foil-run with the list argv[1]; does not return. */
+_Noreturn static void
+run_list(char **argv)
+{
+    argv[0] = mem_text("foil-run");
+    execvp(argv[0], argv);
+    die("cannot run 'foil-run': %s", strerror(errno));
+}
+
+/* No script is there for a pipeline: say what can be done. */
+_Noreturn static void
+refuse_pipeline(const char *folder, const char *name)
+{
+    struct guess guess = {.word = name};
+
+    if (*name == '/')
+        die("the run's pipeline, the script '%s', is not there any more", name);
+    if (file_exists(name))
+        opt_misuse("no pipeline '%s': a list of stages, or a script, is run by "
+                   "a path, 'foil run ./%s'",
+                   name, name);
+    pipelines_guess(folder, &guess);
+    opt_misuse("no pipeline '%s'%s", name,
+               *guess_words(&guess) ? guess_words(&guess)
+                                    : ": 'foil' lists them");
+}
+
+/* Become the script of a pipeline; does not return. */
+_Noreturn static void
+run_script(const char *folder, char *script, char **argv)
+{
+    pipelines_tell(folder);
+    argv[0] = script;
+    execv(script, argv);
+    if (errno == EACCES)
+        die("cannot run the script '%s': 'chmod +x %s' allows it", script,
+            script);
+    die("cannot run '%s': %s", script, strerror(errno));
+}
+
+_Noreturn void
+run_pipeline(const char *folder, char **argv)
+{
+    const char *run = run_to_resume(argv + 1);
+    const int named = argv[1] && argv[1][0] != '-';
+    static char *name; // not lost where a wrong one ends us
+    char *script;
+
+    if (argv[1] && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        print_run(folder, stdout);
+        close_stdout();
+        exit(EXIT_OK);
+    }
+    if (!named && !run) {
+        say("run wants the name of a pipeline, or --resume -r RUN");
+        print_run(folder, stderr);
+        exit(EXIT_USAGE);
+    }
+    if (named && run_is_path(argv[1])) {
+        if (!pipelines_is_script(argv[1]))
+            run_list(argv);
+        run_script(folder, argv[1], argv + 1);
+    }
+    name = named ? mem_text(argv[1]) : pipelines_remembered(run);
+    script = pipelines_script(folder, name);
+    if (!script)
+        refuse_pipeline(folder, name);
+    free(name);
+    run_script(folder, script, argv + named);
+}
