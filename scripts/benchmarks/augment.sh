@@ -32,4 +32,4 @@ compare() {
 
 compare 32px cifar10-train.tar cifar 50000 2000
 compare 32px-blur cifar10-train.tar isogclr 50000 2000
-compare photo-224px coco-mini-000000.tar imagenet 200 60
+compare photo-224px coco-mini-000000.tar imagenet 1590 159
