@@ -112,11 +112,13 @@ ok 'and of the mean of weights' grep -q '^"simclr:mean"' \
     "$work/gradient-norm/linear/curves.tsv"
 ok 'are drawn' pictures gradient-norm linear/curves conv/curves
 
-ok 'selection' study selection --epochs 2 --batch 8 --images 64 --pairs 32 --seeds 2 \
-    --methods simclr-shuffle,simclr-swap,simclr-osgd --train "$small" \
+ok 'selection' study selection --epochs 2 --batch 8 --images 64 --pairs 32 \
+    --seeds 2 --methods simclr-shuffle,simclr-swap,simclr-osgd --train "$small" \
     "${sets[@]}"
-ok 'says the loss over all pairs' grep -qE '^loss +mean' "$work/out"
-ok 'in equal time' grep -q '^equal time' "$work/out"
+cp "$work/out" "$work/out.selection"
+ok 'says the loss over all pairs' \
+    grep -qE '^loss +mean' "$work/out.selection"
+ok 'in equal time' grep -q '^equal time' "$work/out.selection"
 ok 'for which random batches count as they are' \
     test "$(readlink "$work/selection/time/simclr-shuffle-1")" = \
     ../epochs/simclr-shuffle-1
