@@ -127,15 +127,20 @@ ok 'the selector names who held it' \
     grep -q "'second-client' did not deliver epoch 0, step" \
     "$work"/hold{1,3,8}/select.log
 # four leases are six seconds; a run that lasts longer names it again after them
+# is_set_aside NAME : its second client is named at most that often
+is_set_aside() {
+    test "$(grep -c "second-client' did not deliver" "$work/$1/select.log")" -le \
+        "$((1 + $(cat "$work/$1/seconds") / 6))"
+}
 ok 'the peer is set aside: it is named at most every four leases' \
-    test "$(grep -c "second-client' did not deliver" "$work/hold3/select.log")" -le \
-    "$((1 + $(cat "$work/hold3/seconds") / 6))"
+    is_set_aside hold3
 begun end-plan run end-plan 2 end-plan
 begun filter-far filtered filter-far done-far
 begun done-epochs planned done-epochs done-epochs
 
 ok '3 augmenters, one more hoards all items: the run ends' ended hoard
 ok '... with the same bits, hoard' like_calm hoard
+ok 'it is set aside, with all that it holds' is_set_aside hoard
 ok 'the trainer did not wait for the lease of each' holds "$(longest hoard) < 60"
 begun done-far run done-far 2 done-far holding
 begun next-newer run next-newer 2 next-newer holding

@@ -1,5 +1,5 @@
-"""second_client.py DIR WHAT [EDGE [holding]]: a well-formed peer beside the stages of a run,
-for second-client.sh. It joins DIR's edges (EDGE: items, of a filter, in place of
+"""second_client.py DIR WHAT [EDGE [holding]]: a well-formed peer beside the stages of
+a run, for second-client.sh. It joins DIR's edges (EDGE: items, of a filter, in place of
 plan) as an augmenter and
 
     hold         takes one item, shows life, passes progress on, delivers nothing
