@@ -5,6 +5,7 @@
 #include "util/err.h"
 
 #include "blur.h"
+#include "parts.h"
 #include "scratch.h"
 
 enum { PASSES = 3, RUN = 32, ROWS = 8, HALF = 1 << 23 };
@@ -65,27 +66,18 @@ box_some(size_t m, const struct box *box, size_t taps,
     }
 }
 
-/*
- * With one whole pixel x, a box adds to it part (ends - 2 x), ends the sum of
- * its neighbours.  That fits words: part as a number of 7 bits behind the point
- * and one of 16 that follow.
- */
+/* With one whole pixel x, a box adds to it part (ends - 2 x), ends the sum of
+ * its neighbours. */
 static inline uint16_t
-box_add(int16_t x, int16_t ends, int16_t high, int16_t low)
+box_add(int16_t x, int16_t ends, struct parts part)
 {
-    const int16_t d = (int16_t)(ends - 2 * x);
-    const int16_t rest = (int16_t)((int32_t)d * low >> 16);
-
-    return (uint16_t)(x + ((int16_t)(d * high + rest + 64) >> 7));
+    return parts_add(x, (int16_t)(ends - 2 * x), part);
 }
 
-static inline void
-box_split(const struct box *box, int16_t *high, int16_t *low)
+static inline struct parts
+box_part(const struct box *box)
 {
-    const int32_t part = (int32_t)(box->part >> 1);
-
-    *high = (int16_t)((part + (1 << 15)) >> 16);
-    *low = (int16_t)(part - *high * (1 << 16));
+    return parts_of((int32_t)(box->part >> 1));
 }
 
 /* Whether box_add() gives the bits of box_some() for each difference, with the
@@ -93,12 +85,11 @@ box_split(const struct box *box, int16_t *high, int16_t *low)
 UTIL_CLONES static int
 box_is_narrow(const struct box *box)
 {
-    int16_t high, low;
+    const struct parts part = box_part(box);
     uint32_t other = 0;
 
     if (box->radius)
         return 0;
-    box_split(box, &high, &low);
     for (int d = -510; d <= 510; d++) {
         const int least = d < 0 ? (1 - d) / 2 : 0;
         const int most = d > 0 ? (510 - d) / 2 : 255;
@@ -106,9 +97,9 @@ box_is_narrow(const struct box *box)
         const uint32_t ends_a = (uint32_t)(d + 2 * least);
         const uint32_t ends_b = (uint32_t)(d + 2 * most);
 
-        other |= (uint32_t)box_add((int16_t)least, (int16_t)ends_a, high, low) ^
+        other |= (uint32_t)box_add((int16_t)least, (int16_t)ends_a, part) ^
                  ((a * box->whole + ends_a * box->part + HALF) >> 24);
-        other |= (uint32_t)box_add((int16_t)most, (int16_t)ends_b, high, low) ^
+        other |= (uint32_t)box_add((int16_t)most, (int16_t)ends_b, part) ^
                  ((b * box->whole + ends_b * box->part + HALF) >> 24);
     }
     return !other;
@@ -116,25 +107,24 @@ box_is_narrow(const struct box *box)
 
 /* m <= RUN pixels of a pass where box->narrow. */
 static inline void
-box_three(size_t m, int16_t high, int16_t low, const uint16_t *restrict in,
-          size_t step, uint16_t *restrict out)
+box_three(size_t m, struct parts part, const uint16_t *restrict in, size_t step,
+          uint16_t *restrict out)
 {
     for (size_t j = 0; j < m; j++)
         out[j] = box_add((int16_t)in[step + j],
-                         (int16_t)(in[j] + in[2 * step + j]), high, low);
+                         (int16_t)(in[j] + in[2 * step + j]), part);
 }
 
 static inline void
 box_narrow(size_t n, const struct box *box, const uint16_t *in, size_t step,
            uint16_t *out)
 {
-    int16_t high, low;
+    const struct parts part = box_part(box);
     size_t i = 0;
 
-    box_split(box, &high, &low);
     for (; i + RUN <= n; i += RUN)
-        box_three(RUN, high, low, in + i, step, out + i);
-    box_three(n - i, high, low, in + i, step, out + i);
+        box_three(RUN, part, in + i, step, out + i);
+    box_three(n - i, part, in + i, step, out + i);
 }
 
 /* A taps pass; known numbers of pixels, here and below, let the compiler keep

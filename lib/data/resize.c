@@ -6,6 +6,7 @@
 #include "util/err.h"
 #include "util/mem.h"
 
+#include "parts.h"
 #include "resize.h"
 #include "scratch.h"
 
@@ -166,25 +167,16 @@ mix_two(size_t n, const int32_t *k, const uint8_t *in, uint8_t *out)
         out[i] = (uint8_t)((k0 * in[i] + k1 * next[i] + HALF) >> BITS);
 }
 
-/*
- * The same where the weights sum to 1: a + k (b - a), in words, k being a
- * number of 7 bits behind the point and one of 16 that follow.  No bit is lost:
- * k has 22, and |b - a| <= 255.
- */
+/* The same where the weights sum to 1: a + k (b - a), in words.  No bit is
+ * lost: k has 22, and |b - a| <= 255. */
 UTIL_CLONES static void
 mix_words(size_t n, int32_t k, const uint8_t *in, uint8_t *out)
 {
     const uint8_t *next = in + n;
-    const int32_t whole = (k + (1 << 14)) >> 15;
-    const int16_t high = (int16_t)whole;
-    const int16_t low = (int16_t)(2 * (k - whole * (1 << 15)));
+    const struct parts part = parts_of(2 * k);
 
-    for (size_t i = 0; i < n; i++) {
-        const int16_t d = (int16_t)(next[i] - in[i]);
-        const int16_t rest = (int16_t)((int32_t)d * low >> 16);
-
-        out[i] = (uint8_t)(in[i] + ((int16_t)(d * high + rest + 64) >> 7));
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = (uint8_t)parts_add(in[i], (int16_t)(next[i] - in[i]), part);
 }
 
 /* One line of n bytes from several that follow each other. */
