@@ -102,6 +102,9 @@ PEERS   := python3-torch python3-torchvision python3-pil python3-sklearn \
            python3-onnx
 FUZZER  := clang libclang-rt-dev libomp-dev
 
+# After so many seconds a test counts as hanging.
+LIMIT   ?= $(if $(filter asan tsan,$(B)),1200,600)
+
 # How many tests run at a time: three that mostly wait, and others.
 JOBS    ?= $(shell echo $$(($$(nproc) + 4)))
 
@@ -233,6 +236,7 @@ define prove
 	    echo 'make: waits for the end of other tests in $(OUT)' >&2; flock 9; }; \
 	rm -rf $(OUT)/$(2) && mkdir -p $(OUT)/$(2) && \
 	B=$(B) BIN=$(OUT)/bin ALONE=$(ALONE) TAP=$(OUT)/$(2) TMPDIR='$(SCRATCH)' \
+	    LIMIT=$(LIMIT) \
 	    OMP_NUM_THREADS=1 GOMP_SPINCOUNT=0 \
 	    nice -n 15 prove -j $(JOBS) --timer --failures --comments \
 	    $(call in_order,$(1)) -e scripts/test $(1) 9>&- && \

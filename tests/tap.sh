@@ -87,10 +87,11 @@ nap() {
     read -rt "$1" -u "$nothing" || true
 }
 
-# becomes_true COMMAND... : the command succeeds within three minutes, however
-# busy the machine is: what hangs is told from what is slow, nothing is timed
+# becomes_true COMMAND... : the command succeeds within three minutes (three tenths
+# of the test's LIMIT), however busy the machine is: what hangs is told from what is
+# slow, nothing is timed
 becomes_true() {
-    local until=$((SECONDS + 181))
+    local until=$((SECONDS + ${LIMIT:-600} * 3 / 10 + 1))
     until "$@"; do
         [[ $SECONDS -lt $until ]] || return
         nap 0.02
