@@ -13,7 +13,8 @@
 # are those of all processes up to there.
 #
 # WORK is a folder that keeps both runs; a run that is complete there is not
-# repeated, so that the two may be made apart: ONLY=foil or ONLY=torch.
+# repeated, so that the two may be made apart: ONLY=foil or ONLY=torch.  PyTorch's,
+# which takes hours, goes on from its last epoch.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 bin=$(cd "${BIN:-build/release/bin}" && pwd)

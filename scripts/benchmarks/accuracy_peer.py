@@ -7,11 +7,12 @@ SGD at .2 with momentum and weight decay, a warm-up of an epoch (a tenth of the
 run, if that is less), then half a cosine to 0.
 
 train prints `EPOCH SECONDS PROCESSOR` after each epoch, processor seconds being
-those of all processes, and leaves its weights in WORK/torch; features writes
-those of the encoder after EPOCH for train.foil and test.foil to WORK/embedded,
-with labels.
+those of all processes, and leaves its weights in WORK/torch; it goes on from the
+last epoch that is there, if the numbers were the same.  features writes those of
+the encoder after EPOCH for train.foil and test.foil to WORK/embedded, with labels.
 """
 import math
+import os
 import sys
 import time
 
@@ -97,8 +98,21 @@ def train(epochs, batch, threads, seed):
     rate = torch.optim.lr_scheduler.LambdaLR(optim, lambda t: min(
         (t + 1) / warm, (1 + math.cos(math.pi * max(t - warm, 0) / (
             epochs * every - warm))) / 2))
-    start = time.monotonic(), seconds()
-    for epoch in range(1, epochs + 1):
+    parts = {"net": net, "head": head, "optim": optim, "rate": rate}
+    path = f"{work}/torch/last.pt"
+    done = []  # a line for each epoch
+    if os.path.exists(path):
+        last = torch.load(path)
+        if last["numbers"] == numbers:
+            done = last["done"]
+            for name, part in parts.items():
+                part.load_state_dict(last[name])
+            torch.set_rng_state(last["random"])
+    for line in done:
+        print(*line, flush=True)
+    took = done[-1][1:] if done else (0, 0)
+    start = time.monotonic() - took[0], seconds() - took[1]
+    for epoch in range(len(done) + 1, epochs + 1):
         for x in loader:
             # not under autocast: head and loss are f32
             loss = simclr(head(encode(
@@ -107,9 +121,15 @@ def train(epochs, batch, threads, seed):
             loss.backward()
             optim.step()
             rate.step()
-        print(epoch, round(time.monotonic() - start[0], 1),
-              round(seconds() - start[1], 1), flush=True)
+        done.append((epoch, round(time.monotonic() - start[0], 1),
+                     round(seconds() - start[1], 1)))
+        print(*done[-1], flush=True)
         torch.save(net.state_dict(), f"{work}/torch/{epoch}.pt")
+        torch.save({"numbers": numbers, "done": done,
+                    "random": torch.get_rng_state(),
+                    **{name: part.state_dict() for name, part in parts.items()}},
+                   path + ".new")
+        os.replace(path + ".new", path)
 
 
 def features(epoch, threads):
