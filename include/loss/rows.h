@@ -70,8 +70,8 @@ double loss_log_add(double a, double b);
  *
  *     dv = (W + W') v,   W extended by zero rows to [rows,rows]
  *
- *   w   [moved,rows], of which the first n are looked at; becomes W + W', but
- *       for the columns of constants, where it stays W
+ *   w   [moved,rows], of which the first n are looked at; few weights of
+ *       constants are not zero.  It is scratch then
  *   v   [rows,d]
  *   dv  [moved,d]
  */

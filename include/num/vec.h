@@ -6,6 +6,13 @@
 /* num_dot() returns sum x_i y_i of f32 vectors, summed in double. */
 double num_dot(size_t n, const float *x, const float *y);
 
+/* num_sum() returns sum x_i, summed in double. */
+double num_sum(size_t n, const float *x);
+
+/* num_max() returns the largest x_i; NaN does not count, and of nothing it is
+ * -INFINITY. */
+float num_max(size_t n, const float *x);
+
 /* num_axpy() is y += alpha x. */
 void num_axpy(size_t n, float alpha, const float *x, float *y);
 

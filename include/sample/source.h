@@ -139,7 +139,8 @@ struct sample_weights {
     const float *scale;   /* [rows,2] factors of the positive and the
                              negative term; NULL: 1, 1 */
     const float *s;       /* [rows,columns] cosine similarities, where
-                             they are at hand; or NULL */
+                             they are at hand; or NULL.  With those from
+                             outside 0 where a row has no weight */
     size_t n_outside;     /* columns behind those of the step: features that
                              are no row of it, and have no gradient */
     const float *outside; /* [n_outside,dim] of unit length */

@@ -1,6 +1,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "num/vec.h"
+
 #include "emc2.h"
 #include "sampled.h"
 
@@ -13,11 +15,13 @@ loss_emc2_run(const struct loss_batch *batch, const struct loss_settings *set,
 
     (void)state;
     report->value = loss_sampled_weigh(batch, set, s);
-    for (size_t r = 0; r < n; r++)
-        for (size_t c = 0; c < rows; c++) {
-            all += batch->weights[r * rows + c];
-            outside += c < n ? 0 : batch->weights[r * rows + c];
-        }
+    for (size_t r = 0; r < n; r++) {
+        const float *w = batch->weights + r * rows;
+        const double beyond = num_sum(batch->extra, w + n);
+
+        all += num_sum(n, w) + beyond;
+        outside += beyond;
+    }
     loss_report_more(report, "outside", outside / (double)n);
     // each weight is a rounded share: so little may be missing, or too much
     dropped = 1 - all / (double)n;

@@ -3,6 +3,7 @@
 
 #include "loss/rows.h"
 #include "num/gemm.h"
+#include "num/vec.h"
 
 /* Rows and columns that are added to their mirror image at a time. */
 enum { SQUARE = 32 };
@@ -54,8 +55,8 @@ largest(const struct runs *runs, const float *s)
     float max = -INFINITY;
 
     for (int i = 0; i < RUNS; i++)
-        for (size_t c = runs->from[i]; c < runs->to[i]; c++)
-            max = fmaxf(max, s[c]);
+        max =
+            fmaxf(max, num_max(runs->to[i] - runs->from[i], s + runs->from[i]));
     return max;
 }
 
@@ -146,14 +147,35 @@ add_mirror(size_t moved, size_t rows, size_t top, size_t left, float *w)
         }
 }
 
+/* dv gets what constants add, which few of W weigh; these are taken out of W.
+ */
+static void
+take_constants(size_t moved, size_t rows, size_t d, float *w, const float *v,
+               float *dv)
+{
+    memset(dv, 0, moved * d * sizeof *dv);
+    for (size_t r = 0; r < moved; r++) {
+        const float *row = w + r * rows;
+
+        for (size_t c = moved; c < rows; c++)
+            if (row[c] != 0)
+                num_axpy(d, row[c], v + c * d, dv + r * d);
+        memmove(w + r * moved, row, moved * sizeof *w);
+    }
+}
+
 void
 loss_similarity_backward(size_t n, size_t moved, size_t rows, size_t d,
                          float *w, const float *v, float *dv)
 {
+    const int constants = moved < rows;
+
     memset(w + n * rows, 0, (moved - n) * rows * sizeof *w);
     // in squares: a column of W is a cache miss an element
     for (size_t top = 0; top < moved; top += SQUARE)
         for (size_t left = 0; left <= top; left += SQUARE)
             add_mirror(moved, rows, top, left, w);
-    num_gemm_nn(moved, d, rows, 1, w, v, 0, dv);
+    if (constants)
+        take_constants(moved, rows, d, w, v, dv);
+    num_gemm_nn(moved, d, moved, 1, w, v, (float)constants, dv);
 }

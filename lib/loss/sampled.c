@@ -1,6 +1,17 @@
 #include "loss/rows.h"
+#include "num/vec.h"
+#include "util/clones.h"
 
 #include "sampled.h"
+
+/* The row of W, but for what the partner takes off. */
+UTIL_CLONES static void
+weigh_row(size_t rows, double beta_n, double scale, const float *weight,
+          float *row)
+{
+    for (size_t c = 0; c < rows; c++)
+        row[c] = (float)(beta_n * (scale * weight[c]));
+}
 
 double
 loss_sampled_weigh(const struct loss_batch *batch,
@@ -18,13 +29,11 @@ loss_sampled_weigh(const struct loss_batch *batch,
         const size_t partner = loss_partner(batch->b, r);
         float *row = s + r * rows;
 
-        for (size_t c = 0; c < rows; c++) {
-            const double w = beta_n * ((double)scale[1] * weight[c] -
-                                       (c == partner ? scale[0] : 0));
-
-            value += w * row[c];
-            row[c] = (float)w;
-        }
+        value += beta_n * ((double)scale[1] * num_dot(rows, weight, row) -
+                           (double)scale[0] * row[partner]);
+        weigh_row(rows, beta_n, scale[1], weight, row);
+        row[partner] =
+            (float)(beta_n * ((double)scale[1] * weight[partner] - scale[0]));
     }
     return value;
 }

@@ -24,6 +24,40 @@ num_dot(size_t n, const float *x, const float *y)
     return sum;
 }
 
+UTIL_CLONES double
+num_sum(size_t n, const float *x)
+{
+    double part[8] = {0}, sum = 0;
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8)
+        for (size_t j = 0; j < 8; j++)
+            part[j] += x[i + j];
+    for (; i < n; i++)
+        sum += x[i];
+    for (size_t j = 0; j < 8; j++)
+        sum += part[j];
+    return sum;
+}
+
+UTIL_CLONES float
+num_max(size_t n, const float *x)
+{
+    float part[16], max = -INFINITY;
+    size_t i = 0;
+
+    for (size_t j = 0; j < 16; j++)
+        part[j] = -INFINITY;
+    for (; i + 16 <= n; i += 16)
+        for (size_t j = 0; j < 16; j++)
+            part[j] = x[i + j] > part[j] ? x[i + j] : part[j];
+    for (; i < n; i++)
+        max = x[i] > max ? x[i] : max;
+    for (size_t j = 0; j < 16; j++)
+        max = part[j] > max ? part[j] : max;
+    return max;
+}
+
 void
 num_axpy(size_t n, float alpha, const float *x, float *y)
 {

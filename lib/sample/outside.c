@@ -82,6 +82,27 @@ sample_recall(struct sample_recall *recall, const struct sample_bank *bank,
         add(recall, bank, want[k]);
 }
 
+size_t
+sample_recall_find(const struct sample_recall *recall,
+                   struct sample_state state)
+{
+    size_t from = 0, to = recall->n;
+
+    while (from < to) {
+        const size_t mid = (from + to) / 2;
+        const struct sample_state at = {recall->ids[mid], recall->view[mid], 0};
+        const int sign = by_state(&at, &state);
+
+        if (!sign)
+            return mid;
+        if (sign < 0)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return recall->n;
+}
+
 void
 sample_recall_release(struct sample_recall *recall)
 {

@@ -20,7 +20,7 @@ size_t sample_outside(const struct sample_batch *batch, size_t wanted,
 /* What a bank knows of such states. */
 struct sample_recall {
     size_t n;
-    int64_t *ids, *view; /* [n] */
+    int64_t *ids, *view; /* [n] in the order of sample and view */
     float *z;            /* [n,dim] */
     struct sample_state *room;
     size_t ids_room, view_room, z_room, room_room;
@@ -34,6 +34,10 @@ struct sample_recall {
 void sample_recall(struct sample_recall *recall, const struct sample_bank *bank,
                    const struct sample_step *step,
                    const struct sample_state *state);
+
+/* sample_recall_find() returns where a state is in that list, or n. */
+size_t sample_recall_find(const struct sample_recall *recall,
+                          struct sample_state state);
 void sample_recall_release(struct sample_recall *recall);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "num/gemm.h"
+#include "num/vec.h"
 #include "sample/source.h"
 #include "util/mem.h"
 #include "util/opt.h"
@@ -167,6 +168,28 @@ compare(struct sample_source *source, const struct sample_step *step)
         z = source->z;
     }
     num_gemm_nt(n, columns, d, 1, z, z, 0, source->s);
+}
+
+/* The same where what is besides is a bank's: a chain looks at its own state
+ * alone.  The products of the batch are packed first, and then moved apart. */
+static void
+compare_banked(struct sample_source *source, const struct sample_step *step)
+{
+    const struct sample_recall *recall = source->recall;
+    const size_t n = step->v * step->b, columns = n + step->extra;
+    const size_t d = step->dim;
+
+    num_gemm_nt(n, n, d, 1, step->z, step->z, 0, source->s);
+    for (size_t r = n; r-- > 0;) {
+        const size_t own = sample_recall_find(recall, source->state[r]);
+        float *row = source->s + r * columns;
+
+        memmove(row, source->s + r * n, n * sizeof *row);
+        memset(row + n, 0, step->extra * sizeof *row);
+        if (own < recall->n)
+            row[n + own] =
+                (float)num_dot(d, step->z + r * d, recall->z + own * d);
+    }
 }
 
 static void
@@ -402,7 +425,10 @@ sample_source_weigh(struct sample_source *source,
     if (sample_is_banked(how))
         full = with_recalled(source, step);
     make_room(source, n, n + full.extra);
-    compare(source, &full);
+    if (sample_is_banked(how))
+        compare_banked(source, &full);
+    else
+        compare(source, &full);
     *weights = (struct sample_weights){.rows = n,
                                        .columns = n + full.extra,
                                        .w = source->w,

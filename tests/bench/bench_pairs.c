@@ -10,14 +10,15 @@
 #include "util/rng.h"
 
 /*
- * bench_pairs TEXT OBJECTIVE|chains f32|bf16 STEPS: the least processor time of
- * a step on 128 images and their captions, in ms, and the peak memory, in MB,
- * with one thread.  The work of foil-train without its sockets: ResNet-18 of
- * width 32 with the stem of ImageNet on images of 32x32, captions of 9 tokens
- * on average by the encoder TEXT, OBJECTIVE, AdamW; emc2_bimodal has chains of
- * its own with a bank, which an epoch fills before.  The first step is not
- * counted. "chains" are those of emc2_bimodal alone, from embeddings to
- * weights. scripts/benchmarks/pairs_peer.py is the same in PyTorch.
+ * bench_pairs TEXT OBJECTIVE f32|bf16 STEPS [alone]: the least processor time
+ * of a step on 128 images and their captions, in ms, and the peak memory, in
+ * MB, with one thread.  The work of foil-train without its sockets: ResNet-18
+ * of width 32 with the stem of ImageNet on images of 32x32, captions of 9
+ * tokens on average by the encoder TEXT, OBJECTIVE, AdamW; emc2_bimodal has
+ * chains of its own with a bank.  A first epoch is not counted.  "alone" is
+ * what is between the encoders and what comes back to them: from embeddings to
+ * weights and the gradient.  scripts/benchmarks/pairs_peer.py is the same in
+ * PyTorch.
  */
 enum { PAIRS = 128, SIDE = 32, SAMPLES = 7424, DIM = 128 };
 enum { EPOCH = SAMPLES / PAIRS };
@@ -43,7 +44,8 @@ struct bench {
     int32_t tokens[PAIRS * MOST], captions[PAIRS];
     int64_t ids[PAIRS], view_of[2 * PAIRS];
     size_t offsets[PAIRS + 1];
-    float z[2 * PAIRS * DIM]; /* of chains alone */
+    size_t made;              /* batches */
+    float z[2 * PAIRS * DIM]; /* embeddings, without encoders */
 };
 
 static int
@@ -132,12 +134,17 @@ fill(struct bench *b)
     num_unit_rows(2 * PAIRS, DIM, b->z, b->z, NULL);
 }
 
-/* The next samples in turn, captions of lengths in turn. */
+/* The next samples of an epoch, which are in another order in each of 28
+ * epochs; captions of lengths in turn. */
 static void
 make(struct bench *b, size_t number)
 {
+    const size_t stride = 2 * (b->made++ / EPOCH % 28) + 31;
+
     for (size_t i = 0; i < PAIRS; i++) {
-        b->ids[i] = b->state.step + (int64_t)i * EPOCH;
+        const size_t at = (size_t)b->state.step * PAIRS + i;
+
+        b->ids[i] = (int64_t)(at * stride % SAMPLES);
         b->view_of[PAIRS + i] = 1;
         b->offsets[i + 1] =
             b->offsets[i] + LEAST + (i + number) % (MOST - LEAST + 1);
@@ -171,31 +178,56 @@ step(void *bench, size_t number)
     }
 }
 
-/* The weights of a batch whose embeddings change little from epoch to epoch. */
 static void
-weigh(void *bench, size_t number)
+weigh(struct bench *b, struct sample_weights *weights)
 {
-    struct bench *b = bench;
-    struct sample_weights weights;
+    const struct sample_step step = {.epoch = (uint64_t)b->batch.epoch,
+                                     .step = (uint64_t)b->batch.step,
+                                     .beta = 1 / b->settings.value[LOSS_TAU],
+                                     .v = 2,
+                                     .b = PAIRS,
+                                     .dim = DIM,
+                                     .fixed = 2,
+                                     .ids = b->ids,
+                                     .variants = b->view_of,
+                                     .z = b->z};
     struct err err;
     int alone;
 
+    REQUIRE(b->negatives.weigh(b->negatives.self, &step, weights, &alone,
+                               &err) > 0);
+    sample_store_write(&b->samples.store, weights->sampler, weights->n_tables,
+                       weights->tables);
+}
+
+/* A step without encoders, whose embeddings stay. */
+static void
+step_alone(void *bench, size_t number)
+{
+    struct bench *b = bench;
+    struct train_learner *l = &b->learner;
+    struct sample_weights weights = {0};
+    struct loss_batch batch = {.b = PAIRS, .d = DIM};
+    struct loss_report report;
+
     make(b, number);
-    b->inside.behind = 0;
-    REQUIRE(b->negatives.weigh(b->negatives.self,
-                               &(struct sample_step){.step = number,
-                                                     .beta = 1 / 0.07,
-                                                     .v = 2,
-                                                     .b = PAIRS,
-                                                     .dim = DIM,
-                                                     .fixed = 2,
-                                                     .ids = b->ids,
-                                                     .variants = b->view_of,
-                                                     .z = b->z},
-                               &weights, &alone, &err) > 0);
-    sample_store_write(&b->samples.store, weights.sampler, weights.n_tables,
-                       weights.tables);
-    b->state.step = (b->state.step + 1) % EPOCH;
+    if (l->spec.objective->wants_weights)
+        weigh(b, &weights);
+    batch.extra = batch.constant = weights.n_outside;
+    batch.weights = weights.w;
+    batch.scale = weights.scale;
+    batch.s = weights.s;
+    memcpy(l->z, b->z, sizeof b->z);
+    if (weights.n_outside)
+        memcpy(l->z + 2 * PAIRS * DIM, weights.outside,
+               weights.n_outside * DIM * sizeof *l->z);
+    loss_objective_run(l->spec.objective, &b->settings, &batch, l->z,
+                       l->columns, l->dz, l->work, &report);
+    b->state.total++;
+    if (++b->state.step == EPOCH) {
+        b->state.step = 0;
+        b->state.epoch++;
+    }
 }
 
 static void
@@ -214,24 +246,21 @@ int
 main(int argc, char **argv)
 {
     struct bench *b = mem_array(1, sizeof *b);
+    void (*work)(void *bench, size_t number) = argc == 6 ? step_alone : step;
     struct err err;
-    int chains;
 
-    if (argc != 5)
+    if (argc != 5 && (argc != 6 || strcmp(argv[5], "alone")))
         return 2;
     num_threads_sleep(argv); // as foil-train does
     num_threads(1);
-    chains = !strcmp(argv[2], "chains");
-    if (setup(b, argv[1], chains ? "emc2_bimodal" : argv[2],
-              !strcmp(argv[3], "bf16"), &err)) {
+    if (setup(b, argv[1], argv[2], !strcmp(argv[3], "bf16"), &err)) {
         fprintf(stderr, "bench_pairs: %s\n", err.msg);
         return 1;
     }
     fill(b);
-    for (size_t i = 0; strcmp(argv[2], "clip") && i < EPOCH; i++)
-        (chains ? weigh : step)(b, i);
-    print_shortest(chains ? weigh : step, b, strtoul(argv[4], NULL, 10),
-                   clock_cpu);
+    for (size_t i = 0; i < EPOCH; i++)
+        work(b, i);
+    print_shortest(work, b, strtoul(argv[4], NULL, 10), clock_cpu);
     release(b);
     return 0;
 }

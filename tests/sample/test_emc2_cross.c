@@ -31,6 +31,7 @@ struct world {
     struct rng rng;
     size_t own, same_side; /* recorded where nothing may be, */
     size_t outside[2];     /* outside of the batch, by images and by texts */
+    double off;            /* of similarities, the most */
 };
 
 static struct world *
@@ -149,6 +150,26 @@ record(struct world *w, const struct draw *d, const struct sample_step *step,
         }
 }
 
+/* Similarities in the batch are all there, others where a weight asks. */
+static void
+compare_similarities(struct world *w, const struct draw *d,
+                     const struct sample_step *step,
+                     const struct sample_weights *weights)
+{
+    const size_t columns = weights->columns;
+
+    for (size_t r = 0; r < 2 * w->b; r++)
+        for (size_t c = 0; c < columns; c++) {
+            const float *to = w->x[column_of(w, d, step, weights, c)];
+            const float s = weights->s[r * columns + c];
+            const int wanted = c < 2 * w->b || weights->w[r * columns + c] > 0;
+
+            if (wanted || s != 0)
+                w->off =
+                    fmax(w->off, fabs(s - num_dot(DIM, d->z + r * DIM, to)));
+        }
+}
+
 /* What is drawn for a step comes along.  Captions are drawn for before it is
  * known which the batch has. */
 static void
@@ -190,6 +211,7 @@ visit(struct world *w, struct draw *d, int64_t number, int keep)
     draw_batch(w, d);
     bring(w, d, &step, number);
     REQUIRE(!sample_source_weigh(&w->source, &step, &weights, &err));
+    compare_similarities(w, d, &step, &weights);
     if (keep)
         record(w, d, &step, &weights);
     return weights;
@@ -320,6 +342,9 @@ banks_know_what_would_come(size_t captions)
     T(!differ && outside > 100,
       "%zu captions: the bank gives the same weights, %zu from outside",
       captions, outside);
+    T(fmax(along->off, bank->off) < 1e-6,
+      "%zu captions: similarities are off by %.1e at most", captions,
+      fmax(along->off, bank->off));
     free(d);
     world_free(along);
     world_free(bank);

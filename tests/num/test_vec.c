@@ -1,0 +1,60 @@
+/* Sums and the largest of vectors of every length, where lanes and rest meet.
+ */
+#include <math.h>
+
+#include "num/vec.h"
+#include "t.h"
+#include "util/rng.h"
+
+enum { LONGEST = 100 };
+
+static void
+sums_are_in_double(void)
+{
+    float x[LONGEST], y[LONGEST];
+    double sum = 0, dot = 0, off = 0;
+    struct rng rng;
+
+    rng_init(&rng, 1, RNG_TEST, 0, 0, 0);
+    for (size_t n = 0; n < LONGEST; n++) {
+        off = fmax(off, fabs(num_sum(n, x) - sum));
+        off = fmax(off, fabs(num_dot(n, x, y) - dot));
+        x[n] = (float)rng_normal(&rng);
+        y[n] = (float)rng_normal(&rng);
+        sum += x[n];
+        dot += (double)x[n] * y[n];
+    }
+    T(off < 1e-13, "sums of 0 .. %d, off by %.1e", LONGEST - 1, off);
+    x[0] = 1e8f;
+    x[1] = 1;
+    x[2] = -1e8f;
+    T(num_sum(3, x) == 1, "nothing is lost beside a large one");
+}
+
+static void
+the_largest(void)
+{
+    float x[LONGEST];
+    size_t wrong = 0;
+
+    for (size_t n = 1; n < LONGEST; n++)
+        for (size_t at = 0; at < n; at++) {
+            for (size_t i = 0; i < n; i++)
+                x[i] = i == at ? -1 : i % 3 ? -2 : NAN;
+            wrong += num_max(n, x) != -1;
+        }
+    T(!wrong, "it is found wherever it is, beside NaN");
+    x[0] = NAN;
+    T(num_max(0, x) == -INFINITY && num_max(1, x) == -INFINITY,
+      "of nothing, and of NaN alone, it is -infinity");
+    x[20] = INFINITY;
+    T(num_max(LONGEST, x) == INFINITY, "infinity counts");
+}
+
+int
+main(void)
+{
+    sums_are_in_double();
+    the_largest();
+    return t_done();
+}
