@@ -46,9 +46,9 @@ num_dnn_post_relu(dnnl_post_ops_t post)
 }
 
 /* 1 where an implementation is known to be wrong: oneDNN 3.7 brings images in
- * plain layout to a convolution of another one, and with AVX-512 sums are
- * missing then: of 20 channels to 12 in the forward pass, of 4 to 4 in the
- * gradient. */
+ * plain layout to a convolution of another one, and with AVX-512 the result is
+ * off then: from 20 channels to 12 in the forward pass, from 4 to 4 in the
+ * gradient of the images. */
 static int
 is_wrong(const_dnnl_primitive_desc_t desc)
 {
