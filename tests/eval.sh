@@ -13,17 +13,9 @@ says() {
     test "$(wc -l <line)" -eq 1 && grep -q -- "$pattern" line
 }
 
-# small_set : set.tar, 24 images of 16 pixels
+# small_set : set.tar, 24 images of 16 pixels; what `trained` trains on
 small_set() {
     "$BIN/foil-data" generate -o set.tar --size 16 24 2>/dev/null
     "$BIN/foil-data" index set.tar 2>/dev/null
-}
-
-# trained DIR OPTION... : a run directory with a checkpoint, of set.tar
-trained() {
-    local run=$1
-    shift
-    "$BIN/foil-augment" -r "$run" --size 16 set.tar 2>"$run.augment" &
-    "$BIN/foil-select" -r "$run" --batch 12 --epochs 2 set.tar 2>"$run.select" &
-    "$BIN/foil-train" -r "$run" --threads 1 --deadline 60 "$@"
+    data=set.tar augment_with=(--size 16) select_with=(--batch 12 --epochs 2)
 }

@@ -3,27 +3,16 @@
 # measured by foil-eval.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 cd "$work" || exit 1
 
 "$BIN/foil-data" generate -o set.tar --size 16 24 2>/dev/null
 "$BIN/foil-data" index set.tar 2>/dev/null
 
-# trained DIR OPTION... : four steps in two epochs; feeders end with the trainer,
-# so that the next ones find their endpoints free
-trained() {
-    local run=$1 code feeders
-    shift
-    "$BIN/foil-augment" -r "$run" --size 16 set.tar 2>"$run.augment" &
-    feeders=$!
-    "$BIN/foil-select" -r "$run" --batch 12 --epochs 2 set.tar 2>"$run.select" &
-    feeders+=" $!"
-    "$BIN/foil-train" -r "$run" --threads 1 --deadline 60 --arch linear \
-        --hidden 6 --head none "$@"
-    code=$?
-    # shellcheck disable=SC2086 # two words
-    wait $feeders
-    return "$code"
-}
+data=set.tar # runs of four steps in two epochs
+augment_with=(--size 16) select_with=(--batch 12 --epochs 2)
+train_with=(--arch linear --hidden 6 --head none)
 
 # counted RUN : how many steps the mean is of, the first number of its file
 counted() {

@@ -3,10 +3,10 @@
 # nothing is lost.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 export OMP_NUM_THREADS=1
 cd "$work" || exit
-train=("$BIN/foil-train" --arch linear --embed 8 --threads 1 --deadline 20
-    --context 12 --warmup 0)
 
 "$BIN/foil-data" generate --size 8 -o pics.tar 24 2>/dev/null
 mkdir mute # images alone
@@ -34,25 +34,19 @@ plain() {
     done
 }
 
-# trained RUN DATA VOCABULARY OPTIONS... : two epochs; its exit code
-trained() {
-    local code=0 feeders=()
-    "$BIN/foil-select" -r "$1" -b 6 -e 2 "$2" 2>"$1.select" &
-    feeders+=($!)
-    "$BIN/foil-augment" -r "$1" -v 1 --size 8 --context 12 --max-bad .1 \
-        --vocabulary "$3" "$2" 2>"$1.augment" &
-    feeders+=($!)
-    "${train[@]}" -r "$1" --vocabulary good.txt "${@:4}" 2>"$1.err" || code=$?
-    [[ $code -eq 0 ]] || kill "${feeders[@]}" 2>/dev/null
-    wait "${feeders[@]}" 2>/dev/null
-    cat "$1.err" >&2
-    return "$code"
+# trains RUN DATA VOCABULARY OPTION... : two epochs, on views by that vocabulary
+trains() {
+    local data=$2
+    augment_with=(-v 1 --size 8 --context 12 --max-bad .1 --vocabulary "$3")
+    trained "$1" "${@:4}"
 }
+select_with=(--batch 6 --epochs 2)
+train_with=(--arch linear --embed 8 --context 12 --vocabulary good.txt --warmup 0)
 bow=(--text bow:8)
 
 plain 0 | told good
 ok 'a vocabulary' "$BIN/foil-data" vocabulary -o good.txt good.foil
-ok 'sensible captions' trained good good.foil good.txt "${bow[@]}"
+ok 'sensible captions' trains good good.foil good.txt "${bow[@]}"
 
 # ------------------------------------------------------------- no caption
 
@@ -61,7 +55,7 @@ ok 'a data set without any: 1' refuses 1 "'mute' has no captions" \
     mute
 plain 1 | told some
 ok 'a sample without any: trained without it' \
-    trained some some.foil good.txt "${bow[@]}"
+    trains some some.foil good.txt "${bow[@]}"
 ok 'it is named once' test "$(grep -c "'${names[0]}' has no caption" \
     some.augment)" -eq 1
 ok 'and who replaced it is written down' /usr/bin/python3 - <<'END'
@@ -83,7 +77,7 @@ END
 } | told long
 ok 'captions of 10^5 bytes are cut, which is said' \
     grep -q 'captions longer than 65536 bytes: 2 cut' long.said
-ok 'and trained' trained long long.foil good.txt "${bow[@]}"
+ok 'and trained' trains long long.foil good.txt "${bow[@]}"
 ok 'and embedded' "$BIN/foil-embed" --captions -o long.npy long long.foil
 {
     caption 0 'a \xff\xfe\xc3 shape' # no UTF-8
@@ -91,7 +85,7 @@ ok 'and embedded' "$BIN/foil-embed" --captions -o long.npy long long.foil
     caption 2 'a \xf0\x9f shape'     # cut short
     plain 3
 } | told odd
-ok 'what is no UTF-8 is trained' trained odd odd.foil good.txt "${bow[@]}"
+ok 'what is no UTF-8 is trained' trains odd odd.foil good.txt "${bow[@]}"
 ok 'and embedded' "$BIN/foil-embed" --captions -o odd.npy odd odd.foil
 printf 'a \xf0\x9f shape\na \xef\xbf\xbd shape\n' >lines
 ok 'as what U+FFFD is' "$BIN/foil-embed" --lines lines -o lines.npy odd
@@ -109,9 +103,9 @@ ok 'as what U+FFFD is, to the bit' /usr/bin/python3 -c \
 "$BIN/foil-data" vocabulary -o other.txt other.foil 2>/dev/null
 ok 'augmenters with another vocabulary: 1' refuses 1 \
     "make tokens by vocabulary [0-9a-f]{8}, this run's is [0-9a-f]{8}" \
-    trained foreign good.foil other.txt "${bow[@]}"
+    trains foreign good.foil other.txt "${bow[@]}"
 ok 'a run that begins with that goes on as it began' exits 1 \
-    trained good good.foil other.txt "${bow[@]}" --resume
+    trains good good.foil other.txt "${bow[@]}" --resume
 ok 'and has lost nothing' "$BIN/foil-embed" --captions -o good.npy good good.foil
 cp -r good/latest/. swapped
 cp other.txt swapped/vocabulary.txt
@@ -125,8 +119,8 @@ ok 'what is no vocabulary: 1' refuses 1 "broken.txt" \
 
 weights=good/latest/text.safetensors
 ok 'wider: 1' refuses 1 "tensor 'token_embedding.weight' is \[[0-9]+,8\], the encoder's is \[[0-9]+,16\]" \
-    trained wide good.foil good.txt --text bow:16 --init "text=$weights"
+    trains wide good.foil good.txt --text bow:16 --init "text=$weights"
 ok 'another kind: 1' refuses 1 "tensor '.*' is (missing|one too many)" \
-    trained kind good.foil good.txt --text clip:8x1x1 --init "text=$weights"
+    trains kind good.foil good.txt --text clip:8x1x1 --init "text=$weights"
 ok 'nothing was written' test ! -e wide/latest -a ! -e kind/latest
 done_testing

@@ -2,6 +2,8 @@
 # foil eval follow: the checkpoints of a run are judged while it trains.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 # shellcheck source=tests/eval.sh
 . "${0%/*}/../eval.sh"
 cd "$work" || exit 1

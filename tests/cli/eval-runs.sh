@@ -2,6 +2,8 @@
 # foil-eval of encoders: their loss, what they are trained on, temperatures.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 # shellcheck source=tests/eval.sh
 . "${0%/*}/../eval.sh"
 here=$(cd "${0%/*}" && pwd)
@@ -98,9 +100,9 @@ ok 'with its step and all that was printed' jq -e --argjson printed "$(cat line)
     .accuracy == $printed.accuracy and .metric == "cosine"' conv/results.jsonl
 ok 'so is the loss of a checkpoint' \
     jq -es 'map(select(.measure == "loss")) | length > 1' conv/results.jsonl
-lines=$(wc -l <conv/results.jsonl)
+kept=$(wc -l <conv/results.jsonl)
 ok '--no-record' says '"measure":"geometry"' geometry --no-record trained.npy
-ok 'keeps one out' test "$(wc -l <conv/results.jsonl)" -eq "$lines"
+ok 'keeps one out' test "$(wc -l <conv/results.jsonl)" -eq "$kept"
 mv conv/step-00000004 gone
 ok 'a checkpoint that is gone is named, and the result printed' bash -c \
     "'$eval' geometry trained.npy 2>&1 >line | grep \"'conv' has no such check\""

@@ -3,6 +3,8 @@
 # under the names that these have, and back again.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 embed=$BIN/foil-embed
 
 cd "$work" || exit 1
@@ -12,22 +14,14 @@ cd "$work" || exit 1
     print $7 "\tnumber " $1 % 7 " of a shape, seen " $1 % 5 " times" }' >told.tsv
 "$BIN/foil-data" index -o told.foil --captions told.tsv set.tar 2>/dev/null
 "$BIN/foil-data" vocabulary -o words.txt told.foil 2>/dev/null
-# trained DIR TEXT OPTION... : a run of three steps
-trained() {
-    local run=$1 text=$2
-    shift 2
-    mkdir -m 700 "$run"
-    "$BIN/foil-augment" -r "$run" -v 1 --size 8 --vocabulary words.txt \
-        --context 12 told.foil 2>"$run.augment" &
-    "$BIN/foil-select" -r "$run" --batch 8 --epochs 1 told.foil \
-        2>"$run.select" &
-    "$BIN/foil-train" -r "$run" --objective clip --arch linear --text "$text" \
-        --vocabulary words.txt --context 12 --embed 6 --threads 1 \
-        --deadline 60 --optim adamw --lr 0.01 --warmup 0 "$@" && wait
-}
+data=told.foil # runs of three steps
+augment_with=(-v 1 --size 8 --vocabulary words.txt --context 12)
+select_with=(--batch 8 --epochs 1)
+train_with=(--objective clip --arch linear --vocabulary words.txt --context 12
+    --embed 6 --optim adamw --lr 0.01 --warmup 0)
 # again NAME TEXT : what a locked encoder of that file embeds captions to
 again() {
-    trained "$1-2" "$2" --init "text=$1.safetensors" --lock text --seed 7 &&
+    trained "$1-2" --text "$2" --init "text=$1.safetensors" --lock text --seed 7 &&
         "$embed" --captions --layer "$3" -o "$1-2.npy" "$1-2" told.foil
 }
 
@@ -70,7 +64,7 @@ equal='assert shapes == want, (shapes, want)'
 exported() {
     local name=$1 text=$2 layer=$3
     shift 3
-    ok "$text: a run" trained "$name" "$text"
+    ok "$text: a run" trained "$name" --text "$text"
     ok 'its captions' "$embed" --captions --layer "$layer" -o "$name.npy" \
         "$name" told.foil
     ok 'export' "$embed" --captions --export "$name.safetensors" "$name"
@@ -101,6 +95,6 @@ ok 'a run of images alone' alone
 ok 'it has no encoder of texts: 1' refuses 1 "images.*text" \
     "$embed" --captions --export y.safetensors images
 ok 'of another width: 1' refuses 1 'token_embedding.weight.* is \[' \
-    trained wide clip:16x2x2 --init text=clip.safetensors
+    trained wide --text clip:16x2x2 --init text=clip.safetensors
 jobs -p | xargs -r kill 2>/dev/null
 done_testing

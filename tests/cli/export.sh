@@ -3,21 +3,16 @@
 # ONNXRUNTIME is where scripts/try-onnx has put one, which is then asked, too.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 embed=$BIN/foil-embed
 onnx=$(cd "${0%/*}" && pwd)/onnx.py
 
 cd "$work" || exit 1
 "$BIN/foil-data" generate -o set.tar --size 32 24 2>/dev/null
 "$BIN/foil-data" index set.tar 2>/dev/null
-# trained DIR OPTION... : a run of two steps
-trained() {
-    local run=$1
-    shift
-    "$BIN/foil-augment" -r "$run" --size 32 set.tar 2>"$run.augment" &
-    "$BIN/foil-select" -r "$run" --batch 12 --epochs 1 set.tar \
-        2>"$run.select" &
-    "$BIN/foil-train" -r "$run" --threads 1 --deadline 60 --lr 1 "$@" && wait
-}
+data=set.tar # runs of two steps
+augment_with=(--size 32) select_with=(--batch 12 --epochs 1) train_with=(--lr 1)
 ok 'a run' trained a --arch resnet18 --width 8 --stem imagenet --head 8
 ok 'one without norms' trained b --arch resnet8 --width 8 --norm none
 ok 'one with group norm' trained c --arch resnet8 --width 8 --norm group

@@ -2,6 +2,8 @@
 # foil-embed as a user meets it.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 embed=$BIN/foil-embed
 cd "$work" || exit 1
 "$BIN/foil-data" generate -o set.tar --size 16 40 2>/dev/null
@@ -31,11 +33,10 @@ ok 'changes the views' exits 1 cmp -s v0.npy w0.npy
 ok 'foil-eval finds their alignment' bash -c \
     "'$BIN/foil-eval' geometry v0.npy v1.npy | grep -q '\"alignment\":0.[0-9]'"
 
-# an encoder, by a run of two steps
-"$BIN/foil-augment" -r run --size 16 set.tar 2>augment &
-"$BIN/foil-select" -r run --batch 20 --epochs 1 set.tar 2>select &
-ok 'an encoder is trained' "$BIN/foil-train" -r run --arch mlp --hidden 12 \
-    --head 5 --threads 1 --deadline 60
+data=set.tar # runs of two steps
+augment_with=(--size 16) select_with=(--batch 20 --epochs 1)
+train_with=(--arch mlp --hidden 12)
+ok 'an encoder is trained' trained run --head 5
 ok 'its features' "$embed" --threads 1 -o h.npy run set.tar
 ok 'no encoder of texts: 1' refuses 1 'text' \
     "$embed" --captions -o c.npy run set.tar
@@ -124,12 +125,10 @@ ok 'one row less' grep -aq "'shape': (39, 192)" z.npy
 }' >told.tsv
 "$BIN/foil-data" index -o told.foil --captions told.tsv pics.tar 2>/dev/null
 ok 'a vocabulary' "$BIN/foil-data" vocabulary -o merges.txt told.foil
-"$BIN/foil-augment" -r pairs -v 1 --size 16 --vocabulary merges.txt told.foil \
-    2>augment &
-"$BIN/foil-select" -r pairs --batch 20 --epochs 1 told.foil 2>select &
-ok 'images and captions are trained' "$BIN/foil-train" -r pairs --arch mlp \
-    --hidden 12 --text bow:8 --vocabulary merges.txt --embed 6 \
-    --objective clip --threads 1 --deadline 60
+data=told.foil
+augment_with+=(-v 1 --vocabulary merges.txt)
+train_with+=(--text bow:8 --vocabulary merges.txt --embed 6)
+ok 'images and captions are trained' trained pairs --objective clip
 ok 'their captions' "$embed" --captions -o c.npy pairs told.foil
 ok 'a row for each, 6 wide' grep -aq "'shape': (60, 6)" c.npy
 ok 'the samples, and which are equal' /usr/bin/python3 - <<'END'
@@ -292,12 +291,8 @@ for strategy in swap spectral; do
 done
 
 # temperatures of images and captions
-"$BIN/foil-augment" -r warm -v 1 --size 16 --vocabulary merges.txt told.foil \
-    2>augment &
-"$BIN/foil-select" -r warm --batch 20 --epochs 2 told.foil 2>select &
-ok 'temperatures are learnt' "$BIN/foil-train" -r warm --arch mlp \
-    --hidden 12 --text bow:8 --vocabulary merges.txt --embed 6 \
-    --objective isogclr_bimodal --eta 0.5 --threads 1 --deadline 60
+select_with=(--batch 20 --epochs 2)
+ok 'temperatures are learnt' trained warm --objective isogclr_bimodal --eta 0.5
 ok 'and told of' "$BIN/foil-eval" temperature --json warm told.foil
 ok 'for images and for captions' jq -es '
     map(.column) == ["view0.tau", "view1.tau"] and .[0].samples == 40 and

@@ -2,6 +2,8 @@
 # foil-runs as a user meets it: two runs that were trained, and one that was not.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 runs=$BIN/foil-runs
 terminal=$(cd "${0%/*}" && pwd)/terminal.py
 
@@ -13,19 +15,13 @@ ok 'no such folder: 1' refuses 1 "there is no 'nowhere'" "$runs" nowhere
 
 "$BIN/foil-data" generate -o set.tar --size 16 24 2>/dev/null
 "$BIN/foil-data" index set.tar 2>/dev/null
-# trained DIR EPOCHS OPTION... : a run directory with a checkpoint
-trained() {
-    local run=$1 epochs=$2
-    shift 2
-    mkdir -p "${run%/*}"
-    "$BIN/foil-augment" -r "$run" --size 16 set.tar 2>"$run.augment" &
-    "$BIN/foil-select" -r "$run" --batch 12 --epochs "$epochs" set.tar \
-        2>"$run.select" &
-    "$BIN/foil-train" -r "$run" --threads 1 --deadline 60 --arch linear \
-        --hidden 6 --head none "$@" && wait
-}
-ok 'a run' trained run/a 2 --lr 0.1
-ok 'another, deeper' trained run/more/b 3 --lr 0.2 \
+data=set.tar
+augment_with=(--size 16) train_with=(--arch linear --hidden 6 --head none)
+mkdir -p run/more
+select_with=(--batch 12 --epochs 2)
+ok 'a run' trained run/a --lr 0.1
+select_with=(--batch 12 --epochs 3)
+ok 'another, deeper' trained run/more/b --lr 0.2 \
     --init run/a/latest/model.safetensors
 mkdir run/c
 printf 'pipeline simclr\nepochs 7\n' >run/c/command
