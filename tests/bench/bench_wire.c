@@ -28,7 +28,7 @@ static struct wire_msg *
 make(int64_t session, int64_t step)
 {
     static uint8_t views[VIEWS * PAIRS * SIDE * SIDE * CHANNELS];
-    static const int64_t ids[PAIRS];
+    static int64_t ids[PAIRS];
     const struct wire_batch batch = {
         .at = {session, 0, step},
         .steps = step + 1,
@@ -43,6 +43,8 @@ make(int64_t session, int64_t step)
     };
 
     memset(views, (int)(step & 255), sizeof views); // as fresh from augmenting
+    for (size_t i = 0; i < PAIRS; i++)
+        ids[i] = (int64_t)i;
     return wire_batch_put(&batch);
 }
 
@@ -53,7 +55,7 @@ bring(void)
     const struct wire_client_config config = {
         .endpoint = endpoint,
         .edge = WIRE_EDGE_BATCH,
-        .hello = {.stage = "augment"},
+        .hello = {.stage = "augment", .recipe = "none"},
     };
     struct err err;
     struct wire *wire = wire_open(NULL, &err);
@@ -88,7 +90,7 @@ print_median(size_t n, double *seconds)
     printf("%.1f ", seconds[n / 2] * 1e6);
 }
 
-/* Waits for news of that kind; there is no other end than that. */
+/* Waits for news of that kind; what is refused ends the measurement. */
 static void
 until(struct wire *wire, struct wire_server *server, enum wire_what what,
       struct wire_news *news)
@@ -96,9 +98,14 @@ until(struct wire *wire, struct wire_server *server, enum wire_what what,
     struct err err;
 
     for (;;) {
-        while (wire_server_next(server, news, &err) > 0)
+        while (wire_server_next(server, news, &err) > 0) {
             if (news->what == what)
                 return;
+            if (news->what == WIRE_REPORT) {
+                fprintf(stderr, "bench_wire: %s\n", news->why.msg);
+                exit(1);
+            }
+        }
         wire_wait(wire, -1, 1, &err);
     }
 }
@@ -116,8 +123,7 @@ round_trips(size_t n, double *trip, double *decode)
     struct wire *wire = wire_open(NULL, &err);
     struct wire_server *server = wire_server_open(wire, &config, &err);
     struct wire_batch batch;
-    const struct wire_next one = {.at = {1, 0, 0}, .serial = 1, .window = 1};
-    struct wire_msg *next = wire_next_put(&one);
+    struct wire_next one = {.at = {1, 0, 0}, .window = 1};
     struct wire_news news;
     uint64_t peer;
 
@@ -126,9 +132,13 @@ round_trips(size_t n, double *trip, double *decode)
     peer = news.peer;
     for (size_t i = 0; i < n; i++) {
         const double start = clock_now();
+        struct wire_msg *next;
         double came;
 
+        one.serial = (int64_t)i + 1;
+        next = wire_next_put(&one);
         wire_server_send(server, peer, next);
+        wire_msg_free(next);
         until(wire, server, WIRE_MESSAGE, &news);
         came = clock_now();
         REQUIRE(!wire_batch_get(&batch, news.msg, 0, &err));
@@ -136,7 +146,6 @@ round_trips(size_t n, double *trip, double *decode)
         trip[i] = clock_now() - start;
         wire_batch_release(&batch);
     }
-    wire_msg_free(next);
     wire_server_close(server);
     wire_close(wire);
 }
@@ -157,8 +166,10 @@ main(int argc, char **argv)
         return 1;
     memcpy(endpoint + strlen("ipc://"), folder, strlen(folder));
     pid = fork();
-    if (!pid)
+    if (!pid) {
         bring();
+        _exit(0);
+    }
     trip = mem_array(n, sizeof *trip);
     encode = mem_array(n, sizeof *encode);
     decode = mem_array(n, sizeof *decode);

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# The programs of tests/bench, each for a moment: what they measure goes on to work
+# as they believe.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+here=$(cd "${0%/*}/.." && pwd)
+bench=$(cd "$BIN/../tests/bench" && pwd)
+cd "$work" || exit 1
+
+"$BIN/foil-data" generate -o set.tar --size 64 24 2>/dev/null
+"$BIN/foil-data" index set.tar 2>/dev/null
+"$BIN/foil-data" list set.tar | awk -F'\t' 'NR > 1 {
+    print $7 "\tnumber " $1 % 7 " of a shape" }' >told.tsv
+"$BIN/foil-data" index -o told.foil --captions told.tsv set.tar 2>/dev/null
+
+# runs NAME ARG... : the program, which ends well within a minute
+declare -A have
+runs() {
+    have[$1]=1
+    ok "bench_$1" timeout 60 "$bench/bench_$1" "${@:2}"
+}
+
+# measures NAME ARG... : and it prints numbers
+measures() {
+    runs "$@"
+    ok "bench_$1 prints numbers" grep -q '[0-9]' "$work/out"
+}
+measures augment set.tar 8 cifar
+measures conv f32 1 1 64@8
+measures gemm 1 1
+measures knn 20 50 8 3 1
+measures pairs bow:8 clip f32 2
+measures proposals 24 4 .2 20
+runs growth 48 u.npy v.npy
+measures select plan u.npy v.npy 8 .5 48 1 spectral
+measures step resnet20 features f32 1 1
+measures text bow:8 train f32 8 1 2
+measures tokens told.foil 100
+measures wire 20
+"$BIN/foil-negatives" --negatives "ipc://$work/negatives" 2>negatives.log &
+measures sampler "ipc://$work/negatives" 2
+
+for source in "$here"/bench/bench_*.c; do
+    name=${source##*/bench_} name=${name%.c}
+    ok "bench_$name is among them" test -n "${have[$name]-}"
+done
+done_testing
