@@ -19,20 +19,22 @@
  *
  * Small ones, of up to 5 x 2^20 multiplications, go to loops of our own
  * (lib/num/gemm_small.h), others to oneDNN's sgemm.  What OpenBLAS 0.3.21
- * reaches of their speed on one thread, with the kernels that it chooses by
- * itself for an EPYC 9005 and an EPYC 9004, those of Cooperlake for both, and
- * with Haswell's, which OPENBLAS_CORETYPE may ask for, on the latter:
+ * reaches of their speed, with the kernels that it chooses by itself for an
+ * EPYC 9005, on one thread and on two, and for an EPYC 9004, those of
+ * Cooperlake for both; and with Haswell's, which OPENBLAS_CORETYPE may ask for,
+ * on the 9005:
  *
- *                                       9005        9004        Haswell
- *     heads, 64 x 512 x 512             .73 - .96   .71 - 1.05  .75 - 1.05
- *     similarities, 512 rows and more   .84 - .87   .79 - .95   .82 - .88
- *     similarities of 64, gradient      1.05        1.07, 1.2   1.09, 1.06
- *     64 rows with a bank of 8,192      1.15        .94 - 1.08  1.04
- *     256 rows with 8,192 neighbours    .92         .88 - .91   .88
- *     k-means of 40                     .76         1.14        1.22
- *     eigenvectors                      .33 - .37   .44 - .98   .43 - 1.06
- *     transformers                      .83 - .91   .80 - .94   .66 - .84
- *     the products inside of Winograd   -           .76 - .93   .67 - .81
+ *                           9005        2 threads   9004        Haswell
+ *   heads, 64 x 512 x 512   .79 - .94   .77 - 1.58  .71 - 1.05  .46 - .57
+ *   similarities, 512 rows  .96         .97 - 1.01  .79 - .95   .51
+ *   similarities of 64      1.21        1.60        1.07        .77
+ *   gradient of 64          1.30        1.30        1.2         .59
+ *   64 rows, bank of 8,192  1.15        1.12        .94 - 1.08  .72
+ *   256 rows, 8,192 others  1.07        1.03        .88 - .91   .59
+ *   k-means of 40           1.07        1.21        1.14        .65
+ *   eigenvectors            .37 - .65   .26 - .82   .44 - .98   .35 - .62
+ *   transformers            .86 - 1.02  .83 - .98   .80 - .94   .48 - .50
+ *   inside of Winograd      .73 - .93   .65 - .86   .76 - .93   .44 - .50
  *
  * (scripts/benchmarks/gemm.sh).  Where it is the faster one, products do not go
  * to it all the same: its bits depend on OPENBLAS_CORETYPE, ours do not.
