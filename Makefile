@@ -80,10 +80,13 @@ OWN_CPPFLAGS  = $(INCLUDES) -D_POSIX_C_SOURCE=200809L $(LIB_CFLAGS)
 OWN_CFLAGS    = -std=c11 -fopenmp -fno-math-errno -ffp-contract=off -fPIC \
                 -fno-semantic-interposition $(WARN) $(MODE_$(B))
 OWN_LDFLAGS  := -Wl,-z,relro,-z,now,--as-needed
-# Under ASan a start would take a fifth longer: it has an address for each global.
-PIE           = $(if $(filter asan,$(B)),-no-pie,-pie)
+# Under ASan a program at any address relocates one for each global, and shared
+# runtimes are two, both searched for leaks: a start would fault in twice the pages.
+PROGRAM_asan := -no-pie $(if $(findstring clang,$(CC)),,-static-libasan \
+                -static-libubsan)
+PROGRAM       = $(or $(PROGRAM_$(B)),-pie)
 COMPILE       = $(CC) $(OWN_CPPFLAGS) $(CPPFLAGS) $(OWN_CFLAGS) $(CFLAGS)
-LINK          = $(CC) $(OWN_CFLAGS) $(CFLAGS) $(PIE) $(OWN_LDFLAGS) $(LDFLAGS)
+LINK          = $(CC) $(OWN_CFLAGS) $(CFLAGS) $(PROGRAM) $(OWN_LDFLAGS) $(LDFLAGS)
 
 # gcc for aarch64 before 14 crashes over some loops that look for a maximum, where
 # it makes vectors of them: in this file, and in some of the tests.
