@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# The programs of tests/bench, each for a moment: what they measure goes on to work
-# as they believe.
+# Each program of tests/bench is run for a moment, so that none breaks unseen.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 here=$(cd "${0%/*}/.." && pwd)
