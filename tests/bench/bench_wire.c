@@ -48,7 +48,7 @@ make(int64_t session, int64_t step)
     return wire_batch_put(&batch);
 }
 
-/* The augmenter: a batch for each snapshot. */
+/* The augmenter: a batch for each snapshot, as long as there is a trainer. */
 static void
 bring(void)
 {
@@ -62,9 +62,10 @@ bring(void)
     struct wire_client *client = wire_client_open(wire, &config, &err);
     struct wire_news news;
     struct wire_msg *msg;
+    const pid_t trainer = getppid();
     int64_t step = 0;
 
-    while (wire_wait(wire, -1, 1, &err) > 0) {
+    while (getppid() == trainer && wire_wait(wire, -1, 1, &err) > 0) {
         while (wire_client_next(client, &news, &err) > 0) {
             if (news.what != WIRE_MESSAGE)
                 continue;
