@@ -5,15 +5,15 @@
 # trained RUN OPTION... : foil-train beside an augmenter and a selector of $data;
 # its exit code.  These arrays have further options of the three.  All have ended
 # when it returns, so that the next ones find their endpoints free.
-augment_with=() select_with=() train_with=()
+augment_with=() select_with=() train_with=() deadline=60
 trained() {
     local run=$1 code=0 feeders=()
     "$BIN/foil-augment" -r "$run" "${augment_with[@]}" "$data" 2>"$run.augment" &
     feeders+=($!)
     "$BIN/foil-select" -r "$run" "${select_with[@]}" "$data" 2>"$run.select" &
     feeders+=($!)
-    "$BIN/foil-train" -r "$run" --threads 1 --deadline 60 "${train_with[@]}" \
-        "${@:2}" || code=$?
+    "$BIN/foil-train" -r "$run" --threads 1 --deadline "$deadline" \
+        "${train_with[@]}" "${@:2}" || code=$?
     [[ $code -eq 0 ]] || kill "${feeders[@]}" 2>/dev/null
     wait "${feeders[@]}" 2>/dev/null
     return "$code"

@@ -36,11 +36,11 @@ plain() {
 
 # trains RUN DATA VOCABULARY OPTION... : two epochs, on views by that vocabulary
 trains() {
-    local data=$2
-    augment_with=(-v 1 --size 8 --context 12 --max-bad .1 --vocabulary "$3")
+    local data=$2 augment_with=(-v 1 --size 8 --context 12 --max-bad .1
+        --vocabulary "$3")
     trained "$1" "${@:4}"
 }
-select_with=(--batch 6 --epochs 2)
+select_with=(--batch 6 --epochs 2) deadline=20
 train_with=(--arch linear --embed 8 --context 12 --vocabulary good.txt --warmup 0)
 bow=(--text bow:8)
 

@@ -86,15 +86,12 @@ ok 'that of images has no part of it' images_alone
 ok 'ONNX of texts: 2' refuses 2 '--onnx is for encoders of images' \
     "$embed" --captions --onnx x.onnx clip
 alone() {
-    mkdir -m 700 images
-    "$BIN/foil-augment" -r images --size 8 set.tar 2>images.augment &
-    "$BIN/foil-select" -r images --batch 8 --epochs 1 set.tar 2>images.select &
-    "$BIN/foil-train" -r images --arch linear --threads 1 --deadline 60 && wait
+    local data=set.tar augment_with=(--size 8) train_with=(--arch linear)
+    trained images
 }
 ok 'a run of images alone' alone
 ok 'it has no encoder of texts: 1' refuses 1 "images.*text" \
     "$embed" --captions --export y.safetensors images
 ok 'of another width: 1' refuses 1 'token_embedding.weight.* is \[' \
     trained wide --text clip:16x2x2 --init text=clip.safetensors
-jobs -p | xargs -r kill 2>/dev/null
 done_testing
