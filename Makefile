@@ -101,12 +101,6 @@ say      = $(if $(V),,@printf '  %-4s %s\n' $(1) $(2) &&)
 # Calls with a better way in lib/util: lint refuses them.
 BANNED  := \b(malloc|calloc|realloc|strdup|strcpy|strcat|sprintf|strtok|atoi|atof|rand|gets|system)\(
 
-# Packages that only some targets want: what foil is compared with, and clang
-# with what fuzz targets want of it.
-PEERS   := python3-torch python3-torchvision python3-pil python3-sklearn \
-           python3-onnx
-FUZZER  := clang libclang-rt-dev libomp-dev
-
 # After so many seconds a test counts as hanging.
 LIMIT   ?= $(if $(filter asan tsan,$(B)),1200,600)
 
@@ -150,9 +144,12 @@ all: $(TOOLS) $(if $(filter release debug,$(B)),$(SHARED))
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
-# NOSETUP=1 leaves out what wants root.
+# setup-LIST installs what a list of scripts/setup has; NOSETUP=1 leaves out what
+# wants root.
+setup-%: FORCE
+	@$(if $(NOSETUP),:,scripts/setup $*)
 setup:
-	@$(if $(NOSETUP),:,scripts/setup)
+	@$(if $(NOSETUP),:,scripts/setup test lint)
 
 # What all objects are made with: other flags, other objects.  Libraries are
 # looked for when the flags are new.
@@ -215,7 +212,7 @@ $(NO_VECTORS): OWN_CFLAGS += $(if $(OLD_ARM),-fno-tree-loop-vectorize)
 
 # The set-up comes first and may bring the very libraries that the build asks
 # pkg-config for, so the build is a make of its own.
-test: setup
+test: setup-test
 	@$(MAKE) --no-print-directory run-tests
 
 # Tests that mostly wait say so in a line "Mostly waits".  They begin first, in
@@ -265,7 +262,7 @@ run-threads: $(THREADED) $(ALONE)
 
 objects: $(patsubst %.c,$(OUT)/%.o,$(filter %.c,$(SOURCES)))
 
-test-studies: setup
+test-studies: setup-test
 	@$(MAKE) --no-print-directory run-studies
 
 .PHONY: run-studies
@@ -276,7 +273,7 @@ times:
 	@awk '{ all += $$1 + $$2; printf "%8.1f %8.1f  %s\n", $$1 + $$2, $$3, $$4 } \
 	    END { printf "%8.1f           all\n", all }' $(OUT)/tap/times | sort -rn
 
-demo: setup
+demo: setup-demo
 	@$(MAKE) --no-print-directory all
 	$(OUT)/bin/foil run demo
 
@@ -289,7 +286,7 @@ check: setup
 	+@$(DEV) B=asan run-tests
 
 ci:
-	@scripts/setup $(FUZZER) $(PEERS)
+	@scripts/setup test lint clang peers
 	+@$(DEV) run-tests
 	+@$(DEV) deb
 	+@$(DEV) run-studies STUDIES='$(SHORT)'
@@ -307,8 +304,7 @@ ci:
 	    prove -v -e scripts/test scripts/smoke
 	@scripts/check-skips $(OUT)/tap-smoke
 
-bench:
-	@scripts/setup $(PEERS)
+bench: setup-peers
 	@$(MAKE) --no-print-directory run-bench
 
 .PHONY: run-bench
@@ -316,7 +312,7 @@ run-bench: $(TOOLS) $(BENCHES)
 	BIN=$(OUT)/bin BENCH=$(OUT)/tests/bench scripts/bench $(FILTER)
 
 lint:
-	@$(if $(NOSETUP),:,scripts/setup $(FUZZER))
+	@$(if $(NOSETUP),:,scripts/setup lint clang)
 	+@$(DEV) run-lint
 	+$(call say,LINT,clang) $(DEV) CC=clang OUT=build/clang CFLAGS=-O1 objects
 
@@ -345,7 +341,7 @@ fmt:
 	clang-format -i $(SOURCES)
 
 cover:
-	@scripts/setup lcov
+	@$(if $(NOSETUP),:,scripts/setup test cover)
 	$(MAKE) B=cover run-tests
 	lcov -q -c -d build/cover -o build/cover/all.info
 	lcov -q -e build/cover/all.info '*/lib/*' -o build/cover/lib.info
@@ -355,8 +351,7 @@ cover:
 # and is named at the end.
 F ?= $(FUZZERS)
 N ?= 1000000
-fuzz:
-	@scripts/setup $(FUZZER)
+fuzz: setup-clang
 	@$(MAKE) --no-print-directory B=fuzz CC=clang RUNS=$(N) run-fuzz
 
 SIMULATIONS := $(addprefix $(OUT)/tests/,flow/test_simulation \
@@ -387,7 +382,7 @@ uninstall:
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' scripts/install --undo
 
 deb: all
-	@scripts/setup debhelper
+	@$(if $(NOSETUP),:,scripts/setup deb)
 	@OUT=$(OUT) PKG_CONFIG='$(PKG_CONFIG)' scripts/deb $(TOOLS)
 
 clean:
