@@ -47,8 +47,8 @@ void data_gather_begin(struct data_gather *gather,
  * wanted, number k is view k of epoch 0, whatever the epoch is.
  *   recipe   of the size that was begun with
  *   seed, epoch   as in data_view()
- * Returns 1: one is made, 0: there was none left, -1: a sample is bad and
- * there is no substitute.  *why also names each substitute.
+ * Returns 1: one is made, 0: there was none left, -1: a sample could not be
+ * read, or is bad and there is no substitute.  *why also names each substitute.
  */
 int data_gather_next(struct data_gather *gather, struct data_pool *pool,
                      const struct data_recipe *recipe, uint64_t seed,

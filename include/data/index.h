@@ -28,8 +28,8 @@
  * labels that were given are whole numbers do they count as they are.  The
  * names are kept, for labels of two sets can be compared by them alone.
  *
- * What cannot be read is bad: a file that is no sound image, a link to nothing
- * or in a circle, a folder that may not be opened.
+ * What cannot be used is bad: a file that is no sound image, a link to nothing
+ * or in a circle, a file or folder that may not be opened.
  */
 struct data_index;
 
@@ -46,7 +46,8 @@ void data_index_free(struct data_index *index);
  * one before must be at its end. */
 int data_index_add(struct data_index *index, const char *path, struct err *err);
 
-/* data_index_next() takes in one file: 1, 0 at the end, -1. */
+/* data_index_next() takes in one file: 1, 0 at the end, -1 where it is bad, or
+ * DATA_UNREAD (data/set.h), whether what is bad is skipped or not. */
 int data_index_next(struct data_index *index, struct err *err);
 
 /* Share of the input that is done, 0 .. 1. */

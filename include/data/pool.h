@@ -12,7 +12,9 @@
  * A cache of decoded images, for a caller that reads samples repeatedly.
  * Decoded images are kept until the room is full and are never evicted: for
  * samples in random order no other policy has more hits.  Bad samples
- * (unreadable, changed, no sound image, too large) are remembered, too.
+ * (gone, changed, no sound image, too large) are remembered, too.  A sample
+ * that could not be read for a reason outside of it (DATA_UNREAD, data/set.h)
+ * is not bad, and nothing replaces it.
  */
 struct data_pool;
 
@@ -31,10 +33,14 @@ void data_pool_free(struct data_pool *pool);
 
 /*
  * data_pool_get() returns the pixels of a sample, id < size of the set; they
- * last until the next call.  NULL with its name and the reason when it is bad.
+ * last until the next call.  NULL with its name and the reason when it is bad,
+ * or could not be read, which data_pool_unread() tells apart.
  */
 const struct data_image *data_pool_get(struct data_pool *pool, size_t id,
                                        struct err *err);
+
+/* data_pool_unread() is 1 where the latest sample could not be read. */
+int data_pool_unread(const struct data_pool *pool);
 
 /* data_pool_bad() returns how many samples have turned out bad so far. */
 size_t data_pool_bad(const struct data_pool *pool);
@@ -44,7 +50,7 @@ size_t data_pool_bad(const struct data_pool *pool);
  * sample on, keyed by (seed, id, epoch), the first in the order of ids that is
  * good and not among `taken`.  The same arguments give the same substitute.
  *   taken  [n] ids that are not allowed: those of the batch
- * Returns its id, or -1 when there is none.
+ * Returns its id, or -1 when there is none, or one could not be read.
  */
 int64_t data_pool_substitute(struct data_pool *pool, uint64_t seed, size_t id,
                              uint64_t epoch, size_t n, const int64_t *taken,

@@ -92,9 +92,13 @@ void data_bytes_release(struct data_bytes *bytes);
 
 /*
  * data_read() reads the file of a sample into bytes and checks its digest.
- * Returns 0, or -1 with the sample's name and the reason (unreadable, shorter
- * than the index says, changed since it was indexed).
+ * Returns 0; -1 where the image that was indexed is not there, since its file
+ * has gone or has another content; or DATA_UNREAD where its file could not be
+ * read, in four tries within half a second.  The latter says nothing about the
+ * image: it is an I/O error, no descriptor or memory is left, a tar is being
+ * written anew.  But for 0, err has the sample's name and the reason.
  */
+enum { DATA_UNREAD = -2 };
 int data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
               struct err *err);
 

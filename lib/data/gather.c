@@ -32,7 +32,7 @@ image_of(struct data_gather *g, struct data_pool *pool, uint64_t seed,
     struct err err;
     int64_t used;
 
-    if (image)
+    if (image || data_pool_unread(pool))
         return image;
     used = data_pool_substitute(pool, seed, (size_t)wanted, epoch,
                                 g->want.n + g->want.n_extra, g->ids, &err);

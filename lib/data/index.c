@@ -182,10 +182,10 @@ take_image(struct data_index *index, const struct input_item *item,
         .label = -1,
     };
     uint64_t class = index->siblings.class;
+    int rc = data_input_read(index->input, item, &index->bytes, err);
 
-    if (data_input_read(index->input, item, &index->bytes, err) ||
-        judge_image(index, &sample, err))
-        return -1;
+    if (rc || (rc = judge_image(index, &sample, err)))
+        return rc;
     sample.name = data_layout_text(parts, item->name, strlen(item->name));
     if (item->caption)
         sample.caption = tidy_caption(index, item->caption);
@@ -209,9 +209,10 @@ take_class(struct data_index *index, const struct input_item *item,
 {
     struct siblings *siblings = &index->siblings;
     struct data_bytes *bytes = &index->bytes;
+    const int rc = data_input_read(index->input, item, bytes, err);
 
-    if (data_input_read(index->input, item, bytes, err))
-        return -1;
+    if (rc)
+        return rc;
     if (bytes->len > MAX_CLASS)
         return err_set(err, "is longer than %d bytes", MAX_CLASS);
     siblings->class =
@@ -230,9 +231,10 @@ take_captions(struct data_index *index, const struct input_item *item,
 {
     struct siblings *siblings = &index->siblings;
     const struct data_bytes *bytes = &index->bytes;
+    const int rc = data_input_read(index->input, item, &index->bytes, err);
 
-    if (data_input_read(index->input, item, &index->bytes, err))
-        return -1;
+    if (rc)
+        return rc;
     if (kind == DATA_KIND_JSON)
         data_siblings_json(siblings, (char *)bytes->data, bytes->len);
     else
@@ -241,9 +243,10 @@ take_captions(struct data_index *index, const struct input_item *item,
     return 0;
 }
 
-/* Note what is bad and go on, or give the whole sentence. */
+/* Note what is bad and go on, or give the whole sentence; rc says what is wrong
+ * with it: -1 or DATA_UNREAD. */
 static int
-complain(struct data_index *index, const char *name, struct err *err)
+complain(struct data_index *index, const char *name, int rc, struct err *err)
 {
     struct err reason = *err;
     const char *hint = data_input_is_list(index->input) && strpbrk(name, " ,")
@@ -251,9 +254,11 @@ complain(struct data_index *index, const char *name, struct err *err)
                              "comma if its name ends in .csv"
                            : "";
 
-    if (!index->how.skip_bad)
-        return err_set(err, "'%s' in '%s': %s%s", name,
-                       data_input_root(index->input), reason.msg, hint);
+    if (!index->how.skip_bad || rc == DATA_UNREAD) {
+        err_set(err, "'%s' in '%s': %s%s", name, data_input_root(index->input),
+                reason.msg, hint);
+        return rc;
+    }
     if (index->bad < COMPLAINTS)
         index->complaint[index->bad] = mem_format("'%s': %s", name, reason.msg);
     index->bad++;
@@ -290,14 +295,14 @@ data_index_next(struct data_index *index, struct err *err)
 {
     struct input_item item;
     enum data_kind kind;
-    int got, list;
+    int got, list, rc;
 
     REQUIRE(index->input);
     list = data_input_is_list(index->input);
     got = data_input_next(index->input, &item, err);
-    if (got < 0 && index->how.skip_bad) {
+    if (got == -1 && index->how.skip_bad) {
         index->files++;
-        complain(index, data_input_root(index->input), err);
+        complain(index, data_input_root(index->input), got, err);
         return 0; // what the archive holds behind the damage is lost
     }
     if (got <= 0)
@@ -306,11 +311,12 @@ data_index_next(struct data_index *index, struct err *err)
     index->files += !list && kind != DATA_KIND_HIDDEN;
     if (kind < DATA_KIND_PICTURE && !list)
         data_siblings_enter(&index->siblings, item.name, index->parts.samples);
-    if (!take(index, &item, kind, err))
+    rc = take(index, &item, kind, err);
+    if (!rc)
         return 1;
     if (kind == DATA_KIND_IMAGE)
         data_skipped_image(&index->skipped, item.name);
-    return complain(index, item.name, err);
+    return complain(index, item.name, rc, err);
 }
 
 double

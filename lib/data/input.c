@@ -214,17 +214,22 @@ int
 data_input_read(struct input *input, const struct input_item *item,
                 struct data_bytes *bytes, struct err *err)
 {
+    int rc, tried = 0;
+
     if (!input->tar) {
         char *path = data_layout_path(input->root, item->name);
-        int rc = data_layout_read_file(path, bytes, err);
 
+        rc = data_layout_read_file(path, bytes, err);
         free(path);
         return rc;
     }
     if (item->bytes > LAYOUT_MAX_BYTES)
         return err_set(err, "larger than %d bytes", LAYOUT_MAX_BYTES);
-    return data_layout_read(data_tar_fd(input->tar), item->offset, item->bytes,
-                            bytes, item->name, err);
+    do
+        rc = data_layout_read(data_tar_fd(input->tar), item->offset,
+                              item->bytes, bytes, item->name, err);
+    while (rc == DATA_UNREAD && data_layout_again(tried++));
+    return rc;
 }
 
 uint64_t

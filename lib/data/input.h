@@ -26,12 +26,13 @@ struct input;
 struct input *data_input_open(const char *path, struct err *err);
 void data_input_close(struct input *input);
 
-/* data_input_next() finds the next file: 1, 0 at the end, -1. */
+/* data_input_next() finds the next file: 1, 0 at the end, -1 where the input is
+ * damaged, or DATA_UNREAD. */
 int data_input_next(struct input *input, struct input_item *item,
                     struct err *err);
 
-/* data_input_read() reads the content of the item that data_input_next() gave.
- */
+/* data_input_read() reads the content of the item that data_input_next() gave:
+ * 0, -1 or DATA_UNREAD. */
 int data_input_read(struct input *input, const struct input_item *item,
                     struct data_bytes *bytes, struct err *err);
 

@@ -11,6 +11,7 @@
  * a string that ends in a zero byte; place 0 is the empty string.
  */
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "data/set.h"
 #include "util/digest.h"
@@ -141,6 +142,18 @@ struct digest data_layout_digest_data(const struct layout_parts *parts,
  * as the end of a sentence; to be given to free().
  */
 char *data_layout_mend(const struct data_set *set);
+
+/*
+ * What follows returns DATA_UNREAD where the machine could not read, which says
+ * nothing about the file, and -1 where the file is not what it should be.
+ * data_layout_fault() tells the two apart by an errno; data_layout_again()
+ * waits a little before another try, and is 0 where there were enough.
+ */
+int data_layout_fault(int error);
+int data_layout_again(int tried);
+
+/* data_layout_open() opens a file, and nothing else: a pipe does not block. */
+int data_layout_open(const char *path, struct stat *st, struct err *err);
 
 /* data_layout_read() reads n bytes at an offset; `name` is for the sentence. */
 int data_layout_read(int fd, uint64_t offset, size_t n,

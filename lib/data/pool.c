@@ -14,6 +14,7 @@ struct data_pool {
     struct data_image **kept; /* [size] or NULL */
     uint8_t *bad;             /* [size] */
     size_t n_bad, kept_bytes;
+    int unread; /* the latest sample could not be read */
 };
 
 struct data_pool *
@@ -67,15 +68,19 @@ const struct data_image *
 data_pool_get(struct data_pool *pool, size_t id, struct err *err)
 {
     struct err why;
+    int rc;
 
     REQUIRE(id < data_size(pool->set));
+    pool->unread = 0;
     if (pool->kept[id])
         return pool->kept[id];
     if (pool->how.captioned && !*data_caption(pool->set, id)) {
         err_set(err, "sample '%s' has no caption", data_name(pool->set, id));
         goto bad;
     }
-    if (data_read(pool->set, id, &pool->bytes, err))
+    rc = data_read(pool->set, id, &pool->bytes, err);
+    pool->unread = rc == DATA_UNREAD;
+    if (rc)
         goto bad;
     if (data_codec_decode(&pool->decoder, pool->bytes.data, pool->bytes.len,
                           pool->how.max_pixels, pool->how.policy, &pool->image,
@@ -87,9 +92,17 @@ data_pool_get(struct data_pool *pool, size_t id, struct err *err)
     return &pool->image;
 
 bad:
-    pool->n_bad += !pool->bad[id];
-    pool->bad[id] = 1;
+    if (!pool->unread) {
+        pool->n_bad += !pool->bad[id];
+        pool->bad[id] = 1;
+    }
     return NULL;
+}
+
+int
+data_pool_unread(const struct data_pool *pool)
+{
+    return pool->unread;
 }
 
 size_t
@@ -120,11 +133,13 @@ data_pool_substitute(struct data_pool *pool, uint64_t seed, size_t id,
     start = rng_below(&rng, size);
     for (size_t i = 0; i < size; i++) {
         size_t at = (start + i) % size;
-        struct err why;
 
-        if (!pool->bad[at] && !is_among((int64_t)at, n, taken) &&
-            data_pool_get(pool, at, &why))
+        if (pool->bad[at] || is_among((int64_t)at, n, taken))
+            continue;
+        if (data_pool_get(pool, at, err))
             return (int64_t)at;
+        if (pool->unread)
+            return -1;
     }
     return err_set(err, "no sample is left to replace '%s'",
                    data_name(pool->set, id));

@@ -357,24 +357,35 @@ data_where(const struct data_set *set, size_t id, uint64_t *offset,
     return absolute;
 }
 
+/* Closes an archive, which the next read opens again. */
+static void
+forget(struct data_set *set, size_t file)
+{
+    if (set->fd[file] < 0)
+        return;
+    close(set->fd[file]);
+    set->fd[file] = -1;
+}
+
 /* The descriptor of an archive; opening one too many closes the oldest. */
 static int
 archive_of(struct data_set *set, size_t file, struct err *err)
 {
     size_t *slot = &set->ring[set->opened % OPEN_FILES];
+    struct stat st;
+    int fd;
 
     if (set->fd[file] >= 0)
         return set->fd[file];
-    if (set->opened >= OPEN_FILES) {
-        close(set->fd[*slot]);
-        set->fd[*slot] = -1;
-    }
-    set->fd[file] = open(set->place[file], O_RDONLY | O_CLOEXEC);
-    if (set->fd[file] < 0)
-        return err_sys(err, "cannot open '%s'", set->place[file]);
+    if (set->opened >= OPEN_FILES)
+        forget(set, *slot);
+    fd = data_layout_open(set->place[file], &st, err);
+    if (fd < 0)
+        return DATA_UNREAD; // it was there when the set was opened
+    set->fd[file] = fd;
     *slot = file;
     set->opened++;
-    return set->fd[file];
+    return fd;
 }
 
 /* Adds to a sentence about a sample how the index is mended. */
@@ -398,9 +409,44 @@ read_own(const struct data_set *set, const struct layout_sample *sample,
     char *path = data_layout_path(set->place[sample->file], name);
     int rc = data_layout_read_file(path, bytes, err);
 
-    if (rc && !file_exists(path))
+    if (rc == -1 && !file_exists(path))
         with_mend(set, err);
+    else if (rc == -1 && access(path, R_OK))
+        rc = DATA_UNREAD; // for us: somebody has indexed it
     free(path);
+    return rc;
+}
+
+/* Reads a sample that lies in a tar, once. */
+static int
+read_member(struct data_set *set, const struct layout_sample *sample,
+            struct data_bytes *bytes, struct err *err)
+{
+    const int fd = archive_of(set, sample->file, err);
+    struct err why;
+
+    if (fd < 0)
+        return fd;
+    if (!data_layout_read(fd, sample->offset, sample->bytes, bytes,
+                          set->text + sample->name, &why))
+        return 0;
+    forget(set, sample->file);
+    if (!fits(set, sample->file, err))
+        err_set(err, "'%s': %s", set->place[sample->file], why.msg);
+    return DATA_UNREAD;
+}
+
+static int
+read_sample(struct data_set *set, const struct layout_sample *sample,
+            struct data_bytes *bytes, struct err *err)
+{
+    int rc, tried = 0;
+
+    if (set->file[sample->file].kind == LAYOUT_FOLDER)
+        return read_own(set, sample, bytes, err);
+    do
+        rc = read_member(set, sample, bytes, err);
+    while (rc == DATA_UNREAD && data_layout_again(tried++));
     return rc;
 }
 
@@ -409,25 +455,15 @@ data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
           struct err *err)
 {
     const struct layout_sample *sample = sample_of(set, id);
-    const struct data_layout_file *file = &set->file[sample->file];
-    const char *name = set->text + sample->name;
+    int rc = read_sample(set, sample, bytes, err);
     struct digest digest;
-    int rc;
 
-    if (file->kind == LAYOUT_TAR) {
-        int fd = archive_of(set, sample->file, err);
-
-        rc = fd < 0 ? -1
-                    : data_layout_read(fd, sample->offset, sample->bytes, bytes,
-                                       name, err);
-    } else {
-        rc = read_own(set, sample, bytes, err);
-    }
     if (rc)
         return rc;
     digest = digest_bytes(bytes->data, bytes->len);
     if (!memcmp(&digest, &sample->digest, sizeof digest))
         return 0;
-    err_set(err, "'%s' has changed since it was indexed", name);
+    err_set(err, "'%s' has changed since it was indexed",
+            set->text + sample->name);
     return with_mend(set, err);
 }

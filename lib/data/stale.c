@@ -85,14 +85,16 @@ has_changed(const struct data_layout_mark *mark, const char *path,
     struct tree_state now = {0};
     struct tree_names names;
     struct err err;
+    int rc;
 
     *count = 0;
     if (mark->state.time && mark->state.time == data_tree_time(path))
         return 0;
     if (mark->list)
         return list_changed(mark, path);
-    if (data_tree_list(path, &names, &now, &err))
-        return 1;
+    rc = data_tree_list(path, &names, &now, &err);
+    if (rc)
+        return rc != DATA_UNREAD; // else nobody knows
     data_tree_names_release(&names);
     *count = now.count;
     return now.count != mark->state.count || now.sum != mark->state.sum;

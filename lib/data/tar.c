@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include "data/set.h"
 #include "util/mem.h"
 
 #include "tar.h"
@@ -104,9 +106,13 @@ judge_end(const struct data_tar *tar, struct err *err)
 {
     static const char zero[BLOCK];
     char block[BLOCK];
+    const ssize_t got = pread(tar->fd, block, BLOCK, (off_t)tar->end);
 
-    if (pread(tar->fd, block, BLOCK, (off_t)tar->end) == BLOCK &&
-        !memcmp(block, zero, BLOCK))
+    if (got < 0) {
+        err_sys(err, "cannot read '%s'", tar->path);
+        return DATA_UNREAD;
+    }
+    if (got == BLOCK && !memcmp(block, zero, BLOCK))
         return 0;
     return err_set(err, "'%s' is cut off: it has no end mark", tar->path);
 }
@@ -146,6 +152,20 @@ is_in_hidden(const char *name)
     return 0;
 }
 
+/* Why no header could be read: libarchive gives its own numbers, of which only
+ * these are an errno, too, to what is wrong within the archive. */
+static int
+judge_failure(const struct data_tar *tar, struct err *err)
+{
+    const int error = archive_errno(tar->archive);
+    const char *why = archive_error_string(tar->archive);
+
+    if (error <= 0 || error == EILSEQ || error == EINVAL)
+        return err_set(err, "'%s' is damaged or cut off: %s", tar->path, why);
+    err_set(err, "cannot read '%s': %s", tar->path, why);
+    return DATA_UNREAD;
+}
+
 int
 data_tar_next(struct data_tar *tar, struct data_member *member, struct err *err)
 {
@@ -173,8 +193,7 @@ data_tar_next(struct data_tar *tar, struct data_member *member, struct err *err)
     }
     if (got == ARCHIVE_EOF)
         return judge_end(tar, err);
-    return err_set(err, "'%s' is damaged or cut off: %s", tar->path,
-                   archive_error_string(tar->archive));
+    return judge_failure(tar, err);
 }
 
 int

@@ -25,8 +25,9 @@ struct data_tar *data_tar_open(const char *path, struct err *err);
 void data_tar_close(struct data_tar *tar);
 
 /*
- * data_tar_next() finds the next regular file: 1, 0 at the end, or -1 where
- * the archive is damaged or cut off (also just before its end mark).
+ * data_tar_next() finds the next regular file: 1, 0 at the end, -1 where the
+ * archive is damaged or cut off (also just before its end mark), or DATA_UNREAD
+ * where it could not be read (data/set.h).
  * Folders, links and devices are skipped, and files in folders that begin with
  * a dot, as those of a folder are.
  */

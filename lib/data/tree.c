@@ -10,6 +10,7 @@
 #include "util/mem.h"
 
 #include "kind.h"
+#include "layout.h"
 #include "tree.h"
 
 enum {
@@ -80,6 +81,16 @@ sum_up(const char *path, const struct tree_names *names,
     }
 }
 
+/* As errno says: -1, or DATA_UNREAD. */
+static int
+cannot(const char *verb, const char *path, struct err *err)
+{
+    const int rc = data_layout_fault(errno);
+
+    err_sys(err, "cannot %s '%s'", verb, path);
+    return rc;
+}
+
 /* Reads an open folder. */
 static int
 list(DIR *dir, const char *path, struct tree_names *names,
@@ -90,7 +101,7 @@ list(DIR *dir, const char *path, struct tree_names *names,
 
     *state = (struct tree_state){0};
     if (fstat(dirfd(dir), &st))
-        return err_sys(err, "cannot read '%s'", path);
+        return cannot("read", path, err);
     state->time = time_of(&st);
     while (errno = 0, (entry = readdir(dir))) {
         if (entry->d_name[0] == '.')
@@ -101,7 +112,7 @@ list(DIR *dir, const char *path, struct tree_names *names,
             (struct tree_name){mem_text(entry->d_name), entry->d_type};
     }
     if (errno)
-        return err_sys(err, "cannot read '%s'", path);
+        return cannot("read", path, err);
     if (names->n)
         qsort(names->entry, names->n, sizeof *names->entry, in_byte_order);
     sum_up(path, names, state);
@@ -117,7 +128,7 @@ data_tree_list(const char *path, struct tree_names *names,
 
     *names = (struct tree_names){0};
     if (!dir)
-        return err_sys(err, "cannot open '%s'", path);
+        return cannot("open", path, err);
     rc = list(dir, path, names, state, err);
     closedir(dir);
     if (rc)
@@ -205,27 +216,30 @@ refuse(const struct level *level, const struct stat *st)
 static int walk(struct tree *tree, const char *root, const char *below,
                 const struct level *level, struct err *err);
 
-/* Takes in what is no plain file; `name` is relative to the root. */
-static void
+/* Takes in what is no plain file; `name` is relative to the root.  0, or
+ * DATA_UNREAD. */
+static int
 follow(struct tree *tree, const char *root, const char *name,
-       const struct level *level)
+       const struct level *level, struct err *err)
 {
     char *path = mem_format("%s/%s", root, name);
     char *inside = mem_format("%s/", name);
     const char *why;
+    struct err gone;
     struct stat st;
-    struct err err;
+    int rc = 0;
 
     if (stat(path, &st)) {
-        err_sys(&err, "cannot be followed");
-        add_entry(tree, name, err.msg);
+        err_sys(&gone, "cannot be followed");
+        rc = cannot("open", path, err);
+        add_entry(tree, name, gone.msg);
     } else if (S_ISDIR(st.st_mode)) {
         const struct level own = {level, level->depth + 1, st.st_dev,
                                   st.st_ino};
 
         why = refuse(level, &st);
-        if (!why && walk(tree, root, inside, &own, &err))
-            why = err.msg;
+        if (!why && (rc = walk(tree, root, inside, &own, err)))
+            why = err->msg;
         if (why)
             add_entry(tree, name, why);
     } else if (S_ISREG(st.st_mode)) {
@@ -233,6 +247,7 @@ follow(struct tree *tree, const char *root, const char *name,
     }
     free(inside);
     free(path);
+    return rc == DATA_UNREAD ? rc : 0;
 }
 
 /* `below` is the folder relative to the root, "" or with a slash behind. */
@@ -249,17 +264,17 @@ walk(struct tree *tree, const char *root, const char *below,
     if (rc)
         return rc;
     add_folder(tree, below, &state);
-    for (size_t i = 0; i < names.n; i++) {
+    for (size_t i = 0; !rc && i < names.n; i++) {
         char *name = mem_format("%s%s", below, names.entry[i].name);
 
         if (names.entry[i].type == DT_REG)
             add_entry(tree, name, NULL);
         else
-            follow(tree, root, name, level);
+            rc = follow(tree, root, name, level, err);
         free(name);
     }
     data_tree_names_release(&names);
-    return 0;
+    return rc;
 }
 
 int

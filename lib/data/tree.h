@@ -28,6 +28,7 @@ struct tree_state {
 
 /*
  * data_tree_list() reads a folder: its entries, to be released, and its state.
+ * 0, -1 or DATA_UNREAD (data/set.h).
  * Only entries that are neither file nor folder nor known by their names cost
  * a stat().
  */
@@ -72,7 +73,8 @@ struct tree {
     size_t folders, folder_room;
 };
 
-/* data_tree_walk() fills in an empty tree; -1 where the root cannot be read. */
+/* data_tree_walk() fills in an empty tree; -1 where the root cannot be read,
+ * DATA_UNREAD where the machine fails below it, too. */
 int data_tree_walk(struct tree *tree, const char *root, struct err *err);
 void data_tree_release(struct tree *tree);
 

@@ -59,7 +59,8 @@ take_in(struct data_index *index, const char *path)
     progress_clear(&progress);
     if (got < 0)
         die("%s%s", err.msg,
-            added ? " (--bad skip leaves out what is bad)" : "");
+            added && got != DATA_UNREAD ? " (--bad skip leaves out what is bad)"
+                                        : "");
 }
 
 /* Files of that sort that are skipped. */

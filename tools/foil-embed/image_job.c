@@ -119,6 +119,17 @@ bring(struct work *work, size_t id, size_t i, uint8_t *image, struct err *err)
     return 0;
 }
 
+/* Leaves out an image that is bad, if that is allowed. */
+static void
+pass_over(const struct embed_image_job *job, int rc, const struct err *err)
+{
+    if (rc == DATA_UNREAD)
+        die("%s", err->msg);
+    if (!job->skip)
+        die("%s (--bad skip leaves out what is bad)", err->msg);
+    say("%s", err->msg);
+}
+
 /* Embeds all samples; returns how many were skipped. */
 static size_t
 run(struct work *work, struct data_features *f)
@@ -134,11 +145,11 @@ run(struct work *work, struct data_features *f)
     data_features_room(f, set, width(work));
     progress_start(&progress, "images", 0, (double)all);
     for (size_t id = 0; id < all; id++) {
-        if (bring(work, id, waiting, pixels + waiting * each, &err)) {
+        const int rc = bring(work, id, waiting, pixels + waiting * each, &err);
+
+        if (rc) {
             progress_clear(&progress);
-            if (!work->job->skip)
-                die("%s (--bad skip leaves out what is bad)", err.msg);
-            say("%s", err.msg);
+            pass_over(work->job, rc, &err);
         } else {
             f->ids[f->n + waiting] = (int64_t)id;
             if (f->labels)

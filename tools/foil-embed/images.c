@@ -33,10 +33,11 @@ int
 embed_images_view(struct embed_images *images, size_t id, size_t size,
                   uint64_t view, uint8_t *out, struct err *err)
 {
+    const int rc = data_read(images->set, id, &images->bytes, err);
     struct err why;
 
-    if (data_read(images->set, id, &images->bytes, err))
-        return -1;
+    if (rc)
+        return rc;
     if (data_codec_decode(&images->decoder, images->bytes.data,
                           images->bytes.len, images->max_pixels, DATA_REFUSE,
                           &images->image, &why))

@@ -34,7 +34,7 @@ void embed_images_close(struct embed_images *images);
 
 /*
  * Makes view number `view` of a sample, [size,size,3]; plain views are all the
- * same.  0, or -1 for an image that is bad.
+ * same.  0, -1 for an image that is bad, or DATA_UNREAD.
  */
 int embed_images_view(struct embed_images *images, size_t id, size_t size,
                       uint64_t view, uint8_t *out, struct err *err);
