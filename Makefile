@@ -255,8 +255,10 @@ run-tests: $(TESTS) $(HELPERS) $(ALONE) all $(BENCHES)
 run-units: $(TESTS) $(ALONE)
 	$(call prove,$(TESTS),tap)
 
-# What has threads of its own: the watch for signals, and foil-select's planner.
-THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/foil-select/test_planner
+# What has threads of its own: the watch for signals, who answers about keys, and
+# foil-select's planner.
+THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/wire/test_zap \
+            $(OUT)/tests/foil-select/test_planner
 run-threads: $(THREADED) $(ALONE)
 	$(call prove,$(THREADED),tap)
 

@@ -12,8 +12,8 @@
  * default is closed on every one of them: LINGER 2 s, queues of some
  * messages, a largest part, 2 s for a handshake, TCP connections that are cut
  * given up after 3 s, nothing queued for peers that are not there, reconnects
- * after 0.1 s .. 5 s.  Curve keys are checked from inside wire_wait() and the
- * library starts no thread of its own.
+ * after 0.1 s .. 5 s.  With keys a thread of its own answers ZeroMQ's questions
+ * about them, so that a peer can come in while the stage computes.
  *
  * A socket that binds also bounds what each peer makes it hold, so that memory
  * is bounded by what peers are admitted for (wire_sock_admit()), whatever
@@ -51,7 +51,7 @@ void wire_close(struct wire *wire);
 /*
  * wire_wait() waits until some socket has a message, stop_fd (or -1) is
  * readable, or so many seconds have passed.  It sends the signs of life that
- * are due and answers key checks meanwhile.
+ * are due meanwhile.
  *
  * Returns 1: look at your sockets (also when the time is over), 0: stop was
  * asked for, -1: error.

@@ -12,7 +12,8 @@
  * nobody else looks in here.
  */
 struct wire {
-    void *context, *zap;
+    void *context;
+    struct wire_zap *zap; /* NULL: no keys */
     const struct wire_keys *keys;
     struct wire_sock *first;
     zmq_pollitem_t *items; /* of wire_wait() */

@@ -27,7 +27,7 @@ wire_open(const struct wire_keys *keys, struct err *err)
         return NULL;
     }
     if (keys) {
-        wire->zap = wire_zap_open(wire->context, err);
+        wire->zap = wire_zap_open(wire->context, keys, err);
         if (!wire->zap) {
             wire_close(wire);
             return NULL;
@@ -43,8 +43,7 @@ wire_close(struct wire *wire)
         return;
     while (wire->first)
         wire_sock_close(wire->first);
-    if (wire->zap)
-        zmq_close(wire->zap);
+    wire_zap_close(wire->zap);
     zmq_ctx_term(wire->context);
     free(wire->items);
     free(wire);
@@ -95,6 +94,10 @@ refuse(struct wire *wire, const struct err *why)
 int
 wire_refused(struct wire *wire, struct err *why)
 {
+    struct err key;
+
+    for (unsigned n = wire->zap ? wire_zap_refused(wire->zap, &key) : 0; n; n--)
+        refuse(wire, &key);
     if (!wire->say)
         return 0;
     wire->say = 0;
@@ -161,12 +164,12 @@ read_gate(struct wire_sock *sock)
         refuse(sock->wire, &why);
 }
 
-/* What wire_wait() polls: stop, key checks, then socket and monitor each. */
+/* What wire_wait() polls: stop, then socket and monitor each. */
 static size_t
 fill_items(struct wire *wire, const struct wire_sock *only, int any,
            int stop_fd)
 {
-    size_t n = 2;
+    size_t n = 1;
 
     for (struct wire_sock *s = wire->first; s; s = s->next)
         n += 2;
@@ -174,8 +177,6 @@ fill_items(struct wire *wire, const struct wire_sock *only, int any,
     n = 0;
     if (stop_fd >= 0)
         wire->items[n++] = (zmq_pollitem_t){NULL, stop_fd, ZMQ_POLLIN, 0};
-    if (wire->zap)
-        wire->items[n++] = (zmq_pollitem_t){wire->zap, 0, ZMQ_POLLIN, 0};
     for (struct wire_sock *s = wire->first; s; s = s->next) {
         short events =
             s->type != WIRE_PUB && (any || s == only) ? ZMQ_POLLIN : 0;
@@ -193,12 +194,8 @@ fill_items(struct wire *wire, const struct wire_sock *only, int any,
 static int
 attend(struct wire *wire, const zmq_pollitem_t *item)
 {
-    struct err why;
     int ready = 0;
 
-    if (wire->zap && (item++)->revents)
-        while (wire_zap_serve(wire->zap, wire->keys, &why))
-            refuse(wire, &why);
     for (struct wire_sock *s = wire->first; s; s = s->next) {
         const short events = (item++)->revents;
 

@@ -1,7 +1,12 @@
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zmq.h>
+
+#include "util/mem.h"
 
 #include "zap.h"
 
@@ -14,24 +19,34 @@ struct request {
     char field[FIELDS][FIELD_MAX];
 };
 
-void *
-wire_zap_open(void *context, struct err *err)
+struct wire_zap {
+    void *context, *socket;
+    const struct wire_keys *keys;
+    pthread_t thread;
+    pthread_mutex_t lock; /* of what follows */
+    unsigned refused;     /* keys, not told yet */
+    struct err why;       /* the last of them */
+};
+
+static void *
+open_socket(void *context, struct err *err)
 {
-    void *zap = zmq_socket(context, ZMQ_REP);
+    void *socket = zmq_socket(context, ZMQ_REP);
     const int linger_ms = 0;
 
-    if (zap && !zmq_setsockopt(zap, ZMQ_LINGER, &linger_ms, sizeof linger_ms) &&
-        !zmq_bind(zap, "inproc://zeromq.zap.01"))
-        return zap;
+    if (socket &&
+        !zmq_setsockopt(socket, ZMQ_LINGER, &linger_ms, sizeof linger_ms) &&
+        !zmq_bind(socket, "inproc://zeromq.zap.01"))
+        return socket;
     err_set(err, "cannot check keys: %s", zmq_strerror(errno));
-    if (zap)
-        zmq_close(zap);
+    if (socket)
+        zmq_close(socket);
     return NULL;
 }
 
-/* 1 with a request, 0 when there is none. */
+/* Waits for a request: 1, or 0 when the context is shut down. */
 static int
-receive(void *zap, struct request *r)
+receive(void *socket, struct request *r)
 {
     int more = 1;
     size_t size = sizeof more;
@@ -39,7 +54,7 @@ receive(void *zap, struct request *r)
     *r = (struct request){0};
     while (more) {
         char field[FIELD_MAX];
-        int n = zmq_recv(zap, field, sizeof field, ZMQ_DONTWAIT);
+        int n = zmq_recv(socket, field, sizeof field, 0);
 
         if (n < 0)
             return 0;
@@ -48,39 +63,107 @@ receive(void *zap, struct request *r)
             r->len[r->n] = (size_t)n;
         }
         r->n++;
-        zmq_getsockopt(zap, ZMQ_RCVMORE, &more, &size);
+        zmq_getsockopt(socket, ZMQ_RCVMORE, &more, &size);
     }
     return 1;
 }
 
 static void
-answer(void *zap, const struct request *r, const char *role)
+answer(void *socket, const struct request *r, const char *role)
 {
-    zmq_send(zap, "1.0", 3, ZMQ_SNDMORE);
-    zmq_send(zap, r->field[REQUEST], r->len[REQUEST], ZMQ_SNDMORE);
-    zmq_send(zap, role ? "200" : "400", 3, ZMQ_SNDMORE);
-    zmq_send(zap, role ? "OK" : "no", 2, ZMQ_SNDMORE);
-    zmq_send(zap, role ? role : "", role ? strlen(role) : 0, ZMQ_SNDMORE);
-    zmq_send(zap, "", 0, 0);
+    zmq_send(socket, "1.0", 3, ZMQ_SNDMORE);
+    zmq_send(socket, r->field[REQUEST], r->len[REQUEST], ZMQ_SNDMORE);
+    zmq_send(socket, role ? "200" : "400", 3, ZMQ_SNDMORE);
+    zmq_send(socket, role ? "OK" : "no", 2, ZMQ_SNDMORE);
+    zmq_send(socket, role ? role : "", role ? strlen(role) : 0, ZMQ_SNDMORE);
+    zmq_send(socket, "", 0, 0);
 }
 
-int
-wire_zap_serve(void *zap, const struct wire_keys *keys, struct err *why)
+static void
+refuse(struct wire_zap *zap, const char *address)
 {
+    pthread_mutex_lock(&zap->lock);
+    zap->refused++;
+    err_set(&zap->why, "refused a key that is not allowed, from %.64s",
+            address);
+    pthread_mutex_unlock(&zap->lock);
+}
+
+static void *
+serve(void *self)
+{
+    struct wire_zap *zap = self;
     struct request r;
 
-    while (receive(zap, &r)) {
+    while (receive(zap->socket, &r)) {
         const char *role = NULL;
 
         if (r.n == FIELDS && r.len[KEY] == KEY_BYTES &&
             !strcmp(r.field[MECHANISM], "CURVE"))
-            role = wire_keys_role(keys, r.field[KEY]);
-        answer(zap, &r, role);
-        if (role)
-            continue;
-        err_set(why, "refused a key that is not allowed, from %.64s",
-                r.field[ADDRESS]);
-        return 1;
+            role = wire_keys_role(zap->keys, r.field[KEY]);
+        if (!role)
+            refuse(zap, r.field[ADDRESS]);
+        answer(zap->socket, &r, role);
     }
-    return 0;
+    zmq_close(zap->socket);
+    return NULL;
+}
+
+/* Signals go to the threads that wait for them. */
+static int
+start(struct wire_zap *zap)
+{
+    sigset_t all, before;
+    int rc;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(&zap->thread, NULL, serve, zap);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+struct wire_zap *
+wire_zap_open(void *context, const struct wire_keys *keys, struct err *err)
+{
+    struct wire_zap *zap = mem_array(1, sizeof *zap);
+    int rc = 0;
+
+    zap->context = context;
+    zap->keys = keys;
+    zap->socket = open_socket(context, err);
+    pthread_mutex_init(&zap->lock, NULL);
+    if (zap->socket && !(rc = start(zap)))
+        return zap;
+    if (rc) {
+        err_set(err, "cannot check keys: no thread: %s", strerror(rc));
+        zmq_close(zap->socket);
+    }
+    pthread_mutex_destroy(&zap->lock);
+    free(zap);
+    return NULL;
+}
+
+unsigned
+wire_zap_refused(struct wire_zap *zap, struct err *why)
+{
+    unsigned n;
+
+    pthread_mutex_lock(&zap->lock);
+    n = zap->refused;
+    zap->refused = 0;
+    *why = zap->why;
+    pthread_mutex_unlock(&zap->lock);
+    return n;
+}
+
+void
+wire_zap_close(struct wire_zap *zap)
+{
+    if (!zap)
+        return;
+    zmq_ctx_shutdown(zap->context);
+    pthread_join(zap->thread, NULL);
+    pthread_mutex_destroy(&zap->lock);
+    free(zap);
 }
