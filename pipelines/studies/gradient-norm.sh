@@ -29,6 +29,7 @@ own=('images N of DATA' 'conv-images N for the convolutional encoder'
     'linear-rate X first learning rate of the linear encoder'
     'conv-rate X of the convolutional one'
     'average SHARE of the steps, the last: the mean of their weights')
+primary='log10 of it'
 # shellcheck source=pipelines/studies/lib.sh
 . "$library/studies/lib.sh"
 train=('--optim sgd' '--momentum 0' '--weight-decay 0' '--warmup 0'
@@ -54,6 +55,8 @@ options DATA "$@"
 open_study "$images" "$conv_images" "$tau" "$linear_steps" "$conv_steps" \
     "$linear_rate" "$conv_rate" "$average"
 top=$study
+# shellcheck disable=SC2034 # lib.sh reads it
+parts=$(tr , '\n' <<<"$encoders" | wc -l)
 
 # fixed_rows : all views of this seed, by their principal components
 fixed_rows() {

@@ -10,7 +10,7 @@
 . "${FOIL_PIPELINES:-${0%/*}/..}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
-epochs=12 sizes=32,128
+epochs=12 sizes=32,128 primary=r_mean
 own=('sizes LIST of batches')
 # shellcheck source=pipelines/studies/pairs.bash
 . "$library/studies/pairs.bash"
@@ -38,6 +38,8 @@ trial() {
 }
 
 top=$study
+# shellcheck disable=SC2034 # lib.sh reads it
+parts=$(tr , '\n' <<<"$sizes" | wc -l)
 for batch in ${sizes//,/ }; do
     study=$top/$batch
     mkdir -p "$study"

@@ -9,7 +9,7 @@
 . "${FOIL_PIPELINES:-${0%/*}/..}/lib.sh"
 
 # shellcheck disable=SC2034 # lib.sh reads them
-batch=128 epochs=15
+batch=128 epochs=15 primary=r_mean
 # shellcheck source=pipelines/studies/pairs.bash
 . "$library/studies/pairs.bash"
 

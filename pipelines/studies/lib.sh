@@ -11,13 +11,20 @@
 # trains what is missing.  Equal seeds give all methods equal initial weights,
 # batches and views, so differences are taken seed by seed.
 #
+# Every study has many measures, and something is far from zero by chance in most
+# of them: it names what is judged, its primary measure, before it trains, and
+# cannot change that in the same folder.
+#
 # One call trains on one core.  Calls of different seeds (--seed 1 --seeds 1,
 # --seed 2 --seeds 1 ...) may work in one folder at once; another one without
 # them, when they have ended, prints and draws what all have found.
 
-study='' methods='' seeds=3 warmup=0 remembers=''
+study='' methods='' seeds=5 warmup=0 remembers=''
+# measures of which there is a verdict, and in how many parts of the study
+primary=${primary-} parts=1
 own=('methods LIST which methods, by commas'
-    'seeds N how many seeds, from that of --seed on' "${own[@]}")
+    'seeds N how many seeds, from that of --seed on; a verdict takes five'
+    ${primary:+'primary LIST measures that are judged, by commas'} "${own[@]}")
 
 declare -A objective_of=() # method: objective
 declare -A said_of=()      # method.stage: its options of that stage
@@ -47,7 +54,8 @@ open_study() {
     chmod 700 "$study"
     alone
     rm -f "$study/table.txt"
-    printf '%s\n' "$@" "${operand[*]}" "${given[@]}" >"$study/settings.$$"
+    printf '%s\n' "$@" "$primary" "${operand[*]}" "${given[@]}" \
+        >"$study/settings.$$"
     if [[ -e $study/settings ]] &&
         ! cmp -s "$study/settings" "$study/settings.$$"; then
         rm "$study/settings.$$"
@@ -284,11 +292,13 @@ gather() {
 }
 
 # table MEASURE [BASE [FORMAT]] : mean and spread of a measure over the seeds,
-# method by method, and the difference to BASE; printed, and kept in table.txt.
+# method by method, and the difference to BASE, with a verdict if the measure is
+# a primary one; printed, and kept in table.txt.
 table() {
     awk -F '\t' -v measure="$1" -v base="${2-}" -v format="${3-%.4g}" \
-        -f "$library/studies/table.awk" "$study/results.tsv" |
-        tee -a "$study/table.txt"
+        -v primary="$primary" -v parts="$parts" \
+        -f "$library/studies/verdict.awk" -f "$library/studies/table.awk" \
+        "$study/results.tsv" | tee -a "$study/table.txt"
 }
 
 # seeds_of METHOD FILE NAME : the lines of its runs' FILE, each behind NAME

@@ -20,6 +20,7 @@ own=('images N how many of TRAIN; 0: all' 'tau X temperature'
     'severity N of the corruption, 1 to 5'
     'pairs N images of these of which the loss over all pairs is taken; 0: all'
     'protocols LIST epochs, time')
+primary=R@1
 # shellcheck source=pipelines/studies/lib.sh
 . "$library/studies/lib.sh"
 warmup=1
@@ -71,6 +72,10 @@ fi
 
 all=$(batches_of "$part")
 top=$study
+# those of each objective, in each protocol
+# shellcheck disable=SC2034 # lib.sh reads it
+parts=$(tr , '\n' <<<"$protocols" | wc -l)
+[[ $methods != *simclr-* || $methods != *sogclr-* ]] || parts=$((2 * parts))
 damaged=$study/damaged.tar within=$study/within.npy
 if [[ $corrupted -gt 0 && ! -e $within ]]; then
     indexed "${operand[1]}"

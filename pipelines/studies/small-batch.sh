@@ -15,6 +15,7 @@
 epochs=0 batch=32 threads=1 budget=40 images=10000
 own=('budget S seconds of training for each method and seed'
     'images N how many of TRAIN; 0: all')
+primary=probe
 # shellcheck source=pipelines/studies/lib.sh
 . "$library/studies/lib.sh"
 warmup=1

@@ -16,6 +16,7 @@
 
 threads=1 batch=128 epochs=20 factor=0.01
 own=('factor X size of the last class over that of the first')
+primary=probe
 # shellcheck source=pipelines/studies/lib.sh
 . "$library/studies/lib.sh"
 train=('--arch resnet8' '--head 128-64' '--precision bf16' '--optim adam'
