@@ -309,6 +309,9 @@ reaches_the_softmax(struct target target)
       "%s, b %zu, %zu captions, burn-in %zu: image chains %.4f, text chains "
       "%.4f",
       name, target.b, target.captions, target.burn, r.image, r.text);
+    if (texts_only)
+        T(r.text > .25 && r.text < .35,
+          "captions that start anew are off by what foil-negatives(1) says");
     T(fabs(r.cosine - r.exact) < target.mean_bound,
       "mean similarity %.4f, exact %.4f", r.cosine, r.exact);
     T(!w->own && !w->same_side,
