@@ -23,7 +23,8 @@
 # make fmt, clean
 #
 # B=name picks a build; each has a folder of its own: release debug asan tsan
-# cover fuzz.  V=1 shows the commands that build.  CC, CFLAGS, CPPFLAGS, LDFLAGS
+# cover fuzz.  ISA=x86-64-v3 or x86-64 binds what is tested to that instruction
+# set (foil(7)), OpenBLAS with it.  V=1 shows the commands that build.  CC, CFLAGS, CPPFLAGS, LDFLAGS
 # and PKG_CONFIG are yours.  DEVELOPER=1 makes warnings errors; lint, check and
 # ci set it.
 B       ?= release
@@ -103,6 +104,14 @@ BANNED  := \b(malloc|calloc|realloc|strdup|strcpy|strcat|sprintf|strtok|atoi|ato
 
 # After so many seconds a test counts as hanging.
 LIMIT   ?= $(if $(filter asan tsan,$(B)),1200,600)
+
+# As a processor of less instructions would.
+CORETYPE_x86-64    := Prescott
+CORETYPE_x86-64-v3 := Haswell
+ifdef ISA
+export FOIL_ISA := $(ISA)
+export OPENBLAS_CORETYPE := $(CORETYPE_$(ISA))
+endif
 
 # How many tests run at a time: three that mostly wait, and others.
 JOBS    ?= $(shell echo $$(($$(nproc) + 4)))
@@ -295,8 +304,7 @@ ci:
 	+@$(DEV) lint
 	+@$(DEV) B=asan run-tests
 	+@$(DEV) B=tsan run-threads
-	+@ONEDNN_MAX_CPU_ISA=AVX2 OPENBLAS_CORETYPE=Haswell \
-	    $(DEV) ROOMS='num nn' run-units
+	+@$(DEV) ISA=x86-64-v3 ROOMS='num nn' run-units
 	+@$(DEV) CC=clang OUT=build/clang CFLAGS=-O1 ROOMS='num nn loss' run-units
 	+@$(DEV) simulate N=100000
 	+@$(DEV) rules

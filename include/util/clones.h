@@ -1,21 +1,71 @@
 #ifndef UTIL_CLONES_H
 #define UTIL_CLONES_H
 
+#include "util/isa.h"
+
 /*
- * UTIL_CLONES before a function compiles it three times, for plain x86-64, AVX2
- * and AVX-512, and the loader picks one: plain C in hot loops becomes wide
- * without -march.  Floating-point contraction stays off (-std=c11), so the
- * clones give the same bits.  Left out where it is not understood (clang) or
- * in the way of instrumentation.
+ * UTIL_CLONES in place of a function's head compiles it three times, for plain
+ * x86-64, AVX2 and AVX-512, and calls the one of util_isa(): plain C in hot
+ * loops becomes wide without -march.
+ *
+ *     static UTIL_CLONES(double, sum, (size_t n, const float *x), (n, x))
+ *     {
+ *         ...
+ *     }
+ *
+ * is sum(), which calls sum_v4(), sum_v3() or sum_v1(): names that a profile
+ * shows, and a test may call.  The result's type is one word, which has a line
+ * below.  Floating-point contraction stays off (-std=c11), so the clones give
+ * the same bits.  The level is a variable that libfoil alone sees, so that a
+ * call costs a load and a jump.  There is one function alone where the compiler
+ * was told of an instruction set (-march), optimises nothing, or instruments
+ * the code.
  */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
-    defined(__OPTIMIZE__)
-#define UTIL_CLONES \
-    __attribute__(( \
-        target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+extern enum util_isa util_isa_bound __attribute__((visibility("hidden")));
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define UTIL_CLONES_OFF
+#endif
+#endif
+
+#if defined(__x86_64__) && !defined(__SSE3__) && defined(__OPTIMIZE__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) &&    \
+    !defined(UTIL_CLONES_OFF)
+#define UTIL_CLONES(type, name, params, args)                             \
+    type name params;                                                     \
+    __attribute__((always_inline)) static inline type name##_body params; \
+    UTIL_CLONE(type, name, params, args, v4, target("arch=x86-64-v4"))    \
+    UTIL_CLONE(type, name, params, args, v3, target("arch=x86-64-v3"))    \
+    UTIL_CLONE(type, name, params, args, v1, noinline)                    \
+    type name params                                                      \
+    {                                                                     \
+        switch (util_isa_bound) {                                         \
+        case UTIL_ISA_V4:                                                 \
+            UTIL_RETURN_##type name##_v4 args;                            \
+            break;                                                        \
+        case UTIL_ISA_V3:                                                 \
+            UTIL_RETURN_##type name##_v3 args;                            \
+            break;                                                        \
+        default:                                                          \
+            UTIL_RETURN_##type name##_v1 args;                            \
+        }                                                                 \
+    }                                                                     \
+    static inline type name##_body params
+#define UTIL_CLONE(type, name, params, args, level, how)             \
+    __attribute__((noinline, how)) static type name##_##level params \
+    {                                                                \
+        UTIL_RETURN_##type name##_body args;                         \
+    }
+#define UTIL_RETURN_void
+#define UTIL_RETURN_int return
+#define UTIL_RETURN_float return
+#define UTIL_RETURN_double return
+#define UTIL_RETURN_size_t return
+#define UTIL_RETURN_uint64_t return
+#define UTIL_CLONED
 #else
-#define UTIL_CLONES
+#define UTIL_CLONES(type, name, params, args) type name params
 #endif
 
 #endif

@@ -82,8 +82,7 @@ box_part(const struct box *box)
 
 /* Whether box_add() gives the bits of box_some() for each difference, with the
  * least and the greatest x that it occurs with. */
-UTIL_CLONES static int
-box_is_narrow(const struct box *box)
+static UTIL_CLONES(int, box_is_narrow, (const struct box *box), (box))
 {
     const struct parts part = box_part(box);
     uint32_t other = 0;
@@ -140,9 +139,10 @@ box_line(size_t n, const struct box *box, size_t taps, const uint16_t *in,
     box_some(n - i, box, taps, in + i, step, out + i);
 }
 
-UTIL_CLONES static void
-box_pass(size_t n, const struct box *box, const uint16_t *in, size_t step,
-         uint16_t *out)
+static UTIL_CLONES(void, box_pass,
+                   (size_t n, const struct box *box, const uint16_t *in,
+                    size_t step, uint16_t *out),
+                   (n, box, in, step, out))
 {
     if (box->narrow)
         box_narrow(n, box, in, step, out);
@@ -157,9 +157,11 @@ box_pass(size_t n, const struct box *box, const uint16_t *in, size_t step,
 /* RUN pixels or fewer of each of `height` lines, `apart` from each other, to
  * words and back.  A loop of its own for RUN, a number that the compiler knows,
  * is a few instructions without a rest. */
-UTIL_CLONES static void
-widen(size_t n, size_t height, size_t apart, const uint8_t *restrict in,
-      size_t step, uint16_t *restrict out)
+static UTIL_CLONES(void, widen,
+                   (size_t n, size_t height, size_t apart,
+                    const uint8_t *restrict in, size_t step,
+                    uint16_t *restrict out),
+                   (n, height, apart, in, step, out))
 {
     for (size_t y = 0; y < height; y++, in += apart, out += step)
         if (n == RUN)
@@ -170,9 +172,11 @@ widen(size_t n, size_t height, size_t apart, const uint8_t *restrict in,
                 out[i] = in[i];
 }
 
-UTIL_CLONES static void
-narrow(size_t n, size_t height, size_t step, const uint16_t *restrict in,
-       size_t apart, uint8_t *restrict out)
+static UTIL_CLONES(void, narrow,
+                   (size_t n, size_t height, size_t step,
+                    const uint16_t *restrict in, size_t apart,
+                    uint8_t *restrict out),
+                   (n, height, step, in, apart, out))
 {
     for (size_t y = 0; y < height; y++, out += apart, in += step)
         if (n == RUN)
@@ -285,9 +289,10 @@ mirror(ptrdiff_t at, size_t n)
     return (size_t)(at < (ptrdiff_t)n ? at : period - at);
 }
 
-UTIL_CLONES static void
-weigh_down(size_t n, size_t taps, const float *w, const uint8_t *const *line,
-           float *out)
+static UTIL_CLONES(void, weigh_down,
+                   (size_t n, size_t taps, const float *w,
+                    const uint8_t *const *line, float *out),
+                   (n, taps, w, line, out))
 {
     for (size_t i = 0; i < n; i++)
         out[i] = 0;
@@ -296,9 +301,10 @@ weigh_down(size_t n, size_t taps, const float *w, const uint8_t *const *line,
             out[i] += w[t] * line[t][i];
 }
 
-UTIL_CLONES static void
-weigh_across(size_t n, size_t taps, const float *w, const float *in,
-             uint8_t *out)
+static UTIL_CLONES(void, weigh_across,
+                   (size_t n, size_t taps, const float *w, const float *in,
+                    uint8_t *out),
+                   (n, taps, w, in, out))
 {
     enum { CHUNK = 64 };
 

@@ -7,8 +7,8 @@
 #include "hue.h"
 #include "wide.h"
 
-UTIL_CLONES void
-data_color_split(size_t n, const uint8_t *pixel, uint8_t *plane)
+UTIL_CLONES(void, data_color_split,
+            (size_t n, const uint8_t *pixel, uint8_t *plane), (n, pixel, plane))
 {
     uint8_t *restrict r = plane, *restrict g = r + n, *restrict b = g + n;
 
@@ -19,8 +19,8 @@ data_color_split(size_t n, const uint8_t *pixel, uint8_t *plane)
     }
 }
 
-UTIL_CLONES void
-data_color_merge(size_t n, const uint8_t *plane, uint8_t *pixel)
+UTIL_CLONES(void, data_color_merge,
+            (size_t n, const uint8_t *plane, uint8_t *pixel), (n, plane, pixel))
 {
     const uint8_t *r = plane, *g = r + n, *b = g + n;
     uint8_t *restrict out = pixel;
@@ -57,8 +57,8 @@ blend(int a, int b, float f)
     return (uint8_t)(x < 255 ? x : 255);
 }
 
-UTIL_CLONES static void
-blend_each(size_t n, int from, float f, uint8_t *x)
+static UTIL_CLONES(void, blend_each, (size_t n, int from, float f, uint8_t *x),
+                   (n, from, f, x))
 {
     for (size_t i = 0; i < n; i++)
         x[i] = blend(from, x[i], f);
@@ -112,8 +112,8 @@ data_color_brightness(size_t n, double factor, uint8_t *plane)
     blend_all(3 * n, 0, (float)factor, plane);
 }
 
-UTIL_CLONES static uint64_t
-grey_sum(size_t n, const uint8_t *plane)
+static UTIL_CLONES(uint64_t, grey_sum, (size_t n, const uint8_t *plane),
+                   (n, plane))
 {
     const uint8_t *r = plane, *g = r + n, *b = g + n;
     uint64_t sum = 0;
@@ -138,8 +138,8 @@ data_color_contrast(size_t n, double factor, uint8_t *plane)
     blend_all(3 * n, (int)(mean + 0.5), (float)factor, plane);
 }
 
-UTIL_CLONES static void
-saturate(size_t n, float f, uint8_t *plane)
+static UTIL_CLONES(void, saturate, (size_t n, float f, uint8_t *plane),
+                   (n, f, plane))
 {
     uint8_t *restrict r = plane, *restrict g = r + n, *restrict b = g + n;
 
@@ -173,8 +173,7 @@ times(struct words f, int16_t d)
  * Split a factor; 0 where times() is not f d of each d in -255 .. 255, or where
  * a + f d could be rounded up to a whole number: blend() rounds twice.
  */
-UTIL_CLONES static int
-words_of(float f, struct words *words)
+static UTIL_CLONES(int, words_of, (float f, struct words *words), (f, words))
 {
     const float whole = rintf(64 * f);
     int wrong = 0;
@@ -201,8 +200,8 @@ blend_words(int16_t a, int16_t b, struct words f)
 }
 
 /* saturate() by words: the same bits in half the time */
-UTIL_CLONES static void
-saturate_words(size_t n, struct words f, uint8_t *plane)
+static UTIL_CLONES(void, saturate_words,
+                   (size_t n, struct words f, uint8_t *plane), (n, f, plane))
 {
     uint8_t *restrict r = plane, *restrict g = r + n, *restrict b = g + n;
 
@@ -226,8 +225,7 @@ data_color_saturation(size_t n, double factor, uint8_t *plane)
         saturate(n, (float)factor, plane);
 }
 
-UTIL_CLONES void
-data_color_grey(size_t n, uint8_t *plane)
+UTIL_CLONES(void, data_color_grey, (size_t n, uint8_t *plane), (n, plane))
 {
     uint8_t *restrict r = plane, *restrict g = r + n, *restrict b = g + n;
 

@@ -143,8 +143,8 @@ to_rgb(const struct hues *h, uint8_t *restrict red, uint8_t *restrict green,
     }
 }
 
-UTIL_CLONES void
-data_hue_plain(size_t n, int shift, uint8_t *plane)
+UTIL_CLONES(void, data_hue_plain, (size_t n, int shift, uint8_t *plane),
+            (n, shift, plane))
 {
     uint8_t last[3 * CHUNK] = {0};
     struct hues hues;

@@ -138,9 +138,10 @@ turn_four(const uint8_t *in, ptrdiff_t stride, uint8_t *out, size_t line)
  * stride bytes apart; from left to right and, in four columns, downwards: what
  * four bytes too many were written to is written after them.
  */
-UTIL_CLONES static void
-turn(size_t width, size_t height, const uint8_t *in, ptrdiff_t stride,
-     uint8_t *out)
+static UTIL_CLONES(void, turn,
+                   (size_t width, size_t height, const uint8_t *in,
+                    ptrdiff_t stride, uint8_t *out),
+                   (width, height, in, stride, out))
 {
     const size_t across = width < 6 ? 0 : (width - 2) / 4 * 4;
     const size_t down = height < 6 ? 0 : (height - 2) / 4 * 4;
@@ -157,8 +158,10 @@ turn(size_t width, size_t height, const uint8_t *in, ptrdiff_t stride,
 }
 
 /* One line of n bytes from two: the common case, enlarging. */
-UTIL_CLONES static void
-mix_two(size_t n, const int32_t *k, const uint8_t *in, uint8_t *out)
+static UTIL_CLONES(void, mix_two,
+                   (size_t n, const int32_t *k, const uint8_t *in,
+                    uint8_t *out),
+                   (n, k, in, out))
 {
     const uint8_t *next = in + n;
     const int32_t k0 = k[0], k1 = k[1];
@@ -169,8 +172,9 @@ mix_two(size_t n, const int32_t *k, const uint8_t *in, uint8_t *out)
 
 /* The same where the weights sum to 1: a + k (b - a), in words.  No bit is
  * lost: k has 22, and |b - a| <= 255. */
-UTIL_CLONES static void
-mix_words(size_t n, int32_t k, const uint8_t *in, uint8_t *out)
+static UTIL_CLONES(void, mix_words,
+                   (size_t n, int32_t k, const uint8_t *in, uint8_t *out),
+                   (n, k, in, out))
 {
     const uint8_t *next = in + n;
     const struct parts part = parts_of(2 * k);
@@ -180,9 +184,10 @@ mix_words(size_t n, int32_t k, const uint8_t *in, uint8_t *out)
 }
 
 /* One line of n bytes from several that follow each other. */
-UTIL_CLONES static void
-mix_many(size_t n, size_t taps, const int32_t *k, const uint8_t *in,
-         uint8_t *out)
+static UTIL_CLONES(void, mix_many,
+                   (size_t n, size_t taps, const int32_t *k, const uint8_t *in,
+                    uint8_t *out),
+                   (n, taps, k, in, out))
 {
     enum { CHUNK = 64 };
 

@@ -13,14 +13,15 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 
+#include "util/isa.h"
+
 #define DATA_WIDE __attribute__((target("avx512f,avx512bw,avx512vbmi")))
 #define DATA_WIDE_INLINE DATA_WIDE __attribute__((always_inline)) static inline
 
 static inline int
 data_wide_ok(void)
 {
-    return __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512vbmi");
+    return util_isa() == UTIL_ISA_V4 && __builtin_cpu_supports("avx512vbmi");
 }
 
 /* wide_first() is the mask of the first n of 64, or of all. */

@@ -180,8 +180,10 @@ strike_answers(const struct ranking *ranking, size_t i, size_t first, size_t n,
 }
 
 /* How many scores are above high, and how many from low up to it. */
-UTIL_CLONES static size_t
-count(size_t n, const float *s, float low, float high, size_t *near)
+static UTIL_CLONES(size_t, count,
+                   (size_t n, const float *s, float low, float high,
+                    size_t *near),
+                   (n, s, low, high, near))
 {
     size_t above = 0, between = 0;
 

@@ -128,9 +128,11 @@ rank(const struct eval_knn *knn, float dot, size_t id)
 }
 
 /* Writes 1 where a rank is above the threshold, else 0. */
-UTIL_CLONES static void
-mark(size_t n, const float *restrict dot, const float *restrict scale,
-     const float *restrict shift, float threshold, uint8_t *restrict above)
+static UTIL_CLONES(void, mark,
+                   (size_t n, const float *restrict dot,
+                    const float *restrict scale, const float *restrict shift,
+                    float threshold, uint8_t *restrict above),
+                   (n, dot, scale, shift, threshold, above))
 {
     for (size_t i = 0; i < n; i++)
         above[i] = dot[i] * scale[i] - shift[i] > threshold;
@@ -156,8 +158,9 @@ rank_of(int32_t key)
     return rank;
 }
 
-UTIL_CLONES static size_t
-count_above(size_t n, const int32_t *keys, int32_t bound)
+static UTIL_CLONES(size_t, count_above,
+                   (size_t n, const int32_t *keys, int32_t bound),
+                   (n, keys, bound))
 {
     uint32_t above = 0;
 
@@ -166,8 +169,10 @@ count_above(size_t n, const int32_t *keys, int32_t bound)
     return above;
 }
 
-UTIL_CLONES static void
-limits(size_t n, const int32_t *keys, int32_t *least, int32_t *most)
+static UTIL_CLONES(void, limits,
+                   (size_t n, const int32_t *keys, int32_t *least,
+                    int32_t *most),
+                   (n, keys, least, most))
 {
     int32_t low = INT32_MAX, high = INT32_MIN;
 

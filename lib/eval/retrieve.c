@@ -49,9 +49,11 @@ side_release(struct side *s)
 
 /* Counts what is clear about one row of a tile for both sides; returns how
  * many scores are not. */
-UTIL_CLONES static size_t
-count(size_t n, const float *s, float low, float high, const float *lows,
-      const float *highs, int32_t *above, int32_t *aboves)
+static UTIL_CLONES(size_t, count,
+                   (size_t n, const float *s, float low, float high,
+                    const float *lows, const float *highs, int32_t *above,
+                    int32_t *aboves),
+                   (n, s, low, high, lows, highs, above, aboves))
 {
     int32_t more = 0, near = 0;
 

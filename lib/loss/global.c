@@ -78,8 +78,10 @@ largest(size_t n, const float *s)
 }
 
 /* s becomes scale exp(beta (s - max) - log). */
-UTIL_CLONES static void
-exponentials(size_t n, float beta, float max, float log, float scale, float *s)
+static UTIL_CLONES(void, exponentials,
+                   (size_t n, float beta, float max, float log, float scale,
+                    float *s),
+                   (n, beta, max, log, scale, s))
 {
     for (size_t i = 0; i < n; i++)
         s[i] = scale * num_exp(beta * (s[i] - max) - log);

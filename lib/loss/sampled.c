@@ -5,9 +5,10 @@
 #include "sampled.h"
 
 /* The row of W, but for what the partner takes off. */
-UTIL_CLONES static void
-weigh_row(size_t rows, double beta_n, double scale, const float *weight,
-          float *row)
+static UTIL_CLONES(void, weigh_row,
+                   (size_t rows, double beta_n, double scale,
+                    const float *weight, float *row),
+                   (rows, beta_n, scale, weight, row))
 {
     for (size_t c = 0; c < rows; c++)
         row[c] = (float)(beta_n * (scale * weight[c]));

@@ -44,9 +44,10 @@ struct rule {
     float b1, c1, b2, c2, eps;    /* c = 1 - b */
 };
 
-UTIL_CLONES static void
-sgd(size_t n, const struct rule *rule, const float *restrict g,
-    float *restrict p, float *restrict m)
+static UTIL_CLONES(void, sgd,
+                   (size_t n, const struct rule *rule, const float *restrict g,
+                    float *restrict p, float *restrict m),
+                   (n, rule, g, p, m))
 {
     const struct rule k = *rule;
 
@@ -58,9 +59,10 @@ sgd(size_t n, const struct rule *rule, const float *restrict g,
     }
 }
 
-UTIL_CLONES static void
-adam(size_t n, const struct rule *rule, const float *restrict g,
-     float *restrict p, float *restrict m, float *restrict v)
+static UTIL_CLONES(void, adam,
+                   (size_t n, const struct rule *rule, const float *restrict g,
+                    float *restrict p, float *restrict m, float *restrict v),
+                   (n, rule, g, p, m, v))
 {
     const struct rule k = *rule;
 
@@ -74,8 +76,7 @@ adam(size_t n, const struct rule *rule, const float *restrict g,
 }
 
 /* |g|^2, summed in eight lanes of double in a fixed order. */
-UTIL_CLONES static double
-squares(size_t n, const float *g)
+static UTIL_CLONES(double, squares, (size_t n, const float *g), (n, g))
 {
     double sum[8] = {0};
     size_t i = 0;
@@ -91,9 +92,10 @@ squares(size_t n, const float *g)
 }
 
 /* |p| and |g + decay p|, summed in eight lanes of double in a fixed order. */
-UTIL_CLONES static void
-norms(size_t n, float decay, const float *p, const float *g, double *of_p,
-      double *of_d)
+static UTIL_CLONES(void, norms,
+                   (size_t n, float decay, const float *p, const float *g,
+                    double *of_p, double *of_d),
+                   (n, decay, p, g, of_p, of_d))
 {
     double pp[8] = {0}, dd[8] = {0};
     size_t i = 0;
@@ -281,9 +283,10 @@ nn_optim_free(struct nn_optim *optim)
 }
 
 /* sum = sum + x, or only x where it begins; then it is scaled. */
-UTIL_CLONES static void
-add(size_t n, int begins, float scale, const float *restrict x,
-    float *restrict sum)
+static UTIL_CLONES(void, add,
+                   (size_t n, int begins, float scale, const float *restrict x,
+                    float *restrict sum),
+                   (n, begins, scale, x, sum))
 {
     for (size_t i = 0; i < n; i++)
         sum[i] = scale * (begins ? x[i] : sum[i] + x[i]);

@@ -46,8 +46,7 @@ struct assign {
 };
 
 /* Where the least of n numbers is. */
-UTIL_CLONES static size_t
-least(size_t n, const double *x)
+static UTIL_CLONES(size_t, least, (size_t n, const double *x), (n, x))
 {
     const size_t whole = n / LANES * LANES;
     lanes_int where = {0}, at = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -181,9 +180,10 @@ release(struct assign *a)
 }
 
 /* From a centre whose distance is known on to all others. */
-UTIL_CLONES static void
-spread(size_t k, size_t c, const double *step, const double *price, double *far,
-       double *open, size_t *before)
+static UTIL_CLONES(void, spread,
+                   (size_t k, size_t c, const double *step, const double *price,
+                    double *far, double *open, size_t *before),
+                   (k, c, step, price, far, open, before))
 {
     const double base = far[c], own = price[c];
 

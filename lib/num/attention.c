@@ -115,8 +115,8 @@ all_columns(const struct product *p, size_t rows)
         columns(p, rows, 1, at);
 }
 
-UTIL_CLONES static void
-multiply(const struct product *whole, size_t rows)
+static UTIL_CLONES(void, multiply, (const struct product *whole, size_t rows),
+                   (whole, rows))
 {
     struct product p = *whole;
 
@@ -230,8 +230,10 @@ total(const double *part)
 }
 
 /* Row i of s becomes e^(s - top) share, zero from `seen` up to n. */
-UTIL_CLONES static void
-weigh(float *s, size_t seen, size_t n, float scale, float top, float share)
+static UTIL_CLONES(void, weigh,
+                   (float *s, size_t seen, size_t n, float scale, float top,
+                    float share),
+                   (s, seen, n, scale, top, share))
 {
     for (size_t j = 0; j < n; j++)
         s[j] = num_exp(s[j] * scale - top) * share;
@@ -239,8 +241,7 @@ weigh(float *s, size_t seen, size_t n, float scale, float top, float share)
         s[j] = 0;
 }
 
-UTIL_CLONES static double
-sum_of(const float *s, size_t n)
+static UTIL_CLONES(double, sum_of, (const float *s, size_t n), (s, n))
 {
     double part[LANES] = {0};
 
@@ -250,8 +251,7 @@ sum_of(const float *s, size_t n)
     return total(part);
 }
 
-UTIL_CLONES static float
-largest(const float *s, size_t n)
+static UTIL_CLONES(float, largest, (const float *s, size_t n), (s, n))
 {
     float top = s[0];
 
@@ -295,8 +295,9 @@ soften_again(const struct task *t)
 }
 
 /* g = p (g - sum p g) scale, of a row of n. */
-UTIL_CLONES static void
-slope_row(const float *p, size_t n, float scale, float *g)
+static UTIL_CLONES(void, slope_row,
+                   (const float *p, size_t n, float scale, float *g),
+                   (p, n, scale, g))
 {
     double part[LANES] = {0};
     float mean;

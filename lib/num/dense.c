@@ -95,9 +95,10 @@ deliver_of(const struct dense_sink *sink, size_t i, size_t rows, size_t panel,
     }
 }
 
-UTIL_CLONES static void
-deliver(const struct dense_sink *sink, size_t i, size_t rows, size_t panel,
-        const float *c)
+static UTIL_CLONES(void, deliver,
+                   (const struct dense_sink *sink, size_t i, size_t rows,
+                    size_t panel, const float *c),
+                   (sink, i, rows, panel, c))
 {
     if (sink->bf16)
         deliver_of(sink, i, rows, panel, c, 1);

@@ -1,9 +1,21 @@
 #include <stdlib.h>
 
 #include "util/err.h"
+#include "util/isa.h"
 #include "util/mem.h"
 
 #include "dnn_op.h"
+
+/* Where foil keeps to less than the processor has, oneDNN does, too.  It takes
+ * no other word after its first call, so this comes before main(). */
+__attribute__((constructor)) static void
+bind(void)
+{
+    if (util_isa() < util_isa_most())
+        num_dnn_ok(dnnl_set_max_cpu_isa(util_isa() == UTIL_ISA_V3
+                                            ? dnnl_cpu_isa_avx2
+                                            : dnnl_cpu_isa_sse41));
+}
 
 struct num_dnn *
 num_dnn_new(void)
@@ -29,9 +41,7 @@ num_dnn_free(struct num_dnn *dnn)
 int
 num_dnn_bf16(void)
 {
-    dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
-
-    return (isa & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+    return util_isa() == UTIL_ISA_V4;
 }
 
 dnn_md

@@ -85,8 +85,10 @@ forward_of(enum num_gelu form, size_t n, const void *x, void *y, int bf16)
     }
 }
 
-UTIL_CLONES static void
-forward(enum num_gelu form, size_t n, const void *x, void *y, int bf16)
+static UTIL_CLONES(void, forward,
+                   (enum num_gelu form, size_t n, const void *x, void *y,
+                    int bf16),
+                   (form, n, x, y, bf16))
 {
     if (bf16)
         forward_of(form, n, x, y, 1);
@@ -111,9 +113,10 @@ backward_of(enum num_gelu form, size_t n, const void *x, const void *dy,
     }
 }
 
-UTIL_CLONES static void
-backward(enum num_gelu form, size_t n, const void *x, const void *dy, void *dx,
-         int bf16)
+static UTIL_CLONES(void, backward,
+                   (enum num_gelu form, size_t n, const void *x, const void *dy,
+                    void *dx, int bf16),
+                   (form, n, x, dy, dx, bf16))
 {
     if (bf16)
         backward_of(form, n, x, dy, dx, 1);

@@ -16,8 +16,10 @@ struct part {
     size_t from, columns, width, depth, deep;
 };
 
-UTIL_CLONES static void
-pack(const struct num_gemm *g, const struct part *part, float *to)
+static UTIL_CLONES(void, pack,
+                   (const struct num_gemm *g, const struct part *part,
+                    float *to),
+                   (g, part, to))
 {
     const size_t n = part->columns, width = part->width;
     const float *b = g->b + part->from * g->b_step + part->depth * g->b_row;
@@ -45,9 +47,11 @@ put_row(const struct num_gemm *g, size_t n, float beta, const float *x,
 }
 
 /* The same of rows that are packed, or are columns of C. */
-UTIL_CLONES static void
-put(const struct num_gemm *g, size_t rows, const struct part *part, float beta,
-    const float *x, float *c)
+static UTIL_CLONES(void, put,
+                   (const struct num_gemm *g, size_t rows,
+                    const struct part *part, float beta, const float *x,
+                    float *c),
+                   (g, rows, part, beta, x, c))
 {
     if (g->c_step == 1)
         for (size_t i = 0; i < rows; i++)

@@ -16,8 +16,8 @@ num_half_at(const void *x, size_t i, int bf16)
     return (char *)x + num_half_bytes(i, bf16);
 }
 
-UTIL_CLONES static void
-get(size_t n, const uint16_t *x, float *plain)
+static UTIL_CLONES(void, get, (size_t n, const uint16_t *x, float *plain),
+                   (n, x, plain))
 {
     for (size_t i = 0; i < n; i++)
         plain[i] = half_value(x[i]);
@@ -32,8 +32,8 @@ num_half_get(size_t n, int bf16, const void *x, float *plain)
         memcpy(plain, x, n * sizeof *plain);
 }
 
-UTIL_CLONES static void
-put(size_t n, const float *plain, uint16_t *x)
+static UTIL_CLONES(void, put, (size_t n, const float *plain, uint16_t *x),
+                   (n, plain, x))
 {
     for (size_t i = 0; i < n; i++)
         x[i] = half_of(plain[i]);
@@ -48,8 +48,9 @@ num_half_put(size_t n, int bf16, const float *plain, void *x)
         memcpy(x, plain, n * sizeof *plain);
 }
 
-UTIL_CLONES static void
-axpy(size_t n, float alpha, const uint16_t *x, float *y)
+static UTIL_CLONES(void, axpy,
+                   (size_t n, float alpha, const uint16_t *x, float *y),
+                   (n, alpha, x, y))
 {
     for (size_t i = 0; i < n; i++)
         y[i] += alpha * half_value(x[i]);

@@ -56,9 +56,10 @@ pack_down(size_t k, size_t columns, size_t row, const void *x, size_t panel,
     }
 }
 
-UTIL_CLONES void
-num_half_pack_down(size_t k, size_t columns, size_t row, int bf16,
-                   const void *x, size_t panel, uint32_t *to)
+UTIL_CLONES(void, num_half_pack_down,
+            (size_t k, size_t columns, size_t row, int bf16, const void *x,
+             size_t panel, uint32_t *to),
+            (k, columns, row, bf16, x, panel, to))
 {
     if (bf16)
         pack_down(k, columns, row, x, panel, to, 1);
@@ -142,8 +143,7 @@ dot(const struct half_product *p)
 #endif
 
 /* Both products of a word, one after the other. */
-UTIL_CLONES static void
-multiply(const struct half_product *p)
+static UTIL_CLONES(void, multiply, (const struct half_product *p), (p))
 {
     for (size_t i = 0; i < p->rows; i++) {
         lanes sum[HALF_PANEL / LANES] = {0};

@@ -96,9 +96,10 @@ release(struct kmeans *m)
 
 /* The distances if there were one more centre c: takes the products x_i.c,
  * leaves the distances in their place, and returns the sum of them. */
-UTIL_CLONES static double
-with_another(size_t n, const float *near, const float *norm, float own,
-             float *product)
+static UTIL_CLONES(double, with_another,
+                   (size_t n, const float *near, const float *norm, float own,
+                    float *product),
+                   (n, near, norm, own, product))
 {
     float part[LANES] = {0};
     double sum = 0;
@@ -176,9 +177,10 @@ begin(struct kmeans *m, struct rng *rng)
 
 /* The nearest of k centres to each point, and the squared distance.
  *   half [k] |c|^2 / 2;  product [k,n] */
-UTIL_CLONES static void
-nearest(size_t n, size_t k, const float *half, const float *product,
-        const float *norm, float *near, uint32_t *label)
+static UTIL_CLONES(void, nearest,
+                   (size_t n, size_t k, const float *half, const float *product,
+                    const float *norm, float *near, uint32_t *label),
+                   (n, k, half, product, norm, near, label))
 {
     for (size_t from = 0; from < n; from += STRIP) {
         const size_t count = n - from < STRIP ? n - from : STRIP;

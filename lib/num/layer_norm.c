@@ -49,8 +49,8 @@ forward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
                   bf16);
 }
 
-UTIL_CLONES static void
-forward_row(const struct num_layer_norm *a, size_t i)
+static UTIL_CLONES(void, forward_row,
+                   (const struct num_layer_norm *a, size_t i), (a, i))
 {
     if (a->bf16)
         forward_row_of(a, i, 1);
@@ -100,8 +100,8 @@ backward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
                   bf16);
 }
 
-UTIL_CLONES static void
-backward_row(const struct num_layer_norm *a, size_t i)
+static UTIL_CLONES(void, backward_row,
+                   (const struct num_layer_norm *a, size_t i), (a, i))
 {
     if (a->bf16)
         backward_row_of(a, i, 1);
@@ -135,8 +135,8 @@ backward_columns_of(const struct num_layer_norm *a, size_t from, int bf16)
     }
 }
 
-UTIL_CLONES static void
-backward_columns(const struct num_layer_norm *a, size_t from)
+static UTIL_CLONES(void, backward_columns,
+                   (const struct num_layer_norm *a, size_t from), (a, from))
 {
     if (a->bf16)
         backward_columns_of(a, from, 1);

@@ -1,7 +1,6 @@
-#include <dnnl.h>
-
 #include "num/map.h"
 #include "util/err.h"
+#include "util/isa.h"
 
 #include "lanes.h"
 #include "planes.h"
@@ -12,10 +11,7 @@ enum { CHUNK = 128 * PAIR };
 size_t
 num_map_block(size_t c)
 {
-    dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
-    int wide = (isa & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
-
-    if (wide && c % 16 == 0)
+    if (util_isa() == UTIL_ISA_V4 && c % 16 == 0)
         return 16;
     return c % 8 == 0 ? 8 : 1;
 }

@@ -88,8 +88,10 @@ members(const struct job *job)
 }
 
 /* Two sums by lane become two sums by channel. */
-UTIL_CLONES static void
-fold(size_t block, const float *a, const float *b, double *x, double *y)
+static UTIL_CLONES(void, fold,
+                   (size_t block, const float *a, const float *b, double *x,
+                    double *y),
+                   (block, a, b, x, y))
 {
     for (size_t j = 0; j < block; j++) {
         x[j] = 0. + a[j];
@@ -103,17 +105,16 @@ fold(size_t block, const float *a, const float *b, double *x, double *y)
 }
 
 /* Sums of x - first and of its square become mean and squares about it. */
-UTIL_CLONES static void
-about_the_mean(size_t block, double pixels, const float *first, double *mean,
-               double *rest)
+static UTIL_CLONES(void, about_the_mean,
+                   (size_t block, double pixels, const float *first,
+                    double *mean, double *rest),
+                   (block, pixels, first, mean, rest))
 {
     for (size_t j = 0; j < block; j++) {
-        double left;
+        const double m = mean[j] / pixels, left = rest[j] - m * m * pixels;
 
-        mean[j] /= pixels;
-        left = rest[j] - mean[j] * mean[j] * pixels;
         rest[j] = left > 0 ? left : 0;
-        mean[j] += first[j];
+        mean[j] = m + first[j];
     }
 }
 
@@ -156,8 +157,8 @@ merge(const struct job *job, size_t at, size_t count, size_t own)
 }
 
 /* The same for all channels of group g, over images. */
-UTIL_CLONES static void
-merge_images(const struct job *job, size_t g)
+static UTIL_CLONES(void, merge_images, (const struct job *job, size_t g),
+                   (job, g))
 {
     const size_t n = job->map->n, c = job->map->c, b = job->map->block;
     const double pixels = pixels_of(job->map), all = members(job);
@@ -381,8 +382,8 @@ add_total(const struct job *job, size_t i, size_t k)
 }
 
 /* Of all images and channels of group g. */
-UTIL_CLONES static void
-add_images(const struct job *job, size_t g)
+static UTIL_CLONES(void, add_images, (const struct job *job, size_t g),
+                   (job, g))
 {
     const size_t c = job->map->c, b = job->map->block;
     const float *gamma = job->norm->gamma + g * b;
@@ -455,8 +456,8 @@ back_none(const struct job *job)
 }
 
 /* dgamma_k = sum f (x - m) r, dbeta_k = sum f, for `b` channels from k on. */
-UTIL_CLONES static void
-back_affine(const struct job *job, size_t k, size_t b)
+static UTIL_CLONES(void, back_affine,
+                   (const struct job *job, size_t k, size_t b), (job, k, b))
 {
     const struct num_norm *norm = job->norm;
     const size_t c = job->map->c;

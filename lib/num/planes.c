@@ -116,9 +116,10 @@ measure(size_t size, int bf16, const void *x, const float *centre, float *sum,
     pair_fold(q, square, bf16);
 }
 
-UTIL_CLONES void
-num_planes_measure(size_t size, int bf16, const void *x, const float *centre,
-                   float *sum, float *square)
+UTIL_CLONES(void, num_planes_measure,
+            (size_t size, int bf16, const void *x, const float *centre,
+             float *sum, float *square),
+            (size, bf16, x, centre, sum, square))
 {
     BOTH_TYPES(measure(size, 0, x, centre, sum, square),
                measure(size, 1, x, centre, sum, square));
@@ -147,10 +148,11 @@ apply(size_t size, int bf16, const void *x, const float *scale,
     }
 }
 
-UTIL_CLONES void
-num_planes_apply(size_t size, int bf16, const void *x, const float *scale,
-                 const float *centre, const float *shift, const void *add,
-                 int relu, void *y)
+UTIL_CLONES(void, num_planes_apply,
+            (size_t size, int bf16, const void *x, const float *scale,
+             const float *centre, const float *shift, const void *add, int relu,
+             void *y),
+            (size, bf16, x, scale, centre, shift, add, relu, y))
 {
     BOTH_TYPES(apply(size, 0, x, scale, centre, shift, add, relu, y),
                apply(size, 1, x, scale, centre, shift, add, relu, y));
@@ -182,10 +184,10 @@ back_measure(size_t size, int bf16, struct num_planes_flow flow, const void *x,
     pair_fold(a, along, bf16);
 }
 
-UTIL_CLONES void
-num_planes_back_measure(size_t size, int bf16, struct num_planes_flow flow,
-                        const void *x, const float *centre, void *kept,
-                        float *sum, float *along)
+UTIL_CLONES(void, num_planes_back_measure,
+            (size_t size, int bf16, struct num_planes_flow flow, const void *x,
+             const float *centre, void *kept, float *sum, float *along),
+            (size, bf16, flow, x, centre, kept, sum, along))
 {
     BOTH_TYPES(back_measure(size, 0, flow, x, centre, kept, sum, along),
                back_measure(size, 1, flow, x, centre, kept, sum, along));
@@ -213,10 +215,11 @@ back(size_t size, int bf16, struct num_planes_flow flow, const void *x,
     }
 }
 
-UTIL_CLONES void
-num_planes_back(size_t size, int bf16, struct num_planes_flow flow,
-                const void *x, const float *centre, const float *p,
-                const float *q, const float *s, void *dx)
+UTIL_CLONES(void, num_planes_back,
+            (size_t size, int bf16, struct num_planes_flow flow, const void *x,
+             const float *centre, const float *p, const float *q,
+             const float *s, void *dx),
+            (size, bf16, flow, x, centre, p, q, s, dx))
 {
     BOTH_TYPES(back(size, 0, flow, x, centre, p, q, s, dx),
                back(size, 1, flow, x, centre, p, q, s, dx));
@@ -235,8 +238,9 @@ keep_flow(size_t size, int bf16, struct num_planes_flow flow, void *kept)
     }
 }
 
-UTIL_CLONES void
-num_planes_flow(size_t size, int bf16, struct num_planes_flow flow, void *kept)
+UTIL_CLONES(void, num_planes_flow,
+            (size_t size, int bf16, struct num_planes_flow flow, void *kept),
+            (size, bf16, flow, kept))
 {
     BOTH_TYPES(keep_flow(size, 0, flow, kept), keep_flow(size, 1, flow, kept));
 }
@@ -255,8 +259,9 @@ sum_of(size_t size, int bf16, const void *x, float *sum)
     pair_fold(s, sum, bf16);
 }
 
-UTIL_CLONES void
-num_planes_sum(size_t size, int bf16, const void *x, float *sum)
+UTIL_CLONES(void, num_planes_sum,
+            (size_t size, int bf16, const void *x, float *sum),
+            (size, bf16, x, sum))
 {
     BOTH_TYPES(sum_of(size, 0, x, sum), sum_of(size, 1, x, sum));
 }
@@ -270,8 +275,9 @@ fill(size_t size, int bf16, const float *value, void *y)
         give(y, i, rest_of(size, i), v, bf16);
 }
 
-UTIL_CLONES void
-num_planes_fill(size_t size, int bf16, const float *value, void *y)
+UTIL_CLONES(void, num_planes_fill,
+            (size_t size, int bf16, const float *value, void *y),
+            (size, bf16, value, y))
 {
     BOTH_TYPES(fill(size, 0, value, y), fill(size, 1, value, y));
 }

@@ -69,8 +69,9 @@ add_row(size_t d, const float *row, const void *x, void *y, int bf16)
         number_to(y, c, number_at(x, c, bf16) + row[c], bf16);
 }
 
-UTIL_CLONES static void
-add_half_row(size_t d, const float *row, const void *x, void *y)
+static UTIL_CLONES(void, add_half_row,
+                   (size_t d, const float *row, const void *x, void *y),
+                   (d, row, x, y))
 {
     add_row(d, row, x, y, 1);
 }
@@ -125,9 +126,10 @@ sum_columns_of(size_t n, size_t d, size_t from, const void *x, int add,
         sum[from + j] = (add ? sum[from + j] : 0) + (float)all[j];
 }
 
-UTIL_CLONES static void
-sum_columns(size_t n, size_t d, size_t from, const void *x, int add, float *sum,
-            int bf16)
+static UTIL_CLONES(void, sum_columns,
+                   (size_t n, size_t d, size_t from, const void *x, int add,
+                    float *sum, int bf16),
+                   (n, d, from, x, add, sum, bf16))
 {
     if (bf16)
         sum_columns_of(n, d, from, x, add, sum, 1);

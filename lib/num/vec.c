@@ -7,8 +7,8 @@
 
 static const double guard = 1e-12; // as in the header
 
-UTIL_CLONES double
-num_dot(size_t n, const float *x, const float *y)
+UTIL_CLONES(double, num_dot, (size_t n, const float *x, const float *y),
+            (n, x, y))
 {
     double part[8] = {0}, sum = 0;
     size_t i = 0;
@@ -24,8 +24,7 @@ num_dot(size_t n, const float *x, const float *y)
     return sum;
 }
 
-UTIL_CLONES double
-num_sum(size_t n, const float *x)
+UTIL_CLONES(double, num_sum, (size_t n, const float *x), (n, x))
 {
     double part[8] = {0}, sum = 0;
     size_t i = 0;
@@ -40,8 +39,7 @@ num_sum(size_t n, const float *x)
     return sum;
 }
 
-UTIL_CLONES float
-num_max(size_t n, const float *x)
+UTIL_CLONES(float, num_max, (size_t n, const float *x), (n, x))
 {
     float part[16], max = -INFINITY;
     size_t i = 0;

@@ -43,8 +43,8 @@
  * number.  Two calls may run at the same time with different scratch.
  */
 
-/* An instruction set: 0 is the widest that this processor has and oneDNN may
- * use (ONEDNN_MAX_CPU_ISA); tests ask for others by number. */
+/* An instruction set: 0 is the widest of util_isa(); tests ask for others by
+ * number. */
 enum { WINOGRAD_ISAS = 3 };
 struct winograd_isa;
 const struct winograd_isa *num_winograd_isa(size_t i);

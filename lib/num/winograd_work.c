@@ -1,4 +1,4 @@
-#include <dnnl.h>
+#include "util/isa.h"
 
 #include "winograd_work.h"
 
@@ -17,12 +17,11 @@ num_winograd_isa(size_t i)
 {
     static const struct winograd_isa *const all[WINOGRAD_ISAS] = {
         &num_winograd_avx512, &num_winograd_avx2, &num_winograd_any};
-    static const dnnl_cpu_isa_t wants[WINOGRAD_ISAS - 1] = {
-        dnnl_cpu_isa_avx512_core, dnnl_cpu_isa_avx2};
-    const dnnl_cpu_isa_t has = dnnl_get_effective_cpu_isa();
+    static const enum util_isa wants[WINOGRAD_ISAS - 1] = {UTIL_ISA_V4,
+                                                           UTIL_ISA_V3};
 
     for (; i < WINOGRAD_ISAS - 1; i++)
-        if (all[i]->product && (has & wants[i]) == wants[i])
+        if (all[i]->product && util_isa() >= wants[i])
             return all[i];
     return all[WINOGRAD_ISAS - 1];
 }

@@ -88,8 +88,9 @@ sample_bank_push(struct sample_bank *bank, int64_t when, int64_t row,
 }
 
 /* |old - new|^2 / |new|^2, by partial sums as in num_dot(). */
-UTIL_CLONES static double
-staleness(size_t d, const float *old, const float *new)
+static UTIL_CLONES(double, staleness,
+                   (size_t d, const float *old, const float *new),
+                   (d, old, new))
 {
     double part[8] = {0}, off = 0;
     size_t k = 0;

@@ -49,15 +49,14 @@ leave_out(size_t block, int64_t id, float *s)
 }
 
 /* Take out rows that are not there. */
-UTIL_CLONES static void
-leave_out_unknown(size_t n, const int64_t *when, float *s)
+static UTIL_CLONES(void, leave_out_unknown,
+                   (size_t n, const int64_t *when, float *s), (n, when, s))
 {
     for (size_t j = 0; j < n; j++)
         s[j] = when[j] < 0 ? -INFINITY : s[j];
 }
 
-UTIL_CLONES static float
-largest(size_t n, const float *s)
+static UTIL_CLONES(float, largest, (size_t n, const float *s), (n, s))
 {
     float lane[LANES], most = -INFINITY;
     size_t j = 0;
@@ -75,8 +74,9 @@ largest(size_t n, const float *s)
 }
 
 /* s becomes exp(beta (s - most)); returns the sum. */
-UTIL_CLONES static double
-exponentials(size_t n, float beta, float most, float *s)
+static UTIL_CLONES(double, exponentials,
+                   (size_t n, float beta, float most, float *s),
+                   (n, beta, most, s))
 {
     double lane[LANES] = {0}, sum = 0;
     size_t j = 0;

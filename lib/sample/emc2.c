@@ -200,8 +200,10 @@ end(struct visit *visit, const struct sample_chain *chain, size_t row)
 }
 
 /* The rows of images but `own`, of one view or of all, in their order. */
-UTIL_CLONES static void
-list_others(size_t length, size_t b, size_t first, size_t own, uint32_t *column)
+static UTIL_CLONES(void, list_others,
+                   (size_t length, size_t b, size_t first, size_t own,
+                    uint32_t *column),
+                   (length, b, first, own, column))
 {
     for (size_t n = 0; n < length; n += b - 1, first += b)
         for (size_t i = 0; i < b - 1; i++)
@@ -252,8 +254,7 @@ propose(struct visit *visit, size_t row)
 }
 
 /* The share of a visit that was recorded at each column. */
-UTIL_CLONES static void
-weigh(size_t n, size_t kept, float *w)
+static UTIL_CLONES(void, weigh, (size_t n, size_t kept, float *w), (n, kept, w))
 {
     for (size_t c = 0; c < n; c++)
         w[c] /= (float)kept;

@@ -103,9 +103,11 @@ log_about(float m)
 
 /* -log U is (32 - e) log 2 - log m, with U = m 2^(e - 32).  What is closer than
  * `off` times 32 + |beta s| to what decides is left to decides(). */
-UTIL_CLONES static void
-bound(size_t room, const uint32_t *column, const uint32_t *bits, float beta,
-      float off, const float *s, int32_t *most, int32_t *sure, int32_t *reach)
+static UTIL_CLONES(void, bound,
+                   (size_t room, const uint32_t *column, const uint32_t *bits,
+                    float beta, float off, const float *s, int32_t *most,
+                    int32_t *sure, int32_t *reach),
+                   (room, column, bits, beta, off, s, most, sure, reach))
 {
     for (size_t k = 0; k < room; k++) {
         const float to = finite_of(beta * s[(int32_t)column[k]]);

@@ -18,8 +18,8 @@ static const double loose = 4e-3;
 enum { LANES = 32 };
 
 /* w_ij scale_i scale_j, where scale_i is D_i^-1/2. */
-UTIL_CLONES static void
-normalise(size_t n, const float *scale, float *w)
+static UTIL_CLONES(void, normalise, (size_t n, const float *scale, float *w),
+                   (n, scale, w))
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
@@ -28,8 +28,8 @@ normalise(size_t n, const float *scale, float *w)
 
 /* exp(w_ij) (D_i D_j)^-1/2 by logarithms, zero diagonal: half_i is that of
  * D_i, halved. */
-UTIL_CLONES static void
-normalise_exp(size_t n, const float *half, float *w)
+static UTIL_CLONES(void, normalise_exp, (size_t n, const float *half, float *w),
+                   (n, half, w))
 {
     for (size_t i = 0; i < n; i++) {
         float *row = w + i * n;
@@ -41,8 +41,8 @@ normalise_exp(size_t n, const float *half, float *w)
 }
 
 /* The logarithm of the sum of e^w over a row, but for its own place. */
-UTIL_CLONES static double
-log_sum(size_t n, size_t own, const float *w)
+static UTIL_CLONES(double, log_sum, (size_t n, size_t own, const float *w),
+                   (n, own, w))
 {
     float part[LANES] = {0}, max = 0;
     double sum = 0;
@@ -59,8 +59,7 @@ log_sum(size_t n, size_t own, const float *w)
     return log(sum - num_exp(w[own] - max)) + max;
 }
 
-UTIL_CLONES static double
-row_sum(size_t n, const float *w)
+static UTIL_CLONES(double, row_sum, (size_t n, const float *w), (n, w))
 {
     float part[LANES] = {0};
     double sum = 0;
@@ -76,8 +75,8 @@ row_sum(size_t n, const float *w)
 }
 
 /* Takes q q' off. */
-UTIL_CLONES static void
-deflate(size_t n, const float *q, float *w)
+static UTIL_CLONES(void, deflate, (size_t n, const float *q, float *w),
+                   (n, q, w))
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)

@@ -55,8 +55,10 @@ dequeue(struct search *s)
 }
 
 /* a += x - y and b -= x - y: what S of two batches gain and lose. */
-UTIL_CLONES static void
-shift(size_t n, const float *x, const float *y, float *a, float *b)
+static UTIL_CLONES(void, shift,
+                   (size_t n, const float *x, const float *y, float *a,
+                    float *b),
+                   (n, x, y, a, b))
 {
     for (size_t l = 0; l < n; l++) {
         float by = x[l] - y[l];
@@ -66,8 +68,7 @@ shift(size_t n, const float *x, const float *y, float *a, float *b)
     }
 }
 
-UTIL_CLONES static void
-add(size_t n, const float *x, float *y)
+static UTIL_CLONES(void, add, (size_t n, const float *x, float *y), (n, x, y))
 {
     for (size_t l = 0; l < n; l++)
         y[l] += x[l];

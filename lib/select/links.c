@@ -23,8 +23,8 @@ struct list {
 };
 
 /* In f32, and in an order of its own that every machine keeps. */
-UTIL_CLONES static float
-dot(size_t d, const float *x, const float *y)
+static UTIL_CLONES(float, dot, (size_t d, const float *x, const float *y),
+                   (d, x, y))
 {
     float part[16] = {0}, sum = 0;
     size_t i = 0;

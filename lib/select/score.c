@@ -51,8 +51,7 @@ transpose(size_t n, float *z)
 }
 
 /* The sum of -log softmax_j(Z_ij)_i over the rows. */
-UTIL_CLONES static double
-row_losses(size_t n, const float *z)
+static UTIL_CLONES(double, row_losses, (size_t n, const float *z), (n, z))
 {
     double total = 0;
 
@@ -113,9 +112,10 @@ two_terms(float z, float z1, float z2)
 
 /* A square of Z and its mirror image become one of w and its own.
  *   own [n]  Z_ii - log(b-1);  the square is at rows i.., columns j.. */
-UTIL_CLONES static void
-weigh_square(size_t n, const float *own, size_t i, size_t j, size_t rows,
-             size_t columns, float *z)
+static UTIL_CLONES(void, weigh_square,
+                   (size_t n, const float *own, size_t i, size_t j, size_t rows,
+                    size_t columns, float *z),
+                   (n, own, i, j, rows, columns, z))
 {
     float mirror[SQUARE][SQUARE];
 

@@ -61,9 +61,10 @@ spectral_release(struct spectral *b)
 }
 
 /* |x_i - centre_c|;  column [d,k] has a centre in each column. */
-UTIL_CLONES static void
-distances(size_t n, size_t k, size_t d, const float *x, const float *column,
-          float *cost)
+static UTIL_CLONES(void, distances,
+                   (size_t n, size_t k, size_t d, const float *x,
+                    const float *column, float *cost),
+                   (n, k, d, x, column, cost))
 {
     for (size_t i = 0; i < n; i++) {
         float *row = cost + i * k;

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/err.h"
 #include "util/file.h"
 #include "util/guess.h"
+#include "util/isa.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
@@ -250,6 +252,17 @@ take_config(const struct opt_tool *tool, const char *path)
     opt_reads(NULL, 0);
 }
 
+static void
+check_environment(void)
+{
+    struct err err;
+
+    if (util_isa_check(&err)) {
+        say("%s", err.msg);
+        exit(EXIT_USAGE);
+    }
+}
+
 char **
 opt_parse(const struct opt_tool *tool, int argc, char **argv)
 {
@@ -269,6 +282,7 @@ opt_parse(const struct opt_tool *tool, int argc, char **argv)
     if (config)
         take_config(tool, config);
     argv[n] = NULL;
+    check_environment();
     if (n > tool->at_most)
         opt_misuse("what is '%s' for?", argv[tool->at_most]);
     if (n < tool->at_least)

@@ -62,8 +62,9 @@ rng_u32(struct rng *rng)
  * Random123's function in the loop, of which the compiler makes no vectors,
  * 3.2.
  */
-UTIL_CLONES static void
-philox_wide(const uint32_t *key, const uint32_t *ctr, uint32_t *out)
+static UTIL_CLONES(void, philox_wide,
+                   (const uint32_t *key, const uint32_t *ctr, uint32_t *out),
+                   (key, ctr, out))
 {
     uint64_t x[4][WIDE];
     uint32_t k0 = key[0], k1 = key[1];

@@ -413,7 +413,7 @@ ok 'and goes on, to the same bits' diff -r "$work/u/latest/" "$work/v/latest/"
 
 small=(--arch resnet8 --head 8 --threads 1 --steps 1)
 without_avx2() {
-    local -x ONEDNN_MAX_CPU_ISA=AVX
+    local -x FOIL_ISA=x86-64
     with "$work/slow" --
 }
 ok 'a processor without AVX2' without_avx2
