@@ -250,6 +250,7 @@ supervise() {
         wait "$supervisor" || code=$?
     done
     supervisor=''
+    [[ $code -ne 143 || -n $stopped ]] || stopped=143 # by foil-stop(1)
     [[ -z $stopped ]] || halted
     [[ $code -eq 0 ]] || exit "$code"
 }
@@ -361,12 +362,29 @@ ask() {
         field keep_features "$select_says"
         keep_epochs=$value
     fi
-    words_for_train
-    train_says=$(foil-train --dry-run "${words[@]}") || exit
+    ask_trainer
     field enough "$train_says"
     enough=$value
     field epoch "$train_says"
     [[ $enough == false && $value -lt $epochs ]] || learnt=before
+}
+
+# ask_trainer : sets train_says; a checkpoint that another kind of trainer wrote
+# says itself how far it is
+ask_trainer() {
+    local where=$run state
+    if ! ours train; then
+        local resume='' override=()
+        where=$run/none
+    fi
+    words_for_train
+    words[1]=$where # behind -r
+    train_says=$(foil-train --dry-run "${words[@]}") || exit
+    if [[ $where != "$run" && -e $run/latest/config.json ]]; then
+        state=$(tr -d ' \n' <"$run/latest/config.json")
+        [[ ! $state =~ \"state\":(\{[^}]*\}) ]] ||
+            train_says=${BASH_REMATCH[1]}$train_says
+    fi
 }
 
 # prepare [DATA [TEST]] : refuse what cannot work before anything is there or

@@ -9,7 +9,8 @@ last).  The trainer keeps them with --keep-features 2.
 import numpy as np
 import foil
 
-o = foil.options("data", run=str, batch=128, epochs=100, seed=0, lag=1)
+o = foil.options("data", run=str, batch=128, epochs=100, seed=0, lag=1,
+                 strategy=..., tau=...)
 data = foil.Dataset(o.data)
 
 

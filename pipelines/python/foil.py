@@ -37,6 +37,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -388,6 +389,14 @@ class Binder:
     def good(self, name):
         if name in self.peers:
             self.peers[name].row = 0
+
+
+class Occupied(SystemExit, RuntimeError):
+    """A run directory that cannot be taken: where nobody catches it, the
+    program ends with the sentence and exit code 1."""
+
+    def __init__(self, why):
+        super().__init__(f"{os.path.basename(sys.argv[0] or 'foil.py')}: {why}")
 
 
 class Unfit(RuntimeError):
@@ -1141,6 +1150,7 @@ class Loop(threading.Thread):
         self.jobs, self.soon = collections.deque(), False
         self.cond = threading.Condition()
         self.over, self.error = False, None
+        self.signals, self.first, self.asked = {}, None, False
         atexit.register(self.end)  # or the process waits for its sockets
         self.wake = os.pipe()
         os.set_blocking(self.wake[1], False)
@@ -1188,12 +1198,45 @@ class Loop(threading.Thread):
         except BlockingIOError:
             pass
 
+    def take_signals(self, first):
+        """first() is called at the first SIGINT, SIGTERM or SIGHUP, in this
+        thread, for the other one may be in the midst of a long step; the second
+        ends the process at once.  Those with a handler of the user's own, or
+        that are ignored, stay as they are."""
+        if threading.current_thread() is not threading.main_thread():
+            return
+        self.first = first
+        for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            was = signal.getsignal(n)
+            if was in (signal.SIG_DFL, signal.default_int_handler):
+                self.signals[n] = was
+                signal.signal(n, lambda number, frame: None)
+        self.woke = signal.set_wakeup_fd(self.wake[1],
+                                         warn_on_full_buffer=False)
+
+    def leave_signals(self):
+        if self.first and \
+                threading.current_thread() is threading.main_thread():
+            for n, was in self.signals.items():
+                signal.signal(n, was)
+            signal.set_wakeup_fd(self.woke)
+            self.first = None
+
+    def _woken(self):
+        for n in os.read(self.wake[0], 4096):
+            if n in self.signals and self.asked:
+                os._exit(128 + n)
+            if n in self.signals:
+                self.asked = True
+                self.first()
+
     def wait(self, ready, patience=1.0):
         """Waits until something is ready; what ended the thread is raised."""
         with self.cond:
             while not (out := ready()) and not self.over:
                 self.cond.wait(patience)
             if self.error:
+                self.leave_signals()
                 raise self.error
             return out
 
@@ -1216,7 +1259,7 @@ class Loop(threading.Thread):
             self.soon = False
             for sock, _ in ready:
                 if sock == self.wake[0]:
-                    os.read(sock, 4096)
+                    self._woken()
                 elif sock in self.socks:
                     self._drain(sock)
             while self.jobs:
@@ -1263,6 +1306,7 @@ class Loop(threading.Thread):
         self.post(last)
         if self.is_alive():
             self.join()
+        self.leave_signals()
         atexit.unregister(self.end)
 
 
@@ -1473,6 +1517,13 @@ def _number(x):
 # --------------------------------------------------------------------- options
 
 SHORT = {"run": "-r", "batch": "-b", "epochs": "-e", "seed": "-s"}
+GIVEN = {}  # what options() returned, for checkpoints
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        say(f"{message}; --help lists the options")
+        sys.exit(2)
 
 
 def options(*operands, **usual):
@@ -1481,11 +1532,13 @@ def options(*operands, **usual):
     operands  names of what stands behind the options
     usual     of each option, by its name: its value where it is not given; a
               type, such as str: it has to be given; False: it takes no value;
-              a list: its first word is usual, the others may be given
+              a list: its first word is usual, the others may be given; ...:
+              it is for the stage in C, to which pipelines give it, and when it
+              is given we say that it does nothing here
 
-    What it does not know is passed over: pipelines give it to the stage in C.
+    Another option ends the program with a sentence and exit code 2.
     """
-    p = argparse.ArgumentParser(
+    p = _Parser(
         description=getattr(sys.modules["__main__"], "__doc__", None),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False)
@@ -1494,6 +1547,9 @@ def options(*operands, **usual):
         words += [SHORT[name]] if name in SHORT else []
         if value is False:
             p.add_argument(*words, action="store_true")
+        elif value is ...:
+            p.add_argument(*words, default=argparse.SUPPRESS,
+                           help="does nothing here")
         elif isinstance(value, list):
             p.add_argument(*words, choices=value, default=value[0])
         elif isinstance(value, type):
@@ -1503,7 +1559,17 @@ def options(*operands, **usual):
                            type=str if value is None else type(value))
     for name in operands:
         p.add_argument(name)
-    return p.parse_known_args()[0]
+    o, rest = p.parse_known_args()
+    if rest:
+        wrong = next((w for w in rest if w.startswith("-")), rest[0])
+        p.error(f"no option '{wrong}'" if wrong.startswith("-") else
+                f"'{wrong}' has no use here")
+    for name in [n for n in vars(o) if usual.get(n) is ...]:
+        say(f"--{name.replace('_', '-')} {getattr(o, name)} does nothing here")
+        delattr(o, name)
+    GIVEN.update({k.replace("_", "-"): x for k, x in vars(o).items()
+                  if k in usual and k not in ("run", "resume")})
+    return o
 
 
 # ------------------------------------------------------------------- data sets
@@ -1634,16 +1700,32 @@ class Trainer:
     keep_features  of so many epochs, for selectors that plan from features
     negatives   whether to ask a negatives service
     deadline    seconds without a batch, or without an answer: TimeoutError
-    resume      what state() returned: the run goes on from there
+    resume      True: the run goes on from its newest checkpoint, which
+                `checkpoint` is then, or begins where there is none; what
+                state() returned: it goes on from there
+    save        function that returns the arguments of save(), by name: it is
+                called at the end of each epoch and of the loop, and each
+                save_every steps
+    signals     whether SIGINT, SIGTERM and SIGHUP end the loop after its step
     keys, allow CURVE keys for endpoints over tcp
+
+    A run directory that was used is refused without `resume`.
     """
 
     def __init__(self, run, window=8, keep_features=0, negatives=False,
-                 deadline=300.0, resume=None, keys=None, allow=None):
-        at = {"epoch": 0, "step": 0, "total": 0, "images": 0, "epochs": None,
-              "digest": "", "size": 0, "recipe": "", **(resume or {})}
+                 deadline=300.0, resume=None, keys=None, allow=None,
+                 save=None, save_every=0, signals=True):
         self.run, self.deadline = run, deadline
+        self.folder, self.checkpoint = _folder(run), None
+        self.metrics, self.lock, self.stopping = None, None, False
+        if self.folder:
+            self._lock()
+            resume = self._resumed(resume)
+        at = {"epoch": 0, "step": 0, "total": 0, "images": 0, "epochs": None,
+              "digest": "", "size": 0, "recipe": "",
+              **(resume if isinstance(resume, dict) else {})}
         self.total, self.images = at["total"], at["images"]
+        self.saved, self.saver, self.save_every = self.total, save, save_every
         self.session = time.time_ns()
         self.consumer = Consumer(self.session, (at["epoch"], at["step"]),
                                  window)
@@ -1659,12 +1741,10 @@ class Trainer:
         self.sequence, self.waiting = collections.Counter(), None
         self.waited, self.batch, self.started = 0.0, None, time.monotonic()
         self._open(run, at, negatives, keys, allow)
+        if signals:
+            self.loop.take_signals(self._stop)
 
     def _open(self, run, at, negatives, keys, allow):
-        self.folder = _folder(run)
-        if self.folder:
-            self._lock()
-            self._journal()
         self.loop = loop = Loop(Keys(keys, allow) if keys else None)
         hello = _hello("train", {"digest": at["digest"], "size": at["size"]},
                        recipe=at["recipe"], max_batch=EDGES["batch"][1])
@@ -1690,21 +1770,54 @@ class Trainer:
     step = property(lambda self: self.consumer.place[1])
 
     def _lock(self):
-        self.lock = open(os.path.join(self.folder, "lock"), "ab")
+        fd = os.open(os.path.join(self.folder, "lock"),
+                     os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self.lock = open(fd, "r+b", buffering=0)
         try:
             fcntl.lockf(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise RuntimeError(f"another trainer has '{self.folder}'") from None
+            raise Occupied(f"another trainer has '{self.folder}'") from None
+        self._sign()
 
-    def _journal(self):
-        """metrics.jsonl without the steps after the one to go on from."""
+    def _sign(self, state=""):
+        """Writes into the lock who has it: foil-stop(1) looks there."""
+        line = f"{os.getpid()} {os.uname().nodename[:64]}{state}\n".encode()
+        os.pwrite(self.lock.fileno(), line, 0)
+        self.lock.truncate(len(line))
+
+    def _resumed(self, resume):
+        """The state to go on from; a run that was begun needs one."""
+        metrics = os.path.join(self.folder, "metrics.jsonl")
+        begun = _checkpoints(self.folder)
+        if resume in (None, False):
+            if begun or os.path.exists(metrics) and os.path.getsize(metrics):
+                raise Occupied(f"'{self.folder}' holds a run: --resume goes on "
+                               "with it, another -r starts anew")
+        elif resume is True and not begun:
+            say(f"'{self.folder}' has no checkpoint yet: starting anew")
+        elif resume is True:
+            self.checkpoint = checkpoint(self.folder)
+            return self.checkpoint.state
+        return resume
+
+    def _stop(self):
+        """The first signal has come."""
+        self.stopping = True
+        if self.lock is not None:
+            self._sign(" stopping")
+        say("stopping: this step is finished and saved first; once more ends "
+            "it at once, without")
+
+    def _journal(self, before):
+        """metrics.jsonl without the steps that come after `before` ones: they
+        are trained again.  Nothing is cut before the first of them is."""
         path = os.path.join(self.folder, "metrics.jsonl")
         self.metrics = open(path, "a+b", buffering=0)
         self.metrics.seek(0)
         kept = 0
         for line in self.metrics.readlines():
             if not line.endswith(b"\n") or \
-                    json.loads(line)["total"] > self.total:
+                    json.loads(line)["total"] > before:
                 break
             kept += len(line)
         self.metrics.truncate(kept)
@@ -1835,12 +1948,22 @@ class Trainer:
             self.batch = batch
             yield batch
             batch.done()
+            self._save_if(batch.step + 1 == batch.steps or
+                          self.save_every and
+                          self.total - self.saved >= self.save_every)
+        self._save_if(True)
         self.close()
+
+    def _save_if(self, due):
+        if due and self.saver and self.saved != self.total:
+            self.save(**self.saver())
 
     def _next(self):
         since = self.waiting = time.monotonic()
 
         def ready():
+            if self.stopping:
+                return "over"
             item, now = self.consumer.take(), time.monotonic()
             if item or self.consumer.over(now, self.batches.peers):
                 return item or "over"
@@ -1991,6 +2114,8 @@ class Trainer:
         if not applied:
             line["refused"] = "not applied"
         if self.folder:
+            if self.metrics is None:
+                self._journal(self.total - 1)
             self.metrics.write(json.dumps(line).encode() + b"\n")
         self._publish("metrics", {
             "step": self.total, "stage": "train",
@@ -2013,7 +2138,9 @@ class Trainer:
     def save(self, model, **how):
         """save_checkpoint() in the run directory, with our state(); who
         follows the events is told.  Returns its path."""
+        how["config"] = {"options": GIVEN, **(how.get("config") or {})}
         path = save_checkpoint(self.folder, model, state=self.state(), **how)
+        self.saved = self.total
         self._publish("event", {"epoch": self.epoch, "step": self.step,
                                 "what": "checkpoint", "path": path})
         return path
@@ -2022,7 +2149,7 @@ class Trainer:
         """Ends the run for all stages; with over=False the others wait for a
         trainer that goes on."""
         if not self.loop.is_alive():
-            return
+            return self.loop.leave_signals()
 
         def last():
             at = _at(self.session, self.consumer.place)
@@ -2717,6 +2844,12 @@ def _read_safetensors(path):
     return out, meta
 
 
+def _checkpoints(run):
+    """Those of a run directory, the newest last."""
+    return sorted(glob.glob(os.path.join(run, "step-[0-9]*")),
+                  key=lambda p: int(p.rsplit("-", 1)[1]))
+
+
 def checkpoint(path):
     """A checkpoint, or the newest of a run directory: foil-checkpoint(5).
 
@@ -2727,8 +2860,7 @@ def checkpoint(path):
     folder, files  where it is; the names of its files
     """
     if not os.path.exists(os.path.join(path, "MANIFEST.json")):
-        steps = sorted(glob.glob(os.path.join(path, "step-[0-9]*")),
-                       key=lambda p: int(p.rsplit("-", 1)[1]))
+        steps = _checkpoints(path)
         if not steps:
             raise FileNotFoundError(f"no checkpoint in '{path}'")
         path = steps[-1]
@@ -2868,7 +3000,7 @@ def _commit(run, total, files, keep):
     link = os.path.join(run, ".step-latest.new")
     os.symlink(name, link)
     os.rename(link, os.path.join(run, "latest"))
-    for old in sorted(glob.glob(os.path.join(run, "step-[0-9]*")))[:-keep]:
+    for old in _checkpoints(run)[:-keep]:
         gone = os.path.join(run, f".{os.path.basename(old)}.old")
         os.rename(old, gone)
         shutil.rmtree(gone)
@@ -2890,7 +3022,8 @@ def views(data, batch=128, epochs=1, size=0, seed=0, augmenters=1, window=8,
     batch.done(z=...), strategies plan from features.
     """
     with tempfile.TemporaryDirectory(prefix="foil-") as run:
-        trainer = Trainer(run, window, keep_features, deadline=deadline)
+        trainer = Trainer(run, window, keep_features, deadline=deadline,
+                          signals=False)
         commands = [["foil-select", "-r", run, "--strategy", strategy, "-b",
                      str(batch), "-e", str(epochs), "-s", str(seed),
                      *shlex.split(select), data]]

@@ -95,6 +95,19 @@ ok 'foil-embed reads its checkpoint' \
     foil-embed -o "$work/h.npy" "$work/spectral" "$data"
 ok 'and foil-eval its loss' foil-eval loss "$work/spectral" "$data"
 
+# as if it had been killed after its first epoch
+cp -r "$work/spectral" "$work/killed"
+rm -r "$work"/killed/{step-00000008,latest}
+ln -s step-00000004 "$work/killed/latest"
+ok 'a run of trainer.py goes on from a checkpoint' \
+    foil run --resume -r "$work/killed"
+ok 'to the same weights' \
+    cmp "$work"/{spectral,killed}/latest/model.safetensors
+ok 'with no step twice' all killed
+ok 'an option that it does not know: 2' refuses 2 \
+    "^trainer.py: no option '--optim'" "$python" "$examples/trainer.py" \
+    -r "$work/killed" --optim lars
+
 example loader --epochs 2 --batch 16 --size 8 "$data"
 ok 'loader.py, an ordinary loop' ended loader
 ok 'has a line of each epoch' test "$(grep -c '^epoch' "$work/loader.out")" -eq 2

@@ -63,6 +63,6 @@ ok 'and an augmenter in C' wait "$augmenter"
 chmod 644 run/keys/train.key_secret
 # shellcheck disable=SC2046
 ok 'a key that others may read is refused' exits 1 \
-    stage train run batch="$batch" $(keys train)
+    stage train fresh batch="$batch" $(keys train)
 ok 'it says so' grep -q 'may be read by others' "$work/out"
 done_testing

@@ -28,15 +28,16 @@ get = lambda name, usual: type(usual)(words.get(name, usual))
 
 
 def train():
-    try:
-        last = foil.checkpoint(operand[0]) if get("resume", 0) else None
-    except FileNotFoundError:  # killed before the first one
-        last = None
     rng, most = np.random.default_rng(0), 0
+    trainer = foil.Trainer(
+        run, keep_features=get("keep", 0), deadline=30,
+        negatives=get("ask", 0) == 1, resume=get("resume", 0) == 1,
+        save_every=get("save", 10), **keys, save=lambda: dict(
+            model=model, size=batch.views.shape[2], head=last and last.head,
+            encoder=None if last else {"arch": "linear", "hidden": 12},
+            optim=last and last.optim, config=last and last.config))
+    last = trainer.checkpoint
     model = last.model if last else {}
-    trainer = foil.Trainer(run, keep_features=get("keep", 0), deadline=30,
-                           negatives=get("ask", 0) == 1,
-                           resume=last and last.state, **keys)
     for batch in trainer:
         x = batch.images().reshape(len(batch.images()), -1) / 255 - 0.5
         if not model:
@@ -57,11 +58,6 @@ def train():
             most = max(most, w[:, len(z):].sum(1).max(initial=0))
         time.sleep(get("nap", 0.0))
         batch.done(z=None if batch.tokens is not None else z, loss=0.0)
-        if trainer.total % get("save", 10) == 0:
-            trainer.save(
-                model, size=batch.views.shape[2], head=last and last.head,
-                encoder=None if last else {"arch": "linear", "hidden": 12},
-                optim=last and last.optim, config=last and last.config)
     print("steps", trainer.total)
     if most:
         print("outside", most)

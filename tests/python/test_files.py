@@ -3,6 +3,7 @@ usage: test_files.py SCRATCH-FOLDER FOLDER-OF-PAGES, with foil's tools on PATH
 """
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -158,6 +159,43 @@ def like_the_page():
         ok(not wrong, f"{kind}: its fields are those of the page: {wrong}")
 
 
+def words(line):
+    """The arguments of a line of mdoc: quotes are its own."""
+    cells = re.findall(r'"((?:[^"]|"")*)"|(\S+)', line)
+    return [a or b for a, b in cells]
+
+
+def examples_of_the_page():
+    """Each text in foil-python(7) that looks like Python, as it is printed."""
+    with open(os.path.join(sys.argv[2], "foil-python.7")) as f:
+        lines = f.read().splitlines()
+    texts, block = [], None
+    for line in lines:
+        if line.startswith(".Bd -literal"):
+            block = []
+        elif line == ".Ed" and block is not None:
+            texts, block = texts + ["\n".join(block)], None
+        elif block is not None:
+            block.append(line)
+        elif re.match(r"\.([LQ]l|Li) ", line):
+            said = words(line[4:])
+            while said[-1] in (".", ",", ";", ":"):
+                said.pop()
+            texts.append(" ".join(said))
+    wrong, seen = [], 0
+    for text in texts:
+        text = text.replace(r"\(dq", '"')
+        if re.search(r"[(={]", text) and not re.match(r"python3|make", text):
+            seen += 1
+            try:
+                body = text if "\n" in text or text[-1] != ":" else text + " 0"
+                compile(re.sub(r"^with .*", r"\g<0>: 0", body), "page", "exec")
+            except SyntaxError:
+                wrong.append(text)
+    ok(seen > 8 and not wrong, f"all Python in foil-python(7) is Python: {seen} "
+       f"pieces, {wrong}")
+
+
 def data_sets():
     subprocess.run("foil-data generate -o d.tar --size 8 40 && "
                    "foil-data index d.tar && tar xf d.tar 000007.jpg && "
@@ -252,4 +290,5 @@ def digests():
        f"{wrong}")
 
 
-run(frames, malformed, fields, like_the_page, data_sets, checkpoints, digests)
+run(frames, malformed, fields, like_the_page, examples_of_the_page, data_sets,
+    checkpoints, digests)

@@ -222,20 +222,33 @@ def weights_of_pairs():
 
 def options_of_a_stage():
     was = sys.argv
-    sys.argv = ["x", "-r", "d", "--arch", "linear", "--keep-features", "3",
-                "--word", "b", "--rate", ".5", "-k", "4", "--flag", "set"]
+    sys.argv = ["x", "-r", "d", "--keep-features", "3",
+                "--word", "b", "--rate", ".5", "-k", "4", "--flag"]
     o = foil.options(run=str, keep_features=0, word=["a", "b"], rate=1.0, k=8,
                      flag=False, other=False, name=None, seed=7)
     ok((o.run, o.keep_features, o.word, o.rate, o.k, o.flag, o.other, o.name,
         o.seed) == ("d", 3, "b", .5, 4, True, False, None, 7),
-       "options have the types of their usual values; others are passed over")
+       "options have the types of their usual values")
     sys.argv = ["x", "set", "-e", "2", "-b", "9", "-s", "5"]
     o = foil.options("data", epochs=10, batch=128, seed=0)
     ok((o.data, o.epochs, o.batch, o.seed) == ("set", 2, 9, 5),
        "operands stand anywhere; epochs, batch and seed have a letter")
     quiet, sys.stderr = sys.stderr, io.StringIO()
+    said = lambda: sys.stderr.getvalue().splitlines()[-1]
     ok(refuses(SystemExit, "2", lambda: foil.options(run=str)) and
-       "--run" in sys.stderr.getvalue(), "one that has to be given is asked for")
+       "--run" in said(), "one that has to be given is asked for")
+    sys.argv = ["x", "--optim", "lars", "set"]
+    ok(refuses(SystemExit, "2", lambda: foil.options("data", tau=.5)) and
+       said() == "x: no option '--optim'; --help lists the options",
+       "one that is not known ends the program with a sentence and code 2")
+    sys.argv = ["x", "one", "two"]
+    ok(refuses(SystemExit, "2", lambda: foil.options("data")) and
+       said() == "x: 'two' has no use here; --help lists the options",
+       "so does an operand too many")
+    sys.argv = ["x", "--check-every", "5", "-s", "2"]
+    o = foil.options(seed=0, check_every=..., arch=...)
+    ok(vars(o) == {"seed": 2} and said() == "x: --check-every 5 does nothing "
+       "here", "one for the stage in C is taken, and said to do nothing")
     sys.argv, sys.stderr = was, quiet
 
 
