@@ -16,6 +16,7 @@
 #include "foil-run/process.h"
 #include "foil-run/supervise.h"
 #include "util/file.h"
+#include "util/lock.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
@@ -103,6 +104,21 @@ take_run(void)
         die("another foil run uses '%s'", run);
 }
 
+/* Say in the folder of the logs who has them, and is to be asked to end. */
+static void
+take_logs(const char *logs)
+{
+    char *path = mem_format("%s/lock", logs);
+    struct err err;
+    const int rc = lock_take(path, &err);
+
+    if (rc < 0)
+        die("%s", err.msg);
+    if (!rc)
+        die("another foil-run writes to '%s'", logs);
+    free(path);
+}
+
 static void
 read_list(struct list *list, const char *path)
 {
@@ -150,6 +166,7 @@ main(int argc, char **argv)
             take_run();
         logs = mem_format("%s/log", run);
         make_folders(logs);
+        take_logs(logs);
     }
     code = dry_run ? EXIT_OK : supervise(&list, logs, grace);
     list_release(&list);

@@ -11,6 +11,7 @@
 #include "foil-train/train.h"
 #include "nn/checkpoint.h"
 #include "num/threads.h"
+#include "util/lock.h"
 #include "util/stop.h"
 
 /*
@@ -154,6 +155,7 @@ main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like any
     train_report_init(&t);
     t.options = train_options_get(argc, argv);
+    stop_at_first(lock_note_stopping);
     stop_while_busy(say_stopping);
     if (!t.options->list && !t.options->dry)
         t.stop = stop_fd(&err);

@@ -22,6 +22,10 @@
  */
 int stop_fd(struct err *err);
 
+/* stop_at_first() has `call` called at once at the first signal, by another
+ * thread, in a tool of stop_fd(); before it. */
+void stop_at_first(void (*call)(void));
+
 /* stop_while_busy() has `call` called, by another thread, where the tool of
  * stop_fd() is still there half a second after the first signal; before it. */
 void stop_while_busy(void (*call)(void));

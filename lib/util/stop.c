@@ -76,6 +76,12 @@ start(struct err *err)
 }
 
 void
+stop_at_first(void (*call)(void))
+{
+    at_first = call;
+}
+
+void
 stop_while_busy(void (*call)(void))
 {
     while_busy = call;

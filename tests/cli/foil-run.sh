@@ -101,7 +101,7 @@ for i in {1..7}; do
 done
 list "${stages[@]}"
 ok 'a run of eight stages ends when the main one does' runs
-ok 'with a log for seven' test "$(find run/list/log -type f | wc -l)" -eq 7
+ok 'with a log for seven' test "$(find run/list/log -name '*.log' | wc -l)" -eq 7
 ok 'which are told to end' test "$(lines ended)" = 's1 s2 s3 s4 s5 s6 s7'
 ok 'which are told to end, nothing is left' nothing_left
 

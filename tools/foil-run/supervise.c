@@ -13,6 +13,7 @@
 #include "process.h"
 #include "supervise.h"
 #include "util/clock.h"
+#include "util/lock.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
@@ -169,6 +170,7 @@ on_signal(struct run *run, int signal)
 
     if (run->asked && signal == SIGHUP)
         return; // a terminal that goes away sends several
+    lock_note_stopping();
     run->code = 128 + signal;
     if (run->asked || run->ending) {
         say("killing all stages");

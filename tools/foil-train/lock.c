@@ -1,43 +1,30 @@
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "train.h"
+#include "util/lock.h"
 #include "util/mem.h"
 
 int
 train_lock(const char *run, struct err *err)
 {
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     char *path = mem_format("%s/lock", run);
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), rc = 0;
+    int rc = lock_take(path, err);
 
-    if (fd < 0)
-        rc = err_sys(err, "cannot open '%s'", path);
-    else if (fcntl(fd, F_SETLK, &whole))
-        rc = errno == EACCES || errno == EAGAIN
-                 ? err_set(err, "another foil-train has '%s'", run)
-                 : err_sys(err, "cannot lock '%s'", path);
+    if (!rc)
+        err_set(err, "another foil-train has '%s'", run);
     free(path);
-    return rc;
+    return rc > 0 ? 0 : -1;
 }
 
 int
 train_check_free(const char *run, struct err *err)
 {
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     char *path = mem_format("%s/lock", run);
-    int fd = open(path, O_RDWR | O_CLOEXEC), rc = 0;
+    struct lock lock;
+    int rc = lock_look(path, &lock, err);
 
-    if (fd < 0)
-        rc = errno == ENOENT ? 0 : err_sys(err, "cannot open '%s'", path);
-    else if (fcntl(fd, F_GETLK, &whole))
-        rc = err_sys(err, "cannot look at the lock '%s'", path);
-    else if (whole.l_type != F_UNLCK)
+    if (!rc && lock.held)
         rc = err_set(err, "another foil-train has '%s'", run);
-    if (fd >= 0)
-        close(fd);
     free(path);
     return rc;
 }

@@ -1,0 +1,95 @@
+#include <fcntl.h>
+#include <signal.h>
+
+#include "child.h"
+#include "t.h"
+#include "util/file.h"
+#include "util/lock.h"
+
+static struct err err;
+
+/* Holds the file until it is killed; says by a byte when it does. */
+static pid_t
+hold(int stopping)
+{
+    int fd[2];
+    char byte = 0;
+    pid_t pid;
+
+    if (pipe(fd))
+        return -1;
+    pid = fork();
+    if (!pid) {
+        byte = (char)('0' + lock_take("lock", &err));
+        if (stopping)
+            lock_note_stopping();
+        if (write(fd[1], &byte, 1) == 1)
+            pause();
+        _exit(1);
+    }
+    T(read(fd[0], &byte, 1) == 1 && byte == '1', "a process takes the file");
+    close(fd[0]);
+    close(fd[1]);
+    return pid;
+}
+
+static void
+put(const char *line)
+{
+    T(!file_write("lock", line, strlen(line), &err), "a file of other bytes");
+}
+
+static void
+try_to_take(const void *arg)
+{
+    (void)arg;
+    exit(lock_take("lock", &err) == 0 ? 0 : 3);
+}
+
+static void
+one_that_is_held(int stopping)
+{
+    const pid_t pid = hold(stopping);
+    struct lock lock;
+    struct child c;
+
+    T(!lock_look("lock", &lock, &err) && lock.held && lock.here &&
+          lock.pid == (long)pid,
+      "another one sees who has it");
+    T(lock.stopping == stopping, "and whether that was asked to end");
+    c = child_run(try_to_take, NULL);
+    T(c.code == 0, "and cannot have it");
+    T(!lock_look("lock", &lock, &err) && lock.pid == (long)pid,
+      "nor does that change what is written there");
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    T(!lock_look("lock", &lock, &err) && !lock.held && lock.here &&
+          lock.pid == (long)pid,
+      "of one that was killed there is a line, and no lock");
+}
+
+int
+main(void)
+{
+    char folder[256], line[64];
+    struct lock lock;
+
+    child_scratch(folder);
+    T(!lock_look("lock", &lock, &err) && !lock.held && !lock.pid && lock.here,
+      "no file: nobody has it");
+    one_that_is_held(0);
+    one_that_is_held(1);
+    snprintf(line, sizeof line, "%ld elsewhere\n", (long)getpid());
+    put(line);
+    T(!lock_look("lock", &lock, &err) && !lock.held && !lock.here &&
+          !strcmp(lock.host, "elsewhere"),
+      "a line of another host");
+    put("");
+    T(!lock_look("lock", &lock, &err) && !lock.held && lock.here,
+      "an empty file: of an older foil");
+    T(lock_look(folder, &lock, &err) == -1, "a folder is no such file");
+    T(lock_take("none/lock", &err) == -1, "nor is one in no folder");
+    if (chdir("/") || file_remove(folder, &err))
+        return 1;
+    return t_done();
+}
