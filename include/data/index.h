@@ -13,9 +13,9 @@
  *   a folder      all files below it, in the order of their names
  *   a tar         its members in their order; WebDataset shards are tars
  *   a file list   text, a line each: path[<tab>label[<tab>caption]], or a .csv
- *                 with commas; or a first line that names the columns
- *                 (lib/data/cells.h).  Paths are relative to the folder of the
- *                 list
+ *                 with commas; or a first line that names the columns, in words
+ *                 that lib/data/columns.c knows or data_index_columns() says.
+ *                 Paths are relative to the folder of the list
  *
  * Every .jpg, .jpeg, .png and .webp is a sample.  Beside it in a folder or tar,
  * of the same name up to the first dot, a .txt has its captions, one a line,
@@ -25,8 +25,9 @@
  * of the name that is not common to all samples of the input.
  *
  * Labels are the ranks of the classes' names in byte order; only where all
- * labels that were given are whole numbers do they count as they are.  The
- * names are kept, for labels of two sets can be compared by them alone.
+ * labels that were given are whole numbers do they count as they are, "01",
+ * "+1" and "1.0" as 1, and -1 as none.  The names are kept, for labels of two
+ * sets can be compared by them alone.
  *
  * What cannot be used is bad: a file that is no sound image, a link to nothing
  * or in a circle, a file or folder that may not be opened.
@@ -42,6 +43,15 @@ struct data_index_how {
 struct data_index *data_index_new(const struct data_index_how *how);
 void data_index_free(struct data_index *index);
 
+/*
+ * data_index_columns() says what columns of the file lists hold, or of the
+ * table of captions: "name=id,label=type,caption=title", each by its name in
+ * the first line, or all by their numbers from 1 where no line names them.
+ * Before the input or table that it is for; -1 where the text makes no sense.
+ */
+int data_index_columns(struct data_index *index, const char *spec,
+                       struct err *err);
+
 /* data_index_add() begins with an input, "-" for a list on standard input; the
  * one before must be at its end. */
 int data_index_add(struct data_index *index, const char *path, struct err *err);
@@ -53,27 +63,24 @@ int data_index_next(struct data_index *index, struct err *err);
 /* Share of the input that is done, 0 .. 1. */
 double data_index_share(const struct data_index *index);
 
-/* data_index_classes() counts classes, after data_index_write(). */
-size_t data_index_classes(const struct data_index *index);
-
-/* Samples so far; what was left out as bad, and why (the first 100 of them). */
+/* Samples so far; why the i-th file was left out as bad, NULL past the last of
+ * them and past the 100th. */
 size_t data_index_size(const struct data_index *index);
-size_t data_index_bad(const struct data_index *index);
 const char *data_index_complaint(const struct data_index *index, size_t i);
 
 /*
  * data_index_table() gives samples the captions of a table, in place of those
  * beside them; after the last input.  The table is text, a row a line, cells
  * separated by tabs, or by commas in a .csv: name, caption.  Several rows may
- * name one sample.  A first line with a column of captions by name
- * (lib/data/cells.h) tells the columns; that of names is named, too, or the
- * first.  In a caption, \n parts two, and \t and \\
- * stand for a tab and a backslash, as foil-data list writes them.
+ * name one sample.  A first line with a column of captions tells the columns
+ * (lib/data/columns.c); that of names is named, too, or the first.  In a
+ * caption, \n parts two, and \t and \\ stand for a tab and a backslash, as
+ * foil-data list writes them.
  *
  * A name is that of the sample in the set, or that up to its first dot, or one
  * of both without folders, whichever fits first; one that fits several samples
- * is not used.  Refused: a table that cannot be read, or of which no row is
- * used.
+ * is not used.  Refused: a table that cannot be read, whose first line names
+ * neither a sample nor columns that are known, or of which no row is used.
  */
 struct data_index_rows {
     size_t used;
@@ -97,9 +104,11 @@ void data_index_captions(const struct data_index *index,
                          struct data_index_captions *captions);
 
 /*
- * data_index_write() gives out the labels and writes the index, all or
- * nothing.  No sample at all is an error.
+ * data_index_write() writes the index, all or nothing.  No sample at all is an
+ * error.  data_index_settle() gives out the labels before that, once, where the
+ * caller wants to tell what is wrong with them from what is with the file.
  */
+int data_index_settle(struct data_index *index, struct err *err);
 int data_index_write(struct data_index *index, const char *path,
                      struct err *err);
 
@@ -119,9 +128,22 @@ size_t data_index_skipped(const struct data_index *index, int pictures,
  */
 char *data_index_kinds(const struct data_index *index, int pictures);
 
-/* data_index_files() counts the files that were seen, and those of them that
- * lie beside images, with captions or labels; lists are not counted. */
-size_t data_index_files(const struct data_index *index, size_t *beside);
+/* What was found, after data_index_write(). */
+struct data_index_sum {
+    size_t images, classes;
+    size_t unlabelled; /* images without a label */
+    size_t files;      /* that were seen, but those of lists: these are */
+    size_t beside;     /* captions and labels beside images, */
+    size_t skipped;    /* or no samples by their names, */
+    size_t bad;        /* or left out as bad, or samples */
+    size_t hidden;     /* files and folders that begin with a dot */
+};
+struct data_index_sum data_index_sum(const struct data_index *index);
+const char *data_index_class(const struct data_index *index, size_t i);
+
+/* data_index_note() is the i-th sentence about something that the user should
+ * look at, such as columns that are not used; NULL past the last. */
+const char *data_index_note(const struct data_index *index, size_t i);
 
 /*
  * data_index_lost() names, after data_index_write(), the i-th class whose

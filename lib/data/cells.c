@@ -1,21 +1,10 @@
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "util/mem.h"
 
 #include "cells.h"
 #include "kind.h"
-
-enum { WORDS = 8 };
-
-static const char *const words[][WORDS] = {
-    [DATA_COLUMN_NAME] = {"file", "filename", "name", "filepath", "path",
-                          "image", "key"},
-    [DATA_COLUMN_LABEL] = {"label", "class", "category", "target"},
-    [DATA_COLUMN_CAPTION] = {"caption", "title", "text"},
-};
 
 void
 data_cells_init(struct data_cells *cells, const char *path, char *text,
@@ -23,7 +12,8 @@ data_cells_init(struct data_cells *cells, const char *path, char *text,
 {
     static const char mark[] = "\xef\xbb\xbf";
 
-    *cells = (struct data_cells){.text = text,
+    *cells = (struct data_cells){.path = path,
+                                 .text = text,
                                  .len = len,
                                  .csv = data_kind_ends(path, ".csv"),
                                  .next_line = 1};
@@ -43,22 +33,23 @@ data_cells_release(struct data_cells *cells)
 static size_t
 unquote(struct data_cells *c, size_t from, size_t *len)
 {
+    const size_t line = c->next_line;
     char *to = c->text + from;
     size_t at = from + 1;
+    int closed = 0;
 
-    for (; at < c->len; at++) {
-        if (c->text[at] == '"' && c->text[at + 1] != '"') {
-            at++;
-            break;
-        }
+    for (; at < c->len && !closed; at++) {
+        closed = c->text[at] == '"' && c->text[at + 1] != '"';
+        if (closed)
+            continue;
         at += c->text[at] == '"';
         c->next_line += c->text[at] == '\n';
         *to++ = c->text[at];
     }
-    // what stands behind the quotes belongs to it, too
-    for (; at < c->len && c->text[at] != ',' && c->text[at] != '\n'; at++)
-        if (c->text[at] != '\r')
-            *to++ = c->text[at];
+    while (at < c->len && (c->text[at] == ' ' || c->text[at] == '\r'))
+        at++;
+    if (!closed || (at < c->len && c->text[at] != ',' && c->text[at] != '\n'))
+        c->quote = line;
     *len = (size_t)(to - (c->text + from));
     return at;
 }
@@ -102,8 +93,25 @@ pass_comments(struct data_cells *c)
     }
 }
 
+/* Is the record what it seems to be? */
+static int
+judge(const struct data_cells *c, struct err *err)
+{
+    if (c->quote)
+        return err_set(
+            err,
+            "line %zu of '%s' has quotes that are not closed, or text "
+            "behind them: within quotes a quote is doubled",
+            c->quote, c->path);
+    for (size_t i = 0; i < c->n; i++)
+        if (strlen(c->cell[i].text) < c->cell[i].len)
+            return err_set(err, "line %zu of '%s' has a zero byte", c->line,
+                           c->path);
+    return 0;
+}
+
 int
-data_cells_next(struct data_cells *c)
+data_cells_next(struct data_cells *c, struct err *err)
 {
     do {
         pass_comments(c);
@@ -111,19 +119,10 @@ data_cells_next(struct data_cells *c)
             return 0;
         c->n = 0;
         c->line = c->next_line;
-        while (cut(c))
+        while (cut(c) && !c->quote)
             ;
+        if (judge(c, err))
+            return -1;
     } while (c->n == 1 && !c->cell->len);
     return 1;
-}
-
-size_t
-data_cells_column(const struct data_cells *c, enum data_column column)
-{
-    for (size_t i = 0; i < c->n; i++)
-        for (size_t k = 0; k < WORDS && words[column][k]; k++)
-            if (!strcasecmp(c->cell[i].text, words[column][k]) &&
-                strlen(c->cell[i].text) == c->cell[i].len)
-                return i;
-    return SIZE_MAX;
 }

@@ -5,9 +5,11 @@
 #include "data/index.h"
 #include "util/mem.h"
 
+#include "columns.h"
 #include "input.h"
 #include "kind.h"
 #include "labels.h"
+#include "notes.h"
 #include "siblings.h"
 #include "sidecar.h"
 #include "skipped.h"
@@ -20,6 +22,7 @@ enum {
 
 struct data_index {
     struct data_index_how how;
+    struct data_columns columns; // as the user says, of lists or of a table
     struct input *input;
     size_t input_first; // sample
     struct siblings siblings;
@@ -29,16 +32,18 @@ struct data_index {
     size_t class_room;
     size_t *first; // [files] first sample of each
     size_t first_room;
-    int given; // some label was given
-    int tars;  // some file of a folder is a tar
+    int given;   // some label was given
+    int tars;    // some file of a folder is a tar
+    int settled; // labels are given out
 
     struct data_bytes bytes;
     struct data_decoder *decoder;
     struct data_image image;
     char *complaint[COMPLAINTS];
-    size_t bad, files, beside;
+    size_t bad, files, beside, hidden, unlabelled;
     struct skipped skipped;
-    struct data_index_captions notes;
+    struct data_index_captions captions;
+    struct data_notes notes;
 };
 
 struct data_index *
@@ -65,9 +70,18 @@ data_index_free(struct data_index *index)
     data_jpeg_free(index->decoder);
     for (size_t i = 0; i < index->bad && i < COMPLAINTS; i++)
         free(index->complaint[i]);
+    data_columns_release(&index->columns);
+    data_notes_release(&index->notes);
     free(index->class);
     free(index->first);
     free(index);
+}
+
+int
+data_index_columns(struct data_index *index, const char *spec, struct err *err)
+{
+    data_columns_release(&index->columns);
+    return data_columns_parse(&index->columns, spec, err);
 }
 
 /* Nothing more comes from the input. */
@@ -81,6 +95,8 @@ end_input(struct data_index *index)
         return;
     first = index->first[parts->files - 1];
     data_skipped_input(&index->skipped, parts, first, parts->samples - first);
+    data_input_notes(index->input, &index->notes);
+    index->hidden += data_input_hidden(index->input);
     data_input_close(index->input);
     index->input = NULL;
     data_siblings_leave(&index->siblings, parts->samples);
@@ -109,7 +125,7 @@ data_index_add(struct data_index *index, const char *path, struct err *err)
     size_t files = index->parts.files;
 
     end_input(index);
-    input = data_input_open(path, err);
+    input = data_input_open(path, &index->columns, err);
     if (!input)
         return -1;
     index->input = input;
@@ -142,7 +158,7 @@ tidy_caption(struct data_index *index, const char *text)
     struct data_bytes lines = {0};
     uint64_t at;
 
-    data_sidecar_line(text, strlen(text), &lines, &index->notes);
+    data_sidecar_line(text, strlen(text), &lines, &index->captions);
     at = data_layout_text(&index->parts, (char *)lines.data, lines.len);
     data_bytes_release(&lines);
     return at;
@@ -198,7 +214,7 @@ take_image(struct data_index *index, const struct input_item *item,
     parts->sample[n] = sample;
     index->class[n] = class;
     parts->samples++;
-    data_siblings_settle(&index->siblings, &index->parts, &index->notes);
+    data_siblings_settle(&index->siblings, &index->parts, &index->captions);
     return 0;
 }
 
@@ -239,7 +255,7 @@ take_captions(struct data_index *index, const struct input_item *item,
         data_siblings_json(siblings, (char *)bytes->data, bytes->len);
     else
         data_siblings_text(siblings, (char *)bytes->data, bytes->len);
-    data_siblings_settle(siblings, &index->parts, &index->notes);
+    data_siblings_settle(siblings, &index->parts, &index->captions);
     return 0;
 }
 
@@ -309,6 +325,7 @@ data_index_next(struct data_index *index, struct err *err)
         return got;
     kind = list ? DATA_KIND_IMAGE : data_kind_of(item.name);
     index->files += !list && kind != DATA_KIND_HIDDEN;
+    index->hidden += kind == DATA_KIND_HIDDEN;
     if (kind < DATA_KIND_PICTURE && !list)
         data_siblings_enter(&index->siblings, item.name, index->parts.samples);
     rc = take(index, &item, kind, err);
@@ -331,16 +348,32 @@ data_index_size(const struct data_index *index)
     return index->parts.samples;
 }
 
-size_t
-data_index_classes(const struct data_index *index)
+struct data_index_sum
+data_index_sum(const struct data_index *index)
 {
-    return index->parts.classes;
+    return (struct data_index_sum){
+        .images = index->parts.samples,
+        .classes = index->parts.classes,
+        .unlabelled = index->unlabelled,
+        .files = index->files,
+        .beside = index->beside,
+        .skipped = index->skipped.pictures + index->skipped.others,
+        .bad = index->bad,
+        .hidden = index->hidden,
+    };
 }
 
-size_t
-data_index_bad(const struct data_index *index)
+const char *
+data_index_class(const struct data_index *index, size_t i)
 {
-    return index->bad;
+    REQUIRE(i < index->parts.classes);
+    return index->parts.text + index->parts.class[i];
+}
+
+const char *
+data_index_note(const struct data_index *index, size_t i)
+{
+    return i < index->notes.n ? index->notes.text[i] : NULL;
 }
 
 const char *
@@ -365,13 +398,6 @@ data_index_kinds(const struct data_index *index, int pictures)
     return data_skipped_kinds(&index->skipped, pictures);
 }
 
-size_t
-data_index_files(const struct data_index *index, size_t *beside)
-{
-    *beside = index->beside;
-    return index->files;
-}
-
 const char *
 data_index_lost(const struct data_index *index, size_t i)
 {
@@ -385,14 +411,15 @@ data_index_table(struct data_index *index, const char *path,
                  struct data_index_rows *rows, struct err *err)
 {
     end_input(index);
-    return data_table_read(&index->parts, path, &index->notes, rows, err);
+    return data_table_read(&index->parts, path, &index->columns,
+                           &index->captions, &index->notes, rows, err);
 }
 
 void
 data_index_captions(const struct data_index *index,
                     struct data_index_captions *captions)
 {
-    *captions = index->notes;
+    *captions = index->captions;
     for (size_t i = 0; i < index->parts.samples; i++)
         captions->captioned += index->parts.sample[i].caption != 0;
 }
@@ -419,13 +446,11 @@ no_sample(const struct data_index *index, const char *path, struct err *err)
 }
 
 int
-data_index_write(struct data_index *index, const char *path, struct err *err)
+data_index_settle(struct data_index *index, struct err *err)
 {
     struct layout_parts *parts = &index->parts;
 
     end_input(index);
-    if (!parts->samples)
-        return no_sample(index, path, err);
     for (size_t i = 0; !index->given && i < parts->files; i++) {
         size_t end =
             i + 1 < parts->files ? index->first[i + 1] : parts->samples;
@@ -433,8 +458,23 @@ data_index_write(struct data_index *index, const char *path, struct err *err)
         data_labels_from_folders(parts, index->first[i], end - index->first[i],
                                  index->class);
     }
-    if (data_labels_settle(parts, index->class, index->given, err))
+    if (data_labels_settle(parts, index->class, index->given, &index->notes,
+                           err))
         return -1;
+    for (size_t i = 0; i < parts->samples; i++)
+        index->unlabelled += parts->sample[i].label < 0;
     data_skipped_lost(&index->skipped, parts, index->given);
-    return data_layout_write(parts, path, err);
+    index->settled = 1;
+    return 0;
+}
+
+int
+data_index_write(struct data_index *index, const char *path, struct err *err)
+{
+    end_input(index);
+    if (!index->parts.samples)
+        return no_sample(index, path, err);
+    if (!index->settled && data_index_settle(index, err))
+        return -1;
+    return data_layout_write(&index->parts, path, err);
 }

@@ -9,7 +9,9 @@
 #include "util/mem.h"
 
 #include "cells.h"
+#include "columns.h"
 #include "input.h"
+#include "kind.h"
 #include "tar.h"
 #include "tree.h"
 
@@ -21,8 +23,11 @@ struct input {
     struct tree tree;     // of a folder
     char *list;           // of a list: its text,
     size_t list_bytes;
-    struct data_cells cells; // which is cut into these,
-    size_t column[3];        // and which of them is what; enum data_column
+    struct data_cells cells;      // which is cut into these,
+    size_t at_cell[DATA_COLUMNS]; // and which of them is what
+    const struct data_columns *columns;
+    char *unused;                   // names of columns
+    size_t nameless, nameless_line; // records, and the first of them
     int begun;
     char *list_path;
     struct tree_state list_state;
@@ -112,10 +117,12 @@ open_any(struct input *input, const char *path, struct err *err)
 }
 
 struct input *
-data_input_open(const char *path, struct err *err)
+data_input_open(const char *path, const struct data_columns *columns,
+                struct err *err)
 {
     struct input *input = mem_array(1, sizeof *input);
 
+    input->columns = columns;
     if (!open_any(input, path, err))
         return input;
     data_input_close(input);
@@ -132,54 +139,90 @@ data_input_close(struct input *input)
     data_cells_release(&input->cells);
     free(input->list);
     free(input->list_path);
+    free(input->unused);
     free(input->root);
     free(input);
 }
 
-/* What the columns are: as a first record says that names one of samples, and
- * then there is another record; else path, label, caption. */
+/* Whether a cell of a first record is a file, or by its name an image; or there
+ * is one cell that seems to be several. */
 static int
-read_heading(struct input *input)
+names_file(const struct input *input)
 {
     const struct data_cells *cells = &input->cells;
-    const int named = data_cells_column(cells, DATA_COLUMN_NAME) != SIZE_MAX;
+    int named = cells->n == 1 && strpbrk(cells->cell->text, " ,");
 
-    for (enum data_column c = DATA_COLUMN_NAME; c <= DATA_COLUMN_CAPTION; c++)
-        input->column[c] = named ? data_cells_column(cells, c) : (size_t)c;
+    for (size_t i = 0; i < cells->n && !named; i++) {
+        char *path = data_layout_path(input->root, cells->cell[i].text);
+
+        named = data_kind_of(path) == DATA_KIND_IMAGE || file_exists(path);
+        free(path);
+    }
     return named;
+}
+
+/* What the columns are: as a first record says that names one of samples, and
+ * then there is another record; else path, label, caption.  1 where the record
+ * is used up, 0 or DATA_UNREAD. */
+static int
+read_heading(struct input *input, struct err *err)
+{
+    size_t *at = input->at_cell;
+    int heading;
+
+    for (size_t c = 0; c < DATA_COLUMNS; c++)
+        at[c] = c;
+    heading = data_columns_find(input->columns, &input->cells, DATA_COLUMN_NAME,
+                                at, err);
+    if (!heading && !input->columns->spec && !names_file(input))
+        heading = data_columns_refuse(&input->cells, "file", err);
+    if (heading > 0)
+        input->unused = data_columns_others(&input->cells, at);
+    return heading < 0 ? DATA_UNREAD : heading;
 }
 
 /* The cell of a column; NULL where the record has none. */
 static const char *
 cell_of(const struct input *input, enum data_column column)
 {
-    const size_t at = input->column[column];
+    const size_t at = input->at_cell[column];
 
     return at < input->cells.n ? input->cells.cell[at].text : NULL;
 }
 
+/* The sample of a record; 0 where it names none. */
 static int
-next_line(struct input *input, struct input_item *item)
+read_record(struct input *input, struct input_item *item)
 {
-    struct data_cells *cells = &input->cells;
+    const char *name = cell_of(input, DATA_COLUMN_NAME);
 
-    while (data_cells_next(cells)) {
-        const char *name;
-
-        if (!input->begun++ && read_heading(input))
-            continue;
-        name = cell_of(input, DATA_COLUMN_NAME);
-        while (name && !strncmp(name, "./", 2))
-            name += 2;
-        if (!name || !*name)
-            continue;
-        *item =
-            (struct input_item){.name = name,
+    while (name && !strncmp(name, "./", 2))
+        name += 2;
+    if (!name || !*name) {
+        if (!input->nameless++)
+            input->nameless_line = input->cells.line;
+        return 0;
+    }
+    *item = (struct input_item){.name = name,
                                 .label = cell_of(input, DATA_COLUMN_LABEL),
                                 .caption = cell_of(input, DATA_COLUMN_CAPTION)};
-        return 1;
+    return 1;
+}
+
+static int
+next_line(struct input *input, struct input_item *item, struct err *err)
+{
+    int got;
+
+    while ((got = data_cells_next(&input->cells, err)) > 0) {
+        const int heading = input->begun++ ? 0 : read_heading(input, err);
+
+        if (heading < 0)
+            return heading;
+        if (!heading && read_record(input, item))
+            return 1;
     }
-    return 0;
+    return got < 0 ? DATA_UNREAD : 0;
 }
 
 int
@@ -189,7 +232,7 @@ data_input_next(struct input *input, struct input_item *item, struct err *err)
     int got;
 
     if (input->list)
-        return next_line(input, item);
+        return next_line(input, item, err);
     *item = (struct input_item){0};
     if (!input->tar) {
         const struct tree_entry *entry;
@@ -204,6 +247,7 @@ data_input_next(struct input *input, struct input_item *item, struct err *err)
     got = data_tar_next(input->tar, &member, err);
     if (got > 0) {
         item->name = member.name;
+        item->bad = member.bad;
         item->offset = member.offset;
         item->bytes = member.bytes;
     }
@@ -269,6 +313,27 @@ data_input_list(const struct input *input, struct tree_state *state)
 {
     *state = input->list_state;
     return input->list_path;
+}
+
+void
+data_input_notes(const struct input *input, struct data_notes *notes)
+{
+    if (input->unused && *input->unused)
+        data_notes_add(notes,
+                       mem_format("columns of '%s' that are not used: %s",
+                                  input->cells.path, input->unused));
+    if (input->nameless)
+        data_notes_add(
+            notes, mem_format("%zu row%s of '%s' without a name (such as line "
+                              "%zu): not used",
+                              input->nameless, plural(input->nameless),
+                              input->cells.path, input->nameless_line));
+}
+
+size_t
+data_input_hidden(const struct input *input)
+{
+    return input->tar ? data_tar_hidden(input->tar) : input->tree.hidden;
 }
 
 const struct tree *

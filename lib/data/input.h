@@ -7,13 +7,16 @@
 #include "data/set.h"
 #include "util/err.h"
 
+#include "columns.h"
 #include "layout.h"
+#include "notes.h"
 #include "tree.h"
 
 /*
  * An input that files come from, whatever its form: a tar, a folder, a list.
  * The path "-" is a list on standard input, its names as seen from the current
- * folder.
+ * folder.  A list has a path, a label and a caption in its columns, or what
+ * these are called or the user says that they hold (columns.h).
  */
 struct input_item {
     const char *name; /* lives until the next call */
@@ -23,11 +26,14 @@ struct input_item {
 };
 
 struct input;
-struct input *data_input_open(const char *path, struct err *err);
+struct input *data_input_open(const char *path,
+                              const struct data_columns *columns,
+                              struct err *err);
 void data_input_close(struct input *input);
 
-/* data_input_next() finds the next file: 1, 0 at the end, -1 where the input is
- * damaged, or DATA_UNREAD. */
+/* data_input_next() finds the next file: 1, 0 at the end, -1 where an archive
+ * is damaged, or DATA_UNREAD where it cannot be read, or a list makes no sense.
+ */
 int data_input_next(struct input *input, struct input_item *item,
                     struct err *err);
 
@@ -50,6 +56,13 @@ double data_input_share(const struct input *input);
 int data_input_is_list(const struct input *input);
 const char *data_input_list(const struct input *input,
                             struct tree_state *state);
+
+/* data_input_notes() adds what is to be said of a list at its end. */
+void data_input_notes(const struct input *input, struct data_notes *notes);
+
+/* data_input_hidden() counts the files and folders whose names begin with a
+ * dot, as far as it was read; of a tar only the files in such folders. */
+size_t data_input_hidden(const struct input *input);
 
 /* data_input_tree() is a folder's tree; NULL where the input is none. */
 const struct tree *data_input_tree(const struct input *input);

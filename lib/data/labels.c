@@ -1,6 +1,8 @@
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "util/mem.h"
 
@@ -108,32 +110,88 @@ data_labels_from_folders(struct layout_parts *parts, size_t first, size_t n,
     }
 }
 
-/* A whole number below the limit, or -1. */
+enum { NONE = -1, TOO_SMALL = -2, TOO_LARGE = -3, NO_NUMBER = -4 };
+
+/* A whole number below the limit, with "1.0" and "+1" for 1, as tables have it
+ * that went through numbers of other kinds; or what it is instead. */
 static long
 whole(const char *text)
 {
-    char *end;
+    const int negative = *text == '-';
+    const char *digit = text + (negative || *text == '+');
+    size_t n = strspn(digit, "0123456789");
+    const char *end = digit + n;
     long x;
 
-    if (*text < '0' || *text > '9')
-        return -1;
-    x = strtol(text, &end, 10);
-    return *end || x >= (long)LAYOUT_MAX_CLASSES ? -1 : x;
+    if (n && *end == '.')
+        end += 1 + strspn(end + 1, "0");
+    if (!n || *end)
+        return NO_NUMBER;
+    for (; n > 1 && *digit == '0'; n--)
+        digit++;
+    x = n > 9 ? LONG_MAX : strtol(digit, NULL, 10);
+    if (negative && x)
+        return x == 1 ? NONE : TOO_SMALL;
+    return x < (long)LAYOUT_MAX_CLASSES ? x : TOO_LARGE;
 }
 
-static int
-all_whole(const struct names *names, size_t *classes)
-{
-    *classes = 0;
-    for (size_t i = 0; i < names->n; i++) {
-        long x = whole(names->text + names->at[i]);
+/* Kinds of labels: how many classes are such, and the first of each. */
+struct kinds {
+    size_t numbers, too_small, too_large, words;
+    const char *number, *small, *large, *word;
+    size_t classes; // of numbers: the highest and one
+};
 
-        if (x < 0)
-            return 0;
-        if ((size_t)x >= *classes)
-            *classes = (size_t)x + 1;
+static void
+count_kind(size_t *n, const char **first, const char *name)
+{
+    if (!(*n)++)
+        *first = name;
+}
+
+static struct kinds
+kinds_of(const struct names *names)
+{
+    struct kinds k = {0};
+
+    for (size_t i = 0; i < names->n; i++) {
+        const char *name = names->text + names->at[i];
+        const long x = whole(name);
+
+        if (x == NO_NUMBER)
+            count_kind(&k.words, &k.word, name);
+        else if (x == TOO_SMALL)
+            count_kind(&k.too_small, &k.small, name);
+        else if (x == TOO_LARGE)
+            count_kind(&k.too_large, &k.large, name);
+        else
+            count_kind(&k.numbers, &k.number, name);
+        if (x >= 0 && (size_t)x >= k.classes)
+            k.classes = (size_t)x + 1;
     }
-    return names->n > 0;
+    return k;
+}
+
+/* Do labels count as numbers?  1, 0, or -1 where that cannot be told. */
+static int
+are_numbers(const struct kinds *k, struct data_notes *notes, struct err *err)
+{
+    if (k->words && k->numbers)
+        data_notes_add(notes,
+                       mem_format("labels are numbers (such as '%s') and words "
+                                  "(such as '%s'): all are names, and classes "
+                                  "have the numbers of their order",
+                                  k->number, k->word));
+    if (k->words || !k->numbers)
+        return 0;
+    if (k->too_small || k->too_large)
+        return err_set(
+            err,
+            "the label '%s' is none: labels that are whole numbers are "
+            "0 to %zu, or -1 for none; with a letter in front they "
+            "are names",
+            k->too_small ? k->small : k->large, (size_t)LAYOUT_MAX_CLASSES - 1);
+    return 1;
 }
 
 /* Labels are numbers: classes get them as names, used or not. */
@@ -143,7 +201,7 @@ number_classes(struct layout_parts *parts, const uint64_t *class,
 {
     for (size_t i = 0; i < parts->samples; i++)
         parts->sample[i].label =
-            class[i] ? (int32_t)whole(parts->text + class[i]) : -1;
+            class[i] ? (int32_t)whole(parts->text + class[i]) : NONE;
     parts->class = mem_array(classes, sizeof *parts->class);
     for (size_t i = 0; i < classes; i++) {
         char name[24];
@@ -170,22 +228,49 @@ rank_classes(struct layout_parts *parts, const uint64_t *class,
     names->at = NULL;
 }
 
+/* Folders that are called as parts of a set are: somebody gave the folder that
+ * they are in. */
+static void
+note_splits(const struct names *names, struct data_notes *notes)
+{
+    static const char *const split[] = {
+        "train", "training", "test", "testing", "val", "validation", "valid"};
+    const char *found[2];
+    size_t n = 0;
+
+    for (size_t i = 0; i < names->n && n < 2; i++)
+        for (size_t k = 0; k < sizeof split / sizeof *split && n < 2; k++)
+            if (!strcasecmp(names->text + names->at[i], split[k]))
+                found[n++] = names->text + names->at[i];
+    if (n == 2)
+        data_notes_add(
+            notes, mem_format("the classes '%s' and '%s' look like parts of a "
+                              "data set: index each folder by itself if they "
+                              "are",
+                              found[0], found[1]));
+}
+
 int
 data_labels_settle(struct layout_parts *parts, const uint64_t *class, int given,
-                   struct err *err)
+                   struct data_notes *notes, struct err *err)
 {
     struct names names = {.text = parts->text};
-    size_t classes;
+    struct kinds kinds;
     int rc = 0;
 
     REQUIRE(!parts->class);
     for (size_t i = 0; !rc && i < parts->samples; i++)
         if (class[i])
             rc = insert(&names, class[i], err);
-    if (!rc && given && all_whole(&names, &classes))
-        number_classes(parts, class, classes);
+    kinds = kinds_of(&names);
+    if (!rc && !given)
+        note_splits(&names, notes);
+    if (!rc && given)
+        rc = are_numbers(&kinds, notes, err);
+    if (rc > 0)
+        number_classes(parts, class, kinds.classes);
     else if (!rc)
         rank_classes(parts, class, &names);
     free(names.at);
-    return rc;
+    return rc < 0 ? rc : 0;
 }

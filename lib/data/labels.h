@@ -7,6 +7,7 @@
 #include "util/err.h"
 
 #include "layout.h"
+#include "notes.h"
 
 /*
  * data_labels_common() is how much of the names of the samples first .. first +
@@ -28,10 +29,13 @@ void data_labels_from_folders(struct layout_parts *parts, size_t first,
 /*
  * data_labels_settle() turns the class texts of all samples into labels and the
  * table of classes.
- *   given   the texts were given rather than read from folders: whole numbers
- *           count as they are
+ *   given   the texts were given rather than read from folders: where all are
+ *           whole numbers they count as they are, and -1 is none; refused are
+ *           others below 0, and numbers of which only some are too large
+ *   notes   what seems odd: labels only some of which are numbers, folders that
+ *           are called as splits are
  */
 int data_labels_settle(struct layout_parts *parts, const uint64_t *class,
-                       int given, struct err *err);
+                       int given, struct data_notes *notes, struct err *err);
 
 #endif

@@ -170,7 +170,7 @@ static size_t
 count_gone(const struct data_set *set, const struct changes *sorted,
            const struct layout_sample **first)
 {
-    struct inside in = {NULL, NULL, {NULL, 0, 0}};
+    struct inside in = {NULL, NULL, {NULL, 0, 0, 0}};
     size_t gone = 0;
 
     for (size_t i = 0; i < set->head->samples; i++) {

@@ -93,17 +93,46 @@ struct table {
     size_t n, room;
 };
 
-/* A first record that has a column of captions by name says which is what. */
+/* Whether a cell of the record names a sample, or an image that is none. */
 static int
-read_heading(struct table *table, const struct data_cells *cells)
+names_sample(struct table *table, const struct layout_parts *parts,
+             const struct data_cells *cells)
 {
-    const size_t name = data_cells_column(cells, DATA_COLUMN_NAME),
-                 caption = data_cells_column(cells, DATA_COLUMN_CAPTION);
+    for (size_t i = 0; i < cells->n; i++)
+        if (data_kind_of(cells->cell[i].text) == DATA_KIND_IMAGE ||
+            find(table->names, parts, cells->cell[i].text,
+                 cells->cell[i].len) != LEXICON_NONE)
+            return 1;
+    return 0;
+}
 
-    if (caption == SIZE_MAX)
-        return 0;
-    table->caption = caption;
-    table->name = name == SIZE_MAX ? 0 : name;
+/* What the columns are: 1 where the first record only says that, 0, -1. */
+static int
+read_heading(struct table *table, const struct layout_parts *parts,
+             const struct data_columns *columns, const struct data_cells *cells,
+             struct data_notes *notes, struct err *err)
+{
+    size_t at[DATA_COLUMNS] = {
+        [DATA_COLUMN_LABEL] = SIZE_MAX, [DATA_COLUMN_CAPTION] = 1};
+    int heading =
+        data_columns_find(columns, cells, DATA_COLUMN_CAPTION, at, err);
+    char *unused;
+
+    if (!heading && !columns->spec && !names_sample(table, parts, cells))
+        return data_columns_refuse(cells, "sample", err);
+    if (heading > 0 && at[DATA_COLUMN_NAME] == SIZE_MAX)
+        at[DATA_COLUMN_NAME] = at[DATA_COLUMN_CAPTION] == 0;
+    table->name = at[DATA_COLUMN_NAME];
+    table->caption = at[DATA_COLUMN_CAPTION];
+    if (heading <= 0)
+        return heading;
+    at[DATA_COLUMN_LABEL] = SIZE_MAX;
+    unused = data_columns_others(cells, at);
+    if (*unused)
+        data_notes_add(notes,
+                       mem_format("columns of '%s' that are not used: %s",
+                                  cells->path, unused));
+    free(unused);
     return 1;
 }
 
@@ -162,21 +191,30 @@ read_row(struct table *table, const struct layout_parts *parts,
     }
 }
 
-static void
+static int
 read_rows(struct table *table, const struct layout_parts *parts,
-          const char *path, struct data_index_rows *rows)
+          const char *path, const struct data_columns *columns,
+          struct data_notes *notes, struct data_index_rows *rows,
+          struct err *err)
 {
     struct data_cells cells;
-    int first = 1;
+    int first = 1, rc;
 
-    table->caption = 1;
     data_cells_init(&cells, path, table->text, table->len);
-    while (data_cells_next(&cells)) {
-        if (!first || !read_heading(table, &cells))
-            read_row(table, parts, &cells, rows);
+    while ((rc = data_cells_next(&cells, err)) > 0) {
+        const int heading =
+            first ? read_heading(table, parts, columns, &cells, notes, err) : 0;
+
         first = 0;
+        if (heading < 0) {
+            rc = heading;
+            break;
+        }
+        if (!heading)
+            read_row(table, parts, &cells, rows);
     }
     data_cells_release(&cells);
+    return rc;
 }
 
 static int
@@ -214,24 +252,28 @@ give(struct table *table, struct layout_parts *parts,
 
 int
 data_table_read(struct layout_parts *parts, const char *path,
-                struct data_index_captions *notes, struct data_index_rows *rows,
-                struct err *err)
+                const struct data_columns *columns,
+                struct data_index_captions *captions, struct data_notes *notes,
+                struct data_index_rows *rows, struct err *err)
 {
     struct table table = {.n = 0};
-    int rc = 0;
+    int rc;
 
     *rows = (struct data_index_rows){0};
+    if (columns->called[DATA_COLUMN_LABEL])
+        return err_set(err, "a table of captions has no column of labels");
     table.text = file_read(path, MAX_TABLE, &table.len, err);
     if (!table.text)
         return -1;
-    read_rows(&table, parts, path, rows);
+    rc = read_rows(&table, parts, path, columns, notes, rows, err);
     rows->used = table.n;
-    if (!table.n)
+    if (!rc && !table.n)
         rc = err_set(err,
                      "no line of '%s' names a sample and has a caption: want "
                      "name<tab>caption",
                      path);
-    give(&table, parts, notes);
+    if (!rc)
+        give(&table, parts, captions);
     for (enum way way = NAME; way < WAYS; way++) {
         data_lexicon_release(&table.names[way].lexicon);
         free(table.names[way].sample);

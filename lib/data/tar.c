@@ -11,6 +11,8 @@
 #include "data/set.h"
 #include "util/mem.h"
 
+#include "kind.h"
+#include "members.h"
 #include "tar.h"
 
 enum { BLOCK = 512, READ_AHEAD = 1 << 16 };
@@ -19,8 +21,10 @@ struct data_tar {
     char *path;
     int fd;
     struct archive *archive;
-    uint64_t bytes; // size of the file
-    uint64_t end;   // of the last member, padding included
+    uint64_t bytes;               // size of the file
+    uint64_t end;                 // of the last member, padding included
+    size_t hidden;                // files that were skipped
+    struct data_members *members; // where there was a link, or NULL
 };
 
 /* What the first bytes of other things than tars look like. */
@@ -94,6 +98,7 @@ data_tar_close(struct data_tar *tar)
     if (!tar)
         return;
     archive_read_free(tar->archive);
+    data_members_free(tar->members);
     if (tar->fd >= 0)
         close(tar->fd);
     free(tar->path);
@@ -129,19 +134,6 @@ judge_member(struct data_tar *tar, const struct data_member *member,
     return 0;
 }
 
-/* Only the first form depends on the locale, and then may fail. */
-static const char *
-name_of(struct archive_entry *entry)
-{
-    const char *name = archive_entry_pathname(entry);
-
-    if (!name)
-        name = archive_entry_pathname_utf8(entry);
-    while (name && !strncmp(name, "./", 2))
-        name += 2;
-    return name;
-}
-
 /* Whether a folder on the way to a file begins with a dot; ".." does not. */
 static int
 is_in_hidden(const char *name)
@@ -166,6 +158,69 @@ judge_failure(const struct data_tar *tar, struct err *err)
     return DATA_UNREAD;
 }
 
+/* Whether an entry is a file, for an index: of links to files the soft ones
+ * count where they would be an image or go with one. */
+static int
+is_file(struct archive_entry *entry, const char *name)
+{
+    const int known = data_kind_of(name) < DATA_KIND_PICTURE;
+
+    if (archive_entry_hardlink(entry))
+        return 1;
+    if (archive_entry_filetype(entry) == AE_IFLNK)
+        return known;
+    return archive_entry_filetype(entry) == AE_IFREG &&
+           (known || !archive_entry_sparse_count(entry));
+}
+
+/* Why what has no content of its own has none at all; or NULL, and it is found.
+ */
+static const char *
+find_content(struct data_tar *tar, struct archive_entry *entry,
+             struct data_member *member)
+{
+    uint64_t offset, bytes;
+
+    if (archive_entry_sparse_count(entry))
+        return "is a sparse file";
+    if (!tar->members)
+        tar->members = data_members_read(tar->path);
+    if (!data_members_find(tar->members, member->name, &offset, &bytes))
+        return "is a link to no file in the archive";
+    if (offset > tar->bytes || bytes > tar->bytes - offset)
+        return "is a link to a file that is cut off";
+    member->offset = offset;
+    member->bytes = bytes;
+    return NULL;
+}
+
+/* Takes the next header: 1 where it is of a file, 0, -1. */
+static int
+take_entry(struct data_tar *tar, struct archive_entry *entry,
+           struct data_member *member, struct err *err)
+{
+    const int plain = data_members_plain(entry);
+
+    *member = (struct data_member){
+        .name = data_members_name(entry),
+        .offset = (uint64_t)archive_filter_bytes(tar->archive, 0),
+        .bytes = plain ? (uint64_t)archive_entry_size(entry) : 0,
+    };
+    if (!member->name)
+        return err_set(err, "'%s' has a member without a name", tar->path);
+    if (judge_member(tar, member, err))
+        return -1;
+    if (!is_file(entry, member->name))
+        return 0;
+    if (is_in_hidden(member->name)) {
+        tar->hidden++;
+        return 0;
+    }
+    if (!plain)
+        member->bad = find_content(tar, entry, member);
+    return 1;
+}
+
 int
 data_tar_next(struct data_tar *tar, struct data_member *member, struct err *err)
 {
@@ -175,25 +230,20 @@ data_tar_next(struct data_tar *tar, struct data_member *member, struct err *err)
     while ((got = archive_read_next_header(tar->archive, &entry)) ==
                ARCHIVE_OK ||
            got == ARCHIVE_WARN) {
-        int plain = archive_entry_filetype(entry) == AE_IFREG &&
-                    !archive_entry_hardlink(entry) &&
-                    !archive_entry_sparse_count(entry);
+        const int file = take_entry(tar, entry, member, err);
 
-        *member = (struct data_member){
-            .name = name_of(entry),
-            .offset = (uint64_t)archive_filter_bytes(tar->archive, 0),
-            .bytes = plain ? (uint64_t)archive_entry_size(entry) : 0,
-        };
-        if (!member->name)
-            return err_set(err, "'%s' has a member without a name", tar->path);
-        if (judge_member(tar, member, err))
-            return -1;
-        if (plain && !is_in_hidden(member->name))
-            return 1;
+        if (file)
+            return file;
     }
     if (got == ARCHIVE_EOF)
         return judge_end(tar, err);
     return judge_failure(tar, err);
+}
+
+size_t
+data_tar_hidden(const struct data_tar *tar)
+{
+    return tar->hidden;
 }
 
 int

@@ -14,6 +14,7 @@ struct data_member {
     const char *name; /* without leading "./"; lives until the next call */
     uint64_t offset;  /* of its content in the archive */
     uint64_t bytes;
+    const char *bad; /* why it has no content; or NULL */
 };
 
 /*
@@ -28,11 +29,17 @@ void data_tar_close(struct data_tar *tar);
  * data_tar_next() finds the next regular file: 1, 0 at the end, -1 where the
  * archive is damaged or cut off (also just before its end mark), or DATA_UNREAD
  * where it could not be read (data/set.h).
- * Folders, links and devices are skipped, and files in folders that begin with
- * a dot, as those of a folder are.
+ * A link to a member of the archive is that member by another name: every hard
+ * link, and a symbolic one whose name is that of an image or of what lies
+ * beside one.  One that leads to no member is bad.  Folders and devices are
+ * skipped; so are files in folders that begin with a dot, as those of a folder
+ * are, which are counted.  The first link costs a second pass over all headers.
  */
 int data_tar_next(struct data_tar *tar, struct data_member *member,
                   struct err *err);
+
+/* How many files were skipped in folders that begin with a dot, so far. */
+size_t data_tar_hidden(const struct data_tar *tar);
 
 /* A descriptor to pread() from, the archive's size, how far headers are read */
 int data_tar_fd(const struct data_tar *tar);

@@ -104,8 +104,11 @@ list(DIR *dir, const char *path, struct tree_names *names,
         return cannot("read", path, err);
     state->time = time_of(&st);
     while (errno = 0, (entry = readdir(dir))) {
-        if (entry->d_name[0] == '.')
+        if (entry->d_name[0] == '.') {
+            names->hidden += strcmp(entry->d_name, ".") != 0 &&
+                             strcmp(entry->d_name, "..") != 0;
             continue;
+        }
         mem_grow(&names->entry, &names->room, names->n + 1,
                  sizeof *names->entry);
         names->entry[names->n++] =
@@ -264,6 +267,7 @@ walk(struct tree *tree, const char *root, const char *below,
     if (rc)
         return rc;
     add_folder(tree, below, &state);
+    tree->hidden += names.hidden;
     for (size_t i = 0; !rc && i < names.n; i++) {
         char *name = mem_format("%s%s", below, names.entry[i].name);
 

@@ -13,6 +13,7 @@ struct tree_names {
         unsigned char type; /* as struct dirent has it */
     } * entry;              /* [n] */
     size_t n, room;
+    size_t hidden; /* how many more begin with a dot */
 };
 
 /*
@@ -71,6 +72,7 @@ struct tree {
         struct tree_state state;
     } * folder; /* [folders] all that were read, the root first */
     size_t folders, folder_room;
+    size_t hidden; /* files and folders that are skipped */
 };
 
 /* data_tree_walk() fills in an empty tree; -1 where the root cannot be read,

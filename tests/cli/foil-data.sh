@@ -113,6 +113,18 @@ ok 'needs no heading' test \
     "$("$data" list tabs.foil | sed 1d | cut -f2,3,7)" = \
     $'1\tdog\tdog/a, b.jpg\n0\tcat\tcat/000001.jpg'
 
+printf 'Bild,Art,Jahr\ncat/000000.jpg,cat,1\ndog/none.jpg,,\n' >pets/list.csv
+ok 'a heading that is not understood: 1' refuses 1 \
+    'columns that are known: Bild, Art, Jahr; say what they hold, as in --columns' \
+    "$data" index --bad skip -o csv.foil pets/list.csv
+ok 'until somebody says what it means' bash -c "'$data' index --bad skip \
+    --columns name=Bild,label=Art -o csv.foil pets/list.csv 2>said"
+ok 'columns that are not used are named' grep -q 'not used: Jahr$' said
+ok 'the last line says what there is' test "$(tail -n 1 said)" = \
+    "foil-data index: 'csv.foil': 1 image, 1 class (cat)"
+ok 'columns of nothing: 2' refuses 2 "want name, label or caption before the '='" \
+    "$data" index --columns nme=x -o csv.foil pets/list.csv
+
 printf '# of today\npath\tlabel\n#dog/x.jpg\tdog\ncat/000000.jpg\tcat\n' \
     >pets/list.txt
 ok 'a list with comments' "$data" index -o tabs.foil pets/list.txt
@@ -157,7 +169,7 @@ ok 'rows that are not used' bash -c \
 ok 'without a caption' grep -q \
     "1 row of 'odd.tsv' without a caption (such as line 1): not used" said
 ok 'of no sample' grep -q 'name that no sample has (such as line 3)' said
-ok 'no row at all: 1' refuses 1 "no line of 'b.tar'" \
+ok 'no row at all: 1' refuses 1 "line 1 of 'b.tar' has a zero byte" \
     "$data" index -o u.foil --captions b.tar a.tar
 ok 'no table: 1' refuses 1 "'none.tsv'" \
     "$data" index -o u.foil --captions none.tsv a.tar
@@ -382,7 +394,7 @@ ok 'images of other forms are counted' grep -F \
 ok 'other files are counted apart' grep -F \
     "1 file is no image: skipped (without an ending 1; such as 'readme')" skipped
 ok 'and all files add up' grep -F \
-    '1 sample, 0 left out as bad, 0 beside images, 4 skipped: 5 files' skipped
+    '5 files: 1 image, 0 with captions or labels beside them, 4 skipped, 0 left' skipped
 ok 'a class that lost all its images is named' grep -F \
     "class 'b' has no sound image: left out" skipped
 ok 'a folder of other images says what is there and wanted: 1' \

@@ -25,9 +25,9 @@ ok 'what is broken is refused' exits 1 "$data" index mixed
 ok 'with a word on how to go on' grep -q 'bad skip' "$work/out"
 ok 'or left out' bash -c "'$data' index --bad skip mixed 2>said"
 tail -n 5 said
-ok 'every file is accounted for' grep -F "$(made samples) samples, \
-$(made bad) left out as bad, $(made beside) beside images, \
-$(made skipped) skipped: $(made files) files" said
+ok 'every file is accounted for' grep -F "$(made files) files: \
+$(made samples) images, $(made beside) with captions or labels beside them, \
+$(made skipped) skipped, $(made bad) left out as bad" said
 ok 'images of other forms by kind' grep -qE 'skipped \(.gif [0-9]+;' said
 ok 'other files, too' grep -qE 'skipped \(.(md|csv) [0-9]+, .(md|csv) ' said
 ok 'the index has so many samples' test \
@@ -36,7 +36,7 @@ ok 'of the classes of the folders' test \
     "$("$data" info mixed | sed -n 's/^classes\t//p')" -eq 8
 ok 'all of them can be decoded' bash -c \
     "'$data' index --bad skip --decode -o whole.foil mixed 2>decoded"
-ok 'so none is lost by it' grep -qF "$(made samples) samples" decoded
+ok 'so none is lost by it' grep -qF "$(made samples) images, " decoded
 
 "$data" split --share 0.8 --seed 1 mixed train.foil test.foil 2>/dev/null
 "$BIN/foil-augment" -r run --size 32 train.foil 2>augment.err &

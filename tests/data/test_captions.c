@@ -214,7 +214,7 @@ captions_of_a_table(void)
     data_close(set);
     put_text("t", "one\ttitle\tcaption\ny/c\tnot this\tthis\n");
     set = open_with("t");
-    T(set && !strcmp(all(set, 3), "not this"),
+    T(set && !strcmp(all(set, 3), "this"),
       "names are in the first column if none is called so");
     data_close(set);
 }
@@ -237,8 +237,11 @@ rows_that_are_not_used(void)
       "nobody gets what is not clear");
     data_close(set);
     put_text("t", "z\tno\n");
-    T(!open_with("t") && strstr(err.msg, "no line of 't' names a sample"),
+    T(!open_with("t") && strstr(err.msg, "line 1 of 't' names no sample"),
       "a table of others is refused: %s", err.msg);
+    put_text("t", "z.jpg\tno\n");
+    T(!open_with("t") && strstr(err.msg, "no line of 't' names a sample"),
+      "so is one that names images: %s", err.msg);
     put_text("t", "");
     T(!open_with("t") && strstr(err.msg, "'t'"), "so is an empty one");
     T(!open_with("none") && strstr(err.msg, "'none'"), "and none");

@@ -79,6 +79,65 @@ members_are_found(const char *format)
 }
 
 static void
+put_entry(struct archive *archive, const char *name, const char *hard,
+          const char *soft)
+{
+    struct archive_entry *entry = archive_entry_new();
+    struct data_bytes bytes = {0};
+
+    archive_entry_set_pathname(entry, name);
+    archive_entry_set_filetype(entry, soft ? AE_IFLNK : AE_IFREG);
+    archive_entry_set_perm(entry, 0644);
+    if (hard)
+        archive_entry_set_hardlink(entry, hard);
+    else if (soft)
+        archive_entry_set_symlink(entry, soft);
+    else
+        bytes = tiny_jpeg(7);
+    archive_entry_set_size(entry, (la_int64_t)bytes.len);
+    archive_write_header(archive, entry);
+    if (bytes.len)
+        archive_write_data(archive, bytes.data, bytes.len);
+    archive_entry_free(entry);
+    data_bytes_release(&bytes);
+}
+
+/* What links lead to are samples, as it is in a folder. */
+static void
+links_are_followed(const char *format)
+{
+    static const char *const place[] = {"l.tar", NULL};
+    static const char *const name[] = {"a/0.jpg", "a/1.jpg", "b/2.jpg",
+                                       "b/3.jpg", "b/4.jpg"};
+    struct archive *archive = archive_write_new();
+    struct data_set *set;
+    int right = 0;
+
+    archive_write_set_format_by_name(archive, format);
+    REQUIRE(!archive_write_open_filename(archive, "l.tar"));
+    put_entry(archive, "./a/0.jpg", NULL, NULL);
+    put_entry(archive, "./a/1.jpg", "./a/0.jpg", NULL);
+    put_entry(archive, "b/2.jpg", "a/0.jpg", NULL);
+    put_entry(archive, "b/3.jpg", NULL, "../a/./1.jpg");
+    put_entry(archive, "b/4.jpg", NULL, "3.jpg");
+    put_entry(archive, "b/5.jpg", "gone.jpg", NULL);
+    put_entry(archive, "b/6.jpg", NULL, "6.jpg");
+    put_entry(archive, "b/7.jpg", NULL, "../../../etc");
+    put_entry(archive, "b/folder", NULL, "../a");
+    archive_write_free(archive);
+    T(make_index(place, "l.foil", 0) == -1 &&
+          strstr(err.msg, "'b/5.jpg' in 'l.tar': is a link to no file"),
+      "%s: a link to no member is refused: %s", format, err.msg);
+    T(make_index(place, "l.foil", 1) == 3, "or skipped");
+    set = data_open("l.foil", &err);
+    for (size_t i = 0; set && i < data_size(set) && i < 5; i++)
+        right += !strcmp(data_name(set, i), name[i]) && level_of(set, i) == 7;
+    T(set && data_size(set) == 5 && right == 5,
+      "hard and symbolic links are what they lead to: %d of 5", right);
+    data_close(set);
+}
+
+static void
 packs_are_reproducible(void)
 {
     static const char *const name[] = {"a/1.jpg", "a/1.txt", "text", NULL};
@@ -114,6 +173,8 @@ main(void)
     memset(name_300, 'm', 300);
     members_are_found("gnutar");
     members_are_found("pax");
+    links_are_followed("gnutar");
+    links_are_followed("pax");
     packs_are_reproducible();
     if (leave_folder())
         return 1;

@@ -7,22 +7,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static uint8_t *seed;
+static uint8_t *seed, links[4096];
 static size_t seed_len;
-
-static void
-make_seed(void)
-{
-    char *path = scratch_put(1, "", 0);
-    struct err err;
-    struct data_pack *pack = data_pack_open(path, &err);
-
-    REQUIRE(pack && !data_pack_add(pack, "a/1.jpg", "123", 3, &err) &&
-            !data_pack_add(pack, "a/2.jpg", "4567", 4, &err) &&
-            !data_pack_keep(pack, &err));
-    seed = file_read(path, 1 << 16, &seed_len, &err);
-    REQUIRE(seed);
-}
 
 /* Give each block that could be a header the sum that it should have. */
 static void
@@ -38,6 +24,25 @@ mend_sums(uint8_t *file, size_t len)
     }
 }
 
+static void
+make_seed(void)
+{
+    char *path = scratch_put(1, "", 0);
+    struct err err;
+    struct data_pack *pack = data_pack_open(path, &err);
+
+    REQUIRE(pack && !data_pack_add(pack, "a/1.jpg", "123", 3, &err) &&
+            !data_pack_add(pack, "a/2.jpg", "4567", 4, &err) &&
+            !data_pack_keep(pack, &err));
+    seed = file_read(path, 1 << 16, &seed_len, &err);
+    REQUIRE(seed && seed_len >= sizeof links);
+    // the second member is a link to the first, and has no block of its own
+    memcpy(links, seed, sizeof links);
+    memset(links + 1024 + 124, '0', 11);
+    memcpy(links + 1024 + 156, "1a/1.jpg", 9);
+    memset(links + 1536, 0, sizeof links - 1536);
+    mend_sums(links, 2048);
+}
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -50,7 +55,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
     if (!seed)
         make_seed();
-    seeds[0] = seeds[1] = seed;
+    seeds[0] = seed;
+    seeds[1] = links;
     lens[0] = lens[1] = 4096; // both files and the end mark
     n = seeded_input(data, len, 2, seeds, lens, file);
     if (len && data[0] == 1)

@@ -9,9 +9,9 @@
 #include "util/mem.h"
 #include "util/progress.h"
 
-enum { LOST = 10 }; // classes that are named
+enum { LOST = 10, NAMED = 8 }; // classes that are named
 
-static const char *output, *bad = "refuse", *captions;
+static const char *output, *bad = "refuse", *captions, *columns;
 static int decode;
 static long max_pixels = DATA_MAX_PIXELS;
 
@@ -22,6 +22,8 @@ const struct opt index_opts[] = {
      "what to do with a file that is no sound image"},
     {"captions", 0, OPT_TEXT, &captions, 0, 0, "FILE",
      "a table of names and captions, in place of those beside images"},
+    {"columns", 0, OPT_TEXT, &columns, 0, 0, "SPEC",
+     "what they hold, of the table or else of file lists: name=A,label=B"},
     {"decode", 0, OPT_FLAG, &decode, 0, 0, NULL,
      "decode each image in full, not only its header"},
     {"max-pixels", 0, OPT_WHOLE, &max_pixels, 1, 1e9, "N",
@@ -95,26 +97,61 @@ report_skipped(const struct data_index *index)
         say("%zu more classes have none", n - LOST);
 }
 
+/* "2 classes (test, train)", "10 classes (0 to 9)" */
+static char *
+name_classes(const struct data_index *index, size_t n)
+{
+    char *text = mem_format("%zu class%s (", n, n == 1 ? "" : "es"), *more;
+
+    if (n > 2 && !strcmp(data_index_class(index, 0), "0") &&
+        strtoul(data_index_class(index, n - 1), NULL, 10) == n - 1) {
+        more = mem_format("%s0 to %zu)", text, n - 1);
+        free(text);
+        return more;
+    }
+    for (size_t i = 0; i < n && i < NAMED; i++) {
+        more = mem_format("%s%s%s", text, i ? ", " : "",
+                          data_index_class(index, i));
+        free(text);
+        text = more;
+    }
+    more = n > NAMED ? mem_format("%s and %zu more)", text, n - NAMED)
+                     : mem_format("%s)", text);
+    free(text);
+    return more;
+}
+
 /* What became of all files, where they are not all samples. */
 static void
-report_files(const struct data_index *index, const char *to)
+report_files(const struct data_index_sum *sum)
 {
-    const char *first;
-    size_t beside;
-    const size_t files = data_index_files(index, &beside),
-                 samples = data_index_size(index),
-                 broken = data_index_bad(index),
-                 skipped = data_index_skipped(index, 0, &first) +
-                           data_index_skipped(index, 1, &first);
+    if (sum->beside + sum->skipped)
+        say("%zu file%s: %zu image%s, %zu with captions or labels beside them, "
+            "%zu skipped, %zu left out as bad",
+            sum->files, plural(sum->files), sum->images, plural(sum->images),
+            sum->beside, sum->skipped, sum->bad);
+    else if (sum->bad)
+        say("%zu left out as bad", sum->bad);
+    if (sum->hidden)
+        say("%zu hidden, by a dot before the name: not looked at", sum->hidden);
+}
 
-    if (beside + skipped)
-        say("'%s': %zu sample%s, %zu left out as bad, %zu beside images, %zu "
-            "skipped: %zu file%s",
-            to, samples, plural(samples), broken, beside, skipped, files,
-            plural(files));
+/* What the index holds. */
+static void
+report(const struct data_index *index, const char *to)
+{
+    const struct data_index_sum sum = data_index_sum(index);
+    char *classes = sum.classes ? name_classes(index, sum.classes)
+                                : mem_text("without labels");
+
+    report_files(&sum);
+    if (sum.classes && sum.unlabelled)
+        say("'%s': %zu image%s, %s, %zu without a label", to, sum.images,
+            plural(sum.images), classes, sum.unlabelled);
     else
-        say("'%s': %zu sample%s, %zu left out as bad", to, samples,
-            plural(samples), broken);
+        say("'%s': %zu image%s, %s", to, sum.images, plural(sum.images),
+            classes);
+    free(classes);
 }
 
 /* Says in how many rows of the table something is wrong, and where first. */
@@ -127,11 +164,21 @@ report_rows(size_t n, const char *wrong, size_t line)
 }
 
 static void
+say_columns(struct data_index *index)
+{
+    struct err err;
+
+    if (columns && data_index_columns(index, columns, &err))
+        opt_misuse("--columns: %s", err.msg);
+}
+
+static void
 read_captions(struct data_index *index)
 {
     struct data_index_rows rows;
     struct err err;
 
+    say_columns(index);
     if (data_index_table(index, captions, &rows, &err))
         die("%s", err.msg);
     report_rows(rows.empty, "without a caption", rows.empty_line);
@@ -179,12 +226,16 @@ run_index(char **path)
     if (!strcmp(path[0], "-") && !output)
         opt_misuse("a list on standard input has nothing beside it: name its "
                    "index with -o FILE");
+    if (!captions)
+        say_columns(index);
     for (char **at = path; *at; at++)
         take_in(index, *at);
     if (captions)
         read_captions(index);
     for (size_t i = 0; data_index_complaint(index, i); i++)
         say("left out %s", data_index_complaint(index, i));
+    if (data_index_settle(index, &err))
+        die("%s", err.msg);
     if (data_index_write(index, to, &err))
         die("%s%s", err.msg,
             output || !data_index_size(index)
@@ -192,11 +243,13 @@ run_index(char **path)
                 : " (-o FILE puts the index elsewhere)");
     report_skipped(index);
     report_captions(index);
-    if (path[1] && !data_index_classes(index))
+    for (size_t i = 0; data_index_note(index, i); i++)
+        say("%s", data_index_note(index, i));
+    if (path[1] && !data_index_sum(index).classes)
         say("no sample has a label: the folders inside of each PATH are its "
             "classes, not the PATHs; for these give the folder that they are "
             "in");
-    report_files(index, to);
+    report(index, to);
     data_index_free(index);
     free(to);
 }
