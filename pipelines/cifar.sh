@@ -7,7 +7,7 @@
 
 # shellcheck disable=SC2034 # lib.sh reads them
 epochs=12 batch=128 warm=1
-train=('--arch resnet20' '--head 256-128-bn' '--precision bf16' '--lr 0.2'
+train=('--arch resnet20' '--head 256-128-bn' '--precision auto' '--lr 0.2'
     '--weight-decay 2e-4' '--checkpoint-every 780')
 # shellcheck disable=SC2034
 augment=('--recipe cifar' '--size 32')

@@ -19,7 +19,7 @@ own=('images N images to learn from'
 # shellcheck disable=SC2034
 augment=('--size 20' "--recipe cifar,scale-min=0.4,jitter=1,brightness=0.9,\
 contrast=0.9,saturation=0,hue=0,grey=0")
-train=('--arch resnet8' '--width 16' '--head 256-128-bn' '--precision bf16'
+train=('--arch resnet8' '--width 16' '--head 256-128-bn' '--precision auto'
     '--lr 0.3' '--warmup 1' '--checkpoint-every 1000')
 # shellcheck disable=SC2034
 tuned=('--tau 0.1')

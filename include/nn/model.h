@@ -51,9 +51,11 @@ int nn_spec_get(struct nn_spec *spec, const json_t *object, struct err *err);
 struct nn_model {
     struct nn_net *net;
     struct nn_spec spec; /* its texts are in config */
-    json_t *config;      /* all of config.json */
-    json_t *about;       /* which encoder it is: the spec as it was trained,
-                            folder and digest of the checkpoint's manifest */
+    int widened;    /* it was trained in bfloat16, and this processor has none:
+                       the net is of f32 */
+    json_t *config; /* all of config.json */
+    json_t *about;  /* which encoder it is: the spec as it was trained,
+                       folder and digest of the checkpoint's manifest */
 };
 
 /*

@@ -137,6 +137,13 @@ struct nn_net *nn_net_new(const struct nn_spec *spec, size_t max_rows,
  * of them, 30 for those of resnet18.
  */
 int nn_net_check(const struct nn_spec *spec, struct err *err);
+
+/*
+ * nn_net_gains_bf16() returns 1 where bfloat16 is known to make such an encoder
+ * faster on this processor, 0 where the encoder has none, its width does not
+ * allow it, or the processor has no instruction for its products.
+ */
+int nn_net_gains_bf16(const struct nn_spec *spec);
 void nn_net_free(struct nn_net *net);
 
 /*

@@ -13,4 +13,9 @@ void num_dnn_free(struct num_dnn *dnn);
 /* num_dnn_bf16() returns 1 when this processor computes in bfloat16. */
 int num_dnn_bf16(void);
 
+/* num_dnn_bf16_gains() returns 1 when it is known to be faster in it: it has
+ * the instruction for products of bfloat16 (AVX512-BF16: Zen 4, Cooper Lake).
+ */
+int num_dnn_bf16_gains(void);
+
 #endif

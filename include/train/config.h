@@ -61,12 +61,17 @@ int train_config_get(const json_t *config, struct train_shape *shape,
                      struct train_state *state, struct err *err);
 
 /*
- * train_config_check_engine() refuses a processor or a net that computes other
- * bits than those of the config, unless overridden(key) is 1: the keys are
- * "processor" and "table".
+ * train_config_check_processor() refuses a processor, or an instruction set
+ * that foil is bound to (util/isa.h), which rounds otherwise than that of the
+ * config, unless overridden("processor") is 1; train_config_check_table() a net
+ * of other algorithms, unless overridden("table") is 1, or the processor may
+ * differ.
  */
-int train_config_check_engine(const json_t *config, const struct nn_net *net,
-                              int (*overridden)(const char *key),
-                              struct err *err);
+int train_config_check_processor(const json_t *config,
+                                 int (*overridden)(const char *key),
+                                 struct err *err);
+int train_config_check_table(const json_t *config, const struct nn_net *net,
+                             int (*overridden)(const char *key),
+                             struct err *err);
 
 #endif

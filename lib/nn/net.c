@@ -63,11 +63,23 @@ judge_bf16(const struct nn_encoder *encoder, const struct nn_spec *spec,
     const size_t width = spec->width ? (size_t)spec->width : encoder->width;
 
     if (!num_dnn_bf16())
-        return err_set(err, "bfloat16 needs a processor with AVX-512");
+        return err_set(err,
+                       "bfloat16 needs a processor with AVX-512: --precision "
+                       "f32 does without, auto takes what gains");
     if (encoder->stages && width % 16)
         return err_set(
             err, "bfloat16 needs a width in multiples of 16, not %zu", width);
     return 0;
+}
+
+int
+nn_net_gains_bf16(const struct nn_spec *spec)
+{
+    struct err none;
+    const struct nn_encoder *encoder = nn_encoder_find(spec->arch, &none);
+
+    return encoder && encoder->bf16 && num_dnn_bf16_gains() &&
+           !judge_bf16(encoder, spec, &none);
 }
 
 static int

@@ -3,9 +3,12 @@
 
 #include "nn/checkpoint.h"
 #include "nn/model.h"
+#include "num/dnn.h"
 #include "util/digest.h"
 #include "util/file.h"
 #include "util/mem.h"
+
+#include "encoder.h"
 
 /* The fields of a spec by name, so that writing and reading cannot differ.
  * LATER is a LONG that older checkpoints do not have: 0. */
@@ -176,6 +179,17 @@ describe(struct nn_model *model, const char *folder, struct err *err)
     return 0;
 }
 
+/* Makes an encoder of bfloat16 one of f32. */
+static void
+widen(struct nn_model *model)
+{
+    struct err none;
+    const struct nn_encoder *encoder = nn_encoder_find(model->spec.arch, &none);
+
+    model->widened = model->spec.bf16 && encoder && encoder->bf16;
+    model->spec.bf16 = 0;
+}
+
 /* nn_model_open() of the encoder that config.json has by that name. */
 static int
 open_model(struct nn_model *model, const char *path, const char *name,
@@ -192,6 +206,8 @@ open_model(struct nn_model *model, const char *path, const char *name,
         goto out;
     if (set)
         set(&model->spec, data);
+    if (!num_dnn_bf16())
+        widen(model);
     model->net = nn_net_new(&model->spec, max_rows, train, err);
     if (model->net)
         rc = nn_model_load(folder, model->net, err);

@@ -44,6 +44,15 @@ num_dnn_bf16(void)
     return util_isa() == UTIL_ISA_V4;
 }
 
+int
+num_dnn_bf16_gains(void)
+{
+    const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
+
+    return (isa & dnnl_cpu_isa_avx512_core_bf16) ==
+           dnnl_cpu_isa_avx512_core_bf16;
+}
+
 dnn_md
 num_dnn_map(const struct num_map *map)
 {

@@ -1,8 +1,8 @@
-#include <dnnl.h>
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
 
+#include "num/dnn.h"
 #include "util/clones.h"
 
 #include "half_product.h"
@@ -176,9 +176,6 @@ const struct half_kernel num_half_dot = {"avx512_bf16", NULL};
 const struct half_kernel *
 num_half_kernel(void)
 {
-    const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
-    const int has =
-        (isa & dnnl_cpu_isa_avx512_core_bf16) == dnnl_cpu_isa_avx512_core_bf16;
-
-    return has && num_half_dot.product ? &num_half_dot : &num_half_vectors;
+    return num_half_dot.product && num_dnn_bf16_gains() ? &num_half_dot
+                                                        : &num_half_vectors;
 }

@@ -5,15 +5,18 @@
 #include "nn/model.h"
 #include "train/config.h"
 #include "util/file.h"
+#include "util/isa.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
 static const char file_name[] = "config.json";
 
-/* Machine and model of the processor: another may round otherwise. */
+/* Machine and model of the processor, and what it is bound to if it has more:
+ * another may round otherwise. */
 static char *
 processor(void)
 {
+    const int bound = util_isa() < util_isa_most();
     struct utsname name;
     char line[512], model[256] = "";
     FILE *file = fopen("/proc/cpuinfo", "r");
@@ -23,7 +26,8 @@ processor(void)
         sscanf(line, "model name : %255[^\n]", model);
     if (file)
         fclose(file);
-    return mem_format("%s %s", name.machine, model);
+    return mem_format("%s %s%s%s", name.machine, model, bound ? " as " : "",
+                      bound ? util_isa_name(util_isa()) : "");
 }
 
 static json_t *
@@ -116,34 +120,40 @@ train_config_get(const json_t *config, struct train_shape *shape,
     return 0;
 }
 
-/* A fact about the machine that decides the bits of the result. */
-static int
-compare(const json_t *engine, const char *key, const char *is,
-        int (*overridden)(const char *key), struct err *err)
+int
+train_config_check_processor(const json_t *config,
+                             int (*overridden)(const char *key),
+                             struct err *err)
 {
+    const json_t *engine = json_object_get(config, "engine");
+    char *is = processor();
     const char *was;
+    int rc = json_get_text(engine, "processor", &was, err);
 
-    if (json_get_text(engine, key, &was, err))
-        return -1;
-    if (!strcmp(is, was) || overridden(key))
-        return 0;
-    return err_set(err,
-                   "the %s is another than in the checkpoint, and with it the "
-                   "last bits of every result: --override %s goes on",
-                   key, key);
+    if (!rc && strcmp(is, was) && !overridden("processor"))
+        rc = err_set(err,
+                     "this is '%.80s', the checkpoint is of '%.80s', and the "
+                     "last bits of every result would be others: --override "
+                     "processor goes on",
+                     is, was);
+    free(is);
+    return rc;
 }
 
 int
-train_config_check_engine(const json_t *config, const struct nn_net *net,
-                          int (*overridden)(const char *key), struct err *err)
+train_config_check_table(const json_t *config, const struct nn_net *net,
+                         int (*overridden)(const char *key), struct err *err)
 {
     const json_t *engine = json_object_get(config, "engine");
-    char *cpu = processor(), *table = nn_net_algorithms(net);
-    int rc = compare(engine, "processor", cpu, overridden, err);
+    char *is = nn_net_algorithms(net);
+    const char *was;
+    int rc = json_get_text(engine, "table", &was, err);
 
-    if (!rc)
-        rc = compare(engine, "table", table, overridden, err);
-    free(cpu);
-    free(table);
+    if (!rc && strcmp(is, was) && !overridden("processor") &&
+        !overridden("table"))
+        rc = err_set(err, "the table is another than in the checkpoint, and "
+                          "with it the last bits of every result: --override "
+                          "table goes on");
+    free(is);
     return rc;
 }

@@ -15,7 +15,7 @@ own=('images N how many of DATA; 0: all' 'encoder RUN trained by someone else'
     'tau X temperature of the loss')
 # shellcheck source=pipelines/studies/lib.sh
 . "$library/studies/lib.sh"
-train=('--arch resnet8' '--head 128-64' '--precision bf16' '--optim adam'
+train=('--arch resnet8' '--head 128-64' '--precision auto' '--optim adam'
     '--lr 0.001' '--warmup 1' '--checkpoint-every 0')
 # shellcheck disable=SC2034 # lib.sh reads it
 augment=('--recipe cifar' '--size 32' '--cache 200')

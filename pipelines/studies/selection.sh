@@ -24,7 +24,7 @@ primary=R@1
 # shellcheck source=pipelines/studies/lib.sh
 . "$library/studies/lib.sh"
 warmup=1
-train=('--arch resnet20' '--head 128-64' '--precision bf16' '--optim adam'
+train=('--arch resnet20' '--head 128-64' '--precision auto' '--optim adam'
     '--lr 0.001' '--checkpoint-every 0')
 # shellcheck disable=SC2034 # lib.sh reads it
 augment=('--recipe cifar' '--size 32' '--cache 200')

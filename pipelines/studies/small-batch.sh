@@ -19,7 +19,7 @@ primary=probe
 # shellcheck source=pipelines/studies/lib.sh
 . "$library/studies/lib.sh"
 warmup=1
-train=('--arch resnet8' '--head 128-64' '--precision bf16' '--tau 0.2'
+train=('--arch resnet8' '--head 128-64' '--precision auto' '--tau 0.2'
     '--optim adam' '--lr 0.001' '--checkpoint-every 0')
 # shellcheck disable=SC2034 # lib.sh reads it
 augment=('--recipe cifar' '--size 32' '--cache 200')

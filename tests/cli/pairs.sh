@@ -35,7 +35,7 @@ declare -A of_train=(
     [8-bank]='--objective emc2_bimodal --micro-batch 5'
     [1-text]='--objective emc2_bimodal'
     [8-text]='--objective emc2_bimodal'
-    [3-half]='--objective clip --arch vit:16x1x4 --text clip:16x1 --precision bf16 --micro-batch 3'
+    [3-half]='--objective clip --arch vit:16x1x4 --text clip:16x1 --precision auto --micro-batch 3'
 ) of_negatives=(
     [3-bank]='--outside bank' [8-bank]='--outside bank'
     [1-text]='--filter --outside text' [8-text]='--filter --outside text'
@@ -149,9 +149,7 @@ recorded() {
     ends "$1.again"
 }
 
-kinds=(1-state 3-state 8-state 3-own 3-bank 8-bank 1-text 8-text)
-# bfloat16 needs AVX-512
-! grep -qw avx512bw /proc/cpuinfo 2>/dev/null || kinds+=(3-half)
+kinds=(1-state 3-state 8-state 3-own 3-bank 8-bank 1-text 8-text 3-half)
 # two kinds at a time
 for ((i = 0; i < ${#kinds[@]}; i += 2)); do
     for kind in "${kinds[@]:i:2}"; do

@@ -28,6 +28,12 @@ table_only(const char *key)
     return !strcmp(key, "table");
 }
 
+static int
+processor_only(const char *key)
+{
+    return !strcmp(key, "processor");
+}
+
 static void
 the_shape_is(const struct train_shape *in)
 {
@@ -44,18 +50,23 @@ the_engine_is_checked(json_t *config, struct nn_net *own, struct nn_net *other)
 {
     struct err err = {""};
 
-    T(!train_config_check_engine(config, own, never, &err),
+    T(!train_config_check_processor(config, never, &err) &&
+          !train_config_check_table(config, own, never, &err),
       "the same net on the same machine may go on");
-    T(train_config_check_engine(config, other, never, &err) &&
+    T(train_config_check_table(config, other, never, &err) &&
           strstr(err.msg, "--override table"),
       "another one is refused: %s", err.msg);
-    T(!train_config_check_engine(config, other, table_only, &err),
+    T(!train_config_check_table(config, other, table_only, &err),
       "unless that is overridden");
     json_object_set_new(json_object_get(config, "engine"), "processor",
                         json_string("abacus"));
-    T(train_config_check_engine(config, own, table_only, &err) &&
+    T(train_config_check_processor(config, table_only, &err) &&
+          strstr(err.msg, "is of 'abacus'") &&
           strstr(err.msg, "--override processor"),
       "another processor is refused: %s", err.msg);
+    T(!train_config_check_processor(config, processor_only, &err) &&
+          !train_config_check_table(config, other, processor_only, &err),
+      "unless that is overridden, and its algorithms with it");
 }
 
 /* How many a sample has is known where there are texts. */

@@ -58,6 +58,9 @@ open_model(struct work *work)
                       &err) ||
         (job.average && nn_average_use(model, &err)))
         die("%s", err.msg);
+    if (model->widened)
+        say("features of f32: the encoder was trained in bf16, which this "
+            "processor lacks");
     if (model->spec.height != model->spec.image_width)
         die("'%s' is for images of %zu x %zu, not for square ones",
             job.checkpoint, model->spec.image_width, model->spec.height);

@@ -32,6 +32,9 @@ embed_texts_open(struct embed_texts *texts, const char *checkpoint,
     if (nn_model_open_text(&texts->model, checkpoint, batch, &err) ||
         (average && nn_average_use(&texts->model, &err)))
         die("%s", err.msg);
+    if (texts->model.widened)
+        say("features of f32: the encoder was trained in bf16, which this "
+            "processor lacks");
     folder = nn_checkpoint_need(checkpoint, &err);
     if (!folder)
         die("%s", err.msg);

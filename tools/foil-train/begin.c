@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "nn/checkpoint.h"
+#include "num/dnn.h"
 #include "num/threads.h"
 #include "train.h"
 #include "util/clock.h"
@@ -149,11 +150,25 @@ resume(struct train *t, const char *folder, struct err *err)
     if (!t->config ||
         train_options_take(json_object_get(t->config, "options"), err) ||
         train_config_get(t->config, &t->shape, &t->state, err) ||
+        train_config_check_processor(t->config, train_overridden, err) ||
         prepare(t, err) || read_texts(t, folder, err) || build(t, err) ||
-        train_config_check_engine(t->config, t->encoder.net, train_overridden,
-                                  err))
+        train_config_check_table(t->config, t->encoder.net, train_overridden,
+                                 err))
         return -1;
     return train_checkpoints_load(&t->checkpoints, folder, t->state.total, err);
+}
+
+/* What --precision auto came to. */
+static void
+say_precision(const struct train_options *o)
+{
+    if (o->bf16)
+        say("--precision auto: bf16");
+    else
+        say("--precision auto: f32, for %s",
+            num_dnn_bf16_gains()
+                ? "these encoders have no bf16"
+                : "this processor has no instruction for bf16 (AVX512-BF16)");
 }
 
 int
@@ -178,6 +193,8 @@ train_begin(struct train *t, struct err *err)
             say("'%s' has no checkpoint yet: starting anew", run);
         rc = begin_anew(t, err);
     }
+    if (!rc && t->options->chosen)
+        say_precision(t->options);
     if (!rc) // a kill within a save may have come before its last part
         train_tidy(t);
     free(newest);

@@ -9,6 +9,8 @@
 #include "wire/keys.h"
 #include "wire/next.h"
 
+enum { AUTO = 2 }; // of --precision, behind f32 and bf16
+
 static struct train_options o = {
     .objective = "simclr",
     .arch = "resnet18",
@@ -100,8 +102,8 @@ static const struct opt how[] = {
     {"mean", 0, OPT_TEXT, &o.mean, 0, 0, "R,G,B", "mean of pixels / 255"},
     {"deviation", 0, OPT_TEXT, &o.deviation, 0, 0, "R,G,B",
      "standard deviation of pixels / 255"},
-    {"precision", 0, OPT_CHOICE, &o.bf16, 0, 0, "f32|bf16",
-     "precision of activations"},
+    {"precision", 0, OPT_CHOICE, &o.bf16, 0, 0, "f32|bf16|auto",
+     "precision of activations; auto: bf16 where it is faster"},
     {"conv", 0, OPT_CHOICE, &o.direct, 0, 0, "auto|direct",
      "convolutions; auto: Winograd where it is faster"},
     {"micro-batch", 0, OPT_WHOLE, &o.micro, 0, 1 << 20, "ROWS",
@@ -328,6 +330,23 @@ settle(const struct loss_objective *objective)
         o.head = project;
     if (!o.head)
         o.head = nn_encoder_reads(o.arch, NN_IDS) ? "none" : objective->head;
+    if (o.bf16 == AUTO) {
+        o.chosen = 1;
+        o.bf16 = train_gains_bf16(&o);
+    }
+}
+
+/* What --precision auto chose is chosen no more, or anew if it may differ. */
+static void
+take_precision(const json_t *saved)
+{
+    const char *word = json_string_value(json_object_get(saved, "precision"));
+
+    if (!o.chosen)
+        return;
+    o.chosen = 0;
+    o.bf16 =
+        train_overridden("precision") ? AUTO : word && !strcmp(word, "bf16");
 }
 
 json_t *
@@ -394,6 +413,7 @@ train_options_take(const json_t *saved, struct err *err)
     const struct loss_objective *objective =
         name ? loss_objective_find(name, err) : NULL;
 
+    take_precision(saved);
     if (train_settings_take(&settings, saved, counts, objective, err))
         return -1;
     objective = loss_objective_find(o.objective, err);

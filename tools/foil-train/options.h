@@ -28,6 +28,7 @@ struct train_options {
     int quick_gelu, bf16, direct, lars_b, nesterov;
 
     /* what does not */
+    int chosen; /* bf16 was, for this processor: --precision auto */
     const char *run, *batches, *negatives, *events, *features, *keys, *allow;
     const char *nonfinite, *policy;
     long steps, every, keep, window;

@@ -239,16 +239,43 @@ train_pace_fits(const struct train_options *o, double epochs, struct err *err)
                    o->warmup, epochs, epochs / 10);
 }
 
+/* A shape that options can be judged by. */
+static struct train_shape
+any_shape(const struct train_options *o)
+{
+    return (struct train_shape){.size = 1,
+                                .height = 32,
+                                .width = 32,
+                                .channels = 3,
+                                .views = 2,
+                                .basis =
+                                    *o->basis || nn_encoder_looks_up(o->arch)};
+}
+
+int
+train_gains_bf16(const struct train_options *o)
+{
+    struct train_options halves = *o;
+    struct train_shape any = any_shape(o);
+    struct nn_spec spec;
+    struct err none;
+    int gains;
+
+    halves.bf16 = 1;
+    if (train_spec(&halves, &any, &spec, &none) || nn_net_check(&spec, &none))
+        return 0;
+    gains = nn_net_gains_bf16(&spec);
+    if (!o->text)
+        return gains;
+    if (train_text_spec(&halves, 1, &spec, &none) || nn_net_check(&spec, &none))
+        return 0;
+    return gains || nn_net_gains_bf16(&spec);
+}
+
 int
 train_check(const struct train_options *o, struct err *err)
 {
-    const struct train_shape any = {.size = 1,
-                                    .height = 32,
-                                    .width = 32,
-                                    .channels = 3,
-                                    .views = 2,
-                                    .basis = *o->basis ||
-                                             nn_encoder_looks_up(o->arch)};
+    const struct train_shape any = any_shape(o);
     const struct nn_optim_spec optim = optim_spec(o);
     const struct loss_objective *objective =
         loss_objective_find(o->objective, err);

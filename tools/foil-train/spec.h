@@ -37,6 +37,9 @@ struct sample_how train_sample_how(const struct train_options *options,
                                    const struct loss_objective *objective);
 int train_brings(const struct train_options *options);
 
+/* train_gains_bf16() says whether a run is known to be faster in bf16 here. */
+int train_gains_bf16(const struct train_options *options);
+
 /* train_check() says what is wrong with the options. */
 int train_check(const struct train_options *options, struct err *err);
 
