@@ -213,9 +213,9 @@ $(OUT)/tests/fuzz/%: OWN_LDFLAGS += -fsanitize=fuzzer
 $(OUT)/lib/wire/gate.o: FORTIFY :=
 # Loops for one instruction set, which the processor is asked for first.
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
-$(OUT)/lib/num/winograd_avx512.o: OWN_CFLAGS += -mavx512f -mavx512bw -mavx512dq \
+$(OUT)/lib/num/%_avx512.o: OWN_CFLAGS += -mavx512f -mavx512bw -mavx512dq \
     -mavx512vl -mavx512cd -mfma -mprfchw
-$(OUT)/lib/num/winograd_avx2.o: OWN_CFLAGS += -mavx2 -mfma -mprfchw
+$(OUT)/lib/num/%_avx2.o: OWN_CFLAGS += -mavx2 -mfma -mprfchw
 endif
 $(NO_VECTORS): OWN_CFLAGS += $(if $(OLD_ARM),-fno-tree-loop-vectorize)
 

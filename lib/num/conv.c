@@ -365,8 +365,8 @@ sum_bias(const struct num_conv_spec *spec, const void *dy, float *db,
         for (size_t i = 0; i < y.n; i++) {
             float lane[16];
 
-            num_planes_sum(planes_size(&y), y.bf16, planes_at(&y, dy, i, g),
-                           lane);
+            num_planes()->sum(planes_size(&y), y.bf16, planes_at(&y, dy, i, g),
+                              lane);
             for (size_t l = 0; l < 16; l++)
                 sum[l % y.block] += lane[l];
         }

@@ -6,20 +6,24 @@
 #include <string.h>
 
 /*
- * Vectors for the loops over maps (num/map.h): a type of gcc and clang that
- * becomes one AVX-512 register, two of AVX2 or four of SSE.  How such a type
- * is passed depends on the instruction set, so what takes one is inlined
- * always.
+ * Vectors for the loops over maps (num/map.h), LANES_WIDE numbers each: as many
+ * as a register has, which whoever includes this defines before.  A vector of
+ * more becomes several registers, which gcc keeps on the stack and takes apart
+ * to compare.  How such a type is passed depends on the instruction set, so
+ * what takes one is inlined always.
  *
- * A pair is 32 elements that lie in a row.  Of f32, v[0] is the first half.
- * Of bfloat16, v[0] has those at even places and v[1] those at odd ones: a
- * 32-bit word holds two, and a shift and a mask take them apart.
+ * A pair is elements that lie in a row, 2 LANES_WIDE.  Of f32, v[0] is the
+ * first half. Of bfloat16, v[0] has those at even places and v[1] those at odd
+ * ones: a 32-bit word holds two, and a shift and a mask take them apart.
  */
-enum { LANES = 16, PAIR = 32 };
+#ifndef LANES_WIDE
+#define LANES_WIDE 16
+#endif
+enum { LANES = 16, PAIR = 2 * LANES_WIDE };
 
-typedef float lanes __attribute__((vector_size(64)));
-typedef int32_t lanes_int __attribute__((vector_size(64)));
-typedef uint32_t lanes_bits __attribute__((vector_size(64)));
+typedef float lanes __attribute__((vector_size(LANES_WIDE * 4)));
+typedef int32_t lanes_int __attribute__((vector_size(LANES_WIDE * 4)));
+typedef uint32_t lanes_bits __attribute__((vector_size(LANES_WIDE * 4)));
 
 struct pair {
     lanes v[2];
@@ -64,54 +68,54 @@ number_to(void *x, size_t i, float value, int bf16)
         ((float *)x)[i] = value;
 }
 
-/* Where element e of a pair is: v[half][lane]. */
-LANES_INLINE size_t
-pair_half(size_t e, int bf16)
+/* lanes_at() reads a vector, of f32. */
+LANES_INLINE lanes
+lanes_at(const float *x)
 {
-    return bf16 ? e % 2 : e / LANES;
+    lanes v;
+
+    memcpy(&v, x, sizeof v);
+    return v;
 }
 
-LANES_INLINE size_t
-pair_lane(size_t e, int bf16)
-{
-    return bf16 ? e / 2 : e % LANES;
-}
-
-/* pair_load() reads elements i .. i + 31 of f32 or bfloat16 data. */
+/* pair_load() reads a pair, from element i of f32 or bfloat16 data on. */
 LANES_INLINE struct pair
 pair_load(const void *data, size_t i, int bf16)
 {
-    struct pair x;
+    lanes low, high;
     lanes_bits both, even, odd;
 
-    if (!bf16) {
-        memcpy(&x, (const float *)data + i, sizeof x);
-        return x;
+    if (bf16) {
+        memcpy(&both, (const uint16_t *)data + i, sizeof both);
+        even = both << 16;
+        odd = both & 0xffff0000u;
+        memcpy(&low, &even, sizeof low);
+        memcpy(&high, &odd, sizeof high);
+    } else {
+        memcpy(&low, (const float *)data + i, sizeof low);
+        memcpy(&high, (const float *)data + i + LANES_WIDE, sizeof high);
     }
-    memcpy(&both, (const uint16_t *)data + i, sizeof both);
-    even = both << 16;
-    odd = both & 0xffff0000u;
-    memcpy(&x.v[0], &even, sizeof even);
-    memcpy(&x.v[1], &odd, sizeof odd);
-    return x;
+    return (struct pair){{low, high}};
 }
 
-/* pair_store() writes them. */
+/* pair_store() writes it. */
 LANES_INLINE void
 pair_store(void *data, size_t i, struct pair x, int bf16)
 {
+    const lanes low = x.v[0], high = x.v[1];
     lanes_bits even, odd;
 
-    if (!bf16) {
-        memcpy((float *)data + i, &x, sizeof x);
-        return;
+    if (bf16) {
+        memcpy(&even, &low, sizeof even);
+        memcpy(&odd, &high, sizeof odd);
+        even += 0x7fff + (even >> 16 & 1);
+        odd += 0x7fff + (odd >> 16 & 1);
+        even = even >> 16 | (odd & 0xffff0000u);
+        memcpy((uint16_t *)data + i, &even, sizeof even);
+    } else {
+        memcpy((float *)data + i, &low, sizeof low);
+        memcpy((float *)data + i + LANES_WIDE, &high, sizeof high);
     }
-    memcpy(&even, &x.v[0], sizeof even);
-    memcpy(&odd, &x.v[1], sizeof odd);
-    even += 0x7fff + (even >> 16 & 1);
-    odd += 0x7fff + (odd >> 16 & 1);
-    even = even >> 16 | (odd & 0xffff0000u);
-    memcpy((uint16_t *)data + i, &even, sizeof even);
 }
 
 /* pair_first() and pair_keep() are load and store of the first n elements
@@ -119,95 +123,79 @@ pair_store(void *data, size_t i, struct pair x, int bf16)
 LANES_INLINE struct pair
 pair_first(const void *data, size_t i, size_t n, int bf16)
 {
-    struct pair x = {{{0}, {0}}};
+    const size_t each = bf16 ? sizeof(uint16_t) : sizeof(float);
+    float all[PAIR] = {0};
 
-    if (n == LANES) { // an odd number of pixels
-        uint16_t both[PAIR] = {0};
-
-        if (!bf16) {
-            memcpy(&x.v[0], (const float *)data + i, sizeof x.v[0]);
-            return x;
-        }
-        memcpy(both, (const uint16_t *)data + i, LANES * sizeof *both);
-        return pair_load(both, 0, 1);
-    }
-    for (size_t e = 0; e < n; e++)
-        x.v[pair_half(e, bf16)][pair_lane(e, bf16)] =
-            bf16 ? half_value(((const uint16_t *)data)[i + e])
-                 : ((const float *)data)[i + e];
-    return x;
+    memcpy(all, (const char *)data + i * each, n * each);
+    return pair_load(all, 0, bf16);
 }
 
 LANES_INLINE void
 pair_keep(void *data, size_t i, size_t n, struct pair x, int bf16)
 {
-    if (n == LANES) {
-        uint16_t both[PAIR];
+    const size_t each = bf16 ? sizeof(uint16_t) : sizeof(float);
+    float all[PAIR];
 
-        if (!bf16) {
-            memcpy((float *)data + i, &x.v[0], sizeof x.v[0]);
-            return;
-        }
-        pair_store(both, 0, x, 1);
-        memcpy((uint16_t *)data + i, both, LANES * sizeof *both);
-        return;
-    }
-    for (size_t e = 0; e < n; e++) {
-        float value = x.v[pair_half(e, bf16)][pair_lane(e, bf16)];
+    pair_store(all, 0, x, bf16);
+    memcpy((char *)data + i * each, all, n * each);
+}
 
-        if (bf16)
-            ((uint16_t *)data)[i + e] = half_of(value);
-        else
-            ((float *)data)[i + e] = value;
-    }
+/* lanes_cut() sets all but the first n lanes to zero. */
+LANES_INLINE lanes
+lanes_cut(lanes x, size_t n)
+{
+    lanes_int bits, lane = {0};
+
+    for (int i = 0; i < LANES_WIDE; i++)
+        lane[i] = i;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= lane < (int32_t)n;
+    memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 /* pair_cut() sets all but the first n elements to zero. */
 LANES_INLINE struct pair
 pair_cut(struct pair x, size_t n, int bf16)
 {
-    if (n == LANES && !bf16) {
-        x.v[1] = (lanes){0};
-        return x;
-    }
-    for (size_t e = n; e < PAIR; e++)
-        x.v[pair_half(e, bf16)][pair_lane(e, bf16)] = 0;
+    x.v[0] = lanes_cut(x.v[0], bf16 ? (n + 1) / 2 : n);
+    x.v[1] = lanes_cut(x.v[1], bf16             ? n / 2
+                               : n > LANES_WIDE ? n - LANES_WIDE
+                                                : 0);
     return x;
 }
 
-/* pair_of() repeats 16 numbers; pair_fold() adds up what belongs to each of
- * the 16: every block of a map divides 16, so a channel is one of them. */
-LANES_INLINE struct pair
-pair_of(const float *x, int bf16)
-{
-    struct pair all;
+/* pair_parted() brings two vectors in the order of elements into the order of a
+ * bfloat16 pair, and pair_joined() back. */
+#if LANES_WIDE == 16
+#define LANES_EVEN 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#define LANES_ODD 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+#define LANES_LOW 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define LANES_HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#elif LANES_WIDE == 8
+#define LANES_EVEN 0, 2, 4, 6, 8, 10, 12, 14
+#define LANES_ODD 1, 3, 5, 7, 9, 11, 13, 15
+#define LANES_LOW 0, 8, 1, 9, 2, 10, 3, 11
+#define LANES_HIGH 4, 12, 5, 13, 6, 14, 7, 15
+#else
+#define LANES_EVEN 0, 2, 4, 6
+#define LANES_ODD 1, 3, 5, 7
+#define LANES_LOW 0, 4, 1, 5
+#define LANES_HIGH 2, 6, 3, 7
+#endif
 
-    memcpy(&all.v[0], x, sizeof all.v[0]);
-    all.v[1] = all.v[0];
-    if (bf16) {
-        all.v[0] =
-            __builtin_shufflevector(all.v[1], all.v[1], 0, 2, 4, 6, 8, 10, 12,
-                                    14, 0, 2, 4, 6, 8, 10, 12, 14);
-        all.v[1] =
-            __builtin_shufflevector(all.v[1], all.v[1], 1, 3, 5, 7, 9, 11, 13,
-                                    15, 1, 3, 5, 7, 9, 11, 13, 15);
-    }
-    return all;
+LANES_INLINE struct pair
+pair_parted(struct pair x)
+{
+    return (struct pair){{__builtin_shufflevector(x.v[0], x.v[1], LANES_EVEN),
+                          __builtin_shufflevector(x.v[0], x.v[1], LANES_ODD)}};
 }
 
-LANES_INLINE void
-pair_fold(struct pair x, float *sum, int bf16)
+LANES_INLINE struct pair
+pair_joined(struct pair x)
 {
-    lanes low = x.v[0], high = x.v[1], all;
-
-    if (bf16) { // back into the order of elements
-        low = __builtin_shufflevector(x.v[0], x.v[1], 0, 16, 1, 17, 2, 18, 3,
-                                      19, 4, 20, 5, 21, 6, 22, 7, 23);
-        high = __builtin_shufflevector(x.v[0], x.v[1], 8, 24, 9, 25, 10, 26, 11,
-                                       27, 12, 28, 13, 29, 14, 30, 15, 31);
-    }
-    all = low + high;
-    memcpy(sum, &all, sizeof all);
+    return (struct pair){{__builtin_shufflevector(x.v[0], x.v[1], LANES_LOW),
+                          __builtin_shufflevector(x.v[0], x.v[1], LANES_HIGH)}};
 }
 
 /* lanes_positive() is 0 where y <= 0, else x: a NaN is not hidden. */

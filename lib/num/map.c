@@ -5,8 +5,8 @@
 #include "lanes.h"
 #include "planes.h"
 
-/* Numbers that a thread takes at a time: whole pairs of lanes. */
-enum { CHUNK = 128 * PAIR };
+/* Numbers that a thread takes at a time: whole lines of planes.h. */
+enum { CHUNK = 4096 };
 
 size_t
 num_map_block(size_t c)
@@ -105,9 +105,9 @@ num_map_add(const struct num_map *map, const void *x, void *y)
     for (size_t at = 0; at < n; at += CHUNK) {
         char *to = (char *)y + at * each;
 
-        num_planes_flow(n - at < CHUNK ? n - at : CHUNK, map->bf16,
-                        (struct num_planes_flow){
-                            .dy = to, .dy2 = (const char *)x + at * each},
-                        to);
+        num_planes()->flow(n - at < CHUNK ? n - at : CHUNK, map->bf16,
+                           (struct num_planes_flow){
+                               .dy = to, .dy2 = (const char *)x + at * each},
+                           to);
     }
 }

@@ -12,8 +12,8 @@ num_mean(const struct num_map *map, const void *x, float *h)
     for (size_t at = 0; at < map->n * planes_count(map); at++) {
         float sum[LANES];
 
-        num_planes_sum(planes_size(map), map->bf16, planes_at(map, x, 0, at),
-                       sum);
+        num_planes()->sum(planes_size(map), map->bf16, planes_at(map, x, 0, at),
+                          sum);
         for (size_t j = 0; j < b; j++) {
             double all = 0;
 
@@ -35,7 +35,7 @@ num_mean_back(const struct num_map *map, const float *dh, void *dx)
 
         for (size_t l = 0; l < LANES; l++)
             value[l] = dh[at * map->block + l % map->block] / pixels;
-        num_planes_fill(planes_size(map), map->bf16, value,
-                        planes_at(map, dx, 0, at));
+        num_planes()->fill(planes_size(map), map->bf16, value,
+                           planes_at(map, dx, 0, at));
     }
 }

@@ -26,15 +26,9 @@ struct job {
 size_t
 num_norm_counts(const struct num_norm *norm)
 {
-    switch (norm->kind) {
-    case NUM_NORM_BATCH:
-    case NUM_NORM_FIXED:
-        return norm->map.c;
-    case NUM_NORM_GROUP:
+    if (norm->kind == NUM_NORM_GROUP)
         return norm->map.n * norm->groups;
-    default:
-        return 0;
-    }
+    return norm->kind == NUM_NORM_NONE ? 0 : norm->map.c;
 }
 
 size_t
@@ -129,10 +123,10 @@ measure_plane(const struct job *job, size_t i, size_t g)
     double *mean = job->first + at, *rest = job->second + at;
     float first[LANES], sum[LANES], square[LANES];
 
-    for (size_t l = 0; l < LANES; l += b)
-        for (size_t j = 0; j < b; j++)
-            first[l + j] = number_at(plane, j, map->bf16);
-    num_planes_measure(planes_size(map), map->bf16, plane, first, sum, square);
+    for (size_t l = 0; l < LANES; l++) // b divides 16
+        first[l] = number_at(plane, l & (b - 1), map->bf16);
+    num_planes()->measure(planes_size(map), map->bf16, plane, first, sum,
+                          square);
     fold(b, sum, square, mean, rest);
     about_the_mean(b, pixels_of(map), first, mean, rest);
 }
@@ -213,10 +207,10 @@ apply_plane(const struct job *job, const struct terms *t, size_t i, size_t g)
 {
     const struct num_map *map = job->map;
 
-    num_planes_apply(planes_size(map), map->bf16,
-                     planes_at(map, job->norm->x, i, g), t->scale, t->centre,
-                     t->shift, planes_at(map, job->norm->add, i, g),
-                     job->norm->relu, planes_at(map, job->norm->y, i, g));
+    num_planes()->apply(planes_size(map), map->bf16,
+                        planes_at(map, job->norm->x, i, g), t->scale, t->centre,
+                        t->shift, planes_at(map, job->norm->add, i, g),
+                        job->norm->relu, planes_at(map, job->norm->y, i, g));
 }
 
 static void
@@ -323,9 +317,10 @@ back_measure_plane(const struct job *job, const struct terms *t, size_t i,
     size_t at = i * map->c + g * map->block;
     float sum[LANES], along[LANES];
 
-    num_planes_back_measure(planes_size(map), map->bf16, flow_at(job, t, i, g),
-                            planes_at(map, job->norm->x, i, g), t->centre,
-                            planes_at(map, job->norm->dadd, i, g), sum, along);
+    num_planes()->back_measure(
+        planes_size(map), map->bf16, flow_at(job, t, i, g),
+        planes_at(map, job->norm->x, i, g), t->centre,
+        planes_at(map, job->norm->dadd, i, g), sum, along);
     fold(map->block, sum, along, job->first + at, job->second + at);
 }
 
@@ -366,9 +361,9 @@ back_plane(const struct job *job, const struct terms *t,
     if (job->norm->dadd) // holds f already
         flow = (struct num_planes_flow){
             .dy = planes_at(map, job->norm->dadd, i, g)};
-    num_planes_back(planes_size(map), map->bf16, flow,
-                    planes_at(map, job->norm->x, i, g), t->centre, t->scale,
-                    b->along, b->level, planes_at(map, job->norm->dx, i, g));
+    num_planes()->back(planes_size(map), map->bf16, flow,
+                       planes_at(map, job->norm->x, i, g), t->centre, t->scale,
+                       b->along, b->level, planes_at(map, job->norm->dx, i, g));
 }
 
 /* Adds gamma times the sums of channel k of image i to their total. */
@@ -448,9 +443,9 @@ back_none(const struct job *job)
 
 #pragma omp parallel for schedule(static)
     for (size_t at = 0; at < map->n * groups; at++)
-        num_planes_flow(planes_size(map), map->bf16,
-                        flow_at(job, NULL, at / groups, at % groups),
-                        planes_at(map, job->norm->dx, 0, at));
+        num_planes()->flow(planes_size(map), map->bf16,
+                           flow_at(job, NULL, at / groups, at % groups),
+                           planes_at(map, job->norm->dx, 0, at));
     if (job->norm->dadd)
         memcpy(job->norm->dadd, job->norm->dx, num_map_bytes(map));
 }

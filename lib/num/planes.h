@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "num/map.h"
+#include "util/isa.h"
 
 /*
  * The loops of norms and means over one plane: the `size` elements of one
@@ -38,16 +39,6 @@ planes_at(const struct num_map *map, const void *data, size_t i, size_t g)
     return data ? (uint8_t *)data + at * width : NULL;
 }
 
-/* num_planes_measure() returns sum d and sum d^2 by lane, d = x - centre. */
-void num_planes_measure(size_t size, int bf16, const void *x,
-                        const float *centre, float *sum, float *square);
-
-/* num_planes_apply() is y = scale (x - centre) + shift + add, clipped below at
- * 0 with relu; add may be NULL. */
-void num_planes_apply(size_t size, int bf16, const void *x, const float *scale,
-                      const float *centre, const float *shift, const void *add,
-                      int relu, void *y);
-
 /*
  * What flows back into a plane: g = dy + dy2 where the plane's output was
  * positive, else 0.  dy2 may be NULL.  The output is y; or, where nothing was
@@ -59,23 +50,44 @@ struct num_planes_flow {
     const float *scale, *shift;
 };
 
-/* num_planes_back_measure() returns sum g and sum g (x - centre) by lane, and g
- * itself in `kept`, where that is not NULL. */
-void num_planes_back_measure(size_t size, int bf16, struct num_planes_flow flow,
-                             const void *x, const float *centre, void *kept,
-                             float *sum, float *along);
+/* The loops for one instruction set; all give the same bits. */
+struct num_planes {
+    /* sum d and sum d^2 by lane, d = x - centre */
+    void (*measure)(size_t size, int bf16, const void *x, const float *centre,
+                    float *sum, float *square);
 
-/* num_planes_back() is dx = p g + q (x - centre) + s. */
-void num_planes_back(size_t size, int bf16, struct num_planes_flow flow,
-                     const void *x, const float *centre, const float *p,
-                     const float *q, const float *s, void *dx);
+    /* y = scale (x - centre) + shift + add, clipped below at 0 with relu; add
+     * may be NULL */
+    void (*apply)(size_t size, int bf16, const void *x, const float *scale,
+                  const float *centre, const float *shift, const void *add,
+                  int relu, void *y);
 
-/* num_planes_flow() is kept = g, without scale. */
-void num_planes_flow(size_t size, int bf16, struct num_planes_flow flow,
-                     void *kept);
+    /* sum g and sum g (x - centre) by lane, and g itself in `kept`, where that
+     * is not NULL */
+    void (*back_measure)(size_t size, int bf16, struct num_planes_flow flow,
+                         const void *x, const float *centre, void *kept,
+                         float *sum, float *along);
 
-/* num_planes_sum() returns sum x by lane; num_planes_fill() is y = value. */
-void num_planes_sum(size_t size, int bf16, const void *x, float *sum);
-void num_planes_fill(size_t size, int bf16, const float *value, void *y);
+    /* dx = p g + q (x - centre) + s */
+    void (*back)(size_t size, int bf16, struct num_planes_flow flow,
+                 const void *x, const float *centre, const float *p,
+                 const float *q, const float *s, void *dx);
+
+    /* kept = g, without scale */
+    void (*flow)(size_t size, int bf16, struct num_planes_flow flow,
+                 void *kept);
+
+    /* sum x by lane; y = value */
+    void (*sum)(size_t size, int bf16, const void *x, float *sum);
+    void (*fill)(size_t size, int bf16, const float *value, void *y);
+};
+
+/* num_planes_isa() returns those for an instruction set, or the widest below it
+ * that there are; num_planes() those for util_isa(). */
+const struct num_planes *num_planes_isa(enum util_isa isa);
+const struct num_planes *num_planes(void);
+
+extern const struct num_planes num_planes_avx512, num_planes_avx2,
+    num_planes_any;
 
 #endif

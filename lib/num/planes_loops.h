@@ -1,0 +1,334 @@
+/*
+ * The loops of planes.h for one instruction set.  Whoever includes this defines
+ * ISA, the struct num_planes, and LANES_WIDE, numbers of a register, and gets
+ * nothing without.
+ */
+#ifdef ISA
+#include "lanes.h"
+#include "planes.h"
+
+/* A line is 32 elements.  Sums keep them apart, so that all instruction sets
+ * give the same bits; what belongs to a lane repeats after 16. */
+enum {
+    LINE = 32,
+    PAIRS = LINE / PAIR,
+    TERMS = PAIR < LANES ? LANES / PAIR : 1
+};
+
+struct line {
+    struct pair p[PAIRS];
+};
+
+struct term {
+    struct pair p[TERMS];
+};
+
+/* What a loop reads, in the order of planes.h, and its sums. */
+struct sweep {
+    const void *x, *add;
+    struct num_planes_flow flow;
+    void *to;
+    int relu;
+    struct term centre, scale, shift, p, q, s;
+    struct line sum, product;
+};
+
+/* A step does pair p of a line, elements at..at + n - 1; n is PAIR, but for the
+ * last one.  Each loop is written once, for both types, and compiled for each
+ * apart: bf16 is a constant. */
+typedef void loop_step(struct sweep *sweep, size_t p, size_t at, size_t n,
+                       int bf16);
+
+LANES_INLINE void
+each_pair(size_t size, int bf16, loop_step *step, struct sweep *sweep)
+{
+    size_t at = 0;
+
+    for (; at + LINE <= size; at += LINE)
+        for (size_t p = 0; p < PAIRS; p++)
+            step(sweep, p, at + p * PAIR, PAIR, bf16);
+    for (size_t p = 0; p < PAIRS; p++, at += PAIR)
+        if (at < size)
+            step(sweep, p, at, size - at < PAIR ? size - at : PAIR, bf16);
+}
+
+LANES_INLINE void
+loop(size_t size, int bf16, loop_step *step, struct sweep *sweep)
+{
+    if (bf16)
+        each_pair(size, 1, step, sweep);
+    else
+        each_pair(size, 0, step, sweep);
+}
+
+LANES_INLINE struct pair
+take(const void *data, size_t i, size_t n, int bf16)
+{
+    return n < PAIR ? pair_first(data, i, n, bf16) : pair_load(data, i, bf16);
+}
+
+LANES_INLINE void
+give(void *data, size_t i, size_t n, struct pair x, int bf16)
+{
+    if (n < PAIR)
+        pair_keep(data, i, n, x, bf16);
+    else
+        pair_store(data, i, x, bf16);
+}
+
+/* a + b, a - b, a b, and a b + c. */
+LANES_INLINE struct pair
+plus(struct pair a, struct pair b)
+{
+    return (struct pair){{a.v[0] + b.v[0], a.v[1] + b.v[1]}};
+}
+
+LANES_INLINE struct pair
+minus(struct pair a, struct pair b)
+{
+    return (struct pair){{a.v[0] - b.v[0], a.v[1] - b.v[1]}};
+}
+
+LANES_INLINE struct pair
+times(struct pair a, struct pair b)
+{
+    return (struct pair){{a.v[0] * b.v[0], a.v[1] * b.v[1]}};
+}
+
+LANES_INLINE struct pair
+times_plus(struct pair a, struct pair b, struct pair c)
+{
+    return (struct pair){{a.v[0] * b.v[0] + c.v[0], a.v[1] * b.v[1] + c.v[1]}};
+}
+
+/* x where y is positive, else 0. */
+LANES_INLINE struct pair
+where_positive(struct pair x, struct pair y)
+{
+    return (struct pair){
+        {lanes_positive(x.v[0], y.v[0]), lanes_positive(x.v[1], y.v[1])}};
+}
+
+/* 16 numbers, in the order of a line. */
+LANES_INLINE struct term
+term_of(const float *x, int bf16)
+{
+    struct term term;
+
+    for (size_t p = 0; p < TERMS; p++) {
+        const size_t at = p * PAIR;
+        const struct pair plain = {
+            {lanes_at(x + at), lanes_at(x + (at + LANES_WIDE) % LANES)}};
+
+        term.p[p] = bf16 ? pair_parted(plain) : plain;
+    }
+    return term;
+}
+
+/* Adds up what belongs to each of 16 lanes: every block of a map divides 16, so
+ * a channel is one of them. */
+LANES_INLINE void
+fold(const struct line *line, float *sum, int bf16)
+{
+    lanes v[2 * PAIRS];
+
+    for (size_t p = 0; p < PAIRS; p++) {
+        const struct pair x = line->p[p], plain = bf16 ? pair_joined(x) : x;
+
+        v[2 * p] = plain.v[0];
+        v[2 * p + 1] = plain.v[1];
+    }
+    for (size_t i = 0; i < PAIRS; i++) {
+        const lanes both = v[i] + v[i + PAIRS];
+
+        memcpy(sum + i * LANES_WIDE, &both, sizeof both);
+    }
+}
+
+/* x - centre. */
+LANES_INLINE struct pair
+centred(const struct sweep *w, size_t p, size_t at, size_t n, int bf16)
+{
+    return minus(take(w->x, at, n, bf16), w->centre.p[p % TERMS]);
+}
+
+/* g, d being x - centre. */
+LANES_INLINE struct pair
+flowing(const struct sweep *w, struct pair d, size_t p, size_t at, size_t n,
+        int bf16)
+{
+    const struct num_planes_flow *flow = &w->flow;
+    struct pair g = take(flow->dy, at, n, bf16);
+
+    if (flow->dy2)
+        g = plus(g, take(flow->dy2, at, n, bf16));
+    if (flow->scale)
+        return where_positive(
+            g, times_plus(w->scale.p[p % TERMS], d, w->shift.p[p % TERMS]));
+    return flow->y ? where_positive(g, take(flow->y, at, n, bf16)) : g;
+}
+
+LANES_INLINE void
+measure_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
+{
+    struct pair d = centred(w, p, at, n, bf16);
+
+    if (n < PAIR)
+        d = pair_cut(d, n, bf16);
+    w->sum.p[p] = plus(w->sum.p[p], d);
+    w->product.p[p] = times_plus(d, d, w->product.p[p]);
+}
+
+static void
+measure(size_t size, int bf16, const void *x, const float *centre, float *sum,
+        float *square)
+{
+    struct sweep w = {.x = x, .centre = term_of(centre, bf16)};
+
+    loop(size, bf16, measure_pair, &w);
+    fold(&w.sum, sum, bf16);
+    fold(&w.product, square, bf16);
+}
+
+LANES_INLINE void
+apply_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
+{
+    struct pair y =
+        times_plus(w->scale.p[p % TERMS], centred(w, p, at, n, bf16),
+                   w->shift.p[p % TERMS]);
+
+    if (w->add)
+        y = plus(y, take(w->add, at, n, bf16));
+    give(w->to, at, n, w->relu ? where_positive(y, y) : y, bf16);
+}
+
+static void
+apply(size_t size, int bf16, const void *x, const float *scale,
+      const float *centre, const float *shift, const void *add, int relu,
+      void *y)
+{
+    struct sweep w = {.x = x, .add = add, .to = y, .relu = relu};
+
+    w.centre = term_of(centre, bf16);
+    w.scale = term_of(scale, bf16);
+    w.shift = term_of(shift, bf16);
+    loop(size, bf16, apply_pair, &w);
+}
+
+LANES_INLINE struct sweep
+sweep_of_flow(struct num_planes_flow flow, const void *x, const float *centre,
+              void *to, int bf16)
+{
+    struct sweep w = {.x = x, .flow = flow, .to = to};
+
+    w.centre = term_of(centre, bf16);
+    if (flow.scale) {
+        w.scale = term_of(flow.scale, bf16);
+        w.shift = term_of(flow.shift, bf16);
+    }
+    return w;
+}
+
+LANES_INLINE void
+back_measure_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
+{
+    const struct pair d = centred(w, p, at, n, bf16);
+    const struct pair g = flowing(w, d, p, at, n, bf16); // 0 beyond n
+
+    if (w->to)
+        give(w->to, at, n, g, bf16);
+    w->sum.p[p] = plus(w->sum.p[p], g);
+    w->product.p[p] = times_plus(g, d, w->product.p[p]);
+}
+
+static void
+back_measure(size_t size, int bf16, struct num_planes_flow flow, const void *x,
+             const float *centre, void *kept, float *sum, float *along)
+{
+    struct sweep w = sweep_of_flow(flow, x, centre, kept, bf16);
+
+    loop(size, bf16, back_measure_pair, &w);
+    fold(&w.sum, sum, bf16);
+    fold(&w.product, along, bf16);
+}
+
+LANES_INLINE void
+back_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
+{
+    const struct pair d = centred(w, p, at, n, bf16);
+    const struct pair g = flowing(w, d, p, at, n, bf16);
+    const size_t t = p % TERMS;
+
+    give(w->to, at, n,
+         plus(plus(times(w->p.p[t], g), times(w->q.p[t], d)), w->s.p[t]), bf16);
+}
+
+static void
+back(size_t size, int bf16, struct num_planes_flow flow, const void *x,
+     const float *centre, const float *p, const float *q, const float *s,
+     void *dx)
+{
+    struct sweep w = sweep_of_flow(flow, x, centre, dx, bf16);
+
+    w.p = term_of(p, bf16);
+    w.q = term_of(q, bf16);
+    w.s = term_of(s, bf16);
+    loop(size, bf16, back_pair, &w);
+}
+
+LANES_INLINE void
+flow_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
+{
+    give(w->to, at, n, flowing(w, (struct pair){{{0}, {0}}}, p, at, n, bf16),
+         bf16);
+}
+
+static void
+keep_flow(size_t size, int bf16, struct num_planes_flow flow, void *kept)
+{
+    struct sweep w = {.flow = flow, .to = kept};
+
+    w.flow.scale = NULL;
+    loop(size, bf16, flow_pair, &w);
+}
+
+LANES_INLINE void
+sum_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
+{
+    w->sum.p[p] = plus(w->sum.p[p], take(w->x, at, n, bf16));
+}
+
+static void
+sum_lanes(size_t size, int bf16, const void *x, float *sum)
+{
+    struct sweep w = {.x = x};
+
+    loop(size, bf16, sum_pair, &w);
+    fold(&w.sum, sum, bf16);
+}
+
+LANES_INLINE void
+fill_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
+{
+    give(w->to, at, n, w->p.p[p % TERMS], bf16);
+}
+
+static void
+fill(size_t size, int bf16, const float *value, void *y)
+{
+    struct sweep w = {.to = y, .p = term_of(value, bf16)};
+
+    loop(size, bf16, fill_pair, &w);
+}
+
+const struct num_planes ISA = {
+    .measure = measure,
+    .apply = apply,
+    .back_measure = back_measure,
+    .back = back,
+    .flow = keep_flow,
+    .sum = sum_lanes,
+    .fill = fill,
+};
+
+#endif
