@@ -11,7 +11,6 @@
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
-#include "util/priority.h"
 #include "util/stop.h"
 
 static void
@@ -169,7 +168,6 @@ main(int argc, char **argv)
         end_when_stopped();
         select_score_files(s.options);
     } else {
-        priority_low();
         run(&s);
     }
     return EXIT_OK;

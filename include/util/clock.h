@@ -1,6 +1,7 @@
 #ifndef UTIL_CLOCK_H
 #define UTIL_CLOCK_H
 
+#include <pthread.h>
 #include <stdint.h>
 
 /* clock_now() returns seconds since some start, never going back. */
@@ -11,6 +12,10 @@ uint64_t clock_wall(void);
 
 /* clock_cpu() returns the seconds of processor time this process has used. */
 double clock_cpu(void);
+
+/* clock_cpu_of() returns those that a thread has used, which has not been
+ * joined; 0 where the system does not say. */
+double clock_cpu_of(pthread_t thread);
 
 /* clock_span() writes seconds as 59s, 12m05s or 3h07m. */
 void clock_span(double seconds, char text[24]);

@@ -2,10 +2,12 @@
 #define UTIL_PRIORITY_H
 
 /*
- * priority_low() gives this process the lowest priority there is (nice 19):
- * for stages beside the trainer, which must not take its processor time, and
- * never for what a user waits for.
- * What cannot be lowered stays as it is.
+ * priority_low() gives the calling thread, and those that it starts from here
+ * on, the lowest priority there is (nice 19): for what is done beside the
+ * trainer, which must not take its processor time, and never for what the
+ * trainer or a user waits for.  Called first in main() it is for the process.
+ * What cannot be lowered stays as it is; what was lowered cannot be raised
+ * again without privileges.
  */
 void priority_low(void);
 

@@ -6,7 +6,7 @@
 static struct timespec
 read_clock(clockid_t id)
 {
-    struct timespec t;
+    struct timespec t = {0};
 
     clock_gettime(id, &t);
     return t;
@@ -33,6 +33,18 @@ clock_cpu(void)
 {
     struct timespec t = read_clock(CLOCK_PROCESS_CPUTIME_ID);
 
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double
+clock_cpu_of(pthread_t thread)
+{
+    struct timespec t;
+    clockid_t id;
+
+    if (pthread_getcpuclockid(thread, &id))
+        return 0;
+    t = read_clock(id);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 

@@ -1,6 +1,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "child.h"
 #include "foil-select/select.h"
@@ -45,13 +46,33 @@ slow(const struct select_task *task, int64_t *ids)
     reach(3);
 }
 
-static struct planner *
-open_planner(const int64_t *group)
+static int calls, priority;
+
+/* One that is made at once, but for the first time where `stage` is 0. */
+static void
+first_waits(const struct select_task *task, int64_t *ids)
 {
-    static const struct select_strategy strategy = {.name = "slow",
-                                                    .order = slow};
+    int first;
+
+    pthread_mutex_lock(&lock);
+    first = !calls++;
+    pthread_mutex_unlock(&lock);
+    priority = getpriority(PRIO_PROCESS, 0); // of this thread
+    if (first)
+        await(2);
+    for (size_t i = 0; i < task->layout.size; i++)
+        ids[i] = (int64_t)i;
+}
+
+static const struct select_strategy slowly = {.name = "slow", .order = slow},
+                                    waits = {.name = "waits",
+                                             .order = first_waits};
+
+static struct planner *
+open_planner(const struct select_strategy *strategy, const int64_t *group)
+{
     struct planner_config config = {
-        .strategy = &strategy,
+        .strategy = strategy,
         .endpoint = "ipc://nobody",
         .hello = {.stage = "select", .version = WIRE_VERSION, .size = SIZE},
         .threads = 1};
@@ -62,7 +83,7 @@ open_planner(const int64_t *group)
         exit(2);
     config.task.group = group;
     planner = planner_open(&config, &err);
-    if (!planner || !planner_ask(planner, 0, -1))
+    if (!planner)
         exit(3);
     return planner;
 }
@@ -77,7 +98,8 @@ close_early(const void *arg)
     (void)arg;
     for (size_t i = 0; i < SIZE; i++)
         group[i] = 1;
-    planner = open_planner(group);
+    planner = open_planner(&slowly, group);
+    planner_ask(planner, 0, -1);
     await(1);
     if (planner_close(planner) != 1)
         _Exit(4);
@@ -97,13 +119,74 @@ close_late(const void *arg)
 
     (void)arg;
     reach(2);
-    planner = open_planner(group);
+    planner = open_planner(&slowly, group);
+    planner_ask(planner, 0, -1);
     while (!planner_take(planner, &planned))
         sleep(0);
     free(planned.ids);
     if (planner_close(planner))
         exit(4);
     free(group);
+}
+
+/* Makes the plan of an epoch; the priority of the thread that did. */
+static int
+made_at(struct planner *planner, int64_t epoch, int hurry)
+{
+    struct planned planned;
+
+    planner_hurry(planner, hurry);
+    if (!planner_ask(planner, epoch, -1))
+        exit(5);
+    while (!planner_take(planner, &planned))
+        sleep(0);
+    if (planned.epoch != epoch)
+        exit(6);
+    free(planned.ids);
+    return priority;
+}
+
+static void
+plan_ahead(const void *arg)
+{
+    struct planner *planner = open_planner(&waits, NULL);
+
+    (void)arg;
+    reach(2);
+    exit(made_at(planner, 0, 0));
+}
+
+static void
+plan_in_a_hurry(const void *arg)
+{
+    struct planner *planner = open_planner(&waits, NULL);
+
+    (void)arg;
+    reach(2);
+    exit(made_at(planner, 0, 1));
+}
+
+/* The thread of low priority stands still, as on a machine that is busy. */
+static void
+take_over(const void *arg)
+{
+    struct planner *planner = open_planner(&waits, NULL);
+    struct planned planned;
+
+    (void)arg;
+    planner_ask(planner, 0, -1);
+    while (!calls)
+        sleep(0);
+    planner_hurry(planner, 1);
+    while (!planner_take(planner, &planned))
+        sleep(0);
+    free(planned.ids);
+    // it still stands: the next plan is not left to it either
+    if (made_at(planner, 1, 0) == 19 && getpriority(PRIO_PROCESS, 0) != 19)
+        exit(4);
+    if (planner_close(planner) != 1)
+        exit(5);
+    _Exit(0);
 }
 
 int
@@ -118,6 +201,14 @@ main(void)
       c.err);
     c = child_run(close_late, NULL);
     T(c.code == 0, "one at rest is released: %d %s", c.code, c.err);
+    c = child_run(plan_ahead, NULL);
+    T(c.code == 19, "nobody waits: at the lowest priority: %d", c.code);
+    c = child_run(plan_in_a_hurry, NULL);
+    T(c.code == getpriority(PRIO_PROCESS, 0),
+      "the trainer waits: at our own: %d", c.code);
+    c = child_run(take_over, NULL);
+    T(c.code == 0, "where that one does not get on, another makes it: %d",
+      c.code);
     T(!chdir("/") && !rmdir(scratch), "tidied up");
     return t_done();
 }

@@ -37,6 +37,9 @@ main(void)
     T(!back, "a clock for waiting never goes back");
     T(last > now, "but forward");
     T(clock_cpu() > cpu, "work takes processor time");
+    T(clock_cpu_of(pthread_self()) > 0 &&
+          clock_cpu_of(pthread_self()) <= clock_cpu(),
+      "that of the only thread is no more than that");
     T(clock_cpu() < 3600, "our own, not the time of day");
     T(wall > 1600000000ull * 1000000000 && clock_wall() >= wall,
       "the wall clock counts nanoseconds since 1970");

@@ -4,21 +4,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "num/threads.h"
 #include "select.h"
-#include "select/shuffle.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/opt.h"
+#include "util/priority.h"
 #include "wire/fetch.h"
 #include "wire/service.h"
 
+/* A plan in the making. */
+struct job {
+    unsigned turn;
+    struct select_making making;
+    enum select_fetched what;
+    int done; /* one of the threads has made it */
+};
+
 /*
- * One lock guards what both threads see; the thread itself sleeps on `work`,
- * waits for the trainer, or computes.  What it was given up for meanwhile it
- * finds out by `turn`, which planner_forget() counts up.
+ * One lock guards what all threads see.  The first thread fetches features and
+ * tells the trainer about plans; it sleeps on `work`, waits for the trainer, or
+ * computes.  What it was given up for meanwhile it finds out by `turn`, which
+ * planner_forget() counts up.
+ *
+ * A plan that nobody waits for yet is computed by the second thread, which has
+ * the lowest priority, and so have the threads of its loops: the trainer keeps
+ * its processors.  A thread that was lowered cannot be raised again without
+ * privileges; so when the trainer has come to wait for the plan, and the
+ * machine is too busy for the second thread to get on, the first one computes
+ * it, too, and who is done first has made it.
  */
 struct planner {
     struct planner_config config;
@@ -26,12 +43,17 @@ struct planner {
     struct wire *wire;
     struct wire_service *service;
     int wake[2]; /* a pipe: ends a wait for the trainer */
-    pthread_t thread;
+    pthread_t thread, low;
 
     pthread_mutex_t lock;
-    pthread_cond_t work;
+    pthread_cond_t work, low_work;
     unsigned turn;
-    int quit, computing;
+    int quit, computing;    /* computing: threads */
+    struct job *job;        /* that is wanted */
+    struct job *own, *lent; /* that the first, the second thread computes */
+    int hurry;              /* the trainer waits for a plan */
+    double since, spent; /* clock and processor time of the second thread when
+                          * we looked last how it gets on */
     int asked, busy, made, telling;
     int64_t epoch, from; /* asked for, being made */
     struct planned result;
@@ -43,24 +65,9 @@ struct planner {
 /* Seconds until an unanswered trainer is a trouble; between two tries. */
 static const double patience = 10, pause_again = 0.2;
 
-static void
-add(struct wire_plan *about, const char *name, double value)
-{
-    struct wire_metric *to = &about->values[about->n++];
-
-    REQUIRE(about->n <= WIRE_PLAN_MAX);
-    snprintf(to->name, sizeof to->name, "%s", name);
-    to->value = value;
-}
-
-/* What the thread works on, by itself. */
-struct job {
-    unsigned turn;
-    int64_t epoch, from;
-    double waited; /* seconds for the features */
-    struct select_history history;
-    enum select_fetched what;
-};
+/* Seconds between two looks at the second thread, and the share of them that it
+ * has to get of a processor where somebody waits for it. */
+static const double look = 0.2, least_share = 0.2;
 
 static void
 set_trouble(struct planner *p, int trouble, const struct err *why)
@@ -97,91 +104,119 @@ is_current(struct planner *p, unsigned turn)
 static void
 fetch(struct planner *p, struct job *job)
 {
-    const struct wire_fetch wanted = {
-        .epoch = job->from, .half = p->config.half, .plan = job->epoch};
+    const struct wire_fetch wanted = {.epoch = job->making.from,
+                                      .half = p->config.half,
+                                      .plan = job->making.epoch};
     const double start = clock_now();
     struct err why;
 
-    job->what = job->from < 0 ? FETCH_NONE : FETCH_AGAIN;
+    job->what = job->making.from < 0 ? FETCH_NONE : FETCH_AGAIN;
     while (job->what == FETCH_AGAIN && is_current(p, job->turn)) {
-        job->what =
-            select_fetch(p->service, p->wake[0], &wanted,
-                         p->config.task.layout.size, &job->history, &why);
+        job->what = select_fetch(p->service, p->wake[0], &wanted,
+                                 p->config.task.layout.size,
+                                 &job->making.history, &why);
         if (job->what == FETCH_AGAIN) {
             set_trouble(p, 1, &why);
             rest(p);
         }
     }
     set_trouble(p, job->what == FETCH_FAILED ? -1 : 0, &why);
-    job->waited = clock_now() - start;
+    job->making.by_features = job->what == FETCH_DONE;
+    job->making.waited = clock_now() - start;
 }
 
-/* Orders and measures: the long part, which nothing interrupts. */
-static struct planned
-make(struct planner *p, const struct job *job)
+/* A job goes when it is neither wanted nor computed; the lock is held. */
+static void
+free_if_idle(struct planner *p, struct job *job)
 {
-    struct select_task task = p->config.task;
-    const struct select_strategy *strategy = p->config.strategy;
-    struct planned made = {.epoch = job->epoch};
-    struct wire_plan *about = &made.about;
-    const double start = clock_now(), wall = (double)clock_wall() * 1e-9;
-    const size_t total = select_layout_total(&task.layout);
-    int64_t *random;
-    double seconds;
+    if (!job || job == p->job || job == p->own || job == p->lent)
+        return;
+    select_history_release(&job->making.history);
+    free(job);
+}
 
-    made.ids = mem_array(total, sizeof *made.ids);
-    task.epoch = (uint64_t)job->epoch;
-    task.features = job->what == FETCH_DONE ? &job->history.features : NULL;
-    select_strategy_order(strategy, &task, made.ids);
-    seconds = clock_now() - start;
-    about->epoch = job->epoch;
-    snprintf(about->strategy, sizeof about->strategy, "%s",
-             task.features ? strategy->name : "shuffle");
-    if (task.features) {
-        add(about, "from", (double)job->from);
-        add(about, "stale", (double)(job->epoch - job->from));
-        add(about, "known", (double)job->history.n / (double)task.layout.size);
-        add(about, "eval", job->history.eval);
-        select_measure(about, "", &task, made.ids);
-        random = mem_array(total, sizeof *random);
-        select_shuffle(&task, random);
-        select_measure(about, "random_", &task, random);
-        free(random);
+/* No more is to come of the job that is wanted; the lock is held. */
+static void
+end_job(struct planner *p)
+{
+    struct job *job = p->job;
+
+    p->job = NULL;
+    p->busy = 0;
+    free_if_idle(p, job);
+}
+
+/* Makes the plan that is wanted, as ->own or ->lent; the lock is held before
+ * and after. */
+static void
+compute(struct planner *p, struct job **slot)
+{
+    struct job *job = *slot ? *slot : p->job;
+    struct planned made;
+
+    *slot = job;
+    p->computing++;
+    pthread_mutex_unlock(&p->lock);
+    made = select_make(&p->config, &job->making);
+    pthread_mutex_lock(&p->lock);
+    p->computing--;
+    if (p->turn == job->turn && !job->done) {
+        p->made = job->done = 1;
+        p->result = made;
+    } else {
+        free(made.ids);
     }
-    add(about, "seconds", seconds);
-    add(about, "waited", job->waited);
-    add(about, "time", wall);
-    return made;
+    *slot = NULL;
+    if (job == p->job)
+        end_job(p);
+    else
+        free_if_idle(p, job);
+}
+
+/* Whether the trainer waits for the second thread, and that one does not get
+ * on; the lock is held. */
+static int
+has_to_take_over(struct planner *p)
+{
+    const double now = clock_now(), spent = clock_cpu_of(p->low);
+    const double passed = now - p->since, share = (spent - p->spent) / passed;
+
+    if (!p->job || p->lent != p->job || !p->hurry || p->since <= 0) {
+        p->since = p->job && p->hurry ? now : 0;
+        p->spent = spent;
+        return 0;
+    }
+    if (passed < look)
+        return 0;
+    p->since = now;
+    p->spent = spent;
+    return share < least_share;
 }
 
 /* Does what was asked for; the lock is held before and after. */
 static void
 plan(struct planner *p)
 {
-    struct job job = {.turn = p->turn, .epoch = p->epoch, .from = p->from};
-    struct planned made;
+    struct job *job = mem_array(1, sizeof *job);
 
+    job->turn = p->turn;
+    job->making = (struct select_making){.epoch = p->epoch, .from = p->from};
     p->asked = 0;
     p->busy = 1;
+    p->since = 0;
     pthread_mutex_unlock(&p->lock);
-    fetch(p, &job);
+    fetch(p, job);
     pthread_mutex_lock(&p->lock);
-    if (p->turn == job.turn && !p->quit &&
-        (job.what == FETCH_DONE || job.what == FETCH_NONE)) {
-        p->computing = 1;
-        pthread_mutex_unlock(&p->lock);
-        made = make(p, &job);
-        pthread_mutex_lock(&p->lock);
-        p->computing = 0;
-        if (p->turn == job.turn) {
-            p->made = 1;
-            p->result = made;
-        } else {
-            free(made.ids);
-        }
+    p->job = job;
+    if (p->turn != job->turn || p->quit ||
+        (job->what != FETCH_DONE && job->what != FETCH_NONE)) {
+        end_job(p);
+    } else if (p->hurry || p->lent) {
+        compute(p, &p->own);
+    } else {
+        p->lent = job;
+        pthread_cond_signal(&p->low_work);
     }
-    p->busy = 0;
-    select_history_release(&job.history);
 }
 
 static void
@@ -207,6 +242,22 @@ tell(struct planner *p)
         p->telling = 0;
 }
 
+/* Sleeps until there is something to do, or it is time to look at the second
+ * thread; the lock is held. */
+static void
+sleep_on_work(struct planner *p)
+{
+    const double until = clock_now() + look;
+    const struct timespec at = {
+        .tv_sec = (time_t)until,
+        .tv_nsec = (long)((until - (double)(time_t)until) * 1e9)};
+
+    if (p->job && p->hurry)
+        pthread_cond_timedwait(&p->work, &p->lock, &at);
+    else
+        pthread_cond_wait(&p->work, &p->lock);
+}
+
 static void *
 work(void *arg)
 {
@@ -222,8 +273,28 @@ work(void *arg)
             tell(p);
         else if (p->trouble >= 0 && p->asked)
             plan(p);
+        else if (has_to_take_over(p))
+            compute(p, &p->own);
         else
-            pthread_cond_wait(&p->work, &p->lock);
+            sleep_on_work(p);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+static void *
+work_low(void *arg)
+{
+    struct planner *p = arg;
+
+    priority_low();
+    num_threads(p->config.threads);
+    pthread_mutex_lock(&p->lock);
+    while (!p->quit) {
+        if (p->lent)
+            compute(p, &p->lent);
+        else
+            pthread_cond_wait(&p->low_work, &p->lock);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
@@ -261,12 +332,17 @@ struct planner *
 planner_open(const struct planner_config *config, struct err *err)
 {
     struct planner *p = mem_array(1, sizeof *p);
+    pthread_condattr_t attr;
 
     p->config = *config;
     own_groups(&p->config.task);
     p->endpoint = mem_text(config->endpoint);
     pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->work, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC); // that of clock_now()
+    pthread_cond_init(&p->work, &attr);
+    pthread_condattr_destroy(&attr);
+    pthread_cond_init(&p->low_work, NULL);
     p->wire = wire_open(config->keys, err);
     p->service = p->wire ? connect_to(p, err) : NULL;
     if (!p->service)
@@ -276,7 +352,9 @@ planner_open(const struct planner_config *config, struct err *err)
         err_sys(err, "cannot make a pipe");
         return NULL;
     }
-    errno = pthread_create(&p->thread, NULL, work, p);
+    errno = pthread_create(&p->low, NULL, work_low, p);
+    if (!errno)
+        errno = pthread_create(&p->thread, NULL, work, p);
     if (!errno)
         return p;
     err_sys(err, "cannot start a thread");
@@ -291,6 +369,7 @@ wake(struct planner *p)
 
     (void)wrote; // full: it is awake
     pthread_cond_signal(&p->work);
+    pthread_cond_signal(&p->low_work);
 }
 
 int
@@ -308,11 +387,13 @@ planner_close(struct planner *p)
     if (computing)
         return 1;
     pthread_join(p->thread, NULL);
+    pthread_join(p->low, NULL);
     wire_service_close(p->service);
     wire_close(p->wire);
     close(p->wake[0]);
     close(p->wake[1]);
     pthread_cond_destroy(&p->work);
+    pthread_cond_destroy(&p->low_work);
     pthread_mutex_destroy(&p->lock);
     free(p->result.ids);
     free((void *)p->config.task.group);
@@ -336,6 +417,16 @@ planner_ask(struct planner *p, int64_t epoch, int64_t from)
     }
     pthread_mutex_unlock(&p->lock);
     return idle;
+}
+
+void
+planner_hurry(struct planner *p, int hurry)
+{
+    pthread_mutex_lock(&p->lock);
+    if (p->hurry != hurry)
+        pthread_cond_signal(&p->work);
+    p->hurry = hurry;
+    pthread_mutex_unlock(&p->lock);
 }
 
 int
@@ -383,6 +474,8 @@ planner_forget(struct planner *p)
     p->asked = p->made = p->telling = 0;
     free(p->result.ids);
     p->result = (struct planned){0};
+    if (p->job)
+        end_job(p);
     wake(p);
     pthread_mutex_unlock(&p->lock);
 }

@@ -15,7 +15,8 @@
  *
  *   options.c   the command line
  *   serve.c     hands out items: places, leases, late augmenters
- *   planner.c   a thread that plans epochs from features
+ *   planner.c   two threads that plan epochs from features
+ *   make.c      one such plan
  *   fetch.c     these features, from the trainer
  *   measure.c     how hard a plan is, beside a random one
  *   score.c     --score: a plan from files, without a trainer
@@ -101,7 +102,7 @@ enum select_fetched select_tell(struct wire_service *service, int stop,
 void select_history_release(struct select_history *history);
 
 /*
- * The planner: a thread with a connection to the trainer of its own.  Asked
+ * The planner: two threads with a connection to the trainer of their own. Asked
  * for an epoch it fetches the features, orders, and measures; told to, it tells
  * the trainer about a plan.  The main loop never waits for it.
  */
@@ -122,7 +123,7 @@ struct planner *planner_open(const struct planner_config *config,
 
 /*
  * planner_close() does not wait for a plan that is being made, which may take
- * minutes: it returns 1 with the thread still at work, on memory that is its
+ * minutes: it returns 1 with a thread still at work, on memory that is its
  * own, and the process is to end by _Exit(), as the thread uses libraries.  0
  * when all is released.
  */
@@ -135,12 +136,29 @@ int planner_close(struct planner *planner);
  */
 int planner_ask(struct planner *planner, int64_t epoch, int64_t from);
 
+/* planner_hurry() says whether the trainer waits for a plan: what nobody waits
+ * for is computed at the lowest priority. */
+void planner_hurry(struct planner *planner, int hurry);
+
 /* What came of it. */
 struct planned {
     int64_t epoch;
     int64_t *ids; /* to be freed */
     struct wire_plan about;
 };
+
+/* What a plan is made of, but for what the planner knows of all plans. */
+struct select_making {
+    int64_t epoch, from;
+    double waited;                 /* seconds for the features */
+    struct select_history history; /* these */
+    int by_features;               /* else there are none */
+};
+
+/* make.c: orders and measures an epoch: the long part, which nothing
+ * interrupts.  Thread-safe. */
+struct planned select_make(const struct planner_config *config,
+                           const struct select_making *making);
 
 /* planner_take() returns 1 with a plan, or 0. */
 int planner_take(struct planner *planner, struct planned *planned);

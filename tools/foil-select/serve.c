@@ -301,6 +301,7 @@ look_at_planner(struct selector *s)
         die("%s", why.msg);
     if (trouble)
         tell(s, why.msg);
+    planner_hurry(s->planner, s->starved);
     take_plan(s);
     ask_plan(s);
 }

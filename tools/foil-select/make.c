@@ -1,0 +1,64 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "select.h"
+#include "select/shuffle.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+static void
+add(struct wire_plan *about, const char *name, double value)
+{
+    struct wire_metric *to = &about->values[about->n++];
+
+    REQUIRE(about->n <= WIRE_PLAN_MAX);
+    snprintf(to->name, sizeof to->name, "%s", name);
+    to->value = value;
+}
+
+/* How hard the plan is, beside a random one. */
+static void
+compare(struct wire_plan *about, const struct select_task *task,
+        const int64_t *ids)
+{
+    int64_t *random =
+        mem_array(select_layout_total(&task->layout), sizeof *random);
+
+    select_measure(about, "", task, ids);
+    select_shuffle(task, random);
+    select_measure(about, "random_", task, random);
+    free(random);
+}
+
+struct planned
+select_make(const struct planner_config *config,
+            const struct select_making *making)
+{
+    struct select_task task = config->task;
+    struct planned made = {.epoch = making->epoch};
+    struct wire_plan *about = &made.about;
+    const double start = clock_now(), wall = (double)clock_wall() * 1e-9;
+    double seconds;
+
+    made.ids = mem_array(select_layout_total(&task.layout), sizeof *made.ids);
+    task.epoch = (uint64_t)making->epoch;
+    task.features = making->by_features ? &making->history.features : NULL;
+    select_strategy_order(config->strategy, &task, made.ids);
+    seconds = clock_now() - start;
+    about->epoch = making->epoch;
+    snprintf(about->strategy, sizeof about->strategy, "%s",
+             task.features ? config->strategy->name : "shuffle");
+    if (task.features) {
+        add(about, "from", (double)making->from);
+        add(about, "stale", (double)(making->epoch - making->from));
+        add(about, "known",
+            (double)making->history.n / (double)task.layout.size);
+        add(about, "eval", making->history.eval);
+        compare(about, &task, made.ids);
+    }
+    add(about, "seconds", seconds);
+    add(about, "waited", making->waited);
+    add(about, "time", wall);
+    return made;
+}
