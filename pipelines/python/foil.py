@@ -31,6 +31,7 @@ import atexit
 import collections
 import fcntl
 import glob
+import ipaddress
 import json
 import math
 import os
@@ -1096,6 +1097,22 @@ MAY = {role: set(("hello " + kinds).split()) for role, kinds in {
     "tap": "", "any": " ".join(KINDS)}.items()}
 
 
+def may_bind(where):
+    """Refuses to bind where others than this machine's can connect: what they
+    send before a greeting is not bounded here."""
+    host = where[6:].rpartition(":")[0].strip("[]")
+    if where.startswith("tcp:") and host != "localhost":
+        try:
+            near = ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            near = False
+        if not near:
+            raise ValueError(
+                f"'{where}' can be reached from other machines: a stage in "
+                "Python binds ipc and loopback addresses only; 'foil tap proxy "
+                f"{where} ipc://RUN/EDGE' stands before it")
+
+
 def say(text):
     """A sentence for people, on standard error."""
     name = os.path.basename(sys.argv[0] or "foil.py")
@@ -1163,6 +1180,8 @@ class Loop(threading.Thread):
 
     def open(self, edge, where, bind, take, refuse, kind=None):
         role, inner, outer = EDGES[edge]
+        if bind:
+            may_bind(where)
         sock = self.context.socket(kind or (zmq.ROUTER if bind
                                             else zmq.DEALER))
         sock.linger = 2000

@@ -220,6 +220,22 @@ def weights_of_pairs():
        "an answer with those of another width is refused, and waited for")
 
 
+def where_it_binds():
+    outside = ["tcp://0.0.0.0:7001", "tcp://*:*", "tcp://eth0:7001", "tcp://:7001",
+               "tcp://192.168.1.1:7001", "tcp://[::]:7001", "tcp://host:7001",
+               "tcp://0:7001", "tcp://128.0.0.1:*", "tcp://127.0.0.1.x:7001"]
+    open_ = [w for w in outside if not refuses(
+        ValueError, "binds ipc and loopback", foil.may_bind, w)]
+    ok(not open_, f"no stage binds where other machines can connect: {open_}")
+    for where in ("tcp://127.0.0.1:*", "tcp://127.3.2.1:7001", "ipc://run/batch",
+                  "tcp://[::1]:7001", "tcp://localhost:7001", "inproc://x"):
+        foil.may_bind(where)
+    loop = foil.Loop()
+    ok(refuses(ValueError, "foil tap proxy", loop.open, "batch",
+               "tcp://0.0.0.0:*", True, None, None), "open() asks")
+    loop.context.destroy()
+
+
 def options_of_a_stage():
     was = sys.argv
     sys.argv = ["x", "-r", "d", "--keep-features", "3",
@@ -252,5 +268,5 @@ def options_of_a_stage():
     sys.argv, sys.stderr = was, quiet
 
 
-run(options_of_a_stage, selector_that_waits_for_features, augmenter_between_its_edges,
+run(options_of_a_stage, where_it_binds, selector_that_waits_for_features, augmenter_between_its_edges,
     trainer_and_its_peers, weights_of_pairs)
