@@ -70,6 +70,7 @@ end(struct train *t, int rc, struct err *err)
 {
     struct err why;
 
+    train_desk_close(&t->desk);
     if (t->trained && t->checkpoints.saved != t->state.total &&
         train_save(t, &why)) {
         if (rc)
@@ -119,6 +120,12 @@ release(struct train *t)
     json_decref(t->config);
 }
 
+static void
+serve(void *self)
+{
+    train_source_serve(self);
+}
+
 /* Sockets, and what the run directory says. */
 static int
 set_up(struct train *t, struct wire_keys *keys, struct err *err)
@@ -132,7 +139,9 @@ set_up(struct train *t, struct wire_keys *keys, struct err *err)
     if (!t->wire || train_source_open(t, err) ||
         train_features_open(&t->features, t->wire, err))
         return -1;
-    return train_report_open(t, err);
+    return train_report_open(t, err) || train_desk_open(&t->desk, serve, t, err)
+               ? -1
+               : 0;
 }
 
 /* A step may take minutes, and is done to its end. */

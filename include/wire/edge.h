@@ -6,9 +6,9 @@
 #include "wire/msg.h"
 
 /*
- * The edges of a pipeline: who may send what on each, and how large it may be.
- * The kinds stand in the table of messages (lib/wire/message.h), the limits in
- * lib/wire/edge.c; foil-wire(5) is compared with both.
+ * The edges of a pipeline: who may be at each end, send what, and how large it
+ * may be.  The kinds stand in the table of messages (lib/wire/message.h), roles
+ * and limits in lib/wire/edge.c; foil-wire(5) is compared with all of them.
  *
  * On PLAN and BATCH items and batches flow; on NEGATIVES and FEATURES a client
  * connects and asks, and a service binds and answers; on EVENTS the binder
@@ -36,6 +36,10 @@ const char *wire_edge_name(enum wire_edge edge);
 /* wire_edge_may() returns 1 when that end may send messages of a kind. */
 int wire_edge_may(enum wire_edge edge, enum wire_side from,
                   enum wire_kind kind);
+
+/* wire_edge_takes() returns 1 when the holder of a key of that role may be that
+ * end, and so send what it may send. */
+int wire_edge_takes(enum wire_edge edge, enum wire_side side, const char *role);
 
 /* wire_edge_serves() returns 1 where a service binds: its clients may be silent
  * between two requests. */

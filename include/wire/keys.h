@@ -56,11 +56,9 @@ const struct wire_cert *wire_keys_find(const struct wire_keys *keys,
 /* wire_keys_role() returns the role of a public key of 32 bytes, or NULL. */
 const char *wire_keys_role(const struct wire_keys *keys, const void *key);
 
-/* wire_role_known() returns 1 for the roles above. */
+/* wire_role_known() returns 1 for the roles above; wire/edge.h says at which
+ * ends of which edges their holders may be. */
 int wire_role_known(const char *role);
-
-/* wire_role_may() returns 1 when a holder of that role may send the kind. */
-int wire_role_may(const char *role, enum wire_kind kind);
 
 /*
  * wire_keys_make() makes a new pair: DIR/NAME.key and DIR/NAME.key_secret.

@@ -14,6 +14,8 @@ flow_inlet_open(struct wire *wire, const struct flow_inlet_config *config,
         .edge = WIRE_EDGE_BATCH,
         .hello = config->hello,
         .limits = config->limits,
+        .judge = config->judge,
+        .self = config->self,
     };
     struct flow_inlet *inlet = mem_array(1, sizeof *inlet);
 

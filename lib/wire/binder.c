@@ -119,10 +119,17 @@ wire_binder_unread(struct wire_server *server, const struct wire_id *from,
     return take_stranger(server, from, subject->kind, news);
 }
 
-/* What we did not know yet of the data is as the first peer says. */
+/* What we did not know yet of the data is as the first peer says: an augmenter,
+ * or to a negatives service its trainer.  Who asks for features teaches
+ * nothing.
+ */
 static void
-learn(struct wire_hello *mine, const struct wire_hello *theirs)
+learn(struct wire_server *server, const struct wire_hello *theirs)
 {
+    struct wire_hello *mine = &server->hello;
+
+    if (server->edge == WIRE_EDGE_FEATURES)
+        return;
     if (!*mine->digest) {
         memcpy(mine->digest, theirs->digest, sizeof mine->digest);
         mine->size = theirs->size;
@@ -151,9 +158,10 @@ greet(struct wire_server *server, const struct wire_id *from,
 
     if (wire_hello_get(&hello, msg, &news->why) ||
         wire_hello_fits(&server->hello, &hello, &news->why) ||
-        judge_recipe(server, &hello, &news->why))
+        judge_recipe(server, &hello, &news->why) ||
+        (server->judge && server->judge(server->self, &hello, &news->why)))
         return turn_away(server, from, news);
-    learn(&server->hello, &hello);
+    learn(server, &hello);
     switch (
         wire_peers_greet(&server->peers, from, &hello, clock_now(), &peer)) {
     case WIRE_CROWDED:
@@ -257,9 +265,9 @@ wire_binder_take(struct wire_server *server, const struct wire_id *from,
     struct wire_subject subject;
 
     wire_subject_of(&subject, msg);
-    if (*role && !wire_role_may(role, kind)) {
-        err_set(&news->why, "a key of role '%s' may not send %s", role,
-                wire_kind_name(kind));
+    if (*role && !wire_edge_takes(server->edge, WIRE_CONNECTS, role)) {
+        err_set(&news->why, "a key of role '%s' may not send %s on edge %s",
+                role, wire_kind_name(kind), wire_edge_name(server->edge));
         return peer ? wire_binder_refuse(server, peer, &subject, news)
                     : turn_away(server, from, news);
     }

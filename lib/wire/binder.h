@@ -15,6 +15,8 @@ struct wire_server {
     struct wire_sock *sock;
     enum wire_edge edge;
     struct wire_hello hello;
+    int (*judge)(void *self, const struct wire_hello *hello, struct err *err);
+    void *self;
     struct wire_peers peers;
     struct wire_kept kept;
     struct tally refused;   /* messages */

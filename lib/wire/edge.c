@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "wire/edge.h"
 
 #include "message.h"
@@ -29,6 +31,17 @@ static const char *const names[WIRE_EDGES] = {
     "plan, items", "batch", "negatives", "features", "events", "any",
 };
 
+/* Whose keys may be at the ends, with blanks between. */
+#define ALL "select augment train negatives tap"
+static const char *const roles[WIRE_EDGES][2] = {
+    [WIRE_EDGE_PLAN] = {"augment negatives", "select negatives"},
+    [WIRE_EDGE_BATCH] = {"augment", "train"},
+    [WIRE_EDGE_NEGATIVES] = {"train", "negatives"},
+    [WIRE_EDGE_FEATURES] = {"select", "train"},
+    [WIRE_EDGE_EVENTS] = {ALL, "train"},
+    [WIRE_EDGE_ANY] = {ALL, ALL},
+};
+
 const char *
 wire_edge_name(enum wire_edge edge)
 {
@@ -43,6 +56,23 @@ wire_edge_may(enum wire_edge edge, enum wire_side from, enum wire_kind kind)
     const unsigned edges = from == WIRE_CONNECTS ? m->up : m->down;
 
     return edge == WIRE_EDGE_ANY || (edges & WIRE_EDGE_BIT(edge));
+}
+
+int
+wire_edge_takes(enum wire_edge edge, enum wire_side side, const char *role)
+{
+    const size_t n = strlen(role);
+
+    if (!strcmp(role, "any"))
+        return 1;
+    for (const char *at = roles[edge][side]; *at; at += strspn(at, " ")) {
+        const size_t len = strcspn(at, " ");
+
+        if (len == n && !memcmp(at, role, n))
+            return 1;
+        at += len;
+    }
+    return 0;
 }
 
 int

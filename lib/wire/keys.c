@@ -10,29 +10,15 @@
 
 #include "util/file.h"
 #include "util/mem.h"
+#include "wire/edge.h"
 #include "wire/keys.h"
 
-#include "message.h"
-
 enum { CERT_MAX = 65536, KEY_BYTES = 32 };
-
-/* The role of a key that may send everything. */
-static const char any[] = "any";
 
 int
 wire_role_known(const char *role)
 {
-    int known = !strcmp(role, any);
-
-    for (enum wire_kind kind = 0; kind < WIRE_KINDS; kind++)
-        known |= wire_message_from(&wire_messages[kind], role);
-    return known;
-}
-
-int
-wire_role_may(const char *role, enum wire_kind kind)
-{
-    return !strcmp(role, any) || wire_message_from(&wire_messages[kind], role);
+    return wire_edge_takes(WIRE_EDGE_ANY, WIRE_CONNECTS, role);
 }
 
 /* Copy the value of `name = "value"` when the line says that; else leave. */

@@ -345,42 +345,31 @@ enum {
     ALL = PLAN | BATCH | NEGATIVES | FEATURES,
 };
 
-/* Roles. */
-#define STAGES "select augment train negatives"
-
 const struct wire_message wire_messages[WIRE_KINDS] = {
-    [WIRE_HELLO] = {"hello", PLAIN(hello), hello_checks, STAGES " tap", ALL,
-                    ALL},
-    [WIRE_ERROR] = {"error", PLAIN(error), no_checks, STAGES, ALL, ALL},
-    [WIRE_NEXT] = {"next", ARRAYS(next), next_checks, "augment train negatives",
-                   PLAN, BATCH},
-    [WIRE_END] = {"end", PLAIN(end), no_checks, STAGES, PLAN | BATCH,
-                  PLAN | BATCH},
-    [WIRE_BEAT] = {"beat", PLAIN(beat), no_checks, STAGES, ALL, 0},
-    [WIRE_REJECT] = {"reject", ARRAYS(reject), no_checks, "augment negatives",
-                     PLAN, 0},
+    [WIRE_HELLO] = {"hello", PLAIN(hello), hello_checks, ALL, ALL},
+    [WIRE_ERROR] = {"error", PLAIN(error), no_checks, ALL, ALL},
+    [WIRE_NEXT] = {"next", ARRAYS(next), next_checks, PLAN, BATCH},
+    [WIRE_END] = {"end", PLAIN(end), no_checks, PLAN | BATCH, PLAN | BATCH},
+    [WIRE_BEAT] = {"beat", PLAIN(beat), no_checks, ALL, 0},
+    [WIRE_REJECT] = {"reject", ARRAYS(reject), no_checks, PLAN, 0},
     [WIRE_ITEM] = {"item", sizeof(struct wire_item), AT(item, msg),
-                   AT(item, size), item_fields, item_sizes, item_checks,
-                   "select negatives", 0, PLAN},
-    [WIRE_BATCH] = {"batch", ARRAYS(batch), batch_checks, "augment", BATCH, 0},
-    [WIRE_FEATURES] = {"features", ARRAYS(features), no_checks, "train", 0,
+                   AT(item, size), item_fields, item_sizes, item_checks, 0,
+                   PLAN},
+    [WIRE_BATCH] = {"batch", ARRAYS(batch), batch_checks, BATCH, 0},
+    [WIRE_FEATURES] = {"features", ARRAYS(features), no_checks, 0,
                        FEATURES | EVENTS},
-    [WIRE_PAIRS] = {"pairs", ARRAYS(pairs), pairs_checks, "train", NEGATIVES,
-                    0},
-    [WIRE_WEIGHTS] = {"weights", ARRAYS(weights), weights_checks, "negatives",
-                      0, NEGATIVES},
+    [WIRE_PAIRS] = {"pairs", ARRAYS(pairs), pairs_checks, NEGATIVES, 0},
+    [WIRE_WEIGHTS] = {"weights", ARRAYS(weights), weights_checks, 0, NEGATIVES},
     [WIRE_STATE_PUT] = {"state.put", sizeof(struct wire_state), AT(state, msg),
-                        0, state_fields, no_sizes, state_checks, "train",
-                        NEGATIVES, 0},
-    [WIRE_STATE_OK] = {"state.ok", PLAIN(state_ok), no_checks,
-                       "train negatives", 0, NEGATIVES | FEATURES},
-    [WIRE_EVENT] = {"event", PLAIN(event), no_checks, "train", 0, EVENTS},
-    [WIRE_METRICS] = {"metrics", PLAIN(metrics), no_checks, "train negatives",
-                      0, EVENTS},
-    [WIRE_FEATURES_GET] = {"features.get", PLAIN(fetch), no_checks, "select",
-                           FEATURES, 0},
-    [WIRE_PLAN] = {"plan", PLAIN(plan), no_checks, "select", FEATURES, 0},
-    [WIRE_STATUS] = {"status", PLAIN(status), no_checks, "train", 0, EVENTS},
+                        0, state_fields, no_sizes, state_checks, NEGATIVES, 0},
+    [WIRE_STATE_OK] = {"state.ok", PLAIN(state_ok), no_checks, 0,
+                       NEGATIVES | FEATURES},
+    [WIRE_EVENT] = {"event", PLAIN(event), no_checks, 0, EVENTS},
+    [WIRE_METRICS] = {"metrics", PLAIN(metrics), no_checks, 0, EVENTS},
+    [WIRE_FEATURES_GET] = {"features.get", PLAIN(fetch), no_checks, FEATURES,
+                           0},
+    [WIRE_PLAN] = {"plan", PLAIN(plan), no_checks, FEATURES, 0},
+    [WIRE_STATUS] = {"status", PLAIN(status), no_checks, 0, EVENTS},
 };
 
 const struct wire_field *
@@ -392,21 +381,6 @@ wire_field_find(const struct wire_message *message, const char *name)
         f++;
     REQUIRE(f->name);
     return f;
-}
-
-int
-wire_message_from(const struct wire_message *message, const char *role)
-{
-    const size_t n = strlen(role);
-
-    for (const char *at = message->roles; *at; at += strspn(at, " ")) {
-        const size_t len = strcspn(at, " ");
-
-        if (len == n && !memcmp(at, role, n))
-            return 1;
-        at += len;
-    }
-    return 0;
 }
 
 const struct wire_size *

@@ -90,15 +90,11 @@ struct wire_message {
     const struct wire_field *fields; /* in the order in which they are sent */
     const struct wire_size *sizes;
     const struct wire_check *checks; /* each list ends with a row of zeros */
-    const char *roles; /* whose keys may send it: "select negatives" */
     unsigned up, down; /* WIRE_EDGE_BIT()s of the edges on which the end that
                         * connects, the binder may send it */
 };
 
 extern const struct wire_message wire_messages[WIRE_KINDS];
-
-/* wire_message_from() returns 1 when a key of that role may send it. */
-int wire_message_from(const struct wire_message *message, const char *role);
 
 /* wire_field_find() returns a field by its name; there is such. */
 const struct wire_field *wire_field_find(const struct wire_message *message,

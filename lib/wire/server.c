@@ -27,6 +27,8 @@ wire_server_open(struct wire *wire, const struct wire_server_config *config,
     server->edge = config->edge;
     server->peers.patient = wire_edge_serves(config->edge);
     server->hello = config->hello;
+    server->judge = config->judge;
+    server->self = config->self;
     server->hello.version = WIRE_VERSION;
     wire_hello_name(&server->hello);
     server->sock =

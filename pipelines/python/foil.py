@@ -1088,6 +1088,9 @@ EDGES = {
     "features": ("train", 1 << 16, 1 << 22),
     "events": ("train", 512, 1 << 26),
 }
+# whose keys may connect there
+CONNECTS = {"plan": "augment negatives", "items": "augment negatives",
+            "batch": "augment", "negatives": "train", "features": "select"}
 MAY = {role: set(("hello " + kinds).split()) for role, kinds in {
     "select": "error beat end item features.get plan",
     "augment": "error beat end next reject batch",
@@ -1199,7 +1202,7 @@ class Loop(threading.Thread):
         if bind and sock.type == zmq.ROUTER:
             sock.router_mandatory = True  # or one that is gone looks alive
         (sock.bind if bind else sock.connect)(where)
-        self.socks[sock] = take, refuse
+        self.socks[sock] = take, refuse, edge if bind else ""
         if sock.type not in (zmq.PUB,):
             self.poller.register(sock, zmq.POLLIN)
         return sock
@@ -1295,19 +1298,19 @@ class Loop(threading.Thread):
             except zmq.Again:
                 return
             conn = frames.pop(0).bytes if sock.type == zmq.ROUTER else b""
-            take, refuse = self.socks[sock]
+            take, refuse, edge = self.socks[sock]
             kind, head = "", {}
             try:
                 kind = bytes(frames[0])[len(MAGIC):].decode("ascii", "replace")
                 kind, head, tensors = unpack(frames)
-                self._may(frames[0], kind)
+                self._may(frames[0], kind, edge)
                 take(conn, kind, head, tensors)
             except Refused as why:
                 refuse(conn, kind[:31], head, str(why))
             if sock not in self.socks:
                 return
 
-    def _may(self, frame, kind):
+    def _may(self, frame, kind, edge):
         if not self.keys:
             return
         try:
@@ -1315,8 +1318,10 @@ class Loop(threading.Thread):
         except zmq.ZMQError:
             return  # ipc
         role = self.keys.roles.get(key.encode(), "")
-        if kind not in MAY.get(role, ()):
-            raise Refused(f"a key of role '{role}' may not send {kind}")
+        if kind not in MAY.get(role, ()) or \
+                edge and role not in f"{CONNECTS[edge]} any".split():
+            raise Refused(f"a key of role '{role}' may not send {kind}" +
+                          (f" on edge {edge}" if edge else ""))
 
     def end(self):
         """Ends the thread when all jobs are done; messages are sent."""

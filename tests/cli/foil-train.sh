@@ -146,7 +146,7 @@ ok 'and the same metrics' same_metrics a c
 ok 'another tau on request' with "$work/d" -- --tau 0.2 --override tau
 ok 'is remembered' jq -e '.options.tau == 0.2' "$work/d/latest/config.json"
 ok 'another data set: 1' refuses 1 'digest cdcdcdcd; the checkpoint is of' \
-    with "$work/e" "digest=$(printf 'cd%.0s' {1..16})" --
+    with "$work/e" "digest=$(printf 'cd%.0s' {1..16})" -- --deadline 1
 ok 'another data set on request' with "$work/e" \
     "digest=$(printf 'cd%.0s' {1..16})" -- --override dataset
 printf 'x' | dd of="$work/f/latest/optim.safetensors" bs=1 seek=99 conv=notrunc \

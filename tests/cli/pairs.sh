@@ -213,11 +213,11 @@ resumed_by() {
 
 ok 'it is 40 steps old' test "$(steps 3-part.run)" -eq 40
 ok 'captions of another data set: 1' refuses 1 \
-    'have a data set of 64 images.*the checkpoint is of 64' \
-    resumed_by 8 8 --deadline 20
+    'has a data set of 64 images.*the checkpoint is of 64' \
+    resumed_by 8 8 --deadline 5
 ok 'even so, another vocabulary: 1' refuses 1 \
-    "make tokens by vocabulary [0-9a-f]{8}, this run's is [0-9a-f]{8}: give both" \
-    resumed_by 8 8 --override dataset --deadline 20
+    "makes tokens by vocabulary [0-9a-f]{8}, this run's is [0-9a-f]{8}: give both" \
+    resumed_by 8 8 --override dataset --deadline 5
 ok 'even so, more captions a sample: 1' refuses 1 \
     'samples of up to 8 captions: this run has up to 3' \
     resumed_by 8 3 --override dataset --deadline 9

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "wire/edge.h"
-#include "wire/keys.h"
 #include "wire/message.h"
 #include "wire/table.h"
 
@@ -223,32 +222,35 @@ print_kinds(enum wire_edge edge, enum wire_side from)
         printf("\n");
 }
 
-/* What the key of a role may send. */
+/* Whose keys may be there. */
 static void
-print_role(const char *role)
+print_roles(enum wire_edge edge, enum wire_side side)
 {
-    int n = 0;
+    static const char *const roles[] = {"select", "augment", "train",
+                                        "negatives", "tap"};
+    const size_t all = sizeof roles / sizeof *roles;
+    size_t n = 0;
 
-    printf("%s", role);
-    for (enum wire_kind kind = 0; kind < WIRE_KINDS; kind++)
-        if (wire_role_may(role, kind))
-            printf("%s%s", n++ ? ", " : "\t", wire_kind_name(kind));
+    for (size_t i = 0; i < all; i++)
+        n += (size_t)wire_edge_takes(edge, side, roles[i]);
+    printf("%s\t%s\t", wire_edge_name(edge), sides[side]);
+    if (n == all)
+        printf("all");
+    for (size_t i = 0, said = 0; n < all && i < all; i++)
+        if (wire_edge_takes(edge, side, roles[i]))
+            printf("%s%s", said++ ? ", " : "", roles[i]);
     printf("\n");
 }
 
 static void
 print_ends(void)
 {
-    char roles[64], *role;
-
     for (enum wire_edge edge = 0; edge < WIRE_EDGE_ANY; edge++)
         for (enum wire_side from = 0; from < 2; from++) {
             print_limits(edge, from);
             print_kinds(edge, from);
+            print_roles(edge, from);
         }
-    snprintf(roles, sizeof roles, "%s", wire_messages[WIRE_HELLO].roles);
-    for (role = strtok(roles, " "); role; role = strtok(NULL, " "))
-        print_role(role);
 }
 
 int

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "t.h"
+#include "wire/edge.h"
 #include "wire/keys.h"
 
 #include "ends.h"
@@ -122,30 +123,44 @@ modes(void)
         T_SKIP("so is what belongs to somebody else", "only root can chown");
 }
 
+/* Each role at each end of each edge: what foil-wire(5) says at KEYS. */
 static void
 roles(void)
 {
-    T(!wire_role_may("train", WIRE_BATCH) &&
-          !wire_role_may("train", WIRE_ITEM) &&
-          !wire_role_may("train", WIRE_WEIGHTS),
-      "a trainer's key makes no images, no plan and no weights of negatives");
-    T(!wire_role_may("negatives", WIRE_PAIRS) &&
-          !wire_role_may("negatives", WIRE_STATE_PUT) &&
-          !wire_role_may("negatives", WIRE_BATCH) &&
-          !wire_role_may("negatives", WIRE_FEATURES_GET),
-      "that of a service makes no trainer of it, nor an augmenter");
-    T(wire_role_may("augment", WIRE_ERROR) &&
-          wire_role_may("select", WIRE_ERROR),
-      "who refuses a message may say so");
-    T(wire_role_may("augment", WIRE_BATCH) && wire_role_may("any", WIRE_PAIRS),
-      "its own kinds");
-    T(wire_role_may("select", WIRE_FEATURES_GET) &&
-          !wire_role_may("augment", WIRE_FEATURES_GET),
-      "features are for selectors");
-    T(!wire_role_may("augment", WIRE_ITEM) && !wire_role_may("tap", WIRE_NEXT),
-      "not another's");
-    T(!wire_role_may("king", WIRE_HELLO) && !wire_role_known("king"),
-      "nobody's");
+    static const struct {
+        const char *role;
+        unsigned connects, binds; /* WIRE_EDGE_BIT()s */
+    } may[] = {
+        {"select", WIRE_EDGE_BIT(WIRE_EDGE_FEATURES),
+         WIRE_EDGE_BIT(WIRE_EDGE_PLAN)},
+        {"augment",
+         WIRE_EDGE_BIT(WIRE_EDGE_PLAN) | WIRE_EDGE_BIT(WIRE_EDGE_BATCH), 0},
+        {"train", WIRE_EDGE_BIT(WIRE_EDGE_NEGATIVES),
+         WIRE_EDGE_BIT(WIRE_EDGE_BATCH) | WIRE_EDGE_BIT(WIRE_EDGE_FEATURES) |
+             WIRE_EDGE_BIT(WIRE_EDGE_EVENTS)},
+        {"negatives", WIRE_EDGE_BIT(WIRE_EDGE_PLAN),
+         WIRE_EDGE_BIT(WIRE_EDGE_PLAN) | WIRE_EDGE_BIT(WIRE_EDGE_NEGATIVES)},
+        {"tap", 0, 0},
+        {"any", ~0u, ~0u},
+    };
+
+    for (size_t i = 0; i < sizeof may / sizeof *may; i++) {
+        const unsigned reads = WIRE_EDGE_BIT(WIRE_EDGE_EVENTS);
+        int fine = wire_role_known(may[i].role);
+
+        for (enum wire_edge edge = 0; edge < WIRE_EDGE_ANY; edge++) {
+            const unsigned bit = WIRE_EDGE_BIT(edge);
+
+            fine &= wire_edge_takes(edge, WIRE_CONNECTS, may[i].role) ==
+                        (((may[i].connects | reads) & bit) != 0) &&
+                    wire_edge_takes(edge, WIRE_BINDS, may[i].role) ==
+                        ((may[i].binds & bit) != 0);
+        }
+        T(fine, "where a key of role %s may be", may[i].role);
+    }
+    T(!wire_role_known("king") && !wire_role_known("") &&
+          !wire_role_known("augment negatives") && !wire_role_known("aug"),
+      "nobody else's anywhere");
 }
 
 int

@@ -19,10 +19,10 @@ __tsan_default_suppressions(void)
 static void
 make_keys(void)
 {
-    static const char *const who[][2] = {{"select", "select"},
-                                         {"augment", "augment"},
-                                         {"train", "train"},
-                                         {"stranger", "augment"}};
+    static const char *const who[][2] = {
+        {"select", "select"},       {"augment", "augment"}, {"train", "train"},
+        {"negatives", "negatives"}, {"tap", "tap"},         {"any", "any"},
+        {"stranger", "augment"}};
     struct err err;
     char allow[128], from[256], to[256];
 
@@ -188,11 +188,82 @@ busy_binder(void)
     wire_keys_release(&strange);
 }
 
+/* Whether the holder of a key of that role gets in at an edge; with a data set
+ * of its own, which the binder learns then. */
+static int
+gets_in(struct wire *a, const char *role, enum wire_edge edge,
+        struct wire_hello *learnt)
+{
+    struct wire_keys theirs = keys_of(role);
+    struct err err = {""};
+    struct wire *b = wire_open(&theirs, &err);
+    struct wire_server_config sc = {
+        .endpoint = "tcp://127.0.0.1:*",
+        .edge = edge,
+        .hello = hello_of("select", "", "", 0),
+    };
+    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct wire_client_config cc = {
+        .endpoint = wire_server_endpoint(server),
+        .role = "select",
+        .edge = edge,
+        .hello = hello_of("augment", "", digest_a, 10),
+    };
+    struct wire_client *client = wire_client_open(b, &cc, &err);
+    int joined = 0, over = 0;
+
+    for (int i = 0; i < 2000 && !over; i++) {
+        struct wire_news news;
+
+        while (!over && wire_server_next(server, &news, &err) > 0) {
+            joined = news.what == WIRE_JOINED;
+            over = joined || news.what == WIRE_REPORT;
+        }
+        turn(a, b);
+    }
+    *learnt = *wire_server_hello(server);
+    wire_client_close(client);
+    wire_server_close(server);
+    wire_close(b);
+    wire_keys_release(&theirs);
+    return joined;
+}
+
+/* Each role at each edge: it gets in where foil-wire(5) says so, and only who
+ * gets in teaches the binder anything. */
+static void
+roles(void)
+{
+    static const char *const role[] = {"select",    "augment", "train",
+                                       "negatives", "tap",     "any"};
+    struct wire_keys mine = keys_of("select");
+    struct err err = {""};
+    struct wire *a = wire_open(&mine, &err);
+
+    for (enum wire_edge edge = 0; edge < WIRE_EDGE_EVENTS; edge++) {
+        int fine = 1, taught = 1;
+
+        for (size_t i = 0; i < sizeof role / sizeof *role; i++) {
+            const int may = wire_edge_takes(edge, WIRE_CONNECTS, role[i]);
+            struct wire_hello learnt;
+
+            fine &= gets_in(a, role[i], edge, &learnt) == may;
+            taught &= !*learnt.digest == (!may || edge == WIRE_EDGE_FEATURES) &&
+                      !*learnt.recipe == !*learnt.digest;
+        }
+        T(fine, "edge %s takes the keys that it says", wire_edge_name(edge));
+        T(taught, "and no other one says what the data set is");
+    }
+    wire_close(a);
+    wire_keys_release(&mine);
+}
+
 int
 main(void)
 {
     scratch_open();
     make_keys();
+    roles();
     busy_binder();
     T(meets("augment", WIRE_JOINED, 5), "an allowed key comes in");
     T(meets("stranger", WIRE_REPORT, 5), "an unknown key is refused and named");

@@ -14,7 +14,7 @@ train_wire_up(struct train *t)
 {
     t->features = (struct train_features){.options = t->options,
                                           .shape = &t->shape,
-                                          .state = &t->state,
+                                          .state = &t->stood,
                                           .session = &t->session,
                                           .history = &t->history,
                                           .journal = &t->journal};
@@ -24,6 +24,7 @@ train_wire_up(struct train *t)
                                         .session = &t->session,
                                         .samples = &t->samples,
                                         .journal = &t->journal,
+                                        .desk = &t->desk,
                                         .stop = t->stop};
     train_save_open(t);
 }

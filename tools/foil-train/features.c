@@ -10,6 +10,18 @@
 
 enum { VIEWS = 2, PIECE = 1 << 20 /* bytes of an answer, about */ };
 
+/* Whether a selector's data set is that of the run, as soon as it is known. */
+static int
+judge_peer(void *self, const struct wire_hello *hello, struct err *err)
+{
+    const struct train_features *f = self;
+    struct wire_hello mine = {
+        .stage = "train", .version = WIRE_VERSION, .size = f->shape->size};
+
+    memcpy(mine.digest, f->shape->digest, sizeof mine.digest);
+    return wire_hello_fits(&mine, hello, err);
+}
+
 int
 train_features_open(struct train_features *f, struct wire *wire,
                     struct err *err)
@@ -19,6 +31,8 @@ train_features_open(struct train_features *f, struct wire *wire,
         .hello = {.stage = "train",
                   .version = WIRE_VERSION,
                   .size = f->shape->size},
+        .judge = judge_peer,
+        .self = f,
     };
     char *endpoint;
 

@@ -337,10 +337,9 @@ ask_until_answered(struct train_service *s, const struct sample_step *step,
 }
 
 static int
-weigh(void *self, const struct sample_step *step,
-      struct sample_weights *weights, int *alone, struct err *err)
+find_weights(struct train_service *s, const struct sample_step *step,
+             struct sample_weights *weights, int *alone, struct err *err)
 {
-    struct train_service *s = self;
     enum wire_answer what = WIRE_UNREACHED;
 
     *alone = 0;
@@ -359,6 +358,20 @@ weigh(void *self, const struct sample_step *step,
         return 1;
     }
     return what == WIRE_STOPPED ? 0 : -1;
+}
+
+/* Asked for in the midst of a step, while the desk is left. */
+static int
+weigh(void *self, const struct sample_step *step,
+      struct sample_weights *weights, int *alone, struct err *err)
+{
+    struct train_service *s = self;
+    int rc;
+
+    train_desk_back(s->desk);
+    rc = find_weights(s, step, weights, alone, err);
+    train_desk_leave(s->desk);
+    return rc;
 }
 
 /* It has gone on, what we keep of it has not. */

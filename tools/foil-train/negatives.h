@@ -1,6 +1,7 @@
 #ifndef FOIL_TRAIN_NEGATIVES_H
 #define FOIL_TRAIN_NEGATIVES_H
 
+#include "desk.h"
 #include "options.h"
 #include "train/config.h"
 #include "train/journal.h"
@@ -22,7 +23,9 @@ struct train_service {
     const int64_t *session;
     struct train_samples *samples;
     struct train_journal *journal;
-    int stop; /* descriptor, as wire_wait() */
+    struct train_desk
+        *desk; /* left to the other thread while a step computes */
+    int stop;  /* descriptor, as wire_wait() */
 
     const struct wire_batch *batch; /* at hand: to be set before each step */
 

@@ -53,8 +53,12 @@ int
 train_save(struct train *t, struct err *err)
 {
     char *folder;
+    int rc;
 
-    if (train_checkpoints_commit(&t->checkpoints, t->state.total, err))
+    train_desk_leave(&t->desk);
+    rc = train_checkpoints_commit(&t->checkpoints, t->state.total, err);
+    train_desk_back(&t->desk);
+    if (rc)
         return -1;
     folder =
         mem_format("%s/step-%08jd", t->options->run, (intmax_t)t->state.total);

@@ -10,6 +10,38 @@
 /* Seconds between two complaints. */
 static const double patience = 10;
 
+/* Whether a peer's data set is the one that the checkpoint was made with. */
+static int
+judge_data(struct train_shape *shape, const struct wire_hello *hello,
+           struct err *err)
+{
+    if (!shape->digest[0] || !hello->digest[0] ||
+        !strcmp(shape->digest, hello->digest))
+        return 0;
+    if (!train_overridden("dataset") || shape->size != hello->size)
+        return err_set(err,
+                       "'%s' has a data set of %jd images, digest %.8s; the "
+                       "checkpoint is of %jd, digest %.8s%s",
+                       hello->peer, (intmax_t)hello->size, hello->digest,
+                       (intmax_t)shape->size, shape->digest,
+                       shape->size == hello->size
+                           ? "; --override dataset goes on all the same"
+                           : "");
+    memcpy(shape->digest, hello->digest, sizeof shape->digest);
+    return 0;
+}
+
+static int
+judge_peer(void *self, const struct wire_hello *hello, struct err *err)
+{
+    struct train *t = self;
+
+    return judge_data(&t->shape, hello, err) ||
+                   train_texts_meet(&t->texts, hello->recipe, err)
+               ? -1
+               : 0;
+}
+
 int
 train_source_open(struct train *t, struct err *err)
 {
@@ -22,6 +54,8 @@ train_source_open(struct train *t, struct err *err)
         .at = train_at(t),
         .window = window,
         .limits = {.queue = window, .max_batch = max_batch},
+        .judge = judge_peer,
+        .self = t,
     };
     char *endpoint =
         wire_endpoint(t->options->batches, t->options->run, "batch");
@@ -176,42 +210,14 @@ take_batch(struct train *t, const struct wire_news *news)
     release(flow_consumer_hold(s->inlet->consumer, &held->at, held));
 }
 
-/* Whether the data set is the one that the checkpoint was made with. */
-static int
-check_data(struct train *t, struct err *err)
-{
-    const struct wire_hello *hello = wire_server_hello(t->source.inlet->server);
-    struct train_shape *shape = &t->shape;
-
-    if (!shape->digest[0] || !hello->digest[0] ||
-        !strcmp(shape->digest, hello->digest))
-        return 0;
-    if (!train_overridden("dataset") || shape->size != hello->size)
-        return err_set(err,
-                       "the augmenters have a data set of %jd images, digest "
-                       "%.8s; the checkpoint is of %jd, digest %.8s%s",
-                       (intmax_t)hello->size, hello->digest,
-                       (intmax_t)shape->size, shape->digest,
-                       shape->size == hello->size
-                           ? "; --override dataset goes on all the same"
-                           : "");
-    memcpy(shape->digest, hello->digest, sizeof shape->digest);
-    return 0;
-}
-
 /* Takes all that has come. */
-static int
-drain(struct train *t, struct err *err)
+static void
+drain(struct train *t)
 {
     struct flow_inlet *inlet = t->source.inlet;
     struct wire_news news;
 
     while (flow_inlet_next(inlet, &news)) {
-        if (news.what == WIRE_JOINED &&
-            (check_data(t, err) ||
-             train_texts_meet(&t->texts,
-                              wire_server_hello(inlet->server)->recipe, err)))
-            return -1;
         if (news.what == WIRE_MESSAGE)
             take_batch(t, &news);
         if (news.what == WIRE_REPORT)
@@ -221,7 +227,15 @@ drain(struct train *t, struct err *err)
                               wire_server_peers(inlet->server));
     }
     train_features_serve(&t->features);
-    return 0;
+}
+
+void
+train_source_serve(struct train *t)
+{
+    drain(t);
+    flow_inlet_ask(t->source.inlet);
+    wire_beat(t->wire);
+    train_status_tell(t, 0);
 }
 
 /*
@@ -329,14 +343,14 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
     struct train_source *s = &t->source;
     const struct wire_place at = train_at(t);
 
+    t->stood = t->state;
     s->waiting = clock_now();
     flow_consumer_go(s->inlet->consumer, &at);
     for (;;) {
         double now, pause;
         int rc;
 
-        if (drain(t, err))
-            return -1;
+        drain(t);
         now = clock_now();
         if (!stop_asked() && take(t, batch)) {
             train_status_tell(t, 0);

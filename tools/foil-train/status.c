@@ -30,7 +30,7 @@ tell_train(struct train *t, double waits)
 
     begin(&status, "train", 1);
     add(&status, "steps", t->journal.progress.total);
-    add(&status, "epochs", (double)t->state.epochs);
+    add(&status, "epochs", (double)t->stood.epochs);
     add(&status, "window", (double)t->options->window);
     add(&status, "held", (double)flow_consumer_held(t->source.inlet->consumer));
     add(&status, "waits", waits);

@@ -42,8 +42,11 @@ keep_features(struct train *t, const struct train_batch *b, int good)
 static void
 encode_only(struct train *t, const struct train_batch *b)
 {
-    const int good = train_learner_encode(&t->learner, b);
+    int good;
 
+    train_desk_leave(&t->desk);
+    good = train_learner_encode(&t->learner, b);
+    train_desk_back(&t->desk);
     keep_features(t, b, good);
     if (t->state.step == 0)
         train_report_event(t, "epoch", "", "");
@@ -52,6 +55,7 @@ encode_only(struct train *t, const struct train_batch *b)
 int
 train_step(struct train *t, const struct wire_batch *from, struct err *err)
 {
+    enum train_outcome outcome;
     struct train_result result;
     struct train_batch batch;
 
@@ -62,7 +66,10 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
         encode_only(t, &batch);
         return 1;
     }
-    switch (train_learner_step(&t->learner, &batch, &result, err)) {
+    train_desk_leave(&t->desk);
+    outcome = train_learner_step(&t->learner, &batch, &result, err);
+    train_desk_back(&t->desk);
+    switch (outcome) {
     case TRAIN_FAILED:
         return -1;
     case TRAIN_INTERRUPTED:

@@ -51,7 +51,7 @@ train_texts_meet(const struct train_texts *texts, const char *recipe,
     if (!strncmp(theirs, texts->digest, strlen(texts->digest)))
         return 0;
     return err_set(err,
-                   "the augmenters make tokens by vocabulary %.8s, this run's "
+                   "an augmenter makes tokens by vocabulary %.8s, this run's "
                    "is %s: give both the same --vocabulary",
                    theirs, texts->digest);
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "desk.h"
 #include "features.h"
 #include "flow/inlet.h"
 #include "given.h"
@@ -27,6 +28,7 @@
  *   lock.c       one trainer for a run directory
  *   cost.c       what a run will take, before it takes it
  *   source.c     batches from augmenters, in the order of the plan
+ *   desk.c       who is at the sockets while a step computes
  *   batch.c      what the library is to know of a batch
  *   step.c       one step, and what is done about what became of it
  *   negatives.c  weights from the negatives service
@@ -51,7 +53,8 @@ struct train {
     json_t *config; /* of the checkpoint that was resumed; options point here */
     const struct loss_objective *objective;
     struct train_shape shape;
-    struct train_state state;
+    struct train_state state; /* a step moves it on */
+    struct train_state stood; /* as it was before the step that computes */
     int64_t session;
     int stop;    /* descriptor */
     int trained; /* since we started: at least one step */
@@ -66,6 +69,7 @@ struct train {
     struct train_basis basis;          /* until the encoder has it */
 
     struct wire *wire;
+    struct train_desk desk;
     struct wire_feed *feed;
     double told; /* when it was told last how stages are */
     struct train_source source;
@@ -81,11 +85,15 @@ struct train {
 /* batch.c: the first step that is not done, as messages say it. */
 struct wire_place train_at(const struct train *t);
 
-/* source.c: 1 with the next batch of the plan, 0 at its end or when asked to
- * stop, -1 when it is given up. */
+/*
+ * source.c: train_source_next() returns 1 with the next batch of the plan, 0 at
+ * its end or when asked to stop, -1 when it is given up.  train_source_serve()
+ * takes what has come meanwhile, greets and answers, and waits for nothing.
+ */
 int train_source_open(struct train *t, struct err *err);
 int train_source_next(struct train *t, struct wire_batch *batch,
                       struct err *err);
+void train_source_serve(struct train *t);
 void train_source_close(struct train *t);
 
 /*

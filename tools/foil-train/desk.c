@@ -1,0 +1,85 @@
+#include "desk.h"
+
+#include <errno.h>
+#include <time.h>
+
+/* Nanoseconds between two calls of `serve`. */
+static const long pause = 250000000;
+
+static struct timespec
+soon(void)
+{
+    struct timespec at;
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_nsec += pause;
+    at.tv_sec += at.tv_nsec / 1000000000;
+    at.tv_nsec %= 1000000000;
+    return at;
+}
+
+static void *
+run(void *self)
+{
+    struct train_desk *desk = self;
+
+    pthread_mutex_lock(&desk->lock);
+    while (!desk->is_over) {
+        const struct timespec at = soon();
+
+        desk->serve(desk->self);
+        pthread_cond_timedwait(&desk->over, &desk->lock, &at);
+    }
+    pthread_mutex_unlock(&desk->lock);
+    return NULL;
+}
+
+int
+train_desk_open(struct train_desk *desk, void (*serve)(void *self), void *self,
+                struct err *err)
+{
+    pthread_condattr_t attr;
+    int rc;
+
+    *desk = (struct train_desk){.serve = serve, .self = self};
+    pthread_mutex_init(&desk->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&desk->over, &attr);
+    pthread_condattr_destroy(&attr);
+    pthread_mutex_lock(&desk->lock);
+    rc = pthread_create(&desk->thread, NULL, run, desk);
+    desk->is_open = !rc;
+    if (!rc)
+        return 0;
+    errno = rc;
+    return err_sys(err, "cannot start a thread");
+}
+
+void
+train_desk_leave(struct train_desk *desk)
+{
+    if (desk->is_open)
+        pthread_mutex_unlock(&desk->lock);
+}
+
+void
+train_desk_back(struct train_desk *desk)
+{
+    if (desk->is_open)
+        pthread_mutex_lock(&desk->lock);
+}
+
+void
+train_desk_close(struct train_desk *desk)
+{
+    if (!desk->is_open)
+        return;
+    desk->is_over = 1;
+    pthread_cond_signal(&desk->over);
+    pthread_mutex_unlock(&desk->lock);
+    pthread_join(desk->thread, NULL);
+    pthread_mutex_destroy(&desk->lock);
+    pthread_cond_destroy(&desk->over);
+    desk->is_open = 0;
+}
