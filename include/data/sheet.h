@@ -14,6 +14,7 @@ struct data_sheet {
     size_t rows, columns; /* of samples, >= 1 */
     size_t views;         /* random ones of each, >= 1 */
     uint64_t seed;        /* as in data_view(); epoch 0 */
+    size_t letters; /* of lists: of the longest name below an image; 0: none */
 };
 
 /* data_sheet_size() returns the size of the picture in pixels. */
@@ -42,16 +43,22 @@ void data_sheet_corruptions(const struct data_sheet *sheet,
 
 /* Images that belong together, such as one and its nearest neighbours. */
 struct data_sheet_list {
-    size_t n;     /* >= 1 */
-    int64_t *id;  /* [n] of samples: the first, of one set, and others */
-    char *framed; /* [n] 0: as it is, else with a frame: 1 green, 2 red */
+    size_t n;          /* >= 1 */
+    int64_t *id;       /* [n] of samples: the first, of one set, and others */
+    char *framed;      /* [n] 0: as it is, else with a frame: 1 green, 2 red */
+    const char **name; /* [n] UTF-8, written below each; NULL: none */
 };
+
+/* data_sheet_letters() returns how many letters the longest name has; 0: none.
+ */
+size_t data_sheet_letters(const struct data_sheet_list *list);
 
 /*
  * data_sheet_lists() draws a sheet of lists, of one column: a list a row, as
- * plain views, of its first image and then of `views` others at most.
- *   size   of a view in pixels
- *   list   [sheet->rows]
+ * plain views, of its first image and then of `views` others at most.  Where
+ * sheet->letters is not 0, names are below, in large letters where that many
+ * fit under an image, else in small ones, and cut to its width; what is not
+ * printable ASCII becomes '?'. size   of a view in pixels list   [sheet->rows]
  *   first  the set that the first image of each list is in
  *   rest   that of all others; may be the same pool
  */

@@ -3,15 +3,17 @@
 
 #include "data/corrupt.h"
 #include "data/sheet.h"
+#include "letters.h"
 #include "util/mem.h"
 
 /* In pixels: a view is enlarged to about CELL, views stand GAP apart, samples
- * and the edge RIM; a frame is FRAME wide. */
-enum { CELL = 96, GAP = 3, RIM = 12, FRAME = 3 };
+ * and the edge RIM; a frame is FRAME wide; a name is BELOW under its image. */
+enum { CELL = 96, GAP = 3, RIM = 12, FRAME = 3, BELOW = 4 };
 
 /* Where things are on the sheet, in pixels. */
 struct grid {
     size_t zoom, cell, step_x, step_y, width, height;
+    size_t text; /* how far letters are enlarged; 0: none */
 };
 
 static struct grid
@@ -21,7 +23,9 @@ grid_of(const struct data_sheet *sheet, const struct data_recipe *recipe)
 
     g.cell = g.zoom * recipe->size;
     g.step_x = (sheet->views + 1) * (g.cell + GAP) - GAP + RIM;
-    g.step_y = g.cell + RIM;
+    if (sheet->letters)
+        g.text = 2 * LETTER_STEP * sheet->letters <= g.cell ? 2 : 1;
+    g.step_y = g.cell + RIM + (g.text ? BELOW + g.text * LETTER_HEIGHT : 0);
     g.width = sheet->columns * g.step_x + RIM;
     g.height = sheet->rows * g.step_y + RIM;
     return g;
@@ -143,6 +147,35 @@ frame(const struct grid *g, char kind, size_t x, size_t y, uint8_t *pixel)
                        colours[kind - 1], 3);
 }
 
+size_t
+data_sheet_letters(const struct data_sheet_list *list)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < list->n; i++) {
+        const size_t n = list->name[i] ? data_letters_count(list->name[i]) : 0;
+
+        if (n > most)
+            most = n;
+    }
+    return most;
+}
+
+/* The name of an image with its corner at (x, y), in the middle below it. */
+static void
+caption(const struct grid *g, const char *name, size_t x, size_t y,
+        uint8_t *pixel)
+{
+    const size_t step = g->text * LETTER_STEP, most = g->cell / step;
+    size_t n = data_letters_count(name);
+
+    n = n < most ? n : most;
+    x += (g->cell - n * step) / 2;
+    y += g->cell + BELOW;
+    data_letters_write(name, most, g->text, g->width,
+                       pixel + 3 * (y * g->width + x));
+}
+
 void
 data_sheet_lists(const struct data_sheet *sheet, size_t size,
                  const struct data_sheet_list *list, struct data_pool *first,
@@ -162,6 +195,8 @@ data_sheet_lists(const struct data_sheet *sheet, size_t size,
             const struct data_image *image =
                 data_pool_get(v ? rest : first, (size_t)list[i].id[v], &why);
 
+            if (g.text && list[i].name[v])
+                caption(&g, list[i].name[v], x, y, pixel);
             if (!image)
                 continue;
             data_plain(size, image, &scratch, view);

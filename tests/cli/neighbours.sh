@@ -49,14 +49,15 @@ lists() {
 ok 'a sheet of lists of samples' lists $'29\t39 0' 3
 ok 'of one image and two beside it, in two rows' test "$(
     od -An -tu1 -j16 -N8 lists.png | tr -s ' ' | xargs)" = \
-    "0 0 1 $((2 * 12 + 3 * 96 + 2 * 3 - 256)) 0 0 0 $((3 * 12 + 2 * 96))"
+    "0 0 1 $((2 * 12 + 3 * 96 + 2 * 3 - 256)) 0 0 1 $((3 * 12 + 2 * (96 + 4 + 14) - 256))"
 "$data" cat a.tar 0 >p.jpg
 "$data" cat a.tar 1 >q.jpg
 printf '%s\n' p.jpg$'\t'ant q.jpg$'\t'ant >same.list
 printf '%s\n' p.jpg$'\t'ant q.jpg$'\t'bee >other.list
 printf '%s\n' p.jpg q.jpg >bare.list
 printf '%s\n' p.jpg$'\t'bee >bee.list
-for list in same other bare bee; do
+printf '%s\n' p.jpg$'\t'bee q.jpg$'\t'bee >bees.list
+for list in same other bare bee bees; do
     "$data" index $list.list 2>/dev/null
 done
 # framed NAME TRAIN [TEST] : the sheet of sample 0 with sample 1 beside it
@@ -67,8 +68,13 @@ ok 'of a class, of two, of none: drawn' eval 'framed same same.list &&
     framed other other.list && framed bare bare.list'
 ok 'with different frames' test "$(cksum same.png other.png bare.png |
     cut -d ' ' -f1 | sort -u | wc -l)" -eq 3
+ok 'where there is a class, its name is below' test "$(
+    od -An -tu1 -j20 -N4 same.png | xargs) $(
+    od -An -tu1 -j20 -N4 bare.png | xargs)" = \
+    "0 0 0 $((2 * 12 + 96 + 4 + 14)) 0 0 0 $((2 * 12 + 96))"
 ok 'classes of two sets are the same by their names' eval \
-    'framed match other.list bee.list && cmp match.png same.png'
+    'framed match other.list bee.list &&
+    framed bees bees.list && cmp match.png bees.png'
 ok 'no sample of TEST: 1' refuses 1 "line 2 of the lists has '30'.* 0 to 29" \
     lists '29 1' '30 1'
 ok 'no sample of TRAIN: 1' refuses 1 "has '40': want .* 0 to 39" lists '3 40'

@@ -293,7 +293,7 @@ draws_variants(void)
 static void
 draws_a_sheet(struct data_set *set)
 {
-    const struct data_sheet sheet = {2, 2, 1, 0};
+    const struct data_sheet sheet = {.rows = 2, .columns = 2, .views = 1};
     struct data_pool *pool = pool_of(set, 0);
     struct data_recipe none;
     size_t width, height, x, y;
@@ -317,15 +317,16 @@ draws_a_sheet(struct data_set *set)
 }
 
 /* A list of samples 2 and 6, of another class, and one of 3, which is bad, and
- * 6 twice, of the same and of no class. */
+ * 6 twice, of the same and of no class; the first of each has a name. */
 static void
 draws_lists(struct data_set *set)
 {
-    const struct data_sheet sheet = {.rows = 2, .columns = 1, .views = 2};
+    struct data_sheet sheet = {.rows = 2, .columns = 1, .views = 2};
     const struct data_recipe how = {.size = SIDE};
     struct data_sheet_list list[] = {
-        {2, (int64_t[]){2, 6}, (char[]){0, 2}},
-        {3, (int64_t[]){3, 6, 6}, (char[]){0, 1, 0}},
+        {2, (int64_t[]){2, 6}, (char[]){0, 2}, (const char *[]){"L", NULL}},
+        {3, (int64_t[]){3, 6, 6}, (char[]){0, 1, 0},
+         (const char *[]){"an armchair", NULL, NULL}},
     };
     struct data_pool *first = pool_of(set, 0), *rest = pool_of(set, 0);
     size_t width, height, x, y;
@@ -346,6 +347,23 @@ draws_lists(struct data_set *set)
       "a green frame");
     T(pixel[3 * (3 * y + x + 99)] == 120, "no frame");
     free(pixel);
+    T(data_sheet_letters(list) == 1 && data_sheet_letters(list + 1) == 11,
+      "the longest name of a list");
+    for (sheet.letters = 1; sheet.letters <= 11; sheet.letters += 10) {
+        const size_t plain = height, zoom = sheet.letters == 1 ? 2 : 1;
+        size_t ink = 0;
+
+        data_sheet_size(&sheet, &how, &x, &y);
+        T(x == width && y == plain + 2 * (4 + 7 * zoom),
+          "names have room below");
+        pixel = mem_array(width * y, 3);
+        data_sheet_lists(&sheet, SIDE, list, first, rest, pixel);
+        for (x = 0; x < width * 7 * zoom; x++)
+            ink += pixel[3 * (width * (12 + 96 + 4) + x)] == 0;
+        T(ink == 11 * zoom * zoom, "L is below the first image, %zu times",
+          zoom);
+        free(pixel);
+    }
     data_pool_free(rest);
     data_pool_free(first);
 }

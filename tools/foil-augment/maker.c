@@ -43,9 +43,10 @@ void
 augment_maker_sheet(struct augment_maker *maker)
 {
     const struct augment_options *options = maker->options;
-    const struct data_sheet sheet = {(size_t)options->rows,
-                                     (size_t)options->columns,
-                                     (size_t)options->views, maker->seed};
+    const struct data_sheet sheet = {.rows = (size_t)options->rows,
+                                     .columns = (size_t)options->columns,
+                                     .views = (size_t)options->views,
+                                     .seed = maker->seed};
     size_t width, height;
     uint8_t *pixel;
     struct err err;

@@ -60,8 +60,10 @@ severities(void)
 static void
 draw_sheet(struct data_pool *pool, size_t size)
 {
-    const struct data_sheet how = {(DATA_CORRUPTIONS + 1) / 2, 2,
-                                   DATA_SEVERITIES, (uint64_t)seed};
+    const struct data_sheet how = {.rows = (DATA_CORRUPTIONS + 1) / 2,
+                                   .columns = 2,
+                                   .views = DATA_SEVERITIES,
+                                   .seed = (uint64_t)seed};
     const struct data_recipe recipe = {.size = 32};
     size_t width, height;
     uint8_t *pixel;

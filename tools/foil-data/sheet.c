@@ -32,20 +32,23 @@ struct sets {
     struct data_set *first, *rest;
 };
 
-/* How the image is framed: green where it is of the class of the first one, by
+/* The class of an image, NULL where it has none. */
+static const char *
+class_of(const struct data_set *set, int64_t id)
+{
+    const int label = data_label(set, (size_t)id);
+
+    return label < 0 ? NULL : data_class_name(set, (size_t)label);
+}
+
+/* How an image is framed: green where it is of the class of the first one, by
  * name, red where of another, and not where either has none. */
 static char
-framed(const struct sets *sets, int64_t first, int64_t id)
+framed(const char *first, const char *class)
 {
-    const int a = data_label(sets->first, (size_t)first);
-    const int b = data_label(sets->rest, (size_t)id);
-
-    if (a < 0 || b < 0)
+    if (!first || !class)
         return 0;
-    return strcmp(data_class_name(sets->first, (size_t)a),
-                  data_class_name(sets->rest, (size_t)b))
-               ? 2
-               : 1;
+    return strcmp(first, class) ? 2 : 1;
 }
 
 /* Reads the numbers of a line, which ends with a zero. */
@@ -57,6 +60,7 @@ read_list(const struct sets *sets, char *line, size_t number,
 
     list->id = mem_array((size_t)columns + 1, sizeof *list->id);
     list->framed = mem_array((size_t)columns + 1, 1);
+    list->name = mem_array((size_t)columns + 1, sizeof *list->name);
     while (list->n <= (size_t)columns &&
            (word = strtok_r(rest, "\t ", &rest))) {
         const size_t n = data_size(list->n ? sets->rest : sets->first);
@@ -68,8 +72,10 @@ read_list(const struct sets *sets, char *line, size_t number,
                 "0 to %zu",
                 number, word, n - 1);
         list->id[list->n] = (int64_t)id;
+        list->name[list->n] =
+            class_of(list->n ? sets->rest : sets->first, (int64_t)id);
         if (list->n)
-            list->framed[list->n] = framed(sets, list->id[0], (int64_t)id);
+            list->framed[list->n] = framed(list->name[0], list->name[list->n]);
         list->n++;
     }
     if (!list->n)
@@ -118,6 +124,18 @@ draw(const struct sets *sets, const struct data_sheet *sheet,
     data_pool_free(first);
 }
 
+/* Makes room for a list on the sheet. */
+static void
+measure(const struct data_sheet_list *list, struct data_sheet *sheet)
+{
+    const size_t letters = data_sheet_letters(list);
+
+    if (list->n > sheet->views + 1)
+        sheet->views = list->n - 1;
+    if (letters > sheet->letters)
+        sheet->letters = letters;
+}
+
 /* Reads those lists that are drawn, and draws them. */
 static void
 draw_lines(const struct sets *sets, char **line, size_t n)
@@ -130,13 +148,13 @@ draw_lines(const struct sets *sets, char **line, size_t n)
         const size_t at = i * n / shown;
 
         read_list(sets, line[at], at + 1, &list[i]);
-        if (list[i].n > sheet.views + 1)
-            sheet.views = list[i].n - 1;
+        measure(&list[i], &sheet);
     }
     draw(sets, &sheet, list);
     for (size_t i = 0; i < shown; i++) {
         free(list[i].id);
         free(list[i].framed);
+        free(list[i].name);
     }
     free(list);
 }
