@@ -1,10 +1,15 @@
 # Lines of kind, name, 10-NN and probe accuracy, separated by tabs: a table,
 # and in words what it says of the one row of the kind `trained`, which is
-# compared with the best of each other kind.  Counts of what was used: epochs,
-# images, labelled, test.  ~ is a space at which no line may end.
+# compared with the best of each other kind, and how uncertain it is.  Counts of
+# what was used: epochs, images, labelled, test.  ~ is a space at which no line
+# may end.
 
 BEGIN {
     FS = "\t"
+    # in points, what another seed changes: two standard deviations, the larger
+    # of both measures, over the seeds 1 to 5 of the whole demo
+    moves["trained"] = 0.7
+    moves["untrained"] = 3.0
     way[1] = "10 nearest neighbours"
     way[2] = "the linear probe"
     printf "%-24s %8s %8s\n", "features", "10-NN", "probe"
@@ -25,25 +30,32 @@ function grouped(n) {
     return n < 1000 ? n : sprintf("%d,%03d", n / 1000, n % 1000)
 }
 
-# two standard deviations of the difference of two shares near this one
-function noise(percent,    p) {
-    p = percent / 100
-    return 200 * sqrt(2 * p * (1 - p) / test)
+# two standard errors of the trained encoder's share of the test images, of
+# that measure where it is largest
+function sampling(    i, p, most) {
+    for (i = 1; i <= 2; i++) {
+        p = best["trained", i] / 100
+        if (200 * sqrt(p * (1 - p) / test) > most)
+            most = 200 * sqrt(p * (1 - p) / test)
+    }
+    return most
+}
+
+# the same of its difference to another kind, by seed and test images
+function noise(kind) {
+    return sqrt(2 * sampling() ^ 2 + moves["trained"] ^ 2 + moves[kind] ^ 2)
 }
 
 # how the trained encoder compares with the best of another kind
 function compared(kind, i,    d) {
     d = best["trained", i] - best[kind, i]
-    if (d < chance && d > -chance)
+    if (d < noise(kind) && d > -noise(kind))
         return sprintf("about as many (%+.1f~points) as %s", d, name[kind, i])
     return sprintf("%.1f~points %s than %s", d < 0 ? -d : d,
         d < 0 ? "fewer" : "more", name[kind, i])
 }
 
 END {
-    chance = noise(best["trained", 1])
-    if (noise(best["trained", 2]) > chance)
-        chance = noise(best["trained", 2])
     printf "\nThe encoder learned from %s images in %d epoch%s, without " \
         "a label.  Each figure is the share of the %s test images whose class " \
         "is found from the features alone: by the vote of the 10 nearest of " \
@@ -55,5 +67,13 @@ END {
             "%.1f~%% of the test images, %s and %s.\n\n", way[i],
             best["trained", i], compared("pixels", i),
             compared("untrained", i)
-    printf "Differences below %.1f points may be chance.\n", chance
+    printf "Noise: with %s other test images the trained encoder's figures " \
+        "may differ by %.1f~points (two standard errors). Another seed, " \
+        "processor, number of threads or kind of numbers (bf16, f32) changes " \
+        "them by %.1f~points, and those of the untrained encoder by " \
+        "%.1f~points (two standard deviations over five seeds of the whole " \
+        "demo). So a difference to raw pixels below %.1f~points may be " \
+        "chance, and one to the untrained encoder below %.1f~points.\n",
+        grouped(test), sampling(), moves["trained"], moves["untrained"],
+        noise("pixels"), noise("untrained")
 }

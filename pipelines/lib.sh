@@ -5,7 +5,8 @@
 #
 # A pipeline is a list of steps.  `learn DATA` trains: it gives foil-run(1) the
 # list of stages that `stages DATA` makes.  `step COMMAND...` runs one tool on
-# the terminal.  The options of a stage that a pipeline sets are in an array of
+# the terminal, `pipe LINE` several.  Where shows is set, all of these commands
+# are printed, as they would be typed.  The options of a stage that a pipeline sets are in an array of
 # that stage's name, an option with its value an item; those that the user gives
 # by --train 'ARGS' and so on take precedence.
 #
@@ -230,7 +231,7 @@ words_for() {
 
 # ---------------------------------------------------------------- the stages
 
-supervisor='' stopped='' interrupted='' grace=10
+supervisor='' stopped='' interrupted='' grace=10 shows=''
 exec {held}</dev/null # what shows that the run is ours: hold() opens it
 
 # foil_run OPTION... : foil-run(1), which speaks for us
@@ -242,6 +243,7 @@ foil_run() {
 # which ends all of them when we end; a run that does not end well is over
 supervise() {
     local code=0 us=$BASHPID
+    [[ -z $shows ]] || show_list "$1"
     foil_run --parent "$us" --grace "$grace" "${@:2}" <<<"$1" &
     supervisor=$!
     interrupted=yes
@@ -260,6 +262,15 @@ step() {
     local line
     quote "$@"
     supervise "$1 main never $line"
+}
+
+# pipe LINE : run a line of several tools on the terminal.
+pipe() {
+    local line kept=$shows
+    [[ -z $shows ]] || show_command "$1"
+    shows=''
+    step bash -o pipefail -c "$1"
+    shows=$kept
 }
 
 # interrupt SIGNAL CODE : hand it on, and wait

@@ -7,12 +7,13 @@
 #include "util/mem.h"
 
 /* In pixels: a view is enlarged to about CELL, views stand GAP apart, samples
- * and the edge RIM; a frame is FRAME wide; a name is BELOW under its image. */
+ * and the edge RIM; a frame is FRAME wide; a name is BELOW under its image, and
+ * images with names stand RIM apart. */
 enum { CELL = 96, GAP = 3, RIM = 12, FRAME = 3, BELOW = 4 };
 
 /* Where things are on the sheet, in pixels. */
 struct grid {
-    size_t zoom, cell, step_x, step_y, width, height;
+    size_t zoom, cell, gap, step_x, step_y, width, height;
     size_t text; /* how far letters are enlarged; 0: none */
 };
 
@@ -22,7 +23,8 @@ grid_of(const struct data_sheet *sheet, const struct data_recipe *recipe)
     struct grid g = {.zoom = recipe->size < CELL ? CELL / recipe->size : 1};
 
     g.cell = g.zoom * recipe->size;
-    g.step_x = (sheet->views + 1) * (g.cell + GAP) - GAP + RIM;
+    g.gap = sheet->letters ? RIM : GAP;
+    g.step_x = (sheet->views + 1) * (g.cell + g.gap) - g.gap + RIM;
     if (sheet->letters)
         g.text = 2 * LETTER_STEP * sheet->letters <= g.cell ? 2 : 1;
     g.step_y = g.cell + RIM + (g.text ? BELOW + g.text * LETTER_HEIGHT : 0);
@@ -96,7 +98,7 @@ data_sheet_draw(const struct data_sheet *sheet,
         paste(&g, view, s.x, s.y, pixel);
         for (size_t v = 0; v < sheet->views; v++) {
             data_view(recipe, s.image, sheet->seed, s.id, 0, v, &scratch, view);
-            paste(&g, view, s.x + (v + 1) * (g.cell + GAP), s.y, pixel);
+            paste(&g, view, s.x + (v + 1) * (g.cell + g.gap), s.y, pixel);
         }
     }
     free(view);
@@ -124,7 +126,7 @@ data_sheet_corruptions(const struct data_sheet *sheet,
         paste(&g, plain.pixel, s.x, s.y, pixel);
         for (size_t v = 0; v < sheet->views && v < DATA_SEVERITIES; v++) {
             data_corrupt(kind, (int)v + 1, sheet->seed, s.id, &plain, &damaged);
-            paste(&g, damaged.pixel, s.x + (v + 1) * (g.cell + GAP), s.y,
+            paste(&g, damaged.pixel, s.x + (v + 1) * (g.cell + g.gap), s.y,
                   pixel);
         }
     }
@@ -190,7 +192,7 @@ data_sheet_lists(const struct data_sheet *sheet, size_t size,
     memset(pixel, 255, 3 * g.width * g.height);
     for (size_t i = 0; i < sheet->rows; i++)
         for (size_t v = 0; v <= sheet->views && v < list[i].n; v++) {
-            const size_t x = RIM + v * (g.cell + GAP), y = RIM + i * g.step_y;
+            const size_t x = RIM + v * (g.cell + g.gap), y = RIM + i * g.step_y;
             struct err why;
             const struct data_image *image =
                 data_pool_get(v ? rest : first, (size_t)list[i].id[v], &why);

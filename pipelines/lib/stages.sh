@@ -112,3 +112,34 @@ stages() {
     command_of select "$1"
     list+=$'\n'"select     1       $again  $command"
 }
+
+# show_command LINE : print it, broken between words where it is long
+show_command() {
+    local word line='  $' quotes within=0
+    local -a all
+    read -ra all <<<"$1"
+    for word in "${all[@]}"; do
+        if [[ $within -eq 0 && $((${#line} + ${#word})) -gt 76 ]]; then
+            echo "$line \\"
+            line='     '
+        fi
+        line+=" $word"
+        word=${word//"\\'"/} quotes=${word//[^\']/}
+        within=$(((within + ${#quotes}) % 2))
+    done
+    echo "$line"
+} >&2
+
+# show_list LIST : the commands of its stages, which run beside each other
+show_list() {
+    local i copies line
+    local -a all
+    mapfile -t all < <(grep -v '^#' <<<"$1")
+    for i in "${!all[@]}"; do
+        read -r _ copies _ line <<<"${all[i]}"
+        line=${line//\$RUN/"$run"}
+        [[ $((i + 1)) -eq ${#all[@]} ]] || line+=' &'
+        [[ $copies == main || $copies == 1 ]] || line+=" # $copies of these"
+        show_command "$line"
+    done
+}

@@ -49,7 +49,7 @@ lists() {
 ok 'a sheet of lists of samples' lists $'29\t39 0' 3
 ok 'of one image and two beside it, in two rows' test "$(
     od -An -tu1 -j16 -N8 lists.png | tr -s ' ' | xargs)" = \
-    "0 0 1 $((2 * 12 + 3 * 96 + 2 * 3 - 256)) 0 0 1 $((3 * 12 + 2 * (96 + 4 + 14) - 256))"
+    "0 0 1 $((2 * 12 + 3 * 96 + 2 * 12 - 256)) 0 0 1 $((3 * 12 + 2 * (96 + 4 + 14) - 256))"
 "$data" cat a.tar 0 >p.jpg
 "$data" cat a.tar 1 >q.jpg
 printf '%s\n' p.jpg$'\t'ant q.jpg$'\t'ant >same.list

@@ -316,12 +316,42 @@ draws_a_sheet(struct data_set *set)
     data_pool_free(pool);
 }
 
+/* The name of the first image is L, and with large letters if it is the
+ * longest. */
+static void
+draws_names(struct data_sheet sheet, const struct data_sheet_list *list,
+            struct data_pool *first, struct data_pool *rest)
+{
+    const struct data_recipe how = {.size = SIDE};
+    size_t width, height, x, y;
+
+    data_sheet_size(&sheet, &how, &width, &height);
+    T(data_sheet_letters(list) == 1 && data_sheet_letters(list + 1) == 11,
+      "the longest name of a list");
+    for (sheet.letters = 1; sheet.letters <= 11; sheet.letters += 10) {
+        const size_t zoom = sheet.letters == 1 ? 2 : 1;
+        uint8_t *pixel;
+        size_t ink = 0;
+
+        data_sheet_size(&sheet, &how, &x, &y);
+        T(x == width + 2 * 9 && y == height + 2 * (4 + 7 * zoom),
+          "names have room below, and images stand apart");
+        pixel = mem_array(x * y, 3);
+        data_sheet_lists(&sheet, SIDE, list, first, rest, pixel);
+        for (size_t i = 0; i < x * 7 * zoom; i++)
+            ink += pixel[3 * (x * (12 + 96 + 4) + i)] == 0;
+        T(ink == 11 * zoom * zoom, "L is below the first image, enlarged %zu",
+          zoom);
+        free(pixel);
+    }
+}
+
 /* A list of samples 2 and 6, of another class, and one of 3, which is bad, and
  * 6 twice, of the same and of no class; the first of each has a name. */
 static void
 draws_lists(struct data_set *set)
 {
-    struct data_sheet sheet = {.rows = 2, .columns = 1, .views = 2};
+    const struct data_sheet sheet = {.rows = 2, .columns = 1, .views = 2};
     const struct data_recipe how = {.size = SIDE};
     struct data_sheet_list list[] = {
         {2, (int64_t[]){2, 6}, (char[]){0, 2}, (const char *[]){"L", NULL}},
@@ -347,23 +377,7 @@ draws_lists(struct data_set *set)
       "a green frame");
     T(pixel[3 * (3 * y + x + 99)] == 120, "no frame");
     free(pixel);
-    T(data_sheet_letters(list) == 1 && data_sheet_letters(list + 1) == 11,
-      "the longest name of a list");
-    for (sheet.letters = 1; sheet.letters <= 11; sheet.letters += 10) {
-        const size_t plain = height, zoom = sheet.letters == 1 ? 2 : 1;
-        size_t ink = 0;
-
-        data_sheet_size(&sheet, &how, &x, &y);
-        T(x == width && y == plain + 2 * (4 + 7 * zoom),
-          "names have room below");
-        pixel = mem_array(width * y, 3);
-        data_sheet_lists(&sheet, SIDE, list, first, rest, pixel);
-        for (x = 0; x < width * 7 * zoom; x++)
-            ink += pixel[3 * (width * (12 + 96 + 4) + x)] == 0;
-        T(ink == 11 * zoom * zoom, "L is below the first image, %zu times",
-          zoom);
-        free(pixel);
-    }
+    draws_names(sheet, list, first, rest);
     data_pool_free(rest);
     data_pool_free(first);
 }
