@@ -314,7 +314,7 @@ ci:
 	    prove -v -e scripts/test scripts/smoke
 	@scripts/check-skips $(OUT)/tap-smoke
 
-bench: setup-peers
+bench: setup-bench
 	@$(MAKE) --no-print-directory run-bench
 
 .PHONY: run-bench

@@ -21,8 +21,6 @@ bin=$(cd "${BIN:-build/release/bin}" && pwd)
 export PATH=$bin:$PATH
 export PYTHONPATH=$here/../../pipelines/python
 epochs=${EPOCHS:-1} threads=${THREADS:-$(nproc)} batch=128 seed=${SEED:-1}
-# Both sides wait asleep, so that what else runs here disturbs either less.
-export GOMP_SPINCOUNT=0
 # shellcheck source=scripts/benchmarks/common.bash
 . "${0%/*}/common.bash"
 

@@ -9,7 +9,6 @@ set -eu
 here=$(dirname "$0")
 bench=${BENCH:-build/release/tests/bench}/bench_pairs
 repeat=${REPEAT:-3}
-export GOMP_SPINCOUNT=0
 # shellcheck source=scripts/benchmarks/common.bash
 . "${0%/*}/common.bash"
 

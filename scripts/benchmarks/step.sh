@@ -6,18 +6,21 @@
 # says how many percent our step is of the most that multiply-adds in f32 reach
 # in the same run, counted as direct sums.  ONLY='resnet18 train' picks
 # cases; those that end in avx2 are kept from newer instructions, on both sides,
-# and 224x4 stands for 4 pairs of 224 pixels in place of 32 of 32.
+# the products of OpenBLAS included, and 224x4 stands for 4 pairs of 224 pixels in place of 32 of 32.
+#
+# Each side waits as it does by default: our threads sleep, PyTorch's spin for a
+# while.  So two threads are fairly compared on a quiet machine alone.
 #
 # PyTorch is that of the system and, where scripts/debian13 has made a Debian 13
 # in CHROOT and torch is in it, that one, too; the faster of all counts, and its
-# version is printed:
-#   chroot /var/tmp/foil-debian13 apt-get install python3-torch python3-torchvision
+# version and BLAS are printed.  The reference BLAS that comes without
+# recommended packages is many times slower:
+#   chroot /var/tmp/foil-debian13 apt-get install python3-torch \
+#       python3-torchvision libopenblas0
 set -eu
 here=$(dirname "$0")
 bench=${BENCH:-build/release/tests/bench}
 repeat=${REPEAT:-3}
-# Both sides wait asleep, so that what else runs here disturbs either less.
-export GOMP_SPINCOUNT=0
 # shellcheck source=scripts/benchmarks/common.bash
 . "${0%/*}/common.bash"
 
@@ -84,7 +87,8 @@ for case in 'resnet18 train f32 1 5' 'resnet18 train f32 2 5' \
     case=${case% "$kind"}
     limit='' size=''
     case $kind in
-    avx2) limit='env ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 ' ;;
+    avx2) limit='env ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 '
+        limit+='OPENBLAS_CORETYPE=Haswell ' ;;
     *x*) size="--size=$kind " ;;
     esac
     if [[ ! ${ONLY:-} || "$arch $mode $precision $threads $kind" =~ $ONLY ]]; then

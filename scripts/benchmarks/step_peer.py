@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """step_peer.py [--size=PIXELSxPAIRS] ARCH train|features f32|bf16 THREADS STEPS
 LAYOUT: the shortest time of a step with PyTorch, in ms, the peak memory, in MB,
-and its version.  The same work as tests/bench/bench_step.c; LAYOUT is plain or
+and its version and BLAS.  The same work as tests/bench/bench_step.c; LAYOUT is plain or
 channels_last."""
 import resource
 import sys
@@ -59,6 +59,13 @@ optim = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9,
 partner = torch.arange(ROWS).roll(ROWS // 2)
 
 
+def blas():
+    """The library of products in use: of libblas.so.3, the folder it lies in."""
+    with open('/proc/self/maps') as maps:
+        found = {line.split('/')[-2] for line in maps if '/libblas.so' in line}
+    return '+'.join(sorted(found)) or 'none'
+
+
 def encode():
     """The net's output for the batch of bytes."""
     x = (pixels / 255 - 0.5) / 0.25
@@ -89,4 +96,4 @@ for _ in range(int(steps) + 1):
     step()
     times.append((time.perf_counter() - start) * 1e3)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-print(f'{min(times[1:]):.2f} {peak:.0f} torch-{torch.__version__}')
+print(f'{min(times[1:]):.2f} {peak:.0f} torch-{torch.__version__},{blas()}')
