@@ -410,6 +410,7 @@ prepare() {
         die 1 "'$run' holds a run: --resume goes on with it, -r takes another"
     for data in "$@"; do
         indexed "$data"
+        [[ $# -ne 2 ]] || shared "$1" "$data"
         case $#$judged_by in
         2labels) labelled "$data"; known "$1" "$data" ;;
         *captions) captioned "$data" ;;

@@ -56,6 +56,13 @@ is_text(const char *path, struct err *err)
         return err_sys(err, "cannot read '%s'", path);
     if (n == 0)
         return err_set(err, "'%s' is empty", path);
+    if ((size_t)n >= strlen(LAYOUT_MAGIC) &&
+        !memcmp(start, LAYOUT_MAGIC, strlen(LAYOUT_MAGIC)))
+        return err_set(
+            err,
+            "'%s' is an index: give the data that it is of; those of "
+            "several indexes make one set, with one table of classes",
+            path);
     for (ssize_t i = 0; i < n; i++)
         text &= start[i] >= ' ' || (start[i] >= '\t' && start[i] <= '\r');
     return text;

@@ -96,7 +96,7 @@ begin(struct data_decoder *decoder, const uint8_t *bytes, size_t len,
     jpeg_read_header(jpeg, TRUE);
     if ((size_t)jpeg->image_width * jpeg->image_height > max_pixels) {
         snprintf(decoder->why, sizeof decoder->why,
-                 "claims %ux%u pixels, more than the %zu allowed",
+                 "claims %ux%u pixels, more than the %zu of --max-pixels",
                  jpeg->image_width, jpeg->image_height, max_pixels);
         longjmp(decoder->failed, 1);
     }

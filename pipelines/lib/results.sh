@@ -54,6 +54,16 @@ known() {
  leave TEST out, or this class out of it"
 }
 
+# shared TRAIN TEST : says how many images of TEST are learnt from, for what is
+# measured by these is no surprise
+shared() {
+    local images both
+    [[ $1 != "$2" ]] || return 0
+    read -rd '' images both < <(
+        foil-data info "$2" "$1" | sed -nE 's/^(samples|shared)\t//p') || :
+    [[ ${both:-0} -eq 0 ]] || say "$both of $images images of '$2' are in '$1', too"
+}
+
 # judged : whether the last of the measures was taken
 judged() {
     local -A last=([labels]=probe [captions]=captions)

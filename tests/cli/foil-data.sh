@@ -147,9 +147,15 @@ ok 'two places need a name: 2' refuses 2 'name its index with -o' \
     "$data" index a.tar b.tar
 ok 'two shards, one set' "$data" index -o ab.foil a.tar b.tar
 ok '80 samples' is 80 samples ab.foil
+ok 'indexes are no shards, for their labels differ: 1' refuses 1 \
+    "'a.tar.foil' is an index: give the data" "$data" index -o c.foil a.tar.foil
 cp a.tar.foil kept
 ok 'a full disk: 1' refuses 1 'No space' "$data" index -o /dev/full a.tar
 ok 'the old index stays' cmp a.tar.foil kept
+
+"$data" index -o ba.foil b.tar a.tar
+ok 'images that two sets share are counted' \
+    test "$("$data" info a.tar ba.foil | tail -1)" = $'shared\t40'
 
 # captions
 ok '80 captions, 2 of a sample at most' is $'80\t2' texts a.tar
@@ -272,6 +278,11 @@ ok 'by name' test "$(tar tf d.tar | grep jpg | cut -d/ -f1 | sort -u |
     wc -l)" -eq 19
 "$data" index d.tar 2>/dev/null
 ok 'a sheet' "$data" corrupt --sheet sheet.png a.tar
+ok 'and no tar: 2' refuses 2 'makes no tar: leave out -o' \
+    "$data" corrupt --sheet sheet.png -o c.tar a.tar
+ok 'an image that is too large says by which option' refuses 1 \
+    'claims 16x16 pixels, more than the 100 of --max-pixels' \
+    "$data" index --max-pixels 100 -o small.foil a.tar
 ok 'is a PNG' bash -c "head -c 4 sheet.png | grep -q PNG"
 ok 'no kind: 2' refuses 2 'name the corruption' "$data" corrupt -o c.tar a.tar
 ok 'an unknown kind: 2' refuses 2 "no corruption 'rust': want one of gauss" \

@@ -226,6 +226,8 @@ ok 'a class that the training set lacks is refused before anything starts: 1' \
 ok 'nothing is made' exits 1 test -e new
 ok 'one that has the same number is known' foil run simclr known.csv same.csv \
     -r new --batch 2 --stages
+ok 'that it is trained on is said' \
+    grep -q "1 of 1 images of 'same.csv' are in 'known.csv', too" out
 
 # ---------------------------------------------- stages of the user's own
 

@@ -186,7 +186,8 @@ what_is_no_image_is_refused(void)
     T(refuses(&none, "is not a JPEG, PNG or WebP image"), "GIF is refused");
     T(data_codec_decode(&decoder, png.data, png.len, N - 1, DATA_REFUSE, &image,
                         &err) &&
-          strstr(err.msg, "claims 13x9 pixels, more than the 116 allowed"),
+          strstr(err.msg,
+                 "claims 13x9 pixels, more than the 116 of --max-pixels"),
       "too large a PNG is refused: %s", err.msg);
     T(data_codec_header(&decoder, webp.data, webp.len, N - 1, &width, &height,
                         &err) &&

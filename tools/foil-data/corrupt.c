@@ -136,10 +136,17 @@ run_corrupt(char **operand)
     const struct data_pool_how how = {.policy = DATA_REFUSE,
                                       .max_pixels = (size_t)max_pixels,
                                       .keep_bytes = 1 << 28};
-    const struct range kind = sheet ? (struct range){0, 0} : kinds();
-    struct data_set *set = data_open_or_die(operand[0], 0);
-    struct data_pool *pool = data_pool_new(set, &how);
+    struct range kind = {0, 0};
+    struct data_pool *pool;
+    struct data_set *set;
 
+    if (sheet && (output || kind_name))
+        opt_misuse("--sheet draws all kinds and makes no tar: leave out %s",
+                   output ? "-o" : "-k");
+    if (!sheet)
+        kind = kinds();
+    set = data_open_or_die(operand[0], 0);
+    pool = data_pool_new(set, &how);
     if (sheet)
         draw_sheet(pool, data_size(set));
     else

@@ -4,6 +4,7 @@
 #include "data.h"
 #include "data/captions.h"
 #include "data/codec.h"
+#include "data/shared.h"
 #include "util/digest.h"
 
 struct range {
@@ -20,7 +21,7 @@ widen(struct range *range, size_t x)
 void
 run_info(char **operand)
 {
-    struct data_set *set = data_open_or_die(operand[0], 0);
+    struct data_set *set = data_open_or_die(operand[0], 0), *other;
     struct range width = {SIZE_MAX, 0}, height = width;
     struct digest digest = data_digest(set);
     size_t bytes = 0, captioned = 0, captions = 0;
@@ -44,5 +45,10 @@ run_info(char **operand)
     printf("width\t%zu\t%zu\nheight\t%zu\t%zu\n", width.min, width.max,
            height.min, height.max);
     printf("digest\t%s\n", digest_hex(&digest, hex));
+    if (operand[1]) {
+        other = data_open_or_die(operand[1], 0);
+        printf("shared\t%zu\n", data_shared(set, other));
+        data_close(other);
+    }
     data_close(set);
 }

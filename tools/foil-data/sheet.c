@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "data.h"
 #include "data/png.h"
@@ -170,6 +171,9 @@ run_sheet(char **operand)
     wanted_output(output, "picture");
     sets.rest = data_open_or_die(operand[0], 0);
     sets.first = operand[1] ? data_open_or_die(operand[1], 0) : sets.rest;
+    if (isatty(STDIN_FILENO))
+        say("reads lists of numbers of samples from the terminal, up to "
+            "Ctrl-D; 'foil eval neighbours' prints such");
     text = file_read("/dev/stdin", MAX_BYTES, &len, &err);
     if (!text)
         die("%s", err.msg);
