@@ -19,7 +19,7 @@ open_data(struct selector *s)
     struct err err;
 
     // no file of it is read here
-    s->set = data_open_or_die(s->options->operand[0], 1);
+    s->set = data_open_parts_or_die(s->options->operand[0]);
     s->task = select_options_task(s->options, data_size(s->set));
     s->plan = select_plan_new(s->options->strategy, &s->task);
     if (!s->options->eval)

@@ -12,4 +12,7 @@
  */
 struct data_set *data_open_or_die(const char *path, int lenient);
 
+/* data_open_parts_or_die() is the same by data_open_parts(), and lenient. */
+struct data_set *data_open_parts_or_die(const char *path);
+
 #endif

@@ -10,8 +10,7 @@
 /*
  * A data set: samples with ids 0 .. size - 1, each an image somewhere, with a
  * label, a caption and a name where the form has them.  Random access by id
- * through an index file that data_index_*() made (foil-data index); the index
- * is mapped, not read, so a million samples cost no start-up time.
+ * through an index file that data_index_*() made (foil-data index).
  *
  * `path` in data_open() is the index itself, or the data with its index
  * beside it ("x.tar" with "x.tar.foil", "dir" with "dir.foil").  Refused, with
@@ -24,6 +23,17 @@ struct data_set;
 
 struct data_set *data_open(const char *path, struct err *err);
 void data_close(struct data_set *set);
+
+/*
+ * data_open_parts() is data_open() but for the samples, and reads little of the
+ * index: of a sample nothing may be asked before it was read by data_read(), or
+ * touched.  data_touch() checks what the index says of a sample, and
+ * data_check() all that it says, as data_open() does: -1 with a sentence where
+ * it is damaged, or its file was written over since it was opened.
+ */
+struct data_set *data_open_parts(const char *path, struct err *err);
+int data_touch(const struct data_set *set, size_t id, struct err *err);
+int data_check(const struct data_set *set, struct err *err);
 
 /*
  * data_stale() compares the data with what the index says of it.  0: it has not
@@ -96,7 +106,8 @@ void data_bytes_release(struct data_bytes *bytes);
  * has gone or has another content; or DATA_UNREAD where its file could not be
  * read, in four tries within half a second.  The latter says nothing about the
  * image: it is an I/O error, no descriptor or memory is left, a tar is being
- * written anew.  But for 0, err has the sample's name and the reason.
+ * written anew, the index is damaged.  But for 0, err has the sample's name and
+ * the reason.
  */
 enum { DATA_UNREAD = -2 };
 int data_read(struct data_set *set, size_t id, struct data_bytes *bytes,

@@ -223,9 +223,15 @@ rank_classes(struct layout_parts *parts, const uint64_t *class,
             find(names, parts->text + class[i], &where);
         parts->sample[i].label = class[i] ? (int32_t)where : -1;
     }
-    parts->class = names->at;
+    parts->class = mem_array(names->n, sizeof *parts->class);
     parts->classes = names->n;
-    names->at = NULL;
+    for (size_t i = 0; i < names->n;
+         i++) { // together, in few parts of the index
+        char *name = mem_text(parts->text + names->at[i]);
+
+        parts->class[i] = data_layout_text(parts, name, strlen(name));
+        free(name);
+    }
 }
 
 /* Folders that are called as parts of a set are: somebody gave the folder that

@@ -10,6 +10,12 @@
 
 #include "layout.h"
 
+size_t
+data_layout_parts(uint64_t bytes)
+{
+    return (size_t)((bytes + LAYOUT_PART - 1) / LAYOUT_PART);
+}
+
 struct digest
 data_layout_digest_images(const struct layout_parts *parts)
 {

@@ -4,7 +4,11 @@
 /*
  * The index file, as it lies on disk and is mapped:
  *
- *     head | files | classes | samples | marks | text
+ *     head | digests | files | classes | samples | marks | text
+ *
+ * All behind the digests is the body, and each part of LAYOUT_PART bytes of it
+ * has one of these, the last part what is left.  An index of version 4 has no
+ * digests of parts and one of the body instead.
  *
  * Numbers are in the byte order of the machine that wrote it, which `order`
  * tells.  A class, and every name, path and caption, is the place in `text` of
@@ -12,6 +16,7 @@
  */
 #include <stdint.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "data/set.h"
 #include "util/digest.h"
@@ -19,7 +24,8 @@
 
 #include "tree.h"
 
-enum { LAYOUT_VERSION = 4, LAYOUT_ORDER = 0x01020304 };
+enum { LAYOUT_VERSION = 5, LAYOUT_WHOLE = 4, LAYOUT_ORDER = 0x01020304 };
+enum { LAYOUT_PART = 1 << 20 }; /* bytes */
 
 #define LAYOUT_MAGIC "foil-set"
 #define LAYOUT_SUFFIX ".foil"
@@ -38,7 +44,7 @@ struct layout_head {
     uint64_t files, classes, samples, marks, text;
     struct digest images; /* of the samples' digests and labels */
     struct digest data;   /* of these and the captions, if there are any */
-    struct digest body;   /* of all that follows the head */
+    struct digest body;   /* of the digests of the parts */
     struct digest head;   /* of the fields above */
 };
 
@@ -81,8 +87,14 @@ enum { LAYOUT_MAX_BYTES = 1 << 28 };
 /* An open set: the mapped index, and where its data was found. */
 struct data_set {
     char *path; /* of the index */
+    int own;    /* its descriptor */
+    struct timespec written;
     size_t bytes;
     const struct layout_head *head;
+    const struct digest *part; /* [parts] */
+    size_t parts;
+    uint8_t *checked; /* [parts] 1 where the part fits its digest */
+    const uint8_t *body;
     const struct data_layout_file *file;
     const uint64_t *class;
     const struct layout_sample *sample;
@@ -127,6 +139,9 @@ void data_layout_mark(struct layout_parts *parts, const char *name, int list,
 int data_layout_write(struct layout_parts *parts, const char *path,
                       struct err *err);
 void data_layout_release(struct layout_parts *parts);
+
+/* data_layout_parts() counts the parts of a body. */
+size_t data_layout_parts(uint64_t bytes);
 
 /*
  * data_layout_digest_images() is that of the samples' digests and labels;

@@ -107,9 +107,13 @@ find_ways(struct layout_parts *parts, const char *path, struct err *err)
         err_sys(err, "cannot find the folder of '%s'", path);
     for (size_t i = 0; folder && i < parts->files; i++) {
         struct data_layout_file *file = &parts->file[i];
-        char *way = relative_path(folder, parts->text + file->absolute);
+        char *absolute = mem_text(parts->text + file->absolute);
+        char *way = relative_path(folder, absolute);
 
+        // all paths together, in few parts of the index
+        file->absolute = data_layout_text(parts, absolute, strlen(absolute));
         file->relative = data_layout_text(parts, way, strlen(way));
+        free(absolute);
         free(way);
     }
     free(copy);
@@ -119,24 +123,47 @@ find_ways(struct layout_parts *parts, const char *path, struct err *err)
     return 0;
 }
 
-struct part {
+/* The body, table by table. */
+struct body_table {
     const void *data;
     size_t bytes;
 };
 
-enum { PARTS = 5 };
+enum { TABLES = 5 };
+
+/* The digests of the body's parts, to be given to free(). */
+static struct digest *
+digest_parts(const struct body_table table[TABLES], size_t parts)
+{
+    struct digest *part = mem_array(parts, sizeof *part);
+    struct digest_stream *stream = digest_new();
+    size_t n = 0, left = LAYOUT_PART;
+
+    for (size_t i = 0; i < TABLES; i++)
+        for (size_t at = 0, take; at < table[i].bytes; at += take) {
+            take = table[i].bytes - at < left ? table[i].bytes - at : left;
+            digest_add(stream, (const char *)table[i].data + at, take);
+            left -= take;
+            if (left)
+                continue;
+            part[n++] = digest_end(stream);
+            stream = digest_new();
+            left = LAYOUT_PART;
+        }
+    if (n < parts)
+        part[n] = digest_end(stream);
+    else
+        digest_end(stream);
+    return part;
+}
 
 static void
-fill_head(struct layout_head *head, const struct layout_parts *parts,
-          const struct part part[PARTS])
+fill_head(struct layout_head *head, const struct layout_parts *parts)
 {
-    struct digest_stream *body = digest_new();
-
     memset(head, 0, sizeof *head);
     memcpy(head->magic, LAYOUT_MAGIC, sizeof head->magic);
     head->version = LAYOUT_VERSION;
     head->order = LAYOUT_ORDER;
-    head->bytes = sizeof *head;
     head->files = parts->files;
     head->classes = parts->classes;
     head->samples = parts->samples;
@@ -144,12 +171,32 @@ fill_head(struct layout_head *head, const struct layout_parts *parts,
     head->text = parts->text_len;
     head->images = data_layout_digest_images(parts);
     head->data = data_layout_digest_data(parts, &head->images);
-    for (size_t i = 0; i < PARTS; i++) {
-        digest_add(body, part[i].data, part[i].bytes);
-        head->bytes += part[i].bytes;
-    }
-    head->body = digest_end(body);
+}
+
+/* Fills in the size and the last digests, and writes. */
+static int
+write_all(FILE *file, struct layout_head *head,
+          const struct body_table table[TABLES])
+{
+    uint64_t bytes = 0;
+    struct digest *part;
+    size_t parts;
+    int good;
+
+    for (size_t i = 0; i < TABLES; i++)
+        bytes += table[i].bytes;
+    parts = data_layout_parts(bytes);
+    part = digest_parts(table, parts);
+    head->bytes = sizeof *head + parts * sizeof *part + bytes;
+    head->body = digest_bytes(part, parts * sizeof *part);
     head->head = digest_bytes(head, offsetof(struct layout_head, head));
+    good = fwrite(head, sizeof *head, 1, file) == 1 &&
+           fwrite(part, sizeof *part, parts, file) == parts;
+    for (size_t i = 0; good && i < TABLES; i++)
+        good = !table[i].bytes ||
+               fwrite(table[i].data, table[i].bytes, 1, file) == 1;
+    free(part);
+    return good;
 }
 
 int
@@ -157,11 +204,10 @@ data_layout_write(struct layout_parts *parts, const char *path, struct err *err)
 {
     struct file_draft draft = {0};
     struct layout_head head;
-    int good;
 
     if (find_ways(parts, path, err) || file_draft_open(&draft, path, err))
         return -1;
-    const struct part part[PARTS] = {
+    const struct body_table table[TABLES] = {
         {parts->file, parts->files * sizeof *parts->file},
         {parts->class, parts->classes * sizeof *parts->class},
         {parts->sample, parts->samples * sizeof *parts->sample},
@@ -169,12 +215,8 @@ data_layout_write(struct layout_parts *parts, const char *path, struct err *err)
         {parts->text, parts->text_len},
     };
 
-    fill_head(&head, parts, part);
-    good = fwrite(&head, sizeof head, 1, draft.file) == 1;
-    for (size_t i = 0; good && i < PARTS; i++)
-        good = !part[i].bytes ||
-               fwrite(part[i].data, part[i].bytes, 1, draft.file) == 1;
-    if (good)
+    fill_head(&head, parts);
+    if (write_all(draft.file, &head, table))
         return file_draft_keep(&draft, err);
     err_sys(err, "cannot write '%s'", path);
     file_draft_drop(&draft);

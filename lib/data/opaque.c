@@ -8,8 +8,9 @@ data_opaque_judge(size_t width, size_t height, size_t max_pixels,
         return err_set(err, "claims %zux%zu pixels, more than %d a side", width,
                        height, OPAQUE_SIDE_MAX);
     if (width * height > max_pixels)
-        return err_set(err, "claims %zux%zu pixels, more than the %zu of --max-pixels",
-                       width, height, max_pixels);
+        return err_set(
+            err, "claims %zux%zu pixels, more than the %zu of --max-pixels",
+            width, height, max_pixels);
     return 0;
 }
 

@@ -2,16 +2,30 @@
 
 #include "util/opt.h"
 
+static struct data_set *
+compare(struct data_set *set, int lenient, struct err *err)
+{
+    const int stale = set ? data_stale(set, err) : 0;
+
+    if (!set || (stale < 0 && !lenient))
+        die("%s", err->msg);
+    if (stale)
+        say("%s", err->msg);
+    return set;
+}
+
 struct data_set *
 data_open_or_die(const char *path, int lenient)
 {
     struct err err;
-    struct data_set *set = data_open(path, &err);
-    const int stale = set ? data_stale(set, &err) : 0;
 
-    if (!set || (stale < 0 && !lenient))
-        die("%s", err.msg);
-    if (stale)
-        say("%s", err.msg);
-    return set;
+    return compare(data_open(path, &err), lenient, &err);
+}
+
+struct data_set *
+data_open_parts_or_die(const char *path)
+{
+    struct err err;
+
+    return compare(data_open_parts(path, &err), 1, &err);
 }

@@ -11,6 +11,7 @@
 #include "util/file.h"
 #include "util/mem.h"
 
+#include "check.h"
 #include "layout.h"
 
 enum { OPEN_FILES = 64 }; // descriptors held at a time, however many shards
@@ -72,106 +73,21 @@ find_index(const char *path, struct err *err)
 static int
 map(struct data_set *set, struct err *err)
 {
-    int fd = open(set->path, O_RDONLY | O_CLOEXEC), rc = -1;
     struct stat st;
     void *at;
 
-    if (fd < 0 || fstat(fd, &st)) {
-        err_sys(err, "cannot open '%s'", set->path);
-    } else if ((size_t)st.st_size < sizeof *set->head) {
-        err_set(err, "'%s' is cut off", set->path);
-    } else {
-        set->bytes = (size_t)st.st_size;
-        at = mmap(NULL, set->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (at == MAP_FAILED) {
-            err_sys(err, "cannot map '%s'", set->path);
-        } else {
-            set->head = at;
-            rc = 0;
-        }
-    }
-    if (fd >= 0)
-        close(fd);
-    return rc;
-}
-
-static int
-judge_head(const struct data_set *set, struct err *err)
-{
-    const struct layout_head *head = set->head;
-    struct digest digest =
-        digest_bytes(head, offsetof(struct layout_head, head));
-
-    if (head->order != LAYOUT_ORDER)
-        return err_set(err,
-                       "'%s' was made on a machine of another byte order: make "
-                       "it again with foil-data index",
-                       set->path);
-    if (head->version != LAYOUT_VERSION)
-        return err_set(err,
-                       "'%s' is an index of version %u, not %d: make it again "
-                       "with foil-data index",
-                       set->path, head->version, LAYOUT_VERSION);
-    if (head->bytes > set->bytes)
+    set->own = open(set->path, O_RDONLY | O_CLOEXEC);
+    if (set->own < 0 || fstat(set->own, &st))
+        return err_sys(err, "cannot open '%s'", set->path);
+    if ((size_t)st.st_size < sizeof *set->head)
         return err_set(err, "'%s' is cut off", set->path);
-    if (memcmp(&digest, &head->head, sizeof digest) ||
-        head->bytes < set->bytes || head->files > LAYOUT_MAX_FILES ||
-        head->classes > LAYOUT_MAX_CLASSES ||
-        head->samples > LAYOUT_MAX_SAMPLES || head->marks > LAYOUT_MAX_MARKS ||
-        head->text > LAYOUT_MAX_TEXT || head->text < 1 || head->samples < 1 ||
-        head->bytes != sizeof *head + head->files * sizeof *set->file +
-                           head->classes * sizeof *set->class +
-                           head->samples * sizeof *set->sample +
-                           head->marks * sizeof *set->mark + head->text)
-        return err_set(err, "the head of '%s' is damaged", set->path);
+    set->bytes = (size_t)st.st_size;
+    set->written = st.st_mtim;
+    at = mmap(NULL, set->bytes, PROT_READ, MAP_PRIVATE, set->own, 0);
+    if (at == MAP_FAILED)
+        return err_sys(err, "cannot map '%s'", set->path);
+    set->head = at;
     return 0;
-}
-
-static int
-is_sample(const struct data_set *set, const struct layout_sample *sample)
-{
-    const struct layout_head *head = set->head;
-    const struct data_layout_file *file;
-
-    if (sample->file >= head->files || sample->name >= head->text ||
-        sample->caption >= head->text || sample->label < -1 ||
-        sample->label >= (int64_t)head->classes ||
-        sample->codec >= DATA_CODECS || sample->bytes < 1 ||
-        sample->bytes > LAYOUT_MAX_BYTES)
-        return 0;
-    file = &set->file[sample->file];
-    return file->kind == LAYOUT_FOLDER ||
-           (sample->offset <= file->bytes &&
-            sample->bytes <= file->bytes - sample->offset);
-}
-
-/* The digest tells accidents; the rest is for files made to mislead. */
-static int
-judge_body(struct data_set *set, struct err *err)
-{
-    const struct layout_head *head = set->head;
-    struct digest digest = digest_bytes(head + 1, set->bytes - sizeof *head);
-    int good = !memcmp(&digest, &head->body, sizeof digest);
-
-    set->file = (const void *)(head + 1);
-    set->class = (const void *)(set->file + head->files);
-    set->sample = (const void *)(set->class + head->classes);
-    set->mark = (const void *)(set->sample + head->samples);
-    set->text = (const void *)(set->mark + head->marks);
-
-    good = good && set->text[head->text - 1] == 0;
-    for (size_t i = 0; good && i < head->files; i++)
-        good = set->file[i].absolute < head->text &&
-               set->file[i].relative < head->text &&
-               set->file[i].kind <= LAYOUT_FOLDER;
-    for (size_t i = 0; good && i < head->classes; i++)
-        good = set->class[i] < head->text;
-    for (size_t i = 0; good && i < head->samples; i++)
-        good = is_sample(set, &set->sample[i]);
-    for (size_t i = 0; good && i < head->marks; i++)
-        good = set->mark[i].name < head->text &&
-               set->mark[i].file < head->files && set->mark[i].list <= 1;
-    return good ? 0 : err_set(err, "'%s' is damaged", set->path);
 }
 
 /* Does file i stand there, with the size that it had?  Else say why. */
@@ -225,7 +141,7 @@ find_files(struct data_set *set, struct err *err)
 }
 
 struct data_set *
-data_open(const char *path, struct err *err)
+data_open_parts(const char *path, struct err *err)
 {
     struct data_set *set;
     char *index = find_index(path, err);
@@ -234,12 +150,22 @@ data_open(const char *path, struct err *err)
         return NULL;
     set = mem_array(1, sizeof *set);
     set->path = index;
-    if (map(set, err) || judge_head(set, err) || judge_body(set, err) ||
-        find_files(set, err)) {
-        data_close(set);
-        return NULL;
-    }
-    return set;
+    if (!map(set, err) && !data_check_head(set, err) &&
+        !data_check_tables(set, err) && !find_files(set, err))
+        return set;
+    data_close(set);
+    return NULL;
+}
+
+struct data_set *
+data_open(const char *path, struct err *err)
+{
+    struct data_set *set = data_open_parts(path, err);
+
+    if (!set || !data_check(set, err))
+        return set;
+    data_close(set);
+    return NULL;
 }
 
 void
@@ -254,6 +180,9 @@ data_close(struct data_set *set)
     }
     if (set->head)
         munmap((void *)(uintptr_t)set->head, set->bytes);
+    if (set->own >= 0)
+        close(set->own);
+    free(set->checked);
     free(set->place);
     free(set->fd);
     free(set->ring);
@@ -296,6 +225,7 @@ static const struct layout_sample *
 sample_of(const struct data_set *set, size_t id)
 {
     REQUIRE(id < set->head->samples);
+    REQUIRE(data_check_touched(set, &set->sample[id], sizeof *set->sample));
     return &set->sample[id];
 }
 
@@ -454,10 +384,13 @@ int
 data_read(struct data_set *set, size_t id, struct data_bytes *bytes,
           struct err *err)
 {
-    const struct layout_sample *sample = sample_of(set, id);
-    int rc = read_sample(set, sample, bytes, err);
+    const struct layout_sample *sample = &set->sample[id];
     struct digest digest;
+    int rc;
 
+    if (data_touch(set, id, err))
+        return DATA_UNREAD;
+    rc = read_sample(set, sample, bytes, err);
     if (rc)
         return rc;
     digest = digest_bytes(bytes->data, bytes->len);

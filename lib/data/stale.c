@@ -226,6 +226,10 @@ data_stale(const struct data_set *set, struct err *err)
     find_changes(set, &changes);
     if (!changes.n)
         return 0;
+    if (data_check(set, err)) {
+        free(changes.change);
+        return -1;
+    }
     one = changes.change[0];
     qsort(changes.change, changes.n, sizeof *changes.change, by_folder);
     gone = count_gone(set, &changes, &first);

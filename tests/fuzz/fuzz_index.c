@@ -51,12 +51,16 @@ make_seed(void)
 static void
 mend_digests(uint8_t *file, size_t len)
 {
+    const size_t before = sizeof(struct layout_head) + sizeof(struct digest);
     struct layout_head head;
+    struct digest part;
 
-    if (len < sizeof head)
+    if (len < before)
         return;
     memcpy(&head, file, sizeof head);
-    head.body = digest_bytes(file + sizeof head, len - sizeof head);
+    part = digest_bytes(file + before, len - before);
+    memcpy(file + sizeof head, &part, sizeof part);
+    head.body = digest_bytes(&part, sizeof part);
     head.head = digest_bytes(&head, offsetof(struct layout_head, head));
     memcpy(file, &head, sizeof head);
 }
@@ -90,6 +94,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         sum += strlen(data_name(set, i)) + strlen(data_caption(set, i));
         data_read(set, i, &bytes, &err);
     }
+    data_close(set);
+    set = data_open_parts(scratch_put(0, file, n), &err);
+    for (size_t i = 0; set && i < data_size(set); i++)
+        if (!data_touch(set, data_size(set) - 1 - i, &err))
+            sum += strlen(data_name(set, data_size(set) - 1 - i));
     data_bytes_release(&bytes);
     data_close(set);
     return sum == 1;

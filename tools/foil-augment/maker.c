@@ -23,7 +23,7 @@ augment_maker_open(struct augment_maker *maker,
     };
 
     maker->options = options;
-    maker->set = data_open_or_die(options->data, 1);
+    maker->set = data_open_parts_or_die(options->data);
     maker->seed = data_seed(maker->set, (uint64_t)options->seed);
     maker->pool = data_pool_new(maker->set, &how);
     augment_text_open(&maker->text, options, maker->set);

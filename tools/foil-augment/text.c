@@ -21,6 +21,8 @@ augment_text_open(struct augment_text *text,
     text->vocabulary = data_vocabulary_open(options->vocabulary, &err);
     if (!text->vocabulary)
         die("%s", err.msg);
+    if (data_check(set, &err))
+        die("%s", err.msg);
     text->most = data_captions_most(set);
     if (!text->most)
         die("'%s' has no captions", options->data);

@@ -9,6 +9,15 @@
 
 enum { LISTED = 20 }; /* rejected samples that are named on stderr */
 
+/* The name of a sample that is not looked at otherwise. */
+static const char *
+name_of(const struct data_set *set, size_t id)
+{
+    struct err err;
+
+    return data_touch(set, id, &err) ? "" : data_name(set, id);
+}
+
 /* The quarantine list: a line `id name reason` for each, by tabs. */
 static char *
 listing(const struct select_quarantine *bad, const struct data_set *set)
@@ -21,7 +30,7 @@ listing(const struct select_quarantine *bad, const struct data_set *set)
     for (size_t i = 0; i < bad->n; i++) {
         const struct select_rejected *r = &bad->item[i];
         char *line = mem_format("%" PRId64 "\t%s\t%s\n", r->id,
-                                data_name(set, (size_t)r->id), r->reason);
+                                name_of(set, (size_t)r->id), r->reason);
         size_t n = strlen(line) + 1;
 
         mem_grow(&text, &room, len + n, 1);
@@ -43,7 +52,7 @@ select_report(const struct select_quarantine *bad, const struct data_set *set,
         say("%zu sample%s could not be used:", bad->n, plural(bad->n));
     for (size_t i = 0; i < bad->n && i < LISTED; i++)
         say("%" PRId64 " '%s': %s", bad->item[i].id,
-            data_name(set, (size_t)bad->item[i].id), bad->item[i].reason);
+            name_of(set, (size_t)bad->item[i].id), bad->item[i].reason);
     if (bad->n > LISTED)
         say("... and %zu more", bad->n - LISTED);
     if (!file)

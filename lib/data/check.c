@@ -1,0 +1,236 @@
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "data/codec.h"
+#include "util/mem.h"
+
+#include "check.h"
+
+/* The size of all that follows the digests of the parts; counts are judged. */
+static uint64_t
+body_bytes(const struct layout_head *head)
+{
+    return head->files * sizeof(struct data_layout_file) +
+           head->classes * sizeof(uint64_t) +
+           head->samples * sizeof(struct layout_sample) +
+           head->marks * sizeof(struct data_layout_mark) + head->text;
+}
+
+static int
+are_counts(const struct layout_head *head)
+{
+    return head->files <= LAYOUT_MAX_FILES &&
+           head->classes <= LAYOUT_MAX_CLASSES &&
+           head->samples <= LAYOUT_MAX_SAMPLES &&
+           head->marks <= LAYOUT_MAX_MARKS && head->text <= LAYOUT_MAX_TEXT &&
+           head->text >= 1 && head->samples >= 1;
+}
+
+/* Where everything is, behind so many digests of parts. */
+static void
+find_tables(struct data_set *set, size_t parts)
+{
+    const struct layout_head *head = set->head;
+
+    set->part = (const void *)(head + 1);
+    set->body = (const void *)(set->part + parts);
+    set->file = (const void *)set->body;
+    set->class = (const void *)(set->file + head->files);
+    set->sample = (const void *)(set->class + head->classes);
+    set->mark = (const void *)(set->sample + head->samples);
+    set->text = (const void *)(set->mark + head->marks);
+}
+
+int
+data_check_head(struct data_set *set, struct err *err)
+{
+    const struct layout_head *head = set->head;
+    const int old = head->version == LAYOUT_WHOLE;
+    struct digest digest =
+        digest_bytes(head, offsetof(struct layout_head, head));
+    size_t parts, bytes;
+
+    if (head->order != LAYOUT_ORDER)
+        return err_set(err,
+                       "'%s' was made on a machine of another byte order: make "
+                       "it again with foil-data index",
+                       set->path);
+    if (head->version != LAYOUT_VERSION && !old)
+        return err_set(err,
+                       "'%s' is an index of version %u, not %d: make it again "
+                       "with foil-data index",
+                       set->path, head->version, LAYOUT_VERSION);
+    if (head->bytes > set->bytes)
+        return err_set(err, "'%s' is cut off", set->path);
+    if (memcmp(&digest, &head->head, sizeof digest) ||
+        head->bytes < set->bytes || !are_counts(head))
+        return err_set(err, "the head of '%s' is damaged", set->path);
+    bytes = body_bytes(head);
+    parts = data_layout_parts(bytes);
+    if (head->bytes !=
+        sizeof *head + bytes + (old ? 0 : parts * sizeof *set->part))
+        return err_set(err, "the head of '%s' is damaged", set->path);
+    find_tables(set, old ? 0 : parts);
+    digest = old ? digest_bytes(set->body, bytes)
+                 : digest_bytes(set->part, parts * sizeof *set->part);
+    if (memcmp(&digest, &head->body, sizeof digest))
+        return err_set(err, "'%s' is damaged", set->path);
+    set->parts = parts;
+    set->checked = mem_array(parts, 1);
+    memset(set->checked, old, parts);
+    return 0;
+}
+
+static int
+check_part(const struct data_set *set, size_t i)
+{
+    const size_t all = body_bytes(set->head), from = i * LAYOUT_PART,
+                 n = all - from < LAYOUT_PART ? all - from : LAYOUT_PART;
+    struct digest digest;
+
+    if (!set->checked[i]) {
+        digest = digest_bytes(set->body + from, n);
+        set->checked[i] = !memcmp(&digest, &set->part[i], sizeof digest);
+    }
+    return set->checked[i];
+}
+
+/* The parts that n >= 1 bytes of the body lie in. */
+static size_t
+first_part(const struct data_set *set, const void *at)
+{
+    return (size_t)((const uint8_t *)at - set->body) / LAYOUT_PART;
+}
+
+static size_t
+last_part(const struct data_set *set, const void *at, size_t n)
+{
+    return first_part(set, (const uint8_t *)at + n - 1);
+}
+
+static int
+check_bytes(const struct data_set *set, const void *at, size_t n)
+{
+    if (!n)
+        return 1;
+    for (size_t i = first_part(set, at); i <= last_part(set, at, n); i++)
+        if (!check_part(set, i))
+            return 0;
+    return 1;
+}
+
+int
+data_check_touched(const struct data_set *set, const void *at, size_t n)
+{
+    return set->checked[first_part(set, at)] &&
+           set->checked[last_part(set, at, n)];
+}
+
+/* A string in the text, up to its end; the text ends in a zero. */
+static int
+check_text(const struct data_set *set, uint64_t place)
+{
+    const char *at = set->text + place, *end = set->text + set->head->text;
+
+    if (place >= set->head->text || !check_bytes(set, end - 1, 1) || end[-1])
+        return 0;
+    for (;;) {
+        const size_t part = first_part(set, at);
+        const char *next = (const char *)set->body + (part + 1) * LAYOUT_PART;
+
+        if (!check_part(set, part))
+            return 0;
+        next = next < end ? next : end;
+        if (memchr(at, 0, (size_t)(next - at)))
+            return 1;
+        at = next;
+    }
+}
+
+/* The digest tells accidents; this is for files made to mislead. */
+static int
+is_sample(const struct data_set *set, const struct layout_sample *sample)
+{
+    const struct layout_head *head = set->head;
+    const struct data_layout_file *file;
+
+    if (sample->file >= head->files || sample->name >= head->text ||
+        sample->caption >= head->text || sample->label < -1 ||
+        sample->label >= (int64_t)head->classes ||
+        sample->codec >= DATA_CODECS || sample->bytes < 1 ||
+        sample->bytes > LAYOUT_MAX_BYTES)
+        return 0;
+    file = &set->file[sample->file];
+    return file->kind == LAYOUT_FOLDER ||
+           (sample->offset <= file->bytes &&
+            sample->bytes <= file->bytes - sample->offset);
+}
+
+int
+data_check_tables(struct data_set *set, struct err *err)
+{
+    const struct layout_head *head = set->head;
+    int good =
+        check_text(set, head->text - 1) &&
+        check_bytes(set, set->file, head->files * sizeof *set->file) &&
+        check_bytes(set, set->class, head->classes * sizeof *set->class) &&
+        check_bytes(set, set->mark, head->marks * sizeof *set->mark);
+
+    for (size_t i = 0; good && i < head->files; i++)
+        good = check_text(set, set->file[i].absolute) &&
+               check_text(set, set->file[i].relative) &&
+               set->file[i].kind <= LAYOUT_FOLDER;
+    for (size_t i = 0; good && i < head->classes; i++)
+        good = check_text(set, set->class[i]);
+    for (size_t i = 0; good && i < head->marks; i++)
+        good = check_text(set, set->mark[i].name) &&
+               set->mark[i].file < head->files && set->mark[i].list <= 1;
+    return good ? 0 : err_set(err, "'%s' is damaged", set->path);
+}
+
+/* Is the file of the index what it was when it was opened?  Tools write another
+ * and rename it. */
+static int
+is_untouched(const struct data_set *set, struct err *err)
+{
+    struct stat st;
+
+    if (!fstat(set->own, &st) && (uint64_t)st.st_size == set->bytes &&
+        st.st_mtim.tv_sec == set->written.tv_sec &&
+        st.st_mtim.tv_nsec == set->written.tv_nsec)
+        return 1;
+    err_set(err,
+            "'%s' was written over while it is in use: start again, and let a "
+            "new index take its name by mv",
+            set->path);
+    return 0;
+}
+
+int
+data_touch(const struct data_set *set, size_t id, struct err *err)
+{
+    const struct layout_sample *sample = &set->sample[id];
+
+    REQUIRE(id < set->head->samples);
+    if (!is_untouched(set, err))
+        return -1;
+    if (check_bytes(set, sample, sizeof *sample) && is_sample(set, sample) &&
+        check_text(set, sample->name) && check_text(set, sample->caption))
+        return 0;
+    return err_set(err, "'%s' is damaged", set->path);
+}
+
+int
+data_check(const struct data_set *set, struct err *err)
+{
+    int good = is_untouched(set, err);
+
+    if (!good)
+        return -1;
+    for (size_t i = 0; good && i < set->parts; i++)
+        good = check_part(set, i);
+    for (size_t i = 0; good && i < set->head->samples; i++)
+        good = is_sample(set, &set->sample[i]);
+    return good ? 0 : err_set(err, "'%s' is damaged", set->path);
+}
