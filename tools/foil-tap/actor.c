@@ -24,6 +24,84 @@ check_finish(struct check *check)
 }
 
 void
+check_bail(struct check *check, const char *why, ...)
+{
+    char text[256];
+    va_list args;
+
+    va_start(args, why);
+    vsnprintf(text, sizeof text, why, args);
+    va_end(args);
+    printf("Bail out!  %s\n", text);
+    fflush(stdout);
+    tap_close(check->tap);
+    die("%s", text);
+}
+
+void
+check_wants(struct check *check, const char *what, ...)
+{
+    va_list args;
+
+    va_start(args, what);
+    vsnprintf(check->wanted, sizeof check->wanted, what, args);
+    va_end(args);
+}
+
+/* A message as a line of its kind and header. */
+static void
+print_seen(const struct wire_msg *msg)
+{
+    json_t *all = wire_show(msg, 0, NULL);
+    char *header = json_dumps(json_object_get(all, "header"), JSON_COMPACT);
+
+    printf("#   %s %.200s\n", json_string_value(json_object_get(all, "kind")),
+           header ? header : "");
+    free(header);
+    json_decref(all);
+}
+
+/* Why a rule counts as broken. */
+static void
+print_why(const struct check *check)
+{
+    const size_t n = check->n_seen < CHECK_SEEN ? check->n_seen : CHECK_SEEN;
+
+    if (*check->wanted)
+        printf("# wanted: %s\n", check->wanted);
+    if (!n)
+        printf("# saw: no message since the rule before\n");
+    else if (n < check->n_seen)
+        printf("# saw: %zu messages since the rule before, at last\n",
+               check->n_seen);
+    else
+        printf("# saw:\n");
+    for (size_t i = check->n_seen - n; i < check->n_seen; i++)
+        print_seen(check->seen[i % CHECK_SEEN]);
+    printf("# see: foil-wire(5), %s\n", check->table);
+}
+
+static void
+forget_seen(struct check *check)
+{
+    for (size_t i = 0; i < CHECK_SEEN; i++) {
+        wire_msg_free(check->seen[i]);
+        check->seen[i] = NULL;
+    }
+    check->n_seen = 0;
+    *check->wanted = 0;
+}
+
+static void
+see(struct check *check, struct wire_msg *msg)
+{
+    struct wire_msg **slot = &check->seen[check->n_seen++ % CHECK_SEEN];
+
+    wire_msg_free(*slot);
+    *slot = wire_msg_hold(msg);
+}
+
+void
 check_rule(struct check *check, int kept, const char *rule, ...)
 {
     va_list args;
@@ -35,6 +113,9 @@ check_rule(struct check *check, int kept, const char *rule, ...)
     vprintf(rule, args);
     va_end(args);
     putchar('\n');
+    if (!kept)
+        print_why(check);
+    forget_seen(check);
     fflush(stdout);
     if (!kept && check->tap->count == (long)check->broken)
         check_finish(check);
@@ -155,6 +236,7 @@ receive(struct check_actor *actor)
             actor->unmet |= !actor->met && wire_msg_kind(msg) != WIRE_HELLO;
         }
         keep(actor, msg);
+        see(actor->check, msg);
         return msg;
     }
     return NULL;

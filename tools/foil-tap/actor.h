@@ -15,12 +15,18 @@
  * An actor is one end that the kit plays, message by message: a DEALER that
  * connects to the stage, or a ROUTER that the stage connects to.
  */
+enum { CHECK_SEEN = 6 }; /* messages of which a broken rule tells */
+
 struct check {
     struct tap *tap;
     long lease;   /* seconds, of a stage that hands out items */
     size_t rules; /* said so far */
     size_t broken;
     int64_t session;
+    const char *table; /* of foil-wire(5): what the next rules are of */
+    char wanted[160];  /* by the next rule, where it does not say all; or "" */
+    struct wire_msg *seen[CHECK_SEEN]; /* the last that came since a rule */
+    size_t n_seen;                     /* all of them */
 };
 
 struct check_actor {
@@ -36,9 +42,20 @@ struct check_actor {
     size_t errors;
 };
 
-/* Prints whether a rule is kept; `rule` is a whole sentence. */
+/* Prints whether a rule is kept; `rule` is a whole sentence.  Behind one that
+ * is broken stands what was wanted, what came instead since the rule before,
+ * and the table of foil-wire(5) that has it. */
 void check_rule(struct check *check, int kept, const char *rule, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Says what the next rule wants to see. */
+void check_wants(struct check *check, const char *what, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Ends the tool where a stage cannot be checked as it was started, which breaks
+ * no rule: by TAP's "Bail out!", with 1. */
+_Noreturn void check_bail(struct check *check, const char *why, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Ends the tool, with the plan of the lines that were printed; 1 where a rule
  * is broken. */

@@ -32,7 +32,7 @@ void
 tap_check(struct tap *tap, const char *name, const char *endpoint)
 {
     const struct role *role = find_role(name);
-    struct check check = {.tap = tap, .lease = tap->lease};
+    struct check check = {.tap = tap, .lease = tap->lease, .table = "Greeting"};
     char *where[2] = {NULL};
 
     tap_open(tap);

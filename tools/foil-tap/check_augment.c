@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,8 +111,13 @@ greets(struct stage *s)
                "and to the trainer");
     check_rule(check, *s->batch.hello.recipe && *s->batch.hello.peer,
                "its hello has a name of its own, and a recipe");
-    check_need(check, s->batch.hello.size >= IMAGES,
-               "and a data set, of 4 images at least");
+    check_need(check, s->batch.hello.size > 0, "and a data set");
+    if (s->batch.hello.size < IMAGES)
+        check_bail(check,
+                   "its data set has %" PRId64
+                   " images, too few to check it by: "
+                   "start it with %d or more",
+                   s->batch.hello.size, IMAGES);
     s->size = s->batch.hello.size;
     for (size_t i = 0; i < IMAGES; i++)
         s->ids[i] = (int64_t)(IMAGES - 1 - i);
@@ -127,6 +133,7 @@ relays_and_delivers(struct stage *s)
     int64_t room = 0;
     struct got got;
 
+    check->table = "STATES, Relay";
     check_say(&s->batch, check_next(check, 0, 1, WINDOW, 0, 0, NULL));
     check_need(check, relays(s, 1, &room),
                "it relays the trainer's snapshot to the selector");
@@ -150,6 +157,7 @@ relays_and_delivers(struct stage *s)
 static int
 is_refused(struct stage *s, struct wire_msg *item)
 {
+    check_wants(s->check, "an error that names the kind item");
     s->plan.errors = 0;
     check_say(&s->plan, item);
     wire_msg_free(check_await(&s->plan, WIRE_ERROR, 3));
@@ -164,6 +172,7 @@ refuses_with_a_reason(struct stage *s)
     const int64_t twice[] = {1, 1}, outside[] = {s->size};
     struct got got;
 
+    check->table = "Refusals";
     check_rule(check,
                is_refused(s, check_spoil(item_of(s, session, 3), "ids", twice,
                                          sizeof twice)),
@@ -193,6 +202,7 @@ survives_a_restart(struct stage *s)
     struct got one, two;
     int64_t room;
 
+    check->table = "STATES, Relay";
     check_say(&s->plan, item_of(s, check->session, 5));
     one = batch(s, 20);
     check_close(&s->plan);

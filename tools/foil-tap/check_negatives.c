@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,8 @@ answer(struct stage *s, struct wire_msg *request, enum wire_kind kind)
 static int
 is_refused(struct stage *s, struct wire_msg *request)
 {
+    check_wants(s->check, "an error with id %" PRId64 ", or with its kind",
+                s->id);
     wire_msg_free(answer(s, request, WIRE_ERROR));
     return s->a.errors && (s->a.error.id == s->id || *s->a.error.of.kind);
 }
@@ -150,6 +153,7 @@ wants_its_state_first(struct stage *s)
                "it answers hello with its own");
     check_rule(check, *s->a.hello.sampler && *s->a.hello.peer,
                "its hello has a name of its own, and that of its sampler");
+    check->table = "STATES, Service";
     make_rows(s);
     s->id = 1;
     check_rule(check, is_refused(s, pairs_of(s)) && s->a.error.state,

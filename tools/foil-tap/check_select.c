@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +12,14 @@
  */
 enum { WINDOW = 8, ROOM = 2, MOST = 64, FLOOD = 200 };
 
+/* Steps of an epoch that the rules look at. */
+enum { STEPS = 8 };
+
 /* Where items were for, and the first ids of one. */
 struct got {
     size_t n;
     struct wire_place at[MOST];
-    int64_t first[MOST], size[MOST];
+    int64_t first[MOST], steps[MOST];
     size_t odd; /* that do not keep to the page */
 };
 
@@ -31,7 +35,7 @@ take(struct got *got, struct wire_msg *msg)
     } else if (got->n < MOST) {
         got->at[got->n] = item.at;
         got->first[got->n] = item.ids[0];
-        got->size[got->n++] = item.size;
+        got->steps[got->n++] = item.steps;
     }
     wire_item_release(&item);
     wire_msg_free(msg);
@@ -51,12 +55,17 @@ items(struct check_actor *actor, size_t enough, double seconds)
     return got;
 }
 
-/* 1 where they are for n steps of epoch 0 from `step` on, in this order. */
+/* 1 where they are for n steps of epoch 0 from `step` on, in this order: what
+ * the next rule wants. */
 static int
-are_steps(const struct got *got, const struct check *check, size_t n,
-          int64_t step)
+are_steps(const struct got *got, struct check *check, size_t n, int64_t step)
 {
     int good = got->n == n && !got->odd;
+
+    check_wants(check,
+                "items of epoch 0, steps %" PRId64 " to %" PRId64
+                ", in this order, of session %" PRId64,
+                step, step + (int64_t)n - 1, check->session);
 
     for (size_t i = 0; good && i < n; i++)
         good = got->at[i].session == check->session && got->at[i].epoch == 0 &&
@@ -70,10 +79,17 @@ hands_out_what_is_wanted(struct check *check, struct check_actor *a)
     const int64_t have[] = {0, 0, 0, 1};
     struct got got;
 
+    check->table = "STATES, Producer";
     check_rule(check, check_count(a, WIRE_ITEM, 0.5) == 0,
                "it sends no item before one is wanted");
     check_say(a, check_next(check, 0, 2, WINDOW, ROOM, 0, NULL));
     got = items(a, ROOM, 5);
+    if (got.n && got.steps[0] < STEPS)
+        check_bail(
+            check,
+            "its epochs have %" PRId64 " step%s, too few to check it by: "
+            "start it with a plan of %d or more, as by a smaller --batch",
+            got.steps[0], got.steps[0] == 1 ? "" : "s", STEPS);
     check_need(check, are_steps(&got, check, ROOM, 0),
                "it hands out the lowest wanted places first");
     check_rule(check, items(a, 1, 0.5).n == 0,
@@ -148,6 +164,7 @@ refuses_with_a_reason(struct check *check, struct check_actor *b)
     const int64_t have[] = {0, 0, 0, 1};
     struct got got;
 
+    check->table = "Refusals";
     b->errors = 0;
     check_say(b, check_rename(check_next(check, 0, 2, WINDOW, ROOM, 0, NULL),
                               "window", "widnow"));
@@ -180,6 +197,7 @@ takes_items_from_who_does_not_deliver(struct check *check,
     int64_t serial = 4;
     int got_it = 0;
 
+    check->table = "STATES, Producer";
     check_connect(check, &c, b->endpoint, "check-3");
     check_rule(check, check_greet(&c, "augment", "check", "", 0),
                "a third peer is greeted");

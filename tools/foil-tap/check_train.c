@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,8 +148,11 @@ says_what_it_wants(struct stage *s)
     check->session = s->next.at.session;
     check_rule(check, !wire_session_judge(check->session, &err),
                "its session is the time of its start");
-    check_need(check, s->next.at.epoch == 0 && s->next.at.step == 0,
-               "it begins at the beginning (give it a fresh run directory)");
+    if (s->next.at.epoch > 0 || s->next.at.step > 0)
+        check_bail(check,
+                   "it goes on in epoch %" PRId64 ", step %" PRId64
+                   ": start it in a fresh run directory",
+                   s->next.at.epoch, s->next.at.step);
     s->snapshots = 0;
     becomes(s, is_at, 1, 4);
     check_rule(check, s->snapshots >= 2,
@@ -161,6 +165,7 @@ trains_in_order(struct stage *s)
     struct check *check = s->check;
     const int64_t session = check->session;
 
+    check->table = "STATES, Consumer";
     check_say(&s->a, batch_of(session, 1, SIDE));
     check_rule(check, becomes(s, is_held, 1, 20),
                "a batch before its turn is held, and said to be");
@@ -178,6 +183,7 @@ trains_in_order(struct stage *s)
 static int
 is_refused(struct stage *s, struct wire_msg *batch)
 {
+    check_wants(s->check, "an error that names the kind batch");
     s->a.errors = 0;
     check_say(&s->a, batch);
     wire_msg_free(check_await(&s->a, WIRE_ERROR, 5));
@@ -191,6 +197,7 @@ refuses_with_a_reason(struct stage *s)
     const int64_t session = s->check->session;
     struct check *check = s->check;
 
+    check->table = "Refusals";
     check_rule(check,
                is_refused(s, check_spoil(batch_of(session, 2, SIDE), "ids",
                                          outside, sizeof outside)),
@@ -221,6 +228,7 @@ greets_again(struct stage *s)
     struct check_actor other;
     char *endpoint = mem_text(s->a.endpoint);
 
+    check->table = "STATES, Greeting, the binder";
     check_close(&s->a);
     check_connect(check, &s->a, endpoint, "check-1");
     check_rule(check, check_greet(&s->a, "augment", "check", digest, SIZE),
@@ -242,6 +250,7 @@ stands_a_flood(struct stage *s)
 {
     struct wire_msg *msg = batch_of(s->check->session, STEPS - 1, SIDE);
 
+    s->check->table = "STATES, Consumer";
     for (int i = 0; i < FLOOD; i++)
         check_say(&s->a, wire_msg_hold(msg));
     wire_msg_free(msg);
