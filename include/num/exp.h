@@ -10,6 +10,23 @@
  */
 
 /*
+ * num_choose() is which ? a : b, by masks: of ?: the compiler makes branches,
+ * and of a loop with these vectors for AVX-512 alone.
+ */
+static inline float
+num_choose(int which, float a, float b)
+{
+    const int32_t mask = -(int32_t)which;
+    int32_t x, y;
+
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    x = (x & mask) | (y & ~mask);
+    memcpy(&a, &x, sizeof a);
+    return a;
+}
+
+/*
  * num_exp() returns e^x to 2e-7 of its value.  Below -87 it returns e^-87,
  * which is 2e-38, above 88 e^88; x is no NaN.
  */
@@ -22,8 +39,8 @@ num_exp(float x)
     float shifted, n, r, power;
     int32_t bits;
 
-    x = x < -87 ? -87 : x;
-    x = x > 88 ? 88 : x;
+    x = num_choose(x < -87, -87, x);
+    x = num_choose(x > 88, 88, x);
     shifted = x * 1.44269504f + magic;
     n = shifted - magic;
     r = x - n * 0.693359375f; // log 2 in two parts, the first one short
@@ -52,7 +69,8 @@ num_log1p(float x)
     e = (bits - 0x3f3504f3) >> 23;
     bits -= (int32_t)((uint32_t)e << 23);
     memcpy(&m, &bits, sizeof m);
-    f = e ? m - 1 : x; // x itself, where 1 + x has lost bits of it
+    f = num_choose(e == 0, x,
+                   m - 1); // x itself, where 1 + x has lost bits of it
     s = f / (2 + f);
     z = s * s;
     s = 2 * s + s * z * (0.66666777f + z * (0.39977488f + z * 0.29873329f));

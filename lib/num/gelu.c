@@ -1,5 +1,7 @@
-#include "num/gelu.h"
+#include <math.h>
+
 #include "num/exp.h"
+#include "num/gelu.h"
 #include "num/half.h"
 #include "util/clones.h"
 
@@ -16,8 +18,7 @@ struct gate {
 static inline struct gate
 gate_erf(float x)
 {
-    const float size = x < 0 ? -x : x;
-    const float t = 1 / (1 + 0.3275911f * 0.707106781f * size);
+    const float t = 1 / (1 + 0.3275911f * 0.707106781f * fabsf(x));
     const float bell = num_exp(-0.5f * x * x);
     const float tail =
         0.5f * bell * t *
@@ -25,7 +26,8 @@ gate_erf(float x)
          t * (-0.284496736f +
               t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f))));
 
-    return (struct gate){x < 0 ? tail : 1 - tail, 0.398942280f * bell};
+    return (struct gate){num_choose(x < 0, tail, 1 - tail),
+                         0.398942280f * bell};
 }
 
 /* 1 / (1 + e^-a), where a' is the slope of a. */

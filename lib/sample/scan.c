@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "num/exp.h"
 #include "util/clones.h"
 #include "util/mem.h"
 
@@ -85,9 +86,9 @@ order(float x)
 static inline float
 finite_of(float x)
 {
-    const float low = x > -FLT_MAX ? x : -FLT_MAX;
+    const float low = num_choose(x > -FLT_MAX, x, -FLT_MAX);
 
-    return low < FLT_MAX ? low : FLT_MAX;
+    return num_choose(low < FLT_MAX, low, FLT_MAX);
 }
 
 /* log m of m in [1,2), off by 7e-5 at most (Chebyshev). */
@@ -111,8 +112,8 @@ static UTIL_CLONES(void, bound,
 {
     for (size_t k = 0; k < room; k++) {
         const float to = finite_of(beta * s[(int32_t)column[k]]);
-        const float u = (float)bits[k] + 0.5f, size = to < 0 ? -to : to;
-        const float slack = off * (32 + size);
+        const float u = (float)bits[k] + 0.5f;
+        const float slack = off * (32 + fabsf(to));
         uint32_t word, mantissa;
         float m, luck;
 

@@ -104,7 +104,7 @@ static inline float
 two_terms(float z, float z1, float z2)
 {
     const float x = z - z1, y = z - z2;
-    const float up = x > 0 ? x : 0, up2 = y > 0 ? y : 0;
+    const float up = num_choose(x > 0, x, 0), up2 = num_choose(y > 0, y, 0);
     const float e = num_exp(x - 2 * up), e2 = num_exp(y - 2 * up2);
 
     return up + up2 + num_log1p(e + e2 + e * e2);
