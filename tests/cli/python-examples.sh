@@ -108,6 +108,29 @@ ok 'an option that it does not know: 2' refuses 2 \
     "^trainer.py: no option '--optim'" "$python" "$examples/trainer.py" \
     -r "$work/killed" --optim lars
 
+# README's lines that load the encoder of its own command
+cd "$work" || exit
+foil run simclr data.tar -r run/photos --epochs 1 --batch 32 --augment '--size 16' \
+    2>"$work/photos.said" || cat "$work/photos.said"
+foil-embed -o h.npy run/photos data.tar 2>/dev/null
+foil-embed --raw --size 16 -o raw.npy data.tar 2>/dev/null
+{
+    sed -n '/^    import foil, torch, torchvision/,/^$/s/^    //p' \
+        "$examples/../../README.md"
+    cat <<'end'
+x = torch.from_numpy(foil.features("raw.npy").x).view(-1, 16, 16, 3)
+x = (x - torch.tensor(foil.ENCODER["mean"])) / torch.tensor(foil.ENCODER["deviation"])
+h = net.eval()(x.permute(0, 3, 1, 2)).detach().numpy()
+off = abs(h - foil.features("h.npy").x).max() / abs(h).max()
+print("off by", off)
+assert off < 1e-4
+end
+} >load.py
+ok 'README loads the encoder of its command into torchvision, four lines' \
+    test "$(grep -c . load.py)" -eq 10
+ok 'which has the features of foil-embed' \
+    env PYTHONPATH="$examples" "$python" load.py
+
 example loader --epochs 2 --batch 16 --size 8 "$data"
 ok 'loader.py, an ordinary loop' ended loader
 ok 'has a line of each epoch' test "$(grep -c '^epoch' "$work/loader.out")" -eq 2
