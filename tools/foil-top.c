@@ -12,6 +12,8 @@
 #include "foil-top/top.h"
 #include "util/clock.h"
 #include "util/file.h"
+#include "util/lock.h"
+#include "util/mem.h"
 #include "util/opt.h"
 #include "util/stop.h"
 #include "util/terminal.h"
@@ -49,6 +51,22 @@ has_blocks(void)
     return setlocale(LC_CTYPE, "") && !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
 
+/* Who has the run, heard or not. */
+static void
+look_for_trainer(struct top *top)
+{
+    struct lock lock = {0};
+    struct err ignored;
+    char *path;
+
+    if (!where.run)
+        return;
+    path = mem_format("%s/lock", where.run);
+    top->trainer =
+        !lock_look(path, &lock, &ignored) && lock.held ? lock.pid : 0;
+    free(path);
+}
+
 /* Prints how it is as soon as all stages have been told of, or nobody does. */
 static void
 print_once(struct top_ear *ear, struct top *top, int stop)
@@ -68,7 +86,8 @@ print_once(struct top_ear *ear, struct top *top, int stop)
     }
     if (!rc)
         return;
-    if (top->heard <= 0 && !top->total)
+    look_for_trainer(top);
+    if (top->heard <= 0 && !top->total && !top->trainer)
         die("no trainer is heard, and there are no steps of before");
     // what is told at the same time is there a moment later
     if (wire_wait(ear->wire, stop, glance, &err) > 0)
@@ -80,13 +99,14 @@ print_once(struct top_ear *ear, struct top *top, int stop)
 }
 
 static void
-draw(const struct top *top, int blocks)
+draw(struct top *top, int blocks)
 {
     int rows;
     const int columns = terminal_size(STDOUT_FILENO, &rows);
-    char *text =
-        top_page(top, clock_now(), (size_t)columns, (size_t)rows, blocks);
+    char *text;
 
+    look_for_trainer(top);
+    text = top_page(top, clock_now(), (size_t)columns, (size_t)rows, blocks);
     top_screen_show(text);
     free(text);
 }

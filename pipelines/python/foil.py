@@ -1362,7 +1362,7 @@ class Bound:
         self.take, self.size = take, size
         self.on_join = joined or (lambda name: None)
         self.on_leave = left or (lambda name: None)
-        self.away, self.told = Tally(), Tally()
+        self.away, self.told, self.where = Tally(), Tally(), where
         self.sock = loop.open(edge, where, True, self._take, self._refused)
         loop.ticks.append(self._tick)
 
@@ -2203,6 +2203,7 @@ class _Selector:
     def __init__(self, run, data, plan, epochs, lag, lease, keys):
         self.run, self.data, self.plan, self.lag = run, data, plan, lag
         self.plans, self.told, self.ended = {}, 0.0, {}
+        self.began = time.monotonic()
         self.loop = Loop(keys)
         _folder(run)
         self.producer = Producer(
@@ -2254,6 +2255,7 @@ class _Selector:
         for text in p.tick(now):
             say(text)
         self._hint(now)
+        self._alone(now)
         while (turn := p.turn(now)):
             self.edge.send(turn[0], *self._item(*turn[1]))
         end = p.end()
@@ -2264,6 +2266,13 @@ class _Selector:
             self.edge.all("end", {**_at(p.now.session, p.now.place),
                                   "over": True}, silent=True)
             self.loop.over = True
+
+    def _alone(self, now):
+        """Says each minute that nobody is there."""
+        if self.producer.now is None and now - self.began >= self.PATIENCE:
+            self.began = now + 60 - self.PATIENCE
+            say("waiting for a trainer and augmenters: none was heard yet at "
+                f"'{self.edge.where}'")
 
     def _hint(self, now):
         """Says once why a plan may have to wait for ever."""
@@ -3080,6 +3089,7 @@ def _start(command, log):
 def _watch(stages, run):
     for k, stage in enumerate(stages):
         if stage.poll() not in (None, 0):
-            with open(os.path.join(run, f"{k}.err")) as f:
-                raise RuntimeError((f.read().strip().splitlines() or
-                                    [f"{stage.args[0]} failed"])[-1])
+            with open(os.path.join(run, f"{k}.err"), errors="replace") as f:
+                said = f.read().strip().splitlines()[-10:]
+            raise RuntimeError("\n".join(said) or f"{stage.args[0]} ended with "
+                               f"{stage.returncode}")

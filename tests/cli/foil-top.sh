@@ -17,6 +17,28 @@ mkdir empty
 ok 'nobody is there, and nobody was: 1' \
     refuses 1 'no trainer is heard' "$top" -r empty
 
+# one that is at work, and says nothing within a long step
+/usr/bin/python3 -c 'import fcntl, os, time
+lock = open("empty/lock", "w")
+fcntl.lockf(lock, fcntl.LOCK_EX)
+print(os.getpid(), os.uname().nodename, file=lock, flush=True)
+time.sleep(600)' &
+silent=$!
+waits_for empty/lock
+ok 'a trainer that says nothing yet is there: 0' "$top" --once -r empty
+ok 'in a long step' grep -qx \
+    "process $silent trains here, and said nothing yet: a long step" "$work/out"
+kill "$silent"
+# as somebody else may have written it
+mkdir rogue
+awk 'BEGIN { for (i = 1; i <= 100000; i++)
+    printf "{\"total\":%d,\"epoch\":0,\"loss\":1,\"k\\u001b[31m\\u009b%d\":2}\n", i, i
+}' >rogue/metrics.jsonl
+ok '10^5 names are read, of which some are shown: 0' timeout 60 bash -c \
+    "'$top' --once -r rogue >rogue.shown"
+ok 'with no escape in them' exits 1 grep -qP '\x1b|\xc2\x9b' rogue.shown
+ok 'but what is legible' grep -q '^k?\[31m??1 ' rogue.shown
+
 "$BIN/foil-data" generate -o set.tar --size 16 24 2>/dev/null
 "$BIN/foil-data" index set.tar 2>/dev/null
 # stage NAME OPTION... : in the background, its process in $NAME

@@ -1,6 +1,8 @@
 """Parts of foil.py's stages, with machines and without sockets."""
 import io
+import os
 import sys
+import tempfile
 import threading
 import types
 
@@ -57,6 +59,31 @@ def selector_that_waits_for_features():
     s.make(0)
     ok(list(s.plans) == [0], "which needs no features")
     s.loop.end()
+
+
+def selector_that_nobody_asks():
+    s = foil._Selector.__new__(foil._Selector)
+    s.began, s.producer = 0.0, foil.Producer(lambda e: None, 4)
+    s.edge = types.SimpleNamespace(where="ipc://run/plan")
+    told = said(s._alone, 1, s.PATIENCE, s.PATIENCE + 9, s.PATIENCE + 61)
+    ok(len(told) == 2 and "'ipc://run/plan'" in told[0],
+       "a selector that nobody asks says so, each minute")
+    s.producer.next(0, "one", asks((0, 0)))
+    ok(said(s._alone, 999) == [], "and no more when somebody does")
+
+
+def stages_of_views():
+    stage = types.SimpleNamespace(poll=lambda: 2, returncode=2,
+                                  args=["foil-select"])
+    with tempfile.TemporaryDirectory() as run:
+        path = os.path.join(run, "0.err")
+        with open(path, "w") as f:
+            f.write("foil-select: no option '--x'\nfoil-select: --help lists\n")
+        ok(refuses(RuntimeError, "no option '--x'", foil._watch, [stage], run),
+           "views() says all that a stage of its own said at its end")
+        open(path, "w").close()
+        ok(refuses(RuntimeError, "foil-select ended with 2", foil._watch,
+                   [stage], run), "or how it ended, where it said nothing")
 
 
 class Line(foil.Linked):
@@ -268,5 +295,6 @@ def options_of_a_stage():
     sys.argv, sys.stderr = was, quiet
 
 
-run(options_of_a_stage, where_it_binds, selector_that_waits_for_features, augmenter_between_its_edges,
+run(options_of_a_stage, where_it_binds, selector_that_nobody_asks, stages_of_views,
+    selector_that_waits_for_features, augmenter_between_its_edges,
     trainer_and_its_peers, weights_of_pairs)

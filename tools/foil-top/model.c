@@ -8,6 +8,9 @@
 /* Seconds after which a stage that is not heard of is not there. */
 static const double silence = 4;
 
+/* Names that a run may have: each is compared with all. */
+enum { MOST = 500 };
+
 /* The share of the newest step in a mean over the latest ones. */
 static const double newest = 0.05;
 
@@ -25,6 +28,8 @@ add(struct top *top, const char *name, double x)
 
     while (c < end && strcmp(c->name, name))
         c++;
+    if (c == end && top->curves == MOST)
+        return;
     if (c == end) {
         mem_grow(&top->curve, &top->curve_room, top->curves + 1, sizeof *c);
         c = &top->curve[top->curves++];
@@ -112,6 +117,8 @@ top_status(struct top *top, const struct wire_status *status, double now)
     while (s < end && (strcmp(s->status.stage, status->stage) ||
                        s->status.number != status->number))
         s++;
+    if (s == end && top->stages == MOST)
+        return;
     if (s == end) {
         mem_grow(&top->stage, &top->stage_room, top->stages + 1, sizeof *s);
         s = &top->stage[top->stages++];

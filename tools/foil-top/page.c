@@ -29,6 +29,19 @@ bytes_of(const char *line, size_t n)
     return at;
 }
 
+/* What would move the cursor, or worse: names and reasons are other people's.
+ */
+static void
+defuse(char *line)
+{
+    for (unsigned char *c = (unsigned char *)line; *c; c++) {
+        if (*c < ' ' || *c == 0x7f)
+            *c = '?';
+        else if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) // U+0080 .. U+009F
+            *c = c[1] = '?';
+    }
+}
+
 __attribute__((format(printf, 2, 3))) static void
 put(struct page *page, const char *fmt, ...)
 {
@@ -41,6 +54,7 @@ put(struct page *page, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
+    defuse(line);
     n = bytes_of(line, page->columns);
     mem_grow(&page->text, &page->room, page->len + n + 2, 1);
     memcpy(page->text + page->len, line, n);
@@ -102,6 +116,9 @@ put_sentence(struct page *page, const struct top *top,
     clock_span(top->heard > 0 ? now - top->heard : 0, span);
     if (top->over)
         put(page, "the trainer has stopped: %s", top->reason);
+    else if (top->heard <= 0 && top->trainer)
+        put(page, "process %ld trains here, and said nothing yet: a long step",
+            top->trainer);
     else if (top->heard <= 0)
         put(page, "no trainer is heard");
     else if (now - top->heard > patience)

@@ -29,8 +29,9 @@ struct top_curve {
 
 struct top {
     const char *name; /* of the run, for people */
-    double heard;     /* when the trainer said something; 0: never */
-    int over;         /* it has said that it stops, */
+    long trainer; /* the process that has the run now; 0: none that we see */
+    double heard; /* when the trainer said something; 0: never */
+    int over;     /* it has said that it stops, */
     char reason[256]; /* because of this */
 
     int64_t total, epoch; /* steps that are done; the epoch of the last, -1 */
