@@ -34,6 +34,7 @@ struct sample_memory_form {
     size_t horizon; /* steps by which the bank is behind; 0: there is none */
     int slots;      /* 1: where views are drawn anew the bank has a row of each
                        slot of a batch, as the chains have */
+    size_t most;    /* bytes that are kept, of all tables */
 };
 
 /* The rows of a table that a step has written. */

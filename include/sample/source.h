@@ -49,6 +49,7 @@ struct sample_how {
     size_t horizon; /* >= 1, of the bank */
     double refresh; /* cache: share of the samples encoded anew each step */
     double limit;   /* cache: largest importance of a draw, >= 1 */
+    size_t most;    /* bytes that a trainer keeps; 0: SAMPLE_STORE_MOST */
     uint64_t seed;
 };
 

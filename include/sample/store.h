@@ -21,8 +21,9 @@ enum {
     SAMPLE_WIDTH_MAX = SAMPLE_PIECE_MAX /* of a row */
 };
 
-/* The bytes of all tables together are at most so many. */
-#define SAMPLE_STORE_MAX ((size_t)8 << 30)
+/* The bytes of all tables together are at most so many where nobody says else:
+ * --max-state of foil-train and foil-negatives. */
+#define SAMPLE_STORE_MOST ((size_t)8 << 30)
 
 /* Rows of a table; lent. */
 struct sample_rows {
@@ -43,18 +44,20 @@ struct sample_table {
 
 struct sample_store {
     char sampler[SAMPLE_SAMPLER_MAX]; /* whose they are: name and version */
-    size_t n;                         /* 0: nothing has begun */
+    size_t most; /* bytes of all tables; 0: SAMPLE_STORE_MOST */
+    size_t n;    /* 0: nothing has begun */
     struct sample_table table[SAMPLE_TABLES_MAX];
 };
 
-/* sample_store_init() begins without tables. */
+/* sample_store_init() begins without tables, and without ->most, which
+ * sample_store_release() keeps. */
 void sample_store_init(struct sample_store *store);
 void sample_store_release(struct sample_store *store);
 
 /*
  * sample_store_judge() refuses rows of tables that a store cannot keep: names
  * that are empty, too long or there twice, more than SAMPLE_TABLES_MAX tables
- * or SAMPLE_STORE_MAX bytes; and, where the store has tables, others than
+ * or ->most bytes; and, where the store has tables, others than
  * those, another width, or fewer rows.  More rows than before are fine.  No
  * rows at all (n = 0) are fine, too.
  *   rows [n] one for each table, always in the same order

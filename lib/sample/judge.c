@@ -93,12 +93,13 @@ judge_size(const struct sample_source *source, const struct sample_step *step,
             : 0;
 
     if (chains * 16 + rows * 4 * ((double)step->dim + 6) <=
-        (double)SAMPLE_STORE_MAX)
+        (double)source->memory.form.most)
         return 0;
     return err_set(err,
                    "chains of %.0f views and a bank of %.0f rows of %zu "
-                   "numbers are more than the %zu GiB that a trainer keeps",
-                   chains, rows, step->dim, SAMPLE_STORE_MAX >> 30);
+                   "numbers are more than the %zu GiB that a trainer keeps: "
+                   "--max-state of both",
+                   chains, rows, step->dim, source->memory.form.most >> 30);
 }
 
 int

@@ -145,11 +145,11 @@ load_bank(struct sample_memory *memory, const struct sample_table *table,
                        table->width);
     found = mem_array(table->rows, sizeof *found);
     rc = find_all(memory, table, found, &n, &views, err);
-    if (!rc && size * (size_t)views > SAMPLE_STORE_MAX / table->width)
+    if (!rc && size * (size_t)views > memory->form.most / table->width)
         rc = err_set(err,
                      "a bank of %zu samples in %" PRId32 " views is more "
-                     "than %zu GiB",
-                     size, views, SAMPLE_STORE_MAX >> 30);
+                     "than %zu GiB: --max-state",
+                     size, views, memory->form.most >> 30);
     if (!rc)
         sample_bank_init(bank, size, (size_t)views, dim);
     for (size_t i = 0; i < n && !rc; i++) {

@@ -33,6 +33,7 @@ form_of(const struct sample_how *how, size_t size)
 {
     return (struct sample_memory_form){
         .size = size,
+        .most = how->most ? how->most : SAMPLE_STORE_MOST,
         .chains = !how->cache,
         .scores = !how->cache && how->scores == SAMPLE_STALE,
         .slots = !how->cache && how->proposals == SAMPLE_CROSS,

@@ -16,7 +16,7 @@ sample_store_release(struct sample_store *store)
 {
     for (size_t i = 0; i < store->n; i++)
         free(store->table[i].bytes);
-    sample_store_init(store);
+    *store = (struct sample_store){.most = store->most};
 }
 
 const struct sample_table *
@@ -62,7 +62,8 @@ int
 sample_store_judge(const struct sample_store *store, size_t n,
                    const struct sample_rows *rows, struct err *err)
 {
-    size_t left = SAMPLE_STORE_MAX;
+    const size_t most = store->most ? store->most : SAMPLE_STORE_MOST;
+    size_t left = most;
 
     if (n && store->n && n != store->n)
         return err_set(err, "%zu tables, and %zu before", n, store->n);
@@ -78,9 +79,10 @@ sample_store_judge(const struct sample_store *store, size_t n,
             to->rows > left / to->width)
             return err_set(err,
                            "table '%s' of %zu x %zu bytes: tables of at most "
-                           "%zu GiB in all are kept, in rows of 1 .. %d",
-                           to->name, to->rows, to->width,
-                           SAMPLE_STORE_MAX >> 30, SAMPLE_WIDTH_MAX);
+                           "%zu GiB in all are kept (--max-state), in rows of "
+                           "1 .. %d",
+                           to->name, to->rows, to->width, most >> 30,
+                           SAMPLE_WIDTH_MAX);
         left -= to->rows * to->width;
     }
     return 0;

@@ -7,8 +7,11 @@
 
 enum { N = 3, D = 2 };
 
-static const struct sample_memory_form form = {
-    .size = N, .chains = 1, .scores = 1, .horizon = 2};
+static const struct sample_memory_form form = {.size = N,
+                                               .chains = 1,
+                                               .scores = 1,
+                                               .horizon = 2,
+                                               .most = SAMPLE_STORE_MOST};
 
 static const struct sample_step *
 step(void)

@@ -121,11 +121,17 @@ tables_of_no_or_too_large_a_size_are_refused(void)
     struct err err = {""};
 
     sample_store_init(&empty);
-    x.rows = (SAMPLE_STORE_MAX - ROWS * WIDTH) / 8;
+    x.rows = (SAMPLE_STORE_MOST - ROWS * WIDTH) / 8;
     T(!sample_store_judge(&empty, 2, (struct sample_rows[]){step[0], x}, &err),
       "as many bytes as may be");
     x.rows++;
     refuses("one row more", "at most 8 GiB", &empty, 2, x);
+    empty.most = SAMPLE_STORE_MOST + 8;
+    T(!sample_store_judge(&empty, 2, (struct sample_rows[]){step[0], x}, &err),
+      "that is taken by a larger store");
+    sample_store_release(&empty);
+    T(empty.most == SAMPLE_STORE_MOST + 8, "which stays as large");
+    empty.most = 0;
     x.rows = SIZE_MAX;
     refuses("more than can be counted", "at most 8 GiB", &empty, 2, x);
     x.rows = 0;

@@ -11,7 +11,7 @@ static struct negatives_options options = {
 };
 static const char *method = "emc2", *proposals = "once", *scores = "fresh";
 static const char *outside; /* NULL: not given */
-static long horizon = 8, moves = 64;
+static long horizon = 8, moves = 64, max_state = SAMPLE_STORE_MOST >> 30;
 
 static const struct opt opts[] = {
     {"run", 'r', OPT_TEXT, &options.run, 0, 0, "DIR",
@@ -46,6 +46,8 @@ static const struct opt opts[] = {
      "N", "fixed views to choose from; 0: new ones each time"},
     {"seed", 's', OPT_WHOLE, &options.seed, 0, 1e15, "N",
      "seed of the random numbers"},
+    {"max-state", 0, OPT_WHOLE, &max_state, 1, 1 << 20, "GIB",
+     "most bytes of chains and bank, which the trainer keeps"},
     {"lease", 0, OPT_REAL, &options.lease, 0.1, 86400, "SECONDS",
      "time after which an item goes to another augmenter"},
     WIRE_KEYS_OPT(&options.keys),
@@ -99,6 +101,7 @@ choose(struct sample_how *how)
     }
     how->horizon = (size_t)horizon;
     how->seed = (uint64_t)options.seed;
+    how->most = (size_t)max_state << 30;
 }
 
 static void

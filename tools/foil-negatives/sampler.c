@@ -21,6 +21,7 @@ sampler_know(struct sampler *sampler, const struct negatives_options *o,
     if (sampler->known || !hello->size)
         return;
     sample_source_init(&sampler->source, &o->how, (size_t)hello->size);
+    sampler->arrival.most = o->how.most;
     sampler->known = 1;
 }
 

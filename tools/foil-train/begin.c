@@ -109,6 +109,7 @@ build(struct train *t, struct err *err)
         return -1;
     train_samples_init(&t->samples, t->objective, size, t->shape.captions,
                        &t->state);
+    t->samples.store.most = (size_t)o->max_state << 30;
     if (o->keep_features)
         train_history_init(&t->history, size, t->encoder.dim,
                            (size_t)o->keep_features);

@@ -42,6 +42,7 @@ static struct train_options o = {
     .keep = 2,
     .window = 8,
     .max_batch = WIRE_BATCH_PART >> 20,
+    .max_state = SAMPLE_STORE_MOST >> 30,
     .deadline = 600,
 };
 
@@ -169,6 +170,8 @@ static const struct opt conduct[] = {
      "batches under way, waiting or in training"},
     {"max-batch", 0, OPT_WHOLE, &o.max_batch, 1, 1 << 20, "MIB",
      "refuse batches of more"},
+    {"max-state", 0, OPT_WHOLE, &o.max_state, 1, 1 << 20, "GIB",
+     "most bytes of sampler state to keep"},
     {"deadline", 0, OPT_REAL, &o.deadline, 1, 1e9, "SECONDS",
      "give up after so long without a batch or an answer"},
     {"list", 0, OPT_WORD, &o.list, 0, 0, "objectives",

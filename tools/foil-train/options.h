@@ -33,6 +33,7 @@ struct train_options {
     const char *nonfinite, *policy;
     long steps, every, keep, window;
     long max_batch; /* MiB */
+    long max_state; /* GiB */
     double deadline;
     int resume, dry;
     const char *list;

@@ -94,6 +94,7 @@ train_sample_how(const struct train_options *o,
         .elsewhere =
             !strcmp(o->sampler, "bank") ? SAMPLE_BANKED : SAMPLE_BROUGHT,
         .burn = o->burn,
+        .most = (size_t)o->max_state << 30,
         .seed = (uint64_t)o->seed,
     };
 
