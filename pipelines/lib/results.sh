@@ -30,13 +30,18 @@ features() {
         "$@" "${words[@]}" ${checkpoint:+"$checkpoint"} "$data"
 }
 
-# labelled DATA : or there is nothing to judge by
+# labelled DATA : each image, or there is nothing to judge by, which foil-eval
+# would say when all is trained
 labelled() {
-    local classes
+    local classes none
     classes=$(foil-data info "$1" | sed -n 's/^classes\t//p')
     [[ $classes != 0 ]] ||
         die 1 "'$1' has no labels, so that nothing can be judged by it: leave\
  TEST out, or have a folder for each class in it"
+    none=$(foil-data classes "$1" | sed -n 's/^-1\t\([0-9]*\)\t.*/\1/p')
+    [[ -z $none ]] ||
+        die 1 "images of '$1' without a label: $none; nothing can be judged by\
+ these (foil data list names them): leave TEST out, or give them one"
 }
 
 # known TRAIN TEST : each class of TEST is one of TRAIN, by its name; foil-eval

@@ -217,13 +217,17 @@ foil-data cat set.tar 0 >image.jpg
 printf '%s\n' 'image.jpg,07' 'image.jpg,1' 'image.jpg,1' >known.csv
 printf '%s\n' 'image.jpg,07' 'image.jpg,new one' >other.csv
 printf '%s\n' 'image.jpg,7' >same.csv
-for list in known other same; do
+printf '%s\n' 'image.jpg,7' 'image.jpg,' >stray.csv
+for list in known other same stray; do
     foil-data index $list.csv 2>/dev/null
 done
 ok 'a class that the training set lacks is refused before anything starts: 1' \
     refuses 1 "'other.csv' has images of the class 'new one', which 'known.csv'" \
     foil run simclr known.csv other.csv -r new
 ok 'nothing is made' exits 1 test -e new
+ok 'so is an image without a label: 1' refuses 1 \
+    "images of 'stray.csv' without a label: 1; nothing can be judged" \
+    foil run simclr known.csv stray.csv -r new
 ok 'one that has the same number is known' foil run simclr known.csv same.csv \
     -r new --batch 2 --stages
 ok 'that it is trained on is said' \
