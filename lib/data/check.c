@@ -33,7 +33,7 @@ find_tables(struct data_set *set, size_t parts)
 {
     const struct layout_head *head = set->head;
 
-    set->part = (const void *)(head + 1);
+    set->part = (const void *)((const struct layout_head *)set->map + 1);
     set->body = (const void *)(set->part + parts);
     set->file = (const void *)set->body;
     set->class = (const void *)(set->file + head->files);

@@ -89,9 +89,10 @@ struct data_set {
     char *path; /* of the index */
     int own;    /* its descriptor */
     struct timespec written;
+    const void *map;
     size_t bytes;
-    const struct layout_head *head;
-    const struct digest *part; /* [parts] */
+    const struct layout_head *head; /* a copy: the file may change */
+    const struct digest *part;      /* [parts] */
     size_t parts;
     uint8_t *checked; /* [parts] 1 where the part fits its digest */
     const uint8_t *body;

@@ -73,6 +73,7 @@ find_index(const char *path, struct err *err)
 static int
 map(struct data_set *set, struct err *err)
 {
+    struct layout_head *head;
     struct stat st;
     void *at;
 
@@ -86,7 +87,10 @@ map(struct data_set *set, struct err *err)
     at = mmap(NULL, set->bytes, PROT_READ, MAP_PRIVATE, set->own, 0);
     if (at == MAP_FAILED)
         return err_sys(err, "cannot map '%s'", set->path);
-    set->head = at;
+    set->map = at;
+    head = mem_array(1, sizeof *head);
+    *head = *(const struct layout_head *)at;
+    set->head = head;
     return 0;
 }
 
@@ -178,8 +182,9 @@ data_close(struct data_set *set)
         if (set->fd[i] >= 0)
             close(set->fd[i]);
     }
-    if (set->head)
-        munmap((void *)(uintptr_t)set->head, set->bytes);
+    if (set->map)
+        munmap((void *)(uintptr_t)set->map, set->bytes);
+    free((void *)(uintptr_t)set->head);
     if (set->own >= 0)
         close(set->own);
     free(set->checked);

@@ -133,6 +133,7 @@ static void
 notices_what_is_written_over_it(void)
 {
     struct data_set *set;
+    char junk[sizeof(struct layout_head)];
     struct data_bytes got = {0};
     FILE *file;
 
@@ -143,10 +144,14 @@ notices_what_is_written_over_it(void)
     data_close(set);
     set = data_open_parts("x", &err);
     file = fopen("x.foil", "r+b");
-    REQUIRE(set && file && fputc('f', file) == 'f' && !fclose(file));
+    memset(junk, 0xff, sizeof junk);
+    REQUIRE(set && file && fwrite(junk, sizeof junk, 1, file) == 1 &&
+            !fclose(file));
     T(data_touch(set, 0, &err) == -1 && strstr(err.msg, "was written over"),
-      "a byte that is written is noticed: %s", err.msg);
+      "what is written is noticed: %s", err.msg);
+    T(data_size(set) == N, "the size stays what it was");
     data_close(set);
+    REQUIRE(!file_write("x.foil", bytes, len, &err));
     set = data_open("x", &err);
     REQUIRE(set && !truncate("x.foil", 4096));
     T(data_read(set, N - 1, &got, &err) == DATA_UNREAD &&
