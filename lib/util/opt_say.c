@@ -7,6 +7,7 @@
 
 #include "opt_help.h"
 #include "util/file.h"
+#include "util/mem.h"
 #include "util/opt.h"
 #include "util/stop.h"
 
@@ -29,15 +30,37 @@ wipe(void)
     return isatty(STDERR_FILENO) ? "\r\033[K" : "";
 }
 
+/* The sentence, to be given to free().  It may quote names and texts of others:
+ * they make no second line of it, and move nothing on a terminal. */
+static char *
+one_line(const char *fmt, va_list ap)
+{
+    va_list again;
+    size_t n;
+    char *text;
+
+    va_copy(again, ap);
+    n = (size_t)vsnprintf(NULL, 0, fmt, again) + 1;
+    va_end(again);
+    text = mem_array(n, 1);
+    vsnprintf(text, n, fmt, ap);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+    return text;
+}
+
 static void
 message(const char *fmt, va_list ap)
 {
+    char *text = one_line(fmt, ap);
+
     fflush(stdout);
     fprintf(stderr, "%s%s: ", wipe(), tool_name);
     if (read_file)
         fprintf(stderr, "'%s', line %d: ", read_file, read_line);
-    vfprintf(stderr, fmt, ap);
-    fputc('\n', stderr);
+    fprintf(stderr, "%s\n", text);
+    free(text);
 }
 
 void

@@ -207,6 +207,10 @@ head -c 200 forms/b/1.png >forms/b/2.png
 ok 'half a PNG: 1' refuses 1 "'b/2.png' in 'forms': is damaged" \
     "$data" index --decode forms
 rm -r forms forms.foil
+mkdir names
+echo x >$'names/a\e[31m\nfoil-data: b.jpg'
+ok 'a name makes no second line, and moves nothing on a terminal' refuses 1 \
+    "^foil-data index: 'a.\[31m.foil-data: b.jpg' in 'names'" "$data" index names
 
 # split
 ok 'split' "$data" split --share .25 a.tar part.foil rest.foil
