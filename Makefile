@@ -92,7 +92,8 @@ LINK          = $(CC) $(OWN_CFLAGS) $(CFLAGS) $(PROGRAM) $(OWN_LDFLAGS) $(LDFLAG
 # gcc for aarch64 before 14 crashes over some loops that look for a maximum, where
 # it makes vectors of them: in this file, and in some of the tests.
 OLD_ARM      := $(filter aarch64 4 5 6 7 8 9 10 11 12 13,$(shell \
-                $(CC) -dumpmachine 2>/dev/null | cut -d- -f1; $(CC) -dumpversion))
+                $(CC) -dumpmachine 2>/dev/null | cut -d- -f1; \
+                $(CC) -dumpversion 2>/dev/null))
 OLD_ARM      := $(filter-out aarch64,$(if $(filter aarch64,$(OLD_ARM)),$(OLD_ARM)))
 NO_VECTORS   := $(OUT)/lib/num/eigen.o $(OUT)/tests/%.o
 

@@ -102,6 +102,7 @@ It took $((SECONDS - began)) seconds.  In '$run':
   latest         the encoder, for foil-embed(1)
   trained.jsonl  the full protocol of its row; so for raw14, raw28, untrained
 
-With images of your own, in a folder with a folder for each class, or in any:
+With images of your own: FOLDER has them, of each class in a folder by that name
+if they have classes:
   $line run photos FOLDER
 END

@@ -121,7 +121,7 @@ ok 'by each measure' says better "By the linear probe the trained encoder's
 ok 'and what chance does' says better 'with 64 other test images the trained
  encoder'"'"'s figures may differ by 8.9 points'
 ok 'and so what differences tell' says better 'a difference to raw pixels below
- 12.6 points may be chance, and one to the untrained encoder below 13.0 points.'
+ 12.6 points may be chance, and one to the untrained encoder below 12.8 points.'
 
 given 0.9-0.8 0.6-0.75 0.5-0.84 0.5-0.82
 ok 'a demo with an encoder that is no better' demo worse
