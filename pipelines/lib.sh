@@ -114,10 +114,17 @@ take() {
     said[$name]=1
 }
 
-# no_option WORD : say so, and which one was meant
+# no_option WORD VALUE : say so, and which one was meant, or whose it is
 no_option() {
-    local programs=("${!program[@]}")
-    local -a names=(run resume override stages config help "${common[@]%% *}"
+    local programs=("${!program[@]}") stage row value=''
+    local -a names=()
+    for stage in train select augment negatives embed; do
+        row=$("foil-$stage" --help | grep -E "^  (-., )?$1( |$)") || continue
+        [[ $row != *"$1 "[^\ ]* ]] || value=" $2"
+        misuse "no option '$1': it is foil-$stage's, and given as\
+ --$stage '$1$value'"
+    done
+    names=(run resume override stages config help "${common[@]%% *}"
         "${own[@]%% *}" "${!given[@]}" "${programs[@]/%/-command}")
     misuse "no option '$1'$(foil guess "$1" "${names[@]/#/--}")"
 }
@@ -133,7 +140,7 @@ take_value() {
             return
         fi
     done
-    no_option "$1"
+    no_option "$1" "$2"
 }
 
 # take_operands OPERANDS : give them their names, and refuse what is too much
@@ -232,6 +239,7 @@ words_for() {
 # ---------------------------------------------------------------- the stages
 
 supervisor='' stopped='' interrupted='' grace=10 shows=''
+holds='' # the run directory that is ours
 exec {held}</dev/null # what shows that the run is ours: hold() opens it
 
 # foil_run OPTION... : foil-run(1), which speaks for us
@@ -331,14 +339,15 @@ fields() {
     sed -n 's/.*"'"$1"'":"\{0,1\}\([^],}"]*\).*/\1/p'
 }
 
-# hold : keep every other foil run out of the run directory, and see that
-# nobody trains there
+# hold : keep every other foil run out of the run directory, once: a child that
+# ends a moment later would keep it from us
 hold() {
     local code=0
-    [[ -d $run ]] || return 0
+    [[ -d $run && $holds != "$run" ]] || return 0
     exec {held}<&- {held}<"$run"
     flock -n -E 99 "$held" || code=$?
     [[ $code -ne 99 ]] || die 1 "another foil run uses '$run'"
+    holds=$run
 }
 
 # named : the name of the run leaves room for those of its sockets

@@ -86,6 +86,10 @@ ok 'what is like none: 2' refuses 2 "no command 'cook': 'foil' lists them" \
     "$foil" cook
 ok 'a pipeline misspelt: 2' refuses 2 "no pipeline 'tyr': did you mean 'try'\?" \
     "$foil" run tyr
+ok 'a run to be resumed without its -r: 2' refuses 2 \
+    "wants its run by -r: 'foil run --resume -r run/x'" "$foil" run --resume run/x
+ok 'foil run --version, too' "$BIN/foil" run --version
+ok 'is that of foil' grep -qE '^foil \(foil\) [0-9]' "$work/out"
 ok 'guess tells scripts the name that was meant' \
     prints ": did you mean '--epochs'?" "$foil" guess --epohcs --batch --epochs
 ok 'or nothing' prints '' "$foil" guess --nonsense --batch --epochs

@@ -289,6 +289,9 @@ ok 'has the options of ours, and those meant for it' jq -e '.[0] == "mine" and
     .[-2:] == ["--its-own", "3"])' mine.json
 ok 'a failing one: its exit code' exits 4 simclr fails "${own[@]}" \
     --train-command "sh -c 'exit 4'"
+ok 'an option of a stage is told from none: 2' refuses 2 \
+    "no option '--lr': it is foil-train's, and given as --train '--lr .1'" \
+    foil run simclr train.foil -r new --lr .1
 ok '--stages of a pipeline that makes its data: 2' refuses 2 'given its data' \
     foil run quickstart -r new --stages
 examples=$(cd "$here/../../pipelines/examples" && pwd)

@@ -89,6 +89,15 @@ run_script(const char *folder, char *script, char **argv)
     die("cannot run '%s': %s", script, strerror(errno));
 }
 
+/* `foil run --resume RUN`, without -r. */
+static void
+refuse_bare_run(const char *run)
+{
+    if (run && *run != '-')
+        opt_misuse("--resume wants its run by -r: 'foil run --resume -r %s'",
+                   run);
+}
+
 _Noreturn void
 run_pipeline(const char *folder, char **argv)
 {
@@ -102,7 +111,14 @@ run_pipeline(const char *folder, char **argv)
         close_stdout();
         exit(EXIT_OK);
     }
+    if (argv[1] && !strcmp(argv[1], "--version")) {
+        printf("foil (foil) %s\n", FOIL_VERSION);
+        close_stdout();
+        exit(EXIT_OK);
+    }
     if (!named && !run) {
+        refuse_bare_run(argv[1] && !strcmp(argv[1], "--resume") ? argv[2]
+                                                                : NULL);
         say("run wants the name of a pipeline, or --resume -r RUN");
         print_run(folder, stderr);
         exit(EXIT_USAGE);
