@@ -55,6 +55,16 @@ WIRE_HELD(next, WIRE_NEXT)
 WIRE_PLAIN(end, WIRE_END)
 WIRE_PLAIN(beat, WIRE_BEAT)
 
+/*
+ * wire_session_begin() returns the session of a trainer that starts: what its
+ * clock says, but one more than the session before where that is not smaller,
+ * for the clock may have been set back meanwhile.  One that lies more than a day
+ * ahead of the clock does not count: others would refuse what follows it.
+ *   before   of the run when it was trained last; 0: never
+ *   clock    nanoseconds since 1970
+ */
+int64_t wire_session_begin(int64_t before, int64_t clock);
+
 /* wire_place_cmp() orders by (epoch, step): < 0, 0, > 0.  Not by session. */
 int wire_place_cmp(const struct wire_place *a, const struct wire_place *b);
 

@@ -1,18 +1,27 @@
 #include "wire/next.h"
 #include "util/clock.h"
 
+/* Nanoseconds. */
+static const int64_t day = (int64_t)86400 * 1000000000;
+
 int
 wire_session_judge(int64_t session, struct err *err)
 {
-    static const double nanoseconds_a_day = 86400e9, year_2025 = 1735689600e9;
+    static const double year_2025 = 1735689600e9;
     const double now = (double)clock_wall(),
-                 ahead = ((double)session - now) / nanoseconds_a_day;
+                 ahead = ((double)session - now) / (double)day;
 
     if (ahead <= 1 || now < year_2025)
         return 0;
     return err_set(err,
                    "session %jd lies %.0f days ahead of this machine's clock",
                    (intmax_t)session, ahead);
+}
+
+int64_t
+wire_session_begin(int64_t before, int64_t clock)
+{
+    return before < clock || before - clock > day ? clock : before + 1;
 }
 
 int

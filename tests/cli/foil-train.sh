@@ -134,6 +134,11 @@ ok 'stops after --steps' with "$work/c" -- --steps 5
 ok 'nothing left to do: 0' exits 0 \
     "$BIN/foil-train" -r "$work/c" --resume --steps 5
 ok 'is said' grep -q 'nothing is left to do after 5 steps' "$work/out"
+ahead=$(($(date +%s) + 3600))000000007
+echo "$ahead" >"$work/c/session"
+ok 'and again, by a clock that was set back an hour' exits 0 \
+    "$BIN/foil-train" -r "$work/c" --resume --steps 5
+ok 'in the session behind' grep -qx "$((ahead + 1))" "$work/c/session"
 ok 'another tau: 1' refuses 1 '--tau is 0.2, but 0.5 in the checkpoint' \
     "$BIN/foil-train" -r "$work/c" --resume --tau 0.2
 cp -r "$work/c" "$work/d"

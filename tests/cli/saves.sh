@@ -49,9 +49,9 @@ all_end() {
     done
 }
 
-# left DIR : what is in it but sockets and the lock
+# left DIR : what is in it but sockets, lock and session
 left() {
-    find "$1" -mindepth 1 -maxdepth 1 ! -type s ! -name lock -printf '%f\n' |
+    find "$1" -mindepth 1 -maxdepth 1 ! -type s ! -name lock ! -name session -printf '%f\n' |
         sort
 }
 

@@ -10,7 +10,21 @@
 static int64_t
 session(const struct world *w)
 {
-    return 10 * w->party[TRAINER].starts;
+    return w->session;
+}
+
+/* Its clock jumps by up to an hour when it starts; nine sessions are left to
+ * those who lie. */
+static void
+begin_session(struct world *w)
+{
+    struct rng jumps;
+    int64_t clock;
+
+    rng_init(&jumps, w->seed, RNG_TEST, 3, (uint64_t)w->party[TRAINER].starts,
+             0);
+    clock = 100000 + (int64_t)(10 * w->now) + rng_u32(&jumps) % 72000 - 36000;
+    w->session = wire_session_begin(w->session + 9, clock);
 }
 
 static void

@@ -278,6 +278,7 @@ start(struct world *w, int party)
     } else if (party == TRAINER) {
         w->early |= w->trained == w->wanted;
         w->trained -= w->trained % w->checkpoint;
+        begin_session(w);
         from = place(w, session(w), w->trained);
         w->trainer = flow_consumer_new(&from, (size_t)w->window, 1);
         w->training = 0;

@@ -162,6 +162,7 @@ struct world {
 
     struct source selector, filter_out;
     struct flow_consumer *filter_in, *trainer;
+    int64_t session; /* of the trainer, which keeps it */
     struct relay relay[RELAYS_MAX];
 
     int drawn, plan_end; /* of the filter: places before are drawn; -1 */

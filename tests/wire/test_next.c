@@ -15,6 +15,14 @@ sessions(void)
       err.msg);
     T(wire_session_judge(now + 25 * hour, &err), "a day ahead: %s", err.msg);
     T(wire_session_judge(INT64_MAX, &err), "the end of time: %s", err.msg);
+    T(wire_session_begin(0, now) == now &&
+          wire_session_begin(now - 1, now) == now,
+      "a new session is the time");
+    T(wire_session_begin(now, now) == now + 1 &&
+          wire_session_begin(now + hour, now) == now + hour + 1,
+      "where the clock was set back, one more than the session before");
+    T(wire_session_begin(now + 25 * hour, now) == now,
+      "which others would refuse if it were a day ahead");
 }
 
 static void

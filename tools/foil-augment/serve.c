@@ -9,6 +9,7 @@
 #include "util/opt.h"
 #include "util/progress.h"
 #include "util/stop.h"
+#include "util/tally.h"
 #include "wire/client.h"
 #include "wire/reject.h"
 
@@ -31,11 +32,12 @@ struct augmenter {
     struct wire_client *plan, *batches;
     struct progress progress;
     long sent;
-    double glanced; /* when we looked last */
-    double told;    /* when the trainer was told how we are */
-    int stop;       /* descriptor */
-    int over;       /* the run is, says the trainer, */
-    int dismissed;  /* or the selector */
+    double glanced;     /* when we looked last */
+    double told;        /* when the trainer was told how we are */
+    int stop;           /* descriptor */
+    struct tally older; /* snapshots of an older session */
+    int over;           /* the run is, says the trainer, */
+    int dismissed;      /* or the selector */
 };
 
 /*
@@ -111,6 +113,27 @@ pass_on(struct augmenter *a)
     wire_msg_free(msg);
 }
 
+/* What the trainer said last.  Nobody has restarted it into the past but a
+ * clock that was set back. */
+static void
+take_snapshot(struct augmenter *a)
+{
+    const struct wire_next *next = wire_client_snapshot(a->batches);
+    const struct wire_place newest = flow_relay_place(a->relay);
+    struct err why;
+
+    flow_relay_next(a->relay, next);
+    if (next->at.session >= newest.session)
+        return;
+    err_set(&why,
+            "the trainer is of an older session, %jd, than one before it, %jd, "
+            "and gets nothing: if its clock was set back, start us and the "
+            "selector again",
+            (intmax_t)next->at.session, (intmax_t)newest.session);
+    if (tally_add(&a->older, &why))
+        say("%s", why.msg);
+}
+
 /* With our next sign of life the trainer hears how we are. */
 static void
 tell_trainer(struct augmenter *a)
@@ -143,7 +166,7 @@ hear_trainer(struct augmenter *a)
         if (news.what == WIRE_JOINED)
             flow_relay_lost(a->relay);
         if (news.what == WIRE_MESSAGE)
-            flow_relay_next(a->relay, wire_client_snapshot(a->batches));
+            take_snapshot(a);
         if (news.what == WIRE_REPORT)
             say("%s", news.why.msg);
         a->over |= news.what == WIRE_OVER;

@@ -5,7 +5,6 @@
 #include "num/dnn.h"
 #include "num/threads.h"
 #include "train.h"
-#include "util/clock.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -200,8 +199,7 @@ train_begin(struct train *t, struct err *err)
     if (!rc) // a kill within a save may have come before its last part
         train_tidy(t);
     free(newest);
-    t->session = (int64_t)clock_wall();
-    return rc;
+    return rc ? rc : train_session(t, err);
 }
 
 int

@@ -26,6 +26,7 @@
  *   texts.c      the vocabulary of captions, and those of a batch
  *   begin.c      a run that begins, or goes on: all objects, in their order
  *   lock.c       one trainer for a run directory
+ *   session.c    the number by which others know a newer trainer
  *   cost.c       what a run will take, before it takes it
  *   source.c     batches from augmenters, in the order of the plan
  *   desk.c       who is at the sockets while a step computes
@@ -120,6 +121,10 @@ void train_cost_tell(const struct train *t, const struct wire_batch *batch,
  * train_check_free() refuses one in which somebody trains. */
 int train_lock(const char *run, struct err *err);
 int train_check_free(const char *run, struct err *err);
+
+/* session.c: train_session() takes one above that of the run so far, and keeps it
+ * in the run directory. */
+int train_session(struct train *t, struct err *err);
 
 /* batch.c: what the library is to know of a batch; lent. */
 void train_batch_of(const struct wire_batch *from, struct train_batch *batch);
