@@ -16,7 +16,7 @@
  */
 struct eval_hits {
     size_t images; /* of a class */
-    size_t at1, at5;
+    size_t at1, at3, at5;
 };
 
 /*

@@ -21,6 +21,7 @@ eval_zero_shot(size_t d, size_t n, const float *x, const int64_t *label,
 
         h->images++;
         h->at1 += rank[i] > 0 && rank[i] <= 1; // 0: there is no text
+        h->at3 += rank[i] > 0 && rank[i] <= 3;
         h->at5 += rank[i] > 0 && rank[i] <= 5;
     }
     free(rank);

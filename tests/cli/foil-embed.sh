@@ -187,12 +187,18 @@ own = s[np.arange(40), want.astype(int)]
 rank = (1 + (s > own[:, None] + 1e-9).sum(1)
         + ((abs(s - own[:, None]) <= 1e-9).sum(1) - 1) / 2)
 assert abs(line["top1"] - (rank <= 1).mean()) < 1e-12
+assert abs(line["top3"] - (rank <= 3).mean()) < 1e-12
 assert abs(line["top5"] - (rank <= 5).mean()) < 1e-12
 each = [(rank[want == c] <= 1).mean() for c in range(8)]
 assert np.allclose([c["top1"] for c in line["classes"]], each)
 assert abs(line["class_mean"] - np.mean(each)) < 1e-12
 assert line["chance"] == 1 / 8 and line["texts"] == 8
 END
+{ cat shapes; printf '8\tstar\n'; } >more
+"$embed" --classes more -o more.npy pairs
+ok 'a class without images has no share of them' bash -c \
+    "'$BIN/foil-eval' zero-shot --json i.npy more.npy |
+        jq -e '.classes[8] | .class == \"8\" and .size == 0 and .top1 == null'"
 tac shapes >turned
 "$embed" --classes turned -o r.npy pairs
 "$BIN/foil-eval" zero-shot --json i.npy s.npy | jq -S '.classes | sort' >in-order

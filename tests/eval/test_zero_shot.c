@@ -85,6 +85,7 @@ agrees_with_naive(size_t n, size_t m, size_t d)
 
         want[s.label[i]].images++;
         want[s.label[i]].at1 += rank > 0 && rank <= 1;
+        want[s.label[i]].at3 += rank > 0 && rank <= 3;
         want[s.label[i]].at5 += rank > 0 && rank <= 5;
         right += rank > 0 && rank <= 1;
     }

@@ -21,6 +21,13 @@ check_texts(const struct pair *pair, const char *path)
     free(there);
 }
 
+/* The share of images that are right; null where there is none. */
+static json_t *
+share(size_t right, size_t images)
+{
+    return images ? json_real((double)right / (double)images) : json_null();
+}
+
 /* Each class that has images or a text; adds up what is right in all. */
 static json_t *
 list_classes(const struct pair *pair, const struct eval_hits *hits,
@@ -32,19 +39,21 @@ list_classes(const struct pair *pair, const struct eval_hits *hits,
 
     for (size_t c = 0; c < pair->classes; c++) {
         const struct eval_hits h = hits[c];
-        const double n = h.images ? (double)h.images : 1;
         json_t *name = c < names->n ? json_string(names->name[c])
                                     : json_integer((json_int_t)c);
 
         all->images += h.images;
         all->at1 += h.at1;
+        all->at3 += h.at3;
         all->at5 += h.at5;
         seen += h.images > 0;
-        *mean += (double)h.at1 / n;
-        json_array_append_new(
-            list, json_pack("{s:o s:I s:f s:f}", "class", name, "size",
-                            (json_int_t)h.images, "top1", (double)h.at1 / n,
-                            "top5", (double)h.at5 / n));
+        *mean += h.images ? (double)h.at1 / (double)h.images : 0;
+        json_array_append_new(list,
+                              json_pack("{s:o s:I s:o s:o s:o}", "class", name,
+                                        "size", (json_int_t)h.images, "top1",
+                                        share(h.at1, h.images), "top3",
+                                        share(h.at3, h.images), "top5",
+                                        share(h.at5, h.images)));
     }
     *mean /= (double)seen;
     return list;
@@ -66,10 +75,11 @@ report(const struct pair *pair, char **path)
         "matched", pair->matched, "texts", (json_int_t)texts->n, "unseen",
         (json_int_t)pair->unseen, "d", (json_int_t)images->d, "images",
         origin(path[0], images), "classes_from", origin(path[1], texts));
-    print(json_pack("{s:s s:f s:f s:f s:f s:o}", "measure", "zero-shot", "top1",
-                    (double)all.at1 / (double)all.images, "top5",
-                    (double)all.at5 / (double)all.images, "class_mean", mean,
-                    "chance", 1 / (double)texts->n, "classes", classes),
+    print(json_pack("{s:s s:o s:o s:o s:f s:f s:o}", "measure", "zero-shot",
+                    "top1", share(all.at1, all.images), "top3",
+                    share(all.at3, all.images), "top5",
+                    share(all.at5, all.images), "class_mean", mean, "chance",
+                    1 / (double)texts->n, "classes", classes),
           how);
     free(hits);
 }
