@@ -1,4 +1,7 @@
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "data/jpeg.h"
 #include "foil-embed/image_job.h"
@@ -6,6 +9,8 @@
 #include "nn/average.h"
 #include "nn/export.h"
 #include "num/threads.h"
+#include "util/file.h"
+#include "util/mem.h"
 #include "util/opt.h"
 
 static const char *output, *layer = "h", *recipe_spec, *bad = "refuse";
@@ -104,6 +109,36 @@ embed_texts(char **operand)
     return 1;
 }
 
+/* Whether a path is a checkpoint, or a run directory that has one. */
+static int
+is_checkpoint(const char *path)
+{
+    char *manifest = mem_format("%s/MANIFEST.json", path);
+    char *latest = mem_format("%s/latest", path);
+    const int found = file_exists(manifest) || file_exists(latest);
+
+    free(manifest);
+    free(latest);
+    return found;
+}
+
+/* What is no mistake of one word only. */
+static void
+check_files(char **operand)
+{
+    const char *dot = output ? strrchr(output, '.') : NULL;
+
+    if (operand[1] && is_checkpoint(operand[1]) && !is_checkpoint(operand[0]))
+        opt_misuse("'%s' is a checkpoint, and '%s' is none: CHECKPOINT comes "
+                   "first, then DATA",
+                   operand[1], operand[0]);
+    if (dot && !strchr(dot, '/') && isalpha((unsigned char)dot[1]) &&
+        strcasecmp(dot, ".npy") && strcasecmp(dot, ".csv"))
+        opt_misuse("option '-o': '%s' does not end in .npy or .csv, in which "
+                   "features are written",
+                   output);
+}
+
 static void
 embed_images(char **operand)
 {
@@ -171,6 +206,7 @@ main(int argc, char **argv)
         opt_misuse("--average is for the weights of a checkpoint, and goes "
                    "without --raw, --descriptor and --untrained");
     threads = num_threads((int)threads);
+    check_files(operand);
     end_when_stopped();
     if (!export_encoder(operand) && !embed_texts(operand))
         embed_images(operand);

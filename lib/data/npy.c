@@ -135,7 +135,9 @@ data_npy_parse(const uint8_t *start, size_t len, uint64_t bytes,
 
     *npy = (struct data_npy){0};
     if (len < 12 || memcmp(start, "\x93NUMPY", 6))
-        return err_set(err, "it is no .npy file");
+        return err_set(err,
+                       "it is no .npy file: 'foil embed -o FILE.npy DATA' and "
+                       "numpy.save() make one");
     if (start[6] < 1 || start[6] > 3)
         return err_set(err, "it is of version %d, not 1 to 3", start[6]);
     at = start[6] == 1 ? 10 : 12;

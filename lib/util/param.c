@@ -264,13 +264,22 @@ param_set_get(const struct param_set *set, const struct param *own,
 
 /* Why a method has no such option; -1. */
 static int
-refuse(const char *method, const struct param *own, const char *name,
+refuse(const char *method, const struct param *params, const char *name,
        const char *behind, struct err *err)
 {
+    const struct param *own = param_find(params, name);
+    char has[256] = "";
+
     if (own && own->schedule == PARAM_LEARNT)
         return err_set(err, "%s learns its %ss: it has no --%s%s", method,
                        own->help, name, behind);
-    return err_set(err, "%s has no --%s%s", method, name, behind);
+    for (const struct param *p = own ? NULL : params; p && p->name; p++) {
+        const size_t n = strlen(has);
+
+        snprintf(has + n, sizeof has - n, "%s --%s", n ? "," : "", p->name);
+    }
+    return err_set(err, "%s has no --%s%s%s%s", method, name, behind,
+                   *has ? ": it has" : "", has);
 }
 
 int
@@ -285,11 +294,11 @@ param_set_judge(const struct param_set *set, const char *method,
 
         if (!own && (opt_given(&option->real) || opt_given(&option->whole) ||
                      opt_given(&option->flag) || opt_given(&option->choice)))
-            return refuse(method, own, name, "", err);
+            return refuse(method, params, name, "", err);
         if (!moves && opt_given(&option->schedule))
-            return refuse(method, own, name, "-schedule", err);
+            return refuse(method, params, name, "-schedule", err);
         if (!moves && opt_given(&option->end))
-            return refuse(method, own, name, "-end", err);
+            return refuse(method, params, name, "-end", err);
     }
     return 0;
 }

@@ -194,6 +194,13 @@ assert np.allclose([c["top1"] for c in line["classes"]], each)
 assert abs(line["class_mean"] - np.mean(each)) < 1e-12
 assert line["chance"] == 1 / 8 and line["texts"] == 8
 END
+ok 'DATA before CHECKPOINT: 2' refuses 2 "CHECKPOINT comes first, then DATA" \
+    "$embed" -o x.npy set.tar pairs
+ok 'features as a picture: 2' refuses 2 "'x.png' does not end in .npy or .csv" \
+    "$embed" -o x.png pairs set.tar
+ok 'what is no array is told with what makes one: 1' refuses 1 \
+    "it is no .npy file: 'foil embed -o FILE.npy DATA'" \
+    "$BIN/foil-eval" knn shapes
 { cat shapes; printf '8\tstar\n'; } >more
 "$embed" --classes more -o more.npy pairs
 ok 'a class without images has no share of them' bash -c \

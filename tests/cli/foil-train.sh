@@ -45,7 +45,8 @@ ok 'no run directory: 2' refuses 2 '-r is missing' "$BIN/foil-train"
 ok 'tau 0: 2' refuses 2 "--tau '0'" "$BIN/foil-train" -r x --tau 0
 ok 'unknown objective: 2' refuses 2 "no objective 'simclear'" \
     "$BIN/foil-train" -r x --objective simclear
-ok 'a parameter of another objective: 2' refuses 2 'simclr has no --rho' \
+ok 'a parameter of another objective: 2' refuses 2 \
+    'simclr has no --rho: it has --tau' \
     "$BIN/foil-train" -r x --rho 0.3
 ok 'a running mean without bound: 2' refuses 2 'grows without bound' \
     "$BIN/foil-train" -r x --objective sogclr --compat reference --gamma 0.5
