@@ -58,8 +58,8 @@ WIRE_PLAIN(beat, WIRE_BEAT)
 /*
  * wire_session_begin() returns the session of a trainer that starts: what its
  * clock says, but one more than the session before where that is not smaller,
- * for the clock may have been set back meanwhile.  One that lies more than a day
- * ahead of the clock does not count: others would refuse what follows it.
+ * for the clock may have been set back meanwhile.  One that lies more than a
+ * day ahead of the clock does not count: others would refuse what follows it.
  *   before   of the run when it was trained last; 0: never
  *   clock    nanoseconds since 1970
  */

@@ -162,6 +162,7 @@ take_error(struct wire_client *client, struct wire_news *news, struct err *err)
 {
     const char *at = wire_sock_endpoint(client->sock);
     struct wire_error error;
+    int say;
 
     if (wire_error_get(&error, client->msg, &news->why))
         return bad(client, news);
@@ -175,7 +176,14 @@ take_error(struct wire_client *client, struct wire_news *news, struct err *err)
         return err_set(err, "refused by '%.80s': %.400s", at, error.reason);
     wire_refusal_words(&error, at, &news->why);
     news->what = WIRE_REPORT;
-    return tally_add(&client->told, &news->why);
+    news->at = error.of.at;
+    say = tally_add(&client->told, &news->why);
+    if (client->edge != WIRE_EDGE_BATCH || error.of.at.session < 0)
+        return say;
+    news->what = WIRE_UNWANTED;
+    if (!say)
+        *news->why.msg = '\0';
+    return 1;
 }
 
 static int

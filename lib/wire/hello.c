@@ -37,6 +37,12 @@ wire_hello_fits(const struct wire_hello *mine, const struct wire_hello *theirs,
         return err_set(err, "%s speaks version %jd, %s speaks %d",
                        theirs->stage, (intmax_t)theirs->version, mine->stage,
                        WIRE_VERSION);
+    if (theirs->part[1])
+        return err_set(err,
+                       "%s is part %jd of %jd: runs of several trainers are "
+                       "not served yet",
+                       theirs->stage, (intmax_t)theirs->part[0],
+                       (intmax_t)theirs->part[1]);
     if (*mine->run && *theirs->run && strcmp(mine->run, theirs->run))
         return err_set(err, "%s is in run '%s', %s in '%s'", theirs->stage,
                        theirs->run, mine->stage, mine->run);

@@ -11,6 +11,7 @@
 #include "util/stop.h"
 #include "util/tally.h"
 #include "wire/client.h"
+#include "wire/error.h"
 #include "wire/reject.h"
 
 #include "serve.h"
@@ -35,6 +36,7 @@ struct augmenter {
     double glanced;     /* when we looked last */
     double told;        /* when the trainer was told how we are */
     int stop;           /* descriptor */
+    int64_t refused;    /* batches, by the trainer */
     struct tally older; /* snapshots of an older session */
     int over;           /* the run is, says the trainer, */
     int dismissed;      /* or the selector */
@@ -113,6 +115,25 @@ pass_on(struct augmenter *a)
     wire_msg_free(msg);
 }
 
+/* The trainer will not have a batch because of its item: who handed that out is
+ * told, and takes it back. */
+static void
+pass_refusal(struct augmenter *a, const struct wire_news *news)
+{
+    struct wire_error error = {.id = -1,
+                               .of = {.kind = "item", .at = news->at},
+                               .count = ++a->refused};
+    struct wire_msg *msg;
+
+    snprintf(error.reason, sizeof error.reason, "%s",
+             *news->why.msg ? news->why.msg : "the trainer refuses its batch");
+    msg = wire_error_put(&error);
+    wire_client_send(a->plan, msg);
+    wire_msg_free(msg);
+    if (*news->why.msg)
+        say("%s", news->why.msg);
+}
+
 /* What the trainer said last.  Nobody has restarted it into the past but a
  * clock that was set back. */
 static void
@@ -167,6 +188,8 @@ hear_trainer(struct augmenter *a)
             flow_relay_lost(a->relay);
         if (news.what == WIRE_MESSAGE)
             take_snapshot(a);
+        if (news.what == WIRE_UNWANTED)
+            pass_refusal(a, &news);
         if (news.what == WIRE_REPORT)
             say("%s", news.why.msg);
         a->over |= news.what == WIRE_OVER;

@@ -151,15 +151,29 @@ judge(struct train *t, const struct wire_batch *b, struct err *err)
                        "%zu further images: beside captions there are "
                        "further texts only",
                        b->n_extra);
-    if (b->n > shape->images || extra_of(b) > shape->extra)
-        return err_set(err,
-                       "a batch of %zu and %zu further samples: this run has "
-                       "up to %zu and %zu",
-                       b->n, extra_of(b), shape->images, shape->extra);
     if (nn_encoder_reads(t->options->arch, NN_IDS) &&
         views_of(b) != shape->views)
         return err_set(err, "%zu view%s of an image: this run has %zu",
                        views_of(b), plural(views_of(b)), shape->views);
+    return 0;
+}
+
+/* What an item asks for that no augmenter is to blame for. */
+static int
+judge_item(const struct train_shape *shape, const struct wire_batch *b,
+           struct err *err)
+{
+    if (b->shard[1])
+        return err_set(err,
+                       "shard %jd of %jd of an item: shards are not put "
+                       "together yet, batches have to be whole",
+                       (intmax_t)b->shard[0], (intmax_t)b->shard[1]);
+    if (b->n > shape->images || extra_of(b) > shape->extra)
+        return err_set(err,
+                       "a batch of %zu and %zu further samples: this run has "
+                       "up to %zu and %zu, as its first batch had; its first "
+                       "item has to be the largest",
+                       b->n, extra_of(b), shape->images, shape->extra);
     return 0;
 }
 
@@ -198,6 +212,14 @@ take_batch(struct train *t, const struct wire_news *news)
         train_journal_say(&t->journal, "an augmenter was sent away: %s",
                           why.msg);
         send_away(server, news->peer, &why);
+        wire_batch_release(&batch);
+        return;
+    }
+    if (judge_item(&t->shape, &batch, &why)) {
+        if (wire_server_refuse(server, news->peer, &why))
+            train_journal_say(&t->journal, "epoch %jd, step %jd: %s",
+                              (intmax_t)batch.at.epoch, (intmax_t)batch.at.step,
+                              why.msg);
         wire_batch_release(&batch);
         return;
     }

@@ -122,8 +122,8 @@ void train_cost_tell(const struct train *t, const struct wire_batch *batch,
 int train_lock(const char *run, struct err *err);
 int train_check_free(const char *run, struct err *err);
 
-/* session.c: train_session() takes one above that of the run so far, and keeps it
- * in the run directory. */
+/* session.c: train_session() takes one above that of the run so far, and keeps
+ * it in the run directory. */
 int train_session(struct train *t, struct err *err);
 
 /* batch.c: what the library is to know of a batch; lent. */

@@ -1,0 +1,41 @@
+"""A selector whose fourth item is not like its first; it prints what it is told of
+it, and ends.
+
+usage: larger.py PLAN-ENDPOINT
+"""
+import struct
+import sys
+
+import msgpack
+import zmq
+
+sock = zmq.Context().socket(zmq.ROUTER)
+sock.bind(sys.argv[1])
+at, given, size = (-1, 0), set(), 0
+
+
+def send(peer, kind, head, *tensors):
+    sock.send_multipart([peer, b"foil2." + kind, msgpack.packb(head), *tensors])
+
+
+while True:
+    peer, kind, head, *_ = sock.recv_multipart()
+    head = msgpack.unpackb(head)
+    if kind == b"foil2.hello":
+        size = head["dataset"]["size"]
+        send(peer, b"hello", {**head, "stage": "select", "peer": "larger"})
+    elif kind == b"foil2.error":
+        print(head.get("kind"), head.get("epoch"), head.get("step"),
+              head["reason"])
+        break
+    elif kind == b"foil2.next" and (head["session"], head["serial"]) >= at:
+        at = head["session"], head["serial"]
+        wanted = range(head["step"], min(head["step"] + head["window"], 8))
+        for step in set(wanted) - given:
+            given.add(step)
+            b = 16 if step == 3 else 8
+            send(peer, b"item", {
+                "session": at[0], "epoch": 0, "step": step, "run": "",
+                "size": size, "steps": 8, "epochs": 1,
+                "tensors": [["ids", "i8", [b]]],
+            }, struct.pack(f"<{b}q", *range(16 * step, 16 * step + b)))

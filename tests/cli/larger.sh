@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# An item that is larger than the first one of its run: neither trainer nor
+# augmenter end by it, and the selector is told.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+export OMP_NUM_THREADS=1
+python=/usr/bin/python3
+
+if ! has_python zmq msgpack; then
+    skip 'a larger item' 'no python3-zmq, python3-msgpack'
+    done_testing
+fi
+"$BIN/foil-data" generate --size 8 -o "$work/data.tar" 128 2>/dev/null
+"$BIN/foil-data" index "$work/data.tar" 2>/dev/null
+mkdir -m 700 "$work/run"
+"$BIN/foil-augment" -r "$work/run" "$work/data.tar" 2>"$work/augment.err" &
+augmenter=$!
+"$BIN/foil-train" -r "$work/run" --arch linear --head 8 --threads 1 --window 1 \
+    2>"$work/train.err" &
+trainer=$!
+ok 'the selector is told of its item' timeout 120 "$python" \
+    "${0%/*}/larger.py" "ipc://$work/run/plan"
+ok 'by its place, with the reason' \
+    grep -q '^item 0 3 .*a batch of 16 .* this run has up to 8' "$work/out"
+ok 'the trainer says it, too' becomes_true \
+    grep -q 'epoch 0, step 3: .*its first item has to be the largest' \
+    "$work/train.err"
+ok 'the augmenter goes on' kill -0 "$augmenter"
+kill "$trainer" "$augmenter"
+ok 'and so does the trainer, which ends well' wait "$trainer"
+ok 'after three steps' test "$(steps run)" -eq 3
+done_testing
