@@ -102,10 +102,20 @@ ok 'as what U+FFFD is, to the bit' /usr/bin/python3 -c \
 } | told other
 "$BIN/foil-data" vocabulary -o other.txt other.foil 2>/dev/null
 ok 'augmenters with another vocabulary: 1' refuses 1 \
-    "make tokens by vocabulary [0-9a-f]{8}, this run's is [0-9a-f]{8}" \
+    "makes tokens by vocabulary [0-9a-f]{8}, this run's is [0-9a-f]{8}" \
     trains foreign good.foil other.txt "${bow[@]}"
-ok 'a run that begins with that goes on as it began' exits 1 \
-    trains good good.foil other.txt "${bow[@]}" --resume
+# resumed_by VOCABULARY : good, by an augmenter with that, and without a selector
+resumed_by() {
+    "$BIN/foil-augment" -r good -v 1 --size 8 --context 12 --vocabulary "$1" \
+        good.foil 2>good.augment &
+    "$BIN/foil-train" -r good --threads 1 --deadline 10 "${train_with[@]}" \
+        "${bow[@]}" --resume 2>good.train
+    kill $! 2>/dev/null
+    wait $!
+    show good.train
+    has_line "makes tokens by vocabulary" good.train
+}
+ok 'a run that began by one is resumed by no other' resumed_by other.txt
 ok 'and has lost nothing' "$BIN/foil-embed" --captions -o good.npy good good.foil
 cp -r good/latest/. swapped
 cp other.txt swapped/vocabulary.txt
