@@ -201,10 +201,10 @@ ok 'features as a picture: 2' refuses 2 "'x.png' does not end in .npy or .csv" \
 ok 'what is no array is told with what makes one: 1' refuses 1 \
     "it is no .npy file: 'foil embed -o FILE.npy DATA'" \
     "$BIN/foil-eval" knn shapes
-{ cat shapes; printf '8\tstar\n'; } >more
-"$embed" --classes more -o more.npy pairs
+{ cat shapes; printf '8\tstar\n'; } >nine
+"$embed" --classes nine -o nine.npy pairs
 ok 'a class without images has no share of them' bash -c \
-    "'$BIN/foil-eval' zero-shot --json i.npy more.npy |
+    "'$BIN/foil-eval' zero-shot --json i.npy nine.npy |
         jq -e '.classes[8] | .class == \"8\" and .size == 0 and .top1 == null'"
 tac shapes >turned
 "$embed" --classes turned -o r.npy pairs
