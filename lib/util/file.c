@@ -123,6 +123,19 @@ sweep_drafts(const char *path)
     free(again);
 }
 
+/* Opens a file that was not there: a link of that name, which somebody else may
+ * have laid, leads nowhere, and what a dead process of our number left goes. */
+static FILE *
+open_new(const char *path)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    int fd = open(path, flags, 0666);
+
+    if (fd < 0 && errno == EEXIST && !unlink(path))
+        fd = open(path, flags, 0666);
+    return fd < 0 ? NULL : fdopen(fd, "wb");
+}
+
 /* Opens ->temp for nobody else: one who sweeps may take it for a dead one's
  * between its creation and its lock, and then it has no name any more. */
 static FILE *
@@ -132,7 +145,7 @@ create_draft(struct file_draft *draft)
     FILE *file;
 
     for (;;) {
-        file = fopen(draft->temp, "wb");
+        file = open_new(draft->temp);
         if (!file)
             return NULL;
         lock_draft(fileno(file)); // not on every file system: then unswept

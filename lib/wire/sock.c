@@ -1,9 +1,9 @@
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,6 +12,7 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
+#include "address.h"
 #include "gate.h"
 #include "greeting.h"
 #include "inside.h"
@@ -64,54 +65,6 @@ set_limits(struct wire_sock *sock, const struct wire_limits *limits)
     return rc;
 }
 
-static int
-is_tcp(const char *endpoint)
-{
-    return !strncmp(endpoint, "tcp://", strlen("tcp://"));
-}
-
-/* 1 for tcp://HOST:PORT with a port from 1 to 65535; a binder may say *. */
-static int
-has_port(const char *endpoint, int binds)
-{
-    const char *colon = strrchr(endpoint, ':'), *port = colon + 1;
-    const size_t digits = strspn(port, "0123456789");
-    const unsigned long number = strtoul(port, NULL, 10);
-
-    if (colon <= endpoint + strlen("tcp://"))
-        return 0;
-    if (binds && !strcmp(port, "*"))
-        return 1;
-    return digits && !port[digits] && number >= 1 && number <= 65535;
-}
-
-/*
- * 1 when nobody outside this machine can reach or fake the address: it is one
- * of loopback in numbers, or localhost, or the interface lo.  Another name is
- * whatever its server says when ZeroMQ asks.
- */
-static int
-is_local(const char *endpoint, int binds)
-{
-    const char *at = endpoint + strlen("tcp://"), *colon = strrchr(at, ':');
-    const int brackets = *at == '[' && colon > at && colon[-1] == ']';
-    struct in6_addr v6;
-    struct in_addr v4;
-    char host[64];
-    size_t n;
-
-    if (!colon || (size_t)(colon - at) >= sizeof host)
-        return 0;
-    n = (size_t)(colon - at);
-    memcpy(host, at + brackets, n);
-    host[n - 2 * (size_t)brackets] = '\0';
-    if (brackets)
-        return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
-    if (inet_pton(AF_INET, host, &v4) == 1)
-        return ntohl(v4.s_addr) >> 24 == 127;
-    return !strcmp(host, "localhost") || (binds && !strcmp(host, "lo"));
-}
-
 /* tcp is encrypted whenever there are keys; ipc is guarded by its folder. */
 static int
 set_keys(struct wire_sock *sock, const char *role, struct err *err)
@@ -120,9 +73,9 @@ set_keys(struct wire_sock *sock, const char *role, struct err *err)
     const struct wire_cert *server;
     int rc = 0;
 
-    if (!is_tcp(sock->endpoint))
+    if (!wire_address_is_tcp(sock->endpoint))
         return 0;
-    if (!keys && !is_local(sock->endpoint, sock->binds))
+    if (!keys && !wire_address_is_local(sock->endpoint, sock->binds))
         return err_set(err,
                        "'%s' may be beyond this machine: want keys, or "
                        "127.0.0.1, [::1] or localhost as its host",
@@ -156,7 +109,7 @@ set_keys(struct wire_sock *sock, const char *role, struct err *err)
 static int
 open_monitor(struct wire_sock *sock)
 {
-    const int tcp = is_tcp(sock->endpoint);
+    const int tcp = wire_address_is_tcp(sock->endpoint);
     int events = 0;
     char name[64];
 
@@ -205,13 +158,17 @@ static int
 bind_it(struct wire_sock *sock, struct err *err)
 {
     const int is_pub = sock->type == WIRE_PUB;
+    mode_t before;
     size_t size = sizeof sock->endpoint;
 
     if (is_taken(sock->endpoint))
         return err_set(err, "cannot bind '%s': a living process has it",
                        sock->endpoint);
     wire_gate_next(is_pub ? WIRE_SUBSCRIBER : WIRE_STRANGER, sock->most);
+    before = umask(S_IRWXO);
+    umask(before | S_IRWXO); // the socket is for no others, whatever files are
     sock->bound = !zmq_bind(sock->socket, sock->endpoint);
+    umask(before);
     sock->gate = wire_gate_made();
     if (!sock->bound)
         return err_set(err, "cannot bind '%s': %s", sock->endpoint,
@@ -253,22 +210,16 @@ open_sock(struct wire *wire, enum wire_type type, int binds,
     sock->type = type;
     sock->binds = binds;
     sock->gate = sock->from = -1;
-    if (strlen(endpoint) >= sizeof sock->endpoint ||
-        (strncmp(endpoint, "tcp://", 6) && strncmp(endpoint, "ipc://", 6) &&
-         strncmp(endpoint, "inproc://", 9))) {
-        err_set(err,
-                "no endpoint: '%.200s', want tcp://HOST:PORT or ipc://PATH",
-                endpoint);
+    if (wire_address_judge(endpoint, binds, err))
         goto fail;
-    }
-    if (is_tcp(endpoint) && !has_port(endpoint, binds)) {
-        err_set(err, "no endpoint: '%.200s', want a port from 1 to 65535%s",
-                endpoint, binds ? ", or *" : "");
+    if (strlen(endpoint) >= sizeof sock->endpoint) {
+        err_set(err, "no endpoint: '%.200s' is too long", endpoint);
         goto fail;
     }
     snprintf(sock->endpoint, sizeof sock->endpoint, "%s", endpoint);
     sock->socket = zmq_socket(wire->context, types[type]);
-    if (!sock->socket || set_limits(sock, limits) || open_monitor(sock)) {
+    if (!sock->socket || set_limits(sock, limits) || open_monitor(sock) ||
+        (strchr(endpoint, '[') && set_int(sock->socket, ZMQ_IPV6, 1))) {
         err_set(err, "cannot open a socket: %s", zmq_strerror(errno));
         goto fail;
     }

@@ -13,12 +13,22 @@
 #include "inside.h"
 #include "zap.h"
 
+/* With fewer than these the gate would leave no connection to anybody. */
+enum { FILES_LEAST = 64 };
+
 struct wire *
 wire_open(const struct wire_keys *keys, struct err *err)
 {
     struct wire *wire = mem_array(1, sizeof *wire);
 
-    nofile_raise();
+    if (nofile_raise() < FILES_LEAST) {
+        err_set(err,
+                "at most %lu files may be open, want %d for connections and "
+                "files: raise ulimit -n",
+                nofile_raise(), FILES_LEAST);
+        free(wire);
+        return NULL;
+    }
     wire->keys = keys;
     wire->context = zmq_ctx_new();
     if (!wire->context) {

@@ -63,6 +63,27 @@ write_to_a_small_disk(const void *arg)
         fprintf(stderr, "%s", err.msg);
 }
 
+/* What a link leads to that has the name of what we write is left alone. */
+static void
+linked(void)
+{
+    char name[64];
+    struct err err;
+    size_t n;
+    char *text;
+
+    snprintf(name, sizeof name, "linked.%ld.new", (long)getpid());
+    T(!file_write("precious", "gold", 4, &err) && !symlink("precious", name) &&
+          !file_write("linked", "lead", 4, &err),
+      "a link in the place of what is written");
+    text = file_read("precious", 64, &n, &err);
+    T(text && n == 4 && !memcmp(text, "gold", 4), "is not followed");
+    free(text);
+    text = file_read("linked", 64, &n, &err);
+    T(text && n == 4 && !memcmp(text, "lead", 4), "and the file is there");
+    free(text);
+}
+
 static void
 failing_leaves_the_old_file(const char *scratch)
 {
@@ -142,6 +163,7 @@ main(int argc, char **argv)
     write_then_read();
     failing_leaves_the_old_file(scratch);
     folders();
+    linked();
     T(!chdir("/") && !file_remove(scratch, &err), "cleaned up");
     return t_done();
 }

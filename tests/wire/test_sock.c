@@ -68,6 +68,9 @@ static const struct {
     {1, 0, "nowhere"},
     {1, 0, "pgm://eth0;239.1.1.1:5"},
     {1, 0, "ipc:///nonexistent/x"},
+    // no file guards it
+    {1, 0, "ipc://@foil-test-sock"},
+    {0, 0, "ipc://@foil-test-sock"},
 };
 
 static void
