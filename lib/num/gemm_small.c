@@ -116,10 +116,14 @@ turned(const struct num_gemm *g)
                              .c_step = g->c_row};
 }
 
+/* What oneDNN has for few rows of A B' without AVX-512 gives them other bits
+ * than the loops here give the same rows among more. */
 static int
-is_small(const struct num_gemm *g)
+is_small(const struct num_gemm *g, const struct winograd_isa *isa)
 {
-    if (g->m < 2 || g->n < 2 || (g->b_step != 1 && g->m < FEW))
+    const int few = g->b_step != 1 && g->m < FEW;
+
+    if (g->m < 2 || g->n < 2 || (few && isa == &num_winograd_avx512))
         return 0;
     return g->m <= MOST && g->n <= MOST / g->m && g->k <= MOST / (g->m * g->n);
 }
@@ -132,7 +136,7 @@ num_gemm_small(const struct num_gemm *gemm)
     struct part part = {.width = width};
     struct num_gemm g = *gemm;
 
-    if (!is_small(&g) || isa == &num_winograd_any)
+    if (!is_small(&g, isa))
         return 0;
     if (g.b_step != 1 && g.m <= width && g.m < g.n) // less to pack
         g = turned(&g);
