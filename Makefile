@@ -7,8 +7,9 @@
 # make lint       format, rooms, headers, banned calls, scripts, man pages, clang
 # make check      what must pass before a commit: lint, test, test under asan
 # make ci         what CI runs: check, with all that foil is compared with, then
-#                 packages, short studies, tsan, AVX2 alone, clang, fuzz-smoke
-#                 and a small pipeline on real data
+#                 packages, short studies, tsan, AVX2 and plain x86-64,
+#                 processors by an emulator, clang, fuzz-smoke and a small
+#                 pipeline on real data
 # make bench      speed as ratios to the peers, in one run (FILTER=name for one)
 # make fuzz       feed the decoders noise: F=name for one, N=runs each
 # make fuzz-smoke 1,000 runs of each
@@ -265,6 +266,17 @@ run-tests: $(TESTS) $(HELPERS) $(ALONE) all $(BENCHES)
 run-units: $(TESTS) $(ALONE)
 	$(call prove,$(TESTS),tap)
 
+# What is bound to an instruction set (ISA) without testing all: kernels, the
+# demo, a study, a recipe.
+KERNELS := $(foreach r,util num data nn loss sample select eval,\
+           $(filter $(OUT)/tests/$(r)/%,$(TESTS)))
+KERNELS := $(if $(filter x86-64,$(ISA)),$(filter-out %/nn/test_net,$(KERNELS)),\
+           $(KERNELS))
+.PHONY: run-bound
+run-bound: $(KERNELS) $(HELPERS) $(ALONE) all
+	$(call prove,$(addprefix tests/cli/,demo.sh recipes.sh filter.sh studies.sh) \
+	    $(KERNELS),tap-$(ISA))
+
 # What has threads of its own: the watch for signals, who answers about keys, and
 # foil-select's planner.
 THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/wire/test_zap \
@@ -298,14 +310,18 @@ check: setup
 	+@$(DEV) B=asan run-tests
 
 ci:
-	@scripts/setup test lint clang peers
+	@scripts/setup test lint clang peers emulator
 	+@$(DEV) run-tests
 	+@$(DEV) deb
 	+@$(DEV) run-studies STUDIES='$(SHORT)'
 	+@$(DEV) lint
 	+@$(DEV) B=asan run-tests
 	+@$(DEV) B=tsan run-threads
-	+@$(DEV) ISA=x86-64-v3 ROOMS='num nn' run-units
+	+@$(DEV) ISA=x86-64-v3 run-bound
+	+@$(DEV) ISA=x86-64 run-bound
+	@mkdir -p $(OUT)/tap-emulate
+	@BIN=$(OUT)/bin ALONE=$(ALONE) TAP=$(OUT)/tap-emulate \
+	    prove -e scripts/test scripts/emulate
 	+@$(DEV) CC=clang OUT=build/clang CFLAGS=-O1 ROOMS='num nn loss' run-units
 	+@$(DEV) simulate N=100000
 	+@$(DEV) rules

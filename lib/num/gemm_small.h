@@ -24,10 +24,10 @@ struct num_gemm {
 };
 
 /* num_gemm_small() returns 0, and does nothing, where there are more than 5 x
- * 2^20 multiplications, a single row or column, or with AVX-512 dot products for
- * fewer than 16 rows: without it those of oneDNN would give rows other bits than
- * they have among more.  One thread; takes .6 to 1.7 times as long as oneDNN,
- * which has made its code. */
+ * 2^20 multiplications, a single row or column, or with AVX-512 dot products
+ * for fewer than 16 rows: without it those of oneDNN would give rows other bits
+ * than they have among more.  One thread; takes .6 to 1.7 times as long as
+ * oneDNN, which has made its code. */
 int num_gemm_small(const struct num_gemm *gemm);
 
 #endif
