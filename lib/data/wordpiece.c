@@ -75,6 +75,7 @@ is_dropped(uint32_t c)
     return c == UTF8_BAD || uc_is_general_category(c, UC_CONTROL) ||
            uc_is_general_category(c, UC_FORMAT) ||
            uc_is_general_category(c, UC_PRIVATE_USE) ||
+           uc_is_general_category(c, UC_UNASSIGNED) ||
            uc_is_general_category(c, UC_NON_SPACING_MARK);
 }
 

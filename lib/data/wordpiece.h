@@ -36,12 +36,13 @@ int data_wordpiece_parse(struct wordpiece *wordpiece, const char *text,
 
 /*
  * data_wordpiece_encode() adds the tokens of a folded word (text.h) of n bytes.
- * First go: control and format characters, private ones (Cc, Cf, Co), U+FFFD,
- * and, in normalisation form D, marks without width (Mn).  Each character of
- * punctuation (P, and those of ASCII that are neither letter nor digit) and
- * each Chinese one is a word by itself.  Of a word, the longest token that it
- * begins with is taken, then of the rest the longest with ## before it; where
- * there is none, the whole word is [UNK].
+ * First go: control and format characters, private ones (Cc, Cf, Co), those
+ * that this Unicode assigns to nothing (Cn), U+FFFD, and, in normalisation form
+ * D, marks without width (Mn).  Each character of punctuation (P, and those of
+ * ASCII that are neither letter nor digit) and each Chinese one is a word by
+ * itself.  Of a word, the longest token that it begins with is taken, then of
+ * the rest the longest with ## before it; where there is none, the whole word
+ * is [UNK].
  */
 void data_wordpiece_encode(struct wordpiece *wordpiece, const uint8_t *fold,
                            size_t n, struct tokens *tokens);

@@ -407,6 +407,8 @@ wordpiece(void)
     T(!strcmp(ids(v, "\xc3\x89 e\xcc\x81"), "12 12"), "accents go");
     T(!strcmp(ids(v, "u\xe2\x80\x8bn\x01\xff"), "4"),
       "and so do control characters and what is no UTF-8");
+    T(!strcmp(ids(v, "u\xcd\xb8n"), "4"),
+      "and a code point that Unicode assigns to nothing, U+0378");
     T(!strcmp(ids(v, "\x01"), ""), "a word of these has no token");
     memset(text, 'a', sizeof text);
     memcpy(text, "un", 2);
