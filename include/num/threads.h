@@ -10,15 +10,18 @@
 int num_threads(int n);
 
 /*
- * num_threads_sleep() makes threads sleep while they wait for one another.  By
- * default they spin (busy-wait) for a while, and beside any other busy process
+ * num_threads_sleep() makes threads sleep soon while they wait for one another.
+ * By default they spin (busy-wait) for long, and beside any other busy process
  * they keep the processor from the very thread that they wait for: a training
- * step with two threads then takes two to five times as long.  Alone on the
- * machine it takes as long either way.
+ * step with two threads then takes two to five times as long.  They spin for
+ * some 10 to 20 us, 500 times, which is as long as falling asleep and waking
+ * up: alone on two cores a step of ResNet-20 takes .86 of what it takes
+ * without, a step of the demo .91, for as much processor time; beside two busy
+ * processes neither loses by it.
  *
  * The library of the threads looks at its environment before main() begins, so
- * the program is executed once more, with GOMP_SPINCOUNT=0: to be called first
- * in main(), with its argv.  Returns where there is nothing to do: when
+ * the program is executed once more, with GOMP_SPINCOUNT=500: to be called
+ * first in main(), with its argv.  Returns where there is nothing to do: when
  * GOMP_SPINCOUNT or OMP_WAIT_POLICY is set, by the user or by the first time
  * through, or the program cannot be executed again.
  */

@@ -27,6 +27,6 @@ num_threads_sleep(char **argv)
     if (len < 0 || (size_t)len == sizeof path)
         return;
     path[len] = 0;
-    if (!setenv("GOMP_SPINCOUNT", "0", 1))
+    if (!setenv("GOMP_SPINCOUNT", "500", 1))
         execv(path, argv);
 }

@@ -44,7 +44,7 @@ main(int argc, char **argv)
         return t_done();
     }
     c = child_run(start_again, NULL);
-    T(!strcmp(c.out, "own name sleep 0"), "executed again: '%s'", c.out);
+    T(!strcmp(c.out, "own name sleep 500"), "executed again: '%s'", c.out);
     c = child_run(start_again, "7");
     T(!strcmp(c.out, "own name sleep 7"), "not where it is set: '%s'", c.out);
     return t_done();
