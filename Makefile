@@ -127,8 +127,10 @@ TESTS   := $(foreach r,$(ROOMS) foil-*,\
            $(patsubst %.c,$(OUT)/%,$(wildcard tests/$(r)/test_*.c)))
 # What starts each test, so that nothing of it is left.
 ALONE   := $(OUT)/tests/alone
-# What shell tests start: the program of conformance vectors, a warm Python.
-HELPERS := $(OUT)/tests/conformance $(OUT)/tests/forked
+# What shell tests start: the program of conformance vectors, a warm Python, and
+# what they preload: a clock that jumps.
+HELPERS := $(OUT)/tests/conformance $(OUT)/tests/forked \
+           $(OUT)/tests/skewed_clock.so
 FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
 STUDIES := $(shell grep -ls '^\# Trains a study' tests/cli/*.sh)
@@ -207,6 +209,11 @@ $(OUT)/bin/%: tools/%.sh
 # A test in tests/foil-x/ is of the parts of that tool, and linked with them.
 $(OUT)/tests/%: $(OUT)/tests/%.o $$(call tested,$$(*D)) $(LIB)
 	$(call say,LD,$@) $(LINK) $^ $(LIBS) -o $@
+
+# It is loaded into programs that are no tests of ours, so no sanitizer is in it.
+$(OUT)/tests/%.so: tests/%.c $(OUT)/flags
+	@mkdir -p $(@D)
+	$(call say,LD,$@) $(CC) -std=c11 $(WARN) -O1 -fPIC -shared $< -o $@
 
 $(OUT)/tests/%.o: INCLUDES += -Itests -Ilib
 $(OUT)/tests/foil-%.o: INCLUDES += -Itools

@@ -1,48 +1,65 @@
-"""storm.py [KILLS [SEED [STAGE [python]]]]: random kill -9 over small runs.
+"""Kills, stops and clock jumps over small runs, until so many processes died.
 
-Runs of a few seconds, two at a time, until so many processes were killed:
-trainer, selector, negatives service (a filter) or any of 1 to 8 augmenters, up
-to 12 in a run, up to three at the same moment, each started again at once or
-after a while; with STAGE (train, say) that stage alone, up to 40 times. The
-runs take turns:
+Runs of a few seconds, two at a time (--together). Strikes hit the trainer, the
+selector, the negatives service (a filter) or any of 1 to 8 augmenters, up to
+three of them at the same moment; with --stage that stage alone:
+
+    kill -9, started again at once or after a while: up to 12 in a run, with
+             --stage up to 40
+    SIGSTOP  for LOW to HIGH seconds (--pause), once in a run
+    a clock  that jumps an hour ahead or back, for all stages of a run: twice
+
+The clock is that of tests/skewed_clock.c. The runs take turns:
 
     isogclr        per-sample states, shuffled plans
     emc2-row       Markov chains, a filter between selector and augmenters
     emc2-bank      the same with moves on a bank of features
     spectral       plans from the features of the epoch before
 
-or, with python, those in which a stage on foil.py (tests/python/stage.py) has
+or, with --python, those in which a stage on foil.py (tests/python/stage.py) has
 the place of one in C: python-train, python-select, python-augment (all of
 them), python-negatives, whose state is killed with it; and those in which all
 are on foil.py: python-all, whose selector asks for features, and python-all-emc2
 with a service of negatives.
 
 A run must end by itself with the checkpoint and the metrics of an undisturbed
-one, bit for bit (times apart), and never stand still for a minute: foil-select
-has the lowest priority, and beside other work a plan takes many seconds. Prints
-TAP and, at the end, figures. BIN is the folder of the tools. A run that fails
-keeps its folder: its name is printed.
+one, bit for bit (times apart), and never stand still for a minute in which all
+of its stages may run: foil-select has the lowest priority, and beside other work
+a plan takes many seconds. Prints TAP and, at the end, figures. BIN is the folder
+of the tools. A run that fails keeps its folder: its name is printed.
 """
+import argparse
 import concurrent.futures
+import glob
 import hashlib
 import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-KILLS = int(sys.argv[1]) if len(sys.argv) > 1 else 50
-SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-STAGE = sys.argv[3] if len(sys.argv) > 3 else ""  # all
-PYTHON = "python" in sys.argv[4:]
+parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+parser.add_argument("--kills", type=int, default=50)
+parser.add_argument("--seed", type=int, default=1)
+parser.add_argument("--stage", default="", help="strike this stage alone")
+parser.add_argument("--python", action="store_true",
+                    help="stages on foil.py in place of those in C")
+parser.add_argument("--pause", default="0.5-3", metavar="LOW-HIGH",
+                    help="seconds for which stages are stopped")
+parser.add_argument("--together", type=int, default=2, metavar="RUNS")
+told = parser.parse_args()
+PAUSE = [float(seconds) for seconds in told.pause.split("-")]
 HERE = os.path.dirname(os.path.abspath(__file__))
 BIN = os.path.abspath(os.environ.get("BIN", "build/release/bin"))
-STALL = 60.0      # seconds without a step, or a kill, that are too many
+CLOCK = os.path.join(os.path.dirname(BIN), "tests", "skewed_clock.so")
+STALL = 60.0      # seconds without a step, or a strike, that are too many
 GIVE_UP = 120.0   # seconds without a step after which a run is given up
-PER_RUN = 40 if STAGE else 12
+PER_RUN = 40 if told.stage else 12
+JUMPS = 2         # of the clock of a run
 work = tempfile.mkdtemp(prefix="storm-")
 data = work + "/data.tar"
 env = dict(os.environ, OMP_NUM_THREADS="1", GOMP_SPINCOUNT="0",
@@ -107,7 +124,10 @@ class Run:
     def __init__(self, name, kind, augmenters):
         self.folder, self.kind = f"{work}/{name}", kind
         os.mkdir(self.folder, 0o700)
-        self.process, self.started = {}, {}
+        self.clock = self.folder + ".clock"
+        self.set_clock(0)
+        self.env = dict(env, LD_PRELOAD=CLOCK, SKEWED_CLOCK=self.clock)
+        self.process, self.started, self.stopped = {}, {}, set()
         self.last = 0  # when the last step was seen
         self.names = ["train", "select"] + \
             ["negatives"] * (kind in OPTIONS["negatives"]) + \
@@ -129,12 +149,27 @@ class Run:
         self.started[name] = time.monotonic()
         with open(f"{self.folder}/{name}.log", "ab") as log:
             self.process[name] = subprocess.Popen(
-                command, env=env, stdin=subprocess.DEVNULL, stdout=log,
+                command, env=self.env, stdin=subprocess.DEVNULL, stdout=log,
                 stderr=log)
 
+    def set_clock(self, seconds):
+        """All stages see a wall clock that is so far ahead of the right one."""
+        with open(self.clock, "wb") as clock:
+            clock.write(seconds.to_bytes(8, sys.byteorder, signed=True))
+
     def kill(self, name):
+        self.stopped.discard(name)
         self.process[name].kill()
         self.process[name].wait()
+
+    def stop(self, name):
+        self.stopped.add(name)
+        self.process[name].send_signal(signal.SIGSTOP)
+
+    def go_on(self, name):
+        if name in self.stopped:
+            self.stopped.remove(name)
+            self.process[name].send_signal(signal.SIGCONT)
 
     def alive(self, name):
         return self.process[name].poll() is None
@@ -181,43 +216,93 @@ class Run:
         return found
 
 
+class Strikes:
+    """What hits a run, one after the other, and when all of it is mended."""
+
+    def __init__(self, run, rng, kills):
+        self.run, self.rng = run, rng
+        self.kills_left = kills
+        self.kinds = [self.kill] * kills + [self.stop, *[self.jump] * JUMPS]
+        self.kinds = self.kinds if kills else []
+        rng.shuffle(self.kinds)
+        self.due = time.monotonic() + rng.uniform(0.1, 0.5)
+        self.mending = []  # when, how, which stage
+
+    def victims(self):
+        alive = [n for n in self.run.names if self.run.alive(n)
+                 and n.startswith(told.stage)]
+        return self.rng.sample(alive, min(len(alive),
+                                          self.rng.choice((1, 1, 1, 2, 3))))
+
+    def kill(self, now):
+        for name in self.victims():
+            self.run.kill(name)
+            self.kills_left -= 1
+            again = now + self.rng.choice((0, 0, 0.2, 1))
+            self.mending.append((again, self.start, name))
+
+    def start(self, name):
+        # whatever starts stages sees that the run is over, and starts no more
+        if name == "train" or self.run.process["select"].poll() != 0:
+            self.run.start(name)
+
+    def stop(self, now):
+        again = now + self.rng.uniform(*PAUSE)
+        for name in self.victims():
+            self.run.stop(name)
+            self.mending.append((again, self.run.go_on, name))
+
+    def jump(self, _now):
+        self.run.set_clock(self.rng.choice((-3600, 3600)))
+
+    def strike(self, now):
+        """Whether something was hit."""
+        if not self.kinds or now < self.due:
+            return False
+        kind = self.kinds.pop()
+        if kind != self.kill or self.kills_left > 0:
+            kind(now)
+        self.due = now + self.rng.uniform(0.05, 0.5)
+        return True
+
+    def mend(self, now):
+        """Whether something goes on that stood still."""
+        due = [one for one in self.mending if one[0] <= now]
+        self.mending = [one for one in self.mending if one[0] > now]
+        for _, how, name in due:
+            how(name)
+        return bool(due)
+
+    def hold(self, name):
+        return any(name == one for _, _, one in self.mending)
+
+
 def watch(run, rng, kills):
-    """Lets a run go to its end, killing; returns kills done, longest stall."""
-    done, longest, waiting = 0, 0.0, []
+    """Lets a run go to its end under strikes; returns kills, longest stall."""
+    strikes, longest = Strikes(run, rng, kills), 0.0
     steps, since = 0, time.monotonic()
-    strike = since + rng.uniform(0.1, 0.5)
     while True:
         time.sleep(0.02)
         now, at = time.monotonic(), run.steps()
-        if at != steps:
-            longest, steps, since = max(longest, now - since), at, now
-            run.last = now
-        for name in [n for when, n in waiting if when <= now]:
-            # who starts stages sees that the run is over, and starts no more
-            if name == "train" or run.process["select"].poll() != 0:
-                run.start(name)
-        waiting = [w for w in waiting if w[0] > now]
-        if not run.alive("train") and "train" not in (n for _, n in waiting):
-            return done, max(longest, now - since)
-        if now - since > GIVE_UP:
-            return done, now - since
-        if done < kills and at > 20 and now >= strike:
-            strike = now + rng.uniform(0.05, 0.5)
+        went_on = at != steps
+        if went_on:
+            steps, run.last = at, now
+        mended = strikes.mend(now)
+        struck = at > 20 and strikes.strike(now)
+        if went_on or mended or struck or run.stopped:
             longest, since = max(longest, now - since), now
-            alive = [n for n in run.names if run.alive(n)
-                     and n.startswith(STAGE)]
-            for name in rng.sample(alive, min(len(alive),
-                                              rng.choice((1, 1, 1, 2, 3)))):
-                run.kill(name)
-                done += 1
-                waiting.append((now + rng.choice((0, 0, 0.2, 1)), name))
+        over = not run.alive("train") and not strikes.hold("train")
+        if over or now - since > GIVE_UP:
+            for name in list(run.stopped):
+                run.go_on(name)
+            return kills - strikes.kills_left, max(longest, now - since)
 
 
 class Storm:
     """Undisturbed runs of each kind, then disturbed ones, two at a time."""
 
     def __init__(self):
-        self.kinds = list(WORDS) if PYTHON else [
+        self.kinds = list(WORDS) if told.python else [
             kind for kind in OPTIONS["train"] if kind and kind not in WORDS]
         self.calm = {}
         self.number, self.killed, self.runs, self.bad = 0, 0, 0, 0
@@ -238,7 +323,7 @@ class Storm:
         return run, run.process["train"].returncode == 0 and not left
 
     def disturbed(self, number, kills):
-        rng = random.Random(f"{SEED} {number}")
+        rng = random.Random(f"{told.seed} {number}")
         kind = self.kinds[number % len(self.kinds)]
         run = Run(f"run{number}", kind, rng.randint(1, 8))
         return run, watch(run, rng, kills), run.end()
@@ -257,18 +342,19 @@ class Storm:
             + (f", left: {' '.join(left)}" if left else ""), run)
         if good:
             shutil.rmtree(run.folder)
+            os.unlink(run.clock)
 
     def blow(self, pool):
         for run, good in pool.map(self.undisturbed, self.kinds):
             self.report(good, f"undisturbed: {run.kind}", run)
             if good:
                 self.calm[run.kind] = run.result()
-        while (self.killed < KILLS and self.bad <= 20
+        while (self.killed < told.kills and self.bad <= 20
                and len(self.calm) == len(self.kinds)):
-            each = min(PER_RUN, (KILLS - self.killed + 1) // 2)
-            pair = [pool.submit(self.disturbed, self.runs + i, each)
-                    for i in (0, 1)]
-            for one in pair:
+            each = min(PER_RUN, -(-(told.kills - self.killed) // told.together))
+            several = [pool.submit(self.disturbed, self.runs + i, each)
+                       for i in range(told.together)]
+            for one in several:
                 run, (done, stall), left = one.result()
                 self.judge(run, done, stall, left)
 
@@ -279,10 +365,10 @@ def main():
         subprocess.run([BIN + "/foil-data", *command], env=env, check=True,
                        stderr=subprocess.DEVNULL)
     storm = Storm()
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with concurrent.futures.ThreadPoolExecutor(told.together) as pool:
         storm.blow(pool)
     print(f"# {storm.runs} runs, {storm.killed} kills, {storm.bad} bad, "
-          f"longest time without a step {storm.longest:.1f} s, seed {SEED}")
+          f"longest time without a step {storm.longest:.1f} s, seed {told.seed}")
     print(f"1..{storm.number}")
     if not storm.bad:
         shutil.rmtree(work)

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
-# 48 random kill -9, four runs of 12; STORM=1000 for a storm that is worth the name.
+# 48 random kill -9, four runs of 12, with stops and clock jumps between them;
+# STORM=1000 PAUSE=10-60 for a storm that is worth the name.
 # Mostly waits, 40 s
-exec /usr/bin/python3 "${0%/*}/../storm.py" "${STORM:-48}" "${SEED:-1}"
+exec /usr/bin/python3 "${0%/*}/../storm.py" --kills "${STORM:-48}" \
+    --seed "${SEED:-1}" --pause "${PAUSE:-0.5-3}"
