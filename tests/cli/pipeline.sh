@@ -9,7 +9,7 @@ pipelines=$work/share/foil/pipelines
 mkdir -p "$work/bin" "$work/do" "$pipelines"
 cp "$BIN/foil" "$BIN/foil-run" "$work/bin"
 cp -r "${0%/*}/../../pipelines/lib" "${0%/*}/../../pipelines/lib.sh" "$pipelines"
-export work
+export work real=$BIN
 
 for tool in train augment select negatives; do
     cat >"$work/bin/foil-$tool" <<'END'
@@ -25,6 +25,7 @@ if [[ " $* " == *' --dry-run '* ]]; then
     echo "$dry"
     exit
 fi
+[[ " $* " != *' --help '* ]] || exec "$real/foil-$stage" --help
 trap 'echo "$stage" >>"$work/ended"; exit 0' TERM
 echo $$ >>"$work/pids.$stage"
 echo "$stage $*" >>"$work/started"
