@@ -485,8 +485,8 @@ dry() {
 done=$(wc -l <"$work/m/metrics.jsonl")
 ok 'a dry run of a new run' dry "$work/new" --objective cache
 ok 'says what it needs, and that nothing is done' jq -e '. == {objective:
-    "cache", negatives: "cache", outside: true, epoch: 0, step: 0, total: 0,
-    enough: false}' "$work/out"
+    "cache", precision: "f32", negatives: "cache", outside: true, epoch: 0,
+    step: 0, total: 0, enough: false}' "$work/out"
 ok 'no service with chains of its own' dry "$work/new" --objective emc2 \
     --sampler fresh
 ok 'says so' jq -e '.negatives == null' "$work/out"

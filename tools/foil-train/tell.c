@@ -36,12 +36,12 @@ tell_needs(struct train *t, struct err *err)
     if (train_check_free(o->run, err) || train_stand(t, err))
         return -1;
     method = strcmp(o->sampler, "service") ? NULL : t->objective->wants_weights;
-    json_print(json_pack("{s:s, s:o, s:b, s:I, s:I, s:I, s:b}", "objective",
-                         o->objective, "negatives", text_or_null(method),
-                         "outside", method && t->objective->wants_outside,
-                         "epoch", (json_int_t)s->epoch, "step",
-                         (json_int_t)s->step, "total", (json_int_t)s->total,
-                         "enough", o->steps && s->total >= o->steps));
+    json_print(json_pack(
+        "{s:s, s:s, s:o, s:b, s:I, s:I, s:I, s:b}", "objective", o->objective,
+        "precision", o->bf16 ? "bf16" : "f32", "negatives",
+        text_or_null(method), "outside", method && t->objective->wants_outside,
+        "epoch", (json_int_t)s->epoch, "step", (json_int_t)s->step, "total",
+        (json_int_t)s->total, "enough", o->steps && s->total >= o->steps));
     return 0;
 }
 
