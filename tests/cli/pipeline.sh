@@ -18,7 +18,6 @@ declare -A answer=(
     [train]='{"negatives":null,"outside":false,"epoch":0,"total":0,"enough":false}'
     [select]='{"keep_features":0,"samples":64,"largest":32,"least":32}')
 stage=${0##*foil-}
-[[ $* != --help ]] || exit 0 # it has no options to be named
 if [[ " $* " == *' --dry-run '* ]]; then
     dry=${answer[$stage]}
     [[ ! -e $work/do/dry-$stage ]] || dry=$(<"$work/do/dry-$stage")
