@@ -324,6 +324,7 @@ ci:
 	+@$(DEV) lint
 	+@$(DEV) B=asan run-tests
 	+@$(DEV) B=tsan run-threads
+	@tests/clones.py --check $(LIB)
 	+@$(DEV) ISA=x86-64-v3 run-bound
 	+@$(DEV) ISA=x86-64 run-bound
 	@mkdir -p $(OUT)/tap-emulate

@@ -88,7 +88,7 @@ for case in 'resnet18 train f32 1 5' 'resnet18 train f32 2 5' \
     limit='' size=''
     case $kind in
     avx2) limit='env ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2 '
-        limit+='OPENBLAS_CORETYPE=Haswell ' ;;
+        limit+='FOIL_ISA=x86-64-v3 OPENBLAS_CORETYPE=Haswell ' ;;
     *x*) size="--size=$kind " ;;
     esac
     if [[ ! ${ONLY:-} || "$arch $mode $precision $threads $kind" =~ $ONLY ]]; then
