@@ -317,7 +317,7 @@ check: setup
 	+@$(DEV) B=asan run-tests
 
 ci:
-	@scripts/setup test lint clang peers emulator
+	@scripts/setup test lint fuzz peers emulator
 	+@$(DEV) run-tests
 	+@$(DEV) deb
 	+@$(DEV) run-studies STUDIES='$(SHORT)'
@@ -347,7 +347,7 @@ run-bench: $(TOOLS) $(BENCHES)
 	BIN=$(OUT)/bin BENCH=$(OUT)/tests/bench scripts/bench $(FILTER)
 
 lint:
-	@$(if $(NOSETUP),:,scripts/setup lint clang)
+	@$(if $(NOSETUP),:,scripts/setup lint fuzz)
 	+@$(DEV) run-lint
 	+$(call say,LINT,clang) $(DEV) CC=clang OUT=build/clang CFLAGS=-O1 objects
 
@@ -386,7 +386,7 @@ cover:
 # and is named at the end.
 F ?= $(FUZZERS)
 N ?= 1000000
-fuzz: setup-clang
+fuzz: setup-fuzz
 	@$(MAKE) --no-print-directory B=fuzz CC=clang RUNS=$(N) run-fuzz
 
 SIMULATIONS := $(addprefix $(OUT)/tests/,flow/test_simulation \

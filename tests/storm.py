@@ -125,7 +125,8 @@ class Run:
         self.folder, self.kind = f"{work}/{name}", kind
         os.mkdir(self.folder, 0o700)
         self.clock = self.folder + ".clock"
-        self.set_clock(0)
+        with open(self.clock, "wb") as clock:
+            clock.write(bytes(8))
         self.env = dict(env, LD_PRELOAD=CLOCK, SKEWED_CLOCK=self.clock)
         self.process, self.started, self.stopped = {}, {}, set()
         self.last = 0  # when the last step was seen
@@ -153,8 +154,9 @@ class Run:
                 stderr=log)
 
     def set_clock(self, seconds):
-        """All stages see a wall clock that is so far ahead of the right one."""
-        with open(self.clock, "wb") as clock:
+        """All stages see a wall clock that is so far ahead of the right one.
+        They have the file mapped, so it keeps its length."""
+        with open(self.clock, "r+b") as clock:
             clock.write(seconds.to_bytes(8, sys.byteorder, signed=True))
 
     def kill(self, name):

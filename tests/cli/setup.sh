@@ -44,6 +44,10 @@ ok 'nothing is missing' set_up demo test lint
 ok 'nothing is said' test ! -s "$work/out"
 ok 'nothing is asked of apt-get' test ! -s "$work/told"
 
+read -ra all < <(set_up none 2>&1 | sed 's/.*: there are //')
+ok 'every list that there is' set_up "${all[@]}"
+ok 'which are some' test "${#all[@]}" -ge 8
+
 missing=' gcc gnuplot-nox shellcheck mandoc strace '
 ok 'the demo' set_up demo
 ok 'wants no tools of tests and lint' \
