@@ -1,12 +1,13 @@
 /*
  * A wall clock that a test may set while programs run: preloaded into them, it
- * adds the seconds that the file $SKEWED_CLOCK holds, a number of 64 bits in the
- * order of this machine, to what CLOCK_REALTIME tells.  Other clocks go on as
- * they are.  The file is read at each call, and a program that finds none has the
- * right time.
+ * adds the seconds that the file $SKEWED_CLOCK holds, a number of 64 bits in
+ * the order of this machine, to what CLOCK_REALTIME tells.  Other clocks go on
+ * as they are.  The file is read at each call, and a program that finds none
+ * has the right time.
  *
- * Debian's libfaketime makes sleeps of Python fail with EINVAL where the monotonic
- * clock is left alone, and leaves two files in /dev/shm for each process killed.
+ * Debian's libfaketime makes sleeps of Python fail with EINVAL where the
+ * monotonic clock is left alone, and leaves two files in /dev/shm for each
+ * process killed.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
