@@ -128,7 +128,8 @@ class Run:
         with open(self.clock, "wb") as clock:
             clock.write(bytes(8))
         self.env = dict(env, LD_PRELOAD=CLOCK, SKEWED_CLOCK=self.clock)
-        self.process, self.started, self.stopped = {}, {}, set()
+        self.process, self.stopped = {}, set()
+        self.started = {}  # when, or when it went on
         self.last = 0  # when the last step was seen
         self.names = ["train", "select"] + \
             ["negatives"] * (kind in OPTIONS["negatives"]) + \
@@ -171,6 +172,7 @@ class Run:
     def go_on(self, name):
         if name in self.stopped:
             self.stopped.remove(name)
+            self.started[name] = time.monotonic()
             self.process[name].send_signal(signal.SIGCONT)
 
     def alive(self, name):
