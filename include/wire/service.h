@@ -64,7 +64,8 @@ enum wire_answer {
 /*
  * wire_service_wait() waits for the answer.  All but ANSWERED and STOPPED leave
  * a sentence in *err.  ODD is returned the 1st, 2nd, 4th, 8th ... time, and
- * whenever `patience` has passed without an answer.
+ * whenever `patience` has passed without an answer that will do: then, as at
+ * the deadline, *err has what was wrong with the last that came, if any came.
  */
 enum wire_answer wire_service_wait(struct wire_service *service, int stop_fd,
                                    struct wire_msg **answer, struct err *err);

@@ -305,9 +305,14 @@ give_up(const struct wire_service *service, struct err *err)
 {
     const struct err last = service->last;
 
-    err_set(err, "no answer from '%.200s' in %g s%s%.250s", service->endpoint,
-            service->config.deadline, *last.msg ? "; the last that came: " : "",
-            last.msg);
+    if (*last.msg)
+        err_set(err,
+                "'%.120s' gave no answer that will do in %g s; the last that "
+                "came: %.250s",
+                service->endpoint, service->config.deadline, last.msg);
+    else
+        err_set(err, "no answer from '%.200s' in %g s", service->endpoint,
+                service->config.deadline);
     return WIRE_UNREACHED;
 }
 
@@ -318,10 +323,17 @@ still_waits(struct wire_service *service, double now, struct err *err)
     if (now - service->said < service->config.patience)
         return 0;
     service->said = now;
-    err_set(err,
-            "no answer from '%.200s' for %.0f seconds; start the stage that "
-            "answers there again if it ended",
-            service->endpoint, now - service->asking.begun);
+    if (*service->last.msg)
+        err_set(err,
+                "'%.120s' has given no answer that will do for %.0f seconds; "
+                "the last that came: %.250s",
+                service->endpoint, now - service->asking.begun,
+                service->last.msg);
+    else
+        err_set(err,
+                "no answer from '%.200s' for %.0f seconds; start the stage "
+                "that answers there again if it ended",
+                service->endpoint, now - service->asking.begun);
     return 1;
 }
 

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -11,13 +12,13 @@
 #include "ends.h"
 
 /* epochs with a meaning to the child */
-enum { WANTS_STATE = 9, BREAKS = 8, LARGE = 7 };
+enum { WANTS_STATE = 9, BREAKS = 8, LARGE = 7, NO_NUMBER = 6 };
 
 static void
 answer_pairs(struct wire_server *server, const struct wire_news *news,
              int has_state)
 {
-    static const float w[] = {1};
+    static const float w[] = {1}, nan[] = {NAN};
     static float large[8192 * 8193]; // 256 MiB and a row
     static int answered;
     struct wire_weights weights = {.rows = 1, .columns = 1, .w = w};
@@ -31,6 +32,8 @@ answer_pairs(struct wire_server *server, const struct wire_news *news,
     weights.id = error.id = pairs.id;
     weights.moved = ++answered;
     error.state = pairs.epoch == WANTS_STATE;
+    if (pairs.epoch == NO_NUMBER)
+        weights.w = nan;
     if (pairs.epoch == LARGE) {
         weights.w = large;
         weights.rows = 8193;
@@ -284,7 +287,6 @@ stopped_or_killed(struct wire *wire, struct wire_service_config config,
     wire_service_close(service);
 }
 
-/* Who waits for a service that is stopped may be asked to stop. */
 /* Nobody is there, or who is there does nothing. */
 static void
 says_that_it_waits(struct wire *wire, struct wire_service_config config,
@@ -308,6 +310,34 @@ says_that_it_waits(struct wire *wire, struct wire_service_config config,
     wire_service_close(service);
 }
 
+/* Who answers badly has not ended: it is not to be started again. */
+static void
+says_what_came(const char *endpoint)
+{
+    struct wire_service_config config = config_of(endpoint, "t5");
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+    struct wire_service *service;
+    struct wire_msg *answer;
+    const char *words = "no answer that will do";
+    enum wire_answer what;
+    int said = 0;
+
+    config.patience = 0.2;
+    config.deadline = 2;
+    service = wire_service_open(wire, &config, &err);
+    ask(service, 6, NO_NUMBER);
+    while ((what = wire_service_wait(service, -1, &answer, &err)) == WIRE_ODD)
+        said |= strstr(err.msg, words) && strstr(err.msg, "not finite");
+    T(said, "an answer with NaN: the wait names who sends such");
+    T(what == WIRE_UNREACHED && strstr(err.msg, words) &&
+          strstr(err.msg, "not finite") && strstr(err.msg, endpoint),
+      "and so does its end: %s", err.msg);
+    wire_service_close(service);
+    wire_close(wire);
+}
+
+/* Who waits for a service that is stopped may be asked to stop. */
 static void
 asked_to_stop(struct wire *wire, const struct wire_service_config *config,
               pid_t pid)
@@ -431,6 +461,7 @@ main(void)
     asking(endpoint);
     state(endpoint);
     too_large(endpoint);
+    says_what_came(endpoint);
     faults(endpoint, &pid);
     meeting(endpoint, &pid);
     end(pid);
