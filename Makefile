@@ -286,7 +286,8 @@ run-bound: $(KERNELS) $(HELPERS) $(ALONE) all
 
 # What has threads of its own: the watch for signals, who answers about keys, and
 # foil-select's planner.
-THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/wire/test_zap \
+THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/util/test_lock \
+            $(OUT)/tests/wire/test_zap \
             $(OUT)/tests/foil-select/test_planner
 run-threads: $(THREADED) $(ALONE)
 	$(call prove,$(THREADED),tap)

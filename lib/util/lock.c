@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -9,7 +10,8 @@
 
 enum { MOST = 4 }; // files of a process
 
-static int held[MOST], n_held;
+static int held[MOST];
+static atomic_int n_held; // of them, which another thread may read
 
 static struct flock
 whole_file(void)

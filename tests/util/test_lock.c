@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 
 #include "child.h"
@@ -68,6 +69,27 @@ one_that_is_held(int stopping)
       "of one that was killed there is a line, and no lock");
 }
 
+static void *
+note(void *unused)
+{
+    lock_note_stopping();
+    return unused;
+}
+
+/* The thread that takes signals is there before a file is: for tsan. */
+static void
+noted_meanwhile(void)
+{
+    pthread_t thread;
+    int taken;
+
+    if (pthread_create(&thread, NULL, note, NULL))
+        abort();
+    taken = lock_take("meanwhile", &err);
+    pthread_join(thread, NULL);
+    T(taken == 1, "a file is taken while another thread notes the end");
+}
+
 int
 main(void)
 {
@@ -79,6 +101,7 @@ main(void)
       "no file: nobody has it");
     one_that_is_held(0);
     one_that_is_held(1);
+    noted_meanwhile();
     snprintf(line, sizeof line, "%ld elsewhere\n", (long)getpid());
     put(line);
     T(!lock_look("lock", &lock, &err) && !lock.held && !lock.here &&
