@@ -1,4 +1,5 @@
 #define _DEFAULT_SOURCE // syscall()
+#undef _FORTIFY_SOURCE  // whose headers have a body of pread()
 /*
  * A machine that fails to read says nothing about images: none is bad for it.
  * Mostly waits, 5 s.
