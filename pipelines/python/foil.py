@@ -234,8 +234,19 @@ def _judge_whole(kind, head, tensors, now):
                               f"{more} {head[more]}")
         if len(np.unique(tensors["ids"])) < tensors["ids"].size:
             raise Refused(f"{kind}: a sample is in 'ids' twice")
+        if "shard" in head:
+            raise Refused(f"{kind}: shards of an item are not put together "
+                          "yet, batches have to be whole")
     if now is not None and head.get("session", 0) > (now + 86400) * 1e9:
         raise Refused(f"{kind}: the session lies more than a day ahead")
+
+
+def session_after(before, clock):
+    """The session of a trainer that starts, in nanoseconds since 1970: above
+    the one before, for the clock may have been set back; but one that lies more
+    than a day ahead would be refused by all."""
+    return clock if before < clock or before - clock > 86400 * 10 ** 9 \
+        else before + 1
 
 
 def place_of(head):
@@ -263,6 +274,9 @@ def unfit(mine, theirs):
         return f"peer speaks foil{theirs['version']}, this is foil{VERSION}"
     if not theirs["peer"]:
         return "hello: 'peer' is empty"
+    if "part" in theirs:
+        return (f"{theirs['stage']} is a part of several: runs of several "
+                "trainers are not put together yet")
     if mine["run"] and theirs["run"] and mine["run"] != theirs["run"]:
         return f"this is run '{mine['run']}', not '{theirs['run']}'"
     a, b = ((h["dataset"].get("digest", ""), h["dataset"].get("size", 0))
@@ -1750,7 +1764,7 @@ class Trainer:
               **(resume if isinstance(resume, dict) else {})}
         self.total, self.images = at["total"], at["images"]
         self.saved, self.saver, self.save_every = self.total, save, save_every
-        self.session = time.time_ns()
+        self.session = self._session()
         self.consumer = Consumer(self.session, (at["epoch"], at["step"]),
                                  window)
         self.consumer.epochs = at["epochs"]
@@ -1808,6 +1822,21 @@ class Trainer:
         line = f"{os.getpid()} {os.uname().nodename[:64]}{state}\n".encode()
         os.pwrite(self.lock.fileno(), line, 0)
         self.lock.truncate(len(line))
+
+    def _session(self):
+        """Ours; RUN/session has it for the next one."""
+        clock, path = time.time_ns(), os.path.join(self.folder or "", "session")
+        if not self.folder:
+            return clock
+        try:
+            with open(path, encoding="ascii") as f:
+                clock = session_after(int(f.read(32)), clock)
+        except (OSError, ValueError):
+            pass  # the first here
+        with open(path + ".new", "w", encoding="ascii") as f:
+            f.write(f"{clock}\n")
+        os.replace(path + ".new", path)
+        return clock
 
     def _resumed(self, resume):
         """The state to go on from; a run that was begun needs one."""

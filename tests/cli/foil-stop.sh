@@ -145,9 +145,13 @@ ok 'nothing of it is lost' test "$(steps py)" -eq "$before"
 rm -r py/step-* py/latest
 ok 'also where it has no checkpoint: 1' refuses 1 "holds a run" \
     timeout 60 "$python" "$here/stage.py" train py
+ahead=$(($(date +%s) + 3600))000000007
+echo "$ahead" >py/session
 python py resume=1
 becomes_true grep -q 'no checkpoint yet: starting anew' py.err
 becomes_true test -e py/batch
+ok 'by a clock that was set back an hour, in the session behind' \
+    grep -qx "$((ahead + 1))" py/session
 foil stop py 2>/dev/null
 ok 'with resume nothing is lost either, before there is a batch' \
     test "$(steps py)" -eq "$before"

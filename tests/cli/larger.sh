@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# An item that is larger than the first one of its run: neither trainer nor
-# augmenter end by it, and the selector is told.
+# An item that is larger than the first one of its run, and a batch that is a shard
+# of its item: nobody ends by them, and the author is told.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -31,4 +31,12 @@ ok 'the augmenter goes on' kill -0 "$augmenter"
 kill "$trainer" "$augmenter"
 ok 'and so does the trainer, which ends well' wait "$trainer"
 ok 'after three steps' test "$(steps run)" -eq 3
+
+mkdir -m 700 "$work/shard"
+"$python" "${0%/*}/augmenter.py" "ipc://$work/shard/batch" shard=1 >"$work/said" &
+ok 'a shard is not trained as its item' timeout 120 "$BIN/foil-train" \
+    -r "$work/shard" --arch linear --head 8 --threads 1 --steps 2
+ok 'its augmenter hears why, and brings all of it' grep -q \
+    '^shard 0 of 2 of an item: .* batches have to be whole' "$work/said"
+wait
 done_testing

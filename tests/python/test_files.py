@@ -115,6 +115,14 @@ def fields():
             ("'extra_view' is", {}, {**tensors, "extra_view": IDS[:2]})):
         ok(refuses(foil.Refused, what, foil.judge, "item", {**item, **more},
                    t, 9), f"item refused: {what}")
+    batch, tensors = MESSAGES["batch"]
+    ok(refuses(foil.Refused, "have to be whole", foil.judge, "batch",
+               {**batch, "shard": [0, 2]}, tensors, 9),
+       "a batch that is a shard of its item is refused")
+    hello = {**MESSAGES["hello"][0], "recipe": ""}
+    ok(not foil.unfit(hello, {**hello, "peer": "x"}) and "several trainers" in
+       foil.unfit(hello, {**hello, "peer": "x", "part": [0, 2]}),
+       "and so is a hello of a part")
     ok(refuses(foil.Refused, "a day ahead", foil.judge, "next",
                {**MESSAGES["next"][0], "session": 2 ** 62}, {}, 0, 1e9),
        "a session in the far future is refused")

@@ -247,6 +247,29 @@ def weights_of_pairs():
        "an answer with those of another width is refused, and waited for")
 
 
+def session_of_a_run():
+    day = 86400 * 10 ** 9
+    ok([foil.session_after(*two) for two in (
+        (0, 9), (9, 9), (10, 9), (day + 9, 9), (day + 10, 9))] ==
+       [9, 10, 11, day + 10, 9],
+       "a session is above the one before, unless that is a day ahead")
+    t = foil.Trainer.__new__(foil.Trainer)
+    t.folder = tempfile.mkdtemp()
+    first, second = t._session(), t._session()
+    path = os.path.join(t.folder, "session")
+    ahead = second + 3600 * 10 ** 9
+    with open(path, "w") as f:
+        f.write(f"{ahead}\n")
+    third = t._session()
+    ok(first < second and third == ahead + 1 and os.listdir(t.folder) ==
+       ["session"] and open(path).read() == f"{third}\n",
+       "so is a trainer's whose clock was set back an hour; its run says it")
+    os.remove(path)
+    os.rmdir(t.folder)
+    t.folder = None
+    ok(t._session() > second, "without a run directory it is the clock's")
+
+
 def where_it_binds():
     outside = ["tcp://0.0.0.0:7001", "tcp://*:*", "tcp://eth0:7001", "tcp://:7001",
                "tcp://192.168.1.1:7001", "tcp://[::]:7001", "tcp://host:7001",
@@ -297,4 +320,4 @@ def options_of_a_stage():
 
 run(options_of_a_stage, where_it_binds, selector_that_nobody_asks, stages_of_views,
     selector_that_waits_for_features, augmenter_between_its_edges,
-    trainer_and_its_peers, weights_of_pairs)
+    trainer_and_its_peers, session_of_a_run, weights_of_pairs)
