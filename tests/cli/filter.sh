@@ -238,6 +238,8 @@ ok 'a cache that cannot draw: 2' refuses 2 'needs --filter' \
     negatives --method cache
 ok 'a walk that nobody hears of: 2' refuses 2 'needs --filter' \
     negatives --proposals bank
+ok 'named as it was asked for' refuses 2 '^foil-negatives: --proposals exact-bank' \
+    negatives --proposals exact-bank
 ok 'stale chains do not walk: 2' refuses 2 'scores afresh' \
     negatives --filter --proposals bank --scores stale
 ok 'one chain for each image, views that differ: 2' refuses 2 'fixed|augment' \

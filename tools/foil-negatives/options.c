@@ -134,8 +134,10 @@ check(const struct sample_how *how)
                        ? "wants -r DIR, or --negatives, --plan and --items"
                        : "wants -r DIR or --negatives ENDPOINT");
     if (sample_source_banks(how) && !options.filter)
-        opt_misuse("--%s draws from outside of the batch: that needs --filter",
-                   how->cache ? "method cache" : "proposals bank");
+        opt_misuse("--%s %s draws from outside of the batch: that needs "
+                   "--filter",
+                   how->cache ? "method" : "proposals",
+                   how->cache ? method : proposals);
     if ((how->moves || how->proposals == SAMPLE_EXACT) &&
         how->scores != SAMPLE_FRESH)
         opt_misuse("--proposals %s scores afresh where its chains stand",
