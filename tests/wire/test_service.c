@@ -263,7 +263,7 @@ stopped_or_killed(struct wire *wire, struct wire_service_config config,
     struct wire_service *service;
     int64_t moved;
 
-    config.deadline = 0.6;
+    config.deadline = 2;
     service = wire_service_open(wire, &config, &err);
     ask(service, 1, 0);
     T(wait_for(service, &moved, &err) == WIRE_ANSWERED, "at work");
