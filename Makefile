@@ -120,7 +120,9 @@ JOBS    ?= $(shell echo $$(($$(nproc) + 4)))
 
 LIB     := $(OUT)/libfoil.a
 SHARED  := $(OUT)/libfoil.so.1
-LIB_O   := $(patsubst %.c,$(OUT)/%.o,$(wildcard lib/*/*.c))
+# It takes the place of functions of the C library: for tools, not for libfoil.
+GATE    := $(OUT)/lib/wire/gate.o
+LIB_O   := $(filter-out $(GATE),$(patsubst %.c,$(OUT)/%.o,$(wildcard lib/*/*.c)))
 TOOLS   := $(patsubst tools/%.c,$(OUT)/bin/%,$(wildcard tools/*.c)) \
            $(patsubst tools/%.sh,$(OUT)/bin/%,$(wildcard tools/*.sh))
 TESTS   := $(foreach r,$(ROOMS) foil-*,\
@@ -198,7 +200,7 @@ $(SHARED): $(LIB) $(OUT)/libfoil.map
 parts    = $(patsubst %.c,$(OUT)/%.o,$(wildcard tools/$(1)/*.c))
 tested   = $(if $(filter foil-%,$(1)),$(call parts,$(1)))
 .SECONDEXPANSION:
-$(OUT)/bin/%: $(OUT)/tools/%.o $$(call parts,$$*) $(LIB)
+$(OUT)/bin/%: $(OUT)/tools/%.o $$(call parts,$$*) $(GATE) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@) $(LINK) $^ $(LIBS) -o $@
 
@@ -207,7 +209,8 @@ $(OUT)/bin/%: tools/%.sh
 	$(call say,CP,$@) install -m 755 $< $@
 
 # A test in tests/foil-x/ is of the parts of that tool, and linked with them.
-$(OUT)/tests/%: $(OUT)/tests/%.o $$(call tested,$$(*D)) $(LIB)
+$(OUT)/tests/%: $(OUT)/tests/%.o $$(call tested,$$(*D)) \
+                $$(if $$(filter wire/test_ungated,$$*),,$(GATE)) $(LIB)
 	$(call say,LD,$@) $(LINK) $^ $(LIBS) -o $@
 
 # It is loaded into programs that are no tests of ours, so no sanitizer is in it.
@@ -219,7 +222,7 @@ $(OUT)/tests/%.o: INCLUDES += -Itests -Ilib
 $(OUT)/tests/foil-%.o: INCLUDES += -Itools
 $(OUT)/tests/fuzz/%: OWN_LDFLAGS += -fsanitize=fuzzer
 # It defines functions of the C library, of which fortified headers have bodies.
-$(OUT)/lib/wire/gate.o: FORTIFY :=
+$(GATE) $(OUT)/tests/wire/test_ungated.o: FORTIFY :=
 # Loops for one instruction set, which the processor is asked for first.
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 $(OUT)/lib/num/%_avx512.o: OWN_CFLAGS += -mavx512f -mavx512bw -mavx512dq \

@@ -83,9 +83,15 @@ enum wire_type { WIRE_ROUTER, WIRE_DEALER, WIRE_PUB, WIRE_SUB };
 /*
  * wire_sock_bind(), wire_sock_connect() open one; NULL with a sentence on
  * error: no such address, address in use by a living process, tcp beyond this
- * machine without keys (a name other than localhost counts as beyond), binding
- * in a program that has libfoil.so.1 in place of libfoil.a.  The socket file of
- * a dead process is taken over.
+ * machine without keys (a name other than localhost counts as beyond).  The
+ * socket file of a dead process is taken over.
+ *
+ * foil's tools count what peers have sent and nobody has read, cut off those
+ * beyond a bound, and take so many connections at most.  Another program does
+ * not: a part, and the number of whole messages that wait, are bounded there,
+ * but not parts of one message, what comes before the handshake, or
+ * connections.  So whoever reaches its endpoint can fill its memory: on ipc any
+ * user who may enter the folder, on tcp anybody, keys or not.
  *   role   connecting with keys: whose key the binder must have, "train"
  */
 struct wire_sock *wire_sock_bind(struct wire *wire, enum wire_type type,

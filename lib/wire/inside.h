@@ -31,8 +31,9 @@ struct wire_sock {
     enum wire_type type;
     int binds, bound;
     size_t most;  /* bytes of a message that comes */
-    int gate;     /* of a binder (wire/gate.h), else -1 */
+    int gate;     /* of a binder in a tool (wire/bounds.h), else -1 */
     int from;     /* the descriptor that the last message came by, or -1 */
+    int met;      /* a binder without a gate: a connection was taken */
     int up, lost; /* DEALER: somebody is there; was, and went */
     char endpoint[256];
     struct wire_msg *beat, *soon, *hello;

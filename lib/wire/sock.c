@@ -13,7 +13,7 @@
 #include "util/mem.h"
 
 #include "address.h"
-#include "gate.h"
+#include "bounds.h"
 #include "greeting.h"
 #include "inside.h"
 #include "raw.h"
@@ -121,6 +121,8 @@ open_monitor(struct wire_sock *sock)
     if (tcp && sock->binds && sock->wire->keys)
         events |= ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
                   ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
+    if (sock->binds && !wire_gate)
+        events |= ZMQ_EVENT_ACCEPTED;
     if (!events)
         return 0;
     snprintf(name, sizeof name, "inproc://monitor-%lu", ++sock->wire->monitors);
@@ -164,23 +166,28 @@ bind_it(struct wire_sock *sock, struct err *err)
     if (is_taken(sock->endpoint))
         return err_set(err, "cannot bind '%s': a living process has it",
                        sock->endpoint);
-    wire_gate_next(is_pub ? WIRE_SUBSCRIBER : WIRE_STRANGER, sock->most);
+    if (wire_gate && !wire_gate->does_guard())
+        return err_set(err,
+                       "cannot bound what comes by '%s': this ZeroMQ reads in "
+                       "another way",
+                       sock->endpoint);
+    if (wire_gate)
+        wire_gate->expect_next(is_pub ? WIRE_SUBSCRIBER : WIRE_STRANGER,
+                               sock->most);
     before = umask(S_IRWXO);
     umask(before | S_IRWXO); // the socket is for no others, whatever files are
     sock->bound = !zmq_bind(sock->socket, sock->endpoint);
     umask(before);
-    sock->gate = wire_gate_made();
+    sock->gate = wire_gate ? wire_gate->take_made() : -1;
     if (!sock->bound)
         return err_set(err, "cannot bind '%s': %s", sock->endpoint,
                        zmq_strerror(errno));
-    if (sock->gate < 0 && strncmp(sock->endpoint, "inproc:", 7))
+    if (wire_gate && sock->gate < 0 && strncmp(sock->endpoint, "inproc:", 7))
         return err_set(
-            err, "cannot bound what comes by '%s': %s", sock->endpoint,
-            wire_gate_called()
-                ? "this ZeroMQ listens in another way, or too many files are "
-                  "open"
-                : "a program that binds has libfoil.a in it, not libfoil.so.1 "
-                  "(pkg-config --libs foil-static)");
+            err,
+            "cannot bound what comes by '%s': this ZeroMQ listens in "
+            "another way, or too many files are open",
+            sock->endpoint);
     zmq_getsockopt(sock->socket, ZMQ_LAST_ENDPOINT, sock->endpoint, &size);
     return 0;
 }
@@ -323,7 +330,7 @@ take_parts(struct wire_sock *sock, struct wire_id *from, zmq_msg_t *parts,
         zmq_msg_close(&part);
     }
     if (sock->gate >= 0)
-        wire_gate_read(sock->from, n, bytes);
+        wire_gate->count_read(sock->gate, sock->from, n, bytes);
     *all = bytes;
     return n;
 }
@@ -338,8 +345,11 @@ wire_sock_recv(struct wire_sock *sock, struct wire_id *from,
 
     REQUIRE((sock->type == WIRE_ROUTER) == (from != NULL));
     if (zmq_getsockopt(sock->socket, ZMQ_EVENTS, &events, &size) ||
-        !(events & ZMQ_POLLIN))
+        !(events & ZMQ_POLLIN)) {
+        if (sock->gate >= 0)
+            wire_gate->note_drained(sock->gate);
         return 0;
+    }
     n = take_parts(sock, from, parts, &bytes);
     sock->subject = (struct wire_subject){"?", {-1, 0, 0}, 0};
     if (n > WIRE_PARTS_MAX || bytes > sock->most) {
@@ -418,7 +428,9 @@ wire_sock_soon(struct wire_sock *sock, struct wire_msg *msg)
 int
 wire_sock_met(const struct wire_sock *sock)
 {
-    return sock->binds ? wire_gate_met(sock->gate) : sock->up;
+    if (sock->gate >= 0)
+        return wire_gate->has_met(sock->gate);
+    return sock->binds ? sock->met : sock->up;
 }
 
 int
@@ -441,11 +453,13 @@ wire_sock_greet(struct wire_sock *sock, struct wire_greeting *greeting,
 void
 wire_sock_admit(struct wire_sock *sock)
 {
-    wire_gate_admit(sock->from);
+    if (sock->gate >= 0)
+        wire_gate->admit_peer(sock->gate, sock->from);
 }
 
 void
 wire_sock_expect(struct wire_sock *sock, size_t bytes)
 {
-    wire_gate_expect(sock->gate, bytes);
+    if (sock->gate >= 0)
+        wire_gate->expect_known(sock->gate, bytes);
 }

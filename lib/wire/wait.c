@@ -8,7 +8,7 @@
 #include "util/mem.h"
 #include "util/nofile.h"
 
-#include "gate.h"
+#include "bounds.h"
 #include "greeting.h"
 #include "inside.h"
 #include "zap.h"
@@ -133,6 +133,10 @@ read_monitor(struct wire_sock *sock)
             *sock->trouble.msg = '\0';
             continue;
         }
+        if (what == ZMQ_EVENT_ACCEPTED) {
+            sock->met = 1;
+            continue;
+        }
         if (what == ZMQ_EVENT_DISCONNECTED) {
             sock->lost |= sock->up;
             sock->up = 0;
@@ -162,7 +166,7 @@ wire_sock_trouble(const struct wire_sock *sock, struct err *why)
 static void
 read_gate(struct wire_sock *sock)
 {
-    unsigned cut, n = wire_gate_refused(sock->gate, &cut);
+    unsigned cut, n = wire_gate->take_refused(sock->gate, &cut);
     struct err why;
 
     err_set(&why,

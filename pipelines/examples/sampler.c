@@ -6,12 +6,11 @@
  * again or late are the server's matter.
  *
  *     cc -D_POSIX_C_SOURCE=200809L -o sampler sampler.c \
- *         $(pkg-config --cflags --libs foil-static)
+ *         $(pkg-config --cflags --libs foil)
  *     ./sampler ipc://run/negatives
  *     foil-tap check negatives ipc://run/negatives
  *
- * foil-static: a stage that binds has libfoil.a in it, since only functions of
- * the program itself can bound what peers make it hold (wire/sock.h).
+ * Nothing bounds what peers make it hold: wire/sock.h.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  *         $(pkg-config --cflags --libs foil)
  *     ./watch ipc://run/events
  *
- * It connects; a stage that binds has libfoil.a in it: sampler.c.
+ * It connects; sampler.c is a stage that binds.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 
 #include "t.h"
 #include "util/nofile.h"
+#include "wire/bounds.h"
 #include "wire/feed.h"
 
 #include "ends.h"
@@ -444,6 +445,71 @@ crowd(int files)
     unlink(at("f") + 6);
 }
 
+/* A connection to a listening descriptor; accepted until it has `want`. */
+static int
+taken_as(int listens, const char *endpoint, int want, int *other)
+{
+    int fd = -1;
+
+    for (int i = 0; i < 4096; i++) {
+        *other = reach(endpoint);
+        fd = accept(listens, NULL, NULL);
+        if (want < 0 || fd == want || fd < 0)
+            return fd;
+        close(fd);
+        close(*other);
+    }
+    return -1;
+}
+
+/* 1 when recv() lets in what no stranger may have under way. */
+static int
+lets_in(int fd, int other)
+{
+    static char bytes[4 * KIB];
+
+    return send(other, bytes, sizeof bytes, MSG_NOSIGNAL) == sizeof bytes &&
+           recv(fd, bytes, sizeof bytes, 0) == sizeof bytes;
+}
+
+static void
+generations(void)
+{
+    const char *endpoint = at("g");
+    struct sockaddr_un here = {.sun_family = AF_UNIX};
+    const int listens = socket(AF_UNIX, SOCK_STREAM, 0);
+    int gate, first, fd, other;
+
+    snprintf(here.sun_path, sizeof here.sun_path, "%s", endpoint + 6);
+    T(!bind(listens, (struct sockaddr *)&here, sizeof here), "bound");
+    wire_gate->expect_next(KIB, MIB);
+    listen(listens, 8);
+    gate = wire_gate->take_made();
+    first = taken_as(listens, endpoint, -1, &other);
+    wire_gate->admit_peer(gate, first);
+    T(lets_in(first, other), "who is admitted may have more under way");
+    close(first);
+    close(other);
+    fd = taken_as(listens, endpoint, -1, &other);
+    T(fd != first, "the next connection has another descriptor");
+    close(fd);
+    close(other);
+    fd = taken_as(listens, endpoint, first, &other);
+    T(fd == first, "later one has the same");
+    wire_gate->admit_peer(gate, fd);
+    T(!lets_in(fd, other), "a message of the one before does not admit it");
+    close(other);
+    close(fd);
+    fd = taken_as(listens, endpoint, first, &other);
+    wire_gate->note_drained(gate);
+    wire_gate->admit_peer(gate, fd);
+    T(lets_in(fd, other), "one that came after all was read does");
+    close(other);
+    close(fd);
+    close(listens);
+    unlink(endpoint + 6);
+}
+
 int
 main(void)
 {
@@ -458,6 +524,7 @@ main(void)
     admitted();
     subscriptions();
     reused();
+    generations();
     scratch_close();
     return t_done();
 }

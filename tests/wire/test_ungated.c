@@ -1,0 +1,75 @@
+/* A gate by which no byte comes, as with a ZeroMQ that reads by another call;
+ * and none at all, as in another program. */
+#define _DEFAULT_SOURCE // syscall()
+#include <sys/socket.h>
+
+ssize_t recv_of_nobody(int fd, void *bytes, size_t len, int flags);
+#define recv recv_of_nobody
+#undef _DEFAULT_SOURCE // gate.c has it, too
+#include "wire/gate.c"
+#undef recv
+
+#include "t.h"
+
+#include "ends.h"
+
+static const struct wire_limits none = {0};
+
+static void
+refuses_to_bind(struct wire *wire)
+{
+    struct err err = {""};
+    struct wire_sock *sock =
+        wire_sock_bind(wire, WIRE_ROUTER, at("a"), &none, &err);
+
+    T(!sock && strstr(err.msg, "cannot bound what comes by"),
+      "what would not bound its peers says so: %s", err.msg);
+    wire_sock_close(sock);
+}
+
+static void
+binds_without(struct wire *a, struct wire *b)
+{
+    struct err err = {""};
+    struct wire_sock *router =
+                         wire_sock_bind(a, WIRE_ROUTER, at("b"), &none, &err),
+                     *dealer = wire_sock_connect(b, WIRE_DEALER, at("b"), NULL,
+                                                 &none, &err);
+    struct wire_msg *beat = wire_beat_put(&(struct wire_beat){0}), *msg;
+    struct wire_id from;
+    int came = 0;
+
+    T(router && !wire_sock_met(router), "without a gate a socket is bound");
+    wire_sock_soon(dealer, beat);
+    for (int i = 0; router && i < 10000 && came <= 0; i++) {
+        turn(a, b);
+        came = wire_sock_recv(router, &from, &msg, &err);
+    }
+    T(came == 1, "a message comes");
+    if (came == 1)
+        wire_msg_free(msg);
+    for (int i = 0; router && i < 10000 && !wire_sock_met(router); i++)
+        turn(a, b);
+    T(router && wire_sock_met(router), "its peer was met");
+    wire_msg_free(beat);
+    wire_sock_close(dealer);
+    wire_sock_close(router);
+}
+
+int
+main(void)
+{
+    struct err err = {""};
+    struct wire *a, *b;
+
+    scratch_open();
+    a = wire_open(NULL, &err);
+    b = wire_open(NULL, &err);
+    refuses_to_bind(a);
+    wire_gate_set(NULL);
+    binds_without(a, b);
+    wire_close(b);
+    wire_close(a);
+    scratch_close();
+    return t_done();
+}
