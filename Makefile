@@ -287,7 +287,7 @@ run-bound: $(KERNELS) $(HELPERS) $(ALONE) all
 	$(call prove,$(addprefix tests/cli/,demo.sh recipes.sh filter.sh studies.sh) \
 	    $(KERNELS),tap-$(ISA))
 
-# What has threads of its own: the watch for signals, who answers about keys, and
+# What has threads of its own: the watch for signals, the answers about keys, and
 # foil-select's planner.
 THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/util/test_lock \
             $(OUT)/tests/wire/test_zap \

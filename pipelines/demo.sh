@@ -9,10 +9,9 @@
 # by the same protocol: labelled images teach, those of the test set are
 # classified.
 #
-# One thread trains in bfloat16: several lose much time waiting for each other in
-# oneDNN where the machine has other work.  Two train in f32, without AVX-512,
-# where one would take more than four minutes.  Other numbers give slightly other
-# figures.
+# One thread trains in bfloat16: two took ten times the processor time of one where
+# the machine had other work.  Two train in f32, without AVX-512, where one would
+# take more than four minutes.  Other numbers give slightly other figures.
 # shellcheck source=pipelines/lib.sh
 . "${FOIL_PIPELINES:-${0%/*}}/lib.sh"
 

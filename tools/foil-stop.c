@@ -55,8 +55,7 @@ say_nobody(const char *run, const struct lock *last)
 {
     if (!last->here)
         die("'%s' was trained last on the host '%s', by process %ld: whether "
-            "it "
-            "is still, 'foil stop' can see there alone",
+            "it is still, 'foil stop' can see there alone",
             run, last->host, last->pid);
     say("nobody trains in '%s'", run);
     exit(NOBODY);
