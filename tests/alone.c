@@ -117,11 +117,21 @@ reap(const sigset_t *signals, double until, pid_t program, int *code)
     }
 }
 
+static int
+ignores(int signal)
+{
+    struct sigaction is;
+
+    return !sigaction(signal, NULL, &is) && is.sa_handler == SIG_IGN;
+}
+
 /* Start the program; `signals` wait for us, and not for it.  It ignores none,
- * as a job in the background of a shell would. */
+ * as a job in the background of a shell would.  Where we ignore SIGHUP, as
+ * under nohup, it is in a session of its own, which no terminal hangs up. */
 static pid_t
 start(char **argv, sigset_t *signals)
 {
+    const int deaf = ignores(SIGHUP);
     sigset_t before;
     pid_t pid;
 
@@ -129,11 +139,14 @@ start(char **argv, sigset_t *signals)
     sigaddset(signals, SIGCHLD);
     sigaddset(signals, SIGINT);
     sigaddset(signals, SIGTERM);
-    sigaddset(signals, SIGHUP);
+    if (!deaf)
+        sigaddset(signals, SIGHUP);
     sigprocmask(SIG_BLOCK, signals, &before);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     pid = fork();
     if (!pid) {
+        if (deaf)
+            setsid();
         signal(SIGINT, SIG_DFL);
         signal(SIGQUIT, SIG_DFL);
         signal(SIGHUP, SIG_DFL);

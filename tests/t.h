@@ -33,9 +33,8 @@ static int t_count, t_failed;
 /* T_SKIP(): a check that cannot be made here, and why. */
 #define T_SKIP(what, why) printf("ok %d - %s # SKIP %s\n", ++t_count, what, why)
 
-/* t_emulated(): an emulator runs this, for another machine, and oneDNN has
- * plain convolutions there, of a million products a second: smaller ones will
- * do. */
+/* t_emulated(): an emulator runs this, for another machine, and starts no other
+ * program; what is large takes long. */
 static inline int
 t_emulated(void)
 {

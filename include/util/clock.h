@@ -7,6 +7,15 @@
 /* clock_now() returns seconds since some start, never going back. */
 double clock_now(void);
 
+/*
+ * clock_cond_init() makes a condition that is waited for by this clock, which
+ * nobody sets; clock_cond_wait() is pthread_cond_timedwait() on it, for up to
+ * so many seconds from now: 0 where they are over, else 1.
+ */
+void clock_cond_init(pthread_cond_t *cond);
+int clock_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock,
+                    double seconds);
+
 /* clock_wall() returns nanoseconds since 1970: for names, not for waiting. */
 uint64_t clock_wall(void);
 

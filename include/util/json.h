@@ -45,6 +45,10 @@ char *json_line(const json_t *object);
 /* json_brief() is json_line() with reals to 9 digits: for people to read. */
 char *json_brief(const json_t *object);
 
+/* json_name() returns the name of a file as a string to be printed, which is as
+ * defuse() leaves it (util/defuse.h): names need not be UTF-8, JSON is. */
+json_t *json_name(const char *name);
+
 /* json_print() writes json_brief() to standard output and gives up the object;
  * an error shows in close_stdout() (util/opt.h). */
 void json_print(json_t *object);

@@ -149,6 +149,10 @@ _Noreturn void die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* say() prints "tool: message" to stderr and returns. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* say_line() says a line, for a callback that prints lines; `tool` is
+ * not looked at. */
+void say_line(void *tool, const char *line);
+
 /* say_stopped() says "stopped" where stderr is a terminal and the tool was
  * asked to stop: without a word the prompt would stand behind the ^C. */
 void say_stopped(void);

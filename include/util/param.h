@@ -74,6 +74,15 @@ int param_check(const struct param *own, const double *value, struct err *err);
 /* param_json() returns a value as JSON of its kind, a choice as its word. */
 json_t *param_json(const struct param *own, double value);
 
+/*
+ * param_read() is the way back: it sets those values that a JSON object names.
+ *   text   {"tau": 0.2, "kl": true, "form": "word"}; NULL or "" names none
+ *   value  [PARAM_MOST], of which the others stay
+ * -1 with a sentence: no object, no such parameter, another kind, out of range.
+ */
+int param_read(const struct param *own, const char *text, double *value,
+               struct err *err);
+
 /* param_list() returns the defaults as an object, by name. */
 json_t *param_list(const struct param *own);
 
@@ -102,7 +111,11 @@ struct param_set {
     struct param_option option[PARAM_SET];
 };
 
-/* param_set_add() adds the parameters of a method; the set begins as {0}. */
+/*
+ * param_set_add() adds the parameters of a method; the set begins as {0}.  A
+ * method that is several rows is added as often, with the same pointer to its
+ * name, and named once in the help.
+ */
 void param_set_add(struct param_set *set, const char *method,
                    const struct param *own);
 
@@ -126,6 +139,10 @@ void param_set_get(const struct param_set *set, const struct param *own,
 /* param_set_find() returns the option of that name, or NULL. */
 const struct param_option *param_set_find(const struct param_set *set,
                                           const char *name);
+
+/* param_set_given() returns the name of an option of the set that was on the
+ * command line, or NULL. */
+const char *param_set_given(const struct param_set *set);
 
 /*
  * param_set_judge() refuses the options that were given on the command line,

@@ -1,6 +1,8 @@
 #ifndef UTIL_STOP_H
 #define UTIL_STOP_H
 
+#include <pthread.h>
+
 #include "util/err.h"
 
 /*
@@ -30,6 +32,10 @@ void stop_at_first(void (*call)(void));
  * stop_fd() is still there half a second after the first signal; before it. */
 void stop_while_busy(void (*call)(void));
 int stop_calls(void (*call)(void), struct err *err);
+
+/* stop_thread() is pthread_create() of a thread that takes no signals at all:
+ * they go to the threads that wait for them.  0, or the number of the error. */
+int stop_thread(pthread_t *thread, void *(*work)(void *), void *arg);
 
 /* stop_unblock() lets a child process take these signals again, before it
  * becomes another program. */

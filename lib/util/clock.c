@@ -20,6 +20,28 @@ clock_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+void
+clock_cond_init(pthread_cond_t *cond)
+{
+    pthread_condattr_t attr;
+
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+int
+clock_cond_wait(pthread_cond_t *cond, pthread_mutex_t *lock, double seconds)
+{
+    const double until = clock_now() + seconds;
+    const struct timespec at = {
+        .tv_sec = (time_t)until,
+        .tv_nsec = (long)((until - (double)(time_t)until) * 1e9)};
+
+    return !pthread_cond_timedwait(cond, lock, &at);
+}
+
 uint64_t
 clock_wall(void)
 {

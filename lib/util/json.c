@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/defuse.h"
 #include "util/json.h"
 #include "util/mem.h"
 
@@ -154,6 +155,18 @@ char *
 json_brief(const json_t *object)
 {
     return line_of(object, JSON_REAL_PRECISION(9));
+}
+
+json_t *
+json_name(const char *name)
+{
+    char *copy = mem_text(name);
+    json_t *string;
+
+    defuse(copy);
+    string = json_string(copy);
+    free(copy);
+    return string;
 }
 
 void

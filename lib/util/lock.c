@@ -19,8 +19,8 @@ whole_file(void)
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
 }
 
-/* Who we are, and how we fare.  A line that cannot be written costs its readers
- * a name: the lock is the kernel's. */
+/* Name and state of this process.  A line that cannot be written costs its
+ * readers a name: the lock is the kernel's. */
 static void
 write_line(int fd, const char *state)
 {

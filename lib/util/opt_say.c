@@ -98,6 +98,13 @@ say(const char *fmt, ...)
 }
 
 void
+say_line(void *tool, const char *line)
+{
+    (void)tool;
+    say("%s", line);
+}
+
+void
 say_stopped(void)
 {
     if (stop_asked() && isatty(STDERR_FILENO))

@@ -78,6 +78,55 @@ param_list(const struct param *own)
     return object;
 }
 
+static int
+read_one(const struct param *own, const json_t *from, double *value,
+         struct err *err)
+{
+    const char *word = json_string_value(from);
+    int index = -1;
+
+    if (own->kind == OPT_CHOICE && word)
+        index = opt_index(own->arg, word);
+    if (own->kind == OPT_CHOICE && index < 0)
+        return err_set(err, "%s: want one of %s", own->name, own->arg);
+    if (own->kind == OPT_FLAG && !json_is_boolean(from))
+        return err_set(err, "%s: want true or false", own->name);
+    if (own->kind == OPT_WHOLE && !json_is_integer(from))
+        return err_set(err, "%s: want a whole number", own->name);
+    if (own->kind == OPT_REAL && !json_is_number(from))
+        return err_set(err, "%s: want a number", own->name);
+    *value = own->kind == OPT_CHOICE ? index
+             : own->kind == OPT_FLAG ? json_is_true(from)
+                                     : json_number_value(from);
+    return 0;
+}
+
+int
+param_read(const struct param *own, const char *text, double *value,
+           struct err *err)
+{
+    json_t *object, *from;
+    const char *name;
+    int rc = 0;
+
+    if (!text || !*text)
+        return 0;
+    object = json_parse(text, strlen(text), "parameters", err);
+    if (!object)
+        return -1;
+    json_object_foreach(object, name, from)
+    {
+        const struct param *found = param_find(own, name);
+
+        rc = found ? read_one(found, from, value + (found - own), err)
+                   : err_set(err, "no parameter '%.80s'", name);
+        if (rc)
+            break;
+    }
+    json_decref(object);
+    return rc ? rc : param_check(own, value, err);
+}
+
 static struct param_option *
 find(struct param_set *set, const char *name)
 {
@@ -154,6 +203,8 @@ help_of(const struct param_set *set, const struct param_option *option)
             if (!strcmp(option->own[k]->help, said)) {
                 before += k < i;
                 same++;
+                if (k && option->method[k] == option->method[k - 1])
+                    continue;
                 methods = append(methods, ", ", option->method[k]);
             }
         if (!before) {
@@ -262,6 +313,22 @@ param_set_get(const struct param_set *set, const struct param *own,
     }
 }
 
+static int
+is_given(const struct param_option *option)
+{
+    return opt_given(&option->real) || opt_given(&option->whole) ||
+           opt_given(&option->flag) || opt_given(&option->choice);
+}
+
+const char *
+param_set_given(const struct param_set *set)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (is_given(set->option + i))
+            return set->option[i].param.name;
+    return NULL;
+}
+
 /* Why a method has no such option; -1. */
 static int
 refuse(const char *method, const struct param *params, const char *name,
@@ -292,8 +359,7 @@ param_set_judge(const struct param_set *set, const char *method,
         const struct param *own = param_find(params, name);
         const int moves = own && own->schedule >= PARAM_TO_END;
 
-        if (!own && (opt_given(&option->real) || opt_given(&option->whole) ||
-                     opt_given(&option->flag) || opt_given(&option->choice)))
+        if (!own && is_given(option))
             return refuse(method, params, name, "", err);
         if (!moves && opt_given(&option->schedule))
             return refuse(method, params, name, "-schedule", err);

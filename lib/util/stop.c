@@ -102,6 +102,19 @@ stop_calls(void (*call)(void), struct err *err)
     return start(err);
 }
 
+int
+stop_thread(pthread_t *thread, void *(*work)(void *), void *arg)
+{
+    sigset_t all, before;
+    int rc;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(thread, NULL, work, arg);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
 void
 stop_unblock(void)
 {

@@ -32,6 +32,16 @@ ok 'no signal is ignored, as in the background' bash -c "
     trap '' INT HUP
     '$alone' 9 1 bash -c 'kill -INT \$\$; sleep 1'
     [[ \$? -eq 130 ]]"
+# as under nohup: the group of what was started hears that its terminal is gone
+hung_up() {
+    rm -f begun
+    (
+        trap '' HUP
+        exec setsid "$alone" 9 1 bash -c ': >begun; sleep .3; exit 7'
+    ) &
+    becomes_true test -e begun && kill -HUP -- "-$!" && exits 7 wait "$!"
+}
+ok 'where SIGHUP is ignored it ends nothing' hung_up
 ok 'says what cannot be started' exits 127 "$alone" 1 1 no-such-program
 ok 'kills a program that hangs' alone_is 124 1 bash -c "$deaf"
 ok 'and says so' grep -x '# did not end' said

@@ -21,6 +21,27 @@ spans_are_short(void)
     }
 }
 
+/* Nobody signals. */
+static void
+conditions_are_waited_for(void)
+{
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t cond;
+    const double start = clock_now();
+    int over;
+
+    clock_cond_init(&cond);
+    pthread_mutex_lock(&lock);
+    do // it may wake up for no reason
+        over = !clock_cond_wait(&cond, &lock, 0.01);
+    while (!over);
+    T(clock_now() - start >= 0.01, "a wait for 10 ms is no shorter");
+    T(!clock_cond_wait(&cond, &lock, 0) && !clock_cond_wait(&cond, &lock, -1),
+      "one for no time ends, too");
+    pthread_mutex_unlock(&lock);
+    pthread_cond_destroy(&cond);
+}
+
 int
 main(void)
 {
@@ -44,5 +65,6 @@ main(void)
     T(wall > 1600000000ull * 1000000000 && clock_wall() >= wall,
       "the wall clock counts nanoseconds since 1970");
     spans_are_short();
+    conditions_are_waited_for();
     return t_done();
 }

@@ -152,6 +152,16 @@ writes_the_fewest_digits(void)
       powers);
 }
 
+static void
+names_are_utf8(void)
+{
+    json_t *name = json_name("r\377u\303\274n\n");
+
+    T(name && !strcmp(json_string_value(name), "r?u\303\274n?"),
+      "what is no UTF-8 in a name is '?'");
+    json_decref(name);
+}
+
 int
 main(void)
 {
@@ -165,5 +175,6 @@ main(void)
     rounds_for_people();
     spares_digits();
     writes_the_fewest_digits();
+    names_are_utf8();
     return t_done();
 }

@@ -107,9 +107,50 @@ a_table_has_names_defaults_and_ranges(void)
     json_decref(list);
 }
 
+/* 1 when these values come of a text. */
+static int
+reads(const char *text, double share, double count, double fast, double kind)
+{
+    double value[PARAM_MOST];
+    struct err err;
+
+    param_defaults(one, value);
+    return !param_read(one, text, value, &err) && value[0] == share &&
+           value[1] == count && value[2] == fast && value[3] == kind;
+}
+
+static int
+does_not_read(const char *text, const char *why)
+{
+    double value[PARAM_MOST];
+    struct err err = {""};
+
+    param_defaults(one, value);
+    return param_read(one, text, value, &err) && strstr(err.msg, why);
+}
+
+static void
+objects_are_read(void)
+{
+    T(reads("", 0.5, 3, 0, 1) && reads(NULL, 0.5, 3, 0, 1) &&
+          reads("{}", 0.5, 3, 0, 1),
+      "what names nothing changes nothing");
+    T(reads("{\"share\": 1, \"count\": 7, \"fast\": true, \"kind\": \"d\"}", 1,
+            7, 1, 2),
+      "an object sets each in its kind");
+    T(does_not_read("{\"share\": 3}", "0 .. 1"), "a range is kept");
+    T(does_not_read("{\"count\": 1.5}", "whole"), "so is a kind: whole,");
+    T(does_not_read("{\"fast\": 1}", "true or false"), "flag,");
+    T(does_not_read("{\"kind\": \"b\"}", "a|bc|d"), "choice");
+    T(does_not_read("{\"x\": 1}", "no parameter 'x'"), "names are known");
+    T(does_not_read("[1]", "object") && does_not_read("{", "JSON"),
+      "and it is an object");
+}
+
 int
 main(void)
 {
+    objects_are_read();
     a_table_has_names_defaults_and_ranges();
     gives("one", "0.5 3 0 1 constant");
     gives("two", "0.25 constant");

@@ -1,0 +1,52 @@
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "util/arena.h"
+#include "util/err.h"
+#include "util/mem.h"
+
+void
+arena_begin(struct arena *arena)
+{
+    arena->n = 0;
+}
+
+/* Room for a piece more. */
+static void
+add_piece(struct arena *arena)
+{
+    const size_t old = arena->room;
+
+    mem_grow(&arena->piece, &arena->room, arena->n + 1, sizeof *arena->piece);
+    for (size_t i = old; i < arena->room; i++)
+        arena->piece[i] = (struct arena_piece){0};
+}
+
+void *
+arena_take(struct arena *arena, size_t n, size_t size)
+{
+    struct arena_piece *piece;
+
+    if (arena->n == arena->room)
+        add_piece(arena);
+    piece = arena->piece + arena->n++;
+    REQUIRE(size && n < SIZE_MAX / 2);
+    // an array of nothing is one, too; what the piece held is not kept
+    if (piece->room / size <= n) {
+        const size_t more = n + n / 8 + 1;
+
+        free(piece->bytes);
+        piece->bytes = mem_array(more, size);
+        piece->room = more * size;
+    }
+    return piece->bytes;
+}
+
+void
+arena_release(struct arena *arena)
+{
+    for (size_t i = 0; i < arena->room; i++)
+        free(arena->piece[i].bytes);
+    free(arena->piece);
+    *arena = (struct arena){0};
+}

@@ -1,0 +1,63 @@
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/mem.h"
+
+#include "bytes.h"
+
+enum { PIECE = 65536 }; // bytes that are read at once
+
+void
+bytes_clear(struct bytes *bytes)
+{
+    bytes->from = bytes->n = bytes->looked = 0;
+}
+
+void
+bytes_add(struct bytes *bytes, const char *text, size_t n)
+{
+    // what is used up makes room when it is half of all
+    if (bytes->from > bytes->n / 2 || bytes->from == bytes->n) {
+        bytes->n -= bytes->from;
+        bytes->looked -= bytes->from;
+        if (bytes->n)
+            memmove(bytes->at, bytes->at + bytes->from, bytes->n);
+        bytes->from = 0;
+    }
+    mem_grow(&bytes->at, &bytes->room, bytes->n + n, 1);
+    memcpy(bytes->at + bytes->n, text, n);
+    bytes->n += n;
+}
+
+char *
+bytes_line(struct bytes *bytes, size_t *n)
+{
+    char *line, *end = NULL;
+
+    if (bytes->looked < bytes->n)
+        end = memchr(bytes->at + bytes->looked, '\n', bytes->n - bytes->looked);
+    if (!end) {
+        bytes->looked = bytes->n;
+        return NULL;
+    }
+    line = bytes->at + bytes->from;
+    *n = (size_t)(end - line);
+    *end = 0;
+    bytes->from = bytes->looked = (size_t)(end - bytes->at) + 1;
+    return line;
+}
+
+int
+bytes_read(int fd, struct bytes *bytes)
+{
+    char piece[PIECE];
+    ssize_t n;
+
+    do
+        n = read(fd, piece, sizeof piece);
+    while (n < 0 && errno == EINTR);
+    if (n > 0)
+        bytes_add(bytes, piece, (size_t)n);
+    return n > 0 ? 1 : n < 0 && errno == EAGAIN ? 0 : -1;
+}

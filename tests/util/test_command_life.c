@@ -1,0 +1,186 @@
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "asked.h"
+#include "t.h"
+
+/* Descriptors that this process has. */
+static size_t
+descriptors(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    size_t n = 0;
+
+    while (readdir(dir))
+        n++;
+    closedir(dir);
+    return n;
+}
+
+static void
+nothing_is_inherited(void)
+{
+    struct text text = {{0}, 0};
+    struct command *c, *other;
+    char ok[64], group[32];
+
+    for (int fd = 3; fd < 1024; fd++) // those that the test has inherited
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    other = start("read x", NULL, 60);
+    c = start("read x; cd /proc/self/fd; echo *; "
+              "cd /; ps -o pgid= -p $$ | tr -d ' '; echo ok",
+              NULL, 60);
+    snprintf(group, sizeof group, "|%d|", (int)getpgrp());
+    // 4 is the folder, while the shell lists it
+    T(ask(c, "go", &text, ok) == COMMAND_OK &&
+          !strncmp(text.at, "0 1 2 3 4|", 10),
+      "a program has four descriptors");
+    T(!strstr(text.at, group), "and a group of its own");
+    command_close(c);
+    command_close(other);
+}
+
+struct worker {
+    pthread_t thread;
+    int number, good;
+};
+
+static void *
+work(void *arg)
+{
+    struct worker *worker = arg;
+    struct err why;
+    struct command_config config = {
+        .name = "mine",
+        .line = "while read n; do echo $n >&2; echo $((n + 1)); echo ok; done",
+        .first = 60,
+        .patience = 60,
+        .longest = 100,
+        .most = 1};
+    struct command *c = command_open(&config, &why);
+    struct text text = {{0}, 0};
+    struct command_answer answer = {.take = keep, .of = &text};
+    char line[16], want[16];
+
+    worker->good = c != NULL;
+    for (int i = 0; i < 20 && c; i++) {
+        text.at[0] = 0;
+        snprintf(line, sizeof line, "%d", 100 * worker->number + i);
+        snprintf(want, sizeof want, "%d|", 100 * worker->number + i + 1);
+        worker->good &= command_ask(c, line, -1, &answer, &why) == COMMAND_OK &&
+                        !strcmp(text.at, want);
+        free(answer.ok);
+    }
+    command_close(c);
+    return NULL;
+}
+
+static void
+eight_at_once(void)
+{
+    struct worker worker[8] = {0};
+    int good = 1;
+
+    for (int i = 0; i < 8; i++) {
+        worker[i].number = i;
+        REQUIRE(!pthread_create(&worker[i].thread, NULL, work, &worker[i]));
+    }
+    for (int i = 0; i < 8; i++) {
+        pthread_join(worker[i].thread, NULL);
+        good &= worker[i].good;
+    }
+    T(good, "eight threads have one each");
+}
+
+/* Whether any process is in that group. */
+static int
+gone(pid_t group)
+{
+    const struct timespec pause = {.tv_nsec = 50000000};
+
+    for (int i = 0; i < 400; i++) {
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            continue;
+        if (kill(-group, 0) && errno == ESRCH)
+            return 1;
+        nanosleep(&pause, NULL);
+    }
+    return 0;
+}
+
+/* The thread that starts a program may end, and does not take it along; our
+ * end does, though it reads nothing and ignores signals. */
+static void
+nothing_outlives_us(void)
+{
+    static const char busy[] = "trap '' TERM HUP; read x; "
+                               "ps -o pgid= -p $$ | tr -d ' '; echo ok; "
+                               "sleep 1000 & while :; do sleep 1; done";
+    int fd[2];
+    char group[16] = "";
+    pid_t pid;
+
+    REQUIRE(!prctl(PR_SET_CHILD_SUBREAPER, 1) && !pipe(fd));
+    fflush(NULL);
+    pid = fork();
+    if (!pid) {
+        struct text text = {{0}, 0};
+        struct command *c = start(busy, NULL, 60);
+        char ok[64];
+
+        if (ask(c, "go", &text, ok) != COMMAND_OK ||
+            write(fd[1], text.at, 16) != 16)
+            _exit(1);
+        pause();
+    }
+    close(fd[1]);
+    REQUIRE(read(fd[0], group, sizeof group - 1) > 0);
+    T(atoi(group) > 1, "a program works for another process");
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    T(gone(atoi(group)), "which is killed, and nothing is left of either");
+    close(fd[0]);
+}
+
+static void
+a_close_ends_all(void)
+{
+    struct text text = {{0}, 0}, printed = {{0}, 0};
+    struct command *c =
+        start("ps -o pgid= -p $$ | tr -d ' '; echo ok; sleep 1000 & "
+              "read x; read x; echo bye >&2",
+              &printed, 60);
+    char ok[64];
+
+    REQUIRE(ask(c, "go", &text, ok) == COMMAND_OK);
+    command_close(c);
+    T(strstr(printed.at, "mine: bye|") != NULL,
+      "the end of its input ends a program, which may still say something");
+    T(gone(atoi(text.at)), "what it has left behind is killed");
+    command_close(NULL);
+}
+
+int
+main(void)
+{
+    const size_t before = descriptors();
+
+    if (t_emulated()) {
+        T_SKIP("a program and its children", "an emulator has no part in them");
+        return t_done();
+    }
+    nothing_is_inherited();
+    eight_at_once();
+    nothing_outlives_us();
+    a_close_ends_all();
+    T(descriptors() == before, "no descriptor is left");
+    return t_done();
+}

@@ -1,0 +1,36 @@
+#include <string.h>
+
+#include "t.h"
+#include "util/defuse.h"
+
+static int
+becomes(const char *from, const char *to)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%s", from);
+    defuse(text);
+    return !strcmp(text, to);
+}
+
+int
+main(void)
+{
+    T(becomes("", "") && becomes("loss 4.5 ~", "loss 4.5 ~"),
+      "plain text stays as it is");
+    T(becomes("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z",
+              "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z"),
+      "so do characters of two, three and four bytes");
+    T(becomes("\x1b[2Ja\rb\nc\x7f", "?[2Ja?b?c?"), "control bytes do not");
+    T(becomes("a\tb", "a b"), "a tab is a blank");
+    T(becomes("\xc2\x9b"
+              "31m",
+              "??31m"),
+      "nor do those of C1");
+    T(becomes("\xff\x80"
+              "a\xc0\xaf\xed\xa0\x80\xf5\x80\x80\x80",
+              "??a?????????"),
+      "nor does what is no UTF-8");
+    T(becomes("a\xe2\x82", "a??"), "nor does a character that is cut");
+    return t_done();
+}
