@@ -7,19 +7,12 @@ A line for each clone (include/util/clones.h): its instructions, how many of the
 compute on vectors and on single numbers, and how many take a vector apart or put
 one together number by number.  --check prints only what is wrong, and fails: a
 clone for AVX2 with more than a few of the last, or without vectors where that for
-AVX-512 has them.  What is known and may be so stands in the table below.
+AVX-512 has them.
 """
 import re
 import subprocess
 import sys
 
-# file, kernel: why its clone for AVX2 may be so
-KNOWN = {
-    # sums of vectors of 64 bytes are kept in memory between steps, and moved
-    # there through general registers: a debt, for vectors as wide as the clone's
-    ('attention', 'multiply'): 'sums of 64 bytes spill',
-    ('half_product', 'multiply'): 'sums of 64 bytes spill',
-}
 MOST = 8  # of the last, in a clone
 APART = re.compile(r'v?(pextr[bwdq]|pinsr[bwdq]|insertps|extractps)$')
 VECTOR = re.compile(r'v?(add|sub|mul|div|max|min|sqrt|cmp\w*|f\w+|cvt\w+)p[sd]$'
@@ -73,13 +66,9 @@ def main():
             for level in ('v1', 'v3', 'v4'):
                 print(f'{key[0]:14} {key[1]:26} {level}    '
                       + ' '.join(f'{n:6}' for n in found[key][level]))
-        if why and key not in KNOWN:
+        if why:
             bad += 1
             print(f'clones: {key[0]}.c: {key[1]}() {why}', file=sys.stderr)
-        if not why and key in KNOWN:
-            bad += 1
-            print(f'clones: {key[0]}.c: {key[1]}() may leave the table',
-                  file=sys.stderr)
     if not found:
         sys.exit('clones: there are none')
     sys.exit(bad > 0)

@@ -14,7 +14,7 @@
  * time, no scratch from the caller.  The result is the same, bit for bit, for
  * the same shape and number of threads.  Sums are f32: against sums in double,
  * of normal numbers and up to k = 2,048, the largest error over the rms of C is
- * below 4e-6 (tests/num/test_gemm.c).  Calls on different arrays may run at the
+ * below 5e-6 (tests/num/test_gemm.c).  Calls on different arrays may run at the
  * same time.
  *
  * Small ones, of up to 5 x 2^20 multiplications, go to loops of our own

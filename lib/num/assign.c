@@ -97,7 +97,7 @@ enter(struct assign *a, uint32_t point, size_t c)
     offer(a, c, at->count++);
 }
 
-/* The last of the list takes the place of who leaves; the steps that were his
+/* The last of the list takes the place of the one that leaves, whose steps
  * have to be looked for again. */
 static void
 leave(struct assign *a, size_t c, size_t i)

@@ -6,6 +6,7 @@
 #include "num/attention.h"
 #include "num/exp.h"
 #include "num/half.h"
+#include "products.h"
 #include "util/clones.h"
 #include "util/err.h"
 
@@ -17,7 +18,7 @@
  * Rows are taken four at a time, because a causal block of rows ends at its own
  * last token: what lies beyond is neither computed nor read.
  */
-enum { ROWS = 4 };
+enum { ROWS = PRODUCTS_ROWS };
 
 static size_t
 padded(size_t n)
@@ -71,63 +72,6 @@ num_attention_scratch(size_t longest, size_t d)
     return (size_t)omp_get_max_threads() * task_size(longest, d);
 }
 
-/*
- * c = a b for `rows` <= ROWS rows and n columns, a multiple of LANES, summed
- * over k from `from` to below `to`: a_ik is a[i * ai + k * ak], row k of b is
- * b + k * ldb.
- */
-struct product {
-    const float *a;
-    size_t ai, ak;
-    const float *b;
-    size_t ldb;
-    float *c;
-    size_t ldc;
-    size_t n, from, to;
-};
-
-LANES_INLINE void
-columns(const struct product *p, size_t rows, size_t vectors, size_t at)
-{
-    lanes sum[ROWS][2] = {0};
-
-    for (size_t k = p->from; k < p->to; k++) {
-        const float *a = p->a + k * p->ak;
-        lanes b[2];
-
-        memcpy(b, p->b + k * p->ldb + at, vectors * sizeof *b);
-        for (size_t i = 0; i < rows; i++)
-            for (size_t v = 0; v < vectors; v++)
-                sum[i][v] += a[i * p->ai] * b[v];
-    }
-    for (size_t i = 0; i < rows; i++)
-        memcpy(p->c + i * p->ldc + at, sum[i], vectors * sizeof *sum[i]);
-}
-
-LANES_INLINE void
-all_columns(const struct product *p, size_t rows)
-{
-    size_t at = 0;
-
-    for (; at + 2 * LANES <= p->n; at += 2 * LANES)
-        columns(p, rows, 2, at);
-    if (at < p->n)
-        columns(p, rows, 1, at);
-}
-
-static UTIL_CLONES(void, multiply, (const struct product *whole, size_t rows),
-                   (whole, rows))
-{
-    struct product p = *whole;
-
-    if (rows == ROWS) {
-        all_columns(&p, ROWS);
-        return;
-    }
-    for (size_t i = 0; i < rows; i++, p.a += p.ai, p.c += p.ldc)
-        all_columns(&p, 1);
-}
-
 /* Which tokens the rows from i on see: those before this one. */
 static size_t
 sight(const struct task *t, size_t i, size_t rows)
@@ -147,7 +91,7 @@ scores(const struct task *t, struct rows x, const float *yt, float *s)
 {
     for (size_t i = 0; i < t->len; i += ROWS) {
         const size_t rows = rows_at(t, i);
-        const struct product p = {
+        const struct products_rows p = {
             .a = x.at + i * x.stride,
             .ai = x.stride,
             .ak = 1,
@@ -155,11 +99,12 @@ scores(const struct task *t, struct rows x, const float *yt, float *s)
             .ldb = t->wide,
             .c = s + i * t->wide,
             .ldc = t->wide,
+            .rows = rows,
             .n = padded(sight(t, i, rows)),
             .to = t->d,
         };
 
-        multiply(&p, rows);
+        num_products()->rows(&p);
     }
 }
 
@@ -179,7 +124,7 @@ mix(const struct task *t, const float *p, struct rows x, struct sink out)
 {
     for (size_t i = 0; i < t->len; i += ROWS) {
         const size_t rows = rows_at(t, i);
-        const struct product product = {
+        const struct products_rows product = {
             .a = p + i * t->wide,
             .ai = t->wide,
             .ak = 1,
@@ -187,11 +132,12 @@ mix(const struct task *t, const float *p, struct rows x, struct sink out)
             .ldb = x.stride,
             .c = out.at + i * out.stride,
             .ldc = out.stride,
+            .rows = rows,
             .n = t->deep,
             .to = sight(t, i, rows),
         };
 
-        multiply(&product, rows);
+        num_products()->rows(&product);
     }
     deliver(t, &out);
 }
@@ -201,7 +147,7 @@ static void
 mix_back(const struct task *t, const float *p, struct rows x, struct sink out)
 {
     for (size_t j = 0; j < t->len; j += ROWS) {
-        const struct product product = {
+        const struct products_rows product = {
             .a = p + j,
             .ai = 1,
             .ak = t->wide,
@@ -209,12 +155,13 @@ mix_back(const struct task *t, const float *p, struct rows x, struct sink out)
             .ldb = x.stride,
             .c = out.at + j * out.stride,
             .ldc = out.stride,
+            .rows = rows_at(t, j),
             .n = t->deep,
             .from = t->causal ? j : 0,
             .to = t->len,
         };
 
-        multiply(&product, rows_at(t, j));
+        num_products()->rows(&product);
     }
     deliver(t, &out);
 }

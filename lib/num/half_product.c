@@ -7,6 +7,7 @@
 
 #include "half_product.h"
 #include "lanes.h"
+#include "products.h"
 
 size_t
 num_half_depth(size_t k)
@@ -142,27 +143,10 @@ dot(const struct half_product *p)
 
 #endif
 
-/* Both products of a word, one after the other. */
-static UTIL_CLONES(void, multiply, (const struct half_product *p), (p))
+static void
+multiply(const struct half_product *p)
 {
-    for (size_t i = 0; i < p->rows; i++) {
-        lanes sum[HALF_PANEL / LANES] = {0};
-
-        for (size_t k = 0; k < p->depth; k++) {
-            const uint32_t a = p->a[i * p->row + k * p->step];
-            const float low = half_value((uint16_t)a);
-            const float high = half_value((uint16_t)(a >> 16));
-
-            for (size_t v = 0; v < HALF_PANEL / LANES; v++) {
-                struct pair b =
-                    pair_load(p->b, 2 * (k * HALF_PANEL + v * LANES), 1);
-
-                sum[v] += low * b.v[0];
-                sum[v] += high * b.v[1];
-            }
-        }
-        memcpy(p->c + i * HALF_PANEL, sum, sizeof sum);
-    }
+    num_products()->halves(p);
 }
 
 const struct half_kernel num_half_vectors = {"vectors", multiply};

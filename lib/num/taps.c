@@ -1,6 +1,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "lanes.h"
 #include "taps.h"
 
 enum {
@@ -62,8 +63,8 @@ int
 num_taps_init(struct num_taps *t, const struct num_conv_spec *spec,
               const struct winograd_isa *isa)
 {
-    if (spec->in.block != isa->lanes || spec->block != isa->lanes ||
-        spec->kernel * spec->kernel > TAPS_MOST)
+    if ((spec->in.block != isa->lanes && spec->in.block != 1) ||
+        spec->block != isa->lanes || spec->kernel * spec->kernel > TAPS_MOST)
         return -1;
     *t = (struct num_taps){.spec = *spec,
                            .out = num_conv_out(spec),
@@ -73,6 +74,12 @@ num_taps_init(struct num_taps *t, const struct num_conv_spec *spec,
     t->group[NUM_CONV_BACK_DATA] = group_of(t, &t->out, &spec->in);
     t->group[NUM_CONV_BACK_WEIGHTS] = group_of(t, &spec->in, &t->out);
     return 0;
+}
+
+int
+num_taps_does(const struct num_taps *t, enum num_conv_pass pass)
+{
+    return pass != NUM_CONV_BACK_DATA || t->spec.in.block == t->isa->lanes;
 }
 
 const char *
@@ -135,15 +142,15 @@ run_of(const struct num_taps *t, size_t tap, size_t p)
 static struct taps_map
 rows_of(const struct work *work, const struct num_map *map, size_t stride)
 {
-    const size_t lanes = work->t->isa->lanes;
+    const size_t wide = work->t->isa->lanes;
 
     return (struct taps_map){.h = map->h,
                              .w = map->w,
-                             .groups = map->c / lanes,
+                             .groups = map->c / wide,
                              .stride = stride,
                              .bf16 = map->bf16,
                              .step = work->now * (map->c + APART),
-                             .side = map->c / lanes};
+                             .side = map->c / wide};
 }
 
 /* The same in panels, [panel,pixel,image,width]. */
@@ -234,6 +241,21 @@ vectors(const struct work *work, size_t panel)
     return least(2, work->write->c / work->t->isa->lanes - 2 * panel);
 }
 
+/* An image in plain layout becomes rows. */
+static void
+gather_plain(const struct num_map *map, const struct taps_map *rows,
+             const void *x, float *to)
+{
+    for (size_t y = 0; y < rows->h; y++)
+        for (size_t first = 0; first < rows->stride; first++)
+            for (size_t i = first; i < rows->w; i += rows->stride) {
+                for (size_t k = 0; k < map->c; k++)
+                    to[k] = number_at(x, k * pixels(map) + y * rows->w + i,
+                                      map->bf16);
+                to += rows->step;
+            }
+}
+
 /* The images from `first` on become rows, by all threads. */
 static void
 gather(const struct work *work, const struct num_map *map,
@@ -243,9 +265,14 @@ gather(const struct work *work, const struct num_map *map,
     const size_t image = num_map_bytes(map) / map->n;
 
 #pragma omp for schedule(static)
-    for (size_t i = 0; i < work->now; i++)
-        work->t->isa->gather(rows, (const char *)data + (first + i) * image,
-                             to + i * row);
+    for (size_t i = 0; i < work->now; i++) {
+        const char *from = (const char *)data + (first + i) * image;
+
+        if (map->block == 1)
+            gather_plain(map, rows, from, to + i * row);
+        else
+            work->t->isa->gather(rows, from, to + i * row);
+    }
 }
 
 /* One line of a panel for all images of a group: the sum over taps. */

@@ -25,8 +25,9 @@
  * (tests/num/test_taps.c).  bfloat16 maps are read and written as such and all
  * else is f32, the weights as well: only the last rounding remains.
  *
- * Maps are in blocks of as many channels as the instruction set has lanes; any
- * kernel, stride and padding.  Results do not depend on the number of threads.
+ * Maps are in blocks of as many channels as the instruction set has lanes; x
+ * may be plain, too, as images are, but for back_data.  Any kernel, stride and
+ * padding.  Results do not depend on the number of threads.
  * Two calls may run at the same time with different scratch.
  */
 struct num_taps {
@@ -40,6 +41,9 @@ struct num_taps {
  * are in blocks of another size. */
 int num_taps_init(struct num_taps *taps, const struct num_conv_spec *spec,
                   const struct winograd_isa *isa);
+
+/* Whether it does a pass. */
+int num_taps_does(const struct num_taps *taps, enum num_conv_pass pass);
 
 /* "taps:avx512" */
 const char *num_taps_name(const struct num_taps *taps);

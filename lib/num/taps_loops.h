@@ -126,6 +126,15 @@ first(const float *x, size_t n)
     return v;
 }
 
+INLINE void
+put_first(float *to, size_t n, vec x)
+{
+    if (n >= WIDE)
+        store(to, 0, x, 0);
+    else
+        memcpy(to, &x, n * sizeof *to);
+}
+
 /* u of a vector of outputs: these are rows of w, [in x taps]. */
 static void
 taps_forward(const struct taps_weights *t, const float *w, float *u)
@@ -136,9 +145,9 @@ taps_forward(const struct taps_weights *t, const float *w, float *u)
         vec x[WIDE];
 
         for (size_t l = 0; l < WIDE; l++)
-            x[l] = load(w + l * all, at, 0);
+            x[l] = first(w + l * all + at, all - at);
         transpose(x);
-        for (size_t j = 0; j < WIDE; j++) {
+        for (size_t j = 0; j < WIDE && at + j < all; j++) {
             const size_t k = (at + j) / t->taps, tap = (at + j) % t->taps;
 
             if (t->meets[tap])
@@ -194,14 +203,16 @@ taps_gradient(const struct taps_weights *t, const float *s, int accumulate,
         for (size_t j = 0; j < WIDE; j++) {
             const size_t k = (at + j) / t->taps, tap = (at + j) % t->taps;
 
-            x[j] = t->meets[tap] ? load(s, (tap * t->in + k) * PANEL, 0)
-                                 : (vec){0};
+            x[j] = at + j < all && t->meets[tap]
+                       ? load(s, (tap * t->in + k) * PANEL, 0)
+                       : (vec){0};
         }
         transpose(x);
         for (size_t l = 0; l < WIDE; l++) {
-            float *to = dw + l * all;
+            float *to = dw + l * all + at;
 
-            store(to, at, accumulate ? load(to, at, 0) + x[l] : x[l], 0);
+            put_first(to, all - at,
+                      accumulate ? first(to, all - at) + x[l] : x[l]);
         }
     }
 }

@@ -6,6 +6,7 @@
 #define NAME "avx2"
 #define WIDE 8
 #define ROWS 6
+#define HELD 2
 #define FMA(a, b, c) \
     ((vec)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
 #define WIDEN(x) ((words)_mm256_cvtepu16_epi32((__m128i)(x)))

@@ -6,6 +6,7 @@
 #define NAME "avx512"
 #define WIDE 16
 #define ROWS 12
+#define HELD 2
 #define FMA(a, b, c) \
     ((vec)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
 #define WIDEN(x) ((words)_mm512_cvtepu16_epi32((__m256i)(x)))

@@ -4,9 +4,13 @@
  *
  *     ISA    the struct winograd_isa, and NAME, that of the instructions
  *     WIDE   lanes of a vector
- *     ROWS   rows of a product at a time, up to 12: 2 ROWS vectors are held
+ *     ROWS   rows of a product at a time, up to 12
+ *     HELD   vectors of a panel that are held in registers for each row, 1 or 2
+ *
  *     FMA    a b + c of vectors
- *     WIDEN, NARROW  WIDE halves become words; words become their lower halves
+ *
+ *     WIDEN  WIDE halves become words
+ *     NARROW words become their lower halves
  *
  * and gets nothing without.
  */
@@ -214,7 +218,7 @@ static void (*const blocks[ROWS + 1])(const struct winograd_product *p,
 
 /* In blocks of nearly the same size. */
 static void
-product(const struct winograd_product *p)
+product_at_once(const struct winograd_product *p)
 {
     const size_t n = (p->rows + ROWS - 1) / ROWS;
 
@@ -222,6 +226,20 @@ product(const struct winograd_product *p)
         const size_t from = p->rows * i / n, to = p->rows * (i + 1) / n;
 
         blocks[to - from](p, from);
+    }
+}
+
+static void
+product(const struct winograd_product *p)
+{
+    struct winograd_product part = *p;
+
+    if (part.vectors > HELD)
+        part.vectors = HELD;
+    for (size_t v = 0; v < p->vectors; v += HELD) {
+        product_at_once(&part);
+        part.b += WIDE;
+        part.c += WIDE;
     }
 }
 

@@ -1,8 +1,10 @@
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "maps.h"
 #include "num/conv.h"
+#include "num/threads.h"
 #include "t.h"
 
 /* Shapes at which something could go wrong: odd sizes, one pixel, strides that
@@ -142,10 +144,11 @@ agrees_with_plain(struct num_dnn *dnn, const struct num_conv_spec *shape)
     struct data d;
     char name[96];
 
-    snprintf(name, sizeof name, "%zux%zux%zu to %zu, k %zu, stride %zu%s%s",
+    snprintf(name, sizeof name, "%zux%zux%zu to %zu, k %zu, stride %zu%s%s, %d",
              spec.in.c, spec.in.h, spec.in.w, spec.out, spec.kernel,
              spec.stride, spec.in.bf16 ? ", halves" : "",
-             spec.how == NUM_CONV_WINOGRAD ? ", Winograd" : "");
+             spec.how == NUM_CONV_WINOGRAD ? ", Winograd" : "",
+             omp_get_max_threads());
     if (spec.in.bf16 && !num_dnn_bf16()) {
         T_SKIP(name, "no AVX-512");
         return;
@@ -215,16 +218,57 @@ identity_is_a_closed_form(struct num_dnn *dnn)
     num_conv_free(conv);
 }
 
+/* Loops in plain C would take a hundred times as long. */
+static void
+nothing_is_slow(struct num_dnn *dnn)
+{
+    static const size_t shapes[][4] = {
+        // c, out, kernel, stride
+        {3, 16, 3, 1},  {3, 64, 7, 2},  {16, 16, 3, 1},
+        {16, 32, 3, 2}, {16, 32, 1, 2}, {64, 16, 1, 1},
+    };
+
+    for (size_t i = 0; i < 2 * sizeof shapes / sizeof *shapes; i++) {
+        const size_t *s = shapes[i / 2];
+        struct num_conv_spec spec = {
+            .in = {2, s[0], 16, 16, num_map_block(s[0]), 0},
+            .out = s[1],
+            .block = num_map_block(s[1]),
+            .kernel = s[2],
+            .stride = s[3],
+            .pad = s[2] / 2,
+            .how = i % 2 ? NUM_CONV_DIRECT : NUM_CONV_TABLE,
+            .train = 1,
+            .back_data = s[0] > 3};
+        struct num_conv *conv = num_conv_new(dnn, &spec);
+        const char *name[3];
+        int slow = 0;
+
+        for (int pass = 0; pass < 3; pass++) {
+            name[pass] = num_conv_name(conv, (enum num_conv_pass)pass);
+            slow += !strncmp(name[pass], "ref", 3);
+        }
+        T(!slow, "%zu to %zu, k %zu/%zu: %s, %s, %s", s[0], s[1], s[2], s[3],
+          name[0], name[1], name[2]);
+        num_conv_free(conv);
+    }
+}
+
 int
 main(void)
 {
     struct num_dnn *dnn = num_dnn_new();
 
-    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
-        agrees_with_plain(dnn, &specs[i]);
+    for (int threads = 1; threads <= 2; threads++) {
+        num_threads(threads);
+        for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+            agrees_with_plain(dnn, &specs[i]);
+    }
+    num_threads(1);
     adds_and_clips(dnn, 0);
     adds_and_clips(dnn, 1);
     identity_is_a_closed_form(dnn);
+    nothing_is_slow(dnn);
     num_conv_free(NULL);
     num_dnn_free(dnn);
     num_dnn_free(NULL);

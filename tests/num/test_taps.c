@@ -18,6 +18,12 @@ static const struct shape shapes[] = {
     {7, 512, 1, 1, 32, 1, 1, 0},
 };
 
+static const struct shape images[] = {
+    {3, 3, 9, 7, 16, 3, 1, 1},
+    {2, 3, 13, 11, 48, 7, 2, 3},
+    {2, 1, 5, 8, 16, 5, 3, 0},
+};
+
 /* The largest error over the rms of y and dx, and of dw. */
 static const double bound[2] = {1e-5, 1e-5};
 
@@ -28,9 +34,10 @@ refuses_other_blocks(const struct winograd_isa *isa)
     struct num_conv_spec in = good, out = good;
     struct num_taps taps;
 
-    in.in.block = out.block = 1;
+    in.in.block = 2 * isa->lanes;
+    out.block = 1;
     T(num_taps_init(&taps, &good, isa) == 0, "%s: blocks", isa->NAME);
-    T(num_taps_init(&taps, &in, isa) == -1, "%s: no blocks in", isa->NAME);
+    T(num_taps_init(&taps, &in, isa) == -1, "%s: others in", isa->NAME);
     T(num_taps_init(&taps, &out, isa) == -1, "%s: no blocks out", isa->NAME);
 }
 
@@ -66,6 +73,75 @@ adds_and_clips(const struct winograd_isa *isa)
     free(scratch);
 }
 
+/* Images are in plain layout. */
+static void
+images_give_y(const struct num_conv_spec *spec, const struct num_taps *taps)
+{
+    const struct num_map out = num_conv_out(spec);
+    float *x = normal(num_map_size(&spec->in), 1);
+    float *w = normal(spec->out * spec->in.c * spec->kernel * spec->kernel, 2);
+    float *want = mem_array(num_map_size(&out), sizeof *want);
+    void *mx, *y = empty(&out), *scratch = scratch_of(taps, NUM_CONV_FORWARD);
+
+    rounded(&spec->in, x);
+    mx = packed(&spec->in, x);
+    num_conv_forward_plain(spec, x, w, NULL, want);
+    num_taps_forward(taps, mx, w, NULL, y, scratch);
+    T_NEAR(map_worst(&out, y, want), 0, spec->in.bf16 ? 2e-2 : 5e-6,
+           "%s: %zu colours, bf16 %d: y", taps->isa->taps, spec->in.c,
+           spec->in.bf16);
+    free(x);
+    free(w);
+    free(want);
+    free(mx);
+    free(y);
+    free(scratch);
+}
+
+/* And dw, which is added to. */
+static void
+images_give_dw(const struct num_conv_spec *spec, const struct num_taps *taps)
+{
+    const struct num_map out = num_conv_out(spec);
+    const size_t n = spec->out * spec->in.c * spec->kernel * spec->kernel;
+    float *x = normal(num_map_size(&spec->in), 1);
+    float *dy = normal(num_map_size(&out), 3);
+    float *dw = mem_array(2 * n, sizeof *dw);
+    void *mx, *mdy, *scratch = scratch_of(taps, NUM_CONV_BACK_WEIGHTS);
+
+    rounded(&spec->in, x);
+    rounded(&out, dy);
+    mx = packed(&spec->in, x);
+    mdy = packed(&out, dy);
+    num_conv_back_weights_plain(spec, x, dy, dw + n, NULL);
+    num_taps_back_weights(taps, mx, mdy, dw, 0, scratch);
+    num_taps_back_weights(taps, mx, mdy, dw, 1, scratch);
+    for (size_t i = 0; i < n; i++)
+        dw[i] /= 2;
+    T_NEAR(worst(n, dw, dw + n), 0, 5e-6, "%s: %zu colours, bf16 %d: dw, added",
+           taps->isa->taps, spec->in.c, spec->in.bf16);
+    free(x);
+    free(dy);
+    free(dw);
+    free(mx);
+    free(mdy);
+    free(scratch);
+}
+
+static void
+images_are_read(const struct winograd_isa *isa, const struct shape *s, int bf16)
+{
+    struct num_conv_spec spec = spec_of(s, isa, bf16);
+    struct num_taps taps;
+
+    spec.in.block = 1;
+    REQUIRE(!num_taps_init(&taps, &spec, isa));
+    T(!num_taps_does(&taps, NUM_CONV_BACK_DATA), "%s: images have no gradient",
+      isa->taps);
+    images_give_y(&spec, &taps);
+    images_give_dw(&spec, &taps);
+}
+
 /* The gradient does not depend on the number of threads, and is added. */
 static void
 gradient_is_one(const struct winograd_isa *isa)
@@ -88,6 +164,8 @@ main(void)
         refuses_other_blocks(num_winograd_isa(i));
         adds_and_clips(num_winograd_isa(i));
         gradient_is_one(num_winograd_isa(i));
+        for (size_t k = 0; k < 2 * sizeof images / sizeof *images; k++)
+            images_are_read(num_winograd_isa(i), &images[k / 2], k % 2);
     }
     all_agree(sizeof shapes / sizeof *shapes, shapes, bound);
     return t_done();

@@ -1,0 +1,45 @@
+#ifndef NUM_PRODUCTS_H
+#define NUM_PRODUCTS_H
+
+#include <stddef.h>
+
+#include "half_product.h"
+#include "util/isa.h"
+
+/*
+ * The inner loops of attention and of products of halves, made once for each
+ * instruction set out of products_loops.h: vectors are as wide as a register,
+ * so that sums stay in registers.  Products are not fused with sums, and each
+ * sum has the order of k: all give the same bits.
+ */
+enum { PRODUCTS_ROWS = 4, PRODUCTS_COLUMNS = 16 };
+
+/*
+ * c = a b for `rows` <= PRODUCTS_ROWS rows and n columns, a multiple of
+ * PRODUCTS_COLUMNS, summed over k from `from` to below `to`: a_ik is
+ * a[i * ai + k * ak], row k of b is b + k * ldb.
+ */
+struct products_rows {
+    const float *a;
+    size_t ai, ak;
+    const float *b;
+    size_t ldb;
+    float *c;
+    size_t ldc;
+    size_t rows, n, from, to;
+};
+
+struct num_products {
+    void (*rows)(const struct products_rows *product);
+    void (*halves)(const struct half_product *product);
+};
+
+/* num_products_isa() returns those for an instruction set, or the widest below
+ * it that there are; num_products() those for util_isa(). */
+const struct num_products *num_products_isa(enum util_isa isa);
+const struct num_products *num_products(void);
+
+extern const struct num_products num_products_avx512, num_products_avx2,
+    num_products_any;
+
+#endif

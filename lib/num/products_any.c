@@ -1,0 +1,3 @@
+#define ISA num_products_any
+#define LANES_WIDE 4
+#include "products_loops.h"

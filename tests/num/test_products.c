@@ -1,0 +1,116 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "maps.h"
+#include "num/lanes.h"
+#include "num/products.h"
+#include "t.h"
+
+enum { DEPTH = 21, WIDTH = 3 * PRODUCTS_COLUMNS, LINE = WIDTH + 5 };
+
+/* The sum in the order of k, in f32, is what every instruction set gives. */
+static int
+rows_are_sums(const struct num_products *loops, struct products_rows p)
+{
+    float got[PRODUCTS_ROWS * LINE] = {0};
+    int good = 1;
+
+    p.c = got;
+    p.ldc = LINE;
+    loops->rows(&p);
+    for (size_t i = 0; i < PRODUCTS_ROWS; i++)
+        for (size_t j = 0; j < LINE; j++) {
+            float sum = 0;
+
+            for (size_t k = p.from; k < p.to; k++)
+                sum += p.a[i * p.ai + k * p.ak] * p.b[k * p.ldb + j];
+            if (i >= p.rows || j >= p.n)
+                sum = 0;
+            good &= !memcmp(&sum, &got[i * LINE + j], sizeof sum);
+        }
+    return good;
+}
+
+static void
+all_rows(const struct num_products *loops, const char *name)
+{
+    float *a = normal(DEPTH * DEPTH, 1), *b = normal(DEPTH * LINE, 2);
+
+    for (size_t rows = 1; rows <= PRODUCTS_ROWS; rows++) {
+        int good = 1;
+
+        for (size_t n = PRODUCTS_COLUMNS; n <= WIDTH; n += PRODUCTS_COLUMNS)
+            for (size_t across = 0; across < 2; across++) {
+                const struct products_rows p = {.a = a,
+                                                .ai = across ? 1 : DEPTH,
+                                                .ak = across ? DEPTH : 1,
+                                                .b = b,
+                                                .ldb = LINE,
+                                                .rows = rows,
+                                                .n = n,
+                                                .from = across ? 3 : 0,
+                                                .to = DEPTH};
+
+                good &= rows_are_sums(loops, p);
+            }
+        T(good, "%s: %zu rows are sums in turn, and nothing beyond", name,
+          rows);
+    }
+    free(a);
+    free(b);
+}
+
+static uint32_t
+word_of(float low, float high)
+{
+    return half_of(low) | (uint32_t)half_of(high) << 16;
+}
+
+static void
+halves_are_sums(const struct num_products *loops, const char *name)
+{
+    float *x = normal(2 * DEPTH * (HALF_ROWS + HALF_PANEL), 3);
+    uint32_t a[HALF_ROWS * DEPTH], b[DEPTH * HALF_PANEL];
+    float got[HALF_ROWS * HALF_PANEL];
+    int good = 1;
+
+    for (size_t i = 0; i < HALF_ROWS * DEPTH; i++)
+        a[i] = word_of(x[2 * i], x[2 * i + 1]);
+    for (size_t i = 0; i < DEPTH * HALF_PANEL; i++)
+        b[i] = word_of(x[2 * (HALF_ROWS * DEPTH + i)],
+                       x[2 * (HALF_ROWS * DEPTH + i) + 1]);
+    loops->halves(&(struct half_product){.a = a,
+                                         .row = 1,
+                                         .step = HALF_ROWS,
+                                         .b = b,
+                                         .rows = HALF_ROWS,
+                                         .depth = DEPTH,
+                                         .c = got});
+    for (size_t at = 0; at < HALF_ROWS * HALF_PANEL; at++) {
+        float sum = 0;
+
+        for (size_t k = 0; k < DEPTH; k++) {
+            const uint32_t p = a[at / HALF_PANEL + k * HALF_ROWS];
+            const uint32_t q = b[k * HALF_PANEL + at % HALF_PANEL];
+
+            sum += half_value((uint16_t)p) * half_value((uint16_t)q);
+            sum += half_value((uint16_t)(p >> 16)) *
+                   half_value((uint16_t)(q >> 16));
+        }
+        good &= !memcmp(&sum, &got[at], sizeof sum);
+    }
+    T(good, "%s: products of halves are sums in turn", name);
+    free(x);
+}
+
+int
+main(void)
+{
+    for (int isa = 0; isa <= (int)util_isa_most(); isa++) {
+        const struct num_products *loops = num_products_isa((enum util_isa)isa);
+
+        all_rows(loops, util_isa_name((enum util_isa)isa));
+        halves_are_sums(loops, util_isa_name((enum util_isa)isa));
+    }
+    return t_done();
+}
