@@ -4,12 +4,12 @@
 #include "wire/next.h"
 
 /*
- * Consuming the items of a plan in order: what is wanted, what has come before
- * its turn, and who is told so.
+ * Consuming the items of a plan in order: which are wanted, which have come
+ * before their turn, and which peers are told so.
  *
  * A consumer is a state machine.  It has no socket and no clock: its caller
  * tells it what peers brought and what time it is (`now`, in seconds from any
- * start, never going back), and asks it what is to be sent to whom.
+ * start, never going back), and asks it what is to be sent to which peer.
  * flow/inlet.h binds it to a socket.  What an item is, it does not know: an
  * item is a pointer of the caller, held until its turn has come.
  *
@@ -31,9 +31,9 @@ struct flow_consumer;
 
 /*
  * flow_consumer_new(): at `at`, its session included, with a window of 1 ..
- * WIRE_WINDOW_MAX.  The first snapshot has the serial `serial`, > 0; who may
- * start again within a session takes its clock.  Take out what is held before
- * flow_consumer_free(): flow_consumer_drop().
+ * WIRE_WINDOW_MAX.  The first snapshot has the serial `serial`, > 0;
+ * a consumer that may start again within a session takes it from its clock.
+ * Take out what is held before flow_consumer_free(): flow_consumer_drop().
  */
 struct flow_consumer *flow_consumer_new(const struct wire_place *at,
                                         size_t window, int64_t serial);

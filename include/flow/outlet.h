@@ -65,8 +65,8 @@ int flow_outlet_next(struct flow_outlet *outlet, struct wire_news *news);
 int flow_outlet_give(struct flow_outlet *outlet, const struct flow_turn *turn,
                      struct wire_msg *item);
 
-/* flow_outlet_end() tells who asks where the plan ends, when that is within
- * the window. */
+/* flow_outlet_end() tells the peers that ask where the plan ends, when that is
+ * within the window. */
 void flow_outlet_end(struct flow_outlet *outlet);
 
 /* flow_outlet_late() takes all items from a peer that is late: 1 with a

@@ -4,20 +4,21 @@
 #include "wire/next.h"
 
 /*
- * Handing out the items of a plan: what is wanted, who has what, and what is
- * handed out again.
+ * Handing out the items of a plan: which are wanted, which peer has
+ * which, and which are handed out again.
  *
  * A producer is a state machine.  It has no socket and no clock: its caller
  * tells it what peers said and what time it is (`now`, in seconds from any
- * start, never going back), and asks it what is to be sent to whom.
+ * start, never going back), and asks it what is to be sent to which peer.
  * flow/outlet.h binds it to a socket.
  *
  *     snapshot  the newest that a peer passed on (struct wire_next): place,
  *               window, and what of it the consumer has.  One that nobody has
  *               said again for FLOW_LAPSE seconds, while others said older
  *               ones, was never true: the next older one takes its place;
- *               once a peer said that its run is over, only one that is new
- *               of who says it, for who lost the consumer repeats the same
+ *               once a peer said that its run is over, only one that the
+ *               peer did not say before: a peer that lost the consumer repeats
+ *               the same
  *     book      the places of the window, from the first that is not trained:
  *               each is free, leased to one peer, or had.  The caller adds them
  *               in the order of the plan, as far as that is known
@@ -37,7 +38,7 @@
  * greeted.  All leases of that peer are void then and it is set aside: it gets
  * nothing for four leases, the next time for eight and so on, and after that
  * one item at a time, the highest that is wanted, until one of its leases ends
- * well.  Where nobody is left who was not late, all get items as before.
+ * well.  Where no peer is left that was not late, all get items as before.
  *
  * Places are compared by (epoch, step); their sessions agree.  Memory: the
  * peers, and the book of at most WIRE_WINDOW_MAX places.  Not thread-safe.
@@ -66,7 +67,7 @@ enum flow_said {
     FLOW_NOTHING, /* that need concern the caller */
     FLOW_PASSED,  /* the place has moved on */
     FLOW_MOVED,   /* a newer session */
-    FLOW_BACK     /* the consumer went back, or who spoke before was wrong */
+    FLOW_BACK     /* the consumer went back, or an earlier snapshot was wrong */
 };
 enum flow_said flow_producer_next(struct flow_producer *producer, uint64_t peer,
                                   const struct wire_next *next, double now);
@@ -97,9 +98,9 @@ void flow_producer_add(struct flow_producer *producer,
 void flow_producer_close(struct flow_producer *producer);
 
 /*
- * flow_producer_turn() says which item is to be sent to whom: 1, or 0 when that
- * is none now.  flow_producer_gave() books that it was sent, or that it could
- * not be, and then the peer is passed over for 0.05 s.
+ * flow_producer_turn() says which item is to be sent to which peer: 1,
+ * or 0 when none is now.  flow_producer_gave() books that it was sent, or that
+ * it could not be, and then the peer is passed over for 0.05 s.
  */
 struct flow_turn {
     uint64_t peer;
@@ -147,8 +148,8 @@ int flow_producer_over(const struct flow_producer *producer, double now);
 
 /*
  * The consumer's place, session -1 before any is known, and its window; where
- * what is not in the book begins; who has an item, or had it last, 0 for
- * nobody; the number of leases.
+ * what is not in the book begins; the peer that has an item, or had it
+ * last, 0 for none; the number of leases.
  */
 struct wire_place flow_producer_place(const struct flow_producer *producer);
 size_t flow_producer_window(const struct flow_producer *producer);

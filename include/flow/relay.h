@@ -88,6 +88,11 @@ int flow_relay_turn(const struct flow_relay *relay, double now,
                     struct wire_next *next);
 void flow_relay_told(struct flow_relay *relay, int sent, double now);
 
+/* flow_relay_waits() returns 1 where the consumer waits, or soon will: of the
+ * batches that it has said it has, and those that we have sent since, it has
+ * less than two. */
+int flow_relay_waits(const struct flow_relay *relay);
+
 /* flow_relay_place() is the consumer's, session -1 before any is known;
  * flow_relay_items() items are waiting or in the making, flow_relay_kept()
  * batches are made and not sent. */

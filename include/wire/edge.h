@@ -49,10 +49,11 @@ int wire_edge_serves(enum wire_edge edge);
  * Sizes in bytes.  The largest part, and the largest message, all of its parts
  * together, that the end which sends may send; the other one refuses what is
  * larger.  wire_edge_part() is the limit by which ZeroMQ closes the connection,
- * wire_edge_message() what a peer may have sent that is not read yet.
+ * wire_edge_message() what a peer, and all greeted peers together, may have
+ * sent that is not read yet.
  *   max_batch   the trainer's --max-batch for batches; 0: WIRE_BATCH_PART
  */
-#define WIRE_BATCH_PART ((size_t)256 << 20)
+#define WIRE_BATCH_PART ((size_t)40 << 20)
 size_t wire_edge_part(enum wire_edge edge, enum wire_side from,
                       size_t max_batch);
 size_t wire_edge_message(enum wire_edge edge, enum wire_side from,

@@ -6,7 +6,7 @@
 /*
  * features: what the encoder makes of a batch, trainer to subscribers; or a
  * piece of the table of all samples as it was at the end of an epoch, trainer
- * to who asked for it (wire/fetch.h).
+ * to the peer that asked for it (wire/fetch.h).
  */
 struct wire_features {
     int64_t sequence; /* counts the publisher's messages from 0; -1: missing, in

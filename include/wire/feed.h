@@ -8,9 +8,10 @@
 #include "wire/status.h"
 
 /*
- * Events for whoever listens: PUB and SUB.  The publisher never waits; a slow
+ * Events for subscribers: PUB and SUB.  The publisher never waits; a slow
  * subscriber loses messages and knows it by the gap in `sequence`, which is
- * counted from 0 for each kind.
+ * counted from 0 for each kind.  How much waits for subscribers is bounded
+ * (wire/sock.h): one that does not read is cut off, and may come again.
  */
 struct wire_feed;
 
@@ -30,6 +31,9 @@ void wire_feed_features(struct wire_feed *feed, struct wire_features *features);
  * send what nobody reads costs time.
  */
 int wire_feed_followed(struct wire_feed *feed);
+
+/* wire_feed_unsent() returns how many bytes wait for subscribers. */
+size_t wire_feed_unsent(const struct wire_feed *feed);
 
 /* The listening end. */
 struct wire_listener;

@@ -4,26 +4,27 @@
 #include "wire/codec.h"
 
 /*
- * hello: who one is, what one speaks, which data one means.  The connecting
- * side says it first, and again when told to; the binder answers with its
- * own, or with an error.
+ * hello: stage and name of a peer, the version of the protocol that it speaks,
+ * and its data set.  The connecting side says it first, and again when told to;
+ * the binder answers with its own, or with an error.
  */
 enum { WIRE_RANKS_MAX = 65536 }; /* ranks of a trainer, at most */
 
 struct wire_hello {
-    char stage[32];  /* "augment", "train" ... */
-    char run[128];   /* name of the run; "" fits every run */
-    char peer[64];   /* 1 .. 63 bytes that stay the same over reconnections of
-                      * one process, and that no other has */
-    char recipe[64]; /* what all who make views for a run must agree in, so that
-                      * anyone makes the same; "": makes none, or is not known.
-                      * Whoever brings views has one */
-    int64_t version; /* wire_hello_put() sends WIRE_VERSION */
-    char digest[33]; /* of the data set, 32 hexadecimal digits, and */
-    int64_t size;    /* its images; "" and 0: not known yet */
-    char sampler[64];  /* of a negatives service: what it keeps, "emc2 2" */
+    char stage[32];   /* "augment", "train" ... */
+    char run[128];    /* name of the run; "" fits every run */
+    char peer[64];    /* 1 .. 63 bytes that stay the same over reconnections of
+                       * one process, and that no other has */
+    char recipe[64];  /* what all peers that make views for a run must agree in,
+                       * so that anyone makes the same; "": makes none, or is not
+                       * known.  A peer that brings views has one */
+    int64_t version;  /* wire_hello_put() sends WIRE_VERSION */
+    char digest[33];  /* of the data set, 32 hexadecimal digits, and */
+    int64_t size;     /* its images; "" and 0: not known yet */
+    char sampler[64]; /* of a negatives service: what it keeps, "emc2 2" */
     int64_t max_batch; /* of a trainer: no batch may be larger, bytes of one
                         * of its tensors; 0: not given */
+    int64_t width;     /* of a trainer: numbers of an embedding; 0: not given */
     int64_t part[2];   /* of a trainer: r, W, it is rank r of W; 0, 0: it is
                         * the only one.  No stage of foil says or uses it */
 };

@@ -18,7 +18,7 @@
  * One for each service.  Use from one thread.
  */
 struct wire_keeper {
-    char met[64]; /* the name of who was greeted last; "": nobody */
+    char met[64]; /* the name of the service greeted last; "": none */
     int ready;
     int tries; /* so often since the last answer the state was wanted */
 };

@@ -85,7 +85,7 @@ int wire_server_send(struct wire_server *server, uint64_t peer,
 
 /*
  * wire_server_over() tells every peer that the run is over at `at`, which
- * reaches them also when the server is closed next, and those who left by
+ * reaches them also when the server is closed next, and peers that left by
  * saying nothing, too: they may only be slow.  It waits up to 2 s for peers
  * whose queues are full.
  */

@@ -17,9 +17,11 @@
  *
  * A socket that binds also bounds what each peer makes it hold, so that memory
  * is bounded by what peers are admitted for (wire_sock_admit()), whatever
- * comes and from whom: WIRE_STRANGER bytes that the tool has not read as a
+ * any of them sends: WIRE_STRANGER bytes that the tool has not read as a
  * message yet, or WIRE_SUBSCRIBER at a PUB; about a thousand connections in a
- * process.  A peer that goes beyond is cut off; wire_refused() tells.
+ * process.  A peer that goes beyond is cut off; wire_refused() tells.  So is,
+ * of a PUB with much unsent, a subscriber that does not read; while
+ * WIRE_PUBLISHED bytes wait, no more is published.
  *
  * Tools use the ends above this: wire/server.h, wire/client.h,
  * wire/service.h, wire/feed.h.
@@ -36,12 +38,15 @@ struct wire_limits {
 enum {
     WIRE_STRANGER = 32 << 10,  /* greetings */
     WIRE_SUBSCRIBER = 2 << 10, /* a handshake and some subscriptions */
+    WIRE_PUBLISHED = 24 << 20, /* what waits for all subscribers of a PUB, */
+    WIRE_PUBLISHED_SMALL = 4 << 10, /* messages of so many bytes not counted */
 };
 
 /*
  * wire_open() makes an empty set of sockets, and lets the process have as many
  * files open as it may (util/nofile.h).
- *   keys   who we are and whom we let in; NULL: no keys.  Kept, not owned.
+ *   keys   our certificate and those of the peers that may connect; NULL:
+ *          none.  Kept, not owned
  */
 struct wire *wire_open(const struct wire_keys *keys, struct err *err);
 
@@ -109,7 +114,7 @@ void wire_sock_close(struct wire_sock *sock);
 /* wire_sock_endpoint() is where it is bound: the port for "tcp://...:*". */
 const char *wire_sock_endpoint(const struct wire_sock *sock);
 
-/* A routing id: whom a ROUTER talks to. */
+/* A routing id: the peer that a ROUTER talks to. */
 struct wire_id {
     uint8_t len, byte[255];
 };
@@ -132,8 +137,8 @@ const struct wire_subject *wire_sock_subject(const struct wire_sock *sock);
  * wire_sock_send() sends without waiting; msg stays the caller's.
  *   to   on a ROUTER; else NULL
  *
- * Returns 1: it is on its way, 0: not now (a DEALER that is not connected, or
- * a queue that is full), -1: that peer is gone.
+ * Returns 1: it is on its way, 0: not now (a DEALER that is not connected, a
+ * queue that is full, a PUB with too much unsent), -1: that peer is gone.
  */
 int wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
                    struct wire_msg *msg);
@@ -165,8 +170,8 @@ int wire_sock_met(const struct wire_sock *sock);
 
 /*
  * wire_sock_lost() returns 1 when the connection of a DEALER was lost since
- * it was asked last.  ZeroMQ connects again by itself; whom it meets then may
- * be another process.
+ * it was asked last.  ZeroMQ connects again by itself; the process that it
+ * meets then may be another one.
  */
 int wire_sock_lost(struct wire_sock *sock);
 
@@ -191,15 +196,20 @@ int wire_refused(struct wire *wire, struct err *why);
  */
 void wire_sock_admit(struct wire_sock *sock);
 
-/* wire_sock_expect() sets anew how much that is, also for who was admitted. */
+/* wire_sock_expect() sets anew how much that is, also for peers admitted
+ * before. */
 void wire_sock_expect(struct wire_sock *sock, size_t bytes);
+
+/* wire_sock_unsent() returns how many bytes of what a PUB sent its subscribers
+ * have not taken, messages of WIRE_PUBLISHED_SMALL and less not counted. */
+size_t wire_sock_unsent(const struct wire_sock *sock);
 
 /* wire_sock_follow() subscribes a SUB to a kind, such as "metrics". */
 void wire_sock_follow(struct wire_sock *sock, const char *kind);
 
 /*
- * wire_sock_topic() takes the next change of who follows what on a PUB: 1, or
- * 0 when there is none.
+ * wire_sock_topic() takes the next change of the topics that are followed on a
+ * PUB: 1, or 0 when there is none.
  *   on     1: the topic has its first follower, 0: its last one is gone
  *   topic  the first `room` bytes of it; *n is its whole length
  */

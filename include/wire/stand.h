@@ -6,9 +6,9 @@
 #include "wire/state.h"
 
 /*
- * Whose the state of a service is, and where it stands: a state machine
- * without socket and clock, Service of foil-wire(5).  wire/keeper.h is the
- * other end.
+ * The sampler that the state of a service belongs to, and the step where it
+ * stands: a state machine without socket and clock, Service of foil-wire(5).
+ * wire/keeper.h is the other end.
  *
  * It stands before the step `next`, the first that it may be asked for, in the
  * run of the trainer `next.session`.  An earlier step, or another trainer's,

@@ -12,7 +12,7 @@
 struct wire_state {
     int64_t id;                      /* of the request */
     int64_t session, epoch, step;    /* the first step that is not in it */
-    char sampler[WIRE_SAMPLER_NAME]; /* whose it is, as in its hello */
+    char sampler[WIRE_SAMPLER_NAME]; /* that it belongs to, as in its hello */
     int64_t total;                   /* steps trained */
     int fresh;    /* nothing was kept yet, however many steps are trained:
                    * there are no tables */

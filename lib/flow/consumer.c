@@ -145,7 +145,7 @@ take_out(struct flow_consumer *c, size_t i)
     return item;
 }
 
-/* Who said that nothing is there was wrong. */
+/* The peers that said that nothing is there were wrong. */
 static void
 disprove_ends(struct flow_consumer *c, const struct wire_place *at)
 {
@@ -191,7 +191,7 @@ flow_consumer_take(struct flow_consumer *c)
     item = take_out(c, before(c, &c->at));
     c->taken = 1;
     c->changed = was; // it still counts as held
-    c->asked |= was;  // who takes it may be away for long
+    c->asked |= was;  // the caller that takes it may be away for long
     return item;
 }
 

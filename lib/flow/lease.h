@@ -16,7 +16,7 @@ enum flow_lease_state {
 struct flow_lease {
     struct wire_place at;
     enum flow_lease_state state;
-    uint64_t peer; /* who has it, or had it last; 0: nobody yet */
+    uint64_t peer; /* peer that has it, or had it last; 0: none */
     double since;  /* it is so */
     double over;   /* when a lease was seen to be over first; 0: not yet */
 };

@@ -6,7 +6,7 @@
 #include "util/mem.h"
 #include "wire/error.h"
 
-/* Seconds between two looks at who holds the item that is missing. */
+/* Seconds between two looks at the peer that holds the missing item. */
 static const double pause = 0.5;
 
 struct flow_outlet *
@@ -60,7 +60,7 @@ judge(const struct flow_outlet *outlet, struct wire_place *at, struct err *why)
     return outlet->believe ? outlet->believe(outlet->tool, at, why) : 0;
 }
 
-/* Who has the item that the consumer stands at is to be there. */
+/* Asks whether the peer is there that has the item of the consumer's place. */
 static void
 probe(struct flow_outlet *outlet, double now)
 {

@@ -68,7 +68,7 @@ flow_book_void(struct flow_producer *p, uint64_t peer)
     return taken;
 }
 
-/* It ends well: who had it delivered. */
+/* It ends well: the peer that had it delivered. */
 static void
 end_lease(struct flow_producer *p, struct flow_lease *lease)
 {

@@ -254,6 +254,17 @@ flow_relay_place(const struct flow_relay *r)
     return r->newest.at;
 }
 
+int
+flow_relay_waits(const struct flow_relay *r)
+{
+    size_t has = r->newest.n;
+
+    for (size_t i = 0; i < r->n; i++)
+        has += r->entry[i].state == SENT &&
+               flow_window_wants(&r->newest, &r->entry[i].at);
+    return r->newest.at.session >= 0 && has < 2;
+}
+
 size_t
 flow_relay_items(const struct flow_relay *r)
 {

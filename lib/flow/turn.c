@@ -43,9 +43,10 @@ spare(const struct flow_producer *p, const struct flow_peer *peer, int any,
 }
 
 /*
- * Who is to get the next item, or NULL: who was late least often, then who has
- * the most room, then who was served longest ago.  Among those who were all
- * late room alone must not decide: one that never delivers may have the most.
+ * The peer that is to get the next item, or NULL: the one that was late least
+ * often, then the one with the most room, then the one that was served longest
+ * ago.  Among peers that were all late, room alone must not decide: one that
+ * never delivers may have the most.
  */
 static const struct flow_peer *
 taker(const struct flow_producer *p, int any, double now)

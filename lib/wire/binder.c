@@ -91,8 +91,8 @@ turn_away(struct wire_server *server, const struct wire_id *from,
     return tally_add(&server->refused, &news->why);
 }
 
-/* Who has not said hello is asked to; a binder that was restarted meets all of
- * its peers like that. */
+/* A peer that has not said hello is asked to; a binder that was restarted meets
+ * all of its peers like that. */
 static int
 take_stranger(struct wire_server *server, const struct wire_id *from,
               const char *kind, struct wire_news *news)
@@ -120,8 +120,8 @@ wire_binder_unread(struct wire_server *server, const struct wire_id *from,
 }
 
 /* What we did not know yet of the data is as the first peer says: an augmenter,
- * or to a negatives service its trainer.  Who asks for features teaches
- * nothing.
+ * or to a negatives service its trainer.  A peer that asks for features
+ * teaches nothing.
  */
 static void
 learn(struct wire_server *server, const struct wire_hello *theirs)
@@ -138,15 +138,16 @@ learn(struct wire_server *server, const struct wire_hello *theirs)
         memcpy(mine->recipe, theirs->recipe, sizeof mine->recipe);
 }
 
-/* Who brings views says what they were made by, so that all make the same. */
+/* A peer that brings views says what they were made by, so that all make the
+ * same. */
 static int
 judge_recipe(const struct wire_server *server, const struct wire_hello *hello,
              struct err *err)
 {
     if (server->edge != WIRE_EDGE_BATCH || *hello->recipe)
         return 0;
-    return err_set(err, "hello: 'recipe' is missing: whoever brings views says "
-                        "what they are made by");
+    return err_set(err, "hello: 'recipe' is missing: a peer that brings views "
+                        "says what they are made by");
 }
 
 static int
@@ -216,7 +217,7 @@ take_request(struct wire_server *server, struct wire_peer *peer,
 
 /*
  * An error of a peer: it is printed, and where it names an item that we sent,
- * it is news for who produces.
+ * it is news for the producer.
  */
 static int
 take_error(struct wire_server *server, struct wire_peer *peer,

@@ -23,7 +23,7 @@ struct wire_server {
     struct tally told;      /* errors about messages of ours */
     struct tally strangers; /* messages of peers without hello */
     struct wire_msg *msg;   /* of the news that is out, */
-    uint64_t from;          /* and who sent it; 0: nobody */
+    uint64_t from;          /* and its sender; 0: none */
     int refused_it;         /* by the tool */
 };
 

@@ -6,32 +6,29 @@
 
 enum { KIB = 1024, MIB = 1024 * 1024 };
 
-/*
- * Next to each limit, what needs it.  A message may have `times` its largest
- * part in all.
- */
+/* Next to each limit, what needs it.  A message may have so much besides its
+ * largest part. */
 static const struct limit {
-    size_t part, times;
+    size_t part, besides;
 } limits[WIRE_EDGES][2] = {
-    [WIRE_EDGE_PLAN] = {{64 * KIB, 64}, // next: a window of 4,096 places
-                        {1 * MIB, 4}},  // item: variants of 2 x 65,536 views
-    [WIRE_EDGE_BATCH] = {{WIRE_BATCH_PART, 2}, // batch: the views
-                         {64 * KIB, 2}},       // next
-    [WIRE_EDGE_NEGATIVES] = {{64 * MIB, 2}, // pairs: 8,192 rows of 2,048 floats
-                             {(size_t)256 * MIB,
-                              2}},         // weights: 8,192 x 8,192 floats
-    [WIRE_EDGE_FEATURES] = {{64 * KIB, 2}, // features.get, plan: a header
-                            {4 * MIB, 2}}, // features: a piece of about 1 MiB
-    [WIRE_EDGE_EVENTS] = {{512, 4}, // a handshake with keys, a subscription
-                          {64 * MIB, 2}}, // features of a batch
-    [WIRE_EDGE_ANY] = {{1024 * (size_t)MIB, 2}, {1024 * (size_t)MIB, 2}},
+    // next: a window of 4,096 places; item: variants of 2 x 65,536 views
+    [WIRE_EDGE_PLAN] = {{64 * KIB, 4032 * KIB}, {1 * MIB, 3 * MIB}},
+    // batch: the pixels, then tokens; next
+    [WIRE_EDGE_BATCH] = {{WIRE_BATCH_PART, 4 * MIB}, {64 * KIB, 64 * KIB}},
+    // pairs: 8,192 rows of 2,048 floats; weights: 8,192 x 8,192 floats
+    [WIRE_EDGE_NEGATIVES] = {{64 * MIB, 64 * MIB}, {256 * MIB, 256 * MIB}},
+    // features.get, plan: a header; features: a piece of about 1 MiB
+    [WIRE_EDGE_FEATURES] = {{64 * KIB, 64 * KIB}, {4 * MIB, 4 * MIB}},
+    // a handshake with keys, a subscription; features of a batch
+    [WIRE_EDGE_EVENTS] = {{512, 3 * 512}, {64 * MIB, 64 * MIB}},
+    [WIRE_EDGE_ANY] = {{1024 * MIB, 1024 * MIB}, {1024 * MIB, 1024 * MIB}},
 };
 
 static const char *const names[WIRE_EDGES] = {
     "plan, items", "batch", "negatives", "features", "events", "any",
 };
 
-/* Whose keys may be at the ends, with blanks between. */
+/* The roles whose keys may be at the ends, with blanks between. */
 #define ALL "select augment train negatives tap"
 static const char *const roles[WIRE_EDGES][2] = {
     [WIRE_EDGE_PLAN] = {"augment negatives", "select negatives"},
@@ -92,7 +89,7 @@ wire_edge_part(enum wire_edge edge, enum wire_side from, size_t max_batch)
 size_t
 wire_edge_message(enum wire_edge edge, enum wire_side from, size_t max_batch)
 {
-    return limits[edge][from].times * wire_edge_part(edge, from, max_batch);
+    return limits[edge][from].besides + wire_edge_part(edge, from, max_batch);
 }
 
 int

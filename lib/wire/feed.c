@@ -102,6 +102,12 @@ wire_feed_followed(struct wire_feed *feed)
     return feed->followed != 0;
 }
 
+size_t
+wire_feed_unsent(const struct wire_feed *feed)
+{
+    return wire_sock_unsent(feed->sock);
+}
+
 struct wire_listener *
 wire_listener_open(struct wire *wire, const char *endpoint, const char *kinds,
                    const struct wire_limits *limits, struct err *err)

@@ -1,15 +1,15 @@
 #define _DEFAULT_SOURCE // syscall()
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <zmq.h>
 
 #include "util/clock.h"
 
@@ -24,16 +24,25 @@ enum kind { NOTHING, GATE, PEER };
 static struct slot {
     atomic_int kind;
     atomic_size_t stranger, known; /* GATE: bytes under way */
-    atomic_uint cut, away;         /* GATE: connections refused, not yet told */
-    atomic_int met, heard;         /* GATE: one was not; bytes came by here */
-    unsigned long drained;         /* GATE: all older ones are read */
-    int gate, again, admitted;     /* PEER; again: it had one before */
-    unsigned long born;            /* PEER: which connection of all */
-    size_t got, read;              /* PEER: bytes so far */
-    double since;                  /* PEER */
+    atomic_uint
+        refused[WIRE_GATE_REFUSALS]; /* GATE: connections, not yet told */
+    atomic_int met, heard;           /* GATE: one was not; bytes came by here */
+    unsigned long drained;           /* GATE: all older ones are read */
+    size_t held, left;               /* GATE: bytes under way of all admitted
+                                      * peers; of those that have closed since the
+                                      * tool saw that no message is there */
+    int gate, again, admitted;       /* PEER; again: it had one before */
+    unsigned long born;              /* PEER: which connection of all */
+    size_t got, read;                /* PEER: bytes so far */
+    double since, moved;             /* PEER; moved: a message was read, or the
+                                      * first byte came of what is under way */
+    int behind;                      /* PEER: it has not taken all we sent */
+    size_t took;   /* PEER: bytes, and when, since it was seen */
+    double looked; /*       behind or was looked at last */
 } slots[WIRE_GATE_FDS];
 
-/* Held for what a PEER's slot has, and `drained`; so many were accepted. */
+/* Held for what a PEER's slot has, `drained`, `held` and `left`; so many were
+ * accepted. */
 static pthread_mutex_t peers = PTHREAD_MUTEX_INITIALIZER;
 static unsigned long births;
 
@@ -82,9 +91,17 @@ note_drained(int gate)
     struct slot *slot = slot_of(gate, GATE);
 
     pthread_mutex_lock(&peers);
-    if (slot)
+    if (slot) {
         slot->drained = births;
+        slot->left = 0;
+    }
     pthread_mutex_unlock(&peers);
+}
+
+static size_t
+under_way(const struct slot *peer)
+{
+    return peer->got - peer->read;
 }
 
 /* Whose message by this descriptor is read: NULL when it may be that of the
@@ -105,13 +122,16 @@ static void
 count_read(int gate, int fd, size_t parts, size_t bytes)
 {
     struct slot *slot;
-    size_t read;
+    size_t more = bytes + parts * FRAME;
 
     pthread_mutex_lock(&peers);
     slot = owner_of(gate, fd);
     if (slot) {
-        read = slot->read + bytes + parts * FRAME;
-        slot->read = read < slot->got ? read : slot->got;
+        more = more < under_way(slot) ? more : under_way(slot);
+        slot->read += more;
+        slot->moved = clock_now();
+        if (slot->admitted)
+            slots[gate].held -= more;
     }
     pthread_mutex_unlock(&peers);
 }
@@ -123,8 +143,10 @@ admit_peer(int gate, int fd)
 
     pthread_mutex_lock(&peers);
     slot = owner_of(gate, fd);
-    if (slot)
+    if (slot && !slot->admitted) {
         slot->admitted = 1;
+        slots[gate].held += under_way(slot);
+    }
     pthread_mutex_unlock(&peers);
 }
 
@@ -137,62 +159,113 @@ has_met(int gate)
 }
 
 static unsigned
-take_refused(int gate, unsigned *cut)
+take_refused(int gate, enum wire_gate_refusal why)
 {
     struct slot *slot = slot_of(gate, GATE);
 
-    *cut = slot ? atomic_exchange(&slot->cut, 0) : 0;
-    return *cut + (slot ? atomic_exchange(&slot->away, 0) : 0);
+    return slot ? atomic_exchange(&slot->refused[why], 0) : 0;
 }
 
-/* ---- does ZeroMQ come by here? ------------------------------------------ */
+/* ---- who is closed ------------------------------------------------------ */
 
-enum { PATIENCE = 60000 }; /* milliseconds; a byte takes one */
-
-/* A byte from one socket to another: 1 when recv() below has had it. */
-static int
-hears_byte(void *to, void *from)
+/* A connection ends: 1 when whole messages of it may be there still. */
+static void
+forget_peer(struct slot *peer, int is_left)
 {
-    char name[64], byte;
-    const int wait = PATIENCE, none = 0;
-    int gate, came;
+    struct slot *gate = slot_of(peer->gate, GATE);
 
-    snprintf(name, sizeof name, "ipc://@foil-%ld-%.9f", (long)getpid(),
-             clock_now());
-    zmq_setsockopt(to, ZMQ_RCVTIMEO, &wait, sizeof wait);
-    zmq_setsockopt(to, ZMQ_LINGER, &none, sizeof none);
-    zmq_setsockopt(from, ZMQ_LINGER, &none, sizeof none);
-    expect_next(SIZE_MAX / 2, SIZE_MAX / 2);
-    came = !zmq_bind(to, name);
-    gate = take_made();
-    came = came && gate >= 0 && !zmq_connect(from, name) &&
-           zmq_send(from, "", 1, 0) == 1 && zmq_recv(to, &byte, 1, 0) == 1;
-    return came && slots[gate].heard;
+    if (gate && peer->admitted) {
+        gate->held -= under_way(peer);
+        gate->left += is_left ? under_way(peer) : 0;
+    }
+    peer->kind = NOTHING;
+}
+
+/* ZeroMQ sees the end of the connection, and frees what it has of it. */
+static void
+hang_up(int fd, enum wire_gate_refusal why)
+{
+    slots[slots[fd].gate].refused[why]++;
+    forget_peer(&slots[fd], 0);
+    shutdown(fd, SHUT_RDWR);
+}
+
+/* The admitted peer which has had a message under way for longest, or -1. */
+static int
+longest_under_way(int gate)
+{
+    int oldest = -1;
+
+    for (int fd = 0; fd < WIRE_GATE_FDS; fd++) {
+        const struct slot *peer = slot_of(fd, PEER);
+
+        if (peer && peer->gate == gate && peer->admitted &&
+            under_way(peer) > WIRE_GATE_SMALL &&
+            (oldest < 0 || peer->moved < slots[oldest].moved))
+            oldest = fd;
+    }
+    return oldest;
+}
+
+/* So many bytes were taken from us. */
+static void
+count_taken(int fd, size_t bytes)
+{
+    struct slot *peer;
+
+    pthread_mutex_lock(&peers);
+    peer = slot_of(fd, PEER);
+    if (peer)
+        peer->took += bytes;
+    pthread_mutex_unlock(&peers);
+}
+
+/* 1 when a connection had something to read all the time since the last look, a
+ * second ago at least, and took next to nothing. */
+static int
+is_stuck(int fd, double now)
+{
+    struct slot *peer = &slots[fd];
+    const double seconds = now - peer->looked;
+    int queued = 0, stuck;
+
+    if (ioctl(fd, SIOCOUTQ, &queued) || !queued) {
+        peer->behind = 0;
+        return 0;
+    }
+    if (peer->behind && seconds < 1)
+        return 0;
+    stuck = peer->behind && (double)peer->took < seconds * WIRE_GATE_TAKES;
+    peer->behind = 1;
+    peer->looked = now;
+    peer->took = 0;
+    return stuck;
+}
+
+static void
+drop_stuck(int gate)
+{
+    const double now = clock_now();
+
+    pthread_mutex_lock(&peers);
+    for (int fd = 0; fd < WIRE_GATE_FDS; fd++) {
+        const struct slot *peer = slot_of(fd, PEER);
+
+        if (peer && peer->gate == gate && is_stuck(fd, now))
+            hang_up(fd, WIRE_GATE_STUCK);
+    }
+    pthread_mutex_unlock(&peers);
 }
 
 static int
-does_guard(void)
+has_heard(int gate)
 {
-    static atomic_int proved;
-    void *context, *to, *from;
+    struct slot *slot = slot_of(gate, GATE);
 
-    if (proved)
-        return 1;
-    context = zmq_ctx_new();
-    to = context ? zmq_socket(context, ZMQ_PAIR) : NULL;
-    from = context ? zmq_socket(context, ZMQ_PAIR) : NULL;
-    proved = to && from && hears_byte(to, from);
-    if (to)
-        zmq_close(to);
-    if (from)
-        zmq_close(from);
-    if (context)
-        zmq_ctx_term(context);
-    return proved;
+    return slot && slot->heard;
 }
 
 static const struct wire_gate gate_of_tools = {
-    .does_guard = does_guard,
     .expect_next = expect_next,
     .take_made = take_made,
     .expect_known = expect_known,
@@ -200,13 +273,15 @@ static const struct wire_gate gate_of_tools = {
     .count_read = count_read,
     .admit_peer = admit_peer,
     .has_met = has_met,
+    .has_heard = has_heard,
     .take_refused = take_refused,
+    .drop_stuck = drop_stuck,
 };
 
 __attribute__((constructor)) static void
 stand_there(void)
 {
-    wire_gate_set(&gate_of_tools);
+    wire_gate = &gate_of_tools;
 }
 
 /* ---- in the place of the C library's ----------------------------------- */
@@ -228,7 +303,9 @@ listen(int fd, int backlog)
     if (coming.wanted && fd >= 0 && fd < WIRE_GATE_FDS) {
         slots[fd].stranger = coming.stranger;
         slots[fd].known = coming.known;
-        slots[fd].cut = slots[fd].away = 0;
+        for (int i = 0; i < WIRE_GATE_REFUSALS; i++)
+            slots[fd].refused[i] = 0;
+        slots[fd].held = slots[fd].left = 0;
         slots[fd].met = slots[fd].heard = 0;
         slots[fd].drained = births;
         slots[fd].kind = GATE;
@@ -280,8 +357,9 @@ begin(int fd, int gate)
     peer->gate = gate;
     peer->admitted = 0;
     peer->born = ++births;
-    peer->got = peer->read = 0;
-    peer->since = clock_now();
+    peer->got = peer->read = peer->took = 0;
+    peer->behind = 0;
+    peer->since = peer->moved = clock_now();
     peer->kind = PEER;
     pthread_mutex_unlock(&peers);
 }
@@ -298,7 +376,7 @@ accept4(int fd, struct sockaddr *restrict at, socklen_t *restrict len,
 
     if (gate && peer >= most_fds()) {
         close(peer);
-        gate->away++;
+        gate->refused[WIRE_GATE_CROWDED]++;
         errno = ECONNABORTED;
         return -1;
     }
@@ -319,37 +397,98 @@ accept(int fd, struct sockaddr *restrict at, socklen_t *restrict len)
     return accept4(fd, at, len, 0);
 }
 
-/* So many bytes came: 1 when a peer has more under way than it may. */
+/* Which connection is to end, since it, or all together, have more under way
+ * than they may; or -1. */
 static int
-is_beyond(struct slot *peer, size_t came)
+find_greedy(int fd)
 {
+    const struct slot *peer = &slots[fd], *gate = slot_of(peer->gate, GATE);
     const double spent = (clock_now() - peer->since) * WIRE_GATE_RATE;
-    struct slot *gate;
     size_t may;
-    int beyond;
+    int longest;
+
+    if (!gate)
+        return -1;
+    may = peer->admitted ? gate->known : gate->stranger;
+    if (under_way(peer) > may + (size_t)spent)
+        return fd;
+    if (!peer->admitted || gate->held + gate->left <= gate->known)
+        return -1;
+    longest = longest_under_way(peer->gate);
+    return longest >= 0 ? longest : fd;
+}
+
+/* So many bytes came: 1 when its connection is to end for them. */
+static int
+count_got(int fd, size_t came)
+{
+    struct slot *peer, *gate;
+    int greedy = -1;
 
     pthread_mutex_lock(&peers);
-    gate = slot_of(peer->gate, GATE);
-    peer->got += came;
-    may = gate ? peer->admitted ? gate->known : gate->stranger : 0;
-    beyond = gate && peer->got - peer->read > may + (size_t)spent;
-    pthread_mutex_unlock(&peers);
-    if (gate)
+    peer = slot_of(fd, PEER);
+    gate = peer ? slot_of(peer->gate, GATE) : NULL;
+    if (gate) {
         gate->heard = 1;
-    if (beyond)
-        gate->cut++;
-    return beyond;
+        if (under_way(peer) == 0)
+            peer->moved = clock_now();
+        peer->got += came;
+        if (peer->admitted)
+            gate->held += came;
+        greedy = find_greedy(fd);
+    }
+    if (greedy >= 0)
+        hang_up(greedy, WIRE_GATE_GREEDY);
+    pthread_mutex_unlock(&peers);
+    return greedy == fd;
 }
 
 ssize_t
 recv(int fd, void *bytes, size_t len, int flags)
 {
-    struct slot *peer = slot_of(fd, PEER);
     const ssize_t n =
         (ssize_t)syscall(SYS_recvfrom, fd, bytes, len, flags, NULL, NULL);
 
-    if (!peer || n <= 0 || !is_beyond(peer, (size_t)n))
+    if (n <= 0 || !slot_of(fd, PEER) || !count_got(fd, (size_t)n))
         return n;
     errno = ECONNRESET;
     return -1;
+}
+
+ssize_t
+send(int fd, const void *bytes, size_t len, int flags)
+{
+    const ssize_t n =
+        (ssize_t)syscall(SYS_sendto, fd, bytes, len, flags, NULL, 0);
+
+    if (n > 0 && slot_of(fd, PEER))
+        count_taken(fd, (size_t)n);
+    return n;
+}
+
+/* ThreadSanitizer has to see that a number is free again. */
+static int
+close_there(int fd)
+{
+#ifdef __SANITIZE_THREAD__
+    extern int __interceptor_close(int fd);
+
+    return __interceptor_close(fd);
+#else
+    return (int)syscall(SYS_close, fd);
+#endif
+}
+
+int
+close(int fd)
+{
+    if (slot_of(fd, PEER)) {
+        pthread_mutex_lock(&peers);
+        if (slot_of(fd, PEER))
+            forget_peer(&slots[fd], 1);
+        pthread_mutex_unlock(&peers);
+    } else if (slot_of(fd, GATE)) {
+        slots[fd].kind = NOTHING;
+    }
+    return close_there(fd);
 }

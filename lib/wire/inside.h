@@ -36,6 +36,7 @@ struct wire_sock {
     int met;      /* a binder without a gate: a connection was taken */
     int up, lost; /* DEALER: somebody is there; was, and went */
     char endpoint[256];
+    struct wire_unsent *unsent; /* PUB: what waits for subscribers */
     struct wire_msg *beat, *soon, *hello;
     struct wire_greeting *greeting; /* NULL: none is sent */
     double beat_at;

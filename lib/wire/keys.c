@@ -86,7 +86,7 @@ by_name(const void *a, const void *b)
                   ((const struct wire_cert *)b)->name);
 }
 
-/* Whoever may write there lets himself in. */
+/* A user that may write there could let himself in. */
 static int
 is_ours(const char *path, struct err *err)
 {

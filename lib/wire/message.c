@@ -32,6 +32,7 @@ static const struct wire_field hello_fields[] = {
     {TEXT(hello, "recipe", recipe), .least = 1, .optional = 1},
     {TEXT(hello, "sampler", sampler), .least = 1, .optional = 1},
     {WHOLE(hello, "max_batch", max_batch, 1, WIRE_SIZE_MAX), .optional = 1},
+    {WHOLE(hello, "width", width, 1, WIRE_DIM_MAX), .optional = 1},
     {SHARE(hello, "part", part, WIRE_RANKS_MAX)},
     {0},
 };

@@ -10,7 +10,7 @@
  * decode.c are made of, and what looks at one key of a message of any kind.
  *
  * A writer collects keys and tensors; a broken limit is a bug of ours.  The
- * value of a key is packed by who writes it, those of a map key by key.
+ * value of a key is packed by its writer, those of a map key by key.
  */
 struct wire_writer {
     enum wire_kind kind;

@@ -8,7 +8,7 @@
 #include "refusal.h"
 
 /*
- * Who is connected to a binder, and the greeting of its side, as a state
+ * The peers of a binder, and the greeting of its side, as a state
  * machine: it has no socket and no clock.  Its caller tells it what came and
  * what time it is (`now`, in seconds from any start, never going back).
  * lib/wire/binder.c binds it to a socket; lib/wire/greeting.h is the other
@@ -27,7 +27,7 @@
  * Silence is judged only when everything that is there was read, twice, 0.1 s
  * apart.
  *
- * Peers are found by routing id (who sent this?), by number (the tool's name
+ * Peers are found by routing id (which sent this?), by number (the tool's name
  * for them) and by the name in their hello (is that one back?).  Linear
  * searches: there are tens, at most WIRE_PEERS_MAX.
  */
@@ -60,8 +60,8 @@ struct wire_peers {
     size_t n_left, room_left;
     uint64_t *left; /* [n_left] numbers, not reported yet */
     size_t n_silent, room_silent;
-    struct wire_id *silent; /* [n_silent] of who left by saying nothing: it may
-                               only be slow, and hear us still */
+    struct wire_id *silent; /* [n_silent] of peers that left by saying nothing:
+                               they may only be slow, and hear us still */
     size_t n_strangers, room_strangers, next_stranger;
     struct wire_stranger *stranger; /* [n_strangers] the last ones */
 };
@@ -78,7 +78,7 @@ struct wire_peer *wire_peers_by_name(const struct wire_peers *peers,
 
 /*
  * wire_peers_greet(): a connection sent a hello that fits.  Returns what that
- * comes to; *peer is the one it is of: answer it.  Who is entered has a new
+ * comes to; *peer is its sender: answer it.  A peer that is new has a new
  * number.
  */
 enum wire_greeted {

@@ -10,7 +10,7 @@ static const double idle_most = 60;
 
 struct pair {
     uint32_t number;
-    struct wire_id id;      /* of who connected */
+    struct wire_id id;      /* of the peer that connected */
     struct wire_sock *sock; /* to the real binder, in its place */
     double heard;
 };

@@ -31,7 +31,7 @@ void wire_refusal_good(struct wire_refusal *refusal, enum wire_kind kind);
 
 /*
  * wire_refusal_tell() adds one, and tells its sender.
- *   to        whom, on a ROUTER; else NULL
+ *   to        the peer, on a ROUTER; else NULL
  *   subject   the message
  */
 void wire_refusal_tell(struct wire_refusal *refusal, struct wire_sock *sock,
@@ -42,7 +42,7 @@ void wire_refusal_tell(struct wire_refusal *refusal, struct wire_sock *sock,
 /*
  * wire_refusal_words() makes the sentence about an error of the other end that
  * names a message of ours.
- *   from   who refuses it
+ *   from   name of the peer that refuses it
  */
 void wire_refusal_words(const struct wire_error *error, const char *from,
                         struct err *why);

@@ -17,6 +17,7 @@
 #include "greeting.h"
 #include "inside.h"
 #include "raw.h"
+#include "unsent.h"
 
 static int
 set_int(void *socket, int option, int value)
@@ -166,7 +167,7 @@ bind_it(struct wire_sock *sock, struct err *err)
     if (is_taken(sock->endpoint))
         return err_set(err, "cannot bind '%s': a living process has it",
                        sock->endpoint);
-    if (wire_gate && !wire_gate->does_guard())
+    if (wire_gate && !wire_gate_guards())
         return err_set(err,
                        "cannot bound what comes by '%s': this ZeroMQ reads in "
                        "another way",
@@ -217,6 +218,7 @@ open_sock(struct wire *wire, enum wire_type type, int binds,
     sock->type = type;
     sock->binds = binds;
     sock->gate = sock->from = -1;
+    sock->unsent = type == WIRE_PUB ? wire_unsent_new() : NULL;
     if (wire_address_judge(endpoint, binds, err))
         goto fail;
     if (strlen(endpoint) >= sizeof sock->endpoint) {
@@ -289,6 +291,7 @@ wire_sock_close(struct wire_sock *sock)
     wire_msg_free(sock->beat);
     wire_msg_free(sock->soon);
     wire_msg_free(sock->hello);
+    wire_unsent_free(sock->unsent);
     free(sock);
 }
 
@@ -370,6 +373,31 @@ wire_sock_subject(const struct wire_sock *sock)
     return &sock->subject;
 }
 
+/*
+ * Whether what waits for subscribers leaves room for a message.  Well before it
+ * does not, those that are stuck are cut off, so that others miss nothing.  In
+ * a program without a gate nobody could be: there each has a queue of its own.
+ */
+static int
+has_room(struct wire_sock *sock, const struct wire_msg *msg)
+{
+    const size_t bytes = wire_msg_bytes(msg);
+    size_t waits;
+
+    if (!sock->unsent || sock->gate < 0 || bytes <= WIRE_PUBLISHED_SMALL)
+        return 1;
+    waits = wire_unsent_bytes(sock->unsent);
+    if (waits + bytes > WIRE_PUBLISHED / 2)
+        wire_gate->drop_stuck(sock->gate);
+    return waits == 0 || waits + bytes <= WIRE_PUBLISHED;
+}
+
+size_t
+wire_sock_unsent(const struct wire_sock *sock)
+{
+    return sock->unsent ? wire_unsent_bytes(sock->unsent) : 0;
+}
+
 /* 1 sent, 0 not now, -1 gone: what a part that was not sent means. */
 static int
 why_not(void)
@@ -384,7 +412,7 @@ wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
     const size_t n = wire_msg_parts(msg);
 
     REQUIRE((sock->type == WIRE_ROUTER) == (to != NULL));
-    if (sock->type == WIRE_DEALER && !sock->up)
+    if ((sock->type == WIRE_DEALER && !sock->up) || !has_room(sock, msg))
         return 0;
     if (to && zmq_send(sock->socket, to->byte, to->len,
                        ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
@@ -393,7 +421,10 @@ wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
         const int flags = ZMQ_DONTWAIT | (i + 1 < n ? ZMQ_SNDMORE : 0);
         zmq_msg_t part;
 
-        wire_msg_share(msg, i, &part);
+        if (sock->unsent)
+            wire_unsent_share(sock->unsent, msg, i, &part);
+        else
+            wire_msg_share(msg, i, &part);
         if (zmq_msg_send(&part, sock->socket, flags) < 0) {
             zmq_msg_close(&part);
             return why_not();

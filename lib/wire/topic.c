@@ -4,7 +4,7 @@
 
 #include "inside.h"
 
-/* Who follows what: the part of wire/sock.h that PUB and SUB have. */
+/* Topics and their followers: the part of wire/sock.h that PUB and SUB have. */
 
 void
 wire_sock_follow(struct wire_sock *sock, const char *kind)

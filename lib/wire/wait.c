@@ -67,7 +67,7 @@ wire_endpoint(const char *given, const char *dir, const char *edge)
     return dir ? mem_format("ipc://%s/%s", dir, edge) : NULL;
 }
 
-/* Signs of life are for who knows us. */
+/* Signs of life are for a binder that knows us. */
 static int
 is_known(const struct wire_sock *sock)
 {
@@ -101,11 +101,33 @@ refuse(struct wire *wire, const struct err *why)
     wire->say = 1;
 }
 
+/* What the gate of a socket that binds has done. */
+static void
+read_gate(struct wire_sock *sock)
+{
+    static const char *const said[WIRE_GATE_REFUSALS] = {
+        [WIRE_GATE_CROWDED] = "turned away: too many connections",
+        [WIRE_GATE_GREEDY] = "cut off: it sent more than it may have under way",
+        [WIRE_GATE_STUCK] = "cut off: it does not read what is sent",
+    };
+
+    for (int i = 0; i < WIRE_GATE_REFUSALS; i++)
+        for (unsigned n = wire_gate->take_refused(sock->gate, i); n; n--) {
+            struct err why;
+
+            err_set(&why, "a peer at %s was %s", sock->endpoint, said[i]);
+            refuse(sock->wire, &why);
+        }
+}
+
 int
 wire_refused(struct wire *wire, struct err *why)
 {
     struct err key;
 
+    for (struct wire_sock *s = wire->first; s; s = s->next)
+        if (s->gate >= 0)
+            read_gate(s);
     for (unsigned n = wire->zap ? wire_zap_refused(wire->zap, &key) : 0; n; n--)
         refuse(wire, &key);
     if (!wire->say)
@@ -162,22 +184,6 @@ wire_sock_trouble(const struct wire_sock *sock, struct err *why)
     return 1;
 }
 
-/* What the gate of a socket that binds has done. */
-static void
-read_gate(struct wire_sock *sock)
-{
-    unsigned cut, n = wire_gate->take_refused(sock->gate, &cut);
-    struct err why;
-
-    err_set(&why,
-            cut ? "a peer at %s was cut off: it sent more than it may have "
-                  "under way"
-                : "a peer at %s was turned away: too many connections",
-            sock->endpoint);
-    while (n-- > 0)
-        refuse(sock->wire, &why);
-}
-
 /* What wire_wait() polls: stop, then socket and monitor each. */
 static size_t
 fill_items(struct wire *wire, const struct wire_sock *only, int any,
@@ -214,8 +220,6 @@ attend(struct wire *wire, const zmq_pollitem_t *item)
         const short events = (item++)->revents;
 
         ready |= (events & ZMQ_POLLIN) != 0;
-        if (s->gate >= 0)
-            read_gate(s);
         if (s->soon && (events & ZMQ_POLLOUT) &&
             wire_sock_send(s, NULL, s->soon) == 1)
             wire_sock_soon(s, NULL);

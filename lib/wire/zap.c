@@ -1,12 +1,12 @@
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zmq.h>
 
 #include "util/mem.h"
+#include "util/stop.h"
 
 #include "zap.h"
 
@@ -109,20 +109,6 @@ serve(void *self)
     return NULL;
 }
 
-/* Signals go to the threads that wait for them. */
-static int
-start(struct wire_zap *zap)
-{
-    sigset_t all, before;
-    int rc;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&zap->thread, NULL, serve, zap);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc;
-}
-
 struct wire_zap *
 wire_zap_open(void *context, const struct wire_keys *keys, struct err *err)
 {
@@ -133,7 +119,7 @@ wire_zap_open(void *context, const struct wire_keys *keys, struct err *err)
     zap->keys = keys;
     zap->socket = open_socket(context, err);
     pthread_mutex_init(&zap->lock, NULL);
-    if (zap->socket && !(rc = start(zap)))
+    if (zap->socket && !(rc = stop_thread(&zap->thread, serve, zap)))
         return zap;
     if (rc) {
         err_set(err, "cannot check keys: no thread: %s", strerror(rc));

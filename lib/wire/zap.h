@@ -11,7 +11,7 @@
  *
  * wire_zap_open() binds the handler in a ZeroMQ context, before any socket that
  * needs it, and starts the thread.  NULL with a sentence on error.
- *   keys   whom to let in; stay the caller's until wire_zap_close()
+ *   keys   certificates to let in; stay the caller's until wire_zap_close()
  *
  * wire_zap_refused() returns how many keys were refused since it was asked
  * last, with the reason of the last of them.  Safe beside the thread.

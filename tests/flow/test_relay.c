@@ -253,6 +253,31 @@ lost(void)
     empty(r);
 }
 
+static void
+waits_are_known(void)
+{
+    struct flow_relay *r = flow_relay_new(8);
+
+    T(!flow_relay_waits(r), "no consumer waits that is not known");
+    next(r, 1, 0, "");
+    T(flow_relay_waits(r), "one that has nothing waits");
+    for (int k = 0; k < 3; k++)
+        take(r, k);
+    make(r);
+    send_one(r);
+    T(flow_relay_waits(r), "with one batch on its way it soon will");
+    make(r);
+    send_one(r);
+    T(!flow_relay_waits(r), "with two it does not");
+    next(r, 2, 0, "01");
+    T(!flow_relay_waits(r), "nor when it has both");
+    next(r, 3, 1, "1");
+    T(flow_relay_waits(r), "one is trained: it will again");
+    next(r, 4, 1, "13");
+    T(!flow_relay_waits(r), "whoever the others are from");
+    empty(r);
+}
+
 int
 main(void)
 {
@@ -263,5 +288,6 @@ main(void)
     room();
     cannot_be_sent();
     lost();
+    waits_are_known();
     return t_done();
 }

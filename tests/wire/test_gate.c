@@ -1,153 +1,17 @@
 /* Mostly waits, 3 s */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "t.h"
 #include "util/nofile.h"
 #include "wire/bounds.h"
-#include "wire/feed.h"
 
-#include "ends.h"
-
-enum { KIB = 1024, MIB = 1 << 20 };
-
-/* Seconds: what comes late on a busy machine is told from what never comes. */
-enum { PATIENCE = 60 };
+#include "by_hand.h"
 
 static const struct wire_limits none = {0};
-
-/* ---- a stranger who speaks ZMTP by hand --------------------------------- */
-
-static int
-reach(const char *endpoint)
-{
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-
-    snprintf(to.sun_path, sizeof to.sun_path, "%s", endpoint + 6);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to)) {
-        close(fd);
-        return -1;
-    }
-    fcntl(fd, F_SETFL, O_NONBLOCK);
-    return fd;
-}
-
-/* Send all while both are turned; how much went before we were cut off. */
-static size_t
-push(struct wire *wire, int fd, const void *bytes, size_t len)
-{
-    const double until = clock_now() + 10;
-    struct err err;
-    size_t sent = 0;
-
-    while (sent < len && clock_now() < until) {
-        ssize_t n =
-            send(fd, (const char *)bytes + sent, len - sent, MSG_NOSIGNAL);
-
-        if (n > 0)
-            sent += (size_t)n;
-        else if (errno != EAGAIN)
-            break;
-        else
-            wire_wait(wire, -1, 0.001, &err);
-    }
-    return sent;
-}
-
-/* 1 when the other side has closed. */
-static int
-is_cut(struct wire *wire, int fd)
-{
-    const double until = clock_now() + PATIENCE;
-    struct err err;
-    char bytes[256];
-
-    while (clock_now() < until) {
-        ssize_t n = read(fd, bytes, sizeof bytes);
-
-        if (n == 0 || (n < 0 && errno != EAGAIN))
-            return 1;
-        wire_wait(wire, -1, 0.005, &err);
-    }
-    return 0;
-}
-
-/* 1 when it is said that a connection was refused, within seconds: who closes
- * is a thread of ZeroMQ's, and tells us after it. */
-static int
-is_said(struct wire *wire, struct err *why)
-{
-    const double until = clock_now() + 5;
-    struct err err;
-
-    while (!wire_refused(wire, why) && clock_now() < until)
-        wire_wait(wire, -1, 0.005, &err);
-    return *why->msg != '\0';
-}
-
-/* The whole handshake: nothing may follow before the other side is ready. */
-static void
-greet(struct wire *wire, int fd, const char *type)
-{
-    size_t came = 0;
-    struct err err;
-    char bytes[128] = "\xff\0\0\0\0\0\0\0\0\x7f\3\0NULL";
-    const size_t n = strlen(type);
-    char *ready = bytes + 64;
-
-    ready[0] = 4;
-    ready[1] = (char)(6 + 12 + 4 + n);
-    memcpy(ready + 2, "\5READY\13Socket-Type\0\0\0", 6 + 12 + 3);
-    ready[2 + 6 + 12 + 3] = (char)n;
-    memcpy(ready + 2 + 6 + 12 + 4, type, n);
-    push(wire, fd, bytes, 64 + 2 + 6 + 12 + 4 + n);
-    for (int i = 0; i < 1000 && came < 64 + 27; i++) { // of the shortest READY
-        ssize_t got = read(fd, bytes, sizeof bytes);
-
-        came += got > 0 ? (size_t)got : 0;
-        wire_wait(wire, -1, 0.001, &err);
-    }
-}
-
-/* Endless parts of so many bytes, each with more to come; bytes that went. */
-static size_t
-endless(struct wire *wire, int fd, size_t part, size_t most)
-{
-    uint8_t *frame = calloc(1, 9 + part);
-    size_t sent = 0, n = 9 + part;
-
-    frame[0] = 3;
-    for (int i = 0; i < 8; i++)
-        frame[8 - i] = (uint8_t)(part >> 8 * i);
-    while (sent < most && n == 9 + part) {
-        n = push(wire, fd, frame, 9 + part);
-        sent += n;
-    }
-    free(frame);
-    return sent;
-}
-
-/* One whole message of two short parts. */
-static void
-say(struct wire *wire, int fd, const char *kind, const struct wire_part *head)
-{
-    uint8_t bytes[1024];
-    const size_t n = strlen(kind);
-
-    bytes[0] = 1;
-    bytes[1] = (uint8_t)n;
-    memcpy(bytes + 2, kind, n);
-    bytes[2 + n] = 0;
-    bytes[3 + n] = (uint8_t)head->len;
-    memcpy(bytes + 4 + n, head->data, head->len);
-    push(wire, fd, bytes, 4 + n + head->len);
-}
 
 /* ---- what it may do ----------------------------------------------------- */
 
@@ -236,92 +100,6 @@ talkative(void)
     close(fd);
     wire_sock_close(sock);
     wire_close(wire);
-}
-
-/* 1 when a peer whose hello was taken may have so many bytes under way. */
-static int
-admits(size_t part, size_t bytes, size_t expect, size_t n)
-{
-    const struct wire_server_config config = {
-        .endpoint = at("c"),
-        .edge = WIRE_EDGE_BATCH,
-        .hello = hello_of("train", "", digest_a, 10),
-        .limits = {.max_batch = 2 * MIB},
-    };
-    struct err err = {""};
-    struct wire *wire = wire_open(NULL, &err);
-    struct wire_server *server = wire_server_open(wire, &config, &err);
-    struct wire_hello hello = hello_of("augment", "", digest_a, 10);
-    struct wire_msg *msg = wire_hello_put(&hello);
-    const struct wire_part head = wire_msg_part(msg, 1);
-    int fd = reach(at("c")), whole;
-    struct wire_news news;
-    int joined = 0;
-
-    greet(wire, fd, "DEALER");
-    say(wire, fd, "foil2.hello", &head);
-    for (int i = 0; i < 1000 && !joined; i++) {
-        wire_wait(wire, -1, 0.005, &err);
-        while (wire_server_next(server, &news, &err) > 0)
-            joined |= news.what == WIRE_JOINED;
-    }
-    if (expect)
-        wire_server_expect(server, expect, n);
-    whole = endless(wire, fd, part, bytes) >= bytes;
-    for (int i = 0; i < 50; i++) // all is read by then
-        wire_wait(wire, -1, 0.005, &err);
-    whole &= send(fd, "\3", 1, MSG_NOSIGNAL) == 1;
-    wire_msg_free(msg);
-    close(fd);
-    wire_server_close(server);
-    wire_close(wire);
-    return joined && whole;
-}
-
-static void
-admitted(void)
-{
-    T(admits(64 * KIB, 3 * MIB, 0, 0),
-      "who said hello may have under way what the socket was opened for");
-    T(!admits(64 * KIB, 8 * MIB, 0, 0), "but not more, in many parts");
-    T(!admits(7 * MIB, 7 * MIB, 0, 0), "or in one");
-    T(admits(MIB, 7 * MIB, 3 * MIB, 1),
-      "of what is expected one message more is let in");
-    T(!admits(MIB, 14 * MIB, 3 * MIB, 1), "and nothing beyond");
-}
-
-static void
-subscriptions(void)
-{
-    struct err err = {""};
-    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct wire_feed *feed = wire_feed_open(a, at("d"), &none, &err);
-    struct wire_listener *listener =
-        wire_listener_open(b, at("d"), "event metrics features", &none, &err);
-    const uint8_t topic[] = {0, 9, 1, 'f', 'o', 'i', 'l', '1', '.', 'x', 'y'};
-    const uint8_t longer[] = {2, 0, 0, 0, 0, 0, 0, 2, 1};
-    int fd = reach(at("d")), followed = 0;
-    size_t n = 0;
-
-    greet(a, fd, "SUB");
-    while (n < 100000 && push(a, fd, topic, sizeof topic) == sizeof topic)
-        n++;
-    T(n < 50000 && is_cut(a, fd), "who subscribes without end is cut off");
-    close(fd);
-    fd = reach(at("d"));
-    greet(a, fd, "SUB");
-    push(a, fd, longer, sizeof longer);
-    T(is_cut(a, fd), "so is who follows a topic of 512 bytes");
-    close(fd);
-    for (int i = 0; i < 1000 && !followed; i++) {
-        turn(a, b);
-        followed = wire_feed_followed(feed);
-    }
-    T(followed, "who follows three kinds is not touched");
-    wire_listener_close(listener);
-    wire_feed_close(feed);
-    wire_close(a);
-    wire_close(b);
 }
 
 /* Twenty descriptors that were strangers' are free again. */
@@ -521,8 +299,6 @@ main(void)
     crowd(60);
     stranger();
     talkative();
-    admitted();
-    subscriptions();
     reused();
     generations();
     scratch_close();

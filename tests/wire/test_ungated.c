@@ -66,7 +66,7 @@ main(void)
     a = wire_open(NULL, &err);
     b = wire_open(NULL, &err);
     refuses_to_bind(a);
-    wire_gate_set(NULL);
+    wire_gate = NULL;
     binds_without(a, b);
     wire_close(b);
     wire_close(a);
