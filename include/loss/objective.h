@@ -38,6 +38,10 @@ struct loss_batch {
     const float *s;       /* [n,rows] S where it was computed with the
                              weights, for an objective without auxiliary
                              columns; NULL: it is computed here */
+    float *w;             /* [rows,rows] where W + W' is to go, in place of dz,
+                             for the caller to make dV = (W + W') V of; without
+                             constants, and not where the objective has direct().
+                             NULL: dz is made here */
 };
 
 /* What an objective is set to. */
@@ -191,7 +195,8 @@ size_t loss_objective_size(const struct loss_objective *objective,
  * loss_objective_run() takes raw embeddings to their gradient, through the
  * normalisation of rows where S is what counts.
  *   z      [rows,d]
- *   dz     [rows - constant,d]  overwritten with dL/dz
+ *   dz     [rows - constant,d]  overwritten with dL/dz, unless batch->w is
+ *          there
  *   state  [loss_objective_states(), columns]  old in, new out; NULL without
  *          columns
  *   work   [loss_objective_size()]

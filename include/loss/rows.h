@@ -78,4 +78,8 @@ double loss_log_add(double a, double b);
 void loss_similarity_backward(size_t n, size_t moved, size_t rows, size_t d,
                               float *w, const float *v, float *dv);
 
+/* loss_similarity_mirror() makes W + W' of it, [moved,moved] in the first
+ * columns of [moved,rows]: what is left is a product with v. */
+void loss_similarity_mirror(size_t n, size_t moved, size_t rows, float *w);
+
 #endif

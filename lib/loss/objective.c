@@ -194,6 +194,7 @@ loss_objective_run(const struct loss_objective *objective,
     REQUIRE(batch->b >= 2 && batch->d > objective->aux_columns &&
             set->value[LOSS_TAU] > 0);
     REQUIRE(!batch->s || !objective->aux_columns);
+    REQUIRE(!batch->w || (objective->run && !batch->constant));
     embedding(rows, batch->d, objective->aux_columns, z, v);
     num_unit_rows(rows, d, v, v, length);
     if (batch->s)
@@ -208,6 +209,11 @@ loss_objective_run(const struct loss_objective *objective,
         memset(dz + n * batch->d, 0, (moved - n) * batch->d * sizeof *dz);
     } else {
         objective->run(batch, set, state, s, report);
+        if (batch->w) {
+            loss_similarity_mirror(n, moved, rows, s);
+            memcpy(batch->w, s, rows * rows * sizeof *s);
+            return;
+        }
         loss_similarity_backward(n, moved, rows, d, s, v, dz);
         num_unit_rows_back(moved, d, v, length, dz, dz);
     }

@@ -165,16 +165,22 @@ take_constants(size_t moved, size_t rows, size_t d, float *w, const float *v,
 }
 
 void
-loss_similarity_backward(size_t n, size_t moved, size_t rows, size_t d,
-                         float *w, const float *v, float *dv)
+loss_similarity_mirror(size_t n, size_t moved, size_t rows, float *w)
 {
-    const int constants = moved < rows;
-
     memset(w + n * rows, 0, (moved - n) * rows * sizeof *w);
     // in squares: a column of W is a cache miss an element
     for (size_t top = 0; top < moved; top += SQUARE)
         for (size_t left = 0; left <= top; left += SQUARE)
             add_mirror(moved, rows, top, left, w);
+}
+
+void
+loss_similarity_backward(size_t n, size_t moved, size_t rows, size_t d,
+                         float *w, const float *v, float *dv)
+{
+    const int constants = moved < rows;
+
+    loss_similarity_mirror(n, moved, rows, w);
     if (constants)
         take_constants(moved, rows, d, w, v, dv);
     num_gemm_nn(moved, d, moved, 1, w, v, (float)constants, dv);

@@ -37,7 +37,11 @@ example_init(struct example *e, const struct loss_objective *o, size_t b,
     e->dz = mem_array(rows * d, sizeof *e->dz);
     e->weights = mem_array(n * rows, sizeof *e->weights);
     e->scale = mem_array(n * 2, sizeof *e->scale);
-    e->batch = (struct loss_batch){b, extra, 0, d, e->weights, e->scale, NULL};
+    e->batch = (struct loss_batch){.b = b,
+                                   .extra = extra,
+                                   .d = d,
+                                   .weights = e->weights,
+                                   .scale = e->scale};
     e->work = mem_array(loss_objective_size(o, &e->batch), sizeof *e->work);
     e->state = mem_array(states * o->columns, sizeof *e->state);
     e->before = mem_array(states * o->columns, sizeof *e->before);

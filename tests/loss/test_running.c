@@ -1,7 +1,7 @@
 /* Running means of denominators and temperatures: sogclr and its kin. */
 #include "loss/dcl.h"
 #include "loss/isogclr.h"
-#include "loss/naive_objectives.h"
+#include "loss/naive_batch.h"
 #include "loss/running.h"
 #include "loss/sogclr.h"
 #include "num/gemm.h"

@@ -1,0 +1,12 @@
+#ifndef TESTS_LOSS_NAIVE_DCL_H
+#define TESTS_LOSS_NAIVE_DCL_H
+
+#include "loss/naive_infonce.h"
+
+static inline double
+naive_dcl(const struct naive *k, const double *z)
+{
+    return naive_decoupled(k, z, LOSS_NEGATIVES);
+}
+
+#endif
