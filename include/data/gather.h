@@ -22,6 +22,12 @@ struct data_wanted {
     const int64_t *variant;         /* [v,b] which fixed view; or NULL */
     const int64_t *extra_view;  /* [r] which view, -1: a fresh one; or NULL */
     const int64_t *extra_epoch; /* [r] of which epoch; NULL: 0 */
+
+    /* Takes an image of which row `row` of ->pixel is to be view `view` in an
+     * epoch, and sees to it later; NULL: data_view() makes it at once. */
+    void (*make)(void *of, const struct data_image *image, int64_t id,
+                 uint64_t epoch, uint64_t view, size_t row);
+    void *of;
 };
 
 struct data_gather {

@@ -64,9 +64,10 @@ enum { DATA_SIZE_MAX = 4096, DATA_SIGMA_MAX = 100 };
  *     hue                               0 .. 0.5
  *     taps                              0, or odd up to 1001
  *
- * The size is no FIELD: who wants another sets it afterwards.  -1 for a name or
- * a field that there is not, with the list of them; a field given twice; what
- * is not wholly a number, or out of range.  The recipe is then untouched.
+ * The size is no FIELD: a caller that wants another sets it afterwards.  -1 for
+ * a name or a field that there is not, with the list of them; a field given
+ * twice; what is not wholly a number, or out of range.  The recipe is then
+ * untouched.
  */
 int data_recipe_find(const char *spec, struct data_recipe *recipe,
                      struct err *err);

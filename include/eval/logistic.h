@@ -44,7 +44,7 @@ double eval_logistic_sum(const struct eval_linear *linear,
 double eval_logistic_accuracy(const struct eval_linear *linear,
                               const struct eval_rows *rows);
 
-/* Who is told of each pass over the rows that teach, to show progress. */
+/* The observer of each pass over the rows that teach, to show progress. */
 struct eval_watch {
     void (*pass)(void *self);
     void *self;

@@ -96,4 +96,11 @@ int select_strategy_fit(const struct select_strategy *strategy,
 void select_strategy_order(const struct select_strategy *strategy,
                            const struct select_task *task, int64_t *ids);
 
+/*
+ * select_strategy_finish() does what comes after `Then`, for an epoch that was
+ * ordered elsewhere.
+ */
+void select_strategy_finish(const struct select_strategy *strategy,
+                            const struct select_task *task, int64_t *ids);
+
 #endif

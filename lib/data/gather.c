@@ -55,8 +55,11 @@ make(struct data_gather *g, const struct data_recipe *recipe,
 {
     const size_t area = g->want.size * g->want.size * 3;
 
-    data_view(recipe, image, seed, (uint64_t)g->ids[g->at], epoch, view,
-              &g->scratch, g->pixel + row * area);
+    if (g->want.make)
+        g->want.make(g->want.of, image, g->ids[g->at], epoch, view, row);
+    else
+        data_view(recipe, image, seed, (uint64_t)g->ids[g->at], epoch, view,
+                  &g->scratch, g->pixel + row * area);
 }
 
 /* The view of an extra sample: one that is named, or a fresh one. */

@@ -59,6 +59,13 @@ select_strategy_order(const struct select_strategy *strategy,
         select_shuffle(task, ids);
     else
         strategy->order(task, ids);
+    select_strategy_finish(strategy, task, ids);
+}
+
+void
+select_strategy_finish(const struct select_strategy *strategy,
+                       const struct select_task *task, int64_t *ids)
+{
     if (task->features) {
         if (task->value[SELECT_REFINE])
             select_swap_improve(task, ids);

@@ -151,7 +151,8 @@ static void
 gathers_a_batch(struct data_set *set)
 {
     const int64_t ids[] = {5, 3, 0}, extra[] = {9, 5};
-    const struct data_wanted want = {3, 2, 2, 4, ids, extra, NULL, NULL, NULL};
+    const struct data_wanted want = {3,    2,    2,    4,    ids, extra,
+                                     NULL, NULL, NULL, NULL, NULL};
     struct data_pool *pool = pool_of(set, 0);
     struct data_gather g = {0};
     struct data_recipe recipe;
