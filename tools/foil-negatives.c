@@ -48,6 +48,8 @@ main(int argc, char **argv)
     if (!wire)
         die("%s", err.msg);
     service_open(&service, wire);
+    if (o->command)
+        sampler.weigher = weigher_open(o, stop);
     if (o->filter)
         filter_open(&filter, wire);
 
@@ -55,9 +57,12 @@ main(int argc, char **argv)
     say_stopped();
     if (rc < 0)
         die("%s", err.msg);
-    if (o->filter)
+    if (o->filter) {
+        filter_part(&filter);
         filter_close(&filter);
+    }
     wire_server_close(service.server);
+    weigher_close(sampler.weigher);
     sampler_release(&sampler);
     wire_close(wire);
     wire_keys_release(&keys);

@@ -38,7 +38,7 @@ run(struct train *t, struct err *err)
     int rc = 1;
 
     // a filter waits for its tables before it lets the first item pass
-    if (t->encoder.net && train_ask_service(t, err))
+    if (t->encoder.verbs && train_ask_service(t, err))
         return -1;
     while (rc > 0 && !finished(t)) {
         rc = train_source_next(t, &batch, err);
@@ -64,6 +64,13 @@ run(struct train *t, struct err *err)
     return rc < 0 ? -1 : 0;
 }
 
+/* Whether the weights have gone with a program. */
+static int
+is_lost(const struct train *t)
+{
+    return t->program && train_program_failed(t->program);
+}
+
 /* However the loop ended, what is done is kept. */
 static int
 end(struct train *t, int rc, struct err *err)
@@ -71,7 +78,7 @@ end(struct train *t, int rc, struct err *err)
     struct err why;
 
     train_desk_close(&t->desk);
-    if (t->trained && t->checkpoints.saved != t->state.total &&
+    if (t->trained && t->checkpoints.saved != t->state.total && !is_lost(t) &&
         train_save(t, &why)) {
         if (rc)
             train_journal_say(&t->journal, "no checkpoint: %s", why.msg);
@@ -109,8 +116,7 @@ release(struct train *t)
     wire_close(t->wire);
     train_learner_close(&t->learner);
     train_inside_release(&t->inside);
-    train_encoder_close(&t->encoder);
-    train_encoder_close(&t->text_encoder);
+    train_encoders_close(t);
     train_texts_release(&t->texts);
     train_scalars_close(&t->scalars);
     train_basis_release(&t->basis);
@@ -157,10 +163,12 @@ main(int argc, char **argv)
 {
     struct train t = {.stop = -1};
     struct wire_keys keys = {0};
+    static char **words; // to the end
     struct err err;
-    int rc;
+    int rc, again;
 
     num_threads_sleep(argv);
+    words = train_encoders_words(argv);
     signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like any
     train_report_init(&t);
     t.options = train_options_get(argc, argv);
@@ -181,8 +189,11 @@ main(int argc, char **argv)
     if (!rc)
         rc = run(&t, &err);
     rc = end(&t, rc, &err);
+    again = rc && is_lost(&t) && t.options->lost && !stop_asked();
     release(&t);
     wire_keys_release(&keys);
+    if (again)
+        train_encoders_resume(&t, words, &err);
     if (rc)
         die("%s", err.msg);
     close_stdout();

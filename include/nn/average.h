@@ -35,11 +35,12 @@ void nn_average_release(struct nn_average *average);
 void nn_average_add(struct nn_average *average, struct nn_net *net);
 
 /*
- * nn_average_save() writes the file, if there has been a step.
+ * nn_average_save() writes the file, of parameters as those in the blocks, if
+ * there has been a step.
  * nn_average_load() reads it; without one there has been no step.  -1 where it
  * is not of such a net: then the mean is undefined.
  */
-int nn_average_save(const char *folder, struct nn_net *net,
+int nn_average_save(const char *folder, const struct nn_weights *blocks,
                     const struct nn_average *average, struct err *err);
 int nn_average_load(const char *folder, struct nn_net *net,
                     struct nn_average *average, struct err *err);

@@ -16,8 +16,9 @@
  *     tidy     only then are old ones removed
  *
  * So a crash at any point leaves the last committed one as it was, and what
- * is half written has a name that no reader looks at.  Whoever goes on after
- * a crash calls link and tidy first: it may have come between these steps.
+ * is half written has a name that no reader looks at.  A program that goes on
+ * after a crash calls link and tidy first: it may have come between these
+ * steps.
  */
 
 /*

@@ -26,12 +26,29 @@
  * dtype or shape is refused by name.
  */
 
-/* nn_model_save() writes model and head, or text; `steps` is
+/* The weights of an encoder, wherever it is computed. */
+struct nn_weights {
+    const struct nn_tensor *tensor; /* [n] */
+    size_t n;
+    float *params, *statistics; /* in which tensors have their offsets */
+    int texts;                  /* 1: of an encoder of texts */
+};
+
+/* nn_net_weights() returns those of a net; lent. */
+struct nn_weights nn_net_weights(struct nn_net *net);
+
+/* nn_weights_save() writes model and head, or text; `steps` is
  * num_batches_tracked. */
+int nn_weights_save(const char *folder, const struct nn_weights *blocks,
+                    long steps, struct err *err);
+
+/* nn_weights_load() fills the blocks; on error they are undefined. */
+int nn_weights_load(const char *folder, const struct nn_weights *blocks,
+                    struct err *err);
+
+/* The same for the blocks of a net. */
 int nn_model_save(const char *folder, struct nn_net *net, long steps,
                   struct err *err);
-
-/* nn_model_load() fills the net's blocks; on error they are undefined. */
 int nn_model_load(const char *folder, struct nn_net *net, struct err *err);
 
 /* The same for an optimiser that was made for the same net. */
@@ -56,6 +73,7 @@ struct nn_model {
     json_t *config; /* all of config.json */
     json_t *about;  /* which encoder it is: the spec as it was trained,
                        folder and digest of the checkpoint's manifest */
+    char *folder;   /* of the checkpoint, where `about` has it if it is UTF-8 */
 };
 
 /*

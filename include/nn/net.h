@@ -92,6 +92,12 @@ struct nn_input {
     const size_t *offsets; /* [n + 1], ascending */
 };
 
+/* nn_input_slice() returns samples [from,to) of a batch as one; lent.
+ *   width  numbers of an image or a row; without use for ids and tokens */
+struct nn_input nn_input_slice(const struct nn_input *input,
+                               enum nn_input_kind kind, size_t width,
+                               size_t from, size_t to);
+
 /* What the blocks hold, in the order of torchvision's state_dict. */
 struct nn_tensor {
     const char *name; /* "layer1.0.conv1.weight", "head.0.bias", ... */
@@ -158,6 +164,10 @@ void nn_net_init(struct nn_net *net, uint64_t seed);
 
 size_t nn_net_features(const struct nn_net *net); /* width of h */
 size_t nn_net_dim(const struct nn_net *net);      /* width of z */
+
+/* nn_head_width() returns the width of z by the spec of a head alone; 0: that
+ * of h, or there is no such head. */
+size_t nn_head_width(const char *head);
 
 /* The tensors; their count goes to *n.  Owned by the net. */
 const struct nn_tensor *nn_net_tensors(const struct nn_net *net, size_t *n);

@@ -63,7 +63,10 @@ enum sample_proposals {
      * weight, too (lib/sample/exact.h).  No bias at any b, and each visit has
      * the weights of its mean; for batches of two views, and not for
      * sample_emc2(). */
-    SAMPLE_EXACT
+    SAMPLE_EXACT,
+    /* The same where a row meets those of the other view alone: over the rows
+     * of the other images in the other view and the state itself. */
+    SAMPLE_EXACT_CROSS
 };
 
 /* Which score the state has that a chain comes with. */
@@ -79,6 +82,7 @@ enum sample_scores {
      * w is harder than the softmax then (3.7). */
     SAMPLE_RESET
 };
+#define SAMPLE_SCORES "fresh|stale|reset"
 
 struct sample_emc2_how {
     enum sample_proposals proposals;

@@ -34,6 +34,8 @@ struct sample_memory_form {
     size_t horizon; /* steps by which the bank is behind; 0: there is none */
     int slots;      /* 1: where views are drawn anew the bank has a row of each
                        slot of a batch, as the chains have */
+    int recalls;    /* 1: that bank scores states which are not in the batch;
+                       it is the latest that there is, horizon 1 */
     size_t most;    /* bytes that are kept, of all tables */
 };
 

@@ -1,10 +1,9 @@
 #ifndef SAMPLE_SOURCE_H
 #define SAMPLE_SOURCE_H
 
-#include "sample/cache.h"
 #include "sample/memory.h"
-#include "sample/refresh.h"
-#include "sample/walk.h"
+#include "sample/sampler.h"
+#include "util/arena.h"
 
 /*
  * Where an objective's negatives come from: the samplers of this room behind
@@ -23,60 +22,37 @@
 
 /* How `fresh` scores the state of a chain that is no row of the batch. */
 enum sample_elsewhere {
+    /* SAMPLE_BROUGHT where samples from outside come along, else SAMPLE_BANKED.
+     */
+    SAMPLE_AUTO,
     /* By a sample that the draw lets come along for it, with a gradient of its
      * own; without one the chain starts cold. */
     SAMPLE_BROUGHT,
     /* The same of captions alone: the chains of images bring them along, those
      * of captions start cold where their image is not in the batch, and have
      * easier negatives than the softmax: .17 from it in total variation for b =
-     * 8 of 100 at beta 5, .33 for b = 4.  For `cross`, where view 0 is an image
-     * and view 1 a caption. */
+     * 8 of 100 at beta 5, .33 for b = 4.  For two views of two kinds, where
+     * view 0 is an image and view 1 a caption. */
     SAMPLE_BROUGHT_TEXTS,
     /* By its features when it was trained last, as a constant: nothing comes
-     * along, and both kinds of chains have the softmax.  For `cross`. */
+     * along, and both kinds of chains have the softmax.  For two kinds. */
     SAMPLE_BANKED
 };
-
-struct sample_how {
-    int cache; /* 1: the negative cache; 0: EMC2, with what follows */
-    enum sample_proposals proposals;
-    enum sample_scores scores;
-    enum sample_elsewhere elsewhere;
-    long burn;    /* proposals not recorded; -1: half of them */
-    size_t moves; /* of each chain on the bank between visits, or 0;
-                     sample/walk.h */
-
-    size_t horizon; /* >= 1, of the bank */
-    double refresh; /* cache: share of the samples encoded anew each step */
-    double limit;   /* cache: largest importance of a draw, >= 1 */
-    size_t most;    /* bytes that a trainer keeps; 0: SAMPLE_STORE_MOST */
-    uint64_t seed;
-};
-
-/*
- * sample_how_propose() sets proposals and moves to what one of the words of
- * SAMPLE_PROPOSALS says, "bank" and "exact-bank" with so many moves.
- */
-#define SAMPLE_PROPOSALS "row|once|all4|bank|exact|exact-bank"
-void sample_how_propose(struct sample_how *how, const char *word, size_t moves);
+#define SAMPLE_ELSEWHERE "auto|image|text|bank"
 
 struct sample_source {
     struct sample_how how;
     struct sample_memory memory; /* bank: as of `horizon` steps before the next
                                     to weigh */
     struct sample_bank ahead;    /* and before the next to draw for */
-    struct sample_refresh refresh; /* order NULL: nothing is refreshed */
-    struct sample_recall *recall;  /* of the last weighing */
+    void *own;                   /* the sampler's */
+    char name[SAMPLE_SAMPLER_MAX];
+    struct arena drawn, weighed; /* what the last draw and the last weighing
+                                    have handed out */
 
-    /* of the last draw and the last weighing */
-    struct sample_state *state, *stand;
-    struct sample_draw *draw;
-    int64_t *ids, *extra, *view, *epoch;
-    int32_t *hint_row, *hint_view;
-    float *hint_log_q, *score, *z, *s, *w, *scale, *positive;
-    size_t state_room, stand_room, draw_room, ids_room, extra_room, view_room,
-        epoch_room, hint_row_room, hint_view_room, hint_log_q_room, score_room,
-        z_room, s_room, w_room, scale_room, positive_room;
+    /* of the last weighing, to be remembered */
+    const struct sample_state *state; /* [v b] NULL: there are no chains */
+    float *score;                     /* [v b] NULL: scores are not kept */
 };
 
 /* sample_source_init() begins with nothing weighed; size of the data set. */
@@ -84,9 +60,20 @@ void sample_source_init(struct sample_source *source,
                         const struct sample_how *how, size_t size);
 void sample_source_release(struct sample_source *source);
 
-/* sample_source_name() returns the sampler's name and version: one of the same
+/* sample_source_name() writes the name of what a sampler keeps: one of the same
  * name reads what another has kept. */
-const char *sample_source_name(const struct sample_how *how);
+void sample_source_name(const struct sample_how *how,
+                        char name[SAMPLE_SAMPLER_MAX]);
+
+/*
+ * sample_how_fits() returns 0 where a trainer keeps as much as there will be of
+ * `size` samples, by what is known before the first batch; else -1 with the
+ * sentence.
+ *   fixed  views of a sample, or 0: a batch has two new ones
+ *   dim    numbers of an embedding
+ */
+int sample_how_fits(const struct sample_how *how, size_t size, size_t fixed,
+                    size_t dim, struct err *err);
 
 /* sample_source_begin() forgets all; so many steps were trained without. */
 void sample_source_begin(struct sample_source *source, int64_t total);
@@ -103,8 +90,8 @@ int sample_source_load(struct sample_source *source,
 /* sample_source_banks() returns 1 when draws are from a bank,
  * sample_source_waits() when an item has to wait for chains that are under way.
  */
-int sample_source_banks(const struct sample_how *how);
-int sample_source_waits(const struct sample_how *how);
+int sample_source_banks(const struct sample_source *source);
+int sample_source_waits(const struct sample_source *source);
 
 enum { SAMPLE_VALUES_MAX = 16 };
 
@@ -123,7 +110,8 @@ struct sample_extras {
 /*
  * sample_source_draw() returns the extra samples of a step; they last until the
  * next call.
- *   step    epoch, step, v, b, fixed, ids and variants; the cache wants v = 2
+ *   step    epoch, step, v, b, fixed, ids and variants; a sampler may
+ *           want v = 2
  *   number  of the step in the whole run.  Everything before it, or with a bank
  *           before number - horizon + 1, has been weighed where that matters
  *           (sample_source_waits(), sample_source_banks())
@@ -157,6 +145,10 @@ struct sample_weights {
     size_t n_tables;
     struct sample_rows tables[SAMPLE_TABLES_MAX];
 };
+
+/* sample_weights_value() adds a number for the metrics. */
+void sample_weights_value(struct sample_weights *weights, const char *name,
+                          double x);
 
 /*
  * sample_source_weigh() computes the weights of a step that was encoded, which

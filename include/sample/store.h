@@ -43,7 +43,7 @@ struct sample_table {
 };
 
 struct sample_store {
-    char sampler[SAMPLE_SAMPLER_MAX]; /* whose they are: name and version */
+    char sampler[SAMPLE_SAMPLER_MAX]; /* name and version of the sampler */
     size_t most; /* bytes of all tables; 0: SAMPLE_STORE_MOST */
     size_t n;    /* 0: nothing has begun */
     struct sample_table table[SAMPLE_TABLES_MAX];

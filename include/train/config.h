@@ -45,7 +45,7 @@ struct train_config {
     json_t *options;
     const struct nn_spec *encoder;
     const struct nn_spec *text; /* or NULL */
-    const struct nn_net *net;
+    const char *table;          /* train_encoder_table() */
     const struct train_shape *shape;
     const struct train_state *state;
 };
@@ -63,14 +63,14 @@ int train_config_get(const json_t *config, struct train_shape *shape,
 /*
  * train_config_check_processor() refuses a processor, or an instruction set
  * that foil is bound to (util/isa.h), which rounds otherwise than that of the
- * config, unless overridden("processor") is 1; train_config_check_table() a net
- * of other algorithms, unless overridden("table") is 1, or the processor may
- * differ.
+ * config, unless overridden("processor") is 1; train_config_check_table() an
+ * encoder of another table, unless overridden("table") is 1, or the processor
+ * may differ.
  */
 int train_config_check_processor(const json_t *config,
                                  int (*overridden)(const char *key),
                                  struct err *err);
-int train_config_check_table(const json_t *config, const struct nn_net *net,
+int train_config_check_table(const json_t *config, const char *table,
                              int (*overridden)(const char *key),
                              struct err *err);
 

@@ -11,8 +11,8 @@
 /*
  * What a run tells of itself: metrics.jsonl, a line for each step; the ids of
  * batches that were not finite, in nonfinite.jsonl; a line of progress on a
- * terminal; and sentences for people.  Who wants the numbers or the sentences
- * as they come, to publish or to print them, is a listener.
+ * terminal; and sentences for people.  A listener takes numbers and
+ * sentences as they come, to publish or to print them.
  *
  * Not for two threads at once.
  */

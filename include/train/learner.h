@@ -26,8 +26,10 @@
  * equally wide, and what comes besides is texts.  Where the negatives weigh
  * rows that are not of the batch, these follow as constants.
  *
- * A learner touches neither file nor socket and prints nothing; whom it asks
- * for weights may.  Not for two threads at once.
+ * With the objective train_own (train/own.h) the first encoder has the loss.
+ *
+ * A learner touches neither file nor socket and prints nothing; the sampler
+ * that it asks for weights may.  Not for two threads at once.
  */
 enum { TRAIN_ENCODERS = 2 };
 
@@ -40,7 +42,8 @@ enum train_nonfinite {
 
 /* What became of a step. */
 enum train_outcome {
-    TRAIN_FAILED,      /* no weights came: the sentence says why */
+    TRAIN_FAILED,      /* no weights came, or an encoder could not go on: the
+                          sentence says why */
     TRAIN_INTERRUPTED, /* asked to stop meanwhile; nothing has changed */
     TRAIN_APPLIED,     /* weights, columns and samplers have moved */
     TRAIN_SKIPPED,     /* not finite: nothing has moved, the next may come */
@@ -76,13 +79,18 @@ struct train_learner_spec {
     struct train_encoder *encoder[TRAIN_ENCODERS]; /* the second may be NULL */
     size_t table_views;   /* rows of a sample in an encoder of ids; else 0 */
     size_t images, extra; /* at most, in a batch; extra: images or texts */
-    struct train_samples *samples;           /* whose columns are used */
+    struct train_samples *samples;           /* with their columns */
     struct train_scalars *scalars;           /* of the objective; or NULL */
     struct train_state *state;               /* which steps move on */
     const struct train_negatives *negatives; /* NULL: none are asked */
     enum train_nonfinite nonfinite;
     double average; /* the last share of the epochs, 0 .. 1, whose weights
                        count for their mean */
+
+    /* Called in a step while the encoders may still work at their gradients:
+     * time to say what comes next, by train_learner_expect().  Or NULL. */
+    void (*meanwhile)(void *tool);
+    void *tool;
 };
 
 /* To be read. */
@@ -97,7 +105,10 @@ struct train_learner {
     float *dz, *columns, *work;
     uint8_t *pixels;
     int32_t *table_rows; /* of a batch, in an encoder of ids */
-    int refused;         /* steps in a row that were not applied */
+    const float *s; /* S of a batch whose products the encoder makes, and */
+    float *w;       /* where it takes W + W' from; or NULL */
+    int elsewhere;  /* dz is made where the embeddings are */
+    int refused;    /* steps in a row that were not applied */
 };
 
 /*
@@ -121,9 +132,15 @@ enum train_outcome train_learner_step(struct train_learner *learner,
                                       struct train_result *result,
                                       struct err *err);
 
+/* train_learner_expect() says in `meanwhile` which batch comes next, as far as
+ * it is known; its arrays must stay until its own step is over, if it comes. */
+void train_learner_expect(struct train_learner *learner,
+                          const struct train_batch *batch);
+
 /* train_learner_encode() encodes a batch into z and v, trains nothing and moves
- * the state on.  Returns 1 when all of z is finite. */
+ * the state on.  Returns 1 when all of z is finite, 0 when it is not, -1 where
+ * an encoder failed. */
 int train_learner_encode(struct train_learner *learner,
-                         const struct train_batch *batch);
+                         const struct train_batch *batch, struct err *err);
 
 #endif

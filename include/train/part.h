@@ -4,8 +4,8 @@
 #include "util/err.h"
 
 /*
- * A part of a checkpoint (train/checkpoints.h): who keeps something of a run
- * says how it is written and read.  The functions return 0 or -1.
+ * A part of a checkpoint (train/checkpoints.h): an object that keeps something
+ * of a run says how it is written and read.  The functions return 0 or -1.
  */
 struct train_part {
     const char *name;

@@ -39,26 +39,25 @@ nn_average_add(struct nn_average *average, struct nn_net *net)
 }
 
 static char *
-path_of(const char *folder, const struct nn_net *net)
+path_of(const char *folder, int texts)
 {
-    return mem_format("%s/%saverage.safetensors", folder,
-                      nn_net_kind(net) == NN_TOKENS ? "text-" : "");
+    return mem_format("%s/%saverage.safetensors", folder, texts ? "text-" : "");
 }
 
 int
-nn_average_save(const char *folder, struct nn_net *net,
+nn_average_save(const char *folder, const struct nn_weights *blocks,
                 const struct nn_average *average, struct err *err)
 {
     const int64_t steps = average->steps;
-    size_t n, used = 0;
-    const struct nn_tensor *t = nn_net_tensors(net, &n);
+    const struct nn_tensor *t = blocks->tensor;
+    size_t n = blocks->n, used = 0;
     struct nn_array *array;
     char *path;
     int rc;
 
     if (!steps)
         return 0;
-    path = path_of(folder, net);
+    path = path_of(folder, blocks->texts);
     array = mem_array(n + 1, sizeof *array);
     nn_array_init(array + used++, "steps", "I64", 0, NULL, &steps);
     for (size_t i = 0; i < n; i++)
@@ -109,7 +108,7 @@ int
 nn_average_load(const char *folder, struct nn_net *net,
                 struct nn_average *average, struct err *err)
 {
-    char *path = path_of(folder, net);
+    char *path = path_of(folder, nn_net_kind(net) == NN_TOKENS);
     struct nn_array *array = NULL;
     size_t n = 0;
     int rc = 0;
@@ -130,8 +129,7 @@ out:
 int
 nn_average_use(struct nn_model *model, struct err *err)
 {
-    const char *folder =
-        json_string_value(json_object_get(model->about, "checkpoint"));
+    const char *folder = model->folder;
     struct nn_average average;
     size_t count;
     float *p = nn_net_params(model->net, &count);

@@ -64,6 +64,14 @@ nn_head_judge(const char *spec, struct err *err)
                    spec, MAX_WIDTH);
 }
 
+size_t
+nn_head_width(const char *spec)
+{
+    struct head head;
+
+    return parse(spec, &head) || !head.layers ? 0 : head.width[head.layers - 1];
+}
+
 static size_t
 linear(struct nn_graph *graph, const char *name, size_t in, size_t out,
        int fixed)

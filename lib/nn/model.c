@@ -97,27 +97,24 @@ take_tensor(struct list *list, const char *name, const struct nn_tensor *t,
 }
 
 static const struct files *
-files_of(const struct nn_net *net)
+files_of(int texts)
 {
-    return nn_net_kind(net) == NN_TOKENS ? &text_files : &image_files;
+    return texts ? &text_files : &image_files;
 }
 
 /* Whether a tensor is in the file of the head. */
 static int
-is_head(const struct nn_net *net, const struct nn_tensor *t)
+is_head(const struct nn_weights *blocks, const struct nn_tensor *t)
 {
-    return files_of(net)->head && !strncmp(t->name, head, strlen(head));
+    return files_of(blocks->texts)->head &&
+           !strncmp(t->name, head, strlen(head));
 }
 
 /* Where a tensor's numbers are. */
 static float *
-place(struct nn_net *net, const struct nn_tensor *t)
+place(const struct nn_weights *blocks, const struct nn_tensor *t)
 {
-    size_t count;
-    float *block = t->statistic ? nn_net_statistics(net, &count)
-                                : nn_net_params(net, &count);
-
-    return block + t->offset;
+    return (t->statistic ? blocks->statistics : blocks->params) + t->offset;
 }
 
 /* "bn1.running_mean" gives "bn1.num_batches_tracked", anything else NULL. */
@@ -133,22 +130,21 @@ tracked(const struct nn_tensor *t)
 
 /* Backbone or head; a head without tensors has no file. */
 static int
-save_part(const char *folder, const char *file, struct nn_net *net, int heads,
-          long steps, struct err *err)
+save_part(const char *folder, const char *file, const struct nn_weights *blocks,
+          int heads, long steps, struct err *err)
 {
     const int64_t batches = steps;
-    size_t n;
-    const struct nn_tensor *t = nn_net_tensors(net, &n);
+    const struct nn_tensor *t = blocks->tensor;
     struct list list = {.path = mem_format("%s/%s", folder, file)};
     int rc = 0;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < blocks->n; i++) {
         char *count = tracked(t + i);
 
-        if (is_head(net, t + i) == heads) {
+        if (is_head(blocks, t + i) == heads) {
             // torchvision has the count behind the two statistics
             list_add(&list, t[i].name, "F32", t[i].rank, t[i].shape,
-                     place(net, t + i));
+                     place(blocks, t + i));
             if (count)
                 list_add(&list, count, "I64", 0, NULL, &batches);
         }
@@ -161,21 +157,21 @@ save_part(const char *folder, const char *file, struct nn_net *net, int heads,
 }
 
 static int
-load_part(const char *folder, const char *file, struct nn_net *net, int heads,
-          struct err *err)
+load_part(const char *folder, const char *file, const struct nn_weights *blocks,
+          int heads, struct err *err)
 {
-    size_t n;
-    const struct nn_tensor *t = nn_net_tensors(net, &n);
+    const struct nn_tensor *t = blocks->tensor;
     struct list list = {.path = mem_format("%s/%s", folder, file)};
     int rc = 0;
 
     if (!heads || file_exists(list.path))
         rc = list_read(&list, err);
-    for (size_t i = 0; i < n && !rc; i++) {
+    for (size_t i = 0; i < blocks->n && !rc; i++) {
         char *count = tracked(t + i);
 
-        if (is_head(net, t + i) == heads) {
-            rc = take_tensor(&list, t[i].name, t + i, place(net, t + i), err);
+        if (is_head(blocks, t + i) == heads) {
+            rc =
+                take_tensor(&list, t[i].name, t + i, place(blocks, t + i), err);
             if (count)
                 list_take(&list, count);
         }
@@ -187,25 +183,64 @@ load_part(const char *folder, const char *file, struct nn_net *net, int heads,
     return rc;
 }
 
+struct nn_weights
+nn_net_weights(struct nn_net *net)
+{
+    struct nn_weights blocks = {.texts = nn_net_kind(net) == NN_TOKENS};
+    size_t count;
+
+    blocks.tensor = nn_net_tensors(net, &blocks.n);
+    blocks.params = nn_net_params(net, &count);
+    blocks.statistics = nn_net_statistics(net, &count);
+    return blocks;
+}
+
+int
+nn_weights_save(const char *folder, const struct nn_weights *blocks, long steps,
+                struct err *err)
+{
+    const struct files *files = files_of(blocks->texts);
+
+    if (save_part(folder, files->model, blocks, 0, steps, err))
+        return -1;
+    return files->head ? save_part(folder, files->head, blocks, 1, steps, err)
+                       : 0;
+}
+
+int
+nn_weights_load(const char *folder, const struct nn_weights *blocks,
+                struct err *err)
+{
+    const struct files *files = files_of(blocks->texts);
+
+    if (load_part(folder, files->model, blocks, 0, err))
+        return -1;
+    return files->head ? load_part(folder, files->head, blocks, 1, err) : 0;
+}
+
 int
 nn_model_save(const char *folder, struct nn_net *net, long steps,
               struct err *err)
 {
-    const struct files *files = files_of(net);
+    const struct nn_weights blocks = nn_net_weights(net);
 
-    if (save_part(folder, files->model, net, 0, steps, err))
-        return -1;
-    return files->head ? save_part(folder, files->head, net, 1, steps, err) : 0;
+    return nn_weights_save(folder, &blocks, steps, err);
 }
 
 int
 nn_model_load(const char *folder, struct nn_net *net, struct err *err)
 {
-    const struct files *files = files_of(net);
+    const struct nn_weights blocks = nn_net_weights(net);
 
-    if (load_part(folder, files->model, net, 0, err))
-        return -1;
-    return files->head ? load_part(folder, files->head, net, 1, err) : 0;
+    return nn_weights_load(folder, &blocks, err);
+}
+
+/* The file of an optimiser's state, to be given to free(). */
+static char *
+optim_path(const char *folder, const struct nn_net *net)
+{
+    return mem_format("%s/%s", folder,
+                      files_of(nn_net_kind(net) == NN_TOKENS)->optim);
 }
 
 int
@@ -216,8 +251,7 @@ nn_optim_save(const char *folder, const struct nn_net *net,
     const int64_t steps = *m.steps, pending = m.pending ? *m.pending : 0;
     size_t n;
     const struct nn_tensor *t = nn_net_tensors(net, &n);
-    struct list list = {.path =
-                            mem_format("%s/%s", folder, files_of(net)->optim)};
+    struct list list = {.path = optim_path(folder, net)};
     int rc;
 
     list_add(&list, "steps", "I64", 0, NULL, &steps);
@@ -261,8 +295,7 @@ nn_optim_load(const char *folder, const struct nn_net *net,
     const struct nn_moments m = nn_optim_moments(optim);
     size_t n;
     const struct nn_tensor *t = nn_net_tensors(net, &n);
-    struct list list = {.path =
-                            mem_format("%s/%s", folder, files_of(net)->optim)};
+    struct list list = {.path = optim_path(folder, net)};
     int rc = list_read(&list, err);
 
     if (!rc)

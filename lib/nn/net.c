@@ -455,3 +455,27 @@ nn_net_algorithms(const struct nn_net *net)
 {
     return mem_text(net->algorithms);
 }
+
+struct nn_input
+nn_input_slice(const struct nn_input *input, enum nn_input_kind kind,
+               size_t width, size_t from, size_t to)
+{
+    struct nn_input slice = *input;
+
+    slice.n = to - from;
+    switch (kind) {
+    case NN_IMAGES:
+        slice.images += from * width;
+        break;
+    case NN_ROWS:
+        slice.rows += from * width;
+        break;
+    case NN_IDS:
+        slice.ids += from;
+        break;
+    case NN_TOKENS:
+        slice.offsets += from;
+        break;
+    }
+    return slice;
+}

@@ -172,6 +172,7 @@ describe(struct nn_model *model, const char *folder, struct err *err)
         return -1;
     digest = digest_bytes(text, len);
     free(text);
+    model->folder = mem_text(folder);
     model->about = nn_spec_put(&model->spec);
     json_object_set_new(model->about, "checkpoint", json_string(folder));
     json_object_set_new(model->about, "manifest",
@@ -262,5 +263,6 @@ nn_model_release(struct nn_model *model)
     nn_net_free(model->net);
     json_decref(model->config);
     json_decref(model->about);
+    free(model->folder);
     *model = (struct nn_model){0};
 }

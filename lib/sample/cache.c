@@ -5,10 +5,11 @@
 #include "num/exp.h"
 #include "num/gemm.h"
 #include "num/vec.h"
-#include "sample/cache.h"
 #include "util/clones.h"
 #include "util/mem.h"
 #include "util/rng.h"
+
+#include "cache.h"
 
 /* Rows of the bank that are looked at together: their scores stay in reach of
  * the processor. */

@@ -31,7 +31,8 @@ struct visit {
 size_t
 sample_emc2_length(enum sample_proposals proposals, size_t v, size_t b)
 {
-    const int each = proposals == SAMPLE_ONCE || proposals == SAMPLE_CROSS;
+    const int each = proposals == SAMPLE_ONCE || proposals == SAMPLE_CROSS ||
+                     proposals == SAMPLE_EXACT_CROSS;
 
     return (each ? 1 : v) * (b - 1);
 }
@@ -318,25 +319,18 @@ visit_image(struct visit *visit, size_t i)
 }
 
 static void
-visit_check(const struct visit *visit)
+visit_open(struct visit *visit)
 {
     const struct sample_emc2_how *how = visit->how;
     const struct sample_batch *batch = visit->batch;
+    const size_t columns = how->luck ? visit->columns : 0;
 
     REQUIRE(batch->v >= 1 && batch->b >= 2 && visit->n <= 65536);
     REQUIRE(how->beta >= 0 && isfinite(how->beta));
-    REQUIRE(how->proposals != SAMPLE_EXACT && how->burn < visit->length);
+    REQUIRE(how->proposals < SAMPLE_EXACT && how->burn < visit->length);
     REQUIRE(how->scores != SAMPLE_STALE || visit->keep);
     REQUIRE(how->proposals != SAMPLE_ALL4 || !batch->variants);
     REQUIRE(how->proposals != SAMPLE_CROSS || batch->v == 2);
-}
-
-static void
-visit_open(struct visit *visit)
-{
-    const size_t columns = visit->how->luck ? visit->columns : 0;
-
-    visit_check(visit);
     sample_scanner_init(&visit->scanner, visit->how->beta, visit->length);
     visit->drawn = mem_array(3 * visit->length, sizeof *visit->drawn);
     visit->score = mem_array(columns, sizeof *visit->score);

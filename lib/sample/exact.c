@@ -74,18 +74,27 @@ take(struct draw *draw, size_t column)
     return 1;
 }
 
+static int
+is_across(const struct draw *draw)
+{
+    return draw->how->proposals == SAMPLE_EXACT_CROSS;
+}
+
 /* The state's image is in the batch: 1 when its state is in T then. */
 static int
 take_inside(struct draw *draw, size_t image, struct sample_state state)
 {
-    const struct sample_batch *batch = draw->batch;
+    const size_t b = draw->batch->b;
 
-    if (sample_state_same(sample_batch_state(batch, image), state) ||
-        sample_state_same(sample_batch_state(batch, batch->b + image), state))
-        return 1;
+    for (size_t c = image; c < draw->n; c += b)
+        if (draw->in[c] &&
+            sample_state_same(sample_batch_state(draw->batch, c), state))
+            return 1;
     if (!take(draw, find_extra(draw, state)))
         return 0;
-    draw->in[batch->b + image] = 0; // of the two shown one at random stays
+    // of two that are shown one at random stays, of one none
+    draw->in[b + image] = 0;
+    draw->in[image] &= !is_across(draw);
     return 1;
 }
 
@@ -98,6 +107,8 @@ take_outside(struct draw *draw, size_t row, struct sample_state state)
 
     if (!take(draw, find_extra(draw, state)))
         return 0;
+    if (is_across(draw))
+        return 1;
     take(draw,
          find_extra(draw, sample_exact_other(
                               how->seed, how->epoch, how->step, row, state,
@@ -113,7 +124,8 @@ fill(struct draw *draw, size_t row, struct sample_state state)
     size_t image;
 
     for (size_t c = 0; c < draw->columns; c++)
-        draw->in[c] = c < draw->n && c % b != own;
+        draw->in[c] = c < draw->n && c % b != own &&
+                      !(is_across(draw) && c / b == row / b);
     if (state.id < 0 || state.id == draw->batch->ids[own])
         return 0;
     image = find_image(draw->batch, own, state.id);
@@ -163,7 +175,7 @@ pick(const struct draw *draw, size_t row, double sum)
 struct sample_moves
 sample_exact(const struct sample_emc2_how *how,
              const struct sample_batch *batch, struct sample_state *state,
-             float *w)
+             float *score, float *w)
 {
     const size_t n = 2 * batch->b, columns = n + batch->extra;
     struct draw draw = {how,
@@ -174,7 +186,10 @@ sample_exact(const struct sample_emc2_how *how,
                         mem_array(columns, sizeof(double))};
     struct sample_moves moves = {0};
 
+    (void)score;
     REQUIRE(batch->v == 2 && batch->b >= 2 && n <= 65536);
+    REQUIRE(how->proposals == SAMPLE_EXACT ||
+            how->proposals == SAMPLE_EXACT_CROSS);
     REQUIRE(how->beta >= 0 && isfinite(how->beta));
     REQUIRE(!batch->variants || batch->fixed >= 2);
     for (size_t row = 0; row < n; row++) {

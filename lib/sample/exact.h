@@ -4,7 +4,7 @@
 #include "sample/emc2.h"
 
 /*
- * EMC2 with a draw in place of proposals: SAMPLE_EXACT.
+ * EMC2 with a draw in place of proposals: SAMPLE_EXACT, SAMPLE_EXACT_CROSS.
  *
  * The chain of row r stands at a view of image j.  Let T be the rows of the
  * other images of the batch and two views of j, that of the state among them.
@@ -21,21 +21,30 @@
  *
  * With endless augmentation the second view is one that j has in this epoch.
  *
+ * Across the views a row of image i in one view walks over rows of the other
+ * view.  T is then the state and the rows of the other images there, but for
+ * that of j, where j is in the batch: one row of an image.  So again each image
+ * has as many rows in T as it shows, whichever of them is the state, and
+ * P(T | x) = P(T | y) where images have equally many texts; where they have
+ * not, each image has the same weight in all.
+ *
  * A state that has no column does not count: T is the batch alone, and the
  * chain is cold.
  */
 
 /*
  * sample_exact() draws the next states of the chains of a batch of two views.
- *   how     beta, seed, epoch and step count
+ *   how     proposals, beta, seed, epoch and step count
  *   state   [n] in and out
+ *   score   is not looked at: as sample_emc2(), for the table of samplers
  *   w       [n,columns] out: rows sum to 1
  * In the result `accepted` is the share of chains that moved.
  * O(n (columns + b)) time.
  */
 struct sample_moves sample_exact(const struct sample_emc2_how *how,
                                  const struct sample_batch *batch,
-                                 struct sample_state *state, float *w);
+                                 struct sample_state *state, float *score,
+                                 float *w);
 
 /*
  * sample_exact_other() returns the second view of the state of row `row`, as

@@ -33,14 +33,4 @@ extern const char *const sample_table_names[SAMPLE_MEMORY_TABLES];
 /* sample_table_is() returns 1 when such a memory has that table. */
 int sample_table_is(const struct sample_memory_form *form, size_t table);
 
-/* These add a row that a step has written; sample_written_update() update i of
- * a bank's queue.  score: NULL where these are not kept. */
-void sample_written_chain(struct sample_written *to, size_t at,
-                          struct sample_state state, const float *score);
-void sample_written_update(struct sample_written *to,
-                           const struct sample_bank *bank, size_t i);
-void sample_written_beta(struct sample_written *to, size_t at, int64_t step,
-                         double beta);
-void sample_written_release(struct sample_written *written);
-
 #endif

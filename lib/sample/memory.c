@@ -6,6 +6,76 @@
 
 #include "layout.h"
 
+/* ---- what a step writes ------------------------------------------------- */
+
+static void
+release_written(struct sample_written *written)
+{
+    free(written->at);
+    free(written->row);
+    *written = (struct sample_written){0};
+}
+
+/* Room for one row more, whose place is at. */
+static uint8_t *
+add_row(struct sample_written *to, size_t at, size_t width)
+{
+    const size_t n = to->n++;
+
+    mem_grow(&to->at, &to->at_room, n + 1, sizeof *to->at);
+    mem_grow(&to->row, &to->row_room, (n + 1) * width, 1);
+    to->at[n] = (int64_t)at;
+    return to->row + n * width;
+}
+
+static void
+write_chain(struct sample_written *to, size_t at, struct sample_state state,
+            const float *score)
+{
+    struct sample_chain_row row = {state.id + 1,
+                                   (int32_t)state.view + 1,
+                                   {.epoch = (uint32_t)state.epoch}};
+
+    if (score)
+        row.score = *score;
+    memcpy(add_row(to, at, sizeof row), &row, sizeof row);
+}
+
+static size_t
+update_width(size_t dim)
+{
+    return sizeof(struct sample_update_row) + dim * sizeof(float);
+}
+
+static void
+write_update(struct sample_written *to, const struct sample_bank *bank,
+             size_t i)
+{
+    const int64_t views = (int64_t)bank->views, at = bank->queue[i].row;
+    const struct sample_shown shown = bank->queue[i].shown;
+    const struct sample_update_row row = {
+        bank->queue[i].when + 1, at / views,
+        views > 1 ? (int32_t)(at % views)
+                  : SAMPLE_SHOWN_VIEWS * shown.epoch + shown.view,
+        (int32_t)views};
+    uint8_t *bytes =
+        add_row(to, (size_t)bank->queue[i].slot, update_width(bank->dim));
+
+    memcpy(bytes, &row, sizeof row);
+    memcpy(bytes + sizeof row, bank->queue_z + i * bank->dim,
+           bank->dim * sizeof *bank->queue_z);
+}
+
+static void
+write_beta(struct sample_written *to, size_t at, int64_t step, double beta)
+{
+    const struct sample_beta_row row = {step + 1, beta};
+
+    memcpy(add_row(to, at, sizeof row), &row, sizeof row);
+}
+
+/* ---- a memory ------------------------------------------------------------ */
+
 void
 sample_memory_init(struct sample_memory *memory,
                    const struct sample_memory_form *form, int64_t total)
@@ -27,9 +97,9 @@ sample_memory_release(struct sample_memory *memory)
     sample_bank_release(&memory->bank);
     free(memory->beta_step);
     free(memory->beta);
-    sample_written_release(&memory->chain_rows);
-    sample_written_release(&memory->bank_rows);
-    sample_written_release(&memory->beta_rows);
+    release_written(&memory->chain_rows);
+    release_written(&memory->bank_rows);
+    release_written(&memory->beta_rows);
     *memory = (struct sample_memory){0};
 }
 
@@ -66,8 +136,8 @@ keep_chains(struct sample_memory *memory, const struct sample_step *step,
                           (!score || chains->score[at] == score[r]);
 
         if (!stays)
-            sample_written_chain(&memory->chain_rows, at, state[r],
-                                 score ? score + r : NULL);
+            write_chain(&memory->chain_rows, at, state[r],
+                        score ? score + r : NULL);
     }
     sample_chains_put(chains, step->v, step->b, step->ids, step->variants,
                       state, score);
@@ -157,10 +227,10 @@ push(struct sample_memory *memory, const struct sample_step *step)
     REQUIRE(bank->dim == step->dim);
     sample_memory_feed(bank, memory->total, step, memory->form.chains);
     for (; old < bank->n; old++)
-        sample_written_update(&memory->bank_rows, bank, old);
+        write_update(&memory->bank_rows, bank, old);
     memory->beta_step[slot] = memory->total;
     memory->beta[slot] = step->beta;
-    sample_written_beta(&memory->beta_rows, slot, memory->total, step->beta);
+    write_beta(&memory->beta_rows, slot, memory->total, step->beta);
 }
 
 struct sample_staleness
@@ -199,4 +269,47 @@ sample_memory_beta(const struct sample_memory *memory, int64_t step)
         }
     }
     return before < 0 ? later : beta;
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+const char *const sample_table_names[SAMPLE_MEMORY_TABLES] = {"chain", "bank",
+                                                              "beta"};
+
+int
+sample_table_is(const struct sample_memory_form *form, size_t table)
+{
+    return table == SAMPLE_CHAIN ? form->chains : form->horizon > 0;
+}
+
+size_t
+sample_memory_rows(const struct sample_memory *memory,
+                   struct sample_rows rows[SAMPLE_MEMORY_TABLES])
+{
+    const struct sample_chains *chains = &memory->chains;
+    const struct sample_bank *bank = &memory->bank;
+    const struct {
+        size_t rows, width;
+        const struct sample_written *written;
+    } all[SAMPLE_MEMORY_TABLES] = {
+        {chains->size * chains->views, sizeof(struct sample_chain_row),
+         &memory->chain_rows},
+        {bank->slots, update_width(bank->dim), &memory->bank_rows},
+        {memory->form.horizon, sizeof(struct sample_beta_row),
+         &memory->beta_rows},
+    };
+    size_t n = 0;
+
+    for (size_t i = 0; i < SAMPLE_MEMORY_TABLES; i++) {
+        if (!sample_table_is(&memory->form, i))
+            continue;
+        rows[n] = (struct sample_rows){.name = sample_table_names[i],
+                                       .rows = all[i].rows,
+                                       .width = all[i].width,
+                                       .n = all[i].written->n,
+                                       .at = all[i].written->at,
+                                       .row = all[i].written->row};
+        n++;
+    }
+    return n;
 }

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/mem.h"
+#include "util/err.h"
 
 #include "outside.h"
 
@@ -53,8 +53,8 @@ add(struct sample_recall *recall, const struct sample_bank *bank,
     recall->n++;
 }
 
-void
-sample_recall(struct sample_recall *recall, const struct sample_bank *bank,
+struct sample_recall
+sample_recall(struct arena *to, const struct sample_bank *bank,
               const struct sample_step *step, const struct sample_state *state)
 {
     const struct sample_batch batch = {.v = step->v,
@@ -62,24 +62,22 @@ sample_recall(struct sample_recall *recall, const struct sample_bank *bank,
                                        .ids = step->ids,
                                        .variants = step->variants};
     const size_t n = step->v * step->b;
-    struct sample_state *want;
+    struct sample_state *want = arena_take(to, 2 * n, sizeof *want);
+    struct sample_recall recall = {0};
     size_t wanted = 0;
 
-    recall->n = 0;
     if (!bank->rows)
-        return;
-    mem_grow(&recall->room, &recall->room_room, 2 * n, sizeof *recall->room);
-    want = recall->room;
+        return recall;
     for (size_t r = 0; r < n; r++)
         if (state[r].id >= 0)
             want[wanted++] = state[r];
     wanted = sample_outside(&batch, wanted, want, want + n);
-    mem_grow(&recall->ids, &recall->ids_room, wanted, sizeof *recall->ids);
-    mem_grow(&recall->view, &recall->view_room, wanted, sizeof *recall->view);
-    mem_grow(&recall->z, &recall->z_room, wanted * bank->dim,
-             sizeof *recall->z);
+    recall.ids = arena_take(to, wanted, sizeof *recall.ids);
+    recall.view = arena_take(to, wanted, sizeof *recall.view);
+    recall.z = arena_take(to, wanted * bank->dim, sizeof *recall.z);
     for (size_t k = 0; k < wanted; k++)
-        add(recall, bank, want[k]);
+        add(&recall, bank, want[k]);
+    return recall;
 }
 
 size_t
@@ -101,14 +99,4 @@ sample_recall_find(const struct sample_recall *recall,
             to = mid;
     }
     return recall->n;
-}
-
-void
-sample_recall_release(struct sample_recall *recall)
-{
-    free(recall->ids);
-    free(recall->view);
-    free(recall->z);
-    free(recall->room);
-    *recall = (struct sample_recall){0};
 }

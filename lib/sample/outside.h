@@ -4,6 +4,7 @@
 #include "sample/bank.h"
 #include "sample/emc2.h"
 #include "sample/step.h"
+#include "util/arena.h"
 
 /*
  * States of chains that are no row of a batch.
@@ -22,22 +23,21 @@ struct sample_recall {
     size_t n;
     int64_t *ids, *view; /* [n] in the order of sample and view */
     float *z;            /* [n,dim] */
-    struct sample_state *room;
-    size_t ids_room, view_room, z_room, room_room;
 };
 
 /*
  * sample_recall() lists the states of a batch's chains that are none of its
  * rows and that the bank, which has a row of each view, has features of.
  *   state  [v b]
+ *   to     where the list is
  */
-void sample_recall(struct sample_recall *recall, const struct sample_bank *bank,
-                   const struct sample_step *step,
-                   const struct sample_state *state);
+struct sample_recall sample_recall(struct arena *to,
+                                   const struct sample_bank *bank,
+                                   const struct sample_step *step,
+                                   const struct sample_state *state);
 
 /* sample_recall_find() returns where a state is in that list, or n. */
 size_t sample_recall_find(const struct sample_recall *recall,
                           struct sample_state state);
-void sample_recall_release(struct sample_recall *recall);
 
 #endif

@@ -1,10 +1,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sample/refresh.h"
 #include "util/err.h"
 #include "util/mem.h"
 #include "util/rng.h"
+
+#include "refresh.h"
 
 void
 sample_refresh_init(struct sample_refresh *refresh, size_t size, double rho,

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 
 #include "num/vec.h"
-#include "sample/walk.h"
 #include "util/mem.h"
 #include "util/rng.h"
 
 #include "ess.h"
+#include "walk.h"
 
 static size_t
 place_of(const struct sample_bank *bank, struct sample_state of)
@@ -24,15 +24,17 @@ row_of(const struct sample_bank *bank, struct sample_state of)
     return bank->when[row] < 0 ? NULL : bank->rows + row * bank->dim;
 }
 
-/* A view of a sample: one of those that are fixed, or that which its only row
- * is of. */
+/* A view of a sample for a chain of view `own`: one of those that are fixed, or
+ * that which its only row is of. */
 static struct sample_state
 choose(const struct sample_walk_how *how, const struct sample_bank *bank,
-       struct rng *rng, int64_t id)
+       struct rng *rng, int64_t id, int64_t own)
 {
     struct sample_state state = {id, 0, 0};
 
-    if (bank->views > 1) {
+    if (how->cross) {
+        state.view = own ? 0 : 1 + (int64_t)rng_below(rng, how->views - 1);
+    } else if (bank->views > 1) {
         state.view = (int64_t)rng_below(rng, how->views);
     } else {
         const struct sample_shown shown = bank->shown[place_of(bank, state)];
@@ -78,7 +80,7 @@ walk(const struct sample_walk_how *how, const struct sample_bank *bank,
     for (size_t m = 0; m < how->moves; m++) {
         const int64_t j = propose(rng, bank->size, own.id);
         const double luck = -log(1 - rng_unit(rng));
-        const struct sample_state next = choose(how, bank, rng, j);
+        const struct sample_state next = choose(how, bank, rng, j, own.view);
         const double to = score(how, bank, query, next);
 
         if (to + luck > at) {
@@ -102,6 +104,7 @@ sample_walk(const struct sample_walk_how *how, const struct sample_bank *bank,
     REQUIRE(how->beta >= 0 && isfinite(how->beta));
     REQUIRE(how->moves >= 1 && how->views >= 1 && bank->size >= 2);
     REQUIRE(bank->views == 1 || (bank->views == how->views && variants));
+    REQUIRE(!how->cross || bank->views > 1);
     for (size_t row = 0; row < n; row++) {
         const struct sample_state own = {ids[row], variants ? variants[row] : 0,
                                          0};

@@ -34,7 +34,7 @@ static json_t *
 describe(const struct train_config *config)
 {
     const struct train_shape *shape = config->shape;
-    char *table = nn_net_algorithms(config->net), *cpu = processor();
+    char *cpu = processor();
     json_t *object = json_pack(
         "{s:s, s:i, s:s, s:O, s:o, s:{s:s, s:I}, s:{s:I, s:I}, s:{s:s, s:s}, "
         "s:o}",
@@ -42,10 +42,9 @@ describe(const struct train_config *config)
         config->options, "encoder", nn_spec_put(config->encoder), "dataset",
         "digest", shape->digest, "size", (json_int_t)shape->size, "batch",
         "images", (json_int_t)shape->images, "extra", (json_int_t)shape->extra,
-        "engine", "processor", cpu, "table", table, "state",
+        "engine", "processor", cpu, "table", config->table, "state",
         train_state_put(config->state));
 
-    free(table);
     free(cpu);
     REQUIRE(object);
     if (config->text) {
@@ -141,19 +140,17 @@ train_config_check_processor(const json_t *config,
 }
 
 int
-train_config_check_table(const json_t *config, const struct nn_net *net,
+train_config_check_table(const json_t *config, const char *table,
                          int (*overridden)(const char *key), struct err *err)
 {
     const json_t *engine = json_object_get(config, "engine");
-    char *is = nn_net_algorithms(net);
     const char *was;
     int rc = json_get_text(engine, "table", &was, err);
 
-    if (!rc && strcmp(is, was) && !overridden("processor") &&
+    if (!rc && strcmp(table, was) && !overridden("processor") &&
         !overridden("table"))
         rc = err_set(err, "the table is another than in the checkpoint, and "
                           "with it the last bits of every result: --override "
                           "table goes on");
-    free(is);
     return rc;
 }

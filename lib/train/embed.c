@@ -43,9 +43,9 @@ images_of(struct train_learner *learner, const struct train_batch *b)
 }
 
 /* All rows through the only encoder. */
-static void
+static int
 encode_by_one(struct train_learner *learner, const struct train_batch *b,
-              enum nn_mode mode)
+              enum nn_mode mode, struct err *err)
 {
     struct nn_input input = {.n = rows_of(b), .ids = learner->table_rows};
 
@@ -53,13 +53,14 @@ encode_by_one(struct train_learner *learner, const struct train_batch *b,
         find_table_rows(learner, b);
     else
         input.images = images_of(learner, b);
-    train_encoder_forward(learner->spec.encoder[0], &input, mode, learner->z);
+    return train_encoder_forward(learner->spec.encoder[0], &input, mode,
+                                 learner->z, err);
 }
 
 /* Each view, or the texts, through its own; further texts with the texts. */
-static void
+static int
 encode_by_two(struct train_learner *learner, const struct train_batch *b,
-              enum nn_mode mode)
+              enum nn_mode mode, struct err *err)
 {
     const uint8_t *images = b->views;
 
@@ -71,22 +72,33 @@ encode_by_two(struct train_learner *learner, const struct train_batch *b,
                                        .ids = b->tokens,
                                        .offsets = b->offsets};
 
-        train_encoder_forward(encoder, &input, mode,
-                              learner->z + k * b->n * learner->dim);
+        if (train_encoder_forward(encoder, &input, mode,
+                                  learner->z + k * b->n * learner->dim, err))
+            return -1;
         images += b->n * encoder->image;
     }
+    return 0;
 }
 
-void
+int
 train_learner_embed(struct train_learner *learner, const struct train_batch *b,
-                    enum nn_mode mode)
+                    enum nn_mode mode, struct err *err)
 {
+    struct train_encoder *const *encoder = learner->spec.encoder;
+
     REQUIRE(b->n <= learner->spec.images && b->n_extra <= learner->spec.extra);
-    if (learner->spec.encoder[1])
-        encode_by_two(learner, b, mode);
-    else
-        encode_by_one(learner, b, mode);
+    for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++) {
+        struct train_batch own = *b;
+
+        if (!k && encoder[1])
+            own.n_extra = 0; // these are texts
+        train_encoder_announce(encoder[k], &own);
+    }
+    if (learner->spec.encoder[1] ? encode_by_two(learner, b, mode, err)
+                                 : encode_by_one(learner, b, mode, err))
+        return -1;
     num_unit_rows(rows_of(b), learner->dim, learner->z, learner->v, NULL);
+    return 0;
 }
 
 int
@@ -96,17 +108,45 @@ train_learner_finite(const struct train_learner *learner,
     return num_finite(rows_of(b) * learner->dim, learner->z);
 }
 
-double
-train_learner_back(struct train_learner *learner, const struct train_batch *b)
+int
+train_learner_back(struct train_learner *learner, const struct train_batch *b,
+                   double *length, struct err *err)
 {
-    double length = 0;
+    struct train_encoder *const *encoder = learner->spec.encoder;
+    double own;
 
-    for (size_t k = 0; k < TRAIN_ENCODERS && learner->spec.encoder[k]; k++) {
-        struct train_encoder *encoder = learner->spec.encoder[k];
-
-        train_encoder_backward(encoder, learner->dz + k * b->n * learner->dim);
-        length = k ? hypot(length, train_encoder_norm(encoder))
-                   : train_encoder_norm(encoder);
+    for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++)
+        if (train_encoder_backward(encoder[k],
+                                   learner->elsewhere
+                                       ? NULL
+                                       : learner->dz + k * b->n * learner->dim,
+                                   err))
+            return -1;
+    if (learner->spec.meanwhile)
+        learner->spec.meanwhile(learner->spec.tool);
+    for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++) {
+        if (train_encoder_norm(encoder[k], &own, err))
+            return -1;
+        *length = k ? hypot(*length, own) : own;
     }
-    return length;
+    return 0;
+}
+
+void
+train_learner_expect(struct train_learner *learner, const struct train_batch *b)
+{
+    struct train_encoder *const *encoder = learner->spec.encoder;
+    const uint8_t *images = b->views;
+
+    if (learner->table_rows || b->n > learner->spec.images ||
+        (b->n_extra && !encoder[1]))
+        return;
+    for (size_t k = 0; k < TRAIN_ENCODERS && encoder[k]; k++) {
+        const struct nn_input input = {.n = encoder[1] ? b->n : 2 * b->n,
+                                       .images = images};
+
+        if (encoder[k]->kind == NN_IMAGES)
+            train_encoder_expect(encoder[k], &input);
+        images += b->n * encoder[k]->image;
+    }
 }

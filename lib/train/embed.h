@@ -7,16 +7,18 @@
 
 /* train_learner_embed() fills in z and v of all rows; NN_TRAIN where
  * train_learner_back() follows. */
-void train_learner_embed(struct train_learner *learner,
-                         const struct train_batch *batch, enum nn_mode mode);
+int train_learner_embed(struct train_learner *learner,
+                        const struct train_batch *batch, enum nn_mode mode,
+                        struct err *err);
 
 /* train_learner_finite() returns 1 when all of z is. */
 int train_learner_finite(const struct train_learner *learner,
                          const struct train_batch *batch);
 
-/* train_learner_back() takes dz to the gradient of each encoder, and returns
- * the length of all together. */
-double train_learner_back(struct train_learner *learner,
-                          const struct train_batch *batch);
+/* train_learner_back() takes dz to the gradient of each encoder; *length is
+ * that of all together. */
+int train_learner_back(struct train_learner *learner,
+                       const struct train_batch *batch, double *length,
+                       struct err *err);
 
 #endif

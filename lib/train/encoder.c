@@ -1,50 +1,26 @@
-#include <stdlib.h>
-#include <string.h>
-
-#include "nn/model.h"
-#include "num/vec.h"
 #include "train/encoder.h"
-#include "util/mem.h"
+#include "num/vec.h"
 
-int
-train_encoder_open(struct train_encoder *encoder,
-                   const struct train_encoder_spec *spec, struct err *err)
+void
+train_encoder_init(struct train_encoder *encoder,
+                   const struct train_encoder_spec *spec)
 {
     const size_t rows = spec->rows, micro = spec->micro;
-    const struct nn_tensor *tensors;
-    size_t n, count;
+    const struct nn_spec *net = &spec->net;
 
     *encoder = (struct train_encoder){
-        .rows = rows, .micro = micro && micro < rows ? micro : rows};
-    encoder->net = nn_net_new(&spec->net, encoder->micro, !spec->locked, err);
-    if (!encoder->net)
-        return -1;
-    tensors = nn_net_tensors(encoder->net, &n);
-    nn_net_params(encoder->net, &count);
-    if (!spec->locked)
-        encoder->optim = nn_optim_new(&spec->optim, tensors, n, count, err);
-    if (!spec->locked && !encoder->optim) {
-        train_encoder_close(encoder);
-        return -1;
-    }
-    nn_net_init(encoder->net, spec->seed);
-    encoder->dim = nn_net_dim(encoder->net);
-    encoder->image =
-        spec->net.height * spec->net.image_width * spec->net.channels;
-    nn_net_running(encoder->net, &count);
-    encoder->before = mem_array(count, sizeof *encoder->before);
-    if (spec->average && !spec->locked)
-        nn_average_init(&encoder->average, encoder->net);
-    return 0;
+        .rows = rows,
+        .micro = micro && micro < rows ? micro : rows,
+        .image = net->height * net->image_width * net->channels,
+        .locked = spec->locked,
+    };
 }
 
 void
 train_encoder_close(struct train_encoder *encoder)
 {
-    nn_net_free(encoder->net);
-    nn_optim_free(encoder->optim);
-    free(encoder->before);
-    nn_average_release(&encoder->average);
+    if (encoder->verbs)
+        encoder->verbs->close(encoder->self);
     *encoder = (struct train_encoder){0};
 }
 
@@ -56,170 +32,220 @@ struct part {
 static size_t
 parts(const struct train_encoder *encoder)
 {
-    return (encoder->input.n + encoder->micro - 1) / encoder->micro;
+    return (encoder->n + encoder->micro - 1) / encoder->micro;
 }
 
 static struct part
 part(const struct train_encoder *encoder, size_t i)
 {
-    const size_t rows = encoder->input.n, n = parts(encoder);
+    const size_t rows = encoder->n, n = parts(encoder);
 
     return (struct part){rows * i / n, rows * (i + 1) / n};
 }
 
-static void
+/* A locked one is in evaluation mode whatever is asked. */
+static int
 forward(struct train_encoder *encoder, struct part rows, enum nn_mode mode,
-        float *z)
+        float *z, struct err *err)
 {
-    struct nn_input input = encoder->input;
-
-    input.n = rows.to - rows.from;
-    switch (nn_net_kind(encoder->net)) {
-    case NN_IMAGES:
-        input.images += rows.from * encoder->image;
-        break;
-    case NN_ROWS:
-        input.rows += rows.from * encoder->image;
-        break;
-    case NN_IDS:
-        input.ids += rows.from;
-        break;
-    case NN_TOKENS:
-        input.offsets += rows.from;
-        break;
-    }
-    if (encoder->optim)
-        nn_net_forward(encoder->net, mode, &input, NULL, z);
-    else
-        nn_net_infer(encoder->net, &input, NULL, z);
+    return encoder->verbs->forward(encoder->self, rows.from, rows.to,
+                                   encoder->locked ? NN_FIXED : mode, z, err);
 }
 
-void
+int
 train_encoder_forward(struct train_encoder *encoder,
-                      const struct nn_input *input, enum nn_mode mode, float *z)
+                      const struct nn_input *input, enum nn_mode mode, float *z,
+                      struct err *err)
 {
-    size_t n;
-    const float *statistics = nn_net_running(encoder->net, &n);
-
     REQUIRE(input->n >= 1 && input->n <= encoder->rows);
-    encoder->input = *input;
-    memcpy(encoder->before, statistics, n * sizeof *statistics);
+    encoder->n = input->n;
+    if (encoder->verbs->take(encoder->self, input, err))
+        return -1;
     for (size_t i = 0; i < parts(encoder); i++) {
         const struct part rows = part(encoder, i);
 
-        forward(encoder, rows, i + 1 < parts(encoder) ? NN_ENCODE : mode,
-                z + rows.from * encoder->dim);
+        if (forward(encoder, rows, i + 1 < parts(encoder) ? NN_ENCODE : mode,
+                    z + rows.from * encoder->dim, err))
+            return -1;
     }
+    return 0;
 }
 
-void
-train_encoder_backward(struct train_encoder *encoder, const float *dz)
+int
+train_encoder_backward(struct train_encoder *encoder, const float *dz,
+                       struct err *err)
 {
-    for (size_t i = encoder->optim ? parts(encoder) : 0; i-- > 0;) {
+    for (size_t i = encoder->locked ? 0 : parts(encoder); i-- > 0;) {
         const struct part rows = part(encoder, i);
         const int last = i + 1 == parts(encoder);
 
-        if (!last) // whose activations are there still
-            forward(encoder, rows, NN_TRAIN, NULL);
-        nn_net_backward(encoder->net, dz + rows.from * encoder->dim, !last);
+        // those of the last are there still
+        if (!last && forward(encoder, rows, NN_TRAIN, NULL, err))
+            return -1;
+        if (encoder->verbs->backward(encoder->self, rows.from, rows.to, !last,
+                                     dz ? dz + rows.from * encoder->dim : NULL,
+                                     err))
+            return -1;
     }
+    return 0;
 }
 
-double
-train_encoder_norm(const struct train_encoder *encoder)
+int
+train_encoder_products(struct train_encoder *encoder, const float **s,
+                       float **w)
 {
-    return encoder->optim
-               ? nn_optim_norm(encoder->optim, nn_net_grads(encoder->net))
-               : 0;
-}
-
-void
-train_encoder_update(struct train_encoder *encoder, double rate)
-{
-    if (encoder->optim)
-        nn_optim_step(encoder->optim, rate, nn_net_params(encoder->net, NULL),
-                      nn_net_grads(encoder->net));
+    return encoder->verbs->products && !encoder->locked &&
+           encoder->micro == encoder->rows &&
+           encoder->verbs->products(encoder->self, s, w);
 }
 
 void
-train_encoder_average(struct train_encoder *encoder)
+train_encoder_announce(struct train_encoder *encoder,
+                       const struct train_batch *batch)
 {
-    if (encoder->average.mean)
-        nn_average_add(&encoder->average, encoder->net);
+    if (encoder->verbs->announce)
+        encoder->verbs->announce(encoder->self, batch);
+}
+
+int
+train_encoder_loss(struct train_encoder *encoder, struct loss_report *report,
+                   struct err *err)
+{
+    REQUIRE(encoder->verbs->loss);
+    return encoder->verbs->loss(encoder->self, report, err);
+}
+
+void
+train_encoder_expect(struct train_encoder *encoder,
+                     const struct nn_input *input)
+{
+    if (encoder->verbs->expect)
+        encoder->verbs->expect(encoder->self, input);
+}
+
+int
+train_encoder_norm(const struct train_encoder *encoder, double *length,
+                   struct err *err)
+{
+    *length = 0;
+    return encoder->locked ? 0
+                           : encoder->verbs->norm(encoder->self, length, err);
+}
+
+int
+train_encoder_update(struct train_encoder *encoder, double rate,
+                     struct err *err)
+{
+    return encoder->locked ? 0
+                           : encoder->verbs->update(encoder->self, rate, err);
+}
+
+int
+train_encoder_average(struct train_encoder *encoder, struct err *err)
+{
+    return encoder->locked ? 0 : encoder->verbs->average(encoder->self, err);
 }
 
 void
 train_encoder_undo(struct train_encoder *encoder)
 {
-    size_t n;
-    float *statistics = nn_net_running(encoder->net, &n);
-
-    memcpy(statistics, encoder->before, n * sizeof *statistics);
+    encoder->verbs->undo(encoder->self);
 }
 
 int
-train_encoder_steady(struct train_encoder *encoder)
+train_encoder_steady(const struct train_encoder *encoder)
 {
-    size_t n;
-    const float *statistics = nn_net_running(encoder->net, &n);
-
-    return num_finite(n, statistics);
-}
-
-/* None of a locked one. */
-static struct nn_moments
-moments_of(const struct train_encoder *encoder)
-{
-    return encoder->optim ? nn_optim_moments(encoder->optim)
-                          : (struct nn_moments){.n = 0};
+    return encoder->verbs->steady(encoder->self);
 }
 
 int
-train_encoder_finite(struct train_encoder *encoder)
+train_encoder_get(struct train_encoder *encoder, struct nn_weights *blocks,
+                  struct err *err)
 {
-    const struct nn_moments m = moments_of(encoder);
-    size_t n;
-    const float *params = nn_net_params(encoder->net, &n);
-    int finite = num_finite(n, params) && train_encoder_steady(encoder);
+    long steps;
 
-    for (size_t k = 0; k < m.n; k++)
-        finite &= num_finite(n, m.block[k]);
-    return finite;
+    return encoder->verbs->get(encoder->self, blocks, &steps, err);
+}
+
+int
+train_encoder_put(struct train_encoder *encoder, struct err *err)
+{
+    return encoder->verbs->put(encoder->self, err);
+}
+
+static int
+finite(const struct nn_weights *blocks)
+{
+    int all = 1;
+
+    for (size_t i = 0; i < blocks->n; i++) {
+        const struct nn_tensor *t = blocks->tensor + i;
+
+        all &= num_finite(t->count,
+                          (t->statistic ? blocks->statistics : blocks->params) +
+                              t->offset);
+    }
+    return all;
+}
+
+int
+train_encoder_check(struct train_encoder *encoder, struct err *err)
+{
+    const struct train_encoder_verbs *verbs = encoder->verbs;
+    struct nn_weights blocks;
+
+    if (train_encoder_get(encoder, &blocks, err))
+        return -1;
+    if (!finite(&blocks))
+        return err_set(err, "the weights are not finite: not saved");
+    return verbs->check ? verbs->check(encoder->self, err) : 0;
 }
 
 int
 train_encoder_save(struct train_encoder *encoder, const char *folder,
                    struct err *err)
 {
-    const long *steps = moments_of(encoder).steps;
+    const struct train_encoder_verbs *verbs = encoder->verbs;
+    struct nn_weights blocks;
+    long steps;
 
-    if (nn_model_save(folder, encoder->net, steps ? *steps : 0, err) ||
-        nn_average_save(folder, encoder->net, &encoder->average, err))
+    if (verbs->get(encoder->self, &blocks, &steps, err) ||
+        nn_weights_save(folder, &blocks, steps, err))
         return -1;
-    return encoder->optim
-               ? nn_optim_save(folder, encoder->net, encoder->optim, err)
-               : 0;
+    return verbs->save(encoder->self, folder, err);
 }
 
 int
 train_encoder_load(struct train_encoder *encoder, const char *folder,
                    struct err *err)
 {
-    if (nn_model_load(folder, encoder->net, err) ||
-        (encoder->average.mean &&
-         nn_average_load(folder, encoder->net, &encoder->average, err)))
+    const struct train_encoder_verbs *verbs = encoder->verbs;
+    struct nn_weights blocks;
+
+    if (train_encoder_get(encoder, &blocks, err) ||
+        nn_weights_load(folder, &blocks, err) ||
+        train_encoder_put(encoder, err))
         return -1;
-    return encoder->optim
-               ? nn_optim_load(folder, encoder->net, encoder->optim, err)
-               : 0;
+    return verbs->load(encoder->self, folder, err);
+}
+
+int
+train_encoder_start(struct train_encoder *encoder, const char *path,
+                    char **left, struct err *err)
+{
+    return encoder->verbs->init(encoder->self, path, left, err);
+}
+
+char *
+train_encoder_table(const struct train_encoder *encoder)
+{
+    return encoder->verbs->table(encoder->self);
 }
 
 static int
 part_prepare(void *self, struct err *err)
 {
-    return train_encoder_finite(self)
-               ? 0
-               : err_set(err, "the weights are not finite: not saved");
+    return train_encoder_check(self, err);
 }
 
 static int

@@ -6,7 +6,7 @@ train_inside_init(struct train_inside *inside, struct train_samples *samples,
 {
     struct sample_how own = *how;
 
-    own.horizon = 1; // nothing is under way
+    sample_how_set(&own, "horizon", 1); // nothing is under way
     *inside = (struct train_inside){
         .samples = samples, .brings = brings, .behind = 1};
     sample_source_init(&inside->source, &own, samples->size);

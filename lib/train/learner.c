@@ -4,6 +4,7 @@
 
 #include "embed.h"
 #include "num/vec.h"
+#include "train/own.h"
 #include "util/clock.h"
 #include "util/mem.h"
 
@@ -17,7 +18,7 @@ check(const struct train_learner_spec *spec, struct err *err)
                        "two encoders of %zu and %zu numbers: their embeddings "
                        "must be equally wide",
                        one->dim, two->dim);
-    if (two && spec->extra && nn_net_kind(two->net) != NN_TOKENS)
+    if (two && spec->extra && two->kind != NN_TOKENS)
         return err_set(err, "two encoders of images take no further images");
     REQUIRE(!spec->objective->wants_weights || spec->negatives);
     return loss_objective_check(spec->objective, spec->settings, spec->images,
@@ -54,8 +55,9 @@ train_learner_open(struct train_learner *learner,
         mem_array(loss_objective_states(spec->objective, spec->images) *
                       spec->objective->columns,
                   sizeof(float));
-    learner->work = mem_aligned(loss_objective_size(spec->objective, &largest),
-                                sizeof(float));
+    if (spec->objective != &train_own)
+        learner->work = mem_aligned(
+            loss_objective_size(spec->objective, &largest), sizeof(float));
     return 0;
 }
 
@@ -216,6 +218,17 @@ ask(struct train_learner *learner, const struct train_batch *b,
     return rc > 0 ? take_outside(learner, b, &exchange->weights, err) : rc;
 }
 
+/* Whether the encoder makes the products of similarities of a step. */
+static int
+makes_products(struct train_learner *learner)
+{
+    const struct train_learner_spec *spec = &learner->spec;
+
+    return spec->objective->run && !spec->objective->aux_columns &&
+           !spec->encoder[1] && !learner->outside &&
+           train_encoder_products(spec->encoder[0], &learner->s, &learner->w);
+}
+
 /* Forward, objective, backward: gradients, and nothing else but the running
  * statistics has changed.  1, or what ask() says. */
 static int
@@ -227,7 +240,16 @@ find_gradient(struct train_learner *learner, const struct train_batch *b,
     struct loss_batch batch = {
         .b = b->n, .extra = b->n_extra, .d = learner->dim};
 
-    train_learner_embed(learner, b, NN_TRAIN);
+    if (!makes_products(learner))
+        learner->s = learner->w = NULL;
+    learner->elsewhere = learner->w || spec->objective == &train_own;
+    if (train_learner_embed(learner, b, NN_TRAIN, err))
+        return -1;
+    if (spec->objective == &train_own)
+        return train_encoder_loss(spec->encoder[0], report, err) ||
+                       train_learner_back(learner, b, gradient, err)
+                   ? -1
+                   : 1;
     if (spec->objective->wants_weights && !train_learner_finite(learner, b)) {
         report->value = NAN; // there is nothing to be asked
         return 1;
@@ -242,12 +264,12 @@ find_gradient(struct train_learner *learner, const struct train_batch *b,
     batch.extra += batch.constant;
     batch.weights = exchange->weights.w;
     batch.scale = exchange->weights.scale;
-    batch.s = exchange->weights.s;
+    batch.s = exchange->weights.s ? exchange->weights.s : learner->s;
+    batch.w = learner->w;
     train_samples_get(spec->samples, b, learner->columns);
     loss_objective_run(spec->objective, &learner->settings, &batch, learner->z,
                        learner->columns, learner->dz, learner->work, report);
-    *gradient = train_learner_back(learner, b);
-    return 1;
+    return train_learner_back(learner, b, gradient, err) ? -1 : 1;
 }
 
 /* What of the step is not finite, or NULL. */
@@ -259,6 +281,8 @@ not_finite(struct train_learner *learner, const struct train_batch *b,
 
     if (!isfinite(report->value))
         return "the loss is not finite";
+    if (spec->objective == &train_own && !train_learner_finite(learner, b))
+        return "an embedding is not finite"; // of which the loss says nothing
     if (!isfinite(gradient))
         return "the gradient is not finite";
     for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++)
@@ -311,15 +335,16 @@ late(const struct train_learner_spec *spec, const struct train_batch *b)
 
 static enum train_outcome
 apply(struct train_learner *learner, const struct train_batch *b, double rate,
-      const struct exchange *exchange, const struct loss_report *report)
+      const struct exchange *exchange, const struct loss_report *report,
+      struct err *err)
 {
     const struct train_learner_spec *spec = &learner->spec;
     struct train_state *state = spec->state;
 
     for (size_t k = 0; k < TRAIN_ENCODERS && spec->encoder[k]; k++) {
-        train_encoder_update(spec->encoder[k], rate);
-        if (late(spec, b))
-            train_encoder_average(spec->encoder[k]);
+        if (train_encoder_update(spec->encoder[k], rate, err) ||
+            (late(spec, b) && train_encoder_average(spec->encoder[k], err)))
+            return TRAIN_FAILED;
     }
     if (spec->scalars)
         train_scalars_update(spec->scalars, report, rate);
@@ -359,6 +384,16 @@ list_weights(struct train_values *values, const struct sample_extras *extras,
                          weights->values[i].value);
 }
 
+/* What is told of any of our objectives. */
+static void
+list_spread(struct train_values *values, const struct loss_report *loss)
+{
+    train_values_add(values, "infonce", loss->infonce);
+    train_values_add(values, "positive", loss->positive);
+    train_values_add(values, "cosine", loss->cosine);
+    train_values_add(values, "deviation", loss->deviation);
+}
+
 /* What there is to say of a step that was applied. */
 static void
 list_values(const struct train_learner *learner, double gradient, double rate,
@@ -370,10 +405,8 @@ list_values(const struct train_learner *learner, double gradient, double rate,
     struct train_values *values = &result->values;
 
     train_values_add(values, "loss", loss->value);
-    train_values_add(values, "infonce", loss->infonce);
-    train_values_add(values, "positive", loss->positive);
-    train_values_add(values, "cosine", loss->cosine);
-    train_values_add(values, "deviation", loss->deviation);
+    if (learner->spec.objective != &train_own)
+        list_spread(values, loss);
     for (size_t i = 0; i < loss->n_more; i++)
         train_values_add(values, loss->more[i].name, loss->more[i].value);
     train_values_add(values, "gradient", gradient);
@@ -408,15 +441,16 @@ train_learner_step(struct train_learner *learner,
     }
     if (rc > 0) {
         result->reason = not_finite(learner, b, &result->loss, gradient);
-        result->outcome =
-            result->reason ? refuse(learner)
-                           : apply(learner, b, rate, &exchange, &result->loss);
+        result->outcome = result->reason ? refuse(learner)
+                                         : apply(learner, b, rate, &exchange,
+                                                 &result->loss, err);
     } else if (!rc) {
         result->outcome = TRAIN_INTERRUPTED;
     }
     if (result->outcome == TRAIN_APPLIED)
         list_values(learner, gradient, rate, &exchange, result);
-    if (rc > 0 && result->outcome != TRAIN_STOPPED) {
+    if (rc > 0 && result->outcome != TRAIN_STOPPED &&
+        result->outcome != TRAIN_FAILED) {
         train_samples_refuse(learner->spec.samples, b);
         learner->spec.state->total++;
         move_on(learner->spec.state, b);
@@ -426,9 +460,11 @@ train_learner_step(struct train_learner *learner,
 }
 
 int
-train_learner_encode(struct train_learner *learner, const struct train_batch *b)
+train_learner_encode(struct train_learner *learner, const struct train_batch *b,
+                     struct err *err)
 {
-    train_learner_embed(learner, b, NN_ENCODE);
+    if (train_learner_embed(learner, b, NN_ENCODE, err))
+        return -1;
     move_on(learner->spec.state, b);
     return train_learner_finite(learner, b);
 }

@@ -182,7 +182,7 @@ list_tables(const struct sample_store *store, struct nn_array *array)
     return store->n;
 }
 
-/* Whose tables they are; NULL without a sampler. */
+/* The sampler of the tables, as JSON; NULL without a sampler. */
 static json_t *
 describe(const struct train_samples *samples)
 {

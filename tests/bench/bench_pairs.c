@@ -4,8 +4,10 @@
 
 #include "num/threads.h"
 #include "num/vec.h"
+#include "sample/how_of.h"
 #include "shortest.h"
 #include "train/learner.h"
+#include "train/native.h"
 #include "util/mem.h"
 #include "util/rng.h"
 
@@ -72,7 +74,7 @@ open_encoders(struct bench *b, const char *text, int bf16, struct err *err)
             for (int i = 0; i < 3; i++)
                 spec.net.deviation[i] = 1;
         }
-        if (train_encoder_open(&b->encoder[k], &spec, err))
+        if (train_native_open(&b->encoder[k], &spec, err))
             return -1;
     }
     return 0;
@@ -82,13 +84,7 @@ static int
 setup(struct bench *b, const char *text, const char *objective, int bf16,
       struct err *err)
 {
-    const struct sample_how once = {
-        .proposals = SAMPLE_ONCE, .burn = -1, .horizon = 1, .seed = 1};
-    const struct sample_how cross = {.proposals = SAMPLE_CROSS,
-                                     .elsewhere = SAMPLE_BANKED,
-                                     .burn = -1,
-                                     .horizon = 1,
-                                     .seed = 1};
+    struct sample_how once = how_of("emc2"), cross = how_of("emc2_bimodal");
     const struct nn_optim_spec adamw = {.name = "adamw", .beta2 = 0.98};
     struct train_learner_spec spec = {
         .objective = loss_objective_find(objective, err),
@@ -103,6 +99,7 @@ setup(struct bench *b, const char *text, const char *objective, int bf16,
 
     if (!spec.objective || open_encoders(b, text, bf16, err))
         return -1;
+    once.seed = cross.seed = 1;
     b->settings = loss_settings_of(spec.objective);
     spec.pace.rate.base = 1e-3;
     for (size_t i = 0; spec.objective->params[i].name; i++)

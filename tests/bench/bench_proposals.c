@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "num/vec.h"
+#include "sample/how_of.h"
 #include "sample/source.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -24,7 +25,7 @@
  *   extra   rows from outside of the batch, per anchor: each is encoded
  *   us      processor time of the sampler per anchor, [us]
  */
-enum { DIM = 16, V = 2, MOVES = 64, RUNS = 2 };
+enum { DIM = 16, V = 2, RUNS = 2 };
 
 static const double beta = 5;
 
@@ -171,13 +172,13 @@ turn(struct run *run, const struct world *world, int64_t number, int counts)
 }
 
 static void
-play(struct run *run, const struct world *world, const struct sample_how *how,
-     int64_t steps, uint64_t seed)
+play(struct run *run, const struct world *world, const char *how, int64_t steps,
+     uint64_t seed)
 {
     const size_t n = V * world->images;
-    struct sample_how own = *how;
+    struct sample_how own = how_of(how);
 
-    own.horizon = 8;
+    sample_how_set(&own, "burn-in", 0);
     own.seed = seed;
     *run =
         (struct run){.order = mem_array(world->images, sizeof *run->order),
@@ -237,14 +238,13 @@ int
 main(int argc, char **argv)
 {
     static const struct {
-        const char *name;
-        struct sample_how how;
+        const char *name, *how;
     } all[] = {
-        {"row", {.proposals = SAMPLE_ROW}},
-        {"once", {.proposals = SAMPLE_ONCE}},
-        {"exact", {.proposals = SAMPLE_EXACT}},
-        {"bank", {.proposals = SAMPLE_ONCE, .moves = MOVES}},
-        {"exact-bank", {.proposals = SAMPLE_EXACT, .moves = MOVES}},
+        {"row", "emc2 row"},
+        {"once", "emc2 once"},
+        {"exact", "emc2 exact"},
+        {"bank", "emc2 bank moves=64"},
+        {"exact-bank", "emc2 exact-bank moves=64"},
     };
     struct world world = {0};
     int64_t steps;
@@ -263,7 +263,7 @@ main(int argc, char **argv)
         struct run run[RUNS];
 
         for (int k = 0; k < RUNS; k++)
-            play(&run[k], &world, &all[i].how, steps, (uint64_t)k + 1);
+            play(&run[k], &world, all[i].how, steps, (uint64_t)k + 1);
         report(all[i].name, &world, run);
         for (int k = 0; k < RUNS; k++)
             release(&run[k]);

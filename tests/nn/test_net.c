@@ -33,7 +33,7 @@ gradient_is_the_slope(void)
         spec.hidden = 20;
         spec.direct = 1;
         f = setup(&spec, 6, 1);
-        for (uint64_t trial = 0; trial < (t_emulated() ? 1 : 3); trial++)
+        for (uint64_t trial = 0; trial < 3; trial++)
             off = fmax(off, slope_error(&f, 0, f.params, trial));
         T_NEAR(off, 0, 0.03, "slope: %s, %s stem, norm %s, head %s",
                nets[i].arch, nets[i].stem, nets[i].norm, nets[i].head);
@@ -105,10 +105,6 @@ gradient_of_a_large_batch_is_the_slope(void)
     const struct nn_tensor *t;
     struct fixture f;
 
-    if (t_emulated()) {
-        T_SKIP("slope of weights that see 8 MB", "hours by an emulator");
-        return;
-    }
     spec.height = spec.image_width = 64;
     spec.direct = 1;
     f = setup(&spec, 32, 1);
@@ -231,10 +227,6 @@ inference_uses_running_statistics(void)
 
     spec.head = "24-8-bn";
     spec.width = 8;
-    if (t_emulated()) {
-        spec.arch = "mlp";
-        spec.hidden = 20;
-    }
     f = setup(&spec, 24, 1);
     h = mem_array(f.n * f.features, sizeof *h);
     moved = mem_array(f.statistics, sizeof *moved);
@@ -283,8 +275,7 @@ winograd_and_halves_are_close(void)
     struct nn_spec spec = tiny;
     struct fixture direct, winograd, halves;
     char *table, *plain;
-    const char *layer = t_emulated() ? "layer2.0.conv1.weight 8x16x16 16x8x8 "
-                                     : "layer2.0.conv1.weight 16x16x16 32x8x8 ";
+    const char *layer = "layer2.0.conv1.weight 16x16x16 32x8x8 ";
 
     spec.height = spec.image_width = 16;
     winograd = setup(&spec, 6, 1);
@@ -320,12 +311,21 @@ winograd_and_halves_are_close(void)
     teardown(&winograd);
 }
 
+static void
+heads_say_their_width(void)
+{
+    T(nn_head_width("512-128") == 128 && nn_head_width("24-8-bn") == 8 &&
+          nn_head_width("project:64") == 64,
+      "the width of what a head gives is known from its spec");
+    T(!nn_head_width("none") && !nn_head_width("8-x"),
+      "but where there is none, or no such one");
+}
+
 int
 main(void)
 {
+    heads_say_their_width();
     num_threads(1);
-    if (t_emulated())
-        tiny.width = 8;
     gradient_is_the_slope();
     gradient_of_a_large_batch_is_the_slope();
     modes_differ_in_their_statistics();

@@ -13,26 +13,11 @@
 #include "util/rng.h"
 
 /* What is asked of a sampler, for tables of settings. */
-#define ROW                     \
-    {                           \
-        .proposals = SAMPLE_ROW \
-    }
-#define ONCE                     \
-    {                            \
-        .proposals = SAMPLE_ONCE \
-    }
-#define EXACT                     \
-    {                             \
-        .proposals = SAMPLE_EXACT \
-    }
-#define BANK                                  \
-    {                                         \
-        .proposals = SAMPLE_ONCE, .moves = 20 \
-    }
-#define BOTH                                   \
-    {                                          \
-        .proposals = SAMPLE_EXACT, .moves = 20 \
-    }
+#define ROW "emc2 row"
+#define ONCE "emc2 once"
+#define EXACT "emc2 exact"
+#define BANK "emc2 bank moves=20"
+#define BOTH "emc2 exact-bank moves=20"
 
 /* A state: as probable as it should be and as often as it was. */
 struct share {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "how_of.h"
 #include "num/vec.h"
 #include "sample/source.h"
 #include "util/mem.h"
@@ -16,7 +17,8 @@
 
 enum { N = 24, B = 4, V = 2, D = 8, STEPS = 40, EXTRA = 64, H = 3 };
 
-/* What is under way: items that were drawn for, in a ring. */
+/* What is under way, by a sampler (how_of.h): items that were drawn for, in a
+ * ring. */
 struct run {
     struct sample_source source;
     int64_t ids[STEPS][B], extra[STEPS][EXTRA], view[STEPS][EXTRA],
@@ -31,10 +33,12 @@ struct run {
 };
 
 static inline void
-begin(struct run *run, const struct sample_how *how, size_t A)
+begin(struct run *run, const char *words, size_t A)
 {
+    const struct sample_how how = how_of(words);
+
     *run = (struct run){.A = A};
-    sample_source_init(&run->source, how, N);
+    sample_source_init(&run->source, &how, N);
     for (int t = 0; t < STEPS; t++)
         for (int i = 0; i < B; i++) {
             run->ids[t][i] = (t * B + i * 5 + t / 6) % N;

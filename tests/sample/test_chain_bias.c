@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "distribution.h"
+#include "how_of.h"
 #include "num/vec.h"
 #include "sample/source.h"
 #include "t.h"
@@ -28,7 +29,7 @@ enum { STATES = V * IMAGES, ROWS = V * B, COLUMNS = ROWS + EXTRA };
 static const double beta = 5;
 
 struct setting {
-    struct sample_how how;
+    const char *how;
     size_t images, b;
     double noise; /* of a view of an image: 0 alike, 1 as two images are */
 };
@@ -134,11 +135,9 @@ turn(const struct world *world, struct run *run, int64_t step, int record)
 static void
 play(struct world *world, int which, int64_t steps)
 {
-    struct sample_how how = world->is->how;
+    struct sample_how how = how_of(world->is->how);
     struct run *run = &world->run[which];
 
-    how.burn = -1;
-    how.horizon = 8;
     how.seed = (uint64_t)which + 1;
     rng_init(&run->rng, 9, RNG_TEST, (uint64_t)which, 0, 0);
     for (int64_t i = 0; i < IMAGES; i++)

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "distribution.h"
+#include "how_of.h"
 #include "num/vec.h"
 #include "sample/source.h"
 #include "t.h"
@@ -30,7 +31,7 @@ static const double beta = 5;
 
 struct setting {
     const char *what;
-    struct sample_how how;
+    const char *how;
     double noise;
     int afresh;
     double bias; /* as found */
@@ -65,10 +66,10 @@ static struct world *
 world_new(const struct setting *setting)
 {
     struct world *world = mem_array(1, sizeof *world);
-    struct sample_how how = setting->how;
+    struct sample_how how = how_of(setting->how);
 
-    how.burn = 0;
-    how.horizon = 4;
+    sample_how_set(&how, "burn-in", 0);
+    sample_how_set(&how, "horizon", 4);
     how.seed = 3;
     world->is = setting;
     rng_init(&world->rng, 5, RNG_TEST, 0, 0, 0);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "distribution.h"
+#include "how_of.h"
 #include "num/vec.h"
 #include "sample/source.h"
 #include "t.h"
@@ -22,6 +23,11 @@ enum { STATES = IMAGES * (1 + CAPTIONS_MAX) };
 static const double beta = 5;
 
 /* State (id, view) is id * views + view; view 0 is the image. */
+static const char once[] = "emc2_bimodal once",
+                  walking[] = "emc2_bimodal bank moves=10",
+                  exact[] = "emc2_bimodal exact",
+                  both[] = "emc2_bimodal exact-bank moves=10";
+
 struct world {
     size_t captions, views, b;
     float x[STATES][DIM];
@@ -35,14 +41,10 @@ struct world {
 };
 
 static struct world *
-world_new(size_t captions, size_t b, enum sample_elsewhere elsewhere,
-          size_t burn)
+world_new(const char *words, size_t captions, size_t b,
+          enum sample_elsewhere elsewhere, size_t burn)
 {
-    const struct sample_how how = {.proposals = SAMPLE_CROSS,
-                                   .scores = SAMPLE_FRESH,
-                                   .elsewhere = elsewhere,
-                                   .burn = (long)burn,
-                                   .horizon = 1};
+    struct sample_how how = how_of(words);
     struct world *w = mem_array(1, sizeof *w);
 
     *w = (struct world){.captions = captions, .views = 1 + captions, .b = b};
@@ -63,6 +65,8 @@ world_new(size_t captions, size_t b, enum sample_elsewhere elsewhere,
             num_unit_rows(1, DIM, text, text, NULL);
         }
     }
+    sample_how_set(&how, "outside", elsewhere);
+    sample_how_set(&how, "burn-in", (double)burn);
     sample_source_init(&w->source, &how, IMAGES);
     return w;
 }
@@ -178,7 +182,7 @@ bring(struct world *w, struct draw *d, struct sample_step *step, int64_t number)
     struct sample_step known = *step;
     struct sample_extras extras;
 
-    if (w->source.how.elsewhere == SAMPLE_BROUGHT_TEXTS) {
+    if (sample_how_value(&w->source.how, "outside") == SAMPLE_BROUGHT_TEXTS) {
         known.fixed = 0;
         known.variants = NULL;
     }
@@ -283,6 +287,7 @@ measure(const struct world *w)
 
 /* What is asked of chains, and how far from the softmax they may be. */
 struct target {
+    const char *how;
     enum sample_elsewhere elsewhere;
     size_t captions, b, burn, visits; /* of each image */
     double bound, mean_bound;
@@ -291,11 +296,11 @@ struct target {
 static void
 reaches_the_softmax(struct target target)
 {
-    static const char *const names[] = {"along", "texts along", "bank"};
+    static const char *const names[] = {"", "along", "texts along", "bank"};
     const char *asked = getenv("FOIL_VISITS"), *name = names[target.elsewhere];
     const int texts_only = target.elsewhere == SAMPLE_BROUGHT_TEXTS;
-    struct world *w =
-        world_new(target.captions, target.b, target.elsewhere, target.burn);
+    struct world *w = world_new(target.how, target.captions, target.b,
+                                target.elsewhere, target.burn);
     struct draw *d = mem_array(1, sizeof *d);
     const size_t visits = asked ? strtoul(asked, NULL, 10) : target.visits;
     const size_t steps = visits * IMAGES / target.b;
@@ -306,9 +311,10 @@ reaches_the_softmax(struct target target)
     r = measure(w);
     printf("# each image chain %.4f\n", r.each);
     T(r.image < target.bound && (texts_only || r.text < target.bound),
-      "%s, b %zu, %zu captions, burn-in %zu: image chains %.4f, text chains "
-      "%.4f",
-      name, target.b, target.captions, target.burn, r.image, r.text);
+      "%s, %s, b %zu, %zu captions, burn-in %zu: image chains %.4f, text "
+      "chains %.4f",
+      target.how, name, target.b, target.captions, target.burn, r.image,
+      r.text);
     if (texts_only)
         T(r.text > .25 && r.text < .35,
           "captions that start anew are off by what foil-negatives(1) says");
@@ -327,8 +333,8 @@ reaches_the_softmax(struct target target)
 static void
 banks_know_what_would_come(size_t captions)
 {
-    struct world *along = world_new(captions, 8, SAMPLE_BROUGHT, 2),
-                 *bank = world_new(captions, 8, SAMPLE_BANKED, 2);
+    struct world *along = world_new(once, captions, 8, SAMPLE_BROUGHT, 2),
+                 *bank = world_new(once, captions, 8, SAMPLE_BANKED, 2);
     struct draw *d = mem_array(1, sizeof *d);
     size_t differ = 0, outside = 0;
 
@@ -356,10 +362,11 @@ banks_know_what_would_come(size_t captions)
 /* What is kept of a sampler is all that it knows: another one that gets it in
  * the middle goes on to the same weights. */
 static void
-goes_on_to_the_same_bits(size_t captions, enum sample_elsewhere elsewhere)
+goes_on_to_the_same_bits(const char *how, size_t captions,
+                         enum sample_elsewhere elsewhere)
 {
-    struct world *one = world_new(captions, 8, elsewhere, 2),
-                 *other = world_new(captions, 8, elsewhere, 2);
+    struct world *one = world_new(how, captions, 8, elsewhere, 2),
+                 *other = world_new(how, captions, 8, elsewhere, 2);
     struct draw *d = mem_array(1, sizeof *d);
     struct sample_store store;
     struct err err = {""};
@@ -395,8 +402,7 @@ static void
 views_are_known_by_their_slot(void)
 {
     enum { B = 3, N = 2 * B };
-    const struct sample_how how = {
-        .proposals = SAMPLE_CROSS, .elsewhere = SAMPLE_BANKED, .horizon = 1};
+    const struct sample_how how = how_of("emc2_bimodal once outside=bank");
     static const int64_t first[B] = {0, 1, 2}, second[B] = {3, 4, 5};
     static const float z[N * 2] = {1, 0, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1};
     struct sample_step step = {
@@ -431,8 +437,7 @@ views_are_known_by_their_slot(void)
 static void
 captions_come_with_captions(void)
 {
-    const struct sample_how how = {.proposals = SAMPLE_CROSS,
-                                   .elsewhere = SAMPLE_BROUGHT_TEXTS};
+    const struct sample_how how = how_of("emc2_bimodal once outside=text");
     static const int64_t ids[2] = {0, 1};
     static const float z[4] = {1, 1, 1, 1};
     const struct sample_step step = {
@@ -452,23 +457,32 @@ int
 main(void)
 {
     static const struct target targets[] = {
-        {SAMPLE_BROUGHT, 1, 3, 0, 2000, .012, .006},
-        {SAMPLE_BROUGHT, 1, 8, 0, 2000, .012, .005},
-        {SAMPLE_BROUGHT, 1, 8, 3, 2000, .012, .005},
-        {SAMPLE_BROUGHT, 1, 32, 0, 2000, .015, .01},
-        {SAMPLE_BROUGHT, 5, 8, 0, 1000, .02, .005},
-        {SAMPLE_BANKED, 1, 8, 0, 2000, .012, .005},
-        {SAMPLE_BANKED, 3, 8, 3, 1000, .02, .005},
-        {SAMPLE_BROUGHT_TEXTS, 1, 8, 0, 2000, .012, .005},
-        {SAMPLE_BROUGHT_TEXTS, 8, 8, 0, 2000, .02, .005},
+        {once, SAMPLE_BROUGHT, 1, 3, 0, 2000, .012, .006},
+        {once, SAMPLE_BROUGHT, 1, 8, 0, 2000, .012, .005},
+        {once, SAMPLE_BROUGHT, 1, 8, 3, 2000, .012, .005},
+        {once, SAMPLE_BROUGHT, 1, 32, 0, 2000, .015, .01},
+        {once, SAMPLE_BROUGHT, 5, 8, 0, 1000, .02, .005},
+        {once, SAMPLE_BANKED, 1, 8, 0, 2000, .012, .005},
+        {once, SAMPLE_BANKED, 3, 8, 3, 1000, .02, .005},
+        {once, SAMPLE_BROUGHT_TEXTS, 1, 8, 0, 2000, .012, .005},
+        {once, SAMPLE_BROUGHT_TEXTS, 8, 8, 0, 2000, .02, .005},
+        {walking, SAMPLE_BANKED, 1, 8, 0, 1000, .012, .005},
+        {walking, SAMPLE_BANKED, 3, 8, 3, 500, .02, .005},
+        {exact, SAMPLE_BANKED, 1, 8, 0, 2000, .012, .005},
+        {exact, SAMPLE_BANKED, 3, 3, 0, 2000, .02, .005},
+        {exact, SAMPLE_BROUGHT, 5, 8, 0, 1000, .02, .005},
+        {both, SAMPLE_BANKED, 1, 8, 0, 1000, .012, .005},
+        {both, SAMPLE_BANKED, 3, 3, 0, 500, .02, .005},
     };
 
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         reaches_the_softmax(targets[i]);
     for (size_t captions = 1; captions <= 8; captions += captions < 3 ? 2 : 5) {
         banks_know_what_would_come(captions);
-        goes_on_to_the_same_bits(captions, SAMPLE_BANKED);
-        goes_on_to_the_same_bits(captions, SAMPLE_BROUGHT_TEXTS);
+        goes_on_to_the_same_bits(once, captions, SAMPLE_BANKED);
+        goes_on_to_the_same_bits(once, captions, SAMPLE_BROUGHT_TEXTS);
+        goes_on_to_the_same_bits(exact, captions, SAMPLE_BANKED);
+        goes_on_to_the_same_bits(both, captions, SAMPLE_BANKED);
     }
     views_are_known_by_their_slot();
     captions_come_with_captions();

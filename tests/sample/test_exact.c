@@ -52,7 +52,8 @@ visit(const struct world *world, size_t b, const int64_t *ids,
       const int64_t *variants, uint64_t step, struct sample_state at,
       double weight, double *to)
 {
-    const struct sample_emc2_how how = {.beta = beta, .seed = 3, .step = step};
+    const struct sample_emc2_how how = {
+        .proposals = SAMPLE_EXACT, .beta = beta, .seed = 3, .step = step};
     const size_t n = 2 * b, A = world->A, columns = n + A;
     int64_t extra_ids[MOST], extra_view[MOST];
     float s[6 * COLUMNS], w[6 * COLUMNS];
@@ -80,7 +81,7 @@ visit(const struct world *world, size_t b, const int64_t *ids,
             s[r * columns + c] = (float)similarity(world, column[r], column[c]);
     forget(n, state);
     state[0] = at;
-    sample_exact(&how, &batch, state, w);
+    sample_exact(&how, &batch, state, NULL, w);
     for (size_t c = 0; c < columns; c++)
         to[column[c]] += weight * w[c];
 }
@@ -215,12 +216,13 @@ static const struct sample_batch endless = {.v = 2,
 static void
 weights_are_a_softmax(void)
 {
-    const struct sample_emc2_how how = {.beta = beta, .epoch = 5};
+    const struct sample_emc2_how how = {
+        .proposals = SAMPLE_EXACT, .beta = beta, .epoch = 5};
     struct sample_state state[4] = {
         {9, 1, 2}, {-1, -1, 0}, {8, 0, 5}, {8, 0, 4}};
     float w[4 * 6];
     double z = exp(4 * .5) + exp(4 * -.5);
-    struct sample_moves moves = sample_exact(&how, &endless, state, w);
+    struct sample_moves moves = sample_exact(&how, &endless, state, NULL, w);
 
     T_NEAR(w[4], exp(4 * .2) / (z + exp(4 * .2) + exp(4 * .1)), 1e-6,
            "over the batch and two views of where a chain stands");
@@ -246,12 +248,12 @@ states_are_drawn_by_their_weights(void)
 
     for (uint64_t step = 0; step < VISITS; step++) {
         const struct sample_emc2_how how = {
-            .beta = beta, .epoch = 5, .step = step};
+            .proposals = SAMPLE_EXACT, .beta = beta, .epoch = 5, .step = step};
         size_t c = 0;
 
         forget(4, state);
         state[0] = (struct sample_state){9, 1, 2};
-        sample_exact(&how, &endless, state, w);
+        sample_exact(&how, &endless, state, NULL, w);
         while (c < 6 &&
                !sample_state_same(sample_batch_state(&endless, c), state[0]))
             c++;

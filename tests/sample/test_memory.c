@@ -16,10 +16,15 @@ static const struct sample_state state[V * B] = {
     {1, 0, 0}, {0, 2, 0}, {3, 1, 0}, {5, 0, 0}};
 static const float score[V * B] = {1, 2, 3, 4};
 
-static const struct sample_memory_form with_chains = {N, 1, 1,
-                                                      H, 0, SAMPLE_STORE_MOST},
-                                       without = {N, 0, 0,
-                                                  H, 0, SAMPLE_STORE_MOST};
+static const struct sample_memory_form with_chains = {.size = N,
+                                                      .chains = 1,
+                                                      .scores = 1,
+                                                      .horizon = H,
+                                                      .most =
+                                                          SAMPLE_STORE_MOST},
+                                       without = {.size = N,
+                                                  .horizon = H,
+                                                  .most = SAMPLE_STORE_MOST};
 
 /* What was asked for a step. */
 static struct sample_step
@@ -328,10 +333,14 @@ strangers_are_judged(void)
 int
 main(void)
 {
-    const struct sample_memory_form no_scores = {N, 1, 0,
-                                                 H, 0, SAMPLE_STORE_MOST},
-                                    no_bank = {N, 1, 1,
-                                               0, 0, SAMPLE_STORE_MOST};
+    const struct sample_memory_form no_scores = {.size = N,
+                                                 .chains = 1,
+                                                 .horizon = H,
+                                                 .most = SAMPLE_STORE_MOST},
+                                    no_bank = {.size = N,
+                                               .chains = 1,
+                                               .scores = 1,
+                                               .most = SAMPLE_STORE_MOST};
     struct sample_memory a, b;
     struct sample_store store;
     struct err err;

@@ -9,9 +9,9 @@
 
 /* What is kept of each step is all that there is to be remembered. */
 static void
-nothing_else_is_remembered(const struct sample_how *how, size_t A,
-                           const char *what)
+nothing_else_is_remembered(const char *words, size_t A, const char *what)
 {
+    const struct sample_how how = how_of(words);
     struct run *run = mem_array(1, sizeof *run);
     struct sample_weights w = {0};
     struct sample_source other;
@@ -19,9 +19,9 @@ nothing_else_is_remembered(const struct sample_how *how, size_t A,
     struct err err = {""};
     int good = 1;
 
-    begin(run, how, A);
+    begin(run, words, A);
     sample_store_init(&store);
-    sample_source_init(&other, how, N);
+    sample_source_init(&other, &how, N);
     for (int t = 0; t < STEPS && good; t++) {
         draw(run, t);
         good = !weigh(run, t, &w, &err);
@@ -38,13 +38,29 @@ nothing_else_is_remembered(const struct sample_how *how, size_t A,
     free(run);
 }
 
+/* A run that has forgotten all but what the trainer keeps. */
+static struct run *
+restarted(struct run *run, const char *words, size_t A,
+          const struct sample_store *store, int t)
+{
+    struct run *again = mem_array(1, sizeof *again);
+    struct err err;
+
+    begin(again, words, A);
+    REQUIRE(!sample_source_load(&again->source, store, t, &err));
+    sample_source_release(&run->source);
+    free(run);
+    return again;
+}
+
 /* All answers of a run in which draws come `early` steps before the weighing:
  * what comes of it must not depend on that. */
 static uint64_t
-play(const struct sample_how *how, size_t A, int early, int restart,
-     const char *what)
+play(const char *words, size_t A, int early, int restart, const char *what)
 {
-    struct run *run = mem_array(1, sizeof *run), *again;
+    const struct sample_how how = how_of(words);
+    const int scores = (int)sample_how_value(&how, "scores");
+    struct run *run = mem_array(1, sizeof *run);
     struct sample_weights w = {0};
     struct sample_store store;
     uint64_t sum = 7;
@@ -52,22 +68,17 @@ play(const struct sample_how *how, size_t A, int early, int restart,
     int good = 1, drawn = 0;
     struct err err = {""};
 
-    begin(run, how, A);
+    begin(run, words, A);
     sample_store_init(&store);
     for (int t = 0; t < STEPS && good; t++) {
-        if (t == restart) { // all is forgotten but what the trainer keeps
-            again = mem_array(1, sizeof *again);
-            begin(again, how, A);
-            good &= !sample_source_load(&again->source, &store, t, &err);
-            sample_source_release(&run->source);
-            free(run);
-            run = again;
+        if (t == restart) {
+            run = restarted(run, words, A, &store, t);
             drawn = t;
         }
         for (; drawn < STEPS && drawn <= t + early; drawn++)
             draw(run, drawn);
         good &= !weigh(run, t, &w, &err) &&
-                is_good(run, t, &w, how->scores == SAMPLE_STALE ? 0 : 1);
+                is_good(run, t, &w, scores == SAMPLE_STALE ? 0 : 1);
         keep_tables(&store, &w);
         extras += run->extras[t].n;
         for (size_t i = 0; good && i < w.rows * w.columns; i++)
@@ -75,9 +86,9 @@ play(const struct sample_how *how, size_t A, int early, int restart,
     }
     T(good, "%s, draws %d early: weights at each step; %s", what, early,
       err.msg);
-    T(how->scores == SAMPLE_FRESH ? extras > 0 : extras == 0,
-      "%zu from outside", extras);
-    if (sample_source_banks(how))
+    T(scores == SAMPLE_FRESH ? extras > 0 : extras == 0, "%zu from outside",
+      extras);
+    if (sample_source_banks(&run->source))
         T(value(&w, "known") == 1 && value(&w, "age") > 1, "the bank is full");
     sample_store_release(&store);
     sample_source_release(&run->source);
@@ -88,49 +99,28 @@ play(const struct sample_how *how, size_t A, int early, int restart,
 static const struct {
     const char *what;
     size_t A;
-    struct sample_how how;
+    const char *how;
     int early; /* images are under way in one step only */
 } kinds[] = {
-    {"row", 0, {.burn = -1, .horizon = H}, 0},
-    {"once", 0, {.proposals = SAMPLE_ONCE, .burn = 0, .horizon = H}, 0},
-    {"fixed", 3, {.burn = 2, .horizon = H}, 0},
-    {"stale",
-     0,
-     {.proposals = SAMPLE_ALL4,
-      .scores = SAMPLE_STALE,
-      .burn = -1,
-      .horizon = H},
-     2},
-    {"reset", 0, {.scores = SAMPLE_RESET, .burn = -1, .horizon = H}, 2},
-    {"bank",
-     0,
-     {.proposals = SAMPLE_ONCE, .burn = -1, .moves = 5, .horizon = H},
-     0},
-    {"bank, fixed",
-     3,
-     {.proposals = SAMPLE_ONCE, .burn = -1, .moves = 5, .horizon = H},
-     0},
-    {"exact", 0, {.proposals = SAMPLE_EXACT, .burn = -1, .horizon = H}, 0},
-    {"exact, fixed",
-     3,
-     {.proposals = SAMPLE_EXACT, .burn = -1, .horizon = H},
-     0},
-    {"exact and bank",
-     0,
-     {.proposals = SAMPLE_EXACT, .burn = -1, .moves = 5, .horizon = H},
-     0},
-    {"exact and bank, fixed",
-     3,
-     {.proposals = SAMPLE_EXACT, .burn = -1, .moves = 5, .horizon = H},
-     0},
-    {"cache", 0, {.cache = 1, .horizon = H, .refresh = 0.1, .limit = 5}, H - 1},
+    {"row", 0, "emc2 row", 0},
+    {"once", 0, "emc2 once burn-in=0", 0},
+    {"fixed", 3, "emc2 row burn-in=2", 0},
+    {"stale", 0, "emc2 all4 scores=stale", 2},
+    {"reset", 0, "emc2 row scores=reset", 2},
+    {"bank", 0, "emc2 bank moves=5 horizon=3", 0},
+    {"bank, fixed", 3, "emc2 bank moves=5 horizon=3", 0},
+    {"exact", 0, "emc2 exact", 0},
+    {"exact, fixed", 3, "emc2 exact", 0},
+    {"exact and bank", 0, "emc2 exact-bank moves=5 horizon=3", 0},
+    {"exact and bank, fixed", 3, "emc2 exact-bank moves=5 horizon=3", 0},
+    {"cache", 0, "cache horizon=3 refresh=0.1 clip=5", H - 1},
 };
 
 static void
 early_or_late(void)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const struct sample_how *how = &kinds[i].how;
+        const char *how = kinds[i].how;
         const uint64_t sum = play(how, kinds[i].A, 0, -1, kinds[i].what);
 
         nothing_else_is_remembered(how, kinds[i].A, kinds[i].what);
@@ -157,10 +147,9 @@ brings(const struct run *run, int t, size_t n, const struct sample_state *want)
 static void
 each_state_once(void)
 {
-    const struct sample_how how = {.burn = -1, .horizon = H};
     struct run *run = mem_array(1, sizeof *run);
 
-    begin(run, &how, 0);
+    begin(run, "emc2 row", 0);
     stand(run, 6, // of 1, 6, 11, 16, in epoch 1
           (struct sample_state[V * B]){{20, 0, 0},
                                        {20, 1, 0},
@@ -177,8 +166,8 @@ each_state_once(void)
       "with endless augmentation a state is a view of an epoch");
     sample_source_release(&run->source);
 
-    begin(run, &how, 3); // variants 0 1 2 0, 1 2 0 1
-    stand(run, 0,        // of 0, 5, 10, 15
+    begin(run, "emc2 row", 3); // variants 0 1 2 0, 1 2 0 1
+    stand(run, 0,              // of 0, 5, 10, 15
           (struct sample_state[V * B]){{20, 0, 0},
                                        {20, 1, 0},
                                        {9, 0, 0},
@@ -230,8 +219,6 @@ hints_place_chains(void)
         {0, V, 0, "a view that does not exist is no state"},
         {0, -1, 0, "nor is one that is not named"},
     };
-    const struct sample_how how = {
-        .proposals = SAMPLE_ONCE, .moves = 5, .horizon = 1};
     const int last = 12; // all samples are in the bank
     struct sample_weights w;
     struct err err;
@@ -240,7 +227,7 @@ hints_place_chains(void)
         struct run *run = mem_array(1, sizeof *run);
         double sum;
 
-        begin(run, &how, 0);
+        begin(run, "emc2 bank moves=5 horizon=1 burn-in=0", 0);
         for (int t = 0; t < last; t++) {
             draw(run, t);
             REQUIRE(!weigh(run, t, &w, &err));
@@ -254,29 +241,32 @@ hints_place_chains(void)
     }
 }
 
-/* Each word of SAMPLE_PROPOSALS is known, and those of a bank move. */
+/* 1 GiB has chains of 16 bytes, or rows of a bank of 4 (dim + 6). */
 static void
-each_word_proposes(void)
+known_before_a_batch(void)
 {
-    char words[] = SAMPLE_PROPOSALS, *rest = words;
-    size_t n = 0;
+    const size_t gib = (size_t)1 << 30;
+    struct sample_how how = how_of("emc2 once");
+    struct err err = {""};
 
-    for (char *word; (word = strtok_r(rest, "|", &rest)); n++) {
-        struct sample_how how = {.moves = 99};
-
-        sample_how_propose(&how, word, 5);
-        T(how.moves == (strstr(word, "bank") ? 5 : 0),
-          "%s moves over a bank, or not", word);
-        T((how.proposals == SAMPLE_EXACT) == !strncmp(word, "exact", 5),
-          "%s draws exactly, or not", word);
-    }
-    T(n == 6, "six kinds of proposals");
+    how.most = gib;
+    T(!sample_how_fits(&how, gib / 32, 0, 9, &err),
+      "two chains of each sample fit: %s", err.msg);
+    T(sample_how_fits(&how, gib / 32 + 1, 0, 9, &err), "and no more: %s",
+      err.msg);
+    T(sample_how_fits(&how, gib / 32, 3, 9, &err), "or three: %s", err.msg);
+    how = how_of("cache");
+    how.most = gib;
+    T(!sample_how_fits(&how, gib / 64, 0, 10, &err),
+      "a bank of each sample fits: %s", err.msg);
+    T(sample_how_fits(&how, gib / 64, 0, 11, &err), "a wider one does not: %s",
+      err.msg);
 }
 
 int
 main(void)
 {
-    each_word_proposes();
+    known_before_a_batch();
     early_or_late();
     each_state_once();
     hints_place_chains();

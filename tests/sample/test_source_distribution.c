@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "distribution.h"
+#include "how_of.h"
 #include "num/vec.h"
 #include "sample/source.h"
 #include "t.h"
@@ -31,7 +32,7 @@ static const double beta = 5;
 
 /* What is asked of foil-negatives, and for which views. */
 struct kind {
-    struct sample_how how;
+    const char *how;
     int fixed; /* views are; else drawn anew */
     double noise;
 };
@@ -85,6 +86,7 @@ static struct world *
 world_new(const struct kind *kind)
 {
     struct world *world = mem_array(1, sizeof *world);
+    struct sample_how how;
 
     world->kind = kind;
     rng_init(&world->rng, 5, RNG_TEST, 0, 0, 0);
@@ -99,7 +101,9 @@ world_new(const struct kind *kind)
     }
     for (size_t c = 0; kind->fixed && c < STATES; c++)
         add_softmax(world, c / V, world->view + c * DIM, world->fixed[c]);
-    sample_source_init(&world->source, &kind->how, IMAGES);
+    how = how_of(kind->how);
+    how.seed = 3;
+    sample_source_init(&world->source, &how, IMAGES);
     return world;
 }
 
@@ -217,9 +221,6 @@ distance(struct kind kind)
     struct world *world;
     double off;
 
-    kind.how.burn = -1;
-    kind.how.horizon = 8;
-    kind.how.seed = 3;
     world = world_new(&kind);
     for (int64_t step = 0; step < steps; step++)
         turn(world, step, step > steps / 20 && (kind.fixed || step % 2));
@@ -236,58 +237,41 @@ static const struct {
     double low, high;
 } kinds[] = {
     // exact but for noise
-    {"once, alike", {{.proposals = SAMPLE_ONCE}, 1, .2}, 0, .015},
-    {"once, views differ", {{.proposals = SAMPLE_ONCE}, 1, .5}, 0, .015},
-    {"bank, alike", {{.proposals = SAMPLE_ONCE, .moves = 20}, 1, .2}, 0, .01},
-    {"exact, alike", {{.proposals = SAMPLE_EXACT}, 1, .2}, 0, .01},
-    {"exact, views differ", {{.proposals = SAMPLE_EXACT}, 1, .5}, 0, .01},
-    {"exact and bank, alike",
-     {{.proposals = SAMPLE_EXACT, .moves = 20}, 1, .2},
-     0,
-     .01},
+    {"once, alike", {"emc2 once", 1, .2}, 0, .015},
+    {"once, views differ", {"emc2 once", 1, .5}, 0, .015},
+    {"bank, alike", {"emc2 bank moves=20", 1, .2}, 0, .01},
+    {"exact, alike", {"emc2 exact", 1, .2}, 0, .01},
+    {"exact, views differ", {"emc2 exact", 1, .5}, 0, .01},
+    {"exact and bank, alike", {"emc2 exact-bank moves=20", 1, .2}, 0, .01},
     // both views of an image are retried in one visit
-    {"row, alike", {{.proposals = SAMPLE_ROW}, 1, .2}, .04, .075},
+    {"row, alike", {"emc2 row", 1, .2}, .04, .075},
     // and by two rows
-    {"all4, alike, drawn anew", {{.proposals = SAMPLE_ALL4}, 0, .2}, .1, .167},
-    {"all4, drawn anew", {{.proposals = SAMPLE_ALL4}, 0, .5}, .1, .17},
+    {"all4, alike, drawn anew", {"emc2 all4", 0, .2}, .1, .167},
+    {"all4, drawn anew", {"emc2 all4", 0, .5}, .1, .17},
     // views drawn anew: a chain has another anchor at each visit
-    {"once, alike, drawn anew",
-     {{.proposals = SAMPLE_ONCE}, 0, .2},
-     .014,
-     .024},
-    {"once, drawn anew", {{.proposals = SAMPLE_ONCE}, 0, .5}, .057, .095},
-    {"row, alike, drawn anew", {{.proposals = SAMPLE_ROW}, 0, .2}, .069, .115},
-    {"row, drawn anew", {{.proposals = SAMPLE_ROW}, 0, .5}, .083, .139},
-    {"exact, alike, drawn anew",
-     {{.proposals = SAMPLE_EXACT}, 0, .2},
-     .013,
-     .022},
-    {"exact, drawn anew", {{.proposals = SAMPLE_EXACT}, 0, .5}, .046, .077},
+    {"once, alike, drawn anew", {"emc2 once", 0, .2}, .014, .024},
+    {"once, drawn anew", {"emc2 once", 0, .5}, .057, .095},
+    {"row, alike, drawn anew", {"emc2 row", 0, .2}, .069, .115},
+    {"row, drawn anew", {"emc2 row", 0, .5}, .083, .139},
+    {"exact, alike, drawn anew", {"emc2 exact", 0, .2}, .013, .022},
+    {"exact, drawn anew", {"emc2 exact", 0, .5}, .046, .077},
     {"exact and bank, alike, drawn anew",
-     {{.proposals = SAMPLE_EXACT, .moves = 20}, 0, .2},
+     {"emc2 exact-bank moves=20", 0, .2},
      .016,
      .028},
     {"exact and bank, drawn anew",
-     {{.proposals = SAMPLE_EXACT, .moves = 20}, 0, .5},
+     {"emc2 exact-bank moves=20", 0, .5},
      .047,
      .079},
-    {"bank, alike, drawn anew",
-     {{.proposals = SAMPLE_ONCE, .moves = 20}, 0, .2},
-     .015,
-     .026},
-    {"bank, drawn anew",
-     {{.proposals = SAMPLE_ONCE, .moves = 20}, 0, .5},
-     .049,
-     .082},
+    {"bank, alike, drawn anew", {"emc2 bank moves=20", 0, .2}, .015, .026},
+    {"bank, drawn anew", {"emc2 bank moves=20", 0, .5}, .049, .082},
 };
 
 int
 main(void)
 {
-    const struct sample_how bank = {.proposals = SAMPLE_ONCE, .moves = 20};
-    const double of_row =
-        distance((struct kind){{.proposals = SAMPLE_ROW}, 1, .5});
-    const double of_bank = distance((struct kind){bank, 1, .5});
+    const double of_row = distance((struct kind){"emc2 row", 1, .5});
+    const double of_bank = distance((struct kind){"emc2 bank moves=20", 1, .5});
 
     T(of_bank < .01 && of_bank <= of_row,
       "bank, views differ: %.4f from the softmax, less than row with %.4f",

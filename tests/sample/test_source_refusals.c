@@ -6,22 +6,20 @@
 static void
 refusals(void)
 {
-    struct sample_how how = {.burn = V * (B - 1), .horizon = H};
     struct run *run = mem_array(1, sizeof *run);
     struct sample_weights w;
     struct err err = {""};
 
-    begin(run, &how, 0);
+    begin(run, "emc2 row burn-in=6", 0); // V (B - 1)
     T(weigh(run, 0, &w, &err) && run->source.memory.total == 0,
       "nothing to record: %s", err.msg);
     sample_source_release(&run->source);
-    how.burn = -1;
-    begin(run, &how, 0);
+    begin(run, "emc2 row", 0);
     T(!weigh(run, 0, &w, &err), "half of it");
     run->A = 3;
     T(weigh(run, 1, &w, &err), "other views: %s", err.msg);
     sample_source_release(&run->source);
-    begin(run, &how, 3);
+    begin(run, "emc2 row", 3);
     run->A = 0;
     stand(run, 0, (struct sample_state[V * B]){{9, 0, 0}, {9, 1, 0}});
     run->A = 3;
@@ -29,14 +27,13 @@ refusals(void)
     T(run->extras[0].n == 0 && weigh(run, 0, &w, &err),
       "chains of other views draw nothing: %s", err.msg);
     sample_source_release(&run->source);
-    begin(run, &how, 3);
+    begin(run, "emc2 row", 3);
     run->source.memory.form.size = (size_t)1 << 29;
     T(weigh(run, 0, &w, &err) && strstr(err.msg, "8 GiB"),
       "more than is kept: %s", err.msg);
     run->source.memory.form.size = N;
     sample_source_release(&run->source);
-    how.proposals = SAMPLE_ALL4;
-    begin(run, &how, 3);
+    begin(run, "emc2 all4", 3);
     T(weigh(run, 0, &w, &err), "one chain for views that differ: %s", err.msg);
     sample_source_release(&run->source);
     free(run);
@@ -46,17 +43,14 @@ refusals(void)
 static void
 states_of_others(void)
 {
-    const struct sample_how how = {.burn = -1, .horizon = H},
-                            bank = {.moves = 5, .horizon = H},
-                            stale = {.scores = SAMPLE_STALE, .horizon = H},
-                            cache = {.cache = 1, .horizon = H};
-    const struct sample_how *const others[] = {&bank, &stale, &cache};
+    static const char *const others[] = {"emc2 bank", "emc2 row scores=stale",
+                                         "cache"};
     struct run *run = mem_array(1, sizeof *run);
     struct sample_weights w;
     struct sample_store store;
     struct err err = {""};
 
-    begin(run, &how, 0);
+    begin(run, "emc2 row", 0);
     sample_store_init(&store);
     T(sample_source_load(&run->source, &store, 9, &err) &&
           strstr(err.msg, "of 9 steps has no table 'chain'"),
@@ -64,9 +58,10 @@ states_of_others(void)
     REQUIRE(!weigh(run, 0, &w, &err));
     keep_tables(&store, &w);
     for (size_t i = 0; i < 3; i++) {
+        const struct sample_how how = how_of(others[i]);
         struct sample_source other;
 
-        sample_source_init(&other, others[i], N);
+        sample_source_init(&other, &how, N);
         T(sample_source_load(&other, &store, 1, &err) &&
               strstr(err.msg, "sampler 'emc2 1', and this is '"),
           "%s", err.msg);
@@ -84,13 +79,11 @@ states_of_others(void)
 static void
 banks_keep_their_form(void)
 {
-    const struct sample_how how = {
-        .proposals = SAMPLE_ONCE, .moves = 5, .horizon = 1};
     struct run *run = mem_array(1, sizeof *run);
     struct sample_weights w;
     struct err err = {""};
 
-    begin(run, &how, 2);
+    begin(run, "emc2 bank moves=5 horizon=1 burn-in=0", 2);
     REQUIRE(!weigh(run, 0, &w, &err));
     run->A = 0; // two views, as before
     draw(run, 1);

@@ -126,6 +126,36 @@ each_view_has_its_distribution(void)
     sample_bank_release(&e.bank);
 }
 
+/* Across the views, of three: the first meets the others, and they meet it. */
+static void
+each_side_meets_the_other(void)
+{
+    static const float row[2] = {1, 0};
+    int64_t ids[ROWS] = {0}, variants[ROWS];
+    size_t count[3][3] = {{0}};
+    struct sample_bank bank;
+    struct example e;
+
+    example_init(&e);
+    e.how.views = 3;
+    e.how.cross = 1;
+    sample_bank_init(&bank, SIZE, 3, 2);
+    for (int64_t at = 0; at < 3 * SIZE; at++)
+        sample_bank_push(&bank, 0, at, (struct sample_shown){0}, row);
+    sample_bank_advance(&bank, 0);
+    for (size_t r = 0; r < ROWS; r++)
+        variants[r] = r % 3;
+    sample_walk(&e.how, &bank, ROWS, ids, variants, e.state);
+    for (size_t r = 0; r < ROWS; r++)
+        count[r % 3][e.state[r].view]++;
+    T(!count[0][0] && count[0][1] > ROWS / 9 && count[0][2] > ROWS / 9,
+      "chains of view 0 stand at views 1 and 2");
+    T(count[1][0] + count[2][0] == ROWS - (ROWS + 2) / 3,
+      "chains of these at view 0");
+    sample_bank_release(&bank);
+    sample_bank_release(&e.bank);
+}
+
 /* Equal scores: each proposal with a row is accepted, draws are independent. */
 static void
 what_is_reported(void)
@@ -229,6 +259,7 @@ main(void)
 {
     the_law_is_the_softmax();
     each_view_has_its_distribution();
+    each_side_meets_the_other();
     what_is_reported();
     who_moves_is_seen_as_in_the_bank();
     a_function_of_its_key();

@@ -180,7 +180,8 @@ a_damaged_checkpoint_is_no_way_back(void)
     struct train_checkpoints checkpoints;
     struct err err = {""};
     size_t n;
-    float *params = nn_net_params(encoder.net, &n), keep = params[3];
+    float *params = nn_net_params(train_native(&encoder)->net, &n),
+          keep = params[3];
     FILE *file;
 
     train_checkpoints_init(&checkpoints, ".", 2);

@@ -2,6 +2,7 @@
 
 #include "loss/objective.h"
 #include "num/vec.h"
+#include "sample/how_of.h"
 #include "t.h"
 #include "tiny.h"
 #include "train/learner.h"
@@ -138,8 +139,9 @@ static float *
 weights_of(struct world *w, size_t *n)
 {
     size_t more;
-    const float *params = nn_net_params(w->encoder[0].net, n);
-    const float *statistics = nn_net_statistics(w->encoder[0].net, &more);
+    const float *params = nn_net_params(train_native(&w->encoder[0])->net, n);
+    const float *statistics =
+        nn_net_statistics(train_native(&w->encoder[0])->net, &more);
     float *copy = mem_array(*n + more, sizeof *copy);
 
     memcpy(copy, params, *n * sizeof *copy);
@@ -193,8 +195,8 @@ static void
 the_last_weights_have_a_mean(void)
 {
     struct world *w = begin("simclr", "group", 1, TRAIN_ON_NONFINITE_STOP);
-    struct nn_net *net = w->encoder[0].net;
-    struct nn_average *average = &w->encoder[0].average;
+    struct nn_net *net = train_native(&w->encoder[0])->net;
+    struct nn_average *average = &train_native(&w->encoder[0])->average;
     struct train_result result;
     struct err err;
     double *sum, most = 0;
@@ -222,11 +224,12 @@ static void
 encoding_only_trains_nothing(void)
 {
     struct world *w = begin("simclr", "group", 1, TRAIN_ON_NONFINITE_STOP);
+    struct err err;
     size_t n;
     float *then = weights_of(w, &n);
 
     tiny_images(w->views, ROWS, 1);
-    T(train_learner_encode(&w->learner, &w->batch),
+    T(train_learner_encode(&w->learner, &w->batch, &err) == 1,
       "its embeddings are finite");
     T(same_weights(w, then), "no weight and no statistic moves");
     T(w->state.step == 1 && !w->state.total, "the place does, the count not");
@@ -245,7 +248,8 @@ a_step_that_is_not_finite(enum train_nonfinite nonfinite,
     struct train_result result;
     struct err err = {""};
     size_t n;
-    float *params = nn_net_params(w->encoder[0].net, &n), keep, *then;
+    float *params = nn_net_params(train_native(&w->encoder[0])->net, &n), keep,
+          *then;
 
     step(w, &result, &err);
     keep = params[0];
@@ -275,7 +279,8 @@ so_many_in_a_row_are_a_run_that_is_lost(void)
     struct train_result result;
     struct err err = {""};
     size_t n;
-    float *params = nn_net_params(w->encoder[0].net, &n), keep = params[0];
+    float *params = nn_net_params(train_native(&w->encoder[0])->net, &n),
+          keep = params[0];
     int skipped = 0;
 
     params[0] = NAN;
@@ -300,7 +305,8 @@ negatives_are_asked(void)
     struct train_result result;
     struct err err = {""};
     size_t n;
-    const float *running = nn_net_running(w->encoder[0].net, &n);
+    const float *running =
+        nn_net_running(train_native(&w->encoder[0])->net, &n);
     float *before = mem_array(n, sizeof *before);
 
     REQUIRE(n > 0);
@@ -337,11 +343,11 @@ with_chains(int anew)
 {
     struct world *w = begin("emc2", "group", 1, TRAIN_ON_NONFINITE_STOP);
     struct train_result result;
-    const struct sample_how how = {
-        .proposals = SAMPLE_ONCE, .burn = -1, .horizon = 1, .seed = 5};
+    struct sample_how how = how_of("emc2 once");
     struct train_inside inside;
     struct err err = {""};
 
+    how.seed = 5;
     for (int i = 0; i < EPOCHS * STEPS; i++) {
         if (!i || anew)
             train_inside_init(&inside, &w->samples, &how, 0);
@@ -405,10 +411,10 @@ two_encoders_are_as_one_with_the_same_weights(void)
           step(two, &b, &err) == TRAIN_APPLIED,
       "both take a step");
     T_NEAR(b.loss.value, a.loss.value, 1e-5, "of the same loss");
-    nn_net_params(one->encoder[0].net, &n);
-    g = nn_net_grads(one->encoder[0].net);
-    g0 = nn_net_grads(two->encoder[0].net);
-    g1 = nn_net_grads(two->encoder[1].net);
+    nn_net_params(train_native(&one->encoder[0])->net, &n);
+    g = nn_net_grads(train_native(&one->encoder[0])->net);
+    g0 = nn_net_grads(train_native(&two->encoder[0])->net);
+    g1 = nn_net_grads(train_native(&two->encoder[1])->net);
     for (size_t i = 0; i < n; i++) {
         off = fmax(off, fabs((double)g0[i] + g1[i] - g[i]));
         large = fmax(large, fabs(g[i]));

@@ -104,7 +104,7 @@ begin_as(const char *objective, size_t micro, int locked, size_t extra)
 
         of.rows += k ? extra : 0;
 
-        if (train_encoder_open(&w->encoder[k], &of, &err))
+        if (train_native_open(&w->encoder[k], &of, &err))
             printf("# %s\n", err.msg);
     }
     if (train_learner_open(&w->learner, &spec, &err))
@@ -165,8 +165,8 @@ static int
 same_weights(struct world *a, struct world *b, int k)
 {
     size_t n;
-    const float *x = nn_net_params(a->encoder[k].net, &n);
-    const float *y = nn_net_params(b->encoder[k].net, &n);
+    const float *x = nn_net_params(train_native(&a->encoder[k])->net, &n);
+    const float *y = nn_net_params(train_native(&b->encoder[k])->net, &n);
 
     return !memcmp(x, y, n * sizeof *x);
 }
@@ -191,10 +191,10 @@ apart(struct world *a, struct world *b, int k)
 {
     size_t n;
     double most = 0, large = 0;
-    const float *x = nn_net_grads(a->encoder[k].net);
-    const float *y = nn_net_grads(b->encoder[k].net);
+    const float *x = nn_net_grads(train_native(&a->encoder[k])->net);
+    const float *y = nn_net_grads(train_native(&b->encoder[k])->net);
 
-    nn_net_params(a->encoder[k].net, &n);
+    nn_net_params(train_native(&a->encoder[k])->net, &n);
     for (size_t i = 0; i < n; i++) {
         most = fmax(most, fabs((double)x[i] - y[i]));
         large = fmax(large, fabs((double)y[i]));
@@ -294,6 +294,45 @@ a_locked_tower_stays(void)
     }
 }
 
+static int
+fails(void *self, const struct nn_input *input, struct err *err)
+{
+    (void)self;
+    (void)input;
+    return err_set(err, "the lights are out");
+}
+
+static int
+fails_update(void *self, double rate, struct err *err)
+{
+    (void)rate;
+    return fails(self, NULL, err);
+}
+
+/* Where it begins as where it ends. */
+static void
+an_encoder_that_fails_fails_the_step(void)
+{
+    for (int i = 0; i < 2; i++) {
+        struct world *w = begin(0, -1), *fresh = begin(0, -1);
+        const struct train_encoder_verbs *own = w->encoder[0].verbs;
+        struct train_encoder_verbs broken = *own;
+
+        if (i == 0)
+            broken.take = fails;
+        else
+            broken.update = fails_update;
+        w->encoder[0].verbs = &broken;
+        T(isnan(step(w)) && !w->state.total && !w->state.step,
+          "an encoder that fails ends the step where it is");
+        w->encoder[0].verbs = own;
+        T(same_weights(w, fresh, 0) && same_weights(w, fresh, 1),
+          "and nothing has moved");
+        end(w);
+        end(fresh);
+    }
+}
+
 /* Weights of rows that sum to 1, none of a row's own kind: an image meets
  * texts, a text meets images. */
 static void
@@ -330,7 +369,7 @@ static double
 loss_at(struct world *w, int k, const float *at, const float *u, double by)
 {
     size_t n;
-    float *p = nn_net_params(w->encoder[k].net, &n);
+    float *p = nn_net_params(train_native(&w->encoder[k])->net, &n);
     double loss;
 
     for (size_t i = 0; i < n; i++)
@@ -348,8 +387,9 @@ slope_off(struct world *w, int k)
 {
     const double by = 2e-3;
     size_t n;
-    const float *g = nn_net_grads(w->encoder[k].net);
-    float *p = nn_net_params(w->encoder[k].net, &n), *grads, *at, *u;
+    const float *g = nn_net_grads(train_native(&w->encoder[k])->net);
+    float *p = nn_net_params(train_native(&w->encoder[k])->net, &n), *grads,
+          *at, *u;
     double slope, want, scale;
     struct rng rng;
 
@@ -427,6 +467,7 @@ main(void)
     micro_batches_are_of_both_towers();
     one_folder_has_both();
     a_locked_tower_stays();
+    an_encoder_that_fails_fails_the_step();
     what_is_not_of_the_batch_counts();
     too_much_from_outside_is_refused();
     file_remove(folder, &err);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "train/encoder.h"
+#include "train/native.h"
 #include "util/rng.h"
 
 enum { TINY_SIDE = 8, TINY_IMAGE = TINY_SIDE * TINY_SIDE * 3, TINY_DIM = 6 };
@@ -40,7 +40,7 @@ tiny_open(const char *norm, size_t rows, size_t micro)
     struct train_encoder encoder;
     struct err err;
 
-    if (train_encoder_open(&encoder, &spec, &err)) {
+    if (train_native_open(&encoder, &spec, &err)) {
         printf("# %s\n", err.msg);
         exit(1);
     }

@@ -14,6 +14,10 @@
 
 enum { VIEWS = 2 };
 
+/* Seconds for which a filter that is stopped at the end of a plan waits for
+ * word that the run is over, and between two looks for it. */
+static const double parting = 1, glance = 0.05;
+
 /* The one peer of the passage's consumer. */
 enum { SELECTOR = 1 };
 
@@ -305,6 +309,27 @@ filter_patience(const struct filter *filter)
                ? fmin(flow_outlet_patience(filter->items),
                       flow_consumer_due(filter->passage.consumer, clock_now()))
                : 1;
+}
+
+/* Whether all items of the plan were handed on, and the end has not been. */
+static int
+is_ending(const struct filter *filter)
+{
+    return filter->items && filter->ended && !filter->over &&
+           wire_place_cmp(&filter->passage.next, &filter->end) >= 0 &&
+           wire_server_peers(filter->items->server);
+}
+
+void
+filter_part(struct filter *filter)
+{
+    const double until = clock_now() + parting;
+    struct err err;
+
+    filter_turn(filter);
+    while (is_ending(filter) && clock_now() < until &&
+           wire_wait(filter->wire, -1, glance, &err) > 0)
+        filter_turn(filter);
 }
 
 void

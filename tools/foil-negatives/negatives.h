@@ -19,9 +19,12 @@
  *   service.c   requests of the trainer, and their answers
  *   filter.c    items on their way from the selector to the augmenters
  *   passage.c   which item is next, which are under way
+ *   command.c   weights by a program of the user's
  */
 struct negatives_options {
     const char *run, *negatives, *items, *plan, *keys, *allow;
+    const char *command; /* that weighs, in place of --method; or NULL */
+    double limit;        /* seconds that it has for a step */
     int filter;
     struct sample_how how;
     long augmentations, seed;
@@ -30,9 +33,24 @@ struct negatives_options {
 
 const struct negatives_options *negatives_options_get(int argc, char **argv);
 
+/*
+ * command.c: the program of --weigh-command.  Ends the tool where it cannot be
+ * started.
+ *   stop  a descriptor that ends a wait for it, and the tool with it
+ */
+struct weigher;
+struct weigher *weigher_open(const struct negatives_options *options, int stop);
+void weigher_close(struct weigher *weigher);
+
+/* weigher_weigh() fills in w, its shape and the values of an answer; they last
+ * until the next call.  A program that is lost is started again once. */
+int weigher_weigh(struct weigher *weigher, const struct wire_pairs *pairs,
+                  struct wire_weights *weights, struct err *err);
+
 /* The sampler, and where it stands. */
 struct sampler {
     struct sample_source source; /* begun once the data set is known */
+    struct weigher *weigher;     /* weighs in its place; or NULL */
     int known;                   /* the data set is */
     struct wire_stand stand;     /* its owner is a peer of */
     struct wire_server *server;  /* the service */
@@ -164,6 +182,10 @@ struct filter {
 void filter_open(struct filter *filter, struct wire *wire);
 void filter_turn(struct filter *filter);
 double filter_patience(const struct filter *filter);
+
+/* filter_part(): we are about to leave.  At the end of a plan augmenters may be
+ * about to say that the run is over, which the selector hears from us alone. */
+void filter_part(struct filter *filter);
 void filter_close(struct filter *filter);
 
 #endif

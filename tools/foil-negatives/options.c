@@ -1,19 +1,22 @@
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "negatives.h"
+#include "util/json.h"
 #include "util/opt.h"
 #include "wire/keys.h"
 #include "wire/sock.h"
 
-static struct negatives_options options = {
-    .how = {.burn = -1, .horizon = 8, .refresh = 0.001, .limit = 10},
-    .lease = 10,
-};
-static const char *method = "emc2", *proposals = "once", *scores = "fresh";
-static const char *outside; /* NULL: not given */
-static long horizon = 8, moves = 64, max_state = SAMPLE_STORE_MOST >> 30;
+static struct negatives_options options = {.lease = 10, .limit = 600};
+static const char *method = "emc2";
+static const char *proposals; /* NULL: the method's first */
+static const char *list;
+static long max_state = SAMPLE_STORE_MOST >> 30;
 
-static const struct opt opts[] = {
+/* The table: these, the samplers with their parameters, which come from
+ * lib/sample, and the rest. */
+static const struct opt edges[] = {
     {"run", 'r', OPT_TEXT, &options.run, 0, 0, "DIR",
      "run directory: endpoints not given are inside"},
     {"negatives", 0, OPT_TEXT, &options.negatives, 0, 0, "ENDPOINT",
@@ -24,24 +27,13 @@ static const struct opt opts[] = {
      "endpoint of the selector [ipc://DIR/plan]"},
     {"items", 0, OPT_TEXT, &options.items, 0, 0, "ENDPOINT",
      "endpoint for augmenters [ipc://DIR/items]"},
-    {"method", 0, OPT_WORD, &method, 0, 0, "emc2|emc2_bimodal|cache",
-     "Markov chains, also across the views, or draws from a bank"},
-    {"scores", 0, OPT_WORD, &scores, 0, 0, "fresh|stale|reset",
-     "how the old state of a chain is scored"},
-    {"outside", 0, OPT_WORD, &outside, 0, 0, "image|text|bank",
-     "emc2_bimodal: what scores a state from outside of the batch"},
-    {"proposals", 0, OPT_WORD, &proposals, 0, 0, SAMPLE_PROPOSALS,
-     "proposals that a chain gets"},
-    {"burn-in", 0, OPT_WHOLE, &options.how.burn, -1, 1e6, "N",
-     "proposals not recorded; -1: half of them"},
-    {"moves", 0, OPT_WHOLE, &moves, 1, 1e6, "M",
-     "moves of a chain over the bank, before each visit"},
-    {"refresh", 0, OPT_REAL, &options.how.refresh, 0, 1, "RHO",
-     "share of the bank that the cache renews each step"},
-    {"clip", 0, OPT_REAL, &options.how.limit, 1, 1e9, "X",
-     "largest importance weight of a draw of the cache"},
-    {"horizon", 0, OPT_WHOLE, &horizon, 1, SAMPLE_HORIZON_MAX, "H",
-     "steps by which the bank is delayed"},
+    {0},
+};
+static const struct opt rest[] = {
+    {"weigh-command", 0, OPT_TEXT, &options.command, 0, 0, "COMMAND",
+     "a program of yours that weighs, in place of --method"},
+    {"command-limit", 0, OPT_REAL, &options.limit, 0.1, 1e6, "SECONDS",
+     "time it has for a step"},
     {"augmentations", 'a', OPT_WHOLE, &options.augmentations, 0, WIRE_VIEW_MAX,
      "N", "fixed views to choose from; 0: new ones each time"},
     {"seed", 's', OPT_WHOLE, &options.seed, 0, 1e15, "N",
@@ -50,10 +42,14 @@ static const struct opt opts[] = {
      "most bytes of chains and bank, which the trainer keeps"},
     {"lease", 0, OPT_REAL, &options.lease, 0.1, 86400, "SECONDS",
      "time after which an item goes to another augmenter"},
+    {"list", 0, OPT_WORD, &list, 0, 0, "samplers",
+     "print all samplers as JSON, one a line, and end"},
     WIRE_KEYS_OPT(&options.keys),
     WIRE_ALLOW_OPT(&options.allow),
     {0},
 };
+static struct opt opts[OPT_MOST];
+static struct param_set params;
 
 static const struct opt_tool tool = {
     "foil-negatives",
@@ -64,63 +60,93 @@ static const struct opt_tool tool = {
     opts,
 };
 
-/* The place of a word in a list of them. */
-static int
-place(const char *word, const char *const *list)
+static void
+make_table(void)
 {
-    int i = 0;
+    const struct opt which[] = {
+        {"method", 0, OPT_WORD, &method, 0, 0, sample_sampler_methods(),
+         "Markov chains, also across the views, or draws from a bank"},
+        {"proposals", 0, OPT_WORD, &proposals, 0, 0, sample_sampler_proposals(),
+         "proposals that a chain gets, one of the method's [once]"},
+        {0},
+    };
+    size_t n = opt_append(opts, opt_append(opts, 0, edges), which);
 
-    while (strcmp(list[i], word))
-        i++;
-    return i;
+    for (size_t i = 0; sample_samplers[i]; i++)
+        param_set_add(&params, sample_samplers[i]->method,
+                      sample_samplers[i]->params);
+    n = param_set_opts(&params, opts, n);
+    opt_append(opts, n, rest);
 }
 
-/* Without a word on it, what there is. */
-static enum sample_elsewhere
-elsewhere(const struct sample_how *how)
+/* Prints the table of samplers. */
+static void
+print_list(void)
 {
-    static const char *const words[] = {"image", "text", "bank"};
+    for (size_t i = 0; sample_samplers[i]; i++) {
+        const struct sample_sampler *s = sample_samplers[i];
 
-    if (outside)
-        return (enum sample_elsewhere)place(outside, words);
-    return options.filter || how->scores != SAMPLE_FRESH ? SAMPLE_BROUGHT
-                                                         : SAMPLE_BANKED;
+        json_print(json_pack("{s:s, s:s, s:s, s:b, s:o}", "method", s->method,
+                             "proposals", s->proposals, "summary", s->summary,
+                             "filter", s->wants_outside, "defaults",
+                             param_list(s->params)));
+    }
 }
 
+/* Sets what a sampler is to do, or ends the tool. */
 static void
 choose(struct sample_how *how)
 {
-    static const char *const scored[] = {"fresh", "stale", "reset"};
+    struct err err;
+    const struct sample_sampler *sampler =
+        sample_sampler_find(method, proposals, &err);
 
-    how->cache = !strcmp(method, "cache");
-    how->scores = (enum sample_scores)place(scores, scored);
-    sample_how_propose(how, proposals, how->cache ? 0 : (size_t)moves);
-    if (!strcmp(method, "emc2_bimodal")) {
-        how->proposals = SAMPLE_CROSS;
-        how->elsewhere = elsewhere(how);
-    }
-    how->horizon = (size_t)horizon;
-    how->seed = (uint64_t)options.seed;
-    how->most = (size_t)max_state << 30;
+    if (!sampler)
+        opt_misuse("%s", err.msg);
+    *how = (struct sample_how){.sampler = sampler,
+                               .brings = options.filter,
+                               .most = (size_t)max_state << 30,
+                               .seed = (uint64_t)options.seed};
+    param_set_get(&params, sampler->params, how->value);
 }
 
+/* A command weighs what the trainer asks about, and nothing else is done. */
 static void
-check_outside(const struct sample_how *how)
+check_command(void)
 {
-    if (!outside)
+    if (!options.command && opt_given(&options.limit))
+        opt_misuse("--command-limit belongs to --weigh-command");
+    if (!options.command)
         return;
-    if (strcmp(method, "emc2_bimodal"))
-        opt_misuse("--outside is for --method emc2_bimodal");
-    if (how->scores != SAMPLE_FRESH)
-        opt_misuse("--outside %s scores afresh where a chain stands: it is not "
-                   "for --scores %s",
-                   outside, scores);
-    if (how->elsewhere == SAMPLE_BANKED && options.filter)
-        opt_misuse("--outside bank lets nothing come along: it wants no "
+    if (options.filter)
+        opt_misuse("--weigh-command lets no images come along: it wants no "
                    "--filter");
-    if (how->elsewhere != SAMPLE_BANKED && !options.filter)
-        opt_misuse("--outside %s lets samples come along: that needs --filter",
-                   outside);
+    if (opt_given(&method) || opt_given(&proposals) || param_set_given(&params))
+        opt_misuse("--weigh-command takes the place of --method and its "
+                   "options");
+}
+
+/* What a sampler cannot do with these options. */
+static void
+check_sampler(const struct sample_how *how)
+{
+    const struct sample_sampler *sampler = how->sampler;
+    const char *of = *sampler->proposals ? "proposals" : "method";
+    const char *name = *sampler->proposals ? sampler->proposals : method;
+    char full[64];
+    struct err err;
+
+    snprintf(full, sizeof full, "--%s %s", of, name);
+    if (sampler->wants_outside && !options.filter)
+        opt_misuse("%s draws from outside of the batch: that needs --filter",
+                   full);
+    if (options.augmentations && sampler->one_chain)
+        opt_misuse("%s has one chain for each image: it is not for "
+                   "--augmentations",
+                   full);
+    if (param_set_judge(&params, full, sampler->params, &err) ||
+        (sampler->check_how && sampler->check_how(how, &err)))
+        opt_misuse("%s", err.msg);
 }
 
 /* What was asked for and would not be done. */
@@ -133,31 +159,10 @@ check(const struct sample_how *how)
         opt_misuse(options.filter
                        ? "wants -r DIR, or --negatives, --plan and --items"
                        : "wants -r DIR or --negatives ENDPOINT");
-    if (sample_source_banks(how) && !options.filter)
-        opt_misuse("--%s %s draws from outside of the batch: that needs "
-                   "--filter",
-                   how->cache ? "method" : "proposals",
-                   how->cache ? method : proposals);
-    if ((how->moves || how->proposals == SAMPLE_EXACT) &&
-        how->scores != SAMPLE_FRESH)
-        opt_misuse("--proposals %s scores afresh where its chains stand",
-                   proposals);
-    if (how->proposals == SAMPLE_EXACT && !options.filter)
-        opt_misuse("--proposals exact draws from where its chains stand, too: "
-                   "that needs --filter");
-    if (how->proposals == SAMPLE_EXACT && opt_given(&options.how.burn))
-        opt_misuse("--burn-in is for chains that get proposals: an exact draw "
-                   "has none");
-    if (how->cache && opt_given(&scores))
-        opt_misuse("--scores is for chains, not for --method cache");
-    if (strcmp(method, "emc2") && opt_given(&proposals))
-        opt_misuse("--proposals is for --method emc2");
-    check_outside(how);
+    check_command();
+    check_sampler(how);
     if (options.augmentations == 1)
         opt_misuse("--augmentations 1 leaves no second view");
-    if (options.augmentations && how->proposals == SAMPLE_ALL4)
-        opt_misuse("--proposals all4 has one chain for each image: it is not "
-                   "for --augmentations");
     if (options.augmentations && !options.filter)
         opt_misuse("--augmentations chooses views of items: that needs "
                    "--filter");
@@ -166,7 +171,12 @@ check(const struct sample_how *how)
 const struct negatives_options *
 negatives_options_get(int argc, char **argv)
 {
+    make_table();
     opt_parse(&tool, argc, argv);
+    if (list) {
+        print_list();
+        exit(EXIT_OK);
+    }
     choose(&options.how);
     check(&options.how);
     return &options;

@@ -141,7 +141,7 @@ struct passage_item *
 passage_due(const struct passage *passage, const struct sampler *sampler)
 {
     const struct sample_source *source = &sampler->source;
-    const int64_t horizon = (int64_t)source->how.horizon;
+    const int64_t horizon = (int64_t)source->memory.form.horizon;
     struct passage_item *item;
 
     // a new trainer may have given its state before augmenters speak of it
@@ -150,10 +150,10 @@ passage_due(const struct passage *passage, const struct sampler *sampler)
     item = flow_consumer_find(passage->consumer, &passage->next);
     if (!item || item->look)
         return item;
-    for (size_t i = 0; sample_source_waits(&source->how) && i < item->n; i++)
+    for (size_t i = 0; sample_source_waits(source) && i < item->n; i++)
         if (passage->busy[item->ids[i]])
             return NULL;
-    if (sample_source_banks(&source->how) &&
+    if (sample_source_banks(source) &&
         source->memory.total <= passage->number - horizon)
         return NULL;
     return item;

@@ -205,6 +205,39 @@ judge_rows(size_t n, size_t d, const float *z, const char *what,
     return 0;
 }
 
+/* All that pairs say of each other is by cosines. */
+static int
+judge_pairs(const struct wire_pairs *p, struct err *err)
+{
+    if (judge_rows(p->n_views * p->n, p->dim, p->z, "z", err) ||
+        judge_rows(p->n_extra, p->dim, p->extra_z, "extra_z", err))
+        return -1;
+    return judge_rows(p->n_texts, p->dim, p->extra_text_z, "extra_text_z", err);
+}
+
+/* The step of that place has its weights. */
+static struct wire_msg *
+weighed(struct sampler *sampler, uint64_t peer, const struct wire_pairs *p,
+        const struct wire_weights *weights)
+{
+    const struct wire_place at = {p->session, p->epoch, p->step};
+
+    wire_stand_weighed(&sampler->stand, &at, peer, name_of(sampler, peer));
+    return wire_weights_put(weights);
+}
+
+static struct wire_msg *
+weigh_by_command(struct sampler *sampler, uint64_t peer,
+                 const struct wire_pairs *pairs, struct err *err)
+{
+    struct wire_weights weights = {.id = pairs->id, .dim = pairs->dim};
+
+    if (judge_pairs(pairs, err) ||
+        weigher_weigh(sampler->weigher, pairs, &weights, err))
+        return NULL;
+    return weighed(sampler, peer, pairs, &weights);
+}
+
 struct wire_msg *
 sampler_weigh(struct sampler *sampler, uint64_t peer,
               const struct wire_pairs *pairs, struct err *err)
@@ -215,17 +248,11 @@ sampler_weigh(struct sampler *sampler, uint64_t peer,
     struct sample_weights w;
     struct wire_weights weights;
 
-    if (judge_rows(pairs->n_views * pairs->n, pairs->dim, pairs->z, "z", err) ||
-        judge_rows(pairs->n_extra, pairs->dim, pairs->extra_z, "extra_z",
-                   err) ||
-        judge_rows(pairs->n_texts, pairs->dim, pairs->extra_text_z,
-                   "extra_text_z", err) ||
+    if (sampler->weigher)
+        return weigh_by_command(sampler, peer, pairs, err);
+    if (judge_pairs(pairs, err) ||
         sample_source_weigh(&sampler->source, &step, &w, err))
         return NULL;
-    wire_stand_weighed(
-        &sampler->stand,
-        &(struct wire_place){pairs->session, pairs->epoch, pairs->step}, peer,
-        name_of(sampler, peer));
     list_tables(w.n_tables, w.tables, table);
     weights = (struct wire_weights){
         .id = pairs->id,
@@ -246,7 +273,7 @@ sampler_weigh(struct sampler *sampler, uint64_t peer,
     memcpy(weights.values, of->hint_values, sizeof of->hint_values);
     tell(weights.values, &weights.n_values, WIRE_VALUES_MAX, w.n_values,
          w.values);
-    return wire_weights_put(&weights);
+    return weighed(sampler, peer, pairs, &weights);
 }
 
 /* Puts the rows of a piece into the tables that have come so far. */

@@ -150,6 +150,19 @@ service_turn(struct service *service)
         handle(service, &news);
 }
 
+/* What will be kept of its run has to fit; this is known before any batch. */
+static int
+judge_width(void *self, const struct wire_hello *hello, struct err *err)
+{
+    const struct negatives_options *o = self;
+
+    return hello->width && hello->size
+               ? sample_how_fits(&o->how, (size_t)hello->size,
+                                 (size_t)o->augmentations, (size_t)hello->width,
+                                 err)
+               : 0;
+}
+
 void
 service_open(struct service *service, struct wire *wire)
 {
@@ -157,14 +170,18 @@ service_open(struct service *service, struct wire *wire)
     struct wire_server_config config = {
         .edge = WIRE_EDGE_NEGATIVES,
         .hello = {.stage = "negatives", .version = WIRE_VERSION},
+        .judge = judge_width,
+        .self = (void *)o,
     };
     char *at = wire_endpoint(o->negatives, o->run, "negatives");
     struct err err;
 
     if (o->run && file_mkdir(o->run, 0700, &err))
         die("%s", err.msg);
-    snprintf(config.hello.sampler, sizeof config.hello.sampler, "%s",
-             sample_source_name(&o->how));
+    if (o->command)
+        snprintf(config.hello.sampler, sizeof config.hello.sampler, "command");
+    else
+        sample_source_name(&o->how, config.hello.sampler);
     config.endpoint = at;
     service->server = wire_server_open(wire, &config, &err);
     if (!service->server)

@@ -5,6 +5,7 @@
 #include "num/dnn.h"
 #include "num/threads.h"
 #include "train.h"
+#include "train/own.h"
 #include "util/file.h"
 #include "util/mem.h"
 
@@ -36,7 +37,7 @@ prepare(struct train *t, struct err *err)
 
     if (train_check(o, err))
         return -1;
-    t->objective = loss_objective_find(o->objective, err);
+    t->objective = train_find_objective(o->objective, err);
     o->threads = num_threads((int)o->threads);
     return 0;
 }
@@ -66,8 +67,10 @@ open_learner(struct train *t, struct err *err)
     if (!strcmp(o->sampler, "service")) {
         t->negatives = train_service_negatives(&t->service);
     } else {
-        const struct sample_how how = train_sample_how(o, t->objective);
+        struct sample_how how;
 
+        if (train_sample_how(o, t->objective, &how, err))
+            return -1;
         train_inside_init(&t->inside, &t->samples, &how, train_brings(o));
         t->negatives = train_inside_negatives(&t->inside);
     }
@@ -77,19 +80,15 @@ open_learner(struct train *t, struct err *err)
 }
 
 static int
-build_text(struct train *t, struct err *err)
+open_scalars(struct train *t, struct err *err)
 {
     struct train_encoder_spec spec;
 
-    if (train_text_encoder_spec(t->options, &t->shape, t->texts.size, &spec,
-                                err))
-        return -1;
-    if (train_encoder_open(&t->text_encoder, &spec, err))
-        return -1;
-    train_checkpoints_add(&t->checkpoints,
-                          train_encoder_part(&t->text_encoder));
-    train_checkpoints_add(&t->checkpoints, train_texts_part(&t->texts));
-    return 0;
+    return train_encoder_spec(t->options, &t->shape, &spec, err) ||
+                   train_scalars_open(&t->scalars, t->objective,
+                                      &t->options->loss, &spec.optim, err)
+               ? -1
+               : 0;
 }
 
 static int
@@ -97,14 +96,9 @@ build(struct train *t, struct err *err)
 {
     const struct train_options *o = t->options;
     const size_t size = (size_t)t->shape.size;
-    struct train_encoder_spec spec;
 
-    if (train_encoder_spec(o, &t->shape, &spec, err) ||
-        train_encoder_open(&t->encoder, &spec, err) ||
-        train_scalars_open(&t->scalars, t->objective, &o->loss, &spec.optim,
-                           err) ||
-        train_basis_give(&t->basis, &t->encoder, err) ||
-        (o->text && build_text(t, err)))
+    if (train_encoders_open(t, err) || open_scalars(t, err) ||
+        train_basis_give(&t->basis, &t->encoder, err))
         return -1;
     train_samples_init(&t->samples, t->objective, size, t->shape.captions,
                        &t->state);
@@ -143,6 +137,17 @@ read_texts(struct train *t, const char *folder, struct err *err)
 }
 
 static int
+check_table(struct train *t, struct err *err)
+{
+    char *table = train_encoder_table(&t->encoder);
+    const int rc =
+        train_config_check_table(t->config, table, train_overridden, err);
+
+    free(table);
+    return rc;
+}
+
+static int
 resume(struct train *t, const char *folder, struct err *err)
 {
     if (nn_checkpoint_verify(folder, err))
@@ -153,8 +158,7 @@ resume(struct train *t, const char *folder, struct err *err)
         train_config_get(t->config, &t->shape, &t->state, err) ||
         train_config_check_processor(t->config, train_overridden, err) ||
         prepare(t, err) || read_texts(t, folder, err) || build(t, err) ||
-        train_config_check_table(t->config, t->encoder.net, train_overridden,
-                                 err))
+        check_table(t, err))
         return -1;
     return train_checkpoints_load(&t->checkpoints, folder, t->state.total, err);
 }
@@ -225,34 +229,21 @@ train_ask_service(struct train *t, struct err *err)
     if (!t->objective->wants_weights || t->service.service ||
         strcmp(t->options->sampler, "service"))
         return 0;
-    return train_service_open(&t->service, t->wire, hello->run, err);
-}
-
-/* Convolutions by the plain code of oneDNN, for want of a better one. */
-static void
-say_if_slow(const struct nn_net *net)
-{
-    char *algorithms = nn_net_algorithms(net);
-
-    if (strstr(algorithms, " ref:"))
-        say("oneDNN has no fast convolutions for this processor (on x86 they "
-            "want AVX2): steps take many times as long");
-    free(algorithms);
+    return train_service_open(
+        &t->service, t->wire, hello->run,
+        t->encoder.verbs ? t->encoder.dim : nn_head_width(t->options->head),
+        err);
 }
 
 static void
 say_size(struct train *t, const struct wire_batch *b)
 {
     const struct train_options *o = t->options;
-    size_t count, more = 0;
-
-    nn_net_params(t->encoder.net, &count);
-    if (o->text)
-        nn_net_params(t->text_encoder.net, &more);
     say("%s%s%s of %zu parameters, %ld thread%s; up to %ld batches of %zu "
         "images wait, %.1f MB each",
-        o->arch, o->text ? " and " : "", o->text ? o->text : "", count + more,
-        o->threads, plural((size_t)o->threads), o->window, t->shape.images,
+        o->arch, o->text ? " and " : "", o->text ? o->text : "",
+        t->encoder.parameters + t->text_encoder.parameters, o->threads,
+        plural((size_t)o->threads), o->window, t->shape.images,
         (double)wire_msg_bytes(b->msg) * 1e-6);
 }
 
@@ -261,7 +252,7 @@ train_meet(struct train *t, const struct wire_batch *b, struct err *err)
 {
     if (!t->state.total && train_pace_fits(t->options, (double)b->epochs, err))
         return -1;
-    if (!t->encoder.net &&
+    if (!t->encoder.verbs &&
         (build(t, err) || train_rows_read(&t->encoder, t->options->rows, err) ||
          train_init_read(&t->encoder, &t->options->init, err) ||
          (t->options->text &&
@@ -272,7 +263,6 @@ train_meet(struct train *t, const struct wire_batch *b, struct err *err)
     train_journal_begin(&t->journal, t->options->steps ? t->options->steps
                                                        : b->epochs * b->steps);
     say_size(t, b);
-    say_if_slow(t->encoder.net);
     train_cost_tell(t, b, t->journal.progress.total - (double)t->state.total);
     return 0;
 }

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "train.h"
+#include "train/native.h"
 #include "util/clock.h"
 
 /* From here on a run is told what it takes: bytes, seconds. */
@@ -15,19 +16,19 @@ static const double base = 50e6;
 enum { PROBE = 32 };
 static const double probe = 1;
 
-/* What an encoder holds: the net; derived weights; moments. */
+/* What an encoder holds here: the net; derived weights; moments. */
 static double
 memory_of(const struct train_encoder *encoder)
 {
-    size_t count, moments = 0;
+    const struct train_native *native = train_native(encoder);
+    size_t moments = 0;
 
-    if (!encoder->net)
+    if (!native)
         return 0;
-    nn_net_params(encoder->net, &count);
-    if (encoder->optim)
-        moments = nn_optim_moments(encoder->optim).n;
-    return (double)nn_net_memory(encoder->net) +
-           (double)count * sizeof(float) * (double)(1 + moments);
+    if (native->optim)
+        moments = nn_optim_moments(native->optim).n;
+    return (double)nn_net_memory(native->net) +
+           (double)encoder->parameters * sizeof(float) * (double)(1 + moments);
 }
 
 /* Rows of a step through the net of images. */
@@ -57,19 +58,20 @@ static double
 seconds(const struct train *t, const struct wire_batch *b, double length)
 {
     const struct train_encoder *encoder = &t->encoder;
+    const struct train_native *native = train_native(encoder);
     const size_t n = b->n < PROBE ? b->n : PROBE;
     const struct nn_input input = {.n = n < encoder->micro ? n : encoder->micro,
                                    .images = b->views};
     const double passes = encoder->micro < encoder->rows ? 4 : 3;
     double start, taken = 0, times = 0;
 
-    if (nn_net_kind(encoder->net) != NN_IMAGES || t->options->text)
+    if (!native || encoder->kind != NN_IMAGES || t->options->text)
         return 0;
     if (length <= 0) // the first pass of all is slow
-        nn_net_infer(encoder->net, &input, NULL, NULL);
+        nn_net_infer(native->net, &input, NULL, NULL);
     start = clock_now();
     do {
-        nn_net_infer(encoder->net, &input, NULL, NULL);
+        nn_net_infer(native->net, &input, NULL, NULL);
         taken = clock_now() - start;
         times++;
     } while (taken < length);

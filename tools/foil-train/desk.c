@@ -1,22 +1,11 @@
 #include "desk.h"
 
 #include <errno.h>
-#include <time.h>
 
-/* Nanoseconds between two calls of `serve`. */
-static const long pause = 250000000;
+#include "util/clock.h"
 
-static struct timespec
-soon(void)
-{
-    struct timespec at;
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_nsec += pause;
-    at.tv_sec += at.tv_nsec / 1000000000;
-    at.tv_nsec %= 1000000000;
-    return at;
-}
+/* Seconds between two calls of `serve`. */
+static const double pause = 0.25;
 
 static void *
 run(void *self)
@@ -25,10 +14,8 @@ run(void *self)
 
     pthread_mutex_lock(&desk->lock);
     while (!desk->is_over) {
-        const struct timespec at = soon();
-
         desk->serve(desk->self);
-        pthread_cond_timedwait(&desk->over, &desk->lock, &at);
+        clock_cond_wait(&desk->over, &desk->lock, pause);
     }
     pthread_mutex_unlock(&desk->lock);
     return NULL;
@@ -38,15 +25,11 @@ int
 train_desk_open(struct train_desk *desk, void (*serve)(void *self), void *self,
                 struct err *err)
 {
-    pthread_condattr_t attr;
     int rc;
 
     *desk = (struct train_desk){.serve = serve, .self = self};
     pthread_mutex_init(&desk->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&desk->over, &attr);
-    pthread_condattr_destroy(&attr);
+    clock_cond_init(&desk->over);
     pthread_mutex_lock(&desk->lock);
     rc = pthread_create(&desk->thread, NULL, run, desk);
     desk->is_open = !rc;

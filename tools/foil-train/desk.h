@@ -6,7 +6,7 @@
 #include "util/err.h"
 
 /*
- * Who is at the sockets.  That is the trainer's own thread, but while it
+ * The thread that is at the sockets.  It is the trainer's own, but while it
  * computes a step or writes a checkpoint, which takes seconds or minutes: then
  * another thread calls `serve` some four times a second, so that an augmenter
  * that joins is greeted, a follower hears how the run stands, and what has come

@@ -86,8 +86,8 @@ refuse(const char *reason, int64_t id, int state)
     return wire_error_put(&error);
 }
 
-/* The features are gone: who plans an epoch that is over is late, who plans
- * another one cannot be served. */
+/* The features are gone: a selector that plans an epoch that is over is late,
+ * one that plans another cannot be served. */
 static struct wire_msg *
 gone(const struct train_features *f, const struct wire_fetch *fetch)
 {

@@ -13,7 +13,7 @@
  * their plans.  Without --keep-features all of it does nothing.
  */
 struct train_features {
-    /* whose they are; to be set first */
+    /* of other objects; to be set first */
     const struct train_options *options;
     const struct train_shape *shape;
     const struct train_state *state;

@@ -3,8 +3,8 @@
 
 #include "data/npy.h"
 #include "given.h"
-#include "nn/pretrained.h"
 #include "num/vec.h"
+#include "train/native.h"
 #include "util/file.h"
 
 int
@@ -46,7 +46,7 @@ train_basis_give(struct train_basis *basis, struct train_encoder *encoder,
     if (basis->width != encoder->image)
         return err_set(err, "'%s' is for images of %zu numbers, these have %zu",
                        basis->path, basis->width, encoder->image);
-    nn_net_set_basis(encoder->net, basis->rows);
+    nn_net_set_basis(train_native(encoder)->net, basis->rows);
     train_basis_release(basis);
     return 0;
 }
@@ -71,28 +71,29 @@ train_rows_read(struct train_encoder *encoder, const char *path,
                 struct err *err)
 {
     const struct nn_tensor *table;
-    size_t tensors, n, d;
+    struct nn_weights blocks;
     struct data_npy npy;
-    float *block;
+    size_t n, d;
     int rc = 0;
 
     if (!*path)
         return 0;
-    if (data_npy_read(path, &npy, err))
+    if (train_encoder_get(encoder, &blocks, err) ||
+        data_npy_read(path, &npy, err))
         return -1;
-    table = nn_net_tensors(encoder->net, &tensors); // the first
+    table = blocks.tensor; // the first
     n = table->shape[0] * table->shape[1];
     d = table->shape[2];
-    block = table->statistic ? nn_net_statistics(encoder->net, NULL)
-                             : nn_net_params(encoder->net, NULL);
     if (npy.type != DATA_F4 || npy.rank != 2 || npy.shape[1] != d ||
         npy.shape[0] != n || !num_finite(n * d, npy.data))
         rc = err_set(err, "'%s': want finite f4 [%zu,%zu], a row for each view",
                      path, n, d);
     else
-        memcpy(block + table->offset, npy.data, n * d * sizeof *block);
+        memcpy((table->statistic ? blocks.statistics : blocks.params) +
+                   table->offset,
+               npy.data, n * d * sizeof(float));
     data_npy_release(&npy);
-    return rc;
+    return rc ? rc : train_encoder_put(encoder, err);
 }
 
 /* Of an item "image=FILE", FILE or "text=FILE": the file, and which it is. */
@@ -152,9 +153,9 @@ train_init_read(struct train_encoder *encoder, const struct opt_list *files,
         int text;
         const char *path = path_of(files->item[i], &text);
 
-        if (text != (nn_net_kind(encoder->net) == NN_TOKENS))
+        if (text != (encoder->kind == NN_TOKENS))
             continue;
-        if (nn_pretrained_load(path, encoder->net, &left, err))
+        if (train_encoder_start(encoder, path, &left, err))
             return -1;
         say("the encoder of %s begins with '%s'%s%s", text ? "texts" : "images",
             path, *left ? ", of which these are left out: " : "", left);

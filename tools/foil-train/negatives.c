@@ -14,14 +14,15 @@ static const double pause_without = 10;
 
 int
 train_service_open(struct train_service *s, struct wire *wire, const char *run,
-                   struct err *err)
+                   size_t width, struct err *err)
 {
     struct wire_service_config config = {
         .role = "negatives",
         .edge = WIRE_EDGE_NEGATIVES,
         .hello = {.stage = "train",
                   .version = WIRE_VERSION,
-                  .size = s->shape->size},
+                  .size = s->shape->size,
+                  .width = (int64_t)width},
         .deadline = s->options->deadline,
     };
     char *endpoint =
@@ -391,14 +392,22 @@ train_service_negatives(struct train_service *s)
 }
 
 int
+train_service_greet(struct train_service *s, struct err *err)
+{
+    int rc;
+
+    while ((rc = wire_service_poll(s->service, err)) > 0)
+        train_journal_say(s->journal, "%s", err->msg);
+    return rc;
+}
+
+int
 train_service_meet(struct train_service *s, struct err *err)
 {
     enum wire_answer what;
     int rc;
 
-    while ((rc = wire_service_poll(s->service, err)) > 0)
-        train_journal_say(s->journal, "%s", err->msg);
-    if (rc)
+    if (train_service_greet(s, err))
         return -1;
     if (!wire_service_joined(s->service) ||
         !wire_keeper_meets(&s->keeper, met(s)))

@@ -16,7 +16,7 @@
  * lets steps go on without one.
  */
 struct train_service {
-    /* whose it is; to be set first */
+    /* of other objects; to be set first */
     const struct train_options *options;
     const struct train_shape *shape;
     const struct train_state *state;
@@ -39,14 +39,19 @@ struct train_service {
 };
 
 /* train_service_open() connects, once the shape is known.
- *   run  its name, as augmenters say it */
+ *   run    its name, as augmenters say it
+ *   width  of an embedding, or 0: not known yet */
 int train_service_open(struct train_service *service, struct wire *wire,
-                       const char *run, struct err *err);
+                       const char *run, size_t width, struct err *err);
 void train_service_close(struct train_service *service);
 
 /* train_service_negatives() returns it as a learner knows it; it may be opened
  * later. */
 struct train_negatives train_service_negatives(struct train_service *service);
+
+/* train_service_greet() lets the service say no before there is anything to
+ * weigh: 0, or -1 when it does. */
+int train_service_greet(struct train_service *service, struct err *err);
 
 /*
  * train_service_meet() hands its tables to a service that was started again and

@@ -1,9 +1,12 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "given.h"
 #include "nn/net.h"
 #include "options.h"
 #include "spec.h"
+#include "train/own.h"
+#include "train/process.h"
 #include "train/settings.h"
 #include "wire/edge.h"
 #include "wire/keys.h"
@@ -44,6 +47,7 @@ static struct train_options o = {
     .max_batch = WIRE_BATCH_PART >> 20,
     .max_state = SAMPLE_STORE_MOST >> 30,
     .deadline = 600,
+    .limit = 600,
 };
 
 /* The run directory and its endpoints. */
@@ -68,7 +72,7 @@ static const struct opt endpoints[] = {
  */
 static const struct opt what[] = {
     {"objective", 0, OPT_TEXT, &o.objective, 0, 0, "NAME",
-     "loss that is minimised, one of --list objectives"},
+     "loss that is minimised, one of --list objectives; own: the encoder's"},
     {"compat", 0, OPT_CHOICE, &o.loss.reference, 0, 0, "paper|reference",
      "which to follow where a paper and its authors' program differ"},
     {0},
@@ -141,8 +145,8 @@ static const struct opt how[] = {
      "epochs whose features are kept for selectors"},
     {"sampler", 0, OPT_WORD, &o.sampler, 0, 0, "service|fresh|stale|reset|bank",
      "emc2: the negatives service, or own chains with these scores"},
-    {"proposals", 0, OPT_WORD, &o.proposals, 0, 0, SAMPLE_PROPOSALS,
-     "own chains: proposals that a chain gets"},
+    {"proposals", 0, OPT_TEXT, &o.proposals, 0, 0, "NAME[,PARAM=X]...",
+     "own chains: a sampler, of foil-negatives --list samplers"},
     {"moves", 0, OPT_WHOLE, &o.moves, 1, 1e6, "M",
      "own chains: moves over the bank, before each visit"},
     {"burn-in", 0, OPT_WHOLE, &o.burn, -1, 1e6, "N",
@@ -156,6 +160,10 @@ static const struct opt conduct[] = {
      "what to do after a loss or gradient that is not finite"},
     {"policy", 0, OPT_WORD, &o.policy, 0, 0, "wait|in-batch",
      "what to do while the negatives service does not answer"},
+    {"encoder-lost", 0, OPT_CHOICE, &o.lost, 0, 0, "end|resume",
+     "what to do when the program of --encoder fails"},
+    {"command-limit", 0, OPT_REAL, &o.limit, 0.1, 1e6, "SECONDS",
+     "time it has for an answer"},
     {"steps", 0, OPT_WHOLE, &o.steps, 0, 1e15, "N",
      "stop after N steps in all; 0: at the end of the plan"},
     {"checkpoint-every", 0, OPT_WHOLE, &o.every, 0, 1e15, "STEPS",
@@ -200,13 +208,26 @@ static const struct opt_group groups[] = {
 /* What can be overridden besides the remembered options. */
 static const char *const others[] = {"dataset", "processor", "table"};
 
+/* All encoders of texts, or of images. */
+static const char *
+words(int texts)
+{
+    static char all[2][512];
+
+    snprintf(all[texts], sizeof all[texts], "%s|%s", nn_encoder_words(texts),
+             train_process_arch);
+    return all[texts];
+}
+
 static void
 make_table(void)
 {
     const struct opt arch[] = {
-        {"arch", 0, OPT_TEXT, &o.arch, 0, 0, nn_encoder_words(0), "encoder"},
-        {"text", 0, OPT_TEXT, &o.text, 0, 0, nn_encoder_words(1),
+        {"arch", 0, OPT_TEXT, &o.arch, 0, 0, words(0), "encoder"},
+        {"text", 0, OPT_TEXT, &o.text, 0, 0, words(1),
          "encoder of captions, with which images are pairs"},
+        {"encoder", 0, OPT_TEXT, &o.encoder, 0, 0, "COMMAND",
+         "a program of yours that computes the encoders, foil-encoder(5)"},
         {0},
     };
     size_t first, end;
@@ -222,6 +243,37 @@ make_table(void)
     opt_append(opts, end, conduct);
     train_settings_init(&settings, opts + first, end - first, others,
                         sizeof others / sizeof *others, &o.override);
+}
+
+/* The same of a program's encoder. */
+static int
+judge_encoder(struct err *err)
+{
+    const char *theirs = !strcmp(o.arch, train_process_arch) ? "arch"
+                         : o.text && !strcmp(o.text, train_process_arch)
+                             ? "text"
+                             : NULL;
+
+    if (!o.encoder && !strcmp(o.objective, train_own.name))
+        return err_set(err,
+                       "--objective %s wants --encoder, the command of a "
+                       "program that has the loss",
+                       o.objective);
+    if (!o.encoder && theirs)
+        return err_set(err,
+                       "--%s %s wants --encoder, the command of that "
+                       "program",
+                       theirs, train_process_arch);
+    if (!o.encoder && (opt_given(&o.lost) || opt_given(&o.limit)))
+        return err_set(err, "--%s belongs to --encoder",
+                       opt_given(&o.lost) ? "encoder-lost" : "command-limit");
+    if (o.encoder && *o.basis)
+        return err_set(err, "--basis is for encoders that are computed here, "
+                            "not by --encoder");
+    if (o.encoder && theirs && opt_given(&o.head))
+        return err_set(err, "--head: with --%s %s the head is the program's",
+                       theirs, train_process_arch);
+    return 0;
 }
 
 /* The same of texts. */
@@ -247,11 +299,11 @@ judge_text(struct err *err)
 static int
 judge_chains(const struct loss_objective *objective, struct err *err)
 {
-    const struct sample_how own = train_sample_how(&o, objective);
     const char *given = opt_given(&o.proposals) ? "proposals"
                         : opt_given(&o.moves)   ? "moves"
                         : opt_given(&o.burn)    ? "burn-in"
                                                 : NULL;
+    struct sample_how own;
 
     if (given && !objective->wants_weights)
         return err_set(err,
@@ -263,17 +315,26 @@ judge_chains(const struct loss_objective *objective, struct err *err)
                        "--%s is for own chains: the negatives service has an "
                        "option of that name",
                        given);
-    if (opt_given(&o.proposals) && objective->wants_cross)
-        return err_set(err, "--proposals is for emc2, not for %s", o.objective);
-    if ((own.moves || own.proposals == SAMPLE_EXACT) && !train_brings(&o))
+    if (!objective->wants_weights || !strcmp(o.sampler, "service"))
+        return 0;
+    if (train_sample_how(&o, objective, &own, err))
+        return -1;
+    if (own.sampler->wants_outside && !own.brings)
         return err_set(err,
                        "--proposals %s draws from outside of the batch: own "
                        "chains do with --sampler fresh and an encoder of rows, "
                        "else take the service",
                        o.proposals);
-    if (own.proposals == SAMPLE_EXACT && opt_given(&o.burn))
-        return err_set(err, "--burn-in is for chains that get proposals: an "
-                            "exact draw has none");
+    if (opt_index(SAMPLE_SCORES, o.sampler) > SAMPLE_FRESH &&
+        !param_find(own.sampler->params, "scores"))
+        return err_set(err,
+                       "--proposals %s scores afresh where its chains stand: "
+                       "it is not for --sampler %s",
+                       o.proposals, o.sampler);
+    if (opt_given(&o.burn) && !param_find(own.sampler->params, "burn-in"))
+        return err_set(err, "--proposals %s has no --burn-in", o.proposals);
+    if (opt_given(&o.moves) && !param_find(own.sampler->params, "moves"))
+        return err_set(err, "--proposals %s has no --moves", o.proposals);
     return 0;
 }
 
@@ -308,6 +369,7 @@ judge(const struct loss_objective *objective, struct err *err)
     if (*o.rows && o.init.n)
         return err_set(err, "--rows and --init are both what it begins with");
     return judge_chains(objective, err) || judge_text(err) ||
+                   judge_encoder(err) ||
                    train_init_judge(&o.init, !!o.text, err)
                ? -1
                : 0;
@@ -328,6 +390,8 @@ settle(const struct loss_objective *objective)
         o.param_schedule[i] =
             (struct train_schedule){option->schedule, option->end};
     }
+    if (!opt_given(&o.head) && !strcmp(o.arch, train_process_arch))
+        o.head = "none"; // whatever it has
     snprintf(project, sizeof project, "project:%ld", o.embed);
     if (o.text && !opt_given(&o.head))
         o.head = project;
@@ -357,7 +421,7 @@ train_options_put(void)
 {
     struct err err;
     const struct loss_objective *objective =
-        loss_objective_find(o.objective, &err);
+        train_find_objective(o.objective, &err);
     json_t *object = train_settings_put(&settings);
 
     for (size_t i = 0; objective->params[i].name; i++)
@@ -384,7 +448,9 @@ train_options_get(int argc, char **argv)
             opt_misuse("--override '%s': no checkpoint remembers that",
                        o.override.item[i]);
     opt_together(&o.keys, &o.allow);
-    objective = loss_objective_find(o.objective, &err);
+    if (o.encoder && !opt_given(&o.arch))
+        o.arch = train_process_arch;
+    objective = train_find_objective(o.objective, &err);
     if (objective)
         settle(objective);
     if (!objective ||
@@ -414,12 +480,12 @@ train_options_take(const json_t *saved, struct err *err)
 {
     const char *name = json_string_value(json_object_get(saved, "objective"));
     const struct loss_objective *objective =
-        name ? loss_objective_find(name, err) : NULL;
+        name ? train_find_objective(name, err) : NULL;
 
     take_precision(saved);
     if (train_settings_take(&settings, saved, counts, objective, err))
         return -1;
-    objective = loss_objective_find(o.objective, err);
+    objective = train_find_objective(o.objective, err);
     if (!objective)
         return -1;
     settle(objective);

@@ -13,6 +13,7 @@ struct train_schedule {
 
 struct train_options {
     /* what decides the result, and is remembered */
+    const char *encoder; /* the command of its program; NULL: it is ours */
     const char *objective, *arch, *stem, *norm, *head, *mean, *deviation;
     const char *basis, *rows;
     const char *text, *vocabulary,
@@ -35,7 +36,9 @@ struct train_options {
     long max_batch; /* MiB */
     long max_state; /* GiB */
     double deadline;
+    double limit; /* seconds that an answer of the program may take */
     int resume, dry;
+    int lost; /* with a program that fails: 0 end, 1 resume */
     const char *list;
     struct opt_list override, init;
 };

@@ -11,7 +11,7 @@ print(void *self, const char *sentence)
     say("%s", sentence);
 }
 
-/* The numbers of a line, to whoever follows the run. */
+/* The numbers of a line, to the followers of the run. */
 static void
 publish(void *self, const struct train_values *values)
 {

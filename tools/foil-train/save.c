@@ -7,20 +7,24 @@ static int
 save_config(void *self, const char *folder, struct err *err)
 {
     struct train *t = self;
+    char *table = train_encoder_table(&t->encoder);
     struct train_config config = {
-        .net = t->encoder.net, .shape = &t->shape, .state = &t->state};
+        .table = table, .shape = &t->shape, .state = &t->state};
     struct nn_spec spec, text;
-    int rc;
+    int rc = -1;
 
     if (train_spec(t->options, &t->shape, &spec, err) ||
         (t->options->text &&
          train_text_spec(t->options, t->texts.size, &text, err)))
-        return -1;
+        goto out;
     config.encoder = &spec;
     config.text = t->options->text ? &text : NULL;
     config.options = train_options_put();
     rc = train_config_save(&config, folder, err);
     json_decref(config.options);
+
+out:
+    free(table);
     return rc;
 }
 

@@ -52,7 +52,7 @@ train_source_open(struct train *t, struct err *err)
                   .version = WIRE_VERSION,
                   .max_batch = (int64_t)max_batch},
         .at = train_at(t),
-        .window = window,
+        .window = 1, // until the first batch says how large they are
         .limits = {.queue = window, .max_batch = max_batch},
         .judge = judge_peer,
         .self = t,
@@ -103,6 +103,14 @@ extra_of(const struct wire_batch *b)
     return b->n_extra + b->n_texts;
 }
 
+/* What the first augmenter says. */
+static void
+learn_data(struct train_shape *shape, const struct wire_hello *hello)
+{
+    memcpy(shape->digest, hello->digest, sizeof shape->digest);
+    shape->size = hello->size;
+}
+
 /* What a first batch says of all; and what makes no sense for anybody. */
 static int
 learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
@@ -117,10 +125,9 @@ learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
                        "least 2 images in %s",
                        b->n, plural(b->n), b->n_views, plural(b->n_views),
                        views == 1 ? "1 view, with captions" : "2 views");
-    if (shape->images && (t->encoder.net || b->n <= shape->images))
+    if (shape->images && (t->encoder.verbs || b->n <= shape->images))
         return 0; // until the net is built the largest counts
-    memcpy(shape->digest, hello->digest, sizeof shape->digest);
-    shape->size = hello->size;
+    learn_data(shape, hello);
     shape->images = b->n;
     shape->extra = b->of_extra.reserve ? (size_t)b->of_extra.reserve
                    : extra_of(b)       ? 2 * b->n
@@ -223,6 +230,8 @@ take_batch(struct train *t, const struct wire_news *news)
         wire_batch_release(&batch);
         return;
     }
+    if (!s->largest)
+        flow_consumer_resize(s->inlet->consumer, (size_t)t->options->window);
     if (s->largest < wire_msg_bytes(news->msg)) {
         s->largest = wire_msg_bytes(news->msg);
         wire_server_expect(server, 2 * s->largest, (size_t)t->options->window);
@@ -258,6 +267,12 @@ train_source_serve(struct train *t)
     flow_inlet_ask(t->source.inlet);
     wire_beat(t->wire);
     train_status_tell(t, 0);
+}
+
+const struct wire_batch *
+train_source_find(const struct train *t, const struct wire_place *at)
+{
+    return flow_consumer_find(t->source.inlet->consumer, at);
 }
 
 /*
@@ -344,6 +359,24 @@ complain(struct train *t, double now, struct err *err)
     return 0;
 }
 
+/* Before the first batch has come the service only greets: what is known by
+ * then may be enough for it to refuse. */
+static int
+meet_service(struct train *t, struct err *err)
+{
+    const struct wire_hello *hello = wire_server_hello(t->source.inlet->server);
+
+    if (!t->encoder.verbs && hello->size) {
+        learn_data(&t->shape, hello);
+        if (train_ask_service(t, err))
+            return -1;
+    }
+    if (!t->service.service)
+        return 0;
+    return t->encoder.verbs ? train_service_meet(&t->service, err)
+                            : train_service_greet(&t->service, err);
+}
+
 /* The batch whose turn it is, where it has come: 1. */
 static int
 take(struct train *t, struct wire_batch *batch)
@@ -384,7 +417,7 @@ train_source_next(struct train *t, struct wire_batch *batch, struct err *err)
         train_status_tell(t, now - s->waiting);
         flow_consumer_wait(s->inlet->consumer, now);
         flow_inlet_ask(s->inlet);
-        if (t->service.service && train_service_meet(&t->service, err))
+        if (meet_service(t, err))
             return -1;
         if (complain(t, now, err))
             return -1;

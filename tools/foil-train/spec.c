@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "spec.h"
+#include "train/own.h"
+#include "train/process.h"
+#include "util/mem.h"
 
 /* Three numbers, commas between them. */
 static int
@@ -83,31 +86,48 @@ optim_spec(const struct train_options *o)
                                   .accumulate = o->accumulate};
 }
 
-struct sample_how
+int
 train_sample_how(const struct train_options *o,
-                 const struct loss_objective *objective)
+                 const struct loss_objective *objective, struct sample_how *how,
+                 struct err *err)
 {
-    struct sample_how how = {
-        .scores = !strcmp(o->sampler, "stale")   ? SAMPLE_STALE
-                  : !strcmp(o->sampler, "reset") ? SAMPLE_RESET
-                                                 : SAMPLE_FRESH,
-        .elsewhere =
-            !strcmp(o->sampler, "bank") ? SAMPLE_BANKED : SAMPLE_BROUGHT,
-        .burn = o->burn,
-        .most = (size_t)o->max_state << 30,
-        .seed = (uint64_t)o->seed,
-    };
+    const char *word = o->sampler;
+    const size_t length = strcspn(o->proposals, ",");
+    char *name = mem_format("%.*s", (int)length, o->proposals);
+    const struct sample_sampler *sampler =
+        sample_sampler_find(objective->wants_weights, name, err);
 
-    sample_how_propose(&how, o->proposals, (size_t)o->moves);
-    if (objective->wants_cross)
-        how.proposals = SAMPLE_CROSS;
-    return how;
+    free(name);
+    if (!sampler)
+        return -1;
+    sample_how_init(how, sampler);
+    how->brings = train_brings(o);
+    how->most = (size_t)o->max_state << 30;
+    how->seed = (uint64_t)o->seed;
+    sample_how_set(how, "scores",
+                   opt_index(SAMPLE_SCORES, word) < 0
+                       ? SAMPLE_FRESH
+                       : opt_index(SAMPLE_SCORES, word));
+    // `fresh` of proposals across the views is cold outside of the batch
+    sample_how_set(how, "outside",
+                   !strcmp(word, "bank")             ? SAMPLE_BANKED
+                   : sampler->kernel == SAMPLE_CROSS ? SAMPLE_BROUGHT
+                                                     : SAMPLE_AUTO);
+    sample_how_set(how, "burn-in", (double)o->burn);
+    sample_how_set(how, "moves", (double)o->moves);
+    return sample_how_read(how, o->proposals + length, err);
 }
 
 int
 train_brings(const struct train_options *o)
 {
     return nn_encoder_reads(o->arch, NN_IDS) && !strcmp(o->sampler, "fresh");
+}
+
+static int
+has_own_loss(const struct train_options *o)
+{
+    return !strcmp(o->objective, train_own.name);
 }
 
 int
@@ -123,7 +143,8 @@ train_encoder_spec(const struct train_options *o,
                                         .micro = (size_t)o->micro,
                                         .seed = (uint64_t)o->seed,
                                         .locked = !strcmp(o->lock, "image"),
-                                        .average = o->average > 0};
+                                        .average = o->average > 0,
+                                        .loss = has_own_loss(o)};
     return train_spec(o, shape, &spec->net, err);
 }
 
@@ -131,7 +152,8 @@ int
 train_text_spec(const struct train_options *o, size_t vocabulary,
                 struct nn_spec *spec, struct err *err)
 {
-    if (!nn_encoder_reads(o->text, NN_TOKENS))
+    if (!nn_encoder_reads(o->text, NN_TOKENS) &&
+        strcmp(o->text, train_process_arch))
         return err_set(err, "--text %s: want one of %s", o->text,
                        nn_encoder_words(1));
     *spec = (struct nn_spec){
@@ -157,7 +179,8 @@ train_text_encoder_spec(const struct train_options *o,
                                         .micro = (size_t)o->micro,
                                         .seed = (uint64_t)o->seed,
                                         .locked = !strcmp(o->lock, "text"),
-                                        .average = o->average > 0};
+                                        .average = o->average > 0,
+                                        .loss = has_own_loss(o)};
     return train_text_spec(o, vocabulary, &spec->net, err);
 }
 
@@ -213,7 +236,7 @@ train_pace_check(const struct train_options *o, struct train_pace *pace,
                  struct err *err)
 {
     const struct loss_objective *objective =
-        loss_objective_find(o->objective, err);
+        train_find_objective(o->objective, err);
     struct train_pace any;
 
     if (!pace)
@@ -273,22 +296,28 @@ train_gains_bf16(const struct train_options *o)
     return gains || nn_net_gains_bf16(&spec);
 }
 
+/* Whether there is such an encoder; a program's is what it is. */
+static int
+check_net(const struct nn_spec *spec, struct err *err)
+{
+    return strcmp(spec->arch, train_process_arch) ? nn_net_check(spec, err) : 0;
+}
+
 int
 train_check(const struct train_options *o, struct err *err)
 {
     const struct train_shape any = any_shape(o);
     const struct nn_optim_spec optim = optim_spec(o);
     const struct loss_objective *objective =
-        loss_objective_find(o->objective, err);
+        train_find_objective(o->objective, err);
     struct nn_spec spec;
     struct nn_optim *made;
 
     if (!objective || loss_objective_check(objective, &o->loss, 0, 0, err) ||
         train_pace_check(o, NULL, err) || train_spec(o, &any, &spec, err) ||
-        nn_net_check(&spec, err))
+        check_net(&spec, err))
         return -1;
-    if (o->text &&
-        (train_text_spec(o, 1, &spec, err) || nn_net_check(&spec, err)))
+    if (o->text && (train_text_spec(o, 1, &spec, err) || check_net(&spec, err)))
         return -1;
     made = nn_optim_new(&optim, NULL, 0, 0, err);
     nn_optim_free(made);

@@ -39,17 +39,43 @@ keep_features(struct train *t, const struct train_batch *b, int good)
         train_history_turn(&t->history, b->epoch, b->steps);
 }
 
-static void
-encode_only(struct train *t, const struct train_batch *b)
+static int
+encode_only(struct train *t, const struct train_batch *b, struct err *err)
 {
     int good;
 
     train_desk_leave(&t->desk);
-    good = train_learner_encode(&t->learner, b);
+    good = train_learner_encode(&t->learner, b, err);
     train_desk_back(&t->desk);
+    if (good < 0)
+        return -1;
     keep_features(t, b, good);
     if (t->state.step == 0)
         train_report_event(t, "epoch", "", "");
+    return 1;
+}
+
+/* Tells the program of an encoder which batch comes next, while it computes. */
+static void
+hurry(void *tool)
+{
+    struct train *t = tool;
+    const struct train_state *s = &t->state;
+    const int last = s->step + 1 == s->steps;
+    const struct wire_place next = {.session = t->session,
+                                    .epoch = s->epoch + last,
+                                    .step = last ? 0 : s->step + 1};
+    const struct wire_batch *found;
+    struct train_batch batch;
+
+    train_desk_back(&t->desk);
+    train_source_serve(t);
+    found = train_source_find(t, &next);
+    if (found) {
+        train_batch_of(found, &batch);
+        train_learner_expect(&t->learner, &batch);
+    }
+    train_desk_leave(&t->desk);
 }
 
 int
@@ -62,10 +88,10 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
     train_batch_of(from, &batch);
     train_texts_pack(&t->texts, from, &batch);
     t->service.batch = from;
-    if (batch.encode_only) {
-        encode_only(t, &batch);
-        return 1;
-    }
+    t->learner.spec.meanwhile = t->program ? hurry : NULL;
+    t->learner.spec.tool = t;
+    if (batch.encode_only)
+        return encode_only(t, &batch, err);
     train_desk_leave(&t->desk);
     outcome = train_learner_step(&t->learner, &batch, &result, err);
     train_desk_back(&t->desk);

@@ -14,6 +14,7 @@
 #include "spec.h"
 #include "texts.h"
 #include "train/checkpoints.h"
+#include "train/process.h"
 #include "wire/batch.h"
 #include "wire/feed.h"
 
@@ -25,6 +26,7 @@
  *   given.c      what files give to an encoder that begins
  *   texts.c      the vocabulary of captions, and those of a batch
  *   begin.c      a run that begins, or goes on: all objects, in their order
+ *   encoders.c   the encoders, computed here or by a program
  *   lock.c       one trainer for a run directory
  *   session.c    the number by which others know a newer trainer
  *   cost.c       what a run will take, before it takes it
@@ -48,7 +50,8 @@ struct train_source {
     double over;          /* since when all say that nothing is left; or 0 */
 };
 
-/* All objects of a trainer, by who uses whom: each knows those above it. */
+/* All objects of a trainer, in the order of their use: each knows those above
+ * it. */
 struct train {
     struct train_options *options;
     json_t *config; /* of the checkpoint that was resumed; options point here */
@@ -63,6 +66,7 @@ struct train {
     struct train_journal journal;
     struct train_samples samples;
     struct train_history history;
+    struct train_program *program; /* of the encoders; NULL: they are ours */
     struct train_encoder encoder;
     struct train_texts texts;
     struct train_encoder text_encoder; /* with --text */
@@ -90,11 +94,14 @@ struct wire_place train_at(const struct train *t);
  * source.c: train_source_next() returns 1 with the next batch of the plan, 0 at
  * its end or when asked to stop, -1 when it is given up.  train_source_serve()
  * takes what has come meanwhile, greets and answers, and waits for nothing.
+ * train_source_find() returns the batch of a later place, where it has come.
  */
 int train_source_open(struct train *t, struct err *err);
 int train_source_next(struct train *t, struct wire_batch *batch,
                       struct err *err);
 void train_source_serve(struct train *t);
+const struct wire_batch *train_source_find(const struct train *t,
+                                           const struct wire_place *at);
 void train_source_close(struct train *t);
 
 /*
@@ -111,6 +118,19 @@ int train_meet(struct train *t, const struct wire_batch *batch,
                struct err *err);
 int train_ask_service(struct train *t, struct err *err);
 int train_stand(struct train *t, struct err *err);
+
+/*
+ * encoders.c: train_encoders_open() builds them.
+ * train_encoders_words() returns a copy of argv, before it is parsed, with
+ * --resume; train_encoders_resume() begins this process
+ * anew by it, from the last checkpoint, and returns only where that would not
+ * help.
+ */
+char **train_encoders_words(char **argv);
+int train_encoders_open(struct train *t, struct err *err);
+void train_encoders_resume(struct train *t, char **words,
+                           const struct err *why);
+void train_encoders_close(struct train *t);
 
 /* cost.c: train_cost_tell() says how much memory and time so many steps will
  * take, with batches as the first one, where that is gigabytes or hours. */

@@ -20,10 +20,12 @@
  * it stays where it is.
  */
 struct sample_walk_how {
-    double beta;                /* finite, >= 0 */
-    size_t moves;               /* of each chain */
-    size_t views;               /* of a state; as the bank's, where that has
-                                   more than one */
+    double beta;  /* finite, >= 0 */
+    size_t moves; /* of each chain */
+    size_t views; /* of a state; as the bank's, where that has
+                     more than one */
+    int cross;    /* 1: from view 0 to the others alone, and from those to it;
+                     where the bank has more than one */
     uint64_t seed, epoch, step; /* key, with the row (RNG_WALK) */
 };
 

@@ -1,0 +1,18 @@
+#ifndef TRAIN_OWN_H
+#define TRAIN_OWN_H
+
+#include "loss/objective.h"
+
+/*
+ * The objective `own`: a loss that the program of an encoder has itself
+ * (train/process.h), with its gradient by the embeddings.  It is a row as those
+ * of the table loss_objectives are, with neither run() nor direct(), and no
+ * state; its temperature is a hint for strategies.
+ */
+extern const struct loss_objective train_own;
+
+/* train_find_objective() is loss_objective_find(), and finds that one, too. */
+const struct loss_objective *train_find_objective(const char *name,
+                                                  struct err *err);
+
+#endif

@@ -1,0 +1,62 @@
+#ifndef TRAIN_PROCESS_H
+#define TRAIN_PROCESS_H
+
+#include "train/encoder.h"
+
+/*
+ * An encoder that a program of the user's computes, such as one in PyTorch on a
+ * GPU (train/encoder.h): the program is a command (util/command.h) that has
+ * weights, activations and the optimiser of one encoder of images, or of one of
+ * texts beside it.  What is said is on the page foil-encoder(5).
+ *
+ *     program = train_program_open(&config, &err);
+ *     train_process_open(&encoder, program, &spec, &err);
+ *     ... train_encoder_forward(&encoder, ...) and all others ...
+ *     train_encoder_close(&encoder);
+ *     train_program_close(program);
+ *
+ * Rows and gradients go through shared memory: for each encoder two batches,
+ * z, dz and the weights.  All but forward, norm and what concerns checkpoints
+ * is sent and not waited for.  After a failure, of the program or of one
+ * answer, every function fails with the same sentence.
+ *
+ * A program and its encoders belong to one thread.
+ */
+struct train_program;
+
+/* `line` is for sh -c; `limit` the seconds that each answer may take; `print`
+ * as in struct command_config. */
+struct train_program_config {
+    const char *line;
+    double limit;
+    void (*print)(void *tool, const char *line);
+    void *tool;
+};
+
+/* train_program_open() starts it; NULL where that cannot be.  Its encoders are
+ * closed before train_program_close(), of which NULL is harmless. */
+struct train_program *
+train_program_open(const struct train_program_config *config, struct err *err);
+void train_program_close(struct train_program *program);
+
+/* train_program_failed() returns 1 once it has, where it died, gave an error or
+ * no answer, or a wrong one. */
+int train_program_failed(const struct train_program *program);
+
+/* The arch of an encoder that has the tensors of a program, whatever they are.
+ */
+extern const char train_process_arch[]; /* "program" */
+
+/*
+ * train_process_open() opens one of a program's encoders, that of texts where
+ * the net of the spec has a vocabulary.  With an arch of our own in the spec
+ * the program must have its tensors, by name and shape, and the run's
+ * checkpoints are used as any other; with train_process_arch they are its own.
+ * -1 with a sentence; then it is closed. threads  told to the program
+ */
+int train_process_open(struct train_encoder *encoder,
+                       struct train_program *program,
+                       const struct train_encoder_spec *spec, long threads,
+                       struct err *err);
+
+#endif

@@ -1,0 +1,204 @@
+/* Draws from the bank of all features (sample/cache.h). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+
+#include "bring.h"
+#include "cache.h"
+#include "refresh.h"
+#include "samplers.h"
+#include "visit.h"
+
+enum { REFRESH, CLIP, HORIZON };
+
+static void
+keep_bank(const struct sample_how *how, struct sample_memory_form *form)
+{
+    form->horizon = (size_t)how->value[HORIZON];
+}
+
+static void
+init_refresh(struct sample_source *source)
+{
+    const struct sample_how *how = &source->how;
+    struct sample_refresh *refresh = mem_array(1, sizeof *refresh);
+
+    source->own = refresh;
+    if (how->value[REFRESH] > 0)
+        sample_refresh_init(refresh, source->memory.form.size,
+                            how->value[REFRESH], how->seed);
+}
+
+static void
+release_refresh(struct sample_source *source)
+{
+    if (source->own)
+        sample_refresh_release(source->own);
+    free(source->own);
+}
+
+/* A negative from the bank for each image, whose hint names the image and
+ * log q of the draw. */
+static void
+draw_negatives(struct sample_source *source, const struct sample_step *step,
+               int64_t number, struct sample_bag *bag)
+{
+    const struct sample_cache_how how = {sample_beta_then(source, number),
+                                         source->how.seed, step->epoch,
+                                         step->step};
+    struct sample_draw *draw =
+        arena_take(&source->drawn, step->b, sizeof *draw);
+
+    sample_cache_draw(&how, &source->ahead, step->b, step->ids, NULL, 1, draw);
+    for (size_t i = 0; i < step->b; i++) {
+        size_t at;
+
+        if (draw[i].id < 0)
+            continue;
+        at = sample_bag_add(bag, (struct sample_state){draw[i].id, 0, 0},
+                            (int32_t)i);
+        bag->log_q[at] = (float)draw[i].log_q;
+    }
+}
+
+/* Negatives, and then who is refreshed, for no row. */
+static void
+draw_extras(struct sample_source *source, const struct sample_step *step,
+            int64_t number, struct sample_extras *extras)
+{
+    const struct sample_refresh *refresh = source->own;
+    const size_t fresh =
+        refresh->order ? refresh->size / refresh->period + 1 : 0;
+    struct sample_bag bag = sample_bag_init(source, step->b + fresh, extras);
+    const int64_t *ids = NULL;
+    size_t n = 0;
+
+    REQUIRE(step->v == 2);
+    if (source->ahead.rows)
+        draw_negatives(source, step, number, &bag);
+    if (refresh->order)
+        n = sample_refresh_next(refresh, (uint64_t)number, &ids);
+    for (size_t i = 0; i < n; i++)
+        sample_bag_add(&bag, (struct sample_state){ids[i], 0, 0}, -1);
+    extras->view = step->fixed ? bag.view : NULL;
+    extras->hints.row = bag.row;
+    extras->hints.log_q = bag.log_q;
+}
+
+static int
+check_step(const struct sample_source *source, const struct sample_step *step,
+           struct err *err)
+{
+    (void)source;
+    return step->v == 2 ? 0
+                        : err_set(err, "%zu views: the cache wants 2", step->v);
+}
+
+/*
+ * A row without a draw learns from its batch: weights are the softmax of the
+ * rows of other images, both factors 1 - p_+ as in InfoNCE.
+ */
+static void
+weigh_in_batch(const struct sample_step *step, size_t r, const float *s,
+               double positive, float *w, float *scale)
+{
+    const size_t b = step->b, n = 2 * b;
+    double top = -INFINITY, sum = 0, plus;
+
+    for (size_t c = 0; c < n; c++)
+        if (c % b != r % b)
+            top = fmax(top, step->beta * s[c]);
+    for (size_t c = 0; c < n; c++) {
+        const double x = c % b == r % b ? 0 : exp(step->beta * s[c] - top);
+
+        w[c] = (float)x;
+        sum += x;
+    }
+    for (size_t c = 0; c < n; c++)
+        w[c] = (float)(w[c] / sum);
+    plus = step->beta * positive - top - log(sum);
+    scale[0] = scale[1] = (float)(1 / (1 + exp(plus)));
+}
+
+/* The draws of rows, by the hints: both rows of an image have one, at which
+ * they have all their weight.  draw [n], w [n,columns] */
+static void
+take_draws(const struct sample_step *step, struct sample_draw *draw, float *w)
+{
+    const size_t b = step->b, n = 2 * b, columns = n + step->extra;
+    const float *log_q = step->hints.log_q;
+
+    memset(w, 0, n * columns * sizeof *w);
+    for (size_t r = 0; r < n; r++)
+        draw[r] = (struct sample_draw){-1, 0};
+    for (size_t e = 0; log_q && e < step->extra; e++) {
+        const size_t i = sample_row_of(step, e, b);
+
+        if (i == b)
+            continue;
+        draw[i] = draw[b + i] =
+            (struct sample_draw){step->extra_ids[e], log_q[e]};
+        w[i * columns + n + e] = w[(b + i) * columns + n + e] = 1;
+    }
+}
+
+static void
+weigh_draws(struct sample_source *source, const struct sample_step *step,
+            struct sample_weights *weights)
+{
+    const size_t b = step->b, n = 2 * b, columns = n + step->extra;
+    const struct sample_bank *bank = &source->memory.bank;
+    struct arena *to = &source->weighed;
+    const float *s = sample_visit_compare(source, step);
+    struct sample_draw *draw = arena_take(to, n, sizeof *draw);
+    int64_t *own = arena_take(to, n, sizeof *own);
+    float *w = arena_take(to, n * columns, sizeof *w);
+    float *scale = arena_take(to, 2 * n, sizeof *scale);
+    float *positive = arena_take(to, n, sizeof *positive);
+    struct sample_cache_report report = {0};
+
+    take_draws(step, draw, w);
+    for (size_t r = 0; r < n; r++) {
+        own[r] = step->ids[r % b];
+        positive[r] = s[r * columns + (r + b) % n];
+    }
+    if (bank->rows)
+        report = sample_cache_weigh(step->beta, source->how.value[CLIP], bank,
+                                    n, own, step->z, positive, draw, scale);
+    for (size_t r = 0; r < n; r++)
+        if (draw[r].id < 0)
+            weigh_in_batch(step, r, s + r * columns, positive[r],
+                           w + r * columns, scale + 2 * r);
+    weights->columns = columns;
+    weights->w = w;
+    weights->s = s;
+    weights->scale = scale;
+    weights->accepted = 1;
+    sample_weights_value(weights, "importance", report.importance);
+}
+
+static const struct param params[] = {
+    [REFRESH] = {PARAM_REAL("refresh", 0.001, 0, 1,
+                            "share of the bank that is renewed each step")},
+    [CLIP] = {PARAM_REAL("clip", 10, 1, 1e9,
+                         "largest importance weight of a draw")},
+    [HORIZON] = SAMPLE_PARAM_HORIZON,
+    {0},
+};
+
+const struct sample_sampler sample_sampler_cache = {
+    .method = "cache",
+    .proposals = "",
+    .summary = "draws from the softmax over a bank of all features",
+    .params = params,
+    .wants_outside = 1,
+    .name = "cache 1",
+    .tables = keep_bank,
+    .init = init_refresh,
+    .release = release_refresh,
+    .draw = draw_extras,
+    .check_step = check_step,
+    .weigh = weigh_draws,
+};

@@ -1,0 +1,84 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/mem.h"
+
+#include "samplers.h"
+
+#define POINT_AT(row) &sample_sampler_##row,
+const struct sample_sampler *const sample_samplers[] = {
+    SAMPLE_SAMPLERS(POINT_AT) NULL};
+
+/* Why there is no such sampler: what there is of the method, else all methods.
+ */
+static void
+refuse(const char *method, const char *proposals, struct err *err)
+{
+    char *list = mem_text("");
+
+    for (size_t i = 0; sample_samplers[i]; i++)
+        if (!strcmp(sample_samplers[i]->method, method))
+            list = mem_word(list, sample_samplers[i]->proposals);
+    if (strspn(list, " ") < strlen(list))
+        err_set(err, "%s has no --proposals %.40s: there are%s", method,
+                proposals, list);
+    else if (*list)
+        err_set(err, "%s has no --proposals", method);
+    else
+        err_set(err, "no sampler '%.40s': there are %s", method,
+                sample_sampler_methods());
+    free(list);
+}
+
+const struct sample_sampler *
+sample_sampler_find(const char *method, const char *proposals, struct err *err)
+{
+    for (size_t i = 0; sample_samplers[i]; i++)
+        if (!strcmp(sample_samplers[i]->method, method) &&
+            (!proposals || !strcmp(sample_samplers[i]->proposals, proposals)))
+            return sample_samplers[i];
+    refuse(method, proposals, err);
+    return NULL;
+}
+
+/* 1 where a list has that word. */
+static int
+has_word(const char *list, const char *word)
+{
+    return opt_index(list, word) >= 0;
+}
+
+/* Adds a word that is not there yet. */
+static void
+add_word(char *list, size_t room, const char *word)
+{
+    const size_t n = strlen(list);
+
+    if (*word && !(n && has_word(list, word)))
+        REQUIRE((size_t)snprintf(list + n, room - n, "%s%s", n ? "|" : "",
+                                 word) < room - n);
+}
+
+enum { WORDS = 256 };
+
+const char *
+sample_sampler_methods(void)
+{
+    static char list[WORDS];
+
+    *list = '\0';
+    for (size_t i = 0; sample_samplers[i]; i++)
+        add_word(list, sizeof list, sample_samplers[i]->method);
+    return list;
+}
+
+const char *
+sample_sampler_proposals(void)
+{
+    static char list[WORDS];
+
+    *list = '\0';
+    for (size_t i = 0; sample_samplers[i]; i++)
+        add_word(list, sizeof list, sample_samplers[i]->proposals);
+    return list;
+}

@@ -1,0 +1,50 @@
+#ifndef SAMPLE_SAMPLERS_H
+#define SAMPLE_SAMPLERS_H
+
+#include "sample/source.h"
+
+/*
+ * The table: of each method the first is the default.  Row `cache` is the
+ * struct sample_sampler sample_sampler_cache, in lib/sample/sampler_cache.c.
+ */
+#define SAMPLE_SAMPLERS(ROW) \
+    ROW(emc2_once)           \
+    ROW(emc2_row)            \
+    ROW(emc2_all4)           \
+    ROW(emc2_bank)           \
+    ROW(emc2_exact)          \
+    ROW(emc2_exact_bank)     \
+    ROW(bimodal_once)        \
+    ROW(bimodal_bank)        \
+    ROW(bimodal_exact)       \
+    ROW(bimodal_exact_bank)  \
+    ROW(cache)
+
+#define SAMPLE_DECLARE(row) \
+    extern const struct sample_sampler sample_sampler_##row;
+SAMPLE_SAMPLERS(SAMPLE_DECLARE)
+#undef SAMPLE_DECLARE
+
+/* Parameters that several have. */
+#define SAMPLE_PARAM_SCORES                                    \
+    {                                                          \
+        PARAM_CHOICE("scores", SAMPLE_FRESH, SAMPLE_SCORES,    \
+                     "how the old state of a chain is scored") \
+    }
+#define SAMPLE_PARAM_BURN                                       \
+    {                                                           \
+        PARAM_WHOLE("burn-in", -1, -1, 1e6,                     \
+                    "proposals not recorded; -1: half of them") \
+    }
+#define SAMPLE_PARAM_MOVES                                               \
+    {                                                                    \
+        PARAM_WHOLE("moves", 64, 1, 1e6,                                 \
+                    "moves of a chain over the bank, before each visit") \
+    }
+#define SAMPLE_PARAM_HORIZON                              \
+    {                                                     \
+        PARAM_WHOLE("horizon", 8, 1, SAMPLE_HORIZON_MAX,  \
+                    "steps by which the bank is delayed") \
+    }
+
+#endif

@@ -1,0 +1,255 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/pretrained.h"
+#include "num/vec.h"
+#include "train/native.h"
+#include "util/mem.h"
+
+static int
+take(void *self, const struct nn_input *input, struct err *err)
+{
+    struct train_native *e = self;
+    size_t n;
+    const float *statistics = nn_net_running(e->net, &n);
+
+    (void)err;
+    e->input = *input;
+    memcpy(e->before, statistics, n * sizeof *statistics);
+    return 0;
+}
+
+static int
+forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
+        struct err *err)
+{
+    struct train_native *e = self;
+    const struct nn_input input =
+        nn_input_slice(&e->input, nn_net_kind(e->net), e->image, from, to);
+
+    (void)err;
+    if (e->optim)
+        nn_net_forward(e->net, mode, &input, NULL, z);
+    else
+        nn_net_infer(e->net, &input, NULL, z);
+    return 0;
+}
+
+static int
+backward(void *self, size_t from, size_t to, int add, const float *dz,
+         struct err *err)
+{
+    struct train_native *e = self;
+
+    (void)from;
+    (void)to;
+    (void)err;
+    nn_net_backward(e->net, dz, add);
+    return 0;
+}
+
+static int
+norm(void *self, double *length, struct err *err)
+{
+    struct train_native *e = self;
+
+    (void)err;
+    *length = nn_optim_norm(e->optim, nn_net_grads(e->net));
+    return 0;
+}
+
+static int
+update(void *self, double rate, struct err *err)
+{
+    struct train_native *e = self;
+
+    (void)err;
+    nn_optim_step(e->optim, rate, nn_net_params(e->net, NULL),
+                  nn_net_grads(e->net));
+    return 0;
+}
+
+static int
+average(void *self, struct err *err)
+{
+    struct train_native *e = self;
+
+    (void)err;
+    if (e->average.mean)
+        nn_average_add(&e->average, e->net);
+    return 0;
+}
+
+static void
+undo(void *self)
+{
+    struct train_native *e = self;
+    size_t n;
+    float *statistics = nn_net_running(e->net, &n);
+
+    memcpy(statistics, e->before, n * sizeof *statistics);
+}
+
+static int
+steady(void *self)
+{
+    struct train_native *e = self;
+    size_t n;
+    const float *statistics = nn_net_running(e->net, &n);
+
+    return num_finite(n, statistics);
+}
+
+/* None of a locked one. */
+static struct nn_moments
+moments_of(const struct train_native *e)
+{
+    return e->optim ? nn_optim_moments(e->optim) : (struct nn_moments){.n = 0};
+}
+
+static int
+get(void *self, struct nn_weights *blocks, long *steps, struct err *err)
+{
+    struct train_native *e = self;
+    const long *taken = moments_of(e).steps;
+
+    (void)err;
+    *blocks = nn_net_weights(e->net);
+    *steps = taken ? *taken : 0;
+    return 0;
+}
+
+static int
+put(void *self, struct err *err)
+{
+    (void)self;
+    (void)err;
+    return 0;
+}
+
+static int
+check(void *self, struct err *err)
+{
+    struct train_native *e = self;
+    const struct nn_moments m = moments_of(e);
+    int finite = 1;
+    size_t n;
+
+    nn_net_params(e->net, &n);
+    for (size_t k = 0; k < m.n; k++)
+        finite &= num_finite(n, m.block[k]);
+    return finite ? 0
+                  : err_set(err, "the optimiser's moments are not finite: not "
+                                 "saved");
+}
+
+static int
+save(void *self, const char *folder, struct err *err)
+{
+    struct train_native *e = self;
+    const struct nn_weights blocks = nn_net_weights(e->net);
+
+    if (nn_average_save(folder, &blocks, &e->average, err))
+        return -1;
+    return e->optim ? nn_optim_save(folder, e->net, e->optim, err) : 0;
+}
+
+static int
+load(void *self, const char *folder, struct err *err)
+{
+    struct train_native *e = self;
+
+    if (e->average.mean && nn_average_load(folder, e->net, &e->average, err))
+        return -1;
+    return e->optim ? nn_optim_load(folder, e->net, e->optim, err) : 0;
+}
+
+static int
+init(void *self, const char *path, char **left, struct err *err)
+{
+    struct train_native *e = self;
+
+    return nn_pretrained_load(path, e->net, left, err);
+}
+
+static char *
+table(void *self)
+{
+    struct train_native *e = self;
+
+    return nn_net_algorithms(e->net);
+}
+
+static void
+release(void *self)
+{
+    struct train_native *e = self;
+
+    nn_net_free(e->net);
+    nn_optim_free(e->optim);
+    free(e->before);
+    nn_average_release(&e->average);
+    free(e);
+}
+
+static const struct train_encoder_verbs verbs = {
+    .take = take,
+    .forward = forward,
+    .backward = backward,
+    .norm = norm,
+    .steady = steady,
+    .update = update,
+    .average = average,
+    .undo = undo,
+    .get = get,
+    .put = put,
+    .check = check,
+    .save = save,
+    .load = load,
+    .init = init,
+    .table = table,
+    .close = release,
+};
+
+int
+train_native_open(struct train_encoder *encoder,
+                  const struct train_encoder_spec *spec, struct err *err)
+{
+    struct train_native *e = mem_array(1, sizeof *e);
+    const struct nn_tensor *tensors;
+    size_t n, count;
+
+    train_encoder_init(encoder, spec);
+    e->net = nn_net_new(&spec->net, encoder->micro, !spec->locked, err);
+    if (!e->net)
+        goto out;
+    tensors = nn_net_tensors(e->net, &n);
+    nn_net_params(e->net, &count);
+    if (!spec->locked)
+        e->optim = nn_optim_new(&spec->optim, tensors, n, count, err);
+    if (!spec->locked && !e->optim)
+        goto out;
+    nn_net_init(e->net, spec->seed);
+    e->image = encoder->image;
+    encoder->parameters = count;
+    encoder->dim = nn_net_dim(e->net);
+    encoder->kind = nn_net_kind(e->net);
+    nn_net_running(e->net, &count);
+    e->before = mem_array(count, sizeof *e->before);
+    if (spec->average && !spec->locked)
+        nn_average_init(&e->average, e->net);
+    encoder->verbs = &verbs;
+    encoder->self = e;
+    return 0;
+
+out:
+    release(e);
+    *encoder = (struct train_encoder){0};
+    return -1;
+}
+
+struct train_native *
+train_native(const struct train_encoder *encoder)
+{
+    return encoder->verbs == &verbs ? encoder->self : NULL;
+}

@@ -1,0 +1,566 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nn/average.h"
+#include "program.h"
+#include "util/mem.h"
+
+#include "process.h"
+
+const char train_process_arch[] = "program";
+
+/* What is in the memory for an encoder. */
+struct place {
+    size_t input[2], z, dz, params, statistics, s, ids; /* where, in bytes */
+};
+
+struct process {
+    struct train_program *program;
+    const char *tower;
+    struct train_slot form; /* of its input */
+    size_t dim;
+    struct train_tensors tensors;
+    struct place at;
+    struct nn_input input; /* of the batch */
+    int slot;              /* where it is */
+    const uint8_t *next;   /* the images that are in the other slot, or */
+    size_t n_next;         /* NULL */
+    int mean;              /* is kept by the program */
+    int locked;
+    int loss;                 /* is the program's, and */
+    char name[LOSS_MORE][32]; /* those of what it told with the last one */
+    int products;             /* can be made by the program */
+    int similar;              /* are wanted of the next forward */
+    int known;                /* the weights in memory are those of now */
+    long steps;               /* batches that they have seen */
+    int steady;
+    char *engine;
+};
+
+static void *
+memory(const struct process *e, size_t at)
+{
+    return train_program_memory(e->program) + at;
+}
+
+/* A request of which nothing but "ok" is wanted. */
+static int
+ask(struct process *e, char *line, struct err *err)
+{
+    struct command_answer answer = {0};
+    const int rc = train_program_ask(e->program, line, &answer, err);
+
+    free(answer.ok);
+    return rc;
+}
+
+/* ----------------------------------------------------------------- a step */
+
+/* What was expected is there already. */
+static int
+take(void *self, const struct nn_input *input, struct err *err)
+{
+    struct process *e = self;
+    const int expected =
+        e->next && e->next == input->images && e->n_next == input->n;
+
+    (void)err;
+    e->input = *input;
+    if (expected)
+        e->slot = !e->slot;
+    else
+        train_slot_put(&e->form, input, memory(e, e->at.input[e->slot]));
+    e->next = NULL;
+    return 0;
+}
+
+static void
+announce(void *self, const struct train_batch *b)
+{
+    struct process *e = self;
+    int64_t *ids = memory(e, e->at.ids);
+
+    memcpy(ids, b->ids, b->n * sizeof *ids);
+    if (b->n_extra)
+        memcpy(ids + b->n, b->extra_ids, b->n_extra * sizeof *ids);
+    train_program_tell(
+        e->program,
+        mem_format("batch %s samples=%zu extra=%zu epoch=%lld step=%lld "
+                   "steps=%lld epochs=%lld",
+                   e->tower, b->n, b->n_extra, (long long)b->epoch,
+                   (long long)b->step, (long long)b->steps,
+                   (long long)b->epochs));
+}
+
+static void
+expect(void *self, const struct nn_input *input)
+{
+    struct process *e = self;
+
+    if (e->form.kind != NN_IMAGES || e->next)
+        return;
+    train_slot_put(&e->form, input, memory(e, e->at.input[!e->slot]));
+    e->next = input->images;
+    e->n_next = input->n;
+    train_program_tell(e->program, mem_format("expect %s slot=%d n=%zu",
+                                              e->tower, !e->slot, input->n));
+}
+
+static int
+products(void *self, const float **s, float **w)
+{
+    struct process *e = self;
+
+    e->similar = e->products;
+    *s = *w = memory(e, e->at.s);
+    return e->products;
+}
+
+static const char *
+name_of(enum nn_mode mode)
+{
+    return mode == NN_TRAIN ? "train" : mode == NN_ENCODE ? "encode" : "fixed";
+}
+
+static int
+forward(void *self, size_t from, size_t to, enum nn_mode mode, float *z,
+        struct err *err)
+{
+    struct process *e = self;
+    char *line = mem_format(
+        "forward %s slot=%d from=%zu to=%zu mode=%s again=%d products=%d",
+        e->tower, e->slot, from, to, name_of(mode), !z,
+        e->similar && mode == NN_TRAIN);
+
+    e->similar = 0;
+    if (ask(e, line, err))
+        return -1;
+    if (mode == NN_TRAIN)
+        e->known = 0;
+    if (z)
+        memcpy(z, (float *)memory(e, e->at.z) + from * e->dim,
+               (to - from) * e->dim * sizeof *z);
+    return 0;
+}
+
+/* Takes "loss=X NAME=Y ...". */
+static int
+take_loss(struct process *e, const char *words, struct loss_report *report)
+{
+    char name[sizeof *e->name];
+    double x;
+    int rc, known = 0;
+
+    while ((rc = command_value(&words, name, sizeof name, &x)) > 0) {
+        if (!strcmp(name, "loss")) {
+            report->value = x;
+            known = 1;
+            continue;
+        }
+        if (report->n_more == LOSS_MORE || !isfinite(x))
+            return -1;
+        memcpy(e->name[report->n_more], name, sizeof name);
+        loss_report_more(report, e->name[report->n_more], x);
+    }
+    report->infonce = report->value; // nothing else is to be compared
+    return rc || !known ? -1 : 0;
+}
+
+static int
+loss(void *self, struct loss_report *report, struct err *err)
+{
+    struct process *e = self;
+    struct command_answer answer = {0};
+    int rc = train_program_ask(e->program, mem_format("loss %s", e->tower),
+                               &answer, err);
+
+    if (!rc && take_loss(e, answer.ok, report)) {
+        err_set(err,
+                "encoder: '%.100s' answered 'ok %.60s' to loss: want loss=X "
+                "and up to %d NAME=Y",
+                train_program_line(e->program), answer.ok, LOSS_MORE);
+        rc = train_program_fail(e->program, err);
+    }
+    free(answer.ok);
+    return rc;
+}
+
+static int
+backward(void *self, size_t from, size_t to, int add, const float *dz,
+         struct err *err)
+{
+    struct process *e = self;
+
+    (void)err;
+    if (dz)
+        memcpy((float *)memory(e, e->at.dz) + from * e->dim, dz,
+               (to - from) * e->dim * sizeof *dz);
+    train_program_tell(
+        e->program, mem_format("backward %s from=%zu to=%zu add=%d products=%d",
+                               e->tower, from, to, add, !dz && !e->loss));
+    return 0;
+}
+
+static int
+norm(void *self, double *length, struct err *err)
+{
+    struct process *e = self;
+    struct command_answer answer = {0};
+    double steady = 0;
+    int rc = train_program_ask(e->program, mem_format("norm %s", e->tower),
+                               &answer, err);
+
+    if (!rc && !(train_program_number(answer.ok, "norm", length) &&
+                 train_program_number(answer.ok, "steady", &steady))) {
+        err_set(err,
+                "encoder: '%.100s' answered 'ok %.60s' to norm: want norm=X "
+                "steady=0|1",
+                train_program_line(e->program), answer.ok);
+        rc = train_program_fail(e->program, err);
+    }
+    e->steady = steady > 0;
+    free(answer.ok);
+    return rc;
+}
+
+static int
+steady(void *self)
+{
+    const struct process *e = self;
+
+    return e->locked || e->steady;
+}
+
+static int
+update(void *self, double rate, struct err *err)
+{
+    struct process *e = self;
+
+    (void)err;
+    e->known = 0;
+    train_program_tell(e->program,
+                       mem_format("update %s rate=%.17g", e->tower, rate));
+    return 0;
+}
+
+static int
+average(void *self, struct err *err)
+{
+    struct process *e = self;
+
+    (void)err;
+    if (e->mean)
+        train_program_tell(e->program, mem_format("average %s", e->tower));
+    return 0;
+}
+
+static void
+undo(void *self)
+{
+    struct process *e = self;
+
+    e->known = 0;
+    train_program_tell(e->program, mem_format("undo %s", e->tower));
+}
+
+/* ------------------------------------------------------------ checkpoints */
+
+static struct nn_weights
+blocks_of(const struct process *e)
+{
+    return (struct nn_weights){
+        .tensor = e->tensors.tensor,
+        .n = e->tensors.n,
+        .params = memory(e, e->at.params),
+        .statistics = memory(e, e->at.statistics),
+        .texts = e->form.kind == NN_TOKENS,
+    };
+}
+
+/* Has the program write to the memory; steps are where it says so, else 0. */
+static int
+fetch(struct process *e, const char *what, long *steps, struct err *err)
+{
+    struct command_answer answer = {0};
+    double number = 0;
+    const int rc = train_program_ask(
+        e->program, mem_format("get %s what=%s", e->tower, what), &answer, err);
+
+    if (!rc)
+        train_program_number(answer.ok, "steps", &number);
+    *steps = number > 0 ? (long)number : 0;
+    free(answer.ok);
+    return rc;
+}
+
+static int
+get(void *self, struct nn_weights *blocks, long *steps, struct err *err)
+{
+    struct process *e = self;
+
+    if (!e->known && fetch(e, "weights", &e->steps, err))
+        return -1;
+    e->known = 1;
+    *blocks = blocks_of(e);
+    *steps = e->steps;
+    return 0;
+}
+
+static int
+put(void *self, struct err *err)
+{
+    struct process *e = self;
+
+    return ask(e, mem_format("put %s", e->tower), err);
+}
+
+/* The mean of the parameters takes their place in the memory. */
+static int
+save_mean(struct process *e, const char *folder, struct err *err)
+{
+    const struct nn_weights blocks = blocks_of(e);
+    struct nn_average mean = {0};
+    int rc;
+
+    e->known = 0;
+    if (fetch(e, "mean", &mean.steps, err))
+        return -1;
+    mean.mean = mem_array(e->tensors.params, sizeof *mean.mean);
+    for (size_t i = 0; i < e->tensors.params; i++)
+        mean.mean[i] = (double)blocks.params[i];
+    rc = nn_average_save(folder, &blocks, &mean, err);
+    nn_average_release(&mean);
+    return rc;
+}
+
+static int
+save(void *self, const char *folder, struct err *err)
+{
+    struct process *e = self;
+
+    if (e->mean && save_mean(e, folder, err))
+        return -1;
+    return ask(e, mem_format("save %s %s/%s.state", e->tower, folder, e->tower),
+               err);
+}
+
+static int
+load(void *self, const char *folder, struct err *err)
+{
+    struct process *e = self;
+
+    return ask(e, mem_format("load %s %s/%s.state", e->tower, folder, e->tower),
+               err);
+}
+
+static int
+init(void *self, const char *path, char **left, struct err *err)
+{
+    struct process *e = self;
+    struct command_answer answer = {0};
+
+    e->known = 0;
+    if (train_program_ask(e->program, mem_format("init %s %s", e->tower, path),
+                          &answer, err))
+        return -1;
+    *left = answer.ok;
+    return 0;
+}
+
+static char *
+table(void *self)
+{
+    const struct process *e = self;
+
+    return mem_format("%s %s\n", train_process_arch, e->engine);
+}
+
+static void
+release(void *self)
+{
+    struct process *e = self;
+
+    train_tensors_release(&e->tensors);
+    free(e->engine);
+    free(e);
+}
+
+static const struct train_encoder_verbs verbs = {
+    .announce = announce,
+    .take = take,
+    .expect = expect,
+    .products = products,
+    .forward = forward,
+    .loss = loss,
+    .backward = backward,
+    .norm = norm,
+    .steady = steady,
+    .update = update,
+    .average = average,
+    .undo = undo,
+    .get = get,
+    .put = put,
+    .save = save,
+    .load = load,
+    .init = init,
+    .table = table,
+    .close = release,
+};
+
+/* ------------------------------------------------------------------- open */
+
+/* What the program is told of its input. */
+static char *
+describe_input(const struct process *e, const struct nn_spec *net)
+{
+    const float *m = net->mean, *d = net->deviation;
+
+    if (e->form.kind == NN_TOKENS)
+        return mem_format("input=tokens context=%ld vocabulary=%ld",
+                          net->context, net->vocabulary);
+    if (e->form.kind == NN_IDS)
+        return mem_format("input=ids ids=%ld", net->samples * net->views);
+    return mem_format("input=pixels height=%zu width=%zu channels=%zu "
+                      "mean=%.9g,%.9g,%.9g deviation=%.9g,%.9g,%.9g",
+                      net->height, net->image_width, net->channels,
+                      (double)m[0], (double)m[1], (double)m[2], (double)d[0],
+                      (double)d[1], (double)d[2]);
+}
+
+static char *
+describe(const struct process *e, const struct train_encoder_spec *spec,
+         long threads)
+{
+    const struct nn_optim_spec *o = &spec->optim;
+    char *input = describe_input(e, &spec->net);
+    char *line = mem_format(
+        "open %s %s rows=%zu locked=%d average=%d loss=%d seed=%llu "
+        "threads=%ld precision=%s accumulate=%ld optim=%s momentum=%.9g "
+        "nesterov=%d "
+        "beta1=%.9g beta2=%.9g epsilon=%.9g weight-decay=%.9g",
+        e->tower, input, e->form.rows, e->locked, e->mean, e->loss,
+        (unsigned long long)spec->seed, threads,
+        spec->net.bf16 ? "bf16" : "f32", o->accumulate, o->name, o->momentum,
+        o->nesterov, o->beta1, o->beta2, o->epsilon, o->weight_decay);
+
+    free(input);
+    return line;
+}
+
+/* Takes "dim=D engine=WORD products=0|1". */
+static int
+take_open(struct process *e, const char *ok, struct err *err)
+{
+    const char *engine = strstr(ok, "engine=");
+    double dim = 0, products = 0;
+
+    train_program_number(ok, "dim", &dim);
+    train_program_number(ok, "products", &products);
+    e->products = products > 0;
+    if (!(dim >= 1 && dim <= 1 << 20 && dim == floor(dim)) ||
+        !e->tensors.params)
+        return err_set(err,
+                       "encoder: '%.100s' answered 'ok %.60s' and %zu tensors "
+                       "to open: want dim=D and one parameter at least",
+                       train_program_line(e->program), ok, e->tensors.n);
+    e->dim = (size_t)dim;
+    if (engine)
+        engine += strlen("engine=");
+    e->engine = mem_format("%.*s", engine ? (int)strcspn(engine, " ") : 0,
+                           engine ? engine : "");
+    return 0;
+}
+
+/* Room in the memory, and where all is. */
+static int
+lay_out(struct process *e, struct err *err)
+{
+    const size_t rows = e->form.rows;
+    const size_t of_z = rows * e->dim * sizeof(float);
+    const size_t bytes[] = {train_slot_bytes(&e->form),
+                            train_slot_bytes(&e->form),
+                            of_z,
+                            of_z,
+                            e->tensors.params * sizeof(float),
+                            e->tensors.statistics * sizeof(float),
+                            e->products ? rows * rows * sizeof(float) : 0,
+                            rows * sizeof(int64_t)};
+    size_t *at[] = {&e->at.input[0], &e->at.input[1],   &e->at.z, &e->at.dz,
+                    &e->at.params,   &e->at.statistics, &e->at.s, &e->at.ids};
+
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        *at[i] = train_program_grow(e->program, bytes[i], err);
+        if (!*at[i])
+            return -1;
+    }
+    return ask(
+        e,
+        mem_format("layout %s input0=%zu input1=%zu z=%zu dz=%zu "
+                   "parameters=%zu statistics=%zu s=%zu ids=%zu size=%zu",
+                   e->tower, e->at.input[0], e->at.input[1], e->at.z, e->at.dz,
+                   e->at.params, e->at.statistics, e->at.s, e->at.ids,
+                   train_program_size(e->program)),
+        err);
+}
+
+static int
+begin(struct process *e, const struct train_encoder_spec *spec, long threads,
+      struct err *err)
+{
+    struct command_answer answer = {.take = train_tensors_take,
+                                    .of = &e->tensors};
+    int rc =
+        train_program_ask(e->program, describe(e, spec, threads), &answer, err);
+
+    if (!rc)
+        rc = take_open(e, answer.ok, err);
+    if (!rc && strcmp(spec->net.arch, train_process_arch))
+        rc = train_tensors_match(&e->tensors, &spec->net, e->dim,
+                                 train_program_line(e->program), err);
+    free(answer.ok);
+    if (!rc)
+        rc = lay_out(e, err);
+    return rc ? train_program_fail(e->program, err) : 0;
+}
+
+static enum nn_input_kind
+kind_of(const struct nn_spec *net)
+{
+    return net->vocabulary                       ? NN_TOKENS
+           : nn_encoder_reads(net->arch, NN_IDS) ? NN_IDS
+                                                 : NN_IMAGES;
+}
+
+int
+train_process_open(struct train_encoder *encoder, struct train_program *program,
+                   const struct train_encoder_spec *spec, long threads,
+                   struct err *err)
+{
+    struct process *e = mem_array(1, sizeof *e);
+
+    train_encoder_init(encoder, spec);
+    *e = (struct process){
+        .program = program,
+        .form = {.kind = kind_of(&spec->net),
+                 .rows = encoder->rows,
+                 .image = encoder->image,
+                 .context = (size_t)spec->net.context},
+        .mean = spec->average && !spec->locked,
+        .locked = spec->locked,
+        .loss = spec->loss,
+    };
+    e->tower = e->form.kind == NN_TOKENS ? "text" : "image";
+    if (begin(e, spec, threads, err)) {
+        release(e);
+        *encoder = (struct train_encoder){0};
+        return -1;
+    }
+    encoder->verbs = &verbs;
+    encoder->self = e;
+    encoder->kind = e->form.kind;
+    encoder->dim = e->dim;
+    encoder->parameters = e->tensors.params;
+    return 0;
+}

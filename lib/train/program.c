@@ -1,0 +1,180 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program.h"
+#include "util/mem.h"
+
+enum { LONGEST = 4096, TENSORS = 100000, ALIGN = 64 };
+
+struct train_program {
+    struct command *command;
+    char *line; /* for sentences */
+    char *memory;
+    size_t size;
+    size_t owed; /* answers that nobody has looked at */
+    int failed;
+    struct err why;
+};
+
+struct train_program *
+train_program_open(const struct train_program_config *config, struct err *err)
+{
+    struct train_program *p = mem_array(1, sizeof *p);
+    const struct command_config command = {.name = "encoder",
+                                           .line = config->line,
+                                           .first = config->limit,
+                                           .patience = config->limit,
+                                           .longest = LONGEST,
+                                           .most = TENSORS,
+                                           .print = config->print,
+                                           .tool = config->tool};
+
+    p->line = mem_text(config->line);
+    p->command = command_open(&command, err);
+    if (p->command)
+        return p;
+    train_program_close(p);
+    return NULL;
+}
+
+void
+train_program_close(struct train_program *p)
+{
+    if (!p)
+        return;
+    command_close(p->command);
+    free(p->line);
+    free(p);
+}
+
+int
+train_program_failed(const struct train_program *p)
+{
+    return p->failed;
+}
+
+const char *
+train_program_line(const struct train_program *p)
+{
+    return p->line;
+}
+
+char *
+train_program_memory(const struct train_program *p)
+{
+    return p->memory;
+}
+
+size_t
+train_program_size(const struct train_program *p)
+{
+    return p->size;
+}
+
+size_t
+train_program_grow(struct train_program *p, size_t bytes, struct err *err)
+{
+    const size_t at = p->size ? p->size : ALIGN; // 0 is no place
+    const size_t size = at + (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    char *memory = command_memory(p->command, size, err);
+
+    if (!memory)
+        return 0;
+    p->memory = memory;
+    p->size = size;
+    return at;
+}
+
+/* --------------------------------------------------- requests and answers */
+
+/* Takes the answer to the oldest request. */
+static int
+take(struct train_program *p, struct command_answer *answer, struct err *err)
+{
+    if (!p->failed &&
+        command_take(p->command, -1, answer, &p->why) != COMMAND_OK)
+        p->failed = 1;
+    p->owed--;
+    if (!p->failed)
+        return 0;
+    *err = p->why;
+    return -1;
+}
+
+/* Takes all that is owed but the last `keep` answers, of which nothing is
+ * wanted. */
+static int
+take_all(struct train_program *p, size_t keep, struct err *err)
+{
+    int rc = 0;
+
+    while (!rc && p->owed > keep) {
+        struct command_answer answer = {0};
+
+        rc = take(p, &answer, err);
+        free(answer.ok);
+    }
+    return rc;
+}
+
+void
+train_program_tell(struct train_program *p, char *line)
+{
+    struct err kept; // p->why has it
+
+    if (!p->failed && strchr(line, '\n')) {
+        err_set(&p->why, "encoder: the name of a file has a line end, which "
+                         "cannot be told to a program");
+        p->failed = 1;
+    }
+    if (!p->failed && p->owed == COMMAND_OWED)
+        take_all(p, COMMAND_OWED - 1, &kept);
+    if (!p->failed) {
+        command_send(p->command, line);
+        p->owed++;
+    }
+    free(line);
+}
+
+int
+train_program_ask(struct train_program *p, char *line,
+                  struct command_answer *answer, struct err *err)
+{
+    answer->ok = NULL;
+    train_program_tell(p, line);
+    if (p->failed) {
+        *err = p->why;
+        return -1;
+    }
+    if (take_all(p, 1, err) || take(p, answer, err))
+        return -1;
+    if (!answer->ok)
+        answer->ok = mem_text("");
+    return 0;
+}
+
+int
+train_program_fail(struct train_program *p, const struct err *err)
+{
+    p->failed = 1;
+    p->why = *err;
+    return -1;
+}
+
+int
+train_program_number(const char *words, const char *name, double *number)
+{
+    const size_t n = strlen(name);
+
+    for (const char *at = words; at && *at; at = strchr(at, ' ')) {
+        char *end;
+
+        at += *at == ' ';
+        if (strncmp(at, name, n) || at[n] != '=')
+            continue;
+        *number = strtod(at + n + 1, &end);
+        return end > at + n + 1 && (!*end || *end == ' ');
+    }
+    return 0;
+}

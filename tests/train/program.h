@@ -1,0 +1,332 @@
+#ifndef TESTS_PROGRAM_H
+#define TESTS_PROGRAM_H
+
+/*
+ * A program of foil-encoder(5) around an encoder of our own: what it computes
+ * is equal to the bit to what that computes without a program.  `fault` makes
+ * it do something wrong at a request, "forward:die", and "" nothing.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "loss/objective.h"
+#include "num/gemm.h"
+#include "num/vec.h"
+#include "train/native.h"
+#include "util/mem.h"
+
+struct program {
+    struct train_encoder encoder;
+    struct nn_weights blocks;
+    size_t input[2], z, dz, params, statistics, s, ids, rows, image;
+    int products, loss;
+    int64_t first;          /* sample of the batch */
+    float *v, *length, *dv; /* of the last forward with products, or loss */
+    struct nn_input of;     /* of the last slot */
+    size_t offsets[64];
+    double norm;
+    int slot;
+    char *memory;
+};
+
+/* The number behind NAME= in a request; 0 where there is none. */
+static inline double
+program_word(const char *line, const char *name)
+{
+    char word[64];
+    const char *at;
+
+    snprintf(word, sizeof word, " %s=", name);
+    at = strstr(line, word);
+    return at ? strtod(at + strlen(word), NULL) : 0;
+}
+
+static inline size_t
+program_at(const char *line, const char *name)
+{
+    return (size_t)program_word(line, name);
+}
+
+static inline void
+program_open(struct program *p)
+{
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        const struct nn_tensor *t = p->blocks.tensor + i;
+
+        printf("tensor %s %s ", t->name,
+               t->statistic ? "statistic" : "parameter");
+        for (size_t k = 0; k < t->rank; k++)
+            printf("%s%zu", k ? "x" : "", t->shape[k]);
+        printf("\n");
+    }
+    printf("ok engine=mirror products=%d dim=%zu\n", p->products,
+           p->encoder.dim);
+}
+
+static inline void
+program_layout(struct program *p, const char *line)
+{
+    const int fd = open(getenv("FOIL_MEMORY"), O_RDWR);
+
+    p->memory = mmap(NULL, program_at(line, "size"), PROT_READ | PROT_WRITE,
+                     MAP_SHARED, fd, 0);
+    p->input[0] = program_at(line, "input0");
+    p->input[1] = program_at(line, "input1");
+    p->z = program_at(line, "z");
+    p->dz = program_at(line, "dz");
+    p->params = program_at(line, "parameters");
+    p->statistics = program_at(line, "statistics");
+    p->s = program_at(line, "s");
+    p->ids = program_at(line, "ids");
+    printf("ok\n");
+}
+
+/* All rows of a slot: how many they are is not known, nor needed. */
+static inline void
+program_input(struct program *p, size_t slot, size_t to)
+{
+    char *at = p->memory + p->input[slot];
+    const int64_t *offset = (const int64_t *)(void *)at;
+
+    p->of = (struct nn_input){.n = to, .images = (const uint8_t *)at};
+    if (p->encoder.kind == NN_IDS)
+        p->of.ids = (const int32_t *)(void *)at;
+    if (p->encoder.kind != NN_TOKENS)
+        return;
+    for (size_t i = 0; i <= to; i++)
+        p->offsets[i] = (size_t)offset[i];
+    p->of.offsets = p->offsets;
+    p->of.ids = (const int32_t *)(const void *)(offset + p->rows + 1);
+}
+
+static inline void
+program_forward(struct program *p, const char *line)
+{
+    const size_t from = program_at(line, "from"), to = program_at(line, "to");
+    const enum nn_mode mode = strstr(line, "mode=train")    ? NN_TRAIN
+                              : strstr(line, "mode=encode") ? NN_ENCODE
+                                                            : NN_FIXED;
+    float *z = (float *)(void *)(p->memory + p->z) + from * p->encoder.dim;
+    const struct train_encoder_verbs *verbs = p->encoder.verbs;
+    struct err err;
+
+    program_input(p, program_at(line, "slot"), to);
+    if (!from && !program_word(line, "again"))
+        verbs->take(p->encoder.self, &p->of, &err);
+    verbs->forward(p->encoder.self, from, to, mode,
+                   program_word(line, "again") > 0 ? NULL : z, &err);
+    if (program_word(line, "products") > 0) {
+        const size_t n = to - from, d = p->encoder.dim;
+
+        num_unit_rows(n, d, z, p->v, p->length);
+        num_gemm_nt(n, n, d, 1, p->v, p->v, 0,
+                    (float *)(void *)(p->memory + p->s));
+    }
+    printf("ok\n");
+}
+
+/* SimCLR's, so that it can be compared. */
+static inline void
+program_loss(struct program *p)
+{
+    struct err err;
+    const struct loss_objective *simclr = loss_objective_find("simclr", &err);
+    const struct loss_settings settings = loss_settings_of(simclr);
+    const struct loss_batch batch = {.b = p->of.n / 2, .d = p->encoder.dim};
+    float *work = mem_array(loss_objective_size(simclr, &batch), sizeof *work);
+    struct loss_report report = {0};
+
+    loss_objective_run(simclr, &settings, &batch,
+                       (float *)(void *)(p->memory + p->z), NULL, p->dv, work,
+                       &report);
+    free(work);
+    printf("ok loss=%.17g first=%lld\n", report.value, (long long)p->first);
+}
+
+static inline void
+program_backward(struct program *p, const char *line)
+{
+    const size_t from = program_at(line, "from"), to = program_at(line, "to");
+    const size_t n = to - from, d = p->encoder.dim;
+    float *dz = (float *)(void *)(p->memory + p->dz) + from * d;
+    struct err err;
+
+    if (p->loss)
+        dz = p->dv;
+    if (program_word(line, "products") > 0) {
+        dz = p->dv;
+        num_gemm_nn(n, d, n, 1, (float *)(void *)(p->memory + p->s), p->v, 0,
+                    dz);
+        num_unit_rows_back(n, d, p->v, p->length, dz, dz);
+    }
+    p->encoder.verbs->backward(p->encoder.self, from, to,
+                               program_word(line, "add") > 0, dz, &err);
+    printf("ok\n");
+}
+
+static inline void
+program_copy(struct program *p, int from_memory)
+{
+    for (size_t i = 0; i < p->blocks.n; i++) {
+        const struct nn_tensor *t = p->blocks.tensor + i;
+        float *there =
+            (float *)(void *)(p->memory +
+                              (t->statistic ? p->statistics : p->params)) +
+            t->offset;
+        float *here = (t->statistic ? p->blocks.statistics : p->blocks.params) +
+                      t->offset;
+
+        memcpy(from_memory ? here : there, from_memory ? there : here,
+               t->count * sizeof *here);
+    }
+}
+
+static inline void
+program_get(struct program *p, const char *line)
+{
+    const struct nn_average *mean = &train_native(&p->encoder)->average;
+    struct nn_weights none;
+    struct err err;
+    long steps;
+
+    p->encoder.verbs->get(p->encoder.self, &none, &steps, &err);
+    program_copy(p, 0);
+    if (strstr(line, "what=mean")) {
+        float *to = (float *)(void *)(p->memory + p->params);
+
+        for (size_t i = 0; i < p->encoder.parameters; i++)
+            to[i] = (float)mean->mean[i];
+        steps = mean->steps;
+    }
+    printf("ok steps=%ld\n", steps);
+}
+
+/* State in a folder of the native encoder's files beside the one that is asked
+ * for. */
+static inline void
+program_keep(struct program *p, const char *line, int load)
+{
+    const struct train_encoder_verbs *verbs = p->encoder.verbs;
+    const char *path = strchr(strchr(line, ' ') + 1, ' ') + 1;
+    char folder[512];
+    struct err err = {""};
+    int rc;
+
+    snprintf(folder, sizeof folder, "%s.d", path);
+    if (!load) {
+        fclose(fopen(path, "w"));
+        mkdir(folder, 0700);
+    }
+    rc = load ? verbs->load(p->encoder.self, folder, &err)
+              : verbs->save(p->encoder.self, folder, &err);
+    printf(rc ? "error %s\n" : "ok\n", err.msg);
+}
+
+/* A step or what concerns its gradient; 0: it is none of these. */
+static inline int
+program_step(struct program *p, const char *line)
+{
+    const struct train_encoder_verbs *verbs = p->encoder.verbs;
+    void *self = p->encoder.self;
+    struct err err;
+
+    if (!strncmp(line, "norm ", 5)) {
+        verbs->norm(self, &p->norm, &err);
+        printf("ok norm=%.17g steady=%d\n", p->norm, verbs->steady(self));
+        return 1;
+    }
+    if (!strncmp(line, "update ", 7))
+        verbs->update(self, program_word(line, "rate"), &err);
+    else if (!strncmp(line, "average ", 8))
+        verbs->average(self, &err);
+    else if (!strncmp(line, "undo ", 5))
+        verbs->undo(self);
+    else
+        return !strncmp(line, "expect ", 7) && printf("ok\n") > 0;
+    printf("ok\n");
+    return 1;
+}
+
+static inline void
+program_do(struct program *p, const char *line)
+{
+    if (program_step(p, line))
+        return;
+    if (!strncmp(line, "open ", 5))
+        p->loss = program_word(line, "loss") > 0, program_open(p);
+    else if (!strncmp(line, "batch ", 6))
+        memcpy(&p->first, p->memory + p->ids, sizeof p->first), printf("ok\n");
+    else if (!strncmp(line, "loss ", 5))
+        program_loss(p);
+    else if (!strncmp(line, "layout ", 7))
+        program_layout(p, line);
+    else if (!strncmp(line, "forward ", 8))
+        program_forward(p, line);
+    else if (!strncmp(line, "backward ", 9))
+        program_backward(p, line);
+    else if (!strncmp(line, "get ", 4))
+        program_get(p, line);
+    else if (!strncmp(line, "put ", 4))
+        program_copy(p, 1), printf("ok\n");
+    else if (!strncmp(line, "save ", 5) || !strncmp(line, "load ", 5))
+        program_keep(p, line, *line == 'l');
+    else
+        printf("error what is '%s'?\n", line);
+}
+
+/* Does what a fault "REQUEST:WHAT" says at such a request, to die, to hang, or
+ * to answer these words, of which each ';' ends a line: 1. */
+static inline int
+program_errs(const char *line, const char *fault)
+{
+    const char *what = strchr(fault, ':');
+
+    if (!what || strncmp(line, fault, (size_t)(what - fault)))
+        return 0;
+    what++;
+    if (!strcmp(what, "die"))
+        exit(3);
+    if (!strcmp(what, "hang"))
+        pause();
+    for (; *what; what++)
+        putchar(*what == ';' ? '\n' : *what);
+    putchar('\n');
+    return 1;
+}
+
+/* The program of that encoder, to the end of its input. */
+static inline int
+program_main(const struct train_encoder_spec *spec, int products,
+             const char *fault)
+{
+    struct program p = {.rows = spec->rows, .products = products};
+    char line[1024];
+    struct err err;
+
+    if (train_native_open(&p.encoder, spec, &err)) {
+        fprintf(stderr, "%s\n", err.msg);
+        return 1;
+    }
+    p.blocks = nn_net_weights(train_native(&p.encoder)->net);
+    p.v = mem_array(p.rows * p.encoder.dim, sizeof *p.v);
+    p.dv = mem_array(p.rows * p.encoder.dim, sizeof *p.dv);
+    p.length = mem_array(p.rows, sizeof *p.length);
+    fprintf(stderr, "the program is here\n");
+    while (fgets(line, sizeof line, stdin)) {
+        line[strcspn(line, "\n")] = 0;
+        if (!program_errs(line, fault))
+            program_do(&p, line);
+        fflush(stdout);
+    }
+    train_encoder_close(&p.encoder);
+    free(p.v);
+    free(p.dv);
+    free(p.length);
+    return 0;
+}
+
+#endif

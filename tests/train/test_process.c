@@ -1,0 +1,484 @@
+#define _GNU_SOURCE
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "program.h"
+#include "t.h"
+#include "tiny.h"
+#include "train/learner.h"
+#include "train/own.h"
+#include "train/process.h"
+#include "util/mem.h"
+
+/*
+ * Encoders in a program (program.h, this very test as a command) against the
+ * same ones here.
+ */
+enum { ROWS = 13, CONTEXT = 6, VOCABULARY = 40, STEPS = 3 };
+
+static uint8_t images[2][ROWS * TINY_IMAGE];
+static float dz[ROWS * 16];
+static char self[4096]; // PATH_MAX
+
+static struct train_encoder_spec
+image_spec(size_t micro)
+{
+    struct train_encoder_spec spec = tiny_spec("batch", ROWS, micro);
+
+    spec.average = 1;
+    return spec;
+}
+
+static struct train_encoder_spec
+text_spec(void)
+{
+    return (struct train_encoder_spec){
+        .net = {.arch = "bow:8",
+                .stem = "small",
+                .norm = "batch",
+                .head = "project:6",
+                .vocabulary = VOCABULARY,
+                .context = CONTEXT},
+        .optim = {.name = "adam",
+                  .beta1 = 0.9,
+                  .beta2 = 0.99,
+                  .epsilon = 1e-8,
+                  .accumulate = 2},
+        .rows = ROWS,
+        .seed = 3,
+        .average = 1,
+    };
+}
+
+/* A program that makes wrong what `fault` says. */
+static struct train_program *
+start(const char *which, const char *fault)
+{
+    char *line = mem_format("%s program %s '%s'", self, which, fault);
+    const struct train_program_config config = {.line = line, .limit = 20};
+    struct err err = {""};
+    struct train_program *program = train_program_open(&config, &err);
+
+    T(program != NULL, "starts %s", err.msg);
+    free(line);
+    return program;
+}
+
+static struct train_encoder
+open_native(const struct train_encoder_spec *spec)
+{
+    struct train_encoder encoder;
+    struct err err = {""};
+
+    T(!train_native_open(&encoder, spec, &err), "opens %s", err.msg);
+    return encoder;
+}
+
+static struct train_encoder
+open_process(struct train_program *program,
+             const struct train_encoder_spec *spec)
+{
+    struct train_encoder encoder;
+    struct err err = {""};
+
+    T(!train_process_open(&encoder, program, spec, 1, &err), "opens %s",
+      err.msg);
+    return encoder;
+}
+
+static void
+fill(void)
+{
+    struct rng rng;
+
+    tiny_images(images[0], ROWS, 1);
+    tiny_images(images[1], ROWS, 2);
+    rng_init(&rng, 2, RNG_TEST, 0, 0, 0);
+    for (size_t i = 0; i < sizeof dz / sizeof *dz; i++)
+        dz[i] = (float)rng_normal(&rng);
+}
+
+/* One step; with `next` that batch is told ahead. */
+static void
+step(struct train_encoder *e, const struct nn_input *input,
+     const struct nn_input *next, float *z)
+{
+    double length = 0;
+    struct err err = {""};
+
+    T(!train_encoder_forward(e, input, NN_TRAIN, z, &err) &&
+          !train_encoder_backward(e, dz, &err),
+      "forward and back %s", err.msg);
+    if (next)
+        train_encoder_expect(e, next);
+    T(!train_encoder_norm(e, &length, &err) && length > 0 &&
+          train_encoder_steady(e),
+      "the gradient has a length %s", err.msg);
+    T(!train_encoder_update(e, 0.05, &err) && !train_encoder_average(e, &err),
+      "updated %s", err.msg);
+}
+
+/* Whether both have the same weights. */
+static int
+alike(struct train_encoder *a, struct train_encoder *b)
+{
+    struct nn_weights x, y;
+    struct err err;
+    int same =
+        !train_encoder_get(a, &x, &err) && !train_encoder_get(b, &y, &err);
+
+    for (size_t i = 0; i < x.n && same; i++) {
+        const struct nn_tensor *t = x.tensor + i;
+
+        same = !memcmp((t->statistic ? x.statistics : x.params) + t->offset,
+                       (t->statistic ? y.statistics : y.params) + t->offset,
+                       t->count * sizeof(float));
+    }
+    return same;
+}
+
+static void
+images_give_the_same_bits(void)
+{
+    const size_t micro[] = {0, 5};
+
+    for (int i = 0; i < 2; i++) {
+        const struct train_encoder_spec spec = image_spec(micro[i]);
+        struct train_program *program = start(i ? "micro" : "image", "");
+        struct train_encoder ours = open_native(&spec),
+                             theirs = open_process(program, &spec);
+        float z[2][ROWS * TINY_DIM];
+
+        T(theirs.dim == TINY_DIM && theirs.parameters == ours.parameters,
+          "of the same size");
+        for (int k = 0; k < STEPS; k++) {
+            const struct nn_input now = {.n = ROWS - (size_t)k % 2,
+                                         .images = images[k % 2]};
+            const struct nn_input next = {.n = ROWS - (size_t)(k + 1) % 2,
+                                          .images = images[(k + 1) % 2]};
+
+            step(&ours, &now, NULL, z[0]);
+            // told, told wrongly, not told
+            step(&theirs, &now, k == 2 ? NULL : k ? &now : &next, z[1]);
+            T(!memcmp(z[0], z[1], now.n * TINY_DIM * sizeof(float)),
+              "step %d: the same embeddings", k);
+        }
+        T(alike(&ours, &theirs), "the same weights and statistics");
+        train_encoder_close(&ours);
+        train_encoder_close(&theirs);
+        train_program_close(program);
+    }
+}
+
+static void
+texts_give_the_same_bits(void)
+{
+    const struct train_encoder_spec spec = text_spec();
+    struct train_program *program = start("text", "");
+    struct train_encoder ours = open_native(&spec),
+                         theirs = open_process(program, &spec);
+    int32_t ids[ROWS * CONTEXT];
+    size_t offsets[ROWS + 1] = {4}; // behind others
+    float z[2][ROWS * 6];
+
+    for (size_t i = 0; i < ROWS; i++)
+        offsets[i + 1] = offsets[i] + 1 + i % 5;
+    for (size_t i = 0; i < ROWS * CONTEXT; i++)
+        ids[i] = (int32_t)(i * 7 % VOCABULARY);
+    for (int k = 0; k < STEPS; k++) {
+        const struct nn_input input = {
+            .n = ROWS, .ids = ids, .offsets = offsets};
+
+        step(&ours, &input, NULL, z[0]);
+        step(&theirs, &input, NULL, z[1]);
+        T(!memcmp(z[0], z[1], sizeof z[0]), "step %d: the same embeddings", k);
+    }
+    T(alike(&ours, &theirs), "the same weights");
+    train_encoder_close(&ours);
+    train_encoder_close(&theirs);
+    train_program_close(program);
+}
+
+static void
+undo_and_encode_move_nothing(void)
+{
+    const struct train_encoder_spec spec = image_spec(0);
+    const struct nn_input input = {.n = ROWS, .images = images[0]};
+    struct train_program *program = start("image", "");
+    struct train_encoder ours = open_native(&spec),
+                         theirs = open_process(program, &spec);
+    float z[ROWS * TINY_DIM];
+    struct err err;
+
+    T(!train_encoder_forward(&theirs, &input, NN_ENCODE, z, &err) &&
+          alike(&ours, &theirs),
+      "to encode moves nothing");
+    T(!train_encoder_forward(&theirs, &input, NN_TRAIN, z, &err) &&
+          !alike(&ours, &theirs),
+      "to train moves statistics");
+    train_encoder_undo(&theirs);
+    T(alike(&ours, &theirs), "undo takes that back");
+    train_encoder_close(&ours);
+    train_encoder_close(&theirs);
+    train_program_close(program);
+}
+
+/* STEPS steps of an objective with an encoder: 1 if that made dz itself. */
+static int
+take_steps(const struct loss_objective *o, struct train_encoder *encoder)
+{
+    const struct loss_settings settings = loss_settings_of(o);
+    int64_t ids[ROWS / 2];
+    struct train_state state = {0};
+    struct train_samples samples;
+    struct train_learner_spec spec = {
+        .objective = o,
+        .settings = &settings,
+        .pace = {.rate = {.base = 0.1}},
+        .encoder = {encoder},
+        .images = ROWS / 2,
+        .samples = &samples,
+        .state = &state,
+    };
+    const struct train_batch batch = {
+        .steps = 9, .epochs = 1, .n = ROWS / 2, .ids = ids, .views = images[0]};
+    struct train_learner learner;
+    struct train_result result;
+    struct err err = {""};
+    int elsewhere;
+
+    for (size_t i = 0; i < ROWS / 2; i++)
+        ids[i] = (int64_t)(2 * i + 1);
+    for (size_t i = 0; o->params[i].name; i++)
+        spec.pace.value[i].base = settings.value[i];
+    train_samples_init(&samples, o, ROWS, 0, &state);
+    T(!train_learner_open(&learner, &spec, &err), "opens %s", err.msg);
+    for (int step = 0; step < STEPS; step++)
+        T(train_learner_step(&learner, &batch, &result, &err) == TRAIN_APPLIED,
+          "%s: a step %s", o->name, err.msg);
+    elsewhere = learner.elsewhere;
+    if (o == &train_own)
+        T(result.loss.n_more == 1 &&
+              !strcmp(result.loss.more[0].name, "first") &&
+              result.loss.more[0].value == (double)ids[0],
+          "a program tells more than its loss, and knows its samples");
+    train_learner_close(&learner);
+    train_samples_release(&samples);
+    return elsewhere;
+}
+
+static void
+products_give_the_same_bits(const char *objective)
+{
+    const struct train_encoder_spec spec = image_spec(0);
+    struct train_program *program = start("products", "");
+    struct train_encoder native = open_native(&spec);
+    struct train_encoder process = open_process(program, &spec);
+    struct err err;
+    const struct loss_objective *o = loss_objective_find(objective, &err);
+
+    T(!take_steps(o, &native), "%s: the products are ours", objective);
+    T(take_steps(o, &process), "%s: the products are made there", objective);
+    T(alike(&native, &process), "%s: the same weights", objective);
+    train_encoder_close(&native);
+    train_encoder_close(&process);
+    train_program_close(program);
+}
+
+static void
+a_loss_of_its_own_gives_the_same_bits(void)
+{
+    struct train_encoder_spec spec = image_spec(0);
+    struct train_program *program = start("image", "");
+    struct train_encoder native = open_native(&spec), process;
+    struct err err;
+
+    spec.loss = 1;
+    process = open_process(program, &spec);
+    take_steps(loss_objective_find("simclr", &err), &native);
+    T(take_steps(&train_own, &process), "dz is made there");
+    T(alike(&native, &process), "the same weights by a loss of its own");
+    train_encoder_close(&native);
+    train_encoder_close(&process);
+    train_program_close(program);
+}
+
+static void
+a_loss_is_a_number(void)
+{
+    struct train_encoder_spec spec = image_spec(0);
+    struct train_program *program = start("image", "loss:ok metric=3");
+    struct train_encoder process;
+    struct loss_report report = {0};
+    struct err err = {""};
+
+    spec.loss = 1;
+    process = open_process(program, &spec);
+    T(train_encoder_loss(&process, &report, &err) &&
+          strstr(err.msg, "want loss=X"),
+      "%s", err.msg);
+    train_encoder_close(&process);
+    train_program_close(program);
+}
+
+static void
+remove_all(const char *folder)
+{
+    char *line = mem_format("rm -r %s", folder);
+
+    T(!system(line), "removed");
+    free(line);
+}
+
+static void
+what_is_saved_goes_on(void)
+{
+    const struct train_encoder_spec spec = image_spec(0);
+    const struct nn_input input = {.n = ROWS, .images = images[0]};
+    struct train_program *one = start("image", ""), *two = start("image", "");
+    struct train_encoder a = open_process(one, &spec),
+                         b = open_process(two, &spec);
+    struct train_encoder ours = open_native(&spec);
+    float z[ROWS * TINY_DIM];
+    struct nn_average mean;
+    struct err err = {""};
+
+    nn_average_init(&mean, train_native(&ours)->net);
+    step(&a, &input, NULL, z);
+    mkdir("c", 0700);
+    T(!train_encoder_check(&a, &err) && !train_encoder_save(&a, "c", &err),
+      "saved %s", err.msg);
+    T(!nn_average_load("c", train_native(&ours)->net, &mean, &err) &&
+          mean.steps == 1,
+      "with the mean of one step %s", err.msg);
+    T(!nn_model_load("c", train_native(&ours)->net, &err) && alike(&ours, &a),
+      "model and head are those of the arch %s", err.msg);
+    T(!train_encoder_load(&b, "c", &err) && alike(&a, &b), "loaded %s",
+      err.msg);
+    step(&a, &input, NULL, z);
+    step(&b, &input, NULL, z);
+    T(alike(&a, &b), "the next step gives the same weights, momentum included");
+    nn_average_release(&mean);
+    train_encoder_close(&a);
+    train_encoder_close(&b);
+    train_encoder_close(&ours);
+    train_program_close(one);
+    train_program_close(two);
+    remove_all("c");
+}
+
+static void
+opening_fails(const char *fault, const char *sentence)
+{
+    const struct train_encoder_spec spec = image_spec(0);
+    struct train_program *program = start("image", fault);
+    struct train_encoder e;
+    struct err err = {""};
+
+    T(train_process_open(&e, program, &spec, 1, &err) && !e.verbs &&
+          strstr(err.msg, sentence) && train_program_failed(program),
+      "%s", err.msg);
+    train_program_close(program);
+}
+
+static void
+a_step_fails(const char *fault, const char *sentence)
+{
+    const struct train_encoder_spec spec = image_spec(0);
+    const struct nn_input input = {.n = ROWS, .images = images[0]};
+    struct train_program *program = start("image", fault);
+    struct train_encoder e = open_process(program, &spec);
+    float z[ROWS * TINY_DIM];
+    double length;
+    struct err err = {""}, again = {""};
+    struct nn_weights blocks;
+    int rc = train_encoder_forward(&e, &input, NN_TRAIN, z, &err) ||
+             train_encoder_backward(&e, dz, &err) ||
+             train_encoder_norm(&e, &length, &err) ||
+             train_encoder_update(&e, 0.1, &err) ||
+             train_encoder_check(&e, &err);
+
+    T(rc && strstr(err.msg, sentence), "%s", err.msg);
+    T(train_program_failed(program), "which the program is known by");
+    T(train_encoder_get(&e, &blocks, &again) && !strcmp(err.msg, again.msg),
+      "and all that follows");
+    train_encoder_close(&e);
+    train_program_close(program);
+}
+
+static void
+what_a_program_does_wrong_is_a_sentence(void)
+{
+    opening_fails("open:die", "ended with code 3");
+    opening_fails("open:error no torch", "encoder: no torch");
+    opening_fails("open:ok dim=6", "0 tensors");
+    opening_fails("open:tensor a parameter 3x;ok dim=6", "want 'tensor NAME");
+    opening_fails("open:tensor a parameter 1x2x3x4x5;ok dim=6",
+                  "4 numbers at most");
+    opening_fails("open:tensor a parameter 3;tensor a parameter 4;ok dim=6",
+                  "two tensors 'a'");
+    opening_fails("open:tensor a parameter 3;ok dim=0", "want dim=D");
+    opening_fails("open:tensor a parameter 3;ok dim=6",
+                  "has no tensor 'conv1.weight'");
+    opening_fails("layout:error no memory", "no memory");
+    a_step_fails("forward:die", "ended with code 3");
+    a_step_fails("forward:error out of memory", "encoder: out of memory");
+    a_step_fails("forward:what?", "answered 'what?'");
+    a_step_fails("backward:die", "ended with code 3");
+    a_step_fails("norm:ok", "want norm=X");
+    a_step_fails("update:error no optimiser", "no optimiser");
+}
+
+static void
+a_program_that_hangs_is_waited_for_so_long(void)
+{
+    const struct train_encoder_spec spec = image_spec(0);
+    const struct nn_input input = {.n = ROWS, .images = images[0]};
+    char *line = mem_format("%s program image forward:hang", self);
+    const struct train_program_config config = {.line = line, .limit = 0.5};
+    struct err err = {""};
+    struct train_program *program = train_program_open(&config, &err);
+    struct train_encoder e = open_process(program, &spec);
+    float z[ROWS * TINY_DIM];
+
+    T(train_encoder_forward(&e, &input, NN_TRAIN, z, &err) &&
+          strstr(err.msg, "did not answer in time"),
+      "%s", err.msg);
+    train_encoder_close(&e);
+    train_program_close(program);
+    free(line);
+}
+
+int
+main(int argc, char **argv)
+{
+    char scratch[256];
+    struct train_encoder_spec spec = image_spec(0);
+
+    if (argc == 4) {
+        if (!strcmp(argv[2], "text"))
+            spec = text_spec();
+        return program_main(&spec, !strcmp(argv[2], "products"), argv[3]);
+    }
+    if (t_emulated()) {
+        T_SKIP("a program that encodes", "an emulator starts no other program");
+        return t_done();
+    }
+    T(realpath(argv[0], self) != NULL, "this test is a program, too");
+    fill();
+    child_scratch(scratch);
+    images_give_the_same_bits();
+    texts_give_the_same_bits();
+    undo_and_encode_move_nothing();
+    products_give_the_same_bits("simclr");
+    products_give_the_same_bits("isogclr");
+    a_loss_of_its_own_gives_the_same_bits();
+    a_loss_is_a_number();
+    what_is_saved_goes_on();
+    what_a_program_does_wrong_is_a_sentence();
+    a_program_that_hangs_is_waited_for_so_long();
+    T(!chdir("/") && !rmdir(scratch), "nothing else was written");
+    return t_done();
+}

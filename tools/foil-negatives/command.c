@@ -1,0 +1,206 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "negatives.h"
+#include "util/command.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+/*
+ * Shared memory has, from its beginning, the weights that the program is to
+ * write; then the embeddings and whose they are:
+ *
+ *     [rows,columns] f4   weights
+ *     [columns,dim]  f4   embeddings: the anchors first, then those beside them
+ *     [columns]      i8   the sample of each
+ */
+enum { REQUEST = 512, LONGEST = 4096, ALIGN = 64 };
+
+static const double apart = 1e-3; // from 1, of the sum of a row
+
+struct weigher {
+    struct command *command;
+    const char *line;
+    int stop;
+    size_t rows, columns, dim, z, owner; // of the step; where these begin
+    char *memory;
+};
+
+struct weigher *
+weigher_open(const struct negatives_options *options, int stop)
+{
+    struct weigher *w = mem_array(1, sizeof *w);
+    const struct command_config config = {
+        .name = "weights",
+        .line = options->command,
+        .first = options->limit,
+        .patience = options->limit,
+        .longest = LONGEST,
+        .print = say_line,
+    };
+    struct err err;
+
+    w->line = options->command;
+    w->stop = stop;
+    w->command = command_open(&config, &err);
+    if (!w->command)
+        die("%s", err.msg);
+    return w;
+}
+
+void
+weigher_close(struct weigher *w)
+{
+    if (!w)
+        return;
+    command_close(w->command);
+    free(w);
+}
+
+/* ---------------------------------------------------------------- a request */
+
+static size_t
+align(size_t bytes)
+{
+    return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+/* Embeddings of one kind, with every `step`-th number of `ids` as their
+ * samples, from row *at on. */
+static void
+put_rows(struct weigher *w, size_t n, const float *z, size_t period,
+         const int64_t *ids, size_t step, size_t *at)
+{
+    int64_t *owner = (int64_t *)(void *)(w->memory + w->owner);
+
+    if (n)
+        memcpy(w->memory + w->z + *at * w->dim * sizeof *z, z,
+               n * w->dim * sizeof *z);
+    for (size_t i = 0; i < n; i++)
+        owner[*at + i] = ids[i % period * step];
+    *at += n;
+}
+
+static int
+put_step(struct weigher *w, const struct wire_pairs *p, struct err *err)
+{
+    size_t at = 0;
+
+    w->rows = p->n_views * p->n;
+    w->columns = w->rows + p->n_extra + p->n_texts;
+    w->dim = p->dim;
+    w->z = align(w->rows * w->columns * sizeof(float));
+    w->owner = w->z + align(w->columns * w->dim * sizeof(float));
+    w->memory = command_memory(w->command,
+                               w->owner + w->columns * sizeof(int64_t), err);
+    if (!w->memory)
+        return -1;
+    memset(w->memory, 0, w->z);
+    put_rows(w, w->rows, p->z, p->n, p->ids, 1, &at);
+    put_rows(w, p->n_extra, p->extra_z, p->n_extra, p->extra_ids, 1, &at);
+    put_rows(w, p->n_texts, p->extra_text_z, p->n_texts, p->extra_texts, 2,
+             &at);
+    return 0;
+}
+
+static void
+put_request(const struct weigher *w, const struct wire_pairs *p,
+            char line[REQUEST])
+{
+    snprintf(line, REQUEST,
+             "weigh rows=%zu columns=%zu dims=%zu z=%zu owner=%zu views=%zu "
+             "batch=%zu beta=%.9g epoch=%" PRId64 " step=%" PRId64,
+             w->rows, w->columns, w->dim, w->z, w->owner, p->n_views, p->n,
+             p->beta, p->epoch, p->step);
+}
+
+/* -------------------------------------------------------------- an answer */
+
+static int
+judge_weights(const struct weigher *w, struct err *err)
+{
+    const float *x = (const float *)(void *)w->memory;
+
+    for (size_t r = 0; r < w->rows; r++) {
+        double sum = 0;
+
+        for (size_t c = 0; c < w->columns; c++, x++) {
+            if (!(*x >= 0))
+                return err_set(err,
+                               "weights: '%.100s' wrote %g in row %zu, column "
+                               "%zu: a weight is not negative",
+                               w->line, (double)*x, r, c);
+            sum += (double)*x;
+        }
+        if (!(fabs(sum - 1) <= apart))
+            return err_set(err,
+                           "weights: '%.100s' wrote a row %zu that sums to %g: "
+                           "want 1",
+                           w->line, r, sum);
+    }
+    return 0;
+}
+
+/* Takes NAME=NUMBER words behind "ok". */
+static int
+take_values(const struct weigher *w, const char *words,
+            struct wire_weights *weights, struct err *err)
+{
+    struct wire_metric value = {"", 0};
+    const char *word = words;
+    int rc;
+
+    while ((rc = command_value(&words, value.name, sizeof value.name,
+                               &value.value)) > 0) {
+        if (weights->n_values == WIRE_VALUES_MAX || !isfinite(value.value))
+            break;
+        weights->values[weights->n_values++] = value;
+        word = words;
+    }
+    return !rc ? 0
+               : err_set(err,
+                         "weights: '%.100s' answered '%.60s' where up to %d "
+                         "NAME=NUMBER may be",
+                         w->line, word + strspn(word, " "), WIRE_VALUES_MAX);
+}
+
+static int
+ask(struct weigher *w, const char *line, char **ok, struct err *err)
+{
+    struct command_answer answer = {0};
+    const enum command_came came =
+        command_insist(w->command, line, w->stop, &answer, err);
+
+    if (came == COMMAND_STOPPED) {
+        say_stopped();
+        exit(EXIT_OK);
+    }
+    *ok = answer.ok;
+    return came == COMMAND_OK ? 0 : -1;
+}
+
+int
+weigher_weigh(struct weigher *w, const struct wire_pairs *pairs,
+              struct wire_weights *weights, struct err *err)
+{
+    char line[REQUEST], *ok = NULL;
+    int rc;
+
+    if (put_step(w, pairs, err))
+        return -1;
+    put_request(w, pairs, line);
+    rc = ask(w, line, &ok, err);
+    if (!rc)
+        rc = judge_weights(w, err);
+    if (!rc)
+        rc = take_values(w, ok, weights, err);
+    free(ok);
+    weights->accepted = 1;
+    weights->rows = w->rows;
+    weights->columns = w->columns;
+    weights->w = (const float *)(void *)w->memory;
+    return rc;
+}

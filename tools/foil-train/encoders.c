@@ -1,0 +1,110 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "train.h"
+#include "train/native.h"
+#include "util/mem.h"
+
+static int
+open_program(struct train *t, struct err *err)
+{
+    const struct train_program_config config = {.line = t->options->encoder,
+                                                .limit = t->options->limit,
+                                                .print = say_line};
+
+    if (!config.line)
+        return 0;
+    t->program = train_program_open(&config, err);
+    return t->program ? 0 : -1;
+}
+
+static int
+open_encoder(struct train *t, struct train_encoder *encoder,
+             const struct train_encoder_spec *spec, struct err *err)
+{
+    return t->program ? train_process_open(encoder, t->program, spec,
+                                           t->options->threads, err)
+                      : train_native_open(encoder, spec, err);
+}
+
+static int
+open_text(struct train *t, struct err *err)
+{
+    struct train_encoder_spec spec;
+
+    if (train_text_encoder_spec(t->options, &t->shape, t->texts.size, &spec,
+                                err) ||
+        open_encoder(t, &t->text_encoder, &spec, err))
+        return -1;
+    train_checkpoints_add(&t->checkpoints,
+                          train_encoder_part(&t->text_encoder));
+    train_checkpoints_add(&t->checkpoints, train_texts_part(&t->texts));
+    return 0;
+}
+
+int
+train_encoders_open(struct train *t, struct err *err)
+{
+    struct train_encoder_spec spec;
+
+    if (open_program(t, err) ||
+        train_encoder_spec(t->options, &t->shape, &spec, err) ||
+        open_encoder(t, &t->encoder, &spec, err))
+        return -1;
+    return t->options->text ? open_text(t, err) : 0;
+}
+
+void
+train_encoders_close(struct train *t)
+{
+    train_encoder_close(&t->encoder);
+    train_encoder_close(&t->text_encoder);
+    train_program_close(t->program);
+    t->program = NULL;
+}
+
+/* ------------------------------------------------- a program that was lost */
+
+/* The checkpoint at which this process began anew, in its environment. */
+static const char begun_at[] = "FOIL_BEGUN_AT";
+
+char **
+train_encoders_words(char **argv)
+{
+    static char resume[] = "--resume";
+    size_t n = 0, given = 0;
+    char **longer;
+
+    for (; argv[n]; n++)
+        given += !strcmp(argv[n], resume);
+    longer = mem_array(n + 2, sizeof *longer);
+    for (size_t i = 0; i < n; i++)
+        longer[i] = argv[i];
+    if (!given) {
+        memmove(longer + 2, longer + 1, (n - 1) * sizeof *longer);
+        longer[1] = resume;
+    }
+    return longer;
+}
+
+void
+train_encoders_resume(struct train *t, char **words, const struct err *why)
+{
+    const char *before = getenv(begun_at);
+    char here[32], path[4096];
+    const ssize_t len = readlink("/proc/self/exe", path, sizeof path - 1);
+
+    snprintf(here, sizeof here, "%jd", (intmax_t)t->checkpoints.saved);
+    if (before && !strcmp(before, here)) {
+        say("it has failed a second time without a new checkpoint in between");
+        return;
+    }
+    if (len < 0 || setenv(begun_at, here, 1))
+        return;
+    path[len] = 0;
+    say("%s", why->msg);
+    say("beginning again from the last checkpoint");
+    execv(path, words);
+}
