@@ -3,7 +3,6 @@
  */
 #include "foil-augment/serve.h"
 #include "util/opt.h"
-#include "util/priority.h"
 #include "util/stop.h"
 
 int
@@ -16,8 +15,6 @@ main(int argc, char **argv)
 
     if (options->sheet)
         end_when_stopped();
-    else
-        priority_low();
     if (options->keys &&
         wire_keys_open(&keys, options->keys, options->allow, &err))
         die("%s", err.msg);

@@ -1,7 +1,10 @@
 #include "foil-eval/eval.h"
+#include "num/room.h"
 #include "num/threads.h"
 #include "util/opt.h"
 #include "util/priority.h"
+
+NUM_ROOM_FIRST
 
 enum verb {
     KNN,
@@ -46,8 +49,8 @@ static const struct opt_tool verbs[] = {
                      "analyse a number learned for each sample, by class",
                      "CHECKPOINT DATA", 2, 2, temperature_opts},
     [FOLLOW] = {"foil-eval follow",
-                "judge each checkpoint of a run as it comes", "[TRAIN] TEST", 1,
-                2, follow_opts},
+                "judge each checkpoint of a run as it comes", "[TRAIN] [TEST]",
+                0, 2, follow_opts},
     {0},
 };
 

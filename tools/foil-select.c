@@ -1,17 +1,20 @@
 /*
  * foil-select decides which samples share a mini-batch, and hands the batches
- * to whoever asks: a plan, leases, one loop; and beside it, where plans are
- * made from features, a thread that makes them.
+ * to the peers that ask: a plan, leases, one loop; and beside it, where plans
+ * are made from features, a thread that makes them.
  */
 #include <stdlib.h>
 
 #include "data/open.h"
 #include "foil-select/select.h"
+#include "num/room.h"
 #include "num/threads.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/stop.h"
+
+NUM_ROOM_FIRST
 
 static void
 open_data(struct selector *s)
@@ -22,7 +25,7 @@ open_data(struct selector *s)
     s->set = data_open_parts_or_die(s->options->operand[0]);
     s->task = select_options_task(s->options, data_size(s->set));
     s->plan = select_plan_new(s->options->strategy, &s->task);
-    if (!s->options->eval)
+    if (s->options->features != FEATURES_EVAL)
         return;
     if (select_layout_make(data_size(s->set), (size_t)s->options->batch,
                            SELECT_KEEP, &s->looks, &err))
@@ -69,10 +72,22 @@ open_outlet(struct selector *s, struct wire *wire)
 }
 
 static void
+open_command(struct selector *s)
+{
+    const struct wire_hello hello = our_hello(s);
+    struct err err;
+
+    s->command = select_command_open(s->options, hello.digest, &err);
+    if (!s->command)
+        die("%s", err.msg);
+}
+
+static void
 open_planner(struct selector *s, const struct wire_keys *keys)
 {
     struct planner_config config = {
         .strategy = s->options->strategy,
+        .command = s->command,
         .task = s->task,
         .keys = keys,
         .hello = our_hello(s),
@@ -102,6 +117,8 @@ release(struct selector *s)
     select_quarantine_release(&s->bad);
     flow_outlet_close(s->outlet);
     planning = planner_close(s->planner);
+    if (!planning)
+        select_command_close(s->command);
     select_plan_free(s->plan);
     data_close(s->set);
     free(s->previous);
@@ -126,7 +143,9 @@ run(struct selector *s)
         die("%s", err.msg);
     open_data(s);
     open_outlet(s, wire);
-    if (select_options_wants(o, o->strategy))
+    if (o->command)
+        open_command(s);
+    if (o->command || select_options_wants(o, o->strategy))
         open_planner(s, o->keys ? &keys : NULL);
 
     rc = select_serve(s, wire, stop, &err);

@@ -51,7 +51,7 @@ has_blocks(void)
     return setlocale(LC_CTYPE, "") && !strcmp(nl_langinfo(CODESET), "UTF-8");
 }
 
-/* Who has the run, heard or not. */
+/* The stages that have the run, heard or not. */
 static void
 look_for_trainer(struct top *top)
 {

@@ -5,10 +5,14 @@
 #include "data/jpeg.h"
 #include "data/view.h"
 #include "util/digest.h"
+#include "util/err.h"
 
 /* What the command line of foil-augment says; tools/foil-augment.1. */
 struct augment_options {
     const char *data, *run, *plan, *batches, *keys, *allow, *sheet, *vocabulary;
+    const char
+        *command; /* that makes the views in place of the recipe; or NULL */
+    double limit; /* seconds that it has for a batch */
     struct data_recipe recipe;
     struct data_captions_how text;
     enum data_policy policy;
@@ -16,6 +20,21 @@ struct augment_options {
         columns;
     int filter;
     double max_bad;
+};
+
+struct wire_place;
+
+/* The observer of a batch while it is made, which knows whether anybody waits
+ * for it. */
+struct augment_watcher {
+    /* The bad sample pair[0] was replaced by its substitute pair[1];
+     * why says what is wrong.  first: this sample was not known to be bad. */
+    void (*substituted)(void *data, const struct wire_place *at,
+                        const int64_t pair[2], int first,
+                        const struct err *why);
+    void (*lives)(void *data); /* again and again: to show life */
+    int (*waits)(void *data);  /* somebody waits for a batch of ours: 1 */
+    void *data;
 };
 
 const struct augment_options *augment_options_get(int argc, char **argv);

@@ -5,11 +5,24 @@
 #include "data/open.h"
 #include "data/png.h"
 #include "data/sheet.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "wire/batch.h"
 
 #include "maker.h"
+
+/* Seconds that a piece of the work takes at most, but for a large image;
+ * between two signs of life while the spare thread has one. */
+static const double piece_time = 0.001, glance = 0.01;
+
+/* A part of a batch: the views of its next samples. */
+struct piece {
+    struct augment_maker *maker;
+    uint64_t epoch;
+    int rc; /* of data_gather_next() */
+    struct err why;
+};
 
 void
 augment_maker_open(struct augment_maker *maker,
@@ -27,11 +40,16 @@ augment_maker_open(struct augment_maker *maker,
     maker->seed = data_seed(maker->set, (uint64_t)options->seed);
     maker->pool = data_pool_new(maker->set, &how);
     augment_text_open(&maker->text, options, maker->set);
+    maker->stop = -1;
+    if (options->command)
+        maker->command = augment_command_open(options, maker->seed);
 }
 
 void
 augment_maker_close(struct augment_maker *maker)
 {
+    spare_close(maker->spare);
+    augment_command_close(maker->command);
     augment_text_close(&maker->text);
     data_pool_free(maker->pool);
     data_close(maker->set);
@@ -85,16 +103,15 @@ augment_maker_fits(const struct augment_maker *maker,
 {
     const struct augment_options *options = maker->options;
     const size_t size = options->recipe.size, image = 3 * size * size,
-                 views = (size_t)options->views * item->n,
-                 n = views > item->n_extra ? views : item->n_extra;
+                 n = (size_t)options->views * item->n + item->n_extra;
 
     if (n <= most / image)
         return 0;
     return err_set(err,
                    "item: a batch of %zu images of %zu x %zu has %.0f MiB, the "
-                   "trainer takes %.0f: foil-train --max-batch",
+                   "trainer takes %.0f: start foil-train with --max-batch %zu",
                    n, size, size, (double)n * (double)image / (1 << 20),
-                   (double)most / (1 << 20));
+                   (double)most / (1 << 20), n * image / (1 << 20) + 1);
 }
 
 void
@@ -152,12 +169,45 @@ choose_variants(struct augment_maker *maker, const struct wire_item *item)
     return (struct wire_variants){ours, views, maker->variant};
 }
 
+/* Makes views until it is time to look around, or a sample has a substitute. */
+static void
+make_piece(void *data)
+{
+    struct piece *piece = data;
+    struct augment_maker *maker = piece->maker;
+    struct data_gather *g = &maker->gather;
+    const size_t substituted = g->n_substituted;
+    const double until = clock_now() + piece_time;
+
+    do
+        piece->rc = data_gather_next(g, maker->pool, &maker->options->recipe,
+                                     maker->seed, piece->epoch, &piece->why);
+    while (piece->rc > 0 && g->n_substituted == substituted &&
+           clock_now() < until);
+}
+
+/* Has a piece made, at the lowest priority where nobody waits. */
+static void
+do_piece(struct augment_maker *maker, struct piece *piece)
+{
+    struct augment_watcher *watcher = &maker->watcher;
+
+    if (!maker->spare || watcher->waits(watcher->data)) {
+        make_piece(piece);
+    } else {
+        spare_start(maker->spare, make_piece, piece);
+        while (!spare_wait(maker->spare, glance))
+            watcher->lives(watcher->data);
+    }
+    watcher->lives(watcher->data);
+}
+
 static void
 make_views(struct augment_maker *maker, const struct wire_item *item,
            const int64_t *variant)
 {
     const struct augment_options *options = maker->options;
-    const struct data_wanted want = {
+    struct data_wanted want = {
         .n = item->n,
         .n_extra = item->n_extra,
         .views = (size_t)options->views,
@@ -168,23 +218,26 @@ make_views(struct augment_maker *maker, const struct wire_item *item,
         .extra_view = item->of_extra.view,
         .extra_epoch = item->of_extra.epoch,
     };
+    struct piece piece = {.maker = maker, .epoch = (uint64_t)item->at.epoch};
     struct data_gather *g = &maker->gather;
     size_t substitutes = 0;
-    struct err why;
-    int rc;
 
+    if (maker->command)
+        augment_command_begin(maker->command, &want);
     data_gather_begin(g, &want);
-    while ((rc = data_gather_next(g, maker->pool, &options->recipe, maker->seed,
-                                  (uint64_t)item->at.epoch, &why)) > 0) {
-        if (g->n_substituted > substitutes)
+    do {
+        do_piece(maker, &piece);
+        if (piece.rc > 0 && g->n_substituted > substitutes)
             report_substitute(maker, &item->at, g->substituted[substitutes++],
-                              &why);
-        maker->watcher.lives(maker->watcher.data);
-    }
-    if (rc < 0)
-        die("%s", why.msg);
+                              &piece.why);
+    } while (piece.rc > 0);
+    if (piece.rc < 0)
+        die("%s", piece.why.msg);
     if (substitutes > WIRE_SUBSTITUTED_MAX)
         die("%zu bad samples in one batch are too many", substitutes);
+    if (maker->command)
+        augment_command_make(maker->command, &maker->watcher, maker->stop,
+                             g->pixel);
 }
 
 struct wire_msg *

@@ -3,26 +3,22 @@
 
 #include "data/gather.h"
 #include "data/pool.h"
+#include "util/spare.h"
 #include "wire/item.h"
 
 #include "augment.h"
+#include "command.h"
 #include "text.h"
 
 /*
  * A maker turns a plan item into a batch: the images of its ids, decoded, and
  * their augmented views.  It speaks with nobody: what others should hear of
  * goes through the functions of its watcher.
+ *
+ * While nobody waits, images are decoded and views made by a thread of the
+ * lowest priority, so that a trainer on the same machine keeps its processor
+ * time; as soon as somebody waits, by the caller's.
  */
-struct augment_watcher {
-    /* The bad sample pair[0] was replaced by its substitute pair[1];
-     * why says what is wrong.  first: this sample was not known to be bad. */
-    void (*substituted)(void *data, const struct wire_place *at,
-                        const int64_t pair[2], int first,
-                        const struct err *why);
-    void (*lives)(void *data); /* between two images: to show life */
-    void *data;
-};
-
 struct augment_maker {
     const struct augment_options *options;
     struct augment_watcher watcher;
@@ -34,6 +30,9 @@ struct augment_maker {
     int64_t *variant; /* [views,b] which of the fixed views, drawn by us */
     size_t variant_room;
     struct augment_text text;
+    struct augment_command *command; /* or NULL */
+    int stop;                        /* descriptor that ends a wait for it */
+    struct spare *spare; /* that thread; NULL: all by the caller's */
 };
 
 /* Opens the data set; ends the tool where that fails. */
@@ -41,8 +40,8 @@ void augment_maker_open(struct augment_maker *maker,
                         const struct augment_options *options);
 void augment_maker_close(struct augment_maker *maker);
 
-/* 0 where the views of an item's batch have no more than so many bytes, and its
- * extra images neither; else -1 with a sentence. */
+/* 0 where the views of an item's batch and its extra images have no more than
+ * so many bytes; else -1 with a sentence. */
 int augment_maker_fits(const struct augment_maker *maker,
                        const struct wire_item *item, size_t most,
                        struct err *err);
@@ -53,7 +52,8 @@ void augment_maker_tell(const struct augment_maker *maker,
 
 /*
  * The batch of an item, as a message.  Ends the tool where too many samples are
- * bad, or where the item is for other fixed views than ours.
+ * bad, where the item is for other fixed views than ours, and where a command
+ * fails, or is waited for and we are asked to stop.
  */
 struct wire_msg *augment_maker_make(struct augment_maker *maker,
                                     const struct wire_item *item);

@@ -18,6 +18,7 @@ static struct augment_options options = {
     .rows = 8,
     .columns = 4,
     .max_bad = 0.01,
+    .limit = 600,
     .text = {DATA_CAPTION_RANDOM, 0, 0},
 };
 static const char *recipe_spec, *policy = "refuse";
@@ -42,6 +43,10 @@ static const struct opt opts[] = {
      "augmentations: NAME[,FIELD=X]... [cifar; imagenet above 64 pixels]"},
     {"size", 0, OPT_WHOLE, &side, 0, DATA_SIZE_MAX, "N",
      "width and height of views; 0: of the recipe"},
+    {"view-command", 0, OPT_TEXT, &options.command, 0, 0, "COMMAND",
+     "a program of yours that makes the views, in place of --recipe"},
+    {"command-limit", 0, OPT_REAL, &options.limit, 0.1, 1e6, "SECONDS",
+     "time it has for a batch"},
     {"bad", 0, OPT_WORD, &policy, 0, 0, "refuse|accept",
      "what to do with a JPEG that decodes with a warning"},
     {"max-bad", 0, OPT_REAL, &options.max_bad, 0, 1, "X",
@@ -94,6 +99,18 @@ choose_recipe(struct data_recipe *recipe)
         recipe->size = (size_t)side;
 }
 
+/* What belongs to the command, and what it takes the place of. */
+static void
+judge_command(void)
+{
+    if (!options.command && opt_given(&options.limit))
+        opt_misuse("--command-limit belongs to --view-command");
+    if (options.command && recipe_spec)
+        opt_misuse("--view-command takes the place of --recipe");
+    if (options.command && options.sheet)
+        opt_misuse("--sheet draws views of a recipe");
+}
+
 const struct augment_options *
 augment_options_get(int argc, char **argv)
 {
@@ -109,6 +126,7 @@ augment_options_get(int argc, char **argv)
                    options.augmentations);
     if (options.augmentations == 1)
         opt_misuse("--augmentations 1 leaves nothing to choose from");
+    judge_command();
     if (!options.vocabulary &&
         (opt_given(&context) || opt_given(&options.text.caption) ||
          opt_given(&options.text.drop)))
@@ -135,6 +153,8 @@ augment_recipe(char hex[DIGEST_HEX])
         digest_add(stream, &caption, sizeof caption);
         digest_add(stream, &options.text.drop, sizeof options.text.drop);
     }
+    if (options.command)
+        digest_add(stream, options.command, strlen(options.command));
     digest = digest_end(stream);
     digest_hex(&digest, hex);
 }

@@ -115,8 +115,8 @@ pass_on(struct augmenter *a)
     wire_msg_free(msg);
 }
 
-/* The trainer will not have a batch because of its item: who handed that out is
- * told, and takes it back. */
+/* The trainer will not have a batch because of its item: the stage that
+ * handed that out is told, and takes it back. */
 static void
 pass_refusal(struct augmenter *a, const struct wire_news *news)
 {
@@ -214,6 +214,14 @@ show_life(void *data)
         return;
     a->glanced = now;
     hear_trainer(a);
+}
+
+static int
+somebody_waits(void *data)
+{
+    const struct augmenter *a = data;
+
+    return flow_relay_waits(a->relay);
 }
 
 /* Refuses an item whose batch the trainer would not receive: 1. */
@@ -404,9 +412,14 @@ augment_serve(struct augment_maker *maker, const struct wire_keys *keys)
     struct err err;
     int rc = 1, busy = 0;
 
-    maker->watcher = (struct augment_watcher){tell_substitute, show_life, &a};
+    maker->watcher = (struct augment_watcher){tell_substitute, show_life,
+                                              somebody_waits, &a};
     a.relay = flow_relay_new((size_t)a.options->room);
     open_ends(&a, keys);
+    maker->stop = a.stop;
+    maker->spare = spare_open(&err);
+    if (!maker->spare)
+        die("%s", err.msg);
     progress_start(&a.progress, "batches", 0, (double)a.options->max_items);
     while (rc > 0 && !enough(&a)) {
         rc = wire_wait(a.wire, a.stop, busy ? 0 : 1, &err);

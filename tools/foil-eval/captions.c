@@ -55,8 +55,8 @@ direction(const struct eval_answers *answers, size_t m,
                      (json_int_t)(answers->n - n));
 }
 
-/* Who answers whom; where `equal`, captions that are equal answer as one, and
- * so do all of their images. */
+/* Which captions answer which images; where `equal`, captions that are equal
+ * answer as one, and so do all of their images. */
 static void
 find_answers(struct both *b, int equal)
 {

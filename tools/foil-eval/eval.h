@@ -17,6 +17,8 @@ struct options {
     const char *k_list, *metric, *protocol, *labels[2], *within;
     const char *recipe, *output, *coordinates, *column, *plot;
     const char *run, *events, *keys, *allow, *best, *answers;
+    const char *command; /* that judges; or NULL */
+    double limit;        /* seconds that it has for a checkpoint */
     double temperature, l2, held_out, tolerance, tau, ridge;
     long iterations, seed, rows, threads, views, batch, max_pixels;
     long components, extreme, principal, nearest;

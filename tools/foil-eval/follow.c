@@ -108,8 +108,10 @@ run_follow(const struct options *options, char **path)
 {
     struct hearing hearing;
     struct judge judge = {.run = options->run,
-                          .train = path[1] ? path[0] : NULL,
-                          .test = path[1] ? path[1] : path[0],
+                          .train = path[0] && path[1] ? path[0] : NULL,
+                          .test = path[0] && path[1] ? path[1] : path[0],
+                          .line = options->command,
+                          .limit = options->limit,
                           .k_list = options->k_list,
                           .by = options->best,
                           .threads = options->threads};
@@ -117,6 +119,10 @@ run_follow(const struct options *options, char **path)
 
     if (!options->run)
         opt_misuse("-r is missing: which run?");
+    if (!path[0] && !options->command)
+        opt_misuse("wants TEST or --judge-command");
+    if (!options->command && opt_given(&given.limit))
+        opt_misuse("--command-limit belongs to --judge-command");
     if (!file_exists(options->run))
         die("there is no run '%s'", options->run);
     judge.stop = stop_fd(&err);

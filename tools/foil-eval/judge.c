@@ -12,17 +12,22 @@
 #include "nn/checkpoint.h"
 #include "train/config.h"
 #include "train/results.h"
+#include "util/command.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/stop.h"
 
 /* What checkpoints are measured by: features of TRAIN and TEST by the labels,
- * those of the images of TEST by their captions. */
+ * those of the images of TEST by their captions; or the program. */
+enum by { BY_LABELS, BY_CAPTIONS, BY_COMMAND };
 static const struct {
     const char *name;
-    int captions;
-} measures[] = {{"knn", 0}, {"probe", 0}, {"captions", 1}};
+    enum by by;
+} measures[] = {{"knn", BY_LABELS},
+                {"probe", BY_LABELS},
+                {"captions", BY_CAPTIONS},
+                {"command", BY_COMMAND}};
 enum { MEASURES = sizeof measures / sizeof *measures };
 
 /* Notes the digest of a data set, and whether it has labels and captions. */
@@ -44,6 +49,27 @@ take_set(struct judge *judge, const char *path, char hex[DIGEST_HEX])
     data_close(set);
 }
 
+/* Whether there is what `best` is to be by. */
+static int
+has(const struct judge *judge, enum by by)
+{
+    const int there[] = {judge->labels, judge->captions, judge->line != NULL};
+
+    return there[by];
+}
+
+/* The measure that `best` is by. */
+static size_t
+best_by(const struct judge *judge)
+{
+    size_t i = 0;
+
+    while (judge->by ? strcmp(measures[i].name, judge->by)
+                     : !has(judge, measures[i].by))
+        i++;
+    return i;
+}
+
 void
 judge_open(struct judge *judge)
 {
@@ -52,9 +78,9 @@ judge_open(struct judge *judge)
 
     if (judge->train)
         take_set(judge, judge->train, judge->digest[0]);
-    take_set(judge, judge->test, judge->digest[1]);
-    if (judge->by &&
-        (strcmp(judge->by, "captions") ? !judge->labels : !judge->captions))
+    if (judge->test)
+        take_set(judge, judge->test, judge->digest[1]);
+    if (!has(judge, measures[best_by(judge)].by))
         die("the data have nothing for --best %s", judge->by);
     judge->bin = file_own_folder(&err);
     if (!judge->bin || file_mkdir(folder, 0777, &err))
@@ -64,6 +90,8 @@ judge_open(struct judge *judge)
         die("cannot open '%s': %s", folder, strerror(errno));
     if (flock(judge->lock, LOCK_EX | LOCK_NB))
         die("another foil-eval follows '%s'", judge->run);
+    if (judge->line)
+        judge_start(judge);
     free(folder);
 }
 
@@ -74,6 +102,7 @@ judge_close(struct judge *judge)
     char *folder = mem_format("%s/follow", judge->run);
     struct err ignored;
 
+    command_close(judge->command);
     unlink(link);
     file_remove(folder, &ignored);
     close(judge->lock);
@@ -89,28 +118,32 @@ applies(const struct judge *judge, size_t measure, long step)
     char *texts;
     int there;
 
-    if (!measures[measure].captions)
-        return judge->labels;
+    if (measures[measure].by != BY_CAPTIONS)
+        return has(judge, measures[measure].by);
     texts = mem_format("%s/step-%08ld/text.safetensors", judge->run, step);
     there = judge->captions && file_exists(texts);
     free(texts);
     return there;
 }
 
-/* Whether a result is of these data and this checkpoint; of captions, in which
- * equal ones count as one. */
+/* Whether a result is of these data, or of this command, and this checkpoint;
+ * of captions, in which equal ones count as one. */
 static int
-is_ours(const struct judge *judge, const json_t *result, int captions,
-        long step, const char *manifest)
+is_ours(const struct judge *judge, const json_t *result, enum by by, long step,
+        const char *manifest)
 {
+    const int captions = by == BY_CAPTIONS;
     const char *const sides[] = {captions ? "images" : "train", "test"};
     const char *const wanted[] = {judge->digest[captions], judge->digest[1]};
     const char *rule = json_string_value(json_object_get(result, "rule"));
     const char *is = json_string_value(json_object_get(result, "manifest"));
+    const char *line = json_string_value(json_object_get(result, "command"));
 
     if (json_integer_value(json_object_get(result, "step")) != step || !is ||
         strcmp(is, manifest) || (captions && rule && strcmp(rule, "equal")))
         return 0;
+    if (by == BY_COMMAND)
+        return line && !strcmp(line, judge->line);
     for (int i = 0; i < 2 - captions; i++) {
         const json_t *made =
             json_object_get(json_object_get(result, sides[i]), "made");
@@ -149,7 +182,7 @@ result_of(const struct judge *judge, const json_t *results, long step,
     json_array_foreach(results, i, one)
     {
         if (!strcmp(json_string_value(json_object_get(one, "measure")), name) &&
-            is_ours(judge, one, measures[measure].captions, step, manifest))
+            is_ours(judge, one, measures[measure].by, step, manifest))
             found = one;
     }
     return found;
@@ -163,6 +196,14 @@ accuracy(const json_t *result)
 
     return json_number_value(recall ? recall
                                     : json_object_get(result, "accuracy"));
+}
+
+/* A program may measure something else. */
+static int
+has_accuracy(const json_t *result)
+{
+    return json_object_get(result, "r_mean") ||
+           json_is_number(json_object_get(result, "accuracy"));
 }
 
 static json_t *
@@ -242,16 +283,17 @@ measure(const struct judge *judge, size_t which, char *const features[2],
         const char *threads)
 {
     const char *name = measures[which].name;
-    const int knn = !strcmp(name, "knn");
+    const int knn = !strcmp(name, "knn"),
+              captions = measures[which].by == BY_CAPTIONS;
     const char *words[] = {
-        measures[which].captions ? "retrieve" : name,
+        captions ? "retrieve" : name,
         "--threads",
         threads,
         features[0],
         features[1],
-        knn                        ? "-k"
-        : measures[which].captions ? "--captions"
-                                   : NULL,
+        knn        ? "-k"
+        : captions ? "--captions"
+                   : NULL,
         knn ? judge->k_list : NULL,
         NULL,
     };
@@ -266,34 +308,31 @@ take_measures(const struct judge *judge, const char *checkpoint, long step)
     char *features[2] = {mem_format("%s/follow/first.npy", judge->run),
                          mem_format("%s/follow/second.npy", judge->run)};
     char *threads = mem_format("%ld", judge->threads);
-    int rc = 1, embedded = -1;
+    int rc = 1, embedded = -1, any = 0;
 
     for (size_t i = 0; i < MEASURES && rc > 0; i++) {
+        const int by = (int)measures[i].by;
+
         if (!applies(judge, i, step))
             continue;
-        if (embedded != measures[i].captions)
-            rc = embed(judge, checkpoint, measures[i].captions, features,
-                       threads);
-        embedded = measures[i].captions;
+        any = 1;
+        if (by == BY_COMMAND) {
+            rc = judge_ask(judge, checkpoint, step);
+            continue;
+        }
+        if (embedded != by)
+            rc = embed(judge, checkpoint, by == BY_CAPTIONS, features, threads);
+        embedded = by;
         if (rc > 0)
             rc = measure(judge, i, features, threads);
     }
-    if (embedded < 0)
+    if (!any)
         die("'%s' has no encoder of texts, and there are no labels to judge by",
             checkpoint);
     free(threads);
     free(features[0]);
     free(features[1]);
     return rc;
-}
-
-/* Whether `best` is by a measure. */
-static int
-is_best_by(const struct judge *judge, size_t measure)
-{
-    const char *by = judge->by ? judge->by : judge->labels ? "knn" : "captions";
-
-    return !strcmp(measures[measure].name, by);
 }
 
 /* Points `best` to the best of those that are there; of equals, the first. */
@@ -303,10 +342,9 @@ point_best(const struct judge *judge, const json_t *results)
     const json_t *best = NULL;
     struct err err;
     long at = -1, *steps;
-    size_t n, by = 0;
+    const size_t by = best_by(judge);
+    size_t n;
 
-    while (!is_best_by(judge, by))
-        by++;
     steps = list_steps(judge, &n);
     for (size_t i = 0; i < n; i++) {
         char hex[DIGEST_HEX];
@@ -341,7 +379,7 @@ tell(const struct judge *judge, long step)
         const json_t *one = result_of(judge, results, step, manifest, i);
         const json_t *k = json_object_get(one, "k");
 
-        if (!applies(judge, i, step))
+        if (!applies(judge, i, step) || !has_accuracy(one))
             continue;
         if (people)
             printf("  %s%s%.0jd %.4f", measures[i].name, k ? " " : "",

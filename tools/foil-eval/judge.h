@@ -8,18 +8,24 @@
  * foil-eval measure the features, which adds the results to the run, and points
  * `best` to the best checkpoint that there is.  Where both have labels it
  * measures knn and probe, where TEST has captions and the run an encoder of
- * texts, retrieval.
+ * texts, retrieval.  A program of the user's adds what it likes.
  */
+struct command;
+
 struct judge {
-    const char *run, *train, *test; /* paths; train may be NULL */
+    const char *run, *train, *test; /* paths; train may be NULL, and
+                                       test where there is a command */
     const char *k_list;             /* for knn */
-    const char *by;                 /* "knn", "probe", "captions": best by it */
+    const char *by;                 /* "knn", "probe", ...: best by it */
+    const char *line;               /* of the command; or NULL */
+    double limit;                   /* seconds that it has for a checkpoint */
     long threads;
     int stop; /* descriptor */
 
     int labels, captions;       /* what the data have */
     char digest[2][DIGEST_HEX]; /* of train, test */
     char *bin;                  /* folder of our tools */
+    struct command *command;    /* or NULL */
     int lock;                   /* descriptor */
 };
 
@@ -46,5 +52,13 @@ int judge_over(const struct judge *judge);
  */
 int judge_run_tool(const struct judge *judge, const char *tool,
                    const char *const *words);
+
+/*
+ * judge_command.c: judge_ask() asks the program about a checkpoint and adds its
+ * answer to the results of the run, as the measure "command": as
+ * judge_run_tool().  judge_start() starts it, or the process ends.
+ */
+void judge_start(struct judge *judge);
+int judge_ask(const struct judge *judge, const char *checkpoint, long step);
 
 #endif

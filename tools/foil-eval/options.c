@@ -23,6 +23,7 @@ struct options given = {
     .principal = 500,
     .ridge = 0.1,
     .nearest = 10,
+    .limit = 3600,
 };
 long follow_threads = 1; // the other processors are the trainer's
 
@@ -174,8 +175,12 @@ const struct opt follow_opts[] = {
      "where the trainer publishes events; else in RUN"},
     {"neighbours", 'k', OPT_TEXT, &given.k_list, 0, 0, "K,...",
      "how many neighbours vote"},
-    {"best", 0, OPT_WORD, &given.best, 0, 0, "knn|probe|captions",
+    {"best", 0, OPT_WORD, &given.best, 0, 0, "knn|probe|captions|command",
      "by what RUN/best is the best; else the first that there is"},
+    {"judge-command", 0, OPT_TEXT, &given.command, 0, 0, "COMMAND",
+     "a program of yours that judges, too"},
+    {"command-limit", 0, OPT_REAL, &given.limit, 0.1, 1e6, "SECONDS",
+     "time it has for a checkpoint"},
     {"once", 0, OPT_FLAG, &given.once, 0, 0, NULL,
      "judge the checkpoints that there are, and end"},
     THREADS_OPT(&follow_threads),

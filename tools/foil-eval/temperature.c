@@ -55,8 +55,7 @@ open_tables(struct tables *tables, const struct nn_model *model)
     char *path;
     struct err err;
 
-    tables->folder =
-        json_string_value(json_object_get(model->about, "checkpoint"));
+    tables->folder = model->folder;
     path = mem_format("%s/samples.safetensors", tables->folder);
     if (nn_arrays_read(path, &tables->array, &tables->n, NULL, &err))
         die("%s", err.msg);

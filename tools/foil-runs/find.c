@@ -25,7 +25,7 @@ find(const char *dir, int depth, json_t *paths)
     glob_t found;
 
     if (has(dir, "metrics.jsonl") || has(dir, "command")) {
-        json_array_append_new(paths, json_string(dir));
+        json_array_append_new(paths, json_string_nocheck(dir)); // not printed
         return; // what lies in a run is no run
     }
     if (depth == DEEPEST)

@@ -186,7 +186,7 @@ runs_gather(const char *run)
     json_t *object = json_object(), *options = json_object();
     json_t *epochs;
 
-    json_object_set_new(object, "run", json_string(run));
+    json_object_set_new(object, "run", json_name(run));
     json_object_set_new(object, "state", json_string("stopped"));
     add_metrics(object, run);
     add_checkpoint(object, run, options);

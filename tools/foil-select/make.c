@@ -33,7 +33,7 @@ compare(struct wire_plan *about, const struct select_task *task,
 
 struct planned
 select_make(const struct planner_config *config,
-            const struct select_making *making)
+            const struct select_making *making, struct err *why)
 {
     struct select_task task = config->task;
     struct planned made = {.epoch = making->epoch};
@@ -44,11 +44,18 @@ select_make(const struct planner_config *config,
     made.ids = mem_array(select_layout_total(&task.layout), sizeof *made.ids);
     task.epoch = (uint64_t)making->epoch;
     task.features = making->by_features ? &making->history.features : NULL;
-    select_strategy_order(config->strategy, &task, made.ids);
+    if (!config->command) {
+        select_strategy_order(config->strategy, &task, made.ids);
+    } else if (select_command_order(config->command, &task, made.ids, why)) {
+        free(made.ids);
+        made.ids = NULL;
+        return made;
+    }
     seconds = clock_now() - start;
     about->epoch = making->epoch;
     snprintf(about->strategy, sizeof about->strategy, "%s",
-             task.features ? config->strategy->name : "shuffle");
+             task.features || config->command ? config->strategy->name
+                                              : "shuffle");
     if (task.features) {
         add(about, "from", (double)making->from);
         add(about, "stale", (double)(making->epoch - making->from));

@@ -7,8 +7,12 @@
 #include "util/opt.h"
 #include "wire/item.h"
 
-static struct select_options o = {
-    .batch = 128, .epochs = 100, .lag = 1, .threads = 1, .patience = 10};
+static struct select_options o = {.batch = 128,
+                                  .epochs = 100,
+                                  .lag = 1,
+                                  .threads = 1,
+                                  .patience = 10,
+                                  .limit = 600};
 static const char *strategy = "shuffle";
 
 /* The table: these, the parameters of strategies, which come from lib/select,
@@ -22,6 +26,12 @@ static const struct opt plan[] = {
      "endpoint of the trainer for features [ipc://DIR/features]"},
     {"strategy", 0, OPT_TEXT, &strategy, 0, 0, "NAME",
      "how batches are chosen, one of --list strategies"},
+    {"strategy-command", 0, OPT_TEXT, &o.command, 0, 0, "COMMAND",
+     "a program of yours that plans, in place of --strategy"},
+    {"command-limit", 0, OPT_REAL, &o.limit, 0.1, 1e6, "SECONDS",
+     "time it has for an answer"},
+    {"partial", 0, OPT_FLAG, &o.partial, 0, 0, NULL,
+     "its plans may leave samples out and repeat them"},
     {"batch", 'b', OPT_WHOLE, &o.batch, 2, WIRE_BATCH_MAX - 1, "N",
      "most samples in a batch"},
     {"epochs", 'e', OPT_WHOLE, &o.epochs, 1, 1e9, "N",
@@ -35,7 +45,7 @@ static const struct opt plan[] = {
 static const struct opt rest[] = {
     {"avoid", 0, OPT_TEXT, &o.avoid, 0, 0, "FILE",
      "group of each sample, .npy: keep groups out of one batch"},
-    {"features", 0, OPT_CHOICE, &o.eval, 0, 0, "steps|eval",
+    {"features", 0, OPT_CHOICE, &o.features, 0, 0, "steps|eval|none",
      "from the training steps, or from an extra pass"},
     {"table", 0, OPT_CHOICE, &o.half, 0, 0, "f32|f16",
      "precision of features on their way from the trainer"},
@@ -87,6 +97,30 @@ make_table(void)
     opt_append(opts, n, rest);
 }
 
+/* What belongs together. */
+static void
+judge(void)
+{
+    if (!o.operands && !o.list)
+        opt_misuse("wants %s", tool.operands);
+    if (!o.score && o.operands > 1)
+        opt_misuse("two files are for --score");
+    if (o.plan_out && !o.score)
+        opt_misuse("--plan-out belongs to --score");
+    if (o.losses && !o.score)
+        opt_misuse("--losses belongs to --score");
+    if (o.command && opt_given(&strategy))
+        opt_misuse("--strategy-command takes the place of --strategy");
+    if (!o.command && opt_given(&o.limit))
+        opt_misuse("--command-limit belongs to --strategy-command");
+    if (!o.command && o.partial)
+        opt_misuse("--partial belongs to --strategy-command");
+    if (o.features == FEATURES_NONE && (!o.command || o.value[SELECT_REFINE]))
+        opt_misuse(
+            "--features none is for --strategy-command without --refine");
+    opt_together(&o.keys, &o.allow);
+}
+
 const struct select_options *
 select_options_get(int argc, char **argv)
 {
@@ -96,19 +130,12 @@ select_options_get(int argc, char **argv)
     o.operand = opt_parse(&tool, argc, argv);
     while (o.operand[o.operands])
         o.operands++;
-    if (!o.operands && !o.list)
-        opt_misuse("wants %s", tool.operands);
-    if (!o.score && o.operands > 1)
-        opt_misuse("two files are for --score");
-    if (o.plan_out && !o.score)
-        opt_misuse("--plan-out belongs to --score");
-    if (o.losses && !o.score)
-        opt_misuse("--losses belongs to --score");
-    opt_together(&o.keys, &o.allow);
-    o.strategy = select_strategy_find(strategy, &err);
+    o.strategy = o.command ? &select_strategy_command
+                           : select_strategy_find(strategy, &err);
     if (!o.strategy)
         opt_misuse("%s", err.msg);
     param_set_get(&params, o.strategy->params, o.value);
+    judge();
     return &o;
 }
 
@@ -116,7 +143,8 @@ int
 select_options_wants(const struct select_options *options,
                      const struct select_strategy *of)
 {
-    return of->wants_features || options->value[SELECT_REFINE];
+    return options->features != FEATURES_NONE &&
+           (of->wants_features || options->value[SELECT_REFINE]);
 }
 
 /* The group of each sample, from a file of whole numbers. */

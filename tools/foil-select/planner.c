@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "num/threads.h"
@@ -35,7 +34,8 @@ struct job {
  * its processors.  A thread that was lowered cannot be raised again without
  * privileges; so when the trainer has come to wait for the plan, and the
  * machine is too busy for the second thread to get on, the first one computes
- * it, too, and who is done first has made it.
+ * it, too, and who is done first has made it.  Plans of a command (command.c)
+ * are the second thread's alone: one at a time.
  */
 struct planner {
     struct planner_config config;
@@ -64,7 +64,6 @@ struct planner {
 
 /* Seconds until an unanswered trainer is a trouble; between two tries. */
 static const double patience = 10, pause_again = 0.2;
-
 /* Seconds between two looks at the second thread, and the share of them that it
  * has to get of a processor where somebody waits for it. */
 static const double look = 0.2, least_share = 0.2;
@@ -153,14 +152,17 @@ compute(struct planner *p, struct job **slot)
 {
     struct job *job = *slot ? *slot : p->job;
     struct planned made;
+    struct err why;
 
     *slot = job;
     p->computing++;
     pthread_mutex_unlock(&p->lock);
-    made = select_make(&p->config, &job->making);
+    made = select_make(&p->config, &job->making, &why);
+    if (!made.ids)
+        set_trouble(p, -1, &why);
     pthread_mutex_lock(&p->lock);
     p->computing--;
-    if (p->turn == job->turn && !job->done) {
+    if (made.ids && p->turn == job->turn && !job->done) {
         p->made = job->done = 1;
         p->result = made;
     } else {
@@ -181,7 +183,8 @@ has_to_take_over(struct planner *p)
     const double now = clock_now(), spent = clock_cpu_of(p->low);
     const double passed = now - p->since, share = (spent - p->spent) / passed;
 
-    if (!p->job || p->lent != p->job || !p->hurry || p->since <= 0) {
+    if (!p->job || p->lent != p->job || !p->hurry || p->since <= 0 ||
+        p->config.command) {
         p->since = p->job && p->hurry ? now : 0;
         p->spent = spent;
         return 0;
@@ -211,10 +214,10 @@ plan(struct planner *p)
     if (p->turn != job->turn || p->quit ||
         (job->what != FETCH_DONE && job->what != FETCH_NONE)) {
         end_job(p);
-    } else if (p->hurry || p->lent) {
+    } else if (!p->config.command && (p->hurry || p->lent)) {
         compute(p, &p->own);
     } else {
-        p->lent = job;
+        p->lent = p->lent ? p->lent : job;
         pthread_cond_signal(&p->low_work);
     }
 }
@@ -247,13 +250,8 @@ tell(struct planner *p)
 static void
 sleep_on_work(struct planner *p)
 {
-    const double until = clock_now() + look;
-    const struct timespec at = {
-        .tv_sec = (time_t)until,
-        .tv_nsec = (long)((until - (double)(time_t)until) * 1e9)};
-
     if (p->job && p->hurry)
-        pthread_cond_timedwait(&p->work, &p->lock, &at);
+        clock_cond_wait(&p->work, &p->lock, look);
     else
         pthread_cond_wait(&p->work, &p->lock);
 }
@@ -291,7 +289,7 @@ work_low(void *arg)
     num_threads(p->config.threads);
     pthread_mutex_lock(&p->lock);
     while (!p->quit) {
-        if (p->lent)
+        if (p->lent || (p->job && p->config.command))
             compute(p, &p->lent);
         else
             pthread_cond_wait(&p->low_work, &p->lock);
@@ -314,7 +312,7 @@ connect_to(struct planner *p, struct err *err)
     return wire_service_open(p->wire, &config, err);
 }
 
-/* The thread may outlive those of whoever opens the planner. */
+/* The thread may outlive those of the caller that opens the planner. */
 static void
 own_groups(struct select_task *task)
 {
@@ -332,16 +330,12 @@ struct planner *
 planner_open(const struct planner_config *config, struct err *err)
 {
     struct planner *p = mem_array(1, sizeof *p);
-    pthread_condattr_t attr;
 
     p->config = *config;
     own_groups(&p->config.task);
     p->endpoint = mem_text(config->endpoint);
     pthread_mutex_init(&p->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC); // that of clock_now()
-    pthread_cond_init(&p->work, &attr);
-    pthread_condattr_destroy(&attr);
+    clock_cond_init(&p->work);
     pthread_cond_init(&p->low_work, NULL);
     p->wire = wire_open(config->keys, err);
     p->service = p->wire ? connect_to(p, err) : NULL;

@@ -36,7 +36,6 @@ read_rows(const char *path, size_t *n, size_t *d)
     return row;
 }
 
-/* A line of ids for each batch. */
 static void
 write_plan(const char *path, const struct select_layout *layout,
            const int64_t *ids)
@@ -46,13 +45,7 @@ write_plan(const char *path, const struct select_layout *layout,
 
     if (file_draft_open(&draft, path, &err))
         die("%s", err.msg);
-    for (size_t step = 0; step < layout->steps; step++) {
-        const size_t n = select_layout_count(layout, step);
-        const int64_t *id = ids + select_layout_start(layout, step);
-
-        for (size_t i = 0; i < n; i++)
-            fprintf(draft.file, "%" PRId64 "%c", id[i], i + 1 < n ? ' ' : '\n');
-    }
+    select_print_plan(draft.file, layout, ids);
     if (file_draft_keep(&draft, &err))
         die("%s", err.msg);
 }
@@ -121,6 +114,23 @@ print(const struct select_options *o, const struct select_task *task,
     free(random);
 }
 
+static void
+order(const struct select_options *o, const struct select_task *task,
+      int64_t *ids)
+{
+    struct select_command *command;
+    struct err err;
+
+    if (!o->command) {
+        select_strategy_order(o->strategy, task, ids);
+        return;
+    }
+    command = select_command_open(o, "", &err);
+    if (!command || select_command_order(command, task, ids, &err))
+        die("%s", err.msg);
+    select_command_close(command);
+}
+
 void
 select_score_files(const struct select_options *o)
 {
@@ -141,7 +151,7 @@ select_score_files(const struct select_options *o)
     task.features = &features;
     ids = mem_array(select_layout_total(&task.layout), sizeof *ids);
     start = clock_now();
-    select_strategy_order(o->strategy, &task, ids);
+    order(o, &task, ids);
     print(o, &task, ids, clock_now() - start);
     if (o->plan_out)
         write_plan(o->plan_out, &task.layout, ids);

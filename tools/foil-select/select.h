@@ -1,6 +1,8 @@
 #ifndef FOIL_SELECT_H
 #define FOIL_SELECT_H
 
+#include <stdio.h>
+
 #include "data/set.h"
 #include "flow/outlet.h"
 #include "select/plan.h"
@@ -17,6 +19,7 @@
  *   serve.c     hands out items: places, leases, late augmenters
  *   planner.c   two threads that plan epochs from features
  *   make.c      one such plan
+ *   command.c   plans by a program of the user's
  *   fetch.c     these features, from the trainer
  *   measure.c     how hard a plan is, beside a random one
  *   score.c     --score: a plan from files, without a trainer
@@ -25,16 +28,21 @@
  */
 enum select_policy { POLICY_WAIT, POLICY_PREVIOUS, POLICY_SHUFFLE };
 
+enum select_source { FEATURES_STEPS, FEATURES_EVAL, FEATURES_NONE };
+
 struct select_options {
     const char *run, *plan, *trainer, *keys, *allow, *quarantine;
     const char *avoid, *plan_out, *losses;
+    const char *command; /* or NULL: its plans are what --strategy names */
+    double limit;        /* seconds that it has for one */
     const struct select_strategy *strategy;
     double value[PARAM_MOST]; /* of the strategy's parameters */
     enum select_remainder remainder;
     enum select_policy policy;
     long batch, epochs, seed, lag, threads;
     const char *list;
-    int eval, half, score, dry;
+    enum select_source features;
+    int partial, half, score, dry;
     double patience;
     char **operand; /* [operands] */
     int operands;
@@ -110,8 +118,9 @@ struct planner;
 
 struct planner_config {
     const struct select_strategy *strategy;
-    struct select_task task; /* but epoch and features */
-    const char *endpoint;    /* of the trainer's features */
+    struct select_command *command; /* its plans are this one's; or NULL */
+    struct select_task task;        /* but epoch and features */
+    const char *endpoint;           /* of the trainer's features */
     const struct wire_keys *keys;
     struct wire_hello hello;
     int threads, half; /* features in half precision */
@@ -147,6 +156,30 @@ struct planned {
     struct wire_plan about;
 };
 
+/*
+ * command.c: the program of --strategy-command, and what it has answered, which
+ * is kept in the run directory.  For one thread at a time.
+ *   data  the digest of the data set, "" where there is none
+ */
+struct select_command;
+
+/* The place of its plans in the table of strategies, of which it is none. */
+extern const struct select_strategy select_strategy_command;
+
+struct select_command *select_command_open(const struct select_options *options,
+                                           const char *data, struct err *err);
+void select_command_close(struct select_command *command);
+
+/* select_command_order() is select_strategy_order(), which it may fail to be.
+ */
+int select_command_order(struct select_command *command,
+                         const struct select_task *task, int64_t *ids,
+                         struct err *err);
+
+/* command.c: prints a plan, a line of ids for each batch. */
+void select_print_plan(FILE *file, const struct select_layout *layout,
+                       const int64_t *ids);
+
 /* What a plan is made of, but for what the planner knows of all plans. */
 struct select_making {
     int64_t epoch, from;
@@ -156,9 +189,10 @@ struct select_making {
 };
 
 /* make.c: orders and measures an epoch: the long part, which nothing
- * interrupts.  Thread-safe. */
+ * interrupts.  Thread-safe without a command.  Without ids, which only a
+ * command leaves out, `why` tells why. */
 struct planned select_make(const struct planner_config *config,
-                           const struct select_making *making);
+                           const struct select_making *making, struct err *why);
 
 /* planner_take() returns 1 with a plan, or 0. */
 int planner_take(struct planner *planner, struct planned *planned);
@@ -189,10 +223,11 @@ struct selector {
     int over;
 
     struct planner *planner; /* NULL: plans need no features */
-    int64_t *previous;       /* the last order that was made from features */
-    int64_t asked;           /* epochs before this one are asked for */
-    int starved;             /* somebody waits for a plan */
-    long fallbacks;          /* epochs that went without their plan */
+    struct select_command *command;
+    int64_t *previous; /* the last order that was made from features */
+    int64_t asked;     /* epochs before this one are asked for */
+    int starved;       /* somebody waits for a plan */
+    long fallbacks;    /* epochs that went without their plan */
 
     struct select_layout looks; /* of a pass over all samples, or 0 steps */
     int64_t *all;               /* [size] 0, 1, 2 ... */

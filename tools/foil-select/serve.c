@@ -199,6 +199,15 @@ handle(struct selector *s, struct wire_news *news)
 
 /* ---------------------------------------------------------------- plans */
 
+/* Has the trainer told, unless it keeps no features: then it hears no word of
+ * plans. */
+static void
+tell_plan(struct selector *s, const struct wire_plan *about)
+{
+    if (s->options->features != FEATURES_NONE)
+        planner_tell(s->planner, about);
+}
+
 /* What the planner has made, for a peer that asks. */
 static void
 take_plan(struct selector *s)
@@ -210,7 +219,7 @@ take_plan(struct selector *s)
     if (planned.epoch >= place(s).epoch &&
         !select_plan_has(s->plan, (uint64_t)planned.epoch)) {
         select_plan_put(s->plan, (uint64_t)planned.epoch, planned.ids);
-        planner_tell(s->planner, &planned.about);
+        tell_plan(s, &planned.about);
         free(s->previous);
         s->previous = planned.ids;
     } else {
@@ -226,14 +235,16 @@ static void
 ask_plan(struct selector *s)
 {
     const int64_t now = place(s).epoch, lag = s->options->lag;
+    const int none = s->options->features == FEATURES_NONE;
     int64_t epoch = now;
 
     if (select_plan_has(s->plan, (uint64_t)epoch))
         epoch++;
     if (epoch >= s->options->epochs || epoch < s->asked ||
-        select_plan_has(s->plan, (uint64_t)epoch) || epoch - 1 - lag >= now)
+        select_plan_has(s->plan, (uint64_t)epoch) ||
+        (!none && epoch - 1 - lag >= now))
         return;
-    if (planner_ask(s->planner, epoch, epoch - 1 - lag))
+    if (planner_ask(s->planner, epoch, none ? -1 : epoch - 1 - lag))
         s->asked = epoch + 1;
 }
 
@@ -244,7 +255,7 @@ ask_plan(struct selector *s)
 static void
 go_on(struct selector *s, int64_t epoch)
 {
-    const int late = epoch > s->options->lag;
+    const int late = s->command || epoch > s->options->lag;
     const int previous =
         late && s->options->policy == POLICY_PREVIOUS && s->previous;
     struct wire_plan about = {
@@ -265,7 +276,7 @@ go_on(struct selector *s, int64_t epoch)
     about.values[0].value = (double)s->fallbacks;
     snprintf(about.strategy, sizeof about.strategy, "%s",
              previous ? "previous" : "shuffle");
-    planner_tell(s->planner, &about);
+    tell_plan(s, &about);
 }
 
 /*

@@ -6,6 +6,7 @@
 
 #include "top.h"
 #include "util/clock.h"
+#include "util/defuse.h"
 #include "util/mem.h"
 
 /* Seconds without a word after which a trainer is in a long step, or gone. */
@@ -27,19 +28,6 @@ bytes_of(const char *line, size_t n)
     while (line[at] && (n || (line[at] & 0xc0) == 0x80))
         n -= (line[at++] & 0xc0) != 0x80;
     return at;
-}
-
-/* What would move the cursor, or worse: names and reasons are other people's.
- */
-static void
-defuse(char *line)
-{
-    for (unsigned char *c = (unsigned char *)line; *c; c++) {
-        if (*c < ' ' || *c == 0x7f)
-            *c = '?';
-        else if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) // U+0080 .. U+009F
-            *c = c[1] = '?';
-    }
 }
 
 __attribute__((format(printf, 2, 3))) static void
@@ -143,7 +131,7 @@ state_of_train(const struct top *top, const struct top_stage *s)
 }
 
 /* An augmenter that has nothing to do waits for the trainer where the window is
- * full of batches that wait, else for who hands out items. */
+ * full of batches that wait, else for the stage that hands out items. */
 static const char *
 state_of_augment(const struct top_stage *s, const struct top_stage *train)
 {

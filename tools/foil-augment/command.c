@@ -1,0 +1,145 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "util/command.h"
+#include "util/mem.h"
+#include "util/opt.h"
+#include "util/rng.h"
+
+enum { COLUMNS = 5, ALIGN = 64, REQUEST = 128, LONGEST = 4096 };
+
+struct augment_command {
+    struct command *command;
+    const struct augment_watcher *watcher; // while an answer is waited for
+    uint64_t seed;
+    size_t rows, side, area; // of the batch; of a view, in pixels and bytes
+    size_t table, end;       // where it begins, and where free memory does
+    size_t size;             // of the memory
+    uint8_t *memory;
+    int64_t id;   // of the image that came last, or -1
+    size_t place; // of its pixels
+};
+
+/* See util/command.h. */
+static void
+waits(void *tool)
+{
+    const struct augment_command *c = tool;
+
+    if (c->watcher)
+        c->watcher->lives(c->watcher->data);
+}
+
+struct augment_command *
+augment_command_open(const struct augment_options *options, uint64_t seed)
+{
+    struct augment_command *c = mem_array(1, sizeof *c);
+    const struct command_config config = {
+        .name = "views",
+        .line = options->command,
+        .first = options->limit,
+        .patience = options->limit,
+        .longest = LONGEST,
+        .print = say_line,
+        .waits = waits,
+        .tool = c,
+    };
+    struct err err;
+
+    c->seed = seed;
+    c->command = command_open(&config, &err);
+    if (!c->command)
+        die("%s", err.msg);
+    return c;
+}
+
+void
+augment_command_close(struct augment_command *c)
+{
+    if (!c)
+        return;
+    command_close(c->command);
+    free(c);
+}
+
+/* There are so many bytes from ->end on. */
+static void
+reserve(struct augment_command *c, size_t bytes)
+{
+    struct err err;
+
+    if (c->end + bytes <= c->size)
+        return;
+    c->size = c->end + bytes + c->size / 2;
+    c->memory = command_memory(c->command, c->size, &err);
+    if (!c->memory)
+        die("%s", err.msg);
+}
+
+/* See data/gather.h. */
+static void
+take(void *of, const struct data_image *image, int64_t id, uint64_t epoch,
+     uint64_t view, size_t row)
+{
+    struct augment_command *c = of;
+    const size_t bytes = image->width * image->height * 3;
+    struct rng rng;
+    int64_t *to;
+
+    if (id != c->id) {
+        reserve(c, bytes);
+        memcpy(c->memory + c->end, image->pixel, bytes);
+        c->id = id;
+        c->place = c->end;
+        c->end += bytes;
+    }
+    rng_init(&rng, c->seed, RNG_VIEW, (uint64_t)id, epoch, view);
+    to = (int64_t *)(void *)(c->memory + c->table) + row * COLUMNS;
+    to[0] = (int64_t)c->place;
+    to[1] = (int64_t)image->height;
+    to[2] = (int64_t)image->width;
+    to[3] = id;
+    to[4] = (int64_t)(rng_u64(&rng) >> 11);
+}
+
+void
+augment_command_begin(struct augment_command *c, struct data_wanted *want)
+{
+    want->make = take;
+    want->of = c;
+    c->rows = want->views * want->n + want->n_extra;
+    c->side = want->size;
+    c->area = want->size * want->size * 3;
+    c->table = (c->rows * c->area + ALIGN - 1) / ALIGN * ALIGN;
+    c->end = 0;
+    reserve(c, c->table + c->rows * COLUMNS * sizeof(int64_t));
+    c->end = c->table + c->rows * COLUMNS * sizeof(int64_t);
+    c->id = -1;
+}
+
+void
+augment_command_make(struct augment_command *c,
+                     const struct augment_watcher *watcher, int stop,
+                     uint8_t *pixel)
+{
+    struct command_answer answer = {0};
+    enum command_came came;
+    char line[REQUEST];
+    struct err err;
+
+    snprintf(line, sizeof line, "views rows=%zu size=%zu table=%zu bytes=%zu",
+             c->rows, c->side, c->table, c->end);
+    c->watcher = watcher;
+    came = command_insist(c->command, line, stop, &answer, &err);
+    free(answer.ok);
+    if (came == COMMAND_LOST || came == COMMAND_REFUSED)
+        die("%s", err.msg);
+    c->watcher = NULL;
+    if (came == COMMAND_STOPPED) {
+        say_stopped();
+        exit(EXIT_OK);
+    }
+    memcpy(pixel, c->memory, c->rows * c->area);
+}

@@ -1,0 +1,94 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge.h"
+#include "train/results.h"
+#include "util/command.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+enum { LONGEST = 1 << 20 }; // bytes of an answer
+
+static int
+take(void *of, const char *line, struct err *err)
+{
+    json_t **answer = of;
+    struct err why;
+
+    *answer = json_parse(line, strlen(line), "answer", &why);
+    return *answer
+               ? 0
+               : err_set(err, "answered '%.80s', which is no object in JSON",
+                         line);
+}
+
+/* See util/command.h. */
+static int
+forget(void *of)
+{
+    json_t **answer = of;
+
+    json_decref(*answer);
+    *answer = NULL;
+    return 1;
+}
+
+void
+judge_start(struct judge *judge)
+{
+    const struct command_config config = {
+        .name = "judge",
+        .line = judge->line,
+        .first = judge->limit,
+        .patience = judge->limit,
+        .longest = LONGEST,
+        .most = 1,
+        .print = say_line,
+    };
+    struct err err;
+
+    if (strchr(judge->run, '\n')) // a request is a line
+        die("the name of '%s' has a line end in it", judge->run);
+    judge->command = command_open(&config, &err);
+    if (!judge->command)
+        die("%s", err.msg);
+}
+
+/* Its answer, with what makes it a result; ours takes the place of its own. */
+static void
+add(const struct judge *judge, long step, json_t *answer)
+{
+    char manifest[DIGEST_HEX];
+    struct err err;
+
+    json_object_set_new(answer, "measure", json_string("command"));
+    json_object_set_new(answer, "command", json_string(judge->line));
+    if (train_results_manifest(judge->run, step, manifest, &err) ||
+        train_results_add(judge->run, step, manifest, answer, &err))
+        die("%s", err.msg);
+}
+
+int
+judge_ask(const struct judge *judge, const char *checkpoint, long step)
+{
+    char *line = mem_format("judge step=%ld %s", step, checkpoint);
+    enum command_came came;
+    json_t *result = NULL;
+    struct command_answer answer = {
+        .take = take, .again = forget, .of = &result};
+    struct err err;
+
+    came = command_insist(judge->command, line, judge->stop, &answer, &err);
+    free(answer.ok);
+    if (came == COMMAND_LOST || came == COMMAND_REFUSED)
+        die("%s", err.msg);
+    free(line);
+    if (came == COMMAND_OK && !result)
+        die("judge: '%s' answered no line of JSON", judge->line);
+    if (came == COMMAND_OK)
+        add(judge, step, result);
+    json_decref(result);
+    return came == COMMAND_OK ? 1 : -1;
+}

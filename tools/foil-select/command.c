@@ -1,0 +1,379 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "select.h"
+#include "util/command.h"
+#include "util/digest.h"
+#include "util/file.h"
+#include "util/mem.h"
+#include "util/opt.h"
+
+/*
+ * A request is a line, as `plan epoch=3 seed=0 samples=60000 batches=469
+ * size=127 larger=437 dims=128 from=1`, and the features, if there are any, a
+ * .npy file in shared memory.  The answer has a line of ids for each batch.  It
+ * is kept in the run directory by a digest of all that it is an answer to, so
+ * that a selector that was killed has the same plan again, whatever the program
+ * is.
+ */
+enum {
+    HEAD = 128,    // bytes before the features
+    DIGITS = 20,   // of an id, and the blank behind it
+    LONGEST = 512, // bytes of another line
+    KEPT = 8,      // epochs whose plans are kept
+    REQUEST = 256,
+    PLAN_MOST = 1 << 30, // bytes of a file of a plan
+};
+
+struct select_command {
+    struct command *command;
+    const struct select_options *options;
+    char *data;
+    char *folder; // where plans are kept, or NULL
+};
+
+/* A plan that is taken line by line. */
+struct taking {
+    const struct select_layout *layout;
+    size_t most; // times that a sample may be in it; 0: any number
+    size_t step;
+    int64_t *ids;
+    uint32_t *seen; // [N] how often a sample was taken
+    size_t *last;   // [N] the step behind the one that had it last
+    int wrong;
+};
+
+const struct select_strategy select_strategy_command = {
+    .name = "command",
+    .summary = "a program of the user's plans",
+    .params = select_params,
+    .wants_features = 1,
+};
+
+/* -------------------------------------------------------------- an answer */
+
+static int
+take_id(struct taking *t, int64_t id, struct err *why)
+{
+    if (id < 0 || (size_t)id >= t->layout->size)
+        return err_set(why,
+                       "answered sample %" PRId64 " in batch %zu: there are "
+                       "0 to %zu",
+                       id, t->step, t->layout->size - 1);
+    if (t->last[id] == t->step + 1)
+        return err_set(why, "answered sample %" PRId64 " twice in batch %zu",
+                       id, t->step);
+    if (t->most && t->seen[id] == t->most)
+        return err_set(why,
+                       "answered sample %" PRId64 " %s time, in batch %zu%s",
+                       id, t->most > 1 ? "a third" : "a second", t->step,
+                       t->most > 1 ? "" : ": --partial lets it");
+    t->last[id] = t->step + 1;
+    t->seen[id]++;
+    return 0;
+}
+
+static int
+take_ids(struct taking *t, const char *line, struct err *why)
+{
+    const size_t want = select_layout_count(t->layout, t->step);
+    int64_t *to = t->ids + select_layout_start(t->layout, t->step);
+    size_t n = 0;
+
+    for (const char *at = line; *(at += strspn(at, " \t,\r"));) {
+        char *end;
+        long long id;
+
+        errno = 0;
+        id = strtoll(at, &end, 10);
+        if (end == at || errno || !strchr(" \t,\r", *end))
+            return err_set(why,
+                           "answered '%.80s' where the ids of batch %zu "
+                           "are wanted",
+                           line, t->step);
+        if (n < want && take_id(t, id, why))
+            return -1;
+        if (n < want)
+            to[n] = id;
+        n++;
+        at = end;
+    }
+    if (n != want)
+        return err_set(why, "answered %zu ids as batch %zu, which has %zu", n,
+                       t->step, want);
+    return 0;
+}
+
+/* See util/command.h. */
+static int
+take_batch(void *of, const char *line, struct err *why)
+{
+    struct taking *t = of;
+
+    if (t->step == t->layout->steps)
+        t->wrong =
+            err_set(why, "answered more than %zu batches", t->layout->steps);
+    else
+        t->wrong = take_ids(t, line, why);
+    t->step++;
+    return t->wrong;
+}
+
+static void
+begin(struct taking *t)
+{
+    t->step = 0;
+    t->wrong = 0;
+    memset(t->seen, 0, t->layout->size * sizeof *t->seen);
+    memset(t->last, 0, t->layout->size * sizeof *t->last);
+}
+
+/* -------------------------------------------------------------- a request */
+
+/* Puts the features into shared memory as numpy.load() has them, rows of nan
+ * where a sample has none. */
+static int
+put_features(struct select_command *c, const struct select_task *task,
+             struct err *err)
+{
+    const struct select_features *f = task->features;
+    const size_t n = task->layout.size, row = f->d * sizeof(float);
+    char *memory = command_memory(c->command, HEAD + 2 * n * row, err);
+    const float *view[2] = {f->u, f->v};
+    int len;
+
+    if (!memory)
+        return -1;
+    memset(memory, ' ', HEAD);
+    memcpy(memory, "\x93NUMPY\x01\x00", 8);
+    memory[8] = HEAD - 10;
+    memory[9] = 0;
+    len = snprintf(memory + 10, HEAD - 10,
+                   "{'descr': '<f4', 'fortran_order': False, "
+                   "'shape': (2, %zu, %zu), }",
+                   n, f->d);
+    memory[10 + len] = ' ';
+    memory[HEAD - 1] = '\n';
+    for (size_t i = 0; i < 2 * n; i++) {
+        char *to = memory + HEAD + i * row;
+        const float *x = view[i / n] + i % n * f->d;
+
+        if (!f->known || f->known[i % n])
+            memcpy(to, x, row);
+        else
+            for (size_t k = 0; k < f->d; k++)
+                memcpy(to + k * sizeof *x, &(float){NAN}, sizeof *x);
+    }
+    return 0;
+}
+
+static void
+put_request(const struct select_task *task, char line[REQUEST])
+{
+    const struct select_layout *layout = &task->layout;
+
+    snprintf(line, REQUEST,
+             "plan epoch=%" PRIu64 " seed=%" PRIu64
+             " samples=%zu batches=%zu size=%zu larger=%zu dims=%zu",
+             task->epoch, task->seed, layout->size, layout->steps,
+             layout->batch, layout->larger,
+             task->features ? task->features->d : 0);
+}
+
+/* See util/command.h: what it answered wrongly, it would again. */
+static int
+begin_again(void *of)
+{
+    struct taking *t = of;
+
+    if (t->wrong)
+        return 0;
+    begin(t);
+    return 1;
+}
+
+static int
+ask(struct select_command *c, const char *line, struct taking *t,
+    struct err *err)
+{
+    struct command_answer answer = {
+        .take = take_batch, .again = begin_again, .of = t};
+    enum command_came came;
+
+    begin(t);
+    came = command_insist(c->command, line, -1, &answer, err);
+    free(answer.ok);
+    if (came == COMMAND_OK && t->step < t->layout->steps)
+        return err_set(err, "strategy: '%.100s' answered %zu batches, want %zu",
+                       c->options->command, t->step, t->layout->steps);
+    return came == COMMAND_OK ? 0 : -1;
+}
+
+/* -------------------------------------------------------- what was answered */
+
+void
+select_print_plan(FILE *file, const struct select_layout *layout,
+                  const int64_t *ids)
+{
+    for (size_t step = 0; step < layout->steps; step++) {
+        const size_t n = select_layout_count(layout, step);
+        const int64_t *id = ids + select_layout_start(layout, step);
+
+        for (size_t i = 0; i < n; i++)
+            fprintf(file, "%" PRId64 "%c", id[i], i + 1 < n ? ' ' : '\n');
+    }
+}
+
+/* The file of an epoch's plan. */
+static char *
+path_of(const struct select_command *c, uint64_t epoch)
+{
+    return mem_format("%s/%" PRIu64, c->folder, epoch);
+}
+
+/* What a plan is an answer to. */
+static void
+name_question(const struct select_command *c, const struct select_task *task,
+              const char *line, char hex[DIGEST_HEX])
+{
+    struct digest_stream *stream = digest_new();
+    const struct select_features *f = task->features;
+    struct digest digest;
+
+    digest_add(stream, line, strlen(line) + 1);
+    digest_add(stream, c->options->command, strlen(c->options->command) + 1);
+    digest_add(stream, c->data, strlen(c->data) + 1);
+    if (f) {
+        digest_add(stream, f->u, task->layout.size * f->d * sizeof *f->u);
+        digest_add(stream, f->v, task->layout.size * f->d * sizeof *f->v);
+        if (f->known)
+            digest_add(stream, f->known, task->layout.size);
+    }
+    digest = digest_end(stream);
+    digest_hex(&digest, hex);
+}
+
+/* 1 when this very question was answered before; a file that is anything else
+ * is none. */
+static int
+remembers(struct select_command *c, uint64_t epoch, const char *question,
+          struct taking *t)
+{
+    char *path = path_of(c, epoch), *text, *line, *end;
+    struct err why;
+    size_t len;
+    int found;
+
+    text = file_read(path, PLAN_MOST, &len, &why);
+    free(path);
+    begin(t);
+    line = text ? text : (char *)"";
+    end = strchr(line, '\n');
+    found = end && (size_t)(end - line) == strlen(question) &&
+            !memcmp(line, question, strlen(question));
+    for (; found && (line = end + 1, end = strchr(line, '\n'));) {
+        *end = 0;
+        found = !take_batch(t, line, &why);
+    }
+    free(text);
+    return found && t->step == t->layout->steps;
+}
+
+/* It is the better for being kept, but there are plans without it. */
+static void
+remember(struct select_command *c, uint64_t epoch, const char *question,
+         const struct taking *t)
+{
+    struct file_draft draft = {0};
+    char *path = path_of(c, epoch);
+    struct err err;
+    int rc = file_mkdir(c->folder, 0700, &err);
+
+    if (!rc)
+        rc = file_draft_open(&draft, path, &err);
+    if (!rc) {
+        fprintf(draft.file, "%s\n", question);
+        select_print_plan(draft.file, t->layout, t->ids);
+        rc = file_draft_keep(&draft, &err);
+    }
+    if (rc)
+        say("%s: this plan is not kept", err.msg);
+    free(path);
+    if (epoch < KEPT)
+        return;
+    path = path_of(c, epoch - KEPT);
+    if (file_exists(path))
+        file_remove(path, &err);
+    free(path);
+}
+
+/* ------------------------------------------------------------------- whole */
+
+struct select_command *
+select_command_open(const struct select_options *options, const char *data,
+                    struct err *err)
+{
+    struct select_command *c = mem_array(1, sizeof *c);
+    const struct command_config config = {
+        .name = "strategy",
+        .line = options->command,
+        .first = options->limit,
+        .patience = options->limit,
+        .longest = LONGEST + DIGITS * ((size_t)options->batch + 1),
+        .most = SIZE_MAX,
+        .print = say_line,
+    };
+
+    c->options = options;
+    c->data = mem_text(data);
+    if (options->run && !options->score)
+        c->folder = mem_format("%s/plans", options->run);
+    c->command = command_open(&config, err);
+    if (c->command)
+        return c;
+    select_command_close(c);
+    return NULL;
+}
+
+void
+select_command_close(struct select_command *c)
+{
+    if (!c)
+        return;
+    command_close(c->command);
+    free(c->data);
+    free(c->folder);
+    free(c);
+}
+
+int
+select_command_order(struct select_command *c, const struct select_task *task,
+                     int64_t *ids, struct err *err)
+{
+    const size_t n = task->layout.size;
+    const int wrap = select_layout_total(&task->layout) > n;
+    char line[REQUEST], question[DIGEST_HEX];
+    struct taking t = {.layout = &task->layout, .ids = ids};
+    int rc = 0;
+
+    t.most = c->options->partial ? 0 : wrap ? 2 : 1;
+    t.seen = mem_array(n, sizeof *t.seen);
+    t.last = mem_array(n, sizeof *t.last);
+    put_request(task, line);
+    name_question(c, task, line, question);
+    if (!c->folder || !remembers(c, task->epoch, question, &t)) {
+        rc = task->features ? put_features(c, task, err) : 0;
+        if (!rc)
+            rc = ask(c, line, &t, err);
+        if (!rc && c->folder)
+            remember(c, task->epoch, question, &t);
+    }
+    if (!rc)
+        select_strategy_finish(&select_strategy_command, task, ids);
+    free(t.seen);
+    free(t.last);
+    return rc;
+}
