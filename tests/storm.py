@@ -16,11 +16,10 @@ The clock is that of tests/skewed_clock.c. The runs take turns:
     emc2-bank      the same with moves on a bank of features
     spectral       plans from the features of the epoch before
 
-or, with --python, those in which a stage on foil.py (tests/python/stage.py) has
-the place of one in C: python-train, python-select, python-augment (all of
-them), python-negatives, whose state is killed with it; and those in which all
-are on foil.py: python-all, whose selector asks for features, and python-all-emc2
-with a service of negatives.
+or, with --commands, those in which the heart of a stage
+is a command of pipelines/commands, or the encoder is that of pipelines/examples:
+command-train, command-select, command-augment (of all), command-negatives,
+command-all. There a strike may also hit the program of a stage.
 
 A run must end by itself with the checkpoint and the metrics of an undisturbed
 one, bit for bit (times apart), and never stand still for a minute in which all
@@ -35,6 +34,7 @@ import hashlib
 import json
 import os
 import random
+import shlex
 import shutil
 import signal
 import subprocess
@@ -46,8 +46,8 @@ parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--kills", type=int, default=50)
 parser.add_argument("--seed", type=int, default=1)
 parser.add_argument("--stage", default="", help="strike this stage alone")
-parser.add_argument("--python", action="store_true",
-                    help="stages on foil.py in place of those in C")
+parser.add_argument("--commands", action="store_true",
+                    help="a command behind each stage in turn")
 parser.add_argument("--pause", default="0.5-3", metavar="LOW-HIGH",
                     help="seconds for which stages are stopped")
 parser.add_argument("--together", type=int, default=2, metavar="RUNS")
@@ -63,52 +63,49 @@ JUMPS = 2         # of the clock of a run
 work = tempfile.mkdtemp(prefix="storm-")
 data = work + "/data.tar"
 env = dict(os.environ, OMP_NUM_THREADS="1", GOMP_SPINCOUNT="0",
-           PATH=f"{BIN}:{os.environ['PATH']}", PYTHONDONTWRITEBYTECODE="1",
-           PYTHONPATH=HERE + "/../pipelines/python")
+           PATH=f"{BIN}:{os.environ['PATH']}", PYTHONDONTWRITEBYTECODE="1")
+
+COMMANDS = HERE + "/../pipelines/commands"
+STRATEGY = "--features none --strategy-command " + shlex.quote(
+    f"mawk -Winteractive -f {COMMANDS}/strategy.awk")
+VIEW = "--view-command " + shlex.quote(f"perl {COMMANDS}/view.pl")
+WEIGH = "--weigh-command " + shlex.quote(f"perl {COMMANDS}/weigh.pl")
+
+ENCODER = "--encoder-lost resume --encoder " + shlex.quote(
+    f"/usr/bin/python3 {HERE}/../pipelines/examples/encoder.py")
+NET = "--arch linear --head 32-16"  # where it is the trainer's
 
 # options of each stage by kind of run; "" has those of all
 OPTIONS = {
     "train": {
-        "": "--arch linear --head 32-16 --lr 0.05 --warmup 0 --seed 5 "
-            "--threads 1 --checkpoint-every 100 --deadline 100 --resume",
+        "": "--lr 0.05 --warmup 0 --seed 5 --threads 1 --checkpoint-every 100 "
+            "--deadline 100 --resume",
         "isogclr": "--objective isogclr --rho 0.3 --tau 0.2",
         "emc2-row": "--objective emc2 --tau 0.3",
         "emc2-bank": "--objective emc2 --tau 0.3",
         "spectral": "--objective simclr --tau 0.3 --keep-features 2",
-        "python-select": "--objective simclr",
-        "python-augment": "--objective simclr",
-        "python-negatives": "--objective emc2 --tau 0.3",
+        "command-train": ENCODER,
+        "command-select": "--objective simclr",
+        "command-augment": "--objective simclr",
+        "command-negatives": "--objective emc2 --tau 0.3",
+        "command-all": "--objective emc2 --tau 0.3 " + ENCODER,
     },
     "augment": {
+        "command-augment": VIEW, "command-all": VIEW,
         "": "--seed 5 --size 8",
         "emc2-row": "--filter", "emc2-bank": "--filter",
     },
     "select": {
         "": "--seed 5 --batch 8 --epochs 14",
         "spectral": "--strategy spectral --block 128 --threads 1",
+        "command-select": STRATEGY, "command-all": STRATEGY,
     },
     "negatives": {
         "emc2-row": "--filter --proposals row",
         "emc2-bank": "--filter --proposals bank",
-        "python-negatives": "", "python-all-emc2": "",
+        "command-negatives": WEIGH, "command-all": WEIGH,
     },
 }
-
-# words of the stages in Python, where a kind of run has such
-WORDS = {
-    "python-train": {"train": "save=20 nap=0.002 resume=1"},
-    "python-select": {"select": "batch=8 epochs=14"},
-    "python-augment": {"augment": "size=8"},
-    "python-negatives": {"negatives": "kept=1"},
-    "python-all": {"train": "save=20 nap=0.002 resume=1 keep=2",
-                   "select": "batch=8 epochs=14 lag=1",
-                   "augment": "size=8"},
-    "python-all-emc2": {"train": "save=20 nap=0.002 resume=1 ask=1",
-                        "select": "batch=8 epochs=14",
-                        "augment": "size=8",
-                        "negatives": "kept=1"},
-}
-
 
 def timeless(step):
     """A line of the metrics without what depends on the clock."""
@@ -141,11 +138,9 @@ class Run:
         tool = name.rstrip("0123456789")
         options = OPTIONS[tool].get("", "") + " " + \
             OPTIONS[tool].get(self.kind, "")
-        command = [f"{BIN}/foil-{tool}", "-r", self.folder, *options.split()]
-        words = WORDS.get(self.kind, {}).get(tool)
-        if words:
-            command = ["/usr/bin/python3", HERE + "/python/stage.py", tool,
-                       self.folder, *words.split()]
+        if tool == "train" and "--encoder " not in options:
+            options += " " + NET
+        command = [f"{BIN}/foil-{tool}", "-r", self.folder, *shlex.split(options)]
         if tool in ("augment", "select"):
             command.append(data)
         self.started[name] = time.monotonic()
@@ -165,6 +160,18 @@ class Run:
         self.process[name].kill()
         self.process[name].wait()
 
+    def kill_program(self, name):
+        """Of a stage with a command: 1 when one was there."""
+        try:
+            with open(f"/proc/{self.process[name].pid}/task/"
+                      f"{self.process[name].pid}/children") as pids:
+                for pid in pids.read().split():
+                    os.killpg(int(pid), signal.SIGKILL)
+                    return 1
+        except OSError:
+            pass
+        return 0
+
     def stop(self, name):
         self.stopped.add(name)
         self.process[name].send_signal(signal.SIGSTOP)
@@ -177,6 +184,13 @@ class Run:
 
     def alive(self, name):
         return self.process[name].poll() is None
+
+    def gave_up(self):
+        """The trainer lost its encoder twice between two checkpoints, and left
+        what comes next to who started it: here, to be started again."""
+        with open(self.folder + "/train.log", errors="replace") as log:
+            return self.process["train"].poll() == 1 and \
+                "failed a second time" in log.read()[-1000:]
 
     def steps(self):
         try:
@@ -227,6 +241,7 @@ class Strikes:
         self.run, self.rng = run, rng
         self.kills_left = kills
         self.kinds = [self.kill] * kills + [self.stop, *[self.jump] * JUMPS]
+        self.kinds += [self.kill_programs] * (4 * told.commands)
         self.kinds = self.kinds if kills else []
         rng.shuffle(self.kinds)
         self.due = time.monotonic() + rng.uniform(0.1, 0.5)
@@ -244,6 +259,10 @@ class Strikes:
             self.kills_left -= 1
             again = now + self.rng.choice((0, 0, 0.2, 1))
             self.mending.append((again, self.start, name))
+
+    def kill_programs(self, _now):
+        for name in self.victims():
+            self.run.kill_program(name)
 
     def start(self, name):
         # whatever starts stages sees that the run is over, and starts no more
@@ -295,6 +314,8 @@ def watch(run, rng, kills):
         struck = at > 20 and strikes.strike(now)
         if went_on or mended or struck or run.stopped:
             longest, since = max(longest, now - since), now
+        if run.gave_up() and not strikes.hold("train"):
+            run.start("train")
         over = not run.alive("train") and not strikes.hold("train")
         if over or now - since > GIVE_UP:
             for name in list(run.stopped):
@@ -306,8 +327,9 @@ class Storm:
     """Undisturbed runs of each kind, then disturbed ones, two at a time."""
 
     def __init__(self):
-        self.kinds = list(WORDS) if told.python else [
-            kind for kind in OPTIONS["train"] if kind and kind not in WORDS]
+        self.kinds = [
+            kind for kind in OPTIONS["train"]
+            if kind and kind.startswith("command") == told.commands]
         self.calm = {}
         self.number, self.killed, self.runs, self.bad = 0, 0, 0, 0
         self.longest = 0.0

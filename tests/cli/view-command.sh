@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# foil-augment --view-command: views by a program of the user's, the same to the
+# bit with any number of augmenters, whatever is killed; what it does wrongly is
+# told.
+# Mostly waits, 14 s
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+# shellcheck source=tests/commands.sh
+. "${0%/*}/../commands.sh"
+export OMP_NUM_THREADS=1
+# shellcheck disable=SC2034 # by its name
+perl="perl '$examples/view.pl'" numpy="/usr/bin/python3 '$examples/view.py'"
+
+# 32 steps an epoch
+data=$work/data.tar
+"$BIN/foil-data" generate -o "$data" --size 16 256 2>/dev/null
+"$BIN/foil-data" index "$data" 2>/dev/null
+
+# whole RUN COMMAND
+whole() {
+    train "$1"
+    augment "$1" --view-command "$2"
+    plan "$1"
+    ends "$1"
+}
+
+# killed RUN COMMAND : two augmenters, of which one is killed, the program of the
+# other, selector, trainer and all
+killed() {
+    train "$1"
+    augment "$1" --view-command "echo \$\$ >>'$work/$1.program'; exec $2"
+    plan "$1"
+    expect 'at step 10' past "$1" 10
+    kill_now "$augmenter"
+    : >"$work/$1.program"
+    augment "$1" --view-command "echo \$\$ >>'$work/$1.program'; exec $2"
+    augment "$1" --view-command "echo \$\$ >>'$work/$1.program'; exec $2"
+    expect 'at step 30' past "$1" 30
+    # of both, for one of them may not be asked again
+    xargs kill -9 <"$work/$1.program"
+    expect 'at step 45' past "$1" 45
+    kill_now "$selector" "$trainer"
+    train "$1" --resume
+    plan "$1"
+    expect 'at step 70' past "$1" 70
+    kill_now "$trainer" "$augmenter"
+    train "$1" --resume
+    ends "$1"
+}
+
+# the recipe has the command in it: both runs of a kind have the same
+with_pid() {
+    echo "echo \$\$ >>'$work/killed-$1.program'; exec ${!1}"
+}
+kinds=(perl)
+if has_python numpy; then kinds+=(numpy); fi
+for kind in "${kinds[@]}"; do
+    begun "calm-$kind" whole "calm-$kind" "$(with_pid "$kind")"
+    begun "killed-$kind" killed "killed-$kind" "${!kind}"
+done
+killed_as_calm views "${kinds[@]}"
+
+# ------------------------------------------------- what it sees, and answers
+
+# It writes what it was asked, and mirrors nothing: a view of as many pixels as the
+# image is the image.
+same="perl -e '\$| = 1; while (<STDIN>) { print STDERR \$_;
+    %o = map { split /=/ } (split)[1 .. 4];
+    open F, qq(+<:raw), \$ENV{FOIL_MEMORY}; sysread F, \$m, \$o{bytes}; sysseek F, 0, 0;
+    for (0 .. \$o{rows} - 1) { (\$at, \$h, \$w) = unpack q(q<3), substr \$m, \$o{table} + 40 * \$_, 24;
+    syswrite F, substr \$m, \$at, 3 * \$h * \$w; } print qq(ok\\n) }'"
+bare() {
+    train same
+    "$BIN/foil-augment" -r "$work/same" --seed 5 --size 16 "$@" "$data" \
+        2>>"$work/same/log" &
+    stages+=($!)
+    epochs=1 plan same
+    ends same && timeless same >"$work/same.$1"
+    rm -r "$work/same"
+}
+ok 'a program that makes no views' bare --view-command "$same"
+ok 'is asked with rows and size' grep -q 'foil-augment: views: views rows=16 size=16' \
+    "$work/out"
+ok 'views of a recipe that does nothing' bare --recipe none
+ok 'are the same' cmp "$work"/same.--{recipe,view-command}
+# one augmenter, whose program fails in its own way
+# fails COMMAND OPTION... : what becomes of it
+fails() {
+    mkdir -p "$work/fails"
+    "$BIN/foil-train" -r "$work/fails" --arch linear --head 8-8 --threads 1 \
+        2>/dev/null &
+    "$BIN/foil-select" -r "$work/fails" -b 8 -e 1 "$data" 2>/dev/null &
+    local others=("$!" "$(jobs -p %-)") code=0
+    "$BIN/foil-augment" -r "$work/fails" --size 8 --view-command "$@" "$data" ||
+        code=$?
+    kill "${others[@]}"
+    wait "${others[@]}" 2>/dev/null
+    rm -rf "$work/fails"
+    return "$code"
+}
+ok 'one that is not there: 1' refuses 1 'views: .* code 127.*no such command' \
+    fails /none/such
+ok 'its own error: 1' refuses 1 'views: no images today' \
+    fails 'read x; echo error no images today'
+ok 'what is no answer: 1' refuses 1 "answered 'hello' where 'ok' or" \
+    fails 'read x; echo hello'
+ok 'no answer in time: 1' refuses 1 'did not answer in time' \
+    fails 'read x; sleep 1000' --command-limit 0.2
+ok 'a recipe beside it: 2' refuses 2 'takes the place of --recipe' \
+    "$BIN/foil-augment" -r "$work/x" --view-command x --recipe cifar "$data"
+ok 'a sheet: 2' refuses 2 'sheet draws views of a recipe' \
+    "$BIN/foil-augment" --sheet x.png --view-command x "$data"
+ok 'a limit of no command: 2' refuses 2 'belongs to --view-command' \
+    "$BIN/foil-augment" -r "$work/x" --command-limit 3 "$data"
+
+# ---------------------------------------------------------------- a busy one
+
+# It takes longer for a batch than a peer may be silent, and is waited for; SIGTERM
+# ends the augmenter well meanwhile.
+slow() {
+    mkdir -p "$work/slow"
+    "$BIN/foil-train" -r "$work/slow" --arch linear --head 8-8 --threads 1 \
+        2>"$work/slow.train" &
+    local train=$! select
+    "$BIN/foil-select" -r "$work/slow" -b 8 -e 1 "$data" 2>"$work/slow.select" &
+    select=$!
+    "$BIN/foil-augment" -r "$work/slow" --size 8 --view-command \
+        "read x; sleep 5; echo ok; read x; echo >'$work/slow.second'; sleep 1000" \
+        "$data" 2>"$work/slow.log" &
+    local augment=$! code=0
+    waits_for "$work/slow.second" || code=1
+    kill -TERM "$augment"
+    wait "$augment" || code=1
+    kill "$train" "$select"
+    wait "$train" "$select" 2>/dev/null
+    cat "$work"/slow.*
+    return "$code"
+}
+ok 'a slow program is waited for, and SIGTERM ends the wait well: 0' slow
+ok 'nobody took its items away' bash -c "! grep 'is gone' '$work/slow.select'"
+done_testing
