@@ -220,20 +220,31 @@ take_back() {
     done
 }
 
+# split STAGE : sets theirs to the words of what --STAGE says, which may be
+# quoted
+split() {
+    local IFS=''
+    mapfile -t -d '' theirs < <(xargs -r printf '%s\0' <<<"${given[$1]}" 2>&1 ||
+        printf 'xargs\0') # its sentence before that is no word of ours
+    [[ ${theirs[*]: -1} != xargs ]] ||
+        misuse "--$1 '${given[$1]}': a quote is not closed"
+}
+
 # words_for STAGE ITEM... : sets words to the items that --STAGE does not
 # replace, and to what --STAGE says.
 words_for() {
-    local theirs=" ${given[$1]} " item
-    local -a more
+    local item word
+    local -a more theirs
+    split "$1"
     words=()
     for item in "${@:2}"; do
-        if [[ $theirs != *" ${item%% *}"[\ =]* ]]; then
-            read -ra more <<<"$item"
-            words+=("${more[@]}")
-        fi
+        for word in "${theirs[@]}"; do
+            [[ ${word%%=*} != "${item%% *}" ]] || continue 2
+        done
+        read -ra more <<<"$item"
+        words+=("${more[@]}")
     done
-    read -ra more <<<"$theirs"
-    words+=("${more[@]}")
+    words+=("${theirs[@]}")
 }
 
 # ---------------------------------------------------------------- the stages
@@ -417,6 +428,9 @@ prepare() {
     hold
     [[ ! -e $run/latest || -n $resume ]] ||
         die 1 "'$run' holds a run: --resume goes on with it, -r takes another"
+    [[ $# -ne 2 ]] || ! has_own_net ||
+        misuse "'$2' judges an encoder that foil-embed knows: --arch in --train says\
+ which that of --encoder is, or leave it out"
     for data in "$@"; do
         indexed "$data"
         [[ $# -ne 2 ]] || shared "$1" "$data"

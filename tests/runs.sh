@@ -47,6 +47,12 @@ timeless() {
     sed -E 's/"(seconds|waited|time)":[^,}]*//g' "$work/$1/metrics.jsonl"
 }
 
+# is_heard RUN : somebody is connected to what its trainer publishes.  A listener
+# hears what is sent while it is there.
+is_heard() {
+    test "$(grep -c "$work/$1/events" /proc/net/unix)" -ge 2
+}
+
 gone() {
     ! kill -0 "$1" 2>/dev/null
 }

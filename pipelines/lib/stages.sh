@@ -21,15 +21,39 @@ warmup() {
         value=$((epochs / 10)).$((epochs % 10))
 }
 
+# without_net : items without what describes a net
+without_net() {
+    local item
+    local -a all=("${items[@]}")
+    items=()
+    for item in "${all[@]}"; do
+        case ${item%% *} in
+        --arch | --stem | --width | --norm | --head | --embed | --precision) ;;
+        --text) items+=('--text program') ;;
+        *) items+=("$item") ;;
+        esac
+    done
+}
+
 # words_for_select, words_for_train : sets words; a checkpoint knows its warm-up
 words_for_select() {
     words_for select "${select[@]}"
     words=(--seed "$seed" --batch "$batch" --epochs "$epochs" "${words[@]}")
 }
 
+# has_own_net : whether the encoder is a program's, of which the options of
+# foil-train say nothing
+has_own_net() {
+    local -a theirs
+    split train
+    [[ " ${theirs[*]%%=*} " == *' --encoder '* &&
+        " ${theirs[*]%%=*} " != *' --arch '* ]]
+}
+
 words_for_train() {
     local value
     local -a items=("${train[@]}") more
+    ! has_own_net || without_net
     [[ $objective != "$usual" ]] || items+=("${tuned[@]}")
     warmup
     [[ -z $warm || -e $run/latest ]] || items+=("--warmup $value")

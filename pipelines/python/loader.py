@@ -1,12 +1,18 @@
 #!/usr/bin/python3
 """foil-augment as the data loader of an ordinary PyTorch loop: SimCLR.
 usage: loader.py [--epochs N] [--batch N] [--size N] DATA"""
+import argparse
+
 import torch
 import torchvision
 
 import foil
 
-o = foil.options("data", epochs=10, batch=128, size=32)
+parser = argparse.ArgumentParser()
+parser.add_argument("data")
+for name, usual in ("--epochs", 10), ("--batch", 128), ("--size", 32):
+    parser.add_argument(name, type=int, default=usual)
+o = parser.parse_args()
 device = "cuda" if torch.cuda.is_available() else "cpu"
 net = torchvision.models.resnet18(num_classes=128).to(device)
 optim = torch.optim.SGD(net.parameters(), 0.05, momentum=0.9)

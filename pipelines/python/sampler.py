@@ -1,19 +1,21 @@
 #!/usr/bin/python3
-"""The k hardest negatives of each row, alike: stands in the place of
-foil-negatives.  usage: sampler.py -r RUN [-k K]"""
+"""The k hardest negatives of each row, alike.
+usage: foil-negatives --weigh-command 'python3 sampler.py K'"""
+import sys
+
 import numpy as np
 
 import foil
 
-o = foil.options(run=str, k=8)
+k = int(sys.argv[1])
 
 
 def hardest(pairs):
     s = pairs.similarities()
-    top = np.argpartition(-s, o.k, axis=1)[:, :o.k]
+    top = np.argpartition(-s, k, axis=1)[:, :k]
     w = np.zeros_like(s)
-    np.put_along_axis(w, top, 1 / o.k, axis=1)
+    np.put_along_axis(w, top, 1 / k, axis=1)
     return w, {"hardest": s.max(1).mean()}
 
 
-foil.negatives(o.run, hardest)
+foil.weigh_negatives(hardest)

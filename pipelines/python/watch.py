@@ -16,7 +16,7 @@ for kind, head, tensors in foil.events(run, "features", "event"):
         if z is None:
             z = np.zeros((len(data), rows.shape[1]), "f4")
         z[ids], known[ids] = rows, True
-    elif head["what"] == "epoch":
+    elif head["what"] == "epoch" and known.any():
         some = np.flatnonzero(known)[:2000]
         s = z[some] @ z[some].T
         np.fill_diagonal(s, -1)

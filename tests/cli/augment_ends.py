@@ -5,13 +5,15 @@ Binds DIR/plan as a selector of two epochs over SIZE samples and DIR/batch as
 a trainer, hands out every item, again when its augmenter falls silent, ends
 the run when all batches are there and PEERS augmenters have been, and prints a line for each: place, ids,
 digest of the pixels, substitutes, extra ids, variants, and what it has of texts
-as JSON, if anything. DIR/came counts the batches as
+as JSON, if anything. The trainer wants WINDOW batches of the environment, else
+4, and with 1 it waits for each. DIR/came counts the batches as
 they come, DIR/views has the pixels of the first of epoch 0, DIR/end.train and
 DIR/end.select what end came there, from the other side; rejected samples go to
 stderr.
 """
 import hashlib
 import json
+import os
 import sys
 import time
 
@@ -20,7 +22,7 @@ import zmq
 
 folder, (peers, size, steps, b) = sys.argv[1], map(int, sys.argv[2:6])
 extra, texts = (list(map(int, sys.argv[6:8])) + [0, 0])[:2]
-EPOCHS, WINDOW, SILENCE = 2, 4, 3
+EPOCHS, WINDOW, SILENCE = 2, int(os.environ.get("WINDOW", 4)), 3
 session = time.time_ns()
 keys = [(e, s) for e in range(EPOCHS) for s in range(steps)]
 came, holder, room, heard, known, serial = {}, {}, {}, {}, set(), 0

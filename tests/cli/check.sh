@@ -1,6 +1,6 @@
 #!/bin/bash
-# The conformance kit: every stage of foil and every example in Python keeps to
-# the rules, and a stage that breaks one is told so.  A proxy between kit and
+# The conformance kit: every stage of foil keeps to the rules, with a command of the
+# user's in its heart, too, and a stage that breaks one is told so.  A proxy between kit and
 # stage breaks them: broken.py.  All rules of all roles are broken once with
 # FAULTS=all, which takes some minutes; else each sixth.
 # Mostly waits, 65 s
@@ -11,7 +11,7 @@
 
 tap=$BIN/foil-tap
 broken=${0%/*}/broken.py
-examples=$(cd "${0%/*}/../../pipelines/python" && pwd)
+commands=$(cd "${0%/*}/../../pipelines/commands" && pwd)
 export PATH=$BIN:$PATH OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 
 "$BIN/foil-data" generate --size 16 -o "$work/set.tar" 64 2>/dev/null
@@ -30,6 +30,13 @@ stage() {
     augment) set -- "$@" --size 16 "$work/set.tar" ;;
     train) set -- "$@" --arch linear --head 8-8 --threads 1 ;;
     esac
+    case $2 in
+    */select-command)
+        set -- "$@" --features none --strategy-command "mawk -Winteractive -f '$commands/strategy.awk'"
+        ;;
+    */augment-command) set -- "$@" --view-command "perl '$commands/view.pl'" ;;
+    */negatives-command) set -- "$@" --weigh-command "perl '$commands/weigh.pl'" ;;
+    esac
     "$BIN/foil-$1" -r "${@:2}" 2>"$2.log" &
     stages+=($!)
     case $1 in
@@ -38,10 +45,23 @@ stage() {
     esac
 }
 
-# keeps ROLE : a stage of foil is checked
+# keeps ROLE [NAME] : a stage of foil is checked, in the folder of that name
 keeps() {
-    stage "$1" "$work/$1"
-    "$tap" check "$1" -r "$work/$1" --lease 2 >"$work/$1.out"
+    local name=${2:-$1}
+    stage "$1" "$work/$name"
+    "$tap" check "$1" -r "$work/$name" --lease 2 >"$work/$name.out"
+}
+
+# python_keeps : so is the example that speaks foil-wire(5) by itself, whose lease is
+# ten seconds
+python_keeps() {
+    mkdir -m 700 "$work/spoken"
+    /usr/bin/python3 "$commands/../examples/selector.py" "$work/spoken" 8 4 \
+        "$work/set.tar" 2>"$work/spoken.log" &
+    stages+=($!)
+    becomes_true test -S "$work/spoken/plan"
+    "$tap" check select -r "$work/spoken" --lease 10 >"$work/spoken.out" ||
+        { cat "$work"/spoken.{out,log}; return 1; }
 }
 
 # breaks NUMBER ROLE FAULT RULE : with that fault the rule is broken
@@ -60,40 +80,17 @@ breaks() {
         grep -qE '^(# see: foil-wire\(5\), [A-Z]|Bail out!)' || { cat "$dir.out" "$dir.err"; return 1; }
 }
 
-# example ROLE : one of pipelines/python, alone in that run directory
-example() {
-    local dir=$work/python-$1
-    case $1 in
-    select) set -- curriculum -b 8 -e 4 --lag 0 "$work/set.tar" ;;
-    augment) set -- augmenter --size 32 "$work/set.tar" ;;
-    train) set -- trainer ;;
-    negatives) set -- sampler -k 4 ;;
-    esac
-    mkdir -m 700 "$dir"
-    "$python" "$examples/$1.py" -r "$dir" "${@:2}" >"$dir.log" 2>&1 &
-}
-
-# python_keeps ROLE : an example is checked, which has a lease of ten seconds
-python_keeps() {
-    "$tap" check "$1" -r "$work/python-$1" --lease 10 >"$work/python-$1.out" ||
-        { cat "$work/python-$1".{out,log}; return 1; }
-}
-
 stages=() faults=() n=0
-modules='zmq msgpack numpy' all='zmq msgpack numpy torch torchvision PIL'
-# shellcheck disable=SC2086 # several names
-if has_python $all; then warm $all; elif has_python $modules; then warm $modules; fi
+has_python zmq msgpack || { skip 'the kit' 'no python3-zmq'; done_testing; }
+warm zmq msgpack
 for role in select augment train negatives; do
     begun "$role" keeps "$role"
-    case $role in
-    select | negatives) needs=$modules ;;
-    *) needs=$all ;;
-    esac
-    # shellcheck disable=SC2086 # several names
-    has_python $needs || continue
-    example "$role"
-    begun "python-$role" python_keeps "$role"
 done
+# with commands in their hearts, as alone
+for role in select augment negatives; do
+    begun "$role-command" keeps "$role" "$role-command"
+done
+begun python python_keeps
 
 while IFS='|' read -r role fault rule; do
     [[ ${FAULTS-} != all && $((n++ % 6)) != 4 ]] ||
@@ -217,7 +214,7 @@ told() {
     cat "$work/$1.said"
     [[ $(<"$work/$1.code") == 0 ]]
 }
-# Sound stages first: they are to keep up; but for the examples, which have a long
+# Sound stages first: they are to keep up; but for the example, which has a long
 # lease.  Where each fault has a lane of its own, those of an augmenter begin with
 # them, as the kit waits longest there.
 is_early() {
@@ -232,10 +229,10 @@ done
 for ((i = 0; i < lanes; i++)); do
     is_early "$i" || begun "lane$i" lane "$i"
 done
-for role in select augment train negatives; do
-    [[ ! -e $work/python-$role.log ]] ||
-        ok "the example in Python does, too: $role" ended "python-$role"
+for role in select augment negatives; do
+    ok "foil-$role does with a command, too" ended "$role-command"
 done
+ok 'so does the example in Python' ended python
 for ((i = 0; i < lanes; i++)); do
     ended "lane$i"
 done

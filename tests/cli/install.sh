@@ -2,6 +2,8 @@
 # make install, what another program and bash make of it, and make uninstall.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
 
 dest=$work/dest root=$work/dest/opt/foil
 export PKG_CONFIG_PATH=$root/lib/pkgconfig LD_LIBRARY_PATH=$root/lib
@@ -88,7 +90,7 @@ ok 'without libfoil.so.1' \
     exits 1 prints libfoil ldd "$work/product"
 
 # Stages of one's own in the midst of ours: one that binds, one that connects.
-cp "${0%/*}/../../pipelines/examples/"{sampler,watch}.c "$work"
+cp "${0%/*}/../../pipelines/examples/"{sampler,watch,loop}.c "$work"
 ok 'a sampler in C is compiled with libfoil.so.1' compile sampler \
     -D_POSIX_C_SOURCE=200809L "${cflags[@]}" "${libs[@]}" -lm
 "$work/sampler" "ipc://$work/checked" 2>/dev/null &
@@ -117,11 +119,7 @@ timeout 60 "$root/bin/foil-train" -r "$work/run" --arch linear --head 8 \
 trainer=$!
 timeout 60 "$work/watch" "ipc://$work/run/events" >"$work/watched" &
 watch=$!
-# A subscriber hears what is sent while it is there: all begins when it is.
-watches() {
-    test "$(grep -c "$work/run/events" /proc/net/unix)" -ge 2
-}
-ok 'a watcher of a run is connected' becomes_true watches
+ok 'a watcher of a run is connected' becomes_true is_heard run
 "$root/bin/foil-select" -r "$work/run" -b 8 -e 2 "$data" 2>/dev/null &
 "$root/bin/foil-augment" -r "$work/run" --size 8 "$data" 2>/dev/null &
 ok 'foil-train takes the weights that it gives' wait "$trainer"
@@ -132,6 +130,16 @@ ok 'it ends when it is told to' wait "$sampler"
 ok 'the watcher ends with the run' wait "$watch"
 ok 'and has printed the loss of steps, the last one included' \
     grep -q '^16 ' "$work/watched"
+
+# falls COMMAND... : the last number that it prints is below the first one
+falls() {
+    "$@" | awk '{ x[NR] = $2 } END { exit !(NR == 5 && x[5] < x[1]) }'
+}
+ok 'a loop in C is compiled' compile loop "${cflags[@]}" "${libs[@]}"
+mkdir "$work/kept"
+ok 'its loss falls, by an objective of foil' falls "$work/loop" isogclr "$work/kept"
+ok 'the state of its samples is kept' \
+    grep -q log_u "$work/kept/samples.safetensors"
 
 (cd "$root/include/foil" && printf '#include "%s"\n' */*.h &&
     echo 'int main(void) { return 0; }') >"$work/all.c"

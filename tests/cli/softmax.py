@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Weighs negatives by their softmax, with which emc2 is dcl, for tests.
-usage: softmax.py RUN"""
+usage: foil-negatives --weigh-command softmax.py"""
 import pathlib
 import sys
 
@@ -16,4 +16,4 @@ def softmax(pairs):
     return w / w.sum(axis=1, keepdims=True)
 
 
-foil.negatives(sys.argv[1], softmax)
+foil.weigh_negatives(softmax)

@@ -22,6 +22,9 @@ import sys
 import threading
 import time
 
+import zmtp
+from zmtp import frame, greeting, memory, read
+
 RUN, BATCH, TRAIN, SELECT = sys.argv[1:]
 PAUSE = 0.15  # seconds
 LASTS = 4  # seconds at most, where it is not cut off: a busy machine changes nothing
@@ -38,15 +41,6 @@ def steps():
             return file.read().count(b"\n")
     except OSError:
         return 0  # not yet
-
-
-def memory(pid):
-    """KiB of RSS; 0 when the process is gone"""
-    try:
-        with open(f"/proc/{pid}/status") as file:
-            return next(int(l.split()[1]) for l in file if l[:6] == "VmRSS:")
-    except (OSError, StopIteration):
-        return 0
 
 
 def processor(pid):
@@ -68,35 +62,8 @@ def reach(edge):
     return s
 
 
-def greeting(mechanism):
-    return (b"\xff" + bytes(8) + b"\x7f\3\0" + mechanism.ljust(20, b"\0") +
-            bytes(32))
-
-
-def read(s, n):
-    got = b""
-    while len(got) < n:
-        more = s.recv(n - len(got))
-        if not more:
-            raise ConnectionError
-        got += more
-    return got
-
-
 def shake(edge, kind):
-    """the whole handshake of ZMTP without keys"""
-    s = reach(edge)
-    s.settimeout(2)
-    s.sendall(greeting(b"NULL"))
-    read(s, 64)
-    body = (b"\5READY\13Socket-Type" + struct.pack(">I", len(kind)) + kind)
-    s.sendall(b"\4" + bytes([len(body)]) + body)
-    read(s, read(s, 2)[1])
-    return s
-
-
-def frame(flags, body):
-    return struct.pack(">BQ", flags | 2, len(body)) + body
+    return zmtp.shake(reach(edge), kind)
 
 
 def push(socks, chunk):

@@ -1,0 +1,498 @@
+"""The encoder of foil-train --encoder in PyTorch: foil.encode() of foil-python(7),
+which speaks foil-encoder(5).
+
+_Ranks are the processes that compute it, and _Tower is an encoder of images or of
+texts, with a function for each request.
+"""
+import datetime
+import math
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+import traceback
+import types
+
+import numpy as np
+import torch
+
+import foil
+
+
+def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
+           products=None):
+    """foil.encode(), whose nets are net, head, text and text_head by name."""
+    sys.stdout.reconfigure(line_buffering=True)
+    device = torch.device(device)
+    team = _Ranks(ranks, device, backend, timeout)
+    if device.type == "cuda" and ranks > 1:
+        device = torch.device("cuda", team.rank)
+    if products is None:
+        products = device.type == "cuda"
+    modules = {"image": (nets["net"], nets["head"]),
+               "text": (nets["text"], nets["text_head"])}
+    towers, about = {}, types.SimpleNamespace(epoch=0, step=0)
+    for line in sys.stdin:
+        verb, name, rest = (line.rstrip("\n") + " ").split(" ", 2)
+        said = dict(w.split("=", 1) for w in rest.split() if "=" in w)
+        asked = said.get("products") == "1" and not team.rank
+        try:
+            if verb == "open":
+                if said["loss"] == "1" and not loss:
+                    raise ValueError("--objective own wants encode(loss=...)")
+                towers[name] = _Tower(*modules[name], optim, device, autocast,
+                                      team, about)
+            tower, answer = towers[name], None
+            if verb == "backward" and asked:
+                tower.backward_of_products()
+            team.tell(line)
+            if verb == "loss":
+                if not team.rank:
+                    answer = _loss_of(loss, list(towers.values()), about)
+            else:
+                answer = getattr(tower, verb)(
+                    rest[:-1] if verb in ("init", "save", "load") else said)
+            team.gather()
+            if verb == "forward" and asked:
+                tower.products()
+            if verb == "open":
+                answer += f" products={int(products)}"
+        except Exception as e:
+            traceback.print_exc()
+            team.fail(f"{type(e).__name__}: {e}")
+        lines, _, last = (answer or "").rpartition("\n")
+        team.say(f"{lines}\nok {last}" if lines and not team.rank
+                 else f"ok {last}".rstrip())
+    team.close()
+
+
+def _loss_of(loss, towers, about):
+    """Of all rows; what is computed backward is in the memory then."""
+    z = [t.z[:t.n].to(t.device, copy=True).requires_grad_() for t in towers]
+    value, more = loss(*z, about), {}
+    if isinstance(value, tuple):
+        value, more = value
+    value.backward()
+    for t, x in zip(towers, z):
+        t.dz[:t.n] = x.grad
+    return " ".join(f"{k}={float(x)!r}" for k, x in
+                    {"loss": value, **more}.items())
+
+
+class _Ranks:
+    """The processes of a DistributedDataParallel.  Rank 0 is what foil-train has
+    started; it starts the others, the same program, and tells them what it is told.
+    When one ends, the run does, though another one be in a collective for ever."""
+
+    def __init__(self, n, device, backend, timeout):
+        self.n, self.peers, self.closing = n, [], False
+        self.optim = None  # who makes the steps of the only optimiser
+        self.lock = threading.Lock()
+        port = int(os.environ.get("FOIL_PORT", 0))
+        self.rank = int(os.environ["RANK"]) if port else 0
+        if n == 1:
+            return
+        os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+        late = datetime.timedelta(seconds=timeout)
+        store = torch.distributed.TCPStore("127.0.0.1", port, n, not self.rank,
+                                           late, wait_for_workers=False)
+        if not self.rank:
+            self._start(store.port)
+        if device.type == "cuda":
+            torch.cuda.set_device(self.rank)
+        torch.distributed.init_process_group(
+            backend or ("nccl" if device.type == "cuda" else "gloo"),
+            timeout=late, store=store, rank=self.rank, world_size=n)
+
+    def _start(self, port):
+        memory = os.open(os.environ["FOIL_MEMORY"], os.O_RDWR)
+        for rank in range(1, self.n):
+            peer = subprocess.Popen(
+                sys.orig_argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                text=True, bufsize=1, pass_fds=[memory], env={
+                    **os.environ, "RANK": str(rank), "FOIL_PORT": str(port),
+                    "WORLD_SIZE": str(self.n),
+                    "FOIL_MEMORY": f"/proc/self/fd/{memory}"})
+            peer.answers = queue.SimpleQueue()
+            self.peers.append(peer)
+            threading.Thread(target=self._listen, args=(rank, peer),
+                             daemon=True).start()
+        os.close(memory)
+
+    def _listen(self, rank, peer):
+        for line in peer.stdout:
+            if not line.startswith("ok"):
+                self.fail(f"rank {rank}: {line.replace('error ', '', 1)}", peer)
+            peer.answers.put(line)
+        if not self.closing:
+            code = peer.wait()
+            self.fail(f"rank {rank} ended " + (
+                f"by signal {-code}" if code < 0 else f"with {code}"), peer)
+
+    def tell(self, line):
+        for peer in self.peers:
+            peer.stdin.write(line)
+
+    def gather(self):
+        for peer in self.peers:
+            peer.answers.get()
+
+    def say(self, text):
+        print(text, file=foil._answers, flush=True)
+
+    def fail(self, why, peer=None):
+        """Ends with a sentence.  What rank 0 felt of another one's end waits, for
+        that end is the reason."""
+        if self.peers and not peer:
+            time.sleep(2)
+        with self.lock:
+            for other in self.peers:
+                other.kill()
+            self.say("error " + " ".join(why.split())[:1000])
+            os._exit(1)
+
+    def close(self):
+        self.closing = True
+        for peer in self.peers:
+            peer.stdin.close()
+            peer.wait()
+
+
+class _Joined(torch.nn.Module):
+    def __init__(self, net, head):
+        super().__init__()
+        self.net, self.head = net, head
+
+    def forward(self, *x):
+        z = self.net(*x)
+        return z if self.head is None else self.head(z)
+
+
+class _Tower:
+    def __init__(self, net, head, optim, device, autocast, team, about):
+        if net is None:
+            raise ValueError("encode() was given no module for this tower")
+        self.both = _Joined(net, head).to(device)
+        self.device, self.autocast, self.optim = device, autocast, optim
+        self.team, self.about, self.cuda = team, about, device.type == "cuda"
+        named = net.state_dict(keep_vars=True)
+        if head is not None:
+            named.update(("head." + k, t) for k, t in
+                         head.state_dict(keep_vars=True).items())
+        self.named = [{k: t.detach() for k, t in named.items()
+                       if t.is_floating_point()
+                       and isinstance(t, torch.nn.Parameter) == parameter}
+                      for parameter in (True, False)]
+        self.counts = {k: t for k, t in named.items()
+                       if not t.is_floating_point()}
+        self.steps = self.pending = self.averaged = 0
+        self.sum, self.mean = [], []
+        self.before = self.x = self.next = None
+
+    # ------------------------------------------------------------- beginning
+
+    def open(self, o):
+        self.o, n = o, self.team.n
+        if self.cuda:
+            self.side = torch.cuda.Stream(self.device)
+        elif int(o["threads"]) > 0:
+            torch.set_num_threads(max(1, int(o["threads"]) // n))
+        if self.autocast is None and o["precision"] == "bf16":
+            self.autocast = torch.bfloat16
+        if o["locked"] == "1":
+            self.both.requires_grad_(False)
+        self.params = [p for p in self.both.parameters() if p.requires_grad]
+        self.ddp, self.moves = self.both, bool(self.params)
+        if self.params:
+            self._begin_optimiser()
+            if n > 1:
+                self.ddp = torch.nn.parallel.DistributedDataParallel(self.both)
+        self.dim = self._width()
+        where = torch.cuda.get_device_name(self.device).replace(" ", "-") \
+            if self.cuda else "cpu"
+        return "".join(
+            f"tensor {name} {kind} {'x'.join(map(str, _shape(t)))}\n"
+            for kind, part in zip(("parameter", "statistic"), self.named)
+            for name, t in part.items()) + \
+            f"dim={self.dim} engine=torch-{torch.__version__}-{where}-{n}"
+
+    def _begin_optimiser(self):
+        if isinstance(self.optim, torch.optim.Optimizer):
+            # of both towers, perhaps: the first one makes its steps
+            self.moves = self.team.optim is None
+            self.team.optim = self.optim
+        else:
+            self.optim = (self.optim or self._usual)(self.params)
+        rates = [g["lr"] for g in self.optim.param_groups]
+        self.ratios = [r / rates[0] if rates[0] else 1. for r in rates]
+
+    def _usual(self, params):
+        """What foil-train's options say."""
+        o, kinds = self.o, torch.optim
+        decay = float(o["weight-decay"])
+        if o["optim"] == "sgd":
+            return kinds.SGD(params, 1., float(o["momentum"]), 0., decay,
+                             o["nesterov"] == "1")
+        if o["optim"] not in ("adam", "adamw"):
+            raise ValueError(f"--optim {o['optim']}: give encode() an optimiser, "
+                             "or take sgd, adam or adamw")
+        kind, groups = kinds.Adam, [{"params": params}]
+        if o["optim"] == "adamw":  # vectors do not decay
+            kind, groups = kinds.AdamW, [
+                {"params": group, "weight_decay": d} for group, d in
+                (([p for p in params if p.ndim > 1], decay),
+                 ([p for p in params if p.ndim < 2], 0.)) if group]
+        return kind(groups, 1., (float(o["beta1"]) or .9,
+                                 float(o["beta2"]) or .999),
+                    float(o["epsilon"]) or 1e-8, decay)
+
+    def _width(self):
+        """Of an embedding, from two rows of nothing."""
+        o = self.o
+        if o["input"] == "pixels":
+            channels = int(o["channels"])
+            mean, deviation = (
+                torch.tensor([float(x) for x in o[k].split(",")][:channels],
+                             device=self.device).view(1, -1, 1, 1)
+                for k in ("mean", "deviation"))
+            self.scale, self.shift = 1 / (255 * deviation), -mean / deviation
+            x = torch.zeros(2, channels, int(o["height"]), int(o["width"])),
+        elif o["input"] == "tokens":
+            x = (torch.zeros(2, int(o["context"]), dtype=torch.long),
+                 torch.ones(2, dtype=torch.long))
+        else:
+            x = torch.zeros(2, dtype=torch.long),
+        self.both.eval()
+        with torch.no_grad():
+            return self.both(*(t.to(self.device) for t in x)).shape[1]
+
+    def layout(self, o):
+        memory = np.memmap(os.environ["FOIL_MEMORY"], "u1", "r+",
+                           shape=(int(o["size"]),))
+        if self.cuda:  # page-locked, so that copies need not be waited for
+            torch.cuda.cudart().cudaHostRegister(memory.ctypes.data,
+                                                 memory.nbytes, 0)
+        rows = int(self.o["rows"])
+
+        def at(name, kind, *shape, behind=0):
+            return torch.from_numpy(np.frombuffer(
+                memory, kind, math.prod(shape), int(o[name]) + behind)
+                .reshape(shape))
+        self.slots = [self._slot(at, f"input{k}", rows) for k in (0, 1)]
+        self.z, self.dz = (at(k, "f4", rows, self.dim) for k in ("z", "dz"))
+        self.blocks = [at(k, "f4", sum(t.numel() for t in part.values()))
+                       for k, part in zip(("parameters", "statistics"),
+                                          self.named)]
+        self.ids = at("ids", "i8", rows)
+        self.square = lambda n: at("s", "f4", n, n)
+
+    def _slot(self, at, name, rows):
+        o = self.o
+        if o["input"] == "pixels":
+            return at(name, "u1", rows, *(int(o[k]) for k in (
+                "height", "width", "channels")))
+        if o["input"] == "ids":
+            return at(name, "i4", rows)
+        return at(name, "i8", rows + 1), at(name, "i4", rows * int(o["context"]),
+                                            behind=8 * (rows + 1))
+
+    def init(self, path):
+        if path.endswith(".safetensors"):
+            there = {k: torch.from_numpy(x)
+                     for k, x in foil._read_safetensors(path).items()}
+        else:
+            there = torch.load(path, map_location="cpu")
+            there = there.get("state_dict", there)
+        for part in self.named:
+            for name, t in part.items():
+                x = there.pop(name, None)
+                if x is not None:
+                    t.copy_(x.view(t.shape))
+                elif not name.startswith("head."):
+                    raise ValueError(f"'{path}' has no tensor '{name}'")
+        left = [k for k in there if k not in self.counts]
+        return ", ".join(left[:9]) + (", ..." if left[9:] else "")
+
+    # ---------------------------------------------------------------- a step
+
+    def batch(self, o):
+        vars(self.about).update((k, int(x)) for k, x in o.items())
+        self.about.ids = self.ids[:self.about.samples +
+                                  self.about.extra].clone()
+
+    def expect(self, o):
+        slot, side = int(o["slot"]), self.side if self.cuda else None
+        with torch.cuda.stream(side):
+            self.next = slot, self._rows(slot, 0, int(o["n"]))
+
+    def _mine(self, a, b):
+        """Which of the rows are computed here."""
+        return slice(a + self.team.rank, b, self.team.n)
+
+    def _rows(self, slot, a, b):
+        """Those, where they are computed."""
+        rows, there = self._mine(a, b), self.slots[slot]
+        if self.o["input"] != "tokens":
+            return there[rows].to(self.device, non_blocking=True),
+        at, tokens = there
+        length = (at[1:] - at[:-1])[rows]
+        column = torch.arange(int(self.o["context"]))
+        mask = column < length[:, None]
+        x = torch.zeros(mask.shape, dtype=torch.long)
+        x[mask] = tokens[(at[:-1][rows, None] + column)[mask]].long()
+        return x.to(self.device), length.to(self.device)
+
+    def _input(self, slot, a, b, begins):
+        if begins:
+            self.x = None
+            if self.next and self.next[0] == slot:
+                (_, self.x), self.next = self.next, None
+                if self.cuda:
+                    here = torch.cuda.current_stream(self.device)
+                    here.wait_stream(self.side)
+                    self.x[0].record_stream(here)
+        if self.x is None or self.team.n > 1 and a:
+            x = self._rows(slot, a, b)
+        else:
+            first = a if self.team.n == 1 else 0
+            x = [t[first:first + len(self.z[self._mine(a, b)])] for t in self.x]
+        if self.o["input"] == "pixels":
+            return x[0].permute(0, 3, 1, 2).float() * self.scale + self.shift,
+        return (x[0].long(), *x[1:])
+
+    def forward(self, o):
+        a, b, mode = int(o["from"]), int(o["to"]), o["mode"]
+        again, train = o["again"] == "1", mode == "train"
+        x = self._input(int(o["slot"]), a, b, a == 0 and not again)
+        buffers = list(self.both.buffers())
+        kept = [t.clone() for t in buffers] if mode == "encode" or \
+            train and self.before is None else None
+        if train and self.before is None:
+            self.before = kept
+        # by the place alone, so that rows that come again, and a run that is
+        # resumed, draw the same
+        torch.manual_seed(hash((int(self.o["seed"]), self.about.epoch,
+                                self.about.step, a, self.team.rank)) % 2**63)
+        self.both.train(mode != "fixed")
+        with torch.set_grad_enabled(train), torch.autocast(
+                self.device.type, self.autocast or torch.bfloat16,
+                enabled=bool(self.autocast)):
+            self.out = (self.ddp if train else self.both)(*x)
+        if mode == "encode":
+            _copy(buffers, kept)
+        if not again:
+            self.n, self.z[self._mine(a, b)] = b, self.out.detach().float().cpu()
+
+    def backward(self, o):
+        if o["add"] == "0":
+            self.both.zero_grad(set_to_none=True)
+        dz = self.dz[self._mine(int(o["from"]), int(o["to"]))].to(
+            self.device, non_blocking=True)
+        # DistributedDataParallel takes the mean over the ranks
+        self.out.backward((dz * self.team.n).to(self.out.dtype))
+        self.out = None
+
+    def norm(self, o):
+        of = [torch.norm(p.grad) for p in self.params if p.grad is not None]
+        length = torch.norm(torch.stack(of)).item() if of else 0.
+        moving = [t.flatten() for t in self.named[1].values()]
+        steady = not moving or torch.isfinite(torch.cat(moving)).all()
+        return f"norm={length!r} steady={int(steady)}"
+
+    def update(self, o):
+        self.before, self.steps = None, self.steps + 1
+        if not self.moves or int(self.o["accumulate"]) > 1 and not self._full():
+            return
+        for group, ratio in zip(self.optim.param_groups, self.ratios):
+            group["lr"] = float(o["rate"]) * ratio
+        self.optim.step()
+
+    def _full(self):
+        """Adds to the sum of gradients, of which the last one makes the mean."""
+        self.pending, n = self.pending + 1, int(self.o["accumulate"])
+        params = [p for g in self.optim.param_groups for p in g["params"]]
+        grads = [torch.zeros_like(p) if p.grad is None else p.grad.clone()
+                 for p in params]
+        self.sum = [s + g for s, g in zip(self.sum, grads)] or grads
+        if self.pending < n:
+            return False
+        for p, s in zip(params, self.sum):
+            p.grad = s / n
+        self.sum, self.pending = [], 0
+        return True
+
+    def average(self, o):
+        self.averaged += 1
+        now = self.named[0].values()
+        self.mean = self.mean or [torch.zeros_like(t, dtype=torch.float64)
+                                  for t in now]
+        for m, t in zip(self.mean, now):
+            m += (t - m) / self.averaged
+
+    def undo(self, o):
+        if self.before:
+            _copy(self.both.buffers(), self.before)
+        self.before = None
+
+    def products(self):
+        z = self.z[:self.n].to(self.device)
+        self.length = z.norm(dim=1, keepdim=True).clamp(1e-12)
+        self.v = z / self.length
+        self.square(self.n).copy_(self.v @ self.v.T)
+
+    def backward_of_products(self):
+        """What backward() would find in dz."""
+        dv = self.square(self.n).to(self.device) @ self.v
+        self.dz[:self.n] = (dv - (dv * self.v).sum(1, True) * self.v) / \
+            self.length
+
+    # ----------------------------------------------------------- checkpoints
+
+    def _flat(self, of):
+        return [t.reshape(-1) for t in of]
+
+    def get(self, o):
+        mean = o["what"] == "mean"
+        if not self.team.rank:
+            for block, part in zip(self.blocks, self.named):
+                of = self.mean if mean and self.mean and \
+                    part is self.named[0] else part.values()
+                _copy(block.split([t.numel() for t in of]), self._flat(of))
+        return f"steps={self.averaged if mean else self.steps}"
+
+    def put(self, o):
+        for block, part in zip(self.blocks, self.named):
+            of = part.values()
+            _copy(of, [x.view(t.shape) for t, x in zip(
+                of, block.split([t.numel() for t in of]))])
+
+    def save(self, path):
+        if not self.team.rank:
+            torch.save({
+                "optim": self.optim.state_dict() if self.moves else None,
+                "counts": self.counts, "steps": self.steps, "sum": self.sum,
+                "pending": self.pending, "mean": self.mean,
+                "averaged": self.averaged}, path)
+
+    def load(self, path):
+        state = torch.load(path, map_location="cpu")
+        if self.moves:
+            self.optim.load_state_dict(state["optim"])
+        _copy(self.counts.values(), state["counts"].values())
+        self.sum, self.mean = ([t.to(self.device) for t in state[k]]
+                               for k in ("sum", "mean"))
+        self.steps, self.pending, self.averaged = (
+            state[k] for k in ("steps", "pending", "averaged"))
+
+
+def _copy(to, of):
+    for t, x in zip(to, of):
+        t.copy_(x)
+
+
+def _shape(t):
+    """In one to four numbers."""
+    return (*t.shape[:3], math.prod(t.shape[3:])) if t.ndim > 4 \
+        else t.shape or (1,)

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# foil.encode(): runs that are killed three times and resumed end as undisturbed ones,
+# to the byte.
+# Mostly waits, 20 s
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+# shellcheck source=tests/encoders.sh
+. "${0%/*}/../encoders.sh"
+select_with=(--batch 16 --epochs 20)
+train_with=(--lr 0.05 --warmup 0 --checkpoint-every 10 --accumulate 3 --average 0.9)
+
+# killed RUN OPTION... : the trainer is killed three times; the stages around it stay
+killed() {
+    local run=$1 at resume=()
+    foil-augment -r "$run" "${augment_with[@]}" "$data" 2>"$run.augment" &
+    foil-select -r "$run" "${select_with[@]}" "$data" 2>"$run.select" &
+    for at in 13 34 55 80; do
+        foil-train -r "$run" --threads 1 --deadline 60 "${train_with[@]}" \
+            "${@:2}" "${resume[@]}" --encoder "$program dropout" 2>>"$run.err" &
+        trainer=$!
+        [[ $at -lt 80 ]] || break
+        past "$run" "$at" || { cat "$run.err"; return 1; }
+        kill_now "$trainer"
+        resume=(--resume)
+    done
+    wait "$trainer" || { cat "$run.err"; return 1; }
+}
+
+for objective in isogclr emc2; do
+    options=(--objective "$objective")
+    [[ $objective != emc2 ]] || options+=(--sampler fresh)
+    ok "$objective, undisturbed" torch "$objective-calm" dropout "${options[@]}"
+    ok 'killed three times' killed "$objective-killed" "${options[@]}"
+    ok 'has all steps once, with the same losses' \
+        diff <(timeless "$objective-calm") <(timeless "$objective-killed")
+    ok 'and the same checkpoint to the byte' \
+        diff -r "$objective-calm/latest/" "$objective-killed/latest/"
+done
+done_testing

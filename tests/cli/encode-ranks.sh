@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# foil.encode(ranks=W): the losses do not depend on how many processes compute them,
+# and one that dies ends the run.
+# Mostly waits, 20 s
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+# shellcheck source=tests/encoders.sh
+. "${0%/*}/../encoders.sh"
+# ranks are started by themselves
+program="/usr/bin/python3 '$encoders'"
+
+ok 'two ranks, in micro-batches' torch micro 'linear ranks=2' --micro-batch 5
+ok 'have the same losses' alike simclr micro
+ok 'four ranks' torch four 'linear ranks=4'
+ok 'have, too' alike simclr four
+ok 'three, and products by one of them' torch products 'linear ranks=3 products=1'
+ok 'have, too' alike simclr products
+# the third step of one of them is its end
+for rank in 0 1; do
+    ok "rank $rank dies: 1" exits 1 torch "dies-$rank" "linear ranks=2 dies=$rank"
+done
+ok 'a sentence says which rank' grep -q 'encoder: rank 1 ended by signal 9' dies-1.err
+ok 'or that the program did' \
+    grep -qE 'ended (by signal 9|with code 137)' dies-0.err
+done_testing

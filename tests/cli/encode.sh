@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# foil.encode(), encoders in PyTorch: objectives have the losses that they have with
+# foil-train's own, one of each kind, or all 21 with OBJECTIVES=all, which takes a
+# minute more; what options ask for, and what a program does wrongly.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+# shellcheck source=tests/encoders.sh
+. "${0%/*}/../encoders.sh"
+
+mapfile -t objectives < <(foil-train --list objectives |
+    jq -r '[.name, .negatives != null, .inside] | @tsv')
+few=' simclr isogclr vicreg siglip emc2 cache '
+services=()
+for objective in "${objectives[@]}"; do
+    read -r name negatives inside <<<"$objective"
+    [[ ${OBJECTIVES-} == all || $few == *" $name "* ]] || continue
+    options=(--objective "$name")
+    if [[ $negatives-$inside == true-true ]]; then
+        options+=(--sampler fresh)
+    elif [[ $negatives == true ]]; then # from outside of the batch
+        augment_with=(--size 8 --filter)
+        for run in "$name" "$name-torch"; do
+            mkdir -m 700 "$run"
+            foil-negatives -r "$run" --filter --method "$name" 2>"$run.negatives" &
+            services+=($!)
+        done
+    fi
+    [[ $name == simclr ]] || ok "$name" trained "$name" "${options[@]}"
+    ok "$name with an encoder in PyTorch" torch "$name-torch" linear "${options[@]}"
+    ok 'the losses are the same' alike "$name" "$name-torch"
+done
+augment_with=(--size 8)
+[[ ${#services[@]} -eq 0 ]] || kill "${services[@]}" 2>/dev/null
+ok 'what the program prints is passed on with its name' \
+    grep -q 'foil-train: encoder: what a program prints is harmless' simclr-torch.err
+ok 'foil-embed reads the checkpoint' \
+    foil-embed -o features.npy simclr-torch "$data"
+
+ok 'micro-batches' torch micro linear --micro-batch 5
+ok 'have the same losses' alike simclr micro
+ok 'products of a large batch' torch products 'linear products=1'
+ok 'as well' alike simclr products
+ok 'accumulated gradients' trained sums --accumulate 3
+ok 'in PyTorch' torch sums-torch linear --accumulate 3
+ok 'the same' alike sums sums-torch
+ok 'the mean of the weights' trained mean --average 0.9
+ok 'in PyTorch' torch mean-torch linear --average 0.9
+ok 'differs by rounding alone' near mean/latest/average.safetensors \
+    mean-torch/latest/average.safetensors
+
+# a ResNet with batch norm and a head
+train_with=(--lr 0.05 --warmup 0)
+ok 'ResNet-20' torch resnet resnet --arch resnet20 --head 32-16 --steps 2
+ok 'its checkpoint is one of ours' foil-embed -o resnet.npy resnet "$data"
+
+# in two parts; dropout draws the same, and the groups of parameters keep their ratio
+halves() {
+    torch halves dropout --steps 3 && torch halves dropout --resume --steps 8
+}
+ok 'dropout, and an optimiser of its own' torch calm dropout --steps 8
+ok 'the same, in two parts' halves
+ok 'has the same losses' diff <(timeless calm) <(timeless halves)
+ok 'and the same checkpoint' diff -r calm/latest/ halves/latest/
+
+# bad KIND SENTENCE OPTION...
+bad() {
+    refuses 1 "$2" trained bad --encoder "$program $1" "${@:3}"
+}
+ok 'tensors that --arch does not have: 1' bad linear "no tensor 'conv1" --arch resnet8
+ok 'an optimiser that PyTorch does not have: 1' bad linear 'lars.*: give encode' \
+    --optim lars
+ok 'a loss that it does not have: 1' bad linear 'wants encode\(loss' --objective own
+done_testing

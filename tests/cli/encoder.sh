@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# An encoder in a program of the user's, by foil-encoder(5) alone: the example in
+# NumPy, killed and resumed, with foil-train and without.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+examples=$(cd "${0%/*}/../../pipelines/examples" && pwd)
+export PATH=$BIN:$PATH OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+
+if ! has_python numpy; then
+    skip 'an encoder in NumPy' 'no python3-numpy'
+    done_testing
+fi
+data=$work/data.tar
+foil-data generate --size 8 -o "$data" 64 2>/dev/null
+foil-data index "$data" 2>/dev/null
+program="/usr/bin/python3 '$examples/encoder.py'"
+augment_with=(--size 8)
+select_with=(--batch 8 --epochs 60)
+cd "$work" || exit
+
+# same A B : the checkpoints are equal, and all losses
+same() {
+    local part
+    for part in model samples; do
+        cmp "$1/latest/$part.safetensors" "$2/latest/$part.safetensors" || return
+    done
+    cmp "$1/latest/image.state" "$2/latest/image.state" &&
+        diff <(timeless "$1") <(timeless "$2")
+}
+
+# one OBJECTIVE OPTION... : a run to its end
+one() {
+    train_with=(--lr 0.1 --warmup 0 --checkpoint-every 50 --objective "$@")
+    trained "$objective-calm" --encoder "$program" 2>calm.err ||
+        { cat calm.err; return 1; }
+}
+
+# killed RUN : the trainer is killed three times on its way, and resumed
+killed() {
+    local at feeders=() resume=()
+    foil-augment -r "$1" "${augment_with[@]}" "$data" 2>augment.err &
+    feeders+=($!)
+    foil-select -r "$1" "${select_with[@]}" "$data" 2>select.err &
+    feeders+=($!)
+    for at in 70 190 330; do
+        foil-train -r "$1" --threads 1 "${train_with[@]}" "${resume[@]}" \
+            --encoder "$program" 2>>killed.err &
+        trainer=$!
+        past "$1" "$at" || { cat killed.err; return 1; }
+        kill_now "$trainer"
+        resume=(--resume)
+    done
+    foil-train -r "$1" --threads 1 "${train_with[@]}" --resume \
+        --encoder "$program" 2>>killed.err && wait "${feeders[@]}"
+}
+
+for objective in isogclr emc2; do
+    options=("$objective")
+    [[ $objective != emc2 ]] || options+=(--sampler fresh)
+    ok "$objective: a run with an encoder in NumPy" one "${options[@]}"
+    ok 'the same, killed three times and resumed' killed "$objective-killed"
+    ok 'has the same weights, state and losses' same "$objective"-{calm,killed}
+done
+
+# lost : the program alone is killed on its way
+lost() {
+    local feeders=()
+    foil-augment -r lost "${augment_with[@]}" "$data" 2>augment.err &
+    feeders+=($!)
+    foil-select -r lost "${select_with[@]}" "$data" 2>select.err &
+    feeders+=($!)
+    foil-train -r lost --threads 1 "${train_with[@]}" --encoder "$program" \
+        --encoder-lost resume --resume 2>lost.err &
+    trainer=$!
+    past lost 120 || { cat lost.err; return 1; }
+    pkill -KILL -P "$trainer" -f examples/encoder.py
+    wait "$trainer" && wait "${feeders[@]}"
+}
+ok 'a program that is killed is started again where that is asked for' lost
+ok 'which is said' grep -q 'beginning again from the last checkpoint' lost.err
+ok 'the run is the same' same emc2-calm lost
+
+train_with=(--lr 0.1 --warmup 0 --steps 5)
+ok 'without it the run ends with a sentence: 1' exits 1 \
+    trained gone --encoder 'exit 3'
+ok 'which names the program' grep -q "encoder: 'exit 3' ended with code 3" out
+ok 'a loss that the program does not have: 1' exits 1 \
+    trained none --encoder "$program" --objective own
+ok '--objective own without a program: 2' refuses 2 'wants --encoder' \
+    foil-train -r no --objective own
+ok 'the kit, with a program in the trainer' timeout 120 bash -c "
+    foil-train -r kit --threads 1 --encoder \"$program\" 2>kit.err &
+    foil-tap check train -r kit || { cat kit.err; exit 1; }"
+done_testing

@@ -1,0 +1,106 @@
+"""Encoders in PyTorch for tests, by foil.encode().  usage: encoders.py KIND NAME=VALUE...
+
+  linear    as foil-train's without a head, of --size 8 and --hidden 16
+  resnet    as foil-train's resnet20 with --head 32-16
+  towers    linear with a projection, and bow:16 of texts
+  dropout   linear with dropout, and an optimiser with two groups
+"""
+import os
+import pathlib
+import signal
+import sys
+
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "pipelines/python"))
+import foil
+
+nn = torch.nn
+torch.set_num_threads(1)
+torch.manual_seed(0)
+
+
+class Linear(nn.Module):
+    def __init__(self, drop=0.0):
+        super().__init__()
+        self.fc, self.drop = nn.Linear(3 * 8 * 8, 16), drop
+
+    def forward(self, x):
+        return nn.functional.dropout(self.fc(x.flatten(1)), self.drop,
+                                     self.training and self.drop > 0)
+
+
+class Block(nn.Module):
+    def __init__(self, before, width, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(before, width, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        self.conv2 = nn.Conv2d(width, width, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(width)
+        if before != width:
+            self.downsample = nn.Sequential(
+                nn.Conv2d(before, width, 1, stride, bias=False),
+                nn.BatchNorm2d(width))
+
+    def forward(self, x):
+        y = self.bn2(self.conv2(self.bn1(self.conv1(x)).relu()))
+        return (y + getattr(self, "downsample", lambda x: x)(x)).relu()
+
+
+class ResNet(nn.Module):
+    def __init__(self, blocks=3):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 16, 3, 1, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(16)
+        for k in range(3):
+            before, width = max(16, 8 << k), 16 << k
+            setattr(self, f"layer{k + 1}", nn.Sequential(*(
+                Block(width if i else before, width, 1 if i or not k else 2)
+                for i in range(blocks))))
+
+    def forward(self, x):
+        x = self.bn1(self.conv1(x)).relu()
+        return self.layer3(self.layer2(self.layer1(x))).mean((2, 3))
+
+
+class Bow(nn.Module):
+    def __init__(self, vocabulary):
+        super().__init__()
+        self.token_embedding = nn.Embedding(vocabulary, 16)
+        self.ln_final = nn.LayerNorm(16)
+        self.text_projection = nn.Parameter(torch.randn(16, 16) / 4)
+
+    def forward(self, tokens, lengths):
+        there = torch.arange(tokens.shape[1]) < lengths[:, None]
+        x = (self.token_embedding(tokens) * there[:, :, None]).sum(1)
+        return self.ln_final(x / lengths[:, None]) @ self.text_projection
+
+
+def dying(z, grad=None):
+    """The third backward pass of a rank is its end."""
+    steps[0] += 1
+    if steps[0] == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+kind, *words = sys.argv[1:]
+said = dict(w.split("=", 1) for w in words)
+more = {k: int(said[k]) for k in ("ranks", "products") if k in said}
+net, head, steps = Linear(), None, [0]
+print("what a program prints is harmless")
+if kind == "resnet":
+    net = ResNet()
+    head = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 16))
+elif kind == "towers":
+    more["text"] = Bow(int(said["vocabulary"]))
+    head = nn.Sequential()
+    head.proj = nn.Linear(16, 16, bias=False)
+    head.load_state_dict({"proj.weight": torch.from_numpy(
+        foil.checkpoint(said["begin"]).head["head.proj.weight"].copy())})
+elif kind == "dropout":
+    net = Linear(0.3)
+    more["optim"] = torch.optim.Adam(
+        [{"params": [net.fc.weight], "lr": 1}, {"params": [net.fc.bias], "lr": 2}])
+if said.get("dies") == os.environ.get("RANK", "0"):
+    net.fc.weight.register_hook(dying)
+foil.encode(net, head, **more)

@@ -1,0 +1,45 @@
+"""Sixteen peers that are greeted, and begin messages which they do not end.
+
+usage: greedy.py ENDPOINT PID
+
+ENDPOINT is the path of a trainer's socket for batches, PID its process.  Each
+peer sends 32 MiB in parts of 8 MiB, as far as it is not cut off.  Prints the most
+memory that the process had meanwhile beyond what it had before, in KiB.
+"""
+import os
+import socket
+import sys
+
+import msgpack
+from zmtp import frame, memory, read, shake
+
+ENDPOINT, PID = sys.argv[1:]
+PEERS, PARTS = 16, 4
+part = frame(1, bytes(8 << 20))
+
+
+def join(i):
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(ENDPOINT)
+    shake(s, b"DEALER")
+    hello = {"peer": f"greedy-{os.getpid()}-{i}", "stage": "augment", "version": 2,
+             "run": "", "recipe": "r", "dataset": {"digest": "f" * 32, "size": 77}}
+    s.sendall(frame(1, b"foil2.hello") + frame(0, msgpack.packb(hello)))
+    if b"foil2.hello" not in read(s, 40):
+        sys.exit("the trainer does not greet us")
+    return s
+
+
+before = memory(PID)
+most = cut = 0
+peers = [join(i) for i in range(PEERS)]
+for s in peers:
+    try:
+        for _ in range(PARTS):
+            s.sendall(part)
+            most = max(most, memory(PID) - before)
+    except OSError:
+        cut += 1
+most = max(most, memory(PID) - before)
+print(f"# {cut} of {PEERS} were cut off", file=sys.stderr)
+print(most)

@@ -1,0 +1,115 @@
+"""foil.objective: losses in process, against formulas in numpy.
+usage: test_objective.py SCRATCH-FOLDER, with libfoil in LIBFOIL
+"""
+import os
+import sys
+
+import numpy as np
+
+import foil
+from tap import ok, refuses, run
+
+os.chdir(sys.argv[1])
+N, B, D = 30, 5, 6
+RNG = np.random.default_rng(1)
+IDS = RNG.permutation(N)[:B]
+Z = RNG.normal(size=(2 * B, D)).astype("f4")
+
+
+def cosines(z):
+    v = z / np.linalg.norm(z, axis=1, keepdims=True)
+    return v @ v.T
+
+
+def simclr(z, tau):
+    s = cosines(z) / tau
+    np.fill_diagonal(s, -np.inf)
+    partner = (np.arange(2 * B) + B) % (2 * B)
+    return np.mean(np.log(np.exp(s).sum(1)) - s[np.arange(2 * B), partner])
+
+
+def slope(f, z, i, h=1e-5):
+    a, b = z.copy(), z.copy()
+    a.flat[i] += h
+    b.flat[i] -= h
+    return (f(a) - f(b)) / (2 * h)
+
+
+def values():
+    z = Z.astype("f8")
+    loss = foil.objective("simclr", tau=0.3)
+    value, dz = loss(IDS, Z)
+    ok(abs(value - simclr(z, 0.3)) < 1e-6, "simclr is the formula")
+    ok(all(abs(dz.flat[i] - slope(lambda x: simclr(x, 0.3), z, i)) < 1e-5
+           for i in range(0, dz.size, 7)), "dz is its slope")
+    loss.set(tau=0.6)
+    ok(abs(loss(IDS, Z)[0] - simclr(z, 0.6)) < 1e-6, "a parameter is set")
+    ok(abs(loss.metrics["infonce"] - simclr(z, 0.6)) < 1e-6, "metrics are there")
+    ok(len(foil.objectives()) >= 21 and "isogclr" in foil.objectives(),
+       "all objectives have names")
+
+
+def states():
+    a = foil.objective("isogclr", n=N, rho=0.3)
+    before = a(IDS, Z, look=True)[0]
+    ok(a(IDS, Z)[0] == before, "a look moves nothing")
+    tau = a.state["tau"]
+    ok(tau.shape == (N,) and (np.sort(np.flatnonzero(a.state["seen"])) ==
+                              np.sort(IDS)).all(),
+       "a step moves the state of its samples")
+    a.save(".")
+    b = foil.objective("isogclr", n=N, rho=0.3)
+    b.load(".")
+    x, y = a(IDS, Z), b(IDS, Z)
+    ok(x[0] == y[0] and (x[1] == y[1]).all() and
+       all((a.state[k] == b.state[k]).all() for k in a.state),
+       "state is saved and loaded")
+    c = foil.objective("sogclr_bimodal", n=N, captions=3)
+    c(IDS, Z, captions=np.arange(B) % 3)
+    ok({len(x) for x in c.state.values()} == {N, 3 * N},
+       "captions have state of their own")
+    ok(refuses(ValueError, "captions", lambda: c(
+        IDS, Z, captions=np.full(B, 3))), "a caption that there is none of")
+
+
+def scalars():
+    loss = foil.objective("clip")
+    loss(IDS, Z)
+    (name, (x, moves)), h = next(iter(loss.scalars.items())), 1e-4
+    ends = []
+    for at in x - h, x + h:
+        loss.set(**{name: at})
+        ends.append(loss(IDS, Z)[0])
+    ok(abs((ends[1] - ends[0]) / (2 * h) - moves) < 1e-3 * abs(moves) + 1e-4,
+       "a scalar that is learnt has its slope")
+
+
+def others():
+    weights = np.zeros((2 * B, 2 * B), "f4")
+    weights[:B, B:] = weights[B:, :B] = (1 - np.eye(B)) / (B - 1)
+    value, dz = foil.objective("emc2", n=N)(IDS, Z, weights=weights)
+    ok(np.isfinite(value) and dz.shape == Z.shape, "weights are the caller's")
+    more = np.concatenate([Z, Z[:3] + 1])
+    value, dz = foil.objective("simclr")(IDS, more, extra=3, constant=3)
+    ok(dz.shape == Z.shape, "constant rows have no gradient")
+
+
+def mistakes():
+    loss = foil.objective("sogclr", n=N)
+    for what, error, words, call in (
+            ("no objective", ValueError, "there are",
+             lambda: foil.objective("nothing")),
+            ("no parameter", ValueError, "'rh'",
+             lambda: foil.objective("isogclr", n=N, rh=1)),
+            ("no n", ValueError, "n has to be given",
+             lambda: foil.objective("sogclr")),
+            ("an id beyond n", ValueError, "ids", lambda: loss(IDS + N, Z)),
+            ("rows that do not fit", ValueError, "want z",
+             lambda: loss(IDS, Z[:-1])),
+            ("what is not finite", FloatingPointError, "not finite",
+             lambda: loss(IDS, Z * np.nan))):
+        ok(refuses(error, words, call), what + " is refused")
+    ok(not any(x.any() for x in loss.state.values()), "and nothing has moved")
+
+
+run(values, states, scalars, others, mistakes)
