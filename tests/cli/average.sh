@@ -87,6 +87,9 @@ ok 'and other weights than the last' bash -c "'$embed' --export last.file each &
     ! cmp -s <(tail -c 100 mean.file) <(tail -c 100 last.file)"
 ok 'no mean: 1' refuses 1 "'.*plain.*' has no mean of weights" \
     "$embed" --average -o x.npy plain set.tar
+ok 'a copy whose name is no UTF-8' cp -rL plain/latest $'pl\xffain'
+ok 'is named, too' refuses 1 "^foil-embed: 'pl" \
+    env LC_ALL=C "$embed" --average -o x.npy $'pl\xffain' set.tar
 ok 'no weights of a checkpoint: 2' refuses 2 '--average is for the weights of' \
     "$embed" --average --untrained -o x.npy each set.tar
 done_testing

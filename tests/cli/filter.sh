@@ -14,7 +14,7 @@ ok 'its index' "$BIN/foil-data" index "$data"
 
 # Each starts a stage of the run in $work/$1, its messages in a log there.
 train() {
-    "$BIN/foil-train" -r "$work/$1" --arch linear --head 8 --lr 0.02 \
+    "$BIN/foil-train" -r "$work/$1" --arch linear --head "${head-8}" --lr 0.02 \
         --warmup 0 --tau 0.2 --threads 1 --checkpoint-every 50 --deadline 60 \
         "${@:2}" 2>>"$work/$1.train" &
     trainer=$!
@@ -170,6 +170,17 @@ with_key select
 ok 'all over tcp, encrypted' ends secret
 ok 'all over tcp, encrypted, to the same bits' same fresh secret
 
+# asked to stop when the last step is trained: the selector hears of the end
+soon() {
+    local selector
+    epochs=1 begin soon emc2
+    selector=$!
+    until has_steps soon 13 || gone "$trainer"; do :; done
+    kill "$filter" && wait "$trainer" && wait "$filter" &&
+        becomes_true gone "$selector"
+}
+ok 'a filter that is stopped at the end hands the end on' soon
+
 # ------------------------------------------------------- without a service
 
 # Chains of the trainer, with an encoder that looks its rows up, let the same
@@ -202,25 +213,29 @@ own() {
     return "$code"
 }
 
-# twice NAME PROPOSALS OWN-OPTIONS... : by the service; by own chains, stopped
-# on the way and begun again
+# twice NAME PROPOSALS [MOVES] : by the service, whose bank is not delayed; by own
+# chains, stopped on the way and begun again
 twice() {
+    local bank=()
+    [[ -z ${3-} ]] || bank=(--horizon 1 --moves "$3")
     mkdir -m 700 "$work/$1"
     look_up "$1" --objective emc2 --rows "$work/rows.npy" &
     trainer=$!
-    filter "$1" --augmentations 2 --horizon 1 --proposals "$2"
+    filter "$1" --augmentations 2 --proposals "$2" "${bank[@]}"
     augment "$1"
     select_batches "$1"
     expect 'a good end' ends "$1"
     mkdir -m 700 "$work/$1-own"
     expect 'a run by itself' own "$1-own" --objective emc2 --sampler fresh \
-        --proposals "$2" --rows "$work/rows.npy" --steps 33
+        --proposals "$2${3:+,moves=$3}" --rows "$work/rows.npy" --steps 33
     expect 'which goes on' own "$1-own" --resume
     same "$1" "$1-own"
 }
 kinds=(once row bank exact exact-bank)
 for proposals in "${kinds[@]}"; do
-    epochs=3 begun "by-$proposals" twice "by-$proposals" "$proposals"
+    moves=
+    [[ $proposals != *bank ]] || moves=9
+    epochs=3 begun "by-$proposals" twice "by-$proposals" "$proposals" "$moves"
 done
 for proposals in "${kinds[@]}"; do
     ok "own chains and the service are the same, to the bit: $proposals" \
@@ -240,15 +255,15 @@ ok 'a walk that nobody hears of: 2' refuses 2 'needs --filter' \
     negatives --proposals bank
 ok 'named as it was asked for' refuses 2 '^foil-negatives: --proposals exact-bank' \
     negatives --proposals exact-bank
-ok 'stale chains do not walk: 2' refuses 2 'scores afresh' \
+ok 'stale chains do not walk: 2' refuses 2 'bank has no --scores' \
     negatives --filter --proposals bank --scores stale
 ok 'one chain for each image, views that differ: 2' refuses 2 'fixed|augment' \
     negatives --filter --proposals all4 -a 2
-ok 'an exact draw has no burn-in: 2' refuses 2 'an exact draw has none' \
+ok 'an exact draw has no burn-in: 2' refuses 2 'exact has no --burn-in' \
     negatives --filter --proposals exact --burn-in 1
 ok 'and wants the filter: 2' refuses 2 'that needs --filter' \
     negatives --proposals exact
-ok 'the cache has no proposals: 2' refuses 2 'for --method emc2' \
+ok 'the cache has no proposals: 2' refuses 2 'cache has no --proposals' \
     negatives --filter --method cache --proposals once
 ok 'a filter without a plan: 2' refuses 2 'wants -r DIR' \
     "$BIN/foil-negatives" --filter --negatives "ipc://$work/n"
@@ -260,6 +275,18 @@ refused() {
 }
 ok 'a burn-in that leaves nothing ends the run' \
     refused burnt 'burn-in of 14 leaves nothing' --burn-in 14
+
+mkdir -m 700 "$work/wide"
+head=65536 train wide --objective emc2
+filter wide --proposals bank -a 50 --max-state 1
+augment wide
+select_batches wide
+ok 'a bank that no trainer keeps: 1' exits 1 wait "$trainer"
+ok 'by how much it is too large' grep -q \
+    'a bank of 5050 rows of 65536 numbers are more than the 1 GiB' \
+    "$work/wide.train"
+ok 'and nothing was built or trained before' bash -c \
+    "! grep parameters '$work/wide.train' && ! [[ -s $work/wide/metrics.jsonl ]]"
 
 mkdir -m 700 "$work/other"
 train other --objective emc2

@@ -141,8 +141,59 @@ says() {
         "$work/list" "${@:2}"
 }
 
+# nice_of TASK : the nice value of a thread
+nice_of() {
+    cut -d ' ' -f 19 "$1/stat"
+}
+# one_is_lowered PID : one thread has the lowest priority, and not the main one
+one_is_lowered() {
+    local n=0
+    for task in /proc/"$1"/task/*; do
+        ! [[ $(nice_of "$task") == 19 ]] || n=$((n + 1))
+    done
+    [[ $n == 1 && $(nice_of "/proc/$1/task/$1") == "$ours" ]]
+}
+# slept PID : how often its thread of the lowest priority has gone to sleep
+slept() {
+    for task in /proc/"$1"/task/*; do
+        ! [[ $(nice_of "$task") == 19 ]] ||
+            awk '/^voluntary_ctxt_switches/ { print $2 }' "$task/status"
+    done
+}
+# came NAME N : so many batches came
+came() {
+    [[ $(cat "$work/$1/came" 2>/dev/null) -ge $2 ]]
+}
+# idles NAME : a trainer that waits for each batch leaves that thread asleep,
+# which would go there once after each of the batches if it had made them
+idles() {
+    local pid naps code=0
+    WINDOW=1 ends "$1" 1 60 400 6
+    "$augment" -r "$work/$1" "$data" 2>"$work/$1/augment" &
+    pid=$!
+    becomes_true came "$1" 40 || code=1
+    naps=$(slept "$pid")
+    echo "its spare thread slept $naps times"
+    [[ $naps && $naps -lt 10 ]] || code=1
+    kill "$pid" "$ends"
+    wait "$pid"
+    return "$code"
+}
+ours=$(nice_of /proc/self)
+if [[ $ours != 19 ]]; then
+    mkdir -m 700 "$work/idle"
+    "$augment" -r "$work/idle" "$data" 2>"$work/idle.err" &
+    idle=$!
+    ok 'one thread has the lowest priority, the main one the user'"'"'s' \
+        becomes_true one_is_lowered "$idle"
+    kill "$idle"
+    wait "$idle"
+fi
+
 if has_python msgpack zmq; then
     warm zmq msgpack hashlib json
+    [[ $ours == 19 ]] ||
+        ok 'the main one makes what the trainer waits for' idles awaited
     ok 'one augmenter brings everything' run one 1 "$data"
     ok '[relay: end] the trainer hears that the plan ends' \
         grep -qx 'train ' "$work/one/end.train"

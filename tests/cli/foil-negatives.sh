@@ -214,7 +214,8 @@ ok 'the cache is not there' grep -q 'cache needs foil-negatives' \
 
 if has_python numpy; then
     rm -f "$work/run/negatives"
-    "$python" "$here/softmax.py" "$work/run" 2>"$work/serve.err" &
+    "$BIN/foil-negatives" -r "$work/run" --weigh-command "/usr/bin/python3 '$here/softmax.py'" \
+        2>"$work/serve.err" &
     service=$!
     becomes_true test -S "$work/run/negatives"
     pairs >"$work/softmax"
@@ -222,7 +223,8 @@ if has_python numpy; then
     ok 'with weights' sums "$work/softmax"
     ends
     mkdir "$work/double"
-    "$python" "$here/softmax.py" "$work/double" 2>"$work/serve.err" &
+    "$BIN/foil-negatives" -r "$work/double" --weigh-command "/usr/bin/python3 '$here/softmax.py'" \
+        2>"$work/serve.err" &
     service=$!
     ok 'a run with it' run double 20
     ok 'and one with dcl' run dcl 20 dcl

@@ -21,6 +21,11 @@ mkdir -p run/more
 select_with=(--batch 12 --epochs 2)
 ok 'a run' trained run/a --lr 0.1
 select_with=(--batch 12 --epochs 3)
+strange() {
+    mkdir strange && cp -r run/a "strange/$(printf 'r\377')" && "$runs" strange |
+        jq -e '.run == "strange/r?"'
+}
+ok 'one whose name is not UTF-8 is listed, too' strange
 ok 'another, deeper' trained run/more/b --lr 0.2 \
     --init run/a/latest/model.safetensors
 mkdir run/c

@@ -1,16 +1,12 @@
 #!/usr/bin/env bash
-# foil-stop as a user meets it: runs of foil-train and of trainers in Python, by
-# hand and of a pipeline; runs that nobody trains, or somebody elsewhere.
+# foil-stop as a user meets it: runs by hand and of a pipeline; runs that nobody
+# trains, or somebody elsewhere.
 # Mostly waits, 6 s
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
 . "${0%/*}/../runs.sh"
-export PATH=$BIN:$PATH OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
-here=$(cd "${0%/*}/../python" && pwd)
-export PYTHONPATH=$here/../../pipelines/python
-has_zmq=$(has_python zmq msgpack numpy && echo yes)
-[[ -z $has_zmq ]] || warm zmq msgpack numpy
+export PATH=$BIN:$PATH OMP_NUM_THREADS=1
 
 common foil-stop run
 cd "$work" || exit 1
@@ -112,59 +108,4 @@ ok 'with the pipeline, which says how to go on: 143' exits 143 wait "$pipeline"
 ok 'in a sentence' has_line "stopped; 'foil run --resume -r piped' goes on" piped.err
 ok 'and evaluates nothing' test ! -e piped/results.jsonl
 ok 'all its steps are saved' all_kept piped
-
-# ------------------------------------------------------- trainers in Python
-
-if [[ -z $has_zmq ]]; then
-    skip 'trainers in Python' 'no python3-zmq, python3-msgpack, python3-numpy'
-    done_testing
-fi
-# python RUN OPTION... : a trainer, in $trainer; with save=100000 it would not
-# have saved before the end of an epoch
-python() {
-    "$python" "$here/stage.py" train "$@" 2>"$1.err" >"$1.out" &
-    trainer=$!
-}
-python py save=100000 nap=1
-feeds py
-ok 'a trainer in Python trains' becomes_true has_steps py 1
-foil-stop --no-wait py
-ok 'asked, it says so in its lock' becomes_true grep -q ' stopping$' py/lock
-ok 'a second foil stop asks nobody twice: 0' foil stop py
-ok 'but says how to end it at once' grep -q \
-    "was asked to end before; 'kill $(cut -d ' ' -f 1 py/lock)' ends it" "$work/out"
-ok 'it ends well' wait "$trainer"
-ok 'with all its steps saved' all_kept py
-ok 'its stages end, too' wait "${feeders[@]}"
-
-before=$(steps py)
-ok 'the run is refused without resume: 1' refuses 1 \
-    "^stage.py: 'py' holds a run: --resume goes on" \
-    timeout 60 "$python" "$here/stage.py" train py
-ok 'nothing of it is lost' test "$(steps py)" -eq "$before"
-rm -r py/step-* py/latest
-ok 'also where it has no checkpoint: 1' refuses 1 "holds a run" \
-    timeout 60 "$python" "$here/stage.py" train py
-ahead=$(($(date +%s) + 3600))000000007
-echo "$ahead" >py/session
-python py resume=1
-becomes_true grep -q 'no checkpoint yet: starting anew' py.err
-becomes_true test -e py/batch
-ok 'by a clock that was set back an hour, in the session behind' \
-    grep -qx "$((ahead + 1))" py/session
-foil stop py 2>/dev/null
-ok 'with resume nothing is lost either, before there is a batch' \
-    test "$(steps py)" -eq "$before"
-
-python twice nap=600
-feeds twice
-becomes_true waits_for twice/lock
-becomes_true test -e twice/batch
-nap 0.5 # within its step, or soon
-kill -INT "$(cut -d ' ' -f 1 twice/lock)"
-becomes_true grep -q 'once more ends it at once' twice.err
-kill -TERM "$(cut -d ' ' -f 1 twice/lock)"
-ok 'a second signal ends it at once: 143' exits 143 wait "$trainer"
-kill "${feeders[@]}"
-wait "${feeders[@]}"
 done_testing

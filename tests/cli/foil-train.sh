@@ -152,7 +152,7 @@ ok 'and the same metrics' same_metrics a c
 ok 'another tau on request' with "$work/d" -- --tau 0.2 --override tau
 ok 'is remembered' jq -e '.options.tau == 0.2' "$work/d/latest/config.json"
 ok 'another data set: 1' refuses 1 'digest cdcdcdcd; the checkpoint is of' \
-    with "$work/e" "digest=$(printf 'cd%.0s' {1..16})" -- --deadline 1
+    with "$work/e" "digest=$(printf 'cd%.0s' {1..16})" -- --deadline 5
 ok 'another data set on request' with "$work/e" \
     "digest=$(printf 'cd%.0s' {1..16})" -- --override dataset
 printf 'x' | dd of="$work/f/latest/optim.safetensors" bs=1 seek=99 conv=notrunc \
@@ -177,7 +177,7 @@ begun h with "$work/h" images=1 -- --deadline 9
 ok 'a substitute' with "$work/g" replaced=1:2 --
 ok 'is counted' grep -q '1 image replaced' "$work/g.err"
 ok 'no negatives service: 1' refuses 1 'negatives' \
-    with "$work/n" -- --objective emc2 --deadline 1
+    with "$work/n" -- --objective emc2 --deadline 5
 ok 'an objective whose loss is not InfoNCE' with "$work/dcl" -- --objective dcl
 ok 'the summary has its loss' summary "$work/dcl" loss
 ok 'and InfoNCE beside it' summary "$work/dcl" infonce
@@ -286,10 +286,13 @@ ok 'proposals that are not there: 2' refuses 2 'an encoder of rows' \
     "$BIN/foil-train" "${own[@]}" --sampler fresh --proposals bank
 ok 'stale ones: 2' refuses 2 'an encoder of rows' \
     "$BIN/foil-train" "${own[@]}" --sampler stale --arch table --proposals exact
-ok 'an exact draw has no burn-in: 2' refuses 2 'exact draw has none' \
+ok 'an exact draw has no burn-in: 2' refuses 2 'exact has no --burn-in' \
     "$BIN/foil-train" "${own[@]}" --sampler fresh --arch table \
     --proposals exact --burn-in 1
-ok 'across the views there is one kind: 2' refuses 2 'not for emc2_bimodal' \
+ok 'a parameter that it does not have: 2' refuses 2 "no parameter 'moves'" \
+    "$BIN/foil-train" "${own[@]}" --sampler fresh --proposals once,moves=3
+ok 'across the views there is one kind: 2' refuses 2 \
+    'emc2_bimodal has no --proposals row: there are once bank exact exact-bank' \
     "$BIN/foil-train" -r x --objective emc2_bimodal --sampler fresh \
     --proposals row
 
@@ -416,14 +419,6 @@ ok 'stops between them' with "$work/v" -- --steps 5
 small=(--resume)
 ok 'and goes on' with "$work/v" --
 ok 'and goes on, to the same bits' diff -r "$work/u/latest/" "$work/v/latest/"
-
-small=(--arch resnet8 --head 8 --threads 1 --steps 1)
-without_avx2() {
-    local -x FOIL_ISA=x86-64
-    with "$work/slow" --
-}
-ok 'a processor without AVX2' without_avx2
-ok 'steps are said to take long' grep -q 'no fast convolutions' "$work/slow.err"
 
 # black images are zeros, the variance of white ones overflows
 small=(--arch resnet8 --head 8 --threads 1 --mean '0,0,0'

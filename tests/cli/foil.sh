@@ -77,7 +77,7 @@ ok 'of 60 columns at least' holds "$(longest 30 "$BIN/foil-augment") <= 60"
 ok 'and 200 at most' holds "$(longest 999 "$BIN/foil-augment") <= 200"
 ok 'lists of words are whole where there is no terminal' bash -c \
     "'$BIN/foil-train' --help |
-        grep -q -- '^  --arch resnet18|.*|vit:WxLxP\[xH\]$'"
+        grep -q -- '^  --arch resnet18|.*|vit:WxLxP\[xH\]|program$'"
 ok 'elsewhere it has 80' test "$("$BIN/foil-augment" --help | wc -L)" -le 80
 
 ok 'no such command: 2' refuses 2 "no command 'trian': did you mean 'train'\?" \

@@ -37,7 +37,7 @@ declare -A of_train=(
     [8-text]='--objective emc2_bimodal'
     [3-half]='--objective clip --arch vit:16x1x4 --text clip:16x1 --precision auto --micro-batch 3'
 ) of_negatives=(
-    [3-bank]='--outside bank' [8-bank]='--outside bank'
+    [3-bank]='--outside bank' [8-bank]='--proposals exact-bank --moves 8'
     [1-text]='--filter --outside text' [8-text]='--filter --outside text'
 )
 all=160 # steps

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# What peers make a trainer hold is bounded in bytes: six subscribers that stopped
+# while 4 MiB are published in each step, and sixteen greeted peers that begin
+# messages before the first batch.
+# shellcheck source=tests/tap.sh
+. "${0%/*}/../tap.sh"
+# shellcheck source=tests/runs.sh
+. "${0%/*}/../runs.sh"
+export OMP_NUM_THREADS=1
+python=/usr/bin/python3
+
+# what the sanitizer keeps of freed memory is no peer's
+if grep -q __asan_init "$BIN/foil-train"; then
+    most=1048576
+else
+    most=65536
+fi
+
+# KiB of the trainer
+memory() {
+    awk '$1 == "VmRSS:" { print $2 }' "/proc/$trainer/status"
+}
+
+# grew : beyond what it had when it was calm, KiB
+grew() {
+    now=$(memory)
+    echo "$now KiB, calm $calm" >>"$work/out"
+    ((now - calm < most))
+}
+
+made() {
+    (($(steps run) >= $1))
+}
+
+"$BIN/foil-data" generate --size 8 -o "$work/data.tar" 1024 2>/dev/null
+"$BIN/foil-data" index "$work/data.tar" 2>/dev/null
+
+# --------------------------------------------------------- stopped subscribers
+
+mkdir -m 700 "$work/run"
+"$BIN/foil-train" -r "$work/run" --arch linear --head 2048 --warmup 0 --lr 0.001 \
+    --threads 1 --checkpoint-every 1000000 2>"$work/train.err" &
+trainer=$!
+"$BIN/foil-augment" -r "$work/run" --size 8 "$work/data.tar" 2>/dev/null &
+augmenter=$!
+"$BIN/foil-select" -r "$work/run" --batch 256 --epochs 1000000 \
+    "$work/data.tar" 2>/dev/null &
+selector=$!
+becomes_true made 20 || tail -n 5 "$work/train.err"
+calm=$(memory)
+taps=()
+for _ in 1 2 3 4 5 6; do
+    "$BIN/foil-tap" -r "$work/run" -q events 2>/dev/null &
+    taps+=($!)
+    becomes_true made $(($(steps run) + 10))
+    kill -STOP "${taps[-1]}"
+done
+ok 'steps go on beside six subscribers that stopped' \
+    becomes_true made $(($(steps run) + 100))
+ok 'what waits for them is less than 64 MiB' grew
+ok 'those who do not read are cut off, which is said' becomes_true \
+    grep -q 'cut off: it does not read' "$work/train.err"
+: >"$work/tapped"
+"$BIN/foil-tap" -r "$work/run" events >"$work/tapped" 2>/dev/null &
+last=$!
+ok 'one who reads hears of features' becomes_true \
+    grep -q '"kind":"features"' "$work/tapped"
+kill -KILL "$last" "${taps[@]}"
+kill "$trainer" "$augmenter" "$selector"
+ok 'the trainer ends well' wait "$trainer"
+
+# ------------------------------------------------------------- greedy peers
+
+mkdir -m 700 "$work/first"
+"$BIN/foil-train" -r "$work/first" --arch linear --head 16 --threads 1 \
+    2>"$work/first.err" &
+trainer=$!
+becomes_true test -S "$work/first/batch"
+if has_python msgpack; then
+    ok 'sixteen greeted peers send what they like' timeout 120 "$python" \
+        "${0%/*}/greedy.py" "$work/first/batch" "$trainer"
+    ok 'before there is a batch it is bounded, too' \
+        holds "$(tail -n 1 "$work/out") < $most"
+else
+    skip 'sixteen greeted peers' 'no python3-msgpack'
+fi
+kill "$trainer"
+wait
+done_testing
