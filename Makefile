@@ -280,16 +280,16 @@ run-units: $(TESTS) $(ALONE)
 # demo, a study, a recipe.
 KERNELS := $(foreach r,util num data nn loss sample select eval,\
            $(filter $(OUT)/tests/$(r)/%,$(TESTS)))
-KERNELS := $(if $(filter x86-64,$(ISA)),$(filter-out %/nn/test_net,$(KERNELS)),\
-           $(KERNELS))
 .PHONY: run-bound
 run-bound: $(KERNELS) $(HELPERS) $(ALONE) all
 	$(call prove,$(addprefix tests/cli/,demo.sh recipes.sh filter.sh studies.sh) \
 	    $(KERNELS),tap-$(ISA))
 
-# What has threads of its own: the watch for signals, the answers about keys, and
-# foil-select's planner.
+# What has threads of its own: the watch for signals, the spare thread, the
+# answers about keys, and foil-select's planner.
 THREADED := $(OUT)/tests/util/test_stop $(OUT)/tests/util/test_lock \
+            $(OUT)/tests/util/test_spare \
+            $(OUT)/tests/util/test_command_life \
             $(OUT)/tests/wire/test_zap \
             $(OUT)/tests/foil-select/test_planner
 run-threads: $(THREADED) $(ALONE)

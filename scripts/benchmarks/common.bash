@@ -15,6 +15,11 @@ median() {
         awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
 }
 
+# shortest : of the numbers on stdin
+shortest() {
+    awk 'NF { print $1 }' | sort -g | head -n 1
+}
+
 # ratio DIGITS A B : A / B
 ratio() {
     awk "BEGIN { printf \"%.$1f\", $2 / $3 }"

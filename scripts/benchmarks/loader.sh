@@ -12,7 +12,7 @@ export PATH=$bin:$PATH PYTHONPATH=$here/../../pipelines/python OMP_NUM_THREADS=1
 # shellcheck source=scripts/benchmarks/common.bash
 . "${0%/*}/common.bash"
 
-wants loader torchvision zmq msgpack
+wants loader torchvision
 wants_data loader
 scratch
 foil-data index -o "$work/some.foil" "$data/cifar10-train.tar" 2>"$work/log"
