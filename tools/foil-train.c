@@ -53,7 +53,7 @@ run(struct train *t, struct err *err)
             if (!batch.encode_only)
                 train_save_if_due(t);
         }
-        wire_batch_release(&batch);
+        train_leave(t, &batch);
     }
     if (rc >= 0 && !t->trained) {
         say_stopped();
@@ -109,6 +109,7 @@ end(struct train *t, int rc, struct err *err)
 static void
 release(struct train *t)
 {
+    wire_batch_release(&t->left);
     train_source_close(t);
     train_features_close(&t->features);
     train_service_close(&t->service);

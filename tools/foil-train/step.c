@@ -55,9 +55,8 @@ encode_only(struct train *t, const struct train_batch *b, struct err *err)
     return 1;
 }
 
-/* Tells the program of an encoder which batch comes next, while it computes. */
-static void
-hurry(void *tool)
+void
+train_use_wait(void *tool)
 {
     struct train *t = tool;
     const struct train_state *s = &t->state;
@@ -69,6 +68,7 @@ hurry(void *tool)
     struct train_batch batch;
 
     train_desk_back(&t->desk);
+    wire_batch_release(&t->left);
     train_source_serve(t);
     found = train_source_find(t, &next);
     if (found) {
@@ -76,6 +76,18 @@ hurry(void *tool)
         train_learner_expect(&t->learner, &batch);
     }
     train_desk_leave(&t->desk);
+}
+
+void
+train_leave(struct train *t, struct wire_batch *batch)
+{
+    wire_batch_release(&t->left);
+    if (t->program) {
+        t->left = *batch;
+        *batch = (struct wire_batch){0};
+    } else {
+        wire_batch_release(batch);
+    }
 }
 
 int
@@ -88,8 +100,6 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
     train_batch_of(from, &batch);
     train_texts_pack(&t->texts, from, &batch);
     t->service.batch = from;
-    t->learner.spec.meanwhile = t->program ? hurry : NULL;
-    t->learner.spec.tool = t;
     if (batch.encode_only)
         return encode_only(t, &batch, err);
     train_desk_leave(&t->desk);

@@ -78,6 +78,8 @@ struct train {
     struct wire_feed *feed;
     double told; /* when it was told last how stages are */
     struct train_source source;
+    struct wire_batch
+        left; /* a trained one, until there is time to release it */
     struct train_features features;
     struct train_service service;
     struct train_inside inside; /* instead, with --sampler */
@@ -149,10 +151,18 @@ int train_session(struct train *t, struct err *err);
 /* batch.c: what the library is to know of a batch; lent. */
 void train_batch_of(const struct wire_batch *from, struct train_batch *batch);
 
-/* step.c: train_step() trains a batch, or only encodes it, and reports it.
- * Returns 1 when that is over, 0 when asked to stop within it. */
+/*
+ * step.c: train_step() trains a batch, or only encodes it, and reports it.
+ * Returns 1 when that is over, 0 when asked to stop within it.  train_leave()
+ * releases the batch, or leaves that to train_use_wait(), for a large one takes
+ * milliseconds in which the program of an encoder would wait.
+ * train_use_wait() is called while that program computes (train/learner.h): it
+ * tells it which batch comes next.
+ */
 int train_step(struct train *t, const struct wire_batch *batch,
                struct err *err);
+void train_leave(struct train *t, struct wire_batch *batch);
+void train_use_wait(void *tool);
 
 /* save.c: what checkpoints are made of.  train_save_open() lists it.
  * train_tidy() says what cannot be done. */
