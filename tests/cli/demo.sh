@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The demo in its smallest form: what it prints and leaves, and that its words
 # say what its numbers do, whichever way these fall.
+# Not for sanitizers: a pipeline, its stages are in others.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1

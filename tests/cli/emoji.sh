@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The demo of images and captions in its smallest form, on drawings in the form
 # of Debian's packages: how they are divided, what it prints and leaves.
+# Not for sanitizers: a pipeline, its stages are in others.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # make install, what another program and bash make of it, and make uninstall.
+# Not for sanitizers: it installs the release.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

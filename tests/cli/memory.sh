@@ -2,6 +2,7 @@
 # What peers make a trainer hold is bounded in bytes: six subscribers that stopped
 # while 4 MiB are published in each step, and sixteen greeted peers that begin
 # messages before the first batch.
+# Not for sanitizers: memory that sanitizers add to.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh

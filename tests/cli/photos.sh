@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Large images: the stem follows their size, what a run takes is said before it
 # takes it, and Ctrl-C in the midst of a long step is answered.
+# Not for sanitizers: large images, small ones are in foil-augment.sh.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 

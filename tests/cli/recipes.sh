@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The page of recipes: its commands are taken, and what it tells is complete.
+# Not for sanitizers: pipelines, their stages are in others.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 page=$(cd "${0%/*}/../../tools" && pwd)/foil-recipes.7

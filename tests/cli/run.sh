@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What `foil run` does with real stages: every objective by any pipeline, a run
 # that remembers its command, starts that are refused and leave nothing.
+# Not for sanitizers: pipelines, their stages are in others.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 export OMP_NUM_THREADS=1

@@ -2,6 +2,8 @@
  * An encoder of ours in torchvision: model.safetensors loads with strict names
  * and gives the same features.  What torchvision then writes, with a classifier
  * behind it, loads here.  Skipped without Debian's python3-torchvision.
+ *
+ * Not for sanitizers: torchvision, which writes and reads here, is not ours.
  */
 #include <malloc.h>
 #include <stdlib.h>

@@ -12,6 +12,8 @@
  * is the chi-square distance of the chains from their softmax but for noise of
  * mean 0, whose deviation is that of the chains' own sums; a total variation is
  * at most sqrt(D) / 2.  FOIL_STEPS sets another number of steps.
+ *
+ * Not for sanitizers: test_samplers.c has the same lines, with fewer steps.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -12,6 +12,8 @@
  * over its visits: below 0 where negatives are too easy.  `seen afresh` shows
  * the image of a state in a new view instead of that which was accepted, as
  * foil did before states named their views: a high score is lost by chance.
+ *
+ * Not for sanitizers: test_samplers.c has the same lines, with fewer steps.
  */
 #include <math.h>
 #include <stdlib.h>

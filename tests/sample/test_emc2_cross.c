@@ -4,6 +4,8 @@
  * (lib/algorithms.md 4.1).  100 images with K captions each in eight
  * dimensions, beta 5; fresh scores.  A state that is no row of the batch comes
  * along with it, or is known from a bank.  Seeds are fixed.
+ *
+ * Not for sanitizers: test_samplers.c has the same lines, with fewer steps.
  */
 #include <math.h>
 #include <stdlib.h>

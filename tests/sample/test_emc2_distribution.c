@@ -7,6 +7,8 @@
  * distribution.h does.  The seeds are fixed, so nothing here changes from run
  * to run; bounds are chosen for the noise at the number of visits made, which
  * FOIL_VISITS sets (per image).
+ *
+ * Not for sanitizers: test_samplers.c has the same lines, with fewer steps.
  */
 #include <stdlib.h>
 #include <string.h>

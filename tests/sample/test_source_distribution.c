@@ -10,6 +10,8 @@
  * chains recorded with the softmax that their anchors had, as distribution.h
  * does. Seeds are fixed, so nothing changes from run to run; bounds are as
  * found. FOIL_STEPS sets another number of steps.
+ *
+ * Not for sanitizers: test_samplers.c has the same lines, with fewer steps.
  */
 #include <stdlib.h>
 #include <string.h>
