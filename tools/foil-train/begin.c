@@ -58,8 +58,6 @@ open_learner(struct train *t, struct err *err)
         .state = &t->state,
         .negatives = &t->negatives,
         .average = o->average,
-        .meanwhile = t->program ? train_use_wait : NULL,
-        .tool = t,
         .nonfinite = !strcmp(o->nonfinite, "skip") ? TRAIN_ON_NONFINITE_SKIP
                      : !strcmp(o->nonfinite, "rollback")
                          ? TRAIN_ON_NONFINITE_ROLLBACK

@@ -55,8 +55,10 @@ encode_only(struct train *t, const struct train_batch *b, struct err *err)
     return 1;
 }
 
-void
-train_use_wait(void *tool)
+/* While the program of an encoder computes: it is told which batch comes
+ * next. */
+static void
+use_wait(void *tool)
 {
     struct train *t = tool;
     const struct train_state *s = &t->state;
@@ -100,6 +102,8 @@ train_step(struct train *t, const struct wire_batch *from, struct err *err)
     train_batch_of(from, &batch);
     train_texts_pack(&t->texts, from, &batch);
     t->service.batch = from;
+    t->learner.spec.meanwhile = t->program ? use_wait : NULL;
+    t->learner.spec.tool = t;
     if (batch.encode_only)
         return encode_only(t, &batch, err);
     train_desk_leave(&t->desk);

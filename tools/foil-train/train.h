@@ -154,15 +154,12 @@ void train_batch_of(const struct wire_batch *from, struct train_batch *batch);
 /*
  * step.c: train_step() trains a batch, or only encodes it, and reports it.
  * Returns 1 when that is over, 0 when asked to stop within it.  train_leave()
- * releases the batch, or leaves that to train_use_wait(), for a large one takes
- * milliseconds in which the program of an encoder would wait.
- * train_use_wait() is called while that program computes (train/learner.h): it
- * tells it which batch comes next.
+ * releases the batch; but where a program computes the encoder, while it does:
+ * to release a large one takes milliseconds, in which the program would wait.
  */
 int train_step(struct train *t, const struct wire_batch *batch,
                struct err *err);
 void train_leave(struct train *t, struct wire_batch *batch);
-void train_use_wait(void *tool);
 
 /* save.c: what checkpoints are made of.  train_save_open() lists it.
  * train_tidy() says what cannot be done. */
