@@ -17,12 +17,16 @@ torch() {
         { cat "$1.err"; return 1; }
 }
 
-# alike A B : eight steps with the same losses
+# alike A B : eight steps with the same losses, and gradients as long, but for one of
+# rectifiers that rounding turns
 alike() {
     jq -ens --slurpfile a "$1/metrics.jsonl" --slurpfile b "$2/metrics.jsonl" '
+        def off(name): $a[.][name] - $b[.][name] | fabs;
         ($a | length) == 8 and ($b | length) == 8 and all(range(8);
-        ($a[.].loss - $b[.].loss | fabs) <= 1e-5 * ([1, ($a[.].loss | fabs)] | max))' ||
-        { paste <(jq .loss "$1/metrics.jsonl") <(jq .loss "$2/metrics.jsonl"); return 1; }
+        off("loss") <= 1e-5 * ([1, ($a[.].loss | fabs)] | max) and
+        off("gradient") <= 0.01 * $a[.].gradient)' ||
+        { paste <(jq -c '[.loss, .gradient]' "$1/metrics.jsonl") \
+            <(jq -c '[.loss, .gradient]' "$2/metrics.jsonl"); return 1; }
 }
 
 # near A B : the tensors of two files, but for rounding

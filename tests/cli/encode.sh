@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # foil.encode(), encoders in PyTorch: objectives have the losses that they have with
-# foil-train's own, one of each kind, or all 21 with OBJECTIVES=all, which takes a
-# minute more; what options ask for, and what a program does wrongly.
+# foil-train's own, one of each kind, or all 21 with OBJECTIVES=all, which takes
+# three minutes more; what options ask for, and what a program does wrongly.
 # shellcheck source=tests/tap.sh
 . "${0%/*}/../tap.sh"
 # shellcheck source=tests/runs.sh
@@ -11,32 +11,53 @@
 
 mapfile -t objectives < <(foil-train --list objectives |
     jq -r '[.name, .negatives != null, .inside] | @tsv')
-few=' simclr isogclr vicreg siglip emc2 cache '
+# compare ARCH NAME OPTION... : of an objective, with the encoders that ARCH is
 services=()
-for objective in "${objectives[@]}"; do
-    read -r name negatives inside <<<"$objective"
-    [[ ${OBJECTIVES-} == all || $few == *" $name "* ]] || continue
-    options=(--objective "$name")
-    if [[ $negatives-$inside == true-true ]]; then
-        options+=(--sampler fresh)
-    elif [[ $negatives == true ]]; then # from outside of the batch
-        augment_with=(--size 8 --filter)
-        for run in "$name" "$name-torch"; do
+compare() {
+    local own=$1-$2 run
+    if [[ $filtered == true ]]; then
+        augment_with+=(--filter)
+        for run in "$own" "$own-torch"; do
             mkdir -m 700 "$run"
-            foil-negatives -r "$run" --filter --method "$name" 2>"$run.negatives" &
+            foil-negatives -r "$run" --filter --method "$2" 2>"$run.negatives" &
             services+=($!)
         done
     fi
-    [[ $name == simclr ]] || ok "$name" trained "$name" "${options[@]}"
-    ok "$name with an encoder in PyTorch" torch "$name-torch" linear "${options[@]}"
-    ok 'the losses are the same' alike "$name" "$name-torch"
+    ok "$own" trained "$own" "${@:3}"
+    ok "$own with an encoder in PyTorch" torch "$own-torch" "$1 begin=begin" "${@:3}"
+    ok 'the losses are the same' alike "$own" "$own-torch"
+}
+
+linear=("${train_with[@]}") few=' simclr isogclr vicreg siglip emc2 cache '
+train_with=(--arch resnet20 --head 32-16 --warmup 0) augment_with=(--size 8)
+trained begin --lr 0 --steps 1 2>/dev/null
+# small steps: a rounding grows tenfold in each large one
+train_with+=(--init begin/latest/model.safetensors --lr 2e-6 --steps 8)
+resnet20=("${train_with[@]}")
+for objective in "${objectives[@]}"; do
+    read -r name negatives inside <<<"$objective"
+    [[ ${OBJECTIVES-} == all || $few == *" $name "* ]] || continue
+    options=(--objective "$name") filtered=false
+    if [[ $negatives-$inside == true-true ]]; then
+        options+=(--sampler fresh)
+    elif [[ $negatives == true ]]; then # from outside of the batch
+        filtered=true
+    fi
+    train_with=("${linear[@]}") augment_with=(--size 8)
+    compare linear "$name" "${options[@]}"
+    train_with=("${resnet20[@]}") augment_with=(--size 8)
+    [[ ${OBJECTIVES-} != all && $name != isogclr ]] ||
+        compare resnet20 "$name" "${options[@]}"
 done
-augment_with=(--size 8)
+train_with=("${linear[@]}") augment_with=(--size 8)
 [[ ${#services[@]} -eq 0 ]] || kill "${services[@]}" 2>/dev/null
 ok 'what the program prints is passed on with its name' \
-    grep -q 'foil-train: encoder: what a program prints is harmless' simclr-torch.err
-ok 'foil-embed reads the checkpoint' \
-    foil-embed -o features.npy simclr-torch "$data"
+    grep -q 'foil-train: encoder: what a program prints is harmless' \
+    linear-simclr-torch.err
+for run in linear-simclr resnet20-isogclr; do
+    ok "foil-embed reads the checkpoint of $run" \
+        foil-embed -o features.npy "$run-torch" "$data"
+done
 
 ok 'micro-batches' torch micro linear --micro-batch 5
 ok 'have the same losses' alike simclr micro
@@ -50,11 +71,7 @@ ok 'in PyTorch' torch mean-torch linear --average 0.9
 ok 'differs by rounding alone' near mean/latest/average.safetensors \
     mean-torch/latest/average.safetensors
 
-# a ResNet with batch norm and a head
 train_with=(--lr 0.05 --warmup 0)
-ok 'ResNet-20' torch resnet resnet --arch resnet20 --head 32-16 --steps 2
-ok 'its checkpoint is one of ours' foil-embed -o resnet.npy resnet "$data"
-
 # in two parts; dropout draws the same, and the groups of parameters keep their ratio
 halves() {
     torch halves dropout --steps 3 && torch halves dropout --resume --steps 8

@@ -1,7 +1,7 @@
 """Encoders in PyTorch for tests, by foil.encode().  usage: encoders.py KIND NAME=VALUE...
 
   linear    as foil-train's without a head, of --size 8 and --hidden 16
-  resnet    as foil-train's resnet20 with --head 32-16
+  resnet20  as foil-train's with --head 32-16
   towers    linear with a projection, and bow:16 of texts
   dropout   linear with dropout, and an optimiser with two groups
 """
@@ -76,6 +76,13 @@ class Bow(nn.Module):
         return self.ln_final(x / lengths[:, None]) @ self.text_projection
 
 
+def begin(head):
+    """The head of the checkpoint begin=RUN."""
+    head.load_state_dict({
+        name.removeprefix("head."): torch.from_numpy(x.copy())
+        for name, x in foil.checkpoint(said["begin"]).head.items()})
+
+
 def dying(z, grad=None):
     """The third backward pass of a rank is its end."""
     steps[0] += 1
@@ -88,15 +95,15 @@ said = dict(w.split("=", 1) for w in words)
 more = {k: int(said[k]) for k in ("ranks", "products") if k in said}
 net, head, steps = Linear(), None, [0]
 print("what a program prints is harmless")
-if kind == "resnet":
+if kind == "resnet20":
     net = ResNet()
     head = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 16))
+    begin(head)
 elif kind == "towers":
     more["text"] = Bow(int(said["vocabulary"]))
     head = nn.Sequential()
     head.proj = nn.Linear(16, 16, bias=False)
-    head.load_state_dict({"proj.weight": torch.from_numpy(
-        foil.checkpoint(said["begin"]).head["head.proj.weight"].copy())})
+    begin(head)
 elif kind == "dropout":
     net = Linear(0.3)
     more["optim"] = torch.optim.Adam(
