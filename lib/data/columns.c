@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "util/mem.h"
+#include "util/series.h"
 
 #include "columns.h"
 #include "sidecar.h"
@@ -179,8 +180,7 @@ char *
 data_columns_others(const struct data_cells *cells,
                     const size_t at[DATA_COLUMNS])
 {
-    char *all = mem_text(""), *more;
-    size_t n = 0;
+    struct series all = {.most = NAMED};
 
     for (size_t i = 0; i < cells->n; i++) {
         char *name;
@@ -188,21 +188,14 @@ data_columns_others(const struct data_cells *cells,
 
         while (at && c < DATA_COLUMNS && at[c] != i)
             c++;
-        if ((at && c < DATA_COLUMNS) || n++ >= NAMED)
+        if (at && c < DATA_COLUMNS)
             continue;
         name = mem_text(cells->cell[i].text);
         name[data_sidecar_tidy(name, strlen(name))] = 0;
-        more = mem_format("%s%s%s", all, n > 1 ? ", " : "", name);
+        series_put(&all, name);
         free(name);
-        free(all);
-        all = more;
     }
-    if (n > NAMED) {
-        more = mem_format("%s and %zu more", all, n - NAMED);
-        free(all);
-        all = more;
-    }
-    return all;
+    return series_end(&all);
 }
 
 int

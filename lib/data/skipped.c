@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "util/mem.h"
+#include "util/series.h"
 
 #include "labels.h"
 #include "skipped.h"
@@ -110,27 +111,23 @@ char *
 data_skipped_kinds(const struct skipped *skipped, int pictures)
 {
     struct skipped_kind *kind = mem_array(skipped->kinds + 1, sizeof *kind);
-    char *text = mem_text(""), *more;
+    struct series kinds = {.most = NAMED};
     size_t n = 0;
 
     for (size_t i = 0; i < skipped->kinds; i++)
         if (skipped->kind[i].picture == pictures)
             kind[n++] = skipped->kind[i];
     qsort(kind, n, sizeof *kind, by_count);
-    for (size_t i = 0; i < n && i < NAMED; i++) {
-        more = mem_format("%s%s%s %zu", text, i ? ", " : "",
-                          *kind[i].end ? kind[i].end : "without an ending",
-                          kind[i].n);
+    for (size_t i = 0; i < n; i++) {
+        char *text = mem_format(
+            "%s %zu", *kind[i].end ? kind[i].end : "without an ending",
+            kind[i].n);
+
+        series_put(&kinds, text);
         free(text);
-        text = more;
-    }
-    if (n > NAMED) {
-        more = mem_format("%s and %zu more kinds", text, n - NAMED);
-        free(text);
-        text = more;
     }
     free(kind);
-    return text;
+    return series_end(&kinds);
 }
 
 void

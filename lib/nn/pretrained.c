@@ -6,6 +6,7 @@
 #include "num/vec.h"
 #include "util/half.h"
 #include "util/mem.h"
+#include "util/series.h"
 
 enum { IMAGES = 1, TEXTS = 2 };
 
@@ -208,19 +209,16 @@ nothing_is_missing(const struct load *load, struct err *err)
 static char *
 list_left(const struct load *load)
 {
-    char *text = mem_text("");
+    struct series all = {.most = OTHERS};
 
     for (size_t i = 0; i < OTHERS; i++) {
-        char *more;
+        char *text = mem_format("%s (%zu)", others[i].text, load->left[i]);
 
-        if (!load->left[i])
-            continue;
-        more = mem_format("%s%s%s (%zu)", text, *text ? ", " : "",
-                          others[i].text, load->left[i]);
+        if (load->left[i])
+            series_put(&all, text);
         free(text);
-        text = more;
     }
-    return text;
+    return series_end(&all);
 }
 
 int

@@ -8,6 +8,7 @@
 #include "data/jpeg.h"
 #include "util/mem.h"
 #include "util/progress.h"
+#include "util/series.h"
 
 enum { LOST = 10, NAMED = 8 }; // classes that are named
 
@@ -101,24 +102,18 @@ report_skipped(const struct data_index *index)
 static char *
 name_classes(const struct data_index *index, size_t n)
 {
-    char *text = mem_format("%zu class%s (", n, n == 1 ? "" : "es"), *more;
+    struct series names = {.most = NAMED};
+    char *all, *text;
 
     if (n > 2 && !strcmp(data_index_class(index, 0), "0") &&
-        strtoul(data_index_class(index, n - 1), NULL, 10) == n - 1) {
-        more = mem_format("%s0 to %zu)", text, n - 1);
-        free(text);
-        return more;
-    }
-    for (size_t i = 0; i < n && i < NAMED; i++) {
-        more = mem_format("%s%s%s", text, i ? ", " : "",
-                          data_index_class(index, i));
-        free(text);
-        text = more;
-    }
-    more = n > NAMED ? mem_format("%s and %zu more)", text, n - NAMED)
-                     : mem_format("%s)", text);
-    free(text);
-    return more;
+        strtoul(data_index_class(index, n - 1), NULL, 10) == n - 1)
+        return mem_format("%zu classes (0 to %zu)", n, n - 1);
+    for (size_t i = 0; i < n; i++)
+        series_put(&names, data_index_class(index, i));
+    all = series_end(&names);
+    text = mem_format("%zu class%s (%s)", n, n == 1 ? "" : "es", all);
+    free(all);
+    return text;
 }
 
 /* What became of all files, where they are not all samples. */

@@ -1,0 +1,25 @@
+#ifndef UTIL_SERIES_H
+#define UTIL_SERIES_H
+
+#include <stddef.h>
+
+/*
+ * Names in a sentence, of which the first are told: "a, b and 3 more".
+ *
+ *     struct series names = {.most = 2};
+ *     while (...)
+ *         series_put(&names, name);
+ *     text = series_end(&names);
+ *
+ * series_end() returns the text, "" of none, to be given to free(); the series
+ * is empty again.
+ */
+struct series {
+    size_t most, n; /* names that are told, >= 1; that were put */
+    char *text;
+};
+
+void series_put(struct series *series, const char *name);
+char *series_end(struct series *series);
+
+#endif

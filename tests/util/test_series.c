@@ -1,0 +1,35 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "t.h"
+#include "util/series.h"
+
+/* Whether n names, a, b, c and so on, are told so. */
+static int
+told(struct series *series, size_t n, const char *wanted)
+{
+    char *text;
+    int same;
+
+    for (size_t i = 0; i < n; i++)
+        series_put(series, (char[]){(char)('a' + i), 0});
+    text = series_end(series);
+    same = !strcmp(text, wanted);
+    free(text);
+    return same;
+}
+
+int
+main(void)
+{
+    struct series two = {.most = 2}, one = {.most = 1};
+
+    T(told(&two, 0, ""), "no name");
+    T(told(&two, 1, "a"), "one");
+    T(told(&two, 2, "a, b"), "as many as are told");
+    T(told(&two, 3, "a, b and 1 more"), "one more is counted");
+    T(told(&two, 12, "a, b and 10 more"), "so are ten");
+    T(told(&one, 2, "a and 1 more"), "one alone is told");
+    T(told(&two, 2, "a, b"), "the same series, again");
+    return t_done();
+}
