@@ -8,7 +8,8 @@
  * A contact sheet: what a recipe makes of a data set, to be looked at.  Rows x
  * columns samples, evenly spread over the set, each as the plain view and some
  * random ones beside it, on white; small images are enlarged by a whole factor.
- * The place of a bad sample stays white.
+ * The place of a sample that is bad or could not be read stays white: functions
+ * that draw return how many do, with the latest reason in `why`.
  */
 struct data_sheet {
     size_t rows, columns; /* of samples, >= 1 */
@@ -27,9 +28,9 @@ void data_sheet_size(const struct data_sheet *sheet,
  *   size    samples in the data set of the pool
  *   pixel   [height,width,3]
  */
-void data_sheet_draw(const struct data_sheet *sheet,
-                     const struct data_recipe *recipe, size_t size,
-                     struct data_pool *pool, uint8_t *pixel);
+size_t data_sheet_draw(const struct data_sheet *sheet,
+                       const struct data_recipe *recipe, size_t size,
+                       struct data_pool *pool, uint8_t *pixel, struct err *why);
 
 /*
  * data_sheet_corruptions() draws a sheet of another kind: each of its places is
@@ -37,9 +38,10 @@ void data_sheet_draw(const struct data_sheet *sheet,
  * severities, or the first `views` of them, make of it.
  *   sheet   rows x columns >= DATA_CORRUPTIONS
  */
-void data_sheet_corruptions(const struct data_sheet *sheet,
-                            const struct data_recipe *recipe, size_t size,
-                            struct data_pool *pool, uint8_t *pixel);
+size_t data_sheet_corruptions(const struct data_sheet *sheet,
+                              const struct data_recipe *recipe, size_t size,
+                              struct data_pool *pool, uint8_t *pixel,
+                              struct err *why);
 
 /* Images that belong together, such as one and its nearest neighbours. */
 struct data_sheet_list {
@@ -58,13 +60,15 @@ size_t data_sheet_letters(const struct data_sheet_list *list);
  * plain views, of its first image and then of `views` others at most.  Where
  * sheet->letters is not 0, names are below, in large letters where that many
  * fit under an image, else in small ones, and cut to its width; what is not
- * printable ASCII becomes '?'. size   of a view in pixels list   [sheet->rows]
+ * printable ASCII becomes '?'.
+ *   size   of a view in pixels
+ *   list   [sheet->rows]
  *   first  the set that the first image of each list is in
  *   rest   that of all others; may be the same pool
  */
-void data_sheet_lists(const struct data_sheet *sheet, size_t size,
-                      const struct data_sheet_list *list,
-                      struct data_pool *first, struct data_pool *rest,
-                      uint8_t *pixel);
+size_t data_sheet_lists(const struct data_sheet *sheet, size_t size,
+                        const struct data_sheet_list *list,
+                        struct data_pool *first, struct data_pool *rest,
+                        uint8_t *pixel, struct err *why);
 
 #endif

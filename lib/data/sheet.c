@@ -66,34 +66,36 @@ struct spot {
  * image, whose place stays empty. */
 static int
 find_spot(const struct data_sheet *sheet, const struct grid *g, size_t i,
-          size_t n, size_t size, struct data_pool *pool, struct spot *spot)
+          size_t n, size_t size, struct data_pool *pool, struct spot *spot,
+          struct err *why)
 {
-    struct err why;
-
     spot->id = i * size / n;
     spot->x = RIM + i % sheet->columns * g->step_x;
     spot->y = RIM + i / sheet->columns * g->step_y;
-    spot->image = data_pool_get(pool, spot->id, &why);
+    spot->image = data_pool_get(pool, spot->id, why);
     return spot->image != NULL;
 }
 
-void
+size_t
 data_sheet_draw(const struct data_sheet *sheet,
                 const struct data_recipe *recipe, size_t size,
-                struct data_pool *pool, uint8_t *pixel)
+                struct data_pool *pool, uint8_t *pixel, struct err *why)
 {
     const struct grid g = grid_of(sheet, recipe);
     struct data_scratch *scratch = NULL;
     uint8_t *view = mem_array(recipe->size * recipe->size, 3);
     const size_t places = sheet->rows * sheet->columns;
     const size_t n = size < places ? size : places;
+    size_t white = 0;
 
     memset(pixel, 255, 3 * g.width * g.height);
     for (size_t i = 0; i < n; i++) {
         struct spot s;
 
-        if (!find_spot(sheet, &g, i, n, size, pool, &s))
+        if (!find_spot(sheet, &g, i, n, size, pool, &s, why)) {
+            white++;
             continue;
+        }
         data_plain(recipe->size, s.image, &scratch, view);
         paste(&g, view, s.x, s.y, pixel);
         for (size_t v = 0; v < sheet->views; v++) {
@@ -103,16 +105,18 @@ data_sheet_draw(const struct data_sheet *sheet,
     }
     free(view);
     data_scratch_free(scratch);
+    return white;
 }
 
-void
+size_t
 data_sheet_corruptions(const struct data_sheet *sheet,
                        const struct data_recipe *recipe, size_t size,
-                       struct data_pool *pool, uint8_t *pixel)
+                       struct data_pool *pool, uint8_t *pixel, struct err *why)
 {
     const struct grid g = grid_of(sheet, recipe);
     struct data_scratch *scratch = NULL;
     struct data_image plain = {0}, damaged = {0};
+    size_t white = 0;
 
     REQUIRE(sheet->rows * sheet->columns >= DATA_CORRUPTIONS);
     memset(pixel, 255, 3 * g.width * g.height);
@@ -120,8 +124,11 @@ data_sheet_corruptions(const struct data_sheet *sheet,
     for (size_t kind = 0; kind < DATA_CORRUPTIONS; kind++) {
         struct spot s;
 
-        if (!find_spot(sheet, &g, kind, DATA_CORRUPTIONS, size, pool, &s))
+        if (!find_spot(sheet, &g, kind, DATA_CORRUPTIONS, size, pool, &s,
+                       why)) {
+            white++;
             continue;
+        }
         data_plain(recipe->size, s.image, &scratch, plain.pixel);
         paste(&g, plain.pixel, s.x, s.y, pixel);
         for (size_t v = 0; v < sheet->views && v < DATA_SEVERITIES; v++) {
@@ -133,6 +140,7 @@ data_sheet_corruptions(const struct data_sheet *sheet,
     data_image_release(&plain);
     data_image_release(&damaged);
     data_scratch_free(scratch);
+    return white;
 }
 
 /* Draw a frame of that kind onto the edge of a view. */
@@ -178,29 +186,31 @@ caption(const struct grid *g, const char *name, size_t x, size_t y,
                        pixel + 3 * (y * g->width + x));
 }
 
-void
+size_t
 data_sheet_lists(const struct data_sheet *sheet, size_t size,
                  const struct data_sheet_list *list, struct data_pool *first,
-                 struct data_pool *rest, uint8_t *pixel)
+                 struct data_pool *rest, uint8_t *pixel, struct err *why)
 {
     const struct data_recipe recipe = {.size = size};
     const struct grid g = grid_of(sheet, &recipe);
     struct data_scratch *scratch = NULL;
     uint8_t *view = mem_array(size * size, 3);
+    size_t white = 0;
 
     REQUIRE(sheet->columns == 1);
     memset(pixel, 255, 3 * g.width * g.height);
     for (size_t i = 0; i < sheet->rows; i++)
         for (size_t v = 0; v <= sheet->views && v < list[i].n; v++) {
             const size_t x = RIM + v * (g.cell + g.gap), y = RIM + i * g.step_y;
-            struct err why;
             const struct data_image *image =
-                data_pool_get(v ? rest : first, (size_t)list[i].id[v], &why);
+                data_pool_get(v ? rest : first, (size_t)list[i].id[v], why);
 
             if (g.text && list[i].name[v])
                 caption(&g, list[i].name[v], x, y, pixel);
-            if (!image)
+            if (!image) {
+                white++;
                 continue;
+            }
             data_plain(size, image, &scratch, view);
             paste(&g, view, x, y, pixel);
             if (list[i].framed[v])
@@ -208,4 +218,5 @@ data_sheet_lists(const struct data_sheet *sheet, size_t size,
         }
     free(view);
     data_scratch_free(scratch);
+    return white;
 }

@@ -206,6 +206,14 @@ ok 'and be augmented' "$BIN/foil-augment" --sheet both.png --rows 2 \
 head -c 200 forms/b/1.png >forms/b/2.png
 ok 'half a PNG: 1' refuses 1 "'b/2.png' in 'forms': is damaged" \
     "$data" index --decode forms
+"$data" index forms 2>/dev/null
+ok 'on a sheet it stays white, which is said' grep -q \
+    "'half.png': 1 image left white, such as .*'b/2.png'.*: is damaged" \
+    <("$data" sheet -o half.png forms <<<'0 1 2' 2>&1)
+ok 'so it is on one of views' grep -q '1 image left white, such as .*b/2.png' \
+    <("$BIN/foil-augment" --bad accept --sheet both.png forms 2>&1)
+ok 'and of damage' grep -q ' images left white, such as .*b/2.png' \
+    <("$data" corrupt --sheet both.png forms 2>&1)
 rm -r forms forms.foil
 mkdir names
 echo x >$'names/a\e[31m\nfoil-data: b.jpg'

@@ -305,7 +305,9 @@ draws_a_sheet(struct data_set *set)
     none.size = SIDE;
     data_sheet_size(&sheet, &none, &width, &height);
     pixel = mem_array(width * height, 3);
-    data_sheet_draw(&sheet, &none, N, pool, pixel);
+    T(data_sheet_draw(&sheet, &none, N, pool, pixel, &err) == 2 &&
+          strstr(err.msg, "09.jpg"),
+      "two images stay white; the latest reason: %s", err.msg);
     T(pixel[0] == 255, "white rim");
     // samples 0, 3, 6, 9 of twelve; 3 and 9 are bad
     x = width / 4, y = height / 4;
@@ -331,6 +333,7 @@ draws_names(struct data_sheet sheet, const struct data_sheet_list *list,
       "the longest name of a list");
     for (sheet.letters = 1; sheet.letters <= 11; sheet.letters += 10) {
         const size_t zoom = sheet.letters == 1 ? 2 : 1;
+        struct err why;
         uint8_t *pixel;
         size_t ink = 0;
 
@@ -338,7 +341,7 @@ draws_names(struct data_sheet sheet, const struct data_sheet_list *list,
         T(x == width + 2 * 9 && y == height + 2 * (4 + 7 * zoom),
           "names have room below, and images stand apart");
         pixel = mem_array(x * y, 3);
-        data_sheet_lists(&sheet, SIDE, list, first, rest, pixel);
+        data_sheet_lists(&sheet, SIDE, list, first, rest, pixel, &why);
         for (size_t i = 0; i < x * 7 * zoom; i++)
             ink += pixel[3 * (x * (12 + 96 + 4) + i)] == 0;
         T(ink == 11 * zoom * zoom, "L is below the first image, enlarged %zu",
@@ -361,11 +364,13 @@ draws_lists(struct data_set *set)
     };
     struct data_pool *first = pool_of(set, 0), *rest = pool_of(set, 0);
     size_t width, height, x, y;
+    struct err why;
     uint8_t *pixel;
 
     data_sheet_size(&sheet, &how, &width, &height);
     pixel = mem_array(width * height, 3);
-    data_sheet_lists(&sheet, SIDE, list, first, rest, pixel);
+    T(data_sheet_lists(&sheet, SIDE, list, first, rest, pixel, &why) == 1,
+      "one image of the lists stays white");
     x = width / 6, y = width * (height / 4);
     T(pixel[3 * (y + x)] == 40, "the first of the list is sample 2");
     T(pixel[3 * (y + 3 * x)] == 120, "sample 6 beside it");

@@ -65,18 +65,21 @@ augment_maker_sheet(struct augment_maker *maker)
                                      .columns = (size_t)options->columns,
                                      .views = (size_t)options->views,
                                      .seed = maker->seed};
-    size_t width, height;
+    size_t width, height, white;
     uint8_t *pixel;
-    struct err err;
+    struct err err, why;
 
     data_sheet_size(&sheet, &options->recipe, &width, &height);
     if (width > UINT16_MAX || height > UINT16_MAX)
         opt_misuse("the sheet would have %zu x %zu pixels", width, height);
     pixel = mem_array(width * height, 3);
-    data_sheet_draw(&sheet, &options->recipe, data_size(maker->set),
-                    maker->pool, pixel);
+    white = data_sheet_draw(&sheet, &options->recipe, data_size(maker->set),
+                            maker->pool, pixel, &why);
     if (data_png_write(options->sheet, pixel, width, height, &err))
         die("%s", err.msg);
+    if (white)
+        say("'%s': %zu image%s left white, such as %s", options->sheet, white,
+            plural(white), why.msg);
     free(pixel);
 }
 

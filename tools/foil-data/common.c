@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "data.h"
+#include "data/png.h"
 #include "data/split.h"
 
 const char *
@@ -9,6 +10,19 @@ wanted_output(const char *output, const char *what)
     if (!output)
         opt_misuse("name the %s with -o FILE", what);
     return output;
+}
+
+void
+write_sheet(const char *path, const uint8_t *pixel, size_t width, size_t height,
+            size_t white, const struct err *why)
+{
+    struct err err;
+
+    if (data_png_write(path, pixel, width, height, &err))
+        die("%s", err.msg);
+    if (white)
+        say("'%s': %zu image%s left white, such as %s", path, white,
+            plural(white), why->msg);
 }
 
 void

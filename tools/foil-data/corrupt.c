@@ -3,7 +3,6 @@
 
 #include "data.h"
 #include "data/corrupt.h"
-#include "data/png.h"
 #include "data/pool.h"
 #include "data/sheet.h"
 #include "making.h"
@@ -65,15 +64,14 @@ draw_sheet(struct data_pool *pool, size_t size)
                                    .views = DATA_SEVERITIES,
                                    .seed = (uint64_t)seed};
     const struct data_recipe recipe = {.size = 32};
-    size_t width, height;
+    size_t width, height, white;
     uint8_t *pixel;
-    struct err err;
+    struct err why;
 
     data_sheet_size(&how, &recipe, &width, &height);
     pixel = mem_array(width * height, 3);
-    data_sheet_corruptions(&how, &recipe, size, pool, pixel);
-    if (data_png_write(sheet, pixel, width, height, &err))
-        die("%s", err.msg);
+    white = data_sheet_corruptions(&how, &recipe, size, pool, pixel, &why);
+    write_sheet(sheet, pixel, width, height, white, &why);
     free(pixel);
 }
 

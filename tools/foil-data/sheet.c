@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "data.h"
-#include "data/png.h"
 #include "data/pool.h"
 #include "data/sheet.h"
 #include "util/file.h"
@@ -109,17 +108,17 @@ draw(const struct sets *sets, const struct data_sheet *sheet,
     const struct data_recipe recipe = {.size = (size_t)size};
     struct data_pool *first = data_pool_new(sets->first, &how);
     struct data_pool *rest = data_pool_new(sets->rest, &how);
-    size_t width, height;
+    size_t width, height, white;
     uint8_t *pixel;
-    struct err err;
+    struct err why;
 
     data_sheet_size(sheet, &recipe, &width, &height);
     if (width > MAX_SIDE || height > MAX_SIDE)
         opt_misuse("the sheet would have %zu x %zu pixels", width, height);
     pixel = mem_array(width * height, 3);
-    data_sheet_lists(sheet, (size_t)size, list, first, rest, pixel);
-    if (data_png_write(output, pixel, width, height, &err))
-        die("%s", err.msg);
+    white =
+        data_sheet_lists(sheet, (size_t)size, list, first, rest, pixel, &why);
+    write_sheet(output, pixel, width, height, white, &why);
     free(pixel);
     data_pool_free(rest);
     data_pool_free(first);
