@@ -32,4 +32,9 @@ int digest_from_hex(struct digest *digest, const char *hex);
 /* digest_word() returns the first 8 bytes as a number, to seed with. */
 uint64_t digest_word(const struct digest *digest);
 
+/* digest_shared() returns how many of n digests are among m others, which it
+ * sorts: O((n + m) log m). */
+size_t digest_shared(size_t n, const struct digest *some, size_t m,
+                     struct digest *others);
+
 #endif

@@ -1,30 +1,29 @@
 #include <stdlib.h>
-#include <string.h>
 
 #include "data/shared.h"
 #include "util/mem.h"
 
 #include "layout.h"
 
-static int
-by_bytes(const void *a, const void *b)
+static struct digest *
+digests_of(const struct data_set *set)
 {
-    return memcmp(a, b, sizeof(struct digest));
+    const size_t n = data_size(set);
+    struct digest *digest = mem_array(n, sizeof *digest);
+
+    for (size_t i = 0; i < n; i++)
+        digest[i] = set->sample[i].digest;
+    return digest;
 }
 
 size_t
 data_shared(const struct data_set *set, const struct data_set *other)
 {
-    const size_t n = data_size(other);
-    struct digest *has = mem_array(n, sizeof *has);
-    size_t shared = 0;
+    struct digest *some = digests_of(set), *others = digests_of(other);
+    const size_t shared =
+        digest_shared(data_size(set), some, data_size(other), others);
 
-    for (size_t i = 0; i < n; i++)
-        has[i] = other->sample[i].digest;
-    qsort(has, n, sizeof *has, by_bytes);
-    for (size_t i = 0; i < data_size(set); i++)
-        shared += bsearch(&set->sample[i].digest, has, n, sizeof *has,
-                          by_bytes) != NULL;
-    free(has);
+    free(others);
+    free(some);
     return shared;
 }

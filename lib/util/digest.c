@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -89,4 +90,23 @@ digest_word(const struct digest *digest)
     for (size_t i = 0; i < 8; i++)
         word = word << 8 | digest->byte[i];
     return word;
+}
+
+static int
+by_bytes(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct digest));
+}
+
+size_t
+digest_shared(size_t n, const struct digest *some, size_t m,
+              struct digest *others)
+{
+    size_t shared = 0;
+
+    qsort(others, m, sizeof *others, by_bytes);
+    for (size_t i = 0; i < n; i++)
+        shared +=
+            bsearch(&some[i], others, m, sizeof *others, by_bytes) != NULL;
+    return shared;
 }

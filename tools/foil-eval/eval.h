@@ -60,6 +60,7 @@ struct pair {
     size_t classes;
     const char *matched; /* by what labels are: names or numbers; or NULL */
     size_t unseen;       /* rows of test of classes that train has no row of */
+    size_t shared;       /* rows of test that train has, too, to the bit */
 };
 
 /*

@@ -6,7 +6,10 @@
 #include "util/mem.h"
 #include "util/opt.h"
 
-enum { MAX_CLASSES = 1 << 20 }; // labels are below
+enum {
+    MAX_CLASSES = 1 << 20, // labels are below
+    SHARE = 100            // of the rows, in both: many
+};
 
 void
 load(struct data_features *f, const char *path, const char *label_path)
@@ -66,6 +69,33 @@ count_unseen(const struct pair *pair, char **path)
     return unseen;
 }
 
+static struct digest *
+digests_of(const struct data_features *f)
+{
+    struct digest *digest = mem_array(f->n, sizeof *digest);
+
+    for (size_t i = 0; i < f->n; i++)
+        digest[i] = digest_bytes(f->x + i * f->d, f->d * sizeof *f->x);
+    return digest;
+}
+
+/* Rows that both have, which are no test of anything; said if they are many. */
+static size_t
+count_shared(const struct pair *pair, char **path)
+{
+    const size_t n = pair->test->n;
+    struct digest *some = digests_of(pair->test);
+    struct digest *others = digests_of(&pair->train);
+    const size_t shared = digest_shared(n, some, pair->train.n, others);
+
+    if (shared >= (n + SHARE - 1) / SHARE)
+        say("'%s': rows that '%s' has, too: %zu of %zu", path[1], path[0],
+            shared, n);
+    free(others);
+    free(some);
+    return shared;
+}
+
 void
 pair_load(struct pair *pair, const char *const *labels, char **path)
 {
@@ -94,6 +124,7 @@ pair_load(struct pair *pair, const char *const *labels, char **path)
     pair->classes = count_classes(test, path[1], pair->classes);
     pair->matched = by_name ? "names" : "numbers";
     pair->unseen = count_unseen(pair, path);
+    pair->shared = count_shared(pair, path);
 }
 
 void
@@ -112,9 +143,10 @@ pair_origin(const struct pair *pair, char **path)
         "test", origin(path[!!path[1]], pair->test));
 
     if (pair->matched)
-        json_object_update_new(how,
-                               json_pack("{s:s s:I}", "matched", pair->matched,
-                                         "unseen", (json_int_t)pair->unseen));
+        json_object_update_new(
+            how, json_pack("{s:s s:I s:I}", "matched", pair->matched, "unseen",
+                           (json_int_t)pair->unseen, "shared",
+                           (json_int_t)pair->shared));
     return how;
 }
 
