@@ -133,6 +133,8 @@ ok 'nor their folder: 2' refuses 2 "no pipeline 'studies/'" \
     "$foil" run studies/
 ok 'a run that remembers no pipeline: 1' refuses 1 'name the pipeline' \
     "$foil" run --resume -r "$work/run"
+ok 'a run that is not there: 1' refuses 1 "there is no run 'nix'" \
+    "$foil" run --resume -r nix
 echo 'pipeline try' >"$work/run/command"
 for said in "-r $work/run" "--run $work/run" "--run=$work/run"; do
     # shellcheck disable=SC2086 # words

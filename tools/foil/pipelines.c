@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "pipelines.h"
 #include "util/file.h"
@@ -147,6 +148,8 @@ pipelines_remembered(const char *run)
         free(text);
         return name;
     }
+    if (access(run, F_OK))
+        die("there is no run '%s'", run);
     die("%s: name the pipeline of the run", err.msg);
 }
 
