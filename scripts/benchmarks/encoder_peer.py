@@ -1,0 +1,133 @@
+"""encoder_peer.py: encoders for encoder.sh.
+
+  gpu FILE MILLISECONDS [products]   a program by foil-encoder(5) that pretends to be a
+      GPU: it sleeps that long in a step and computes nothing.  FILE gets a line: the
+      medians, in milliseconds, of what it waits for in a step: for requests, and the
+      pixels that belong to them; for the gradient of the embeddings
+  plain TRAIN TEST EPOCHS            a ResNet-18 as in pipelines/python/encoder.py in
+      an ordinary loop on DataLoader; prints processor microseconds an image and the
+      accuracy of the nearest neighbour
+"""
+import os
+import statistics
+import sys
+import time
+
+import numpy as np
+
+DIM, BATCH, TAU = 128, 128, 0.1
+
+
+def ask(line, state):
+    """The answer to a request."""
+    word, _, *words = line.split()
+    o = dict(w.split("=", 1) for w in words if "=" in w)
+    n = {k: int(v) for k, v in o.items() if v.isdigit()}
+    if word == "open":
+        state["rows"] = n["rows"]
+        print(f"tensor fc.weight parameter {DIM}x1")
+        return f"dim={DIM} products={state['products']}"
+    if word == "layout":
+        memory = np.memmap(os.environ["FOIL_MEMORY"], "u1", "r+")
+        rng = np.random.default_rng(1)
+        state["z"] = memory[n["z"]:n["z"] + 4 * DIM * state["rows"]].view("f4")
+        state["z"][:] = rng.normal(size=state["z"].shape)
+        state["s"] = memory[n["s"]:] if "s" in n else None
+    elif word == "forward" and n.get("products"):
+        z = state["z"].reshape(-1, DIM)[n["from"]:n["to"]]
+        v = z / np.linalg.norm(z, axis=1, keepdims=True)
+        began = time.perf_counter()
+        state["s"][:4 * len(v) ** 2].view("f4").reshape(len(v), -1)[:] = v @ v.T
+        state["made"] = time.perf_counter() - began
+    elif word == "backward":
+        time.sleep(state["sleep"])
+    elif word == "norm":
+        return "norm=1 steady=1"
+    elif word == "get":
+        return "steps=0"
+    elif word == "save":
+        open(line.rstrip("\n").split(" ", 2)[2], "w").close()
+    return ""
+
+
+def pretend(path, milliseconds, *more):
+    state = {"sleep": float(milliseconds) / 1e3, "products": int(bool(more))}
+    waits, loss = [0.0], []
+    answered = time.perf_counter()
+    for line in sys.stdin:
+        word, waited = line.split(" ", 1)[0], time.perf_counter() - answered
+        if word == "backward":
+            loss.append(waited)
+        else:
+            waits[-1] += waited
+        print("ok", ask(line, state), flush=True)
+        if word == "forward":
+            waits.append(0.0)
+        answered = time.perf_counter()
+    with open(path, "w") as file:
+        print(*(f"{1e3 * statistics.median(x[4:-1]):.3f}" for x in (waits, loss)),
+              file=file)
+
+
+def plain(train, test, epochs):
+    import torch
+    import torchvision
+
+    import foil
+    from peer_views import picture, seconds, two_views
+    nn = torch.nn
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+
+    class Views(torch.utils.data.Dataset):
+        def __init__(self, data):
+            self.jpeg = [data[i] for i in range(len(data))]
+
+        def __len__(self):
+            return len(self.jpeg)
+
+        def __getitem__(self, i):
+            return two_views(self.jpeg[i])
+
+    net = torchvision.models.resnet18()
+    net.conv1 = nn.Conv2d(3, 64, 3, 1, 1, bias=False)
+    net.maxpool = net.fc = nn.Identity()
+    head = nn.Sequential(nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 128))
+    both = nn.Sequential(net, head)
+    optim = torch.optim.SGD(both.parameters(), 0.1, 0.9, weight_decay=1e-4)
+
+    def scale(x):
+        return x.permute(0, 3, 1, 2) / 127.5 - 1
+
+    def features(path):
+        data = foil.Dataset(path)
+        net.eval()
+        with torch.no_grad():
+            h = [net(scale(torch.from_numpy(np.stack(
+                [np.asarray(picture(data[i]))
+                 for i in range(a, min(a + 100, len(data)))]))))
+                for a in range(0, len(data), 100)]
+        return nn.functional.normalize(torch.cat(h)), data.labels
+
+    batches = torch.utils.data.DataLoader(
+        Views(foil.Dataset(train)), BATCH, shuffle=True, drop_last=True,
+        num_workers=1)
+    images, used = 0, seconds()
+    for _ in range(int(epochs)):
+        for x in batches:
+            z = both(scale(x.transpose(0, 1).flatten(0, 1)))
+            z = nn.functional.normalize(z)
+            s = (z @ z.T / TAU).fill_diagonal_(-torch.inf)
+            loss = nn.functional.cross_entropy(
+                s, torch.arange(len(z)).roll(len(z) // 2))
+            optim.zero_grad()
+            loss.backward()
+            optim.step()
+            images += len(x)
+    used = seconds() - used
+    (a, y), (b, u) = features(train), features(test)
+    print(f"{1e6 * used / images:.0f} "
+          f"{(y[(b @ a.T).argmax(1).numpy()] == u).mean():.4f}")
+
+
+{"gpu": pretend, "plain": plain}[sys.argv[1]](*sys.argv[2:])
