@@ -124,7 +124,7 @@ size_t data_index_skipped(const struct data_index *index, int pictures,
 /*
  * data_index_kinds() names the kinds of files that data_index_skipped() counts,
  * by what their names end in, the most frequent first: ".gif 12, .bmp 3"; up to
- * 8 of them, the others as "and 4 more kinds".  To be given to free().
+ * 8 of them, the others as "and 4 more".  To be given to free().
  */
 char *data_index_kinds(const struct data_index *index, int pictures);
 

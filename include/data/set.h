@@ -93,6 +93,15 @@ const char *data_caption(const struct data_set *set, size_t id);
 char *data_where(const struct data_set *set, size_t id, uint64_t *offset,
                  struct err *err);
 
+/* data_reads() is 1 where a path is the index, what it lies beside, or an
+ * archive or folder that the set is in, by whatever name: what is written there
+ * replaces them. */
+int data_reads(const struct data_set *set, const char *path);
+
+/* data_is_index() is 1 for an index, 0 for anything else or nothing at all, and
+ * -1 for what cannot be read. */
+int data_is_index(const char *path, struct err *err);
+
 /* Bytes that grow as needed; release with data_bytes_release(). */
 struct data_bytes {
     uint8_t *data;

@@ -23,9 +23,8 @@ data_bytes_release(struct data_bytes *bytes)
     *bytes = (struct data_bytes){0};
 }
 
-/* Is there an index of this name?  1, 0, or -1 when it cannot be read. */
-static int
-is_index(const char *path, struct err *err)
+int
+data_is_index(const char *path, struct err *err)
 {
     char magic[sizeof LAYOUT_MAGIC] = "";
     struct stat st;
@@ -49,14 +48,14 @@ find_index(const char *path, struct err *err)
     size_t n = strlen(path);
     struct stat st;
     char *beside;
-    int found = is_index(path, err);
+    int found = data_is_index(path, err);
 
     if (found)
         return found < 0 ? NULL : mem_text(path);
     while (n > 1 && path[n - 1] == '/')
         n--;
     beside = mem_format("%.*s" LAYOUT_SUFFIX, (int)n, path);
-    found = is_index(beside, err);
+    found = data_is_index(beside, err);
     if (found > 0)
         return beside;
     if (found == 0 && stat(path, &st))
@@ -290,6 +289,32 @@ data_where(const struct data_set *set, size_t id, uint64_t *offset,
     free(path);
     *offset = own ? 0 : sample->offset;
     return absolute;
+}
+
+static int
+is_at(const struct stat *own, const char *path)
+{
+    struct stat other;
+
+    return !stat(path, &other) && own->st_dev == other.st_dev &&
+           own->st_ino == other.st_ino;
+}
+
+int
+data_reads(const struct data_set *set, const char *path)
+{
+    const size_t n = strlen(set->path), end = strlen(LAYOUT_SUFFIX);
+    char *beside = mem_format("%.*s", (int)(n > end ? n - end : 0), set->path);
+    struct stat own;
+    int same = 0;
+
+    if (!stat(path, &own)) {
+        same = is_at(&own, set->path) || is_at(&own, beside);
+        for (size_t i = 0; !same && i < set->head->files; i++)
+            same = is_at(&own, set->place[i]);
+    }
+    free(beside);
+    return same;
 }
 
 /* Closes an archive, which the next read opens again. */

@@ -232,6 +232,24 @@ ok 'is that' is 12 samples part.foil
 ok 'too many: 1' refuses 1 'has 40 samples: cannot take 40' \
     "$data" split -n 40 a.tar x y
 ok 'one of all' "$data" split -n 1 a.tar one.foil /dev/null
+ok 'one file for both: 2' refuses 2 "PART and REST are both 'x'" \
+    "$data" split -n 1 a.tar x x
+
+# what is read is not written over
+sum=$(cat a.tar a.tar.foil | cksum)
+ok 'no index in place of its data: 2' refuses 2 "'a.tar' is there, and is no in" \
+    "$data" index -o a.tar a.tar
+ok 'of a part of them: 2' refuses 2 "'./a.tar' is read from: it would be lost" \
+    "$data" split -n 1 a.tar ./a.tar /dev/null
+ok 'or in place of the index of all: 2' refuses 2 "'a.tar.foil' is read from" \
+    "$data" longtail -o a.tar.foil a.tar
+ok 'no damaged images: 2' refuses 2 "'a.tar' is read from" \
+    "$data" corrupt -k fog -o a.tar a.tar
+ok 'no groups: 2' refuses 2 "'a.tar.foil' is read from" \
+    "$data" group --by label -o a.tar.foil a.tar
+ok 'no vocabulary: 2' refuses 2 "'a.tar.foil' is read from" \
+    "$data" vocabulary -o a.tar.foil a.tar
+ok 'all is as it was' test "$(cat a.tar a.tar.foil | cksum)" = "$sum"
 ok 'which are no more' refuses 1 'has 1 sample: cannot take 1' \
     "$data" split -n 1 one.foil x y
 ok 'one sample is one group' bash -c "'$data' group --by file -o one.npy \

@@ -18,6 +18,20 @@ opens(const char *path)
 }
 
 static void
+reads_from(void)
+{
+    struct data_set *set = data_open("two.tar", &err);
+
+    REQUIRE(set && !link("two.tar", "same.tar"));
+    T(data_reads(set, "./two.tar") && data_reads(set, "same.tar") &&
+          data_reads(set, "two.tar.foil"),
+      "a set is read from its data and its index, by any name");
+    T(!data_reads(set, "nothing") && !data_reads(set, "."),
+      "and from nothing else");
+    data_close(set);
+}
+
+static void
 missing_indexes(void)
 {
     T(!opens("nothing") &&
@@ -27,9 +41,14 @@ missing_indexes(void)
     T(!opens("two.tar") && strstr(err.msg, "foil-data index"), "%s", err.msg);
     put_text("two.tar.foil", "something else");
     T(!opens("two.tar") && strstr(err.msg, "is not an index"), "%s", err.msg);
+    T(!data_is_index("two.tar", &err) && !data_is_index("nothing", &err) &&
+          !data_is_index(".", &err),
+      "nor are data, nothing and a folder");
     T(!make_index(place, "two.tar.foil", 0) && opens("two.tar") &&
           opens("two.tar.foil"),
       "by its data or by its own name");
+    T(data_is_index("two.tar.foil", &err) == 1, "that is one");
+    reads_from();
     mkdir("f", 0700);
     put_jpeg("f/1.jpg", 1);
     T(!make_index((const char *const[]){"f", NULL}, "f.foil", 0) &&

@@ -119,6 +119,7 @@ damage(const struct data_set *set, struct data_pool *pool, struct range kind,
     const size_t n = data_size(set);
     struct making making;
 
+    spare_data(set, wanted_output(output, "tar"));
     making_start(&making, output, quality,
                  n * (kind.to - kind.from) * (strength.to - strength.from));
     for (size_t k = kind.from; k < kind.to; k++)

@@ -221,6 +221,7 @@ run_index(char **path)
     if (!strcmp(path[0], "-") && !output)
         opt_misuse("a list on standard input has nothing beside it: name its "
                    "index with -o FILE");
+    spare_others(to);
     if (!captions)
         say_columns(index);
     for (char **at = path; *at; at++)

@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "data.h"
 #include "data/split.h"
@@ -24,6 +25,8 @@ run_split(char **operand)
 
     if (count && opt_given(&share))
         opt_misuse("give --share or --count, not both");
+    if (!strcmp(operand[1], operand[2]))
+        opt_misuse("PART and REST are both '%s'", operand[1]);
     set = data_open_or_die(operand[0], 0);
     in_part = mem_array(data_size(set), 1);
     if ((size_t)count >= data_size(set))
