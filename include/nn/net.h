@@ -120,6 +120,10 @@ const char *nn_encoder_words(int texts);
 int nn_encoder_reads(const char *arch, enum nn_input_kind kind);
 int nn_encoder_looks_up(const char *arch);
 
+/* The arch of an encoder that a program computes, with tensors of its own: it
+ * is no name of a net here. */
+extern const char nn_arch_program[]; /* "program" */
+
 struct nn_net;
 
 /*

@@ -43,16 +43,13 @@ void train_program_close(struct train_program *program);
  * no answer, or a wrong one. */
 int train_program_failed(const struct train_program *program);
 
-/* The arch of an encoder that has the tensors of a program, whatever they are.
- */
-extern const char train_process_arch[]; /* "program" */
-
 /*
  * train_process_open() opens one of a program's encoders, that of texts where
  * the net of the spec has a vocabulary.  With an arch of our own in the spec
  * the program must have its tensors, by name and shape, and the run's
- * checkpoints are used as any other; with train_process_arch they are its own.
- * -1 with a sentence; then it is closed. threads  told to the program
+ * checkpoints are used as any other; with nn_arch_program they are its own.
+ *   threads  told to the program
+ * -1 with a sentence; then it is closed.
  */
 int train_process_open(struct train_encoder *encoder,
                        struct train_program *program,

@@ -111,13 +111,19 @@ find(const char *arch)
     return NULL;
 }
 
+const char nn_arch_program[] = "program";
+
 const struct nn_encoder *
 nn_encoder_find(const char *arch, struct err *err)
 {
     const struct nn_encoder *encoder = find(arch);
     char images[WORDS], texts[WORDS];
 
-    if (!encoder)
+    if (!encoder && !strcmp(arch, nn_arch_program))
+        err_set(err,
+                "the encoder is a program's, with tensors of its own: only "
+                "that program computes it");
+    else if (!encoder)
         err_set(err, "no encoder '%s': want one of %s; of texts %s", arch,
                 words(images, 0, ' '), words(texts, 1, ' '));
     return encoder;

@@ -9,8 +9,6 @@
 
 #include "process.h"
 
-const char train_process_arch[] = "program";
-
 /* What is in the memory for an encoder. */
 struct place {
     size_t input[2], z, dz, params, statistics, s, ids; /* where, in bytes */
@@ -374,7 +372,7 @@ table(void *self)
 {
     const struct process *e = self;
 
-    return mem_format("%s %s\n", train_process_arch, e->engine);
+    return mem_format("%s %s\n", nn_arch_program, e->engine);
 }
 
 static void
@@ -516,7 +514,7 @@ begin(struct process *e, const struct train_encoder_spec *spec, long threads,
 
     if (!rc)
         rc = take_open(e, answer.ok, err);
-    if (!rc && strcmp(spec->net.arch, train_process_arch))
+    if (!rc && strcmp(spec->net.arch, nn_arch_program))
         rc = train_tensors_match(&e->tensors, &spec->net, e->dim,
                                  train_program_line(e->program), err);
     free(answer.ok);

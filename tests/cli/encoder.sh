@@ -82,6 +82,9 @@ ok 'a program that is killed is started again where that is asked for' lost
 ok 'which is said' grep -q 'beginning again from the last checkpoint' lost.err
 ok 'the run is the same' same emc2-calm lost
 
+ok 'foil-embed has no such encoder: 1' refuses 1 'only that program computes it' \
+    foil-embed -o none.npy emc2-calm "$data"
+
 train_with=(--lr 0.1 --warmup 0 --steps 5)
 ok 'without it the run ends with a sentence: 1' exits 1 \
     trained gone --encoder 'exit 3'

@@ -215,7 +215,7 @@ words(int texts)
     static char all[2][512];
 
     snprintf(all[texts], sizeof all[texts], "%s|%s", nn_encoder_words(texts),
-             train_process_arch);
+             nn_arch_program);
     return all[texts];
 }
 
@@ -249,10 +249,9 @@ make_table(void)
 static int
 judge_encoder(struct err *err)
 {
-    const char *theirs = !strcmp(o.arch, train_process_arch) ? "arch"
-                         : o.text && !strcmp(o.text, train_process_arch)
-                             ? "text"
-                             : NULL;
+    const char *theirs = !strcmp(o.arch, nn_arch_program)             ? "arch"
+                         : o.text && !strcmp(o.text, nn_arch_program) ? "text"
+                                                                      : NULL;
 
     if (!o.encoder && !strcmp(o.objective, train_own.name))
         return err_set(err,
@@ -263,7 +262,7 @@ judge_encoder(struct err *err)
         return err_set(err,
                        "--%s %s wants --encoder, the command of that "
                        "program",
-                       theirs, train_process_arch);
+                       theirs, nn_arch_program);
     if (!o.encoder && (opt_given(&o.lost) || opt_given(&o.limit)))
         return err_set(err, "--%s belongs to --encoder",
                        opt_given(&o.lost) ? "encoder-lost" : "command-limit");
@@ -272,7 +271,7 @@ judge_encoder(struct err *err)
                             "not by --encoder");
     if (o.encoder && theirs && opt_given(&o.head))
         return err_set(err, "--head: with --%s %s the head is the program's",
-                       theirs, train_process_arch);
+                       theirs, nn_arch_program);
     return 0;
 }
 
@@ -390,7 +389,7 @@ settle(const struct loss_objective *objective)
         o.param_schedule[i] =
             (struct train_schedule){option->schedule, option->end};
     }
-    if (!opt_given(&o.head) && !strcmp(o.arch, train_process_arch))
+    if (!opt_given(&o.head) && !strcmp(o.arch, nn_arch_program))
         o.head = "none"; // whatever it has
     snprintf(project, sizeof project, "project:%ld", o.embed);
     if (o.text && !opt_given(&o.head))
@@ -449,7 +448,7 @@ train_options_get(int argc, char **argv)
                        o.override.item[i]);
     opt_together(&o.keys, &o.allow);
     if (o.encoder && !opt_given(&o.arch))
-        o.arch = train_process_arch;
+        o.arch = nn_arch_program;
     objective = train_find_objective(o.objective, &err);
     if (objective)
         settle(objective);

@@ -153,7 +153,7 @@ train_text_spec(const struct train_options *o, size_t vocabulary,
                 struct nn_spec *spec, struct err *err)
 {
     if (!nn_encoder_reads(o->text, NN_TOKENS) &&
-        strcmp(o->text, train_process_arch))
+        strcmp(o->text, nn_arch_program))
         return err_set(err, "--text %s: want one of %s", o->text,
                        nn_encoder_words(1));
     *spec = (struct nn_spec){
@@ -300,7 +300,7 @@ train_gains_bf16(const struct train_options *o)
 static int
 check_net(const struct nn_spec *spec, struct err *err)
 {
-    return strcmp(spec->arch, train_process_arch) ? nn_net_check(spec, err) : 0;
+    return strcmp(spec->arch, nn_arch_program) ? nn_net_check(spec, err) : 0;
 }
 
 int
