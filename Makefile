@@ -271,9 +271,10 @@ endef
 .PHONY: run-tests run-units run-threads objects
 # Unit tests come last, for they are short and never wait: no processor is idle
 # while the last ones run.
-# Those of which sanitizers would see nothing new, since others have the same
+# ALSO has further ones.  Those of which sanitizers would see nothing new, since others have the same
 # lines, say so in a line "Not for sanitizers".
-SEEN    := $(filter-out $(if $(filter-out release,$(B)),$(RELEASE)),$(CLI) $(TESTS))
+SEEN    := $(filter-out $(if $(filter-out release,$(B)),$(RELEASE)),\
+           $(ALSO) $(CLI) $(TESTS))
 run-tests: $(SEEN) $(HELPERS) $(ALONE) all $(BENCHES)
 	$(call prove,$(SEEN),tap)
 
@@ -290,6 +291,12 @@ run-bound: $(KERNELS) $(HELPERS) $(ALONE) all
 	$(call prove,$(addprefix tests/cli/,demo.sh recipes.sh filter.sh studies.sh) \
 	    $(filter-out $(OUT)/tests/sample/%,$(KERNELS)) \
 	    $(filter-out $(RELEASE),$(filter $(OUT)/tests/sample/%,$(KERNELS))),tap-$(ISA))
+
+# Side by side, for most of the time one is a study that is alone.
+BOUND := bound-x86-64-v3 bound-x86-64
+.PHONY: $(BOUND)
+$(BOUND): bound-%:
+	+@$(DEV) ISA=$* run-bound
 
 # What has threads of its own: the watch for signals, the spare thread, the
 # answers about keys, and foil-select's planner.
@@ -328,15 +335,13 @@ check: setup
 
 ci:
 	@scripts/setup test lint fuzz peers emulator
-	+@$(DEV) run-tests
+	+@$(DEV) run-tests ALSO='$(SHORT)'
 	+@$(DEV) deb
-	+@$(DEV) run-studies STUDIES='$(SHORT)'
 	+@$(DEV) lint
 	+@$(DEV) B=asan run-tests
 	+@$(DEV) B=tsan run-threads
 	@tests/clones.py --check $(LIB)
-	+@$(DEV) ISA=x86-64-v3 run-bound
-	+@$(DEV) ISA=x86-64 run-bound
+	+@$(DEV) -j2 $(BOUND)
 	@printf '%s\n' Nehalem Haswell-noTSX | BIN=$(OUT)/bin ALONE=$(ALONE) \
 	    xargs -P 2 -I CPU sh -c 'mkdir -p $(OUT)/tap-CPU && EMULATED=CPU \
 	    TAP=$(OUT)/tap-CPU prove -e scripts/test scripts/emulate'
