@@ -29,3 +29,10 @@ data_open_parts_or_die(const char *path)
 
     return compare(data_open_parts(path, &err), 1, &err);
 }
+
+void
+data_spare_or_die(const struct data_set *set, const char *output)
+{
+    if (data_reads(set, output))
+        opt_misuse("'%s' is read from: it would be lost", output);
+}

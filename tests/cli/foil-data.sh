@@ -245,6 +245,12 @@ ok 'or in place of the index of all: 2' refuses 2 "'a.tar.foil' is read from" \
     "$data" longtail -o a.tar.foil a.tar
 ok 'no damaged images: 2' refuses 2 "'a.tar' is read from" \
     "$data" corrupt -k fog -o a.tar a.tar
+ok 'nor a sheet of them: 2' refuses 2 "'a.tar' is read from" \
+    "$data" corrupt --sheet a.tar a.tar
+ok 'of lists: 2' refuses 2 "'a.tar' is read from" \
+    bash -c "echo 1 2 | '$data' sheet -o a.tar a.tar"
+ok 'or of views: 2' refuses 2 "'a.tar' is read from" \
+    "$BIN/foil-augment" --sheet a.tar a.tar
 ok 'no groups: 2' refuses 2 "'a.tar.foil' is read from" \
     "$data" group --by label -o a.tar.foil a.tar
 ok 'no vocabulary: 2' refuses 2 "'a.tar.foil' is read from" \

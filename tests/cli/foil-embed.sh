@@ -73,6 +73,12 @@ ok 'no such recipe: 2' refuses 2 "no recipe 'soup': there are cifar" \
     "$embed" --raw --recipe soup -o z.npy set.tar
 ok 'no such field: 2' refuses 2 "no field 'salt': there are scale-min" \
     "$embed" --raw --recipe cifar,salt=1 -o z.npy set.tar
+printf '%s\n' "$PWD/1.jpg" >list.csv
+"$BIN/foil-data" cat set.tar 0 >1.jpg
+"$BIN/foil-data" index list.csv
+ok 'no features in place of a list of data: 2' refuses 2 \
+    "'list.csv' is read from: it would be lost" \
+    "$embed" --raw -o list.csv list.csv
 ok 'no place to write: 1' refuses 1 'no/z' "$embed" --raw -o no/z.npy set.tar
 
 # Large views take long enough to be interrupted once a thread waits for that,

@@ -69,6 +69,7 @@ augment_maker_sheet(struct augment_maker *maker)
     uint8_t *pixel;
     struct err err, why;
 
+    data_spare_or_die(maker->set, options->sheet);
     data_sheet_size(&sheet, &options->recipe, &width, &height);
     if (width > UINT16_MAX || height > UINT16_MAX)
         opt_misuse("the sheet would have %zu x %zu pixels", width, height);

@@ -32,7 +32,7 @@ write_subset(const struct data_set *set, const uint8_t *in_part, uint8_t which,
 {
     struct err err;
 
-    spare_data(set, path);
+    data_spare_or_die(set, path);
     spare_others(path);
     if (data_subset(set, in_part, which, path, &err))
         die("%s", err.msg);
@@ -47,13 +47,6 @@ spare_others(const char *index)
     if (!stat(index, &st) && S_ISREG(st.st_mode) && st.st_size &&
         data_is_index(index, &err) != 1)
         opt_misuse("'%s' is there, and is no index: it would be lost", index);
-}
-
-void
-spare_data(const struct data_set *set, const char *output)
-{
-    if (data_reads(set, output))
-        opt_misuse("'%s' is read from: it would be lost", output);
 }
 
 void

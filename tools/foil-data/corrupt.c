@@ -57,7 +57,7 @@ severities(void)
 }
 
 static void
-draw_sheet(struct data_pool *pool, size_t size)
+draw_sheet(const struct data_set *set, struct data_pool *pool)
 {
     const struct data_sheet how = {.rows = (DATA_CORRUPTIONS + 1) / 2,
                                    .columns = 2,
@@ -68,9 +68,11 @@ draw_sheet(struct data_pool *pool, size_t size)
     uint8_t *pixel;
     struct err why;
 
+    data_spare_or_die(set, sheet);
     data_sheet_size(&how, &recipe, &width, &height);
     pixel = mem_array(width * height, 3);
-    white = data_sheet_corruptions(&how, &recipe, size, pool, pixel, &why);
+    white = data_sheet_corruptions(&how, &recipe, data_size(set), pool, pixel,
+                                   &why);
     write_sheet(sheet, pixel, width, height, white, &why);
     free(pixel);
 }
@@ -119,7 +121,7 @@ damage(const struct data_set *set, struct data_pool *pool, struct range kind,
     const size_t n = data_size(set);
     struct making making;
 
-    spare_data(set, wanted_output(output, "tar"));
+    data_spare_or_die(set, wanted_output(output, "tar"));
     making_start(&making, output, quality,
                  n * (kind.to - kind.from) * (strength.to - strength.from));
     for (size_t k = kind.from; k < kind.to; k++)
@@ -147,7 +149,7 @@ run_corrupt(char **operand)
     set = data_open_or_die(operand[0], 0);
     pool = data_pool_new(set, &how);
     if (sheet)
-        draw_sheet(pool, data_size(set));
+        draw_sheet(set, pool);
     else
         damage(set, pool, kind, severities());
     data_pool_free(pool);

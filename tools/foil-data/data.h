@@ -28,10 +28,8 @@ void run_sheet(char **operand);
 const char *wanted_output(const char *output, const char *what);
 
 /* spare_others() ends the process where an index would be written over what is
- * none; spare_data() where anything would be written over what a set is read
- * from. */
+ * none. */
 void spare_others(const char *index);
-void spare_data(const struct data_set *set, const char *output);
 
 /* print_cell() prints a tab and a text as one cell of a table, its line ends,
  * tabs and backslashes as \n, \t and \\. */

@@ -86,7 +86,7 @@ run_group(char **operand)
     if (by < 0)
         opt_misuse("say what samples have in common with --by");
     set = data_open_or_die(operand[0], 0);
-    spare_data(set, path);
+    data_spare_or_die(set, path);
     npy.shape[0] = n = data_size(set);
     npy.data = mem_array(n, sizeof(int64_t));
     groups = by == BY_DUPLICATE ? group_duplicates(set, npy.data)

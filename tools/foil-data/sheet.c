@@ -170,6 +170,8 @@ run_sheet(char **operand)
     wanted_output(output, "picture");
     sets.rest = data_open_or_die(operand[0], 0);
     sets.first = operand[1] ? data_open_or_die(operand[1], 0) : sets.rest;
+    data_spare_or_die(sets.rest, output);
+    data_spare_or_die(sets.first, output);
     if (isatty(STDIN_FILENO))
         say("reads lists of numbers of samples from the terminal, up to "
             "Ctrl-D; 'foil eval neighbours' prints such");

@@ -27,7 +27,7 @@ count_captions(struct data_merges *merges, const char *path)
     struct data_set *set = data_open_or_die(path, 0);
     size_t captioned = 0;
 
-    spare_data(set, output);
+    data_spare_or_die(set, output);
     for (size_t i = 0; i < data_size(set); i++) {
         const char *caption = data_caption(set, i);
 

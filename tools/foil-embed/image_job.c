@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "data/features.h"
+#include "data/open.h"
 #include "eval/descriptor.h"
 #include "images.h"
 #include "nn/average.h"
@@ -228,6 +229,7 @@ embed_image_job(const struct embed_image_job *job)
     size_t skipped;
 
     open_images(&work);
+    data_spare_or_die(work.images.set, job->output);
     if (job->checkpoint)
         open_model(&work);
     else

@@ -227,11 +227,13 @@ about(const struct embed_text_job *job, const struct embed_texts *texts,
 }
 
 static size_t
-add_captions(struct embed_texts *texts, const char *path)
+add_captions(struct embed_texts *texts, const char *path, const char *output)
 {
     struct data_set *set = data_open_or_die(path, 0);
-    const size_t without = add_all_captions(texts, set);
+    size_t without;
 
+    data_spare_or_die(set, output);
+    without = add_all_captions(texts, set);
     if (without)
         say("samples without a caption: %zu of %zu", without, data_size(set));
     if (!texts->n)
@@ -261,7 +263,7 @@ embed_text_job(const struct embed_text_job *job)
         if (job->lines)
             add_lines(&texts, job->lines);
         else
-            without = add_captions(&texts, job->data);
+            without = add_captions(&texts, job->data, job->output);
         embed_texts_run(&texts, &features);
     }
     features.about = about(job, &texts, without);
