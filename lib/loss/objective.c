@@ -132,8 +132,8 @@ loss_scalar_moves(const struct loss_scalar *scalar,
     return scalar->fixed == LOSS_NEVER_FIXED || !set->value[scalar->fixed];
 }
 
-/* v and lengths, S or W with what loss_spread() and run() want besides, and
- * what direct() wants. */
+/* v and lengths, S or W with the row of scratch behind it, and what direct()
+ * wants. */
 size_t
 loss_objective_size(const struct loss_objective *objective,
                     const struct loss_batch *batch)
