@@ -61,6 +61,10 @@ int file_remove(const char *path, struct err *err);
 /* file_exists() returns 1 when something of that name is there. */
 int file_exists(const char *path);
 
+/* file_same() returns 1 when two paths lead to one file or folder that is
+ * there. */
+int file_same(const char *path, const char *other);
+
 /* file_own_folder() returns the folder of the running program, links followed,
  * to be given to free(); NULL on error. */
 char *file_own_folder(struct err *err);

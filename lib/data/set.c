@@ -291,28 +291,15 @@ data_where(const struct data_set *set, size_t id, uint64_t *offset,
     return absolute;
 }
 
-static int
-is_at(const struct stat *own, const char *path)
-{
-    struct stat other;
-
-    return !stat(path, &other) && own->st_dev == other.st_dev &&
-           own->st_ino == other.st_ino;
-}
-
 int
 data_reads(const struct data_set *set, const char *path)
 {
     const size_t n = strlen(set->path), end = strlen(LAYOUT_SUFFIX);
     char *beside = mem_format("%.*s", (int)(n > end ? n - end : 0), set->path);
-    struct stat own;
-    int same = 0;
+    int same = file_same(path, set->path) || file_same(path, beside);
 
-    if (!stat(path, &own)) {
-        same = is_at(&own, set->path) || is_at(&own, beside);
-        for (size_t i = 0; !same && i < set->head->files; i++)
-            same = is_at(&own, set->place[i]);
-    }
+    for (size_t i = 0; !same && i < set->head->files; i++)
+        same = file_same(path, set->place[i]);
     free(beside);
     return same;
 }

@@ -317,6 +317,15 @@ file_exists(const char *path)
     return !lstat(path, &st);
 }
 
+int
+file_same(const char *path, const char *other)
+{
+    struct stat a, b;
+
+    return !stat(path, &a) && !stat(other, &b) && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
 char *
 file_own_folder(struct err *err)
 {

@@ -82,6 +82,12 @@ ok 'views of other images: 1' refuses 1 'as many rows in each file' \
 ok 'more directions than rows: 1' refuses 1 'have no 25 components' \
     "$eval" pca -k 25 -o b.npy raw.npy
 ok 'no -o: 2' refuses 2 'wants a file' "$eval" pca raw.npy
+cp raw.npy kept.npy
+ok 'in place of its features: 2' refuses 2 "'kept.npy' is read from" \
+    "$eval" pca -k 2 -o kept.npy raw.npy ./kept.npy
+ok 'coordinates, too: 2' refuses 2 "'kept.npy' is read from" \
+    "$eval" pca -k 2 -o b.npy --coordinates kept.npy kept.npy
+ok 'they are as they were' cmp kept.npy raw.npy
 ok 'a full disk: 1' refuses 1 'No space' "$eval" pca -k 5 -o /dev/full raw.npy
 ok 'other columns: 1' refuses 1 'has 5 columns' \
     "$eval" pca -k 2 -o b.npy raw.npy rows.npy

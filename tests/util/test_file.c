@@ -132,6 +132,9 @@ folders(void)
       err.msg);
     T(!symlink("nowhere", "dangling") && file_exists("dangling"),
       "a dangling link exists");
+    T(file_same("keep", "./keep") && !file_same("keep", "dangling") &&
+          !file_same("dangling", "dangling"),
+      "a file by two names is the same, what is not there is not");
 }
 
 /* argv[0] says where a test is that was started by its path. */

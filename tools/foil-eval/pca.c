@@ -5,6 +5,7 @@
 #include "eval.h"
 #include "eval/pca.h"
 #include "num/vec.h"
+#include "util/file.h"
 #include "util/mem.h"
 #include "util/opt.h"
 
@@ -60,6 +61,13 @@ write_coordinates(const struct pool *pool, size_t k, const float *basis,
     free(y);
 }
 
+static void
+spare(const char *output, const char *path)
+{
+    if (output && file_same(output, path))
+        opt_misuse("'%s' is read from: it would be lost", output);
+}
+
 void
 run_pca(const struct options *options, char **path)
 {
@@ -71,8 +79,11 @@ run_pca(const struct options *options, char **path)
 
     if (!options->output)
         opt_misuse("wants a file to write to, -o FILE");
-    for (; *path; path++)
+    for (; *path; path++) {
+        spare(options->output, *path);
+        spare(options->coordinates, *path);
         take_in(&pool, *path);
+    }
     if (pool.n < 2 || k > pool.n || k > pool.d)
         die("%zu rows of %zu columns have no %zu components", pool.n, pool.d,
             k);
