@@ -13,7 +13,7 @@
  * mean 0, whose deviation is that of the chains' own sums; a total variation is
  * at most sqrt(D) / 2.  FOIL_STEPS sets another number of steps.
  *
- * Not for sanitizers: test_samplers.c has the same lines, with fewer steps.
+ * Not for sanitizers: test_source.c and test_samplers.c have the same lines.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
  * the image of a state in a new view instead of that which was accepted, as
  * foil did before states named their views: a high score is lost by chance.
  *
- * Not for sanitizers: test_samplers.c has the same lines, with fewer steps.
+ * Not for sanitizers: test_source.c and test_samplers.c have the same lines.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * dimensions, beta 5; fresh scores.  A state that is no row of the batch comes
  * along with it, or is known from a bank.  Seeds are fixed.
  *
- * Not for sanitizers: test_samplers.c has the same lines, with fewer steps.
+ * Not for sanitizers: tests/cli/pairs.sh has the same lines, in fewer steps.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  * to run; bounds are chosen for the noise at the number of visits made, which
  * FOIL_VISITS sets (per image).
  *
- * Not for sanitizers: test_samplers.c has the same lines, with fewer steps.
+ * Not for sanitizers: test_source.c and test_samplers.c have the same lines.
  */
 #include <stdlib.h>
 #include <string.h>

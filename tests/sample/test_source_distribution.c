@@ -11,7 +11,7 @@
  * does. Seeds are fixed, so nothing changes from run to run; bounds are as
  * found. FOIL_STEPS sets another number of steps.
  *
- * Not for sanitizers: test_samplers.c has the same lines, with fewer steps.
+ * Not for sanitizers: test_source.c and test_samplers.c have the same lines.
  */
 #include <stdlib.h>
 #include <string.h>

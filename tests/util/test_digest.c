@@ -64,9 +64,9 @@ shared_of_two(void)
     struct digest some[3], others[4];
 
     for (size_t i = 0; i < 3; i++)
-        some[i] = digest_bytes("aba" + i, 1);
+        some[i] = digest_bytes(&"aba"[i], 1);
     for (size_t i = 0; i < 4; i++)
-        others[i] = digest_bytes("dacx" + i, 1);
+        others[i] = digest_bytes(&"dacx"[i], 1);
     T(digest_shared(3, some, 4, others) == 2, "a twice is shared, b is not");
     T(digest_shared(0, NULL, 4, others) == 0, "of none, none");
     T(digest_shared(3, some, 2, (struct digest[]){some[1], some[2]}) == 3,
