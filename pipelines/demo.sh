@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Train and evaluate on Fashion-MNIST, in less than three minutes.
+# Train and evaluate on Fashion-MNIST, in three to four minutes.
 #
-# Less than three minutes on two cores with AVX-512, four without.  Prints the
-# commands that it runs.  Leaves a table of accuracies and what it says in words
-# as table.txt, the loss as loss.png, pairs of views as sheet.png, test images
-# beside the labelled ones that are nearest to them as near.png.  The encoder is
-# compared with raw pixels of two sizes and with itself before training, all four
-# by the same protocol: labelled images teach, those of the test set are
-# classified.
+# On two cores.  Prints the commands that it runs.  Leaves a table of accuracies
+# and what it says in words as table.txt, the loss as loss.png, pairs of views as
+# sheet.png, test images beside the labelled ones that are nearest to them as
+# near.png.  The encoder is compared with raw pixels of two sizes and with itself
+# before training, all four by the same protocol: labelled images teach, those of
+# the test set are classified.
 #
 # One thread trains in bfloat16: two took ten times the processor time of one where
 # the machine had other work.  Two train in f32, without AVX-512, where one would
