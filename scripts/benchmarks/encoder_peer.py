@@ -73,21 +73,11 @@ def plain(train, test, epochs):
     import torch
     import torchvision
 
-    import foil
-    from peer_views import picture, seconds, two_views
+    from peer_views import (neighbour_accuracy, scale, seconds, simclr_step,
+                            view_batches)
     nn = torch.nn
     torch.set_num_threads(1)
     torch.manual_seed(0)
-
-    class Views(torch.utils.data.Dataset):
-        def __init__(self, data):
-            self.jpeg = [data[i] for i in range(len(data))]
-
-        def __len__(self):
-            return len(self.jpeg)
-
-        def __getitem__(self, i):
-            return two_views(self.jpeg[i])
 
     net = torchvision.models.resnet18()
     net.conv1 = nn.Conv2d(3, 64, 3, 1, 1, bias=False)
@@ -96,38 +86,13 @@ def plain(train, test, epochs):
     both = nn.Sequential(net, head)
     optim = torch.optim.SGD(both.parameters(), 0.1, 0.9, weight_decay=1e-4)
 
-    def scale(x):
-        return x.permute(0, 3, 1, 2) / 127.5 - 1
-
-    def features(path):
-        data = foil.Dataset(path)
-        net.eval()
-        with torch.no_grad():
-            h = [net(scale(torch.from_numpy(np.stack(
-                [np.asarray(picture(data[i]))
-                 for i in range(a, min(a + 100, len(data)))]))))
-                for a in range(0, len(data), 100)]
-        return nn.functional.normalize(torch.cat(h)), data.labels
-
-    batches = torch.utils.data.DataLoader(
-        Views(foil.Dataset(train)), BATCH, shuffle=True, drop_last=True,
-        num_workers=1)
     images, used = 0, seconds()
-    for _ in range(int(epochs)):
-        for x in batches:
-            z = both(scale(x.transpose(0, 1).flatten(0, 1)))
-            z = nn.functional.normalize(z)
-            s = (z @ z.T / TAU).fill_diagonal_(-torch.inf)
-            loss = nn.functional.cross_entropy(
-                s, torch.arange(len(z)).roll(len(z) // 2))
-            optim.zero_grad()
-            loss.backward()
-            optim.step()
-            images += len(x)
+    for x in view_batches(train, BATCH, int(epochs)):
+        simclr_step(both(scale(x)), TAU, optim)
+        images += len(x) // 2
     used = seconds() - used
-    (a, y), (b, u) = features(train), features(test)
     print(f"{1e6 * used / images:.0f} "
-          f"{(y[(b @ a.T).argmax(1).numpy()] == u).mean():.4f}")
+          f"{neighbour_accuracy(net, train, test, 100):.4f}")
 
 
 {"gpu": pretend, "plain": plain}[sys.argv[1]](*sys.argv[2:])

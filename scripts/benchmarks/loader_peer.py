@@ -8,12 +8,12 @@ One thread for the network, one process for the views.
 import sys
 import time
 
-import numpy as np
 import torch
 from torch import nn
 
 import foil
-from peer_views import picture, seconds, two_views
+from peer_views import (neighbour_accuracy, scale, seconds, simclr_step,
+                        view_batches)
 
 loader, train, test = sys.argv[1:4]
 epochs, seed = int(sys.argv[4]), int(sys.argv[5])
@@ -21,29 +21,6 @@ only = "--only" in sys.argv
 BATCH, TAU = 128, 0.5
 torch.set_num_threads(1)
 torch.manual_seed(seed)
-
-
-class Views(torch.utils.data.Dataset):
-    """Two views of each image; the JPEGs are in memory."""
-
-    def __init__(self, data):
-        self.jpeg = [data[i] for i in range(len(data))]
-
-    def __len__(self):
-        return len(self.jpeg)
-
-    def __getitem__(self, i):
-        return two_views(self.jpeg[i])
-
-
-def by_torch():
-    """u1 [2 b,h,w,c]"""
-    batches = torch.utils.data.DataLoader(
-        Views(foil.Dataset(train)), BATCH, shuffle=True, drop_last=True,
-        num_workers=1)
-    for _ in range(epochs):
-        for x in batches:
-            yield x.transpose(0, 1).flatten(0, 1)
 
 
 def by_foil():
@@ -63,38 +40,14 @@ head = nn.Sequential(nn.Linear(128, 128), nn.ReLU(), nn.Linear(128, 64))
 optim = torch.optim.SGD([*net.parameters(), *head.parameters()], 0.1, 0.9)
 
 
-def scale(x):
-    return x.permute(0, 3, 1, 2) / 127.5 - 1
-
-
-def step(x):
-    z = nn.functional.normalize(head(net(scale(x))))
-    s = (z @ z.T / TAU).fill_diagonal_(-torch.inf)
-    loss = nn.functional.cross_entropy(
-        s, torch.arange(len(z)).roll(len(z) // 2))
-    optim.zero_grad()
-    loss.backward()
-    optim.step()
-
-
-def features(path):
-    data = foil.Dataset(path)
-    net.eval()
-    with torch.no_grad():
-        h = [net(scale(torch.from_numpy(np.stack(
-            [np.asarray(picture(data[i])) for i in range(a, min(
-                a + 500, len(data)))])))) for a in range(0, len(data), 500)]
-    return nn.functional.normalize(torch.cat(h)), data.labels
-
-
+by_torch = view_batches(train, BATCH, epochs)
 images, began, used = 0, time.monotonic(), seconds()
-for x in (by_foil if loader == "foil" else by_torch)():
+for x in by_foil() if loader == "foil" else by_torch:
     if not only:
-        step(x)
+        simclr_step(head(net(scale(x))), TAU, optim)
     images += len(x) // 2
 wall, used = time.monotonic() - began, seconds() - used
 accuracy = float("nan")
 if not only:
-    (a, y), (b, u) = features(train), features(test)
-    accuracy = (y[(b @ a.T).argmax(1).numpy()] == u).mean()
+    accuracy = neighbour_accuracy(net, train, test, 500)
 print(f"{images / wall:.0f} {1e6 * used / images:.0f} {accuracy:.4f}")
