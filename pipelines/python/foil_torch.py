@@ -36,11 +36,11 @@ def encode(nets, optim, device, autocast, loss, ranks, backend, timeout,
     towers, about = {}, types.SimpleNamespace(epoch=0, step=0)
     for line in sys.stdin:
         verb, name, rest = (line.rstrip("\n") + " ").split(" ", 2)
-        said = dict(w.split("=", 1) for w in rest.split() if "=" in w)
-        asked = said.get("products") == "1" and not team.rank
+        said = vars(foil._words(rest))
+        asked = said.get("products") and not team.rank
         try:
             if verb == "open":
-                if said["loss"] == "1" and not loss:
+                if said["loss"] and not loss:
                     raise ValueError("--objective own wants encode(loss=...)")
                 towers[name] = _Tower(*modules[name], optim, device, autocast,
                                       team, about)
@@ -197,11 +197,11 @@ class _Tower:
         self.o, n = o, self.team.n
         if self.cuda:
             self.side = torch.cuda.Stream(self.device)
-        elif int(o["threads"]) > 0:
-            torch.set_num_threads(max(1, int(o["threads"]) // n))
+        elif o["threads"] > 0:
+            torch.set_num_threads(max(1, o["threads"] // n))
         if self.autocast is None and o["precision"] == "bf16":
             self.autocast = torch.bfloat16
-        if o["locked"] == "1":
+        if o["locked"]:
             self.both.requires_grad_(False)
         self.params = [p for p in self.both.parameters() if p.requires_grad]
         self.ddp, self.moves = self.both, bool(self.params)
@@ -231,10 +231,9 @@ class _Tower:
     def _usual(self, params):
         """What foil-train's options say."""
         o, kinds = self.o, torch.optim
-        decay = float(o["weight-decay"])
+        decay = o["weight_decay"]
         if o["optim"] == "sgd":
-            return kinds.SGD(params, 1., float(o["momentum"]), 0., decay,
-                             o["nesterov"] == "1")
+            return kinds.SGD(params, 1., o["momentum"], 0., decay, o["nesterov"])
         if o["optim"] not in ("adam", "adamw"):
             raise ValueError(f"--optim {o['optim']}: give encode() an optimiser, "
                              "or take sgd, adam or adamw")
@@ -244,23 +243,22 @@ class _Tower:
                 {"params": group, "weight_decay": d} for group, d in
                 (([p for p in params if p.ndim > 1], decay),
                  ([p for p in params if p.ndim < 2], 0.)) if group]
-        return kind(groups, 1., (float(o["beta1"]) or .9,
-                                 float(o["beta2"]) or .999),
-                    float(o["epsilon"]) or 1e-8, decay)
+        return kind(groups, 1., (o["beta1"] or .9, o["beta2"] or .999),
+                    o["epsilon"] or 1e-8, decay)
 
     def _width(self):
         """Of an embedding, from two rows of nothing."""
         o = self.o
         if o["input"] == "pixels":
-            channels = int(o["channels"])
+            channels = o["channels"]
             mean, deviation = (
                 torch.tensor([float(x) for x in o[k].split(",")][:channels],
                              device=self.device).view(1, -1, 1, 1)
                 for k in ("mean", "deviation"))
             self.scale, self.shift = 1 / (255 * deviation), -mean / deviation
-            x = torch.zeros(2, channels, int(o["height"]), int(o["width"])),
+            x = torch.zeros(2, channels, o["height"], o["width"]),
         elif o["input"] == "tokens":
-            x = (torch.zeros(2, int(o["context"]), dtype=torch.long),
+            x = (torch.zeros(2, o["context"], dtype=torch.long),
                  torch.ones(2, dtype=torch.long))
         else:
             x = torch.zeros(2, dtype=torch.long),
@@ -270,15 +268,15 @@ class _Tower:
 
     def layout(self, o):
         memory = np.memmap(os.environ["FOIL_MEMORY"], "u1", "r+",
-                           shape=(int(o["size"]),))
+                           shape=(o["size"],))
         if self.cuda:  # page-locked, so that copies need not be waited for
             torch.cuda.cudart().cudaHostRegister(memory.ctypes.data,
                                                  memory.nbytes, 0)
-        rows = int(self.o["rows"])
+        rows = self.o["rows"]
 
         def at(name, kind, *shape, behind=0):
             return torch.from_numpy(np.frombuffer(
-                memory, kind, math.prod(shape), int(o[name]) + behind)
+                memory, kind, math.prod(shape), o[name] + behind)
                 .reshape(shape))
         self.slots = [self._slot(at, f"input{k}", rows) for k in (0, 1)]
         self.z, self.dz = (at(k, "f4", rows, self.dim) for k in ("z", "dz"))
@@ -291,11 +289,11 @@ class _Tower:
     def _slot(self, at, name, rows):
         o = self.o
         if o["input"] == "pixels":
-            return at(name, "u1", rows, *(int(o[k]) for k in (
+            return at(name, "u1", rows, *(o[k] for k in (
                 "height", "width", "channels")))
         if o["input"] == "ids":
             return at(name, "i4", rows)
-        return at(name, "i8", rows + 1), at(name, "i4", rows * int(o["context"]),
+        return at(name, "i8", rows + 1), at(name, "i4", rows * o["context"],
                                             behind=8 * (rows + 1))
 
     def init(self, path):
@@ -318,14 +316,14 @@ class _Tower:
     # ---------------------------------------------------------------- a step
 
     def batch(self, o):
-        vars(self.about).update((k, int(x)) for k, x in o.items())
+        vars(self.about).update(o)
         self.about.ids = self.ids[:self.about.samples +
                                   self.about.extra].clone()
 
     def expect(self, o):
-        slot, side = int(o["slot"]), self.side if self.cuda else None
+        slot, side = o["slot"], self.side if self.cuda else None
         with torch.cuda.stream(side):
-            self.next = slot, self._rows(slot, 0, int(o["n"]))
+            self.next = slot, self._rows(slot, 0, o["n"])
 
     def _mine(self, a, b):
         """Which of the rows are computed here."""
@@ -338,7 +336,7 @@ class _Tower:
             return there[rows].to(self.device, non_blocking=True),
         at, tokens = there
         length = (at[1:] - at[:-1])[rows]
-        column = torch.arange(int(self.o["context"]))
+        column = torch.arange(self.o["context"])
         mask = column < length[:, None]
         x = torch.zeros(mask.shape, dtype=torch.long)
         x[mask] = tokens[(at[:-1][rows, None] + column)[mask]].long()
@@ -363,9 +361,9 @@ class _Tower:
         return (x[0].long(), *x[1:])
 
     def forward(self, o):
-        a, b, mode = int(o["from"]), int(o["to"]), o["mode"]
-        again, train = o["again"] == "1", mode == "train"
-        x = self._input(int(o["slot"]), a, b, a == 0 and not again)
+        a, b, mode = o["from"], o["to"], o["mode"]
+        again, train = o["again"], mode == "train"
+        x = self._input(o["slot"], a, b, a == 0 and not again)
         buffers = list(self.both.buffers())
         kept = [t.clone() for t in buffers] if mode == "encode" or \
             train and self.before is None else None
@@ -373,7 +371,7 @@ class _Tower:
             self.before = kept
         # by the place alone, so that rows that come again, and a run that is
         # resumed, draw the same
-        torch.manual_seed(hash((int(self.o["seed"]), self.about.epoch,
+        torch.manual_seed(hash((self.o["seed"], self.about.epoch,
                                 self.about.step, a, self.team.rank)) % 2**63)
         self.both.train(mode != "fixed")
         with torch.set_grad_enabled(train), torch.autocast(
@@ -386,9 +384,9 @@ class _Tower:
             self.n, self.z[self._mine(a, b)] = b, self.out.detach().float().cpu()
 
     def backward(self, o):
-        if o["add"] == "0":
+        if not o["add"]:
             self.both.zero_grad(set_to_none=True)
-        dz = self.dz[self._mine(int(o["from"]), int(o["to"]))].to(
+        dz = self.dz[self._mine(o["from"], o["to"])].to(
             self.device, non_blocking=True)
         # DistributedDataParallel takes the mean over the ranks
         self.out.backward((dz * self.team.n).to(self.out.dtype))
@@ -403,15 +401,15 @@ class _Tower:
 
     def update(self, o):
         self.before, self.steps = None, self.steps + 1
-        if not self.moves or int(self.o["accumulate"]) > 1 and not self._full():
+        if not self.moves or self.o["accumulate"] > 1 and not self._full():
             return
         for group, ratio in zip(self.optim.param_groups, self.ratios):
-            group["lr"] = float(o["rate"]) * ratio
+            group["lr"] = o["rate"] * ratio
         self.optim.step()
 
     def _full(self):
         """Adds to the sum of gradients, of which the last one makes the mean."""
-        self.pending, n = self.pending + 1, int(self.o["accumulate"])
+        self.pending, n = self.pending + 1, self.o["accumulate"]
         params = [p for g in self.optim.param_groups for p in g["params"]]
         grads = [torch.zeros_like(p) if p.grad is None else p.grad.clone()
                  for p in params]
