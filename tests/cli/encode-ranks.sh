@@ -11,6 +11,16 @@
 # ranks are started by themselves
 program="/usr/bin/python3 '$encoders'"
 
+# none_left WORD : of the processes whose command line has it
+none_left() {
+    for _ in {1..50}; do
+        pgrep -f "$1" >/dev/null || return 0
+        sleep 0.1
+    done
+    pgrep -af "$1"
+    return 1
+}
+
 ok 'two ranks, in micro-batches' torch micro 'linear ranks=2' --micro-batch 5
 ok 'have the same losses' alike simclr micro
 ok 'four ranks' torch four 'linear ranks=4'
@@ -24,4 +34,12 @@ done
 ok 'a sentence says which rank' grep -q 'encoder: rank 1 ended by signal 9' dies-1.err
 ok 'or that the program did' \
     grep -qE 'ended (by signal 9|with code 137)' dies-0.err
+# so is a process that stands still
+for rank in 0 1; do
+    ok "rank $rank stands still: 1" exits 1 torch "stops-$rank" \
+        "linear ranks=2 stops=$rank" --command-limit 12
+    ok 'a sentence says so' \
+        grep -q 'encoder: .* did not answer in time' "stops-$rank.err"
+    ok 'no process is left' none_left "stops=$rank"
+done
 done_testing

@@ -83,11 +83,13 @@ def begin(head):
         for name, x in foil.checkpoint(said["begin"]).head.items()})
 
 
-def dying(z, grad=None):
-    """The third backward pass of a rank is its end."""
-    steps[0] += 1
-    if steps[0] == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
+def signalled(number):
+    """What the third backward pass of a rank does to it."""
+    def at_third(grad):
+        steps[0] += 1
+        if steps[0] == 3:
+            os.kill(os.getpid(), number)
+    return at_third
 
 
 kind, *words = sys.argv[1:]
@@ -108,6 +110,7 @@ elif kind == "dropout":
     net = Linear(0.3)
     more["optim"] = torch.optim.Adam(
         [{"params": [net.fc.weight], "lr": 1}, {"params": [net.fc.bias], "lr": 2}])
-if said.get("dies") == os.environ.get("RANK", "0"):
-    net.fc.weight.register_hook(dying)
+for word, number in ("dies", signal.SIGKILL), ("stops", signal.SIGSTOP):
+    if said.get(word) == os.environ.get("RANK", "0"):
+        net.fc.weight.register_hook(signalled(number))
 foil.encode(net, head, **more)
