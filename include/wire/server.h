@@ -64,7 +64,7 @@ const char *wire_server_endpoint(const struct wire_server *server);
  */
 void wire_server_expect(struct wire_server *server, size_t bytes, size_t n);
 
-/* The peers that are there: wire_server_peer(server, i) with i < _peers(). */
+/* How many peers there are: i < wire_server_peers() of wire_server_peer(). */
 size_t wire_server_peers(const struct wire_server *server);
 uint64_t wire_server_peer(const struct wire_server *server, size_t i);
 

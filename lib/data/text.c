@@ -102,7 +102,7 @@ is_beside_cased(const uint8_t *text, const uint8_t *end, int forwards)
 /*
  * Writes text of n bytes in lower case, by the full mapping (SpecialCasing.txt)
  * without a locale: it differs from that of single characters at I with a dot,
- * and at a sigma that ends a word.  u8_tolower() of libunistring 1.0 takes an
+ * and at a sigma that ends a word.  u8_tolower of libunistring 1.0 takes an
  * apostrophe for the end of one, which Unicode does not.
  */
 static void

@@ -259,7 +259,7 @@ wire_sock_connect(struct wire *wire, enum wire_type type, const char *endpoint,
 /*
  * ZeroMQ lets go of an address some time after it was told to: wait for that,
  * so that who comes next, in this process or another, can have it.  Told by
- * closing the socket, not by zmq_unbind(), which drops what is unsent.
+ * closing the socket, not by zmq_unbind(3), which drops what is unsent.
  */
 static void
 close_and_wait(struct wire_sock *sock)
