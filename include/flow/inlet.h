@@ -28,8 +28,8 @@ struct flow_inlet_config {
     struct wire_limits limits;
     struct wire_place at; /* session and first step */
     size_t window;        /* so many items are welcome from a place on */
-    int (*judge)(void *self, const struct wire_hello *hello, struct err *err);
-    void *self; /* of judge(): both as in wire/server.h */
+    int (*check)(void *self, const struct wire_hello *hello, struct err *err);
+    void *self; /* of check(): both as in wire/server.h */
 };
 
 struct flow_inlet {

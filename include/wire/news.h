@@ -17,7 +17,7 @@ enum wire_what {
                    * place was wrong: as after WIRE_MOVED */
     WIRE_ENDED, /* at a client, from a producer: nothing at or after news.at */
     WIRE_OVER,  /* at a client: the run is over */
-    WIRE_UNWANTED, /* at a client: the consumer refuses our batch of news.at */
+    WIRE_UNWANTED, /* the other end refuses our item or batch of news.at */
     WIRE_REPORT /* say news.why: something was refused, and changed nothing */
 };
 
@@ -26,9 +26,8 @@ struct wire_news {
     uint64_t peer;        /* number of the peer; 0 on the connecting side */
     struct wire_place at; /* where a place belongs to it */
     struct wire_msg *msg; /* WIRE_MESSAGE: lasts until the next call */
-    struct err why; /* WIRE_REPORT; of WIRE_UNWANTED, and of an error that names
-                     * an item of ours, which a producer gets as WIRE_MESSAGE:
-                     * "" where it need not be printed */
+    struct err why; /* WIRE_REPORT; of WIRE_UNWANTED "" where it need not be
+                     * printed */
 };
 
 #endif

@@ -31,8 +31,8 @@ struct wire_server_config {
     struct wire_limits limits;
     /* What a hello must be besides, before anything is learnt from it: 0, or -1
      * with the sentence that ends that peer.  NULL: nothing. */
-    int (*judge)(void *self, const struct wire_hello *hello, struct err *err);
-    void *self; /* of judge() */
+    int (*check)(void *self, const struct wire_hello *hello, struct err *err);
+    void *self; /* of check() */
 };
 
 struct wire_server *wire_server_open(struct wire *wire,

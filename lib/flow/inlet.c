@@ -14,7 +14,7 @@ flow_inlet_open(struct wire *wire, const struct flow_inlet_config *config,
         .edge = WIRE_EDGE_BATCH,
         .hello = config->hello,
         .limits = config->limits,
-        .judge = config->judge,
+        .check = config->check,
         .self = config->self,
     };
     struct flow_inlet *inlet = mem_array(1, sizeof *inlet);
@@ -40,7 +40,7 @@ flow_inlet_close(struct flow_inlet *inlet)
 
 /* 1 when there is news. */
 static int
-take_end(struct flow_inlet *inlet, struct wire_news *news)
+on_end(struct flow_inlet *inlet, struct wire_news *news)
 {
     struct wire_end end;
 
@@ -65,7 +65,7 @@ flow_inlet_next(struct flow_inlet *inlet, struct wire_news *news)
         if (news->what != WIRE_MESSAGE ||
             wire_msg_kind(news->msg) == WIRE_BATCH)
             return 1;
-        if (wire_msg_kind(news->msg) == WIRE_END && take_end(inlet, news))
+        if (wire_msg_kind(news->msg) == WIRE_END && on_end(inlet, news))
             return 1;
     }
     return 0;
@@ -73,7 +73,7 @@ flow_inlet_next(struct flow_inlet *inlet, struct wire_news *news)
 
 /* The same for all peers. */
 static struct wire_msg *
-message(struct flow_inlet *inlet, const struct wire_next *next)
+encode_snapshot(struct flow_inlet *inlet, const struct wire_next *next)
 {
     if (inlet->serial != next->serial) {
         wire_msg_free(inlet->snapshot);
@@ -90,7 +90,7 @@ flow_inlet_ask(struct flow_inlet *inlet)
     struct flow_ask ask;
 
     while (flow_consumer_turn(inlet->consumer, now, &ask)) {
-        struct wire_msg *msg = message(inlet, &ask.next);
+        struct wire_msg *msg = encode_snapshot(inlet, &ask.next);
 
         flow_consumer_asked(inlet->consumer, &ask,
                             wire_server_send(inlet->server, ask.peer, msg),

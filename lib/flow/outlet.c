@@ -4,7 +4,6 @@
 #include "flow/outlet.h"
 #include "util/clock.h"
 #include "util/mem.h"
-#include "wire/error.h"
 
 /* Seconds between two looks at the peer that holds the missing item. */
 static const double pause = 0.5;
@@ -44,7 +43,7 @@ flow_outlet_close(struct flow_outlet *outlet)
 /* ---- what comes in: 1 when there is news ------------------------------- */
 
 static int
-bad(struct flow_outlet *outlet, struct wire_news *news)
+refuse_message(struct flow_outlet *outlet, struct wire_news *news)
 {
     news->what = WIRE_REPORT;
     return wire_server_refuse(outlet->server, news->peer, &news->why);
@@ -52,7 +51,8 @@ bad(struct flow_outlet *outlet, struct wire_news *news)
 
 /* A place that is new to us may be: 0, or -1 with why not. */
 static int
-judge(const struct flow_outlet *outlet, struct wire_place *at, struct err *why)
+check_place(const struct flow_outlet *outlet, struct wire_place *at,
+            struct err *why)
 {
     if (at->session > flow_producer_place(outlet->producer).session &&
         wire_session_judge(at->session, why))
@@ -62,7 +62,7 @@ judge(const struct flow_outlet *outlet, struct wire_place *at, struct err *why)
 
 /* Asks whether the peer is there that has the item of the consumer's place. */
 static void
-probe(struct flow_outlet *outlet, double now)
+probe_holder(struct flow_outlet *outlet, double now)
 {
     const struct wire_place at = flow_producer_place(outlet->producer);
     const uint64_t holder = flow_producer_holder(outlet->producer, &at);
@@ -74,7 +74,7 @@ probe(struct flow_outlet *outlet, double now)
 }
 
 static int
-take_next(struct flow_outlet *outlet, struct wire_news *news)
+on_next(struct flow_outlet *outlet, struct wire_news *news)
 {
     static const enum wire_what what[] = {[FLOW_PASSED] = WIRE_PASSED,
                                           [FLOW_MOVED] = WIRE_MOVED,
@@ -84,17 +84,16 @@ take_next(struct flow_outlet *outlet, struct wire_news *news)
     enum flow_said said;
 
     if (wire_next_get(&next, news->msg, &news->why))
-        return bad(outlet, news);
-    if (judge(outlet, &next.at, &news->why)) {
+        return refuse_message(outlet, news);
+    if (check_place(outlet, &next.at, &news->why)) {
         wire_next_release(&next);
-        news->what = WIRE_REPORT;
-        return wire_server_refuse(outlet->server, news->peer, &news->why);
+        return refuse_message(outlet, news);
     }
     said = flow_producer_next(outlet->producer, news->peer, &next, now);
     news->at = next.at;
     wire_next_release(&next);
     if (said == FLOW_NOTHING) {
-        probe(outlet, now);
+        probe_holder(outlet, now);
         return 0;
     }
     news->what = what[said];
@@ -103,67 +102,42 @@ take_next(struct flow_outlet *outlet, struct wire_news *news)
 
 /* end is no news: flow_outlet_is_over() asks what all of them say. */
 static int
-take_end(struct flow_outlet *outlet, struct wire_news *news)
+on_end(struct flow_outlet *outlet, struct wire_news *news)
 {
     struct wire_end end;
 
     if (wire_end_get(&end, news->msg, &news->why))
-        return bad(outlet, news);
+        return refuse_message(outlet, news);
     flow_producer_end(outlet->producer, news->peer, &end.at, clock_now());
     return 0;
-}
-
-/* A peer refuses an item of ours. */
-static int
-take_error(struct flow_outlet *outlet, struct wire_news *news)
-{
-    struct wire_error error;
-    struct err ignored;
-
-    if (!wire_error_get(&error, news->msg, &ignored))
-        flow_producer_refused(outlet->producer, news->peer, &error.of.at,
-                              clock_now());
-    news->what = WIRE_REPORT;
-    return *news->why.msg != '\0';
-}
-
-static int
-take(struct flow_outlet *outlet, struct wire_news *news)
-{
-    switch (wire_msg_kind(news->msg)) {
-    case WIRE_NEXT:
-        return take_next(outlet, news);
-    case WIRE_END:
-        return take_end(outlet, news);
-    case WIRE_ERROR:
-        return take_error(outlet, news);
-    default:
-        return 1;
-    }
 }
 
 int
 flow_outlet_next(struct flow_outlet *outlet, struct wire_news *news)
 {
     struct err err;
+    int rc = 0;
 
-    while (wire_server_next(outlet->server, news, &err) > 0) {
-        switch (news->what) {
-        case WIRE_JOINED:
+    while (!rc && wire_server_next(outlet->server, news, &err) > 0) {
+        const enum wire_what what = news->what;
+
+        rc = 1;
+        if (what == WIRE_JOINED)
             flow_producer_join(outlet->producer, news->peer);
-            return 1;
-        case WIRE_LEFT:
+        if (what == WIRE_LEFT)
             outlet->freed = flow_producer_leave(outlet->producer, news->peer);
-            return 1;
-        case WIRE_MESSAGE:
-            if (take(outlet, news))
-                return 1;
-            break;
-        default:
-            return 1;
+        if (what == WIRE_UNWANTED) {
+            flow_producer_refused(outlet->producer, news->peer, &news->at,
+                                  clock_now());
+            news->what = WIRE_REPORT;
+            rc = *news->why.msg != '\0';
         }
+        if (what == WIRE_MESSAGE && wire_msg_kind(news->msg) == WIRE_NEXT)
+            rc = on_next(outlet, news);
+        if (what == WIRE_MESSAGE && wire_msg_kind(news->msg) == WIRE_END)
+            rc = on_end(outlet, news);
     }
-    return 0;
+    return rc;
 }
 
 /* ---- what goes out ----------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include "wire/next.h"
 #include "wire/sock.h"
 
-#include "refusal.h"
+#include "link.h"
 
 /*
  * The peers of a binder, and the greeting of its side, as a state

@@ -1,77 +1,37 @@
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "util/clock.h"
 #include "util/mem.h"
 #include "wire/service.h"
 
-#include "asking.h"
-#include "greeting.h"
+#include "connect.h"
 #include "pack.h"
 #include "raw.h"
-#include "refusal.h"
+#include "request.h"
 
 struct wire_service {
-    struct wire *wire;
-    struct wire_sock *sock;
+    struct wire_client *client;
     struct wire_service_config config;
-    char *endpoint, *role;
-    struct wire_hello who;
-    struct wire_greeting greeting;
     struct wire_asking asking;
-    struct wire_msg *request; /* NULL: nothing is asked */
-    struct wire_refusal refusal;
+    struct wire_msg *request;    /* NULL: nothing is asked */
     struct wire_subject subject; /* of the answer that the caller has */
-    struct tally refused;        /* messages */
-    struct tally told;           /* errors about messages of ours */
-    struct err last;  /* why what came last was refused; "": it was not */
     struct err unfit; /* why the request cannot be sent; "": it can */
     uint64_t retries;
     double said; /* when it was said last that no answer has come */
 };
 
-static int
-is_in(const struct wire_service *service)
-{
-    return service->greeting.state == WIRE_IN;
-}
-
-static int
-connect_anew(struct wire_service *service, struct err *err)
-{
-    struct wire_msg *hello, *beat;
-
-    wire_sock_close(service->sock);
-    wire_greeting_lost(&service->greeting);
-    service->sock =
-        wire_sock_connect(service->wire, WIRE_DEALER, service->endpoint,
-                          service->role, &service->config.limits, err);
-    if (!service->sock)
-        return -1;
-    hello = wire_hello_put(&service->config.hello);
-    beat = wire_beat_put(&(struct wire_beat){0});
-    wire_sock_greet(service->sock, &service->greeting, hello);
-    wire_sock_beat(service->sock, beat);
-    wire_msg_free(hello);
-    wire_msg_free(beat);
-    return 0;
-}
-
 struct wire_service *
 wire_service_open(struct wire *wire, const struct wire_service_config *config,
                   struct err *err)
 {
+    const struct wire_client_config client = {config->endpoint, config->role,
+                                              config->edge, config->hello,
+                                              config->limits};
     struct wire_service *service = mem_array(1, sizeof *service);
 
     REQUIRE(wire_edge_serves(config->edge));
-    service->wire = wire;
     service->config = *config;
-    service->config.limits.edge = config->edge;
-    service->endpoint = mem_text(config->endpoint);
-    service->role = mem_text(config->role ? config->role : "");
-    service->config.hello.version = WIRE_VERSION;
-    wire_hello_name(&service->config.hello);
     if (service->config.deadline <= 0)
         service->config.deadline = 60;
     if (service->config.patience <= 0)
@@ -81,7 +41,8 @@ wire_service_open(struct wire *wire, const struct wire_service_config *config,
         .deadline = service->config.deadline,
         .last_id = (int64_t)(clock_wall() & INT64_MAX),
     };
-    if (!connect_anew(service, err))
+    service->client = wire_client_open(wire, &client, err);
+    if (service->client)
         return service;
     wire_service_close(service);
     return NULL;
@@ -92,10 +53,8 @@ wire_service_close(struct wire_service *service)
 {
     if (!service)
         return;
-    wire_sock_close(service->sock);
+    wire_client_close(service->client);
     wire_msg_free(service->request);
-    free(service->endpoint);
-    free(service->role);
     free(service);
 }
 
@@ -111,18 +70,24 @@ wire_service_retries(const struct wire_service *service)
     return service->retries;
 }
 
+int
+wire_service_joined(const struct wire_service *service)
+{
+    return wire_client_joined(service->client);
+}
+
 const struct wire_hello *
 wire_service_who(const struct wire_service *service)
 {
-    return &service->who;
+    return wire_client_who(service->client);
 }
 
 static void
-try_to_send(struct wire_service *service)
+send_request(struct wire_service *service)
 {
-    if (is_in(service) && service->request && service->asking.waits &&
-        !*service->unfit.msg)
-        wire_sock_soon(service->sock, service->request);
+    if (wire_service_joined(service) && service->request &&
+        service->asking.waits && !*service->unfit.msg)
+        wire_sock_soon(service->client->link.sock, service->request);
 }
 
 void
@@ -133,146 +98,90 @@ wire_service_ask(struct wire_service *service, struct wire_msg *request,
     service->request = wire_msg_hold(request);
     service->said = clock_now();
     wire_asking_begin(&service->asking, id, service->said);
-    *service->last.msg = '\0';
+    *service->client->link.last.msg = '\0';
     *service->unfit.msg = '\0';
-    if (wire_edge_fits(service->config.edge, WIRE_CONNECTS, request,
-                       &service->unfit))
-        return;
-    if (is_in(service) && wire_sock_send(service->sock, NULL, request) != 1)
-        try_to_send(service);
-}
-
-/* Something is refused: WIRE_ODD when that is to be printed. */
-static enum wire_answer
-refuse(struct wire_service *service, const struct wire_subject *subject,
-       struct err *err)
-{
-    const struct err plain = *err;
-
-    service->last = plain;
-    wire_refusal_tell(&service->refusal, service->sock, NULL, subject, &plain);
-    err_set(err, "%.80s: %.400s", service->endpoint, plain.msg);
-    return tally_add(&service->refused, err) ? WIRE_ODD : WIRE_STOPPED;
+    if (!wire_edge_fits(service->config.edge, WIRE_CONNECTS, request,
+                        &service->unfit) &&
+        !wire_client_send(service->client, request))
+        send_request(service);
 }
 
 int
 wire_service_refuse(struct wire_service *service, struct err *why)
 {
+    struct wire_news news = {.why = *why};
+    const int say = wire_client_bad(service->client, &service->subject, &news);
+
     wire_asking_refuse(&service->asking);
-    return refuse(service, &service->subject, why) == WIRE_ODD;
+    *why = news.why;
+    return say;
 }
 
-/* What came: WIRE_STOPPED stands for "go on waiting" here. */
-static enum wire_answer
-take_hello(struct wire_service *service, const struct wire_msg *msg,
-           struct err *err)
+/* An answer, or an error about a request: 1 with *what it comes to, or 0 to go
+ * on waiting. */
+static int
+on_answer(struct wire_service *service, struct wire_news *news,
+          enum wire_answer *what, struct err *err)
 {
-    struct wire_hello who;
-
-    if (wire_hello_get(&who, msg, err))
-        return refuse(service, &service->subject, err);
-    if (wire_hello_fits(&service->config.hello, &who, err)) {
-        wire_refusal_last(service->wire, service->sock, err);
-        return WIRE_REFUSED;
-    }
-    if (!wire_greeting_hello(&service->greeting))
-        return WIRE_STOPPED;
-    service->who = who;
-    try_to_send(service);
-    return WIRE_STOPPED;
-}
-
-static enum wire_answer
-take_error(struct wire_service *service, const struct wire_msg *msg,
-           struct err *err)
-{
+    struct wire_reader r = wire_read_start(news->msg, &news->why);
     struct wire_error error;
-    enum wire_answer what;
-
-    if (wire_error_get(&error, msg, err))
-        return refuse(service, &service->subject, err);
-    if (error.again) {
-        wire_greeting_again(&service->greeting);
-        return WIRE_STOPPED;
-    }
-    what = wire_asking_hear(&service->asking, error.id, &error);
-    if (what != WIRE_ODD) {
-        err_set(err, "%.80s answers: %.400s", service->endpoint, error.reason);
-        return what;
-    }
-    wire_refusal_words(&error, service->endpoint, err);
-    service->last = *err;
-    return tally_add(&service->told, err) ? WIRE_ODD : WIRE_STOPPED;
-}
-
-static enum wire_answer
-take(struct wire_service *service, struct wire_msg *msg, struct err *err)
-{
-    struct wire_reader r = wire_read_start(msg, err);
     int64_t id;
 
-    wire_subject_of(&service->subject, msg);
-    if (wire_msg_kind(msg) == WIRE_HELLO)
-        return take_hello(service, msg, err);
-    if (wire_msg_kind(msg) == WIRE_ERROR)
-        return take_error(service, msg, err);
-    if (!is_in(service)) // meant for an earlier connection
-        return WIRE_STOPPED;
-    id = wire_read_whole(&r, "id", 0, INT64_MAX);
-    if (r.rc)
-        return refuse(service, &service->subject, err);
-    return wire_asking_hear(&service->asking, id, NULL);
-}
-
-/* What could not be read.  Another version is refused by name. */
-static enum wire_answer
-unread(struct wire_service *service, struct err *err)
-{
-    const struct wire_subject *subject = wire_sock_subject(service->sock);
-    const struct err why = *err;
-
-    if (is_in(service) || !subject->version)
-        return refuse(service, subject, err);
-    err_set(err, "'%.80s': %.400s", service->endpoint, why.msg);
-    return WIRE_REFUSED;
-}
-
-/* Read all that is there, up to what ends the wait. */
-static enum wire_answer
-drain(struct wire_service *service, struct wire_msg **answer, struct err *err)
-{
-    enum wire_answer what = WIRE_STOPPED;
-    int got;
-
-    while (what == WIRE_STOPPED &&
-           (got = wire_sock_recv(service->sock, NULL, answer, err))) {
-        if (got < 0) {
-            what = unread(service, err);
-            continue;
-        }
-        what = take(service, *answer, err);
-        if (what != WIRE_ANSWERED)
-            wire_msg_free(*answer);
+    wire_subject_of(&service->subject, news->msg);
+    if (wire_msg_kind(news->msg) == WIRE_ERROR) {
+        wire_error_get(&error, news->msg, &news->why);
+        err_set(err, "%.80s answers: %.400s", service->client->endpoint,
+                error.reason);
+        return wire_asking_hear(&service->asking, error.id, &error, what);
     }
-    if (what == WIRE_STOPPED && wire_sock_lost(service->sock))
-        wire_greeting_lost(&service->greeting);
-    if (!is_in(service))
-        wire_sock_soon(service->sock, NULL); // the answer to hello comes first
-    return what;
+    id = wire_read_whole(&r, "id", 0, INT64_MAX);
+    if (!r.rc)
+        return wire_asking_hear(&service->asking, id, NULL, what);
+    *what = WIRE_ODD;
+    if (!wire_client_bad(service->client, &service->subject, news))
+        return 0;
+    *err = news->why;
+    return 1;
+}
+
+/* Reads all that is there, up to what ends the wait: 1 with *what that is, else
+ * 0.  Of ANSWERED the client has the message. */
+static int
+read_answers(struct wire_service *service, enum wire_answer *what,
+             struct err *err)
+{
+    struct wire_news news;
+    int rc;
+
+    while ((rc = wire_client_read(service->client, &news, err)) > 0) {
+        if (news.what == WIRE_JOINED)
+            send_request(service);
+        if (news.what == WIRE_REPORT) {
+            *err = news.why;
+            *what = WIRE_ODD;
+            return 1;
+        }
+        if (news.what == WIRE_MESSAGE && on_answer(service, &news, what, err))
+            return 1;
+    }
+    if (!wire_service_joined(service)) // the answer to hello comes first
+        wire_sock_soon(service->client->link.sock, NULL);
+    *what = WIRE_REFUSED;
+    return rc < 0;
 }
 
 /* No answer in time: pause, then the same again on a fresh socket. */
 static int
-retry(struct wire_service *service, int stop_fd, struct err *err)
+retry_request(struct wire_service *service, int stop_fd, struct err *err)
 {
-    int rc = wire_sock_wait(service->wire, NULL, stop_fd,
+    int rc = wire_sock_wait(service->client->link.wire, NULL, stop_fd,
                             wire_asking_pause(&service->asking), err);
 
     if (rc <= 0)
         return rc;
     service->retries++;
     wire_asking_renewed(&service->asking, clock_now());
-    return connect_anew(service, err) ? -1 : 1;
+    return wire_client_renew(service->client, err) ? -1 : 1;
 }
 
 int
@@ -282,37 +191,32 @@ wire_service_poll(struct wire_service *service, struct err *err)
 
     wire_msg_free(service->request);
     service->request = NULL;
-    do {
-        struct wire_msg *late = NULL;
-
-        what = drain(service, &late, err);
-        if (what == WIRE_ANSWERED)
-            wire_msg_free(late);
-    } while (what != WIRE_STOPPED && what != WIRE_REFUSED && what != WIRE_ODD);
-    if (what == WIRE_ODD)
-        return 1;
-    return what == WIRE_REFUSED ? -1 : 0;
+    while (read_answers(service, &what, err))
+        if (what == WIRE_ODD || what == WIRE_REFUSED)
+            return what == WIRE_ODD ? 1 : -1;
+    return 0;
 }
 
-int
-wire_service_joined(const struct wire_service *service)
+/* Why nothing has come that will do; "": nothing has. */
+static const char *
+last_refused(const struct wire_service *service)
 {
-    return is_in(service);
+    return service->client->link.last.msg;
 }
 
 static enum wire_answer
 give_up(const struct wire_service *service, struct err *err)
 {
-    const struct err last = service->last;
+    const char *last = last_refused(service);
 
-    if (*last.msg)
+    if (*last)
         err_set(err,
                 "'%.120s' gave no answer that will do in %g s; the last that "
                 "came: %.250s",
-                service->endpoint, service->config.deadline, last.msg);
+                service->client->endpoint, service->config.deadline, last);
     else
-        err_set(err, "no answer from '%.200s' in %g s", service->endpoint,
-                service->config.deadline);
+        err_set(err, "no answer from '%.200s' in %g s",
+                service->client->endpoint, service->config.deadline);
     return WIRE_UNREACHED;
 }
 
@@ -320,49 +224,63 @@ give_up(const struct wire_service *service, struct err *err)
 static int
 still_waits(struct wire_service *service, double now, struct err *err)
 {
+    const double seconds = now - service->asking.begun;
+    const char *last = last_refused(service);
+
     if (now - service->said < service->config.patience)
         return 0;
     service->said = now;
-    if (*service->last.msg)
+    if (*last)
         err_set(err,
                 "'%.120s' has given no answer that will do for %.0f seconds; "
                 "the last that came: %.250s",
-                service->endpoint, now - service->asking.begun,
-                service->last.msg);
+                service->client->endpoint, seconds, last);
     else
         err_set(err,
                 "no answer from '%.200s' for %.0f seconds; start the stage "
                 "that answers there again if it ended",
-                service->endpoint, now - service->asking.begun);
+                service->client->endpoint, seconds);
     return 1;
+}
+
+/* The answer is the caller's. */
+static struct wire_msg *
+hand_over(struct wire_service *service)
+{
+    struct wire_msg *msg = service->client->link.msg;
+
+    service->client->link.msg = NULL;
+    return msg;
 }
 
 enum wire_answer
 wire_service_wait(struct wire_service *service, int stop_fd,
                   struct wire_msg **answer, struct err *err)
 {
+    struct wire_link *link = &service->client->link;
+    enum wire_answer what;
+
     REQUIRE(service->request && service->asking.waits);
     if (*service->unfit.msg)
-        return err_set(err, "%.80s: %.400s", service->endpoint,
+        return err_set(err, "%.80s: %.400s", service->client->endpoint,
                        service->unfit.msg);
-    for (;;) {
-        enum wire_answer what = drain(service, answer, err);
+    while (!read_answers(service, &what, err)) {
         const double now = clock_now();
         double until;
-        int rc;
+        int rc = wire_asking_turn(&service->asking, now, &until);
 
-        if (what != WIRE_STOPPED)
-            return what;
-        rc = wire_asking_turn(&service->asking, now, &until);
         if (rc < 0)
             return give_up(service, err);
         if (still_waits(service, now, err))
             return WIRE_ODD;
         until = fmin(until, service->said + service->config.patience);
-        rc = rc ? retry(service, stop_fd, err)
-                : wire_sock_wait(service->wire, service->sock, stop_fd,
-                                 until - now, err);
+        rc = rc ? retry_request(service, stop_fd, err)
+                : wire_sock_wait(link->wire, link->sock, stop_fd, until - now,
+                                 err);
         if (rc <= 0)
             return rc ? WIRE_REFUSED : WIRE_STOPPED;
     }
+    if (what == WIRE_ANSWERED)
+        *answer = hand_over(service);
+    return what;
 }

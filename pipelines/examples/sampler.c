@@ -2,7 +2,7 @@
  * A sampler of one's own in C: stands in the place of foil-negatives.  It
  * weighs all other images of a batch by softmax(beta cosine), and keeps
  * nothing, so that the state which a trainer hands over is its place alone.
- * Whose it is, and where it stands, is for wire/stand.h to say; ids that come
+ * Whose it is, and where it stands, is for wire/handover.h to say; ids that come
  * again or late are the server's matter.
  *
  *     cc -D_POSIX_C_SOURCE=200809L -o sampler sampler.c \
@@ -24,7 +24,7 @@
 #include "wire/error.h"
 #include "wire/pairs.h"
 #include "wire/server.h"
-#include "wire/stand.h"
+#include "wire/handover.h"
 #include "wire/weights.h"
 
 struct sampler {
@@ -124,7 +124,7 @@ judge_peer(const struct sampler *s, uint64_t peer, int64_t session,
         return -1;
     if (owner && owner != peer && wire_server_reaches(s->server, owner))
         there = wire_server_who(s->server, owner);
-    return wire_stand_judge(&s->stand, peer, session, there, err);
+    return wire_stand_check(&s->stand, peer, session, there, err);
 }
 
 static int

@@ -18,16 +18,15 @@ import tempfile
 
 OUT = os.environ.get("OUT", "build/release")
 CC = os.environ.get("CC", "gcc").split()
-P, T, R, C, G, A, K, S, L = [f"lib/{name}.c" for name in (
+P, T, R, C, G, E, A, K = [f"lib/{name}.c" for name in (
     "flow/producer", "flow/turn", "flow/relay", "flow/consumer",
-    "wire/greeting", "wire/asking", "wire/keeper", "wire/stand",
-    "wire/kept")]
+    "wire/greeting", "wire/link", "wire/request", "wire/handover")]
 PRODUCER = "flow/test_producer", "flow/test_late"
 TESTS = {P: PRODUCER, T: PRODUCER, R: ("flow/test_relay",),
          C: ("flow/test_consumer",), G: ("wire/test_greeting",),
-         A: ("wire/test_asking",), K: ("wire/test_asking",),
-         S: ("wire/test_asking",), L: ("wire/test_kept",)}
-SERVICES = A, K, S, L  # of a service: wire/test_services, a simulation of its own
+         E: ("wire/test_asking",), A: ("wire/test_asking", "wire/test_kept"),
+         K: ("wire/test_asking",)}
+SERVICES = E, A, K  # of a service: wire/test_services, a simulation of its own
 
 # rule, file, what stands there, what stands there without the rule, how the
 # name of its witness begins, with or behind a row of foil-wire(5) in brackets
@@ -267,11 +266,11 @@ RULES = [
      "    (void)greeting;",
      "[any: the connection is lost]"),
     ("client: an answer to another id is late", A,
-     "id == asking->id && asking->waits",
-     "id >= 0 && asking->waits",
+     "if (id != asking->id || !asking->waits)",
+     "if (id < 0 || !asking->waits)",
      "[any: another id] it is dropped"),
-    ("client: an error about a message is no answer", A,
-     "if (*error->of.kind)\n        return WIRE_ODD;",
+    ("client: an error about a message is no answer", E,
+     "if (*error->of.kind)\n        return WIRE_ABOUT_MESSAGE;",
      "",
      "[any: error with kind]"),
     ("client: what is not answered is asked again", A,
@@ -300,35 +299,35 @@ RULES = [
      "return what == WIRE_ANSWERED && !was;",
      "return 0;",
      "[STATE: state.ok with the id]"),
-    ("service: the state belongs to one that is there", S,
+    ("service: the state belongs to one that is there", K,
      "    if (owner)\n        return err_set(",
      "    if (0)\n        return err_set(",
      "[another peer, the owner is connected]"),
-    ("service: an older session does not take it over", S,
+    ("service: an older session does not take it over", K,
      "if (session < stand->next.session)",
      "if (0)",
      "[another peer, with an older session]"),
-    ("service: another session needs a state", S,
+    ("service: another session needs a state", K,
      "at->session == stand->next.session &&\n           wire_place",
      "wire_place",
      "and for another session"),
-    ("service: so does a place before", S,
+    ("service: so does a place before", K,
      "wire_place_cmp(at, &stand->next) >= 0",
      "1",
      "it wants one for a place before"),
-    ("service: it stands behind what it weighed", S,
+    ("service: it stands behind what it weighed", K,
      "stand->next.step = at->step + 1;",
      "stand->next.step = at->step;",
      "[pairs] it stands behind the step"),
-    ("service: rows follow those before", S,
+    ("service: rows follow those before", K,
      "if (stand->arrival.at.session ==",
      "if (1 || stand->arrival.at.session ==",
      "[state.put that does not follow]"),
-    ("service: what was answered before is late", L,
+    ("service: what was answered before is late", A,
      "kept->answer[i].id > id",
      "0",
      "[an id below that]"),
-    ("service: a request is answered once", L,
+    ("service: a request is answered once", A,
      "kept->answer[i].id == id &&",
      "0 &&",
      "[the id that was answered last]"),

@@ -140,7 +140,7 @@ serve(struct world *w, struct wire_peer *peer, const struct note *ask)
 
     if (known && !wire_state_ok_get(&which, known, &err))
         return w->answer[which.step];
-    if (wire_stand_judge(&w->stand, peer->number, ask->at.session,
+    if (wire_stand_check(&w->stand, peer->number, ask->at.session,
                          owner_there(w, peer->number), &err))
         return answer;
     answer =

@@ -19,12 +19,11 @@
 #include <string.h>
 
 #include "util/rng.h"
-#include "wire/asking.h"
 #include "wire/greeting.h"
-#include "wire/keeper.h"
-#include "wire/kept.h"
+#include "wire/handover.h"
+#include "wire/link.h"
 #include "wire/peers.h"
-#include "wire/stand.h"
+#include "wire/request.h"
 
 enum { TRAINERS = 6, PIECES = 3, NOTES = 512, ANSWERS = 4096 };
 

@@ -1,19 +1,41 @@
-/* The tables of wire/asking.h, wire/keeper.h and wire/stand.h, row by row, as
+/* The tables of wire/request.h and wire/handover.h, row by row, as
  * Client and Service of foil-wire(5) have them. */
 #include <string.h>
 
 #include "t.h"
-#include "wire/asking.h"
-#include "wire/keeper.h"
-#include "wire/stand.h"
+#include "wire/handover.h"
+#include "wire/link.h"
+#include "wire/request.h"
 
-static enum wire_answer
-hears(struct wire_asking *a, int64_t id, int state, const char *kind)
+enum { DROPPED = 99 };
+
+/* What the answer with that id comes to, or DROPPED. */
+static int
+hears(struct wire_asking *a, int64_t id)
 {
-    struct wire_error error = {.state = state};
+    enum wire_answer what;
+
+    return wire_asking_hear(a, id, NULL, &what) ? (int)what : DROPPED;
+}
+
+/* The same of an error. */
+static int
+fails(struct wire_asking *a, int64_t id, int state)
+{
+    const struct wire_error error = {.state = state};
+    enum wire_answer what;
+
+    return wire_asking_hear(a, id, &error, &what) ? (int)what : DROPPED;
+}
+
+/* What an error of that id is about. */
+static enum wire_about
+about(int again, int64_t id, const char *kind)
+{
+    struct wire_error error = {.again = again, .id = id};
 
     snprintf(error.of.kind, sizeof error.of.kind, "%s", kind);
-    return wire_asking_hear(a, id, &error);
+    return wire_error_about(&error);
 }
 
 static void
@@ -26,12 +48,14 @@ request(void)
     wire_asking_begin(&a, 42, 100);
     T(a.waits && !wire_asking_turn(&a, 104.9, &until) && until == 105,
       "[READY: there is a request] it waits for its answer");
-    T(wire_asking_hear(&a, 41, NULL) == WIRE_STOPPED &&
-          hears(&a, 41, 0, "") == WIRE_STOPPED && a.waits,
+    T(hears(&a, 41) == DROPPED && fails(&a, 41, 0) == DROPPED && a.waits,
       "[any: another id] it is dropped");
-    T(hears(&a, -1, 0, "pairs") == WIRE_ODD &&
-          hears(&a, 42, 0, "pairs") == WIRE_ODD && a.waits,
-      "[any: error with kind] to be printed, and waited on");
+    T(about(0, -1, "pairs") == WIRE_ABOUT_MESSAGE &&
+          about(0, 42, "pairs") == WIRE_ABOUT_MESSAGE,
+      "[any: error with kind] it is no answer");
+    T(about(1, 42, "pairs") == WIRE_ABOUT_GREETING &&
+          about(0, 0, "") == WIRE_ABOUT_REQUEST,
+      "an error with `again` is about the greeting, one with an id an answer");
     T(wire_asking_turn(&a, 105, &until) == 1 && wire_asking_pause(&a) == 0.1 &&
           wire_asking_pause(&a) == 0.2,
       "[any: no answer in time] a new connection, after pauses that double");
@@ -39,20 +63,19 @@ request(void)
     T(!wire_asking_turn(&a, 110, &until) && a.waits && a.id == 42,
       "the same request, with time again");
     T(wire_asking_turn(&a, 112, &until) == -1, "but to the deadline only");
-    T(wire_asking_hear(&a, 42, NULL) == WIRE_ANSWERED && !a.waits,
+    T(hears(&a, 42) == WIRE_ANSWERED && !a.waits,
       "[READY: answer with the id] done");
-    T(wire_asking_hear(&a, 42, NULL) == WIRE_STOPPED,
-      "the same answer again is dropped");
+    T(hears(&a, 42) == DROPPED, "the same answer again is dropped");
     wire_asking_refuse(&a);
-    T(wire_asking_hear(&a, 42, NULL) == WIRE_ANSWERED,
+    T(hears(&a, 42) == WIRE_ANSWERED,
       "[any: answer that does not fit] it waited on for a better one");
     wire_asking_begin(&a, 43, 200);
-    T(hears(&a, 43, 0, "") == WIRE_FAILED && !a.waits,
+    T(fails(&a, 43, 0) == WIRE_FAILED && !a.waits,
       "[READY: error with id] there is no answer");
     wire_asking_begin(&a, 44, 200);
-    T(hears(&a, 44, 1, "") == WIRE_NO_STATE,
+    T(fails(&a, 44, 1) == WIRE_NO_STATE,
       "[READY: error with id and state] it is told apart");
-    T(hears(&a, -1, 0, "") == WIRE_REFUSED,
+    T(about(0, -1, "") == WIRE_ABOUT_US,
       "an error of nothing is about ourselves");
 }
 
@@ -96,7 +119,7 @@ judges(const struct wire_stand *s, uint64_t peer, int64_t session, int there)
     const struct wire_hello owner = {.stage = "train"};
     struct err err;
 
-    return wire_stand_judge(s, peer, session, there ? &owner : NULL, &err);
+    return wire_stand_check(s, peer, session, there ? &owner : NULL, &err);
 }
 
 static void

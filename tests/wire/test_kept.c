@@ -1,6 +1,6 @@
 #include "t.h"
-#include "wire/kept.h"
 #include "wire/next.h"
+#include "wire/request.h"
 
 int
 main(void)

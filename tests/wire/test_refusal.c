@@ -4,7 +4,7 @@
 #include "t.h"
 #include "wire/error.h"
 #include "wire/item.h"
-#include "wire/refusal.h"
+#include "wire/link.h"
 #include "wire/service.h"
 #include "wire/weights.h"
 
@@ -47,8 +47,7 @@ items_between(struct wire *a, struct wire *b, struct wire_server *server,
     T(client_sees(a, b, client, WIRE_REPORT, &news, 5) &&
           strstr(news.why.msg, "select: item: data set of 11"),
       "an item of another data set is refused: %s", news.why.msg);
-    T(server_sees(a, b, server, WIRE_MESSAGE, &news, 5) &&
-          wire_msg_kind(news.msg) == WIRE_ERROR &&
+    T(server_sees(a, b, server, WIRE_UNWANTED, &news, 5) && !news.at.step &&
           strstr(news.why.msg, "refuses our item of epoch 0, step 0: item: "
                                "data set of 11"),
       "its sender hears why, and says who: %s", news.why.msg);
@@ -56,7 +55,7 @@ items_between(struct wire *a, struct wire *b, struct wire_server *server,
     T(client_sees(a, b, client, WIRE_REPORT, &news, 5) &&
           strstr(news.why.msg, "of run 'other', this is run 'r'"),
       "an item of another run is refused: %s", news.why.msg);
-    T(server_sees(a, b, server, WIRE_MESSAGE, &news, 5) &&
+    T(server_sees(a, b, server, WIRE_UNWANTED, &news, 5) &&
           strstr(news.why.msg, "of run 'other'"),
       "and its sender hears that, too");
     send_item(server, &place, "", 10);

@@ -154,12 +154,11 @@ refused_item(void)
     T(server_sees(a, b, server, WIRE_JOINED, &news, 5), "the peer has joined");
     for (int i = 0; i < 5; i++)
         tell(sock, wire_error_put(&no));
-    while (server_sees(a, b, server, WIRE_MESSAGE, &news, n < 5 ? 5 : 0.1)) {
-        n += !wire_error_get(&error, news.msg, &err) &&
-             error.of.at.epoch == 1 && error.of.at.step == 2;
+    while (server_sees(a, b, server, WIRE_UNWANTED, &news, n < 5 ? 5 : 0.1)) {
+        n += news.at.epoch == 1 && news.at.step == 2;
         said += *news.why.msg != '\0';
     }
-    T(n == 5, "each error about an item is a message for who produces");
+    T(n == 5, "each error about an item is news for the producer");
     T(said == 3, "that is said the 1st, 2nd, 4th time");
     T(errors_of(sock, &error) == 0, "and not answered");
     wire_sock_close(sock);

@@ -131,11 +131,15 @@ goes_on(struct world *w, struct trainer *t, enum wire_answer what,
 static void
 trainer_hears(struct world *w, struct trainer *t, const struct note *note)
 {
-    const struct wire_error error = {.state = note->state,
+    const struct wire_error error = {.again = note->what == AGAIN,
+                                     .state = note->state,
+                                     .id = note->id,
                                      .of.kind = {note->about ? '?' : 0}};
+    const int is_error = note->what == ERROR || note->what == AGAIN;
+    const enum wire_about about = wire_error_about(&error);
     enum wire_answer what;
 
-    if (note->what == AGAIN) {
+    if (is_error && about == WIRE_ABOUT_GREETING) {
         wire_greeting_again(&t->greeting);
     } else if (note->what == HELLO) {
         if (!wire_greeting_hello(&t->greeting))
@@ -143,10 +147,10 @@ trainer_hears(struct world *w, struct trainer *t, const struct note *note)
         snprintf(t->service, sizeof t->service, "%s", note->name);
         if (t->asks)
             say(w, t);
-    } else if (t->greeting.state == WIRE_IN) {
-        what = wire_asking_hear(&t->asking, note->id,
-                                note->what == ERROR ? &error : NULL);
-        if (what != WIRE_STOPPED && what != WIRE_ODD)
+    } else if (t->greeting.state == WIRE_IN &&
+               (!is_error || about == WIRE_ABOUT_REQUEST)) {
+        if (wire_asking_hear(&t->asking, note->id, is_error ? &error : NULL,
+                             &what))
             goes_on(w, t, what, note);
     }
 }

@@ -7,7 +7,7 @@
 #include "wire/client.h"
 #include "wire/pairs.h"
 #include "wire/server.h"
-#include "wire/stand.h"
+#include "wire/handover.h"
 #include "wire/state.h"
 #include "wire/weights.h"
 

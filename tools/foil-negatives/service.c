@@ -19,7 +19,7 @@ judge_owner(struct sampler *sampler, uint64_t peer, int64_t session,
         return -1;
     if (owner && owner != peer && wire_server_reaches(sampler->server, owner))
         there = wire_server_who(sampler->server, owner);
-    return wire_stand_judge(&sampler->stand, peer, session, there, err);
+    return wire_stand_check(&sampler->stand, peer, session, there, err);
 }
 
 /* Say no to a request: asked again, all may be well. */
@@ -152,7 +152,7 @@ service_turn(struct service *service)
 
 /* What will be kept of its run has to fit; this is known before any batch. */
 static int
-judge_width(void *self, const struct wire_hello *hello, struct err *err)
+check_width(void *self, const struct wire_hello *hello, struct err *err)
 {
     const struct negatives_options *o = self;
 
@@ -170,7 +170,7 @@ service_open(struct service *service, struct wire *wire)
     struct wire_server_config config = {
         .edge = WIRE_EDGE_NEGATIVES,
         .hello = {.stage = "negatives", .version = WIRE_VERSION},
-        .judge = judge_width,
+        .check = check_width,
         .self = (void *)o,
     };
     char *at = wire_endpoint(o->negatives, o->run, "negatives");

@@ -12,7 +12,7 @@ enum { VIEWS = 2, PIECE = 1 << 20 /* bytes of an answer, about */ };
 
 /* Whether a selector's data set is that of the run, as soon as it is known. */
 static int
-judge_peer(void *self, const struct wire_hello *hello, struct err *err)
+check_peer(void *self, const struct wire_hello *hello, struct err *err)
 {
     const struct train_features *f = self;
     struct wire_hello mine = {
@@ -31,7 +31,7 @@ train_features_open(struct train_features *f, struct wire *wire,
         .hello = {.stage = "train",
                   .version = WIRE_VERSION,
                   .size = f->shape->size},
-        .judge = judge_peer,
+        .check = check_peer,
         .self = f,
     };
     char *endpoint;

@@ -6,7 +6,7 @@
 #include "train/config.h"
 #include "train/journal.h"
 #include "wire/batch.h"
-#include "wire/keeper.h"
+#include "wire/handover.h"
 #include "wire/service.h"
 #include "wire/weights.h"
 

@@ -32,7 +32,7 @@ judge_data(struct train_shape *shape, const struct wire_hello *hello,
 }
 
 static int
-judge_peer(void *self, const struct wire_hello *hello, struct err *err)
+check_peer(void *self, const struct wire_hello *hello, struct err *err)
 {
     struct train *t = self;
 
@@ -54,7 +54,7 @@ train_source_open(struct train *t, struct err *err)
         .at = train_at(t),
         .window = 1, // until the first batch says how large they are
         .limits = {.queue = window, .max_batch = max_batch},
-        .judge = judge_peer,
+        .check = check_peer,
         .self = t,
     };
     char *endpoint =

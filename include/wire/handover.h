@@ -1,14 +1,55 @@
-#ifndef WIRE_STAND_H
-#define WIRE_STAND_H
+#ifndef WIRE_HANDOVER_H
+#define WIRE_HANDOVER_H
 
 #include "wire/hello.h"
 #include "wire/next.h"
+#include "wire/service.h"
 #include "wire/state.h"
 
 /*
+ * The handing over of the state of a service, at both ends, as state machines
+ * without socket and clock: STATE and READY, and Service, of foil-wire(5).  Not
+ * thread-safe.
+ *
+ * A client that keeps the state: when it hands it over.  One for each service;
+ * zeroed, it is in STATE.
+ *
+ *     STATE  the last state.ok             READY
+ *     STATE  error with id and state       from the first piece on; the eighth
+ *                                          time in a row it is given up
+ *     READY  greeted by another service    STATE
+ *     READY  a step was not applied        STATE
+ *     READY  error with id and state       STATE
+ */
+struct wire_keeper {
+    char met[64]; /* the name of the service greeted last; "": none */
+    int ready;
+    int tries; /* so often since the last answer the state was wanted */
+};
+
+/*
+ * wire_keeper_meets(): the service that is there has that name.  1 when the
+ * state is to be handed over: it is another than before, or has not taken it.
+ * Ask between two steps only: while the weights of one are used, what it
+ * changes is not in our state, and the service would go on without it.
+ */
+int wire_keeper_meets(struct wire_keeper *keeper, const char *name);
+
+/* wire_keeper_behind(): a step was not applied, the service is ahead of us; or
+ * we went on without it. */
+void wire_keeper_behind(struct wire_keeper *keeper);
+
+/*
+ * wire_keeper_next(): what came of the last piece of a state, or, READY, of the
+ * request, from the service of that name.  Returns 1 to go on, with the state
+ * or, READY, with the request; 0 when that is how the request ends.
+ */
+int wire_keeper_next(struct wire_keeper *keeper, enum wire_answer what,
+                     const char *name);
+
+/*
  * The sampler that the state of a service belongs to, and the step where it
- * stands: a state machine without socket and clock, Service of foil-wire(5).
- * wire/keeper.h is the other end.
+ * stands.
  *
  * It stands before the step `next`, the first that it may be asked for, in the
  * run of the trainer `next.session`.  An earlier step, or another trainer's,
@@ -16,8 +57,6 @@
  * kept first.  It belongs to the peer that brought a piece of a state, or was
  * given weights, last.  Nobody else changes it while that one is connected;
  * afterwards whoever brings the same or a newer session does.
- *
- * Use from one thread.
  */
 struct wire_stand {
     struct wire_place next; /* session -1: none */
@@ -42,12 +81,12 @@ void wire_stand_greeted(struct wire_stand *stand, uint64_t peer,
                         const char *name);
 
 /*
- * wire_stand_judge() refuses a peer that may not ask or change it, in a
+ * wire_stand_check() refuses a peer that may not ask or change it, in a
  * session: -1 and a sentence.
  *   owner   the owner's hello where that is another peer and still connected;
  *           else NULL
  */
-int wire_stand_judge(const struct wire_stand *stand, uint64_t peer,
+int wire_stand_check(const struct wire_stand *stand, uint64_t peer,
                      int64_t session, const struct wire_hello *owner,
                      struct err *err);
 

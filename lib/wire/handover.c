@@ -1,7 +1,45 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/stand.h"
+#include "wire/handover.h"
+
+/* ---- the end that keeps the state --------------------------------------- */
+
+/* So often in a row a service wants the state, and is given up.  One that works
+ * wants it again for each answer that was lost. */
+enum { TRIES = 8 };
+
+int
+wire_keeper_meets(struct wire_keeper *keeper, const char *name)
+{
+    keeper->ready &= !strcmp(keeper->met, name);
+    snprintf(keeper->met, sizeof keeper->met, "%s", name);
+    return !keeper->ready;
+}
+
+void
+wire_keeper_behind(struct wire_keeper *keeper)
+{
+    keeper->ready = 0;
+}
+
+int
+wire_keeper_next(struct wire_keeper *keeper, enum wire_answer what,
+                 const char *name)
+{
+    const int was = keeper->ready;
+
+    if (what == WIRE_ANSWERED)
+        snprintf(keeper->met, sizeof keeper->met, "%s", name);
+    keeper->ready = what == WIRE_ANSWERED || (was && what != WIRE_NO_STATE);
+    if (what == WIRE_NO_STATE)
+        return ++keeper->tries < TRIES;
+    if (was)
+        keeper->tries = 0;
+    return what == WIRE_ANSWERED && !was;
+}
+
+/* ---- the service -------------------------------------------------------- */
 
 static const struct wire_place nowhere = {.session = -1};
 
@@ -19,7 +57,7 @@ wire_stand_begin(struct wire_stand *stand, const struct wire_place *at)
 }
 
 static void
-take_over(struct wire_stand *stand, uint64_t peer, const char *name)
+change_owner(struct wire_stand *stand, uint64_t peer, const char *name)
 {
     stand->owner = peer;
     snprintf(stand->name, sizeof stand->name, "%s", name);
@@ -33,7 +71,7 @@ wire_stand_greeted(struct wire_stand *stand, uint64_t peer, const char *name)
 }
 
 int
-wire_stand_judge(const struct wire_stand *stand, uint64_t peer, int64_t session,
+wire_stand_check(const struct wire_stand *stand, uint64_t peer, int64_t session,
                  const struct wire_hello *owner, struct err *err)
 {
     if (!stand->owner || stand->owner == peer)
@@ -63,7 +101,7 @@ wire_stand_weighed(struct wire_stand *stand, const struct wire_place *at,
 {
     stand->next.epoch = at->epoch;
     stand->next.step = at->step + 1;
-    take_over(stand, peer, name);
+    change_owner(stand, peer, name);
 }
 
 /* The table of which a piece has rows, or n: of none. */
@@ -107,7 +145,7 @@ wire_stand_add(struct wire_stand *stand, const struct wire_state *piece,
 {
     const size_t i = table_of(piece);
 
-    take_over(stand, peer, name);
+    change_owner(stand, peer, name);
     if (i == piece->n)
         return;
     stand->arrival.from += piece->tables[i].n;
