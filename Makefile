@@ -405,15 +405,12 @@ N ?= 1000000
 fuzz: setup-fuzz
 	@$(MAKE) --no-print-directory B=fuzz CC=clang RUNS=$(N) run-fuzz
 
-SIMULATIONS := $(addprefix $(OUT)/tests/,flow/test_simulation \
-                   wire/test_services)
+SIMULATIONS := $(addprefix $(OUT)/tests/flow/test_,simulation services)
 simulate: $(SIMULATIONS)
 	@for s in $(SIMULATIONS); do scripts/simulate $$s $(N) $(SEED) || exit; done
 
-RULED   := $(addprefix $(OUT)/tests/,flow/test_simulation flow/test_producer \
-               flow/test_late flow/test_relay flow/test_consumer \
-               wire/test_greeting wire/test_asking wire/test_kept \
-               wire/test_services)
+RULED   := $(addprefix $(OUT)/tests/flow/test_,simulation services producer \
+               late relay consumer greeting request handover)
 rules: $(RULED)
 	@OUT=$(OUT) CC='$(CC)' tests/flow/rules.py
 

@@ -61,7 +61,7 @@ main(int argc, char **argv)
         filter_part(&filter);
         filter_close(&filter);
     }
-    wire_server_close(service.server);
+    flow_server_close(service.server);
     weigher_close(sampler.weigher);
     sampler_release(&sampler);
     wire_close(wire);

@@ -97,8 +97,8 @@ end(struct train *t, int rc, struct err *err)
 
         flow_consumer_go(t->source.inlet->consumer, &at);
         flow_inlet_ask(t->source.inlet);
-        wire_server_over(t->source.inlet->server, &at);
-        if (wire_server_peers(t->source.inlet->server))
+        flow_server_over(t->source.inlet->server, &at);
+        if (flow_server_peers(t->source.inlet->server))
             wire_wait(t->wire, -1, parting, &why);
     }
     if (t->trained)

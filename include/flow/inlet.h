@@ -2,7 +2,7 @@
 #define FLOW_INLET_H
 
 #include "flow/consumer.h"
-#include "wire/server.h"
+#include "flow/server.h"
 
 /*
  * The end of an edge that items come in by: a consumer (flow/consumer.h) behind
@@ -11,7 +11,7 @@
  *     while ((rc = wire_wait(wire, stop, flow_inlet_patience(inlet), &err)) >
  *            0) {
  *         while (flow_inlet_next(inlet, &news))
- *             if (news.what == WIRE_MESSAGE) flow_consumer_hold( ... )
+ *             if (news.what == FLOW_MESSAGE) flow_consumer_hold( ... )
  *         item = flow_consumer_take(inlet->consumer);
  *         if (!item)
  *             flow_consumer_wait(inlet->consumer, clock_now());
@@ -24,16 +24,16 @@
  */
 struct flow_inlet_config {
     const char *endpoint;
-    struct wire_hello hello; /* as in wire/server.h */
+    struct wire_hello hello; /* as in flow/server.h */
     struct wire_limits limits;
     struct wire_place at; /* session and first step */
     size_t window;        /* so many items are welcome from a place on */
     int (*check)(void *self, const struct wire_hello *hello, struct err *err);
-    void *self; /* of check(): both as in wire/server.h */
+    void *self; /* of check(): both as in flow/server.h */
 };
 
 struct flow_inlet {
-    struct wire_server *server;
+    struct flow_server *server;
     struct flow_consumer *consumer;
     struct wire_msg *snapshot; /* the newest, */
     int64_t serial;            /* of this serial */
@@ -50,7 +50,7 @@ void flow_inlet_close(struct flow_inlet *inlet);
  * flow_inlet_next() returns 1 with news, 0 when there is none now: JOINED,
  * LEFT, REPORT, and MESSAGE, of which news->msg is a batch.
  */
-int flow_inlet_next(struct flow_inlet *inlet, struct wire_news *news);
+int flow_inlet_next(struct flow_inlet *inlet, struct flow_news *news);
 
 /* flow_inlet_ask() sends what the consumer has to say.  Call it only after all
  * that came is read. */

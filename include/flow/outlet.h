@@ -2,7 +2,7 @@
 #define FLOW_OUTLET_H
 
 #include "flow/producer.h"
-#include "wire/server.h"
+#include "flow/server.h"
 
 /*
  * The end of an edge that hands items out: a producer (flow/producer.h) behind
@@ -31,7 +31,7 @@ typedef int flow_believe(void *tool, struct wire_place *at, struct err *err);
 
 struct flow_outlet_config {
     const char *endpoint;
-    struct wire_hello hello; /* as in wire/server.h */
+    struct wire_hello hello; /* as in flow/server.h */
     struct wire_limits limits;
     double lease;          /* seconds */
     flow_believe *believe; /* NULL: every place may be */
@@ -39,11 +39,11 @@ struct flow_outlet_config {
 };
 
 struct flow_outlet {
-    struct wire_server *server;
+    struct flow_server *server;
     struct flow_producer *producer;
     flow_believe *believe;
     void *tool;
-    size_t freed;  /* items that the peer of the last WIRE_LEFT had */
+    size_t freed;  /* items that the peer of the last FLOW_LEFT had */
     double probed; /* when a holder was seen to be there */
 };
 
@@ -58,7 +58,7 @@ void flow_outlet_close(struct flow_outlet *outlet);
  * reject.  While the trainer stands at an item, its holder is seen to be
  * connected: one that was killed leaves at once.
  */
-int flow_outlet_next(struct flow_outlet *outlet, struct wire_news *news);
+int flow_outlet_next(struct flow_outlet *outlet, struct flow_news *news);
 
 /* flow_outlet_give() sends the item of a turn, and books it: 1, or 0 when it
  * could not be sent. */

@@ -1,7 +1,7 @@
 #ifndef FLOW_PRODUCER_H
 #define FLOW_PRODUCER_H
 
-#include "wire/next.h"
+#include "flow/news.h"
 
 /*
  * Handing out the items of a plan: which are wanted, which peer has
@@ -60,16 +60,12 @@ void flow_producer_join(struct flow_producer *producer, uint64_t peer);
 size_t flow_producer_leave(struct flow_producer *producer, uint64_t peer);
 
 /*
- * flow_producer_next(): a peer passed on a snapshot.  After FLOW_MOVED and
- * FLOW_BACK the book is empty, and begins anew at the snapshot's place.
+ * flow_producer_next(): a peer passed on a snapshot.  Returns what that is to
+ * the caller: FLOW_PASSED, FLOW_MOVED, FLOW_BACK or FLOW_NOTHING.  After
+ * FLOW_MOVED and FLOW_BACK the book is empty, and begins anew at the snapshot's
+ * place.
  */
-enum flow_said {
-    FLOW_NOTHING, /* that need concern the caller */
-    FLOW_PASSED,  /* the place has moved on */
-    FLOW_MOVED,   /* a newer session */
-    FLOW_BACK     /* the consumer went back, or an earlier snapshot was wrong */
-};
-enum flow_said flow_producer_next(struct flow_producer *producer, uint64_t peer,
+enum flow_what flow_producer_next(struct flow_producer *producer, uint64_t peer,
                                   const struct wire_next *next, double now);
 
 /* flow_producer_end(): a peer says that the run is over, as far as it knows. */

@@ -11,6 +11,9 @@ struct wire_subject {
     int64_t version;      /* that it speaks, when it is not ours; else 0 */
 };
 
+/* wire_subject_of() says what an error about a message names. */
+void wire_subject_of(struct wire_subject *subject, const struct wire_msg *msg);
+
 /*
  * error: no, and why.  It is never answered with an error.  One with neither
  * again, id nor kind ends the tool that connected.

@@ -119,6 +119,10 @@ void wire_msg_free(struct wire_msg *msg);
 
 enum wire_kind wire_msg_kind(const struct wire_msg *msg);
 
+/* wire_msg_id() reads the id of a request or an answer, whatever its kind: 0,
+ * or -1 with a sentence where there is none. */
+int wire_msg_id(const struct wire_msg *msg, int64_t *id, struct err *err);
+
 /* The sender's role when its key was checked (CURVE), else "". */
 const char *wire_msg_role(const struct wire_msg *msg);
 

@@ -23,8 +23,7 @@
  * of a PUB with much unsent, a subscriber that does not read; while
  * WIRE_PUBLISHED bytes wait, no more is published.
  *
- * Tools use the ends above this: wire/server.h, wire/client.h,
- * wire/service.h, wire/feed.h.
+ * The ends of edges are above this, in room flow; of events, wire/feed.h.
  */
 struct wire;
 
@@ -148,6 +147,17 @@ int wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
  * life; NULL ends that.  The socket holds it.
  */
 void wire_sock_beat(struct wire_sock *sock, struct wire_msg *msg);
+
+/*
+ * wire_sock_tend() lets wire_wait() and wire_beat() call tend() for a socket,
+ * so that it sends what is due by itself.  It returns when it has to be called
+ * again, at the latest.
+ *   self   of tend(); kept for as long as the socket is open
+ *   up     whether somebody is connected
+ *   now    clock_now()
+ */
+void wire_sock_tend(struct wire_sock *sock,
+                    double (*tend)(void *self, int up, double now), void *self);
 
 /*
  * wire_sock_wait() is wire_wait() for one socket: messages on others do not

@@ -95,7 +95,7 @@ flow_consumer_resize(struct flow_consumer *c, size_t window)
 
 /* How many held items are before a place. */
 static size_t
-before(const struct flow_consumer *c, const struct wire_place *at)
+count_before(const struct flow_consumer *c, const struct wire_place *at)
 {
     size_t low = 0, high = c->n;
 
@@ -113,7 +113,7 @@ before(const struct flow_consumer *c, const struct wire_place *at)
 void *
 flow_consumer_find(const struct flow_consumer *c, const struct wire_place *at)
 {
-    const size_t i = before(c, at);
+    const size_t i = count_before(c, at);
 
     return i < c->n && !wire_place_cmp(&c->held[i].at, at) ? c->held[i].item
                                                            : NULL;
@@ -127,7 +127,7 @@ flow_consumer_wants(const struct flow_consumer *c, const struct wire_place *at)
 }
 
 static void
-changed(struct flow_consumer *c)
+note_change(struct flow_consumer *c)
 {
     if (!c->changed)
         c->since = -1;
@@ -141,7 +141,7 @@ take_out(struct flow_consumer *c, size_t i)
 
     c->n--;
     memmove(c->held + i, c->held + i + 1, (c->n - i) * sizeof *c->held);
-    changed(c);
+    note_change(c);
     return item;
 }
 
@@ -162,7 +162,7 @@ void *
 flow_consumer_hold(struct flow_consumer *c, const struct wire_place *at,
                    void *item)
 {
-    const size_t i = before(c, at);
+    const size_t i = count_before(c, at);
     void *farthest = NULL;
 
     REQUIRE(item && flow_consumer_wants(c, at));
@@ -176,7 +176,7 @@ flow_consumer_hold(struct flow_consumer *c, const struct wire_place *at,
     memmove(c->held + i + 1, c->held + i, (c->n - i) * sizeof *c->held);
     c->held[i] = (struct held){*at, item};
     c->n++;
-    changed(c);
+    note_change(c);
     return farthest;
 }
 
@@ -188,7 +188,7 @@ flow_consumer_take(struct flow_consumer *c)
 
     if (c->taken || !flow_consumer_find(c, &c->at))
         return NULL;
-    item = take_out(c, before(c, &c->at));
+    item = take_out(c, count_before(c, &c->at));
     c->taken = 1;
     c->changed = was; // it still counts as held
     c->asked |= was;  // the caller that takes it may be away for long
@@ -261,14 +261,14 @@ flow_consumer_wait(struct flow_consumer *c, double now)
 }
 
 static void
-add(struct flow_window *w, const struct wire_place *at)
+add_place(struct flow_window *w, const struct wire_place *at)
 {
     w->have[w->n][0] = at->epoch;
     w->have[w->n++][1] = at->step;
 }
 
 static void
-make(struct flow_consumer *c, double now)
+make_snapshot(struct flow_consumer *c, double now)
 {
     struct flow_window *w = &c->newest;
 
@@ -278,9 +278,9 @@ make(struct flow_consumer *c, double now)
     w->n = 0;
     mem_grow(&w->have, &w->n_room, c->window, sizeof *w->have);
     if (c->taken)
-        add(w, &c->at);
-    for (size_t i = before(c, &c->at); i < c->n && w->n < c->window; i++)
-        add(w, &c->held[i].at);
+        add_place(w, &c->at);
+    for (size_t i = count_before(c, &c->at); i < c->n && w->n < c->window; i++)
+        add_place(w, &c->held[i].at);
     c->made = now;
     c->asked = c->changed = 0;
 }
@@ -293,7 +293,7 @@ flow_consumer_turn(struct flow_consumer *c, double now, struct flow_ask *ask)
     if (c->changed && c->since < 0)
         c->since = now;
     if (c->asked || (c->changed && now - c->since >= gathered))
-        make(c, now);
+        make_snapshot(c, now);
     for (size_t i = 0; i < c->peers.n; i++) {
         const struct flow_peer *peer = &c->peers.peer[i];
 

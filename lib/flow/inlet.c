@@ -9,7 +9,7 @@ struct flow_inlet *
 flow_inlet_open(struct wire *wire, const struct flow_inlet_config *config,
                 struct err *err)
 {
-    const struct wire_server_config server = {
+    const struct flow_server_config server = {
         .endpoint = config->endpoint,
         .edge = WIRE_EDGE_BATCH,
         .hello = config->hello,
@@ -20,7 +20,7 @@ flow_inlet_open(struct wire *wire, const struct flow_inlet_config *config,
     struct flow_inlet *inlet = mem_array(1, sizeof *inlet);
 
     inlet->consumer = flow_consumer_new(&config->at, config->window, 1);
-    inlet->server = wire_server_open(wire, &server, err);
+    inlet->server = flow_server_open(wire, &server, err);
     if (inlet->server)
         return inlet;
     flow_inlet_close(inlet);
@@ -32,7 +32,7 @@ flow_inlet_close(struct flow_inlet *inlet)
 {
     if (!inlet)
         return;
-    wire_server_close(inlet->server);
+    flow_server_close(inlet->server);
     wire_msg_free(inlet->snapshot);
     flow_consumer_free(inlet->consumer);
     free(inlet);
@@ -40,29 +40,29 @@ flow_inlet_close(struct flow_inlet *inlet)
 
 /* 1 when there is news. */
 static int
-on_end(struct flow_inlet *inlet, struct wire_news *news)
+on_end(struct flow_inlet *inlet, struct flow_news *news)
 {
     struct wire_end end;
 
     if (wire_end_get(&end, news->msg, &news->why)) {
-        news->what = WIRE_REPORT;
-        return wire_server_refuse(inlet->server, news->peer, &news->why);
+        news->what = FLOW_REPORT;
+        return flow_server_refuse(inlet->server, news->peer, &news->why);
     }
     flow_consumer_end(inlet->consumer, news->peer, &end.at);
     return 0;
 }
 
 int
-flow_inlet_next(struct flow_inlet *inlet, struct wire_news *news)
+flow_inlet_next(struct flow_inlet *inlet, struct flow_news *news)
 {
     struct err err;
 
-    while (wire_server_next(inlet->server, news, &err) > 0) {
-        if (news->what == WIRE_JOINED)
+    while (flow_server_next(inlet->server, news, &err) > 0) {
+        if (news->what == FLOW_JOINED)
             flow_consumer_join(inlet->consumer, news->peer);
-        if (news->what == WIRE_LEFT)
+        if (news->what == FLOW_LEFT)
             flow_consumer_leave(inlet->consumer, news->peer);
-        if (news->what != WIRE_MESSAGE ||
+        if (news->what != FLOW_MESSAGE ||
             wire_msg_kind(news->msg) == WIRE_BATCH)
             return 1;
         if (wire_msg_kind(news->msg) == WIRE_END && on_end(inlet, news))
@@ -93,7 +93,7 @@ flow_inlet_ask(struct flow_inlet *inlet)
         struct wire_msg *msg = encode_snapshot(inlet, &ask.next);
 
         flow_consumer_asked(inlet->consumer, &ask,
-                            wire_server_send(inlet->server, ask.peer, msg),
+                            flow_server_send(inlet->server, ask.peer, msg),
                             now);
     }
 }

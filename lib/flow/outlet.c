@@ -12,7 +12,7 @@ struct flow_outlet *
 flow_outlet_open(struct wire *wire, const struct flow_outlet_config *config,
                  struct err *err)
 {
-    const struct wire_server_config server = {
+    const struct flow_server_config server = {
         .endpoint = config->endpoint,
         .edge = WIRE_EDGE_PLAN,
         .hello = config->hello,
@@ -23,7 +23,7 @@ flow_outlet_open(struct wire *wire, const struct flow_outlet_config *config,
     outlet->believe = config->believe;
     outlet->tool = config->tool;
     outlet->producer = flow_producer_new(config->lease);
-    outlet->server = wire_server_open(wire, &server, err);
+    outlet->server = flow_server_open(wire, &server, err);
     if (outlet->server)
         return outlet;
     flow_outlet_close(outlet);
@@ -35,7 +35,7 @@ flow_outlet_close(struct flow_outlet *outlet)
 {
     if (!outlet)
         return;
-    wire_server_close(outlet->server);
+    flow_server_close(outlet->server);
     flow_producer_free(outlet->producer);
     free(outlet);
 }
@@ -43,10 +43,10 @@ flow_outlet_close(struct flow_outlet *outlet)
 /* ---- what comes in: 1 when there is news ------------------------------- */
 
 static int
-refuse_message(struct flow_outlet *outlet, struct wire_news *news)
+refuse_message(struct flow_outlet *outlet, struct flow_news *news)
 {
-    news->what = WIRE_REPORT;
-    return wire_server_refuse(outlet->server, news->peer, &news->why);
+    news->what = FLOW_REPORT;
+    return flow_server_refuse(outlet->server, news->peer, &news->why);
 }
 
 /* A place that is new to us may be: 0, or -1 with why not. */
@@ -55,7 +55,7 @@ check_place(const struct flow_outlet *outlet, struct wire_place *at,
             struct err *why)
 {
     if (at->session > flow_producer_place(outlet->producer).session &&
-        wire_session_judge(at->session, why))
+        wire_session_check(at->session, why))
         return -1;
     return outlet->believe ? outlet->believe(outlet->tool, at, why) : 0;
 }
@@ -70,18 +70,14 @@ probe_holder(struct flow_outlet *outlet, double now)
     if (!holder || now - outlet->probed < pause)
         return;
     outlet->probed = now;
-    wire_server_reaches(outlet->server, holder);
+    flow_server_reaches(outlet->server, holder);
 }
 
 static int
-on_next(struct flow_outlet *outlet, struct wire_news *news)
+on_next(struct flow_outlet *outlet, struct flow_news *news)
 {
-    static const enum wire_what what[] = {[FLOW_PASSED] = WIRE_PASSED,
-                                          [FLOW_MOVED] = WIRE_MOVED,
-                                          [FLOW_BACK] = WIRE_BACK};
     const double now = clock_now();
     struct wire_next next;
-    enum flow_said said;
 
     if (wire_next_get(&next, news->msg, &news->why))
         return refuse_message(outlet, news);
@@ -89,20 +85,18 @@ on_next(struct flow_outlet *outlet, struct wire_news *news)
         wire_next_release(&next);
         return refuse_message(outlet, news);
     }
-    said = flow_producer_next(outlet->producer, news->peer, &next, now);
+    news->what = flow_producer_next(outlet->producer, news->peer, &next, now);
     news->at = next.at;
     wire_next_release(&next);
-    if (said == FLOW_NOTHING) {
-        probe_holder(outlet, now);
-        return 0;
-    }
-    news->what = what[said];
-    return 1;
+    if (news->what != FLOW_NOTHING)
+        return 1;
+    probe_holder(outlet, now);
+    return 0;
 }
 
 /* end is no news: flow_outlet_is_over() asks what all of them say. */
 static int
-on_end(struct flow_outlet *outlet, struct wire_news *news)
+on_end(struct flow_outlet *outlet, struct flow_news *news)
 {
     struct wire_end end;
 
@@ -113,28 +107,28 @@ on_end(struct flow_outlet *outlet, struct wire_news *news)
 }
 
 int
-flow_outlet_next(struct flow_outlet *outlet, struct wire_news *news)
+flow_outlet_next(struct flow_outlet *outlet, struct flow_news *news)
 {
     struct err err;
     int rc = 0;
 
-    while (!rc && wire_server_next(outlet->server, news, &err) > 0) {
-        const enum wire_what what = news->what;
+    while (!rc && flow_server_next(outlet->server, news, &err) > 0) {
+        const enum flow_what what = news->what;
 
         rc = 1;
-        if (what == WIRE_JOINED)
+        if (what == FLOW_JOINED)
             flow_producer_join(outlet->producer, news->peer);
-        if (what == WIRE_LEFT)
+        if (what == FLOW_LEFT)
             outlet->freed = flow_producer_leave(outlet->producer, news->peer);
-        if (what == WIRE_UNWANTED) {
+        if (what == FLOW_UNWANTED) {
             flow_producer_refused(outlet->producer, news->peer, &news->at,
                                   clock_now());
-            news->what = WIRE_REPORT;
+            news->what = FLOW_REPORT;
             rc = *news->why.msg != '\0';
         }
-        if (what == WIRE_MESSAGE && wire_msg_kind(news->msg) == WIRE_NEXT)
+        if (what == FLOW_MESSAGE && wire_msg_kind(news->msg) == WIRE_NEXT)
             rc = on_next(outlet, news);
-        if (what == WIRE_MESSAGE && wire_msg_kind(news->msg) == WIRE_END)
+        if (what == FLOW_MESSAGE && wire_msg_kind(news->msg) == WIRE_END)
             rc = on_end(outlet, news);
     }
     return rc;
@@ -146,7 +140,7 @@ int
 flow_outlet_give(struct flow_outlet *outlet, const struct flow_turn *turn,
                  struct wire_msg *item)
 {
-    const int sent = wire_server_send(outlet->server, turn->peer, item);
+    const int sent = flow_server_send(outlet->server, turn->peer, item);
 
     flow_producer_gave(outlet->producer, turn, sent, clock_now());
     return sent;
@@ -163,7 +157,7 @@ flow_outlet_end(struct flow_outlet *outlet)
         struct wire_msg *msg = wire_end_put(&end);
 
         flow_producer_told(outlet->producer, peer,
-                           wire_server_send(outlet->server, peer, msg), now);
+                           flow_server_send(outlet->server, peer, msg), now);
         wire_msg_free(msg);
     }
 }
@@ -176,7 +170,7 @@ flow_outlet_late(struct flow_outlet *outlet, struct err *words)
 
     if (!flow_producer_late(outlet->producer, clock_now(), &late))
         return 0;
-    who = wire_server_who(outlet->server, late.peer);
+    who = flow_server_who(outlet->server, late.peer);
     err_set(words,
             "'%.100s' did not deliver epoch %jd, step %jd within %g seconds: "
             "its %zu items go to others, and it gets none for %g seconds",
@@ -196,7 +190,7 @@ flow_outlet_over(struct flow_outlet *outlet)
 {
     const struct wire_place at = flow_producer_place(outlet->producer);
 
-    wire_server_over(outlet->server, &at);
+    flow_server_over(outlet->server, &at);
 }
 
 double

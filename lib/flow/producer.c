@@ -110,7 +110,7 @@ flow_producer_refused(struct flow_producer *p, uint64_t number,
 
 /* The book is empty. */
 static void
-begin(struct flow_producer *p)
+empty_book(struct flow_producer *p)
 {
     for (size_t i = 0; i < p->peers.n; i++)
         p->peers.peer[i].out = 0;
@@ -121,7 +121,7 @@ begin(struct flow_producer *p)
 
 /* What was late or over under another trainer counts no more. */
 static void
-forgive(struct flow_producer *p)
+forgive_peers(struct flow_producer *p)
 {
     for (size_t i = 0; i < p->peers.n; i++) {
         struct flow_peer *peer = &p->peers.peer[i];
@@ -154,8 +154,9 @@ look_through(struct flow_producer *p)
 }
 
 /* A snapshot takes the place of the newest. */
-static enum flow_said
-adopt(struct flow_producer *p, const struct wire_next *next, double now)
+static enum flow_what
+adopt_snapshot(struct flow_producer *p, const struct wire_next *next,
+               double now)
 {
     const int newer = flow_window_order(&p->newest, next) > 0,
               anew = next->at.session != p->newest.at.session,
@@ -174,9 +175,9 @@ adopt(struct flow_producer *p, const struct wire_next *next, double now)
         p->peers.end_left = 0;
         return FLOW_PASSED;
     }
-    begin(p);
+    empty_book(p);
     if (anew)
-        forgive(p);
+        forgive_peers(p);
     return newer && anew ? FLOW_MOVED : FLOW_BACK;
 }
 
@@ -205,7 +206,7 @@ has_lapsed(struct flow_producer *p, int is_new, double now)
     return now - p->older >= insists;
 }
 
-enum flow_said
+enum flow_what
 flow_producer_next(struct flow_producer *p, uint64_t number,
                    const struct wire_next *next, double now)
 {
@@ -224,7 +225,7 @@ flow_producer_next(struct flow_producer *p, uint64_t number,
     peer->room = (size_t)(next->room ? next->room : next->window);
     peer->asks = 1;
     if (order > 0 || (order < 0 && has_lapsed(p, is_new, now)))
-        return adopt(p, next, now);
+        return adopt_snapshot(p, next, now);
     if (!order) {
         p->said = now;
         p->older = 0;

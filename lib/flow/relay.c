@@ -53,7 +53,7 @@ flow_relay_free(struct flow_relay *r)
 /* ---- items ------------------------------------------------------------- */
 
 static size_t
-count(const struct flow_relay *r, enum state state)
+count_entries(const struct flow_relay *r, enum state state)
 {
     size_t n = 0;
 
@@ -64,7 +64,7 @@ count(const struct flow_relay *r, enum state state)
 
 /* The lowest that is wanted in a state, or NULL. */
 static struct entry *
-lowest(const struct flow_relay *r, enum state state)
+find_lowest(const struct flow_relay *r, enum state state)
 {
     struct entry *best = NULL;
 
@@ -124,10 +124,10 @@ flow_relay_take(struct flow_relay *r, const struct wire_place *at, void *item)
 void *
 flow_relay_work(struct flow_relay *r)
 {
-    struct entry *e = lowest(r, WAITING);
+    struct entry *e = find_lowest(r, WAITING);
 
-    REQUIRE(!count(r, MAKING));
-    if (!e || count(r, MADE) >= r->room)
+    REQUIRE(!count_entries(r, MAKING));
+    if (!e || count_entries(r, MADE) >= r->room)
         return NULL;
     e->state = MAKING;
     return e->item;
@@ -138,7 +138,7 @@ flow_relay_made(struct flow_relay *r, void *batch)
 {
     size_t i = 0;
 
-    REQUIRE(batch && count(r, MAKING) == 1);
+    REQUIRE(batch && count_entries(r, MAKING) == 1);
     while (r->entry[i].state != MAKING)
         i++;
     r->entry[i].state = MADE;
@@ -148,7 +148,7 @@ flow_relay_made(struct flow_relay *r, void *batch)
 void *
 flow_relay_ready(const struct flow_relay *r)
 {
-    const struct entry *e = lowest(r, MADE);
+    const struct entry *e = find_lowest(r, MADE);
 
     return e ? e->batch : NULL;
 }
@@ -156,7 +156,7 @@ flow_relay_ready(const struct flow_relay *r)
 void
 flow_relay_sent(struct flow_relay *r)
 {
-    struct entry *e = lowest(r, MADE);
+    struct entry *e = find_lowest(r, MADE);
 
     REQUIRE(e);
     e->state = SENT;
@@ -219,9 +219,9 @@ flow_relay_met(struct flow_relay *r)
 }
 
 static size_t
-room(const struct flow_relay *r)
+count_room(const struct flow_relay *r)
 {
-    const size_t n = r->room + count(r, SENT);
+    const size_t n = r->room + count_entries(r, SENT);
 
     return n < WIRE_WINDOW_MAX ? n : WIRE_WINDOW_MAX;
 }
@@ -229,12 +229,12 @@ room(const struct flow_relay *r)
 int
 flow_relay_turn(const struct flow_relay *r, double now, struct wire_next *next)
 {
-    const int is_new = !r->told || r->said != room(r);
+    const int is_new = !r->told || r->said != count_room(r);
 
     if (r->newest.at.session < 0 || now - r->spoke < (is_new ? 0 : repeated))
         return 0;
     *next = flow_window_get(&r->newest);
-    next->room = (int64_t)room(r);
+    next->room = (int64_t)count_room(r);
     return 1;
 }
 
@@ -242,7 +242,7 @@ void
 flow_relay_told(struct flow_relay *r, int sent, double now)
 {
     r->told = sent;
-    r->said = room(r);
+    r->said = count_room(r);
     r->spoke = sent ? now : now + pause;
 }
 
@@ -268,11 +268,11 @@ flow_relay_waits(const struct flow_relay *r)
 size_t
 flow_relay_items(const struct flow_relay *r)
 {
-    return count(r, WAITING) + count(r, MAKING);
+    return count_entries(r, WAITING) + count_entries(r, MAKING);
 }
 
 size_t
 flow_relay_kept(const struct flow_relay *r)
 {
-    return count(r, MADE);
+    return count_entries(r, MADE);
 }

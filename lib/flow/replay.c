@@ -3,12 +3,12 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "flow/client.h"
 #include "flow/outlet.h"
 #include "flow/replay.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "wire/batch.h"
-#include "wire/client.h"
 #include "wire/record.h"
 
 /* Where in the file a step is. */
@@ -66,7 +66,7 @@ place_of(struct wire_msg *msg, struct wire_place *at)
 }
 
 static void
-note(struct flow_replay *replay, struct wire_msg *msg, off_t offset)
+note_spot(struct flow_replay *replay, struct wire_msg *msg, off_t offset)
 {
     const enum wire_kind kind = wire_msg_kind(msg);
     const char *stage = replay->kind == WIRE_BATCH ? "augment" : "select";
@@ -99,7 +99,7 @@ read_through(struct flow_replay *replay, enum wire_kind kind, struct err *err)
         return err_sys(err, "cannot read the recording");
     while (offset = ftello(replay->file),
            (rc = wire_record_next(replay->file, &record, &msg, err)) > 0) {
-        note(replay, msg, offset);
+        note_spot(replay, msg, offset);
         wire_msg_free(msg);
     }
     return rc;
@@ -115,7 +115,7 @@ by_place(const void *a, const void *b)
 }
 
 static void
-sort(struct flow_replay *replay)
+sort_spots(struct flow_replay *replay)
 {
     size_t n = 0;
 
@@ -139,7 +139,7 @@ flow_replay_open(const char *path, struct err *err)
         err_set(err, "'%s' holds neither batches nor items", path);
         goto fail;
     }
-    sort(replay);
+    sort_spots(replay);
     return replay;
 
 fail:
@@ -183,7 +183,8 @@ go_to(struct flow_replay *replay, const struct wire_place *at)
 
 /* The recorded message of step i, in the present session. */
 static struct wire_msg *
-renewed(struct flow_replay *replay, size_t i, int64_t session, struct err *err)
+renew_message(struct flow_replay *replay, size_t i, int64_t session,
+              struct err *err)
 {
     struct wire_msg *old = message_at(replay, replay->spot[i].offset, err);
     struct wire_msg *msg = NULL;
@@ -210,7 +211,7 @@ renewed(struct flow_replay *replay, size_t i, int64_t session, struct err *err)
 
 /* The places of the window, as far as they are recorded. */
 static void
-fill(struct flow_replay *replay, struct flow_producer *producer)
+fill_book(struct flow_replay *replay, struct flow_producer *producer)
 {
     while (flow_producer_short(producer)) {
         struct wire_place at = flow_producer_fresh(producer), behind;
@@ -232,44 +233,44 @@ fill(struct flow_replay *replay, struct flow_producer *producer)
 enum { TRAINER = 1 };
 
 static void
-hear(struct flow_producer *producer, const struct wire_client *client,
-     const struct wire_news *news)
+hear_trainer(struct flow_producer *producer, const struct flow_client *client,
+             const struct flow_news *news)
 {
-    if (news->what == WIRE_JOINED) {
+    if (news->what == FLOW_JOINED) {
         flow_producer_leave(producer, TRAINER);
         flow_producer_join(producer, TRAINER);
     }
-    if (news->what == WIRE_MESSAGE)
-        flow_producer_next(producer, TRAINER, wire_client_snapshot(client),
+    if (news->what == FLOW_MESSAGE)
+        flow_producer_next(producer, TRAINER, flow_client_snapshot(client),
                            clock_now());
 }
 
 static int
-bring(struct flow_replay *replay, struct flow_producer *producer,
-      struct wire_client *client, struct err *err)
+bring_batches(struct flow_replay *replay, struct flow_producer *producer,
+              struct flow_client *client, struct err *err)
 {
     const double now = clock_now();
     struct flow_turn turn;
     struct flow_late late;
 
-    fill(replay, producer);
+    fill_book(replay, producer);
     while (flow_producer_late(producer, now, &late))
         ;
     while (flow_producer_turn(producer, now, &turn)) {
         struct wire_msg *msg;
 
         go_to(replay, &turn.at);
-        msg = renewed(replay, replay->next, turn.at.session, err);
+        msg = renew_message(replay, replay->next, turn.at.session, err);
         if (!msg)
             return -1;
-        flow_producer_gave(producer, &turn, wire_client_send(client, msg), now);
+        flow_producer_gave(producer, &turn, flow_client_send(client, msg), now);
         wire_msg_free(msg);
     }
     while (flow_producer_untold(producer, now)) {
         const struct wire_end end = {.at = flow_producer_fresh(producer)};
         struct wire_msg *msg = wire_end_put(&end);
 
-        flow_producer_told(producer, TRAINER, wire_client_send(client, msg),
+        flow_producer_told(producer, TRAINER, flow_client_send(client, msg),
                            now);
         wire_msg_free(msg);
     }
@@ -280,31 +281,31 @@ static int
 be_augmenter(struct flow_replay *replay, struct wire *wire, int stop_fd,
              const char *endpoint, const char *role, struct err *err)
 {
-    const struct wire_client_config config = {
+    const struct flow_client_config config = {
         .endpoint = endpoint,
         .role = role,
         .edge = WIRE_EDGE_BATCH,
         .hello = replay->hello,
         .limits = {.queue = 64},
     };
-    struct wire_client *client = wire_client_open(wire, &config, err);
+    struct flow_client *client = flow_client_open(wire, &config, err);
     struct flow_producer *producer = flow_producer_new(lease_seconds);
     int rc = client ? 1 : -1, over = 0;
-    struct wire_news news;
+    struct flow_news news;
 
     while (rc > 0 && !over &&
            (rc = wire_wait(wire, stop_fd,
                            fmin(1, flow_producer_due(producer, clock_now())),
                            err)) > 0) {
-        while ((rc = wire_client_next(client, &news, err)) > 0) {
-            over |= news.what == WIRE_OVER;
-            hear(producer, client, &news);
+        while ((rc = flow_client_next(client, &news, err)) > 0) {
+            over |= news.what == FLOW_OVER;
+            hear_trainer(producer, client, &news);
         }
         if (rc == 0)
-            rc = bring(replay, producer, client, err) ? -1 : 1;
+            rc = bring_batches(replay, producer, client, err) ? -1 : 1;
     }
     flow_producer_free(producer);
-    wire_client_close(client);
+    flow_client_close(client);
     return rc < 0 ? -1 : 0;
 }
 
@@ -315,12 +316,12 @@ hand_out(struct flow_replay *replay, struct flow_outlet *outlet,
     struct flow_producer *producer = outlet->producer;
     struct flow_turn turn;
 
-    fill(replay, producer);
+    fill_book(replay, producer);
     while (flow_producer_turn(producer, clock_now(), &turn)) {
         struct wire_msg *msg;
 
         go_to(replay, &turn.at);
-        msg = renewed(replay, replay->next, turn.at.session, err);
+        msg = renew_message(replay, replay->next, turn.at.session, err);
         if (!msg)
             return -1;
         flow_outlet_give(outlet, &turn, msg);
@@ -343,7 +344,7 @@ be_selector(struct flow_replay *replay, struct wire *wire, int stop_fd,
     struct flow_outlet *outlet = flow_outlet_open(wire, &config, err);
     int rc = outlet ? 1 : -1, over = 0;
     struct err words;
-    struct wire_news news;
+    struct flow_news news;
 
     while (rc > 0 && !over &&
            (rc = wire_wait(wire, stop_fd, flow_outlet_patience(outlet), err)) >

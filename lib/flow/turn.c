@@ -31,8 +31,8 @@ all_late(const struct flow_producer *p)
 
 /* How many items a peer may get now. */
 static size_t
-spare(const struct flow_producer *p, const struct flow_peer *peer, int any,
-      double now)
+count_spare(const struct flow_producer *p, const struct flow_peer *peer,
+            int any, double now)
 {
     const size_t room = peer->late && !any ? 1 : peer->room;
 
@@ -49,14 +49,14 @@ spare(const struct flow_producer *p, const struct flow_peer *peer, int any,
  * never delivers may have the most.
  */
 static const struct flow_peer *
-taker(const struct flow_producer *p, int any, double now)
+choose_taker(const struct flow_producer *p, int any, double now)
 {
     const struct flow_peer *best = NULL;
     size_t most = 0;
 
     for (size_t i = 0; i < p->peers.n; i++) {
         const struct flow_peer *peer = &p->peers.peer[i];
-        const size_t n = spare(p, peer, any, now);
+        const size_t n = count_spare(p, peer, any, now);
         const int worse = best && peer->late > best->late,
                   better = best && peer->late < best->late;
 
@@ -84,7 +84,7 @@ flow_producer_turn(const struct flow_producer *p, double now,
     if (!lease)
         return 0;
     any = all_late(p);
-    peer = taker(p, any, now);
+    peer = choose_taker(p, any, now);
     if (!peer)
         return 0;
     if (peer->late && !any)
@@ -116,7 +116,7 @@ flow_producer_gave(struct flow_producer *p, const struct flow_turn *turn,
 
 /* The lowest lease that is over although the consumer has looked since. */
 static const struct flow_lease *
-overdue(struct flow_producer *p, double now)
+find_overdue(struct flow_producer *p, double now)
 {
     const struct flow_lease *lowest = NULL;
 
@@ -136,7 +136,7 @@ overdue(struct flow_producer *p, double now)
 int
 flow_producer_late(struct flow_producer *p, double now, struct flow_late *late)
 {
-    const struct flow_lease *lease = overdue(p, now);
+    const struct flow_lease *lease = find_overdue(p, now);
     struct flow_peer *peer;
 
     if (!lease)

@@ -46,7 +46,7 @@ wire_feed_close(struct wire_feed *feed)
 }
 
 static void
-publish(struct wire_feed *feed, struct wire_msg *msg)
+publish_message(struct wire_feed *feed, struct wire_msg *msg)
 {
     wire_sock_send(feed->sock, NULL, msg);
     wire_msg_free(msg);
@@ -56,28 +56,28 @@ void
 wire_feed_event(struct wire_feed *feed, struct wire_event *event)
 {
     event->sequence = feed->events++;
-    publish(feed, wire_event_put(event));
+    publish_message(feed, wire_event_put(event));
 }
 
 void
 wire_feed_metrics(struct wire_feed *feed, struct wire_metrics *metrics)
 {
     metrics->sequence = feed->metrics++;
-    publish(feed, wire_metrics_put(metrics));
+    publish_message(feed, wire_metrics_put(metrics));
 }
 
 void
 wire_feed_status(struct wire_feed *feed, struct wire_status *status)
 {
     status->sequence = feed->status++;
-    publish(feed, wire_status_put(status));
+    publish_message(feed, wire_status_put(status));
 }
 
 void
 wire_feed_features(struct wire_feed *feed, struct wire_features *features)
 {
     features->sequence = feed->features++;
-    publish(feed, wire_features_put(features));
+    publish_message(feed, wire_features_put(features));
 }
 
 /*

@@ -348,7 +348,7 @@ move_up(int fd)
 }
 
 static void
-begin(int fd, int gate)
+begin_peer(int fd, int gate)
 {
     struct slot *peer = &slots[fd];
 
@@ -385,7 +385,7 @@ accept4(int fd, struct sockaddr *restrict at, socklen_t *restrict len,
     if (gate && peer >= 0) {
         gate->met = 1;
         peer = move_up(peer);
-        begin(peer, fd);
+        begin_peer(peer, fd);
     } else if (peer >= 0 && peer < WIRE_GATE_FDS)
         slots[peer].kind = NOTHING;
     return peer;

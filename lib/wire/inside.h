@@ -3,8 +3,8 @@
 
 #include <zmq.h>
 
+#include "util/tally.h"
 #include "wire/error.h"
-#include "wire/news.h"
 #include "wire/sock.h"
 
 /*
@@ -37,9 +37,11 @@ struct wire_sock {
     int up, lost; /* DEALER: somebody is there; was, and went */
     char endpoint[256];
     struct wire_unsent *unsent; /* PUB: what waits for subscribers */
-    struct wire_msg *beat, *soon, *hello;
-    struct wire_greeting *greeting; /* NULL: none is sent */
+    struct wire_msg *beat, *soon;
     double beat_at;
+    double (*tend)(void *self, int up, double now); /* NULL: nothing is due */
+    void *self;
+    double due;                  /* when it is to be called again */
     struct wire_subject subject; /* what was refused last */
     struct err trouble; /* why connections come to nothing; "": they do not */
 };

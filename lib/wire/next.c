@@ -5,7 +5,7 @@
 static const int64_t day = (int64_t)86400 * 1000000000;
 
 int
-wire_session_judge(int64_t session, struct err *err)
+wire_session_check(int64_t session, struct err *err)
 {
     static const double year_2025 = 1735689600e9;
     const double now = (double)clock_wall(),

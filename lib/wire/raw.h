@@ -16,9 +16,6 @@
 struct wire_msg *wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger,
                                 struct wire_subject *subject, struct err *err);
 
-/* wire_subject_of() says what an error about a message names. */
-void wire_subject_of(struct wire_subject *subject, const struct wire_msg *msg);
-
 /* wire_msg_share() makes `part` another holder of part i's bytes. */
 void wire_msg_share(const struct wire_msg *msg, size_t i, zmq_msg_t *part);
 

@@ -97,3 +97,12 @@ wire_read_array(struct wire_reader *r, const char *key)
     }
     return &o->via.array;
 }
+
+int
+wire_msg_id(const struct wire_msg *msg, int64_t *id, struct err *err)
+{
+    struct wire_reader r = wire_read_start(msg, err);
+
+    *id = wire_read_whole(&r, "id", 0, INT64_MAX);
+    return r.rc;
+}

@@ -78,7 +78,7 @@ wire_record_open(const char *path, struct err *err)
 
 /* Bytes from here to the end of the file. */
 static uint64_t
-left(FILE *file)
+bytes_left(FILE *file)
 {
     struct stat st;
     off_t at = ftello(file);
@@ -99,7 +99,7 @@ get_part(FILE *file, struct wire_part *part)
     if (fread(length, sizeof length, 1, file) != 1)
         return -1;
     len = get_number(length, sizeof length);
-    if (len > left(file))
+    if (len > bytes_left(file))
         return -1;
     data = mem_array((size_t)len, 1);
     part->data = data;

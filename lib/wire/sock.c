@@ -14,7 +14,6 @@
 
 #include "address.h"
 #include "bounds.h"
-#include "greeting.h"
 #include "inside.h"
 #include "raw.h"
 #include "unsent.h"
@@ -194,7 +193,7 @@ bind_it(struct wire_sock *sock, struct err *err)
 }
 
 static int
-attach(struct wire_sock *sock, struct err *err)
+attach_sock(struct wire_sock *sock, struct err *err)
 {
     if (sock->binds)
         return bind_it(sock, err);
@@ -232,7 +231,7 @@ open_sock(struct wire *wire, enum wire_type type, int binds,
         err_set(err, "cannot open a socket: %s", zmq_strerror(errno));
         goto fail;
     }
-    if (set_keys(sock, role, err) || attach(sock, err))
+    if (set_keys(sock, role, err) || attach_sock(sock, err))
         goto fail;
     return sock;
 
@@ -290,7 +289,6 @@ wire_sock_close(struct wire_sock *sock)
         zmq_close(sock->monitor);
     wire_msg_free(sock->beat);
     wire_msg_free(sock->soon);
-    wire_msg_free(sock->hello);
     wire_unsent_free(sock->unsent);
     free(sock);
 }
@@ -434,7 +432,7 @@ wire_sock_send(struct wire_sock *sock, const struct wire_id *to,
 }
 
 static void
-replace(struct wire_msg **at, struct wire_msg *msg)
+replace_message(struct wire_msg **at, struct wire_msg *msg)
 {
     if (msg)
         wire_msg_hold(msg);
@@ -447,13 +445,13 @@ wire_sock_beat(struct wire_sock *sock, struct wire_msg *msg)
 {
     if (!sock->beat)
         sock->beat_at = clock_now() + WIRE_BEAT_EVERY;
-    replace(&sock->beat, msg);
+    replace_message(&sock->beat, msg);
 }
 
 void
 wire_sock_soon(struct wire_sock *sock, struct wire_msg *msg)
 {
-    replace(&sock->soon, msg);
+    replace_message(&sock->soon, msg);
 }
 
 int
@@ -474,11 +472,11 @@ wire_sock_lost(struct wire_sock *sock)
 }
 
 void
-wire_sock_greet(struct wire_sock *sock, struct wire_greeting *greeting,
-                struct wire_msg *hello)
+wire_sock_tend(struct wire_sock *sock,
+               double (*tend)(void *self, int up, double now), void *self)
 {
-    sock->greeting = greeting;
-    replace(&sock->hello, hello);
+    sock->tend = tend;
+    sock->self = self;
 }
 
 void

@@ -13,7 +13,7 @@ wire_decode_images(const struct wire_decoder *d)
 
 /* "v,b,d" of "vbd", for a sentence. */
 static const char *
-commas(const char *shape, char to[2 * WIRE_RANK_MAX])
+put_commas(const char *shape, char to[2 * WIRE_RANK_MAX])
 {
     size_t n = 0;
 
@@ -27,8 +27,9 @@ commas(const char *shape, char to[2 * WIRE_RANK_MAX])
 
 /* Size i of t, which is called that. */
 static void
-settle(struct wire_decoder *d, const struct wire_field *f,
-       const struct wire_tensor *t, size_t i, const struct wire_size *size)
+settle_sizes(struct wire_decoder *d, const struct wire_field *f,
+             const struct wire_tensor *t, size_t i,
+             const struct wire_size *size)
 {
     size_t *known = member(d->x, size->at);
     const unsigned bit = 1u << (size - d->m->sizes);
@@ -38,13 +39,13 @@ settle(struct wire_decoder *d, const struct wire_field *f,
     if (*known || d->settled & bit) {
         if (got != *known)
             wire_read_fail(&d->r, "tensor '%s' [%s] has %c = %zu, want %zu",
-                           f->name, commas(f->shape, shape), size->name, got,
-                           *known);
+                           f->name, put_commas(f->shape, shape), size->name,
+                           got, *known);
     } else if (!got) {
         wire_read_fail(&d->r, "tensor '%s' is empty", f->name);
     } else if (got > size->greatest) {
         wire_read_fail(&d->r, "tensor '%s' [%s] has %c = %zu, at most %zu",
-                       f->name, commas(f->shape, shape), size->name, got,
+                       f->name, put_commas(f->shape, shape), size->name, got,
                        size->greatest);
     }
     *known = got;
@@ -68,14 +69,14 @@ wire_decode_sizes(struct wire_decoder *d, const struct wire_field *f,
                 continue;
             settled |= 1u << (size - d->m->sizes);
             if (t && !d->r.rc)
-                settle(d, f, t, i, size);
+                settle_sizes(d, f, t, i, size);
         }
     }
     d->settled |= settled;
 }
 
 static int
-compare(const void *a, const void *b)
+compare_ids(const void *a, const void *b)
 {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
@@ -91,7 +92,7 @@ check_once(struct wire_decoder *d, const struct wire_tensor *t)
         return;
     sorted = mem_array(t->count, sizeof *sorted);
     memcpy(sorted, t->data, t->count * sizeof *sorted);
-    qsort(sorted, t->count, sizeof *sorted, compare);
+    qsort(sorted, t->count, sizeof *sorted, compare_ids);
     for (size_t i = 1; i < t->count; i++)
         if (sorted[i] == sorted[i - 1])
             wire_read_fail(&d->r, "sample %jd is in '%s' twice",

@@ -9,7 +9,6 @@
 #include "util/nofile.h"
 
 #include "bounds.h"
-#include "greeting.h"
 #include "inside.h"
 #include "zap.h"
 
@@ -67,22 +66,15 @@ wire_endpoint(const char *given, const char *dir, const char *edge)
     return dir ? mem_format("ipc://%s/%s", dir, edge) : NULL;
 }
 
-/* Signs of life are for a binder that knows us. */
-static int
-is_known(const struct wire_sock *sock)
-{
-    return !sock->greeting || sock->greeting->state == WIRE_IN;
-}
-
 void
 wire_beat(struct wire *wire)
 {
     const double now = clock_now();
 
     for (struct wire_sock *sock = wire->first; sock; sock = sock->next) {
-        if (sock->greeting && wire_greeting_turn(sock->greeting, sock->up, now))
-            wire_sock_send(sock, NULL, sock->hello);
-        if (!sock->beat || !is_known(sock) || now < sock->beat_at)
+        if (sock->tend)
+            sock->due = sock->tend(sock->self, sock->up, now);
+        if (!sock->beat || now < sock->beat_at)
             continue;
         sock->beat_at = now + WIRE_BEAT_EVERY;
         wire_sock_send(sock, NULL, sock->beat);
@@ -91,7 +83,7 @@ wire_beat(struct wire *wire)
 
 /* A connection was refused; why is in wire->why. */
 static void
-refuse(struct wire *wire, const struct err *why)
+note_refusal(struct wire *wire, const struct err *why)
 {
     struct err why_now = *why;
 
@@ -116,7 +108,7 @@ read_gate(struct wire_sock *sock)
             struct err why;
 
             err_set(&why, "a peer at %s was %s", sock->endpoint, said[i]);
-            refuse(sock->wire, &why);
+            note_refusal(sock->wire, &why);
         }
 }
 
@@ -129,7 +121,7 @@ wire_refused(struct wire *wire, struct err *why)
         if (s->gate >= 0)
             read_gate(s);
     for (unsigned n = wire->zap ? wire_zap_refused(wire->zap, &key) : 0; n; n--)
-        refuse(wire, &key);
+        note_refusal(wire, &key);
     if (!wire->say)
         return 0;
     wire->say = 0;
@@ -171,7 +163,7 @@ read_monitor(struct wire_sock *sock)
                       "not each other's",
                 sock->endpoint);
         sock->trouble = why;
-        refuse(sock->wire, &why);
+        note_refusal(sock->wire, &why);
     }
 }
 
@@ -212,7 +204,7 @@ fill_items(struct wire *wire, const struct wire_sock *only, int any,
 
 /* Do our own share of what is ready; 1 when there is some for the tool. */
 static int
-attend(struct wire *wire, const zmq_pollitem_t *item)
+attend_socks(struct wire *wire, const zmq_pollitem_t *item)
 {
     int ready = 0;
 
@@ -231,15 +223,15 @@ attend(struct wire *wire, const zmq_pollitem_t *item)
 
 /* Milliseconds until the time is over or a sign of life is due. */
 static long
-patience(const struct wire *wire, double until)
+until_due(const struct wire *wire, double until)
 {
     const double now = clock_now();
 
     for (const struct wire_sock *s = wire->first; s; s = s->next) {
-        if (s->beat && is_known(s) && s->beat_at < until)
-            until = s->beat_at;
-        if (s->greeting)
-            until = fmin(until, wire_greeting_due(s->greeting, s->up));
+        if (s->beat)
+            until = fmin(until, s->beat_at);
+        if (s->tend)
+            until = fmin(until, s->due);
     }
     return until > now ? (long)ceil((until - now) * 1000) : 0;
 }
@@ -257,14 +249,14 @@ wait_for(struct wire *wire, const struct wire_sock *only, int any, int stop_fd,
 
         wire_beat(wire);
         n = fill_items(wire, only, any, stop_fd);
-        if (zmq_poll(wire->items, (int)n, patience(wire, until)) < 0) {
+        if (zmq_poll(wire->items, (int)n, until_due(wire, until)) < 0) {
             if (errno == EINTR)
                 continue;
             return err_set(err, "cannot wait: %s", zmq_strerror(errno));
         }
         if (stops && wire->items[0].revents)
             return 0;
-        if (attend(wire, wire->items + stops) || clock_now() >= until)
+        if (attend_socks(wire, wire->items + stops) || clock_now() >= until)
             return 1;
     }
 }

@@ -46,7 +46,7 @@ open_socket(void *context, struct err *err)
 
 /* Waits for a request: 1, or 0 when the context is shut down. */
 static int
-receive(void *socket, struct request *r)
+receive_request(void *socket, struct request *r)
 {
     int more = 1;
     size_t size = sizeof more;
@@ -69,7 +69,7 @@ receive(void *socket, struct request *r)
 }
 
 static void
-answer(void *socket, const struct request *r, const char *role)
+send_answer(void *socket, const struct request *r, const char *role)
 {
     zmq_send(socket, "1.0", 3, ZMQ_SNDMORE);
     zmq_send(socket, r->field[REQUEST], r->len[REQUEST], ZMQ_SNDMORE);
@@ -80,7 +80,7 @@ answer(void *socket, const struct request *r, const char *role)
 }
 
 static void
-refuse(struct wire_zap *zap, const char *address)
+note_refusal(struct wire_zap *zap, const char *address)
 {
     pthread_mutex_lock(&zap->lock);
     zap->refused++;
@@ -90,20 +90,20 @@ refuse(struct wire_zap *zap, const char *address)
 }
 
 static void *
-serve(void *self)
+serve_requests(void *self)
 {
     struct wire_zap *zap = self;
     struct request r;
 
-    while (receive(zap->socket, &r)) {
+    while (receive_request(zap->socket, &r)) {
         const char *role = NULL;
 
         if (r.n == FIELDS && r.len[KEY] == KEY_BYTES &&
             !strcmp(r.field[MECHANISM], "CURVE"))
             role = wire_keys_role(zap->keys, r.field[KEY]);
         if (!role)
-            refuse(zap, r.field[ADDRESS]);
-        answer(zap->socket, &r, role);
+            note_refusal(zap, r.field[ADDRESS]);
+        send_answer(zap->socket, &r, role);
     }
     zmq_close(zap->socket);
     return NULL;
@@ -119,7 +119,7 @@ wire_zap_open(void *context, const struct wire_keys *keys, struct err *err)
     zap->keys = keys;
     zap->socket = open_socket(context, err);
     pthread_mutex_init(&zap->lock, NULL);
-    if (zap->socket && !(rc = stop_thread(&zap->thread, serve, zap)))
+    if (zap->socket && !(rc = stop_thread(&zap->thread, serve_requests, zap)))
         return zap;
     if (rc) {
         err_set(err, "cannot check keys: no thread: %s", strerror(rc));

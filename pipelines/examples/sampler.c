@@ -2,7 +2,7 @@
  * A sampler of one's own in C: stands in the place of foil-negatives.  It
  * weighs all other images of a batch by softmax(beta cosine), and keeps
  * nothing, so that the state which a trainer hands over is its place alone.
- * Whose it is, and where it stands, is for wire/handover.h to say; ids that come
+ * Whose it is, and where it stands, is for flow/handover.h to say; ids that come
  * again or late are the server's matter.
  *
  *     cc -D_POSIX_C_SOURCE=200809L -o sampler sampler.c \
@@ -23,13 +23,13 @@
 #include "util/stop.h"
 #include "wire/error.h"
 #include "wire/pairs.h"
-#include "wire/server.h"
-#include "wire/handover.h"
+#include "flow/server.h"
+#include "flow/handover.h"
 #include "wire/weights.h"
 
 struct sampler {
-    struct wire_server *server;
-    struct wire_stand stand;
+    struct flow_server *server;
+    struct flow_stand stand;
 };
 
 /* ---- mathematics ------------------------------------------------------- */
@@ -107,7 +107,7 @@ answer(struct sampler *s, uint64_t peer, int64_t id, struct wire_msg *msg,
         memcpy(error.reason, why->msg, sizeof error.reason - 1);
         msg = wire_error_put(&error);
     }
-    wire_server_answer(s->server, peer, id, msg);
+    flow_server_answer(s->server, peer, id, msg);
     wire_msg_free(msg);
     return 0;
 }
@@ -120,11 +120,11 @@ judge_peer(const struct sampler *s, uint64_t peer, int64_t session,
     const uint64_t owner = s->stand.owner;
     const struct wire_hello *there = NULL;
 
-    if (wire_session_judge(session, err))
+    if (wire_session_check(session, err))
         return -1;
-    if (owner && owner != peer && wire_server_reaches(s->server, owner))
-        there = wire_server_who(s->server, owner);
-    return wire_stand_check(&s->stand, peer, session, there, err);
+    if (owner && owner != peer && flow_server_reaches(s->server, owner))
+        there = flow_server_who(s->server, owner);
+    return flow_stand_check(&s->stand, peer, session, there, err);
 }
 
 static int
@@ -136,14 +136,14 @@ take_pairs(struct sampler *s, uint64_t peer, const struct wire_pairs *p,
 
     if (judge_peer(s, peer, p->session, err))
         return -1;
-    if (!wire_stand_fits(&s->stand, &at)) {
+    if (!flow_stand_fits(&s->stand, &at)) {
         err_set(err, "this sampler does not stand at that step");
         return answer(s, peer, p->id, NULL, 1, err);
     }
     weights = weigh(p, err);
     if (weights)
-        wire_stand_weighed(&s->stand, &at, peer,
-                           wire_server_who(s->server, peer)->peer);
+        flow_stand_weighed(&s->stand, &at, peer,
+                           flow_server_who(s->server, peer)->peer);
     return answer(s, peer, p->id, weights, 0, err);
 }
 
@@ -161,18 +161,18 @@ take_state(struct sampler *s, uint64_t peer, const struct wire_state *state,
                 state->sampler);
         return answer(s, peer, state->id, NULL, 0, err);
     }
-    if (wire_stand_follows(&s->stand, state, err) < 0)
+    if (flow_stand_follows(&s->stand, state, err) < 0)
         return answer(s, peer, state->id, NULL, 1, err);
-    wire_stand_add(&s->stand, state, peer,
-                   wire_server_who(s->server, peer)->peer);
-    wire_stand_stands(&s->stand); // without tables a piece is all of it
+    flow_stand_add(&s->stand, state, peer,
+                   flow_server_who(s->server, peer)->peer);
+    flow_stand_stands(&s->stand); // without tables a piece is all of it
     return answer(s, peer, state->id, wire_state_ok_put(&ok), 0, err);
 }
 
 static int
-take(struct sampler *s, const struct wire_news *news, struct err *err)
+take(struct sampler *s, const struct flow_news *news, struct err *err)
 {
-    const int64_t size = wire_server_hello(s->server)->size;
+    const int64_t size = flow_server_hello(s->server)->size;
     struct wire_state state;
     struct wire_pairs pairs;
     int refused;
@@ -194,14 +194,14 @@ take(struct sampler *s, const struct wire_news *news, struct err *err)
 /* ---- the stage ---------------------------------------------------------- */
 
 static void
-hear(struct sampler *s, struct wire_news *news)
+hear(struct sampler *s, struct flow_news *news)
 {
-    if (news->what == WIRE_JOINED)
-        wire_stand_greeted(&s->stand, news->peer,
-                           wire_server_who(s->server, news->peer)->peer);
-    if (news->what == WIRE_REPORT ||
-        (news->what == WIRE_MESSAGE && take(s, news, &news->why) &&
-         wire_server_refuse(s->server, news->peer, &news->why)))
+    if (news->what == FLOW_JOINED)
+        flow_stand_greeted(&s->stand, news->peer,
+                           flow_server_who(s->server, news->peer)->peer);
+    if (news->what == FLOW_REPORT ||
+        (news->what == FLOW_MESSAGE && take(s, news, &news->why) &&
+         flow_server_refuse(s->server, news->peer, &news->why)))
         say("%s", news->why.msg);
 }
 
@@ -211,7 +211,7 @@ main(int argc, char **argv)
     static const struct opt none[] = {{0}};
     static const struct opt_tool tool = {
         "sampler", "weigh negatives by their softmax", "ENDPOINT", 1, 1, none};
-    const struct wire_server_config config = {
+    const struct flow_server_config config = {
         .endpoint = *opt_parse(&tool, argc, argv),
         .edge = WIRE_EDGE_NEGATIVES,
         .hello = {.stage = "negatives",
@@ -221,20 +221,20 @@ main(int argc, char **argv)
     struct sampler s = {0};
     struct err err;
     struct wire *wire = wire_open(NULL, &err);
-    struct wire_news news;
+    struct flow_news news;
     int stop = -1;
 
-    wire_stand_init(&s.stand);
+    flow_stand_init(&s.stand);
     if (wire)
-        s.server = wire_server_open(wire, &config, &err);
+        s.server = flow_server_open(wire, &config, &err);
     if (s.server)
         stop = stop_fd(&err);
     if (stop < 0)
         die("%s", err.msg);
     while (wire_wait(wire, stop, 1, &err) > 0)
-        while (wire_server_next(s.server, &news, &err) > 0)
+        while (flow_server_next(s.server, &news, &err) > 0)
             hear(&s, &news);
-    wire_server_close(s.server);
+    flow_server_close(s.server);
     wire_close(wire);
     return EXIT_OK;
 }

@@ -2,13 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/service.h"
 #include "num/vec.h"
 #include "util/clock.h"
 #include "util/mem.h"
 #include "util/opt.h"
 #include "util/rng.h"
 #include "wire/pairs.h"
-#include "wire/service.h"
 #include "wire/state.h"
 #include "wire/weights.h"
 
@@ -20,7 +20,7 @@
 enum { SIZE = 50000, B = 256, V = 2, N = V * B, EXTRA = N, DIM = 128 };
 
 struct bench {
-    struct wire_service *service;
+    struct flow_service *service;
     struct rng rng;
     int64_t *ids, *extra;
     float *z;
@@ -31,12 +31,12 @@ ask(struct bench *b, struct wire_msg *request, int64_t id)
 {
     struct wire_msg *answer = NULL;
     struct err err;
-    enum wire_answer what;
+    enum flow_answer what;
 
-    wire_service_ask(b->service, request, id);
-    what = wire_service_wait(b->service, -1, &answer, &err);
+    flow_service_ask(b->service, request, id);
+    what = flow_service_wait(b->service, -1, &answer, &err);
     wire_msg_free(request);
-    if (what != WIRE_ANSWERED)
+    if (what != FLOW_ANSWERED)
         die("%s", err.msg);
     return answer;
 }
@@ -46,7 +46,7 @@ static void
 begin(struct bench *b)
 {
     const struct wire_state state = {
-        .id = wire_service_id(b->service), .session = 1, .last = 1};
+        .id = flow_service_id(b->service), .session = 1, .last = 1};
 
     wire_msg_free(ask(b, wire_state_put(&state), state.id));
 }
@@ -68,7 +68,7 @@ static double
 visit(struct bench *b, int64_t step)
 {
     const struct wire_pairs pairs = {
-        .id = wire_service_id(b->service),
+        .id = flow_service_id(b->service),
         .session = 1,
         .step = step,
         .beta = 5,
@@ -104,7 +104,7 @@ by_size(const void *a, const void *b)
 int
 main(int argc, char **argv)
 {
-    struct wire_service_config config = {
+    struct flow_service_config config = {
         .role = "negatives",
         .edge = WIRE_EDGE_NEGATIVES,
         .hello = {.stage = "train",
@@ -121,7 +121,7 @@ main(int argc, char **argv)
         die("usage: bench_sampler ENDPOINT STEPS");
     config.endpoint = argv[1];
     wire = wire_open(NULL, &err);
-    b.service = wire ? wire_service_open(wire, &config, &err) : NULL;
+    b.service = wire ? flow_service_open(wire, &config, &err) : NULL;
     if (!b.service)
         die("%s", err.msg);
     b.ids = mem_array(B, sizeof *b.ids);
@@ -136,7 +136,7 @@ main(int argc, char **argv)
     }
     qsort(ms, (size_t)steps, sizeof *ms, by_size);
     printf("%.2f\n", ms[steps / 2]);
-    wire_service_close(b.service);
+    flow_service_close(b.service);
     wire_close(wire);
     free(b.ids);
     free(b.extra);

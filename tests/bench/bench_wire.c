@@ -5,12 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "flow/client.h"
+#include "flow/server.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/mem.h"
 #include "wire/batch.h"
-#include "wire/client.h"
-#include "wire/server.h"
 
 /*
  * bench_wire N: what a batch of 32 pairs of 32x32 RGB views costs on the wire,
@@ -52,25 +52,25 @@ make(int64_t session, int64_t step)
 static void
 bring(void)
 {
-    const struct wire_client_config config = {
+    const struct flow_client_config config = {
         .endpoint = endpoint,
         .edge = WIRE_EDGE_BATCH,
         .hello = {.stage = "augment", .recipe = "none"},
     };
     struct err err;
     struct wire *wire = wire_open(NULL, &err);
-    struct wire_client *client = wire_client_open(wire, &config, &err);
-    struct wire_news news;
+    struct flow_client *client = flow_client_open(wire, &config, &err);
+    struct flow_news news;
     struct wire_msg *msg;
     const pid_t trainer = getppid();
     int64_t step = 0;
 
     while (getppid() == trainer && wire_wait(wire, -1, 1, &err) > 0) {
-        while (wire_client_next(client, &news, &err) > 0) {
-            if (news.what != WIRE_MESSAGE)
+        while (flow_client_next(client, &news, &err) > 0) {
+            if (news.what != FLOW_MESSAGE)
                 continue;
-            msg = make(wire_client_snapshot(client)->at.session, step++);
-            wire_client_send(client, msg);
+            msg = make(flow_client_snapshot(client)->at.session, step++);
+            flow_client_send(client, msg);
             wire_msg_free(msg);
         }
     }
@@ -93,16 +93,16 @@ print_median(size_t n, double *seconds)
 
 /* Waits for news of that kind; what is refused ends the measurement. */
 static void
-until(struct wire *wire, struct wire_server *server, enum wire_what what,
-      struct wire_news *news)
+until(struct wire *wire, struct flow_server *server, enum flow_what what,
+      struct flow_news *news)
 {
     struct err err;
 
     for (;;) {
-        while (wire_server_next(server, news, &err) > 0) {
+        while (flow_server_next(server, news, &err) > 0) {
             if (news->what == what)
                 return;
-            if (news->what == WIRE_REPORT) {
+            if (news->what == FLOW_REPORT) {
                 fprintf(stderr, "bench_wire: %s\n", news->why.msg);
                 exit(1);
             }
@@ -115,21 +115,21 @@ until(struct wire *wire, struct wire_server *server, enum wire_what what,
 static void
 round_trips(size_t n, double *trip, double *decode)
 {
-    const struct wire_server_config config = {
+    const struct flow_server_config config = {
         .endpoint = endpoint,
         .edge = WIRE_EDGE_BATCH,
         .hello = {.stage = "train"},
     };
     struct err err;
     struct wire *wire = wire_open(NULL, &err);
-    struct wire_server *server = wire_server_open(wire, &config, &err);
+    struct flow_server *server = flow_server_open(wire, &config, &err);
     struct wire_batch batch;
     struct wire_next one = {.at = {1, 0, 0}, .window = 1};
-    struct wire_news news;
+    struct flow_news news;
     uint64_t peer;
 
     REQUIRE(server);
-    until(wire, server, WIRE_JOINED, &news);
+    until(wire, server, FLOW_JOINED, &news);
     peer = news.peer;
     for (size_t i = 0; i < n; i++) {
         const double start = clock_now();
@@ -138,16 +138,16 @@ round_trips(size_t n, double *trip, double *decode)
 
         one.serial = (int64_t)i + 1;
         next = wire_next_put(&one);
-        wire_server_send(server, peer, next);
+        flow_server_send(server, peer, next);
         wire_msg_free(next);
-        until(wire, server, WIRE_MESSAGE, &news);
+        until(wire, server, FLOW_MESSAGE, &news);
         came = clock_now();
         REQUIRE(!wire_batch_get(&batch, news.msg, 0, &err));
         decode[i] = clock_now() - came;
         trip[i] = clock_now() - start;
         wire_batch_release(&batch);
     }
-    wire_server_close(server);
+    flow_server_close(server);
     wire_close(wire);
 }
 

@@ -149,7 +149,7 @@ check_told(struct world *w, const struct relay *r, const struct link *plan)
 {
     const int room = w->room + r->n[IS_SENT];
 
-    if (plan->greeting.state != WIRE_IN || w->party[plan->binder].left ||
+    if (plan->greeting.state != FLOW_IN || w->party[plan->binder].left ||
         r->newest.session < 0)
         return;
     if (w->now - plan->told >= 1)

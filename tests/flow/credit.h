@@ -146,7 +146,7 @@ relay_hears(struct world *w, int party, const struct event *e)
         relays[i].session = e->said.session;
         relays[i].place = e->said.k;
         relays[i].credit += (size_t)e->said.room;
-        if (w->link[to].greeting.state == WIRE_IN)
+        if (w->link[to].greeting.state == FLOW_IN)
             say_next(w, to, 1, relays[i].session, relays[i].place,
                      (size_t)e->said.room);
     } else if (e->what == ITEM && e->said.session == relays[i].session) {
@@ -167,7 +167,7 @@ relay_turn(struct world *w, int party)
         const struct said said = {.session = relays[i].session,
                                   .k = (int16_t)relays[i].queue[0]};
 
-        if (w->link[to].greeting.state == WIRE_IN) // or it is dropped
+        if (w->link[to].greeting.state == FLOW_IN) // or it is dropped
             post(w, to, 1, BATCH, &said);
         relays[i].credit -= relays[i].credit > 0;
         memmove(relays[i].queue, relays[i].queue + 1,

@@ -46,7 +46,7 @@ depart(struct world *w, int party)
             continue;
         link->back = INFINITY;
         if (link->client == party)
-            wire_greeting_lost(&link->greeting);
+            flow_greeting_lost(&link->greeting);
     }
 }
 
@@ -75,7 +75,7 @@ filter_ends(struct world *w)
     check_over(w, s, FILTER);
     if (s->over || !flow_producer_over(s->flow, w->now))
         return;
-    s->over = w->link[i].greeting.state == WIRE_IN && post(w, i, 1, END, &said);
+    s->over = w->link[i].greeting.state == FLOW_IN && post(w, i, 1, END, &said);
 }
 
 /* Who hands out hears that the run is over, when it is there. */
@@ -87,7 +87,7 @@ relay_ends(struct world *w, int party)
         .session = at.session, .k = (int16_t)count(w, &at), .over = 1};
     const int plan = link_of(w, party, binder_of_items(w));
 
-    if (at.session >= 0 && w->link[plan].greeting.state == WIRE_IN &&
+    if (at.session >= 0 && w->link[plan].greeting.state == FLOW_IN &&
         post(w, plan, 1, END, &said))
         depart(w, party);
     else if (at.session < 0 || w->now - w->relay[party - RELAY].over >= parting)

@@ -55,7 +55,7 @@ relay_turn(struct world *w, int party)
     copy_tidy(r);
     check_relay(w, r, party);
     relay_make(w, r, party);
-    while (w->link[batches].greeting.state == WIRE_IN &&
+    while (w->link[batches].greeting.state == FLOW_IN &&
            (batch = flow_relay_ready(r->flow))) {
         const struct thing *thing = batch;
         const struct said said = {.session = thing->session,
@@ -67,7 +67,7 @@ relay_turn(struct world *w, int party)
         copy_sent(w, r, thing->k);
     }
     relay_make(w, r, party);
-    if (w->link[plan].greeting.state == WIRE_IN &&
+    if (w->link[plan].greeting.state == FLOW_IN &&
         flow_relay_turn(r->flow, w->now, &next)) {
         const struct said said = said_of(w, &next);
 
@@ -125,7 +125,7 @@ relay_hears(struct world *w, int party, const struct event *e)
     } else if (e->what == END) {
         if (e->said.over && !r->over)
             r->over = e->link == batches ? w->now : 1e-9;
-        if (e->link != batches && w->link[batches].greeting.state == WIRE_IN)
+        if (e->link != batches && w->link[batches].greeting.state == FLOW_IN)
             post(w, batches, 1, END, &e->said);
     }
 }
@@ -389,7 +389,7 @@ lie_of_end(struct world *w, int relay)
     const struct said said = {.session = session(w),
                               .k = (int16_t)(w->trained + dice(w, 3))};
 
-    if (w->link[i].greeting.state != WIRE_IN || w->relays < 2)
+    if (w->link[i].greeting.state != FLOW_IN || w->relays < 2)
         return;
     tell(w, "%s lies of the end", name_of(relay));
     w->end_lied = 1;
@@ -405,7 +405,7 @@ lie_of_over(struct world *w, int relay)
     const struct said said = {
         .session = s->session, .k = (int16_t)s->place, .over = 1};
 
-    if (w->link[i].greeting.state != WIRE_IN || w->relays < 2 || s->session < 0)
+    if (w->link[i].greeting.state != FLOW_IN || w->relays < 2 || s->session < 0)
         return;
     tell(w, "%s lies that the run is over", name_of(relay));
     w->early = 1;
@@ -431,7 +431,7 @@ lie(struct world *w)
         lie_of_end(w, relay);
         return;
     }
-    if (w->link[i].greeting.state != WIRE_IN || s->session < 0)
+    if (w->link[i].greeting.state != FLOW_IN || s->session < 0)
         return;
     switch (dice(w, 4)) {
     case 0:

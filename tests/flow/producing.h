@@ -23,7 +23,7 @@ number(struct wire_place at)
 }
 
 /* What is held, as a text of digits: places of the first epoch. */
-static enum flow_said
+static enum flow_what
 next(struct flow_producer *p, uint64_t peer, int64_t serial, int64_t k,
      const char *held, int64_t room, double now)
 {

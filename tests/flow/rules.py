@@ -20,13 +20,13 @@ OUT = os.environ.get("OUT", "build/release")
 CC = os.environ.get("CC", "gcc").split()
 P, T, R, C, G, E, A, K = [f"lib/{name}.c" for name in (
     "flow/producer", "flow/turn", "flow/relay", "flow/consumer",
-    "wire/greeting", "wire/link", "wire/request", "wire/handover")]
+    "flow/greeting", "flow/link", "flow/request", "flow/handover")]
 PRODUCER = "flow/test_producer", "flow/test_late"
 TESTS = {P: PRODUCER, T: PRODUCER, R: ("flow/test_relay",),
-         C: ("flow/test_consumer",), G: ("wire/test_greeting",),
-         E: ("wire/test_asking",), A: ("wire/test_asking", "wire/test_kept"),
-         K: ("wire/test_asking",)}
-SERVICES = E, A, K  # of a service: wire/test_services, a simulation of its own
+         C: ("flow/test_consumer",), G: ("flow/test_greeting",),
+         E: ("flow/test_request",), A: ("flow/test_request",),
+         K: ("flow/test_handover",)}
+SERVICES = E, A, K  # of a service: flow/test_services, a simulation of its own
 
 # rule, file, what stands there, what stands there without the rule, how the
 # name of its witness begins, with or behind a row of foil-wire(5) in brackets
@@ -84,7 +84,7 @@ RULES = [
      "",
      "who delivers is late no more: the other one is set aside"),
     ("producer: another session forgives", P,
-     "if (anew)\n        forgive(p);",
+     "if (anew)\n        forgive_peers(p);",
      "",
      "another session forgives who was late"),
     ("producer: leases of a peer that is gone are void", P,
@@ -170,11 +170,11 @@ RULES = [
      "",
      "what is handed out again is made again"),
     ("relay: what is sent counts on top of room", R,
-     "r->room + count(r, SENT)",
+     "r->room + count_entries(r, SENT)",
      "r->room",
      "one that is sent makes room for another"),
     ("relay: no more than room batches are kept", R,
-     "|| count(r, MADE) >= r->room",
+     "|| count_entries(r, MADE) >= r->room",
      "",
      "no more batches are kept than there is room for"),
     ("relay: the newest is said to who does not know it", R,
@@ -186,7 +186,7 @@ RULES = [
      "is_new ? 0 : 1e8",
      "the room is said, and again after a second"),
     ("relay: a new room is said at once", R,
-     "!r->told || r->said != room(r)",
+     "!r->told || r->said != count_room(r)",
      "!r->told",
      "one that is sent makes room for another"),
     ("relay: an item that waits stays though it is had", R,
@@ -218,7 +218,7 @@ RULES = [
      "(void)was;",
      "at once, when there is something to do; what is in training counts"),
     ("consumer: what is in training is had", C,
-     "if (c->taken)\n        add(w, &c->at);",
+     "if (c->taken)\n        add_place(w, &c->at);",
      "",
      "at once, when there is something to do; what is in training counts"),
     ("consumer: the farthest is dropped for a nearer one", C,
@@ -254,14 +254,14 @@ RULES = [
      "1",
      "[GREETING: a second without an answer]"),
     ("greeting: hello again when it is asked for", G,
-     "if (greeting->state == WIRE_IN)\n        greeting->state = WIRE_OUT;",
+     "if (greeting->state == FLOW_IN)\n        greeting->state = FLOW_OUT;",
      "(void)greeting;",
      "[IN: error with again]"),
     ("greeting: a lost connection is greeted again", G,
-     "wire_greeting_lost(struct wire_greeting *greeting)\n"
+     "flow_greeting_lost(struct flow_greeting *greeting)\n"
      "{\n"
-     "    greeting->state = WIRE_OUT;",
-     "wire_greeting_lost(struct wire_greeting *greeting)\n"
+     "    greeting->state = FLOW_OUT;",
+     "flow_greeting_lost(struct flow_greeting *greeting)\n"
      "{\n"
      "    (void)greeting;",
      "[any: the connection is lost]"),
@@ -270,7 +270,7 @@ RULES = [
      "if (id < 0 || !asking->waits)",
      "[any: another id] it is dropped"),
     ("client: an error about a message is no answer", E,
-     "if (*error->of.kind)\n        return WIRE_ABOUT_MESSAGE;",
+     "if (*error->of.kind)\n        return FLOW_ABOUT_MESSAGE;",
      "",
      "[any: error with kind]"),
     ("client: what is not answered is asked again", A,
@@ -286,17 +286,17 @@ RULES = [
      "return 0;",
      "[any: greeted by another service]"),
     ("client: and who is ahead of us", K,
-     "wire_keeper_behind(struct wire_keeper *keeper)\n{\n"
+     "flow_keeper_behind(struct flow_keeper *keeper)\n{\n"
      "    keeper->ready = 0;",
-     "wire_keeper_behind(struct wire_keeper *keeper)\n{\n"
+     "flow_keeper_behind(struct flow_keeper *keeper)\n{\n"
      "    (void)keeper;",
      "[READY: a step was not applied]"),
     ("client: and who wants it", K,
-     "(was && what != WIRE_NO_STATE)",
+     "(was && what != FLOW_NO_STATE)",
      "was",
      "[READY: error with id and state]"),
     ("client: it asks again once the state is there", K,
-     "return what == WIRE_ANSWERED && !was;",
+     "return what == FLOW_ANSWERED && !was;",
      "return 0;",
      "[STATE: state.ok with the id]"),
     ("service: the state belongs to one that is there", K,
@@ -374,7 +374,7 @@ def judge(row, text, folder, quick):
     if not re.search(r"^not ok \d+ - (\[[^]]*\] )?" + re.escape(row[4]), said, re.M):
         return f"'{row[4]}' passes without it"
     return "" if quick else is_unseen(without(
-        row, text, "wire/test_services" if row[1] in SERVICES
+        row, text, "flow/test_services" if row[1] in SERVICES
         else "flow/test_simulation", folder))
 
 

@@ -101,13 +101,13 @@ tend_link(struct world *w, int i)
     if (!can_run(w, link->client))
         return;
     if (w->party[link->binder].left && w->now > link->last[0] &&
-        link->greeting.state != WIRE_OUT) {
-        wire_greeting_lost(&link->greeting);
+        link->greeting.state != FLOW_OUT) {
+        flow_greeting_lost(&link->greeting);
         lost(w, link);
     }
-    if (wire_greeting_turn(&link->greeting, is_up(w, link), w->now))
+    if (flow_greeting_turn(&link->greeting, is_up(w, link), w->now))
         post(w, i, 1, HELLO, NULL);
-    if (link->greeting.state == WIRE_IN && w->now - link->lived >= life) {
+    if (link->greeting.state == FLOW_IN && w->now - link->lived >= life) {
         post(w, i, 1, BEAT, NULL);
     }
 }
@@ -134,7 +134,7 @@ cut(struct world *w, struct link *link, double seconds)
     if (link->back < w->now + seconds)
         link->back = w->now + seconds;
     link->last[0] = link->last[1] = link->back;
-    wire_greeting_lost(&link->greeting);
+    flow_greeting_lost(&link->greeting);
     lost(w, link);
 }
 
@@ -260,11 +260,11 @@ static void
 to_client(struct world *w, struct link *link, const struct event *e)
 {
     if (e->what == AGAIN)
-        wire_greeting_again(&link->greeting);
-    else if (e->what == HELLO && wire_greeting_hello(&link->greeting)) {
+        flow_greeting_again(&link->greeting);
+    else if (e->what == HELLO && flow_greeting_hello(&link->greeting)) {
         link->greeted = link->connection;
         met(w, link);
-    } else if (e->what != HELLO && link->greeting.state == WIRE_IN)
+    } else if (e->what != HELLO && link->greeting.state == FLOW_IN)
         client_hears(w, link, e);
 }
 

@@ -141,7 +141,7 @@ tell_end(struct world *w, struct source *s, int binder)
     check_told_end(w, s, binder);
 }
 
-static enum flow_said
+static enum flow_what
 source_next(struct world *w, struct source *s, struct link *link,
             const struct said *said)
 {
@@ -151,10 +151,10 @@ source_next(struct world *w, struct source *s, struct link *link,
                       (said->session == s->session && said->serial > s->serial);
     const int is_same =
         link->session == said->session && link->serial == said->serial;
-    enum flow_said heard;
+    enum flow_what heard;
     int all;
 
-    // what foil-select and wire_session_judge() refuse
+    // what foil-select and wire_session_check() refuse
     if (said->k > w->places || said->session > 1000000)
         return FLOW_NOTHING;
     link->session = said->session;
@@ -269,7 +269,7 @@ ask(struct world *w, struct flow_consumer *c, int binder)
                 post(w, i, 0, NEXT, &said);
             }
             if (binder == SELECTOR && link->client == FILTER)
-                sent = link->greeting.state == WIRE_IN &&
+                sent = link->greeting.state == FLOW_IN &&
                        post(w, i, 1, NEXT, &said);
         }
         flow_consumer_asked(c, &ask, sent, w->now);
@@ -277,7 +277,7 @@ ask(struct world *w, struct flow_consumer *c, int binder)
 }
 
 static void
-filter_next(struct world *w, enum flow_said heard)
+filter_next(struct world *w, enum flow_what heard)
 {
     struct source *s = &w->filter_out;
     const struct wire_place at = flow_producer_place(s->flow);

@@ -4,13 +4,13 @@
  */
 #include "t.h"
 #include "flow/inlet.h"
+#include "flow/peer.h"
 #include "wire/batch.h"
-#include "wire/peer.h"
 
 /* Turn both sides until the inlet has news of that kind. */
 static int
 inlet_sees(struct wire *a, struct wire *b, struct flow_inlet *inlet,
-           enum wire_what what, struct wire_news *news, double seconds)
+           enum flow_what what, struct flow_news *news, double seconds)
 {
     const double until = clock_now() + seconds;
 
@@ -26,8 +26,8 @@ inlet_sees(struct wire *a, struct wire *b, struct flow_inlet *inlet,
 struct edge {
     struct wire *a, *b;
     struct flow_inlet *inlet;
-    struct wire_client_config augmenter;
-    struct wire_client *client;
+    struct flow_client_config augmenter;
+    struct flow_client *client;
 };
 
 static struct edge
@@ -49,7 +49,7 @@ open_edge(void)
 
     strcpy(e.augmenter.hello.recipe, "cifar");
     e.inlet = flow_inlet_open(e.a, &sc, &err);
-    e.client = wire_client_open(e.b, &e.augmenter, &err);
+    e.client = flow_client_open(e.b, &e.augmenter, &err);
     return e;
 }
 
@@ -57,25 +57,25 @@ open_edge(void)
 static int
 is_told(struct edge *e)
 {
-    struct wire_news news;
+    struct flow_news news;
 
-    return client_sees(e->a, e->b, e->client, WIRE_MESSAGE, &news, 5);
+    return client_sees(e->a, e->b, e->client, FLOW_MESSAGE, &news, 5);
 }
 
 static void
 greets(struct edge *e)
 {
-    const struct wire_hello *hello = wire_server_hello(e->inlet->server);
-    struct wire_news news;
+    const struct wire_hello *hello = flow_server_hello(e->inlet->server);
+    struct flow_news news;
 
-    T(inlet_sees(e->a, e->b, e->inlet, WIRE_JOINED, &news, 5),
+    T(inlet_sees(e->a, e->b, e->inlet, FLOW_JOINED, &news, 5),
       "an augmenter joins");
     T(hello->size == 10 && !strcmp(hello->recipe, "cifar"),
       "data set and recipe are the first comer's");
     flow_inlet_ask(e->inlet);
-    T(is_told(e) && wire_client_snapshot(e->client)->at.session == 1000 &&
-          wire_client_snapshot(e->client)->window == 2 &&
-          !wire_client_snapshot(e->client)->n_have,
+    T(is_told(e) && flow_client_snapshot(e->client)->at.session == 1000 &&
+          flow_client_snapshot(e->client)->window == 2 &&
+          !flow_client_snapshot(e->client)->n_have,
       "the augmenter learns session and window");
 }
 
@@ -97,11 +97,11 @@ takes_a_batch(struct edge *e)
                                .ids = ids,
                                .views = views};
     struct wire_msg *msg = wire_batch_put(&batch);
-    struct wire_news news;
+    struct flow_news news;
     struct err err = {""};
 
-    T(wire_client_send(e->client, msg) == 1, "a batch is sent");
-    T(inlet_sees(e->a, e->b, e->inlet, WIRE_MESSAGE, &news, 5),
+    T(flow_client_send(e->client, msg) == 1, "a batch is sent");
+    T(inlet_sees(e->a, e->b, e->inlet, FLOW_MESSAGE, &news, 5),
       "the batch comes");
     T(!wire_batch_get(&batch, news.msg, 10, &err), "the batch decodes: %s",
       err.msg);
@@ -117,37 +117,37 @@ static void
 tells(struct edge *e)
 {
     const struct wire_place done = {1000, 0, 1};
-    struct wire_news news;
+    struct flow_news news;
 
     flow_inlet_ask(e->inlet);
-    T(is_told(e) && wire_client_snapshot(e->client)->n_have == 1 &&
-          wire_client_snapshot(e->client)->have[1] == 0,
+    T(is_told(e) && flow_client_snapshot(e->client)->n_have == 1 &&
+          flow_client_snapshot(e->client)->have[1] == 0,
       "what is there is told");
     flow_consumer_go(e->inlet->consumer, &done);
     flow_inlet_ask(e->inlet);
-    T(is_told(e) && wire_client_snapshot(e->client)->at.step == 1 &&
-          wire_client_snapshot(e->client)->serial == 3 &&
-          !wire_client_snapshot(e->client)->n_have,
+    T(is_told(e) && flow_client_snapshot(e->client)->at.step == 1 &&
+          flow_client_snapshot(e->client)->serial == 3 &&
+          !flow_client_snapshot(e->client)->n_have,
       "and what is trained");
     T(flow_inlet_patience(e->inlet) > 0.1, "then there is time");
-    wire_server_over(e->inlet->server, &done);
-    T(client_sees(e->a, e->b, e->client, WIRE_OVER, &news, 5),
+    flow_server_over(e->inlet->server, &done);
+    T(client_sees(e->a, e->b, e->client, FLOW_OVER, &news, 5),
       "[consumer: the run is over] the run is over");
 }
 
 static void
 turns_away(struct edge *e)
 {
-    struct wire_client *other;
-    struct wire_news news;
+    struct flow_client *other;
+    struct flow_news news;
     struct err err;
 
     strcpy(e->augmenter.hello.recipe, "emc2");
-    other = wire_client_open(e->b, &e->augmenter, &err);
-    T(inlet_sees(e->a, e->b, e->inlet, WIRE_REPORT, &news, 5),
+    other = flow_client_open(e->b, &e->augmenter, &err);
+    T(inlet_sees(e->a, e->b, e->inlet, FLOW_REPORT, &news, 5),
       "who has another recipe is refused: %s", news.why.msg);
-    T(wire_server_peers(e->inlet->server) == 1, "who is refused is not there");
-    wire_client_close(other);
+    T(flow_server_peers(e->inlet->server) == 1, "who is refused is not there");
+    flow_client_close(other);
 }
 
 static void
@@ -159,7 +159,7 @@ batch_edge(void)
     takes_a_batch(&e);
     tells(&e);
     turns_away(&e);
-    wire_client_close(e.client);
+    flow_client_close(e.client);
     flow_inlet_close(e.inlet);
     wire_close(e.a);
     wire_close(e.b);
@@ -180,16 +180,16 @@ ends(void)
     };
     struct flow_inlet *inlet = flow_inlet_open(a, &sc, &err);
     struct wire_sock *sock = join(b, sc.endpoint, "x");
-    struct wire_news news;
+    struct flow_news news;
 
-    T(inlet_sees(a, b, inlet, WIRE_JOINED, &news, 5), "an augmenter joins");
+    T(inlet_sees(a, b, inlet, FLOW_JOINED, &news, 5), "an augmenter joins");
     tell(sock, next_of(1, 0, 0, 1));
-    T(inlet_sees(a, b, inlet, WIRE_REPORT, &news, 5),
+    T(inlet_sees(a, b, inlet, FLOW_REPORT, &news, 5),
       "what has no use here is refused: %s", news.why.msg);
     T(flow_consumer_ended(inlet->consumer) == FLOW_NONE_ENDED,
       "the plan goes on");
     tell(sock, wire_end_put(&end));
-    inlet_sees(a, b, inlet, WIRE_REPORT, &news, 0.1);
+    inlet_sees(a, b, inlet, FLOW_REPORT, &news, 0.1);
     T(flow_consumer_ended(inlet->consumer) == FLOW_ALL_ENDED,
       "and ends when all say so");
     wire_sock_close(sock);

@@ -4,13 +4,13 @@
  */
 #include "t.h"
 #include "flow/outlet.h"
+#include "flow/peer.h"
 #include "wire/item.h"
-#include "wire/peer.h"
 
 /* Turn both sides until the outlet has news of that kind. */
 static int
 outlet_sees(struct wire *a, struct wire *b, struct flow_outlet *outlet,
-            enum wire_what what, struct wire_news *news, double seconds)
+            enum flow_what what, struct flow_news *news, double seconds)
 {
     const double until = clock_now() + seconds;
 
@@ -28,7 +28,7 @@ hears_over(struct wire *a, struct wire *b, struct flow_outlet *outlet,
            double seconds)
 {
     const double until = clock_now() + seconds;
-    struct wire_news news;
+    struct flow_news news;
 
     do {
         while (flow_outlet_next(outlet, &news))
@@ -41,9 +41,9 @@ hears_over(struct wire *a, struct wire *b, struct flow_outlet *outlet,
 
 /* The client sends a message of its own. */
 static int
-say(struct wire_client *client, struct wire_msg *msg)
+say(struct flow_client *client, struct wire_msg *msg)
 {
-    const int sent = wire_client_send(client, msg);
+    const int sent = flow_client_send(client, msg);
 
     wire_msg_free(msg);
     return sent;
@@ -69,7 +69,7 @@ fill(struct flow_outlet *outlet)
 struct plan {
     struct wire *a, *b;
     struct flow_outlet *outlet;
-    struct wire_client *client;
+    struct flow_client *client;
 };
 
 static struct plan
@@ -80,7 +80,7 @@ open_plan(void)
         .hello = hello_of("select", "r", digest_a, 10),
         .lease = 10,
     };
-    const struct wire_client_config cc = {
+    const struct flow_client_config cc = {
         .endpoint = at("plan"),
         .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("augment", "", digest_a, 10),
@@ -88,7 +88,7 @@ open_plan(void)
     struct err err = {""};
     struct plan p = {.a = wire_open(NULL, &err), .b = wire_open(NULL, &err)};
 
-    p.client = wire_client_open(p.b, &cc, &err);
+    p.client = flow_client_open(p.b, &cc, &err);
     p.outlet = flow_outlet_open(p.a, &sc, &err);
     T(p.client && p.outlet, "both ends open, the client first: %s", err.msg);
     return p;
@@ -96,14 +96,14 @@ open_plan(void)
 
 /* 1 when the outlet has news of that kind, in 8 s. */
 static int
-sees(struct plan *p, enum wire_what what, struct wire_news *news)
+sees(struct plan *p, enum flow_what what, struct flow_news *news)
 {
     return outlet_sees(p->a, p->b, p->outlet, what, news, 8);
 }
 
 /* The same of the client. */
 static int
-hears(struct plan *p, enum wire_what what, struct wire_news *news)
+hears(struct plan *p, enum flow_what what, struct flow_news *news)
 {
     return client_sees(p->a, p->b, p->client, what, news, 5);
 }
@@ -111,16 +111,16 @@ hears(struct plan *p, enum wire_what what, struct wire_news *news)
 static void
 begins(struct plan *p)
 {
-    struct wire_news news;
+    struct flow_news news;
     struct flow_turn now;
 
-    T(sees(p, WIRE_JOINED, &news), "the outlet greets");
-    T(hears(p, WIRE_JOINED, &news), "the client too");
+    T(sees(p, FLOW_JOINED, &news), "the outlet greets");
+    T(hears(p, FLOW_JOINED, &news), "the client too");
     T(!flow_producer_short(p->outlet->producer) &&
           !flow_producer_turn(p->outlet->producer, 0, &now),
       "nothing is known to be wanted yet");
     T(say(p->client, next_of(77, 1, 2, 1)), "the client says what is");
-    T(sees(p, WIRE_MOVED, &news), "a session begins");
+    T(sees(p, FLOW_MOVED, &news), "a session begins");
     T(news.at.session == 77 && news.at.epoch == 1 && news.at.step == 2,
       "it begins at its place");
 }
@@ -132,7 +132,7 @@ hands_out(struct plan *p)
     const int64_t ids[] = {3, 1, 2, 4, 5, 6, 7, 8, 9};
     struct wire_item item = {
         .size = 10, .steps = 5, .epochs = 2, .n = 9, .ids = ids};
-    struct wire_news news;
+    struct flow_news news;
     struct flow_turn now;
 
     fill(p->outlet);
@@ -140,7 +140,7 @@ hands_out(struct plan *p)
         struct wire_msg *msg;
 
         T(flow_producer_turn(p->outlet->producer, clock_now(), &now) &&
-              now.peer == wire_server_peer(p->outlet->server, 0) &&
+              now.peer == flow_server_peer(p->outlet->server, 0) &&
               now.at.step == 2 + i,
           "it is the turn of the one peer");
         item.at = now.at;
@@ -151,52 +151,52 @@ hands_out(struct plan *p)
     T(!flow_producer_turn(p->outlet->producer, clock_now(), &now) &&
           flow_producer_out(p->outlet->producer) == 3,
       "then all that is there is out");
-    T(hears(p, WIRE_MESSAGE, &news), "an item comes");
-    T(wire_client_item(p->client)->ids[2] == 2 &&
-          wire_client_item(p->client)->at.step == 2,
+    T(hears(p, FLOW_MESSAGE, &news), "an item comes");
+    T(flow_client_item(p->client)->ids[2] == 2 &&
+          flow_client_item(p->client)->at.step == 2,
       "it is what was sent");
-    T((uintptr_t)wire_client_item(p->client)->ids % 8 == 0,
+    T((uintptr_t)flow_client_item(p->client)->ids % 8 == 0,
       "its ids are aligned, however they came");
-    T(hears(p, WIRE_MESSAGE, &news), "the next one comes");
+    T(hears(p, FLOW_MESSAGE, &news), "the next one comes");
 }
 
 /* Where the trainer is, and the end. */
 static void
 passes_on(struct plan *p)
 {
-    struct wire_news news;
+    struct flow_news news;
 
     say(p->client, next_of(77, 1, 3, 2));
-    T(sees(p, WIRE_PASSED, &news) && news.at.step == 3,
+    T(sees(p, FLOW_PASSED, &news) && news.at.step == 3,
       "what is trained is passed on");
     T(flow_producer_out(p->outlet->producer) == 2,
       "what is trained is no longer leased");
     say(p->client, next_of(77, 1, 2, 3));
-    T(sees(p, WIRE_BACK, &news) && news.at.step == 2,
+    T(sees(p, FLOW_BACK, &news) && news.at.step == 2,
       "so is that it goes back");
     fill(p->outlet);
     flow_outlet_end(p->outlet);
     flow_outlet_end(p->outlet);
-    T(hears(p, WIRE_ENDED, &news) && news.at.step == 5, "the plan has an end");
-    T(!client_sees(p->a, p->b, p->client, WIRE_ENDED, &news, 0.05),
+    T(hears(p, FLOW_ENDED, &news) && news.at.step == 5, "the plan has an end");
+    T(!client_sees(p->a, p->b, p->client, FLOW_ENDED, &news, 0.05),
       "which is said once");
 }
 
 static void
 is_left(struct plan *p)
 {
-    struct wire_news news;
+    struct flow_news news;
     struct flow_turn now;
 
     flow_producer_turn(p->outlet->producer, clock_now(), &now);
     flow_producer_gave(p->outlet->producer, &now, 1, clock_now());
     say(p->client, wire_end_put(&(struct wire_end){{77, 1, 2}, 1}));
     T(hears_over(p->a, p->b, p->outlet, 5), "the run is over");
-    wire_client_close(p->client);
+    flow_client_close(p->client);
     for (int i = 0;
-         i < 1000 && wire_server_reaches(p->outlet->server, now.peer); i++)
+         i < 1000 && flow_server_reaches(p->outlet->server, now.peer); i++)
         turn(p->a, p->b);
-    T(sees(p, WIRE_LEFT, &news) && p->outlet->freed == 1,
+    T(sees(p, FLOW_LEFT, &news) && p->outlet->freed == 1,
       "who leaves frees what it had");
 }
 
@@ -235,24 +235,24 @@ claims(void)
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
     struct flow_outlet *outlet = flow_outlet_open(a, &sc, &err);
     struct wire_sock *sock = join(b, at("claims"), "x");
-    struct wire_news news;
+    struct flow_news news;
 
     tell(sock, next_of(6, 0, 3, 1));
-    T(outlet_sees(a, b, outlet, WIRE_MOVED, &news, 5),
+    T(outlet_sees(a, b, outlet, FLOW_MOVED, &news, 5),
       "a peer names a session");
     tell(sock, next_of(INT64_C(1) << 62, 0, 0, 1));
-    T(outlet_sees(a, b, outlet, WIRE_REPORT, &news, 5) &&
+    T(outlet_sees(a, b, outlet, FLOW_REPORT, &news, 5) &&
           strstr(news.why.msg, "ahead of this machine's clock"),
       "a session of the year 2116 is refused: %s", news.why.msg);
     T(flow_producer_place(outlet->producer).session == 6,
       "the session before stays");
     tell(sock, next_of(6, 0, 11, 2));
-    T(outlet_sees(a, b, outlet, WIRE_REPORT, &news, 5) &&
+    T(outlet_sees(a, b, outlet, FLOW_REPORT, &news, 5) &&
           strstr(news.why.msg, "beyond ten"),
       "a place that the tool does not believe: %s", news.why.msg);
     T(flow_producer_place(outlet->producer).step == 3, "the place stays");
     tell(sock, next_of(6, 0, 10, 3));
-    T(outlet_sees(a, b, outlet, WIRE_PASSED, &news, 5),
+    T(outlet_sees(a, b, outlet, FLOW_PASSED, &news, 5),
       "one that the tool believes moves it");
 
     wire_sock_close(sock);
@@ -277,11 +277,11 @@ late(void)
     struct wire_msg *msg =
         wire_beat_put(&(struct wire_beat){0}); // stands for an item
     struct flow_turn turn = {0};
-    struct wire_news news;
+    struct flow_news news;
     int until = 1000;
 
     tell(sock, next_of(6, 0, 0, 1));
-    T(outlet_sees(a, b, outlet, WIRE_MOVED, &news, 5), "a session begins");
+    T(outlet_sees(a, b, outlet, FLOW_MOVED, &news, 5), "a session begins");
     fill(outlet);
     T(flow_producer_turn(outlet->producer, clock_now(), &turn) &&
           flow_outlet_give(outlet, &turn, msg),
@@ -290,7 +290,7 @@ late(void)
     for (int64_t serial = 2; !flow_outlet_late(outlet, &words) && until-- > 0;
          serial++) {
         tell(sock, next_of(6, 0, 0, serial));
-        outlet_sees(a, b, outlet, WIRE_REPORT, &news, 0.01);
+        outlet_sees(a, b, outlet, FLOW_REPORT, &news, 0.01);
     }
     T(until > 0, "a newer snapshot does not have it: it is late");
     T(strstr(words.msg, "'hoarder' did not deliver epoch 0, step 0 within "),

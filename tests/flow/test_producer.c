@@ -121,7 +121,7 @@ is_not_over_for_all(void)
 {
     struct flow_producer *p = with_peers(2, 1);
     const struct wire_place last = step(5);
-    enum flow_said said = FLOW_NOTHING;
+    enum flow_what said = FLOW_NOTHING;
     double now = 1;
 
     next(p, 1, 1000, 5, "", 1, now);
@@ -160,7 +160,7 @@ static void
 lapses(int more)
 {
     struct flow_producer *p = with_peers(2, 1);
-    enum flow_said said = FLOW_NOTHING;
+    enum flow_what said = FLOW_NOTHING;
     double now = 0;
 
     hand_out(p, 0);

@@ -7,7 +7,7 @@
 #include "wire/batch.h"
 #include "wire/record.h"
 
-#include "wire/ends.h"
+#include "flow/ends.h"
 
 enum { STEPS = 6 };
 
@@ -105,14 +105,14 @@ batches(const char *path)
     struct wire *wire = wire_open(NULL, &err);
     struct flow_inlet *inlet = flow_inlet_open(wire, &config, &err);
     struct wire_batch batch;
-    struct wire_news news;
+    struct flow_news news;
     int64_t want = 1;
     int right = 1;
 
     while (flow_consumer_ended(inlet->consumer) != FLOW_ALL_ENDED &&
            wire_wait(wire, -1, 1, &err) > 0) {
         while (flow_inlet_next(inlet, &news)) {
-            if (news.what != WIRE_MESSAGE ||
+            if (news.what != FLOW_MESSAGE ||
                 wire_batch_get(&batch, news.msg, 10, &err))
                 continue;
             right &= batch.at.step == want && batch.at.session == 500 &&
@@ -124,9 +124,9 @@ batches(const char *path)
         flow_inlet_ask(inlet);
     }
     T(right && want == STEPS, "each batch once, in order, as recorded");
-    T(!strcmp(wire_server_hello(inlet->server)->digest, digest_a),
+    T(!strcmp(flow_server_hello(inlet->server)->digest, digest_a),
       "greeted as the recorded one did");
-    wire_server_over(inlet->server, &config.at);
+    flow_server_over(inlet->server, &config.at);
     flow_inlet_close(inlet);
     wire_close(wire);
     T(ends_well(pid), "it ends when the run is over");
@@ -138,38 +138,38 @@ items(const char *path)
 {
     const char *endpoint = at("plan");
     const pid_t pid = play(path, endpoint);
-    struct wire_client_config config = {
+    struct flow_client_config config = {
         .endpoint = endpoint,
         .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("augment", "", digest_a, 10),
     };
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
-    struct wire_client *client = wire_client_open(wire, &config, &err);
+    struct flow_client *client = flow_client_open(wire, &config, &err);
     struct wire_item item;
-    struct wire_news news;
+    struct flow_news news;
     struct wire_msg *msg;
     int64_t want = 2, serial = 0;
     int ended = 0, right = 1;
 
     while (!ended && wire_wait(wire, -1, 1, &err) > 0) {
-        while (wire_client_next(client, &news, &err) > 0) {
-            ended |= news.what == WIRE_ENDED;
-            if (news.what != WIRE_MESSAGE ||
+        while (flow_client_next(client, &news, &err) > 0) {
+            ended |= news.what == FLOW_ENDED;
+            if (news.what != FLOW_MESSAGE ||
                 wire_item_get(&item, news.msg, 10, &err))
                 continue;
             right &= item.at.step == want++ && item.at.session == 7;
             wire_item_release(&item);
         }
         msg = next_of(7, 0, want, ++serial);
-        wire_client_send(client, msg);
+        flow_client_send(client, msg);
         wire_msg_free(msg);
     }
     T(right && want == STEPS, "each item once, in order, from the place");
     msg = wire_end_put(&(struct wire_end){{7, 0, want}, 1});
-    wire_client_send(client, msg);
+    flow_client_send(client, msg);
     wire_msg_free(msg);
-    wire_client_close(client);
+    flow_client_close(client);
     wire_close(wire);
     T(ends_well(pid), "it ends when the run is over");
 }

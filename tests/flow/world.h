@@ -18,11 +18,11 @@
 #include <string.h>
 
 #include "flow/consumer.h"
+#include "flow/greeting.h"
 #include "flow/producer.h"
 #include "flow/relay.h"
 #include "util/mem.h"
 #include "util/rng.h"
-#include "wire/greeting.h"
 
 enum {
     LEASE = 10, /* seconds, where the world has no shorter one */
@@ -69,7 +69,7 @@ struct link {
     unsigned connection; /* the present one */
     double back;         /* it is there from then on */
     double last[2];      /* when the last message on it arrives, down and up */
-    struct wire_greeting greeting;
+    struct flow_greeting greeting;
     double lived;     /* when who connects showed life last */
     uint64_t number;  /* that the binder knows it by; 0: it does not */
     unsigned met;     /* on this connection */

@@ -3,16 +3,16 @@
  * its tool does what tools do.  Whatever comes, a relay behind it keeps what it
  * may, and a refusal ends it with a sentence.
  */
+#include "flow/client.h"
 #include "flow/relay.h"
 #include "fuzz/sequence.h"
-#include "wire/client.h"
 
 enum { NEWS_MAX = 64 };
 
 enum { ROOM = 2 };
 
 struct edge {
-    struct wire_client *client;
+    struct flow_client *client;
     enum wire_edge of;
     void *binder;
     struct flow_relay *relay; /* items are places */
@@ -24,8 +24,8 @@ check_state(struct edge *edge)
 {
     const int64_t session = flow_relay_place(edge->relay).session;
 
-    REQUIRE(!wire_client_joined(edge->client) ||
-            *wire_client_who(edge->client)->stage);
+    REQUIRE(!flow_client_joined(edge->client) ||
+            *flow_client_who(edge->client)->stage);
     REQUIRE(session >= edge->session);
     REQUIRE(flow_relay_kept(edge->relay) <= ROOM);
     edge->session = session;
@@ -36,7 +36,7 @@ take_item(struct edge *edge)
 {
     struct wire_place *at = mem_array(1, sizeof *at);
 
-    *at = wire_client_item(edge->client)->at;
+    *at = flow_client_item(edge->client)->at;
     if (!flow_relay_take(edge->relay, at, at))
         free(at);
 }
@@ -45,21 +45,21 @@ take_item(struct edge *edge)
 static int
 read_news(struct edge *edge)
 {
-    struct wire_news news;
+    struct flow_news news;
     struct err err = {""};
     int rc = 1;
 
     for (int n = 0; rc > 0 && n < NEWS_MAX; n++) {
-        rc = wire_client_next(edge->client, &news, &err);
-        if (rc > 0 && news.what == WIRE_MESSAGE) {
+        rc = flow_client_next(edge->client, &news, &err);
+        if (rc > 0 && news.what == FLOW_MESSAGE) {
             REQUIRE(news.msg);
             if (edge->of == WIRE_EDGE_PLAN)
                 take_item(edge);
             else
                 flow_relay_next(edge->relay,
-                                wire_client_snapshot(edge->client));
+                                flow_client_snapshot(edge->client));
         }
-        if (rc > 0 && news.what == WIRE_REPORT)
+        if (rc > 0 && news.what == FLOW_REPORT)
             REQUIRE(*news.why.msg);
     }
     REQUIRE(rc >= 0 || *err.msg);
@@ -69,7 +69,7 @@ read_news(struct edge *edge)
 static void
 send_on(struct edge *edge, struct wire_msg *msg)
 {
-    wire_client_send(edge->client, msg);
+    flow_client_send(edge->client, msg);
     wire_msg_free(msg);
 }
 
@@ -131,7 +131,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct bytes from = {data, len < 4096 ? len : 4096};
     struct edge edge = {.of =
                             byte(&from) & 1 ? WIRE_EDGE_PLAN : WIRE_EDGE_BATCH};
-    struct wire_client_config config = {.edge = edge.of};
+    struct flow_client_config config = {.edge = edge.of};
     struct wire *wire;
     void *one, *two;
     struct err err;
@@ -142,7 +142,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     config.hello = hello(&(struct bytes){NULL, 0});
     edge.binder = plain_socket(wire);
     REQUIRE(!zmq_bind(edge.binder, config.endpoint));
-    edge.client = wire_client_open(wire, &config, &err);
+    edge.client = flow_client_open(wire, &config, &err);
     REQUIRE(edge.client);
     wire->first->up = 1; // which ZeroMQ does not tell of inproc
     edge.session = -1;
@@ -152,7 +152,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     while (flow_relay_drop(edge.relay, &one, &two))
         free(one);
     flow_relay_free(edge.relay);
-    wire_client_close(edge.client);
+    flow_client_close(edge.client);
     zmq_close(edge.binder);
     wire_close(wire);
     return 0;

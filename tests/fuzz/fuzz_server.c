@@ -18,7 +18,7 @@ struct edge {
     struct wire *wire;
     struct flow_outlet *outlet; /* around the server, of who produces */
     struct flow_inlet *inlet;   /* of who consumes */
-    struct wire_server *server;
+    struct flow_server *server;
     enum wire_edge of;
     const char *endpoint;
     void *peer[PEERS];
@@ -36,12 +36,12 @@ connect_peer(struct edge *edge, size_t i)
 static void
 check_state(struct edge *edge)
 {
-    const size_t n = wire_server_peers(edge->server);
+    const size_t n = flow_server_peers(edge->server);
 
     for (size_t i = 0; i < n; i++) {
-        const uint64_t peer = wire_server_peer(edge->server, i);
+        const uint64_t peer = flow_server_peer(edge->server, i);
 
-        REQUIRE(peer && wire_server_who(edge->server, peer));
+        REQUIRE(peer && flow_server_who(edge->server, peer));
     }
     if (edge->inlet)
         REQUIRE(flow_consumer_held(edge->inlet->consumer) <= WINDOW);
@@ -53,19 +53,19 @@ check_state(struct edge *edge)
 static void
 read_news(struct edge *edge, uint64_t *last)
 {
-    struct wire_news news;
+    struct flow_news news;
     struct err err;
     int n = 0;
 
     while (n++ < NEWS_MAX &&
            (edge->outlet  ? flow_outlet_next(edge->outlet, &news)
             : edge->inlet ? flow_inlet_next(edge->inlet, &news)
-                          : wire_server_next(edge->server, &news, &err)) > 0) {
-        if (news.what == WIRE_MESSAGE)
-            REQUIRE(news.msg && wire_server_who(edge->server, news.peer));
-        if (news.what == WIRE_REPORT)
+                          : flow_server_next(edge->server, &news, &err)) > 0) {
+        if (news.what == FLOW_MESSAGE)
+            REQUIRE(news.msg && flow_server_who(edge->server, news.peer));
+        if (news.what == FLOW_REPORT)
             REQUIRE(*news.why.msg);
-        if (news.what == WIRE_MESSAGE || news.what == WIRE_JOINED)
+        if (news.what == FLOW_MESSAGE || news.what == FLOW_JOINED)
             *last = news.peer;
     }
 }
@@ -131,7 +131,7 @@ act(struct edge *edge, struct bytes *from, uint64_t peer)
 
     if (edge->of == WIRE_EDGE_NEGATIVES) {
         msg = wire_beat_put(&(struct wire_beat){0});
-        wire_server_answer(edge->server, peer, what, msg);
+        flow_server_answer(edge->server, peer, what, msg);
         wire_msg_free(msg);
     } else if (edge->of == WIRE_EDGE_BATCH) {
         consume(edge->inlet, &at, what);
@@ -139,7 +139,7 @@ act(struct edge *edge, struct bytes *from, uint64_t peer)
         produce(edge->outlet, &at, what);
     }
     if (what == 254 && edge->of != WIRE_EDGE_NEGATIVES)
-        wire_server_over(edge->server, &at);
+        flow_server_over(edge->server, &at);
 }
 
 static void
@@ -184,7 +184,7 @@ close_inlet(struct flow_inlet *inlet)
 static void
 open_edge(struct edge *edge)
 {
-    struct wire_server_config config = {.edge = edge->of};
+    struct flow_server_config config = {.edge = edge->of};
     struct flow_inlet_config inlet = {.at = {1, 0, 0}, .window = WINDOW};
     struct flow_outlet_config outlet = {.lease = 10};
     struct err err;
@@ -202,7 +202,7 @@ open_edge(struct edge *edge)
         REQUIRE(edge->inlet);
         edge->server = edge->inlet->server;
     } else {
-        edge->server = wire_server_open(edge->wire, &config, &err);
+        edge->server = flow_server_open(edge->wire, &config, &err);
         REQUIRE(edge->server);
     }
 }
@@ -215,7 +215,7 @@ close_edge(struct edge *edge)
     else if (edge->inlet)
         close_inlet(edge->inlet);
     else
-        wire_server_close(edge->server);
+        flow_server_close(edge->server);
 }
 
 int

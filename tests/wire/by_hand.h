@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "ends.h"
+#include "flow/ends.h"
 
 enum { KIB = 1024, MIB = 1 << 20 };
 

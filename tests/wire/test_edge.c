@@ -7,7 +7,7 @@
 #include "t.h"
 #include "util/nofile.h"
 
-#include "ends.h"
+#include "flow/ends.h"
 
 /* Bytes that ZMTP says before and with a socket's READY, at the least. */
 enum { READY = 64 + 27 };

@@ -2,7 +2,7 @@
 #include "t.h"
 #include "wire/feed.h"
 
-#include "ends.h"
+#include "flow/ends.h"
 
 static struct wire_metrics metrics = {
     .stage = "train", .n = 1, .values = {{"loss", 4.5}}};

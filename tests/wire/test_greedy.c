@@ -8,10 +8,10 @@
 static const struct wire_limits none = {0};
 
 /* A trainer that takes batches of 2 MiB. */
-static struct wire_server *
+static struct flow_server *
 open_trainer(struct wire *wire, const char *name)
 {
-    const struct wire_server_config config = {
+    const struct flow_server_config config = {
         .endpoint = at(name),
         .edge = WIRE_EDGE_BATCH,
         .hello = hello_of("train", "", digest_a, 10),
@@ -19,18 +19,18 @@ open_trainer(struct wire *wire, const char *name)
     };
     struct err err;
 
-    return wire_server_open(wire, &config, &err);
+    return flow_server_open(wire, &config, &err);
 }
 
 /* A peer that is greeted by hand, or -1. */
 static int
-join_by_hand(struct wire *wire, struct wire_server *server, const char *name)
+join_by_hand(struct wire *wire, struct flow_server *server, const char *name)
 {
     struct wire_hello hello = hello_of("augment", "", digest_a, 10);
     struct wire_msg *msg = wire_hello_put(&hello);
     const struct wire_part head = wire_msg_part(msg, 1);
     const int fd = reach(at(name));
-    struct wire_news news;
+    struct flow_news news;
     struct err err;
     int joined = 0;
 
@@ -38,8 +38,8 @@ join_by_hand(struct wire *wire, struct wire_server *server, const char *name)
     say(wire, fd, "foil2.hello", &head);
     for (int i = 0; i < 1000 && !joined; i++) {
         wire_wait(wire, -1, 0.005, &err);
-        while (wire_server_next(server, &news, &err) > 0)
-            joined |= news.what == WIRE_JOINED;
+        while (flow_server_next(server, &news, &err) > 0)
+            joined |= news.what == FLOW_JOINED;
     }
     wire_msg_free(msg);
     return joined ? fd : -1;
@@ -51,18 +51,18 @@ admits(size_t part, size_t bytes, size_t expect, size_t n)
 {
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
-    struct wire_server *server = open_trainer(wire, "c");
+    struct flow_server *server = open_trainer(wire, "c");
     const int fd = join_by_hand(wire, server, "c");
     int whole;
 
     if (expect)
-        wire_server_expect(server, expect, n);
+        flow_server_expect(server, expect, n);
     whole = endless(wire, fd, part, bytes) >= bytes;
     for (int i = 0; i < 50; i++) // all is read by then
         wire_wait(wire, -1, 0.005, &err);
     whole &= send(fd, "\3", 1, MSG_NOSIGNAL) == 1;
     close(fd);
-    wire_server_close(server);
+    flow_server_close(server);
     wire_close(wire);
     return fd >= 0 && whole;
 }
@@ -100,7 +100,7 @@ greedy_together(void)
     enum { PEERS = 16, EACH = 4 * MIB, MOST = 10 * MIB };
     struct err err = {""};
     struct wire *wire = wire_open(NULL, &err);
-    struct wire_server *server = open_trainer(wire, "h");
+    struct flow_server *server = open_trainer(wire, "h");
     int fds[PEERS], greeted = 0, cut = 0, last;
 
     for (int i = 0; i < PEERS; i++) {
@@ -122,7 +122,7 @@ greedy_together(void)
     for (int i = 0; i < PEERS; i++)
         close(fds[i]);
     close(last);
-    wire_server_close(server);
+    flow_server_close(server);
     wire_close(wire);
 }
 

@@ -6,7 +6,7 @@
 
 #include "t.h"
 
-#include "ends.h"
+#include "flow/ends.h"
 
 static const struct wire_limits none = {0};
 

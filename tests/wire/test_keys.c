@@ -5,7 +5,7 @@
 #include "wire/edge.h"
 #include "wire/keys.h"
 
-#include "ends.h"
+#include "flow/ends.h"
 
 static char *
 path(const char *name)

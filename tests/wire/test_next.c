@@ -9,12 +9,12 @@ sessions(void)
     const int64_t now = (int64_t)clock_wall(), hour = (int64_t)3600e9;
     struct err err = {""};
 
-    T(!wire_session_judge(0, &err) && !wire_session_judge(now, &err) &&
-          !wire_session_judge(now + hour, &err),
+    T(!wire_session_check(0, &err) && !wire_session_check(now, &err) &&
+          !wire_session_check(now + hour, &err),
       "a session of the past, of now and of a clock an hour ahead: %s",
       err.msg);
-    T(wire_session_judge(now + 25 * hour, &err), "a day ahead: %s", err.msg);
-    T(wire_session_judge(INT64_MAX, &err), "the end of time: %s", err.msg);
+    T(wire_session_check(now + 25 * hour, &err), "a day ahead: %s", err.msg);
+    T(wire_session_check(INT64_MAX, &err), "the end of time: %s", err.msg);
     T(wire_session_begin(0, now) == now &&
           wire_session_begin(now - 1, now) == now,
       "a new session is the time");

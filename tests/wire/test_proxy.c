@@ -2,13 +2,13 @@
 #include "wire/item.h"
 #include "wire/proxy.h"
 
-#include "ends.h"
+#include "flow/ends.h"
 
 /* Turns all three until the server (or the client, if given) has that news.
  * What waits for the other one ends each wait at once: so by the clock. */
 static int
-sees(struct wire *wire, struct wire_proxy *proxy, struct wire_server *server,
-     struct wire_client *client, enum wire_what what, struct wire_news *news,
+sees(struct wire *wire, struct wire_proxy *proxy, struct flow_server *server,
+     struct flow_client *client, enum flow_what what, struct flow_news *news,
      int *passed)
 {
     const double until = clock_now() + 20;
@@ -21,10 +21,10 @@ sees(struct wire *wire, struct wire_proxy *proxy, struct wire_server *server,
             ++*passed;
             wire_msg_free(msg);
         }
-        while (server && wire_server_next(server, news, &err) > 0)
+        while (server && flow_server_next(server, news, &err) > 0)
             if (news->what == what)
                 return 1;
-        while (client && wire_client_next(client, news, &err) > 0)
+        while (client && flow_client_next(client, news, &err) > 0)
             if (news->what == what)
                 return 1;
         wire_wait(wire, -1, 0.01, &err);
@@ -32,22 +32,22 @@ sees(struct wire *wire, struct wire_proxy *proxy, struct wire_server *server,
     return 0;
 }
 
-static struct wire_client *
+static struct flow_client *
 augmenter(struct wire *wire)
 {
-    const struct wire_client_config config = {
+    const struct flow_client_config config = {
         .endpoint = at("tap"),
         .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("augment", "", digest_a, 10)};
     struct err err;
 
-    return wire_client_open(wire, &config, &err);
+    return flow_client_open(wire, &config, &err);
 }
 
 /* What one asks for through the proxy comes to that one. */
 static void
-asks(struct wire *wire, struct wire_proxy *proxy, struct wire_server *server,
-     struct wire_client *one, int *passed)
+asks(struct wire *wire, struct wire_proxy *proxy, struct flow_server *server,
+     struct flow_client *one, int *passed)
 {
     const int64_t ids[] = {1, 2};
     const struct wire_item item = {.at = {5, 0, 1},
@@ -58,15 +58,15 @@ asks(struct wire *wire, struct wire_proxy *proxy, struct wire_server *server,
                                    .ids = ids};
     struct wire_item got = {0};
     struct wire_msg *msg = next_of(5, 0, 1, 1);
-    struct wire_news news;
+    struct flow_news news;
     struct err err = {""};
 
-    T(wire_client_send(one, msg), "it asks");
+    T(flow_client_send(one, msg), "it asks");
     wire_msg_free(msg);
-    T(sees(wire, proxy, server, NULL, WIRE_MESSAGE, &news, passed), "asked");
+    T(sees(wire, proxy, server, NULL, FLOW_MESSAGE, &news, passed), "asked");
     msg = wire_item_put(&item);
-    T(wire_server_send(server, news.peer, msg), "sent");
-    T(sees(wire, proxy, NULL, one, WIRE_MESSAGE, &news, passed) &&
+    T(flow_server_send(server, news.peer, msg), "sent");
+    T(sees(wire, proxy, NULL, one, FLOW_MESSAGE, &news, passed) &&
           !wire_item_get(&got, news.msg, 10, &err) && got.ids[1] == 2,
       "the item comes to the one who asked");
     wire_item_release(&got);
@@ -77,34 +77,34 @@ int
 main(void)
 {
     const struct wire_limits limits = {0};
-    struct wire_server_config config = {.edge = WIRE_EDGE_PLAN};
+    struct flow_server_config config = {.edge = WIRE_EDGE_PLAN};
     struct err err = {""};
     struct wire *wire;
-    struct wire_server *server;
-    struct wire_client *one, *two;
+    struct flow_server *server;
+    struct flow_client *one, *two;
     struct wire_proxy *proxy;
-    struct wire_news news;
+    struct flow_news news;
     int passed = 0;
 
     scratch_open();
     wire = wire_open(NULL, &err);
     config.endpoint = at("plan");
     config.hello = hello_of("select", "", digest_a, 10);
-    server = wire_server_open(wire, &config, &err);
+    server = flow_server_open(wire, &config, &err);
     proxy = wire_proxy_open(wire, at("tap"), at("plan"), NULL, &limits, &err);
     one = augmenter(wire);
     two = augmenter(wire);
     T(server && proxy && one && two, "all open: %s", err.msg);
-    T(sees(wire, proxy, server, NULL, WIRE_JOINED, &news, &passed), "one");
-    T(sees(wire, proxy, server, NULL, WIRE_JOINED, &news, &passed), "two");
-    T(wire_server_peers(server) == 2, "the binder meets both");
-    T(sees(wire, proxy, NULL, one, WIRE_JOINED, &news, &passed), "and greets");
+    T(sees(wire, proxy, server, NULL, FLOW_JOINED, &news, &passed), "one");
+    T(sees(wire, proxy, server, NULL, FLOW_JOINED, &news, &passed), "two");
+    T(flow_server_peers(server) == 2, "the binder meets both");
+    T(sees(wire, proxy, NULL, one, FLOW_JOINED, &news, &passed), "and greets");
     asks(wire, proxy, server, one, &passed);
     T(passed >= 6, "%d messages were seen in passing", passed);
-    wire_client_close(one);
-    wire_client_close(two);
+    flow_client_close(one);
+    flow_client_close(two);
     wire_proxy_close(proxy);
-    wire_server_close(server);
+    flow_server_close(server);
     wire_close(wire);
     scratch_close();
     return t_done();

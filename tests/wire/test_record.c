@@ -4,7 +4,7 @@
 #include "t.h"
 #include "wire/record.h"
 
-#include "ends.h"
+#include "flow/ends.h"
 
 static char path[128];
 

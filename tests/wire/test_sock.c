@@ -10,7 +10,7 @@
 #include "t.h"
 #include "wire/batch.h"
 
-#include "ends.h"
+#include "flow/ends.h"
 
 static const struct wire_limits none = {0};
 
@@ -237,7 +237,7 @@ static void
 old_binder(void)
 {
     static const struct wire_part hello[] = {PART("foil1.hello"), PART("\x80")};
-    struct wire_client_config cc = {
+    struct flow_client_config cc = {
         .endpoint = at("old"),
         .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("augment", "", "", 0),
@@ -245,18 +245,18 @@ old_binder(void)
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err);
     void *context = zmq_ctx_new(), *binder = zmq_socket(context, ZMQ_ROUTER);
-    struct wire_client *client;
+    struct flow_client *client;
     const int patience_ms = 10;
-    struct wire_news news;
+    struct flow_news news;
     char id[256];
     int n, rc = 0;
 
     zmq_bind(binder, cc.endpoint);
-    client = wire_client_open(a, &cc, &err);
+    client = flow_client_open(a, &cc, &err);
     zmq_setsockopt(binder, ZMQ_RCVTIMEO, &patience_ms, sizeof patience_ms);
     for (int i = 0; i < 500 && rc >= 0; i++) {
         wire_wait(a, -1, 0.005, &err);
-        rc = wire_client_next(client, &news, &err);
+        rc = flow_client_next(client, &news, &err);
         n = zmq_recv(binder, id, sizeof id, 0);
         if (n <= 0)
             continue;
@@ -267,7 +267,7 @@ old_binder(void)
     }
     T(rc < 0 && strstr(err.msg, "peer speaks foil1, this is foil2"),
       "a binder of version 1 ends who connects: %s", err.msg);
-    wire_client_close(client);
+    flow_client_close(client);
     zmq_close(binder);
     zmq_ctx_term(context);
     wire_close(a);
@@ -275,11 +275,11 @@ old_binder(void)
 
 /* A peer of version 1 is told why it is refused. */
 static void
-old_peer(struct wire *a, struct wire_server *server, void *peer)
+old_peer(struct wire *a, struct flow_server *server, void *peer)
 {
     static const struct wire_part old[] = {PART("foil1.hello"), PART("\x80")};
     const int patience_ms = 10;
-    struct wire_news news;
+    struct flow_news news;
     char reply[256] = "";
     struct err err;
     int n;
@@ -288,7 +288,7 @@ old_peer(struct wire *a, struct wire_server *server, void *peer)
     zmq_setsockopt(peer, ZMQ_RCVTIMEO, &patience_ms, sizeof patience_ms);
     for (int i = 0; i < 200 && !strstr(reply, "peer speaks"); i++) {
         wire_wait(a, -1, 0.01, &err);
-        while (wire_server_next(server, &news, &err) > 0)
+        while (flow_server_next(server, &news, &err) > 0)
             ;
         n = zmq_recv(peer, reply, sizeof reply - 1, 0);
         reply[n > 0 ? n : 0] = 0;
@@ -305,30 +305,30 @@ nonsense(void)
                                             PART("\xdd\xff\x00\x00\x00")};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err);
-    struct wire_server_config sc = {
+    struct flow_server_config sc = {
         .endpoint = at("raw"),
         .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("select", "", "", 0),
     };
-    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct flow_server *server = flow_server_open(a, &sc, &err);
     void *context = zmq_ctx_new(), *peer = zmq_socket(context, ZMQ_DEALER);
-    struct wire_news news;
+    struct flow_news news;
     int said = 0, other = 0;
 
     zmq_connect(peer, sc.endpoint);
     for (int i = 0; i < 20; i++)
         say_raw(peer, 2, bomb);
     for (int i = 0; i < 200 && said < 5 && wire_wait(a, -1, 0.01, &err); i++)
-        while (wire_server_next(server, &news, &err) > 0) {
-            said += news.what == WIRE_REPORT;
-            other += news.what != WIRE_REPORT;
+        while (flow_server_next(server, &news, &err) > 0) {
+            said += news.what == FLOW_REPORT;
+            other += news.what != FLOW_REPORT;
         }
     T(said == 5 && !other, "20 bombs are said at 1, 2, 4, 8, 16");
-    T(wire_server_peers(server) == 0, "nobody joined");
+    T(flow_server_peers(server) == 0, "nobody joined");
     old_peer(a, server, peer);
     zmq_close(peer);
     zmq_ctx_term(context);
-    wire_server_close(server);
+    flow_server_close(server);
     wire_close(a);
 }
 
@@ -345,15 +345,15 @@ flood(void)
     const int at_once = 0, many = 100000;
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err);
-    struct wire_server_config sc = {
+    struct flow_server_config sc = {
         .endpoint = at("flood"),
         .edge = WIRE_EDGE_BATCH,
         .hello = hello_of("train", "", "", 0),
         .limits = {.queue = 1},
     };
-    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct flow_server *server = flow_server_open(a, &sc, &err);
     void *context = zmq_ctx_new(), *peer = zmq_socket(context, ZMQ_DEALER);
-    struct wire_news news;
+    struct flow_news news;
 
     zmq_setsockopt(peer, ZMQ_LINGER, &at_once, sizeof at_once);
     zmq_setsockopt(peer, ZMQ_SNDHWM, &many, sizeof many);
@@ -365,10 +365,10 @@ flood(void)
     zmq_ctx_term(context);
     nanosleep(&busy, NULL);
     for (int i = 0; i < 10 && wire_wait(a, -1, 0.01, &err) > 0; i++)
-        while (wire_server_next(server, &news, &err) > 0)
+        while (flow_server_next(server, &news, &err) > 0)
             ;
-    T(wire_server_peers(server) == 0, "a flood, and gone: nobody joined");
-    wire_server_close(server);
+    T(flow_server_peers(server) == 0, "a flood, and gone: nobody joined");
+    flow_server_close(server);
     wire_close(a);
 }
 
@@ -381,19 +381,19 @@ idlers(void)
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
     struct err err = {""};
     struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
-    struct wire_server_config sc = {
+    struct flow_server_config sc = {
         .endpoint = endpoint,
         .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("select", "", "", 0),
     };
-    struct wire_client_config cc = {
+    struct flow_client_config cc = {
         .endpoint = endpoint,
         .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("augment", "", "", 0),
     };
-    struct wire_server *server = wire_server_open(a, &sc, &err);
-    struct wire_client *client;
-    struct wire_news news;
+    struct flow_server *server = flow_server_open(a, &sc, &err);
+    struct flow_client *client;
+    struct flow_news news;
     int fd[IDLERS], open = 0;
 
     snprintf(addr.sun_path, sizeof addr.sun_path, "%s", endpoint + 6);
@@ -401,13 +401,13 @@ idlers(void)
         fd[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
         open += !connect(fd[i], (struct sockaddr *)&addr, sizeof addr);
     }
-    client = wire_client_open(b, &cc, &err);
-    T(server_sees(a, b, server, WIRE_JOINED, &news, 5),
+    client = flow_client_open(b, &cc, &err);
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 5),
       "joined among %d that say nothing", open);
     for (int i = 0; i < IDLERS; i++)
         close(fd[i]);
-    wire_client_close(client);
-    wire_server_close(server);
+    flow_client_close(client);
+    flow_server_close(server);
     wire_close(a);
     wire_close(b);
 }

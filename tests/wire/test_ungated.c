@@ -11,7 +11,7 @@ ssize_t recv_of_nobody(int fd, void *bytes, size_t len, int flags);
 
 #include "t.h"
 
-#include "ends.h"
+#include "flow/ends.h"
 
 static const struct wire_limits none = {0};
 

@@ -1,7 +1,7 @@
 #include "t.h"
 #include "wire/batch.h"
 
-#include "ends.h"
+#include "flow/ends.h"
 
 #ifdef __SANITIZE_THREAD__
 /* ZeroMQ hands memory from thread to thread by atomics that tsan does not see.
@@ -53,36 +53,36 @@ keys_of(const char *name)
 
 /* A peer with a key (or without) meets foil-select; what does that see? */
 static int
-meets(const char *name, enum wire_what what, double seconds)
+meets(const char *name, enum flow_what what, double seconds)
 {
     struct wire_keys mine = keys_of("select"), theirs = {0};
     struct err err = {""};
     struct wire *a = wire_open(&mine, &err), *b;
-    struct wire_server_config sc = {
+    struct flow_server_config sc = {
         .endpoint = "tcp://127.0.0.1:*",
         .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("select", "", digest_a, 10),
     };
-    struct wire_server *server = wire_server_open(a, &sc, &err);
-    struct wire_client_config cc = {
-        .endpoint = wire_server_endpoint(server),
+    struct flow_server *server = flow_server_open(a, &sc, &err);
+    struct flow_client_config cc = {
+        .endpoint = flow_server_endpoint(server),
         .role = "select",
         .edge = WIRE_EDGE_PLAN,
         .hello = hello_of("augment", "", digest_a, 10),
     };
-    struct wire_client *client;
-    struct wire_news news;
+    struct flow_client *client;
+    struct flow_news news;
     int seen;
 
     if (name)
         theirs = keys_of(name);
     b = wire_open(name ? &theirs : NULL, &err);
-    client = wire_client_open(b, &cc, &err);
+    client = flow_client_open(b, &cc, &err);
     seen = server_sees(a, b, server, what, &news, seconds);
-    if (what == WIRE_REPORT && seen)
+    if (what == FLOW_REPORT && seen)
         printf("# %s\n", news.why.msg);
-    wire_client_close(client);
-    wire_server_close(server);
+    flow_client_close(client);
+    flow_server_close(server);
     wire_close(a);
     wire_close(b);
     wire_keys_release(&mine);
@@ -116,20 +116,20 @@ wrong_role(void)
     struct err err = {""};
     struct wire *a = wire_open(&mine, &err), *b = wire_open(&theirs, &err);
     struct wire_limits limits = {0};
-    struct wire_server_config sc = {
+    struct flow_server_config sc = {
         .endpoint = "tcp://127.0.0.1:*",
         .edge = WIRE_EDGE_BATCH,
         .hello = hello_of("select", "", digest_a, 10),
     };
-    struct wire_server *server = wire_server_open(a, &sc, &err);
+    struct flow_server *server = flow_server_open(a, &sc, &err);
     struct wire_sock *sock = wire_sock_connect(
-        b, WIRE_DEALER, wire_server_endpoint(server), "select", &limits, &err);
+        b, WIRE_DEALER, flow_server_endpoint(server), "select", &limits, &err);
     struct wire_msg *msg = small_batch(), *reply;
-    struct wire_news news;
+    struct flow_news news;
     int told = 0;
 
     wire_sock_soon(sock, msg);
-    T(server_sees(a, b, server, WIRE_REPORT, &news, 5), "refused: %s",
+    T(server_sees(a, b, server, FLOW_REPORT, &news, 5), "refused: %s",
       news.why.msg);
     for (int i = 0; i < 500 && !told; i++) {
         turn(a, b);
@@ -140,7 +140,7 @@ wrong_role(void)
     }
     T(told, "and told so");
     wire_msg_free(msg);
-    wire_server_close(server);
+    flow_server_close(server);
     wire_close(a);
     wire_close(b);
     wire_keys_release(&mine);
@@ -197,33 +197,33 @@ gets_in(struct wire *a, const char *role, enum wire_edge edge,
     struct wire_keys theirs = keys_of(role);
     struct err err = {""};
     struct wire *b = wire_open(&theirs, &err);
-    struct wire_server_config sc = {
+    struct flow_server_config sc = {
         .endpoint = "tcp://127.0.0.1:*",
         .edge = edge,
         .hello = hello_of("select", "", "", 0),
     };
-    struct wire_server *server = wire_server_open(a, &sc, &err);
-    struct wire_client_config cc = {
-        .endpoint = wire_server_endpoint(server),
+    struct flow_server *server = flow_server_open(a, &sc, &err);
+    struct flow_client_config cc = {
+        .endpoint = flow_server_endpoint(server),
         .role = "select",
         .edge = edge,
         .hello = hello_of("augment", "", digest_a, 10),
     };
-    struct wire_client *client = wire_client_open(b, &cc, &err);
+    struct flow_client *client = flow_client_open(b, &cc, &err);
     int joined = 0, over = 0;
 
     for (int i = 0; i < 2000 && !over; i++) {
-        struct wire_news news;
+        struct flow_news news;
 
-        while (!over && wire_server_next(server, &news, &err) > 0) {
-            joined = news.what == WIRE_JOINED;
-            over = joined || news.what == WIRE_REPORT;
+        while (!over && flow_server_next(server, &news, &err) > 0) {
+            joined = news.what == FLOW_JOINED;
+            over = joined || news.what == FLOW_REPORT;
         }
         turn(a, b);
     }
-    *learnt = *wire_server_hello(server);
-    wire_client_close(client);
-    wire_server_close(server);
+    *learnt = *flow_server_hello(server);
+    flow_client_close(client);
+    flow_server_close(server);
     wire_close(b);
     wire_keys_release(&theirs);
     return joined;
@@ -265,11 +265,11 @@ main(void)
     make_keys();
     roles();
     busy_binder();
-    T(meets("augment", WIRE_JOINED, 5), "an allowed key comes in");
-    T(meets("stranger", WIRE_REPORT, 5), "an unknown key is refused and named");
-    T(meets(NULL, WIRE_REPORT, 5), "a peer without key is refused");
-    T(!meets("stranger", WIRE_JOINED, 0.3), "the unknown does not get in");
-    T(!meets(NULL, WIRE_JOINED, 0.3), "nor does plain text");
+    T(meets("augment", FLOW_JOINED, 5), "an allowed key comes in");
+    T(meets("stranger", FLOW_REPORT, 5), "an unknown key is refused and named");
+    T(meets(NULL, FLOW_REPORT, 5), "a peer without key is refused");
+    T(!meets("stranger", FLOW_JOINED, 0.3), "the unknown does not get in");
+    T(!meets(NULL, FLOW_JOINED, 0.3), "nor does plain text");
     wrong_role();
     scratch_close();
     return t_done();

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/client.h"
 #include "flow/relay.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -10,7 +11,6 @@
 #include "util/progress.h"
 #include "util/stop.h"
 #include "util/tally.h"
-#include "wire/client.h"
 #include "wire/error.h"
 #include "wire/reject.h"
 
@@ -30,7 +30,7 @@ struct augmenter {
     struct augment_maker *maker;
     struct flow_relay *relay; /* items are struct wire_item, batches messages */
     struct wire *wire;
-    struct wire_client *plan, *batches;
+    struct flow_client *plan, *batches;
     struct progress progress;
     long sent;
     double glanced;     /* when we looked last */
@@ -57,7 +57,7 @@ tell_substitute(void *data, const struct wire_place *at, const int64_t pair[2],
     snprintf(reject.reason, sizeof reject.reason, "%.*s",
              (int)sizeof reject.reason - 1, why->msg);
     msg = wire_reject_put(&reject);
-    wire_client_send(a->plan, msg);
+    flow_client_send(a->plan, msg);
     wire_msg_free(msg);
     if (!first)
         return;
@@ -93,7 +93,7 @@ send_batches(struct augmenter *a)
     struct wire_msg *batch;
 
     while ((batch = flow_relay_ready(a->relay)) &&
-           wire_client_send(a->batches, batch)) {
+           flow_client_send(a->batches, batch)) {
         flow_relay_sent(a->relay);
         wire_msg_free(batch);
         a->sent++;
@@ -108,17 +108,17 @@ pass_on(struct augmenter *a)
     struct wire_next next;
     struct wire_msg *msg;
 
-    if (!wire_client_joined(a->plan) || !flow_relay_turn(a->relay, now, &next))
+    if (!flow_client_joined(a->plan) || !flow_relay_turn(a->relay, now, &next))
         return;
     msg = wire_next_put(&next);
-    flow_relay_told(a->relay, wire_client_send(a->plan, msg), now);
+    flow_relay_told(a->relay, flow_client_send(a->plan, msg), now);
     wire_msg_free(msg);
 }
 
 /* The trainer will not have a batch because of its item: the stage that
  * handed that out is told, and takes it back. */
 static void
-pass_refusal(struct augmenter *a, const struct wire_news *news)
+pass_refusal(struct augmenter *a, const struct flow_news *news)
 {
     struct wire_error error = {.id = -1,
                                .of = {.kind = "item", .at = news->at},
@@ -128,7 +128,7 @@ pass_refusal(struct augmenter *a, const struct wire_news *news)
     snprintf(error.reason, sizeof error.reason, "%s",
              *news->why.msg ? news->why.msg : "the trainer refuses its batch");
     msg = wire_error_put(&error);
-    wire_client_send(a->plan, msg);
+    flow_client_send(a->plan, msg);
     wire_msg_free(msg);
     if (*news->why.msg)
         say("%s", news->why.msg);
@@ -139,7 +139,7 @@ pass_refusal(struct augmenter *a, const struct wire_news *news)
 static void
 take_snapshot(struct augmenter *a)
 {
-    const struct wire_next *next = wire_client_snapshot(a->batches);
+    const struct wire_next *next = flow_client_snapshot(a->batches);
     const struct wire_place newest = flow_relay_place(a->relay);
     struct err why;
 
@@ -170,29 +170,29 @@ tell_trainer(struct augmenter *a)
     if (now - a->told < WIRE_BEAT_EVERY / 2)
         return;
     a->told = now;
-    if (wire_client_joined(a->plan))
-        memcpy(beat.source, wire_client_who(a->plan)->stage,
+    if (flow_client_joined(a->plan))
+        memcpy(beat.source, flow_client_who(a->plan)->stage,
                sizeof beat.source);
-    wire_client_beat(a->batches, &beat);
+    flow_client_beat(a->batches, &beat);
 }
 
 static void
 hear_trainer(struct augmenter *a)
 {
-    struct wire_news news;
+    struct flow_news news;
     struct err err;
     int rc;
 
-    while ((rc = wire_client_next(a->batches, &news, &err)) > 0) {
-        if (news.what == WIRE_JOINED)
+    while ((rc = flow_client_next(a->batches, &news, &err)) > 0) {
+        if (news.what == FLOW_JOINED)
             flow_relay_lost(a->relay);
-        if (news.what == WIRE_MESSAGE)
+        if (news.what == FLOW_MESSAGE)
             take_snapshot(a);
-        if (news.what == WIRE_UNWANTED)
+        if (news.what == FLOW_UNWANTED)
             pass_refusal(a, &news);
-        if (news.what == WIRE_REPORT)
+        if (news.what == FLOW_REPORT)
             say("%s", news.why.msg);
-        a->over |= news.what == WIRE_OVER;
+        a->over |= news.what == FLOW_OVER;
     }
     if (rc < 0)
         die("%s", err.msg);
@@ -228,13 +228,13 @@ somebody_waits(void *data)
 static int
 is_too_large(struct augmenter *a, const struct wire_item *item)
 {
-    const int64_t most = wire_client_who(a->batches)->max_batch;
+    const int64_t most = flow_client_who(a->batches)->max_batch;
     struct err why;
 
     if (!augment_maker_fits(a->maker, item,
                             most ? (size_t)most : WIRE_BATCH_PART, &why))
         return 0;
-    if (wire_client_refuse(a->plan, &why))
+    if (flow_client_refuse(a->plan, &why))
         say("%s", why.msg);
     return 1;
 }
@@ -244,10 +244,10 @@ take_item(struct augmenter *a)
 {
     struct wire_item *item;
 
-    if (is_too_large(a, wire_client_item(a->plan)))
+    if (is_too_large(a, flow_client_item(a->plan)))
         return;
     item = mem_array(1, sizeof *item);
-    *item = *wire_client_item(a->plan);
+    *item = *flow_client_item(a->plan);
     item->msg = wire_msg_hold(item->msg);
     if (!flow_relay_take(a->relay, &item->at, item))
         release(item, NULL);
@@ -259,27 +259,27 @@ pass_end(struct augmenter *a, const struct wire_place *at)
     const struct wire_end end = {.at = *at};
     struct wire_msg *msg = wire_end_put(&end);
 
-    wire_client_send(a->batches, msg);
+    flow_client_send(a->batches, msg);
     wire_msg_free(msg);
 }
 
 static void
 hear_selector(struct augmenter *a)
 {
-    struct wire_news news;
+    struct flow_news news;
     struct err err;
     int rc;
 
-    while ((rc = wire_client_next(a->plan, &news, &err)) > 0) {
-        if (news.what == WIRE_JOINED)
+    while ((rc = flow_client_next(a->plan, &news, &err)) > 0) {
+        if (news.what == FLOW_JOINED)
             flow_relay_met(a->relay);
-        if (news.what == WIRE_MESSAGE)
+        if (news.what == FLOW_MESSAGE)
             take_item(a);
-        if (news.what == WIRE_REPORT)
+        if (news.what == FLOW_REPORT)
             say("%s", news.why.msg);
-        if (news.what == WIRE_ENDED || news.what == WIRE_OVER)
+        if (news.what == FLOW_ENDED || news.what == FLOW_OVER)
             pass_end(a, &news.at);
-        a->dismissed |= news.what == WIRE_OVER;
+        a->dismissed |= news.what == FLOW_OVER;
     }
     if (rc < 0)
         die("%s", err.msg);
@@ -315,11 +315,11 @@ enough(const struct augmenter *a)
            (a->options->max_items && a->sent >= a->options->max_items);
 }
 
-static struct wire_client *
+static struct flow_client *
 connect_to(struct augmenter *a, enum wire_edge edge, const char *role,
            const char *given, const char *name)
 {
-    struct wire_client_config config = {
+    struct flow_client_config config = {
         .role = role,
         .edge = edge,
         .hello = {.stage = "augment",
@@ -327,13 +327,13 @@ connect_to(struct augmenter *a, enum wire_edge edge, const char *role,
     };
     struct digest digest = data_digest(a->maker->set);
     char *endpoint = wire_endpoint(given, a->options->run, name);
-    struct wire_client *client;
+    struct flow_client *client;
     struct err err;
 
     digest_hex(&digest, config.hello.digest);
     augment_maker_recipe(a->maker, config.hello.recipe);
     config.endpoint = endpoint;
-    client = wire_client_open(a->wire, &config, &err);
+    client = flow_client_open(a->wire, &config, &err);
     if (!client)
         die("%s", err.msg);
     free(endpoint);
@@ -345,8 +345,8 @@ static void
 tell_waiting(const struct augmenter *a, double *since)
 {
     struct err plan, batches;
-    const int no_plan = wire_client_trouble(a->plan, &plan),
-              no_batches = wire_client_trouble(a->batches, &batches);
+    const int no_plan = flow_client_trouble(a->plan, &plan),
+              no_batches = flow_client_trouble(a->batches, &batches);
 
     if ((no_plan || no_batches) && clock_now() - *since < PATIENCE)
         return;
@@ -370,7 +370,7 @@ pass_over(struct augmenter *a)
     if (end.at.session < 0)
         return;
     msg = wire_end_put(&end);
-    while (!wire_client_send(a->plan, msg) && !a->dismissed &&
+    while (!flow_client_send(a->plan, msg) && !a->dismissed &&
            clock_now() < until && wire_wait(a->wire, a->stop, 1, &err) > 0)
         hear_selector(a);
     wire_msg_free(msg);
@@ -396,8 +396,8 @@ close_ends(struct augmenter *a)
 {
     void *item, *batch;
 
-    wire_client_close(a->batches);
-    wire_client_close(a->plan);
+    flow_client_close(a->batches);
+    flow_client_close(a->plan);
     wire_close(a->wire);
     while (flow_relay_drop(a->relay, &item, &batch))
         release(item, batch);

@@ -25,7 +25,7 @@ enum { SELECTOR = 1 };
 static void
 open_items(struct filter *filter)
 {
-    const struct wire_hello *selector = wire_client_who(filter->plan);
+    const struct wire_hello *selector = flow_client_who(filter->plan);
     struct flow_outlet_config config = {
         .hello = *selector,
         .lease = filter->options->lease,
@@ -68,29 +68,29 @@ begin(struct filter *filter, const struct wire_place *at)
 static void
 hear_selector(struct filter *filter)
 {
-    struct wire_news news;
+    struct flow_news news;
     struct err err;
     int rc;
 
-    while ((rc = wire_client_next(filter->plan, &news, &err)) > 0) {
+    while ((rc = flow_client_next(filter->plan, &news, &err)) > 0) {
         switch (news.what) {
-        case WIRE_JOINED:
+        case FLOW_JOINED:
             open_items(filter);
             flow_consumer_leave(filter->passage.consumer, SELECTOR);
             flow_consumer_join(filter->passage.consumer, SELECTOR);
             break;
-        case WIRE_MESSAGE:
-            passage_add(&filter->passage, wire_client_item(filter->plan));
+        case FLOW_MESSAGE:
+            passage_add(&filter->passage, flow_client_item(filter->plan));
             break;
-        case WIRE_ENDED:
+        case FLOW_ENDED:
             filter->ended = 1;
             filter->end = news.at;
             break;
-        case WIRE_OVER:
+        case FLOW_OVER:
             if (filter->items)
                 flow_outlet_over(filter->items);
             break;
-        case WIRE_REPORT:
+        case FLOW_REPORT:
             say("%s", news.why.msg);
             break;
         default:
@@ -137,7 +137,7 @@ pass_reject(struct filter *filter, uint64_t peer, struct wire_msg *msg,
     if (!item && !forgotten)
         return err_set(err, "reject: of an item that it does not have");
     if (planned)
-        wire_client_send(filter->plan, msg);
+        flow_client_send(filter->plan, msg);
     return 0;
 }
 
@@ -153,7 +153,7 @@ pass_over(struct filter *filter)
     if (filter->over || !flow_outlet_is_over(filter->items))
         return;
     msg = wire_end_put(&end);
-    filter->over = wire_client_send(filter->plan, msg);
+    filter->over = flow_client_send(filter->plan, msg);
     wire_msg_free(msg);
 }
 
@@ -161,24 +161,24 @@ pass_over(struct filter *filter)
 static void
 hear_augmenters(struct filter *filter)
 {
-    struct wire_news news;
+    struct flow_news news;
     struct err err;
 
     while (flow_outlet_next(filter->items, &news)) {
         switch (news.what) {
-        case WIRE_MESSAGE:
+        case FLOW_MESSAGE:
             if (pass_reject(filter, news.peer, news.msg, &news.why) &&
-                wire_server_refuse(filter->items->server, news.peer, &news.why))
+                flow_server_refuse(filter->items->server, news.peer, &news.why))
                 say("%s", news.why.msg);
             break;
-        case WIRE_MOVED:
+        case FLOW_MOVED:
             begin(filter, &news.at);
             break;
-        case WIRE_BACK:
+        case FLOW_BACK:
             passage_begin(&filter->passage, &news.at);
             filter->ended = 0;
             break;
-        case WIRE_REPORT:
+        case FLOW_REPORT:
             say("%s", news.why.msg);
             break;
         default:
@@ -279,7 +279,7 @@ ask(struct filter *filter)
     while (flow_consumer_turn(consumer, now, &ask)) {
         struct wire_msg *msg = wire_next_put(&ask.next);
 
-        flow_consumer_asked(consumer, &ask, wire_client_send(filter->plan, msg),
+        flow_consumer_asked(consumer, &ask, flow_client_send(filter->plan, msg),
                             now);
         wire_msg_free(msg);
     }
@@ -317,7 +317,7 @@ is_ending(const struct filter *filter)
 {
     return filter->items && filter->ended && !filter->over &&
            wire_place_cmp(&filter->passage.next, &filter->end) >= 0 &&
-           wire_server_peers(filter->items->server);
+           flow_server_peers(filter->items->server);
 }
 
 void
@@ -336,7 +336,7 @@ void
 filter_open(struct filter *filter, struct wire *wire)
 {
     const struct negatives_options *o = filter->options;
-    struct wire_client_config config = {
+    struct flow_client_config config = {
         .role = "select",
         .edge = WIRE_EDGE_PLAN,
         .hello = {.stage = "negatives"},
@@ -346,7 +346,7 @@ filter_open(struct filter *filter, struct wire *wire)
 
     filter->wire = wire;
     config.endpoint = at;
-    filter->plan = wire_client_open(wire, &config, &err);
+    filter->plan = flow_client_open(wire, &config, &err);
     if (!filter->plan)
         die("%s", err.msg);
     free(at);
@@ -357,6 +357,6 @@ filter_close(struct filter *filter)
 {
     passage_release(&filter->passage);
     flow_outlet_close(filter->items);
-    wire_client_close(filter->plan);
+    flow_client_close(filter->plan);
     free(filter->variant);
 }

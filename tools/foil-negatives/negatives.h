@@ -1,13 +1,13 @@
 #ifndef FOIL_NEGATIVES_H
 #define FOIL_NEGATIVES_H
 
+#include "flow/client.h"
 #include "flow/consumer.h"
+#include "flow/handover.h"
 #include "flow/outlet.h"
+#include "flow/server.h"
 #include "sample/source.h"
-#include "wire/client.h"
 #include "wire/pairs.h"
-#include "wire/server.h"
-#include "wire/handover.h"
 #include "wire/state.h"
 #include "wire/weights.h"
 
@@ -52,8 +52,8 @@ struct sampler {
     struct sample_source source; /* begun once the data set is known */
     struct weigher *weigher;     /* weighs in its place; or NULL */
     int known;                   /* the data set is */
-    struct wire_stand stand;     /* its owner is a peer of */
-    struct wire_server *server;  /* the service */
+    struct flow_stand stand;     /* its owner is a peer of */
+    struct flow_server *server;  /* the service */
     struct sample_store arrival; /* what has come of a state on its way in */
 
     /* of the last item and the last pairs with captions */
@@ -99,7 +99,7 @@ int sampler_load(struct sampler *sampler, uint64_t peer,
 struct service {
     const struct negatives_options *options;
     struct sampler *sampler;
-    struct wire_server *server;
+    struct flow_server *server;
 };
 
 void service_open(struct service *service, struct wire *wire);
@@ -168,7 +168,7 @@ struct filter {
     const struct negatives_options *options;
     struct sampler *sampler;
     struct wire *wire;
-    struct wire_client *plan;  /* selector */
+    struct flow_client *plan;  /* selector */
     struct flow_outlet *items; /* augmenters; NULL until the data are known */
     struct passage passage;
     struct wire_place end; /* nothing is at or after it, when ended */

@@ -11,7 +11,7 @@ void
 sampler_init(struct sampler *sampler)
 {
     *sampler = (struct sampler){0};
-    wire_stand_init(&sampler->stand);
+    flow_stand_init(&sampler->stand);
 }
 
 void
@@ -29,10 +29,10 @@ void
 sampler_begin(struct sampler *sampler, const struct wire_place *at)
 {
     if (sampler->stand.owner &&
-        wire_server_reaches(sampler->server, sampler->stand.owner))
+        flow_server_reaches(sampler->server, sampler->stand.owner))
         return;
     sample_source_begin(&sampler->source, 0);
-    wire_stand_begin(&sampler->stand, at);
+    flow_stand_begin(&sampler->stand, at);
 }
 
 void
@@ -48,7 +48,7 @@ sampler_release(struct sampler *sampler)
 static const char *
 name_of(const struct sampler *sampler, uint64_t peer)
 {
-    const struct wire_hello *who = wire_server_who(sampler->server, peer);
+    const struct wire_hello *who = flow_server_who(sampler->server, peer);
 
     return who ? who->peer : "";
 }
@@ -222,7 +222,7 @@ weighed(struct sampler *sampler, uint64_t peer, const struct wire_pairs *p,
 {
     const struct wire_place at = {p->session, p->epoch, p->step};
 
-    wire_stand_weighed(&sampler->stand, &at, peer, name_of(sampler, peer));
+    flow_stand_weighed(&sampler->stand, &at, peer, name_of(sampler, peer));
     return wire_weights_put(weights);
 }
 
@@ -303,7 +303,7 @@ take_all(struct sampler *sampler, const struct wire_state *state,
 {
     const struct sample_store *store = &sampler->arrival;
 
-    if (wire_stand_whole(&sampler->stand, state, err))
+    if (flow_stand_whole(&sampler->stand, state, err))
         return -1;
     if (!state->fresh && (state->total || store->n)) {
         if (sample_source_load(&sampler->source, store, state->total, err))
@@ -311,7 +311,7 @@ take_all(struct sampler *sampler, const struct wire_state *state,
     } else {
         sample_source_begin(&sampler->source, state->total);
     }
-    wire_stand_stands(&sampler->stand);
+    flow_stand_stands(&sampler->stand);
     return 0;
 }
 
@@ -327,7 +327,7 @@ sampler_load(struct sampler *sampler, uint64_t peer,
                        "a state that is 'fresh' has no tables: this one "
                        "has %zu",
                        state->n);
-    rc = wire_stand_follows(&sampler->stand, state, err);
+    rc = flow_stand_follows(&sampler->stand, state, err);
     if (rc < 0) {
         *again = 1;
         return -1;
@@ -336,12 +336,12 @@ sampler_load(struct sampler *sampler, uint64_t peer,
         sample_store_release(&sampler->arrival);
     rc = add_piece(sampler, state, err);
     if (!rc)
-        wire_stand_add(&sampler->stand, state, peer, name_of(sampler, peer));
+        flow_stand_add(&sampler->stand, state, peer, name_of(sampler, peer));
     if (!rc && !state->last)
         return 0;
     if (!rc)
         rc = take_all(sampler, state, err);
     sample_store_release(&sampler->arrival);
-    wire_stand_drop(&sampler->stand);
+    flow_stand_drop(&sampler->stand);
     return rc;
 }

@@ -15,11 +15,11 @@ judge_owner(struct sampler *sampler, uint64_t peer, int64_t session,
     const uint64_t owner = sampler->stand.owner;
     const struct wire_hello *there = NULL;
 
-    if (wire_session_judge(session, err))
+    if (wire_session_check(session, err))
         return -1;
-    if (owner && owner != peer && wire_server_reaches(sampler->server, owner))
-        there = wire_server_who(sampler->server, owner);
-    return wire_stand_check(&sampler->stand, peer, session, there, err);
+    if (owner && owner != peer && flow_server_reaches(sampler->server, owner))
+        there = flow_server_who(sampler->server, owner);
+    return flow_stand_check(&sampler->stand, peer, session, there, err);
 }
 
 /* Say no to a request: asked again, all may be well. */
@@ -32,14 +32,14 @@ refuse(struct service *service, uint64_t peer, int64_t id, int state,
 
     snprintf(error.reason, sizeof error.reason, "%s", reason);
     msg = wire_error_put(&error);
-    wire_server_answer(service->server, peer, id, msg);
+    flow_server_answer(service->server, peer, id, msg);
     wire_msg_free(msg);
 }
 
 static void
 answer(struct service *service, uint64_t peer, int64_t id, struct wire_msg *msg)
 {
-    wire_server_answer(service->server, peer, id, msg);
+    flow_server_answer(service->server, peer, id, msg);
     wire_msg_free(msg);
 }
 
@@ -59,7 +59,7 @@ take_pairs(struct service *service, uint64_t peer, struct wire_msg *msg,
         wire_pairs_release(&pairs);
         return -1;
     }
-    if (!wire_stand_fits(
+    if (!flow_stand_fits(
             &sampler->stand,
             &(struct wire_place){pairs.session, pairs.epoch, pairs.step})) {
         refuse(service, peer, pairs.id, 1,
@@ -118,21 +118,21 @@ take(struct service *service, uint64_t peer, struct wire_msg *msg,
 }
 
 static void
-handle(struct service *service, struct wire_news *news)
+handle(struct service *service, struct flow_news *news)
 {
     switch (news->what) {
-    case WIRE_JOINED:
-        wire_stand_greeted(&service->sampler->stand, news->peer,
-                           wire_server_who(service->server, news->peer)->peer);
+    case FLOW_JOINED:
+        flow_stand_greeted(&service->sampler->stand, news->peer,
+                           flow_server_who(service->server, news->peer)->peer);
         sampler_know(service->sampler, service->options,
-                     wire_server_hello(service->server));
+                     flow_server_hello(service->server));
         break;
-    case WIRE_MESSAGE:
+    case FLOW_MESSAGE:
         if (take(service, news->peer, news->msg, &news->why) &&
-            wire_server_refuse(service->server, news->peer, &news->why))
+            flow_server_refuse(service->server, news->peer, &news->why))
             say("%s", news->why.msg);
         break;
-    case WIRE_REPORT:
+    case FLOW_REPORT:
         say("%s", news->why.msg);
         break;
     default:
@@ -143,10 +143,10 @@ handle(struct service *service, struct wire_news *news)
 void
 service_turn(struct service *service)
 {
-    struct wire_news news;
+    struct flow_news news;
     struct err err;
 
-    while (wire_server_next(service->server, &news, &err) > 0)
+    while (flow_server_next(service->server, &news, &err) > 0)
         handle(service, &news);
 }
 
@@ -167,7 +167,7 @@ void
 service_open(struct service *service, struct wire *wire)
 {
     const struct negatives_options *o = service->options;
-    struct wire_server_config config = {
+    struct flow_server_config config = {
         .edge = WIRE_EDGE_NEGATIVES,
         .hello = {.stage = "negatives", .version = WIRE_VERSION},
         .check = check_width,
@@ -183,7 +183,7 @@ service_open(struct service *service, struct wire *wire)
     else
         sample_source_name(&o->how, config.hello.sampler);
     config.endpoint = at;
-    service->server = wire_server_open(wire, &config, &err);
+    service->server = flow_server_open(wire, &config, &err);
     if (!service->server)
         die("%s", err.msg);
     service->sampler->server = service->server;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/service.h"
 #include "num/vec.h"
 #include "select.h"
 #include "util/half.h"
@@ -9,7 +10,6 @@
 #include "util/opt.h"
 #include "wire/features.h"
 #include "wire/fetch.h"
-#include "wire/service.h"
 #include "wire/state.h"
 
 enum { VIEWS = 2 };
@@ -26,34 +26,34 @@ hint(struct err *why)
 }
 
 static void
-ask(struct wire_service *service, struct wire_msg *request, int64_t id)
+ask(struct flow_service *service, struct wire_msg *request, int64_t id)
 {
-    wire_service_ask(service, request, id);
+    flow_service_ask(service, request, id);
     wire_msg_free(request);
 }
 
 /* Says what came of a request. */
 static enum select_fetched
-hear(struct wire_service *service, int stop, struct wire_msg **answer,
+hear(struct flow_service *service, int stop, struct wire_msg **answer,
      struct err *why)
 {
-    enum wire_answer what;
+    enum flow_answer what;
 
-    while ((what = wire_service_wait(service, stop, answer, why)) == WIRE_ODD)
+    while ((what = flow_service_wait(service, stop, answer, why)) == FLOW_ODD)
         say("%s", why->msg);
     switch (what) {
-    case WIRE_ANSWERED:
+    case FLOW_ANSWERED:
         return FETCH_DONE;
-    case WIRE_STOPPED:
+    case FLOW_STOPPED:
         return FETCH_STOPPED;
-    case WIRE_NO_STATE:
+    case FLOW_NO_STATE:
         return FETCH_NONE;
-    case WIRE_REFUSED:
+    case FLOW_REFUSED:
         return FETCH_FAILED;
-    case WIRE_FAILED:
-    case WIRE_ODD:
+    case FLOW_FAILED:
+    case FLOW_ODD:
         break;
-    case WIRE_UNREACHED:
+    case FLOW_UNREACHED:
         hint(why);
         break;
     }
@@ -62,10 +62,10 @@ hear(struct wire_service *service, int stop, struct wire_msg **answer,
 
 /* Lets go of an answer that will not do: a better one may come. */
 static void
-refuse(struct wire_service *service, struct wire_msg *answer, struct err *why)
+refuse(struct flow_service *service, struct wire_msg *answer, struct err *why)
 {
     wire_msg_free(answer);
-    if (wire_service_refuse(service, why))
+    if (flow_service_refuse(service, why))
         say("%s", why->msg);
 }
 
@@ -149,7 +149,7 @@ get_piece(struct wire_features *piece, struct wire_msg *answer,
 
 /* One piece, from *from on, which becomes where to ask on. */
 static enum select_fetched
-next_piece(struct wire_service *service, int stop,
+next_piece(struct flow_service *service, int stop,
            const struct wire_fetch *wanted, size_t size, int64_t *from,
            struct select_history *history, struct err *why)
 {
@@ -158,7 +158,7 @@ next_piece(struct wire_service *service, int stop,
     struct wire_msg *answer;
     enum select_fetched what;
 
-    fetch.id = wire_service_id(service);
+    fetch.id = flow_service_id(service);
     fetch.from = *from;
     ask(service, wire_fetch_put(&fetch), fetch.id);
     while ((what = hear(service, stop, &answer, why)) == FETCH_DONE) {
@@ -180,7 +180,7 @@ next_piece(struct wire_service *service, int stop,
 }
 
 enum select_fetched
-select_fetch(struct wire_service *service, int stop,
+select_fetch(struct flow_service *service, int stop,
              const struct wire_fetch *wanted, size_t size,
              struct select_history *history, struct err *why)
 {
@@ -196,13 +196,13 @@ select_fetch(struct wire_service *service, int stop,
 }
 
 enum select_fetched
-select_tell(struct wire_service *service, int stop, struct wire_plan *about,
+select_tell(struct flow_service *service, int stop, struct wire_plan *about,
             struct err *why)
 {
     struct wire_msg *answer;
     enum select_fetched what;
 
-    about->id = wire_service_id(service);
+    about->id = flow_service_id(service);
     ask(service, wire_plan_put(about), about->id);
     while ((what = hear(service, stop, &answer, why)) == FETCH_DONE) {
         const enum wire_kind kind = wire_msg_kind(answer);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "flow/service.h"
 #include "num/threads.h"
 #include "select.h"
 #include "util/clock.h"
@@ -13,7 +14,6 @@
 #include "util/opt.h"
 #include "util/priority.h"
 #include "wire/fetch.h"
-#include "wire/service.h"
 
 /* A plan in the making. */
 struct job {
@@ -41,7 +41,7 @@ struct planner {
     struct planner_config config;
     char *endpoint;
     struct wire *wire;
-    struct wire_service *service;
+    struct flow_service *service;
     int wake[2]; /* a pipe: ends a wait for the trainer */
     pthread_t thread, low;
 
@@ -298,10 +298,10 @@ work_low(void *arg)
     return NULL;
 }
 
-static struct wire_service *
+static struct flow_service *
 connect_to(struct planner *p, struct err *err)
 {
-    struct wire_service_config config = {
+    struct flow_service_config config = {
         .endpoint = p->endpoint,
         .role = "train",
         .edge = WIRE_EDGE_FEATURES,
@@ -309,7 +309,7 @@ connect_to(struct planner *p, struct err *err)
         .deadline = patience,
     };
 
-    return wire_service_open(p->wire, &config, err);
+    return flow_service_open(p->wire, &config, err);
 }
 
 /* The thread may outlive those of the caller that opens the planner. */
@@ -382,7 +382,7 @@ planner_close(struct planner *p)
         return 1;
     pthread_join(p->thread, NULL);
     pthread_join(p->low, NULL);
-    wire_service_close(p->service);
+    flow_service_close(p->service);
     wire_close(p->wire);
     close(p->wake[0]);
     close(p->wake[1]);

@@ -99,13 +99,13 @@ enum select_fetched {
 
 /* fetch.c; the service is one of the trainer's features.  Of `wanted`, id and
  * from are set by the function. */
-struct wire_service;
+struct flow_service;
 struct wire_fetch;
-enum select_fetched select_fetch(struct wire_service *service, int stop,
+enum select_fetched select_fetch(struct flow_service *service, int stop,
                                  const struct wire_fetch *wanted, size_t size,
                                  struct select_history *history,
                                  struct err *why);
-enum select_fetched select_tell(struct wire_service *service, int stop,
+enum select_fetched select_tell(struct flow_service *service, int stop,
                                 struct wire_plan *about, struct err *why);
 void select_history_release(struct select_history *history);
 

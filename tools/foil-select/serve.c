@@ -165,12 +165,12 @@ tell(struct selector *s, const char *text)
 }
 
 static void
-handle(struct selector *s, struct wire_news *news)
+handle(struct selector *s, struct flow_news *news)
 {
     char text[128];
 
     switch (news->what) {
-    case WIRE_LEFT:
+    case FLOW_LEFT:
         if (!s->outlet->freed || s->over)
             break;
         snprintf(text, sizeof text,
@@ -178,18 +178,18 @@ handle(struct selector *s, struct wire_news *news)
                  s->outlet->freed);
         tell(s, text);
         break;
-    case WIRE_MESSAGE:
+    case FLOW_MESSAGE:
         if (take_reject(s, news->peer, news->msg, &news->why) &&
-            wire_server_refuse(s->outlet->server, news->peer, &news->why))
+            flow_server_refuse(s->outlet->server, news->peer, &news->why))
             tell(s, news->why.msg);
         break;
-    case WIRE_MOVED:
+    case FLOW_MOVED:
         moved(s, &news->at);
         break;
-    case WIRE_BACK:
+    case FLOW_BACK:
         pushed_back(s);
         break;
-    case WIRE_REPORT:
+    case FLOW_REPORT:
         tell(s, news->why.msg);
         break;
     default:
@@ -382,7 +382,7 @@ give(struct selector *s)
 static void
 show(struct selector *s)
 {
-    const size_t peers = wire_server_peers(s->outlet->server);
+    const size_t peers = flow_server_peers(s->outlet->server);
     const struct wire_place done = place(s);
     char more[64];
 
@@ -398,7 +398,7 @@ static void
 tell_waiting(struct selector *s, double *since)
 {
     const double now = clock_now();
-    const size_t peers = wire_server_peers(s->outlet->server);
+    const size_t peers = flow_server_peers(s->outlet->server);
 
     if (peers && place(s).session >= 0) {
         *since = now;
@@ -414,7 +414,7 @@ tell_waiting(struct selector *s, double *since)
 int
 select_serve(struct selector *s, struct wire *wire, int stop, struct err *err)
 {
-    struct wire_news news;
+    struct flow_news news;
     struct err words;
     double since = clock_now();
     int rc = 1;

@@ -146,7 +146,7 @@ says_what_it_wants(struct stage *s)
     take(s, msg);
     wire_msg_free(msg);
     check->session = s->next.at.session;
-    check_rule(check, !wire_session_judge(check->session, &err),
+    check_rule(check, !wire_session_check(check->session, &err),
                "its session is the time of its start");
     if (s->next.at.epoch > 0 || s->next.at.step > 0)
         check_bail(check,

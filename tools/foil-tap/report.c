@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "data/vocabulary.h"
+#include "flow/news.h"
 #include "util/json.h"
 #include "util/opt.h"
 #include "util/stop.h"
-#include "wire/news.h"
 
 #include "tap.h"
 

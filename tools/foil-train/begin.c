@@ -224,7 +224,7 @@ train_stand(struct train *t, struct err *err)
 int
 train_ask_service(struct train *t, struct err *err)
 {
-    const struct wire_hello *hello = wire_server_hello(t->source.inlet->server);
+    const struct wire_hello *hello = flow_server_hello(t->source.inlet->server);
 
     if (!t->objective->wants_weights || t->service.service ||
         strcmp(t->options->sampler, "service"))

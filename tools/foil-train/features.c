@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "features.h"
+#include "flow/hello.h"
 #include "util/half.h"
 #include "util/mem.h"
 #include "wire/features.h"
@@ -19,14 +20,14 @@ check_peer(void *self, const struct wire_hello *hello, struct err *err)
         .stage = "train", .version = WIRE_VERSION, .size = f->shape->size};
 
     memcpy(mine.digest, f->shape->digest, sizeof mine.digest);
-    return wire_hello_fits(&mine, hello, err);
+    return flow_hello_fits(&mine, hello, err);
 }
 
 int
 train_features_open(struct train_features *f, struct wire *wire,
                     struct err *err)
 {
-    struct wire_server_config config = {
+    struct flow_server_config config = {
         .edge = WIRE_EDGE_FEATURES,
         .hello = {.stage = "train",
                   .version = WIRE_VERSION,
@@ -41,7 +42,7 @@ train_features_open(struct train_features *f, struct wire *wire,
     endpoint = wire_endpoint(f->options->features, f->options->run, "features");
     memcpy(config.hello.digest, f->shape->digest, sizeof config.hello.digest);
     config.endpoint = endpoint;
-    f->server = wire_server_open(wire, &config, err);
+    f->server = flow_server_open(wire, &config, err);
     free(endpoint);
     return f->server ? 0 : -1;
 }
@@ -49,7 +50,7 @@ train_features_open(struct train_features *f, struct wire *wire,
 void
 train_features_close(struct train_features *f)
 {
-    wire_server_close(f->server);
+    flow_server_close(f->server);
     free(f->z);
     free(f->half);
     free(f->ids);
@@ -162,20 +163,20 @@ take(struct train_features *f, struct wire_msg *msg, int64_t *id,
 void
 train_features_serve(struct train_features *f)
 {
-    struct wire_server *server = f->server;
+    struct flow_server *server = f->server;
     struct wire_msg *msg;
-    struct wire_news news;
+    struct flow_news news;
     int64_t id;
 
-    while (server && wire_server_next(server, &news, &news.why) > 0) {
-        if (news.what == WIRE_REPORT)
+    while (server && flow_server_next(server, &news, &news.why) > 0) {
+        if (news.what == FLOW_REPORT)
             train_journal_say(f->journal, "%s", news.why.msg);
-        if (news.what != WIRE_MESSAGE)
+        if (news.what != FLOW_MESSAGE)
             continue;
         msg = take(f, news.msg, &id, &news.why);
         if (msg)
-            wire_server_answer(server, news.peer, id, msg);
-        else if (wire_server_refuse(server, news.peer, &news.why))
+            flow_server_answer(server, news.peer, id, msg);
+        else if (flow_server_refuse(server, news.peer, &news.why))
             train_journal_say(f->journal, "%s", news.why.msg);
         wire_msg_free(msg);
     }

@@ -1,12 +1,12 @@
 #ifndef FOIL_TRAIN_FEATURES_H
 #define FOIL_TRAIN_FEATURES_H
 
+#include "flow/server.h"
 #include "options.h"
 #include "train/config.h"
 #include "train/history.h"
 #include "train/journal.h"
 #include "wire/plan.h"
-#include "wire/server.h"
 
 /*
  * Features of past epochs, for selectors that ask, and what selectors say of
@@ -21,7 +21,7 @@ struct train_features {
     const struct train_history *history;
     struct train_journal *journal;
 
-    struct wire_server *server; /* NULL until it is opened */
+    struct flow_server *server; /* NULL until it is opened */
     size_t most;                /* rows of an answer */
     int64_t *ids;
     float *z;

@@ -16,7 +16,7 @@ int
 train_service_open(struct train_service *s, struct wire *wire, const char *run,
                    size_t width, struct err *err)
 {
-    struct wire_service_config config = {
+    struct flow_service_config config = {
         .role = "negatives",
         .edge = WIRE_EDGE_NEGATIVES,
         .hello = {.stage = "train",
@@ -36,7 +36,7 @@ train_service_open(struct train_service *s, struct wire *wire, const char *run,
     snprintf(config.hello.run, sizeof config.hello.run, "%s", run);
     memcpy(config.hello.digest, s->shape->digest, sizeof config.hello.digest);
     config.endpoint = endpoint;
-    s->service = wire_service_open(wire, &config, err);
+    s->service = flow_service_open(wire, &config, err);
     free(endpoint);
     return s->service ? 0 : -1;
 }
@@ -44,7 +44,7 @@ train_service_open(struct train_service *s, struct wire *wire, const char *run,
 void
 train_service_close(struct train_service *s)
 {
-    wire_service_close(s->service);
+    flow_service_close(s->service);
     wire_weights_release(&s->answer);
     free(s->in_batch);
 }
@@ -52,18 +52,18 @@ train_service_close(struct train_service *s)
 static void
 ask(struct train_service *s, struct wire_msg *request, int64_t id)
 {
-    wire_service_ask(s->service, request, id);
+    flow_service_ask(s->service, request, id);
     wire_msg_free(request);
 }
 
 /* Waits for what comes of a request; what will not do is said. */
-static enum wire_answer
+static enum flow_answer
 hear(struct train_service *s, struct wire_msg **answer, struct err *err)
 {
-    enum wire_answer what;
+    enum flow_answer what;
 
-    while ((what = wire_service_wait(s->service, s->stop, answer, err)) ==
-           WIRE_ODD)
+    while ((what = flow_service_wait(s->service, s->stop, answer, err)) ==
+           FLOW_ODD)
         train_journal_say(s->journal, "%s", err->msg);
     return what;
 }
@@ -73,7 +73,7 @@ static void
 refuse(struct train_service *s, struct wire_msg *answer, struct err *why)
 {
     wire_msg_free(answer);
-    if (wire_service_refuse(s->service, why))
+    if (flow_service_refuse(s->service, why))
         train_journal_say(s->journal, "%s", why->msg);
 }
 
@@ -100,14 +100,14 @@ is_taken(struct wire_msg *answer, const struct wire_state *state,
 }
 
 /* One piece of what was kept. */
-static enum wire_answer
+static enum flow_answer
 give_piece(struct train_service *s, const struct sample_piece *piece, int last,
            struct err *err)
 {
     const struct sample_store *store = &s->samples->store;
     struct wire_table table[SAMPLE_TABLES_MAX] = {{.n = 0}};
     struct wire_state state = {
-        .id = wire_service_id(s->service),
+        .id = flow_service_id(s->service),
         .session = *s->session,
         .epoch = s->state->epoch,
         .step = s->state->step,
@@ -119,7 +119,7 @@ give_piece(struct train_service *s, const struct sample_piece *piece, int last,
         .tables = table,
     };
     struct wire_msg *answer;
-    enum wire_answer what;
+    enum flow_answer what;
     int taken = 0;
 
     memcpy(state.sampler, store->sampler, sizeof state.sampler);
@@ -133,7 +133,7 @@ give_piece(struct train_service *s, const struct sample_piece *piece, int last,
         table[i].row = t->bytes + piece->from * t->width;
     }
     ask(s, wire_state_put(&state), state.id);
-    while (!taken && (what = hear(s, &answer, err)) == WIRE_ANSWERED) {
+    while (!taken && (what = hear(s, &answer, err)) == FLOW_ANSWERED) {
         taken = is_taken(answer, &state, err);
         if (!taken)
             refuse(s, answer, err);
@@ -144,17 +144,17 @@ give_piece(struct train_service *s, const struct sample_piece *piece, int last,
 }
 
 /* Gives the service back what was kept of it. */
-static enum wire_answer
+static enum flow_answer
 give_state(struct train_service *s, struct err *err)
 {
     struct sample_piece piece = {.n = 0};
-    enum wire_answer what;
+    enum flow_answer what;
     int more;
 
     do {
         more = sample_store_next(&s->samples->store, &piece);
         what = give_piece(s, &piece, !more, err);
-    } while (more && what == WIRE_ANSWERED);
+    } while (more && what == FLOW_ANSWERED);
     return what;
 }
 
@@ -261,7 +261,7 @@ take(struct train_service *s, struct sample_weights *weights)
         .accepted = answer->accepted,
         .moved = (size_t)answer->moved,
         .n_values = answer->n_values,
-        .sampler = wire_service_who(s->service)->sampler,
+        .sampler = flow_service_who(s->service)->sampler,
         .n_tables = answer->n_tables,
     };
     memcpy(weights->tables, s->tables, sizeof s->tables);
@@ -278,16 +278,16 @@ take(struct train_service *s, struct sample_weights *weights)
 }
 
 /* Asks for the weights of a batch, once. */
-static enum wire_answer
+static enum flow_answer
 ask_weights(struct train_service *s, const struct sample_step *step,
             struct sample_weights *weights, struct err *err)
 {
-    const int64_t id = wire_service_id(s->service);
+    const int64_t id = flow_service_id(s->service);
     struct wire_msg *answer;
-    enum wire_answer what;
+    enum flow_answer what;
 
     ask(s, pairs_of(s, step, id), id);
-    while ((what = hear(s, &answer, err)) == WIRE_ANSWERED) {
+    while ((what = hear(s, &answer, err)) == FLOW_ANSWERED) {
         wire_weights_release(&s->answer);
         if (!get_weights(&s->answer, answer, s, step, err)) {
             wire_msg_free(answer);
@@ -320,20 +320,20 @@ in_batch(struct train_service *s, const struct sample_step *step,
 static const char *
 met(const struct train_service *s)
 {
-    return wire_service_who(s->service)->peer;
+    return flow_service_who(s->service)->peer;
 }
 
 /* A service that lost its state is given what we kept, and asked again. */
-static enum wire_answer
+static enum flow_answer
 ask_until_answered(struct train_service *s, const struct sample_step *step,
                    struct sample_weights *weights, struct err *err)
 {
-    enum wire_answer what;
+    enum flow_answer what;
 
     do
         what = s->keeper.ready ? ask_weights(s, step, weights, err)
                                : give_state(s, err);
-    while (wire_keeper_next(&s->keeper, what, met(s)));
+    while (flow_keeper_next(&s->keeper, what, met(s)));
     return what;
 }
 
@@ -341,24 +341,24 @@ static int
 find_weights(struct train_service *s, const struct sample_step *step,
              struct sample_weights *weights, int *alone, struct err *err)
 {
-    enum wire_answer what = WIRE_UNREACHED;
+    enum flow_answer what = FLOW_UNREACHED;
 
     *alone = 0;
     if (clock_now() >= s->again)
         what = ask_until_answered(s, step, weights, err);
-    if (what == WIRE_ANSWERED)
+    if (what == FLOW_ANSWERED)
         return 1;
-    if (what == WIRE_UNREACHED && !strcmp(s->options->policy, "in-batch")) {
+    if (what == FLOW_UNREACHED && !strcmp(s->options->policy, "in-batch")) {
         if (clock_now() >= s->again) {
             s->again = clock_now() + pause_without;
             train_journal_say(s->journal, "%s: training without it", err->msg);
         }
         in_batch(s, step, weights);
         *alone = 1;
-        wire_keeper_behind(&s->keeper);
+        flow_keeper_behind(&s->keeper);
         return 1;
     }
-    return what == WIRE_STOPPED ? 0 : -1;
+    return what == FLOW_STOPPED ? 0 : -1;
 }
 
 /* Asked for in the midst of a step, while the desk is left. */
@@ -381,7 +381,7 @@ refused(void *self)
 {
     struct train_service *s = self;
 
-    wire_keeper_behind(&s->keeper);
+    flow_keeper_behind(&s->keeper);
 }
 
 struct train_negatives
@@ -396,7 +396,7 @@ train_service_greet(struct train_service *s, struct err *err)
 {
     int rc;
 
-    while ((rc = wire_service_poll(s->service, err)) > 0)
+    while ((rc = flow_service_poll(s->service, err)) > 0)
         train_journal_say(s->journal, "%s", err->msg);
     return rc;
 }
@@ -404,19 +404,19 @@ train_service_greet(struct train_service *s, struct err *err)
 int
 train_service_meet(struct train_service *s, struct err *err)
 {
-    enum wire_answer what;
+    enum flow_answer what;
     int rc;
 
     if (train_service_greet(s, err))
         return -1;
-    if (!wire_service_joined(s->service) ||
-        !wire_keeper_meets(&s->keeper, met(s)))
+    if (!flow_service_joined(s->service) ||
+        !flow_keeper_meets(&s->keeper, met(s)))
         return 0;
     what = give_state(s, err);
-    rc = wire_keeper_next(&s->keeper, what, met(s));
+    rc = flow_keeper_next(&s->keeper, what, met(s));
     // when it is gone again, it or the next one will be met
-    return what == WIRE_REFUSED || what == WIRE_FAILED ||
-                   (what == WIRE_NO_STATE && !rc)
+    return what == FLOW_REFUSED || what == FLOW_FAILED ||
+                   (what == FLOW_NO_STATE && !rc)
                ? -1
                : 0;
 }

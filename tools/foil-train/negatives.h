@@ -2,12 +2,12 @@
 #define FOIL_TRAIN_NEGATIVES_H
 
 #include "desk.h"
+#include "flow/handover.h"
+#include "flow/service.h"
 #include "options.h"
 #include "train/config.h"
 #include "train/journal.h"
 #include "wire/batch.h"
-#include "wire/handover.h"
-#include "wire/service.h"
 #include "wire/weights.h"
 
 /*
@@ -29,12 +29,12 @@ struct train_service {
 
     const struct wire_batch *batch; /* at hand: to be set before each step */
 
-    struct wire_service *service;                 /* NULL until it is opened */
+    struct flow_service *service;                 /* NULL until it is opened */
     struct wire_weights answer;                   /* the last */
     struct sample_rows tables[SAMPLE_TABLES_MAX]; /* of it */
     float *in_batch; /* weights of a batch without the service */
     size_t in_batch_room;
-    struct wire_keeper keeper;
+    struct flow_keeper keeper;
     double again; /* --policy in-batch: not asked before then */
 };
 

@@ -115,7 +115,7 @@ learn_data(struct train_shape *shape, const struct wire_hello *hello)
 static int
 learn_shape(struct train *t, const struct wire_batch *b, struct err *err)
 {
-    const struct wire_hello *hello = wire_server_hello(t->source.inlet->server);
+    const struct wire_hello *hello = flow_server_hello(t->source.inlet->server);
     struct train_shape *shape = &t->shape;
     const size_t views = t->options->text ? 1 : 2;
 
@@ -186,28 +186,28 @@ judge_item(const struct train_shape *shape, const struct wire_batch *b,
 
 /* Tells a peer that its batches will not do: it ends with that sentence. */
 static void
-send_away(struct wire_server *server, uint64_t peer, const struct err *why)
+send_away(struct flow_server *server, uint64_t peer, const struct err *why)
 {
     struct wire_error error = {.id = -1};
     struct wire_msg *msg;
 
     memcpy(error.reason, why->msg, sizeof error.reason);
     msg = wire_error_put(&error);
-    wire_server_send(server, peer, msg);
+    flow_server_send(server, peer, msg);
     wire_msg_free(msg);
 }
 
 static void
-take_batch(struct train *t, const struct wire_news *news)
+take_batch(struct train *t, const struct flow_news *news)
 {
     struct train_source *s = &t->source;
-    struct wire_server *server = s->inlet->server;
+    struct flow_server *server = s->inlet->server;
     struct wire_batch batch, *held;
     struct err why;
 
-    if (wire_batch_get(&batch, news->msg, wire_server_hello(server)->size,
+    if (wire_batch_get(&batch, news->msg, flow_server_hello(server)->size,
                        &why)) {
-        if (wire_server_refuse(server, news->peer, &why))
+        if (flow_server_refuse(server, news->peer, &why))
             train_journal_say(&t->journal, "%s", why.msg);
         return;
     }
@@ -223,7 +223,7 @@ take_batch(struct train *t, const struct wire_news *news)
         return;
     }
     if (judge_item(&t->shape, &batch, &why)) {
-        if (wire_server_refuse(server, news->peer, &why))
+        if (flow_server_refuse(server, news->peer, &why))
             train_journal_say(&t->journal, "epoch %jd, step %jd: %s",
                               (intmax_t)batch.at.epoch, (intmax_t)batch.at.step,
                               why.msg);
@@ -234,7 +234,7 @@ take_batch(struct train *t, const struct wire_news *news)
         flow_consumer_resize(s->inlet->consumer, (size_t)t->options->window);
     if (s->largest < wire_msg_bytes(news->msg)) {
         s->largest = wire_msg_bytes(news->msg);
-        wire_server_expect(server, 2 * s->largest, (size_t)t->options->window);
+        flow_server_expect(server, 2 * s->largest, (size_t)t->options->window);
     }
     held = mem_array(1, sizeof *held);
     *held = batch;
@@ -246,16 +246,16 @@ static void
 drain(struct train *t)
 {
     struct flow_inlet *inlet = t->source.inlet;
-    struct wire_news news;
+    struct flow_news news;
 
     while (flow_inlet_next(inlet, &news)) {
-        if (news.what == WIRE_MESSAGE)
+        if (news.what == FLOW_MESSAGE)
             take_batch(t, &news);
-        if (news.what == WIRE_REPORT)
+        if (news.what == FLOW_REPORT)
             train_journal_say(&t->journal, "%s", news.why.msg);
-        if (news.what == WIRE_LEFT)
+        if (news.what == FLOW_LEFT)
             train_journal_say(&t->journal, "an augmenter is gone, %zu remain",
-                              wire_server_peers(inlet->server));
+                              flow_server_peers(inlet->server));
     }
     train_features_serve(&t->features);
 }
@@ -284,7 +284,7 @@ static int
 was_over(const struct train *t, enum flow_ended said, double now)
 {
     const struct train_state *state = &t->state;
-    const double until = wire_server_peers(t->source.inlet->server)
+    const double until = flow_server_peers(t->source.inlet->server)
                              ? t->options->deadline
                              : patience;
 
@@ -311,17 +311,17 @@ is_over(struct train *t, double now)
 
 /* Whether all augmenters say that they get no items. */
 static int
-lacks_selector(const struct wire_server *server)
+lacks_selector(const struct flow_server *server)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < wire_server_peers(server); i++) {
+    for (size_t i = 0; i < flow_server_peers(server); i++) {
         const struct wire_beat *beat =
-            wire_server_beat(server, wire_server_peer(server, i));
+            flow_server_beat(server, flow_server_peer(server, i));
 
         n += beat->room && !*beat->source;
     }
-    return n == wire_server_peers(server);
+    return n == flow_server_peers(server);
 }
 
 /* Says that nothing comes; -1 when it has lasted too long. */
@@ -330,7 +330,7 @@ complain(struct train *t, double now, struct err *err)
 {
     struct train_source *s = &t->source;
     const double lasted = now - s->waiting;
-    const size_t peers = wire_server_peers(s->inlet->server);
+    const size_t peers = flow_server_peers(s->inlet->server);
     const char *again = "; start selector and augmenters again if they ended";
 
     if (lasted >= t->options->deadline)
@@ -364,7 +364,7 @@ complain(struct train *t, double now, struct err *err)
 static int
 meet_service(struct train *t, struct err *err)
 {
-    const struct wire_hello *hello = wire_server_hello(t->source.inlet->server);
+    const struct wire_hello *hello = flow_server_hello(t->source.inlet->server);
 
     if (!t->encoder.verbs && hello->size) {
         learn_data(&t->shape, hello);

@@ -42,7 +42,7 @@ tell_augment(struct train *t, uint64_t peer, const struct wire_beat *beat)
 {
     struct wire_status status;
 
-    begin(&status, wire_server_who(t->source.inlet->server, peer)->stage, peer);
+    begin(&status, flow_server_who(t->source.inlet->server, peer)->stage, peer);
     if (beat->room) {
         add(&status, "room", (double)beat->room);
         add(&status, "items", (double)beat->items);
@@ -64,14 +64,14 @@ tell_feeder(struct train *t, const char *stage, size_t augmenters)
     if (augmenters)
         add(&status, "augmenters", (double)augmenters);
     if (t->service.service && !strcmp(stage, "negatives"))
-        add(&status, "joined", wire_service_joined(t->service.service));
+        add(&status, "joined", flow_service_joined(t->service.service));
     wire_feed_status(t->feed, &status);
 }
 
 void
 train_status_tell(struct train *t, double waits)
 {
-    struct wire_server *server = t->source.inlet->server;
+    struct flow_server *server = t->source.inlet->server;
     const double now = clock_now();
     const char *source = "";
     size_t augmenters = 0;
@@ -80,9 +80,9 @@ train_status_tell(struct train *t, double waits)
         return;
     t->told = now;
     tell_train(t, waits);
-    for (size_t i = 0; i < wire_server_peers(server); i++) {
-        const uint64_t peer = wire_server_peer(server, i);
-        const struct wire_beat *beat = wire_server_beat(server, peer);
+    for (size_t i = 0; i < flow_server_peers(server); i++) {
+        const uint64_t peer = flow_server_peer(server, i);
+        const struct wire_beat *beat = flow_server_beat(server, peer);
 
         tell_augment(t, peer, beat);
         if (*beat->source) {

@@ -1,0 +1,346 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/hello.h"
+#include "util/mem.h"
+
+#include "connect.h"
+
+int
+flow_client_joined(const struct flow_client *client)
+{
+    return client->greeting.state == FLOW_IN;
+}
+
+/* Says hello whenever it is due; returns when that is next. */
+static double
+tend_greeting(void *self, int up, double now)
+{
+    struct flow_client *client = self;
+
+    if (flow_greeting_turn(&client->greeting, up, now)) {
+        struct wire_msg *hello = wire_hello_put(&client->link.hello);
+
+        wire_sock_send(client->link.sock, NULL, hello);
+        wire_msg_free(hello);
+    }
+    return flow_greeting_due(&client->greeting, up);
+}
+
+/* Signs of life are for a binder that knows us. */
+static void
+show_life(struct flow_client *client)
+{
+    struct wire_msg *beat =
+        flow_client_joined(client) ? wire_beat_put(&client->beat) : NULL;
+
+    wire_sock_beat(client->link.sock, beat);
+    wire_msg_free(beat);
+}
+
+int
+flow_client_renew(struct flow_client *client, struct err *err)
+{
+    wire_sock_close(client->link.sock);
+    flow_greeting_lost(&client->greeting);
+    client->lost = 0;
+    client->link.sock =
+        wire_sock_connect(client->link.wire, WIRE_DEALER, client->endpoint,
+                          client->role, &client->limits, err);
+    if (!client->link.sock)
+        return -1;
+    wire_sock_tend(client->link.sock, tend_greeting, client);
+    return 0;
+}
+
+struct flow_client *
+flow_client_open(struct wire *wire, const struct flow_client_config *config,
+                 struct err *err)
+{
+    struct flow_client *client = mem_array(1, sizeof *client);
+
+    flow_link_init(&client->link, wire, config->edge, WIRE_CONNECTS,
+                   &config->hello);
+    client->endpoint = mem_text(config->endpoint);
+    client->role = mem_text(config->role ? config->role : "");
+    client->limits = config->limits;
+    client->limits.edge = config->edge;
+    if (!flow_client_renew(client, err))
+        return client;
+    flow_client_close(client);
+    return NULL;
+}
+
+void
+flow_client_close(struct flow_client *client)
+{
+    if (!client)
+        return;
+    wire_item_release(&client->item);
+    wire_next_release(&client->next);
+    flow_link_release(&client->link);
+    free(client->endpoint);
+    free(client->role);
+    free(client);
+}
+
+/* ---- what comes in: 1 news, 0 none, -1 refused ------------------------- */
+
+/* The binder, for people. */
+static const char *
+name_binder(const struct flow_client *client)
+{
+    return *client->who.stage ? client->who.stage : client->endpoint;
+}
+
+int
+flow_client_bad(struct flow_client *client, const struct wire_subject *subject,
+                struct flow_news *news)
+{
+    return flow_link_refuse(&client->link, NULL, &client->refusal,
+                            name_binder(client), subject, news);
+}
+
+static int
+refuse_message(struct flow_client *client, struct flow_news *news)
+{
+    struct wire_subject subject;
+
+    wire_subject_of(&subject, client->link.msg);
+    return flow_client_bad(client, &subject, news);
+}
+
+int
+flow_client_refuse(struct flow_client *client, struct err *why)
+{
+    struct flow_news news = {.why = *why};
+    int say;
+
+    REQUIRE(client->link.msg);
+    say = refuse_message(client, &news);
+    *why = news.why;
+    return say;
+}
+
+/* What could not be read.  Another version is refused by name. */
+static int
+on_unread(struct flow_client *client, struct flow_news *news, struct err *err)
+{
+    const struct wire_subject *subject = wire_sock_subject(client->link.sock);
+
+    if (!flow_client_joined(client) && subject->version)
+        return err_set(err, "'%.80s': %.400s", client->endpoint, news->why.msg);
+    return flow_client_bad(client, subject, news);
+}
+
+static int
+on_hello(struct flow_client *client, struct flow_news *news, struct err *err)
+{
+    struct wire_hello who;
+
+    if (wire_hello_get(&who, client->link.msg, &news->why))
+        return refuse_message(client, news);
+    if (flow_hello_fits(&client->link.hello, &who, err)) {
+        flow_link_end(&client->link, err);
+        return -1;
+    }
+    if (!flow_greeting_hello(&client->greeting))
+        return 0;
+    client->who = who;
+    show_life(client);
+    news->what = FLOW_JOINED;
+    return 1;
+}
+
+/* For the tool, as it is. */
+static int
+pass_on(struct flow_client *client, struct flow_news *news)
+{
+    news->what = FLOW_MESSAGE;
+    news->msg = client->link.msg;
+    return 1;
+}
+
+static int
+on_error(struct flow_client *client, struct flow_news *news, struct err *err)
+{
+    struct wire_error error;
+
+    if (wire_error_get(&error, client->link.msg, &news->why))
+        return refuse_message(client, news);
+    switch (flow_error_about(&error)) {
+    case FLOW_ABOUT_GREETING:
+        flow_greeting_again(&client->greeting);
+        show_life(client);
+        return 0;
+    case FLOW_ABOUT_REQUEST:
+        return wire_edge_serves(client->link.edge) && pass_on(client, news);
+    case FLOW_ABOUT_US:
+        return err_set(err, "refused by '%.80s': %.400s", client->endpoint,
+                       error.reason);
+    case FLOW_ABOUT_MESSAGE:
+        break;
+    }
+    return flow_link_told(&client->link, &error, client->endpoint, news);
+}
+
+static int
+on_next(struct flow_client *client, struct flow_news *news)
+{
+    if (wire_next_get(&client->next, client->link.msg, &news->why))
+        return refuse_message(client, news);
+    return pass_on(client, news);
+}
+
+static int
+on_end(struct flow_client *client, struct flow_news *news)
+{
+    struct wire_end end;
+
+    if (wire_end_get(&end, client->link.msg, &news->why))
+        return refuse_message(client, news);
+    news->at = end.at;
+    news->what = end.over ? FLOW_OVER : FLOW_ENDED;
+    return 1;
+}
+
+/* An item is of the run that the binder named, or that we did. */
+static int
+check_run(const struct flow_client *client, struct err *err)
+{
+    const char *run =
+        *client->who.run ? client->who.run : client->link.hello.run;
+
+    if (!*client->item.run || !strcmp(client->item.run, run))
+        return 0;
+    return err_set(err, "item: of run '%s', this is run '%s'", client->item.run,
+                   run);
+}
+
+static int
+on_item(struct flow_client *client, struct flow_news *news)
+{
+    const int64_t ours = client->link.hello.size,
+                  size = ours ? ours : client->who.size;
+
+    if (wire_item_get(&client->item, client->link.msg, size, &news->why) ||
+        check_run(client, &news->why))
+        return refuse_message(client, news);
+    return pass_on(client, news);
+}
+
+static int
+on_message(struct flow_client *client, struct flow_news *news, struct err *err)
+{
+    const enum wire_kind kind = wire_msg_kind(client->link.msg);
+    struct wire_subject subject;
+
+    if (kind == WIRE_HELLO)
+        return on_hello(client, news, err);
+    if (kind == WIRE_ERROR)
+        return on_error(client, news, err);
+    if (!flow_client_joined(client)) // meant for an earlier connection
+        return 0;
+    if (wire_edge_serves(client->link.edge)) // an answer: service.c checks it
+        return pass_on(client, news);
+    wire_subject_of(&subject, client->link.msg);
+    if (flow_link_check(&client->link, kind, &subject, &news->why))
+        return flow_client_bad(client, &subject, news);
+    if (kind == WIRE_END)
+        return on_end(client, news);
+    return kind == WIRE_ITEM ? on_item(client, news) : on_next(client, news);
+}
+
+/*
+ * Nothing is there to be read: has the connection been lost?  What came before
+ * that is read first, and it may have come just now, such as the news that the
+ * run is over.  Returns 1 when there is to be another look.
+ */
+static int
+look_again(struct flow_client *client)
+{
+    if (client->lost) {
+        client->lost = 0;
+        flow_greeting_lost(&client->greeting);
+        show_life(client);
+        return 0;
+    }
+    client->lost = wire_sock_lost(client->link.sock);
+    return client->lost;
+}
+
+int
+flow_client_read(struct flow_client *client, struct flow_news *news,
+                 struct err *err)
+{
+    int rc = 0;
+
+    while (!rc) {
+        int got;
+
+        wire_item_release(&client->item);
+        wire_next_release(&client->next);
+        got = flow_link_read(&client->link, NULL, news);
+        if (got)
+            rc = got < 0 ? on_unread(client, news, err)
+                         : on_message(client, news, err);
+        else if (!look_again(client))
+            break;
+    }
+    return rc;
+}
+
+int
+flow_client_next(struct flow_client *client, struct flow_news *news,
+                 struct err *err)
+{
+    return flow_link_look(&client->link, news)
+               ? 1
+               : flow_client_read(client, news, err);
+}
+
+/* ---- what the tool asks and does --------------------------------------- */
+
+int
+flow_client_trouble(const struct flow_client *client, struct err *why)
+{
+    if (flow_client_joined(client))
+        return 0;
+    if (!wire_sock_trouble(client->link.sock, why))
+        err_set(why, "nobody has answered at '%.200s'", client->endpoint);
+    return 1;
+}
+
+const struct wire_hello *
+flow_client_who(const struct flow_client *client)
+{
+    return &client->who;
+}
+
+const struct wire_item *
+flow_client_item(const struct flow_client *client)
+{
+    REQUIRE(client->item.msg);
+    return &client->item;
+}
+
+const struct wire_next *
+flow_client_snapshot(const struct flow_client *client)
+{
+    REQUIRE(client->next.msg);
+    return &client->next;
+}
+
+void
+flow_client_beat(struct flow_client *client, const struct wire_beat *beat)
+{
+    client->beat = *beat;
+    show_life(client);
+}
+
+int
+flow_client_send(struct flow_client *client, struct wire_msg *msg)
+{
+    return flow_client_joined(client) &&
+           wire_sock_send(client->link.sock, NULL, msg) == 1;
+}

@@ -1,0 +1,45 @@
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flow/hello.h"
+#include "util/clock.h"
+
+void
+flow_hello_name(struct wire_hello *hello)
+{
+    if (!*hello->peer)
+        snprintf(hello->peer, sizeof hello->peer, "%s-%jd-%jx", hello->stage,
+                 (intmax_t)getpid(), (uintmax_t)clock_wall());
+}
+
+int
+flow_hello_fits(const struct wire_hello *mine, const struct wire_hello *theirs,
+                struct err *err)
+{
+    if (theirs->version != WIRE_VERSION)
+        return err_set(err, "%s speaks version %jd, %s speaks %d",
+                       theirs->stage, (intmax_t)theirs->version, mine->stage,
+                       WIRE_VERSION);
+    if (theirs->part[1])
+        return err_set(err,
+                       "%s is part %jd of %jd: runs of several trainers are "
+                       "not served yet",
+                       theirs->stage, (intmax_t)theirs->part[0],
+                       (intmax_t)theirs->part[1]);
+    if (*mine->run && *theirs->run && strcmp(mine->run, theirs->run))
+        return err_set(err, "%s is in run '%s', %s in '%s'", theirs->stage,
+                       theirs->run, mine->stage, mine->run);
+    if (*mine->digest && *theirs->digest &&
+        (strcmp(mine->digest, theirs->digest) || mine->size != theirs->size))
+        return err_set(err, "%s has data set %s of %jd, %s has %s of %jd",
+                       theirs->stage, theirs->digest, (intmax_t)theirs->size,
+                       mine->stage, mine->digest, (intmax_t)mine->size);
+    if (*mine->recipe && *theirs->recipe &&
+        strcmp(mine->recipe, theirs->recipe))
+        return err_set(err,
+                       "%s makes other views than those that came before: give "
+                       "all of a run the same recipe, seed, views",
+                       theirs->stage);
+    return 0;
+}

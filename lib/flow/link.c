@@ -1,0 +1,168 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "flow/hello.h"
+#include "util/clock.h"
+
+#include "link.h"
+
+/* Seconds for which a last error is given time to leave. */
+static const double last_pause = 0.1;
+
+/* ---- refusals of one sender -------------------------------------------- */
+
+int
+flow_refusal_add(struct flow_refusal *refusal, double now)
+{
+    const double earned = (now - refusal->as_of) * FLOW_REFUSALS_RATE;
+
+    refusal->budget = refusal->count
+                          ? fmin(refusal->budget + earned, FLOW_REFUSALS_RATE)
+                          : FLOW_REFUSALS_RATE;
+    refusal->as_of = now;
+    refusal->count++;
+    refusal->row++;
+    if (refusal->budget < 1)
+        return 0;
+    refusal->budget--;
+    return 1;
+}
+
+void
+flow_refusal_good(struct flow_refusal *refusal, enum wire_kind kind)
+{
+    if (kind != WIRE_HELLO && kind != WIRE_BEAT && kind != WIRE_NEXT &&
+        kind != WIRE_ERROR)
+        refusal->row = 0;
+}
+
+enum flow_about
+flow_error_about(const struct wire_error *error)
+{
+    if (error->again)
+        return FLOW_ABOUT_GREETING;
+    if (*error->of.kind)
+        return FLOW_ABOUT_MESSAGE;
+    return error->id >= 0 ? FLOW_ABOUT_REQUEST : FLOW_ABOUT_US;
+}
+
+/* ---- an end ------------------------------------------------------------ */
+
+void
+flow_link_init(struct flow_link *link, struct wire *wire, enum wire_edge edge,
+               enum wire_side side, const struct wire_hello *hello)
+{
+    *link = (struct flow_link){
+        .wire = wire, .edge = edge, .side = side, .hello = *hello};
+    link->hello.version = WIRE_VERSION;
+    flow_hello_name(&link->hello);
+}
+
+void
+flow_link_release(struct flow_link *link)
+{
+    wire_sock_close(link->sock);
+    wire_msg_free(link->msg);
+}
+
+int
+flow_link_look(struct flow_link *link, struct flow_news *news)
+{
+    *news = (struct flow_news){.what = FLOW_REPORT};
+    return wire_refused(link->wire, &news->why);
+}
+
+int
+flow_link_read(struct flow_link *link, struct wire_id *from,
+               struct flow_news *news)
+{
+    wire_msg_free(link->msg);
+    link->msg = NULL;
+    *news = (struct flow_news){0};
+    return wire_sock_recv(link->sock, from, &link->msg, &news->why);
+}
+
+int
+flow_link_check(const struct flow_link *link, enum wire_kind kind,
+                const struct wire_subject *subject, struct err *err)
+{
+    const enum wire_side from =
+        link->side == WIRE_BINDS ? WIRE_CONNECTS : WIRE_BINDS;
+
+    if (!wire_edge_may(link->edge, from, kind))
+        return err_set(err, "sent %s, which has no use here",
+                       wire_kind_name(kind));
+    return subject->at.session < 0
+               ? 0
+               : wire_session_check(subject->at.session, err);
+}
+
+/* An error is never answered with an error: two ends would not come to rest. */
+static void
+tell_sender(struct flow_link *link, const struct wire_id *to,
+            struct flow_refusal *refusal, const struct wire_subject *subject,
+            const struct err *why)
+{
+    struct wire_error error = {.id = -1, .of = *subject};
+    struct wire_msg *msg;
+
+    if (!flow_refusal_add(refusal, clock_now()) ||
+        !strcmp(subject->kind, wire_kind_name(WIRE_ERROR)))
+        return;
+    error.count = refusal->count;
+    memcpy(error.reason, why->msg, sizeof error.reason);
+    msg = wire_error_put(&error);
+    wire_sock_send(link->sock, to, msg);
+    wire_msg_free(msg);
+}
+
+int
+flow_link_refuse(struct flow_link *link, const struct wire_id *to,
+                 struct flow_refusal *refusal, const char *name,
+                 const struct wire_subject *subject, struct flow_news *news)
+{
+    link->last = news->why;
+    tell_sender(link, to, refusal, subject, &link->last);
+    err_set(&news->why, "%.200s: %.300s", name, link->last.msg);
+    news->what = FLOW_REPORT;
+    return tally_add(&link->refused, &news->why);
+}
+
+int
+flow_link_told(struct flow_link *link, const struct wire_error *error,
+               const char *name, struct flow_news *news)
+{
+    const enum wire_edge ours =
+        link->side == WIRE_BINDS ? WIRE_EDGE_PLAN : WIRE_EDGE_BATCH;
+    const int placed = error->of.at.session >= 0;
+    char place[80] = "";
+    int say;
+
+    if (placed)
+        snprintf(place, sizeof place, " of epoch %jd, step %jd",
+                 (intmax_t)error->of.at.epoch, (intmax_t)error->of.at.step);
+    err_set(&news->why, "%.100s refuses our %s%s: %.300s", name, error->of.kind,
+            place, error->reason);
+    link->last = news->why;
+    news->what = FLOW_REPORT;
+    news->at = error->of.at;
+    say = tally_add(&link->told, &news->why);
+    if (link->edge != ours || !placed)
+        return say;
+    news->what = FLOW_UNWANTED;
+    if (!say)
+        *news->why.msg = '\0';
+    return 1;
+}
+
+void
+flow_link_end(struct flow_link *link, const struct err *why)
+{
+    const struct wire_subject hello = {"hello", {-1, 0, 0}, 0};
+    struct flow_refusal first = {0};
+    struct err ignored;
+
+    tell_sender(link, NULL, &first, &hello, why);
+    wire_sock_wait(link->wire, NULL, -1, last_pause, &ignored);
+}

@@ -1,0 +1,282 @@
+#include <math.h>
+#include <stdlib.h>
+
+#include "flow/service.h"
+#include "util/clock.h"
+#include "util/mem.h"
+
+#include "connect.h"
+#include "request.h"
+
+struct flow_service {
+    struct flow_client *client;
+    struct flow_service_config config;
+    struct flow_asking asking;
+    struct wire_msg *request;    /* NULL: nothing is asked */
+    struct wire_subject subject; /* of the answer that the caller has */
+    struct err unfit; /* why the request cannot be sent; "": it can */
+    uint64_t retries;
+    double said; /* when it was said last that no answer has come */
+};
+
+struct flow_service *
+flow_service_open(struct wire *wire, const struct flow_service_config *config,
+                  struct err *err)
+{
+    const struct flow_client_config client = {config->endpoint, config->role,
+                                              config->edge, config->hello,
+                                              config->limits};
+    struct flow_service *service = mem_array(1, sizeof *service);
+
+    REQUIRE(wire_edge_serves(config->edge));
+    service->config = *config;
+    if (service->config.deadline <= 0)
+        service->config.deadline = 60;
+    if (service->config.patience <= 0)
+        service->config.patience = 10;
+    service->asking = (struct flow_asking){
+        .timeout = config->timeout > 0 ? config->timeout : 5,
+        .deadline = service->config.deadline,
+        .last_id = (int64_t)(clock_wall() & INT64_MAX),
+    };
+    service->client = flow_client_open(wire, &client, err);
+    if (service->client)
+        return service;
+    flow_service_close(service);
+    return NULL;
+}
+
+void
+flow_service_close(struct flow_service *service)
+{
+    if (!service)
+        return;
+    flow_client_close(service->client);
+    wire_msg_free(service->request);
+    free(service);
+}
+
+int64_t
+flow_service_id(struct flow_service *service)
+{
+    return flow_asking_id(&service->asking);
+}
+
+uint64_t
+flow_service_retries(const struct flow_service *service)
+{
+    return service->retries;
+}
+
+int
+flow_service_joined(const struct flow_service *service)
+{
+    return flow_client_joined(service->client);
+}
+
+const struct wire_hello *
+flow_service_who(const struct flow_service *service)
+{
+    return flow_client_who(service->client);
+}
+
+static void
+send_request(struct flow_service *service)
+{
+    if (flow_service_joined(service) && service->request &&
+        service->asking.waits && !*service->unfit.msg)
+        wire_sock_soon(service->client->link.sock, service->request);
+}
+
+void
+flow_service_ask(struct flow_service *service, struct wire_msg *request,
+                 int64_t id)
+{
+    wire_msg_free(service->request);
+    service->request = wire_msg_hold(request);
+    service->said = clock_now();
+    flow_asking_begin(&service->asking, id, service->said);
+    *service->client->link.last.msg = '\0';
+    *service->unfit.msg = '\0';
+    if (!wire_edge_fits(service->config.edge, WIRE_CONNECTS, request,
+                        &service->unfit) &&
+        !flow_client_send(service->client, request))
+        send_request(service);
+}
+
+int
+flow_service_refuse(struct flow_service *service, struct err *why)
+{
+    struct flow_news news = {.why = *why};
+    const int say = flow_client_bad(service->client, &service->subject, &news);
+
+    flow_asking_refuse(&service->asking);
+    *why = news.why;
+    return say;
+}
+
+/* An answer, or an error about a request: 1 with *what it comes to, or 0 to go
+ * on waiting. */
+static int
+on_answer(struct flow_service *service, struct flow_news *news,
+          enum flow_answer *what, struct err *err)
+{
+    struct wire_error error;
+    int64_t id;
+
+    wire_subject_of(&service->subject, news->msg);
+    if (wire_msg_kind(news->msg) == WIRE_ERROR) {
+        wire_error_get(&error, news->msg, &news->why);
+        err_set(err, "%.80s answers: %.400s", service->client->endpoint,
+                error.reason);
+        return flow_asking_hear(&service->asking, error.id, &error, what);
+    }
+    if (!wire_msg_id(news->msg, &id, &news->why))
+        return flow_asking_hear(&service->asking, id, NULL, what);
+    *what = FLOW_ODD;
+    if (!flow_client_bad(service->client, &service->subject, news))
+        return 0;
+    *err = news->why;
+    return 1;
+}
+
+/* Reads all that is there, up to what ends the wait: 1 with *what that is, else
+ * 0.  Of ANSWERED the client has the message. */
+static int
+read_answers(struct flow_service *service, enum flow_answer *what,
+             struct err *err)
+{
+    struct flow_news news;
+    int rc;
+
+    while ((rc = flow_client_read(service->client, &news, err)) > 0) {
+        if (news.what == FLOW_JOINED)
+            send_request(service);
+        if (news.what == FLOW_REPORT) {
+            *err = news.why;
+            *what = FLOW_ODD;
+            return 1;
+        }
+        if (news.what == FLOW_MESSAGE && on_answer(service, &news, what, err))
+            return 1;
+    }
+    if (!flow_service_joined(service)) // the answer to hello comes first
+        wire_sock_soon(service->client->link.sock, NULL);
+    *what = FLOW_REFUSED;
+    return rc < 0;
+}
+
+/* No answer in time: pause, then the same again on a fresh socket. */
+static int
+retry_request(struct flow_service *service, int stop_fd, struct err *err)
+{
+    int rc = wire_sock_wait(service->client->link.wire, NULL, stop_fd,
+                            flow_asking_pause(&service->asking), err);
+
+    if (rc <= 0)
+        return rc;
+    service->retries++;
+    flow_asking_renewed(&service->asking, clock_now());
+    return flow_client_renew(service->client, err) ? -1 : 1;
+}
+
+int
+flow_service_poll(struct flow_service *service, struct err *err)
+{
+    enum flow_answer what;
+
+    wire_msg_free(service->request);
+    service->request = NULL;
+    while (read_answers(service, &what, err))
+        if (what == FLOW_ODD || what == FLOW_REFUSED)
+            return what == FLOW_ODD ? 1 : -1;
+    return 0;
+}
+
+/* Why nothing has come that will do; "": nothing has. */
+static const char *
+last_refused(const struct flow_service *service)
+{
+    return service->client->link.last.msg;
+}
+
+static enum flow_answer
+give_up(const struct flow_service *service, struct err *err)
+{
+    const char *last = last_refused(service);
+
+    if (*last)
+        err_set(err,
+                "'%.120s' gave no answer that will do in %g s; the last that "
+                "came: %.250s",
+                service->client->endpoint, service->config.deadline, last);
+    else
+        err_set(err, "no answer from '%.200s' in %g s",
+                service->client->endpoint, service->config.deadline);
+    return FLOW_UNREACHED;
+}
+
+/* Says that no answer has come: 1, now and then. */
+static int
+still_waits(struct flow_service *service, double now, struct err *err)
+{
+    const double seconds = now - service->asking.begun;
+    const char *last = last_refused(service);
+
+    if (now - service->said < service->config.patience)
+        return 0;
+    service->said = now;
+    if (*last)
+        err_set(err,
+                "'%.120s' has given no answer that will do for %.0f seconds; "
+                "the last that came: %.250s",
+                service->client->endpoint, seconds, last);
+    else
+        err_set(err,
+                "no answer from '%.200s' for %.0f seconds; start the stage "
+                "that answers there again if it ended",
+                service->client->endpoint, seconds);
+    return 1;
+}
+
+/* The answer is the caller's. */
+static struct wire_msg *
+hand_over(struct flow_service *service)
+{
+    struct wire_msg *msg = service->client->link.msg;
+
+    service->client->link.msg = NULL;
+    return msg;
+}
+
+enum flow_answer
+flow_service_wait(struct flow_service *service, int stop_fd,
+                  struct wire_msg **answer, struct err *err)
+{
+    struct flow_link *link = &service->client->link;
+    enum flow_answer what;
+
+    REQUIRE(service->request && service->asking.waits);
+    if (*service->unfit.msg)
+        return err_set(err, "%.80s: %.400s", service->client->endpoint,
+                       service->unfit.msg);
+    while (!read_answers(service, &what, err)) {
+        const double now = clock_now();
+        double until;
+        int rc = flow_asking_turn(&service->asking, now, &until);
+
+        if (rc < 0)
+            return give_up(service, err);
+        if (still_waits(service, now, err))
+            return FLOW_ODD;
+        until = fmin(until, service->said + service->config.patience);
+        rc = rc ? retry_request(service, stop_fd, err)
+                : wire_sock_wait(link->wire, link->sock, stop_fd, until - now,
+                                 err);
+        if (rc <= 0)
+            return rc ? FLOW_REFUSED : FLOW_STOPPED;
+    }
+    if (what == FLOW_ANSWERED)
+        *answer = hand_over(service);
+    return what;
+}

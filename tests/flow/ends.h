@@ -1,0 +1,195 @@
+#ifndef TESTS_FLOW_ENDS_H
+#define TESTS_FLOW_ENDS_H
+
+/*
+ * For tests of the ends of edges: two sets of sockets in one process, a
+ * scratch folder, and a wait that turns both until something is news.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "flow/client.h"
+#include "flow/server.h"
+#include "util/clock.h"
+#include "util/file.h"
+
+static char scratch[64];
+
+__attribute__((unused)) static void
+scratch_open(void)
+{
+    const char *top = getenv("TMPDIR");
+
+    snprintf(scratch, sizeof scratch, "%s/foil-wire-XXXXXX",
+             top && strlen(top) < 32 ? top : "/tmp");
+    if (!mkdtemp(scratch))
+        abort();
+}
+
+__attribute__((unused)) static void
+scratch_close(void)
+{
+    struct err err;
+
+    file_remove(scratch, &err);
+}
+
+/* "ipc://SCRATCH/name", good until the fourth call from now. */
+__attribute__((unused)) static const char *
+at(const char *name)
+{
+    static char text[4][128];
+    static int turn;
+
+    turn = (turn + 1) % 4;
+    snprintf(text[turn], sizeof text[turn], "ipc://%s/%s", scratch, name);
+    return text[turn];
+}
+
+static const char digest_a[] = "0123456789abcdef0123456789abcdef";
+
+__attribute__((unused)) static struct wire_hello
+hello_of(const char *stage, const char *run, const char *digest, int64_t size)
+{
+    static int n;
+    struct wire_hello hello = {.version = WIRE_VERSION, .size = size};
+
+    snprintf(hello.stage, sizeof hello.stage, "%s", stage);
+    snprintf(hello.run, sizeof hello.run, "%s", run);
+    snprintf(hello.digest, sizeof hello.digest, "%s", digest);
+    snprintf(hello.peer, sizeof hello.peer, "%.31s-%d", stage, ++n);
+    if (!strcmp(stage, "augment"))
+        snprintf(hello.recipe, sizeof hello.recipe, "cifar");
+    return hello;
+}
+
+/* The end of an edge that binds, at("name"), as a stage of a run. */
+__attribute__((unused)) static struct flow_server *
+server_at(struct wire *wire, const char *name, enum wire_edge edge,
+          const char *stage, const char *run)
+{
+    struct err err = {""};
+    const struct flow_server_config config = {
+        .endpoint = at(name),
+        .edge = edge,
+        .hello = hello_of(stage, run, digest_a, 10),
+    };
+
+    return flow_server_open(wire, &config, &err);
+}
+
+/* The end that connects to it. */
+__attribute__((unused)) static struct flow_client *
+client_at(struct wire *wire, const char *name, enum wire_edge edge,
+          const char *stage)
+{
+    struct err err = {""};
+    const struct flow_client_config config = {
+        .endpoint = at(name),
+        .edge = edge,
+        .hello = hello_of(stage, "", digest_a, 10),
+    };
+
+    return flow_client_open(wire, &config, &err);
+}
+
+/*
+ * Turn both sides until the server (client) has news of that kind, other
+ * news being passed over; 0 after so many seconds.
+ */
+static int
+turn(struct wire *a, struct wire *b)
+{
+    struct err err;
+
+    return wire_wait(a, -1, 0.005, &err) > 0 &&
+           wire_wait(b, -1, 0.005, &err) > 0;
+}
+
+__attribute__((unused)) static int
+server_sees(struct wire *a, struct wire *b, struct flow_server *server,
+            enum flow_what what, struct flow_news *news, double seconds)
+{
+    const double until = clock_now() + seconds;
+    struct err err;
+
+    do {
+        while (flow_server_next(server, news, &err) > 0)
+            if (news->what == what)
+                return 1;
+    } while (turn(a, b) && clock_now() < until);
+    return 0;
+}
+
+/* A consumer's snapshot of a place, with a window of eight and nothing held. */
+__attribute__((unused)) static struct wire_msg *
+next_of(int64_t session, int64_t epoch, int64_t step, int64_t serial)
+{
+    const struct wire_next next = {
+        .at = {session, epoch, step}, .serial = serial, .window = 8};
+
+    return wire_next_put(&next);
+}
+
+/* Turn both sides, and the client if any, until the server has a next. */
+__attribute__((unused)) static int
+server_is_asked(struct wire *a, struct wire *b, struct flow_server *server,
+                struct flow_client *client, struct wire_next *next)
+{
+    struct flow_news news;
+    struct wire_next got;
+    struct err err;
+
+    for (int i = 0; i < 1000; i++) {
+        while (client && flow_client_next(client, &news, &err) > 0)
+            ;
+        while (server_sees(a, b, server, FLOW_MESSAGE, &news, 0)) {
+            if (wire_msg_kind(news.msg) != WIRE_NEXT ||
+                wire_next_get(&got, news.msg, &err))
+                continue;
+            *next = got;
+            next->have = NULL;
+            next->msg = NULL;
+            wire_next_release(&got);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The same, with a client at work that must find its own way back. */
+__attribute__((unused)) static int
+both_see(struct wire *a, struct wire *b, struct flow_server *server,
+         struct flow_client *client, enum flow_what what,
+         struct flow_news *news)
+{
+    struct flow_news other;
+    struct err err;
+
+    for (int i = 0; i < 1000; i++) {
+        while (flow_client_next(client, &other, &err) > 0)
+            ;
+        if (server_sees(a, b, server, what, news, 0))
+            return 1;
+    }
+    return 0;
+}
+
+__attribute__((unused)) static int
+client_sees(struct wire *a, struct wire *b, struct flow_client *client,
+            enum flow_what what, struct flow_news *news, double seconds)
+{
+    const double until = clock_now() + seconds;
+    struct err err;
+
+    do {
+        while (flow_client_next(client, news, &err) > 0)
+            if (news->what == what)
+                return 1;
+    } while (turn(a, b) && clock_now() < until);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,344 @@
+#include "t.h"
+#include "wire/item.h"
+
+#include "ends.h"
+
+static struct flow_server_config
+plan_server(const char *name)
+{
+    return (struct flow_server_config){
+        .endpoint = at(name),
+        .edge = WIRE_EDGE_PLAN,
+        .hello = hello_of("select", "r", digest_a, 10),
+    };
+}
+
+static struct flow_client_config
+plan_client(const char *name)
+{
+    return (struct flow_client_config){
+        .endpoint = at(name),
+        .edge = WIRE_EDGE_PLAN,
+        .hello = hello_of("augment", "", digest_a, 10),
+    };
+}
+
+static int
+say(struct flow_client *client, struct wire_msg *msg)
+{
+    const int sent = flow_client_send(client, msg);
+
+    wire_msg_free(msg);
+    return sent;
+}
+
+/* The binder goes and comes back: the client joins again, by itself. */
+static void
+binder_restarts(void)
+{
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct flow_server_config sc = plan_server("again");
+    struct flow_client_config cc = plan_client("again");
+    struct flow_server *server = flow_server_open(a, &sc, &err);
+    struct flow_client *client = flow_client_open(b, &cc, &err);
+    struct wire_next next = {0};
+    struct flow_news news;
+
+    T(!say(client, next_of(9, 1, 2, 1)), "nobody is told before a greeting");
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 5), "the peer has joined");
+    T(client_sees(a, b, client, FLOW_JOINED, &news, 5), "both");
+    T(say(client, next_of(9, 1, 2, 5)) &&
+          server_is_asked(a, b, server, client, &next),
+      "the binder is asked");
+    T(next.at.session == 9 && next.at.epoch == 1 && next.at.step == 2 &&
+          next.serial == 5 && next.window == 8,
+      "and told where the run is");
+
+    flow_server_close(server);
+    server = flow_server_open(a, &sc, &err);
+    T(server != NULL, "another binder at the same address: %s", err.msg);
+    T(both_see(a, b, server, client, FLOW_JOINED, &news), "joined again");
+    T(client_sees(a, b, client, FLOW_JOINED, &news, 5),
+      "which the client's tool hears");
+
+    flow_client_close(client);
+    flow_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
+/* What a peer says of itself with its signs of life. */
+static void
+beat_is_kept(void)
+{
+    const struct wire_beat beat = {2, 1, 3, 40, "select"};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct flow_server_config sc = plan_server("beat");
+    struct flow_client_config cc = plan_client("beat");
+    struct flow_server *server = flow_server_open(a, &sc, &err);
+    struct flow_client *client = flow_client_open(b, &cc, &err);
+    const struct wire_beat *kept;
+    struct flow_news news;
+    uint64_t peer;
+
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 5) &&
+          client_sees(a, b, client, FLOW_JOINED, &news, 5),
+      "a peer joins");
+    peer = flow_server_peer(server, 0);
+    T(!flow_server_beat(server, peer + 1), "nobody says nothing");
+    kept = flow_server_beat(server, peer);
+    T(kept && !kept->room && !*kept->source, "it has said nothing yet");
+    say(client, wire_beat_put(&beat));
+    for (int i = 0; i < 500 && !flow_server_beat(server, peer)->room; i++) {
+        turn(a, b);
+        flow_server_next(server, &news, &err);
+    }
+    kept = flow_server_beat(server, peer);
+    T(kept->room == 2 && kept->items == 1 && kept->ready == 3 &&
+          kept->made == 40 && !strcmp(kept->source, "select"),
+      "its last beat is kept");
+    flow_client_close(client);
+    flow_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
+/* A binder that forgot us on the same connection says so. */
+static void
+stranger_is_told(void)
+{
+    struct flow_client_config cc = plan_client("known");
+    const struct wire_limits limits = {0};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct wire_sock *sock =
+        wire_sock_bind(a, WIRE_ROUTER, at("known"), &limits, &err);
+    struct flow_client *client = flow_client_open(b, &cc, &err);
+    struct wire_error again = {.reason = "who", .again = 1, .id = -1};
+    struct wire_hello mine = hello_of("select", "r", digest_a, 10);
+    struct wire_msg *reply[] = {wire_hello_put(&mine), wire_error_put(&again)};
+    struct flow_news news;
+    struct wire_msg *msg;
+    struct wire_id from;
+    int hellos = 0;
+
+    // answer the first hello, then forget, then answer the second
+    for (int i = 0; i < 1000 && hellos < 2; i++) {
+        turn(a, b);
+        while (flow_client_next(client, &news, &err) > 0)
+            ;
+        if (wire_sock_recv(sock, &from, &msg, &err) <= 0)
+            continue;
+        hellos += wire_msg_kind(msg) == WIRE_HELLO;
+        wire_sock_send(sock, &from, reply[0]);
+        if (hellos == 1)
+            wire_sock_send(sock, &from, reply[1]);
+        wire_msg_free(msg);
+    }
+    T(hellos == 2, "told that it is not known, it says hello again");
+    T(client_sees(a, b, client, FLOW_JOINED, &news, 5), "and joins");
+    wire_msg_free(reply[0]);
+    wire_msg_free(reply[1]);
+    flow_client_close(client);
+    wire_sock_close(sock);
+    wire_close(a);
+    wire_close(b);
+}
+
+/* What the binder refuses ends the client, with the reason. */
+static void
+refused(const char *what, const struct wire_hello *hello)
+{
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct flow_server_config sc = plan_server("refused");
+    struct flow_client_config cc = plan_client("refused");
+    struct flow_server *server;
+    struct flow_client *client;
+    struct flow_news news;
+    int rc = 0, said = 0;
+
+    cc.hello = *hello;
+    server = flow_server_open(a, &sc, &err);
+    client = flow_client_open(b, &cc, &err);
+    for (int i = 0; i < 1000 && rc >= 0; i++) {
+        turn(a, b);
+        while (flow_server_next(server, &news, &err) > 0)
+            said += news.what == FLOW_REPORT;
+        rc = flow_client_next(client, &news, &err);
+    }
+    T(rc < 0 && *err.msg, "[unknown: hello that does not fit] %s: %s", what,
+      err.msg);
+    T(said == 1, "the binder says it once");
+    T(flow_server_peers(server) == 0, "and knows nobody");
+    flow_client_close(client);
+    flow_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
+static void
+misfits(void)
+{
+    struct wire_hello hello = hello_of("augment", "other", digest_a, 10);
+
+    refused("another run", &hello);
+    hello = hello_of("augment", "r", digest_a, 11);
+    refused("another size", &hello);
+    hello = hello_of("augment", "r", "ffffffffffffffffffffffffffffffff", 10);
+    refused("another data set", &hello);
+}
+
+/* A binder by hand, and the end that connects to it. */
+struct hand {
+    struct wire *a, *b;
+    struct wire_sock *sock;
+    struct flow_client *client;
+    struct wire_id from; /* once it has said hello */
+};
+
+static void
+hand_open(struct hand *h)
+{
+    struct flow_client_config cc = plan_client("greeting");
+    const struct wire_limits limits = {0};
+    struct wire_msg *msg = NULL;
+    struct flow_news news;
+    struct err err;
+
+    h->a = wire_open(NULL, &err);
+    h->b = wire_open(NULL, &err);
+    h->sock = wire_sock_bind(h->a, WIRE_ROUTER, at("greeting"), &limits, &err);
+    h->client = flow_client_open(h->b, &cc, &err);
+    for (int i = 0; i < 1000 && !msg; i++) {
+        turn(h->a, h->b);
+        flow_client_next(h->client, &news, &err);
+        wire_sock_recv(h->sock, &h->from, &msg, &err);
+    }
+    wire_msg_free(msg);
+}
+
+/* What the client makes of a message: its news, or -1. */
+static int
+says(struct hand *h, struct wire_msg *msg)
+{
+    struct flow_news news;
+    struct err err;
+    int rc = 0;
+
+    wire_sock_send(h->sock, &h->from, msg);
+    wire_msg_free(msg);
+    for (int i = 0; i < 20 && !rc; i++) {
+        turn(h->a, h->b);
+        rc = flow_client_next(h->client, &news, &err);
+    }
+    return rc > 0 ? (int)news.what : rc;
+}
+
+/* The rows of a greeting, as the end that connects sees them. */
+static void
+greeting(void)
+{
+    const struct wire_end end = {.at = {5, 1, 0}};
+    const struct wire_error id = {.id = 7}, plain = {.id = -1};
+    struct wire_error kind = {.id = -1, .of = {.kind = "next"}};
+    struct wire_hello mine = hello_of("select", "r", digest_a, 10),
+                      other = hello_of("select", "r", digest_a, 11);
+    struct hand h;
+
+    kind.of.at.session = -1;
+    hand_open(&h);
+    T(!says(&h, wire_end_put(&end)),
+      "[GREETING: a message of the edge] it is dropped");
+    T(says(&h, wire_error_put(&kind)) == FLOW_REPORT,
+      "[any: error with kind] it is to be printed");
+    T(says(&h, wire_hello_put(&mine)) == FLOW_JOINED, "the answer to hello");
+    T(says(&h, wire_end_put(&end)) == FLOW_ENDED,
+      "[IN: a message of the edge] it is news");
+    T(!says(&h, wire_error_put(&id)),
+      "an error with the id of a request, of which there is none: dropped");
+    T(says(&h, wire_error_put(&plain)) < 0,
+      "[any: error without again, id and kind] it ends the client");
+    T(says(&h, wire_hello_put(&other)) < 0,
+      "[any: hello that does not fit] so does that");
+    flow_client_close(h.client);
+    wire_sock_close(h.sock);
+    wire_close(h.a);
+    wire_close(h.b);
+}
+
+/* What a binder says: the plan has an end, the run is over. */
+static void
+ends(void)
+{
+    const struct wire_end end = {.at = {5, 1, 0}}, over = {{5, 1, 0}, 1};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct flow_server_config sc = plan_server("ends");
+    struct flow_client_config cc = plan_client("ends");
+    struct flow_server *server = flow_server_open(a, &sc, &err);
+    struct flow_client *client = flow_client_open(b, &cc, &err);
+    struct wire_msg *msg[] = {wire_end_put(&end), wire_end_put(&over)};
+    struct flow_news news;
+
+    T(both_see(a, b, server, client, FLOW_JOINED, &news), "the peer joins");
+    flow_server_send(server, news.peer, msg[0]);
+    T(client_sees(a, b, client, FLOW_ENDED, &news, 5) && news.at.epoch == 1,
+      "the plan ends at a place");
+    flow_server_send(server, flow_server_peer(server, 0), msg[1]);
+    T(client_sees(a, b, client, FLOW_OVER, &news, 5), "the run is over");
+    wire_msg_free(msg[0]);
+    wire_msg_free(msg[1]);
+    flow_client_close(client);
+    flow_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
+/* A consumer that binds. */
+static void
+snapshots(void)
+{
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct flow_server_config sc = plan_server("snapshots");
+    struct flow_client_config cc = plan_client("snapshots");
+    struct flow_server *server;
+    struct flow_client *client;
+    struct wire_msg *msg = next_of(5, 0, 3, 4);
+    struct flow_news news;
+
+    sc.edge = WIRE_EDGE_BATCH;
+    sc.hello = hello_of("train", "", digest_a, 10);
+    cc.edge = WIRE_EDGE_BATCH;
+    server = flow_server_open(a, &sc, &err);
+    client = flow_client_open(b, &cc, &err);
+    T(both_see(a, b, server, client, FLOW_JOINED, &news), "the peer joins");
+    flow_server_send(server, news.peer, msg);
+    T(client_sees(a, b, client, FLOW_MESSAGE, &news, 5) &&
+          flow_client_snapshot(client)->serial == 4 &&
+          flow_client_snapshot(client)->at.step == 3,
+      "and gets a snapshot");
+    wire_msg_free(msg);
+    flow_client_close(client);
+    flow_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
+int
+main(void)
+{
+    scratch_open();
+    binder_restarts();
+    beat_is_kept();
+    stranger_is_told();
+    misfits();
+    greeting();
+    ends();
+    snapshots();
+    scratch_close();
+    return t_done();
+}

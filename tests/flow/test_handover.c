@@ -1,0 +1,141 @@
+/* The tables of flow/handover.h, row by row, as Client and Service of
+ * foil-wire(5) have them. */
+#include <string.h>
+
+#include "flow/handover.h"
+#include "t.h"
+
+static void
+keeper(void)
+{
+    struct flow_keeper k = {.ready = 1};
+    size_t wanted = 2;
+
+    T(flow_keeper_meets(&k, "s1") && !k.ready,
+      "[any: greeted by another service] the state is handed over");
+    T(flow_keeper_next(&k, FLOW_ANSWERED, "s1") && k.ready,
+      "[STATE: state.ok with the id] with the last piece it is ready");
+    T(!flow_keeper_meets(&k, "s1") && k.ready,
+      "[any: greeted by the same] nothing is handed over");
+    T(!flow_keeper_next(&k, FLOW_ANSWERED, "s1") && k.ready,
+      "an answer ends a request");
+    T(flow_keeper_next(&k, FLOW_NO_STATE, "s1") && !k.ready,
+      "[READY: error with id and state] the state, and again");
+    T(flow_keeper_next(&k, FLOW_NO_STATE, "s1") && !k.ready,
+      "[STATE: error with id and state] from the first piece on");
+    while (wanted < 20 && flow_keeper_next(&k, FLOW_NO_STATE, "s1"))
+        wanted++;
+    T(wanted == 7, "the eighth time it ends");
+    T(flow_keeper_meets(&k, "s1"), "a service that has not taken it is met");
+    k.ready = 1;
+    flow_keeper_next(&k, FLOW_ANSWERED, "s1");
+    T(flow_keeper_next(&k, FLOW_NO_STATE, "s1"), "an answer begins the count");
+    T(!flow_keeper_next(&k, FLOW_FAILED, "s1") && !k.ready,
+      "[STATE: error with id] end");
+    T(flow_keeper_next(&k, FLOW_ANSWERED, "s2") && k.ready &&
+          !flow_keeper_meets(&k, "s2"),
+      "who took the state is met");
+    flow_keeper_behind(&k);
+    T(!k.ready, "[READY: a step was not applied] the state is handed over");
+}
+
+static int
+judges(const struct flow_stand *s, uint64_t peer, int64_t session, int there)
+{
+    const struct wire_hello owner = {.stage = "train"};
+    struct err err;
+
+    return flow_stand_check(s, peer, session, there ? &owner : NULL, &err);
+}
+
+static void
+owners(void)
+{
+    struct flow_stand s;
+    struct wire_place at = {5, 0, 3};
+    struct wire_table none = {.n = 0};
+    struct wire_state state = {
+        .session = 5, .step = 3, .last = 1, .tables = &none};
+    struct err err;
+
+    flow_stand_init(&s);
+    T(!flow_stand_fits(&s, &at) && !judges(&s, 1, 1, 1),
+      "[pairs, where it does not stand there] before a state it wants one");
+    T(flow_stand_follows(&s, &state, &err) == 1, "a state without tables");
+    flow_stand_add(&s, &state, 1, "a");
+    flow_stand_stands(&s);
+    T(flow_stand_fits(&s, &at) && s.owner == 1,
+      "[state.put, each piece] its sender owns the state, which counts");
+    at.step = 2;
+    T(!flow_stand_fits(&s, &at), "it wants one for a place before");
+    at = (struct wire_place){6, 0, 3};
+    T(!flow_stand_fits(&s, &at), "and for another session");
+    at = (struct wire_place){5, 0, 4};
+    T(!judges(&s, 1, 4, 1), "the owner may do as it likes");
+    T(judges(&s, 2, 9, 1),
+      "[another peer, the owner is connected] it is refused");
+    T(judges(&s, 2, 4, 0),
+      "[another peer, with an older session] it is refused");
+    T(!judges(&s, 2, 5, 0), "one with the same goes on");
+    flow_stand_weighed(&s, &at, 2, "b");
+    T(s.owner == 2 && s.next.step == 5 && !flow_stand_fits(&s, &at),
+      "[pairs] it stands behind the step, and is that peer's");
+    flow_stand_greeted(&s, 7, "a");
+    T(s.owner == 2, "another name is another peer");
+    flow_stand_greeted(&s, 8, "b");
+    T(s.owner == 8, "the same on another connection is not");
+}
+
+static void
+pieces(void)
+{
+    struct wire_table table[2] = {{.name = "t", .rows = 3, .width = 1},
+                                  {.name = "u", .rows = 1, .width = 1}};
+    struct wire_state piece = {
+        .session = 5, .step = 3, .n = 2, .tables = table};
+    struct flow_stand s;
+    struct err err;
+
+    flow_stand_init(&s);
+    table[0].n = 2;
+    T(flow_stand_follows(&s, &piece, &err) == 1, "the first piece");
+    flow_stand_add(&s, &piece, 1, "a");
+    T(!flow_stand_fits(&s, &(struct wire_place){5, 0, 3}),
+      "half of a state does not count");
+    table[0].n = 1;
+    piece.from = 1;
+    T(flow_stand_follows(&s, &piece, &err) < 0,
+      "[state.put that does not follow] the same rows: %s", err.msg);
+    piece.from = 2;
+    piece.step = 4;
+    T(flow_stand_follows(&s, &piece, &err) < 0, "rows of another place");
+    piece.step = 3;
+    piece.session = 6;
+    T(flow_stand_follows(&s, &piece, &err) < 0, "rows of another session");
+    piece.session = 5;
+    piece.total = 1;
+    T(flow_stand_follows(&s, &piece, &err) < 0, "rows after more steps");
+    piece.total = 0;
+    T(flow_stand_follows(&s, &piece, &err) == 0, "the next piece");
+    flow_stand_add(&s, &piece, 1, "a");
+    T(flow_stand_whole(&s, &piece, &err),
+      "[state.put that will not do] a table is missing: %s", err.msg);
+    table[0].n = 0;
+    table[1].n = 1;
+    piece.from = 0;
+    T(flow_stand_follows(&s, &piece, &err) == 0, "the next table");
+    flow_stand_add(&s, &piece, 1, "a");
+    T(!flow_stand_whole(&s, &piece, &err), "all of it is there");
+    flow_stand_drop(&s);
+    T(flow_stand_follows(&s, &piece, &err) < 0,
+      "what was dropped begins with the first piece");
+}
+
+int
+main(void)
+{
+    keeper();
+    owners();
+    pieces();
+    return t_done();
+}

@@ -1,0 +1,334 @@
+/*
+ * What is refused changes nothing, and its sender hears why.
+ */
+#include "flow/link.h"
+#include "flow/service.h"
+#include "t.h"
+#include "wire/error.h"
+#include "wire/item.h"
+#include "wire/weights.h"
+
+#include "ends.h"
+
+static struct wire_msg *
+item_of(const struct wire_place *place, const char *run, int64_t size)
+{
+    static const int64_t ids[] = {1, 2, 3};
+    struct wire_item item = {.at = *place,
+                             .size = size,
+                             .steps = 4,
+                             .epochs = 2,
+                             .n = 3,
+                             .ids = ids};
+
+    snprintf(item.run, sizeof item.run, "%s", run);
+    return wire_item_put(&item);
+}
+
+static void
+send_item(struct flow_server *server, const struct wire_place *place,
+          const char *run, int64_t size)
+{
+    struct wire_msg *msg = item_of(place, run, size);
+
+    flow_server_send(server, flow_server_peer(server, 0), msg);
+    wire_msg_free(msg);
+}
+
+/* Items that will not do, and then a good one. */
+static void
+items_between(struct wire *a, struct wire *b, struct flow_server *server,
+              struct flow_client *client)
+{
+    const struct wire_place place = {9, 0, 0};
+    struct flow_news news;
+
+    send_item(server, &place, "r", 11);
+    T(client_sees(a, b, client, FLOW_REPORT, &news, 5) &&
+          strstr(news.why.msg, "select: item: data set of 11"),
+      "an item of another data set is refused: %s", news.why.msg);
+    T(server_sees(a, b, server, FLOW_UNWANTED, &news, 5) && !news.at.step &&
+          strstr(news.why.msg, "refuses our item of epoch 0, step 0: item: "
+                               "data set of 11"),
+      "its sender hears why, and says who: %s", news.why.msg);
+    send_item(server, &place, "other", 10);
+    T(client_sees(a, b, client, FLOW_REPORT, &news, 5) &&
+          strstr(news.why.msg, "of run 'other', this is run 'r'"),
+      "an item of another run is refused: %s", news.why.msg);
+    T(server_sees(a, b, server, FLOW_UNWANTED, &news, 5) &&
+          strstr(news.why.msg, "of run 'other'"),
+      "and its sender hears that, too");
+    send_item(server, &place, "", 10);
+    T(client_sees(a, b, client, FLOW_MESSAGE, &news, 5) &&
+          flow_client_item(client)->ids[2] == 3,
+      "a good one is taken");
+}
+
+/* A selector, and an augmenter that it sends items. */
+static void
+items(void)
+{
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct flow_server *server =
+        server_at(a, "plan", WIRE_EDGE_PLAN, "select", "r");
+    struct flow_client *client =
+        client_at(b, "plan", WIRE_EDGE_PLAN, "augment");
+    struct flow_news news;
+
+    T(both_see(a, b, server, client, FLOW_JOINED, &news),
+      "the peer has joined");
+    client_sees(a, b, client, FLOW_JOINED, &news, 5);
+    items_between(a, b, server, client);
+    T(flow_server_peers(server) == 1, "nobody had to go");
+    flow_client_close(client);
+    flow_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
+/* Sends it once. */
+static void
+tell(struct wire_sock *sock, struct wire_msg *msg)
+{
+    wire_sock_send(sock, NULL, msg);
+    wire_msg_free(msg);
+}
+
+/* What is refused before and after hello, and an error of the peer. */
+static void
+peer_errs(struct wire *a, struct wire *b, struct flow_server *server,
+          struct wire_sock *sock)
+{
+    const struct wire_hello mine = hello_of("augment", "", digest_a, 10);
+    const struct wire_error no = {
+        .reason = "no such place", .id = -1, .of = {"next", {-1, 0, 0}, 0}};
+    struct wire_msg *beat = wire_beat_put(&(struct wire_beat){0});
+    struct flow_news news;
+
+    wire_sock_soon(sock, beat);
+    T(server_sees(a, b, server, FLOW_REPORT, &news, 5) &&
+          strstr(news.why.msg, "sent beat before it said hello"),
+      "what comes before hello is counted and said: %s", news.why.msg);
+    T(strstr(news.why.msg, "/batch"), "of which edge");
+    wire_msg_free(beat);
+    tell(sock, wire_hello_put(&mine));
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 5), "it joins");
+    tell(sock, item_of(&(struct wire_place){9, 0, 0}, "", 10));
+    T(server_sees(a, b, server, FLOW_REPORT, &news, 5), "refused: %s",
+      news.why.msg);
+    tell(sock, wire_error_put(&no));
+    T(server_sees(a, b, server, FLOW_REPORT, &news, 5) &&
+          strstr(news.why.msg, "no such place"),
+      "an error of a peer is said: %s", news.why.msg);
+}
+
+/* An error is never answered: else two ends would never come to rest. */
+static void
+peer_is_told(void)
+{
+    const struct wire_limits limits = {0};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct flow_server_config sc = {
+        .endpoint = at("batch"),
+        .edge = WIRE_EDGE_BATCH,
+        .hello = hello_of("train", "", digest_a, 10),
+    };
+    struct flow_server *server = flow_server_open(a, &sc, &err);
+    struct wire_sock *sock =
+        wire_sock_connect(b, WIRE_DEALER, at("batch"), "", &limits, &err);
+    struct wire_error error = {.id = -1};
+    struct wire_msg *reply;
+    int errors = 0;
+
+    peer_errs(a, b, server, sock);
+    for (int i = 0; i < 20; i++) {
+        turn(a, b);
+        if (wire_sock_recv(sock, NULL, &reply, &err) <= 0)
+            continue;
+        errors += wire_msg_kind(reply) == WIRE_ERROR &&
+                  !wire_error_get(&error, reply, &err) && !error.again;
+        wire_msg_free(reply);
+    }
+    T(errors == 1 && !strcmp(error.of.kind, "item") &&
+          error.of.at.session == 9 && error.count == 1 &&
+          strstr(error.reason, "no use here"),
+      "the peer got one error, for what was refused: %s", error.reason);
+    T(flow_server_peers(server) == 1, "it is still there");
+    flow_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
+/* Takes messages until one of that kind has come; the peer's id in *from. */
+static int
+router_sees(struct wire *a, struct wire *b, struct wire_sock *sock,
+            enum wire_kind kind, struct wire_id *from)
+{
+    struct wire_msg *msg;
+    struct err err;
+
+    for (int i = 0; i < 500; i++) {
+        int same;
+
+        turn(a, b);
+        if (wire_sock_recv(sock, from, &msg, &err) <= 0)
+            continue;
+        same = wire_msg_kind(msg) == kind;
+        wire_msg_free(msg);
+        if (same)
+            return 1;
+    }
+    return 0;
+}
+
+static void
+reply_weights(struct wire_sock *sock, const struct wire_id *to, int64_t id,
+              float sum)
+{
+    const float w[] = {sum};
+    const struct wire_weights weights = {
+        .id = id, .rows = 1, .columns = 1, .w = w};
+    struct wire_msg *msg = wire_weights_put(&weights);
+
+    wire_sock_send(sock, to, msg);
+    wire_msg_free(msg);
+}
+
+/* flow_service_wait(), and what the caller thinks of the weights. */
+static enum flow_answer
+hear(struct flow_service *service, struct err *err)
+{
+    struct wire_weights weights;
+    struct wire_msg *answer;
+    enum flow_answer what = flow_service_wait(service, -1, &answer, err);
+    int rc;
+
+    if (what != FLOW_ANSWERED)
+        return what;
+    rc = wire_weights_get(&weights, answer, 0, err);
+    if (!rc)
+        wire_weights_release(&weights);
+    wire_msg_free(answer);
+    return rc ? FLOW_FAILED : FLOW_ANSWERED;
+}
+
+/* Bad answers before a good one, and then one alone. */
+static void
+answers_come(struct wire *a, struct wire *b, struct wire_sock *sock,
+             struct flow_service *service)
+{
+    struct wire_msg *request = wire_beat_put(&(struct wire_beat){0});
+    struct wire_id from;
+    struct err err = {""};
+
+    flow_service_ask(service, request, 7); // any message is a request
+    T(router_sees(a, b, sock, WIRE_BEAT, &from), "and asks");
+    wire_sock_send(sock, &from, request);
+    reply_weights(sock, &from, 6, 1);
+    reply_weights(sock, &from, 7, 0.5f);
+    reply_weights(sock, &from, 7, 1);
+    T(hear(service, &err) == FLOW_ODD && strstr(err.msg, "'id' is missing"),
+      "an answer without id is said: %s", err.msg);
+    T(hear(service, &err) == FLOW_FAILED && strstr(err.msg, "sum 0.5"),
+      "weights that do not sum to one, an older id passed over: %s", err.msg);
+    T(flow_service_refuse(service, &err) == 1 &&
+          strstr(err.msg, "negatives': weights: row 0") == NULL &&
+          strstr(err.msg, "weights: row 0"),
+      "are refused, and that is said: %s", err.msg);
+    T(hear(service, &err) == FLOW_ANSWERED, "the good answer is taken");
+    T(router_sees(a, b, sock, WIRE_ERROR, &from), "the service hears why");
+
+    flow_service_ask(service, request, 8);
+    T(router_sees(a, b, sock, WIRE_BEAT, &from), "asked again");
+    reply_weights(sock, &from, 8, 2);
+    T(hear(service, &err) == FLOW_FAILED, "a bad answer alone");
+    flow_service_refuse(service, &err);
+    T(hear(service, &err) == FLOW_UNREACHED && strstr(err.msg, "sum 2"),
+      "at the deadline it is named: %s", err.msg);
+    wire_msg_free(request);
+}
+
+/* Bad answers before a good one are waited past. */
+static void
+answer_is_waited_past(void)
+{
+    const struct wire_limits limits = {0};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct wire_sock *sock =
+        wire_sock_bind(a, WIRE_ROUTER, at("negatives"), &limits, &err);
+    struct flow_service_config config = {
+        .endpoint = at("negatives"),
+        .edge = WIRE_EDGE_NEGATIVES,
+        .hello = hello_of("train", "", digest_a, 10),
+        .deadline = 0.5,
+    };
+    struct wire_hello mine = hello_of("negatives", "", digest_a, 10);
+    struct flow_service *service = flow_service_open(b, &config, &err);
+    struct wire_msg *hello = wire_hello_put(&mine);
+    struct wire_id from;
+
+    T(router_sees(a, b, sock, WIRE_HELLO, &from), "it says hello");
+    wire_sock_send(sock, &from, hello);
+    for (int i = 0; i < 500 && !flow_service_joined(service); i++) {
+        turn(a, b);
+        flow_service_poll(service, &err);
+    }
+    answers_come(a, b, sock, service);
+    wire_msg_free(hello);
+    flow_service_close(service);
+    wire_sock_close(sock);
+    wire_close(a);
+    wire_close(b);
+}
+
+/* How many of n that are refused at a time are told to their sender. */
+static int
+told(struct flow_refusal *refusal, int n, double now)
+{
+    int k = 0;
+
+    for (int i = 0; i < n; i++)
+        k += flow_refusal_add(refusal, now);
+    return k;
+}
+
+static void
+rates(void)
+{
+    struct flow_refusal refusal = {0};
+    int all = 0;
+
+    T(told(&refusal, 40, 5) == 16, "of 40 at a time 16 are told");
+    T(told(&refusal, 3, 5 + 1.0 / 16) == 1,
+      "a sixteenth of a second later one");
+    T(told(&refusal, 40, 100) == 16, "after a long time 16 again");
+    T(refusal.count == 83 && refusal.row == 83, "all are counted");
+    for (int i = 0; i < 10000; i++)
+        all += told(&refusal, 1, 200 + i / 1000.0);
+    T(all > 16 * 10 && all <= 16 * 11,
+      "16 a second, however many come: %d in "
+      "10 s",
+      all);
+    flow_refusal_good(&refusal, WIRE_BEAT);
+    flow_refusal_good(&refusal, WIRE_NEXT);
+    flow_refusal_good(&refusal, WIRE_HELLO);
+    flow_refusal_good(&refusal, WIRE_ERROR);
+    T(refusal.row == 10083, "a sign of life is no good message");
+    flow_refusal_good(&refusal, WIRE_BATCH);
+    T(refusal.row == 0 && refusal.count == 10083, "a batch is");
+}
+
+int
+main(void)
+{
+    scratch_open();
+    rates();
+    items();
+    peer_is_told();
+    answer_is_waited_past();
+    scratch_close();
+    return t_done();
+}

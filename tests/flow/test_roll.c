@@ -1,0 +1,206 @@
+/* Mostly waits, 4 s */
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "flow/roll.h"
+#include "t.h"
+
+#include "ends.h"
+
+static const struct wire_id id_a = {1, {'a'}}, id_b = {1, {'b'}};
+
+static struct flow_greeted *
+greet(struct flow_roll *peers, const struct wire_id *id, const char *name,
+      double now, enum flow_entry *what)
+{
+    struct wire_hello hello = hello_of("augment", "", "", 0);
+    struct flow_greeted *peer;
+
+    snprintf(hello.peer, sizeof hello.peer, "%s", name);
+    *what = flow_roll_greet(peers, id, &hello, now, &peer);
+    return peer;
+}
+
+static void
+names(void)
+{
+    struct flow_roll peers = {0};
+    enum flow_entry what;
+    struct flow_greeted *peer = greet(&peers, &id_a, "x", 1, &what);
+
+    T(what == FLOW_ENTERED && peer->number == 1, "a name that is new");
+    peer = greet(&peers, &id_a, "x", 1, &what);
+    T(what == FLOW_KNOWN && peer->number == 1 && !flow_roll_left(&peers),
+      "its second hello changes nothing");
+    peer = greet(&peers, &id_b, "x", 2, &what);
+    T(what == FLOW_ENTERED && peer->number == 2 && peers.n == 1,
+      "a name that is known, on another connection: entered anew");
+    T(flow_roll_left(&peers) == 1 && flow_roll_left(&peers) == 0,
+      "the old one has left, which is reported once");
+    T(flow_roll_by_name(&peers, "x") == peer &&
+          flow_roll_by_id(&peers, &id_b) == peer &&
+          flow_roll_by_number(&peers, 2) == peer,
+      "found by name, connection and number");
+    T(!flow_roll_by_id(&peers, &id_a), "the old connection is nobody's");
+    for (unsigned i = 1; i < FLOW_PEERS_MAX; i++) {
+        struct wire_id id = {2, {(uint8_t)(i >> 8), (uint8_t)i}};
+        char text[16];
+
+        snprintf(text, sizeof text, "y%u", i);
+        greet(&peers, &id, text, 10 + i, &what);
+    }
+    greet(&peers, &id_a, "z", 2000, &what);
+    T(what == FLOW_CROWDED && peers.n == FLOW_PEERS_MAX, "the table is full");
+    peers.patient = 1;
+    peer = greet(&peers, &id_a, "z", 2000, &what);
+    T(what == FLOW_ENTERED && flow_roll_left(&peers) == 2,
+      "at a service, the one that was silent for longest makes room");
+    flow_roll_release(&peers);
+}
+
+/* Connections that are not known are told so once a second each. */
+static void
+strangers(void)
+{
+    struct flow_roll peers = {0};
+    int told = 0;
+
+    T(flow_roll_again(&peers, &id_a, 10),
+      "[unknown: anything else] the first message is answered");
+    T(!flow_roll_again(&peers, &id_a, 10.9), "another one soon after is not");
+    T(flow_roll_again(&peers, &id_b, 10.9), "but one of another connection");
+    T(flow_roll_again(&peers, &id_a, 11), "a second later it is");
+    T(!flow_roll_again(&peers, &id_b, 11.8), "each by itself");
+    for (unsigned i = 0; i < 3 * FLOW_PEERS_MAX; i++) {
+        struct wire_id id = {2, {(uint8_t)(i >> 8), (uint8_t)i}};
+
+        told += flow_roll_again(&peers, &id, 12);
+    }
+    T(told == 3 * FLOW_PEERS_MAX && peers.n_strangers == FLOW_PEERS_MAX,
+      "the last thousand are kept in mind");
+    flow_roll_release(&peers);
+}
+
+static void
+silence(void)
+{
+    struct flow_roll peers = {0};
+    enum flow_entry what;
+
+    greet(&peers, &id_a, "x", 10, &what);
+    flow_roll_expire(&peers, 13);
+    flow_roll_expire(&peers, 13.9);
+    T(peers.n == 1, "three seconds and a first look: still there");
+    flow_roll_by_id(&peers, &id_a)->heard = 13.95;
+    flow_roll_expire(&peers, 14);
+    flow_roll_expire(&peers, 16.9);
+    T(peers.n == 1, "something came from it");
+    flow_roll_expire(&peers, 17);
+    flow_roll_expire(&peers, 17.05);
+    T(peers.n == 1, "a second look too early");
+    flow_roll_expire(&peers, 17.1);
+    T(peers.n == 0 && flow_roll_left(&peers) == 1,
+      "[known: nothing for 3 seconds] gone");
+    T(peers.n_silent == 1 && peers.silent[0].byte[0] == 'a',
+      "but how it is reached is kept");
+    T(flow_roll_again(&peers, &id_a, 18), "when it is back it says hello");
+    greet(&peers, &id_a, "x", 18, &what);
+    T(what == FLOW_ENTERED && peers.peer->number == 2, "and is entered anew");
+    flow_roll_release(&peers);
+}
+
+/* A process of its own that joins and shows signs of life until it is killed,
+ * or hears that the run is over. */
+static pid_t
+start_peer(const char *endpoint)
+{
+    struct flow_client_config cc = {
+        .endpoint = endpoint,
+        .edge = WIRE_EDGE_BATCH,
+        .hello = hello_of("augment", "", digest_a, 10),
+    };
+    pid_t pid = fork();
+    struct flow_news news;
+    struct flow_client *client;
+    struct wire *wire;
+    struct err err;
+
+    if (pid)
+        return pid;
+    alarm(30); // who is not told in time has failed
+    wire = wire_open(NULL, &err);
+    client = flow_client_open(wire, &cc, &err);
+    while (wire_wait(wire, -1, 1, &err) > 0)
+        while (flow_client_next(client, &news, &err) > 0)
+            if (news.what == FLOW_OVER)
+                _exit(0);
+    _exit(1);
+}
+
+/* Exit code of a peer that ends by itself. */
+static int
+code_of(pid_t pid)
+{
+    int status = -1;
+
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/*
+ * Of three peers one is killed and one is stopped, while the binder looks away
+ * for longer than silence may last.  It must lose these two, and not the third;
+ * the stopped one hears of the end when it goes on.
+ */
+static void
+killed_and_stopped(void)
+{
+    const char *endpoint = at("killed");
+    const pid_t dead = start_peer(endpoint), alive = start_peer(endpoint),
+                slow = start_peer(endpoint);
+    struct flow_server_config sc = {
+        .endpoint = endpoint,
+        .edge = WIRE_EDGE_BATCH,
+        .hello = hello_of("train", "", "", 0),
+    };
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err);
+    struct flow_server *server = flow_server_open(a, &sc, &err);
+    struct timespec pause = {3, 300000000};
+    struct flow_news news;
+    double start;
+    int left = 0;
+
+    while (flow_server_peers(server) < 3 && wire_wait(a, -1, 1, &err) > 0)
+        while (flow_server_next(server, &news, &err) > 0)
+            ;
+    kill(dead, SIGKILL);
+    kill(slow, SIGSTOP);
+    waitpid(dead, NULL, 0);
+    nanosleep(&pause, NULL);
+    start = clock_now();
+    while (clock_now() < start + 0.5 && wire_wait(a, -1, 0.1, &err) > 0)
+        while (flow_server_next(server, &news, &err) > 0)
+            left += news.what == FLOW_LEFT;
+    T(left == 2, "the killed peer and the stopped one have left");
+    T(flow_server_peers(server) == 1, "the third has not");
+    flow_server_over(server, &(struct wire_place){1, 0, 0});
+    kill(slow, SIGCONT);
+    flow_server_close(server);
+    wire_close(a);
+    T(code_of(alive) == 0, "the third hears of the end");
+    T(code_of(slow) == 0, "the stopped one does when it goes on");
+}
+
+int
+main(void)
+{
+    scratch_open();
+    names();
+    strangers();
+    silence();
+    killed_and_stopped();
+    scratch_close();
+    return t_done();
+}

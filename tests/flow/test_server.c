@@ -1,0 +1,216 @@
+#include "t.h"
+#include "wire/item.h"
+#include "wire/reject.h"
+
+#include "peer.h"
+
+static struct flow_server *
+open_plan(struct wire *wire, const char *name)
+{
+    return server_at(wire, name, WIRE_EDGE_PLAN, "select", "");
+}
+
+/* Turn both sides for a moment, whatever comes. */
+static void
+let_come(struct wire *a, struct wire *b, struct flow_server *server)
+{
+    struct flow_news news;
+
+    server_sees(a, b, server, FLOW_OVER, &news, 0.15);
+}
+
+/* A hello that is repeated changes nothing; on another connection all. */
+static void
+greetings(void)
+{
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct flow_server *server = open_plan(a, "greetings");
+    struct wire_sock *sock = join(b, at("greetings"), "x"), *back;
+    struct wire_hello hello = hello_of("augment", "", digest_a, 10);
+    struct flow_news news;
+    uint64_t peer;
+
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 5),
+      "[unknown: hello that fits] the peer has joined");
+    peer = news.peer;
+    strcpy(hello.peer, "x");
+    tell(sock, wire_hello_put(&hello));
+    T(!server_sees(a, b, server, FLOW_JOINED, &news, 0.15),
+      "[known: hello that fits] a second hello changes nothing");
+    hello.size = 11;
+    tell(sock, wire_hello_put(&hello));
+    T(server_sees(a, b, server, FLOW_REPORT, &news, 5) &&
+          strstr(news.why.msg, "of 11") && flow_server_peers(server) == 1,
+      "[known: hello that does not fit] the reason is said, the peer stays");
+    back = join(b, at("greetings"), "x");
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 5) && news.peer != peer,
+      "[unknown: hello of a name that is known] on another connection it is "
+      "somebody new");
+    T(server_sees(a, b, server, FLOW_LEFT, &news, 5) && news.peer == peer &&
+          flow_server_peers(server) == 1,
+      "and the old one is gone");
+    peer = flow_server_peer(server, 0);
+    wire_sock_close(sock);
+    wire_sock_close(back);
+    for (int i = 0; i < 500 && flow_server_reaches(server, peer); i++)
+        turn(a, b);
+    T(server_sees(a, b, server, FLOW_LEFT, &news, 5) && news.peer == peer,
+      "[known: it cannot be sent to] it has left");
+    flow_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
+/* Errors that have come to a peer; of each kind of message one at least. */
+static int
+errors_of(struct wire_sock *sock, struct wire_error *last)
+{
+    struct wire_msg *msg;
+    struct err err;
+    int n = 0;
+
+    while (wire_sock_recv(sock, NULL, &msg, &err) > 0) {
+        n += wire_msg_kind(msg) == WIRE_ERROR &&
+             !wire_error_get(last, msg, &err) && *last->of.kind;
+        wire_msg_free(msg);
+    }
+    return n;
+}
+
+static struct wire_msg *
+useless_item(void)
+{
+    const int64_t ids[] = {1, 2};
+    const struct wire_item item = {.at = {6, 0, 3},
+                                   .size = 10,
+                                   .steps = 5,
+                                   .epochs = 1,
+                                   .n = 2,
+                                   .ids = ids};
+
+    return wire_item_put(&item);
+}
+
+/* A peer that does not stop sending what has no use. */
+static void
+nonsense(void)
+{
+    const int64_t ids[] = {1, 2};
+    const struct wire_reject reject = {.n = 2, .ids = ids};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct flow_server *server = open_plan(a, "nonsense");
+    struct wire_sock *sock = join(b, at("nonsense"), "x");
+    struct wire_error error = {.id = -1};
+    struct flow_news news;
+    int away = 0, told = 0;
+
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 5), "the peer has joined");
+    for (int i = 0; i < 80; i++) {
+        if (i % 60 == 0)
+            tell(sock, wire_reject_put(&reject));
+        tell(sock, useless_item());
+    }
+    for (int i = 0; i < 1000 && told < 16; i++) {
+        server_sees(a, b, server, FLOW_OVER, &news, 0);
+        told += errors_of(sock, &error);
+    }
+    let_come(a, b, server);
+    T(flow_server_peers(server) == 1,
+      "80 that are refused, and a good one between them: it stays");
+    T(told >= 16, "its sender is told");
+    T(!strcmp(error.of.kind, "item") && error.of.at.session == 6 &&
+          error.of.at.step == 3 && error.count > 1,
+      "with kind, place and count: %s of step %jd, %jd", error.of.kind,
+      (intmax_t)error.of.at.step, (intmax_t)error.count);
+    for (int i = 0; i < 64; i++)
+        tell(sock, useless_item());
+    while (!away && server_sees(a, b, server, FLOW_REPORT, &news, 5))
+        away = strstr(news.why.msg, "sent away") != NULL;
+    T(away, "64 in a row, and it is sent away: %s", news.why.msg);
+    T(server_sees(a, b, server, FLOW_LEFT, &news, 5),
+      "who is sent away is gone");
+    wire_sock_close(sock);
+    flow_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
+/* Of a peer, a refusal of an item reaches who sent it. */
+static void
+refused_item(void)
+{
+    const struct wire_error no = {
+        .reason = "no such image", .id = -1, .of = {"item", {6, 1, 2}, 0}};
+    struct err err = {""};
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    struct flow_server *server = open_plan(a, "refused");
+    struct wire_sock *sock = join(b, at("refused"), "x");
+    struct flow_news news;
+    struct wire_error error;
+    int said = 0, n = 0;
+
+    T(server_sees(a, b, server, FLOW_JOINED, &news, 5), "the peer has joined");
+    for (int i = 0; i < 5; i++)
+        tell(sock, wire_error_put(&no));
+    while (server_sees(a, b, server, FLOW_UNWANTED, &news, n < 5 ? 5 : 0.1)) {
+        n += news.at.epoch == 1 && news.at.step == 2;
+        said += *news.why.msg != '\0';
+    }
+    T(n == 5, "each error about an item is news for the producer");
+    T(said == 3, "that is said the 1st, 2nd, 4th time");
+    T(errors_of(sock, &error) == 0, "and not answered");
+    wire_sock_close(sock);
+    flow_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
+/* END, then gone: the last word must be heard. */
+static int
+last_word_heard(void)
+{
+    struct err err;
+    struct wire *a = wire_open(NULL, &err), *b = wire_open(NULL, &err);
+    const struct wire_place place = {1, 0, 0};
+    struct flow_server *server =
+        server_at(a, "last", WIRE_EDGE_BATCH, "train", "");
+    struct flow_client *client =
+        client_at(b, "last", WIRE_EDGE_BATCH, "augment");
+    struct flow_news news;
+    int heard = server_sees(a, b, server, FLOW_JOINED, &news, 5) &&
+                client_sees(a, b, client, FLOW_JOINED, &news, 5);
+
+    flow_server_over(server, &place);
+    flow_server_close(server);
+    wire_close(a);
+    a = wire_open(NULL, &err);
+    heard = heard && client_sees(a, b, client, FLOW_OVER, &news, 3);
+    flow_client_close(client);
+    wire_close(a);
+    wire_close(b);
+    return heard;
+}
+
+static void
+last_words(void)
+{
+    int heard = 0;
+
+    for (int i = 0; i < 20; i++)
+        heard += last_word_heard();
+    T(heard == 20, "%d of 20 last words were heard", heard);
+}
+
+int
+main(void)
+{
+    scratch_open();
+    greetings();
+    nonsense();
+    refused_item();
+    last_words();
+    scratch_close();
+    return t_done();
+}

@@ -1,0 +1,470 @@
+#include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "child.h"
+#include "flow/service.h"
+#include "t.h"
+#include "wire/pairs.h"
+#include "wire/state.h"
+#include "wire/weights.h"
+
+#include "ends.h"
+
+/* epochs with a meaning to the child */
+enum { WANTS_STATE = 9, BREAKS = 8, LARGE = 7, NO_NUMBER = 6 };
+
+static void
+answer_pairs(struct flow_server *server, const struct flow_news *news,
+             int has_state)
+{
+    static const float w[] = {1}, nan[] = {NAN};
+    static float large[8192 * 8193]; // 256 MiB and a row
+    static int answered;
+    struct wire_weights weights = {.rows = 1, .columns = 1, .w = w};
+    struct wire_error error = {.reason = "cannot"};
+    struct wire_pairs pairs;
+    struct wire_msg *msg;
+    struct err err;
+
+    if (wire_pairs_get(&pairs, news->msg, 0, &err))
+        return;
+    weights.id = error.id = pairs.id;
+    weights.moved = ++answered;
+    error.state = pairs.epoch == WANTS_STATE;
+    if (pairs.epoch == NO_NUMBER)
+        weights.w = nan;
+    if (pairs.epoch == LARGE) {
+        weights.w = large;
+        weights.rows = 8193;
+        weights.columns = 8192;
+    }
+    msg = (error.state && !has_state) || pairs.epoch == BREAKS
+              ? wire_error_put(&error)
+              : wire_weights_put(&weights);
+    flow_server_answer(server, news->peer, pairs.id, msg);
+    wire_msg_free(msg);
+    wire_pairs_release(&pairs);
+}
+
+/* The service: weights that count, and a state to be put. */
+static pid_t
+start_service(const char *endpoint)
+{
+    struct flow_server_config config = {
+        .endpoint = endpoint,
+        .edge = WIRE_EDGE_NEGATIVES,
+        .hello = hello_of("negatives", "", "", 0),
+    };
+    struct flow_server *server;
+    struct wire_state state;
+    struct flow_news news;
+    struct wire_msg *msg;
+    struct wire *wire;
+    struct err err;
+    int has_state = 0;
+    pid_t pid = fork();
+
+    if (pid)
+        return pid;
+    wire = wire_open(NULL, &err);
+    server = flow_server_open(wire, &config, &err);
+    while (wire_wait(wire, -1, 1, &err) > 0) {
+        while (flow_server_next(server, &news, &err) > 0) {
+            if (news.what != FLOW_MESSAGE)
+                continue;
+            if (wire_msg_kind(news.msg) == WIRE_PAIRS) {
+                answer_pairs(server, &news, has_state);
+                continue;
+            }
+            if (wire_state_get(&state, news.msg, &err))
+                continue;
+            has_state = 1;
+            msg = wire_state_ok_put(&(struct wire_state_ok){
+                state.id, state.session, state.epoch, state.step});
+            flow_server_answer(server, news.peer, state.id, msg);
+            wire_msg_free(msg);
+            wire_state_release(&state);
+        }
+    }
+    _exit(0);
+}
+
+static void
+end(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+static struct flow_service_config
+config_of(const char *endpoint, const char *peer)
+{
+    struct flow_service_config config = {
+        .endpoint = endpoint,
+        .edge = WIRE_EDGE_NEGATIVES,
+        .hello = hello_of("train", "", digest_a, 10),
+        .timeout = 0.3,
+        .deadline = 20,
+    };
+
+    snprintf(config.hello.peer, sizeof config.hello.peer, "%s", peer);
+    return config;
+}
+
+static void
+ask(struct flow_service *service, int64_t id, int64_t epoch)
+{
+    static const int64_t ids[] = {1};
+    static const float z[] = {1};
+    struct wire_pairs pairs = {.id = id,
+                               .epoch = epoch,
+                               .beta = 1,
+                               .n = 1,
+                               .n_views = 1,
+                               .dim = 1,
+                               .ids = ids,
+                               .z = z};
+    struct wire_msg *msg = wire_pairs_put(&pairs);
+
+    flow_service_ask(service, msg, id);
+    wire_msg_free(msg);
+}
+
+/* What came, and in *moved the number that the service counted. */
+static enum flow_answer
+wait_for(struct flow_service *service, int64_t *moved, struct err *err)
+{
+    struct wire_weights weights;
+    struct wire_msg *answer;
+    enum flow_answer what = flow_service_wait(service, -1, &answer, err);
+
+    *moved = -1;
+    if (what != FLOW_ANSWERED)
+        return what;
+    if (!wire_weights_get(&weights, answer, 0, err)) {
+        *moved = weights.moved;
+        wire_weights_release(&weights);
+    }
+    wire_msg_free(answer);
+    return what;
+}
+
+static void
+asking(const char *endpoint)
+{
+    struct flow_service_config config = config_of(endpoint, "t1");
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+    struct flow_service *service = flow_service_open(wire, &config, &err);
+    const int64_t id = flow_service_id(service);
+    int64_t first, second;
+
+    ask(service, id, 0);
+    T(wait_for(service, &first, &err) == FLOW_ANSWERED && first == 1,
+      "answered: %s", err.msg);
+    T(!strcmp(flow_service_who(service)->stage, "negatives"), "by whom");
+    T(flow_service_id(service) == id + 1, "ids count");
+
+    flow_service_close(service);
+    service = flow_service_open(wire, &config, &err);
+    ask(service, id, 0);
+    T(wait_for(service, &second, &err) == FLOW_ANSWERED && second == first,
+      "the same request on a fresh socket: the same answer");
+    ask(service, id + 1, 0);
+    T(wait_for(service, &second, &err) == FLOW_ANSWERED && second == first + 1,
+      "another one: another");
+    ask(service, id + 2, BREAKS);
+    T(wait_for(service, &second, &err) == FLOW_FAILED, "an error: %s", err.msg);
+    flow_service_close(service);
+    wire_close(wire);
+}
+
+static void
+state(const char *endpoint)
+{
+    struct flow_service_config config = config_of(endpoint, "t2");
+    struct wire_state empty = {.id = 501};
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+    struct flow_service *service = flow_service_open(wire, &config, &err);
+    struct wire_msg *msg = wire_state_put(&empty), *answer;
+    int64_t moved;
+
+    ask(service, 500, WANTS_STATE);
+    T(wait_for(service, &moved, &err) == FLOW_NO_STATE, "it has no state");
+    flow_service_ask(service, msg, 501);
+    T(flow_service_wait(service, -1, &answer, &err) == FLOW_ANSWERED &&
+          wire_msg_kind(answer) == WIRE_STATE_OK,
+      "it takes one");
+    wire_msg_free(answer);
+    ask(service, 502, WANTS_STATE);
+    T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "then it answers");
+    ask(service, 500, 0);
+    T(wait_for(service, &moved, &err) == FLOW_FAILED,
+      "[an id below that] a request from before that is late: %s", err.msg);
+    wire_msg_free(msg);
+    flow_service_close(service);
+    wire_close(wire);
+}
+
+/* Polls until the service that is there is not `other`, for 5 seconds. */
+static int
+meets(struct wire *wire, struct flow_service *service, const char *other)
+{
+    struct err err;
+
+    for (int i = 0; i < 100; i++) {
+        if (flow_service_poll(service, &err))
+            return 0;
+        if (flow_service_joined(service) &&
+            strcmp(flow_service_who(service)->peer, other))
+            return 1;
+        wire_wait(wire, -1, 0.05, &err);
+    }
+    return 0;
+}
+
+/* Who asks nothing notices whom it would ask. */
+static void
+meeting(const char *endpoint, pid_t *pid)
+{
+    struct flow_service_config config = config_of(endpoint, "t4");
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+    struct flow_service *service = flow_service_open(wire, &config, &err);
+    char first[64];
+    int64_t moved;
+
+    T(meets(wire, service, ""), "a service is met");
+    snprintf(first, sizeof first, "%s", flow_service_who(service)->peer);
+    ask(service, 1, 0);
+    T(wait_for(service, &moved, &err) == FLOW_ANSWERED &&
+          !strcmp(flow_service_who(service)->peer, first),
+      "and asked");
+    end(*pid);
+    *pid = start_service(endpoint);
+    T(meets(wire, service, first), "started again, it is another");
+    ask(service, 2, 0);
+    flow_service_poll(service, &err);
+    ask(service, 3, 0);
+    T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "what was asked is "
+                                                        "given up");
+    flow_service_close(service);
+    wire_close(wire);
+}
+
+/* A service that is stopped answers nobody; one that is started anew does. */
+static void
+stopped_or_killed(struct wire *wire, struct flow_service_config config,
+                  pid_t *pid)
+{
+    struct err err = {""};
+    struct flow_service *service;
+    int64_t moved;
+
+    config.deadline = 2;
+    service = flow_service_open(wire, &config, &err);
+    ask(service, 1, 0);
+    T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "at work");
+    kill(*pid, SIGSTOP);
+    ask(service, 2, 0);
+    T(wait_for(service, &moved, &err) == FLOW_UNREACHED, "stopped: %s",
+      err.msg);
+    T(flow_service_retries(service) > 0, "it was tried again");
+    kill(*pid, SIGCONT);
+    flow_service_close(service);
+
+    config.deadline = 20;
+    service = flow_service_open(wire, &config, &err);
+    ask(service, 3, 0);
+    T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "goes on");
+    end(*pid);
+    ask(service, 4, 0);
+    *pid = start_service(config.endpoint);
+    T(wait_for(service, &moved, &err) == FLOW_ANSWERED && moved == 1,
+      "killed and started anew: %s", err.msg);
+    flow_service_close(service);
+}
+
+/* Nobody is there, or who is there does nothing. */
+static void
+says_that_it_waits(struct wire *wire, struct flow_service_config config,
+                   const char *endpoint)
+{
+    struct err err = {""};
+    struct flow_service *service;
+    struct wire_msg *answer;
+    int said = 0;
+
+    config.endpoint = endpoint;
+    config.patience = 0.03;
+    config.deadline = 60;
+    service = flow_service_open(wire, &config, &err);
+    ask(service, 5, 0);
+    while (said < 2 &&
+           flow_service_wait(service, -1, &answer, &err) == FLOW_ODD &&
+           strstr(err.msg, "no answer from") && strstr(err.msg, endpoint))
+        said++;
+    T(said == 2, "says again and again that it waits: %s", err.msg);
+    flow_service_close(service);
+}
+
+/* Who answers badly has not ended: it is not to be started again. */
+static void
+says_what_came(const char *endpoint)
+{
+    struct flow_service_config config = config_of(endpoint, "t5");
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+    struct flow_service *service;
+    struct wire_msg *answer;
+    const char *words = "no answer that will do";
+    enum flow_answer what;
+    int said = 0;
+
+    config.patience = 0.2;
+    config.deadline = 2;
+    service = flow_service_open(wire, &config, &err);
+    ask(service, 6, NO_NUMBER);
+    while ((what = flow_service_wait(service, -1, &answer, &err)) == FLOW_ODD)
+        said |= strstr(err.msg, words) && strstr(err.msg, "not finite");
+    T(said, "an answer with NaN: the wait names who sends such");
+    T(what == FLOW_UNREACHED && strstr(err.msg, words) &&
+          strstr(err.msg, "not finite") && strstr(err.msg, endpoint),
+      "and so does its end: %s", err.msg);
+    flow_service_close(service);
+    wire_close(wire);
+}
+
+/* Who waits for a service that is stopped may be asked to stop. */
+static void
+asked_to_stop(struct wire *wire, const struct flow_service_config *config,
+              pid_t pid)
+{
+    struct err err = {""};
+    struct flow_service *service = flow_service_open(wire, config, &err);
+    struct wire_msg *answer;
+    int fd[2];
+
+    if (pipe(fd) || write(fd[1], "", 1) != 1)
+        abort();
+    kill(pid, SIGSTOP);
+    ask(service, 5, 0);
+    T(flow_service_wait(service, fd[0], &answer, &err) == FLOW_STOPPED,
+      "asked to stop");
+    kill(pid, SIGCONT);
+    close(fd[0]);
+    close(fd[1]);
+    flow_service_close(service);
+}
+
+/* Stopped, killed, started anew: the answer comes, or a sentence. */
+static void
+faults(const char *endpoint, pid_t *pid)
+{
+    struct flow_service_config config = config_of(endpoint, "t3");
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+    struct flow_service *service;
+    int64_t moved;
+
+    stopped_or_killed(wire, config, pid);
+    asked_to_stop(wire, &config, *pid);
+    kill(*pid, SIGSTOP);
+    says_that_it_waits(wire, config, endpoint);
+    kill(*pid, SIGCONT);
+    says_that_it_waits(wire, config, at("nobody"));
+    config.hello.size++;
+    service = flow_service_open(wire, &config, &err);
+    ask(service, 7, 0);
+    T(wait_for(service, &moved, &err) == FLOW_REFUSED, "others not: %s",
+      err.msg);
+    flow_service_close(service);
+    wire_close(wire);
+}
+
+/* By the limits of another edge an answer might be too large, and not come. */
+static void
+no_edge(const void *arg)
+{
+    struct flow_service_config config = config_of(arg, "t4");
+    struct err err;
+
+    config.edge = (enum wire_edge)0;
+    flow_service_open(wire_open(NULL, &err), &config, &err);
+}
+
+static void
+wants_an_edge(const char *endpoint)
+{
+    struct child c = child_run(no_edge, endpoint);
+
+    T(c.signal == SIGABRT && strstr(c.err, "wire_edge_serves"),
+      "a service is asked on its edge: %s", c.err);
+}
+
+/* What is larger than the edge takes would be lost without a word. */
+static void
+too_large(const char *endpoint)
+{
+    enum { ROWS = 8193, DIM = 2048 }; // 64 MiB and a row
+    struct flow_service_config config = config_of(endpoint, "t9");
+    struct err err = {""};
+    struct wire *wire = wire_open(NULL, &err);
+    struct flow_service *service;
+    int64_t *ids = calloc(ROWS, sizeof *ids), moved;
+    float *z = calloc((size_t)ROWS * DIM, sizeof *z);
+    const struct wire_pairs pairs = {.id = 901,
+                                     .beta = 1,
+                                     .n = ROWS,
+                                     .n_views = 1,
+                                     .dim = DIM,
+                                     .ids = ids,
+                                     .z = z};
+    struct wire_msg *msg = wire_pairs_put(&pairs);
+
+    // 256 MiB take their time, and an error that is asked for again begins anew
+    config.timeout = config.patience = 60;
+    config.deadline = 120;
+    service = flow_service_open(wire, &config, &err);
+    ask(service, 900, 0);
+    T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "one that fits");
+    flow_service_ask(service, msg, 901);
+    T(wait_for(service, &moved, &err) == FLOW_REFUSED &&
+          strstr(err.msg, "pairs of 67117056 bytes in one part, edge negatives "
+                          "takes at most 67108864: take smaller"),
+      "a request: %s", err.msg);
+    ask(service, 902, LARGE);
+    T(wait_for(service, &moved, &err) == FLOW_FAILED &&
+          strstr(err.msg, "weights of 268468224 bytes in one part"),
+      "an answer: %s", err.msg);
+    ask(service, 903, 0);
+    T(wait_for(service, &moved, &err) == FLOW_ANSWERED, "the next one fits");
+    wire_msg_free(msg);
+    free(ids);
+    free(z);
+    flow_service_close(service);
+    wire_close(wire);
+}
+
+int
+main(void)
+{
+    const char *endpoint;
+    pid_t pid;
+
+    scratch_open();
+    endpoint = at("service");
+    wants_an_edge(endpoint);
+    pid = start_service(endpoint);
+    asking(endpoint);
+    state(endpoint);
+    too_large(endpoint);
+    says_what_came(endpoint);
+    faults(endpoint, &pid);
+    meeting(endpoint, &pid);
+    end(pid);
+    scratch_close();
+    return t_done();
+}
