@@ -12,158 +12,161 @@ static const double second_look = 0.1;
 static const double pause_again = 1;
 
 void
-flow_roll_release(struct flow_roll *peers)
+flow_roll_release(struct flow_roll *roll)
 {
-    free(peers->peer);
-    free(peers->left);
-    free(peers->silent);
-    free(peers->stranger);
-    *peers = (struct flow_roll){0};
+    free(roll->peer);
+    free(roll->left);
+    free(roll->silent);
+    free(roll->stranger);
+    *roll = (struct flow_roll){0};
+}
+
+static int
+is_same(const struct wire_id *a, const struct wire_id *b)
+{
+    return a->len == b->len && !memcmp(a->byte, b->byte, a->len);
 }
 
 struct flow_greeted *
-flow_roll_by_id(const struct flow_roll *peers, const struct wire_id *id)
+flow_roll_by_id(const struct flow_roll *roll, const struct wire_id *id)
 {
-    for (size_t i = 0; i < peers->n; i++) {
-        struct flow_greeted *peer = &peers->peer[i];
+    for (size_t i = 0; i < roll->n; i++) {
+        struct flow_greeted *peer = &roll->peer[i];
 
-        if (peer->id.len == id->len &&
-            !memcmp(peer->id.byte, id->byte, id->len))
+        if (is_same(&peer->id, id))
             return peer;
     }
     return NULL;
 }
 
 struct flow_greeted *
-flow_roll_by_number(const struct flow_roll *peers, uint64_t number)
+flow_roll_by_number(const struct flow_roll *roll, uint64_t number)
 {
-    for (size_t i = 0; i < peers->n; i++)
-        if (peers->peer[i].number == number)
-            return &peers->peer[i];
+    for (size_t i = 0; i < roll->n; i++)
+        if (roll->peer[i].number == number)
+            return &roll->peer[i];
     return NULL;
 }
 
 struct flow_greeted *
-flow_roll_by_name(const struct flow_roll *peers, const char *name)
+flow_roll_by_name(const struct flow_roll *roll, const char *name)
 {
-    for (size_t i = 0; i < peers->n && *name; i++)
-        if (!strcmp(peers->peer[i].hello.peer, name))
-            return &peers->peer[i];
+    for (size_t i = 0; i < roll->n && *name; i++)
+        if (!strcmp(roll->peer[i].hello.peer, name))
+            return &roll->peer[i];
     return NULL;
 }
 
 /* One leaves, to be reported by flow_roll_left(). */
 static void
-drop_peer(struct flow_roll *peers, struct flow_greeted *peer)
+drop_peer(struct flow_roll *roll, struct flow_greeted *peer)
 {
-    mem_grow(&peers->left, &peers->room_left, peers->n_left + 1,
-             sizeof *peers->left);
-    peers->left[peers->n_left++] = peer->number;
-    *peer = peers->peer[--peers->n];
+    mem_grow(&roll->left, &roll->room_left, roll->n_left + 1,
+             sizeof *roll->left);
+    roll->left[roll->n_left++] = peer->number;
+    *peer = roll->peer[--roll->n];
 }
 
 /* Room for one more, or NULL. */
 static struct flow_greeted *
-make_room(struct flow_roll *peers)
+make_room(struct flow_roll *roll)
 {
-    struct flow_greeted *oldest = peers->peer;
+    struct flow_greeted *oldest = roll->peer;
 
-    for (size_t i = 1; i < peers->n; i++)
-        if (peers->peer[i].heard < oldest->heard)
-            oldest = &peers->peer[i];
-    if (peers->n == FLOW_PEERS_MAX && peers->patient)
-        drop_peer(peers, oldest);
-    if (peers->n == FLOW_PEERS_MAX)
+    for (size_t i = 1; i < roll->n; i++)
+        if (roll->peer[i].heard < oldest->heard)
+            oldest = &roll->peer[i];
+    if (roll->n == FLOW_PEERS_MAX && roll->patient)
+        drop_peer(roll, oldest);
+    if (roll->n == FLOW_PEERS_MAX)
         return NULL;
-    mem_grow(&peers->peer, &peers->room, peers->n + 1, sizeof *peers->peer);
-    return &peers->peer[peers->n++];
+    mem_grow(&roll->peer, &roll->room, roll->n + 1, sizeof *roll->peer);
+    return &roll->peer[roll->n++];
 }
 
 enum flow_entry
-flow_roll_greet(struct flow_roll *peers, const struct wire_id *id,
+flow_roll_greet(struct flow_roll *roll, const struct wire_id *id,
                 const struct wire_hello *hello, double now,
                 struct flow_greeted **peer)
 {
     struct flow_greeted *before;
 
-    *peer = flow_roll_by_id(peers, id);
+    *peer = flow_roll_by_id(roll, id);
     if (*peer) {
         (*peer)->heard = now;
         return FLOW_KNOWN;
     }
-    before = flow_roll_by_name(peers, hello->peer);
+    before = flow_roll_by_name(roll, hello->peer);
     if (before)
-        drop_peer(peers, before);
-    *peer = make_room(peers);
+        drop_peer(roll, before);
+    *peer = make_room(roll);
     if (!*peer)
         return FLOW_CROWDED;
     **peer = (struct flow_greeted){
-        .number = ++peers->last, .id = *id, .hello = *hello, .heard = now};
+        .number = ++roll->last, .id = *id, .hello = *hello, .heard = now};
     return FLOW_ENTERED;
 }
 
 int
-flow_roll_again(struct flow_roll *peers, const struct wire_id *id, double now)
+flow_roll_again(struct flow_roll *roll, const struct wire_id *id, double now)
 {
-    struct flow_stranger *stranger = peers->stranger;
+    struct flow_stranger *stranger = roll->stranger;
     size_t i = 0;
 
-    while (i < peers->n_strangers &&
-           (stranger[i].id.len != id->len ||
-            memcmp(stranger[i].id.byte, id->byte, id->len)))
+    while (i < roll->n_strangers && !is_same(&stranger[i].id, id))
         i++;
-    if (i < peers->n_strangers && now - stranger[i].told < pause_again)
+    if (i < roll->n_strangers && now - stranger[i].told < pause_again)
         return 0;
-    if (i == peers->n_strangers && i < FLOW_PEERS_MAX) {
-        mem_grow(&peers->stranger, &peers->room_strangers, i + 1,
+    if (i == roll->n_strangers && i < FLOW_PEERS_MAX) {
+        mem_grow(&roll->stranger, &roll->room_strangers, i + 1,
                  sizeof *stranger);
-        peers->n_strangers++;
-    } else if (i == peers->n_strangers) { // in the place of the oldest
-        i = peers->next_stranger++ % FLOW_PEERS_MAX;
+        roll->n_strangers++;
+    } else if (i == roll->n_strangers) { // in the place of the oldest
+        i = roll->next_stranger++ % FLOW_PEERS_MAX;
     }
-    peers->stranger[i] = (struct flow_stranger){*id, now};
+    roll->stranger[i] = (struct flow_stranger){*id, now};
     return 1;
 }
 
 uint64_t
-flow_roll_left(struct flow_roll *peers)
+flow_roll_left(struct flow_roll *roll)
 {
-    return peers->n_left ? peers->left[--peers->n_left] : 0;
+    return roll->n_left ? roll->left[--roll->n_left] : 0;
 }
 
 void
-flow_roll_part(struct flow_roll *peers)
+flow_roll_part(struct flow_roll *roll)
 {
-    for (size_t i = peers->n; i-- > 0;)
-        if (peers->peer[i].gone)
-            drop_peer(peers, &peers->peer[i]);
+    for (size_t i = roll->n; i-- > 0;)
+        if (roll->peer[i].gone)
+            drop_peer(roll, &roll->peer[i]);
 }
 
 /* Keep how a silent peer is reached. */
 static void
-keep_silent(struct flow_roll *peers, const struct wire_id *id)
+keep_silent(struct flow_roll *roll, const struct wire_id *id)
 {
-    if (peers->n_silent == FLOW_PEERS_MAX)
-        memmove(peers->silent, peers->silent + 1,
-                --peers->n_silent * sizeof *peers->silent);
-    mem_grow(&peers->silent, &peers->room_silent, peers->n_silent + 1,
-             sizeof *peers->silent);
-    peers->silent[peers->n_silent++] = *id;
+    if (roll->n_silent == FLOW_PEERS_MAX)
+        memmove(roll->silent, roll->silent + 1,
+                --roll->n_silent * sizeof *roll->silent);
+    mem_grow(&roll->silent, &roll->room_silent, roll->n_silent + 1,
+             sizeof *roll->silent);
+    roll->silent[roll->n_silent++] = *id;
 }
 
 void
-flow_roll_expire(struct flow_roll *peers, double now)
+flow_roll_expire(struct flow_roll *roll, double now)
 {
-    for (size_t i = peers->n; i-- > 0;) {
-        struct flow_greeted *peer = &peers->peer[i];
+    for (size_t i = roll->n; i-- > 0;) {
+        struct flow_greeted *peer = &roll->peer[i];
 
         if (now - peer->heard <= WIRE_SILENCE) {
             peer->suspect = 0;
         } else if (!peer->suspect) {
             peer->suspect = now;
         } else if (now - peer->suspect >= second_look) {
-            keep_silent(peers, &peer->id);
-            drop_peer(peers, peer);
+            keep_silent(roll, &peer->id);
+            drop_peer(roll, peer);
         }
     }
 }

@@ -66,14 +66,14 @@ struct flow_roll {
     struct flow_stranger *stranger; /* [n_strangers] the last ones */
 };
 
-void flow_roll_release(struct flow_roll *peers);
+void flow_roll_release(struct flow_roll *roll);
 
 /* These return NULL when there is none. */
-struct flow_greeted *flow_roll_by_id(const struct flow_roll *peers,
+struct flow_greeted *flow_roll_by_id(const struct flow_roll *roll,
                                      const struct wire_id *id);
-struct flow_greeted *flow_roll_by_number(const struct flow_roll *peers,
+struct flow_greeted *flow_roll_by_number(const struct flow_roll *roll,
                                          uint64_t number);
-struct flow_greeted *flow_roll_by_name(const struct flow_roll *peers,
+struct flow_greeted *flow_roll_by_name(const struct flow_roll *roll,
                                        const char *name);
 
 /*
@@ -86,7 +86,7 @@ enum flow_entry {
     FLOW_KNOWN,        /* this connection is known: nothing has changed */
     FLOW_ENTERED
 };
-enum flow_entry flow_roll_greet(struct flow_roll *peers,
+enum flow_entry flow_roll_greet(struct flow_roll *roll,
                                 const struct wire_id *id,
                                 const struct wire_hello *hello, double now,
                                 struct flow_greeted **peer);
@@ -95,18 +95,18 @@ enum flow_entry flow_roll_greet(struct flow_roll *peers,
  * flow_roll_again(): something else came by a connection that is not known.
  * Returns 1 when it is to be told to say hello.
  */
-int flow_roll_again(struct flow_roll *peers, const struct wire_id *id,
+int flow_roll_again(struct flow_roll *roll, const struct wire_id *id,
                     double now);
 
 /* flow_roll_left() returns a number of one that left and was not reported, or
  * 0. */
-uint64_t flow_roll_left(struct flow_roll *peers);
+uint64_t flow_roll_left(struct flow_roll *roll);
 
 /*
  * flow_roll_part() lets those leave that cannot be sent to any more.  Call it
  * when everything is read: their END may be there.
  */
-void flow_roll_part(struct flow_roll *peers);
+void flow_roll_part(struct flow_roll *roll);
 
 /*
  * flow_roll_expire() lets those leave that were silent for WIRE_SILENCE, and
@@ -114,6 +114,6 @@ void flow_roll_part(struct flow_roll *peers);
  * after a pause of ours their signs of life may be on their way up.  The last
  * FLOW_PEERS_MAX of them are kept in `silent`.
  */
-void flow_roll_expire(struct flow_roll *peers, double now);
+void flow_roll_expire(struct flow_roll *roll, double now);
 
 #endif

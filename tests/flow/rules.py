@@ -18,12 +18,12 @@ import tempfile
 
 OUT = os.environ.get("OUT", "build/release")
 CC = os.environ.get("CC", "gcc").split()
-P, T, R, C, G, E, A, K = [f"lib/{name}.c" for name in (
+P, T, R, C, G, O, E, A, K = [f"lib/{name}.c" for name in (
     "flow/producer", "flow/turn", "flow/relay", "flow/consumer",
-    "flow/greeting", "flow/link", "flow/request", "flow/handover")]
+    "flow/greeting", "flow/roll", "flow/link", "flow/request", "flow/handover")]
 PRODUCER = "flow/test_producer", "flow/test_late"
 TESTS = {P: PRODUCER, T: PRODUCER, R: ("flow/test_relay",),
-         C: ("flow/test_consumer",), G: ("flow/test_greeting",),
+         C: ("flow/test_consumer",), G: ("flow/test_greeting",), O: ("flow/test_roll",),
          E: ("flow/test_request",), A: ("flow/test_request",),
          K: ("flow/test_handover",)}
 SERVICES = E, A, K  # of a service: flow/test_services, a simulation of its own
@@ -265,6 +265,18 @@ RULES = [
      "{\n"
      "    (void)greeting;",
      "[any: the connection is lost]"),
+    ("binder: a connection that is not known is told to say hello", O,
+     "(struct flow_stranger){*id, now};\n    return 1;",
+     "(struct flow_stranger){*id, now};\n    return 0;",
+     "[unknown: anything else]"),
+    ("binder: a peer on another connection leaves on the old one", O,
+     "    if (before)\n        drop_peer(roll, before);",
+     "    (void)before;",
+     "a name that is known, on another connection"),
+    ("binder: a peer that says nothing leaves", O,
+     "keep_silent(roll, &peer->id);\n            drop_peer(roll, peer);",
+     "keep_silent(roll, &peer->id);",
+     "[known: nothing for 3 seconds]"),
     ("client: an answer to another id is late", A,
      "if (id != asking->id || !asking->waits)",
      "if (id < 0 || !asking->waits)",

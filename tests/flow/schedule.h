@@ -112,16 +112,29 @@ tend_link(struct world *w, int i)
     }
 }
 
+/* The peers leave that a binder has struck off its roll. */
+static void
+strike_off(struct world *w, int binder, int silent)
+{
+    uint64_t number;
+
+    while ((number = flow_roll_left(&w->roll[binder])))
+        for (int i = 0; i < w->n_links; i++) {
+            struct link *link = &w->link[i];
+
+            if (link->binder != binder || link->number != number)
+                continue;
+            link->silent = silent ? link->met : link->silent;
+            leave(w, link);
+        }
+}
+
 /* What a binder hears of silence; after it has read all there is. */
 static void
-judge_silence(struct world *w, int binder)
+hear_silence(struct world *w, int binder)
 {
-    for (int i = 0; i < w->n_links; i++)
-        if (w->link[i].binder == binder && w->link[i].number &&
-            w->now - w->link[i].heard > silence) {
-            w->link[i].silent = w->link[i].met;
-            leave(w, &w->link[i]);
-        }
+    flow_roll_expire(&w->roll[binder], w->now);
+    strike_off(w, binder, 1);
 }
 
 /* ---- faults ------------------------------------------------------------- */
@@ -154,6 +167,8 @@ kill_party(struct world *w, int party)
         if (link->binder == party)
             link->number = 0;
     }
+    if (party < BINDERS)
+        flow_roll_release(&w->roll[party]);
     finish(w, party);
     start(w, party); // which runs from then on
     w->party[party].back = w->now + seconds;
@@ -268,38 +283,60 @@ to_client(struct world *w, struct link *link, const struct event *e)
         client_hears(w, link, e);
 }
 
+/* By which a binder knows a connection. */
+static struct wire_id
+id_of(int link, unsigned connection)
+{
+    return (struct wire_id){
+        3, {(uint8_t)link, (uint8_t)(connection >> 8), (uint8_t)connection}};
+}
+
+/* A hello: where the connection is new, its peer begins anew. */
+static void
+greet(struct world *w, struct link *link, const struct event *e)
+{
+    const struct wire_id id = id_of(e->link, e->connection);
+    struct wire_hello hello = {.version = WIRE_VERSION};
+    struct flow_greeted *peer;
+    enum flow_entry entry;
+
+    snprintf(hello.peer, sizeof hello.peer, "%s", name_of(link->client));
+    entry = flow_roll_greet(&w->roll[link->binder], &id, &hello, w->now, &peer);
+    strike_off(w, link->binder, 0); // what it was on another connection
+    if (entry == FLOW_ENTERED) {
+        link->met = e->connection;
+        link->number = peer->number;
+        link->session = -1;
+        link->room = link->late = 0;
+        link->aside = 0;
+        link->served = 0;
+        link->told = -1e9;
+        link->ended = link->over = link->asks = 0;
+        link->end_told = -1e9;
+        link->silent = 0;
+        join(w, link);
+    }
+    post(w, e->link, 0, HELLO, NULL);
+}
+
 /* To who binds. */
 static void
-to_binder(struct world *w, int i, const struct event *e)
+to_binder(struct world *w, const struct event *e)
 {
-    struct link *link = &w->link[i];
+    struct link *link = &w->link[e->link];
+    struct flow_roll *roll = &w->roll[link->binder];
+    const struct wire_id id = id_of(e->link, e->connection);
+    struct flow_greeted *peer = flow_roll_by_id(roll, &id);
 
     if (e->what == HELLO) {
-        if (link->number && link->met != e->connection)
-            leave(w, link); // on another connection
-        if (!link->number) {
-            link->met = e->connection;
-            link->number = ++w->numbers;
-            link->session = -1;
-            link->room = link->late = 0;
-            link->aside = 0;
-            link->served = 0;
-            link->told = -1e9;
-            link->ended = link->over = link->asks = 0;
-            link->end_told = -1e9;
-            link->silent = 0;
-            join(w, link);
-        }
-        link->heard = w->now;
-        post(w, i, 0, HELLO, NULL);
-        return;
+        greet(w, link, e);
+    } else if (!peer) {
+        if (flow_roll_again(roll, &id, w->now))
+            post(w, e->link, 0, AGAIN, NULL);
+    } else {
+        peer->heard = w->now;
+        binder_hears(w, link, e);
     }
-    if (!link->number || link->met != e->connection) {
-        post(w, i, 0, AGAIN, NULL);
-        return;
-    }
-    link->heard = w->now;
-    binder_hears(w, link, e);
 }
 
 static void
@@ -317,7 +354,7 @@ arrive(struct world *w, const struct due *due, const struct event *e)
     }
     tell_message(w, e, " arrives");
     if (e->up)
-        to_binder(w, e->link, e);
+        to_binder(w, e);
     else
         to_client(w, link, e);
     if (party == TRAINER && w->n_due && w->due[0].at <= w->now &&
@@ -342,7 +379,7 @@ look_up(struct world *w, int party)
         if (w->link[i].client == party)
             tend_link(w, i);
     if (party < RELAY && readable(w, party) <= w->now)
-        judge_silence(w, party);
+        hear_silence(w, party);
     turn(w, party);
     tick(w, party, w->now + patience(w, party));
 }
@@ -395,6 +432,8 @@ run(struct world *w, uint64_t seed, int trace)
     for (int party = 0; party < PARTIES; party++)
         if (exists(w, party))
             finish(w, party);
+    for (int binder = 0; binder < BINDERS; binder++)
+        flow_roll_release(&w->roll[binder]);
     return !*w->wrong;
 }
 

@@ -147,6 +147,8 @@ trainer_hears(struct world *w, struct trainer *t, const struct note *note)
         snprintf(t->service, sizeof t->service, "%s", note->name);
         if (t->asks)
             say(w, t);
+    } else if (is_error && about == FLOW_ABOUT_US) {
+        give_up(w, t, "it is refused");
     } else if (t->greeting.state == FLOW_IN &&
                (!is_error || about == FLOW_ABOUT_REQUEST)) {
         if (flow_asking_hear(&t->asking, note->id, is_error ? &error : NULL,

@@ -21,6 +21,7 @@
 #include "flow/greeting.h"
 #include "flow/producer.h"
 #include "flow/relay.h"
+#include "flow/roll.h"
 #include "util/mem.h"
 #include "util/rng.h"
 
@@ -35,7 +36,14 @@ enum {
 };
 
 /* Parties; a relay is RELAY + i. */
-enum { SELECTOR, FILTER, TRAINER, RELAY, PARTIES = RELAY + RELAYS_MAX };
+enum {
+    SELECTOR,
+    FILTER,
+    TRAINER,
+    BINDERS,
+    RELAY = BINDERS,
+    PARTIES = RELAY + RELAYS_MAX
+};
 
 enum what { HELLO, AGAIN, NEXT, ITEM, BATCH, END, BEAT, TICK };
 
@@ -74,7 +82,6 @@ struct link {
     uint64_t number;  /* that the binder knows it by; 0: it does not */
     unsigned met;     /* on this connection */
     unsigned greeted; /* the connection on which its hello was answered last */
-    double heard;     /* when it was heard last */
     int64_t session;  /* of the next that the binder heard last, its serial, */
     int64_t serial;   /* and its room */
     int room;
@@ -149,7 +156,8 @@ struct world {
     int n_links;
     struct link link[LINKS_MAX];
     struct party party[PARTIES];
-    uint64_t numbers, turns;
+    uint64_t turns;
+    struct flow_roll roll[BINDERS]; /* of who binds: whom it has greeted */
 
     int relays, filtered, window, room, steps, places, checkpoint;
     int wanted, counts;   /* the trainer stops after so many places; it knows
