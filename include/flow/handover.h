@@ -56,7 +56,7 @@ int flow_keeper_next(struct flow_keeper *keeper, enum flow_answer what,
  * would start from the wrong place: then the trainer has to hand over what it
  * kept first.  It belongs to the peer that brought a piece of a state, or was
  * given weights, last.  Nobody else changes it while that one is connected;
- * afterwards whoever brings the same or a newer session does.
+ * afterwards any peer of the same or a newer session does.
  */
 struct flow_stand {
     struct wire_place next; /* session -1: none */

@@ -12,10 +12,10 @@
  *
  * It greets peers (hello, version, run, data set), sends strangers an error
  * that makes them greet again, answers repeated requests with the same answer,
- * notices who is gone, and hands the tool what is left: news.  Peers are
- * numbered from 1; one that says hello on another connection leaves under its
- * old number and joins under a new one.  A peer of which 64 messages in a row
- * are refused is sent away.
+ * notices which peers are gone, and hands the tool what is left: news.  Peers
+ * are numbered from 1; one that says hello on another connection leaves under
+ * its old number and joins under a new one.  A peer of which 64 messages in a
+ * row are refused is sent away.
  *
  *     while ((rc = wire_wait(wire, stop, 1, &err)) > 0)
  *         while ((rc = flow_server_next(server, &news, &err)) > 0)
@@ -43,7 +43,7 @@ void flow_server_close(struct flow_server *server);
 /*
  * flow_server_next() returns 1 with news, 0 when there is none now.  The news
  * lasts until the next call.  See flow/news.h for what there is.  Silence is
- * judged only when everything that had arrived is read, and not on the first
+ * looked at only when everything that had arrived is read, and not on the first
  * look after a pause of ours: a tool that computes for seconds between two
  * calls does not lose its peers by it.
  */

@@ -6,9 +6,10 @@
 #include "wire/msg.h"
 
 /*
- * The edges of a pipeline: who may be at each end, send what, and how large it
- * may be.  The kinds stand in the table of messages (lib/wire/message.h), roles
- * and limits in lib/wire/edge.c; foil-wire(5) is compared with all of them.
+ * The edges of a pipeline: which stages may be at each end, what they may send,
+ * and how large it may be.  The kinds stand in the table of messages
+ * (lib/wire/message.h), roles and limits in lib/wire/edge.c; foil-wire(5) is
+ * compared with all of them.
  *
  * On PLAN and BATCH items and batches flow; on NEGATIVES and FEATURES a client
  * connects and asks, and a service binds and answers; on EVENTS the binder

@@ -14,8 +14,8 @@ struct wire_item {
     int64_t epochs;       /* planned in all, > epoch */
     int encode_only;      /* features are wanted, nothing is trained */
     size_t n, n_extra;    /* b, 1 .. WIRE_BATCH_MAX; r, the same, or 0 */
-    const int64_t *ids;   /* [b] who is trained, each once */
-    const int64_t *extra; /* [r] who is encoded besides; may repeat */
+    const int64_t *ids;   /* [b] samples that are trained, each once */
+    const int64_t *extra; /* [r] further samples to encode; may repeat */
     size_t n_texts;       /* s, 1 .. WIRE_BATCH_MAX, or 0 */
     const int64_t *extra_texts; /* [s,2] captions that are encoded besides:
                                  * (sample, which of its captions); or NULL */

@@ -7,7 +7,7 @@
 #include "wire/msg.h"
 
 /*
- * CURVE keys: who may speak on a socket that others can reach.
+ * CURVE keys: the peers that may speak on a socket which others can reach.
  *
  * Files are certificates in CZMQ's format, which pyzmq's zmq.auth reads and
  * writes too: NAME.key (public) and NAME.key_secret (both keys, mode 0600).

@@ -17,7 +17,7 @@
  *
  * A message never changes once it is made, is counted by its holders, and
  * keeps the bytes it came in: decoded structs point into it and hold it.
- * Decoders judge in this order: well-formed, known, in range, consistent,
+ * Decoders check in this order: well-formed, known, in range, consistent,
  * finite.  What fails is refused as a whole, with one sentence.
  */
 struct wire_msg;

@@ -72,7 +72,7 @@ int wire_place_cmp(const struct wire_place *a, const struct wire_place *b);
  * wire_session_check() refuses a session that cannot be.  It is the clock of
  * the trainer's machine at its start; one that lies more than a day ahead of
  * ours would make every true one look old, for good.  A clock of ours that has
- * not been set since before 2025 judges nothing.
+ * not been set since before 2025 refuses nothing.
  */
 int wire_session_check(int64_t session, struct err *err);
 

@@ -5,7 +5,7 @@
 
 /*
  * Somebody in the middle of an edge who listens and passes everything on:
- * those who connect meet a binder, and for each of them the real binder meets
+ * peers that connect meet a binder, and for each of them the real binder meets
  * a connection of its own.  Neither can tell the difference, so greetings,
  * windows, leases and restarts work through it.
  */

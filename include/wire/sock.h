@@ -94,9 +94,9 @@ enum wire_type { WIRE_ROUTER, WIRE_DEALER, WIRE_PUB, WIRE_SUB };
  * beyond a bound, and take so many connections at most.  Another program does
  * not: a part, and the number of whole messages that wait, are bounded there,
  * but not parts of one message, what comes before the handshake, or
- * connections.  So whoever reaches its endpoint can fill its memory: on ipc any
- * user who may enter the folder, on tcp anybody, keys or not.
- *   role   connecting with keys: whose key the binder must have, "train"
+ * connections.  So any process that reaches its endpoint can fill its memory:
+ * on ipc any user who may enter the folder, on tcp anybody, keys or not. role
+ * connecting with keys: whose key the binder must have, "train"
  */
 struct wire_sock *wire_sock_bind(struct wire *wire, enum wire_type type,
                                  const char *endpoint,
@@ -120,7 +120,7 @@ struct wire_id {
 
 /*
  * wire_sock_recv() takes the next message that is there.
- *   from   who sent it, on a ROUTER; else NULL
+ *   from   its sender, on a ROUTER; else NULL
  *
  * Returns 1 with a message that the caller frees, 0 when none is there, -1
  * with a sentence when what came is no message of ours (it is gone, go on):

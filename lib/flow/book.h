@@ -9,7 +9,7 @@
 
 /*
  * The inside of flow/producer.h: lib/flow/producer.c books what peers say,
- * lib/flow/turn.c says what is sent to whom.
+ * lib/flow/turn.c says which peer is sent what.
  */
 struct flow_producer {
     double seconds; /* of a lease */

@@ -232,139 +232,134 @@ fill_book(struct flow_replay *replay, struct flow_producer *producer)
 /* The one peer of an augmenter's producer. */
 enum { TRAINER = 1 };
 
-static void
-hear_trainer(struct flow_producer *producer, const struct flow_client *client,
-             const struct flow_news *news)
+/* A recording that is played: as an augmenter, or with an outlet as the
+ * selector. */
+struct player {
+    struct flow_replay *replay;
+    struct flow_client *client;
+    struct flow_outlet *outlet; /* or NULL */
+    struct flow_producer *producer;
+    int over;
+};
+
+static int
+send_message(const struct player *p, uint64_t peer, struct wire_msg *msg)
 {
-    if (news->what == FLOW_JOINED) {
-        flow_producer_leave(producer, TRAINER);
-        flow_producer_join(producer, TRAINER);
-    }
-    if (news->what == FLOW_MESSAGE)
-        flow_producer_next(producer, TRAINER, flow_client_snapshot(client),
-                           clock_now());
+    const int sent = p->outlet ? flow_server_send(p->outlet->server, peer, msg)
+                               : flow_client_send(p->client, msg);
+
+    wire_msg_free(msg);
+    return sent;
 }
 
 static int
-bring_batches(struct flow_replay *replay, struct flow_producer *producer,
-              struct flow_client *client, struct err *err)
+hand_out(struct player *p, struct err *err)
 {
+    struct flow_producer *producer = p->producer;
     const double now = clock_now();
     struct flow_turn turn;
     struct flow_late late;
+    uint64_t peer;
 
-    fill_book(replay, producer);
+    fill_book(p->replay, producer);
     while (flow_producer_late(producer, now, &late))
         ;
     while (flow_producer_turn(producer, now, &turn)) {
         struct wire_msg *msg;
 
-        go_to(replay, &turn.at);
-        msg = renew_message(replay, replay->next, turn.at.session, err);
+        go_to(p->replay, &turn.at);
+        msg = renew_message(p->replay, p->replay->next, turn.at.session, err);
         if (!msg)
             return -1;
-        flow_producer_gave(producer, &turn, flow_client_send(client, msg), now);
-        wire_msg_free(msg);
-    }
-    while (flow_producer_untold(producer, now)) {
-        const struct wire_end end = {.at = flow_producer_fresh(producer)};
-        struct wire_msg *msg = wire_end_put(&end);
-
-        flow_producer_told(producer, TRAINER, flow_client_send(client, msg),
+        flow_producer_gave(producer, &turn, send_message(p, turn.peer, msg),
                            now);
-        wire_msg_free(msg);
+    }
+    while ((peer = flow_producer_untold(producer, now))) {
+        const struct wire_end end = {.at = flow_producer_fresh(producer)};
+
+        flow_producer_told(producer, peer,
+                           send_message(p, peer, wire_end_put(&end)), now);
     }
     return 0;
 }
 
+/* What the trainer says to an augmenter: 0, or -1 when it refuses us. */
 static int
-be_augmenter(struct flow_replay *replay, struct wire *wire, int stop_fd,
-             const char *endpoint, const char *role, struct err *err)
+read_trainer(struct player *p, struct err *err)
 {
-    const struct flow_client_config config = {
-        .endpoint = endpoint,
-        .role = role,
-        .edge = WIRE_EDGE_BATCH,
-        .hello = replay->hello,
-        .limits = {.queue = 64},
-    };
-    struct flow_client *client = flow_client_open(wire, &config, err);
-    struct flow_producer *producer = flow_producer_new(lease_seconds);
-    int rc = client ? 1 : -1, over = 0;
     struct flow_news news;
+    int rc;
 
-    while (rc > 0 && !over &&
-           (rc = wire_wait(wire, stop_fd,
-                           fmin(1, flow_producer_due(producer, clock_now())),
-                           err)) > 0) {
-        while ((rc = flow_client_next(client, &news, err)) > 0) {
-            over |= news.what == FLOW_OVER;
-            hear_trainer(producer, client, &news);
+    while ((rc = flow_client_next(p->client, &news, err)) > 0) {
+        p->over |= news.what == FLOW_OVER;
+        if (news.what == FLOW_JOINED) {
+            flow_producer_leave(p->producer, TRAINER);
+            flow_producer_join(p->producer, TRAINER);
         }
-        if (rc == 0)
-            rc = bring_batches(replay, producer, client, err) ? -1 : 1;
+        if (news.what == FLOW_MESSAGE)
+            flow_producer_next(p->producer, TRAINER,
+                               flow_client_snapshot(p->client), clock_now());
     }
-    flow_producer_free(producer);
-    flow_client_close(client);
-    return rc < 0 ? -1 : 0;
+    return rc;
 }
 
+/* What augmenters say to the selector. */
 static int
-hand_out(struct flow_replay *replay, struct flow_outlet *outlet,
-         struct err *err)
+read_augmenters(struct player *p)
 {
-    struct flow_producer *producer = outlet->producer;
-    struct flow_turn turn;
+    struct flow_news news;
 
-    fill_book(replay, producer);
-    while (flow_producer_turn(producer, clock_now(), &turn)) {
-        struct wire_msg *msg;
-
-        go_to(replay, &turn.at);
-        msg = renew_message(replay, replay->next, turn.at.session, err);
-        if (!msg)
-            return -1;
-        flow_outlet_give(outlet, &turn, msg);
-        wire_msg_free(msg);
-    }
-    flow_outlet_end(outlet);
+    while (flow_outlet_next(p->outlet, &news))
+        ;
+    p->over = flow_outlet_is_over(p->outlet);
     return 0;
 }
 
-static int
-be_selector(struct flow_replay *replay, struct wire *wire, int stop_fd,
-            const char *endpoint, struct err *err)
+static double
+find_patience(const struct player *p)
 {
-    const struct flow_outlet_config config = {
-        .endpoint = endpoint,
-        .hello = replay->hello,
-        .limits = {.queue = 64},
-        .lease = lease_seconds,
-    };
-    struct flow_outlet *outlet = flow_outlet_open(wire, &config, err);
-    int rc = outlet ? 1 : -1, over = 0;
-    struct err words;
-    struct flow_news news;
+    return p->outlet ? flow_outlet_patience(p->outlet)
+                     : fmin(1, flow_producer_due(p->producer, clock_now()));
+}
 
-    while (rc > 0 && !over &&
-           (rc = wire_wait(wire, stop_fd, flow_outlet_patience(outlet), err)) >
-               0) {
-        while (flow_outlet_next(outlet, &news))
-            ;
-        over = flow_outlet_is_over(outlet);
-        while (flow_outlet_late(outlet, &words))
-            ;
-        rc = hand_out(replay, outlet, err) ? -1 : 1;
+static int
+open_player(struct player *p, struct wire *wire, const char *endpoint,
+            const char *role, struct err *err)
+{
+    const struct wire_limits limits = {.queue = 64};
+    const struct flow_client_config client = {endpoint, role, WIRE_EDGE_BATCH,
+                                              p->replay->hello, limits};
+    const struct flow_outlet_config outlet = {.endpoint = endpoint,
+                                              .hello = p->replay->hello,
+                                              .limits = limits,
+                                              .lease = lease_seconds};
+
+    if (p->replay->kind == WIRE_ITEM) {
+        p->outlet = flow_outlet_open(wire, &outlet, err);
+        p->producer = p->outlet ? p->outlet->producer : NULL;
+        return p->outlet ? 0 : -1;
     }
-    flow_outlet_close(outlet);
-    return rc < 0 ? -1 : 0;
+    p->client = flow_client_open(wire, &client, err);
+    p->producer = flow_producer_new(lease_seconds);
+    return p->client ? 0 : -1;
 }
 
 int
 flow_replay_run(struct flow_replay *replay, struct wire *wire, int stop_fd,
                 const char *endpoint, const char *role, struct err *err)
 {
-    return replay->kind == WIRE_BATCH
-               ? be_augmenter(replay, wire, stop_fd, endpoint, role, err)
-               : be_selector(replay, wire, stop_fd, endpoint, err);
+    struct player p = {.replay = replay};
+    int rc = open_player(&p, wire, endpoint, role, err) ? -1 : 1;
+
+    while (rc > 0 && !p.over &&
+           (rc = wire_wait(wire, stop_fd, find_patience(&p), err)) > 0)
+        rc = (p.outlet ? read_augmenters(&p) : read_trainer(&p, err)) ||
+                     hand_out(&p, err)
+                 ? -1
+                 : 1;
+    if (!p.outlet)
+        flow_producer_free(p.producer);
+    flow_outlet_close(p.outlet);
+    flow_client_close(p.client);
+    return rc < 0 ? -1 : 0;
 }

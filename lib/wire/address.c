@@ -26,7 +26,7 @@ has_port(const char *endpoint, int binds)
 }
 
 int
-wire_address_judge(const char *endpoint, int binds, struct err *err)
+wire_address_check(const char *endpoint, int binds, struct err *err)
 {
     if (!wire_address_is_tcp(endpoint) && strncmp(endpoint, "ipc://", 6) &&
         strncmp(endpoint, "inproc://", 9))

@@ -6,7 +6,7 @@
 /*
  * Endpoints as text: tcp://HOST:PORT, ipc://PATH, inproc://NAME.
  *
- * wire_address_judge() returns 0, or -1 with a sentence: another transport, a
+ * wire_address_check() returns 0, or -1 with a sentence: another transport, a
  * port that is none, or an ipc address that is no file, as files alone have
  * owners and modes.
  *   binds   1: the port may be *
@@ -16,7 +16,7 @@
  * one that binds the interface lo.  Another name is whatever its server says
  * when ZeroMQ asks.
  */
-int wire_address_judge(const char *endpoint, int binds, struct err *err);
+int wire_address_check(const char *endpoint, int binds, struct err *err);
 int wire_address_is_tcp(const char *endpoint);
 int wire_address_is_local(const char *endpoint, int binds);
 

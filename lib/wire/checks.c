@@ -92,7 +92,7 @@ wire_check_piece(struct wire_reader *r, const void *x, int64_t size)
 
 /* Rows (sample, caption); a sample has `most` captions at most. */
 static void
-judge_texts(struct wire_reader *r, size_t n, const int64_t *texts, int64_t size,
+check_texts(struct wire_reader *r, size_t n, const int64_t *texts, int64_t size,
             int64_t most)
 {
     for (size_t i = 0; texts && i < n; i++) {
@@ -110,12 +110,12 @@ wire_check_item_texts(struct wire_reader *r, const void *x, int64_t size)
     const struct wire_item *item = x;
 
     (void)size;
-    judge_texts(r, item->n_texts, item->extra_texts, item->size,
+    check_texts(r, item->n_texts, item->extra_texts, item->size,
                 WIRE_CAPTIONS_MAX);
 }
 
 static void
-judge_lengths(struct wire_reader *r, size_t n, const int32_t *lengths,
+check_lengths(struct wire_reader *r, size_t n, const int32_t *lengths,
               size_t len)
 {
     for (size_t i = 0; lengths && i < n; i++)
@@ -130,8 +130,8 @@ wire_check_lengths(struct wire_reader *r, const void *x, int64_t size)
     const struct wire_batch *batch = x;
 
     (void)size;
-    judge_lengths(r, batch->n, batch->lengths, batch->n_tokens);
-    judge_lengths(r, batch->n_texts, batch->extra_lengths, batch->n_tokens);
+    check_lengths(r, batch->n, batch->lengths, batch->n_tokens);
+    check_lengths(r, batch->n_texts, batch->extra_lengths, batch->n_tokens);
 }
 
 void
@@ -141,7 +141,7 @@ wire_check_batch_texts(struct wire_reader *r, const void *x, int64_t size)
 
     if (batch->extra_texts && !batch->tokens)
         wire_read_fail(r, "extra_texts without tokens");
-    judge_texts(r, batch->n_texts, batch->extra_texts, size, batch->texts);
+    check_texts(r, batch->n_texts, batch->extra_texts, size, batch->texts);
 }
 
 void
@@ -159,7 +159,7 @@ wire_check_pairs_texts(struct wire_reader *r, const void *x, int64_t size)
 {
     const struct wire_pairs *pairs = x;
 
-    judge_texts(r, pairs->n_texts, pairs->extra_texts, size,
+    check_texts(r, pairs->n_texts, pairs->extra_texts, size,
                 pairs->texts ? pairs->texts : WIRE_CAPTIONS_MAX);
 }
 

@@ -35,7 +35,7 @@ void wire_write_tensor(struct wire_writer *w, const char *name,
 struct wire_msg *wire_write_end(struct wire_writer *w);
 
 /*
- * A reader judges as it reads.  The first fault is put into err, rc becomes
+ * A reader checks as it reads.  The first fault is put into err, rc becomes
  * -1, and every further read gives 0, so that a decoder checks once.
  */
 struct wire_reader {

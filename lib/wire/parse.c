@@ -27,7 +27,7 @@ printable(char to[41], const char *text, size_t n)
 
 /* "foil2.batch": magic, version, kind. */
 static int
-judge_kind(struct wire_msg *msg, struct wire_subject *subject, struct err *err)
+check_kind(struct wire_msg *msg, struct wire_subject *subject, struct err *err)
 {
     const struct wire_part part = wire_msg_part(msg, 0);
     const char *text = part.data;
@@ -63,7 +63,7 @@ judge_kind(struct wire_msg *msg, struct wire_subject *subject, struct err *err)
 }
 
 static int
-judge_header(struct wire_msg *msg, struct err *err)
+check_header(struct wire_msg *msg, struct err *err)
 {
     const struct wire_part part = wire_msg_part(msg, 1);
     size_t used = 0;
@@ -79,7 +79,7 @@ judge_header(struct wire_msg *msg, struct err *err)
 
 /* [name, dtype, [size ...]] */
 static int
-judge_tensor(struct wire_tensor *t, const msgpack_object *o)
+check_tensor(struct wire_tensor *t, const msgpack_object *o)
 {
     const msgpack_object *field = o->via.array.ptr;
     const msgpack_object_array *shape;
@@ -139,7 +139,7 @@ all_finite(const struct wire_tensor *t)
 
 /* The bytes of tensor i, copied where they lie askew. */
 static int
-judge_data(struct wire_msg *msg, size_t i, int stranger, struct err *err)
+check_data(struct wire_msg *msg, size_t i, int stranger, struct err *err)
 {
     struct wire_tensor *t = &msg->tensor[i];
     const struct wire_part part = wire_msg_part(msg, 2 + i);
@@ -160,7 +160,7 @@ judge_data(struct wire_msg *msg, size_t i, int stranger, struct err *err)
 }
 
 static int
-judge_tensors(struct wire_msg *msg, int stranger, struct err *err)
+check_tensors(struct wire_msg *msg, int stranger, struct err *err)
 {
     struct wire_reader r = wire_read_start(msg, err);
     const msgpack_object_array *list = wire_read_array(&r, "tensors");
@@ -176,13 +176,13 @@ judge_tensors(struct wire_msg *msg, int stranger, struct err *err)
     msg->tensor = mem_array(msg->n_tensors, sizeof *msg->tensor);
     msg->aligned = mem_array(msg->n_tensors, sizeof *msg->aligned);
     for (size_t i = 0; i < msg->n_tensors; i++) {
-        if (judge_tensor(&msg->tensor[i], &list->ptr[i]))
+        if (check_tensor(&msg->tensor[i], &list->ptr[i]))
             return err_set(err, "entry %zu of 'tensors' is malformed", i);
         for (size_t j = 0; j < i; j++)
             if (!strcmp(msg->tensor[i].name, msg->tensor[j].name))
                 return err_set(err, "two tensors are named '%s'",
                                msg->tensor[i].name);
-        if (judge_data(msg, i, stranger, err))
+        if (check_data(msg, i, stranger, err))
             return -1;
     }
     return 0;
@@ -217,10 +217,10 @@ wire_msg_parse(size_t n, zmq_msg_t *parts, int stranger,
         err_set(err, "message of %zu parts, want 2 .. %d", n, WIRE_PARTS_MAX);
         goto fail;
     }
-    if (judge_kind(msg, subject, err) || judge_header(msg, err))
+    if (check_kind(msg, subject, err) || check_header(msg, err))
         goto fail;
     wire_subject_of(subject, msg);
-    if (judge_tensors(msg, stranger, err))
+    if (check_tensors(msg, stranger, err))
         goto fail;
     keep_role(msg);
     return msg;

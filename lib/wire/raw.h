@@ -9,7 +9,7 @@
  * Between messages and ZeroMQ: for the files of this room.
  *
  * wire_msg_parse() makes a message of n parts, which it takes over: they are
- * empty or closed afterwards, also on error.  A stranger's is judged whole,
+ * empty or closed afterwards, also on error.  A stranger's is checked whole,
  * as wire_msg_from() does; our own is not searched for floats that are not
  * finite.  *subject says what is known of it where it is refused.
  */

@@ -218,7 +218,7 @@ open_sock(struct wire *wire, enum wire_type type, int binds,
     sock->binds = binds;
     sock->gate = sock->from = -1;
     sock->unsent = type == WIRE_PUB ? wire_unsent_new() : NULL;
-    if (wire_address_judge(endpoint, binds, err))
+    if (wire_address_check(endpoint, binds, err))
         goto fail;
     if (strlen(endpoint) >= sizeof sock->endpoint) {
         err_set(err, "no endpoint: '%.200s' is too long", endpoint);

@@ -95,6 +95,17 @@ client_at(struct wire *wire, const char *name, enum wire_edge edge,
     return flow_client_open(wire, &config, &err);
 }
 
+/* All of a test, or what there is of it. */
+__attribute__((unused)) static void
+close_ends(struct wire *a, struct wire *b, struct flow_server *server,
+           struct flow_client *client)
+{
+    flow_client_close(client);
+    flow_server_close(server);
+    wire_close(a);
+    wire_close(b);
+}
+
 /*
  * Turn both sides until the server (client) has news of that kind, other
  * news being passed over; 0 after so many seconds.

@@ -62,10 +62,7 @@ binder_restarts(void)
     T(client_sees(a, b, client, FLOW_JOINED, &news, 5),
       "which the client's tool hears");
 
-    flow_client_close(client);
-    flow_server_close(server);
-    wire_close(a);
-    wire_close(b);
+    close_ends(a, b, server, client);
 }
 
 /* What a peer says of itself with its signs of life. */
@@ -99,10 +96,7 @@ beat_is_kept(void)
     T(kept->room == 2 && kept->items == 1 && kept->ready == 3 &&
           kept->made == 40 && !strcmp(kept->source, "select"),
       "its last beat is kept");
-    flow_client_close(client);
-    flow_server_close(server);
-    wire_close(a);
-    wire_close(b);
+    close_ends(a, b, server, client);
 }
 
 /* A binder that forgot us on the same connection says so. */
@@ -173,10 +167,7 @@ refused(const char *what, const struct wire_hello *hello)
       err.msg);
     T(said == 1, "the binder says it once");
     T(flow_server_peers(server) == 0, "and knows nobody");
-    flow_client_close(client);
-    flow_server_close(server);
-    wire_close(a);
-    wire_close(b);
+    close_ends(a, b, server, client);
 }
 
 static void
@@ -291,10 +282,7 @@ ends(void)
     T(client_sees(a, b, client, FLOW_OVER, &news, 5), "the run is over");
     wire_msg_free(msg[0]);
     wire_msg_free(msg[1]);
-    flow_client_close(client);
-    flow_server_close(server);
-    wire_close(a);
-    wire_close(b);
+    close_ends(a, b, server, client);
 }
 
 /* A consumer that binds. */
@@ -322,10 +310,7 @@ snapshots(void)
           flow_client_snapshot(client)->at.step == 3,
       "and gets a snapshot");
     wire_msg_free(msg);
-    flow_client_close(client);
-    flow_server_close(server);
-    wire_close(a);
-    wire_close(b);
+    close_ends(a, b, server, client);
 }
 
 int

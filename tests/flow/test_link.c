@@ -81,10 +81,7 @@ items(void)
     client_sees(a, b, client, FLOW_JOINED, &news, 5);
     items_between(a, b, server, client);
     T(flow_server_peers(server) == 1, "nobody had to go");
-    flow_client_close(client);
-    flow_server_close(server);
-    wire_close(a);
-    wire_close(b);
+    close_ends(a, b, server, client);
 }
 
 /* Sends it once. */

@@ -406,10 +406,7 @@ idlers(void)
       "joined among %d that say nothing", open);
     for (int i = 0; i < IDLERS; i++)
         close(fd[i]);
-    flow_client_close(client);
-    flow_server_close(server);
-    wire_close(a);
-    wire_close(b);
+    close_ends(a, b, server, client);
 }
 
 static void

@@ -81,10 +81,7 @@ meets(const char *name, enum flow_what what, double seconds)
     seen = server_sees(a, b, server, what, &news, seconds);
     if (what == FLOW_REPORT && seen)
         printf("# %s\n", news.why.msg);
-    flow_client_close(client);
-    flow_server_close(server);
-    wire_close(a);
-    wire_close(b);
+    close_ends(a, b, server, client);
     wire_keys_release(&mine);
     wire_keys_release(&theirs);
     return seen;
