@@ -32,9 +32,9 @@ NN_OPERATORS(NN_DECLARE)
 #undef NN_DECLARE
 
 /*
- * Functions whose names end in _tensors add an operator's tensors and return the
- * number of the first; `name` is what stands before ".weight".  The others add
- * the operator and return the value that it writes.
+ * Functions whose names end in _tensors add an operator's tensors and return
+ * the number of the first; `name` is what stands before ".weight".  The others
+ * add the operator and return the value that it writes.
  *
  * nn_graph_conv() convolves with padding kernel / 2 (num/conv.h).
  *     weight [out,in,kernel,kernel], with `bias` also bias [out]
