@@ -43,6 +43,9 @@ enum opt_kind {
     OPT_WORD,   /* const char *: one of the words in arg, "a|b|c" */
     OPT_CHOICE, /* int or enum: the index of the word in arg, "a|b|c", from 0;
                    -1: no default */
+    OPT_METHOD, /* const char *: the name of a method, behind which options
+                   of the table that are parameters may stand: with
+                   "hcl,beta=0.5" it is "hcl", and --beta is given */
     OPT_LIST    /* struct opt_list: may be given often */
 };
 
@@ -106,6 +109,13 @@ void opt_row(FILE *out, const char *name, const char *what);
  *   opts [OPT_MOST]
  */
 size_t opt_append(struct opt opts[OPT_MOST], size_t n, const struct opt *rows);
+
+/*
+ * opt_parameters() says which rows of the tool's table are parameters, from
+ * `first` to before `end`: they may stand behind an OPT_METHOD, too.  Before
+ * opt_parse().
+ */
+void opt_parameters(size_t first, size_t end);
 
 /* opt_given() returns 1 when the option that sets `value` was on the command
  * line, and 0 when the value is the default. */

@@ -122,7 +122,8 @@ void param_set_add(struct param_set *set, const char *method,
 /*
  * param_set_opts() appends the options to the first n rows of a command line's
  * table, as opt_append(): in the order in which they were added, each followed
- * by its schedule and end.  A default is shown where all methods agree on it.
+ * by its schedule and end; they may stand behind the name of a method, as
+ * opt_parameters().  A default is shown where all methods agree on it.
  * The set must stay; the texts live as long as the process.
  */
 size_t param_set_opts(struct param_set *set, struct opt opts[OPT_MOST],

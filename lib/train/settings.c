@@ -41,6 +41,7 @@ value_of(const struct opt *opt)
     case OPT_LIST:
         return list_of(opt->value);
     case OPT_TEXT:
+    case OPT_METHOD:
     case OPT_WORD:
         break;
     }
@@ -134,6 +135,7 @@ set_value(const struct opt *opt, const json_t *value)
         set_list(opt->value, value);
         break;
     case OPT_TEXT:
+    case OPT_METHOD:
     case OPT_WORD:
         *(const char **)opt->value = json_string_value(value);
         break;

@@ -17,6 +17,7 @@ enum { CONFIG_BYTES = 1 << 20 }; // of a file of options
 
 static const struct opt *tool_opts;
 static char given[OPT_MOST]; // by index in tool_opts
+static size_t parameters[2]; // those from the first to before the second
 
 static const struct opt *
 find(const struct opt_tool *tool, const char *name, size_t n)
@@ -99,8 +100,31 @@ checked_index(const struct opt *o, const char *text)
     return index;
 }
 
+static void take_named(const struct opt_tool *tool, const char *word,
+                       char **argv, int *at);
+
+/* Takes a method and, behind commas, its parameters: options of the table. */
 static void
-set_value(const struct opt *o, const char *text)
+set_method(const struct opt_tool *tool, const struct opt *o, const char *text)
+{
+    char *rest, *word = strtok_r(mem_text(text), ",", &rest);
+
+    *(const char **)o->value = word ? word : text;
+    while (word && (word = strtok_r(NULL, ",", &rest))) {
+        const size_t n = strcspn(word, "=");
+        const size_t row = (size_t)(find(tool, word, n) - tool->opts);
+        char *nothing[] = {NULL, NULL};
+        int at = 0;
+
+        if (row < parameters[0] || row >= parameters[1])
+            opt_misuse("--%s '%s': --%.*s is no parameter of a method", o->name,
+                       text, (int)n, word);
+        take_named(tool, word, nothing, &at);
+    }
+}
+
+static void
+set_value(const struct opt_tool *tool, const struct opt *o, const char *text)
 {
     struct opt_list *list = o->value;
 
@@ -122,6 +146,9 @@ set_value(const struct opt *o, const char *text)
     case OPT_TEXT:
         *(const char **)o->value = text;
         break;
+    case OPT_METHOD:
+        set_method(tool, o, text);
+        break;
     case OPT_LIST:
         if (list->n == sizeof list->item / sizeof *list->item)
             opt_misuse("--%s is given too often", o->name);
@@ -136,7 +163,7 @@ set(const struct opt_tool *tool, const struct opt *o, const char *value)
 {
     if (given[o - tool->opts]++ && o->kind != OPT_LIST)
         opt_misuse("--%s is given twice", o->name);
-    set_value(o, value);
+    set_value(tool, o, value);
 }
 
 /* The value in the next word, which must be there. */
@@ -170,29 +197,39 @@ take_common(const struct opt_tool *tool, char **argv, int *at,
     return 1;
 }
 
-/* Take the option at argv[*at]; its value may stand in the next word. */
+/* Sets an option to `value`, or where there is none to the next word. */
 static void
-take(const struct opt_tool *tool, char **argv, int *at)
+take_value(const struct opt_tool *tool, const struct opt *o, const char *value,
+           char **argv, int *at)
 {
-    const char *word = argv[*at], *value = NULL;
-    const struct opt *o;
-
-    if (word[1] == '-') {
-        size_t n = strcspn(word + 2, "=");
-
-        o = find(tool, word + 2, n);
-        if (word[2 + n])
-            value = word + 3 + n;
-    } else {
-        o = find_letter(tool, word[1]);
-        if (word[2])
-            value = word + 2;
-    }
     if (o->kind == OPT_FLAG && value)
         opt_misuse("--%s takes no value", o->name);
     if (o->kind != OPT_FLAG && !value)
         value = next_word(argv, at, o->name, o->arg);
     set(tool, o, value);
+}
+
+/* Takes NAME or NAME=VALUE. */
+static void
+take_named(const struct opt_tool *tool, const char *word, char **argv, int *at)
+{
+    const size_t n = strcspn(word, "=");
+
+    take_value(tool, find(tool, word, n), word[n] ? word + n + 1 : NULL, argv,
+               at);
+}
+
+/* Takes the option at argv[*at]; its value may stand in the next word. */
+static void
+take(const struct opt_tool *tool, char **argv, int *at)
+{
+    const char *word = argv[*at];
+
+    if (word[1] == '-')
+        take_named(tool, word + 2, argv, at);
+    else
+        take_value(tool, find_letter(tool, word[1]), word[2] ? word + 2 : NULL,
+                   argv, at);
 }
 
 /* Takes one line of a file, 'NAME VALUE' or the name of a flag; \\\\ and \\n
@@ -299,6 +336,13 @@ opt_append(struct opt opts[OPT_MOST], size_t n, const struct opt *rows)
     }
     opts[n] = (struct opt){.name = NULL};
     return n;
+}
+
+void
+opt_parameters(size_t first, size_t end)
+{
+    parameters[0] = first;
+    parameters[1] = end;
 }
 
 /* The option that sets `value`, or NULL. */

@@ -196,6 +196,7 @@ default_of(const struct opt *o)
             return mem_format("[%g]", *(const double *)o->value);
         break;
     case OPT_TEXT:
+    case OPT_METHOD:
     case OPT_WORD:
         text = *(const char *const *)o->value;
         if (text)

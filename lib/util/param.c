@@ -276,6 +276,8 @@ append_schedule(struct param_option *option, struct opt *opts, size_t n)
 size_t
 param_set_opts(struct param_set *set, struct opt opts[OPT_MOST], size_t n)
 {
+    const size_t first = n;
+
     for (size_t i = 0; i < set->n; i++) {
         struct param_option *option = set->option + i;
         const struct param *p = &option->param;
@@ -290,6 +292,7 @@ param_set_opts(struct param_set *set, struct opt opts[OPT_MOST], size_t n)
 
         n = append_schedule(option, opts, opt_append(opts, n, rows));
     }
+    opt_parameters(first, n);
     return n;
 }
 

@@ -48,6 +48,11 @@ ok 'unknown objective: 2' refuses 2 "no objective 'simclear'" \
 ok 'a parameter of another objective: 2' refuses 2 \
     'simclr has no --rho: it has --tau' \
     "$BIN/foil-train" -r x --rho 0.3
+ok 'the same behind its name: 2' refuses 2 \
+    'hcl has no --rho: it has --tau, --beta' \
+    "$BIN/foil-train" -r x --objective hcl,beta=0.7,rho=0.3
+ok 'no parameter at all: 2' refuses 2 'lr is no parameter of a method' \
+    "$BIN/foil-train" -r x --objective hcl,lr=0.1
 ok 'a running mean without bound: 2' refuses 2 'grows without bound' \
     "$BIN/foil-train" -r x --objective sogclr --compat reference --gamma 0.5
 ok 'chains of its own that it cannot have: 2' refuses 2 \

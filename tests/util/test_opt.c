@@ -5,7 +5,7 @@
 static int fast;
 static long batch = 128;
 static double tau = 0.5;
-static const char *name = "run", *policy = "wait", *path;
+static const char *name = "run", *policy = "wait", *path, *way = "hcl";
 static struct opt_list list;
 
 static const struct opt opts[] = {
@@ -16,6 +16,7 @@ static const struct opt opts[] = {
     {"path", 0, OPT_TEXT, &path, 0, 0, "FILE", "no default"},
     {"policy", 0, OPT_WORD, &policy, 0, 0, "wait|skip", "when late"},
     {"add", 0, OPT_LIST, &list, 0, 0, "X", "many"},
+    {"way", 0, OPT_METHOD, &way, 0, 0, "NAME[,PARAM=X]...", "of doing it"},
     {0},
 };
 
@@ -35,6 +36,7 @@ parse(const void *line)
     for (char *word; (word = strtok_r(rest, " ", &rest));)
         argv[argc++] = word;
     argv[argc] = NULL;
+    opt_parameters(1, 3);
     operand = opt_parse(&tool, argc, argv);
     printf("%d %ld %g %s %s %s %zu", fast, batch, tau, name,
            path ? path : "none", policy, list.n);
@@ -42,6 +44,8 @@ parse(const void *line)
         printf(" +%s", list.item[i]);
     for (; *operand; operand++)
         printf(" <%s>", *operand);
+    if (strcmp(way, "hcl"))
+        printf(" by %s", way);
 }
 
 static void
@@ -82,6 +86,22 @@ values(void)
 }
 
 static void
+methods(void)
+{
+    gives("--way dcl d", "0 128 0.5 run none wait 0 <d> by dcl");
+    gives("--way hcl,tau=0.1 d", "0 128 0.1 run none wait 0 <d>");
+    gives("--way=dcl,batch=7,tau=1e1 d", "0 7 10 run none wait 0 <d> by dcl");
+    gives("-f --way dcl,batch=7 --tau 3 d", "1 7 3 run none wait 0 <d> by dcl");
+    refuses("--way hcl,tua=1 d", "no option '--tua': did you mean '--tau'?");
+    refuses("--way hcl,fast d", "--way 'hcl,fast': --fast is no parameter");
+    refuses("--way hcl,name=x d", "--name is no parameter of a method");
+    refuses("--way hcl,tau d", "--tau wants a value: X");
+    refuses("--way hcl,tau=0 d", "--tau '0': want a number in 0.001 .. 100");
+    refuses("--way hcl,tau=1 -t 2 d", "--tau is given twice");
+    refuses("--way hcl,tau=1,tau=2 d", "--tau is given twice");
+}
+
+static void
 misuse(void)
 {
     refuses("--nonsense d", "foil-test: no option '--nonsense'");
@@ -113,7 +133,9 @@ help(void)
 {
     static const char usage[] =
         "usage: foil-test [-f] [-b N] [-t X] [--name NAME] [--path FILE]\n"
-        "                 [--policy wait|skip] [--add X] ... DATA [MORE]\n"
+        "                 [--policy wait|skip] [--add X] ... [--way "
+        "NAME[,PARAM=X]...]\n"
+        "                 DATA [MORE]\n"
         "\nfoil-test: try the options\n\n";
     struct child c = child_run(parse, "--help");
 
@@ -325,6 +347,7 @@ main(void)
     two_go_together();
     what_was_given_is_known();
     values();
+    methods();
     misuse();
     help();
     last_words();

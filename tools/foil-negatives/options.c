@@ -4,6 +4,7 @@
 
 #include "negatives.h"
 #include "util/json.h"
+#include "util/mem.h"
 #include "util/opt.h"
 #include "wire/keys.h"
 #include "wire/sock.h"
@@ -66,7 +67,8 @@ make_table(void)
     const struct opt which[] = {
         {"method", 0, OPT_WORD, &method, 0, 0, sample_sampler_methods(),
          "Markov chains, also across the views, or draws from a bank"},
-        {"proposals", 0, OPT_WORD, &proposals, 0, 0, sample_sampler_proposals(),
+        {"proposals", 0, OPT_METHOD, &proposals, 0, 0,
+         mem_format("%s[,PARAM=X]...", sample_sampler_proposals()),
          "proposals that a chain gets, one of the method's [once]"},
         {0},
     };

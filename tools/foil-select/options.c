@@ -24,7 +24,7 @@ static const struct opt plan[] = {
      "endpoint for augmenters [ipc://DIR/plan]"},
     {"trainer", 0, OPT_TEXT, &o.trainer, 0, 0, "ENDPOINT",
      "endpoint of the trainer for features [ipc://DIR/features]"},
-    {"strategy", 0, OPT_TEXT, &strategy, 0, 0, "NAME",
+    {"strategy", 0, OPT_METHOD, &strategy, 0, 0, "NAME[,PARAM=X]...",
      "how batches are chosen, one of --list strategies"},
     {"strategy-command", 0, OPT_TEXT, &o.command, 0, 0, "COMMAND",
      "a program of yours that plans, in place of --strategy"},

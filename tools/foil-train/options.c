@@ -71,7 +71,7 @@ static const struct opt endpoints[] = {
  * then its parameters, which come from lib/loss, then the rest.
  */
 static const struct opt what[] = {
-    {"objective", 0, OPT_TEXT, &o.objective, 0, 0, "NAME",
+    {"objective", 0, OPT_METHOD, &o.objective, 0, 0, "NAME[,PARAM=X]...",
      "loss that is minimised, one of --list objectives; own: the encoder's"},
     {"compat", 0, OPT_CHOICE, &o.loss.reference, 0, 0, "paper|reference",
      "which to follow where a paper and its authors' program differ"},
