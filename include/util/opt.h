@@ -25,6 +25,8 @@
  * be given once, lists apart.  "--" ends the options; they may stand after
  * operands.
  *
+ * "--no-FLAG" takes a flag back that a file has, where no option has that name.
+ *
  * "--config FILE" takes options from a file, a line "NAME VALUE" each, or the
  * name of a flag; \\ and \n in a value stand for a backslash and a new line, #
  * begins a line of no meaning.  An option on the command line takes the place

@@ -209,12 +209,33 @@ take_value(const struct opt_tool *tool, const struct opt *o, const char *value,
     set(tool, o, value);
 }
 
-/* Takes NAME or NAME=VALUE. */
+/* The flag of a word "no-NAME", or NULL. */
+static const struct opt *
+flag_to_unset(const struct opt_tool *tool, const char *word)
+{
+    if (strncmp(word, "no-", 3))
+        return NULL;
+    for (const struct opt *o = tool->opts; o->name; o++)
+        if (!strcmp(o->name, word))
+            return NULL;
+    for (const struct opt *o = tool->opts; o->name; o++)
+        if (o->kind == OPT_FLAG && !strcmp(o->name, word + 3))
+            return o;
+    return NULL;
+}
+
+/* Takes NAME, NAME=VALUE or no-NAME of a flag. */
 static void
 take_named(const struct opt_tool *tool, const char *word, char **argv, int *at)
 {
+    const struct opt *unset = flag_to_unset(tool, word);
     const size_t n = strcspn(word, "=");
 
+    if (unset) {
+        set(tool, unset, NULL);
+        *(int *)unset->value = 0;
+        return;
+    }
     take_value(tool, find(tool, word, n), word[n] ? word + n + 1 : NULL, argv,
                at);
 }

@@ -71,6 +71,7 @@ values(void)
 {
     gives("d", "0 128 0.5 run none wait 0 <d>");
     gives("-f -b 7 --tau 0.1 d", "1 7 0.1 run none wait 0 <d>");
+    gives("--no-fast d", "0 128 0.5 run none wait 0 <d>");
     gives("-b7 --tau=1e1 d", "0 7 10 run none wait 0 <d>");
     gives("d -b 7 e", "0 7 0.5 run none wait 0 <d> <e>");
     gives("--name=a=b --path - d", "0 128 0.5 a=b - wait 0 <d>");
@@ -122,6 +123,9 @@ misuse(void)
     refuses("--policy wait|skip d", "--policy 'wait|skip'");
     refuses("--policy= d", "--policy ''");
     refuses("-f -f d", "--fast is given twice");
+    refuses("--fast --no-fast d", "--fast is given twice");
+    refuses("--no-batch d", "no option '--no-batch'");
+    refuses("--no-fast=1 d", "no option '--no-fast'");
     refuses("--fast=1 d", "--fast takes no value");
     refuses("d --tau", "--tau wants a value: X");
     refuses("", "wants DATA [MORE]");
@@ -302,6 +306,8 @@ options_from_a_file(void)
     put_file("good", "# of a run\n\nbatch 7\n tau\t0.25\r\nname a b\\nc\\\\\n"
                      "add x\nadd y\nfast");
     gives("--config good d", "1 7 0.25 a b\nc\\ none wait 2 +x +y <d>");
+    gives("--config good --no-fast d",
+          "0 7 0.25 a b\nc\\ none wait 2 +x +y <d>");
     gives("--config=good -b 9 d --add z",
           "1 9 0.25 a b\nc\\ none wait 1 +z <d>");
     put_file("name", "# here\nbacth 7\n");
