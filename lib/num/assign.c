@@ -46,7 +46,7 @@ struct assign {
 };
 
 /* Where the least of n numbers is. */
-static UTIL_CLONES(size_t, least, (size_t n, const double *x), (n, x))
+static UTIL_CLONES(size_t, index_of_least, (size_t n, const double *x), (n, x))
 {
     const size_t whole = n / LANES * LANES;
     lanes_int where = {0}, at = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -71,7 +71,7 @@ static UTIL_CLONES(size_t, least, (size_t n, const double *x), (n, x))
 }
 
 static void
-offer(struct assign *a, size_t c, size_t i)
+list_moves(struct assign *a, size_t c, size_t i)
 {
     struct centre *at = a->centre + c;
     const float *row = a->cost + at->point[i] * a->k;
@@ -88,19 +88,19 @@ offer(struct assign *a, size_t c, size_t i)
 }
 
 static void
-enter(struct assign *a, uint32_t point, size_t c)
+enter_centre(struct assign *a, uint32_t point, size_t c)
 {
     struct centre *at = a->centre + c;
 
     a->to[point] = (uint32_t)c;
     at->point[at->count] = point;
-    offer(a, c, at->count++);
+    list_moves(a, c, at->count++);
 }
 
 /* The last of the list takes the place of the one that leaves, whose steps
  * have to be looked for again. */
 static void
-leave(struct assign *a, size_t c, size_t i)
+leave_centre(struct assign *a, size_t c, size_t i)
 {
     struct centre *at = a->centre + c;
     const size_t last = --at->count;
@@ -111,7 +111,7 @@ leave(struct assign *a, size_t c, size_t i)
 
         move[i] = move[last];
         if (at->mover[e] == i) {
-            at->mover[e] = least(last, move);
+            at->mover[e] = index_of_least(last, move);
             at->step[e] = last ? move[at->mover[e]] : INFINITY;
         } else if (at->mover[e] == last) {
             at->mover[e] = i;
@@ -121,7 +121,7 @@ leave(struct assign *a, size_t c, size_t i)
 
 /* Every point at its cheapest centre. */
 static void
-init(struct assign *a, size_t n)
+init_assign(struct assign *a, size_t n)
 {
     const size_t k = a->k;
     size_t all = 0;
@@ -162,11 +162,11 @@ init(struct assign *a, size_t n)
             at->step[e] = INFINITY;
     }
     for (size_t i = 0; i < n; i++)
-        enter(a, (uint32_t)i, a->to[i]);
+        enter_centre(a, (uint32_t)i, a->to[i]);
 }
 
 static void
-release(struct assign *a)
+release_assign(struct assign *a)
 {
     free(a->centre);
     free(a->points);
@@ -180,7 +180,7 @@ release(struct assign *a)
 }
 
 /* From a centre whose distance is known on to all others. */
-static UTIL_CLONES(void, spread,
+static UTIL_CLONES(void, relax_moves,
                    (size_t k, size_t c, const double *step, const double *price,
                     double *far, double *open, size_t *before),
                    (k, c, step, price, far, open, before))
@@ -204,7 +204,7 @@ static UTIL_CLONES(void, spread,
  * one and the same price, so that none of them is preferred.
  */
 static size_t
-search(struct assign *a)
+find_path(struct assign *a)
 {
     for (size_t c = 0; c < a->k; c++) {
         a->before[c] = NONE;
@@ -212,22 +212,22 @@ search(struct assign *a)
         a->open[c] = a->far[c];
     }
     for (;;) {
-        const size_t c = least(a->k, a->open);
+        const size_t c = index_of_least(a->k, a->open);
 
         REQUIRE(a->open[c] < INFINITY);
         if (a->centre[c].count < a->room[c])
             return c;
         a->open[c] = INFINITY;
-        spread(a->k, c, a->centre[c].step, a->price, a->far, a->open,
-               a->before);
+        relax_moves(a->k, c, a->centre[c].step, a->price, a->far, a->open,
+                    a->before);
     }
 }
 
 /* One point less where there are too many. */
 static void
-pass_on(struct assign *a)
+move_along_path(struct assign *a)
 {
-    size_t c = search(a), from;
+    size_t c = find_path(a), from;
     const double far = a->far[c];
 
     for (size_t e = 0; e < a->k; e++)
@@ -236,8 +236,8 @@ pass_on(struct assign *a)
         const size_t i = a->centre[from].mover[c];
         const uint32_t point = a->centre[from].point[i];
 
-        leave(a, from, i);
-        enter(a, point, c);
+        leave_centre(a, from, i);
+        enter_centre(a, point, c);
     }
 }
 
@@ -249,12 +249,12 @@ num_assign(size_t n, size_t k, const float *cost, const size_t *room,
     double total = 0;
 
     REQUIRE(n >= 1 && k >= 1);
-    init(&a, n);
+    init_assign(&a, n);
     for (size_t c = 0; c < k; c++)
         while (a.centre[c].count > room[c])
-            pass_on(&a);
+            move_along_path(&a);
     for (size_t i = 0; i < n; i++)
         total += cost[i * k + to[i]];
-    release(&a);
+    release_assign(&a);
     return total;
 }

@@ -21,7 +21,7 @@
 enum { ROWS = PRODUCTS_ROWS };
 
 static size_t
-padded(size_t n)
+padded_to_lanes(size_t n)
 {
     return (n + LANES - 1) / LANES * LANES;
 }
@@ -63,7 +63,8 @@ struct task {
 static size_t
 task_size(size_t len, size_t d)
 {
-    return 2 * len * padded(len) + 2 * d * padded(len) + 4 * len * padded(d);
+    return 2 * len * padded_to_lanes(len) + 2 * d * padded_to_lanes(len) +
+           4 * len * padded_to_lanes(d);
 }
 
 size_t
@@ -74,7 +75,7 @@ num_attention_scratch(size_t longest, size_t d)
 
 /* Which tokens the rows from i on see: those before this one. */
 static size_t
-sight(const struct task *t, size_t i, size_t rows)
+tokens_seen(const struct task *t, size_t i, size_t rows)
 {
     return t->causal ? i + rows : t->len;
 }
@@ -87,7 +88,7 @@ rows_at(const struct task *t, size_t i)
 
 /* s = x y', of which yt is the transpose. */
 static void
-scores(const struct task *t, struct rows x, const float *yt, float *s)
+multiply_scores(const struct task *t, struct rows x, const float *yt, float *s)
 {
     for (size_t i = 0; i < t->len; i += ROWS) {
         const size_t rows = rows_at(t, i);
@@ -100,7 +101,7 @@ scores(const struct task *t, struct rows x, const float *yt, float *s)
             .c = s + i * t->wide,
             .ldc = t->wide,
             .rows = rows,
-            .n = padded(sight(t, i, rows)),
+            .n = padded_to_lanes(tokens_seen(t, i, rows)),
             .to = t->d,
         };
 
@@ -109,7 +110,7 @@ scores(const struct task *t, struct rows x, const float *yt, float *s)
 }
 
 static void
-deliver(const struct task *t, const struct sink *out)
+copy_to_sink(const struct task *t, const struct sink *out)
 {
     const struct given *to = &out->to;
 
@@ -120,7 +121,7 @@ deliver(const struct task *t, const struct sink *out)
 
 /* out = p x, with p [len,wide] zero where a token sees none. */
 static void
-mix(const struct task *t, const float *p, struct rows x, struct sink out)
+mix_rows(const struct task *t, const float *p, struct rows x, struct sink out)
 {
     for (size_t i = 0; i < t->len; i += ROWS) {
         const size_t rows = rows_at(t, i);
@@ -134,17 +135,18 @@ mix(const struct task *t, const float *p, struct rows x, struct sink out)
             .ldc = out.stride,
             .rows = rows,
             .n = t->deep,
-            .to = sight(t, i, rows),
+            .to = tokens_seen(t, i, rows),
         };
 
         num_products()->rows(&product);
     }
-    deliver(t, &out);
+    copy_to_sink(t, &out);
 }
 
 /* out = p' x. */
 static void
-mix_back(const struct task *t, const float *p, struct rows x, struct sink out)
+mix_rows_back(const struct task *t, const float *p, struct rows x,
+              struct sink out)
 {
     for (size_t j = 0; j < t->len; j += ROWS) {
         const struct products_rows product = {
@@ -163,11 +165,11 @@ mix_back(const struct task *t, const float *p, struct rows x, struct sink out)
 
         num_products()->rows(&product);
     }
-    deliver(t, &out);
+    copy_to_sink(t, &out);
 }
 
 static double
-total(const double *part)
+total_of_lanes(const double *part)
 {
     double sum = 0;
 
@@ -177,7 +179,7 @@ total(const double *part)
 }
 
 /* Row i of s becomes e^(s - top) share, zero from `seen` up to n. */
-static UTIL_CLONES(void, weigh,
+static UTIL_CLONES(void, exp_row,
                    (float *s, size_t seen, size_t n, float scale, float top,
                     float share),
                    (s, seen, n, scale, top, share))
@@ -188,17 +190,17 @@ static UTIL_CLONES(void, weigh,
         s[j] = 0;
 }
 
-static UTIL_CLONES(double, sum_of, (const float *s, size_t n), (s, n))
+static UTIL_CLONES(double, sum_row, (const float *s, size_t n), (s, n))
 {
     double part[LANES] = {0};
 
     for (size_t at = 0; at < n; at += LANES)
         for (size_t j = 0; j < LANES; j++)
             part[j] += s[at + j];
-    return total(part);
+    return total_of_lanes(part);
 }
 
-static UTIL_CLONES(float, largest, (const float *s, size_t n), (s, n))
+static UTIL_CLONES(float, max_of_row, (const float *s, size_t n), (s, n))
 {
     float top = s[0];
 
@@ -209,18 +211,18 @@ static UTIL_CLONES(float, largest, (const float *s, size_t n), (s, n))
 
 /* Scores become weights; their tops and shares are kept. */
 static void
-soften(const struct task *t)
+softmax_rows(const struct task *t)
 {
     for (size_t i = 0; i < t->len; i++) {
         const size_t first = i - i % ROWS, rows = rows_at(t, first);
-        const size_t n = padded(sight(t, first, rows));
+        const size_t n = padded_to_lanes(tokens_seen(t, first, rows));
         const size_t seen = t->causal ? i + 1 : t->len;
         float *s = t->s + i * t->wide;
-        const float top = largest(s, seen) * t->scale;
+        const float top = max_of_row(s, seen) * t->scale;
         float share;
 
-        weigh(s, seen, n, t->scale, top, 1);
-        share = (float)(1 / sum_of(s, n));
+        exp_row(s, seen, n, t->scale, top, 1);
+        share = (float)(1 / sum_row(s, n));
         for (size_t j = 0; j < n; j++)
             s[j] *= share;
         t->top[i * t->heads] = top;
@@ -230,19 +232,19 @@ soften(const struct task *t)
 
 /* The same weights again, from what was kept. */
 static void
-soften_again(const struct task *t)
+softmax_rows_again(const struct task *t)
 {
     for (size_t i = 0; i < t->len; i++) {
         const size_t first = i - i % ROWS, rows = rows_at(t, first);
 
-        weigh(t->s + i * t->wide, t->causal ? i + 1 : t->len,
-              padded(sight(t, first, rows)), t->scale, t->top[i * t->heads],
-              t->share[i * t->heads]);
+        exp_row(t->s + i * t->wide, t->causal ? i + 1 : t->len,
+                padded_to_lanes(tokens_seen(t, first, rows)), t->scale,
+                t->top[i * t->heads], t->share[i * t->heads]);
     }
 }
 
 /* g = p (g - sum p g) scale, of a row of n. */
-static UTIL_CLONES(void, slope_row,
+static UTIL_CLONES(void, softmax_back_row,
                    (const float *p, size_t n, float scale, float *g),
                    (p, n, scale, g))
 {
@@ -252,19 +254,20 @@ static UTIL_CLONES(void, slope_row,
     for (size_t at = 0; at < n; at += LANES)
         for (size_t j = 0; j < LANES; j++)
             part[j] += (double)p[at + j] * g[at + j];
-    mean = (float)total(part);
+    mean = (float)total_of_lanes(part);
     for (size_t j = 0; j < n; j++)
         g[j] = p[j] * (g[j] - mean) * scale;
 }
 
 static void
-slopes(const struct task *t)
+softmax_back(const struct task *t)
 {
     for (size_t i = 0; i < t->len; i++) {
         const size_t first = i - i % ROWS, rows = rows_at(t, first);
 
-        slope_row(t->s + i * t->wide, padded(sight(t, first, rows)), t->scale,
-                  t->g + i * t->wide);
+        softmax_back_row(t->s + i * t->wide,
+                         padded_to_lanes(tokens_seen(t, first, rows)), t->scale,
+                         t->g + i * t->wide);
     }
 }
 
@@ -281,7 +284,7 @@ transpose_of(const struct task *t, struct given x, float *to, int bf16)
 }
 
 static void
-transpose(const struct task *t, struct given x, float *to)
+transpose_rows(const struct task *t, struct given x, float *to)
 {
     if (t->bf16)
         transpose_of(t, x, to, 1);
@@ -321,7 +324,7 @@ sink_of(const struct task *t, struct given to, float *room)
 
 /* What is given at a number of an array. */
 static struct given
-given(const struct num_attention *a, const void *x, size_t at, size_t stride)
+given_at(const struct num_attention *a, const void *x, size_t at, size_t stride)
 {
     return (struct given){x ? num_half_at(x, at, a->bf16) : NULL, stride};
 }
@@ -335,14 +338,14 @@ task_of(const struct num_attention *a, size_t text, size_t head)
     struct task t = {
         .len = a->offsets[text + 1] - token,
         .d = a->d,
-        .deep = padded(a->d),
+        .deep = padded_to_lanes(a->d),
         .causal = a->causal,
         .bf16 = a->bf16,
         .scale = (float)(1 / sqrt((double)a->d)),
-        .q = given(a, a->q, at, a->stride),
-        .k = given(a, a->k, at, a->stride),
-        .v = given(a, a->v, at, a->stride),
-        .dy = given(a, a->dy, here, packed),
+        .q = given_at(a, a->q, at, a->stride),
+        .k = given_at(a, a->k, at, a->stride),
+        .v = given_at(a, a->v, at, a->stride),
+        .dy = given_at(a, a->dy, here, packed),
         .top = a->top + token * a->heads + head,
         .share = a->share + token * a->heads + head,
         .heads = a->heads,
@@ -350,7 +353,7 @@ task_of(const struct num_attention *a, size_t text, size_t head)
     };
 
     REQUIRE(t.len >= 1 && t.len <= a->longest);
-    t.wide = padded(t.len);
+    t.wide = padded_to_lanes(t.len);
     t.g = t.s + t.len * t.wide;
     t.kt = t.g + t.len * t.wide;
     t.vt = t.kt + t.d * t.wide;
@@ -361,39 +364,39 @@ task_of(const struct num_attention *a, size_t text, size_t head)
 }
 
 static void
-forward(const struct num_attention *a, size_t text, size_t head)
+head_forward(const struct num_attention *a, size_t text, size_t head)
 {
     const struct task t = task_of(a, text, head);
     const size_t packed = a->heads * a->d;
     const size_t here = a->offsets[text] * packed + head * a->d;
 
-    transpose(&t, t.k, t.kt);
-    scores(&t, whole_rows(&t, t.q, t.room[0]), t.kt, t.s);
-    soften(&t);
-    mix(&t, t.s, whole_rows(&t, t.v, t.room[1]),
-        sink_of(&t, given(a, a->y, here, packed), t.room[2]));
+    transpose_rows(&t, t.k, t.kt);
+    multiply_scores(&t, whole_rows(&t, t.q, t.room[0]), t.kt, t.s);
+    softmax_rows(&t);
+    mix_rows(&t, t.s, whole_rows(&t, t.v, t.room[1]),
+             sink_of(&t, given_at(a, a->y, here, packed), t.room[2]));
 }
 
 static void
-backward(const struct num_attention *a, size_t text, size_t head)
+head_backward(const struct num_attention *a, size_t text, size_t head)
 {
     const struct task t = task_of(a, text, head);
     const size_t at = a->offsets[text] * a->stride + head * a->d;
     const struct rows q = whole_rows(&t, t.q, t.room[0]);
     const struct rows dy = whole_rows(&t, t.dy, t.room[1]);
 
-    transpose(&t, t.k, t.kt);
-    transpose(&t, t.v, t.vt);
-    scores(&t, q, t.kt, t.s);
-    soften_again(&t);
-    mix_back(&t, t.s, dy,
-             sink_of(&t, given(a, a->dv, at, a->stride), t.room[3]));
-    scores(&t, dy, t.vt, t.g);
-    slopes(&t);
-    mix(&t, t.g, whole_rows(&t, t.k, t.room[2]),
-        sink_of(&t, given(a, a->dq, at, a->stride), t.room[3]));
-    mix_back(&t, t.g, q,
-             sink_of(&t, given(a, a->dk, at, a->stride), t.room[3]));
+    transpose_rows(&t, t.k, t.kt);
+    transpose_rows(&t, t.v, t.vt);
+    multiply_scores(&t, q, t.kt, t.s);
+    softmax_rows_again(&t);
+    mix_rows_back(&t, t.s, dy,
+                  sink_of(&t, given_at(a, a->dv, at, a->stride), t.room[3]));
+    multiply_scores(&t, dy, t.vt, t.g);
+    softmax_back(&t);
+    mix_rows(&t, t.g, whole_rows(&t, t.k, t.room[2]),
+             sink_of(&t, given_at(a, a->dq, at, a->stride), t.room[3]));
+    mix_rows_back(&t, t.g, q,
+                  sink_of(&t, given_at(a, a->dk, at, a->stride), t.room[3]));
 }
 
 void
@@ -402,7 +405,7 @@ num_attention_forward(const struct num_attention *a)
 #pragma omp parallel for collapse(2) schedule(dynamic)
     for (size_t text = 0; text < a->n; text++)
         for (size_t head = 0; head < a->heads; head++)
-            forward(a, text, head);
+            head_forward(a, text, head);
 }
 
 void
@@ -411,5 +414,5 @@ num_attention_backward(const struct num_attention *a)
 #pragma omp parallel for collapse(2) schedule(dynamic)
     for (size_t text = 0; text < a->n; text++)
         for (size_t head = 0; head < a->heads; head++)
-            backward(a, text, head);
+            head_backward(a, text, head);
 }

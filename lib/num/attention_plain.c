@@ -3,7 +3,7 @@
 #include "num/attention.h"
 
 static double
-dot(size_t n, const double *x, const double *y)
+dot_product(size_t n, const double *x, const double *y)
 {
     double sum = 0;
 
@@ -22,7 +22,7 @@ num_attention_forward_plain(size_t len, size_t d, int causal, const double *q,
         double top = -INFINITY, sum = 0;
 
         for (size_t j = 0; j < len; j++) {
-            double s = dot(d, q + i * d, k + j * d) / sqrt((double)d);
+            double s = dot_product(d, q + i * d, k + j * d) / sqrt((double)d);
 
             p[i * len + j] = j < end ? s : -INFINITY;
             top = fmax(top, p[i * len + j]);
@@ -53,9 +53,9 @@ num_attention_backward_plain(size_t len, size_t d, const double *q,
         double mean = 0;
 
         for (size_t j = 0; j < len; j++)
-            mean += p[i * len + j] * dot(d, dy + i * d, v + j * d);
+            mean += p[i * len + j] * dot_product(d, dy + i * d, v + j * d);
         for (size_t j = 0; j < len; j++) {
-            double g = dot(d, dy + i * d, v + j * d);
+            double g = dot_product(d, dy + i * d, v + j * d);
             double ds = p[i * len + j] * (g - mean) / sqrt((double)d);
 
             for (size_t c = 0; c < d; c++) {

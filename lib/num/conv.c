@@ -100,7 +100,7 @@ choose_pass(struct num_conv *conv, enum num_conv_pass pass, int winograd,
 }
 
 static void
-choose(struct num_conv *conv)
+choose_kernels(struct num_conv *conv)
 {
     const struct num_conv_spec *spec = &conv->spec;
     const struct winograd_isa *isa = num_winograd_isa(0);
@@ -151,7 +151,7 @@ num_conv_new(struct num_dnn *dnn, const struct num_conv_spec *spec)
     REQUIRE(!spec->train || (!spec->relu && !spec->add));
     conv->spec = *spec;
     num_direct_init(&conv->direct, dnn, spec);
-    choose(conv);
+    choose_kernels(conv);
     if (make_passes(conv)) {
         num_conv_free(conv);
         return NULL;

@@ -52,8 +52,8 @@ add_products(const struct num_conv_spec *c, enum num_conv_pass pass, float *x,
 }
 
 static void
-walk(const struct num_conv_spec *spec, enum num_conv_pass pass, float *x,
-     float *w, float *y)
+add_all_products(const struct num_conv_spec *spec, enum num_conv_pass pass,
+                 float *x, float *w, float *y)
 {
     for (size_t i = 0; i < spec->in.n; i++)
         for (size_t o = 0; o < spec->out; o++)
@@ -72,7 +72,7 @@ num_conv_forward_plain(const struct num_conv_spec *spec, const float *x,
         if (b)
             y[at] += b[at / pixels % out.c];
     }
-    walk(spec, NUM_CONV_FORWARD, (float *)x, (float *)w, y);
+    add_all_products(spec, NUM_CONV_FORWARD, (float *)x, (float *)w, y);
     for (size_t at = 0; spec->relu && at < size; at++)
         y[at] = y[at] > 0 ? y[at] : 0;
 }
@@ -82,7 +82,7 @@ num_conv_back_data_plain(const struct num_conv_spec *spec, const float *dy,
                          const float *w, float *dx)
 {
     memset(dx, 0, num_map_size(&spec->in) * sizeof *dx);
-    walk(spec, NUM_CONV_BACK_DATA, dx, (float *)w, (float *)dy);
+    add_all_products(spec, NUM_CONV_BACK_DATA, dx, (float *)w, (float *)dy);
 }
 
 void
@@ -93,7 +93,7 @@ num_conv_back_weights_plain(const struct num_conv_spec *spec, const float *x,
     size_t taps = spec->kernel * spec->kernel, pixels = out.h * out.w;
 
     memset(dw, 0, spec->out * spec->in.c * taps * sizeof *dw);
-    walk(spec, NUM_CONV_BACK_WEIGHTS, (float *)x, dw, (float *)dy);
+    add_all_products(spec, NUM_CONV_BACK_WEIGHTS, (float *)x, dw, (float *)dy);
     if (!db)
         return;
     memset(db, 0, spec->out * sizeof *db);

@@ -95,7 +95,7 @@ deliver_of(const struct dense_sink *sink, size_t i, size_t rows, size_t panel,
     }
 }
 
-static UTIL_CLONES(void, deliver,
+static UTIL_CLONES(void, deliver_rows,
                    (const struct dense_sink *sink, size_t i, size_t rows,
                     size_t panel, const float *c),
                    (sink, i, rows, panel, c))
@@ -136,12 +136,12 @@ multiply_strip(const struct dense_product *p, size_t panel, size_t from,
             .depth = p->depth,
             .c = c,
         });
-        deliver(&p->sink, i, rows, panel, c);
+        deliver_rows(&p->sink, i, rows, panel, c);
     }
 }
 
 static void
-multiply(struct dense_product p)
+multiply_panels(struct dense_product p)
 {
     const size_t panels = num_half_panels(p.n);
 
@@ -155,8 +155,8 @@ multiply(struct dense_product p)
 
 /* Packs a matrix [k,columns], or where it lies across, [columns,k]. */
 static void
-pack(size_t k, size_t columns, size_t row, int across, int bf16, const void *x,
-     uint32_t *to)
+pack_matrix(size_t k, size_t columns, size_t row, int across, int bf16,
+            const void *x, uint32_t *to)
 {
     const size_t panels = num_half_panels(columns);
 
@@ -190,8 +190,8 @@ times_weights(const struct num_dense *a, size_t k, size_t columns, int across,
     uint32_t *panels = a->scratch;
     uint32_t *room = panels + words_of(k, columns);
 
-    pack(k, columns, across ? k : columns, across, 0, a->w, panels);
-    multiply((struct dense_product){
+    pack_matrix(k, columns, across ? k : columns, across, 0, a->w, panels);
+    multiply_panels((struct dense_product){
         .m = a->n,
         .n = columns,
         .depth = num_half_depth(k),
@@ -214,9 +214,9 @@ times_rows(const struct num_dense *a, size_t m, const void *one, size_t n,
         const size_t k = a->n - from < CHUNK ? a->n - from : CHUNK;
         uint32_t *right = left + words_of(k, m);
 
-        pack(k, m, m, 0, 1, num_half_at(one, from * m, 1), left);
-        pack(k, n, n, 0, 1, num_half_at(two, from * n, 1), right);
-        multiply((struct dense_product){
+        pack_matrix(k, m, m, 0, 1, num_half_at(one, from * m, 1), left);
+        pack_matrix(k, n, n, 0, 1, num_half_at(two, from * n, 1), right);
+        multiply_panels((struct dense_product){
             .m = m,
             .n = n,
             .depth = num_half_depth(k),
@@ -232,7 +232,7 @@ times_rows(const struct num_dense *a, size_t m, const void *one, size_t n,
 
 /* What W x is added to: the bias, the residual, or both. */
 static void
-begin(const struct num_dense *a)
+begin_output(const struct num_dense *a)
 {
     const size_t d = a->out;
     const float *r = a->r, *b = a->b;
@@ -260,7 +260,7 @@ num_dense_forward(const struct num_dense *a)
                 .columns = a->out, .b = a->b, .r = a->r, .y = a->y, .bf16 = 1});
         return;
     }
-    begin(a);
+    begin_output(a);
     if (a->across)
         num_gemm_nn(a->n, a->out, a->in, 1, a->x, a->w, beta, a->y);
     else

@@ -53,9 +53,9 @@ release_tensors(struct dnn_conv *s)
 /* Finds an implementation of a pass: Winograd where it is wanted and there,
  * else direct.  NULL when there is none. */
 static dnnl_primitive_desc_t
-find(const struct num_dnn *dnn, const struct num_conv_spec *spec,
-     const struct dnn_conv *s, enum num_conv_pass pass,
-     const_dnnl_primitive_desc_t forward)
+find_conv_desc(const struct num_dnn *dnn, const struct num_conv_spec *spec,
+               const struct dnn_conv *s, enum num_conv_pass pass,
+               const_dnnl_primitive_desc_t forward)
 {
     dnnl_alg_kind_t how = spec->how == NUM_CONV_DNN_WINOGRAD
                               ? dnnl_convolution_winograd
@@ -81,11 +81,11 @@ find_with_forward(const struct num_dnn *dnn, const struct num_conv_spec *spec,
     dnnl_primitive_desc_t forward, found;
 
     if (pass == NUM_CONV_FORWARD)
-        return find(dnn, spec, s, pass, NULL);
-    forward = find(dnn, spec, s, NUM_CONV_FORWARD, NULL);
+        return find_conv_desc(dnn, spec, s, pass, NULL);
+    forward = find_conv_desc(dnn, spec, s, NUM_CONV_FORWARD, NULL);
     if (!forward)
         return NULL;
-    found = find(dnn, spec, s, pass, forward);
+    found = find_conv_desc(dnn, spec, s, pass, forward);
     num_dnn_ok(dnnl_primitive_desc_destroy(forward));
     return found;
 }
@@ -223,7 +223,7 @@ num_direct_name(const struct num_direct *d, enum num_conv_pass pass)
 }
 
 static size_t
-aligned(size_t bytes)
+align_bytes(size_t bytes)
 {
     return (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
@@ -231,7 +231,7 @@ aligned(size_t bytes)
 static size_t
 bias_bytes(const struct num_direct *d)
 {
-    return d->spec.bias ? aligned(d->spec.out * sizeof(float)) : 0;
+    return d->spec.bias ? align_bytes(d->spec.out * sizeof(float)) : 0;
 }
 
 /* Scratch is the weights in the layout wanted, a bias gradient to be added,
@@ -246,7 +246,7 @@ scratch_each(const struct num_direct *d, enum num_conv_pass pass)
         most = d->to[i].room > most ? d->to[i].room : most;
         most = d->from[i].room > most ? d->from[i].room : most;
     }
-    return aligned(d->weights) + bias_bytes(d) + aligned(most);
+    return align_bytes(d->weights) + bias_bytes(d) + align_bytes(most);
 }
 
 size_t
@@ -262,7 +262,7 @@ run_with_weights(const struct num_direct *d, enum num_conv_pass pass,
                  const void *from, const float *w, const float *b, void *to,
                  void *scratch)
 {
-    void *own = scratch, *rest = (char *)scratch + aligned(d->weights);
+    void *own = scratch, *rest = (char *)scratch + align_bytes(d->weights);
 
     num_dnn_op_run(&d->to[pass], d->dnn, (void *[]){(void *)w, own}, rest);
     num_dnn_op_run(&d->pass[pass], d->dnn,
@@ -302,7 +302,7 @@ num_direct_back_weights(const struct num_direct *d, const void *x,
     const size_t each = scratch_each(d, NUM_CONV_BACK_WEIGHTS);
     const size_t from = num_map_bytes(&d->spec.in) / d->parts;
     const size_t to = num_map_bytes(&y) / d->parts;
-    float *bias = (void *)((char *)scratch + aligned(d->weights));
+    float *bias = (void *)((char *)scratch + align_bytes(d->weights));
     void *rest = (char *)bias + bias_bytes(d);
 
 #pragma omp parallel for num_threads((int)d->parts) if (d->parts > 1)

@@ -24,7 +24,7 @@ void ssyevd_(const char *job, const char *half, const int *n, float *a,
 
 /* The k largest eigenpairs of a [n,n], which is destroyed. */
 static void
-dense(size_t n, size_t k, float *a, float *value, float *vector)
+solve_dense(size_t n, size_t k, float *a, float *value, float *vector)
 {
     const size_t most = 1 + 6 * n + 2 * n * n, whole = 3 + 5 * n;
     float *w = mem_array(n, sizeof *w), *work = mem_array(most, sizeof *work);
@@ -63,7 +63,7 @@ struct lanczos {
 };
 
 static void
-init(struct lanczos *l)
+init_lanczos(struct lanczos *l)
 {
     const size_t most = l->most, n = l->n;
 
@@ -77,7 +77,7 @@ init(struct lanczos *l)
 }
 
 static void
-release(struct lanczos *l)
+release_lanczos(struct lanczos *l)
 {
     free(l->basis);
     free(l->h);
@@ -89,13 +89,13 @@ release(struct lanczos *l)
 }
 
 static double
-length(size_t n, const float *x)
+vector_length(size_t n, const float *x)
 {
     return sqrt(num_dot(n, x, x));
 }
 
 static void
-noise(struct lanczos *l, float *x)
+fill_with_noise(struct lanczos *l, float *x)
 {
     for (size_t i = 0; i < l->n; i++)
         x[i] = (float)rng_range(l->rng, -1, 1);
@@ -108,11 +108,11 @@ noise(struct lanczos *l, float *x)
  * left, any other vector serves, and r is zero.
  */
 static void
-orthonormalise(struct lanczos *l, size_t at, float r[BLOCK])
+orthonormalise_row(struct lanczos *l, size_t at, float r[BLOCK])
 {
     const size_t n = l->n;
     float *x = l->basis + at * n;
-    const double first = length(n, x);
+    const double first = vector_length(n, x);
     double before, after = first;
     int lost = 0;
 
@@ -121,8 +121,8 @@ orthonormalise(struct lanczos *l, size_t at, float r[BLOCK])
         if (after <= 1e-6 * first && !lost) {
             lost = 1;
             memset(r, 0, BLOCK * sizeof *r);
-            noise(l, x);
-            after = length(n, x);
+            fill_with_noise(l, x);
+            after = vector_length(n, x);
         }
         before = after;
         if (at) {
@@ -131,7 +131,7 @@ orthonormalise(struct lanczos *l, size_t at, float r[BLOCK])
         }
         for (size_t j = l->used; j < at && !lost; j++)
             r[j - l->used] += l->part[j];
-        after = length(n, x);
+        after = vector_length(n, x);
     } while (after < 0.5 * before);
     num_scale(n, (float)(1 / after), x);
     if (!lost)
@@ -140,17 +140,17 @@ orthonormalise(struct lanczos *l, size_t at, float r[BLOCK])
 
 /* A block that owes nothing to what came before. */
 static void
-start(struct lanczos *l)
+start_block(struct lanczos *l)
 {
     for (size_t j = 0; j < BLOCK; j++) {
-        noise(l, l->basis + (l->used + j) * l->n);
-        orthonormalise(l, l->used + j, l->r[j]);
+        fill_with_noise(l, l->basis + (l->used + j) * l->n);
+        orthonormalise_row(l, l->used + j, l->r[j]);
     }
 }
 
 /* Q joins V; what is new in A Q is the next Q. */
 static void
-grow(struct lanczos *l)
+grow_basis(struct lanczos *l)
 {
     const size_t n = l->n, from = l->used, to = from + BLOCK;
     float *q = l->basis + from * n, *next = q + BLOCK * n;
@@ -165,27 +165,27 @@ grow(struct lanczos *l)
         }
     l->used = to;
     for (size_t j = 0; j < BLOCK; j++)
-        orthonormalise(l, to + j, l->r[j]);
+        orthonormalise_row(l, to + j, l->r[j]);
 }
 
 /* Ritz values and vectors. */
 static void
-solve(struct lanczos *l)
+solve_ritz(struct lanczos *l)
 {
     const size_t used = l->used;
 
     for (size_t i = 0; i < used; i++) {
         memcpy(l->small + i * used, l->h + i * l->most,
                used * sizeof *l->small);
-        l->norm = fmax(l->norm, length(used, l->small + i * used));
+        l->norm = fmax(l->norm, vector_length(used, l->small + i * used));
     }
-    dense(used, l->keep, l->small, l->theta, l->s);
+    solve_dense(used, l->keep, l->small, l->theta, l->s);
 }
 
 /* The largest residual of the k wanted: |A x - theta x| = |R' s|, s being the
  * last part of the Ritz vector. */
 static double
-residual(const struct lanczos *l)
+largest_residual(const struct lanczos *l)
 {
     const size_t used = l->used;
     double worst = 0;
@@ -208,7 +208,7 @@ residual(const struct lanczos *l)
 
 /* V becomes its first `keep` Ritz vectors, Q stays. */
 static void
-restart(struct lanczos *l, size_t keep)
+restart_from_ritz(struct lanczos *l, size_t keep)
 {
     const size_t n = l->n, most = l->most;
 
@@ -224,15 +224,15 @@ restart(struct lanczos *l, size_t keep)
 
 /* Grow to the full size again and again until the residuals are small. */
 static int
-converge(struct lanczos *l, double tol, int *cycles)
+grow_until_converged(struct lanczos *l, double tol, int *cycles)
 {
     for (; *cycles < CYCLES; ++*cycles) {
         while (l->used + BLOCK <= l->most)
-            grow(l);
-        solve(l);
-        if (residual(l) <= tol * l->norm)
+            grow_basis(l);
+        solve_ritz(l);
+        if (largest_residual(l) <= tol * l->norm)
             return 1;
-        restart(l, l->keep);
+        restart_from_ritz(l, l->keep);
     }
     return 0;
 }
@@ -243,14 +243,14 @@ converge(struct lanczos *l, double tol, int *cycles)
  * has a look for what is larger than the least of them.
  */
 static int
-missed(struct lanczos *l, double tol, float *value)
+missed_eigenvalue(struct lanczos *l, double tol, float *value)
 {
     memcpy(value, l->theta, l->k * sizeof *value);
-    restart(l, l->k);
-    start(l);
+    restart_from_ritz(l, l->k);
+    start_block(l);
     for (int i = 0; i < CHECK; i++)
-        grow(l);
-    solve(l);
+        grow_basis(l);
+    solve_ritz(l);
     for (size_t i = 0; i < l->k; i++)
         if (l->theta[i] - value[i] > tol * l->norm)
             return 1;
@@ -258,18 +258,18 @@ missed(struct lanczos *l, double tol, float *value)
 }
 
 static int
-iterate(struct lanczos *l, double tol, float *value, float *vector)
+run_lanczos(struct lanczos *l, double tol, float *value, float *vector)
 {
     int cycles = 0, good;
 
-    init(l);
-    start(l);
+    init_lanczos(l);
+    start_block(l);
     do
-        good = converge(l, tol, &cycles);
-    while (good && missed(l, tol, value));
+        good = grow_until_converged(l, tol, &cycles);
+    while (good && missed_eigenvalue(l, tol, value));
     if (good) // the check has left them where they were
         memcpy(vector, l->basis, l->k * l->n * sizeof *vector);
-    release(l);
+    release_lanczos(l);
     return good;
 }
 
@@ -285,10 +285,10 @@ num_eigen(size_t n, size_t k, const float *a, double tol, struct rng *rng,
     REQUIRE(k >= 1 && k <= n && tol > 0);
     l.a = a;
     l.rng = rng;
-    if (2 * most < n && iterate(&l, tol, value, vector))
+    if (2 * most < n && run_lanczos(&l, tol, value, vector))
         return;
     copy = mem_aligned(n * n, sizeof *copy);
     memcpy(copy, a, n * n * sizeof *copy);
-    dense(n, k, copy, value, vector);
+    solve_dense(n, k, copy, value, vector);
     free(copy);
 }

@@ -87,7 +87,7 @@ forward_of(enum num_gelu form, size_t n, const void *x, void *y, int bf16)
     }
 }
 
-static UTIL_CLONES(void, forward,
+static UTIL_CLONES(void, forward_chunk,
                    (enum num_gelu form, size_t n, const void *x, void *y,
                     int bf16),
                    (form, n, x, y, bf16))
@@ -115,7 +115,7 @@ backward_of(enum num_gelu form, size_t n, const void *x, const void *dy,
     }
 }
 
-static UTIL_CLONES(void, backward,
+static UTIL_CLONES(void, backward_chunk,
                    (enum num_gelu form, size_t n, const void *x, const void *dy,
                     void *dx, int bf16),
                    (form, n, x, dy, dx, bf16))
@@ -137,8 +137,8 @@ num_gelu_forward(enum num_gelu form, size_t n, int bf16, const void *x, void *y)
 {
 #pragma omp parallel for schedule(static)
     for (size_t at = 0; at < n; at += CHUNK)
-        forward(form, chunk_at(n, at), num_half_at(x, at, bf16),
-                num_half_at(y, at, bf16), bf16);
+        forward_chunk(form, chunk_at(n, at), num_half_at(x, at, bf16),
+                      num_half_at(y, at, bf16), bf16);
 }
 
 void
@@ -147,6 +147,7 @@ num_gelu_backward(enum num_gelu form, size_t n, int bf16, const void *x,
 {
 #pragma omp parallel for schedule(static)
     for (size_t at = 0; at < n; at += CHUNK)
-        backward(form, chunk_at(n, at), num_half_at(x, at, bf16),
-                 num_half_at(dy, at, bf16), num_half_at(dx, at, bf16), bf16);
+        backward_chunk(form, chunk_at(n, at), num_half_at(x, at, bf16),
+                       num_half_at(dy, at, bf16), num_half_at(dx, at, bf16),
+                       bf16);
 }

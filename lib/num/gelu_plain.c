@@ -6,7 +6,7 @@ static const double pi = 3.14159265358979323846;
 
 /* F(x) and F'(x). */
 static double
-gate(enum num_gelu form, double x, double *slope)
+gate_at(enum num_gelu form, double x, double *slope)
 {
     double u, du, f;
 
@@ -30,13 +30,13 @@ num_gelu_plain(enum num_gelu form, double x)
 {
     double slope;
 
-    return x * gate(form, x, &slope);
+    return x * gate_at(form, x, &slope);
 }
 
 double
 num_gelu_slope_plain(enum num_gelu form, double x)
 {
-    double slope, f = gate(form, x, &slope);
+    double slope, f = gate_at(form, x, &slope);
 
     return f + x * slope;
 }

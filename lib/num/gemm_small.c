@@ -16,7 +16,7 @@ struct part {
     size_t from, columns, width, depth, deep;
 };
 
-static UTIL_CLONES(void, pack,
+static UTIL_CLONES(void, pack_panel,
                    (const struct num_gemm *g, const struct part *part,
                     float *to),
                    (g, part, to))
@@ -47,7 +47,7 @@ put_row(const struct num_gemm *g, size_t n, float beta, const float *x,
 }
 
 /* The same of rows that are packed, or are columns of C. */
-static UTIL_CLONES(void, put,
+static UTIL_CLONES(void, put_rows,
                    (const struct num_gemm *g, size_t rows,
                     const struct part *part, float beta, const float *x,
                     float *c),
@@ -64,7 +64,7 @@ static UTIL_CLONES(void, put,
 
 /* How much of what is left of a sum comes next. */
 static size_t
-deep(size_t left)
+next_depth(size_t left)
 {
     if (left >= 2 * DEPTH)
         return DEPTH;
@@ -73,12 +73,12 @@ deep(size_t left)
 
 /* What a panel adds to C. */
 static void
-multiply(const struct num_gemm *g, const struct part *part,
-         const struct winograd_isa *isa)
+multiply_panel(const struct num_gemm *g, const struct part *part,
+               const struct winograd_isa *isa)
 {
     _Alignas(64) float panel[DEPTH * WIDEST], c[ROWS * WIDEST];
 
-    pack(g, part, panel);
+    pack_panel(g, part, panel);
     for (size_t i = 0; i < g->m; i += ROWS) {
         const struct winograd_product product = {
             .a = g->a + i * g->a_row + part->depth * g->a_step,
@@ -91,14 +91,14 @@ multiply(const struct num_gemm *g, const struct part *part,
             .vectors = part->columns > isa->lanes ? 2 : 1};
 
         isa->product(&product);
-        put(g, product.rows, part, part->depth ? 1 : g->beta, c,
-            g->c + i * g->c_row + part->from * g->c_step);
+        put_rows(g, product.rows, part, part->depth ? 1 : g->beta, c,
+                 g->c + i * g->c_row + part->from * g->c_step);
     }
 }
 
 /* C' = B' A'. */
 static struct num_gemm
-turned(const struct num_gemm *g)
+transposed_gemm(const struct num_gemm *g)
 {
     return (struct num_gemm){.m = g->n,
                              .n = g->m,
@@ -139,12 +139,12 @@ num_gemm_small(const struct num_gemm *gemm)
     if (!is_small(&g, isa))
         return 0;
     if (g.b_step != 1 && g.m <= width && g.m < g.n) // less to pack
-        g = turned(&g);
+        g = transposed_gemm(&g);
     for (part.from = 0; part.from < g.n; part.from += part.columns) {
         part.columns = g.n - part.from < width ? g.n - part.from : width;
         for (part.depth = 0; part.depth < g.k; part.depth += part.deep) {
-            part.deep = deep(g.k - part.depth);
-            multiply(&g, &part, isa);
+            part.deep = next_depth(g.k - part.depth);
+            multiply_panel(&g, &part, isa);
         }
     }
     return 1;

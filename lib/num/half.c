@@ -16,8 +16,8 @@ num_half_at(const void *x, size_t i, int bf16)
     return (char *)x + num_half_bytes(i, bf16);
 }
 
-static UTIL_CLONES(void, get, (size_t n, const uint16_t *x, float *plain),
-                   (n, x, plain))
+static UTIL_CLONES(void, get_halves,
+                   (size_t n, const uint16_t *x, float *plain), (n, x, plain))
 {
     for (size_t i = 0; i < n; i++)
         plain[i] = half_value(x[i]);
@@ -27,13 +27,13 @@ void
 num_half_get(size_t n, int bf16, const void *x, float *plain)
 {
     if (bf16)
-        get(n, x, plain);
+        get_halves(n, x, plain);
     else
         memcpy(plain, x, n * sizeof *plain);
 }
 
-static UTIL_CLONES(void, put, (size_t n, const float *plain, uint16_t *x),
-                   (n, plain, x))
+static UTIL_CLONES(void, put_halves,
+                   (size_t n, const float *plain, uint16_t *x), (n, plain, x))
 {
     for (size_t i = 0; i < n; i++)
         x[i] = half_of(plain[i]);
@@ -43,12 +43,12 @@ void
 num_half_put(size_t n, int bf16, const float *plain, void *x)
 {
     if (bf16)
-        put(n, plain, x);
+        put_halves(n, plain, x);
     else
         memcpy(x, plain, n * sizeof *plain);
 }
 
-static UTIL_CLONES(void, axpy,
+static UTIL_CLONES(void, axpy_halves,
                    (size_t n, float alpha, const uint16_t *x, float *y),
                    (n, alpha, x, y))
 {
@@ -60,7 +60,7 @@ void
 num_half_axpy(size_t n, int bf16, float alpha, const void *x, float *y)
 {
     if (bf16)
-        axpy(n, alpha, x, y);
+        axpy_halves(n, alpha, x, y);
     else
         num_axpy(n, alpha, x, y);
 }

@@ -131,7 +131,7 @@ dot_rows(const struct half_product *p, size_t from, size_t rows)
 }
 
 __attribute__((target("avx512f,avx512bf16"))) static void
-dot(const struct half_product *p)
+dot_bf16(const struct half_product *p)
 {
     if (p->rows == HALF_ROWS) {
         dot_rows(p, 0, HALF_ROWS);
@@ -144,15 +144,15 @@ dot(const struct half_product *p)
 #endif
 
 static void
-multiply(const struct half_product *p)
+multiply_half(const struct half_product *p)
 {
     num_products()->halves(p);
 }
 
-const struct half_kernel num_half_vectors = {"vectors", multiply};
+const struct half_kernel num_half_vectors = {"vectors", multiply_half};
 
 #ifdef __x86_64__
-const struct half_kernel num_half_dot = {"avx512_bf16", dot};
+const struct half_kernel num_half_dot = {"avx512_bf16", dot_bf16};
 #else
 const struct half_kernel num_half_dot = {"avx512_bf16", NULL};
 #endif

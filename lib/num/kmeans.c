@@ -56,7 +56,7 @@ centre_points(struct kmeans *m, const float *x)
 }
 
 static void
-init(struct kmeans *m, const float *x)
+init_kmeans(struct kmeans *m, const float *x)
 {
     const size_t n = m->n, d = m->d, k = m->k;
 
@@ -78,7 +78,7 @@ init(struct kmeans *m, const float *x)
 }
 
 static void
-release(struct kmeans *m)
+release_kmeans(struct kmeans *m)
 {
     free(m->x);
     free(m->columns);
@@ -96,7 +96,7 @@ release(struct kmeans *m)
 
 /* The distances if there were one more centre c: takes the products x_i.c,
  * leaves the distances in their place, and returns the sum of them. */
-static UTIL_CLONES(double, with_another,
+static UTIL_CLONES(double, distances_with_another,
                    (size_t n, const float *near, const float *norm, float own,
                     float *product),
                    (n, near, norm, own, product))
@@ -122,7 +122,7 @@ static UTIL_CLONES(double, with_another,
 
 /* A point, with probability proportional to its distance. */
 static size_t
-draw(const struct kmeans *m, double sum, struct rng *rng)
+draw_point(const struct kmeans *m, double sum, struct rng *rng)
 {
     const size_t last = m->n - 1;
     double left = rng_unit(rng) * sum;
@@ -143,16 +143,16 @@ add_centre(struct kmeans *m, size_t c, double sum, struct rng *rng)
     size_t best = 0;
 
     for (size_t t = 0; t < tries; t++) {
-        const size_t i = c ? draw(m, sum, rng) : rng_below(rng, n);
+        const size_t i = c ? draw_point(m, sum, rng) : rng_below(rng, n);
 
         memcpy(m->candidate + t * d, m->x + i * d, d * sizeof *m->x);
     }
     num_gemm_nn(tries, n, d, 1, m->candidate, m->columns, 0, m->product);
     for (size_t t = 0; t < tries; t++) {
         const float *own = m->candidate + t * d;
-        const double with =
-            with_another(n, m->near, m->norm, (float)num_dot(d, own, own),
-                         m->product + t * n);
+        const double with = distances_with_another(n, m->near, m->norm,
+                                                   (float)num_dot(d, own, own),
+                                                   m->product + t * n);
 
         if (with < least) {
             least = with;
@@ -165,7 +165,7 @@ add_centre(struct kmeans *m, size_t c, double sum, struct rng *rng)
 }
 
 static void
-begin(struct kmeans *m, struct rng *rng)
+choose_centres(struct kmeans *m, struct rng *rng)
 {
     double sum = INFINITY;
 
@@ -177,7 +177,7 @@ begin(struct kmeans *m, struct rng *rng)
 
 /* The nearest of k centres to each point, and the squared distance.
  *   half [k] |c|^2 / 2;  product [k,n] */
-static UTIL_CLONES(void, nearest,
+static UTIL_CLONES(void, nearest_centres,
                    (size_t n, size_t k, const float *half, const float *product,
                     const float *norm, float *near, uint32_t *label),
                    (n, k, half, product, norm, near, label))
@@ -210,7 +210,7 @@ static UTIL_CLONES(void, nearest,
 
 /* Points go to their nearest centres; returns the sum of distances. */
 static double
-divide(struct kmeans *m)
+assign_points(struct kmeans *m)
 {
     const size_t n = m->n, d = m->d, k = m->k;
     double sum = 0;
@@ -221,7 +221,7 @@ divide(struct kmeans *m)
         m->half[c] = (float)(num_dot(d, at, at) / 2);
     }
     num_gemm_nn(k, n, d, 1, m->centre, m->columns, 0, m->product);
-    nearest(n, k, m->half, m->product, m->norm, m->near, m->label);
+    nearest_centres(n, k, m->half, m->product, m->norm, m->near, m->label);
     for (size_t i = 0; i < n; i++)
         sum += m->near[i];
     return sum;
@@ -229,7 +229,7 @@ divide(struct kmeans *m)
 
 /* Centre c has no point: it gets the farthest, of a centre with several. */
 static void
-fill(struct kmeans *m, size_t c)
+fill_centre(struct kmeans *m, size_t c)
 {
     const size_t d = m->d;
     size_t far = m->n;
@@ -249,7 +249,7 @@ fill(struct kmeans *m, size_t c)
 
 /* Centres go to the mean of their points; returns the sum of squared moves. */
 static double
-move(struct kmeans *m)
+move_centres(struct kmeans *m)
 {
     const size_t d = m->d, k = m->k;
     double moved = 0;
@@ -265,7 +265,7 @@ move(struct kmeans *m)
     }
     for (size_t c = 0; c < k; c++)
         if (!m->count[c])
-            fill(m, c);
+            fill_centre(m, c);
     for (size_t c = 0; c < k; c++)
         for (size_t j = 0; j < d; j++) {
             float *at = m->centre + c * d + j, old = *at;
@@ -284,20 +284,20 @@ num_kmeans(size_t n, size_t d, size_t k, const float *x, struct rng *rng,
     double enough, sum;
 
     REQUIRE(k >= 1 && k <= n && d >= 1);
-    init(&m, x);
-    begin(&m, rng);
+    init_kmeans(&m, x);
+    choose_centres(&m, rng);
     enough = still * m.variance / (double)d;
     for (int t = 0; t < ROUNDS; t++) {
-        divide(&m);
-        if (move(&m) <= enough)
+        assign_points(&m);
+        if (move_centres(&m) <= enough)
             break;
     }
-    sum = divide(&m);
+    sum = assign_points(&m);
     for (size_t c = 0; c < k; c++)
         for (size_t j = 0; j < d; j++)
             centre[c * d + j] = m.centre[c * d + j] + m.mean[j];
     if (label)
         memcpy(label, m.label, n * sizeof *label);
-    release(&m);
+    release_kmeans(&m);
     return sum;
 }

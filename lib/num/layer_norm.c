@@ -10,7 +10,7 @@
 enum { PARTS = 16, COLUMNS = 64 };
 
 static double
-total(const double *part)
+total_of_lanes(const double *part)
 {
     double sum = 0;
 
@@ -33,7 +33,7 @@ forward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
             sum[j] += number_at(x, at + j, bf16);
     for (size_t at = even; at < d; at++)
         sum[at - even] += number_at(x, at, bf16);
-    mean = total(sum) / (double)d;
+    mean = total_of_lanes(sum) / (double)d;
     for (size_t at = 0; at < even; at += PARTS)
         for (size_t j = 0; j < PARTS; j++)
             square[j] += (number_at(x, at + j, bf16) - mean) *
@@ -42,7 +42,8 @@ forward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
         square[at - even] +=
             (number_at(x, at, bf16) - mean) * (number_at(x, at, bf16) - mean);
     m = a->mean[i] = (float)mean;
-    r = a->rstd[i] = (float)(1 / sqrt(total(square) / (double)d + a->epsilon));
+    r = a->rstd[i] =
+        (float)(1 / sqrt(total_of_lanes(square) / (double)d + a->epsilon));
     for (size_t j = 0; j < d; j++)
         number_to(y, j,
                   a->gamma[j] * ((number_at(x, j, bf16) - m) * r) + a->beta[j],
@@ -91,8 +92,8 @@ backward_row_of(const struct num_layer_norm *a, size_t i, int bf16)
         level[at - even] += g;
         along[at - even] += (double)g * ((number_at(x, at, bf16) - m) * r);
     }
-    mean = (float)(total(level) / (double)d);
-    slope = (float)(total(along) / (double)d);
+    mean = (float)(total_of_lanes(level) / (double)d);
+    slope = (float)(total_of_lanes(along) / (double)d);
     for (size_t j = 0; j < d; j++)
         number_to(dx, j,
                   r * (gamma[j] * number_at(dy, j, bf16) - mean -

@@ -3,7 +3,8 @@
 #include "num/layer_norm.h"
 
 static void
-measure(size_t d, double epsilon, const double *x, double *mean, double *rstd)
+measure_row(size_t d, double epsilon, const double *x, double *mean,
+            double *rstd)
 {
     double sum = 0, square = 0;
 
@@ -23,7 +24,7 @@ num_layer_norm_forward_plain(size_t n, size_t d, double epsilon,
     for (size_t i = 0; i < n; i++) {
         double mean, rstd;
 
-        measure(d, epsilon, x + i * d, &mean, &rstd);
+        measure_row(d, epsilon, x + i * d, &mean, &rstd);
         for (size_t j = 0; j < d; j++)
             y[i * d + j] = gamma[j] * (x[i * d + j] - mean) * rstd + beta[j];
     }
@@ -40,7 +41,7 @@ num_layer_norm_backward_plain(size_t n, size_t d, double epsilon,
     for (size_t i = 0; i < n; i++) {
         double mean, rstd, level = 0, along = 0;
 
-        measure(d, epsilon, x + i * d, &mean, &rstd);
+        measure_row(d, epsilon, x + i * d, &mean, &rstd);
         for (size_t j = 0; j < d; j++) {
             double u = (x[i * d + j] - mean) * rstd, g = dy[i * d + j];
 

@@ -30,7 +30,7 @@ num_map_bytes(const struct num_map *map)
 
 /* Where element (i, k, at) is, at = y w + x. */
 static size_t
-place(const struct num_map *map, size_t i, size_t k, size_t at)
+place_of_element(const struct num_map *map, size_t i, size_t k, size_t at)
 {
     size_t b = map->block, groups = map->c / b;
 
@@ -43,7 +43,7 @@ num_map_put(const struct num_map *map, const float *plain, void *data)
     for (size_t i = 0; i < map->n; i++)
         for (size_t k = 0; k < map->c; k++)
             for (size_t p = 0; p < map->h * map->w; p++) {
-                size_t at = place(map, i, k, p);
+                size_t at = place_of_element(map, i, k, p);
 
                 if (map->bf16)
                     ((uint16_t *)data)[at] = half_of(*plain++);
@@ -58,7 +58,7 @@ num_map_get(const struct num_map *map, const void *data, float *plain)
     for (size_t i = 0; i < map->n; i++)
         for (size_t k = 0; k < map->c; k++)
             for (size_t p = 0; p < map->h * map->w; p++) {
-                size_t at = place(map, i, k, p);
+                size_t at = place_of_element(map, i, k, p);
 
                 *plain++ = map->bf16 ? half_value(((const uint16_t *)data)[at])
                                      : ((const float *)data)[at];

@@ -70,7 +70,7 @@ pixels_of(const struct num_map *map)
 
 /* How many elements one mean is of; none of them moves what is given. */
 static double
-members(const struct job *job)
+count_members(const struct job *job)
 {
     size_t lines = job->map->n;
 
@@ -82,7 +82,7 @@ members(const struct job *job)
 }
 
 /* Two sums by lane become two sums by channel. */
-static UTIL_CLONES(void, fold,
+static UTIL_CLONES(void, fold_sums,
                    (size_t block, const float *a, const float *b, double *x,
                     double *y),
                    (block, a, b, x, y))
@@ -99,7 +99,7 @@ static UTIL_CLONES(void, fold,
 }
 
 /* Sums of x - first and of its square become mean and squares about it. */
-static UTIL_CLONES(void, about_the_mean,
+static UTIL_CLONES(void, recentre_sums,
                    (size_t block, double pixels, const float *first,
                     double *mean, double *rest),
                    (block, pixels, first, mean, rest))
@@ -127,14 +127,14 @@ measure_plane(const struct job *job, size_t i, size_t g)
         first[l] = number_at(plane, l & (b - 1), map->bf16);
     num_planes()->measure(planes_size(map), map->bf16, plane, first, sum,
                           square);
-    fold(b, sum, square, mean, rest);
-    about_the_mean(b, pixels_of(map), first, mean, rest);
+    fold_sums(b, sum, square, mean, rest);
+    recentre_sums(b, pixels_of(map), first, mean, rest);
 }
 
 /* Puts `count` means and squares together, found from `at` on, each of as many
  * pixels (Chan, Golub and LeVeque 1983). */
 static void
-merge(const struct job *job, size_t at, size_t count, size_t own)
+merge_means(const struct job *job, size_t at, size_t count, size_t own)
 {
     double sum = 0, rest = 0, mean;
 
@@ -147,7 +147,7 @@ merge(const struct job *job, size_t at, size_t count, size_t own)
         rest += job->second[at + i] + pixels_of(job->map) * off * off;
     }
     job->norm->mean[own] = (float)mean;
-    job->norm->variance[own] = (float)(rest / members(job));
+    job->norm->variance[own] = (float)(rest / count_members(job));
 }
 
 /* The same for all channels of group g, over images. */
@@ -155,7 +155,7 @@ static UTIL_CLONES(void, merge_images, (const struct job *job, size_t g),
                    (job, g))
 {
     const size_t n = job->map->n, c = job->map->c, b = job->map->block;
-    const double pixels = pixels_of(job->map), all = members(job);
+    const double pixels = pixels_of(job->map), all = count_members(job);
     const double *first = job->first + g * b, *second = job->second + g * b;
     double mean[LANES] = {0}, rest[LANES] = {0};
 
@@ -261,7 +261,7 @@ forward_group(const struct job *job)
         for (size_t g = 0; g < planes_count(job->map); g++)
             measure_plane(job, i, g);
         for (size_t j = 0; j < groups; j++)
-            merge(job, i * c + j * each, each, i * groups + j);
+            merge_means(job, i * c + j * each, each, i * groups + j);
         for (size_t g = 0; g < planes_count(job->map); g++) {
             struct terms t = terms_of(job, i, g);
 
@@ -321,7 +321,7 @@ back_measure_plane(const struct job *job, const struct terms *t, size_t i,
         planes_size(map), map->bf16, flow_at(job, t, i, g),
         planes_at(map, job->norm->x, i, g), t->centre,
         planes_at(map, job->norm->dadd, i, g), sum, along);
-    fold(map->block, sum, along, job->first + at, job->second + at);
+    fold_sums(map->block, sum, along, job->first + at, job->second + at);
 }
 
 /*
@@ -345,8 +345,9 @@ back_terms_of(const struct job *job, size_t i, size_t g)
         size_t own = count_of(job->norm, i, k);
         double r = 1 / sqrt(job->norm->variance[own] + epsilon);
 
-        t.along[l] = (float)(-r * r * r * job->total[1][own] / members(job));
-        t.level[l] = (float)(-r * job->total[0][own] / members(job));
+        t.along[l] =
+            (float)(-r * r * r * job->total[1][own] / count_members(job));
+        t.level[l] = (float)(-r * job->total[0][own] / count_members(job));
     }
     return t;
 }
@@ -436,7 +437,7 @@ back_group(const struct job *job)
 }
 
 static void
-back_none(const struct job *job)
+back_without_norm(const struct job *job)
 {
     const struct num_map *map = job->map;
     size_t groups = planes_count(map);
@@ -485,7 +486,7 @@ num_norm_backward(const struct num_norm *norm)
     REQUIRE(!norm->dadd || norm->dx != norm->dadd);
     REQUIRE(norm->y || !norm->relu || (!norm->dadd && !none));
     if (none) {
-        back_none(&job);
+        back_without_norm(&job);
         return;
     }
     memset(job.total[0], 0, 2 * num_norm_counts(norm) * sizeof *norm->work);

@@ -6,7 +6,7 @@ static const double epsilon = 1e-5; // as in the header
 
 /* The channel of element `at` of a plain map. */
 static size_t
-channel(const struct num_norm *norm, size_t at)
+channel_at(const struct num_norm *norm, size_t at)
 {
     return at / (norm->map.h * norm->map.w) % norm->map.c;
 }
@@ -16,7 +16,7 @@ static size_t
 count_of(const struct num_norm *norm, size_t at)
 {
     const struct num_map *map = &norm->map;
-    size_t k = channel(norm, at), image = at / (map->c * map->h * map->w);
+    size_t k = channel_at(norm, at), image = at / (map->c * map->h * map->w);
 
     if (norm->kind != NUM_NORM_GROUP)
         return k;
@@ -60,7 +60,7 @@ num_norm_forward_plain(const struct num_norm *norm)
         variance[own] = (float)mean_of(norm, own, off, off);
     }
     for (size_t at = 0; at < size; at++) {
-        size_t k = channel(norm, at), own = count_of(norm, at);
+        size_t k = channel_at(norm, at), own = count_of(norm, at);
         double out = x[at];
 
         if (norm->kind != NUM_NORM_NONE)
@@ -87,7 +87,7 @@ num_norm_backward_plain(const struct num_norm *norm)
     for (size_t k = 0; k < norm->map.c; k++)
         dgamma[k] = dbeta[k] = 0;
     for (size_t at = 0; at < size; at++) {
-        size_t k = channel(norm, at), own = count_of(norm, at);
+        size_t k = channel_at(norm, at), own = count_of(norm, at);
         float f = norm->relu && y[at] <= 0 ? 0 : dy[at];
 
         if (dadd)

@@ -53,7 +53,7 @@ each_pair(size_t size, int bf16, loop_step *step, struct sweep *sweep)
 }
 
 LANES_INLINE void
-loop(size_t size, int bf16, loop_step *step, struct sweep *sweep)
+loop_over_pairs(size_t size, int bf16, loop_step *step, struct sweep *sweep)
 {
     if (bf16)
         each_pair(size, 1, step, sweep);
@@ -62,13 +62,13 @@ loop(size_t size, int bf16, loop_step *step, struct sweep *sweep)
 }
 
 LANES_INLINE struct pair
-take(const void *data, size_t i, size_t n, int bf16)
+read_pair(const void *data, size_t i, size_t n, int bf16)
 {
     return n < PAIR ? pair_first(data, i, n, bf16) : pair_load(data, i, bf16);
 }
 
 LANES_INLINE void
-give(void *data, size_t i, size_t n, struct pair x, int bf16)
+write_pair(void *data, size_t i, size_t n, struct pair x, int bf16)
 {
     if (n < PAIR)
         pair_keep(data, i, n, x, bf16);
@@ -78,25 +78,25 @@ give(void *data, size_t i, size_t n, struct pair x, int bf16)
 
 /* a + b, a - b, a b, and a b + c. */
 LANES_INLINE struct pair
-plus(struct pair a, struct pair b)
+add_pairs(struct pair a, struct pair b)
 {
     return (struct pair){{a.v[0] + b.v[0], a.v[1] + b.v[1]}};
 }
 
 LANES_INLINE struct pair
-minus(struct pair a, struct pair b)
+subtract_pairs(struct pair a, struct pair b)
 {
     return (struct pair){{a.v[0] - b.v[0], a.v[1] - b.v[1]}};
 }
 
 LANES_INLINE struct pair
-times(struct pair a, struct pair b)
+multiply_pairs(struct pair a, struct pair b)
 {
     return (struct pair){{a.v[0] * b.v[0], a.v[1] * b.v[1]}};
 }
 
 LANES_INLINE struct pair
-times_plus(struct pair a, struct pair b, struct pair c)
+multiply_add_pairs(struct pair a, struct pair b, struct pair c)
 {
     return (struct pair){{a.v[0] * b.v[0] + c.v[0], a.v[1] * b.v[1] + c.v[1]}};
 }
@@ -128,7 +128,7 @@ term_of(const float *x, int bf16)
 /* Adds up what belongs to each of 16 lanes: every block of a map divides 16, so
  * a channel is one of them. */
 LANES_INLINE void
-fold(const struct line *line, float *sum, int bf16)
+fold_lanes(const struct line *line, float *sum, int bf16)
 {
     lanes v[2 * PAIRS];
 
@@ -147,72 +147,72 @@ fold(const struct line *line, float *sum, int bf16)
 
 /* x - centre. */
 LANES_INLINE struct pair
-centred(const struct sweep *w, size_t p, size_t at, size_t n, int bf16)
+centred_pair(const struct sweep *w, size_t p, size_t at, size_t n, int bf16)
 {
-    return minus(take(w->x, at, n, bf16), w->centre.p[p % TERMS]);
+    return subtract_pairs(read_pair(w->x, at, n, bf16), w->centre.p[p % TERMS]);
 }
 
 /* g, d being x - centre. */
 LANES_INLINE struct pair
-flowing(const struct sweep *w, struct pair d, size_t p, size_t at, size_t n,
-        int bf16)
+flowing_pair(const struct sweep *w, struct pair d, size_t p, size_t at,
+             size_t n, int bf16)
 {
     const struct num_planes_flow *flow = &w->flow;
-    struct pair g = take(flow->dy, at, n, bf16);
+    struct pair g = read_pair(flow->dy, at, n, bf16);
 
     if (flow->dy2)
-        g = plus(g, take(flow->dy2, at, n, bf16));
+        g = add_pairs(g, read_pair(flow->dy2, at, n, bf16));
     if (flow->scale)
-        return where_positive(
-            g, times_plus(w->scale.p[p % TERMS], d, w->shift.p[p % TERMS]));
-    return flow->y ? where_positive(g, take(flow->y, at, n, bf16)) : g;
+        return where_positive(g, multiply_add_pairs(w->scale.p[p % TERMS], d,
+                                                    w->shift.p[p % TERMS]));
+    return flow->y ? where_positive(g, read_pair(flow->y, at, n, bf16)) : g;
 }
 
 LANES_INLINE void
 measure_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
 {
-    struct pair d = centred(w, p, at, n, bf16);
+    struct pair d = centred_pair(w, p, at, n, bf16);
 
     if (n < PAIR)
         d = pair_cut(d, n, bf16);
-    w->sum.p[p] = plus(w->sum.p[p], d);
-    w->product.p[p] = times_plus(d, d, w->product.p[p]);
+    w->sum.p[p] = add_pairs(w->sum.p[p], d);
+    w->product.p[p] = multiply_add_pairs(d, d, w->product.p[p]);
 }
 
 static void
-measure(size_t size, int bf16, const void *x, const float *centre, float *sum,
-        float *square)
+planes_measure(size_t size, int bf16, const void *x, const float *centre,
+               float *sum, float *square)
 {
     struct sweep w = {.x = x, .centre = term_of(centre, bf16)};
 
-    loop(size, bf16, measure_pair, &w);
-    fold(&w.sum, sum, bf16);
-    fold(&w.product, square, bf16);
+    loop_over_pairs(size, bf16, measure_pair, &w);
+    fold_lanes(&w.sum, sum, bf16);
+    fold_lanes(&w.product, square, bf16);
 }
 
 LANES_INLINE void
 apply_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
 {
-    struct pair y =
-        times_plus(w->scale.p[p % TERMS], centred(w, p, at, n, bf16),
-                   w->shift.p[p % TERMS]);
+    struct pair y = multiply_add_pairs(w->scale.p[p % TERMS],
+                                       centred_pair(w, p, at, n, bf16),
+                                       w->shift.p[p % TERMS]);
 
     if (w->add)
-        y = plus(y, take(w->add, at, n, bf16));
-    give(w->to, at, n, w->relu ? where_positive(y, y) : y, bf16);
+        y = add_pairs(y, read_pair(w->add, at, n, bf16));
+    write_pair(w->to, at, n, w->relu ? where_positive(y, y) : y, bf16);
 }
 
 static void
-apply(size_t size, int bf16, const void *x, const float *scale,
-      const float *centre, const float *shift, const void *add, int relu,
-      void *y)
+planes_apply(size_t size, int bf16, const void *x, const float *scale,
+             const float *centre, const float *shift, const void *add, int relu,
+             void *y)
 {
     struct sweep w = {.x = x, .add = add, .to = y, .relu = relu};
 
     w.centre = term_of(centre, bf16);
     w.scale = term_of(scale, bf16);
     w.shift = term_of(shift, bf16);
-    loop(size, bf16, apply_pair, &w);
+    loop_over_pairs(size, bf16, apply_pair, &w);
 }
 
 LANES_INLINE struct sweep
@@ -232,103 +232,108 @@ sweep_of_flow(struct num_planes_flow flow, const void *x, const float *centre,
 LANES_INLINE void
 back_measure_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
 {
-    const struct pair d = centred(w, p, at, n, bf16);
-    const struct pair g = flowing(w, d, p, at, n, bf16); // 0 beyond n
+    const struct pair d = centred_pair(w, p, at, n, bf16);
+    const struct pair g = flowing_pair(w, d, p, at, n, bf16); // 0 beyond n
 
     if (w->to)
-        give(w->to, at, n, g, bf16);
-    w->sum.p[p] = plus(w->sum.p[p], g);
-    w->product.p[p] = times_plus(g, d, w->product.p[p]);
+        write_pair(w->to, at, n, g, bf16);
+    w->sum.p[p] = add_pairs(w->sum.p[p], g);
+    w->product.p[p] = multiply_add_pairs(g, d, w->product.p[p]);
 }
 
 static void
-back_measure(size_t size, int bf16, struct num_planes_flow flow, const void *x,
-             const float *centre, void *kept, float *sum, float *along)
+planes_back_measure(size_t size, int bf16, struct num_planes_flow flow,
+                    const void *x, const float *centre, void *kept, float *sum,
+                    float *along)
 {
     struct sweep w = sweep_of_flow(flow, x, centre, kept, bf16);
 
-    loop(size, bf16, back_measure_pair, &w);
-    fold(&w.sum, sum, bf16);
-    fold(&w.product, along, bf16);
+    loop_over_pairs(size, bf16, back_measure_pair, &w);
+    fold_lanes(&w.sum, sum, bf16);
+    fold_lanes(&w.product, along, bf16);
 }
 
 LANES_INLINE void
 back_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
 {
-    const struct pair d = centred(w, p, at, n, bf16);
-    const struct pair g = flowing(w, d, p, at, n, bf16);
+    const struct pair d = centred_pair(w, p, at, n, bf16);
+    const struct pair g = flowing_pair(w, d, p, at, n, bf16);
     const size_t t = p % TERMS;
 
-    give(w->to, at, n,
-         plus(plus(times(w->p.p[t], g), times(w->q.p[t], d)), w->s.p[t]), bf16);
+    write_pair(w->to, at, n,
+               add_pairs(add_pairs(multiply_pairs(w->p.p[t], g),
+                                   multiply_pairs(w->q.p[t], d)),
+                         w->s.p[t]),
+               bf16);
 }
 
 static void
-back(size_t size, int bf16, struct num_planes_flow flow, const void *x,
-     const float *centre, const float *p, const float *q, const float *s,
-     void *dx)
+planes_back(size_t size, int bf16, struct num_planes_flow flow, const void *x,
+            const float *centre, const float *p, const float *q, const float *s,
+            void *dx)
 {
     struct sweep w = sweep_of_flow(flow, x, centre, dx, bf16);
 
     w.p = term_of(p, bf16);
     w.q = term_of(q, bf16);
     w.s = term_of(s, bf16);
-    loop(size, bf16, back_pair, &w);
+    loop_over_pairs(size, bf16, back_pair, &w);
 }
 
 LANES_INLINE void
 flow_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
 {
-    give(w->to, at, n, flowing(w, (struct pair){{{0}, {0}}}, p, at, n, bf16),
-         bf16);
+    write_pair(w->to, at, n,
+               flowing_pair(w, (struct pair){{{0}, {0}}}, p, at, n, bf16),
+               bf16);
 }
 
 static void
-keep_flow(size_t size, int bf16, struct num_planes_flow flow, void *kept)
+planes_flow(size_t size, int bf16, struct num_planes_flow flow, void *kept)
 {
     struct sweep w = {.flow = flow, .to = kept};
 
     w.flow.scale = NULL;
-    loop(size, bf16, flow_pair, &w);
+    loop_over_pairs(size, bf16, flow_pair, &w);
 }
 
 LANES_INLINE void
 sum_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
 {
-    w->sum.p[p] = plus(w->sum.p[p], take(w->x, at, n, bf16));
+    w->sum.p[p] = add_pairs(w->sum.p[p], read_pair(w->x, at, n, bf16));
 }
 
 static void
-sum_lanes(size_t size, int bf16, const void *x, float *sum)
+planes_sum(size_t size, int bf16, const void *x, float *sum)
 {
     struct sweep w = {.x = x};
 
-    loop(size, bf16, sum_pair, &w);
-    fold(&w.sum, sum, bf16);
+    loop_over_pairs(size, bf16, sum_pair, &w);
+    fold_lanes(&w.sum, sum, bf16);
 }
 
 LANES_INLINE void
 fill_pair(struct sweep *w, size_t p, size_t at, size_t n, int bf16)
 {
-    give(w->to, at, n, w->p.p[p % TERMS], bf16);
+    write_pair(w->to, at, n, w->p.p[p % TERMS], bf16);
 }
 
 static void
-fill(size_t size, int bf16, const float *value, void *y)
+planes_fill(size_t size, int bf16, const float *value, void *y)
 {
     struct sweep w = {.to = y, .p = term_of(value, bf16)};
 
-    loop(size, bf16, fill_pair, &w);
+    loop_over_pairs(size, bf16, fill_pair, &w);
 }
 
 const struct num_planes ISA = {
-    .measure = measure,
-    .apply = apply,
-    .back_measure = back_measure,
-    .back = back,
-    .flow = keep_flow,
-    .sum = sum_lanes,
-    .fill = fill,
+    .measure = planes_measure,
+    .apply = planes_apply,
+    .back_measure = planes_back_measure,
+    .back = planes_back,
+    .flow = planes_flow,
+    .sum = planes_sum,
+    .fill = planes_fill,
 };
 
 #endif

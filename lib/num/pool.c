@@ -45,8 +45,8 @@ tensors_of(const struct num_pool_spec *spec)
 }
 
 static dnnl_primitive_desc_t
-find(const struct num_dnn *dnn, const struct dnn_pool *s,
-     const_dnnl_primitive_desc_t forward)
+find_pool_desc(const struct num_dnn *dnn, const struct dnn_pool *s,
+               const_dnnl_primitive_desc_t forward)
 {
     dnnl_primitive_attr_t attr = num_dnn_attr(0, 0);
     dnnl_primitive_desc_t found = num_dnn_pool_find(dnn, s, attr, forward);
@@ -75,7 +75,7 @@ num_pool_new(struct num_dnn *dnn, const struct num_pool_spec *spec)
 {
     struct num_pool *pool = mem_array(1, sizeof *pool);
     struct dnn_pool s = tensors_of(spec);
-    dnnl_primitive_desc_t forward = find(dnn, &s, NULL), back = NULL;
+    dnnl_primitive_desc_t forward = find_pool_desc(dnn, &s, NULL), back = NULL;
     dnn_md argmax = NULL;
 
     pool->dnn = dnn;
@@ -83,7 +83,7 @@ num_pool_new(struct num_dnn *dnn, const struct num_pool_spec *spec)
     if (forward && spec->train) {
         argmax = num_dnn_md_of(forward, dnnl_query_workspace_md);
         pool->argmax = num_dnn_size(argmax);
-        back = find(dnn, &s, forward);
+        back = find_pool_desc(dnn, &s, forward);
     }
     if (!forward || (spec->train && !back)) {
         dnnl_primitive_desc_destroy(forward);
@@ -142,7 +142,7 @@ num_pool_backward(const struct num_pool *pool, const void *dy,
 
 /* The place in x of the first of the largest in window `at` of y. */
 static size_t
-largest(const struct num_pool_spec *spec, const float *x, size_t at)
+find_largest(const struct num_pool_spec *spec, const float *x, size_t at)
 {
     struct num_map out = num_pool_out(spec);
     size_t q = at % out.w, p = at / out.w % out.h, plane = at / out.w / out.h;
@@ -171,7 +171,7 @@ num_pool_forward_plain(const struct num_pool_spec *spec, const float *x,
     struct num_map out = num_pool_out(spec);
 
     for (size_t at = 0; at < num_map_size(&out); at++)
-        y[at] = x[largest(spec, x, at)];
+        y[at] = x[find_largest(spec, x, at)];
 }
 
 void
@@ -182,5 +182,5 @@ num_pool_backward_plain(const struct num_pool_spec *spec, const float *x,
 
     memset(dx, 0, num_map_size(&spec->in) * sizeof *dx);
     for (size_t at = 0; at < num_map_size(&out); at++)
-        dx[largest(spec, x, at)] += dy[at];
+        dx[find_largest(spec, x, at)] += dy[at];
 }

@@ -14,8 +14,8 @@ enum {
 
 /* So many rows, and one or two vectors of columns. */
 LANES_INLINE void
-columns(const struct products_rows *p, size_t row, size_t rows, size_t vectors,
-        size_t at)
+multiply_columns(const struct products_rows *p, size_t row, size_t rows,
+                 size_t vectors, size_t at)
 {
     lanes sum[ROWS][2] = {0};
 
@@ -41,9 +41,9 @@ all_columns(const struct products_rows *p, size_t row, size_t rows)
     size_t at = 0;
 
     for (; at + 2 * LANES_WIDE <= p->n; at += 2 * LANES_WIDE)
-        columns(p, row, rows, 2, at);
+        multiply_columns(p, row, rows, 2, at);
     if (at < p->n)
-        columns(p, row, rows, 1, at);
+        multiply_columns(p, row, rows, 1, at);
 }
 
 static void

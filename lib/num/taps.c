@@ -13,31 +13,31 @@ enum {
 };
 
 static size_t
-least(size_t a, size_t b)
+smaller_of(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
 static size_t
-most(size_t a, size_t b)
+larger_of(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
 
 static size_t
-parts(size_t n, size_t each)
+divide_up(size_t n, size_t each)
 {
     return (n + each - 1) / each;
 }
 
 static size_t
-width(const struct num_taps *t)
+panel_width(const struct num_taps *t)
 {
     return 2 * t->isa->lanes;
 }
 
 static size_t
-pixels(const struct num_map *map)
+count_pixels(const struct num_map *map)
 {
     return map->h * map->w;
 }
@@ -53,10 +53,10 @@ static size_t
 group_of(const struct num_taps *t, const struct num_map *read,
          const struct num_map *written)
 {
-    const size_t fit = AT_A_TIME / (pixels(read) * (read->c + APART));
-    const size_t lines = parts(ROWS_LEAST * t->spec.stride, written->w);
+    const size_t fit = AT_A_TIME / (count_pixels(read) * (read->c + APART));
+    const size_t lines = divide_up(ROWS_LEAST * t->spec.stride, written->w);
 
-    return least(read->n, most(most(fit, lines), 1));
+    return smaller_of(read->n, larger_of(larger_of(fit, lines), 1));
 }
 
 int
@@ -109,7 +109,7 @@ struct run {
 
 /* Where pixel x of a line is, by its place modulo stride. */
 static size_t
-slot(size_t w, size_t stride, size_t x)
+slot_of_pixel(size_t w, size_t stride, size_t x)
 {
     size_t at = x / stride;
 
@@ -123,24 +123,24 @@ run_of(const struct num_taps *t, size_t tap, size_t p)
 {
     const struct num_conv_spec *s = &t->spec;
     const size_t r = tap / s->kernel, q = tap % s->kernel;
-    const size_t low = q < s->pad ? parts(s->pad - q, s->stride) : 0;
+    const size_t low = q < s->pad ? divide_up(s->pad - q, s->stride) : 0;
     const size_t y = p * s->stride + r - s->pad;
     size_t high;
 
     if (p * s->stride + r < s->pad || y >= s->in.h || s->in.w + s->pad <= q)
         return (struct run){0};
-    high = least(t->out.w, (s->in.w - 1 + s->pad - q) / s->stride + 1);
+    high = smaller_of(t->out.w, (s->in.w - 1 + s->pad - q) / s->stride + 1);
     if (high <= low)
         return (struct run){0};
-    return (struct run){.x_at =
-                            y * s->in.w + slot(s->in.w, s->stride,
-                                               low * s->stride + q - s->pad),
-                        .y_at = p * t->out.w + low,
-                        .count = high - low};
+    return (struct run){
+        .x_at = y * s->in.w +
+                slot_of_pixel(s->in.w, s->stride, low * s->stride + q - s->pad),
+        .y_at = p * t->out.w + low,
+        .count = high - low};
 }
 
 static struct taps_map
-rows_of(const struct work *work, const struct num_map *map, size_t stride)
+rows_of_map(const struct work *work, const struct num_map *map, size_t stride)
 {
     const size_t wide = work->t->isa->lanes;
 
@@ -157,32 +157,32 @@ rows_of(const struct work *work, const struct num_map *map, size_t stride)
 static struct taps_map
 panels_of(const struct work *work, const struct num_map *map, size_t stride)
 {
-    struct taps_map rows = rows_of(work, map, stride);
+    struct taps_map rows = rows_of_map(work, map, stride);
 
-    rows.step = work->now * width(work->t);
+    rows.step = work->now * panel_width(work->t);
     rows.side = 2;
-    rows.plane = pixels(map) * rows.step + APART;
+    rows.plane = count_pixels(map) * rows.step + APART;
     return rows;
 }
 
 /* Goes on to a group of so many images. */
 static void
-now_with(struct work *work, size_t images)
+set_group(struct work *work, size_t images)
 {
     const size_t stride = work->t->spec.stride;
 
     work->now = images;
-    work->from = rows_of(work, work->read, work->back ? 1 : stride);
+    work->from = rows_of_map(work, work->read, work->back ? 1 : stride);
     work->to = panels_of(work, work->write, work->back ? stride : 1);
 }
 
 /* Takes room for so many floats. */
 static float *
-room(struct work *work, void *scratch, size_t floats)
+take_room(struct work *work, void *scratch, size_t floats)
 {
     const size_t at = work->bytes;
 
-    work->bytes += parts(floats * sizeof(float), ALIGN) * ALIGN;
+    work->bytes += divide_up(floats * sizeof(float), ALIGN) * ALIGN;
     return scratch ? (void *)((char *)scratch + at) : NULL;
 }
 
@@ -196,16 +196,18 @@ work_of(const struct num_taps *t, enum num_conv_pass pass, void *scratch)
                         .write = back ? &spec->in : &t->out,
                         .back = back};
 
-    work.panels = parts(work.write->c, width(t));
-    now_with(&work, t->group[pass]);
-    work.weights = room(&work, scratch,
-                        work.panels * count_taps(t) * work.read->c * width(t));
-    work.rows = room(&work, scratch, pixels(work.read) * work.from.step);
+    work.panels = divide_up(work.write->c, panel_width(t));
+    set_group(&work, t->group[pass]);
+    work.weights =
+        take_room(&work, scratch,
+                  work.panels * count_taps(t) * work.read->c * panel_width(t));
+    work.rows =
+        take_room(&work, scratch, count_pixels(work.read) * work.from.step);
     if (pass == NUM_CONV_BACK_WEIGHTS)
-        work.more = room(&work, scratch, work.panels * work.to.plane);
+        work.more = take_room(&work, scratch, work.panels * work.to.plane);
     else
-        work.lines =
-            room(&work, scratch, t->threads * work.write->w * work.to.step);
+        work.lines = take_room(&work, scratch,
+                               t->threads * work.write->w * work.to.step);
     for (size_t k = 0; k < count_taps(t) * t->out.h; k++)
         work.meets[k % count_taps(t)] |=
             run_of(t, k % count_taps(t), k / count_taps(t)).count > 0;
@@ -222,8 +224,8 @@ num_taps_scratch(const struct num_taps *t, enum num_conv_pass pass)
 static float *
 weights_at(const struct work *work, size_t panel, size_t tap)
 {
-    return work->weights +
-           (panel * count_taps(work->t) + tap) * work->read->c * width(work->t);
+    return work->weights + (panel * count_taps(work->t) + tap) * work->read->c *
+                               panel_width(work->t);
 }
 
 static struct taps_weights
@@ -236,9 +238,9 @@ weights_of(const struct work *work)
 }
 
 static size_t
-vectors(const struct work *work, size_t panel)
+count_vectors(const struct work *work, size_t panel)
 {
-    return least(2, work->write->c / work->t->isa->lanes - 2 * panel);
+    return smaller_of(2, work->write->c / work->t->isa->lanes - 2 * panel);
 }
 
 /* An image in plain layout becomes rows. */
@@ -250,16 +252,17 @@ gather_plain(const struct num_map *map, const struct taps_map *rows,
         for (size_t first = 0; first < rows->stride; first++)
             for (size_t i = first; i < rows->w; i += rows->stride) {
                 for (size_t k = 0; k < map->c; k++)
-                    to[k] = number_at(x, k * pixels(map) + y * rows->w + i,
-                                      map->bf16);
+                    to[k] = number_at(
+                        x, k * count_pixels(map) + y * rows->w + i, map->bf16);
                 to += rows->step;
             }
 }
 
 /* The images from `first` on become rows, by all threads. */
 static void
-gather(const struct work *work, const struct num_map *map,
-       const struct taps_map *rows, const void *data, size_t first, float *to)
+gather_images(const struct work *work, const struct num_map *map,
+              const struct taps_map *rows, const void *data, size_t first,
+              float *to)
 {
     const size_t row = rows->step / work->now;
     const size_t image = num_map_bytes(map) / map->n;
@@ -302,7 +305,7 @@ make_line(const struct work *work, size_t line, size_t panel, float *to)
                           work->to.step,
             .rows = run.count * work->now,
             .depth = work->read->c,
-            .vectors = vectors(work, panel),
+            .vectors = count_vectors(work, panel),
             .add = 1});
     }
 }
@@ -320,7 +323,7 @@ make_lines(const struct work *work, size_t first,
             make_line(work, line, panel, to);
             for (size_t i = 0; i < work->now; i++)
                 work->t->isa->scatter(&work->to, first + i, panel, line,
-                                      to + i * width(work->t), sink);
+                                      to + i * panel_width(work->t), sink);
         }
 }
 
@@ -340,8 +343,8 @@ run_pass(const struct work *all, const void *from, const float *w,
         for (size_t panel = 0; panel < work.panels; panel++)
             t->isa->taps_in(&weights, w, panel, weights_at(all, panel, 0));
         for (size_t i = 0; i < images; i += group) {
-            now_with(&work, least(group, images - i));
-            gather(&work, work.read, &work.from, from, i, work.rows);
+            set_group(&work, smaller_of(group, images - i));
+            gather_images(&work, work.read, &work.from, from, i, work.rows);
             make_lines(&work, i, sink);
         }
     }
@@ -385,7 +388,7 @@ add_group(const struct work *work, size_t panel, size_t tap, int add)
             .c = weights_at(work, panel, tap),
             .rows = work->read->c,
             .depth = run.count * work->now,
-            .vectors = vectors(work, panel),
+            .vectors = count_vectors(work, panel),
             .add = add});
         add = 1;
     }
@@ -404,9 +407,9 @@ num_taps_back_weights(const struct num_taps *t, const void *x, const void *dy,
         struct work work = all;
 
         for (size_t i = 0; i < images; i += group) {
-            now_with(&work, least(group, images - i));
-            gather(&work, work.read, &work.from, x, i, work.rows);
-            gather(&work, work.write, &work.to, dy, i, work.more);
+            set_group(&work, smaller_of(group, images - i));
+            gather_images(&work, work.read, &work.from, x, i, work.rows);
+            gather_images(&work, work.write, &work.to, dy, i, work.more);
 #pragma omp for collapse(2) schedule(dynamic)
             for (size_t panel = 0; panel < work.panels; panel++)
                 for (size_t tap = 0; tap < count_taps(t); tap++)

@@ -24,7 +24,7 @@ gather_map(const struct taps_map *map, const void *x, int bf16, float *to)
 }
 
 static void
-gather(const struct taps_map *map, const void *x, float *to)
+taps_gather(const struct taps_map *map, const void *x, float *to)
 {
     if (map->bf16)
         gather_map(map, x, 1, to);
@@ -54,8 +54,8 @@ scatter_line(const struct taps_map *map, size_t group, const float *from,
 }
 
 static void
-scatter(const struct taps_map *map, size_t image, size_t panel, size_t line,
-        const float *from, const struct winograd_sink *sink)
+taps_scatter(const struct taps_map *map, size_t image, size_t panel,
+             size_t line, const float *from, const struct winograd_sink *sink)
 {
     for (size_t v = 0; v < 2 && 2 * panel + v < map->groups; v++) {
         const size_t g = 2 * panel + v;
@@ -116,7 +116,7 @@ taps_by_output(const float *w, size_t in, vec tap[WIDE * TAPS])
 
 /* The first n <= WIDE numbers. */
 INLINE vec
-first(const float *x, size_t n)
+load_first(const float *x, size_t n)
 {
     vec v = {0};
 
@@ -145,7 +145,7 @@ taps_forward(const struct taps_weights *t, const float *w, float *u)
         vec x[WIDE];
 
         for (size_t l = 0; l < WIDE; l++)
-            x[l] = first(w + l * all + at, all - at);
+            x[l] = load_first(w + l * all + at, all - at);
         transpose(x);
         for (size_t j = 0; j < WIDE && at + j < all; j++) {
             const size_t k = (at + j) / t->taps, tap = (at + j) % t->taps;
@@ -167,7 +167,8 @@ taps_back(const struct taps_weights *t, const float *w, float *u)
             vec x[WIDE];
 
             for (size_t l = 0; l < WIDE; l++)
-                x[l] = first(w + l * t->taps + at, (WIDE - l) * t->taps - at);
+                x[l] =
+                    load_first(w + l * t->taps + at, (WIDE - l) * t->taps - at);
             transpose(x);
             for (size_t j = 0; j < WIDE && at + j < t->taps; j++)
                 if (t->meets[at + j])
@@ -212,7 +213,7 @@ taps_gradient(const struct taps_weights *t, const float *s, int accumulate,
             float *to = dw + l * all + at;
 
             put_first(to, all - at,
-                      accumulate ? first(to, all - at) + x[l] : x[l]);
+                      accumulate ? load_first(to, all - at) + x[l] : x[l]);
         }
     }
 }

@@ -35,8 +35,8 @@ make_weights(const struct winograd_work *work, size_t panel, struct range part,
 /* What a part adds to the sums of a point.  Of all channels, phases follow each
  * other without a gap. */
 static void
-multiply(const struct winograd_work *work, size_t point, struct range part,
-         struct winograd_product product)
+multiply_point(const struct winograd_work *work, size_t point,
+               struct range part, struct winograd_product product)
 {
     const struct winograd_pass *p = work->p;
     const size_t phases =
@@ -70,17 +70,17 @@ make_panel(const struct winograd_work *work, size_t group, size_t count,
             num_winograd_tiles(wino, &p->to, group + at, now);
 
         for (size_t i = 0; i < wino->points; i++)
-            multiply(work, i, part,
-                     (struct winograd_product){
-                         .a = v + i * winograd_points_plane(p) +
-                              at * winograd_row(p) + part.from,
-                         .row = winograd_row(p),
-                         .step = 1,
-                         .b = u + i * weights_plane(work, part),
-                         .c = m + i * plane,
-                         .rows = now,
-                         .vectors = winograd_vectors(wino, p, panel),
-                         .add = part.from > 0});
+            multiply_point(work, i, part,
+                           (struct winograd_product){
+                               .a = v + i * winograd_points_plane(p) +
+                                    at * winograd_row(p) + part.from,
+                               .row = winograd_row(p),
+                               .step = 1,
+                               .b = u + i * weights_plane(work, part),
+                               .c = m + i * plane,
+                               .rows = now,
+                               .vectors = winograd_vectors(wino, p, panel),
+                               .add = part.from > 0});
         if (part.to == p->c)
             (winograd_strided(wino)
                  ? wino->isa->strided_tiles
@@ -179,7 +179,7 @@ run_together(const struct winograd_work *work)
 }
 
 static void
-run(const struct winograd_work *work)
+run_winograd(const struct winograd_work *work)
 {
     if (work->p->together)
         run_together(work);
@@ -197,7 +197,7 @@ num_winograd_forward(const struct num_winograd *wino, const void *x,
     work.from = x;
     work.w = w;
     work.sink = (struct winograd_sink){y, b, wino->spec.add, wino->spec.relu};
-    run(&work);
+    run_winograd(&work);
 }
 
 void
@@ -210,5 +210,5 @@ num_winograd_back_data(const struct num_winograd *wino, const void *dy,
     work.from = dy;
     work.w = w;
     work.sink = (struct winograd_sink){.y = dx};
-    run(&work);
+    run_winograd(&work);
 }

@@ -45,8 +45,8 @@ struct gradient {
 };
 
 static void
-finish(const struct winograd_work *work, const struct gradient *g, size_t panel,
-       const float *s, size_t from, size_t to)
+finish_gradient(const struct winograd_work *work, const struct gradient *g,
+                size_t panel, const float *s, size_t from, size_t to)
 {
     const struct num_conv_spec *spec = &work->wino->spec;
 
@@ -104,7 +104,7 @@ gradient_apart(const struct winograd_work *work, const struct gradient *g)
             add_sums(work, i * plane, plane - WINOGRAD_PAD, threads);
 #pragma omp for schedule(static)
         for (size_t i = 0; i < p->panels; i++)
-            finish(work, g, i, work->weights + i * each, 0, p->c);
+            finish_gradient(work, g, i, work->weights + i * each, 0, p->c);
     }
 }
 
@@ -141,7 +141,7 @@ gradient_together(const struct winograd_work *work, const struct gradient *g)
             add_group(work, count, panel, work->points, work->results, s,
                       group > 0);
             if (group + count == work->wino->tiles)
-                finish(work, g, panel, s, 0, p->c);
+                finish_gradient(work, g, panel, s, 0, p->c);
         }
     }
 }

@@ -29,7 +29,7 @@ taps_turned(const float *w, vec tap[TAPS])
         vec x[WIDE];
 
         for (size_t l = 0; l < WIDE; l++)
-            x[l] = first(w + l * TAPS + at, (WIDE - l) * TAPS - at);
+            x[l] = load_first(w + l * TAPS + at, (WIDE - l) * TAPS - at);
         transpose(x);
         for (size_t t = at; t < TAPS && t < at + WIDE; t++)
             tap[TAPS - 1 - t] = x[t - at];
@@ -64,8 +64,8 @@ weights_of(const vec g[TAPS], float *u, size_t plane)
 }
 
 static void
-weights(const float *w, size_t out, size_t in, int back, size_t panel,
-        size_t from, size_t to, float *u, size_t plane)
+winograd_weights(const float *w, size_t out, size_t in, int back, size_t panel,
+                 size_t from, size_t to, float *u, size_t plane)
 {
     const size_t columns = back ? in : out;
 
@@ -105,8 +105,8 @@ gradient_of(const float *s, size_t plane, vec g[TAPS])
 }
 
 static void
-gradient(const float *s, size_t plane, size_t panel, size_t from, size_t to,
-         size_t out, size_t in, int accumulate, float *dw)
+winograd_gradient(const float *s, size_t plane, size_t panel, size_t from,
+                  size_t to, size_t out, size_t in, int accumulate, float *dw)
 {
     for (size_t c = from; c < to; c += WIDE)
         for (size_t v = 0; v < 2 && panel * PANEL + v * WIDE < out; v++) {
@@ -136,8 +136,8 @@ gradient(const float *s, size_t plane, size_t panel, size_t from, size_t to,
  * rows are unrolled early, or sums would begin and end in memory, which with 16
  * channels takes a fifth of the time. */
 INLINE void
-block(const size_t rows, const size_t vectors, const size_t row,
-      const size_t step, const struct winograd_product *p, size_t at)
+multiply_block(const size_t rows, const size_t vectors, const size_t row,
+               const size_t step, const struct winograd_product *p, size_t at)
 {
     const float *a[(ROWS + 2) / 3], *b = p->b;
     float *c = p->c + at * PANEL;
@@ -180,13 +180,13 @@ block(const size_t rows, const size_t vectors, const size_t row,
     static void block_##n(const struct winograd_product *p, size_t at) \
     {                                                                  \
         if (p->vectors == 1 && p->step == 1)                           \
-            block(n, 1, p->row, 1, p, at);                             \
+            multiply_block(n, 1, p->row, 1, p, at);                    \
         else if (p->vectors == 1)                                      \
-            block(n, 1, 1, p->step, p, at);                            \
+            multiply_block(n, 1, 1, p->step, p, at);                   \
         else if (p->step == 1)                                         \
-            block(n, 2, p->row, 1, p, at);                             \
+            multiply_block(n, 2, p->row, 1, p, at);                    \
         else                                                           \
-            block(n, 2, 1, p->step, p, at);                            \
+            multiply_block(n, 2, 1, p->step, p, at);                   \
     }
 BLOCK(1)
 BLOCK(2)
@@ -230,7 +230,7 @@ product_at_once(const struct winograd_product *p)
 }
 
 static void
-product(const struct winograd_product *p)
+winograd_multiply(const struct winograd_product *p)
 {
     struct winograd_product part = *p;
 
@@ -247,17 +247,17 @@ const struct winograd_isa ISA = {
     .name = "winograd:" NAME,
     .taps = "taps:" NAME,
     .lanes = WIDE,
-    .weights = weights,
+    .weights = winograd_weights,
     .strided_weights = strided_weights,
     .points = all_points,
     .strided_points = strided_points,
-    .product = product,
+    .product = winograd_multiply,
     .tiles = all_tiles,
     .strided_tiles = strided_tiles,
-    .spread = spread,
-    .gradient = gradient,
-    .gather = gather,
-    .scatter = scatter,
+    .spread = spread_tiles,
+    .gradient = winograd_gradient,
+    .gather = taps_gather,
+    .scatter = taps_scatter,
     .taps_in = taps_in,
     .taps_out = taps_out,
 };

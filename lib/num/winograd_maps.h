@@ -25,7 +25,7 @@ place_of(const struct winograd_tiles *s, size_t t)
 }
 
 INLINE void
-next(const struct winograd_tiles *s, struct place *at)
+next_tile(const struct winograd_tiles *s, struct place *at)
 {
     at->x += OWN;
     if (at->x < s->across * OWN)
@@ -39,7 +39,7 @@ next(const struct winograd_tiles *s, struct place *at)
 }
 
 INLINE size_t
-least(size_t a, size_t b)
+min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -55,8 +55,8 @@ plane_at(const struct winograd_tiles *s, size_t image, size_t g)
  * `below` its first on, and goes on to the next: without, loops over maps wait
  * for memory most of their time. */
 INLINE void
-fetch(const struct winograd_tiles *s, size_t t, struct place *ahead,
-      const void *map, size_t g, int bf16, int write, size_t below)
+prefetch_tile(const struct winograd_tiles *s, size_t t, struct place *ahead,
+              const void *map, size_t g, int bf16, int write, size_t below)
 {
     const size_t width = bf16 ? 2 : 4, row = s->w * WIDE;
     const char *plane =
@@ -65,7 +65,7 @@ fetch(const struct winograd_tiles *s, size_t t, struct place *ahead,
     if (s->first + t + AHEAD >= (write ? s->first + s->count : s->all))
         return;
     for (size_t i = 0; i < OWN; i++) {
-        const size_t y = least(ahead->y + below + i, s->h - 1);
+        const size_t y = min_size(ahead->y + below + i, s->h - 1);
         const char *at = plane + (y * row + ahead->x * WIDE) * width;
 
         for (size_t j = 0; j < OWN * WIDE * width; j += LINE)
@@ -74,7 +74,7 @@ fetch(const struct winograd_tiles *s, size_t t, struct place *ahead,
             else
                 __builtin_prefetch(at + j, 0);
     }
-    next(s, ahead);
+    next_tile(s, ahead);
 }
 
 /* The square of `side` pixels of a plane from `up` rows above and left of a
@@ -96,21 +96,21 @@ source_of(const void *plane, size_t h, size_t w, struct place at, size_t up,
         .at = (at.y * w + at.x - up * w - up) * WIDE,
         .line = w * WIDE,
         .top = at.y < up ? up - at.y : 0,
-        .bottom = least(side, h + up - at.y),
+        .bottom = min_size(side, h + up - at.y),
         .left = at.x < up ? up - at.x : 0,
-        .right = least(side, w + up - at.x),
+        .right = min_size(side, w + up - at.x),
     };
 }
 
 INLINE int
-whole(const struct source *d, size_t side)
+is_whole(const struct source *d, size_t side)
 {
     return !d->top && d->bottom == side && !d->left && d->right == side;
 }
 
 /* Pixel (i, j) of it; `inside` when all of them are in the image. */
 INLINE vec
-pixel(const struct source *d, size_t i, size_t j, int inside, int bf16)
+load_pixel(const struct source *d, size_t i, size_t j, int inside, int bf16)
 {
     if (inside ||
         (i >= d->top && i < d->bottom && j >= d->left && j < d->right))
@@ -121,8 +121,8 @@ pixel(const struct source *d, size_t i, size_t j, int inside, int bf16)
 /* B' of columns `from` to below SIDE of a tile's inputs.  Those of a row of
  * tiles go round a ring, in which the tile begins at `at`. */
 INLINE void
-columns(const struct source *d, int bf16, size_t from, size_t at,
-        vec ring[RING][SIDE])
+transform_columns(const struct source *d, int bf16, size_t from, size_t at,
+                  vec ring[RING][SIDE])
 {
     for (size_t j = from; j < SIDE; j++) {
         const int inside = j >= d->left && j < d->right;
@@ -138,7 +138,7 @@ columns(const struct source *d, int bf16, size_t from, size_t at,
 
 /* v(6 i + j) = B' d B. */
 INLINE void
-rows(size_t at, vec ring[RING][SIDE], float *v, size_t plane)
+transform_rows(size_t at, vec ring[RING][SIDE], float *v, size_t plane)
 {
     for (size_t i = 0; i < SIDE; i++) {
         vec in[SIDE], out[SIDE];
@@ -160,17 +160,17 @@ points_of(const struct source *d, int bf16, int first, size_t at,
     const struct source inner = {d->plane, d->at, d->line, 0, SIDE, 0, SIDE};
 
     if (first)
-        columns(d, bf16, 0, at, ring);
-    else if (whole(d, SIDE))
-        columns(&inner, bf16, 2, at, ring);
+        transform_columns(d, bf16, 0, at, ring);
+    else if (is_whole(d, SIDE))
+        transform_columns(&inner, bf16, 2, at, ring);
     else
-        columns(d, bf16, 2, at, ring);
-    rows(at, ring, v, plane);
+        transform_columns(d, bf16, 2, at, ring);
+    transform_rows(at, ring, v, plane);
 }
 
 INLINE void
-points(const struct winograd_tiles *tiles, const void *x, int bf16, float *v,
-       size_t row, size_t plane)
+transform_points(const struct winograd_tiles *tiles, const void *x, int bf16,
+                 float *v, size_t row, size_t plane)
 {
     const struct winograd_tiles s = *tiles;
     const size_t width = bf16 ? 2 : 4;
@@ -180,14 +180,14 @@ points(const struct winograd_tiles *tiles, const void *x, int bf16, float *v,
         struct place ahead = place_of(&s, s.first + AHEAD);
         vec ring[RING][SIDE];
 
-        for (size_t t = 0; t < s.count; t++, next(&s, &at)) {
+        for (size_t t = 0; t < s.count; t++, next_tile(&s, &at)) {
             const struct source d =
                 source_of((const char *)x + plane_at(&s, at.image, g) * width,
                           s.h, s.w, at, 1, SIDE);
             float *to = v + t * row + g * WIDE;
             const int first = t == 0 || at.x == 0;
 
-            fetch(&s, t, &ahead, x, g, bf16, 0, 1);
+            prefetch_tile(&s, t, &ahead, x, g, bf16, 0, 1);
             if (at.x % RING == 0)
                 points_of(&d, bf16, first, 0, ring, to, plane);
             else
@@ -201,9 +201,9 @@ all_points(const struct winograd_tiles *s, const void *x, float *v, size_t row,
            size_t plane)
 {
     if (s->bf16)
-        points(s, x, 1, v, row, plane);
+        transform_points(s, x, 1, v, row, plane);
     else
-        points(s, x, 0, v, row, plane);
+        transform_points(s, x, 0, v, row, plane);
 }
 
 /* A' of SIDE or POINTS sums. */
@@ -262,13 +262,13 @@ tiles_of_group(const struct winograd_tiles *tiles, size_t g, const float *m,
 
     if (sink.bias)
         memcpy(&bias, sink.bias + g * WIDE, sizeof bias);
-    for (size_t t = 0; t < s.count; t++, next(&s, &at)) {
-        const size_t down = least(s.h - at.y, OWN);
-        const size_t across = least(s.w - at.x, OWN);
+    for (size_t t = 0; t < s.count; t++, next_tile(&s, &at)) {
+        const size_t down = min_size(s.h - at.y, OWN);
+        const size_t across = min_size(s.w - at.x, OWN);
         const size_t from =
             plane_at(&s, at.image, g) + (at.y * s.w + at.x) * WIDE;
 
-        fetch(&s, t, &ahead, sink.y, g, bf16, 1, 0);
+        prefetch_tile(&s, t, &ahead, sink.y, g, bf16, 1, 0);
         if (down == OWN && across == OWN)
             tile_of(m + t * PANEL, plane, &sink, bias, from, s.w, OWN, OWN,
                     side, bf16);
@@ -309,7 +309,7 @@ spread_tile(const struct source *y, int inside, int bf16, float *n,
         vec in[OWN];
 
         for (size_t j = 0; j < OWN; j++)
-            in[j] = pixel(y, i, j, inside, bf16);
+            in[j] = load_pixel(y, i, j, inside, bf16);
         by_a_back(in, half[i]);
     }
     for (size_t j = 0; j < SIDE; j++) {
@@ -331,13 +331,13 @@ spread_group(const struct winograd_tiles *tiles, size_t g, const void *dy,
     struct place at = place_of(&s, s.first);
     struct place ahead = place_of(&s, s.first + AHEAD);
 
-    for (size_t t = 0; t < s.count; t++, next(&s, &at)) {
+    for (size_t t = 0; t < s.count; t++, next_tile(&s, &at)) {
         const struct source y = source_of(
             (const char *)dy + plane_at(&s, at.image, g) * (bf16 ? 2 : 4), s.h,
             s.w, at, 0, OWN);
 
-        fetch(&s, t, &ahead, dy, g, bf16, 0, 0);
-        if (whole(&y, OWN))
+        prefetch_tile(&s, t, &ahead, dy, g, bf16, 0, 0);
+        if (is_whole(&y, OWN))
             spread_tile(&y, 1, bf16, n + t * PANEL, plane);
         else
             spread_tile(&y, 0, bf16, n + t * PANEL, plane);
@@ -345,8 +345,8 @@ spread_group(const struct winograd_tiles *tiles, size_t g, const void *dy,
 }
 
 static void
-spread(const struct winograd_tiles *s, const void *dy, float *n, size_t plane,
-       size_t each)
+spread_tiles(const struct winograd_tiles *s, const void *dy, float *n,
+             size_t plane, size_t each)
 {
     for (size_t g = 0; g < s->groups; g++) {
         float *to = n + g / 2 * each + g % 2 * WIDE;

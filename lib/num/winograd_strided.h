@@ -72,7 +72,7 @@ strided_points_of(const struct source *d, int inside, int bf16, float *v,
         vec in[PATCH], all[PATCH];
 
         for (size_t i = 0; i < PATCH; i++)
-            in[i] = pixel(d, i, j, inside, bf16);
+            in[i] = load_pixel(d, i, j, inside, bf16);
         strided_by_b(in, all);
         for (size_t i = 0; i < PATCH; i++)
             half[i][j] = all[i];
@@ -98,14 +98,14 @@ points_of_phases(const struct winograd_tiles *tiles, const void *x, int bf16,
     for (size_t g = 0; g < s.groups; g++) {
         struct place at = place_of(&s, s.first);
 
-        for (size_t t = 0; t < s.count; t++, next(&s, &at)) {
+        for (size_t t = 0; t < s.count; t++, next_tile(&s, &at)) {
             const struct place from = {at.image, 2 * at.y, 2 * at.x};
             const struct source d = source_of(
                 (const char *)x + plane_at(&s, at.image, g) * (bf16 ? 2 : 4),
                 s.h, s.w, from, 1, PATCH);
             float *to = v + t * row + g * WIDE;
 
-            if (whole(&d, PATCH))
+            if (is_whole(&d, PATCH))
                 strided_points_of(&d, 1, bf16, to, plane, s.groups * WIDE);
             else
                 strided_points_of(&d, 0, bf16, to, plane, s.groups * WIDE);

@@ -28,7 +28,7 @@ num_winograd_isa(size_t i)
 
 /* What a tile and channel become, in numbers. */
 static size_t
-numbers(const struct num_winograd *wino)
+numbers_of_tile(const struct num_winograd *wino)
 {
     size_t sum = 0;
 
@@ -53,7 +53,7 @@ pass_of(const struct num_winograd *wino, enum num_conv_pass pass)
     p.panels = winograd_parts(p.o, winograd_width(wino));
     p.together = p.depth * p.o > (gradient ? APART_GRADIENT : APART);
     groups = gradient ? POINTS_GRADIENT : POINTS_TOGETHER;
-    groups = winograd_parts(wino->tiles * numbers(wino) * p.c, groups);
+    groups = winograd_parts(wino->tiles * numbers_of_tile(wino) * p.c, groups);
     if (!p.together)
         groups = winograd_parts(wino->tiles, TILES_APART);
     if (!p.together && groups < wino->threads)
